@@ -100,9 +100,9 @@ fuzz: need-go ## run every fuzz target for FUZZTIME (30s)
 
 .PHONY: crash
 crash: need-go ## kill processes that use the store, N times (500), and its disk on Linux, for SEEDS seeds (2000)
-	@TOUCHLINE_CRASH_KILLS=$(N) $(GO) test -tags '$(TAGS)' -count 1 -timeout 2h -v -run '^TestCrash$$' ./store
+	@TOUCHLINE_CRASH_KILLS=$(N) $(GO) test -tags '$(TAGS)' -count 1 -timeout 2h -v -run '^TestCrash$$' ./store/internal/crash
 	@[ "$$($(GO) env GOOS)" != linux ] || { simulated=$$($(GO) run ./internal/tools/simdisk bin/simdisk) && \
-		$(GO) test -tags '$(TAGS),simdisk' $$simulated -count 1 -timeout 2h -v -run '^TestSimulatedDisk' ./store -sim.seeds $(SEEDS); }
+		$(GO) test -tags '$(TAGS),simdisk' $$simulated -count 1 -timeout 2h -v -run '^TestSimulatedDisk' ./store/internal/crash -sim.seeds $(SEEDS); }
 
 .PHONY: replay-seeds
 replay-seeds: need-go ## play recorded matches from a feed with faults, SEEDS times (2000) from seed SEED0 (1) on

@@ -7,6 +7,9 @@ import (
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/refusal"
+	"github.com/touchline/touchline/store/internal/txn"
 )
 
 // DynamoDB's limits for BatchGetItem and BatchWriteItem. The items of a batch of 25 are never as much as the 16 MB
@@ -37,10 +40,10 @@ type BatchGetResult struct {
 // which it has not come to. Tables are read in the order of their names. What is not there, or is past its TTL, is left
 // out. No key may be there twice.
 func (tx *Tx) BatchGet(b BatchGet) (BatchGetResult, error) {
-	if err := tx.enter(); err != nil {
+	if err := tx.core.Enter(); err != nil {
 		return BatchGetResult{}, err
 	}
-	defer tx.leave()
+	defer tx.core.Leave()
 	reads, err := tx.aimBatch(b)
 	if err != nil {
 		return BatchGetResult{}, err
@@ -52,7 +55,7 @@ func (tx *Tx) BatchGet(b BatchGet) (BatchGetResult, error) {
 		if err != nil {
 			return BatchGetResult{}, err
 		}
-		if bytes += r.bytes(); bytes > maxBatchGetBytes {
+		if bytes += r.Bytes(); bytes > maxBatchGetBytes {
 			result.Unprocessed = b.rest(reads[i:])
 			break
 		}
@@ -109,7 +112,7 @@ func (tx *Tx) aimBatch(b BatchGet) ([]write, error) {
 			err = reads[i].aim()
 		}
 		if err == nil {
-			err = reads[i].table.checkPaths(reads[i].bound.Projection.Nested())
+			err = reads[i].table.CheckPaths(reads[i].bound.Projection.Nested())
 		}
 		if err != nil {
 			return nil, cmp.Or(b.askOnce(), err)
@@ -130,23 +133,23 @@ func (b BatchGet) askOnce() error {
 	return nil
 }
 
-func errTwice() error { return invalid("Provided list of item keys contains duplicates") }
+func errTwice() error { return refusal.Invalid("Provided list of item keys contains duplicates") }
 
 // check counts, and returns the names of the tables in order.
 func (b BatchGet) check() (names []string, err error) {
 	if len(b) == 0 {
-		return nil, errConstraint("RequestItems", "Member must have length greater than or equal to 1")
+		return nil, refusal.Constraint("RequestItems", "Member must have length greater than or equal to 1")
 	}
 	names = slices.Sorted(maps.Keys(b))
 	total := 0
 	for _, name := range names {
-		if err := checkCount(len(b[name].Keys), maxBatchGet, "RequestItems."+name+".member.Keys"); err != nil {
+		if err := refusal.Count(len(b[name].Keys), maxBatchGet, "RequestItems."+name+".member.Keys"); err != nil {
 			return nil, err
 		}
 		total += len(b[name].Keys)
 	}
 	if total > maxBatchGet {
-		return nil, invalid("Too many items requested for the BatchGetItem call")
+		return nil, refusal.Invalid("Too many items requested for the BatchGetItem call")
 	}
 	return names, nil
 }
@@ -175,7 +178,7 @@ func (tx *Tx) BatchWrite(b BatchWrite) error {
 	if err := tx.enterWrite(); err != nil {
 		return err
 	}
-	defer tx.leave()
+	defer tx.core.Leave()
 	call := tx.recall()
 	if stands, err := tx.stands(call); err != nil || !stands {
 		if call, err = tx.judgeBatch(b); err != nil {
@@ -207,7 +210,7 @@ func (tx *Tx) judgeBatch(b BatchWrite) (*judged, error) {
 	if err := onlyOnce(writes); err != nil {
 		return nil, err
 	}
-	changes := make([]change, len(writes))
+	changes := make([]txn.Change, len(writes))
 	for i := range writes {
 		if changes[i], _, err = tx.judge(&writes[i], false); err != nil {
 			return nil, err
@@ -221,8 +224,8 @@ func (tx *Tx) aimInBatch(w *write) (err error) {
 	if err := w.find(tx); err != nil {
 		return err
 	}
-	if w.op == OpPut && !w.table.hasKey(w.subject) {
-		return errKeySchema()
+	if w.op == OpPut && !w.table.HasKey(w.subject) {
+		return catalogue.ErrKeySchema()
 	}
 	if err := w.aim(); err != nil {
 		return err
@@ -230,31 +233,21 @@ func (tx *Tx) aimInBatch(w *write) (err error) {
 	return w.fit()
 }
 
-// hasKey reports whether an item has the key attributes of the table in their types.
-func (t *table) hasKey(it attr.Item) bool {
-	for _, a := range t.key.attrs {
-		if it[a.Name].Kind() != a.Type.kind() {
-			return false
-		}
-	}
-	return true
-}
-
 // writes returns the requests of a batch, after refusing what needs no table to be refused.
 func (b BatchWrite) writes() ([]write, error) {
 	if len(b) == 0 {
-		return nil, errConstraint("RequestItems", "Member must have length greater than or equal to 1")
+		return nil, refusal.Constraint("RequestItems", "Member must have length greater than or equal to 1")
 	}
 	var writes []write
 	for _, name := range slices.Sorted(maps.Keys(b)) {
-		if err := checkCount(len(b[name]), maxBatchWrite, "RequestItems."+name+".member"); err != nil {
+		if err := refusal.Count(len(b[name]), maxBatchWrite, "RequestItems."+name+".member"); err != nil {
 			return nil, err
 		}
 		for _, r := range b[name] {
 			w := write{op: OpPut, name: name, subject: r.Put}
 			switch {
 			case (r.Put == nil) == (r.Delete == nil):
-				return nil, invalid("Supplied AttributeValue has more than one datatypes set, " +
+				return nil, refusal.Invalid("Supplied AttributeValue has more than one datatypes set, " +
 					"must contain exactly one of the supported datatypes")
 			case r.Delete != nil:
 				w = write{op: OpDelete, name: name, subject: r.Delete}
@@ -266,7 +259,7 @@ func (b BatchWrite) writes() ([]write, error) {
 		}
 	}
 	if len(writes) > maxBatchWrite {
-		return nil, invalid("Too many items requested for the BatchWriteItem call")
+		return nil, refusal.Invalid("Too many items requested for the BatchWriteItem call")
 	}
 	return writes, nil
 }

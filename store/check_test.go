@@ -9,6 +9,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/format"
 )
 
 // TestCheckFindsEachBrokenPromise breaks one promise after the other behind the store's back.
@@ -21,20 +23,20 @@ func TestCheckFindsEachBrokenPromise(t *testing.T) {
 		return b.Delete(k)
 	}
 	cases := map[string]struct {
-		bucket func(*table) []byte
+		bucket func(*catalogue.Table) []byte
 		damage func(*bolt.Bucket) error
 		says   string
 	}{
-		"item without entry": {func(t *table) []byte { return t.indexes[0].bucket }, dropFirst, "has no entry"},
-		"entry without item": {func(t *table) []byte { return t.indexes[0].bucket }, stray, "has no item"},
-		"row of nothing":     {func(t *table) []byte { return t.bucket }, stray, "no known version"},
-		"item gone":          {func(t *table) []byte { return t.bucket }, dropFirst, "has no item"},
-		"item moved":         {func(t *table) []byte { return t.bucket }, moveFirst, "does not lie under its key"},
-		"item changed":       {func(t *table) []byte { return t.bucket }, changeFirst, "is not what record"},
-		"record gone":        {func(*table) []byte { return bucketJournal }, dropFirst, "begins at"},
-		"record in the past": {func(*table) []byte { return bucketJournal }, copyTo(seqKey(5)), "kept for nobody"},
-		"record too many":    {func(*table) []byte { return bucketJournal }, copyTo(seqKey(1 << 50)), "lies after the last"},
-		"books":              {func(*table) []byte { return bucketMeta }, changeBooks, "according to the counter"},
+		"item without entry": {func(t *catalogue.Table) []byte { return t.Indexes[0].Bucket }, dropFirst, "has no entry"},
+		"entry without item": {func(t *catalogue.Table) []byte { return t.Indexes[0].Bucket }, stray, "has no item"},
+		"row of nothing":     {func(t *catalogue.Table) []byte { return t.Bucket }, stray, "no known version"},
+		"item gone":          {func(t *catalogue.Table) []byte { return t.Bucket }, dropFirst, "has no item"},
+		"item moved":         {func(t *catalogue.Table) []byte { return t.Bucket }, moveFirst, "does not lie under its key"},
+		"item changed":       {func(t *catalogue.Table) []byte { return t.Bucket }, changeFirst, "is not what record"},
+		"record gone":        {func(*catalogue.Table) []byte { return format.BucketJournal }, dropFirst, "begins at"},
+		"record in the past": {func(*catalogue.Table) []byte { return format.BucketJournal }, copyTo(format.SeqKey(5)), "kept for nobody"},
+		"record too many":    {func(*catalogue.Table) []byte { return format.BucketJournal }, copyTo(format.SeqKey(1 << 50)), "lies after the last"},
+		"books":              {func(*catalogue.Table) []byte { return format.BucketMeta }, changeBooks, "according to the counter"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -47,17 +49,14 @@ func TestCheckFindsEachBrokenPromise(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
+			if problems, err := s.CheckCopy(t.Context(), nil); err != nil || len(problems) > 0 {
 				t.Fatalf("before: %v, %v", problems, err)
 			}
-			bucket := c.bucket(s.cat.Load().tables["notes"])
-			if err := s.db.Update(func(btx *bolt.Tx) error { return c.damage(btx.Bucket(bucket)) }); err != nil {
+			bucket := c.bucket(s.engine.Cat.Load().ByName["notes"])
+			if err := s.engine.Bolt.Update(func(btx *bolt.Tx) error { return c.damage(btx.Bucket(bucket)) }); err != nil {
 				t.Fatal(err)
 			}
-			if name == "books" {
-				s.journal.Store(&journalState{first: 1<<40 + 1, last: 1<<40 + 3, bytes: 1})
-			}
-			problems, err := s.Check(t.Context())
+			problems, err := s.CheckCopy(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,24 +75,24 @@ func TestCheckFindsEachBrokenPromise(t *testing.T) {
 func TestCheckFindsBrokenTables(t *testing.T) {
 	text := IndexSpec{Name: "by-text", Key: KeySpec{Partition: KeyAttr{Name: "text", Type: KeyString}}}
 	for name, c := range map[string]struct {
-		damage func(*bolt.Tx, *table) error
+		damage func(*bolt.Tx, *catalogue.Table) error
 		says   string // empty: nothing
 	}{
-		"nothing":  {func(*bolt.Tx, *table) error { return nil }, ""},
-		"no items": {func(btx *bolt.Tx, t *table) error { return btx.DeleteBucket(t.bucket) }, "is missing"},
-		"no index": {func(btx *bolt.Tx, t *table) error { return btx.DeleteBucket(t.indexes[0].bucket) }, "is missing"},
-		"left over": {func(btx *bolt.Tx, t *table) error {
-			_, err := btx.CreateBucket(bucketName(kindIndex, t.id))
+		"nothing":  {func(*bolt.Tx, *catalogue.Table) error { return nil }, ""},
+		"no items": {func(btx *bolt.Tx, t *catalogue.Table) error { return btx.DeleteBucket(t.Bucket) }, "is missing"},
+		"no index": {func(btx *bolt.Tx, t *catalogue.Table) error { return btx.DeleteBucket(t.Indexes[0].Bucket) }, "is missing"},
+		"left over": {func(btx *bolt.Tx, t *catalogue.Table) error {
+			_, err := btx.CreateBucket(format.BucketName(format.KindIndex, t.ID))
 			return err
 		}, "belongs to no table"},
-		"entry behind the filling gone": {func(btx *bolt.Tx, t *table) error { return dropEntry(btx, t, false) }, "has no entry"},
-		"entry before the filling gone": {func(btx *bolt.Tx, t *table) error { return dropEntry(btx, t, true) }, ""},
-		"size": {func(btx *bolt.Tx, t *table) error {
-			k, v := btx.Bucket(t.bucket).Cursor().First()
-			changed := row(slices.Clone(v))
-			changed[rowSize+3]++
-			changed.seal(k, changed.seq())
-			return btx.Bucket(t.bucket).Put(k, changed)
+		"entry behind the filling gone": {func(btx *bolt.Tx, t *catalogue.Table) error { return dropEntry(btx, t, false) }, "has no entry"},
+		"entry before the filling gone": {func(btx *bolt.Tx, t *catalogue.Table) error { return dropEntry(btx, t, true) }, ""},
+		"size": {func(btx *bolt.Tx, t *catalogue.Table) error {
+			k, v := btx.Bucket(t.Bucket).Cursor().First()
+			changed := format.Row(slices.Clone(v))
+			changed[format.RowSize+3]++
+			changed.Seal(k, changed.Seq())
+			return btx.Bucket(t.Bucket).Put(k, changed)
 		}, "has a size of"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,11 +109,11 @@ func TestCheckFindsBrokenTables(t *testing.T) {
 			if err := putNote(t.Context(), s, 9, 5); err != nil {
 				t.Fatal(err)
 			}
-			err := s.db.Update(func(btx *bolt.Tx) error { return c.damage(btx, s.cat.Load().tables["notes"]) })
+			err := s.engine.Bolt.Update(func(btx *bolt.Tx) error { return c.damage(btx, s.engine.Cat.Load().ByName["notes"]) })
 			if err != nil {
 				t.Fatal(err)
 			}
-			problems, err := s.Check(t.Context())
+			problems, err := s.CheckCopy(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,12 +125,12 @@ func TestCheckFindsBrokenTables(t *testing.T) {
 }
 
 // dropEntry takes out the entry of an item that the filling has come to, or of one before it.
-func dropEntry(btx *bolt.Tx, t *table, before bool) error {
-	ix := t.indexes[0]
-	bucket := btx.Bucket(ix.bucket)
+func dropEntry(btx *bolt.Tx, t *catalogue.Table, before bool) error {
+	ix := t.Indexes[0]
+	bucket := btx.Bucket(ix.Bucket)
 	return bucket.ForEach(func(k, v []byte) error {
-		primary, err := ix.primaryOf(k, v)
-		if err != nil || (bytes.Compare(primary, ix.fill.upTo) > 0) != before {
+		primary, err := ix.PrimaryOf(k, v)
+		if err != nil || (bytes.Compare(primary, ix.Fill.UpTo) > 0) != before {
 			return err
 		}
 		return bucket.Delete(k)
@@ -140,8 +139,8 @@ func dropEntry(btx *bolt.Tx, t *table, before bool) error {
 
 func moveFirst(b *bolt.Bucket) error {
 	k, v := b.Cursor().First()
-	moved := row(slices.Clone(v))
-	moved.seal([]byte("elsewhere"), moved.seq())
+	moved := format.Row(slices.Clone(v))
+	moved.Seal([]byte("elsewhere"), moved.Seq())
 	if err := b.Put([]byte("elsewhere"), moved); err != nil {
 		return err
 	}
@@ -150,13 +149,13 @@ func moveFirst(b *bolt.Bucket) error {
 
 func changeFirst(b *bolt.Bucket) error {
 	k, v := b.Cursor().First()
-	it, err := row(v).decode()
+	it, err := format.Row(v).Decode()
 	if err != nil {
 		return err
 	}
 	it["more"] = attr.Bool(true)
-	changed := newRow(it, attr.Size(it), nil)
-	changed.seal(k, row(v).seq())
+	changed := format.NewRow(it, attr.Size(it), nil)
+	changed.Seal(k, format.Row(v).Seq())
 	return b.Put(k, changed)
 }
 
@@ -167,4 +166,6 @@ func copyTo(key []byte) func(*bolt.Bucket) error {
 	}
 }
 
-func changeBooks(*bolt.Bucket) error { return nil } // they are changed in memory, where the next commit takes them from
+func changeBooks(b *bolt.Bucket) error {
+	return b.Put(format.MetaJournal, format.JournalState{First: 1<<40 + 1, Last: 1<<40 + 3, Bytes: 1}.Encode())
+}

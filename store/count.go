@@ -5,6 +5,10 @@ import (
 	"slices"
 
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/refusal"
+	"github.com/touchline/touchline/store/internal/txn"
 )
 
 // countSlice is how many items Count looks at within one View.
@@ -36,8 +40,8 @@ func (s *Store) Count(ctx context.Context, name string) (counts Counts, err erro
 			if err != nil {
 				return err
 			}
-			if id != int64(t.id) { // the first slice, or it was dropped and made again
-				counts, after, id = newCounts(t), nil, int64(t.id)
+			if id != int64(t.ID) { // the first slice, or it was dropped and made again
+				counts, after, id = newCounts(t), nil, int64(t.ID)
 			}
 			more, after, err = tx.countSlice(t, after, &counts)
 			return err
@@ -49,44 +53,44 @@ func (s *Store) Count(ctx context.Context, name string) (counts Counts, err erro
 	return counts, nil
 }
 
-func newCounts(t *table) (c Counts) {
-	for _, ix := range t.indexes {
-		c.Indexes = append(c.Indexes, IndexCounts{Name: ix.spec.Name})
+func newCounts(t *catalogue.Table) (c Counts) {
+	for _, ix := range t.Indexes {
+		c.Indexes = append(c.Indexes, IndexCounts{Name: ix.Spec.Name})
 	}
 	return c
 }
 
 // countSlice counts items behind a key and returns where to go on.
-func (tx *Tx) countSlice(t *table, after []byte, counts *Counts) (more bool, to []byte, err error) {
-	if err := tx.enter(); err != nil {
+func (tx *Tx) countSlice(t *catalogue.Table, after []byte, counts *Counts) (more bool, to []byte, err error) {
+	if err := tx.core.Enter(); err != nil {
 		return false, nil, err
 	}
-	defer tx.leave()
-	bucket, err := tx.bucket(t.bucket)
+	defer tx.core.Leave()
+	bucket, err := tx.core.Bucket(t.Bucket)
 	if err != nil {
 		return false, nil, err
 	}
-	shown := make([]*IndexCounts, len(t.indexes)) // an index that came or went between two slices counts from there
-	for i, ix := range t.indexes {
-		at := slices.IndexFunc(counts.Indexes, func(c IndexCounts) bool { return c.Name == ix.spec.Name })
+	shown := make([]*IndexCounts, len(t.Indexes)) // an index that came or went between two slices counts from there
+	for i, ix := range t.Indexes {
+		at := slices.IndexFunc(counts.Indexes, func(c IndexCounts) bool { return c.Name == ix.Spec.Name })
 		if at >= 0 {
 			shown[i] = &counts.Indexes[at]
 		}
 	}
 	c := bucket.Cursor()
-	k, v := seekBehind(c, after)
+	k, v := txn.SeekBehind(c, after)
 	for n := 0; k != nil; n++ {
 		if n == countSlice {
 			return true, slices.Clone(to), nil
 		}
-		r := row(v)
-		if err := r.known(); err != nil {
+		r := format.Row(v)
+		if err := r.Known(); err != nil {
 			return false, nil, err
 		}
 		counts.Items++
-		counts.Bytes += int64(r.size())
-		for i, ix := range t.indexes {
-			if err := ix.count(t, r, shown[i]); err != nil {
+		counts.Bytes += int64(r.Size())
+		for i, ix := range t.Indexes {
+			if err := countEntry(t, ix, r, shown[i]); err != nil {
 				return false, nil, err
 			}
 		}
@@ -96,25 +100,25 @@ func (tx *Tx) countSlice(t *table, after []byte, counts *Counts) (more bool, to 
 	return false, nil, nil
 }
 
-// count adds an item to what an index shows, if it does; into may be nil.
-func (ix *index) count(t *table, r row, into *IndexCounts) error {
+// countEntry adds an item to what an index shows, if it does; into may be nil.
+func countEntry(t *catalogue.Table, ix *catalogue.Index, r format.Row, into *IndexCounts) error {
 	if into == nil {
 		return nil
 	}
 	total := 0
-	for i, a := range ix.key.attrs {
-		v, ok, err := r.item().Get(a.Name)
+	for i, a := range ix.Key.Attrs {
+		v, ok, err := r.Item().Get(a.Name)
 		if err != nil {
-			return damaged(err, "an item cannot be decoded")
+			return refusal.Damaged(err, "an item cannot be decoded")
 		}
-		if !ok || !ix.key.fits(i, v, &total) {
+		if !ok || !ix.Key.Fits(i, v, &total) {
 			return nil
 		}
 	}
-	size := r.size()
-	if ix.spec.Projection != ProjectAll {
+	size := r.Size()
+	if ix.Spec.Projection != ProjectAll {
 		var err error
-		if size, err = ix.sizeShown(t, r.item()); err != nil {
+		if size, err = sizeShown(t, ix, r.Item()); err != nil {
 			return err
 		}
 	}
@@ -124,16 +128,16 @@ func (ix *index) count(t *table, r row, into *IndexCounts) error {
 }
 
 // sizeShown is the size of what an index shows of an item.
-func (ix *index) sizeShown(t *table, e attr.Encoded) (size int, err error) {
-	names := slices.Clone(ix.spec.Include)
-	for _, a := range slices.Concat(t.key.attrs, ix.key.attrs) {
+func sizeShown(t *catalogue.Table, ix *catalogue.Index, e attr.Encoded) (size int, err error) {
+	names := slices.Clone(ix.Spec.Include)
+	for _, a := range slices.Concat(t.Key.Attrs, ix.Key.Attrs) {
 		names = append(names, a.Name)
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		v, ok, err := e.Get(name)
 		if err != nil {
-			return 0, damaged(err, "an item cannot be decoded")
+			return 0, refusal.Damaged(err, "an item cannot be decoded")
 		}
 		if ok {
 			size += len(name) + attr.SizeOf(v)

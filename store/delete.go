@@ -28,7 +28,7 @@ func (tx *Tx) Delete(d DeleteItem) (old attr.Item, err error) {
 	if err := tx.enterWrite(); err != nil {
 		return nil, err
 	}
-	defer tx.leave()
+	defer tx.core.Leave()
 	w := d.write()
 	c, images, err := tx.prepare(&w, !d.NoOld)
 	if err != nil {
@@ -38,7 +38,7 @@ func (tx *Tx) Delete(d DeleteItem) (old attr.Item, err error) {
 		return images.Old, err
 	}
 	if !d.NoOld {
-		tx.saw(c.table, c.key)
+		tx.saw(c.Table, c.Key)
 	}
 	return images.Old, nil
 }

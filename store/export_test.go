@@ -4,38 +4,43 @@ import (
 	"context"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/store/internal/disk"
+	"github.com/touchline/touchline/store/internal/file"
+	"github.com/touchline/touchline/store/internal/housekeeping"
 )
 
 // SmallSlices has housekeeping do n things at a time, so that a test needs few items to see it half done.
 func (s *Store) SmallSlices(n int) {
-	s.keeper.mu.Lock()
-	defer s.keeper.mu.Unlock()
-	s.keeper.slice = sliceSizes{fill: n, empty: n, forget: n, sweep: n, deletes: n}
+	s.keeper.Mu.Lock()
+	defer s.keeper.Mu.Unlock()
+	s.engine.FillItems = n
+	s.keeper.Slice = housekeeping.SliceSizes{Empty: n, Forget: n, Sweep: n, Deletes: n}
 }
 
 // ReaderMayLoseItsSnapshot reports whether there is a View whose deadline could take its snapshot away right now: it is
 // not within a call.
 func (s *Store) ReaderMayLoseItsSnapshot() bool {
-	s.readers.mu.Lock()
-	defer s.readers.mu.Unlock()
-	r := s.readers.oldest
-	if r == nil || !r.mu.TryLock() {
+	s.engine.Readers.Mu.Lock()
+	defer s.engine.Readers.Mu.Unlock()
+	r := s.engine.Readers.Oldest
+	if r == nil || !r.Mu.TryLock() {
 		return false
 	}
-	r.mu.Unlock()
+	r.Mu.Unlock()
 	return true
 }
 
 // Waiting is how many Updates wait for their turn.
-func (s *Store) Waiting() int { return s.commits.waiting() }
+func (s *Store) Waiting() int { return s.engine.Commits.Waiting() }
 
 // KnownTables counts the rows of the catalogue, those of dropped tables too.
-func (s *Store) KnownTables() int { return len(s.cat.Load().byID) }
+func (s *Store) KnownTables() int { return len(s.engine.Cat.Load().ByID) }
 
 // Entries counts what lies in the bucket of an index.
 func (s *Store) Entries(table, index string) (n int) {
-	_ = s.db.View(func(btx *bolt.Tx) error {
-		n = btx.Bucket(s.cat.Load().tables[table].find(index).bucket).Stats().KeyN
+	_ = s.engine.Bolt.View(func(btx *bolt.Tx) error {
+		n = btx.Bucket(s.engine.Cat.Load().ByName[table].Find(index).Bucket).Stats().KeyN
 		return nil
 	})
 	return n
@@ -44,7 +49,12 @@ func (s *Store) Entries(table, index string) (n int) {
 // OpenTemporary is OpenMemory where there is no memory to be had as a file.
 func OpenTemporary(o Options) (*Store, error) {
 	o.NoSync, o.JournalBytes = true, 1<<20
-	return openUnnamed(temporaryFile, o.withDefaults())
+	o = o.WithDefaults()
+	f, err := file.OpenUnnamed(disk.TemporaryFile, o)
+	if err != nil {
+		return nil, err
+	}
+	return start(f, o), nil
 }
 
 // ViewWithin is ViewRequest with another budget.

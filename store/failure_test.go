@@ -12,6 +12,8 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/internal/disk"
+	"github.com/touchline/touchline/store/internal/txn"
 )
 
 var notes = TableSpec{Name: "notes", Key: KeySpec{Partition: KeyAttr{Name: "id", Type: KeyNumber}}}
@@ -71,8 +73,8 @@ func fill(t *testing.T, s *Store) int {
 func afterFull(t *testing.T, s *Store, n int) {
 	t.Helper()
 	ctx := t.Context()
-	if s.Err() != nil {
-		t.Fatalf("latched: %v", s.Err())
+	if s.engine.Err() != nil {
+		t.Fatalf("latched: %v", s.engine.Err())
 	}
 	for id := range n / 2 {
 		if err := deleteNote(ctx, s, id); err != nil {
@@ -85,7 +87,7 @@ func afterFull(t *testing.T, s *Store, n int) {
 	if s.Stats().Refused == 0 {
 		t.Error("no refusal was counted")
 	}
-	problems, err := s.Check(ctx)
+	problems, err := s.CheckCopy(ctx, nil)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("check: %v, %v", problems, err)
 	}
@@ -102,20 +104,20 @@ func TestMaxSizeIsARefusal(t *testing.T) {
 
 func TestFullDiskIsARefusal(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true, JournalBytes: 1 << 20})
-	disk := int64(6 << 20)
-	s.room.allocate = func(f *os.File, from, to int64) error {
-		if to > disk {
+	space := int64(6 << 20)
+	s.engine.Room.Allocate = func(f *os.File, from, to int64) error {
+		if to > space {
 			return syscall.ENOSPC
 		}
-		return allocate(f, from, to)
+		return disk.Allocate(f, from, to)
 	}
 	n := fill(t, s)
-	if size := s.Stats().FileBytes; size > disk {
+	if size := s.Stats().FileBytes; size > space {
 		t.Errorf("the file has %d bytes", size)
 	}
 	afterFull(t, s, n)
 
-	disk = 100 << 20 // somebody has made room: no restart is needed
+	space = 100 << 20 // somebody has made room: no restart is needed
 	for id := range 300 {
 		if err := putNote(t.Context(), s, 1000+id, 20000); err != nil {
 			t.Fatalf("with room again: %v", err)
@@ -127,21 +129,21 @@ func TestFullDiskIsARefusal(t *testing.T) {
 func TestRefusedAgainWithoutBbolt(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true, MaxSize: 4 << 20, JournalBytes: 1 << 20})
 	ctx, n := t.Context(), fill(t, s)
-	if s.room.refused == 0 || s.room.retry.IsZero() {
+	if s.engine.Room.Refused == 0 || s.engine.Room.Retry.IsZero() {
 		t.Fatal("the refusal was not noted")
 	}
-	s.room.retry = time.Now().Add(time.Hour)
-	began := s.room.retry
+	s.engine.Room.Retry = time.Now().Add(time.Hour)
+	began := s.engine.Room.Retry
 	wantKind(t, putNote(ctx, s, n, 20000), fault.Full)
-	if !s.room.retry.Equal(began) {
+	if !s.engine.Room.Retry.Equal(began) {
 		t.Error("bbolt was asked again")
 	}
 	_ = putNote(ctx, s, n, 10) // needs less: it is tried
-	if s.room.retry.Equal(began) && s.room.refused != 0 {
+	if s.engine.Room.Retry.Equal(began) && s.engine.Room.Refused != 0 {
 		t.Error("a smaller one was not tried")
 	}
-	s.room.refused, s.room.retry = 1, time.Now().Add(time.Hour)
-	if err := deleteNote(ctx, s, n-1); err != nil || s.room.refused != 0 {
+	s.engine.Room.Refused, s.engine.Room.Retry = 1, time.Now().Add(time.Hour)
+	if err := deleteNote(ctx, s, n-1); err != nil || s.engine.Room.Refused != 0 {
 		t.Errorf("delete: %v", err)
 	}
 	afterFull(t, s, n-1)
@@ -156,11 +158,11 @@ func TestDeletesHaveSpaceOfTheirOwn(t *testing.T) {
 			if s == nil {
 				return
 			}
-			s.room.allocate = func(f *os.File, from, to int64) error {
+			s.engine.Room.Allocate = func(f *os.File, from, to int64) error {
 				if to > 6<<20 {
 					return syscall.ENOSPC
 				}
-				return allocate(f, from, to)
+				return disk.Allocate(f, from, to)
 			}
 		},
 	} {
@@ -198,13 +200,13 @@ func TestDeletesHaveSpaceOfTheirOwn(t *testing.T) {
 func TestFullRefusesOneAtATime(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true, MaxSize: 4 << 20, JournalBytes: 1 << 20})
 	n := fill(t, s)
-	if got := s.commits.batchLimit(); got != 1 {
+	if got := s.engine.Commits.BatchLimit(); got != 1 {
 		t.Fatalf("batches of up to %d after a refusal", got)
 	}
 	if err := deleteNote(t.Context(), s, n-1); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.commits.batchLimit(); got != maxBatch {
+	if got := s.engine.Commits.BatchLimit(); got != txn.MaxBatch {
 		t.Errorf("batches of up to %d after a commit", got)
 	}
 }
@@ -216,22 +218,22 @@ func TestIOErrorLatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	seq := s.Seq()
-	if err := s.room.f.Close(); err != nil { // bbolt writes through it
+	if err := s.engine.Room.F.Close(); err != nil { // bbolt writes through it
 		t.Fatal(err)
 	}
 	err := putNote(ctx, s, 2, 10)
 	wantKind(t, err, fault.Unavailable)
-	if !errors.Is(err, os.ErrClosed) || s.Err() == nil {
-		t.Errorf("got %v, latched with %v", err, s.Err())
+	if !errors.Is(err, os.ErrClosed) || s.engine.Err() == nil {
+		t.Errorf("got %v, latched with %v", err, s.engine.Err())
 	}
 	select {
 	case <-s.Failed():
 	default:
 		t.Error("Failed is not closed")
 	}
-	first := s.Err()
+	first := s.engine.Err()
 	wantKind(t, putNote(ctx, s, 3, 10), fault.Unavailable)
-	if s.Err() != first { //nolint:errorlint // the same one is meant
+	if s.engine.Err() != first { //nolint:errorlint // the same one is meant
 		t.Error("the first error did not stay")
 	}
 	if s.Seq() != seq {
@@ -254,34 +256,34 @@ func TestIOErrorLatches(t *testing.T) {
 func TestHolesAreARefusal(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true})
 	answers := syscall.ENOSPC
-	s.room.holes, s.room.fill = true, func(f *os.File, size int64) error {
+	s.engine.Room.Holes, s.engine.Room.Fill = true, func(f *os.File, size int64) error {
 		if answers != 0 {
 			return answers
 		}
-		return fillHoles(f, size)
+		return disk.FillHoles(f, size)
 	}
 	wantKind(t, putNote(t.Context(), s, 1, 10), fault.Full)
 	wantKind(t, putNote(t.Context(), s, 1, 10), fault.Full)
 	answers = 0 // somebody has made room: no restart is needed
-	if err := putNote(t.Context(), s, 1, 10); err != nil || s.Err() != nil {
-		t.Errorf("with room again: %v, %v", err, s.Err())
+	if err := putNote(t.Context(), s, 1, 10); err != nil || s.engine.Err() != nil {
+		t.Errorf("with room again: %v, %v", err, s.engine.Err())
 	}
-	s.room.holes, answers = true, syscall.EIO
+	s.engine.Room.Holes, answers = true, syscall.EIO
 	wantKind(t, putNote(t.Context(), s, 2, 10), fault.Unavailable)
-	if s.Err() == nil {
+	if s.engine.Err() == nil {
 		t.Error("not latched: what such a disk holds of the file is not known")
 	}
 }
 
 func TestPanicInCommitLatches(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true})
-	s.room.allocate = func(*os.File, int64, int64) error { panic("disk on fire") }
+	s.engine.Room.Allocate = func(*os.File, int64, int64) error { panic("disk on fire") }
 	var err error
 	for id := 0; err == nil && id < 20; id++ { // until the file has to grow
 		err = putNote(t.Context(), s, id, 300_000)
 	}
 	wantKind(t, err, fault.Unavailable)
-	s.room.allocate = allocate
+	s.engine.Room.Allocate = disk.Allocate
 	wantKind(t, putNote(t.Context(), s, 1, 10), fault.Unavailable) // a disk that works again changes nothing
 	if err := s.Close(); err != nil {
 		t.Errorf("close: %v", err)
@@ -291,11 +293,11 @@ func TestPanicInCommitLatches(t *testing.T) {
 func TestFailedUndoTakesTheBatchDown(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true})
 	err := s.Update(t.Context(), func(tx *Tx) error {
-		tx.batch.note(undoEntry{again: func() error { return errors.New("cannot") }}, 0)
+		tx.core.Batch.Note(txn.UndoEntry{Again: func() error { return errors.New("cannot") }}, 0)
 		return errors.New("a reason to undo")
 	})
 	wantKind(t, err, fault.Unavailable)
-	if s.Err() == nil {
+	if s.engine.Err() == nil {
 		t.Error("not latched")
 	}
 }
@@ -303,14 +305,14 @@ func TestFailedUndoTakesTheBatchDown(t *testing.T) {
 // What bbolt took beyond what was foreseen is data: growing must not write over it.
 func TestGrowingStartsAtTheEndOfTheFile(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true})
-	s.room.allocate = writeZeros
+	s.engine.Room.Allocate = disk.WriteZeros
 	for id := range 100 {
-		s.room.size.Store(0) // as if all of it had been unforeseen
+		s.engine.Room.Size.Store(0) // as if all of it had been unforeseen
 		if err := putNote(t.Context(), s, id, 30_000); err != nil {
 			t.Fatal(err)
 		}
 	}
-	problems, err := s.Check(t.Context())
+	problems, err := s.CheckCopy(t.Context(), nil)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("check: %v, %v", problems, err)
 	}

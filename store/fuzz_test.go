@@ -9,29 +9,31 @@ import (
 	"github.com/touchline/touchline/internal/testrig/corpus"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/pages"
 )
 
 // FuzzRecord: any bytes are refused or read without a panic, and what is read says the same when written again.
 func FuzzRecord(f *testing.F) {
 	item := attr.Encode(nil, attr.Item{"id": attr.Int(1)})
-	for _, r := range []storedRecord{
-		{op: OpPut, at: 1, table: 7, key: []byte("k"), now: item},
-		{op: OpDelete, at: 2, txn: 3, table: 7, key: []byte("k"), origin: "cloud", prev: 9},
-		{op: OpUpdate, table: 7, key: []byte("k"), old: item, now: item, request: Request{
+	for _, r := range []format.StoredRecord{
+		{Op: OpPut, At: 1, Table: 7, Key: []byte("k"), Now: item},
+		{Op: OpDelete, At: 2, Txn: 3, Table: 7, Key: []byte("k"), Origin: "cloud", Prev: 9},
+		{Op: OpUpdate, Table: 7, Key: []byte("k"), Old: item, Now: item, Request: Request{
 			Update: "SET a = :b", Condition: "#c = :b",
 			Params: expr.Params{Names: map[string]string{"#c": "c"}, Values: attr.Item{":b": attr.Bool(true)}},
 		}},
 	} {
-		f.Add(r.encode())
+		f.Add(r.Encode())
 	}
 	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := decodeRecord(b)
+		r, err := format.DecodeRecord(b)
 		if err != nil {
 			return
 		}
-		again, err := decodeRecord(r.encode())
-		if err != nil || !bytes.Equal(again.encode(), r.encode()) {
+		again, err := format.DecodeRecord(r.Encode())
+		if err != nil || !bytes.Equal(again.Encode(), r.Encode()) {
 			t.Errorf("%+v became %+v, %v", r, again, err)
 		}
 	})
@@ -75,7 +77,7 @@ func FuzzVerify(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer func() { _ = file.Close() }()
-		if _, err := verifyFile(file, false); err != nil && err.Error() == "" {
+		if _, err := pages.Verify(file, false); err != nil && err.Error() == "" {
 			t.Error("refused without a reason")
 		}
 	})

@@ -3,6 +3,8 @@ package store
 import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/format"
 )
 
 // GetItem reads one item by its key, which is the table's key attributes and nothing else.
@@ -28,7 +30,7 @@ func (tx *Tx) GetItem(g GetItem) (attr.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.checkPaths(bound.Projection.Nested()); err != nil || it == nil {
+	if err := t.CheckPaths(bound.Projection.Nested()); err != nil || it == nil {
 		return nil, err
 	}
 	return bound.Projection.Project(it), nil
@@ -37,7 +39,7 @@ func (tx *Tx) GetItem(g GetItem) (attr.Item, error) {
 // Get reads the item with the given key as a whole. It gives nil if there is none, or if it is past its TTL.
 func (tx *Tx) Get(table string, key attr.Item) (it attr.Item, err error) {
 	err = tx.GetEncoded(table, key, func(e attr.Encoded) error {
-		it, err = decodeItem(e)
+		it, err = format.DecodeItem(e)
 		return err
 	})
 	return it, err
@@ -47,15 +49,15 @@ func (tx *Tx) Get(table string, key attr.Item) (it attr.Item, err error) {
 // lies in the store, if there is one. Its bytes are not there any more when use has returned, and use makes no other
 // call on the transaction.
 func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) error) error {
-	if err := tx.enter(); err != nil {
+	if err := tx.core.Enter(); err != nil {
 		return err
 	}
-	defer tx.leave()
+	defer tx.core.Leave()
 	t, err := tx.table(table)
 	if err != nil {
 		return err
 	}
-	k, err := t.appendRequestKey(tx.scratch(), key)
+	k, err := t.AppendRequestKey(tx.scratch(), key)
 	if err != nil {
 		return err
 	}
@@ -68,20 +70,20 @@ func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) err
 	if r == nil {
 		return nil
 	}
-	return tx.lend(r.item(), use)
+	return tx.core.Lend(r.Item(), use)
 }
 
 // scratch returns room for a key that is looked up and forgotten.
 func (tx *Tx) scratch() []byte {
-	if tx.reader == nil {
+	if tx.core.Reader == nil {
 		return make([]byte, 0, 64)
 	}
-	return tx.reader.key
+	return tx.core.Reader.Key
 }
 
 // visible fetches the row that a read shows, nil if there is none.
-func (tx *Tx) visible(t *table, key []byte) (row, error) {
-	r, err := tx.row(t, key)
+func (tx *Tx) visible(t *catalogue.Table, key []byte) (format.Row, error) {
+	r, err := tx.core.Row(t, key)
 	if err != nil || r == nil {
 		return nil, err
 	}
@@ -91,23 +93,10 @@ func (tx *Tx) visible(t *table, key []byte) (row, error) {
 	return r, nil
 }
 
-// row fetches a row, nil if there is none.
-func (tx *Tx) row(t *table, key []byte) (row, error) {
-	bucket, err := tx.bucket(t.bucket)
-	if err != nil {
-		return nil, err
-	}
-	v := bucket.Get(key)
-	if v == nil {
-		return nil, nil
-	}
-	return tx.rowOf(t, key, v)
-}
-
 // hides reports whether reads do not show a row because its item is past its TTL.
-func (tx *Tx) hides(t *table, r row) (bool, error) {
-	if t.spec.TTL == "" || tx.showExpired {
+func (tx *Tx) hides(t *catalogue.Table, r format.Row) (bool, error) {
+	if t.Spec.TTL == "" || tx.showExpired {
 		return false, nil
 	}
-	return t.expired(r.item(), tx.Now())
+	return t.Expired(r.Item(), tx.core.Now())
 }

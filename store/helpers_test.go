@@ -2,9 +2,11 @@ package store_test
 
 import (
 	"errors"
+	"maps"
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -160,3 +162,16 @@ func together(t testing.TB, s *store.Store, fns ...func(*store.Tx) error) []erro
 	wg.Wait()
 	return errs
 }
+
+var errMember = errors.New("this member fails")
+
+func withName(p expr.Params, placeholder, name string) expr.Params {
+	p.Names = maps.Clone(p.Names)
+	if p.Names == nil {
+		p.Names = map[string]string{}
+	}
+	p.Names[placeholder] = name
+	return p
+}
+
+var quick = store.Options{NoSync: true, LockTimeout: 50 * time.Millisecond}

@@ -3,15 +3,13 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"math"
+	"sort"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
-	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/refusal"
 )
-
-// journalFill packs the pages of a bucket that only grows at its end.
-const journalFill = 0.9
 
 // Journal reads up to limit records behind the given sequence, in order; none: there are no later ones yet. Records
 // that were trimmed are left out: a reader that must miss none registers a cursor.
@@ -19,179 +17,108 @@ const journalFill = 0.9
 // Both images of a record can be large: a small limit and more calls keep memory small.
 func (s *Store) Journal(ctx context.Context, after uint64, limit int) (out []Record, err error) {
 	err = s.View(ctx, func(tx *Tx) error {
-		out, err = tx.Journal(after, limit)
+		out, err = tx.core.Journal(after, limit)
 		return err
 	})
 	return out, err
 }
 
-// Journal is Store.Journal within a transaction: it sees the transaction's own records too.
-func (tx *Tx) Journal(after uint64, limit int) ([]Record, error) {
-	if err := tx.enter(); err != nil {
-		return nil, err
-	}
-	defer tx.leave()
-	bucket, err := tx.bucket(bucketJournal)
-	if err != nil {
-		return nil, err
-	}
-	from := max(after+1, tx.journalState().first) // below lie records that were kept for their image
-	c := bucket.Cursor()
-	var out []Record
-	for k, v := c.Seek(seqKey(from)); k != nil && len(out) < limit; k, v = c.Next() {
-		r, err := tx.record(bucket, k, v)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
-// journalState is where the journal stands for this transaction.
-func (tx *Tx) journalState() journalState {
-	if tx.batch != nil {
-		return tx.batch.journal
-	}
-	j, _ := decodeJournalState(tx.btx.Bucket(bucketMeta).Get(metaJournal))
-	return j
-}
-
-func seqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(make([]byte, 0, 8), seq) }
-
-// record returns a record with its images.
-func (tx *Tx) record(bucket *bolt.Bucket, k, v []byte) (Record, error) {
-	st, err := decodeRecord(v)
-	if err != nil {
-		return Record{}, err
-	}
-	seq := binary.BigEndian.Uint64(k)
-	t, err := tx.tableOf(st.table)
-	if err != nil {
-		return Record{}, err
-	}
-	r := Record{
-		Seq: seq, Txn: seq - st.txn, At: time.Unix(0, st.at).UTC(), Table: t.spec.Name,
-		Op: st.op, Origin: st.origin, Request: st.request,
-	}
-	if r.Key, err = t.keyItem(st.key); err != nil {
-		return Record{}, err
-	}
-	old, err := oldImage(bucket, &st)
-	if err != nil {
-		return Record{}, err
-	}
-	if old != nil {
-		if r.Old, err = decodeItem(old); err != nil {
-			return Record{}, err
-		}
-	}
-	if st.now != nil {
-		r.New, err = decodeItem(st.now)
-	}
-	return r, err
-}
-
-// oldImage finds the image before a record.
-func oldImage(bucket *bolt.Bucket, r *storedRecord) ([]byte, error) {
-	if r.prev == 0 {
-		return r.old, nil
-	}
-	prev, err := decodeRecord(bucket.Get(seqKey(r.prev)))
-	if err != nil {
-		return nil, err
-	}
-	if prev.now == nil {
-		return nil, damaged(nil, "journal record %d has no image", r.prev)
-	}
-	return prev.now, nil
-}
-
-// change is one write, decided and checked.
-type change struct {
-	table   *table
-	key     []byte
-	old     row
-	now     row // with no sequence yet; nil: delete
-	op      Op
-	request Request
-}
-
-// changes reports whether there is something to do: a condition alone changes nothing, nor does what finds no item and
-// leaves none.
-func (c *change) changes() bool { return c.op != opCheck && (c.old != nil || c.now != nil) }
-
-// apply makes a change: the journal record, the row, the index entries. From the first of these on, an error means
-// that the transaction cannot be committed.
-func (tx *Tx) apply(c change) error { return tx.breakOff(tx.applySteps(c)) }
-
-func (tx *Tx) applySteps(c change) error {
-	bucket, err := tx.bucket(c.table.bucket)
-	if err != nil {
+// JournalOf reads records of one table behind a sequence, in order. It does not decode what belongs to others, and looks
+// at a bounded number of them: a page may be empty and the next one not. A table that nobody remembers is fault.NotFound.
+func (s *Store) JournalOf(ctx context.Context, q JournalQuery) (page JournalPage, err error) {
+	err = s.View(ctx, func(tx *Tx) error {
+		page, err = tx.core.JournalOf(q)
 		return err
-	}
-	seq, err := tx.log(c)
-	if err != nil {
-		return err
-	}
-	failpoint.Hit(failpoint.ApplyLogged)
-	if c.now == nil {
-		err = tx.batch.remove(bucket, c.key, c.old)
-	} else {
-		c.now.seal(c.key, seq)
-		err = tx.batch.set(bucket, c.key, c.now, c.old)
-	}
-	if err != nil {
-		return err
-	}
-	failpoint.Hit(failpoint.ApplyRow)
-	for _, ix := range c.table.indexes {
-		if err := ix.move(tx, c.key, c.old.doc(), c.now.doc()); err != nil {
+	})
+	return page, err
+}
+
+// JournalAt returns the sequence behind which the records lie that were made at an instant or later: an After for
+// JournalOf. If the clock was set back in between, it is one of the places at which the instant is passed.
+func (s *Store) JournalAt(ctx context.Context, at time.Time) (after uint64, err error) {
+	err = s.View(ctx, func(tx *Tx) error {
+		if err := tx.core.Enter(); err != nil {
 			return err
 		}
-	}
-	return nil
+		defer tx.core.Leave()
+		bucket, err := tx.core.Bucket(format.BucketJournal)
+		if err != nil {
+			return err
+		}
+		j := tx.core.JournalState()
+		n := sort.Search(int(j.Last+1-j.First), func(i int) bool {
+			k, v := bucket.Cursor().Seek(format.SeqKey(j.First + uint64(i)))
+			switch {
+			case k == nil:
+				return true
+			case len(v) < format.RecordHeader:
+				err = refusal.Damaged(format.ErrRecord, "journal")
+				return true
+			}
+			return int64(binary.BigEndian.Uint64(v[format.RecordAt:])) >= at.UnixNano()
+		})
+		after = j.First + uint64(n) - 1
+		return err
+	})
+	return after, err
 }
 
-// log writes the journal record of a change.
-func (tx *Tx) log(c change) (seq uint64, err error) {
-	j := &tx.batch.journal
-	seq = j.last + 1
-	if tx.first == 0 {
-		tx.first = seq
-	}
-	r := storedRecord{
-		op: c.op, at: tx.now.UnixNano(), txn: seq - tx.first, table: c.table.id, key: c.key,
-		origin: tx.origin, request: c.request,
-	}
-	if c.now != nil {
-		r.now = c.now.item()
-	}
-	if c.old != nil {
-		if prev := c.old.seq(); prev >= j.first {
-			r.prev = prev
-		} else {
-			r.old = c.old.item()
+// Cursor returns how far the reader of that name has come in the journal; false if it is not registered.
+func (tx *Tx) Cursor(name string) (seq uint64, ok bool, err error) { return tx.core.Cursor(name) }
+
+// SetCursor registers a reader of the journal, or moves it: records up to seq have been dealt with and may be trimmed,
+// later ones stay. Setting it in the transaction that does the work makes the work happen once.
+func (tx *Tx) SetCursor(name string, seq uint64) error { return tx.core.SetCursor(name, seq) }
+
+// Journal is Store.Journal within a transaction: it sees the transaction's own records too.
+func (tx *Tx) Journal(after uint64, limit int) ([]Record, error) {
+	return tx.core.Journal(after, limit)
+}
+
+// JournalOf is Store.JournalOf within a transaction: it sees the transaction's own records too. In a View it shows no
+// record behind what Streams knows of, so that the end of a stream is never missed.
+func (tx *Tx) JournalOf(q JournalQuery) (JournalPage, error) { return tx.core.JournalOf(q) }
+
+// Streams lists the streams of all tables, by the tables' names: those that go on, and those that ended less than StreamAge ago,
+// also because their table was dropped.
+func (s *Store) Streams() []TableStream {
+	streams, _ := s.StreamsBehind("", "", math.MaxInt)
+	return streams
+}
+
+// StreamsBehind lists up to limit streams behind that of a table with a label, by the tables' names and then by age, and reports
+// whether there are more. It takes as long as the streams that it returns.
+func (s *Store) StreamsBehind(table, label string, limit int) (streams []TableStream, more bool) {
+	c, now := s.engine.Cat.Load(), s.engine.Opts.Now()
+	for i := c.FirstStreaming(table); i < len(c.Streaming); {
+		name := c.Streaming[i].Spec.Name
+		for _, st := range c.StreamsOf(name, now) {
+			switch {
+			case name == table && st.Label <= label:
+			case len(streams) == limit:
+				return streams, true
+			default:
+				streams = append(streams, st)
+			}
+		}
+		for i < len(c.Streaming) && c.Streaming[i].Spec.Name == name {
+			i++
 		}
 	}
-	bucket, err := tx.bucket(bucketJournal)
-	if err != nil {
-		return 0, err
+	return streams, false
+}
+
+// StreamsOf is Streams for the tables of one name, which was used again if there are several, from the oldest stream on.
+func (s *Store) StreamsOf(table string) []TableStream {
+	return s.engine.Cat.Load().StreamsOf(table, s.engine.Opts.Now())
+}
+
+// StreamsOf is Store.StreamsOf within a transaction: JournalOf of the same one shows no record that is younger. An error
+// means that the transaction has ended.
+func (tx *Tx) StreamsOf(table string) ([]TableStream, error) {
+	if err := tx.core.Enter(); err != nil {
+		return nil, err
 	}
-	bucket.FillPercent = journalFill
-	encoded := r.encode()
-	if err := tx.batch.set(bucket, seqKey(seq), encoded, nil); err != nil {
-		return 0, err
-	}
-	j.last = seq
-	j.bytes += uint64(len(encoded))
-	tx.batch.records++
-	switch {
-	case c.op == OpDelete:
-	case tx.origin == OriginCloud:
-		tx.batch.side.adopted += max(0, len(encoded)+len(c.now)-len(c.old))
-	default:
-		tx.batch.grows = true
-	}
-	return seq, nil
+	defer tx.core.Leave()
+	return tx.core.Cat.StreamsOf(table, tx.core.Now()), nil
 }

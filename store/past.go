@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/format"
 )
 
 // IndexesAsOf has the queries and scans of global indexes that follow see them as they were at an instant, as DynamoDB's
@@ -17,7 +19,7 @@ func (tx *Tx) IndexesAsOf(at time.Time) { tx.indexesAsOf = at }
 
 // past is what an index differs in from what it was.
 type past struct {
-	index   *index
+	index   *catalogue.Index
 	changed map[string]bool // by primary key: the items that were written since
 	entries []pastEntry     // those of them that were in the index then, sorted by key
 }
@@ -25,31 +27,31 @@ type past struct {
 // pastEntry is an entry of an index that was, with its item.
 type pastEntry struct {
 	key []byte
-	row row
+	row format.Row
 }
 
 // pastOf looks for what was written to a table since an instant. Of the records of an item the earliest since then has as
 // its old image what the item was.
-func (tx *Tx) pastOf(t *table, ix *index, at time.Time) (*past, error) {
-	journal, err := tx.bucket(bucketJournal)
+func (tx *Tx) pastOf(t *catalogue.Table, ix *catalogue.Index, at time.Time) (*past, error) {
+	journal, err := tx.core.Bucket(format.BucketJournal)
 	if err != nil {
 		return nil, err
 	}
-	first, since := tx.journalState().first, at.UnixNano()
+	first, since := tx.core.JournalState().First, at.UnixNano()
 	images := map[string][]byte{}
 	c := journal.Cursor()
 	for k, v := c.Last(); k != nil && binary.BigEndian.Uint64(k) >= first; k, v = c.Prev() {
-		r, err := decodeRecord(v)
+		r, err := format.DecodeRecord(v)
 		if err != nil {
 			return nil, err
 		}
-		if r.at <= since {
+		if r.At <= since {
 			break
 		}
-		if r.table != t.id {
+		if r.Table != t.ID {
 			continue
 		}
-		if images[string(r.key)], err = oldImage(journal, &r); err != nil {
+		if images[string(r.Key)], err = format.OldImage(journal, &r); err != nil {
 			return nil, err
 		}
 	}
@@ -69,20 +71,20 @@ func (p *past) add(primary, image []byte) error {
 	if image == nil {
 		return nil
 	}
-	it, err := decodeItem(image)
+	it, err := format.DecodeItem(image)
 	if err != nil {
 		return err
 	}
-	key, _, err := p.index.entryKey(attr.Encoded(image), primary)
+	key, _, err := p.index.EntryKey(attr.Encoded(image), primary)
 	if err != nil || key == nil {
 		return err
 	}
-	p.entries = append(p.entries, pastEntry{key, newRow(it, attr.Size(it), nil)})
+	p.entries = append(p.entries, pastEntry{key, format.NewRow(it, attr.Size(it), nil)})
 	return nil
 }
 
 // find returns the item of an entry that was, nil if there is none.
-func (p *past) find(key []byte) row {
+func (p *past) find(key []byte) format.Row {
 	if p == nil {
 		return nil
 	}
@@ -146,6 +148,6 @@ func (p *past) merge(w *walk, next func() (k, v []byte), k, v []byte) (step func
 
 // isChanged reports whether an entry is of an item that was written since. A damaged one is left to its reader.
 func (p *past) isChanged(k, v []byte) bool {
-	primary, err := p.index.primaryOf(k, v)
+	primary, err := p.index.PrimaryOf(k, v)
 	return err == nil && p.changed[string(primary)]
 }

@@ -30,7 +30,7 @@ func (tx *Tx) Put(p PutItem) (old attr.Item, err error) {
 	if err := tx.enterWrite(); err != nil {
 		return nil, err
 	}
-	defer tx.leave()
+	defer tx.core.Leave()
 	w := p.write()
 	c, images, err := tx.prepare(&w, !p.NoOld)
 	if err != nil {
@@ -40,7 +40,7 @@ func (tx *Tx) Put(p PutItem) (old attr.Item, err error) {
 		return images.Old, err
 	}
 	if !p.NoOld {
-		tx.saw(c.table, c.key)
+		tx.saw(c.Table, c.Key)
 	}
 	return images.Old, nil
 }

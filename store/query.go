@@ -2,10 +2,13 @@ package store
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/refusal"
 )
 
 // Query reads the items of one partition of a table or an index, in the order of the sort key.
@@ -45,39 +48,39 @@ func (tx *Tx) QueryEncoded(q Query, use func(attr.Encoded) error) (Page, error) 
 }
 
 func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
-	if err := tx.enter(); err != nil {
+	if err := tx.core.Enter(); err != nil {
 		return Page{}, err
 	}
-	defer tx.leave()
+	defer tx.core.Leave()
 	if q.KeyCondition == "" {
-		return Page{}, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+		return Page{}, refusal.Invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
 	w, err := tx.newWalk(q.Table, q.Index, q.Limit)
 	if err != nil {
 		return Page{}, cmp.Or(tx.wrongAnyway(q), err)
 	}
 	key := w.key()
-	request := q.request(&key.bound)
+	request := q.request(&key.Bound)
 	request.Work = tx.work
 	bound, err := tx.s.exprs.Bind(request)
 	if err != nil {
-		return Page{}, cmp.Or(tx.wrongAnyway(q), w.table.spec.CheckStart(q.Index, q.StartKey), err)
+		return Page{}, cmp.Or(tx.wrongAnyway(q), w.table.Spec.CheckStart(q.Index, q.StartKey), err)
 	}
 	if err := w.checkStart(q.StartKey, false); err != nil {
 		return Page{}, err
 	}
 	w.descending, w.use = q.Descending, use
-	w.single = w.index == nil && w.table.spec.Key.Sort.Name == ""
-	if w.low, w.high, err = key.bounds(bound.Key); err != nil {
+	w.single = w.index == nil && w.table.Spec.Key.Sort.Name == ""
+	if w.low, w.high, err = key.Bounds(bound.Key); err != nil {
 		return Page{}, err
 	}
 	for _, check := range [...]func() error{
 		func() error { return w.startAt(q.StartKey) },
 		func() error { return w.checkInside(bound.Key.Partition, bound.Key.Op != expr.SortAny) },
-		func() error { return w.table.checkPaths(bound.Projection.Nested()) },
+		func() error { return w.table.CheckPaths(bound.Projection.Nested()) },
 		func() error { return checkQueryFilter(bound.Filter, key) },
 		func() error { return w.choose(q.Select, bound) },
-		func() error { return w.table.checkPaths(bound.Filter.Nested()) },
+		func() error { return w.table.CheckPaths(bound.Filter.Nested()) },
 	} {
 		if err := check(); err != nil {
 			return Page{}, err
@@ -98,7 +101,7 @@ func (tx *Tx) wrongAnyway(q Query) error {
 	wrong := func(partition string) error {
 		key := expr.Key{Attrs: []expr.KeyAttr{{Name: partition}, {Name: "\x02"}}, Partition: 1}
 		if q.Index != "" {
-			key.Attrs = append(key.Attrs, slices.Repeat([]expr.KeyAttr{{Name: "\x03"}}, 2*maxKeyPart-len(key.Attrs))...)
+			key.Attrs = append(key.Attrs, slices.Repeat([]expr.KeyAttr{{Name: "\x03"}}, 2*catalogue.MaxKeyPart-len(key.Attrs))...)
 		}
 		_, err := tx.s.exprs.Bind(q.request(&key))
 		return err
@@ -112,81 +115,55 @@ func (tx *Tx) wrongAnyway(q Query) error {
 }
 
 // checkQueryFilter refuses a filter on what the key condition is for.
-func checkQueryFilter(filter *expr.Condition, key *keyAttrs) error {
+func checkQueryFilter(filter *expr.Condition, key *catalogue.KeyAttrs) error {
 	if filter == nil {
 		return nil
 	}
 	for _, name := range filter.Attributes() {
-		if key.has(name) {
-			return invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+		if key.Has(name) {
+			return refusal.Invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
 		}
 	}
 	return nil
 }
 
-// bounds returns the keys from low, included, to high, excluded, that a key condition selects.
-func (k *keyAttrs) bounds(r expr.KeyRange) (low, high []byte, err error) {
-	if err := r.Check(&k.bound); err != nil {
-		return nil, nil, err
-	}
-	if r.SortSize() > maxSortKey {
-		return nil, nil, errKeySize(maxSortKey)
-	}
-	prefix, err := appendKeys(nil, r.Partition)
-	if err == nil {
-		prefix, err = appendKeys(prefix, r.Equal)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	low, high = prefix, behind(prefix)
-	if r.Op == expr.SortAny {
-		return low, high, nil
-	}
-	from, err := appendSort(prefix, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	switch r.Op {
-	case expr.SortEqual, expr.SortBeginsWith:
-		return from, behind(from), nil
-	case expr.SortLess:
-		return low, from, nil
-	case expr.SortLessEqual:
-		return low, behind(from), nil
-	case expr.SortGreater:
-		return behind(from), high, nil
-	case expr.SortGreaterEqual:
-		return from, high, nil
-	}
-	to, err := attr.AppendKey(slices.Clip(prefix), r.High)
-	return from, behind(to), err
+// QueryAll reads the items of all pages of a Query, one page at a time. An error ends it. In an Update the items may be
+// changed on the way: a page is read before the first of its items is given out.
+func (tx *Tx) QueryAll(q Query) iter.Seq2[attr.Item, error] {
+	return allPages(func(start attr.Item) (Page, error) {
+		if start != nil {
+			q.StartKey = start
+		}
+		return tx.Query(q)
+	})
 }
 
-// appendKeys appends the values of a key.
-func appendKeys(dst []byte, values []attr.Value) (_ []byte, err error) {
-	for _, v := range values {
-		if dst, err = attr.AppendKey(dst, v); err != nil {
-			return nil, err
+// ScanAll is to Scan what QueryAll is to Query.
+func (tx *Tx) ScanAll(q Scan) iter.Seq2[attr.Item, error] {
+	return allPages(func(start attr.Item) (Page, error) {
+		if start != nil {
+			q.StartKey = start
+		}
+		return tx.Scan(q)
+	})
+}
+
+func allPages(read func(start attr.Item) (Page, error)) iter.Seq2[attr.Item, error] {
+	return func(yield func(attr.Item, error) bool) {
+		for start := attr.Item(nil); ; {
+			page, err := read(start)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, it := range page.Items {
+				if !yield(it, nil) {
+					return
+				}
+			}
+			if start = page.LastKey; start == nil {
+				return
+			}
 		}
 	}
-	return dst, nil
-}
-
-func appendSort(prefix []byte, r expr.KeyRange) ([]byte, error) {
-	if r.Op == expr.SortBeginsWith {
-		return attr.AppendKeyPrefix(slices.Clip(prefix), r.Low)
-	}
-	return attr.AppendKey(slices.Clip(prefix), r.Low)
-}
-
-// behind returns the first key behind all that begin with prefix, nil if there is none.
-func behind(prefix []byte) []byte {
-	out := slices.Clone(prefix)
-	for i := len(out) - 1; i >= 0; i-- {
-		if out[i]++; out[i] != 0 {
-			return out[:i+1]
-		}
-	}
-	return nil
 }

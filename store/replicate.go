@@ -4,6 +4,10 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/refusal"
+	"github.com/touchline/touchline/store/internal/txn"
 )
 
 // Replicator decides what of a write goes to the cloud. It is told within the transaction that makes the write, so that
@@ -60,16 +64,6 @@ type ItemRef struct {
 	Key   attr.Item
 }
 
-// Sends reports whether writes to the table go to the cloud, were there one.
-func (t *TableSpec) Sends() bool {
-	switch t.Policy {
-	case PolicyIntent, PolicyNewest, PolicyState:
-		return !t.Internal
-	case PolicyLocal, PolicyLock:
-	}
-	return false
-}
-
 // Replicate sets who is told of the writes. It is called once, before the store's first write; without it there is no
 // cloud, and nothing of what a Replicator needs is done.
 func (s *Store) Replicate(r Replicator) { s.replicator.Store(&r) }
@@ -77,7 +71,7 @@ func (s *Store) Replicate(r Replicator) { s.replicator.Store(&r) }
 // replicatorOf is who is told of a transaction's writes, nil: nobody, because there is nobody or the writes are not the
 // application's.
 func (tx *Tx) replicatorOf() Replicator {
-	if tx.replicator == nil || tx.origin != "" {
+	if tx.replicator == nil || tx.core.Origin != "" {
 		return nil
 	}
 	return tx.replicator
@@ -85,7 +79,7 @@ func (tx *Tx) replicatorOf() Replicator {
 
 // compile has the replicator told of changes that are about to be made, with the actions they were made of. It may
 // refuse them: then nothing has happened.
-func (tx *Tx) compile(writes []write, changes []change, atomic bool) (told bool, err error) {
+func (tx *Tx) compile(writes []write, changes []txn.Change, atomic bool) (told bool, err error) {
 	r := tx.replicatorOf()
 	if r == nil || !anySends(changes) {
 		return false, nil
@@ -95,12 +89,12 @@ func (tx *Tx) compile(writes []write, changes []change, atomic bool) (told bool,
 	if err != nil {
 		return false, err
 	}
-	before := tx.batch.savepoint()
+	before := tx.core.Batch.Savepoint()
 	tx.compiling = true
 	defer func() {
 		tx.compiling = false
 		if err != nil {
-			tx.batch.rollbackTo(before)
+			tx.core.Batch.RollbackTo(before)
 		}
 	}()
 	if atomic {
@@ -116,9 +110,9 @@ func (tx *Tx) compile(writes []write, changes []change, atomic bool) (told bool,
 	return told, nil
 }
 
-func anySends(changes []change) bool {
+func anySends(changes []txn.Change) bool {
 	for i := range changes {
-		if changes[i].table.sends {
+		if changes[i].Table.Sends {
 			return true
 		}
 	}
@@ -126,31 +120,31 @@ func anySends(changes []change) bool {
 }
 
 // describe tells of changes what a replicator wants to know, the sequences that they will have among it.
-func (tx *Tx) describe(writes []write, changes []change, atomic bool) ([]Write, error) {
-	next := tx.batch.journal.last + 1
-	txn := tx.first
+func (tx *Tx) describe(writes []write, changes []txn.Change, atomic bool) ([]Write, error) {
+	next := tx.core.Batch.Journal.Last + 1
+	txn := tx.core.First
 	if txn == 0 {
 		txn = next
 	}
 	out := make([]Write, len(changes))
 	for i := range changes {
 		c := &changes[i]
-		key, err := c.table.keyItem(c.key)
+		key, err := c.Table.KeyItem(c.Key)
 		if err != nil {
 			return nil, err
 		}
 		w := &out[i]
 		*w = Write{
-			Txn: txn, Spec: &c.table.spec, Key: key, RawKey: c.key, Op: c.op, Request: c.request, Bound: writes[i].bound,
-			Sending: writes[i].sending, Atomic: atomic, Sends: c.table.sends, Read: tx.seen.has(c.table, c.key),
+			Txn: txn, Spec: &c.Table.Spec, Key: key, RawKey: c.Key, Op: c.Op, Request: c.Request, Bound: writes[i].bound,
+			Sending: writes[i].sending, Atomic: atomic, Sends: c.Table.Sends, Read: tx.seen.has(c.Table, c.Key),
 		}
-		if c.old != nil {
-			w.Old = c.old.item()
+		if c.Old != nil {
+			w.Old = c.Old.Item()
 		}
-		if c.now != nil {
-			w.New = c.now.item()
+		if c.Now != nil {
+			w.New = c.Now.Item()
 		}
-		if c.changes() {
+		if c.Changes() {
 			w.Seq = next
 			next++
 		}
@@ -171,7 +165,7 @@ type seen struct {
 // maxSeen bounds what a transaction remembers of its reads.
 const maxSeen = 10_000
 
-func (s *seen) add(t *table, key []byte) {
+func (s *seen) add(t *catalogue.Table, key []byte) {
 	switch {
 	case s.all:
 		return
@@ -181,22 +175,125 @@ func (s *seen) add(t *table, key []byte) {
 		s.items, s.all = nil, true
 		return
 	}
-	s.items[itemID{t.id, string(key)}] = struct{}{}
+	s.items[itemID{t.ID, string(key)}] = struct{}{}
 }
 
-func (s *seen) has(t *table, key []byte) bool {
+func (s *seen) has(t *catalogue.Table, key []byte) bool {
 	if s.all {
 		return true
 	}
-	_, ok := s.items[itemID{t.id, string(key)}]
+	_, ok := s.items[itemID{t.ID, string(key)}]
 	return ok
 }
 
 // saw notes that the transaction has shown an item to its caller, or that it is not there: by a read, by the images that a
 // write returned, or by the old one of a failed condition. What is written to the item after that may be made of it. The
 // items that a Query or Scan has looked at count, filtered or not; not those that it did not find.
-func (tx *Tx) saw(t *table, key []byte) {
-	if tx.replicator != nil && t.sends && !tx.compiling {
+func (tx *Tx) saw(t *catalogue.Table, key []byte) {
+	if tx.replicator != nil && t.Sends && !tx.compiling {
 		tx.seen.add(t, key)
 	}
+}
+
+// mayExpire asks the replicator whether a row that is past its time may go.
+func (s *Store) mayExpire(c *txn.Tx, t *catalogue.Table, raw []byte) (bool, error) {
+	r := s.replicator.Load()
+	if r == nil {
+		return true, nil
+	}
+	key, err := t.KeyItem(raw)
+	if err != nil {
+		return false, err
+	}
+	return (*r).Expire(s.newTx(c), &t.Spec, key)
+}
+
+// Adopt sets the row of a key to an item as the cloud has it, nil: to none, with its index entries and a journal record of
+// the origin OriginCloud. It reports whether that changed anything. The replicator is not asked; a condition, a TTL, or
+// the protection of a table are no matter. An item that no table can hold, or that is of another key, is fault.Invalid.
+//
+// An attribute that cannot be the key of an index leaves the item out of it, as it does in DynamoDB for an item that was
+// there before the index.
+func (tx *Tx) Adopt(table string, key, item attr.Item) (changed bool, err error) {
+	if err := tx.enterWrite(); err != nil {
+		return false, err
+	}
+	defer tx.core.Leave()
+	t, err := tx.table(table)
+	if err != nil {
+		return false, err
+	}
+	raw, err := t.RequestKey(key)
+	if err != nil {
+		return false, err
+	}
+	old, err := tx.core.Row(t, raw)
+	if err != nil {
+		return false, err
+	}
+	c := txn.Change{Table: t, Key: raw, Old: old, Op: OpDelete}
+	if item != nil {
+		if c.Now, err = adoptedRow(item, key, old); err != nil {
+			return false, err
+		}
+		c.Op = OpPut
+	}
+	same, err := leavesItem(&c, item)
+	if err != nil || same {
+		return false, err
+	}
+	origin := tx.core.Origin
+	tx.core.Origin = OriginCloud
+	defer func() { tx.core.Origin = origin }()
+	return true, tx.core.Apply(c)
+}
+
+// adoptedRow makes a row of an item from elsewhere.
+func adoptedRow(item, key attr.Item, old format.Row) (format.Row, error) {
+	for name, v := range key {
+		if !attr.Equal(item[name], v) {
+			return nil, refusal.Invalid("an item to be adopted in %s does not have the key that was asked for", name)
+		}
+	}
+	size, err := attr.Measure(item)
+	if err != nil {
+		return nil, err
+	}
+	return format.NewRow(item, size, old), nil
+}
+
+// leavesItem reports whether the row says already what the change would make it say.
+func leavesItem(c *txn.Change, item attr.Item) (bool, error) {
+	if c.Old == nil || item == nil {
+		return c.Old == nil && item == nil, nil
+	}
+	old, err := c.Old.Decode()
+	return err == nil && attr.EqualItems(old, item), err
+}
+
+// RawKey returns the key of an item in the order-keeping bytes of attr.AppendKey, partition key first: what Write.RawKey
+// is.
+func (tx *Tx) RawKey(table string, key attr.Item) (raw []byte, err error) {
+	if err := tx.core.Enter(); err != nil {
+		return nil, err
+	}
+	defer tx.core.Leave()
+	t, err := tx.table(table)
+	if err != nil {
+		return nil, err
+	}
+	return t.RequestKey(key)
+}
+
+// KeyOf is the key of which raw is the RawKey.
+func (tx *Tx) KeyOf(table string, raw []byte) (attr.Item, error) {
+	if err := tx.core.Enter(); err != nil {
+		return nil, err
+	}
+	defer tx.core.Leave()
+	t, err := tx.table(table)
+	if err != nil {
+		return nil, err
+	}
+	return t.KeyItem(raw)
 }

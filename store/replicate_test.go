@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,68 +13,6 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
 )
-
-// mirror is a replicator that keeps beside the tables what it is told: of each row of a table that sends the sequence of
-// its record and its image.
-type mirror struct{}
-
-func mirrorKey(table string, raw []byte) []byte { return append([]byte(table+"\x00"), raw...) }
-
-func (mirror) Compile(tx *store.Tx, writes []store.Write) error {
-	side := tx.Side("mirror")
-	for _, w := range writes {
-		key := mirrorKey(w.Spec.Name, w.RawKey)
-		switch {
-		case w.Seq == 0 || !w.Sends:
-			continue
-		case w.New == nil:
-			if err := side.Delete(key); err != nil {
-				return err
-			}
-		default:
-			if err := side.Set(key, append(binary.BigEndian.AppendUint64(nil, w.Seq), w.New...)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (mirror) Expire(tx *store.Tx, spec *store.TableSpec, key attr.Item) (bool, error) {
-	raw, err := tx.RawKey(spec.Name, key)
-	if err != nil {
-		return false, err
-	}
-	return true, tx.Side("mirror").Delete(mirrorKey(spec.Name, raw))
-}
-
-// checkMirror compares the rows of a table with what a mirror has kept of them, both ways.
-func checkMirror(t testing.TB, s *store.Store, table string) {
-	t.Helper()
-	view(t, s, func(tx *store.Tx) error {
-		tx.ShowExpired()
-		var rows, kept []string
-		for start, more := attr.Item(nil), true; more; more = start != nil {
-			p, err := tx.Scan(store.Scan{Table: table, StartKey: start})
-			if err != nil {
-				return err
-			}
-			for _, it := range p.Items {
-				rows = append(rows, show(it))
-			}
-			start = p.LastKey
-		}
-		err := tx.Side("mirror").Each(mirrorKey(table, nil), nil, func(_, v []byte) (bool, error) {
-			it, err := attr.Encoded(v[8:]).Decode()
-			kept = append(kept, show(it))
-			return true, err
-		})
-		if !slices.Equal(rows, kept) {
-			t.Errorf("table %s: %d rows, %d beside it, or other ones:\n%.2000s\n%.2000s", table, len(rows), len(kept), rows, kept)
-		}
-		return err
-	})
-}
 
 // told is a replicator that keeps in memory what it was told, and does what the test wants.
 type told struct {

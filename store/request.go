@@ -9,6 +9,8 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/txn"
 )
 
 // What the requests of others may cost, in units of expr.Work. Two requests are never more than both of their budgets apart: a
@@ -131,8 +133,8 @@ type judgement struct {
 // judged is one call: its actions and their changes, whose old rows are those of the snapshot and gone with it.
 type judged struct {
 	writes  []write
-	mark    mark
-	changes []change
+	mark    format.Mark
+	changes []txn.Change
 	images  Images
 	had     []uint64 // seq of the old rows; 0: none. nil: it was not on a snapshot
 	refused bool
@@ -163,10 +165,10 @@ func (tx *Tx) note(call judged) {
 	}
 	call.had = make([]uint64, len(call.changes))
 	for i := range call.changes {
-		if old := call.changes[i].old; old != nil {
-			call.had[i] = old.seq()
+		if old := call.changes[i].Old; old != nil {
+			call.had[i] = old.Seq()
 		}
-		tx.ahead.changes = tx.ahead.changes || call.changes[i].changes()
+		tx.ahead.changes = tx.ahead.changes || call.changes[i].Changes()
 	}
 	tx.ahead.calls = append(tx.ahead.calls, call)
 }
@@ -191,18 +193,18 @@ func (tx *Tx) stands(call *judged) (bool, error) {
 		if t, err := tx.table(w.name); err != nil || t != w.table {
 			return false, nil //nolint:nilerr // it is judged again, and then refused for that
 		}
-		was, err := tx.row(w.table, w.key)
+		was, err := tx.core.Row(w.table, w.key)
 		if err != nil {
 			return false, err
 		}
 		seq := uint64(0)
 		if was != nil {
-			seq = was.seq()
+			seq = was.Seq()
 		}
 		if seq != call.had[i] {
 			return false, nil
 		}
-		c.old = was
+		c.Old = was
 	}
 	return true, nil
 }

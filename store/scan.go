@@ -2,9 +2,11 @@ package store
 
 import (
 	"cmp"
+	"hash/crc32"
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/refusal"
 )
 
 // maxSegments is DynamoDB's limit for a parallel scan.
@@ -34,10 +36,10 @@ func (tx *Tx) Scan(q Scan) (Page, error) { return tx.scan(q, nil) }
 func (tx *Tx) ScanEncoded(q Scan, use func(attr.Encoded) error) (Page, error) { return tx.scan(q, use) }
 
 func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
-	if err := tx.enter(); err != nil {
+	if err := tx.core.Enter(); err != nil {
 		return Page{}, err
 	}
-	defer tx.leave()
+	defer tx.core.Leave()
 	if err := checkSegment(q.Segment, q.TotalSegments); err != nil {
 		return Page{}, err
 	}
@@ -55,8 +57,8 @@ func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 		func() error { return w.choose(q.Select, bound) },
 		func() error { return w.startAt(q.StartKey) },
 		w.checkSegment,
-		func() error { return w.table.checkPaths(bound.Projection.Nested()) },
-		func() error { return w.table.checkPaths(bound.Filter.Nested()) },
+		func() error { return w.table.CheckPaths(bound.Projection.Nested()) },
+		func() error { return w.table.CheckPaths(bound.Filter.Nested()) },
 	} {
 		if err := check(); err != nil {
 			return Page{}, err
@@ -70,10 +72,38 @@ func checkSegment(segment, total int) error {
 	case total == 0 && segment == 0:
 		return nil
 	case total < 0 || total > maxSegments:
-		return invalid("TotalSegments must be between 1 and %d", maxSegments)
+		return refusal.Invalid("TotalSegments must be between 1 and %d", maxSegments)
 	case segment < 0 || segment >= total:
-		return invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments: "+
+		return refusal.Invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments: "+
 			"Segment: %d is not less than TotalSegments: %d", segment, total)
 	}
 	return nil
+}
+
+// mine reports whether a key belongs to the walk's segment.
+func (w *walk) mine(k []byte) (bool, error) {
+	if w.segments <= 1 {
+		return true, nil
+	}
+	n, err := w.key().PartitionLen(k)
+	if err != nil {
+		return false, refusal.Damaged(err, "a key cannot be decoded")
+	}
+	return crc32.ChecksumIEEE(k[:n])%w.segments == w.segment, nil
+}
+
+// passWork is what it costs to step over an entry of another segment, in units of expr.Work.
+const passWork = 64
+
+// passOver steps over an entry of another segment. It is none to go on after: a page that has cost enough ends with the last
+// one of its own, and where there is none the walk goes on until the budget of the request is spent.
+func (w *walk) passOver() (full bool, err error) {
+	if err := w.tx.work.Spend(passWork); err != nil {
+		return false, err
+	}
+	if w.own == nil || w.tx.work.Spent()-w.before < pageWork {
+		return false, nil
+	}
+	w.page.LastKey, err = w.lastKey(w.own)
+	return true, err
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/housekeeping"
 )
 
 // openIndexed makes a store of three notes with an index.
@@ -35,9 +37,9 @@ func openIndexed(t *testing.T, o Options) *Store {
 // rot changes a value behind the store's back, and has nothing taken for verified.
 func rot(t *testing.T, s *Store, bucket, key []byte, change func(v []byte)) {
 	t.Helper()
-	s.readers.suspend()
-	defer s.readers.resume()
-	err := s.db.Update(func(btx *bolt.Tx) error {
+	s.engine.Readers.Suspend()
+	defer s.engine.Readers.Resume()
+	err := s.engine.Bolt.Update(func(btx *bolt.Tx) error {
 		b := btx.Bucket(bucket)
 		v := slices.Clone(b.Get(key))
 		change(v)
@@ -46,7 +48,7 @@ func rot(t *testing.T, s *Store, bucket, key []byte, change func(v []byte)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.intact = intact{}
+	s.engine.Intact = format.Intact{}
 }
 
 func flip(bit int) func([]byte) { return func(v []byte) { v[bit/8] ^= 1 << (bit % 8) } }
@@ -55,7 +57,7 @@ func noteKey(id int) attr.Item { return attr.Item{"id": attr.Int(int64(id))} }
 
 func rawNote(t *testing.T, s *Store, id int) []byte {
 	t.Helper()
-	key, err := s.cat.Load().tables["notes"].requestKey(noteKey(id))
+	key, err := s.engine.Cat.Load().ByName["notes"].RequestKey(noteKey(id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +76,7 @@ func getNote(t *testing.T, s *Store, id int) (it attr.Item, err error) {
 // Whichever bit of a row is flipped, its item is refused, and the others are not.
 func TestFlippedBitIsRefused(t *testing.T) {
 	s := openIndexed(t, Options{NoSync: true})
-	key, bucket := rawNote(t, s, 1), s.cat.Load().tables["notes"].bucket
+	key, bucket := rawNote(t, s, 1), s.engine.Cat.Load().ByName["notes"].Bucket
 	bits := 0
 	rot(t, s, bucket, key, func(v []byte) { bits = 8 * len(v) })
 	for bit := range bits {
@@ -121,17 +123,17 @@ func TestFlippedBitIsRefused(t *testing.T) {
 	if n := s.Scrub().Refused - before; n != 6 {
 		t.Errorf("%d refusals are counted of 6", n)
 	}
-	if it, err := getNote(t, s, 2); it == nil || err != nil || s.Err() != nil {
-		t.Errorf("another item: %v, %v; %v", it, err, s.Err())
+	if it, err := getNote(t, s, 2); it == nil || err != nil || s.engine.Err() != nil {
+		t.Errorf("another item: %v, %v; %v", it, err, s.engine.Err())
 	}
 }
 
 // A row that lies under another key is no item of that key.
 func TestRowUnderAnotherKeyIsRefused(t *testing.T) {
 	s := openIndexed(t, Options{NoSync: true})
-	bucket := s.cat.Load().tables["notes"].bucket
+	bucket := s.engine.Cat.Load().ByName["notes"].Bucket
 	one, two := rawNote(t, s, 1), rawNote(t, s, 2)
-	err := s.db.Update(func(btx *bolt.Tx) error {
+	err := s.engine.Bolt.Update(func(btx *bolt.Tx) error {
 		return btx.Bucket(bucket).Put(two, slices.Clone(btx.Bucket(bucket).Get(one)))
 	})
 	if err != nil {
@@ -146,7 +148,7 @@ func TestRowUnderAnotherKeyIsRefused(t *testing.T) {
 func housekeep(t *testing.T, s *Store, now *time.Time) {
 	t.Helper()
 	before := s.Scrub().Last.Began
-	*now = now.Add(scrubEvery)
+	*now = now.Add(housekeeping.ScrubEvery)
 	for range 100 {
 		if _, err := s.Housekeep(t.Context()); err != nil {
 			t.Fatal(err)
@@ -164,7 +166,7 @@ func housekeep(t *testing.T, s *Store, now *time.Time) {
 func TestScrubFindsWhatNobodyReads(t *testing.T) {
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	s := openIndexed(t, Options{NoSync: true, Now: func() time.Time { return now }})
-	table := s.cat.Load().tables["notes"]
+	table := s.engine.Cat.Load().ByName["notes"]
 	housekeep(t, s, &now)
 	if got := s.Scrub(); got.Damaged() != 0 || got.Last.Items != 3 || got.Last.Ended.IsZero() {
 		t.Fatalf("before: %+v", got)
@@ -173,7 +175,7 @@ func TestScrubFindsWhatNobodyReads(t *testing.T) {
 		t.Errorf("another pass begins within a day: %+v, %v", s.Scrub(), err)
 	}
 	first := func(bucket []byte) (key []byte) {
-		_ = s.db.View(func(btx *bolt.Tx) error {
+		_ = s.engine.Bolt.View(func(btx *bolt.Tx) error {
 			k, _ := btx.Bucket(bucket).Cursor().First()
 			key = slices.Clone(k)
 			return nil
@@ -184,9 +186,9 @@ func TestScrubFindsWhatNobodyReads(t *testing.T) {
 		bucket, key []byte
 		where       string
 	}{
-		{table.bucket, rawNote(t, s, 0), "notes"},
-		{table.indexes[0].bucket, first(table.indexes[0].bucket), "notes/by-text"},
-		{bucketJournal, seqKey(s.FirstSeq()), "journal"},
+		{table.Bucket, rawNote(t, s, 0), "notes"},
+		{table.Indexes[0].Bucket, first(table.Indexes[0].Bucket), "notes/by-text"},
+		{format.BucketJournal, format.SeqKey(s.FirstSeq()), "journal"},
 	} {
 		rot(t, s, c.bucket, c.key, flip(3))
 		housekeep(t, s, &now)
@@ -205,12 +207,12 @@ func TestScrubFindsWhatNobodyReads(t *testing.T) {
 func TestScrubHasDamageRefused(t *testing.T) {
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	s := openIndexed(t, Options{NoSync: true, Now: func() time.Time { return now }})
-	bucket, key := s.cat.Load().tables["notes"].bucket, rawNote(t, s, 1)
+	bucket, key := s.engine.Cat.Load().ByName["notes"].Bucket, rawNote(t, s, 1)
 	rot(t, s, bucket, key, flip(200))
 	err := s.View(t.Context(), func(tx *Tx) error { // as if it had been verified before it was damaged
-		b, err := tx.bucket(bucket)
+		b, err := tx.core.Bucket(bucket)
 		if err == nil {
-			at, mark := s.intact.slot(b.Get(key))
+			at, mark := s.engine.Intact.Slot(b.Get(key))
 			at.Store(mark)
 		}
 		return err
@@ -236,10 +238,10 @@ func makePlain(t *testing.T, path string) {
 			plain := map[string][]byte{}
 			_ = b.ForEach(func(k, v []byte) error {
 				switch {
-				case name[0] == kindTable && len(name) == bucketNameSize:
-					plain[string(k)] = append([]byte{rowPlain}, v[rowSeq:]...)
-				case string(name) == string(bucketJournal):
-					plain[string(k)] = append([]byte{recordPlain}, v[1:len(v)-recordSum]...)
+				case name[0] == format.KindTable && len(name) == format.BucketNameSize:
+					plain[string(k)] = append([]byte{format.RowPlain}, v[format.RowSeq:]...)
+				case string(name) == string(format.BucketJournal):
+					plain[string(k)] = append([]byte{format.RecordPlain}, v[1:len(v)-format.RecordSum]...)
 				}
 				return nil
 			})
@@ -253,7 +255,7 @@ func makePlain(t *testing.T, path string) {
 		if err != nil {
 			return err
 		}
-		return btx.Bucket(bucketMeta).Put(metaFormat, []byte{0, 0, 0, oldestFormat})
+		return btx.Bucket(format.BucketMeta).Put(format.MetaFormat, []byte{0, 0, 0, format.OldestFormat})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -263,16 +265,16 @@ func makePlain(t *testing.T, path string) {
 	}
 }
 
-func formatOf(t *testing.T, s *Store) (format byte) {
+func formatOf(t *testing.T, s *Store) (version byte) {
 	t.Helper()
-	err := s.db.View(func(btx *bolt.Tx) error {
-		format = btx.Bucket(bucketMeta).Get(metaFormat)[3]
+	err := s.engine.Bolt.View(func(btx *bolt.Tx) error {
+		version = btx.Bucket(format.BucketMeta).Get(format.MetaFormat)[3]
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return format
+	return version
 }
 
 // A file of format 2 is read as it is, becomes one of format 3 with its first commit, and has its rows sealed by a pass. Items,
@@ -292,14 +294,14 @@ func TestOlderFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if it, err := getNote(t, s, 1); it == nil || err != nil || formatOf(t, s) != oldestFormat {
+	if it, err := getNote(t, s, 1); it == nil || err != nil || formatOf(t, s) != format.OldestFormat {
 		t.Errorf("as it was: %v, %v, format %d", it, err, formatOf(t, s))
 	}
 	records, err := s.Journal(t.Context(), 0, 10)
 	if err != nil || len(records) != 3 {
 		t.Errorf("journal: %d records, %v", len(records), err)
 	}
-	if err := putNote(t.Context(), s, 2, 20); err != nil || formatOf(t, s) != formatVersion {
+	if err := putNote(t.Context(), s, 2, 20); err != nil || formatOf(t, s) != format.FormatVersion {
 		t.Errorf("format %d after a commit, %v", formatOf(t, s), err)
 	}
 	seq := s.Seq()
@@ -311,7 +313,7 @@ func TestOlderFormat(t *testing.T) {
 		if it, err := getNote(t, s, id); it == nil || err != nil {
 			t.Errorf("note %d: %v, %v", id, it, err)
 		}
-		rot(t, s, s.cat.Load().tables["notes"].bucket, rawNote(t, s, id), flip(8*30))
+		rot(t, s, s.engine.Cat.Load().ByName["notes"].Bucket, rawNote(t, s, id), flip(8*30))
 		if it, err := getNote(t, s, id); !fault.Is(err, fault.Damaged) {
 			t.Errorf("note %d, damaged: %v, %v", id, it, err)
 		}
@@ -326,12 +328,12 @@ func TestCheckAndBackupRefuseDamage(t *testing.T) {
 		says   string
 	}{
 		"item": {
-			func(s *Store) []byte { return s.cat.Load().tables["notes"].bucket },
+			func(s *Store) []byte { return s.engine.Cat.Load().ByName["notes"].Bucket },
 			func(s *Store) []byte { return rawNote(t, s, 1) }, "an item of table notes is not what was written",
 		},
 		"record": {
-			func(*Store) []byte { return bucketJournal },
-			func(s *Store) []byte { return seqKey(s.FirstSeq()) }, "a journal record does not match its checksum",
+			func(*Store) []byte { return format.BucketJournal },
+			func(s *Store) []byte { return format.SeqKey(s.FirstSeq()) }, "a journal record does not match its checksum",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -349,7 +351,7 @@ func TestCheckAndBackupRefuseDamage(t *testing.T) {
 			if err != nil || !strings.Contains(fmt.Sprint(problems), "does not match its checksum") {
 				t.Errorf("check of a copy: %v, %v", problems, err)
 			}
-			problems, err = s.Check(t.Context())
+			problems, err = s.CheckCopy(t.Context(), nil)
 			if err != nil || !strings.Contains(fmt.Sprint(problems), "does not match its checksum") {
 				t.Errorf("check: %v, %v", problems, err)
 			}
@@ -370,13 +372,13 @@ func TestDamagedRecordIsTrimmed(t *testing.T) {
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	s := openIndexed(t, Options{NoSync: true, Now: func() time.Time { return now }})
 	damaged := s.FirstSeq()
-	rot(t, s, bucketJournal, seqKey(damaged), flip(8*20))
+	rot(t, s, format.BucketJournal, format.SeqKey(damaged), flip(8*20))
 	if records, err := s.Journal(t.Context(), 0, 10); !fault.Is(err, fault.Damaged) {
 		t.Errorf("got %v, %v", records, err)
 	}
 	now = now.Add(48 * time.Hour)
-	if err := putNote(t.Context(), s, 5, 5); err != nil || s.Err() != nil || s.FirstSeq() <= damaged {
-		t.Errorf("trimmed to %d, %v, %v", s.FirstSeq()-damaged, err, s.Err())
+	if err := putNote(t.Context(), s, 5, 5); err != nil || s.engine.Err() != nil || s.FirstSeq() <= damaged {
+		t.Errorf("trimmed to %d, %v, %v", s.FirstSeq()-damaged, err, s.engine.Err())
 	}
 }
 

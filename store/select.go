@@ -1,12 +1,11 @@
 package store
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/refusal"
 )
 
 // Select says what a Query or Scan gives of the items it reads.
@@ -33,11 +32,11 @@ func (w *walk) choose(sel Select, bound expr.Bound) error {
 	if names, whole := w.projection.Names(); whole && len(names) <= maxFew {
 		w.few = names
 	}
-	if w.index == nil || w.index.spec.Projection == ProjectAll {
+	if w.index == nil || w.index.Spec.Projection == ProjectAll {
 		return nil
 	}
-	missing := w.index.missing(w.table, w.projection)
-	if w.index.spec.Local {
+	missing := w.index.Missing(w.table, w.projection)
+	if w.index.Spec.Local {
 		// What a local index lacks is fetched from the table, if it is asked for.
 		w.narrow = sel != SelectAll && len(missing) == 0
 		w.fetches = !w.narrow
@@ -46,41 +45,13 @@ func (w *walk) choose(sel Select, bound expr.Bound) error {
 	w.narrow = true
 	switch {
 	case sel == SelectAll:
-		return invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "+
-			"global secondary index %s because its projection type is not ALL", w.index.spec.Name)
+		return refusal.Invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "+
+			"global secondary index %s because its projection type is not ALL", w.index.Spec.Name)
 	case len(missing) > 0:
-		return invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]",
-			w.index.spec.Name, strings.Join(missing, ", "))
+		return refusal.Invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]",
+			w.index.Spec.Name, strings.Join(missing, ", "))
 	}
 	return nil
-}
-
-// checkPaths refuses to look into attributes that are keys of the table or of one of its indexes: they have no parts.
-func (t *table) checkPaths(looked []string) error {
-	if len(looked) == 0 {
-		return nil
-	}
-	for _, a := range t.key.attrs {
-		if slices.Contains(looked, a.Name) {
-			return errInsideKey("Key", a.Name)
-		}
-	}
-	for _, local := range [...]bool{false, true} {
-		for i := range t.indexes {
-			if ix := t.indexes[i]; ix.spec.Local == local {
-				for _, a := range ix.key.attrs {
-					if slices.Contains(looked, a.Name) {
-						return errInsideKey("IndexKey", a.Name)
-					}
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func errInsideKey(what, name string) error {
-	return invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: %s: %s", what, name)
 }
 
 // SelectError is the cause of errors about a Select that does not go with the projection or the index. The text is the error's.
@@ -120,36 +91,4 @@ func (s Select) String() string {
 		return "COUNT"
 	}
 	return ""
-}
-
-// missing returns the attributes of a projection that the index does not show.
-func (ix *index) missing(t *table, p *expr.Projection) (names []string) {
-	if p == nil {
-		return nil
-	}
-	for _, name := range p.Attributes() {
-		if !ix.shows(t, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// shows reports whether the index has the attribute.
-func (ix *index) shows(t *table, name string) bool {
-	if ix.spec.Projection == ProjectAll || t.key.has(name) || ix.key.has(name) {
-		return true
-	}
-	return ix.spec.Projection == ProjectInclude && slices.Contains(ix.spec.Include, name)
-}
-
-// project leaves of an item what the index shows.
-func (ix *index) project(t *table, it attr.Item) attr.Item {
-	out := attr.Item{}
-	for name, v := range it {
-		if ix.shows(t, name) {
-			out[name] = v
-		}
-	}
-	return out
 }

@@ -1,162 +1,65 @@
 package store
 
 import (
-	"math/bits"
-	"sync"
-	"sync/atomic"
+	"path/filepath"
 	"time"
+
+	"github.com/touchline/touchline/store/internal/disk"
 )
-
-// Stats are what a node shows of its store. Counters run since Open.
-type Stats struct {
-	Commits     uint64        // that wrote
-	Members     uint64        // transactions in them
-	LastMembers int           // transactions in the last commit
-	LastCommit  time.Duration // how long the last commit took, from the first byte on
-	MeanCommit  time.Duration // exponentially weighted, the last ten or so
-	CommitTimes []TimeBucket  // ascending; cumulative, as Prometheus has it
-	Refused     uint64        // commits refused for lack of room
-	LastRefused time.Time     // real time of the last of them; zero: none
-
-	FileBytes    int64 // on disk
-	UsedBytes    int64 // of these, below the high water mark
-	JournalFirst uint64
-	JournalLast  uint64
-	JournalBytes uint64
-	Cursors      map[string]uint64 // how far each reader of the journal has come
-
-	Swept    uint64 // items deleted because their time was over
-	Filling  []IndexProgress
-	Dropping []DropProgress
-
-	OpenReaders    int
-	OldestReader   time.Duration // age; 0: none
-	ExpiredReaders uint64        // Views ended by the deadline
-	Waiting        int           // Updates that wait for their turn
-	Held           time.Duration // how long the Update that has its turn has had it; 0: none has
-	LongTurns      uint64        // Updates that had it for more than 100 ms
-	LongestTurn    time.Duration // of these
-}
-
-// stopwatch returns how long ago it was made.
-func stopwatch() func() time.Duration {
-	started := time.Now()
-	return func() time.Duration { return time.Since(started) }
-}
-
-// TimeBucket counts the commits that took at most UpTo.
-type TimeBucket struct {
-	UpTo  time.Duration
-	Count uint64
-}
-
-// timeBuckets doubles from 64 us: the last is about two seconds.
-const (
-	timeBuckets = 16
-	firstBucket = 64 * time.Microsecond
-)
-
-// meter collects what Stats shows of the commits.
-type meter struct {
-	lastWasFull atomic.Bool
-
-	mu      sync.Mutex
-	commits uint64
-	members uint64
-	refused uint64
-	fullAt  time.Time
-	last    int
-	took    time.Duration
-	mean    time.Duration
-	times   [timeBuckets + 1]uint64
-	long    uint64
-	longest time.Duration
-}
-
-func (m *meter) longTurn(held time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.long++
-	m.longest = max(m.longest, held)
-}
-
-func (m *meter) committed(members int, took time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.commits++
-	m.members += uint64(members)
-	m.last, m.took = members, took
-	if m.mean == 0 {
-		m.mean = took
-	}
-	m.mean += (took - m.mean) / 10
-	m.times[bucketOf(took)]++
-}
-
-func (m *meter) full() {
-	m.lastWasFull.Store(true)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.refused++
-	m.fullAt = time.Now()
-}
-
-// bucketOf finds the first bucket that holds d.
-func bucketOf(d time.Duration) int {
-	if d <= firstBucket {
-		return 0
-	}
-	return min(bits.Len64(uint64((d-1)/firstBucket)), timeBuckets)
-}
-
-func (m *meter) fill(st *Stats) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	st.Commits, st.Members, st.Refused, st.LastRefused = m.commits, m.members, m.refused, m.fullAt
-	st.LongTurns, st.LongestTurn = m.long, m.longest
-	st.LastMembers, st.LastCommit, st.MeanCommit = m.last, m.took, m.mean
-	sum := uint64(0)
-	for i := range timeBuckets {
-		sum += m.times[i]
-		st.CommitTimes = append(st.CommitTimes, TimeBucket{UpTo: firstBucket << i, Count: sum})
-	}
-}
 
 // Stats returns the present figures. It reads the file, like a View.
 func (s *Store) Stats() Stats {
-	j := *s.journal.Load()
-	st := Stats{JournalFirst: j.first, JournalLast: j.last, JournalBytes: j.bytes}
-	s.meter.fill(&st)
-	st.Waiting, st.Held = s.commits.waiting(), s.commits.held()
-	s.readers.fill(&st)
-	s.fillChores(&st)
-	s.copies.fill(&st)
-	st.FileBytes = s.room.size.Load()
-	s.fillFromFile(&st)
+	j := *s.engine.Journal.Load()
+	st := Stats{JournalFirst: j.First, JournalLast: j.Last, JournalBytes: j.Bytes}
+	s.engine.Meter.Fill(&st)
+	st.Waiting, st.Held = s.engine.Commits.Waiting(), s.engine.Commits.Held()
+	s.engine.Readers.Fill(&st)
+	s.keeper.FillChores(&st)
+	s.copies.Fill(&st)
+	st.FileBytes = s.engine.Room.Size.Load()
+	s.engine.FillFromFile(&st)
 	return st
 }
 
-// fillFromFile adds what only a transaction sees. On a store that is closed or cannot be read the rest stands.
-func (s *Store) fillFromFile(st *Stats) {
-	var r reader
-	if s.readers.begin(&r, s.db) != nil {
-		return
-	}
-	defer s.readers.end(&r)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.gone { // the deadline has taken the snapshot away already
-		return
-	}
-	st.UsedBytes = r.btx.Size()
-	st.Cursors = cursors(r.btx)
+// DiskState is what a store has of its disk, for callers with a budget. All sizes are in bytes.
+type DiskState struct {
+	File  int64 // the file, all of it allocated
+	Used  int64 // of the file, what holds data: its high water mark less its free pages
+	Limit int64 // Options.MaxSize; 0: none
+	Free  int64 // of the disk; -1: not known, or there is no disk (OpenMemory)
+	Grow  int64 // what the file may still grow by, for Limit and Free; -1: not known
+
+	Full        bool      // the last commit was refused for lack of room
+	LastRefused time.Time // real time of the last such one; zero: none
 }
 
-func (rs *readers) fill(st *Stats) {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	st.OpenReaders, st.ExpiredReaders = rs.open, rs.expired
-	if rs.oldest != nil {
-		st.OldestReader = rs.age(rs.oldest)
+// Share is how much of what the store may ever use it does use, between 0 and 1; 0 if neither the limit nor the disk is
+// known.
+func (d DiskState) Share() float64 {
+	if d.Grow < 0 || d.File+d.Grow <= 0 {
+		return 0
 	}
+	return float64(d.Used) / float64(d.File+d.Grow)
+}
+
+// Disk returns how much room there is. It asks the system, and costs some microseconds.
+func (s *Store) Disk() DiskState {
+	d := DiskState{File: s.engine.Room.Size.Load(), Limit: int64(s.engine.Opts.MaxSize), Free: -1, Grow: -1}
+	d.Used = s.engine.UsedBytes()
+	if s.engine.Path != "" {
+		if free, known := disk.FreeSpace(filepath.Dir(s.engine.Path)); known {
+			d.Free, d.Grow = free, free
+		}
+	}
+	if d.Limit > 0 {
+		left := max(d.Limit-d.File, 0)
+		if d.Grow < 0 || left < d.Grow {
+			d.Grow = left
+		}
+	}
+	d.Full = s.engine.Meter.LastWasFull.Load()
+	s.engine.Meter.Mu.Lock()
+	defer s.engine.Meter.Mu.Unlock()
+	d.LastRefused = s.engine.Meter.FullAt
+	return d
 }

@@ -5,125 +5,93 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	bolt "go.etcd.io/bbolt"
 
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/backup"
+	"github.com/touchline/touchline/store/internal/disk"
+	"github.com/touchline/touchline/store/internal/file"
+	"github.com/touchline/touchline/store/internal/housekeeping"
+	"github.com/touchline/touchline/store/internal/txn"
 )
-
-// Options say how a store is opened. The zero value is good for a node.
-type Options struct {
-	Now          func() time.Time // the instant of each transaction; nil: the wall clock in UTC
-	Node         string           // id of the node, written into a new file; empty: a random one
-	NoSync       bool             // commits are not synced: for tests
-	MaxSize      int              // of the file in bytes; 0: what the disk gives
-	MapSize      int              // address space mapped at once, no memory; 0: 1 GiB, 256 MiB on 32 bits
-	LockTimeout  time.Duration    // how long to wait for another process to let go of the file; 0: 1 s
-	ReadDeadline time.Duration    // after which a View is ended; 0: 5 s
-	WriteStall   time.Duration    // how long the function of one Update may keep the others waiting; 0: 10 s
-	JournalAge   time.Duration    // records older than this are trimmed; 0: 24 h
-	JournalBytes int64            // above this the oldest records are trimmed; 0: 64 MiB
-	StreamBytes  int64            // the same while a table has a stream, whose records stay for StreamAge; 0: 1 GiB
-
-	BackupDeadline time.Duration // after which the copy of a backup is given up; 0: 10 min
-	SweepEvery     time.Duration // how often items past their TTL are deleted, which reads of a node hide anyway; 0: 10 min
-	CompactAbove   int64         // Open compacts a file above this if half of it is free; 0: 256 MiB, negative: never
-}
-
-// DefaultSweep is Options.SweepEvery where nothing is said. DynamoDB deletes within days.
-const DefaultSweep = 10 * time.Minute
-
-func (o Options) withDefaults() Options {
-	if o.Now == nil {
-		o.Now = func() time.Time { return time.Now().UTC() }
-	}
-	if o.MapSize == 0 {
-		o.MapSize = defaultMapSize
-	}
-	o.LockTimeout = orElse(o.LockTimeout, time.Second)
-	o.ReadDeadline = orElse(o.ReadDeadline, 5*time.Second)
-	o.WriteStall = orElse(o.WriteStall, 10*time.Second)
-	o.JournalAge = orElse(o.JournalAge, 24*time.Hour)
-	o.BackupDeadline = orElse(o.BackupDeadline, 10*time.Minute)
-	o.SweepEvery = orElse(o.SweepEvery, DefaultSweep)
-	o.JournalBytes = orElse(o.JournalBytes, 64<<20)
-	o.StreamBytes = orElse(o.StreamBytes, 1<<30)
-	o.CompactAbove = orElse(o.CompactAbove, 256<<20)
-	return o
-}
-
-// orElse returns n, or what stands for 0.
-func orElse[N int | int64 | time.Duration](n, byDefault N) N {
-	if n == 0 {
-		return byDefault
-	}
-	return n
-}
 
 // Store is one open file. Its methods may be called from any goroutine.
 type Store struct {
-	path   string // empty: it is in memory
-	remove func() // of a store in memory: takes away what is left of it behind the file's closing
-	opts   Options
-	node   string
-	db     *bolt.DB
-	room   *room
-
-	// What the last commit left. Only the committer writes it, behind the commit.
-	cat         atomic.Pointer[catalogue]
-	journal     atomic.Pointer[journalState]
-	incarnation atomic.Uint64
-
+	engine     *txn.DB
 	replicator atomic.Pointer[Replicator]
-	longTurns  atomic.Pointer[func(LongTurn)]
+	lane       lane
+	exprs      *expr.Cache
+	keeper     housekeeping.Keeper
 
-	lane    lane
-	commits *committer
-	readers *readers
-	watches watches
-	keeper  keeper
-	scrub   scrub
-	intact  intact
-	older   atomic.Bool // the file is of a format that the next commit makes the present one
+	copies     backup.Copies       // the snapshots of backups
+	compaction file.CompactionDone // what Open did
+	remove     func()              // of a store in memory: takes away what is left of it behind the file's closing
 
-	tableWatches watches
-	exprs        *expr.Cache
-	meter        meter
-
-	copies     copies         // the snapshots of backups
-	compaction compactionDone // what Open did
-
-	failed     chan struct{} // closed when the store is latched
-	failure    atomic.Pointer[failure]
 	closeOnce  sync.Once
 	closeError error
 }
 
+// exprCache is how many parsed expressions are kept. Applications have some dozens of texts.
+const exprCache = 1024
+
+// Open opens the store in the file at path and creates it, and the folder around it, where there is none. A file that
+// another process holds is fault.Locked; one that is torn, foreign or made by a newer version is fault.Damaged, and is
+// left as it is. Every error is one line that names the file.
+func Open(path string, o Options) (*Store, error) {
+	o = o.WithDefaults()
+	f, err := file.Open(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return start(f, o), nil
+}
+
+// OpenMemory makes an empty store that is gone when it is closed or the process ends, however it ends. On Linux it is
+// nowhere on disk. Where there is no memory to be had as a file it is a temporary one, without a name as soon as the
+// system allows that: on Windows it has one until Close.
+//
+// It does all that others do. Nothing is synced; Options.MaxSize bounds the memory; JournalBytes is 1 MiB unless it is
+// given, StreamBytes 256 MiB; Path is empty.
+func OpenMemory(o Options) (*Store, error) {
+	o = file.MemoryOptions(o)
+	f, err := file.OpenUnnamed(disk.MemoryFile, o)
+	if err != nil {
+		return nil, err
+	}
+	return start(f, o), nil
+}
+
+func start(f *file.File, o Options) *Store {
+	e := txn.New(f, o)
+	s := &Store{engine: e, exprs: expr.NewCache(exprCache), lane: newLane(), compaction: f.Compaction, remove: f.Remove}
+	s.keeper.E, s.keeper.Expire = e, s.mayExpire
+	s.copies.E = e
+	return s
+}
+
 // Node is the id of the node that the file belongs to.
-func (s *Store) Node() string { return s.node }
+func (s *Store) Node() string { return s.engine.Node }
 
 // Incarnation counts the times that the node has left its history (a restored backup, a clone: BeginIncarnation).
 // Sequences of the journal start at Incarnation<<40 + 1.
-func (s *Store) Incarnation() uint64 { return s.incarnation.Load() }
+func (s *Store) Incarnation() uint64 { return s.engine.Incarnation.Load() }
 
 // Path is the file; empty: OpenMemory.
-func (s *Store) Path() string { return s.path }
+func (s *Store) Path() string { return s.engine.Path }
 
 // Tables lists the tables in the order of their names.
-func (s *Store) Tables() []TableSpec { return s.cat.Load().specs() }
+func (s *Store) Tables() []TableSpec { return s.engine.Cat.Load().Specs() }
 
 // TableNames lists up to limit names of tables behind one, in their order and without those of internal tables, and tells
 // whether there are more. It takes as long as the names that it gives.
 func (s *Store) TableNames(after string, limit int) (names []string, more bool) {
-	c := s.cat.Load()
-	at, found := slices.BinarySearch(c.names, after)
+	c := s.engine.Cat.Load()
+	at, found := slices.BinarySearch(c.Names, after)
 	if found {
 		at++
 	}
-	for _, name := range c.names[at:] {
-		if c.tables[name].spec.Internal {
+	for _, name := range c.Names[at:] {
+		if c.ByName[name].Spec.Internal {
 			continue
 		}
 		if len(names) == limit {
@@ -135,26 +103,21 @@ func (s *Store) TableNames(after string, limit int) (names []string, more bool) 
 }
 
 // Seq is the sequence of the last committed record of the journal; Incarnation<<40 if there is none in this incarnation.
-func (s *Store) Seq() uint64 { return s.journal.Load().last }
+func (s *Store) Seq() uint64 { return s.engine.Journal.Load().Last }
 
 // FirstSeq is the sequence of the first record that has not been trimmed, Seq()+1 if there is none.
-func (s *Store) FirstSeq() uint64 { return s.journal.Load().first }
+func (s *Store) FirstSeq() uint64 { return s.engine.Journal.Load().First }
 
 // Watch has sig set after each commit that wrote to the journal, before the Update that wrote returns, until stop is
 // called. A watcher reads the journal behind its cursor after each signal: one signal may stand for many commits.
-func (s *Store) Watch(sig *clock.Signal) (stop func()) { return s.watches.add(sig) }
+func (s *Store) Watch(sig *clock.Signal) (stop func()) { return s.engine.Watches.Add(sig) }
 
 // Failed is closed when an I/O error has latched the store: what was on its way may or may not be in the file, no
 // further write is taken, and the process should end. Reads go on.
-func (s *Store) Failed() <-chan struct{} { return s.failed }
+func (s *Store) Failed() <-chan struct{} { return s.engine.Failed }
 
 // Err is the error that latched the store, nil as long as it works.
-func (s *Store) Err() error {
-	if f := s.failure.Load(); f != nil {
-		return f.err
-	}
-	return nil
-}
+func (s *Store) Err() error { return s.engine.Err() }
 
 // Update runs fn in a transaction that sees everything committed before it and is seen by no other until it is
 // committed. It returns nil when the changes are on disk. An error of fn, or a panic in it, takes back all that fn has
@@ -162,59 +125,49 @@ func (s *Store) Err() error {
 //
 // One transaction runs at a time, in the order of the calls; those that wait share one commit with the one before
 // them. So fn must not block: nothing that leaves the process happens in it. It must not call Update either, which
-// would wait for itself: with the context of Tx.Context that is refused at once, otherwise after Options.WriteStall.
+// would wait for itself: that is refused after Options.WriteStall.
 //
 // ctx is looked at until fn starts. After that the outcome is always waited for.
 func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
-	return s.commits.submit(ctx, fn)
+	return s.engine.Update(ctx, func(c *txn.Tx) error {
+		return fn(s.newTx(c))
+	})
+}
+
+func (s *Store) newTx(c *txn.Tx) *Tx {
+	tx := &Tx{core: c, s: s}
+	if r := s.replicator.Load(); r != nil {
+		tx.replicator = *r
+	}
+	return tx
 }
 
 // View runs fn on a snapshot: it sees what was committed when it began. It may run beside any number of others, and
 // does not wait for Update. The snapshot holds pages of the file back from being used again, so it ends after
 // Options.ReadDeadline: from then on every call on the Tx fails. Stats shows the oldest.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
-	v, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		v.tx.over = true
-		s.readers.end(&v.reader)
-	}()
-	return fn(&v.tx)
-}
-
-// view is a transaction of View with its reader: one piece of memory.
-type view struct {
-	tx     Tx
-	reader reader
-}
-
-// begin makes a view with a snapshot and a catalogue that is not newer: the tables that it names are there. The last
-// record is asked for before the catalogue because a commit moves them the other way round.
-func (s *Store) begin(ctx context.Context) (*view, error) {
-	for {
-		upTo := s.Seq()
-		v := &view{tx: Tx{s: s, ctx: ctx, cat: s.cat.Load(), upTo: upTo}}
-		if err := s.readers.begin(&v.reader, s.db); err != nil {
-			return nil, err
-		}
-		if s.cat.Load() == v.tx.cat {
-			v.tx.btx, v.tx.reader = v.reader.btx, &v.reader
-			return v, nil
-		}
-		s.readers.end(&v.reader)
-	}
+	v := &struct { // one piece of memory
+		tx Tx
+		txn.View
+	}{}
+	v.tx = Tx{core: &v.Tx, s: s}
+	return s.engine.View(ctx, &v.View, func() error { return fn(&v.tx) })
 }
 
 // Close waits for the transactions that run, ends a Backup, commits what makes the next Open fast, and releases the file. Updates
 // that come later are refused.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
-		s.commits.close()
-		s.readers.close()
-		s.copies.close()
-		s.closeError = s.shutDown()
+		s.engine.Stop()
+		s.copies.Close()
+		s.closeError = s.engine.ShutDown(s.engine.Path != "")
+		if s.remove != nil {
+			s.remove()
+		}
 	})
 	return s.closeError
 }
+
+// OnLongTurn has fn called for each Update whose function ran for more than 100 ms, and for one that does not end. It is called
+// between two turns: it does not wait for anything. It is set once, before the first write.
+func (s *Store) OnLongTurn(fn func(LongTurn)) { s.engine.LongTurns.Store(&fn) }

@@ -310,7 +310,7 @@ func (sim *tableSimulation) read(rt *rapid.T, after uint64) []store.Record {
 }
 
 func (sim *tableSimulation) invariants(rt *rapid.T) {
-	problems, err := sim.s.Check(sim.t.Context())
+	problems, err := sim.s.CheckCopy(sim.t.Context(), nil)
 	if err != nil || len(problems) > 0 {
 		rt.Fatalf("check: %v, %v", problems, err)
 	}

@@ -10,6 +10,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/txn"
 )
 
 // tokenStore is a store with some tokens, ball by ball, and a clock that the test moves.
@@ -22,7 +24,7 @@ func tokenStore(t *testing.T, now *time.Time, tokens int) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		problems, err := s.Check(context.Background())
+		problems, err := s.CheckCopy(context.Background(), nil)
 		if err != nil || len(problems) > 0 {
 			t.Errorf("check: %v, %v", problems, err)
 		}
@@ -50,8 +52,8 @@ func transactBall(t *testing.T, s *Store, n int, token string) {
 // tokenKeys counts what lies in the bucket: two keys a token.
 func tokenKeys(t *testing.T, s *Store) (n int) {
 	t.Helper()
-	err := s.db.View(func(btx *bolt.Tx) error {
-		if b := btx.Bucket(bucketTokens); b != nil {
+	err := s.engine.Bolt.View(func(btx *bolt.Tx) error {
+		if b := btx.Bucket(format.BucketTokens); b != nil {
 			n = b.Stats().KeyN
 		}
 		return nil
@@ -65,10 +67,10 @@ func tokenKeys(t *testing.T, s *Store) (n int) {
 // TestTokensAreForgottenInSlices: a commit takes out a bounded number, and only those that are old enough.
 func TestTokensAreForgottenInSlices(t *testing.T) {
 	now := time.Unix(1_563_096_600, 0)
-	s := tokenStore(t, &now, tokenSlice+20)
-	now = now.Add(tokenAge - 1)
+	s := tokenStore(t, &now, txn.TokenSlice+20)
+	now = now.Add(format.TokenAge - 1)
 	transactBall(t, s, 0, "young")
-	if n := tokenKeys(t, s); n != 2*(tokenSlice+21) {
+	if n := tokenKeys(t, s); n != 2*(txn.TokenSlice+21) {
 		t.Fatalf("%d keys before their time", n)
 	}
 	now = now.Add(1)
@@ -89,7 +91,7 @@ func TestHousekeepForgetsTokens(t *testing.T) {
 	for _, step := range []struct {
 		wait time.Duration
 		left int
-	}{{tokenAge - 1, 6}, {1, 0}} {
+	}{{format.TokenAge - 1, 6}, {1, 0}} {
 		now = now.Add(step.wait)
 		for more := true; more; {
 			var err error
@@ -110,7 +112,7 @@ func TestHousekeepForgetsTokens(t *testing.T) {
 func TestTokensInAnOldFile(t *testing.T) {
 	now := time.Unix(1_563_096_600, 0)
 	s := tokenStore(t, &now, 0)
-	if err := s.db.Update(func(btx *bolt.Tx) error { return btx.DeleteBucket(bucketTokens) }); err != nil {
+	if err := s.engine.Bolt.Update(func(btx *bolt.Tx) error { return btx.DeleteBucket(format.BucketTokens) }); err != nil {
 		t.Fatal(err)
 	}
 	transactBall(t, s, 1, "")
@@ -123,8 +125,8 @@ func TestTokensInAnOldFile(t *testing.T) {
 
 func TestCheckFindsDamagedTokens(t *testing.T) {
 	damages := map[string]func(b *bolt.Bucket) error{
-		"value":   func(b *bolt.Bucket) error { return b.Put(tokenKey("0"), []byte{1, 2}) },
-		"time":    func(b *bolt.Bucket) error { return b.Put(tokenTime(7, "0"), []byte{}) },
+		"value":   func(b *bolt.Bucket) error { return b.Put(format.TokenKey("0"), []byte{1, 2}) },
+		"time":    func(b *bolt.Bucket) error { return b.Put(format.TokenTime(7, "0"), []byte{}) },
 		"no time": func(b *bolt.Bucket) error { k, _ := b.Cursor().First(); return b.Delete(k) },
 		"key":     func(b *bolt.Bucket) error { return b.Put([]byte("x"), []byte{}) },
 	}
@@ -138,10 +140,10 @@ func TestCheckFindsDamagedTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		transactBall(t, s, 0, "0")
-		if err := s.db.Update(func(btx *bolt.Tx) error { return damage(btx.Bucket(bucketTokens)) }); err != nil {
+		if err := s.engine.Bolt.Update(func(btx *bolt.Tx) error { return damage(btx.Bucket(format.BucketTokens)) }); err != nil {
 			t.Fatal(err)
 		}
-		problems, err := s.Check(t.Context())
+		problems, err := s.CheckCopy(t.Context(), nil)
 		if err != nil || len(problems) == 0 || problems[0].Where != "tokens" {
 			t.Errorf("%s: %v, %v", name, problems, err)
 		}

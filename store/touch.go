@@ -4,6 +4,10 @@ import (
 	"bytes"
 
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/txn"
 )
 
 // Touch is what a call read or wrote of one item: what DynamoDB counts capacity by. Sizes are in bytes as attr.Size
@@ -33,29 +37,29 @@ type IndexTouch struct {
 func (tx *Tx) Touched(fn func(Touch)) { tx.touched = fn }
 
 // touchRead reports an item that was read.
-func (tx *Tx) touchRead(t *table, r row) {
+func (tx *Tx) touchRead(t *catalogue.Table, r format.Row) {
 	if tx.touched != nil {
-		tx.touched(Touch{Table: t.spec.Name, Old: r.bytes()})
+		tx.touched(Touch{Table: t.Spec.Name, Old: r.Bytes()})
 	}
 }
 
 // touchWrite reports a write, before it is applied.
-func (tx *Tx) touchWrite(c *change) error {
+func (tx *Tx) touchWrite(c *txn.Change) error {
 	if tx.touched == nil {
 		return nil
 	}
-	touch := Touch{Table: c.table.spec.Name, Op: c.op, Old: c.old.bytes(), New: c.now.bytes()}
-	if c.op != opCheck && len(c.table.indexes) > 0 {
-		old, err := c.old.decode()
+	touch := Touch{Table: c.Table.Spec.Name, Op: c.Op, Old: c.Old.Bytes(), New: c.Now.Bytes()}
+	if c.Op != opCheck && len(c.Table.Indexes) > 0 {
+		old, err := c.Old.Decode()
 		if err != nil {
 			return err
 		}
-		now, err := c.now.decode()
+		now, err := c.Now.Decode()
 		if err != nil {
 			return err
 		}
-		for _, ix := range c.table.indexes {
-			it, changed, err := ix.touch(c, old, now)
+		for _, ix := range c.Table.Indexes {
+			it, changed, err := touchIndex(ix, c, old, now)
 			if err != nil {
 				return err
 			}
@@ -68,24 +72,24 @@ func (tx *Tx) touchWrite(c *change) error {
 	return nil
 }
 
-// touch returns what a change does to the entry of an item, and whether to any that can be seen.
-func (ix *index) touch(c *change, old, now attr.Item) (it IndexTouch, changed bool, err error) {
-	was, _, err := ix.entryKey(itemDoc(old), c.key)
+// touchIndex returns what a change does to the entry of an item, and whether to any that can be seen.
+func touchIndex(ix *catalogue.Index, c *txn.Change, old, now attr.Item) (it IndexTouch, changed bool, err error) {
+	was, _, err := ix.EntryKey(expr.Item(old), c.Key)
 	if err != nil {
 		return it, false, err
 	}
-	is, _, err := ix.entryKey(itemDoc(now), c.key)
+	is, _, err := ix.EntryKey(expr.Item(now), c.Key)
 	if err != nil || was == nil && is == nil {
 		return it, false, err
 	}
-	it = IndexTouch{Index: ix.spec.Name, Local: ix.spec.Local}
+	it = IndexTouch{Index: ix.Spec.Name, Local: ix.Spec.Local}
 	var before, after attr.Item
 	if was != nil {
-		before = ix.project(c.table, old)
+		before = ix.Project(c.Table, old)
 		it.Old = attr.Size(before)
 	}
 	if is != nil {
-		after = ix.project(c.table, now)
+		after = ix.Project(c.Table, now)
 		it.New = attr.Size(after)
 	}
 	it.Moved = was != nil && is != nil && !bytes.Equal(was, is)

@@ -8,6 +8,9 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/refusal"
+	"github.com/touchline/touchline/store/internal/txn"
 )
 
 // DynamoDB's limits for TransactWriteItems and TransactGetItems.
@@ -107,7 +110,7 @@ func (tx *Tx) TransactWrite(t TransactWrite) error {
 	if err := tx.enterWrite(); err != nil {
 		return err
 	}
-	defer tx.leave()
+	defer tx.core.Leave()
 	call := tx.recall()
 	if call == nil {
 		writes, err := t.writes(tx)
@@ -116,7 +119,7 @@ func (tx *Tx) TransactWrite(t TransactWrite) error {
 		}
 		call = &judged{writes: writes, mark: newMark(t.Token, writes)}
 	}
-	switch done, err := tx.doneBefore(call.mark); {
+	switch done, err := tx.core.DoneBefore(call.mark); {
 	case err != nil:
 		return err
 	case done:
@@ -144,7 +147,7 @@ func (tx *Tx) do(call *judged) error {
 		return err
 	}
 	failpoint.Hit(failpoint.TransactDone)
-	return tx.remember(call.mark)
+	return tx.core.Remember(call.mark)
 }
 
 // repeat tells of the items that a transaction is about which was done before. A table may be another one since, or none.
@@ -156,11 +159,11 @@ func (tx *Tx) repeat(writes []write, tell func(Touch)) error {
 		w := &writes[i]
 		touch := Touch{Table: w.name}
 		if w.find(tx) == nil && w.aim() == nil {
-			r, err := tx.row(w.table, w.key)
+			r, err := tx.core.Row(w.table, w.key)
 			if err != nil {
 				return err
 			}
-			touch.Old = r.bytes()
+			touch.Old = r.Bytes()
 		}
 		tell(touch)
 	}
@@ -168,7 +171,7 @@ func (tx *Tx) repeat(writes []write, tell func(Touch)) error {
 }
 
 // judgeAll takes the actions from the tables to their changes, and collects the reasons against them.
-func (tx *Tx) judgeAll(writes []write, all bool) ([]change, error) {
+func (tx *Tx) judgeAll(writes []write, all bool) ([]txn.Change, error) {
 	reasons := make(reasons, len(writes))
 	for i := range writes {
 		w := &writes[i]
@@ -184,9 +187,9 @@ func (tx *Tx) judgeAll(writes []write, all bool) ([]change, error) {
 		}
 	}
 	if twice(writes) {
-		return nil, invalid("Transaction request cannot include multiple operations on one item")
+		return nil, refusal.Invalid("Transaction request cannot include multiple operations on one item")
 	}
-	changes := make([]change, len(writes))
+	changes := make([]txn.Change, len(writes))
 	for i := range writes {
 		if reasons[i].Code != "" {
 			continue
@@ -213,7 +216,7 @@ func (r reasons) take(i int, err error) error {
 		r[i] = CancellationReason{Code: ReasonConditionFailed, Message: failed.Error(), Item: failed.Old}
 		return nil
 	}
-	if !fault.Is(err, fault.Invalid) || isEmptyKey(err) || isTooMuch(err) {
+	if !fault.Is(err, fault.Invalid) || catalogue.IsEmptyKey(err) || isTooMuch(err) {
 		return err
 	}
 	r[i] = CancellationReason{Code: ReasonValidation, Message: err.Error()}

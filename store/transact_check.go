@@ -1,9 +1,15 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"strconv"
+	"unicode/utf8"
 
+	"github.com/touchline/touchline/internal/fields"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/refusal"
 )
 
 // CheckWrites refuses what is wrong with actions of a transaction alone, as TransactWrite does before it looks at any table. It is
@@ -20,7 +26,7 @@ func (s *Store) CheckWrites(items []WriteItem) error {
 // writes returns the actions of a transaction, bound, after refusing what needs no table to be refused. Of several faults
 // the one of the first action is reported.
 func (t *TransactWrite) writes(tx *Tx) ([]write, error) {
-	if err := checkCount(len(t.Items), maxTransactItems, "TransactItems"); err != nil {
+	if err := refusal.Count(len(t.Items), maxTransactItems, "TransactItems"); err != nil {
 		return nil, err
 	}
 	if err := checkToken(t.Token); err != nil {
@@ -43,7 +49,7 @@ func (t *TransactWrite) writes(tx *Tx) ([]write, error) {
 		writes[i] = w
 	}
 	if bytes > maxTransactBytes {
-		return nil, invalid("Transaction payload size cannot exceed 4MB. Payload Size: %d", bytes)
+		return nil, refusal.Invalid("Transaction payload size cannot exceed 4MB. Payload Size: %d", bytes)
 	}
 	return writes, nil
 }
@@ -65,12 +71,12 @@ func (it *WriteItem) write(number int) (w write, err error) {
 	}
 	switch {
 	case n == 0:
-		return w, invalid("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request")
+		return w, refusal.Invalid("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request")
 	case n > 1:
-		return w, invalid("TransactItems can only contain one of Check, Put, Update or Delete")
+		return w, refusal.Invalid("TransactItems can only contain one of Check, Put, Update or Delete")
 	case w.op == opCheck && w.request.Condition == "":
 		member := "TransactItems." + strconv.Itoa(number+1) + ".member.ConditionCheck.ConditionExpression"
-		return w, errConstraint(member, "Member must not be null")
+		return w, refusal.Constraint(member, "Member must not be null")
 	}
 	return w, nil
 }
@@ -97,19 +103,33 @@ type itemID struct {
 	key   string
 }
 
-func (w *write) id() itemID { return itemID{w.table.id, string(w.key)} }
+func (w *write) id() itemID { return itemID{w.table.ID, string(w.key)} }
 
-// checkCount refuses an empty list and one that is too long, in the words of DynamoDB's checks of members.
-func checkCount(n, limit int, member string) error {
-	switch {
-	case n == 0:
-		return errConstraint(member, "Member must have length greater than or equal to 1")
-	case n > limit:
-		return errConstraint(member, "Member must have length less than or equal to "+strconv.Itoa(limit))
+// checkToken refuses a token that is too long.
+func checkToken(token string) error {
+	if utf8.RuneCountInString(token) > format.MaxToken {
+		return refusal.Constraint("ClientRequestToken", "Member must have length less than or equal to 36")
 	}
 	return nil
 }
 
-func errConstraint(member, constraint string) error {
-	return invalid("1 validation error detected: Value at '%s' failed to satisfy constraint: %s", member, constraint)
+// newMark hashes what a request asks for: equal requests have equal marks.
+func newMark(token string, writes []write) format.Mark {
+	if token == "" {
+		return format.Mark{}
+	}
+	h := sha256.New()
+	var b []byte
+	for i := range writes {
+		w := &writes[i]
+		b = append(b[:0], byte(w.op))
+		b = fields.Append(b, w.name)
+		b = w.request.Append(b)
+		b = attr.Encode(b, w.subject)
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(b)))) // a hash never fails
+		_, _ = h.Write(b)
+	}
+	m := format.Mark{Token: token}
+	h.Sum(m.Hash[:0])
+	return m
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/refusal"
 )
 
 // TransactGet reads up to 100 items, of 4 MB together, as of one instant: nil where there is none, or where it is past
@@ -11,10 +13,10 @@ import (
 // A transaction of this store sees one instant anyway: this is for callers that speak DynamoDB's protocol. Keys that do
 // not fit their table are a TransactionCanceledError.
 func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
-	if err := tx.enter(); err != nil {
+	if err := tx.core.Enter(); err != nil {
 		return nil, err
 	}
-	defer tx.leave()
+	defer tx.core.Leave()
 	reads, err := tx.aimAll(items)
 	if err != nil {
 		return nil, err
@@ -26,8 +28,8 @@ func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
 		if err != nil {
 			return nil, err
 		}
-		if bytes += r.bytes(); bytes > maxTransactBytes {
-			return nil, invalid("Payload in response is too large.%d", bytes)
+		if bytes += r.Bytes(); bytes > maxTransactBytes {
+			return nil, refusal.Invalid("Payload in response is too large.%d", bytes)
 		}
 		tx.saw(reads[i].table, reads[i].key)
 		tx.touchRead(reads[i].table, r)
@@ -43,7 +45,7 @@ func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
 
 // aimAll returns the gets with their tables and keys.
 func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
-	if err := checkCount(len(items), maxTransactItems, "TransactItems"); err != nil {
+	if err := refusal.Count(len(items), maxTransactItems, "TransactItems"); err != nil {
 		return nil, err
 	}
 	reads := make([]write, len(items))
@@ -59,7 +61,7 @@ func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
 		if err := reads[i].find(tx); err != nil {
 			return nil, err
 		}
-		if err := reads[i].table.checkPaths(reads[i].bound.Projection.Nested()); err != nil {
+		if err := reads[i].table.CheckPaths(reads[i].bound.Projection.Nested()); err != nil {
 			return nil, err
 		}
 		if err := reasons.take(i, reads[i].aim()); err != nil {
@@ -67,14 +69,14 @@ func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
 		}
 	}
 	if twice(reads) {
-		return nil, invalid("Transaction request cannot include multiple operations on one item")
+		return nil, refusal.Invalid("Transaction request cannot include multiple operations on one item")
 	}
 	return reads, reasons.verdict(true)
 }
 
 // shown returns the item in a row, or what a projection shows of it.
-func shown(r row, p *expr.Projection) (attr.Item, error) {
-	it, err := r.decode()
+func shown(r format.Row, p *expr.Projection) (attr.Item, error) {
+	it, err := r.Decode()
 	if err != nil || p == nil {
 		return it, err
 	}

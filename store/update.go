@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"maps"
 
 	"github.com/touchline/touchline/store/attr"
@@ -59,7 +58,7 @@ func (tx *Tx) Update(u UpdateItem) (Images, error) {
 	if err := tx.enterWrite(); err != nil {
 		return Images{}, err
 	}
-	defer tx.leave()
+	defer tx.core.Leave()
 	w := u.write()
 	c, images, err := tx.prepare(&w, true)
 	if err != nil {
@@ -68,7 +67,7 @@ func (tx *Tx) Update(u UpdateItem) (Images, error) {
 	if err := tx.performOne(&w, c); err != nil {
 		return images, err
 	}
-	tx.saw(c.table, c.key)
+	tx.saw(c.Table, c.Key)
 	return images, nil
 }
 
@@ -85,39 +84,4 @@ func updated(old, key attr.Item, u *expr.Update, work *expr.Work) (attr.Item, er
 		return maps.Clone(base), nil
 	}
 	return u.ApplyWithin(base, work)
-}
-
-// checkUpdate refuses an update of a key attribute, also one that would leave its value.
-func (t *table) checkUpdate(u *expr.Update) error {
-	if u == nil {
-		return nil
-	}
-	for _, name := range u.Attributes() {
-		for _, a := range t.key.attrs {
-			if name == a.Name {
-				return invalid("One or more parameter values were invalid: "+
-					"Cannot update attribute %s. This attribute is part of the key", name)
-			}
-		}
-	}
-	return nil
-}
-
-// checkUpdated refuses what an update must not make of an item, in the words that DynamoDB has for updates, and gives
-// the item's size.
-func (t *table) checkUpdated(it attr.Item) (size int, err error) {
-	size, err = attr.Measure(it)
-	if err == nil && size > attr.MaxItemSize {
-		err = invalid("Item size to update has exceeded the maximum allowed size")
-	}
-	if err != nil {
-		return 0, err
-	}
-	err = t.checkIndexKeys(it)
-	if empty, ok := errors.AsType[*emptyKeyError](err); ok {
-		empty.error = invalid("One or more parameter values are not valid. The update expression attempted to update a "+
-			"secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain "+
-			"an empty %s value.", empty.what)
-	}
-	return size, err
 }

@@ -8,6 +8,9 @@ import (
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/refusal"
 )
 
 // maxPage is how much a page reads before it ends, in bytes as attr.Size counts them.
@@ -19,9 +22,9 @@ const maxSteps = 10_000
 // walk reads a range of the keys of a table or an index, for Query and Scan.
 type walk struct {
 	tx    *Tx
-	table *table
-	index *index // nil: the table itself
-	past  *past  // of the index; nil: it is seen as it is
+	table *catalogue.Table
+	index *catalogue.Index // nil: the table itself
+	past  *past            // of the index; nil: it is seen as it is
 
 	keys *bolt.Bucket // what is walked
 	base *bolt.Bucket // where the items are
@@ -30,7 +33,7 @@ type walk struct {
 	start      []byte // the key after which to go on, nil: none
 	descending bool
 	limit      int
-	own        row // the last one of the walk's segment
+	own        format.Row // the last one of the walk's segment
 	segment    uint32
 	segments   uint32 // 0: all items are this walk's
 	single     bool   // there is one item at most, and so no page behind it
@@ -50,48 +53,48 @@ type walk struct {
 
 func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
 	if limit < 0 {
-		return nil, invalid("Limit must be greater than or equal to 1")
+		return nil, refusal.Invalid("Limit must be greater than or equal to 1")
 	}
 	t, err := tx.table(tableName)
 	if err != nil {
 		return nil, err
 	}
 	w := &walk{tx: tx, table: t, limit: limit, before: tx.work.Spent()}
-	if w.base, err = tx.bucket(t.bucket); err != nil {
+	if w.base, err = tx.core.Bucket(t.Bucket); err != nil {
 		return nil, err
 	}
 	w.keys = w.base
 	if indexName == "" {
 		return w, nil
 	}
-	if w.index, err = t.index(indexName); err != nil {
+	if w.index, err = t.Index(indexName); err != nil {
 		return nil, err
 	}
-	if w.keys, err = tx.bucket(w.index.bucket); err != nil {
+	if w.keys, err = tx.core.Bucket(w.index.Bucket); err != nil {
 		return nil, err
 	}
-	if !tx.indexesAsOf.IsZero() && !w.index.spec.Local {
+	if !tx.indexesAsOf.IsZero() && !w.index.Spec.Local {
 		w.past, err = tx.pastOf(t, w.index, tx.indexesAsOf)
 	}
 	return w, err
 }
 
 // key is that of what is walked.
-func (w *walk) key() *keyAttrs {
+func (w *walk) key() *catalogue.KeyAttrs {
 	if w.index != nil {
-		return &w.index.key
+		return &w.index.Key
 	}
-	return &w.table.key
+	return &w.table.Key
 }
 
 // lastKeyNames are the attributes of a LastKey.
 func (w *walk) lastKeyNames() map[string]bool {
 	names := map[string]bool{}
-	for _, a := range w.table.key.attrs {
+	for _, a := range w.table.Key.Attrs {
 		names[a.Name] = true
 	}
 	if w.index != nil {
-		for _, a := range w.index.key.attrs {
+		for _, a := range w.index.Key.Attrs {
 			names[a.Name] = true
 		}
 	}
@@ -133,10 +136,10 @@ func (w *walk) run() (Page, error) {
 // wanted is the error of a reader who has gone.
 func (w *walk) wanted(steps int) error {
 	const often = 16
-	if w.tx.reader == nil || steps%often != 0 || w.tx.ctx.Err() == nil {
+	if w.tx.core.Reader == nil || steps%often != 0 || w.tx.core.Ctx.Err() == nil {
 		return nil
 	}
-	return context.Cause(w.tx.ctx)
+	return context.Cause(w.tx.core.Ctx)
 }
 
 // step looks at one entry and reports whether the page ends with it.
@@ -210,39 +213,39 @@ func (w *walk) inside(k []byte) bool {
 	return w.high == nil || bytes.Compare(k, w.high) < 0
 }
 
-func (w *walk) row(k, v []byte) (row, error) {
+func (w *walk) row(k, v []byte) (format.Row, error) {
 	if r := w.past.find(k); r != nil {
 		return r, nil
 	}
 	if w.index != nil {
-		return w.tx.itemOf(w.table, w.index, w.base, k, v)
+		return w.tx.core.ItemOf(w.table, w.index, w.base, k, v)
 	}
-	return w.tx.rowOf(w.table, k, v)
+	return w.tx.core.RowOf(w.table, k, v)
 }
 
 // saw is Tx.saw of an entry of what is walked. One that is damaged has been refused before; of an index as it was nobody
 // lists the items.
 func (w *walk) saw(k, v []byte) {
 	switch {
-	case w.tx.replicator == nil || !w.table.sends:
+	case w.tx.replicator == nil || !w.table.Sends:
 		return
 	case w.past != nil:
 		w.tx.seen = seen{all: true}
 		return
 	case w.index != nil:
-		k, _ = w.index.primaryOf(k, v)
+		k, _ = w.index.PrimaryOf(k, v)
 	}
 	w.tx.saw(w.table, k)
 }
 
 // visit takes a row into the page if it is to be shown, and reports whether the page is full.
-func (w *walk) visit(r row) (full bool, err error) {
+func (w *walk) visit(r format.Row) (full bool, err error) {
 	hidden, err := w.tx.hides(w.table, r)
 	if err != nil || hidden {
 		return false, err
 	}
 	w.page.Scanned++
-	if err := w.tx.work.Spend(entryWork + r.size()/entryBytes); err != nil {
+	if err := w.tx.work.Spend(entryWork + r.Size()/entryBytes); err != nil {
 		return false, err
 	}
 	switch {
@@ -255,8 +258,8 @@ func (w *walk) visit(r row) (full bool, err error) {
 		// That is how the documentation counts: what the index shows in all, and each item of the table, in units of 4 KB.
 		w.size = (w.page.Bytes+readUnit-1)/readUnit*readUnit + w.page.Fetched*readUnit
 	default:
-		w.size += r.size()
-		w.page.Bytes += r.size()
+		w.size += r.Size()
+		w.page.Bytes += r.Size()
 		err = w.take(r)
 	}
 	return w.size >= maxPage || w.limit != 0 && w.page.Scanned >= w.limit || w.tx.work.Spent()-w.before >= pageWork, err
@@ -272,27 +275,27 @@ const (
 const readUnit = 4 << 10
 
 // countFetched counts an item of which the index shows a part and the table the rest.
-func (w *walk) countFetched(r row) error {
+func (w *walk) countFetched(r format.Row) error {
 	it, err := w.decode(r)
 	if err != nil {
 		return err
 	}
-	w.page.Bytes += attr.Size(w.index.project(w.table, it))
-	w.page.Fetched += (r.size() + readUnit - 1) / readUnit
+	w.page.Bytes += attr.Size(w.index.Project(w.table, it))
+	w.page.Fetched += (r.Size() + readUnit - 1) / readUnit
 	return nil
 }
 
 // decode decodes what is not a part of the answer.
-func (w *walk) decode(r row) (attr.Item, error) {
-	it, err := r.decode()
+func (w *walk) decode(r format.Row) (attr.Item, error) {
+	it, err := r.Decode()
 	if err == nil {
 		err = w.tx.spendOn(it, len(r))
 	}
 	return it, err
 }
 
-func (w *walk) take(r row) error {
-	if ok, err := w.passes(r.item()); err != nil || !ok {
+func (w *walk) take(r format.Row) error {
+	if ok, err := w.passes(r.Item()); err != nil || !ok {
 		return err
 	}
 	w.page.Count++
@@ -300,12 +303,12 @@ func (w *walk) take(r row) error {
 	case w.countOnly:
 		return nil
 	case w.use != nil && w.projection == nil:
-		return w.tx.lend(r.item(), w.use)
+		return w.tx.core.Lend(r.Item(), w.use)
 	}
 	if w.few != nil {
-		return w.giveFew(r.item())
+		return w.giveFew(r.Item())
 	}
-	it, err := r.decode()
+	it, err := r.Decode()
 	if err != nil {
 		return err
 	}
@@ -321,7 +324,7 @@ func (w *walk) giveFew(e attr.Encoded) error {
 	for _, name := range w.few {
 		v, ok, err := e.Get(name)
 		if err != nil {
-			return damaged(err, "an item cannot be decoded")
+			return refusal.Damaged(err, "an item cannot be decoded")
 		}
 		if ok {
 			it[name] = v
@@ -331,12 +334,12 @@ func (w *walk) giveFew(e attr.Encoded) error {
 }
 
 // takeNarrow is take for an index that does not show the whole item: a filter does not see the rest either.
-func (w *walk) takeNarrow(r row) error {
+func (w *walk) takeNarrow(r format.Row) error {
 	it, err := w.decode(r)
 	if err != nil {
 		return err
 	}
-	it = w.index.project(w.table, it)
+	it = w.index.Project(w.table, it)
 	size := attr.Size(it)
 	w.size += size
 	w.page.Bytes += size
@@ -355,25 +358,25 @@ func (w *walk) takeNarrow(r row) error {
 
 func (w *walk) give(it attr.Item) error {
 	if w.use != nil {
-		return w.tx.lend(attr.Encode(nil, it), w.use)
+		return w.tx.core.Lend(attr.Encode(nil, it), w.use)
 	}
 	w.page.Items = append(w.page.Items, it)
 	return nil
 }
 
-func (w *walk) passes(d doc) (bool, error) {
+func (w *walk) passes(d expr.Doc) (bool, error) {
 	if w.filter == nil {
 		return true, nil
 	}
 	return w.filter.MatchWithin(d, w.tx.work)
 }
 
-func (w *walk) lastKey(r row) (attr.Item, error) {
+func (w *walk) lastKey(r format.Row) (attr.Item, error) {
 	out := attr.Item{}
 	for name := range w.lastKeyNames() {
-		v, _, err := r.item().Get(name)
+		v, _, err := r.Item().Get(name)
 		if err != nil {
-			return nil, damaged(err, "an item cannot be decoded")
+			return nil, refusal.Damaged(err, "an item cannot be decoded")
 		}
 		out[name] = v
 	}

@@ -1,12 +1,14 @@
 package store
 
 import (
-	"errors"
-
 	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/refusal"
+	"github.com/touchline/touchline/store/internal/txn"
 )
 
 // opCheck is a condition alone, which only a TransactWrite has; it is in no record.
@@ -23,7 +25,7 @@ type write struct {
 	sending Sending
 
 	bound expr.Bound
-	table *table
+	table *catalogue.Table
 	key   []byte
 	size  int // of the item of a put
 }
@@ -39,16 +41,16 @@ func (w *write) bind(tx *Tx) (err error) {
 // aim finds the key of the item in the table.
 func (w *write) aim() (err error) {
 	if w.op == OpPut {
-		w.key, err = w.table.itemKey(w.subject)
+		w.key, err = w.table.ItemKey(w.subject)
 	} else {
-		w.key, err = w.table.requestKey(w.subject)
+		w.key, err = w.table.RequestKey(w.subject)
 	}
 	return err
 }
 
 // sendable refuses expressions that are longer than any that may be sent, of a table that the cloud has too.
 func (w *write) sendable(tx *Tx) error {
-	if !w.request.Params.Long || tx.replicator == nil || !w.table.spec.Sends() {
+	if !w.request.Params.Long || tx.replicator == nil || !w.table.Spec.Sends() {
 		return nil
 	}
 	r := expr.Request{Update: w.request.Update, Condition: w.request.Condition, Params: w.request.Params}
@@ -61,14 +63,14 @@ func (w *write) sendable(tx *Tx) error {
 func (w *write) fit() (err error) {
 	switch w.op {
 	case OpPut:
-		err = w.table.checkIndexKeys(w.subject)
+		err = w.table.CheckIndexKeys(w.subject)
 	case OpUpdate:
-		err = w.table.checkUpdate(w.bound.Update)
+		err = w.table.CheckUpdate(w.bound.Update)
 	}
 	if err != nil {
 		return err
 	}
-	return w.table.checkPaths(append(w.bound.Update.Nested(), w.bound.Condition.Nested()...))
+	return w.table.CheckPaths(append(w.bound.Update.Nested(), w.bound.Condition.Nested()...))
 }
 
 // checkBare refuses an item that no table can hold. What an update makes of an item is checked when that is known.
@@ -84,11 +86,11 @@ func (w *write) checkBare() (err error) {
 
 // prepare takes an action through all steps up to the one that changes something: what is wrong with the request alone
 // is refused before the table is looked for.
-func (tx *Tx) prepare(w *write, wantOld bool) (c change, images Images, err error) {
+func (tx *Tx) prepare(w *write, wantOld bool) (c txn.Change, images Images, err error) {
 	call := tx.recall()
 	switch stands, err := tx.stands(call); {
 	case err != nil:
-		return change{}, Images{}, err
+		return txn.Change{}, Images{}, err
 	case stands:
 		*w = call.writes[0]
 		return call.changes[0], call.images, nil
@@ -97,17 +99,17 @@ func (tx *Tx) prepare(w *write, wantOld bool) (c change, images Images, err erro
 		tx.note(judged{refused: true})
 		return c, images, err
 	}
-	tx.note(judged{writes: []write{*w}, changes: []change{c}, images: images})
+	tx.note(judged{writes: []write{*w}, changes: []txn.Change{c}, images: images})
 	return c, images, nil
 }
 
-func (tx *Tx) prepareNow(w *write, wantOld bool) (change, Images, error) {
+func (tx *Tx) prepareNow(w *write, wantOld bool) (txn.Change, Images, error) {
 	for _, step := range [...]func() error{
 		w.checkBare, func() error { return w.bind(tx) }, func() error { return w.find(tx) },
 		func() error { return w.sendable(tx) }, w.aim, w.fit,
 	} {
 		if err := step(); err != nil {
-			return change{}, Images{}, err
+			return txn.Change{}, Images{}, err
 		}
 	}
 	return tx.judge(w, wantOld)
@@ -121,48 +123,48 @@ func (w *write) find(tx *Tx) (err error) {
 
 // judge looks at the item: does the condition hold, and what does the action make of it? The old image is decoded if it
 // is wanted or needed.
-func (tx *Tx) judge(w *write, wantOld bool) (change, Images, error) {
+func (tx *Tx) judge(w *write, wantOld bool) (txn.Change, Images, error) {
 	was, old, err := tx.condition(w.table, w.key, w.bound.Condition, wantOld || w.op == OpUpdate)
 	if err != nil {
-		return change{}, Images{}, err
+		return txn.Change{}, Images{}, err
 	}
-	c := change{table: w.table, key: w.key, old: was, op: w.op, request: w.request}
-	images := Images{Old: old, OldSize: was.bytes()}
+	c := txn.Change{Table: w.table, Key: w.key, Old: was, Op: w.op, Request: w.request}
+	images := Images{Old: old, OldSize: was.Bytes()}
 	switch w.op {
 	case OpPut:
 		if err := tx.work.Spend(w.size); err != nil {
-			return change{}, Images{}, err
+			return txn.Change{}, Images{}, err
 		}
-		c.now, images.NewSize = newRow(w.subject, w.size, was), w.size
+		c.Now, images.NewSize = format.NewRow(w.subject, w.size, was), w.size
 	case OpUpdate:
 		if images.New, err = updated(old, w.subject, w.bound.Update, tx.work); err != nil {
-			return change{}, Images{}, err
+			return txn.Change{}, Images{}, err
 		}
 		if images.New == nil {
 			break
 		}
-		size, err := w.table.checkUpdated(images.New)
+		size, err := w.table.CheckUpdated(images.New)
 		if err != nil {
-			return change{}, Images{}, err
+			return txn.Change{}, Images{}, err
 		}
 		if err := tx.spendOn(images.New, size); err != nil {
-			return change{}, Images{}, err
+			return txn.Change{}, Images{}, err
 		}
 		images.update, images.NewSize = w.bound.Update, size
-		c.now = newRow(images.New, size, was)
+		c.Now = format.NewRow(images.New, size, was)
 	}
 	return c, images, nil
 }
 
 // performOne has the replicator told of a change, and applies it.
-func (tx *Tx) performOne(w *write, c change) error {
+func (tx *Tx) performOne(w *write, c txn.Change) error {
 	if tx.ahead != nil {
 		return nil
 	}
-	if tx.replicator == nil || !c.table.sends {
+	if tx.replicator == nil || !c.Table.Sends {
 		return tx.perform(c)
 	}
-	told, err := tx.compile([]write{*w}, []change{c}, false)
+	told, err := tx.compile([]write{*w}, []txn.Change{c}, false)
 	if err != nil {
 		return err
 	}
@@ -173,24 +175,24 @@ func (tx *Tx) performOne(w *write, c change) error {
 // committed: what is not there would be sent.
 func (tx *Tx) isTold(told bool, err error) error {
 	if err != nil && told {
-		return tx.breakOff(err)
+		return tx.core.BreakOff(err)
 	}
 	return err
 }
 
 // perform applies a change if it is one: a condition alone is none, nor is a delete or an update that finds no item and
 // leaves none.
-func (tx *Tx) perform(c change) error {
+func (tx *Tx) perform(c txn.Change) error {
 	if err := tx.touchWrite(&c); err != nil {
 		return err
 	}
-	if !c.changes() {
+	if !c.Changes() {
 		return nil
 	}
-	return tx.apply(c)
+	return tx.core.Apply(c)
 }
 
-func (tx *Tx) performAll(changes []change) error {
+func (tx *Tx) performAll(changes []txn.Change) error {
 	for i := range changes {
 		failpoint.Hit(failpoint.TransactStep)
 		if err := tx.perform(changes[i]); err != nil {
@@ -200,29 +202,19 @@ func (tx *Tx) performAll(changes []change) error {
 	return nil
 }
 
-// checkIndexKeys refuses an item whose attributes cannot be keys of the table's indexes.
-func (t *table) checkIndexKeys(it attr.Item) error {
-	for _, ix := range t.indexes {
-		if err := ix.checkItem(it); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // condition fetches the row of a key, and the item in it if that is wanted. It refuses to go on if the condition does not
 // hold of the item.
-func (tx *Tx) condition(t *table, key []byte, c *expr.Condition, decode bool) (was row, old attr.Item, err error) {
-	was, err = tx.row(t, key)
+func (tx *Tx) condition(t *catalogue.Table, key []byte, c *expr.Condition, decode bool) (was format.Row, old attr.Item, err error) {
+	was, err = tx.core.Row(t, key)
 	if err != nil {
 		return nil, nil, err
 	}
 	holds := true
 	if c != nil {
-		holds, err = c.MatchWithin(was.doc(), tx.work)
+		holds, err = c.MatchWithin(was.Doc(), tx.work)
 	}
 	if err == nil && (decode || !holds) {
-		old, err = was.decode()
+		old, err = was.Decode()
 	}
 	if err == nil && old != nil {
 		err = tx.spendOn(old, len(was))
@@ -231,29 +223,25 @@ func (tx *Tx) condition(t *table, key []byte, c *expr.Condition, decode bool) (w
 	case err != nil && (fault.Is(err, fault.Invalid) || tx.work.Err() != nil):
 		return nil, nil, err
 	case err != nil:
-		return nil, nil, damaged(err, "an item cannot be decoded")
+		return nil, nil, refusal.Damaged(err, "an item cannot be decoded")
 	case !holds:
 		tx.saw(t, key)
-		return nil, nil, &ConditionFailedError{Table: t.spec.Name, Old: old}
+		return nil, nil, &ConditionFailedError{Table: t.Spec.Name, Old: old}
 	}
 	return was, old, nil
 }
 
-// emptyKeyError is a key attribute, of the table or of an index, with an empty value. It is told from what else is wrong
-// with keys because DynamoDB refuses the whole of a transaction for it, and cancels the transaction for the rest.
-type emptyKeyError struct {
-	error
-	what string // "string" or "binary"
+// ConditionFailedError says that the item did not satisfy the condition of a write. Nothing was changed by that
+// write; the transaction may go on. fault.KindOf gives Conflict.
+type ConditionFailedError struct {
+	Table string
+	Old   attr.Item // the item as it was, expired or not; nil if there was none
 }
 
-// Unwrap returns the fault.
-func (e *emptyKeyError) Unwrap() error { return e.error }
+// Error has DynamoDB's words.
+func (e *ConditionFailedError) Error() string { return "The conditional request failed" }
 
-func errEmptyKey(v attr.Value, format string, args ...any) error {
-	return &emptyKeyError{error: invalid(format, args...), what: emptyName(v)}
-}
-
-func isEmptyKey(err error) bool {
-	_, ok := errors.AsType[*emptyKeyError](err)
-	return ok
+// Unwrap returns the fault that the edges map.
+func (e *ConditionFailedError) Unwrap() error {
+	return fault.New(fault.Conflict, "condition_failed", "%s", e.Error())
 }

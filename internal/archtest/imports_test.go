@@ -72,7 +72,47 @@ var arrows = []arrow{
 	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket", "edge/cricket/reference"}, tests: []string{"edge/cricket/replay"}},
 	{pkg: apps, may: []string{"store", "store/expr", "store/attr", "store/idempotency"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
 
-	{pkg: "store", may: []string{"store/expr", "store/attr"}},
+	{pkg: "store", may: []string{"store/expr", "store/attr", "store/internal/..."}},
+	{pkg: "store/internal/crash", tests: []string{"store", "store/expr", "store/attr"}},
+	{pkg: "store/internal/simulation", tests: []string{"store", "store/expr", "store/attr"}},
+	{pkg: "store/internal/refusal"},
+	{pkg: "store/internal/disk"},
+	{pkg: "store/internal/pages", may: []string{"store/internal/refusal", "store/internal/disk"}},
+	{pkg: "store/internal/format", may: []string{"store/internal/refusal", "store/expr", "store/attr"}},
+	{pkg: "store/internal/catalogue", may: []string{"store/internal/refusal", "store/internal/format", "store/expr", "store/attr"}},
+	{
+		pkg:   "store/internal/file",
+		may:   []string{"store/internal/disk", "store/internal/pages", "store/internal/format", "store/internal/catalogue"},
+		tests: []string{"store", "store/expr", "store/attr"},
+	},
+	{
+		pkg: "store/internal/txn",
+		may: []string{
+			"store/internal/refusal", "store/internal/disk", "store/internal/format", "store/internal/catalogue", "store/internal/file",
+			"store/expr", "store/attr",
+		},
+		tests: []string{"store", "store/expr", "store/attr"},
+	},
+	{
+		pkg: "store/internal/check",
+		may: []string{
+			"store/internal/disk", "store/internal/pages", "store/internal/format", "store/internal/catalogue", "store/internal/file",
+			"store/internal/txn", "store/attr",
+		},
+		tests: []string{"store", "store/expr", "store/attr"},
+	},
+	{
+		pkg: "store/internal/housekeeping",
+		may: []string{"store/internal/format", "store/internal/catalogue", "store/internal/txn", "store/internal/check"},
+	},
+	{
+		pkg: "store/internal/backup",
+		may: []string{
+			"store/internal/refusal", "store/internal/disk", "store/internal/pages", "store/internal/format", "store/internal/file",
+			"store/internal/txn",
+		},
+		tests: []string{"store", "store/expr", "store/attr"},
+	},
 	{pkg: "store/expr", may: []string{"store/attr"}},
 	{pkg: "store/attr"},
 	{pkg: "store/idempotency", may: []string{"store", "store/attr"}},

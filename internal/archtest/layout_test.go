@@ -30,7 +30,7 @@ func topLevelProblems(tr *tree) (problems []string) {
 }
 
 // emptyNamespaces are folders that hold packages and are none: "sync" must always mean the standard library.
-var emptyNamespaces = []string{"cmd", "sync", "internal", "internal/testrig", "internal/tools", "docs", "tools"}
+var emptyNamespaces = []string{"cmd", "sync", "internal", "internal/testrig", "internal/tools", "store/internal", "docs", "tools"}
 
 func packageProblems(tr *tree) (problems []string) {
 	for dir, files := range tr.packages() {

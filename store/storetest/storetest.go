@@ -41,7 +41,7 @@ func Check(t testing.TB, s *store.Store) {
 	if n := s.Stats().OpenReaders; n != 0 {
 		t.Errorf("store: %d Views are still open", n)
 	}
-	problems, err := s.Check(context.Background())
+	problems, err := s.CheckCopy(context.Background(), nil)
 	if err != nil {
 		t.Errorf("check the store: %v", err)
 	}

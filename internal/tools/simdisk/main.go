@@ -2,7 +2,7 @@
 // It copies bbolt and a few source files of package os and of the store, puts hooks where they write, sync and name
 // files, and prints the flags with which the go command builds from the copies:
 //
-//	go test -tags simdisk $(go run ./internal/tools/simdisk bin/simdisk) ./store
+//	go test -tags simdisk $(go run ./internal/tools/simdisk bin/simdisk) ./store/internal/crash
 //
 // Neither the originals nor a normal build are touched. In bbolt it also gives the loops over maps an order, so that
 // one seed always makes the same file. What it looks for and does not find is an error: then a new version of these is

@@ -1,0 +1,152 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/store/internal/disk"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/pages"
+)
+
+// Info describes what is in a backup.
+type Info struct {
+	Path        string        `json:"path"`
+	Bytes       int64         `json:"bytes"`
+	SHA256      string        `json:"sha256"` // of the file, in hex; also in Path + ".sha256"
+	Node        string        `json:"node"`
+	Incarnation uint64        `json:"incarnation"`
+	Seq         uint64        `json:"seq"` // the last journal record in it
+	Tables      int           `json:"tables"`
+	Took        time.Duration `json:"-"`
+	Held        time.Duration `json:"-"` // how long its snapshot held pages of the store back
+}
+
+// Backup is Store.Backup.
+func (c *Copies) Backup(ctx context.Context, path string, progress func(done, total int64)) (info Info, err error) {
+	began := time.Now()
+	if err := disk.MustBeNew(path); err != nil {
+		return info, err
+	}
+	d, err := disk.NewDraft(path + ".tmp")
+	if err != nil {
+		return info, err
+	}
+	defer func() {
+		if err != nil {
+			d.Discard()
+		} else {
+			_ = d.F.Close()
+		}
+	}()
+	if info, err = c.CopyTo(ctx, d.F, progress, c.checkContent); err != nil {
+		return info, err
+	}
+	info.Path = path
+	failpoint.Hit(failpoint.BackupCopied)
+	if err := writeChecksum(path, info.SHA256); err != nil {
+		return info, err
+	}
+	failpoint.Hit(failpoint.BackupChecksum)
+	if err := d.Publish(path, false); err != nil {
+		_ = os.Remove(path + checksumSuffix)
+		return info, err
+	}
+	info.Took = time.Since(began)
+	return info, nil
+}
+
+// checkContent refuses an item or a journal record that is not what was written.
+func (c *Copies) checkContent(bucket, key, value []byte) error {
+	if string(bucket) == string(format.BucketJournal) {
+		_, err := format.CheckRecord(value)
+		return err
+	}
+	if len(bucket) != format.BucketNameSize || bucket[0] != format.KindTable {
+		return nil
+	}
+	t := c.E.Cat.Load().ByID[binary.BigEndian.Uint32(bucket[1:])]
+	if t == nil || t.Dropped || format.Row(value).Check(key) == nil {
+		return nil
+	}
+	return fmt.Errorf("an item of table %s is not what was written to disk", t.Spec.Name)
+}
+
+// CopyTo writes a snapshot of the store into an empty file, which contents judges if it is not nil.
+func (c *Copies) CopyTo(
+	ctx context.Context, f *os.File, progress func(done, total int64), contents func(bucket, key, value []byte) error,
+) (info Info, err error) {
+	began := time.Now()
+	snap, err := c.begin(ctx)
+	if err != nil {
+		return info, err
+	}
+	defer snap.end()
+	info.Node, info.Incarnation = c.E.Node, c.E.Incarnation.Load()
+	info.Seq, info.Tables = snap.seq, snap.tables
+	sum := sha256.New()
+	w := pages.SnapshotWriter{Ctx: ctx, F: f, Sum: sum, From: snap, Meta: snap.meta, Progress: progress, Contents: contents}
+	w.ReserveFreelist()
+	if f.Name() != disk.MemoryName {
+		if err := disk.RoomFor(filepath.Dir(f.Name()), w.Meta.Used()); err != nil {
+			return info, err
+		}
+	}
+	if err := w.Pages(); err != nil {
+		return info, err
+	}
+	snap.end()
+	info.Held = time.Since(began)
+	disk.DropCache(c.E.Room.F)
+	if err := w.Freelist(); err != nil {
+		return info, err
+	}
+	info.Bytes, info.SHA256 = w.At, hex.EncodeToString(sum.Sum(nil))
+	return info, nil
+}
+
+const checksumSuffix = ".sha256"
+
+// writeChecksum writes the line that sha256sum -c reads. It goes to disk before the file has its name: a file without
+// its checksum would be worth less than a checksum without its file.
+func writeChecksum(path, sum string) error {
+	name := filepath.Base(path)
+	if escaped := strings.NewReplacer("\\", "\\\\", "\n", "\\n", "\r", "\\r").Replace(name); escaped != name {
+		sum, name = "\\"+sum, escaped // as sha256sum has it
+	}
+	to := path + checksumSuffix
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return disk.CannotWrite(to, err)
+	}
+	disk.KeepOwner(f, filepath.Dir(to))
+	_, err = io.WriteString(f, sum+"  "+name+"\n")
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		_ = os.Remove(to)
+		return disk.CannotWrite(to, err)
+	}
+	return nil
+}
+
+// readChecksum returns the checksum that lies beside a backup. The name in it does not count: files are moved.
+func readChecksum(path string) (string, error) {
+	raw, err := os.ReadFile(path + checksumSuffix)
+	if err != nil {
+		return "", err
+	}
+	sum, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(raw)), "\\"), " ")
+	if b, err := hex.DecodeString(sum); err != nil || len(b) != sha256.Size {
+		return "", fmt.Errorf("%s%s holds no SHA-256 checksum", path, checksumSuffix)
+	}
+	return strings.ToLower(sum), nil
+}

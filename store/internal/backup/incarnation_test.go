@@ -1,0 +1,182 @@
+package backup_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+func begin(t testing.TB, s *store.Store, above, want uint64) {
+	t.Helper()
+	got, err := s.BeginIncarnation(t.Context(), above)
+	if err != nil || got != want || s.Incarnation() != want || s.Seq() != want<<40 {
+		t.Errorf("incarnation %d (the store says %d, seq %x), %v; want %d", got, s.Incarnation(), s.Seq(), err, want)
+	}
+}
+
+// TestBeginIncarnation: the records that are there stay, later ones are of the new incarnation, and so it is after a
+// restart.
+func TestBeginIncarnation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s, err := store.Open(path, store.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin(t, s, 0, 2) // before anything is written
+	if err := s.Define(t.Context(), balls()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "balls", ball("final", 1), ball("final", 2))
+	storetest.Check(t, s)
+	begin(t, s, 1, 3)
+	storetest.Check(t, s)
+	begin(t, s, 8, 9) // above what somebody else knows
+	put(t, s, "balls", ball("final", 2, "runs", 4))
+	storetest.Check(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = storetest.OpenWith(t, path, store.Options{NoSync: true})
+	put(t, s, "balls", ball("final", 3))
+	var seqs []uint64
+	for _, r := range journal(t, s, 0) {
+		seqs = append(seqs, r.Seq)
+		if r.Seq == 9<<40+1 {
+			wantItem(t, "the image before the step", r.Old, ball("final", 2))
+		}
+	}
+	if len(seqs) != 4 || seqs[0] != 2<<40+1 || seqs[1] != 2<<40+2 || seqs[2] != 9<<40+1 || seqs[3] != 9<<40+2 {
+		t.Errorf("sequences %x", seqs)
+	}
+}
+
+// TestIncarnationsAreNotRepeated: not by a restore, nor by a failed commit, nor by an older copy of the file.
+func TestIncarnationsAreNotRepeated(t *testing.T) {
+	dir := t.TempDir()
+	path, backup := filepath.Join(dir, "s.db"), filepath.Join(dir, "backup")
+	s, err := store.Open(path, store.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Backup(t.Context(), backup, nil); err != nil {
+		t.Fatal(err)
+	}
+	begin(t, s, 0, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	disarm := failpoint.Arm(failpoint.On(failpoint.IncarnationNoted, 1, func() error {
+		cancel() // it is noted beside the file, and does not get into it
+		return nil
+	}))
+	_, err = s.BeginIncarnation(ctx, 0)
+	disarm()
+	if !errors.Is(err, context.Canceled) || s.Incarnation() != 2 {
+		t.Errorf("canceled: %v, incarnation %d", err, s.Incarnation())
+	}
+	begin(t, s, 0, 4)
+	if err := errors.Join(s.Close(), os.Remove(path)); err != nil {
+		t.Fatal(err)
+	}
+	info, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{})
+	if err != nil || info.Incarnation != 5 {
+		t.Errorf("restored as %d, %v", info.Incarnation, err)
+	}
+	s = storetest.OpenWith(t, path, store.Options{NoSync: true})
+	begin(t, s, 0, 6)
+	_, err = s.BeginIncarnation(t.Context(), 1<<24-1)
+	wantFault(t, err, fault.Invalid, "bad_incarnation")
+	begin(t, s, 1<<24-2, 1<<24-1)
+}
+
+func TestIncarnationInMemory(t *testing.T) {
+	s, err := store.OpenMemory(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	begin(t, s, 0, 2)
+	begin(t, s, 40, 41)
+	if err := s.Define(t.Context(), matches()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "matches", item("match", "final"))
+	if s.Seq() != 41<<40+1 {
+		t.Errorf("seq %x", s.Seq())
+	}
+	storetest.Check(t, s)
+}
+
+// TestIncarnationAndTrimming: the step in the sequences is no hindrance to trimming, nor to streams of changes behind it.
+func TestIncarnationAndTrimming(t *testing.T) {
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, JournalBytes: 2000}, balls())
+	for i := range uint64(5) {
+		begin(t, s, 0, 2+i)
+		for n := range 100 {
+			put(t, s, "balls", ball("final", n%7, "runs", n))
+		}
+		storetest.Check(t, s)
+	}
+	if records := journal(t, s, 0); len(records) > 90 || records[0].Seq>>40 != 6 {
+		t.Errorf("%d records from %x on", len(records), records[0].Seq)
+	}
+}
+
+// TestIncarnationOnAFullDisk: the note that is there is written over, and what begins later is above it. Where there is none
+// a full disk is an error.
+func TestIncarnationOnAFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	note := path + ".incarnations"
+	s := storetest.OpenWith(t, path, store.Options{Node: "a", NoSync: true})
+	full := func(had string) (room func()) { // puts the note back that a draft has taken the place of
+		return failpoint.Arm(failpoint.On(failpoint.DraftNamed, 1, func() error {
+			err := os.Remove(note)
+			if err == nil && had != "" {
+				err = os.WriteFile(note, []byte(had), 0o600)
+			}
+			return errors.Join(err, syscall.ENOSPC)
+		}))
+	}
+	room := full("")
+	_, err := s.BeginIncarnation(t.Context(), 0)
+	wantFault(t, err, fault.Full, "no_room")
+	room()
+	for range 2 { // the second time it is there
+		if err := s.KeepIncarnation(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has := func(want string) {
+		t.Helper()
+		if got, err := os.ReadFile(note); err != nil || string(got) != want {
+			t.Errorf("the note is %q, %v; want %q", got, err, want)
+		}
+	}
+	has("{\"a\":1}\n")
+	room = full("{\"a\":1,    \"b\":7}\n")
+	_, err = s.BeginIncarnation(t.Context(), 8) // which does not know of b
+	room()
+	if err != nil || s.Incarnation() != 9 {
+		t.Errorf("incarnation %d, %v", s.Incarnation(), err)
+	}
+	has("{\"a\":9}\n")
+	begin(t, s, 0, 10)
+	has("{\"a\":10}\n")
+
+	long := "{\"a\":10,\"" + strings.Repeat("n", 512) + "\":1}\n" // no disk writes that as a whole
+	if err := os.WriteFile(note, []byte(long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	room = full(long)
+	_, err = s.BeginIncarnation(t.Context(), 0)
+	room()
+	wantFault(t, err, fault.Full, "no_room")
+	has(long)
+}

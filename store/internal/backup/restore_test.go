@@ -1,0 +1,292 @@
+package backup_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// sequencesOf lists the sequences of the journal.
+func sequencesOf(t testing.TB, s *store.Store) (seqs []uint64) {
+	t.Helper()
+	for _, r := range journal(t, s, 0) {
+		seqs = append(seqs, r.Seq)
+	}
+	return seqs
+}
+
+func TestRestoreLeavesItsHistory(t *testing.T) {
+	s := storetest.Open(t, balls(), matches())
+	put(t, s, "balls", ball("final", 1, "runs", 4), ball("final", 2, "runs", 6))
+	update(t, s, func(tx *store.Tx) error { return tx.SetCursor("reader", tx.Seq()-1) })
+	old := s.Seq()
+	info := backedUp(t, s)
+	put(t, s, "balls", ball("final", 3)) // of the lost timeline
+
+	r, ri := restored(t, info.Path)
+	if ri.Incarnation != 2 || ri.Node != s.Node() || ri.Seq != old || ri.Tables != 2 || ri.Bytes == 0 || ri.Path != r.Path() {
+		t.Errorf("info %+v", ri)
+	}
+	if r.Incarnation() != 2 || r.Node() != s.Node() || r.Seq() != 2<<40 || r.FirstSeq() != s.FirstSeq() {
+		t.Errorf("restored: incarnation %d, journal from %d to %d", r.Incarnation(), r.FirstSeq(), r.Seq())
+	}
+	wantSame(t, "balls", all(t, r, "balls"), all(t, s, "balls")[:2])
+	if got := r.Stats().Cursors["reader"]; got != old-1 {
+		t.Errorf("the cursor is at %d, want %d", got, old-1)
+	}
+	storetest.Check(t, r)
+	update(t, r, func(tx *store.Tx) error {
+		if _, err := tx.Update(store.UpdateItem{Table: "balls", Key: ball("final", 1), Update: "SET runs = :r", Params: values(":r", 5)}); err != nil {
+			return err
+		}
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 3)})
+		return err
+	})
+	want := []uint64{1<<40 + 1, 1<<40 + 2, 2<<40 + 1, 2<<40 + 2}
+	if got := sequencesOf(t, r); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("sequences %v, want %v", got, want)
+	}
+	records := journal(t, r, old)
+	if len(records) != 2 || records[0].Txn != 2<<40+1 || records[1].Txn != 2<<40+1 {
+		t.Fatalf("behind the step: %+v", records)
+	}
+	wantItem(t, "old image over the step", records[0].Old, ball("final", 1, "runs", 4))
+}
+
+// Trimming goes over the step of incarnations, and a journal that is trimmed to its end begins behind it.
+func TestRestoredJournalIsTrimmed(t *testing.T) {
+	s := storetest.Open(t, matches())
+	for n := range 20 {
+		put(t, s, "matches", item("match", fmt.Sprint(n%3), "text", strings.Repeat("x", 100)))
+	}
+	path := filepath.Join(t.TempDir(), "restored.db")
+	if _, err := store.Restore(t.Context(), backedUp(t, s).Path, path, store.RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	o := quick
+	o.JournalBytes = 1
+	r := storetest.OpenWith(t, path, o)
+	for n := range 5 {
+		put(t, r, "matches", item("match", fmt.Sprint(n%3), "n", n))
+		storetest.Check(t, r)
+	}
+	if r.FirstSeq() != 2<<40+6 || r.Seq() != 2<<40+5 {
+		t.Errorf("journal from %d to %d", r.FirstSeq(), r.Seq())
+	}
+	again, _ := restored(t, backedUp(t, r).Path) // with an empty journal
+	if again.FirstSeq() != 3<<40+1 || again.Seq() != 3<<40 {
+		t.Errorf("journal from %d to %d", again.FirstSeq(), again.Seq())
+	}
+	put(t, again, "matches", item("match", "x"))
+}
+
+// A backup that is restored twice in the same place does not give a sequence twice.
+func TestRestoreTwice(t *testing.T) {
+	s := storetest.Open(t, matches())
+	put(t, s, "matches", item("match", "a"))
+	backup := backedUp(t, s).Path
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.db")
+	for want := uint64(2); want < 5; want++ {
+		info, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{})
+		if err != nil || info.Incarnation != want {
+			t.Fatalf("incarnation %d, want %d, %v", info.Incarnation, want, err)
+		}
+		wantFiles(t, dir, "s.db", "s.db.incarnations")
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path+".incarnations", []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{})
+	wantFault(t, err, fault.Damaged, "bad_incarnations")
+	wantFiles(t, dir, "s.db.incarnations")
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	s := storetest.Open(t, balls(), matches())
+	for n := range 100 {
+		put(t, s, "balls", ball("final", n, "text", strings.Repeat("x", 500)))
+	}
+	info := backedUp(t, s)
+	good, err := os.ReadFile(info.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := os.ReadFile(info.Path + ".sha256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(good)
+	flipped[len(flipped)/2] ^= 1
+	torn := bytes.Clone(good)
+	for at := 8 * os.Getpagesize(); at < len(torn); at += os.Getpagesize() {
+		torn[at] ^= 0xff
+	}
+	tests := []struct {
+		name      string
+		raw, sum  []byte
+		unchecked bool
+		kind      fault.Kind
+		code      string
+	}{
+		{name: "no checksum", raw: good, kind: fault.Invalid, code: "no_checksum"},
+		{name: "one bit", raw: flipped, sum: sum, kind: fault.Damaged, code: "bad_checksum"},
+		{name: "one bit, unchecked", raw: flipped, sum: sum, unchecked: true, kind: fault.Damaged, code: "bad_checksum"},
+		{name: "cut short", raw: good[:len(good)-4096], sum: sum, kind: fault.Damaged, code: "bad_checksum"},
+		{name: "cut short, unchecked", raw: good[:len(good)-4096], unchecked: true, kind: fault.Damaged, code: "store_damaged"},
+		{name: "torn, unchecked", raw: torn, unchecked: true, kind: fault.Damaged, code: "store_damaged"},
+		{name: "empty, unchecked", raw: []byte{}, unchecked: true, kind: fault.Damaged, code: "store_damaged"},
+		{name: "foreign, unchecked", raw: []byte(strings.Repeat("text", 5000)), unchecked: true, kind: fault.Damaged, code: "store_damaged"},
+		{name: "no sum in the sum", raw: good, sum: []byte("hello\n"), kind: fault.Damaged, code: "bad_checksum"},
+		{name: "there is none", unchecked: true, kind: fault.NotFound, code: "cannot_read"},
+		{name: "there is none, and no sum", kind: fault.NotFound, code: "cannot_read"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			backup := filepath.Join(t.TempDir(), "b.db")
+			write := func(name string, raw []byte) {
+				if raw != nil {
+					if err := os.WriteFile(name, raw, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			write(backup, test.raw)
+			write(backup+".sha256", test.sum)
+			dir := t.TempDir()
+			_, err := store.Restore(t.Context(), backup, filepath.Join(dir, "s.db"), store.RestoreOptions{Unchecked: test.unchecked})
+			wantFault(t, err, test.kind, test.code)
+			if test.code != "bad_incarnations" {
+				wantFiles(t, dir)
+			}
+		})
+	}
+	t.Run("a good one without its checksum, unchecked", func(t *testing.T) {
+		backup := filepath.Join(t.TempDir(), "b.db")
+		if err := os.WriteFile(backup, good, 0o400); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "new", "s.db")
+		if _, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{Unchecked: true}); err != nil {
+			t.Fatal(err)
+		}
+		wantSame(t, "balls", all(t, storetest.OpenWith(t, path, quick), "balls"), all(t, s, "balls"))
+	})
+	t.Run("over a file", func(t *testing.T) {
+		path := written(t)
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = store.Restore(t.Context(), info.Path, path, store.RestoreOptions{})
+		wantFault(t, err, fault.Conflict, "file_exists")
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+			t.Errorf("the file was changed, %v", err)
+		}
+	})
+	t.Run("a store in use", func(t *testing.T) {
+		_, err := store.Restore(t.Context(), s.Path(), filepath.Join(t.TempDir(), "s.db"), store.RestoreOptions{Unchecked: true})
+		wantFault(t, err, fault.Locked, "store_locked")
+	})
+}
+
+func TestRestoreInterrupted(t *testing.T) {
+	s := storetest.Open(t, matches())
+	for n := range 8 {
+		put(t, s, "matches", item("match", fmt.Sprint(n), "text", strings.Repeat("x", 200_000)))
+	}
+	backup := backedUp(t, s).Path
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.db")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped")
+	_, err := store.Restore(ctx, backup, path, store.RestoreOptions{Progress: func(done, total int64) {
+		if done > total/2 {
+			cancel(stopped)
+		}
+	}})
+	if !errors.Is(err, stopped) {
+		t.Errorf("got %v", err)
+	}
+	wantFiles(t, dir)
+	// What a kill leaves is replaced by the next restore, and removed by the next Open.
+	if err := os.WriteFile(path+".restore", make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	wantFiles(t, dir, "s.db", "s.db.incarnations")
+	for _, suffix := range []string{".restore", ".compact", ".check", ".new-41-1763728000000000000", ".new-one"} {
+		if err := os.WriteFile(path+suffix, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	storetest.OpenWith(t, path, quick)
+	wantFiles(t, dir, "s.db", "s.db.incarnations", "s.db.new-one")
+}
+
+// A kill in the middle of giving a restored store its name leaves it with both. When it is moved away the other name is
+// not written over.
+func TestRestoreSparesTheFileWithBothNames(t *testing.T) {
+	s := storetest.Open(t, matches())
+	put(t, s, "matches", item("match", "1"))
+	backup := backedUp(t, s).Path
+	path := filepath.Join(t.TempDir(), "s.db")
+	if _, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before, readErr := os.ReadFile(path)
+	if err := errors.Join(readErr, os.Link(path, path+".restore"), os.Rename(path, path+".old")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path + ".old"); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the store that was moved away is not what it was: %v", err)
+	}
+	wantFiles(t, filepath.Dir(path), "s.db", "s.db.incarnations", "s.db.old")
+}
+
+// A copy that got its name, but whose folder cannot be synced, is taken away again: a second try is not refused.
+func TestANameThatDoesNotLast(t *testing.T) {
+	s := storetest.Open(t, balls())
+	put(t, s, "balls", ball("final", 1))
+	backup, dir := backedUp(t, s).Path, t.TempDir()
+	broken := errors.New("the folder cannot be synced")
+	for name, do := range map[string]func(path string) error{
+		"backup": func(path string) error {
+			_, err := s.Backup(t.Context(), path, nil)
+			return err
+		},
+		"restore": func(path string) error {
+			_, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{})
+			return err
+		},
+	} {
+		path, nth := filepath.Join(dir, name), map[string]int64{"backup": 1, "restore": 2}[name]
+		disarm := failpoint.Arm(failpoint.On(failpoint.DraftNamed, nth, func() error { return broken }))
+		err := do(path)
+		disarm()
+		if _, there := os.Lstat(path); !errors.Is(err, broken) || there == nil {
+			t.Errorf("%s: %v, and the file is there: %v", name, err, there == nil)
+		}
+		if err := do(path); err != nil {
+			t.Errorf("%s again: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package catalogue
+
+import (
+	"slices"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/refusal"
+)
+
+// DynamoDB's limits for key attributes, in bytes of the value.
+const (
+	maxPartitionKey = 2048
+	maxSortKey      = 1024
+)
+
+func (t KeyType) kind() attr.Kind {
+	switch t {
+	case KeyString:
+		return attr.KindS
+	case KeyNumber:
+		return attr.KindN
+	case KeyBinary:
+		return attr.KindB
+	}
+	return 0
+}
+
+// MaxKeyPart is how many attributes each part of a global index's key may have.
+const MaxKeyPart = 4
+
+// NewKeySpec makes a key of its attributes. Of each part it takes the first four.
+func NewKeySpec(partition, sort []KeyAttr) (k KeySpec) {
+	for i, a := range partition[:min(len(partition), MaxKeyPart)] {
+		if i == 0 {
+			k.Partition = a
+		} else {
+			k.MorePartition[i-1] = a
+		}
+	}
+	for i, a := range sort[:min(len(sort), MaxKeyPart)] {
+		if i == 0 {
+			k.Sort = a
+		} else {
+			k.MoreSort[i-1] = a
+		}
+	}
+	return k
+}
+
+// PartitionAttrs lists the attributes of the partition key, at least one.
+func (k *KeySpec) PartitionAttrs() []KeyAttr { return listAttrs(k.Partition, &k.MorePartition) }
+
+// SortAttrs lists the attributes of the sort key.
+func (k *KeySpec) SortAttrs() []KeyAttr {
+	if k.Sort.Name == "" {
+		return nil
+	}
+	return listAttrs(k.Sort, &k.MoreSort)
+}
+
+// Attrs lists the key attributes, those of the partition key first.
+func (k *KeySpec) Attrs() []KeyAttr { return append(k.PartitionAttrs(), k.SortAttrs()...) }
+
+// Multi reports whether a part of the key has more than one attribute.
+func (k *KeySpec) Multi() bool { return k.MorePartition[0].Name != "" || k.MoreSort[0].Name != "" }
+
+func listAttrs(first KeyAttr, more *[MaxKeyPart - 1]KeyAttr) []KeyAttr {
+	out := make([]KeyAttr, 1, 2)
+	out[0] = first
+	for _, a := range more {
+		if a.Name == "" {
+			break
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// KeyAttrs is a KeySpec ready for use.
+type KeyAttrs struct {
+	Attrs  []KeyAttr // those of the partition key first
+	hashes int       // how many are of the partition key
+	Multi  bool      // a part has more than one
+	Bound  expr.Key  // as key conditions know it
+}
+
+func newKeyAttrs(k *KeySpec) KeyAttrs {
+	out := KeyAttrs{Attrs: k.Attrs(), hashes: len(k.PartitionAttrs()), Multi: k.Multi()}
+	for _, a := range out.Attrs {
+		out.Bound.Attrs = append(out.Bound.Attrs, expr.KeyAttr{Name: a.Name, Kind: a.Type.kind()})
+	}
+	out.Bound.Partition = out.hashes
+	return out
+}
+
+// Has reports whether the attribute is one of the key's.
+func (k *KeyAttrs) Has(name string) bool {
+	return slices.ContainsFunc(k.Attrs, func(a KeyAttr) bool { return a.Name == name })
+}
+
+// limit is how many bytes the part of the key may take to which the attribute with this number belongs.
+func (k *KeyAttrs) limit(i int) int {
+	if i < k.hashes {
+		return maxPartitionKey
+	}
+	return maxSortKey
+}
+
+// Fits reports whether a value can be the attribute with this number in a key. The attributes of a part share its
+// limit: total is what those before took, and from the first attribute on the caller keeps it.
+func (k *KeyAttrs) Fits(i int, v attr.Value, total *int) bool {
+	switch {
+	case v.Kind() != k.Attrs[i].Type.kind():
+		return false
+	case v.Kind() == attr.KindN && !k.Multi:
+		return true
+	case i == 0 || i == k.hashes:
+		*total = 0
+	}
+	size := attr.SizeOf(v)
+	*total += size
+	return size > 0 && *total <= k.limit(i)
+}
+
+// PartitionLen returns how many bytes of an encoded key are its partition key.
+func (k *KeyAttrs) PartitionLen(key []byte) (int, error) {
+	n := 0
+	for _, a := range k.Attrs[:k.hashes] {
+		m, err := attr.KeyLen(key[n:], a.Type.kind())
+		if err != nil {
+			return 0, err
+		}
+		n += m
+	}
+	return n, nil
+}
+
+// RequestKey encodes the key of an Update or Delete, which is the key attributes and nothing else.
+func (t *Table) RequestKey(key attr.Item) ([]byte, error) {
+	return t.AppendRequestKey(make([]byte, 0, 64), key)
+}
+
+// AppendRequestKey is RequestKey behind dst.
+func (t *Table) AppendRequestKey(dst []byte, key attr.Item) ([]byte, error) {
+	if len(key) != len(t.Key.Attrs) {
+		return nil, ErrKeySchema()
+	}
+	return t.appendKey(dst, key, func(a KeyAttr, v attr.Value) error {
+		if v.Kind() != a.Type.kind() {
+			return ErrKeySchema()
+		}
+		return nil
+	})
+}
+
+// ErrKeySchema refuses a key that does not fit its table.
+func ErrKeySchema() error {
+	return refusal.Invalid("The provided key element does not match the schema")
+}
+
+// ItemKey encodes the key of an item.
+func (t *Table) ItemKey(it attr.Item) ([]byte, error) {
+	return t.appendKey(make([]byte, 0, 64), it, func(a KeyAttr, v attr.Value) error {
+		if v.IsZero() {
+			return refusal.Invalid("One or more parameter values were invalid: Missing the key %s in the item", a.Name)
+		}
+		if v.Kind() != a.Type.kind() {
+			return refusal.Invalid("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s",
+				a.Name, a.Type.kind(), v.Kind())
+		}
+		return nil
+	})
+}
+
+func (t *Table) appendKey(dst []byte, it attr.Item, check func(KeyAttr, attr.Value) error) ([]byte, error) {
+	for i, a := range t.Key.Attrs {
+		v := it[a.Name]
+		if err := check(a, v); err != nil {
+			return nil, err
+		}
+		if err := checkKeyValue(a.Name, v, t.Key.limit(i)); err != nil {
+			return nil, err
+		}
+		var err error
+		if dst, err = attr.AppendKey(dst, v); err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
+}
+
+func checkKeyValue(name string, v attr.Value, limit int) error {
+	if v.Kind() == attr.KindN {
+		return nil
+	}
+	size := attr.SizeOf(v)
+	if size == 0 {
+		return errEmptyKey(v, "One or more parameter values are not valid. "+
+			"The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", emptyName(v), name)
+	}
+	if size > limit {
+		return errKeySize(limit)
+	}
+	return nil
+}
+
+func emptyName(v attr.Value) string {
+	if v.Kind() == attr.KindB {
+		return "binary"
+	}
+	return "string"
+}
+
+func errKeySize(limit int) error {
+	if limit == maxPartitionKey {
+		return refusal.Invalid("One or more parameter values were invalid: "+
+			"Size of hashkey has exceeded the maximum size limit of%d bytes", limit) // without the blank: so the service has it
+	}
+	return refusal.Invalid("One or more parameter values were invalid: "+
+		"Aggregated size of all range keys has exceeded the size limit of %d bytes", limit)
+}
+
+// KeyItem decodes a key that key encoded.
+func (t *Table) KeyItem(key []byte) (attr.Item, error) {
+	out := attr.Item{}
+	for _, a := range t.Key.Attrs {
+		v, rest, err := attr.ReadKey(key, a.Type.kind())
+		if err != nil {
+			return nil, refusal.Damaged(err, "a key of table %s cannot be decoded", t.Spec.Name)
+		}
+		out[a.Name], key = v, rest
+	}
+	return out, nil
+}

@@ -1,0 +1,96 @@
+package catalogue
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/store/internal/refusal"
+)
+
+// TableSettings is what DynamoDB remembers of a table and the store does nothing with, but for the stream and the
+// protection. A table that is dropped and made again has fresh ones. Define leaves them alone.
+type TableSettings struct {
+	Billing      string     `json:"billing,omitempty"`     // BillingProvisioned or BillingOnDemand; empty: never said
+	BillingSince time.Time  `json:"billingSince,omitzero"` // when it last became BillingOnDemand
+	Class        string     `json:"class,omitempty"`       // STANDARD, STANDARD_INFREQUENT_ACCESS; empty: never said
+	ClassSince   time.Time  `json:"classSince,omitzero"`   // when it last changed
+	Protected    bool       `json:"protected,omitempty"`   // DropTable is refused
+	Encrypted    bool       `json:"encrypted,omitempty"`   // with a key of the customer: SSESpecification's Enabled
+	EncryptedBy  string     `json:"encryptedBy,omitempty"` // its KMSMasterKeyId
+	Stream       StreamView `json:"stream,omitempty"`      // what the records of its stream show; empty: it has none
+
+	Throughput Throughput            `json:"throughput,omitzero"` // of the table
+	Indexes    map[string]Throughput `json:"indexes,omitempty"`   // of its global indexes; those of no index are forgotten
+	Tags       map[string]string     `json:"tags,omitempty"`
+}
+
+// Billing modes.
+const (
+	BillingProvisioned = "PROVISIONED"
+	BillingOnDemand    = "PAY_PER_REQUEST"
+)
+
+// Throughput is what was asked for of a table or a global index, in units; 0: not said. Nothing is limited by it.
+type Throughput struct {
+	Read      int64     `json:"read,omitempty"`
+	Write     int64     `json:"write,omitempty"`
+	MaxRead   int64     `json:"maxRead,omitempty"` // on demand; 0: no limit
+	MaxWrite  int64     `json:"maxWrite,omitempty"`
+	WarmRead  int64     `json:"warmRead,omitempty"` // WarmThroughput, where it was more than what goes without saying
+	WarmWrite int64     `json:"warmWrite,omitempty"`
+	Increased time.Time `json:"increased,omitzero"` // when Read or Write last was; zero: never
+	Decreased time.Time `json:"decreased,omitzero"`
+	Decreases int       `json:"decreases,omitempty"` // on the day of Decreased, in UTC
+}
+
+// StreamView is what the records of a stream show, in DynamoDB's words.
+type StreamView string
+
+// The views of a stream.
+const (
+	ViewKeys StreamView = "KEYS_ONLY"
+	ViewNew  StreamView = "NEW_IMAGE"
+	ViewOld  StreamView = "OLD_IMAGE"
+	ViewBoth StreamView = "NEW_AND_OLD_IMAGES"
+)
+
+// Check refuses a view that there is not.
+func (v StreamView) Check() error {
+	if slices.Contains([]StreamView{"", ViewKeys, ViewNew, ViewOld, ViewBoth}, v) {
+		return nil
+	}
+	return refusal.Constraint("streamSpecification.streamViewType",
+		"Member must satisfy enum value set: [NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES, KEYS_ONLY]")
+}
+
+// Clone copies settings with their maps.
+func (s TableSettings) Clone() TableSettings {
+	s.Indexes, s.Tags = maps.Clone(s.Indexes), maps.Clone(s.Tags)
+	return s
+}
+
+// Plain returns the settings as they come out of the file.
+func (s TableSettings) Plain() TableSettings {
+	s = s.Clone()
+	s.BillingSince, s.ClassSince = PlainTime(s.BillingSince), PlainTime(s.ClassSince)
+	s.Throughput = s.Throughput.plain()
+	for name, of := range s.Indexes {
+		s.Indexes[name] = of.plain()
+	}
+	if len(s.Indexes) == 0 {
+		s.Indexes = nil
+	}
+	if len(s.Tags) == 0 {
+		s.Tags = nil
+	}
+	return s
+}
+
+func (u Throughput) plain() Throughput {
+	u.Increased, u.Decreased = PlainTime(u.Increased), PlainTime(u.Decreased)
+	return u
+}
+
+// PlainTime is a time without the reading of a monotonic clock.
+func PlainTime(t time.Time) time.Time { return t.UTC().Round(0) }

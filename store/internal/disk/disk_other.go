@@ -1,0 +1,36 @@
+//go:build !linux
+
+package disk
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// FreeSpace is not asked on other systems: a full disk is met when it is full.
+func FreeSpace(string) (bytes int64, known bool) { return 0, false }
+
+// IsNoSpace reports whether the disk was too full for what has failed. It knows Windows' ERROR_DISK_FULL by its number,
+// which no other system uses.
+func IsNoSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.Errno(112))
+}
+
+// Allocate extends the file from its size to the given one, with blocks behind it.
+func Allocate(f *os.File, from, to int64) error { return WriteZeros(f, from, to) }
+
+// FillHoles is not possible on other systems.
+func FillHoles(*os.File, int64) error { return nil }
+
+// Forget has nothing to say to other systems.
+func Forget(*bolt.DB, *os.File) {}
+
+func DropCache(*os.File) {}
+
+func StartWriting(*os.File, int64, int64) {}
+
+// anonymousFile is not there on other systems.
+func anonymousFile(string) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -1,0 +1,89 @@
+package format
+
+import (
+	"encoding/binary"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/store/internal/refusal"
+)
+
+// StepTo is where a journal stands at the begin of an incarnation. The records that are there stay.
+func (j JournalState) StepTo(incarnation uint64) JournalState {
+	empty := j.First > j.Last
+	j.Last = incarnation << IncarnationBits
+	if empty {
+		j.First, j.FirstAt = j.Last+1, 0
+	}
+	return j
+}
+
+// JournalFill packs the pages of a bucket that only grows at its end.
+const JournalFill = 0.9
+
+// SeqKey is the key of a record.
+func SeqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(make([]byte, 0, 8), seq) }
+
+// OldImage finds the image before a record.
+func OldImage(bucket *bolt.Bucket, r *StoredRecord) ([]byte, error) {
+	if r.Prev == 0 {
+		return r.Old, nil
+	}
+	prev, err := DecodeRecord(bucket.Get(SeqKey(r.Prev)))
+	if err != nil {
+		return nil, err
+	}
+	if prev.Now == nil {
+		return nil, refusal.Damaged(nil, "journal record %d has no image", r.Prev)
+	}
+	return prev.Now, nil
+}
+
+// IncarnationBits is how many bits of a sequence count within one incarnation of the node.
+const IncarnationBits = 40
+
+// JournalState is where the journal stands; it lies in the meta bucket because a journal that was trimmed to the
+// end cannot tell.
+type JournalState struct {
+	First uint64 // sequence of the first record that is not trimmed; last+1 when there is none
+	Last  uint64 // sequence of the last record written
+	Bytes uint64 // of the records from first to last, as stored
+
+	FirstAt int64 // when first was written, 0: not looked up; not stored
+}
+
+// Encode is the state as it lies in the file.
+func (j JournalState) Encode() []byte {
+	b := make([]byte, 0, 24)
+	b = binary.BigEndian.AppendUint64(b, j.First)
+	b = binary.BigEndian.AppendUint64(b, j.Last)
+	return binary.BigEndian.AppendUint64(b, j.Bytes)
+}
+
+// Same compares what is stored.
+func (j JournalState) Same(o JournalState) bool {
+	return j.First == o.First && j.Last == o.Last && j.Bytes == o.Bytes
+}
+
+// DecodeJournalState reads what Encode wrote.
+func DecodeJournalState(b []byte) (JournalState, bool) {
+	if len(b) != 24 {
+		return JournalState{}, false
+	}
+	return JournalState{
+		First: binary.BigEndian.Uint64(b),
+		Last:  binary.BigEndian.Uint64(b[8:]),
+		Bytes: binary.BigEndian.Uint64(b[16:]),
+	}, true
+}
+
+// Next is the sequence behind the first. There are holes only between incarnations.
+func (j *JournalState) Next(bucket *bolt.Bucket) uint64 {
+	if j.First == j.Last || j.First>>IncarnationBits == j.Last>>IncarnationBits {
+		return j.First + 1
+	}
+	if next, _ := bucket.Cursor().Seek(SeqKey(j.First + 1)); next != nil {
+		return binary.BigEndian.Uint64(next)
+	}
+	return j.Last + 1
+}

@@ -1,0 +1,228 @@
+package format
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/internal/fields"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/refusal"
+)
+
+// Op is what a write did.
+type Op uint8
+
+// The operations of the journal.
+const (
+	OpPut Op = iota + 1
+	OpUpdate
+	OpDelete
+)
+
+// String is the name of the operation in DynamoDB.
+func (o Op) String() string {
+	switch o {
+	case OpPut:
+		return "PutItem"
+	case OpUpdate:
+		return "UpdateItem"
+	case OpDelete:
+		return "DeleteItem"
+	}
+	return ""
+}
+
+// Record is one write in the journal: what was asked, and the item before and after it.
+type Record struct {
+	Seq     uint64 // dense within an incarnation of the node
+	Txn     uint64 // Seq of the first record of the same transaction
+	At      time.Time
+	Table   string
+	Key     attr.Item
+	Op      Op
+	Old     attr.Item // nil: there was none
+	New     attr.Item // nil: deleted
+	Origin  string    // who made the write; empty: this node's own application
+	Request Request
+}
+
+// Request is the write as it was asked for. Of a Put the item is Record.New.
+type Request struct {
+	Update    string
+	Condition string
+	Params    expr.Params
+}
+
+// StoredRecord is a record as it lies in the file. Each image is there once: a record holds the new image, and of the
+// old one the sequence of the record that made it, or the image itself if that record had been trimmed. How trimming
+// keeps that true is said at trim.
+type StoredRecord struct {
+	Op      Op
+	At      int64  // nanoseconds since 1970
+	Txn     uint64 // distance back to the first record of the transaction
+	Table   uint32
+	Key     []byte
+	Origin  string
+	Request Request
+	Prev    uint64       // sequence of the record with the old image; 0: none
+	Old     attr.Encoded // the old image where prev is 0; nil: none
+	Now     attr.Encoded // the new image; nil: deleted
+}
+
+// Of a record the version, the time and the checksum are looked at without the rest.
+const (
+	RecordPlain  = 1 // version without a checksum, from files of format 2
+	RecordAt     = 3 // where the time begins
+	RecordHeader = RecordAt + 8
+	RecordSum    = 4 // bytes of the checksum at the end
+
+	recordVersion = 6
+
+	hasRequest = 1 << 0
+	hasPrev    = 1 << 1
+	hasOld     = 1 << 2
+	hasNow     = 1 << 3
+)
+
+// Encode is the record as it lies in the file.
+func (r *StoredRecord) Encode() []byte {
+	var flags byte
+	if r.Request.Update != "" || r.Request.Condition != "" {
+		flags |= hasRequest
+	}
+	if r.Prev != 0 {
+		flags |= hasPrev
+	}
+	if r.Old != nil {
+		flags |= hasOld
+	}
+	if r.Now != nil {
+		flags |= hasNow
+	}
+	b := make([]byte, 0, 64+RecordSum+len(r.Key)+len(r.Old)+len(r.Now)+len(r.Request.Update)+len(r.Request.Condition))
+	b = append(b, recordVersion, byte(r.Op), flags)
+	b = binary.BigEndian.AppendUint64(b, uint64(r.At))
+	b = binary.AppendUvarint(b, r.Txn)
+	b = binary.AppendUvarint(b, uint64(r.Table))
+	b = fields.Append(b, r.Key)
+	b = fields.Append(b, r.Origin)
+	if flags&hasRequest != 0 {
+		b = r.Request.Append(b)
+	}
+	if flags&hasPrev != 0 {
+		b = binary.AppendUvarint(b, r.Prev)
+	}
+	if flags&hasOld != 0 {
+		b = fields.Append(b, r.Old)
+	}
+	b = append(b, r.Now...)
+	return binary.BigEndian.AppendUint32(b, checksum(0, b))
+}
+
+// Append appends what was asked for.
+func (q Request) Append(b []byte) []byte {
+	b = fields.Append(b, q.Update)
+	b = fields.Append(b, q.Condition)
+	b = binary.AppendUvarint(b, uint64(len(q.Params.Names)))
+	for _, name := range slices.Sorted(maps.Keys(q.Params.Names)) {
+		b = fields.Append(b, name)
+		b = fields.Append(b, q.Params.Names[name])
+	}
+	var values []byte
+	if len(q.Params.Values) > 0 {
+		values = attr.Encode(nil, q.Params.Values)
+	}
+	return fields.Append(b, values)
+}
+
+// ErrRecord is the cause of the fault of a record that cannot be read at all.
+var ErrRecord = errors.New("a journal record is cut short or of an unknown version")
+
+func knownRecord(b []byte) bool {
+	return len(b) >= RecordHeader && b[0] == RecordPlain || len(b) >= RecordHeader+RecordSum && b[0] == recordVersion
+}
+
+// CheckRecord compares a record with its checksum, and returns it without.
+func CheckRecord(b []byte) ([]byte, error) {
+	if !knownRecord(b) {
+		return nil, refusal.Damaged(ErrRecord, "journal")
+	}
+	if b[0] == RecordPlain {
+		return b, nil
+	}
+	end := len(b) - RecordSum
+	if checksum(0, b[:end]) != binary.BigEndian.Uint32(b[end:]) {
+		return nil, refusal.Damaged(nil, "a journal record does not match its checksum")
+	}
+	return b[:end], nil
+}
+
+// DecodeRecord reads a record. Its byte slices lie in b.
+func DecodeRecord(b []byte) (r StoredRecord, err error) {
+	if b, err = CheckRecord(b); err != nil {
+		return r, err
+	}
+	flags := b[2]
+	r.Op = Op(b[1])
+	r.At = int64(binary.BigEndian.Uint64(b[RecordAt:]))
+	d := fields.Reader{B: b[RecordHeader:]}
+	r.Txn = d.Uvarint()
+	r.Table = uint32(d.Uvarint())
+	r.Key = d.Bytes()
+	r.Origin = string(d.Bytes())
+	if flags&hasRequest != 0 {
+		if r.Request, err = readRequest(&d); err != nil {
+			return r, refusal.Damaged(err, "journal")
+		}
+	}
+	if flags&hasPrev != 0 {
+		r.Prev = d.Uvarint()
+	}
+	if flags&hasOld != 0 {
+		r.Old = d.Bytes()
+	}
+	if flags&hasNow != 0 {
+		r.Now = d.B
+	}
+	if d.Bad {
+		return r, refusal.Damaged(ErrRecord, "journal")
+	}
+	return r, nil
+}
+
+// TableOfRecord reads of a record which table it is about.
+func TableOfRecord(b []byte) (id uint32, err error) {
+	if !knownRecord(b) {
+		return 0, refusal.Damaged(ErrRecord, "journal")
+	}
+	d := fields.Reader{B: b[RecordHeader:]}
+	d.Uvarint() // txn
+	id = uint32(d.Uvarint())
+	if d.Bad {
+		return 0, refusal.Damaged(ErrRecord, "journal")
+	}
+	return id, nil
+}
+
+// readRequest takes off what was asked for.
+func readRequest(d *fields.Reader) (Request, error) {
+	q := Request{Update: string(d.Bytes()), Condition: string(d.Bytes())}
+	if n := d.Count(); n > 0 {
+		q.Params.Names = make(map[string]string, n)
+		for range n {
+			name := string(d.Bytes())
+			q.Params.Names[name] = string(d.Bytes())
+		}
+	}
+	values := d.Bytes()
+	if len(values) == 0 {
+		return q, nil
+	}
+	it, err := attr.Encoded(values).Decode()
+	q.Params.Values = it
+	return q, err
+}

@@ -1,0 +1,136 @@
+package format
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/refusal"
+)
+
+// Row is an item as it lies in the bucket of its table: a byte of version, a checksum, the sequence of the journal record
+// that wrote it, the item's size as DynamoDB counts it (pages of a Query end by that), and the encoded item. nil is no
+// item.
+//
+// The checksum is CRC-32C over the key and all that follows the checksum. It is compared when the item is read and intact
+// does not know the row yet, and by the pass of scrub.
+type Row []byte
+
+// The versions differ in three bits, so that no single flipped bit makes one of the other.
+const (
+	rowVersion = 5
+	RowPlain   = 2 // without a checksum, from files of format 2
+
+	rowSum    = 1
+	RowSeq    = rowSum + 4
+	RowSize   = RowSeq + 8
+	rowHeader = RowSize + 4
+
+	plainShift = RowSeq - rowSum // how much earlier all else lies in a row without a checksum
+)
+
+// castagnoli is CRC-32C, which processors compute by themselves.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum goes on with a CRC-32C.
+func checksum(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli, b) }
+
+// NewRow makes a row of an item of that size, probably about as long as the one it replaces; the journal seals it.
+func NewRow(it attr.Item, size int, old Row) Row {
+	r := make([]byte, rowHeader, max(512, len(old)+64))
+	r[0] = rowVersion
+	binary.BigEndian.PutUint32(r[RowSize:], uint32(size))
+	return attr.Encode(r, it)
+}
+
+// Seal sets the sequence, and the checksum of the row under its key.
+func (r Row) Seal(key []byte, seq uint64) {
+	binary.BigEndian.PutUint64(r[RowSeq:], seq)
+	binary.BigEndian.PutUint32(r[rowSum:], r.sum(key))
+}
+
+func (r Row) sum(key []byte) uint32 {
+	return checksum(checksum(0, key), r[RowSeq:])
+}
+
+// Sealed is a copy of a row from before there were checksums, with one.
+func (r Row) Sealed(key []byte) Row {
+	out := append(make(Row, RowSeq, len(r)+plainShift), r[rowSum:]...)
+	out[0] = rowVersion
+	out.Seal(key, r.Seq())
+	return out
+}
+
+// Known reports an error for a row that cannot be read at all. What is in it may be wrong.
+func (r Row) Known() error {
+	switch {
+	case len(r) >= rowHeader && r[0] == rowVersion, len(r) >= rowHeader-plainShift && r[0] == RowPlain:
+		return nil
+	}
+	return refusal.Damaged(nil, "a row has no known version")
+}
+
+// Check reports an error for a row that is not what was written under the key.
+func (r Row) Check(key []byte) error {
+	if err := r.Known(); err != nil || r.Plain() {
+		return err
+	}
+	if r.sum(key) != binary.BigEndian.Uint32(r[rowSum:]) {
+		return refusal.Damaged(nil, "a row does not match its checksum")
+	}
+	return nil
+}
+
+// Plain reports whether the row has no checksum.
+func (r Row) Plain() bool { return r[0] == RowPlain }
+
+// at is where in the row something lies, of which the place in a row with a checksum is given.
+func (r Row) at(place int) int {
+	if r.Plain() {
+		return place - plainShift
+	}
+	return place
+}
+
+// Seq is the record that wrote the row.
+func (r Row) Seq() uint64 { return binary.BigEndian.Uint64(r[r.at(RowSeq):]) }
+
+// Size is the size of the item as attr.Size counts it.
+func (r Row) Size() int { return int(binary.BigEndian.Uint32(r[r.at(RowSize):])) }
+
+// Bytes is size, 0 of no row.
+func (r Row) Bytes() int {
+	if r == nil {
+		return 0
+	}
+	return r.Size()
+}
+
+// Item is the item in the row.
+func (r Row) Item() attr.Encoded { return attr.Encoded(r[r.at(rowHeader):]) }
+
+// Decode returns the item, nil for no row.
+func (r Row) Decode() (attr.Item, error) {
+	if r == nil {
+		return nil, nil
+	}
+	return DecodeItem(r.Item())
+}
+
+// Doc is the row as conditions see it: an absent item has no attributes.
+func (r Row) Doc() expr.Doc {
+	if r == nil {
+		return expr.Item(nil)
+	}
+	return r.Item()
+}
+
+// DecodeItem decodes an item of the store.
+func DecodeItem(e attr.Encoded) (attr.Item, error) {
+	it, err := e.Decode()
+	if err != nil {
+		return nil, refusal.Damaged(err, "an item cannot be decoded")
+	}
+	return it, nil
+}

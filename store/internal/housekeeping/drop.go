@@ -1,0 +1,59 @@
+package housekeeping
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/txn"
+)
+
+// emptyNext is the chore of Housekeep that takes a slice out of a bucket that nobody reads any more, and deletes the
+// bucket when it is empty.
+func (k *Keeper) emptyNext(ctx context.Context) (did bool, err error) {
+	cat := k.E.Cat.Load()
+	for _, id := range cat.IDs() {
+		if len(cat.ByID[id].Leaving) == 0 {
+			continue
+		}
+		var from catalogue.Leftover
+		var n int
+		err := k.E.Update(ctx, func(tx *txn.Tx) (err error) {
+			if t := tx.Cat.ByID[id]; t != nil && len(t.Leaving) > 0 {
+				from = t.Leaving[0]
+				n, err = tx.EmptySlice(t, k.sizes().Empty)
+			}
+			return err
+		})
+		if err == nil {
+			k.tookOut(from, n)
+		}
+		return true, err
+	}
+	return false, nil
+}
+
+// forgetNext is the chore of Housekeep that ends a dropped table: when the journal no longer shows a record of it, the
+// records that were kept for their image go, and then its row of the catalogue.
+func (k *Keeper) forgetNext(ctx context.Context) (did bool, err error) {
+	cat, first := k.E.Cat.Load(), k.E.Journal.Load().First
+	for _, id := range cat.IDs() {
+		if !cat.ByID[id].Forgettable(first, k.E.Opts.Now()) {
+			continue
+		}
+		from := k.forgetFrom[id]
+		err := k.E.Update(ctx, func(tx *txn.Tx) (err error) {
+			if t := tx.Cat.ByID[id]; t != nil && t.Forgettable(tx.JournalState().First, tx.Now()) {
+				from, err = tx.ForgetSlice(t, from, k.sizes().Forget)
+			}
+			return err
+		})
+		if err == nil {
+			k.forgetFrom[id] = from
+		}
+		if k.E.Cat.Load().ByID[id] == nil {
+			delete(k.forgetFrom, id)
+		}
+		return true, err
+	}
+	return false, nil
+}

@@ -1,0 +1,103 @@
+package housekeeping
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/txn"
+)
+
+// Keeper is what Housekeep remembers between its slices. All of it may be lost: what is due is in the file.
+type Keeper struct {
+	E          *txn.DB
+	Expire     func(tx *txn.Tx, t *catalogue.Table, key []byte) (bool, error)
+	Mu         sync.Mutex // one slice at a time
+	turn       int        // the chore that is asked first
+	sweep      sweep
+	forgetFrom map[uint32]uint64 // by table id, for ForgetSlice
+	Slice      SliceSizes        // zero: the default
+
+	scrub scrub
+	swept atomic.Uint64
+	count sync.Mutex
+	taken map[catalogue.Leftover]uint64 // entries that were taken out, since Open
+}
+
+// SliceSizes bound one slice of each chore: so long the writers wait for it.
+type SliceSizes struct {
+	Empty   int // entries
+	Forget  int // records
+	Sweep   int // rows looked at
+	Deletes int // of expired items
+}
+
+func (k *Keeper) sizes() SliceSizes {
+	if k.Slice != (SliceSizes{}) {
+		return k.Slice
+	}
+	return SliceSizes{Empty: 512, Forget: 1000, Sweep: 1000, Deletes: 100}
+}
+
+// Housekeep is store.Store.Housekeep.
+func (k *Keeper) Housekeep(ctx context.Context) (more bool, err error) {
+	k.Mu.Lock()
+	defer k.Mu.Unlock()
+	if k.forgetFrom == nil {
+		k.forgetFrom = map[uint32]uint64{}
+	}
+	chores := []func(context.Context) (bool, error){k.fillNext, k.emptyNext, k.forgetNext, k.sweepNext, k.forgetTokens, k.scrubNext}
+	for range chores {
+		chore := chores[k.turn%len(chores)]
+		k.turn++
+		if did, err := chore(ctx); did || err != nil {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// tookOut counts entries of a bucket that is being emptied.
+func (k *Keeper) tookOut(from catalogue.Leftover, n int) {
+	k.count.Lock()
+	defer k.count.Unlock()
+	if k.taken == nil {
+		k.taken = map[catalogue.Leftover]uint64{}
+	}
+	if n == 0 { // the bucket itself
+		delete(k.taken, from)
+		return
+	}
+	k.taken[from] += uint64(n)
+}
+
+func (k *Keeper) tookOutOf(from catalogue.Leftover) uint64 {
+	k.count.Lock()
+	defer k.count.Unlock()
+	return k.taken[from]
+}
+
+// FillChores adds what Housekeep is at.
+func (k *Keeper) FillChores(st *txn.Stats) {
+	st.Swept = k.swept.Load()
+	cat := k.E.Cat.Load()
+	tables := slices.SortedFunc(maps.Values(cat.ByID), func(a, b *catalogue.Table) int {
+		return strings.Compare(a.Spec.Name, b.Spec.Name)
+	})
+	for _, t := range tables {
+		for _, ix := range t.Indexes {
+			if ix.Fill != nil {
+				st.Filling = append(st.Filling, txn.IndexProgress{Table: t.Spec.Name, Index: ix.Spec.Name, Items: ix.Fill.Items})
+			}
+		}
+		for _, l := range t.Leaving {
+			st.Dropping = append(st.Dropping, txn.DropProgress{
+				Table: t.Spec.Name, Index: l.Name, Removed: k.tookOutOf(l),
+			})
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package pages
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+)
+
+// ErrNoFile is the error of a path that is a folder, a pipe or a device.
+var ErrNoFile = errors.New("it is not a file")
+
+// ErrForeign is the error of a file that is not ours.
+var ErrForeign = errors.New("it is not a touchline store")
+
+// bbolt trusts its file: on a torn or foreign one Open may panic, also in a goroutine of its own where nobody can
+// recover, and a page number out of range is a segmentation fault. So the file is looked at first, with nothing but
+// reads: the meta pages always, and every page if the file is small or was not closed in order, in which case bbolt
+// walks through all of it too.
+
+// verifyLimit is the size up to which a file that was closed in order is read as a whole, some milliseconds.
+const verifyLimit = 32 << 20
+
+// prefetchLimit is the size from which a file that is going to be walked is read in order first: the walk's own order
+// is ten times slower on a cold disk.
+const prefetchLimit = 64 << 20
+
+// Numbers of bbolt's file format, version 2. All are in the byte order of the machine.
+const (
+	boltMagic      = 0xED0CDAED
+	boltVersion    = 2
+	boltNoFreelist = 0xffffffffffffffff
+
+	pageHeader    = 16 // id 8, flags 2, count 2, overflow 4
+	metaSize      = 64
+	metaSummed    = 56
+	elementSize   = 16 // of branch and leaf pages alike
+	bucketHeader  = 16 // root page 8, sequence 8
+	pageBranch    = 0x01
+	pageLeaf      = 0x02
+	pageFreelist  = 0x10
+	pageMeta      = 0x04
+	elementBucket = 0x01
+
+	// manyFree, as the number of pages in a free list, says that the number does not fit and stands before the list.
+	manyFree = 0xffff
+)
+
+// Meta is the valid meta page with the highest transaction.
+type Meta struct {
+	PageSize uint64
+	root     uint64
+	sequence uint64 // of the root bucket; nobody uses it
+	freelist uint64
+	High     uint64 // pages from here on do not exist
+	txid     uint64
+}
+
+// closedInOrder reports whether the last commit wrote the free list, which only Close does.
+func (m Meta) closedInOrder() bool { return m.freelist != boltNoFreelist }
+
+// Used is how much of the file the pages take.
+func (m Meta) Used() int64 { return int64(m.High * m.PageSize) }
+
+// Verified is what is known of a file that was looked at.
+type Verified struct {
+	Meta       Meta
+	Free       uint64 // pages
+	Lost       uint64 // pages that are neither free nor used, where every page was looked at
+	Prefetched bool   // all of it has been read into the page cache
+}
+
+// Verify refuses a file that bbolt should not see. It leaves the file as it is. It looks at every page where that
+// takes no time, where bbolt would do the same, and where the whole file is asked for.
+func Verify(f *os.File, whole bool) (is Verified, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return is, err
+	}
+	if !info.Mode().IsRegular() {
+		return is, ErrNoFile
+	}
+	if is.Meta, err = findMeta(f, info.Size()); err != nil {
+		return is, err
+	}
+	meta, used := is.Meta, is.Meta.Used()
+	if used > info.Size() {
+		return is, fmt.Errorf("it is cut short: %d bytes of %d", info.Size(), used)
+	}
+	v := newVerifier(f, meta)
+	whole = whole || !meta.closedInOrder() || used <= verifyLimit
+	if whole {
+		if is.Prefetched = used > prefetchLimit; is.Prefetched {
+			if err := prefetch(f, used); err != nil {
+				return is, err
+			}
+		}
+		if err := v.tree(meta.root, nil, nil, 0); err != nil {
+			return is, err
+		}
+	}
+	is.Free, err = v.freePages()
+	if whole && err == nil && meta.closedInOrder() {
+		is.Lost = uint64(len(v.unused())) - is.Free
+	}
+	return is, err
+}
+
+func prefetch(f *os.File, size int64) error {
+	_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, io.NewSectionReader(f, 0, size), make([]byte, 1<<20))
+	return err
+}
+
+// findMeta reads the two meta pages. The second lies one page into the file, and the size of a page stands in them.
+func findMeta(f io.ReaderAt, size int64) (best Meta, err error) {
+	if size == 0 {
+		return best, errors.New("it is empty")
+	}
+	offsets := []int64{0}
+	for at := int64(1024); at <= 64<<10; at *= 2 {
+		offsets = append(offsets, at)
+	}
+	why := ErrForeign
+	found := false
+	for _, at := range offsets {
+		m, err := readMetaPage(f, at)
+		switch {
+		case err == nil && (at == 0 || at == int64(m.PageSize)):
+			if !found || m.txid > best.txid {
+				best, found = m, true
+			}
+		case err != nil && !errors.Is(err, ErrForeign):
+			why = err
+		}
+	}
+	if !found {
+		return best, why
+	}
+	return best, best.check()
+}
+
+func readMetaPage(f io.ReaderAt, at int64) (m Meta, err error) {
+	var b [pageHeader + metaSize]byte
+	if _, err := f.ReadAt(b[:], at); err != nil {
+		if errors.Is(err, io.EOF) {
+			return m, ErrForeign
+		}
+		return m, err
+	}
+	order, body := binary.NativeEndian, b[pageHeader:]
+	if order.Uint32(body) != boltMagic {
+		return m, ErrForeign
+	}
+	if v := order.Uint32(body[4:]); v != boltVersion {
+		return m, fmt.Errorf("its pages are of version %d, this program knows version %d", v, boltVersion)
+	}
+	sum := fnv.New64a()
+	_, _ = sum.Write(body[:metaSummed])
+	if sum.Sum64() != order.Uint64(body[metaSummed:]) {
+		return m, errors.New("its first pages are damaged")
+	}
+	return Meta{
+		PageSize: uint64(order.Uint32(body[8:])),
+		root:     order.Uint64(body[16:]),
+		sequence: order.Uint64(body[24:]),
+		freelist: order.Uint64(body[32:]),
+		High:     order.Uint64(body[40:]),
+		txid:     order.Uint64(body[48:]),
+	}, nil
+}
+
+func (m Meta) check() error {
+	const maxPages = 1 << 40
+	sane := m.PageSize >= 1024 && m.PageSize <= 64<<10 && m.PageSize&(m.PageSize-1) == 0 &&
+		m.High >= 4 && m.High < maxPages && m.root >= 2 && m.root < m.High &&
+		(!m.closedInOrder() || m.freelist >= 2 && m.freelist < m.High)
+	if !sane {
+		return errors.New("its first pages are damaged")
+	}
+	return nil
+}

@@ -1,0 +1,301 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// verifier walks the pages of a bbolt file without trusting any of them.
+type verifier struct {
+	f    io.ReaderAt
+	meta Meta
+	seen []uint64 // a bit for each page that the tree uses
+	bufs [][]byte // one for each level of the tree
+
+	contents func(bucket, key, value []byte) error // judges what lies in the buckets; nil: nobody does
+	in       []byte                                // the bucket that is walked
+}
+
+func newVerifier(f io.ReaderAt, meta Meta) *verifier {
+	return &verifier{f: f, meta: meta, seen: make([]uint64, meta.High/64+1)}
+}
+
+// maxDepth is deeper than any tree of buckets of this store can be.
+const maxDepth = 40
+
+// boltPage is a page with its overflow.
+type boltPage struct {
+	id    uint64
+	flags uint16
+	count int
+	data  []byte
+}
+
+func (v *verifier) broken(id uint64, why string) error {
+	return fmt.Errorf("page %d is damaged: %s", id, why)
+}
+
+// read reads a page that is used once, into the buffer of its level.
+func (v *verifier) read(id uint64, level int) (p boltPage, err error) {
+	if id < 2 || id >= v.meta.High {
+		return p, v.broken(id, "there is no such page")
+	}
+	size := int64(v.meta.PageSize)
+	data := v.buffer(level, size)
+	if _, err := v.f.ReadAt(data, int64(id)*size); err != nil {
+		return p, v.broken(id, err.Error())
+	}
+	order := binary.NativeEndian
+	more := uint64(order.Uint32(data[12:]))
+	if order.Uint64(data) != id {
+		return p, v.broken(id, "it holds another number")
+	}
+	if more >= v.meta.High-id {
+		return p, v.broken(id, "it extends beyond the end of the file")
+	}
+	for n := id; n <= id+more; n++ {
+		if v.seen[n/64]&(1<<(n%64)) != 0 {
+			return p, v.broken(n, "it is used twice")
+		}
+		v.seen[n/64] |= 1 << (n % 64)
+	}
+	if more > 0 {
+		data = v.buffer(level, int64(more+1)*size)
+		if _, err := v.f.ReadAt(data, int64(id)*size); err != nil {
+			return p, v.broken(id, err.Error())
+		}
+	}
+	return boltPage{id: id, flags: order.Uint16(data[8:]), count: int(order.Uint16(data[10:])), data: data}, nil
+}
+
+func (v *verifier) buffer(level int, size int64) []byte {
+	for len(v.bufs) <= level {
+		v.bufs = append(v.bufs, nil)
+	}
+	if int64(cap(v.bufs[level])) < size {
+		v.bufs[level] = make([]byte, size)
+	}
+	return v.bufs[level][:size]
+}
+
+// tree walks a page and all below it. Its keys are from low, included, to high, excluded; nil is no bound.
+func (v *verifier) tree(id uint64, low, high []byte, level int) error {
+	if level > maxDepth {
+		return v.broken(id, "the tree does not end")
+	}
+	p, err := v.read(id, level)
+	if err != nil {
+		return err
+	}
+	switch p.flags {
+	case pageBranch:
+		return v.branch(p, low, high, level)
+	case pageLeaf:
+		return v.leaf(p, low, high, level)
+	}
+	return v.broken(id, "it is neither branch nor leaf")
+}
+
+func (v *verifier) branch(p boltPage, low, high []byte, level int) error {
+	if p.count == 0 {
+		return v.broken(p.id, "it is a branch to nowhere")
+	}
+	keys := make([][]byte, p.count)
+	children := make([]uint64, p.count)
+	for i := range keys {
+		e, err := v.element(p, i)
+		if err != nil {
+			return err
+		}
+		keys[i], children[i] = e.key, e.child
+	}
+	if err := v.ordered(p, keys, low, high); err != nil {
+		return err
+	}
+	for i, child := range children {
+		end := high
+		if i+1 < len(keys) {
+			end = keys[i+1]
+		}
+		if err := v.tree(child, keys[i], end, level+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) leaf(p boltPage, low, high []byte, level int) error {
+	keys := make([][]byte, p.count)
+	type named struct {
+		name []byte
+		root uint64
+	}
+	var roots []named
+	for i := range keys {
+		e, err := v.element(p, i)
+		if err != nil {
+			return err
+		}
+		keys[i] = e.key
+		if !e.bucket {
+			if err := v.content(e); err != nil {
+				return err
+			}
+			continue
+		}
+		v.in = e.key
+		root, err := v.bucket(p, e.value)
+		if err != nil {
+			return err
+		}
+		if root != 0 {
+			roots = append(roots, named{e.key, root})
+		}
+	}
+	if err := v.ordered(p, keys, low, high); err != nil {
+		return err
+	}
+	for _, r := range roots {
+		v.in = r.name
+		if err := v.tree(r.root, nil, nil, level+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// content has an element judged.
+func (v *verifier) content(e boltElement) error {
+	if v.contents == nil {
+		return nil
+	}
+	return v.contents(v.in, e.key, e.value)
+}
+
+// bucket looks at the value that is a bucket, and returns its root page: 0 for one whose page lies in the value itself.
+func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
+	if len(value) < bucketHeader {
+		return 0, v.broken(p.id, "a bucket is cut short")
+	}
+	order := binary.NativeEndian
+	if root = order.Uint64(value); root != 0 {
+		return root, nil
+	}
+	inner := boltPage{id: p.id, data: value[bucketHeader:]}
+	if len(inner.data) < pageHeader {
+		return 0, v.broken(p.id, "a bucket is cut short")
+	}
+	inner.flags = order.Uint16(inner.data[8:])
+	inner.count = int(order.Uint16(inner.data[10:]))
+	if inner.flags != pageLeaf {
+		return 0, v.broken(p.id, "a bucket is not a leaf")
+	}
+	keys := make([][]byte, inner.count)
+	for i := range keys {
+		e, err := v.element(inner, i)
+		if err != nil {
+			return 0, err
+		}
+		if e.bucket {
+			return 0, v.broken(p.id, "a bucket lies in a small one")
+		}
+		if err := v.content(e); err != nil {
+			return 0, err
+		}
+		keys[i] = e.key
+	}
+	return 0, v.ordered(inner, keys, nil, nil)
+}
+
+type boltElement struct {
+	key, value []byte
+	child      uint64 // of a branch
+	bucket     bool   // of a leaf
+}
+
+// element reads the i-th element of a page: of a branch position 4, key size 4, child 8; of a leaf flags 4, position
+// 4, key size 4, value size 4. Positions count from the element.
+func (v *verifier) element(p boltPage, i int) (e boltElement, err error) {
+	at := uint64(pageHeader + i*elementSize)
+	if at+elementSize > uint64(len(p.data)) {
+		return e, v.broken(p.id, "it has more elements than room")
+	}
+	order, head := binary.NativeEndian, p.data[at:at+elementSize]
+	var pos, keySize, valueSize uint64
+	if p.flags == pageBranch {
+		pos, keySize = uint64(order.Uint32(head)), uint64(order.Uint32(head[4:]))
+		e.child = order.Uint64(head[8:])
+	} else {
+		e.bucket = order.Uint32(head)&elementBucket != 0
+		pos, keySize = uint64(order.Uint32(head[4:])), uint64(order.Uint32(head[8:]))
+		valueSize = uint64(order.Uint32(head[12:]))
+	}
+	start := at + pos
+	if keySize == 0 || start+keySize+valueSize > uint64(len(p.data)) {
+		return e, v.broken(p.id, "an element lies outside")
+	}
+	e.key = p.data[start : start+keySize]
+	e.value = p.data[start+keySize : start+keySize+valueSize]
+	return e, nil
+}
+
+func (v *verifier) ordered(p boltPage, keys [][]byte, low, high []byte) error {
+	for i, key := range keys {
+		switch {
+		case i > 0 && bytes.Compare(keys[i-1], key) >= 0:
+		case i == 0 && bytes.Compare(key, low) < 0:
+		case high != nil && bytes.Compare(key, high) >= 0:
+		default:
+			continue
+		}
+		return v.broken(p.id, "its keys are out of order")
+	}
+	return nil
+}
+
+// freePages counts the pages that are free: in a file that was closed in order as its list says, which is looked at on
+// the way, in any other those that the tree, walked before, does not use.
+func (v *verifier) freePages() (uint64, error) {
+	if v.meta.closedInOrder() {
+		return v.freelist()
+	}
+	return uint64(len(v.unused())), nil
+}
+
+// unused lists the pages that the tree does not use, in ascending order.
+func (v *verifier) unused() (ids []uint64) {
+	for id := uint64(2); id < v.meta.High; id++ { // the first two are the meta pages
+		if v.seen[id/64]&(1<<(id%64)) == 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// freelist looks at the pages that a file closed in order says are free, and counts them. That no page is free and in
+// use at once is known only where the tree was walked.
+func (v *verifier) freelist() (uint64, error) {
+	p, err := v.read(v.meta.freelist, 0)
+	if err != nil {
+		return 0, err
+	}
+	order, ids := binary.NativeEndian, p.data[pageHeader:]
+	count := uint64(p.count)
+	if count == manyFree {
+		count, ids = order.Uint64(ids), ids[8:]
+	}
+	if p.flags != pageFreelist || count > uint64(len(ids)/8) {
+		return 0, v.broken(p.id, "it is not a free list")
+	}
+	last := uint64(1)
+	for i := range count {
+		id := order.Uint64(ids[i*8:])
+		if id <= last || id >= v.meta.High || v.seen[id/64]&(1<<(id%64)) != 0 {
+			return 0, v.broken(p.id, "the free list names a page that is not free")
+		}
+		last = id
+	}
+	return count, nil
+}

@@ -1,0 +1,39 @@
+package refusal
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Invalid refuses a request, in DynamoDB's words.
+func Invalid(format string, args ...any) error {
+	return fault.New(fault.Invalid, "validation", format, args...)
+}
+
+// Closed refuses what comes after Close.
+func Closed() error {
+	return fault.New(fault.Unavailable, "store_closed", "the store is closed")
+}
+
+// Damaged is for what cannot be read back as it was written.
+func Damaged(err error, format string, args ...any) error {
+	return fault.Wrap(err, fault.Damaged, "store_damaged", "the store is damaged: %s", fmt.Sprintf(format, args...))
+}
+
+// Count refuses an empty list and one that is too long, in the words of DynamoDB's checks of members.
+func Count(n, limit int, member string) error {
+	switch {
+	case n == 0:
+		return Constraint(member, "Member must have length greater than or equal to 1")
+	case n > limit:
+		return Constraint(member, "Member must have length less than or equal to "+strconv.Itoa(limit))
+	}
+	return nil
+}
+
+// Constraint refuses a member of a request, as DynamoDB's checks of members do.
+func Constraint(member, constraint string) error {
+	return Invalid("1 validation error detected: Value at '%s' failed to satisfy constraint: %s", member, constraint)
+}

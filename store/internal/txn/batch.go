@@ -1,0 +1,154 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/format"
+)
+
+// batch is one bbolt transaction with the members that share it.
+type batch struct {
+	s       *DB
+	btx     *bolt.Tx
+	members []*member
+	broken  error // an undo failed: the whole batch goes
+
+	// What the store becomes when the batch is committed. A member that is undone takes back what it did to these.
+	cat       *catalogue.Tables
+	Journal   format.JournalState
+	begun     uint64 // an incarnation that began in it; 0: none
+	mutations int    // changes of the buckets that stand
+	bytes     int    // of keys and values in them
+	records   int    // journal records that stand
+	tokens    int    // of transactions, remembered
+	Grows     bool   // it holds more than deletes, adopted items, and what lies beside the tables
+	side      balance
+	undo      []UndoEntry
+}
+
+func newBatch(s *DB, btx *bolt.Tx) *batch {
+	return &batch{s: s, btx: btx, cat: s.Cat.Load(), Journal: *s.Journal.Load()}
+}
+
+func (b *batch) newTx(ctx context.Context) *Tx {
+	return &Tx{DB: b.s, Ctx: ctx, Btx: b.btx, Cat: b.cat, now: b.s.Opts.Now(), Batch: b, before: b.Savepoint()}
+}
+
+// Savepoint is the state of the batch now.
+func (b *batch) Savepoint() savepoint {
+	return savepoint{
+		cat: b.cat, journal: b.Journal, begun: b.begun, mutations: b.mutations, bytes: b.bytes, records: b.records, undo: len(b.undo),
+		side: b.side,
+	}
+}
+
+// TokenSlice bounds the tokens that one commit forgets; see trimSlice.
+const TokenSlice = 64
+
+// seal writes what belongs to the batch as a whole: the journal's position, and slices of trimming and forgetting.
+func (b *batch) seal() error {
+	if err := b.trim(); err != nil {
+		return err
+	}
+	if err := b.ForgetTokens(max(TokenSlice, 2*b.tokens)); err != nil {
+		return err
+	}
+	if b.s.older.Load() {
+		if err := b.btx.Bucket(format.BucketMeta).Put(format.MetaFormat, format.EncodeFormat()); err != nil {
+			return err
+		}
+	}
+	if b.Journal.Same(*b.s.Journal.Load()) {
+		return nil
+	}
+	return b.btx.Bucket(format.BucketMeta).Put(format.MetaJournal, b.Journal.Encode())
+}
+
+// need is the space that the commit may take at most, were no page of the file free: about four pages a change, for
+// its leaf, a neighbour and their share of the branches above, and the data twice, since pages are left half full.
+func (b *batch) need() int {
+	page := b.btx.DB().Info().PageSize
+	return page*(64+4*b.mutations) + 2*b.bytes
+}
+
+// savepoint is the state of a batch before a member ran.
+type savepoint struct {
+	cat       *catalogue.Tables
+	journal   format.JournalState
+	begun     uint64
+	mutations int
+	bytes     int
+	records   int
+	side      balance
+	undo      int
+}
+
+// UndoEntry is how one change of a bucket is taken back. bbolt has no savepoints, so that this is how a member leaves
+// a batch alone.
+type UndoEntry struct {
+	bucket *bolt.Bucket
+	key    []byte
+	old    []byte // nil: the key was not there
+	Again  func() error
+}
+
+func (e UndoEntry) run() error {
+	switch {
+	case e.Again != nil:
+		return e.Again()
+	case e.old == nil:
+		return e.bucket.Delete(e.key)
+	default:
+		return e.bucket.Put(e.key, e.old)
+	}
+}
+
+// RollbackTo plays the undo log back to sp.
+func (b *batch) RollbackTo(sp savepoint) {
+	defer func() {
+		if r := recover(); r != nil {
+			b.broken = fmt.Errorf("undo: %v", r)
+		}
+	}()
+	for i := len(b.undo) - 1; i >= sp.undo; i-- {
+		failpoint.Hit(failpoint.UndoStep)
+		if err := b.undo[i].run(); err != nil {
+			b.broken = fmt.Errorf("undo: %w", err)
+			return
+		}
+	}
+	clear(b.undo[sp.undo:])
+	b.undo = b.undo[:sp.undo]
+	b.cat, b.Journal, b.begun = sp.cat, sp.journal, sp.begun
+	b.mutations, b.bytes, b.records, b.side = sp.mutations, sp.bytes, sp.records, sp.side
+}
+
+// Set puts a value and notes how to take it back. old is the value that is there, nil for none; like the new one it
+// must stay as it is until the commit, which bbolt promises for what it gave out in this transaction.
+func (b *batch) Set(bucket *bolt.Bucket, key, value, old []byte) error {
+	if err := bucket.Put(key, value); err != nil {
+		return err
+	}
+	b.Note(UndoEntry{bucket: bucket, key: key, old: old}, len(key)+len(value))
+	return nil
+}
+
+// remove deletes a key whose value is old.
+func (b *batch) remove(bucket *bolt.Bucket, key, old []byte) error {
+	if err := bucket.Delete(key); err != nil {
+		return err
+	}
+	b.Note(UndoEntry{bucket: bucket, key: key, old: old}, 0)
+	return nil
+}
+
+func (b *batch) Note(e UndoEntry, bytes int) {
+	b.undo = append(b.undo, e)
+	b.mutations++
+	b.bytes += bytes
+}

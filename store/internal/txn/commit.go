@@ -1,0 +1,389 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/internal/disk"
+	"github.com/touchline/touchline/store/internal/refusal"
+)
+
+// MaxBatch bounds the transactions of one commit, and with them the time that the first of them waits.
+const MaxBatch = 512
+
+// A commit waits for as many members as there were about the last one, in it or waiting behind it: up to linger for the
+// next of them, and up to maxLinger from its beginning. maxYields ends it where time stands still.
+const (
+	linger    = 100 * time.Microsecond
+	maxLinger = 10 * linger
+	maxYields = 1 << 8
+)
+
+// committer is the one writer, without a goroutine of its own: of those who wait, one leads. The leader takes all that
+// wait into one bbolt transaction and gives each of them its turn: the function of a member runs on the goroutine of its
+// caller, so that a panic, a runtime.Goexit or a stack trace is where it belongs, while the leader waits. Then the
+// leader commits, tells them all, and hands the lead to the first of those who have come meanwhile. So a lone writer
+// does all of it on its own goroutine and waits for nobody.
+type committer struct {
+	s       *DB
+	mu      sync.Mutex
+	queue   []*member
+	leading bool          // somebody leads, or has been told to
+	closed  error         // why no further member is taken
+	ended   chan struct{} // closed was set and nobody leads any more
+	last    int           // members about the last commit; the leader's, like the next
+	back    chan struct{} // the member that had the turn gives it back
+
+	trimmed   time.Time // when the journal was last trimmed
+	untrimmed int       // records written since
+
+	stall   *time.Timer // runs while members are served
+	serving bool
+	since   time.Time // when a member got the turn; zero: nobody has it
+	holder  *member   // that has it
+}
+
+// member is one Update on its way.
+type member struct {
+	ctx   context.Context
+	fn    func(*Tx) error
+	state atomic.Uint32
+	ch    chan turn // the lead or the turn, then the outcome
+	err   error     // of fn, then of the commit
+}
+
+// turn is what the leader sends to a member: the lead, a transaction to run in, or the end.
+type turn struct {
+	lead bool
+	tx   *Tx
+}
+
+const (
+	memberWaits   = iota
+	memberRuns    // it has the lead or the turn
+	memberLeft    // its context ended first
+	memberEscaped // it left by a panic, after it was undone: nobody waits for the outcome
+)
+
+func newCommitter(s *DB) *committer {
+	c := &committer{s: s, last: 1, back: make(chan struct{}, 1), ended: make(chan struct{})}
+	c.stall = time.AfterFunc(time.Hour, c.breakStall)
+	c.stall.Stop()
+	return c
+}
+
+// submit queues fn, runs it when its turn comes, and returns the outcome.
+func (c *committer) submit(ctx context.Context, fn func(*Tx) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	m := &member{ctx: ctx, fn: fn}
+	leads, err := c.enter(m)
+	switch {
+	case err != nil:
+		return err
+	case leads:
+		c.lead(m)
+		return m.err
+	}
+	var t turn
+	select {
+	case t = <-m.ch:
+	case <-ctx.Done():
+		if m.state.CompareAndSwap(memberWaits, memberLeft) {
+			return context.Cause(ctx)
+		}
+		t = <-m.ch
+	}
+	switch {
+	case t.lead:
+		c.lead(m)
+	case t.tx != nil:
+		c.takeTurn(m, t.tx)
+		<-m.ch
+	}
+	return m.err
+}
+
+// enter gives the member the lead if nobody has it, else a place in the queue.
+func (c *committer) enter(m *member) (leads bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed != nil {
+		return false, c.closed
+	}
+	if !c.leading {
+		c.leading = true
+		m.state.Store(memberRuns)
+		return true, nil
+	}
+	m.ch = make(chan turn, 2)
+	c.queue = append(c.queue, m)
+	return false, nil
+}
+
+// takeTurn runs the member's function while the leader waits.
+func (c *committer) takeTurn(m *member, tx *Tx) {
+	defer func() { c.back <- struct{}{} }()
+	c.take(m, tx)
+}
+
+// take runs the member's function. If it fails, panics or ends the goroutine, what it did is undone.
+func (c *committer) take(m *member, tx *Tx) {
+	returned := false
+	defer func() {
+		if !returned {
+			m.state.Store(memberEscaped)
+		}
+		tx.finish(returned && m.err == nil)
+	}()
+	m.err = tx.run(m.fn)
+	returned = true
+}
+
+// lead makes one commit of the member and all that wait. The commit is made and the lead goes on also if the function
+// of the member panics or ends the goroutine: the others have nothing to do with that.
+func (c *committer) lead(m *member) {
+	b, err := c.begin()
+	if err != nil {
+		m.err = err
+		c.refuseAll(err)
+		c.last = 1
+		c.handOn()
+		return
+	}
+	defer func() {
+		c.last = c.commit(b)
+		c.handOn()
+	}()
+	c.serve(b, m)
+}
+
+// handOn gives the lead to the first of those who wait.
+func (c *committer) handOn() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.first(); m != nil {
+		m.ch <- turn{lead: true}
+		return
+	}
+	c.leading = false
+	if c.closed != nil {
+		close(c.ended)
+	}
+}
+
+// Waiting is how many wait for their turn or the lead.
+func (c *committer) Waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.queue)
+}
+
+// linger waits a moment for somebody to come, as those who were about the last commit will: they share this one then.
+// It yields instead of sleeping because a timer is ten times too coarse.
+func (c *committer) linger(end time.Time) (came bool) {
+	began := time.Now()
+	for n := 1; ; n++ {
+		runtime.Gosched()
+		yieldProcessor()
+		if c.Waiting() > 0 {
+			return true
+		}
+		now := time.Now()
+		if now.Sub(began) > linger || now.After(end) || n >= maxYields && now.Equal(began) {
+			return false
+		}
+	}
+}
+
+// next takes the first of those who wait and gives it the right to run.
+func (c *committer) next() *member {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.first()
+}
+
+// first is next for a caller that holds mu.
+func (c *committer) first() *member {
+	for len(c.queue) > 0 {
+		m := c.queue[0]
+		c.queue[0] = nil
+		c.queue = c.queue[1:]
+		if m.state.CompareAndSwap(memberWaits, memberRuns) {
+			return m
+		}
+	}
+	c.queue = nil
+	return nil
+}
+
+// commit ends the batch, and returns how many members there were about it: in it, or waiting when it ended.
+func (c *committer) commit(b *batch) int {
+	err := c.finish(b)
+	c.s.Readers.Resume()
+	behind := c.Waiting()
+	failpoint.Hit(failpoint.CommitAnswer)
+	c.tell(b, err)
+	return len(b.members) + behind
+}
+
+// serve gives the leader, those who wait and those who come meanwhile their turn. It goes on until nobody comes any more,
+// or as many were served as there were about the last commit and nobody waits: a lone writer waits for nobody.
+func (c *committer) serve(b *batch, leader *member) {
+	c.watchStall(true)
+	defer c.watchStall(false)
+	end := time.Now().Add(maxLinger)
+	b.members = append(b.members, leader)
+	c.hasTurn(leader)
+	c.take(leader, b.newTx(leader.ctx))
+	c.hadTurn()
+	for len(b.members) < c.BatchLimit() && b.broken == nil {
+		m := c.next()
+		if m == nil {
+			if len(b.members) >= c.last || !c.linger(end) {
+				return
+			}
+			continue
+		}
+		b.members = append(b.members, m)
+		c.giveTurn(b, m)
+	}
+}
+
+// BatchLimit is one after a refusal for lack of space: then a write that needs no new space is not refused for the
+// sake of a neighbour that does.
+func (c *committer) BatchLimit() int {
+	if c.s.Meter.LastWasFull.Load() {
+		return 1
+	}
+	return MaxBatch
+}
+
+func (c *committer) begin() (b *batch, err error) {
+	if err := c.s.Err(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if r := recover(); r != nil { // bbolt does where its lists of pages are damaged
+			err = c.s.latch(fmt.Errorf("begin: %v", r))
+		}
+	}()
+	c.s.Readers.Suspend()
+	btx, err := c.s.Bolt.Begin(true)
+	if err != nil {
+		return nil, c.s.latch(err)
+	}
+	return newBatch(c.s, btx), nil
+}
+
+func (c *committer) giveTurn(b *batch, m *member) {
+	c.hasTurn(m)
+	m.ch <- turn{tx: b.newTx(m.ctx)}
+	<-c.back
+	c.hadTurn()
+}
+
+// finish commits what the members have left. Only behind the commit does the memory of the store move.
+func (c *committer) finish(b *batch) (err error) {
+	started := time.Now()
+	defer func() {
+		if r := recover(); r != nil {
+			err = c.s.latch(fmt.Errorf("commit: %v", r))
+			abandon(b.btx)
+		}
+	}()
+	if b.broken != nil {
+		_ = b.btx.Rollback()
+		return c.s.latch(b.broken)
+	}
+	if b.mutations == 0 {
+		return b.btx.Rollback()
+	}
+	if err := b.seal(); err != nil {
+		_ = b.btx.Rollback()
+		return c.s.latch(err)
+	}
+	failpoint.Hit(failpoint.CommitSealed)
+	need, leaves := b.need(), b.leaves()
+	if err := c.s.Room.Reserve(b.btx, need, leaves); err != nil {
+		_ = b.btx.Rollback()
+		return c.refusal(err)
+	}
+	if c.s.Room.Hopeless(need, leaves, started) {
+		_ = b.btx.Rollback()
+		return c.refusal(bolterrors.ErrMaxSizeReached)
+	}
+	failpoint.Hit(failpoint.CommitReserved)
+	err = b.btx.Commit()
+	ended := time.Now()
+	c.s.Room.Tried(need, leaves, err, ended, ended.Sub(started))
+	if err != nil {
+		return c.refusal(err)
+	}
+	failpoint.Hit(failpoint.CommitWritten)
+	c.s.advance(b)
+	c.s.Meter.committed(len(b.members), ended.Sub(started))
+	return nil
+}
+
+// refusal translates an error of a commit: no room is met before anything is written; all else is beyond repair.
+func (c *committer) refusal(err error) error {
+	if disk.IsFull(err) {
+		c.s.Meter.full()
+		return fault.Wrap(err, fault.Full, "store_full", "there is no room for the write in the store")
+	}
+	return c.s.latch(err)
+}
+
+// tell gives the members their outcome. When the commit failed all of them did: also an error of theirs may have been
+// about something that now never was.
+func (c *committer) tell(b *batch, err error) {
+	for _, m := range b.members {
+		if m.state.Load() == memberEscaped {
+			continue
+		}
+		if err != nil {
+			m.err = err
+		}
+		if m.ch != nil { // the leader of an empty house need not be told
+			m.ch <- turn{}
+		}
+	}
+}
+
+// refuseAll fails those who wait.
+func (c *committer) refuseAll(err error) {
+	for m := c.next(); m != nil; m = c.next() {
+		m.err = err
+		m.ch <- turn{}
+	}
+}
+
+// close lets those who wait finish, refuses all others, and returns when nobody leads any more.
+func (c *committer) close() {
+	c.mu.Lock()
+	if c.closed == nil {
+		c.closed = refusal.Closed()
+		if !c.leading {
+			close(c.ended)
+		}
+	}
+	c.mu.Unlock()
+	<-c.ended
+}
+
+// abandon gives back the write lock of a transaction that panicked, so that Close does not wait for it.
+func abandon(btx *bolt.Tx) {
+	defer func() { _ = recover() }() // it is beyond repair already
+	_ = btx.Rollback()
+}

@@ -1,0 +1,63 @@
+package txn
+
+import (
+	"encoding/binary"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/refusal"
+)
+
+// Cursor is store.Tx.Cursor.
+func (tx *Tx) Cursor(name string) (seq uint64, ok bool, err error) {
+	if err := tx.Enter(); err != nil {
+		return 0, false, err
+	}
+	defer tx.Leave()
+	bucket, err := tx.Bucket(format.BucketCursors)
+	if err != nil {
+		return 0, false, err
+	}
+	v := bucket.Get([]byte(name))
+	if v == nil {
+		return 0, false, nil
+	}
+	if len(v) != 8 {
+		return 0, false, refusal.Damaged(nil, "cursor %q cannot be decoded", name)
+	}
+	return binary.BigEndian.Uint64(v), true, nil
+}
+
+// maxCursorName is the longest name of a cursor, in bytes.
+const maxCursorName = 255
+
+// SetCursor is store.Tx.SetCursor.
+func (tx *Tx) SetCursor(name string, seq uint64) error {
+	if err := tx.enterWrite(); err != nil {
+		return err
+	}
+	defer tx.Leave()
+	if name == "" || len(name) > maxCursorName {
+		return fault.New(fault.Invalid, "validation", "a cursor needs a name, of up to %d bytes", maxCursorName)
+	}
+	bucket, err := tx.Bucket(format.BucketCursors)
+	if err != nil {
+		return err
+	}
+	key := []byte(name)
+	return tx.BreakOff(tx.Batch.Set(bucket, key, format.SeqKey(seq), bucket.Get(key)))
+}
+
+// cursors lists the registered readers.
+func cursors(btx *bolt.Tx) map[string]uint64 {
+	out := map[string]uint64{}
+	c := btx.Bucket(format.BucketCursors).Cursor()
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		if len(v) == 8 {
+			out[string(k)] = binary.BigEndian.Uint64(v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,185 @@
+package txn
+
+import (
+	"context"
+	"encoding/binary"
+	"os"
+	"sync/atomic"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/disk"
+	"github.com/touchline/touchline/store/internal/file"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/refusal"
+)
+
+// OriginCloud is the origin of what Tx.Adopt wrote.
+const OriginCloud = "cloud"
+
+// advance takes over what b has committed, and wakes those who watch.
+func (s *DB) advance(b *batch) {
+	tables := s.Cat.Swap(b.cat) != b.cat // before the journal: see Store.begin
+	j := b.Journal
+	if b.begun != 0 {
+		s.Incarnation.Store(b.begun)
+	}
+	s.Journal.Store(&j)
+	s.Meter.LastWasFull.Store(false)
+	s.older.Store(false)
+	if b.records > 0 {
+		s.Watches.set()
+	}
+	if tables {
+		s.TableWatches.set()
+	}
+}
+
+// BeginIncarnation has the journal go on in an incarnation, which is later than the present one.
+func (tx *Tx) BeginIncarnation(next uint64) error {
+	meta, err := tx.Bucket(format.BucketMeta)
+	if err != nil {
+		return err
+	}
+	had := meta.Get(format.MetaIncarnation)
+	if len(had) != 8 {
+		return refusal.Damaged(nil, "its incarnation cannot be read")
+	}
+	if binary.BigEndian.Uint64(had) >= next {
+		return fault.New(fault.Conflict, "incarnation_passed", "another incarnation has begun meanwhile")
+	}
+	value := binary.BigEndian.AppendUint64(nil, next)
+	if err := tx.Batch.Set(meta, format.MetaIncarnation, value, had); err != nil {
+		return tx.BreakOff(err)
+	}
+	tx.Batch.Journal = tx.Batch.Journal.StepTo(next)
+	tx.Batch.begun = next
+	return nil
+}
+
+// DB runs the transactions on one open file.
+type DB struct {
+	Path string // empty: it is in memory
+	Opts file.Options
+	Node string
+	Bolt *bolt.DB
+	Room *disk.Room
+
+	// What the last commit left. Only the committer writes it, behind the commit.
+	Cat         atomic.Pointer[catalogue.Tables]
+	Journal     atomic.Pointer[format.JournalState]
+	Incarnation atomic.Uint64
+
+	LongTurns atomic.Pointer[func(LongTurn)]
+
+	Commits *committer
+	Readers *readers
+	Watches watches
+	Intact  format.Intact
+	Refused atomic.Uint64 // reads and writes that met a damaged item
+	older   atomic.Bool   // the file is of a format that the next commit makes the present one
+
+	TableWatches watches
+	Meter        meter
+
+	FillItems int // of a slice of filling an index
+
+	Failed  chan struct{} // closed when the store is latched
+	failure atomic.Pointer[failure]
+}
+
+// New runs the transactions on an open file.
+func New(f *file.File, o file.Options) *DB {
+	st := &f.State
+	e := &DB{Path: f.Path, Opts: o, Node: st.Node, Bolt: f.Bolt, Room: disk.NewRoom(f.F, f.Bolt, o.MaxSize, o.NoSync), Failed: make(chan struct{}), FillItems: fillItems}
+	e.Cat.Store(st.Cat)
+	e.Journal.Store(&st.Journal)
+	e.Incarnation.Store(st.Incarnation)
+	e.older.Store(st.Format < format.FormatVersion)
+	e.Readers = newReaders(o.ReadDeadline)
+	e.Commits = newCommitter(e)
+	return e
+}
+
+// Err is the error that latched the store, nil as long as it works.
+func (s *DB) Err() error {
+	if f := s.failure.Load(); f != nil {
+		return f.err
+	}
+	return nil
+}
+
+// Update runs fn in a transaction of its own, as Store.Update does.
+func (s *DB) Update(ctx context.Context, fn func(*Tx) error) error {
+	return s.Commits.submit(ctx, fn)
+}
+
+// View runs fn on a snapshot, which is v's as long as it runs.
+func (s *DB) View(ctx context.Context, v *View, fn func() error) error {
+	if err := s.begin(ctx, v); err != nil {
+		return err
+	}
+	defer func() {
+		v.Tx.over = true
+		s.Readers.end(&v.reader)
+	}()
+	return fn()
+}
+
+// Look runs fn on a snapshot.
+func (s *DB) Look(ctx context.Context, fn func(*Tx) error) error {
+	v := &View{}
+	return s.View(ctx, v, func() error { return fn(&v.Tx) })
+}
+
+// View is a transaction that reads, with its snapshot.
+type View struct {
+	Tx     Tx
+	reader Reader
+}
+
+// begin makes a view with a snapshot and a catalogue that is not newer: the tables that it names are there. The last
+// record is asked for before the catalogue because a commit moves them the other way round.
+func (s *DB) begin(ctx context.Context, v *View) error {
+	for {
+		*v = View{}
+		upTo := s.Journal.Load().Last
+		v.Tx = Tx{DB: s, Ctx: ctx, Cat: s.Cat.Load(), upTo: upTo}
+		if err := s.Readers.begin(&v.reader, s.Bolt); err != nil {
+			return err
+		}
+		if s.Cat.Load() == v.Tx.Cat {
+			v.Tx.Btx, v.Tx.Reader = v.reader.Btx, &v.reader
+			return nil
+		}
+		s.Readers.end(&v.reader)
+	}
+}
+
+// Stop waits for the transactions that run, and refuses others.
+func (s *DB) Stop() {
+	s.Commits.close()
+	s.Readers.close()
+}
+
+// ShutDown closes the file, and commits with the free list before, so that the next Open need not search the file for
+// free pages.
+func (s *DB) ShutDown(again bool) error {
+	if again && s.Err() == nil {
+		failpoint.Hit(failpoint.CloseBegin)
+		s.Bolt.NoFreelistSync = false
+		// Without it the next Open is slower and finds the same data: no reason to fail.
+		_ = s.Bolt.Update(func(btx *bolt.Tx) error {
+			return s.Room.Reserve(btx, 64*os.Getpagesize()+int(btx.Size()/256), 0)
+		})
+	}
+	failpoint.Hit(failpoint.CloseFreelist)
+	return s.Bolt.Close()
+}
+
+// OriginTTL is the origin of the journal records of items that were deleted because their time was over. DynamoDB's
+// copy of a table expires by itself: these deletions are not to be sent to it.
+const OriginTTL = "ttl"

@@ -1,0 +1,78 @@
+package txn
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/store/internal/catalogue"
+)
+
+// fillTime ends a slice of filling an index before its items do.
+const fillTime = 2 * time.Millisecond
+
+// FillItems is how many items a slice takes.
+const fillItems = 256
+
+// FillSlice makes the entries of the next items of a table, behind those that have theirs, and returns the index as it is
+// then. Items whose attributes cannot be keys of the index are left out of it, as DynamoDB does. A write may have been
+// there first: its entry stands.
+func (tx *Tx) FillSlice(t *catalogue.Table, ix *catalogue.Index) (*catalogue.Index, error) {
+	base, err := tx.Bucket(t.Bucket)
+	if err != nil {
+		return nil, err
+	}
+	bucket, err := tx.Bucket(ix.Bucket)
+	if err != nil {
+		return nil, err
+	}
+	f := *ix.Fill
+	began, end := time.Now(), f.Items+uint64(tx.DB.FillItems)
+	c := base.Cursor()
+	k, v := SeekBehind(c, f.UpTo)
+	for ; k != nil && f.Items < end; k, v = c.Next() {
+		if err := tx.fillEntry(t, bucket, ix, k, v); err != nil {
+			return nil, err
+		}
+		f.UpTo, f.Items = k, f.Items+1
+		if f.Items&15 == 0 && time.Since(began) > fillTime {
+			end = f.Items
+		}
+	}
+	failpoint.Hit(failpoint.FillSlice)
+	next := *ix
+	next.Fill = nil
+	if k != nil {
+		f.UpTo = slices.Clone(f.UpTo)
+		next.Fill = &f
+	}
+	return &next, nil
+}
+
+func (tx *Tx) fillEntry(t *catalogue.Table, bucket *bolt.Bucket, ix *catalogue.Index, k, v []byte) error {
+	r, err := tx.RowOf(t, k, v)
+	if err != nil {
+		return err
+	}
+	key, split, err := ix.EntryKey(r.Item(), k)
+	if err != nil || key == nil || bucket.Get(key) != nil {
+		return err
+	}
+	tx.Batch.Grows = true
+	return tx.Batch.Set(bucket, key, catalogue.EntryValue(split), nil)
+}
+
+// SeekBehind moves a cursor to the first key behind one; nil is before all.
+func SeekBehind(c *bolt.Cursor, key []byte) (k, v []byte) {
+	if key == nil {
+		return c.First()
+	}
+	k, v = c.Seek(key)
+	if bytes.Equal(k, key) {
+		return c.Next()
+	}
+	return k, v
+}

@@ -1,0 +1,244 @@
+package txn
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/internal/refusal"
+)
+
+// maxIdle bounds the snapshots that wait for the next View.
+const maxIdle = 32
+
+// Snapshot is a read transaction of bbolt with the buckets that were looked at: bbolt searches for a bucket each time.
+type Snapshot struct {
+	Btx     *bolt.Tx
+	Buckets map[string]*bolt.Bucket
+	Key     []byte // room for the key of a Get
+}
+
+func (s *Snapshot) bucket(name []byte) *bolt.Bucket {
+	b := s.Buckets[string(name)]
+	if b == nil {
+		if b = s.Btx.Bucket(name); b != nil {
+			s.Buckets[string(name)] = b
+		}
+	}
+	return b
+}
+
+// giveBack ends a snapshot; nil is none. It fails only on a transaction that is over.
+func (s *Snapshot) giveBack() {
+	if s != nil {
+		_ = s.Btx.Rollback()
+	}
+}
+
+// Reader is one View. mu is held by every call on its Tx, so that the deadline takes the snapshot away between two
+// calls and never from under one.
+type Reader struct {
+	Mu sync.Mutex
+	*Snapshot
+	epoch   uint64
+	started time.Duration // since the readers were made: cheaper to ask than the time of day
+	gone    bool          // the snapshot was given back
+
+	older, newer *Reader
+}
+
+// readers is the list of open Views from oldest to newest, and one timer for all of them. The timer runs only while
+// there are any.
+//
+// To begin and end a transaction of bbolt costs more than to look an item up. So a View gives its snapshot to the next
+// one, as long as nobody writes: suspend, called before a write transaction begins, ends the idle ones, since they
+// would keep pages from being used again and the file's mapping from growing; resume lets new ones be kept.
+type readers struct {
+	deadline time.Duration
+	made     time.Time
+
+	Mu             sync.Mutex
+	Oldest, newest *Reader
+	open           int
+	expired        uint64 // ended by the deadline, ever
+	armed          bool
+	timer          *time.Timer
+
+	idle   []*Snapshot // of the present state
+	keep   bool        // nobody writes
+	epoch  uint64      // counts where write transactions begin and end: a snapshot of an earlier one is not kept
+	closed bool
+}
+
+func newReaders(deadline time.Duration) *readers {
+	return &readers{deadline: deadline, made: time.Now(), keep: true}
+}
+
+// begin gives r a snapshot and puts it on the list.
+func (rs *readers) begin(r *Reader, db *bolt.DB) error {
+	if rs.beginIdle(r) {
+		return nil
+	}
+	btx, err := db.Begin(false) // it may wait for the mapping of the file: not under mu
+	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
+		return refusal.Closed()
+	}
+	if err != nil {
+		return fault.Wrap(err, fault.Unavailable, "store_failed", "the store cannot be read")
+	}
+	r.Snapshot = &Snapshot{Btx: btx, Buckets: map[string]*bolt.Bucket{}, Key: make([]byte, 0, 64)}
+	rs.Mu.Lock()
+	defer rs.Mu.Unlock()
+	rs.link(r)
+	return nil
+}
+
+// beginIdle begins with a snapshot that is there, false if none is. It notes the epoch in any case: before a snapshot is
+// made, so that one that is older than it seems is not kept.
+func (rs *readers) beginIdle(r *Reader) bool {
+	r.started = time.Since(rs.made)
+	rs.Mu.Lock()
+	defer rs.Mu.Unlock()
+	r.epoch = rs.epoch
+	n := len(rs.idle)
+	if n == 0 {
+		return false
+	}
+	r.Snapshot = rs.idle[n-1]
+	rs.idle = rs.idle[:n-1]
+	rs.link(r)
+	return true
+}
+
+// age is how long a reader has been open.
+func (rs *readers) age(r *Reader) time.Duration { return time.Since(rs.made) - r.started }
+
+// link puts a reader at the end of the list.
+func (rs *readers) link(r *Reader) {
+	r.older = rs.newest
+	if r.older != nil {
+		r.older.newer = r
+	} else {
+		rs.Oldest = r
+	}
+	rs.newest = r
+	rs.open++
+	rs.arm(rs.deadline)
+}
+
+func (rs *readers) unlink(r *Reader) {
+	if r.older != nil {
+		r.older.newer = r.newer
+	} else {
+		rs.Oldest = r.newer
+	}
+	if r.newer != nil {
+		r.newer.older = r.older
+	} else {
+		rs.newest = r.older
+	}
+	rs.open--
+}
+
+// end takes the reader from the list and keeps its snapshot for the next, or gives it back.
+func (rs *readers) end(r *Reader) {
+	left := r.leave()
+	rs.Mu.Lock()
+	rs.unlink(r)
+	if left != nil && rs.keep && r.epoch == rs.epoch && len(rs.idle) < maxIdle {
+		rs.idle = append(rs.idle, left)
+		left = nil
+	}
+	rs.Mu.Unlock()
+	left.giveBack()
+}
+
+// leave takes the snapshot from the reader, nil if the deadline has.
+func (r *Reader) leave() *Snapshot {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	if r.gone {
+		return nil
+	}
+	r.gone = true
+	return r.Snapshot
+}
+
+// Suspend is called before a write transaction begins, resume when it has ended.
+func (rs *readers) Suspend() {
+	rs.Mu.Lock()
+	defer rs.Mu.Unlock()
+	rs.keep = false
+	rs.epoch++
+	rs.dropIdle()
+}
+
+func (rs *readers) Resume() {
+	rs.Mu.Lock()
+	defer rs.Mu.Unlock()
+	rs.keep = !rs.closed
+	rs.epoch++ // who began meanwhile may see the state before
+}
+
+func (rs *readers) dropIdle() {
+	for i, s := range rs.idle {
+		s.giveBack()
+		rs.idle[i] = nil
+	}
+	rs.idle = rs.idle[:0]
+}
+
+// arm starts the timer. It is not stopped when the last reader ends: it fires once more and finds nothing.
+func (rs *readers) arm(d time.Duration) {
+	switch {
+	case rs.armed:
+		return
+	case rs.timer == nil:
+		rs.timer = time.AfterFunc(d, rs.expire)
+	default:
+		rs.timer.Reset(d)
+	}
+	rs.armed = true
+}
+
+// expire ends the readers that are too old, and comes back for the next.
+func (rs *readers) expire() {
+	var old []*Reader
+	rs.Mu.Lock()
+	rs.armed = false
+	for r := rs.Oldest; r != nil; r = r.newer {
+		if left := rs.deadline - rs.age(r); left > 0 {
+			rs.arm(left)
+			break
+		}
+		old = append(old, r)
+	}
+	rs.Mu.Unlock()
+	for _, r := range old {
+		if left := r.leave(); left != nil {
+			left.giveBack()
+			rs.count()
+		}
+	}
+}
+
+func (rs *readers) count() {
+	rs.Mu.Lock()
+	defer rs.Mu.Unlock()
+	rs.expired++
+}
+
+// close ends the idle snapshots, for which the closing of the file would wait, and keeps no more.
+func (rs *readers) close() {
+	rs.Mu.Lock()
+	defer rs.Mu.Unlock()
+	rs.closed, rs.keep = true, false
+	rs.dropIdle()
+	if rs.timer != nil && rs.Oldest == nil {
+		rs.timer.Stop()
+	}
+}

@@ -1,0 +1,125 @@
+package txn_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+func TestReadDeadlineGivesTheSnapshotBack(t *testing.T) {
+	o := store.Options{NoSync: true, ReadDeadline: 30 * time.Millisecond}
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
+	put(t, s, "balls", ball("final", 1))
+	view(t, s, func(tx *store.Tx) error {
+		deadline := time.Now().Add(time.Minute)
+		var err error
+		for err == nil && time.Now().Before(deadline) {
+			_, err = tx.Get("balls", ball("final", 1))
+		}
+		wantFault(t, err, fault.Unavailable, "read_deadline")
+		st := s.Stats()
+		if st.ExpiredReaders != 1 || st.OpenReaders != 1 || st.OldestReader < o.ReadDeadline {
+			t.Errorf("%d expired, %d open, oldest %v", st.ExpiredReaders, st.OpenReaders, st.OldestReader)
+		}
+		return nil
+	})
+	if st := s.Stats(); st.OpenReaders != 0 || st.OldestReader != 0 {
+		t.Errorf("%d open, oldest %v", st.OpenReaders, st.OldestReader)
+	}
+	// The timer runs for the next one too, which a busy machine may keep from its one read until its own deadline.
+	err := errors.New("not tried")
+	for tries := 0; err != nil && tries < 100; tries++ {
+		err = s.View(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Get("balls", ball("final", 1))
+			return err
+		})
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestViewIsASnapshot(t *testing.T) {
+	s := storetest.Open(t, balls())
+	put(t, s, "balls", ball("final", 1, "runs", 1))
+	view(t, s, func(tx *store.Tx) error {
+		put(t, s, "balls", ball("final", 1, "runs", 2))
+		it, err := tx.Get("balls", ball("final", 1))
+		wantItem(t, "in the view", it, ball("final", 1, "runs", 1))
+		records, err2 := tx.Journal(0, 10)
+		if len(records) != 1 || tx.Seq() != s.Seq()-1 {
+			t.Errorf("the view sees %d records up to %d of %d", len(records), tx.Seq(), s.Seq())
+		}
+		return errors.Join(err, err2)
+	})
+	wantItem(t, "after it", get(t, s, "balls", ball("final", 1)), ball("final", 1, "runs", 2))
+}
+
+func TestViewEndsWithItsContext(t *testing.T) {
+	s := storetest.Open(t, balls())
+	ctx, cancel := context.WithCancelCause(t.Context())
+	err := s.View(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Get("balls", ball("final", 1)); err != nil {
+			t.Error(err)
+		}
+		cancel(errMember)
+		_, err := tx.Get("balls", ball("final", 1))
+		return err
+	})
+	if !errors.Is(err, errMember) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestUpdateWithinAViewEnds: the map has to move, which waits for every reader, and the reader waits for the update.
+// The deadline takes the snapshot away and both go on.
+func TestUpdateWithinAViewEnds(t *testing.T) {
+	o := store.Options{NoSync: true, MapSize: 1 << 15, ReadDeadline: 50 * time.Millisecond}
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
+	view(t, s, func(tx *store.Tx) error {
+		for n := range 8 {
+			put(t, s, "balls", ball("final", n, "text", strings.Repeat("x", 300_000)))
+		}
+		_, err := tx.Get("balls", ball("final", 1))
+		wantFault(t, err, fault.Unavailable, "read_deadline")
+		return nil
+	})
+}
+
+// TestIdleSnapshotsAreNoneOfTheWritersConcern: snapshots are kept for the next View. They do not show it the past, and do
+// not hold up a write that has the file's mapping moved, which waits for every snapshot.
+func TestIdleSnapshotsAreNoneOfTheWritersConcern(t *testing.T) {
+	o := store.Options{NoSync: true, MapSize: 1 << 15}
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
+	text := strings.Repeat("x", 50_000)
+	var wg sync.WaitGroup
+	written := make([]atomic.Int64, 4)
+	for w := range written {
+		wg.Go(func() {
+			for n := 1; n <= 50; n++ {
+				put(t, s, "balls", ball("final", w, "n", n, "text", text))
+				written[w].Store(int64(n))
+			}
+		})
+		wg.Go(func() {
+			for n := int64(0); n < 50; {
+				least := written[w].Load()
+				n, _ = get(t, s, "balls", ball("final", w))["n"].Int()
+				if n < least {
+					t.Errorf("%d was there, a later View saw %d", least, n)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,148 @@
+package txn
+
+import (
+	"bytes"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/internal/format"
+)
+
+// Side is a space of keys and values beside the tables, of a name: what belongs to the node and not to an application.
+// It is changed in the same transactions as the tables, undone with a failed one alone, and lies in backups. The journal
+// does not tell of it.
+type Side struct {
+	Tx   *Tx
+	Name string
+}
+
+// bucket returns the bucket of the space, nil if nobody has written to it.
+func (sd Side) bucket() *bolt.Bucket {
+	if sd.Tx.Reader != nil {
+		return sd.Tx.Reader.bucket(format.SideBucket(sd.Name))
+	}
+	return sd.Tx.Btx.Bucket(format.SideBucket(sd.Name))
+}
+
+// Get returns a copy of the value of a key, nil if there is none. A value that is there and empty is not nil.
+func (sd Side) Get(key []byte) ([]byte, error) {
+	if err := sd.Tx.Enter(); err != nil {
+		return nil, err
+	}
+	defer sd.Tx.Leave()
+	b := sd.bucket()
+	if b == nil || len(key) == 0 {
+		return nil, nil
+	}
+	v := b.Get(key)
+	if v == nil {
+		return nil, nil
+	}
+	return append([]byte{}, v...), nil
+}
+
+// Set gives a key a value. Both are copied.
+func (sd Side) Set(key, value []byte) error {
+	if err := sd.enterWrite(); err != nil {
+		return err
+	}
+	defer sd.Tx.Leave()
+	if len(key) == 0 || len(key) > format.MaxSideKey || len(value) > format.MaxSide || sd.Name == "" || len(sd.Name) > format.MaxSideName {
+		return fault.New(fault.Internal, "bad_side", "side %q: a key of %d bytes, a value of %d", sd.Name, len(key), len(value))
+	}
+	return sd.Tx.BreakOff(sd.set(bytes.Clone(key), append([]byte{}, value...)))
+}
+
+func (sd Side) set(key, value []byte) error {
+	b := sd.bucket()
+	if b == nil {
+		var err error
+		if b, err = sd.create(); err != nil {
+			return err
+		}
+	}
+	old := b.Get(key)
+	if old != nil && bytes.Equal(old, value) {
+		return nil
+	}
+	if err := sd.Tx.Batch.Set(b, key, value, old); err != nil {
+		return err
+	}
+	sd.Tx.Batch.side.set(key, value, old)
+	failpoint.Hit(failpoint.SideSet)
+	return nil
+}
+
+// create makes the bucket.
+func (sd Side) create() (*bolt.Bucket, error) {
+	btx, name := sd.Tx.Btx, format.SideBucket(sd.Name)
+	b, err := btx.CreateBucket(name)
+	if err != nil {
+		return nil, err
+	}
+	sd.Tx.Batch.Note(UndoEntry{Again: func() error { return btx.DeleteBucket(name) }}, len(name))
+	return b, nil
+}
+
+// Delete removes a key. One that is not there is no error.
+func (sd Side) Delete(key []byte) error {
+	if err := sd.enterWrite(); err != nil {
+		return err
+	}
+	defer sd.Tx.Leave()
+	b := sd.bucket()
+	if b == nil || len(key) == 0 {
+		return nil
+	}
+	old := b.Get(key)
+	if old == nil {
+		return nil
+	}
+	key = bytes.Clone(key)
+	if err := sd.Tx.BreakOff(sd.Tx.Batch.remove(b, key, old)); err != nil {
+		return err
+	}
+	sd.Tx.Batch.side.remove(key, old)
+	return nil
+}
+
+// enterWrite is Tx.enterWrite, within Compile too.
+func (sd Side) enterWrite() error {
+	if sd.Tx.Batch == nil {
+		return ErrReadOnly()
+	}
+	return sd.Tx.Enter()
+}
+
+// Each calls fn with the keys that begin with prefix and are behind after (nil: all), ascending, until it wants no more
+// or fails. Key and value are valid within fn only, which makes no call on the transaction; who wants to change what it
+// finds collects the keys first.
+func (sd Side) Each(prefix, after []byte, fn func(key, value []byte) (more bool, err error)) error {
+	if err := sd.Tx.Enter(); err != nil {
+		return err
+	}
+	defer sd.Tx.Leave()
+	b := sd.bucket()
+	if b == nil {
+		return nil
+	}
+	sd.Tx.lent = true
+	defer func() { sd.Tx.lent = false }()
+	c := b.Cursor()
+	from := prefix
+	if bytes.Compare(after, from) > 0 {
+		from = after
+	}
+	k, v := c.Seek(from)
+	if after != nil && bytes.Equal(k, after) {
+		k, v = c.Next()
+	}
+	for ; k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		if more, err := fn(k, v); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package txn
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/refusal"
+)
+
+// trimSlice bounds the records that one commit trims, so that no commit pays for many; a commit that wrote many
+// records may trim twice as many, so that the journal cannot outgrow its trimming.
+const trimSlice = 256
+
+// A commit that trims writes the first pages of the journal as well as its last. So the oldest records are looked at
+// once in so many records or so much time.
+const (
+	trimEvery = 64
+	trimAfter = time.Minute
+)
+
+// trim takes the oldest records out of the journal if they are past the age or the size of Options and past every
+// cursor. From the first record of a stream on the age is StreamAge and the size that for streams. It runs within the commits, so that a journal that nobody writes is not trimmed either.
+//
+// A record holds its new image; the next record of the same item refers to that as its old one. So a record that the
+// journal no longer shows stays as long as the one that refers to it: it lies below first, and goes with that one.
+func (b *batch) trim() error {
+	if !b.trimNow() {
+		return nil
+	}
+	slice := max(trimSlice, 2*b.records)
+	floor := uint64(0) // not asked yet
+	for range slice {
+		if !b.trimDue() {
+			return nil
+		}
+		if floor == 0 {
+			var err error
+			if floor, err = cursorFloor(b.btx.Bucket(format.BucketCursors)); err != nil {
+				return err
+			}
+		}
+		if b.Journal.First > floor {
+			return nil
+		}
+		if err := b.trimFirst(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trimNow reports whether it is time to trim again, or the journal is well above its size, or the file was full: then
+// every page counts.
+func (b *batch) trimNow() bool {
+	c, now := b.s.Commits, b.s.Opts.Now()
+	c.untrimmed += b.records
+	if c.untrimmed < trimEvery && now.Sub(c.trimmed) < trimAfter && !b.outgrown() && !b.s.Meter.LastWasFull.Load() {
+		return false
+	}
+	c.untrimmed, c.trimmed = 0, now
+	return true
+}
+
+// outgrown reports whether the journal is well above its size.
+func (b *batch) outgrown() bool {
+	above := func(size int64) bool { return b.Journal.Bytes > uint64(size+size/16) }
+	o := &b.s.Opts
+	return above(o.JournalBytes) &&
+		(above(o.StreamBytes) || !b.cat.Streamed(b.Journal.First, o.Now()))
+}
+
+// trimDue reports whether the first record is one too many.
+func (b *batch) trimDue() bool {
+	j := &b.Journal
+	if j.First > j.Last {
+		return false
+	}
+	size, age := b.s.Opts.JournalBytes, b.s.Opts.JournalAge
+	if b.cat.Streamed(j.First, b.s.Opts.Now()) {
+		size, age = max(size, b.s.Opts.StreamBytes), max(age, catalogue.StreamAge)
+	}
+	if j.Bytes > uint64(size) {
+		return true
+	}
+	if j.FirstAt == 0 {
+		v := b.btx.Bucket(format.BucketJournal).Get(format.SeqKey(j.First))
+		if len(v) < format.RecordHeader {
+			return true // trimFirst passes over it
+		}
+		j.FirstAt = int64(binary.BigEndian.Uint64(v[format.RecordAt:]))
+	}
+	return b.s.Opts.Now().Sub(time.Unix(0, j.FirstAt)) > age
+}
+
+// cursorFloor is the sequence up to which every cursor has read.
+func cursorFloor(cursors *bolt.Bucket) (uint64, error) {
+	floor := uint64(math.MaxUint64)
+	err := cursors.ForEach(func(k, v []byte) error {
+		if len(v) != 8 {
+			return refusal.Damaged(nil, "cursor %q cannot be decoded", k)
+		}
+		floor = min(floor, binary.BigEndian.Uint64(v))
+		return nil
+	})
+	return floor, err
+}
+
+func (b *batch) trimFirst() error {
+	bucket := b.btx.Bucket(format.BucketJournal)
+	j := &b.Journal
+	key := format.SeqKey(j.First)
+	v := bucket.Get(key)
+	if r, err := format.DecodeRecord(v); err == nil { // one that is damaged stays: which others need it is not known, and no commit may fail for it
+		if err := b.trimRecord(bucket, key, &r); err != nil {
+			return err
+		}
+	}
+	failpoint.Hit(failpoint.TrimRecord)
+	j.Bytes -= uint64(len(v))
+	b.mutations += 2
+	j.FirstAt = 0
+	j.First = j.Next(bucket)
+	return nil
+}
+
+// trimRecord deletes the record that the first one refers to, and the first one itself if no later one refers to it.
+func (b *batch) trimRecord(bucket *bolt.Bucket, key []byte, r *format.StoredRecord) error {
+	if r.Prev != 0 {
+		if err := bucket.Delete(format.SeqKey(r.Prev)); err != nil {
+			return err
+		}
+	}
+	if b.referred(b.Journal.First, r) {
+		return nil
+	}
+	return bucket.Delete(key)
+}
+
+// referred reports whether a later record has this one's image as its old one: it has unless the image is still the
+// state of the item, or there is none.
+func (b *batch) referred(seq uint64, r *format.StoredRecord) bool {
+	t := b.cat.ByID[r.Table]
+	if r.Now == nil || t == nil {
+		return false
+	}
+	bucket := b.btx.Bucket(t.Bucket)
+	if bucket == nil {
+		return true // of a dropped table: who needs it is not known any more, ForgetSlice ends it
+	}
+	present := format.Row(bucket.Get(r.Key))
+	return present == nil || present.Seq() != seq
+}

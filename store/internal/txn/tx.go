@@ -1,0 +1,158 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/internal/catalogue"
+	"github.com/touchline/touchline/store/internal/refusal"
+)
+
+// ErrTxOver refuses a call on a transaction whose function has returned.
+func ErrTxOver() error {
+	return fault.New(fault.Internal, "tx_over", "a store transaction was used after its function returned")
+}
+
+func errTxLent() error {
+	return fault.New(fault.Internal, "tx_lent", "a store transaction was used by a function that it had lent an item to")
+}
+
+// ErrReadOnly refuses a write in a View.
+func ErrReadOnly() error {
+	return fault.New(fault.Internal, "tx_read_only", "a write in View")
+}
+
+// Now is the instant of the transaction. It does not move while the transaction runs.
+func (tx *Tx) Now() time.Time {
+	if tx.now.IsZero() {
+		tx.now = tx.DB.Opts.Now()
+	}
+	return tx.now
+}
+
+// Seq is the sequence of the last journal record: of this transaction if it wrote one, else of those it sees. The
+// sequence of a record that is not committed yet is given again to another if the transaction fails.
+func (tx *Tx) Seq() uint64 {
+	if tx.Enter() != nil {
+		return 0
+	}
+	defer tx.Leave()
+	return tx.JournalState().Last
+}
+
+// run calls fn and gives its error, or that of a change that failed by half whatever fn made of it.
+func (tx *Tx) run(fn func(*Tx) error) error {
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return tx.broken
+}
+
+// finish ends the transaction of a member; what a failed one did is undone.
+func (tx *Tx) finish(keep bool) {
+	tx.over = true
+	if !keep {
+		tx.Batch.RollbackTo(tx.before)
+		return
+	}
+	tx.Batch.cat = tx.Cat
+}
+
+// Enter begins a call on the transaction, leave ends it.
+func (tx *Tx) Enter() error {
+	switch {
+	case tx.over:
+		return ErrTxOver()
+	case tx.lent:
+		return errTxLent()
+	}
+	if tx.Reader == nil {
+		return tx.broken
+	}
+	if tx.Ctx.Err() != nil {
+		return context.Cause(tx.Ctx)
+	}
+	tx.Reader.Mu.Lock()
+	if tx.Reader.gone {
+		tx.Reader.Mu.Unlock()
+		return fault.New(fault.Unavailable, "read_deadline", "the read took longer than %v", tx.DB.Opts.ReadDeadline)
+	}
+	return nil
+}
+
+// Lend gives a function bytes that lie in the snapshot, which nobody takes away meanwhile.
+func (tx *Tx) Lend(e attr.Encoded, use func(attr.Encoded) error) error {
+	tx.lent = true
+	defer func() { tx.lent = false }()
+	return use(e)
+}
+
+// Leave ends a call that Enter began.
+func (tx *Tx) Leave() {
+	if tx.Reader != nil {
+		tx.Reader.Mu.Unlock()
+	}
+}
+
+// Table finds a table by its name.
+func (tx *Tx) Table(name string) (*catalogue.Table, error) {
+	if t := tx.Cat.ByName[name]; t != nil {
+		return t, nil
+	}
+	return nil, catalogue.NoTable(name)
+}
+
+// Bucket returns a bucket that the catalogue says is there.
+func (tx *Tx) Bucket(name []byte) (*bolt.Bucket, error) {
+	var b *bolt.Bucket
+	if tx.Reader != nil {
+		b = tx.Reader.bucket(name)
+	} else {
+		b = tx.Btx.Bucket(name)
+	}
+	if b != nil {
+		return b, nil
+	}
+	return nil, refusal.Damaged(nil, "bucket %x is missing", name)
+}
+
+// BreakOff notes that a change was made by half, so that the transaction cannot be committed any more.
+func (tx *Tx) BreakOff(err error) error {
+	if err != nil && tx.broken == nil {
+		tx.broken = fmt.Errorf("store: %w", err)
+	}
+	return tx.broken
+}
+
+// Tx is the part of a transaction that knows the file.
+type Tx struct {
+	DB     *DB
+	Ctx    context.Context //nolint:containedctx // the life of one call
+	Btx    *bolt.Tx
+	Cat    *catalogue.Tables
+	now    time.Time // zero in a View until it is asked for
+	Origin string
+
+	Batch  *batch  // of an Update
+	Reader *Reader // of a View
+	upTo   uint64  // of a View: cat knows all that was done to tables up to this record. The snapshot may be newer
+
+	before savepoint // of the batch, before this transaction
+	First  uint64    // sequence of the first record of this transaction
+	broken error     // a change was made by half: the whole transaction has to go
+	lent   bool      // a function has bytes of the snapshot: no other call may come between
+	over   bool
+}
+
+// enterWrite is enter for a change.
+func (tx *Tx) enterWrite() error {
+	if tx.Batch == nil {
+		return ErrReadOnly()
+	}
+	return tx.Enter()
+}

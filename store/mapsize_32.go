@@ -1,6 +1,0 @@
-//go:build 386 || arm || mips || mipsle
-
-package store
-
-// defaultMapSize leaves the rest of a 32-bit address space to the process.
-const defaultMapSize = 256 << 20
