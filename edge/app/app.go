@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // App is an application as it is before a node is opened.
@@ -52,7 +52,7 @@ type Cloud struct {
 	// Reads is what the node reads of what others write.
 	Reads []Read
 	// Merge answers in the place of a person what becomes of a refused write, by table.
-	Merge map[string]replica.MergeFunc
+	Merge map[string]conflict.MergeFunc
 	// Before is what has to be here before the node works under a lock that it has just taken.
 	Before func(lock string) []Rows
 }

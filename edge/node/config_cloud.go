@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/dynamo"
 	"github.com/touchline/touchline/sync/lease"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/flow"
 )
 
 // CloudConfig is the DynamoDB, or what speaks its protocol, that the node keeps in step with. There is one where region is
@@ -82,8 +82,8 @@ func (c *CloudConfig) transactions() *bool {
 }
 
 // budget is the section as the replicator takes it.
-func (c *CloudBudgetConfig) budget() replica.Budget {
-	return replica.Budget{
+func (c *CloudBudgetConfig) budget() flow.Budget {
+	return flow.Budget{
 		Bytes: int64(c.Megabytes) << 20, Entries: int64(c.Entries), Age: c.Age, ReplayBytes: int64(c.ReplayMB) << 20, ReplayAge: c.ReplayAge,
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // counter is a small application that uses every part of the contract: people count at gates, and what they count is added up
@@ -73,7 +73,7 @@ func (c *counter) schema() migrations.Schema {
 func (c *counter) cloud() app.Cloud {
 	return app.Cloud{
 		Reads:  []app.Read{{Table: counts, Every: app.Live}},
-		Merge:  map[string]replica.MergeFunc{counts: c.merge},
+		Merge:  map[string]conflict.MergeFunc{counts: c.merge},
 		Before: func(lock string) []app.Rows { return nil },
 	}
 }
@@ -114,7 +114,7 @@ func (c *counter) openGate(ctx context.Context, name, by string) error {
 }
 
 // merge: a gate that another has opened is open.
-func (c *counter) merge(m replica.MergeCase) (writes []store.WriteItem, ok bool) {
+func (c *counter) merge(m conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 	return nil, m.Entries[0].Op == store.OpPut && m.Items[0].Remote != nil && len(m.Tail) == 0
 }
 

@@ -15,13 +15,15 @@ import (
 	"github.com/touchline/touchline/sync/dynamo"
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // Cloud is the way to a node's cloud.
 type Cloud struct {
 	Config CloudConfig
 	Name   string // for people: a region, or an address
-	Items  replica.Cloud
+	Items  remote.Cloud
 	Locks  func(table string) lease.Table
 	Close  func() // of connections, when the node has ended; nil: there is nothing to close
 }
@@ -69,8 +71,8 @@ func (n *Node) openCloud(ctx context.Context) error {
 }
 
 // merges are the applications' answers to writes that the cloud refused.
-func (n *Node) merges() map[string]replica.MergeFunc {
-	all := map[string]replica.MergeFunc{}
+func (n *Node) merges() map[string]conflict.MergeFunc {
+	all := map[string]conflict.MergeFunc{}
 	for _, a := range n.parts.Apps {
 		maps.Copy(all, a.Cloud().Merge)
 	}

@@ -3,7 +3,7 @@ package node
 import (
 	"context"
 
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -20,15 +20,15 @@ func (n *Node) Settled(ctx context.Context, seq uint64) (refused uint64, err err
 // merged returns what a wait for the cloud comes to that ended in a conflict, where that has been resolved: the conflict
 // of another write of the same request, or 0: what was asked for is there.
 func (n *Node) merged(ctx context.Context, id, seq uint64) (refused uint64, err error) {
-	found, err := n.sync.Conflict(ctx, id)
-	if err != nil || found.State != replica.StateResolved {
+	found, err := n.sync.Conflicts().Find(ctx, id)
+	if err != nil || found.State != conflict.StateResolved {
 		return id, err
 	}
 	first := seq
 	for _, e := range found.Entries() {
 		first = min(first, e.Seq)
 	}
-	open, _, err := n.sync.Conflicts(ctx, replica.ConflictQuery{State: replica.StateOpen})
+	open, _, err := n.sync.Conflicts().List(ctx, conflict.Query{State: conflict.StateOpen})
 	if err != nil {
 		return 0, err
 	}

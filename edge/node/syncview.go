@@ -11,6 +11,8 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -24,15 +26,15 @@ func (c cloudRoutes) Status(ctx context.Context) (operator.SyncStatus, error) {
 
 // Conflicts implements operator.Sync.
 func (c cloudRoutes) Conflicts(ctx context.Context, ask operator.ConflictAsk) (out []operator.Conflict, next uint64, err error) {
-	q := replica.ConflictQuery{Table: ask.Table, Before: ask.Before, Limit: ask.Limit, State: replica.StateOpen}
+	q := conflict.Query{Table: ask.Table, Before: ask.Before, Limit: ask.Limit, State: conflict.StateOpen}
 	switch ask.State {
 	case "":
 	case "all":
 		q.State = ""
 	default:
-		q.State = replica.ConflictState(ask.State)
+		q.State = conflict.State(ask.State)
 	}
-	found, next, err := c.n.sync.Conflicts(ctx, q)
+	found, next, err := c.n.sync.Conflicts().List(ctx, q)
 	for _, one := range found {
 		out = append(out, c.conflict(one, false))
 	}
@@ -41,16 +43,16 @@ func (c cloudRoutes) Conflicts(ctx context.Context, ask operator.ConflictAsk) (o
 
 // Conflict implements operator.Sync.
 func (c cloudRoutes) Conflict(ctx context.Context, id uint64) (operator.Conflict, error) {
-	return c.whole(c.n.sync.Conflict(ctx, id))
+	return c.whole(c.n.sync.Conflicts().Find(ctx, id))
 }
 
 // Decide implements operator.Sync.
 func (c cloudRoutes) Decide(ctx context.Context, id uint64, verb string) (operator.Conflict, error) {
 	switch verb {
 	case "retry":
-		return c.whole(c.n.sync.RetryConflict(ctx, id))
+		return c.whole(c.n.sync.Conflicts().Retry(ctx, id))
 	case "discard":
-		return c.whole(c.n.sync.DiscardConflict(ctx, id))
+		return c.whole(c.n.sync.Conflicts().Discard(ctx, id))
 	default:
 		return operator.Conflict{}, fault.New(fault.NotFound, "not_found", "A conflict can be retried or discarded.")
 	}
@@ -61,7 +63,7 @@ func (c cloudRoutes) Wait(ctx context.Context, seq uint64) (refused uint64, err 
 	return c.n.Settled(ctx, seq)
 }
 
-func (c cloudRoutes) whole(found *replica.Conflict, err error) (operator.Conflict, error) {
+func (c cloudRoutes) whole(found *conflict.Record, err error) (operator.Conflict, error) {
 	if err != nil {
 		return operator.Conflict{}, err
 	}
@@ -69,7 +71,7 @@ func (c cloudRoutes) whole(found *replica.Conflict, err error) (operator.Conflic
 }
 
 // conflict shows a record; in whole with its writes and images.
-func (c cloudRoutes) conflict(r *replica.Conflict, whole bool) operator.Conflict {
+func (c cloudRoutes) conflict(r *conflict.Record, whole bool) operator.Conflict {
 	first := r.Decided[0].Entry
 	out := operator.Conflict{
 		ID: r.ID, At: r.At, Kind: string(r.Kind), State: string(r.State), Table: first.Table, Key: itemJSON(first.Key),
@@ -149,7 +151,7 @@ func (n *Node) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
 }
 
 // linkReason says why there is no cloud where a person has to act; empty: nobody has to.
-func linkReason(l *replica.LinkState) string {
+func linkReason(l *flow.LinkState) string {
 	if l.Why == "" {
 		return ""
 	}

@@ -15,6 +15,9 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // fakeSync is a cloud that answers as a test wants.
@@ -96,7 +99,7 @@ func TestSyncRoutes(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(3), status: operator.SyncStatus{
 		At: rigNow, Configured: true, State: "offline", Since: rigNow, Cloud: "eu-west-1", Waiting: 2, Mode: "observe",
 		Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2}}, Lanes: []replica.LaneStatus{{Lane: 3, Parked: []replica.ParkStatus{{WriteID: "n1.1.12", Table: "t", Why: "a hold"}}}},
-		Feed: []replica.FeedStatus{{Rule: "cricket-teams", Items: 9}}, Node: replica.IdentityStatus{Node: "n1", Incarnation: 1}, Budget: replica.BudgetState{Level: replica.LevelOK}, Usage: replica.Usage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
+		Feed: []replica.FeedStatus{{Rule: "cricket-teams", Items: 9}}, Node: replica.IdentityStatus{Node: "n1", Incarnation: 1}, Budget: flow.BudgetState{Level: flow.LevelOK}, Usage: remote.Usage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
 	}}
 	f.conflicts[1].State, f.conflicts[1].Table = "resolved", "cricket-user-devices"
 	r := newAppRig(t, func(c *setup) { c.Sync = f })
@@ -207,8 +210,8 @@ func TestPreferWait(t *testing.T) {
 
 func TestOperatorPageShowsTheCloud(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(1), status: operator.SyncStatus{
-		At: rigNow, Configured: true, State: "offline", Since: time.Now().Add(-time.Minute), Cloud: "eu-west-1", Waiting: 2, Conflicts: replica.ConflictStatus{Open: 1, Kept: 1},
-		Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2, Stopped: &replica.StoppedTable{Why: "access denied"}}, {Table: "slow", Pace: replica.Pace{Rate: 7.3, Throttled: 2}}, {Table: "slow-once", Pace: replica.Pace{Throttled: 9}}}, Alarms: []string{"Nothing of it is sent."},
+		At: rigNow, Configured: true, State: "offline", Since: time.Now().Add(-time.Minute), Cloud: "eu-west-1", Waiting: 2, Conflicts: conflict.Status{Open: 1, Kept: 1},
+		Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2, Stopped: &flow.StoppedTable{Why: "access denied"}}, {Table: "slow", Pace: flow.Pace{Rate: 7.3, Throttled: 2}}, {Table: "slow-once", Pace: flow.Pace{Throttled: 9}}}, Alarms: []string{"Nothing of it is sent."},
 	}}
 	r := newAppRig(t, func(c *setup) { c.Sync = f })
 	req := httptest.NewRequest(http.MethodGet, "/_/hub", nil)

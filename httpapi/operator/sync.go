@@ -7,6 +7,9 @@ import (
 
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // Sync is what the routes need of whoever keeps the node and the cloud one. A node without a cloud has none.
@@ -52,11 +55,11 @@ type SyncStatus struct {
 	Lanes     []replica.LaneStatus   `json:"lanes"`  // those with something to do
 	Feed      []replica.FeedStatus   `json:"feed"`   // one for each rule
 	Leases    []lease.Status         `json:"leases"` // that this node holds, by key
-	Conflicts replica.ConflictStatus `json:"conflicts"`
+	Conflicts conflict.Status        `json:"conflicts"`
 	Replay    replica.ReplayStatus   `json:"replayLog"`
-	Budget    replica.BudgetState    `json:"budget"`
+	Budget    flow.BudgetState       `json:"budget"`
 	Node      replica.IdentityStatus `json:"node"`
-	Usage     replica.Usage          `json:"usage"`       // since the process began
+	Usage     remote.Usage           `json:"usage"`       // since the process began
 	Skew      float64                `json:"skewSeconds"` // the cloud's clock minus ours
 	Alarms    []string               `json:"alarms"`      // in plain words: a person has to act
 }

@@ -15,7 +15,7 @@ var arrows = []arrow{
 		pkg: "edge", may: []string{"edge/app", "edge/node", builders, "httpapi/...", "migrations", "sync/...", "store/..."},
 		tests: []string{"..."},
 	},
-	{pkg: "edge/app", may: []string{"httpapi", "httpapi/admin", "migrations", "sync/lease", "sync/replica", "store", "store/attr"}},
+	{pkg: "edge/app", may: []string{"httpapi", "httpapi/admin", "migrations", "sync/lease", "sync/replica/...", "store", "store/attr"}},
 	{pkg: "edge/node", may: []string{"edge/app", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps, "edge/cricket/..."}},
 	{pkg: builders, may: []string{"edge/app", "edge/node", "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
 
@@ -25,17 +25,22 @@ var arrows = []arrow{
 	{pkg: "httpapi/page", may: []string{"httpapi/page/colour"}},
 	{pkg: "httpapi/page/colour"},
 	{ // for what they measure
-		pkg: "httpapi/operator", may: []string{"httpapi/page", "httpapi/dynamoapi/...", "store", "sync/replica", "sync/lease"},
+		pkg: "httpapi/operator", may: []string{"httpapi/page", "httpapi/dynamoapi/...", "store", "sync/replica/...", "sync/lease"},
 	},
 	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store"}},
-	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr"}, tests: []string{"sync/replica"}},
+	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr"}, tests: []string{"sync/replica/..."}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/session", may: []string{"httpapi/auth", "store", "store/attr", "store/expr"}},
 	{pkg: "httpapi/dynamoapi", may: []string{"httpapi/dynamoapi/...", "store", "store/expr", "store/attr"}},
 	{pkg: "httpapi/dynamoapi/...", may: []string{"store/expr", "store/attr"}}, // its parts know neither it nor the store
 	{pkg: "migrations", may: []string{"store", "store/attr"}},
 	{pkg: "sync/dynamo", may: []string{"sync/replica/...", "sync/lease", "store", "store/expr", "store/attr"}},
-	{pkg: "sync/replica", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}, tests: []string{"sync/lease", "sync/dynamo"}},
+	{pkg: "sync/replica", may: []string{"sync/replica/...", "store", "store/expr", "store/attr"}, tests: []string{"sync/lease", "sync/dynamo"}},
+	{pkg: "sync/replica/simulation", tests: []string{"sync/...", "store", "store/expr", "store/attr"}},
+	{pkg: "sync/replica/conflict", may: []string{"sync/replica/flow", "sync/replica/intent", "sync/replica/outbox", "store", "store/expr", "store/attr"}},
+	{pkg: "sync/replica/outbox", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}},
+	{pkg: "sync/replica/flow", may: []string{"sync/replica/intent", "store"}},
+	{pkg: "sync/replica/remote", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}},
 	{pkg: "sync/replica/intent", may: []string{"store", "store/expr", "store/attr"}}, // pure: nothing that waits or asks
 	{pkg: "sync/lease", may: []string{"store", "store/attr", "store/expr"}, tests: []string{"sync/replica/intent"}},
 

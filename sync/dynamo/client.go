@@ -10,7 +10,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/sync/lease"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // DefaultDeadline is how long a request may take where the configuration does not say: long enough for a transaction
@@ -45,13 +45,13 @@ type Client struct {
 }
 
 var (
-	_ replica.Cloud     = (*Client)(nil)
-	_ replica.Catalogue = (*Client)(nil)
+	_ remote.Cloud     = (*Client)(nil)
+	_ remote.Catalogue = (*Client)(nil)
 
 	_ interface {
-		replica.Prober
-		replica.Timekeeper
-		replica.Meter
+		remote.Prober
+		remote.Timekeeper
+		remote.Meter
 	} = (*Client)(nil)
 )
 

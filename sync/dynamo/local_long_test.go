@@ -17,8 +17,8 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 func sorted(t testing.TB, err error) *intent.Error {
@@ -236,7 +236,7 @@ func testPages(t *testing.T, c *Client) {
 			t.Fatal(err)
 		}
 	}
-	read := func(r replica.Reading) (got []string, pages int) {
+	read := func(r remote.Reading) (got []string, pages int) {
 		for {
 			p, err := c.Read(t.Context(), r)
 			if err != nil {
@@ -252,18 +252,18 @@ func testPages(t *testing.T, c *Client) {
 			r.After = p.LastKey
 		}
 	}
-	all, pages := read(replica.Reading{Table: "pages", Limit: 10})
+	all, pages := read(remote.Reading{Table: "pages", Limit: 10})
 	slices.Sort(all)
 	if len(slices.Compact(all)) != items || pages < 3 {
 		t.Errorf("a scan in %d pages: %v", pages, all)
 	}
-	query := replica.Reading{Table: "pages", KeyCondition: "#p = :p AND sk > :k", Limit: 5, Params: expr.Params{
+	query := remote.Reading{Table: "pages", KeyCondition: "#p = :p AND sk > :k", Limit: 5, Params: expr.Params{
 		Names: map[string]string{"#p": "pk"}, Values: attr.Item{":p": attr.S("p1"), ":k": num("3")},
 	}}
 	if got, pages := read(query); strings.Join(got, " ") != "5 7 9 11 13 15 17 19 21 23" || pages < 2 {
 		t.Errorf("a query in %d pages: %v", pages, got)
 	}
-	if p, err := c.Read(t.Context(), replica.Reading{Table: "nobody"}); sorted(t, err).Class != intent.NoTable {
+	if p, err := c.Read(t.Context(), remote.Reading{Table: "nobody"}); sorted(t, err).Class != intent.NoTable {
 		t.Errorf("%v, %v", p, err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/lease"
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // lockKey is the partition key of a locks table.
@@ -66,7 +66,7 @@ func refused(old attr.Item) error {
 // List implements lease.Table.
 func (l *locks) List(ctx context.Context) ([]lease.Record, error) {
 	var out []lease.Record
-	next := replica.Reading{Table: l.table}
+	next := remote.Reading{Table: l.table}
 	for {
 		page, err := l.c.Read(ctx, next)
 		if err != nil {

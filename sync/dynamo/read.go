@@ -7,10 +7,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// Get implements replica.Cloud.
+// Get implements remote.Cloud.
 func (c *Client) Get(ctx context.Context, table string, key attr.Item) (attr.Item, error) {
 	out, err := call(ctx, c, "GetItem", []string{table}, c.db.GetItem, &dynamodb.GetItemInput{
 		TableName: c.table(table), Key: toItem(key), ConsistentRead: new(true), ReturnConsumedCapacity: total,
@@ -23,8 +23,8 @@ func (c *Client) Get(ctx context.Context, table string, key attr.Item) (attr.Ite
 	return it, unreadable("GetItem", err)
 }
 
-// Read implements replica.Cloud.
-func (c *Client) Read(ctx context.Context, r replica.Reading) (replica.Page, error) {
+// Read implements remote.Cloud.
+func (c *Client) Read(ctx context.Context, r remote.Reading) (remote.Page, error) {
 	if r.KeyCondition == "" {
 		return c.scan(ctx, r)
 	}
@@ -34,30 +34,30 @@ func (c *Client) Read(ctx context.Context, r replica.Reading) (replica.Page, err
 		ExclusiveStartKey: toItem(r.After), Limit: limit(r.Limit), ReturnConsumedCapacity: total,
 	})
 	if err != nil {
-		return replica.Page{}, err
+		return remote.Page{}, err
 	}
 	c.usage.read(out.ConsumedCapacity)
 	return page("Query", out.Items, out.LastEvaluatedKey)
 }
 
-func (c *Client) scan(ctx context.Context, r replica.Reading) (replica.Page, error) {
+func (c *Client) scan(ctx context.Context, r remote.Reading) (remote.Page, error) {
 	out, err := call(ctx, c, "Scan", []string{r.Table}, c.db.Scan, &dynamodb.ScanInput{
 		TableName: c.table(r.Table), ConsistentRead: new(true), ExclusiveStartKey: toItem(r.After),
 		Limit: limit(r.Limit), ReturnConsumedCapacity: total,
 	})
 	if err != nil {
-		return replica.Page{}, err
+		return remote.Page{}, err
 	}
 	c.usage.read(out.ConsumedCapacity)
 	return page("Scan", out.Items, out.LastEvaluatedKey)
 }
 
-func page(op string, items []map[string]types.AttributeValue, last map[string]types.AttributeValue) (p replica.Page, err error) {
+func page(op string, items []map[string]types.AttributeValue, last map[string]types.AttributeValue) (p remote.Page, err error) {
 	if p.Items, err = fromItems(items); err == nil {
 		p.LastKey, err = fromItem(last)
 	}
 	if err != nil {
-		return replica.Page{}, unreadable(op, err)
+		return remote.Page{}, unreadable(op, err)
 	}
 	return p, nil
 }

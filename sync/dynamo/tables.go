@@ -10,8 +10,8 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // Table is a table as the cloud has it.
@@ -140,12 +140,12 @@ func fail(err error) error {
 	return fault.Wrap(err, kind, "cloud_refused", "the cloud refuses: %s", f.Error())
 }
 
-// Table implements replica.Catalogue.
-func (c *Client) Table(ctx context.Context, name string) (replica.TableState, error) {
+// Table implements remote.Catalogue.
+func (c *Client) Table(ctx context.Context, name string) (remote.TableState, error) {
 	out, err := c.describe(ctx, name)
 	if err != nil {
-		return replica.TableState{}, err
+		return remote.TableState{}, err
 	}
 	t := described(name, out.Table)
-	return replica.TableState{ID: t.ID, CreatedAt: t.CreatedAt, RestoredAt: t.RestoredAt, Key: t.Key}, nil
+	return remote.TableState{ID: t.ID, CreatedAt: t.CreatedAt, RestoredAt: t.RestoredAt, Key: t.Key}, nil
 }

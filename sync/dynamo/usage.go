@@ -6,10 +6,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// usage is a replica.Usage that grows. Units come in halves, so tenths are exact enough to be counted in integers.
+// usage is a remote.Usage that grows. Units come in halves, so tenths are exact enough to be counted in integers.
 type usage struct{ asked, writes, reads atomic.Int64 }
 
 func (u *usage) wrote(c *types.ConsumedCapacity) { u.writes.Add(tenths(c)) }
@@ -24,8 +24,8 @@ func tenths(c *types.ConsumedCapacity) int64 {
 
 // Usage returns what this client has used since it was made. Writes that were refused cost too, and DynamoDB does not say
 // how much.
-func (c *Client) Usage() replica.Usage {
-	return replica.Usage{
+func (c *Client) Usage() remote.Usage {
+	return remote.Usage{
 		Requests:   c.usage.asked.Load(),
 		WriteUnits: float64(c.usage.writes.Load()) / 10,
 		ReadUnits:  float64(c.usage.reads.Load()) / 10,

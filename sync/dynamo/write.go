@@ -40,7 +40,7 @@ func unreadable(op string, err error) error {
 	return &intent.Error{Class: intent.Unknown, Err: &CallError{Operation: op, Status: 200, Err: err}}
 }
 
-// Write implements replica.Cloud.
+// Write implements remote.Cloud.
 func (c *Client) Write(ctx context.Context, w intent.Call) (attr.Item, error) {
 	switch w.Op {
 	case store.OpPut:
@@ -96,7 +96,7 @@ func (c *Client) delete(ctx context.Context, w intent.Call) error {
 	return nil
 }
 
-// Transact implements replica.Cloud.
+// Transact implements remote.Cloud.
 func (c *Client) Transact(ctx context.Context, calls []intent.Call, token string) error {
 	in := &dynamodb.TransactWriteItemsInput{
 		TransactItems: make([]types.TransactWriteItem, len(calls)), ReturnConsumedCapacity: total,

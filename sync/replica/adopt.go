@@ -15,6 +15,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // image is what a consistent read has found of an item.
@@ -22,7 +23,7 @@ type image struct {
 	table string
 	key   attr.Item
 	item  attr.Item // sidecar included; nil: there is none
-	read  *reading
+	read  *outbox.Read
 	began time.Time // of the read, server-corrected
 	epoch uint64    // how many restores were known then
 }
@@ -46,21 +47,21 @@ type adoption struct {
 	again   []image // to be read again
 	refused int
 	kept    int
-	proves  map[unitID]bool // transactions that are proved, and were left
+	proves  map[outbox.ID]bool // transactions that are proved, and were left
 }
 
 // adopt makes images of the cloud the bases of their items, in one transaction with more (nil: nothing), and what readers
 // see follows. An image that nobody can use is left out and counted: a row that somebody has spoiled is no reason to stop.
 func (r *Replica) adopt(ctx context.Context, images []image, more func(tx *store.Tx) error) (adoption, error) {
 	var out adoption
-	var done *work
+	var done *outbox.Work
 	fresh, err := r.unlike(ctx, images)
 	if err != nil || len(fresh) == 0 && more == nil {
 		return out, err
 	}
 	err = r.store.Update(ctx, func(tx *store.Tx) error {
 		out = adoption{}
-		w := r.newWork(tx)
+		w := r.box.Begin(tx)
 		for i := range fresh {
 			v, err := r.adoptOne(w, &fresh[i], &out, false)
 			if err != nil {
@@ -68,7 +69,7 @@ func (r *Replica) adopt(ctx context.Context, images []image, more func(tx *store
 			}
 			out.count(v, &fresh[i])
 		}
-		if err := w.finish(); err != nil {
+		if err := w.Finish(); err != nil {
 			return err
 		}
 		done = w
@@ -85,11 +86,11 @@ func (r *Replica) adopt(ctx context.Context, images []image, more func(tx *store
 }
 
 // adoptedWork moves the memory behind the commit.
-func (r *Replica) adoptedWork(w *work, out *adoption) {
+func (r *Replica) adoptedWork(w *outbox.Work, out *adoption) {
 	r.moved(w)
-	if n := out.refused + len(w.bad); n > 0 {
+	if n := out.refused + len(w.Bad); n > 0 {
 		r.feeds.countRefused(n)
-		r.log.Warn("feed: rows of the cloud that are not valid items of their tables were skipped", "rows", n, "why", w.bad)
+		r.log.Warn("feed: rows of the cloud that are not valid items of their tables were skipped", "rows", n, "why", w.Bad)
 	}
 }
 
@@ -117,10 +118,10 @@ func (r *Replica) unlike(ctx context.Context, images []image) (out []image, err 
 			if spec == nil {
 				continue
 			}
-			it, err := itemOf(tx, spec, im.key)
+			it, err := outbox.ItemOf(tx, spec, im.key)
 			if err == nil {
-				var sh *shadow
-				if sh, err = r.shadowOf(tx, it); err == nil && sameBase(sh, im.item) {
+				var sh *outbox.Remote
+				if sh, err = outbox.RemoteOf(tx, it); err == nil && sameBase(sh, im.item) {
 					continue
 				}
 			}
@@ -135,12 +136,12 @@ func (r *Replica) unlike(ctx context.Context, images []image) (out []image, err 
 }
 
 // sameBase reports whether an image is the base that a shadow (nil: none) has.
-func sameBase(sh *shadow, img attr.Item) bool {
-	if sh == nil || sh.known.Item == nil || img == nil {
-		return img == nil && (sh == nil || sh.known.Item == nil)
+func sameBase(sh *outbox.Remote, img attr.Item) bool {
+	if sh == nil || sh.Known.Item == nil || img == nil {
+		return img == nil && (sh == nil || sh.Known.Item == nil)
 	}
 	item, side := intent.Split(img)
-	return attr.EqualItems(item, sh.known.Item) && sameSide(side, sh.known.Side)
+	return attr.EqualItems(item, sh.Known.Item) && sameSide(side, sh.Known.Side)
 }
 
 func sameSide(a, b intent.Sidecar) bool {
@@ -150,8 +151,8 @@ func sameSide(a, b intent.Sidecar) bool {
 
 // adoptOne takes one image. together tells that all items of the transactions which it may prove are adopted in the same
 // work.
-func (r *Replica) adoptOne(w *work, im *image, out *adoption, together bool) (adopted, error) {
-	it, err := w.item(im.table, im.key)
+func (r *Replica) adoptOne(w *outbox.Work, im *image, out *adoption, together bool) (adopted, error) {
+	it, err := w.Load(im.table, im.key)
 	switch {
 	case fault.Is(err, fault.Invalid), fault.Is(err, fault.NotFound):
 		return adoptRefused, nil
@@ -159,16 +160,16 @@ func (r *Replica) adoptOne(w *work, im *image, out *adoption, together bool) (ad
 		return 0, err
 	case im.epoch != r.identity.restores.epoch.Load(): // it may be of a table that is no more, and proves nothing of the one that is
 		return adoptStale, nil
-	case sameBase(it.sh, im.item):
+	case sameBase(it.Remote, im.item):
 		return adoptSame, nil
-	case im.read.overtaken(it.id()):
+	case im.read.Overtaken(it.ID()):
 		return adoptStale, nil
-	case im.item == nil && r.keepsAbsent(im.table, it.sh.set):
+	case im.item == nil && r.keepsAbsent(im.table, it.Remote.Set):
 		return adoptKept, nil
 	}
 	known := intent.Known{}
 	known.Item, known.Side = intent.Split(im.item)
-	units, err := w.pending(it)
+	units, err := w.Pending(it)
 	if err != nil {
 		return 0, err
 	}
@@ -177,34 +178,34 @@ func (r *Replica) adoptOne(w *work, im *image, out *adoption, together bool) (ad
 		return v, nil
 	}
 	r.watchMark(known.Side)
-	before := it.sh.known
-	w.base(it, known, im.began)
+	before := it.Remote.Known
+	w.Base(it, known, im.began)
 	for _, u := range proved {
 		if err := r.settleShown(w, u); err != nil {
 			return 0, err
 		}
 	}
-	rest, err := w.entries(it)
+	rest, err := w.Entries(it)
 	if err != nil {
 		return 0, err
 	}
-	for _, e := range intent.Rebase(before, known, rest, w.env) {
-		w.changed(e)
+	for _, e := range intent.Rebase(before, known, rest, w.Env) {
+		w.Changed(e)
 	}
 	return adoptTaken, nil
 }
 
 // provedBy returns the units of an item, in their order, that an image of it proves. Of transactions it gives none: they
 // are settled by who has all of their items, which together tells.
-func (r *Replica) provedBy(units []*unit, it *workItem, side intent.Sidecar, out *adoption, together bool) (proved []*unit, v adopted) {
-	i := slices.IndexFunc(units, func(u *unit) bool { return u.shownBy(it, side, r.store.Node()) })
+func (r *Replica) provedBy(units []*outbox.Batch, it *outbox.WorkItem, side intent.Sidecar, out *adoption, together bool) (proved []*outbox.Batch, v adopted) {
+	i := slices.IndexFunc(units, func(u *outbox.Batch) bool { return u.ShownBy(it, side, r.store.Node()) })
 	if i < 0 {
 		return nil, adoptTaken
 	}
 	u := units[i]
-	if u.provesEarlier() {
-		proved = slices.DeleteFunc(slices.Clone(units[:i]), func(u *unit) bool { return !u.Entries[0].Replay })
-		if slices.ContainsFunc(proved, func(u *unit) bool { return len(u.Entries) > 1 }) {
+	if u.ProvesEarlier() {
+		proved = slices.DeleteFunc(slices.Clone(units[:i]), func(u *outbox.Batch) bool { return !u.Entries[0].Replay })
+		if slices.ContainsFunc(proved, func(u *outbox.Batch) bool { return len(u.Entries) > 1 }) {
 			return nil, adoptWaits // it looks at all of its items itself, and is to find this mark waiting there
 		}
 	}
@@ -212,9 +213,9 @@ func (r *Replica) provedBy(units []*unit, it *workItem, side intent.Sidecar, out
 	case together:
 	case len(u.Entries) > 1:
 		if out.proves == nil {
-			out.proves = map[unitID]bool{}
+			out.proves = map[outbox.ID]bool{}
 		}
-		out.proves[u.id] = true
+		out.proves[u.ID] = true
 		return nil, adoptProves
 	default:
 		proved = append(proved, u)
@@ -222,22 +223,9 @@ func (r *Replica) provedBy(units []*unit, it *workItem, side intent.Sidecar, out
 	return proved, adoptTaken
 }
 
-// shownBy reports whether an image of an item carries the mark of the unit's entry on it.
-func (u *unit) shownBy(it *workItem, side intent.Sidecar, node string) bool {
-	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
-		return e.Table == it.spec.Name && attr.EqualItems(e.Key, it.key) && e.Shown(side, node)
-	})
-}
-
-// provesEarlier reports whether a unit that a restored table shows proves what was written before it on the item:
-// intent.Env.Kept.
-func (u *unit) provesEarlier() bool {
-	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Before })
-}
-
 // settleShown settles a unit that an image has proved.
-func (r *Replica) settleShown(w *work, u *unit) error {
-	_, err := r.leave(w, &flight{unit: u, outcome: intent.Outcome{Result: intent.OutApplied}})
+func (r *Replica) settleShown(w *outbox.Work, u *outbox.Batch) error {
+	_, err := r.leave(w, &flight{Batch: u, outcome: intent.Outcome{Result: intent.OutApplied}})
 	return err
 }
 
@@ -264,7 +252,7 @@ func markSeq(mark attr.Value) (uint64, bool) {
 
 // adoptUnit reads all items of a transaction and adopts them together: one of them has shown that it was applied, and
 // readers see all of it or none.
-func (r *Replica) adoptUnit(ctx context.Context, id unitID) error {
+func (r *Replica) adoptUnit(ctx context.Context, id outbox.ID) error {
 	keys, err := r.refsOf(ctx, id)
 	if err != nil || len(keys) == 0 {
 		return err
@@ -280,11 +268,11 @@ func (r *Replica) adoptUnit(ctx context.Context, id unitID) error {
 	}
 	defer endReads(images)
 	var out adoption
-	var done *work
+	var done *outbox.Work
 	err = r.store.Update(ctx, func(tx *store.Tx) (err error) {
 		out, done = adoption{}, nil
-		w := r.newWork(tx)
-		u, err := w.unit(id)
+		w := r.box.Begin(tx)
+		u, err := w.Batch(id)
 		if err != nil || u == nil {
 			return err
 		}
@@ -295,7 +283,7 @@ func (r *Replica) adoptUnit(ctx context.Context, id unitID) error {
 			return err
 		}
 		done = w
-		return w.finish()
+		return w.Finish()
 	})
 	if err == nil && done != nil {
 		r.adoptedWork(done, &out)
@@ -307,9 +295,9 @@ func (r *Replica) adoptUnit(ctx context.Context, id unitID) error {
 }
 
 // refsOf returns the items that a unit writes; none, if it has left.
-func (r *Replica) refsOf(ctx context.Context, id unitID) (keys []intent.Ref, err error) {
+func (r *Replica) refsOf(ctx context.Context, id outbox.ID) (keys []intent.Ref, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
-		u, err := getUnit(tx, id)
+		u, err := outbox.Get(tx, id)
 		if err != nil || u == nil {
 			return err
 		}
@@ -327,15 +315,15 @@ var errNotShown = errors.New("the images do not show the transaction")
 // adoptAll adopts the images of a unit's items. It reports whether they prove it and all of them could be taken: else
 // nothing is to be kept of it, and the unit goes on as it was. One that is made sure of in a restored table is proved by all
 // of its items alone: what one has kept another may have lost.
-func (r *Replica) adoptAll(w *work, u *unit, images []image, out *adoption) (shown bool, err error) {
+func (r *Replica) adoptAll(w *outbox.Work, u *outbox.Batch, images []image, out *adoption) (shown bool, err error) {
 	whole := true
 	for i := range images {
 		_, side := intent.Split(images[i].item)
-		it, err := w.item(images[i].table, images[i].key)
+		it, err := w.Load(images[i].table, images[i].key)
 		if err != nil {
 			return false, err
 		}
-		there := images[i].item != nil && u.shownBy(it, side, w.env.Node)
+		there := images[i].item != nil && u.ShownBy(it, side, w.Env.Node)
 		shown = shown || there
 		whole = whole && (there || images[i].item == nil && u.Entries[i].Op == store.OpDelete)
 	}
@@ -351,20 +339,20 @@ func (r *Replica) adoptAll(w *work, u *unit, images []image, out *adoption) (sho
 	return true, nil
 }
 
-func sortedUnits(ids map[unitID]bool) []unitID {
-	return slices.SortedFunc(maps.Keys(ids), func(a, b unitID) int { return cmp.Compare(a.seq, b.seq) })
+func sortedUnits(ids map[outbox.ID]bool) []outbox.ID {
+	return slices.SortedFunc(maps.Keys(ids), func(a, b outbox.ID) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
 // isLater reports whether the image behind an applied entry is later than a base that was set while the answer was on its
 // way: what is read may be older than a send that is answered, and its effect must not be lost to readers with the entry. It is
 // told by the life and the count of our sends; the item is read again in any case.
-func isLater(e *intent.Entry, after intent.Known, sh *shadow, exprs *expr.Cache) bool {
-	before := sh.known
+func isLater(e *intent.Entry, after intent.Known, sh *outbox.Remote, exprs *expr.Cache) bool {
+	before := sh.Known
 	switch {
 	case after.Item == nil: // it was deleted: unless it has another life by now
 		return before.Item == nil || before.Side.Life == e.Life.ID || before.Side.Life == e.Label
 	case before.Item == nil: // it was created, or deleted since
-		return sh.gone.life == "" || sh.gone.life != after.Side.Life
+		return sh.Gone.Life == "" || sh.Gone.Life != after.Side.Life
 	case before.Side.Life == after.Side.Life:
 		return after.Side.Count > before.Side.Count
 	}

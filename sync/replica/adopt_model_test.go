@@ -13,6 +13,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // adoptStep is one step of the model.
@@ -80,7 +81,7 @@ func adoptModel(t *testing.T, steps []adoptStep, lose int) (wrong string) {
 	stop := n.run(t)
 	m := model{own: map[string]int64{}, foreign: map[string]int64{}, seen: map[string]int64{}}
 	for i, s := range steps {
-		if err := m.step(t, n, s); err != nil && classOf(err) != intent.Unknown {
+		if err := m.step(t, n, s); err != nil && remote.ClassOf(err) != intent.Unknown {
 			wrong = err.Error()
 		}
 		if wrong == "" {

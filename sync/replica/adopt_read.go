@@ -14,10 +14,10 @@ func (r *Replica) readImage(ctx context.Context, table string, key attr.Item) (i
 	}
 	ctx, cancel := r.within(ctx)
 	defer cancel()
-	im := image{table: table, key: key, began: r.serverNow(), read: r.reads.start(), epoch: r.identity.restores.epoch.Load()}
+	im := image{table: table, key: key, began: r.serverNow(), read: r.box.Reads.Start(), epoch: r.identity.restores.epoch.Load()}
 	it, err := r.cloud.Get(ctx, table, key)
 	if err != nil {
-		im.read.end()
+		im.read.End()
 		return image{}, err
 	}
 	im.item = it
@@ -26,7 +26,7 @@ func (r *Replica) readImage(ctx context.Context, table string, key attr.Item) (i
 
 func endReads(images []image) {
 	for i := range images {
-		images[i].read.end()
+		images[i].read.End()
 	}
 }
 
@@ -42,7 +42,7 @@ func (r *Replica) refresh(ctx context.Context, table string, key attr.Item) erro
 			return err
 		}
 		out, err := r.adoptRead(ctx, im)
-		im.read.end()
+		im.read.End()
 		if err != nil {
 			return err
 		}

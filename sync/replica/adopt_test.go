@@ -10,13 +10,14 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // adoptNow adopts one image as a read would that began just now.
 func (n *feedNode) adoptNow(t testing.TB, table string, key, item attr.Item) adoption {
 	t.Helper()
-	read := n.reads.start()
-	defer read.end()
+	read := n.box.Reads.Start()
+	defer read.End()
 	im := image{table: table, key: key, item: item, read: read, began: n.serverNow(), epoch: n.identity.restores.epoch.Load()}
 	out, err := n.adopt(context.Background(), []image{im}, nil)
 	if err != nil {
@@ -29,12 +30,12 @@ func (n *feedNode) adoptNow(t testing.TB, table string, key, item attr.Item) ado
 func (n *feedNode) pendingMark(t testing.TB, table string, key attr.Item) (mark attr.Value) {
 	t.Helper()
 	n.inView(t, func(tx *store.Tx) error {
-		w := n.newWork(tx)
-		it, err := w.item(table, key)
+		w := n.box.Begin(tx)
+		it, err := w.Load(table, key)
 		if err != nil {
 			return err
 		}
-		entries, err := w.entries(it)
+		entries, err := w.Entries(it)
 		if err == nil && len(entries) > 0 {
 			mark = entries[len(entries)-1].Mark()
 		}
@@ -187,13 +188,13 @@ func TestOvertakenRead(t *testing.T) {
 	for _, meanwhile := range []attr.Item{team("x", 2), nil} {
 		_, n := opened(t, nil)
 		n.adoptNow(t, "teams", teamKey("x"), team("x", 1))
-		read := n.reads.start()
+		read := n.box.Reads.Start()
 		n.adoptNow(t, "teams", teamKey("x"), meanwhile)
 		out, err := n.adopt(t.Context(), []image{
 			{table: "teams", key: teamKey("x"), item: team("x", 7), read: read, began: n.serverNow()},
 			{table: "teams", key: teamKey("y"), item: team("y", 7), read: read, began: n.serverNow()},
 		}, nil)
-		read.end()
+		read.End()
 		if err != nil || len(out.again) != 1 || out.taken != 1 {
 			t.Errorf("%+v, %v", out, err)
 		}
@@ -264,26 +265,26 @@ func TestTombstones(t *testing.T) {
 			n.adoptNow(t, "teams", teamKey(id), nil)
 		}
 		n.adoptNow(t, "teams", teamKey("y"), team("y", 2)) // and is there again
-		tomb := func(id string) (g gone, there bool) {
+		tomb := func(id string) (g outbox.Gone, there bool) {
 			n.inView(t, func(tx *store.Tx) error {
-				it, err := itemOf(tx, n.spec("teams"), teamKey(id))
+				it, err := outbox.ItemOf(tx, n.spec("teams"), teamKey(id))
 				if err != nil {
 					return err
 				}
-				sh, err := n.shadowOf(tx, it)
+				sh, err := outbox.RemoteOf(tx, it)
 				if sh != nil {
-					g, there = sh.gone, true
+					g, there = sh.Gone, true
 				}
 				return err
 			})
 			return g, there
 		}
-		if g, _ := tomb("x"); g.life != "b.1.5" || g.at.IsZero() {
+		if g, _ := tomb("x"); g.Life != "b.1.5" || g.At.IsZero() {
 			t.Errorf("the tombstone is %+v", g)
 		}
 		letPass(tombstoneFor - time.Hour)
 		n.forgetTombstones(t.Context())
-		if g, _ := tomb("x"); g == (gone{}) {
+		if g, _ := tomb("x"); g == (outbox.Gone{}) {
 			t.Error("the tombstone is gone within the day")
 		}
 		letPass(2 * time.Hour)
@@ -291,7 +292,7 @@ func TestTombstones(t *testing.T) {
 		if _, there := tomb("x"); there {
 			t.Error("the tombstone is kept for ever")
 		}
-		if g, there := tomb("y"); !there || g != (gone{}) || n.row(t, "teams", teamKey("y")) == nil {
+		if g, there := tomb("y"); !there || g != (outbox.Gone{}) || n.row(t, "teams", teamKey("y")) == nil {
 			t.Errorf("of the item that is there again: %+v, %v", g, there)
 		}
 	})

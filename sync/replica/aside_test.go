@@ -8,6 +8,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // An update finds its item gone, and the look at the table, which reports whether that may be believed, is not answered:
@@ -36,16 +37,16 @@ func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
 		}
 		second := write("second")
 		c.heal()
-		var ids []unitID
+		var ids []outbox.ID
 		var sent int
 		err := n.st.View(t.Context(), func(tx *store.Tx) error {
-			return eachUnit(tx, func(u *unit) (bool, error) {
-				ids = append(ids, u.id)
+			return outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
+				ids = append(ids, u.ID)
 				sent += u.Entries[0].Sent
 				return true, nil
 			})
 		})
-		if err != nil || len(ids) != 2 || ids[0].seq != first || ids[1].seq != second || sent != 1 {
+		if err != nil || len(ids) != 2 || ids[0].Seq != first || ids[1].Seq != second || sent != 1 {
 			t.Errorf("in the outbox are %v, sent %d times: %v", ids, sent, err)
 		}
 		letPass(2 * time.Minute)

@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // A unit that is flagged as of a lost history between two steps of its sending is looked for before it is sent: what a step has
@@ -53,17 +54,17 @@ func TestAttemptKeepsAFlag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
 		n.put(t, "teams", team("x", 1))
-		read := func() (u *unit) {
+		read := func() (u *outbox.Batch) {
 			n.inView(t, func(tx *store.Tx) error {
-				return eachUnit(tx, func(v *unit) (bool, error) { u = v; return false, nil })
+				return outbox.Each(tx, func(v *outbox.Batch) (bool, error) { u = v; return false, nil })
 			})
 			return u
 		}
-		f, flagged := &flight{unit: read(), changed: true}, read()
+		f, flagged := &flight{Batch: read(), changed: true}, read()
 		n.inTx(t, func(tx *store.Tx) error {
 			b := tableBook{Noticed: time.Now()}
 			b.replay(flagged.Entries[0], time.Now())
-			return putUnit(tx, flagged, tally{})
+			return outbox.Put(tx, flagged, outbox.Tally{})
 		})
 		_ = n.lanes[0].attempt(t.Context(), f, &intent.Action{Kind: intent.ActSend, Attempt: true})
 		if e := read().Entries[0]; !e.Replay {

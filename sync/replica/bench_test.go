@@ -45,7 +45,7 @@ func fill(n *node, count int) {
 				if done == count {
 					return nil
 				}
-				it := item(fmt.Sprint("p", done), "s", "n", done, "text", text)
+				it := Item(fmt.Sprint("p", done), "s", "n", done, "text", text)
 				if _, err := tx.Put(store.PutItem{Table: "data", Item: it, NoOld: true}); err != nil {
 					return err
 				}

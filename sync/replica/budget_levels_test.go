@@ -11,7 +11,9 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // At 60 % of a budget somebody is told, at 80 % the log of what was sent goes, before anybody is refused anything.
@@ -27,15 +29,15 @@ func TestFirstLevels(t *testing.T) {
 		}
 		at(1)
 		n.logSent(t, "teams", teamKey("0"), n.clock.Now())
-		if st := at(5); st.Budget.Level != LevelOK || len(st.Alarms()) != 0 {
+		if st := at(5); st.Budget.Level != flow.LevelOK || len(st.Alarms()) != 0 {
 			t.Errorf("at 50 %%: %+v, %q", st.Budget, st.Alarms())
 		}
-		if st := at(6); st.Budget.Level != LevelWarn || !strings.Contains(strings.Join(st.Alarms(), ""), "at 90 % writes begin to be refused") {
+		if st := at(6); st.Budget.Level != flow.LevelWarn || !strings.Contains(strings.Join(st.Alarms(), ""), "at 90 % writes begin to be refused") {
 			t.Errorf("at 60 %%: %+v, %q", st.Budget, st.Alarms())
 		}
 		at(7)
 		n.wantLogged(t, 1, "at 70 %")
-		if st := at(8); st.Budget.Level != LevelTight || st.Budget.Refused != 0 {
+		if st := at(8); st.Budget.Level != flow.LevelTight || st.Budget.Refused != 0 {
 			t.Errorf("at 80 %%: %+v", st.Budget)
 		}
 		n.wantLogged(t, 0, "at 80 %")
@@ -62,17 +64,17 @@ func TestReplayLogKeepsToItsBytes(t *testing.T) {
 			}
 		}
 		n.inView(t, func(tx *store.Tx) error {
-			s, err := readReplaySums(tx)
+			s, err := outbox.ReadReplaySums(tx)
 			if err != nil {
 				return err
 			}
 			kept, newest := 0, time.Time{}
-			err = eachReplayed(tx, time.Time{}, func(at time.Time, _ []*intent.Entry) (bool, error) {
+			err = outbox.EachReplayed(tx, time.Time{}, func(at time.Time, _ []*intent.Entry) (bool, error) {
 				kept, newest = kept+1, at
 				return true, nil
 			})
-			if s.bytes > limit || s.bytes < limit/2 || kept == 0 || kept == 30 || newest.UnixMilli() != last.UnixMilli() {
-				t.Errorf("%d bytes in %d writes, the newest of %s, written %s", s.bytes, kept, newest, last)
+			if s.Bytes > limit || s.Bytes < limit/2 || kept == 0 || kept == 30 || newest.UnixMilli() != last.UnixMilli() {
+				t.Errorf("%d bytes in %d writes, the newest of %s, written %s", s.Bytes, kept, newest, last)
 			}
 			return err
 		})
@@ -88,17 +90,17 @@ func TestLastLevels(t *testing.T) {
 		kind  fault.Kind
 		fill  func(n *feedNode, share float64) // of what the budget has, and then the house is looked after
 	}{
-		{"conflicts", fault.Unavailable, func(n *feedNode, share float64) { n.levels.look(2, 0, share) }},
-		{"disk", fault.Full, func(n *feedNode, share float64) { n.levels.look(2, share, 0) }},
+		{"conflicts", fault.Unavailable, func(n *feedNode, share float64) { n.levels.Measure(2, 0, share) }},
+		{"disk", fault.Full, func(n *feedNode, share float64) { n.levels.Measure(2, share, 0) }},
 		{"bytes", fault.Unavailable, func(n *feedNode, share float64) {
-			var all counts
+			var all outbox.Counts
 			if err := n.st.View(t.Context(), func(tx *store.Tx) (err error) {
-				all, err = readCounts(tx)
+				all, err = outbox.ReadCounts(tx)
 				return err
 			}); err != nil {
 				t.Fatal(err)
 			}
-			n.cfg.Budget.Bytes = int64(float64(all.total().bytes) / share)
+			n.cfg.Budget.Bytes = int64(float64(all.Total().Bytes) / share)
 		}},
 	} {
 		t.Run(c.which, func(t *testing.T) {
@@ -113,7 +115,7 @@ func TestLastLevels(t *testing.T) {
 				}
 				refused := func(when string, err error) {
 					t.Helper()
-					r, ok := errors.AsType[*RefusedError](err)
+					r, ok := errors.AsType[*flow.RefusedError](err)
 					if !ok || r.State.Which != c.which || !fault.Is(err, c.kind) || r.RetryAfter() <= 0 {
 						t.Errorf("%s: %v", when, err)
 					}
@@ -166,7 +168,7 @@ func TestDiskIsLookedAt(t *testing.T) {
 	if _, err := r.chores(t.Context(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := r.Status(t.Context()); err != nil || st.Budget.Which != "disk" || st.Budget.Level < LevelWarn {
+	if st, err := r.Status(t.Context()); err != nil || st.Budget.Which != "disk" || st.Budget.Level < flow.LevelWarn {
 		t.Errorf("%+v, %v", st.Budget, err)
 	}
 }
@@ -177,10 +179,10 @@ func TestAgeOnlyWarns(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			_, n := opened(t, nil)
-			n.net.probed("", n.clock.Now())
+			n.net.Probed("", n.clock.Now())
 			n.put(t, "teams", attr.Item{"id": attr.S("x"), "text": attr.S("waits")})
 			if stopped {
-				n.paces.halt("teams", intent.Denied.String(), "a test", n.clock.Now())
+				n.paces.Halt("teams", intent.Denied.String(), "a test", n.clock.Now())
 			}
 			<-time.After(40 * 24 * time.Hour)
 			if _, err := n.chores(t.Context(), n.clock.Now()); err != nil {
@@ -192,9 +194,9 @@ func TestAgeOnlyWarns(t *testing.T) {
 				return err
 			})
 			st, err := n.Status(t.Context())
-			want := BudgetState{Level: LevelWarn, Which: "age"}
+			want := flow.BudgetState{Level: flow.LevelWarn, Which: "age"}
 			if stopped {
-				want = BudgetState{Level: LevelOK, Which: "entries"}
+				want = flow.BudgetState{Level: flow.LevelOK, Which: "entries"}
 			}
 			if st.Budget.Used = 0; err != nil || st.Budget != want {
 				t.Errorf("stopped %v: %+v, %v, want %+v", stopped, st.Budget, err, want)

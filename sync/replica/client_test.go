@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // asked is a way to a cloud that says whether it has transactions.
@@ -21,7 +22,7 @@ type asked struct {
 	times atomic.Int32
 }
 
-// Transactions implements replica.Prober.
+// Transactions implements remote.Prober.
 func (a *asked) Transactions(context.Context) (bool, error) {
 	a.times.Add(1)
 	if a.err != nil {
@@ -35,7 +36,7 @@ func (a *asked) Transactions(context.Context) (bool, error) {
 func putTwo(tx *store.Tx) error {
 	var w store.TransactWrite
 	for _, sk := range []string{"a", "b"} {
-		w.Items = append(w.Items, store.WriteItem{Put: &store.PutItem{Table: "data", Item: item("t", sk, "v", 1)}})
+		w.Items = append(w.Items, store.WriteItem{Put: &store.PutItem{Table: "data", Item: Item("t", sk, "v", 1)}})
 	}
 	return tx.TransactWrite(w)
 }
@@ -134,7 +135,7 @@ func TestWayGoneWithoutAnAnswer(t *testing.T) {
 			t.Errorf("gone %v: the link was lost %d times", gone, drops)
 		}
 		n.same("data")
-		if got := n.get("data", key("p", "x")); !got["n"].Equal(item("", "", "n", 1)["n"]) {
+		if got := n.get("data", key("p", "x")); !got["n"].Equal(Item("", "", "n", 1)["n"]) {
 			t.Errorf("gone %v: it was applied twice: %v", gone, got)
 		}
 	}
@@ -146,12 +147,12 @@ type timed struct {
 	told atomic.Bool
 }
 
-// Synced implements replica.Timekeeper.
+// Synced implements remote.Timekeeper.
 func (c *timed) Synced() bool { return c.told.Load() }
 
-// Usage implements replica.Meter.
-func (c *timed) Usage() replica.Usage {
-	return replica.Usage{Requests: 7, WriteUnits: 2.5, ReadUnits: 1.5}
+// Usage implements remote.Meter.
+func (c *timed) Usage() remote.Usage {
+	return remote.Usage{Requests: 7, WriteUnits: 2.5, ReadUnits: 1.5}
 }
 
 // What is written before a server has told its time is stamped provisionally, also where the cloud was reached.
@@ -179,10 +180,10 @@ func TestSyncedIsTheClients(t *testing.T) {
 
 func TestStatusTellsUsage(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(cfg *replica.Config) { cfg.Cloud = &timed{wire: cfg.Cloud.(*wire)} })
-	if got := n.status().Usage; got != (replica.Usage{Requests: 7, WriteUnits: 2.5, ReadUnits: 1.5}) {
+	if got := n.status().Usage; got != (remote.Usage{Requests: 7, WriteUnits: 2.5, ReadUnits: 1.5}) {
 		t.Errorf("used: %+v", got)
 	}
-	if got := newNode(t, newCloud(), "b").status().Usage; got != (replica.Usage{}) {
+	if got := newNode(t, newCloud(), "b").status().Usage; got != (remote.Usage{}) {
 		t.Errorf("a cloud that counts nothing: %+v", got)
 	}
 }

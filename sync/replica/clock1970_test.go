@@ -8,6 +8,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // writtenAt gives what waits on an item another instant, as a clock that was wrong would have.
@@ -19,8 +20,8 @@ func (n *feedNode) writtenAt(t *testing.T, table string, key attr.Item, at time.
 // logSent puts what waits on an item into the replay log, as sent at an instant.
 func (n *feedNode) logSent(t *testing.T, table string, key attr.Item, at time.Time) {
 	t.Helper()
-	n.withWaiting(t, table, key, func(w *work, entries []*intent.Entry) error {
-		return w.replay(w.bySeq[entries[0].Seq], at)
+	n.withWaiting(t, table, key, func(w *outbox.Work, entries []*intent.Entry) error {
+		return w.Replay(w.BySeq[entries[0].Seq], at)
 	})
 }
 
@@ -42,12 +43,12 @@ func (n *feedNode) wantLogged(t *testing.T, want int64, when string) {
 // logged is how many writes the replay log has.
 func (n *feedNode) logged(t *testing.T) int64 {
 	t.Helper()
-	var s replaySums
+	var s outbox.LogSums
 	n.inView(t, func(tx *store.Tx) (err error) {
-		s, err = readReplaySums(tx)
+		s, err = outbox.ReadReplaySums(tx)
 		return err
 	})
-	return s.entries
+	return s.Entries
 }
 
 // What was written before the machine knew the time is not thirty years old: it keeps nobody from writing.

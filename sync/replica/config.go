@@ -8,12 +8,16 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // Config is what a Replica is made of. Store and Cloud have to be there; the rest has defaults.
 type Config struct {
 	Store *store.Store
-	Cloud Cloud
+	Cloud remote.Cloud
 	Dir   string // for the identity file, beside the store; empty: in memory only, for tests
 
 	Clock clock.Clock   // nil: the wall clock
@@ -23,11 +27,12 @@ type Config struct {
 	SyncTable string // in the cloud, for identities, tombstones and proofs; empty: touchline-sync
 	LockTable string // in the cloud, of the leases; empty: there are none, and no fence is looked up
 
-	Poll         []PollRule           // what is read regularly
-	Merge        map[string]MergeFunc // by table: the application's answers to conflicts
-	Transactions *bool                // does the cloud have them; nil: it is asked, if it is a Prober
+	Poll         []PollRule                    // what is read regularly
+	Merge        map[string]conflict.MergeFunc // by table: the application's answers to conflicts
+	Transactions *bool                         // does the cloud have them; nil: it is asked, if it is a Prober
 
-	Budget   Budget
+	Budget   flow.Budget
+	Limits   Limits        // zero: UsualLimits
 	Lanes    int           // requests on their way at once, beside one for what goes ahead; 0: 16
 	Deadline time.Duration // of one request; 0: 10 s
 
@@ -43,7 +48,6 @@ type Config struct {
 
 const (
 	defaultLanes    = 16
-	maxLanes        = 64
 	defaultDeadline = 10 * time.Second
 )
 
@@ -63,11 +67,14 @@ func (c Config) withDefaults() (Config, error) {
 	if c.SyncTable == "" {
 		c.SyncTable = "touchline-sync"
 	}
+	if c.Limits == (Limits{}) {
+		c.Limits = UsualLimits()
+	}
 	if c.Lanes == 0 {
 		c.Lanes = defaultLanes
 	}
-	if c.Lanes < 1 || c.Lanes > maxLanes {
-		return c, fault.New(fault.Invalid, "replica_config", "the replicator has 1 to %d lanes, not %d", maxLanes, c.Lanes)
+	if c.Lanes < 1 || c.Lanes > outbox.MaxLanes {
+		return c, fault.New(fault.Invalid, "replica_config", "the replicator has 1 to %d lanes, not %d", outbox.MaxLanes, c.Lanes)
 	}
 	if c.Deadline == 0 {
 		c.Deadline = defaultDeadline
@@ -75,6 +82,6 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Failpoint == nil {
 		c.Failpoint = func(string) {}
 	}
-	c.Budget = c.Budget.withDefaults()
+	c.Budget = c.Budget.WithDefaults()
 	return c, nil
 }

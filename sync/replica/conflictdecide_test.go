@@ -17,6 +17,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -33,7 +34,7 @@ func ifIdle(tx *store.Tx, k attr.Item) error {
 func refused(t *testing.T, change ...func(*replica.Config)) (n *node, foreign simcloud.Foreign, seq uint64) {
 	c := newCloud()
 	n = newNode(t, c, "a", change...)
-	n.put("data", item("p", "s", "status", "idle"))
+	n.put("data", Item("p", "s", "status", "idle"))
 	n.run()
 	n.drained()
 	foreign = simcloud.Foreign{Cloud: c, Name: "console"}
@@ -47,9 +48,9 @@ func refused(t *testing.T, change ...func(*replica.Config)) (n *node, foreign si
 	return n, foreign, seq
 }
 
-func (n *node) conflicts(state replica.ConflictState) []*replica.Conflict {
+func (n *node) conflicts(state conflict.State) []*conflict.Record {
 	n.t.Helper()
-	found, _, err := n.r.Conflicts(context.Background(), replica.ConflictQuery{State: state})
+	found, _, err := n.r.Conflicts().List(context.Background(), conflict.Query{State: state})
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -58,16 +59,16 @@ func (n *node) conflicts(state replica.ConflictState) []*replica.Conflict {
 
 func TestConflictIsRecorded(t *testing.T) {
 	n, _, seq := refused(t)
-	found := n.conflicts(replica.StateOpen)
+	found := n.conflicts(conflict.StateOpen)
 	if len(found) != 1 {
 		t.Fatalf("%d conflicts, want one", len(found))
 	}
-	c, err := n.r.Conflict(t.Context(), found[0].ID)
+	c, err := n.r.Conflicts().Find(t.Context(), found[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := &c.Decided[0]
-	if c.Kind != replica.KindRefused || c.Code == "" || c.Text == "" || c.At.IsZero() || d.Entry.Seq != seq || !strings.HasSuffix(d.Entry.Condition, "= :1)") {
+	if c.Kind != conflict.KindRefused || c.Code == "" || c.Text == "" || c.At.IsZero() || d.Entry.Seq != seq || !strings.HasSuffix(d.Entry.Condition, "= :1)") {
 		t.Errorf("%+v of %+v, want entry %d", *c, *d.Entry, seq)
 	}
 	if d.Met["status"].Str() != "taken" || d.Base["status"].Str() != "idle" {
@@ -88,12 +89,12 @@ func TestConflictIsRecorded(t *testing.T) {
 // A retry is a write like any other: refused here where its condition does not hold, else sent under a number of its own.
 func TestRetryConflict(t *testing.T) {
 	n, foreign, seq := refused(t)
-	id := n.conflicts(replica.StateOpen)[0].ID
-	_, err := n.r.RetryConflict(t.Context(), id)
+	id := n.conflicts(conflict.StateOpen)[0].ID
+	_, err := n.r.Conflicts().Retry(t.Context(), id)
 	if f, ok := errors.AsType[*kinds.Error](err); !ok || f.Kind != kinds.Conflict || f.Code != "retry_refused" {
 		t.Fatalf("a retry whose condition does not hold: %v", err)
 	}
-	if open := n.conflicts(replica.StateOpen); len(open) != 1 || n.status().Waiting != 0 {
+	if open := n.conflicts(conflict.StateOpen); len(open) != 1 || n.status().Waiting != 0 {
 		t.Fatal("a refused retry changed something")
 	}
 	image := maps.Clone(n.wire.cloud.Item("data", key("p", "s")))
@@ -108,8 +109,8 @@ func TestRetryConflict(t *testing.T) {
 		return err
 	})
 	n.drained()
-	c, err := n.r.RetryConflict(t.Context(), id)
-	if err != nil || c.State != replica.StateRetried || len(c.NewSeqs) != 1 || c.NewSeqs[0] <= seq || c.ClosedAt.IsZero() {
+	c, err := n.r.Conflicts().Retry(t.Context(), id)
+	if err != nil || c.State != conflict.StateRetried || len(c.NewSeqs) != 1 || c.NewSeqs[0] <= seq || c.ClosedAt.IsZero() {
 		t.Fatalf("%+v %v", c, err)
 	}
 	n.drained()
@@ -117,25 +118,25 @@ func TestRetryConflict(t *testing.T) {
 		t.Errorf("the cloud has %v", got)
 	}
 	n.same("data")
-	for _, again := range []func(context.Context, uint64) (*replica.Conflict, error){n.r.RetryConflict, n.r.DiscardConflict} {
+	for _, again := range []func(context.Context, uint64) (*conflict.Record, error){n.r.Conflicts().Retry, n.r.Conflicts().Discard} {
 		if _, err := again(t.Context(), id); !kinds.Is(err, kinds.Conflict) {
 			t.Errorf("a decided conflict was decided again: %v", err)
 		}
 	}
-	if _, err := n.r.RetryConflict(t.Context(), 99); !kinds.Is(err, kinds.NotFound) {
+	if _, err := n.r.Conflicts().Retry(t.Context(), 99); !kinds.Is(err, kinds.NotFound) {
 		t.Errorf("an unknown one: %v", err)
 	}
 }
 
 func TestDiscardConflict(t *testing.T) {
 	n, _, _ := refused(t)
-	id := n.conflicts(replica.StateOpen)[0].ID
+	id := n.conflicts(conflict.StateOpen)[0].ID
 	before := len(n.wire.sent())
-	c, err := n.r.DiscardConflict(t.Context(), id)
-	if err != nil || c.State != replica.StateDiscarded {
+	c, err := n.r.Conflicts().Discard(t.Context(), id)
+	if err != nil || c.State != conflict.StateDiscarded {
 		t.Fatalf("%+v %v", c, err)
 	}
-	if kept, err := n.r.Conflict(t.Context(), id); err != nil || kept.State != replica.StateDiscarded || kept.ClosedAt.IsZero() {
+	if kept, err := n.r.Conflicts().Find(t.Context(), id); err != nil || kept.State != conflict.StateDiscarded || kept.ClosedAt.IsZero() {
 		t.Errorf("%+v %v: the record has to stay", kept, err)
 	}
 	if st := n.status(); st.Conflicts.Open != 0 || st.Conflicts.Kept != 1 || len(n.wire.sent()) != before {
@@ -145,9 +146,9 @@ func TestDiscardConflict(t *testing.T) {
 
 // The application's own answer is written like any of its writes, and nobody is asked.
 func TestMergeHandler(t *testing.T) {
-	var seen replica.MergeCase
+	var seen conflict.MergeCase
 	n, _, _ := refused(t, func(c *replica.Config) {
-		c.Merge = map[string]replica.MergeFunc{"data": func(m replica.MergeCase) ([]store.WriteItem, bool) {
+		c.Merge = map[string]conflict.MergeFunc{"data": func(m conflict.MergeCase) ([]store.WriteItem, bool) {
 			seen = m
 			u := &store.UpdateItem{Table: "data", Key: m.Entries[0].Key, Update: "SET waiting = :w"}
 			u.Values = attr.Item{":w": m.Items[0].View["status"]}
@@ -155,10 +156,10 @@ func TestMergeHandler(t *testing.T) {
 		}}
 	})
 	n.drained()
-	if len(n.conflicts(replica.StateOpen)) != 0 {
+	if len(n.conflicts(conflict.StateOpen)) != 0 {
 		t.Fatal("a person is asked all the same")
 	}
-	merged := n.conflicts(replica.StateResolved)
+	merged := n.conflicts(conflict.StateResolved)
 	if len(merged) != 1 || len(merged[0].NewSeqs) != 1 {
 		t.Fatalf("%+v", merged)
 	}
@@ -175,14 +176,14 @@ func TestMergeHandler(t *testing.T) {
 
 // What a handler cannot do, or what is refused, is for a person.
 func TestMergeHandlerWithoutAnAnswer(t *testing.T) {
-	for name, handler := range map[string]replica.MergeFunc{
-		"none": func(replica.MergeCase) ([]store.WriteItem, bool) { return nil, false },
-		"refused": func(m replica.MergeCase) ([]store.WriteItem, bool) {
+	for name, handler := range map[string]conflict.MergeFunc{
+		"none": func(conflict.MergeCase) ([]store.WriteItem, bool) { return nil, false },
+		"refused": func(m conflict.MergeCase) ([]store.WriteItem, bool) {
 			return []store.WriteItem{{Put: &store.PutItem{Table: "data", Item: m.Entries[0].Key, Condition: "attribute_not_exists(pk)"}}}, true
 		},
 	} {
-		n, _, _ := refused(t, func(c *replica.Config) { c.Merge = map[string]replica.MergeFunc{"data": handler} })
-		open := n.conflicts(replica.StateOpen)
+		n, _, _ := refused(t, func(c *replica.Config) { c.Merge = map[string]conflict.MergeFunc{"data": handler} })
+		open := n.conflicts(conflict.StateOpen)
 		if len(open) != 1 || (open[0].Note != "") != (name == "refused") {
 			t.Errorf("%s: %+v", name, open)
 		}
@@ -195,7 +196,7 @@ func TestMergeHandlerWithoutAnAnswer(t *testing.T) {
 // poisoned is a node with a write that the cloud refuses as not valid, whatever the item, and one behind it.
 func poisoned(t *testing.T) (n *node, seqs []uint64) {
 	n = newNode(t, newCloud(), "a")
-	n.put("data", item("p", "s", "n", 1))
+	n.put("data", Item("p", "s", "n", 1))
 	n.run()
 	n.drained()
 	left, written := make(chan struct{}), make(chan struct{})
@@ -241,12 +242,12 @@ func TestQuarantine(t *testing.T) {
 	for _, verb := range []string{"discard", "retry"} {
 		t.Run(verb, func(t *testing.T) {
 			n, seqs := poisoned(t)
-			n.put("data", item("other", "s", "v", 1))
+			n.put("data", Item("other", "s", "v", 1))
 			n.until("the rest flows", func() bool {
 				return n.wire.cloud.Item("data", key("other", "s")) != nil && n.status().Waiting == int64(len(seqs))
 			})
-			c := n.conflicts(replica.StateOpen)[0]
-			if c.Kind != replica.KindQuarantine || c.Decided[0].Entry.Seq != seqs[0] || len(c.Tail) != 1 || c.Tail[0].Seq != seqs[1] {
+			c := n.conflicts(conflict.StateOpen)[0]
+			if c.Kind != conflict.KindQuarantine || c.Decided[0].Entry.Seq != seqs[0] || len(c.Tail) != 1 || c.Tail[0].Seq != seqs[1] {
 				t.Fatalf("%+v, tail %v", c, c.Tail)
 			}
 			if st := n.status(); st.Waiting != 2 || len(st.Alarms()) == 0 {
@@ -254,9 +255,9 @@ func TestQuarantine(t *testing.T) {
 			}
 			late := n.add("data", key("p", "s"), 100) // stands behind, and in no record
 			n.wire.setFault(nil)
-			decide, want, state := n.r.DiscardConflict, int64(101), replica.StateDiscarded
+			decide, want, state := n.r.Conflicts().Discard, int64(101), conflict.StateDiscarded
 			if verb == "retry" {
-				decide, want, state = n.r.RetryConflict, 106, replica.StateRetried
+				decide, want, state = n.r.Conflicts().Retry, 106, conflict.StateRetried
 			}
 			done, err := decide(t.Context(), c.ID)
 			if err != nil || done.State != state {
@@ -282,7 +283,7 @@ func TestQuarantine(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	n, _, _ := refused(t)
 	n.stop()
-	n.put("data", item("q", "s"))
+	n.put("data", Item("q", "s"))
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(n.r.Collector())
 	families, err := reg.Gather()

@@ -15,6 +15,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -145,10 +146,10 @@ func crashAt(t *testing.T, nth int, lossy bool) (died bool) {
 func writeAll(n *node) {
 	for i := range 3 {
 		p := fmt.Sprint("p", i)
-		n.put("data", item(p, "s", "n", 0))
+		n.put("data", Item(p, "s", "n", 0))
 		n.add("data", key(p, "s"), 1)
 		n.add("data", key(p, "s"), 10)
-		n.put("data", item(p, "gone"))
+		n.put("data", Item(p, "gone"))
 		n.update(func(tx *store.Tx) error {
 			_, err := tx.Delete(store.DeleteItem{Table: "data", Key: key(p, "gone")})
 			return err
@@ -180,7 +181,7 @@ func check(t *testing.T, n *node, nth int) {
 		t.Errorf("death %d: the sum is %v, want 300", nth, got["n"])
 	}
 	if st := n.status(); st.Conflicts.Kept != 0 {
-		found, _, _ := n.r.Conflicts(t.Context(), replica.ConflictQuery{})
+		found, _, _ := n.r.Conflicts().List(t.Context(), conflict.Query{})
 		for _, c := range found {
 			t.Errorf("death %d: a conflict: %s %s: %s", nth, c.Kind, c.Code, c.Text)
 		}

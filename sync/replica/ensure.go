@@ -109,7 +109,7 @@ func rawPartition(spec *store.TableSpec, value attr.Value) ([]byte, bool) {
 func (r *Replica) ensure(ctx context.Context, w *want, limit time.Time) error {
 	f := &r.feeds
 	for {
-		if r.subscribe(w) || !r.net.online() || !r.clock.Now().Before(limit) {
+		if r.subscribe(w) || !r.net.Online() || !r.clock.Now().Before(limit) {
 			return ctx.Err()
 		}
 		f.mu.Lock()

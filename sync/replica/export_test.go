@@ -8,15 +8,6 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Limits are the replica's, see there.
-type Limits = limits
-
-// UsualLimits are those of every replica that nobody has limited.
-func UsualLimits() Limits { return usualLimits() }
-
-// Limit gives the replica other limits, before it is opened.
-func (r *Replica) Limit(l Limits) { r.limits = l }
-
 // InHand is how many units the lanes hold in memory. The lanes do not run.
 func (r *Replica) InHand() (n int) {
 	for _, l := range r.lanes {
@@ -40,14 +31,14 @@ func (r *Replica) TableSeen(name string) string {
 // Doubtful lists the writes that wait on an item and do not hold on what the cloud has there: they are not in the view.
 func (r *Replica) Doubtful(ctx context.Context, table string, key attr.Item) (seqs []uint64, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
-		w := r.newWork(tx)
-		it, err := w.item(table, key)
+		w := r.box.Begin(tx)
+		it, err := w.Load(table, key)
 		if err != nil {
 			return err
 		}
-		entries, err := w.entries(it)
+		entries, err := w.Entries(it)
 		if err == nil {
-			_, seqs = intent.View(it.sh.known, entries, w.env)
+			_, seqs = intent.View(it.Remote.Known, entries, w.Env)
 		}
 		return err
 	})

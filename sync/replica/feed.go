@@ -14,6 +14,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // PollRule says what of a table is read regularly: what others have written is learned by it.
@@ -107,7 +108,7 @@ func (r *Replica) runFeed(ctx context.Context) error {
 		if err := r.clock.Wait(ctx, r.nextRound(rules), nil); err != nil {
 			return err
 		}
-		for !r.net.whenOnline(wake) {
+		for !r.net.WhenOnline(wake) {
 			if err := r.clock.Wait(ctx, time.Time{}, wake); err != nil {
 				return err
 			}
@@ -158,7 +159,7 @@ func (r *Replica) round(ctx context.Context, rule *feedRule) {
 	now := r.clock.Now()
 	if err != nil {
 		rule.status.Errors++
-		rule.status.LastError = errorText(err)
+		rule.status.LastError = remote.ErrorText(err)
 		rule.next = now.Add(max(r.jittered(rule.Every), pollWait().Delay(rule.tries, r.float())))
 		rule.tries++
 		return
@@ -193,7 +194,7 @@ func (r *Replica) roundOf(ctx context.Context, rule *feedRule) (items int, whole
 		if first == nil {
 			first = err
 		}
-		if classOf(err) != intent.Validation {
+		if remote.ClassOf(err) != intent.Validation {
 			return items, false, first // the next partition would fare no better
 		}
 	}
@@ -203,8 +204,8 @@ func (r *Replica) roundOf(ctx context.Context, rule *feedRule) (items int, whole
 
 // passFailed notes what an error of the feed says about the way to the cloud.
 func (r *Replica) passFailed(p *pass, err error) {
-	_, gone := unreached(err)
-	switch class := classOf(err); {
+	_, gone := remote.Unreached(err)
+	switch class := remote.ClassOf(err); {
 	case gone:
 		r.linkLost(err)
 	case errors.Is(err, errOtherKeys): // that was said when it was found
@@ -213,14 +214,6 @@ func (r *Replica) passFailed(p *pass, err error) {
 	default:
 		r.complain("reading "+p.table, err)
 	}
-}
-
-// classOf is the class of a cloud's error; Unknown of any other.
-func classOf(err error) intent.Class {
-	if e, ok := errors.AsType[*intent.Error](err); ok {
-		return e.Class
-	}
-	return intent.Unknown
 }
 
 // passesOf lists what a round reads, in an order that does not depend on chance: where the last one ended, the next goes on.

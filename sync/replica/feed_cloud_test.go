@@ -13,6 +13,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // shelf is a cloud of one process: a store that is asked as DynamoDB would be. fail, where set, is asked before each
@@ -24,7 +25,7 @@ type shelf struct {
 	mu    sync.Mutex
 	fail  func(op, table string) error
 	after func(op, table string) error
-	state map[string]TableState
+	state map[string]remote.TableState
 	asked []string
 	made  int // tables of the teams after the first
 }
@@ -36,7 +37,7 @@ func newShelf(t testing.TB) *shelf {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	c := &shelf{st: st, state: map[string]TableState{}}
+	c := &shelf{st: st, state: map[string]remote.TableState{}}
 	for _, spec := range append(feedTables(), syncSpec()) {
 		c.define(t, spec)
 	}
@@ -53,7 +54,7 @@ func (c *shelf) define(t testing.TB, spec store.TableSpec) {
 	if err := c.st.Define(context.Background(), spec); err != nil {
 		t.Fatal(err)
 	}
-	c.state[spec.Name] = TableState{ID: spec.Name + "-1"}
+	c.state[spec.Name] = remote.TableState{ID: spec.Name + "-1"}
 }
 
 // feedTables are the tables of these tests.
@@ -210,7 +211,7 @@ func (c *shelf) item(table string, key attr.Item) (it attr.Item, err error) {
 	return it, err
 }
 
-func (c *shelf) Read(ctx context.Context, q Reading) (page Page, err error) {
+func (c *shelf) Read(ctx context.Context, q remote.Reading) (page remote.Page, err error) {
 	if err := c.before("read", q.Table); err != nil {
 		return page, err
 	}
@@ -221,11 +222,11 @@ func (c *shelf) Read(ctx context.Context, q Reading) (page Page, err error) {
 		} else {
 			got, err = tx.Scan(store.Scan{Table: q.Table, StartKey: q.After, Limit: q.Limit})
 		}
-		page = Page{Items: got.Items, LastKey: got.LastKey}
+		page = remote.Page{Items: got.Items, LastKey: got.LastKey}
 		return err
 	})
 	if err != nil {
-		return Page{}, shelfError(err)
+		return remote.Page{}, shelfError(err)
 	}
 	return page, c.behind("read", q.Table)
 }
@@ -237,9 +238,9 @@ func (c *shelf) Skew() time.Duration {
 }
 
 // Table implements Catalogue.
-func (c *shelf) Table(ctx context.Context, name string) (TableState, error) {
+func (c *shelf) Table(ctx context.Context, name string) (remote.TableState, error) {
 	if err := c.before("table", name); err != nil {
-		return TableState{}, err
+		return remote.TableState{}, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -356,7 +357,7 @@ func (c *shelf) restoreTo(t testing.TB, b backup) {
 	c.replaceTeams(t, b)
 	c.set(func() {
 		c.made++
-		c.state["teams"] = TableState{ID: fmt.Sprint("teams-", 1+c.made), CreatedAt: time.Now(), RestoredAt: b.at}
+		c.state["teams"] = remote.TableState{ID: fmt.Sprint("teams-", 1+c.made), CreatedAt: time.Now(), RestoredAt: b.at}
 	})
 }
 

@@ -10,7 +10,9 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // feedNode is a node on the shelf.
@@ -105,8 +107,8 @@ func (n *feedNode) online(t testing.TB) {
 	if err := n.connect(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	n.net.begin(n.clock.Now())
-	n.net.probed("", n.clock.Now())
+	n.net.Begin(n.clock.Now())
+	n.net.Probed("", n.clock.Now())
 }
 
 // letPass has the time of the bubble go on.
@@ -241,12 +243,12 @@ func (n *feedNode) waits(t testing.TB, want int64) {
 func (n *feedNode) pendingOn(t testing.TB, id string) (seqs []uint64) {
 	t.Helper()
 	n.inView(t, func(tx *store.Tx) error {
-		it, err := n.newWork(tx).item("teams", teamKey(id))
+		it, err := n.box.Begin(tx).Load("teams", teamKey(id))
 		if err != nil {
 			return err
 		}
-		for _, at := range it.sh.pending {
-			seqs = append(seqs, at.seq)
+		for _, at := range it.Remote.Pending {
+			seqs = append(seqs, at.Seq)
 		}
 		return nil
 	})
@@ -256,39 +258,39 @@ func (n *feedNode) pendingOn(t testing.TB, id string) (seqs []uint64) {
 // changeWaiting changes what waits on an item, behind the back of the node.
 func (n *feedNode) changeWaiting(t testing.TB, table string, key attr.Item, change func(e *intent.Entry)) {
 	t.Helper()
-	n.withWaiting(t, table, key, func(w *work, entries []*intent.Entry) error {
+	n.withWaiting(t, table, key, func(w *outbox.Work, entries []*intent.Entry) error {
 		for _, e := range entries {
 			change(e)
-			w.changed(e)
+			w.Changed(e)
 		}
 		return nil
 	})
 }
 
 // withWaiting works on what waits on an item, in a transaction.
-func (n *feedNode) withWaiting(t testing.TB, table string, key attr.Item, do func(w *work, entries []*intent.Entry) error) {
+func (n *feedNode) withWaiting(t testing.TB, table string, key attr.Item, do func(w *outbox.Work, entries []*intent.Entry) error) {
 	t.Helper()
 	n.inTx(t, func(tx *store.Tx) error {
-		w := n.newWork(tx)
-		it, err := w.item(table, key)
+		w := n.box.Begin(tx)
+		it, err := w.Load(table, key)
 		if err != nil {
 			return err
 		}
-		entries, err := w.entries(it)
+		entries, err := w.Entries(it)
 		if err != nil {
 			return err
 		}
 		if err := do(w, entries); err != nil {
 			return err
 		}
-		return w.finish()
+		return w.Finish()
 	})
 }
 
 // conflicts returns the node's records.
-func (n *feedNode) conflicts(t testing.TB) []*Conflict {
+func (n *feedNode) conflicts(t testing.TB) []*conflict.Record {
 	t.Helper()
-	list, _, err := n.Conflicts(t.Context(), ConflictQuery{})
+	list, _, err := n.Conflicts().List(t.Context(), conflict.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +298,7 @@ func (n *feedNode) conflicts(t testing.TB) []*Conflict {
 }
 
 // recorded wants so many records, and returns them.
-func (n *feedNode) recorded(t testing.TB, want int) []*Conflict {
+func (n *feedNode) recorded(t testing.TB, want int) []*conflict.Record {
 	t.Helper()
 	got := n.conflicts(t)
 	if len(got) != want {

@@ -11,6 +11,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // sideCheckpoint holds how far passes have come that were not through when their round ended: by pass.key.
@@ -89,12 +91,12 @@ func (r *Replica) resume(ctx context.Context, p *pass) (*pass, error) {
 
 // page reads one page and takes it in, with the position behind it.
 func (r *Replica) page(ctx context.Context, p *pass) (n int, last bool, err error) {
-	read := r.reads.start()
-	defer read.end()
+	read := r.box.Reads.Start()
+	defer read.End()
 	began, epoch := r.serverNow(), r.identity.restores.epoch.Load()
 	page, err := r.readPage(ctx, p)
 	if err != nil {
-		if classOf(err) == intent.Validation && p.after != nil && !p.alone { // a position that the table does not have any more
+		if remote.ClassOf(err) == intent.Validation && p.after != nil && !p.alone { // a position that the table does not have any more
 			p.after, p.kept = nil, false
 			delete(r.feeds.unfinished, p.key)
 			return 0, false, errors.Join(err, r.store.Update(ctx, p.keep))
@@ -147,11 +149,11 @@ func (r *Replica) stands(p *pass, last bool) {
 	f.unfinished[p.key] = p
 }
 
-func (r *Replica) readPage(ctx context.Context, p *pass) (Page, error) {
+func (r *Replica) readPage(ctx context.Context, p *pass) (remote.Page, error) {
 	if err := r.readable(p.table); err != nil {
-		return Page{}, err
+		return remote.Page{}, err
 	}
-	q := Reading{Table: p.table, After: p.after, Limit: r.limits.Page}
+	q := remote.Reading{Table: p.table, After: p.after, Limit: r.limits.Page}
 	if !p.partition.IsZero() {
 		q.KeyCondition = "#p = :p"
 		q.Params = expr.Params{
@@ -170,9 +172,9 @@ func (r *Replica) note(ctx context.Context, p *pass, images []image) error {
 	}
 	return r.store.View(ctx, func(tx *store.Tx) error {
 		for i := range images {
-			it, err := itemOf(tx, p.spec, images[i].key)
+			it, err := outbox.ItemOf(tx, p.spec, images[i].key)
 			if err == nil {
-				p.seen[it.id()] = struct{}{}
+				p.seen[it.ID()] = struct{}{}
 			}
 		}
 		return nil
@@ -226,7 +228,7 @@ func (r *Replica) absent(ctx context.Context, p *pass) error {
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	if _, asks := r.cloud.(Catalogue); !asks && p.partition.IsZero() && len(keys) == bases && bases >= massAbsent {
+	if _, asks := r.cloud.(remote.Catalogue); !asks && p.partition.IsZero() && len(keys) == bases && bases >= massAbsent {
 		r.log.Error("feed: a table has become empty in the cloud; nothing is deleted here", "table", p.table, "items", bases)
 		return nil
 	}
@@ -241,21 +243,21 @@ func (r *Replica) absent(ctx context.Context, p *pass) error {
 // absentee is an item that a pass has not met.
 type absentee struct {
 	raw     []byte // its key
-	pending []place
+	pending []outbox.Place
 }
 
 // unseen lists the items of the pass's range that the cloud had, and the pass has not met. bases is how many it had.
 func (r *Replica) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases int, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		var found []absentee
-		err := tx.Side(sideShadow).Each([]byte(p.key), nil, func(k, v []byte) (bool, error) {
-			sh, _, err := decodeShadow(v)
-			if err != nil || sh.known.Item == nil {
+		err := tx.Side(outbox.SideRemote).Each([]byte(p.key), nil, func(k, v []byte) (bool, error) {
+			sh, _, err := outbox.DecodeRemote(v)
+			if err != nil || sh.Known.Item == nil {
 				return true, nil //nolint:nilerr // what cannot be read is told by who needs it
 			}
 			bases++
-			if _, ok := p.seen[string(k)]; !ok && sh.set.Before(p.began) {
-				found = append(found, absentee{raw: append([]byte(nil), k[len(p.table)+1:]...), pending: sh.pending})
+			if _, ok := p.seen[string(k)]; !ok && sh.Set.Before(p.began) {
+				found = append(found, absentee{raw: append([]byte(nil), k[len(p.table)+1:]...), pending: sh.Pending})
 			}
 			return true, nil
 		})
@@ -292,13 +294,13 @@ func settledKeys(tx *store.Tx, table string, found []absentee) (keys []attr.Item
 // sends reports whether a change of an item will be sent: then that finds out that the item is gone. What is quarantined
 // waits for a person, and finds out nothing. A condition that a transaction has on the item changes nothing of it, and
 // may wait as long as another table is not to be had.
-func sends(tx *store.Tx, table string, key attr.Item, pending []place) (bool, error) {
+func sends(tx *store.Tx, table string, key attr.Item, pending []outbox.Place) (bool, error) {
 	for _, p := range pending {
-		u, err := getUnit(tx, p.unitID)
+		u, err := outbox.Get(tx, p.ID)
 		if err != nil {
 			return false, err
 		}
-		if u != nil && !u.held() && u.writes(table, key) {
+		if u != nil && !u.Held() && u.Writes(table, key) {
 			return true, nil
 		}
 	}
@@ -312,7 +314,7 @@ func (r *Replica) refreshAbsent(ctx context.Context, table string, key attr.Item
 	if err != nil {
 		return err
 	}
-	defer im.read.end()
+	defer im.read.End()
 	if im.item == nil {
 		if err := r.checkTable(ctx, table); err != nil {
 			return err

@@ -206,7 +206,7 @@ func rawOf(t testing.TB, text string) []byte {
 // A position and what was read before it are there together or not at all.
 func TestCheckpointWithItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir, page := newShelf(t), t.TempDir(), usualLimits().Page
+		c, dir, page := newShelf(t), t.TempDir(), UsualLimits().Page
 		for i := range page + 1 {
 			c.foreign(t, "follows", nil, follow("m", fmt.Sprintf("%05d", i)))
 		}

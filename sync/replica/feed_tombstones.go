@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 const (
@@ -20,10 +21,10 @@ func (r *Replica) forgetTombstones(ctx context.Context) {
 		before := r.serverNow().Add(-tombstoneFor)
 		seen := 0
 		err := r.store.View(ctx, func(tx *store.Tx) error {
-			return tx.Side(sideShadow).Each(nil, after, func(k, v []byte) (bool, error) {
+			return tx.Side(outbox.SideRemote).Each(nil, after, func(k, v []byte) (bool, error) {
 				after = append([]byte(nil), k...)
 				seen++
-				if sh, _, err := decodeShadow(v); err == nil && sh.gone != (gone{}) && sh.gone.at.Before(before) && len(sh.pending) == 0 {
+				if sh, _, err := outbox.DecodeRemote(v); err == nil && sh.Gone != (outbox.Gone{}) && sh.Gone.At.Before(before) && len(sh.Pending) == 0 {
 					old = append(old, after)
 				}
 				return seen < sweepSlice, nil
@@ -44,21 +45,21 @@ func (r *Replica) forgetTombstones(ctx context.Context) {
 
 // forgetGone takes the tombstones out of some shadows, and the shadows that were only kept for them.
 func forgetGone(tx *store.Tx, keys [][]byte, before time.Time) error {
-	side := tx.Side(sideShadow)
+	side := tx.Side(outbox.SideRemote)
 	for _, key := range keys {
 		v, err := side.Get(key)
 		if err != nil {
 			return err
 		}
-		sh, _, err := decodeShadow(v)
-		if err != nil || sh.gone == (gone{}) || !sh.gone.at.Before(before) || len(sh.pending) > 0 {
+		sh, _, err := outbox.DecodeRemote(v)
+		if err != nil || sh.Gone == (outbox.Gone{}) || !sh.Gone.At.Before(before) || len(sh.Pending) > 0 {
 			continue // changed meanwhile
 		}
-		sh.gone = gone{}
-		if sh.known.Item == nil {
+		sh.Gone = outbox.Gone{}
+		if sh.Known.Item == nil {
 			err = side.Delete(key)
 		} else {
-			err = side.Set(key, sh.encode())
+			err = side.Set(key, sh.Encode())
 		}
 		if err != nil {
 			return err

@@ -1,19 +1,19 @@
 package replica
 
 import (
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // flight is a unit that is being sent.
 type flight struct {
-	*unit
-	read      *reading  // since the request left whose answer is to be settled
-	began     time.Time // when that was, server-corrected
+	*outbox.Batch
+	read      *outbox.Read // since the request left whose answer is to be settled
+	began     time.Time    // when that was, server-corrected
 	outcome   intent.Outcome
 	shown     []*intent.Known // by entry: the item as the last answer had it that showed one; nil: its base is newer, or none did
 	known     []intent.Known  // as the answer was judged
@@ -31,7 +31,7 @@ type flight struct {
 // written are the unit's tables that an action writes to. A tombstone goes to the node's own table: it is no try of a table
 // that is stopped, and that it was taken tells nothing of that.
 func (f *flight) written(a *intent.Action) []string {
-	return slices.DeleteFunc(f.tables(), func(table string) bool {
+	return slices.DeleteFunc(f.Tables(), func(table string) bool {
 		return !slices.ContainsFunc(a.Calls, func(c intent.Call) bool { return c.Table == table })
 	})
 }
@@ -55,28 +55,28 @@ func (f *flight) sees(known []*intent.Known) {
 // knownOf reads the bases of a flight's items. What an answer to the flight itself has shown since, and is stored when it is
 // settled, comes first: a Put that was refused is computed anew from what refused it. Last is the flight's last request; nil:
 // it has made none.
-func (r *Replica) knownOf(tx *store.Tx, f *flight, last *reading) ([]intent.Known, error) {
+func (r *Replica) knownOf(tx *store.Tx, f *flight, last *outbox.Read) ([]intent.Known, error) {
 	out := make([]intent.Known, len(f.Entries))
 	for i, e := range f.Entries {
 		spec := r.spec(e.Table)
 		if spec == nil {
 			continue
 		}
-		it, err := itemOf(tx, spec, e.Key)
+		it, err := outbox.ItemOf(tx, spec, e.Key)
 		if err != nil {
 			return nil, err
 		}
-		sh, err := r.shadowOf(tx, it)
+		sh, err := outbox.RemoteOf(tx, it)
 		if err != nil {
 			return nil, err
 		}
-		if sh != nil && !sh.lost {
-			out[i] = sh.known
+		if sh != nil && !sh.Lost {
+			out[i] = sh.Known
 		}
 		if f.shown == nil || f.shown[i] == nil {
 			continue
 		}
-		if last == nil || last.overtaken(it.id()) {
+		if last == nil || last.Overtaken(it.ID()) {
 			f.shown[i] = nil
 			continue
 		}
@@ -139,17 +139,6 @@ func (h parkHeap) find(seq uint64) int {
 		}
 	}
 	return -1
-}
-
-// asCloudError has an error of a Cloud as what it is, and any other as what nobody knows.
-func asCloudError(err error) *intent.Error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*intent.Error](err); ok {
-		return e
-	}
-	return &intent.Error{Class: intent.Unknown, Err: err}
 }
 
 // local is an instant of the server's clock by ours.

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // Schedule 7 with a crash: an ADD to a foreign item is applied, the node dies before it has settled the answer, and a foreign
@@ -14,14 +16,14 @@ import (
 func TestForeignPutAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
-		n.net.probed("", n.clock.Now())
+		n.net.Probed("", n.clock.Now())
 		c.foreign(t, "teams", nil, team("x", 5))
 		if err := n.refresh(t.Context(), "teams", teamKey("x")); err != nil {
 			t.Fatal(err)
 		}
 		n.bump(t, "x")
 		l, _ := inHand(t, n)
-		if !n.net.enter(l.sig) || !l.send(t.Context(), l.window[0]) || c.n(t, "x") != 6 {
+		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) || c.n(t, "x") != 6 {
 			t.Fatal("it was not applied")
 		}
 		c.foreign(t, "teams", nil, team("x", 6))
@@ -29,7 +31,7 @@ func TestForeignPutAfterACrash(t *testing.T) {
 		again.drained(t)
 		again.cloudHas(t, teams{"x": 6})
 		for _, record := range again.recorded(t, 1) {
-			if record.Kind != KindUnknown {
+			if record.Kind != conflict.KindUnknown {
 				t.Errorf("it is recorded as %v", record)
 			}
 		}
@@ -46,11 +48,11 @@ func TestRestampedOnceOverACrash(t *testing.T) {
 			_, u := inLane(t, n)
 			return u.Entries[0].Stamp, u.Entries[0].Provisional
 		}
-		n.net.probed("", n.clock.Now())
+		n.net.Probed("", n.clock.Now())
 		n.changeWaiting(t, "prefs", teamKey("x"), func(e *intent.Entry) { e.Provisional = true })
 		l, _ := inHand(t, n)
 		c.refuse(intent.Unknown, func(string, string) bool { return true })
-		if !n.net.enter(l.sig) || !l.send(t.Context(), l.window[0]) {
+		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) {
 			t.Fatal("it was not sent")
 		}
 		sent := l.window[0].Entries[0].Stamp
@@ -74,7 +76,7 @@ func TestEnsureOfTableMadeAnew(t *testing.T) {
 		for _, user := range []string{"theirs", "ours"} {
 			c.foreign(t, "follows", follow("m", user), nil)
 		}
-		c.set(func() { c.state["follows"] = TableState{ID: "follows-2"} })
+		c.set(func() { c.state["follows"] = remote.TableState{ID: "follows-2"} })
 		for _, user := range []string{"theirs", "ours"} {
 			if err := n.Ensure(t.Context(), "follows", follow("m", user)); err != nil {
 				t.Fatal(err)

@@ -19,7 +19,7 @@ func TestFullStoreDrains(t *testing.T) {
 	const writes = 1500
 	n.update(func(tx *store.Tx) error {
 		for i := range writes {
-			if _, err := tx.Put(store.PutItem{Table: "data", Item: item(fmt.Sprint("p", i%200), fmt.Sprint(i))}); err != nil {
+			if _, err := tx.Put(store.PutItem{Table: "data", Item: Item(fmt.Sprint("p", i%200), fmt.Sprint(i))}); err != nil {
 				return err
 			}
 		}
@@ -29,7 +29,7 @@ func TestFullStoreDrains(t *testing.T) {
 		var full error
 		for i := 0; full == nil; i++ {
 			full = s.Update(t.Context(), func(tx *store.Tx) error {
-				_, err := tx.Put(store.PutItem{Table: "screen", Item: item("p", fmt.Sprint(i), "text", strings.Repeat("x", 20_000))})
+				_, err := tx.Put(store.PutItem{Table: "screen", Item: Item("p", fmt.Sprint(i), "text", strings.Repeat("x", 20_000))})
 				return err
 			})
 		}

@@ -9,7 +9,11 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // books are what others leave for the housekeeping.
@@ -53,13 +57,13 @@ func (r *Replica) keepHouse(ctx context.Context) error {
 // came in an order that nobody can tell, and tells holders of a fence that has refused them.
 func (r *Replica) runErrands(ctx context.Context) error {
 	for {
-		if at, away := r.net.probeAt(); away && !r.clock.Now().Before(at) {
+		if at, away := r.net.ProbeAt(); away && !r.clock.Now().Before(at) {
 			r.probe(ctx)
 			r.asked.get().Set() // the server's clock may be known now
 		}
 		r.readBooked(ctx)
 		r.tellDeposed(ctx)
-		until, away := r.net.probeAt()
+		until, away := r.net.ProbeAt()
 		if !away {
 			until = time.Time{}
 		}
@@ -90,13 +94,13 @@ func (r *Replica) probe(ctx context.Context) {
 		r.linkFailed(err)
 		return
 	}
-	r.net.probed("", r.clock.Now())
+	r.net.Probed("", r.clock.Now())
 	r.log.Info("the cloud is there")
 }
 
 // readBooked reads what was booked, if the cloud is there.
 func (r *Replica) readBooked(ctx context.Context) {
-	for r.net.online() {
+	for r.net.Online() {
 		r.books.mu.Lock()
 		if len(r.books.reads) == 0 {
 			r.books.mu.Unlock()
@@ -107,7 +111,7 @@ func (r *Replica) readBooked(ctx context.Context) {
 		r.books.mu.Unlock()
 		if err := r.refresh(ctx, ref.Table, ref.Key); err != nil {
 			r.log.Warn("an item cannot be read again; a later read will", "table", ref.Table, "error", err)
-			if e, gone := unreached(err); gone {
+			if e, gone := remote.Unreached(err); gone {
 				r.offline(intent.Outcome{}, e)
 				r.bookReread(ref.Table, ref.Key)
 			}
@@ -120,9 +124,9 @@ func (r *Replica) readBooked(ctx context.Context) {
 func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err error) {
 	r.learnSpecs()
 	var age, conflicts float64
-	var all counts
+	var all outbox.Counts
 	err = r.store.View(ctx, func(tx *store.Tx) (err error) {
-		if all, err = readCounts(tx); err != nil {
+		if all, err = outbox.ReadCounts(tx); err != nil {
 			return err
 		}
 		oldest, _, err := r.oldest(tx)
@@ -132,33 +136,37 @@ func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err err
 		if !oldest.IsZero() {
 			age = float64(now.Sub(oldest)) / float64(r.cfg.Budget.Age)
 		}
-		l, err := openConflicts(tx)
+		l, err := conflict.Open(tx)
 		if err == nil {
-			conflicts = l.undecided()
+			conflicts = l.Undecided()
 		}
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
-	r.levels.look(age, r.store.Disk().Share(), conflicts)
-	s := r.levels.state(r.cfg.Budget, all.total())
-	if last := r.levels.seen(s); last != s.Level {
+	r.levels.Measure(age, r.store.Disk().Share(), conflicts)
+	s := r.levels.State(r.cfg.Budget, all.Total().Entries, all.Total().Bytes)
+	if last := r.levels.Announce(s); last != s.Level {
 		r.log.Warn("the queue for the cloud changed level", "level", s.Level.String(), "before", last.String(), "which", s.Which, "used", s.Used)
 	}
-	if more, err = r.trimReplay(ctx, now, r.levels.room(r.cfg.Budget, all.total())); err != nil || more {
+	if more, err = r.trimReplay(ctx, now, r.levels.Room(r.cfg.Budget, all.Total().Entries, all.Total().Bytes)); err != nil || more {
 		return more, err
 	}
-	return r.trimConflicts(ctx)
+	return r.conflicts.Trim(ctx)
 }
 
-// seen notes the level that was told last, and returns the one before.
-func (l *levels) seen(s BudgetState) Level {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	before := l.last.Level
-	l.last = s
-	return before
+// trimReplay trims the replay log. With a budget that runs short everything goes. A clock that no server has set right yet makes
+// nothing old.
+func (r *Replica) trimReplay(ctx context.Context, now time.Time, level flow.Level) (more bool, err error) {
+	limit, before := r.cfg.Budget.ReplayBytes, time.Time{}
+	if level >= flow.LevelTight {
+		limit = 0
+	}
+	if r.synced() {
+		before = now.Add(r.cloud.Skew() - r.cfg.Budget.ReplayAge)
+	}
+	return outbox.TrimReplayLog(ctx, r.store, limit, before)
 }
 
 // clockSet is the earliest instant that a clock can tell that was ever set. A machine without a battery begins at 1970, and
@@ -169,21 +177,21 @@ func clockSet() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 // stopped table waits for a person, who has been told: it does not age.
 func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 	stopped := map[string]bool{}
-	for _, s := range r.paces.stoppedTables() {
+	for _, s := range r.paces.StoppedTables() {
 		stopped[s.Table] = true
 	}
 	for _, l := range r.lanes {
 		looks := 0
-		err = tx.Side(sideOutbox).Each([]byte{l.no}, nil, func(k, v []byte) (bool, error) {
-			u, err := readUnit(unitID{lane: k[0], seq: seqOf(k)}, v)
+		err = tx.Side(outbox.SideOutbox).Each([]byte{l.no}, nil, func(k, v []byte) (bool, error) {
+			u, err := outbox.Decode(outbox.ID{Lane: k[0], Seq: outbox.SeqOf(k)}, v)
 			if err != nil {
 				return false, err
 			}
-			if u.held() {
+			if u.Held() {
 				return true, nil
 			}
 			waits = true
-			if slices.ContainsFunc(u.tables(), func(table string) bool { return stopped[table] }) {
+			if slices.ContainsFunc(u.Tables(), func(table string) bool { return stopped[table] }) {
 				looks++
 				return looks < oldestLooks, nil
 			}
@@ -212,13 +220,13 @@ func (r *Replica) Drained(ctx context.Context) (drained bool, err error) {
 // eventWaits are the units of policy state that may wait for the events of their lock.
 type eventWaits struct {
 	mu    sync.Mutex
-	locks map[string]map[unitID]struct{}
+	locks map[string]map[outbox.ID]struct{}
 }
 
-func newEventWaits() *eventWaits { return &eventWaits{locks: map[string]map[unitID]struct{}{}} }
+func newEventWaits() *eventWaits { return &eventWaits{locks: map[string]map[outbox.ID]struct{}{}} }
 
 // expect notes that a unit may have to wait. It comes before the events are looked at, so that none settles unseen.
-func (w *eventWaits) expect(u *unit) {
+func (w *eventWaits) expect(u *outbox.Batch) {
 	e := u.Entries[0]
 	if e.Policy != store.PolicyState || e.Lock == "" {
 		return
@@ -226,20 +234,20 @@ func (w *eventWaits) expect(u *unit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.locks[e.Lock] == nil {
-		w.locks[e.Lock] = map[unitID]struct{}{}
+		w.locks[e.Lock] = map[outbox.ID]struct{}{}
 	}
-	w.locks[e.Lock][u.id] = struct{}{}
+	w.locks[e.Lock][u.ID] = struct{}{}
 }
 
 // settled notifies the waiters that entries are settled.
-func (w *eventWaits) settled(r *Replica, u *unit) {
+func (w *eventWaits) settled(r *Replica, u *outbox.Batch) {
 	w.mu.Lock()
-	var who []unitID
+	var who []outbox.ID
 	for _, e := range u.Entries {
 		switch {
 		case e.Lock == "":
 		case e.Policy == store.PolicyState:
-			delete(w.locks[e.Lock], u.id)
+			delete(w.locks[e.Lock], u.ID)
 			if len(w.locks[e.Lock]) == 0 {
 				delete(w.locks, e.Lock)
 			}
@@ -249,7 +257,7 @@ func (w *eventWaits) settled(r *Replica, u *unit) {
 		}
 	}
 	w.mu.Unlock()
-	slices.SortFunc(who, func(a, b unitID) int { return cmp.Compare(a.seq, b.seq) })
+	slices.SortFunc(who, func(a, b outbox.ID) int { return cmp.Compare(a.Seq, b.Seq) })
 	for _, id := range who {
 		r.push(id)
 	}

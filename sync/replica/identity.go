@@ -3,7 +3,6 @@ package replica
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -227,9 +226,6 @@ func (r *Replica) stateNow() identityState {
 	return id.state
 }
 
-// ErrStopped is the cause of every connect of a node of which two copies run: nothing is sent any more, by either.
-var ErrStopped = errors.New("two copies of this node are running, and neither sends")
-
 // remedyCopies is what a person does then.
 const remedyCopies = "end one of them for good and restart the other"
 
@@ -258,7 +254,7 @@ func (r *Replica) runAfter() uint64 {
 
 // reconnect has the node connect anew before it sends anything more.
 func (r *Replica) reconnect(why string) {
-	r.net.lost(why, r.clock.Now())
+	r.net.Lost(why, r.clock.Now())
 	r.errands.get().Set()
 }
 

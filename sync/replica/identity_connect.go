@@ -9,6 +9,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // connectTries bounds how often a connect looks again because the row has changed under it.
@@ -22,7 +24,7 @@ const maxReplaced = 2
 // connection is sent, and is the probe while the cloud is away: its errors are those of the cloud. One call at a time.
 func (r *Replica) connect(ctx context.Context) error {
 	if why := r.stoppedWhy(); why != "" {
-		return &intent.Error{Class: intent.Denied, Err: ErrStopped}
+		return &intent.Error{Class: intent.Denied, Err: remote.ErrStopped}
 	}
 	row, err := r.getRow(ctx, r.store.Node())
 	if err != nil {
@@ -91,13 +93,13 @@ func (r *Replica) waitsBehind(ctx context.Context, settled uint64) (behind bool,
 		known = lost.Below
 	}
 	err = r.store.View(ctx, func(tx *store.Tx) error {
-		first, err := firstWaiting(tx)
+		first, err := outbox.FirstWaiting(tx)
 		if err != nil || first > settled {
 			return err
 		}
-		return eachUnit(tx, func(u *unit) (bool, error) {
+		return outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
 			lead := u.Entries[0]
-			behind = lead.KnownBy() <= settled && u.id.seq >= known && !lead.Replay && !lead.Lost
+			behind = lead.KnownBy() <= settled && u.ID.Seq >= known && !lead.Replay && !lead.Lost
 			return !behind, nil
 		})
 	})
@@ -138,14 +140,14 @@ func (r *Replica) leaveHistory(ctx context.Context, row *nodeRow) error {
 func (r *Replica) stopCopies(ctx context.Context, row *nodeRow) error {
 	id := &r.identity
 	id.mu.Lock()
-	id.stopped = ErrStopped.Error() + ": " + remedyCopies
+	id.stopped = remote.ErrStopped.Error() + ": " + remedyCopies
 	id.mu.Unlock()
-	r.log.Error("identity: "+ErrStopped.Error()+": "+remedyCopies,
+	r.log.Error("identity: "+remote.ErrStopped.Error()+": "+remedyCopies,
 		"node", r.store.Node())
 	if nonce, err := r.drawNonce(ctx); err == nil {
 		_, _ = r.writeRow(ctx, row, nonce, true) // the other finds out by itself too
 	}
-	return &intent.Error{Class: intent.Denied, Err: ErrStopped}
+	return &intent.Error{Class: intent.Denied, Err: remote.ErrStopped}
 }
 
 // drawNonce draws one and keeps it: in the store, then in the file. A store whose nonce is one of the file's older ones

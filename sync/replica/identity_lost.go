@@ -2,13 +2,14 @@ package replica
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"math"
+	"slices"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // lostQueue is what was queued when this node found that another copy of it, or a later state of itself, has been at
@@ -76,9 +77,6 @@ func (r *Replica) tellLost(ctx context.Context, row *nodeRow) error {
 	})
 }
 
-// flagBatch is how many units are flagged in one transaction.
-const flagBatch = 500
-
 // flagLost flags what waits as of a history that is lost, before anything is sent. It can be interrupted.
 func (r *Replica) flagLost(ctx context.Context) error {
 	lost := r.stateNow().Lost
@@ -90,11 +88,11 @@ func (r *Replica) flagLost(ctx context.Context) error {
 	for done := false; !done; {
 		err := r.changeState(ctx, func(tx *store.Tx, s *identityState) (err error) {
 			if s.Lost.After == nil {
-				if s.Lost.Marked, err = r.allMarked(tx); err != nil {
+				if s.Lost.Marked, err = r.box.AllMarked(tx); err != nil {
 					return err
 				}
 			}
-			s.Lost.After, err = flagSome(tx, s.Lost.After, s.Lost.Below)
+			s.Lost.After, err = outbox.FlagLost(tx, s.Lost.After, s.Lost.Below)
 			done = s.Lost.After == nil
 			s.Lost.Flagged = done
 			return err
@@ -105,57 +103,6 @@ func (r *Replica) flagLost(ctx context.Context) error {
 		r.cfg.Failpoint("identity-flagged")
 	}
 	return nil
-}
-
-// allMarked lists the marked units of all lanes.
-func (r *Replica) allMarked(tx *store.Tx) (seqs []uint64, err error) {
-	for _, l := range r.lanes {
-		marked, err := readAttempted(tx, l.no)
-		if err != nil {
-			return nil, err
-		}
-		seqs = append(seqs, marked...)
-	}
-	return seqs, nil
-}
-
-// flagSome flags some units behind a place in the outbox and returns the place that it has come to, nil at the end.
-func flagSome(tx *store.Tx, after []byte, below uint64) (next []byte, err error) {
-	var ids []unitID
-	err = tx.Side(sideOutbox).Each(nil, after, func(k, _ []byte) (bool, error) {
-		next = append([]byte(nil), k...)
-		if id, ok := unitIDOf(k); ok && id.seq < below {
-			ids = append(ids, id)
-		}
-		return len(ids) < flagBatch, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	t := tally{}
-	for _, id := range ids {
-		u, err := getUnit(tx, id)
-		if err != nil || u == nil {
-			return nil, err
-		}
-		for _, e := range u.Entries {
-			e.Lost = true
-		}
-		if err := putUnit(tx, u, t); err != nil {
-			return nil, err
-		}
-	}
-	if len(ids) < flagBatch {
-		next = nil
-	}
-	return next, t.keep(tx)
-}
-
-func unitIDOf(key []byte) (unitID, bool) {
-	if len(key) != 9 {
-		return unitID{}, false
-	}
-	return unitID{lane: key[0], seq: binary.BigEndian.Uint64(key[1:])}, true
 }
 
 // newSequence returns a sequence and digits to an entry of a lost history that was not sent there (intent.OutRenumber):
@@ -178,30 +125,18 @@ func (r *Replica) newSequence(tx *store.Tx) (seq uint64, digits uint32, err erro
 	return seq, uint32(r.cfg.Rand()%intent.MaxDigits) + 1, tx.Side(sideIdentity).Set([]byte(keyState), data)
 }
 
+// lostMarked is box.lost.
+func (r *Replica) lostMarked() func(seq uint64) bool {
+	lost := r.stateNow().Lost
+	if lost == nil {
+		return nil
+	}
+	return func(seq uint64) bool { return slices.Contains(lost.Marked, seq) }
+}
+
 // first is the first of the new sequences.
 func (l *lostQueue) first() uint64 {
 	return l.Next>>incarnationShift<<incarnationShift | 1<<(incarnationShift-1)
-}
-
-// followRenumbered tells the entries behind a pending create which sequence it has now.
-func (w *work) followRenumbered(old, now *unit) error {
-	for i, e := range now.Entries {
-		it, err := w.item(e.Table, e.Key)
-		if err != nil {
-			return err
-		}
-		entries, err := w.entries(it)
-		if err != nil {
-			return err
-		}
-		for _, later := range entries {
-			if later.Behind == old.Entries[i].Seq {
-				later.Behind = e.Seq
-				w.changed(later)
-			}
-		}
-	}
-	return nil
 }
 
 // rereadIfFlagged reads a unit again that a lane has read before the node left a history: it may have been flagged since.
@@ -216,13 +151,13 @@ func (r *Replica) rereadIfFlagged(ctx context.Context, f *flight) error {
 func (r *Replica) readAnew(ctx context.Context, f *flight) error {
 	now := r.identity.flagEpoch.Load()
 	return r.store.View(ctx, func(tx *store.Tx) error {
-		u, err := getUnit(tx, f.id)
+		u, err := outbox.Get(tx, f.ID)
 		if err != nil {
 			return err
 		}
 		if u != nil { // else who settles the answer finds out
 			f.keepSent(u)
-			f.unit, f.shown = u, nil
+			f.Batch, f.shown = u, nil
 		}
 		f.flagEpoch = now
 		return nil
@@ -230,7 +165,7 @@ func (r *Replica) readAnew(ctx context.Context, f *flight) error {
 }
 
 // keepSent tells a unit of the outbox what the flight knows better, of what has left already: only its mark is stored.
-func (f *flight) keepSent(u *unit) {
+func (f *flight) keepSent(u *outbox.Batch) {
 	for i, e := range u.Entries {
 		if len(u.Entries) != len(f.Entries) {
 			return
@@ -243,7 +178,7 @@ func (f *flight) keepSent(u *unit) {
 
 // keepLost has a unit that was on its way while the node left a history, or found a table restored, keep the flags that it
 // was given meanwhile. replay: it is to be made sure of since.
-func (r *Replica) keepLost(f *flight, there *unit) (replay bool) {
+func (r *Replica) keepLost(f *flight, there *outbox.Batch) (replay bool) {
 	for i, e := range there.Entries {
 		if len(there.Entries) == len(f.Entries) && e.Replay && e.Again != f.Entries[i].Again {
 			mine := f.Entries[i]

@@ -9,6 +9,8 @@ import (
 
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // lane sends the units of its partitions, one request at a time. It reads the outbox in order and takes from it the units
@@ -72,24 +74,24 @@ func newLane(r *Replica, no int) *lane {
 }
 
 // hint notes that Compile has written a unit, which is there if its transaction is committed.
-func (r *Replica) hint(id unitID) {
-	h := &r.lanes[id.lane].hinted
-	for have := h.Load(); have < id.seq && !h.CompareAndSwap(have, id.seq); have = h.Load() {
+func (r *Replica) hint(id outbox.ID) {
+	h := &r.lanes[id.Lane].hinted
+	for have := h.Load(); have < id.Seq && !h.CompareAndSwap(have, id.Seq); have = h.Load() {
 	}
 }
 
 // push notifies a lane that a unit may be a head now. It follows the commit that made it one.
-func (r *Replica) push(id unitID) {
-	l := r.lanes[id.lane]
+func (r *Replica) push(id outbox.ID) {
+	l := r.lanes[id.Lane]
 	l.mu.Lock()
-	l.pushed = append(l.pushed, id.seq)
+	l.pushed = append(l.pushed, id.Seq)
 	l.mu.Unlock()
 	l.sig.Set()
 }
 
 // urge notifies the lane of a unit that a caller waits for it.
-func (r *Replica) urge(id unitID) {
-	l := r.lanes[id.lane]
+func (r *Replica) urge(id outbox.ID) {
+	l := r.lanes[id.Lane]
 	l.urgent.Store(true)
 	l.sig.Set()
 }
@@ -160,12 +162,12 @@ func (l *lane) round(ctx context.Context, now time.Time) (until time.Time, err e
 		}
 	}
 	if len(l.window) == 0 {
-		if (len(l.ready) > 0 || !l.ended) && l.r.net.whenOnline(l.sig) {
+		if (len(l.ready) > 0 || !l.ended) && l.r.net.WhenOnline(l.sig) {
 			return now, nil // those that were chosen have to wait; others need not
 		}
 		return l.nextAside(), nil
 	}
-	if !l.r.net.enter(l.sig) {
+	if !l.r.net.Enter(l.sig) {
 		// A whole window may be in the way of others for as long as the cloud is away: what was answered is settled.
 		if len(l.done) > 0 {
 			return now, l.settle(ctx, false, now)
@@ -200,7 +202,7 @@ func (l *lane) fill(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	pick := len(l.window) == 0 && len(l.ready) > 0 && l.r.net.online()
+	pick := len(l.window) == 0 && len(l.ready) > 0 && l.r.net.Online()
 	if len(l.done) == 0 && !pick {
 		return nil
 	}
@@ -308,9 +310,9 @@ func (l *lane) scan(ctx context.Context, now time.Time) error {
 }
 
 func (l *lane) scanSlice(tx *store.Tx, now time.Time) error {
-	var units []*unit
-	err := tx.Side(sideOutbox).Each([]byte{l.no}, unitID{lane: l.no, seq: l.cursor}.key(), func(k, v []byte) (bool, error) {
-		u, err := readUnit(unitID{lane: l.no, seq: seqOf(k)}, v)
+	var units []*outbox.Batch
+	err := tx.Side(outbox.SideOutbox).Each([]byte{l.no}, outbox.ID{Lane: l.no, Seq: l.cursor}.Key(), func(k, v []byte) (bool, error) {
+		u, err := outbox.Decode(outbox.ID{Lane: l.no, Seq: outbox.SeqOf(k)}, v)
 		if err != nil {
 			return false, err
 		}
@@ -327,29 +329,29 @@ func (l *lane) scanSlice(tx *store.Tx, now time.Time) error {
 		if err := l.look(tx, u, now); err != nil {
 			return err
 		}
-		l.cursor = u.id.seq
+		l.cursor = u.ID.Seq
 	}
 	l.ended = len(units) < l.r.limits.Scan
 	return nil
 }
 
 // look decides what becomes of a unit that the lane comes by.
-func (l *lane) look(tx *store.Tx, u *unit, now time.Time) error {
-	if _, have := l.inHand[u.id.seq]; have || u.held() {
+func (l *lane) look(tx *store.Tx, u *outbox.Batch, now time.Time) error {
+	if _, have := l.inHand[u.ID.Seq]; have || u.Held() {
 		return nil
 	}
-	head, err := l.r.isHead(tx, u)
+	head, err := l.r.box.IsHead(tx, u)
 	if err != nil || !head {
 		return err
 	}
 	wait, why := l.waitOf(u, now)
 	switch {
 	case !wait.After(now):
-		l.addReady(u.id.seq)
+		l.addReady(u.ID.Seq)
 	case len(l.inHand) < l.r.limits.Aside:
-		l.setAside(u.id.seq, wait, now, u.table(), why)
+		l.setAside(u.ID.Seq, wait, now, u.Table(), why)
 	default: // too many to remember
-		at := maxTime(wait, now.Add(rescanWait))
+		at := flow.MaxTime(wait, now.Add(rescanWait))
 		if l.rescan.IsZero() || at.Before(l.rescan) {
 			l.rescan = at
 		}
@@ -358,18 +360,39 @@ func (l *lane) look(tx *store.Tx, u *unit, now time.Time) error {
 }
 
 // waitOf is until when a unit waits, and why.
-func (l *lane) waitOf(u *unit, now time.Time) (until time.Time, why string) {
-	until, why = l.r.local(u.parkedUntil(l.r.serverNow())), u.Entries[0].Why
-	if stopped := l.r.paces.stoppedUntil(u.tables(), now); stopped.After(until) {
-		return stopped, whyStopped
+func (l *lane) waitOf(u *outbox.Batch, now time.Time) (until time.Time, why string) {
+	until, why = l.r.local(u.ParkedUntil(l.r.serverNow())), u.Entries[0].Why
+	if stopped := l.r.paces.StoppedUntil(u.Tables(), now); stopped.After(until) {
+		return stopped, flow.WhyStopped
 	}
 	return until, why
 }
 
-// parkedUntil is until when a unit is parked, by the server's clock.
-func (u *unit) parkedUntil(now time.Time) (t time.Time) {
-	for _, e := range u.Entries {
-		t = maxTime(t, e.ParkedUntil(now))
+// moved has memory follow a commit of the driver: lanes learn which units are heads now, and who waits is told.
+func (r *Replica) moved(w *outbox.Work) {
+	for _, it := range w.Order {
+		for _, id := range it.Heads {
+			r.push(id)
+		}
+		if it.Refetch {
+			r.bookReread(it.Spec.Name, it.Key)
+		}
 	}
-	return t
+	for _, u := range w.Gone {
+		r.waiting.ended(u)
+		r.events.settled(r, u)
+	}
+	for _, id := range w.Renumbered { // who waits looks where it is now
+		r.waiting.settled(id.Seq)
+	}
+	for _, u := range w.Held {
+		r.waiting.ended(u)
+		r.events.settled(r, u)
+	}
+	if w.Many {
+		r.rescan()
+	}
+	for _, text := range w.Bad {
+		r.log.Error("the cloud has an item that this node cannot store", "error", text)
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // append appends to a list of an item: it shows the order in which that was done.
@@ -22,31 +23,31 @@ func (n *feedNode) append(t testing.TB, id string, turn int) {
 func (n *feedNode) inOldLanes(t testing.TB) {
 	t.Helper()
 	n.inTx(t, func(tx *store.Tx) error {
-		var units []*unit
-		err := eachUnit(tx, func(u *unit) (bool, error) {
+		var units []*outbox.Batch
+		err := outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
 			units = append(units, u)
 			return true, nil
 		})
 		if err != nil {
 			return err
 		}
-		w := n.newWork(tx)
+		w := n.box.Begin(tx)
 		for _, u := range units {
-			old := u.id
-			if err := tx.Side(sideOutbox).Delete(old.key()); err != nil {
+			old := u.ID
+			if err := tx.Side(outbox.SideOutbox).Delete(old.Key()); err != nil {
 				return err
 			}
-			u.id.lane = (u.id.lane + 5) % n.express()
-			if err := tx.Side(sideOutbox).Set(u.id.key(), u.encode()); err != nil {
+			u.ID.Lane = (u.ID.Lane + 5) % n.box.Express()
+			if err := tx.Side(outbox.SideOutbox).Set(u.ID.Key(), u.Encode()); err != nil {
 				return err
 			}
-			err := w.eachItem(u, func(it *workItem) { it.sh.pending[it.sh.index(old)] = place{unitID: u.id} })
+			err := w.EachItem(u, func(it *outbox.WorkItem) { it.Remote.Pending[it.Remote.Index(old)] = outbox.Place{ID: u.ID} })
 			if err != nil {
 				return err
 			}
 		}
-		for _, it := range w.order {
-			if err := n.keepShadow(tx, &it.item, it.sh); err != nil {
+		for _, it := range w.Order {
+			if err := outbox.KeepRemote(tx, &it.Item, it.Remote); err != nil {
 				return err
 			}
 		}

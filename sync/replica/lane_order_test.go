@@ -63,15 +63,15 @@ func TestAfterAnother(t *testing.T) {
 		n := newNode(t, newCloud(), "a")
 		release := n.holdBack("first")
 		n.update(func(tx *store.Tx) error {
-			_, err := tx.Put(store.PutItem{Table: "data", Item: item("p", "first")})
+			_, err := tx.Put(store.PutItem{Table: "data", Item: Item("p", "first")})
 			if err != nil {
 				return err
 			}
-			_, err = tx.Put(store.PutItem{Table: "other", Item: item("q", "second"), Sending: after("data", key("p", "first"), key("p", "none"))})
+			_, err = tx.Put(store.PutItem{Table: "other", Item: Item("q", "second"), Sending: after("data", key("p", "first"), key("p", "none"))})
 			return err
 		})
-		n.putSending("data", item("p", "third"), after("other", key("q", "second"))) // of an earlier Update
-		n.put("data", item("p", "alone"))
+		n.putSending("data", Item("p", "third"), after("other", key("q", "second"))) // of an earlier Update
+		n.put("data", Item("p", "alone"))
 		n.add("data", key("p", "first"), 1)
 		n.run()
 		<-time.After(10 * time.Second)
@@ -110,12 +110,12 @@ func TestAfterWhatIsRefused(t *testing.T) {
 				c := newCloud()
 				n := newNode(t, c, "a")
 				n.update(func(tx *store.Tx) error {
-					_, err := tx.Put(store.PutItem{Table: "data", Item: item("p", "first"), Condition: "attribute_not_exists(pk)"})
+					_, err := tx.Put(store.PutItem{Table: "data", Item: Item("p", "first"), Condition: "attribute_not_exists(pk)"})
 					return err
 				})
-				n.putSending("data", item("p", "second"), after("data", key("p", "first")))
+				n.putSending("data", Item("p", "second"), after("data", key("p", "first")))
 				if class == intent.ConditionFailed {
-					if _, err := c.Write("foreign", intent.Call{Op: store.OpPut, Table: "data", Item: item("p", "first", "v", 1)}); err != nil {
+					if _, err := c.Write("foreign", intent.Call{Op: store.OpPut, Table: "data", Item: Item("p", "first", "v", 1)}); err != nil {
 						t.Fatal(err)
 					}
 				} else {
@@ -142,7 +142,7 @@ func (n *node) guarded(name string) uint64 {
 	return n.update(func(tx *store.Tx) error {
 		check := store.ConditionCheck{Table: "data", Key: key("p", "roster"), Condition: "attribute_exists(pk)"}
 		return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
-			{Put: &store.PutItem{Table: "other", Item: item("p", name)}}, {Put: &store.PutItem{Table: "other", Item: item("p", name+"'")}}, {Check: &check},
+			{Put: &store.PutItem{Table: "other", Item: Item("p", name)}}, {Put: &store.PutItem{Table: "other", Item: Item("p", name+"'")}}, {Check: &check},
 		}})
 	})
 }
@@ -152,7 +152,7 @@ func (n *node) guarded(name string) uint64 {
 func TestChecksShareAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, newCloud(), "a").run()
-		n.put("data", item("p", "roster"))
+		n.put("data", Item("p", "roster"))
 		n.drained()
 		release := n.holdBack("one")
 		n.guarded("one")
@@ -184,7 +184,7 @@ func TestManyShareAPlace(t *testing.T) {
 			}
 			return fault{wait: in(80 * time.Millisecond)}
 		})
-		n.put("data", item("p", "roster"))
+		n.put("data", Item("p", "roster"))
 		for i := range count {
 			n.guarded(fmt.Sprint("t", i))
 		}
@@ -204,7 +204,7 @@ func TestManyShareAPlace(t *testing.T) {
 func TestBehindAHeldCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, newCloud(), "a").run()
-		n.put("data", item("p", "roster"))
+		n.put("data", Item("p", "roster"))
 		n.drained()
 		n.wire.setFault(func(_ int, calls []intent.Call) fault {
 			if len(calls) > 1 {
@@ -215,7 +215,7 @@ func TestBehindAHeldCheck(t *testing.T) {
 		n.update(func(tx *store.Tx) error {
 			check := store.ConditionCheck{Table: "data", Key: key("p", "roster"), Condition: "attribute_exists(pk)"}
 			err := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
-				{Put: &store.PutItem{Table: "other", Item: item("p", "a")}}, {Put: &store.PutItem{Table: "other", Item: item("p", "b")}}, {Check: &check},
+				{Put: &store.PutItem{Table: "other", Item: Item("p", "a")}}, {Put: &store.PutItem{Table: "other", Item: Item("p", "b")}}, {Check: &check},
 			}})
 			if err != nil {
 				return err
@@ -238,12 +238,12 @@ func TestAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes = 1 })
 		for i := range 500 {
-			n.put("data", item("p", fmt.Sprint("s", i)))
+			n.put("data", Item("p", fmt.Sprint("s", i)))
 		}
-		n.putSending("data", item("p", "usual"), store.Sending{})
-		n.putSending("data", item("p", "ahead"), store.Sending{Ahead: true})
+		n.putSending("data", Item("p", "usual"), store.Sending{})
+		n.putSending("data", Item("p", "ahead"), store.Sending{Ahead: true})
 		n.update(func(tx *store.Tx) error { // what is folded into it goes ahead too
-			_, err := tx.Put(store.PutItem{Table: "data", Item: item("p", "ahead", "v", 2)})
+			_, err := tx.Put(store.PutItem{Table: "data", Item: Item("p", "ahead", "v", 2)})
 			return err
 		})
 		n2 := nodeOn(t, n.store, n.wire.cloud)

@@ -30,7 +30,7 @@ func drainRate(t *testing.T, latency time.Duration, count int, partition func(i 
 		n.wire.setFault(func(int, []intent.Call) fault { return fault{wait: in(latency)} })
 		n.update(func(tx *store.Tx) error {
 			for i := range count {
-				if _, err := tx.Put(store.PutItem{Table: "data", Item: item(partition(i), fmt.Sprint("user", i))}); err != nil {
+				if _, err := tx.Put(store.PutItem{Table: "data", Item: Item(partition(i), fmt.Sprint("user", i))}); err != nil {
 					return err
 				}
 			}

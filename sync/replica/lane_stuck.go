@@ -24,7 +24,7 @@ func stuckWait() backoff.Policy {
 // setStuck takes a flight out of those that are settled next.
 func (l *lane) setStuck(f *flight, err error, now time.Time) {
 	if f.stuck == 0 {
-		l.r.log.Error("an answer cannot be settled", "seq", f.id.seq, "table", f.table(), "result", f.outcome.Result, "error", err)
+		l.r.log.Error("an answer cannot be settled", "seq", f.ID.Seq, "table", f.Table(), "result", f.outcome.Result, "error", err)
 	}
 	l.done = slices.DeleteFunc(l.done, func(other *flight) bool { return other == f })
 	l.stuck = append(l.stuck, stuck{f, err, now.Add(stuckWait().Delay(f.stuck, l.r.float()))})
@@ -47,7 +47,7 @@ func (l *lane) tryStuck(now time.Time) {
 
 // shown is how the status tells of it.
 func (s *stuck) shown() LaneUnit {
-	return LaneUnit{Seq: s.id.seq, Table: s.table(), Why: fmt.Sprintf("its answer cannot be kept here: %v", s.err), Until: s.again}
+	return LaneUnit{Seq: s.ID.Seq, Table: s.Table(), Why: fmt.Sprintf("its answer cannot be kept here: %v", s.err), Until: s.again}
 }
 
 // stuckUnits counts those of the lane.

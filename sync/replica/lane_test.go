@@ -20,7 +20,7 @@ func TestDrains(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	for i := range 300 {
 		k := key(fmt.Sprintf("p%d", i%40), fmt.Sprint(i/40))
-		n.put("data", item(k["pk"].Str(), k["sk"].Str(), "v", i, "text", "hello"))
+		n.put("data", Item(k["pk"].Str(), k["sk"].Str(), "v", i, "text", "hello"))
 		if i%3 == 0 {
 			n.add("data", k, i)
 		}
@@ -30,7 +30,7 @@ func TestDrains(t *testing.T) {
 				return err
 			})
 		}
-		n.put("screen", item("s", fmt.Sprint(i)))
+		n.put("screen", Item("s", fmt.Sprint(i)))
 	}
 	n.run()
 	n.drained()
@@ -60,7 +60,7 @@ func TestOrderOfAnItem(t *testing.T) {
 		return fault{}
 	})
 	k := key("p", "s")
-	n.put("data", item("p", "s", "n", 0, "list", attr.L()))
+	n.put("data", Item("p", "s", "n", 0, "list", attr.L()))
 	for i := range 40 {
 		n.update(func(tx *store.Tx) error {
 			u := store.UpdateItem{Table: "data", Key: k, Update: "SET #l = list_append(#l, :v) ADD n :one"}
@@ -99,10 +99,10 @@ func TestParkedItemLetsItsLaneGoOn(t *testing.T) {
 		}
 		return fault{}
 	})
-	n.put("data", item("p", "stuck", "v", 1))
-	n.put("data", item("p", "stuck", "v", 2))
+	n.put("data", Item("p", "stuck", "v", 1))
+	n.put("data", Item("p", "stuck", "v", 2))
 	for i := range 50 {
-		n.put("data", item("p", fmt.Sprint(i), "v", i))
+		n.put("data", Item("p", fmt.Sprint(i), "v", i))
 	}
 	n.run()
 	n.until("only the stuck item waits", func() bool { return n.status().Waiting <= 2 && len(n.wire.cloud.Items("data")) == 50 })
@@ -115,7 +115,7 @@ func TestParkedItemLetsItsLaneGoOn(t *testing.T) {
 func TestOneRequestALane(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes = 4 })
 	for i := range 100 {
-		n.put("data", item(fmt.Sprint("p", i), "s", "v", i))
+		n.put("data", Item(fmt.Sprint("p", i), "s", "v", i))
 	}
 	gate := make(chan struct{})
 	n.wire.setFault(func(i int, _ []intent.Call) fault {
@@ -150,7 +150,7 @@ func TestOffline(t *testing.T) {
 		return fault{}
 	})
 	for i := range 20 {
-		n.put("data", item(fmt.Sprint("p", i), "s", "v", i))
+		n.put("data", Item(fmt.Sprint("p", i), "s", "v", i))
 	}
 	n.run()
 	n.until("it is known to be away", func() bool { return !n.status().Link.Up && n.status().Link.Last != "" })
@@ -173,10 +173,10 @@ func TestPoison(t *testing.T) {
 		}
 		return fault{}
 	})
-	bad := n.put("data", item("p", "bad", "v", 1))
+	bad := n.put("data", Item("p", "bad", "v", 1))
 	n.add("data", key("p", "bad"), 1)
 	for i := range 30 {
-		n.put("data", item("p", fmt.Sprint(i), "v", i))
+		n.put("data", Item("p", fmt.Sprint(i), "v", i))
 	}
 	n.run()
 	n.until("the rest is there", func() bool { return len(n.wire.cloud.Items("data")) == 30 })
@@ -188,7 +188,7 @@ func TestPoison(t *testing.T) {
 		t.Errorf("Proved of a quarantined entry: %v, %v", p, err)
 	}
 	n.wire.setFault(nil)
-	if err := n.r.Wait(soon(t), n.put("data", item("p", "bad", "v", 3))); err != nil {
+	if err := n.r.Wait(soon(t), n.put("data", Item("p", "bad", "v", 3))); err != nil {
 		t.Errorf("a write behind a quarantine: %v", err)
 	}
 }
@@ -210,8 +210,8 @@ func TestMissingTable(t *testing.T) {
 		return fault{}
 	})
 	for i := range 50 {
-		n.put("other", item(fmt.Sprint("p", i), "s", "v", i))
-		n.put("data", item(fmt.Sprint("p", i), "s", "v", i))
+		n.put("other", Item(fmt.Sprint("p", i), "s", "v", i))
+		n.put("data", Item(fmt.Sprint("p", i), "s", "v", i))
 	}
 	n.run()
 	n.until("the other table is there", func() bool { return len(n.wire.cloud.Items("data")) == 50 && n.status().Waiting == 50 })
@@ -240,10 +240,10 @@ func TestMissingTableIsThereForTheRefused(t *testing.T) {
 	})
 	for i := range 40 {
 		n.update(func(tx *store.Tx) error {
-			_, err := tx.Put(store.PutItem{Table: "other", Item: item("p", fmt.Sprint(i), "v", i), Condition: "attribute_not_exists(pk)"})
+			_, err := tx.Put(store.PutItem{Table: "other", Item: Item("p", fmt.Sprint(i), "v", i), Condition: "attribute_not_exists(pk)"})
 			return err
 		})
-		if _, err := n.wire.cloud.Write("another", intent.Call{Op: store.OpPut, Table: "other", Item: item("p", fmt.Sprint(i), "v", -1)}); err != nil {
+		if _, err := n.wire.cloud.Write("another", intent.Call{Op: store.OpPut, Table: "other", Item: Item("p", fmt.Sprint(i), "v", -1)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -268,9 +268,9 @@ func TestMissingTableIsThereForPoison(t *testing.T) {
 		}
 		return fault{}
 	})
-	n.put("other", item("p", "bad", "v", 1))
+	n.put("other", Item("p", "bad", "v", 1))
 	for i := range 20 {
-		n.put("other", item("p", fmt.Sprint(i), "v", i))
+		n.put("other", Item("p", fmt.Sprint(i), "v", i))
 	}
 	n.run()
 	n.until("the rest is there", func() bool { return len(n.wire.cloud.Items("other")) == 20 })
@@ -291,11 +291,11 @@ func TestStateAfterItsEvents(t *testing.T) {
 		}
 		return fault{}
 	})
-	n.put("events", item("m1", "ball-1", "_f", 7))
+	n.put("events", Item("m1", "ball-1", "_f", 7))
 	for i := range 10 {
-		n.put("state", item("m1", "now", "score", i, "_f", 7))
+		n.put("state", Item("m1", "now", "score", i, "_f", 7))
 	}
-	n.put("state", item("m2", "now", "score", 1, "_f", 7))
+	n.put("state", Item("m2", "now", "score", 1, "_f", 7))
 	n.run()
 	n.until("the other match's state is there", func() bool { return len(n.wire.cloud.Items("state")) == 1 })
 	close(release)
@@ -321,7 +321,7 @@ func TestTransactions(t *testing.T) {
 		}
 		return fault{}
 	})
-	n.put("data", item("roster", "s", "open", "yes"))
+	n.put("data", Item("roster", "s", "open", "yes"))
 	for i := range 25 {
 		n.update(func(tx *store.Tx) error {
 			check := store.ConditionCheck{Table: "data", Key: key("roster", "s"), Condition: "attribute_exists(pk)"}
@@ -378,7 +378,7 @@ func TestWait(t *testing.T) {
 	for i := range 20 {
 		seq := n.update(func(tx *store.Tx) error {
 			for j := range 3 {
-				if _, err := tx.Put(store.PutItem{Table: "data", Item: item(fmt.Sprint("p", i, j), "s")}); err != nil {
+				if _, err := tx.Put(store.PutItem{Table: "data", Item: Item(fmt.Sprint("p", i, j), "s")}); err != nil {
 					return err
 				}
 			}
@@ -398,7 +398,7 @@ func TestWait(t *testing.T) {
 	}
 	gate := make(chan struct{})
 	n.wire.setFault(func(int, []intent.Call) fault { return fault{wait: gate} })
-	seq := n.put("data", item("late", "s"))
+	seq := n.put("data", Item("late", "s"))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := n.r.Wait(ctx, seq); !errors.Is(err, context.DeadlineExceeded) {

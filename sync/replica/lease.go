@@ -12,7 +12,9 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // TookLease readies the node for work under a lock that it has just taken, before the first unit of that work: what it
@@ -20,7 +22,7 @@ import (
 // consistently, so that the work goes on from what the cloud has. An error means that this could not be done, the cloud
 // being away for one: the work must not begin.
 func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error {
-	if !r.net.online() {
+	if !r.net.Online() {
 		return fault.New(fault.Unavailable, "cloud_away", "the cloud cannot be asked what the lock %s guards", lock)
 	}
 	for limit := r.clock.Now().Add(r.cfg.Deadline); ; {
@@ -62,7 +64,7 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 func (r *Replica) AwaitCloud(ctx context.Context) error {
 	there := clock.NewSignal()
 	limit := r.clock.Now().Add(r.cfg.Deadline)
-	for !r.net.state().Reached && !r.net.whenOnline(there) && r.clock.Now().Before(limit) {
+	for !r.net.State().Reached && !r.net.WhenOnline(there) && r.clock.Now().Before(limit) {
 		if err := r.clock.Wait(ctx, limit, there); err != nil {
 			return err
 		}
@@ -76,26 +78,26 @@ const deposeWait = 50 * time.Millisecond
 // been applied. waits: there is some that was sent and has no answer.
 func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits bool, err error) {
 	// The outbox is looked through beside the writers: what is written meanwhile has the new fence.
-	var ids []unitID
+	var ids []outbox.ID
 	err = r.store.View(ctx, func(tx *store.Tx) (err error) {
-		ids, err = deposed(tx, lock, fence)
+		ids, err = outbox.DeposedBy(tx, lock, fence)
 		return err
 	})
 	if err != nil || len(ids) == 0 {
 		return false, err
 	}
-	var w *work
+	var w *outbox.Work
 	err = r.store.Update(ctx, func(tx *store.Tx) error {
-		w = r.newWork(tx)
-		var records []*Conflict
+		w = r.box.Begin(tx)
+		var records []*conflict.Record
 		if records, waits, err = r.deposeUnits(w, ids, lock, fence); err != nil {
 			return err
 		}
-		if err := w.finish(); err != nil {
+		if err := w.Finish(); err != nil {
 			return err
 		}
 		for _, c := range records {
-			if err := r.recordConflict(tx, c); err != nil {
+			if err := r.conflicts.Keep(tx, c); err != nil {
 				return err
 			}
 		}
@@ -108,19 +110,19 @@ func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits b
 }
 
 // deposeUnits is depose within its transaction. The records are kept when all views are made.
-func (r *Replica) deposeUnits(w *work, ids []unitID, lock string, fence int64) (records []*Conflict, waits bool, err error) {
+func (r *Replica) deposeUnits(w *outbox.Work, ids []outbox.ID, lock string, fence int64) (records []*conflict.Record, waits bool, err error) {
 	for _, id := range ids {
-		u, err := w.unit(id)
+		u, err := w.Batch(id)
 		switch {
 		case err != nil:
 			return nil, false, err
 		case u == nil:
 			continue
-		case u.mayApply() && !u.held():
+		case u.MayApply() && !u.Held():
 			waits = true
 			continue
 		}
-		f := &flight{unit: u, outcome: intent.Outcome{
+		f := &flight{Batch: u, outcome: intent.Outcome{
 			Result: intent.OutConflict, Code: intent.CodeDeposed, Lock: lock, Fence: fence,
 			Text: "laid aside by this node: it was written under an earlier lease of it, and the lock has been taken anew since",
 		}}
@@ -131,22 +133,6 @@ func (r *Replica) deposeUnits(w *work, ids []unitID, lock string, fence int64) (
 		records = append(records, c...)
 	}
 	return records, waits, nil
-}
-
-// mayApply reports whether a send of the unit has had no answer, so that it may have been applied, or be yet.
-func (u *unit) mayApply() bool {
-	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Unsure })
-}
-
-// deposed lists the units of policy state that were written under a lock with a lower fence.
-func deposed(tx *store.Tx, lock string, fence int64) (ids []unitID, err error) {
-	err = eachUnit(tx, func(u *unit) (bool, error) {
-		if e := u.Entries[0]; e.Lock == lock && e.Fence < fence && e.Policy == store.PolicyState {
-			ids = append(ids, u.id)
-		}
-		return true, nil
-	})
-	return ids, err
 }
 
 // lockedKey returns the key, or the partition key, of the items that a lock guards, from its name: the table's template

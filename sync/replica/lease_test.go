@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -91,7 +92,7 @@ func TestTookLease(t *testing.T) {
 			t.Errorf("the work begins from %v", got)
 		}
 		records := n.conflicts(t)
-		if len(records) != 1 || records[0].Kind != KindDeposed {
+		if len(records) != 1 || records[0].Kind != conflict.KindDeposed {
 			t.Errorf("records %v", records)
 		}
 		if len(records) > 0 && !strings.HasPrefix(records[0].Text, "laid aside by this node") { // another is the cloud's refusal

@@ -11,6 +11,8 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -18,7 +20,7 @@ import (
 func TestProvedAfterLetGo(t *testing.T) {
 	c := newCloud()
 	n := newNode(t, c, "a")
-	n.put("data", item("p", "s", "n", 1))
+	n.put("data", Item("p", "s", "n", 1))
 	n.run()
 	n.drained()
 	n.wire.setFault(func(i int, calls []intent.Call) fault {
@@ -38,7 +40,7 @@ func TestProvedAfterLetGo(t *testing.T) {
 		t.Errorf("quarantined: %v, %v", p, err)
 	}
 	n.wire.setFault(nil)
-	if _, err := n.r.RetryConflict(t.Context(), n.conflicts(replica.StateOpen)[0].ID); err != nil {
+	if _, err := n.r.Conflicts().Retry(t.Context(), n.conflicts(conflict.StateOpen)[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	n.drained()
@@ -55,13 +57,13 @@ func TestMergeWithoutRoom(t *testing.T) {
 	c := newCloud()
 	n := newNode(t, c, "a", func(c *replica.Config) {
 		c.Budget.Entries = 100
-		c.Merge = map[string]replica.MergeFunc{"data": func(m replica.MergeCase) ([]store.WriteItem, bool) {
-			return []store.WriteItem{{Put: &store.PutItem{Table: "other", Item: item("merged", "s")}}}, true
+		c.Merge = map[string]conflict.MergeFunc{"data": func(m conflict.MergeCase) ([]store.WriteItem, bool) {
+			return []store.WriteItem{{Put: &store.PutItem{Table: "other", Item: Item("merged", "s")}}}, true
 		}}
 	})
-	n.put("data", item("p", "s", "status", "idle"))
+	n.put("data", Item("p", "s", "status", "idle"))
 	for i := range 4 {
-		n.put("data", item("gone", fmt.Sprint(i)))
+		n.put("data", Item("gone", fmt.Sprint(i)))
 	}
 	n.run()
 	n.drained()
@@ -72,8 +74,8 @@ func TestMergeWithoutRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.update(func(tx *store.Tx) error { return ifIdle(tx, key("p", "s")) })
-	for i := 0; n.status().Budget.Level < replica.LevelCorrections; i++ {
-		n.put("other", item(fmt.Sprint(i), "s"))
+	for i := 0; n.status().Budget.Level < flow.LevelCorrections; i++ {
+		n.put("other", Item(fmt.Sprint(i), "s"))
 	}
 	for i := range 3 {
 		n.update(func(tx *store.Tx) error {
@@ -87,7 +89,7 @@ func TestMergeWithoutRoom(t *testing.T) {
 		}
 		return fault{}
 	})
-	n.until("it is recorded", func() bool { return len(n.conflicts(replica.StateOpen)) == 1 })
+	n.until("it is recorded", func() bool { return len(n.conflicts(conflict.StateOpen)) == 1 })
 }
 
 // Who waits for a write that is quarantined is told so at once.

@@ -6,9 +6,9 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// limits are the constants that have to be passed before some of the protocol comes about at all. Tests of this package make
+// Limits are the constants that have to be passed before some of the protocol comes about at all. Tests make
 // them small: a history of minutes and three nodes then prunes marks, forgets holds and reads page by page.
-type limits struct {
+type Limits struct {
 	Marks  int           // on an item, above which a send takes settled ones away
 	Signed time.Duration // for how long a signed request can arrive
 	Tell   time.Duration // how often a node tells how far it has settled
@@ -20,6 +20,7 @@ type limits struct {
 	Heads  int           // units of an item that are told that they lead: with more the lanes read the outbox anew
 }
 
-func usualLimits() limits {
-	return limits{Marks: intent.ManyMarks, Signed: intent.SignedFor, Tell: time.Minute, Page: 200, Aside: 1024, Scan: 128, Window: 64, Folds: 64, Heads: 64}
+// UsualLimits are those of every replica that nobody has limited.
+func UsualLimits() Limits {
+	return Limits{Marks: intent.ManyMarks, Signed: intent.SignedFor, Tell: time.Minute, Page: 200, Aside: 1024, Scan: 128, Window: 64, Folds: 64, Heads: 64}
 }

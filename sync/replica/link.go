@@ -2,39 +2,30 @@ package replica
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// linkFault is why there is no way to the cloud, for people.
-type linkFault struct {
-	class intent.Class
-	why   string // a part of a sentence
-	do    string // the same: what a person does about it; empty: nothing, it is tried again
-}
-
-// stands reports whether a person has to act before the way is there again.
-func (f *linkFault) stands() bool { return f.do != "" }
-
 // faultOf sorts the error of a connect.
-func (r *Replica) faultOf(err error) linkFault {
-	f := linkFault{class: classOf(err), why: "the cloud cannot be reached"}
-	if errors.Is(err, ErrStopped) {
-		return linkFault{class: intent.Denied, why: ErrStopped.Error(), do: remedyCopies}
+func (r *Replica) faultOf(err error) flow.Fault {
+	f := flow.Fault{Class: remote.ClassOf(err), Why: "the cloud cannot be reached"}
+	if errors.Is(err, remote.ErrStopped) {
+		return flow.Fault{Class: intent.Denied, Why: remote.ErrStopped.Error(), Do: remedyCopies}
 	}
 	if fault.Is(err, fault.Full) {
-		f.why, f.do = "the disk is full, and this node cannot record what it is about to send", "make room"
+		f.Why, f.Do = "the disk is full, and this node cannot record what it is about to send", "make room"
 		return f
 	}
-	switch f.class {
+	switch f.Class {
 	case intent.NoTable:
-		f.why, f.do = "the cloud has no table "+r.cfg.SyncTable, remedyTable
+		f.Why, f.Do = "the cloud has no table "+r.cfg.SyncTable, remedyTable
 	case intent.Credentials:
-		f.why, f.do = "the cloud does not accept this node's credentials", "check its keys, profile or role"
+		f.Why, f.Do = "the cloud does not accept this node's credentials", "check its keys, profile or role"
 	case intent.Denied:
-		f.why, f.do = "this node lacks permissions in the cloud", remedyPolicy
+		f.Why, f.Do = "this node lacks permissions in the cloud", remedyPolicy
 	}
 	return f
 }
@@ -45,53 +36,23 @@ const (
 	remedyPolicy = "docs/cloud.md has the policy"
 )
 
-// errorText is an error of the cloud without what is said of it anyway: its class once, and what was asked. Errors that
-// others have wrapped, of which each tells its class, are said by the innermost.
-func errorText(err error) string {
-	if errors.Is(err, ErrStopped) {
-		return ErrStopped.Error()
-	}
-	var last *intent.Error
-	for at := err; at != nil; {
-		e, ok := errors.AsType[*intent.Error](at)
-		if !ok || e == nil {
-			break
-		}
-		last, at = e, e.Err
-	}
-	if last == nil {
-		return err.Error()
-	}
-	return shortened(last.Error())
-}
-
-// shortened keeps a line of a text, and of that what a person reads.
-func shortened(text string) string {
-	const most = 400 // room for an ARN: which table it is stands at its end
-	text, _, _ = strings.Cut(text, "\n")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return text
-}
-
 // linkFailed notes that a connect did not succeed, and says so once for each reason until the cloud is there.
 func (r *Replica) linkFailed(err error) {
-	f, text := r.faultOf(err), errorText(err)
-	if !r.net.refused(f, text, r.clock.Now()) || errors.Is(err, ErrStopped) { // who stops has said more
+	f, text := r.faultOf(err), remote.ErrorText(err)
+	if !r.net.Refused(f, text, r.clock.Now()) || errors.Is(err, remote.ErrStopped) { // who stops has said more
 		return
 	}
-	if f.stands() {
-		r.log.Error("no cloud: "+f.why, "do", f.do, "class", f.class.String(), "error", text)
+	if f.Stands() {
+		r.log.Error("no cloud: "+f.Why, "do", f.Do, "class", f.Class.String(), "error", text)
 		return
 	}
-	r.log.Warn("no cloud: "+f.why+"; the node keeps trying, and serves what it has", "class", f.class.String(), "error", text)
+	r.log.Warn("no cloud: "+f.Why+"; the node keeps trying, and serves what it has", "class", f.Class.String(), "error", text)
 }
 
 // linkLost notes that the cloud has gone away while it was in use.
 func (r *Replica) linkLost(err error) {
-	text := errorText(err)
-	if r.net.lost(text, r.clock.Now()) {
+	text := remote.ErrorText(err)
+	if r.net.Lost(text, r.clock.Now()) {
 		r.log.Warn("the cloud cannot be reached", "error", text)
 	}
 	r.errands.get().Set()

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // A node says once why there is no cloud and what to do, once that it is there, and once that it is gone.
@@ -168,7 +170,9 @@ func TestTableWithOtherKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
 		str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
-		keys := func(k store.KeySpec) { c.set(func() { c.state["follows"] = TableState{ID: "follows-1", Key: k} }) }
+		keys := func(k store.KeySpec) {
+			c.set(func() { c.state["follows"] = remote.TableState{ID: "follows-1", Key: k} })
+		}
 		keys(store.KeySpec{Partition: str("match"), Sort: store.KeyAttr{Name: "user", Type: store.KeyNumber}})
 		n := openNode(t, c, t.TempDir(), func(cfg *Config) { cfg.Poll = []PollRule{{Table: "follows", Every: 5 * time.Second}} })
 		n.put(t, "follows", follow("m", "u"))
@@ -206,7 +210,7 @@ func TestTableWithOtherKeys(t *testing.T) {
 
 func TestStoppedAlarms(t *testing.T) {
 	table := func(name string, waiting int64, why string) TableStatus {
-		return TableStatus{Table: name, Waiting: waiting, Stopped: &StoppedTable{Table: name, Why: why}}
+		return TableStatus{Table: name, Waiting: waiting, Stopped: &flow.StoppedTable{Table: name, Why: why}}
 	}
 	got := stoppedAlarms([]TableStatus{table("a", 1, "x"), table("b", 0, "x"), table("c", 2, "x"), table("d", 1, "y"), {Table: "e", Waiting: 3}})
 	want := "[Nothing of the tables a, c is sent (3 writes wait): x. Nothing of the table d is sent (1 write waits): y.]"

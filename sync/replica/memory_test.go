@@ -12,6 +12,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // sink is a cloud that takes every Put and keeps nothing.
@@ -20,7 +21,7 @@ type sink struct {
 	refuse string // a table that is missing
 }
 
-// Write implements replica.Cloud.
+// Write implements remote.Cloud.
 func (s *sink) Write(_ context.Context, c intent.Call) (attr.Item, error) {
 	if c.Table == s.refuse {
 		return nil, &intent.Error{Class: intent.NoTable, Err: errors.New("a test")}
@@ -29,21 +30,21 @@ func (s *sink) Write(_ context.Context, c intent.Call) (attr.Item, error) {
 	return c.Item, nil
 }
 
-// Transact implements replica.Cloud.
+// Transact implements remote.Cloud.
 func (s *sink) Transact(ctx context.Context, calls []intent.Call, _ string) error {
 	_, err := s.Write(ctx, calls[0])
 	return err
 }
 
-// Get implements replica.Cloud.
+// Get implements remote.Cloud.
 func (s *sink) Get(context.Context, string, attr.Item) (attr.Item, error) { return nil, nil }
 
-// Read implements replica.Cloud.
-func (s *sink) Read(context.Context, replica.Reading) (replica.Page, error) {
-	return replica.Page{}, nil
+// Read implements remote.Cloud.
+func (s *sink) Read(context.Context, remote.Reading) (remote.Page, error) {
+	return remote.Page{}, nil
 }
 
-// Skew implements replica.Cloud.
+// Skew implements remote.Cloud.
 func (s *sink) Skew() time.Duration { return 0 }
 
 // fillAs writes n small items into each of the tables in turn.
@@ -55,7 +56,7 @@ func fillAs(n *node, count int, tables ...string) {
 					return nil
 				}
 				for _, table := range tables {
-					if _, err := tx.Put(store.PutItem{Table: table, Item: item(fmt.Sprint("p", done), "s"), NoOld: true}); err != nil {
+					if _, err := tx.Put(store.PutItem{Table: table, Item: Item(fmt.Sprint("p", done), "s"), NoOld: true}); err != nil {
 						return err
 					}
 				}

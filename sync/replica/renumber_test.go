@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // restoredQueue is a node on a restored snapshot whose queue the lost timeline has not sent. Writes of teams are throttled
@@ -82,23 +83,23 @@ func TestRenumberIsMadeOnceMore(t *testing.T) {
 			n.updateIf(t, "teams", teamKey("new"), "SET v = :v", "attribute_not_exists(unheard)", attr.Item{":v": attr.Int(1)})
 		})
 		r.hasLost(t)
-		var head *unit
+		var head *outbox.Batch
 		var later uint64
 		r.inView(t, func(tx *store.Tx) error {
-			return eachUnit(tx, func(u *unit) (bool, error) {
-				if head == nil || u.id.seq < head.id.seq {
+			return outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
+				if head == nil || u.ID.Seq < head.ID.Seq {
 					head = u
 				}
-				later = max(later, u.id.seq)
+				later = max(later, u.ID.Seq)
 				return true, nil
 			})
 		})
 		was := head.Entries[0].Seq
-		f := &flight{unit: head, outcome: intent.Outcome{Result: intent.OutRenumber}}
+		f := &flight{Batch: head, outcome: intent.Outcome{Result: intent.OutRenumber}}
 		undone := errors.New("a test")
 		settle := func(end error) error {
 			return r.st.Update(t.Context(), func(tx *store.Tx) error {
-				if err := r.settleUnits(r.newWork(tx), []*flight{f}, r.clock.Now()); err != nil {
+				if err := r.settleUnits(r.box.Begin(tx), []*flight{f}, r.clock.Now()); err != nil {
 					return err
 				}
 				return end
@@ -112,13 +113,13 @@ func TestRenumberIsMadeOnceMore(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.inView(t, func(tx *store.Tx) error {
-			u, err := r.findUnit(tx, later)
+			u, err := r.box.Find(tx, later)
 			if err != nil || u == nil {
 				t.Fatalf("%v, %v", u, err)
 			}
 			if got := u.Entries[0].Behind; got == was || got == 0 {
 				t.Errorf("what stands behind the create of %d has it at %d", was, got)
-			} else if first, err := r.findUnit(tx, got); err != nil || first == nil {
+			} else if first, err := r.box.Find(tx, got); err != nil || first == nil {
 				t.Errorf("there is nothing at %d: %v", got, err)
 			}
 			return nil
@@ -137,13 +138,13 @@ func TestRenumberedIsReplayedStill(t *testing.T) {
 			if err := r.changeBookIn(tx, "teams", func(b *tableBook) { *b = book }); err != nil {
 				return err
 			}
-			u, err := r.findUnit(tx, seq)
+			u, err := r.box.Find(tx, seq)
 			if err != nil {
 				return err
 			}
 			u.Entries[0].Replay = true
-			f := &flight{unit: u, outcome: intent.Outcome{Result: intent.OutRenumber}}
-			return r.settleUnits(r.newWork(tx), []*flight{f}, r.clock.Now())
+			f := &flight{Batch: u, outcome: intent.Outcome{Result: intent.OutRenumber}}
+			return r.settleUnits(r.box.Begin(tx), []*flight{f}, r.clock.Now())
 		})
 		b, _ := r.book("teams")
 		if waits, err := r.replayWaits(t.Context(), "teams", b.Through); err != nil || !waits {

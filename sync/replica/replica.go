@@ -13,7 +13,11 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // Replica keeps a store and a cloud one: what the application writes goes out as the operation it was, exactly once, and
@@ -23,27 +27,28 @@ import (
 // in memory is a window on that, moved behind the commits.
 type Replica struct {
 	cfg    Config // complete
-	limits limits
+	limits Limits
 	store  *store.Store
-	cloud  Cloud
+	cloud  remote.Cloud
 	clock  clock.Clock
 	log    *slog.Logger
 	exprs  *expr.Cache
 
-	lanes   []*lane
-	net     *network    // whether the cloud can be reached, and how many lanes may send
-	paces   *paces      // of tables: the pace, and which are stopped
-	levels  *levels     // of the budgets
-	waiting *waiters    // who waits for entries to be settled
-	events  *eventWaits // state that waits for its events
-	reads   *readings   // consistent reads on their way, against bases set meanwhile
-	books   books       // of the housekeeping
-	asked   clockSignal // housekeeping has something to do
-	errands clockSignal // there is something to ask for others
-	specs   atomic.Pointer[map[string]*store.TableSpec]
-	opened  atomic.Bool
+	lanes     []*lane
+	net       *flow.Link   // whether the cloud can be reached, and how many lanes may send
+	paces     *flow.Paces  // of tables: the pace, and which are stopped
+	levels    *flow.Levels // of the budgets
+	waiting   *waiters     // who waits for entries to be settled
+	events    *eventWaits  // state that waits for its events
+	box       *outbox.Outbox
+	conflicts *conflict.Log
+	books     books       // of the housekeeping
+	asked     clockSignal // housekeeping has something to do
+	errands   clockSignal // there is something to ask for others
+	specs     atomic.Pointer[map[string]*store.TableSpec]
+	opened    atomic.Bool
 
-	hindered hindered // from work under locks
+	hindered flow.Hindered // from work under locks
 
 	transacts atomic.Uint32 // whether the cloud has transactions (client.go)
 	probed    bool          // the cloud was asked for them in this run; of connect
@@ -71,23 +76,31 @@ func New(c Config) (*Replica, error) {
 	}
 	r := &Replica{
 		cfg: c, store: c.Store, cloud: c.Cloud, clock: c.Clock, log: c.Log, exprs: expr.NewCache(1024),
-		limits: usualLimits(), levels: &levels{}, waiting: newWaiters(), events: newEventWaits(), reads: newReadings(),
+		limits: c.Limits, levels: &flow.Levels{}, waiting: newWaiters(), events: newEventWaits(),
 	}
+	r.box = &outbox.Outbox{
+		Heads: c.Limits.Heads, Folds: c.Limits.Folds, Reads: outbox.NewReads(), Env: r.env, Spec: r.spec, Lost: r.lostMarked,
+		Hint: r.hint, RunAfter: r.runAfter,
+	}
+	r.conflicts = conflict.NewLog(c.Store, r.box, c.Clock, c.Log, c.Merge, r.moved)
 	r.identity.fileLock = make(chan struct{}, 1)
 	r.identity.restores.requeueing = make(chan struct{}, 1)
-	r.paces = newPaces(r.float)
+	r.paces = flow.NewPaces(r.float)
 	r.makeLanes(c.Lanes)
 	return r, nil
 }
 
 // makeLanes makes n lanes, and one for what goes ahead.
 func (r *Replica) makeLanes(n int) {
-	r.lanes = make([]*lane, n+1)
+	r.lanes, r.box.Lanes = make([]*lane, n+1), n+1
 	for i := range r.lanes {
 		r.lanes[i] = newLane(r, i)
 	}
-	r.net = newNetwork(n+1, r.float)
+	r.net = flow.NewLink(n+1, r.float)
 }
+
+// Conflicts is the log of what was decided, and what an operator does about it.
+func (r *Replica) Conflicts() *conflict.Log { return r.conflicts }
 
 // float is a random number in [0, 1).
 func (r *Replica) float() float64 { return float64(r.cfg.Rand()>>11) / (1 << 53) }
@@ -115,57 +128,57 @@ func (r *Replica) Open(ctx context.Context) error {
 // openOutbox finds out what the run before has left: how many lanes the outbox has, and which units may have been on their
 // way when it ended. Those count as sent, without an answer.
 func (r *Replica) openOutbox(tx *store.Tx) error {
-	all, err := readCounts(tx)
+	all, err := outbox.ReadCounts(tx)
 	if err != nil {
 		return err
 	}
 	lanes := []byte{byte(r.cfg.Lanes)}
-	had, err := tx.Side(sideMeta).Get([]byte("lanes"))
+	had, err := tx.Side(outbox.SideMeta).Get([]byte("lanes"))
 	if err != nil {
 		return err
 	}
-	if len(had) == 1 && had[0] != lanes[0] && had[0] > 0 && all.total().entries > 0 {
+	if len(had) == 1 && had[0] != lanes[0] && had[0] > 0 && all.Total().Entries > 0 {
 		r.log.Warn("the outbox is not empty, so its number of lanes stays", "lanes", had[0], "configured", lanes[0])
 		lanes = had
 	}
-	if lanes[0] != r.express() {
+	if lanes[0] != r.box.Express() {
 		r.makeLanes(int(lanes[0]))
 	}
-	if err := tx.Side(sideMeta).Set([]byte("lanes"), lanes); err != nil {
+	if err := tx.Side(outbox.SideMeta).Set([]byte("lanes"), lanes); err != nil {
 		return err
 	}
 	if err := r.loadTransactions(tx); err != nil {
 		return err
 	}
-	t := tally{}
+	t := outbox.Tally{}
 	for _, l := range r.lanes {
 		if err := l.suspect(tx, t); err != nil {
 			return err
 		}
 	}
-	return t.keep(tx)
+	return t.Keep(tx)
 }
 
 // suspect writes into the marked units of a lane that they may have been sent.
-func (l *lane) suspect(tx *store.Tx, t tally) error {
-	marked, err := readAttempted(tx, l.no)
+func (l *lane) suspect(tx *store.Tx, t outbox.Tally) error {
+	marked, err := outbox.ReadAttempted(tx, l.no)
 	if err != nil {
 		return err
 	}
 	for _, seq := range marked {
-		u, err := getUnit(tx, unitID{lane: l.no, seq: seq})
+		u, err := outbox.Get(tx, outbox.ID{Lane: l.no, Seq: seq})
 		if err != nil {
 			return err
 		}
 		if u == nil {
 			continue
 		}
-		u.suspect(l.r.stateNow().Lost)
-		if err := putUnit(tx, u, t); err != nil {
+		u.Suspect(l.r.lostMarked())
+		if err := outbox.Put(tx, u, t); err != nil {
 			return err
 		}
 	}
-	return markAttempted(tx, l.no, nil)
+	return outbox.MarkAttempted(tx, l.no, nil)
 }
 
 // Run sends, receives and keeps house until ctx ends, and returns its cause when everything that it started has ended.
@@ -175,7 +188,7 @@ func (r *Replica) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r.net.begin(r.clock.Now())
+	r.net.Begin(r.clock.Now())
 	loops := []struct {
 		name string
 		run  func(context.Context) error
@@ -221,7 +234,7 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 // eventsDone reports whether the events that a state waits for are settled; no, if that cannot be read.
 func (r *Replica) eventsDone(tx *store.Tx, lock string, fence int64, group uint64) (done bool) {
 	err := r.readIn(tx, func(tx *store.Tx) (err error) {
-		done, err = eventsDone(tx, lock, fence, group)
+		done, err = outbox.EventsDone(tx, lock, fence, group)
 		return err
 	})
 	if err != nil {

@@ -11,23 +11,9 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
-
-// Catalogue is what a Cloud may tell of its tables beside their items. A Cloud that has it is asked at each connect, now
-// and then, and before what is absent there is deleted here: a table that was made again or restored has lost writes.
-type Catalogue interface {
-	// Table returns which table has a name just now. Errors are those of a Cloud; intent.NoTable: there is none.
-	Table(ctx context.Context, name string) (TableState, error)
-}
-
-// TableState is which table a name stands for.
-type TableState struct {
-	ID         string    // another one when the table is made again, or restored
-	CreatedAt  time.Time // zero: nobody knows
-	RestoredAt time.Time // the instant that it was restored to; zero: it was not
-
-	Key store.KeySpec // zero: nobody knows
-}
 
 const (
 	restoreSlack = 5 * time.Minute // before the restore point: what was acknowledged then may be lost too
@@ -65,8 +51,8 @@ func (r *Replica) lostAnew(table string, set time.Time) bool {
 }
 
 // lostItem is lostAnew for an item.
-func (r *Replica) lostItem(it *workItem) bool {
-	return it.sh.known.Item != nil && r.lostAnew(it.spec.Name, it.sh.set)
+func (r *Replica) lostItem(it *outbox.WorkItem) bool {
+	return it.Remote.Known.Item != nil && r.lostAnew(it.Spec.Name, it.Remote.Set)
 }
 
 func (b *tableBook) lostAnew(set time.Time) bool {
@@ -99,7 +85,7 @@ func (r *Replica) replaying() bool {
 // away is.
 func (r *Replica) checkTables(ctx context.Context, always bool) error {
 	id, now := &r.identity, r.clock.Now()
-	if _, ok := r.cloud.(Catalogue); !ok {
+	if _, ok := r.cloud.(remote.Catalogue); !ok {
 		return nil
 	}
 	id.mu.Lock()
@@ -125,7 +111,7 @@ func (r *Replica) checkTables(ctx context.Context, always bool) error {
 func (r *Replica) lookAtAll(ctx context.Context, tables []string) (missed []string, err error) {
 	for _, table := range tables {
 		err := r.lookAt(ctx, table)
-		_, gone := unreached(err)
+		_, gone := remote.Unreached(err)
 		switch e, ofCloud := errors.AsType[*intent.Error](err); {
 		case err == nil:
 		case !ofCloud, gone, e.Class == intent.Credentials, ctx.Err() != nil:
@@ -203,7 +189,7 @@ func (r *Replica) checkTable(ctx context.Context, table string) error {
 
 // lookAt looks at one table.
 func (r *Replica) lookAt(ctx context.Context, table string) error {
-	cat, ok := r.cloud.(Catalogue)
+	cat, ok := r.cloud.(remote.Catalogue)
 	if !ok {
 		return nil
 	}
@@ -233,7 +219,7 @@ func (r *Replica) lookAt(ctx context.Context, table string) error {
 	case was.ID != state.ID, !was.RestoredAt.Equal(state.RestoredAt):
 		return r.becameAnother(ctx, table, &was, state)
 	case was.Recreated && !was.Requeued && was.Run == r.identity.run:
-		r.paces.hold(table, whyAnew, r.clock.Now())
+		r.paces.Hold(table, classAnother, whyAnew, r.clock.Now())
 	}
 	return nil
 }
@@ -245,7 +231,7 @@ func (r *Replica) sentSince(ctx context.Context, table string, restored time.Tim
 		return false, nil
 	}
 	err = r.store.View(ctx, func(tx *store.Tx) error {
-		err := eachReplayed(tx, restored.Add(-restoreSlack), func(_ time.Time, entries []*intent.Entry) (bool, error) {
+		err := outbox.EachReplayed(tx, restored.Add(-restoreSlack), func(_ time.Time, entries []*intent.Entry) (bool, error) {
 			sent = slices.ContainsFunc(entries, func(e *intent.Entry) bool { return e.Table == table })
 			return !sent, nil
 		})
@@ -263,7 +249,7 @@ const whyAnew = "it was created again in the cloud: restart the node to send wha
 
 // uncatalogued sorts the errors of a look at a table.
 func (r *Replica) uncatalogued(table string, err error) error {
-	switch classOf(err) {
+	switch remote.ClassOf(err) {
 	case intent.NoTable:
 		return nil // the lanes stop it
 	case intent.Denied:
@@ -281,7 +267,7 @@ func (r *Replica) uncatalogued(table string, err error) error {
 }
 
 // becameAnother is what a node does that finds another table under a name than the one that it knew.
-func (r *Replica) becameAnother(ctx context.Context, table string, was *tableBook, state TableState) error {
+func (r *Replica) becameAnother(ctx context.Context, table string, was *tableBook, state remote.TableState) error {
 	id, now := &r.identity, r.serverNow()
 	b := tableBook{
 		ID: state.ID, RestoredAt: state.RestoredAt, Noticed: now, Until: now.Add(replayFor),
@@ -316,7 +302,7 @@ func (r *Replica) tellAnother(table string, b *tableBook) {
 		r.log.Error("restore: the node's own table in the cloud was replaced", "table", table)
 	case b.Recreated:
 		r.log.Error("restore: a table was created again in the cloud; nothing is sent to it and nothing is deleted here", "table", table)
-		r.paces.hold(table, whyAnew, r.clock.Now())
+		r.paces.Hold(table, classAnother, whyAnew, r.clock.Now())
 	default:
 		r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restoredTo", b.RestoredAt)
 	}
@@ -324,13 +310,3 @@ func (r *Replica) tellAnother(table string, b *tableBook) {
 
 // classAnother is what a table is stopped for that was made again.
 const classAnother = "another table"
-
-// hold stops a table until the process ends.
-func (p *paces) hold(table, why string, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	t := p.of(table)
-	t.stopped = stop{why: why, class: classAnother, since: now, until: now.Add(holdFor), held: true}
-}
-
-const holdFor = 365 * 24 * time.Hour

@@ -11,6 +11,7 @@ import (
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // Of several writes of one item that a restored table still has, the last one's mark proves those before it.
@@ -66,7 +67,7 @@ func TestOneRestoredTableTellsOfOthers(t *testing.T) {
 		letPass(30 * time.Second)
 		c.restoreTo(t, backup)
 		c.foreign(t, "follows", follow("m", "u"), nil)
-		c.set(func() { c.state["follows"] = TableState{ID: "follows-2", RestoredAt: backup.at} })
+		c.set(func() { c.state["follows"] = remote.TableState{ID: "follows-2", RestoredAt: backup.at} })
 		n.bump(t, "x")
 		letPass(time.Second) // all are looked at soon anyway
 		n.cloudHas(t, teams{"x": 2})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // A transaction that wrote to a table which is gone here goes back to a restored cloud without it: the other tables have lost
@@ -34,7 +35,7 @@ func TestRestoredWithoutATableThatIsGoneHere(t *testing.T) {
 		}
 		n = n.again(t)
 		c.restoreTo(t, backup)
-		c.set(func() { c.state["passing"] = TableState{ID: "passing-2", RestoredAt: backup.at} })
+		c.set(func() { c.state["passing"] = remote.TableState{ID: "passing-2", RestoredAt: backup.at} })
 		n.drained(t)
 		n.cloudHas(t, teams{"x": 1, "y": 1})
 	})

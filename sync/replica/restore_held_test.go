@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // What a lane has sent and holds while the way is gone stays sent when the outbox is read anew, because of another table: its
@@ -27,7 +28,7 @@ func TestHeldOverTheRestoreOfAnotherTable(t *testing.T) {
 		})
 		n.pair(t, "x", "y")
 		letPass(10 * time.Second)
-		c.set(func() { c.state["follows"] = TableState{ID: "follows-2", RestoredAt: time.Now()} })
+		c.set(func() { c.state["follows"] = remote.TableState{ID: "follows-2", RestoredAt: time.Now()} })
 		n.lookAtTables(t)
 		c.heal()
 		letPass(10 * time.Minute)

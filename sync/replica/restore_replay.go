@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -11,6 +10,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // requeue puts back into the outbox what the table has lost: what was acknowledged after the restore point, less some
@@ -23,7 +24,7 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 	defer r.rescan()                 // lanes leave alone what goes back until then: goesBack
 	for more := true; more; {
 		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
-			more, err = r.requeueSome(r.newWork(tx), table, &b)
+			more, err = r.requeueSome(r.box.Begin(tx), table, &b)
 			return err
 		})
 		if err != nil {
@@ -44,14 +45,14 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 }
 
 // requeueSome puts some units back; more: there are others.
-func (r *Replica) requeueSome(w *work, table string, b *tableBook) (more bool, err error) {
+func (r *Replica) requeueSome(w *outbox.Work, table string, b *tableBook) (more bool, err error) {
 	type logged struct {
 		at      time.Time
 		entries []*intent.Entry
 	}
 	var found []logged
 	now := r.serverNow().Add(restoreSharp)
-	err = eachReplayed(w.tx, b.Lost, func(at time.Time, entries []*intent.Entry) (bool, error) {
+	err = outbox.EachReplayed(w.Tx, b.Lost, func(at time.Time, entries []*intent.Entry) (bool, error) {
 		if at.After(b.Noticed.Add(restoreSharp)) && at.Before(now) {
 			return true, nil // it was sent to the table as it is now
 		}
@@ -68,14 +69,14 @@ func (r *Replica) requeueSome(w *work, table string, b *tableBook) (more bool, e
 			return false, err
 		}
 		b.Through = max(b.Through, l.entries[len(l.entries)-1].Seq)
-		if err := dropReplayed(w, l.at, l.entries); err != nil {
+		if err := outbox.DropReplayed(w, l.at, l.entries); err != nil {
 			return false, err
 		}
 	}
-	if err := w.finish(); err != nil {
+	if err := w.Finish(); err != nil {
 		return false, err
 	}
-	return len(found) == requeueSlice, r.keepThrough(w.tx, table, b)
+	return len(found) == requeueSlice, r.keepThrough(w.Tx, table, b)
 }
 
 // keepThrough stores how far what a table has lost is put back.
@@ -88,46 +89,28 @@ func (r *Replica) keepThrough(tx *store.Tx, table string, b *tableBook) error {
 }
 
 // putBack has a settled unit wait again, before all later ones of its items. It counts as unanswered.
-func (r *Replica) putBack(w *work, entries []*intent.Entry, b *tableBook, at time.Time) error {
+func (r *Replica) putBack(w *outbox.Work, entries []*intent.Entry, b *tableBook, at time.Time) error {
 	for _, e := range entries {
 		b.replay(e, at)
 	}
 	if entries = r.stillHere(w, entries); len(entries) == 0 {
 		return nil
 	}
-	it, err := w.item(entries[0].Table, entries[0].Key)
+	it, err := w.Load(entries[0].Table, entries[0].Key)
 	if err != nil {
 		return err
 	}
-	u := &unit{Unit: intent.Unit{Entries: entries}, id: unitID{lane: r.laneOf(&it.item, false), seq: entries[0].Seq}}
-	if err := w.put(u); err != nil {
+	u := &outbox.Batch{Unit: intent.Unit{Entries: entries}, ID: outbox.ID{Lane: r.box.LaneOf(&it.Item, false), Seq: entries[0].Seq}}
+	if err := w.Put(u); err != nil {
 		return err
 	}
-	if err := foldInto(w.tx, u); err != nil {
+	if err := outbox.NoteFolds(w.Tx, u); err != nil {
 		return err
 	}
-	return w.eachItem(u, func(it *workItem) {
-		w.fail(w.inOrder(it))
-		it.rebased = true
+	return w.EachItem(u, func(it *outbox.WorkItem) {
+		w.Fail(w.InOrder(it))
+		it.Rebased = true
 	})
-}
-
-// inOrder has the units that wait on an item do so in the order in which they were written, which is that on all items: by
-// their numbers two transactions could each wait for the other, when one of them was renumbered.
-func (w *work) inOrder(it *workItem) error {
-	units, err := w.pending(it)
-	if err != nil {
-		return err
-	}
-	slices.SortStableFunc(units, func(a, b *unit) int {
-		return cmp.Compare(a.Entries[0].Earliest(), b.Entries[0].Earliest())
-	})
-	places := make([]place, len(units))
-	for i, u := range units {
-		places[i] = it.sh.pending[it.sh.index(u.id)]
-	}
-	it.sh.pending = places
-	return nil
 }
 
 // replay has an entry be made sure of in a table that was restored. at is when it was known to be applied, by the server's
@@ -152,19 +135,6 @@ func (r *Replica) acknowledged(f *flight) time.Time {
 		return r.serverNow()
 	}
 	return f.answered
-}
-
-// dropReplayed takes a unit out of the replay log.
-func dropReplayed(w *work, at time.Time, entries []*intent.Entry) error {
-	key := replayKey(at, entries[0].Seq)
-	side := w.tx.Side(sideReplay)
-	v, err := side.Get(key)
-	if err != nil || v == nil {
-		return err
-	}
-	w.replayed.entries -= int64(len(entries))
-	w.replayed.bytes -= int64(len(v) + 16)
-	return side.Delete(key)
 }
 
 // endReplays tells the cloud when this node's lost writes are settled again, and ends the waiting for others when all
@@ -236,11 +206,11 @@ func (r *Replica) replays() (books map[string]tableBook, open []string) {
 func (r *Replica) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		for lane := range r.lanes {
-			units, err := putBackIn(tx, uint8(lane), table, through)
+			units, err := outbox.PutBackIn(tx, uint8(lane), table, through)
 			if err != nil {
 				return err
 			}
-			if waits = len(units) == replayLooks; waits { // there are more than anything that waits for others
+			if waits = len(units) == outbox.ReplayLooks; waits { // there are more than anything that waits for others
 				return nil
 			}
 			for _, u := range units {
@@ -254,28 +224,9 @@ func (r *Replica) replayWaits(ctx context.Context, table string, through uint64)
 	return waits, err
 }
 
-// replayLooks is how many units that were put back are looked at in a lane: with more the node has not replayed.
-const replayLooks = 10_000
-
-// putBackIn returns the units of a lane that were put back for a table.
-func putBackIn(tx *store.Tx, lane uint8, table string, through uint64) (units []*unit, err error) {
-	err = tx.Side(sideOutbox).Each([]byte{lane}, nil, func(k, v []byte) (bool, error) {
-		id, ok := unitIDOf(k)
-		if !ok || id.seq > through {
-			return !ok, nil
-		}
-		u, err := readUnit(id, v)
-		if err == nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Table == table }) {
-			units = append(units, u)
-		}
-		return err == nil && len(units) < replayLooks, err
-	})
-	return units, err
-}
-
 // ownTurn reports whether a unit that was put back waits neither for the other nodes to replay nor behind one that does.
-func (r *Replica) ownTurn(tx *store.Tx, u *unit) (bool, error) {
-	if u.waitsForOthers() {
+func (r *Replica) ownTurn(tx *store.Tx, u *outbox.Batch) (bool, error) {
+	if u.WaitsForOthers() {
 		return false, nil
 	}
 	for _, e := range u.Entries {
@@ -283,77 +234,27 @@ func (r *Replica) ownTurn(tx *store.Tx, u *unit) (bool, error) {
 		if spec == nil {
 			continue
 		}
-		it, err := itemOf(tx, spec, e.Key)
+		it, err := outbox.ItemOf(tx, spec, e.Key)
 		if err != nil {
 			return false, err
 		}
-		if behind, err := standsBehind(tx, it, u.id); err != nil || behind {
+		if behind, err := outbox.StandsBehind(tx, it, u.ID); err != nil || behind {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// standsBehind reports whether a unit that waits for the other nodes is before another on an item.
-func standsBehind(tx *store.Tx, it *item, id unitID) (bool, error) {
-	sh, _, err := readShadow(tx, it)
-	if err != nil || sh == nil {
-		return false, err
-	}
-	for _, other := range sh.pending {
-		if other.unitID == id {
-			break
-		}
-		before, err := getUnit(tx, other.unitID)
-		if err != nil {
-			return false, err
-		}
-		if before != nil && before.waitsForOthers() {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
 // keptMark is intent.Env.Kept; no, if that cannot be read.
 func (r *Replica) keptMark(tx *store.Tx, table string, key attr.Item, mark attr.Value) (kept bool) {
 	err := r.readIn(tx, func(tx *store.Tx) (err error) {
-		kept, err = keptMark(tx, r.spec(table), key, mark)
+		kept, err = outbox.KeptMark(tx, r.spec(table), key, mark)
 		return err
 	})
 	if err != nil {
 		r.log.Error("the waiting writes of an item cannot be read", "error", err)
 	}
 	return kept && err == nil
-}
-
-func keptMark(tx *store.Tx, spec *store.TableSpec, key attr.Item, mark attr.Value) (bool, error) {
-	if spec == nil {
-		return false, nil
-	}
-	it, err := itemOf(tx, spec, key)
-	if err != nil {
-		return false, err
-	}
-	sh, _, err := readShadow(tx, it)
-	if err != nil || sh == nil {
-		return false, err
-	}
-	for _, p := range sh.pending {
-		u, err := getUnit(tx, p.unitID)
-		if err != nil {
-			return false, err
-		}
-		if u != nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Before && e.Mark().Equal(mark) }) {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// waitsForOthers reports whether a unit is parked until all nodes have replayed.
-func (u *unit) waitsForOthers() bool {
-	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Why == intent.WhyReplay })
 }
 
 func (r *Replica) tellReplayed(ctx context.Context, done attr.Item) error {
@@ -371,7 +272,7 @@ const maxNodePages = 50
 
 // allNodes reads the rows of all nodes. Where there is too much to read it is an error: then the hour is waited for.
 func (r *Replica) allNodes(ctx context.Context) (rows []*nodeRow, err error) {
-	q := Reading{Table: r.cfg.SyncTable}
+	q := remote.Reading{Table: r.cfg.SyncTable}
 	for range maxNodePages {
 		page, err := r.readOne(ctx, q)
 		if err != nil {
@@ -390,7 +291,7 @@ func (r *Replica) allNodes(ctx context.Context) (rows []*nodeRow, err error) {
 	return nil, fault.New(fault.TooLarge, "many_rows", "the table %s is too large to find all nodes in", r.cfg.SyncTable)
 }
 
-func (r *Replica) readOne(ctx context.Context, q Reading) (Page, error) {
+func (r *Replica) readOne(ctx context.Context, q remote.Reading) (remote.Page, error) {
 	ctx, cancel := r.within(ctx)
 	defer cancel()
 	return r.cloud.Read(ctx, q)

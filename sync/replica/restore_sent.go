@@ -7,6 +7,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // requeueSent has what was sent and is not answered be made sure of too: what the table has lost may have been its effect,
@@ -29,20 +30,20 @@ func (r *Replica) requeueSent(ctx context.Context, table string, b *tableBook) e
 }
 
 func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (next []byte, more bool, err error) {
-	var units []*unit
+	var units []*outbox.Batch
 	looked := 0
-	err = r.eachSentTo(tx, after, table, func(k []byte, u *unit) bool {
+	err = r.eachSentTo(tx, after, table, func(k []byte, u *outbox.Batch) bool {
 		next = append([]byte(nil), k...)
 		if u != nil {
 			units = append(units, u)
 		}
 		looked++
-		return looked < flagBatch
+		return looked < outbox.FlagBatch
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	t := tally{}
+	t := outbox.Tally{}
 	for _, u := range units {
 		for _, e := range u.Entries {
 			before := e.Replay && e.Before && r.keepsBefore(b, e)
@@ -50,37 +51,37 @@ func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *t
 			e.Before = before
 		}
 		b.Through = max(b.Through, u.Entries[len(u.Entries)-1].Seq)
-		if err := putUnit(tx, u, t); err != nil {
+		if err := outbox.Put(tx, u, t); err != nil {
 			return nil, false, err
 		}
 	}
-	if err := t.keep(tx); err != nil {
+	if err := t.Keep(tx); err != nil {
 		return nil, false, err
 	}
-	return next, looked == flagBatch, r.keepThrough(tx, table, b)
+	return next, looked == outbox.FlagBatch, r.keepThrough(tx, table, b)
 }
 
 // eachSentTo calls fn with each key of the outbox behind one, and with the unit if that was sent to a table: it is known to be
 // unanswered, or may be proved by what another timeline has sent.
-func (r *Replica) eachSentTo(tx *store.Tx, after []byte, table string, fn func(k []byte, u *unit) bool) error {
-	marked, err := r.allMarked(tx)
+func (r *Replica) eachSentTo(tx *store.Tx, after []byte, table string, fn func(k []byte, u *outbox.Batch) bool) error {
+	marked, err := r.box.AllMarked(tx)
 	if err != nil {
 		return err
 	}
 	env := r.env(tx)
-	return tx.Side(sideOutbox).Each(nil, after, func(k, v []byte) (bool, error) {
-		id, ok := unitIDOf(k)
+	return tx.Side(outbox.SideOutbox).Each(nil, after, func(k, v []byte) (bool, error) {
+		id, ok := outbox.ParseID(k)
 		if !ok {
 			return fn(k, nil), nil
 		}
-		u, err := readUnit(id, v)
+		u, err := outbox.Decode(id, v)
 		if err != nil {
 			return false, err
 		}
-		if slices.Contains(marked, id.seq) {
-			u.suspect(r.stateNow().Lost)
+		if slices.Contains(marked, id.Seq) {
+			u.Suspect(r.lostMarked())
 		}
-		if !u.wasSentTo(table, env) {
+		if !u.WasSentTo(table, env) {
 			u = nil
 		}
 		return fn(k, u), nil
@@ -89,7 +90,7 @@ func (r *Replica) eachSentTo(tx *store.Tx, after []byte, table string, fn func(k
 
 // waitsSentTo reports whether any such unit waits.
 func (r *Replica) waitsSentTo(tx *store.Tx, table string) (sent bool, err error) {
-	err = r.eachSentTo(tx, nil, table, func(_ []byte, u *unit) bool {
+	err = r.eachSentTo(tx, nil, table, func(_ []byte, u *outbox.Batch) bool {
 		sent = u != nil
 		return !sent
 	})
@@ -119,7 +120,7 @@ func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
 
 // goesBack reports whether others of the tables of a unit that is being verified have yet to be put back: what was
 // written later proves what was written first, once it is there.
-func (r *Replica) goesBack(u *unit) bool {
+func (r *Replica) goesBack(u *outbox.Batch) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		if !e.Replay {
 			return false
@@ -130,7 +131,7 @@ func (r *Replica) goesBack(u *unit) bool {
 }
 
 // owes reports whether one of a unit's tables has lost what is still to be put back, even after the next start.
-func (r *Replica) owes(u *unit) bool {
+func (r *Replica) owes(u *outbox.Batch) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		b, ok := r.book(e.Table)
 		return ok && !b.Noticed.IsZero() && !b.Requeued
@@ -139,8 +140,8 @@ func (r *Replica) owes(u *unit) bool {
 
 // stillHere leaves out of a settled unit what it wrote to tables that are gone here: they are nobody's any more, and the others
 // have lost what they have lost all the same.
-func (r *Replica) stillHere(w *work, entries []*intent.Entry) []*intent.Entry {
-	gone := func(e *intent.Entry) bool { return w.env.Spec(e.Table) == nil }
+func (r *Replica) stillHere(w *outbox.Work, entries []*intent.Entry) []*intent.Entry {
+	gone := func(e *intent.Entry) bool { return w.Env.Spec(e.Table) == nil }
 	i := slices.IndexFunc(entries, gone)
 	if i < 0 {
 		return entries
@@ -156,19 +157,6 @@ func (r *Replica) stillHere(w *work, entries []*intent.Entry) []*intent.Entry {
 		here[0].Checks = entries[0].Checks
 	}
 	return here
-}
-
-// wasSentTo reports whether a unit was sent and is not answered, or a lost timeline may have sent it and had its proof,
-// and has an entry for a table. State has a newer one.
-func (u *unit) wasSentTo(table string, env intent.Env) bool {
-	if u.held() || u.Entries[0].Policy == store.PolicyState {
-		return false
-	}
-	there, sent := false, u.MayBeProved(env)
-	for _, e := range u.Entries {
-		there, sent = there || e.Table == table, sent || e.Sent > 0 || e.Unsure
-	}
-	return there && sent
 }
 
 // restoredSince reports whether a table of a unit was found to be restored since the request left whose answer says that
@@ -188,19 +176,19 @@ func (r *Replica) restoredSince(f *flight, flagged bool) (b tableBook, yes bool)
 }
 
 // reopen has such a unit stay, to be made sure of.
-func (r *Replica) reopen(w *work, f *flight, b *tableBook, now time.Time) {
+func (r *Replica) reopen(w *outbox.Work, f *flight, b *tableBook, now time.Time) {
 	for _, e := range f.Entries {
 		b.replay(e, r.acknowledged(f))
 	}
 	f.outcome, f.changed = intent.Outcome{Result: intent.OutParked}, true
 	f.park(now, intent.WhyReplay)
-	w.dirty[f.id] = true
-	w.fail(r.replaysThrough(w.tx, f.unit))
+	w.Rewrite(f.Batch)
+	w.Fail(r.replaysThrough(w.Tx, f.Batch))
 }
 
 // replaysThrough notes of a unit that is made sure of beside what was put back that the node has not replayed before. If its
 // transaction is undone, more is looked at than need be.
-func (r *Replica) replaysThrough(tx *store.Tx, u *unit) error {
+func (r *Replica) replaysThrough(tx *store.Tx, u *outbox.Batch) error {
 	for _, e := range u.Entries {
 		b, ok := r.book(e.Table)
 		if !e.Replay || !ok || b.Through >= e.Seq {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // A restored table gets again what it has lost, once, and in order; what is absent meanwhile is not deleted here; what others
@@ -148,7 +149,7 @@ func TestReplayedStaysTold(t *testing.T) {
 		letPass(time.Minute)
 		c.restoreTo(t, backup)
 		letPass(6 * time.Minute)
-		c.set(func() { c.state["follows"] = TableState{ID: "follows-2", RestoredAt: backup.at} })
+		c.set(func() { c.state["follows"] = remote.TableState{ID: "follows-2", RestoredAt: backup.at} })
 		letPass(10 * time.Minute)
 		row := c.nodeRow(t)
 		if got := row[attrReplayed].Map(); got["teams"].Str() != "teams-2" || got["follows"].Str() != "follows-2" {

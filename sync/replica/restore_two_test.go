@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // asking is a context that tells when it is first asked whether it has ended.
@@ -198,7 +199,7 @@ func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 			t.Errorf("on x wait %d", got)
 		}
 		n.inView(t, func(tx *store.Tx) error {
-			return eachReplayed(tx, time.Time{}, func(_ time.Time, entries []*intent.Entry) (bool, error) {
+			return outbox.EachReplayed(tx, time.Time{}, func(_ time.Time, entries []*intent.Entry) (bool, error) {
 				t.Errorf("what waits is in the replay log, as sent: %d", entries[0].Seq)
 				return true, nil
 			})
@@ -211,15 +212,15 @@ func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 // adoptTransaction has the node read what the cloud has of the items of a transaction that waits, and take it.
 func (n *feedNode) adoptTransaction(t testing.TB, seq uint64) {
 	t.Helper()
-	var found *unit
+	var found *outbox.Batch
 	n.inView(t, func(tx *store.Tx) (err error) {
-		found, err = n.findUnit(tx, seq)
+		found, err = n.box.Find(tx, seq)
 		return err
 	})
 	if found == nil {
 		t.Fatalf("%d does not wait", seq)
 	}
-	if err := n.adoptUnit(t.Context(), found.id); err != nil {
+	if err := n.adoptUnit(t.Context(), found.ID); err != nil {
 		t.Fatal(err)
 	}
 }

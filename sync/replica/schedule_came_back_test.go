@@ -6,6 +6,7 @@ import (
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // made has a node make an item of which it is not told, and then cuts it off.
@@ -98,7 +99,7 @@ func createMadeAgain(sc *scene, plain bool) {
 	sc.cloudHas("items", "f", row("f", "v", "second"))
 	if !plain {
 		a.wasApplied(seq)
-	} else if c := a.recorded(seq); c.Kind != replica.KindUnknown {
+	} else if c := a.recorded(seq); c.Kind != conflict.KindUnknown {
 		sc.Errorf("it is recorded as %s, %s", c.Kind, c.Code)
 	}
 	sc.oneWith("items", "f")
@@ -143,7 +144,7 @@ func longUnanswered(sc *scene) {
 	sc.cloudHas("items", "f", nil)
 	sc.cloudHas("items", "g", nil)
 	a.wasApplied(proved)
-	if c := a.recorded(seq); c.Kind != replica.KindUnknown {
+	if c := a.recorded(seq); c.Kind != conflict.KindUnknown {
 		sc.Errorf("it is recorded as %s, %s", c.Kind, c.Code)
 	}
 	sc.oneWith("items", "g")

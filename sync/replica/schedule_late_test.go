@@ -7,6 +7,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // holderDiesWithEvent: the event has no way to the cloud, and the state of the same fence that was computed from it has one. The
@@ -90,7 +91,7 @@ func newestRecorded(sc *scene) {
 	a.tap.online()
 	a.settle()
 	sc.cloudHas("settings", "s", row("s", "v", "newer"))
-	if c := a.recorded(older); c.Kind != replica.KindSuperseded {
+	if c := a.recorded(older); c.Kind != conflict.KindSuperseded {
 		sc.Errorf("it is recorded as %s", c.Kind)
 	}
 	b.unrecorded(newer)
@@ -108,7 +109,7 @@ func newestDeleteRecorded(sc *scene) {
 	b.tap.online()
 	b.settle()
 	sc.cloudHas("settings", "s", nil)
-	if c := b.recorded(later); c.Kind != replica.KindSuperseded {
+	if c := b.recorded(later); c.Kind != conflict.KindSuperseded {
 		sc.Errorf("it is recorded as %s", c.Kind)
 	}
 	sc.oneWith("settings", "s")

@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/lease"
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 func lifeOfEntry(sc *scene, deletes bool) {
@@ -242,8 +242,8 @@ func (a aheadTimes) Now() lease.Instant {
 	return lease.Instant{Wall: a.start.Add(passed + a.by).Round(0), Mono: passed, Boot: passed}
 }
 
-// cloudLocks is a lease.Table on any replica.Cloud.
-type cloudLocks struct{ replica.Cloud }
+// cloudLocks is a lease.Table on any remote.Cloud.
+type cloudLocks struct{ remote.Cloud }
 
 // Get implements lease.Table.
 func (c cloudLocks) Get(ctx context.Context, key string) (r lease.Record, ok bool, err error) {
@@ -274,4 +274,4 @@ func (c cloudLocks) Update(ctx context.Context, ch lease.Change) (lease.Record, 
 // List implements lease.Table.
 func (cloudLocks) List(context.Context) ([]lease.Record, error) { return nil, nil }
 
-var _ replica.Catalogue = (*simcloud.Link)(nil)
+var _ remote.Catalogue = (*simcloud.Link)(nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
 	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/sync/dynamo"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // TestSchedulesOnDynamoDBLocal is TestSchedules against Amazon's own version, through the adapter that production uses.
@@ -85,8 +85,8 @@ func (s *localStage) client() *dynamo.Client {
 	return c
 }
 
-func (s *localStage) cloud(string) replica.Cloud { return s.client() }
-func (s *localStage) clock() clock.Clock         { return s.time }
+func (s *localStage) cloud(string) remote.Cloud { return s.client() }
+func (s *localStage) clock() clock.Clock        { return s.time }
 
 // pass moves the clock on in steps, and gives what each step wakes a moment of real time, and the cloud all it needs to
 // answer: a slow machine is no slow cloud.

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // plainStage is a stage whose cloud has no transactions, says so, and counts those that it is asked for all the same.
@@ -16,25 +16,25 @@ type plainStage struct {
 	asked *atomic.Int32
 }
 
-func (s plainStage) cloud(node string) replica.Cloud { return plainCloud{s.stage.cloud(node), s.asked} }
+func (s plainStage) cloud(node string) remote.Cloud { return plainCloud{s.stage.cloud(node), s.asked} }
 
 type plainCloud struct {
-	replica.Cloud
+	remote.Cloud
 	asked *atomic.Int32
 }
 
-// Transactions implements replica.Prober.
+// Transactions implements remote.Prober.
 func (plainCloud) Transactions(context.Context) (bool, error) { return false, nil }
 
-// Transact implements replica.Cloud.
+// Transact implements remote.Cloud.
 func (c plainCloud) Transact(context.Context, []intent.Call, string) error {
 	c.asked.Add(1)
 	return &intent.Error{Class: intent.Validation, Err: errors.New("UnknownOperationException")}
 }
 
-// Table implements replica.Catalogue.
-func (c plainCloud) Table(ctx context.Context, name string) (replica.TableState, error) {
-	return c.Cloud.(replica.Catalogue).Table(ctx, name)
+// Table implements remote.Catalogue.
+func (c plainCloud) Table(ctx context.Context, name string) (remote.TableState, error) {
+	return c.Cloud.(remote.Catalogue).Table(ctx, name)
 }
 
 // on plays a schedule on a stage. Where the cloud has no transactions the nodes have to know it: one that asked for some would

@@ -8,7 +8,7 @@ import (
 
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // simStage is the simulated cloud, under the virtual time of a bubble.
@@ -23,8 +23,8 @@ func newSimStage(transactions bool) *simStage {
 	return &simStage{c: c, net: simcloud.NewNetwork(c, simcloud.NewTimer(), 1)}
 }
 
-func (s *simStage) cloud(node string) replica.Cloud { return s.net.Link(node, time.Now, nil) }
-func (s *simStage) clock() clock.Clock              { return bubbleClock{} }
+func (s *simStage) cloud(node string) remote.Cloud { return s.net.Link(node, time.Now, nil) }
+func (s *simStage) clock() clock.Clock             { return bubbleClock{} }
 
 func (s *simStage) pass(d time.Duration) {
 	<-time.After(d)

@@ -7,13 +7,13 @@ import (
 	"sync"
 
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// tap is a replica.Cloud with a hand on it: what it does to a node's requests is a schedule's wish.
+// tap is a remote.Cloud with a hand on it: what it does to a node's requests is a schedule's wish.
 type tap struct {
-	replica.Cloud
+	remote.Cloud
 
 	mu      sync.Mutex
 	away    bool   // nothing passes, either way
@@ -111,7 +111,7 @@ func (t *tap) around(calls []intent.Call, do func(context.Context) error) func(c
 	return do
 }
 
-// Write implements replica.Cloud.
+// Write implements remote.Cloud.
 func (t *tap) Write(ctx context.Context, c intent.Call) (it attr.Item, err error) {
 	do := t.around([]intent.Call{c}, func(ctx context.Context) (err error) {
 		it, err = t.Cloud.Write(ctx, c)
@@ -123,13 +123,13 @@ func (t *tap) Write(ctx context.Context, c intent.Call) (it attr.Item, err error
 	return it, nil
 }
 
-// Transact implements replica.Cloud.
+// Transact implements remote.Cloud.
 func (t *tap) Transact(ctx context.Context, calls []intent.Call, token string) error {
 	t.with(func(t *tap) { t.tokens = append(t.tokens, token) })
 	return t.around(calls, func(ctx context.Context) error { return t.Cloud.Transact(ctx, calls, token) })(ctx)
 }
 
-// Get implements replica.Cloud.
+// Get implements remote.Cloud.
 func (t *tap) Get(ctx context.Context, table string, key attr.Item) (attr.Item, error) {
 	if err := t.reached(); err != nil {
 		return nil, err
@@ -137,10 +137,10 @@ func (t *tap) Get(ctx context.Context, table string, key attr.Item) (attr.Item, 
 	return t.Cloud.Get(ctx, table, key)
 }
 
-// Read implements replica.Cloud.
-func (t *tap) Read(ctx context.Context, r replica.Reading) (replica.Page, error) {
+// Read implements remote.Cloud.
+func (t *tap) Read(ctx context.Context, r remote.Reading) (remote.Page, error) {
 	if err := t.reached(); err != nil {
-		return replica.Page{}, err
+		return remote.Page{}, err
 	}
 	page, err := t.Cloud.Read(ctx, r)
 	var wait chan struct{}
@@ -155,26 +155,26 @@ func (t *tap) Read(ctx context.Context, r replica.Reading) (replica.Page, error)
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			return replica.Page{}, lost()
+			return remote.Page{}, lost()
 		}
 	}
 	return page, err
 }
 
-// Table implements replica.Catalogue.
-func (t *tap) Table(ctx context.Context, name string) (replica.TableState, error) {
+// Table implements remote.Catalogue.
+func (t *tap) Table(ctx context.Context, name string) (remote.TableState, error) {
 	if err := t.reached(); err != nil {
-		return replica.TableState{}, err
+		return remote.TableState{}, err
 	}
-	return t.Cloud.(replica.Catalogue).Table(ctx, name)
+	return t.Cloud.(remote.Catalogue).Table(ctx, name)
 }
 
-// Transactions implements replica.Prober.
+// Transactions implements remote.Prober.
 func (t *tap) Transactions(ctx context.Context) (bool, error) {
 	if err := t.reached(); err != nil {
 		return false, err
 	}
-	if c, can := t.Cloud.(replica.Prober); can {
+	if c, can := t.Cloud.(remote.Prober); can {
 		return c.Transactions(ctx)
 	}
 	return true, nil

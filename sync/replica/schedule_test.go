@@ -283,12 +283,12 @@ func retriedByOperator(sc *scene) {
 	sc.cloudHas("items", "x", row("x", "s", 1, "b", 2))
 	c := a.recorded(e5)
 	sc.oneWith("items", "x")
-	if _, err := a.RetryConflict(context.Background(), c.ID); err == nil {
+	if _, err := a.Conflicts().Retry(context.Background(), c.ID); err == nil {
 		sc.Error("a retry whose condition does not hold was taken")
 	}
 	sc.foreignUpdate("items", "x", "SET s = :zero", values(":zero", 0))
 	sc.oneWith("items", "x")
-	if _, err := a.RetryConflict(context.Background(), c.ID); err != nil {
+	if _, err := a.Conflicts().Retry(context.Background(), c.ID); err != nil {
 		sc.Fatal(err)
 	}
 	a.settle()

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/lease"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -191,7 +191,7 @@ func unfit(sc *scene, item attr.Item, update string, foreign attr.Item) {
 	a.tap.online()
 	a.settle()
 	sc.cloudHas("items", "x", foreign)
-	if c := a.recorded(seq); c.Kind == replica.KindQuarantine {
+	if c := a.recorded(seq); c.Kind == conflict.KindQuarantine {
 		sc.Errorf("it is held to be poison: %v", c)
 	}
 	a.unrecorded(other)

@@ -18,13 +18,15 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // stage is where a schedule plays: the simulated cloud under virtual time, or DynamoDB Local under the real one.
 type stage interface {
 	// cloud is the way of a node to the cloud, or of whoever else.
-	cloud(node string) replica.Cloud
+	cloud(node string) remote.Cloud
 	// clock is everybody's; pass lets time go by on it, and whoever is woken do what there is to do.
 	clock() clock.Clock
 	pass(d time.Duration)
@@ -34,7 +36,7 @@ type stage interface {
 type scene struct {
 	testing.TB
 	stage
-	raw   replica.Cloud // without guards and without faults
+	raw   remote.Cloud // without guards and without faults
 	nodes []*player
 }
 
@@ -295,9 +297,9 @@ func (p *player) tries() { p.sc.pass(20 * time.Second) }
 func (sc *scene) round() { sc.pass(15 * time.Second) }
 
 // records lists what is in the conflict log, the oldest first.
-func (p *player) records() []*replica.Conflict {
+func (p *player) records() []*conflict.Record {
 	p.sc.Helper()
-	found, _, err := p.Conflicts(context.Background(), replica.ConflictQuery{Limit: 1000})
+	found, _, err := p.Conflicts().List(context.Background(), conflict.Query{Limit: 1000})
 	must(p.sc, err)
 	for i := range len(found) / 2 {
 		found[i], found[len(found)-1-i] = found[len(found)-1-i], found[i]
@@ -306,7 +308,7 @@ func (p *player) records() []*replica.Conflict {
 }
 
 // recorded wants the conflict log to tell of an entry, and returns its record.
-func (p *player) recorded(seq uint64) *replica.Conflict {
+func (p *player) recorded(seq uint64) *conflict.Record {
 	p.sc.Helper()
 	for _, c := range p.records() {
 		for _, d := range c.Decided {

@@ -11,7 +11,10 @@ import (
 
 	"github.com/touchline/touchline/internal/backoff"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // send takes a unit as far as it goes without a pause: it asks what is to be done, does it, asks what the answer means.
@@ -19,11 +22,11 @@ import (
 // sent again when the cloud is there.
 func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 	answered := false
-	defer func() { l.r.net.leave(answered) }()
+	defer func() { l.r.net.Leave(answered) }()
 	if err := l.r.rereadIfFlagged(ctx, f); err != nil {
 		return l.give(f, err)
 	}
-	l.r.events.expect(f.unit)
+	l.r.events.expect(f.Batch)
 	for range maxSteps {
 		known, a, err := l.next(ctx, f)
 		if err != nil {
@@ -62,7 +65,7 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 // heard notes what any answer tells of its tables. It reports whether the cloud has said something at all.
 func (l *lane) heard(f *flight, a *intent.Action, err *intent.Error) bool {
 	if a.Kind == intent.ActSend && takes(err) {
-		l.r.paces.takes(f.written(a))
+		l.r.paces.Takes(f.written(a))
 	}
 	return err == nil || err.Class != intent.Offline && err.Class != intent.Unknown
 }
@@ -95,9 +98,9 @@ func (l *lane) without(f *flight, a *intent.Action, known []intent.Known) bool {
 		return true
 	case intent.ActSend:
 		now, tables := l.r.clock.Now(), f.written(a)
-		if at := l.r.paces.take(tables, now); at.After(now) {
+		if at := l.r.paces.Take(tables, now); at.After(now) {
 			f.outcome, f.idle = intent.Outcome{Result: intent.OutThrottled}, true
-			f.park(at, cmp.Or(l.r.paces.stoppedWhy(tables, now), "the table's pace"))
+			f.park(at, cmp.Or(l.r.paces.StoppedWhy(tables, now), "the table's pace"))
 			return true
 		}
 	case intent.ActRead:
@@ -136,14 +139,14 @@ func (l *lane) learn(f *flight, err *intent.Error) {
 	}
 	switch o.Result {
 	case intent.OutApplied:
-		l.r.paces.succeeded(f.table(), now)
+		l.r.paces.Succeeded(f.Table(), now)
 	case intent.OutThrottled:
-		f.park(now.Add(max(o.After, l.r.paces.throttled(f.table(), now))), "throttled")
+		f.park(now.Add(max(o.After, l.r.paces.Throttled(f.Table(), now))), "throttled")
 	case intent.OutUnknown:
-		if _, gone := unreached(err); gone { // the others need not find it out the same way
+		if _, gone := remote.Unreached(err); gone { // the others need not find it out the same way
 			l.r.offline(*o, err)
 		}
-		f.park(now.Add(max(o.After, unknownWait().Delay(f.tries(), l.r.float()))), "no answer")
+		f.park(now.Add(max(o.After, unknownWait().Delay(f.Tries(), l.r.float()))), "no answer")
 	case intent.OutParked:
 		f.park(now.Add(o.After), cmp.Or(f.Entries[0].Why, f.why))
 	case intent.OutStopTable:
@@ -159,14 +162,14 @@ func (l *lane) learn(f *flight, err *intent.Error) {
 func (l *lane) stop(f *flight, err *intent.Error, now time.Time) {
 	table := f.outcome.Table
 	if table == "" {
-		l.r.log.Error("a write waits for a table", "seq", f.id.seq, "error", err, "alarm", f.outcome.Alarm)
-		f.park(now.Add(stopWait().Delay(f.tries(), l.r.float())), err.Error())
+		l.r.log.Error("a write waits for a table", "seq", f.ID.Seq, "error", err, "alarm", f.outcome.Alarm)
+		f.park(now.Add(flow.StopWait().Delay(f.Tries(), l.r.float())), err.Error())
 		return
 	}
-	if l.r.paces.halt(table, err.Class.String(), err.Error(), now) {
+	if l.r.paces.Halt(table, err.Class.String(), err.Error(), now) {
 		l.r.log.Error("nothing of a table is sent", "table", table, "error", err, "alarm", f.outcome.Alarm)
 	}
-	f.park(l.r.paces.stoppedUntil([]string{table}, now), whyStopped)
+	f.park(l.r.paces.StoppedUntil([]string{table}, now), flow.WhyStopped)
 }
 
 var errTimeline = errors.New("the cloud has writes of this node that this file does not know")
@@ -175,17 +178,9 @@ func unknownWait() backoff.Policy {
 	return backoff.Policy{Base: 200 * time.Millisecond, Max: 30 * time.Second}
 }
 
-// tries is how often the unit has been sent.
-func (u *unit) tries() (n int) {
-	for _, e := range u.Entries {
-		n = max(n, e.Sent)
-	}
-	return n
-}
-
 // give puts a unit aside that the node itself cannot work on.
 func (l *lane) give(f *flight, err error) bool {
-	l.r.log.Error("an entry cannot be processed", "seq", f.id.seq, "table", f.table(), "error", err)
+	l.r.log.Error("an entry cannot be processed", "seq", f.ID.Seq, "table", f.Table(), "error", err)
 	f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true
 	f.park(l.r.clock.Now().Add(asideWait), "an error of this node")
 	return true
@@ -197,12 +192,12 @@ func (f *flight) park(until time.Time, why string) { f.wait, f.why = until, why 
 // next asks what is to be done with a unit, by what is known now.
 func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a intent.Action, err error) {
 	last := f.read
-	f.read = l.r.reads.start()
+	f.read = l.r.box.Reads.Start()
 	if last != nil {
-		defer last.end()
+		defer last.End()
 	}
 	err = l.r.store.View(ctx, func(tx *store.Tx) error {
-		there, err := tx.Side(sideOutbox).Get(f.id.key())
+		there, err := tx.Side(outbox.SideOutbox).Get(f.ID.Key())
 		if err != nil {
 			return err
 		}
@@ -216,9 +211,9 @@ func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a int
 		}
 		env := l.r.env(tx)
 		f.began, f.epoch = env.Now, l.r.identity.restores.epoch.Load()
-		provisional := f.provisional()
+		provisional := f.Provisional()
 		a = f.Next(known, env)
-		f.changed = f.changed || a.Noted || provisional && !f.provisional()
+		f.changed = f.changed || a.Noted || provisional && !f.Provisional()
 		return nil
 	})
 	return known, a, err
@@ -253,7 +248,7 @@ func (l *lane) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Ans
 	default:
 		ans.Image, err = l.r.cloud.Write(ctx, a.Calls[0])
 	}
-	ans.Err = asCloudError(err)
+	ans.Err = remote.AsError(err)
 	l.r.cfg.Failpoint("answer")
 	return ans, nil
 }
@@ -266,9 +261,9 @@ func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 		f.Attempt(a)
 		return nil
 	}
-	size, attempted := f.size, false
+	size, attempted := f.Size, false
 	err := l.r.store.Update(ctx, func(tx *store.Tx) error {
-		there, err := getUnit(tx, f.id)
+		there, err := outbox.Get(tx, f.ID)
 		if err != nil {
 			return err
 		}
@@ -279,14 +274,14 @@ func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 			f.Attempt(a)
 			attempted = true
 		}
-		t := tally{}
-		if err := putUnit(tx, f.unit, t); err != nil {
+		t := outbox.Tally{}
+		if err := outbox.Put(tx, f.Batch, t); err != nil {
 			return err
 		}
-		return t.keep(tx)
+		return t.Keep(tx)
 	})
 	if err != nil {
-		f.size = size
+		f.Size = size
 		return err
 	}
 	f.changed = false
@@ -298,7 +293,7 @@ func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 var errFlagged = errors.New("the unit was flagged meanwhile")
 
 // flagged reports whether the unit has left the outbox, or is to be made sure of, since the flight has read it.
-func (f *flight) flagged(there *unit) bool {
+func (f *flight) flagged(there *outbox.Batch) bool {
 	return there == nil || there.Entries[0].Replay && there.Entries[0].Again != f.Entries[0].Again
 }
 
@@ -308,11 +303,6 @@ func (f *flight) mustPersist() bool {
 	return f.changed || slices.ContainsFunc(f.Entries, func(e *intent.Entry) bool {
 		return len(e.Was) > 0 && e.Life == (intent.Life{Kind: intent.LifeForeign})
 	})
-}
-
-// provisional reports whether a stamp of the unit is of a clock that no server has confirmed.
-func (u *unit) provisional() bool {
-	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Provisional })
 }
 
 // vanished looks, where an answer shows no item and there was one, whether the table is still the one that had it: what a
@@ -341,14 +331,14 @@ func (l *lane) vanished(ctx context.Context, f *flight) error {
 // asItWas has a unit be what it was before its last answer, but for that it was sent.
 func (r *Replica) asItWas(ctx context.Context, f *flight) error {
 	return r.store.View(ctx, func(tx *store.Tx) error {
-		u, err := getUnit(tx, f.id)
+		u, err := outbox.Get(tx, f.ID)
 		if err != nil || u == nil {
 			return err
 		}
 		for i, e := range u.Entries {
 			e.Sent = max(e.Sent, f.Entries[i].Sent)
 		}
-		f.unit, f.changed, f.shown = u, true, nil
+		f.Batch, f.changed, f.shown = u, true, nil
 		return nil
 	})
 }
@@ -370,8 +360,8 @@ func (r *Replica) offline(o intent.Outcome, err *intent.Error) {
 		r.linkLost(err)
 		return
 	}
-	text := errorText(err)
-	if r.net.lost(text, r.clock.Now()) {
+	text := remote.ErrorText(err)
+	if r.net.Lost(text, r.clock.Now()) {
 		r.log.Error("the cloud does not accept this node's signature", "error", text, "alarm", o.Alarm)
 	}
 	r.errands.get().Set()

@@ -8,7 +8,9 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // settle stores what has become of the lane's answered units, and marks those that are sent next if pick is set: in one
@@ -51,19 +53,19 @@ func (l *lane) flush(ctx context.Context) {
 // finished forgets a flight.
 func (l *lane) finished(f *flight) {
 	if f.read != nil {
-		f.read.end()
+		f.read.End()
 		f.read = nil
 	}
-	delete(l.inHand, f.id.seq)
+	delete(l.inHand, f.ID.Seq)
 }
 
 // commit is one transaction of settle. Memory moves behind it.
 func (l *lane) commit(ctx context.Context, done []*flight, pick bool, now time.Time) error {
-	var w *work
+	var w *outbox.Work
 	var next picked
 	l.r.cfg.Failpoint("settle")
 	err := l.r.store.Update(ctx, func(tx *store.Tx) error {
-		w = l.r.newWork(tx)
+		w = l.r.box.Begin(tx)
 		if err := l.r.settleUnits(w, done, now); err != nil {
 			return err
 		}
@@ -72,7 +74,7 @@ func (l *lane) commit(ctx context.Context, done []*flight, pick bool, now time.T
 				return err
 			}
 		}
-		return markAttempted(tx, l.no, l.marks(next.window, done))
+		return outbox.MarkAttempted(tx, l.no, l.marks(next.window, done))
 	})
 	if err != nil {
 		for _, seq := range next.popped {
@@ -91,8 +93,8 @@ func (l *lane) commit(ctx context.Context, done []*flight, pick bool, now time.T
 
 // settleUnits stores what has become of units. Conflicts are recorded when all views are made: a merge handler writes on
 // them.
-func (r *Replica) settleUnits(w *work, done []*flight, now time.Time) error {
-	var records []*Conflict
+func (r *Replica) settleUnits(w *outbox.Work, done []*flight, now time.Time) error {
+	var records []*conflict.Record
 	for _, f := range done {
 		c, err := r.settleUnit(w, f, now)
 		if err != nil {
@@ -100,11 +102,11 @@ func (r *Replica) settleUnits(w *work, done []*flight, now time.Time) error {
 		}
 		records = append(records, c...)
 	}
-	if err := w.finish(); err != nil {
+	if err := w.Finish(); err != nil {
 		return err
 	}
 	for _, c := range records {
-		if err := r.recordConflict(w.tx, c); err != nil {
+		if err := r.conflicts.Keep(w.Tx, c); err != nil {
 			return err
 		}
 	}
@@ -115,11 +117,11 @@ func (r *Replica) settleUnits(w *work, done []*flight, now time.Time) error {
 func (l *lane) marks(next []*flight, done []*flight) (seqs []uint64) {
 	for _, f := range append(append(slices.Clone(l.window), next...), l.done...) {
 		if !slices.Contains(done, f) {
-			seqs = append(seqs, f.id.seq)
+			seqs = append(seqs, f.ID.Seq)
 		}
 	}
 	for i := range l.stuck {
-		seqs = append(seqs, l.stuck[i].id.seq)
+		seqs = append(seqs, l.stuck[i].ID.Seq)
 	}
 	return seqs
 }
@@ -136,14 +138,14 @@ func (l *lane) pick(tx *store.Tx, p *picked, now time.Time) error {
 	for len(p.window) < l.width && len(l.ready) > 0 {
 		seq := heap.Pop(&l.ready).(uint64) //nolint:forcetypeassert // it holds nothing else
 		p.popped = append(p.popped, seq)
-		u, err := getUnit(tx, unitID{lane: l.no, seq: seq})
+		u, err := outbox.Get(tx, outbox.ID{Lane: l.no, Seq: seq})
 		if err != nil {
 			return err
 		}
-		if u == nil || u.held() {
+		if u == nil || u.Held() {
 			continue
 		}
-		head, err := l.r.isHead(tx, u)
+		head, err := l.r.box.IsHead(tx, u)
 		if err != nil {
 			return err
 		}
@@ -153,7 +155,7 @@ func (l *lane) pick(tx *store.Tx, p *picked, now time.Time) error {
 		if l.r.goesBack(u) {
 			continue // who puts back the others has the outbox read anew
 		}
-		f := &flight{unit: u, flagEpoch: l.r.identity.flagEpoch.Load()}
+		f := &flight{Batch: u, flagEpoch: l.r.identity.flagEpoch.Load()}
 		f.wait, f.why = l.waitOf(u, now)
 		if f.wait.After(now) {
 			p.aside = append(p.aside, f)
@@ -169,9 +171,9 @@ func (l *lane) moveOn(done []*flight, next picked, now time.Time) {
 	for _, f := range done {
 		l.finished(f)
 		if o := f.outcome.Result; !o.Settled() && o != intent.OutQuarantine && o != intent.OutRenumber && !f.gone {
-			l.setAside(f.id.seq, f.wait, now, f.table(), f.why)
+			l.setAside(f.ID.Seq, f.wait, now, f.Table(), f.why)
 		}
-		delete(l.missed, f.id.seq)
+		delete(l.missed, f.ID.Seq)
 	}
 	l.done = slices.DeleteFunc(l.done, func(f *flight) bool { return slices.Contains(done, f) })
 	if len(l.done) == 0 {
@@ -182,10 +184,10 @@ func (l *lane) moveOn(done []*flight, next picked, now time.Time) {
 		delete(l.inHand, seq)
 	}
 	for _, f := range next.window {
-		l.inHand[f.id.seq] = struct{}{}
+		l.inHand[f.ID.Seq] = struct{}{}
 	}
 	for _, f := range next.aside {
-		l.setAside(f.id.seq, f.wait, now, f.table(), f.why)
+		l.setAside(f.ID.Seq, f.wait, now, f.Table(), f.why)
 	}
 	if len(next.popped) > 0 {
 		l.window = append(l.window, next.window...)
@@ -198,8 +200,8 @@ func (l *lane) moveOn(done []*flight, next picked, now time.Time) {
 }
 
 // settleUnit stores what has become of a unit. The records are kept when all views are made.
-func (r *Replica) settleUnit(w *work, f *flight, now time.Time) ([]*Conflict, error) {
-	there, err := getUnit(w.tx, f.id)
+func (r *Replica) settleUnit(w *outbox.Work, f *flight, now time.Time) ([]*conflict.Record, error) {
+	there, err := outbox.Get(w.Tx, f.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -207,9 +209,9 @@ func (r *Replica) settleUnit(w *work, f *flight, now time.Time) ([]*Conflict, er
 		f.gone = true
 		return nil, nil
 	}
-	f.size, f.after = there.size, there.after // put back meanwhile, it has no place behind others
+	f.Size, f.After = there.Size, there.After // put back meanwhile, it has no place behind others
 	flagged := r.keepLost(f, there)
-	w.know(f.unit)
+	w.Know(f.Batch)
 	if b, yes := r.restoredSince(f, flagged); yes {
 		r.reopen(w, f, &b, now)
 		return nil, nil
@@ -218,14 +220,15 @@ func (r *Replica) settleUnit(w *work, f *flight, now time.Time) ([]*Conflict, er
 	case o.Settled():
 		return r.leave(w, f)
 	case o == intent.OutQuarantine:
-		return r.quarantine(w, f)
+		c, err := conflict.Quarantine(w, f.Batch, &f.outcome)
+		return []*conflict.Record{c}, err
 	case o == intent.OutRenumber:
 		return nil, r.renumber(w, f)
 	case f.changed, !f.idle && (o == intent.OutParked || o == intent.OutUnknown || o == intent.OutTimeline), f.outcome.Known != nil:
 		if err := r.showBases(w, f, nil); err != nil {
 			return nil, err
 		}
-		w.dirty[f.id] = true
+		w.Rewrite(f.Batch)
 	}
 	return nil, nil
 }
@@ -237,23 +240,23 @@ func (f *flight) unsettle() {
 
 // showBases takes from an outcome what the cloud has. Where a base was set since the request left, nobody knows which is
 // newer: the item is read again.
-func (r *Replica) showBases(w *work, f *flight, each func(i int, it *workItem)) error {
+func (r *Replica) showBases(w *outbox.Work, f *flight, each func(i int, it *outbox.WorkItem)) error {
 	for i, e := range f.Entries {
-		it, err := w.item(e.Table, e.Key)
+		it, err := w.Load(e.Table, e.Key)
 		if err != nil {
 			return err
 		}
 		if known := f.outcome.Known; i < len(known) && known[i] != nil {
-			overtaken := f.read.overtaken(it.id())
-			it.refetch = it.refetch || overtaken
+			overtaken := f.read.Overtaken(it.ID())
+			it.Refetch = it.Refetch || overtaken
 			applied := f.outcome.Result == intent.OutApplied
 			switch {
 			case !applied && known[i].Item == nil && e.Policy != store.PolicyState && r.lostItem(it):
 				// A write that is refused because the item is not there deletes nothing of what the table has lost.
-			case !overtaken && f.awaits(e) && known[i].Item == nil && it.sh.known.Item != nil:
-				it.sh.lost, it.dirty = true, true
-			case !overtaken, applied && isLater(e, *known[i], it.sh, w.env.Exprs):
-				w.base(it, *known[i], f.began)
+			case !overtaken && f.awaits(e) && known[i].Item == nil && it.Remote.Known.Item != nil:
+				it.Remote.Lost, it.Dirty = true, true
+			case !overtaken, applied && isLater(e, *known[i], it.Remote, w.Env.Exprs):
+				w.Base(it, *known[i], f.began)
 			}
 		}
 		if each != nil {
@@ -269,12 +272,12 @@ func (f *flight) awaits(e *intent.Entry) bool {
 }
 
 // leave takes a unit out of the outbox: it is applied, superseded or in conflict.
-func (r *Replica) leave(w *work, f *flight) ([]*Conflict, error) {
+func (r *Replica) leave(w *outbox.Work, f *flight) ([]*conflict.Record, error) {
 	o := &f.outcome
-	var c *Conflict
+	var c *conflict.Record
 	if o.Result != intent.OutApplied {
 		var err error
-		if c, err = r.record(w, f); err != nil {
+		if c, err = conflict.NewRecord(w, f.Batch, o); err != nil {
 			return nil, err
 		}
 	}
@@ -284,100 +287,29 @@ func (r *Replica) leave(w *work, f *flight) ([]*Conflict, error) {
 	if err := r.showBases(w, f, nil); err != nil {
 		return nil, err
 	}
-	if err := w.drop(f.unit); err != nil {
+	if err := w.Drop(f.Batch); err != nil {
 		return nil, err
 	}
 	if c != nil {
-		if err := w.dropAll(c.Tail); err != nil {
+		if err := w.DropAll(c.Tail); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.follow(f); err != nil {
+	if err := w.Follow(f.Batch, o); err != nil {
 		return nil, err
 	}
 	if o.Result == intent.OutApplied {
-		return nil, w.replay(f.unit, r.acknowledged(f))
+		return nil, w.Replay(f.Batch, r.acknowledged(f))
 	}
-	return []*Conflict{c}, w.err
+	return []*conflict.Record{c}, nil
 }
 
-// dropAll takes out the units of what a rejected one takes along.
-func (w *work) dropAll(entries []*intent.Entry) error {
-	for _, e := range entries {
-		if u := w.bySeq[e.Seq]; u != nil && !slices.Contains(w.gone, u) {
-			if err := w.drop(u); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// follow applies the outcome of a unit to the entries behind it.
-func (w *work) follow(f *flight) error {
-	for _, e := range f.Entries {
-		it, err := w.item(e.Table, e.Key)
-		if err != nil {
-			return err
-		}
-		if len(it.sh.pending) == 0 {
-			continue
-		}
-		later, err := w.entries(it)
-		if err != nil {
-			return err
-		}
-		for _, changed := range intent.Follow(e, f.outcome, it.sh.known, later, w.env) {
-			w.changed(changed)
-		}
-	}
-	return nil
-}
-
-// renumber gives a unit of a lost timeline new sequences, see newSequence. Under the old ones it is found as what was
-// folded into it: who waits for one of them is not told that it is done. The flight stays as it is: the transaction may be
+// renumber gives a unit of a lost timeline new sequences, see newSequence. The flight stays as it is: the transaction may be
 // undone, and made once more.
-func (r *Replica) renumber(w *work, f *flight) error {
-	old := f.unit
-	if err := dropUnit(w.tx, old, w.tally); err != nil {
-		return err
-	}
-	delete(w.units, f.id)
-	moved := &unit{id: f.id, after: old.after}
-	for i, was := range old.Entries {
-		seq, digits, err := r.newSequence(w.tx)
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			moved.id.seq = seq
-		}
-		e := *was
-		e.Seq, e.Digits, e.Begun, e.Lost = seq, digits, 0, false
-		if e.Txn != 0 {
-			e.Txn = moved.id.seq
-		}
-		e.Folds = append(slices.Clone(was.Folds), was.Seq)
-		moved.Entries = append(moved.Entries, &e)
-	}
-	if err := foldInto(w.tx, moved); err != nil {
-		return err
-	}
-	if err := r.replaysThrough(w.tx, moved); err != nil {
-		return err
-	}
-	w.know(moved)
-	w.dirty[moved.id] = true
-	r.hint(moved.id)
-	w.renumbered = append(w.renumbered, f.id)
-	err := w.eachItem(moved, func(it *workItem) {
-		if i := it.sh.index(f.id); i >= 0 {
-			it.sh.pending[i].unitID = moved.id
-		}
-		it.dirty = true
-	})
+func (r *Replica) renumber(w *outbox.Work, f *flight) error {
+	moved, err := w.Renumber(f.Batch, func() (uint64, uint32, error) { return r.newSequence(w.Tx) })
 	if err != nil {
 		return err
 	}
-	return w.followRenumbered(old, moved)
+	return r.replaysThrough(w.Tx, moved)
 }

@@ -1,12 +1,9 @@
 package replica
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -16,6 +13,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // How often a node tells how far it has settled after a connect, and for how long it reads the same of others.
@@ -139,7 +138,7 @@ func (r *Replica) pastOf(node string) uint64 {
 func (r *Replica) settledHere(ctx context.Context) (uint64, error) {
 	settled := r.store.Seq() // read first: what is journaled by now is in the outbox of the View
 	err := r.store.View(ctx, func(tx *store.Tx) error {
-		waits, err := firstWaiting(tx)
+		waits, err := outbox.FirstWaiting(tx)
 		if err == nil && waits <= settled {
 			settled = waits - 1
 		}
@@ -148,36 +147,12 @@ func (r *Replica) settledHere(ctx context.Context) (uint64, error) {
 	return settled, err
 }
 
-// firstWaiting returns the lowest sequence in the outbox, folded ones included.
-func firstWaiting(tx *store.Tx) (uint64, error) {
-	first := uint64(math.MaxUint64)
-	side := tx.Side(sideOutbox)
-	for lane := range maxLanes + 1 {
-		err := side.Each([]byte{uint8(lane)}, nil, func(k, _ []byte) (bool, error) {
-			if id, ok := unitIDOf(k); ok {
-				first = min(first, id.seq)
-			}
-			return false, nil
-		})
-		if err != nil {
-			return 0, err
-		}
-	}
-	err := tx.Side(sideFolded).Each(nil, nil, func(k, _ []byte) (bool, error) {
-		if len(k) == 8 {
-			first = min(first, binary.BigEndian.Uint64(bytes.Clone(k)))
-		}
-		return false, nil
-	})
-	return first, err
-}
-
 // runIdentity keeps the node's row in the cloud until ctx ends, and then tells it how far the node has come.
 func (r *Replica) runIdentity(ctx context.Context) error {
 	wake := clock.NewSignal()
 	for {
 		err := r.clock.Wait(ctx, r.clock.Now().Add(r.tellNext()), nil)
-		for err == nil && !r.net.whenOnline(wake) {
+		for err == nil && !r.net.WhenOnline(wake) {
 			err = r.clock.Wait(ctx, time.Time{}, wake)
 		}
 		if err != nil {
@@ -250,7 +225,7 @@ func (r *Replica) keepRow(ctx context.Context) {
 
 // complain logs what went wrong beside the lanes. What only says that the cloud is away is said elsewhere.
 func (r *Replica) complain(doing string, err error) {
-	if _, gone := unreached(err); gone || errors.Is(err, context.Canceled) {
+	if _, gone := remote.Unreached(err); gone || errors.Is(err, context.Canceled) {
 		return
 	}
 	r.log.Warn("replica: "+doing+" failed", "err", err)
@@ -322,7 +297,7 @@ func (r *Replica) lastWord(ctx context.Context) {
 	id.mu.Lock()
 	connected := id.connected && id.stopped == "" && !id.suspect
 	id.mu.Unlock()
-	if connected && r.net.online() {
+	if connected && r.net.Online() {
 		if err := r.tellSettled(ctx); err != nil {
 			r.complain("telling the cloud what is settled", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -141,7 +142,7 @@ type livedAt struct {
 func (b *book) proofs() bool { return !b.s.plain && b.epoch == 0 }
 
 // refusals sees that nothing is told to be refused which has made its item.
-func (b *book) refusals(recorded map[string]*replica.Conflict) {
+func (b *book) refusals(recorded map[string]*conflict.Record) {
 	if b.epoch > 0 {
 		return
 	}

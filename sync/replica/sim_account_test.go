@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -85,7 +85,7 @@ func TestShownOfATableMadeAnew(t *testing.T) {
 				s.book.shown["n1.1"] = []time.Time{time.Unix(1, 0)}
 			}
 			s.book.anew = &anew{table: "pairs", since: 1}
-			recorded := map[string]*replica.Conflict{}
+			recorded := map[string]*conflict.Record{}
 			if c.refused {
 				recorded = refusedWrite(a)
 				recorded["n1 7"].Decided[0].Entry.Life.Kind = c.on
@@ -126,9 +126,9 @@ func lostTime(t *testing.T, first, now *act, counts int64) *sim {
 	return s
 }
 
-func refusedWrite(a *act) map[string]*replica.Conflict {
-	return map[string]*replica.Conflict{"n1 7": {
-		Kind: replica.KindRefused, Decided: []replica.Decided{{Entry: &intent.Entry{Seq: 7, Table: a.table, Key: a.key}}},
+func refusedWrite(a *act) map[string]*conflict.Record {
+	return map[string]*conflict.Record{"n1 7": {
+		Kind: conflict.KindRefused, Decided: []conflict.Decided{{Entry: &intent.Entry{Seq: 7, Table: a.table, Key: a.key}}},
 	}}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/flow"
 )
 
 // act is one write that an application was told is done.
@@ -144,7 +144,7 @@ func (l *simLife) write(what string, fn func(*writing) error) bool {
 
 // noRoom reports whether the replicator takes no more for now.
 func noRoom(err error) bool {
-	_, is := errors.AsType[*replica.RefusedError](err)
+	_, is := errors.AsType[*flow.RefusedError](err)
 	return is
 }
 

@@ -12,7 +12,9 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // settle is the account, when all is quiet.
@@ -40,14 +42,14 @@ func (b *book) settle() {
 }
 
 // recorded lists the entries that conflict logs tell of, by node and sequence.
-func (b *book) recorded() map[string]*replica.Conflict {
-	out := map[string]*replica.Conflict{}
+func (b *book) recorded() map[string]*conflict.Record {
+	out := map[string]*conflict.Record{}
 	for _, n := range b.s.nodes {
 		l := n.up()
 		if l == nil {
 			continue
 		}
-		note := func(e *intent.Entry, c *replica.Conflict) {
+		note := func(e *intent.Entry, c *conflict.Record) {
 			for _, seq := range append([]uint64{e.Seq}, e.Folds...) {
 				out[fmt.Sprintf("%s %d", n.name, seq)] = c
 			}
@@ -66,7 +68,7 @@ func (b *book) recorded() map[string]*replica.Conflict {
 }
 
 // account finds every acknowledged write again: in effect, in the conflict log, or folded into a later one.
-func (b *book) account(recorded map[string]*replica.Conflict) {
+func (b *book) account(recorded map[string]*conflict.Record) {
 	later := map[string]bool{} // node and item: a later write of it is accounted for
 	for _, a := range slices.Backward(b.acts) {
 		if a.gone || b.cloned[a.node] {
@@ -98,7 +100,7 @@ func (b *book) proved(a *act) bool {
 }
 
 // counters compares the sums with what was acknowledged.
-func (b *book) counters(recorded map[string]*replica.Conflict) {
+func (b *book) counters(recorded map[string]*conflict.Record) {
 	for c := range 3 {
 		key := fmt.Sprintf("c%d", c)
 		low, high := b.foreign[key], b.foreign[key]
@@ -114,7 +116,7 @@ func (b *book) counters(recorded map[string]*replica.Conflict) {
 			case a.gone: // what is recorded under its number is of a write that was given that since
 				high += a.inc
 			case record != nil && !b.had(a):
-				if record.Kind == replica.KindUnknown || record.Kind == replica.KindLost {
+				if record.Kind == conflict.KindUnknown || record.Kind == conflict.KindLost {
 					high += a.inc
 				}
 			case a.maybe || b.cloned[a.node]:
@@ -179,7 +181,7 @@ func tell(it attr.Item) string {
 }
 
 // firsts has one winner for each key, and every loser in the conflict log.
-func (b *book) firsts(recorded map[string]*replica.Conflict) {
+func (b *book) firsts(recorded map[string]*conflict.Record) {
 	won := map[string]string{}
 	for _, a := range b.acts {
 		entry := fmt.Sprintf("%s %d", a.node, a.seq)
@@ -198,10 +200,10 @@ func (b *book) firsts(recorded map[string]*replica.Conflict) {
 }
 
 // about reports whether a record is of a write on that item.
-func about(c *replica.Conflict, a *act) bool {
+func about(c *conflict.Record, a *act) bool {
 	same := func(e *intent.Entry) bool { return e.Table == a.table && attr.EqualItems(e.Key, a.key) }
 	return slices.ContainsFunc(c.Tail, same) ||
-		slices.ContainsFunc(c.Decided, func(d replica.Decided) bool { return same(d.Entry) })
+		slices.ContainsFunc(c.Decided, func(d conflict.Decided) bool { return same(d.Entry) })
 }
 
 // whole sees that no transaction has had half an effect.
@@ -232,7 +234,7 @@ func (b *book) whole() {
 
 // events sees that no state came before its events, unless these have ended in a conflict log, or it can be that they had in
 // one that went when its machine was put back to a snapshot.
-func (b *book) events(recorded map[string]*replica.Conflict) {
+func (b *book) events(recorded map[string]*conflict.Record) {
 	told := map[string]bool{}
 	for _, a := range b.acts {
 		key := a.key["pk"].Str() + " " + a.key["sk"].Str()
@@ -267,4 +269,4 @@ func (b *book) bounded() {
 	}
 }
 
-var _ replica.Cloud = (*simcloud.Link)(nil)
+var _ remote.Cloud = (*simcloud.Link)(nil)

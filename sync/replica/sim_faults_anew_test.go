@@ -11,7 +11,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -116,7 +116,7 @@ func (s *sim) restart() {
 }
 
 // kept sees that no node has deleted anything because the new table does not have it.
-func (b *book) kept(recorded map[string]*replica.Conflict) {
+func (b *book) kept(recorded map[string]*conflict.Record) {
 	a := b.anew
 	if a == nil || a.table == "rows" { // they expire
 		return
@@ -148,7 +148,7 @@ func (b *book) kept(recorded map[string]*replica.Conflict) {
 
 // refusedSince reports whether what a node showed when the table was made anew was a write of its own that never came to the
 // cloud, and is recorded: it had not read what the cloud had there.
-func (b *book) refusedSince(node, key, it string, recorded map[string]*replica.Conflict) bool {
+func (b *book) refusedSince(node, key, it string, recorded map[string]*conflict.Record) bool {
 	return slices.ContainsFunc(b.ofItem[node+" "+b.anew.table+" "+key], func(a *act) bool {
 		return a.id != "" && a.after <= b.anew.since && len(b.shown[a.id]) == 0 && strings.Contains(it, strconv.Quote(a.id)) &&
 			onNone(recorded[fmt.Sprintf("%s %d", node, a.seq)], a)
@@ -156,7 +156,7 @@ func (b *book) refusedSince(node, key, it string, recorded map[string]*replica.C
 }
 
 // onNone reports whether a record is of a write to an item that was not there.
-func onNone(c *replica.Conflict, a *act) bool {
+func onNone(c *conflict.Record, a *act) bool {
 	return c != nil && slices.ContainsFunc(c.Entries(), func(e *intent.Entry) bool {
 		return e.Table == a.table && attr.EqualItems(e.Key, a.key) && e.Life.Kind == intent.LifeNone
 	})

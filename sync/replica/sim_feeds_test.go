@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // A feed goes on with a pass that an earlier process has begun, and has not seen again what that had taken in.
@@ -16,7 +16,7 @@ type passFrom struct {
 }
 
 // reads is told of each page that is asked for, and of its answer.
-func (s *sim) reads(node string, r replica.Reading, page *replica.Page) {
+func (s *sim) reads(node string, r remote.Reading, page *remote.Page) {
 	for _, n := range s.nodes {
 		if n.name == node {
 			s.book.reading(n, r, page)
@@ -25,7 +25,7 @@ func (s *sim) reads(node string, r replica.Reading, page *replica.Page) {
 }
 
 // reading is reads for one node.
-func (b *book) reading(n *simNode, r replica.Reading, page *replica.Page) {
+func (b *book) reading(n *simNode, r remote.Reading, page *remote.Page) {
 	if r.KeyCondition != "" || !slices.Contains(appTables(), r.Table) {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // link is a write that stands behind another.
@@ -76,7 +76,7 @@ func (b *book) follows(id string) {
 }
 
 // links sees that nothing came before what it stands behind, unless that ended in a conflict log.
-func (b *book) links(recorded map[string]*replica.Conflict) {
+func (b *book) links(recorded map[string]*conflict.Record) {
 	told := map[string]bool{}
 	for _, a := range b.acts {
 		told[a.id] = told[a.id] || a.undone || recorded[fmt.Sprintf("%s %d", a.node, a.seq)] != nil

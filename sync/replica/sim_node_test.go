@@ -19,6 +19,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/flow"
 )
 
 // simNode is a machine: its clocks, its disk, and the process that runs on it, if one does.
@@ -150,12 +151,11 @@ func (l *simLife) open() (err error) {
 	l.rep, err = replica.New(replica.Config{
 		Store: l.store, Cloud: l.link, Dir: l.dir, Clock: simClock{l}, Rand: draw, SyncTable: simSync, LockTable: simLocks,
 		Poll: simPolls(), Transactions: transactions, Failpoint: l.failpoint, Log: n.s.log(l),
-		Lanes: 4, Budget: n.s.budget(),
+		Lanes: 4, Budget: n.s.budget(), Limits: n.s.limits(),
 	})
 	if err != nil {
 		return err
 	}
-	l.rep.Limit(n.s.limits())
 	l.leases, err = lease.New(lease.Config{
 		Table: l.link.Locks(simLocks), Node: n.name, Boot: fmt.Sprintf("b%d", n.runs), Times: n, Fit: l.rep.Usable,
 		Skew: func() time.Duration { return time.Now().Truncate(time.Second).Sub(n.now()) }, // of the read before each change
@@ -169,7 +169,7 @@ func (l *simLife) open() (err error) {
 
 // budget of some seeds is little, so that it is met. Not where the cloud is restored: the replay log goes first where there
 // is no room, and with it what could be sent again.
-func (s *sim) budget() (b replica.Budget) {
+func (s *sim) budget() (b flow.Budget) {
 	if s.seed%8 != 4 && picked(s.seed, "little room", 5) {
 		b.Entries = 80
 	}

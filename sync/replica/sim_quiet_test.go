@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // quiet waits until nothing is on its way any more. Until all else has drained nobody discards what is quarantined: it
@@ -157,9 +157,9 @@ func (l *simLife) poisoned() map[string]bool {
 	return out
 }
 
-func (l *simLife) quarantined() (out []*replica.Conflict) {
+func (l *simLife) quarantined() (out []*conflict.Record) {
 	for _, c := range l.conflicts() {
-		if c.State == replica.StateOpen && c.Kind == replica.KindQuarantine {
+		if c.State == conflict.StateOpen && c.Kind == conflict.KindQuarantine {
 			out = append(out, c)
 		}
 	}
@@ -176,7 +176,7 @@ func (s *sim) release() {
 		for _, c := range l.quarantined() {
 			s.book.passesPoison(l, c)
 			s.net.Count(map[bool]string{true: "too large quarantined", false: "poison quarantined"}[c.Code == "too_large"])
-			_, err := l.rep.DiscardConflict(context.Background(), c.ID)
+			_, err := l.rep.Conflicts().Discard(context.Background(), c.ID)
 			s.trace("%s: operator discards conflict %d: %v", n.name, c.ID, err)
 		}
 	}
@@ -203,9 +203,9 @@ func (l *simLife) waiting() string {
 	return out
 }
 
-func (l *simLife) conflicts() (out []*replica.Conflict) {
-	for q := (replica.ConflictQuery{Limit: 1000}); ; {
-		found, next, err := l.rep.Conflicts(context.Background(), q)
+func (l *simLife) conflicts() (out []*conflict.Record) {
+	for q := (conflict.Query{Limit: 1000}); ; {
+		found, next, err := l.rep.Conflicts().List(context.Background(), q)
 		if err != nil {
 			l.n.s.violate("%s: conflicts: %v", l.n.name, err)
 			return out

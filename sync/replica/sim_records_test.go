@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -44,7 +44,7 @@ func (b *book) records() {
 		if l == nil || n.restored || b.cloned[n.name] {
 			continue
 		}
-		told := map[uint64]*replica.Conflict{}
+		told := map[uint64]*conflict.Record{}
 		for _, c := range l.conflicts() {
 			for _, e := range c.Entries() {
 				if other := told[e.Seq]; other != nil {
@@ -62,7 +62,7 @@ func (b *book) records() {
 
 // undone sees that nothing of a record has an effect. Accepted: on a foreign life without a name, begun after one on which the mark
 // was closed had ended.
-func (b *book) undone(node string, c *replica.Conflict) {
+func (b *book) undone(node string, c *conflict.Record) {
 	for _, e := range c.Entries() {
 		item := e.Table + " " + keyText(e.Key)
 		if a := b.bySeq[fmt.Sprintf("%s %d", node, e.Seq)]; a != nil && a.id != "" && !a.gone && !b.had(a) && len(b.shown[a.id]) > 0 {
@@ -78,7 +78,7 @@ func (b *book) undone(node string, c *replica.Conflict) {
 
 // passesPoison sees that nothing is sent that stood behind what an operator is to decide: what was written before that was last
 // sent. What is written later does not wait for it.
-func (b *book) passesPoison(l *simLife, c *replica.Conflict) {
+func (b *book) passesPoison(l *simLife, c *conflict.Record) {
 	if b.epoch > 0 || l.n.restored || b.cloned[l.n.name] {
 		return
 	}
@@ -100,7 +100,7 @@ func (b *book) passesPoison(l *simLife, c *replica.Conflict) {
 
 // ended sees that what is said of the end of an item is so: a tombstone is there if one is named, and a row that has come to the
 // end of its TTL was deleted by nobody.
-func (b *book) ended(node string, c *replica.Conflict) {
+func (b *book) ended(node string, c *conflict.Record) {
 	for _, d := range c.Decided {
 		first := d.Entry.Seq
 		if d.Entry.Begun != 0 {
@@ -119,7 +119,7 @@ func (b *book) ended(node string, c *replica.Conflict) {
 
 // onlyExpired sees that a change of a row is not said to have met a deletion, where the row has done nothing since but come to
 // its end: then it is made anew.
-func (b *book) onlyExpired(node string, d replica.Decided, c *replica.Conflict) {
+func (b *book) onlyExpired(node string, d conflict.Decided, c *conflict.Record) {
 	a := b.bySeq[fmt.Sprintf("%s %d", node, d.Entry.Seq)]
 	if a == nil || a.gone || a.maybe || a.upsert || a.op != store.OpUpdate || a.table != "rows" || len(d.Entry.Folds) > 0 {
 		return
@@ -227,7 +227,7 @@ func (b *book) wasGone(a *act) bool {
 }
 
 // deletes sees that what counts as deleted was.
-func (b *book) deletes(recorded map[string]*replica.Conflict) {
+func (b *book) deletes(recorded map[string]*conflict.Record) {
 	if b.epoch > 0 {
 		return
 	}

@@ -12,15 +12,19 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // Status is how far the node and the cloud are one, at one instant.
 type Status struct {
 	At     time.Time // by the node's clock
-	Link   LinkState
+	Link   flow.LinkState
 	Skew   time.Duration // the cloud's clock minus ours
-	Usage  Usage
+	Usage  remote.Usage
 	Tables []TableStatus // by name, those with something to tell
 	Lanes  []LaneStatus  // all of them
 
@@ -33,19 +37,19 @@ type Status struct {
 	Doubtful   int64 // entries that are not shown: their condition does not hold on what lies below them
 
 	Feed      []FeedStatus // one for each rule
-	Conflicts ConflictStatus
+	Conflicts conflict.Status
 	Replay    ReplayStatus
-	Budget    BudgetState
+	Budget    flow.BudgetState
 	Node      IdentityStatus
 }
 
 // TableStatus is what waits of a table.
 type TableStatus struct {
-	Table   string        `json:"table"`
-	Waiting int64         `json:"waiting"`
-	Bytes   int64         `json:"-"`
-	Stopped *StoppedTable `json:"stopped,omitempty"` // nil: it is sent to
-	Pace
+	Table   string             `json:"table"`
+	Waiting int64              `json:"waiting"`
+	Bytes   int64              `json:"-"`
+	Stopped *flow.StoppedTable `json:"stopped,omitempty"` // nil: it is sent to
+	flow.Pace
 }
 
 // Hindered says in a few words what keeps the table's writes, if anything does.
@@ -111,15 +115,6 @@ type FeedStatus struct {
 	LastError string    `json:"lastError,omitempty"` // of the latest pass; empty: it was good
 }
 
-// ConflictStatus counts the records of conflicts.
-type ConflictStatus struct {
-	Open        int   `json:"open"`        // that somebody should look at, without quarantined ones
-	Quarantined int   `json:"quarantined"` // open
-	Kept        int   `json:"kept"`        // all records
-	Bytes       int64 `json:"bytes"`
-	MaxBytes    int64 `json:"maxBytes"`
-}
-
 // ReplayStatus is the log of what was sent.
 type ReplayStatus struct {
 	Entries int64     `json:"entries"`
@@ -139,7 +134,7 @@ type IdentityStatus struct {
 // much waits.
 func (r *Replica) Status(ctx context.Context) (Status, error) {
 	st := Status{
-		At: r.clock.Now(), Link: r.net.state(), Skew: r.cloud.Skew(), Usage: r.usage(), Feed: r.feedStatus(),
+		At: r.clock.Now(), Link: r.net.State(), Skew: r.cloud.Skew(), Usage: r.usage(), Feed: r.feedStatus(),
 		Node: IdentityStatus{Node: r.store.Node(), Incarnation: r.store.Incarnation(), Boot: r.bootID(), Stopped: r.stoppedWhy()},
 	}
 	err := r.store.View(ctx, func(tx *store.Tx) error { return r.readStatus(tx, &st) })
@@ -147,14 +142,14 @@ func (r *Replica) Status(ctx context.Context) (Status, error) {
 }
 
 func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
-	all, err := readCounts(tx)
+	all, err := outbox.ReadCounts(tx)
 	if err != nil {
 		return err
 	}
-	st.Waiting = all.total().entries
+	st.Waiting = all.Total().Entries
 	st.Tables = r.tableStatus(all)
-	st.Budget = r.levels.state(r.cfg.Budget, all.total())
-	if st.Doubtful, err = readDoubtful(tx); err != nil {
+	st.Budget = r.levels.State(r.cfg.Budget, all.Total().Entries, all.Total().Bytes)
+	if st.Doubtful, err = outbox.ReadDoubtful(tx); err != nil {
 		return err
 	}
 	for i := range r.lanes {
@@ -169,21 +164,17 @@ func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
 			st.Oldest = oldest
 		}
 	}
-	if st.Replay, err = r.replayStatus(tx); err != nil {
-		return err
-	}
-	l, err := openConflicts(tx)
+	kept, oldest, err := outbox.ReadReplayLog(tx)
 	if err != nil {
 		return err
 	}
-	st.Conflicts = ConflictStatus{
-		Open: l.sums.Open, Quarantined: l.sums.Quarantined, Kept: l.sums.Kept, Bytes: l.sums.Bytes, MaxBytes: l.max,
-	}
-	return nil
+	st.Replay = ReplayStatus{Entries: kept.Entries, Bytes: kept.Bytes, Oldest: oldest}
+	st.Conflicts, err = conflict.ReadStatus(tx)
+	return err
 }
 
 // tableStatus lists the tables of which something waits, those to which nothing is sent, and those that were throttled.
-func (r *Replica) tableStatus(all counts) (out []TableStatus) {
+func (r *Replica) tableStatus(all outbox.Counts) (out []TableStatus) {
 	by := map[string]*TableStatus{}
 	of := func(name string) *TableStatus {
 		if by[name] == nil {
@@ -192,12 +183,12 @@ func (r *Replica) tableStatus(all counts) (out []TableStatus) {
 		return by[name]
 	}
 	for name, n := range all {
-		of(name).Waiting, of(name).Bytes = n.entries, n.bytes
+		of(name).Waiting, of(name).Bytes = n.Entries, n.Bytes
 	}
-	for _, stopped := range r.paces.stoppedTables() {
+	for _, stopped := range r.paces.StoppedTables() {
 		of(stopped.Table).Stopped = &stopped
 	}
-	for name, pace := range r.paces.slowed(r.clock.Now()) {
+	for name, pace := range r.paces.Slowed(r.clock.Now()) {
 		of(name).Pace = pace
 	}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
@@ -212,14 +203,14 @@ const oldestLooks = 100
 // laneStatus looks at the first unit of a lane that has an instant, at what may be on its way, and at what waits aside.
 func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.Time, unanswered int64, err error) {
 	st.Lane = no
-	marked, err := readAttempted(tx, uint8(no))
+	marked, err := outbox.ReadAttempted(tx, uint8(no))
 	if err != nil {
 		return st, oldest, 0, err
 	}
 	st.Busy = len(marked) > 0
 	looks := 0
-	err = tx.Side(sideOutbox).Each([]byte{uint8(no)}, nil, func(k, v []byte) (bool, error) {
-		u, err := readUnit(unitID{lane: k[0], seq: binary.BigEndian.Uint64(k[1:])}, v)
+	err = tx.Side(outbox.SideOutbox).Each([]byte{uint8(no)}, nil, func(k, v []byte) (bool, error) {
+		u, err := outbox.Decode(outbox.ID{Lane: k[0], Seq: binary.BigEndian.Uint64(k[1:])}, v)
 		if err == nil && !u.Entries[0].At.Before(clockSet()) {
 			oldest = u.Entries[0].At
 		}
@@ -230,7 +221,7 @@ func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.T
 		return st, oldest, 0, err
 	}
 	for _, p := range r.lanes[no].parkedUnits() {
-		parked, err := r.parkStatus(tx, unitID{lane: uint8(no), seq: p.Seq}, p)
+		parked, err := r.parkStatus(tx, outbox.ID{Lane: uint8(no), Seq: p.Seq}, p)
 		if err != nil {
 			return st, oldest, 0, err
 		}
@@ -240,31 +231,31 @@ func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.T
 }
 
 // parkStatus tells of a unit that waits by itself what it is about, and how much waits for it.
-func (r *Replica) parkStatus(tx *store.Tx, id unitID, p LaneUnit) (ParkStatus, error) {
+func (r *Replica) parkStatus(tx *store.Tx, id outbox.ID, p LaneUnit) (ParkStatus, error) {
 	st := ParkStatus{WriteID: intent.WriteID(r.store.Node(), p.Seq), Table: p.Table, Why: p.Why, Until: p.Until}
-	u, err := getUnit(tx, id)
+	u, err := outbox.Get(tx, id)
 	if err != nil || u == nil {
 		return st, err
 	}
 	st.Key = attr.AppendJSON(nil, u.Entries[0].Key)
-	behind := map[unitID]bool{}
-	err = u.eachPlace(func(table string, key attr.Item, _ bool) error {
+	behind := map[outbox.ID]bool{}
+	err = u.EachPlace(func(table string, key attr.Item, _ bool) error {
 		spec := r.spec(table)
 		if spec == nil {
 			return nil
 		}
-		it, err := itemOf(tx, spec, key)
+		it, err := outbox.ItemOf(tx, spec, key)
 		if err != nil {
 			return err
 		}
-		sh, _, err := readShadow(tx, it)
+		sh, _, err := outbox.ReadRemote(tx, it)
 		if err != nil || sh == nil {
 			return err
 		}
-		at := sh.index(id)
-		for _, other := range sh.pending[at+1:] {
-			if at >= 0 && !(other.shared && sh.pending[at].shared) {
-				behind[other.unitID] = true
+		at := sh.Index(id)
+		for _, other := range sh.Pending[at+1:] {
+			if at >= 0 && !(other.Shared && sh.Pending[at].Shared) {
+				behind[other.ID] = true
 			}
 		}
 		return nil
@@ -291,10 +282,10 @@ func (s *Status) Alarms() (out []string) {
 	}
 	out = append(out, stoppedAlarms(s.Tables)...)
 	switch {
-	case s.Budget.Level > LevelOK && s.Budget.Which == "age":
+	case s.Budget.Level > flow.LevelOK && s.Budget.Which == "age":
 		add("Writes have been waiting for the cloud for %d hours: they are lost if this machine is.", int(s.Lag().Hours()))
-	case s.Budget.Level > LevelOK:
-		add("The queue for the cloud is %.0f %% full (%s): %s.", 100*s.Budget.Used, s.Budget.Which, refusedAt(s.Budget.Level))
+	case s.Budget.Level > flow.LevelOK:
+		add("The queue for the cloud is %.0f %% full (%s): %s.", 100*s.Budget.Used, s.Budget.Which, flow.RefusedAt(s.Budget.Level))
 	}
 	if s.Unkept > 0 {
 		add("The cloud's answers to %s cannot be kept here: see the log.", countOf(int(s.Unkept), "write"))
@@ -304,19 +295,6 @@ func (s *Status) Alarms() (out []string) {
 		add("%s cannot be sent as they are: retry or discard their conflicts.", countOf(c.Quarantined, "write"))
 	}
 	return out
-}
-
-// refusedAt says what is not taken at a level.
-func refusedAt(level Level) string {
-	switch {
-	case level >= LevelReadOnly:
-		return "all writes are refused"
-	case level >= LevelCorrections:
-		return "all writes are refused, except deletes and those that do not grow an item"
-	case level >= LevelRebuildable:
-		return "writes of data that can be rebuilt are refused"
-	}
-	return "at 90 % writes begin to be refused"
 }
 
 // stoppedAlarms are a line for each reason for which nothing of tables is sent. A table of which nothing waits is no

@@ -73,15 +73,15 @@ func TestTombstoneIsNoTry(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.online(t)
-		n.paces.halt("teams", intent.Denied.String(), "a test", n.clock.Now())
+		n.paces.Halt("teams", intent.Denied.String(), "a test", n.clock.Now())
 		n.remove(t, "teams", teamKey("x"))
 		letPass(time.Minute)
 		l, _ := inHand(t, n)
-		if len(l.window) != 1 || !n.net.enter(l.sig) || !l.send(t.Context(), l.window[0]) {
+		if len(l.window) != 1 || !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) {
 			t.Fatal("it is not sent")
 		}
-		if it := c.team(t, "x"); it != nil || len(n.paces.stoppedTables()) != 0 {
-			t.Errorf("it is there still: %v; stopped are %v", it, n.paces.stoppedTables())
+		if it := c.team(t, "x"); it != nil || len(n.paces.StoppedTables()) != 0 {
+			t.Errorf("it is there still: %v; stopped are %v", it, n.paces.StoppedTables())
 		}
 	})
 }

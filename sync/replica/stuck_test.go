@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -18,7 +19,7 @@ func TestAnAnswerThatCannotBeKept(t *testing.T) {
 		letPass(time.Second)
 		c.refuse(intent.TooLarge, func(op, table string) bool { return table == "prefs" && op != "get" })
 		sums := func(raw []byte) {
-			if err := n.st.Update(t.Context(), func(tx *store.Tx) error { return tx.Side(sideConflicts).Set([]byte("t"), raw) }); err != nil {
+			if err := n.st.Update(t.Context(), func(tx *store.Tx) error { return tx.Side(conflict.SideConflicts).Set([]byte("t"), raw) }); err != nil {
 				t.Fatal(err)
 			}
 		}

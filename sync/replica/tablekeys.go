@@ -3,9 +3,9 @@ package replica
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // whyKeys begins why a table is stopped whose keys in the cloud are not those that are declared here.
@@ -20,14 +20,14 @@ var errOtherKeys = errors.New(whyKeys)
 // hasOtherKeys compares the keys of a table in the cloud with those that are declared here. A table that has others is
 // stopped, for the cloud takes no write to it, and it is not read, since what it has are no items of ours, though some may
 // look like them; it goes on once they are the same.
-func (r *Replica) hasOtherKeys(table string, state *TableState) bool {
+func (r *Replica) hasOtherKeys(table string, state *remote.TableState) bool {
 	spec := r.spec(table)
 	if spec == nil || state.Key == (store.KeySpec{}) || state.Key == spec.Key {
 		r.release(table, classKeys)
 		return false
 	}
 	why := fmt.Sprintf("%s (%s, here %s): touchline migrate --cloud --dry-run shows the differences", whyKeys, keysText(state.Key), keysText(spec.Key))
-	if r.paces.holdClass(table, classKeys, why, r.clock.Now()) {
+	if r.paces.Hold(table, classKeys, why, r.clock.Now()) {
 		r.log.Error("nothing of a table is sent", "table", table, "why", why)
 	}
 	return true
@@ -35,7 +35,7 @@ func (r *Replica) hasOtherKeys(table string, state *TableState) bool {
 
 // readable is an error for a table that is not to be read.
 func (r *Replica) readable(table string) error {
-	if r.paces.isStopped(table, classKeys) {
+	if r.paces.IsStopped(table, classKeys) {
 		return fmt.Errorf("%s is not read: %w", table, errOtherKeys)
 	}
 	return nil
@@ -49,39 +49,10 @@ func keysText(k store.KeySpec) string {
 	return text
 }
 
-// holdClass stops a table until it is released or the process ends. It reports whether that is news.
-func (p *paces) holdClass(table, class, why string, now time.Time) (news bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	t := p.of(table)
-	news = t.stopped.why != why
-	t.stopped = stop{why: why, class: class, since: now, until: now.Add(holdFor), held: true}
-	return news
-}
-
 // release lets a table go that is stopped for a reason of that class, and what waits for it.
 func (r *Replica) release(table, class string) {
-	if r.paces.release(table, class) {
+	if r.paces.Release(table, class) {
 		r.log.Info("a table is sent to again", "table", table)
 		r.reconsider()
 	}
-}
-
-// release reports whether the table was stopped for that.
-func (p *paces) release(table, class string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	t := p.of(table)
-	if t.stopped.class != class {
-		return false
-	}
-	t.stopped = stop{}
-	return true
-}
-
-// isStopped reports whether the table is stopped for a reason of that class.
-func (p *paces) isStopped(table, class string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.of(table).stopped.class == class
 }

@@ -18,7 +18,7 @@ func idleItem(t *testing.T) (*simcloud.Cloud, *node) {
 	t.Helper()
 	c := newCloud()
 	n := newNode(t, c, "a").run()
-	n.put("data", item("p", "s", "status", "idle"))
+	n.put("data", Item("p", "s", "status", "idle"))
 	n.drained()
 	n.stop()
 	return c, n
@@ -84,7 +84,7 @@ func TestRequestWithoutAnAnswerEnds(t *testing.T) {
 		return f
 	})
 	n.run()
-	n.put("data", item("p", "s"))
+	n.put("data", Item("p", "s"))
 	n.drained()
 	if got := len(c.Items("data")); got != 1 {
 		t.Errorf("%d items in the cloud", got)
@@ -103,11 +103,11 @@ func TestPoisonAtTheHead(t *testing.T) {
 		return fault{}
 	}
 	n.wire.setFault(poison)
-	n.put("data", item("p", "bad"))
+	n.put("data", Item("p", "bad"))
 	n.run()
 	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
 	n.stop()
-	n.put("data", item("p", "good"))
+	n.put("data", Item("p", "good"))
 	n2 := nodeOn(t, n.store, c, oneLane)
 	n2.wire.setFault(poison)
 	n2.run()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -105,7 +106,7 @@ func TestHalfOfATransactionIsRestored(t *testing.T) {
 		letPass(10 * time.Minute)
 		n.cloudHas(t, teams{"x": 0})
 		record := n.recorded(t, 1)[0]
-		if record.Code != string(intent.CodeHalf) || record.Kind != KindUnknown || record.State != StateOpen {
+		if record.Code != string(intent.CodeHalf) || record.Kind != conflict.KindUnknown || record.State != conflict.StateOpen {
 			t.Errorf("it is recorded as %s, %s (%s)", record.Code, record.State, record.Kind)
 		}
 	})

@@ -22,7 +22,7 @@ func TestWriteUnits(t *testing.T) {
 			if k := kind(i); k >= 70 && k < 90 {
 				continue
 			}
-			if _, err := tx.Put(store.PutItem{Table: "data", Item: item(fmt.Sprint("p", i), "s", "text", text)}); err != nil {
+			if _, err := tx.Put(store.PutItem{Table: "data", Item: Item(fmt.Sprint("p", i), "s", "text", text)}); err != nil {
 				return err
 			}
 		}
@@ -39,7 +39,7 @@ func TestWriteUnits(t *testing.T) {
 				u.Values = attr.Item{":n": attr.Int(int64(i))}
 				_, err = tx.Update(u)
 			case k < 90:
-				_, err = tx.Put(store.PutItem{Table: "data", Item: item(fmt.Sprint("p", i), "s", "text", text), Condition: "attribute_not_exists(pk)"})
+				_, err = tx.Put(store.PutItem{Table: "data", Item: Item(fmt.Sprint("p", i), "s", "text", text), Condition: "attribute_not_exists(pk)"})
 			default:
 				_, err = tx.Delete(store.DeleteItem{Table: "data", Key: key})
 			}

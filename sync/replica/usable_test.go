@@ -10,7 +10,9 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // usable looks for why a node is to do nothing under locks; code empty: it may.
@@ -44,14 +46,14 @@ func TestUsableWithoutRoom(t *testing.T) {
 			_, err := tx.Put(store.PutItem{Table: "states", Item: attr.Item{"match": attr.S("7"), "_f": attr.Int(1)}})
 			return err
 		})
-		if refused, ok := errors.AsType[*RefusedError](err); !ok || refused.State.Level != LevelRebuildable {
+		if refused, ok := errors.AsType[*flow.RefusedError](err); !ok || refused.State.Level != flow.LevelRebuildable {
 			t.Errorf("the state at 90 %%: %v", err)
 		}
 		n.usable(t, "at 90 %", "no_room", "touchline sync status")
 		for range 3 { // what waits hovers about the limit
-			n.withWaiting(t, "teams", teamKey("i"), func(w *work, entries []*intent.Entry) error { return w.dropAll(entries) })
+			n.withWaiting(t, "teams", teamKey("i"), func(w *outbox.Work, entries []*intent.Entry) error { return w.DropAll(entries) })
 			look()
-			letPass(usableAfter / 2)
+			letPass(flow.UsableAfter / 2)
 			n.usable(t, "soon after there was room", "no_room", "")
 			fill("i")
 			look()
@@ -60,9 +62,9 @@ func TestUsableWithoutRoom(t *testing.T) {
 		n.drained(t)
 		look()
 		n.usable(t, "soon after everything was sent", "no_room", "")
-		letPass(usableAfter)
+		letPass(flow.UsableAfter)
 		n.usable(t, "with room for a while", "", "")
-		n.levels.seen(BudgetState{Level: LevelReadOnly, Used: 0.99, Which: "disk"})
+		n.levels.Announce(flow.BudgetState{Level: flow.LevelReadOnly, Used: 0.99, Which: "disk"})
 		n.usable(t, "on a full disk", "no_room", "free some disk space")
 	})
 }
@@ -75,7 +77,7 @@ func TestUsableWithDeniedTable(t *testing.T) {
 		c.refuse(intent.Denied, func(op, table string) bool { return op != "read" && op != "get" && table == denied })
 		n.put(t, "teams", team("x", 1))
 		letPass(10 * time.Second)
-		if len(n.paces.stoppedTables()) != 1 {
+		if len(n.paces.StoppedTables()) != 1 {
 			t.Error("the table is not stopped")
 		}
 		n.usable(t, "a table without a lock", "", "")
@@ -91,11 +93,11 @@ func TestUsableWithDeniedTable(t *testing.T) {
 			t.Error("something waits")
 		}
 		n.usable(t, "healed", "", "")
-		n.paces.halt("states", intent.NoTable.String(), "a test", n.clock.Now())
+		n.paces.Halt("states", intent.NoTable.String(), "a test", n.clock.Now())
 		n.usable(t, "a table that nobody has", "", "")
-		n.paces.halt("states", intent.Denied.String(), "a test", n.clock.Now())
+		n.paces.Halt("states", intent.Denied.String(), "a test", n.clock.Now())
 		n.usable(t, "denied again", "table_denied", "docs/cloud.md has the policy")
-		letPass(usableAfter + time.Minute) // nothing waits for it: nobody but the next holder tries
+		letPass(flow.UsableAfter + time.Minute) // nothing waits for it: nobody but the next holder tries
 		n.usable(t, "a stop that nobody tries", "", "")
 	})
 }

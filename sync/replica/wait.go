@@ -2,13 +2,12 @@ package replica
 
 import (
 	"context"
-	"encoding/binary"
-	"slices"
 	"sync"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // Proof is what is known of one entry.
@@ -66,8 +65,8 @@ func (w *waiters) settled(seq uint64) {
 }
 
 // ended tells those who wait for a unit, or for what has fallen together into it: the application did that, and told nobody.
-func (w *waiters) ended(u *unit) {
-	w.settled(u.id.seq)
+func (w *waiters) ended(u *outbox.Batch) {
+	w.settled(u.ID.Seq)
 	for _, e := range u.Entries {
 		for _, seq := range e.Folds {
 			w.settled(seq)
@@ -80,13 +79,13 @@ func (w *waiters) ended(u *unit) {
 // settled at once.
 func (r *Replica) Wait(ctx context.Context, seq uint64) error {
 	for {
-		var pending []unitID
+		var pending []outbox.ID
 		var first uint64
 		err := r.store.View(ctx, func(tx *store.Tx) (err error) {
-			if first, pending, err = r.pendingOf(tx, seq); err != nil {
+			if first, pending, err = r.box.PendingOf(tx, seq); err != nil {
 				return err
 			}
-			pending, err = notHeld(tx, pending)
+			pending, err = outbox.NotHeld(tx, pending)
 			return err
 		})
 		if err != nil {
@@ -101,27 +100,13 @@ func (r *Replica) Wait(ctx context.Context, seq uint64) error {
 	}
 }
 
-// notHeld leaves out the units that wait for an operator: there is a record of each.
-func notHeld(tx *store.Tx, ids []unitID) (out []unitID, err error) {
-	for _, id := range ids {
-		u, err := getUnit(tx, id)
-		if err != nil {
-			return nil, err
-		}
-		if u != nil && !u.held() {
-			out = append(out, id)
-		}
-	}
-	return out, nil
-}
-
 // waitFor waits until a unit is settled, or may have been.
-func (r *Replica) waitFor(ctx context.Context, id unitID) error {
-	ch, forget := r.waiting.on(id.seq)
+func (r *Replica) waitFor(ctx context.Context, id outbox.ID) error {
+	ch, forget := r.waiting.on(id.Seq)
 	defer forget()
 	there := false
 	err := r.store.View(ctx, func(tx *store.Tx) error { // it may have been settled before on
-		b, err := tx.Side(sideOutbox).Get(id.key())
+		b, err := tx.Side(outbox.SideOutbox).Get(id.Key())
 		there = b != nil
 		return err
 	})
@@ -139,43 +124,6 @@ func (r *Replica) waitFor(ctx context.Context, id unitID) error {
 	}
 }
 
-// pendingOf lists the units of the Update whose last record is seq that are in the outbox, and the Update's first record.
-func (r *Replica) pendingOf(tx *store.Tx, seq uint64) (first uint64, pending []unitID, err error) {
-	first = seq
-	records, err := tx.Journal(seq-1, 1)
-	if err != nil {
-		return 0, nil, err
-	}
-	if len(records) > 0 && records[0].Seq == seq {
-		first = records[0].Txn
-	}
-	pending, err = r.unitsBetween(tx, first, seq, 100)
-	if err != nil || len(pending) > 0 {
-		return first, pending, err
-	}
-	err = tx.Side(sideFolded).Each(nil, seqKey(first-1), func(k, v []byte) (bool, error) {
-		if binary.BigEndian.Uint64(k) > seq {
-			return false, nil
-		}
-		pending = append(pending, unitID{seq: binary.BigEndian.Uint64(v)})
-		return len(pending) < 100, nil
-	})
-	if err != nil {
-		return first, nil, err
-	}
-	for i := range pending {
-		found, err := r.unitsBetween(tx, pending[i].seq, pending[i].seq, 1)
-		if err != nil {
-			return first, nil, err
-		}
-		if len(found) == 0 {
-			return first, nil, fault.New(fault.Damaged, "outbox", "entry %d was folded into one that is not there", pending[i].seq)
-		}
-		pending[i] = found[0]
-	}
-	return first, pending, nil
-}
-
 // SettledError says that entries that were waited for are settled, and not all of them are in the cloud.
 type SettledError struct{ Conflict uint64 }
 
@@ -191,51 +139,17 @@ func (*SettledError) Unwrap() error {
 func (r *Replica) verdict(ctx context.Context, first, last uint64) error {
 	var id uint64
 	err := r.store.View(ctx, func(tx *store.Tx) (err error) {
-		log, err := openConflicts(tx)
+		log, err := conflict.Open(tx)
 		if err != nil {
 			return err
 		}
-		id, err = log.between(first, last)
+		id, err = log.Between(first, last)
 		return err
 	})
 	if err == nil && id != 0 {
 		return &SettledError{Conflict: id}
 	}
 	return err
-}
-
-// between is the first record that an entry with one of these sequences is in; 0: there is none.
-func (l *conflictLog) between(first, last uint64) (uint64, error) {
-	for after := conflictKey('s', first); ; {
-		next := uint64(0)
-		err := l.side.Each([]byte{'s'}, after, func(k, _ []byte) (bool, error) {
-			if len(k) == 17 && binary.BigEndian.Uint64(k[1:]) <= last {
-				next, after = binary.BigEndian.Uint64(k[9:]), append([]byte(nil), k...)
-			}
-			return false, nil
-		})
-		if err != nil || next == 0 {
-			return 0, err
-		}
-		if id, err := l.unlessLetGo(next); err != nil || id != 0 {
-			return id, err
-		}
-	}
-}
-
-// unlessLetGo is the record of a quarantine, or 0 if an operator has let its entries go on under their own numbers: what
-// became of them is elsewhere.
-func (l *conflictLog) unlessLetGo(id uint64) (uint64, error) {
-	c, err := l.get(id)
-	if err == nil && c != nil && c.letGo() {
-		return 0, nil
-	}
-	return id, err
-}
-
-// letGo reports whether an operator has released a quarantine's entries under their own numbers.
-func (c *Conflict) letGo() bool {
-	return c.Kind == KindQuarantine && c.State == StateRetried && len(c.NewSeqs) == 0
 }
 
 // Proved returns what is known of the entry of one journal record. A record that sent nothing is applied. A quarantined
@@ -249,55 +163,23 @@ func (r *Replica) Proved(ctx context.Context, seq uint64) (p Proof, err error) {
 }
 
 func (r *Replica) proved(tx *store.Tx, seq uint64) (Proof, error) {
-	log, err := openConflicts(tx)
+	log, err := conflict.Open(tx)
 	if err != nil {
 		return 0, err
 	}
-	id, err := log.ofSeq(seq)
+	id, err := log.OfSeq(seq)
 	if err == nil && id != 0 {
-		id, err = log.unlessLetGo(id)
+		id, err = log.UnlessLetGo(id)
 	}
 	if err != nil || id != 0 {
 		return ProofRefused, err
 	}
-	if to, err := tx.Side(sideFolded).Get(seqKey(seq)); err != nil || to != nil {
+	if to, err := tx.Side(outbox.SideFolded).Get(outbox.SeqKey(seq)); err != nil || to != nil {
 		return ProofPending, err
 	}
-	u, err := r.findUnit(tx, seq)
+	u, err := r.box.Find(tx, seq)
 	if err != nil || u != nil {
 		return ProofPending, err
 	}
 	return ProofApplied, nil
-}
-
-// findUnit finds the unit that the entry of a sequence is in; nil: it is settled, or there never was one.
-func (r *Replica) findUnit(tx *store.Tx, seq uint64) (*unit, error) {
-	for lane := range r.lanes {
-		u, err := findIn(tx, uint8(lane), seq)
-		if u != nil || err != nil {
-			return u, err
-		}
-	}
-	return nil, nil
-}
-
-// findIn is findUnit in one lane. A unit has the sequence of its first entry, and of a transaction at most 99 behind it;
-// between those may be units of their own, that were written in the same Update.
-func findIn(tx *store.Tx, lane uint8, seq uint64) (found *unit, err error) {
-	after := unitID{lane: lane, seq: seq - min(seq, 101)}.key()
-	err = tx.Side(sideOutbox).Each([]byte{lane}, after, func(k, v []byte) (bool, error) {
-		id := unitID{lane: k[0], seq: seqOf(k)}
-		if id.seq > seq {
-			return false, nil
-		}
-		u, err := readUnit(id, v)
-		if err != nil {
-			return false, err
-		}
-		if slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Seq == seq }) {
-			found = u
-		}
-		return found == nil, nil
-	})
-	return found, err
 }

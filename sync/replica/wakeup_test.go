@@ -9,13 +9,14 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // What is pushed while the lane has its answer in hand, and then parks it, is looked at again: nobody pushes it twice.
 func TestPushedWhileInHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
-		n.net.probed("", n.clock.Now())
+		n.net.Probed("", n.clock.Now())
 		n.put(t, "teams", team("x", 1))
 		l, u := inHand(t, n)
 		now := n.clock.Now()
@@ -23,7 +24,7 @@ func TestPushedWhileInHand(t *testing.T) {
 		l.window = nil
 		f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true // its events are not settled
 		l.done = append(l.done, f)
-		n.push(u.id) // now they are
+		n.push(u.ID) // now they are
 		l.take(now)
 		if err := l.settle(t.Context(), false, now); err != nil {
 			t.Fatal(err)
@@ -36,11 +37,11 @@ func TestPushedWhileInHand(t *testing.T) {
 }
 
 // inLane finds the one unit that waits, and its lane.
-func inLane(t testing.TB, n *feedNode) (l *lane, found *unit) {
+func inLane(t testing.TB, n *feedNode) (l *lane, found *outbox.Batch) {
 	t.Helper()
 	err := n.st.View(t.Context(), func(tx *store.Tx) error {
-		return eachUnit(tx, func(u *unit) (bool, error) {
-			l, found = n.lanes[u.id.lane], u
+		return outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
+			l, found = n.lanes[u.ID.Lane], u
 			return false, nil
 		})
 	})
@@ -51,7 +52,7 @@ func inLane(t testing.TB, n *feedNode) (l *lane, found *unit) {
 }
 
 // inHand has the one unit that waits be in the hand of its lane, about to be sent.
-func inHand(t testing.TB, n *feedNode) (*lane, *unit) {
+func inHand(t testing.TB, n *feedNode) (*lane, *outbox.Batch) {
 	t.Helper()
 	l, u := inLane(t, n)
 	now := n.clock.Now()
@@ -66,22 +67,22 @@ func inHand(t testing.TB, n *feedNode) (*lane, *unit) {
 func TestSettledElsewhereIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
-		n.net.probed("", n.clock.Now())
+		n.net.Probed("", n.clock.Now())
 		n.put(t, "teams", team("x", 1))
 		n.unanswered(t, "teams", teamKey("x"))
 		l, u := inHand(t, n)
 		n.inTx(t, func(tx *store.Tx) error { // a feed has seen its mark
-			w := n.newWork(tx)
-			have, err := w.unit(u.id)
+			w := n.box.Begin(tx)
+			have, err := w.Batch(u.ID)
 			if err != nil {
 				return err
 			}
 			if err := n.settleShown(w, have); err != nil {
 				return err
 			}
-			return w.finish()
+			return w.Finish()
 		})
-		if !n.net.enter(l.sig) || !l.send(t.Context(), l.window[0]) {
+		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) {
 			t.Fatal("it is not finished with")
 		}
 		if it := c.team(t, "x"); it != nil {
@@ -116,12 +117,12 @@ func TestStateWaitsForRenumberedEvents(t *testing.T) {
 	n.inTx(t, func(tx *store.Tx) error {
 		for _, e := range []intent.Entry{{Seq: 7, Group: 7}, {Seq: 1 << 41, Group: 5}} {
 			e.Lock, e.Fence = "match:7", 3
-			if err := (&unit{Unit: intent.Unit{Entries: []*intent.Entry{&e}}}).index(tx, true); err != nil {
+			if err := (&outbox.Batch{Unit: intent.Unit{Entries: []*intent.Entry{&e}}}).Index(tx, true); err != nil {
 				return err
 			}
 		}
 		for group, want := range map[uint64]bool{4: true, 5: false, 6: false, 7: false} {
-			if done, err := eventsDone(tx, "match:7", 3, group); err != nil || done != want {
+			if done, err := outbox.EventsDone(tx, "match:7", 3, group); err != nil || done != want {
 				t.Errorf("events up to group %d done: %t, %v", group, done, err)
 			}
 		}
@@ -132,12 +133,12 @@ func TestStateWaitsForRenumberedEvents(t *testing.T) {
 // Units that nobody is told of any more are not remembered for ever.
 func TestEventWaitsAreForgotten(t *testing.T) {
 	_, n := opened(t, nil)
-	state := func(seq uint64) *unit {
-		return &unit{id: unitID{seq: seq}, Unit: intent.Unit{Entries: []*intent.Entry{{Seq: seq, Lock: "match:7", Policy: store.PolicyState}}}}
+	state := func(seq uint64) *outbox.Batch {
+		return &outbox.Batch{ID: outbox.ID{Seq: seq}, Unit: intent.Unit{Entries: []*intent.Entry{{Seq: seq, Lock: "match:7", Policy: store.PolicyState}}}}
 	}
 	for seq := range uint64(100) { // each folded into the next
 		n.events.expect(state(seq))
-		n.events.settled(n.Replica, &unit{Unit: intent.Unit{Entries: []*intent.Entry{{Lock: "match:7", Policy: store.PolicyIntent}}}})
+		n.events.settled(n.Replica, &outbox.Batch{Unit: intent.Unit{Entries: []*intent.Entry{{Lock: "match:7", Policy: store.PolicyIntent}}}})
 	}
 	if got := len(n.events.locks); got > 1 {
 		t.Errorf("%d locks", got)

@@ -15,6 +15,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // specs are tables of each policy that sends, and one that does not.
@@ -91,7 +92,7 @@ func (w *wire) do(ctx context.Context, calls []intent.Call, do func() error) err
 	return f.after
 }
 
-// Write implements replica.Cloud.
+// Write implements remote.Cloud.
 func (w *wire) Write(ctx context.Context, c intent.Call) (it attr.Item, err error) {
 	err = w.do(ctx, []intent.Call{c}, func() (err error) {
 		it, err = w.cloud.Write(w.node, c)
@@ -103,22 +104,22 @@ func (w *wire) Write(ctx context.Context, c intent.Call) (it attr.Item, err erro
 	return it, nil
 }
 
-// Transact implements replica.Cloud.
+// Transact implements remote.Cloud.
 func (w *wire) Transact(ctx context.Context, calls []intent.Call, token string) error {
 	return w.do(ctx, calls, func() error { return w.cloud.Transact(w.node, calls, token) })
 }
 
-// Get implements replica.Cloud.
+// Get implements remote.Cloud.
 func (w *wire) Get(_ context.Context, table string, key attr.Item) (attr.Item, error) {
 	return w.cloud.Get(table, key)
 }
 
-// Read implements replica.Cloud.
-func (w *wire) Read(_ context.Context, r replica.Reading) (replica.Page, error) {
+// Read implements remote.Cloud.
+func (w *wire) Read(_ context.Context, r remote.Reading) (remote.Page, error) {
 	return w.cloud.Read(r)
 }
 
-// Skew implements replica.Cloud.
+// Skew implements remote.Cloud.
 func (w *wire) Skew() time.Duration { return 0 }
 
 func (w *wire) setFault(f func(n int, calls []intent.Call) fault) {
@@ -223,7 +224,7 @@ func (n *node) run() *node {
 
 func key(pk, sk string) attr.Item { return attr.Item{"pk": attr.S(pk), "sk": attr.S(sk)} }
 
-func item(pk, sk string, more ...any) attr.Item {
+func Item(pk, sk string, more ...any) attr.Item {
 	it := key(pk, sk)
 	for i := 0; i < len(more); i += 2 {
 		switch v := more[i+1].(type) {

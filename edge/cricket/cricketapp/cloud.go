@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // shared is what nodes with cricket share: small tables are read as a whole, and what belongs to the matches whose lease a
@@ -25,7 +25,7 @@ func shared() app.Cloud {
 			live(tables.Follows, heldMatches), live(tables.LiveActivities, heldMatches), live(tables.Events, heldMatches),
 			live(tables.Devices, followers),
 		},
-		Merge:  map[string]replica.MergeFunc{tables.LiveActivities: mergeSession},
+		Merge:  map[string]conflict.MergeFunc{tables.LiveActivities: mergeSession},
 		Before: beforeWork,
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/expr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // mergeSession settles the wish for a session that another node had first, as when a user follows a match on two of them:
 // what was wished for is there. A token that came for it here since goes to the session of the other node.
-func mergeSession(c replica.MergeCase) (writes []store.WriteItem, ok bool) {
+func mergeSession(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 	e := c.Entries[0]
 	if len(c.Entries) > 1 || e.Op != store.OpUpdate || !(phone.Activities{}).Satisfied(e.Condition, e.Params, c.Items[0].Remote) {
 		return nil, false

@@ -19,6 +19,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -86,9 +87,9 @@ func (p *pair) join(i int) {
 }
 
 // conflicts lists all records of a node.
-func (p *pair) conflicts(i int) []*replica.Conflict {
+func (p *pair) conflicts(i int) []*conflict.Record {
 	p.t.Helper()
-	found, _, err := replicaOf(p.nodes[i]).Conflicts(p.t.Context(), replica.ConflictQuery{})
+	found, _, err := replicaOf(p.nodes[i]).Conflicts().List(p.t.Context(), conflict.Query{})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func TestFollowOnTwoNodes(t *testing.T) {
 			p.join(0)
 			p.join(1)
 			for _, c := range append(p.conflicts(0), p.conflicts(1)...) {
-				if c.Decided[0].Entry.Table == tables.LiveActivities && c.State == replica.StateOpen {
+				if c.Decided[0].Entry.Table == tables.LiveActivities && c.State == conflict.StateOpen {
 					t.Errorf("a person is asked: %s: %s %s; %q met %v tail %d", c, c.Text, c.Note, c.Decided[0].Entry.Condition, c.Decided[0].Met, len(c.Tail))
 				}
 			}
@@ -207,7 +208,7 @@ func TestMergeSession(t *testing.T) {
 	remove := update
 	remove.Op = store.OpDelete
 	for name, tt := range map[string]struct {
-		c      replica.MergeCase
+		c      conflict.MergeCase
 		writes int
 		ok     bool
 	}{
@@ -227,8 +228,8 @@ func TestMergeSession(t *testing.T) {
 	}
 }
 
-func mergeCase(e *intent.Entry, remote attr.Item, tail ...*intent.Entry) replica.MergeCase {
-	return replica.MergeCase{Entries: []*intent.Entry{e}, Items: []replica.MergeItem{{Remote: remote}}, Tail: tail}
+func mergeCase(e *intent.Entry, remote attr.Item, tail ...*intent.Entry) conflict.MergeCase {
+	return conflict.MergeCase{Entries: []*intent.Entry{e}, Items: []conflict.MergeItem{{Remote: remote}}, Tail: tail}
 }
 
 // sessionWish is the write of Activities.Ensure.

@@ -29,6 +29,7 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // simItems is the way to a simulated cloud, which can be cut.
@@ -44,7 +45,7 @@ func (s *simItems) reach() error {
 	return nil
 }
 
-// Write implements replica.Cloud.
+// Write implements remote.Cloud.
 func (s *simItems) Write(_ context.Context, c intent.Call) (attr.Item, error) {
 	if err := s.reach(); err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (s *simItems) Write(_ context.Context, c intent.Call) (attr.Item, error) {
 	return s.Cloud.Write("node", c)
 }
 
-// Transact implements replica.Cloud.
+// Transact implements remote.Cloud.
 func (s *simItems) Transact(_ context.Context, calls []intent.Call, token string) error {
 	if err := s.reach(); err != nil {
 		return err
@@ -60,7 +61,7 @@ func (s *simItems) Transact(_ context.Context, calls []intent.Call, token string
 	return s.Cloud.Transact("node", calls, token)
 }
 
-// Get implements replica.Cloud.
+// Get implements remote.Cloud.
 func (s *simItems) Get(_ context.Context, table string, key attr.Item) (attr.Item, error) {
 	if err := s.reach(); err != nil {
 		return nil, err
@@ -68,19 +69,19 @@ func (s *simItems) Get(_ context.Context, table string, key attr.Item) (attr.Ite
 	return s.Cloud.Get(table, key)
 }
 
-// Read implements replica.Cloud.
-func (s *simItems) Read(_ context.Context, r replica.Reading) (replica.Page, error) {
+// Read implements remote.Cloud.
+func (s *simItems) Read(_ context.Context, r remote.Reading) (remote.Page, error) {
 	if err := s.reach(); err != nil {
-		return replica.Page{}, err
+		return remote.Page{}, err
 	}
 	return s.Cloud.Read(r)
 }
 
-// Skew implements replica.Cloud.
+// Skew implements remote.Cloud.
 func (s *simItems) Skew() time.Duration { return 0 }
 
-// Usage implements replica.Meter.
-func (s *simItems) Usage() replica.Usage { return replica.Usage{Requests: 1, WriteUnits: s.Units()} }
+// Usage implements remote.Meter.
+func (s *simItems) Usage() remote.Usage { return remote.Usage{Requests: 1, WriteUnits: s.Units()} }
 
 // simulated is a cloud with the tables of all applications, and the way to it.
 func simulated(t *testing.T) (*simItems, *node.Cloud) {

@@ -16,8 +16,8 @@ import (
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // The simulated cloud answers every random sequence of operations as DynamoDB Local does: results, classes of errors,
@@ -123,7 +123,7 @@ func tellCalls(calls []intent.Call) string {
 }
 
 // readAll reads all pages and returns the items as a set: across partitions DynamoDB has an order of its own.
-func readAll(read func(replica.Reading) (replica.Page, error), r replica.Reading) (string, error) {
+func readAll(read func(remote.Reading) (remote.Page, error), r remote.Reading) (string, error) {
 	var items []string
 	for {
 		page, err := read(r)
@@ -300,7 +300,7 @@ func (l *local) transact(calls []intent.Call, token string) error {
 	return err
 }
 
-func (l *local) read(r replica.Reading) (page replica.Page, err error) {
+func (l *local) read(r remote.Reading) (page remote.Page, err error) {
 	m := map[string]any{"TableName": r.Table, "ConsistentRead": true}
 	operation := "Scan"
 	if r.KeyCondition != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // drawer draws operations that meet each other: few keys, few attributes, the forms that the replicator sends.
@@ -204,8 +204,8 @@ func (d drawer) token() string {
 	return fmt.Sprintf("run%d-%d", d.run, d.n(2, "which"))
 }
 
-func (d drawer) reading() replica.Reading {
-	r := replica.Reading{Table: d.table(), Limit: d.n(3, "limit")}
+func (d drawer) reading() remote.Reading {
+	r := remote.Reading{Table: d.table(), Limit: d.n(3, "limit")}
 	r.KeyCondition = "pk = :pk"
 	r.Values = attr.Item{":pk": attr.S(fmt.Sprintf("run%d-%d", d.run, d.n(2, "pk")))}
 	if r.Table == "sorted" && d.n(1, "range") == 0 {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // SignedFor is how long a signed request can still arrive, a little less than the protocol reckons with.
@@ -34,7 +34,7 @@ type Network struct {
 	Refused func(c *intent.Call, there attr.Item)
 
 	// Reads is told of every page that a node asks for, and of its answer, which is nil before it comes; nil: nobody asks.
-	Reads func(node string, r replica.Reading, page *replica.Page)
+	Reads func(node string, r remote.Reading, page *remote.Page)
 
 	Signed time.Duration // for how long a signed request can arrive
 
@@ -83,7 +83,7 @@ func (n *Network) logSpan(from, to time.Duration) time.Duration {
 	return n.span(from, to)
 }
 
-// Link is one node's way to the cloud. It implements replica.Cloud and replica.Catalogue; Locks gives a lease.Table.
+// Link is one node's way to the cloud. It implements remote.Cloud and remote.Catalogue; Locks gives a lease.Table.
 type Link struct {
 	net  *Network
 	node string
@@ -160,7 +160,7 @@ func (l *Link) locked(f func()) {
 	f()
 }
 
-// Write implements replica.Cloud.
+// Write implements remote.Cloud.
 func (l *Link) Write(ctx context.Context, call intent.Call) (attr.Item, error) {
 	l.sends(&call)
 	k := kindWrite
@@ -173,7 +173,7 @@ func (l *Link) Write(ctx context.Context, call intent.Call) (attr.Item, error) {
 	return got, err
 }
 
-// Transact implements replica.Cloud.
+// Transact implements remote.Cloud.
 func (l *Link) Transact(ctx context.Context, calls []intent.Call, token string) error {
 	for i := range calls {
 		l.sends(&calls[i])
@@ -233,38 +233,38 @@ func (l *Link) busyOne(n int) []intent.Reason {
 	return reasons
 }
 
-// Get implements replica.Cloud.
+// Get implements remote.Cloud.
 func (l *Link) Get(ctx context.Context, table string, key attr.Item) (attr.Item, error) {
 	return exchange(ctx, l, kindRead, allowed(l, table, func() (attr.Item, error) { return l.net.Cloud.Get(table, key) }))
 }
 
-// Read implements replica.Cloud.
-func (l *Link) Read(ctx context.Context, r replica.Reading) (replica.Page, error) {
+// Read implements remote.Cloud.
+func (l *Link) Read(ctx context.Context, r remote.Reading) (remote.Page, error) {
 	l.reads(r, nil)
-	page, err := exchange(ctx, l, kindRead, allowed(l, r.Table, func() (replica.Page, error) { return l.net.Cloud.Read(r) }))
+	page, err := exchange(ctx, l, kindRead, allowed(l, r.Table, func() (remote.Page, error) { return l.net.Cloud.Read(r) }))
 	if err == nil {
 		l.reads(r, &page)
 	}
 	return page, err
 }
 
-func (l *Link) reads(r replica.Reading, page *replica.Page) {
+func (l *Link) reads(r remote.Reading, page *remote.Page) {
 	if l.net.Reads != nil && !l.isDead() {
 		l.net.Reads(l.node, r, page)
 	}
 }
 
-// Table implements replica.Catalogue.
-func (l *Link) Table(ctx context.Context, name string) (replica.TableState, error) {
-	return exchange(ctx, l, kindRead, allowed(l, name, func() (replica.TableState, error) { return l.net.Cloud.Table(name) }))
+// Table implements remote.Catalogue.
+func (l *Link) Table(ctx context.Context, name string) (remote.TableState, error) {
+	return exchange(ctx, l, kindRead, allowed(l, name, func() (remote.TableState, error) { return l.net.Cloud.Table(name) }))
 }
 
-// Transactions implements replica.Prober.
+// Transactions implements remote.Prober.
 func (l *Link) Transactions(ctx context.Context) (bool, error) {
 	return exchange(ctx, l, kindRead, func() (bool, error) { return l.net.Cloud.transactions(), nil })
 }
 
-// Skew implements replica.Cloud. Answers tell the time in whole seconds.
+// Skew implements remote.Cloud. Answers tell the time in whole seconds.
 func (l *Link) Skew() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,14 +13,14 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/lease"
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 var (
-	_ replica.Cloud     = (*simcloud.Link)(nil)
-	_ replica.Catalogue = (*simcloud.Link)(nil)
-	_ replica.Prober    = (*simcloud.Link)(nil)
+	_ remote.Cloud     = (*simcloud.Link)(nil)
+	_ remote.Catalogue = (*simcloud.Link)(nil)
+	_ remote.Prober    = (*simcloud.Link)(nil)
 )
 
 type world struct {
@@ -349,7 +349,7 @@ func TestTablesOutOfReach(t *testing.T) {
 			_, write := w.link.Write(t.Context(), count())
 			transact := w.link.Transact(t.Context(), []intent.Call{count()}, "")
 			_, get := w.link.Get(t.Context(), "plain", key("c"))
-			_, read := w.link.Read(t.Context(), replica.Reading{Table: "plain"})
+			_, read := w.link.Read(t.Context(), remote.Reading{Table: "plain"})
 			_, table := w.link.Table(t.Context(), "plain")
 			for i, err := range []error{write, transact, get, read, table} {
 				if classOf(err) != want {

@@ -8,8 +8,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/lease"
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // Locks returns the locks table of that name as leases see it, over this link.
@@ -55,7 +55,7 @@ func (l *locks) Update(ctx context.Context, c lease.Change) (lease.Record, error
 // List implements lease.Table.
 func (l *locks) List(ctx context.Context) ([]lease.Record, error) {
 	var out []lease.Record
-	for r := (replica.Reading{Table: l.table}); ; {
+	for r := (remote.Reading{Table: l.table}); ; {
 		page, err := l.link.Read(ctx, r)
 		if err != nil {
 			return nil, err

@@ -5,7 +5,7 @@ import (
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // maxPage is where DynamoDB ends a page, in bytes of its items.
@@ -28,37 +28,37 @@ func (c *Cloud) Get(name string, key attr.Item) (attr.Item, error) {
 }
 
 // Table returns which table a name stands for.
-func (c *Cloud) Table(name string) (replica.TableState, error) {
+func (c *Cloud) Table(name string) (remote.TableState, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls++
 	t, err := c.table(name)
 	if err != nil {
-		return replica.TableState{}, err
+		return remote.TableState{}, err
 	}
-	return replica.TableState{ID: t.id, CreatedAt: t.made, RestoredAt: t.back}, nil
+	return remote.TableState{ID: t.id, CreatedAt: t.made, RestoredAt: t.back}, nil
 }
 
 // Read returns a page of a Query or a Scan.
-func (c *Cloud) Read(r replica.Reading) (replica.Page, error) {
+func (c *Cloud) Read(r remote.Reading) (remote.Page, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls++
 	t, err := c.table(r.Table)
 	if err != nil {
-		return replica.Page{}, err
+		return remote.Page{}, err
 	}
 	after := ""
 	if r.After != nil {
 		k, err := t.requestKey(r.After)
 		if err != nil {
-			return replica.Page{}, asError(err)
+			return remote.Page{}, asError(err)
 		}
 		after = k.raw()
 	}
 	if r.KeyCondition == "" {
 		if len(r.Names) > 0 || len(r.Values) > 0 {
-			return replica.Page{}, invalid("names and values can only be given with an expression")
+			return remote.Page{}, invalid("names and values can only be given with an expression")
 		}
 		p := pager{limit: r.Limit, table: t}
 		t.each(after, p.take)
@@ -68,24 +68,24 @@ func (c *Cloud) Read(r replica.Reading) (replica.Page, error) {
 }
 
 // query reads one partition. Called with the cloud locked.
-func (c *Cloud) query(t *table, r *replica.Reading, after string) (replica.Page, error) {
+func (c *Cloud) query(t *table, r *remote.Reading, after string) (remote.Page, error) {
 	spec := t.spec.Key
 	key := expr.SimpleKey(
 		expr.KeyAttr{Name: spec.Partition.Name, Kind: kindOf(spec.Partition.Type)},
 		expr.KeyAttr{Name: spec.Sort.Name, Kind: kindOf(spec.Sort.Type)})
 	bound, err := c.exprs.Bind(expr.Request{KeyCondition: r.KeyCondition, Params: r.Params, Key: key})
 	if err != nil {
-		return replica.Page{}, asError(err)
+		return remote.Page{}, asError(err)
 	}
 	if err := bound.Key.Check(key); err != nil {
-		return replica.Page{}, asError(err)
+		return remote.Page{}, asError(err)
 	}
 	part, err := attr.AppendKey(nil, bound.Key.Partition[0])
 	if err != nil {
-		return replica.Page{}, invalid("%v", err)
+		return remote.Page{}, invalid("%v", err)
 	}
 	if after != "" && !strings.HasPrefix(after, string(part)) {
-		return replica.Page{}, invalid("The provided starting key is outside query boundaries based on provided conditions")
+		return remote.Page{}, invalid("The provided starting key is outside query boundaries based on provided conditions")
 	}
 	p := pager{limit: r.Limit, table: t}
 	rows := t.parts[string(part)]
@@ -108,7 +108,7 @@ func (c *Cloud) query(t *table, r *replica.Reading, after string) (replica.Page,
 type pager struct {
 	limit int
 	table *table
-	page  replica.Page
+	page  remote.Page
 	bytes int
 }
 

@@ -185,7 +185,7 @@ type meter struct {
 	calls, units atomic.Int64
 }
 
-// Write implements replica.Cloud.
+// Write implements remote.Cloud.
 func (m *meter) Write(ctx context.Context, c intent.Call) (attr.Item, error) {
 	if err := clock.Sleep(ctx, clock.Real(), m.latency); err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (m *meter) Write(ctx context.Context, c intent.Call) (attr.Item, error) {
 	return image, err
 }
 
-// Transact implements replica.Cloud.
+// Transact implements remote.Cloud.
 func (m *meter) Transact(ctx context.Context, calls []intent.Call, token string) error {
 	if err := clock.Sleep(ctx, clock.Real(), m.latency); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // shownDifferences is how many of them are told; all are counted.
@@ -42,7 +42,7 @@ type checker struct {
 
 // check reads a table whole, in DynamoDB and in the store. An error names the first items that are not what they should be.
 func check(
-	ctx context.Context, s *store.Store, table string, asked []write, read func(context.Context, replica.Reading) (replica.Page, error),
+	ctx context.Context, s *store.Store, table string, asked []write, read func(context.Context, remote.Reading) (remote.Page, error),
 ) (account, error) {
 	c := checker{last: map[string]write{}, seen: map[string]bool{}}
 	for _, w := range asked {
@@ -52,7 +52,7 @@ func check(
 			}
 		}
 	}
-	for from := (replica.Reading{Table: table}); ; {
+	for from := (remote.Reading{Table: table}); ; {
 		page, err := read(ctx, from)
 		if err != nil {
 			return c.account, err

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
-	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 const tableName = "ours"
@@ -122,9 +122,9 @@ func checked(t *testing.T, asked []write, changeTheirs, changeOurs func(map[stri
 }
 
 // pages is a cloud that gives a hundred items at a time, with what nodes keep on them.
-func pages(items map[string]attr.Item) func(context.Context, replica.Reading) (replica.Page, error) {
+func pages(items map[string]attr.Item) func(context.Context, remote.Reading) (remote.Page, error) {
 	names := slices.Sorted(maps.Keys(items))
-	return func(_ context.Context, r replica.Reading) (p replica.Page, err error) {
+	return func(_ context.Context, r remote.Reading) (p remote.Page, err error) {
 		from := 0
 		if r.After != nil {
 			from, _ = slices.BinarySearch(names, r.After["pk"].Str())

@@ -1,7 +1,6 @@
-package replica
+package flow
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -12,24 +11,24 @@ func half() float64 { return 0.5 }
 
 // A table that is throttled gets less, and all of it again when nobody throttles it any more.
 func TestPaceLearns(t *testing.T) {
-	p := newPaces(half)
+	p := NewPaces(half)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	for range 3000 { // 1000 a second
-		if at := p.take([]string{"t"}, now); at.After(now) {
+		if at := p.Take([]string{"t"}, now); at.After(now) {
 			t.Fatal("a table that nobody throttled has to wait")
 		}
 		now = now.Add(time.Millisecond)
 	}
-	p.throttled("t", now)
+	p.Throttled("t", now)
 	first := rateOf(p, &now)
 	if first < 500 || first > 800 {
 		t.Errorf("after a throttle at 1000 a second: %d a second", first)
 	}
 	for range 20 {
 		now = now.Add(time.Second)
-		p.throttled("t", now)
+		p.Throttled("t", now)
 	}
-	if told := p.slowed(now)["t"]; told.Throttled != 21 || told.Rate < paceFloor || told.Rate > float64(first) {
+	if told := p.Slowed(now)["t"]; told.Throttled != 21 || told.Rate < paceFloor || told.Rate > float64(first) {
 		t.Errorf("after twenty more it is told: %+v", told)
 	}
 	low := rateOf(p, &now)
@@ -37,7 +36,7 @@ func TestPaceLearns(t *testing.T) {
 		t.Errorf("after twenty more: %d a second", low)
 	}
 	for range 30 {
-		p.succeeded("t", now)
+		p.Succeeded("t", now)
 		now = now.Add(time.Second)
 	}
 	if got := rateOf(p, &now); got <= low {
@@ -47,15 +46,15 @@ func TestPaceLearns(t *testing.T) {
 	if got := rateOf(p, &now); got < 900 {
 		t.Errorf("after two minutes of quiet: %d a second", got)
 	}
-	if told := p.slowed(now); told["t"] != (Pace{Throttled: 21}) || len(told) != 1 {
+	if told := p.Slowed(now); told["t"] != (Pace{Throttled: 21}) || len(told) != 1 {
 		t.Errorf("after two minutes of quiet it is told: %+v", told)
 	}
 }
 
 // rateOf is how many sends of a thousand asked for in a second may go.
-func rateOf(p *paces, now *time.Time) (n int) {
+func rateOf(p *Paces, now *time.Time) (n int) {
 	for range 1000 {
-		if at := p.take([]string{"t"}, *now); !at.After(*now) {
+		if at := p.Take([]string{"t"}, *now); !at.After(*now) {
 			n++
 		}
 		*now = now.Add(time.Millisecond)
@@ -65,72 +64,72 @@ func rateOf(p *paces, now *time.Time) (n int) {
 
 // A stopped table is tried by one now and then.
 func TestStoppedTable(t *testing.T) {
-	p := newPaces(half)
+	p := NewPaces(half)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	if !p.halt("t", "no table", "gone", now) || p.halt("t", "no table", "gone", now) {
+	if !p.Halt("t", "no table", "gone", now) || p.Halt("t", "no table", "gone", now) {
 		t.Error("a table that stops is news once")
 	}
-	if at := p.take([]string{"t"}, now); !at.After(now) {
+	if at := p.Take([]string{"t"}, now); !at.After(now) {
 		t.Error("a stopped table is sent to")
 	}
-	now = p.stoppedUntil([]string{"t"}, now)
-	if at := p.take([]string{"t"}, now); at.After(now) {
+	now = p.StoppedUntil([]string{"t"}, now)
+	if at := p.Take([]string{"t"}, now); at.After(now) {
 		t.Error("nobody may try")
 	}
-	if at := p.take([]string{"t"}, now); !at.After(now) {
+	if at := p.Take([]string{"t"}, now); !at.After(now) {
 		t.Error("two try at once")
 	}
-	if len(p.stoppedTables()) != 1 {
+	if len(p.StoppedTables()) != 1 {
 		t.Error("it is not listed")
 	}
-	p.takes([]string{"t"})
-	if at := p.take([]string{"t"}, now); at.After(now) || len(p.stoppedTables()) != 0 {
+	p.Takes([]string{"t"})
+	if at := p.Take([]string{"t"}, now); at.After(now) || len(p.StoppedTables()) != 0 {
 		t.Error("it has not come back")
 	}
-	p.hold("t", "another", now)
-	if p.halt("t", "no table", "gone", now); !p.stoppedUntil([]string{"t"}, now).Equal(now.Add(holdFor)) {
+	p.Hold("t", "another table", "another", now)
+	if p.Halt("t", "no table", "gone", now); !p.StoppedUntil([]string{"t"}, now).Equal(now.Add(holdFor)) {
 		t.Error("an answer to what was asked before has a table that is another one be tried again soon")
 	}
-	if p.takes([]string{"t"}); len(p.stoppedTables()) != 1 {
+	if p.Takes([]string{"t"}); len(p.StoppedTables()) != 1 {
 		t.Error("an answer to what was asked before has a table that is another one be sent to")
 	}
 }
 
 // A transaction goes when all of its tables may be sent to, and stops none that is not in its way.
 func TestPaceOfSeveralTables(t *testing.T) {
-	p := newPaces(half)
+	p := NewPaces(half)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	both := []string{"a", "b"}
-	p.hold("b", "another", now)
-	if at := p.take(both, now); !at.Equal(now.Add(holdFor)) || !p.stoppedUntil(both, now).Equal(at) {
+	p.Hold("b", "another table", "another", now)
+	if at := p.Take(both, now); !at.Equal(now.Add(holdFor)) || !p.StoppedUntil(both, now).Equal(at) {
 		t.Errorf("with the second table held it goes at %v", at)
 	}
-	if at := p.take([]string{"a"}, now); at.After(now) {
+	if at := p.Take([]string{"a"}, now); at.After(now) {
 		t.Errorf("a write of the first table alone goes at %v", at)
 	}
-	if !p.release("b", "another table") || p.release("b", "another table") {
+	if !p.Release("b", "another table") || p.Release("b", "another table") {
 		t.Error("a table is released once")
 	}
-	p.throttled("b", now)
-	for p.take(both, now).Equal(now) { // what the burst allows
+	p.Throttled("b", now)
+	for p.Take(both, now).Equal(now) { // what the burst allows
 	}
-	if at := p.take([]string{"a"}, now); at.After(now) {
+	if at := p.Take([]string{"a"}, now); at.After(now) {
 		t.Errorf("beside a throttled table a write of the other goes at %v", at)
 	}
 }
 
 // A reconnect starts with one request at a time and doubles.
 func TestSlowStart(t *testing.T) {
-	n := newNetwork(16, half)
+	n := NewLink(16, half)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	n.begin(now)
+	n.Begin(now)
 	sigs := make([]*clock.Signal, 16)
 	for i := range sigs {
 		sigs[i] = clock.NewSignal()
 	}
 	enter := func() (n16 int) {
 		for _, s := range sigs {
-			if n.enter(s) {
+			if n.Enter(s) {
 				n16++
 			}
 		}
@@ -139,32 +138,32 @@ func TestSlowStart(t *testing.T) {
 	if enter() != 0 {
 		t.Error("somebody sends before the cloud is there")
 	}
-	n.probed("", now)
+	n.Probed("", now)
 	for _, want := range []int{1, 2, 4, 8, 16, 16} {
 		if got := enter(); got != want {
 			t.Fatalf("%d may send, want %d", got, want)
 		}
 		for range want {
-			n.leave(true)
+			n.Leave(true)
 		}
 	}
-	if !n.lost("gone", now) || n.lost("gone", now) {
+	if !n.Lost("gone", now) || n.Lost("gone", now) {
 		t.Error("an outage is news once")
 	}
 	var waits []time.Duration
 	for range 8 {
-		at, away := n.probeAt()
+		at, away := n.ProbeAt()
 		if !away || enter() != 0 {
 			t.Fatal("it is not away")
 		}
 		waits = append(waits, at.Sub(now))
 		now = at
-		n.probed("still gone", now)
+		n.Probed("still gone", now)
 	}
 	if waits[0] > time.Second || waits[7] < 10*time.Second || waits[7] > 30*time.Second {
 		t.Errorf("the probes come after %v", waits)
 	}
-	n.probed("", now)
+	n.Probed("", now)
 	if got := enter(); got != 1 {
 		t.Errorf("%d may send after the outage, want 1", got)
 	}
@@ -172,57 +171,26 @@ func TestSlowStart(t *testing.T) {
 
 // A lane that waits for its turn is woken when nobody sends, also where one that was woken by something else has gone before it.
 func TestTurnOutOfOrder(t *testing.T) {
-	n := newNetwork(1, half)
-	n.probed("", time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
+	n := NewLink(1, half)
+	n.Probed("", time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
 	first, second, third := clock.NewSignal(), clock.NewSignal(), clock.NewSignal()
 	enter := func(sig *clock.Signal, want bool) {
 		t.Helper()
-		if n.enter(sig) != want {
+		if n.Enter(sig) != want {
 			t.Fatalf("it may send: %t, want %t", !want, want)
 		}
 	}
 	enter(first, true)
 	enter(second, false)
 	enter(third, false)
-	n.leave(true)
+	n.Leave(true)
 	enter(third, true) // woken by a commit, before the second has looked
 	second.Clear()
 	enter(second, false)
-	n.leave(true)
+	n.Leave(true)
 	select {
 	case <-second.C():
 	default:
 		t.Error("nobody sends, and one that wants to sleeps")
-	}
-}
-
-// A read is overtaken by a base that is set after it began, and by no other.
-func TestReadings(t *testing.T) {
-	r := newReadings()
-	r.touch("x")
-	a := r.start()
-	if a.overtaken("x") {
-		t.Error("a base that was there before the read began overtakes it")
-	}
-	r.touch("y")
-	b := r.start()
-	if !a.overtaken("y") || a.overtaken("x") || b.overtaken("y") {
-		t.Error("what is overtaken is wrong")
-	}
-	for i := range 3 * maxSets {
-		r.touch(fmt.Sprint(i))
-	}
-	if !a.overtaken("y") || !a.overtaken("x") || len(r.set) > maxSets || len(r.sets) > maxSets {
-		t.Errorf("of many bases %d are remembered, or one that was forgotten is taken for one that was not set", len(r.set))
-	}
-	if c := r.start(); c.overtaken("x") || c.overtaken(fmt.Sprint(3*maxSets-1)) {
-		t.Error("a base that was there before the read began overtakes it, of many")
-	} else {
-		c.end()
-	}
-	a.end()
-	b.end()
-	if len(r.set) != 0 || len(r.open) != 0 {
-		t.Errorf("something is kept when nobody reads: %v %v", r.set, r.open)
 	}
 }

@@ -1,4 +1,4 @@
-package replica
+package conflict
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 )
 
 // forget takes a record out. What finds it by its entries stays for a while: it says that they were not applied.
-func (l *conflictLog) forget(id uint64, now time.Time) error {
+func (l *LogTx) forget(id uint64, now time.Time) error {
 	old, err := l.take(id)
 	if err != nil || old == nil {
 		return err
@@ -22,15 +22,15 @@ func (l *conflictLog) forget(id uint64, now time.Time) error {
 	for _, seq := range old.seqs() {
 		trace = binary.BigEndian.AppendUint64(trace, seq)
 	}
-	l.sums.Traces++
+	l.Sums.Traces++
 	return l.side.Set(conflictKey('x', id), trace)
 }
 
 // trimTraces takes out what is left of records that went long ago, and the oldest where there are too many. more: there is
 // something left to do.
-func (l *conflictLog) trimTraces(now time.Time) (more bool, err error) {
+func (l *LogTx) trimTraces(now time.Time) (more bool, err error) {
 	gone := map[uint64][]uint64{}
-	excess := l.sums.Traces - conflictTraces
+	excess := l.Sums.Traces - conflictTraces
 	err = l.side.Each([]byte{'x'}, nil, func(k, v []byte) (bool, error) {
 		if len(k) != 9 || len(v) < 8 {
 			return false, fault.New(fault.Damaged, "damaged", "a trace of the conflict log cannot be read")
@@ -55,7 +55,7 @@ func (l *conflictLog) trimTraces(now time.Time) (more bool, err error) {
 		if err := l.side.Delete(conflictKey('x', id)); err != nil {
 			return false, err
 		}
-		l.sums.Traces--
+		l.Sums.Traces--
 	}
 	return len(gone) >= conflictTrim, nil
 }
@@ -66,7 +66,7 @@ func longAgo(v []byte, now time.Time) bool {
 }
 
 // forgetSeqs has a record not be found by its entries any more.
-func (l *conflictLog) forgetSeqs(id uint64, seqs []uint64) error {
+func (l *LogTx) forgetSeqs(id uint64, seqs []uint64) error {
 	for _, seq := range seqs {
 		if err := l.side.Delete(conflictSeqKey(seq, id)); err != nil {
 			return err

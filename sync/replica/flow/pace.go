@@ -1,4 +1,4 @@
-package replica
+package flow
 
 import (
 	"maps"
@@ -10,9 +10,9 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// paces hold how fast each table is sent to, and which are stopped. A table has all the speed there is until the cloud
+// Paces hold how fast each table is sent to, and which are stopped. A table has all the speed there is until the cloud
 // throttles it: then it has seven tenths of what it had, and gets it back slowly.
-type paces struct {
+type Paces struct {
 	mu     sync.Mutex
 	tables map[string]*pace
 	rand   func() float64
@@ -53,15 +53,17 @@ func throttleWait() backoff.Policy {
 	return backoff.Policy{Base: 50 * time.Millisecond, Max: 20 * time.Second}
 }
 
-func stopWait() backoff.Policy {
+// StopWait is how long a stopped table waits for its next try: seconds at first, then minutes.
+func StopWait() backoff.Policy {
 	return backoff.Policy{Base: 5 * time.Second, Max: 5 * time.Minute, Floor: time.Second}
 }
 
-func newPaces(rand func() float64) *paces {
-	return &paces{tables: map[string]*pace{}, rand: rand}
+// NewPaces creates the paces of tables that nobody has throttled yet.
+func NewPaces(rand func() float64) *Paces {
+	return &Paces{tables: map[string]*pace{}, rand: rand}
 }
 
-func (p *paces) of(table string) *pace {
+func (p *Paces) of(table string) *pace {
 	t := p.tables[table]
 	if t == nil {
 		t = &pace{}
@@ -70,13 +72,13 @@ func (p *paces) of(table string) *pace {
 	return t
 }
 
-// take returns the instant at which a send to tables may go: now, or later, and then nothing is taken.
-func (p *paces) take(tables []string, now time.Time) time.Time {
+// Take returns the instant at which a send to tables may go: now, or later, and then nothing is taken.
+func (p *Paces) Take(tables []string, now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := now
 	for _, table := range tables {
-		at = maxTime(at, p.of(table).free(now))
+		at = MaxTime(at, p.of(table).free(now))
 	}
 	if at.After(now) {
 		return at
@@ -84,7 +86,7 @@ func (p *paces) take(tables []string, now time.Time) time.Time {
 	for _, table := range tables {
 		t := p.of(table)
 		if t.stopped.why != "" { // this one tries it, and the others wait for what it finds
-			t.stopped.until = now.Add(stopWait().Delay(t.stopped.tries, p.rand()))
+			t.stopped.until = now.Add(StopWait().Delay(t.stopped.tries, p.rand()))
 		}
 		t.count(now)
 	}
@@ -105,7 +107,8 @@ func (t *pace) free(now time.Time) time.Time {
 	return t.next
 }
 
-func maxTime(a, b time.Time) time.Time {
+// MaxTime returns the later of two instants.
+func MaxTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
@@ -121,12 +124,12 @@ func (t *pace) count(now time.Time) {
 	t.sent++
 	if t.rate > 0 {
 		step := time.Duration(float64(time.Second) / t.rate)
-		t.next = maxTime(t.next, now.Add(-paceBurst)).Add(step)
+		t.next = MaxTime(t.next, now.Add(-paceBurst)).Add(step)
 	}
 }
 
-// throttled slows the table down, and returns how long the one that was throttled waits.
-func (p *paces) throttled(table string, now time.Time) time.Duration {
+// Throttled slows the table down, and returns how long the one that was throttled waits.
+func (p *Paces) Throttled(table string, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.of(table)
@@ -143,8 +146,8 @@ func (p *paces) throttled(table string, now time.Time) time.Duration {
 	return throttleWait().Delay(t.streak-1, p.rand())
 }
 
-// succeeded speeds the table up: a twentieth more each second.
-func (p *paces) succeeded(table string, now time.Time) {
+// Succeeded speeds the table up: a twentieth more each second.
+func (p *Paces) Succeeded(table string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.of(table)
@@ -154,9 +157,9 @@ func (p *paces) succeeded(table string, now time.Time) {
 	}
 }
 
-// takes lifts the stop of tables that have taken a request, or refused it for what they have. One that is held is released
+// Takes lifts the stop of tables that have taken a request, or refused it for what they have. One that is held is released
 // by who looks at it alone: the request may have been of before.
-func (p *paces) takes(tables []string) {
+func (p *Paces) Takes(tables []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, table := range tables {
@@ -166,9 +169,9 @@ func (p *paces) takes(tables []string) {
 	}
 }
 
-// halt stops a table for what only somebody can change; it is tried again now and then, by one entry. It reports whether
+// Halt stops a table for what only somebody can change; it is tried again now and then, by one entry. It reports whether
 // that is news.
-func (p *paces) halt(table, class, why string, now time.Time) (news bool) {
+func (p *Paces) Halt(table, class, why string, now time.Time) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.of(table)
@@ -179,32 +182,36 @@ func (p *paces) halt(table, class, why string, now time.Time) (news bool) {
 	if news {
 		t.stopped = stop{why: why, class: class, since: now}
 	}
-	t.stopped.until = now.Add(stopWait().Delay(t.stopped.tries, p.rand()))
+	t.stopped.until = now.Add(StopWait().Delay(t.stopped.tries, p.rand()))
 	t.stopped.tries++
 	return news
 }
 
-// stoppedUntil is when those of the tables that are stopped are tried again; zero: none is, or it is time.
-func (p *paces) stoppedUntil(tables []string, now time.Time) (until time.Time) {
+// StoppedUntil is when those of the tables that are stopped are tried again; zero: none is, or it is time.
+func (p *Paces) StoppedUntil(tables []string, now time.Time) (until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, table := range tables {
 		if s := p.of(table).stopped; s.why != "" && now.Before(s.until) {
-			until = maxTime(until, s.until)
+			until = MaxTime(until, s.until)
 		}
 	}
 	return until
 }
 
-// stoppedWhy is why nothing is sent to tables; empty: none of them is stopped.
-func (p *paces) stoppedWhy(tables []string, now time.Time) string {
-	if p.stoppedUntil(tables, now).IsZero() {
+// StoppedWhy is why nothing is sent to tables; empty: none of them is stopped.
+func (p *Paces) StoppedWhy(tables []string, now time.Time) string {
+	if p.StoppedUntil(tables, now).IsZero() {
 		return ""
 	}
-	return whyStopped
+	return WhyStopped
 }
 
-const whyStopped = "its table is stopped"
+// WhyStopped is why a unit waits whose table is stopped.
+const WhyStopped = "its table is stopped"
+
+// holdFor is for ever.
+const holdFor = 365 * 24 * time.Hour
 
 // Pace is how fast a table is sent to.
 type Pace struct {
@@ -212,8 +219,8 @@ type Pace struct {
 	Throttled uint64  `json:"throttled,omitzero"` // answers that were throttles, since the start
 }
 
-// slowed returns the paces of the tables that were ever throttled.
-func (p *paces) slowed(now time.Time) map[string]Pace {
+// Slowed returns the paces of the tables that were ever throttled.
+func (p *Paces) Slowed(now time.Time) map[string]Pace {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := map[string]Pace{}
@@ -237,7 +244,7 @@ type StoppedTable struct {
 	Since time.Time
 	Until time.Time // the next try
 
-	denied bool // to this node
+	Denied bool // to this node
 }
 
 // MarshalText implements encoding.TextMarshaler: why.
@@ -249,14 +256,43 @@ func (s *StoppedTable) UnmarshalText(why []byte) error {
 	return nil
 }
 
-// stoppedTables lists them by name.
-func (p *paces) stoppedTables() (out []StoppedTable) {
+// StoppedTables lists them by name.
+func (p *Paces) StoppedTables() (out []StoppedTable) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(p.tables)) {
 		if s := p.tables[name].stopped; s.why != "" {
-			out = append(out, StoppedTable{Table: name, Why: s.why, Since: s.since, Until: s.until, denied: s.class == intent.Denied.String()})
+			out = append(out, StoppedTable{Table: name, Why: s.why, Since: s.since, Until: s.until, Denied: s.class == intent.Denied.String()})
 		}
 	}
 	return out
+}
+
+// Hold stops a table until it is released or the process ends. It reports whether that is news.
+func (p *Paces) Hold(table, class, why string, now time.Time) (news bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.of(table)
+	news = t.stopped.why != why
+	t.stopped = stop{why: why, class: class, since: now, until: now.Add(holdFor), held: true}
+	return news
+}
+
+// Release reports whether the table was stopped for that.
+func (p *Paces) Release(table, class string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.of(table)
+	if t.stopped.class != class {
+		return false
+	}
+	t.stopped = stop{}
+	return true
+}
+
+// IsStopped reports whether the table is stopped for a reason of that class.
+func (p *Paces) IsStopped(table, class string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.of(table).stopped.class == class
 }

@@ -1,20 +1,39 @@
-package replica
+package conflict
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// recordConflict keeps a decision, in the transaction that makes it; see Conflict. It runs the merge handler of the
+// Log is the log of a node: what was decided about writes that could not, or may not have, become what was said.
+type Log struct {
+	store *store.Store
+	box   *outbox.Outbox
+	clock clock.Clock
+	log   *slog.Logger
+	rules map[string]MergeFunc // by table
+	moved func(*outbox.Work)   // called behind a commit that has changed the outbox
+}
+
+// NewLog makes the log of a node; merge has the applications' answers by table.
+func NewLog(s *store.Store, box *outbox.Outbox, c clock.Clock, log *slog.Logger, merge map[string]MergeFunc, moved func(*outbox.Work)) *Log {
+	return &Log{store: s, box: box, clock: c, log: log, rules: merge, moved: moved}
+}
+
+// Keep keeps a decision, in the transaction that makes it; see Conflict. It runs the merge handler of the
 // table, whose writes are those of the application from then on.
-func (r *Replica) recordConflict(tx *store.Tx, c *Conflict) error {
+func (d *Log) Keep(tx *store.Tx, c *Record) error {
 	if len(c.Decided) == 0 {
 		return fault.New(fault.Internal, "empty_conflict", "a conflict of no entry (%s)", c.Code)
 	}
@@ -22,38 +41,38 @@ func (r *Replica) recordConflict(tx *store.Tx, c *Conflict) error {
 		c.At = tx.Now()
 	}
 	if c.State == "" {
-		c.State = c.Kind.begins()
+		c.State = c.Kind.Begins()
 	}
 	if c.State == StateOpen && c.Kind != KindQuarantine {
-		if err := r.merge(tx, c); err != nil {
+		if err := d.merge(tx, c); err != nil {
 			return err
 		}
 	}
-	l, err := openConflicts(tx)
+	l, err := Open(tx)
 	if err != nil {
 		return err
 	}
-	if err := l.add(c); err != nil {
+	if err := l.Add(c); err != nil {
 		return err
 	}
-	if _, err := l.trim(tx.Now()); err != nil {
+	if _, err := l.Trim(tx.Now()); err != nil {
 		return err
 	}
-	return l.save()
+	return l.Save()
 }
 
 // merge asks the handler of the table. What its writes are refused for is noted, and a person is asked instead.
-func (r *Replica) merge(tx *store.Tx, c *Conflict) error {
-	handler := r.cfg.Merge[c.Decided[0].Entry.Table]
+func (d *Log) merge(tx *store.Tx, c *Record) error {
+	handler := d.rules[c.Decided[0].Entry.Table]
 	if handler == nil {
 		return nil
 	}
 	in := MergeCase{Code: c.Code, Tail: c.Tail}
 	for i := range c.Decided {
-		d := &c.Decided[i]
-		remote, _ := intent.Split(d.Met)
-		in.Entries = append(in.Entries, d.Entry)
-		in.Items = append(in.Items, MergeItem{Base: d.Base, View: d.View, Remote: remote})
+		one := &c.Decided[i]
+		remote, _ := intent.Split(one.Met)
+		in.Entries = append(in.Entries, one.Entry)
+		in.Items = append(in.Items, MergeItem{Base: one.Base, View: one.View, Remote: remote})
 	}
 	writes, ok := handler(in)
 	if !ok {
@@ -108,7 +127,7 @@ func refusal(err error) bool {
 
 // noRoom reports whether a budget has refused a write, and not the store.
 func noRoom(err error) bool {
-	_, is := errors.AsType[*RefusedError](err)
+	_, is := errors.AsType[*flow.RefusedError](err)
 	return is
 }
 
@@ -132,22 +151,22 @@ func writeOf(e *intent.Entry) store.WriteItem {
 	}
 }
 
-// Conflicts lists records, the newest first; next is to go on before, 0: there are no more.
-func (r *Replica) Conflicts(ctx context.Context, q ConflictQuery) (found []*Conflict, next uint64, err error) {
-	err = r.store.View(ctx, func(tx *store.Tx) error {
-		l, err := openConflicts(tx)
+// List lists records, the newest first; next is to go on before, 0: there are no more.
+func (d *Log) List(ctx context.Context, q Query) (found []*Record, next uint64, err error) {
+	err = d.store.View(ctx, func(tx *store.Tx) error {
+		l, err := Open(tx)
 		if err == nil {
-			found, next, err = l.list(q)
+			found, next, err = l.List(q)
 		}
 		return err
 	})
 	return found, next, err
 }
 
-// Conflict returns a record; an unknown one is fault.NotFound.
-func (r *Replica) Conflict(ctx context.Context, id uint64) (c *Conflict, err error) {
-	err = r.store.View(ctx, func(tx *store.Tx) error {
-		l, err := openConflicts(tx)
+// Find returns a record; an unknown one is fault.NotFound.
+func (d *Log) Find(ctx context.Context, id uint64) (c *Record, err error) {
+	err = d.store.View(ctx, func(tx *store.Tx) error {
+		l, err := Open(tx)
 		if err == nil {
 			c, err = l.known(id)
 		}
@@ -156,24 +175,24 @@ func (r *Replica) Conflict(ctx context.Context, id uint64) (c *Conflict, err err
 	return c, err
 }
 
-func (l *conflictLog) known(id uint64) (*Conflict, error) {
-	c, err := l.get(id)
+func (l *LogTx) known(id uint64) (*Record, error) {
+	c, err := l.Get(id)
 	if err == nil && c == nil {
 		err = fault.New(fault.NotFound, "conflict_not_found", "There is no conflict %d; records are kept for 30 days.", id)
 	}
 	return c, err
 }
 
-// RetryConflict writes anew what a record holds, all or none: the same operations, judged on what the items are now,
+// Retry writes anew what a record holds, all or none: the same operations, judged on what the items are now,
 // compiled and journaled under new sequences. One that is refused changes nothing: fault.Conflict or fault.Invalid says
 // why. A record that has been decided already is fault.Conflict.
-func (r *Replica) RetryConflict(ctx context.Context, id uint64) (*Conflict, error) {
-	return r.decide(ctx, id, r.retry)
+func (d *Log) Retry(ctx context.Context, id uint64) (*Record, error) {
+	return d.decide(ctx, id, d.retry)
 }
 
-// DiscardConflict notes that what a record holds is not wanted. What was quarantined leaves the outbox and the view.
-func (r *Replica) DiscardConflict(ctx context.Context, id uint64) (*Conflict, error) {
-	return r.decide(ctx, id, func(w *work, c *Conflict) error {
+// Discard notes that what a record holds is not wanted. What was quarantined leaves the outbox and the view.
+func (d *Log) Discard(ctx context.Context, id uint64) (*Record, error) {
+	return d.decide(ctx, id, func(w *outbox.Work, c *Record) error {
 		c.State = StateDiscarded
 		if c.Kind != KindQuarantine {
 			return nil
@@ -181,18 +200,18 @@ func (r *Replica) DiscardConflict(ctx context.Context, id uint64) (*Conflict, er
 		if c.unsure() {
 			c.Note = joinNotes(c.Note, "it had been sent and not answered: a late copy of it may still be applied")
 		}
-		if err := r.freeQuarantine(w, c); err != nil {
+		if err := d.freeQuarantine(w, c); err != nil {
 			return err
 		}
-		return w.finish()
+		return w.Finish()
 	})
 }
 
 // decide changes a record that nobody has decided yet, in one transaction.
-func (r *Replica) decide(ctx context.Context, id uint64, do func(w *work, c *Conflict) error) (c *Conflict, err error) {
-	var w *work
-	err = r.store.Update(ctx, func(tx *store.Tx) error {
-		l, err := openConflicts(tx)
+func (d *Log) decide(ctx context.Context, id uint64, do func(w *outbox.Work, c *Record) error) (c *Record, err error) {
+	var w *outbox.Work
+	err = d.store.Update(ctx, func(tx *store.Tx) error {
+		l, err := Open(tx)
 		if err != nil {
 			return err
 		}
@@ -203,51 +222,51 @@ func (r *Replica) decide(ctx context.Context, id uint64, do func(w *work, c *Con
 			return fault.New(fault.Conflict, "conflict_closed", "Conflict %d was %s at %s UTC.", id, c.State, c.ClosedAt.UTC().Format(time.DateTime))
 		}
 		if c.Kind == KindQuarantine {
-			if err := r.live(tx, c); err != nil {
+			if err := d.live(tx, c); err != nil {
 				return err
 			}
 		}
-		w = r.newWork(tx)
+		w = d.box.Begin(tx)
 		if err := do(w, c); err != nil {
 			return err
 		}
 		c.ClosedAt = tx.Now()
-		if l, err = openConflicts(tx); err != nil { // what was written may have made records of its own
+		if l, err = Open(tx); err != nil { // what was written may have made records of its own
 			return err
 		}
-		if err := l.change(c); err != nil {
+		if err := l.Change(c); err != nil {
 			return err
 		}
-		return l.save()
+		return l.Save()
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.moved(w)
-	r.log.Info("conflict decided", "conflict", id, "kind", c.Kind, "state", c.State, "table", c.Decided[0].Entry.Table)
+	d.moved(w)
+	d.log.Info("conflict decided", "conflict", id, "kind", c.Kind, "state", c.State, "table", c.Decided[0].Entry.Table)
 	return c, nil
 }
 
 // retry writes what a record holds: what was one transaction is one again, the rest goes one by one, in its order.
-func (r *Replica) retry(w *work, c *Conflict) error {
+func (d *Log) retry(w *outbox.Work, c *Record) error {
 	c.State = StateRetried
 	if c.Kind == KindQuarantine {
 		if c.unsure() {
 			c.Note = joinNotes(c.Note, "it had been sent and not answered, so it goes on under its own number")
-			if err := r.letGo(w, c); err != nil {
+			if err := d.letGo(w, c); err != nil {
 				return err
 			}
-			return w.finish()
+			return w.Finish()
 		}
-		if err := r.freeQuarantine(w, c); err != nil {
+		if err := d.freeQuarantine(w, c); err != nil {
 			return err
 		}
-		if err := w.finish(); err != nil {
+		if err := w.Finish(); err != nil {
 			return err
 		}
 	}
 	for _, group := range c.groups() {
-		seqs, err := rewrite(w.tx, group)
+		seqs, err := rewrite(w.Tx, group)
 		if err != nil {
 			return retryRefused(c.ID, group[0], err)
 		}
@@ -257,7 +276,7 @@ func (r *Replica) retry(w *work, c *Conflict) error {
 }
 
 // groups are its entries as they were written: each alone, or with the others of its transaction, in order.
-func (c *Conflict) groups() (out [][]*intent.Entry) {
+func (c *Record) groups() (out [][]*intent.Entry) {
 	entries := c.Entries()
 	slices.SortStableFunc(entries, func(a, b *intent.Entry) int { return cmp.Compare(a.Earliest(), b.Earliest()) })
 	of := map[uint64]int{}

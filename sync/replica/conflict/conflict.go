@@ -1,4 +1,4 @@
-package replica
+package conflict
 
 import (
 	"fmt"
@@ -9,21 +9,21 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Conflict is the record of one decision: which writes did not, or may not have, become what the application said, what
+// Record is the record of one decision: which writes did not, or may not have, become what the application said, what
 // the cloud had instead, and what was done about it.
 //
 // Whoever settles a unit calls, in the transaction in which it leaves the outbox and after base and view are set,
 //
-//	err := r.recordConflict(tx, &Conflict{Kind: ..., Code: ..., Text: ..., Decided: ..., Tail: ...})
+//	err := log.Keep(tx, &Conflict{Kind: ..., Code: ..., Text: ..., Decided: ..., Tail: ...})
 //
 // which fills in the rest, runs the table's merge handler where it has one (its writes go through tx and are compiled
 // and journaled anew), and keeps the record. The entries named here are out of the outbox by then; of KindQuarantine
 // they stay in it, held, until somebody decides.
-type Conflict struct {
+type Record struct {
 	ID    uint64    // counts from 1, never used again; filled in
 	At    time.Time // of the decision; zero: the transaction's instant, filled in
-	Kind  ConflictKind
-	State ConflictState // zero: what the kind begins with
+	Kind  Kind
+	State State // zero: what the kind begins with
 
 	Code string // stable, snake_case: condition_failed, deleted, unknown, deposed, ...
 	Text string // one sentence for a person, without values of the item
@@ -44,22 +44,22 @@ type Decided struct {
 	View  attr.Item // what readers saw before the decision; nil: no item. For the merge handler, not kept
 }
 
-// ConflictKind says what was decided.
-type ConflictKind string
+// Kind says what was decided.
+type Kind string
 
 // The kinds.
 const (
-	KindRefused    ConflictKind = "conflict"   // the cloud's item does not satisfy what the write asked for
-	KindSuperseded ConflictKind = "superseded" // another write won by policy, nothing is to be done: a loser of newest, a tombstone
-	KindUnknown    ConflictKind = "unknown"    // sent, and nobody can tell any more whether it applied
-	KindGone       ConflictKind = "gone"       // the item was deleted meanwhile
-	KindDeposed    ConflictKind = "deposed"    // written under a lease that another node has taken over since
-	KindLost       ConflictKind = "lost"       // settled in a timeline that was lost: an older file, a restored cloud
-	KindQuarantine ConflictKind = "quarantine" // the cloud can never take it as it is
+	KindRefused    Kind = "conflict"   // the cloud's item does not satisfy what the write asked for
+	KindSuperseded Kind = "superseded" // another write won by policy, nothing is to be done: a loser of newest, a tombstone
+	KindUnknown    Kind = "unknown"    // sent, and nobody can tell any more whether it applied
+	KindGone       Kind = "gone"       // the item was deleted meanwhile
+	KindDeposed    Kind = "deposed"    // written under a lease that another node has taken over since
+	KindLost       Kind = "lost"       // settled in a timeline that was lost: an older file, a restored cloud
+	KindQuarantine Kind = "quarantine" // the cloud can never take it as it is
 )
 
-// begins is the state in which a record of the kind is made: what nobody has to do anything about is decided.
-func (k ConflictKind) begins() ConflictState {
+// Begins is the state in which a record of the kind is made: what nobody has to do anything about is decided.
+func (k Kind) Begins() State {
 	switch k {
 	case KindSuperseded, KindDeposed, KindLost:
 		return StateDecided
@@ -68,25 +68,25 @@ func (k ConflictKind) begins() ConflictState {
 	return StateOpen
 }
 
-// ConflictState is what became of a conflict.
-type ConflictState string
+// State is what became of a conflict.
+type State string
 
 // The states.
 const (
-	StateOpen      ConflictState = "open"
-	StateRetried   ConflictState = "retried"   // written anew, see NewSeqs
-	StateDiscarded ConflictState = "discarded" // by an operator
-	StateResolved  ConflictState = "resolved"  // by the application's merge handler
-	StateDecided   ConflictState = "decided"   // by the policy: kept to be looked up, nobody has to do anything
+	StateOpen      State = "open"
+	StateRetried   State = "retried"   // written anew, see NewSeqs
+	StateDiscarded State = "discarded" // by an operator
+	StateResolved  State = "resolved"  // by the application's merge handler
+	StateDecided   State = "decided"   // by the policy: kept to be looked up, nobody has to do anything
 )
 
 // closed reports whether nothing more can be done with it.
-func (s ConflictState) closed() bool {
+func (s State) closed() bool {
 	return s == StateRetried || s == StateDiscarded || s == StateResolved
 }
 
 // Entries are all entries of the record: the unit's, then the tail's.
-func (c *Conflict) Entries() []*intent.Entry {
+func (c *Record) Entries() []*intent.Entry {
 	out := make([]*intent.Entry, 0, len(c.Decided)+len(c.Tail))
 	for i := range c.Decided {
 		out = append(out, c.Decided[i].Entry)
@@ -95,7 +95,7 @@ func (c *Conflict) Entries() []*intent.Entry {
 }
 
 // String names a conflict for logs: without keys, which may be somebody's.
-func (c *Conflict) String() string {
+func (c *Record) String() string {
 	return fmt.Sprintf("%s %d (%s)", c.Kind, c.ID, c.Code)
 }
 

@@ -1,4 +1,4 @@
-package replica
+package flow
 
 import (
 	"slices"
@@ -7,11 +7,12 @@ import (
 
 	"github.com/touchline/touchline/internal/backoff"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// network knows whether the cloud can be reached. As long as it cannot, one probe goes now and then and everybody else
+// Link knows whether the cloud can be reached. As long as it cannot, one probe goes now and then and everybody else
 // sleeps; when it can again, one lane sends, then two, then four.
-type network struct {
+type Link struct {
 	mu      sync.Mutex
 	rand    func() float64
 	lanes   int
@@ -27,7 +28,7 @@ type network struct {
 	last    string    // the latest error
 	lastAt  time.Time
 	asleep  []*clock.Signal // of those who wait for the cloud to be there
-	fault   *linkFault      // of the latest connect; nil: it succeeded, or there was none
+	fault   *Fault          // of the latest connect; nil: it succeeded, or there was none
 	told    bool            // somebody has been told that the cloud is away, and why
 	drops   uint64
 }
@@ -36,12 +37,13 @@ func probeWait() backoff.Policy {
 	return backoff.Policy{Base: time.Second, Max: 30 * time.Second, Floor: 250 * time.Millisecond}
 }
 
-func newNetwork(lanes int, rand func() float64) *network {
-	return &network{lanes: lanes, rand: rand}
+// NewLink creates the state of a way to the cloud on which that many lanes may send at once.
+func NewLink(lanes int, rand func() float64) *Link {
+	return &Link{lanes: lanes, rand: rand}
 }
 
-// enter asks for the right to have a request on its way. Without it sig is set when it makes sense to ask again.
-func (n *network) enter(sig *clock.Signal) bool {
+// Enter asks for the right to have a request on its way. Without it sig is set when it makes sense to ask again.
+func (n *Link) Enter(sig *clock.Signal) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
@@ -64,8 +66,8 @@ func appendOnce(list []*clock.Signal, sig *clock.Signal) []*clock.Signal {
 	return append(list, sig)
 }
 
-// leave gives the right back. answered: the cloud has said something, whatever it was.
-func (n *network) leave(answered bool) {
+// Leave gives the right back. answered: the cloud has said something, whatever it was.
+func (n *Link) Leave(answered bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.busy--
@@ -80,8 +82,8 @@ func (n *network) leave(answered bool) {
 	}
 }
 
-// lost notes that the cloud cannot be reached. It reports whether that is news.
-func (n *network) lost(why string, now time.Time) (news bool) {
+// Lost notes that the cloud cannot be reached. It reports whether that is news.
+func (n *Link) Lost(why string, now time.Time) (news bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.last, n.lastAt = why, now
@@ -98,7 +100,7 @@ func (n *network) lost(why string, now time.Time) (news bool) {
 }
 
 // schedule sets the next probe, with the lock held.
-func (n *network) schedule(now time.Time) {
+func (n *Link) schedule(now time.Time) {
 	n.next = now.Add(probeWait().Delay(n.tries, n.rand()))
 	n.tries++
 	for _, sig := range n.queue { // they wait for the cloud now
@@ -107,29 +109,29 @@ func (n *network) schedule(now time.Time) {
 	n.queue = nil
 }
 
-// begin has the first probe be made at once.
-func (n *network) begin(now time.Time) {
+// Begin has the first probe be made at once.
+func (n *Link) Begin(now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.up, n.next, n.busy = false, now, 0
 }
 
-// probeAt is when to probe, if the cloud is away.
-func (n *network) probeAt() (at time.Time, away bool) {
+// ProbeAt is when to probe, if the cloud is away.
+func (n *Link) ProbeAt() (at time.Time, away bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.next, !n.up
 }
 
-// wasUp reports whether the cloud has ever been there since the start.
-func (n *network) wasUp() bool {
+// WasUp reports whether the cloud has ever been there since the start.
+func (n *Link) WasUp() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.ever
 }
 
-// probed notes how a probe ended; why empty: the cloud is there, and who sleeps is woken.
-func (n *network) probed(why string, now time.Time) {
+// Probed notes how a probe ended; why empty: the cloud is there, and who sleeps is woken.
+func (n *Link) Probed(why string, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if why != "" {
@@ -148,27 +150,27 @@ func (n *network) probed(why string, now time.Time) {
 	n.asleep = nil
 }
 
-// refused notes that a probe found the cloud away, and why. It reports whether that is news.
-func (n *network) refused(f linkFault, text string, now time.Time) (news bool) {
-	n.probed(text, now)
+// Refused notes that a probe found the cloud away, and why. It reports whether that is news.
+func (n *Link) Refused(f Fault, text string, now time.Time) (news bool) {
+	n.Probed(text, now)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	before := n.fault
 	n.fault = &f
-	news = !n.told || before == nil && f.stands() || before != nil && before.why != f.why
+	news = !n.told || before == nil && f.Stands() || before != nil && before.Why != f.Why
 	n.told = true
 	return news
 }
 
-// online reports whether the cloud was there the last time that somebody asked.
-func (n *network) online() bool {
+// Online reports whether the cloud was there the last time that somebody asked.
+func (n *Link) Online() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.up
 }
 
-// whenOnline is for loops that only need the cloud: true, or false with sig set when it is there.
-func (n *network) whenOnline(sig *clock.Signal) bool {
+// WhenOnline is for loops that only need the cloud: true, or false with sig set when it is there.
+func (n *Link) WhenOnline(sig *clock.Signal) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.up {
@@ -192,16 +194,27 @@ type LinkState struct {
 	Do  string // and what to do about it
 }
 
-func (n *network) state() LinkState {
+// State returns how the way is.
+func (n *Link) State() LinkState {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := LinkState{Up: n.up, Since: n.since, Last: n.last, LastAt: n.lastAt, Drops: n.drops, Allowed: n.allowed}
 	s.Reached = n.ever
 	if !n.up {
 		s.Probe = n.next
-		if n.fault != nil && n.fault.stands() {
-			s.Why, s.Do = n.fault.why, n.fault.do
+		if n.fault != nil && n.fault.Stands() {
+			s.Why, s.Do = n.fault.Why, n.fault.Do
 		}
 	}
 	return s
 }
+
+// Fault is why there is no way to the cloud, for people.
+type Fault struct {
+	Class intent.Class
+	Why   string // a part of a sentence
+	Do    string // the same: what a person does about it; empty: nothing, it is tried again
+}
+
+// Stands reports whether a person has to act before the way is there again.
+func (f *Fault) Stands() bool { return f.Do != "" }

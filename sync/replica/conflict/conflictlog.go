@@ -1,4 +1,4 @@
-package replica
+package conflict
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// sideConflicts is the space of the conflict log:
+// SideConflicts is the space of the conflict log:
 //
 //	"c" + ^id     record: version, state, JSON. The complement has the newest first
 //	"o" + id      of one that is open: its instant and size, the oldest first
@@ -20,7 +20,7 @@ import (
 //	"s" + seq+id  by the sequence of each of its entries, also when the record has gone: that they were refused is known longer
 //	"x" + id      of a record that has gone: when it went, and those sequences
 //	"t"           the sums
-const sideConflicts = "conflicts"
+const SideConflicts = "conflicts"
 
 const (
 	conflictVersion = 1
@@ -31,8 +31,8 @@ const (
 	conflictTraces  = 50_000  // records of which no more is kept than that there was one
 )
 
-// conflictSums count what lies in the log.
-type conflictSums struct {
+// logSums count what lies in the log.
+type logSums struct {
 	Next        uint64 `json:"next"` // id of the next one, less one
 	Open        int    `json:"open"` // without quarantined ones
 	Quarantined int    `json:"quarantined"`
@@ -42,29 +42,30 @@ type conflictSums struct {
 	Traces      int    `json:"traces"` // of records that have gone
 }
 
-// conflictLog is the log within one transaction.
-type conflictLog struct {
+// LogTx is the log within one transaction.
+type LogTx struct {
 	tx   *store.Tx
 	side store.Side
-	sums conflictSums
-	max  int64
+	Sums logSums
+	Max  int64
 }
 
-func openConflicts(tx *store.Tx) (*conflictLog, error) {
-	l := &conflictLog{tx: tx, side: tx.Side(sideConflicts), max: conflictBytes}
+// Open reads the log within a transaction. What is changed in it is kept by save.
+func Open(tx *store.Tx) (*LogTx, error) {
+	l := &LogTx{tx: tx, side: tx.Side(SideConflicts), Max: conflictBytes}
 	raw, err := l.side.Get([]byte("t"))
 	if err != nil || raw == nil {
 		return l, err
 	}
-	if err := json.Unmarshal(raw, &l.sums); err != nil {
+	if err := json.Unmarshal(raw, &l.Sums); err != nil {
 		return nil, fault.Wrap(err, fault.Damaged, "damaged", "the totals of the conflict log cannot be read")
 	}
 	return l, nil
 }
 
-// save writes the sums; it is the last thing that is done with a log that was changed.
-func (l *conflictLog) save() error {
-	raw, err := json.Marshal(l.sums)
+// Save writes the sums; it is the last thing that is done with a log that was changed.
+func (l *LogTx) Save() error {
+	raw, err := json.Marshal(l.Sums)
 	if err != nil {
 		return fmt.Errorf("conflict log: %w", err)
 	}
@@ -80,7 +81,7 @@ func conflictSeqKey(seq, id uint64) []byte {
 }
 
 // indexKey is where a record stands in the order of age.
-func (c *Conflict) indexKey() []byte {
+func (c *Record) indexKey() []byte {
 	switch {
 	case c.State != StateOpen:
 		return conflictKey('d', c.ID)
@@ -91,10 +92,10 @@ func (c *Conflict) indexKey() []byte {
 	}
 }
 
-// add gives a record its number and keeps it.
-func (l *conflictLog) add(c *Conflict) error {
-	l.sums.Next++
-	c.ID = l.sums.Next
+// Add gives a record its number and keeps it.
+func (l *LogTx) Add(c *Record) error {
+	l.Sums.Next++
+	c.ID = l.Sums.Next
 	if err := l.put(c); err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (l *conflictLog) add(c *Conflict) error {
 }
 
 // seqs are the sequences of its entries, and of those that were folded into them.
-func (c *Conflict) seqs() (out []uint64) {
+func (c *Record) seqs() (out []uint64) {
 	for _, e := range c.Entries() {
 		out = append(append(out, e.Seq), e.Folds...)
 	}
@@ -115,8 +116,8 @@ func (c *Conflict) seqs() (out []uint64) {
 }
 
 // put writes a record that is not there, and counts it.
-func (l *conflictLog) put(c *Conflict) error {
-	raw, err := encodeConflict(c)
+func (l *LogTx) put(c *Record) error {
+	raw, err := Encode(c)
 	if err != nil {
 		return err
 	}
@@ -132,31 +133,31 @@ func (l *conflictLog) put(c *Conflict) error {
 	return nil
 }
 
-func (l *conflictLog) count(c *Conflict, size int64, n int) {
-	l.sums.Kept += n
-	l.sums.Bytes += size * int64(n)
+func (l *LogTx) count(c *Record, size int64, n int) {
+	l.Sums.Kept += n
+	l.Sums.Bytes += size * int64(n)
 	if c.State != StateOpen {
 		return
 	}
-	l.sums.OpenBytes += size * int64(n)
+	l.Sums.OpenBytes += size * int64(n)
 	if c.Kind == KindQuarantine {
-		l.sums.Quarantined += n
+		l.Sums.Quarantined += n
 	} else {
-		l.sums.Open += n
+		l.Sums.Open += n
 	}
 }
 
-// get reads a record; nil: there is none of this number.
-func (l *conflictLog) get(id uint64) (*Conflict, error) {
+// Get reads a record; nil: there is none of this number.
+func (l *LogTx) Get(id uint64) (*Record, error) {
 	raw, err := l.side.Get(conflictKey('c', ^id))
 	if err != nil || raw == nil {
 		return nil, err
 	}
-	return decodeConflict(raw)
+	return decode(raw)
 }
 
-// change replaces a record that is there.
-func (l *conflictLog) change(c *Conflict) error {
+// Change replaces a record that is there.
+func (l *LogTx) Change(c *Record) error {
 	old, err := l.take(c.ID)
 	if err != nil || old == nil {
 		return err
@@ -165,12 +166,12 @@ func (l *conflictLog) change(c *Conflict) error {
 }
 
 // take removes a record, but not what finds it by its entries, and counts it out; nil: there is none.
-func (l *conflictLog) take(id uint64) (*Conflict, error) {
+func (l *LogTx) take(id uint64) (*Record, error) {
 	raw, err := l.side.Get(conflictKey('c', ^id))
 	if err != nil || raw == nil {
 		return nil, err
 	}
-	old, err := decodeConflict(raw)
+	old, err := decode(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -181,14 +182,14 @@ func (l *conflictLog) take(id uint64) (*Conflict, error) {
 	return old, l.side.Delete(old.indexKey())
 }
 
-// undecided is the share of the log's room that open records take. They are never dropped: near the end of the room the node
+// Undecided is the share of the log's room that open records take. They are never dropped: near the end of the room the node
 // refuses writes, which could become conflicts in turn.
-func (l *conflictLog) undecided() float64 { return float64(l.sums.OpenBytes) / float64(l.max) }
+func (l *LogTx) Undecided() float64 { return float64(l.Sums.OpenBytes) / float64(l.Max) }
 
-// trim takes out what is decided and too old, and the oldest of it while there is too much. more: there is something left to do.
-func (l *conflictLog) trim(now time.Time) (more bool, err error) {
+// Trim takes out what is decided and too old, and the oldest of it while there is too much. more: there is something left to do.
+func (l *LogTx) Trim(now time.Time) (more bool, err error) {
 	var gone []uint64
-	excess := l.sums.Bytes - l.max
+	excess := l.Sums.Bytes - l.Max
 	err = l.side.Each([]byte{'d'}, nil, func(k, v []byte) (bool, error) {
 		if len(k) != 9 || len(v) != 16 {
 			return false, fault.New(fault.Damaged, "damaged", "an entry of the conflict log cannot be read")
@@ -213,8 +214,8 @@ func (l *conflictLog) trim(now time.Time) (more bool, err error) {
 	return more || traces, err
 }
 
-// ofSeq is the latest record that an entry is in; 0: it is in none.
-func (l *conflictLog) ofSeq(seq uint64) (id uint64, err error) {
+// OfSeq is the latest record that an entry is in; 0: it is in none.
+func (l *LogTx) OfSeq(seq uint64) (id uint64, err error) {
 	err = l.side.Each(conflictKey('s', seq), nil, func(k, _ []byte) (bool, error) {
 		if len(k) == 17 {
 			id = binary.BigEndian.Uint64(k[9:])
@@ -224,16 +225,16 @@ func (l *conflictLog) ofSeq(seq uint64) (id uint64, err error) {
 	return id, err
 }
 
-// ConflictQuery says which records are wanted.
-type ConflictQuery struct {
-	State  ConflictState // empty: any
-	Table  string        // of one of its entries; empty: any
-	Before uint64        // older than this one; 0: from the newest on
-	Limit  int           // 0: 50
+// Query says which records are wanted.
+type Query struct {
+	State  State  // empty: any
+	Table  string // of one of its entries; empty: any
+	Before uint64 // older than this one; 0: from the newest on
+	Limit  int    // 0: 50
 }
 
-// list returns records, the newest first, and the number to go on before; 0: there are no more.
-func (l *conflictLog) list(q ConflictQuery) (out []*Conflict, next uint64, err error) {
+// List returns records, the newest first, and the number to go on before; 0: there are no more.
+func (l *LogTx) List(q Query) (out []*Record, next uint64, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
@@ -245,7 +246,7 @@ func (l *conflictLog) list(q ConflictQuery) (out []*Conflict, next uint64, err e
 		if q.State != "" && recordState(v) != q.State {
 			return true, nil
 		}
-		c, err := decodeConflict(v)
+		c, err := decode(v)
 		if err != nil {
 			return false, err
 		}
@@ -263,7 +264,7 @@ func (l *conflictLog) list(q ConflictQuery) (out []*Conflict, next uint64, err e
 }
 
 // about reports whether one of the entries is of a table.
-func (c *Conflict) about(table string) bool {
+func (c *Record) about(table string) bool {
 	if table == "" {
 		return true
 	}
@@ -275,9 +276,9 @@ func (c *Conflict) about(table string) bool {
 	return false
 }
 
-// due reports whether there is something to take out: too much, or too old.
-func (l *conflictLog) due(now time.Time) (due bool, err error) {
-	if l.sums.Bytes > l.max && l.sums.Bytes > l.sums.OpenBytes || l.sums.Traces > conflictTraces {
+// Due reports whether there is something to take out: too much, or too old.
+func (l *LogTx) Due(now time.Time) (due bool, err error) {
+	if l.Sums.Bytes > l.Max && l.Sums.Bytes > l.Sums.OpenBytes || l.Sums.Traces > conflictTraces {
 		return true, nil
 	}
 	for _, prefix := range []byte{'d', 'x'} {
@@ -292,28 +293,92 @@ func (l *conflictLog) due(now time.Time) (due bool, err error) {
 	return due, nil
 }
 
-// trimConflicts takes out what is too old, a slice at a time: records come at any pace, and none may come for a month.
-func (r *Replica) trimConflicts(ctx context.Context) (more bool, err error) {
-	now, due := r.clock.Now(), false
-	err = r.store.View(ctx, func(tx *store.Tx) error {
-		l, err := openConflicts(tx)
+// Trim takes out what is too old, a slice at a time: records come at any pace, and none may come for a month.
+func (d *Log) Trim(ctx context.Context) (more bool, err error) {
+	now, due := d.clock.Now(), false
+	err = d.store.View(ctx, func(tx *store.Tx) error {
+		l, err := Open(tx)
 		if err == nil {
-			due, err = l.due(now)
+			due, err = l.Due(now)
 		}
 		return err
 	})
 	if err != nil || !due {
 		return false, err
 	}
-	err = r.store.Update(ctx, func(tx *store.Tx) error {
-		l, err := openConflicts(tx)
+	err = d.store.Update(ctx, func(tx *store.Tx) error {
+		l, err := Open(tx)
 		if err != nil {
 			return err
 		}
-		if more, err = l.trim(now); err != nil {
+		if more, err = l.Trim(now); err != nil {
 			return err
 		}
-		return l.save()
+		return l.Save()
 	})
 	return more, err
+}
+
+// Between is the first record that an entry with one of these sequences is in; 0: there is none.
+func (l *LogTx) Between(first, last uint64) (uint64, error) {
+	for after := conflictKey('s', first); ; {
+		next := uint64(0)
+		err := l.side.Each([]byte{'s'}, after, func(k, _ []byte) (bool, error) {
+			if len(k) == 17 && binary.BigEndian.Uint64(k[1:]) <= last {
+				next, after = binary.BigEndian.Uint64(k[9:]), append([]byte(nil), k...)
+			}
+			return false, nil
+		})
+		if err != nil || next == 0 {
+			return 0, err
+		}
+		if id, err := l.UnlessLetGo(next); err != nil || id != 0 {
+			return id, err
+		}
+	}
+}
+
+// UnlessLetGo is the record of a quarantine, or 0 if an operator has let its entries go on under their own numbers: what
+// became of them is elsewhere.
+func (l *LogTx) UnlessLetGo(id uint64) (uint64, error) {
+	c, err := l.Get(id)
+	if err == nil && c != nil && c.letGo() {
+		return 0, nil
+	}
+	return id, err
+}
+
+// letGo reports whether an operator has released a quarantine's entries under their own numbers.
+func (c *Record) letGo() bool {
+	return c.Kind == KindQuarantine && c.State == StateRetried && len(c.NewSeqs) == 0
+}
+
+// unsure reports whether a late copy of one of the entries may still be applied.
+func (c *Record) unsure() bool {
+	for _, e := range c.Entries() {
+		if e.Unsure {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadStatus counts the records of a log.
+func ReadStatus(tx *store.Tx) (Status, error) {
+	l, err := Open(tx)
+	if err != nil {
+		return Status{}, err
+	}
+	return Status{
+		Open: l.Sums.Open, Quarantined: l.Sums.Quarantined, Kept: l.Sums.Kept, Bytes: l.Sums.Bytes, MaxBytes: l.Max,
+	}, nil
+}
+
+// Status counts the records of conflicts.
+type Status struct {
+	Open        int   `json:"open"`        // that somebody should look at, without quarantined ones
+	Quarantined int   `json:"quarantined"` // open
+	Kept        int   `json:"kept"`        // all records
+	Bytes       int64 `json:"bytes"`
+	MaxBytes    int64 `json:"maxBytes"`
 }

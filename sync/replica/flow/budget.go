@@ -1,13 +1,11 @@
-package replica
+package flow
 
 import (
-	"context"
-	"fmt"
+	"cmp"
 	"sync"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/store"
 )
 
 // Budget bounds what may wait for the cloud, and what is kept of what has been sent. A zero field has its default.
@@ -20,22 +18,14 @@ type Budget struct {
 	ReplayAge   time.Duration // of its oldest entry; 0: 72 h
 }
 
-func (b Budget) withDefaults() Budget {
-	b.Bytes = orElse(b.Bytes, 2<<30)
-	b.Entries = orElse(b.Entries, 5_000_000)
-	b.Age = orElse(b.Age, 14*24*time.Hour)
-	b.ReplayBytes = orElse(b.ReplayBytes, 256<<20)
-	b.ReplayAge = orElse(b.ReplayAge, 72*time.Hour)
+// WithDefaults returns the budget with each zero field as its default.
+func (b Budget) WithDefaults() Budget {
+	b.Bytes = cmp.Or(b.Bytes, 2<<30)
+	b.Entries = cmp.Or(b.Entries, 5_000_000)
+	b.Age = cmp.Or(b.Age, 14*24*time.Hour)
+	b.ReplayBytes = cmp.Or(b.ReplayBytes, 256<<20)
+	b.ReplayAge = cmp.Or(b.ReplayAge, 72*time.Hour)
 	return b
-}
-
-// orElse returns n, or what stands for 0.
-func orElse[N comparable](n, byDefault N) N {
-	var none N
-	if n == none {
-		return byDefault
-	}
-	return n
 }
 
 // Level is how far a budget is used up, and what follows from it.
@@ -77,8 +67,8 @@ func levelOf(used float64) Level {
 	return level
 }
 
-// levels know the budgets that no transaction shows, as of the last look, and count who was refused.
-type levels struct {
+// Levels know the budgets that no transaction shows, as of the last look, and count who was refused.
+type Levels struct {
 	mu        sync.Mutex
 	age       float64
 	disk      float64
@@ -95,17 +85,17 @@ type BudgetState struct {
 	Refused uint64  `json:"-"`               // writes, since the start
 }
 
-// state is how the budgets stand with that much in the outbox. Age warns and refuses nothing: refusing makes no write younger,
+// State is how the budgets stand with that much in the outbox. Age warns and refuses nothing: refusing makes no write younger,
 // and what the cloud has not taken for weeks may be one table of many.
-func (l *levels) state(b Budget, n count) BudgetState {
+func (l *Levels) State(b Budget, entries, bytes int64) BudgetState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := BudgetState{Which: "bytes", Used: float64(n.bytes) / float64(b.Bytes)}
+	s := BudgetState{Which: "bytes", Used: float64(bytes) / float64(b.Bytes)}
 	for _, other := range [...]struct {
 		which string
 		used  float64
 	}{
-		{"entries", float64(n.entries) / float64(b.Entries)}, {"disk", l.disk}, {"conflicts", l.conflicts},
+		{"entries", float64(entries) / float64(b.Entries)}, {"disk", l.disk}, {"conflicts", l.conflicts},
 	} {
 		if other.used > s.Used {
 			s.Which, s.Used = other.which, other.used
@@ -121,72 +111,33 @@ func (l *levels) state(b Budget, n count) BudgetState {
 	return s
 }
 
-// room is how far the budgets are used up that less in the replay log helps: it makes no conflict decided.
-func (l *levels) room(b Budget, n count) Level {
+// Room is how far the budgets are used up that less in the replay log helps: it makes no conflict decided.
+func (l *Levels) Room(b Budget, entries, bytes int64) Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return levelOf(max(float64(n.bytes)/float64(b.Bytes), float64(n.entries)/float64(b.Entries), l.disk))
+	return levelOf(max(float64(bytes)/float64(b.Bytes), float64(entries)/float64(b.Entries), l.disk))
 }
 
-// seenLast is how the budgets stood at the housekeeping's last look, seconds ago at most.
-func (l *levels) seenLast() BudgetState {
+// Last is how the budgets stood at the housekeeping's last look, seconds ago at most.
+func (l *Levels) Last() BudgetState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last
 }
 
-// look takes what no transaction shows: how long the oldest write waits, and how full the disk and the log of conflicts are.
-func (l *levels) look(age, disk, conflicts float64) {
+// Measure takes what no transaction shows: how long the oldest write waits, and how full the disk and the log of conflicts are.
+func (l *Levels) Measure(age, disk, conflicts float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.age, l.disk, l.conflicts = age, disk, conflicts
 }
 
-// admit refuses writes that the budgets have no room for. What is refused here is refused to whoever writes, before
-// anything is journaled: nothing is accepted and dropped.
-func (r *Replica) admit(tx *store.Tx, writes []store.Write) error {
-	all, err := readCounts(tx)
-	if err != nil {
-		return err
-	}
-	s := r.levels.state(r.cfg.Budget, all.total())
-	if s.Level < LevelRebuildable {
-		return nil
-	}
-	for i := range writes {
-		if w := &writes[i]; w.Sends && w.Seq != 0 && !admitted(s.Level, w) {
-			r.levels.mu.Lock()
-			r.levels.refused[s.Level]++
-			r.levels.mu.Unlock()
-			return &RefusedError{State: s}
-		}
-	}
-	return nil
-}
-
-// admitted reports whether a write may still be taken at a level.
-func admitted(level Level, w *store.Write) bool {
-	switch {
-	case level < LevelRebuildable:
-		return true
-	case level < LevelCorrections:
-		return w.Spec.Policy != store.PolicyState
-	case level < LevelReadOnly:
-		return w.Op == store.OpDelete || w.Old != nil && len(w.New) <= len(w.Old)
-	}
-	return false
-}
-
-// Refusing says what is refused just now because of what waits for the cloud; empty: nothing.
-func (r *Replica) Refusing(ctx context.Context) (what string, err error) {
-	err = r.store.View(ctx, func(tx *store.Tx) error {
-		all, err := readCounts(tx)
-		if s := r.levels.state(r.cfg.Budget, all.total()); err == nil && s.Level >= LevelRebuildable {
-			what = fmt.Sprintf("the queue for the cloud is %.0f %% full (%s): %s", 100*s.Used, s.Which, refusedAt(s.Level))
-		}
-		return err
-	})
-	return what, err
+// Refuse counts a write that is refused, and returns its error.
+func (l *Levels) Refuse(s BudgetState) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused[s.Level]++
+	return &RefusedError{State: s}
 }
 
 // RefusedError refuses a write for want of room. The Kind of its fault is Full where the disk is short, else Unavailable.
@@ -208,3 +159,51 @@ func (e *RefusedError) Unwrap() error {
 	}
 	return fault.New(fault.Unavailable, "budget_"+e.State.Which, "too many writes wait for the cloud; the node accepts no such write for now")
 }
+
+// Announce notes the level that was told last, and returns the one before.
+func (l *Levels) Announce(s BudgetState) Level {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.last.Level
+	l.last = s
+	return before
+}
+
+// RefusedAt says what is not taken at a level.
+func RefusedAt(level Level) string {
+	switch {
+	case level >= LevelReadOnly:
+		return "all writes are refused"
+	case level >= LevelCorrections:
+		return "all writes are refused, except deletes and those that do not grow an item"
+	case level >= LevelRebuildable:
+		return "writes of data that can be rebuilt are refused"
+	}
+	return "at 90 % writes begin to be refused"
+}
+
+// Hindered remembers the last hindrance for a while.
+type Hindered struct {
+	mu  sync.Mutex
+	why error // nil: none, or long ago
+	at  time.Time
+}
+
+// Noted notes what there is now, nil if nothing, and gives what counts.
+func (h *Hindered) Noted(why error, now time.Time) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case why != nil:
+		h.why, h.at = why, now
+	case now.Sub(h.at) >= UsableAfter:
+		h.why = nil
+	}
+	return h.why
+}
+
+// UsableAfter is how long the room and the tables must have been all right before it does that again. Both are better as
+// soon as the node does less: without a pause it would take its locks and give them back every few seconds, and each
+// time the others would have to find out. By the time alone, and not by a lower share of the room: a disk that stays
+// between the two would keep a node from work that it can do.
+const UsableAfter = 2 * time.Minute

@@ -1,9 +1,8 @@
-package replica
+package conflict
 
 import (
 	"bytes"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -33,25 +32,25 @@ func logEntry(seq uint64, table string) *intent.Entry {
 	return e
 }
 
-func logConflict(seq uint64) *Conflict {
-	return &Conflict{
+func logConflict(seq uint64) *Record {
+	return &Record{
 		At: logStart, Kind: KindRefused, State: StateOpen, Code: "condition_failed", Text: "It does not hold.",
 		Decided: []Decided{{Entry: logEntry(seq, "t"), Met: attr.Item{"pk": attr.S("x"), "_n": attr.Int(3)}, Base: attr.Item{"pk": attr.S("x")}}},
 	}
 }
 
 // inLog runs fn on the log of a store, and saves it.
-func inLog(t testing.TB, s *store.Store, fn func(l *conflictLog) error) {
+func inLog(t testing.TB, s *store.Store, fn func(l *LogTx) error) {
 	t.Helper()
 	err := s.Update(t.Context(), func(tx *store.Tx) error {
-		l, err := openConflicts(tx)
+		l, err := Open(tx)
 		if err != nil {
 			return err
 		}
 		if err := fn(l); err != nil {
 			return err
 		}
-		return l.save()
+		return l.Save()
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -62,11 +61,11 @@ func TestConflictRecord(t *testing.T) {
 	c := logConflict(5)
 	c.ID, c.Kind, c.State, c.Note, c.ClosedAt, c.NewSeqs = 9, KindQuarantine, StateRetried, "a note", logStart.Add(time.Hour), []uint64{7, 8}
 	c.Tail = []*intent.Entry{logEntry(6, "u")}
-	raw, err := encodeConflict(c)
+	raw, err := Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := decodeConflict(raw)
+	back, err := decode(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +78,7 @@ func TestConflictRecord(t *testing.T) {
 	for name, bad := range map[string][]byte{
 		"empty": {}, "version": append([]byte{9}, raw[1:]...), "cut": raw[:len(raw)-3], "no write": []byte("\x01o{}"),
 	} {
-		if _, err := decodeConflict(bad); !fault.Is(err, fault.Damaged) {
+		if _, err := decode(bad); !fault.Is(err, fault.Damaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -94,11 +93,11 @@ func TestConflictRecordIsBounded(t *testing.T) {
 		for i := range n {
 			c.Decided = append(c.Decided, Decided{Entry: logEntry(uint64(i+1), "t"), Met: big, Base: big})
 		}
-		raw, err := encodeConflict(c)
+		raw, err := Encode(c)
 		if err != nil || len(raw) > conflictMost {
 			t.Fatalf("%d writes: %d bytes %v", n, len(raw), err)
 		}
-		back, err := decodeConflict(raw)
+		back, err := decode(raw)
 		if err != nil || len(back.Decided) != n || back.Decided[0].Entry.Update != "SET a = :a" {
 			t.Fatalf("%d writes: %v %v", n, back, err)
 		}
@@ -111,7 +110,7 @@ func TestConflictRecordIsBounded(t *testing.T) {
 
 func TestConflictList(t *testing.T) {
 	s := storetest.Open(t)
-	inLog(t, s, func(l *conflictLog) error {
+	inLog(t, s, func(l *LogTx) error {
 		for i := range 10 {
 			c := logConflict(uint64(100 + i))
 			if i%3 == 0 {
@@ -120,40 +119,40 @@ func TestConflictList(t *testing.T) {
 			if i == 7 {
 				c.Tail = []*intent.Entry{logEntry(200, "other")}
 			}
-			if err := l.add(c); err != nil {
+			if err := l.Add(c); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	for _, q := range []struct {
-		ConflictQuery
+		Query
 		ids  []uint64
 		next uint64
 	}{
-		{ConflictQuery{}, []uint64{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 0},
-		{ConflictQuery{State: StateDecided}, []uint64{10, 7, 4, 1}, 0},
-		{ConflictQuery{State: StateOpen, Limit: 2}, []uint64{9, 8}, 8},
-		{ConflictQuery{State: StateOpen, Limit: 2, Before: 8}, []uint64{6, 5}, 5},
-		{ConflictQuery{State: StateOpen, Limit: 2, Before: 3}, []uint64{2}, 0},
-		{ConflictQuery{Table: "other"}, []uint64{8}, 0},
-		{ConflictQuery{State: StateRetried}, nil, 0},
+		{Query{}, []uint64{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 0},
+		{Query{State: StateDecided}, []uint64{10, 7, 4, 1}, 0},
+		{Query{State: StateOpen, Limit: 2}, []uint64{9, 8}, 8},
+		{Query{State: StateOpen, Limit: 2, Before: 8}, []uint64{6, 5}, 5},
+		{Query{State: StateOpen, Limit: 2, Before: 3}, []uint64{2}, 0},
+		{Query{Table: "other"}, []uint64{8}, 0},
+		{Query{State: StateRetried}, nil, 0},
 	} {
-		inLog(t, s, func(l *conflictLog) error {
-			found, next, err := l.list(q.ConflictQuery)
+		inLog(t, s, func(l *LogTx) error {
+			found, next, err := l.List(q.Query)
 			var ids []uint64
 			for _, c := range found {
 				ids = append(ids, c.ID)
 			}
 			if !slices.Equal(ids, q.ids) || next != q.next {
-				t.Errorf("%+v: %v, next %d", q.ConflictQuery, ids, next)
+				t.Errorf("%+v: %v, next %d", q.Query, ids, next)
 			}
 			return err
 		})
 	}
-	inLog(t, s, func(l *conflictLog) error {
+	inLog(t, s, func(l *LogTx) error {
 		for seq, want := range map[uint64]uint64{100: 1, 109: 10, 200: 8, 99: 0, 110: 0} {
-			if id, err := l.ofSeq(seq); err != nil || id != want {
+			if id, err := l.OfSeq(seq); err != nil || id != want {
 				t.Errorf("entry %d is in record %d, want %d (%v)", seq, id, want, err)
 			}
 		}
@@ -165,7 +164,7 @@ func TestConflictList(t *testing.T) {
 func TestConflictTrim(t *testing.T) {
 	s := storetest.Open(t)
 	var size int64
-	inLog(t, s, func(l *conflictLog) error {
+	inLog(t, s, func(l *LogTx) error {
 		for i := range 6 {
 			c := logConflict(uint64(i + 1))
 			switch i {
@@ -174,15 +173,15 @@ func TestConflictTrim(t *testing.T) {
 			case 3:
 				c.State = StateDecided
 			}
-			if err := l.add(c); err != nil {
+			if err := l.Add(c); err != nil {
 				return err
 			}
 		}
-		size = l.sums.Bytes / 6
+		size = l.Sums.Bytes / 6
 		return nil
 	})
-	ids := func(l *conflictLog) (out []uint64) {
-		found, _, err := l.list(ConflictQuery{})
+	ids := func(l *LogTx) (out []uint64) {
+		found, _, err := l.List(Query{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,59 +190,59 @@ func TestConflictTrim(t *testing.T) {
 		}
 		return out
 	}
-	inLog(t, s, func(l *conflictLog) error {
-		l.max = 6*size - size/2
-		_, err := l.trim(logStart)
+	inLog(t, s, func(l *LogTx) error {
+		l.Max = 6*size - size/2
+		_, err := l.Trim(logStart)
 		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 3, 2, 1}) {
 			t.Errorf("one too many: %v are left", got)
 		}
 		return err
 	})
-	inLog(t, s, func(l *conflictLog) error {
-		l.max = 4*size - size/2
-		_, err := l.trim(logStart.Add(2 * conflictAge))
-		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 3, 2, 1}) || l.sums.Open != 4 || l.sums.Quarantined != 1 || l.undecided() <= 1 {
-			t.Errorf("undecided and too old, and too many: %v are left, %.1f of the room, %+v", got, l.undecided(), l.sums)
+	inLog(t, s, func(l *LogTx) error {
+		l.Max = 4*size - size/2
+		_, err := l.Trim(logStart.Add(2 * conflictAge))
+		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 3, 2, 1}) || l.Sums.Open != 4 || l.Sums.Quarantined != 1 || l.Undecided() <= 1 {
+			t.Errorf("undecided and too old, and too many: %v are left, %.1f of the room, %+v", got, l.Undecided(), l.Sums)
 		}
 		return err
 	})
-	inLog(t, s, func(l *conflictLog) error {
+	inLog(t, s, func(l *LogTx) error {
 		for _, id := range []uint64{2, 6} {
-			c, err := l.get(id)
+			c, err := l.Get(id)
 			if err != nil {
 				return err
 			}
 			c.State = StateDiscarded
-			if err := l.change(c); err != nil {
+			if err := l.Change(c); err != nil {
 				return err
 			}
 		}
-		if _, err := l.trim(logStart.Add(conflictAge)); err != nil || len(ids(l)) != 5 {
+		if _, err := l.Trim(logStart.Add(conflictAge)); err != nil || len(ids(l)) != 5 {
 			t.Errorf("30 days to the second are not too old: %v %v", ids(l), err)
 		}
-		_, err := l.trim(logStart.Add(conflictAge + time.Second))
+		_, err := l.Trim(logStart.Add(conflictAge + time.Second))
 		if got := ids(l); !slices.Equal(got, []uint64{5, 3, 1}) {
 			t.Errorf("decided and too old: %v are left", got)
 		}
-		if id, err := l.ofSeq(2); err != nil || id == 0 || l.sums.Traces != 2 {
-			t.Errorf("that an entry was refused is not known any more: %d %v, %+v", id, err, l.sums)
+		if id, err := l.OfSeq(2); err != nil || id == 0 || l.Sums.Traces != 2 {
+			t.Errorf("that an entry was refused is not known any more: %d %v, %+v", id, err, l.Sums)
 		}
 		return err
 	})
 	later := logStart.Add(2*conflictAge + 2*time.Second)
-	inLog(t, s, func(l *conflictLog) error {
-		if due, err := l.due(later); !due || err != nil {
+	inLog(t, s, func(l *LogTx) error {
+		if due, err := l.Due(later); !due || err != nil {
 			t.Errorf("nothing is due: %v", err)
 		}
-		if _, err := l.trim(later); err != nil || l.sums.Traces != 0 {
-			t.Errorf("traces are left: %+v %v", l.sums, err)
+		if _, err := l.Trim(later); err != nil || l.Sums.Traces != 0 {
+			t.Errorf("traces are left: %+v %v", l.Sums, err)
 		}
 		for seq, want := range map[uint64]uint64{1: 1, 2: 0, 5: 5, 6: 0} {
-			if id, err := l.ofSeq(seq); err != nil || id != want {
+			if id, err := l.OfSeq(seq); err != nil || id != want {
 				t.Errorf("entry %d is found in record %d, want %d", seq, id, want)
 			}
 		}
-		due, err := l.due(later)
+		due, err := l.Due(later)
 		if due {
 			t.Error("there is still something due")
 		}
@@ -254,29 +253,29 @@ func TestConflictTrim(t *testing.T) {
 // What is decided and too old goes by itself, though no other conflict comes.
 func TestConflictsGrowOld(t *testing.T) {
 	s := storetest.Open(t)
-	inLog(t, s, func(l *conflictLog) error {
+	inLog(t, s, func(l *LogTx) error {
 		for i := range conflictTrim + 1 {
 			c := logConflict(uint64(i + 1))
 			c.State = StateDecided
-			if err := l.add(c); err != nil {
+			if err := l.Add(c); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	r := &Replica{store: s, clock: clock.NewStepped(logStart.Add(conflictAge)), log: slog.New(slog.DiscardHandler)}
+	r := &Log{store: s, clock: clock.NewStepped(logStart.Add(conflictAge))}
 	kept := func() (n int) {
-		inLog(t, s, func(l *conflictLog) error { n = l.sums.Kept; return nil })
+		inLog(t, s, func(l *LogTx) error { n = l.Sums.Kept; return nil })
 		return n
 	}
-	if more, err := r.trimConflicts(t.Context()); err != nil || more || kept() != conflictTrim+1 {
+	if more, err := r.Trim(t.Context()); err != nil || more || kept() != conflictTrim+1 {
 		t.Fatalf("%v %v, %d are left on their last day", more, err, kept())
 	}
 	r.clock = clock.NewStepped(logStart.Add(conflictAge + time.Minute))
-	if more, err := r.trimConflicts(t.Context()); err != nil || !more || kept() != 1 {
+	if more, err := r.Trim(t.Context()); err != nil || !more || kept() != 1 {
 		t.Fatalf("%v %v, %d are left after a slice", more, err, kept())
 	}
-	if more, err := r.trimConflicts(t.Context()); err != nil || more || kept() != 0 {
+	if more, err := r.Trim(t.Context()); err != nil || more || kept() != 0 {
 		t.Fatalf("%v %v, %d are left", more, err, kept())
 	}
 }
@@ -292,13 +291,13 @@ func TestConflictLogKeepsItsSums(t *testing.T) {
 		last, now := uint64(0), logStart
 		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 100).Draw(rt, "hours")) * time.Hour)
-			inLog(t, s, func(l *conflictLog) error {
+			inLog(t, s, func(l *LogTx) error {
 				switch rapid.SampledFrom([]string{"add", "add", "decide", "trim"}).Draw(rt, "step") {
 				case "add":
 					c := logConflict(rapid.Uint64Range(1, 40).Draw(rt, "seq"))
-					c.At, c.Kind = now, rapid.SampledFrom([]ConflictKind{KindRefused, KindQuarantine, KindSuperseded}).Draw(rt, "kind")
-					c.State = c.Kind.begins()
-					if err := l.add(c); err != nil {
+					c.At, c.Kind = now, rapid.SampledFrom([]Kind{KindRefused, KindQuarantine, KindSuperseded}).Draw(rt, "kind")
+					c.State = c.Kind.Begins()
+					if err := l.Add(c); err != nil {
 						return err
 					}
 					if c.ID <= last {
@@ -306,19 +305,19 @@ func TestConflictLogKeepsItsSums(t *testing.T) {
 					}
 					last = c.ID
 				case "decide":
-					c, err := l.get(rapid.Uint64Range(1, last+1).Draw(rt, "id"))
+					c, err := l.Get(rapid.Uint64Range(1, last+1).Draw(rt, "id"))
 					if err != nil || c == nil {
 						return err
 					}
-					c.State = rapid.SampledFrom([]ConflictState{StateRetried, StateDiscarded}).Draw(rt, "state")
-					return l.change(c)
+					c.State = rapid.SampledFrom([]State{StateRetried, StateDiscarded}).Draw(rt, "state")
+					return l.Change(c)
 				case "trim":
-					l.max = int64(rapid.IntRange(0, 5000).Draw(rt, "room"))
-					if _, err := l.trim(now); err != nil {
+					l.Max = int64(rapid.IntRange(0, 5000).Draw(rt, "room"))
+					if _, err := l.Trim(now); err != nil {
 						return err
 					}
-					if l.sums.Bytes > l.max && l.sums.Bytes > l.sums.OpenBytes {
-						rt.Fatalf("%d bytes in a log of %d, %+v", l.sums.Bytes, l.max, l.sums)
+					if l.Sums.Bytes > l.Max && l.Sums.Bytes > l.Sums.OpenBytes {
+						rt.Fatalf("%d bytes in a log of %d, %+v", l.Sums.Bytes, l.Max, l.Sums)
 					}
 				}
 				return nil
@@ -329,11 +328,11 @@ func TestConflictLogKeepsItsSums(t *testing.T) {
 }
 
 func checkSums(t testing.TB, rt *rapid.T, s *store.Store) {
-	inLog(t, s, func(l *conflictLog) error {
-		found, _, err := l.list(ConflictQuery{Limit: 1000})
-		want := conflictSums{Next: l.sums.Next, Traces: l.sums.Traces}
+	inLog(t, s, func(l *LogTx) error {
+		found, _, err := l.List(Query{Limit: 1000})
+		want := logSums{Next: l.Sums.Next, Traces: l.Sums.Traces}
 		for _, c := range found {
-			raw, err := encodeConflict(c)
+			raw, err := Encode(c)
 			if err != nil {
 				return err
 			}
@@ -350,8 +349,8 @@ func checkSums(t testing.TB, rt *rapid.T, s *store.Store) {
 				want.OpenBytes += n
 			}
 		}
-		if want != l.sums {
-			rt.Fatalf("the sums are %+v, the records %+v", l.sums, want)
+		if want != l.Sums {
+			rt.Fatalf("the sums are %+v, the records %+v", l.Sums, want)
 		}
 		return err
 	})
@@ -359,7 +358,7 @@ func checkSums(t testing.TB, rt *rapid.T, s *store.Store) {
 
 // FuzzConflictRecord: what is no record is refused, and what is one is written again as it was.
 func FuzzConflictRecord(f *testing.F) {
-	raw, err := encodeConflict(logConflict(3))
+	raw, err := Encode(logConflict(3))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -367,19 +366,19 @@ func FuzzConflictRecord(f *testing.F) {
 	f.Add([]byte("\x01o{}"))
 	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		c, err := decodeConflict(raw)
+		c, err := decode(raw)
 		if err != nil {
 			return
 		}
-		once, err := encodeConflict(c)
+		once, err := Encode(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := decodeConflict(once)
+		back, err := decode(once)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if twice, err := encodeConflict(back); err != nil || !bytes.Equal(once, twice) {
+		if twice, err := Encode(back); err != nil || !bytes.Equal(once, twice) {
 			t.Fatalf("%v:\n%q\n%q", err, once, twice)
 		}
 	})

@@ -1,4 +1,4 @@
-package replica
+package conflict
 
 import (
 	"encoding/json"
@@ -10,12 +10,12 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// storedConflict is a Conflict as it lies in the log. Entries have an encoding of their own, with a version.
-type storedConflict struct {
+// stored is a Conflict as it lies in the log. Entries have an encoding of their own, with a version.
+type stored struct {
 	ID       uint64        `json:"id"`
 	At       time.Time     `json:"at"`
-	Kind     ConflictKind  `json:"kind"`
-	State    ConflictState `json:"state"`
+	Kind     Kind          `json:"kind"`
+	State    State         `json:"state"`
 	Code     string        `json:"code"`
 	Text     string        `json:"text"`
 	Decided  []storedEntry `json:"decided"`
@@ -32,11 +32,11 @@ type storedEntry struct {
 }
 
 // stateLetters are the second byte of a record, so that a list need not decode what it passes over.
-func stateLetters() map[ConflictState]byte {
-	return map[ConflictState]byte{StateOpen: 'o', StateRetried: 'r', StateDiscarded: 'x', StateResolved: 'm', StateDecided: 'd'}
+func stateLetters() map[State]byte {
+	return map[State]byte{StateOpen: 'o', StateRetried: 'r', StateDiscarded: 'x', StateResolved: 'm', StateDecided: 'd'}
 }
 
-func recordState(raw []byte) ConflictState {
+func recordState(raw []byte) State {
 	if len(raw) < 2 {
 		return ""
 	}
@@ -48,9 +48,9 @@ func recordState(raw []byte) ConflictState {
 	return ""
 }
 
-// encodeConflict writes a record. One that is too large loses its images, the base first, and says so.
-func encodeConflict(c *Conflict) ([]byte, error) {
-	st := storedConflict{
+// Encode writes a record. One that is too large loses its images, the base first, and says so.
+func Encode(c *Record) ([]byte, error) {
+	st := stored{
 		ID: c.ID, At: c.At, Kind: c.Kind, State: c.State, Code: c.Code, Text: c.Text, ClosedAt: c.ClosedAt, Note: c.Note, NewSeqs: c.NewSeqs,
 	}
 	for i := range c.Decided {
@@ -85,7 +85,7 @@ func joinNotes(a, b string) string {
 	return a + "; " + b
 }
 
-func (st *storedConflict) encode() ([]byte, error) {
+func (st *stored) encode() ([]byte, error) {
 	text, err := json.Marshal(st)
 	if err != nil {
 		return nil, fmt.Errorf("conflict: %w", err)
@@ -93,15 +93,15 @@ func (st *storedConflict) encode() ([]byte, error) {
 	return append([]byte{conflictVersion, stateLetters()[st.State]}, text...), nil
 }
 
-func decodeConflict(raw []byte) (*Conflict, error) {
+func decode(raw []byte) (*Record, error) {
 	if len(raw) < 2 || raw[0] != conflictVersion {
 		return nil, fault.New(fault.Damaged, "damaged", "a record of the conflict log has an unknown version")
 	}
-	var st storedConflict
+	var st stored
 	if err := json.Unmarshal(raw[2:], &st); err != nil {
 		return nil, fault.Wrap(err, fault.Damaged, "damaged", "a record of the conflict log cannot be read")
 	}
-	c := &Conflict{
+	c := &Record{
 		ID: st.ID, At: st.At, Kind: st.Kind, State: st.State, Code: st.Code, Text: st.Text, ClosedAt: st.ClosedAt, Note: st.Note, NewSeqs: st.NewSeqs,
 	}
 	for _, s := range st.Decided {

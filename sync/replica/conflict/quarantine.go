@@ -1,8 +1,9 @@
-package replica
+package conflict
 
 import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // The entries of a quarantine stay in the outbox, held, and its items are parked: what is written to them later stands
@@ -10,35 +11,35 @@ import (
 
 // freeQuarantine takes the entries of a record out of the outbox and the view, within w; what stands behind them and is
 // held for their sake alone goes on.
-func (r *Replica) freeQuarantine(w *work, c *Conflict) error {
-	dropped := map[unitID]bool{}
+func (d *Log) freeQuarantine(w *outbox.Work, c *Record) error {
+	dropped := map[outbox.ID]bool{}
 	for _, e := range c.Entries() {
-		u, err := r.findUnit(w.tx, e.Seq)
+		u, err := d.box.Find(w.Tx, e.Seq)
 		if err != nil {
 			return err
 		}
-		if u == nil || dropped[u.id] {
+		if u == nil || dropped[u.ID] {
 			continue
 		}
-		if u, err = w.unit(u.id); err != nil || u == nil {
+		if u, err = w.Batch(u.ID); err != nil || u == nil {
 			return err
 		}
-		dropped[u.id] = true
-		if err := w.drop(u); err != nil {
+		dropped[u.ID] = true
+		if err := w.Drop(u); err != nil {
 			return err
 		}
 	}
-	return r.goOn(w, c)
+	return d.goOn(w, c)
 }
 
 // goOn lets the entries go on that stood behind those of a record, unless something else on their items is held too.
-func (r *Replica) goOn(w *work, c *Conflict) error {
+func (d *Log) goOn(w *outbox.Work, c *Record) error {
 	for _, e := range c.Entries() {
-		it, err := w.item(e.Table, e.Key)
+		it, err := w.Load(e.Table, e.Key)
 		if err != nil {
 			return err
 		}
-		behind, err := w.entries(it)
+		behind, err := w.Entries(it)
 		if err != nil {
 			return err
 		}
@@ -48,7 +49,7 @@ func (r *Replica) goOn(w *work, c *Conflict) error {
 			}
 			if later.Held == intent.HoldTail {
 				later.Held, later.Why = intent.HoldNone, ""
-				w.changed(later)
+				w.Changed(later)
 			}
 		}
 	}
@@ -57,42 +58,32 @@ func (r *Replica) goOn(w *work, c *Conflict) error {
 
 // letGo has the entries of a record go on as they are: one of them was sent and not answered, and under a new sequence it
 // might be applied twice.
-func (r *Replica) letGo(w *work, c *Conflict) error {
+func (d *Log) letGo(w *outbox.Work, c *Record) error {
 	for _, e := range c.Entries() {
-		u, err := r.findUnit(w.tx, e.Seq)
+		u, err := d.box.Find(w.Tx, e.Seq)
 		if err != nil {
 			return err
 		}
 		if u == nil {
 			continue
 		}
-		if u, err = w.unit(u.id); err != nil || u == nil {
+		if u, err = w.Batch(u.ID); err != nil || u == nil {
 			return err
 		}
 		for _, held := range u.Entries {
 			if held.Held == intent.HoldPoison || held.Held == intent.HoldTail {
 				held.Held, held.Why = intent.HoldNone, ""
-				w.changed(held)
+				w.Changed(held)
 			}
 		}
 	}
 	return nil
 }
 
-// unsure reports whether a late copy of one of the entries may still be applied.
-func (c *Conflict) unsure() bool {
-	for _, e := range c.Entries() {
-		if e.Unsure {
-			return true
-		}
-	}
-	return false
-}
-
 // live gives the record its entries as they are in the outbox now: they may have been sent since.
-func (r *Replica) live(tx *store.Tx, c *Conflict) error {
+func (d *Log) live(tx *store.Tx, c *Record) error {
 	fresh := func(e *intent.Entry) (*intent.Entry, error) {
-		u, err := r.findUnit(tx, e.Seq)
+		u, err := d.box.Find(tx, e.Seq)
 		if err != nil || u == nil {
 			return e, err
 		}

@@ -1,0 +1,8 @@
+// Package conflict keeps what was decided about writes that could not, or may not have, become what the application said: the
+// log of records, the applications' merge handlers, and what an operator decides (retry, discard). A record is made in the
+// transaction in which its entries leave the outbox, so that no write is ever lost between the two.
+//
+//	UPDATE m SET over = 12 IF over = 11   but the cloud has over = 13
+//	  -> a Record of KindRefused with the entry, the cloud's item, the base and what stood behind it
+//	  -> the table's MergeFunc is asked; without an answer it stays open until Retry or Discard
+package conflict

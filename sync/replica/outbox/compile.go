@@ -1,0 +1,272 @@
+package outbox
+
+import (
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Compile makes what the application writes entries of the outbox, in the transaction in which it is written: one unit for a
+// single write, one for all of a TransactWrite that go to the cloud together. Nothing in memory moves but hints.
+//
+//	UPDATE a SET n = n + 1            -> a unit of one entry, folded into the one before it if that was never sent
+//	TransactWrite(put a, put b)       -> a unit of two entries, with a place in the queues of a and of b
+func (b *Outbox) Compile(tx *store.Tx, writes []store.Write) error {
+	if writes[0].Atomic {
+		return b.compileAll(tx, writes)
+	}
+	return b.compileOne(tx, &writes[0])
+}
+
+// compileOne makes the entry of a single write.
+func (b *Outbox) compileOne(tx *store.Tx, w *store.Write) error {
+	c := compiling{b.Begin(tx)}
+	s, err := c.subject(w)
+	if err != nil || s.Write == nil {
+		return err
+	}
+	e, err := intent.Compile(s.Write, s.Known, s.Pending, c.Env)
+	if err != nil || e == nil {
+		return err
+	}
+	if err := c.add([]*intent.Entry{e}, w.Sending); err != nil {
+		return err
+	}
+	return c.keep()
+}
+
+// compileAll makes the entries of a TransactWrite.
+func (b *Outbox) compileAll(tx *store.Tx, writes []store.Write) error {
+	c := compiling{b.Begin(tx)}
+	subjects := make([]intent.Subject, 0, len(writes))
+	for i := range writes {
+		if !writes[i].Sends {
+			continue
+		}
+		s, err := c.subject(&writes[i])
+		if err != nil {
+			return err
+		}
+		if s.Write != nil {
+			subjects = append(subjects, s)
+		}
+	}
+	entries, err := intent.CompileAll(subjects, c.Env)
+	if err != nil {
+		return err
+	}
+	sending := sendingOf(writes)
+	var together []*intent.Entry
+	for _, e := range entries {
+		if e.Txn != 0 {
+			together = append(together, e)
+		} else if err := c.add([]*intent.Entry{e}, sending); err != nil {
+			return err
+		}
+	}
+	if len(together) > 0 {
+		if err := c.add(together, sending); err != nil {
+			return err
+		}
+	}
+	return c.keep()
+}
+
+// sendingOf is what each action of a transaction asks for, together.
+func sendingOf(writes []store.Write) (s store.Sending) {
+	for i := range writes {
+		s.After = append(s.After, writes[i].Sending.After...)
+		s.Ahead = s.Ahead || writes[i].Sending.Ahead
+	}
+	return s
+}
+
+// compiling is work within an application's transaction: rows are the application's, and not touched.
+type compiling struct{ *Work }
+
+// subject reads what is known of the item that a write is about. A Write of nil: nothing of it is to be sent.
+func (c *compiling) subject(w *store.Write) (s intent.Subject, err error) {
+	it := &WorkItem{Item: Item{Spec: w.Spec, Key: w.Key, Raw: w.RawKey}}
+	if have := c.items[it.ID()]; have != nil {
+		it = have
+	} else if err := c.load(it, w); err != nil {
+		return s, err
+	}
+	s = intent.Subject{Write: w, Known: it.Remote.Known}
+	if it.Unknown {
+		if s.Write = asCreate(w); s.Write == nil {
+			return s, nil
+		}
+	}
+	s.Pending, err = c.Entries(it)
+	return s, err
+}
+
+// load is work.item for a transaction that must not be made to see what it would not: the row is in the write.
+func (c *compiling) load(it *WorkItem, w *store.Write) error {
+	sh, same, err := ReadRemote(c.Tx, &it.Item)
+	if err != nil {
+		return err
+	}
+	if sh == nil {
+		sh, it.Unknown = &Remote{}, w.Old != nil
+	}
+	if same {
+		if sh.Known.Item, err = w.Old.Decode(); err != nil {
+			return err
+		}
+	}
+	it.Remote = sh
+	c.items[it.ID()] = it
+	c.Order = append(c.Order, it)
+	return nil
+}
+
+// asCreate is a write to a row that the cloud has never had, from the time before there was one: what goes there is the
+// row as a whole, and its delete is nobody's business.
+func asCreate(w *store.Write) *store.Write {
+	if w.New == nil && w.Op != 0 {
+		return nil
+	}
+	whole := *w
+	whole.Old, whole.Request.Update, whole.Bound.Update = nil, "", nil
+	if w.Op != 0 {
+		whole.Op, whole.Request, whole.Bound = store.OpPut, store.Request{}, expr.Bound{}
+	}
+	return &whole
+}
+
+// add puts entries into the outbox as one unit, or folds the one entry into what waits before it.
+func (c *compiling) add(entries []*intent.Entry, sending store.Sending) error {
+	it, err := c.Load(entries[0].Table, entries[0].Key)
+	if err != nil {
+		return err
+	}
+	u := &Batch{Unit: intent.Unit{Entries: entries}, ID: ID{Lane: c.box.LaneOf(&it.Item, sending.Ahead), Seq: entries[0].Seq}}
+	if err := c.behind(u, sending.After); err != nil {
+		return err
+	}
+	if len(entries) == 1 && len(u.After) == 0 {
+		if err := c.fold(it, u); err != nil {
+			return err
+		}
+	}
+	c.box.Hint(u.ID)
+	return c.Put(u)
+}
+
+// behind has a unit stand behind what waits on other items now.
+func (c *compiling) behind(u *Batch, items []store.ItemRef) error {
+	if len(items) == 0 {
+		return nil
+	}
+	own := map[*WorkItem]bool{}
+	if err := c.EachItem(u, func(it *WorkItem) { own[it] = true }); err != nil {
+		return err
+	}
+	for _, ref := range items {
+		spec := c.box.Spec(ref.Table)
+		if spec == nil || !spec.Sends() {
+			continue
+		}
+		it, err := c.waiting(spec, ref.Key)
+		if err != nil {
+			return err
+		}
+		if it != nil && !own[it] {
+			own[it] = true
+			u.After = append(u.After, intent.Ref{Table: ref.Table, Key: ref.Key})
+		}
+	}
+	return nil
+}
+
+// waiting returns an item if something waits on it.
+func (c *compiling) waiting(spec *store.TableSpec, key attr.Item) (*WorkItem, error) {
+	it, err := ItemOf(c.Tx, spec, key)
+	if err != nil {
+		return nil, err
+	}
+	wi := c.items[it.ID()]
+	if wi == nil {
+		sh, _, err := ReadRemote(c.Tx, it)
+		if err != nil || sh == nil || len(sh.Pending) == 0 {
+			return nil, err
+		}
+		wi = &WorkItem{Item: *it, Remote: sh} // with its base: that is kept as long as something waits
+		c.items[it.ID()] = wi
+		c.Order = append(c.Order, wi)
+	}
+	if len(wi.Remote.Pending) == 0 {
+		return nil, nil //nolint:nilnil // nothing waits
+	}
+	return wi, nil
+}
+
+// fold takes the last unit of the item into u where nothing of it was sent and nobody sees the difference. Of state only
+// the newest image is kept that way. What was written before this run is left alone: where the file is an older state of
+// itself, that has been sent by another.
+func (c *compiling) fold(it *WorkItem, u *Batch) error {
+	if len(it.Remote.Pending) == 0 {
+		return nil
+	}
+	last, err := c.Batch(it.Remote.Pending[len(it.Remote.Pending)-1].ID)
+	if err != nil || last == nil || len(last.Entries) != 1 || len(last.After) > 0 || last.Entries[0].Txn != 0 || len(last.Entries[0].Folds) >= c.box.Folds {
+		return err
+	}
+	if !attr.EqualItems(last.Entries[0].Key, it.Key) || last.Entries[0].Table != it.Spec.Name ||
+		last.Entries[0].Seq <= c.box.RunAfter() {
+		return nil
+	}
+	if !last.Untouched() {
+		return nil
+	}
+	folded, ok := intent.Coalesce(last.Entries[0], u.Entries[0], len(it.Remote.Pending) == 1, c.Env.Exprs)
+	if !ok {
+		return nil
+	}
+	if folded.Policy == store.PolicyState {
+		folded.Folds = nil     // an older image is done when there is a newer one
+		if folded.Begun != 0 { // but the first names the life: it is not settled before that is made
+			folded.Folds = []uint64{folded.Begun}
+		}
+	}
+	u.Entries[0] = folded
+	if last.ID.Lane == c.box.Express() {
+		u.ID.Lane = last.ID.Lane
+	}
+	c.Gone = append(c.Gone, last)
+	delete(c.dirty, last.ID)
+	it.Remote.Pending = it.Remote.Pending[:len(it.Remote.Pending)-1]
+	return nil
+}
+
+// keep writes units and shadows. The rows follow by the application's own hand.
+func (c *compiling) keep() error {
+	for _, u := range c.Gone {
+		if err := Drop(c.Tx, u, c.tally); err != nil {
+			return err
+		}
+	}
+	for _, id := range c.DirtyBatches() {
+		u := c.batches[id]
+		if err := Put(c.Tx, u, c.tally); err != nil {
+			return err
+		}
+		if err := NoteFolds(c.Tx, u); err != nil {
+			return err
+		}
+	}
+	for _, it := range c.Order {
+		if it.Dirty {
+			if err := KeepRemote(c.Tx, &it.Item, it.Remote); err != nil {
+				return err
+			}
+		}
+	}
+	if c.err != nil {
+		return c.err
+	}
+	return c.tally.Keep(c.Tx)
+}

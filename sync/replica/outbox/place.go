@@ -1,0 +1,206 @@
+package outbox
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Place is where a unit stands in the queue of an item. Units that write nothing there share it: none of them waits for
+// another, but for what is written before them, and what is written behind them waits for all.
+type Place struct {
+	ID
+
+	Shared bool
+}
+
+// placeShared is set in the byte of a place's lane. Places of an earlier version do not have it: each waits for the one before.
+const placeShared = 1 << 7
+
+// Index is where a unit stands in the queue of the item; -1: it does not.
+func (sh *Remote) Index(id ID) int {
+	return slices.IndexFunc(sh.Pending, func(p Place) bool { return p.ID == id })
+}
+
+// EachPlace calls fn with the items that the unit has a place with: those it writes, which it has for itself, and those that
+// it has conditions on or stands behind, whose place it shares with others that write nothing there either.
+func (u *Batch) EachPlace(fn func(table string, key attr.Item, shared bool) error) error {
+	for _, e := range u.Entries {
+		if err := fn(e.Table, e.Key, false); err != nil {
+			return err
+		}
+	}
+	for i := range u.Entries[0].Checks {
+		c := &u.Entries[0].Checks[i]
+		if err := fn(c.Table, c.Key, true); err != nil {
+			return err
+		}
+	}
+	for _, ref := range u.After {
+		if err := fn(ref.Table, ref.Key, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leads reports whether a unit need not wait for another on an item: for what was written before it, but for what is held,
+// since what is written behind a quarantine does not wait for it; and where the unit writes nothing itself, for no other
+// that does not.
+func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
+	b, err := tx.Side(SideRemote).Get([]byte(it.ID()))
+	if err != nil || b == nil {
+		return false, err
+	}
+	sh, _, _, err := decodeRemoteHead(b)
+	if err != nil {
+		return false, fault.Wrap(err, fault.Damaged, "shadow", "what is known of an item of %s cannot be read", it.Spec.Name)
+	}
+	at := sh.Index(id)
+	if at < 0 {
+		return false, nil
+	}
+	for _, before := range sh.Pending[:at] {
+		if before.Shared && sh.Pending[at].Shared {
+			continue
+		}
+		u, err := Get(tx, before.ID)
+		if err != nil || u == nil || !u.Held() {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// IsHead reports whether nothing that was written before a unit waits on any of its items.
+func (b *Outbox) IsHead(tx *store.Tx, u *Batch) (head bool, err error) {
+	head = true
+	err = u.EachPlace(func(table string, key attr.Item, _ bool) error {
+		spec := b.Spec(table)
+		if spec == nil || !head {
+			return nil
+		}
+		it, err := ItemOf(tx, spec, key)
+		if err != nil {
+			return err
+		}
+		head, err = leads(tx, it, u.ID)
+		return err
+	})
+	return head && err == nil, err
+}
+
+// EachItem calls fn with the items that the unit has a place with.
+func (w *Work) EachItem(u *Batch, fn func(*WorkItem)) error {
+	return w.eachPlace(u, func(it *WorkItem, _ bool) { fn(it) })
+}
+
+// eachPlace is unit.EachPlace, once for each item. Conditions on a table that is gone have none.
+func (w *Work) eachPlace(u *Batch, fn func(it *WorkItem, shared bool)) error {
+	seen := map[*WorkItem]bool{}
+	return u.EachPlace(func(table string, key attr.Item, shared bool) error {
+		it, err := w.Load(table, key)
+		switch {
+		case shared && fault.Is(err, fault.NotFound):
+			return nil
+		case err == nil && !seen[it]:
+			seen[it] = true
+			fn(it, shared)
+		}
+		return err
+	})
+}
+
+// findHeads finds which units lead on the items that have changed. Of those that share a place all have been told before
+// but when it came free.
+func (w *Work) findHeads() error {
+	for _, it := range w.Order {
+		it.Heads = nil
+		if !it.Dirty {
+			continue
+		}
+		for _, p := range it.Remote.Pending {
+			if !p.Shared && len(it.Heads) > 0 {
+				break
+			}
+			if u, err := w.Batch(p.ID); err != nil {
+				return err
+			} else if u == nil || u.Held() {
+				continue
+			}
+			it.Heads = append(it.Heads, p.ID)
+			if w.Many = w.Many || len(it.Heads) >= w.box.Heads; !p.Shared || !it.freed || w.Many {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// InOrder has the units that wait on an item do so in the order in which they were written, which is that on all items: by
+// their numbers two transactions could each wait for the other, when one of them was renumbered.
+func (w *Work) InOrder(it *WorkItem) error {
+	units, err := w.Pending(it)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(units, func(a, b *Batch) int {
+		return cmp.Compare(a.Entries[0].Earliest(), b.Entries[0].Earliest())
+	})
+	places := make([]Place, len(units))
+	for i, u := range units {
+		places[i] = it.Remote.Pending[it.Remote.Index(u.ID)]
+	}
+	it.Remote.Pending = places
+	return nil
+}
+
+// StandsBehind reports whether a unit that waits for the other nodes is before another on an item.
+func StandsBehind(tx *store.Tx, it *Item, id ID) (bool, error) {
+	sh, _, err := ReadRemote(tx, it)
+	if err != nil || sh == nil {
+		return false, err
+	}
+	for _, other := range sh.Pending {
+		if other.ID == id {
+			break
+		}
+		before, err := Get(tx, other.ID)
+		if err != nil {
+			return false, err
+		}
+		if before != nil && before.WaitsForOthers() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// KeptMark is intent.Env.Kept, for an item that is known here.
+func KeptMark(tx *store.Tx, spec *store.TableSpec, key attr.Item, mark attr.Value) (bool, error) {
+	if spec == nil {
+		return false, nil
+	}
+	it, err := ItemOf(tx, spec, key)
+	if err != nil {
+		return false, err
+	}
+	sh, _, err := ReadRemote(tx, it)
+	if err != nil || sh == nil {
+		return false, err
+	}
+	for _, p := range sh.Pending {
+		u, err := Get(tx, p.ID)
+		if err != nil {
+			return false, err
+		}
+		if u != nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Before && e.Mark().Equal(mark) }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,211 @@
+package outbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/fields"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// SideRemote holds what the node knows of an item beside its row: by itemID.
+const SideRemote = "shadow"
+
+// Remote is that of one item.
+type Remote struct {
+	// known is the last confirmed image. With nothing pending it is not kept twice: the row is its item.
+	Known intent.Known
+	// pending are the units that wait on the item, the oldest first: conditions of transactions and writes of policy
+	// through among them.
+	Pending  []Place
+	doubtful int       // of them, not in the view because their condition does not hold on what is below
+	Lost     bool      // the table was restored without known.Item: readers see it until all have replayed, nothing is sent upon it
+	Set      time.Time // known was set: the server-corrected instant at which the read or the send began that told it
+	Gone     Gone      // the life that ended here last; zero: none is remembered
+}
+
+// Gone is the local tombstone of a base that went.
+type Gone struct {
+	Life string // value of _c, empty: it had none
+	At   time.Time
+}
+
+// Item is one item as the driver carries it about.
+type Item struct {
+	Spec *store.TableSpec
+	Key  attr.Item
+	Raw  []byte
+}
+
+// ID names the item among all.
+func (it *Item) ID() string { return it.Spec.Name + "\x00" + string(it.Raw) }
+
+// ItemOf finds an item's table and key. An unknown table is an error of the store.
+func ItemOf(tx *store.Tx, spec *store.TableSpec, key attr.Item) (*Item, error) {
+	raw, err := tx.RawKey(spec.Name, key)
+	if err != nil {
+		return nil, err
+	}
+	return &Item{Spec: spec, Key: key, Raw: raw}, nil
+}
+
+const (
+	shadowVersion = 1
+
+	shadowHasItem = 1 << 0 // the cloud has the item
+	shadowSame    = 1 << 1 // the row is its image, only the sidecar is here
+	shadowGone    = 1 << 2
+	shadowLost    = 1 << 3
+)
+
+var errRemote = errors.New("a shadow is cut short or of an unknown version")
+
+// RemoteOf returns the shadow of an item, nil if the node has never heard of it in the cloud and nothing waits on it. The
+// transaction is the driver's own: it is made to see expired items.
+func RemoteOf(tx *store.Tx, it *Item) (*Remote, error) {
+	sh, same, err := ReadRemote(tx, it)
+	if err != nil || sh == nil || !same {
+		return sh, err
+	}
+	tx.ShowExpired()
+	sh.Known.Item, err = tx.Get(it.Spec.Name, it.Key)
+	return sh, err
+}
+
+// ReadRemote is RemoteOf with the base left out that is the row.
+func ReadRemote(tx *store.Tx, it *Item) (sh *Remote, same bool, err error) {
+	b, err := tx.Side(SideRemote).Get([]byte(it.ID()))
+	if err != nil || b == nil {
+		return nil, false, err
+	}
+	sh, same, err = DecodeRemote(b)
+	if err != nil {
+		return nil, false, fault.Wrap(err, fault.Damaged, "shadow", "what is known of an item of %s cannot be read", it.Spec.Name)
+	}
+	return sh, same, nil
+}
+
+// KeepRemote stores it. The base is kept as long as anything is pending, and else the row has to be it.
+func KeepRemote(tx *store.Tx, it *Item, sh *Remote) error {
+	side, key := tx.Side(SideRemote), []byte(it.ID())
+	if len(sh.Pending) == 0 && sh.Known.Item == nil && sh.Gone == (Gone{}) {
+		return side.Delete(key)
+	}
+	return side.Set(key, sh.Encode())
+}
+
+// setBase makes known what the cloud has; at is when the read or the send began that told it. The caller rebases the view
+// and keeps the shadow. A base that goes leaves its tombstone.
+func (sh *Remote) setBase(known intent.Known, at time.Time) {
+	if sh.Known.Item != nil && known.Item == nil {
+		sh.Gone = Gone{Life: sh.Known.Side.Life, At: at}
+	}
+	sh.Known, sh.Set, sh.Lost = known, at, false
+}
+
+// Encode writes it as it is stored: without the base where that is the row.
+func (sh *Remote) Encode() []byte {
+	same := len(sh.Pending) == 0
+	image := attr.Item{}
+	var flags byte
+	if sh.Known.Item != nil {
+		flags |= shadowHasItem
+		if !same {
+			image = sh.Known.Item
+		}
+		image = sh.Known.Side.Join(image)
+	}
+	if same {
+		flags |= shadowSame
+	}
+	if sh.Gone != (Gone{}) {
+		flags |= shadowGone
+	}
+	if sh.Lost && !same {
+		flags |= shadowLost
+	}
+	b := make([]byte, 0, 64+2*len(sh.Pending)+64*len(image))
+	b = append(b, shadowVersion, flags)
+	b = binary.AppendVarint(b, millis(sh.Set))
+	b = binary.AppendUvarint(b, uint64(sh.doubtful))
+	b = binary.AppendUvarint(b, uint64(len(sh.Pending)))
+	last := uint64(0)
+	for _, p := range sh.Pending {
+		b = binary.AppendUvarint(b, p.Seq-last)
+		lane := p.Lane
+		if p.Shared {
+			lane |= placeShared
+		}
+		b = append(b, lane)
+		last = p.Seq
+	}
+	if flags&shadowGone != 0 {
+		b = fields.Append(b, sh.Gone.Life)
+		b = binary.AppendVarint(b, millis(sh.Gone.At))
+	}
+	return attr.Encode(b, image)
+}
+
+// DecodeRemote reads what Encode has written; same: the base is the row, and not here.
+func DecodeRemote(b []byte) (sh *Remote, same bool, err error) {
+	sh, flags, rest, err := decodeRemoteHead(b)
+	if err != nil || flags&shadowHasItem == 0 {
+		return sh, false, err
+	}
+	image, err := attr.Encoded(rest).Decode()
+	if err != nil {
+		return nil, false, err
+	}
+	sh.Known.Item, sh.Known.Side = intent.Split(image)
+	return sh, flags&shadowSame != 0, nil
+}
+
+// decodeRemoteHead reads all but the image.
+func decodeRemoteHead(b []byte) (sh *Remote, flags byte, rest []byte, err error) {
+	if len(b) < 2 || b[0] != shadowVersion {
+		return nil, 0, nil, errRemote
+	}
+	flags = b[1]
+	c := fields.Reader{B: b[2:]}
+	sh = &Remote{Set: fromMillis(c.Varint()), doubtful: int(c.Uvarint()), Lost: flags&shadowLost != 0}
+	n := c.Uvarint()
+	if n > uint64(len(c.B)) {
+		return nil, 0, nil, errRemote
+	}
+	if n > 0 {
+		sh.Pending = make([]Place, 0, n+1)
+	}
+	last := uint64(0)
+	for range n {
+		last += c.Uvarint()
+		lane := c.Byte()
+		sh.Pending = append(sh.Pending, Place{ID{Seq: last, Lane: lane &^ placeShared}, lane&placeShared != 0})
+	}
+	if flags&shadowGone != 0 {
+		sh.Gone.Life = string(c.Bytes())
+		sh.Gone.At = fromMillis(c.Varint())
+	}
+	if c.Bad {
+		return nil, 0, nil, errRemote
+	}
+	return sh, flags, c.B, nil
+}
+
+// millis and fromMillis keep an instant; zero stays zero.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

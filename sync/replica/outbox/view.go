@@ -1,0 +1,98 @@
+package outbox
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Finish writes what has changed. An item that the store cannot take is left as it is, and told.
+func (w *Work) Finish() error {
+	if w.err != nil {
+		return w.err
+	}
+	for _, u := range w.Held { // what stands behind it does not wait for it
+		if err := w.EachItem(u, func(it *WorkItem) { it.Dirty, it.freed = true, true }); err != nil {
+			return err
+		}
+	}
+	for _, u := range w.Gone {
+		if err := Drop(w.Tx, u, w.tally); err != nil {
+			return err
+		}
+	}
+	for _, id := range w.DirtyBatches() {
+		if err := Put(w.Tx, w.batches[id], w.tally); err != nil {
+			return err
+		}
+	}
+	if err := w.keepItems(); err != nil {
+		return err
+	}
+	if err := w.findHeads(); err != nil {
+		return err
+	}
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.keepReplayed(); err != nil {
+		return err
+	}
+	return w.tally.Keep(w.Tx)
+}
+
+// keepItems writes rows and shadows.
+func (w *Work) keepItems() error {
+	for _, it := range w.Order {
+		if it.Rebased {
+			if err := w.show(it); err != nil {
+				return err
+			}
+		}
+		if it.Dirty {
+			if err := KeepRemote(w.Tx, &it.Item, it.Remote); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// DirtyBatches lists the units that are to be written again, by sequence.
+func (w *Work) DirtyBatches() []ID {
+	out := make([]ID, 0, len(w.dirty))
+	for id := range w.dirty {
+		out = append(out, id)
+	}
+	slices.SortFunc(out, func(a, b ID) int { return cmp.Compare(a.Seq, b.Seq) })
+	return out
+}
+
+// show makes the row what readers are to see: the pending entries applied to the base.
+func (w *Work) show(it *WorkItem) error {
+	view := it.Remote.Known.Item
+	doubtful := 0
+	if len(it.Remote.Pending) > 0 {
+		entries, err := w.Entries(it)
+		if err != nil {
+			return err
+		}
+		var seqs []uint64
+		view, seqs = intent.View(it.Remote.Known, entries, w.Env)
+		doubtful = len(seqs)
+	}
+	if doubtful != it.Remote.doubtful {
+		if err := addDoubtful(w.Tx, doubtful-it.Remote.doubtful); err != nil {
+			return err
+		}
+		it.Remote.doubtful, it.Dirty = doubtful, true
+	}
+	_, err := w.Tx.Adopt(it.Spec.Name, it.Key, view)
+	if err != nil && fault.Is(err, fault.Invalid) {
+		w.Bad = append(w.Bad, it.Spec.Name+": "+err.Error())
+		return nil
+	}
+	return err
+}
