@@ -111,7 +111,7 @@ replay-seeds: need-go ## play recorded matches from a feed with faults, SEEDS ti
 		../../../bin/replay-seeds.test -test.timeout 24h -test.run '^TestReplayUnderFaults$$'
 
 .PHONY: mutants
-mutants: need-go ## plant every mutant of synchronisation alone and see that a test notices, in up to SEEDS seeds (2000) of the simulation; docs/mutants.md
+mutants: need-go ## plant every mutant of synchronisation and of cricket alone and see that a test notices, in up to SEEDS seeds (2000) of the simulation; docs/mutants.md
 	@$(GO) run ./internal/tools/mutants -tags '$(TAGS)' -seeds '$(SEEDS)' -doc docs/mutants.md $(ARGS)
 
 .PHONY: sim

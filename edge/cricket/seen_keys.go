@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// SeenKeys is a set of event keys, packed: "b:1003" and "b:1006" become the family "b:#" with 1003 and +3, and every key of a Test of four days fits into a kilobyte. Keys that differ in
+// SeenKeys is a set of event keys, packed: every key of a Test of four days fits into a kilobyte. Keys that differ in
 // their numbers alone are a family ("w:#:#"), and a family is its numbers in order, each as the difference to the one
-// before. It is immutable: with makes another.
+// before: "b:1003", "b:1006" and "b:1007" are the family "b:#" with 1003, +3 and +1. It is immutable: With makes another.
 //
 // Layout: for each family its name (a byte for one of familyNames, or 0, a length and the text), the number of its
 // numbers in a byte unless the name tells it, a count of tokens, and the tokens. A token d > 0 is the last key with d

@@ -56,6 +56,28 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// What is held is a fact and not a key: who is out instead is held anew, from when the feed named them.
+func TestHoldOfAnotherFact(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play(". .")
+	s.ball("W")
+	s.polls(2)
+	b := &s.snap.Balls[len(s.snap.Balls)-1]
+	was, is := s.row(1, b.BatterID), s.row(1, s.pair[1])
+	is.Out, is.FoWOvers, is.FoWRuns = true, was.FoWOvers, was.FoWRuns
+	was.Out, was.BowlerID, was.FoWOvers = false, 0, ""
+	b.OutID, b.Outcome = is.PlayerID, "Run Out"
+	s.polls(2)
+	if got := s.keys(EventWicket); len(got) != 0 {
+		t.Fatalf("announced %v within 5 s of the other name", got)
+	}
+	s.polls(4)
+	if got := s.keys(EventWicket); len(got) != 1 || !strings.Contains(s.rows["w:1:1"].Text, "P102 run out") {
+		t.Errorf("announced %v: %q", got, s.rows["w:1:1"].Text)
+	}
+}
+
 // revise makes the last ball a wide for one run.
 func (s *script) revise(outcome string) {
 	b := &s.snap.Balls[len(s.snap.Balls)-1]

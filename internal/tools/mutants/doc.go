@@ -1,4 +1,4 @@
-// Command mutants shows that the tests of synchronisation would notice if it were wrong. It plants the mutants of planted,
+// Command mutants shows that the tests of synchronisation, and of cricket's rules, would notice if they were wrong. It plants the mutants of planted,
 // one at a time, into the build of a test program (go test -overlay: the tree is never changed, and no mutant lies in a
 // program that is shipped), runs the tests that should catch it and the simulation, seed by seed, and says what did:
 //
