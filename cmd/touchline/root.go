@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/internal/cli"
 )
 
-// newRoot makes the command tree.
+// newRoot creates the command tree.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "touchline",

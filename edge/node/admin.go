@@ -31,7 +31,7 @@ func adminSocket(dir string) (string, error) {
 	return path, nil
 }
 
-// listenAdmin makes the admin socket of the node that holds the store in dir: what is there is of a node that died. It
+// listenAdmin creates the admin socket of the node that holds the store in dir: what is there is of a node that died. It
 // is made in a folder of its own and moved when its mode is right, so that nobody can connect before.
 func listenAdmin(ctx context.Context, dir string) (net.Listener, error) {
 	path, err := adminSocket(dir)

@@ -16,7 +16,7 @@ import (
 // DynamoDBConfig is the endpoint that speaks DynamoDB's protocol.
 type DynamoDBConfig struct {
 	Listen string `koanf:"listen"` // empty: there is none
-	Auth   string `koanf:"auth"`   // file of keys and what each may do; empty: whoever can connect may do everything
+	Auth   string `koanf:"auth"`   // file of keys and what each may do; empty: anyone who can connect may do everything
 	TLS    bool   `koanf:"tls"`    // HTTPS with the certificate of http.tls; plain HTTP from this machine only
 	Inject string `koanf:"inject"` // file of faults to answer with; empty: none
 

@@ -35,7 +35,7 @@ type RateConfig struct {
 	Burst     int `koanf:"burst"`
 }
 
-// AuthConfig is who may ask what.
+// AuthConfig is how users sign in.
 type AuthConfig struct {
 	Cognito    CognitoConfig           `koanf:"cognito"`
 	Issuers    map[string]IssuerConfig `koanf:"issuers"` // by names of the operator's

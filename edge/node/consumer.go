@@ -71,7 +71,7 @@ func (c *consumer) run(ctx context.Context) error {
 	}
 }
 
-// take gives the consumer the next records; more: there may be others behind them.
+// take hands the consumer the next records; more reports whether others may follow.
 func (c *consumer) take(ctx context.Context) (more bool, err error) {
 	s := c.node.store
 	at := c.at.Load()

@@ -23,7 +23,7 @@ import (
 type Endpoint struct {
 	ln       net.Listener
 	log      *slog.Logger
-	verifier *sigv4.Verifier  // nil: nobody is asked who they are
+	verifier *sigv4.Verifier  // nil: signatures are not verified
 	faults   *inject.Injector // nil: none
 	files    []*watchedFile   // of both
 	most     int              // connections open at once; 0: the API's default
@@ -112,7 +112,7 @@ func (e *Endpoint) Addr() string {
 	return e.ln.Addr().String()
 }
 
-// Close lets the port go of an endpoint that was never run.
+// Close frees the port of an endpoint that was never run.
 func (e *Endpoint) Close() {
 	if e != nil {
 		_ = e.ln.Close()
@@ -126,7 +126,7 @@ func (e *Endpoint) Limit(most int) {
 	}
 }
 
-// Open makes the API over a store. Tables that are created there get the policy; those that are owned are a node's.
+// Open creates the API over a store. Tables that are created there get the policy; those that are owned are a node's.
 func (e *Endpoint) Open(s *store.Store, policy store.Policy, owned ...store.TableSpec) {
 	e.api = dynamoapi.New(dynamoapi.Config{
 		Store: s, Policy: policy, Owned: owned, Verifier: e.verifier, Faults: e.faults, Reset: e.reset, Logger: e.log,
@@ -174,7 +174,7 @@ func (n *Node) startEndpoint(ctx context.Context, fail context.CancelCauseFunc) 
 	}
 }
 
-// FailWith tells fail when the store fails, until the returned function is called.
+// FailWith calls fail when the store fails, until the returned function is called.
 func FailWith(s *store.Store, fail context.CancelCauseFunc) (stop func()) {
 	stopped := make(chan struct{})
 	go func() {
@@ -203,7 +203,7 @@ func (e *Endpoint) Secure(s certs.Source) {
 	}
 }
 
-// ResetBy lets a program empty the tables over HTTP.
+// ResetBy allows the tables to be emptied over HTTP.
 func (e *Endpoint) ResetBy(who dynamoapi.ResetAccess) { e.reset = who }
 
 // Reload reads the endpoint's files again, changed or not, and gives their names. A file that is wrong changes nothing.

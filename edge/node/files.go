@@ -26,7 +26,7 @@ func Database(dir string) (string, error) {
 	return path, nil
 }
 
-// Ask makes a client of the node that holds the database in dir.
+// Ask returns a client of the node that holds the database in dir.
 func Ask(dir string) (*admin.Client, error) {
 	socket, err := adminSocket(dir)
 	if err != nil {

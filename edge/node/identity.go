@@ -23,7 +23,7 @@ const minAPIKey = 20
 // AuthMaker makes what tells a node's users apart, given where the keys of their issuers are kept.
 type AuthMaker func(s *store.Store) (*auth.Verifier, error)
 
-// Maker makes the sign-in of a section. The development issuer's key is in the data directory, which must be there when the
+// Maker returns the sign-in of a section. The development issuer's key is in the data directory, which must be there when the
 // node is opened.
 func (a AuthConfig) Maker(dataDir string, log *slog.Logger) AuthMaker {
 	return func(s *store.Store) (*auth.Verifier, error) {

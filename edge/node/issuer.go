@@ -26,7 +26,7 @@ type DemoSignIn struct {
 	expires time.Time
 }
 
-// NewDemoSignIn makes the sign-in of a user.
+// NewDemoSignIn creates the sign-in of a user.
 func NewDemoSignIn(user string) (*DemoSignIn, error) {
 	issuer, err := auth.NewDevIssuer()
 	if err != nil {

@@ -31,7 +31,7 @@ func (n *Node) locksOf(a *app.App) *locks {
 	return n.locks[i]
 }
 
-// openLocks makes the managers over the locks that the nodes of a cloud share. Without a cloud they are over the node's own
+// openLocks creates the managers of the locks that the nodes of a cloud share. Without a cloud they are over the node's own
 // tables, and what its earlier runs have left is freed: the file's lock proves them dead.
 func (n *Node) openLocks(ctx context.Context) error {
 	boot := ulid.Make().String()

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/term"
 )
 
-// NewLogger makes the node's logger: JSON for machines, coloured text for people.
+// NewLogger creates the node's logger: JSON for machines, coloured text for people.
 func NewLogger(c LogConfig, w io.Writer) (*slog.Logger, error) {
 	log, _, err := NewLeveledLogger(c, w)
 	return log, err
 }
 
-// NewLeveledLogger makes a logger whose level can be changed.
+// NewLeveledLogger creates a logger whose level can be changed.
 func NewLeveledLogger(c LogConfig, w io.Writer) (*slog.Logger, *slog.LevelVar, error) {
 	level := new(slog.LevelVar)
 	if err := level.UnmarshalText([]byte(c.Level)); err != nil {

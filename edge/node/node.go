@@ -208,7 +208,7 @@ func (n *Node) host(a *app.App, metrics *prometheus.Registry) *app.Host {
 	return h
 }
 
-// Close lets go of the store of a node that does not run.
+// Close closes the store of a node that does not run.
 func (n *Node) Close() error {
 	n.hold()
 	n.rest()

@@ -28,7 +28,7 @@ type Cloud struct {
 	Close  func() // of connections, when the node has ended; nil: there is nothing to close
 }
 
-// Open makes the way to the cloud of a configuration; nil: there is none. It asks nobody.
+// Open returns the connection to the configured cloud, nil if there is none. It sends nothing.
 func (c *CloudConfig) Open(ctx context.Context, log *slog.Logger) (*Cloud, error) {
 	if !c.Configured() {
 		return nil, nil //nolint:nilnil // a node need not have a cloud
@@ -109,7 +109,7 @@ const (
 	drainLook = 20 * time.Millisecond
 )
 
-// drain gives what waits a moment to leave, while the cloud is there.
+// drain waits a moment for outstanding writes to reach the cloud, while it can be reached.
 func (n *Node) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainFor)
 	defer cancel()

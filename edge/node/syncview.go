@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// cloudRoutes shows the replicator to whoever asks the node.
+// cloudRoutes serves the replicator's state.
 type cloudRoutes struct{ n *Node }
 
 // Status implements operator.Sync.

@@ -21,7 +21,7 @@ type Client struct {
 	http   *http.Client
 }
 
-// NewClient makes a client of the socket at that path. Nothing is connected yet.
+// NewClient creates a client of the socket at that path. Nothing is connected yet.
 func NewClient(socket string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		d := net.Dialer{Timeout: 5 * time.Second}

@@ -24,7 +24,7 @@ type Config struct {
 	// them, and names that begin as those of the node's own tables do are not free. nil: there is no node behind the API.
 	Owned []store.TableSpec
 
-	Verifier *sigv4.Verifier  // of signatures; nil: nobody is asked who they are
+	Verifier *sigv4.Verifier  // of signatures; nil: signatures are not verified
 	Faults   *inject.Injector // on demand; nil: none
 	Reset    ResetAccess      // who may empty the database in one request
 
@@ -58,7 +58,7 @@ type API struct {
 	costly     costly
 }
 
-// New makes an API. It does no I/O.
+// New creates an API. It does no I/O.
 func New(cfg Config) *API {
 	cfg = cfg.withDefaults()
 	a := &API{cfg: cfg, store: cfg.Store, operations: map[string]func() request{}, metrics: newMetrics()}

@@ -198,7 +198,7 @@ func items(out *wire.Encoder, name string, all []attr.Item) {
 
 // RequestItems of BatchGetItem and BatchWriteItem: what is asked for, by tables, each called by its name or its ARN.
 
-// constrainTables bounds the number of tables, and refuses those that cannot be called so. It gives the tables in order.
+// constrainTables limits the number of tables, refuses invalid names, and returns the names in order.
 func constrainTables[T any](c *constraints, tables map[string]T, most int, shown func() string) []string {
 	c.count("requestItems", "'{}'", len(tables), 0, most)
 	names := slices.Sorted(maps.Keys(tables))

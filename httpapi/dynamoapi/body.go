@@ -124,7 +124,7 @@ func drainBehind(w http.ResponseWriter, r *http.Request) (rest func()) {
 	}
 }
 
-// release gives the memory of a body back.
+// release returns the memory of a body to the budget.
 func (b *bodies) release(of body) { b.held.Add(-of.held) }
 
 // unread is the refusal of a body that could not be read.

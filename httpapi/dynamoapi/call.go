@@ -22,7 +22,7 @@ type call struct {
 
 // Caller says whose request it is.
 type Caller struct {
-	Key       string // the id of the access key; empty: nobody is asked
+	Key       string // the id of the access key; empty: signatures are not verified
 	Operation string
 	Tables    []string // that the request names; the same one may be there several times
 }
@@ -62,7 +62,7 @@ func (c *call) evaluate(fn func(*store.Tx) error) error {
 	return c.api.store.ViewRequest(c, c.showing(fn))
 }
 
-// update runs fn in a transaction, and maybe on snapshots before: see store.UpdateRequest. checks tells that it changes nothing.
+// update runs fn in a transaction, and maybe on snapshots before: see store.UpdateRequest. checks reports that it changes nothing.
 func (c *call) update(checks bool, fn func(*store.Tx) error) error {
 	return c.api.store.UpdateRequest(c, checks, c.showing(fn))
 }

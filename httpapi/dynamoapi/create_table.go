@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// createTable makes a table. It can be used when the answer comes, though the answer says CREATING as the service does.
+// createTable creates a table. It can be used when the answer comes, though the answer says CREATING as the service does.
 type createTable struct {
 	managedTable
 	definitions wire.Opt[[]attributeDefinition]
@@ -207,7 +207,7 @@ func (r *createTable) settings(c *call) (store.TableSettings, error) {
 	return s, nil
 }
 
-// setThroughput gives the table and its global indexes what is asked for.
+// setThroughput sets the throughput of the table and its global indexes.
 func (r *createTable) setThroughput(s *store.TableSettings) (err error) {
 	want := demand{onDemand: r.onDemand, warm: r.warm, billing: s.Billing, made: true}
 	if s.Throughput, err = want.apply(provisioned(r.throughput)); err != nil {

@@ -58,7 +58,7 @@ func (r *listTables) constrain(c *constraints) {
 	c.name("exclusiveStartTableName", r.after)
 }
 
-// touches no table but all: who may list them sees every name.
+// touches no single table: a caller who may list tables sees every name.
 func (r *listTables) touches(string, func(action, table string)) {}
 
 func (r *listTables) run(c *call) error {

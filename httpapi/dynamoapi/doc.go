@@ -6,16 +6,17 @@
 // has faults on demand happen, makes the operation's own checks in DynamoDB's order, and runs it in one transaction of the
 // store; the answer is appended as JSON. DESIGN.md says why, and what holds.
 //
-// Where to begin: api.go is that way, operation.go the table of all operations and what each of them is, write_item.go the
-// simplest of them. A new operation is a struct with the four methods of request and its line in that table (and in that of
-// package inject, as a test says). Operations that share their members are in one file:
+// Where to begin: api.go is that way, operation.go the table of all operations and what each of them is, get_item.go the
+// simplest of them. A new operation is a struct with the four methods of request and its line in that table, its name among
+// those of package inject (a test asks for it) and in a group of package sigv4. Operations that share their members are in
+// one file:
 //
 //	server, body, reset, metrics         HTTP
 //	call, constraints, errors, faults    what every operation works with
 //	params, legacy, capacity             what requests about items have in common: expressions, and what was consumed
 //	write_item, get_item, query          one item; a page of them
 //	batch_*, transact_items              many items
-//	execute_*, partiql_*             statements
+//	execute_*, partiql_*                 statements
 //	create_table, update_table, table_*  tables as a whole; describe_table has the short ones
 //	time_to_live, tags                   what is said of a table
 //	describe_stream, get_*               streams

@@ -144,7 +144,7 @@ func (s *statement) perform(tx *store.Tx, w store.WriteItem) (attr.Item, error) 
 	return returned(string(s.read.Returning), images), nil
 }
 
-// refused makes of an error of a write what PartiQL says of it.
+// refused translates the error of a write into PartiQL's words.
 func (s *statement) refused(err error) error {
 	if _, ok := errors.AsType[*store.ConditionFailedError](err); ok && s.read.Kind == partiql.Insert {
 		return errDuplicateItem()
@@ -179,7 +179,7 @@ type selection struct {
 	bytes   int
 }
 
-// run reads a page. It gives the position behind it, nil at the end.
+// run reads a page and returns the position behind it, nil at the end.
 func (s *selection) run(tx *store.Tx, from position) (*position, error) {
 	steps := s.read.Steps
 	if len(steps) > 1 && (s.limit == 0 || s.limit > maxDecomposed) {
@@ -200,7 +200,7 @@ func (s *selection) run(tx *store.Tx, from position) (*position, error) {
 	return nil, nil
 }
 
-// step reads a page of one step. It gives the key to go on behind, nil: there is no more.
+// step reads a page of one step and returns the key to continue after, nil at the end.
 func (s *selection) step(tx *store.Tx, step *partiql.Step, start attr.Item) (attr.Item, error) {
 	if s.read.Key != nil {
 		return nil, s.get(tx)

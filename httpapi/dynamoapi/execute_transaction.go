@@ -170,7 +170,7 @@ func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
 	return nil
 }
 
-// canceled gives the reasons as PartiQL has them.
+// canceled returns the reasons in PartiQL's words.
 func (r *executeTransaction) canceled(err error) error {
 	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
 	if !ok {

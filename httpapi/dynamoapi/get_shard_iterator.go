@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// getShardIterator gives a place in a stream from which to read.
+// getShardIterator returns a place in a stream from which to read.
 type getShardIterator struct {
 	arn      wire.Opt[string]
 	shard    wire.Opt[string]

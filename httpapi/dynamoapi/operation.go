@@ -11,8 +11,8 @@ type request interface {
 	// constrain lists what breaks the model of the API (its lengths, patterns, ranges and enumerations), in the order in
 	// which the service names it.
 	constrain(c *constraints)
-	// touches tells which tables the request is about, as they are named in it, and the action on each by the name that a
-	// permission has for it, which is mostly the operation's.
+	// touches reports the tables that the request is about, as the request names them, and the action on each as a permission
+	// names it, which is mostly the operation's name.
 	touches(operation string, visit func(action, table string))
 	// run makes the operation's own checks, in the service's order, does the work, and writes the members of the answer.
 	run(c *call) error

@@ -106,8 +106,8 @@ func (p *params) bind(expressions ...expression) (expr.Params, error) {
 	return out, nil
 }
 
-// faulty gives what is wrong with the text of one of the expressions of a read, which the store would find; the service
-// finds it before it looks at the expressions behind.
+// faulty returns the first error in the expressions of a read. The store would find it too, but the service reports it before
+// it reads the expressions that follow.
 func faulty(expressions []expression, params expr.Params) error {
 	for _, e := range expressions {
 		var err error
@@ -138,8 +138,8 @@ func (p *params) projected(projection wire.Opt[string], old *legacyParams) (stri
 	return b.Projection(old.attributes.V), b.Params(), nil
 }
 
-// badKey gives the error of a name or of a placeholder, which the store would find; the service finds it before what was
-// found here.
+// badKey returns the error of a name or placeholder, if there is one, else found. The store would find it too, but the service
+// reports it first.
 func (p *params) badKey(found error) error {
 	placeholders := make(attr.Item, len(p.values.V))
 	for name := range p.values.V {

@@ -12,7 +12,7 @@ import (
 // body of nothing but empty elements would be more in memory.
 const maxListed = 1000
 
-// attributeDefinition gives a key attribute its type.
+// attributeDefinition is the type of a key attribute.
 type attributeDefinition struct {
 	name, kind wire.Opt[string]
 }

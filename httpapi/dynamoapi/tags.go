@@ -68,7 +68,7 @@ func (t *taggedTable) described(c *call, format string, args ...any) (store.Tabl
 
 const noTagged = "Requested resource not found: ResourcArn: %s not found" // the service's own spelling
 
-// tagResource gives a table tags, or other values to those it has.
+// tagResource adds tags to a table, or changes their values.
 type tagResource struct {
 	taggedTable
 	tags wire.Opt[[]tag]

@@ -69,7 +69,7 @@ func (r *updateTimeToLive) run(c *call) error {
 	return nil
 }
 
-// describeTimeToLive tells which attribute of a table's items is their expiry.
+// describeTimeToLive returns which attribute of a table's items is their expiry.
 type describeTimeToLive struct{ managedTable }
 
 func (r *describeTimeToLive) run(c *call) error {

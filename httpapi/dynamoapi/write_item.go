@@ -74,7 +74,7 @@ func (r *writing) whole(subject *wire.Item) ([]expression, error) {
 	return expressions, nil
 }
 
-// bindLegacy is bind for a request that may have old parameters: it gives their expressions too.
+// bindLegacy is bind for a request that may have legacy parameters: it returns their expressions too.
 func (r *writing) bindLegacy(expressions ...expression) (condition, update string, p expr.Params, err error) {
 	if err := legacy.CheckExpected(r.legacy.expected.V); err != nil {
 		return "", "", p, err

@@ -35,7 +35,7 @@ type CloudStatus struct {
 	Alarms    []string  `json:"alarms,omitempty"`    // in plain words: a person has to act
 }
 
-// JournalStatus gives the sequence numbers that the journal holds.
+// JournalStatus is the range of sequence numbers in the journal.
 type JournalStatus struct {
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`

@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// Sync is what the routes need of whoever keeps the node and the cloud one. A node without a cloud has none.
+// Sync is what the routes need of the replicator. A node without a cloud has none.
 type Sync interface {
 	// Status reports how far they are.
 	Status(ctx context.Context) (SyncStatus, error)

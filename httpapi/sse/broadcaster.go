@@ -45,7 +45,7 @@ type Broadcaster struct {
 	cursor uint64 // of the last record handed out
 }
 
-// NewBroadcaster makes a broadcaster. read says what a record means to the applications.
+// NewBroadcaster creates a broadcaster. read says what a record means to the applications.
 func NewBroadcaster(j Journal, c clock.Clock, log *slog.Logger, read func(*store.Record) []Announced) *Broadcaster {
 	return &Broadcaster{journal: j, clock: c, log: log, read: read, subs: map[Topic]map[*Subscriber]struct{}{}}
 }

@@ -38,7 +38,7 @@ type Encoder struct {
 	hello, beat, tick *encoded
 }
 
-// NewEncoder makes an encoder, which all streams of a server share.
+// NewEncoder creates an encoder, which all streams of a server share.
 func NewEncoder() *Encoder {
 	return &Encoder{
 		hello: &encoded{plain: fmt.Appendf(nil, "retry: %d\n\n", retryAfter.Milliseconds())},

@@ -10,7 +10,7 @@ type Frame struct {
 	enc *encoded
 }
 
-// NewFrame makes an event of data, which is JSON.
+// NewFrame creates an event of data, which is JSON.
 func NewFrame(name string, seq uint64, data []byte) Frame {
 	return Frame{Name: name, Seq: seq, Data: data, enc: encode(name, seq, data)}
 }

@@ -26,7 +26,7 @@ type Subscriber struct {
 	lost   bool
 }
 
-// NewSubscriber makes an inbox without a broadcaster. With wake it takes no frames: its reader is only woken.
+// NewSubscriber creates an inbox without a broadcaster. With wake it takes no frames: its reader is only woken.
 func NewSubscriber(wake bool) *Subscriber { return &Subscriber{wake: wake, Sig: clock.NewSignal()} }
 
 // Offer puts frames into the inbox. It never blocks.

@@ -33,7 +33,7 @@ type rule struct {
 	injected uint64
 }
 
-// New makes an Injector. The error is a *fault.Error that lists all that is wrong with the rules.
+// New creates an Injector. The error is a *fault.Error that lists all that is wrong with the rules.
 func New(rules Rules) (*Injector, error) {
 	in := &Injector{injected: map[Kind]uint64{}}
 	in.state.Store(&state{})

@@ -132,7 +132,7 @@ func Parse(raw []byte) (Rules, error) {
 	return r, refused(problems)
 }
 
-// zeros tells of values that are said to be nothing, where being absent would mean something else.
+// zeros reports values that are given as zero, where leaving them out means something else.
 func (r Rule) zeros(i int, lines strictyaml.Lines) (problems []strictyaml.Problem) {
 	for _, f := range []struct {
 		name string

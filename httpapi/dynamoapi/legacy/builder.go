@@ -17,7 +17,7 @@ type Builder struct {
 	names map[string]string // placeholders by the names of attributes
 }
 
-// NewBuilder makes a builder for a request that has parameters of its own.
+// NewBuilder creates a builder for a request that has parameters of its own.
 func NewBuilder(given expr.Params) *Builder {
 	return &Builder{
 		given: given,

@@ -49,7 +49,7 @@ func mirrored(op string) string {
 	return "<="
 }
 
-// among returns the values that a condition gives to a key attribute; false: it gives it none.
+// among returns the values that a condition allows a key attribute; false if the condition is about something else.
 func (r *reading) among(c *node, a Attr) ([]attr.Value, bool) {
 	var constants []*node
 	switch {

@@ -97,7 +97,7 @@ func Load(file string) (*Keyring, error) {
 	return compile(c), nil
 }
 
-// NewKeyring makes a Keyring of keys whose secrets have been read. The error is a *fault.Error that lists all problems.
+// NewKeyring creates a Keyring of keys whose secrets have been read. The error is a *fault.Error that lists all problems.
 func NewKeyring(c Config) (*Keyring, error) {
 	if problems := c.Problems(); len(problems) > 0 {
 		return nil, fault.New(fault.Invalid, "bad_keys", "%s", strictyaml.Join(problems))

@@ -32,7 +32,7 @@ type scope struct{ id, date, region string }
 // takes a known key to fill it.
 const maxDerived = 256
 
-// New makes a Verifier. now is the clock by which a signature is current.
+// New creates a Verifier. now is the clock by which a signature is current.
 func New(keys *Keyring, now func() time.Time) *Verifier {
 	v := &Verifier{now: now}
 	v.SetKeys(keys)

@@ -27,7 +27,7 @@ type Decoder struct {
 	member  Member
 }
 
-// NewDecoder makes a decoder of a text.
+// NewDecoder creates a decoder of a text.
 func NewDecoder(text string) *Decoder { return &Decoder{lex: jsonlex.Lexer{Text: text}} }
 
 // Opt is a member that may be absent.
@@ -259,8 +259,9 @@ func numberLen(text string) int {
 
 // Item reads a map of attribute values.
 func (d *Decoder) Item(into *Item) {
-	start, behind := d.brace(func() error { return d.lex.NoMap("com.amazonaws.dynamodb.v20120810.AttributeValue") }), 0
+	start := d.brace(func() error { return d.lex.NoMap("com.amazonaws.dynamodb.v20120810.AttributeValue") })
 	into.Set = true
+	var behind int
 	into.V, behind, into.Err = attr.ReadJSON(d.lex.Text, start)
 	d.goOn(start, behind, &into.Err)
 }
@@ -272,8 +273,9 @@ func (d *Decoder) Value(into *Value) { d.value(into, false) }
 func (d *Decoder) FieldValue(into *Value) { d.value(into, true) }
 
 func (d *Decoder) value(into *Value, field bool) {
-	start, behind := d.brace(func() error { return d.lex.NoStructure("AttributeValue", field) }), 0
+	start := d.brace(func() error { return d.lex.NoStructure("AttributeValue", field) })
 	into.Set = true
+	var behind int
 	into.V, behind, into.Err = attr.ReadValueJSON(d.lex.Text, start)
 	d.goOn(start, behind, &into.Err)
 }

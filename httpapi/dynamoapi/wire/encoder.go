@@ -13,7 +13,7 @@ type Encoder struct {
 	comma bool // one is due before the next name or element
 }
 
-// NewEncoder makes an encoder that appends to buf.
+// NewEncoder creates an encoder that appends to buf.
 func NewEncoder(buf []byte) *Encoder { return &Encoder{buf: buf} }
 
 // Bytes returns what was written.
