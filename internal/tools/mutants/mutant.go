@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 //go:embed planted
@@ -58,28 +60,24 @@ func readMutants() ([]mutant, error) {
 	return out, nil
 }
 
-// parse reads one mutant.
+// parse reads one mutant: a txtar archive whose comment is the head, and whose files are pairs of old and new.
 func parse(name, text string) (mutant, error) {
 	m := mutant{name: name}
-	head, rest, _ := strings.Cut("\n"+text, "\n-- ")
-	for line := range strings.Lines(head) {
+	archive := txtar.Parse([]byte(text))
+	for line := range strings.Lines(string(archive.Comment)) {
 		if err := m.headLine(strings.TrimSpace(line)); err != nil {
 			return m, err
 		}
 	}
-	sections, err := cutSections(rest)
-	if err != nil {
-		return m, err
-	}
-	for i := 0; i+1 < len(sections); i += 2 {
-		in, isOld := strings.CutPrefix(sections[i].name, "old ")
-		if !isOld || sections[i+1].name != "new" {
-			return m, fmt.Errorf("%q and %q are no pair of old and new", sections[i].name, sections[i+1].name)
+	for pair := range slices.Chunk(archive.Files, 2) {
+		in, isOld := strings.CutPrefix(pair[0].Name, "old ")
+		if !isOld || len(pair) < 2 || pair[1].Name != "new" {
+			return m, fmt.Errorf("%q is not the first of a pair of old and new", pair[0].Name)
 		}
-		m.changes = append(m.changes, change{in: in, old: sections[i].text, new: sections[i+1].text})
+		m.changes = append(m.changes, change{in: in, old: string(pair[0].Data), new: string(pair[1].Data)})
 	}
 	switch {
-	case len(sections) == 0 || len(sections)%2 != 0:
+	case len(m.changes) == 0:
 		return m, errors.New("it needs pairs of old and new")
 	case m.words == "":
 		return m, errors.New("it has no words")
@@ -110,27 +108,6 @@ func (m *mutant) headLine(line string) error {
 		return fmt.Errorf("the head has no %q", key)
 	}
 	return nil
-}
-
-type section struct{ name, text string }
-
-// cutSections cuts what follows the first marker. The text of a section is the lines between two markers.
-func cutSections(rest string) (out []section, err error) {
-	for rest != "" {
-		line, behind, _ := strings.Cut(rest, "\n")
-		name, ok := strings.CutSuffix(line, " --")
-		if !ok {
-			return nil, fmt.Errorf("%q is no marker", line)
-		}
-		text, next, _ := strings.Cut("\n"+behind, "\n-- ")
-		text = strings.TrimPrefix(text, "\n")
-		if text != "" && !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-		out = append(out, section{name: name, text: text})
-		rest = next
-	}
-	return out, nil
 }
 
 // apply returns the files that the mutant changes, as they are with it. root is the folder of the module.
@@ -232,12 +209,11 @@ func testNames(dir string) (names []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for line := range strings.SplitSeq(string(text), "\n") {
-			if name, ok := strings.CutPrefix(line, "func Test"); ok {
-				name, _, _ = strings.Cut(name, "(")
-				names = append(names, "Test"+name)
-			}
+		for _, test := range testFunc.FindAllSubmatch(text, -1) {
+			names = append(names, string(test[1]))
 		}
 	}
 	return names, nil
 }
+
+var testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
