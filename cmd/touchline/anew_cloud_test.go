@@ -116,7 +116,7 @@ func TestTableMadeAnewUnderNodes(t *testing.T) {
 
 	for _, n := range nodes {
 		n.stop()
-		n.door.Set(faultproxy.Weather{})
+		n.door.Set(faultproxy.Conditions{})
 		n.start()
 	}
 	for _, n := range nodes {

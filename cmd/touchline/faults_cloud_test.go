@@ -182,7 +182,7 @@ func (n *cloudNode) trouble(ctx context.Context, rng *rand.Rand, faults []faultp
 			n.befell[what].Add(1)
 		}
 		wait(ctx, time.Duration(500+rng.IntN(2000))*time.Millisecond)
-		n.door.Set(faultproxy.Weather{})
+		n.door.Set(faultproxy.Conditions{})
 		wait(ctx, time.Duration(200+rng.IntN(600))*time.Millisecond)
 	}
 }
@@ -225,7 +225,7 @@ func TestNodesUnderFaults(t *testing.T) {
 	regs := newRegistrations(t, nodes)
 	storm(t, nodes, foreign, l, regs, seed)
 	for _, n := range nodes {
-		n.door.Set(faultproxy.Weather{})
+		n.door.Set(faultproxy.Conditions{})
 		n.door.Skew(0)
 	}
 	settle(t, nodes, foreign)

@@ -165,12 +165,12 @@ func (r *registrations) lastWords(foreign *dynamodb.Client) {
 	r.t.Helper()
 	rng := rand.New(rand.NewPCG(2, 2))
 	a, b, wrong := r.nodes[0], r.nodes[1], r.nodes[len(r.nodes)-1]
-	a.door.Set(faultproxy.Weather{Fault: faultproxy.Partition})
+	a.door.Set(faultproxy.Conditions{Fault: faultproxy.Partition})
 	r.must(a, "right0", rng)
 	wait(r.t.Context(), clockBound+time.Second)
 	later := r.must(b, "right0", rng)
 	b.until("its write is in the cloud", nodePatience, func() bool { return r.cloud(foreign)["right0"] == later.name })
-	a.door.Set(faultproxy.Weather{})
+	a.door.Set(faultproxy.Conditions{})
 
 	wrong.door.Skew(time.Hour)
 	wrong.until("it believes that the cloud is an hour ahead", nodePatience, func() bool { return wrong.sync().Skew > 3000 })

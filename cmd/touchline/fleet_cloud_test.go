@@ -70,20 +70,20 @@ func (f *fleet) pauseOneAndCutOneOff() {
 	f.t.Helper()
 	paused := f.busiest(nil)
 	for range 5 {
-		paused.door.Set(faultproxy.Weather{Fault: faultproxy.HalfOpen})
+		paused.door.Set(faultproxy.Conditions{Fault: faultproxy.HalfOpen})
 		if f.waits(paused, fleetTTL*7/10) {
 			break
 		}
-		paused.door.Set(faultproxy.Weather{}) // nothing happened in its matches: once more
+		paused.door.Set(faultproxy.Conditions{}) // nothing happened in its matches: once more
 		f.drained(paused)
 		f.until("it holds something again", fleetSlack, func() bool { return f.shares()[paused] > 0 })
 	}
 	f.troubled(paused)
 	paused.signal(syscall.SIGSTOP)
-	paused.door.Set(faultproxy.Weather{})
+	paused.door.Set(faultproxy.Conditions{})
 	cut := f.busiest(paused)
 	f.troubled(cut)
-	cut.door.Set(faultproxy.Weather{Fault: faultproxy.Partition})
+	cut.door.Set(faultproxy.Conditions{Fault: faultproxy.Partition})
 	began := time.Now()
 
 	f.until("the leases of the one that is cut off have run out", fleetTTL+fleetSlack, func() bool { return !f.works(cut) })
@@ -97,7 +97,7 @@ func (f *fleet) pauseOneAndCutOneOff() {
 		f.say("match %s (fence %d) was taken over by %s after %v", m.id, f.row(m.id).fence, left.name, time.Since(began).Round(100*time.Millisecond))
 	}
 
-	cut.door.Set(faultproxy.Weather{})
+	cut.door.Set(faultproxy.Conditions{})
 	paused.signal(syscall.SIGCONT)
 	for _, n := range []*cloudNode{paused, cut} {
 		f.recovered(n)
@@ -119,11 +119,11 @@ func (f *fleet) killOneAndHalfOpenAnother() {
 	f.troubled(other)
 	began := time.Now()
 	victim.kill()
-	other.door.Set(faultproxy.Weather{Fault: faultproxy.HalfOpen})
+	other.door.Set(faultproxy.Conditions{Fault: faultproxy.HalfOpen})
 	wait(f.t.Context(), 2*time.Second)
 	victim.start()
 	wait(f.t.Context(), fleetTTL)
-	other.door.Set(faultproxy.Weather{})
+	other.door.Set(faultproxy.Conditions{})
 	for _, m := range f.matches {
 		f.until("match "+m.id+" is told after the kill", fleetTTL+fleetWait+fleetSlack, func() bool {
 			r := f.row(m.id)

@@ -141,7 +141,7 @@ func TestMigrateCloud(t *testing.T) {
 // A run that is killed at any moment is finished by the next ones, whatever it had begun.
 func TestMigrateCloudKilled(t *testing.T) {
 	r := newCloudRig(t)
-	r.door.Set(faultproxy.Weather{Fault: faultproxy.Slow, Delay: 10 * time.Millisecond})
+	r.door.Set(faultproxy.Conditions{Fault: faultproxy.Slow, Delay: 10 * time.Millisecond})
 	for patience := 100 * time.Millisecond; patience < time.Second; patience += 150 * time.Millisecond {
 		cmd := r.command("migrate", "--cloud")
 		if err := cmd.Start(); err != nil {
@@ -151,7 +151,7 @@ func TestMigrateCloudKilled(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}
-	r.door.Set(faultproxy.Weather{})
+	r.door.Set(faultproxy.Conditions{})
 	if report, code := r.migrate("--yes"); code != 0 || report.Remaining != 0 {
 		t.Errorf("exit %d, %+v", code, report)
 	}

@@ -50,10 +50,10 @@ func storm(ctx context.Context, t *testing.T, doors []*faultproxy.Proxy, seed ui
 				faults := faultproxy.Faults()
 				d.Set(faultproxy.Draw(rng, faults[n%len(faults)]))
 				pause(ctx, time.Duration(300+rng.IntN(500))*time.Millisecond)
-				d.Set(faultproxy.Weather{})
+				d.Set(faultproxy.Conditions{})
 				pause(ctx, time.Duration(rng.IntN(300))*time.Millisecond)
 			}
-			d.Set(faultproxy.Weather{})
+			d.Set(faultproxy.Conditions{})
 		})
 	}
 	group.Wait()

@@ -68,10 +68,10 @@ func newSim(t testing.TB, seed uint64) *sim {
 		s.net.Signed = s.limits().Signed * 14 / 15
 	}
 	s.net.Trace = s.trace
-	s.net.Hangs = func(node string) { s.violate("%s waits for an answer without a deadline", node) }
-	s.net.Sent, s.net.Back = s.sends, s.book.comesBack
-	s.net.Refused, s.net.Reads = s.book.refusedLock, s.reads
-	s.net.Told = func(node string, err error) {
+	s.net.OnHang = func(node string) { s.violate("%s waits for an answer without a deadline", node) }
+	s.net.OnSent, s.net.OnUnsent = s.sends, s.book.comesBack
+	s.net.OnCondition, s.net.OnRead = s.book.refusedLock, s.reads
+	s.net.OnRefusal = func(node string, err error) {
 		if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
 			s.detail("%s is told: %v %s", node, err, image(e.Old))
 			return

@@ -84,7 +84,7 @@ func (l *link) one(raw []byte) bool {
 func (p *Proxy) cutOff() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.weather.Fault == Partition && p.active()
+	return p.conditions.Fault == Partition && p.active()
 }
 
 // hang keeps the connection open, says nothing and hears nothing until the client has gone.

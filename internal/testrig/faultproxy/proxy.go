@@ -21,16 +21,16 @@ type Proxy struct {
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 
-	mu       sync.Mutex
-	listener net.Listener // nil while connections are refused
-	rng      *rand.Rand
-	weather  Weather
-	since    time.Time     // it began
-	changed  chan struct{} // closed when it ends
-	offset   time.Duration // of the server's clock
-	conns    map[net.Conn]bool
-	met      [numFaults]int
-	passed   int
+	mu         sync.Mutex
+	listener   net.Listener // nil while connections are refused
+	rng        *rand.Rand
+	conditions Conditions
+	since      time.Time     // they began
+	changed    chan struct{} // closed when they end
+	offset     time.Duration // of the server's clock
+	conns      map[net.Conn]bool
+	met        [numFaults]int
+	passed     int
 }
 
 // Start listens on a port of loopback until the test ends, and forwards to the server at an address.
@@ -63,10 +63,10 @@ func New(dial Dial, to string, seed uint64) (*Proxy, error) {
 // URL is where a client finds the server behind the proxy.
 func (p *Proxy) URL() string { return "http://" + p.addr }
 
-// Set changes the weather, for requests under way too.
-func (p *Proxy) Set(w Weather) {
+// Set changes the conditions, for requests under way too.
+func (p *Proxy) Set(c Conditions) {
 	p.mu.Lock()
-	p.weather, p.since = w, time.Now()
+	p.conditions, p.since = c, time.Now()
 	p.turn()
 	p.mu.Unlock()
 	p.doors()
@@ -112,7 +112,7 @@ func (p *Proxy) Close() {
 	p.group.Wait()
 }
 
-// turn wakes whoever waits for another weather.
+// turn wakes whoever waits for other conditions.
 func (p *Proxy) turn() {
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -120,8 +120,8 @@ func (p *Proxy) turn() {
 
 // active reports whether the fault is there now: one that flaps comes and goes.
 func (p *Proxy) active() bool {
-	w := p.weather
-	return w.Fault != None && (w.Flap == 0 || time.Since(p.since)/w.Flap%2 == 0)
+	c := p.conditions
+	return c.Fault != None && (c.Flap == 0 || time.Since(p.since)/c.Flap%2 == 0)
 }
 
 // flap has those who wait look again each time that a fault comes or goes.
@@ -135,7 +135,7 @@ func (p *Proxy) flap() {
 		case <-tick.C:
 		}
 		p.mu.Lock()
-		flaps := p.weather.Flap != 0
+		flaps := p.conditions.Flap != 0
 		if flaps {
 			p.turn()
 		}
@@ -150,7 +150,7 @@ func (p *Proxy) flap() {
 func (p *Proxy) doors() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	shut := p.weather.Fault == Refuse && p.active()
+	shut := p.conditions.Fault == Refuse && p.active()
 	switch {
 	case p.ctx.Err() != nil || shut == (p.listener == nil):
 	case shut:
@@ -208,24 +208,24 @@ func (p *Proxy) forget(c net.Conn) {
 }
 
 // meets draws what a request meets.
-func (p *Proxy) meets() Weather {
+func (p *Proxy) meets() Conditions {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w := p.weather
-	all := w.Chance == 0 || w.Fault == Partition || w.Fault == Refuse
-	if !p.active() || !all && p.rng.Float64() >= w.Chance {
+	c := p.conditions
+	all := c.Chance == 0 || c.Fault == Partition || c.Fault == Refuse
+	if !p.active() || !all && p.rng.Float64() >= c.Chance {
 		p.passed++
-		return Weather{}
+		return Conditions{}
 	}
-	p.met[w.Fault]++
-	return w
+	p.met[c.Fault]++
+	return c
 }
 
 // outlast waits for the end of a partition and reports whether what was held still arrives.
 func (p *Proxy) outlast() (arrives bool) {
 	for {
 		p.mu.Lock()
-		over, changed := p.weather.Fault != Partition || !p.active(), p.changed
+		over, changed := p.conditions.Fault != Partition || !p.active(), p.changed
 		arrives = p.rng.IntN(2) == 0
 		p.mu.Unlock()
 		if over {

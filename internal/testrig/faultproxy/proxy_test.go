@@ -152,7 +152,7 @@ func TestFaults(t *testing.T) {
 		t.Run(tt.fault.String(), func(t *testing.T) {
 			r := start(t)
 			r.works() // so that a connection is open
-			r.Set(faultproxy.Weather{Fault: tt.fault})
+			r.Set(faultproxy.Conditions{Fault: tt.fault})
 			r.client.CloseIdleConnections()
 			var err error
 			if tt.fault == faultproxy.HalfOpen || tt.fault == faultproxy.LoseAnswers {
@@ -167,7 +167,7 @@ func TestFaults(t *testing.T) {
 			if r.Met(tt.fault) != 1 {
 				t.Errorf("%d requests have met it", r.Met(tt.fault))
 			}
-			r.Set(faultproxy.Weather{})
+			r.Set(faultproxy.Conditions{})
 			again := func() bool { _, err := r.ask(); return err == nil } // the port opens again within moments
 			if !within(again) {
 				t.Error("it does not work when it is over")
@@ -180,7 +180,7 @@ func TestFaults(t *testing.T) {
 func TestPartition(t *testing.T) {
 	r := start(t)
 	r.client.Timeout = 50 * time.Millisecond
-	r.Set(faultproxy.Weather{Fault: faultproxy.Partition})
+	r.Set(faultproxy.Conditions{Fault: faultproxy.Partition})
 	const asked = 20
 	for range asked {
 		if _, err := r.ask(); !timedOut(err) {
@@ -190,7 +190,7 @@ func TestPartition(t *testing.T) {
 	if n := r.done.Load(); n != 0 {
 		t.Errorf("%d requests have passed", n)
 	}
-	r.Set(faultproxy.Weather{})
+	r.Set(faultproxy.Conditions{})
 	r.client.Timeout = patience
 	r.works()
 	_ = within(func() bool { return r.done.Load() > 1 })
@@ -201,7 +201,7 @@ func TestPartition(t *testing.T) {
 
 func TestSlow(t *testing.T) {
 	r := start(t)
-	r.Set(faultproxy.Weather{Fault: faultproxy.Slow, Delay: 50 * time.Millisecond, Rate: 8000})
+	r.Set(faultproxy.Conditions{Fault: faultproxy.Slow, Delay: 50 * time.Millisecond, Rate: 8000})
 	began := time.Now()
 	r.works()
 	if took := time.Since(began); took < 250*time.Millisecond {
@@ -211,15 +211,15 @@ func TestSlow(t *testing.T) {
 
 func TestDuplicate(t *testing.T) {
 	r := start(t)
-	r.Set(faultproxy.Weather{Fault: faultproxy.Duplicate, Late: 30 * time.Millisecond})
+	r.Set(faultproxy.Conditions{Fault: faultproxy.Duplicate, Late: 30 * time.Millisecond})
 	r.works()
-	r.Set(faultproxy.Weather{})
+	r.Set(faultproxy.Conditions{})
 	r.carried(2)
 }
 
 func TestChance(t *testing.T) {
 	r := start(t)
-	r.Set(faultproxy.Weather{Fault: faultproxy.DropAnswer, Chance: 0.5})
+	r.Set(faultproxy.Conditions{Fault: faultproxy.DropAnswer, Chance: 0.5})
 	failed := 0
 	for range 60 {
 		if _, err := r.ask(); err != nil {
@@ -236,7 +236,7 @@ func TestFlapping(t *testing.T) {
 		t.Run(fault.String(), func(t *testing.T) {
 			r := start(t)
 			r.client.Timeout = 100 * time.Millisecond
-			r.Set(faultproxy.Weather{Fault: fault, Flap: 150 * time.Millisecond})
+			r.Set(faultproxy.Conditions{Fault: fault, Flap: 150 * time.Millisecond})
 			worked, failed := 0, 0
 			for began := time.Now(); time.Since(began) < time.Second || worked == 0 || failed == 0; {
 				if time.Since(began) > patience {
@@ -285,7 +285,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A seed makes the same weather, and a server that is gone ends a connection as it should.
+// A seed makes the same conditions, and a server that is gone ends a connection as it should.
 func TestDraw(t *testing.T) {
 	for _, f := range faultproxy.Faults() {
 		a, b := faultproxy.Draw(rand.New(rand.NewPCG(3, 4)), f), faultproxy.Draw(rand.New(rand.NewPCG(3, 4)), f)

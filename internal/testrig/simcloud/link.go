@@ -23,18 +23,15 @@ const SignedFor = 14 * time.Minute
 type Network struct {
 	Cloud *Cloud
 	Timer *Timer
-	Trace func(format string, args ...any)  // told of every request; nil: nobody asks
-	Told  func(node string, err error)      // told what a node was told of a request, if it was refused; nil: nobody asks
-	Sent  func(mark string, c *intent.Call) // told of every write that leaves a node; nil: nobody asks
-	Back  func(mark string, c *intent.Call) // told of every such write that never came to the cloud, when its node is told so; nil: nobody asks
-	Hangs func(node string)                 // told of a request without a deadline, whose answer never comes; nil: nobody asks
+	Trace func(format string, args ...any) // every request; nil: nobody asks
 
-	// Refused is told of every single write whose condition did not hold, and of what was there, when its node is told so;
-	// nil: nobody asks.
-	Refused func(c *intent.Call, there attr.Item)
-
-	// Reads is told of every page that a node asks for, and of its answer, which is nil before it comes; nil: nobody asks.
-	Reads func(node string, r remote.Reading, page *remote.Page)
+	// What happened; nil: nobody asks.
+	OnRefusal   func(node string, err error)                           // a request failed, as its node sees it
+	OnSent      func(mark string, c *intent.Call)                      // a write leaves a node
+	OnUnsent    func(mark string, c *intent.Call)                      // such a write never came to the cloud, and its node knows
+	OnHang      func(node string)                                      // a request without a deadline gets no answer
+	OnCondition func(c *intent.Call, there attr.Item)                  // the condition of a single write did not hold, and its node knows
+	OnRead      func(node string, r remote.Reading, page *remote.Page) // a node asks for a page, nil, and has its answer
 
 	Signed time.Duration // for how long a signed request can arrive
 
@@ -202,24 +199,24 @@ func (l *Link) isDead() bool {
 }
 
 func (l *Link) sends(call *intent.Call) {
-	if l.net.Sent != nil && !l.isDead() {
-		l.net.Sent(markOf(call), call)
+	if l.net.OnSent != nil && !l.isDead() {
+		l.net.OnSent(markOf(call), call)
 	}
 }
 
 // refused tells of a write whose condition did not hold.
 func (l *Link) refused(err error, call *intent.Call) {
 	e, ok := errors.AsType[*intent.Error](err)
-	if ok && e.Class == intent.ConditionFailed && l.net.Refused != nil && !l.isDead() {
-		l.net.Refused(call, e.Old)
+	if ok && e.Class == intent.ConditionFailed && l.net.OnCondition != nil && !l.isDead() {
+		l.net.OnCondition(call, e.Old)
 	}
 }
 
 // comeBack tells of a write that has not come to the cloud, where the answer says so.
 func (l *Link) comeBack(err error, call *intent.Call) {
 	e, ok := errors.AsType[*intent.Error](err)
-	if ok && (e.Class == intent.Offline || e.Class == intent.Credentials) && l.net.Back != nil && !l.isDead() {
-		l.net.Back(markOf(call), call)
+	if ok && (e.Class == intent.Offline || e.Class == intent.Credentials) && l.net.OnUnsent != nil && !l.isDead() {
+		l.net.OnUnsent(markOf(call), call)
 	}
 }
 
@@ -249,8 +246,8 @@ func (l *Link) Read(ctx context.Context, r remote.Reading) (remote.Page, error) 
 }
 
 func (l *Link) reads(r remote.Reading, page *remote.Page) {
-	if l.net.Reads != nil && !l.isDead() {
-		l.net.Reads(l.node, r, page)
+	if l.net.OnRead != nil && !l.isDead() {
+		l.net.OnRead(l.node, r, page)
 	}
 }
 
@@ -317,10 +314,10 @@ func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error))
 	if p.dead {
 		return zero, p.instead
 	}
-	if l.net.Told != nil {
+	if l.net.OnRefusal != nil {
 		defer func() {
 			if err != nil && !l.isDead() {
-				l.net.Told(l.node, err)
+				l.net.OnRefusal(l.node, err)
 			}
 		}()
 	}
@@ -380,8 +377,8 @@ func (l *Link) wait(ctx context.Context, d time.Duration) error {
 
 // silence waits for an answer that never comes: without a deadline, as long as TCP would.
 func (l *Link) silence(ctx context.Context) error {
-	if _, ends := ctx.Deadline(); !ends && l.net.Hangs != nil && !l.isDead() {
-		l.net.Hangs(l.node)
+	if _, ends := ctx.Deadline(); !ends && l.net.OnHang != nil && !l.isDead() {
+		l.net.OnHang(l.node)
 	}
 	_ = l.wait(ctx, 15*time.Minute)
 	return unanswered(errTimeout)

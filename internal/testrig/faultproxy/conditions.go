@@ -39,8 +39,8 @@ func Faults() []Fault {
 	return out
 }
 
-// Weather is which requests meet which fault.
-type Weather struct {
+// Conditions are which requests meet which fault.
+type Conditions struct {
 	Fault  Fault
 	Chance float64       // of each request to meet it; 0: all do. Refuse and Partition meet all
 	Delay  time.Duration // with Slow: of request and of answer
@@ -49,19 +49,19 @@ type Weather struct {
 	Flap   time.Duration // the fault is there this long, then as long not; 0: it stays
 }
 
-// Draw makes a weather of a fault by a seed's generator: mild enough that some requests get through where the fault has it
+// Draw makes conditions of a fault by a seed's generator: mild enough that some requests get through where the fault has it
 // so, and bad enough that requests with a deadline of some seconds meet it.
-func Draw(rng *rand.Rand, f Fault) Weather {
-	w := Weather{Fault: f, Chance: 0.2 + 0.6*rng.Float64()}
+func Draw(rng *rand.Rand, f Fault) Conditions {
+	c := Conditions{Fault: f, Chance: 0.2 + 0.6*rng.Float64()}
 	switch f {
 	case Slow:
-		w.Delay, w.Rate = time.Duration(rng.IntN(400))*time.Millisecond, 500+rng.IntN(20_000)
+		c.Delay, c.Rate = time.Duration(rng.IntN(400))*time.Millisecond, 500+rng.IntN(20_000)
 	case Duplicate:
-		w.Late = time.Duration(rng.IntN(3000)) * time.Millisecond
+		c.Late = time.Duration(rng.IntN(3000)) * time.Millisecond
 	case Refuse, Partition, Reset:
 		if rng.IntN(3) == 0 {
-			w.Flap = time.Duration(50+rng.IntN(500)) * time.Millisecond
+			c.Flap = time.Duration(50+rng.IntN(500)) * time.Millisecond
 		}
 	}
-	return w
+	return c
 }
