@@ -45,7 +45,7 @@ func newConsumption(mode wire.Opt[string]) *consumption {
 // read counts what a read of so many bytes of a table or, if it is named, of an index costs: a unit for each begun 4 KB,
 // half of it when the read is not consistent, twice of it in a transaction. To find nothing costs as much as the smallest
 // item.
-func (u *consumption) read(spec *store.TableSpec, index string, bytes int, consistent, transact bool) {
+func (u *consumption) read(table string, ix *store.IndexSpec, bytes int, consistent, transact bool) {
 	if u == nil {
 		return
 	}
@@ -56,7 +56,7 @@ func (u *consumption) read(spec *store.TableSpec, index string, bytes int, consi
 	case !consistent:
 		n /= 2
 	}
-	u.count(spec, index, units{read: n, transact: transact})
+	u.count(table, ix, units{read: n, transact: transact})
 }
 
 // watchReads counts what the reads of a transaction that follow cost.
@@ -64,7 +64,7 @@ func (u *consumption) watchReads(tx *store.Tx, consistent func(table string) boo
 	if u == nil {
 		return
 	}
-	tx.Touched(func(t store.Touch) { u.read(&store.TableSpec{Name: t.Table}, "", t.Old, consistent(t.Table), transact) })
+	tx.Touched(func(t store.Touch) { u.read(t.Table, nil, t.Old, consistent(t.Table), transact) })
 }
 
 // watch counts what the writes that follow cost, and what is read or checked by a key.
@@ -76,7 +76,7 @@ func (u *consumption) watch(tx *store.Tx, transact bool) {
 
 // reread counts an action of a transaction that was done before: DynamoDB reads its item.
 func (u *consumption) reread(t store.Touch) {
-	u.read(&store.TableSpec{Name: t.Table}, "", t.Old, true, true)
+	u.read(t.Table, nil, t.Old, true, true)
 }
 
 // touched counts what a write cost: a unit for each begun KB of the larger image, and what its indexes cost, where an entry
@@ -90,20 +90,18 @@ func (u *consumption) touched(t store.Touch, transact bool) {
 	if transact {
 		times = 2
 	}
-	spec := &store.TableSpec{Name: t.Table}
-	u.count(spec, "", units{write: times * whole(max(t.Old, t.New), writeUnit), transact: transact})
+	u.count(t.Table, nil, units{write: times * whole(max(t.Old, t.New), writeUnit), transact: transact})
 	for _, ix := range t.Indexes {
 		n := whole(max(ix.Old, ix.New), writeUnit)
 		if ix.Moved {
 			n = whole(ix.Old, writeUnit) + whole(ix.New, writeUnit)
 		}
-		spec.Indexes = []store.IndexSpec{{Name: ix.Index, Local: ix.Local}}
-		u.count(spec, ix.Index, units{write: times * n, transact: transact})
+		u.count(t.Table, &store.IndexSpec{Name: ix.Index, Local: ix.Local}, units{write: times * n, transact: transact})
 	}
 }
 
 // fetched counts what a table was asked for because a local index does not show it, in consistent read units.
-func (u *consumption) fetched(spec *store.TableSpec, n int, consistent bool) {
+func (u *consumption) fetched(table string, n int, consistent bool) {
 	if u == nil || n == 0 {
 		return
 	}
@@ -111,32 +109,41 @@ func (u *consumption) fetched(spec *store.TableSpec, n int, consistent bool) {
 	if !consistent {
 		read /= 2
 	}
-	u.count(spec, "", units{read: read})
+	u.count(table, nil, units{read: read})
 }
 
 // whole returns how many units of a size so many bytes begin, at least one.
 func whole(bytes, unit int) float64 { return float64(max(1, (bytes+unit-1)/unit)) }
 
-// count adds units to a table, and to the part of it that they belong to.
-func (u *consumption) count(spec *store.TableSpec, index string, n units) {
-	t := u.tables[spec.Name]
+// count adds units to a table, and to the part of it that they belong to: an index, or with nil the table itself.
+func (u *consumption) count(table string, ix *store.IndexSpec, n units) {
+	t := u.tables[table]
 	if t == nil {
 		t = &tableUnits{local: map[string]*units{}, global: map[string]*units{}}
-		u.tables[spec.Name] = t
+		u.tables[table] = t
 	}
 	t.total.add(n)
-	if index == "" {
+	if ix == nil {
 		t.own.add(n)
 		return
 	}
 	parts := t.global
-	if slices.ContainsFunc(spec.Indexes, func(ix store.IndexSpec) bool { return ix.Name == index && ix.Local }) {
+	if ix.Local {
 		parts = t.local
 	}
-	if parts[index] == nil {
-		parts[index] = new(units)
+	if parts[ix.Name] == nil {
+		parts[ix.Name] = new(units)
 	}
-	parts[index].add(n)
+	parts[ix.Name].add(n)
+}
+
+// indexOf returns an index of a table by its name, nil if there is none.
+func indexOf(spec *store.TableSpec, name string) *store.IndexSpec {
+	i := slices.IndexFunc(spec.Indexes, func(ix store.IndexSpec) bool { return ix.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &spec.Indexes[i]
 }
 
 func (n *units) add(more units) {

@@ -121,7 +121,7 @@ func TestReadUnits(t *testing.T) {
 		{4096, true, false, 1}, {4097, true, false, 2}, {4097, true, true, 4}, {1 << 20, false, false, 128},
 	} {
 		u := newConsumption(wire.Opt[string]{V: "TOTAL", Set: true})
-		u.read(billed(), "", c.bytes, c.consistent, c.transact)
+		u.read("tab", nil, c.bytes, c.consistent, c.transact)
 		if got := u.tables["tab"].total.read; got != c.want {
 			t.Errorf("%d bytes, consistent %v, transaction %v: %v units, want %v", c.bytes, c.consistent, c.transact, got, c.want)
 		}
@@ -133,8 +133,8 @@ func TestConsumedCapacityIsWritten(t *testing.T) {
 		out := wire.NewEncoder(nil)
 		out.Begin()
 		u := newConsumption(wire.Opt[string]{V: mode, Set: true})
-		u.read(billed(), "", 5000, true, transact)
-		u.read(billed(), "local", 10, false, transact)
+		u.read("tab", nil, 5000, true, transact)
+		u.read("tab", indexOf(billed(), "local"), 10, false, transact)
 		u.touched(store.Touch{Table: "tab", Op: store.OpPut, New: 9, Indexes: []store.IndexTouch{{Index: "keys", New: 7}}}, transact)
 		if transact {
 			u.all(out)

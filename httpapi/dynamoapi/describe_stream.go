@@ -59,11 +59,7 @@ func (r *listStreams) run(c *call) error {
 	arn := ""
 	for _, st := range streams {
 		arn = streamARN(st.Table, st.Label)
-		c.out.Begin()
-		c.out.NamedText("StreamArn", arn)
-		c.out.NamedText("TableName", st.Table)
-		c.out.NamedText("StreamLabel", st.Label)
-		c.out.End()
+		c.out.TextObject("StreamArn", arn, "TableName", st.Table, "StreamLabel", st.Label)
 	}
 	c.out.EndArray()
 	if more {

@@ -224,8 +224,8 @@ func (s *selection) step(tx *store.Tx, step *partiql.Step, start attr.Item) (att
 	if err != nil {
 		return nil, err
 	}
-	s.used.read(s.spec, s.index, page.Bytes, s.consistent, false)
-	s.used.fetched(s.spec, page.Fetched, s.consistent)
+	s.used.read(s.spec.Name, indexOf(s.spec, s.index), page.Bytes, s.consistent, false)
+	s.used.fetched(s.spec.Name, page.Fetched, s.consistent)
 	s.scanned += page.Scanned
 	s.bytes += page.Bytes
 	for _, it := range page.Items {
@@ -242,7 +242,7 @@ func (s *selection) get(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	s.used.read(s.spec, "", attr.Size(it), s.consistent, false)
+	s.used.read(s.spec.Name, nil, attr.Size(it), s.consistent, false)
 	if it == nil {
 		return nil
 	}

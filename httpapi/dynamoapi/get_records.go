@@ -166,10 +166,8 @@ func (c *call) writeRecord(st store.TableStream, r *store.Record, size int) {
 	out.NamedText("StreamViewType", string(st.View))
 	out.End()
 	if r.Origin == store.OriginTTL {
-		out.NamedObject("userIdentity")
-		out.NamedText("PrincipalId", "dynamodb.amazonaws.com")
-		out.NamedText("Type", "Service")
-		out.End()
+		out.Name("userIdentity")
+		out.TextObject("PrincipalId", "dynamodb.amazonaws.com", "Type", "Service")
 	}
 	out.End()
 }

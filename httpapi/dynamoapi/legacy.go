@@ -184,10 +184,8 @@ func (l *legacyParams) checkKey(spec *store.TableSpec, index string) error {
 		return nil
 	}
 	of := &spec.Key
-	for i := range spec.Indexes {
-		if spec.Indexes[i].Name == index {
-			of = &spec.Indexes[i].Key
-		}
+	if ix := indexOf(spec, index); ix != nil {
+		of = &ix.Key
 	}
 	key := expr.Key{Partition: len(of.PartitionAttrs())}
 	for _, a := range of.Attrs() {

@@ -128,28 +128,23 @@ func (s *statement) source(spec *store.TableSpec) (partiql.Source, error) {
 	if s.read.Index == "" {
 		return src, nil
 	}
-	for i := range spec.Indexes {
-		ix := &spec.Indexes[i]
-		if ix.Name != s.read.Index {
-			continue
-		}
-		if s.consistent.V && !ix.Local {
-			return src, errValidation("Strongly consistent read is not supported on Global Secondary Indexes")
-		}
-		src.Index = &partiql.Index{Name: ix.Name, Key: keyOf(ix.Key), Shows: func(name string) bool { return shows(spec, ix, name) }}
-		return src, s.checkIndex(spec)
+	ix := indexOf(spec, s.read.Index)
+	if ix == nil {
+		return src, errValidation("The table does not have the specified index")
 	}
-	return src, errValidation("The table does not have the specified index")
+	if s.consistent.V && !ix.Local {
+		return src, errValidation("Strongly consistent read is not supported on Global Secondary Indexes")
+	}
+	src.Index = &partiql.Index{Name: ix.Name, Key: keyOf(ix.Key), Shows: func(name string) bool { return shows(spec, ix, name) }}
+	return src, s.checkIndex(spec)
 }
 
 // checkIndex refuses to read an index whose key has parts of several attributes. That is the service's rule, for all that
 // its words name tables.
 func (s *statement) checkIndex(spec *store.TableSpec) error {
-	for i := range spec.Indexes {
-		if ix := &spec.Indexes[i]; ix.Name == s.read.Index && ix.Key.Multi() {
-			return errValidation("PartiQL statements cannot be executed on tables with multi-attribute HASH keys " +
-				"or multi-attribute RANGE keys.")
-		}
+	if ix := indexOf(spec, s.read.Index); ix != nil && ix.Key.Multi() {
+		return errValidation("PartiQL statements cannot be executed on tables with multi-attribute HASH keys " +
+			"or multi-attribute RANGE keys.")
 	}
 	return nil
 }

@@ -133,10 +133,8 @@ func (r *reading) checkConsistent(c *call) error {
 	if err != nil {
 		return err
 	}
-	for _, ix := range d.Spec.Indexes {
-		if ix.Name == r.index.V && !ix.Local {
-			return errValidation("Consistent reads are not supported on global secondary indexes")
-		}
+	if ix := indexOf(&d.Spec, r.index.V); ix != nil && !ix.Local {
+		return errValidation("Consistent reads are not supported on global secondary indexes")
 	}
 	return nil
 }
@@ -166,8 +164,8 @@ func (r *reading) page(c *call, read func(tx *store.Tx, use func(attr.Encoded) e
 		if err != nil {
 			return err
 		}
-		used.read(&d.Spec, r.index.V, page.Bytes, r.consistent.V, false)
-		used.fetched(&d.Spec, page.Fetched, r.consistent.V)
+		used.read(d.Spec.Name, indexOf(&d.Spec, r.index.V), page.Bytes, r.consistent.V, false)
+		used.fetched(d.Spec.Name, page.Fetched, r.consistent.V)
 		used.one(c.out)
 	}
 	return nil
@@ -246,7 +244,7 @@ func (r *query) checkTable(c *call) error {
 	if err != nil {
 		return err
 	}
-	if r.index.Set && !slices.ContainsFunc(d.Spec.Indexes, func(ix store.IndexSpec) bool { return ix.Name == r.index.V }) {
+	if r.index.Set && indexOf(&d.Spec, r.index.V) == nil {
 		return errValidation("The table does not have the specified index: %s", r.index.V)
 	}
 	if err := r.legacy.checkKey(&d.Spec, r.index.V); err != nil {

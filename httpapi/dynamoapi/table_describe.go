@@ -74,10 +74,7 @@ func writeDefinitions(out *wire.Encoder, spec store.TableSpec, gone []store.Inde
 	types.addSpec(spec)
 	out.NamedArray("AttributeDefinitions")
 	for _, name := range types.names {
-		out.Begin()
-		out.NamedText("AttributeName", name)
-		out.NamedText("AttributeType", string(rune(types.types[name])))
-		out.End()
+		out.TextObject("AttributeName", name, "AttributeType", string(rune(types.types[name])))
 	}
 	out.EndArray()
 }
@@ -86,10 +83,7 @@ func writeKey(out *wire.Encoder, key *store.KeySpec) {
 	out.NamedArray("KeySchema")
 	elements := func(attrs []store.KeyAttr, kind string) {
 		for _, a := range attrs {
-			out.Begin()
-			out.NamedText("AttributeName", a.Name)
-			out.NamedText("KeyType", kind)
-			out.End()
+			out.TextObject("AttributeName", a.Name, "KeyType", kind)
 		}
 	}
 	elements(key.PartitionAttrs(), "HASH")

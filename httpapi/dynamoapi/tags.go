@@ -183,13 +183,9 @@ func (r *listTagsOfResource) run(c *call) error {
 	}
 	c.out.NamedArray("Tags")
 	for _, key := range slices.Sorted(maps.Keys(d.Settings.Tags)) {
-		if r.after.Set && key <= r.after.V {
-			continue
+		if !r.after.Set || key > r.after.V {
+			c.out.TextObject("Key", key, "Value", d.Settings.Tags[key])
 		}
-		c.out.Begin()
-		c.out.NamedText("Key", key)
-		c.out.NamedText("Value", d.Settings.Tags[key])
-		c.out.End()
 	}
 	c.out.EndArray()
 	return nil

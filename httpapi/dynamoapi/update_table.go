@@ -223,7 +223,7 @@ func (v *indexDefinition) checkUpdate(before store.TableDescription, mode string
 	case checkBounds(v.throughput) != nil:
 		return errValidation("This operation cannot be performed with given input values. " +
 			"Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate")
-	case !slices.ContainsFunc(before.Spec.Indexes, func(ix store.IndexSpec) bool { return !ix.Local && ix.Name == v.name.V }):
+	case indexOf(&before.Spec, v.name.V) == nil || indexOf(&before.Spec, v.name.V).Local:
 		return errNoTable()
 	case mode == store.BillingOnDemand && (v.throughput.Set || !v.warm.Set && v.onDemand.V == throughputSpec{}):
 		return errWrong("The only Updates for index: %s when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput", v.name.V)
@@ -292,7 +292,7 @@ func (r *updateTable) look(before, after store.TableDescription) look {
 		}
 	}
 	for _, ix := range before.Spec.Indexes {
-		if !slices.ContainsFunc(after.Spec.Indexes, func(have store.IndexSpec) bool { return have.Name == ix.Name }) {
+		if indexOf(&after.Spec, ix.Name) == nil {
 			l.gone = append(l.gone, ix)
 		}
 	}

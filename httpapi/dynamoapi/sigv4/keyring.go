@@ -36,12 +36,6 @@ type Secret string
 
 const hidden = "(secret)"
 
-// String implements fmt.Stringer.
-func (Secret) String() string { return hidden }
-
-// GoString implements fmt.GoStringer.
-func (Secret) GoString() string { return hidden }
-
 // Format implements fmt.Formatter: whatever the verb is.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(hidden)) }
 

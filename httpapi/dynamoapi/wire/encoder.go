@@ -121,6 +121,15 @@ func (e *Encoder) NamedText(name, text string) {
 	e.Text(text)
 }
 
+// TextObject writes an object whose members are strings: a name, a text, a name, a text...
+func (e *Encoder) TextObject(pairs ...string) {
+	e.Begin()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		e.NamedText(pairs[i], pairs[i+1])
+	}
+	e.End()
+}
+
 // NamedInt writes a member that is a whole number.
 func (e *Encoder) NamedInt(name string, n int64) {
 	e.Name(name)
