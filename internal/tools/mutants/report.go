@@ -125,7 +125,7 @@ func write(w io.Writer, rows []row) error {
 	}
 	fmt.Fprintf(&b, `# Mutants
 
-Ways in which synchronisation could be wrong, each planted alone, and what noticed it. Written by `+"`make mutants`"+`, which
+Ways in which synchronisation, or cricket's rules, could be wrong, each planted alone, and what noticed it. Written by `+"`make mutants`"+`, which
 changes neither the tree nor what is shipped (`+"`internal/tools/mutants`"+`), a row for each mutant that it plants; with `+"`ARGS=-sim`"+` it
 plays the simulation alone. The tests that a mutant names stop at the first place that fails, the simulation at the first seed.
 Of the mutants of the protocol four wait for the parts that they belong to: a sweep that removes items with pending entries, a
