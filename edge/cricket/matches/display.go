@@ -1,6 +1,7 @@
 package matches
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -37,12 +38,8 @@ func (s *Service) Display(ctx context.Context, id string) (cricket.Display, erro
 func (s *Service) Card(ctx context.Context, id string) (cricket.Card, error) {
 	card := cricket.Card{MatchID: id, Innings: []cricket.CardInnings{}}
 	err := s.store.View(ctx, func(tx *store.Tx) error {
-		item, err := tx.Get(tables.Fixtures, tables.MatchKey(id))
-		if err != nil {
-			return err
-		}
-		if item == nil {
-			return noMatch(id)
+		if item, err := tx.Get(tables.Fixtures, tables.MatchKey(id)); err != nil || item == nil {
+			return cmp.Or(err, noMatch(id))
 		}
 		for n := 1; ; n++ {
 			var in cricket.CardInnings
@@ -101,14 +98,17 @@ func writeCached(tx *store.Tx, key string, state any, until int64) error {
 	if err != nil {
 		return err
 	}
+	return cacheState(tx, key, string(raw), until)
+}
+
+// cacheState is writeCached of what is encoded already.
+func cacheState(tx *store.Tx, key, state string, until int64) error {
 	item, err := tx.Get(tables.Display, attr.Item{"cacheKey": attr.S(key)})
-	if err != nil || item != nil && timeless(item["state"].Str()) == timeless(string(raw)) {
+	if err != nil || item != nil && timeless(item["state"].Str()) == timeless(state) {
 		return err
 	}
 	_, err = tx.Put(store.PutItem{Table: tables.Display, NoOld: true, Item: attr.Item{
-		"cacheKey": attr.S(key),
-		"state":    attr.S(string(raw)),
-		"ttl":      attr.Int(until),
+		"cacheKey": attr.S(key), "state": attr.S(state), "ttl": attr.Int(until),
 	}})
 	return err
 }

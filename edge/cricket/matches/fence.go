@@ -1,9 +1,11 @@
 package matches
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
@@ -39,4 +41,15 @@ func (e *FencedOffError) Error() string {
 // Unwrap returns the fault.
 func (e *FencedOffError) Unwrap() error {
 	return fault.New(fault.Conflict, "deposed", "match %s has passed to another node", e.MatchID)
+}
+
+// fencedOff is the error of a write under ownFence: a *FencedOffError where the row has a later fence, in the attribute that the
+// write compares.
+func fencedOff(err error, matchID, attribute string) error {
+	failed, ok := errors.AsType[*store.ConditionFailedError](err)
+	if !ok {
+		return err
+	}
+	fence, _ := failed.Old[attribute].Int()
+	return &FencedOffError{matchID, fence}
 }

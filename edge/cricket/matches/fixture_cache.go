@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"iter"
 	"strconv"
 	"time"
 
@@ -97,33 +98,32 @@ func (FixtureCache) Batch(tx *store.Tx, ids ...string) ([]CachedFixture, error) 
 // ByLeague returns the fresh replies of a league's matches by their start.
 func (FixtureCache) ByLeague(tx *store.Tx, leagueID string) ([]CachedFixture, error) {
 	now := tx.Now()
-	var items []attr.Item
-	for item, err := range tx.QueryAll(store.Query{
+	return freshReplies(tx.QueryAll(store.Query{
 		Table: tables.FixtureCache, Index: "leagueId-startingAt-index",
 		KeyCondition: "leagueId = :lid", Filter: "#ttl > :now",
 		Params: expr.Params{
 			Names:  map[string]string{"#ttl": "ttl"},
 			Values: attr.Item{":lid": attr.S(leagueID), ":now": attr.Int(now.Unix())},
 		},
-	}) {
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
-	}
-	return cachedFixtures(items, now), nil
+	}), now)
 }
 
 // All returns every fresh reply.
 func (FixtureCache) All(tx *store.Tx) ([]CachedFixture, error) {
-	var items []attr.Item
-	for item, err := range tx.ScanAll(store.Scan{Table: tables.FixtureCache}) {
+	return freshReplies(tx.ScanAll(store.Scan{Table: tables.FixtureCache}), tx.Now())
+}
+
+// freshReplies reads what a walk finds, but for what is past its time or cannot be read.
+func freshReplies(items iter.Seq2[attr.Item, error], now time.Time) (all []CachedFixture, err error) {
+	for item, err := range items {
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, item)
+		if f, ok := cachedFixture(item, now); ok {
+			all = append(all, f)
+		}
 	}
-	return cachedFixtures(items, tx.Now()), nil
+	return all, nil
 }
 
 // Put keeps a reply for the holder of the match's lease. ErrTooBig if it has no room; then nothing is written, and

@@ -1,7 +1,6 @@
 package matches
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,11 +45,7 @@ func writeFixture(tx *store.Tx, f Fixture, by Owner) error {
 		u.Update += " REMOVE " + strings.Join(remove, ", ")
 	}
 	_, err = tx.Update(u)
-	if failed, ok := errors.AsType[*store.ConditionFailedError](err); ok {
-		fence, _ := failed.Old[tickFence].Int()
-		return &FencedOffError{f.MatchID, fence}
-	}
-	return err
+	return fencedOff(err, f.MatchID, tickFence)
 }
 
 // tickFence is the attribute of a fixture with the fence of the tick that wrote it last.

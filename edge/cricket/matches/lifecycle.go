@@ -2,6 +2,7 @@ package matches
 
 import (
 	"context"
+	"iter"
 	"maps"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -140,20 +141,28 @@ func deleteFollows(tx *store.Tx, matchID string) (more bool, err error) {
 	return page.LastKey != nil, nil
 }
 
-// EndedMatches lists the matches that are over and still have a row.
-func EndedMatches(tx *store.Tx) (ids []string, err error) {
-	for item, err := range tx.ScanAll(store.Scan{
-		Table: tables.ActiveMatches, Filter: "#s = :ended", Projection: "matchId",
-		Params: expr.Params{
-			Names: map[string]string{"#s": "status"}, Values: attr.Item{":ended": attr.S(cricket.ActiveEnded)},
-		},
-	}) {
+// activeRows selects rows of active-matches by a condition on their status, in which #s and :ended stand for it.
+func activeRows(condition, projection string) store.Scan {
+	return store.Scan{
+		Table: tables.ActiveMatches, Filter: condition, Projection: projection,
+		Params: expr.Params{Names: map[string]string{"#s": "status"}, Values: attr.Item{":ended": attr.S(cricket.ActiveEnded)}},
+	}
+}
+
+// matchIDs are the matches of rows.
+func matchIDs(rows iter.Seq2[attr.Item, error]) (ids []string, err error) {
+	for item, err := range rows {
 		if err != nil {
 			return nil, err
 		}
 		ids = append(ids, item["matchId"].Str())
 	}
 	return ids, nil
+}
+
+// EndedMatches lists the matches that are over and still have a row.
+func EndedMatches(tx *store.Tx) (ids []string, err error) {
+	return matchIDs(tx.ScanAll(activeRows("#s = :ended", "matchId")))
 }
 
 // Polled returns those of the matches that are registered and have not ended.

@@ -113,15 +113,9 @@ func (m *Mirror) Run(ctx context.Context) error {
 // all mirrors every match that has a row.
 func (m *Mirror) all(ctx context.Context) error {
 	var ids []string
-	err := m.Store.View(ctx, func(tx *store.Tx) error {
-		ids = nil
-		for item, err := range tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}) {
-			if err != nil {
-				return err
-			}
-			ids = append(ids, item["matchId"].Str())
-		}
-		return nil
+	err := m.Store.View(ctx, func(tx *store.Tx) (err error) {
+		ids, err = matchIDs(tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}))
+		return err
 	})
 	if err != nil {
 		return err
@@ -177,12 +171,5 @@ func (m *Mirror) mirror(tx *store.Tx, id string) error {
 	if !ok {
 		return nil
 	}
-	item, err := tx.Get(tables.Display, attr.Item{"cacheKey": attr.S(tables.DisplayKey(id))})
-	if err != nil || item != nil && timeless(item["state"].Str()) == timeless(state) {
-		return err
-	}
-	_, err = tx.Put(store.PutItem{Table: tables.Display, NoOld: true, Item: attr.Item{
-		"cacheKey": attr.S(tables.DisplayKey(id)), "state": attr.S(state), "ttl": attr.Int(tx.Now().Add(outlives).Unix()),
-	}})
-	return err
+	return cacheState(tx, tables.DisplayKey(id), state, tx.Now().Add(outlives).Unix())
 }

@@ -162,17 +162,10 @@ func noMatch(id string) error {
 }
 
 // Match returns the fixture of a match.
-func (s *Service) Match(ctx context.Context, id string) (Fixture, error) {
-	var f Fixture
-	err := s.store.View(ctx, func(tx *store.Tx) error {
-		item, err := tx.Get(tables.Fixtures, tables.MatchKey(id))
-		if err != nil {
-			return err
-		}
-		if item == nil {
-			return noMatch(id)
-		}
-		return attr.Unmarshal(item, &f)
+func (s *Service) Match(ctx context.Context, id string) (f Fixture, err error) {
+	err = s.store.View(ctx, func(tx *store.Tx) (err error) {
+		f, err = tables.Get[Fixture](tx, tables.Fixtures, tables.MatchKey(id), noMatch(id))
+		return err
 	})
 	return f, err
 }
@@ -191,17 +184,9 @@ func (s *Service) State(ctx context.Context, id string) (st cricket.State, found
 func (s *Service) Live(ctx context.Context) ([]Fixture, error) {
 	var out []Fixture
 	err := s.store.View(ctx, func(tx *store.Tx) error {
-		var ids []string
-		for item, err := range tx.ScanAll(store.Scan{
-			Table: tables.ActiveMatches, Filter: "NOT #s = :ended", Projection: "matchId",
-			Params: expr.Params{
-				Names: map[string]string{"#s": "status"}, Values: attr.Item{":ended": attr.S(cricket.ActiveEnded)},
-			},
-		}) {
-			if err != nil {
-				return err
-			}
-			ids = append(ids, item["matchId"].Str())
+		ids, err := matchIDs(tx.ScanAll(activeRows("NOT #s = :ended", "matchId")))
+		if err != nil {
+			return err
 		}
 		found, err := Fixtures{}.Batch(tx, ids...)
 		out = slices.DeleteFunc(found, func(f Fixture) bool {
@@ -219,13 +204,7 @@ func (s *Service) Live(ctx context.Context) ([]Fixture, error) {
 func (s *Service) Active(ctx context.Context) ([]cricket.State, error) {
 	var out []cricket.State
 	err := s.store.View(ctx, func(tx *store.Tx) (err error) {
-		out, err = tables.Decode[cricket.State](tx.ScanAll(store.Scan{
-			Table: tables.ActiveMatches, Filter: "NOT #s = :ended",
-			Params: expr.Params{
-				Names:  map[string]string{"#s": "status"},
-				Values: attr.Item{":ended": attr.S(cricket.ActiveEnded)},
-			},
-		}))
+		out, err = tables.Decode[cricket.State](tx.ScanAll(activeRows("NOT #s = :ended", "")))
 		return err
 	})
 	return out, err

@@ -1,7 +1,6 @@
 package matches
 
 import (
-	"errors"
 	"reflect"
 	"strings"
 	"time"
@@ -50,11 +49,7 @@ func putState(tx *store.Tx, item attr.Item, by Owner) error {
 	_, err := tx.Put(store.PutItem{
 		Table: tables.ActiveMatches, Item: item, Condition: ownFence, Params: by.fenceParams(),
 	})
-	if failed, ok := errors.AsType[*store.ConditionFailedError](err); ok {
-		fence, _ := failed.Old[fenceName].Int()
-		return &FencedOffError{item["matchId"].Str(), fence}
-	}
-	return err
+	return fencedOff(err, item["matchId"].Str(), fenceName)
 }
 
 // keepUnknown takes over the attributes of a row that this version's state does not have: a newer one has written them.

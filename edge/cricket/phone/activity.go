@@ -94,13 +94,26 @@ type sessionChange struct {
 	after        []store.ItemRef // rows whose changes others see first
 }
 
-// apply makes the change. #s stands for status and #ttl for ttl where they are used; :now is the transaction's.
+// change is a change of a session's row.
+func (s *Session) change(update, condition string, values attr.Item) sessionChange {
+	return sessionChange{matchID: s.MatchID, key: s.Key, update: update, condition: condition, values: values}
+}
+
+// apply makes the change. #s stands for status and #ttl for ttl where they are used, :now is the transaction's, and :pending,
+// :active, :suspended, :ended and :refused are the words of that name.
 func (c sessionChange) apply(tx *store.Tx) (s Session, err error) {
 	p := expr.Params{Names: map[string]string{}, Values: attr.Item{}}
 	text := c.update + " " + c.condition
 	for placeholder, name := range map[string]string{"#s": "status", "#ttl": "ttl"} {
 		if strings.Contains(text, placeholder) {
 			p.Names[placeholder] = name
+		}
+	}
+	for _, word := range []string{
+		string(SessionPending), string(SessionActive), string(SessionSuspended), string(SessionEnded), string(StartRefused),
+	} {
+		if strings.Contains(text, ":"+word) {
+			p.Values[":"+word] = attr.S(word)
 		}
 	}
 	maps.Copy(p.Values, c.values)
@@ -170,7 +183,7 @@ func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expir
 		condition: wanted,
 		values: attr.Item{
 			":status": attr.S(string(SessionPending)), ":user": attr.S(userID), ":device": attr.S(deviceID),
-			":ttl": attr.Int(expires), ":ended": attr.S(string(SessionEnded)),
+			":ttl": attr.Int(expires),
 		},
 	}
 	if old.UpdateToken != "" {
@@ -203,8 +216,7 @@ func endChange(tx *store.Tx, matchID, key string, why EndReason) sessionChange {
 		matchID: matchID, key: key,
 		update: "SET #s = :ended, endedAt = :now, endReason = :why, #ttl = :ttl",
 		values: attr.Item{
-			":ended": attr.S(string(SessionEnded)), ":why": attr.S(string(why)),
-			":ttl": attr.Int(tx.Now().Add(endedLife).Unix()),
+			":why": attr.S(string(why)), ":ttl": attr.Int(tx.Now().Add(endedLife).Unix()),
 		},
 	}
 }
@@ -223,37 +235,23 @@ func (a Activities) Ended(tx *store.Tx, s *Session, why EndReason) (done bool, e
 
 // Settle notes that the end push owed by an ended session has gone out.
 func (Activities) Settle(tx *store.Tx, s *Session) (done bool, err error) {
-	return sessionChange{
-		matchID: s.MatchID, key: s.Key,
-		update: "REMOVE updateToken", condition: "#s = :ended AND updateToken = :token",
-		values: attr.Item{":ended": attr.S(string(SessionEnded)), ":token": attr.S(s.UpdateToken)},
-	}.applyIf(tx)
+	return s.change("REMOVE updateToken", "#s = :ended AND updateToken = :token", attr.Item{":token": attr.S(s.UpdateToken)}).applyIf(tx)
 }
 
 // Suspend takes a rejected token out of its session. A token that came meanwhile stays.
 func (Activities) Suspend(tx *store.Tx, s *Session) (done bool, err error) {
-	return sessionChange{
-		matchID: s.MatchID, key: s.Key,
-		update:    "SET #s = :suspended, suspendedAt = :now REMOVE updateToken, " + startFields,
-		condition: "#s = :active AND updateToken = :token",
-		values: attr.Item{
-			":suspended": attr.S(string(SessionSuspended)), ":active": attr.S(string(SessionActive)),
-			":token": attr.S(s.UpdateToken),
-		},
-	}.applyIf(tx)
+	return s.change(
+		"SET #s = :suspended, suspendedAt = :now REMOVE updateToken, "+startFields,
+		"#s = :active AND updateToken = :token", attr.Item{":token": attr.S(s.UpdateToken)},
+	).applyIf(tx)
 }
 
 // Rest puts a session whose activity was ended on purpose back to waiting: overnight, or to be renewed.
 func (Activities) Rest(tx *store.Tx, s *Session) (done bool, err error) {
-	c := sessionChange{
-		matchID: s.MatchID, key: s.Key,
-		update:    "SET #s = :pending REMOVE updateToken, channelId, sessionStartedAt, " + startFields,
-		condition: "#s = :active AND updateToken = :token",
-		values: attr.Item{
-			":pending": attr.S(string(SessionPending)), ":active": attr.S(string(SessionActive)),
-			":token": attr.S(s.UpdateToken),
-		},
-	}
+	c := s.change(
+		"SET #s = :pending REMOVE updateToken, channelId, sessionStartedAt, "+startFields,
+		"#s = :active AND updateToken = :token", attr.Item{":token": attr.S(s.UpdateToken)},
+	)
 	if s.UpdateToken == "" {
 		c.condition = "#s = :active AND channelId = :token"
 		c.values[":token"] = attr.S(s.ChannelID)
@@ -263,71 +261,44 @@ func (Activities) Rest(tx *store.Tx, s *Session) (done bool, err error) {
 
 // Joined notes that a start was accepted whose activity listens to a channel: it has no token of its own to wait for.
 func (Activities) Joined(tx *store.Tx, s *Session, channel string) (done bool, err error) {
-	return sessionChange{
-		matchID: s.MatchID, key: s.Key,
-		update: "SET #s = :active, channelId = :channel, sessionStartedAt = :now " +
-			"REMOVE suspendedAt, " + startFields,
-		condition: "#s IN (:pending, :suspended)",
-		values: attr.Item{
-			":active": attr.S(string(SessionActive)), ":channel": attr.S(channel),
-			":pending": attr.S(string(SessionPending)), ":suspended": attr.S(string(SessionSuspended)),
-		},
-	}.applyIf(tx)
+	return s.change(
+		"SET #s = :active, channelId = :channel, sessionStartedAt = :now REMOVE suspendedAt, "+startFields,
+		"#s IN (:pending, :suspended)", attr.Item{":channel": attr.S(channel)},
+	).applyIf(tx)
 }
 
 // Starting notes, before a start push leaves, that it does: a crash must not start a second activity.
 func (Activities) Starting(tx *store.Tx, s *Session) (done bool, err error) {
-	return sessionChange{
-		matchID: s.MatchID, key: s.Key,
-		update:    "SET startTries = if_not_exists(startTries, :zero) + :one, startSentAt = :now REMOVE startAnswer",
-		condition: "#s IN (:pending, :suspended)",
-		values: attr.Item{
-			":zero": attr.Int(0), ":one": attr.Int(1), ":pending": attr.S(string(SessionPending)),
-			":suspended": attr.S(string(SessionSuspended)),
-		},
-	}.applyIf(tx)
+	return s.change(
+		"SET startTries = if_not_exists(startTries, :zero) + :one, startSentAt = :now REMOVE startAnswer",
+		"#s IN (:pending, :suspended)", attr.Item{":zero": attr.Int(0), ":one": attr.Int(1)},
+	).applyIf(tx)
 }
 
 // Answered notes what came of the start that was noted at an instant.
 func (Activities) Answered(tx *store.Tx, s *Session, noted time.Time, answer StartAnswer) (done bool, err error) {
-	return sessionChange{
-		matchID: s.MatchID, key: s.Key,
-		update: "SET startAnswer = :answer", condition: "startSentAt = :noted",
-		values: attr.Item{":answer": attr.S(string(answer)), ":noted": attr.Time(noted)},
-	}.applyIf(tx)
+	return s.change(
+		"SET startAnswer = :answer", "startSentAt = :noted",
+		attr.Item{":answer": attr.S(string(answer)), ":noted": attr.Time(noted)},
+	).applyIf(tx)
 }
 
 // Unsent notes that the start that was noted at an instant never left: it was no try.
 func (Activities) Unsent(tx *store.Tx, s *Session, noted time.Time) (done bool, err error) {
-	return sessionChange{
-		matchID: s.MatchID, key: s.Key,
-		update: "SET startAnswer = :answer, startTries = startTries - :one", condition: "startSentAt = :noted",
-		values: attr.Item{":answer": attr.S(string(StartRefused)), ":noted": attr.Time(noted), ":one": attr.Int(1)},
-	}.applyIf(tx)
+	return s.change(
+		"SET startAnswer = :refused, startTries = startTries - :one", "startSentAt = :noted",
+		attr.Item{":noted": attr.Time(noted), ":one": attr.Int(1)},
+	).applyIf(tx)
 }
 
 // Again forgets the starts that Apple refused: there is news of the device.
 func (Activities) Again(tx *store.Tx, s *Session) (done bool, err error) {
-	return sessionChange{
-		matchID: s.MatchID, key: s.Key,
-		update:    "REMOVE " + startFields,
-		condition: "#s IN (:pending, :suspended) AND startAnswer = :refused",
-		values: attr.Item{
-			":refused": attr.S(string(StartRefused)), ":pending": attr.S(string(SessionPending)), ":suspended": attr.S(string(SessionSuspended)),
-		},
-	}.applyIf(tx)
+	return s.change("REMOVE "+startFields, "#s IN (:pending, :suspended) AND startAnswer = :refused", nil).applyIf(tx)
 }
 
 // Get returns a session by match and sort key; NotFound if there is none.
-func (Activities) Get(tx *store.Tx, matchID, key string) (s Session, err error) {
-	item, err := tx.Get(tables.LiveActivities, sessionKey(matchID, key))
-	if err != nil {
-		return Session{}, err
-	}
-	if item == nil {
-		return Session{}, noSession(matchID)
-	}
-	return s, attr.Unmarshal(item, &s)
+func (Activities) Get(tx *store.Tx, matchID, key string) (Session, error) {
+	return tables.Get[Session](tx, tables.LiveActivities, sessionKey(matchID, key), noSession(matchID))
 }
 
 // OfMatch lists the sessions of a match.

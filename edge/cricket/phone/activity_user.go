@@ -88,7 +88,7 @@ func (Activities) running(tx *store.Tx, fx *matches.Fixture, old *Session, c ses
 	c.update = "SET #s = :active, updateToken = :token, userId = :user, deviceId = :device, " +
 		"sessionStartedAt = :began, createdAt = if_not_exists(createdAt, :now), #ttl = :ttl " +
 		"REMOVE endedAt, endReason, suspendedAt, resumedAt, channelId, " + startFields
-	c.values[":active"], c.values[":began"], c.values[":ttl"] = attr.S(string(SessionActive)), attr.Time(began), attr.Int(expires)
+	c.values[":began"], c.values[":ttl"] = attr.Time(began), attr.Int(expires)
 	return c.apply(tx)
 }
 

@@ -42,12 +42,8 @@ func (d *Device) tokenKeys() []string {
 }
 
 // tokenOwner returns the entry of a token; without one its UserID is empty.
-func tokenOwner(tx *store.Tx, key string) (e tokenEntry, err error) {
-	item, err := tx.Get(tables.DeviceTokens, tokenKey(key))
-	if err != nil || item == nil {
-		return tokenEntry{}, err
-	}
-	return e, attr.Unmarshal(item, &e)
+func tokenOwner(tx *store.Tx, key string) (tokenEntry, error) {
+	return tables.Get[tokenEntry](tx, tables.DeviceTokens, tokenKey(key), nil)
 }
 
 func (e *tokenEntry) put(tx *store.Tx) error {

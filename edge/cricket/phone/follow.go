@@ -121,15 +121,8 @@ func (Follows) SetTeam(tx *store.Tx, matchID, userID string, teamID int64) (f Fo
 }
 
 // Get returns a user's follow of a match; NotFound if there is none.
-func (Follows) Get(tx *store.Tx, matchID, userID string) (f Follow, err error) {
-	item, err := tx.Get(tables.Follows, followKey(matchID, userID))
-	if err != nil {
-		return Follow{}, err
-	}
-	if item == nil {
-		return Follow{}, noFollow(matchID)
-	}
-	return f, attr.Unmarshal(item, &f)
+func (Follows) Get(tx *store.Tx, matchID, userID string) (Follow, error) {
+	return tables.Get[Follow](tx, tables.Follows, followKey(matchID, userID), noFollow(matchID))
 }
 
 // Of lists the followers of a match.

@@ -81,6 +81,20 @@ func One[T any](tx *store.Tx, table string, key attr.Item, missing error) (row T
 	return row, nil
 }
 
+// Get decodes a row; missing is what is returned where there is none, and may be nil. A row that cannot be decoded is an error:
+// what is decided by it must not be decided as if it were not there.
+func Get[T any](tx *store.Tx, table string, key attr.Item, missing error) (row T, err error) {
+	item, err := tx.Get(table, key)
+	switch {
+	case err != nil:
+		return row, err
+	case item == nil:
+		return row, missing
+	default:
+		return row, attr.Unmarshal(item, &row)
+	}
+}
+
 // GetAll reads items by their keys, a hundred at a time, and asks again for what a batch had no room for. What is not
 // there is left out.
 func GetAll(tx *store.Tx, table string, keys []attr.Item) (items []attr.Item, err error) {
