@@ -29,8 +29,10 @@ type detection struct {
 
 // detect finds everything that has happened in a match as the snapshot has it, in order. It knows nothing of what was
 // announced before: keys do. So a poll that was missed, a restart and a second poller all find the same events. What the
-// snapshot cannot show comes from prev: an interruption that is over, balls that it leaves out. With a time it leaves out what is recorded and older than that, for
-// nobody asks for it again; of what must stay true it gives all but the text.
+// snapshot cannot show comes from prev: an interruption that is over, balls that it leaves out.
+//
+// With a time it leaves out what is recorded and older than that, for nobody asks for it again; of what must stay true it
+// returns all but the text.
 func detect(prev *State, s *Snapshot, recorded keySet, recent *time.Time) *detection {
 	d := &detection{s: s, recorded: recorded, recent: recent, spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}}
 	d.m = prev.Memory.next(prev, s, recorded)

@@ -13,12 +13,9 @@ const (
 )
 
 // sanitize returns a snapshot that the rules can count on: innings numbered from 1 without a gap (but for one that was
-// forfeited), rows and balls of those alone, every ball once and in order, nothing below zero. A snapshot that is so
-// already is given as it is.
+// forfeited), rows and balls of those alone, every ball once and in order, nothing below zero. Of innings 1, 2 and 4 of a T20,
+// say, 4 goes, with its rows and balls. Lists that are so already are not copied.
 func (s *Snapshot) sanitize() *Snapshot {
-	if s.isSane() {
-		return s
-	}
 	fixed := *s
 	fixed.Overs = min(max(s.Overs, 0), maxRuns)
 	fixed.RevTarget = min(max(s.RevTarget, 0), maxRuns)
@@ -38,41 +35,20 @@ func (s *Snapshot) sanitize() *Snapshot {
 		}
 		fixed.Innings = append(fixed.Innings, in)
 	}
-	fixed.Batting = slices.DeleteFunc(slices.Clone(s.Batting), func(r BattingRow) bool { return !saneBatting(&r, n) })
-	fixed.Bowling = slices.DeleteFunc(slices.Clone(s.Bowling), func(r BowlingRow) bool { return !saneBowling(&r, n) })
-	fixed.Balls = sanitizeBalls(s.Balls, n)
+	fixed.Batting = keep(s.Batting, func(r *BattingRow) bool { return saneBatting(r, n) })
+	fixed.Bowling = keep(s.Bowling, func(r *BowlingRow) bool { return saneBowling(r, n) })
+	fixed.Balls = inOrder(keep(s.Balls, func(b *Ball) bool { return saneBall(b, n) }))
 	return &fixed
 }
 
-func (s *Snapshot) isSane() bool {
-	if s.Overs < 0 || s.Overs > maxRuns || s.RevTarget < 0 || s.RevTarget > maxRuns || len(s.Innings) > maxInnings {
-		return false
-	}
-	n := 0
-	for i := range s.Innings {
-		in := &s.Innings[i]
-		if !s.follows(n, in.No) || in.Runs < 0 || in.Runs > maxRuns || in.Wickets < 0 || in.Wickets > 99 ||
-			in.Penalty < 0 || in.Penalty > maxRuns || in.Powerplay < 0 || !overs(in.Overs) {
-			return false
-		}
-		n = in.No
-	}
-	for i := range s.Batting {
-		if !saneBatting(&s.Batting[i], n) {
-			return false
+// keep returns the rows that are sane: the list itself if all are.
+func keep[T any](rows []T, sane func(*T) bool) []T {
+	for i := range rows {
+		if !sane(&rows[i]) {
+			return slices.DeleteFunc(slices.Clone(rows), func(r T) bool { return !sane(&r) })
 		}
 	}
-	for i := range s.Bowling {
-		if !saneBowling(&s.Bowling[i], n) {
-			return false
-		}
-	}
-	for i := range s.Balls {
-		if !saneBall(&s.Balls[i], n) || i > 0 && ballOrder(&s.Balls[i-1], &s.Balls[i]) >= 0 {
-			return false
-		}
-	}
-	return true
+	return rows
 }
 
 // follows reports whether an innings can have the score line after that of another, 0 for none. Side by side they are but
@@ -102,9 +78,16 @@ func ballOrder(a, b *Ball) int {
 	return cmp.Or(cmp.Compare(a.Innings, b.Innings), cmp.Compare(a.ID, b.ID))
 }
 
-// sanitizeBalls orders the balls. Of two with one id the one written last counts, else the later in the reply.
-func sanitizeBalls(balls []Ball, innings int) []Ball {
-	out := slices.DeleteFunc(slices.Clone(balls), func(b Ball) bool { return !saneBall(&b, innings) })
+// inOrder orders the balls. Of two with one id the one written last counts, else the later in the reply.
+func inOrder(balls []Ball) []Ball {
+	ordered := true
+	for i := 1; i < len(balls) && ordered; i++ {
+		ordered = ballOrder(&balls[i-1], &balls[i]) < 0
+	}
+	if ordered {
+		return balls
+	}
+	out := slices.Clone(balls)
 	slices.SortStableFunc(out, func(a, b Ball) int { return cmp.Or(ballOrder(&a, &b), a.UpdatedAt.Compare(b.UpdatedAt)) })
 	kept := out[:0]
 	for i := range out {
