@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 func Serve(ctx context.Context, c Config, version string, log *slog.Logger, again Reload) error {
 	p := node.Parts{
 		Clock: clock.Real(), Speed: "real", Version: version, Log: log, Apps: c.running(), HTTP: c.HTTP, Auth: c.Auth.Maker(c.DataDir, log),
+		Session: c.Auth.Session, Tokens: c.Auth.DevIssuer,
 	}
 	var dynamodb int
 	p.Connections, dynamodb = c.connections(connlimit.Files(), log)
@@ -45,6 +47,11 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	if err != nil {
 		return err
 	}
+	stopLogin, err := c.Auth.ServeLogin(ctx, c.DataDir, log)
+	if err != nil {
+		return errors.Join(err, n.Close())
+	}
+	defer stopLogin()
 	if err := secretfile.Check(c.DataDir); err != nil {
 		log.Warn("the data directory is open to other users: chmod 700", "dir", c.DataDir, "err", err.Error())
 	}

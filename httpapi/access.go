@@ -20,6 +20,7 @@ const (
 	_        Access = iota
 	Public          // anybody; who it is does not matter
 	Optional        // anybody; Identity tells who it is, where that is known
+	Guest           // a user, whoever has the API key, or somebody with an anonymous id of the application
 	User            // a user, or whoever has the API key: that one has no Subject
 	Admin           // a member of the admin group, or whoever has the API key
 )
@@ -66,7 +67,7 @@ func permit(a Access, id auth.Identity, err error) error {
 	switch a {
 	case Public, Optional:
 		return nil
-	case User:
+	case Guest, User:
 		return err
 	case Admin:
 		if err == nil && !id.Admin {
@@ -106,9 +107,27 @@ func challenge(c *gin.Context, err error) {
 var errSignIn error = fault.New(fault.Unauthorized, "unauthorized",
 	"Sign in: send Authorization: Bearer and an ID token, or an X-API-Key.")
 
-// identify finds out who is asking: by the headers, by the cookie where it counts, or by the demo's leave. What a program
-// says in headers is never replaced by what a browser adds by itself.
+// identify finds out who is asking, as the application of the route knows them.
 func (s *Server) identify(c *gin.Context, a Access) (auth.Identity, error) {
+	id, err := s.byCredentials(c, a)
+	m := appOf(c)
+	if m == nil {
+		return id, err
+	}
+	if err == nil {
+		return m.knows(s, id)
+	}
+	if (a == Guest || a == Optional) && errors.Is(err, errSignIn) {
+		if guest := m.guest(s, c.Request); guest != "" {
+			return auth.Identity{Subject: guest, Scheme: auth.Anonymous}, nil
+		}
+	}
+	return id, err
+}
+
+// byCredentials finds out who is asking: by the headers, by a cookie where it counts, or by the demo's leave. What a program
+// says in headers is never replaced by what a browser adds by itself.
+func (s *Server) byCredentials(c *gin.Context, a Access) (auth.Identity, error) {
 	if s.cfg.Auth == nil {
 		return auth.Identity{}, errSignIn
 	}
@@ -116,7 +135,9 @@ func (s *Server) identify(c *gin.Context, a Access) (auth.Identity, error) {
 	if !errors.Is(err, auth.ErrNone) {
 		return id, err
 	}
-	id, err = s.byCookie(c.Request)
+	if id, err = s.bySession(c, a); errors.Is(err, errSignIn) {
+		id, err = s.byCookie(c.Request)
+	}
 	if err != nil && s.cfg.Demo != nil && a != Public && s.demoFor(c.Request) {
 		return s.signInDemo(c)
 	}

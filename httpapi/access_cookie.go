@@ -23,18 +23,27 @@ const maxCookie = 3900
 // counts for looking at pages and streams, and else only in what our own pages send. Two cookies of the name are one
 // that somebody else has set for the whole domain, and nobody can tell which.
 func (s *Server) byCookie(r *http.Request) (auth.Identity, error) {
-	found := r.CookiesNamed(cookieName)
+	token, err := s.cookie(r, cookieName)
+	if err != nil {
+		return auth.Identity{}, err
+	}
+	return s.cfg.Auth.Verify(r.Context(), token)
+}
+
+// cookie is the value of a cookie that counts here.
+func (s *Server) cookie(r *http.Request, name string) (string, error) {
+	found := r.CookiesNamed(name)
 	switch {
 	case len(found) == 0:
-		return auth.Identity{}, errSignIn
+		return "", errSignIn
 	case len(found) > 1:
-		return auth.Identity{}, fault.New(fault.Unauthorized, "unauthorized", "There is more than one cookie %s.", cookieName)
+		return "", fault.New(fault.Unauthorized, "unauthorized", "There is more than one cookie %s.", name)
 	}
 	looks := safe(r) && (isStream(r) || s.appAt(r.URL.Path) == nil)
 	if !looks && !sameOrigin(r) || crossOrigin(r) && !isNavigation(r) {
-		return auth.Identity{}, errSignIn
+		return "", errSignIn
 	}
-	return s.cfg.Auth.Verify(r.Context(), found[0].Value)
+	return found[0].Value, nil
 }
 
 func safe(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
@@ -84,9 +93,9 @@ func (s *Server) setCookie(c *gin.Context, token string, expires time.Time) {
 	})
 }
 
-func (s *Server) clearCookie(c *gin.Context) {
+func (s *Server) clearCookie(c *gin.Context, name string) {
 	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // as the one that it takes away
-		Name: cookieName, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.overTLS(c.Request), MaxAge: -1,
+		Name: name, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.overTLS(c.Request), MaxAge: -1,
 	})
 }
 

@@ -32,7 +32,7 @@ func TestEveryRoute(t *testing.T) {
 // asked has everybody ask for a route.
 func asked(t *testing.T, s *Server, r Route, path string, all []web.Caller, page bool) {
 	t.Helper()
-	level := map[Access]string{Public: "public", Optional: "public", User: "user", Admin: "admin"}[r.Access]
+	level := map[Access]string{Public: "public", Optional: "public", Guest: "user", User: "user", Admin: "admin"}[r.Access]
 	for i := range all {
 		if r.Access == Public && i%8 != 0 {
 			continue // there is nothing to decide
@@ -103,7 +103,7 @@ func TestNobodyCanSignIn(t *testing.T) {
 	for _, r := range s.table() {
 		for _, path := range r.paths {
 			w := web.Ask(s.Handler(), r.Method, web.Filled(path, "c1"), "{}", "Authorization", "Bearer "+web.AdminToken(), "X-API-Key", "", "Content-Type", "text/plain")
-			if want := r.Access == User || r.Access == Admin; (web.Verdict(w) == web.SignIn) != want {
+			if want := r.Access >= Guest; (web.Verdict(w) == web.SignIn) != want {
 				t.Errorf("%s %s: %d %s", r.Method, path, w.Code, w.Body)
 			}
 		}

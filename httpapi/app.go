@@ -31,6 +31,7 @@ type App struct {
 	Problem func(*Failure) any                             // the JSON body of an error under the mount, 404s and panics too; it may set another status; nil: problem+json
 	Strict  bool                                           // bodies with unknown members are refused
 	CORS    []string                                       // origins of web applications that may call; none: only our own pages
+	SignIn  SignIn                                         // who its people are; zero: those of all issuers of the node
 	Rate    RateConfig                                     // how much each may ask of it, counted by itself; zero: as the node allows, with the others
 	Ready   func(ctx context.Context) []operator.Check     // beside the node's own; nil: none
 	Status  func(node *operator.NodeStatus) map[string]any // members that it adds to /statusz; nil: none
@@ -57,6 +58,15 @@ type App struct {
 
 	// Operator is its part of the operator's page, at an instant of the node's clock. It is asked at most once a second.
 	Operator func(ctx context.Context, now time.Time) (operator.Part, error)
+}
+
+// SignIn are the schemes by which an application knows people, besides the API key. What a route asks of them is its Access.
+type SignIn struct {
+	// Issuers are those whose people it knows, by their names in the node's settings; none: all of them.
+	Issuers []string
+	// Anonymous is the cookie with the id of somebody who has not signed in, a UUID in small letters; empty: there are none such.
+	// A user whose id looks like one is then known as "<issuer>|<id>": nobody becomes a user by a cookie.
+	Anonymous string
 }
 
 // Handler is a route's code: it answers, or returns the error to answer with.

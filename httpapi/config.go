@@ -11,6 +11,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/httpapi/session"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
@@ -20,6 +21,12 @@ import (
 type RateConfig struct {
 	PerMinute int // 0: no limit
 	Burst     int
+}
+
+// People are those who sign in with a browser: at which issuers, and what the node remembers of them.
+type People struct {
+	Issuers  *auth.Verifier
+	Sessions *session.Keeper
 }
 
 // Config is what a server works with. Journal and Clock are needed; of the rest the zero value will do.
@@ -40,6 +47,8 @@ type Config struct {
 	Ready   func(ctx context.Context) []operator.Check // nil: ready while it runs
 	Metrics *prometheus.Registry                       // nil: an empty one of its own
 	Auth    auth.Authenticator                         // nil: nobody can sign in
+	People  *People                                    // who sign in with a browser; nil: nobody does, but by a token
+	Tokens  bool                                       // development: a token can be pasted to sign in
 	Demo    func() (token string, err error)           // signs in whoever comes from this machine without credentials; nil: nobody
 	Logger  *slog.Logger                               // nil: silent
 	Version string

@@ -64,6 +64,13 @@ func (f *counter) app(t testing.TB, mount string) App {
 			{Method: "DELETE", Path: "/counts/:id", Access: User, Do: f.remove},
 			{Method: "GET", Path: "/counts/:id/stream", Access: User, Do: f.stream, Stream: true},
 			{Method: "GET", Path: "/stream", Access: User, Do: func(c *gin.Context) error { return Stream(c, "all", "") }, Stream: true},
+			{Method: "POST", Path: "/guests", Access: Public, Do: func(c *gin.Context) error {
+				id, err := GuestID(c)
+				return JSON(c, map[string]string{"id": id}, err)
+			}},
+			{Method: "GET", Path: "/me", Access: Optional, Do: f.me},
+			{Method: "GET", Path: "/guesses", Access: Guest, Do: f.me},
+			{Method: "POST", Path: "/guesses", Access: Guest, Do: f.me},
 			{Method: "GET", Path: "/admin/things", Access: Admin, Do: never},
 			{Method: "POST", Path: "/admin/things", Access: Admin, Do: never},
 			{Method: "DELETE", Path: "/admin/things/:id", Access: Admin, Do: never},
@@ -92,6 +99,12 @@ func (f *counter) app(t testing.TB, mount string) App {
 			}, f.failing()
 		},
 	}
+}
+
+// me tells who asks.
+func (f *counter) me(c *gin.Context) error {
+	id, _ := Identity(c)
+	return JSON(c, map[string]any{"subject": id.Subject, "scheme": id.Scheme, "admin": id.Admin, "name": id.Name}, nil)
 }
 
 func (f *counter) failing() error {
@@ -288,7 +301,7 @@ func config(t testing.TB) (*Config, *counter) {
 	t.Helper()
 	f := newCounter("counter", web.NewJournal())
 	return &Config{
-		Apps: []App{f.app(t, "/counter")}, Journal: f, Clock: clock.Real(), Version: "test", Auth: web.ByName{Silent: auth.Identity{Subject: "u0"}},
+		Apps: []App{f.app(t, "/counter")}, Journal: f, Clock: clock.Real(), Version: "test", Auth: web.ByName{Silent: auth.Identity{Subject: "u0"}}, Tokens: true,
 	}, f
 }
 

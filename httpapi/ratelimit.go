@@ -46,7 +46,7 @@ func newBuckets(c RateConfig) (*buckets, error) {
 // bucketOf names who is limited: a user, whatever addresses they come from, the API key, or else the client's address.
 func bucketOf(addr netip.Addr, id auth.Identity) string {
 	switch {
-	case id.Subject != "":
+	case id.Subject != "" && id.Scheme != auth.Anonymous: // anybody has any number of anonymous ids
 		return "user " + id.Subject
 	case id.Key:
 		return "key"
@@ -82,7 +82,7 @@ func (p proxies) failureBuckets(r *http.Request, credentials string) []string {
 func credentialsOf(r *http.Request) string {
 	h := r.Header
 	all := slices.Concat(h.Values("Authorization"), h.Values("X-Api-Key"))
-	for _, cookie := range r.CookiesNamed(cookieName) {
+	for _, cookie := range append(r.CookiesNamed(cookieName), r.CookiesNamed(sessionCookie)...) {
 		all = append(all, cookie.Value)
 	}
 	return strings.Join(all, "\n")

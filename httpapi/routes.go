@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -46,7 +47,7 @@ func (m *mounted) routes() (all []placed) {
 
 // nodeRoutes are the node's own.
 func (s *Server) nodeRoutes() []Route {
-	all := append(append(s.signInRoutes(), s.caRoutes()...), []Route{
+	all := append(slices.Concat(s.signInRoutes(), s.peopleRoutes(), s.caRoutes()), []Route{
 		{Method: "GET", Path: "/livez", Access: Public, Do: s.getLive, Quiet: true},
 		{Method: "GET", Path: "/readyz", Access: Public, Do: s.getReady, Quiet: true},
 		{Method: "GET", Path: "/statusz", Access: Admin, Do: s.getStatus, Quiet: true},

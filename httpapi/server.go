@@ -80,7 +80,7 @@ func New(cfg Config) (*Server, error) {
 		}
 		s.apps = append(s.apps, m)
 	}
-	if err := s.distinct(); err != nil {
+	if err := errors.Join(s.distinct(), s.issuersKnown()); err != nil {
 		return nil, err
 	}
 	s.own = map[string]bool{}

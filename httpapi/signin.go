@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"mime"
@@ -29,7 +30,7 @@ func (s *Server) signInRoutes() []Route {
 	}
 }
 
-// getSignIn is the page where a token can be pasted. A browser that follows a link from elsewhere keeps the cookie to
+// getSignIn is the page where people sign in, or see that they are. A browser that follows a link from elsewhere keeps the cookie to
 // itself: sent on from here it shows it.
 func (s *Server) getSignIn(c *gin.Context) error {
 	to := s.goOn(c.Query("to"))
@@ -39,10 +40,17 @@ func (s *Server) getSignIn(c *gin.Context) error {
 		return HTML(c, http.StatusOK, body, err)
 	}
 	id, _ := Identity(c)
-	return s.signInPage(c, http.StatusOK, page.SignInInput{To: to, Subject: id.Subject, Admin: id.Admin})
+	return s.signInPage(c, http.StatusOK, page.SignInInput{
+		To: to, Subject: id.Subject, Name: cmp.Or(id.Name, id.Email), Admin: id.Admin, Session: id.Session != "",
+	})
 }
 
 func (s *Server) signInPage(c *gin.Context, status int, in page.SignInInput) error {
+	in.Tokens, in.Codes = s.cfg.Tokens, s.cfg.People != nil
+	for _, issuer := range s.choices(in.To) {
+		q := url.Values{"to": {in.To}}
+		in.Issuers = append(in.Issuers, page.Link{Href: pathWith + issuer.Name + "?" + q.Encode(), Text: issuer.Title})
+	}
 	body, err := s.pages.SignIn(in)
 	return HTML(c, status, body, err)
 }
@@ -67,6 +75,9 @@ func (s *Server) postSignIn(c *gin.Context) error {
 	if err := s.ownPage(c.Request); err != nil {
 		return err
 	}
+	if s.cfg.Auth != nil && !s.cfg.Tokens {
+		return fault.New(fault.Forbidden, "no_token_sign_in", "This node takes no pasted tokens: sign in at an issuer, or send Authorization: Bearer.")
+	}
 	in, form, err := readSignIn(c.Request)
 	if err != nil {
 		return err
@@ -85,6 +96,9 @@ func (s *Server) postSignIn(c *gin.Context) error {
 	}
 	if err != nil {
 		challenge(c, err)
+		return err
+	}
+	if err := s.endSession(c); err != nil {
 		return err
 	}
 	s.setCookie(c, in.Token, id.Expires)
@@ -122,10 +136,11 @@ func readSignIn(r *http.Request) (in signInBody, form bool, err error) {
 			return in, false, fault.New(fault.Invalid, "bad_body", `The body must be {"token": "..."}.`)
 		}
 	case "application/x-www-form-urlencoded":
-		if err := r.ParseForm(); err != nil {
-			return in, true, fault.New(fault.Invalid, "bad_body", "The form cannot be read.")
+		values, err := formOf(r)
+		if err != nil {
+			return in, true, err
 		}
-		in, form = signInBody{Token: r.PostForm.Get("token"), To: r.PostForm.Get("to")}, true
+		in, form = signInBody{Token: values.Get("token"), To: values.Get("to")}, true
 	default:
 		return in, false, fault.New(fault.Invalid, "bad_body", "The body must be JSON or a form.")
 	}
@@ -133,12 +148,23 @@ func readSignIn(r *http.Request) (in signInBody, form bool, err error) {
 	return in, form, nil
 }
 
-// postSignOut forgets the cookie. The token itself counts until it expires: it is its issuer's.
+// formOf reads a form, from the body alone.
+func formOf(r *http.Request) (url.Values, error) {
+	if err := r.ParseForm(); err != nil {
+		return nil, fault.New(fault.Invalid, "bad_body", "The form cannot be read.")
+	}
+	return r.PostForm, nil
+}
+
+// postSignOut ends the session, and forgets the cookies. A token counts until it expires: it is its issuer's.
 func (s *Server) postSignOut(c *gin.Context) error {
 	if err := s.ownPage(c.Request); err != nil {
 		return err
 	}
-	s.clearCookie(c)
+	if err := s.endSession(c); err != nil {
+		return err
+	}
+	s.clearCookie(c, cookieName)
 	c.Header("Cache-Control", "no-store")
 	if strings.Contains(c.GetHeader("Accept"), "text/html") {
 		c.Redirect(http.StatusSeeOther, pathSignIn)
@@ -170,7 +196,7 @@ func localPath(to string) string {
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || len(to) > 2048 ||
 		!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
 		strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r == '\\' || r == ';' || r == ',' || r >= 0x7f }) ||
-		u.Path == pathSignIn || u.Path == pathSignOut || strings.Contains(u.Path, "//") {
+		u.Path == pathSignIn || u.Path == pathSignOut || strings.HasPrefix(u.Path, pathFlow) || strings.Contains(u.Path, "//") {
 		return "/"
 	}
 	return to

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/session"
 )
 
 // apiConfig is the node's own address: what it serves, to whom, and how much.
@@ -33,5 +34,11 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 		return c, err
 	}
 	c.Auth = n.users
+	c.Tokens = p.Tokens || p.Demo != nil
+	if p.Session.Life > 0 {
+		c.People = &httpapi.People{Issuers: n.users, Sessions: session.New(session.Config{
+			Store: n.store, Clock: n.wall, Idle: p.Session.Idle, Life: p.Session.Life, Knows: n.users.Knows, Log: p.Log,
+		})}
+	}
 	return c, nil
 }

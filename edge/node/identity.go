@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/devlogin"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
@@ -42,6 +43,11 @@ func (a AuthConfig) Maker(dataDir string, log *slog.Logger) AuthMaker {
 				return nil, err
 			}
 			out.Issuers = append(out.Issuers, dev.Issuer())
+		}
+		if a.DevLogin != "" {
+			out.Issuers = append(out.Issuers, auth.Issuer{
+				Name: "dev", Title: "a development user", URL: a.devURL(), Client: auth.Client{ID: devlogin.ClientID}, Discover: true,
+			})
 		}
 		return auth.New(out)
 	}

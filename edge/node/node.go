@@ -39,10 +39,12 @@ type Parts struct {
 
 	Apps []*app.App // those that run
 
-	HTTP HTTPConfig
-	TLS  *httpapi.TLS           // nil: plain HTTP
-	Auth AuthMaker              // nil: nobody can sign in
-	Demo func() (string, error) // signs in whoever comes from this machine; nil: nobody
+	HTTP    HTTPConfig
+	TLS     *httpapi.TLS           // nil: plain HTTP
+	Auth    AuthMaker              // nil: nobody can sign in
+	Session SessionConfig          // of browsers; zero: nobody has one
+	Tokens  bool                   // development: a token can be pasted to sign in
+	Demo    func() (string, error) // signs in whoever comes from this machine; nil: nobody
 
 	DynamoDB *Endpoint // nil: none; Run closes it
 	Cloud    *Cloud    // nil: the node is alone with its store

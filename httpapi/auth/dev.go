@@ -17,6 +17,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -184,12 +185,30 @@ func (d *DevIssuer) Sign(g Grant, now time.Time) (token string, expires time.Tim
 		},
 		TokenUse: "id", Groups: g.Groups,
 	})
-	t.Header["kid"] = d.kid
-	if token, err = t.SignedString(d.private); err != nil {
-		return "", time.Time{}, fmt.Errorf("sign token: %w", err)
+	if token, err = d.sign(t); err != nil {
+		return "", time.Time{}, err
 	}
 	if len(token) > maxToken {
 		return "", time.Time{}, fault.New(fault.Invalid, "bad_group", "the groups make the token longer than %d bytes", maxToken)
 	}
 	return token, expires, nil
+}
+
+func (d *DevIssuer) sign(t *jwt.Token) (string, error) {
+	t.Header["kid"] = d.kid
+	text, err := t.SignedString(d.private)
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	return text, nil
+}
+
+// SignClaims signs claims as they are, for an issuer that has the key.
+func (d *DevIssuer) SignClaims(claims map[string]any) (string, error) {
+	return d.sign(jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims(claims)))
+}
+
+// KeySet is the public key, as such an issuer publishes it.
+func (d *DevIssuer) KeySet() jose.JSONWebKeySet {
+	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &d.private.PublicKey, KeyID: d.kid, Algorithm: string(jose.ES256), Use: "sig"}}}
 }

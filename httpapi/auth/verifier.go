@@ -112,6 +112,22 @@ func (v *Verifier) newTrusted(i Issuer) *trusted {
 	return &trusted{Issuer: i, algs: []string{rs}, ring: newFetched(i.URL, false, v.cfg)}
 }
 
+// Named reports whether an issuer has a name in the settings. The development issuer, which has none, is taken for any.
+func (v *Verifier) Named(name, issuer string) bool {
+	t := v.trust[issuer]
+	return t != nil && (t.Name == name || t.dev != nil)
+}
+
+// Has reports whether there is an issuer with that name in the settings.
+func (v *Verifier) Has(name string) bool {
+	for _, t := range v.trust {
+		if t.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
 // Knows reports whether an issuer is one of those whose people the node believes.
 func (v *Verifier) Knows(issuer string) bool { return v.trust[issuer] != nil }
 

@@ -79,7 +79,7 @@ func TestLevels(t *testing.T) {
 // What one user keeps is neither seen nor changed by another, whatever they say of themselves.
 func TestUsersApart(t *testing.T) {
 	cfg, _, _ := config(t)
-	cfg.Auth = web.Verifier(t)
+	cfg.Auth, cfg.Tokens = web.Verifier(t), true
 	cfg.Store = storetest.Open(t, tables.All()...)
 	s := newServer(t, cfg)
 	as := func(user string) []string {

@@ -41,7 +41,7 @@ func TestSignInInABrowser(t *testing.T) {
 		return
 	}
 	cfg, _, _ := config(t)
-	cfg.Auth = web.Verifier(t)
+	cfg.Auth, cfg.Tokens = web.Verifier(t), true
 	said := &accessLog{}
 	cfg.Logger = slog.New(slog.NewTextHandler(said, nil))
 	home, _ := start(t, cfg)

@@ -19,7 +19,10 @@ var arrows = []arrow{
 	{pkg: "edge/node", may: []string{"edge/app", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps, "edge/cricket/..."}},
 	{pkg: builders, may: []string{"edge/app", "edge/node", "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
 
-	{pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/session", "httpapi/sse", "store", "store/attr", "store/idempotency"}},
+	{
+		pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/session", "httpapi/sse", "store", "store/attr", "store/idempotency"},
+		tests: []string{"httpapi/devlogin"},
+	},
 	{pkg: "httpapi/bind", may: []string{"store/attr"}},
 	{pkg: "httpapi/sse", may: []string{"store"}},
 	{pkg: "httpapi/page", may: []string{"httpapi/page/colour"}},
@@ -30,6 +33,7 @@ var arrows = []arrow{
 	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store"}},
 	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr"}, tests: []string{"sync/replica/..."}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
+	{pkg: "httpapi/devlogin", may: []string{"httpapi/auth"}},
 	{pkg: "httpapi/session", may: []string{"httpapi/auth", "store", "store/attr", "store/expr"}},
 	{pkg: "httpapi/dynamoapi", may: []string{"httpapi/dynamoapi/...", "store", "store/expr", "store/attr"}},
 	{pkg: "httpapi/dynamoapi/...", may: []string{"store/expr", "store/attr"}}, // its parts know neither it nor the store

@@ -1,0 +1,104 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+const (
+	sessionCookie = "touchline_session"
+	guestLife     = 400 * 24 * 3600 // seconds: as long as browsers keep a cookie
+)
+
+// bySession identifies the caller by a session. The answer brings the next secret, when it is time and the answer is nobody
+// else's: what is public may be kept by a proxy, and a stream's headers are gone before it is known how it ends.
+func (s *Server) bySession(c *gin.Context, a Access) (auth.Identity, error) {
+	if s.cfg.People == nil {
+		return auth.Identity{}, errSignIn
+	}
+	cookie, err := s.cookie(c.Request, sessionCookie)
+	if err != nil {
+		return auth.Identity{}, err
+	}
+	id, next, err := s.cfg.People.Sessions.Find(c.Request.Context(), cookie, a != Public && !isStream(c.Request))
+	if next != "" {
+		s.setSession(c, next)
+	}
+	return id, err
+}
+
+// setSession keeps a session in the browser. Lax: a link from elsewhere leads to a page of somebody who is signed in.
+func (s *Server) setSession(c *gin.Context, cookie string) {
+	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the browser came by https
+		Name: sessionCookie, Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.overTLS(c.Request),
+		MaxAge: int(s.cfg.People.Sessions.Life.Seconds()),
+	})
+}
+
+// knows is a person as the application knows them.
+func (m *mounted) knows(s *Server, id auth.Identity) (auth.Identity, error) {
+	if id.Subject == "" || id.Issuer == "" {
+		return id, nil
+	}
+	if len(m.SignIn.Issuers) > 0 && !slices.ContainsFunc(m.SignIn.Issuers, func(name string) bool { return s.named(name, id.Issuer) }) {
+		if id.Key { // and somebody whom it does not know
+			return auth.Identity{Scheme: auth.APIKey, Key: true, Admin: true}, nil
+		}
+		return auth.Identity{}, fault.New(fault.Unauthorized, "unauthorized", "%s does not know people of that issuer: sign in at one that it knows.", m.Title)
+	}
+	if m.SignIn.Anonymous != "" && isGuest(strings.ToLower(id.Subject)) {
+		id.Subject = id.Issuer + "|" + id.Subject
+	}
+	return id, nil
+}
+
+// named reports whether an issuer has a name in the settings. The node's own, for development, is everybody's.
+func (s *Server) named(name, issuer string) bool {
+	return s.cfg.People == nil || s.cfg.People.Issuers.Named(name, issuer)
+}
+
+// guest is the anonymous id of a request; empty: none. It counts where any cookie does.
+func (m *mounted) guest(s *Server, r *http.Request) string {
+	if m.SignIn.Anonymous == "" {
+		return ""
+	}
+	id, err := s.cookie(r, m.SignIn.Anonymous)
+	if err != nil || !isGuest(id) {
+		return ""
+	}
+	return id
+}
+
+// isGuest reports whether a text is an anonymous id: a UUID in its one form.
+func isGuest(text string) bool {
+	id, err := uuid.Parse(text)
+	return err == nil && id.String() == text
+}
+
+// GuestID returns the anonymous id of the browser that asks, and gives it one where it has none. It is for a route of an
+// application that has such ids; another site's page may not have one given out.
+func GuestID(c *gin.Context) (string, error) {
+	s, m := serverOf(c), appOf(c)
+	if err := s.ownPage(c.Request); err != nil {
+		return "", err
+	}
+	if id := m.guest(s, c.Request); id != "" {
+		return id, nil
+	}
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return "", err
+	}
+	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the browser came by https
+		Name: m.SignIn.Anonymous, Value: id.String(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: s.overTLS(c.Request), MaxAge: guestLife,
+	})
+	return id.String(), nil
+}

@@ -1,0 +1,44 @@
+package devlogin
+
+import (
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/strictyaml"
+)
+
+// User is somebody who can sign in.
+type User struct {
+	Subject string   `koanf:"subject"` // the user's id
+	Name    string   `koanf:"name"`
+	Email   string   `koanf:"email"`
+	Groups  []string `koanf:"groups"`
+}
+
+// DemoUsers are those where nobody says who there is: two users, and a member of the admin group.
+func DemoUsers(adminGroup string) []User {
+	return []User{
+		{Subject: "ada", Name: "Ada", Email: "ada@example.com"},
+		{Subject: "ben", Name: "Ben", Email: "ben@example.com"},
+		{Subject: "olga", Name: "Olga, an admin", Email: "olga@example.com", Groups: []string{adminGroup}},
+	}
+}
+
+// ReadUsers reads a file of users: {users: [{subject, name, email, groups}]}.
+func ReadUsers(raw []byte) ([]User, error) {
+	var file struct {
+		Users []User `koanf:"users"`
+	}
+	if _, problems := strictyaml.Decode(raw, &file); len(problems) > 0 {
+		return nil, fault.New(fault.Invalid, "bad_users", "%s", strictyaml.Join(problems))
+	}
+	seen := map[string]bool{}
+	for _, u := range file.Users {
+		if u.Subject == "" || seen[u.Subject] {
+			return nil, fault.New(fault.Invalid, "bad_users", "each user needs a subject of their own")
+		}
+		seen[u.Subject] = true
+	}
+	if len(file.Users) == 0 {
+		return nil, fault.New(fault.Invalid, "bad_users", "there are no users")
+	}
+	return file.Users, nil
+}

@@ -1,0 +1,165 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/httpapi/session"
+)
+
+const (
+	pathSessions = "/_/sessions"
+	pathPeople   = "/_/people"
+)
+
+// peopleRoutes are where people sign in with a browser and see their sessions, and where admins see everybody's.
+func (s *Server) peopleRoutes() []Route {
+	if s.cfg.People == nil {
+		return nil
+	}
+	return []Route{
+		{Method: "GET", Path: pathWith + ":issuer", Access: Public, Do: s.getSignInWith},
+		{Method: "GET", Path: pathBack + ":issuer", Access: Public, Do: s.getSignInBack},
+		{Method: "POST", Path: pathCode, Access: Public, Do: s.postCode},
+		{Method: "GET", Path: pathSessions, Access: User, Do: s.getSessionsPage},
+		{Method: "POST", Path: pathSessions + "/:id/end", Access: User, Do: s.postSessionEnd},
+		{Method: "GET", Path: pathPeople, Access: Admin, Do: s.getPeoplePage},
+		{Method: "POST", Path: pathPeople + "/code", Access: Admin, Do: s.postPersonCode},
+		{Method: "GET", Path: "/_/api/sessions", Access: User, Do: s.getSessions},
+		{Method: "DELETE", Path: "/_/api/sessions/:id", Access: User, Do: s.deleteSession},
+		{Method: "GET", Path: "/_/api/people", Access: Admin, Do: s.getPeople},
+		{Method: "POST", Path: "/_/api/sign-in-codes", Access: Admin, Do: s.postCodeFor},
+	}
+}
+
+// sessions are those that a request may see: one's own, or for an admin who asks so everybody's. The API key has none.
+func (s *Server) sessions(c *gin.Context) (list []session.Session, all bool, err error) {
+	who, _ := Identity(c)
+	of := &who
+	if all = who.Admin && (c.Query("all") != "" || who.Subject == ""); all {
+		of = nil
+	}
+	list, err = s.cfg.People.Sessions.Of(c.Request.Context(), of)
+	for i := range list {
+		list[i].Current = list[i].ID == who.Session
+	}
+	return list, all, err
+}
+
+func (s *Server) getSessions(c *gin.Context) error {
+	list, _, err := s.sessions(c)
+	return JSON(c, NewList(list, ""), err)
+}
+
+func (s *Server) deleteSession(c *gin.Context) error {
+	who, _ := Identity(c)
+	if err := s.cfg.People.Sessions.End(c.Request.Context(), c.Param("id"), who); err != nil {
+		return err
+	}
+	return NoContent(c)
+}
+
+func (s *Server) getSessionsPage(c *gin.Context) error {
+	list, all, err := s.sessions(c)
+	if err != nil {
+		return err
+	}
+	who, _ := Identity(c)
+	in := page.SessionsInput{All: all, Admin: who.Admin, User: who.Subject}
+	for _, one := range list {
+		in.Sessions = append(in.Sessions, page.Session{
+			ID: one.ID, User: one.Subject, Name: one.Name, Agent: one.Agent, ByCode: one.ByCode, Current: one.Current,
+			Since: one.CreatedAt.Format(time.DateTime), Until: one.ExpiresAt.Format(time.DateTime),
+		})
+	}
+	body, err := s.pages.Sessions(in, s.nav(c))
+	return HTML(c, http.StatusOK, body, err)
+}
+
+// postSessionEnd ends a session from the page.
+func (s *Server) postSessionEnd(c *gin.Context) error {
+	if err := s.ownPage(c.Request); err != nil {
+		return err
+	}
+	who, _ := Identity(c)
+	if err := s.cfg.People.Sessions.End(c.Request.Context(), c.Param("id"), who); err != nil {
+		return err
+	}
+	to := pathSessions
+	if c.Query("all") != "" {
+		to += "?all=1"
+	}
+	c.Header("Cache-Control", "no-store")
+	c.Redirect(http.StatusSeeOther, to)
+	return nil
+}
+
+func (s *Server) getPeople(c *gin.Context) error {
+	list, err := s.cfg.People.Sessions.People(c.Request.Context())
+	return JSON(c, NewList(list, ""), err)
+}
+
+func (s *Server) getPeoplePage(c *gin.Context) error { return s.peoplePage(c, page.PeopleInput{}) }
+
+func (s *Server) peoplePage(c *gin.Context, in page.PeopleInput) error {
+	list, err := s.cfg.People.Sessions.People(c.Request.Context())
+	for _, p := range list {
+		in.People = append(in.People, page.Person{
+			User: p.Subject, Issuer: p.Issuer, Name: p.Name, Email: p.Email, Admin: p.Admin, SignedIn: p.SeenAt.Format(time.DateTime),
+		})
+	}
+	if err != nil {
+		return err
+	}
+	body, err := s.pages.People(in, s.nav(c))
+	return HTML(c, http.StatusOK, body, err)
+}
+
+// postPersonCode makes a code and shows it, once.
+func (s *Server) postPersonCode(c *gin.Context) error {
+	if err := s.ownPage(c.Request); err != nil {
+		return err
+	}
+	form, err := formOf(c.Request)
+	if err != nil {
+		return err
+	}
+	user := form.Get("user")
+	code, until, err := s.codeFor(c, user, form.Get("issuer"))
+	if err != nil {
+		return err
+	}
+	return s.peoplePage(c, page.PeopleInput{Code: code[:4] + " " + code[4:], For: user, Until: until.Format(time.TimeOnly)})
+}
+
+// postCodeFor makes a code for a program: {userId, issuer?}.
+func (s *Server) postCodeFor(c *gin.Context) error {
+	b := Body(c)
+	user, issuer := b.Text("userId", 200), b.Text("issuer", 500)
+	if err := b.Err(); err != nil {
+		return err
+	}
+	code, until, err := s.codeFor(c, user, issuer)
+	return Answer(c, http.StatusCreated, map[string]string{"code": code, "userId": user, "expiresAt": until.Format(time.RFC3339)}, err)
+}
+
+func (s *Server) codeFor(c *gin.Context, user, issuer string) (code string, until time.Time, err error) {
+	code, until, err = s.cfg.People.Sessions.Code(c.Request.Context(), user, issuer)
+	if err == nil {
+		by, _ := Identity(c)
+		s.log.Info("a sign-in code was made", "for", user, "by", nameOf(by), "until", until)
+	}
+	return code, until, err
+}
+
+// nameOf names who did something, for the log.
+func nameOf(id auth.Identity) string {
+	if id.Subject == "" {
+		return "the API key"
+	}
+	return id.Subject
+}

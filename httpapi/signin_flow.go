@@ -1,0 +1,179 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+const (
+	pathFlow = "/_/signin/"
+	pathWith = pathFlow + "with/" // and the name of an issuer
+	pathBack = pathFlow + "back/"
+	pathCode = pathFlow + "code"
+
+	flowCookie = "touchline_signin"
+	flowLife   = 600 // seconds that somebody has to sign in at the issuer
+)
+
+// choices are the issuers at which whoever goes on to an address can sign in.
+func (s *Server) choices(to string) []auth.Choice {
+	if s.cfg.People == nil {
+		return nil
+	}
+	all := s.cfg.People.Issuers.Choices()
+	path, _, _ := strings.Cut(to, "?")
+	for _, m := range s.apps {
+		if len(m.SignIn.Issuers) > 0 && (path == m.prefix || strings.HasPrefix(path, m.prefix+"/")) {
+			all = slices.DeleteFunc(all, func(c auth.Choice) bool { return !slices.Contains(m.SignIn.Issuers, c.Name) })
+		}
+	}
+	return all
+}
+
+// issuersKnown sees that what applications say of issuers is so.
+func (s *Server) issuersKnown() error {
+	if s.cfg.People == nil {
+		return nil
+	}
+	for _, m := range s.apps {
+		for _, name := range m.SignIn.Issuers {
+			if !s.cfg.People.Issuers.Has(name) {
+				return fault.New(fault.Invalid, "no_issuer", "The application %s knows people of the issuer %s, which auth.issuers has not.", m.Name, name)
+			}
+		}
+	}
+	return nil
+}
+
+// base is the address of this node as people know it: what redirect addresses that issuers know begin with.
+func (s *Server) base(r *http.Request) string {
+	switch {
+	case s.cfg.PublicURL != "":
+		return s.cfg.PublicURL
+	case s.overTLS(r):
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
+// getSignInWith sends a browser to an issuer. What the browser keeps of it is sent back here alone.
+func (s *Server) getSignInWith(c *gin.Context) error {
+	name := c.Param("issuer")
+	f, to, err := s.cfg.People.Issuers.Begin(c.Request.Context(), name, s.base(c.Request)+pathBack+name)
+	if err != nil {
+		return err
+	}
+	f.To = s.goOn(c.Query("to"))
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	s.setFlow(c, base64.RawURLEncoding.EncodeToString(raw), flowLife)
+	c.Header("Cache-Control", "no-store")
+	c.Redirect(http.StatusSeeOther, to)
+	return nil
+}
+
+// setFlow keeps a sign-in under way in the browser. Lax: the issuer's page sends the browser back.
+func (s *Server) setFlow(c *gin.Context, value string, life int) {
+	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the browser came by https
+		Name: flowCookie, Value: value, Path: pathFlow, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.overTLS(c.Request), MaxAge: life,
+	})
+}
+
+// getSignInBack is where an issuer sends the browser with its answer.
+func (s *Server) getSignInBack(c *gin.Context) error {
+	var f auth.Flow
+	if found := c.Request.CookiesNamed(flowCookie); len(found) == 1 {
+		raw, _ := base64.RawURLEncoding.DecodeString(found[0].Value)
+		_ = json.Unmarshal(raw, &f) // what it is not is the state
+	}
+	s.setFlow(c, "", -1)
+	name := c.Param("issuer")
+	if f.Issuer != name {
+		f = auth.Flow{}
+	}
+	id, err := s.cfg.People.Issuers.Finish(c.Request.Context(), &f, s.base(c.Request)+pathBack+name, c.Request.URL.Query())
+	if err != nil {
+		return s.notSignedIn(c, c.Query("state"), f.To, err)
+	}
+	return s.signedIn(c, id, f.To, false)
+}
+
+// postCode signs in by a one-time code.
+func (s *Server) postCode(c *gin.Context) error {
+	if err := s.ownPage(c.Request); err != nil {
+		return err
+	}
+	form, err := formOf(c.Request)
+	if err != nil {
+		return err
+	}
+	code := form.Get("code")
+	id, err := s.cfg.People.Sessions.Redeem(c.Request.Context(), code)
+	if err != nil {
+		return s.notSignedIn(c, code, form.Get("to"), err)
+	}
+	return s.signedIn(c, id, form.Get("to"), true)
+}
+
+// notSignedIn shows the page to sign in with what went wrong. Failures are limited: a code could be guessed.
+func (s *Server) notSignedIn(c *gin.Context, shown, to string, err error) error {
+	if fault.Is(err, fault.Unauthorized) {
+		if err := s.limitFailure(c, shown); err != nil {
+			return err
+		}
+	}
+	f := FailureOf(err)
+	if f.Code == "internal" {
+		return err
+	}
+	_ = c.Error(err)
+	return s.signInPage(c, f.Status, page.SignInInput{To: s.goOn(to), Problem: f.Message})
+}
+
+// signedIn begins a session of somebody who has shown who they are, in the place of the one that the browser has.
+func (s *Server) signedIn(c *gin.Context, id auth.Identity, to string, byCode bool) error {
+	if err := s.endSession(c); err != nil {
+		return err
+	}
+	cookie, err := s.cfg.People.Sessions.Begin(c.Request.Context(), id, c.Request.UserAgent(), byCode)
+	if err != nil {
+		return err
+	}
+	s.clearCookie(c, cookieName)
+	s.setSession(c, cookie)
+	c.Header("Cache-Control", "no-store")
+	c.Redirect(http.StatusSeeOther, s.goOn(to))
+	return nil
+}
+
+// endSession ends the session of the browser that asks, if it has one.
+func (s *Server) endSession(c *gin.Context) error {
+	if s.cfg.People == nil {
+		return nil
+	}
+	found := c.Request.CookiesNamed(sessionCookie)
+	if len(found) > 0 {
+		s.clearCookie(c, sessionCookie)
+	}
+	for _, cookie := range found {
+		id, _, err := s.cfg.People.Sessions.Find(c.Request.Context(), cookie.Value, false)
+		if err == nil {
+			err = s.cfg.People.Sessions.End(c.Request.Context(), id.Session, id)
+		}
+		if err != nil && !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return nil
+}
