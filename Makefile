@@ -116,9 +116,9 @@ mutants: need-go ## plant every mutant of synchronisation and of cricket alone a
 
 .PHONY: sim
 sim: need-go ## simulate nodes, a cloud and all that may go wrong, SEEDS times (2000) from seed SEED0 (1) on; SEEDS=1 replays one
-	@$(GO) test -c -tags '$(TAGS)' -o bin/sim.test ./sync/replica
-	@cd sync/replica && TOUCHLINE_SIM_SEEDS='$(SEEDS)' TOUCHLINE_SIM_SEED0='$(SEED0)' \
-		../../bin/sim.test -test.timeout 24h -test.v -test.run '^TestSimulation$$'
+	@$(GO) test -c -tags '$(TAGS)' -o bin/sim.test ./sync/replica/simulation
+	@cd sync/replica/simulation && TOUCHLINE_SIM_SEEDS='$(SEEDS)' TOUCHLINE_SIM_SEED0='$(SEED0)' \
+		../../../bin/sim.test -test.timeout 24h -test.v -test.run '^TestSimulation$$'
 
 .PHONY: corpus
 corpus: need-go ## keep what fuzzing has found, beside the tests

@@ -40,7 +40,7 @@ race() {
 
 # The packages with the longest tests come first, so that no core is idle in the end; more packages at a time than cores,
 # since many tests wait for processes and servers; and less garbage collection than usual, for there is memory enough.
-PACKAGES='./sync/replica ./cmd/touchline ./edge/cricket/cricketapp ./store ./edge/cricket/... ./httpapi/... ./...'
+PACKAGES='./sync/replica/simulation ./sync/replica ./cmd/touchline ./edge/cricket/cricketapp ./store ./edge/cricket/... ./httpapi/... ./...'
 GOGC=${GOGC:-400}
 export GOGC
 

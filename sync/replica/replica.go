@@ -99,6 +99,9 @@ func (r *Replica) makeLanes(n int) {
 	r.net = flow.NewLink(n+1, r.float)
 }
 
+// Outbox is what waits for the cloud, and what is known of the items there.
+func (r *Replica) Outbox() *outbox.Outbox { return r.box }
+
 // Conflicts is the log of what was decided, and what an operator does about it.
 func (r *Replica) Conflicts() *conflict.Log { return r.conflicts }
 

@@ -17,7 +17,7 @@ import (
 
 // The simulation, and how it is told which seeds to play.
 const (
-	simPackage = "./sync/replica"
+	simPackage = "./sync/replica/simulation"
 	simTest    = "^TestSimulation$"
 	simSeeds   = "TOUCHLINE_SIM_SEEDS"
 	simSeed0   = "TOUCHLINE_SIM_SEED0"

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -95,4 +97,19 @@ func (w *Work) show(it *WorkItem) error {
 		return nil
 	}
 	return err
+}
+
+// Doubtful lists the writes that wait on an item and do not hold on what the cloud has there: they are not in the view.
+func (b *Outbox) Doubtful(tx *store.Tx, table string, key attr.Item) ([]uint64, error) {
+	w := b.Begin(tx)
+	it, err := w.Load(table, key)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := w.Entries(it)
+	if err != nil {
+		return nil, err
+	}
+	_, seqs := intent.View(it.Remote.Known, entries, w.Env)
+	return seqs, nil
 }

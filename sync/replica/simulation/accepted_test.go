@@ -1,0 +1,301 @@
+package simulation_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// What the protocol accepts, and the book is not to complain of.
+
+// seen is what the checks go by that are made while the trouble lasts.
+type seen struct {
+	anew      *anew                          // the table that was made anew; nil: none was
+	ofItem    map[string][]*act              // "node table key"
+	changed   map[string]map[string]changeAt // table, item: the last effect
+	written   map[string]writtenAt           // "node table key"
+	lives     map[string]livedAt             // "item life"
+	named     map[string]string              // "node seq item": the life that a create has asked to begin
+	moved     map[string]uint64              // life: the effect which told first that its create goes to another one
+	behind    map[string][]link              // id: what it stands behind
+	early     map[link]string                // and was in the cloud before that
+	states    map[string][]stateAt           // item
+	meant     map[string][]string            // "node seq item": the lives that a delete was sent for
+	carried   map[string]uint64              // "node table key": the highest mark that another's Put brought to a restored cloud
+	noticed   map[string]bool                // node: it knows of the last restore of the cloud
+	pruned    map[string]uint64              // "node table key": the highest mark that was taken away by another that did not
+	dead      map[string]bool                // lives that have a tombstone
+	lastWord  map[string]string              // setting: the last word on it; nil: not said yet
+	brought   map[string]uint64              // "item id": the effect of an update that has brought it
+	settledBy map[string][]toldAt            // node: how far it has told to be settled
+	closed    map[string]closedAt            // "node table key": the last mark that was closed
+	goesOn    map[string]uint64              // "node seq item": the next effect when it was last sent, but to close its mark
+}
+
+func newSeen() seen {
+	return seen{
+		ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{},
+		lives: map[string]livedAt{}, named: map[string]string{}, moved: map[string]uint64{}, carried: map[string]uint64{},
+		noticed: map[string]bool{}, pruned: map[string]uint64{},
+		states: map[string][]stateAt{}, meant: map[string][]string{}, behind: map[string][]link{}, early: map[link]string{},
+		dead: map[string]bool{}, settledBy: map[string][]toldAt{}, brought: map[string]uint64{},
+		closed: map[string]closedAt{}, goesOn: map[string]uint64{},
+	}
+}
+
+// unnamed tells of an item that a foreign writer has made it and no node has given its life a name.
+func unnamed(it attr.Item) bool { return it != nil && it[intent.AttrLife].IsZero() }
+
+// unsentThere tells of an entry that it waited in a snapshot to which its node was put back, and that the lost timeline had
+// not brought it into the cloud. Accepted: it is sent now, behind all that was sent there.
+func (b *book) unsentThere(e *simcloud.Effect, entry, lane string) bool {
+	a := b.bySeq[entry]
+	return a != nil && !a.gone && a.id != "" && b.lastN[lane] <= b.back[e.By] && len(b.effects[entry]) == 0 && b.first[a.id] == e.N
+}
+
+// writtenAt is how far a node has come with what it wrote on an item, in the order in which it was written: what waited
+// when a timeline was lost, and was not sent there, has an effect under a number above those of writes made after it.
+type writtenAt struct {
+	upTo uint64 // the last that had an effect, or was closed, by the number that it was written under
+	life string // on which the last effect was
+}
+
+// wrote notes an effect under an entry's mark. A renumbered delete is left out: nothing tells what it was written as.
+func (b *book) wrote(e *simcloud.Effect, lane string, seq uint64, closes bool) {
+	w := b.written[lane]
+	switch {
+	case closes:
+		w.upTo = max(w.upTo, seq+1)
+	case e.Op == store.OpDelete && renumbered(seq):
+	default:
+		w.upTo, w.life = max(w.upTo, b.writtenAs(e, lane, seq)), e.New[intent.AttrLife].Str()
+	}
+	b.written[lane] = w
+}
+
+// writtenAs is the number that an entry had when it was written, by the id that it brings; its own where none tells.
+func (b *book) writtenAs(e *simcloud.Effect, lane string, seq uint64) (was uint64) {
+	if !renumbered(seq) {
+		return seq
+	}
+	for _, a := range b.ofItem[lane] {
+		if a.id != "" && a.seq < seq && brings(e, a.id) {
+			was = max(was, a.seq)
+		}
+	}
+	return cmp.Or(was, seq)
+}
+
+// brings reports whether an effect shows an id that was not there before.
+func brings(e *simcloud.Effect, id string) bool {
+	for name, v := range e.New {
+		was := e.Old[name]
+		if name == "m" {
+			v, was = v.Map()["x"], was.Map()["x"]
+		}
+		if v.Kind() == attr.KindS && v.Str() == id && !v.Equal(was) {
+			return true
+		}
+	}
+	return false
+}
+
+// behindRenumbered tells of an entry that it is behind one that was renumbered, was written after it, and is on another
+// life. Accepted: the lost timeline may have made what it found absent, and the tombstone of that is by its number, so a
+// create up to the fork keeps it; so does what moves from there to a life that another has begun. On one life
+// the greater mark is there to refuse it.
+func (b *book) behindRenumbered(e *simcloud.Effect, lane string, seq uint64) bool {
+	w := b.written[lane]
+	return !renumbered(seq) && renumbered(b.last[lane]) && w.upTo < seq && e.New != nil && e.New[intent.AttrLife].Str() != w.life
+}
+
+// closedAt is the closing of a mark.
+type closedAt struct {
+	n, seq uint64
+	life   string // on which it lies
+}
+
+// forgotten tells of an entry whose mark was closed that its node does not know of it, since it has sent it again: the answer was
+// lost, or the process died before the record. Accepted: the life that the mark was on has ended, and nothing else tells.
+func (b *book) forgotten(e *simcloud.Effect, entry, item, lane string, seq uint64) bool {
+	c := b.closed[lane]
+	return c.seq == seq && c.n == b.lastN[lane] && b.last[lane] == seq+1 && e.Old[intent.AttrLife].Str() != c.life && b.goesOn[entry+" "+item] > c.n
+}
+
+// livedAt is what has become of a life.
+type livedAt struct {
+	began uint64 // the effect that has begun it, the first of them
+	cut   bool   // a foreign writer or the TTL has ended it, and no node
+}
+
+// proofs tells of the cloud that it has transactions and was never restored: what has made an item has left its proof, and makes
+// none again, nor has an effect on another life of it.
+func (b *book) proofs() bool { return !b.s.plain && b.epoch == 0 }
+
+// refusals sees that nothing is told to be refused which has made its item.
+func (b *book) refusals(recorded map[string]*conflict.Record) {
+	if b.epoch > 0 {
+		return
+	}
+	for _, a := range b.acts {
+		entry := fmt.Sprintf("%s %d", a.node, a.seq)
+		c := recorded[entry]
+		if c == nil || c.Code != string(intent.CodeCondition) || a.gone || b.cloned[a.node] || !about(c, a) {
+			continue
+		}
+		item := a.table + " " + keyText(a.key)
+		tail := slices.ContainsFunc(c.Tail, func(e *intent.Entry) bool { return isEntry(e, a.seq) })
+		if !tail && slices.ContainsFunc(b.effects[entry], func(e effectAt) bool { return e.made && e.item == item && e.n > a.after }) {
+			b.s.violate("refused falsely: %s has made %s and is in the conflict log (%s)", entry, item, c)
+		}
+	}
+}
+
+// lived notes of an effect which life it begins, and which it ends.
+func (b *book) lived(e *simcloud.Effect, item string, cuts bool) {
+	was, is := e.Old[intent.AttrLife].Str(), e.New[intent.AttrLife].Str()
+	if was == is {
+		return
+	}
+	switch l := b.lives[item+" "+is]; {
+	case is == "":
+	case l.began == 0:
+		l.began = e.N
+		b.lives[item+" "+is] = l
+	case b.proofs() && strings.HasPrefix(is, e.By+".") && e.Old == nil:
+		b.s.violate("came back: #%d makes %s again, whose life %s began with #%d", e.N, item, is, l.began)
+	}
+	if was != "" {
+		l := b.lives[item+" "+was]
+		l.cut = cuts
+		b.lives[item+" "+was] = l
+	}
+}
+
+// carries notes the marks of others that a Put brings to an item of a restored cloud that has them no more. Accepted: its node
+// had not noticed the restore, and its base has the life and by chance the count that the item has (DESIGN, Limits). What the
+// cloud has lost of those others is known there by their marks, and not sent again.
+func (b *book) carries(e *simcloud.Effect, item string) {
+	if b.epoch == 0 || e.Op != store.OpPut {
+		return
+	}
+	for name, mark := range e.New {
+		node, ok := strings.CutPrefix(name, intent.AttrMark)
+		if !ok || node == e.By || mark.Equal(e.Old[name]) {
+			continue
+		}
+		_, _, seq, _ := markParts(node + " " + mark.Str())
+		lane := node + " " + item
+		b.carried[lane] = max(b.carried[lane], seq)
+	}
+}
+
+// takes notes the marks of others that a node takes away from an item of a restored cloud. Accepted, where it has not noticed the
+// restore: what the others put back was there, and nothing tells (DESIGN, Limits).
+func (b *book) takes(e *simcloud.Effect, item string) {
+	if b.epoch == 0 || b.noticed[e.By] || e.New == nil || !e.New[intent.AttrLife].Equal(e.Old[intent.AttrLife]) {
+		return
+	}
+	for name, mark := range e.Old {
+		if node, ok := strings.CutPrefix(name, intent.AttrMark); ok && node != e.By && e.New[name].IsZero() {
+			_, _, seq, _ := markParts(node + " " + mark.Str())
+			lane := node + " " + item
+			b.pruned[lane] = max(b.pruned[lane], seq)
+		}
+	}
+}
+
+// notices is told that a node knows of a restore of the cloud.
+func (b *book) notices(node string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.noticed[node] = true
+}
+
+// row notes what a row of the nodes' own table tells.
+func (b *book) row(e *simcloud.Effect) {
+	key := keyText(e.Key)
+	if node, ok := strings.CutPrefix(key, intent.NodeID("")); ok {
+		b.rows[node]++
+		if settled, ok := e.New["settled"].Int(); ok {
+			b.settledBy[node] = append(b.settledBy[node], toldAt{uint64(settled), e.At})
+		}
+	}
+	if life, ok := strings.CutPrefix(key, intent.DeadID("")); ok {
+		b.dead[life] = true
+	}
+	if life, ok := strings.CutPrefix(key, intent.MovedID("")); ok && b.moved[life] == 0 {
+		b.moved[life] = e.N
+	}
+}
+
+// begun is the life that a call asks to begin; "": it is for an item that is there.
+func begun(c *intent.Call) string {
+	if c.Names["#p"] == "" || !strings.Contains(c.Condition, "attribute_not_exists(#p)") {
+		return ""
+	}
+	return cmp.Or(c.Item[intent.AttrLife].Str(), c.Values[":d"].Str())
+}
+
+// copied tells of a create that its node was put back to a snapshot with it in its queue, and that the lost timeline had
+// brought it into the cloud already, it may be folded into a later write: the life that both copies name tells. Accepted: a
+// foreign writer or the TTL has ended that life, so that there is no tombstone, and nothing else to know it by.
+// Where another life has begun since, the copy moves to it, and says so before; where a lost timeline had said so,
+// it is known by that.
+func (b *book) copied(e *simcloud.Effect, entry, item string) bool {
+	if e.New == nil || b.proofs() {
+		return false
+	}
+	on := e.New[intent.AttrLife].Str()
+	life := on
+	if e.Old != nil {
+		life = b.named[entry+" "+item]
+		if life == on || b.moved[life] <= b.back[e.By] {
+			return false
+		}
+	}
+	l := b.lives[item+" "+life]
+	return l.cut && l.began <= b.back[e.By]
+}
+
+// overtaken tells of a write that its node does not read that an image of the cloud was taken in behind it, as in the same
+// commit, on which it does not hold. Accepted: it waits as doubtful, or the cloud has decided on it by now.
+func (b *book) overtaken(l *simLife, a *act) bool {
+	records, err := l.store.Journal(context.Background(), a.seq, 1000)
+	if err != nil || !slices.ContainsFunc(records, func(r store.Record) bool {
+		return r.Origin == store.OriginCloud && r.Table == a.table && attr.EqualItems(r.Key, a.key)
+	}) {
+		return false
+	}
+	b.s.net.Count("a write was overtaken before its writer looked")
+	if p, err := l.rep.Proved(context.Background(), a.seq); err != nil || p != replica.ProofPending {
+		return err == nil
+	}
+	doubtful, err := l.doubtful(a.table, a.key)
+	return err == nil && slices.Contains(doubtful, a.seq)
+}
+
+// lostBelow tells of half of a transaction that its node does not show it on an item which a restored cloud has lost. Accepted:
+// it waits as doubtful for who may send that again, the other half on what is there (DESIGN, Limits).
+func (b *book) lostBelow(l *simLife, key attr.Item, id string) bool {
+	doubtful, err := l.doubtful("pairs", key)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	item := "pairs " + keyText(key)
+	if err != nil || len(b.backs) == 0 || !slices.ContainsFunc(b.ofItem[l.n.name+" "+item], func(a *act) bool {
+		return a.id == id && slices.Contains(doubtful, a.seq)
+	}) {
+		return false
+	}
+	restored := b.backs[len(b.backs)-1].when
+	return slices.ContainsFunc(b.states[item], func(s stateAt) bool { return !s.there && !s.at.Before(restored) })
+}

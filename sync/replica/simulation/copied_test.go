@@ -1,0 +1,91 @@
+package simulation_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// copiedCreate is a create that a snapshot has in its queue and the lost timeline has brought into the cloud. The life that
+// it has begun there has ended, and another one has begun when its copy comes from the snapshot.
+type copiedCreate struct {
+	foreign   bool // who has ended it
+	asks      bool // the copy has asked for the life that the first one has begun
+	movedThen bool // the row that tells of the move is of the lost timeline
+	moved     bool // it is of this one
+}
+
+// A create that waited in a snapshot, and that the lost timeline had brought into the cloud, comes once more where a foreign
+// writer has ended its life, also on the life that another node has begun since: nothing is left to know it by, but the row
+// that an earlier move has left.
+func TestOrderOfACopiedCreateThatMoves(t *testing.T) {
+	for name, c := range map[string]struct {
+		copiedCreate
+		broken bool
+	}{
+		"its life was ended by a foreign writer":   {copiedCreate{foreign: true, asks: true, moved: true}, false},
+		"by a node, which leaves a tombstone":      {copiedCreate{asks: true, moved: true}, true},
+		"it has not asked for that life":           {copiedCreate{foreign: true, moved: true}, true},
+		"nothing told of the move":                 {copiedCreate{foreign: true, asks: true}, true},
+		"a move of the lost timeline was told of":  {copiedCreate{foreign: true, asks: true, movedThen: true}, true},
+		"it is told of in both, and known by then": {copiedCreate{foreign: true, asks: true, movedThen: true, moved: true}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &sim{plain: true}
+			s.net = simcloud.NewNetwork(nil, nil, 1)
+			s.book = newBook(s)
+			c.play(s.book)
+			if s.broken() != c.broken {
+				t.Errorf("violated: %v", s.failed)
+			}
+		})
+	}
+}
+
+func (c copiedCreate) play(b *book) {
+	const (
+		create = uint64(5)<<40 + 95
+		later  = uint64(8)<<40 + 39
+		other  = "n0.6.6597069766699"
+	)
+	life := intent.WriteID("n3", create)
+	mark := fmt.Sprintf("n3 %d.356998438", create)
+	b.issued["n3.456"], b.issued["n0.576"] = true, true
+	b.acknowledge(&act{node: "n3", seq: create, table: "items", key: pk("i3"), op: store.OpPut, id: "n3.456"})
+	image := func(id, life string) attr.Item {
+		return attr.Item{"pk": attr.S("i3"), "v": attr.S(id), intent.AttrLife: attr.S(life)}
+	}
+	effect := func(by, mark string, op store.Op, was, is attr.Item) {
+		b.effect(&simcloud.Effect{N: b.latest + 1, Table: "items", Key: pk("i3"), Op: op, Old: was, New: is, By: by, Mark: mark})
+	}
+	told := func() {
+		b.effect(&simcloud.Effect{N: b.latest + 1, Table: simSync, Key: attr.Item{intent.SyncKey: attr.S(intent.MovedID(life))}, Op: store.OpPut, By: "n3"})
+	}
+	effect("n3", mark, store.OpPut, nil, image("n3.456", life))
+	if c.foreign {
+		effect("foreign", "", store.OpDelete, image("n3.456", life), nil)
+	} else {
+		effect("n0", "", store.OpDelete, image("n3.456", life), nil)
+	}
+	effect("n3", fmt.Sprintf("n3 %d.679257797", later), store.OpDelete, image("n0.576", "~n0.5.1"), nil)
+	effect("n0", "", store.OpUpdate, nil, image("n0.576", other))
+	if c.movedThen {
+		told()
+	}
+	b.putBack("n3", disk{acts: map[*act]bool{b.acts[0]: true}})
+	if c.asks {
+		b.sends(mark, &intent.Call{
+			Op: store.OpPut, Table: "items", Key: pk("i3"), Item: image("n3.456", life), Condition: "attribute_not_exists(#p)",
+			Params: expr.Params{Names: map[string]string{"#p": "pk"}},
+		})
+	}
+	if c.moved {
+		told()
+	}
+	effect("n3", mark, store.OpPut, image("n0.576", other), image("n3.456", other))
+}

@@ -1,0 +1,166 @@
+package simulation_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// anew is what is known of the table that somebody has dropped and made again, empty. Nodes stop sending to it, say so, and
+// delete nothing: an operator who means it starts them again, and then they send what they know.
+type anew struct {
+	table string
+	since uint64                       // effect: it was made behind it
+	had   map[string]map[string]string // node, item: what it showed then
+}
+
+// recreate makes a table anew, in one seed of eight and once: what is judged there is less.
+func (s *sim) recreate(*simNode) bool {
+	if s.seed%8 != 6 || s.book.anew != nil || s.count() < simEvents()/4 {
+		return false
+	}
+	tables := []string{"items", "firsts", "pairs", "settings", "rows"}
+	a := &anew{table: tables[s.n(len(tables))], had: map[string]map[string]string{}}
+	there := map[string]bool{} // what a node alone has may be refused yet
+	for _, it := range s.cloud.Items(a.table) {
+		there[keyText(keyIn(it))] = true
+	}
+	for _, n := range s.nodes {
+		if l := n.up(); l != nil {
+			a.had[n.name] = l.rows(a.table, false)
+			maps.DeleteFunc(a.had[n.name], func(key, _ string) bool { return !there[key] })
+		}
+	}
+	s.trace("table %s is made anew", a.table)
+	s.cloud.Recreate(a.table)
+	s.diesOfRestore()
+	s.book.madeAnew(a)
+	return true
+}
+
+// diesOfRestore has some processes die while they find out about a table that is another one.
+func (s *sim) diesOfRestore() {
+	for _, n := range s.nodes {
+		switch s.luck.n(4) {
+		case 0:
+			n.killAt.Store(new("restore-noticed"))
+		case 1:
+			n.killAt.Store(new("restore-requeued"))
+		}
+	}
+}
+
+// rows lists the items of a table as applications see them; hidden: with those that are kept past their TTL.
+func (l *simLife) rows(table string, hidden bool) map[string]string {
+	out := map[string]string{}
+	err := l.store.View(context.Background(), func(tx *store.Tx) error {
+		if hidden {
+			tx.ShowExpired()
+		}
+		for it, err := range tx.ScanAll(store.Scan{Table: table}) {
+			if err != nil {
+				return err
+			}
+			out[keyText(keyIn(it))] = tell(it)
+		}
+		return nil
+	})
+	if err != nil {
+		l.n.s.violate("%s: %v", l.n.name, err)
+	}
+	return out
+}
+
+func (b *book) madeAnew(a *anew) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.epoch++ // what had been sent is sent again
+	a.since = b.latest
+	b.anew = a
+}
+
+// stopsAt notes that a process says that it sends nothing to a table.
+func (l *simLife) stopsAt(table, why string) {
+	if strings.HasPrefix(why, "it was created again") {
+		l.n.s.net.Count("a table made anew was told")
+		l.n.stopped.Store(&table)
+	}
+}
+
+// heedsStop sees that it does not.
+func (n *simNode) heedsStop(table string) {
+	if stopped := n.stopped.Load(); stopped != nil && *stopped == table {
+		n.s.violate("%s sends to table %s, and says that it does not", n.name, table)
+	}
+}
+
+// restart is the operator who means it: the nodes have found out, and are started again.
+func (s *sim) restart() {
+	s.sleep(10 * time.Minute) // they look every five
+	for _, n := range s.nodes {
+		if l := n.up(); l != nil {
+			s.book.checkpoint(l)
+		}
+		n.kill()
+		n.start()
+	}
+}
+
+// kept sees that no node has deleted anything because the new table does not have it.
+func (b *book) kept(recorded map[string]*conflict.Record) {
+	a := b.anew
+	if a == nil || a.table == "rows" { // they expire
+		return
+	}
+	deleted := map[string]bool{}
+	for _, e := range b.s.cloud.Log(a.since) {
+		if e.Table == a.table && e.New == nil {
+			deleted[keyText(e.Key)] = true
+		}
+	}
+	for _, act := range b.acts {
+		if act.table == a.table && act.op == store.OpDelete {
+			deleted[keyText(act.key)] = true
+		}
+	}
+	for _, n := range b.s.nodes {
+		l := n.up()
+		if l == nil || n.restored {
+			continue
+		}
+		there := l.rows(a.table, false)
+		for key, it := range a.had[n.name] {
+			if there[key] == "" && !deleted[key] && !b.refusedSince(n.name, key, it, recorded) {
+				b.s.violate("%s had %s %s, and the table was made anew: %s is gone", n.name, a.table, key, it)
+			}
+		}
+	}
+}
+
+// refusedSince reports whether what a node showed when the table was made anew was a write of its own that never came to the
+// cloud, and is recorded: it had not read what the cloud had there.
+func (b *book) refusedSince(node, key, it string, recorded map[string]*conflict.Record) bool {
+	return slices.ContainsFunc(b.ofItem[node+" "+b.anew.table+" "+key], func(a *act) bool {
+		return a.id != "" && a.after <= b.anew.since && len(b.shown[a.id]) == 0 && strings.Contains(it, strconv.Quote(a.id)) &&
+			onNone(recorded[fmt.Sprintf("%s %d", node, a.seq)], a)
+	})
+}
+
+// onNone reports whether a record is of a write to an item that was not there.
+func onNone(c *conflict.Record, a *act) bool {
+	return c != nil && slices.ContainsFunc(c.Entries(), func(e *intent.Entry) bool {
+		return e.Table == a.table && attr.EqualItems(e.Key, a.key) && e.Life.Kind == intent.LifeNone
+	})
+}
+
+// lacks tells of an item that the cloud does not have that nodes may have it all the same.
+func (b *book) lacks(table string) bool { return b.anew != nil && b.anew.table == table }

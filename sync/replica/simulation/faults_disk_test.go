@@ -1,0 +1,151 @@
+package simulation_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+)
+
+// diskFaults are of what lies under the store, and of a program that is replaced above it. What a disk does to single
+// sectors is shown by the store's own tests: here a commit is there or not, and those before it are.
+func diskFaults() []mishap {
+	return []mishap{
+		{"disk full", 120, 4, running((*sim).fillDisk)}, // rarely: which commit meets the limit is up to bbolt's maps
+		{"upgrade with a full queue", 400, 0, running(func(_ *sim, l *simLife) {
+			l.link.SetMode(simcloud.NoDNS)
+			for range 40 {
+				l.operate()
+			}
+			l.n.kill()
+			l.n.start()
+		})},
+		{"fsync EIO", 120, 4, running(func(s *sim, l *simLife) { l.n.breaks(syncFails, s) })},
+		{"power cut", 120, 4, running(func(s *sim, l *simLife) { l.n.breaks(powerFails, s) })},
+		{"slow fsync", 40, 4, running(func(s *sim, l *simLife) { l.n.breaks(syncCrawls, s) })},
+	}
+}
+
+// diskFault is what will happen at a commit of a machine.
+type diskFault struct {
+	kind diskKind
+	in   int  // commits until it happens
+	late bool // the commit is on disk by then
+}
+
+type diskKind int
+
+const (
+	syncFails  diskKind = iota + 1 // EIO: nobody knows what is on disk
+	powerFails                     // the machine goes off
+	syncCrawls                     // it takes seconds
+)
+
+var errDisk = errors.New("input/output error")
+
+// breaks plans a fault of the machine's disk.
+func (n *simNode) breaks(kind diskKind, s *sim) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.broken = diskFault{kind: kind, in: 1 + s.luck.n(12), late: kind == syncCrawls || s.luck.once(2)}
+}
+
+// watchCommits has the store's failpoints ask the machines' disks. A store reads its machine's clock when a transaction
+// begins, and no time passes until it commits: who committed is who read it last.
+func (s *sim) watchCommits() (stop func()) {
+	return failpoint.Arm(func(p failpoint.Point) error {
+		if l := s.writer.Load(); l != nil && (p == failpoint.CommitReserved || p == failpoint.CommitWritten) {
+			l.commits(p == failpoint.CommitWritten)
+		}
+		return nil
+	})
+}
+
+// commits is told of each commit of a process, before it is written and behind that.
+func (l *simLife) commits(written bool) {
+	n, s := l.n, l.n.s
+	n.mu.Lock()
+	f := &n.broken
+	due := f.kind != 0 && f.late == written
+	if due {
+		f.in--
+		due = f.in == 0
+	}
+	kind := f.kind
+	if due {
+		n.broken = diskFault{}
+	}
+	n.mu.Unlock()
+	if !due || l.dead.Load() || l.store == nil {
+		return
+	}
+	switch kind {
+	case syncFails:
+		s.trace("%s fsync fails, written %v", n.name, written)
+		s.net.Count(map[bool]string{false: "fsync EIO, the commit is lost", true: "fsync EIO, the commit is there"}[written])
+		panic(errDisk) // which the store takes for what it is
+	case powerFails:
+		s.net.Count(map[bool]string{false: "power cut, the commit is lost", true: "power cut, the commit is there"}[written])
+		l.dies("a power cut")
+	case syncCrawls:
+		s.trace("%s fsync takes its time", n.name)
+		s.net.Count("slow commit")
+		s.sleep(s.luck.span(10*time.Millisecond, 8*time.Second))
+	}
+}
+
+// guard ends the process when its store has failed, as programs do.
+func (l *simLife) guard() {
+	select {
+	case <-l.ctx.Done():
+		return
+	case <-l.store.Failed():
+	}
+	s := l.n.s
+	s.sleep(s.luck.span(time.Microsecond, time.Second)) // what goes on meanwhile may tell nobody that it is done
+	if l.ctx.Err() == nil {
+		l.dies("its store has failed")
+	}
+}
+
+// fillDisk gives the file no room for a while.
+func (s *sim) fillDisk(l *simLife) {
+	n := l.n
+	n.kill()
+	info, err := os.Stat(filepath.Join(n.disk, "store.db"))
+	if err != nil {
+		s.violate("%v", err)
+		return
+	}
+	n.maxSize = int(info.Size())
+	s.net.Count("ENOSPC")
+	n.start()
+	if l := n.up(); l != nil && s.luck.once(2) {
+		l.readForLong()
+	}
+	for range 60 {
+		if l := n.up(); l != nil {
+			l.operate()
+		}
+		s.sleep(s.span(time.Millisecond, 300*time.Millisecond))
+	}
+	n.maxSize = 0
+	n.kill()
+	n.start()
+}
+
+// readForLong keeps a View open for a while: no page that is freed meanwhile can be used again.
+func (l *simLife) readForLong() {
+	l.n.s.net.Count("ENOSPC with a long reader")
+	l.readers.Add(1)
+	l.work.Go(func() {
+		defer l.readers.Add(-1)
+		_ = l.store.View(l.ctx, func(*store.Tx) error {
+			return l.n.s.timer.Sleep(l.ctx, l.n.s.luck.span(time.Second, 30*time.Second))
+		})
+	})
+}

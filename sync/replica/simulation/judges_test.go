@@ -1,0 +1,180 @@
+package simulation_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// judged is a world of two nodes and what the cloud is told.
+type judged struct {
+	*sim
+	at time.Time
+}
+
+func newJudged() *judged {
+	s := &sim{plain: true, seed: 4} // the usual marks
+	s.net = simcloud.NewNetwork(nil, nil, 1)
+	s.book = newBook(s)
+	s.nodes = []*simNode{newSimNode(s, "n0"), newSimNode(s, "n1")}
+	return &judged{s, time.Unix(1e9, 0)}
+}
+
+// effect is a change of an item under a node's mark; of sequence 0, a foreign one.
+func (j *judged) effect(by string, seq uint64, op store.Op, was, is attr.Item) {
+	j.at = j.at.Add(time.Second)
+	e := &simcloud.Effect{N: j.book.latest + 1, At: j.at, Table: "items", Key: pk("i1"), Op: op, Old: was, New: is, By: by}
+	if seq > 0 {
+		e.Mark = fmt.Sprintf("%s %d.123456789", by, seq)
+	}
+	j.book.effect(e)
+}
+
+// What an effect leaves of others' marks is judged: they are not taken back, nor away before all copies are over.
+func TestJudgesMarks(t *testing.T) {
+	item := func(life, mark string, updated int64) attr.Item {
+		it := attr.Item{"pk": attr.S("i1"), intent.AttrLife: attr.S(life)}
+		if mark != "" {
+			n, _ := attr.N(mark)
+			it[intent.AttrMark+"n1"] = n
+		}
+		if updated > 0 {
+			it[intent.AttrTime] = attr.Int(updated)
+		}
+		return it
+	}
+	for name, c := range map[string]struct {
+		was, is attr.Item
+		op      store.Op
+		settled time.Duration // before the effect; 0: never
+		broken  bool
+	}{
+		"it stays":                        {was: item("n1.1.5", "7.5", 0), is: item("n1.1.5", "7.5", 0), op: store.OpPut},
+		"taken back":                      {was: item("n1.1.5", "7.5", 0), is: item("n1.1.5", "6.5", 0), op: store.OpPut, broken: true},
+		"taken away":                      {was: item("n1.1.5", "7.5", 0), is: item("n1.1.5", "", 0), op: store.OpUpdate, broken: true},
+		"taken away too early":            {was: item("n1.1.5", "7.5", 0), is: item("n1.1.5", "", 0), op: store.OpUpdate, settled: time.Second, broken: true},
+		"taken away when all is over":     {was: item("n1.1.5", "7.5", 0), is: item("n1.1.5", "", 0), op: store.OpUpdate, settled: time.Hour},
+		"of another life":                 {was: item("n1.1.5", "7.5", 0), is: item("n0.1.9", "", 0), op: store.OpPut},
+		"the life is another by a label":  {was: item("n1.1.5", "", 0), is: item("~n0.1.9", "", 0), op: store.OpUpdate, broken: true},
+		"an older time":                   {was: item("n1.1.5", "", 1e15), is: item("n1.1.5", "", 1e14), op: store.OpUpdate, broken: true},
+		"a time that was none, far ahead": {was: item("n1.1.5", "", 9e15), is: item("n1.1.5", "", 1e14), op: store.OpUpdate},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newJudged()
+			if c.settled > 0 {
+				j.book.settledBy["n1"] = []toldAt{{7, j.at.Add(-c.settled)}}
+			}
+			j.effect("n0", 9, c.op, c.was, c.is)
+			if j.broken() != c.broken {
+				t.Errorf("violated: %v", j.failed)
+			}
+		})
+	}
+}
+
+// An update is judged by the life that it was written on, and brings its value once, whatever its number.
+func TestJudgesLives(t *testing.T) {
+	image := func(life, v string) attr.Item {
+		return attr.Item{"pk": attr.S("i1"), "v": attr.S(v), intent.AttrLife: attr.S(life)}
+	}
+	for name, c := range map[string]struct {
+		life   string // on which the update is; n1.1.5 was there when it was written
+		upsert bool   // it was written where nothing was
+		again  bool   // it comes under another number once more
+		came   uint64 // it was written behind create 8 of its node; which write of that node came to the next life before it
+		broken bool
+	}{
+		"on its life":                      {life: "n1.1.5"},
+		"on the next":                      {life: "n1.1.6", broken: true},
+		"on the next, made for none":       {life: "n1.1.6", upsert: true},
+		"on one that its own node began":   {life: "n0.1.6"},
+		"its value is brought once more":   {life: "n1.1.5", again: true, broken: true},
+		"on one that a foreign writer has": {life: "~n1.1.6"},
+		"behind a create that has moved":   {life: "n1.1.6", came: 8},
+		"behind a create that has not":     {life: "n1.1.6", came: 7, broken: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newJudged()
+			for _, id := range []string{"n0.1", "n0.2", "n1.1", "n1.2", "n1.3"} {
+				j.book.issued[id] = true
+			}
+			if c.came > 0 {
+				j.book.acknowledge(&act{node: "n0", seq: 8, table: "items", key: pk("i1"), op: store.OpUpdate, id: "n0.2", upsert: true})
+				j.effect("n0", 8, store.OpUpdate, nil, image("n0.1.8", "n0.2"))
+				j.effect("foreign", 0, store.OpDelete, image("n0.1.8", "n0.2"), nil)
+			} else {
+				j.effect("n1", 5, store.OpPut, nil, image("n1.1.5", "n1.1"))
+			}
+			j.book.acknowledge(&act{node: "n0", seq: 9, table: "items", key: pk("i1"), op: store.OpUpdate, id: "n0.1", upsert: c.upsert})
+			if c.life != "n1.1.5" {
+				j.effect("n1", 6, store.OpPut, nil, image(c.life, "n1.2"))
+			}
+			if c.came > 0 {
+				j.effect("n0", c.came, store.OpUpdate, image(c.life, "n1.2"), image(c.life, "n0.2"))
+			}
+			j.effect("n0", 9, store.OpUpdate, image(c.life, "n1.2"), image(c.life, "n0.1"))
+			if c.again {
+				j.effect("n1", 7, store.OpUpdate, image(c.life, "n0.1"), image(c.life, "n1.3"))
+				j.effect("n0", 12, store.OpUpdate, image(c.life, "n1.3"), image(c.life, "n0.1"))
+			}
+			if j.broken() != c.broken {
+				t.Errorf("violated: %v", j.failed)
+			}
+		})
+	}
+}
+
+// A holder is refused its own lock only where its own renewal is: a clone of its node may be refused what it keeps.
+func TestJudgesRefusedLocks(t *testing.T) {
+	const renewing = "SET expiresAt = :e, rvn = :rvn, ttlMs = :ttl"
+	const taking = "SET holder = :me, expiresAt = :e, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :start) + :one"
+	const ifHeld = "holder = :me AND fence = :f"
+	change := func(holder, update, condition string, values attr.Item) lease.Change {
+		all := attr.Item{":me": attr.S(holder), ":e": attr.Int(1), ":rvn": attr.S("r"), ":ttl": attr.Int(10000)}
+		maps.Copy(all, values)
+		return lease.Change{Key: "match:m0", Update: update, Condition: condition, Values: all}
+	}
+	held := func(fence int64) attr.Item { return attr.Item{":f": attr.Int(fence)} }
+	begins := attr.Item{":start": attr.Int(6), ":one": attr.Int(1)}
+	seen := func(values attr.Item) attr.Item {
+		values = maps.Clone(values)
+		values[":seen"] = attr.S("was")
+		return values
+	}
+	for name, c := range map[string]struct {
+		refused lease.Change
+		broken  bool
+	}{
+		"its renewal":                      {change("n0#b4", renewing, ifHeld+" AND rvn = :seen", seen(held(7))), true},
+		"its renewal under an older fence": {change("n0#b4", renewing, ifHeld, held(6)), false},
+		"a clone that would take it":       {change("n0#b3", taking, "rvn = :seen", seen(begins)), false},
+		"a clone's renewal":                {change("n0#b3", renewing, ifHeld, held(7)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSim(t, 1)
+				locks := s.net.Link("n0", time.Now, nil).Locks(simLocks)
+				for _, done := range []lease.Change{
+					change("n0#b4", taking, "attribute_not_exists(lockKey)", begins), change("n0#b4", renewing, ifHeld, held(7)),
+				} {
+					if _, err := locks.Update(t.Context(), done); err != nil {
+						t.Fatal(err)
+					}
+				}
+				_, err := locks.Update(t.Context(), c.refused)
+				if _, refused := errors.AsType[*lease.ConditionFailedError](err); !refused || s.broken() != c.broken {
+					t.Errorf("%v, violated: %v", err, s.failed)
+				}
+			})
+		})
+	}
+}

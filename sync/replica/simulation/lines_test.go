@@ -1,0 +1,114 @@
+package simulation_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// A machine that is put back to a snapshot begins another timeline. The book knows through which ones its disk has come: a
+// snapshot may be of a time that was lost before, so that what had happened in that stands again, and what came after does not.
+
+// sending is an entry that left its node, in one of its timelines.
+type sending struct {
+	entry, item string
+	line        int
+}
+
+// sendingOf is what a write with a mark is, as its node sends it now.
+func (b *book) sendingOf(mark string, c *intent.Call) (as sending, node string) {
+	entry, _, _, _ := markParts(mark)
+	node, _, _ = strings.Cut(entry, " ")
+	key := c.Key
+	if key == nil {
+		key = keyIn(c.Item)
+	}
+	return sending{entry: entry, item: c.Table + " " + keyText(key), line: b.line(node)}, node
+}
+
+// comesBack notes that a write has not come to the cloud, and that its node knows: with nothing of it sent but that, the next may
+// be folded with it.
+func (b *book) comesBack(mark string, c *intent.Call) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if mark == "" {
+		return
+	}
+	as, _ := b.sendingOf(mark, c)
+	if b.tries[as]--; b.tries[as] == 0 {
+		delete(b.sent, as)
+	}
+}
+
+// line is the present timeline of a node.
+func (b *book) line(node string) int {
+	if lines := b.lines[node]; len(lines) > 0 {
+		return lines[len(lines)-1]
+	}
+	return 0
+}
+
+// disk is what is promised of a machine's disk.
+type disk struct {
+	acts  map[*act]bool // acknowledged writes that are on it
+	lines []int
+}
+
+// disk returns what is on the disk of a node now.
+func (b *book) disk(node string) disk {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := disk{acts: map[*act]bool{}, lines: slices.Clone(b.lines[node])}
+	for _, a := range b.acts {
+		if a.node == node && !a.gone {
+			d.acts[a] = true
+		}
+	}
+	return d
+}
+
+// putBack takes back the promise of all writes of a node but those on the disk that it was put back to. Those that had reached
+// the cloud are there once all the same. Where the disk is of a time that was lost before, what was promised in that is so again.
+func (b *book) putBack(node string, d disk) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.back[node] = b.latest
+	if now := b.lines[node]; len(d.lines) > len(now) || !slices.Equal(d.lines, now[:len(d.lines)]) {
+		b.s.net.Count("put back to a time that was lost")
+	}
+	b.begun++
+	b.lines[node] = append(slices.Clone(d.lines), b.begun)
+	for _, a := range b.acts {
+		if a.node != node {
+			continue
+		}
+		a.gone, a.undone = !d.acts[a], !d.acts[a]
+		if d.acts[a] {
+			b.bySeq[fmt.Sprintf("%s %d", node, a.seq)] = a
+		}
+	}
+}
+
+// hasSent reports whether a write was ever sent as itself, and not known to have come back, in a timeline that its node's disk has come through: in
+// another one it may have been, and have been folded here. A number of a lost timeline may have been given to another
+// item, or to another write of the same one: what was sent before it was written is of that.
+func (b *book) hasSent(a *act) bool {
+	as := sending{entry: fmt.Sprintf("%s %d", a.node, a.seq), item: a.table + " " + keyText(a.key)}
+	there := func(line int) bool {
+		as.line = line
+		return b.sent[as] > a.after
+	}
+	return there(0) || slices.ContainsFunc(b.lines[a.node], there)
+}
+
+// firstSent is the next effect when an entry was first sent, in any timeline; 0: it never was.
+func (b *book) firstSent(entry, item string) (first uint64) {
+	for line := range b.begun + 1 {
+		if n := b.sent[sending{entry, item, line}]; n > 0 && (first == 0 || n < first) {
+			first = n
+		}
+	}
+	return first
+}

@@ -1,0 +1,52 @@
+package simulation_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
+)
+
+// plainStage is a stage whose cloud has no transactions, says so, and counts those that it is asked for all the same.
+type plainStage struct {
+	stage
+	asked *atomic.Int32
+}
+
+func (s plainStage) cloud(node string) remote.Cloud { return plainCloud{s.stage.cloud(node), s.asked} }
+
+type plainCloud struct {
+	remote.Cloud
+	asked *atomic.Int32
+}
+
+// Transactions implements remote.Prober.
+func (plainCloud) Transactions(context.Context) (bool, error) { return false, nil }
+
+// Transact implements remote.Cloud.
+func (c plainCloud) Transact(context.Context, []intent.Call, string) error {
+	c.asked.Add(1)
+	return &intent.Error{Class: intent.Validation, Err: errors.New("UnknownOperationException")}
+}
+
+// Table implements remote.Catalogue.
+func (c plainCloud) Table(ctx context.Context, name string) (remote.TableState, error) {
+	return c.Cloud.(remote.Catalogue).Table(ctx, name)
+}
+
+// on plays a schedule on a stage. Where the cloud has no transactions the nodes have to know it: one that asked for some would
+// find out what became of its write by the way that poison goes, and the schedule would show nothing of what it is about.
+func (s schedule) on(t *testing.T, st stage) {
+	if !s.plain {
+		s.play(newScene(t, st))
+		return
+	}
+	asked := new(atomic.Int32)
+	s.play(newScene(t, plainStage{st, asked}))
+	if n := asked.Load(); n > 0 {
+		t.Errorf("a cloud that has no transactions was asked for %d", n)
+	}
+}
