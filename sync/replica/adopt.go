@@ -204,7 +204,7 @@ func (r *Replica) provedBy(units []*outbox.Batch, it *outbox.WorkItem, side inte
 	}
 	u := units[i]
 	if u.ProvesEarlier() {
-		proved = slices.DeleteFunc(slices.Clone(units[:i]), func(u *outbox.Batch) bool { return !u.Entries[0].Replay })
+		proved = slices.DeleteFunc(slices.Clone(units[:i]), func(u *outbox.Batch) bool { return !u.Entries[0].MakesSure() })
 		if slices.ContainsFunc(proved, func(u *outbox.Batch) bool { return len(u.Entries) > 1 }) {
 			return nil, adoptWaits // it looks at all of its items itself, and is to find this mark waiting there
 		}
@@ -327,7 +327,7 @@ func (r *Replica) adoptAll(w *outbox.Work, u *outbox.Batch, images []image, out 
 		shown = shown || there
 		whole = whole && (there || images[i].item == nil && u.Entries[i].Op == store.OpDelete)
 	}
-	if !shown || !whole && (u.Entries[0].Replay || r.owes(u)) {
+	if !shown || !whole && (u.Entries[0].MakesSure() || r.owes(u)) {
 		return false, nil
 	}
 	for i := range images {

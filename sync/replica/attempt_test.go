@@ -67,7 +67,7 @@ func TestAttemptKeepsAFlag(t *testing.T) {
 			return outbox.Put(tx, flagged, outbox.Tally{})
 		})
 		_ = n.lanes[0].attempt(t.Context(), f, &intent.Action{Kind: intent.ActSend, Attempt: true})
-		if e := read().Entries[0]; !e.Replay {
+		if e := read().Entries[0]; !e.MakesSure() {
 			t.Errorf("the flag is gone: %+v", e)
 		}
 	})

@@ -16,7 +16,7 @@ func TestAnEntryIsFoundBehindAnotherUnit(t *testing.T) {
 	put := func(seqs ...uint64) *outbox.Batch {
 		u := &outbox.Batch{ID: outbox.ID{Seq: seqs[0]}}
 		for _, seq := range seqs {
-			u.Unit.Entries = append(u.Unit.Entries, &intent.Entry{Seq: seq, Table: "teams", Policy: store.PolicyIntent, Op: store.OpDelete, Key: teamKey(fmt.Sprint(seq))})
+			u.Unit.Entries = append(u.Unit.Entries, &intent.Entry{Write: intent.Write{Seq: seq, Table: "teams", Policy: store.PolicyIntent, Op: store.OpDelete, Key: teamKey(fmt.Sprint(seq))}})
 		}
 		return u
 	}

@@ -99,7 +99,7 @@ func (r *Replica) waitsBehind(ctx context.Context, settled uint64) (behind bool,
 		}
 		return outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
 			lead := u.Entries[0]
-			behind = lead.KnownBy() <= settled && u.ID.Seq >= known && !lead.Replay && !lead.Lost
+			behind = lead.KnownBy() <= settled && u.ID.Seq >= known && !lead.MakesSure() && !lead.LooksForOtherRun()
 			return !behind, nil
 		})
 	})

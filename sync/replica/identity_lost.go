@@ -180,18 +180,18 @@ func (f *flight) keepSent(u *outbox.Batch) {
 // was given meanwhile. replay: it is to be made sure of since.
 func (r *Replica) keepLost(f *flight, there *outbox.Batch) (replay bool) {
 	for i, e := range there.Entries {
-		if len(there.Entries) == len(f.Entries) && e.Replay && e.Again != f.Entries[i].Again {
-			mine := f.Entries[i]
+		if len(there.Entries) == len(f.Entries) && e.FlaggedSince(f.Entries[i]) {
 			replay = true
-			mine.Replay, mine.Unsure, mine.Before, mine.Again = true, true, e.Before, e.Again
-			mine.Closed, mine.Dead = false, false // the cloud may have lost these too
+			f.Entries[i].TakeReplay(e)
 		}
 	}
 	if f.flagEpoch == r.identity.flagEpoch.Load() || len(there.Entries) != len(f.Entries) {
 		return replay
 	}
 	for i, e := range there.Entries {
-		f.Entries[i].Lost = f.Entries[i].Lost || e.Lost
+		if e.LooksForOtherRun() {
+			f.Entries[i].MarkLost()
+		}
 	}
 	return replay
 }

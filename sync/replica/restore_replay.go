@@ -116,13 +116,11 @@ func (r *Replica) putBack(w *outbox.Work, entries []*intent.Entry, b *tableBook,
 // replay has an entry be made sure of in a table that was restored. at is when it was known to be applied, by the server's
 // clock.
 func (b *tableBook) replay(e *intent.Entry, at time.Time) {
-	e.Replay, e.Unsure, e.Sent = true, true, max(e.Sent, 1)
 	point := b.Lost.Add(restoreSlack)
 	if b.Lost.IsZero() && !b.Recreated {
 		point = b.RestoredAt // nobody knows what of it the table had: nothing is made that may have been deleted
 	}
-	e.Before, e.Again = at.Before(point.Add(-restoreSharp)), b.Noticed.UnixMilli()
-	e.NotBefore, e.Why, e.Held, e.Closed, e.Dead = time.Time{}, "", intent.HoldNone, false, false
+	e.MakeSure(at.Before(point.Add(-restoreSharp)), b.Noticed)
 }
 
 // restoreSharp is how much earlier than it was an instant may seem by the server's clock, which tells whole seconds. Nobody

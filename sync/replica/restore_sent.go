@@ -46,9 +46,7 @@ func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *t
 	t := outbox.Tally{}
 	for _, u := range units {
 		for _, e := range u.Entries {
-			before := e.Replay && e.Before && r.keepsBefore(b, e)
-			b.replay(e, b.RestoredAt)
-			e.Before = before
+			e.MakeSure(e.MakesSureOfBefore() && r.keepsBefore(b, e), b.Noticed)
 		}
 		b.Through = max(b.Through, u.Entries[len(u.Entries)-1].Seq)
 		if err := outbox.Put(tx, u, t); err != nil {
@@ -108,7 +106,7 @@ func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
 	defer id.mu.Unlock()
 	known, keeps := false, true
 	for _, o := range id.restores.books {
-		if o.Noticed.UnixMilli() == e.Again {
+		if e.NoticedAt(o.Noticed) {
 			known, keeps = true, keeps && !o.Recreated && !b.RestoredAt.Before(o.RestoredAt)
 		}
 	}
@@ -122,7 +120,7 @@ func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
 // written later proves what was written first, once it is there.
 func (r *Replica) goesBack(u *outbox.Batch) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
-		if !e.Replay {
+		if !e.MakesSure() {
 			return false
 		}
 		b, ok := r.book(e.Table)
@@ -191,7 +189,7 @@ func (r *Replica) reopen(w *outbox.Work, f *flight, b *tableBook, now time.Time)
 func (r *Replica) replaysThrough(tx *store.Tx, u *outbox.Batch) error {
 	for _, e := range u.Entries {
 		b, ok := r.book(e.Table)
-		if !e.Replay || !ok || b.Through >= e.Seq {
+		if !e.MakesSure() || !ok || b.Through >= e.Seq {
 			continue
 		}
 		if err := r.changeBookIn(tx, e.Table, func(b *tableBook) { b.Through = e.Seq }); err != nil {

@@ -180,7 +180,7 @@ func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 		whole := n.together(t, oneMore("x"), oneMore("y"))
 		for _, id := range []string{"x", "y"} {
 			n.changeWaiting(t, "teams", teamKey(id), func(e *intent.Entry) {
-				e.Sent, e.Unsure, e.Replay, e.Before = 1, true, true, true
+				e.MakeSure(true, time.UnixMilli(0))
 			})
 		}
 		// The cloud has x with the mark of the transaction, and not y, of which nobody knows yet whether it comes back.
@@ -253,9 +253,10 @@ func TestBeforeOneRestoreAndAnother(t *testing.T) {
 			n := &Replica{}
 			tt.other.Noticed, tt.this.Noticed = now, now.Add(later)
 			n.identity.restores.books = map[string]*tableBook{"follows": &tt.other, "teams": &tt.this}
-			e := &intent.Entry{Again: now.UnixMilli()}
+			e := &intent.Entry{}
+			e.MakeSure(true, now)
 			if !tt.noticed.IsZero() {
-				e.Again = tt.noticed.UnixMilli()
+				e.MakeSure(true, tt.noticed)
 			}
 			if got := n.keepsBefore(&tt.this, e); got != tt.want {
 				t.Errorf("%s, noticed %v later: %v", tt.name, later, got)

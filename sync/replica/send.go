@@ -294,7 +294,7 @@ var errFlagged = errors.New("the unit was flagged meanwhile")
 
 // flagged reports whether the unit has left the outbox, or is to be made sure of, since the flight has read it.
 func (f *flight) flagged(there *outbox.Batch) bool {
-	return there == nil || there.Entries[0].Replay && there.Entries[0].Again != f.Entries[0].Again
+	return there == nil || there.Entries[0].FlaggedSince(f.Entries[0])
 }
 
 // mustPersist reports whether a unit holds what a restarted node could not know again: what has been found out, or what
@@ -309,7 +309,7 @@ func (f *flight) mustPersist() bool {
 // new or restored table does not have was not deleted. Then nothing is taken from the answer, and the unit waits.
 func (l *lane) vanished(ctx context.Context, f *flight) error {
 	for i, now := range f.outcome.Known {
-		if now == nil || now.Item != nil || f.known[i].Item == nil || f.Entries[i].Replay { // which knows of the restore
+		if now == nil || now.Item != nil || f.known[i].Item == nil || f.Entries[i].MakesSure() { // which knows of the restore
 			continue
 		}
 		table, at := f.Entries[i].Table, l.r.clock.Now()

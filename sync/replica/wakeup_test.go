@@ -115,7 +115,7 @@ func TestQuarantineDoesNotAge(t *testing.T) {
 func TestStateWaitsForRenumberedEvents(t *testing.T) {
 	_, n := opened(t, nil)
 	n.inTx(t, func(tx *store.Tx) error {
-		for _, e := range []intent.Entry{{Seq: 7, Group: 7}, {Seq: 1 << 41, Group: 5}} {
+		for _, e := range []intent.Entry{{Write: intent.Write{Seq: 7, Group: 7}}, {Write: intent.Write{Seq: 1 << 41, Group: 5}}} {
 			e.Lock, e.Fence = "match:7", 3
 			if err := (&outbox.Batch{Unit: intent.Unit{Entries: []*intent.Entry{&e}}}).Index(tx, true); err != nil {
 				return err
@@ -134,11 +134,11 @@ func TestStateWaitsForRenumberedEvents(t *testing.T) {
 func TestEventWaitsAreForgotten(t *testing.T) {
 	_, n := opened(t, nil)
 	state := func(seq uint64) *outbox.Batch {
-		return &outbox.Batch{ID: outbox.ID{Seq: seq}, Unit: intent.Unit{Entries: []*intent.Entry{{Seq: seq, Lock: "match:7", Policy: store.PolicyState}}}}
+		return &outbox.Batch{ID: outbox.ID{Seq: seq}, Unit: intent.Unit{Entries: []*intent.Entry{{Write: intent.Write{Seq: seq, Lock: "match:7", Policy: store.PolicyState}}}}}
 	}
 	for seq := range uint64(100) { // each folded into the next
 		n.events.expect(state(seq))
-		n.events.settled(n.Replica, &outbox.Batch{Unit: intent.Unit{Entries: []*intent.Entry{{Lock: "match:7", Policy: store.PolicyIntent}}}})
+		n.events.settled(n.Replica, &outbox.Batch{Unit: intent.Unit{Entries: []*intent.Entry{{Write: intent.Write{Lock: "match:7", Policy: store.PolicyIntent}}}}})
 	}
 	if got := len(n.events.locks); got > 1 {
 		t.Errorf("%d locks", got)

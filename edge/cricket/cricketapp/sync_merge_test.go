@@ -240,7 +240,7 @@ func sessionWish(t *testing.T) *intent.Entry {
 	if !(phone.Activities{}).Satisfied(condition, p, attr.Item{"status": attr.S("active")}) {
 		t.Fatal("the condition has changed")
 	}
-	return &intent.Entry{Op: store.OpUpdate, Table: tables.LiveActivities, Condition: condition, Update: "SET #s = :status", Params: p}
+	return &intent.Entry{Write: intent.Write{Op: store.OpUpdate, Table: tables.LiveActivities, Condition: condition, Update: "SET #s = :status", Params: p}}
 }
 
 // fakeToken has the form of one.

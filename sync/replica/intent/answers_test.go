@@ -227,7 +227,7 @@ func TestReplayAfterARestore(t *testing.T) {
 	again := func(o op) *Entry {
 		e := a.write(o)
 		a.drain()
-		e.Replay, e.Unsure = true, true
+		e.replay, e.Unsure = true, true
 		a.queue = append(a.queue, e)
 		return e
 	}
@@ -237,7 +237,7 @@ func TestReplayAfterARestore(t *testing.T) {
 	w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
 
 	old := again(update("t", "i", "ADD n :n", "", ":n", 1))
-	w.cloud.items[at("t", key("i"))][AttrMark+"a"] = (&Entry{Seq: old.Seq + 1, Digits: 1}).Mark()
+	w.cloud.items[at("t", key("i"))][AttrMark+"a"] = (&Entry{Write: Write{Seq: old.Seq + 1, Digits: 1}}).Mark()
 	a.drain()
 	a.result(old, OutConflict, CodeRestored)
 
@@ -286,7 +286,7 @@ func TestAnUpsertUnderAForeignPut(t *testing.T) {
 
 func TestAStampTakenBackStaysInOrder(t *testing.T) {
 	t.Parallel()
-	first, second := &Entry{Seq: 1, Stamp: 500}, &Entry{Seq: 2, Stamp: 400}
+	first, second := &Entry{Write: Write{Seq: 1, Stamp: 500}}, &Entry{Write: Write{Seq: 2, Stamp: 400}}
 	if changed := Follow(first, Outcome{Result: OutApplied}, Known{}, []*Entry{second}, Env{Node: "a"}); len(changed) != 1 || second.Stamp != 501 {
 		t.Errorf("the later entry has the stamp %d", second.Stamp)
 	}

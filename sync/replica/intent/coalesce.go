@@ -66,7 +66,7 @@ func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Ent
 
 // fresh reports whether an entry may be changed: nobody has seen it, and it is alone.
 func (e *Entry) fresh() bool {
-	return e.Sent == 0 && e.Txn == 0 && e.Held == HoldNone && !e.Lost && !e.Replay && !e.Late && e.Label == "" && !e.Dead
+	return e.Sent == 0 && e.Txn == 0 && e.Held == HoldNone && !e.lost && !e.replay && !e.Late && e.Label == "" && !e.Dead
 }
 
 // follows reports whether an entry was written on what the earlier one leaves.

@@ -26,8 +26,11 @@ func Compile(w *store.Write, known Known, pending []*Entry, env Env) (*Entry, er
 		return nil, err
 	}
 	e := &Entry{
-		Seq: w.Seq, Digits: digits(env.Rand), Group: w.Txn, Table: w.Spec.Name, Policy: w.Spec.Policy, Key: w.Key, Op: w.Op,
-		At: env.Now, Read: w.Read, Proof: env.Transactions,
+		Write: Write{
+			Seq: w.Seq, Digits: digits(env.Rand), Group: w.Txn, Table: w.Spec.Name, Policy: w.Spec.Policy, Key: w.Key,
+			Op: w.Op, At: env.Now, Read: w.Read,
+		},
+		Progress: Progress{Proof: env.Transactions},
 	}
 	item, err := decode(w)
 	if err != nil {

@@ -130,8 +130,8 @@ func TestSidecar(t *testing.T) {
 
 func TestMarksAreOrdered(t *testing.T) {
 	t.Parallel()
-	one := &Entry{Seq: 1<<40 + 1, Digits: MaxDigits}
-	two := &Entry{Seq: 1<<40 + 2, Digits: 1}
+	one := &Entry{Write: Write{Seq: 1<<40 + 1, Digits: MaxDigits}}
+	two := &Entry{Write: Write{Seq: 1<<40 + 2, Digits: 1}}
 	marks := []attr.Value{one.Mark(), one.closedMark(), two.Mark(), two.closedMark()}
 	for i := range marks[1:] {
 		if order, ok := attr.Compare(marks[i], marks[i+1]); !ok || order >= 0 {

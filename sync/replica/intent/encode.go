@@ -48,8 +48,8 @@ func policyList() []store.Policy {
 
 func (e *Entry) flags() (f uint64) {
 	for i, set := range []bool{
-		e.Provisional, e.Read, e.Ghost, e.Unsure, e.Late, e.Closed, e.Dead, e.Lost, e.Replay, e.Item != nil, e.Was != nil, e.rare(),
-		e.Before, e.Again != 0, e.Moved, e.Begun != 0, e.Proof, !e.Since.IsZero(), !e.Yields.IsZero(),
+		e.Provisional, e.Read, e.Ghost, e.Unsure, e.Late, e.Closed, e.Dead, e.lost, e.replay, e.Item != nil, e.Was != nil, e.rare(),
+		e.before, e.again != 0, e.Moved, e.Begun != 0, e.Proof, !e.Since.IsZero(), !e.Yields.IsZero(),
 	} {
 		if set {
 			f |= 1 << i
@@ -97,8 +97,8 @@ func (e *Entry) Encode() []byte {
 	if e.rare() {
 		e.encodeRare(&w)
 	}
-	if e.Again != 0 {
-		w.int(e.Again)
+	if e.again != 0 {
+		w.int(e.again)
 	}
 	if e.Begun != 0 {
 		w.uint(e.Begun)
@@ -143,7 +143,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	}
 	r := reader{Reader: fields.Reader{B: b[1:]}}
 	flags := r.Uvarint()
-	e := &Entry{Seq: r.Uvarint(), Digits: uint32(r.Uvarint())}
+	e := &Entry{Write: Write{Seq: r.Uvarint(), Digits: uint32(r.Uvarint())}}
 	e.Group = e.Seq - r.Uvarint()
 	e.Table = r.text()
 	if at := r.Uvarint(); at == 0 {
@@ -161,7 +161,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	e.Life = Life{Kind: LifeKind(r.Uvarint()), ID: r.text()}
 	e.Behind, e.Sent = r.Uvarint(), int(r.Uvarint())
 	for i, to := range []*bool{
-		&e.Provisional, &e.Read, &e.Ghost, &e.Unsure, &e.Late, &e.Closed, &e.Dead, &e.Lost, &e.Replay,
+		&e.Provisional, &e.Read, &e.Ghost, &e.Unsure, &e.Late, &e.Closed, &e.Dead, &e.lost, &e.replay,
 	} {
 		*to = flags&(1<<i) != 0
 	}
@@ -188,9 +188,9 @@ func DecodeEntry(b []byte) (*Entry, error) {
 
 // decodeLater reads the fields that the first version did not have.
 func (e *Entry) decodeLater(r *reader, flags uint64) {
-	e.Before, e.Moved, e.Proof = flags&flagBefore != 0, flags&flagMoved != 0, flags&flagProof != 0
+	e.before, e.Moved, e.Proof = flags&flagBefore != 0, flags&flagMoved != 0, flags&flagProof != 0
 	if flags&flagAgain != 0 {
-		e.Again = r.Varint()
+		e.again = r.Varint()
 	}
 	if flags&flagBegun != 0 {
 		e.Begun = r.Uvarint()

@@ -44,19 +44,19 @@ func drawEntry(t *rapid.T) *Entry {
 		return time.Unix(0, rapid.Int64().Draw(t, name)>>1).UTC()
 	}
 	e := &Entry{
-		Seq: num("seq"), Digits: uint32(num("digits")), Group: num("group"), Table: text("table"), Policy: store.Policy(text("policy")),
-		Key: attr.Item{"pk": attr.S(text("key"))}, Op: store.Op(num("op") % 4), Item: item("item"), Update: text("update"),
-		Condition: text("condition"), Params: params("params"), At: when("at"), Behind: num("behind"), Was: item("was"),
-		Life: Life{Kind: LifeKind(num("life") % 3), ID: text("life id")}, Sent: int(num("sent") % 1000),
-		Read: yes("read"), Ghost: yes("ghost"), Unsure: yes("unsure"), Late: yes("late"), Closed: yes("closed"), Dead: yes("dead"),
-		Lost: yes("lost"), Replay: yes("replay"), Provisional: yes("provisional"),
-		Before: yes("before"), Proof: yes("proof"), Since: when("since"), Yields: when("yields"),
+		Write: Write{
+			Seq: num("seq"), Digits: uint32(num("digits")), Group: num("group"), Table: text("table"), Policy: store.Policy(text("policy")), Key: attr.Item{"pk": attr.S(text("key"))},
+			Op: store.Op(num("op") % 4), Item: item("item"), Update: text("update"), Condition: text("condition"), Params: params("params"), At: when("at"),
+			Behind: num("behind"), Life: Life{Kind: LifeKind(num("life") % 3), ID: text("life id")}, Read: yes("read"), Ghost: yes("ghost"), Provisional: yes("provisional"),
+		},
+		Progress: Progress{Was: item("was"), Sent: int(num("sent") % 1000), Unsure: yes("unsure"), Late: yes("late"), Closed: yes("closed"), Dead: yes("dead"), Proof: yes("proof"), Since: when("since"), Yields: when("yields")},
+		Recovery: Recovery{lost: yes("lost"), replay: yes("replay"), before: yes("before")},
 	}
 	if yes("known policy") {
 		e.Policy = store.PolicyNewest
 	}
 	if yes("again") {
-		e.Again = int64(num("again"))
+		e.again = int64(num("again"))
 		e.Moved, e.Begun = yes("moved"), num("begun")
 	}
 	if yes("rare") {
@@ -126,9 +126,10 @@ func TestEncodeIsSmall(t *testing.T) {
 
 func BenchmarkEncode(b *testing.B) {
 	e := &Entry{
-		Seq: 1<<40 + 5, Digits: 5, Group: 1<<40 + 5, Table: "cricket-follows", Policy: store.PolicyIntent, Key: key("i"), Op: store.OpUpdate,
-		Update: "SET #0 = :0", Condition: "(attribute_exists(pk))", At: epoch,
-		Params: expr.Params{Names: map[string]string{"#0": "x"}, Values: attr.Item{":0": attr.Int(1)}},
+		Write: Write{
+			Seq: 1<<40 + 5, Digits: 5, Group: 1<<40 + 5, Table: "cricket-follows", Policy: store.PolicyIntent, Key: key("i"),
+			Op: store.OpUpdate, Update: "SET #0 = :0", Condition: "(attribute_exists(pk))", At: epoch, Params: expr.Params{Names: map[string]string{"#0": "x"}, Values: attr.Item{":0": attr.Int(1)}},
+		},
 	}
 	b.Run("encode", func(b *testing.B) {
 		b.ReportAllocs()
@@ -150,12 +151,14 @@ func BenchmarkEncode(b *testing.B) {
 func FuzzDecodeEntry(f *testing.F) {
 	corpus.Add(f)
 	e := &Entry{
-		Seq: 1<<40 + 5, Digits: 5, Group: 1<<40 + 4, Table: "t", Policy: store.PolicyNewest, Key: key("i"), Op: store.OpPut, Item: key("i"),
-		Condition: "(x = :0)", Params: expr.Params{Names: map[string]string{"#0": "x"}, Values: attr.Item{":0": attr.Int(1)}},
-		At: epoch, Txn: 1<<40 + 4, Folds: []uint64{1}, Checks: []Check{{Table: "t", Key: key("j"), Condition: "(a = b)"}}, Fence: 5, Lock: "l",
+		Write: Write{
+			Seq: 1<<40 + 5, Digits: 5, Group: 1<<40 + 4, Table: "t", Policy: store.PolicyNewest, Key: key("i"),
+			Op: store.OpPut, Item: key("i"), Condition: "(x = :0)", Params: expr.Params{Names: map[string]string{"#0": "x"}, Values: attr.Item{":0": attr.Int(1)}}, At: epoch, Txn: 1<<40 + 4,
+			Folds: []uint64{1}, Checks: []Check{{Table: "t", Key: key("j"), Condition: "(a = b)"}}, Fence: 5, Lock: "l",
+		},
 	}
 	f.Add(e.Encode())
-	f.Add((&Entry{Key: key("i")}).Encode())
+	f.Add((&Entry{Write: Write{Key: key("i")}}).Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e, err := DecodeEntry(b)
 		if err != nil {

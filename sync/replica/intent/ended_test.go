@@ -75,7 +75,7 @@ func TestFoldedCreateSettledInALostTimeline(t *testing.T) {
 		if a.lost < first.Seq || a.lost >= queued.Seq {
 			t.Fatalf("the test needs a settled number between %d and %d, not %d", first.Seq, queued.Seq, a.lost)
 		}
-		queued.Lost = true
+		queued.lost = true
 		a.queue, a.known = []*Entry{&queued}, map[string]Known{}
 		a.drain()
 		a.result(&queued, OutConflict, CodeLost)
@@ -124,7 +124,7 @@ func TestMovedBeforeTheLostTimeline(t *testing.T) {
 		b.write(remove("t", "i", ""))
 		b.drain()
 		w.want("t", "i", "nothing")
-		queued.Lost = true
+		queued.lost = true
 		a.queue, a.known = []*Entry{&queued}, map[string]Known{}
 		a.crash()
 		queue := a.queue[0]

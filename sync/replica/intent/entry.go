@@ -8,9 +8,23 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Entry is one local write on its way: the operation it was, and how far it has come. What Compile makes is kept as it
-// is (Encode), and changed by Attempt, Take, Follow and Rebase alone.
+// Entry is one local write on its way: what was written, how far that has come, and what recovery knows of it. What Compile makes
+// is kept as it is (Encode), and changed by Attempt, Take, Follow and Rebase alone.
+//
+//	written    SET n = n + 1 on item a, on the life c1, with sequence 17
+//	progress   sent once, no answer yet
+//	recovery   nothing: the node's history and the cloud are what they were
 type Entry struct {
+	Write
+	Progress
+	Recovery
+
+	step step // what Next does instead of sending: a crash begins anew
+	met  met  // what the step is about
+}
+
+// Write is what was written. Nothing of it changes but by a fold, or under a new number (outbox.Work.Renumber).
+type Write struct {
 	Seq    uint64   // of its journal record: the second half of its write id
 	Digits uint32   // nine random digits of its mark, so that two histories of one node never look alike
 	Txn    uint64   // Seq of the first entry of its cloud transaction; 0: it is alone
@@ -37,30 +51,28 @@ type Entry struct {
 	Behind      uint64    // Seq of the pending create that begins its life; 0: none
 	Read        bool      // its store transaction had read the item
 	Ghost       bool      // it was written on an item past its TTL: a Put with a new life, in the place of the old one
-	Was         attr.Item // of an update on a foreign life, or on none, that was sent: by place (expr.Place), a list of what the base held there, empty for nothing; of a Ghost the TTL attribute
-	From        string    // of the create that has taken the place of an update: the life it was on
+}
 
-	Sent      int       // requests that left or may have left
-	Unsure    bool      // one of them, on its present life, has had no answer that says what became of it
-	Late      bool      // a copy of its create may still arrive: its sends set the hold on deletes
-	Closed    bool      // its mark is closed: no late copy can apply
-	Label     string    // the label that it has set on the foreign life it deletes; empty: none yet
-	Moved     bool      // it was to make its item, and has gone to a life that is there
-	Dead      bool      // the tombstone of the life it deletes is written; of a moved one, the row that tells it
-	Refused   int       // count guards that did not hold
+// Progress is how far a write has come.
+type Progress struct {
+	Sent   int       // requests that left or may have left
+	Unsure bool      // one of them, on its present life, has had no answer that says what became of it
+	Since  time.Time // the first of those left, by the server's clock; zero: nobody knows, but not before At
+	Was    attr.Item // of an update on a foreign life, or on none, that was sent: by place (expr.Place), a list of what the base held there, empty for nothing; of a Ghost the TTL attribute
+	From   string    // of the create that has taken the place of an update: the life it was on
+
+	Late    bool      // a copy of its create may still arrive: its sends set the hold on deletes
+	Closed  bool      // its mark is closed: no late copy can apply
+	Label   string    // the label that it has set on the foreign life it deletes; empty: none yet
+	Moved   bool      // it was to make its item, and has gone to a life that is there
+	Dead    bool      // the tombstone of the life it deletes is written; of a moved one, the row that tells it
+	Proof   bool      // where the cloud has transactions it has made nothing, and makes nothing, without its proof
+	Refused int       // count guards that did not hold
+	Yields  time.Time // it has let another node's Put pass since then, by the server's clock; zero: it has not
+
 	NotBefore time.Time // parked until; zero: not parked
 	Why       string    // why it is parked or held
 	Held      Hold      // why only an operator lets it go on
-	Lost      bool      // of an older timeline of this node: it is looked for before it is sent
-	Replay    bool      // it was settled before the cloud was restored, and is made sure of
-	Before    bool      // of Replay: it was settled before the instant that the cloud was restored to
-	Again     int64     // of Replay: when that was noticed, epoch ms: its proof is another one than the one it had before
-	Proof     bool      // where the cloud has transactions it has made nothing, and makes nothing, without its proof
-	Yields    time.Time // it has let another node's Put pass since then, by the server's clock; zero: it has not
-	Since     time.Time // the first send left that is unanswered, by the server's clock; zero: nobody knows, but not before At
-
-	step step // what Next does instead of sending: a crash begins anew
-	met  met  // what the step is about
 }
 
 // Check is a ConditionCheck of a transaction.

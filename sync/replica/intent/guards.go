@@ -57,12 +57,12 @@ func (e *Entry) nothing(f facts, env Env) (verdict, decision) {
 	case e.Op == store.OpDelete:
 		e.moveTo(Sidecar{}, false)
 		return verdictAgain, decision{}
-	case e.Late && !f.dead && !e.Replay && !f.unsure:
+	case e.Late && !f.dead && !e.replay && !f.unsure:
 		// It was a create, and a copy of that could still make what we would call deleted: it is one again.
 		e.moveTo(Sidecar{}, false)
 		e.Unsure = true
 		return verdictAgain, decision{}
-	case e.Late && !f.dead && !e.Replay && e.Why != WhyHold:
+	case e.Late && !f.dead && !e.replay && e.Why != WhyHold:
 		// It may have been applied to what is gone, and is not made once more. But what is said of it now such a copy could
 		// still make untrue: for as long as one may be under way it waits.
 		e.NotBefore, e.Why = env.Now.Add(env.signed()), WhyHold
@@ -84,7 +84,7 @@ func (e *Entry) onNone(item attr.Item, side Sidecar, f facts) (verdict, decision
 		return verdictAgain, decision{}
 	case f.dead:
 		return verdictDecided, superseded(CodeTombstone, textTombstone)
-	case e.Replay:
+	case e.replay:
 		// Who has made this has done so since, or without our knowledge: it is the newer.
 		return verdictDecided, conflict(CodeRestored, textReplaced)
 	case foreign(side.Life):

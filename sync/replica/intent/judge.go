@@ -83,9 +83,9 @@ func (e *Entry) judgeMark(item attr.Item, side Sidecar, f facts, env Env) (verdi
 		e.Closed = true
 		v, d := e.closedBefore(item, side, f, env)
 		return v, d, true
-	case order > 0 && e.Replay && e.kept(side, env):
+	case order > 0 && e.replay && e.kept(side, env):
 		return verdictApplied, decision{}, true
-	case order > 0 && e.Replay:
+	case order > 0 && e.replay:
 		return verdictDecided, conflict(CodeRestored, textRestored), true
 	}
 	return verdictTimeline, decision{}, true
@@ -225,7 +225,7 @@ func (e *Entry) deposed(fence int64) decision {
 func (e *Entry) vanished(f facts, env Env) (verdict, decision) {
 	switch {
 	case f.image != nil:
-	case e.Replay && env.Replaying:
+	case e.replay && env.Replaying:
 		e.NotBefore, e.Why = env.Now.Add(replayPoll), WhyReplay
 		return verdictPark, decision{}
 	case !f.unsure && e.revive(f.before, env):

@@ -11,7 +11,7 @@ import (
 // sent: its sequences, and with them its write id, may be those of other writes there.
 func (u *Unit) parted(env Env) bool {
 	for _, e := range u.Entries {
-		if !e.Lost || e.Sent > 0 || e.Unsure || env.Fork == 0 || e.Earliest() <= env.Fork {
+		if !e.lost || e.Sent > 0 || e.Unsure || env.Fork == 0 || e.Earliest() <= env.Fork {
 			return false
 		}
 	}
@@ -20,7 +20,7 @@ func (u *Unit) parted(env Env) bool {
 
 // MayBeProved reports whether a lost timeline may have sent a transaction, or a create, as it is here, and had its proof.
 func (u *Unit) MayBeProved(env Env) bool {
-	return (u.multi() || u.Entries[0].proves(env)) && u.Entries[0].Lost && !u.parted(env) && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.anothers(env) })
+	return (u.multi() || u.Entries[0].proves(env)) && u.Entries[0].lost && !u.parted(env) && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.anothers(env) })
 }
 
 // renumber has a unit be sent under new sequences, without a question: nothing that the cloud has is about the old ones.
@@ -59,9 +59,9 @@ func (t *taking) lost() {
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
 	case e.Moved && !e.creates():
-		e.Lost = false // no row tells that it was sent on this life
+		e.lost = false // no row tells that it was sent on this life
 	default:
-		e.Lost, e.Unsure = false, true
+		e.lost, e.Unsure = false, true
 		e.Sent = max(e.Sent, 1)
 	}
 }
@@ -95,7 +95,7 @@ func (t *taking) left() {
 // anothers reports whether the number of an entry of a lost timeline may be another write's in the cloud: an earlier
 // loss had parted it, and whoever knew of that has sent it under a new number, if at all.
 func (e *Entry) anothers(env Env) bool {
-	return e.Lost && e.Sent == 0 && !e.Unsure && env.Twice != nil && env.Twice(e.Seq)
+	return e.lost && e.Sent == 0 && !e.Unsure && env.Twice != nil && env.Twice(e.Seq)
 }
 
 // settledThere reports whether an entry of a lost timeline was settled there. A create is known by the first of the writes

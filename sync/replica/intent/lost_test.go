@@ -24,7 +24,7 @@ func TestCopyThatSendsWhatIsRenumbered(t *testing.T) {
 			w.made("a", "i")
 			e := a.write(update("t", "i", "ADD n :n", "", ":n", 5))
 			other := *e
-			e.Lost = true
+			e.lost = true
 			for k := range 4 {
 				if k == copied {
 					u := &Unit{Entries: []*Entry{&other}}
@@ -49,9 +49,9 @@ func TestBehindTheForkNothingIsAsked(t *testing.T) {
 	w := newWorld(t)
 	a := w.node("a")
 	e := a.write(put("t", "i", "", "x", 1))
-	e.Lost = true
+	e.lost = true
 	txn := a.mustTransact(put("t", "j", "", "x", 1), put("t", "k", "", "x", 1))
-	txn[0].Lost, txn[1].Lost = true, true
+	txn[0].lost, txn[1].lost = true, true
 	for _, u := range []*Unit{{Entries: []*Entry{e}}, {Entries: txn}} {
 		env, known := a.env(), make([]Known, len(u.Entries))
 		env.Fork = e.Seq - 1
@@ -79,8 +79,8 @@ func TestTransactionOutdoneInALostTimeline(t *testing.T) {
 	a := w.node("a")
 	w.made("a", "i")
 	txn := a.mustTransact(update("t", "i", "ADD n :n", "", ":n", 1), put("t", "k", "", "x", 1))
-	w.cloud.items[at("t", key("i"))][AttrMark+"a"] = (&Entry{Seq: txn[1].Seq + 1, Digits: 1}).Mark()
-	txn[0].Lost, txn[1].Lost = true, true
+	w.cloud.items[at("t", key("i"))][AttrMark+"a"] = (&Entry{Write: Write{Seq: txn[1].Seq + 1, Digits: 1}}).Mark()
+	txn[0].lost, txn[1].lost = true, true
 	a.drain()
 	a.results(txn, OutConflict, CodeLost)
 	if w.cloud.items[at("touchline-sync", row(TxnID(WriteID("a", txn[0].Seq)), a.env()).Key)] == nil {
@@ -105,7 +105,7 @@ func TestFoldedInALostTimeline(t *testing.T) {
 		if sent { // by a clone
 			a.drain()
 		}
-		both.Lost = true
+		both.lost = true
 		a.queue = []*Entry{both}
 		env := a.env()
 		env.Fork = one.Seq
@@ -144,7 +144,7 @@ func TestMovedInALostTimeline(t *testing.T) {
 		a.write(remove("t", "i", ""))
 		a.drain()
 		w.want("t", "i", "nothing")
-		queued.Lost = true
+		queued.lost = true
 		a.queue, a.known = []*Entry{&queued}, map[string]Known{}
 		a.drain()
 		a.result(&queued, OutConflict, CodeLost)
@@ -181,7 +181,7 @@ func TestFoldedOnInALostTimeline(t *testing.T) {
 	a.queue = []*Entry{&queued} // all that waits has the lower number: nothing is told to be settled
 	b.drain()
 	w.want("t", "i", "nothing")
-	queued.Lost = true
+	queued.lost = true
 	a.known = map[string]Known{}
 	a.crash()
 	a.drain()
@@ -210,7 +210,7 @@ func TestNumberOfAnotherWriteProvesNothing(t *testing.T) {
 			env := a.env()
 			env.Fork, env.Twice = txn[1].Seq, func(seq uint64) bool { return seq >= one.Seq }
 			for _, e := range u.Entries {
-				e.Lost = true
+				e.lost = true
 			}
 			if o := a.found(u, env); o.Result != want || gone && o.Code != CodeLost {
 				t.Errorf("gone %v: it became %d %q", gone, o.Result, o.Code)
@@ -234,7 +234,7 @@ func TestMarkOfAPartedNumberProvesATransaction(t *testing.T) {
 		if foreign {
 			w.foreignPut("t", "i", "n", 9)
 		}
-		one.Lost, other.Lost = true, true
+		one.lost, other.lost = true, true
 		u := &Unit{Entries: []*Entry{&one, &other}}
 		env := a.env()
 		env.Fork, env.Twice = other.Seq, func(seq uint64) bool { return seq >= one.Seq }
@@ -254,8 +254,8 @@ func TestTailOfARenumberedEntry(t *testing.T) {
 	a.drain()
 	first := a.write(update("t", "i", "SET score = :s", "version = :v", ":s", 10, ":v", 1))
 	tail := a.write(put("t", "i", "", "version", 1, "score", 10))
-	first.Lost, tail.Lost = true, true
-	for first.Lost {
+	first.lost, tail.lost = true, true
+	for first.lost {
 		if !a.step(arrive) {
 			t.Fatal("it waits")
 		}

@@ -13,7 +13,7 @@ func TestGreaterMarkIsNoProof(t *testing.T) {
 	w.made("a", "i")
 	e := a.write(update("t", "i", "SET x = :x", "", ":x", 1))
 	a.step(loseAnswer)
-	w.cloud.items[at("t", e.Key)][AttrMark+"a"] = (&Entry{Seq: e.Seq + 5, Digits: 7}).Mark()
+	w.cloud.items[at("t", e.Key)][AttrMark+"a"] = (&Entry{Write: Write{Seq: e.Seq + 5, Digits: 7}}).Mark()
 	if o := a.refuse(refusal(w, "i")); o.Result != OutTimeline || o.Alarm == "" {
 		t.Errorf("it means %+v", o)
 	}
@@ -49,7 +49,7 @@ func TestSettledMarksStayWhileTheyAreSentAgain(t *testing.T) {
 			a.result(e, OutApplied, "")
 
 			w.cloud.items[at("t", key("i"))], w.replaying = restored, true
-			e.Replay, e.Unsure = true, true
+			e.replay, e.Unsure = true, true
 			a.queue = append(a.queue, e)
 			a.step(loseAnswer)
 			a.queue = nil // what others know of a node is what it had settled before the restore

@@ -63,9 +63,9 @@ func (u *Unit) action(known []Known, env Env) Action {
 		return send(stepLeave, leaveCall(e, env))
 	}
 	switch {
-	case e.Lost:
+	case e.lost:
 		return read(stepLost, e.lostRefs(env)...)
-	case e.Replay && e.Before && e.creates():
+	case e.replay && e.before && e.creates():
 		return read(stepReplay, e.ref())
 	}
 	return e.next(known[0], env)
@@ -189,7 +189,7 @@ func (e *Entry) prepare(known Known, env Env) *Action {
 // hasProof reports whether a row tells of the entry alone whether it has made its item. What is sent again to a cloud that was
 // restored is judged by the item: its proof may be left of what the cloud has lost.
 func (e *Entry) hasProof(env Env) bool {
-	return e.Proof && env.Transactions && e.Txn == 0 && !e.Replay
+	return e.Proof && env.Transactions && e.Txn == 0 && !e.replay
 }
 
 // proves reports whether the entry is sent with its proof.
@@ -202,7 +202,7 @@ func (e *Entry) overdue(env Env) bool {
 	if since.IsZero() {
 		since = e.At
 	}
-	return e.Unsure && !e.Replay && since.Year() >= 2000 && env.Now.Sub(since) > unansweredFor
+	return e.Unsure && !e.replay && since.Year() >= 2000 && env.Now.Sub(since) > unansweredFor
 }
 
 // needsDead reports whether the entry ends a life, by a delete or in the place of an item past its TTL, which a node may
@@ -214,7 +214,7 @@ func (e *Entry) needsDead(env Env) bool {
 		return false
 	}
 	node, seq, ok := maker(e.Life.ID)
-	return ok && (env.Settled == nil || env.Settled(node) < seq || e.Replay || env.Replaying)
+	return ok && (env.Settled == nil || env.Settled(node) < seq || e.replay || env.Replaying)
 }
 
 // restamp gives a stamp that no server had confirmed the server's time, once and before it is sent, and takes back one

@@ -16,7 +16,7 @@ func (u *Unit) nextAll(known []Known, env Env) Action {
 	lead := u.Entries[0]
 	proof := syncRef(lead.proofID(env), env)
 	switch {
-	case lead.step == stepProof, lead.Lost, u.overdue(env) && lead.step == stepSend, lead.step == stepSend && lead.Replay && !lead.met.ready:
+	case lead.step == stepProof, lead.lost, u.overdue(env) && lead.step == stepSend, lead.step == stepSend && lead.replay && !lead.met.ready:
 		return read(stepProof, append([]Ref{proof}, u.refs()...)...)
 	case lead.step == stepImages || lead.step == stepValidate:
 		return read(lead.step, u.refs()...)
@@ -286,11 +286,11 @@ func (t *takingAll) proof() {
 		t.lost(images)
 		return
 	}
-	lost := t.lead.Lost
+	lost := t.lead.lost
 	settled := lost && t.lead.settledThere(t.env)
 	for _, e := range t.u.Entries {
-		if e.Lost {
-			e.Lost, e.Unsure, e.Sent = false, true, max(e.Sent, 1)
+		if e.lost {
+			e.lost, e.Unsure, e.Sent = false, true, max(e.Sent, 1)
 		}
 	}
 	switch {
@@ -306,10 +306,10 @@ func (t *takingAll) proof() {
 		}
 		t.settle(conflict(CodeLost, textLost))
 		return
-	case t.lead.Replay && !t.lead.met.ready:
+	case t.lead.replay && !t.lead.met.ready:
 		t.replayed(images)
 		return
-	case !t.lead.Replay && t.marked(images):
+	case !t.lead.replay && t.marked(images):
 		t.applied(images)
 		return
 	case t.u.overdue(t.env):

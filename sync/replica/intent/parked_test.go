@@ -23,7 +23,7 @@ func TestParkedUntil(t *testing.T) {
 		{WhyHold, SignedFor, false},
 		{WhyHold, time.Hour, false},
 	} {
-		e := Entry{Why: tt.why, NotBefore: now.Add(tt.ahead), Yields: now}
+		e := Entry{Progress: Progress{Why: tt.why, NotBefore: now.Add(tt.ahead), Yields: now}}
 		u := Unit{Entries: []*Entry{&e}}
 		if got := e.ParkedUntil(now); got.IsZero() != tt.over || !tt.over && !got.Equal(e.NotBefore) {
 			t.Errorf("%s for %v: until %v", tt.why, tt.ahead, got)
@@ -35,7 +35,7 @@ func TestParkedUntil(t *testing.T) {
 			t.Errorf("%s for %v: %+v", tt.why, tt.ahead, a)
 		}
 	}
-	e := Entry{Why: WhyYield, NotBefore: now.Add(firstYield), Yields: now}
+	e := Entry{Progress: Progress{Why: WhyYield, NotBefore: now.Add(firstYield), Yields: now}}
 	if got := e.ParkedUntil(now.Add(-time.Millisecond)); !got.IsZero() {
 		t.Errorf("it lets pass what it has not met: until %v", got)
 	}

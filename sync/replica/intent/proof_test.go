@@ -218,7 +218,7 @@ func TestProofOfALostTimeline(t *testing.T) {
 		}
 		a.drain()
 		w.foreignDelete("t", "i")
-		queued.Lost = true
+		queued.lost = true
 		a.queue, a.known = []*Entry{&queued}, map[string]Known{}
 		a.drain()
 		if folded {

@@ -10,7 +10,7 @@ func TestRefusedTable(t *testing.T) {
 	unit := func(tables ...string) *Unit {
 		u := &Unit{}
 		for _, table := range tables {
-			u.Entries = append(u.Entries, &Entry{Table: table})
+			u.Entries = append(u.Entries, &Entry{Write: Write{Table: table}})
 		}
 		return u
 	}

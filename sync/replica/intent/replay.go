@@ -40,8 +40,8 @@ func (e *Entry) kept(side Sidecar, env Env) bool {
 // the old one may still be there, and proves nothing about what was restored.
 func (e *Entry) proofID(env Env) string {
 	id := TxnID(e.writeID(env.Node))
-	if e.Again != 0 {
-		id += "~" + strconv.FormatInt(e.Again, 10)
+	if e.again != 0 {
+		id += "~" + strconv.FormatInt(e.again, 10)
 	}
 	return id
 }
@@ -56,7 +56,7 @@ func (t *takingAll) replayed(images []attr.Item) {
 		switch {
 		case side.Marks[t.env.Node].Equal(e.Mark()), e.Op == store.OpDelete && item == nil, e.kept(side, t.env):
 			there++
-		case !e.outdone(side, t.env) && e.fits(item, side, t.env) && !(e.Before && e.creates()):
+		case !e.outdone(side, t.env) && e.fits(item, side, t.env) && !(e.before && e.creates()):
 			none++
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // replayed has the node's entry wait again, as after a restore of the cloud.
 func (n *node) replayed(e *Entry, before bool) {
-	e.Replay, e.Unsure, e.Before, e.Again, e.Dead = true, true, before, 7, false
+	e.replay, e.Unsure, e.before, e.again, e.Dead = true, true, before, 7, false
 	e.step, e.met = stepSend, met{}
 	n.queue = append(n.queue, e)
 }
@@ -110,7 +110,7 @@ func TestTransactionIsReplayed(t *testing.T) {
 		restores++
 		for _, e := range txn {
 			a.replayed(e, before)
-			e.Again, e.Closed = restores, false
+			e.again, e.Closed = restores, false
 		}
 	}
 	again(false)
@@ -160,7 +160,7 @@ func TestReplayedTransactionIsRefusedByItsCheck(t *testing.T) {
 	w.foreignPut("t", "i", "x", 1)
 	for _, e := range txn {
 		a.replayed(e, false)
-		e.Again, e.Closed = 8, false
+		e.again, e.Closed = 8, false
 	}
 	a.drain()
 	a.results(txn, OutConflict, CodeCondition)

@@ -65,7 +65,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 	row("our mark greater", func(t *testing.T, w *world, a *node) {
 		w.made("a", "i")
 		e := a.write(update("t", "i", "SET x = :x", "", ":x", 1))
-		w.cloud.items[at("t", e.Key)][AttrMark+"a"] = (&Entry{Seq: e.Seq + 5, Digits: 7}).Mark()
+		w.cloud.items[at("t", e.Key)][AttrMark+"a"] = (&Entry{Write: Write{Seq: e.Seq + 5, Digits: 7}}).Mark()
 		if o := a.refuse(refusal(w, "i")); o.Result != OutTimeline || o.Alarm == "" {
 			t.Errorf("it means %+v", o)
 		}

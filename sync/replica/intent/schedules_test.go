@@ -463,7 +463,7 @@ func TestSnapshotWithAQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.drain()
-	snapshot.Lost = true
+	snapshot.lost = true
 	a.queue = append(a.queue, snapshot)
 	a.drain()
 	a.result(snapshot, OutApplied, "")
@@ -471,7 +471,7 @@ func TestSnapshotWithAQueue(t *testing.T) {
 
 	// One that was never applied goes out under a new sequence.
 	unsent := a.write(update("t", "i", "ADD n :n", "", ":n", 1))
-	unsent.Lost = true
+	unsent.lost = true
 	before := unsent.Seq
 	a.drain()
 	if unsent.Seq == before {
@@ -481,14 +481,14 @@ func TestSnapshotWithAQueue(t *testing.T) {
 
 	// One that the lost timeline had settled, whatever became of it, is recorded.
 	settled := a.write(update("t", "i", "ADD n :n", "", ":n", 1))
-	settled.Lost, a.lost = true, settled.Seq
+	settled.lost, a.lost = true, settled.Seq
 	a.drain()
 	a.result(settled, OutConflict, CodeLost)
 	a.lost = 0
 
 	// A greater mark of ours says that its history was another.
 	stale := a.write(update("t", "i", "ADD n :n", "", ":n", 1))
-	stale.Lost, stale.Seq = true, before-1
+	stale.lost, stale.Seq = true, before-1
 	a.drain()
 	a.result(stale, OutConflict, CodeLost)
 }

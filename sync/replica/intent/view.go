@@ -17,7 +17,7 @@ func View(known Known, pending []*Entry, env Env) (item attr.Item, doubtful []ui
 func view(known Known, pending []*Entry, env Env) (v viewing, doubtful []uint64) {
 	v = viewing{node: env.Node, item: known.Item, life: lifeOf(known), time: known.Side.Time}
 	for _, e := range pending {
-		if e.aside() || e.Replay && !e.Lost && e.reached(known.Side, env.Node) {
+		if e.aside() || e.replay && !e.lost && e.reached(known.Side, env.Node) {
 			continue
 		}
 		if !v.take(e, env.Exprs) {

@@ -383,7 +383,7 @@ func (n *node) settle(u *Unit, o Outcome) {
 		n.seq++
 		e := u.Entries[0]
 		e.Folds = append(e.Folds, e.Seq)
-		e.Seq, e.Digits, e.Lost = n.seq, 1, false
+		e.Seq, e.Digits, e.lost = n.seq, 1, false
 	case o.Result.Settled():
 		gone := slices.Clone(u.Entries)
 		if o.Result == OutConflict {

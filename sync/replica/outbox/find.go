@@ -183,7 +183,7 @@ func PutBackIn(tx *store.Tx, lane uint8, table string, through uint64) (units []
 			return !ok, nil
 		}
 		u, err := Decode(id, v)
-		if err == nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Table == table }) {
+		if err == nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.MakesSure() && e.Table == table }) {
 			units = append(units, u)
 		}
 		return err == nil && len(units) < ReplayLooks, err
@@ -222,7 +222,7 @@ func FlagLost(tx *store.Tx, after []byte, below uint64) (next []byte, err error)
 			return nil, err
 		}
 		for _, e := range u.Entries {
-			e.Lost = true
+			e.MarkLost()
 		}
 		if err := Put(tx, u, t); err != nil {
 			return nil, err

@@ -103,7 +103,7 @@ func (u *Batch) Held() bool {
 // over: only then may something be folded into it. What was sent and never came to the cloud counts only where that was stored.
 func (u *Batch) Untouched() bool {
 	return !slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
-		return e.Sent > 0 || e.Unsure || e.Held != intent.HoldNone || e.Lost || e.Replay
+		return !e.Untouched()
 	})
 }
 
@@ -130,7 +130,7 @@ func (u *Batch) ShownBy(it *WorkItem, side intent.Sidecar, node string) bool {
 // ProvesEarlier reports whether a unit that a restored table shows proves what was written before it on the item:
 // intent.Env.Kept.
 func (u *Batch) ProvesEarlier() bool {
-	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Before })
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.MakesSureOfBefore() })
 }
 
 // ParkedUntil is until when a unit is parked, by the server's clock.
@@ -165,7 +165,7 @@ func (u *Batch) Provisional() bool {
 // flagged as of a lost history is not sent before it is stored without the flag: of that, what was marked by then.
 func (u *Batch) Suspect(lostMarked func(seq uint64) bool) {
 	for _, e := range u.Entries {
-		if e.Lost && lostMarked != nil && !lostMarked(u.ID.Seq) {
+		if e.LooksForOtherRun() && lostMarked != nil && !lostMarked(u.ID.Seq) {
 			continue
 		}
 		e.Sent, e.Unsure = max(e.Sent, 1), true

@@ -325,13 +325,11 @@ func (w *Work) Renumber(old *Batch, next func() (seq uint64, digits uint32, err 
 		if i == 0 {
 			moved.ID.Seq = seq
 		}
-		e := *was
-		e.Seq, e.Digits, e.Begun, e.Lost = seq, digits, 0, false
+		e := was.Renumbered(seq, digits)
 		if e.Txn != 0 {
 			e.Txn = moved.ID.Seq
 		}
-		e.Folds = append(slices.Clone(was.Folds), was.Seq)
-		moved.Entries = append(moved.Entries, &e)
+		moved.Entries = append(moved.Entries, e)
 	}
 	if err := NoteFolds(w.Tx, moved); err != nil {
 		return nil, err

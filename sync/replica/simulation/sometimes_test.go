@@ -46,7 +46,7 @@ func everything() []string {
 
 // The page about the simulation names every fault that it knows.
 func TestSimulationPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.FromSlash("../../docs/simulation.md"))
+	page, err := os.ReadFile(filepath.FromSlash("../../../docs/simulation.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
