@@ -60,22 +60,18 @@ type channelRow struct {
 func channelKey(matchID string) string { return "CHANNEL#" + matchID }
 
 func (c *Coordinator) putChannel(ctx context.Context, matchID string, row channelRow) error {
-	item, err := attr.Marshal(row)
-	if err != nil {
-		return err
-	}
-	item["stateKey"] = attr.S(channelKey(matchID))
-	return c.store.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: tables.PushState, Item: item})
-		return err
-	})
+	return c.store.Update(ctx, func(tx *store.Tx) error { return putState(tx, channelKey(matchID), row, 0) })
 }
 
 func (c *Coordinator) dropChannel(ctx context.Context, matchID string) error {
-	return c.store.Update(ctx, func(tx *store.Tx) error {
+	return c.store.Update(ctx, dropsChannel(matchID))
+}
+
+func dropsChannel(matchID string) rowChange {
+	return func(tx *store.Tx) error {
 		_, err := tx.Delete(store.DeleteItem{Table: tables.PushState, Key: stateKey(channelKey(matchID))})
 		return err
-	})
+	}
 }
 
 // readChannel takes the channel that an earlier process made.
@@ -292,14 +288,14 @@ func (c *Coordinator) closeChannel(ctx context.Context, m *match, now time.Time)
 		return nil
 	}
 	m.maintaining = true
-	var done deleted
+	var res apns.Result
 	id := m.channel.id
 	c.host.add(ctx, task{
-		do: func(ctx context.Context) { done = c.deleteChannel(ctx, id) },
+		do: func(ctx context.Context) { res = c.deleteChannel(ctx, id) },
 		then: func(ctx context.Context) error {
 			m.maintaining = false
-			c.managed(&done.res)
-			if !done.ok() {
+			c.managed(&res)
+			if !deleted(&res) {
 				m.maintainAt = c.clock.Now().Add(channelRetry)
 				return nil
 			}
@@ -310,31 +306,24 @@ func (c *Coordinator) closeChannel(ctx context.Context, m *match, now time.Time)
 	return nil
 }
 
-// deleted is the answer to the deletion of a channel.
-type deleted struct{ res apns.Result }
-
-// ok reports whether it is gone; else it has to be tried again.
-func (d deleted) ok() bool { return d.res.Action == apns.Accepted || d.res.Action == apns.Gone }
-
 // deleteChannel deletes a channel at Apple.
-func (c *Coordinator) deleteChannel(ctx context.Context, id string) deleted {
+func (c *Coordinator) deleteChannel(ctx context.Context, id string) apns.Result {
 	res := c.manage.DeleteChannel(ctx, id)
 	c.metrics.channels.WithLabelValues("delete", res.Action.String()).Inc()
-	return deleted{res}
+	return res
 }
+
+// deleted reports whether a channel is gone; else it has to be tried again.
+func deleted(res *apns.Result) bool { return res.Action == apns.Accepted || res.Action == apns.Gone }
 
 // broadcasted acts on the answer to a broadcast.
 func (c *Coordinator) broadcasted(j *job) (changes []rowChange) {
 	m := j.match
-	ended := j.kind == finish || j.kind == rest || j.kind == renew
 	switch j.result.Action {
 	case apns.Gone, apns.Suspend:
 		// Apple does not know the channel. Its phones are started anew, with their tokens or on another one.
 		m.channel, m.maintainAt = nil, j.at.Add(channelRetry)
-		return []rowChange{func(tx *store.Tx) error {
-			_, err := tx.Delete(store.DeleteItem{Table: tables.PushState, Key: stateKey(channelKey(m.id))})
-			return err
-		}}
+		return []rowChange{dropsChannel(m.id)}
 	case apns.Accepted:
 		if j.kind == finish && m.channel != nil {
 			m.channel.over = j.at.Add(channelStays)
@@ -342,19 +331,15 @@ func (c *Coordinator) broadcasted(j *job) (changes []rowChange) {
 		}
 	}
 	c.outcome(j, false)
-	if !ended || j.result.Action != apns.Accepted {
+	if j.kind != finish && j.kind != rest && j.kind != renew || j.result.Action != apns.Accepted {
 		return nil
 	}
+	change := phone.Activities.Rest
+	if j.kind == finish {
+		change = ended(phone.EndMatchEnded)
+	}
 	for _, s := range m.listeners(j.session.row.ChannelID) {
-		row := s.row
-		changes = append(changes, func(tx *store.Tx) (err error) {
-			if j.kind == finish {
-				_, err = phone.Activities{}.Ended(tx, &row, phone.EndMatchEnded)
-			} else {
-				_, err = phone.Activities{}.Rest(tx, &row)
-			}
-			return err
-		})
+		changes = append(changes, s.change(change))
 	}
 	return changes
 }

@@ -47,7 +47,7 @@ func (c *Coordinator) cleanBeside(ctx context.Context, id string, row channelRow
 		do: func(ctx context.Context) {
 			if row.ID == "" {
 				failed = c.cleanChannel(context.WithoutCancel(ctx), id, row)
-			} else if c.deleteChannel(ctx, row.ID).ok() {
+			} else if res := c.deleteChannel(ctx, row.ID); deleted(&res) {
 				failed = c.dropChannel(context.WithoutCancel(ctx), id)
 			}
 		},
@@ -105,8 +105,10 @@ func (c *Coordinator) cleanChannel(ctx context.Context, matchID string, row chan
 	if len(left) > 1 {
 		c.log.Warn("unknown broadcast channels: some may be left over from a crash", "match", matchID, "channels", len(left))
 	}
-	if len(left) == 1 && !c.deleteChannel(ctx, left[0]).ok() {
-		return nil
+	if len(left) == 1 {
+		if res := c.deleteChannel(ctx, left[0]); !deleted(&res) {
+			return nil
+		}
 	}
 	return c.dropChannel(ctx, matchID)
 }

@@ -138,12 +138,19 @@ func (m *match) save(tx *store.Tx) error {
 	if m.saved() {
 		return nil
 	}
-	item, err := attr.Marshal(m.row())
+	return putState(tx, tables.PushKey(m.id), m.row(), rowLife)
+}
+
+// putState writes a row, which stays for a while, with 0 for ever.
+func putState(tx *store.Tx, key string, row any, life time.Duration) error {
+	item, err := attr.Marshal(row)
 	if err != nil {
 		return err
 	}
-	item["stateKey"] = attr.S(tables.PushKey(m.id))
-	item["ttl"] = attr.Int(tx.Now().Add(rowLife).Unix())
+	item["stateKey"] = attr.S(key)
+	if life > 0 {
+		item["ttl"] = attr.Int(tx.Now().Add(life).Unix())
+	}
 	_, err = tx.Put(store.PutItem{Table: tables.PushState, Item: item})
 	return err
 }
@@ -231,7 +238,7 @@ func (b bearerStore) Load(ctx context.Context, key string) (out apns.Bearer, ok 
 		if err := attr.Unmarshal(item, &r); err != nil {
 			return err
 		}
-		out = apns.Bearer{Token: r.Token, IssuedAt: r.IssuedAt, Key: r.Key, Refused: r.Refused}
+		out = apns.Bearer(r)
 		return nil
 	})
 	return out, ok && err == nil, err
@@ -239,13 +246,5 @@ func (b bearerStore) Load(ctx context.Context, key string) (out apns.Bearer, ok 
 
 // Save implements apns.TokenStore. The row has no TTL: the store's clock may be a replay's, the token's is real.
 func (b bearerStore) Save(ctx context.Context, v apns.Bearer) error {
-	item, err := attr.Marshal(bearerRow{Token: v.Token, IssuedAt: v.IssuedAt, Key: v.Key, Refused: v.Refused})
-	if err != nil {
-		return err
-	}
-	item["stateKey"] = attr.S(providerKey(v.Key))
-	return b.store.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: tables.PushState, Item: item})
-		return err
-	})
+	return b.store.Update(ctx, func(tx *store.Tx) error { return putState(tx, providerKey(v.Key), bearerRow(v), 0) })
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
 )
 
 // rightEvery is how often a node asks for the right to end what a match has left behind.
@@ -117,9 +118,9 @@ func (c *Coordinator) inherit(ctx context.Context, m *match) error {
 
 // discard deletes a channel that nobody listens to, once: one too many is no harm.
 func (c *Coordinator) discard(ctx context.Context, id string) {
-	done := deleted{}
+	var res apns.Result
 	c.host.add(ctx, task{
-		do:   func(ctx context.Context) { done = c.deleteChannel(ctx, id) },
-		then: func(context.Context) error { c.managed(&done.res); return nil },
+		do:   func(ctx context.Context) { res = c.deleteChannel(ctx, id) },
+		then: func(context.Context) error { c.managed(&res); return nil },
 	})
 }

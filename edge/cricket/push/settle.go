@@ -128,23 +128,31 @@ func (c *Coordinator) isStorm(jobs []*job) bool {
 	return rejected >= stormSize && 2*round.rejected > round.sent
 }
 
+// change is a change of a session's row as it is now.
+func (s *session) change(do func(phone.Activities, *store.Tx, *phone.Session) (done bool, err error)) rowChange {
+	row := s.row
+	return func(tx *store.Tx) error {
+		_, err := do(phone.Activities{}, tx, &row)
+		return err
+	}
+}
+
+// ended has the change that ends a session.
+func ended(why phone.EndReason) func(phone.Activities, *store.Tx, *phone.Session) (bool, error) {
+	return func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) { return a.Ended(tx, s, why) }
+}
+
 // rowOnly is the change of a job that sends nothing.
 func (j *job) rowOnly() rowChange {
-	row := j.session.row
-	return func(tx *store.Tx) (err error) {
-		why := phone.EndMatchEnded
-		if row.Status == phone.SessionSuspended {
-			why = phone.EndTokenInvalid // and never healed
-		}
-		switch j.kind {
-		case giveUp:
-			_, err = phone.Activities{}.Settle(tx, &row)
-		case lost:
-			_, err = phone.Activities{}.Rest(tx, &row)
-		default:
-			_, err = phone.Activities{}.Ended(tx, &row, why)
-		}
-		return err
+	switch {
+	case j.kind == giveUp:
+		return j.session.change(phone.Activities.Settle)
+	case j.kind == lost:
+		return j.session.change(phone.Activities.Rest)
+	case j.session.row.Status == phone.SessionSuspended:
+		return j.session.change(ended(phone.EndTokenInvalid)) // and never healed
+	default:
+		return j.session.change(ended(phone.EndMatchEnded))
 	}
 }
 
@@ -217,31 +225,20 @@ func (c *Coordinator) again(j *job) {
 
 // done is the change of the row after a push was accepted.
 func (j *job) done() rowChange {
-	row := j.session.row
 	switch j.kind {
 	case start:
 		if j.channel == "" {
 			return nil // the app says when it has a token
 		}
-		return func(tx *store.Tx) error {
-			_, err := phone.Activities{}.Joined(tx, &row, j.channel)
-			return err
-		}
+		return j.session.change(func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) {
+			return a.Joined(tx, s, j.channel)
+		})
 	case finish:
-		return func(tx *store.Tx) error {
-			_, err := phone.Activities{}.Ended(tx, &row, phone.EndMatchEnded)
-			return err
-		}
+		return j.session.change(ended(phone.EndMatchEnded))
 	case rest, renew:
-		return func(tx *store.Tx) error {
-			_, err := phone.Activities{}.Rest(tx, &row)
-			return err
-		}
+		return j.session.change(phone.Activities.Rest)
 	case release:
-		return func(tx *store.Tx) error {
-			_, err := phone.Activities{}.Settle(tx, &row)
-			return err
-		}
+		return j.session.change(phone.Activities.Settle)
 	default:
 		return nil
 	}
@@ -249,7 +246,7 @@ func (j *job) done() rowChange {
 
 // answered is the change of the row of a start that was noted, by what came of it: nothing where the answer was lost.
 func (j *job) answered() rowChange {
-	row, noted, res := j.session.row, j.noted, &j.result
+	noted, res := j.noted, &j.result
 	if noted.IsZero() || j.came() && res.Action != apns.Accepted {
 		return nil
 	}
@@ -258,20 +255,18 @@ func (j *job) answered() rowChange {
 		answer = phone.StartTaken
 	}
 	sent := !j.skip && res.Status != 0
-	return func(tx *store.Tx) (err error) {
+	return j.session.change(func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) {
 		if sent {
-			_, err = phone.Activities{}.Answered(tx, &row, noted, answer)
-		} else {
-			_, err = phone.Activities{}.Unsent(tx, &row, noted)
+			return a.Answered(tx, s, noted, answer)
 		}
-		return err
-	}
+		return a.Unsent(tx, s, noted)
+	})
 }
 
 // rejected is the change of the row after its token was rejected: an end is as good as delivered, an update's
 // session is suspended and healed later, a start's token is forgotten if it is dead.
 func (j *job) rejected() rowChange {
-	row, device, res := j.session.row, j.device, j.result
+	device, res := j.device, j.result
 	switch j.kind {
 	case finish, rest, renew, release:
 		return j.done()
@@ -283,9 +278,6 @@ func (j *job) rejected() rowChange {
 			return phone.Devices{}.DropPushToStart(tx, device.UserID, device.DeviceToken, device.PushToStartToken, res.Gone)
 		}
 	default:
-		return func(tx *store.Tx) error {
-			_, err := phone.Activities{}.Suspend(tx, &row)
-			return err
-		}
+		return j.session.change(phone.Activities.Suspend)
 	}
 }
