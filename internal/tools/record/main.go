@@ -28,7 +28,7 @@ func main() {
 }
 
 func run(from, to string) error {
-	manifest, err := os.ReadFile(filepath.Join(from, "MANIFEST.json")) //nolint:gosec // named on the command line
+	manifest, err := os.ReadFile(filepath.Join(from, "MANIFEST.json"))
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func run(from, to string) error {
 	}
 	total := 0
 	for _, m := range list {
-		src, err := os.ReadFile(filepath.Join(from, m.ID+".json")) //nolint:gosec // as above
+		src, err := os.ReadFile(filepath.Join(from, m.ID+".json"))
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func run(from, to string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.ID, err)
 		}
-		if err := os.WriteFile(filepath.Join(to, m.ID+".gz"), packed, 0o644); err != nil { //nolint:gosec // for everybody to read
+		if err := os.WriteFile(filepath.Join(to, m.ID+".gz"), packed, 0o644); err != nil {
 			return err
 		}
 		total += len(packed)

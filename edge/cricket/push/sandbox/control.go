@@ -20,25 +20,17 @@ var controlFiles embed.FS
 
 // scriptBody is a script as the control endpoint takes it.
 type scriptBody struct {
-	Token      string `json:"token"` // or channel id; empty: all pushes, counted together
-	N          int    `json:"n"`     // from now, from 1; 0: every push without an answer of its own
-	Status     int    `json:"status"`
-	Reason     string `json:"reason"`
-	Body       string `json:"body"`
-	RetryAfter string `json:"retryAfter"`
-	DelayMs    int    `json:"delayMs"`
-	Hang       bool   `json:"hang"`
-	Reset      bool   `json:"reset"`
-	Lost       bool   `json:"lost"`
-	GoAway     bool   `json:"goAway"`
-	Streams    int    `json:"streams"`
+	Token string `json:"token"` // or channel id; empty: all pushes, counted together
+	N     int    `json:"n"`     // from now, from 1; 0: every push without an answer of its own
+	Reply
+	DelayMs int `json:"delayMs"`
 }
 
-func (b *scriptBody) reply() Reply {
-	return Reply{
-		Status: b.Status, Reason: b.Reason, Body: b.Body, RetryAfter: b.RetryAfter, Hang: b.Hang, Reset: b.Reset,
-		Delay: time.Duration(b.DelayMs) * time.Millisecond, Lost: b.Lost, GoAway: b.GoAway, Streams: b.Streams,
-	}
+// readScript reads the body of a request.
+func readScript(r *http.Request) (b scriptBody, err error) {
+	err = readJSON(r, &b)
+	b.Delay = time.Duration(b.DelayMs) * time.Millisecond
+	return b, err
 }
 
 // PhoneTokens is a phone with its tokens, which an app developer's sender needs.
@@ -103,11 +95,11 @@ func (s *Sandbox) Control() http.Handler {
 // controlFaults adds what goes wrong on demand.
 func (s *Sandbox) controlFaults(mux *http.ServeMux) {
 	mux.HandleFunc("POST /scripts", s.answerer(func(r *http.Request) (any, error) {
-		var b scriptBody
-		if err := readJSON(r, &b); err != nil {
+		b, err := readScript(r)
+		if err != nil {
 			return nil, err
 		}
-		s.Script(b.Token, b.N, b.reply())
+		s.Script(b.Token, b.N, b.Reply)
 		return nil, nil
 	}))
 	mux.HandleFunc("DELETE /scripts", s.answerer(func(*http.Request) (any, error) {
@@ -115,14 +107,14 @@ func (s *Sandbox) controlFaults(mux *http.ServeMux) {
 		return nil, nil
 	}))
 	mux.HandleFunc("POST /burst", s.answerer(func(r *http.Request) (any, error) {
-		var b scriptBody
-		if err := readJSON(r, &b); err != nil {
+		b, err := readScript(r)
+		if err != nil {
 			return nil, err
 		}
 		if b.N < 1 || b.N > 100_000 {
 			return nil, fault.New(fault.Invalid, "n", "n, the number of pushes to answer like this, must be from 1 to 100000")
 		}
-		s.Burst(b.N, b.reply())
+		s.Burst(b.N, b.Reply)
 		return nil, nil
 	}))
 	mux.HandleFunc("POST /goaway", s.answerer(func(*http.Request) (any, error) {
@@ -130,8 +122,8 @@ func (s *Sandbox) controlFaults(mux *http.ServeMux) {
 		return nil, nil
 	}))
 	mux.HandleFunc("POST /streams", s.answerer(func(r *http.Request) (any, error) {
-		var b scriptBody
-		if err := readJSON(r, &b); err != nil {
+		b, err := readScript(r)
+		if err != nil {
 			return nil, err
 		}
 		if b.Streams < 1 || b.Streams > manyStreams {

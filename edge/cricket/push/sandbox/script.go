@@ -8,16 +8,16 @@ import (
 
 // Reply is what a script answers instead of the usual.
 type Reply struct {
-	Status     int           // 0: validate and answer as usual after Delay
-	Reason     string        // for the JSON body
-	Body       string        // in its place, as it is: to answer something that is not JSON
-	RetryAfter string        // header
-	Delay      time.Duration // before anything else, real time
-	Hang       bool          // never answer
-	Reset      bool          // reset the stream without an answer
-	Lost       bool          // deliver as usual, then reset the stream: the answer is lost, the push is not
-	GoAway     bool          // end the connection gracefully after the answer
-	Streams    int           // tell the client, with the answer, that it may have so many streams from now on
+	Status     int           `json:"status"`     // 0: validate and answer as usual after Delay
+	Reason     string        `json:"reason"`     // for the JSON body
+	Body       string        `json:"body"`       // in its place, as it is: to answer something that is not JSON
+	RetryAfter string        `json:"retryAfter"` // header
+	Delay      time.Duration `json:"-"`          // before anything else, real time
+	Hang       bool          `json:"hang"`       // never answer
+	Reset      bool          `json:"reset"`      // reset the stream without an answer
+	Lost       bool          `json:"lost"`       // deliver as usual, then reset the stream: the answer is lost, the push is not
+	GoAway     bool          `json:"goAway"`     // end the connection gracefully after the answer
+	Streams    int           `json:"streams"`    // tell the client, with the answer, that it may have so many streams from now on
 }
 
 // ManageToken stands for the requests about channels in a script.
