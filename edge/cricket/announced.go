@@ -307,8 +307,8 @@ func (s *Snapshot) called(subject string) string {
 }
 
 func (s *Snapshot) battingRow(innings int, player int64) *BattingRow {
-	for i := range s.Batting {
-		if r := &s.Batting[i]; r.Innings == innings && r.PlayerID == player {
+	for r := range s.battingOf(innings) {
+		if r.PlayerID == player {
 			return r
 		}
 	}

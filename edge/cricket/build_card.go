@@ -44,11 +44,7 @@ func (s *Snapshot) card(in *Innings) CardInnings {
 		Batting: make([]CardBatter, 0, eleven), Bowling: make([]Bowler, 0, eleven),
 	}
 	c.Extras = in.Runs
-	for i := range s.Batting {
-		r := &s.Batting[i]
-		if r.Innings != in.No {
-			continue
-		}
+	for r := range s.battingOf(in.No) {
 		c.Extras -= r.Runs
 		line := CardBatter{Batter: s.batter(r), Out: r.Out, HowOut: "not out"}
 		if r.Out {
@@ -56,10 +52,8 @@ func (s *Snapshot) card(in *Innings) CardInnings {
 		}
 		c.Batting = append(c.Batting, line)
 	}
-	for i := range s.Bowling {
-		if r := &s.Bowling[i]; r.Innings == in.No {
-			c.Bowling = append(c.Bowling, s.bowlerLine(r))
-		}
+	for r := range s.bowlingOf(in.No) {
+		c.Bowling = append(c.Bowling, s.bowlerLine(r))
 	}
 	return c
 }

@@ -155,9 +155,8 @@ func (s *Snapshot) atCrease(in *Innings, balls []Ball) []Batter {
 		last := &balls[len(balls)-1]
 		pair, striker = last.PairIDs, s.nextStriker(last, balls)
 	}
-	for i := range s.Batting {
-		r := &s.Batting[i]
-		if r.Innings != in.No || r.Out || len(batters) == 2 {
+	for r := range s.battingOf(in.No) {
+		if r.Out || len(batters) == 2 {
 			continue
 		}
 		if len(balls) > 0 && r.PlayerID != pair[0] && r.PlayerID != pair[1] && !s.justIn(in.No, r, balls) {
@@ -225,8 +224,8 @@ func (s *Snapshot) batter(r *BattingRow) Batter {
 }
 
 func (s *Snapshot) bowler(innings int, id int64) *Bowler {
-	for i := range s.Bowling {
-		if r := &s.Bowling[i]; r.Innings == innings && r.PlayerID == id {
+	for r := range s.bowlingOf(innings) {
+		if r.PlayerID == id {
 			b := s.bowlerLine(r)
 			return &b
 		}

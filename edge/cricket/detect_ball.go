@@ -60,15 +60,11 @@ func (t *tally) head() {
 		return
 	}
 	t.runs, t.legal = t.in.Runs, t.s.legal(t.in)
-	for i := range t.s.Batting {
-		if r := &t.s.Batting[i]; r.Innings == t.in.No {
-			t.bat[r.PlayerID] = &batTally{runs: r.Runs, balls: r.Balls, fours: r.Fours, sixes: r.Sixes, seen: true}
-		}
+	for r := range t.s.battingOf(t.in.No) {
+		t.bat[r.PlayerID] = &batTally{runs: r.Runs, balls: r.Balls, fours: r.Fours, sixes: r.Sixes, seen: true}
 	}
-	for i := range t.s.Bowling {
-		if r := &t.s.Bowling[i]; r.Innings == t.in.No {
-			t.bowl[r.PlayerID] = &bowlTally{r.Wickets, r.Runs}
-		}
+	for r := range t.s.bowlingOf(t.in.No) {
+		t.bowl[r.PlayerID] = &bowlTally{r.Wickets, r.Runs}
 	}
 	for i := range t.balls {
 		t.unplay(&t.balls[i])
@@ -98,12 +94,10 @@ func (t *tally) absorb() {
 	if t.known == nil || len(t.balls) == 0 {
 		return
 	}
-	for i := range t.s.Batting {
-		if r := &t.s.Batting[i]; r.Innings == t.in.No {
-			bat := entry(t.bat, r.PlayerID)
-			bat.rowFours.all = fourKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
-			bat.rowSixes.all = sixKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
-		}
+	for r := range t.s.battingOf(t.in.No) {
+		bat := entry(t.bat, r.PlayerID)
+		bat.rowFours.all = fourKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
+		bat.rowSixes.all = sixKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
 	}
 }
 

@@ -54,22 +54,18 @@ func (t *tally) nextSilent() {
 // rows reports what no ball has shown in the end: the silent wickets that are left, milestones and hauls that rows are
 // ahead with and, where balls were not asked for or some are missing, all the rest that rows and score can tell.
 func (t *tally) rows() {
-	for i := range t.s.Batting {
-		if row := &t.s.Batting[i]; row.Innings == t.in.No {
-			if len(t.balls) == 0 {
-				t.bat[row.PlayerID] = &batTally{runs: row.Runs, balls: row.Balls}
-			}
-			t.rowMilestones(row)
+	for row := range t.s.battingOf(t.in.No) {
+		if len(t.balls) == 0 {
+			t.bat[row.PlayerID] = &batTally{runs: row.Runs, balls: row.Balls}
 		}
+		t.rowMilestones(row)
 	}
 	for len(t.silent) > 0 {
 		t.nextSilent()
 	}
 	t.namelessWickets()
-	for i := range t.s.Bowling {
-		if row := &t.s.Bowling[i]; row.Innings == t.in.No {
-			t.rowHaul(row)
-		}
+	for row := range t.s.bowlingOf(t.in.No) {
+		t.rowHaul(row)
 	}
 	t.chaseNow()
 	if t.lines {
@@ -184,8 +180,8 @@ func (t *tally) rowHaul(row *BowlingRow) {
 // sinceHaul estimates how long ago a bowler took the nth wicket, by the fall of those that are the bowler's.
 func (t *tally) sinceHaul(bowler int64, nth int) time.Duration {
 	var falls []int
-	for i := range t.s.Batting {
-		if r := &t.s.Batting[i]; r.Innings == t.in.No && r.Out && r.BowlerID == bowler {
+	for r := range t.s.battingOf(t.in.No) {
+		if r.Out && r.BowlerID == bowler {
 			falls = append(falls, t.when(r.FoWOvers))
 		}
 	}
@@ -198,11 +194,7 @@ func (t *tally) sinceHaul(bowler int64, nth int) time.Duration {
 
 // rowBoundaries reports the fours and sixes that no ball shows, each by its number among those of the batter.
 func (t *tally) rowBoundaries() {
-	for i := range t.s.Batting {
-		row := &t.s.Batting[i]
-		if row.Innings != t.in.No {
-			continue
-		}
+	for row := range t.s.battingOf(t.in.No) {
 		seen, _ := t.seenOf(row.PlayerID)
 		t.rowBoundary(row, EventFour, "FOUR!", row.Fours-seen.Fours, rowFourKey)
 		t.rowBoundary(row, EventSix, "SIX!", row.Sixes-seen.Sixes, rowSixKey)
@@ -244,11 +236,7 @@ func (t *tally) nowScore() string {
 
 // rowMaidens reports the maidens of the bowlers' rows that no ball shows.
 func (t *tally) rowMaidens() {
-	for i := range t.s.Bowling {
-		row := &t.s.Bowling[i]
-		if row.Innings != t.in.No {
-			continue
-		}
+	for row := range t.s.bowlingOf(t.in.No) {
 		seen := 0
 		if k := slices.IndexFunc(t.m.Bowlers, func(b BowlerSeen) bool { return b.Player == row.PlayerID }); k >= 0 {
 			seen = t.m.Bowlers[k].Maidens
@@ -265,11 +253,7 @@ func (t *tally) rowMaidens() {
 // rowBatters reports who came in and who is on fire.
 func (t *tally) rowBatters() {
 	n := 0
-	for i := range t.s.Batting {
-		row := &t.s.Batting[i]
-		if row.Innings != t.in.No {
-			continue
-		}
+	for row := range t.s.battingOf(t.in.No) {
 		name := t.s.who(row.PlayerID, batterWord)
 		if n++; n > 2 {
 			text := fmt.Sprintf("%s comes in", t.s.who(row.PlayerID, "New batter"))
@@ -318,8 +302,8 @@ func (t *tally) rowScore() {
 // rowStands reports the partnerships from the falls of wickets.
 func (t *tally) rowStands() {
 	var falls []int
-	for i := range t.s.Batting {
-		if r := &t.s.Batting[i]; r.Innings == t.in.No && r.Out {
+	for r := range t.s.battingOf(t.in.No) {
+		if r.Out {
 			falls = append(falls, r.FoWRuns)
 		}
 	}
@@ -337,9 +321,8 @@ func (t *tally) rowStands() {
 
 // nineties is for the banner: a batter who is about to have a hundred.
 func (t *tally) nineties() {
-	for i := range t.s.Batting {
-		r := &t.s.Batting[i]
-		if r.Innings != t.in.No || r.Out || r.Runs < 90 || r.Runs > 99 {
+	for r := range t.s.battingOf(t.in.No) {
+		if r.Out || r.Runs < 90 || r.Runs > 99 {
 			continue
 		}
 		text := fmt.Sprintf("%s %d*", t.s.who(r.PlayerID, batterWord), r.Runs)

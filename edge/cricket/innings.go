@@ -2,6 +2,7 @@ package cricket
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -25,6 +26,28 @@ func ballsOf(overs string, perOver int) int {
 // oversOf is the opposite of ballsOf.
 func oversOf(balls, perOver int) string {
 	return fmt.Sprintf("%d.%d", balls/perOver, balls%perOver)
+}
+
+// battingOf walks the batting rows of an innings, in the feed's order.
+func (s *Snapshot) battingOf(innings int) iter.Seq[*BattingRow] {
+	return func(yield func(*BattingRow) bool) {
+		for i := range s.Batting {
+			if r := &s.Batting[i]; r.Innings == innings && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// bowlingOf walks the bowling rows of an innings, in the feed's order.
+func (s *Snapshot) bowlingOf(innings int) iter.Seq[*BowlingRow] {
+	return func(yield func(*BowlingRow) bool) {
+		for i := range s.Bowling {
+			if r := &s.Bowling[i]; r.Innings == innings && !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 // innings finds an innings by its number; nil where it has no score line.

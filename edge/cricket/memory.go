@@ -146,11 +146,7 @@ func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings, known keySet) {
 	balls, agrees := s.ballsIn(in.No), s.agrees(in)
 	sameOver := s.sameOver(prev, in)
 	var batters []BatterSeen
-	for i := range s.Batting {
-		r := &s.Batting[i]
-		if r.Innings != in.No {
-			continue
-		}
+	for r := range s.battingOf(in.No) {
 		seen := BatterSeen{Player: r.PlayerID}
 		k := slices.IndexFunc(m.Batters, func(b BatterSeen) bool { return b.Player == r.PlayerID })
 		if k >= 0 {
@@ -190,9 +186,8 @@ func (s *Snapshot) sameOver(prev *State, in *Innings) bool {
 func (m *Memory) noteMaidens(known keySet, s *Snapshot, in *Innings, balls []Ball, agrees bool) {
 	overs, before := s.maidensIn(balls), m.Bowlers
 	m.Bowlers = nil
-	for i := range s.Bowling {
-		r := &s.Bowling[i]
-		if r.Innings != in.No || r.Maidens == 0 {
+	for r := range s.bowlingOf(in.No) {
+		if r.Maidens == 0 {
 			continue
 		}
 		n := -known.absorbedMaidens(overs, in.No, r.PlayerID)

@@ -123,15 +123,11 @@ func (st *State) remember(s *Snapshot, now time.Time) {
 	if in == nil {
 		return
 	}
-	for i := range s.Batting {
-		if r := &s.Batting[i]; r.Innings == in.No {
-			st.PreviousBatting = append(st.PreviousBatting, PreviousBat{r.PlayerID, r.Runs, r.Balls, r.Out})
-		}
+	for r := range s.battingOf(in.No) {
+		st.PreviousBatting = append(st.PreviousBatting, PreviousBat{r.PlayerID, r.Runs, r.Balls, r.Out})
 	}
-	for i := range s.Bowling {
-		if r := &s.Bowling[i]; r.Innings == in.No {
-			st.PreviousBowling = append(st.PreviousBowling, PreviousBowl{r.PlayerID, r.Overs, r.Runs, r.Wickets})
-		}
+	for r := range s.bowlingOf(in.No) {
+		st.PreviousBowling = append(st.PreviousBowling, PreviousBowl{r.PlayerID, r.Overs, r.Runs, r.Wickets})
 	}
 	st.rememberBalls(s)
 }
