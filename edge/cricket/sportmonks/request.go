@@ -187,31 +187,23 @@ func (f *fetch) answered(resp *http.Response) error {
 	}
 	first := space(f.body, 0)
 	if first == len(f.body) || f.body[first] != '{' {
-		f.client.oddities.count(oddityOfBody(f.body[first:]))
+		what, oddity := otherBody(f.body[first:])
+		f.client.oddities.count(oddity)
 		return &Error{Endpoint: f.endpoint.name, Status: resp.StatusCode,
-			Fault: fault.New(fault.Unavailable, CodeNotJSON, "answered %s, not JSON", kindOfBody(f.body[first:]))}
+			Fault: fault.New(fault.Unavailable, CodeNotJSON, "answered %s, not JSON", what)}
 	}
 	return nil
 }
 
-func kindOfBody(b []byte) string {
+// otherBody says what came instead of JSON, in words and as an oddity.
+func otherBody(b []byte) (what, oddity string) {
 	switch {
 	case len(b) == 0:
-		return "nothing"
+		return "nothing", OddEmpty
 	case b[0] == '<':
-		return "a page of HTML"
+		return "a page of HTML", OddHTML
 	}
-	return "something"
-}
-
-func oddityOfBody(b []byte) string {
-	switch {
-	case len(b) == 0:
-		return OddEmpty
-	case b[0] == '<':
-		return OddHTML
-	}
-	return OddNotJSON
+	return "something", OddNotJSON
 }
 
 func (f *fetch) readBody(resp *http.Response) error {
