@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -25,6 +26,7 @@ type Config struct {
 	Auth     node.AuthConfig     `koanf:"auth"`
 	DynamoDB node.DynamoDBConfig `koanf:"dynamodb"`
 	Cloud    node.CloudConfig    `koanf:"cloud"`
+	Mail     mail.Config         `koanf:"mail"`
 
 	Apps []*app.App      `koanf:"-"` // all that there are, with their settings
 	Said map[string]bool `koanf:"-"` // the applications of which the configuration says something
@@ -42,6 +44,7 @@ func DefaultConfig() Config {
 		Auth:     node.AuthConfig{AdminGroup: "admin", Session: node.DefaultSession()},
 		DynamoDB: node.DynamoDBConfig{TTLSweep: store.DefaultSweep},
 		Cloud:    node.DefaultCloud(),
+		Mail:     mail.Defaults(),
 		Apps:     applications(),
 	}
 }
@@ -86,6 +89,7 @@ func (c Config) Problems() []app.Problem {
 		bad("log.level", "must be debug, info, warn or error, not %q", c.Log.Level)
 	}
 	out = slices.Concat(out, c.HTTP.Problems(), c.Cloud.Problems(node.Schema(c.running()).Tables))
+	c.Mail.Problems(bad)
 	mounts := map[string]string{}
 	for _, a := range c.running() {
 		for _, p := range a.Settings.Problems() {

@@ -17,7 +17,7 @@ import (
 func Serve(ctx context.Context, c Config, version string, log *slog.Logger, again Reload) error {
 	p := node.Parts{
 		Clock: clock.Real(), Speed: "real", Version: version, Log: log, Apps: c.running(), HTTP: c.HTTP, Auth: c.Auth.Maker(c.DataDir, log),
-		Session: c.Auth.Session, Tokens: c.Auth.DevIssuer,
+		Session: c.Auth.Session, Mail: c.Mail, Tokens: c.Auth.DevIssuer,
 	}
 	var dynamodb int
 	p.Connections, dynamodb = c.connections(connlimit.Files(), log)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -24,8 +25,9 @@ type Host struct {
 	Log     *slog.Logger
 	Metrics *prometheus.Registry
 	Leases  *lease.Pool
-	Sync    Sync // nil: the node has no cloud
-	Observe bool // without the cloud the node goes on for its own readers (cloud.offline: observe)
+	Sync    Sync         // nil: the node has no cloud
+	Mail    *mail.Outbox // nil: the node sends none (mail.mode)
+	Observe bool         // without the cloud the node goes on for its own readers (cloud.offline: observe)
 
 	Version   string
 	PublicURL string // where people reach the node, for links in what it sends (http.public_url); empty: nobody has said

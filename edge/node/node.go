@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/operator"
@@ -40,6 +41,7 @@ type Parts struct {
 	Apps []*app.App // those that run
 
 	HTTP    HTTPConfig
+	Mail    mail.Config
 	TLS     *httpapi.TLS           // nil: plain HTTP
 	Auth    AuthMaker              // nil: nobody can sign in
 	Session SessionConfig          // of browsers; zero: nobody has one
@@ -73,6 +75,7 @@ func Schema(apps []*app.App) migrations.Schema {
 		}}})
 	}
 	all = append(all, migrations.Schema{Tables: session.Tables()})
+	all = append(all, migrations.Schema{Tables: []store.TableSpec{migrations.Private(mail.Table, "id", "sent from this node alone")}})
 	return migrations.WithNode(all...)
 }
 
@@ -87,6 +90,7 @@ type Node struct {
 	apps   []*app.Instance  // of parts.Apps, in their order
 
 	upkeep *maintenance
+	mail   *mail.Outbox // nil: none
 
 	consumers []*consumer
 	api       *httpapi.Server
@@ -177,6 +181,10 @@ func (n *Node) assemble(ctx context.Context) error {
 	if n.sync != nil {
 		metrics.MustRegister(n.sync.Collector())
 	}
+	if n.parts.Mail.On() {
+		n.mail = mail.New(n.parts.Mail, mail.Deps{Store: n.store, Clock: n.parts.Clock, Log: n.parts.Log})
+		metrics.MustRegister(n.mail.Collectors()...)
+	}
 	if err := n.openLocks(ctx); err != nil {
 		return err
 	}
@@ -202,7 +210,7 @@ func (n *Node) assemble(ctx context.Context) error {
 func (n *Node) host(a *app.App, metrics *prometheus.Registry) *app.Host {
 	h := &app.Host{
 		Node: n.store.Node(), Store: n.store, Clock: n.parts.Clock, Log: n.parts.Log, Metrics: metrics,
-		Leases: n.locksOf(a).pool, Work: n.work, Version: n.parts.Version, PublicURL: n.parts.HTTP.PublicURL, Maintain: n.upkeep.Maintain,
+		Leases: n.locksOf(a).pool, Mail: n.mail, Work: n.work, Version: n.parts.Version, PublicURL: n.parts.HTTP.PublicURL, Maintain: n.upkeep.Maintain,
 	}
 	if n.sync != nil {
 		h.Sync, h.Observe = n.sync, n.parts.Cloud.Config.Offline == offlineObserve
@@ -263,6 +271,9 @@ func (n *Node) Begin(ctx context.Context, fail context.CancelCauseFunc) (end fun
 func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 	runs := []func(context.Context) error{
 		func(ctx context.Context) error { return Housekeep(ctx, n.store, n.parts.Clock, n.parts.Log) },
+	}
+	if n.mail != nil {
+		runs = append(runs, n.mail.Run)
 	}
 	for _, a := range n.apps {
 		runs = append(runs, a.Loops...)

@@ -12,12 +12,13 @@ import (
 var arrows = []arrow{
 	{pkg: "cmd/touchline", may: []string{"edge", "edge/app", "edge/node"}, tests: []string{"edge/cricket/..."}},
 	{
-		pkg: "edge", may: []string{"edge/app", "edge/node", builders, "httpapi/...", "migrations", "sync/...", "store/..."},
+		pkg: "edge", may: []string{"edge/app", "edge/mail", "edge/node", builders, "httpapi/...", "migrations", "sync/...", "store/..."},
 		tests: []string{"..."},
 	},
-	{pkg: "edge/app", may: []string{"httpapi", "httpapi/admin", "migrations", "sync/lease", "sync/replica/...", "store", "store/attr"}},
-	{pkg: "edge/node", may: []string{"edge/app", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps, "edge/cricket/..."}},
-	{pkg: builders, may: []string{"edge/app", "edge/node", "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
+	{pkg: "edge/mail", may: []string{"store", "store/attr"}, tests: []string{"migrations"}},
+	{pkg: "edge/app", may: []string{"edge/mail", "httpapi", "httpapi/admin", "migrations", "sync/lease", "sync/replica/...", "store", "store/attr"}},
+	{pkg: "edge/node", may: []string{"edge/app", "edge/mail", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps, "edge/cricket/..."}},
+	{pkg: builders, may: []string{"edge/app", "edge/mail", "edge/node", "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
 
 	{
 		pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/session", "httpapi/sse", "store", "store/attr", "store/idempotency"},

@@ -99,7 +99,7 @@ func TestLocalRenews(t *testing.T) {
 		}
 		l.here = func() []string { return []string{"node", "node.local", "192.168.1.7", "8.8.8.8"} }
 		stop := running(t, l)
-		pass(t, time.Minute + time.Second)
+		pass(t, time.Minute+time.Second)
 		synctest.Wait()
 		first := l.shown.Load()
 		for _, host := range []string{"scores.example", "node.local", "192.168.1.7", "localhost", "127.0.0.1"} {
@@ -113,12 +113,12 @@ func TestLocalRenews(t *testing.T) {
 		l.mu.Lock()
 		l.here = func() []string { return []string{"node", "node.local"} }
 		l.mu.Unlock()
-		pass(t, 59 * 24 * time.Hour)
+		pass(t, 59*24*time.Hour)
 		synctest.Wait()
 		if l.shown.Load() != first {
 			t.Error("renewed before its time")
 		}
-		pass(t, 2 * 24 * time.Hour)
+		pass(t, 2*24*time.Hour)
 		synctest.Wait()
 		second := l.shown.Load()
 		if second == first {
@@ -129,7 +129,7 @@ func TestLocalRenews(t *testing.T) {
 			t.Error(warning, err)
 		}
 		stop()
-		pass(t, 9*365*24*time.Hour + 300*24*time.Hour)
+		pass(t, 9*365*24*time.Hour+300*24*time.Hour)
 		if err := l.Reload(); err != nil || l.shown.Load().Leaf.NotAfter.After(ca.Until()) {
 			t.Error("a certificate outlives its CA", err)
 		}

@@ -77,7 +77,7 @@ func TestFilesReload(t *testing.T) {
 				t.Fatalf("%+v, want %s with %q", s, want, problem)
 			}
 		}
-		pass(t, lookEvery / 2) // looks fall between the writes
+		pass(t, lookEvery/2) // looks fall between the writes
 		look("one.local", "")
 		cert, key = pairOf(t, ca, "two.local")
 		write(certFile, cert)

@@ -1,0 +1,108 @@
+package mail
+
+import (
+	"fmt"
+	"net/mail"
+	"strings"
+)
+
+// The ways to send: mail.mode.
+const (
+	modeOff   = "off"
+	modeSMTP  = "smtp"
+	modeFiles = "files"
+)
+
+// How a connection is protected: mail.tls.
+const (
+	tlsStart = "starttls"
+	tlsWhole = "tls"
+	tlsNone  = "none"
+)
+
+// Config is the section mail of a node's configuration.
+type Config struct {
+	Mode     string `koanf:"mode"` // off, smtp or files
+	Host     string `koanf:"host"`
+	Port     int    `koanf:"port"` // 0: 587, or 465 with tls
+	TLS      string `koanf:"tls"`  // starttls, tls, or none: without credentials only
+	Username string `koanf:"username"`
+	Password string `koanf:"password" secret:"true"`
+	From     string `koanf:"from"` // scores@example.org, or "Scores <scores@example.org>"
+	Dir      string `koanf:"dir"`  // of files
+
+	PerAddress int `koanf:"per_address"` // messages an hour to one address
+	PerHour    int `koanf:"per_hour"`    // messages an hour in all
+}
+
+// Defaults are the section where nothing is said.
+func Defaults() Config {
+	return Config{Mode: modeOff, TLS: tlsStart, PerAddress: 5, PerHour: 200}
+}
+
+// mostPerHour bounds the rows that are looked at for each message.
+const mostPerHour = 10_000
+
+// On reports whether messages can be sent.
+func (c *Config) On() bool { return c.Mode == modeSMTP || c.Mode == modeFiles }
+
+// Problems calls bad for everything that is wrong with the section.
+func (c *Config) Problems(bad func(key, format string, args ...any)) {
+	switch c.Mode {
+	case "", modeOff:
+		return
+	case modeFiles:
+		if c.Dir == "" {
+			bad("mail.dir", "must name the directory of mail.mode files")
+		}
+	case modeSMTP:
+		c.smtpProblems(bad)
+	default:
+		bad("mail.mode", "must be off, smtp or files, not %q", c.Mode)
+	}
+	if _, err := mail.ParseAddress(c.From); err != nil || strings.ContainsAny(c.From, "\r\n") {
+		bad("mail.from", "must be the sender, such as scores@example.org")
+	}
+	if c.PerAddress < 1 || c.PerHour < c.PerAddress || c.PerHour > mostPerHour {
+		bad("mail.per_hour", "per_address must be at least 1, and per_hour from that to %d", mostPerHour)
+	}
+}
+
+func (c *Config) smtpProblems(bad func(key, format string, args ...any)) {
+	if c.Host == "" || strings.ContainsAny(c.Host, " /:") {
+		bad("mail.host", "must be the name of the SMTP server")
+	}
+	if c.Port < 0 || c.Port > 65535 {
+		bad("mail.port", "must be a port from 1 to 65535, or 0 for the usual one")
+	}
+	switch c.TLS {
+	case tlsStart, tlsWhole:
+	case tlsNone:
+		if c.Username != "" {
+			bad("mail.tls", "none would send the password in the clear: use starttls or tls")
+		}
+	default:
+		bad("mail.tls", "must be starttls, tls or none, not %q", c.TLS)
+	}
+	if (c.Username == "") != (c.Password == "") {
+		bad("mail.password", "username and password go together")
+	}
+}
+
+// address is the server's, for the log.
+func (c *Config) address() string {
+	if c.Mode == modeFiles {
+		return c.Dir
+	}
+	return fmt.Sprintf("%s:%d", c.Host, c.port())
+}
+
+func (c *Config) port() int {
+	switch {
+	case c.Port != 0:
+		return c.Port
+	case c.TLS == tlsWhole:
+		return 465
+	}
+	return 587
+}
