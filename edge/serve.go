@@ -55,15 +55,7 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	if err := secretfile.Check(c.DataDir); err != nil {
 		log.Warn("the data directory is open to other users: chmod 700", "dir", c.DataDir, "err", err.Error())
 	}
-	home := c.home(ln.Addr().String())
-	var documents []string
-	for _, a := range p.Apps {
-		documents = append(documents, home+strings.TrimSuffix(a.Settings.Path(), "/")+"/openapi.yaml")
-	}
-	log.Info("serving", append([]any{
-		"listen", ln.Addr().String(), "data", c.DataDir, "version", version, "dynamodb", p.DynamoDB.Addr(), "cloud", p.Cloud != nil,
-		"hub", home + "/_/hub", "openapi", strings.Join(documents, " "),
-	}, n.Started()...)...)
+	log.Info("serving", append(c.serving(ln.Addr().String(), version, &p), n.Started()...)...)
 	r := &reloader{Reload: again, now: c, endpoint: p.DynamoDB, log: log, apply: func(next Config) error {
 		http, _ := next.connections(connlimit.Files(), slog.New(slog.DiscardHandler)) // the log has it since the start
 		if err := n.Reconfigure(next.HTTP, next.Auth.APIKey, http); err != nil {
@@ -92,6 +84,19 @@ func (c Config) home(addr string) string {
 		return "https://" + reachable(addr)
 	}
 	return "http://" + reachable(addr)
+}
+
+// serving are log attributes of a node that serves.
+func (c Config) serving(listen, version string, p *node.Parts) []any {
+	home := c.home(listen)
+	var documents []string
+	for _, a := range p.Apps {
+		documents = append(documents, home+strings.TrimSuffix(a.Settings.Path(), "/")+"/openapi.yaml")
+	}
+	return []any{
+		"listen", listen, "data", c.DataDir, "version", version, "dynamodb", p.DynamoDB.Addr(), "cloud", p.Cloud != nil,
+		"hub", home + "/_/hub", "openapi", strings.Join(documents, " "),
+	}
 }
 
 // connections is how many connections the node's own address and the DynamoDB endpoint may have open, in a process that may

@@ -1,0 +1,250 @@
+//go:build long
+
+package edge
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/cache"
+	"github.com/touchline/touchline/internal/testrig/hang"
+)
+
+// The issuers that are not ours, in the versions that the test was written with.
+const (
+	zitadelServer = "github.com/zitadel/oidc/v3/example/server@v3.51.17"
+	issuerSecret  = "secret" // zitadel's example has no other
+)
+
+// A person signs in, in Chromium, at two issuers that are not ours: npm's oidc-provider and the example server of zitadel/oidc.
+func TestSignInAtOtherIssuers(t *testing.T) {
+	ln := listening(t)
+	home := fmt.Sprintf("http://localhost:%d", portIn(ln))
+	c := DefaultConfig()
+	c.Auth.Issuers = map[string]node.IssuerConfig{
+		"npm": {
+			Title: "npm", URL: startNPM(t, home), ClientID: "node", ClientSecret: issuerSecret, AdminClaim: "groups", AdminValue: "admin",
+		},
+		"zitadel": {Title: "zitadel", URL: startZitadel(t, home), ClientID: "web", ClientSecret: issuerSecret},
+	}
+	if problems := c.Problems(); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	runNode(t, ln, c)
+	tab := openTab(t)
+	do := func(steps ...chromedp.Action[chromedp.Void]) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(tab, hang.Limit(time.Minute))
+		defer cancel()
+		if err := chromedp.Do(ctx, steps...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sees := func(condition string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(tab, hang.Limit(time.Minute))
+		defer cancel()
+		for {
+			if is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`!!(`+condition+`)`)); err == nil && is {
+				return
+			}
+			if clock.Sleep(ctx, clock.Real(), 50*time.Millisecond) != nil {
+				at, _ := chromedp.Run(tab, chromedp.Evaluate[string](`location.href + " " + document.body.innerText`))
+				t.Fatalf("never: %s, at %s", condition, at)
+			}
+		}
+	}
+	press := func(selector string) { t.Helper(); do(chromedp.Click(chromedp.CSS(selector))) }
+	begin := func(issuer string) {
+		t.Helper()
+		do(chromedp.Navigate(home + "/cricket/-/matches?x=1"))
+		sees(`location.pathname === "/signin"`)
+		press(`a[href^="/_/signin/with/` + issuer + `"]`)
+	}
+	ends := func(who string) {
+		t.Helper()
+		sees(`location.href === "` + home + `/cricket/-/matches?x=1" && document.cookie === ""`)
+		do(chromedp.Navigate(home + "/_/sessions"))
+		sees(`document.querySelectorAll("[data-session]").length === 1 && document.body.innerText.includes("` + who + `")`)
+		press(`[data-session] button`) // which signs out
+		sees(`location.pathname === "/signin"`)
+	}
+
+	begin("npm")
+	sees(`document.querySelector("[name=login]")`)
+	do(chromedp.SendKeys(chromedp.CSS("[name=login]"), "olga"), chromedp.SendKeys(chromedp.CSS("[name=password]"), "any"))
+	press("button[type=submit]")
+	sees(`document.querySelector("[name=prompt][value=consent]")`)
+	press("button[type=submit]")
+	sees(`location.pathname === "/cricket/-/matches"`)
+	do(chromedp.Navigate(home + "/_/people"))
+	sees(`document.body.innerText.includes("olga") || document.body.innerText.includes("Name of olga")`)
+	do(chromedp.Navigate(home + "/cricket/-/matches?x=1"))
+	ends("olga")
+
+	begin("zitadel")
+	sees(`document.querySelector("[name=username]")`)
+	do(chromedp.SendKeys(chromedp.CSS("[name=username]"), "test-user@localhost"), chromedp.SendKeys(chromedp.CSS("[name=password]"), "verysecure"))
+	press("button[type=submit]")
+	ends("id1")
+}
+
+func listening(t *testing.T) net.Listener {
+	t.Helper()
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ln
+}
+
+func portIn(ln net.Listener) int { return ln.Addr().(*net.TCPAddr).Port }
+
+// freePort is one that nobody listens on, to give to a program that takes no listener.
+func freePort(t *testing.T) int {
+	t.Helper()
+	ln := listening(t)
+	defer ln.Close()
+	return portIn(ln)
+}
+
+// runNode serves a configuration until the test ends.
+func runNode(t *testing.T, ln net.Listener, c Config) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	n, err := node.Open(t.Context(), t.TempDir(), node.Parts{
+		Clock: clock.Real(), Log: log, Apps: c.running(), Auth: c.Auth.Maker(c.DataDir, log), Session: c.Auth.Session,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx, ln) }()
+	t.Cleanup(func() {
+		end()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// need fails in CI and skips elsewhere where something for the test is missing.
+func need(t *testing.T, what string, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case os.Getenv("CI") == "true":
+		t.Fatalf("%s: %v", what, err)
+	default:
+		t.Skipf("%s: %v", what, err)
+	}
+}
+
+// issuer runs a program until the test ends, and waits until it describes itself.
+func issuer(t *testing.T, url string, cmd *exec.Cmd) string {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	ctx, cancel := context.WithTimeout(t.Context(), hang.Limit(time.Minute))
+	defer cancel()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+".well-known/openid-configuration", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req); err == nil {
+			resp.Body.Close()
+			return url
+		}
+		if clock.Sleep(ctx, clock.Real(), 50*time.Millisecond) != nil {
+			t.Fatalf("%s does not answer", cmd)
+		}
+	}
+}
+
+func startNPM(t *testing.T, home string) (url string) {
+	t.Helper()
+	program, err := exec.LookPath("node")
+	need(t, "Node 20 or newer (Debian: nodejs npm)", err)
+	dir, err := cache.Folder(t.Context(), "oidc-provider-9.13.3", func(ctx context.Context, dir string) error {
+		for _, name := range []string{"package.json", "package-lock.json"} {
+			if err := copyFile(filepath.Join("testdata/issuer", name), filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+		_, err := cache.Run(ctx, dir, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error")
+		return err
+	})
+	need(t, "npm's oidc-provider", err)
+	at, script := t.TempDir(), "provider.mjs"
+	if err := os.Symlink(filepath.Join(dir, "node_modules"), filepath.Join(at, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	if err := copyFile(filepath.Join("testdata/issuer", script), filepath.Join(at, script)); err != nil {
+		t.Fatal(err)
+	}
+	port := freePort(t)
+	cmd := exec.Command(program, filepath.Join(at, script), fmt.Sprint(port), "node", issuerSecret, home+"/_/signin/back/npm")
+	url = fmt.Sprintf("http://localhost:%d", port)
+	issuer(t, url+"/", cmd)
+	return url
+}
+
+func startZitadel(t *testing.T, home string) (url string) {
+	t.Helper()
+	dir, err := cache.Folder(t.Context(), "zitadel-oidc-3.51.17", func(ctx context.Context, dir string) error {
+		_, err := cache.Run(ctx, dir, "env", "GOFLAGS=", "CGO_ENABLED=0", "GOBIN="+dir, "go", "install", zitadelServer)
+		return err
+	})
+	need(t, "zitadel's example server, by go install", err)
+	port := freePort(t)
+	cmd := exec.Command(filepath.Join(dir, "server"))
+	cmd.Env = append(os.Environ(), fmt.Sprint("PORT=", port), "REDIRECT_URI="+home+"/_/signin/back/zitadel")
+	return issuer(t, fmt.Sprintf("http://localhost:%d/", port), cmd)
+}
+
+func copyFile(from, to string) error {
+	raw, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, raw, 0o600)
+}
+
+// openTab starts Chromium.
+func openTab(t *testing.T) context.Context {
+	t.Helper()
+	path := os.Getenv("CHROMIUM")
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil && path == "" {
+			path = found
+		}
+	}
+	if path == "" {
+		need(t, "Chromium", exec.ErrNotFound)
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(hang.Limit(time.Minute)), chromedp.Flag("disable-component-update", true))
+	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, cancel := chromedp.NewContext(alloc)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx); cancel(); stop() })
+	if err := chromedp.Do(ctx); err != nil { // else it ends with the time of the first step
+		t.Fatal(err)
+	}
+	return ctx
+}
