@@ -106,24 +106,18 @@ func (r *executeStatement) selecting(c *call, spec *store.TableSpec, params []at
 
 // write compiles an INSERT, UPDATE, DELETE or EXISTS for the store. What is wrong with its key is told apart, as bad.
 func (s *statement) write(spec *store.TableSpec, params []attr.Value) (w store.WriteItem, bad, err error) {
-	key := keyOf(spec.Key)
+	c, err := s.read.Write(params, keyOf(spec.Key))
 	switch s.read.Kind {
 	case partiql.Insert:
-		p, err := s.read.Put(params, key)
-		w.Put = &store.PutItem{Table: spec.Name, Item: p.Item, Condition: p.Condition, Params: p.Params}
-		return w, p.BadKey, err
+		w.Put = &store.PutItem{Table: spec.Name, Item: c.Item, Condition: c.Condition, Params: c.Params}
 	case partiql.Update:
-		u, err := s.read.Update(params, key)
-		w.Update = &store.UpdateItem{Table: spec.Name, Key: u.Key, Update: u.Update, Condition: u.Condition, Params: u.Params}
-		return w, u.BadKey, err
+		w.Update = &store.UpdateItem{Table: spec.Name, Key: c.Key, Update: c.Update, Condition: c.Condition, Params: c.Params}
 	case partiql.Delete:
-		d, err := s.read.Delete(params, key)
-		w.Delete = &store.DeleteItem{Table: spec.Name, Key: d.Key, Condition: d.Condition, Params: d.Params}
-		return w, d.BadKey, err
+		w.Delete = &store.DeleteItem{Table: spec.Name, Key: c.Key, Condition: c.Condition, Params: c.Params}
+	default:
+		w.Check = &store.ConditionCheck{Table: spec.Name, Key: c.Key, Condition: c.Condition, Params: c.Params}
 	}
-	check, err := s.read.Check(params, key)
-	w.Check = &store.ConditionCheck{Table: spec.Name, Key: check.Key, Condition: check.Condition, Params: check.Params}
-	return w, check.BadKey, err
+	return w, c.BadKey, err
 }
 
 // perform does a write and returns what RETURNING shows of it.

@@ -59,10 +59,8 @@ func benchmark(b *testing.B, text string, params ...attr.Value) {
 		switch s.Kind {
 		case Select:
 			_, err = s.Read(params, testSource(s))
-		case Update:
-			_, err = s.Update(params, testKey(s.Table))
-		case Insert:
-			_, err = s.Put(params, testKey(s.Table))
+		case Update, Insert:
+			_, err = s.Write(params, testKey(s.Table))
 		}
 		if err != nil && len(params) > 0 {
 			b.Fatal(err)

@@ -106,7 +106,7 @@ func compile(s *Statement, params []attr.Value) (string, error) {
 			fmt.Fprintf(&out, "\n  single item: %v", single)
 		}
 	case Insert:
-		p, err := s.Put(params, key)
+		p, err := s.Write(params, key)
 		if err == nil {
 			err = p.BadKey
 		}
@@ -116,7 +116,7 @@ func compile(s *Statement, params []attr.Value) (string, error) {
 		fmt.Fprintf(&out, "= put %s %s\n  if %s", s.Table, attr.AppendJSON(nil, p.Item), p.Condition)
 		tellParams(&out, p.Names, p.Values)
 	default:
-		c, err := map[Kind]func([]attr.Value, Key) (Change, error){Update: s.Update, Delete: s.Delete, Exists: s.Check}[s.Kind](params, key)
+		c, err := s.Write(params, key)
 		if err == nil {
 			err = c.BadKey
 		}

@@ -65,22 +65,10 @@ func parameters(values []byte, n int) []attr.Value {
 // bind compiles a statement and binds its expressions, as the store will.
 func bind(s *Statement, params []attr.Value) error {
 	key := testKey(s.Table)
-	var change Change
-	var err error
-	switch s.Kind {
-	case Select:
+	if s.Kind == Select {
 		return bindRead(s, params)
-	case Insert:
-		var p Put
-		p, err = s.Put(params, key)
-		change = Change{Condition: p.Condition, Params: p.Params}
-	case Update:
-		change, err = s.Update(params, key)
-	case Delete:
-		change, err = s.Delete(params, key)
-	case Exists:
-		change, err = s.Check(params, key)
 	}
+	change, err := s.Write(params, key)
 	if err == nil {
 		_, err = expr.Bind(expr.Request{Update: change.Update, Condition: change.Condition, Params: change.Params})
 	}

@@ -31,27 +31,38 @@ func (k Key) has(name string) bool {
 	return name == k.Partition.Name || k.Sort.Name != "" && name == k.Sort.Name
 }
 
-// Put is an item to put if Condition, that there is none yet, holds.
-type Put struct {
-	Item      attr.Item
-	Condition string
-	expr.Params
-	BadKey error // what is wrong with the key, which a transaction finds out for itself
-}
-
-// Change is what an UPDATE, a DELETE and a check do to one item. Update is empty for the last two.
+// Change is what an INSERT, UPDATE, DELETE or EXISTS does to one item.
 type Change struct {
-	Key       attr.Item
-	Update    string
+	Item      attr.Item // of an INSERT
+	Key       attr.Item // of the others
+	Update    string    // of an UPDATE
 	Condition string
 	expr.Params
-	BadKey error // as of a Put; then Key is what there is of it
+	BadKey error // what is wrong with the key, which a transaction finds out for itself; then Key is what there is of it
 }
 
-// Put compiles an INSERT.
-func (s *Statement) Put(params []attr.Value, key Key) (_ Put, err error) {
+// Write compiles an INSERT, UPDATE, DELETE or EXISTS, whose condition is about the item as it was:
+//
+//	INSERT   that there is none
+//	UPDATE   that there is one, and the rest of WHERE
+//	DELETE   the rest of WHERE, or that there is none: to delete what is not there is no failure
+//	EXISTS   as UPDATE; there has to be more in WHERE than the key
+func (s *Statement) Write(params []attr.Value, key Key) (_ Change, err error) {
 	defer caught(&err)
+	if s.Kind == Exists && s.Index != "" {
+		panic(invalid("Operations on indices are not supported in transactions"))
+	}
 	s.match(params)
+	switch {
+	case s.Kind == Insert:
+		return s.insert(params, key), nil
+	case s.Kind == Exists && !s.beyondKey(params, key):
+		panic(invalid("EXISTS() must contain a single item read with additional condition"))
+	}
+	return s.change(params, key), nil
+}
+
+func (s *Statement) insert(params []attr.Value, key Key) Change {
 	it := make(attr.Item, len(s.item.args))
 	for i, arg := range s.item.args {
 		name := s.item.key(i, it, s.item.keys[i].at)
@@ -61,7 +72,39 @@ func (s *Statement) Put(params []attr.Value, key Key) (_ Put, err error) {
 		it[name] = arg.constant(params)
 	}
 	b := newBuilder(params)
-	return Put{Item: it, Condition: "attribute_not_exists(" + b.name(key.Partition.Name) + ")", Params: b.shared(), BadKey: key.missing(it)}, nil
+	condition := "attribute_not_exists(" + b.name(key.Partition.Name) + ")"
+	return Change{Item: it, Condition: condition, Params: b.shared(), BadKey: key.missing(it)}
+}
+
+func (s *Statement) change(params []attr.Value, key Key) Change {
+	k, rest, twice := s.target(params, key)
+	c := Change{Key: k, BadKey: key.missing(k)}
+	switch {
+	case len(k) < len(key.all()):
+		c.BadKey = invalid("Where clause does not contain a mandatory equality on all key attributes").err
+	case twice != "" && s.Kind != Exists:
+		c.BadKey = invalid("Multiple conditions on same key %s. Only single item Update/Insert/Delete are supported", twice).err
+		c.Key = attr.Item{}
+	}
+	b := newBuilder(params)
+	text := b.all(rest)
+	if len(rest) == 1 && rest[0].kind == nodeOr {
+		text = "(" + text + ")"
+	}
+	switch {
+	case s.Kind != Delete:
+		c.Condition = "attribute_exists(" + b.name(key.Partition.Name) + ")"
+		if text != "" {
+			c.Condition += " AND " + text
+		}
+	case text != "":
+		c.Condition = "attribute_not_exists(" + b.name(key.Partition.Name) + ") OR " + text
+	}
+	if s.Kind == Update {
+		c.Update = s.update(b)
+	}
+	c.Params = b.shared()
+	return c
 }
 
 // missing is the error of an item without a key, nil if it has one.
@@ -84,79 +127,11 @@ func (a Attr) mustFit(v attr.Value) {
 	}
 }
 
-// Update compiles an UPDATE. It does nothing but to an item that exists.
-func (s *Statement) Update(params []attr.Value, key Key) (Change, error) {
-	return s.change(params, key, func(b *builder, exists, rest string) (string, string) {
-		return s.update(b), joined(exists, rest)
-	})
-}
-
-// Delete compiles a DELETE. An item that is not there is no failure, whatever the condition.
-func (s *Statement) Delete(params []attr.Value, key Key) (Change, error) {
-	return s.change(params, key, func(b *builder, _, rest string) (string, string) {
-		if rest == "" {
-			return "", ""
-		}
-		return "", "attribute_not_exists(" + b.name(key.Partition.Name) + ") OR " + rest
-	})
-}
-
-// Check compiles an EXISTS, which wants an item and more of it than its key.
-func (s *Statement) Check(params []attr.Value, key Key) (_ Change, err error) {
-	defer caught(&err)
-	if s.Index != "" {
-		panic(invalid("Operations on indices are not supported in transactions"))
-	}
-	s.match(params)
-	if !s.beyondKey(params, key) {
-		panic(invalid("EXISTS() must contain a single item read with additional condition"))
-	}
-	return s.change(params, key, func(_ *builder, exists, rest string) (string, string) { return "", joined(exists, rest) })
-}
-
 // beyondKey reports whether WHERE has the whole key of an item, and more. A key that cannot be one is none.
 func (s *Statement) beyondKey(params []attr.Value, key Key) bool {
 	defer caught(new(error))
 	k, rest, _ := s.target(params, key)
 	return len(k) == len(key.all()) && len(rest) > 0
-}
-
-// joined is two conditions of which both must hold; the second may be empty.
-func joined(exists, rest string) string {
-	if rest == "" {
-		return exists
-	}
-	return exists + " AND " + rest
-}
-
-// change finds the key and returns the rest of the condition to write, which gives update and condition. The rest is such
-// as may stand beside an AND and, if it is needed, an OR.
-func (s *Statement) change(params []attr.Value, key Key,
-	write func(b *builder, exists, rest string) (update, condition string),
-) (_ Change, err error) {
-	defer caught(&err)
-	s.match(params)
-	k, rest, twice := s.target(params, key)
-	c := Change{Key: k, BadKey: key.missing(k)}
-	switch {
-	case len(k) < len(key.all()):
-		c.BadKey = invalid("Where clause does not contain a mandatory equality on all key attributes").err
-	case twice != "" && s.Kind != Exists:
-		c.BadKey = invalid("Multiple conditions on same key %s. Only single item Update/Insert/Delete are supported", twice).err
-		c.Key = attr.Item{}
-	}
-	b := newBuilder(params)
-	text := b.all(rest)
-	if len(rest) == 1 && rest[0].kind == nodeOr {
-		text = "(" + text + ")"
-	}
-	exists := ""
-	if s.Kind != Delete {
-		exists = "attribute_exists(" + b.name(key.Partition.Name) + ")"
-	}
-	c.Update, c.Condition = write(b, exists, text)
-	c.Params = b.shared()
-	return c, nil
 }
 
 // target takes the key of one item, or what there is of it, out of WHERE. The rest is the other conditions, also one that gives a
