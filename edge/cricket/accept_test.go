@@ -15,9 +15,9 @@ func (s *script) copied() Snapshot {
 }
 
 // A snapshot that goes behind what was taken in counts when it is told twice.
-func TestDoubtedReadings(t *testing.T) {
+func TestDoubtedSnapshots(t *testing.T) {
 	for name, tc := range map[string]struct {
-		lie    func(s *script, before Snapshot) Snapshot
+		fault  func(s *script, before Snapshot) Snapshot
 		second bool // the second reading of the same is taken in
 	}{
 		"late reply": {func(_ *script, before Snapshot) Snapshot { return before }, true},
@@ -56,7 +56,7 @@ func TestDoubtedReadings(t *testing.T) {
 			s.play("1")
 			truth := s.snap
 			shown := s.poll().Display
-			s.snap = tc.lie(s, before)
+			s.snap = tc.fault(s, before)
 			if out := s.poll(); !out.Kept {
 				t.Fatalf("taken in at once: %+v", out.Display.Innings)
 			}
@@ -82,7 +82,7 @@ func TestDoubtedReadings(t *testing.T) {
 // A feed that goes on leaving something out is believed in the end, and then with every snapshot.
 func TestMissingForGood(t *testing.T) {
 	for name, tc := range map[string]struct {
-		lie   func(*Snapshot)
+		fault func(*Snapshot)
 		polls int
 	}{
 		"balls":     {func(c *Snapshot) { c.Balls = nil }, doubtPolls},
@@ -94,7 +94,7 @@ func TestMissingForGood(t *testing.T) {
 			s.innings(teamA)
 			s.play("1 4 W 1")
 			s.snap = s.copied()
-			tc.lie(&s.snap)
+			tc.fault(&s.snap)
 			for i := range tc.polls + 5 {
 				if out := s.poll(); out.Kept != (i < tc.polls-1) {
 					t.Fatalf("reading %d: kept %v", i+1, out.Kept)

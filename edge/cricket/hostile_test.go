@@ -74,7 +74,7 @@ func hostile(t *rapid.T, base *Snapshot) *Snapshot {
 
 // Whatever a feed sends: no panic, no key twice, one alert a tick and twelve an hour at most, and the result of the
 // match that there is in the end is told.
-func TestHostileReadings(t *testing.T) {
+func TestHostileSnapshots(t *testing.T) {
 	script := newScript(t, 2)
 	script.innings(teamA)
 	script.bowl("1 4 . W 6 2wd 1 1 W . 4 6 1")

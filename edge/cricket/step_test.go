@@ -169,7 +169,7 @@ func TestMilestonesAreCrossedOnce(t *testing.T) {
 }
 
 // Until score and balls agree, events of the balls wait; when they never do, the balls count after six polls.
-func TestTornReading(t *testing.T) {
+func TestInconsistentSnapshot(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
 	s.play("1 1")

@@ -10,21 +10,21 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay"
 )
 
-var seedsOfLies = flag.Int("cricket.lies", 1, "how many seeds of lies each recorded match is told with")
+var faultSeeds = flag.Int("cricket.faults", 1, "how many seeds of feed faults each recorded match is played with")
 
 // maxRow is what a row of active-matches may be, in bytes.
 const maxRow = 5 * 1024
 
-// Every recorded match with and without lies: the row stays small at every tick, and what was told is true or was
+// Every recorded match with and without feed faults: the row stays small at every tick, and what was told is true or was
 // corrected.
-func TestEveryMatchUnderLies(t *testing.T) {
+func TestEveryMatchUnderFaults(t *testing.T) {
 	for _, info := range replay.List() {
 		t.Run(info.ID, func(t *testing.T) {
 			t.Parallel()
 			clean := follow(t, info.ID, 0, true)
 			clean.hours(t)
 			biggest := clean.biggest
-			for seed := range uint64(*seedsOfLies) {
+			for seed := range uint64(*faultSeeds) {
 				t.Run(fmt.Sprint(seed+1), func(t *testing.T) {
 					lied := follow(t, info.ID, seed+1, true)
 					honest(t, &clean, &lied)

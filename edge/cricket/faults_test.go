@@ -27,7 +27,7 @@ type told struct {
 	ticks    int
 }
 
-// follow polls a recorded match every two and a half seconds, through lies if there is a seed for them, until it is
+// follow polls a recorded match every two and a half seconds, through feed faults if there is a seed for them, until it is
 // over for us too. It holds what must be true of every tick.
 func follow(t *testing.T, id string, seed uint64, balls bool) told {
 	t.Helper()
@@ -139,7 +139,7 @@ func unstamped(p cmp.Path) bool {
 	return name == ".UpdatedAt" || name == ".At"
 }
 
-// honest holds what was told under lies against a match without any.
+// honest holds what was announced under feed faults against a match without any.
 func honest(t *testing.T, clean, lied *told) {
 	t.Helper()
 	if diff := cmp.Diff(clean.display, lied.display, cmp.FilterPath(unstamped, cmp.Ignore())); diff != "" {
@@ -189,7 +189,7 @@ func corrected(p *told, e *cricket.Event) bool {
 	return false
 }
 
-func TestUnderLies(t *testing.T) {
+func TestUnderFaults(t *testing.T) {
 	seeds, matches := uint64(2), []string{"1192877", "1216517"}
 	if testing.Short() {
 		seeds, matches = 1, []string{"1343760"}
