@@ -143,8 +143,19 @@ func (m *mounted) scenes() ([]page.Scene, error) {
 	return m.Scenes()
 }
 
+// kitScenes names those of the parts that applications compose.
+const kitScenes = "kit"
+
 // getGallery shows every part in every state, from fixed data: a page an application, one behind the other.
 func (s *Server) getGallery(c *gin.Context) error {
+	if c.Query("app") == kitScenes {
+		scenes, err := s.pages.Kit()
+		if err != nil {
+			return err
+		}
+		body, err := s.pages.Gallery("/_/gallery/"+kitScenes+"/", scenes)
+		return HTML(c, http.StatusOK, body, err)
+	}
 	for _, m := range s.apps {
 		scenes, err := m.scenes()
 		if err != nil {
@@ -161,15 +172,19 @@ func (s *Server) getGallery(c *gin.Context) error {
 
 // getScene shows one state of a page as the whole page.
 func (s *Server) getScene(c *gin.Context) error {
+	var scenes []page.Scene
+	var err error
 	if m, ok := s.appNamed(c.Param("app")); ok {
-		scenes, err := m.scenes()
-		if err != nil {
-			return err
-		}
-		for i := range scenes {
-			if scenes[i].Name == c.Param("scene") {
-				return HTML(c, http.StatusOK, scenes[i].Page, nil)
-			}
+		scenes, err = m.scenes()
+	} else if c.Param("app") == kitScenes {
+		scenes, err = s.pages.Kit()
+	}
+	if err != nil {
+		return err
+	}
+	for i := range scenes {
+		if scenes[i].Name == c.Param("scene") {
+			return HTML(c, http.StatusOK, scenes[i].Page, nil)
 		}
 	}
 	return fault.New(fault.NotFound, "not_found", "There is no such scene.")

@@ -9,11 +9,12 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/httpapi/cricket/page"
+	"github.com/touchline/touchline/internal/testrig/browser"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 func TestPageInABrowser(t *testing.T) {
-	b := openBrowser(t)
+	b := browser.Open(t)
 	if b == nil {
 		return
 	}
@@ -30,9 +31,9 @@ func TestPageInABrowser(t *testing.T) {
 	}
 
 	// The page updates by itself; what a reader did to it stays.
-	eval[bool](t, b, `window.same = true`)
-	eval[bool](t, b, `(document.querySelector(".node").open = true)`)
-	eval[bool](t, b, `(document.querySelector(".events").focus(), document.querySelector(".events").scrollTop = 50, true)`)
+	browser.Eval[bool](t, b, `window.same = true`)
+	browser.Eval[bool](t, b, `(document.querySelector(".node").open = true)`)
+	browser.Eval[bool](t, b, `(document.querySelector(".events").focus(), document.querySelector(".events").scrollTop = 50, true)`)
 	b.WaitFor(t, `document.querySelector(".events").scrollTop === 50`)
 	d := in.Display
 	d.Teams = slices.Clone(d.Teams)
@@ -49,7 +50,7 @@ func TestPageInABrowser(t *testing.T) {
 		`window.same`, `document.querySelector(".node").open`, `document.activeElement.classList.contains("events")`,
 		`document.querySelector(".events").scrollTop >= 50`,
 	} {
-		if !eval[bool](t, b, held) {
+		if !browser.Eval[bool](t, b, held) {
 			t.Errorf("not so after the update: %s", held)
 		}
 	}
@@ -68,7 +69,7 @@ func TestPageInABrowser(t *testing.T) {
 // Every state of every page stands at every width without a scroll bar at the bottom. With -short it is the narrowest and
 // the two beside the width at which the layout changes.
 func TestScenesInABrowser(t *testing.T) {
-	b := openBrowser(t)
+	b := browser.Open(t)
 	if b == nil {
 		return
 	}
@@ -88,7 +89,7 @@ func TestScenesInABrowser(t *testing.T) {
 		b.Do(t, chromedp.Navigate(home+"/_/gallery/cricket/"+scenes[i].Name))
 		for _, w := range widths {
 			b.Do(t, chromedp.EmulateViewport(w, 800))
-			if got := eval[int64](t, b, `document.documentElement.scrollWidth`); got > w {
+			if got := browser.Eval[int64](t, b, `document.documentElement.scrollWidth`); got > w {
 				t.Errorf("%s is %d wide on a screen of %d", scenes[i].Name, got, w)
 			}
 		}
@@ -100,7 +101,7 @@ func TestScenesInABrowser(t *testing.T) {
 
 // On a wide screen the scorecards leave no column empty, and on any a list that goes on below its edge fades out there.
 func TestWholeRowsInABrowser(t *testing.T) {
-	b := openBrowser(t)
+	b := browser.Open(t)
 	if b == nil {
 		return
 	}
@@ -111,7 +112,7 @@ func TestWholeRowsInABrowser(t *testing.T) {
 		for _, width := range []int64{360, 1280, 1920} {
 			b.Do(t, chromedp.EmulateViewport(width, 900))
 			b.Do(t, chromedp.Navigate(home+"/_/gallery/cricket/"+scene))
-			if !eval[bool](t, b, `[...document.querySelectorAll(".events")].every((e) => e.scrollHeight <= e.clientHeight || getComputedStyle(e).maskImage.includes("gradient"))`) {
+			if !browser.Eval[bool](t, b, `[...document.querySelectorAll(".events")].every((e) => e.scrollHeight <= e.clientHeight || getComputedStyle(e).maskImage.includes("gradient"))`) {
 				t.Errorf("%s at %d: the list of events is cut at its edge", scene, width)
 			}
 			filled := `(() => {
@@ -120,7 +121,7 @@ func TestWholeRowsInABrowser(t *testing.T) {
 				const all = document.querySelector(".cardrow").offsetWidth;
 				return [...rows.values()].every((width) => width > 0.9 * all);
 			})()`
-			if !eval[bool](t, b, filled) {
+			if !browser.Eval[bool](t, b, filled) {
 				t.Errorf("%s at %d: a column of the scorecards is empty", scene, width)
 			}
 		}

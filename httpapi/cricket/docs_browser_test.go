@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/touchline/touchline/internal/testrig/browser"
 )
 
 // The page of the API shows every operation, tries one, and asks nothing of other hosts.
 func TestDocsInABrowser(t *testing.T) {
-	b := openBrowser(t)
+	b := browser.Open(t)
 	if b == nil {
 		return
 	}
@@ -22,7 +24,7 @@ func TestDocsInABrowser(t *testing.T) {
 		b.Do(t, chromedp.Click(`#operations-matches-listLiveMatches .`+button))
 	}
 	b.WaitFor(t, `document.querySelector("#operations-matches-listLiveMatches .live-responses-table")?.textContent.includes("ENG")`)
-	shoot(t, b, "docs")
+	browser.Shoot(t, b, "docs")
 	if bad := b.Complaints(home); len(bad) > 0 {
 		t.Errorf("the browser complains:\n%s", strings.Join(bad, "\n"))
 	}

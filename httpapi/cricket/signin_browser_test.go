@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/touchline/touchline/internal/testrig/browser"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
@@ -36,7 +37,7 @@ func (l *accessLog) String() string {
 // A person signs in by pasting a token, and out again; what another origin's page does meanwhile in the same browser comes
 // to nothing, though the browser sends the cookie along.
 func TestSignInInABrowser(t *testing.T) {
-	b := openBrowser(t)
+	b := browser.Open(t)
 	if b == nil {
 		return
 	}
@@ -47,7 +48,7 @@ func TestSignInInABrowser(t *testing.T) {
 	home, _ := start(t, cfg)
 	send := func(token string) {
 		t.Helper()
-		eval[bool](t, b, fmt.Sprintf(`(document.getElementById("signin-token").value = %q, true)`, token))
+		browser.Eval[bool](t, b, fmt.Sprintf(`(document.getElementById("signin-token").value = %q, true)`, token))
 		b.Press(t, ".signin__form button")
 	}
 	b.Do(t, chromedp.EmulateViewport(1280, 900))
@@ -56,21 +57,21 @@ func TestSignInInABrowser(t *testing.T) {
 	b.WaitFor(t, `document.querySelector(".signin__problem")?.textContent.startsWith("That is not a token")`)
 	for _, w := range []int64{320, 719, 1280, 1920} {
 		b.Do(t, chromedp.EmulateViewport(w, 800))
-		if got := eval[int64](t, b, `document.documentElement.scrollWidth`); got > w {
+		if got := browser.Eval[int64](t, b, `document.documentElement.scrollWidth`); got > w {
 			t.Errorf("the page is %d wide on a screen of %d", got, w)
 		}
 	}
-	shoot(t, b, "signin")
+	browser.Shoot(t, b, "signin")
 	send(web.AdminToken())
 	b.WaitFor(t, `location.pathname + location.search === "/cricket/-/matches?x=1"`)
-	if got := eval[string](t, b, `document.cookie`); got != "" {
+	if got := browser.Eval[string](t, b, `document.cookie`); got != "" {
 		t.Errorf("scripts see %q", got)
 	}
 	fetched := func(path, options string) int64 {
 		t.Helper()
-		eval[bool](t, b, fmt.Sprintf(`(window.got = 0, fetch(%q, %s).then(r => window.got = r.status || -1, () => window.got = -2), true)`, path, options))
+		browser.Eval[bool](t, b, fmt.Sprintf(`(window.got = 0, fetch(%q, %s).then(r => window.got = r.status || -1, () => window.got = -2), true)`, path, options))
 		b.WaitFor(t, `window.got !== 0`)
-		return eval[int64](t, b, `window.got`)
+		return browser.Eval[int64](t, b, `window.got`)
 	}
 	if got := fetched("/cricket/admin/replay/tapes", `{}`); got != http.StatusNotFound { // there are no replays here
 		t.Errorf("our own page reads: %d", got)
@@ -115,7 +116,7 @@ func TestSignInInABrowser(t *testing.T) {
 
 	b.Do(t, chromedp.Navigate(home+"/signin"))
 	b.WaitFor(t, `document.querySelector(".signin__who strong")?.textContent === "boss"`)
-	shoot(t, b, "signedin")
+	browser.Shoot(t, b, "signedin")
 	b.Press(t, ".signin__who button")
 	b.WaitFor(t, `location.pathname === "/signin" && document.querySelector(".signin__who") === null`)
 }

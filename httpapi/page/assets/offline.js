@@ -72,6 +72,7 @@ function tell(text) {
 
 list.addEventListener("click", async (e) => {
   const n = Number(e.target.closest("li")?.dataset.n);
+  tell("");
   if (e.target.closest("[data-retry]")) await queue.retry(n);
   if (e.target.closest("[data-discard]") && !(await queue.discard(n))) tell("It may have arrived already: it cannot be taken back here.");
 });

@@ -31,8 +31,8 @@ export class Queue extends EventTarget {
     try {
       this.#db = await asked(indexedDB.open(this.#scope, 1), (db) => db.createObjectStore("writes", { keyPath: "n", autoIncrement: true }));
       this.#db.onclose = () => this.#without("denied");
-    } catch {
-      this.trouble = "denied";
+    } catch (err) {
+      this.trouble = err?.name === "QuotaExceededError" ? "full" : "denied";
     }
     await this.#load();
     this.pump();
@@ -200,10 +200,20 @@ function asked(request, upgrade) {
   });
 }
 
-// Does work while no other tab does. Without a secure context there are no locks: two tabs may send one write twice, and the node
-// knows it by its key.
-function alone(name, work) {
-  return navigator.locks ? navigator.locks.request(name, work) : work();
+// Does work while no other tab does. Without a secure context, or storage, there are no locks: two tabs may send one write twice,
+// and the node knows it by its key.
+async function alone(name, work) {
+  let begun = false;
+  const once = () => {
+    begun = true;
+    return work();
+  };
+  try {
+    if (navigator.locks) return await navigator.locks.request(name, once);
+  } catch (err) {
+    if (begun) throw err;
+  }
+  return once();
 }
 
 async function isThere() {

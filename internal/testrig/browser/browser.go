@@ -1,4 +1,5 @@
-package cricket
+// Package browser is a headless Chromium for tests: steps, JavaScript, and what it complained about.
+package browser
 
 import (
 	"context"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -22,16 +24,24 @@ import (
 	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
-// browser is a tab of a headless Chromium and what it complained about.
-type browser struct {
-	ctx  context.Context
-	mu   sync.Mutex
-	said []string // errors of the console, exceptions, blocked requests
-	asks []string // every address it requested
+// Tab is a tab of a headless Chromium and what it complained about.
+type Tab struct {
+	ctx   context.Context //nolint:containedctx // the browser is one
+	close func()
+	mu    sync.Mutex
+	said  []string // errors of the console, exceptions, blocked requests
+	asks  []string // every address it requested
 }
 
-// openBrowser starts Chromium. Where there is none, CI fails, and a developer's run says so and goes on.
-func openBrowser(t *testing.T) *browser {
+// Open starts Chromium with a profile of its own. Where there is none, CI fails, and a developer's run says so and goes on: the tab
+// is nil.
+func Open(t *testing.T) *Tab {
+	t.Helper()
+	return OpenAt(t, t.TempDir())
+}
+
+// OpenAt is Open with a profile, which outlives the browser, and with switches of its command line.
+func OpenAt(t *testing.T, profile string, switches ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
 	path := os.Getenv("CHROMIUM")
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
@@ -47,25 +57,42 @@ func openBrowser(t *testing.T) *browser {
 		return nil
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(hang.Limit(time.Minute)), chromedp.Flag("disable-quic", true),
+		chromedp.DisableGPU, chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(hang.Limit(time.Minute)), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true))
+	opts = append(opts, switches...)
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, cancel := chromedp.NewContext(alloc)
-	t.Cleanup(func() {
+	b := &Tab{ctx: ctx}
+	b.close = sync.OnceFunc(func() {
 		if err := chromedp.Cancel(ctx); err != nil {
 			t.Logf("close Chromium: %v", err)
 		}
 		cancel()
 		stop()
 	})
-	b := &browser{ctx: ctx}
+	t.Cleanup(b.close)
 	if err := chromedp.Listen(ctx, b.hear); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-func (b *browser) hear(ev any) {
+// Close ends the browser, or the tab where another opened it.
+func (b *Tab) Close() { b.close() }
+
+// Another opens a tab beside this one, with the same storage.
+func (b *Tab) Another(t *testing.T) *Tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	tab := &Tab{ctx: ctx, close: cancel}
+	t.Cleanup(cancel)
+	if err := chromedp.Listen(ctx, tab.hear); err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func (b *Tab) hear(ev any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := ev.(type) {
@@ -85,7 +112,7 @@ func (b *browser) hear(ev any) {
 }
 
 // Complaints returns what the browser complained about, and every request that left this host.
-func (b *browser) Complaints(home string) []string {
+func (b *Tab) Complaints(home string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := slices.Clone(b.said)
@@ -102,14 +129,14 @@ func (b *browser) Complaints(home string) []string {
 }
 
 // Asked reports whether an address with that part in it was requested.
-func (b *browser) Asked(part string) bool {
+func (b *Tab) Asked(part string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.ContainsFunc(b.asks, func(a string) bool { return strings.Contains(a, part) })
 }
 
 // Do does steps.
-func (b *browser) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
+func (b *Tab) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
 	defer cancel()
@@ -119,7 +146,7 @@ func (b *browser) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 }
 
 // WaitFor waits until a JavaScript condition holds. A page that is left while it is asked does not answer: the next one is asked.
-func (b *browser) WaitFor(t *testing.T, condition string) {
+func (b *Tab) WaitFor(t *testing.T, condition string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
 	defer cancel()
@@ -135,8 +162,8 @@ func (b *browser) WaitFor(t *testing.T, condition string) {
 	}
 }
 
-// eval evaluates JavaScript.
-func eval[T any](t *testing.T, b *browser, expression string) T {
+// Eval evaluates JavaScript.
+func Eval[T any](t *testing.T, b *Tab, expression string) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
 	defer cancel()
@@ -147,8 +174,19 @@ func eval[T any](t *testing.T, b *browser, expression string) T {
 	return v
 }
 
+// Scheme has pages drawn "light" or "dark".
+func (b *Tab) Scheme(t *testing.T, scheme string) {
+	t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Press clicks what leads to another page, and waits for it.
-func (b *browser) Press(t *testing.T, selector string) {
+func (b *Tab) Press(t *testing.T, selector string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
 	defer cancel()
@@ -157,8 +195,8 @@ func (b *browser) Press(t *testing.T, selector string) {
 	}
 }
 
-// shoot keeps a picture where one was asked for, to look at.
-func shoot(t *testing.T, b *browser, name string) {
+// Shoot keeps a picture where one was asked for, to look at.
+func Shoot(t *testing.T, b *Tab, name string) {
 	t.Helper()
 	dir := os.Getenv("PICTURES")
 	if dir == "" {

@@ -1,0 +1,84 @@
+package page
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The first load of a page that works without its node is small, with every part of the kit in it, its worker, and what that fetches.
+func TestFirstLoadOfTheKit(t *testing.T) {
+	r, err := New(Look{Base: "/counter/-"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenes, err := r.Kit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker, err := r.Worker("/counter/-/", "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range scenes {
+		body, err := r.Framed("bare-page", scenes[i].View.Parts[0].HTML, Frame{
+			Title: "Kit", Stream: "/_/stream?app=counter", Styles: []string{"kit.css", "extra.css"}, Offline: &Offline{Scope: "/counter/-/", Reader: "x", Now: time.Unix(0, 0)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := len(body) + len(worker)
+		for _, name := range []string{"page.css", "kit.css", "extra.css", "page.js", "morph.js", "offline.js", "queue.js", "refresh.js", "icon.svg"} {
+			a, ok := r.Asset(name)
+			if !ok || !strings.Contains(string(worker), "/"+name+`"`) {
+				t.Fatalf("there is no %s, or the worker does not keep it", name)
+			}
+			if name != "refresh.js" && !strings.Contains(string(body), "/"+name+`"`) {
+				t.Errorf("the page does not load %s", name)
+			}
+			total += len(a.Body)
+		}
+		if total > 100_000 { // of the 150 kB an application's own parts have the rest
+			t.Errorf("%s: the first load is %d bytes", scenes[i].Name, total)
+		}
+		t.Logf("%s: %d bytes, of them %d of the page", scenes[i].Name, total, len(body))
+	}
+}
+
+// Another version of the node, of a template or of an asset has another worker.
+func TestWorkerOfAVersion(t *testing.T) {
+	script := func(l Look, release string) string {
+		t.Helper()
+		r, err := New(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Worker("/counter/-/", release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(s)
+	}
+	one := script(Look{}, "v1")
+	if one != script(Look{}, "v1") {
+		t.Error("the same version makes two workers")
+	}
+	if one == script(Look{}, "v2") || one == script(Look{Assets: map[string][]byte{"a.css": nil}}, "v1") {
+		t.Error("another version makes the same worker")
+	}
+	if evil := script(Look{}, "</script>\u2028\""); !regexp.MustCompile(`(?m)^const VERSION = "[^<\x{2028}]*";$`).MatchString(evil) {
+		t.Errorf("%.200s", evil)
+	}
+}
+
+func TestCountdown(t *testing.T) {
+	now := time.Date(2026, 7, 4, 15, 0, 0, 0, time.UTC)
+	for left, want := range map[time.Duration]string{
+		-time.Second: "closed", 0: "closed", time.Second: "0:01", 59*time.Minute + 59*time.Second: "59:59", time.Hour: "1:00:00", 30*time.Hour + 61*time.Second: "30:01:01",
+	} {
+		if got := NewCountdown("", now, now.Add(left), "closed").Left; got != want {
+			t.Errorf("%s: %q, want %q", left, got, want)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/httpapi/sse"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/idempotency"
+)
+
+// taps is the counter with a page that works without its node: big keys, each tap of which is a row of its own. The page shows
+// them, and uses the parts of the kit.
+type taps struct {
+	*counter
+	store *store.Store
+	look  *page.Renderer
+	extra []string // words of a version
+}
+
+// tapped is a count of one tap, as it is kept.
+type tapped struct{ Key, By, At string }
+
+// newTaps makes a node with that application over a store that outlives it. Two versions differ in their words.
+func newTaps(t testing.TB, s *store.Store, version string) (*Config, *taps) {
+	t.Helper()
+	look, err := page.New(page.Look{Base: "/counter/-", Templates: fstest.MapFS{"taps.html": {Data: []byte(
+		`{{define "taps-page"}}<header class="top"><a class="brand" href="{{at "/"}}">counter</a></header><main id="content" class="wall wall--list">` +
+			`{{.Parts.count}}{{.Parts.keys}}{{.Parts.list}}</main>{{end}}{{define "count"}}{{template "kit-score" .}}{{end}}` +
+			`{{define "list"}}{{template "kit-timeline" .}}{{end}}{{define "keys"}}<section data-part="keys">` +
+			`{{template "kit-pad" .Pad}}{{template "kit-form" .Form}}{{template "kit-countdown" .Countdown}}{{template "kit-figure" .QR}}</section>{{end}}`,
+	)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &taps{counter: newCounter("counter", web.NewJournal()), store: s, look: look, extra: []string{version}}
+	a := f.app(t, "/counter")
+	a.Look, a.Offline, a.View, a.Topics, a.Snapshot, a.Ensure = look, true, f.view, f.topic, nil, nil
+	a.Routes = append(a.Routes, Route{Method: "POST", Path: "/taps", Access: User, Do: f.tap})
+	return &Config{
+		Apps: []App{a}, Journal: s, Store: s, Clock: clock.Real(), Version: version, Auth: web.ByName{Silent: auth.Identity{Subject: "u0"}},
+	}, f
+}
+
+// tap: {by}. There is no tap of 9.
+func (f *taps) tap(c *gin.Context) error {
+	who, err := Subject(c)
+	if err != nil {
+		return err
+	}
+	b := Body(c)
+	by := b.Whole("by", 9, 1)
+	if err := b.Err(); err != nil {
+		return err
+	}
+	row, err := f.once(c, who, by)
+	if err != nil {
+		return err
+	}
+	out, err := UpdateOnce(c, row, func(tx *store.Tx) (out idempotency.Outcome, writes []store.WriteItem, err error) {
+		if by == 9 {
+			return out, nil, fault.New(fault.Conflict, "nine", "Nobody taps nine times at once.")
+		}
+		at, err := OccurredAt(c, tx.Now())
+		id := "tap#" + c.GetHeader("Idempotency-Key")
+		item := attr.Item{"id": attr.S(id), "by": attr.Int(by), "at": attr.S(at.Format(time.RFC3339Nano))}
+		out = idempotency.Outcome{Status: http.StatusCreated, IDs: map[string]string{"tap": id}}
+		return out, []store.WriteItem{{Put: &store.PutItem{Table: f.table().Name, Item: item, Condition: "attribute_not_exists(id)"}}}, err
+	})
+	return Answer(c, http.StatusCreated, out.IDs, err)
+}
+
+// all are the taps in the order in which they were taken.
+func (f *taps) all(ctx context.Context) (out []tapped, err error) {
+	records, err := f.store.Journal(ctx, 0, 1000)
+	for i := range records {
+		if by, ok := records[i].New["by"].Int(); ok {
+			out = append(out, tapped{records[i].New["id"].Str(), fmt.Sprint(by), records[i].New["at"].Str()})
+		}
+	}
+	return out, err
+}
+
+func (f *taps) topic(r *store.Record) (sse.Change, bool, error) {
+	return sse.Change{Frame: sse.NewFrame("tap", r.Seq, []byte("{}"))}, true, nil
+}
+
+func (f *taps) view(ctx context.Context, _ *operator.NodeStatus, _ string, last page.View) (page.View, error) {
+	all, err := f.all(ctx)
+	if err != nil {
+		return page.View{}, err
+	}
+	list := page.Timeline{ID: "list", Title: "Taps", None: "Nobody has tapped."}
+	for _, one := range all {
+		list.Items = append([]page.Happening{{Key: one.Key, Kind: "good", Mark: one.By, Text: "Tapped " + one.By}}, list.Items...)
+	}
+	qr, err := page.QR("http://node.localhost/counter/-/", "To this page")
+	if err != nil {
+		return page.View{}, err
+	}
+	keys := struct {
+		Pad       page.Pad
+		Form      page.Form
+		Countdown page.Countdown
+		QR        page.Figure
+	}{
+		page.Pad{Label: "Tap", Action: "/counter/taps", Keys: []page.Key{
+			{Name: "by", Value: "1", Number: true, Text: "+1"}, {Name: "by", Value: "2", Number: true, Text: "+2"},
+			{Name: "by", Value: "3", Number: true, Text: "+3", What: "A tap of three"}, {Name: "by", Value: "9", Number: true, Text: "+9"},
+		}},
+		page.Form{ID: "form", Action: "/counter/taps", Button: "Send", Fields: []page.Field{{Name: "by", Label: "By", Type: "number", Required: true}}},
+		page.NewCountdown("Closes in", time.Unix(0, 0), time.Unix(3600, 0), "closed"), qr,
+	}
+	score := page.Score{ID: "count", Title: "Taps " + f.extra[0], Sides: []page.ScoreSide{{Name: "Taps", Figure: fmt.Sprint(len(all))}}}
+	v, err := f.look.Parts(last, "Taps", []page.Block{{ID: "count", Data: score}, {ID: "keys", Data: keys}, {ID: "list", Data: list}})
+	v.Kind = "taps"
+	return v, err
+}
