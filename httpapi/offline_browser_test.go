@@ -19,7 +19,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/touchline/touchline/internal/testrig/browser"
+	chromium "github.com/touchline/touchline/internal/testrig/browser"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
@@ -63,7 +63,7 @@ func tapped3(t *testing.T, f *taps, want ...string) {
 	}
 }
 
-func press(t *testing.T, b *browser.Tab, by int) {
+func press(t *testing.T, b *chromium.Tab, by int) {
 	t.Helper()
 	b.Do(t, chromedp.Click(chromedp.CSS(fmt.Sprintf(`.pad__key[value="%d"]`, by))))
 }
@@ -83,7 +83,7 @@ func TestTapsWithoutTheNode(t *testing.T) {
 	s, profile := tapStore(t), t.TempDir()
 	cfg, f := newTaps(t, s, "one")
 	home, stop := start(t, cfg)
-	b := browser.OpenAt(t, profile, mapped(home))
+	b := chromium.OpenAt(t, profile, mapped(home))
 	if b == nil {
 		return
 	}
@@ -105,20 +105,20 @@ func TestTapsWithoutTheNode(t *testing.T) {
 	before := time.Now()
 	b.Close()
 
-	b = browser.OpenAt(t, profile, mapped("http://127.0.0.1:1"))
+	b = chromium.OpenAt(t, profile, mapped("http://127.0.0.1:1"))
 	b.Do(t, chromedp.EmulateViewport(360, 800), chromedp.Navigate(tapsPage))
 	b.WaitFor(t, waits(3))
 	b.WaitFor(t, said+`.includes("No connection to the node")`)
-	if got := browser.Eval[string](t, b, `document.querySelector(".waits__what").textContent`); got != "A tap of three" {
+	if got := chromium.Eval[string](t, b, `document.querySelector(".waits__what").textContent`); got != "A tap of three" {
 		t.Errorf("the first that waits is %q", got)
 	}
-	browser.Eval[bool](t, b, `(document.querySelector("#waiting details").open = true)`)
-	browser.Shoot(t, b, "offline-queue")
+	chromium.Eval[bool](t, b, `(document.querySelector("#waiting details").open = true)`)
+	chromium.Shoot(t, b, "offline-queue")
 	b.Close()
 
 	cfg, f = newTaps(t, s, "one")
 	home, _ = start(t, cfg)
-	b = browser.OpenAt(t, profile, mapped(home))
+	b = chromium.OpenAt(t, profile, mapped(home))
 	b.Do(t, chromedp.Navigate(tapsPage))
 	tapped3(t, f, "1", "3", "2", "1")
 	b.WaitFor(t, `document.querySelector(".head__figure").textContent === "4" && document.getElementById("waiting").hidden`)
@@ -152,7 +152,7 @@ func TestUpgradeSeenByAnOpenPage(t *testing.T) {
 		r.Out.Host = r.In.Host
 	}})
 	t.Cleanup(func() { front.CloseClientConnections(); front.Close() })
-	b := browser.OpenAt(t, t.TempDir(), mapped(front.URL))
+	b := chromium.OpenAt(t, t.TempDir(), mapped(front.URL))
 	if b == nil {
 		return
 	}
@@ -189,7 +189,7 @@ func TestTwoTabs(t *testing.T) {
 		srv.Handler().ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { front.CloseClientConnections(); front.Close() })
-	b := browser.OpenAt(t, t.TempDir(), mapped(front.URL))
+	b := chromium.OpenAt(t, t.TempDir(), mapped(front.URL))
 	if b == nil {
 		return
 	}
@@ -206,8 +206,8 @@ func TestTwoTabs(t *testing.T) {
 	press(t, other, 3)
 	b.WaitFor(t, waits(3))
 	away.Store(0)
-	for _, tab := range []*browser.Tab{b, other} {
-		browser.Eval[bool](t, tab, `(dispatchEvent(new Event("online")), true)`)
+	for _, tab := range []*chromium.Tab{b, other} {
+		chromium.Eval[bool](t, tab, `(dispatchEvent(new Event("online")), true)`)
 	}
 	tapped3(t, f, "1", "2", "3")
 	b.WaitFor(t, waits(0))
@@ -242,7 +242,7 @@ func TestStatesOfAWrite(t *testing.T) {
 		srv.Handler().ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { front.CloseClientConnections(); front.Close() })
-	b := browser.OpenAt(t, t.TempDir(), mapped(front.URL))
+	b := chromium.OpenAt(t, t.TempDir(), mapped(front.URL))
 	if b == nil {
 		return
 	}
@@ -250,12 +250,12 @@ func TestStatesOfAWrite(t *testing.T) {
 		return fmt.Sprintf(`document.querySelector('.waits[data-state="%s"]') !== null`, name)
 	}
 	b.Do(t, chromedp.Navigate(tapsPage))
-	browser.Eval[bool](t, b, `(document.querySelector("#waiting details").open = true)`)
+	chromium.Eval[bool](t, b, `(document.querySelector("#waiting details").open = true)`)
 	press(t, b, 2)
 	b.WaitFor(t, state("taken")+` && `+said+`.includes("1 taken by the node, not confirmed by the cloud yet.")`)
 	press(t, b, 9)
 	b.WaitFor(t, state("refused")+` && document.querySelector('.waits[data-state="refused"] .waits__words').textContent === "Nobody taps nine times at once."`)
-	browser.Shoot(t, b, "states")
+	chromium.Shoot(t, b, "states")
 	confirmed.Store(true)
 	b.WaitFor(t, `!(`+state("taken")+`)`)
 	b.Do(t, chromedp.Click(chromedp.CSS(`.waits[data-state="refused"] [data-retry]`)))
@@ -288,18 +288,18 @@ func TestNoStorage(t *testing.T) {
 	t.Cleanup(func() { front.CloseClientConnections(); front.Close() })
 	note := `document.querySelector(".waiting__note").textContent`
 
-	b := browser.OpenAt(t, t.TempDir(), mapped(front.URL))
+	b := chromium.OpenAt(t, t.TempDir(), mapped(front.URL))
 	if b == nil {
 		return
 	}
 	b.Do(t, chromedp.Navigate(tapsPage))
 	b.WaitFor(t, controlled)
 	away.Store(true)
-	browser.Eval[bool](t, b, `(IDBObjectStore.prototype.add = () => { throw new DOMException("", "QuotaExceededError") }, true)`)
+	chromium.Eval[bool](t, b, `(IDBObjectStore.prototype.add = () => { throw new DOMException("", "QuotaExceededError") }, true)`)
 	press(t, b, 1)
 	b.WaitFor(t, waits(1)+` && `+note+`.includes("storage of this browser is full")`)
 	away.Store(false)
-	browser.Eval[bool](t, b, `(dispatchEvent(new Event("online")), true)`)
+	chromium.Eval[bool](t, b, `(dispatchEvent(new Event("online")), true)`)
 	tapped3(t, f, "1")
 	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0`)
 	b.Close()
@@ -312,13 +312,13 @@ func TestNoStorage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(denied, "Default", "Preferences"), []byte(prefs), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b = browser.OpenAt(t, denied, mapped(front.URL))
+	b = chromium.OpenAt(t, denied, mapped(front.URL))
 	b.Do(t, chromedp.Navigate(tapsPage))
 	away.Store(true)
 	press(t, b, 2)
 	b.WaitFor(t, waits(1)+` && `+note+`.includes("This browser keeps nothing")`)
 	away.Store(false)
-	browser.Eval[bool](t, b, `(dispatchEvent(new Event("online")), true)`)
+	chromium.Eval[bool](t, b, `(dispatchEvent(new Event("online")), true)`)
 	tapped3(t, f, "1", "2")
 	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0`)
 }
@@ -326,7 +326,7 @@ func TestNoStorage(t *testing.T) {
 // Every part of the kit stands at every width, and can be read there and hit with a thumb; a browser finds nothing to complain
 // about, on the kit and on a page that works without its node.
 func TestKitInABrowser(t *testing.T) {
-	b := browser.Open(t)
+	b := chromium.Open(t)
 	if b == nil {
 		return
 	}
@@ -337,20 +337,20 @@ func TestKitInABrowser(t *testing.T) {
 		b.Do(t, chromedp.EmulateViewport(320, 640), chromedp.Navigate(home+path))
 		for _, w := range []int64{320, 360, 719, 720, 1200, 1920} {
 			b.Do(t, chromedp.EmulateViewport(w, 800))
-			if got := browser.Eval[int64](t, b, `document.documentElement.scrollWidth`); got > w {
+			if got := chromium.Eval[int64](t, b, `document.documentElement.scrollWidth`); got > w {
 				t.Errorf("%s is %d wide on a screen of %d", path, got, w)
 			}
-			small := browser.Eval[string](t, b, `[...document.querySelectorAll("main button, main .tabs a, main .choice label, main input:not([type=radio])")].filter((el) => el.checkVisibility() && el.getBoundingClientRect().height < 40).map((el) => el.outerHTML).join("\n")`)
+			small := chromium.Eval[string](t, b, `[...document.querySelectorAll("main button, main .tabs a, main .choice label, main input:not([type=radio])")].filter((el) => el.checkVisibility() && el.getBoundingClientRect().height < 40).map((el) => el.outerHTML).join("\n")`)
 			if small != "" {
 				t.Errorf("%s at %d: too small for a thumb: %s", path, w, small)
 			}
 		}
 		for _, scheme := range []string{"light", "dark"} {
 			b.Scheme(t, scheme)
-			if faint := browser.Eval[string](t, b, faintText); faint != "" {
+			if faint := chromium.Eval[string](t, b, faintText); faint != "" {
 				t.Errorf("%s, %s: too faint:\n%s", path, scheme, faint)
 			}
-			browser.Shoot(t, b, "kit"+strings.ReplaceAll(path, "/", "-")+scheme)
+			chromium.Shoot(t, b, "kit"+strings.ReplaceAll(path, "/", "-")+scheme)
 		}
 	}
 	if bad := b.Complaints(home); len(bad) > 0 {
