@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -129,7 +128,9 @@ func (l *Lease) RaiseFence(ctx context.Context, above int64) error {
 	}
 	r, err = l.m.update(ctx, l.m.raise(l.key, l.Fence(), above+1))
 	if failed, ok := errors.AsType[*ConditionFailedError](err); ok {
-		return cmp.Or(l.judge(failed.Old, failed.OK), err)
+		if lost := l.judge(failed.Old, failed.OK); lost != nil {
+			return lost
+		}
 	}
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@
 package lease
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -175,7 +174,10 @@ func (m *Manager) hold(ctx context.Context, key string, r Record, sent Instant) 
 	}
 	m.mu.Unlock()
 	if ended {
-		return nil, cmp.Or(l.Release(context.WithoutCancel(ctx)), errEnded())
+		if err := l.Release(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+		return nil, errEnded()
 	}
 	select {
 	case m.wake <- struct{}{}:

@@ -276,8 +276,12 @@ func (r *Replica) adoptUnit(ctx context.Context, id outbox.ID) error {
 		if err != nil || u == nil {
 			return err
 		}
-		if shown, err := r.adoptAll(w, u, images, &out); err != nil || !shown {
-			return cmp.Or(err, errNotShown)
+		shown, err := r.adoptAll(w, u, images, &out)
+		if err == nil && !shown {
+			err = errNotShown
+		}
+		if err != nil {
+			return err
 		}
 		if err := r.settleShown(w, u); err != nil {
 			return err

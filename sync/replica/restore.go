@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +103,10 @@ func (r *Replica) checkTables(ctx context.Context, always bool) error {
 		}
 		id.mu.Unlock()
 	}
-	return cmp.Or(r.requeueAll(ctx), err)
+	if failed := r.requeueAll(ctx); failed != nil { // also where some tables could not be looked at
+		return failed
+	}
+	return err
 }
 
 // lookAtAll looks at tables, and gives those that cannot be looked at.

@@ -100,7 +100,11 @@ func (l *lane) without(f *flight, a *intent.Action, known []intent.Known) bool {
 		now, tables := l.r.clock.Now(), f.written(a)
 		if at := l.r.paces.Take(tables, now); at.After(now) {
 			f.outcome, f.idle = intent.Outcome{Result: intent.OutThrottled}, true
-			f.park(at, cmp.Or(l.r.paces.StoppedWhy(tables, now), "the table's pace"))
+			why := "the table's pace"
+			if !l.r.paces.StoppedUntil(tables, now).IsZero() {
+				why = flow.WhyStopped
+			}
+			f.park(at, why)
 			return true
 		}
 	case intent.ActRead:

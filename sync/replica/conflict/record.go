@@ -1,80 +1,120 @@
 package conflict
 
 import (
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
-	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// NewRecord makes the record of a decision, before anything of it is done.
-func NewRecord(w *outbox.Work, u *outbox.Batch, o *intent.Outcome) (*Record, error) {
-	c := &Record{Kind: kindOf(o), Code: string(o.Code), Text: o.Text, At: w.Env.Now}
-	for i, e := range u.Entries {
-		d := Decided{Entry: e}
-		if i < len(o.Met) {
-			d.Met = o.Met[i]
-		}
-		it, err := w.Load(e.Table, e.Key)
-		if err != nil {
-			return nil, err
-		}
-		d.Base = it.Remote.Known.Item
-		w.Tx.ShowExpired()
-		if d.View, err = w.Tx.Get(e.Table, e.Key); err != nil {
-			return nil, err
-		}
-		c.Decided = append(c.Decided, d)
-	}
-	return c, nil
+// Record is the record of one decision: which writes did not, or may not have, become what the application said, what
+// the cloud had instead, and what was done about it.
+//
+// Whoever settles a unit calls, in the transaction in which it leaves the outbox and after base and view are set,
+//
+//	err := log.Keep(tx, &Conflict{Kind: ..., Code: ..., Text: ..., Decided: ..., Tail: ...})
+//
+// which fills in the rest, runs the table's merge handler where it has one (its writes go through tx and are compiled
+// and journaled anew), and keeps the record. The entries named here are out of the outbox by then; of KindQuarantine
+// they stay in it, held, until somebody decides.
+type Record struct {
+	ID    uint64    // counts from 1, never used again; filled in
+	At    time.Time // of the decision; zero: the transaction's instant, filled in
+	Kind  Kind
+	State State // zero: what the kind begins with
+
+	Code string // stable, snake_case: condition_failed, deleted, unknown, deposed, ...
+	Text string // one sentence for a person, without values of the item
+
+	Decided []Decided       // the unit: one entry, or all of a transaction in their order
+	Tail    []*intent.Entry // decided together with it: what carried its effect, or stands behind a quarantined one
+
+	ClosedAt time.Time // zero: it is open
+	Note     string    // why a retry or a merge did not go, what had to be left out, who closed it
+	NewSeqs  []uint64  // of the journal: what the retry or the merge wrote
 }
 
-// kindOf sorts an outcome for the conflict log.
-func kindOf(o *intent.Outcome) Kind {
-	if o.Result == intent.OutQuarantine {
-		return KindQuarantine
-	}
-	if o.Result == intent.OutSuperseded {
-		return KindSuperseded
-	}
-	switch o.Code {
-	case intent.CodeGone, intent.CodeDeleted:
-		return KindGone
-	case intent.CodeUnknown, intent.CodeOverwritten, intent.CodeHalf:
-		return KindUnknown
-	case intent.CodeDeposed:
-		return KindDeposed
-	case intent.CodeLost, intent.CodeRestored:
-		return KindLost
-	}
-	return KindRefused
+// Decided is one entry of a decision with the images that it met.
+type Decided struct {
+	Entry *intent.Entry
+	Met   attr.Item // the cloud's item as the refusal showed it (ALL_OLD), sidecar included; nil: none, or not shown
+	Base  attr.Item // the last confirmed image before, without sidecar; nil: none
+	View  attr.Item // what readers saw before the decision; nil: no item. For the merge handler, not kept
 }
 
-// Quarantine holds a unit that the cloud can never take, and everything behind it. State does not wait for it.
-func Quarantine(w *outbox.Work, held *outbox.Batch, o *intent.Outcome) (*Record, error) {
-	c, err := NewRecord(w, held, o)
-	if err != nil {
-		return nil, err
+// Kind says what was decided.
+type Kind string
+
+// The kinds.
+const (
+	KindRefused    Kind = "conflict"   // the cloud's item does not satisfy what the write asked for
+	KindSuperseded Kind = "superseded" // another write won by policy, nothing is to be done: a loser of newest, a tombstone
+	KindUnknown    Kind = "unknown"    // sent, and nobody can tell any more whether it applied
+	KindGone       Kind = "gone"       // the item was deleted meanwhile
+	KindDeposed    Kind = "deposed"    // written under a lease that another node has taken over since
+	KindLost       Kind = "lost"       // settled in a timeline that was lost: an older file, a restored cloud
+	KindQuarantine Kind = "quarantine" // the cloud can never take it as it is
+)
+
+// Begins is the state in which a record of the kind is made: what nobody has to do anything about is decided.
+func (k Kind) Begins() State {
+	switch k {
+	case KindSuperseded, KindDeposed, KindLost:
+		return StateDecided
+	case KindRefused, KindUnknown, KindGone, KindQuarantine:
 	}
-	hold := func(u *outbox.Batch, e *intent.Entry, why intent.Hold) error {
-		if e.Held == intent.HoldNone {
-			e.Held = why
-		}
-		w.Changed(e)
-		return u.Index(w.Tx, false)
-	}
-	c.Tail = intent.Behind(&held.Unit, w)
-	for _, e := range held.Entries {
-		if err := hold(held, e, intent.HoldPoison); err != nil {
-			return nil, err
-		}
-	}
-	for _, e := range c.Tail {
-		if u := w.BySeq[e.Seq]; u != nil {
-			if err := hold(u, e, intent.HoldTail); err != nil {
-				return nil, err
-			}
-			w.Held = append(w.Held, u)
-		}
-	}
-	w.Held = append(w.Held, held)
-	return c, nil
+	return StateOpen
 }
+
+// State is what became of a conflict.
+type State string
+
+// The states.
+const (
+	StateOpen      State = "open"
+	StateRetried   State = "retried"   // written anew, see NewSeqs
+	StateDiscarded State = "discarded" // by an operator
+	StateResolved  State = "resolved"  // by the application's merge handler
+	StateDecided   State = "decided"   // by the policy: kept to be looked up, nobody has to do anything
+)
+
+// closed reports whether nothing more can be done with it.
+func (s State) closed() bool {
+	return s == StateRetried || s == StateDiscarded || s == StateResolved
+}
+
+// Entries are all entries of the record: the unit's, then the tail's.
+func (c *Record) Entries() []*intent.Entry {
+	out := make([]*intent.Entry, 0, len(c.Decided)+len(c.Tail))
+	for i := range c.Decided {
+		out = append(out, c.Decided[i].Entry)
+	}
+	return append(out, c.Tail...)
+}
+
+// String names a conflict for logs: without keys, which may be somebody's.
+func (c *Record) String() string {
+	return fmt.Sprintf("%s %d (%s)", c.Kind, c.ID, c.Code)
+}
+
+// MergeCase is what a merge handler decides on: the entries that were refused and three images of each item, without
+// sidecars.
+type MergeCase struct {
+	Code    string
+	Entries []*intent.Entry // refused, in their order; not to be changed
+	Tail    []*intent.Entry
+	Items   []MergeItem // one for each of Entries
+}
+
+// MergeItem is an item as it was, as it was seen here, and as the cloud has it; nil: no item.
+type MergeItem struct {
+	Base, View, Remote attr.Item
+}
+
+// MergeFunc is an application's answer to conflicts on a table, in the place of a person's. It is pure: the same case
+// gives the same writes, it reads no clock and asks nobody. Its writes are made like any of the application, all or none,
+// with conditions of their own where they need them; several are one transaction. Not ok: it has no answer, a person is
+// asked.
+type MergeFunc func(MergeCase) (writes []store.WriteItem, ok bool)

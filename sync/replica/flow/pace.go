@@ -199,14 +199,6 @@ func (p *Paces) StoppedUntil(tables []string, now time.Time) (until time.Time) {
 	return until
 }
 
-// StoppedWhy is why nothing is sent to tables; empty: none of them is stopped.
-func (p *Paces) StoppedWhy(tables []string, now time.Time) string {
-	if p.StoppedUntil(tables, now).IsZero() {
-		return ""
-	}
-	return WhyStopped
-}
-
 // WhyStopped is why a unit waits whose table is stopped.
 const WhyStopped = "its table is stopped"
 

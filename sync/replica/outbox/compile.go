@@ -249,7 +249,7 @@ func (c *compiling) keep() error {
 			return err
 		}
 	}
-	for _, id := range c.DirtyBatches() {
+	for _, id := range c.dirtyIDs() {
 		u := c.batches[id]
 		if err := Put(c.Tx, u, c.tally); err != nil {
 			return err

@@ -25,7 +25,7 @@ func (w *Work) Finish() error {
 			return err
 		}
 	}
-	for _, id := range w.DirtyBatches() {
+	for _, id := range w.dirtyIDs() {
 		if err := Put(w.Tx, w.batches[id], w.tally); err != nil {
 			return err
 		}
@@ -62,8 +62,8 @@ func (w *Work) keepItems() error {
 	return nil
 }
 
-// DirtyBatches lists the units that are to be written again, by sequence.
-func (w *Work) DirtyBatches() []ID {
+// dirtyIDs lists the units that are to be written again, by sequence.
+func (w *Work) dirtyIDs() []ID {
 	out := make([]ID, 0, len(w.dirty))
 	for id := range w.dirty {
 		out = append(out, id)
