@@ -195,7 +195,7 @@ func (r *Replica) adoptOne(w *outbox.Work, im *image, out *adoption, together bo
 	return adoptTaken, nil
 }
 
-// provedBy returns the units of an item, in their order, that an image of it proves. Of transactions it gives none: they
+// provedBy returns the batches of an item, in their order, that an image of it proves. Of transactions it gives none: they
 // are settled by who has all of their items, which together tells.
 func (r *Replica) provedBy(units []*outbox.Batch, it *outbox.WorkItem, side intent.Sidecar, out *adoption, together bool) (proved []*outbox.Batch, v adopted) {
 	i := slices.IndexFunc(units, func(u *outbox.Batch) bool { return u.ShownBy(it, side, r.store.Node()) })
@@ -223,7 +223,7 @@ func (r *Replica) provedBy(units []*outbox.Batch, it *outbox.WorkItem, side inte
 	return proved, adoptTaken
 }
 
-// settleShown settles a unit that an image has proved.
+// settleShown settles a batch that an image has proved.
 func (r *Replica) settleShown(w *outbox.Work, u *outbox.Batch) error {
 	_, err := r.leave(w, &flight{Batch: u, outcome: intent.Outcome{Result: intent.OutApplied}})
 	return err
@@ -298,7 +298,7 @@ func (r *Replica) adoptUnit(ctx context.Context, id outbox.ID) error {
 	return err
 }
 
-// refsOf returns the items that a unit writes; none, if it has left.
+// refsOf returns the items that a batch writes; none, if it has left.
 func (r *Replica) refsOf(ctx context.Context, id outbox.ID) (keys []intent.Ref, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		u, err := outbox.Get(tx, id)
@@ -313,11 +313,11 @@ func (r *Replica) refsOf(ctx context.Context, id outbox.ID) (keys []intent.Ref, 
 	return keys, err
 }
 
-// errNotShown undoes what was adopted of a unit of which not all can be.
+// errNotShown undoes what was adopted of a batch of which not all can be.
 var errNotShown = errors.New("the images do not show the transaction")
 
-// adoptAll adopts the images of a unit's items. It reports whether they prove it and all of them could be taken: else
-// nothing is to be kept of it, and the unit goes on as it was. One that is made sure of in a restored table is proved by all
+// adoptAll adopts the images of a batch's items. It reports whether they prove it and all of them could be taken: else
+// nothing is to be kept of it, and the batch goes on as it was. One that is made sure of in a restored table is proved by all
 // of its items alone: what one has kept another may have lost.
 func (r *Replica) adoptAll(w *outbox.Work, u *outbox.Batch, images []image, out *adoption) (shown bool, err error) {
 	whole := true

@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// A unit that is flagged as of a lost history between two steps of its sending is looked for before it is sent: what a step has
+// A batch that is flagged as of a lost history between two steps of its sending is looked for before it is sent: what a step has
 // found out does not take the flag away.
 func TestFlaggedBetweenTwoSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestFlaggedBetweenTwoSteps(t *testing.T) {
 	})
 }
 
-// What was flagged since a flight has read its unit stays flagged when the flight stores that it is being sent.
+// What was flagged since a flight has read its batch stays flagged when the flight stores that it is being sent.
 func TestAttemptKeepsAFlag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
@@ -66,7 +66,7 @@ func TestAttemptKeepsAFlag(t *testing.T) {
 			b.replay(flagged.Entries[0], time.Now())
 			return outbox.Put(tx, flagged, outbox.Tally{})
 		})
-		_ = n.lanes[0].attempt(t.Context(), f, &intent.Action{Kind: intent.ActSend, Attempt: true})
+		_ = n.workers[0].attempt(t.Context(), f, &intent.Action{Kind: intent.ActSend, Attempt: true})
 		if e := read().Entries[0]; !e.MakesSure() {
 			t.Errorf("the flag is gone: %+v", e)
 		}

@@ -1,8 +1,8 @@
 package replica
 
-// InHand is how many units the lanes hold in memory. The lanes do not run.
+// InHand is how many batches the lanes hold in memory. The lanes do not run.
 func (r *Replica) InHand() (n int) {
-	for _, l := range r.lanes {
+	for _, l := range r.workers {
 		n += len(l.inHand) + len(l.done)
 	}
 	return n

@@ -9,14 +9,14 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// An entry of a transaction is found in its unit, also where one with a unit of its own was written before it in the same
+// An entry of a transaction is found in its batch, also where one with a batch of its own was written before it in the same
 // Update and lies in the same lane.
 func TestAnEntryIsFoundBehindAnotherUnit(t *testing.T) {
 	_, n := opened(t, func(c *Config) { c.Lanes = 1 })
 	put := func(seqs ...uint64) *outbox.Batch {
 		u := &outbox.Batch{ID: outbox.ID{Seq: seqs[0]}}
 		for _, seq := range seqs {
-			u.Unit.Entries = append(u.Unit.Entries, &intent.Entry{Write: intent.Write{Seq: seq, Table: "teams", Policy: store.PolicyIntent, Op: store.OpDelete, Key: teamKey(fmt.Sprint(seq))}})
+			u.Batch.Entries = append(u.Batch.Entries, &intent.Entry{Write: intent.Write{Seq: seq, Table: "teams", Policy: store.PolicyIntent, Op: store.OpDelete, Key: teamKey(fmt.Sprint(seq))}})
 		}
 		return u
 	}

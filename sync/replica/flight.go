@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// flight is a unit that is being sent.
+// flight is a batch that is being sent.
 type flight struct {
 	*outbox.Batch
 	read      *outbox.Read // since the request left whose answer is to be settled
@@ -25,10 +25,10 @@ type flight struct {
 	epoch     uint64    // how many restores were known when its last request left
 	answered  time.Time // server-corrected; zero: nothing was asked
 	stuck     int       // how often its outcome could not be settled
-	flagEpoch uint64    // of the node's histories, the one in which the unit was read: see rereadIfFlagged
+	flagEpoch uint64    // of the node's histories, the one in which the batch was read: see rereadIfFlagged
 }
 
-// written are the unit's tables that an action writes to. A tombstone goes to the node's own table: it is no try of a table
+// written are the batch's tables that an action writes to. A tombstone goes to the node's own table: it is no try of a table
 // that is stopped, and that it was taken tells nothing of that.
 func (f *flight) written(a *intent.Action) []string {
 	return slices.DeleteFunc(f.Tables(), func(table string) bool {
@@ -36,7 +36,7 @@ func (f *flight) written(a *intent.Action) []string {
 	})
 }
 
-// sees notes what an answer has shown of the unit's items.
+// sees notes what an answer has shown of the batch's items.
 func (f *flight) sees(known []*intent.Known) {
 	if f.shown == nil {
 		f.shown = make([]*intent.Known, len(f.Entries))

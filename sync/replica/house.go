@@ -36,7 +36,7 @@ func (r *Replica) keepHouse(ctx context.Context) error {
 	var skew time.Duration
 	for {
 		now := r.clock.Now()
-		r.wakeLanes()
+		r.wakeWorkers()
 		skew = r.followClock(skew)
 		if !now.Before(chores) {
 			more, err := r.chores(ctx, now)
@@ -73,11 +73,11 @@ func (r *Replica) runErrands(ctx context.Context) error {
 	}
 }
 
-// wakeLanes notifies the lanes of commits. A hint may be of a transaction that is not committed yet, or was undone: a lane
+// wakeWorkers notifies the lanes of commits. A hint may be of a transaction that is not committed yet, or was undone: a lane
 // is told until there has been a commit up to it.
-func (r *Replica) wakeLanes() {
+func (r *Replica) wakeWorkers() {
 	committed := r.store.Seq()
-	for _, l := range r.lanes {
+	for _, l := range r.workers {
 		if h := l.hinted.Load(); h > l.woken {
 			l.woken = min(h, committed)
 			l.sig.Set()
@@ -173,14 +173,14 @@ func (r *Replica) trimReplay(ctx context.Context, now time.Time, level flow.Leve
 // what is written before it learns the time has no age that anybody knows.
 func clockSet() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// oldest is when the oldest unit at the head of a lane was written; zero: nobody knows, or nothing waits. What is held or of a
+// oldest is when the oldest batch at the head of a lane was written; zero: nobody knows, or nothing waits. What is held or of a
 // stopped table waits for a person, who has been told: it does not age.
 func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 	stopped := map[string]bool{}
 	for _, s := range r.paces.StoppedTables() {
 		stopped[s.Table] = true
 	}
-	for _, l := range r.lanes {
+	for _, l := range r.workers {
 		looks := 0
 		err = tx.Side(outbox.SideOutbox).Each([]byte{l.no}, nil, func(k, v []byte) (bool, error) {
 			u, err := outbox.Decode(outbox.ID{Lane: k[0], Seq: outbox.SeqOf(k)}, v)
@@ -217,7 +217,7 @@ func (r *Replica) Drained(ctx context.Context) (drained bool, err error) {
 	return drained, err
 }
 
-// eventWaits are the units of policy state that may wait for the events of their lock.
+// eventWaits are the batches of policy state that may wait for the events of their lock.
 type eventWaits struct {
 	mu    sync.Mutex
 	locks map[string]map[outbox.ID]struct{}
@@ -225,7 +225,7 @@ type eventWaits struct {
 
 func newEventWaits() *eventWaits { return &eventWaits{locks: map[string]map[outbox.ID]struct{}{}} }
 
-// expect notes that a unit may have to wait. It comes before the events are looked at, so that none settles unseen.
+// expect notes that a batch may have to wait. It comes before the events are looked at, so that none settles unseen.
 func (w *eventWaits) expect(u *outbox.Batch) {
 	e := u.Entries[0]
 	if e.Policy != store.PolicyState || e.Lock == "" {

@@ -20,7 +20,7 @@ const keyState = "state"
 // identity is who this node is to the cloud: its id and incarnation, which are the store's, and the boot id, which names
 // one run of it. What of that must not be forgotten is in the store (identityState) and in the file (identityFile).
 type identity struct {
-	flagEpoch atomic.Uint64 // changes when units are flagged as of a lost history
+	flagEpoch atomic.Uint64 // changes when batches are flagged as of a lost history
 	fileLock  chan struct{} // held by who changes the file: one at a time
 	sends     atomic.Bool   // something was sent since the last nonce was drawn
 

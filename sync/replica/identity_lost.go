@@ -107,7 +107,7 @@ func (r *Replica) flagLost(ctx context.Context) error {
 
 // newSequence returns a sequence and digits to an entry of a lost history that was not sent there (intent.OutRenumber):
 // above all that it has ever waited behind on its item, below all that is written now. It is called in the transaction
-// that stores the entry, for each entry of the unit in their order.
+// that stores the entry, for each entry of the batch in their order.
 func (r *Replica) newSequence(tx *store.Tx) (seq uint64, digits uint32, err error) {
 	s, err := stateOf(tx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (l *lostQueue) first() uint64 {
 	return l.Next>>incarnationShift<<incarnationShift | 1<<(incarnationShift-1)
 }
 
-// rereadIfFlagged reads a unit again that a lane has read before the node left a history: it may have been flagged since.
+// rereadIfFlagged reads a batch again that a lane has read before the node left a history: it may have been flagged since.
 func (r *Replica) rereadIfFlagged(ctx context.Context, f *flight) error {
 	if f.flagEpoch == r.identity.flagEpoch.Load() {
 		return nil
@@ -147,7 +147,7 @@ func (r *Replica) rereadIfFlagged(ctx context.Context, f *flight) error {
 	return r.readAnew(ctx, f)
 }
 
-// readAnew reads a unit that a lane has in hand again.
+// readAnew reads a batch that a lane has in hand again.
 func (r *Replica) readAnew(ctx context.Context, f *flight) error {
 	now := r.identity.flagEpoch.Load()
 	return r.store.View(ctx, func(tx *store.Tx) error {
@@ -164,7 +164,7 @@ func (r *Replica) readAnew(ctx context.Context, f *flight) error {
 	})
 }
 
-// keepSent tells a unit of the outbox what the flight knows better, of what has left already: only its mark is stored.
+// keepSent tells a batch of the outbox what the flight knows better, of what has left already: only its mark is stored.
 func (f *flight) keepSent(u *outbox.Batch) {
 	for i, e := range u.Entries {
 		if len(u.Entries) != len(f.Entries) {
@@ -176,7 +176,7 @@ func (f *flight) keepSent(u *outbox.Batch) {
 	}
 }
 
-// keepLost has a unit that was on its way while the node left a history, or found a table restored, keep the flags that it
+// keepLost has a batch that was on its way while the node left a history, or found a table restored, keep the flags that it
 // was given meanwhile. replay: it is to be made sure of since.
 func (r *Replica) keepLost(f *flight, there *outbox.Batch) (replay bool) {
 	for i, e := range there.Entries {

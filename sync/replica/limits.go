@@ -13,11 +13,11 @@ type Limits struct {
 	Signed time.Duration // for how long a signed request can arrive
 	Tell   time.Duration // how often a node tells how far it has settled
 	Page   int           // items of a page of the feed: what one transaction takes in must not hold the writers up
-	Aside  int           // units that a lane has in hand; what does not fit is read again later
-	Scan   int           // units of the outbox read in one View
-	Window int           // units marked in one commit
+	Aside  int           // batches that a lane has in hand; what does not fit is read again later
+	Scan   int           // batches of the outbox read in one View
+	Window int           // batches marked in one commit
 	Folds  int           // entries folded into one
-	Heads  int           // units of an item that are told that they lead: with more the lanes read the outbox anew
+	Heads  int           // batches of an item that are told that they lead: with more the lanes read the outbox anew
 }
 
 // UsualLimits are those of every replica that nobody has limited.

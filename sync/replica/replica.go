@@ -34,7 +34,7 @@ type Replica struct {
 	log    *slog.Logger
 	exprs  *expr.Cache
 
-	lanes     []*lane
+	workers   []*worker
 	net       *flow.Link   // whether the cloud can be reached, and how many lanes may send
 	paces     *flow.Paces  // of tables: the pace, and which are stopped
 	levels    *flow.Levels // of the budgets
@@ -86,15 +86,15 @@ func New(c Config) (*Replica, error) {
 	r.identity.fileLock = make(chan struct{}, 1)
 	r.identity.restores.requeueing = make(chan struct{}, 1)
 	r.paces = flow.NewPaces(r.float)
-	r.makeLanes(c.Lanes)
+	r.makeWorkers(c.Lanes)
 	return r, nil
 }
 
-// makeLanes makes n lanes, and one for what goes ahead.
-func (r *Replica) makeLanes(n int) {
-	r.lanes, r.box.Lanes = make([]*lane, n+1), n+1
-	for i := range r.lanes {
-		r.lanes[i] = newLane(r, i)
+// makeWorkers makes n lanes, and one for what goes ahead.
+func (r *Replica) makeWorkers(n int) {
+	r.workers, r.box.Lanes = make([]*worker, n+1), n+1
+	for i := range r.workers {
+		r.workers[i] = newWorker(r, i)
 	}
 	r.net = flow.NewLink(n+1, r.float)
 }
@@ -128,7 +128,7 @@ func (r *Replica) Open(ctx context.Context) error {
 	return nil
 }
 
-// openOutbox finds out what the run before has left: how many lanes the outbox has, and which units may have been on their
+// openOutbox finds out what the run before has left: how many lanes the outbox has, and which batches may have been on their
 // way when it ended. Those count as sent, without an answer.
 func (r *Replica) openOutbox(tx *store.Tx) error {
 	all, err := outbox.ReadCounts(tx)
@@ -145,7 +145,7 @@ func (r *Replica) openOutbox(tx *store.Tx) error {
 		lanes = had
 	}
 	if lanes[0] != r.box.Express() {
-		r.makeLanes(int(lanes[0]))
+		r.makeWorkers(int(lanes[0]))
 	}
 	if err := tx.Side(outbox.SideMeta).Set([]byte("lanes"), lanes); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (r *Replica) openOutbox(tx *store.Tx) error {
 		return err
 	}
 	t := outbox.Tally{}
-	for _, l := range r.lanes {
+	for _, l := range r.workers {
 		if err := l.suspect(tx, t); err != nil {
 			return err
 		}
@@ -162,8 +162,8 @@ func (r *Replica) openOutbox(tx *store.Tx) error {
 	return t.Keep(tx)
 }
 
-// suspect writes into the marked units of a lane that they may have been sent.
-func (l *lane) suspect(tx *store.Tx, t outbox.Tally) error {
+// suspect writes into the marked batches of a lane that they may have been sent.
+func (l *worker) suspect(tx *store.Tx, t outbox.Tally) error {
 	marked, err := outbox.ReadAttempted(tx, l.no)
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func (r *Replica) Run(ctx context.Context) error {
 	}{
 		{"housekeeping", r.keepHouse}, {"errands", r.runErrands}, {"identity", r.runIdentity}, {"feed", r.runFeed},
 	}
-	for _, l := range r.lanes {
+	for _, l := range r.workers {
 		loops = append(loops, struct {
 			name string
 			run  func(context.Context) error

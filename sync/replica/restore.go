@@ -18,7 +18,7 @@ const (
 	restoreSlack = 5 * time.Minute // before the restore point: what was acknowledged then may be lost too
 	replayFor    = time.Hour       // after which what is absent counts as deleted, whoever has not replayed
 	tablesEvery  = 5 * time.Minute
-	requeueSlice = 200 // units put back in one transaction
+	requeueSlice = 200 // batches put back in one transaction
 
 	tableBookPrefix = "table/" // in sideIdentity, and the name
 )

@@ -15,7 +15,7 @@ import (
 )
 
 // requeue puts back into the outbox what the table has lost: what was acknowledged after the restore point, less some
-// minutes; everything, if it is a new one. A unit goes back in the transaction in which it leaves the replay log.
+// minutes; everything, if it is a new one. A batch goes back in the transaction in which it leaves the replay log.
 func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error {
 	if err := r.requeueSent(ctx, table, &b); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 	return err
 }
 
-// requeueSome puts some units back; more: there are others.
+// requeueSome puts some batches back; more: there are others.
 func (r *Replica) requeueSome(w *outbox.Work, table string, b *tableBook) (more bool, err error) {
 	type logged struct {
 		at      time.Time
@@ -88,7 +88,7 @@ func (r *Replica) keepThrough(tx *store.Tx, table string, b *tableBook) error {
 	})
 }
 
-// putBack has a settled unit wait again, before all later ones of its items. It counts as unanswered.
+// putBack has a settled batch wait again, before all later ones of its items. It counts as unanswered.
 func (r *Replica) putBack(w *outbox.Work, entries []*intent.Entry, b *tableBook, at time.Time) error {
 	for _, e := range entries {
 		b.replay(e, at)
@@ -100,7 +100,7 @@ func (r *Replica) putBack(w *outbox.Work, entries []*intent.Entry, b *tableBook,
 	if err != nil {
 		return err
 	}
-	u := &outbox.Batch{Unit: intent.Unit{Entries: entries}, ID: outbox.ID{Lane: r.box.LaneOf(&it.Item, false), Seq: entries[0].Seq}}
+	u := &outbox.Batch{Batch: intent.Batch{Entries: entries}, ID: outbox.ID{Lane: r.box.LaneOf(&it.Item, false), Seq: entries[0].Seq}}
 	if err := w.Put(u); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (b *tableBook) replay(e *intent.Entry, at time.Time) {
 // can learn within it that a create is settled and delete its life without a tombstone.
 const restoreSharp = 2 * time.Second
 
-// acknowledged is when a unit was known to be applied, by the server's clock.
+// acknowledged is when a batch was known to be applied, by the server's clock.
 func (r *Replica) acknowledged(f *flight) time.Time {
 	if f.answered.IsZero() {
 		return r.serverNow()
@@ -199,11 +199,11 @@ func (r *Replica) replays() (books map[string]tableBook, open []string) {
 	return books, open
 }
 
-// replayWaits reports whether a unit that was put back for a table is still in the outbox, and has not
+// replayWaits reports whether a batch that was put back for a table is still in the outbox, and has not
 // been looked at.
 func (r *Replica) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
-		for lane := range r.lanes {
+		for lane := range r.workers {
 			units, err := outbox.PutBackIn(tx, uint8(lane), table, through)
 			if err != nil {
 				return err
@@ -222,7 +222,7 @@ func (r *Replica) replayWaits(ctx context.Context, table string, through uint64)
 	return waits, err
 }
 
-// ownTurn reports whether a unit that was put back waits neither for the other nodes to replay nor behind one that does.
+// ownTurn reports whether a batch that was put back waits neither for the other nodes to replay nor behind one that does.
 func (r *Replica) ownTurn(tx *store.Tx, u *outbox.Batch) (bool, error) {
 	if u.WaitsForOthers() {
 		return false, nil

@@ -59,7 +59,7 @@ func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *t
 	return next, looked == outbox.FlagBatch, r.keepThrough(tx, table, b)
 }
 
-// eachSentTo calls fn with each key of the outbox behind one, and with the unit if that was sent to a table: it is known to be
+// eachSentTo calls fn with each key of the outbox behind one, and with the batch if that was sent to a table: it is known to be
 // unanswered, or may be proved by what another timeline has sent.
 func (r *Replica) eachSentTo(tx *store.Tx, after []byte, table string, fn func(k []byte, u *outbox.Batch) bool) error {
 	marked, err := r.box.AllMarked(tx)
@@ -86,7 +86,7 @@ func (r *Replica) eachSentTo(tx *store.Tx, after []byte, table string, fn func(k
 	})
 }
 
-// waitsSentTo reports whether any such unit waits.
+// waitsSentTo reports whether any such batch waits.
 func (r *Replica) waitsSentTo(tx *store.Tx, table string) (sent bool, err error) {
 	err = r.eachSentTo(tx, nil, table, func(_ []byte, u *outbox.Batch) bool {
 		sent = u != nil
@@ -116,7 +116,7 @@ func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
 	return !b.Earlier.IsZero() && !b.RestoredAt.Before(b.Earlier)
 }
 
-// goesBack reports whether others of the tables of a unit that is being verified have yet to be put back: what was
+// goesBack reports whether others of the tables of a batch that is being verified have yet to be put back: what was
 // written later proves what was written first, once it is there.
 func (r *Replica) goesBack(u *outbox.Batch) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
@@ -128,7 +128,7 @@ func (r *Replica) goesBack(u *outbox.Batch) bool {
 	})
 }
 
-// owes reports whether one of a unit's tables has lost what is still to be put back, even after the next start.
+// owes reports whether one of a batch's tables has lost what is still to be put back, even after the next start.
 func (r *Replica) owes(u *outbox.Batch) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		b, ok := r.book(e.Table)
@@ -136,7 +136,7 @@ func (r *Replica) owes(u *outbox.Batch) bool {
 	})
 }
 
-// stillHere leaves out of a settled unit what it wrote to tables that are gone here: they are nobody's any more, and the others
+// stillHere leaves out of a settled batch what it wrote to tables that are gone here: they are nobody's any more, and the others
 // have lost what they have lost all the same.
 func (r *Replica) stillHere(w *outbox.Work, entries []*intent.Entry) []*intent.Entry {
 	gone := func(e *intent.Entry) bool { return w.Env.Spec(e.Table) == nil }
@@ -157,7 +157,7 @@ func (r *Replica) stillHere(w *outbox.Work, entries []*intent.Entry) []*intent.E
 	return here
 }
 
-// restoredSince reports whether a table of a unit was found to be restored since the request left whose answer says that
+// restoredSince reports whether a table of a batch was found to be restored since the request left whose answer says that
 // it was applied: that may have been in what is no more. flagged: since it was read from the outbox; a transaction that
 // was applied before may have read its images behind that.
 func (r *Replica) restoredSince(f *flight, flagged bool) (b tableBook, yes bool) {
@@ -173,7 +173,7 @@ func (r *Replica) restoredSince(f *flight, flagged bool) (b tableBook, yes bool)
 	return b, yes
 }
 
-// reopen has such a unit stay, to be made sure of.
+// reopen has such a batch stay, to be made sure of.
 func (r *Replica) reopen(w *outbox.Work, f *flight, b *tableBook, now time.Time) {
 	for _, e := range f.Entries {
 		b.replay(e, r.acknowledged(f))
@@ -184,7 +184,7 @@ func (r *Replica) reopen(w *outbox.Work, f *flight, b *tableBook, now time.Time)
 	w.Fail(r.replaysThrough(w.Tx, f.Batch))
 }
 
-// replaysThrough notes of a unit that is made sure of beside what was put back that the node has not replayed before. If its
+// replaysThrough notes of a batch that is made sure of beside what was put back that the node has not replayed before. If its
 // transaction is undone, more is looked at than need be.
 func (r *Replica) replaysThrough(tx *store.Tx, u *outbox.Batch) error {
 	for _, e := range u.Entries {

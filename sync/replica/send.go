@@ -17,10 +17,10 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// send takes a unit as far as it goes without a pause: it asks what is to be done, does it, asks what the answer means.
-// The caller has the right to have a request on its way; send gives it back. false: the unit stays where it is, to be
+// send takes a batch as far as it goes without a pause: it asks what is to be done, does it, asks what the answer means.
+// The caller has the right to have a request on its way; send gives it back. false: the batch stays where it is, to be
 // sent again when the cloud is there.
-func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
+func (l *worker) send(ctx context.Context, f *flight) (finished bool) {
 	answered := false
 	defer func() { l.r.net.Leave(answered) }()
 	if err := l.r.rereadIfFlagged(ctx, f); err != nil {
@@ -63,7 +63,7 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 }
 
 // heard notes what any answer tells of its tables. It reports whether the cloud has said something at all.
-func (l *lane) heard(f *flight, a *intent.Action, err *intent.Error) bool {
+func (l *worker) heard(f *flight, a *intent.Action, err *intent.Error) bool {
 	if a.Kind == intent.ActSend && takes(err) {
 		l.r.paces.Takes(f.written(a))
 	}
@@ -84,7 +84,7 @@ func takes(err *intent.Error) bool {
 
 // without takes the actions for which nobody is asked: what is settled already, what waits, what the table's pace holds
 // back. false: a request is to be made.
-func (l *lane) without(f *flight, a *intent.Action, known []intent.Known) bool {
+func (l *worker) without(f *flight, a *intent.Action, known []intent.Known) bool {
 	switch a.Kind {
 	case intent.ActSettle:
 		f.outcome, f.known = *a.Outcome, known
@@ -113,7 +113,7 @@ func (l *lane) without(f *flight, a *intent.Action, known []intent.Known) bool {
 }
 
 // took acts on what an answer means; again: there is a step to follow.
-func (l *lane) took(ctx context.Context, f *flight, a *intent.Action, failed *intent.Error) (finished, again bool) {
+func (l *worker) took(ctx context.Context, f *flight, a *intent.Action, failed *intent.Error) (finished, again bool) {
 	if a.Kind == intent.ActRead || failed != nil {
 		if err := l.vanished(ctx, f); err != nil {
 			if unread := l.r.asItWas(ctx, f); unread != nil { // nobody knows whether the absence can be believed
@@ -134,8 +134,8 @@ func (l *lane) took(ctx context.Context, f *flight, a *intent.Action, failed *in
 	return true, false
 }
 
-// learn takes from an answer what is true of more than the unit, and when the unit may go on.
-func (l *lane) learn(f *flight, err *intent.Error) {
+// learn takes from an answer what is true of more than the batch, and when the batch may go on.
+func (l *worker) learn(f *flight, err *intent.Error) {
 	now := l.r.clock.Now()
 	o := &f.outcome
 	if o.Code == intent.CodeDeposed {
@@ -163,7 +163,7 @@ func (l *lane) learn(f *flight, err *intent.Error) {
 
 // stop notes that a table is not there, or not this node's to write to. Of a transaction whose answer does not tell which of
 // its tables it is, the others' writes are not to wait: it waits alone.
-func (l *lane) stop(f *flight, err *intent.Error, now time.Time) {
+func (l *worker) stop(f *flight, err *intent.Error, now time.Time) {
 	table := f.outcome.Table
 	if table == "" {
 		l.r.log.Error("a write waits for a table", "seq", f.ID.Seq, "error", err, "alarm", f.outcome.Alarm)
@@ -182,8 +182,8 @@ func unknownWait() backoff.Policy {
 	return backoff.Policy{Base: 200 * time.Millisecond, Max: 30 * time.Second}
 }
 
-// give puts a unit aside that the node itself cannot work on.
-func (l *lane) give(f *flight, err error) bool {
+// give puts a batch aside that the node itself cannot work on.
+func (l *worker) give(f *flight, err error) bool {
 	l.r.log.Error("an entry cannot be processed", "seq", f.ID.Seq, "table", f.Table(), "error", err)
 	f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true
 	f.park(l.r.clock.Now().Add(asideWait), "an error of this node")
@@ -193,8 +193,8 @@ func (l *lane) give(f *flight, err error) bool {
 // park notes until when and why a flight waits, for the lane alone.
 func (f *flight) park(until time.Time, why string) { f.wait, f.why = until, why }
 
-// next asks what is to be done with a unit, by what is known now.
-func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a intent.Action, err error) {
+// next asks what is to be done with a batch, by what is known now.
+func (l *worker) next(ctx context.Context, f *flight) (known []intent.Known, a intent.Action, err error) {
 	last := f.read
 	f.read = l.r.box.Reads.Start()
 	if last != nil {
@@ -224,7 +224,7 @@ func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a int
 }
 
 // ask does what an action says. An error is the node's own: nothing was sent.
-func (l *lane) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Answer, error) {
+func (l *worker) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Answer, error) {
 	if a.Attempt {
 		if err := l.attempt(ctx, f, a); err != nil {
 			return intent.Answer{}, err
@@ -257,10 +257,10 @@ func (l *lane) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Ans
 	return ans, nil
 }
 
-// attempt makes sure that the unit is known to have been attempted before its first byte leaves. The first time the mark
+// attempt makes sure that the batch is known to have been attempted before its first byte leaves. The first time the mark
 // of the window has seen to that; where the entries have changed since, they are written, unless they were flagged meanwhile:
 // errFlagged.
-func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
+func (l *worker) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 	if !f.mustPersist() {
 		f.Attempt(a)
 		return nil
@@ -293,15 +293,15 @@ func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 	return nil
 }
 
-// errFlagged is that a unit was flagged in the outbox since a lane has read it: what is to be done with it is another thing now.
+// errFlagged is that a batch was flagged in the outbox since a lane has read it: what is to be done with it is another thing now.
 var errFlagged = errors.New("the unit was flagged meanwhile")
 
-// flagged reports whether the unit has left the outbox, or is to be made sure of, since the flight has read it.
+// flagged reports whether the batch has left the outbox, or is to be made sure of, since the flight has read it.
 func (f *flight) flagged(there *outbox.Batch) bool {
 	return there == nil || there.Entries[0].FlaggedSince(f.Entries[0])
 }
 
-// mustPersist reports whether a unit holds what a restarted node could not know again: what has been found out, or what
+// mustPersist reports whether a batch holds what a restarted node could not know again: what has been found out, or what
 // was there before an update to a foreign life that nobody has named.
 func (f *flight) mustPersist() bool {
 	return f.changed || slices.ContainsFunc(f.Entries, func(e *intent.Entry) bool {
@@ -310,8 +310,8 @@ func (f *flight) mustPersist() bool {
 }
 
 // vanished looks, where an answer shows no item and there was one, whether the table is still the one that had it: what a
-// new or restored table does not have was not deleted. Then nothing is taken from the answer, and the unit waits.
-func (l *lane) vanished(ctx context.Context, f *flight) error {
+// new or restored table does not have was not deleted. Then nothing is taken from the answer, and the batch waits.
+func (l *worker) vanished(ctx context.Context, f *flight) error {
 	for i, now := range f.outcome.Known {
 		if now == nil || now.Item != nil || f.known[i].Item == nil || f.Entries[i].MakesSure() { // which knows of the restore
 			continue
@@ -332,7 +332,7 @@ func (l *lane) vanished(ctx context.Context, f *flight) error {
 	return nil
 }
 
-// asItWas has a unit be what it was before its last answer, but for that it was sent.
+// asItWas has a batch be what it was before its last answer, but for that it was sent.
 func (r *Replica) asItWas(ctx context.Context, f *flight) error {
 	return r.store.View(ctx, func(tx *store.Tx) error {
 		u, err := outbox.Get(tx, f.ID)

@@ -13,9 +13,9 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// settle stores what has become of the lane's answered units, and marks those that are sent next if pick is set: in one
-// transaction. If that fails for one of the units, each is settled alone, so that the others do not wait for it.
-func (l *lane) settle(ctx context.Context, pick bool, now time.Time) error {
+// settle stores what has become of the lane's answered batches, and marks those that are sent next if pick is set: in one
+// transaction. If that fails for one of the batches, each is settled alone, so that the others do not wait for it.
+func (l *worker) settle(ctx context.Context, pick bool, now time.Time) error {
 	done := slices.Clone(l.done) // which loses what is settled
 	err := l.commit(ctx, done, pick, now)
 	if err == nil || len(done) == 0 || l.r.store.Err() != nil || ctx.Err() != nil {
@@ -35,7 +35,7 @@ func (l *lane) settle(ctx context.Context, pick bool, now time.Time) error {
 }
 
 // flush settles what was answered when the lane ends.
-func (l *lane) flush(ctx context.Context) {
+func (l *worker) flush(ctx context.Context) {
 	if len(l.done) > 0 {
 		if err := l.settle(ctx, false, l.r.clock.Now()); err != nil {
 			l.r.log.Warn("answers could not be settled and will be looked up again", "lane", l.no, "error", err)
@@ -51,7 +51,7 @@ func (l *lane) flush(ctx context.Context) {
 }
 
 // finished forgets a flight.
-func (l *lane) finished(f *flight) {
+func (l *worker) finished(f *flight) {
 	if f.read != nil {
 		f.read.End()
 		f.read = nil
@@ -60,7 +60,7 @@ func (l *lane) finished(f *flight) {
 }
 
 // commit is one transaction of settle. Memory moves behind it.
-func (l *lane) commit(ctx context.Context, done []*flight, pick bool, now time.Time) error {
+func (l *worker) commit(ctx context.Context, done []*flight, pick bool, now time.Time) error {
 	var w *outbox.Work
 	var next picked
 	l.r.cfg.Failpoint("settle")
@@ -91,7 +91,7 @@ func (l *lane) commit(ctx context.Context, done []*flight, pick bool, now time.T
 	return nil
 }
 
-// settleUnits stores what has become of units. Conflicts are recorded when all views are made: a merge handler writes on
+// settleUnits stores what has become of batches. Conflicts are recorded when all views are made: a merge handler writes on
 // them.
 func (r *Replica) settleUnits(w *outbox.Work, done []*flight, now time.Time) error {
 	var records []*conflict.Record
@@ -113,8 +113,8 @@ func (r *Replica) settleUnits(w *outbox.Work, done []*flight, now time.Time) err
 	return nil
 }
 
-// marks are the units of the lane that may be on their way when the transaction is over.
-func (l *lane) marks(next []*flight, done []*flight) (seqs []uint64) {
+// marks are the batches of the lane that may be on their way when the transaction is over.
+func (l *worker) marks(next []*flight, done []*flight) (seqs []uint64) {
 	for _, f := range append(append(slices.Clone(l.window), next...), l.done...) {
 		if !slices.Contains(done, f) {
 			seqs = append(seqs, f.ID.Seq)
@@ -134,7 +134,7 @@ type picked struct {
 }
 
 // pick chooses the next window.
-func (l *lane) pick(tx *store.Tx, p *picked, now time.Time) error {
+func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
 	for len(p.window) < l.width && len(l.ready) > 0 {
 		seq := heap.Pop(&l.ready).(uint64) //nolint:forcetypeassert // it holds nothing else
 		p.popped = append(p.popped, seq)
@@ -167,7 +167,7 @@ func (l *lane) pick(tx *store.Tx, p *picked, now time.Time) error {
 }
 
 // moveOn moves the lane's memory behind a commit.
-func (l *lane) moveOn(done []*flight, next picked, now time.Time) {
+func (l *worker) moveOn(done []*flight, next picked, now time.Time) {
 	for _, f := range done {
 		l.finished(f)
 		if o := f.outcome.Result; !o.Settled() && o != intent.OutQuarantine && o != intent.OutRenumber && !f.gone {
@@ -199,7 +199,7 @@ func (l *lane) moveOn(done []*flight, next picked, now time.Time) {
 	}
 }
 
-// settleUnit stores what has become of a unit. The records are kept when all views are made.
+// settleUnit stores what has become of a batch. The records are kept when all views are made.
 func (r *Replica) settleUnit(w *outbox.Work, f *flight, now time.Time) ([]*conflict.Record, error) {
 	there, err := outbox.Get(w.Tx, f.ID)
 	if err != nil {
@@ -271,7 +271,7 @@ func (f *flight) awaits(e *intent.Entry) bool {
 	return f.outcome.Result == intent.OutParked && e.Why == intent.WhyReplay
 }
 
-// leave takes a unit out of the outbox: it is applied, superseded or in conflict.
+// leave takes a batch out of the outbox: it is applied, superseded or in conflict.
 func (r *Replica) leave(w *outbox.Work, f *flight) ([]*conflict.Record, error) {
 	o := &f.outcome
 	var c *conflict.Record
@@ -282,7 +282,7 @@ func (r *Replica) leave(w *outbox.Work, f *flight) ([]*conflict.Record, error) {
 		}
 	}
 	if o.Result == intent.OutConflict {
-		c.Tail = intent.Tail(&f.Unit, w)
+		c.Tail = intent.Tail(&f.Batch.Batch, w)
 	}
 	if err := r.showBases(w, f, nil); err != nil {
 		return nil, err
@@ -304,7 +304,7 @@ func (r *Replica) leave(w *outbox.Work, f *flight) ([]*conflict.Record, error) {
 	return []*conflict.Record{c}, nil
 }
 
-// renumber gives a unit of a lost timeline new sequences, see newSequence. The flight stays as it is: the transaction may be
+// renumber gives a batch of a lost timeline new sequences, see newSequence. The flight stays as it is: the transaction may be
 // undone, and made once more.
 func (r *Replica) renumber(w *outbox.Work, f *flight) error {
 	moved, err := w.Renumber(f.Batch, func() (uint64, uint32, error) { return r.newSequence(w.Tx) })

@@ -152,14 +152,14 @@ func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
 	if st.Doubtful, err = outbox.ReadDoubtful(tx); err != nil {
 		return err
 	}
-	for i := range r.lanes {
+	for i := range r.workers {
 		l, oldest, unanswered, err := r.laneStatus(tx, i)
 		if err != nil {
 			return err
 		}
 		st.Lanes = append(st.Lanes, l)
 		st.Unanswered += unanswered
-		st.Unkept += int64(r.lanes[i].stuckUnits())
+		st.Unkept += int64(r.workers[i].stuckUnits())
 		if !oldest.IsZero() && (st.Oldest.IsZero() || oldest.Before(st.Oldest)) {
 			st.Oldest = oldest
 		}
@@ -220,7 +220,7 @@ func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.T
 	if err != nil {
 		return st, oldest, 0, err
 	}
-	for _, p := range r.lanes[no].parkedUnits() {
+	for _, p := range r.workers[no].parkedUnits() {
 		parked, err := r.parkStatus(tx, outbox.ID{Lane: uint8(no), Seq: p.Seq}, p)
 		if err != nil {
 			return st, oldest, 0, err

@@ -31,7 +31,7 @@ func TestAnAnswerThatCannotBeKept(t *testing.T) {
 		if it := c.team(t, "y"); it == nil {
 			t.Error("what is behind it has to wait")
 		}
-		parked, unkept := n.lanes[0].parkedUnits(), n.lanes[0].stuckUnits()
+		parked, unkept := n.workers[0].parkedUnits(), n.workers[0].stuckUnits()
 		if unkept != 1 || len(parked) == 0 || !strings.Contains(parked[0].Why, "cannot be kept") {
 			t.Errorf("%d unkept, parked %+v", unkept, parked)
 		}

@@ -20,7 +20,7 @@ const (
 	ProofRefused              // it ended as a conflict, was superseded, or nobody can tell: see the conflict log
 )
 
-// waiters are those who wait for units to be settled. by its sequence.
+// waiters are those who wait for batches to be settled. by its sequence.
 type waiters struct {
 	mu   sync.Mutex
 	list map[uint64][]chan struct{}
@@ -28,7 +28,7 @@ type waiters struct {
 
 func newWaiters() *waiters { return &waiters{list: map[uint64][]chan struct{}{}} }
 
-// on returns a channel that is closed when a unit is settled. forget ends the interest.
+// on returns a channel that is closed when a batch is settled. forget ends the interest.
 func (w *waiters) on(seq uint64) (ch chan struct{}, forget func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,7 +54,7 @@ func (w *waiters) forget(seq uint64, ch chan struct{}) {
 	w.list[seq] = list
 }
 
-// settled notifies those who wait for a unit.
+// settled notifies those who wait for a batch.
 func (w *waiters) settled(seq uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *waiters) settled(seq uint64) {
 	delete(w.list, seq)
 }
 
-// ended tells those who wait for a unit, or for what has fallen together into it: the application did that, and told nobody.
+// ended tells those who wait for a batch, or for what has fallen together into it: the application did that, and told nobody.
 func (w *waiters) ended(u *outbox.Batch) {
 	w.settled(u.ID.Seq)
 	for _, e := range u.Entries {
@@ -100,7 +100,7 @@ func (r *Replica) Wait(ctx context.Context, seq uint64) error {
 	}
 }
 
-// waitFor waits until a unit is settled, or may have been.
+// waitFor waits until a batch is settled, or may have been.
 func (r *Replica) waitFor(ctx context.Context, id outbox.ID) error {
 	ch, forget := r.waiting.on(id.Seq)
 	defer forget()

@@ -36,12 +36,12 @@ func TestPushedWhileInHand(t *testing.T) {
 	})
 }
 
-// inLane finds the one unit that waits, and its lane.
-func inLane(t testing.TB, n *feedNode) (l *lane, found *outbox.Batch) {
+// inLane finds the one batch that waits, and its lane.
+func inLane(t testing.TB, n *feedNode) (l *worker, found *outbox.Batch) {
 	t.Helper()
 	err := n.st.View(t.Context(), func(tx *store.Tx) error {
 		return outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
-			l, found = n.lanes[u.ID.Lane], u
+			l, found = n.workers[u.ID.Lane], u
 			return false, nil
 		})
 	})
@@ -51,8 +51,8 @@ func inLane(t testing.TB, n *feedNode) (l *lane, found *outbox.Batch) {
 	return l, found
 }
 
-// inHand has the one unit that waits be in the hand of its lane, about to be sent.
-func inHand(t testing.TB, n *feedNode) (*lane, *outbox.Batch) {
+// inHand has the one batch that waits be in the hand of its lane, about to be sent.
+func inHand(t testing.TB, n *feedNode) (*worker, *outbox.Batch) {
 	t.Helper()
 	l, u := inLane(t, n)
 	now := n.clock.Now()
@@ -63,7 +63,7 @@ func inHand(t testing.TB, n *feedNode) (*lane, *outbox.Batch) {
 	return l, u
 }
 
-// A unit that has left the outbox while its lane had it in hand is not sent any more: others count on that.
+// A batch that has left the outbox while its lane had it in hand is not sent any more: others count on that.
 func TestSettledElsewhereIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -117,7 +117,7 @@ func TestStateWaitsForRenumberedEvents(t *testing.T) {
 	n.inTx(t, func(tx *store.Tx) error {
 		for _, e := range []intent.Entry{{Write: intent.Write{Seq: 7, Group: 7}}, {Write: intent.Write{Seq: 1 << 41, Group: 5}}} {
 			e.Lock, e.Fence = "match:7", 3
-			if err := (&outbox.Batch{Unit: intent.Unit{Entries: []*intent.Entry{&e}}}).Index(tx, true); err != nil {
+			if err := (&outbox.Batch{Batch: intent.Batch{Entries: []*intent.Entry{&e}}}).Index(tx, true); err != nil {
 				return err
 			}
 		}
@@ -130,15 +130,15 @@ func TestStateWaitsForRenumberedEvents(t *testing.T) {
 	})
 }
 
-// Units that nobody is told of any more are not remembered for ever.
+// Batches that nobody is told of any more are not remembered for ever.
 func TestEventWaitsAreForgotten(t *testing.T) {
 	_, n := opened(t, nil)
 	state := func(seq uint64) *outbox.Batch {
-		return &outbox.Batch{ID: outbox.ID{Seq: seq}, Unit: intent.Unit{Entries: []*intent.Entry{{Write: intent.Write{Seq: seq, Lock: "match:7", Policy: store.PolicyState}}}}}
+		return &outbox.Batch{ID: outbox.ID{Seq: seq}, Batch: intent.Batch{Entries: []*intent.Entry{{Write: intent.Write{Seq: seq, Lock: "match:7", Policy: store.PolicyState}}}}}
 	}
 	for seq := range uint64(100) { // each folded into the next
 		n.events.expect(state(seq))
-		n.events.settled(n.Replica, &outbox.Batch{Unit: intent.Unit{Entries: []*intent.Entry{{Write: intent.Write{Lock: "match:7", Policy: store.PolicyIntent}}}}})
+		n.events.settled(n.Replica, &outbox.Batch{Batch: intent.Batch{Entries: []*intent.Entry{{Write: intent.Write{Lock: "match:7", Policy: store.PolicyIntent}}}}})
 	}
 	if got := len(n.events.locks); got > 1 {
 		t.Errorf("%d locks", got)

@@ -291,7 +291,7 @@ func (c *Record) groups() (out [][]*intent.Entry) {
 	return out
 }
 
-// rewrite makes the writes of a unit anew, its conditions on other items included.
+// rewrite makes the writes of a batch anew, its conditions on other items included.
 func rewrite(tx *store.Tx, group []*intent.Entry) (seqs []uint64, err error) {
 	var writes []store.WriteItem
 	for _, e := range group {

@@ -48,7 +48,7 @@ func kindOf(o *intent.Outcome) Kind {
 	return KindRefused
 }
 
-// Quarantine holds a unit that the cloud can never take, and everything behind it. State does not wait for it.
+// Quarantine holds a batch that the cloud can never take, and everything behind it. State does not wait for it.
 func Quarantine(w *outbox.Work, held *outbox.Batch, o *intent.Outcome) (*Record, error) {
 	c, err := NewRecord(w, held, o)
 	if err != nil {
@@ -61,7 +61,7 @@ func Quarantine(w *outbox.Work, held *outbox.Batch, o *intent.Outcome) (*Record,
 		w.Changed(e)
 		return u.Index(w.Tx, false)
 	}
-	c.Tail = intent.Behind(&held.Unit, w)
+	c.Tail = intent.Behind(&held.Batch, w)
 	for _, e := range held.Entries {
 		if err := hold(held, e, intent.HoldPoison); err != nil {
 			return nil, err

@@ -12,7 +12,7 @@ import (
 // Record is the record of one decision: which writes did not, or may not have, become what the application said, what
 // the cloud had instead, and what was done about it.
 //
-// Whoever settles a unit calls, in the transaction in which it leaves the outbox and after base and view are set,
+// Whoever settles a batch calls, in the transaction in which it leaves the outbox and after base and view are set,
 //
 //	err := log.Keep(tx, &Conflict{Kind: ..., Code: ..., Text: ..., Decided: ..., Tail: ...})
 //
@@ -28,7 +28,7 @@ type Record struct {
 	Code string // stable, snake_case: condition_failed, deleted, unknown, deposed, ...
 	Text string // one sentence for a person, without values of the item
 
-	Decided []Decided       // the unit: one entry, or all of a transaction in their order
+	Decided []Decided       // the batch: one entry, or all of a transaction in their order
 	Tail    []*intent.Entry // decided together with it: what carried its effect, or stands behind a quarantined one
 
 	ClosedAt time.Time // zero: it is open
@@ -85,7 +85,7 @@ func (s State) closed() bool {
 	return s == StateRetried || s == StateDiscarded || s == StateResolved
 }
 
-// Entries are all entries of the record: the unit's, then the tail's.
+// Entries are all entries of the record: the batch's, then the tail's.
 func (c *Record) Entries() []*intent.Entry {
 	out := make([]*intent.Entry, 0, len(c.Decided)+len(c.Tail))
 	for i := range c.Decided {

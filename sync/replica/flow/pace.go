@@ -199,7 +199,7 @@ func (p *Paces) StoppedUntil(tables []string, now time.Time) (until time.Time) {
 	return until
 }
 
-// WhyStopped is why a unit waits whose table is stopped.
+// WhyStopped is why a batch waits whose table is stopped.
 const WhyStopped = "its table is stopped"
 
 // holdFor is for ever.

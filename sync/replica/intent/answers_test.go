@@ -244,7 +244,7 @@ func TestReplayAfterARestore(t *testing.T) {
 	absent := again(update("t", "j", "SET x = :x", "", ":x", 1))
 	absent.Life, absent.Behind = Life{Kind: LifeOurs, ID: WriteID("b", 1<<40+1)}, 0
 	w.foreignDelete("t", "j")
-	u, env := &Unit{Entries: []*Entry{absent}}, a.env()
+	u, env := &Batch{Entries: []*Entry{absent}}, a.env()
 	env.Replaying = true
 	act := u.Next([]Known{{}}, env)
 	u.Attempt(&act)

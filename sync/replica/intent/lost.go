@@ -7,9 +7,9 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// parted reports whether a unit that waited when a timeline of this node was lost is of this one alone and was never
+// parted reports whether a batch that waited when a timeline of this node was lost is of this one alone and was never
 // sent: its sequences, and with them its write id, may be those of other writes there.
-func (u *Unit) parted(env Env) bool {
+func (u *Batch) parted(env Env) bool {
 	for _, e := range u.Entries {
 		if !e.lost || e.Sent > 0 || e.Unsure || env.Fork == 0 || e.Earliest() <= env.Fork {
 			return false
@@ -19,12 +19,12 @@ func (u *Unit) parted(env Env) bool {
 }
 
 // MayBeProved reports whether a lost timeline may have sent a transaction, or a create, as it is here, and had its proof.
-func (u *Unit) MayBeProved(env Env) bool {
+func (u *Batch) MayBeProved(env Env) bool {
 	return (u.multi() || u.Entries[0].proves(env)) && u.Entries[0].lost && !u.parted(env) && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.anothers(env) })
 }
 
-// renumber has a unit be sent under new sequences, without a question: nothing that the cloud has is about the old ones.
-func (u *Unit) renumber() Action {
+// renumber has a batch be sent under new sequences, without a question: nothing that the cloud has is about the old ones.
+func (u *Batch) renumber() Action {
 	o := u.outcome(OutRenumber)
 	return Action{Kind: ActSettle, Outcome: &o}
 }

@@ -2,8 +2,8 @@ package intent
 
 import "testing"
 
-// found goes on with a unit of a lost timeline until it is known what becomes of it.
-func (n *node) found(u *Unit, env Env) (o Outcome) {
+// found goes on with a batch of a lost timeline until it is known what becomes of it.
+func (n *node) found(u *Batch, env Env) (o Outcome) {
 	for range 5 {
 		act := u.Next(n.bases(u), env)
 		if o = u.Take(act, n.w.cloud.ask(act), n.bases(u), env); o.Result != OutAgain {
@@ -27,7 +27,7 @@ func TestCopyThatSendsWhatIsRenumbered(t *testing.T) {
 			e.lost = true
 			for k := range 4 {
 				if k == copied {
-					u := &Unit{Entries: []*Entry{&other}}
+					u := &Batch{Entries: []*Entry{&other}}
 					w.cloud.ask(u.Next(a.bases(u), a.env()))
 				}
 				if crash {
@@ -52,7 +52,7 @@ func TestBehindTheForkNothingIsAsked(t *testing.T) {
 	e.lost = true
 	txn := a.mustTransact(put("t", "j", "", "x", 1), put("t", "k", "", "x", 1))
 	txn[0].lost, txn[1].lost = true, true
-	for _, u := range []*Unit{{Entries: []*Entry{e}}, {Entries: txn}} {
+	for _, u := range []*Batch{{Entries: []*Entry{e}}, {Entries: txn}} {
 		env, known := a.env(), make([]Known, len(u.Entries))
 		env.Fork = e.Seq - 1
 		act := u.Next(known, env)
@@ -109,7 +109,7 @@ func TestFoldedInALostTimeline(t *testing.T) {
 		a.queue = []*Entry{both}
 		env := a.env()
 		env.Fork = one.Seq
-		u := &Unit{Entries: a.queue}
+		u := &Batch{Entries: a.queue}
 		if act := u.Next(a.bases(u), env); act.Kind != ActRead {
 			t.Fatalf("it is not looked for: %+v", act)
 		}
@@ -206,7 +206,7 @@ func TestNumberOfAnotherWriteProvesNothing(t *testing.T) {
 			want = OutConflict
 			delete(w.cloud.items, at("t", key("i")))
 		}
-		for _, u := range []*Unit{{Entries: []*Entry{one}}, {Entries: txn}} {
+		for _, u := range []*Batch{{Entries: []*Entry{one}}, {Entries: txn}} {
 			env := a.env()
 			env.Fork, env.Twice = txn[1].Seq, func(seq uint64) bool { return seq >= one.Seq }
 			for _, e := range u.Entries {
@@ -235,7 +235,7 @@ func TestMarkOfAPartedNumberProvesATransaction(t *testing.T) {
 			w.foreignPut("t", "i", "n", 9)
 		}
 		one.lost, other.lost = true, true
-		u := &Unit{Entries: []*Entry{&one, &other}}
+		u := &Batch{Entries: []*Entry{&one, &other}}
 		env := a.env()
 		env.Fork, env.Twice = other.Seq, func(seq uint64) bool { return seq >= one.Seq }
 		if o := a.found(u, env); o.Result != OutApplied || o.Known[1] == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Why a unit is parked.
+// Why a batch is parked.
 const (
 	WhyEvents = "events"      // state before its events: until they are settled
 	WhyHold   = "hold"        // a copy of the item's create may still arrive
@@ -20,16 +20,16 @@ const (
 // eventsPoll is when state that waits for its events is looked at again, if nobody says so before.
 const eventsPoll = time.Second
 
-// Next says what is to be done with a unit now. Known are the bases of its entries' items, in their order. Asked twice it
+// Next says what is to be done with a batch now. Known are the bases of its entries' items, in their order. Asked twice it
 // says the same.
-func (u *Unit) Next(known []Known, env Env) Action {
+func (u *Batch) Next(known []Known, env Env) Action {
 	a := u.action(known, env)
 	a.at = env.Now
 	return a
 }
 
 // action is Next, without its instant.
-func (u *Unit) action(known []Known, env Env) Action {
+func (u *Batch) action(known []Known, env Env) Action {
 	for _, e := range u.Entries {
 		if e.Held != HoldNone {
 			return Action{Kind: ActPark, Why: e.Why}
@@ -88,8 +88,8 @@ func (e *Entry) ParkedUntil(now time.Time) time.Time {
 	return e.NotBefore
 }
 
-// multi reports whether the unit is a transaction of the application's.
-func (u *Unit) multi() bool { return u.Entries[0].Txn != 0 }
+// multi reports whether the batch is a transaction of the application's.
+func (u *Batch) multi() bool { return u.Entries[0].Txn != 0 }
 
 func (e *Entry) ref() Ref { return Ref{Table: e.Table, Key: e.Key} }
 
@@ -343,7 +343,7 @@ func (e *Entry) made(env Env) attr.Item {
 }
 
 // Attempt notes that an action is about to be sent. The caller stores the entries durably before the first byte.
-func (u *Unit) Attempt(a *Action) {
+func (u *Batch) Attempt(a *Action) {
 	if !a.Attempt {
 		return
 	}

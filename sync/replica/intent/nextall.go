@@ -12,7 +12,7 @@ import (
 const WhyTransactions = "transactions"
 
 // nextAll is Next for a transaction. What it has to find out is noted in its first entry.
-func (u *Unit) nextAll(known []Known, env Env) Action {
+func (u *Batch) nextAll(known []Known, env Env) Action {
 	lead := u.Entries[0]
 	proof := syncRef(lead.proofID(env), env)
 	switch {
@@ -45,7 +45,7 @@ func (u *Unit) nextAll(known []Known, env Env) Action {
 }
 
 // calls are the transaction: the entries, its conditions, its proof.
-func (u *Unit) calls(known []Known, env Env) []Call {
+func (u *Batch) calls(known []Known, env Env) []Call {
 	lead := u.Entries[0]
 	calls := make([]Call, 0, len(u.Entries)+len(lead.Checks)+1)
 	for i, e := range u.Entries {
@@ -57,7 +57,7 @@ func (u *Unit) calls(known []Known, env Env) []Call {
 	return append(calls, proofCall(lead, false, env))
 }
 
-func (u *Unit) refs() []Ref {
+func (u *Batch) refs() []Ref {
 	refs := make([]Ref, len(u.Entries))
 	for i, e := range u.Entries {
 		refs[i] = e.ref()
@@ -66,7 +66,7 @@ func (u *Unit) refs() []Ref {
 }
 
 // unsure reports whether a send of the transaction is unanswered.
-func (u *Unit) unsure() bool {
+func (u *Batch) unsure() bool {
 	for _, e := range u.Entries {
 		if e.Unsure {
 			return true
@@ -76,12 +76,12 @@ func (u *Unit) unsure() bool {
 }
 
 // overdue reports whether the transaction was unanswered for so long that its proof will not be there for ever.
-func (u *Unit) overdue(env Env) bool {
+func (u *Batch) overdue(env Env) bool {
 	return slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.overdue(env) })
 }
 
 // takeAll is Take for a transaction.
-func (u *Unit) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome) {
+func (u *Batch) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome) {
 	lead := u.Entries[0]
 	t := takingAll{u: u, lead: lead, a: a, ans: ans, known: known, env: env, o: o}
 	if ans.Err != nil && a.step != stepSend && a.step != stepClose && a.step != stepTurn {
@@ -109,7 +109,7 @@ func (u *Unit) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome)
 
 // takingAll is one answer about a transaction.
 type takingAll struct {
-	u     *Unit
+	u     *Batch
 	lead  *Entry
 	a     Action
 	ans   Answer

@@ -24,7 +24,7 @@ func TestParkedUntil(t *testing.T) {
 		{WhyHold, time.Hour, false},
 	} {
 		e := Entry{Progress: Progress{Why: tt.why, NotBefore: now.Add(tt.ahead), Yields: now}}
-		u := Unit{Entries: []*Entry{&e}}
+		u := Batch{Entries: []*Entry{&e}}
 		if got := e.ParkedUntil(now); got.IsZero() != tt.over || !tt.over && !got.Equal(e.NotBefore) {
 			t.Errorf("%s for %v: until %v", tt.why, tt.ahead, got)
 		}

@@ -7,8 +7,8 @@ import (
 
 // A table is stopped where the answer tells which it is, or nothing else can be meant.
 func TestRefusedTable(t *testing.T) {
-	unit := func(tables ...string) *Unit {
-		u := &Unit{}
+	unit := func(tables ...string) *Batch {
+		u := &Batch{}
 		for _, table := range tables {
 			u.Entries = append(u.Entries, &Entry{Write: Write{Table: table}})
 		}
@@ -24,7 +24,7 @@ func TestRefusedTable(t *testing.T) {
 	none, denied := "Requested resource not found", "not authorized to perform: dynamodb:PutItem on resource: arn:aws:dynamodb:eu-west-1:1:table/"
 	cases := []struct {
 		name string
-		unit *Unit
+		unit *Batch
 		asks *Action
 		text string
 		want string

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// refuse answers a unit's next action by an error, and returns what it means.
+// refuse answers a batch's next action by an error, and returns what it means.
 func (n *node) refuse(err *Error) Outcome {
 	n.w.t.Helper()
 	u := n.unit()

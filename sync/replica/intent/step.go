@@ -2,7 +2,7 @@ package intent
 
 import "github.com/touchline/touchline/store/attr"
 
-// step is what a unit does next, or what an action was for. It is in memory only: after a crash a unit begins with its
+// step is what a batch does next, or what an action was for. It is in memory only: after a crash a batch begins with its
 // operation again, and what it is told leads it here.
 type step uint8
 
@@ -35,7 +35,7 @@ type met struct {
 	image    attr.Item // that the decision met
 }
 
-// decision is what becomes of a unit as soon as its mark is closed.
+// decision is what becomes of a batch as soon as its mark is closed.
 type decision struct {
 	result Result
 	code   Code

@@ -17,19 +17,19 @@ type Queue interface {
 	Transaction(txn uint64) []*Entry
 }
 
-// Tail returns what a rejected unit takes along: the later, never sent entries that carry its effect, with their
+// Tail returns what a rejected batch takes along: the later, never sent entries that carry its effect, with their
 // transactions and what those take along in turn, in the order in which they were written.
-func Tail(u *Unit, q Queue) []*Entry {
+func Tail(u *Batch, q Queue) []*Entry {
 	return closure(u, q, (*Entry).carries)
 }
 
-// Behind returns what waits behind a quarantined unit: all later entries of its items, with their transactions, and what
+// Behind returns what waits behind a quarantined batch: all later entries of its items, with their transactions, and what
 // waits behind those.
-func Behind(u *Unit, q Queue) []*Entry {
+func Behind(u *Batch, q Queue) []*Entry {
 	return closure(u, q, func(*Entry, *Entry) bool { return true })
 }
 
-func closure(u *Unit, q Queue, takes func(rejected, later *Entry) bool) []*Entry {
+func closure(u *Batch, q Queue, takes func(rejected, later *Entry) bool) []*Entry {
 	taken := map[uint64]bool{}
 	work := slices.Clone(u.Entries)
 	for _, e := range work {

@@ -11,7 +11,7 @@ import (
 // Take says what an answer to an action means, and notes in the entries what has to be remembered: the caller stores them
 // in the transaction in which it acts on the outcome, if they stay. Known are the bases of the entries' items, in their
 // order.
-func (u *Unit) Take(a Action, ans Answer, known []Known, env Env) Outcome {
+func (u *Batch) Take(a Action, ans Answer, known []Known, env Env) Outcome {
 	o := u.outcome(OutAgain)
 	if ans.Err != nil && u.common(a, ans.Err, &o) {
 		return o
@@ -25,12 +25,12 @@ func (u *Unit) Take(a Action, ans Answer, known []Known, env Env) Outcome {
 	return o
 }
 
-func (u *Unit) outcome(r Result) Outcome {
+func (u *Batch) outcome(r Result) Outcome {
 	return Outcome{Result: r, Known: make([]*Known, len(u.Entries)), Met: make([]attr.Item, len(u.Entries))}
 }
 
 // common handles the answers that mean the same whatever was asked; false: it is not one of them.
-func (u *Unit) common(a Action, err *Error, o *Outcome) bool {
+func (u *Batch) common(a Action, err *Error, o *Outcome) bool {
 	switch err.Class {
 	case Unknown:
 		o.Result = OutUnknown
@@ -60,7 +60,7 @@ func (u *Unit) common(a Action, err *Error, o *Outcome) bool {
 }
 
 // notSent takes back what Attempt has noted: the answer says that it did not apply.
-func (u *Unit) notSent(a Action) {
+func (u *Batch) notSent(a Action) {
 	for i, e := range u.Entries {
 		if i < len(a.unsure) {
 			e.Unsure = a.unsure[i]
@@ -76,9 +76,9 @@ func (a *Action) wasUnsure(i int, e *Entry) bool {
 	return e.Unsure
 }
 
-// refusedTable is the table of the unit's items that the cloud does not have, or does not let this node write to. Of several
+// refusedTable is the table of the batch's items that the cloud does not have, or does not let this node write to. Of several
 // only some answers tell which it is. Empty: one of another kind, or nobody knows.
-func (u *Unit) refusedTable(a *Action, err *Error) (table string) {
+func (u *Batch) refusedTable(a *Action, err *Error) (table string) {
 	asked := a.tables()
 	for _, name := range asked { // the longest: one name may be part of another
 		if len(name) > len(table) && (len(asked) == 1 || err.Err != nil && strings.Contains(err.Err.Error(), name)) {
@@ -119,7 +119,7 @@ func transient(reasons []Reason) bool {
 
 // taking is one answer about an entry that is alone.
 type taking struct {
-	u     *Unit
+	u     *Batch
 	e     *Entry
 	a     Action
 	ans   Answer

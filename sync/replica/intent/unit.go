@@ -54,12 +54,12 @@ type Env struct {
 
 func (env *Env) signed() time.Duration { return cmp.Or(env.Signed, SignedFor) }
 
-// Unit is what is sent together: one item's entry, or all entries of a cloud transaction in the order of their sequences.
-type Unit struct {
+// Batch is what is sent together: one item's entry, or all entries of a cloud transaction in the order of their sequences.
+type Batch struct {
 	Entries []*Entry
 }
 
-// ActionKind is what is to be done with a unit.
+// ActionKind is what is to be done with a batch.
 type ActionKind uint8
 
 // The kinds of actions.
@@ -67,15 +67,15 @@ const (
 	ActSend   ActionKind = iota + 1 // Calls, as one transaction if Transact is set, else it is exactly one
 	ActRead                         // read Reads, each consistently, one after the other
 	ActPark                         // nothing until Until, or until what Why names has changed
-	ActSettle                       // nothing is asked: Outcome says what became of the unit
+	ActSettle                       // nothing is asked: Outcome says what became of the batch
 )
 
-// Action is the next step of a unit.
+// Action is the next step of a batch.
 type Action struct {
 	Kind     ActionKind
 	Calls    []Call
 	Transact bool // with a new token each time
-	Attempt  bool // the effect of the entries is in it: Unit.Attempt, and the entries on disk, before the first byte is sent
+	Attempt  bool // the effect of the entries is in it: Batch.Attempt, and the entries on disk, before the first byte is sent
 	Reads    []Ref
 	Until    time.Time // zero: until an operator, or what Why names
 	Why      string
@@ -100,10 +100,10 @@ type Answer struct {
 	Items []attr.Item // of reads, in their order; nil: no such item
 }
 
-// Result is what an answer means for the unit.
+// Result is what an answer means for the batch.
 type Result uint8
 
-// The results. Those up to OutConflict take the unit out of the outbox.
+// The results. Those up to OutConflict take the batch out of the outbox.
 const (
 	OutApplied    Result = iota + 1 // proved: entries to the replay log
 	OutSuperseded                   // another write won, by policy: recorded as Code says, nothing is to be done
@@ -121,13 +121,13 @@ const (
 	OutRenumber  // the entry, of a lost timeline, is sent under a new sequence and new digits: give it both and clear Lost
 )
 
-// Settled reports whether the unit leaves the outbox.
+// Settled reports whether the batch leaves the outbox.
 func (r Result) Settled() bool { return r == OutApplied || r == OutSuperseded || r == OutConflict }
 
 // Outcome is what an answer means.
 type Outcome struct {
 	Result Result
-	Known  []*Known    // by entry of the unit: the base that the answer showed; nil: it showed none
+	Known  []*Known    // by entry of the batch: the base that the answer showed; nil: it showed none
 	Met    []attr.Item // by entry, of a decision: the item that the refusal showed, sidecar included; nil: none
 	Code   Code        // of OutSuperseded, OutConflict, OutQuarantine
 	Text   string      // one sentence for a person, without values of the item
@@ -138,7 +138,7 @@ type Outcome struct {
 	Alarm  string // somebody should know; empty: nobody
 }
 
-// Code says why a unit was decided, in records: stable.
+// Code says why a batch was decided, in records: stable.
 type Code string
 
 // The codes.

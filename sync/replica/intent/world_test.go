@@ -277,8 +277,8 @@ func (n *node) learn(table, id string) {
 	n.known[k] = after
 }
 
-// unit returns the unit of the first entry that is not waiting.
-func (n *node) unit() *Unit {
+// batch returns the batch of the first entry that is not waiting.
+func (n *node) unit() *Batch {
 	seen := map[string]bool{}
 	for _, e := range n.queue {
 		k := at(e.Table, e.Key)
@@ -290,9 +290,9 @@ func (n *node) unit() *Unit {
 			continue
 		}
 		if e.Txn == 0 {
-			return &Unit{Entries: []*Entry{e}}
+			return &Batch{Entries: []*Entry{e}}
 		}
-		u := &Unit{Entries: n.Transaction(e.Txn)}
+		u := &Batch{Entries: n.Transaction(e.Txn)}
 		first := true
 		for _, m := range u.Entries {
 			first = first && n.Item(m.Table, m.Key)[0] == m
@@ -304,7 +304,7 @@ func (n *node) unit() *Unit {
 	return nil
 }
 
-func (n *node) bases(u *Unit) []Known {
+func (n *node) bases(u *Batch) []Known {
 	out := make([]Known, len(u.Entries))
 	for i, e := range u.Entries {
 		out[i] = n.known[at(e.Table, e.Key)]
@@ -323,7 +323,7 @@ const (
 	throttle
 )
 
-// step takes the next unit one action further; false: nothing waits, or it is parked.
+// step takes the next batch one action further; false: nothing waits, or it is parked.
 func (n *node) step(f fate) bool {
 	u := n.unit()
 	if u == nil {
@@ -362,7 +362,7 @@ func (n *node) step(f fate) bool {
 }
 
 // settle does what a driver does with an outcome.
-func (n *node) settle(u *Unit, o Outcome) {
+func (n *node) settle(u *Batch, o Outcome) {
 	for i, k := range o.Known {
 		if k != nil {
 			e := u.Entries[i]

@@ -12,20 +12,20 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// ID is where a unit lies in the outbox. seq is that of its first journal record: the greatest, of a folded one.
+// ID is where a batch lies in the outbox. seq is that of its first journal record: the greatest, of a folded one.
 type ID struct {
 	Seq  uint64
 	Lane uint8
 }
 
-// Key is where the unit lies in the bucket: the lane, then the sequence, so that each lane reads its own in order.
+// Key is where the batch lies in the bucket: the lane, then the sequence, so that each lane reads its own in order.
 func (id ID) Key() []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 9), id.Lane), id.Seq)
 }
 
 // Batch is what is sent as one: a write, or all writes and conditions of a transaction.
 type Batch struct {
-	intent.Unit
+	intent.Batch
 
 	ID    ID
 	After []intent.Ref // items whose earlier writes settle first: it has a place with each, and is sent nothing of
@@ -34,7 +34,7 @@ type Batch struct {
 
 var errBatch = errors.New("a unit of the outbox is cut short or of an unknown version")
 
-// Encode writes the unit as it is stored.
+// Encode writes the batch as it is stored.
 func (u *Batch) Encode() []byte {
 	b := make([]byte, 0, 512)
 	version := byte(unitVersion)
@@ -80,7 +80,7 @@ func decode(id ID, b []byte) (*Batch, error) {
 	return u, nil
 }
 
-// Table is that of the unit's first write, under which it is counted.
+// Table is that of the batch's first write, under which it is counted.
 func (u *Batch) Table() string { return u.Entries[0].Table }
 
 // Tables are those of all its items.
@@ -94,12 +94,12 @@ func (u *Batch) Tables() []string {
 	return tables
 }
 
-// Held reports whether somebody has to decide before the unit goes on.
+// Held reports whether somebody has to decide before the batch goes on.
 func (u *Batch) Held() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Held != intent.HoldNone })
 }
 
-// Untouched reports whether no byte of a unit has been sent, and none may be before the transaction that has read it is
+// Untouched reports whether no byte of a batch has been sent, and none may be before the transaction that has read it is
 // over: only then may something be folded into it. What was sent and never came to the cloud counts only where that was stored.
 func (u *Batch) Untouched() bool {
 	return !slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
@@ -113,27 +113,27 @@ func SeqOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[1:]) }
 // SeqKey is the key of a bucket by sequences.
 func SeqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(make([]byte, 0, 8), seq) }
 
-// Writes reports whether the unit has an entry on an item, and not a ConditionCheck alone.
+// Writes reports whether the batch has an entry on an item, and not a ConditionCheck alone.
 func (u *Batch) Writes(table string, key attr.Item) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		return e.Table == table && attr.EqualItems(e.Key, key)
 	})
 }
 
-// ShownBy reports whether an image of an item carries the mark of the unit's entry on it.
+// ShownBy reports whether an image of an item carries the mark of the batch's entry on it.
 func (u *Batch) ShownBy(it *WorkItem, side intent.Sidecar, node string) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		return e.Table == it.Spec.Name && attr.EqualItems(e.Key, it.Key) && e.Shown(side, node)
 	})
 }
 
-// ProvesEarlier reports whether a unit that a restored table shows proves what was written before it on the item:
+// ProvesEarlier reports whether a batch that a restored table shows proves what was written before it on the item:
 // intent.Env.Kept.
 func (u *Batch) ProvesEarlier() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.MakesSureOfBefore() })
 }
 
-// ParkedUntil is until when a unit is parked, by the server's clock.
+// ParkedUntil is until when a batch is parked, by the server's clock.
 func (u *Batch) ParkedUntil(now time.Time) (t time.Time) {
 	for _, e := range u.Entries {
 		if at := e.ParkedUntil(now); at.After(t) {
@@ -143,12 +143,12 @@ func (u *Batch) ParkedUntil(now time.Time) (t time.Time) {
 	return t
 }
 
-// MayApply reports whether a send of the unit has had no answer, so that it may have been applied, or be yet.
+// MayApply reports whether a send of the batch has had no answer, so that it may have been applied, or be yet.
 func (u *Batch) MayApply() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Unsure })
 }
 
-// Tries is how often the unit has been sent.
+// Tries is how often the batch has been sent.
 func (u *Batch) Tries() (n int) {
 	for _, e := range u.Entries {
 		n = max(n, e.Sent)
@@ -156,12 +156,12 @@ func (u *Batch) Tries() (n int) {
 	return n
 }
 
-// Provisional reports whether a stamp of the unit is of a clock that no server has confirmed.
+// Provisional reports whether a stamp of the batch is of a clock that no server has confirmed.
 func (u *Batch) Provisional() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Provisional })
 }
 
-// Suspect marks the entries as those of a marked unit after a restart: sent, without an answer. What has been
+// Suspect marks the entries as those of a marked batch after a restart: sent, without an answer. What has been
 // flagged as of a lost history is not sent before it is stored without the flag: of that, what was marked by then.
 func (u *Batch) Suspect(lostMarked func(seq uint64) bool) {
 	for _, e := range u.Entries {
@@ -180,12 +180,12 @@ func ParseID(key []byte) (ID, bool) {
 	return ID{Lane: key[0], Seq: binary.BigEndian.Uint64(key[1:])}, true
 }
 
-// WaitsForOthers reports whether a unit is parked until all nodes have replayed.
+// WaitsForOthers reports whether a batch is parked until all nodes have replayed.
 func (u *Batch) WaitsForOthers() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Why == intent.WhyReplay })
 }
 
-// WasSentTo reports whether a unit was sent and is not answered, or a lost timeline may have sent it and had its proof,
+// WasSentTo reports whether a batch was sent and is not answered, or a lost timeline may have sent it and had its proof,
 // and has an entry for a table. State has a newer one.
 func (u *Batch) WasSentTo(table string, env intent.Env) bool {
 	if u.Held() || u.Entries[0].Policy == store.PolicyState {

@@ -7,11 +7,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Compile makes what the application writes entries of the outbox, in the transaction in which it is written: one unit for a
+// Compile makes what the application writes entries of the outbox, in the transaction in which it is written: one batch for a
 // single write, one for all of a TransactWrite that go to the cloud together. Nothing in memory moves but hints.
 //
-//	UPDATE a SET n = n + 1            -> a unit of one entry, folded into the one before it if that was never sent
-//	TransactWrite(put a, put b)       -> a unit of two entries, with a place in the queues of a and of b
+//	UPDATE a SET n = n + 1            -> a batch of one entry, folded into the one before it if that was never sent
+//	TransactWrite(put a, put b)       -> a batch of two entries, with a place in the queues of a and of b
 func (b *Outbox) Compile(tx *store.Tx, writes []store.Write) error {
 	if writes[0].Atomic {
 		return b.compileAll(tx, writes)
@@ -137,13 +137,13 @@ func asCreate(w *store.Write) *store.Write {
 	return &whole
 }
 
-// add puts entries into the outbox as one unit, or folds the one entry into what waits before it.
+// add puts entries into the outbox as one batch, or folds the one entry into what waits before it.
 func (c *compiling) add(entries []*intent.Entry, sending store.Sending) error {
 	it, err := c.Load(entries[0].Table, entries[0].Key)
 	if err != nil {
 		return err
 	}
-	u := &Batch{Unit: intent.Unit{Entries: entries}, ID: ID{Lane: c.box.LaneOf(&it.Item, sending.Ahead), Seq: entries[0].Seq}}
+	u := &Batch{Batch: intent.Batch{Entries: entries}, ID: ID{Lane: c.box.LaneOf(&it.Item, sending.Ahead), Seq: entries[0].Seq}}
 	if err := c.behind(u, sending.After); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (c *compiling) add(entries []*intent.Entry, sending store.Sending) error {
 	return c.Put(u)
 }
 
-// behind has a unit stand behind what waits on other items now.
+// behind has a batch stand behind what waits on other items now.
 func (c *compiling) behind(u *Batch, items []store.ItemRef) error {
 	if len(items) == 0 {
 		return nil
@@ -204,7 +204,7 @@ func (c *compiling) waiting(spec *store.TableSpec, key attr.Item) (*WorkItem, er
 	return wi, nil
 }
 
-// fold takes the last unit of the item into u where nothing of it was sent and nobody sees the difference. Of state only
+// fold takes the last batch of the item into u where nothing of it was sent and nobody sees the difference. Of state only
 // the newest image is kept that way. What was written before this run is left alone: where the file is an older state of
 // itself, that has been sent by another.
 func (c *compiling) fold(it *WorkItem, u *Batch) error {
@@ -242,7 +242,7 @@ func (c *compiling) fold(it *WorkItem, u *Batch) error {
 	return nil
 }
 
-// keep writes units and shadows. The rows follow by the application's own hand.
+// keep writes batches and shadows. The rows follow by the application's own hand.
 func (c *compiling) keep() error {
 	for _, u := range c.Gone {
 		if err := Drop(c.Tx, u, c.tally); err != nil {

@@ -93,7 +93,7 @@ func ReadDoubtful(tx *store.Tx) (int64, error) {
 	return n, nil
 }
 
-// ReadAttempted reads which units of a lane are marked.
+// ReadAttempted reads which batches of a lane are marked.
 func ReadAttempted(tx *store.Tx, lane uint8) ([]uint64, error) {
 	b, err := tx.Side(sideAttempted).Get([]byte{lane})
 	if err != nil || b == nil {
@@ -112,7 +112,7 @@ func ReadAttempted(tx *store.Tx, lane uint8) ([]uint64, error) {
 	return out, nil
 }
 
-// MarkAttempted sets which units of a lane may be on their way.
+// MarkAttempted sets which batches of a lane may be on their way.
 func MarkAttempted(tx *store.Tx, lane uint8, seqs []uint64) error {
 	slices.Sort(seqs)
 	var b []byte

@@ -1,4 +1,4 @@
-// Package outbox is what a node keeps of its writes on their way to the cloud, and of the items that they are about: units of
+// Package outbox is what a node keeps of its writes on their way to the cloud, and of the items that they are about: batches of
 // entries by lane and sequence, the queue and the last known remote image of each item, and the log of what the cloud has taken.
 // It asks nobody and decides nothing: the decisions are package intent's. Work is the one way in which a transaction changes it.
 //

@@ -15,13 +15,13 @@ import (
 const (
 	// MaxLanes is how many lanes an outbox may have, beside the one for what goes ahead.
 	MaxLanes = 64
-	// FlagBatch is how many units are flagged in one transaction.
+	// FlagBatch is how many batches are flagged in one transaction.
 	FlagBatch = 500
-	// ReplayLooks is how many units that were put back are looked at in a lane: with more the node has not replayed.
+	// ReplayLooks is how many batches that were put back are looked at in a lane: with more the node has not replayed.
 	ReplayLooks = 10_000
 )
 
-// Each calls fn with the units of all lanes, each lane's in their order, until it wants no more. fn makes no call on
+// Each calls fn with the batches of all lanes, each lane's in their order, until it wants no more. fn makes no call on
 // the transaction.
 func Each(tx *store.Tx, fn func(*Batch) (more bool, err error)) error {
 	return tx.Side(SideOutbox).Each(nil, nil, func(k, v []byte) (bool, error) {
@@ -36,7 +36,7 @@ func Each(tx *store.Tx, fn func(*Batch) (more bool, err error)) error {
 	})
 }
 
-// Between lists the units with a sequence from..to, of all lanes, at most limit.
+// Between lists the batches with a sequence from..to, of all lanes, at most limit.
 func (b *Outbox) Between(tx *store.Tx, from, to uint64, limit int) (out []ID, err error) {
 	for lane := range b.Lanes {
 		prefix := []byte{uint8(lane)}
@@ -56,7 +56,7 @@ func (b *Outbox) Between(tx *store.Tx, from, to uint64, limit int) (out []ID, er
 	return out, nil
 }
 
-// PendingOf lists the units of the Update whose last record is seq that are in the outbox, and the Update's first record.
+// PendingOf lists the batches of the Update whose last record is seq that are in the outbox, and the Update's first record.
 func (b *Outbox) PendingOf(tx *store.Tx, seq uint64) (first uint64, pending []ID, err error) {
 	first = seq
 	records, err := tx.Journal(seq-1, 1)
@@ -93,7 +93,7 @@ func (b *Outbox) PendingOf(tx *store.Tx, seq uint64) (first uint64, pending []ID
 	return first, pending, nil
 }
 
-// NotHeld leaves out the units that wait for an operator: there is a record of each.
+// NotHeld leaves out the batches that wait for an operator: there is a record of each.
 func NotHeld(tx *store.Tx, ids []ID) (out []ID, err error) {
 	for _, id := range ids {
 		u, err := Get(tx, id)
@@ -107,7 +107,7 @@ func NotHeld(tx *store.Tx, ids []ID) (out []ID, err error) {
 	return out, nil
 }
 
-// Find finds the unit that the entry of a sequence is in; nil: it is settled, or there never was one.
+// Find finds the batch that the entry of a sequence is in; nil: it is settled, or there never was one.
 func (b *Outbox) Find(tx *store.Tx, seq uint64) (*Batch, error) {
 	for lane := range b.Lanes {
 		u, err := findIn(tx, uint8(lane), seq)
@@ -118,8 +118,8 @@ func (b *Outbox) Find(tx *store.Tx, seq uint64) (*Batch, error) {
 	return nil, nil
 }
 
-// findIn is find in one lane. A unit has the sequence of its first entry, and of a transaction at most 99 behind it;
-// between those may be units of their own, that were written in the same Update.
+// findIn is find in one lane. A batch has the sequence of its first entry, and of a transaction at most 99 behind it;
+// between those may be batches of their own, that were written in the same Update.
 func findIn(tx *store.Tx, lane uint8, seq uint64) (found *Batch, err error) {
 	after := ID{Lane: lane, Seq: seq - min(seq, 101)}.Key()
 	err = tx.Side(SideOutbox).Each([]byte{lane}, after, func(k, v []byte) (bool, error) {
@@ -139,7 +139,7 @@ func findIn(tx *store.Tx, lane uint8, seq uint64) (found *Batch, err error) {
 	return found, err
 }
 
-// AllMarked lists the marked units of all lanes.
+// AllMarked lists the marked batches of all lanes.
 func (b *Outbox) AllMarked(tx *store.Tx) (seqs []uint64, err error) {
 	for lane := range b.Lanes {
 		marked, err := ReadAttempted(tx, uint8(lane))
@@ -175,7 +175,7 @@ func FirstWaiting(tx *store.Tx) (uint64, error) {
 	return first, err
 }
 
-// PutBackIn returns the units of a lane that were put back for a table.
+// PutBackIn returns the batches of a lane that were put back for a table.
 func PutBackIn(tx *store.Tx, lane uint8, table string, through uint64) (units []*Batch, err error) {
 	err = tx.Side(SideOutbox).Each([]byte{lane}, nil, func(k, v []byte) (bool, error) {
 		id, ok := ParseID(k)
@@ -191,7 +191,7 @@ func PutBackIn(tx *store.Tx, lane uint8, table string, through uint64) (units []
 	return units, err
 }
 
-// DeposedBy lists the units of policy state that were written under a lock with a lower fence.
+// DeposedBy lists the batches of policy state that were written under a lock with a lower fence.
 func DeposedBy(tx *store.Tx, lock string, fence int64) (ids []ID, err error) {
 	err = Each(tx, func(u *Batch) (bool, error) {
 		if e := u.Entries[0]; e.Lock == lock && e.Fence < fence && e.Policy == store.PolicyState {
@@ -202,7 +202,7 @@ func DeposedBy(tx *store.Tx, lock string, fence int64) (ids []ID, err error) {
 	return ids, err
 }
 
-// FlagLost flags some units behind a place in the outbox and returns the place that it has come to, nil at the end.
+// FlagLost flags some batches behind a place in the outbox and returns the place that it has come to, nil at the end.
 func FlagLost(tx *store.Tx, after []byte, below uint64) (next []byte, err error) {
 	var ids []ID
 	err = tx.Side(SideOutbox).Each(nil, after, func(k, _ []byte) (bool, error) {
@@ -234,7 +234,7 @@ func FlagLost(tx *store.Tx, after []byte, below uint64) (next []byte, err error)
 	return next, t.Keep(tx)
 }
 
-// LaneOf is the lane of a unit, by its first item; of one that goes ahead it is the last, which has nothing else.
+// LaneOf is the lane of a batch, by its first item; of one that goes ahead it is the last, which has nothing else.
 func (b *Outbox) LaneOf(it *Item, ahead bool) uint8 {
 	if ahead {
 		return b.Express()

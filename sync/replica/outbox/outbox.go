@@ -7,23 +7,23 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// The side buckets of the outbox. Units lie by lane and sequence, so that each lane reads its own in order from wherever
+// The side buckets of the outbox. Batches lie by lane and sequence, so that each lane reads its own in order from wherever
 // it stands, and memory needs no index of them.
 const (
-	SideOutbox    = "outbox"      // lane, sequence: unit
-	sideAttempted = "attempted"   // lane: the units that may be on their way, of which the outbox knows less than is true
+	SideOutbox    = "outbox"      // lane, sequence: batch
+	sideAttempted = "attempted"   // lane: the batches that may be on their way, of which the outbox knows less than is true
 	sideEvents    = "events"      // lock, 0, sequence: fence, group: entries that state of the same lock and fence waits for
-	SideFolded    = "folded"      // sequence: that of the unit that the entry was folded into
+	SideFolded    = "folded"      // sequence: that of the batch that the entry was folded into
 	SideMeta      = "outbox-meta" // "counts", "lanes", "replay"
 )
 
-// The versions of a unit's record: the first has no after.
+// The versions of a batch's record: the first has no after.
 const (
 	unitVersion      = 1
 	unitAfterVersion = 2
 )
 
-// Get reads a unit; nil: it is not in the outbox any more.
+// Get reads a batch; nil: it is not in the outbox any more.
 func Get(tx *store.Tx, id ID) (*Batch, error) {
 	b, err := tx.Side(SideOutbox).Get(id.Key())
 	if err != nil || b == nil {
@@ -32,7 +32,7 @@ func Get(tx *store.Tx, id ID) (*Batch, error) {
 	return Decode(id, b)
 }
 
-// Decode reads the record of a unit.
+// Decode reads the record of a batch.
 func Decode(id ID, b []byte) (*Batch, error) {
 	u, err := decode(id, b)
 	if err != nil {
@@ -41,7 +41,7 @@ func Decode(id ID, b []byte) (*Batch, error) {
 	return u, nil
 }
 
-// Put writes a unit, anew or again.
+// Put writes a batch, anew or again.
 func Put(tx *store.Tx, u *Batch, t Tally) error {
 	b := u.Encode()
 	if err := tx.Side(SideOutbox).Set(u.ID.Key(), b); err != nil {
@@ -59,7 +59,7 @@ func Put(tx *store.Tx, u *Batch, t Tally) error {
 	return nil
 }
 
-// Drop takes a unit out of the outbox; the shadows of its items are the caller's.
+// Drop takes a batch out of the outbox; the shadows of its items are the caller's.
 func Drop(tx *store.Tx, u *Batch, t Tally) error {
 	if err := tx.Side(SideOutbox).Delete(u.ID.Key()); err != nil {
 		return err
@@ -75,7 +75,7 @@ func Drop(tx *store.Tx, u *Batch, t Tally) error {
 	return u.Index(tx, false)
 }
 
-// NoteFolds notes of the sequences that have fallen together into a unit where they are now.
+// NoteFolds notes of the sequences that have fallen together into a batch where they are now.
 func NoteFolds(tx *store.Tx, u *Batch) error {
 	for _, e := range u.Entries {
 		for _, seq := range e.Folds {

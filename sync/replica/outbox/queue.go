@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Place is where a unit stands in the queue of an item. Units that write nothing there share it: none of them waits for
+// Place is where a batch stands in the queue of an item. Batches that write nothing there share it: none of them waits for
 // another, but for what is written before them, and what is written behind them waits for all.
 type Place struct {
 	ID
@@ -21,12 +21,12 @@ type Place struct {
 // placeShared is set in the byte of a place's lane. Places of an earlier version do not have it: each waits for the one before.
 const placeShared = 1 << 7
 
-// Index is where a unit stands in the queue of the item; -1: it does not.
+// Index is where a batch stands in the queue of the item; -1: it does not.
 func (sh *Remote) Index(id ID) int {
 	return slices.IndexFunc(sh.Pending, func(p Place) bool { return p.ID == id })
 }
 
-// EachPlace calls fn with the items that the unit has a place with: those it writes, which it has for itself, and those that
+// EachPlace calls fn with the items that the batch has a place with: those it writes, which it has for itself, and those that
 // it has conditions on or stands behind, whose place it shares with others that write nothing there either.
 func (u *Batch) EachPlace(fn func(table string, key attr.Item, shared bool) error) error {
 	for _, e := range u.Entries {
@@ -48,8 +48,8 @@ func (u *Batch) EachPlace(fn func(table string, key attr.Item, shared bool) erro
 	return nil
 }
 
-// leads reports whether a unit need not wait for another on an item: for what was written before it, but for what is held,
-// since what is written behind a quarantine does not wait for it; and where the unit writes nothing itself, for no other
+// leads reports whether a batch need not wait for another on an item: for what was written before it, but for what is held,
+// since what is written behind a quarantine does not wait for it; and where the batch writes nothing itself, for no other
 // that does not.
 func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
 	b, err := tx.Side(SideRemote).Get([]byte(it.ID()))
@@ -76,7 +76,7 @@ func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
 	return true, nil
 }
 
-// IsHead reports whether nothing that was written before a unit waits on any of its items.
+// IsHead reports whether nothing that was written before a batch waits on any of its items.
 func (b *Outbox) IsHead(tx *store.Tx, u *Batch) (head bool, err error) {
 	head = true
 	err = u.EachPlace(func(table string, key attr.Item, _ bool) error {
@@ -94,12 +94,12 @@ func (b *Outbox) IsHead(tx *store.Tx, u *Batch) (head bool, err error) {
 	return head && err == nil, err
 }
 
-// EachItem calls fn with the items that the unit has a place with.
+// EachItem calls fn with the items that the batch has a place with.
 func (w *Work) EachItem(u *Batch, fn func(*WorkItem)) error {
 	return w.eachPlace(u, func(it *WorkItem, _ bool) { fn(it) })
 }
 
-// eachPlace is unit.EachPlace, once for each item. Conditions on a table that is gone have none.
+// eachPlace is batch.EachPlace, once for each item. Conditions on a table that is gone have none.
 func (w *Work) eachPlace(u *Batch, fn func(it *WorkItem, shared bool)) error {
 	seen := map[*WorkItem]bool{}
 	return u.EachPlace(func(table string, key attr.Item, shared bool) error {
@@ -115,7 +115,7 @@ func (w *Work) eachPlace(u *Batch, fn func(it *WorkItem, shared bool)) error {
 	})
 }
 
-// findHeads finds which units lead on the items that have changed. Of those that share a place all have been told before
+// findHeads finds which batches lead on the items that have changed. Of those that share a place all have been told before
 // but when it came free.
 func (w *Work) findHeads() error {
 	for _, it := range w.Order {
@@ -141,7 +141,7 @@ func (w *Work) findHeads() error {
 	return nil
 }
 
-// InOrder has the units that wait on an item do so in the order in which they were written, which is that on all items: by
+// InOrder has the batches that wait on an item do so in the order in which they were written, which is that on all items: by
 // their numbers two transactions could each wait for the other, when one of them was renumbered.
 func (w *Work) InOrder(it *WorkItem) error {
 	units, err := w.Pending(it)
@@ -159,7 +159,7 @@ func (w *Work) InOrder(it *WorkItem) error {
 	return nil
 }
 
-// StandsBehind reports whether a unit that waits for the other nodes is before another on an item.
+// StandsBehind reports whether a batch that waits for the other nodes is before another on an item.
 func StandsBehind(tx *store.Tx, it *Item, id ID) (bool, error) {
 	sh, _, err := ReadRemote(tx, it)
 	if err != nil || sh == nil {

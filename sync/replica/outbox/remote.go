@@ -19,7 +19,7 @@ const SideRemote = "shadow"
 type Remote struct {
 	// known is the last confirmed image. With nothing pending it is not kept twice: the row is its item.
 	Known intent.Known
-	// pending are the units that wait on the item, the oldest first: conditions of transactions and writes of policy
+	// pending are the batches that wait on the item, the oldest first: conditions of transactions and writes of policy
 	// through among them.
 	Pending  []Place
 	doubtful int       // of them, not in the view because their condition does not hold on what is below

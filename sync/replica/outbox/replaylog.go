@@ -42,7 +42,7 @@ func replayKey(at time.Time, seq uint64) []byte {
 	return append(SeqKey(uint64(max(at.UnixMilli(), 0))), SeqKey(seq)...)
 }
 
-// Replay puts the entries of an applied unit into the replay log. now is by the server's clock, as the instants are that
+// Replay puts the entries of an applied batch into the replay log. now is by the server's clock, as the instants are that
 // tables are restored to. State is not worth it: there is always a newer one.
 func (w *Work) Replay(u *Batch, now time.Time) error {
 	if u.Entries[0].Policy == store.PolicyState {
@@ -71,7 +71,7 @@ func (w *Work) keepReplayed() error {
 	return s.keep(w.Tx)
 }
 
-// EachReplayed calls fn with the units that were acknowledged at an instant or later, in that order, until it wants no
+// EachReplayed calls fn with the batches that were acknowledged at an instant or later, in that order, until it wants no
 // more. fn makes no call on the transaction.
 func EachReplayed(tx *store.Tx, from time.Time, fn func(at time.Time, entries []*intent.Entry) (more bool, err error)) error {
 	return tx.Side(sideReplay).Each(nil, replayKey(from, 0), func(k, v []byte) (bool, error) {
@@ -157,7 +157,7 @@ func ReadReplayLog(tx *store.Tx) (s LogSums, oldest time.Time, err error) {
 	return s, oldest, err
 }
 
-// DropReplayed takes a unit out of the replay log.
+// DropReplayed takes a batch out of the replay log.
 func DropReplayed(w *Work, at time.Time, entries []*intent.Entry) error {
 	key := replayKey(at, entries[0].Seq)
 	side := w.Tx.Side(sideReplay)

@@ -62,7 +62,7 @@ func (w *Work) keepItems() error {
 	return nil
 }
 
-// dirtyIDs lists the units that are to be written again, by sequence.
+// dirtyIDs lists the batches that are to be written again, by sequence.
 func (w *Work) dirtyIDs() []ID {
 	out := make([]ID, 0, len(w.dirty))
 	for id := range w.dirty {

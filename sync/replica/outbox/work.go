@@ -10,16 +10,16 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Work is what one transaction of the driver does to items and units: it reads each of them once, lets them be changed,
+// Work is what one transaction of the driver does to items and batches: it reads each of them once, lets them be changed,
 // and finish writes what has changed, with the views that follow. It implements intent.Queue.
 //
 //	w := r.box.begin(tx)
-//	it, err := w.item(table, key)        // with base and pending units
+//	it, err := w.item(table, key)        // with base and pending batches
 //	w.base(it, known, at)                // the cloud has this; at: when the read or send began that told it
 //	entries := w.entries(it)             // pending on the item, in order
 //	w.changed(entry)                     // it is to be written again
-//	w.drop(unit)                         // it leaves the outbox
-//	err = w.finish()                     // rows, shadows, units; then the commit; then
+//	w.drop(batch)                         // it leaves the outbox
+//	err = w.finish()                     // rows, shadows, batches; then the commit; then
 //	r.moved(w)                           // memory follows: lanes, waiters
 type Work struct {
 	box     *Outbox
@@ -36,7 +36,7 @@ type Work struct {
 
 	replayed   LogSums
 	Held       []*Batch // quarantined in this work
-	Renumbered []ID     // where units were that have another sequence now
+	Renumbered []ID     // where batches were that have another sequence now
 	Many       bool     // more lead on an item than can be told each
 
 	err error // the first of those that happened where none can be returned
@@ -47,7 +47,7 @@ type Work struct {
 type WorkItem struct {
 	Item
 	Remote  *Remote
-	loaded  bool // its pending units are in work.units
+	loaded  bool // its pending batches are in work.batches
 	Dirty   bool // the shadow has to be written
 	Rebased bool // the view has to be computed
 	freed   bool // a place that was not shared has gone from its queue, or somebody is held or not any more
@@ -58,17 +58,17 @@ type WorkItem struct {
 
 // Outbox is the outbox of a node: what the functions on it need beside a transaction.
 type Outbox struct {
-	Lanes int // one more than are for units by their items: the last has what goes ahead
-	Heads int // how many units of an item are told that they lead: with more the lanes read the outbox anew
+	Lanes int // one more than are for batches by their items: the last has what goes ahead
+	Heads int // how many batches of an item are told that they lead: with more the lanes read the outbox anew
 	Folds int // how many entries are folded into one
 	Reads *Reads
 	Env   func(tx *store.Tx) intent.Env
 	Spec  func(table string) *store.TableSpec
-	// Hint is called with a unit that a transaction has written, which may still be undone.
+	// Hint is called with a batch that a transaction has written, which may still be undone.
 	Hint func(id ID)
 	// RunAfter returns the last sequence from before this run.
 	RunAfter func() uint64
-	// Lost returns which units had been marked when those of a lost history got their flag; nil: no history is lost.
+	// Lost returns which batches had been marked when those of a lost history got their flag; nil: no history is lost.
 	Lost func() (marked func(seq uint64) bool)
 }
 
@@ -108,7 +108,7 @@ func (w *Work) Load(table string, key attr.Item) (*WorkItem, error) {
 	return wi, nil
 }
 
-// Batch returns a unit of the outbox; nil: it is not there, or was dropped here.
+// Batch returns a batch of the outbox; nil: it is not there, or was dropped here.
 func (w *Work) Batch(id ID) (*Batch, error) {
 	if u := w.batches[id]; u != nil {
 		if slices.Contains(w.Gone, u) {
@@ -131,7 +131,7 @@ func (w *Work) Batch(id ID) (*Batch, error) {
 	return u, nil
 }
 
-// marked reports whether a unit may be on its way while the outbox does not say so yet.
+// marked reports whether a batch may be on its way while the outbox does not say so yet.
 func (w *Work) marked(id ID) (bool, error) {
 	marks, have := w.marks[id.Lane]
 	if !have {
@@ -147,7 +147,7 @@ func (w *Work) marked(id ID) (bool, error) {
 	return slices.Contains(marks, id.Seq), nil
 }
 
-// Know has the work use a unit that was loaded before, and may have been changed since.
+// Know has the work use a batch that was loaded before, and may have been changed since.
 func (w *Work) Know(u *Batch) {
 	w.batches[u.ID] = u
 	for _, e := range u.Entries {
@@ -155,7 +155,7 @@ func (w *Work) Know(u *Batch) {
 	}
 }
 
-// Pending returns the units that wait on an item, in their order.
+// Pending returns the batches that wait on an item, in their order.
 func (w *Work) Pending(it *WorkItem) ([]*Batch, error) {
 	out := make([]*Batch, 0, len(it.Remote.Pending))
 	for _, p := range it.Remote.Pending {
@@ -234,7 +234,7 @@ func (w *Work) Base(it *WorkItem, known intent.Known, at time.Time) {
 	it.Dirty, it.Rebased = true, true
 }
 
-// Changed has the unit of an entry written again, and the views of its items computed.
+// Changed has the batch of an entry written again, and the views of its items computed.
 func (w *Work) Changed(e *intent.Entry) {
 	if u := w.BySeq[e.Seq]; u != nil {
 		w.dirty[u.ID] = true
@@ -242,7 +242,7 @@ func (w *Work) Changed(e *intent.Entry) {
 	}
 }
 
-// touch has the views of a unit's items computed.
+// touch has the views of a batch's items computed.
 func (w *Work) touch(u *Batch) {
 	for _, e := range u.Entries {
 		it, err := w.Load(e.Table, e.Key)
@@ -252,7 +252,7 @@ func (w *Work) touch(u *Batch) {
 	}
 }
 
-// Put adds a unit to the outbox, behind what waits on its items.
+// Put adds a batch to the outbox, behind what waits on its items.
 func (w *Work) Put(u *Batch) error {
 	w.Know(u)
 	w.dirty[u.ID] = true
@@ -261,7 +261,7 @@ func (w *Work) Put(u *Batch) error {
 	})
 }
 
-// Drop takes a unit out of the outbox.
+// Drop takes a batch out of the outbox.
 func (w *Work) Drop(u *Batch) error {
 	w.Gone = append(w.Gone, u)
 	delete(w.dirty, u.ID)
@@ -274,7 +274,7 @@ func (w *Work) Drop(u *Batch) error {
 	})
 }
 
-// DropAll takes out the units of what a rejected one takes along.
+// DropAll takes out the batches of what a rejected one takes along.
 func (w *Work) DropAll(entries []*intent.Entry) error {
 	for _, e := range entries {
 		if u := w.BySeq[e.Seq]; u != nil && !slices.Contains(w.Gone, u) {
@@ -286,7 +286,7 @@ func (w *Work) DropAll(entries []*intent.Entry) error {
 	return nil
 }
 
-// Follow applies the outcome of a unit to the entries behind it.
+// Follow applies the outcome of a batch to the entries behind it.
 func (w *Work) Follow(u *Batch, o *intent.Outcome) error {
 	for _, e := range u.Entries {
 		it, err := w.Load(e.Table, e.Key)
@@ -307,7 +307,7 @@ func (w *Work) Follow(u *Batch, o *intent.Outcome) error {
 	return nil
 }
 
-// Renumber gives a unit other sequences, which next draws for each of its entries in their order. Under the old ones it is found as
+// Renumber gives a batch other sequences, which next draws for each of its entries in their order. Under the old ones it is found as
 // what was folded into it: who waits for one of them is not told that it is done.
 //
 //	7 (folds 5, 6), renumbered to 40: entry 40 with the folds 5, 6, 7; what stood behind the pending create 7 stands behind 40
@@ -350,7 +350,7 @@ func (w *Work) Renumber(old *Batch, next func() (seq uint64, digits uint32, err 
 	return moved, w.followRenumbered(old, moved)
 }
 
-// Rewrite has a unit of the outbox written again.
+// Rewrite has a batch of the outbox written again.
 func (w *Work) Rewrite(u *Batch) { w.dirty[u.ID] = true }
 
 // followRenumbered tells the entries behind a pending create which sequence it has now.

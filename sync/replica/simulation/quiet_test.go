@@ -127,7 +127,7 @@ func (s *sim) pendingAll() (all int) {
 	return all
 }
 
-// pending counts the units of the outbox, and those of them that have nothing to do with what is quarantined.
+// pending counts the batches of the outbox, and those of them that have nothing to do with what is quarantined.
 func (l *simLife) pending() (waiting, others int) {
 	poisoned := l.poisoned()
 	_ = l.store.View(context.Background(), func(tx *store.Tx) error {

@@ -251,7 +251,7 @@ func (p *player) get(table string, key attr.Item, expired bool) (it attr.Item) {
 	return it
 }
 
-// queued counts the units in the outbox.
+// queued counts the batches in the outbox.
 func (p *player) queued() (n int) {
 	p.sc.Helper()
 	must(p.sc, p.store.View(context.Background(), func(tx *store.Tx) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/internal/backoff"
 )
 
-// stuck is a unit that was answered, and whose outcome cannot be stored for a reason of its own: what lies here of its item
+// stuck is a batch that was answered, and whose outcome cannot be stored for a reason of its own: what lies here of its item
 // cannot be read, or a record cannot be made. It stays in the outbox, marked as sent; what the cloud said is kept, and tried
 // again. When the node starts anew before that works it is sent again, under its mark.
 type stuck struct {
@@ -22,7 +22,7 @@ func stuckWait() backoff.Policy {
 }
 
 // setStuck takes a flight out of those that are settled next.
-func (l *lane) setStuck(f *flight, err error, now time.Time) {
+func (l *worker) setStuck(f *flight, err error, now time.Time) {
 	if f.stuck == 0 {
 		l.r.log.Error("an answer cannot be settled", "seq", f.ID.Seq, "table", f.Table(), "result", f.outcome.Result, "error", err)
 	}
@@ -32,7 +32,7 @@ func (l *lane) setStuck(f *flight, err error, now time.Time) {
 }
 
 // tryStuck has those whose time has come be settled with the next.
-func (l *lane) tryStuck(now time.Time) {
+func (l *worker) tryStuck(now time.Time) {
 	l.stuck = slices.DeleteFunc(l.stuck, func(s stuck) bool {
 		if s.again.After(now) {
 			return false
@@ -51,7 +51,7 @@ func (s *stuck) shown() LaneUnit {
 }
 
 // stuckUnits counts those of the lane.
-func (l *lane) stuckUnits() int {
+func (l *worker) stuckUnits() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.kept

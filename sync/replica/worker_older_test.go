@@ -18,7 +18,7 @@ func (n *feedNode) append(t testing.TB, id string, turn int) {
 	})
 }
 
-// inOldLanes has the outbox lie as an earlier version wrote it: an item's units are in the lane of its partition, which is
+// inOldLanes has the outbox lie as an earlier version wrote it: an item's batches are in the lane of its partition, which is
 // another than they would be in now, and no place is shared.
 func (n *feedNode) inOldLanes(t testing.TB) {
 	t.Helper()

@@ -13,14 +13,14 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// lane sends the units of its partitions, one request at a time. It reads the outbox in order and takes from it the units
+// worker sends the batches of its partitions, one request at a time. It reads the outbox in order and takes from it the batches
 // that are the first on all their items: heads. One that is not will be pushed to it when it has become one. What waits,
 // for an instant or for somebody, is put aside, and the lane goes on.
 //
 // A round: settle what was answered and mark what is sent next, in one commit; then send that, one after the other. So
 // the disk is asked once for a window of sends. What is answered and not settled when the process dies is known by its
 // mark.
-type lane struct {
+type worker struct {
 	r   *Replica
 	no  uint8
 	sig *clock.Signal
@@ -29,7 +29,7 @@ type lane struct {
 	urgent atomic.Bool   // somebody waits for an acknowledgement
 
 	mu          sync.Mutex
-	pushed      []uint64   // units to look at, from whoever made them heads
+	pushed      []uint64   // batches to look at, from whoever made them heads
 	rescanAsked bool       // read the outbox from its beginning
 	all         bool       // look at all that waits aside: its instants are others now
 	show        []LaneUnit // what waits aside, for the status
@@ -39,20 +39,20 @@ type lane struct {
 	cursor uint64              // the outbox is read up to here
 	ended  bool                // there was nothing behind cursor at the last look
 	rescan time.Time           // read it anew then: what was left out may go; zero: nothing was
-	inHand map[uint64]struct{} // units in ready, aside and window
+	inHand map[uint64]struct{} // batches in ready, aside and window
 	missed map[uint64]struct{} // of them, what was pushed while it was neither ready nor aside
 	ready  seqHeap
 	aside  parkHeap
 	window []*flight            // marked; the first is sent next
 	done   []*flight            // their outcomes are not settled yet
 	looked map[string]time.Time // at which table, because of what has gone from it
-	stuck  []stuck              // units in hand whose outcomes cannot be settled now: they stay marked
+	stuck  []stuck              // batches in hand whose outcomes cannot be settled now: they stay marked
 	oldest time.Time            // the first of them came
 	width  int                  // of the next window
 	woken  uint64               // of the housekeeping: commits up to here have been told
 }
 
-// LaneUnit is a unit that waits aside.
+// LaneUnit is a batch that waits aside.
 type LaneUnit struct {
 	Seq   uint64
 	Table string
@@ -61,44 +61,44 @@ type LaneUnit struct {
 }
 
 const (
-	maxSteps   = 64 // of a unit without a pause
+	maxSteps   = 64 // of a batch without a pause
 	rescanWait = time.Second
 	ackDelay   = 250 * time.Millisecond // an answer nobody waits for may wait so long for others to share its commit
 	asideWait  = 30 * time.Second       // what waits for something that may be missed is looked at again
 )
 
-func newLane(r *Replica, no int) *lane {
-	return &lane{
+func newWorker(r *Replica, no int) *worker {
+	return &worker{
 		r: r, no: uint8(no), sig: clock.NewSignal(), inHand: map[uint64]struct{}{}, missed: map[uint64]struct{}{}, looked: map[string]time.Time{}, width: 1,
 	}
 }
 
-// hint notes that Compile has written a unit, which is there if its transaction is committed.
+// hint notes that Compile has written a batch, which is there if its transaction is committed.
 func (r *Replica) hint(id outbox.ID) {
-	h := &r.lanes[id.Lane].hinted
+	h := &r.workers[id.Lane].hinted
 	for have := h.Load(); have < id.Seq && !h.CompareAndSwap(have, id.Seq); have = h.Load() {
 	}
 }
 
-// push notifies a lane that a unit may be a head now. It follows the commit that made it one.
+// push notifies a lane that a batch may be a head now. It follows the commit that made it one.
 func (r *Replica) push(id outbox.ID) {
-	l := r.lanes[id.Lane]
+	l := r.workers[id.Lane]
 	l.mu.Lock()
 	l.pushed = append(l.pushed, id.Seq)
 	l.mu.Unlock()
 	l.sig.Set()
 }
 
-// urge notifies the lane of a unit that a caller waits for it.
+// urge notifies the lane of a batch that a caller waits for it.
 func (r *Replica) urge(id outbox.ID) {
-	l := r.lanes[id.Lane]
+	l := r.workers[id.Lane]
 	l.urgent.Store(true)
 	l.sig.Set()
 }
 
-// rescan has all lanes read the outbox anew: units were put in before where they stand, or may go on.
+// rescan has all lanes read the outbox anew: batches were put in before where they stand, or may go on.
 func (r *Replica) rescan() {
-	for _, l := range r.lanes {
+	for _, l := range r.workers {
 		l.mu.Lock()
 		l.rescanAsked = true
 		l.mu.Unlock()
@@ -124,7 +124,7 @@ func (r *Replica) followClock(known time.Duration) time.Duration {
 // reconsider has all lanes look at what waits aside, for what it waits for is no more what they knew, and read the outbox
 // anew for what did not fit there.
 func (r *Replica) reconsider() {
-	for _, l := range r.lanes {
+	for _, l := range r.workers {
 		l.mu.Lock()
 		l.all = true
 		l.mu.Unlock()
@@ -133,7 +133,7 @@ func (r *Replica) reconsider() {
 }
 
 // run sends until ctx ends.
-func (l *lane) run(ctx context.Context) error {
+func (l *worker) run(ctx context.Context) error {
 	defer l.flush(context.WithoutCancel(ctx))
 	for ctx.Err() == nil {
 		now := l.r.clock.Now()
@@ -155,7 +155,7 @@ func (l *lane) run(ctx context.Context) error {
 }
 
 // round does the next thing, and tells until when there is nothing to do: now, if there is; zero: until a signal.
-func (l *lane) round(ctx context.Context, now time.Time) (until time.Time, err error) {
+func (l *worker) round(ctx context.Context, now time.Time) (until time.Time, err error) {
 	if len(l.window) == 0 || l.due(now) {
 		if err := l.fill(ctx, now); err != nil {
 			return now, err
@@ -188,7 +188,7 @@ func (l *lane) round(ctx context.Context, now time.Time) (until time.Time, err e
 }
 
 // due reports whether answers have waited long enough to be settled.
-func (l *lane) due(now time.Time) bool {
+func (l *worker) due(now time.Time) bool {
 	if len(l.done) == 0 {
 		return false
 	}
@@ -196,7 +196,7 @@ func (l *lane) due(now time.Time) bool {
 }
 
 // fill settles what was answered and takes the next window.
-func (l *lane) fill(ctx context.Context, now time.Time) error {
+func (l *worker) fill(ctx context.Context, now time.Time) error {
 	if len(l.ready) < l.width {
 		if err := l.scan(ctx, now); err != nil {
 			return err
@@ -210,7 +210,7 @@ func (l *lane) fill(ctx context.Context, now time.Time) error {
 }
 
 // take moves what others have pushed, and what has waited aside long enough, to where the lane looks.
-func (l *lane) take(now time.Time) {
+func (l *worker) take(now time.Time) {
 	l.mu.Lock()
 	pushed, again, all := l.pushed, l.rescanAsked, l.all
 	l.pushed, l.rescanAsked, l.all = nil, false, false
@@ -239,7 +239,7 @@ func (l *lane) take(now time.Time) {
 	l.tryStuck(now)
 }
 
-func (l *lane) addReady(seq uint64) {
+func (l *worker) addReady(seq uint64) {
 	if _, have := l.inHand[seq]; have {
 		return
 	}
@@ -247,8 +247,8 @@ func (l *lane) addReady(seq uint64) {
 	heap.Push(&l.ready, seq)
 }
 
-// setAside has a unit wait. until is zero for what somebody else will push: it is looked at again all the same.
-func (l *lane) setAside(seq uint64, until, now time.Time, table, why string) {
+// setAside has a batch wait. until is zero for what somebody else will push: it is looked at again all the same.
+func (l *worker) setAside(seq uint64, until, now time.Time, table, why string) {
 	shown := until
 	if _, pushed := l.missed[seq]; pushed && until.IsZero() { // somebody has, already
 		delete(l.missed, seq)
@@ -262,7 +262,7 @@ func (l *lane) setAside(seq uint64, until, now time.Time, table, why string) {
 	heap.Push(&l.aside, parked{seq: seq, until: until, shown: LaneUnit{Seq: seq, Table: table, Why: why, Until: shown}})
 }
 
-func (l *lane) nextAside() time.Time {
+func (l *worker) nextAside() time.Time {
 	until := l.rescan
 	sooner := func(at time.Time) {
 		if until.IsZero() || at.Before(until) {
@@ -279,7 +279,7 @@ func (l *lane) nextAside() time.Time {
 }
 
 // publishStatus keeps for the status what waits aside.
-func (l *lane) publishStatus() {
+func (l *worker) publishStatus() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.show, l.kept = l.show[:0], len(l.stuck)
@@ -292,14 +292,14 @@ func (l *lane) publishStatus() {
 }
 
 // parkedUnits lists what waits aside in the lane, some of it.
-func (l *lane) parkedUnits() []LaneUnit {
+func (l *worker) parkedUnits() []LaneUnit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]LaneUnit(nil), l.show...)
 }
 
 // scan reads the outbox on from where the lane stands until it has enough heads for a window, or has come to the end.
-func (l *lane) scan(ctx context.Context, now time.Time) error {
+func (l *worker) scan(ctx context.Context, now time.Time) error {
 	for !l.ended && len(l.ready) < l.width && ctx.Err() == nil {
 		err := l.r.store.View(ctx, func(tx *store.Tx) error { return l.scanSlice(tx, now) })
 		if err != nil {
@@ -309,7 +309,7 @@ func (l *lane) scan(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-func (l *lane) scanSlice(tx *store.Tx, now time.Time) error {
+func (l *worker) scanSlice(tx *store.Tx, now time.Time) error {
 	var units []*outbox.Batch
 	err := tx.Side(outbox.SideOutbox).Each([]byte{l.no}, outbox.ID{Lane: l.no, Seq: l.cursor}.Key(), func(k, v []byte) (bool, error) {
 		u, err := outbox.Decode(outbox.ID{Lane: l.no, Seq: outbox.SeqOf(k)}, v)
@@ -335,8 +335,8 @@ func (l *lane) scanSlice(tx *store.Tx, now time.Time) error {
 	return nil
 }
 
-// look decides what becomes of a unit that the lane comes by.
-func (l *lane) look(tx *store.Tx, u *outbox.Batch, now time.Time) error {
+// look decides what becomes of a batch that the lane comes by.
+func (l *worker) look(tx *store.Tx, u *outbox.Batch, now time.Time) error {
 	if _, have := l.inHand[u.ID.Seq]; have || u.Held() {
 		return nil
 	}
@@ -359,8 +359,8 @@ func (l *lane) look(tx *store.Tx, u *outbox.Batch, now time.Time) error {
 	return nil
 }
 
-// waitOf is until when a unit waits, and why.
-func (l *lane) waitOf(u *outbox.Batch, now time.Time) (until time.Time, why string) {
+// waitOf is until when a batch waits, and why.
+func (l *worker) waitOf(u *outbox.Batch, now time.Time) (until time.Time, why string) {
 	until, why = l.r.local(u.ParkedUntil(l.r.serverNow())), u.Entries[0].Why
 	if stopped := l.r.paces.StoppedUntil(u.Tables(), now); stopped.After(until) {
 		return stopped, flow.WhyStopped
@@ -368,7 +368,7 @@ func (l *lane) waitOf(u *outbox.Batch, now time.Time) (until time.Time, why stri
 	return until, why
 }
 
-// moved has memory follow a commit of the driver: lanes learn which units are heads now, and who waits is told.
+// moved has memory follow a commit of the driver: lanes learn which batches are heads now, and who waits is told.
 func (r *Replica) moved(w *outbox.Work) {
 	for _, it := range w.Order {
 		for _, id := range it.Heads {
