@@ -39,7 +39,7 @@ func DefaultConfig() Config {
 		Listen:  "127.0.0.1:8080",
 		Log:     node.LogConfig{Format: "auto", Level: "info"},
 		HTTP: node.HTTPConfig{
-			Rate: node.RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192, TrustedProxies: []string{}, TLS: node.TLSConfig{Mode: "off"},
+			Rate: node.RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192, TrustedProxies: []string{}, TLS: node.DefaultTLS(),
 		},
 		Auth:     node.AuthConfig{AdminGroup: "admin", Session: node.DefaultSession()},
 		DynamoDB: node.DynamoDBConfig{TTLSweep: store.DefaultSweep},

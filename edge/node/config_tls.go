@@ -6,10 +6,15 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/certs"
+	"github.com/touchline/touchline/internal/certs/acme"
+	"github.com/touchline/touchline/internal/certs/route53"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -19,16 +24,31 @@ const (
 	tlsOff   = "off"
 	tlsFiles = "files"
 	tlsLocal = "local"
+	tlsACME  = "acme"
 )
 
 // TLSConfig is how the node speaks HTTPS.
 type TLSConfig struct {
-	Mode  string   `koanf:"mode"`  // off, files or local
+	Mode  string   `koanf:"mode"`  // off, files, local or acme
 	Cert  string   `koanf:"cert"`  // of files: the certificate and its chain, in PEM
 	Key   string   `koanf:"key"`   // of files
-	Hosts []string `koanf:"hosts"` // of local: names and addresses besides this machine's own
+	Hosts []string `koanf:"hosts"` // of local: names and addresses besides this machine's own; of acme: all names
+
+	ACME ACMEConfig `koanf:"acme"`
 
 	PlainListen string `koanf:"plain_listen"` // a second address, such as :80, that sends browsers on to HTTPS; empty: none
+}
+
+// ACMEConfig is whose certificates are wanted. The CA looks for records at Route 53, which the node makes with the AWS credentials
+// of the machine.
+type ACMEConfig struct {
+	Email     string `koanf:"email"`     // that the CA may write to
+	Directory string `koanf:"directory"` // URL of the CA
+}
+
+// DefaultTLS is the section where nothing is said.
+func DefaultTLS() TLSConfig {
+	return TLSConfig{Mode: tlsOff, ACME: ACMEConfig{Directory: acme.LetsEncrypt}}
 }
 
 // On reports whether the node speaks HTTPS.
@@ -59,6 +79,18 @@ func (c *TLSConfig) Open(ctx context.Context, dataDir string, log *slog.Logger) 
 			return nil, err
 		}
 		return c.withPlain(ctx, &httpapi.TLS{Source: local, CA: ca})
+	case tlsACME:
+		dns, err := route53.New(ctx)
+		if err != nil {
+			return nil, err
+		}
+		source, err := acme.Open(acme.Config{
+			Hosts: c.Hosts, Email: c.ACME.Email, Directory: c.ACME.Directory, Storage: filepath.Join(dataDir, "tls", "acme"), DNS: dns, Log: log,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return c.withPlain(ctx, &httpapi.TLS{Source: source, HSTS: true})
 	}
 	return nil, nil //nolint:nilnil // none was asked for
 }
@@ -76,22 +108,12 @@ func (c *TLSConfig) problems() (out []app.Problem) {
 	bad := func(key, format string, args ...any) {
 		out = append(out, app.Problem{Key: "http.tls." + key, Text: fmt.Sprintf(format, args...)})
 	}
-	switch c.Mode {
-	case "", tlsOff, tlsLocal:
-	case tlsFiles:
-		if c.Cert == "" || c.Key == "" {
-			bad("mode", "files needs http.tls.cert and http.tls.key")
-		} else if _, err := certs.ReadPair(c.Cert, c.Key); err != nil {
-			bad("cert", "%s", err)
-		}
-	default:
-		bad("mode", "must be off, files or local, not %q", c.Mode)
-	}
+	c.modeProblems(bad)
 	if c.Mode != tlsFiles && (c.Cert != "" || c.Key != "") {
 		bad("cert", "cert and key are for http.tls.mode files")
 	}
 	for _, host := range c.Hosts {
-		if !certs.ValidHost(host) && net.ParseIP(host) == nil {
+		if !certs.ValidHost(host) && (net.ParseIP(host) == nil || c.Mode == tlsACME) {
 			bad("hosts", "%q is no host name in lower case, and no address", host)
 		}
 	}
@@ -103,6 +125,28 @@ func (c *TLSConfig) problems() (out []app.Problem) {
 		}
 	}
 	return out
+}
+
+// modeProblems calls bad for what is wrong with the way to a certificate.
+func (c *TLSConfig) modeProblems(bad func(key, format string, args ...any)) {
+	switch c.Mode {
+	case "", tlsOff, tlsLocal:
+	case tlsACME:
+		if err := app.SecureURL(c.ACME.Directory); err != nil {
+			bad("acme.directory", "%s", err)
+		}
+		if len(c.Hosts) == 0 || slices.ContainsFunc(c.Hosts, func(host string) bool { return !strings.Contains(host, ".") }) {
+			bad("hosts", "must hold the whole names that acme is to get certificates for")
+		}
+	case tlsFiles:
+		if c.Cert == "" || c.Key == "" {
+			bad("mode", "files needs http.tls.cert and http.tls.key")
+		} else if _, err := certs.ReadPair(c.Cert, c.Key); err != nil {
+			bad("cert", "%s", err)
+		}
+	default:
+		bad("mode", "must be off, files, local or acme, not %q", c.Mode)
+	}
 }
 
 // publicURLProblem is what is wrong with the address of a node; empty: nothing.

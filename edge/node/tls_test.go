@@ -160,12 +160,13 @@ func otherAddress(t *testing.T) string {
 
 func TestTLSProblems(t *testing.T) {
 	for want, c := range map[string]node.HTTPConfig{
-		"":                      {MaxStreams: 1, TLS: node.TLSConfig{Mode: "off"}, PublicURL: "https://scores.example:8443"},
-		"http.tls.mode":         {MaxStreams: 1, TLS: node.TLSConfig{Mode: "on"}},
-		"http.tls.cert":         {MaxStreams: 1, TLS: node.TLSConfig{Mode: "files", Cert: "none", Key: "none"}},
-		"http.tls.hosts":        {MaxStreams: 1, TLS: node.TLSConfig{Mode: "local", Hosts: []string{"A b"}}},
-		"http.tls.plain_listen": {MaxStreams: 1, TLS: node.TLSConfig{Mode: "off", PlainListen: ":80"}},
-		"http.public_url":       {MaxStreams: 1, TLS: node.TLSConfig{Mode: "off"}, PublicURL: "https://scores.example/x"},
+		"":                        {MaxStreams: 1, TLS: node.TLSConfig{Mode: "off"}, PublicURL: "https://scores.example:8443"},
+		"http.tls.mode":           {MaxStreams: 1, TLS: node.TLSConfig{Mode: "on"}},
+		"http.tls.cert":           {MaxStreams: 1, TLS: node.TLSConfig{Mode: "files", Cert: "none", Key: "none"}},
+		"http.tls.hosts":          {MaxStreams: 1, TLS: node.TLSConfig{Mode: "local", Hosts: []string{"A b"}}},
+		"http.tls.plain_listen":   {MaxStreams: 1, TLS: node.TLSConfig{Mode: "off", PlainListen: ":80"}},
+		"http.tls.acme.directory": {MaxStreams: 1, TLS: node.TLSConfig{Mode: "acme", Hosts: []string{"scores.example"}, ACME: node.ACMEConfig{Directory: "http://ca.example"}}},
+		"http.public_url":         {MaxStreams: 1, TLS: node.TLSConfig{Mode: "off"}, PublicURL: "https://scores.example/x"},
 	} {
 		problems := c.Problems()
 		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || problems[0].Key != want) {

@@ -1,0 +1,87 @@
+package acme
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/libdns/libdns"
+	"github.com/mholt/acmez/v3/acme"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/hang"
+)
+
+// zones are a DNS account that keeps what it is asked.
+type zones struct{ made, gone []string }
+
+func (z *zones) ListZones(context.Context) ([]libdns.Zone, error) {
+	return []libdns.Zone{{Name: "example."}, {Name: "club.example."}, {Name: "b.example."}}, nil
+}
+
+func (z *zones) AppendRecords(_ context.Context, zone string, rs []libdns.Record) ([]libdns.Record, error) {
+	z.made = append(z.made, rs[0].RR().Name+" in "+zone)
+	return rs, nil
+}
+
+func (z *zones) DeleteRecords(_ context.Context, zone string, rs []libdns.Record) ([]libdns.Record, error) {
+	z.gone = append(z.gone, rs[0].RR().Name+" in "+zone)
+	return rs, nil
+}
+
+// The record of a challenge goes into the longest zone that has the name, and away again.
+func TestSolver(t *testing.T) {
+	z := &zones{}
+	s := &solver{dns: z}
+	challenge := func(name string) acme.Challenge {
+		return acme.Challenge{Type: "dns-01", KeyAuthorization: "key", Identifier: acme.Identifier{Type: "dns", Value: name}}
+	}
+	for name, want := range map[string]string{
+		"scores.club.example": "_acme-challenge.scores in club.example.", "club.example": "_acme-challenge in club.example.",
+		"xclub.example": "_acme-challenge.xclub in example.",
+	} {
+		if err := s.Present(t.Context(), challenge(name)); err != nil || z.made[len(z.made)-1] != want {
+			t.Errorf("%s: %v, %v", name, z.made, err)
+		}
+		if err := s.CleanUp(t.Context(), challenge(name)); err != nil || z.gone[len(z.gone)-1] != want {
+			t.Errorf("%s: %v, %v", name, z.gone, err)
+		}
+	}
+	if err := s.Present(t.Context(), challenge("elsewhere.org")); err == nil || !strings.Contains(err.Error(), "elsewhere.org") {
+		t.Error(err)
+	}
+}
+
+// A node whose CA cannot be reached starts, is not ready, and says why.
+func TestNoCA(t *testing.T) {
+	storage := filepath.Join(t.TempDir(), "acme")
+	s, err := Open(Config{Hosts: []string{"scores.example"}, Directory: "https://127.0.0.1:1/dir", Storage: storage, DNS: &zones{}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(storage); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Error(info.Mode(), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var loop sync.WaitGroup
+	loop.Go(func() { _ = s.Run(ctx) })
+	for end := time.Now().Add(hang.Limit(time.Minute)); s.State().Problem == ""; {
+		if time.Now().After(end) {
+			t.Fatal("nobody is told that there is no certificate")
+		}
+		if err := clock.Sleep(t.Context(), clock.Real(), time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := s.State()
+	if _, err := state.Check(time.Now()); err == nil || !strings.Contains(err.Error(), "scores.example") {
+		t.Error(err)
+	}
+	cancel()
+	loop.Wait()
+}

@@ -1,0 +1,248 @@
+// Package route53 changes TXT records at Amazon Route 53, through the interfaces of libdns. It sends three requests of Route 53's API
+// signed by the AWS SDK's core: the SDK's own client of Route 53 is larger than all else that a node links of AWS.
+package route53
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	signer "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/libdns/libdns"
+
+	"github.com/touchline/touchline/internal/clock"
+)
+
+const (
+	endpoint   = "https://route53.amazonaws.com"
+	region     = "us-east-1" // of the signatures, wherever the zone is served
+	namespace  = "https://route53.amazonaws.com/doc/2013-04-01/"
+	maxAnswer  = 1 << 20
+	within     = 15 * time.Second // of one request
+	spreadsIn  = 5 * time.Minute  // a change reaches Route 53's servers in a minute, as a rule
+	spreadLook = 3 * time.Second
+)
+
+// Provider is an account at Route 53. Its methods may be called from any goroutine.
+type Provider struct {
+	Endpoint    string // empty: Route 53's own
+	Credentials aws.CredentialsProvider
+	Clock       clock.Clock
+	HTTP        *http.Client
+
+	mu    sync.Mutex        // a record set is read and written as a whole
+	zones map[string]string // ids by name
+}
+
+// New makes a provider with the credentials of the machine: environment, file or instance role.
+func New(ctx context.Context) (*Provider, error) {
+	c, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("AWS credentials: %w", err)
+	}
+	return &Provider{Credentials: c.Credentials, Clock: clock.Real(), HTTP: &http.Client{Timeout: within}}, nil
+}
+
+// zonesAnswer is ListHostedZones'.
+type zonesAnswer struct {
+	Zones []struct {
+		ID      string `xml:"Id"`
+		Name    string `xml:"Name"`
+		Private bool   `xml:"Config>PrivateZone"`
+	} `xml:"HostedZones>HostedZone"`
+	Truncated bool   `xml:"IsTruncated"`
+	Next      string `xml:"NextMarker"`
+}
+
+// ListZones implements libdns.ZoneLister: the public zones.
+func (p *Provider) ListZones(ctx context.Context) (out []libdns.Zone, err error) {
+	found := map[string]string{}
+	for marker := ""; ; {
+		var page zonesAnswer
+		if err := p.ask(ctx, http.MethodGet, "/2013-04-01/hostedzone?"+url.Values{"marker": {marker}}.Encode(), nil, &page); err != nil {
+			return nil, err
+		}
+		for _, z := range page.Zones {
+			if _, twice := found[z.Name]; !z.Private && !twice {
+				found[z.Name] = strings.TrimPrefix(z.ID, "/hostedzone/")
+				out = append(out, libdns.Zone{Name: z.Name})
+			}
+		}
+		if !page.Truncated || page.Next == "" {
+			break
+		}
+		marker = page.Next
+	}
+	p.mu.Lock()
+	p.zones = found
+	p.mu.Unlock()
+	return out, nil
+}
+
+// AppendRecords implements libdns.RecordAppender for TXT records. It returns when all servers of the zone have them.
+func (p *Provider) AppendRecords(ctx context.Context, zone string, records []libdns.Record) ([]libdns.Record, error) {
+	return records, p.each(ctx, zone, records, func(values []string, value string) []string {
+		if slices.Contains(values, value) {
+			return values
+		}
+		return append(values, value)
+	})
+}
+
+// DeleteRecords implements libdns.RecordDeleter for TXT records. Others of the same name stay.
+func (p *Provider) DeleteRecords(ctx context.Context, zone string, records []libdns.Record) ([]libdns.Record, error) {
+	return records, p.each(ctx, zone, records, func(values []string, value string) []string {
+		return slices.DeleteFunc(values, func(v string) bool { return v == value })
+	})
+}
+
+// recordSet is one of Route 53's: all values of a name.
+type recordSet struct {
+	Name   string   `xml:"Name"`
+	Type   string   `xml:"Type"`
+	TTL    int64    `xml:"TTL"`
+	Values []string `xml:"ResourceRecords>ResourceRecord>Value"`
+}
+
+type setsAnswer struct {
+	Sets []recordSet `xml:"ResourceRecordSets>ResourceRecordSet"`
+}
+
+type changeRequest struct {
+	XMLName xml.Name  `xml:"ChangeResourceRecordSetsRequest"`
+	NS      string    `xml:"xmlns,attr"`
+	Action  string    `xml:"ChangeBatch>Changes>Change>Action"`
+	Set     recordSet `xml:"ChangeBatch>Changes>Change>ResourceRecordSet"`
+}
+
+type changeAnswer struct {
+	ID     string `xml:"ChangeInfo>Id"`
+	Status string `xml:"ChangeInfo>Status"`
+}
+
+// each changes the set of each record.
+func (p *Provider) each(ctx context.Context, zone string, records []libdns.Record, change func(values []string, value string) []string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id := p.zones[zone]
+	if id == "" {
+		return fmt.Errorf("route 53: %s is no zone of this account", zone)
+	}
+	for _, r := range records {
+		rr := r.RR()
+		if rr.Type != "TXT" {
+			return errors.New("route 53: only TXT records can be changed")
+		}
+		want := recordSet{Name: libdns.AbsoluteName(rr.Name, zone), Type: "TXT", TTL: max(1, int64(rr.TTL.Seconds()))}
+		if err := p.change(ctx, id, want, func(values []string) []string { return change(values, strconv.Quote(rr.Data)) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change reads a set, and writes it if it is to be another one.
+func (p *Provider) change(ctx context.Context, zone string, want recordSet, change func([]string) []string) error {
+	path := "/2013-04-01/hostedzone/" + url.PathEscape(zone) + "/rrset"
+	var found setsAnswer
+	q := url.Values{"name": {want.Name}, "type": {"TXT"}, "maxitems": {"1"}}
+	if err := p.ask(ctx, http.MethodGet, path+"?"+q.Encode(), nil, &found); err != nil {
+		return err
+	}
+	var was recordSet
+	if len(found.Sets) == 1 && found.Sets[0].Name == want.Name && found.Sets[0].Type == "TXT" {
+		was = found.Sets[0]
+	}
+	want.Values = change(slices.Clone(was.Values))
+	req := changeRequest{NS: namespace, Action: "UPSERT", Set: want}
+	switch {
+	case slices.Equal(was.Values, want.Values):
+		return nil
+	case len(want.Values) == 0:
+		req.Action, req.Set = "DELETE", was
+	}
+	body, err := xml.Marshal(req)
+	if err != nil {
+		return err
+	}
+	var answer changeAnswer
+	if err := p.ask(ctx, http.MethodPost, path+"/", body, &answer); err != nil {
+		return err
+	}
+	if req.Action == "DELETE" {
+		return nil
+	}
+	return p.spread(ctx, answer)
+}
+
+// spread waits until all servers of a zone have a change.
+func (p *Provider) spread(ctx context.Context, at changeAnswer) error {
+	id := strings.TrimPrefix(at.ID, "/change/")
+	for end := p.Clock.Now().Add(spreadsIn); at.Status != "INSYNC"; {
+		if !p.Clock.Now().Before(end) {
+			return errors.New("route 53: the record does not reach all of its servers")
+		}
+		if err := clock.Sleep(ctx, p.Clock, spreadLook); err != nil {
+			return err
+		}
+		if err := p.ask(ctx, http.MethodGet, "/2013-04-01/change/"+url.PathEscape(id), nil, &at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask sends a signed request and reads its answer.
+func (p *Provider) ask(ctx context.Context, method, path string, body []byte, into any) error {
+	base := p.Endpoint
+	if base == "" {
+		base = endpoint
+	}
+	req, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	who, err := p.Credentials.Retrieve(ctx)
+	if err != nil {
+		return fmt.Errorf("AWS credentials: %w", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/xml")
+	}
+	sum := sha256.Sum256(body)
+	if err := signer.NewSigner().SignHTTP(ctx, who, req, hex.EncodeToString(sum[:]), "route53", region, p.Clock.Now()); err != nil {
+		return err
+	}
+	resp, err := p.HTTP.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode/100 != 2 {
+		var refused struct {
+			Code    string `xml:"Error>Code"`
+			Message string `xml:"Error>Message"`
+		}
+		_ = xml.Unmarshal(raw, &refused) // what cannot be read says nothing
+		return fmt.Errorf("route 53 answered %d %s: %s", resp.StatusCode, refused.Code, refused.Message)
+	}
+	return xml.Unmarshal(raw, into)
+}
