@@ -213,10 +213,7 @@ func (c *counter) maiden(over []delivery) {
 
 // kindName is a kind of dismissal in one word.
 func kindName(kind string) string {
-	if kind == "obstructing the field" {
-		return "obstructing"
-	}
-	return strings.ReplaceAll(kind, " ", "_")
+	return strings.ReplaceAll(strings.TrimSuffix(kind, " the field"), " ", "_")
 }
 
 // cause is why an innings ended that did.
@@ -248,14 +245,16 @@ func (c *counter) cause(i int) string {
 
 // short reports whether the first innings was exactly as long as the second was allowed to be.
 func (c *counter) short() bool {
-	text := c.m.Innings[1].Target.Overs.String()
-	if text == "" {
-		return false
-	}
-	whole, part, _ := strings.Cut(text, ".")
+	allowed := c.m.Innings[1].Target.Overs
+	return allowed != "" && c.m.balls(allowed) == c.legal
+}
+
+// balls is a number of overs in balls: "49.3".
+func (m *match) balls(overs json.Number) int {
+	whole, part, _ := strings.Cut(overs.String(), ".")
 	n, _ := strconv.Atoi(whole)
 	balls, _ := strconv.Atoi(part)
-	return n*c.m.Info.PerOver+balls == c.legal
+	return n*m.Info.PerOver + balls
 }
 
 func (c *counter) allOut(i int) int {
@@ -268,15 +267,9 @@ func (c *counter) allOut(i int) int {
 // over reports whether the last innings came to its own end.
 func (c *counter) over(i int) bool {
 	in, l := &c.m.Innings[i], c.out.Innings[i]
-	allOut := c.allOut(i)
-	if l.Wickets >= allOut || !in.SuperOver && l.Wickets+len(in.Absent)+len(c.retired) >= allOut {
-		return true
-	}
-	if target := c.target(i); target > 0 && l.Runs >= target {
-		return true
-	}
-	quota := c.quota(i)
-	return quota > 0 && c.legal >= quota
+	target, quota := c.target(i), c.quota(i)
+	return l.Wickets >= c.allOut(i) || !in.SuperOver && l.Wickets+len(in.Absent)+len(c.retired) >= c.allOut(i) ||
+		target > 0 && l.Runs >= target || quota > 0 && c.legal >= quota
 }
 
 // target is what an innings must reach to win, 0 when it is not the last of its kind.
@@ -315,10 +308,7 @@ func (c *counter) quota(i int) int {
 	case c.m.multiDay():
 		return 0
 	case in.Target.Overs != "":
-		whole, part, _ := strings.Cut(in.Target.Overs.String(), ".")
-		n, _ := strconv.Atoi(whole)
-		balls, _ := strconv.Atoi(part)
-		return n*per + balls
+		return c.m.balls(in.Target.Overs)
 	case c.m.Info.Type == "T20" || c.m.Info.Type == "IT20":
 		return 20 * per
 	default:
