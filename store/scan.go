@@ -1,11 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"hash/crc32"
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/internal/catalogue"
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
@@ -20,6 +22,7 @@ type Scan struct {
 	Projection string // the parts of the items that are given; empty: as Select says
 	expr.Params
 	Select        Select
+	Prefix        string    // of the partition key, a string: only the range of keys that begin with it is read; empty: all
 	Limit         int       // of items read, before the filter; 0: as many as fit a page
 	StartKey      attr.Item // LastKey of the page before
 	Segment       int       // this worker's part of a scan by several: 0 to TotalSegments-1
@@ -56,6 +59,7 @@ func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 		func() error { return w.checkStart(q.StartKey, true) },
 		func() error { return w.choose(q.Select, bound) },
 		func() error { return w.startAt(q.StartKey) },
+		func() error { return w.within(q.Prefix) },
 		w.checkSegment,
 		func() error { return w.table.CheckPaths(bound.Projection.Nested()) },
 		func() error { return w.table.CheckPaths(bound.Filter.Nested()) },
@@ -65,6 +69,23 @@ func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 		}
 	}
 	return w.run()
+}
+
+// within bounds the walk to the keys that begin with a prefix, which DynamoDB cannot.
+func (w *walk) within(prefix string) (err error) {
+	if prefix == "" {
+		return nil
+	}
+	if w.key().Attrs[0].Type != KeyString {
+		return refusal.Invalid("The partition key of %s is no string, and has no prefix", w.table.Spec.Name)
+	}
+	if w.low, w.high, err = catalogue.Prefixed(prefix); err != nil {
+		return err
+	}
+	if w.start != nil && (bytes.Compare(w.start, w.low) < 0 || !w.inside(w.start)) {
+		return catalogue.ErrStartKey()
+	}
+	return nil
 }
 
 func checkSegment(segment, total int) error {

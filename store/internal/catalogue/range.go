@@ -46,6 +46,12 @@ func (k *KeyAttrs) Bounds(r expr.KeyRange) (low, high []byte, err error) {
 	return from, behind(to), err
 }
 
+// Prefixed returns the range of the keys whose partition key is a string that begins with prefix.
+func Prefixed(prefix string) (low, high []byte, err error) {
+	low, err = attr.AppendKeyPrefix(nil, attr.S(prefix))
+	return low, behind(low), err
+}
+
 // AppendKeys appends the values of a key.
 func AppendKeys(dst []byte, values []attr.Value) (_ []byte, err error) {
 	for _, v := range values {

@@ -1,0 +1,67 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// A scan with a prefix gives what the same scan with a filter gives, page by page, and reads nothing else.
+func TestScanOfAPrefix(t *testing.T) {
+	s := storetest.Open(t, balls())
+	matches := []string{"a", "ab", "ab\x00", "ab\xff", "abc", "abd", "ac", "b", "ä", "äb"}
+	for _, m := range matches {
+		put(t, s, "balls", ball(m, 1))
+		put(t, s, "balls", ball(m, 2))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		prefix := rapid.SampledFrom([]string{"a", "ab", "abc", "ä", "b", "x", "\xc3"}).Draw(t, "prefix")
+		scan := store.Scan{Table: "balls", Prefix: prefix, Limit: rapid.IntRange(1, 7).Draw(t, "limit")}
+		var found, scanned, want int
+		for _, m := range matches {
+			if strings.HasPrefix(m, prefix) {
+				want += 2
+			}
+		}
+		for {
+			var page store.Page
+			if err := s.View(t.Context(), func(tx *store.Tx) (err error) {
+				page, err = tx.Scan(scan)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			found, scanned = found+len(page.Items), scanned+page.Scanned
+			if scan.StartKey = page.LastKey; scan.StartKey == nil {
+				break
+			}
+		}
+		if found != want || scanned != want {
+			t.Fatalf("%q: %d items and %d read, want %d", prefix, found, scanned, want)
+		}
+	})
+}
+
+// A key to go on after lies within the prefix, which only a string has.
+func TestScanOfAPrefixRefuses(t *testing.T) {
+	s := storetest.Open(t, balls(), store.TableSpec{Name: "numbers", Key: store.KeySpec{Partition: store.KeyAttr{Name: "n", Type: store.KeyNumber}}})
+	put(t, s, "balls", ball("b", 1))
+	key := attr.Item{"match": attr.S("b"), "ball": attr.Int(1)}
+	for _, scan := range []store.Scan{
+		{Table: "balls", Prefix: "a", StartKey: key}, {Table: "balls", Prefix: "c", StartKey: key}, {Table: "numbers", Prefix: "1"},
+	} {
+		err := s.View(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Scan(scan)
+			return err
+		})
+		if !fault.Is(err, fault.Invalid) {
+			t.Errorf("%+v: %v", scan, err)
+		}
+	}
+}
