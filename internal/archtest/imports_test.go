@@ -18,7 +18,7 @@ var arrows = []arrow{
 	{pkg: "edge/mail", may: []string{"store", "store/attr"}, tests: []string{"migrations"}},
 	{pkg: "edge/app", may: []string{"edge/mail", "httpapi", "httpapi/admin", "migrations", "sync/lease", "sync/replica/...", "store", "store/attr"}},
 	{pkg: "edge/node", may: []string{"edge/app", "edge/mail", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps, "edge/cricket/..."}},
-	{pkg: builders, may: []string{"edge/app", "edge/mail", "edge/node", "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
+	{pkg: builders, may: []string{"edge/app", "edge/mail", "edge/node", apps, "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
 
 	{
 		pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/session", "httpapi/sse", "store", "store/attr", "store/idempotency"},
@@ -33,6 +33,7 @@ var arrows = []arrow{
 	},
 	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store"}},
 	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr"}, tests: []string{"sync/replica/..."}},
+	{pkg: apis, may: []string{"httpapi", "httpapi/bind", "httpapi/page", "httpapi/sse", apps, "store", "store/attr"}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/devlogin", may: []string{"httpapi/auth"}},
 	{pkg: "httpapi/session", may: []string{"httpapi/auth", "store", "store/attr", "store/expr"}},
@@ -139,6 +140,9 @@ const apps = "edge/APP"
 // builders stands for the packages that put an application together: they alone know both the node and the application.
 const builders = "edge/APP/BUILDER"
 
+// apis stands for their faces to HTTP.
+const apis = "httpapi/APP"
+
 type arrow struct {
 	pkg   string
 	may   []string
@@ -147,7 +151,8 @@ type arrow struct {
 
 var (
 	appNames    = []string{"edge/cricket", "edge/threefc", "edge/hacktracker", "edge/scorekeeper", "edge/pickem"}
-	appBuilders = []string{"edge/cricket/cricketapp"}
+	appAPIs     = []string{"httpapi/threefc", "httpapi/hacktracker", "httpapi/scorekeeper", "httpapi/pickem"}
+	appBuilders = []string{"edge/cricket/cricketapp", "edge/scorekeeper/scorekeeperapp"}
 	forTests    = []string{"store/storetest/...", "internal/testrig/..."}
 	programs    = []string{"internal/tools/...", "internal/archtest"}
 )
@@ -159,7 +164,7 @@ func covers(pkg string, patterns ...string) bool {
 		switch {
 		case p == "..." || p == pkg,
 			deep && (pkg == folder || strings.HasPrefix(pkg, folder+"/")),
-			p == apps && covers(pkg, appNames...), p == builders && covers(pkg, appBuilders...):
+			p == apps && covers(pkg, appNames...), p == apis && covers(pkg, appAPIs...), p == builders && covers(pkg, appBuilders...):
 			return true
 		}
 	}

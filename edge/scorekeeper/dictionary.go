@@ -1,0 +1,97 @@
+package scorekeeper
+
+import (
+	"crypto/rand"
+	_ "embed" // the lists
+	"math/big"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// The lists of SCOWL, a word a line, sorted (internal/tools/words makes them).
+var (
+	//go:embed words/guesses.txt
+	embeddedGuesses string
+	//go:embed words/answers.txt
+	embeddedAnswers string
+)
+
+// Dictionary is the words that may be guessed, and those that a random answer is taken from. It is a sorted text of words of one
+// length, and takes no more memory than that.
+type Dictionary struct{ guesses, answers string }
+
+const line = Letters + 1 // a word and its line feed
+
+// NewDictionary reads the embedded lists, or a file with one word a line, all of which may be guessed and asked for.
+func NewDictionary(file string) (*Dictionary, error) {
+	if file == "" {
+		return &Dictionary{guesses: embeddedGuesses, answers: embeddedAnswers}, nil
+	}
+	if info, err := os.Stat(file); err == nil && info.Size() > maxWordFile {
+		return nil, fault.New(fault.TooLarge, "bad_words", "the list of words %s is larger than %d bytes", file, maxWordFile)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "bad_words", "the list of words cannot be read")
+	}
+	words := strings.Fields(strings.ToLower(string(raw)))
+	for _, w := range words {
+		if !isWord(w) {
+			return nil, fault.New(fault.Invalid, "bad_words", "%s: %q is no word of five letters a to z", file, w)
+		}
+	}
+	if len(words) == 0 {
+		return nil, fault.New(fault.Invalid, "bad_words", "%s has no words", file)
+	}
+	slices.Sort(words)
+	text := strings.Join(slices.Compact(words), "\n") + "\n"
+	return &Dictionary{guesses: text, answers: text}, nil
+}
+
+const maxWordFile = 1 << 20
+
+// Has reports whether a word may be guessed.
+func (d *Dictionary) Has(word string) bool {
+	low, high := 0, len(d.guesses)/line
+	for low < high {
+		mid := (low + high) / 2
+		switch at := d.guesses[mid*line : mid*line+Letters]; {
+		case at == word:
+			return true
+		case at < word:
+			low = mid + 1
+		default:
+			high = mid
+		}
+	}
+	return false
+}
+
+// Random picks an answer that is not among those used, each with the same chance; false: all are.
+func (d *Dictionary) Random(used map[string]bool) (word string, ok bool, err error) {
+	var free []string
+	for w := range strings.FieldsSeq(d.answers) {
+		if !used[w] {
+			free = append(free, w)
+		}
+	}
+	if len(free) == 0 {
+		return "", false, nil
+	}
+	n, err := rand.Int(rand.Reader, big.NewInt(int64(len(free))))
+	if err != nil {
+		return "", false, err
+	}
+	return free[n.Int64()], true, nil
+}
+
+// isWord reports whether a text is five letters a to z.
+func isWord(text string) bool {
+	return len(text) == Letters && !strings.ContainsFunc(text, func(r rune) bool { return r < 'a' || r > 'z' })
+}
+
+// Len is the number of words that may be guessed.
+func (d *Dictionary) Len() int { return len(d.guesses) / line }

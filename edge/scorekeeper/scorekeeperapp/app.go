@@ -1,0 +1,109 @@
+// Package scorekeeperapp builds the word puzzle for a node: it joins rules, routes and pages into one app.App.
+package scorekeeperapp
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/scorekeeper"
+	httpscorekeeper "github.com/touchline/touchline/httpapi/scorekeeper"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
+)
+
+const name = "scorekeeper"
+
+// Settings are the section scorekeeper of the configuration.
+type Settings struct {
+	Mount string `koanf:"mount"` // path that its routes lie under
+	Table string `koanf:"table"` // in the store and in the cloud, without cloud.prefix
+	Words string `koanf:"words"` // file with one word a line, in the place of the embedded lists
+}
+
+// Path implements app.Settings.
+func (s *Settings) Path() string { return s.Mount }
+
+var tableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,200}$`)
+
+// Problems implements app.Settings.
+func (s *Settings) Problems() (out []app.Problem) {
+	if p := app.MountProblem(name, s.Mount); p != "" {
+		out = append(out, app.Problem{Key: "mount", Text: p})
+	}
+	if !tableName.MatchString(s.Table) {
+		out = append(out, app.Problem{Key: "table", Text: "must be a table's name: 3 to 200 letters, digits, and _.-"})
+	}
+	if _, err := scorekeeper.NewDictionary(s.Words); err != nil {
+		out = append(out, app.Problem{Key: "words", Text: err.Error()})
+	}
+	return out
+}
+
+// New is the application with its default settings.
+func New() *app.App {
+	s := &Settings{Mount: "/scorekeeper", Table: "scorekeeper-prod"}
+	return &app.App{
+		Name: name, Title: "Scorekeeper", Settings: s,
+		Schema: func() migrations.Schema {
+			return migrations.Schema{Tables: []store.TableSpec{scorekeeper.Table(s.Table)}}
+		},
+		Cloud: func() app.Cloud {
+			return app.Cloud{
+				Reads: []app.Read{{Table: s.Table, Every: app.Slow, Partitions: nearDays}},
+				Merge: map[string]conflict.MergeFunc{s.Table: merge},
+			}
+		},
+		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
+	}
+}
+
+func open(s *Settings, h *app.Host) (*app.Instance, error) {
+	words, err := scorekeeper.NewDictionary(s.Words)
+	if err != nil {
+		return nil, err
+	}
+	service := &scorekeeper.Service{Table: s.Table, Words: words}
+	c := httpscorekeeper.Config{Service: service}
+	if h.Sync != nil {
+		c.Ensure = h.Sync.Ensure
+	}
+	api, err := httpscorekeeper.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return &app.Instance{API: api, Started: []any{"words", words.Len()}, Consumers: []app.Consumer{{
+		Name: "answers", Tables: []string{s.Table},
+		Take: func(_ *store.Tx, records []store.Record) error { service.Changed(records); return nil },
+		Anew: func(tx *store.Tx) error { service.ClearCache(tx.Seq()); return nil },
+	}}}, nil
+}
+
+// near is how many days before and after today the answers are read of.
+const near = 7
+
+// nearDays are the partitions of the answers around today, also as others set them.
+func nearDays(tx *store.Tx, _ []string) (days []attr.Value, err error) {
+	for i := -near; i <= near; i++ {
+		days = append(days, scorekeeper.AnswerKey(tx.Now().UTC().AddDate(0, 0, i).Format(scorekeeper.Day))["pk"])
+	}
+	return days, nil
+}
+
+// merge answers for a game that was played at two nodes at once; of everything else a person is asked.
+func merge(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
+	if len(c.Entries) != 1 || !scorekeeper.IsGame(c.Entries[0].Key) {
+		return nil, false
+	}
+	var ours, theirs scorekeeper.Game
+	if c.Items[0].Remote == nil || attr.Unmarshal(c.Items[0].View, &ours) != nil || attr.Unmarshal(c.Items[0].Remote, &theirs) != nil {
+		return nil, false
+	}
+	u, changed := scorekeeper.MergeUpdate(c.Entries[0].Table, &ours, &theirs)
+	if !changed {
+		return nil, true
+	}
+	return []store.WriteItem{{Update: &u}}, true
+}

@@ -1,0 +1,316 @@
+package scorekeeper
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Role is what a member may do in a team.
+type Role string
+
+// The roles.
+const (
+	RoleAdmin  Role = "admin"
+	RoleMember Role = "member"
+)
+
+// MaxMembers of a team, so that it can go in one transaction.
+const MaxMembers = 48
+
+// Team is a team with its members.
+type Team struct {
+	ID        string   `json:"team_id"`
+	Name      string   `dynamodbav:"team_name" json:"team_name"`
+	CreatedAt int64    `dynamodbav:"created_at_millis" json:"created_at_millis"`
+	Members   []Member `dynamodbav:"-" json:"members"`
+}
+
+// Member is a player in a team.
+type Member struct {
+	UserID   string `dynamodbav:"user_id" json:"user_id"`
+	Name     string `dynamodbav:"-" json:"display_name"`
+	Avatar   string `dynamodbav:"-" json:"avatarUrl,omitempty"`
+	Role     Role   `dynamodbav:"role" json:"role"`
+	JoinedAt int64  `dynamodbav:"joined_at_millis" json:"joined_at_millis"`
+}
+
+// Profile is how a player is shown to others.
+type Profile struct {
+	UserID string `json:"userId"`
+	Name   string `dynamodbav:"displayName" json:"displayName,omitempty"`
+	Avatar string `dynamodbav:"avatarUrl" json:"avatarUrl,omitempty"`
+}
+
+// Profile returns a player's profile; one that was never set is empty.
+func (s *Service) Profile(tx *store.Tx, user string) (Profile, error) {
+	p := Profile{UserID: user}
+	item, err := tx.Get(s.Table, profileKey(user))
+	if err == nil && item != nil {
+		err = attr.Unmarshal(item, &p)
+	}
+	return p, err
+}
+
+// SetProfile changes what is not empty.
+func (s *Service) SetProfile(tx *store.Tx, user, name, avatar string) (Profile, error) {
+	u := store.UpdateItem{Table: s.Table, Key: profileKey(user), Params: expr.Params{Values: attr.Item{}}}
+	var sets []string
+	for field, v := range map[string]string{"displayName": name, "avatarUrl": avatar} {
+		if v != "" {
+			sets = append(sets, field+" = :"+field)
+			u.Values[":"+field] = attr.S(v)
+		}
+	}
+	if len(sets) > 0 {
+		slices.Sort(sets)
+		u.Update = "SET " + strings.Join(sets, ", ")
+		if _, err := tx.Update(u); err != nil {
+			return Profile{}, err
+		}
+	}
+	return s.Profile(tx, user)
+}
+
+func noTeam() error { return fault.New(fault.NotFound, "not_found", "Team not found") }
+
+// Team returns a team to one of its members.
+func (s *Service) Team(tx *store.Tx, team, user string) (Team, error) {
+	t, err := s.team(tx, team)
+	if err == nil && t.role(user) == "" {
+		err = fault.New(fault.Forbidden, "forbidden", "Only members can see a team")
+	}
+	return t, err
+}
+
+func (t *Team) role(user string) Role {
+	for i := range t.Members {
+		if t.Members[i].UserID == user {
+			return t.Members[i].Role
+		}
+	}
+	return ""
+}
+
+func (s *Service) team(tx *store.Tx, id string) (t Team, err error) {
+	item, err := tx.Get(s.Table, teamKey(id))
+	if err != nil {
+		return t, err
+	}
+	if item == nil {
+		return t, noTeam()
+	}
+	if err := attr.Unmarshal(item, &t); err != nil {
+		return t, err
+	}
+	t.ID, t.Members = id, []Member{}
+	q := store.Query{Table: s.Table, KeyCondition: "pk = :pk AND begins_with(sk, :sk)", Params: expr.Params{Values: attr.Item{
+		":pk": attr.S(prefixTeam + id), ":sk": attr.S(prefixMember),
+	}}}
+	for item, err := range tx.QueryAll(q) {
+		m := Member{UserID: strings.TrimPrefix(item["sk"].Str(), prefixMember)}
+		if err != nil {
+			return t, err
+		}
+		if attr.Unmarshal(item, &m) != nil {
+			continue
+		}
+		if err := s.name(tx, &m); err != nil {
+			return t, err
+		}
+		t.Members = append(t.Members, m)
+	}
+	slices.SortFunc(t.Members, func(a, b Member) int {
+		return cmp.Or(cmp.Compare(a.JoinedAt, b.JoinedAt), strings.Compare(a.UserID, b.UserID))
+	})
+	return t, nil
+}
+
+// name gives a member the name of their profile, else one that tells them from others and says nothing of their account.
+func (s *Service) name(tx *store.Tx, m *Member) error {
+	p, err := s.Profile(tx, m.UserID)
+	m.Name, m.Avatar = cmp.Or(p.Name, "Player "+strings.ToUpper(GameID(m.UserID, "")[:4])), p.Avatar
+	return err
+}
+
+// TeamsOf lists the teams of a player.
+func (s *Service) TeamsOf(tx *store.Tx, user string) (ids []string, err error) {
+	q := store.Query{Table: s.Table, KeyCondition: "pk = :pk AND begins_with(sk, :sk)", Params: expr.Params{Values: attr.Item{
+		":pk": attr.S(prefixUser + user), ":sk": attr.S(prefixTeam),
+	}}}
+	for item, err := range tx.QueryAll(q) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, strings.TrimPrefix(item["sk"].Str(), prefixTeam))
+	}
+	return ids, nil
+}
+
+// CreateTeam makes a team, whose admin its creator is.
+func (s *Service) CreateTeam(tx *store.Tx, user, name string) (Team, error) {
+	if n := len([]rune(name)); n < 1 || n > 50 {
+		return Team{}, badRequest("team_name must be 1 to 50 characters")
+	}
+	id, now := uuid.NewString(), tx.Now().UnixMilli()
+	row := teamKey(id)
+	row["team_name"], row["created_at_millis"], row["admins"] = attr.S(name), attr.Int(now), attr.Int(1)
+	items := append(s.join(id, user, RoleAdmin, now), store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: "attribute_not_exists(pk)"}})
+	if err := tx.TransactWrite(store.TransactWrite{Items: items}); err != nil {
+		return Team{}, err
+	}
+	return s.team(tx, id)
+}
+
+// join returns the two rows of a membership.
+func (s *Service) join(team, user string, role Role, at int64) (items []store.WriteItem) {
+	for _, row := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
+		row["role"], row["joined_at_millis"], row["user_id"] = attr.S(string(role)), attr.Int(at), attr.S(user)
+		items = append(items, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: "attribute_not_exists(pk)"}})
+	}
+	return items
+}
+
+// asAdmin returns the check that a team's admin still is one when the write reaches the cloud.
+func (s *Service) asAdmin(team, user string) store.WriteItem {
+	return store.WriteItem{Check: &store.ConditionCheck{
+		Table: s.Table, Key: memberKey(team, user), Condition: "#role = :admin",
+		Params: expr.Params{Names: map[string]string{"#role": "role"}, Values: attr.Item{":admin": attr.S(string(RoleAdmin))}},
+	}}
+}
+
+// countAdmins returns the write that counts admins: the last one stays. By 0 it says that the team is still there.
+func (s *Service) countAdmins(team string, by int64) store.WriteItem {
+	if by == 0 {
+		return store.WriteItem{Check: &store.ConditionCheck{Table: s.Table, Key: teamKey(team), Condition: "attribute_exists(pk)"}}
+	}
+	u := &store.UpdateItem{
+		Table: s.Table, Key: teamKey(team), Update: "ADD admins :by", Condition: "attribute_exists(pk)",
+		Params: expr.Params{Values: attr.Item{":by": attr.Int(by)}},
+	}
+	if by < 0 {
+		u.Condition = "admins > :one"
+		u.Values[":one"] = attr.Int(1)
+	}
+	return store.WriteItem{Update: u}
+}
+
+// SetTeammate adds a player to a team, or gives a member another role. It is for the team's admins.
+func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (Member, error) {
+	t, err := s.administered(tx, by, team)
+	if err != nil {
+		return Member{}, err
+	}
+	was := t.role(user)
+	items := []store.WriteItem{s.countAdmins(team, admins(role)-admins(was))}
+	switch was {
+	case role:
+		return s.member(tx, team, user)
+	case "":
+		if len(t.Members) >= MaxMembers {
+			return Member{}, fault.New(fault.Conflict, "conflict", "A team has at most %d members", MaxMembers)
+		}
+		items = append(items, s.join(team, user, role, tx.Now().UnixMilli())...)
+	default:
+		for _, k := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
+			items = append(items, store.WriteItem{Update: &store.UpdateItem{
+				Table: s.Table, Key: k, Update: "SET #role = :role", Condition: "#role = :was",
+				Params: expr.Params{Names: map[string]string{"#role": "role"}, Values: attr.Item{":role": attr.S(string(role)), ":was": attr.S(string(was))}},
+			}})
+		}
+	}
+	if by != user {
+		items = append(items, s.asAdmin(team, by))
+	}
+	if err := s.transact(tx, items); err != nil {
+		return Member{}, err
+	}
+	return s.member(tx, team, user)
+}
+
+func admins(r Role) int64 {
+	if r == RoleAdmin {
+		return 1
+	}
+	return 0
+}
+
+func (s *Service) member(tx *store.Tx, team, user string) (Member, error) {
+	m := Member{UserID: user}
+	item, err := tx.Get(s.Table, memberKey(team, user))
+	if err == nil && item == nil {
+		err = fault.New(fault.NotFound, "not_found", "User not found")
+	}
+	if err == nil {
+		err = attr.Unmarshal(item, &m)
+	}
+	if err == nil {
+		err = s.name(tx, &m)
+	}
+	return m, err
+}
+
+// administered returns a team to one of its admins.
+func (s *Service) administered(tx *store.Tx, by, team string) (Team, error) {
+	t, err := s.team(tx, team)
+	if err == nil && t.role(by) != RoleAdmin {
+		err = fault.New(fault.Forbidden, "forbidden", "Only team admins can change a team")
+	}
+	return t, err
+}
+
+// transact writes; that the last admin would go is the caller's error.
+func (s *Service) transact(tx *store.Tx, items []store.WriteItem) error {
+	err := tx.TransactWrite(store.TransactWrite{Items: items})
+	if fault.Is(err, fault.Conflict) {
+		return fault.New(fault.Conflict, "conflict", "A team keeps at least one admin")
+	}
+	return err
+}
+
+// RemoveTeammate takes a player out of a team: its admins may, and each member for themselves.
+func (s *Service) RemoveTeammate(tx *store.Tx, by, team, user string) (Member, error) {
+	t, err := s.team(tx, team)
+	if err != nil {
+		return Member{}, err
+	}
+	if t.role(by) != RoleAdmin && by != user {
+		return Member{}, fault.New(fault.Forbidden, "forbidden", "Only team admins can change a team")
+	}
+	m, err := s.member(tx, team, user)
+	if err != nil {
+		return m, err
+	}
+	items := append(s.leave(team, user), s.countAdmins(team, -admins(m.Role)))
+	if by != user {
+		items = append(items, s.asAdmin(team, by))
+	}
+	return m, s.transact(tx, items)
+}
+
+func (s *Service) leave(team, user string) []store.WriteItem {
+	return []store.WriteItem{
+		{Delete: &store.DeleteItem{Table: s.Table, Key: memberKey(team, user)}},
+		{Delete: &store.DeleteItem{Table: s.Table, Key: belongsKey(user, team)}},
+	}
+}
+
+// DeleteTeam removes a team and its members, in one transaction.
+func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
+	t, err := s.administered(tx, by, team)
+	if err != nil {
+		return t, err
+	}
+	items := []store.WriteItem{{Delete: &store.DeleteItem{Table: s.Table, Key: teamKey(team), Condition: "attribute_exists(pk)"}}}
+	for i := range t.Members {
+		items = append(items, s.leave(team, t.Members[i].UserID)...)
+	}
+	return t, s.transact(tx, items)
+}

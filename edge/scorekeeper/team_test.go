@@ -1,0 +1,143 @@
+package scorekeeper
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+func (r *rig) team1(admin string, members ...string) string {
+	r.t.Helper()
+	var team Team
+	r.must(func(tx *store.Tx) (err error) {
+		team, err = r.CreateTeam(tx, admin, "Wizards")
+		return err
+	})
+	for _, m := range members {
+		r.must(func(tx *store.Tx) error {
+			_, err := r.SetTeammate(tx, admin, team.ID, m, RoleMember)
+			return err
+		})
+	}
+	return team.ID
+}
+
+func TestTeams(t *testing.T) {
+	r := newRig(t)
+	id := r.team1("ann", "bob")
+	set := func(by, who string, role Role) error {
+		return r.update(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, by, id, who, role); return err })
+	}
+	remove := func(by, who string) error {
+		return r.update(func(tx *store.Tx) error { _, err := r.RemoveTeammate(tx, by, id, who); return err })
+	}
+	for _, c := range []struct {
+		what string
+		do   func() error
+		kind fault.Kind
+		ok   bool
+	}{
+		{"a member adds", func() error { return set("bob", "cat", RoleMember) }, fault.Forbidden, false},
+		{"a stranger adds", func() error { return set("eve", "cat", RoleMember) }, fault.Forbidden, false},
+		{"the last admin steps down", func() error { return set("ann", "ann", RoleMember) }, fault.Conflict, false},
+		{"the last admin leaves", func() error { return remove("ann", "ann") }, fault.Conflict, false},
+		{"a member removes another", func() error { return remove("bob", "ann") }, fault.Forbidden, false},
+		{"who is no member is removed", func() error { return remove("ann", "cat") }, fault.NotFound, false},
+		{"a member becomes an admin", func() error { return set("ann", "bob", RoleAdmin) }, 0, true},
+		{"again", func() error { return set("ann", "bob", RoleAdmin) }, 0, true},
+		{"one of two admins steps down", func() error { return set("ann", "ann", RoleMember) }, 0, true},
+		{"who was an admin adds", func() error { return set("ann", "cat", RoleMember) }, fault.Forbidden, false},
+		{"the new admin adds an admin", func() error { return set("bob", "cat", RoleAdmin) }, 0, true},
+		{"a member leaves", func() error { return remove("ann", "ann") }, 0, true},
+		{"one of two admins leaves", func() error { return remove("cat", "cat") }, 0, true},
+	} {
+		if err := c.do(); c.ok != (err == nil) || !c.ok && !fault.Is(err, c.kind) {
+			t.Errorf("%s: %v", c.what, err)
+		}
+	}
+	team := read(r, func(tx *store.Tx) (Team, error) { return r.Team(tx, id, "bob") })
+	if len(team.Members) != 1 || team.Members[0].Role != RoleAdmin || team.Name != "Wizards" {
+		t.Errorf("%+v", team)
+	}
+	for _, who := range []string{"ann", "cat"} {
+		if ids := read(r, func(tx *store.Tx) ([]string, error) { return r.TeamsOf(tx, who) }); len(ids) != 0 {
+			t.Errorf("%s is still in %v", who, ids)
+		}
+		if _, err := tryRead(r, func(tx *store.Tx) (Team, error) { return r.Team(tx, id, who) }); !fault.Is(err, fault.Forbidden) {
+			t.Errorf("%s sees the team: %v", who, err)
+		}
+	}
+	r.must(func(tx *store.Tx) error { _, err := r.DeleteTeam(tx, "bob", id); return err })
+	if _, err := tryRead(r, func(tx *store.Tx) (Team, error) { return r.Team(tx, id, "bob") }); !fault.Is(err, fault.NotFound) {
+		t.Errorf("deleted: %v", err)
+	}
+}
+
+// A full team goes in one transaction.
+func TestFullTeam(t *testing.T) {
+	r := newRig(t)
+	var members []string
+	for i := range MaxMembers - 1 {
+		members = append(members, fmt.Sprintf("m%02d", i))
+	}
+	id := r.team1("ann", members...)
+	err := r.update(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "ann", id, "one more", RoleMember); return err })
+	if !fault.Is(err, fault.Conflict) {
+		t.Errorf("one too many: %v", err)
+	}
+	r.must(func(tx *store.Tx) error { _, err := r.DeleteTeam(tx, "ann", id); return err })
+}
+
+func TestBoard(t *testing.T) {
+	r := newRig(t)
+	r.answerIs(day, "manna")
+	id := r.team1("ann", "bob", "cat", "dan", "eve", "fay")
+	r.must(func(tx *store.Tx) error { _, err := r.SetProfile(tx, "bob", "Bob", ""); return err })
+	r.plays("cat", day, "crane", "slate", "moist", "proud", "brick", "fjord")
+	r.plays("ann", day, "crane", "slate", "manna")
+	r.plays("bob", day, "crane", "manna")
+	r.plays("dan", day, "slate", "manna")
+	r.plays("eve", day, "crane")
+	r.plays("stranger", day, "manna")
+	b := read(r, func(tx *store.Tx) (Board, error) { return r.Board(tx, "fay", id, day) })
+	var order []string
+	for i := range b.Scores {
+		order = append(order, b.Scores[i].UserID)
+	}
+	if got := fmt.Sprint(order); got != "[bob dan ann cat]" || b.Participants != 5 || b.Scores[0].Name != "Bob" {
+		t.Errorf("%s of %d", got, b.Participants)
+	}
+	if text := ShareText(&b.Scores[0]); text != "Scorekeeper 2026-02-02 2/6\n\n⬛⬛🟨🟩⬛\n🟩🟩🟩🟩🟩" {
+		t.Errorf("share text %q", text)
+	}
+	if text := ShareText(&b.Scores[3]); text[:len("Scorekeeper 2026-02-02 X/6")] != "Scorekeeper 2026-02-02 X/6" {
+		t.Errorf("share text %q", text)
+	}
+	if _, err := tryRead(r, func(tx *store.Tx) (Board, error) { return r.Board(tx, "stranger", id, day) }); !fault.Is(err, fault.Forbidden) {
+		t.Errorf("a stranger: %v", err)
+	}
+	all := read(r, func(tx *store.Tx) ([]Board, error) { return r.Boards(tx, "ann", id, "2026-02-01", "2026-02-28") })
+	if len(all) != 1 || all[0].Scores != nil || all[0].Participants != 5 {
+		t.Errorf("%+v", all)
+	}
+}
+
+// Others see finished games, of people they share a team with.
+func TestScores(t *testing.T) {
+	r := newRig(t)
+	r.answerIs(day, "manna")
+	r.answerIs("2026-02-01", "manna")
+	r.team1("ann", "bob")
+	r.plays("bob", day, "crane")
+	r.plays("bob", "2026-02-01", "crane", "manna")
+	for by, want := range map[string]int{"bob": 2, "ann": 1} {
+		if got := read(r, func(tx *store.Tx) ([]Score, error) { return r.Scores(tx, by, "bob", "", "9") }); len(got) != want {
+			t.Errorf("%s sees %+v", by, got)
+		}
+	}
+	if _, err := tryRead(r, func(tx *store.Tx) ([]Score, error) { return r.Scores(tx, "eve", "bob", "", "9") }); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a stranger: %v", err)
+	}
+}

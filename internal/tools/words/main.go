@@ -1,0 +1,72 @@
+// Command words makes the word lists of the word puzzle from SCOWL, as Debian's packages wamerican-huge and wamerican-small have
+// it:
+//
+//	go run ./internal/tools/words /usr/share/dict/american-english-huge /usr/share/dict/american-english-small edge/scorekeeper/words
+//
+// A guess may be any word of five letters of the huge list; an answer is one of the small list that is no plural and nobody minds.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// unfit are words that may be guessed and are not asked for.
+var unfit = []string{"bitch", "dildo", "fagot", "negro", "penis", "pussy", "raped", "raper", "rapes", "semen", "whore"}
+
+func main() {
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: words HUGE SMALL FOLDER")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+		fmt.Fprintln(os.Stderr, "words:", err)
+		os.Exit(1)
+	}
+}
+
+func run(huge, small, folder string) error {
+	all, err := read(huge)
+	if err != nil {
+		return err
+	}
+	common, err := read(small)
+	if err != nil {
+		return err
+	}
+	guesses, answers := ofFive(all), slices.DeleteFunc(ofFive(common), func(w string) bool { return isPlural(w, all) || slices.Contains(unfit, w) })
+	for name, words := range map[string][]string{"guesses.txt": guesses, "answers.txt": answers} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(strings.Join(words, "\n")+"\n"), 0o600); err != nil {
+			return err
+		}
+		fmt.Println(name, len(words))
+	}
+	return nil
+}
+
+// read returns the words of a list, sorted.
+func read(path string) ([]string, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	words := strings.Fields(string(raw))
+	slices.Sort(words)
+	return slices.Compact(words), nil
+}
+
+func ofFive(words []string) []string {
+	five := regexp.MustCompile(`^[a-z]{5}$`)
+	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !five.MatchString(w) })
+}
+
+// isPlural reports whether a word is another with an s: nobody likes "books" for an answer.
+func isPlural(w string, all []string) bool {
+	stem, ok := strings.CutSuffix(w, "s")
+	_, known := slices.BinarySearch(all, stem)
+	return ok && known && !strings.HasSuffix(stem, "s")
+}
