@@ -284,6 +284,26 @@ func TestSignInByCode(t *testing.T) {
 	}
 }
 
+// Whoever guesses at codes is held back, and nobody else is.
+func TestGuessedCodes(t *testing.T) {
+	r := newSignInRig(t, func(c *Config) { c.Rate = RateConfig{PerMinute: 1, Burst: 5} })
+	guess := func(address, code string) int {
+		return web.Ask(r.Handler(), "POST", pathCode, url.Values{"code": {code}}.Encode(), "Content-Type", formType, "RemoteAddr", address+":4000").Code
+	}
+	for i := range 8 {
+		want := http.StatusUnauthorized
+		if i >= 5 {
+			want = http.StatusTooManyRequests
+		}
+		if got := guess("203.0.113.9", fmt.Sprint("AAAAAAA", 2+i)); got != want {
+			t.Errorf("guess %d: %d", i, got)
+		}
+	}
+	if got := guess("203.0.113.10", "AAAAAAAA"); got != http.StatusUnauthorized {
+		t.Errorf("somebody else: %d", got)
+	}
+}
+
 // A user whose id looks like an anonymous one is not taken for that, nor by a cookie for the user.
 func TestAnonymousIsNobody(t *testing.T) {
 	r := newSignInRig(t, nil)
