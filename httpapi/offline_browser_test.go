@@ -92,7 +92,6 @@ func TestTapsWithoutTheNode(t *testing.T) {
 	press(t, b, 1)
 	tapped3(t, f, "1")
 	b.WaitFor(t, `document.querySelector(".head__figure").textContent === "1" && document.getElementById("waiting").hidden`)
-	b.Do(t, chromedp.Navigate(tapsPage)) // with the worker, which keeps it
 	b.WaitFor(t, `caches.keys().then(async (all) => (await (await caches.open(all[0])).match(location.href)) !== undefined)`)
 	if err := stop(); err != nil {
 		t.Fatal(err)

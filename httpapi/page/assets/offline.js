@@ -28,7 +28,10 @@ globalThis.caches?.match(location.href).then((copy) => {
   nodeAhead = Number(root.dataset.now) - at;
 }).catch(() => {});
 
-navigator.serviceWorker?.register(scope + "worker.js", { scope, updateViaCache: "none" }).catch((err) => console.info("no worker:", err.message));
+const workers = navigator.serviceWorker;
+const keep = () => workers.ready.then((r) => r.active.postMessage({ keep: location.href.split("#")[0] }));
+workers?.register(scope + "worker.js", { scope, updateViaCache: "none" }).then(keep).catch((err) => console.info("no worker:", err.message));
+workers?.addEventListener("controllerchange", keep);
 
 document.addEventListener("submit", async (e) => {
   const form = e.target;

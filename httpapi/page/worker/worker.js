@@ -10,6 +10,7 @@ const reader = "Touchline-Reader"; // whose page it is
 
 self.addEventListener("install", (e) => e.waitUntil(install()));
 self.addEventListener("activate", (e) => e.waitUntil(activate()));
+self.addEventListener("message", (e) => e.waitUntil(begin(e.data.keep)));
 self.addEventListener("fetch", (e) => {
   const url = new URL(e.request.url);
   if (e.request.method !== "GET" || url.origin !== location.origin) return;
@@ -36,6 +37,14 @@ async function activate() {
     if (name.startsWith(family) && name !== mine) await caches.delete(name);
   }
   await self.clients.claim();
+}
+
+// A page that was opened before there was this worker asks to be kept.
+async function begin(url) {
+  const cache = await caches.open(mine);
+  if (!url.startsWith(location.origin + SCOPE) || (await cache.match(url))) return;
+  const answer = await fetch(url, { headers: { Accept: "text/html" }, redirect: "manual" }).catch(() => null);
+  if (answer?.ok) await keep(cache, url, answer);
 }
 
 async function asset(request) {
@@ -81,7 +90,6 @@ async function keep(cache, url, answer) {
   if (!(answer.headers.get("Content-Type") ?? "").startsWith("text/html")) return;
   const headers = new Headers(answer.headers);
   headers.set(kept, Date.now());
-  await cache.delete(url);
   for (const one of await pages(cache)) {
     const had = await cache.match(one);
     if (had && had.headers.get(reader) !== headers.get(reader)) await cache.delete(one);
