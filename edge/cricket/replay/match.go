@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -87,12 +88,11 @@ func Load(id string) (*Match, error) {
 }
 
 func read(name string) (*recording.Match, error) {
-	f, err := recordings.Open(name)
+	packed, err := recordings.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return recording.Unpack(f)
+	return recording.Unpack(bytes.NewReader(packed))
 }
 
 func info(t *recording.Match) Info {
