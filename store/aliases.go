@@ -101,9 +101,8 @@ type Side = txn.Side
 
 // Stats and the types behind it are what is told of a store, of its upkeep, and of its file.
 type (
-	Stats      = txn.Stats
-	TimeBucket = txn.TimeBucket
-	LongTurn   = txn.LongTurn
+	Stats    = txn.Stats
+	LongTurn = txn.LongTurn
 
 	IndexProgress = txn.IndexProgress
 	DropProgress  = txn.DropProgress

@@ -77,27 +77,21 @@ func (tx *Tx) countSlice(t *catalogue.Table, after []byte, counts *Counts) (more
 			shown[i] = &counts.Indexes[at]
 		}
 	}
-	c := bucket.Cursor()
-	k, v := txn.SeekBehind(c, after)
-	for n := 0; k != nil; n++ {
-		if n == countSlice {
-			return true, slices.Clone(to), nil
-		}
+	to = txn.Slice(bucket, after, countSlice, func(_, v []byte) bool {
 		r := format.Row(v)
-		if err := r.Known(); err != nil {
-			return false, nil, err
+		if err = r.Known(); err != nil {
+			return false
 		}
 		counts.Items++
 		counts.Bytes += int64(r.Size())
 		for i, ix := range t.Indexes {
-			if err := countEntry(t, ix, r, shown[i]); err != nil {
-				return false, nil, err
+			if err = countEntry(t, ix, r, shown[i]); err != nil {
+				return false
 			}
 		}
-		to = k
-		k, v = c.Next()
-	}
-	return false, nil, nil
+		return true
+	})
+	return to != nil, to, err
 }
 
 // countEntry adds an item to what an index shows, if it does; into may be nil.

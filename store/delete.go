@@ -25,20 +25,6 @@ func (d *DeleteItem) write() write {
 // Delete removes an item if the condition holds of it, and returns it. To delete what is not there is no error, changes
 // nothing and leaves nothing in the journal.
 func (tx *Tx) Delete(d DeleteItem) (old attr.Item, err error) {
-	if err := tx.enterWrite(); err != nil {
-		return nil, err
-	}
-	defer tx.core.Leave()
-	w := d.write()
-	c, images, err := tx.prepare(&w, !d.NoOld)
-	if err != nil {
-		return nil, err
-	}
-	if err := tx.performOne(&w, c); err != nil {
-		return images.Old, err
-	}
-	if !d.NoOld {
-		tx.saw(c.Table, c.Key)
-	}
-	return images.Old, nil
+	images, err := tx.write(d.write(), !d.NoOld)
+	return images.Old, err
 }

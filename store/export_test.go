@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -9,6 +10,12 @@ import (
 	"github.com/touchline/touchline/store/internal/file"
 	"github.com/touchline/touchline/store/internal/housekeeping"
 )
+
+// Streams lists the streams of all tables.
+func (s *Store) Streams() []TableStream {
+	streams, _ := s.StreamsBehind("", "", math.MaxInt)
+	return streams
+}
 
 // SmallSlices has housekeeping do n things at a time, so that a test needs few items to see it half done.
 func (s *Store) SmallSlices(n int) {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/binary"
-	"math"
 	"sort"
 	"time"
 
@@ -79,15 +78,9 @@ func (tx *Tx) Journal(after uint64, limit int) ([]Record, error) {
 // record behind what Streams knows of, so that the end of a stream is never missed.
 func (tx *Tx) JournalOf(q JournalQuery) (JournalPage, error) { return tx.core.JournalOf(q) }
 
-// Streams lists the streams of all tables, by the tables' names: those that go on, and those that ended less than StreamAge ago,
-// also because their table was dropped.
-func (s *Store) Streams() []TableStream {
-	streams, _ := s.StreamsBehind("", "", math.MaxInt)
-	return streams
-}
-
 // StreamsBehind lists up to limit streams behind that of a table with a label, by the tables' names and then by age, and reports
-// whether there are more. It takes as long as the streams that it returns.
+// whether there are more: those that go on, and those that ended less than StreamAge ago, also because their table was
+// dropped. It takes as long as the streams that it returns.
 func (s *Store) StreamsBehind(table, label string, limit int) (streams []TableStream, more bool) {
 	c, now := s.engine.Cat.Load(), s.engine.Opts.Now()
 	for i := c.FirstStreaming(table); i < len(c.Streaming); {
@@ -108,7 +101,7 @@ func (s *Store) StreamsBehind(table, label string, limit int) (streams []TableSt
 	return streams, false
 }
 
-// StreamsOf is Streams for the tables of one name, which was used again if there are several, from the oldest stream on.
+// StreamsOf is StreamsBehind for the tables of one name, which was used again if there are several, from the oldest stream on.
 func (s *Store) StreamsOf(table string) []TableStream {
 	return s.engine.Cat.Load().StreamsOf(table, s.engine.Opts.Now())
 }

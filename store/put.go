@@ -27,20 +27,6 @@ func (p *PutItem) write() write {
 //
 // An item past its TTL is still there for conditions and as the old item, as in DynamoDB.
 func (tx *Tx) Put(p PutItem) (old attr.Item, err error) {
-	if err := tx.enterWrite(); err != nil {
-		return nil, err
-	}
-	defer tx.core.Leave()
-	w := p.write()
-	c, images, err := tx.prepare(&w, !p.NoOld)
-	if err != nil {
-		return nil, err
-	}
-	if err := tx.performOne(&w, c); err != nil {
-		return images.Old, err
-	}
-	if !p.NoOld {
-		tx.saw(c.Table, c.Key)
-	}
-	return images.Old, nil
+	images, err := tx.write(p.write(), !p.NoOld)
+	return images.Old, err
 }

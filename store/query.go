@@ -64,7 +64,10 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 	request.Work = tx.work
 	bound, err := tx.s.exprs.Bind(request)
 	if err != nil {
-		return Page{}, cmp.Or(tx.wrongAnyway(q), w.table.Spec.CheckStart(q.Index, q.StartKey), err)
+		if wrong := tx.wrongAnyway(q); wrong != nil {
+			return Page{}, wrong
+		}
+		return Page{}, cmp.Or(w.table.Spec.CheckStart(q.Index, q.StartKey), err)
 	}
 	if err := w.checkStart(q.StartKey, false); err != nil {
 		return Page{}, err

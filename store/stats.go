@@ -2,7 +2,6 @@ package store
 
 import (
 	"path/filepath"
-	"time"
 
 	"github.com/touchline/touchline/store/internal/disk"
 )
@@ -23,14 +22,9 @@ func (s *Store) Stats() Stats {
 
 // DiskState is what a store has of its disk, for callers with a budget. All sizes are in bytes.
 type DiskState struct {
-	File  int64 // the file, all of it allocated
-	Used  int64 // of the file, what holds data: its high water mark less its free pages
-	Limit int64 // Options.MaxSize; 0: none
-	Free  int64 // of the disk; -1: not known, or there is no disk (OpenMemory)
-	Grow  int64 // what the file may still grow by, for Limit and Free; -1: not known
-
-	Full        bool      // the last commit was refused for lack of room
-	LastRefused time.Time // real time of the last such one; zero: none
+	File int64 // the file, all of it allocated
+	Used int64 // of the file, what holds data: its high water mark less its free pages
+	Grow int64 // what the file may still grow by, for Options.MaxSize and the disk; -1: not known
 }
 
 // Share is how much of what the store may ever use it does use, between 0 and 1; 0 if neither the limit nor the disk is
@@ -44,22 +38,17 @@ func (d DiskState) Share() float64 {
 
 // Disk returns how much room there is. It asks the system, and costs some microseconds.
 func (s *Store) Disk() DiskState {
-	d := DiskState{File: s.engine.Room.Size.Load(), Limit: int64(s.engine.Opts.MaxSize), Free: -1, Grow: -1}
-	d.Used = s.engine.UsedBytes()
+	d := DiskState{File: s.engine.Room.Size.Load(), Used: s.engine.UsedBytes(), Grow: -1}
 	if s.engine.Path != "" {
 		if free, known := disk.FreeSpace(filepath.Dir(s.engine.Path)); known {
-			d.Free, d.Grow = free, free
+			d.Grow = free
 		}
 	}
-	if d.Limit > 0 {
-		left := max(d.Limit-d.File, 0)
+	if limit := int64(s.engine.Opts.MaxSize); limit > 0 {
+		left := max(limit-d.File, 0)
 		if d.Grow < 0 || left < d.Grow {
 			d.Grow = left
 		}
 	}
-	d.Full = s.engine.Meter.LastWasFull.Load()
-	s.engine.Meter.Mu.Lock()
-	defer s.engine.Meter.Mu.Unlock()
-	d.LastRefused = s.engine.Meter.FullAt
 	return d
 }

@@ -55,20 +55,7 @@ func (im Images) named(it attr.Item) attr.Item {
 
 // Update applies an update expression if the condition holds.
 func (tx *Tx) Update(u UpdateItem) (Images, error) {
-	if err := tx.enterWrite(); err != nil {
-		return Images{}, err
-	}
-	defer tx.core.Leave()
-	w := u.write()
-	c, images, err := tx.prepare(&w, true)
-	if err != nil {
-		return Images{}, err
-	}
-	if err := tx.performOne(&w, c); err != nil {
-		return images, err
-	}
-	tx.saw(c.Table, c.Key)
-	return images, nil
+	return tx.write(u.write(), true)
 }
 
 // updated returns the item after an update, in a map of its own; nil: there is none, and the update creates none.

@@ -84,6 +84,25 @@ func (w *write) checkBare() (err error) {
 	return err
 }
 
+// write takes one action through all its steps. Its caller is shown the images, unless it does not want the old one.
+func (tx *Tx) write(w write, wantOld bool) (Images, error) {
+	if err := tx.enterWrite(); err != nil {
+		return Images{}, err
+	}
+	defer tx.core.Leave()
+	c, images, err := tx.prepare(&w, wantOld)
+	if err != nil {
+		return Images{}, err
+	}
+	if err := tx.performOne(&w, c); err != nil {
+		return images, err
+	}
+	if wantOld {
+		tx.saw(c.Table, c.Key)
+	}
+	return images, nil
+}
+
 // prepare takes an action through all steps up to the one that changes something: what is wrong with the request alone
 // is refused before the table is looked for.
 func (tx *Tx) prepare(w *write, wantOld bool) (c txn.Change, images Images, err error) {

@@ -35,16 +35,6 @@ func NewCache(limit int) *Cache {
 	return &Cache{limit: max(limit, 0), byText: make(map[cacheKey]*cached)}
 }
 
-// Len returns the number of texts in the cache.
-func (c *Cache) Len() int {
-	if c == nil {
-		return 0
-	}
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return len(c.ring)
-}
-
 // parse is parse with the cache. Texts that are refused are not kept: nobody sends them twice on purpose.
 func (c *Cache) parse(g grammar, text string, long bool, work *Work) (*parsed, error) {
 	if c != nil && len(text) <= maxText {

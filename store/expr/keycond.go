@@ -122,20 +122,6 @@ func emptyName(k attr.Kind) string {
 	return "string"
 }
 
-// ParseKeyCondition reads a KeyConditionExpression for a key. About unused parameters see ParseCondition. The types of
-// the values are not looked at: see KeyRange.Check.
-func ParseKeyCondition(text string, params Params, key *Key) (KeyRange, error) {
-	if err := params.Check(); err != nil {
-		return KeyRange{}, err
-	}
-	b := binder{params: params}
-	c, err := b.condition(formKey, text)
-	if err != nil {
-		return KeyRange{}, err
-	}
-	return c.keyRange(key)
-}
-
 // CheckKeyCondition refuses a text that is no condition at all, of whatever key.
 func CheckKeyCondition(text string, params Params) error {
 	b := binder{params: params}

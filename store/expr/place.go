@@ -11,12 +11,6 @@ import (
 // list as a whole, for its elements have no fixed places.
 type Place []string
 
-// Overlaps reports whether one of the places contains the other.
-func (p Place) Overlaps(q Place) bool {
-	n := min(len(p), len(q))
-	return slices.Equal(p[:n], q[:n])
-}
-
 // In returns what an item holds there; the zero Value is nothing.
 func (p Place) In(it attr.Item) attr.Value {
 	v := it[p[0]]

@@ -20,7 +20,7 @@ func (p *parser) projection() error {
 // Projection says which parts of an item to show. It may be used by several goroutines at once.
 type Projection struct{ tree *tree }
 
-// ParseProjection reads a ProjectionExpression. About unused parameters see ParseCondition.
+// ParseProjection reads a ProjectionExpression. About unused parameters see ParseFilter.
 func ParseProjection(text string, params Params) (*Projection, error) {
 	if err := params.Check(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ type Update struct {
 	binding
 }
 
-// ParseUpdate reads an UpdateExpression. About unused parameters see ParseCondition.
+// ParseUpdate reads an UpdateExpression. About unused parameters see ParseFilter.
 func ParseUpdate(text string, params Params) (*Update, error) {
 	if err := params.Check(); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func measureCodec(ctx context.Context, b *bench) error {
 	if err := json.Unmarshal(text, &plain); err != nil {
 		return err
 	}
-	cond, err := expr.ParseCondition("#p = :p AND runs > :n", expr.Params{
+	cond, err := expr.ParseFilter("#p = :p AND runs > :n", expr.Params{
 		Names: map[string]string{"#p": "phase"}, Values: attr.Item{":p": attr.S("live"), ":n": attr.Int(100)},
 	})
 	if err != nil {

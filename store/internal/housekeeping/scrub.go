@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/internal/catalogue"
 	"github.com/touchline/touchline/store/internal/check"
@@ -194,7 +192,13 @@ func (sl *scrubSlice) read(tx *txn.Tx) error {
 	if err != nil {
 		return err
 	}
-	sl.walk(keys, look)
+	sl.to = txn.Slice(keys, sl.after, scrubKeys, func(k, v []byte) bool {
+		sl.bytes += len(k) + len(v)
+		if !look(k, v) {
+			sl.damaged++
+		}
+		return true
+	})
 	return nil
 }
 
@@ -226,25 +230,6 @@ func (sl *scrubSlice) judge(tx *txn.Tx) (func(k, v []byte) bool, error) {
 		c := check.Checker{Tx: tx}
 		return c.Entry(ix, base, k, v) == nil && len(c.Problems) == 0
 	}, nil
-}
-
-// walk has look judge the keys behind the last one of the slice before.
-func (sl *scrubSlice) walk(keys *bolt.Bucket, look func(k, v []byte) bool) {
-	c := keys.Cursor()
-	k, v := txn.SeekBehind(c, sl.after)
-	for n := 0; k != nil; n++ {
-		if n == scrubKeys {
-			sl.to = slices.Clone(sl.to)
-			return
-		}
-		sl.bytes += len(k) + len(v)
-		if !look(k, v) {
-			sl.damaged++
-		}
-		sl.to = k
-		k, v = c.Next()
-	}
-	sl.to = nil
 }
 
 // row judges an item: by its checksum, its key, its journal record and its index entries.

@@ -83,19 +83,12 @@ func (k *Keeper) findExpired(ctx context.Context, id uint32, after []byte) (foun
 			return err
 		}
 		size := k.sizes()
-		c := bucket.Cursor()
-		k, v := txn.SeekBehind(c, after)
-		for n := 0; k != nil && n < size.Sweep && len(found) < size.Deletes; n++ {
+		to = txn.Slice(bucket, after, size.Sweep, func(k, v []byte) bool {
 			if rowExpired(t, k, v, tx.Now()) {
 				found = append(found, slices.Clone(k))
 			}
-			to = k
-			k, v = c.Next()
-		}
-		if k == nil {
-			to = nil
-		}
-		to = slices.Clone(to)
+			return len(found) < size.Deletes
+		})
 		return nil
 	})
 	return found, to, err

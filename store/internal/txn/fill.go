@@ -32,7 +32,7 @@ func (tx *Tx) FillSlice(t *catalogue.Table, ix *catalogue.Index) (*catalogue.Ind
 	f := *ix.Fill
 	began, end := time.Now(), f.Items+uint64(tx.DB.FillItems)
 	c := base.Cursor()
-	k, v := SeekBehind(c, f.UpTo)
+	k, v := seekBehind(c, f.UpTo)
 	for ; k != nil && f.Items < end; k, v = c.Next() {
 		if err := tx.fillEntry(t, bucket, ix, k, v); err != nil {
 			return nil, err
@@ -65,8 +65,22 @@ func (tx *Tx) fillEntry(t *catalogue.Table, bucket *bolt.Bucket, ix *catalogue.I
 	return tx.Batch.Set(bucket, key, catalogue.EntryValue(split), nil)
 }
 
-// SeekBehind moves a cursor to the first key behind one; nil is before all.
-func SeekBehind(c *bolt.Cursor, key []byte) (k, v []byte) {
+// Slice calls each with the keys of a bucket behind one (nil: with all), until they are most or each wants no more. It returns
+// the last of them, nil at the end of the bucket.
+func Slice(b *bolt.Bucket, after []byte, most int, each func(k, v []byte) (more bool)) (to []byte) {
+	c := b.Cursor()
+	k, v := seekBehind(c, after)
+	for n := 1; k != nil; n++ {
+		at, more := k, each(k, v)
+		if k, v = c.Next(); k != nil && (n == most || !more) {
+			return slices.Clone(at)
+		}
+	}
+	return nil
+}
+
+// seekBehind moves a cursor to the first key behind one; nil is before all.
+func seekBehind(c *bolt.Cursor, key []byte) (k, v []byte) {
 	if key == nil {
 		return c.First()
 	}

@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"math/bits"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,10 +24,8 @@ type DropProgress struct {
 type Stats struct {
 	Commits     uint64        // that wrote
 	Members     uint64        // transactions in them
-	LastMembers int           // transactions in the last commit
 	LastCommit  time.Duration // how long the last commit took, from the first byte on
 	MeanCommit  time.Duration // exponentially weighted, the last ten or so
-	CommitTimes []TimeBucket  // ascending; cumulative, as Prometheus has it
 	Refused     uint64        // commits refused for lack of room
 	LastRefused time.Time     // real time of the last of them; zero: none
 
@@ -52,18 +49,6 @@ type Stats struct {
 	LongestTurn    time.Duration // of these
 }
 
-// TimeBucket counts the commits that took at most UpTo.
-type TimeBucket struct {
-	UpTo  time.Duration
-	Count uint64
-}
-
-// timeBuckets doubles from 64 us: the last is about two seconds.
-const (
-	timeBuckets = 16
-	firstBucket = 64 * time.Microsecond
-)
-
 // meter collects what Stats shows of the commits.
 type meter struct {
 	LastWasFull atomic.Bool
@@ -73,10 +58,8 @@ type meter struct {
 	members uint64
 	refused uint64
 	FullAt  time.Time
-	last    int
 	took    time.Duration
 	mean    time.Duration
-	times   [timeBuckets + 1]uint64
 	long    uint64
 	longest time.Duration
 }
@@ -93,12 +76,11 @@ func (m *meter) committed(members int, took time.Duration) {
 	defer m.Mu.Unlock()
 	m.commits++
 	m.members += uint64(members)
-	m.last, m.took = members, took
+	m.took = took
 	if m.mean == 0 {
 		m.mean = took
 	}
 	m.mean += (took - m.mean) / 10
-	m.times[bucketOf(took)]++
 }
 
 func (m *meter) full() {
@@ -109,25 +91,12 @@ func (m *meter) full() {
 	m.FullAt = time.Now()
 }
 
-// bucketOf finds the first bucket that holds d.
-func bucketOf(d time.Duration) int {
-	if d <= firstBucket {
-		return 0
-	}
-	return min(bits.Len64(uint64((d-1)/firstBucket)), timeBuckets)
-}
-
 func (m *meter) Fill(st *Stats) {
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
 	st.Commits, st.Members, st.Refused, st.LastRefused = m.commits, m.members, m.refused, m.FullAt
 	st.LongTurns, st.LongestTurn = m.long, m.longest
-	st.LastMembers, st.LastCommit, st.MeanCommit = m.last, m.took, m.mean
-	sum := uint64(0)
-	for i := range timeBuckets {
-		sum += m.times[i]
-		st.CommitTimes = append(st.CommitTimes, TimeBucket{UpTo: firstBucket << i, Count: sum})
-	}
+	st.LastCommit, st.MeanCommit = m.took, m.mean
 }
 
 // FillFromFile adds what only a transaction sees. On a store that is closed or cannot be read the rest stands.
