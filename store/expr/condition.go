@@ -13,8 +13,13 @@ type Condition struct {
 	binding
 }
 
-// ParseFilter reads a FilterExpression. Placeholders that are not defined are refused; parameters that the text does not
+// ParseCondition reads a ConditionExpression. Placeholders that are not defined are refused; parameters that the text does not
 // use are not, because other expressions of the request may use them: Bind sees them all.
+func ParseCondition(text string, params Params) (*Condition, error) {
+	return parseCondition(formCondition, text, params)
+}
+
+// ParseFilter reads a FilterExpression: ParseCondition with the other name in its errors.
 func ParseFilter(text string, params Params) (*Condition, error) {
 	return parseCondition(formFilter, text, params)
 }

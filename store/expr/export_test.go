@@ -1,10 +1,5 @@
 package expr
 
-// ParseCondition reads a ConditionExpression alone.
-func ParseCondition(text string, params Params) (*Condition, error) {
-	return parseCondition(formCondition, text, params)
-}
-
 // ParseKeyCondition reads a KeyConditionExpression alone.
 func ParseKeyCondition(text string, params Params, key *Key) (KeyRange, error) {
 	if err := params.Check(); err != nil {
