@@ -22,8 +22,8 @@ import (
 var added embed.FS
 
 const (
-	bolt  = "go.etcd.io/bbolt"
-	store = "github.com/touchline/touchline/store"
+	bolt = "go.etcd.io/bbolt"
+	disk = "github.com/touchline/touchline/store/internal/disk"
 )
 
 // patch is what is done to one package.
@@ -40,7 +40,7 @@ func patches() []patch {
 			"(File).Write", "(File).WriteAt", "(File).Sync", "(File).Truncate",
 			"OpenFile", "Rename", "Link", "Remove", "Mkdir",
 		}},
-		{pkg: store, adds: "store.go.txt", renames: []string{"allocate", "fillHoles"}},
+		{pkg: disk, adds: "disk.go.txt", renames: []string{"Allocate", "FillHoles"}},
 		{
 			pkg: bolt, adds: "bbolt.go.txt", renames: []string{"fdatasync"},
 			ordered: map[string][]string{"bucket.go": {"b.buckets", "b.nodes"}},
