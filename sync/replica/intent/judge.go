@@ -94,7 +94,7 @@ func (e *Entry) judgeMark(item attr.Item, side Sidecar, f facts, env Env) (verdi
 // closedBefore decides about an entry whose mark was closed: the answer was lost, or this process has forgotten the decision.
 // That it is not on this item says nothing about the one in whose place this may have come.
 func (e *Entry) closedBefore(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
-	if side.Life == foreignSign+e.writeID(env.Node) {
+	if e.labels(side.Life, env.Node) {
 		side.Life = "" // closing has named it
 	}
 	if f.unsure {
@@ -194,7 +194,7 @@ func (e *Entry) refused(item attr.Item, side Sidecar, f facts, env Env) (verdict
 func (e *Entry) refusedUnsure(item attr.Item, side Sidecar, f facts, env Env) (v verdict, d decision, ok bool) {
 	on := e.Life.on(item, side)
 	switch {
-	case on && e.Life.Kind == LifeForeign && e.Life.ID == "" && !e.untouched(item):
+	case on && e.Life.Kind == LifeForeign && e.Life.ID == "": // a foreign Put may have put this in the place of what it was applied to
 		return verdictDecided, conflict(CodeUnknown, textUnknown), true
 	case on:
 		return 0, decision{}, false

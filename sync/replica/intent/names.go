@@ -73,6 +73,18 @@ func maker(life string) (node string, seq uint64, ok bool) {
 // foreignSign begins the label of a life that no node of ours made.
 const foreignSign = "~"
 
+// label names a foreign life on which the entry is the first of ours to write. It has the instant of the send: an earlier send may
+// have named a life that a foreign Put has ended since, and whoever has written on that one would take this one for it.
+func (e *Entry) label(env Env) string {
+	return foreignSign + e.writeID(env.Node) + "." + strconv.FormatInt(env.Now.UnixMilli(), 36)
+}
+
+// labels reports whether a label is one that the entry gives; earlier versions gave it without an instant.
+func (e *Entry) labels(life, node string) bool {
+	rest, ok := strings.CutPrefix(life, foreignSign+e.writeID(node))
+	return ok && (rest == "" || rest[0] == '.')
+}
+
 // foreign reports whether a value of _c, or none, is that of an item that no node of ours made.
 func foreign(life string) bool { return life == "" || strings.HasPrefix(life, foreignSign) }
 

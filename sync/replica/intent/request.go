@@ -207,7 +207,7 @@ func (r *request) put(e *Entry, known Known, env Env) {
 		side = known.Side.kept(prunable(known, env), env)
 		side.Life, side.Count = e.Life.ID, known.Side.Count+1
 		if e.Life.ID == "" {
-			side.Life = foreignSign + e.writeID(env.Node)
+			side.Life = e.label(env)
 		}
 	}
 	r.fenceGuard(e)

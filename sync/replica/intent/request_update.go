@@ -23,7 +23,7 @@ func (r *request) update(e *Entry, known Known, env Env) {
 	case e.Life.Kind == LifeNone:
 		r.begin(e.lifeID(env.Node))
 	case e.Life.Kind == LifeForeign && e.Life.ID == "":
-		r.begin(foreignSign + e.writeID(env.Node))
+		r.begin(e.label(env))
 		if e.Unsure {
 			r.unchanged(e.Was)
 		}
@@ -157,7 +157,7 @@ func labelCall(e *Entry, env Env) Call {
 	r := &request{call: Call{Op: store.OpUpdate, Table: e.Table, Key: e.Key}}
 	r.own(e, false)
 	r.lifeGuard(e, Life{Kind: LifeForeign}, env)
-	r.call.Update = "SET " + r.name("#c", AttrLife) + " = " + r.value(":d", attr.S(foreignSign+e.writeID(env.Node)))
+	r.call.Update = "SET " + r.name("#c", AttrLife) + " = " + r.value(":d", attr.S(e.label(env)))
 	return r.done()
 }
 
@@ -167,7 +167,7 @@ func closeCall(e *Entry, on Life, env Env) Call {
 	r.markGuard(e, env)
 	r.lifeGuard(e, on, env)
 	if on.ID == "" {
-		r.begin(foreignSign + e.writeID(env.Node))
+		r.begin(e.label(env))
 	}
 	r.count()
 	r.sets = append(r.sets, "#a = "+r.value(":x", e.closedMark()))

@@ -7,15 +7,14 @@ func (t *taking) labelled() {
 	err := t.ans.Err
 	if err == nil {
 		t.sees(t.ans.Image)
-		t.e.Label = foreignSign + t.e.writeID(t.env.Node)
+		t.e.Label = t.ans.Image[AttrLife].Str()
 		t.e.Life.ID = t.e.Label
 		return
 	}
 	switch err.Class {
 	case ConditionFailed:
 		t.sees(err.Old)
-		label := foreignSign + t.e.writeID(t.env.Node)
-		if err.Old[AttrLife].Str() == label { // an earlier answer was lost
+		if label := err.Old[AttrLife].Str(); t.e.labels(label, t.env.Node) { // an earlier answer was lost
 			t.e.Label, t.e.Life.ID = label, label
 			return
 		}
