@@ -201,7 +201,7 @@ func TestFixtureCacheLeavesPlayersOut(t *testing.T) {
 
 // What a live tick pays for keeping the reply: the text of a real match, ready to be written.
 func BenchmarkCachedFixture(b *testing.B) {
-	raw, err := os.ReadFile(filepath.Join("sportmonks", "testdata", "reply-71344.json"))
+	raw, err := os.ReadFile(filepath.Join("..", "sportmonks", "testdata", "reply-71344.json"))
 	if err != nil {
 		b.Fatal(err)
 	}
