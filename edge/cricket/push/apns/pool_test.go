@@ -33,15 +33,17 @@ func TestStreamLimits(t *testing.T) {
 	}
 	for _, limit := range []int{1000, 1, 7, 100} {
 		r.box.SetStreams(limit)
+		send := func(token string) {
+			p := r.push()
+			p.Token = token
+			if res := r.Send(t.Context(), p); res.Action != Accepted {
+				t.Errorf("limit %d: %+v", limit, res)
+			}
+		}
+		send(tokens[0]) // its answer comes behind the SETTINGS: net/http may write one request more while it takes note of them
 		var wg sync.WaitGroup
-		for _, token := range tokens {
-			wg.Go(func() {
-				p := r.push()
-				p.Token = token
-				if res := r.Send(t.Context(), p); res.Action != Accepted {
-					t.Errorf("limit %d: %+v", limit, res)
-				}
-			})
+		for _, token := range tokens[1:] {
+			wg.Go(func() { send(token) })
 		}
 		wg.Wait()
 		r.pass()
