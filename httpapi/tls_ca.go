@@ -3,14 +3,12 @@ package httpapi
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"net/http"
 	"strings"
 	"text/template"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
-	"rsc.io/qr"
 
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/certs"
@@ -53,23 +51,12 @@ func (s *Server) getCAPage(c *gin.Context, ca *certs.CA) error {
 
 // getCACode is a QR code of the page's address.
 func (s *Server) getCACode(c *gin.Context, _ *certs.CA) error {
-	code, err := qr.Encode("http://"+s.lanAddress(c.Request)+pathCA, qr.M)
+	code, err := page.QR("http://"+s.lanAddress(c.Request)+pathCA, "")
 	if err != nil {
 		return err
 	}
-	const quiet = 4 // modules of white around it, as readers want
-	var path strings.Builder
-	for y := range code.Size {
-		for x := range code.Size {
-			if code.Black(x, y) {
-				fmt.Fprintf(&path, "M%d %dh1v1h-1z", x+quiet, y+quiet)
-			}
-		}
-	}
-	side := code.Size + 2*quiet
 	c.Header("Cache-Control", "no-store")
-	c.Data(http.StatusOK, "image/svg+xml", fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" shape-rendering="crispEdges">`+
-		`<path fill="#fff" d="M0 0h%dv%dH0z"/><path d="%s"/></svg>`, side, side, side, side, path.String()))
+	c.Data(http.StatusOK, "image/svg+xml", []byte(code.SVG))
 	return nil
 }
 
