@@ -113,8 +113,7 @@ func (s *Server) limitFailure(c *gin.Context, credentials string) error {
 	return s.limitBy(c, s.limits.Load().proxies.failureBuckets(c.Request, credentials)...)
 }
 
-// limitBy takes a request out of buckets, and says with the answer how the emptiest stands
-// (draft-ietf-httpapi-ratelimit-headers, version 3).
+// limitBy takes a request out of the buckets of the application that it is for, or the node's.
 func (s *Server) limitBy(c *gin.Context, names ...string) error {
 	b := s.limits.Load().buckets
 	if m := s.appAt(c.Request.URL.Path); m != nil && m.buckets != nil {
@@ -123,9 +122,31 @@ func (s *Server) limitBy(c *gin.Context, names ...string) error {
 	if b == nil {
 		return nil
 	}
+	return b.limit(c, s.wall.Now(), names...)
+}
+
+// Limited has each user, key or address use a route so often a minute, besides what the application allows them.
+func Limited(perMinute int, do Handler) (Handler, error) {
+	b, err := newBuckets(RateConfig{PerMinute: perMinute, Burst: perMinute})
+	if err != nil {
+		return nil, err
+	}
+	return func(c *gin.Context) error {
+		s := serverOf(c)
+		who, _ := Identity(c)
+		if err := b.limit(c, s.wall.Now(), bucketOf(s.limits.Load().proxies.client(c.Request), who)); err != nil {
+			return err
+		}
+		return do(c)
+	}, nil
+}
+
+// limit takes a request out of buckets, and says with the answer how the emptiest stands
+// (draft-ietf-httpapi-ratelimit-headers, version 3).
+func (b *buckets) limit(c *gin.Context, now time.Time, names ...string) error {
 	allowed, least, longest, wait := true, b.burst, time.Duration(0), time.Duration(0)
 	for _, name := range names {
-		ok, left, full, next := b.take(name, s.wall.Now())
+		ok, left, full, next := b.take(name, now)
 		allowed = allowed && ok
 		least, longest, wait = min(least, left), max(longest, full), max(wait, next)
 	}

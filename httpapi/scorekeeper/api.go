@@ -33,16 +33,20 @@ type api struct{ Config }
 // New makes the application's part of a server.
 func New(c Config) (httpapi.App, error) {
 	a := &api{Config: c}
+	guess, err := httpapi.Limited(guessesPerMinute, ofUser(a.postGuess))
 	return httpapi.App{
-		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, SignIn: httpapi.SignIn{Anonymous: "wordle_session"},
-	}, nil
+		Routes: a.routes(guess), OpenAPI: document, Problem: problem, Topics: a.topicOf, SignIn: httpapi.SignIn{Anonymous: "wordle_session"},
+	}, err
 }
 
-func (a *api) routes() []httpapi.Route {
+// guessesPerMinute is how often a player, or an address with guests, may guess.
+const guessesPerMinute = 30
+
+func (a *api) routes(guess httpapi.Handler) []httpapi.Route {
 	return []httpapi.Route{
 		{Method: "GET", Path: "/health", Access: httpapi.Public, Do: getHealth, Quiet: true},
 		{Method: "POST", Path: "/session", Access: httpapi.Optional, Do: postSession},
-		{Method: "POST", Path: "/guess", Access: httpapi.Guest, Do: ofUser(a.postGuess)},
+		{Method: "POST", Path: "/guess", Access: httpapi.Guest, Do: guess},
 		{Method: "GET", Path: "/game/:date", Access: httpapi.Guest, Do: ofUser(a.getGame)},
 
 		{Method: "GET", Path: "/history", Access: httpapi.User, Do: ofUser(a.getHistory)},

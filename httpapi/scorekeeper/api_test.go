@@ -245,3 +245,24 @@ func TestNoWordBeforeTheEnd(t *testing.T) {
 	}
 	r.want(200, `"answer":"fjord"`, "u1", "POST", "/guess", guessBody("vexed"))
 }
+
+// A player may guess 30 times a minute, whatever comes of it; another one is not kept from it.
+func TestGuessesPerMinute(t *testing.T) {
+	r := newRig(t)
+	r.answer(day, "manna")
+	n := 0
+	for ; n < 10*guessesPerMinute; n++ { // a machine that is slow earns one every two seconds
+		w := r.ask("u1", "POST", "/guess", guessBody("qqqqq"))
+		if w.Code == http.StatusTooManyRequests {
+			if !strings.Contains(w.Body.String(), `"code":"RATE_LIMITED"`) || w.Header().Get("Retry-After") == "" {
+				t.Errorf("%s, Retry-After %q", w.Body, w.Header().Get("Retry-After"))
+			}
+			break
+		}
+	}
+	if n < guessesPerMinute || n == 10*guessesPerMinute {
+		t.Errorf("refused after %d guesses", n)
+	}
+	r.want(200, "", "u1", "GET", "/game/"+day, "")
+	r.want(200, "", "u2", "POST", "/guess", guessBody("crane"))
+}
