@@ -11,7 +11,7 @@ import (
 
 // taking is the update of whoever takes a lock. A fence that starts anew, because the record was deleted or never
 // had one, starts at the time: above whatever it was before.
-const taking = "SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, " +
+const taking = "SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, renewals = :none, " +
 	"fence = if_not_exists(fence, :start) + :one"
 
 // The ways to take a lock.
@@ -22,10 +22,13 @@ const (
 	ifLapsed = "attribute_not_exists(rvn) AND expiresAt < :now AND expiresAt = :seen AND holder = :h"
 )
 
-// What a holder does with its lock. Not conditional on rvn: after a lost answer the holder does not know it.
+// What a holder does with its lock. Not conditional on rvn: after a lost answer the holder does not know it. Renewals are
+// numbered instead: a late copy of one would put back rvn and expiresAt that another node has seen, to which the lock
+// would then have stood still since.
 const (
 	ifHeld    = "holder = :me AND fence = :f"
-	renewing  = "SET expiresAt = :expires, rvn = :rvn, ttlMs = :ttl"
+	ifNewer   = ifHeld + " AND (attribute_not_exists(renewals) OR renewals < :n)"
+	renewing  = "SET expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, renewals = :n"
 	raising   = "SET fence = :to, rvn = :rvn"
 	releasing = "SET expiresAt = :zero, rvn = :rvn"
 )
@@ -39,6 +42,7 @@ func (m *Manager) take(key, condition string, values attr.Item, now Instant) Cha
 		":ttl":     attr.Int(m.ttl.Milliseconds()),
 		":start":   attr.Int(m.firstFence(now)),
 		":one":     attr.Int(1),
+		":none":    attr.Int(0),
 	}
 	maps.Copy(all, values)
 	return Change{Key: key, Update: taking, Condition: condition, Values: all}
@@ -60,11 +64,15 @@ func (m *Manager) held(key string, fence int64, update string, values attr.Item)
 	return Change{Key: key, Update: update, Condition: ifHeld, Values: all}
 }
 
-func (m *Manager) renewal(key string, fence int64, now Instant) Change {
-	return m.held(key, fence, renewing, attr.Item{
+// renewal builds the n-th renewal under a fence.
+func (m *Manager) renewal(key string, fence, n int64, now Instant) Change {
+	c := m.held(key, fence, renewing, attr.Item{
 		":expires": attr.Int(m.serverMillis(now) + m.ttl.Milliseconds()),
 		":ttl":     attr.Int(m.ttl.Milliseconds()),
+		":n":       attr.Int(n),
 	})
+	c.Condition = ifNewer
+	return c
 }
 
 func (m *Manager) raise(key string, fence, to int64) Change {

@@ -19,6 +19,7 @@ type Lease struct {
 	cancel context.CancelCauseFunc
 
 	io   chan struct{} // of one place, for one request at a time: a renewal must not overtake a release
+	sent int64         // renewals that may have left; of whoever has the place
 	kept bool          // Run has it; guarded by the manager's mu
 
 	mu    sync.Mutex
@@ -151,7 +152,8 @@ func (l *Lease) renew(ctx context.Context) error {
 			return err
 		}
 		sent := l.m.times.Now()
-		r, err := l.m.update(ctx, l.m.renewal(l.key, l.Fence(), sent))
+		l.sent++
+		r, err := l.m.update(ctx, l.m.renewal(l.key, l.Fence(), l.sent, sent))
 		failed, refused := errors.AsType[*ConditionFailedError](err)
 		switch {
 		case err == nil:

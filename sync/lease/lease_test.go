@@ -77,14 +77,15 @@ func TestExpressions(t *testing.T) {
 	w.pass(ttl) // the lease runs out
 	a.waits()
 	want := [][2]string{
-		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :start) + :one",
+		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, renewals = :none, fence = if_not_exists(fence, :start) + :one",
 			"attribute_not_exists(lockKey) OR expiresAt = :zero"},
-		{"SET expiresAt = :expires, rvn = :rvn, ttlMs = :ttl", "holder = :me AND fence = :f"},
+		{"SET expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, renewals = :n",
+			"holder = :me AND fence = :f AND (attribute_not_exists(renewals) OR renewals < :n)"},
 		{"SET fence = :to, rvn = :rvn", "holder = :me AND fence = :f"},
 		{"SET expiresAt = :zero, rvn = :rvn", "holder = :me AND fence = :f"},
-		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :start) + :one",
+		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, renewals = :none, fence = if_not_exists(fence, :start) + :one",
 			"rvn = :seen AND holder = :h AND expiresAt = :e"},
-		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :start) + :one",
+		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, renewals = :none, fence = if_not_exists(fence, :start) + :one",
 			"attribute_not_exists(rvn) AND expiresAt < :now AND expiresAt = :seen AND holder = :h"},
 	}
 	var got [][2]string

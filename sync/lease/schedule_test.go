@@ -115,6 +115,36 @@ func TestAnswerToRenewalLost(t *testing.T) {
 	}
 }
 
+// A late copy of a renewal does not put the record back to what another node has seen before: it would take the lock for one that
+// has stood still since, and have it while its holder works.
+func TestLateCopyOfRenewal(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.node("a"), w.node("b")
+	l := a.acquire()
+	a.link.fault = "late"
+	if err := l.renew(t.Context()); !errors.Is(err, errLost) {
+		t.Fatal(err)
+	}
+	for range 3 {
+		a.link.late = append(a.link.late, a.link.sent[len(a.link.sent)-1])
+		w.pass(3 * time.Second)
+		if err := l.renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b.refused()
+	}
+	before := w.record()
+	a.link.arrive(t.Context())
+	if now := w.record(); !attr.EqualItems(now, before) {
+		t.Errorf("the late copies made it %v, it was %v", now, before)
+	}
+	w.pass(2 * time.Second)
+	b.refused()
+	if err := l.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
 // The deadline counts from before the renewal was sent, not from its answer.
 func TestSlowRenewal(t *testing.T) {
 	w := newWorld(t)
