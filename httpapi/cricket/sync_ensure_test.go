@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -132,16 +132,15 @@ func TestPagesAndStreamsEnsureEvents(t *testing.T) {
 			return nil
 		}
 	})
-	srv := httptest.NewServer(r.server.Handler())
-	defer srv.Close()
+	address, _ := web.Run(t, r.server) // waits for its streams at the end
 	for _, ask := range []string{"/cricket/-/matches/7", "/cricket/-/matches/7/overs", "/_/stream?app=cricket&page=7", "/cricket/matches/7/stream"} {
 		count.Store(0)
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+ask, nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+ask, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Header.Set("Authorization", "Bearer u1")
-		resp, err := srv.Client().Do(req)
+		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
