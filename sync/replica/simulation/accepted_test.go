@@ -62,6 +62,14 @@ func (b *book) unsentThere(e *simcloud.Effect, entry, lane string) bool {
 	return a != nil && !a.gone && a.id != "" && b.lastN[lane] <= b.back[e.By] && len(b.effects[entry]) == 0 && b.first[a.id] == e.N
 }
 
+// ofLostTime tells of an entry that its node was put back to before it was written, while a copy of it was on its way. Accepted:
+// nothing that the node has tells of it, so nothing closes it, and it may come behind what was written since. Where a mark that the
+// node has left since is still there it is to refuse it, and so are the rows where it was answered: then it is no first effect.
+func (b *book) ofLostTime(e *simcloud.Effect, entry, item string) bool {
+	a, left := b.bySeq[entry], b.goesOn[entry+" "+item]
+	return a != nil && a.gone && left > 0 && left <= b.back[e.By]+1 && len(b.effects[entry]) == 0 && e.Old[intent.AttrMark+e.By].IsZero()
+}
+
 // writtenAt is how far a node has come with what it wrote on an item, in the order in which it was written: what waited
 // when a timeline was lost, and was not sent there, has an effect under a number above those of writes made after it.
 type writtenAt struct {

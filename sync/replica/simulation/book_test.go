@@ -300,7 +300,7 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	}
 	last := b.last[lane]
 	accepted := closes || // it shows nobody anything: the queue of a restored snapshot may do so late
-		b.unsentThere(e, entry, lane) || b.behindRenumbered(e, lane, seq) || b.copied(e, entry, item) || b.forgotten(e, entry, item, lane, seq)
+		b.ofLostTime(e, entry, item) || b.unsentThere(e, entry, lane) || b.behindRenumbered(e, lane, seq) || b.copied(e, entry, item) || b.forgotten(e, entry, item, lane, seq)
 	if strict && last > seq && !accepted {
 		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
 	}

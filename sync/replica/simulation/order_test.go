@@ -189,3 +189,71 @@ func TestOrderOfACreateWhoseClosingIsForgotten(t *testing.T) {
 		})
 	}
 }
+
+// A copy of what was written in a lost time comes behind what its node has written since: nothing tells the node of it.
+func TestOrderOfACopyFromALostTime(t *testing.T) {
+	const (
+		lost  = uint64(5)<<40 + 102
+		later = uint64(7)<<40 + 37
+		mark  = "n4 5497558138982.316972571"
+		life  = "n4.5.5497558138982"
+	)
+	for name, c := range map[string]struct {
+		kept   bool // the disk that its machine is put back to has it
+		twice  bool // it had its effect before, and a foreign writer knows nothing of it
+		again  bool // it is sent once more after that
+		marked bool // the item has the later mark of its node
+		broken bool
+	}{
+		"a copy":                        {},
+		"its node still has it":         {kept: true, broken: true},
+		"it had come before":            {twice: true, broken: true},
+		"its node sends it":             {again: true, broken: true},
+		"a later mark is to refuse it":  {marked: true, broken: true},
+		"its node has it, and sends it": {kept: true, again: true, broken: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &sim{plain: true}
+			s.net = simcloud.NewNetwork(nil, nil, 1)
+			s.book = newBook(s)
+			b := s.book
+			b.issued["n4.222"], b.issued["n3.265"] = true, true
+			b.acknowledge(&act{node: "n4", seq: lost, table: "items", key: pk("i3"), op: store.OpPut, id: "n4.222"})
+			image := func(id, life string) attr.Item {
+				return attr.Item{"pk": attr.S("i3"), "v": attr.S(id), intent.AttrLife: attr.S(life)}
+			}
+			effect := func(by, mark string, op store.Op, was, is attr.Item) {
+				b.effect(&simcloud.Effect{N: b.latest + 1, Table: "items", Key: pk("i3"), Op: op, Old: was, New: is, By: by, Mark: mark})
+			}
+			sends := func() { b.sends(mark, &intent.Call{Op: store.OpPut, Table: "items", Key: pk("i3")}) }
+			sends()
+			if c.twice {
+				effect("n4", mark, store.OpPut, nil, image("n4.222", life))
+				effect("n3", "n3 4398046511199.1", store.OpDelete, image("n4.222", life), nil)
+			}
+			d := disk{acts: map[*act]bool{}}
+			if c.kept {
+				d.acts[b.acts[0]] = true
+			}
+			b.putBack("n4", d)
+			was := image("n3.265", "n3.4.4398046511200")
+			effect("n3", "n3 4398046511200.396833782", store.OpUpdate, nil, was)
+			if c.marked {
+				there := image("n3.265", "n3.4.4398046511200")
+				there[intent.AttrMark+"n4"] = attr.Int(int64(later))
+				effect("n4", fmt.Sprintf("n4 %d.683411595", later), store.OpUpdate, was, there)
+				was = there
+			} else {
+				effect("n4", fmt.Sprintf("n4 %d.683411595", later), store.OpDelete, was, nil)
+				was = nil
+			}
+			if c.again {
+				sends()
+			}
+			effect("n4", mark, store.OpPut, was, image("n4.222", life))
+			if s.broken() != c.broken {
+				t.Errorf("violated: %v", s.failed)
+			}
+		})
+	}
+}
