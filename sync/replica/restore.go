@@ -207,7 +207,7 @@ func (r *Replica) lookAt(ctx context.Context, table string) error {
 	}
 	switch {
 	case !known || was.ID == "":
-		if sent, err := r.sentSince(ctx, table, state.RestoredAt); err != nil || sent {
+		if sent, err := r.sentBefore(ctx, table, &state); err != nil || sent {
 			if err == nil { // before it was first looked at
 				err = r.becameAnother(ctx, table, &was, state)
 			}
@@ -226,18 +226,28 @@ func (r *Replica) lookAt(ctx context.Context, table string) error {
 	return nil
 }
 
-// sentSince reports whether anything was sent to a restored table of whose restore nobody can tell which was first, or a
-// lost timeline may have sent what waits: the row that proves it is in another table.
-func (r *Replica) sentSince(ctx context.Context, table string, restored time.Time) (sent bool, err error) {
-	if restored.IsZero() {
-		return false, nil
+// madeAfter is for how long before a table was made its writes have to be acknowledged, to show that there was another one: servers'
+// clocks differ.
+const madeAfter = time.Minute
+
+// sentBefore reports whether a table that is looked at for the first time has become another one since something was sent to it.
+// Of a restored one nobody can tell which was first, and a lost timeline may have sent what waits: the row that proves it is in
+// another table. One that was made later than what it has acknowledged is not the one that did.
+func (r *Replica) sentBefore(ctx context.Context, table string, state *remote.TableState) (sent bool, err error) {
+	anew := state.RestoredAt.IsZero()
+	from, until := state.RestoredAt.Add(-restoreSlack), state.CreatedAt.Add(-madeAfter)
+	if anew {
+		from = time.Time{}
 	}
 	err = r.store.View(ctx, func(tx *store.Tx) error {
-		err := outbox.EachReplayed(tx, restored.Add(-restoreSlack), func(_ time.Time, entries []*intent.Entry) (bool, error) {
+		err := outbox.EachReplayed(tx, from, func(at time.Time, entries []*intent.Entry) (bool, error) {
+			if anew && !at.Before(until) {
+				return false, nil
+			}
 			sent = slices.ContainsFunc(entries, func(e *intent.Entry) bool { return e.Table == table })
 			return !sent, nil
 		})
-		if sent || err != nil {
+		if sent || err != nil || anew {
 			return err
 		}
 		sent, err = r.waitsSentTo(tx, table)

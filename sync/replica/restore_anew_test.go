@@ -1,9 +1,13 @@
 package replica
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // What is withdrawn of a table that was made anew, and is absent there because of that, is withdrawn when all have sent again
@@ -39,4 +43,39 @@ func TestDeletedFromATableMadeAnew(t *testing.T) {
 			t.Error("it is back")
 		}
 	})
+}
+
+// A table that was made anew before a node could first look at it is known by what the node has had acknowledged before that: what
+// it lacks was not deleted. One that is as old as what it has acknowledged is the one that did.
+func TestMadeAnewBeforeTheFirstLook(t *testing.T) {
+	for _, anew := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			c, n := opened(t, scanTeams(20*time.Second))
+			c.refuse(intent.Throttled, func(op, table string) bool { return op == "table" && table == "teams" })
+			made := remote.TableState{ID: "teams-first", CreatedAt: time.Now()}
+			c.set(func() { c.state["teams"] = made })
+			stop := n.run(t)
+			letPass(time.Minute)
+			n.put(t, "teams", team("x", 1))
+			letPass(10 * time.Minute)
+			n.cloudHas(t, teams{"x": 1})
+			if anew {
+				c.makeAnew(t)
+			}
+			c.heal()
+			letPass(3 * time.Minute)
+			if stopped := slices.ContainsFunc(n.status(t).Tables, func(s TableStatus) bool {
+				return s.Table == "teams" && s.Stopped != nil
+			}); stopped != anew {
+				t.Fatalf("anew: %t, and the table is stopped: %t", anew, stopped)
+			}
+			n.sees(t, "x", team("x", 1))
+			stop()
+			n = n.again(t)
+			defer n.run(t)()
+			letPass(3 * time.Minute)
+			n.cloudHas(t, teams{"x": 1})
+			n.recorded(t, 0)
+		})
+	}
 }
