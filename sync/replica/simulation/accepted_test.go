@@ -307,3 +307,28 @@ func (b *book) lostBelow(l *simLife, key attr.Item, id string) bool {
 	restored := b.backs[len(b.backs)-1].when
 	return slices.ContainsFunc(b.states[item], func(s stateAt) bool { return !s.there && !s.at.Before(restored) })
 }
+
+// readThenLost tells of an item of a transaction that another's later one was on it when the cloud was restored. Accepted: a node
+// that had read that one's half by then shows it until its writer has sent it again, and of its own transaction, which is put
+// back, the half whose item it had not read again (DESIGN, Limits).
+func (b *book) readThenLost(key attr.Item, id string, shown attr.Item) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.backs) == 0 {
+		return false
+	}
+	restored, item := b.backs[len(b.backs)-1].when, "pairs "+keyText(key)
+	ours, over := false, false
+	for _, im := range b.images[item] {
+		if !im.at.Before(restored) {
+			break
+		}
+		switch im.text {
+		case imageText(attr.Item{"pk": key["pk"], "v": attr.S(id)}):
+			ours, over = true, false
+		default:
+			over = over || ours && im.text == imageText(shown)
+		}
+	}
+	return over
+}

@@ -72,6 +72,7 @@ type effectAt struct {
 
 type imageAt struct {
 	n    uint64
+	at   time.Time
 	text string
 }
 
@@ -249,7 +250,7 @@ func (b *book) effect(e *simcloud.Effect) {
 	b.changed[e.Table][item] = changeAt{n: e.N, key: e.Key}
 	b.becomes(e, item)
 	shown, _ := intent.Split(e.New)
-	b.images[item] = append(b.images[item], imageAt{n: e.N, text: imageText(shown)})
+	b.images[item] = append(b.images[item], imageAt{n: e.N, at: e.At, text: imageText(shown)})
 	b.values(e)
 	if e.By == "restore" {
 		b.rewind(e, item)

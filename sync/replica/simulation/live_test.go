@@ -164,9 +164,10 @@ func (b *book) pair(l *simLife, p int) {
 	for _, half := range []struct {
 		here attr.Item
 		not  attr.Item // the key of the other
-	}{{one, right}, {other, left}} {
+		over attr.Item // and what is shown of that
+	}{{one, right, other}, {other, left, one}} {
 		id := half.here["v"].Str()
-		if b.waits(l, "pairs "+half.here["pk"].Str(), id) && !b.lostBelow(l, half.not, id) {
+		if b.waits(l, "pairs "+half.here["pk"].Str(), id) && !b.lostBelow(l, half.not, id) && !b.readThenLost(half.not, id, half.over) {
 			b.s.violate("%s sees half of its own transaction: %s and %s", l.n.name, tell(one), tell(other))
 		}
 	}

@@ -1,12 +1,14 @@
 package simulation_test
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
 
@@ -115,6 +117,41 @@ func TestHalfOfATransactionOnWhatIsLost(t *testing.T) {
 					t.Errorf("violated: %v", s.failed)
 				}
 			})
+		})
+	}
+}
+
+// Another's later half is seen beside the own other half where a restore took both away after it was read, and nowhere else.
+func TestHalfOfATransactionThatWasReadThenLost(t *testing.T) {
+	restored := time.Unix(1e9, 0)
+	for _, tt := range []struct {
+		name     string
+		restored bool
+		later    time.Duration // of the other's, before the restore
+		first    bool          // the other's came before the own
+		want     bool
+	}{
+		{name: "read, then lost", restored: true, later: time.Second, want: true},
+		{name: "no restore", later: time.Second},
+		{name: "since the restore", restored: true, later: -time.Second},
+		{name: "the own one was over it", restored: true, later: time.Second, first: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBook(&sim{TB: t})
+			if tt.restored {
+				b.backs = []cloudBack{{when: restored}}
+			}
+			image := func(id string) attr.Item { return attr.Item{"pk": attr.S("p2-right"), "v": attr.S(id)} }
+			ids := []string{"mine", "theirs"}
+			if tt.first {
+				slices.Reverse(ids)
+			}
+			for i, at := range []time.Duration{time.Minute, tt.later} {
+				b.images["pairs p2-right"] = append(b.images["pairs p2-right"], imageAt{at: restored.Add(-at), text: imageText(image(ids[i]))})
+			}
+			if got := b.readThenLost(pk("p2-right"), "mine", image("theirs")); got != tt.want {
+				t.Errorf("accepted: %t", got)
+			}
 		})
 	}
 }
