@@ -36,7 +36,7 @@ func TestDropAndCreateAgain(t *testing.T) {
 	if specs := s.Tables(); len(specs) != 1 || specs[0].Name != "matches" {
 		t.Errorf("tables are %v", specs)
 	}
-	if err := s.CreateTable(t.Context(), balls()); err != nil {
+	if err := s.CreateTable(t.Context(), balls(), store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	if d, err := s.Describe("balls"); err != nil || d.ID == first.ID {
@@ -73,7 +73,7 @@ func TestJournalOfDroppedTable(t *testing.T) {
 		now = now.Add(25 * time.Minute)
 	}
 	drop(t, s, "balls")
-	if err := s.CreateTable(t.Context(), balls()); err != nil {
+	if err := s.CreateTable(t.Context(), balls(), store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	put(t, s, "balls", ball("final", 1, "runs", 100))

@@ -19,7 +19,7 @@ func local(spec store.TableSpec) store.TableSpec {
 func TestReset(t *testing.T) {
 	s := storetest.Open(t, local(matches()))
 	settings := store.TableSettings{Protected: true, Stream: store.ViewBoth, Tags: map[string]string{"of": "a test"}}
-	if err := s.CreateTableWith(t.Context(), local(balls()), settings); err != nil {
+	if err := s.CreateTable(t.Context(), local(balls()), settings); err != nil {
 		t.Fatal(err)
 	}
 	fillBalls(t, s, 2000)

@@ -67,7 +67,7 @@ func TestSettingsLastWithTheirTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := firstLife(t, path, store.Options{NoSync: true})
 	want := someSettings()
-	if err := s.CreateTableWith(t.Context(), balls(), want); err != nil {
+	if err := s.CreateTable(t.Context(), balls(), want); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Define(t.Context(), balls()); err != nil {
@@ -92,7 +92,7 @@ func TestSettingsLastWithTheirTable(t *testing.T) {
 		t.Errorf("a description is the store's own memory: %+v", again)
 	}
 	drop(t, s, "balls")
-	if err := s.CreateTable(t.Context(), balls()); err != nil {
+	if err := s.CreateTable(t.Context(), balls(), store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := describe(t, s, "balls").Settings; !reflect.DeepEqual(got, store.TableSettings{}) {
@@ -136,7 +136,7 @@ func TestSettingsChangeUnderTheWriter(t *testing.T) {
 // The units of an index go with it, and none are kept of what is no global index.
 func TestSettingsOfIndexes(t *testing.T) {
 	s := storetest.Open(t)
-	if err := s.CreateTableWith(t.Context(), balls(), someSettings()); err != nil {
+	if err := s.CreateTable(t.Context(), balls(), someSettings()); err != nil {
 		t.Fatal(err)
 	}
 	err := s.UpdateTable(t.Context(), store.TableChange{
@@ -160,7 +160,7 @@ func TestSettingsOfIndexes(t *testing.T) {
 
 func TestAProtectedTableStays(t *testing.T) {
 	s := storetest.Open(t)
-	if err := s.CreateTableWith(t.Context(), balls(), store.TableSettings{Protected: true}); err != nil {
+	if err := s.CreateTable(t.Context(), balls(), store.TableSettings{Protected: true}); err != nil {
 		t.Fatal(err)
 	}
 	wantFault(t, s.DropTable(t.Context(), "balls"), fault.Invalid, "validation")

@@ -70,7 +70,7 @@ func TestStreamOfADroppedTable(t *testing.T) {
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"),
 		store.Options{NoSync: true, Now: clk.now, JournalAge: time.Minute})
 	make1 := func() string {
-		if err := s.CreateTableWith(t.Context(), matches(), store.TableSettings{Stream: store.ViewKeys}); err != nil {
+		if err := s.CreateTable(t.Context(), matches(), store.TableSettings{Stream: store.ViewKeys}); err != nil {
 			t.Fatal(err)
 		}
 		return describe(t, s, "matches").ID
@@ -170,7 +170,7 @@ func TestPageOfStreams(t *testing.T) {
 		for i := range n {
 			spec := matches()
 			spec.Name = fmt.Sprintf("table-%03d", n-1-i)
-			if err := s.CreateTableWith(t.Context(), spec, store.TableSettings{Stream: store.ViewKeys}); err != nil {
+			if err := s.CreateTable(t.Context(), spec, store.TableSettings{Stream: store.ViewKeys}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -38,12 +38,7 @@ func (s *Store) Define(ctx context.Context, specs ...TableSpec) error {
 }
 
 // CreateTable makes a table; one of the name that is there already is fault.Conflict, code table_exists.
-func (s *Store) CreateTable(ctx context.Context, spec TableSpec) error {
-	return s.CreateTableWith(ctx, spec, TableSettings{})
-}
-
-// CreateTableWith is CreateTable with the settings of the table.
-func (s *Store) CreateTableWith(ctx context.Context, spec TableSpec, settings TableSettings) error {
+func (s *Store) CreateTable(ctx context.Context, spec TableSpec, settings TableSettings) error {
 	if err := errors.Join(spec.Check(), settings.Stream.Check()); err != nil {
 		return err
 	}

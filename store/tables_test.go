@@ -87,10 +87,10 @@ func TestCreateTableOnce(t *testing.T) {
 	now := time.Unix(1_563_096_600, 0).UTC()
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := storetest.OpenWith(t, path, store.Options{NoSync: true, Now: func() time.Time { return now }})
-	if err := s.CreateTable(t.Context(), balls()); err != nil {
+	if err := s.CreateTable(t.Context(), balls(), store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, s.CreateTable(t.Context(), balls()), fault.Conflict, "table_exists")
+	wantFault(t, s.CreateTable(t.Context(), balls(), store.TableSettings{}), fault.Conflict, "table_exists")
 	d, err := s.Describe("balls")
 	if err != nil || len(d.ID) != 36 || !d.Created.Equal(now) || d.Spec.Key != balls().Key || len(d.Indexes) != 2 {
 		t.Errorf("described as %+v, %v", d, err)
@@ -164,7 +164,7 @@ func TestSpecsThatAreNoTables(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := balls()
 			c.change(&spec)
-			err := storetest.Open(t).CreateTable(t.Context(), spec)
+			err := storetest.Open(t).CreateTable(t.Context(), spec, store.TableSettings{})
 			if c.says == "" {
 				if err != nil {
 					t.Error(err)

@@ -151,7 +151,7 @@ func (sim *tableSimulation) create(rt *rapid.T) {
 		ix := drawIndex(rt)
 		spec.Indexes, m.indexes[ix.Name] = []store.IndexSpec{ix}, ix
 	}
-	err := sim.s.CreateTable(sim.t.Context(), spec)
+	err := sim.s.CreateTable(sim.t.Context(), spec, store.TableSettings{})
 	if _, there := sim.tables[name]; there {
 		if !fault.Is(err, fault.Conflict) {
 			rt.Fatalf("created again: %v", err)

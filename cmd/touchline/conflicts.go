@@ -13,6 +13,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/httpapi/admin"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -40,13 +42,13 @@ const mostConflicts = 100
 
 func newConflictsList() *cobra.Command {
 	var f maintainFlags
-	var ask edge.ConflictAsk
+	var ask operator.ConflictAsk
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List conflicts, the newest first",
 		Args:  cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if all := edge.ConflictStates(); !slices.Contains(all, ask.State) {
+			if all := operator.ConflictStates(); !slices.Contains(all, ask.State) {
 				return cli.Misuse(cmd, fmt.Errorf("--state must be one of %s, not %q", strings.Join(all, ", "), ask.State))
 			}
 			if ask.Limit < 1 || ask.Limit > mostConflicts {
@@ -56,7 +58,7 @@ func newConflictsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			page, err := edge.AskConflicts(cmd.Context(), dir, ask)
+			page, err := edge.Ask(dir, func(a *admin.Client) (admin.ConflictList, error) { return a.Conflicts(cmd.Context(), ask) })
 			if err != nil {
 				return err
 			}
@@ -64,14 +66,14 @@ func newConflictsList() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&ask.State, "state", "open", "one of "+strings.Join(edge.ConflictStates(), ", "))
+	cmd.Flags().StringVar(&ask.State, "state", "open", "one of "+strings.Join(operator.ConflictStates(), ", "))
 	cmd.Flags().StringVar(&ask.Table, "table", "", "only conflicts of this table")
 	cmd.Flags().IntVar(&ask.Limit, "limit", 50, fmt.Sprintf("how many at most, up to %d", mostConflicts))
 	cmd.Flags().Uint64Var(&ask.Before, "before", 0, "only conflicts older than this number")
 	return cmd
 }
 
-func conflictLines(page *edge.ConflictList, state string) string {
+func conflictLines(page *admin.ConflictList, state string) string {
 	if len(page.Items) == 0 {
 		if state == "open" {
 			return "no open conflicts\n"
@@ -104,7 +106,7 @@ func newConflictsShow() *cobra.Command {
 				return err
 			}
 			for _, id := range ids {
-				c, err := edge.AskConflict(cmd.Context(), dir, id)
+				c, err := edge.Ask(dir, func(a *admin.Client) (operator.Conflict, error) { return a.Conflict(cmd.Context(), id) })
 				if err != nil {
 					return err
 				}
@@ -147,7 +149,7 @@ func newConflictsDecide(verb, short, long string) *cobra.Command {
 func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint64) error {
 	failed := 0
 	for _, id := range ids {
-		c, err := edge.DecideConflict(cmd.Context(), dir, id, verb)
+		c, err := edge.Ask(dir, func(a *admin.Client) (operator.Conflict, error) { return a.Decide(cmd.Context(), id, verb) })
 		if err == nil {
 			err = f.print(cmd, c, fmt.Sprintf("conflict %d: %s\n", c.ID, c.State))
 		}
@@ -206,7 +208,7 @@ func confirmed(cmd *cobra.Command, verb string, ids []string) (bool, error) {
 }
 
 // conflictText is a conflict in whole, for people.
-func conflictText(c *edge.Conflict) string {
+func conflictText(c *operator.Conflict) string {
 	s := newSheet()
 	s.row("conflict", fmt.Sprintf("%d (%s, %s)", c.ID, c.Kind, c.State))
 	s.row("at", instant(c.At))
@@ -229,7 +231,7 @@ func conflictText(c *edge.Conflict) string {
 	return s.String()
 }
 
-func conflictWrite(s *sheet, what string, w *edge.ConflictWrite) {
+func conflictWrite(s *sheet, what string, w *operator.ConflictWrite) {
 	s.gap()
 	s.row(what, w.WriteID+", "+instant(w.At)+fmt.Sprintf(", sent %s", times(w.Sent)))
 	s.row("table", w.Table)

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/httpapi/admin"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/cli"
 )
 
@@ -37,7 +39,7 @@ func newSyncStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			st, err := edge.AskSync(cmd.Context(), dir)
+			st, err := edge.Ask(dir, func(a *admin.Client) (operator.SyncStatus, error) { return a.Sync(cmd.Context()) })
 			if err != nil {
 				return err
 			}
@@ -82,7 +84,7 @@ func (s *sheet) String() string {
 }
 
 // syncText is the status for people: the sentence that matters, figures, and tables of what there is something to tell of.
-func syncText(st *edge.SyncStatus) string {
+func syncText(st *operator.SyncStatus) string {
 	if !st.Configured {
 		return "no cloud is configured (cloud.region): nothing is replicated\n"
 	}
@@ -114,7 +116,7 @@ func syncText(st *edge.SyncStatus) string {
 }
 
 // syncLine is the status in one sentence.
-func syncLine(st *edge.SyncStatus) string {
+func syncLine(st *operator.SyncStatus) string {
 	writes := counted(st.Waiting, "write")
 	switch st.State {
 	case "in_step":
@@ -136,7 +138,7 @@ func syncLine(st *edge.SyncStatus) string {
 }
 
 // heldBack counts the writes of tables that are stopped: they are not on their way before somebody acts.
-func heldBack(st *edge.SyncStatus) (n int) {
+func heldBack(st *operator.SyncStatus) (n int) {
 	for i := range st.Tables {
 		if st.Tables[i].Stopped != nil {
 			n += int(st.Tables[i].Waiting)
@@ -145,7 +147,7 @@ func heldBack(st *edge.SyncStatus) (n int) {
 	return n
 }
 
-func syncWaiting(st *edge.SyncStatus) string {
+func syncWaiting(st *operator.SyncStatus) string {
 	text := counted(st.Waiting, "write")
 	if !st.Unsynced.IsZero() {
 		text += fmt.Sprintf(", not in the cloud since %s (%s)", instant(st.Unsynced), time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
@@ -160,7 +162,7 @@ func syncWaiting(st *edge.SyncStatus) string {
 }
 
 // syncTables lists what waits where, and what is held.
-func syncTables(st *edge.SyncStatus) string {
+func syncTables(st *operator.SyncStatus) string {
 	s := newSheet()
 	if told := st.Told(); len(told) > 0 {
 		s.gap()

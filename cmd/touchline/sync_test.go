@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/httpapi/operator"
 )
 
 // The first line of a status is what people act on: what waits for a stopped table is not said to be on its way.
@@ -15,7 +15,7 @@ func TestSyncLineOfStoppedTables(t *testing.T) {
 		`{"state": "behind", "waiting": 2, "tables": [
 			{"table": "cricket-devices", "waiting": 0, "stopped": "its keys in the cloud are others"}, {"table": "cricket-teams", "waiting": 2}]}`: "behind: 2 writes in flight",
 	} {
-		var st edge.SyncStatus
+		var st operator.SyncStatus
 		if err := json.Unmarshal([]byte(status), &st); err != nil {
 			t.Fatal(err)
 		}

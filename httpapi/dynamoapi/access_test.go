@@ -116,7 +116,7 @@ func TestReservedNamesWithoutANode(t *testing.T) {
 	s := storetest.Open(t)
 	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
 	hidden := store.TableSpec{Name: "touchline-keys", Key: key, Policy: store.PolicyLocal, Why: "a test's", Internal: true}
-	if err := s.CreateTable(t.Context(), hidden); err != nil {
+	if err := s.CreateTable(t.Context(), hidden, store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	a := dynamoapi.New(dynamoapi.Config{Store: s})
@@ -130,7 +130,7 @@ func TestReservedNamesWithoutANode(t *testing.T) {
 func TestInternalTables(t *testing.T) {
 	s := storetest.Open(t)
 	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
-	if err := s.CreateTable(t.Context(), store.TableSpec{Name: "own", Key: key, Policy: store.PolicyLocal, Why: "a test's", Internal: true}); err != nil {
+	if err := s.CreateTable(t.Context(), store.TableSpec{Name: "own", Key: key, Policy: store.PolicyLocal, Why: "a test's", Internal: true}, store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	put := func(tx *store.Tx) error {

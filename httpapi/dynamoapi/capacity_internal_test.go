@@ -87,7 +87,7 @@ func inStore(t *testing.T, old, now attr.Item, watch func(*store.Tx)) {
 	s := storetest.Open(t)
 	spec := *billed()
 	spec.Policy, spec.Why = store.PolicyLocal, "a test's"
-	if err := s.CreateTable(t.Context(), spec); err != nil {
+	if err := s.CreateTable(t.Context(), spec, store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	err := s.Update(t.Context(), func(tx *store.Tx) (err error) {

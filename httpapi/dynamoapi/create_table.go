@@ -59,7 +59,7 @@ func (r *createTable) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.api.store.CreateTableWith(c, spec, settings); err != nil {
+	if err := c.api.store.CreateTable(c, spec, settings); err != nil {
 		return c.refuseHidden(spec.Name, err)
 	}
 	d, err := c.managed(&r.managedTable)

@@ -130,7 +130,7 @@ func TestFaultsDelayIndexes(t *testing.T) {
 func TestCostlyRequestsAreNamed(t *testing.T) {
 	s := storetest.Open(t)
 	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
-	if err := s.CreateTable(t.Context(), store.TableSpec{Name: "tab", Key: key, Policy: store.PolicyLocal, Why: "a test's"}); err != nil {
+	if err := s.CreateTable(t.Context(), store.TableSpec{Name: "tab", Key: key, Policy: store.PolicyLocal, Why: "a test's"}, store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer

@@ -19,7 +19,7 @@ func open(t testing.TB) *dynamoapi.API {
 	t.Helper()
 	s := storetest.Open(t)
 	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}, Sort: store.KeyAttr{Name: "sk", Type: store.KeyString}}
-	if err := s.CreateTable(t.Context(), store.TableSpec{Name: "tab", Key: key, Policy: store.PolicyLocal, Why: "a test's"}); err != nil {
+	if err := s.CreateTable(t.Context(), store.TableSpec{Name: "tab", Key: key, Policy: store.PolicyLocal, Why: "a test's"}, store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	return dynamoapi.New(dynamoapi.Config{Store: s})

@@ -249,7 +249,7 @@ func TestPartiQLOfIndexes(t *testing.T) {
 func TestPartiQLHidesTables(t *testing.T) {
 	s := storetest.Open(t)
 	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
-	if err := s.CreateTable(t.Context(), store.TableSpec{Name: "own", Key: key, Policy: store.PolicyLocal, Why: "a test's", Internal: true}); err != nil {
+	if err := s.CreateTable(t.Context(), store.TableSpec{Name: "own", Key: key, Policy: store.PolicyLocal, Why: "a test's", Internal: true}, store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	api := dynamoapi.New(dynamoapi.Config{Store: s})

@@ -82,7 +82,7 @@ func recordedTables(t *testing.T) *dynamoapi.API {
 		}},
 	} {
 		spec.Policy, spec.Why = store.PolicyLocal, "a test's"
-		if err := s.CreateTable(t.Context(), spec); err != nil {
+		if err := s.CreateTable(t.Context(), spec, store.TableSettings{}); err != nil {
 			t.Fatal(err)
 		}
 	}

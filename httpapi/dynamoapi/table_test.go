@@ -111,7 +111,7 @@ func TestListTablesInPages(t *testing.T) {
 	a, s := managed(t, time.Now)
 	if err := s.CreateTable(t.Context(), store.TableSpec{
 		Name: "own", Key: store.KeySpec{Partition: store.KeyAttr{Name: "a", Type: 'S'}}, Policy: store.PolicyLocal, Why: "a test's", Internal: true,
-	}); err != nil {
+	}, store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"ccc", "aaa", "zzz", "bbb"} {

@@ -249,7 +249,7 @@ func (a *application) openPush() error {
 		c.Channels, _ = sender.(push.Channels)
 	}
 	if h.Sync != nil {
-		c.Proofs, c.Rights = proofs{h.Sync}, rights{h.Leases, h.Leases.User()}
+		c.Proofs, c.Rights = h.Sync, rights{h.Leases, h.Leases.User()}
 	}
 	if a.push, err = push.New(c); err != nil {
 		return err

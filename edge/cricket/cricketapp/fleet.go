@@ -3,31 +3,10 @@ package cricketapp
 import (
 	"context"
 
-	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/cricket/matches"
-	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/sync/lease"
-	"github.com/touchline/touchline/sync/replica"
 )
-
-// proofs reports the outcome of the claims of alerts to push.
-type proofs struct{ sync app.Sync }
-
-// Proved implements push.Proofs.
-func (p proofs) Proved(ctx context.Context, seq uint64) (push.Proof, error) {
-	proof, err := p.sync.Proved(ctx, seq)
-	switch {
-	case err != nil:
-		return push.ProofPending, err
-	case proof == replica.ProofApplied:
-		return push.ProofApplied, nil
-	case proof == replica.ProofRefused:
-		return push.ProofRefused, nil
-	default:
-		return push.ProofPending, nil
-	}
-}
 
 // rights are the leases of matches as push knows them.
 type rights struct {

@@ -38,7 +38,7 @@ func open(t *testing.T, old ...string) *store.Store {
 	t.Helper()
 	s := storetest.OpenWith(t, t.TempDir()+"/touchline.db", store.Options{NoSync: true, Now: testNow}, tables.All()...)
 	for _, name := range old {
-		if err := s.CreateTable(t.Context(), tableSpec(name)); err != nil {
+		if err := s.CreateTable(t.Context(), tableSpec(name), store.TableSettings{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,25 +9,17 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
 )
 
 // proofEvery is how often it is asked what has become of a claim.
 const proofEvery = 500 * time.Millisecond
 
-// Proof is what is known of a claim: the creation of an event's row.
-type Proof uint8
-
-// The proofs.
-const (
-	ProofPending Proof = iota // it is on its way, or nobody knows
-	ProofApplied              // the row in the cloud is the one that was written here
-	ProofRefused              // another node has created it, or it cannot be known: nothing is told here
-)
-
 // Proofs reports the outcome of this node's writes: of two nodes that find the same event, one has its row in the cloud.
 type Proofs interface {
-	// Proved is about the write with a sequence of the journal. It asks nobody.
-	Proved(ctx context.Context, seq uint64) (Proof, error)
+	// Proved is about the write with a sequence of the journal: the creation of an event's row. It asks nobody. Of one that is
+	// refused, another node has created the row, or it cannot be known: nothing is told here.
+	Proved(ctx context.Context, seq uint64) (replica.Proof, error)
 }
 
 // waiting is an alert whose claim is not proved yet. It is in the match's row, so that a restart goes on waiting.
@@ -65,7 +57,7 @@ func (c *Coordinator) prove(ctx context.Context, m *match, now time.Time) error 
 		if err != nil {
 			return err
 		}
-		if proof == ProofPending {
+		if proof == replica.ProofPending {
 			still = append(still, w)
 			continue
 		}
@@ -81,15 +73,15 @@ func (c *Coordinator) prove(ctx context.Context, m *match, now time.Time) error 
 }
 
 // proved asks what has become of a claim. Without a cloud, which there was when it was made, it stands.
-func (c *Coordinator) proved(ctx context.Context, seq uint64) (Proof, error) {
+func (c *Coordinator) proved(ctx context.Context, seq uint64) (replica.Proof, error) {
 	if c.cfg.Proofs == nil {
-		return ProofApplied, nil
+		return replica.ProofApplied, nil
 	}
 	return c.cfg.Proofs.Proved(ctx, seq)
 }
 
-func (c *Coordinator) decideClaim(ctx context.Context, m *match, w *waiting, proof Proof, now time.Time) error {
-	if proof == ProofRefused {
+func (c *Coordinator) decideClaim(ctx context.Context, m *match, w *waiting, proof replica.Proof, now time.Time) error {
+	if proof == replica.ProofRefused {
 		c.claimCame("refused")
 		return nil
 	}

@@ -11,19 +11,20 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
 )
 
 // verdicts is what the cloud has said of claims, as the test writes it: pending until it has said something.
 type verdicts struct {
 	mu  sync.Mutex
-	by  map[uint64]Proof
-	all *Proof // of every claim
+	by  map[uint64]replica.Proof
+	all *replica.Proof // of every claim
 }
 
-func newVerdicts() *verdicts { return &verdicts{by: map[uint64]Proof{}} }
+func newVerdicts() *verdicts { return &verdicts{by: map[uint64]replica.Proof{}} }
 
 // Proved implements Proofs.
-func (v *verdicts) Proved(_ context.Context, seq uint64) (Proof, error) {
+func (v *verdicts) Proved(_ context.Context, seq uint64) (replica.Proof, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.all != nil {
@@ -32,7 +33,7 @@ func (v *verdicts) Proved(_ context.Context, seq uint64) (Proof, error) {
 	return v.by[seq], nil
 }
 
-func (v *verdicts) say(seq uint64, p Proof) {
+func (v *verdicts) say(seq uint64, p replica.Proof) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.by[seq] = p
@@ -88,12 +89,12 @@ func TestAlertWaitsForItsProof(t *testing.T) {
 	second := r.last()
 	r.pass(2 * time.Second)
 	r.one()
-	v.say(second, ProofApplied)
+	v.say(second, replica.ProofApplied)
 	r.pass(time.Second)
 	if p := r.one(); p.Alert != "second" || p.Runs != 6 {
 		t.Fatalf("%+v", p)
 	}
-	v.say(first, ProofApplied)
+	v.say(first, replica.ProofApplied)
 	r.pass(2 * time.Second)
 	if p := r.one(); p.Alert != "first" || p.Runs != 6 {
 		t.Fatalf("%+v", p)
@@ -110,7 +111,7 @@ func TestAlertOfAnotherNode(t *testing.T) {
 	r.ready(r.out)
 	r.out.take()
 	r.score("7", 5, "ours, we thought")
-	v.say(r.last(), ProofRefused)
+	v.say(r.last(), replica.ProofRefused)
 	r.pass(3 * time.Second)
 	if p := r.one(); p.Alert != "" {
 		t.Errorf("%+v", p)
@@ -146,7 +147,7 @@ func TestProofTooLate(t *testing.T) {
 	if e := r.event("7", key); !e.Alert || e.Dropped != "" {
 		t.Errorf("before the proof %+v", e)
 	}
-	v.say(seq, ProofApplied)
+	v.say(seq, replica.ProofApplied)
 	r.pass(3 * time.Second)
 	r.none("after a late proof")
 	if e := r.event("7", key); e.Alert || e.Dropped != cricket.StaleRule {
@@ -188,7 +189,7 @@ func TestProofOverRestarts(t *testing.T) {
 			t.Errorf("before the proof %+v", p)
 		}
 	}
-	v.say(seq, ProofApplied)
+	v.say(seq, replica.ProofApplied)
 	r.pass(2 * time.Second)
 	told := 0
 	count := func() {
@@ -256,7 +257,7 @@ func TestRights(t *testing.T) {
 	r.pass(10 * time.Second)
 	r.none("without the right")
 	r.score("7", 3, "claimed here")
-	v.say(r.last(), ProofApplied)
+	v.say(r.last(), replica.ProofApplied)
 	r.pass(2 * time.Second)
 	if p := r.one(); p.Alert != "claimed here" || p.Runs != 3 {
 		t.Errorf("%+v", p)

@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
 )
 
 // TestBlipAndTakeover: the holder of a match sees a wicket while the cloud is away and Apple is not; another node takes the
@@ -48,10 +49,10 @@ func TestBlipAndTakeover(t *testing.T) {
 			})
 			rightsOf[second].set("7", true)
 			second.score("7", 5, wicket)
-			claims[second].say(second.last(), ProofApplied)
+			claims[second].say(second.last(), replica.ProofApplied)
 			second.pass(time.Minute)
 
-			claims[first].say(seq, ProofRefused) // the cloud is back, and has the other's row
+			claims[first].say(seq, replica.ProofRefused) // the cloud is back, and has the other's row
 			first.do(func(tx *store.Tx) error {
 				item, err := attr.Marshal(cricket.Event{Key: "w:1:1", Type: cricket.EventWicket, Text: wicket, At: tx.Now(), Alert: true})
 				if err != nil {

@@ -257,7 +257,7 @@ func (w *childWork) change(ctx context.Context, n int) error {
 func (w *childWork) dropTable(ctx context.Context, n int) error {
 	spec := matches()
 	spec.Name = "passing"
-	if err := w.s.CreateTable(ctx, spec); err != nil && fault.KindOf(err) != fault.Conflict {
+	if err := w.s.CreateTable(ctx, spec, store.TableSettings{}); err != nil && fault.KindOf(err) != fault.Conflict {
 		return err
 	}
 	err := w.s.Update(ctx, func(tx *store.Tx) error {
