@@ -16,6 +16,7 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
@@ -83,10 +84,10 @@ func (n *Node) merges() map[string]conflict.MergeFunc {
 const seldom = 15 * time.Minute
 
 // pollRules is what the node reads of what others write.
-func (n *Node) pollRules(every *CloudPollConfig) (rules []replica.PollRule) {
+func (n *Node) pollRules(every *CloudPollConfig) (rules []feed.Rule) {
 	for _, a := range n.parts.Apps {
 		for _, r := range a.Cloud().Reads {
-			rule := replica.PollRule{Table: r.Table, Every: map[app.Pace]time.Duration{app.Slow: every.Tables, app.Live: every.Live, app.Seldom: seldom}[r.Every]}
+			rule := feed.Rule{Table: r.Table, Every: map[app.Pace]time.Duration{app.Slow: every.Tables, app.Live: every.Live, app.Seldom: seldom}[r.Every]}
 			if r.Partitions != nil {
 				rule.Partitions = func(tx *store.Tx) ([]attr.Value, error) { return r.Partitions(tx, n.heldKeys()) }
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/remote"
 )
@@ -53,7 +54,7 @@ type SyncStatus struct {
 
 	Tables    []replica.TableStatus  `json:"tables"` // those with something to tell, by name
 	Lanes     []replica.LaneStatus   `json:"lanes"`  // those with something to do
-	Feed      []replica.FeedStatus   `json:"feed"`   // one for each rule
+	Feed      []feed.Status          `json:"feed"`   // one for each rule
 	Leases    []lease.Status         `json:"leases"` // that this node holds, by key
 	Conflicts conflict.Status        `json:"conflicts"`
 	Replay    replica.ReplayStatus   `json:"replayLog"`

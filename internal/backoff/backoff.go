@@ -25,3 +25,12 @@ func (p Policy) Delay(attempt int, random float64) time.Duration {
 	}
 	return p.Floor + time.Duration(random*float64(ceiling-p.Floor))
 }
+
+// Float is a random number in [0, 1).
+func Float(rand func() uint64) float64 { return float64(rand()>>11) / (1 << 53) }
+
+// Jittered is a span with a tenth more or less, so that nodes that started together part.
+func Jittered(d time.Duration, rand func() uint64) time.Duration {
+	tenth := int64(d / 10)
+	return d - time.Duration(tenth) + time.Duration(rand()%uint64(2*tenth+1))
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/remote"
 )
@@ -59,7 +60,7 @@ type model struct {
 func adoptModel(t *testing.T, steps []adoptStep, lose int) (wrong string) {
 	c := newShelf(t)
 	n := openNode(t, c, t.TempDir(), func(cfg *Config) {
-		cfg.Poll = []PollRule{{Table: "teams", Every: 5 * time.Second}}
+		cfg.Poll = []feed.Rule{{Table: "teams", Every: 5 * time.Second}}
 		var seed atomic.Uint64
 		cfg.Rand = func() uint64 {
 			k := seed.Add(0x9e3779b97f4a7c15)
@@ -107,9 +108,9 @@ func (m *model) step(t *testing.T, n *feedNode, s adoptStep) error {
 		n.cloud.foreignAdd(t, s.Item, "f")
 		m.foreign[s.Item]++
 	case "ensure":
-		return n.Ensure(t.Context(), "teams", teamKey(s.Item))
+		return n.feed.Ensure(t.Context(), "teams", teamKey(s.Item))
 	case "refresh":
-		return n.refresh(t.Context(), "teams", teamKey(s.Item))
+		return n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey(s.Item))
 	case "wait":
 		letPass(time.Duration(s.For) * time.Millisecond)
 	}

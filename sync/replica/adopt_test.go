@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"context"
 	"maps"
 	"testing"
 	"testing/synctest"
@@ -10,20 +9,21 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
-	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// adoptNow adopts one image as a read would that began just now.
-func (n *feedNode) adoptNow(t testing.TB, table string, key, item attr.Item) adoption {
+// adoptNow has the cloud have an item, nil: none, and the node read it.
+func (n *feedNode) adoptNow(t testing.TB, table string, key, item attr.Item) {
 	t.Helper()
-	read := n.box.Reads.Start()
-	defer read.End()
-	im := image{table: table, key: key, item: item, read: read, began: n.serverNow(), epoch: n.identity.restores.epoch.Load()}
-	out, err := n.adopt(context.Background(), []image{im}, nil)
-	if err != nil {
+	n.cloud.foreign(t, table, key, item)
+	n.readNow(t, table, key)
+}
+
+// readNow has the node read an item.
+func (n *feedNode) readNow(t testing.TB, table string, key attr.Item) {
+	t.Helper()
+	if err := n.feed.ReadNow(t.Context(), n.spec(table), key); err != nil {
 		t.Fatal(err)
 	}
-	return out
 }
 
 // pendingMark is the mark of the one entry that waits on an item.
@@ -183,52 +183,6 @@ func TestAdoptedOrigin(t *testing.T) {
 	}
 }
 
-// A base set since a read began makes what it found be read again, whichever looks newer; a tombstone counts as one.
-func TestOvertakenRead(t *testing.T) {
-	for _, meanwhile := range []attr.Item{team("x", 2), nil} {
-		_, n := opened(t, nil)
-		n.adoptNow(t, "teams", teamKey("x"), team("x", 1))
-		read := n.box.Reads.Start()
-		n.adoptNow(t, "teams", teamKey("x"), meanwhile)
-		out, err := n.adopt(t.Context(), []image{
-			{table: "teams", key: teamKey("x"), item: team("x", 7), read: read, began: n.serverNow()},
-			{table: "teams", key: teamKey("y"), item: team("y", 7), read: read, began: n.serverNow()},
-		}, nil)
-		read.End()
-		if err != nil || len(out.again) != 1 || out.taken != 1 {
-			t.Errorf("%+v, %v", out, err)
-		}
-		n.sees(t, "x", meanwhile)
-	}
-}
-
-// Rows that are no items of the table are left out, and those beside them taken.
-func TestForeignRows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, n := opened(t, nil)
-		n.online(t)
-		p := newPass(n.spec("teams"), attr.Value{}, nil)
-		spec := *p.spec
-		spec.Key.Partition.Type = store.KeyNumber // what the node takes the key for
-		p.spec = &spec
-		c.foreign(t, "teams", nil, team("x", 1))
-		budget := 10
-		if _, err := n.pass(t.Context(), p, &budget); err != nil {
-			t.Fatal(err)
-		}
-		if n.feeds.refused != 1 {
-			t.Errorf("%d rows refused", n.feeds.refused)
-		}
-		out := n.adoptNow(t, "teams", attr.Item{"id": attr.S("")}, team("", 1))
-		if out.refused != 1 {
-			t.Errorf("an empty key: %+v", out)
-		}
-		if out = n.adoptNow(t, "nowhere", teamKey("x"), team("x", 1)); out.taken != 0 {
-			t.Errorf("a table that is not here: %+v", out)
-		}
-	})
-}
-
 // One item of a transaction shows its mark: all of it is read, and readers see all of it.
 func TestTransactionShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -237,7 +191,9 @@ func TestTransactionShown(t *testing.T) {
 			c.foreign(t, "teams", nil, team(id, 1))
 		}
 		n.online(t)
-		n.round(t.Context(), n.feeds.loadRules(n.cfg.Poll)[0])
+		for _, id := range []string{"x", "y"} {
+			n.readNow(t, "teams", teamKey(id))
+		}
 		n.together(t, oneMore("x"), oneMore("y"))
 		lost := 0
 		c.loseAnswers(func(op, _ string) bool {
@@ -253,47 +209,6 @@ func TestTransactionShown(t *testing.T) {
 		}
 		if lost == 0 {
 			t.Error("no answer was lost")
-		}
-	})
-}
-
-func TestTombstones(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, n := opened(t, nil)
-		for _, id := range []string{"x", "y"} {
-			n.adoptNow(t, "teams", teamKey(id), with(team(id, 1), attr.Item{"_c": attr.S("b.1.5")}))
-			n.adoptNow(t, "teams", teamKey(id), nil)
-		}
-		n.adoptNow(t, "teams", teamKey("y"), team("y", 2)) // and is there again
-		tomb := func(id string) (g outbox.Gone, there bool) {
-			n.inView(t, func(tx *store.Tx) error {
-				it, err := outbox.ItemOf(tx, n.spec("teams"), teamKey(id))
-				if err != nil {
-					return err
-				}
-				sh, err := outbox.RemoteOf(tx, it)
-				if sh != nil {
-					g, there = sh.Gone, true
-				}
-				return err
-			})
-			return g, there
-		}
-		if g, _ := tomb("x"); g.Life != "b.1.5" || g.At.IsZero() {
-			t.Errorf("the tombstone is %+v", g)
-		}
-		letPass(tombstoneFor - time.Hour)
-		n.forgetTombstones(t.Context())
-		if g, _ := tomb("x"); g == (outbox.Gone{}) {
-			t.Error("the tombstone is gone within the day")
-		}
-		letPass(2 * time.Hour)
-		n.forgetTombstones(t.Context())
-		if _, there := tomb("x"); there {
-			t.Error("the tombstone is kept for ever")
-		}
-		if g, there := tomb("y"); !there || g != (outbox.Gone{}) || n.row(t, "teams", teamKey("y")) == nil {
-			t.Errorf("of the item that is there again: %+v, %v", g, there)
 		}
 	})
 }

@@ -35,7 +35,7 @@ func TestFlaggedBetweenTwoSteps(t *testing.T) {
 				}
 			}
 		})
-		if err := n.refresh(t.Context(), "teams", teamKey("x")); err != nil {
+		if err := n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey("x")); err != nil {
 			t.Fatal(err)
 		}
 		n.remove(t, "teams", teamKey("x")) // of another's life: its tombstone comes first

@@ -52,7 +52,7 @@ func (r *Replica) askTransactions(ctx context.Context) error {
 	switch _, gone := remote.Unreached(err); {
 	case err == nil:
 	case !gone && known != transactsUnknown:
-		r.complain("asking whether the cloud has transactions", err)
+		remote.Complain(r.log, "asking whether the cloud has transactions", err)
 		return nil
 	default:
 		return fmt.Errorf("asking whether the cloud has transactions (cloud.transactions can say so): %w", err)

@@ -7,7 +7,6 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/flow"
-	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
@@ -34,27 +33,9 @@ func (r *Replica) Expire(tx *store.Tx, spec *store.TableSpec, key attr.Item) (bo
 		return err == nil, err
 	}
 	if sh.Known.Item != nil && len(sh.Pending) == 0 {
-		r.askAfter(spec.Name, key)
+		r.feed.AskAfter(spec.Name, key)
 	}
 	return !same && sh.Known.Item == nil && len(sh.Pending) == 0, nil
-}
-
-// ghostReads is how many items past their TTL wait to be looked for at once, of those that one sweep comes by: the cloud
-// takes its time, and no rule need read what nobody is interested in any more.
-const ghostReads = 64
-
-// askAfter has it looked for in the cloud whether an item past its TTL has gone there. Which of many is chance, so that none
-// is left out for ever. Nothing but a hint: the caller's transaction may be undone.
-func (r *Replica) askAfter(table string, key attr.Item) {
-	if !r.net.Online() || r.cfg.Rand()%4 != 0 {
-		return
-	}
-	r.books.mu.Lock()
-	defer r.books.mu.Unlock()
-	if len(r.books.reads) < ghostReads {
-		r.books.reads = append(r.books.reads, intent.Ref{Table: table, Key: key})
-		r.errands.get().Set()
-	}
 }
 
 // admit refuses writes that the budgets have no room for. What is refused here is refused to whoever writes, before

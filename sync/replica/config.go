@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/outbox"
 	"github.com/touchline/touchline/sync/replica/remote"
@@ -27,7 +28,7 @@ type Config struct {
 	SyncTable string // in the cloud, for identities, tombstones and proofs; empty: touchline-sync
 	LockTable string // in the cloud, of the leases; empty: there are none, and no fence is looked up
 
-	Poll         []PollRule                    // what is read regularly
+	Poll         []feed.Rule                   // what is read regularly
 	Merge        map[string]conflict.MergeFunc // by table: the application's answers to conflicts
 	Transactions *bool                         // does the cloud have them; nil: it is asked, if it is a Prober
 

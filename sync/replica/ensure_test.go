@@ -3,8 +3,6 @@ package replica
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +17,7 @@ func TestEnsure(t *testing.T) {
 		c.foreign(t, "follows", nil, follow("m", "u"))
 		c.foreign(t, "follows", nil, follow("m", "v"))
 		c.foreign(t, "teams", nil, team("x", 1))
-		if err := n.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("m")}); err != nil || n.row(t, "follows", follow("m", "u")) != nil {
+		if err := n.feed.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("m")}); err != nil || n.row(t, "follows", follow("m", "u")) != nil {
 			t.Errorf("before there was a connection: %v", err)
 		}
 		stop := n.run(t)
@@ -27,7 +25,7 @@ func TestEnsure(t *testing.T) {
 		letPass(time.Second)
 		ensure := func(table string, keys ...attr.Item) {
 			t.Helper()
-			if err := n.Ensure(t.Context(), table, keys...); err != nil {
+			if err := n.feed.Ensure(t.Context(), table, keys...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -57,9 +55,9 @@ func TestEnsure(t *testing.T) {
 		if n.row(t, "follows", follow("m", "w")) == nil || n.row(t, "follows", follow("m", "u")) != nil {
 			t.Error("the partition is not subscribed")
 		}
-		letPass(subscribedFor)
+		letPass(10 * time.Minute) // for which a partition stays subscribed
 		reads = c.count("read follows")
-		letPass(subscribedFor)
+		letPass(10 * time.Minute) // for which a partition stays subscribed
 		if got := c.count("read follows") - reads; got != 0 {
 			t.Errorf("a partition that nobody wants is read %d times", got)
 		}
@@ -82,7 +80,7 @@ func TestEnsureRefuses(t *testing.T) {
 		{"follows", attr.Item{"match": attr.S("m"), "user": attr.Int(1)}, fault.Invalid},
 	}
 	for _, tt := range tests {
-		if err := n.Ensure(t.Context(), tt.table, tt.key); fault.KindOf(err) != tt.want || err == nil {
+		if err := n.feed.Ensure(t.Context(), tt.table, tt.key); fault.KindOf(err) != tt.want || err == nil {
 			t.Errorf("%s %v: %v", tt.table, tt.key, err)
 		}
 	}
@@ -106,7 +104,7 @@ func TestEnsureJoined(t *testing.T) {
 		all := func() (took time.Duration, errs []error) {
 			start, done := time.Now(), make(chan error, 10)
 			for range 10 {
-				go func() { done <- n.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("m")}) }()
+				go func() { done <- n.feed.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("m")}) }()
 			}
 			for range 10 {
 				if err := <-done; err != nil {
@@ -120,33 +118,13 @@ func TestEnsureJoined(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), slow/2)
 		defer cancel()
-		err := n.Ensure(ctx, "follows", attr.Item{"match": attr.S("other")})
+		err := n.feed.Ensure(ctx, "follows", attr.Item{"match": attr.S("other")})
 		if ctx.Err() == nil || err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("at the end of the caller's time: %v", err)
 		}
 		c.set(func() { c.after, c.fail = nil, away })
-		if err := n.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("third")}); err != nil {
+		if err := n.feed.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("third")}); err != nil {
 			t.Errorf("the cloud being away: %v", err)
 		}
 	})
-}
-
-// Subscriptions are bounded: the one that was wanted least recently goes.
-func TestSubscriptionsBounded(t *testing.T) {
-	var f feeds
-	now := time.Unix(1_800_000_000, 0)
-	spec := feedTables()[1]
-	for i := range subscribedMost + 3 {
-		f.subscribe(newPass(&spec, attr.S("m"), fmt.Appendf(nil, "%05d", i)), now.Add(time.Duration(i)*time.Second))
-	}
-	if len(f.subs) != subscribedMost {
-		t.Errorf("%d subscriptions", len(f.subs))
-	}
-	due := f.dueSubscriptions(now.Add(subscribedEvery + 10*time.Second))
-	if len(due) != 8 || due[0].pass.key != "follows\x0000003" {
-		t.Errorf("%d due, the first %q", len(due), due[0].pass.key)
-	}
-	if !slices.IsSortedFunc(due, func(a, b *subscription) int { return a.next.Compare(b.next) }) {
-		t.Error("not in the order of their times")
-	}
 }

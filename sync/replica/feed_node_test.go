@@ -329,7 +329,10 @@ func (n *feedNode) lookAtTables(t testing.TB) {
 }
 
 // sentAs is the number under which a team of the cloud was last written by a node.
-func sentAs(it attr.Item) (seq uint64, ok bool) { return markSeq(it[intent.AttrMark+"a"]) }
+func sentAs(it attr.Item) (seq uint64, ok bool) {
+	mark, ok := it[intent.AttrMark+"a"]
+	return intent.Whole(mark), ok
+}
 
 // renumbered wants a team to have been sent under a new number, not that which it was written under.
 func (n *feedNode) renumbered(t testing.TB, id string, seq uint64) {

@@ -18,7 +18,7 @@ func TestForeignPutAfterACrash(t *testing.T) {
 		c, n := opened(t, nil)
 		n.net.Probed("", n.clock.Now())
 		c.foreign(t, "teams", nil, team("x", 5))
-		if err := n.refresh(t.Context(), "teams", teamKey("x")); err != nil {
+		if err := n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey("x")); err != nil {
 			t.Fatal(err)
 		}
 		n.bump(t, "x")
@@ -69,7 +69,7 @@ func TestEnsureOfTableMadeAnew(t *testing.T) {
 		n.put(t, "follows", follow("m", "ours"))
 		c.foreign(t, "follows", nil, follow("m", "theirs"))
 		letPass(time.Second)
-		if err := n.Ensure(t.Context(), "follows", follow("m", "theirs")); err != nil || n.row(t, "follows", follow("m", "theirs")) == nil {
+		if err := n.feed.Ensure(t.Context(), "follows", follow("m", "theirs")); err != nil || n.row(t, "follows", follow("m", "theirs")) == nil {
 			t.Fatal(err)
 		}
 		letPass(time.Minute)
@@ -78,7 +78,7 @@ func TestEnsureOfTableMadeAnew(t *testing.T) {
 		}
 		c.set(func() { c.state["follows"] = remote.TableState{ID: "follows-2"} })
 		for _, user := range []string{"theirs", "ours"} {
-			if err := n.Ensure(t.Context(), "follows", follow("m", user)); err != nil {
+			if err := n.feed.Ensure(t.Context(), "follows", follow("m", user)); err != nil {
 				t.Fatal(err)
 			}
 			if n.row(t, "follows", follow("m", user)) == nil {

@@ -11,16 +11,12 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/flow"
-	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
-	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // books are what others leave for the housekeeping.
 type books struct {
-	mu    sync.Mutex
-	reads []intent.Ref // items to be read again
-
+	mu      sync.Mutex
 	deposed map[string]int64 // by lock: the highest fence that has refused a write; its holder is to be told
 }
 
@@ -61,7 +57,7 @@ func (r *Replica) runErrands(ctx context.Context) error {
 			r.probe(ctx)
 			r.asked.get().Set() // the server's clock may be known now
 		}
-		r.readBooked(ctx)
+		r.feed.ReadBooked(ctx)
 		r.tellDeposed(ctx)
 		until, away := r.net.ProbeAt()
 		if !away {
@@ -96,28 +92,6 @@ func (r *Replica) probe(ctx context.Context) {
 	}
 	r.net.Probed("", r.clock.Now())
 	r.log.Info("the cloud is there")
-}
-
-// readBooked reads what was booked, if the cloud is there.
-func (r *Replica) readBooked(ctx context.Context) {
-	for r.net.Online() {
-		r.books.mu.Lock()
-		if len(r.books.reads) == 0 {
-			r.books.mu.Unlock()
-			return
-		}
-		ref := r.books.reads[0]
-		r.books.reads = r.books.reads[1:]
-		r.books.mu.Unlock()
-		if err := r.refresh(ctx, ref.Table, ref.Key); err != nil {
-			r.log.Warn("an item cannot be read again; a later read will", "table", ref.Table, "error", err)
-			if e, gone := remote.Unreached(err); gone {
-				r.offline(intent.Outcome{}, e)
-				r.bookReread(ref.Table, ref.Key)
-			}
-			return
-		}
-	}
 }
 
 // chores are what is done now and then.

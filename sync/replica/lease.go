@@ -3,7 +3,6 @@ package replica
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +50,7 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 		if !ok {
 			continue
 		}
-		if err := r.readLocked(ctx, spec, key); err != nil {
+		if err := r.feed.ReadNow(ctx, spec, key); err != nil {
 			return err
 		}
 	}
@@ -188,26 +187,6 @@ func unfill(template, text string) (map[string]string, bool) {
 		out[name] = rest[:end]
 		template, text = after, rest[end:]
 	}
-}
-
-// readLocked reads what a lock guards in one table: an item, or a partition.
-func (r *Replica) readLocked(ctx context.Context, spec *store.TableSpec, key attr.Item) error {
-	whole := 1
-	if spec.Key.Sort.Name != "" {
-		whole = 2
-	}
-	if len(key) == whole {
-		return r.refreshAbsent(ctx, spec.Name, key)
-	}
-	w, err := wantOf(spec, key)
-	if err != nil {
-		return err
-	}
-	p := *w.pass
-	p.alone = true
-	budget := math.MaxInt // all of it, as long as the lease lasts
-	_, err = r.pass(ctx, &p, &budget)
-	return err
 }
 
 // deposedBy books that a write under a lock was refused by a higher fence; 0: the fence was not seen.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/remote"
@@ -128,7 +129,7 @@ func TestLossIsTold(t *testing.T) {
 				c := newShelf(t)
 				var log bytes.Buffer
 				n := openNode(t, c, t.TempDir(), func(c *Config) {
-					c.Log, c.Poll = slog.New(slog.NewTextHandler(&log, nil)), []PollRule{{Table: "teams"}}
+					c.Log, c.Poll = slog.New(slog.NewTextHandler(&log, nil)), []feed.Rule{{Table: "teams"}}
 				})
 				stop := n.run(t)
 				letPass(time.Minute)
@@ -174,12 +175,12 @@ func TestTableWithOtherKeys(t *testing.T) {
 			c.set(func() { c.state["follows"] = remote.TableState{ID: "follows-1", Key: k} })
 		}
 		keys(store.KeySpec{Partition: str("match"), Sort: store.KeyAttr{Name: "user", Type: store.KeyNumber}})
-		n := openNode(t, c, t.TempDir(), func(cfg *Config) { cfg.Poll = []PollRule{{Table: "follows", Every: 5 * time.Second}} })
+		n := openNode(t, c, t.TempDir(), func(cfg *Config) { cfg.Poll = []feed.Rule{{Table: "follows", Every: 5 * time.Second}} })
 		n.put(t, "follows", follow("m", "u"))
 		c.foreign(t, "follows", nil, follow("m", "alien"))
 		shown := func(want bool) {
 			t.Helper()
-			if err := n.Ensure(t.Context(), "follows", follow("m", "alien")); err != nil {
+			if err := n.feed.Ensure(t.Context(), "follows", follow("m", "alien")); err != nil {
 				t.Error(err)
 			}
 			if it := n.row(t, "follows", follow("m", "alien")); (it != nil) != want {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/touchline/touchline/sync/replica/feed"
 )
 
 // Collector returns what Status tells as metrics, read when they are scraped.
@@ -137,17 +139,17 @@ func (c *collector) records() {
 }
 
 func (c *collector) rules() {
-	each := func(name, help string, kind prometheus.ValueType, value func(f *FeedStatus) float64) {
+	each := func(name, help string, kind prometheus.ValueType, value func(f *feed.Status) float64) {
 		c.each(name, help, kind, []string{"rule"}, func(st *Status, emit func(float64, ...string)) {
 			for i := range st.Feed {
 				emit(value(&st.Feed[i]), st.Feed[i].Rule)
 			}
 		})
 	}
-	each("feed_last_pass_seconds", "End of the last complete reading, as a Unix time.", gauge, func(f *FeedStatus) float64 { return seconds(f.LastPass) })
-	each("feed_items", "Items that it had.", gauge, func(f *FeedStatus) float64 { return float64(f.Items) })
-	each("feed_passes_total", "Complete readings.", counter, func(f *FeedStatus) float64 { return float64(f.Passes) })
-	each("feed_errors_total", "Readings that failed.", counter, func(f *FeedStatus) float64 { return float64(f.Errors) })
+	each("feed_last_pass_seconds", "End of the last complete reading, as a Unix time.", gauge, func(f *feed.Status) float64 { return seconds(f.LastPass) })
+	each("feed_items", "Items that it had.", gauge, func(f *feed.Status) float64 { return float64(f.Items) })
+	each("feed_passes_total", "Complete readings.", counter, func(f *feed.Status) float64 { return float64(f.Passes) })
+	each("feed_errors_total", "Readings that failed.", counter, func(f *feed.Status) float64 { return float64(f.Errors) })
 }
 
 // Describe implements prometheus.Collector.

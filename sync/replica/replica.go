@@ -8,12 +8,14 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/touchline/touchline/internal/backoff"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
@@ -54,7 +56,7 @@ type Replica struct {
 	probed    bool          // the cloud was asked for them in this run; of connect
 
 	identity identity // identity.go
-	feeds    feeds    // feed.go
+	feed     *feed.Feed
 }
 
 // clockSignal is a signal that is there from the beginning.
@@ -86,6 +88,11 @@ func New(c Config) (*Replica, error) {
 	r.identity.fileLock = make(chan struct{}, 1)
 	r.identity.restores.requeueing = make(chan struct{}, 1)
 	r.paces = flow.NewPaces(r.float)
+	r.feed = &feed.Feed{
+		Store: c.Store, Cloud: c.Cloud, Box: r.box, Clock: c.Clock, Log: c.Log, Rand: c.Rand, Rules: c.Poll,
+		Deadline: c.Deadline, Page: c.Limits.Page, Tables: tables{r}, Settle: r.settleShown, Moved: r.moved,
+		OtherCopy: r.suspectCopy, Lost: r.linkLost, Errand: func() { r.errands.get().Set() }, Failpoint: c.Failpoint,
+	}
 	r.makeWorkers(c.Lanes)
 	return r, nil
 }
@@ -97,16 +104,22 @@ func (r *Replica) makeWorkers(n int) {
 		r.workers[i] = newWorker(r, i)
 	}
 	r.net = flow.NewLink(n+1, r.float)
+	r.feed.Link = r.net
 }
 
 // Outbox is what waits for the cloud, and what is known of the items there.
 func (r *Replica) Outbox() *outbox.Outbox { return r.box }
 
+// Ensure has items, or whole partitions, here before they are read, as feed.Feed.Ensure.
+func (r *Replica) Ensure(ctx context.Context, table string, keys ...attr.Item) error {
+	return r.feed.Ensure(ctx, table, keys...)
+}
+
 // Conflicts is the log of what was decided, and what an operator does about it.
 func (r *Replica) Conflicts() *conflict.Log { return r.conflicts }
 
 // float is a random number in [0, 1).
-func (r *Replica) float() float64 { return float64(r.cfg.Rand()>>11) / (1 << 53) }
+func (r *Replica) float() float64 { return backoff.Float(r.cfg.Rand) }
 
 // Open attaches the replica to its store and loads what lies there of earlier runs. It comes before the store's first
 // write, and asks the cloud nothing.
@@ -196,7 +209,7 @@ func (r *Replica) Run(ctx context.Context) error {
 		name string
 		run  func(context.Context) error
 	}{
-		{"housekeeping", r.keepHouse}, {"errands", r.runErrands}, {"identity", r.runIdentity}, {"feed", r.runFeed},
+		{"housekeeping", r.keepHouse}, {"errands", r.runErrands}, {"identity", r.runIdentity}, {"feed", r.feed.Run},
 	}
 	for _, l := range r.workers {
 		loops = append(loops, struct {

@@ -33,6 +33,24 @@ type restores struct {
 	denied     bool          // somebody has been told that they cannot be
 }
 
+// tables is what the feed is told of them.
+type tables struct{ r *Replica }
+
+// Epoch implements feed.Tables.
+func (t tables) Epoch() uint64 { return t.r.identity.restores.epoch.Load() }
+
+// Check implements feed.Tables.
+func (t tables) Check(ctx context.Context, table string) error { return t.r.checkTable(ctx, table) }
+
+// KeepsAbsent implements feed.Tables.
+func (t tables) KeepsAbsent(table string, set time.Time) bool { return t.r.keepsAbsent(table, set) }
+
+// Owes implements feed.Tables.
+func (t tables) Owes(b *outbox.Batch) bool { return t.r.owes(b) }
+
+// Readable implements feed.Tables.
+func (t tables) Readable(table string) error { return t.r.readable(table) }
+
 // keepsAbsent reports whether what is absent from a table of the cloud stays here: while the writes that a restored table
 // has lost are sent again, and for good what a table had that was made anew. set is when the base was.
 func (r *Replica) keepsAbsent(table string, set time.Time) bool {
@@ -119,7 +137,7 @@ func (r *Replica) lookAtAll(ctx context.Context, tables []string) (missed []stri
 		case !ofCloud, gone, e.Class == intent.Credentials, ctx.Err() != nil:
 			return nil, err
 		default: // it is sent to all the same, and looked at again soon: a restore before the first look is hard to tell
-			r.complain("looking at a table", err)
+			remote.Complain(r.log, "looking at a table", err)
 			missed = append(missed, table)
 		}
 	}

@@ -48,7 +48,7 @@ func readOver(t *testing.T, ids []string, slow int) {
 		}
 	})
 	done := make(chan error, 1)
-	go func() { done <- n.refresh(t.Context(), "teams", teamKey("x")) }()
+	go func() { done <- n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey("x")) }()
 	letPass(time.Second)
 	u.restoreTo(t, backup)
 	n.lookAtTables(t)
@@ -111,7 +111,7 @@ func TestOneTableShowsATransactionOverATableMadeAnew(t *testing.T) {
 		})
 		u.makeAnew(t)
 		n.lookAtTables(t)
-		if err := n.refresh(t.Context(), "follows", follow("m", "u")); err != nil {
+		if err := n.feed.ReadNow(t.Context(), n.spec("follows"), follow("m", "u")); err != nil {
 			t.Fatal(err)
 		}
 		n.waits(t, 2)
@@ -140,7 +140,7 @@ func TestOneTableShowsATransactionOverARestore(t *testing.T) {
 		})
 		u.restoreTo(t, backup)
 		n.lookAtTables(t)
-		if err := n.refresh(t.Context(), "follows", follow("m", "u")); err != nil {
+		if err := n.feed.ReadNow(t.Context(), n.spec("follows"), follow("m", "u")); err != nil {
 			t.Fatal(err)
 		}
 		n.waits(t, 2) // after a read of what was not restored

@@ -146,7 +146,7 @@ func (r *Replica) endReplays(ctx context.Context) {
 	for table, b := range books {
 		waits, err := r.replayWaits(ctx, table, b.Through)
 		if err != nil {
-			r.complain("looking at what is sent again", err)
+			remote.Complain(r.log, "looking at what is sent again", err)
 			return
 		}
 		if !waits {
@@ -157,12 +157,12 @@ func (r *Replica) endReplays(ctx context.Context) {
 		return
 	}
 	if err := r.tellReplayed(ctx, done); err != nil {
-		r.complain("telling the cloud what was sent again", err)
+		remote.Complain(r.log, "telling the cloud what was sent again", err)
 		return
 	}
 	rows, err := r.allNodes(ctx)
 	if err != nil {
-		r.complain("asking who has sent again what was lost", err)
+		remote.Complain(r.log, "asking who has sent again what was lost", err)
 		return
 	}
 	for _, table := range open {
@@ -174,7 +174,7 @@ func (r *Replica) endReplays(ctx context.Context) {
 				}
 			})
 			if err != nil {
-				r.complain("ending a replay", err)
+				remote.Complain(r.log, "ending a replay", err)
 			}
 		}
 	}

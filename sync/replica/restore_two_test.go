@@ -194,7 +194,7 @@ func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 		if len(seqs) != 2 || seqs[1] != whole {
 			t.Fatalf("on x wait %d, the transaction is %d", seqs, whole)
 		}
-		n.adoptTransaction(t, whole)
+		n.readNow(t, "teams", teamKey("x"))
 		if got := n.pendingOn(t, "x"); len(got) != 2 {
 			t.Errorf("on x wait %d", got)
 		}
@@ -207,22 +207,6 @@ func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 		n.waits(t, 3)
 		n.sees(t, "x", team("x", 3))
 	})
-}
-
-// adoptTransaction has the node read what the cloud has of the items of a transaction that waits, and take it.
-func (n *feedNode) adoptTransaction(t testing.TB, seq uint64) {
-	t.Helper()
-	var found *outbox.Batch
-	n.inView(t, func(tx *store.Tx) (err error) {
-		found, err = n.box.Find(tx, seq)
-		return err
-	})
-	if found == nil {
-		t.Fatalf("%d does not wait", seq)
-	}
-	if err := n.adoptUnit(t.Context(), found.ID); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // That a write was before the instant of a restore says the same of a restore of another table to the same instant or a later

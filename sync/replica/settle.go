@@ -8,6 +8,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
@@ -304,6 +305,12 @@ func (r *Replica) leave(w *outbox.Work, f *flight) ([]*conflict.Record, error) {
 	return []*conflict.Record{c}, nil
 }
 
+// settleShown settles a batch that an image has proved.
+func (r *Replica) settleShown(w *outbox.Work, u *outbox.Batch) error {
+	_, err := r.leave(w, &flight{Batch: u, outcome: intent.Outcome{Result: intent.OutApplied}})
+	return err
+}
+
 // renumber gives a batch of a lost timeline new sequences, see newSequence. The flight stays as it is: the transaction may be
 // undone, and made once more.
 func (r *Replica) renumber(w *outbox.Work, f *flight) error {
@@ -312,4 +319,22 @@ func (r *Replica) renumber(w *outbox.Work, f *flight) error {
 		return err
 	}
 	return r.replaysThrough(w.Tx, moved)
+}
+
+// isLater reports whether the image behind an applied entry is later than a base that was set while the answer was on its
+// way: what is read may be older than a send that is answered, and its effect must not be lost to readers with the entry. It is
+// told by the life and the count of our sends; the item is read again in any case.
+func isLater(e *intent.Entry, after intent.Known, sh *outbox.Remote, exprs *expr.Cache) bool {
+	before := sh.Known
+	switch {
+	case after.Item == nil: // it was deleted: unless it has another life by now
+		return before.Item == nil || before.Side.Life == e.Life.ID || before.Side.Life == e.Label
+	case before.Item == nil: // it was created, or deleted since
+		return sh.Gone.Life == "" || sh.Gone.Life != after.Side.Life
+	case before.Side.Life == after.Side.Life:
+		return after.Side.Count > before.Side.Count
+	}
+	// Our first send to a foreign item has labelled it; and whoever reads an item that the entry has made has seen that already,
+	// and has not seen the life of before.
+	return before.Side.Life == "" || e.MakesOver(before.Item, exprs)
 }

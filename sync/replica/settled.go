@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/touchline/touchline/internal/backoff"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -177,13 +178,7 @@ func (r *Replica) tellNext() time.Duration {
 	case since < r.limits.Tell || id.replaced > 0 && since < tellWatch:
 		return 2 * tellSoon
 	}
-	return r.jittered(r.limits.Tell)
-}
-
-// jittered is a span with a tenth more or less, so that nodes that started together part.
-func (r *Replica) jittered(d time.Duration) time.Duration {
-	tenth := int64(d / 10)
-	return d - time.Duration(tenth) + time.Duration(r.cfg.Rand()%uint64(2*tenth+1))
+	return backoff.Jittered(r.limits.Tell, r.cfg.Rand)
 }
 
 // keepRow is one round: tell, learn, look at the tables. What fails is tried again in the next one.
@@ -197,13 +192,13 @@ func (r *Replica) keepRow(ctx context.Context) {
 		return
 	}
 	if err := r.tellSettled(ctx); err != nil {
-		r.complain("telling the cloud what is settled", err)
+		remote.Complain(r.log, "telling the cloud what is settled", err)
 		return
 	}
 	for _, name := range names {
 		row, err := r.getRow(ctx, name)
 		if err != nil {
-			r.complain("reading how far another node is", err)
+			remote.Complain(r.log, "reading how far another node is", err)
 			return
 		}
 		seq := uint64(0)
@@ -218,17 +213,9 @@ func (r *Replica) keepRow(ctx context.Context) {
 		id.mu.Unlock()
 	}
 	if err := r.checkTables(ctx, false); err != nil {
-		r.complain("looking at the tables of the cloud", err)
+		remote.Complain(r.log, "looking at the tables of the cloud", err)
 	}
 	r.endReplays(ctx)
-}
-
-// complain logs what went wrong beside the lanes. What only says that the cloud is away is said elsewhere.
-func (r *Replica) complain(doing string, err error) {
-	if _, gone := remote.Unreached(err); gone || errors.Is(err, context.Canceled) {
-		return
-	}
-	r.log.Warn("replica: "+doing+" failed", "err", err)
 }
 
 // tellSettled writes how far this node is, under a new nonce if anything was sent since the last: a snapshot made before has
@@ -299,14 +286,14 @@ func (r *Replica) lastWord(ctx context.Context) {
 	id.mu.Unlock()
 	if connected && r.net.Online() {
 		if err := r.tellSettled(ctx); err != nil {
-			r.complain("telling the cloud what is settled", err)
+			remote.Complain(r.log, "telling the cloud what is settled", err)
 		}
 	}
 	defer id.lockFile()()
 	file := id.copyFile()
 	file.Clean = true
 	if err := r.setFile(ctx, file); err != nil {
-		r.complain("closing the identity file", err)
+		remote.Complain(r.log, "closing the identity file", err)
 	}
 }
 

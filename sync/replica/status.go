@@ -13,6 +13,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
@@ -36,7 +37,7 @@ type Status struct {
 	Unkept     int64 // units of them whose answers cannot be stored here; that is tried again
 	Doubtful   int64 // entries that are not shown: their condition does not hold on what lies below them
 
-	Feed      []FeedStatus // one for each rule
+	Feed      []feed.Status // one for each rule
 	Conflicts conflict.Status
 	Replay    ReplayStatus
 	Budget    flow.BudgetState
@@ -105,16 +106,6 @@ func (p *ParkStatus) Words() string {
 // maxParks bounds what a lane lists.
 const maxParks = 100
 
-// FeedStatus is how a rule of the feed fares.
-type FeedStatus struct {
-	Rule      string    `json:"rule"`              // the table, and of what partitions
-	LastPass  time.Time `json:"lastPass,omitzero"` // the end of the last complete one; zero: there was none
-	Items     int       `json:"items"`             // that it had
-	Passes    uint64    `json:"-"`                 // complete ones
-	Errors    uint64    `json:"errors"`
-	LastError string    `json:"lastError,omitempty"` // of the latest pass; empty: it was good
-}
-
 // ReplayStatus is the log of what was sent.
 type ReplayStatus struct {
 	Entries int64     `json:"entries"`
@@ -134,7 +125,7 @@ type IdentityStatus struct {
 // much waits.
 func (r *Replica) Status(ctx context.Context) (Status, error) {
 	st := Status{
-		At: r.clock.Now(), Link: r.net.State(), Skew: r.cloud.Skew(), Usage: r.usage(), Feed: r.feedStatus(),
+		At: r.clock.Now(), Link: r.net.State(), Skew: r.cloud.Skew(), Usage: r.usage(), Feed: r.feed.Status(),
 		Node: IdentityStatus{Node: r.store.Node(), Incarnation: r.store.Incarnation(), Boot: r.bootID(), Stopped: r.stoppedWhy()},
 	}
 	err := r.store.View(ctx, func(tx *store.Tx) error { return r.readStatus(tx, &st) })
@@ -304,7 +295,7 @@ func stoppedAlarms(all []TableStatus) (out []string) {
 	tables, waiting := map[string][]string{}, map[string]int64{}
 	for i := range all {
 		t := &all[i]
-		if t.Stopped == nil || t.Waiting == 0 && !strings.HasPrefix(t.Stopped.Why, whyKeys) {
+		if t.Stopped == nil || t.Waiting == 0 && !strings.HasPrefix(t.Stopped.Why, remote.WhyOtherKeys) {
 			continue
 		}
 		why := t.Stopped.Why

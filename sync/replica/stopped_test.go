@@ -22,7 +22,7 @@ func TestTombstoneLiftsNoStop(t *testing.T) {
 		lives := map[string]string{"x": "b.1.5", "y": "b.1.6", "z": "b.1.7"} // of another node, which may not know that they end
 		for id, life := range lives {
 			c.foreign(t, "teams", nil, with(team(id, 1), attr.Item{"_c": attr.S(life), "_n": attr.Int(1)}))
-			if err := n.refresh(t.Context(), "teams", teamKey(id)); err != nil {
+			if err := n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey(id)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -69,7 +69,7 @@ func TestTombstoneIsNoTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
 		c.foreign(t, "teams", nil, with(team("x", 1), attr.Item{"_c": attr.S("b.1.5"), "_n": attr.Int(1)}))
-		if err := n.refresh(t.Context(), "teams", teamKey("x")); err != nil {
+		if err := n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey("x")); err != nil {
 			t.Fatal(err)
 		}
 		n.online(t)

@@ -1,21 +1,14 @@
 package replica
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// whyKeys begins why a table is stopped whose keys in the cloud are not those that are declared here.
-const whyKeys = "its keys in the cloud are others"
-
-// classKeys is what such a table is stopped for.
+// classKeys is what a table with other keys is stopped for.
 const classKeys = "other keys"
-
-// errOtherKeys is why such a table is not read.
-var errOtherKeys = errors.New(whyKeys)
 
 // hasOtherKeys compares the keys of a table in the cloud with those that are declared here. A table that has others is
 // stopped, for the cloud takes no write to it, and it is not read, since what it has are no items of ours, though some may
@@ -26,7 +19,7 @@ func (r *Replica) hasOtherKeys(table string, state *remote.TableState) bool {
 		r.release(table, classKeys)
 		return false
 	}
-	why := fmt.Sprintf("%s (%s, here %s): touchline migrate --cloud --dry-run shows the differences", whyKeys, keysText(state.Key), keysText(spec.Key))
+	why := fmt.Sprintf("%s (%s, here %s): touchline migrate --cloud --dry-run shows the differences", remote.WhyOtherKeys, keysText(state.Key), keysText(spec.Key))
 	if r.paces.Hold(table, classKeys, why, r.clock.Now()) {
 		r.log.Error("nothing of a table is sent", "table", table, "why", why)
 	}
@@ -36,7 +29,7 @@ func (r *Replica) hasOtherKeys(table string, state *remote.TableState) bool {
 // readable is an error for a table that is not to be read.
 func (r *Replica) readable(table string) error {
 	if r.paces.IsStopped(table, classKeys) {
-		return fmt.Errorf("%s is not read: %w", table, errOtherKeys)
+		return fmt.Errorf("%s is not read: %w", table, remote.ErrOtherKeys)
 	}
 	return nil
 }

@@ -375,7 +375,7 @@ func (r *Replica) moved(w *outbox.Work) {
 			r.push(id)
 		}
 		if it.Refetch {
-			r.bookReread(it.Spec.Name, it.Key)
+			r.feed.Book(it.Spec.Name, it.Key)
 		}
 	}
 	for _, u := range w.Gone {

@@ -165,7 +165,7 @@ func expired(spec *store.TableSpec, it attr.Item, now time.Time) bool {
 func (e *Entry) stampNow(known Known, pending []*Entry, env Env) {
 	e.Provisional = !env.Synced
 	e.Stamp = env.Now.UnixMicro()
-	if t := whole(known.Side.Time); t >= uint64(e.Stamp) && t <= uint64(limitOf(env)) {
+	if t := Whole(known.Side.Time); t >= uint64(e.Stamp) && t <= uint64(limitOf(env)) {
 		e.Stamp = int64(t) + 1
 	}
 	for _, p := range pending {

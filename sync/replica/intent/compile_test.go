@@ -138,7 +138,7 @@ func TestMarksAreOrdered(t *testing.T) {
 			t.Errorf("%s is not below %s", marks[i], marks[i+1])
 		}
 	}
-	if whole(one.closedMark()) != one.Seq {
+	if Whole(one.closedMark()) != one.Seq {
 		t.Error("the sequence of a mark")
 	}
 }

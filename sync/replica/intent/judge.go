@@ -122,7 +122,7 @@ func (e *Entry) isOlder(side Sidecar, env Env) bool {
 		return false
 	}
 	order, _ := attr.Compare(side.Time, e.stamp())
-	return order >= 0 && int64(whole(side.Time)) <= limitOf(env)
+	return order >= 0 && int64(Whole(side.Time)) <= limitOf(env)
 }
 
 // holds reports whether the application's condition holds on an item, or, of policy state, whether the fence lets it in.

@@ -124,7 +124,7 @@ func (e *Entry) Earliest() uint64 {
 // partly reports whether a mark of ours is of an entry that was folded into this one: here that was never sent, so
 // another timeline has sent it by itself.
 func (e *Entry) partly(mark attr.Value) bool {
-	return mark.Kind() == attr.KindN && slices.Contains(e.Folds, whole(mark))
+	return mark.Kind() == attr.KindN && slices.Contains(e.Folds, Whole(mark))
 }
 
 // outdone reports whether an item carries a greater mark of ours than the entry's, closed or not.
@@ -137,7 +137,7 @@ func (e *Entry) outdone(side Sidecar, env Env) bool {
 // renumbered reports whether a mark of ours was made since the timeline was lost. What was journaled before it on that
 // life had no effect there until then, and can have none since.
 func renumbered(mark attr.Value, env Env) bool {
-	return env.FirstRenumbered != 0 && whole(mark) >= env.FirstRenumbered
+	return env.FirstRenumbered != 0 && Whole(mark) >= env.FirstRenumbered
 }
 
 // lost has looked for a transaction that was parted by an earlier loss: a row under its number is another's proof, its exact

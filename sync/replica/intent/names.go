@@ -122,8 +122,8 @@ func fraction(v attr.Value) string {
 	return text
 }
 
-// whole returns what a mark or a stamp has before its point; 0 for anything else.
-func whole(v attr.Value) uint64 {
+// Whole returns what a mark or a stamp has before its point; 0 for anything else.
+func Whole(v attr.Value) uint64 {
 	if v.Kind() != attr.KindN {
 		return 0
 	}

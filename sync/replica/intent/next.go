@@ -235,7 +235,7 @@ func (e *Entry) restamp(side Sidecar, env Env) {
 // follows (stampNow), or the base's time is of an earlier write of this run. Of another base, which may be of a later write than
 // the entry is, and of a time that lies too far ahead, it is 0.
 func (e *Entry) upon(side Sidecar, env Env) int64 {
-	base := whole(side.Time)
+	base := Whole(side.Time)
 	if base > uint64(limitOf(env)) || e.Stamp != int64(base)+1 && !e.isBehind(side, env.Node) {
 		return 0
 	}
@@ -245,7 +245,7 @@ func (e *Entry) upon(side Sidecar, env Env) int64 {
 // isBehind reports whether the base's time is of a write of this node before the entry, in the same incarnation.
 func (e *Entry) isBehind(side Sidecar, node string) bool {
 	mark := side.Marks[node]
-	last := whole(mark)
+	last := Whole(mark)
 	return last < e.Seq && last>>incarnationShift == e.Seq>>incarnationShift && fraction(mark) != "" && fraction(mark) == fraction(side.Time)
 }
 

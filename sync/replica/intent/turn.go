@@ -29,7 +29,7 @@ func (s Sidecar) turn(env Env) (until time.Time, ok bool) {
 	if s.Turn.Kind() != attr.KindN {
 		return time.Time{}, false
 	}
-	until = time.UnixMilli(int64(min(whole(s.Turn), maxMillis)))
+	until = time.UnixMilli(int64(min(Whole(s.Turn), maxMillis)))
 	left := until.Sub(env.Now)
 	return until, left > 0 && left <= turnFor+turnSlack
 }

@@ -87,7 +87,7 @@ func (c *cloud) count(call Call, old, now attr.Item) {
 	if call.Op != store.OpDelete && !now[name].Equal(mark) {
 		return
 	}
-	id := WriteID(strings.TrimPrefix(name, AttrMark), whole(mark))
+	id := WriteID(strings.TrimPrefix(name, AttrMark), Whole(mark))
 	c.effects[id]++
 	if old == nil {
 		c.made[id]++

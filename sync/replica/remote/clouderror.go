@@ -1,7 +1,9 @@
 package remote
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"strings"
 
 	"github.com/touchline/touchline/sync/replica/intent"
@@ -9,6 +11,12 @@ import (
 
 // ErrStopped is the cause of every connect of a node of which two copies run: nothing is sent any more, by either.
 var ErrStopped = errors.New("two copies of this node are running, and neither sends")
+
+// WhyOtherKeys begins why a table is stopped whose keys in the cloud are not those that are declared here.
+const WhyOtherKeys = "its keys in the cloud are others"
+
+// ErrOtherKeys is why such a table is not read.
+var ErrOtherKeys = errors.New(WhyOtherKeys)
 
 // Unreached reports whether an error says that the way to the cloud is gone, and returns it as the cloud's. That may also
 // be so where nobody knows whether the request was carried out: nothing answered in time, the connection broke, somebody
@@ -72,4 +80,12 @@ func AsError(err error) *intent.Error {
 		return e
 	}
 	return &intent.Error{Class: intent.Unknown, Err: err}
+}
+
+// Complain logs what went wrong beside the lanes. What only says that the cloud is away is said elsewhere.
+func Complain(log *slog.Logger, doing string, err error) {
+	if _, gone := Unreached(err); gone || errors.Is(err, context.Canceled) {
+		return
+	}
+	log.Warn("replica: "+doing+" failed", "err", err)
 }

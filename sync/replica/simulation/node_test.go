@@ -19,6 +19,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
 )
 
@@ -176,11 +177,11 @@ func (s *sim) budget() (b flow.Budget) {
 	return b
 }
 
-func simPolls() []replica.PollRule {
-	var out []replica.PollRule
+func simPolls() []feed.Rule {
+	var out []feed.Rule
 	for i, spec := range simSpecs() {
 		if spec.Policy != store.PolicyLocal {
-			out = append(out, replica.PollRule{Table: spec.Name, Every: time.Duration(9+2*i) * time.Second})
+			out = append(out, feed.Rule{Table: spec.Name, Every: time.Duration(9+2*i) * time.Second})
 		}
 	}
 	return out

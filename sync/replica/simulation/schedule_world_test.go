@@ -19,6 +19,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/remote"
 )
@@ -111,9 +112,9 @@ func testLog(t testing.TB) *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-func schedulePolls() (out []replica.PollRule) {
+func schedulePolls() (out []feed.Rule) {
 	for _, name := range appTables() {
-		out = append(out, replica.PollRule{Table: name, Every: 5 * time.Second})
+		out = append(out, feed.Rule{Table: name, Every: 5 * time.Second})
 	}
 	return out
 }

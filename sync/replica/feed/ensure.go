@@ -1,9 +1,10 @@
-package replica
+package feed
 
 import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -35,11 +36,11 @@ type ensuring struct {
 }
 
 // Ensure has items, or whole partitions where a key is the partition key alone, here before they are read: what is not
-// held is read from the cloud, within Config.Deadline, and stays subscribed for a while. Where the cloud cannot be
+// held is read from the cloud, within Deadline, and stays subscribed for a while. Where the cloud cannot be
 // reached it is what is here, and no error: errors are those of the caller, a table or a key that is none
 // (fault.NotFound, fault.Invalid), and the end of ctx.
-func (r *Replica) Ensure(ctx context.Context, table string, keys ...attr.Item) error {
-	spec := r.spec(table)
+func (f *Feed) Ensure(ctx context.Context, table string, keys ...attr.Item) error {
+	spec := f.Box.Spec(table)
 	if spec == nil {
 		return fault.New(fault.NotFound, "no_table", "there is no table %s", table)
 	}
@@ -54,13 +55,29 @@ func (r *Replica) Ensure(ctx context.Context, table string, keys ...attr.Item) e
 	if !spec.Sends() {
 		return nil
 	}
-	limit := r.clock.Now().Add(r.cfg.Deadline)
+	limit := f.Clock.Now().Add(f.Deadline)
 	for _, w := range wants {
-		if err := r.ensure(ctx, w, limit); err != nil {
+		if err := f.ensure(ctx, w, limit); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ReadNow reads an item or a partition, whatever is held of it, and for as long as that takes.
+func (f *Feed) ReadNow(ctx context.Context, spec *store.TableSpec, key attr.Item) error {
+	w, err := wantOf(spec, key)
+	if err != nil {
+		return err
+	}
+	if w.key != nil || spec.Key.Sort.Name == "" {
+		return f.refreshAbsent(ctx, spec.Name, key)
+	}
+	p := *w.pass
+	p.alone = true
+	budget := math.MaxInt
+	_, err = f.pass(ctx, &p, &budget)
+	return err
 }
 
 // want is one thing that Ensure is asked for.
@@ -106,10 +123,9 @@ func rawPartition(spec *store.TableSpec, value attr.Value) ([]byte, bool) {
 }
 
 // ensure reads one thing unless it is held, or waits for the caller that is reading it.
-func (r *Replica) ensure(ctx context.Context, w *want, limit time.Time) error {
-	f := &r.feeds
+func (f *Feed) ensure(ctx context.Context, w *want, limit time.Time) error {
 	for {
-		if r.subscribe(w) || !r.net.Online() || !r.clock.Now().Before(limit) {
+		if f.holds(w) || !f.Link.Online() || !f.Clock.Now().Before(limit) {
 			return ctx.Err()
 		}
 		f.mu.Lock()
@@ -121,14 +137,14 @@ func (r *Replica) ensure(ctx context.Context, w *want, limit time.Time) error {
 			}
 			f.flights[w.id] = flight
 			f.mu.Unlock()
-			_ = r.fetch(ctx, w, flight, limit) // then it is what is here
+			_ = f.fetch(ctx, w, flight, limit) // then it is what is here
 			return ctx.Err()
 		}
 		sig := clock.NewSignal()
 		flight.waiting = append(flight.waiting, sig)
 		f.mu.Unlock()
-		leave := r.clock.Join()
-		err := r.clock.Wait(ctx, limit, sig)
+		leave := f.Clock.Join()
+		err := f.Clock.Wait(ctx, limit, sig)
 		leave()
 		f.mu.Lock()
 		failed := flight.failed
@@ -140,8 +156,7 @@ func (r *Replica) ensure(ctx context.Context, w *want, limit time.Time) error {
 }
 
 // fetch reads what is wanted, and wakes who waited for it.
-func (r *Replica) fetch(ctx context.Context, w *want, flight *ensuring, limit time.Time) (err error) {
-	f := &r.feeds
+func (f *Feed) fetch(ctx context.Context, w *want, flight *ensuring, limit time.Time) (err error) {
 	defer func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -151,29 +166,29 @@ func (r *Replica) fetch(ctx context.Context, w *want, flight *ensuring, limit ti
 			sig.Set()
 		}
 	}()
-	inner, cancel := context.WithTimeout(ctx, limit.Sub(r.clock.Now()))
+	inner, cancel := context.WithTimeout(ctx, limit.Sub(f.Clock.Now()))
 	defer cancel()
 	if w.key != nil {
-		if err = r.refresh(inner, w.pass.table, w.key); err == nil {
-			r.heldNow(w.id)
+		if err = f.refresh(inner, w.pass.table, w.key); err == nil {
+			f.heldNow(w.id)
 		}
 	} else {
 		p := *w.pass
 		p.alone = true
 		budget := ensurePages
-		_, err = r.pass(inner, &p, &budget)
+		_, err = f.pass(inner, &p, &budget)
 	}
 	if err != nil && ctx.Err() == nil {
-		r.passFailed(w.pass, err)
+		f.passFailed(w.pass, err)
 	}
 	return err
 }
 
 // subscribe notes that a partition is wanted, and reports whether it is held: read as a whole a short time ago, or by a
 // rule that goes on reading it.
-func (r *Replica) subscribe(w *want) (held bool) {
-	f, now := &r.feeds, r.clock.Now()
-	every := r.coveredEvery(w)
+func (f *Feed) holds(w *want) (held bool) {
+	now := f.Clock.Now()
+	every := f.coveredEvery(w)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fresh := func(key string, age time.Duration) bool {
@@ -191,8 +206,8 @@ func (r *Replica) subscribe(w *want) (held bool) {
 
 // coveredEvery is how often a rule reads the table; 0: none does. Whether it reads the partition is seen by when that was
 // last read.
-func (r *Replica) coveredEvery(w *want) (every time.Duration) {
-	for _, rule := range r.feeds.loadRules(r.cfg.Poll) {
+func (f *Feed) coveredEvery(w *want) (every time.Duration) {
+	for _, rule := range f.loadRules() {
 		if rule.Table == w.pass.table && (every == 0 || rule.Every < every) {
 			every = rule.Every
 		}
@@ -201,7 +216,7 @@ func (r *Replica) coveredEvery(w *want) (every time.Duration) {
 }
 
 // subscribe has a partition read regularly for a while. Called with the lock held.
-func (f *feeds) subscribe(p *pass, now time.Time) {
+func (f *Feed) subscribe(p *pass, now time.Time) {
 	if f.subs == nil {
 		f.subs = map[string]*subscription{}
 	}
@@ -220,27 +235,26 @@ func (f *feeds) subscribe(p *pass, now time.Time) {
 }
 
 // pollSubscriptions reads the subscribed partitions that are due, and forgets those nobody has asked for lately.
-func (r *Replica) pollSubscriptions(ctx context.Context) {
-	f := &r.feeds
+func (f *Feed) pollSubscriptions(ctx context.Context) {
 	budget := roundPages
-	for _, s := range f.dueSubscriptions(r.clock.Now()) {
+	for _, s := range f.dueSubscriptions(f.Clock.Now()) {
 		if budget <= 0 {
 			return
 		}
 		p := *s.pass
 		p.alone = true
-		_, err := r.pass(ctx, &p, &budget)
+		_, err := f.pass(ctx, &p, &budget)
 		f.mu.Lock()
-		s.next = r.clock.Now().Add(subscribedEvery)
+		s.next = f.Clock.Now().Add(subscribedEvery)
 		f.mu.Unlock()
 		if err != nil {
-			r.passFailed(&p, err)
+			f.passFailed(&p, err)
 			return
 		}
 	}
 }
 
-func (f *feeds) dueSubscriptions(now time.Time) (due []*subscription) {
+func (f *Feed) dueSubscriptions(now time.Time) (due []*subscription) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, key := range slices.Sorted(maps.Keys(f.subs)) {
@@ -258,8 +272,8 @@ func (f *feeds) dueSubscriptions(now time.Time) (due []*subscription) {
 }
 
 // heldNow notes that a partition, a table or an item was read as a whole.
-func (r *Replica) heldNow(id string) {
-	f, now := &r.feeds, r.clock.Now()
+func (f *Feed) heldNow(id string) {
+	now := f.Clock.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.held == nil {

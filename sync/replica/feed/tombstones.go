@@ -1,4 +1,4 @@
-package replica
+package feed
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 const (
@@ -15,12 +16,12 @@ const (
 )
 
 // forgetTombstones takes out what is remembered of bases that went more than a day ago: no reading is behind by more.
-func (r *Replica) forgetTombstones(ctx context.Context) {
+func (f *Feed) forgetTombstones(ctx context.Context) {
 	for after := []byte(nil); ; {
 		var old [][]byte
-		before := r.serverNow().Add(-tombstoneFor)
+		before := f.serverNow().Add(-tombstoneFor)
 		seen := 0
-		err := r.store.View(ctx, func(tx *store.Tx) error {
+		err := f.Store.View(ctx, func(tx *store.Tx) error {
 			return tx.Side(outbox.SideRemote).Each(nil, after, func(k, v []byte) (bool, error) {
 				after = append([]byte(nil), k...)
 				seen++
@@ -31,10 +32,10 @@ func (r *Replica) forgetTombstones(ctx context.Context) {
 			})
 		})
 		if err == nil && len(old) > 0 {
-			err = r.store.Update(ctx, func(tx *store.Tx) error { return forgetGone(tx, old, before) })
+			err = f.Store.Update(ctx, func(tx *store.Tx) error { return forgetGone(tx, old, before) })
 		}
 		if err != nil {
-			r.complain("forgetting old tombstones", err)
+			remote.Complain(f.Log, "forgetting old tombstones", err)
 			return
 		}
 		if seen < sweepSlice {

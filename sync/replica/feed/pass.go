@@ -1,4 +1,4 @@
-package replica
+package feed
 
 import (
 	"context"
@@ -44,35 +44,35 @@ type checkpoint struct {
 
 // pass reads on where the pass had come to, at most budget pages, and at its end takes out what is not there any more. n is
 // the items that were read.
-func (r *Replica) pass(ctx context.Context, p *pass, budget *int) (n int, err error) {
+func (f *Feed) pass(ctx context.Context, p *pass, budget *int) (n int, err error) {
 	if p.alone {
-		p.began, p.seen = r.serverNow(), map[string]struct{}{}
-	} else if p, err = r.resume(ctx, p); err != nil {
+		p.began, p.seen = f.serverNow(), map[string]struct{}{}
+	} else if p, err = f.resume(ctx, p); err != nil {
 		return 0, err
 	}
 	for *budget > 0 {
 		*budget--
-		read, last, err := r.page(ctx, p)
+		read, last, err := f.page(ctx, p)
 		n += read
 		if err != nil {
 			return n, err
 		}
 		if last {
-			r.heldNow(p.key)
-			return n, r.absent(ctx, p)
+			f.heldNow(p.key)
+			return n, f.absent(ctx, p)
 		}
 	}
 	return n, nil
 }
 
 // resume takes up a pass where it was left: by this run, which remembers what it has seen, or by an earlier one.
-func (r *Replica) resume(ctx context.Context, p *pass) (*pass, error) {
-	if q := r.feeds.unfinished[p.key]; q != nil {
+func (f *Feed) resume(ctx context.Context, p *pass) (*pass, error) {
+	if q := f.unfinished[p.key]; q != nil {
 		return q, nil
 	}
-	p.began, p.seen = r.serverNow(), map[string]struct{}{}
+	p.began, p.seen = f.serverNow(), map[string]struct{}{}
 	var at checkpoint
-	err := r.store.View(ctx, func(tx *store.Tx) error {
+	err := f.Store.View(ctx, func(tx *store.Tx) error {
 		data, err := tx.Side(sideCheckpoint).Get([]byte(p.key))
 		if err != nil || data == nil {
 			return err
@@ -90,16 +90,16 @@ func (r *Replica) resume(ctx context.Context, p *pass) (*pass, error) {
 }
 
 // page reads one page and takes it in, with the position behind it.
-func (r *Replica) page(ctx context.Context, p *pass) (n int, last bool, err error) {
-	read := r.box.Reads.Start()
+func (f *Feed) page(ctx context.Context, p *pass) (n int, last bool, err error) {
+	read := f.Box.Reads.Start()
 	defer read.End()
-	began, epoch := r.serverNow(), r.identity.restores.epoch.Load()
-	page, err := r.readPage(ctx, p)
+	began, epoch := f.serverNow(), f.Tables.Epoch()
+	page, err := f.readPage(ctx, p)
 	if err != nil {
 		if remote.ClassOf(err) == intent.Validation && p.after != nil && !p.alone { // a position that the table does not have any more
 			p.after, p.kept = nil, false
-			delete(r.feeds.unfinished, p.key)
-			return 0, false, errors.Join(err, r.store.Update(ctx, p.keep))
+			delete(f.unfinished, p.key)
+			return 0, false, errors.Join(err, f.Store.Update(ctx, p.keep))
 		}
 		return 0, false, err
 	}
@@ -107,12 +107,12 @@ func (r *Replica) page(ctx context.Context, p *pass) (n int, last bool, err erro
 	for _, it := range page.Items {
 		key, ok := keyFrom(p.spec, it)
 		if !ok {
-			r.feeds.countRefused(1)
+			f.countRefused(1)
 			continue
 		}
 		images = append(images, image{table: p.table, key: key, item: it, read: read, began: began, epoch: epoch})
 	}
-	if err := r.note(ctx, p, images); err != nil {
+	if err := f.note(ctx, p, images); err != nil {
 		return 0, false, err
 	}
 	before := p.after
@@ -122,23 +122,22 @@ func (r *Replica) page(ctx context.Context, p *pass) (n int, last bool, err erro
 	if !p.alone && (!last || p.kept) {
 		more = p.keep
 	}
-	r.cfg.Failpoint("feed-page")
-	out, err := r.adopt(ctx, images, more)
+	f.Failpoint("feed-page")
+	out, err := f.adopt(ctx, images, more)
 	if err != nil {
 		p.after = before
 		return 0, false, err
 	}
-	r.stands(p, last)
-	return len(page.Items), last, r.follow(ctx, &out, true)
+	f.stands(p, last)
+	return len(page.Items), last, f.follow(ctx, &out, true)
 }
 
 // stands notes where a pass stands: one that is not at its end is gone on with.
-func (r *Replica) stands(p *pass, last bool) {
+func (f *Feed) stands(p *pass, last bool) {
 	if p.alone {
 		return
 	}
 	p.kept = !last
-	f := &r.feeds
 	if last {
 		delete(f.unfinished, p.key)
 		return
@@ -149,28 +148,28 @@ func (r *Replica) stands(p *pass, last bool) {
 	f.unfinished[p.key] = p
 }
 
-func (r *Replica) readPage(ctx context.Context, p *pass) (remote.Page, error) {
-	if err := r.readable(p.table); err != nil {
+func (f *Feed) readPage(ctx context.Context, p *pass) (remote.Page, error) {
+	if err := f.Tables.Readable(p.table); err != nil {
 		return remote.Page{}, err
 	}
-	q := remote.Reading{Table: p.table, After: p.after, Limit: r.limits.Page}
+	q := remote.Reading{Table: p.table, After: p.after, Limit: f.Page}
 	if !p.partition.IsZero() {
 		q.KeyCondition = "#p = :p"
 		q.Params = expr.Params{
 			Names: map[string]string{"#p": p.spec.Key.Partition.Name}, Values: attr.Item{":p": p.partition},
 		}
 	}
-	ctx, cancel := r.within(ctx)
+	ctx, cancel := context.WithTimeout(ctx, f.Deadline)
 	defer cancel()
-	return r.cloud.Read(ctx, q)
+	return f.Cloud.Read(ctx, q)
 }
 
 // note remembers what the pass has seen.
-func (r *Replica) note(ctx context.Context, p *pass, images []image) error {
+func (f *Feed) note(ctx context.Context, p *pass, images []image) error {
 	if p.seen == nil || len(images) == 0 {
 		return nil
 	}
-	return r.store.View(ctx, func(tx *store.Tx) error {
+	return f.Store.View(ctx, func(tx *store.Tx) error {
 		for i := range images {
 			it, err := outbox.ItemOf(tx, p.spec, images[i].key)
 			if err == nil {
@@ -220,20 +219,20 @@ const massAbsent = 16
 
 // absent takes out what a complete pass has not seen: bases older than the pass, on which nothing waits to be sent, each after a
 // consistent read of its own.
-func (r *Replica) absent(ctx context.Context, p *pass) error {
+func (f *Feed) absent(ctx context.Context, p *pass) error {
 	if p.seen == nil {
 		return nil // the next pass is one from the beginning
 	}
-	keys, bases, err := r.unseen(ctx, p)
+	keys, bases, err := f.unseen(ctx, p)
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	if _, asks := r.cloud.(remote.Catalogue); !asks && p.partition.IsZero() && len(keys) == bases && bases >= massAbsent {
-		r.log.Error("feed: a table has become empty in the cloud; nothing is deleted here", "table", p.table, "items", bases)
+	if _, asks := f.Cloud.(remote.Catalogue); !asks && p.partition.IsZero() && len(keys) == bases && bases >= massAbsent {
+		f.Log.Error("feed: a table has become empty in the cloud; nothing is deleted here", "table", p.table, "items", bases)
 		return nil
 	}
 	for _, key := range keys[:min(len(keys), absentMost)] { // the others in the next pass
-		if err := r.refreshAbsent(ctx, p.table, key); err != nil {
+		if err := f.refreshAbsent(ctx, p.table, key); err != nil {
 			return err
 		}
 	}
@@ -247,8 +246,8 @@ type absentee struct {
 }
 
 // unseen lists the items of the pass's range that the cloud had, and the pass has not met. bases is how many it had.
-func (r *Replica) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases int, err error) {
-	err = r.store.View(ctx, func(tx *store.Tx) error {
+func (f *Feed) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases int, err error) {
+	err = f.Store.View(ctx, func(tx *store.Tx) error {
 		var found []absentee
 		err := tx.Side(outbox.SideRemote).Each([]byte(p.key), nil, func(k, v []byte) (bool, error) {
 			sh, _, err := outbox.DecodeRemote(v)
@@ -309,20 +308,20 @@ func sends(tx *store.Tx, table string, key attr.Item, pending []outbox.Place) (b
 
 // refreshAbsent reads an item that seems to be gone, and looks after that whether the table is the same still: a table
 // that was made again or restored has lost it, nobody has deleted it.
-func (r *Replica) refreshAbsent(ctx context.Context, table string, key attr.Item) error {
-	im, err := r.readImage(ctx, table, key)
+func (f *Feed) refreshAbsent(ctx context.Context, table string, key attr.Item) error {
+	im, err := f.readImage(ctx, table, key)
 	if err != nil {
 		return err
 	}
 	defer im.read.End()
 	if im.item == nil {
-		if err := r.checkTable(ctx, table); err != nil {
+		if err := f.Tables.Check(ctx, table); err != nil {
 			return err
 		}
 	}
-	out, err := r.adopt(ctx, []image{im}, nil)
+	out, err := f.adopt(ctx, []image{im}, nil)
 	if err != nil {
 		return err
 	}
-	return r.follow(ctx, &out, true)
+	return f.follow(ctx, &out, true)
 }

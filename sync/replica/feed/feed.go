@@ -1,0 +1,295 @@
+package feed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/internal/backoff"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
+)
+
+// Rule says what of a table is read regularly: what others have written is learned by it.
+type Rule struct {
+	Table string
+	Every time.Duration // from the end of one round to the begin of the next, with a tenth of jitter; 0: 30 s
+
+	// Partitions lists the partitions that are of interest just now: values of the partition key, each read by a Query. It
+	// is called within a View before each round and answers from the store and from memory alone. nil: the table is small,
+	// and scanned.
+	Partitions func(tx *store.Tx) ([]attr.Value, error)
+}
+
+const (
+	pollEvery  = 30 * time.Second
+	roundPages = 200 // of a rule in one round: what is left is read first in the next
+)
+
+func pollWait() backoff.Policy {
+	return backoff.Policy{Base: time.Second, Max: 30 * time.Second, Floor: 200 * time.Millisecond}
+}
+
+// Feed reads what others have written, and makes it what the node has of it. Its exported fields are set before it is used.
+type Feed struct {
+	Store    *store.Store
+	Cloud    remote.Cloud
+	Box      *outbox.Outbox
+	Link     *flow.Link
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Rand     func() uint64
+	Rules    []Rule
+	Tables   Tables
+	Deadline time.Duration // of one request
+	Page     int           // items of a page: what one transaction takes in must not hold the writers up
+
+	Settle    func(w *outbox.Work, b *outbox.Batch) error // takes a batch out that an image proves
+	Moved     func(w *outbox.Work)                        // has memory follow a commit
+	OtherCopy func(why string)                            // the cloud shows what only another copy of this node can have written
+	Lost      func(err error)                             // the cloud cannot be reached
+	Errand    func()                                      // there is something for ReadBooked
+	Failpoint func(point string)
+
+	mu      sync.Mutex
+	rules   []*feedRule
+	subs    map[string]*subscription // by pass.key: partitions that somebody has asked for (Ensure)
+	held    map[string]time.Time     // by pass.key, and by item: when it was last read as a whole
+	flights map[string]*ensuring     // by pass.key or item: what is being read for Ensure
+	refused uint64                   // rows that were no items
+
+	unfinished map[string]*pass // by pass.key, of the feed's own goroutine: passes that go on in the next round
+	booked     []intent.Ref     // items to be read again
+}
+
+// Tables is what is known of the tables of the cloud themselves, any of which may have been restored, or created again.
+type Tables interface {
+	// Epoch counts those that were found to be others: what was asked before may be of what is no more.
+	Epoch() uint64
+	// Check looks whether a table is the one that it was: what another one lacks nobody has deleted.
+	Check(ctx context.Context, table string) error
+	// KeepsAbsent reports whether what is absent from a table stays here, if its base was set at that instant.
+	KeepsAbsent(table string, set time.Time) bool
+	// Owes reports whether a table of a batch has lost what is still to be put back.
+	Owes(b *outbox.Batch) bool
+	// Readable is an error for a table whose items are none of ours.
+	Readable(table string) error
+}
+
+// feedRule is a rule at work.
+type feedRule struct {
+	Rule
+
+	next   time.Time
+	tries  int    // rounds in a row that failed
+	begins string // pass.key with which the next round begins: the last one ended for want of budget
+	status Status
+}
+
+// Status is how a rule of the feed fares.
+type Status struct {
+	Rule      string    `json:"rule"`              // the table, and of what partitions
+	LastPass  time.Time `json:"lastPass,omitzero"` // the end of the last complete one; zero: there was none
+	Items     int       `json:"items"`             // that it had
+	Passes    uint64    `json:"-"`                 // complete ones
+	Errors    uint64    `json:"errors"`
+	LastError string    `json:"lastError,omitempty"` // of the latest pass; empty: it was good
+}
+
+func (f *Feed) countRefused(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refused += uint64(n)
+}
+
+// loadRules makes the rules ready. It can be called again.
+func (f *Feed) loadRules() []*feedRule {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.rules == nil {
+		for _, p := range f.Rules {
+			p.Every = cmp.Or(p.Every, pollEvery)
+			name := p.Table + ", all"
+			if p.Partitions != nil {
+				name = p.Table + ", partitions of interest"
+			}
+			f.rules = append(f.rules, &feedRule{Rule: p, status: Status{Rule: name}})
+		}
+	}
+	return f.rules
+}
+
+// Status reports how the rules fare, in their order.
+func (f *Feed) Status() []Status {
+	rules := f.loadRules()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := make([]Status, len(rules))
+	for i, rule := range rules {
+		out[i] = rule.status
+	}
+	return out
+}
+
+// serverNow is the time as the cloud has it, as far as that is known.
+func (f *Feed) serverNow() time.Time { return f.Clock.Now().Add(f.Cloud.Skew()) }
+
+// Run reads what the rules say, and what Ensure has subscribed, until ctx ends. One request at a time: the feed is
+// never in the way of the lanes. While the cloud is away it sleeps.
+func (f *Feed) Run(ctx context.Context) error {
+	rules := f.loadRules()
+	now := f.Clock.Now()
+	for _, rule := range rules {
+		rule.next = now.Add(time.Duration(f.Rand() % uint64(rule.Every))) // not all nodes, and not all rules, at once
+	}
+	wake := clock.NewSignal()
+	swept := now
+	for {
+		if err := f.Clock.Wait(ctx, f.nextRound(rules), nil); err != nil {
+			return err
+		}
+		for !f.Link.WhenOnline(wake) {
+			if err := f.Clock.Wait(ctx, time.Time{}, wake); err != nil {
+				return err
+			}
+			f.rested(rules, f.Clock.Now(), f.Rand)
+		}
+		for _, rule := range rules {
+			if !rule.next.After(f.Clock.Now()) {
+				f.round(ctx, rule)
+			}
+		}
+		f.pollSubscriptions(ctx)
+		if now := f.Clock.Now(); now.Sub(swept) >= sweepEvery {
+			swept = now
+			f.forgetTombstones(ctx)
+		}
+	}
+}
+
+// rested has all rules begin anew when the cloud is there again, not all nodes at once: what failed before says nothing.
+func (f *Feed) rested(rules []*feedRule, now time.Time, rand func() uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, rule := range rules {
+		rule.tries = 0
+		if soon := now.Add(time.Duration(rand() % uint64(rule.Every))); rule.next.After(soon) {
+			rule.next = soon
+		}
+	}
+}
+
+// nextRound is when the next rule or subscription is due.
+func (f *Feed) nextRound(rules []*feedRule) time.Time {
+	next := f.Clock.Now().Add(subscribedEvery)
+	for _, rule := range rules {
+		if rule.next.Before(next) {
+			next = rule.next
+		}
+	}
+	return next
+}
+
+// round is one round of a rule.
+func (f *Feed) round(ctx context.Context, rule *feedRule) {
+	items, whole, err := f.roundOf(ctx, rule)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.Clock.Now()
+	if err != nil {
+		rule.status.Errors++
+		rule.status.LastError = remote.ErrorText(err)
+		rule.next = now.Add(max(backoff.Jittered(rule.Every, f.Rand), pollWait().Delay(rule.tries, backoff.Float(f.Rand))))
+		rule.tries++
+		return
+	}
+	rule.tries, rule.next = 0, now.Add(backoff.Jittered(rule.Every, f.Rand))
+	rule.status.LastError = ""
+	if whole {
+		rule.status.Passes++
+		rule.status.LastPass, rule.status.Items = now, items
+	}
+}
+
+// roundOf reads what the rule lists, within the budget of a round. whole tells that it came to the end of it.
+func (f *Feed) roundOf(ctx context.Context, rule *feedRule) (items int, whole bool, err error) {
+	passes, err := f.passesOf(ctx, rule)
+	if err != nil {
+		return 0, false, err
+	}
+	budget := roundPages
+	var first error
+	for _, p := range passes {
+		rule.begins = p.key
+		if budget <= 0 {
+			return items, false, first
+		}
+		n, err := f.pass(ctx, p, &budget)
+		items += n
+		if err == nil {
+			continue
+		}
+		f.passFailed(p, err)
+		if first == nil {
+			first = err
+		}
+		if remote.ClassOf(err) != intent.Validation {
+			return items, false, first // the next partition would fare no better
+		}
+	}
+	rule.begins = ""
+	return items, first == nil, first
+}
+
+// passFailed notes what an error of the feed says about the way to the cloud.
+func (f *Feed) passFailed(p *pass, err error) {
+	_, gone := remote.Unreached(err)
+	switch class := remote.ClassOf(err); {
+	case gone:
+		f.Lost(err)
+	case errors.Is(err, remote.ErrOtherKeys): // that was said when it was found
+	case class == intent.NoTable:
+		f.Log.Warn("feed: the cloud does not have the table", "table", p.table)
+	default:
+		remote.Complain(f.Log, "reading "+p.table, err)
+	}
+}
+
+// passesOf lists what a round reads, in an order that does not depend on chance: where the last one ended, the next goes on.
+func (f *Feed) passesOf(ctx context.Context, rule *feedRule) ([]*pass, error) {
+	spec := f.Box.Spec(rule.Table)
+	if spec == nil {
+		return nil, fmt.Errorf("feed: there is no table %s", rule.Table)
+	}
+	if rule.Partitions == nil {
+		return []*pass{newPass(spec, attr.Value{}, nil)}, nil
+	}
+	var values []attr.Value
+	err := f.Store.View(ctx, func(tx *store.Tx) (err error) {
+		values, err = rule.Partitions(tx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var passes []*pass
+	for _, v := range values {
+		if raw, ok := rawPartition(spec, v); ok {
+			passes = append(passes, newPass(spec, v, raw))
+		}
+	}
+	slices.SortFunc(passes, func(a, b *pass) int { return cmp.Compare(a.key, b.key) })
+	passes = slices.CompactFunc(passes, func(a, b *pass) bool { return a.key == b.key })
+	at, _ := slices.BinarySearchFunc(passes, rule.begins, func(p *pass, key string) int { return cmp.Compare(p.key, key) })
+	return slices.Concat(passes[at:], passes[:at]), nil
+}

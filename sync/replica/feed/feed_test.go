@@ -1,0 +1,248 @@
+package feed
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/outbox"
+)
+
+// What is deleted there is not here any more only if the base is older than the pass, nothing waits on it, and it is absent
+// from a read of its own (schedule 11).
+func TestAbsent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newReader(t, Rule{Table: "teams"})
+		for _, id := range []string{"gone", "waits", "back", "kept"} {
+			n.foreign("teams", team(id, 1))
+		}
+		n.next()
+		time.Sleep(time.Second)
+		for _, id := range []string{"gone", "waits", "back"} {
+			n.foreignDelete("teams", teamKey(id))
+		}
+		n.bump("waits")
+		n.cloud.behind = func() {
+			n.foreign("teams", team("back", 2))
+			n.foreign("teams", team("new", 1))
+			n.readNow("teams", teamKey("new")) // acknowledged
+		}
+		n.next()
+		for id, want := range map[string]attr.Item{
+			"gone": nil, "waits": team("waits", 2), "back": team("back", 2), "kept": team("kept", 1), "new": team("new", 1),
+		} {
+			n.sees(id, want)
+		}
+	})
+}
+
+// A pass that is larger than a round goes on in the next, and after a restart behind the page that was taken in last; what
+// the table does not have any more is found by a pass from the beginning.
+func TestLongPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newReader(t)
+		const page, items = 200, 5*200 + 7
+		for i := range items {
+			n.foreign("follows", follow("m", fmt.Sprintf("%05d", i)))
+		}
+		if got, _ := n.read("m", 2); got != 2*page {
+			t.Fatalf("%d items", got)
+		}
+		n.again()
+		n.foreignDelete("follows", follow("m", "00001"))
+		n.foreignDelete("follows", follow("m", fmt.Sprintf("%05d", items-1)))
+		if got, _ := n.read("m", 10); got != items-1-2*page {
+			t.Fatalf("after the restart %d items", got)
+		}
+		if n.row("follows", follow("m", "00001")) == nil {
+			t.Error("a pass that began in another run tells what is absent")
+		}
+		time.Sleep(time.Second)
+		var key string
+		for range 3 { // in pieces, within one run
+			_, key = n.read("m", 2)
+		}
+		if n.row("follows", follow("m", "00001")) != nil {
+			t.Error("what is gone is still here")
+		}
+		if n.row("follows", follow("m", "00002")) == nil {
+			t.Error("what is there is not here")
+		}
+		n.inView(func(tx *store.Tx) error {
+			at, err := tx.Side(sideCheckpoint).Get([]byte(key))
+			if at != nil {
+				t.Errorf("the position stays: %s", at)
+			}
+			return err
+		})
+	})
+}
+
+// A position and what was read before it are there together or not at all.
+func TestCheckpointWithItems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newReader(t)
+		for i := range n.Page + 1 {
+			n.foreign("follows", follow("m", fmt.Sprintf("%05d", i)))
+		}
+		died := func() (died any) {
+			defer func() { died = recover() }()
+			n.Failpoint = func(string) { panic("dies") }
+			n.read("m", 5)
+			return nil
+		}
+		if died() == nil {
+			t.Fatal("the feed did not come by its failpoint")
+		}
+		n.again()
+		if got, _ := n.read("m", 5); got != n.Page+1 {
+			t.Errorf("%d items", got)
+		}
+	})
+}
+
+// A rule with more partitions than a round has pages for comes to all of them.
+func TestManyPartitions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var matches []attr.Value
+		n := newReader(t, Rule{Table: "follows", Partitions: func(*store.Tx) ([]attr.Value, error) { return matches, nil }})
+		for i := range 2*roundPages + 50 {
+			m := fmt.Sprintf("m%04d", i)
+			matches = append(matches, attr.S(m))
+			n.foreign("follows", follow(m, "u"))
+		}
+		for range 3 {
+			n.next()
+		}
+		for _, m := range matches {
+			if n.row("follows", follow(m.Str(), "u")) == nil {
+				t.Fatalf("%s was not read in three rounds", m.Str())
+			}
+		}
+	})
+}
+
+// A base set since a read began makes what it found be read again, whichever looks newer; a tombstone counts as one.
+func TestOvertakenRead(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		n := newReader(t)
+		n.foreign("teams", team("x", 1))
+		n.readNow("teams", teamKey("x"))
+		read := n.Box.Reads.Start()
+		want := team("x", 2)
+		if gone {
+			n.foreignDelete("teams", teamKey("x"))
+			want = nil
+		} else {
+			n.foreign("teams", want)
+		}
+		n.readNow("teams", teamKey("x"))
+		out, err := n.adopt(t.Context(), []image{
+			{table: "teams", key: teamKey("x"), item: team("x", 7), read: read, began: n.serverNow()},
+			{table: "teams", key: teamKey("y"), item: team("y", 7), read: read, began: n.serverNow()},
+		}, nil)
+		read.End()
+		if err != nil || len(out.again) != 1 || out.taken != 1 {
+			t.Errorf("%+v, %v", out, err)
+		}
+		n.sees("x", want)
+	}
+}
+
+// Rows that are no items of the table are left out, and those beside them taken.
+func TestForeignRows(t *testing.T) {
+	n := newReader(t)
+	p := newPass(n.Box.Spec("teams"), attr.Value{}, nil)
+	spec := *p.spec
+	spec.Key.Partition.Type = store.KeyNumber // what the node takes the key for
+	p.spec = &spec
+	n.foreign("teams", team("x", 1))
+	budget := 10
+	if _, err := n.pass(t.Context(), p, &budget); err != nil {
+		t.Fatal(err)
+	}
+	if n.refused != 1 {
+		t.Errorf("%d rows refused", n.refused)
+	}
+	read := n.Box.Reads.Start()
+	defer read.End()
+	out, err := n.adopt(t.Context(), []image{
+		{table: "teams", key: attr.Item{"id": attr.S("")}, item: team("", 1), read: read},
+		{table: "nowhere", key: teamKey("x"), item: team("x", 1), read: read},
+		{table: "teams", key: teamKey("y"), item: team("y", 1), read: read},
+	}, nil)
+	if err != nil || out.refused != 1 || out.taken != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	n.sees("y", team("y", 1))
+}
+
+func TestTombstones(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newReader(t)
+		for _, id := range []string{"x", "y"} {
+			item := team(id, 1)
+			item["_c"] = attr.S("b.1.5")
+			n.foreign("teams", item)
+			n.readNow("teams", teamKey(id))
+			n.foreignDelete("teams", teamKey(id))
+			n.readNow("teams", teamKey(id))
+		}
+		n.foreign("teams", team("y", 2)) // and is there again
+		n.readNow("teams", teamKey("y"))
+		tomb := func(id string) (g outbox.Gone, there bool) {
+			n.inView(func(tx *store.Tx) error {
+				it, err := outbox.ItemOf(tx, n.Box.Spec("teams"), teamKey(id))
+				if err != nil {
+					return err
+				}
+				sh, err := outbox.RemoteOf(tx, it)
+				if sh != nil {
+					g, there = sh.Gone, true
+				}
+				return err
+			})
+			return g, there
+		}
+		if g, _ := tomb("x"); g.Life != "b.1.5" || g.At.IsZero() {
+			t.Errorf("the tombstone is %+v", g)
+		}
+		time.Sleep(tombstoneFor - time.Hour)
+		n.forgetTombstones(t.Context())
+		if g, _ := tomb("x"); g == (outbox.Gone{}) {
+			t.Error("the tombstone is gone within the day")
+		}
+		time.Sleep(2 * time.Hour)
+		n.forgetTombstones(t.Context())
+		if _, there := tomb("x"); there {
+			t.Error("the tombstone is kept for ever")
+		}
+		if g, there := tomb("y"); !there || g != (outbox.Gone{}) || n.row("teams", teamKey("y")) == nil {
+			t.Errorf("of the item that is there again: %+v, %v", g, there)
+		}
+	})
+}
+
+// Subscriptions are bounded: the one that was wanted least recently goes.
+func TestSubscriptionsBounded(t *testing.T) {
+	var f Feed
+	now := time.Unix(1_800_000_000, 0)
+	spec := tables()[1]
+	for i := range subscribedMost + 3 {
+		f.subscribe(newPass(&spec, attr.S("m"), fmt.Appendf(nil, "%05d", i)), now.Add(time.Duration(i)*time.Second))
+	}
+	if len(f.subs) != subscribedMost {
+		t.Errorf("%d subscriptions", len(f.subs))
+	}
+	due := f.dueSubscriptions(now.Add(subscribedEvery + 10*time.Second))
+	if len(due) != 8 || due[0].pass.key != "follows\x0000003" {
+		t.Errorf("%d due, the first %q", len(due), due[0].pass.key)
+	}
+	if !slices.IsSortedFunc(due, func(a, b *subscription) int { return a.next.Compare(b.next) }) {
+		t.Error("not in the order of their times")
+	}
+}

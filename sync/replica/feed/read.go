@@ -1,0 +1,139 @@
+package feed
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
+)
+
+// readImage reads one item consistently. The caller ends its read when what was found has been adopted.
+func (f *Feed) readImage(ctx context.Context, table string, key attr.Item) (image, error) {
+	if err := f.Tables.Readable(table); err != nil {
+		return image{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.Deadline)
+	defer cancel()
+	im := image{table: table, key: key, began: f.serverNow(), read: f.Box.Reads.Start(), epoch: f.Tables.Epoch()}
+	it, err := f.Cloud.Get(ctx, table, key)
+	if err != nil {
+		im.read.End()
+		return image{}, err
+	}
+	im.item = it
+	return im, nil
+}
+
+func endReads(images []image) {
+	for i := range images {
+		images[i].read.End()
+	}
+}
+
+// maxRereads bounds how often an item is read again because its base moved meanwhile: what moves that often is moved by
+// answers of the cloud, which are as good.
+const maxRereads = 3
+
+// refresh reads an item and adopts it.
+func (f *Feed) refresh(ctx context.Context, table string, key attr.Item) error {
+	for range maxRereads {
+		im, err := f.readImage(ctx, table, key)
+		if err != nil {
+			return err
+		}
+		out, err := f.adoptRead(ctx, im)
+		im.read.End()
+		if err != nil {
+			return err
+		}
+		if err := f.follow(ctx, &out, false); err != nil {
+			return err
+		}
+		if len(out.again) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// adoptRead adopts what was read of one item. What was there and is not is looked after: a table that was made again or
+// restored has lost it, nobody has deleted it.
+func (f *Feed) adoptRead(ctx context.Context, im image) (adoption, error) {
+	if im.item == nil {
+		fresh, err := f.unlike(ctx, []image{im})
+		if err == nil && len(fresh) > 0 {
+			err = f.Tables.Check(ctx, im.table)
+		}
+		if err != nil {
+			return adoption{}, err
+		}
+	}
+	return f.adopt(ctx, []image{im}, nil)
+}
+
+// follow does what an adoption has left to do: transactions it proves, and items to be read again.
+func (f *Feed) follow(ctx context.Context, out *adoption, again bool) error {
+	for _, id := range sortedUnits(out.proves) {
+		if err := f.adoptUnit(ctx, id); err != nil {
+			return err
+		}
+	}
+	if !again {
+		return nil
+	}
+	for i := range out.again {
+		if err := f.refresh(ctx, out.again[i].table, out.again[i].key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Book has an item read consistently: what is known of it came in an order that nobody can tell.
+func (f *Feed) Book(table string, key attr.Item) {
+	f.mu.Lock()
+	f.booked = append(f.booked, intent.Ref{Table: table, Key: key})
+	f.mu.Unlock()
+	f.Errand()
+}
+
+// ghostReads is how many items past their TTL wait to be looked for at once, of those that one sweep comes by: the cloud
+// takes its time, and no rule need read what nobody is interested in any more.
+const ghostReads = 64
+
+// AskAfter has it looked for in the cloud whether an item past its TTL has gone there. Which of many is chance, so that none
+// is left out for ever. Nothing but a hint: the caller's transaction may be undone.
+func (f *Feed) AskAfter(table string, key attr.Item) {
+	if !f.Link.Online() || f.Rand()%4 != 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.booked) < ghostReads {
+		f.booked = append(f.booked, intent.Ref{Table: table, Key: key})
+		f.Errand()
+	}
+}
+
+// ReadBooked reads what was booked, if the cloud is there.
+func (f *Feed) ReadBooked(ctx context.Context) {
+	for f.Link.Online() {
+		f.mu.Lock()
+		if len(f.booked) == 0 {
+			f.mu.Unlock()
+			return
+		}
+		ref := f.booked[0]
+		f.booked = f.booked[1:]
+		f.mu.Unlock()
+		if err := f.refresh(ctx, ref.Table, ref.Key); err != nil {
+			f.Log.Warn("an item cannot be read again; a later read will", "table", ref.Table, "error", err)
+			if e, gone := remote.Unreached(err); gone {
+				f.Lost(e)
+				f.Book(ref.Table, ref.Key)
+			}
+			return
+		}
+	}
+}
