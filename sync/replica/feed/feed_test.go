@@ -21,7 +21,7 @@ func TestAbsent(t *testing.T) {
 			n.foreign("teams", team(id, 1))
 		}
 		n.next()
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		for _, id := range []string{"gone", "waits", "back"} {
 			n.foreignDelete("teams", teamKey(id))
 		}
@@ -61,7 +61,7 @@ func TestLongPass(t *testing.T) {
 		if n.row("follows", follow("m", "00001")) == nil {
 			t.Error("a pass that began in another run tells what is absent")
 		}
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		var key string
 		for range 3 { // in pieces, within one run
 			_, key = n.read("m", 2)
@@ -211,12 +211,12 @@ func TestTombstones(t *testing.T) {
 		if g, _ := tomb("x"); g.Life != "b.1.5" || g.At.IsZero() {
 			t.Errorf("the tombstone is %+v", g)
 		}
-		time.Sleep(tombstoneFor - time.Hour)
+		letPass(tombstoneFor - time.Hour)
 		n.forgetTombstones(t.Context())
 		if g, _ := tomb("x"); g == (outbox.Gone{}) {
 			t.Error("the tombstone is gone within the day")
 		}
-		time.Sleep(2 * time.Hour)
+		letPass(2 * time.Hour)
 		n.forgetTombstones(t.Context())
 		if _, there := tomb("x"); there {
 			t.Error("the tombstone is kept for ever")

@@ -226,3 +226,6 @@ func team(id string, n int64) attr.Item { return attr.Item{"id": attr.S(id), "n"
 func follow(match, user string) attr.Item {
 	return attr.Item{"match": attr.S(match), "user": attr.S(user)}
 }
+
+// letPass has time pass in a bubble.
+func letPass(d time.Duration) { <-time.After(d) }
