@@ -141,17 +141,19 @@ func renumbered(mark attr.Value, env Env) bool {
 }
 
 // lost has looked for a transaction that was parted by an earlier loss: a row under its number is another's proof, its exact
-// mark is its own. It was not sent where each item is still on its life and has no mark that is greater.
+// mark is its own. It was not sent where that timeline has not told that it is settled, each item is still on its life, and none
+// has a mark that is greater.
 func (t *takingAll) lost(images []attr.Item) {
 	if t.marked(images) {
 		t.applied(images)
 		return
 	}
 	t.o.Result = OutRenumber
+	settled := t.lead.settledThere(t.env) // under whatever number, and others have taken the mark of that away since
 	for i, e := range t.u.Entries {
 		t.sees(i, images[i])
 		item, side := Split(images[i])
-		if item == nil || !e.Life.on(item, side) || e.outdone(side, t.env) && !renumbered(side.Marks[t.env.Node], t.env) {
+		if settled || item == nil || !e.Life.on(item, side) || e.outdone(side, t.env) && !renumbered(side.Marks[t.env.Node], t.env) {
 			t.settle(conflict(CodeLost, textLost))
 		}
 	}

@@ -266,3 +266,25 @@ func TestTailOfARenumberedEntry(t *testing.T) {
 	a.result(tail, OutConflict, CodeCondition)
 	w.want("t", "i", `{"score":{"N":"0"},"version":{"N":"2"}}`)
 }
+
+// A transaction whose number losses have parted, and which the lost timeline has told to be settled, was sent there under another
+// number: nothing tells of it where others have taken the mark of that away. It is recorded, and not sent once more.
+func TestPartedTransactionThatWasSettled(t *testing.T) {
+	t.Parallel()
+	for settled, want := range map[bool]Result{true: OutConflict, false: OutRenumber} {
+		w := newWorld(t)
+		a := w.node("a")
+		w.made("a", "i")
+		w.made("a", "j")
+		txn := a.mustTransact(update("t", "i", "ADD n :n", "", ":n", 1), update("t", "j", "ADD n :n", "", ":n", 1))
+		txn[0].lost, txn[1].lost = true, true
+		env := a.env()
+		env.Fork, env.Twice = txn[1].Seq, func(seq uint64) bool { return seq >= txn[0].Seq }
+		if settled {
+			env.Lost = txn[1].Seq
+		}
+		if o := a.found(&Batch{Entries: txn}, env); o.Result != want || settled && (o.Code != CodeLost || o.Known[1] == nil) {
+			t.Errorf("settled %v: it became %d %q", settled, o.Result, o.Code)
+		}
+	}
+}
