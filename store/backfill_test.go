@@ -48,7 +48,7 @@ func TestAddIndex(t *testing.T) {
 }
 
 func addIndexTo(t *testing.T, n int) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	fillBalls(t, s, n)
 	housekeep(t, s)
 	addIndex(t, s, byBowler())
@@ -75,11 +75,11 @@ func wantFilling(t testing.TB, s *store.Store) {
 	if f := s.Stats().Filling; len(f) != 1 || f[0].Table != "balls" || f[0].Index != "by-bowler" || f[0].Items == 0 {
 		t.Errorf("being filled: %v", f)
 	}
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		_, err := tx.Query(store.Query{
-			Table: "balls", Index: "by-bowler", KeyCondition: "bowler = :b", Params: values(":b", "b1"),
+			Table: "balls", Index: "by-bowler", KeyCondition: "bowler = :b", Params: storetest.Values(":b", "b1"),
 		})
-		wantFault(t, err, fault.Invalid, "validation")
+		storetest.WantFault(t, err, fault.Invalid, "validation")
 		if err == nil || err.Error() != "Cannot read from backfilling global secondary index: by-bowler" {
 			t.Errorf("a read says %v", err)
 		}
@@ -93,7 +93,7 @@ func TestDefineFills(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s, err := store.Open(path, store.Options{NoSync: true})
 	if err == nil {
-		err = s.Define(t.Context(), balls())
+		err = s.Define(t.Context(), storetest.Balls())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestDefineFills(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	spec := balls()
+	spec := storetest.Balls()
 	spec.Indexes = append(spec.Indexes, byBowler())
 	again := storetest.OpenWith(t, path, store.Options{NoSync: true})
 	wantFilling(t, again)
@@ -123,17 +123,17 @@ func TestDefineFills(t *testing.T) {
 // Items that were there may hold what cannot be a key of the new index. They are left out, can be changed, and come in
 // when what they hold fits.
 func TestIndexLeavesOutWhatIsNoKey(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	for i, v := range []attr.Value{attr.Int(7), attr.S(""), attr.S(strings.Repeat("x", 2049)), attr.L(attr.Int(1)), attr.S("anderson")} {
-		put(t, s, "balls", ball("final", i, "end", v, "runs", i))
+		storetest.Put(t, s, "balls", storetest.Ball("final", i, "end", v, "runs", i))
 	}
-	addIndex(t, s, store.IndexSpec{Name: "by-end", Key: store.KeySpec{Partition: str("end"), Sort: num("runs")}})
+	addIndex(t, s, store.IndexSpec{Name: "by-end", Key: store.KeySpec{Partition: storetest.Str("end"), Sort: storetest.Num("runs")}})
 	if got := countIn(t, s, "balls", "by-end"); got != 1 {
 		t.Fatalf("%d items in the index, want 1", got)
 	}
-	put(t, s, "balls", ball("final", 0, "end", "pavilion", "runs", 1), ball("final", 1, "runs", 1))
-	update(t, s, func(tx *store.Tx) error {
-		_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 2)})
+	storetest.Put(t, s, "balls", storetest.Ball("final", 0, "end", "pavilion", "runs", 1), storetest.Ball("final", 1, "runs", 1))
+	storetest.Update(t, s, func(tx *store.Tx) error {
+		_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 2)})
 		return err
 	})
 	if got := countIn(t, s, "balls", "by-end"); got != 2 {
@@ -143,19 +143,19 @@ func TestIndexLeavesOutWhatIsNoKey(t *testing.T) {
 
 // A member that fails while an index is being filled leaves nothing, whether its items have their entries or not.
 func TestFailedMemberWhileFilling(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	fillBalls(t, s, 1000)
 	addIndex(t, s, byBowler())
 	wantFilling(t, s)
 	writes := func(tx *store.Tx) error {
 		for _, n := range []int{1, 2, 997, 998} { // at both ends of the table
-			if _, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", n)}); err != nil {
+			if _, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", n)}); err != nil {
 				return err
 			}
-			if _, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", n, "bowler", "new", "runs", 1)}); err != nil {
+			if _, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", n, "bowler", "new", "runs", 1)}); err != nil {
 				return err
 			}
-			if _, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", n+5000, "bowler", "new")}); err != nil {
+			if _, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", n+5000, "bowler", "new")}); err != nil {
 				return err
 			}
 		}
@@ -164,18 +164,18 @@ func TestFailedMemberWhileFilling(t *testing.T) {
 	before := s.Entries("balls", "by-bowler")
 	fails := func(tx *store.Tx) error { return errors.Join(writes(tx), errMember) }
 	stands := func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 3, "runs", 3)})
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 3, "runs", 3)})
 		return err
 	}
 	// With a neighbour that stands the commit is not rolled back as a whole.
-	if errs := together(t, s, fails, stands, fails); !errors.Is(errs[0], errMember) || errs[1] != nil {
+	if errs := storetest.Together(t, s, fails, stands, fails); !errors.Is(errs[0], errMember) || errs[1] != nil {
 		t.Fatal(errs)
 	}
 	if now := s.Entries("balls", "by-bowler"); now != before {
 		t.Errorf("%d entries, want %d", now, before)
 	}
 	wantFilling(t, s)
-	update(t, s, writes)
+	storetest.Update(t, s, writes)
 	wantFilling(t, s)
 	housekeep(t, s)
 	if got := countIn(t, s, "balls", "by-bowler"); got != 666 {
@@ -185,7 +185,7 @@ func TestFailedMemberWhileFilling(t *testing.T) {
 
 // Writers, failing ones too, go on while an index is filled, dropped and added again.
 func TestFillBesideWriters(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	fillBalls(t, s, 2000)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -223,7 +223,7 @@ func TestFillBesideWriters(t *testing.T) {
 func writeSome(s *store.Store, w, i int) error {
 	return s.Update(context.Background(), func(tx *store.Tx) error {
 		n := (i*37%500)*4 + w
-		it := ball("final", n, "runs", i%7)
+		it := storetest.Ball("final", n, "runs", i%7)
 		if i%4 != 0 {
 			it["bowler"] = attr.S(fmt.Sprintf("b%d", i%6))
 		}
@@ -231,7 +231,7 @@ func writeSome(s *store.Store, w, i int) error {
 			return err
 		}
 		if i%7 == 0 {
-			if _, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", (n+4)%2000)}); err != nil {
+			if _, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", (n+4)%2000)}); err != nil {
 				return err
 			}
 		}

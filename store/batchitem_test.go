@@ -16,7 +16,7 @@ import (
 
 func batchGet(t testing.TB, s *store.Store, b store.BatchGet) (result store.BatchGetResult, err error) {
 	t.Helper()
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		result, err = tx.BatchGet(b)
 		return nil
 	})
@@ -27,20 +27,20 @@ func batchGet(t testing.TB, s *store.Store, b store.BatchGet) (result store.Batc
 func ballKeys(from, to int) []attr.Item {
 	var keys []attr.Item
 	for i := from; i < to; i++ {
-		keys = append(keys, ball("final", i))
+		keys = append(keys, storetest.Ball("final", i))
 	}
 	return keys
 }
 
 func TestBatchGet(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	past := int(time.Now().Unix()) - 10
-	put(t, s, "balls", ball("final", 1, "runs", 1), ball("final", 2, "runs", 2, "ttl", past), ball("final", 3, "runs", 3))
-	put(t, s, "matches", item("match", "final", "m", attr.M(item("x", 1, "y", 2))))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 1), storetest.Ball("final", 2, "runs", 2, "ttl", past), storetest.Ball("final", 3, "runs", 3))
+	storetest.Put(t, s, "matches", storetest.Item("match", "final", "m", attr.M(storetest.Item("x", 1, "y", 2))))
 	result, err := batchGet(t, s, store.BatchGet{
-		"balls": {Keys: []attr.Item{ball("final", 3), ball("final", 2), ball("final", 9), ball("final", 1)}},
+		"balls": {Keys: []attr.Item{storetest.Ball("final", 3), storetest.Ball("final", 2), storetest.Ball("final", 9), storetest.Ball("final", 1)}},
 		"matches": {
-			Keys: []attr.Item{item("match", "final")}, Projection: "m.#x",
+			Keys: []attr.Item{storetest.Item("match", "final")}, Projection: "m.#x",
 			Params: expr.Params{Names: map[string]string{"#x": "x"}},
 		},
 	})
@@ -51,9 +51,9 @@ func TestBatchGet(t *testing.T) {
 	if len(found) != 2 || len(result.Items["matches"]) != 1 {
 		t.Fatalf("%+v", result.Items)
 	}
-	wantItem(t, "first", found[0], ball("final", 3, "runs", 3))
-	wantItem(t, "last", found[1], ball("final", 1, "runs", 1))
-	wantItem(t, "part", result.Items["matches"][0], item("m", attr.M(item("x", 1))))
+	storetest.WantItem(t, "first", found[0], storetest.Ball("final", 3, "runs", 3))
+	storetest.WantItem(t, "last", found[1], storetest.Ball("final", 1, "runs", 1))
+	storetest.WantItem(t, "part", result.Items["matches"][0], storetest.Item("m", attr.M(storetest.Item("x", 1))))
 	result, err = batchGet(t, s, store.BatchGet{"balls": {Keys: ballKeys(50, 60)}})
 	if _, ok := result.Items["balls"]; !ok || err != nil || len(result.Items["balls"]) != 0 {
 		t.Errorf("%+v, %v", result, err)
@@ -61,9 +61,9 @@ func TestBatchGet(t *testing.T) {
 }
 
 func TestBatchGetRefused(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	const failed = "1 validation error detected: Value at '"
-	one := []attr.Item{ball("final", 1)}
+	one := []attr.Item{storetest.Ball("final", 1)}
 	cases := map[string]struct {
 		batch store.BatchGet
 		says  string
@@ -79,10 +79,10 @@ func TestBatchGetRefused(t *testing.T) {
 			"Too many items requested for the BatchGetItem call",
 		},
 		"twice": {
-			store.BatchGet{"balls": {Keys: []attr.Item{ball("final", 1), ball("final", 2), ball("final", 1)}}},
+			store.BatchGet{"balls": {Keys: []attr.Item{storetest.Ball("final", 1), storetest.Ball("final", 2), storetest.Ball("final", 1)}}},
 			"Provided list of item keys contains duplicates",
 		},
-		"schema": {store.BatchGet{"balls": {Keys: []attr.Item{item("match", "x")}}}, "The provided key element does not match the schema"},
+		"schema": {store.BatchGet{"balls": {Keys: []attr.Item{storetest.Item("match", "x")}}}, "The provided key element does not match the schema"},
 		"names": {
 			store.BatchGet{"balls": {Keys: one, Params: expr.Params{Names: map[string]string{"#n": "n"}}}},
 			"ExpressionAttributeNames can only be specified when using expressions",
@@ -95,27 +95,27 @@ func TestBatchGetRefused(t *testing.T) {
 	}
 	for name, c := range cases {
 		_, err := batchGet(t, s, c.batch)
-		wantFault(t, err, fault.Invalid, "validation")
+		storetest.WantFault(t, err, fault.Invalid, "validation")
 		if err != nil && err.Error() != c.says {
 			t.Errorf("%s:\n%s, want\n%s", name, err, c.says)
 		}
 	}
 	_, err := batchGet(t, s, store.BatchGet{"bowls": {Keys: one}})
-	wantFault(t, err, fault.NotFound, "table_not_found")
+	storetest.WantFault(t, err, fault.NotFound, "table_not_found")
 }
 
 // TestBatchGetIsBounded: 41 items of 409,016 bytes are what goes into 16 MB, as in DynamoDB Local, whatever is shown.
 func TestBatchGetIsBounded(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	for i := 100; i < 150; i++ {
-		put(t, s, "balls", ball("final", i, "t", strings.Repeat("x", 409_000)))
+		storetest.Put(t, s, "balls", storetest.Ball("final", i, "t", strings.Repeat("x", 409_000)))
 	}
-	put(t, s, "matches", item("match", "m"))
+	storetest.Put(t, s, "matches", storetest.Item("match", "m"))
 	ask := store.BatchGet{
 		"balls": {
 			Keys: ballKeys(100, 150), Projection: "#b", Params: expr.Params{Names: map[string]string{"#b": "ball"}},
 		},
-		"matches": {Keys: []attr.Item{item("match", "m")}},
+		"matches": {Keys: []attr.Item{storetest.Item("match", "m")}},
 	}
 	result, err := batchGet(t, s, ask)
 	if err != nil || len(result.Items["balls"]) != 41 || len(result.Items) != 1 {
@@ -125,12 +125,12 @@ func TestBatchGetIsBounded(t *testing.T) {
 	if len(rest["balls"].Keys) != 9 || len(rest["matches"].Keys) != 1 || rest["balls"].Projection != "#b" {
 		t.Fatalf("%+v", rest)
 	}
-	wantItem(t, "first of the rest", rest["balls"].Keys[0], ball("final", 141))
+	storetest.WantItem(t, "first of the rest", rest["balls"].Keys[0], storetest.Ball("final", 141))
 	again, err := batchGet(t, s, rest)
 	if err != nil || again.Unprocessed != nil || len(again.Items["balls"]) != 9 || len(again.Items["matches"]) != 1 {
 		t.Errorf("%+v, %v", again, err)
 	}
-	wantItem(t, "shown", again.Items["balls"][8], item("ball", 149))
+	storetest.WantItem(t, "shown", again.Items["balls"][8], storetest.Item("ball", 149))
 	if len(ask["balls"].Keys) != 50 {
 		t.Error("the request was changed")
 	}
@@ -138,7 +138,7 @@ func TestBatchGetIsBounded(t *testing.T) {
 
 func batchWrite(t testing.TB, s *store.Store, b store.BatchWrite) (err error) {
 	t.Helper()
-	update(t, s, func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		err = tx.BatchWrite(b)
 		return nil
 	})
@@ -146,20 +146,20 @@ func batchWrite(t testing.TB, s *store.Store, b store.BatchWrite) (err error) {
 }
 
 func TestBatchWrite(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
-	put(t, s, "balls", ball("final", 1, "runs", 1), ball("final", 2, "runs", 2))
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 1), storetest.Ball("final", 2, "runs", 2))
 	before := s.Seq()
 	err := batchWrite(t, s, store.BatchWrite{
-		"matches": {{Put: item("match", "final")}},
-		"balls":   {{Delete: ball("final", 1)}, {Put: ball("final", 2, "runs", 6)}, {Delete: ball("final", 9)}, {Put: ball("final", 3)}},
+		"matches": {{Put: storetest.Item("match", "final")}},
+		"balls":   {{Delete: storetest.Ball("final", 1)}, {Put: storetest.Ball("final", 2, "runs", 6)}, {Delete: storetest.Ball("final", 9)}, {Put: storetest.Ball("final", 3)}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantItem(t, "deleted", get(t, s, "balls", ball("final", 1)), nil)
-	wantItem(t, "replaced", get(t, s, "balls", ball("final", 2)), ball("final", 2, "runs", 6))
-	wantItem(t, "other table", get(t, s, "matches", item("match", "final")), item("match", "final"))
-	records := journal(t, s, before)
+	storetest.WantItem(t, "deleted", storetest.Get(t, s, "balls", storetest.Ball("final", 1)), nil)
+	storetest.WantItem(t, "replaced", storetest.Get(t, s, "balls", storetest.Ball("final", 2)), storetest.Ball("final", 2, "runs", 6))
+	storetest.WantItem(t, "other table", storetest.Get(t, s, "matches", storetest.Item("match", "final")), storetest.Item("match", "final"))
+	records := storetest.Journal(t, s, before)
 	var told []string
 	for _, r := range records {
 		told = append(told, r.Table+" "+r.Op.String()+" "+strconv.FormatUint(r.Txn-before, 10))
@@ -171,7 +171,7 @@ func TestBatchWrite(t *testing.T) {
 
 // TestBatchWriteRefused: one bad request refuses the batch, and nothing of it is done.
 func TestBatchWriteRefused(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	const failed = "1 validation error detected: Value at '"
 	var many []store.WriteRequest
 	for _, key := range ballKeys(0, 26) {
@@ -183,9 +183,9 @@ func TestBatchWriteRefused(t *testing.T) {
 	}{
 		"none":     {nil, failed + "RequestItems.balls.member' failed to satisfy constraint: Member must have length greater than or equal to 1"},
 		"too many": {many, failed + "RequestItems.balls.member' failed to satisfy constraint: Member must have length less than or equal to 25"},
-		"twice":    {[]store.WriteRequest{{Put: ball("final", 1)}, {Delete: ball("final", 1)}}, "Provided list of item keys contains duplicates"},
+		"twice":    {[]store.WriteRequest{{Put: storetest.Ball("final", 1)}, {Delete: storetest.Ball("final", 1)}}, "Provided list of item keys contains duplicates"},
 		"both": {
-			[]store.WriteRequest{{Put: ball("final", 1), Delete: ball("final", 1)}},
+			[]store.WriteRequest{{Put: storetest.Ball("final", 1), Delete: storetest.Ball("final", 1)}},
 			"Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes",
 		},
 		"neither": {
@@ -193,19 +193,19 @@ func TestBatchWriteRefused(t *testing.T) {
 			"Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes",
 		},
 		"too large": {
-			[]store.WriteRequest{{Put: ball("final", 1)}, {Put: ball("final", 2, "t", strings.Repeat("x", 409_600))}},
+			[]store.WriteRequest{{Put: storetest.Ball("final", 1)}, {Put: storetest.Ball("final", 2, "t", strings.Repeat("x", 409_600))}},
 			"Item size has exceeded the maximum allowed size",
 		},
-		"key of another type": {[]store.WriteRequest{{Put: ball("final", 1)}, {Put: item("match", "final", "ball", "x")}}, "The provided key element does not match the schema"},
-		"no key":              {[]store.WriteRequest{{Put: item("match", "final")}}, "The provided key element does not match the schema"},
-		"key to delete":       {[]store.WriteRequest{{Delete: item("match", "final")}}, "The provided key element does not match the schema"},
+		"key of another type": {[]store.WriteRequest{{Put: storetest.Ball("final", 1)}, {Put: storetest.Item("match", "final", "ball", "x")}}, "The provided key element does not match the schema"},
+		"no key":              {[]store.WriteRequest{{Put: storetest.Item("match", "final")}}, "The provided key element does not match the schema"},
+		"key to delete":       {[]store.WriteRequest{{Delete: storetest.Item("match", "final")}}, "The provided key element does not match the schema"},
 		"empty key": {
-			[]store.WriteRequest{{Put: ball("", 1)}},
+			[]store.WriteRequest{{Put: storetest.Ball("", 1)}},
 			"One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty " +
 				"string value. Key: match",
 		},
 		"index key": {
-			[]store.WriteRequest{{Put: ball("final", 1)}, {Put: ball("final", 2, "bowler", 1)}},
+			[]store.WriteRequest{{Put: storetest.Ball("final", 1)}, {Put: storetest.Ball("final", 2, "bowler", 1)}},
 			"One or more parameter values were invalid: Type mismatch for Index Key bowler Expected: S Actual: N " +
 				"IndexName: bowler-index",
 		},
@@ -213,28 +213,28 @@ func TestBatchWriteRefused(t *testing.T) {
 	before := s.Seq()
 	for name, c := range cases {
 		err := batchWrite(t, s, store.BatchWrite{"balls": c.requests})
-		wantFault(t, err, fault.Invalid, "validation")
+		storetest.WantFault(t, err, fault.Invalid, "validation")
 		if err != nil && err.Error() != c.says {
 			t.Errorf("%s:\n%s, want\n%s", name, err, c.says)
 		}
 	}
-	wantFault(t, batchWrite(t, s, nil), fault.Invalid, "validation")
+	storetest.WantFault(t, batchWrite(t, s, nil), fault.Invalid, "validation")
 	err := batchWrite(t, s, store.BatchWrite{"balls": many[:20], "matches": many[:6]})
 	if err == nil || err.Error() != "Too many items requested for the BatchWriteItem call" {
 		t.Error(err)
 	}
 	err = batchWrite(t, s, store.BatchWrite{"balls": many[:1], "bowls": many[:1]})
-	wantFault(t, err, fault.NotFound, "table_not_found")
+	storetest.WantFault(t, err, fault.NotFound, "table_not_found")
 	if s.Seq() != before {
 		t.Error("a refused batch has written")
 	}
 }
 
 func TestImagesUpdated(t *testing.T) {
-	base := item("match", "final", "n", 1, "gone", "x",
-		"m", attr.M(item("x", 1, "y", 2, "in", attr.M(item("a", 1, "b", 2)))),
+	base := storetest.Item("match", "final", "n", 1, "gone", "x",
+		"m", attr.M(storetest.Item("x", 1, "y", 2, "in", attr.M(storetest.Item("a", 1, "b", 2)))),
 		"l", attr.L(attr.Int(0), attr.Int(1), attr.Int(2), attr.Int(3)))
-	nine := values(":v", 9)
+	nine := storetest.Values(":v", 9)
 	list := func(ns ...int64) attr.Value {
 		var elems []attr.Value
 		for _, n := range ns {
@@ -247,38 +247,38 @@ func TestImagesUpdated(t *testing.T) {
 		params   expr.Params
 		old, new attr.Item
 	}{
-		{"SET n = :v", nine, item("n", 1), item("n", 9)},
-		{"SET fresh = :v", nine, item(), item("fresh", 9)},
-		{"REMOVE gone", expr.Params{}, item("gone", "x"), item()},
-		{"REMOVE m.gone", expr.Params{}, item(), item()},
-		{"SET m.x = :v, m.z = :v", nine, item("m", attr.M(item("x", 1))), item("m", attr.M(item("x", 9, "z", 9)))},
+		{"SET n = :v", nine, storetest.Item("n", 1), storetest.Item("n", 9)},
+		{"SET fresh = :v", nine, storetest.Item(), storetest.Item("fresh", 9)},
+		{"REMOVE gone", expr.Params{}, storetest.Item("gone", "x"), storetest.Item()},
+		{"REMOVE m.gone", expr.Params{}, storetest.Item(), storetest.Item()},
+		{"SET m.x = :v, m.z = :v", nine, storetest.Item("m", attr.M(storetest.Item("x", 1))), storetest.Item("m", attr.M(storetest.Item("x", 9, "z", 9)))},
 		{"SET m.#in.a = m.x REMOVE m.y", expr.Params{Names: map[string]string{"#in": "in"}},
-			item("m", attr.M(item("y", 2, "in", attr.M(item("a", 1))))), item("m", attr.M(item("in", attr.M(item("a", 1)))))},
-		{"SET l[3] = :v, l[1] = :v", nine, item("l", list(1, 3)), item("l", list(9, 9))},
-		{"SET l[7] = :v", nine, item(), item()},
-		{"", expr.Params{}, item(), item()},
+			storetest.Item("m", attr.M(storetest.Item("y", 2, "in", attr.M(storetest.Item("a", 1))))), storetest.Item("m", attr.M(storetest.Item("in", attr.M(storetest.Item("a", 1)))))},
+		{"SET l[3] = :v, l[1] = :v", nine, storetest.Item("l", list(1, 3)), storetest.Item("l", list(9, 9))},
+		{"SET l[7] = :v", nine, storetest.Item(), storetest.Item()},
+		{"", expr.Params{}, storetest.Item(), storetest.Item()},
 	}
 	for _, c := range cases {
-		s := storetest.Open(t, matches())
-		put(t, s, "matches", base)
-		update(t, s, func(tx *store.Tx) error {
+		s := storetest.Open(t, storetest.Matches())
+		storetest.Put(t, s, "matches", base)
+		storetest.Update(t, s, func(tx *store.Tx) error {
 			images, err := tx.Update(store.UpdateItem{
-				Table: "matches", Key: item("match", "final"), Update: c.update, Params: c.params,
+				Table: "matches", Key: storetest.Item("match", "final"), Update: c.update, Params: c.params,
 			})
 			whole := maps.Clone(images.New)
 			part := images.Updated()
-			wantItem(t, c.update+": old", part.Old, c.old)
-			wantItem(t, c.update+": new", part.New, c.new)
-			wantItem(t, c.update+": the images themselves", images.New, whole)
+			storetest.WantItem(t, c.update+": old", part.Old, c.old)
+			storetest.WantItem(t, c.update+": new", part.New, c.new)
+			storetest.WantItem(t, c.update+": the images themselves", images.New, whole)
 			return err
 		})
 	}
-	s := storetest.Open(t, matches())
-	update(t, s, func(tx *store.Tx) error {
-		images, err := tx.Update(store.UpdateItem{Table: "matches", Key: item("match", "semi"), Update: "SET n = :v", Params: nine})
+	s := storetest.Open(t, storetest.Matches())
+	storetest.Update(t, s, func(tx *store.Tx) error {
+		images, err := tx.Update(store.UpdateItem{Table: "matches", Key: storetest.Item("match", "semi"), Update: "SET n = :v", Params: nine})
 		part := images.Updated()
-		wantItem(t, "no item before", part.Old, nil)
-		wantItem(t, "made", part.New, item("n", 9))
+		storetest.WantItem(t, "no item before", part.Old, nil)
+		storetest.WantItem(t, "made", part.New, storetest.Item("n", 9))
 		return err
 	})
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/store/storetest"
+
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/touchline/touchline/store"
@@ -29,7 +31,7 @@ const (
 
 // benchItem has about 1 KB in 13 attributes.
 func benchItem(n int) attr.Item {
-	it := ball("final", n, "bowler", fmt.Sprintf("bowler-%d", n%11), "runs", n%7, "version", rand.IntN(1<<20))
+	it := storetest.Ball("final", n, "bowler", fmt.Sprintf("bowler-%d", n%11), "runs", n%7, "version", rand.IntN(1<<20))
 	for i := range 8 {
 		it[fmt.Sprintf("attribute-%d", i)] = attr.S(strings.Repeat("x", 100))
 	}
@@ -37,10 +39,10 @@ func benchItem(n int) attr.Item {
 }
 
 func benchTable(indexes int) store.TableSpec {
-	t := store.TableSpec{Name: "balls", Key: store.KeySpec{Partition: str("match"), Sort: num("ball")}}
+	t := store.TableSpec{Name: "balls", Key: store.KeySpec{Partition: storetest.Str("match"), Sort: storetest.Num("ball")}}
 	for i := range indexes {
 		t.Indexes = append(t.Indexes, store.IndexSpec{
-			Name: fmt.Sprintf("index-%d", i), Key: store.KeySpec{Partition: str("bowler"), Sort: num("version")},
+			Name: fmt.Sprintf("index-%d", i), Key: store.KeySpec{Partition: storetest.Str("bowler"), Sort: storetest.Num("version")},
 		})
 	}
 	return t
@@ -61,7 +63,7 @@ func benchStore(b *testing.B, indexes int) *store.Store {
 		for i := range items {
 			items[i] = benchItem(start + i)
 		}
-		put(b, s, "balls", items...)
+		storetest.Put(b, s, "balls", items...)
 	}
 	return s
 }
@@ -191,7 +193,7 @@ func BenchmarkGet(b *testing.B) {
 	s, raw := benchStore(b, 0), newRawStore(b)
 	var sink int
 	times := interleave(b, 500,
-		func() { sink += len(get(b, s, "balls", ball("final", rand.IntN(benchItems)))) },
+		func() { sink += len(storetest.Get(b, s, "balls", storetest.Ball("final", rand.IntN(benchItems)))) },
 		func() {
 			_ = raw.db.View(func(tx *bolt.Tx) error {
 				sink += len(tx.Bucket([]byte("items")).Get(rawKey(rand.IntN(benchItems))))
@@ -301,7 +303,7 @@ func BenchmarkQuery100(b *testing.B) {
 		_ = s.View(b.Context(), func(tx *store.Tx) error {
 			p, err := tx.Query(store.Query{
 				Table: "balls", KeyCondition: "#m = :m AND ball BETWEEN :a AND :b",
-				Params: withName(values(":m", "final", ":a", low, ":b", low+99), "#m", "match"),
+				Params: withName(storetest.Values(":m", "final", ":a", low, ":b", low+99), "#m", "match"),
 			})
 			if len(p.Items) != 100 {
 				b.Errorf("%d items, %v", len(p.Items), err)
@@ -332,7 +334,7 @@ func BenchmarkMemory(b *testing.B) {
 	some := func(s *store.Store, cpu *time.Duration) {
 		used := cpuTime()
 		for match := range 100 {
-			put(b, s, "balls", ball(string(rune('a'+match)), n, "text", "short"))
+			storetest.Put(b, s, "balls", storetest.Ball(string(rune('a'+match)), n, "text", "short"))
 		}
 		*cpu += cpuTime() - used
 		n++

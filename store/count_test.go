@@ -12,21 +12,21 @@ import (
 
 // What Count says is what scans of the table and its indexes read.
 func TestCount(t *testing.T) {
-	spec := balls()
+	spec := storetest.Balls()
 	spec.Indexes = append(spec.Indexes, store.IndexSpec{
-		Name: "text-index", Key: store.KeySpec{Partition: str("bowler")}, Projection: store.ProjectInclude, Include: []string{"runs", "none"},
+		Name: "text-index", Key: store.KeySpec{Partition: storetest.Str("bowler")}, Projection: store.ProjectInclude, Include: []string{"runs", "none"},
 	})
-	s := storetest.Open(t, spec, matches())
+	s := storetest.Open(t, spec, storetest.Matches())
 	fillBalls(t, s, 25_000) // more than two slices
-	put(t, s, "balls", ball("final", 3, "wicket", "lbw", "runs", 6, "bowler", "anna", "text", "long"))
-	put(t, s, "balls", ball("final", 4, "wicket", "run out", "ttl", 1)) // has no runs; its time is over
+	storetest.Put(t, s, "balls", storetest.Ball("final", 3, "wicket", "lbw", "runs", 6, "bowler", "anna", "text", "long"))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 4, "wicket", "run out", "ttl", 1)) // has no runs; its time is over
 	got, err := s.Count(t.Context(), "balls")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := store.Counts{Indexes: []store.IndexCounts{{Name: "bowler-index"}, {Name: "wicket-index"}, {Name: "text-index"}}}
 	scanned := func(index string) (items, bytes int64) {
-		view(t, s, func(tx *store.Tx) error {
+		storetest.View(t, s, func(tx *store.Tx) error {
 			tx.ShowExpired()
 			for q := (store.Scan{Table: "balls", Index: index}); ; {
 				page, err := tx.Scan(q)
@@ -56,13 +56,13 @@ func TestCount(t *testing.T) {
 		t.Errorf("an empty table: %+v, %v", empty, err)
 	}
 	_, err = s.Count(t.Context(), "none")
-	wantFault(t, err, fault.NotFound, "table_not_found")
+	storetest.WantFault(t, err, fault.NotFound, "table_not_found")
 }
 
 func BenchmarkCount(b *testing.B) {
-	s := storetest.Open(b, balls())
+	s := storetest.Open(b, storetest.Balls())
 	fillBalls(b, s, 1000)
-	size := attr.Size(ball("final", 1, "runs", 1))
+	size := attr.Size(storetest.Ball("final", 1, "runs", 1))
 	for b.Loop() {
 		if c, err := s.Count(b.Context(), "balls"); err != nil || c.Bytes < int64(1000*size/2) {
 			b.Fatal(c, err)

@@ -20,29 +20,29 @@ func drop(t testing.TB, s *store.Store, name string) {
 
 // A dropped table is gone at once; one made again under its name is another one.
 func TestDropAndCreateAgain(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	fillBalls(t, s, 2000)
 	first, err := s.Describe("balls")
 	if err != nil {
 		t.Fatal(err)
 	}
 	drop(t, s, "balls")
-	wantFault(t, s.DropTable(t.Context(), "balls"), fault.NotFound, "table_not_found")
-	view(t, s, func(tx *store.Tx) error {
-		_, err := tx.Get("balls", ball("final", 1))
-		wantFault(t, err, fault.NotFound, "table_not_found")
+	storetest.WantFault(t, s.DropTable(t.Context(), "balls"), fault.NotFound, "table_not_found")
+	storetest.View(t, s, func(tx *store.Tx) error {
+		_, err := tx.Get("balls", storetest.Ball("final", 1))
+		storetest.WantFault(t, err, fault.NotFound, "table_not_found")
 		return nil
 	})
 	if specs := s.Tables(); len(specs) != 1 || specs[0].Name != "matches" {
 		t.Errorf("tables are %v", specs)
 	}
-	if err := s.CreateTable(t.Context(), balls(), store.TableSettings{}); err != nil {
+	if err := s.CreateTable(t.Context(), storetest.Balls(), store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	if d, err := s.Describe("balls"); err != nil || d.ID == first.ID {
 		t.Errorf("the new table has id %s as the old one: %v", d.ID, err)
 	}
-	put(t, s, "balls", ball("final", 1, "bowler", "archer"))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "bowler", "archer"))
 	storetest.Check(t, s)
 	if d := s.Stats().Dropping; len(d) != 3 || d[0].Table != "balls" || d[0].Index != "bowler-index" {
 		t.Errorf("dropping %v", d)
@@ -67,48 +67,48 @@ func TestJournalOfDroppedTable(t *testing.T) {
 	now := time.Unix(1_563_096_600, 0)
 	path := filepath.Join(t.TempDir(), "s.db")
 	o := store.Options{NoSync: true, JournalAge: time.Hour, Now: func() time.Time { return now }}
-	s := storetest.OpenWith(t, path, o, balls(), matches())
+	s := storetest.OpenWith(t, path, o, storetest.Balls(), storetest.Matches())
 	for runs := range 3 {
-		put(t, s, "balls", ball("final", 1, "runs", runs), ball("final", 2, "runs", runs))
+		storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", runs), storetest.Ball("final", 2, "runs", runs))
 		now = now.Add(25 * time.Minute)
 	}
 	drop(t, s, "balls")
-	if err := s.CreateTable(t.Context(), balls(), store.TableSettings{}); err != nil {
+	if err := s.CreateTable(t.Context(), storetest.Balls(), store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
-	put(t, s, "balls", ball("final", 1, "runs", 100))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 100))
 	housekeep(t, s)
-	records := journal(t, s, 0)
+	records := storetest.Journal(t, s, 0)
 	if len(records) != 5 { // two of 7 are past
 		t.Fatalf("%d records", len(records))
 	}
 	for i, r := range records[:4] {
-		wantItem(t, "old image", r.Old, ball("final", i%2+1, "runs", i/2))
-		wantItem(t, "new image", r.New, ball("final", i%2+1, "runs", i/2+1))
+		storetest.WantItem(t, "old image", r.Old, storetest.Ball("final", i%2+1, "runs", i/2))
+		storetest.WantItem(t, "new image", r.New, storetest.Ball("final", i%2+1, "runs", i/2+1))
 		if r.Table != "balls" {
 			t.Errorf("record of table %s", r.Table)
 		}
 	}
 	storetest.Check(t, s)
 	now = now.Add(25 * time.Minute)
-	put(t, s, "matches", item("match", "final")) // trims records that later ones refer to
-	if records = journal(t, s, 0); len(records) != 4 || !sameItem(records[0].Old, ball("final", 1, "runs", 1)) {
+	storetest.Put(t, s, "matches", storetest.Item("match", "final")) // trims records that later ones refer to
+	if records = storetest.Journal(t, s, 0); len(records) != 4 || !storetest.SameItem(records[0].Old, storetest.Ball("final", 1, "runs", 1)) {
 		t.Errorf("records are %+v", records)
 	}
 	storetest.Check(t, s)
 	now = now.Add(2 * time.Hour)
 	for range 3 { // the journal is trimmed when it is written
-		put(t, s, "matches", item("match", "final"))
+		storetest.Put(t, s, "matches", storetest.Item("match", "final"))
 		now = now.Add(2 * time.Hour)
 	}
 	housekeep(t, s)
 	storetest.Check(t, s)
-	for _, r := range journal(t, s, 0) {
+	for _, r := range storetest.Journal(t, s, 0) {
 		if r.Table != "matches" {
 			t.Errorf("a record of %s is left", r.Table)
 		}
 	}
-	wantItem(t, "of the new table", get(t, s, "balls", ball("final", 1)), ball("final", 1, "runs", 100))
+	storetest.WantItem(t, "of the new table", storetest.Get(t, s, "balls", storetest.Ball("final", 1)), storetest.Ball("final", 1, "runs", 100))
 	if n := s.KnownTables(); n != 2 {
 		t.Errorf("%d tables in the catalogue, want 2", n)
 	}
@@ -128,7 +128,7 @@ func TestDropGoesOnAfterRestart(t *testing.T) {
 		return s
 	}
 	s := open()
-	if err := s.Define(t.Context(), balls()); err != nil {
+	if err := s.Define(t.Context(), storetest.Balls()); err != nil {
 		t.Fatal(err)
 	}
 	fillBalls(t, s, 1500)
@@ -153,9 +153,9 @@ func TestDropGoesOnAfterRestart(t *testing.T) {
 
 // A reader that began before the drop sees the table to its end, also while it is emptied.
 func TestReaderOfDroppedTable(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	fillBalls(t, s, 600)
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		drop(t, s, "balls")
 		housekeep(t, s)
 		n := 0
@@ -180,12 +180,12 @@ func TestReaderOfDroppedTable(t *testing.T) {
 func TestHousekeepOnFullStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	o := store.Options{NoSync: true, MaxSize: 4 << 20, JournalBytes: 1 << 10}
-	s := storetest.OpenWith(t, path, o, balls(), matches())
+	s := storetest.OpenWith(t, path, o, storetest.Balls(), storetest.Matches())
 	fillBalls(t, s, 2000)
 	var err error
 	for i := 0; err == nil; i++ {
 		err = s.Update(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Put(store.PutItem{Table: "matches", Item: item("match", time.Duration(i).String(), "text", attr.B(make([]byte, 20_000)))})
+			_, err := tx.Put(store.PutItem{Table: "matches", Item: storetest.Item("match", time.Duration(i).String(), "text", attr.B(make([]byte, 20_000)))})
 			return err
 		})
 	}
@@ -205,5 +205,5 @@ func TestHousekeepOnFullStore(t *testing.T) {
 	if d := s.Stats().Dropping; len(d) != 0 {
 		t.Errorf("still dropping %v", d)
 	}
-	put(t, s, "matches", item("match", "final"))
+	storetest.Put(t, s, "matches", storetest.Item("match", "final"))
 }

@@ -18,74 +18,74 @@ import (
 func TestJournalTellsWhatWasAskedAndDone(t *testing.T) {
 	now := time.Date(2019, 7, 14, 9, 30, 0, 123, time.UTC)
 	o := store.Options{NoSync: true, Now: func() time.Time { return now }}
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls(), matches())
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls(), storetest.Matches())
 	params := expr.Params{
 		Names:  map[string]string{"#w": "wicket", "#r": "runs"},
-		Values: item(":w", "bowled", ":r", 0),
+		Values: storetest.Item(":w", "bowled", ":r", 0),
 	}
-	update(t, s, func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1, "runs", 4), Condition: "attribute_not_exists(#m)",
+	storetest.Update(t, s, func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1, "runs", 4), Condition: "attribute_not_exists(#m)",
 			Params: expr.Params{Names: map[string]string{"#m": "match"}}})
-		_, err2 := tx.Put(store.PutItem{Table: "matches", Item: item("match", "final")})
+		_, err2 := tx.Put(store.PutItem{Table: "matches", Item: storetest.Item("match", "final")})
 		return errors.Join(err, err2)
 	})
 	now = now.Add(time.Minute)
-	update(t, s, func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		tx.SetOrigin("cloud")
-		_, err := tx.Update(store.UpdateItem{Table: "balls", Key: ball("final", 1),
+		_, err := tx.Update(store.UpdateItem{Table: "balls", Key: storetest.Ball("final", 1),
 			Update: "SET #w = :w", Condition: "#r > :r", Params: params})
 		return err
 	})
-	update(t, s, func(tx *store.Tx) error {
-		_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 1)})
+	storetest.Update(t, s, func(tx *store.Tx) error {
+		_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 1)})
 		return err
 	})
 	first := uint64(1<<40 + 1)
-	one, two := ball("final", 1, "runs", 4), ball("final", 1, "runs", 4, "wicket", "bowled")
+	one, two := storetest.Ball("final", 1, "runs", 4), storetest.Ball("final", 1, "runs", 4, "wicket", "bowled")
 	want := []store.Record{
 		{
-			Seq: first, Txn: first, At: now.Add(-time.Minute), Table: "balls", Key: ball("final", 1), Op: store.OpPut, New: one,
+			Seq: first, Txn: first, At: now.Add(-time.Minute), Table: "balls", Key: storetest.Ball("final", 1), Op: store.OpPut, New: one,
 			Request: store.Request{
 				Condition: "attribute_not_exists(#m)", Params: expr.Params{Names: map[string]string{"#m": "match"}},
 			},
 		},
 		{
-			Seq: first + 1, Txn: first, At: now.Add(-time.Minute), Table: "matches", Key: item("match", "final"),
-			Op: store.OpPut, New: item("match", "final"),
+			Seq: first + 1, Txn: first, At: now.Add(-time.Minute), Table: "matches", Key: storetest.Item("match", "final"),
+			Op: store.OpPut, New: storetest.Item("match", "final"),
 		},
 		{
-			Seq: first + 2, Txn: first + 2, At: now, Table: "balls", Key: ball("final", 1), Op: store.OpUpdate,
+			Seq: first + 2, Txn: first + 2, At: now, Table: "balls", Key: storetest.Ball("final", 1), Op: store.OpUpdate,
 			Old: one, New: two, Origin: "cloud",
 			Request: store.Request{Update: "SET #w = :w", Condition: "#r > :r", Params: params},
 		},
 		{
-			Seq: first + 3, Txn: first + 3, At: now, Table: "balls", Key: ball("final", 1), Op: store.OpDelete, Old: two,
+			Seq: first + 3, Txn: first + 3, At: now, Table: "balls", Key: storetest.Ball("final", 1), Op: store.OpDelete, Old: two,
 		},
 	}
 	equal := cmp.Comparer(attr.Equal)
-	if diff := cmp.Diff(want, journal(t, s, 0), equal); diff != "" {
+	if diff := cmp.Diff(want, storetest.Journal(t, s, 0), equal); diff != "" {
 		t.Errorf("journal (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want[2:], journal(t, s, first+1), equal); diff != "" {
+	if diff := cmp.Diff(want[2:], storetest.Journal(t, s, first+1), equal); diff != "" {
 		t.Errorf("journal behind %d (-want +got):\n%s", first+1, diff)
 	}
 	if got, err := s.Journal(t.Context(), first, 1); err != nil || len(got) != 1 || got[0].Seq != first+1 {
 		t.Errorf("with a limit of 1: %v, %v", got, err)
 	}
-	if got := journal(t, s, s.Seq()); got != nil {
+	if got := storetest.Journal(t, s, s.Seq()); got != nil {
 		t.Errorf("behind the end: %v", got)
 	}
 }
 
 func TestTransactionSeesItsSequence(t *testing.T) {
-	s := storetest.Open(t, matches())
-	update(t, s, func(tx *store.Tx) error {
+	s := storetest.Open(t, storetest.Matches())
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		before := tx.Seq()
-		_, err := tx.Put(store.PutItem{Table: "matches", Item: item("match", "a")})
+		_, err := tx.Put(store.PutItem{Table: "matches", Item: storetest.Item("match", "a")})
 		if tx.Seq() != before+1 {
 			t.Errorf("seq went from %d to %d", before, tx.Seq())
 		}
-		_, err2 := tx.Delete(store.DeleteItem{Table: "matches", Key: item("match", "not there")})
+		_, err2 := tx.Delete(store.DeleteItem{Table: "matches", Key: storetest.Item("match", "not there")})
 		if tx.Seq() != before+1 {
 			t.Errorf("a delete of nothing was journaled")
 		}
@@ -95,7 +95,7 @@ func TestTransactionSeesItsSequence(t *testing.T) {
 		}
 		return errors.Join(err, err2, err3)
 	})
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		if tx.Seq() != s.Seq() {
 			t.Errorf("view is at %d, the store at %d", tx.Seq(), s.Seq())
 		}
@@ -105,18 +105,18 @@ func TestTransactionSeesItsSequence(t *testing.T) {
 
 func TestCursors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
-	s, err := store.Open(path, quick)
+	s, err := store.Open(path, storetest.Quick())
 	if err != nil {
 		t.Fatal(err)
 	}
-	update(t, s, func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		return errors.Join(tx.SetCursor("pusher", 7), tx.SetCursor("sse", 8), tx.SetCursor("pusher", 9))
 	})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = storetest.OpenWith(t, path, quick)
-	view(t, s, func(tx *store.Tx) error {
+	s = storetest.OpenWith(t, path, storetest.Quick())
+	storetest.View(t, s, func(tx *store.Tx) error {
 		if seq, ok, err := tx.Cursor("pusher"); seq != 9 || !ok || err != nil {
 			t.Errorf("pusher: %d %v %v", seq, ok, err)
 		}
@@ -134,16 +134,16 @@ func TestCursors(t *testing.T) {
 // knows that no image is missing and none is kept for nobody.
 func TestTrimmingKeepsBothImages(t *testing.T) {
 	o := store.Options{NoSync: true, JournalBytes: 20000}
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls())
 	last := map[int]attr.Item{}
 	text := strings.Repeat("x", 500)
 	for n := range 400 {
-		it := ball("final", n%7, "n", n, "text", text)
-		put(t, s, "balls", it)
+		it := storetest.Ball("final", n%7, "n", n, "text", text)
+		storetest.Put(t, s, "balls", it)
 		last[n%7] = it
 		if n%31 == 0 {
-			update(t, s, func(tx *store.Tx) error {
-				_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 3)})
+			storetest.Update(t, s, func(tx *store.Tx) error {
+				_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 3)})
 				last[3] = nil
 				return err
 			})
@@ -157,25 +157,25 @@ func TestTrimmingKeepsBothImages(t *testing.T) {
 		t.Errorf("journal from %d to %d with %d bytes", st.JournalFirst, s.Seq(), st.JournalBytes)
 	}
 	images := map[string]attr.Item{}
-	for _, r := range journal(t, s, 0) {
-		if before, ok := images[show(r.Key)]; ok {
-			wantItem(t, "old image", r.Old, before)
+	for _, r := range storetest.Journal(t, s, 0) {
+		if before, ok := images[storetest.Show(r.Key)]; ok {
+			storetest.WantItem(t, "old image", r.Old, before)
 		}
-		images[show(r.Key)] = r.New
+		images[storetest.Show(r.Key)] = r.New
 	}
 	for n, it := range last {
-		wantItem(t, "item", get(t, s, "balls", ball("final", n)), it)
+		storetest.WantItem(t, "item", storetest.Get(t, s, "balls", storetest.Ball("final", n)), it)
 	}
 }
 
 func TestTrimmingByAgeStopsAtCursors(t *testing.T) {
 	now := time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC)
 	o := store.Options{NoSync: true, JournalAge: time.Hour, Now: func() time.Time { return now }}
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, matches())
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Matches())
 	base := s.Seq()
 	write := func(n int) {
 		for range n {
-			put(t, s, "matches", item("match", "final"))
+			storetest.Put(t, s, "matches", storetest.Item("match", "final"))
 		}
 	}
 	wantFirst := func(what string, want uint64) {
@@ -184,20 +184,20 @@ func TestTrimmingByAgeStopsAtCursors(t *testing.T) {
 			t.Errorf("%s: first is %d, want %d", what, got, want)
 		}
 	}
-	update(t, s, func(tx *store.Tx) error { return errors.Join(tx.SetCursor("a", base+4), tx.SetCursor("b", base+9)) })
+	storetest.Update(t, s, func(tx *store.Tx) error { return errors.Join(tx.SetCursor("a", base+4), tx.SetCursor("b", base+9)) })
 	write(10)
 	wantFirst("young", 1)
 	now = now.Add(61 * time.Minute)
 	write(1)
 	wantFirst("old, cursor at 4", 5)
 	now = now.Add(2 * time.Minute)
-	update(t, s, func(tx *store.Tx) error { return tx.SetCursor("a", base+100) })
+	storetest.Update(t, s, func(tx *store.Tx) error { return tx.SetCursor("a", base+100) })
 	wantFirst("old, cursor at 9", 10)
 	now = now.Add(2 * time.Minute)
-	update(t, s, func(tx *store.Tx) error { return tx.SetCursor("b", base+100) })
+	storetest.Update(t, s, func(tx *store.Tx) error { return tx.SetCursor("b", base+100) })
 	wantFirst("old, cursor past the end", 11)
 	now = now.Add(61 * time.Minute)
-	update(t, s, func(tx *store.Tx) error { return tx.SetCursor("a", base+101) })
+	storetest.Update(t, s, func(tx *store.Tx) error { return tx.SetCursor("a", base+101) })
 	wantFirst("all old", 12)
 	if s.Seq() != base+11 {
 		t.Errorf("last is %d", s.Seq()-base)

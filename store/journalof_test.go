@@ -25,22 +25,22 @@ func journalOf(t testing.TB, s *store.Store, q store.JournalQuery) store.Journal
 
 // All pages of a table, whatever bounds them, are its records in the journal.
 func TestJournalOfATable(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	for i := range 40 {
-		put(t, s, "balls", ball("a", i%7, "text", strings.Repeat("x", i)))
+		storetest.Put(t, s, "balls", storetest.Ball("a", i%7, "text", strings.Repeat("x", i)))
 		if i%10 == 0 {
-			put(t, s, "matches", item("match", fmt.Sprint(i%4), "text", fmt.Sprint(i)))
+			storetest.Put(t, s, "matches", storetest.Item("match", fmt.Sprint(i%4), "text", fmt.Sprint(i)))
 		}
 	}
 	id := describe(t, s, "matches").ID
 	drop(t, s, "matches")
-	if err := s.Define(t.Context(), matches()); err != nil { // another table of the name
+	if err := s.Define(t.Context(), storetest.Matches()); err != nil { // another table of the name
 		t.Fatal(err)
 	}
-	put(t, s, "matches", item("match", "another"))
+	storetest.Put(t, s, "matches", storetest.Item("match", "another"))
 	var want []store.Record
-	for _, r := range journal(t, s, 0) {
-		if r.Table == "matches" && !sameItem(r.New, item("match", "another")) {
+	for _, r := range storetest.Journal(t, s, 0) {
+		if r.Table == "matches" && !storetest.SameItem(r.New, storetest.Item("match", "another")) {
 			want = append(want, r)
 		}
 	}
@@ -76,7 +76,7 @@ func TestJournalOfATable(t *testing.T) {
 	}
 	for _, unknown := range []string{"", "none"} {
 		_, err := s.JournalOf(t.Context(), store.JournalQuery{TableID: unknown})
-		wantFault(t, err, fault.NotFound, "table_not_found")
+		storetest.WantFault(t, err, fault.NotFound, "table_not_found")
 	}
 }
 
@@ -84,7 +84,7 @@ func TestJournalOfATable(t *testing.T) {
 func write(t testing.TB, s *store.Store, n int) {
 	t.Helper()
 	for i := range n {
-		put(t, s, "matches", item("match", fmt.Sprint(i), "text", strings.Repeat("x", 1000)))
+		storetest.Put(t, s, "matches", storetest.Item("match", fmt.Sprint(i), "text", strings.Repeat("x", 1000)))
 	}
 }
 
@@ -93,7 +93,7 @@ func TestStreamHoldsItsRecords(t *testing.T) {
 	clk, path := newHands(), filepath.Join(t.TempDir(), "store.db")
 	o := store.Options{NoSync: true, Now: clk.now, JournalBytes: 20_000, JournalAge: time.Minute}
 	s := firstLife(t, path, o)
-	if err := s.Define(t.Context(), matches(), balls()); err != nil {
+	if err := s.Define(t.Context(), storetest.Matches(), storetest.Balls()); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, 300)
@@ -126,7 +126,7 @@ func TestStreamHoldsItsRecords(t *testing.T) {
 // Beyond its size the oldest records go, and who was behind learns of it.
 func TestStreamHasABudget(t *testing.T) {
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"),
-		store.Options{NoSync: true, JournalBytes: 20_000, StreamBytes: 200_000}, matches())
+		store.Options{NoSync: true, JournalBytes: 20_000, StreamBytes: 200_000}, storetest.Matches())
 	setStream(t, s, "matches", store.ViewBoth)
 	began := describe(t, s, "matches").Streams[0].After
 	write(t, s, 150)

@@ -38,11 +38,11 @@ func TestMemory(t *testing.T) {
 			} else if runtime.GOOS == "linux" {
 				t.Setenv("TMPDIR", filepath.Join(dir, "none")) // it needs no disk
 			}
-			s := openMemory(t, open, store.Options{Node: "n"}, balls(), matches())
-			other := openMemory(t, open, store.Options{}, balls())
+			s := openMemory(t, open, store.Options{Node: "n"}, storetest.Balls(), storetest.Matches())
+			other := openMemory(t, open, store.Options{}, storetest.Balls())
 			big := strings.Repeat("x", 300_000)
 			for i := range 40 {
-				put(t, s, "balls", ball("a", i, "bowler", "anna", "text", big))
+				storetest.Put(t, s, "balls", storetest.Ball("a", i, "bowler", "anna", "text", big))
 			}
 			if st := s.Stats(); st.FileBytes < 12_000_000 || st.JournalBytes > 2<<20 {
 				t.Errorf("%d bytes, %d of them the journal", st.FileBytes, st.JournalBytes)
@@ -50,7 +50,7 @@ func TestMemory(t *testing.T) {
 			if s.Path() != "" || s.Node() != "n" {
 				t.Errorf("path %q, node %q", s.Path(), s.Node())
 			}
-			if it := get(t, other, "balls", ball("a", 1)); it != nil {
+			if it := storetest.Get(t, other, "balls", storetest.Ball("a", 1)); it != nil {
 				t.Error("two stores in memory are one")
 			}
 			if problems, err := s.CheckCopy(t.Context(), nil); err != nil || len(problems) > 0 {
@@ -64,26 +64,26 @@ func TestMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			again := storetest.OpenWith(t, backup, store.Options{NoSync: true})
-			wantItem(t, "of the backup", get(t, again, "balls", ball("a", 39)), ball("a", 39, "bowler", "anna", "text", big))
+			storetest.WantItem(t, "of the backup", storetest.Get(t, again, "balls", storetest.Ball("a", 39)), storetest.Ball("a", 39, "bowler", "anna", "text", big))
 		})
 	}
 }
 
 func TestMemoryIsBounded(t *testing.T) {
-	s := openMemory(t, store.OpenMemory, store.Options{MaxSize: 4 << 20}, balls())
+	s := openMemory(t, store.OpenMemory, store.Options{MaxSize: 4 << 20}, storetest.Balls())
 	var err error
 	for i := 0; i < 100 && err == nil; i++ {
 		err = s.Update(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("a", i, "text", strings.Repeat("x", 300_000))})
+			_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("a", i, "text", strings.Repeat("x", 300_000))})
 			return err
 		})
 	}
-	wantFault(t, err, fault.Full, "store_full")
+	storetest.WantFault(t, err, fault.Full, "store_full")
 	if st := s.Stats(); st.Refused == 0 || time.Since(st.LastRefused) > time.Minute {
 		t.Errorf("%d refused, the last at %s", st.Refused, st.LastRefused)
 	}
-	update(t, s, func(tx *store.Tx) error {
-		_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("a", 0)})
+	storetest.Update(t, s, func(tx *store.Tx) error {
+		_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("a", 0)})
 		return err
 	})
 }

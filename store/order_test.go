@@ -13,11 +13,11 @@ import (
 // Of several faults the service names first what is wrong with the request alone, then that there is no such table,
 // then what does not fit the table (dynalite, whose order was recorded from it; DynamoDB Local looks for the table first).
 func TestWhichFaultIsNamed(t *testing.T) {
-	s := storetest.Open(t, balls())
-	huge := ball("a", 1, "text", strings.Repeat("x", attr.MaxItemSize))
-	hugeWrongKey := item("match", 1, "text", strings.Repeat("x", attr.MaxItemSize))
-	wrongKey := item("match", 1)
-	v := values(":v", "a")
+	s := storetest.Open(t, storetest.Balls())
+	huge := storetest.Ball("a", 1, "text", strings.Repeat("x", attr.MaxItemSize))
+	hugeWrongKey := storetest.Item("match", 1, "text", strings.Repeat("x", attr.MaxItemSize))
+	wrongKey := storetest.Item("match", 1)
+	v := storetest.Values(":v", "a")
 	const noTable, tooLarge, syntax = "Table: none not found", "Item size has exceeded", "Syntax error"
 	query := func(q store.Query) func(*store.Tx) error {
 		return func(tx *store.Tx) error { _, err := tx.Query(q); return err }
@@ -69,11 +69,11 @@ func TestWhichFaultIsNamed(t *testing.T) {
 			return err
 		}, syntax},
 		{"batch get: twice, table", func(tx *store.Tx) error {
-			_, err := tx.BatchGet(store.BatchGet{"none": {Keys: []attr.Item{item("p", 1), item("p", 1)}}})
+			_, err := tx.BatchGet(store.BatchGet{"none": {Keys: []attr.Item{storetest.Item("p", 1), storetest.Item("p", 1)}}})
 			return err
 		}, "contains duplicates"},
 		{"batch get: table", func(tx *store.Tx) error {
-			_, err := tx.BatchGet(store.BatchGet{"none": {Keys: []attr.Item{item("p", 1), item("p", 2)}}})
+			_, err := tx.BatchGet(store.BatchGet{"none": {Keys: []attr.Item{storetest.Item("p", 1), storetest.Item("p", 2)}}})
 			return err
 		}, noTable},
 		{"batch write: too large, table", func(tx *store.Tx) error {
@@ -92,7 +92,7 @@ func TestWhichFaultIsNamed(t *testing.T) {
 		{"query: table, key", query(store.Query{Table: "none", KeyCondition: "a > :v", Params: v}), noTable},
 		{"query: filter, table", query(store.Query{Table: "none", KeyCondition: "a = :v", Filter: "a", Params: v}), syntax},
 		{
-			"query: unused, index", query(store.Query{Table: "balls", Index: "none", KeyCondition: "a = :v", Params: values(":v", "a", ":w", "b")}),
+			"query: unused, index", query(store.Query{Table: "balls", Index: "none", KeyCondition: "a = :v", Params: storetest.Values(":v", "a", ":w", "b")}),
 			"unused in expressions: keys: {:w}",
 		},
 		{

@@ -21,8 +21,8 @@ import (
 func overs() store.TableSpec {
 	return store.TableSpec{
 		Name:    "overs",
-		Key:     store.KeySpec{Partition: str("pk"), Sort: str("sk")},
-		Indexes: []store.IndexSpec{{Name: "by-day", Key: store.KeySpec{Partition: str("day"), Sort: num("time")}}},
+		Key:     store.KeySpec{Partition: storetest.Str("pk"), Sort: storetest.Str("sk")},
+		Indexes: []store.IndexSpec{{Name: "by-day", Key: store.KeySpec{Partition: storetest.Str("day"), Sort: storetest.Num("time")}}},
 	}
 }
 
@@ -40,7 +40,7 @@ func TestQueryRanges(t *testing.T) {
 	s := storetest.Open(t, overs())
 	for _, pk := range []string{"m", "m\x00", "m1", "l"} {
 		for _, sk := range sortKeys {
-			put(t, s, "overs", item("pk", pk, "sk", sk))
+			storetest.Put(t, s, "overs", storetest.Item("pk", pk, "sk", sk))
 		}
 	}
 	cases := map[string]func(sk string) bool{
@@ -59,7 +59,7 @@ func TestQueryRanges(t *testing.T) {
 		for _, descending := range []bool{false, true} {
 			for _, limit := range []int{0, 1, 3} {
 				t.Run(fmt.Sprintf("%s/%v/%d", text, descending, limit), func(t *testing.T) {
-					params := expr.Params{Values: item(":pk", "m")}
+					params := expr.Params{Values: storetest.Item(":pk", "m")}
 					for name, v := range all {
 						if strings.Contains(text, name+")") || strings.HasSuffix(text, name) || strings.Contains(text, name+" ") {
 							params.Values[name] = attr.S(v)
@@ -84,7 +84,7 @@ func TestQueryRanges(t *testing.T) {
 // queryAll reads page after page, and checks their sizes.
 func queryAll(t *testing.T, s *store.Store, q store.Query) (out []string) {
 	t.Helper()
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		for {
 			p, err := tx.Query(q)
 			if err != nil {
@@ -104,19 +104,19 @@ func queryAll(t *testing.T, s *store.Store, q store.Query) (out []string) {
 }
 
 func TestQueryOfAnIndex(t *testing.T) {
-	s := storetest.Open(t, overs(), balls())
+	s := storetest.Open(t, overs(), storetest.Balls())
 	type entry struct {
 		sk   string
 		time int
 	}
 	var want []entry
 	for n := range 40 {
-		it := item("pk", "m", "sk", fmt.Sprintf("%03d", n), "time", (n*7)%10-5)
+		it := storetest.Item("pk", "m", "sk", fmt.Sprintf("%03d", n), "time", (n*7)%10-5)
 		if n%3 == 0 { // the others are not in the index
 			it["day"] = attr.S("sunday")
 			want = append(want, entry{it["sk"].Str(), (n*7)%10 - 5})
 		}
-		put(t, s, "overs", it)
+		storetest.Put(t, s, "overs", it)
 	}
 	slices.SortFunc(want, func(a, b entry) int { return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.sk, b.sk)) })
 	var sks []string
@@ -128,7 +128,7 @@ func TestQueryOfAnIndex(t *testing.T) {
 	q := store.Query{
 		Table: "overs", Index: "by-day", KeyCondition: "#d = :d AND #t BETWEEN :a AND :b",
 		Params: expr.Params{
-			Names: map[string]string{"#d": "day", "#t": "time"}, Values: item(":d", "sunday", ":a", -2, ":b", 3),
+			Names: map[string]string{"#d": "day", "#t": "time"}, Values: storetest.Item(":d", "sunday", ":a", -2, ":b", 3),
 		},
 	}
 	for _, q.Limit = range []int{0, 1, 4} {
@@ -144,16 +144,16 @@ func TestQueryOfAnIndex(t *testing.T) {
 }
 
 func TestIndexShowsItsProjection(t *testing.T) {
-	s := storetest.Open(t, balls())
-	put(t, s, "balls", ball("final", 1, "wicket", "bowled", "runs", 0, "bowler", "archer", "text", "x"))
-	view(t, s, func(tx *store.Tx) error {
-		q := store.Query{Table: "balls", Index: "wicket-index", KeyCondition: "wicket = :w", Params: values(":w", "bowled")}
+	s := storetest.Open(t, storetest.Balls())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "wicket", "bowled", "runs", 0, "bowler", "archer", "text", "x"))
+	storetest.View(t, s, func(tx *store.Tx) error {
+		q := store.Query{Table: "balls", Index: "wicket-index", KeyCondition: "wicket = :w", Params: storetest.Values(":w", "bowled")}
 		p, err := tx.Query(q)
 		if err != nil {
 			return err
 		}
-		wantItem(t, "keys only", p.Items[0], ball("final", 1, "wicket", "bowled", "runs", 0))
-		q.Filter, q.Params = "bowler = :b", values(":w", "bowled", ":b", "archer")
+		storetest.WantItem(t, "keys only", p.Items[0], storetest.Ball("final", 1, "wicket", "bowled", "runs", 0))
+		q.Filter, q.Params = "bowler = :b", storetest.Values(":w", "bowled", ":b", "archer")
 		if p, err = tx.Query(q); err != nil || len(p.Items) != 0 {
 			t.Errorf("a filter saw what the index does not show: %v, %v", p.Items, err)
 		}
@@ -162,32 +162,32 @@ func TestIndexShowsItsProjection(t *testing.T) {
 }
 
 func TestFilterCountsBeforeTheLimit(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	for n := range 10 {
-		put(t, s, "balls", ball("final", n, "runs", n%2))
+		storetest.Put(t, s, "balls", storetest.Ball("final", n, "runs", n%2))
 	}
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		p, err := tx.Query(store.Query{
 			Table: "balls", KeyCondition: "#m = :m", Filter: "runs = :r", Limit: 5,
-			Params: expr.Params{Names: map[string]string{"#m": "match"}, Values: item(":m", "final", ":r", 1)},
+			Params: expr.Params{Names: map[string]string{"#m": "match"}, Values: storetest.Item(":m", "final", ":r", 1)},
 		})
 		if len(p.Items) != 2 {
 			t.Errorf("got %d items, want 2", len(p.Items))
 		}
-		wantItem(t, "last key", p.LastKey, ball("final", 4))
+		storetest.WantItem(t, "last key", p.LastKey, storetest.Ball("final", 4))
 		return err
 	})
 }
 
 func TestPagesEndAtOneMegabyte(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	text := strings.Repeat("x", 100_000)
 	for n := range 25 {
-		put(t, s, "balls", ball("final", n, "bowler", "archer", "text", text))
+		storetest.Put(t, s, "balls", storetest.Ball("final", n, "bowler", "archer", "text", text))
 	}
 	for _, index := range []string{"", "bowler-index"} {
 		var sizes []int
-		view(t, s, func(tx *store.Tx) error {
+		storetest.View(t, s, func(tx *store.Tx) error {
 			q := store.Scan{Table: "balls", Index: index}
 			for {
 				p, err := tx.Scan(q)
@@ -207,17 +207,17 @@ func TestPagesEndAtOneMegabyte(t *testing.T) {
 }
 
 func TestStartKeysAreChecked(t *testing.T) {
-	s := storetest.Open(t, balls())
-	put(t, s, "balls", ball("final", 1, "bowler", "archer"))
+	s := storetest.Open(t, storetest.Balls())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "bowler", "archer"))
 	base := store.Query{
 		Table: "balls", KeyCondition: "#m = :m",
-		Params: expr.Params{Names: map[string]string{"#m": "match"}, Values: item(":m", "final")},
+		Params: expr.Params{Names: map[string]string{"#m": "match"}, Values: storetest.Item(":m", "final")},
 	}
 	for name, key := range map[string]attr.Item{
-		"no sort key": item("match", "final"),
-		"wrong type":  item("match", "final", "ball", "one"),
-		"too much":    ball("final", 1, "bowler", "archer"),
-		"elsewhere":   ball("semi-final", 1),
+		"no sort key": storetest.Item("match", "final"),
+		"wrong type":  storetest.Item("match", "final", "ball", "one"),
+		"too much":    storetest.Ball("final", 1, "bowler", "archer"),
+		"elsewhere":   storetest.Ball("semi-final", 1),
 		"empty":       {},
 	} {
 		q := base
@@ -227,29 +227,29 @@ func TestStartKeysAreChecked(t *testing.T) {
 			return err
 		})
 		t.Log(name, err)
-		wantFault(t, err, fault.Invalid, "validation")
+		storetest.WantFault(t, err, fault.Invalid, "validation")
 	}
 }
 
 func TestExpiredItems(t *testing.T) {
 	now := time.Unix(1_000_000_000, 0).UTC()
 	o := store.Options{NoSync: true, Now: func() time.Time { return now }}
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls())
 	at := int(now.Unix())
-	put(t, s, "balls",
-		ball("final", 1, "ttl", at-1, "bowler", "archer"),
-		ball("final", 2, "ttl", at, "bowler", "archer"),
-		ball("final", 3, "ttl", at-6*365*86400, "bowler", "archer"), // DynamoDB leaves it alone: surely no expiry
-		ball("final", 4, "ttl", "soon", "bowler", "archer"),
-		ball("final", 5, "bowler", "archer"),
+	storetest.Put(t, s, "balls",
+		storetest.Ball("final", 1, "ttl", at-1, "bowler", "archer"),
+		storetest.Ball("final", 2, "ttl", at, "bowler", "archer"),
+		storetest.Ball("final", 3, "ttl", at-6*365*86400, "bowler", "archer"), // DynamoDB leaves it alone: surely no expiry
+		storetest.Ball("final", 4, "ttl", "soon", "bowler", "archer"),
+		storetest.Ball("final", 5, "bowler", "archer"),
 	)
-	if it := get(t, s, "balls", ball("final", 1)); it != nil {
+	if it := storetest.Get(t, s, "balls", storetest.Ball("final", 1)); it != nil {
 		t.Errorf("got %v", it)
 	}
 	want := []string{"2", "3", "4", "5"}
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		p, err := tx.Query(store.Query{
-			Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :b", Params: values(":b", "archer"), Limit: 4,
+			Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :b", Params: storetest.Values(":b", "archer"), Limit: 4,
 		})
 		if err != nil {
 			return err
@@ -269,20 +269,20 @@ func TestExpiredItems(t *testing.T) {
 	})
 	// For writes it is there until it is swept.
 	err := s.Update(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1), Condition: "attribute_not_exists(bowler)"})
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1), Condition: "attribute_not_exists(bowler)"})
 		return err
 	})
-	wantFault(t, err, fault.Conflict, "condition_failed")
-	update(t, s, func(tx *store.Tx) error {
+	storetest.WantFault(t, err, fault.Conflict, "condition_failed")
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		images, err := tx.Update(store.UpdateItem{
-			Table: "balls", Key: ball("final", 1), Update: "SET #t = :t",
-			Params: expr.Params{Names: map[string]string{"#t": "ttl"}, Values: item(":t", at+10)},
+			Table: "balls", Key: storetest.Ball("final", 1), Update: "SET #t = :t",
+			Params: expr.Params{Names: map[string]string{"#t": "ttl"}, Values: storetest.Item(":t", at+10)},
 		})
-		wantItem(t, "new image", images.New, ball("final", 1, "ttl", at+10, "bowler", "archer"))
+		storetest.WantItem(t, "new image", images.New, storetest.Ball("final", 1, "ttl", at+10, "bowler", "archer"))
 		return err
 	})
 	now = now.Add(12 * time.Second)
-	if it := get(t, s, "balls", ball("final", 1)); it != nil {
+	if it := storetest.Get(t, s, "balls", storetest.Ball("final", 1)); it != nil {
 		t.Errorf("got %v", it)
 	}
 }
@@ -290,9 +290,9 @@ func TestExpiredItems(t *testing.T) {
 func TestAllPages(t *testing.T) {
 	s := storetest.Open(t, overs())
 	for _, sk := range sortKeys {
-		put(t, s, "overs", item("pk", "m", "sk", sk))
+		storetest.Put(t, s, "overs", storetest.Item("pk", "m", "sk", sk))
 	}
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		read := 0
 		for it, err := range tx.ScanAll(store.Scan{Table: "overs", Limit: 3}) {
 			if err != nil || it["pk"].Str() != "m" {
@@ -303,7 +303,7 @@ func TestAllPages(t *testing.T) {
 		if read != len(sortKeys) {
 			t.Errorf("%d items of %d", read, len(sortKeys))
 		}
-		q := store.Query{Table: "overs", KeyCondition: "pk = :pk", Params: values(":pk", "m"), Limit: 2, Descending: true}
+		q := store.Query{Table: "overs", KeyCondition: "pk = :pk", Params: storetest.Values(":pk", "m"), Limit: 2, Descending: true}
 		var got []string
 		for it, err := range tx.QueryAll(q) {
 			if err != nil {
@@ -318,8 +318,8 @@ func TestAllPages(t *testing.T) {
 		if !slices.Equal(got, want[:5]) {
 			t.Errorf("got %q, want %q", got, want[:5])
 		}
-		for _, err := range tx.QueryAll(store.Query{Table: "none", KeyCondition: "pk = :pk", Params: values(":pk", "m")}) {
-			wantFault(t, err, fault.NotFound, "table_not_found")
+		for _, err := range tx.QueryAll(store.Query{Table: "none", KeyCondition: "pk = :pk", Params: storetest.Values(":pk", "m")}) {
+			storetest.WantFault(t, err, fault.NotFound, "table_not_found")
 		}
 		return nil
 	})
@@ -329,13 +329,13 @@ func TestAllPages(t *testing.T) {
 func TestDescendingOverEmptiedPages(t *testing.T) {
 	s := storetest.Open(t, overs())
 	const n = 40
-	key := func(i int) attr.Item { return item("pk", "m", "sk", fmt.Sprint(100+i)) }
+	key := func(i int) attr.Item { return storetest.Item("pk", "m", "sk", fmt.Sprint(100+i)) }
 	for i := range n {
 		it := key(i)
-		it["day"], it["time"], it["text"] = value("d"), value(i), value(strings.Repeat("x", 3000))
-		put(t, s, "overs", it)
+		it["day"], it["time"], it["text"] = storetest.Value("d"), storetest.Value(i), storetest.Value(strings.Repeat("x", 3000))
+		storetest.Put(t, s, "overs", it)
 	}
-	all := store.Query{Table: "overs", KeyCondition: "pk = :pk", Descending: true, Params: values(":pk", "m")}
+	all := store.Query{Table: "overs", KeyCondition: "pk = :pk", Descending: true, Params: storetest.Values(":pk", "m")}
 	for _, gone := range [][2]int{{0, 20}, {20, n}, {10, 30}, {1, n}, {0, n - 1}, {0, n}} {
 		err := s.Update(t.Context(), func(tx *store.Tx) error {
 			var want []string

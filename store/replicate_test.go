@@ -42,7 +42,7 @@ func (r *told) Expire(tx *store.Tx, spec *store.TableSpec, key attr.Item) (bool,
 }
 
 func ofPolicy(name string, p store.Policy) store.TableSpec {
-	spec := matches()
+	spec := storetest.Matches()
 	spec.Name, spec.Policy = name, p
 	return spec
 }
@@ -52,7 +52,7 @@ func openTold(t *testing.T) (*store.Store, *told) {
 	t.Helper()
 	internal := ofPolicy("internal", store.PolicyIntent)
 	internal.Internal = true
-	s := storetest.Open(t, balls(), matches(), internal,
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches(), internal,
 		ofPolicy("newest", store.PolicyNewest), ofPolicy("state", store.PolicyState),
 		ofPolicy("local", store.PolicyLocal), ofPolicy("lock", store.PolicyLock))
 	r := &told{}
@@ -64,7 +64,7 @@ func TestWhichTablesSend(t *testing.T) {
 	s, r := openTold(t)
 	for _, spec := range s.Tables() {
 		r.calls = nil
-		put(t, s, spec.Name, ball("final", 1))
+		storetest.Put(t, s, spec.Name, storetest.Ball("final", 1))
 		want := slices.Contains([]string{"balls", "newest", "state"}, spec.Name)
 		if (len(r.calls) == 1) != want || spec.Sends() != want {
 			t.Errorf("table %s: told of %d writes, it sends: %v", spec.Name, len(r.calls), spec.Sends())
@@ -75,31 +75,31 @@ func TestWhichTablesSend(t *testing.T) {
 // TestToldOfWrites: the sequences are those that the journal has then, the images those of its records.
 func TestToldOfWrites(t *testing.T) {
 	s, r := openTold(t)
-	put(t, s, "balls", ball("final", 9, "runs", 4), ball("final", 8))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 9, "runs", 4), storetest.Ball("final", 8))
 	r.calls = nil
 	before := s.Seq()
-	update(t, s, func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: "matches", Item: item("match", "final")})
-		_, err2 := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1)})
+	storetest.Update(t, s, func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: "matches", Item: storetest.Item("match", "final")})
+		_, err2 := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1)})
 		_, err3 := tx.Update(store.UpdateItem{
-			Table: "balls", Key: ball("final", 9), Update: "ADD runs :r", Condition: "runs = :was", Params: values(":r", 2, ":was", 4),
+			Table: "balls", Key: storetest.Ball("final", 9), Update: "ADD runs :r", Condition: "runs = :was", Params: storetest.Values(":r", 2, ":was", 4),
 		})
-		_, err4 := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 77)})
+		_, err4 := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 77)})
 		err5 := tx.BatchWrite(store.BatchWrite{
-			"balls":   {{Put: ball("final", 2)}, {Delete: ball("final", 78)}, {Delete: ball("final", 8)}},
-			"matches": {{Put: item("match", "semi")}},
+			"balls":   {{Put: storetest.Ball("final", 2)}, {Delete: storetest.Ball("final", 78)}, {Delete: storetest.Ball("final", 8)}},
+			"matches": {{Put: storetest.Item("match", "semi")}},
 		})
 		err6 := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
-			{Check: &store.ConditionCheck{Table: "balls", Key: ball("final", 9), Condition: "runs = :r", Params: values(":r", 6)}},
-			{Delete: &store.DeleteItem{Table: "balls", Key: ball("final", 79)}},
-			{Put: &store.PutItem{Table: "matches", Item: item("match", "third")}},
-			{Put: &store.PutItem{Table: "balls", Item: ball("final", 3)}},
-			{Delete: &store.DeleteItem{Table: "balls", Key: ball("final", 1)}},
+			{Check: &store.ConditionCheck{Table: "balls", Key: storetest.Ball("final", 9), Condition: "runs = :r", Params: storetest.Values(":r", 6)}},
+			{Delete: &store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 79)}},
+			{Put: &store.PutItem{Table: "matches", Item: storetest.Item("match", "third")}},
+			{Put: &store.PutItem{Table: "balls", Item: storetest.Ball("final", 3)}},
+			{Delete: &store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 1)}},
 		}})
 		return errors.Join(err, err2, err3, err4, err5, err6)
 	})
 	records := map[uint64]store.Record{}
-	for _, rec := range journal(t, s, before) {
+	for _, rec := range storetest.Journal(t, s, before) {
 		records[rec.Seq] = rec
 	}
 	var got []string
@@ -107,7 +107,7 @@ func TestToldOfWrites(t *testing.T) {
 	for _, call := range r.calls {
 		line := ""
 		for _, w := range call {
-			line += fmt.Sprintf("%d:%s %s %d sends=%v;", w.Op, w.Spec.Name, show(w.Key), w.Seq-min(w.Seq, before), w.Sends)
+			line += fmt.Sprintf("%d:%s %s %d sends=%v;", w.Op, w.Spec.Name, storetest.Show(w.Key), w.Seq-min(w.Seq, before), w.Sends)
 			if w.Txn != before+1 || w.Atomic != (len(call) > 1) {
 				t.Errorf("%+v: transaction %d, atomic %v", w.Key, w.Txn-before, w.Atomic)
 			}
@@ -116,9 +116,9 @@ func TestToldOfWrites(t *testing.T) {
 			}
 			rec := records[w.Seq]
 			seqs[w.Seq] = true
-			wantItem(t, "key", w.Key, rec.Key)
-			wantItem(t, "old", decoded(t, w.Old), rec.Old)
-			wantItem(t, "new", decoded(t, w.New), rec.New)
+			storetest.WantItem(t, "key", w.Key, rec.Key)
+			storetest.WantItem(t, "old", decoded(t, w.Old), rec.Old)
+			storetest.WantItem(t, "new", decoded(t, w.New), rec.New)
 			if w.Op != rec.Op || w.Request.Update != rec.Request.Update || w.Request.Condition != rec.Request.Condition ||
 				(w.Bound.Condition != nil) != (w.Request.Condition != "") || (w.Bound.Update != nil) != (w.Request.Update != "") {
 				t.Errorf("told of %+v, the journal has %+v", w, rec)
@@ -167,32 +167,32 @@ func decoded(t *testing.T, e attr.Encoded) attr.Item {
 // TestNotTold: what is not a write of the application, or not one that is done now, nobody is told of.
 func TestNotTold(t *testing.T) {
 	s, r := openTold(t)
-	put(t, s, "balls", ball("final", 1))
-	once := store.TransactWrite{Token: "once", Items: []store.WriteItem{{Put: &store.PutItem{Table: "balls", Item: ball("final", 2)}}}}
-	update(t, s, func(tx *store.Tx) error { return tx.TransactWrite(once) })
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1))
+	once := store.TransactWrite{Token: "once", Items: []store.WriteItem{{Put: &store.PutItem{Table: "balls", Item: storetest.Ball("final", 2)}}}}
+	storetest.Update(t, s, func(tx *store.Tx) error { return tx.TransactWrite(once) })
 	for name, fn := range map[string]func(tx *store.Tx) error{
 		"another origin": func(tx *store.Tx) error {
 			tx.SetOrigin("feed")
-			_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 5)})
+			_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 5)})
 			return err
 		},
 		"adopted": func(tx *store.Tx) error {
-			_, err := tx.Adopt("balls", ball("final", 6), ball("final", 6))
+			_, err := tx.Adopt("balls", storetest.Ball("final", 6), storetest.Ball("final", 6))
 			return err
 		},
 		"a delete of nothing": func(tx *store.Tx) error {
-			_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 7)})
+			_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 7)})
 			return err
 		},
 		"a condition that does not hold": func(tx *store.Tx) error {
-			_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1), Condition: "attribute_not_exists(ball)"})
+			_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1), Condition: "attribute_not_exists(ball)"})
 			if err == nil {
 				t.Error("put over an item")
 			}
 			return nil
 		},
 		"a batch that is refused": func(tx *store.Tx) error {
-			if tx.BatchWrite(store.BatchWrite{"balls": {{Put: ball("final", 8)}, {Put: ball("final", 8)}}}) == nil {
+			if tx.BatchWrite(store.BatchWrite{"balls": {{Put: storetest.Ball("final", 8)}, {Put: storetest.Ball("final", 8)}}}) == nil {
 				t.Error("one item twice in a batch")
 			}
 			return nil
@@ -200,14 +200,14 @@ func TestNotTold(t *testing.T) {
 		"a transaction that was done before": func(tx *store.Tx) error { return tx.TransactWrite(once) },
 		"a transaction of local tables": func(tx *store.Tx) error {
 			return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
-				{Put: &store.PutItem{Table: "local", Item: item("match", "a")}},
-				{Put: &store.PutItem{Table: "local", Item: item("match", "b")}},
+				{Put: &store.PutItem{Table: "local", Item: storetest.Item("match", "a")}},
+				{Put: &store.PutItem{Table: "local", Item: storetest.Item("match", "b")}},
 			}})
 		},
 		"a canceled transaction": func(tx *store.Tx) error {
 			err := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
-				{Put: &store.PutItem{Table: "balls", Item: ball("final", 1), Condition: "attribute_not_exists(ball)"}},
-				{Put: &store.PutItem{Table: "balls", Item: ball("final", 9)}},
+				{Put: &store.PutItem{Table: "balls", Item: storetest.Ball("final", 1), Condition: "attribute_not_exists(ball)"}},
+				{Put: &store.PutItem{Table: "balls", Item: storetest.Ball("final", 9)}},
 			}})
 			if err == nil {
 				t.Error("put over an item")
@@ -217,7 +217,7 @@ func TestNotTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.calls = nil
-			update(t, s, fn)
+			storetest.Update(t, s, fn)
 			if len(r.calls) > 0 {
 				t.Errorf("told of %+v", r.calls)
 			}
@@ -253,36 +253,36 @@ func TestCompileRefuses(t *testing.T) {
 		}
 		return nil
 	}
-	update(t, s, func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		refused := func(err error) {
 			t.Helper()
 			if !errors.Is(err, errNotNow) {
 				t.Errorf("got %v", err)
 			}
 		}
-		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 100)}) // the first: the space is made and gone again
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 100)}) // the first: the space is made and gone again
 		refused(err)
-		_, err = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1)})
+		_, err = tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1)})
 		if err != nil {
 			return err
 		}
-		_, err = tx.Update(store.UpdateItem{Table: "balls", Key: ball("final", 101)})
+		_, err = tx.Update(store.UpdateItem{Table: "balls", Key: storetest.Ball("final", 101)})
 		refused(err)
-		refused(tx.BatchWrite(store.BatchWrite{"balls": {{Put: ball("final", 2)}, {Put: ball("final", 102)}}}))
+		refused(tx.BatchWrite(store.BatchWrite{"balls": {{Put: storetest.Ball("final", 2)}, {Put: storetest.Ball("final", 102)}}}))
 		refused(tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
-			{Put: &store.PutItem{Table: "balls", Item: ball("final", 3)}}, {Put: &store.PutItem{Table: "balls", Item: ball("final", 103)}},
+			{Put: &store.PutItem{Table: "balls", Item: storetest.Ball("final", 3)}}, {Put: &store.PutItem{Table: "balls", Item: storetest.Ball("final", 103)}},
 		}}))
-		_, err = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 4)})
+		_, err = tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 4)})
 		return err
 	})
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		page, err := tx.Scan(store.Scan{Table: "balls"})
 		if len(page.Items) != 2 || !slices.Equal(noted(tx), []string{"1", "4"}) {
 			t.Errorf("%d items, noted %q", len(page.Items), noted(tx))
 		}
 		return err
 	})
-	if n := len(journal(t, s, 0)); n != 2 {
+	if n := len(storetest.Journal(t, s, 0)); n != 2 {
 		t.Errorf("%d records", n)
 	}
 }
@@ -290,48 +290,48 @@ func TestCompileRefuses(t *testing.T) {
 // TestCompileWritesNoItems: its sequences would not hold.
 func TestCompileWritesNoItems(t *testing.T) {
 	s, r := openTold(t)
-	put(t, s, "local", item("match", "seen"))
+	storetest.Put(t, s, "local", storetest.Item("match", "seen"))
 	for name, fn := range map[string]func(tx *store.Tx) error{
 		"put": func(tx *store.Tx) error {
-			_, err := tx.Put(store.PutItem{Table: "local", Item: item("match", "x")})
+			_, err := tx.Put(store.PutItem{Table: "local", Item: storetest.Item("match", "x")})
 			return err
 		},
 		"delete": func(tx *store.Tx) error {
-			_, err := tx.Delete(store.DeleteItem{Table: "local", Key: item("match", "seen")})
+			_, err := tx.Delete(store.DeleteItem{Table: "local", Key: storetest.Item("match", "seen")})
 			return err
 		},
 		"adopt": func(tx *store.Tx) error {
-			_, err := tx.Adopt("local", item("match", "x"), item("match", "x"))
+			_, err := tx.Adopt("local", storetest.Item("match", "x"), storetest.Item("match", "x"))
 			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var inside error
 			r.do = func(tx *store.Tx, _ []store.Write) error {
-				if it, err := tx.Get("local", item("match", "seen")); err != nil || it == nil {
-					t.Errorf("a read: %s, %v", show(it), err)
+				if it, err := tx.Get("local", storetest.Item("match", "seen")); err != nil || it == nil {
+					t.Errorf("a read: %s, %v", storetest.Show(it), err)
 				}
 				inside = fn(tx)
 				return nil
 			}
-			put(t, s, "balls", ball("final", 1))
-			wantFault(t, inside, fault.Internal, "tx_compiling")
+			storetest.Put(t, s, "balls", storetest.Ball("final", 1))
+			storetest.WantFault(t, inside, fault.Internal, "tx_compiling")
 			r.do = nil
-			put(t, s, "local", item("match", "y")) // it is over
+			storetest.Put(t, s, "local", storetest.Item("match", "y")) // it is over
 		})
 	}
 }
 
 func TestReadBefore(t *testing.T) {
-	key := ball("final", 1)
+	key := storetest.Ball("final", 1)
 	for name, c := range map[string]struct {
 		read func(tx *store.Tx) error
 		want bool
 	}{
 		"nothing":        {func(*store.Tx) error { return nil }, false},
 		"Get":            {func(tx *store.Tx) error { _, err := tx.Get("balls", key); return err }, true},
-		"Get of another": {func(tx *store.Tx) error { _, err := tx.Get("balls", ball("final", 2)); return err }, false},
-		"Get elsewhere":  {func(tx *store.Tx) error { _, err := tx.Get("matches", item("match", "final")); return err }, false},
+		"Get of another": {func(tx *store.Tx) error { _, err := tx.Get("balls", storetest.Ball("final", 2)); return err }, false},
+		"Get elsewhere":  {func(tx *store.Tx) error { _, err := tx.Get("matches", storetest.Item("match", "final")); return err }, false},
 		"GetItem": {func(tx *store.Tx) error {
 			_, err := tx.GetItem(store.GetItem{Table: "balls", Key: key, Projection: "runs"})
 			return err
@@ -348,7 +348,7 @@ func TestReadBefore(t *testing.T) {
 		"Query of another": {func(tx *store.Tx) error { _, err := tx.Query(queryBalls("semi")); return err }, false},
 		"Query of an index": {func(tx *store.Tx) error {
 			_, err := tx.Query(store.Query{
-				Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :b", Params: values(":b", "archer"),
+				Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :b", Params: storetest.Values(":b", "archer"),
 			})
 			return err
 		}, true},
@@ -359,11 +359,11 @@ func TestReadBefore(t *testing.T) {
 		}, true},
 		"Scan": {func(tx *store.Tx) error { _, err := tx.Scan(store.Scan{Table: "balls"}); return err }, true},
 		"its old image": {func(tx *store.Tx) error {
-			_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1, "bowler", "archer")})
+			_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1, "bowler", "archer")})
 			return err
 		}, true},
 		"a put that shows nothing": {func(tx *store.Tx) error {
-			_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1, "bowler", "archer"), NoOld: true})
+			_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1, "bowler", "archer"), NoOld: true})
 			return err
 		}, false},
 		"images of an update": {func(tx *store.Tx) error { _, err := tx.Update(store.UpdateItem{Table: "balls", Key: key}); return err }, true},
@@ -376,7 +376,7 @@ func TestReadBefore(t *testing.T) {
 		}, true},
 		"too many": {func(tx *store.Tx) error {
 			for i := range 10_001 {
-				if _, err := tx.Get("balls", ball("semi", i)); err != nil {
+				if _, err := tx.Get("balls", storetest.Ball("semi", i)); err != nil {
 					return err
 				}
 			}
@@ -385,13 +385,13 @@ func TestReadBefore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, r := openTold(t)
-			put(t, s, "balls", ball("final", 1, "bowler", "archer"), ball("semi", 1))
-			update(t, s, func(tx *store.Tx) error {
+			storetest.Put(t, s, "balls", storetest.Ball("final", 1, "bowler", "archer"), storetest.Ball("semi", 1))
+			storetest.Update(t, s, func(tx *store.Tx) error {
 				if err := c.read(tx); err != nil {
 					return err
 				}
 				r.calls = nil
-				_, err := tx.Update(store.UpdateItem{Table: "balls", Key: key, Update: "SET runs = :r", Params: values(":r", 1)})
+				_, err := tx.Update(store.UpdateItem{Table: "balls", Key: key, Update: "SET runs = :r", Params: storetest.Values(":r", 1)})
 				return err
 			})
 			if len(r.calls) != 1 || r.calls[0][0].Read != c.want {
@@ -402,20 +402,20 @@ func TestReadBefore(t *testing.T) {
 }
 
 func queryBalls(match string) store.Query {
-	return store.Query{Table: "balls", KeyCondition: "#m = :m", Params: withName(values(":m", match), "#m", "match")}
+	return store.Query{Table: "balls", KeyCondition: "#m = :m", Params: withName(storetest.Values(":m", match), "#m", "match")}
 }
 
 // TestReadInAnotherTransaction says nothing of this one.
 func TestReadInAnotherTransaction(t *testing.T) {
 	s, r := openTold(t)
-	put(t, s, "balls", ball("final", 1))
-	get(t, s, "balls", ball("final", 1))
-	together(t, s, func(tx *store.Tx) error {
-		_, err := tx.Get("balls", ball("final", 1))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1))
+	storetest.Get(t, s, "balls", storetest.Ball("final", 1))
+	storetest.Together(t, s, func(tx *store.Tx) error {
+		_, err := tx.Get("balls", storetest.Ball("final", 1))
 		return err
 	}, func(tx *store.Tx) error {
 		r.calls = nil
-		_, err := tx.Update(store.UpdateItem{Table: "balls", Key: ball("final", 1)})
+		_, err := tx.Update(store.UpdateItem{Table: "balls", Key: storetest.Ball("final", 1)})
 		return err
 	})
 	if len(r.calls) != 1 || r.calls[0][0].Read {
@@ -429,18 +429,18 @@ func TestSweepAsks(t *testing.T) {
 	newest.TTL = "ttl"
 	local := ofPolicy("local", store.PolicyLocal)
 	local.TTL = "ttl"
-	s := openSweeping(t, balls(), newest, local)
+	s := openSweeping(t, storetest.Balls(), newest, local)
 	asked := map[string]int{}
 	r := &told{}
 	r.expire = func(_ *store.Tx, spec *store.TableSpec, key attr.Item) (bool, error) {
-		asked[spec.Name+show(key)]++
+		asked[spec.Name+storetest.Show(key)]++
 		n, _ := key["ball"].Int()
 		return n == 2, nil
 	}
 	s.Replicate(r)
-	put(t, s.Store, "balls", ball("final", 1, "ttl", s.until(time.Minute)), ball("final", 2, "ttl", s.until(time.Minute)))
-	put(t, s.Store, "newest", item("match", "final", "ttl", s.until(time.Minute)))
-	put(t, s.Store, "local", item("match", "final", "ttl", s.until(time.Minute)))
+	storetest.Put(t, s.Store, "balls", storetest.Ball("final", 1, "ttl", s.until(time.Minute)), storetest.Ball("final", 2, "ttl", s.until(time.Minute)))
+	storetest.Put(t, s.Store, "newest", storetest.Item("match", "final", "ttl", s.until(time.Minute)))
+	storetest.Put(t, s.Store, "local", storetest.Item("match", "final", "ttl", s.until(time.Minute)))
 	housekeep(t, s.Store)
 	r.calls = nil
 	for range 2 {
@@ -453,10 +453,10 @@ func TestSweepAsks(t *testing.T) {
 	if fmt.Sprint(asked) != fmt.Sprint(want) || s.Stats().Swept != 2 || len(r.calls) > 0 {
 		t.Errorf("asked about %v, swept %d, told of %v", asked, s.Stats().Swept, r.calls)
 	}
-	wantItem(t, "a ghost", get(t, s.Store, "balls", ball("final", 1)), nil)
-	view(t, s.Store, func(tx *store.Tx) error {
+	storetest.WantItem(t, "a ghost", storetest.Get(t, s.Store, "balls", storetest.Ball("final", 1)), nil)
+	storetest.View(t, s.Store, func(tx *store.Tx) error {
 		tx.ShowExpired()
-		it, err := tx.Get("balls", ball("final", 1))
+		it, err := tx.Get("balls", storetest.Ball("final", 1))
 		if it == nil {
 			t.Error("the ghost is gone")
 		}

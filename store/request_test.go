@@ -21,7 +21,7 @@ func costs(times int) string {
 }
 
 func large(n int, more ...any) attr.Item {
-	return ball("final", n, append([]any{"a", strings.Repeat("ab", 190_000)}, more...)...)
+	return storetest.Ball("final", n, append([]any{"a", strings.Repeat("ab", 190_000)}, more...)...)
 }
 
 var none = attr.S("ba~")
@@ -48,8 +48,8 @@ func hold(t *testing.T, s *store.Store) (release func()) {
 // The attack: a hundred conditions of 150 terms on large items. It is refused, in words, and never had a turn: here somebody
 // else has it all the time. So has a transaction of conditions that are few enough, whether they hold or not.
 func TestChecksHaveNoTurn(t *testing.T) {
-	s := storetest.Open(t, balls())
-	put(t, s, "balls", large(0), large(1), large(2), large(3))
+	s := storetest.Open(t, storetest.Balls())
+	storetest.Put(t, s, "balls", large(0), large(1), large(2), large(3))
 	defer hold(t, s)()
 	check := func(items []store.WriteItem, token string) error {
 		transaction := store.TransactWrite{Items: items, Token: token}
@@ -60,7 +60,7 @@ func TestChecksHaveNoTurn(t *testing.T) {
 		attack = append(attack, checkBall(i, costs(149), ":none", none))
 	}
 	err := check(attack, "")
-	wantFault(t, err, fault.Invalid, expr.CodeWork)
+	storetest.WantFault(t, err, fault.Invalid, expr.CodeWork)
 	if _, ok := errors.AsType[*store.TransactionCanceledError](err); ok {
 		t.Error("the whole request is refused, not one action for a reason")
 	}
@@ -79,22 +79,22 @@ func TestCostlyWriteIsJudgedBeside(t *testing.T) {
 	for name, call := range map[string]func(tx *store.Tx) error{
 		"update": func(tx *store.Tx) error {
 			images, err := tx.Update(store.UpdateItem{
-				Table: "balls", Key: ball("final", 1), Update: "SET n = :n", Condition: costs(20), Params: values(":none", none, ":n", 1),
+				Table: "balls", Key: storetest.Ball("final", 1), Update: "SET n = :n", Condition: costs(20), Params: storetest.Values(":none", none, ":n", 1),
 			})
-			if err == nil && (images.Old == nil || !sameItem(images.Updated().New, item("n", 1))) {
-				t.Errorf("images %s", show(images.Updated().New))
+			if err == nil && (images.Old == nil || !storetest.SameItem(images.Updated().New, storetest.Item("n", 1))) {
+				t.Errorf("images %s", storetest.Show(images.Updated().New))
 			}
 			return err
 		},
 		"put": func(tx *store.Tx) error {
-			old, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1, "n", 1), Condition: costs(20), Params: values(":none", none)})
+			old, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1, "n", 1), Condition: costs(20), Params: storetest.Values(":none", none)})
 			if err == nil && old == nil {
 				t.Error("no old item")
 			}
 			return err
 		},
 		"delete": func(tx *store.Tx) error {
-			_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 1), Condition: costs(20), Params: values(":none", none)})
+			_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 1), Condition: costs(20), Params: storetest.Values(":none", none)})
 			return err
 		},
 		"transaction": func(tx *store.Tx) error {
@@ -103,8 +103,8 @@ func TestCostlyWriteIsJudgedBeside(t *testing.T) {
 			}})
 		},
 	} {
-		s := storetest.Open(t, balls())
-		put(t, s, "balls", large(1), large(2))
+		s := storetest.Open(t, storetest.Balls())
+		storetest.Put(t, s, "balls", large(1), large(2))
 		var spent []int
 		err := s.UpdateRequest(t.Context(), false, func(tx *store.Tx) error {
 			err := call(tx)
@@ -117,10 +117,10 @@ func TestCostlyWriteIsJudgedBeside(t *testing.T) {
 		if spent[0] > 2<<20 || spent[1] < 7<<20 || spent[2] != 0 {
 			t.Errorf("%s: %d units in the turn, %d on the snapshot, %d in the next turn", name, spent[0], spent[1], spent[2])
 		}
-		if got := get(t, s, "balls", ball("final", 1)); len(got["a"].Str()) > 0 && got["n"].IsZero() {
+		if got := storetest.Get(t, s, "balls", storetest.Ball("final", 1)); len(got["a"].Str()) > 0 && got["n"].IsZero() {
 			t.Errorf("%s: nothing was written", name)
 		}
-		if n := len(journal(t, s, 0)); n != 3 {
+		if n := len(storetest.Journal(t, s, 0)); n != 3 {
 			t.Errorf("%s: %d records", name, n)
 		}
 	}
@@ -129,18 +129,18 @@ func TestCostlyWriteIsJudgedBeside(t *testing.T) {
 // A request whose item has changed since it was judged is judged again, and at last in its turn: nothing is lost.
 func TestJudgedAgainWhenChanged(t *testing.T) {
 	for changes := range 6 {
-		s := storetest.Open(t, balls())
-		put(t, s, "balls", large(1, "n", 0))
-		add := store.UpdateItem{Table: "balls", Key: ball("final", 1), Update: "ADD n :one", Params: values(":one", 1)}
+		s := storetest.Open(t, storetest.Balls())
+		storetest.Put(t, s, "balls", large(1, "n", 0))
+		add := store.UpdateItem{Table: "balls", Key: storetest.Ball("final", 1), Update: "ADD n :one", Params: storetest.Values(":one", 1)}
 		left, onSnapshot := changes, 0
 		err := s.UpdateRequest(t.Context(), true, func(tx *store.Tx) error {
 			costly := add
-			costly.Condition, costly.Params = costs(10), values(":one", 1, ":none", none)
+			costly.Condition, costly.Params = costs(10), storetest.Values(":one", 1, ":none", none)
 			_, err := tx.Update(costly)
 			if tx.Seq() == s.Seq() && left > 0 && err == nil { // on the snapshot: a transaction that has written is ahead
 				left--
 				onSnapshot++
-				update(t, s, func(tx *store.Tx) error {
+				storetest.Update(t, s, func(tx *store.Tx) error {
 					_, err := tx.Update(add)
 					return err
 				})
@@ -150,7 +150,7 @@ func TestJudgedAgainWhenChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantItem(t, "with every addition", get(t, s, "balls", ball("final", 1)), large(1, "n", onSnapshot+1))
+		storetest.WantItem(t, "with every addition", storetest.Get(t, s, "balls", storetest.Ball("final", 1)), large(1, "n", onSnapshot+1))
 		if onSnapshot != min(changes, 4) {
 			t.Errorf("judged %d times", onSnapshot)
 		}
@@ -160,8 +160,8 @@ func TestJudgedAgainWhenChanged(t *testing.T) {
 // Others write while somebody sends what is refused and what is costly: each of their writes is done, and the attackers'
 // turns are as short as anybody's. Their work is counted, for no clock can tell on a machine that is busy.
 func TestOthersWriteBesideAnAttack(t *testing.T) {
-	s := storetest.Open(t, balls())
-	put(t, s, "balls", large(1), large(2))
+	s := storetest.Open(t, storetest.Balls())
+	storetest.Put(t, s, "balls", large(1), large(2))
 	ctx, stop := context.WithCancel(t.Context())
 	var attackers sync.WaitGroup
 	for range 4 {
@@ -169,7 +169,7 @@ func TestOthersWriteBesideAnAttack(t *testing.T) {
 			for ctx.Err() == nil {
 				_ = s.UpdateRequest(ctx, false, func(tx *store.Tx) error {
 					_, err := tx.Update(store.UpdateItem{
-						Table: "balls", Key: ball("final", 1), Update: "SET n = :n", Condition: costs(149), Params: values(":none", none, ":n", 1),
+						Table: "balls", Key: storetest.Ball("final", 1), Update: "SET n = :n", Condition: costs(149), Params: storetest.Values(":none", none, ":n", 1),
 					})
 					return err
 				})
@@ -178,14 +178,14 @@ func TestOthersWriteBesideAnAttack(t *testing.T) {
 	}
 	const writes = 200
 	for i := range writes {
-		put(t, s, "balls", ball("other", i))
+		storetest.Put(t, s, "balls", storetest.Ball("other", i))
 	}
 	stop()
 	attackers.Wait()
-	wantFault(t, s.UpdateRequest(t.Context(), false, func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1), Condition: costs(148) + " AND " + costs(1), Params: values(":none", none)})
+	storetest.WantFault(t, s.UpdateRequest(t.Context(), false, func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1), Condition: costs(148) + " AND " + costs(1), Params: storetest.Values(":none", none)})
 		if err == nil {
-			_, err = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 2), Condition: costs(149), Params: values(":none", none)})
+			_, err = tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 2), Condition: costs(149), Params: storetest.Values(":none", none)})
 		}
 		return err
 	}), fault.Invalid, expr.CodeWork)
@@ -193,12 +193,12 @@ func TestOthersWriteBesideAnAttack(t *testing.T) {
 
 // A page ends when it has cost enough, and the next one goes on: nobody is refused for the size of a table.
 func TestCostlyPagesEndEarly(t *testing.T) {
-	s := storetest.Open(t, balls())
-	put(t, s, "balls", large(0), large(1), ball("final", 2))
+	s := storetest.Open(t, storetest.Balls())
+	storetest.Put(t, s, "balls", large(0), large(1), storetest.Ball("final", 2))
 	for _, filter := range []string{"", costs(100)} {
-		q := store.Query{Table: "balls", KeyCondition: "#m = :m", Filter: filter, Params: values(":m", "final", ":none", none)}
+		q := store.Query{Table: "balls", KeyCondition: "#m = :m", Filter: filter, Params: storetest.Values(":m", "final", ":none", none)}
 		if filter == "" {
-			q.Params = values(":m", "final")
+			q.Params = storetest.Values(":m", "final")
 		}
 		q.Params.Names = map[string]string{"#m": "match"}
 		pages, items := 0, 0
@@ -221,11 +221,11 @@ func TestCostlyPagesEndEarly(t *testing.T) {
 
 // A reader who has gone is not read for any longer, in the middle of a page and in that of a filter.
 func TestReaderHasGone(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	for i := range 40 {
-		put(t, s, "balls", ball("final", i))
+		storetest.Put(t, s, "balls", storetest.Ball("final", i))
 	}
-	put(t, s, "balls", large(40))
+	storetest.Put(t, s, "balls", large(40))
 	ctx, leave := context.WithCancel(t.Context())
 	read := 0
 	err := s.ViewRequest(ctx, func(tx *store.Tx) error {
@@ -243,7 +243,7 @@ func TestReaderHasGone(t *testing.T) {
 	ctx, leave = context.WithCancel(t.Context())
 	spent := 0
 	err = s.ViewRequest(ctx, func(tx *store.Tx) error {
-		_, err := tx.ScanEncoded(store.Scan{Table: "balls", Filter: "attribute_not_exists(a) OR " + costs(100), Params: values(":none", none)},
+		_, err := tx.ScanEncoded(store.Scan{Table: "balls", Filter: "attribute_not_exists(a) OR " + costs(100), Params: storetest.Values(":none", none)},
 			func(attr.Encoded) error {
 				leave()
 				return nil

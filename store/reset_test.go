@@ -17,9 +17,9 @@ func local(spec store.TableSpec) store.TableSpec {
 
 // After a reset the tables are as they were made, empty; with tables there are none.
 func TestReset(t *testing.T) {
-	s := storetest.Open(t, local(matches()))
+	s := storetest.Open(t, local(storetest.Matches()))
 	settings := store.TableSettings{Protected: true, Stream: store.ViewBoth, Tags: map[string]string{"of": "a test"}}
-	if err := s.CreateTable(t.Context(), local(balls()), settings); err != nil {
+	if err := s.CreateTable(t.Context(), local(storetest.Balls()), settings); err != nil {
 		t.Fatal(err)
 	}
 	fillBalls(t, s, 2000)
@@ -74,10 +74,10 @@ func TestReset(t *testing.T) {
 
 // What is sent elsewhere is not emptied behind the cloud's back.
 func TestResetRefusesTablesThatSend(t *testing.T) {
-	s := storetest.Open(t, balls(), local(matches()))
+	s := storetest.Open(t, storetest.Balls(), local(storetest.Matches()))
 	fillBalls(t, s, 3)
 	_, err := s.Reset(t.Context(), false)
-	wantFault(t, err, fault.Conflict, "table_sends")
+	storetest.WantFault(t, err, fault.Conflict, "table_sends")
 	if n := countIn(t, s, "balls", ""); n != 3 {
 		t.Errorf("%d items are left", n)
 	}

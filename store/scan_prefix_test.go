@@ -14,11 +14,11 @@ import (
 
 // A scan with a prefix gives what the same scan with a filter gives, page by page, and reads nothing else.
 func TestScanOfAPrefix(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	matches := []string{"a", "ab", "ab\x00", "ab\xff", "abc", "abd", "ac", "b", "ä", "äb"}
 	for _, m := range matches {
-		put(t, s, "balls", ball(m, 1))
-		put(t, s, "balls", ball(m, 2))
+		storetest.Put(t, s, "balls", storetest.Ball(m, 1))
+		storetest.Put(t, s, "balls", storetest.Ball(m, 2))
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		prefix := rapid.SampledFrom([]string{"a", "ab", "abc", "ä", "b", "x", "\xc3"}).Draw(t, "prefix")
@@ -50,8 +50,8 @@ func TestScanOfAPrefix(t *testing.T) {
 
 // A key to go on after lies within the prefix, which only a string has.
 func TestScanOfAPrefixRefuses(t *testing.T) {
-	s := storetest.Open(t, balls(), store.TableSpec{Name: "numbers", Key: store.KeySpec{Partition: store.KeyAttr{Name: "n", Type: store.KeyNumber}}})
-	put(t, s, "balls", ball("b", 1))
+	s := storetest.Open(t, storetest.Balls(), store.TableSpec{Name: "numbers", Key: store.KeySpec{Partition: store.KeyAttr{Name: "n", Type: store.KeyNumber}}})
+	storetest.Put(t, s, "balls", storetest.Ball("b", 1))
 	key := attr.Item{"match": attr.S("b"), "ball": attr.Int(1)}
 	for _, scan := range []store.Scan{
 		{Table: "balls", Prefix: "a", StartKey: key}, {Table: "balls", Prefix: "c", StartKey: key}, {Table: "numbers", Prefix: "1"},

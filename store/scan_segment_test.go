@@ -15,9 +15,9 @@ import (
 // A scan of a segment goes on after the keys that its pages gave, though they lie among many of other segments, and after no
 // other segment's.
 func TestSegmentsGoOnAfterKeysOfTheirOwn(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	for i := range 60 {
-		put(t, s, "balls", ball("match "+strconv.Itoa(i), 1))
+		storetest.Put(t, s, "balls", storetest.Ball("match "+strconv.Itoa(i), 1))
 	}
 	const segments = 7
 	found, refused := 0, 0
@@ -26,7 +26,7 @@ func TestSegmentsGoOnAfterKeysOfTheirOwn(t *testing.T) {
 		for {
 			var page store.Page
 			scan := store.Scan{Table: "balls", Limit: 1, Segment: segment, TotalSegments: segments, StartKey: start}
-			view(t, s, func(tx *store.Tx) (err error) {
+			storetest.View(t, s, func(tx *store.Tx) (err error) {
 				page, err = tx.Scan(scan)
 				return err
 			})
@@ -39,7 +39,7 @@ func TestSegmentsGoOnAfterKeysOfTheirOwn(t *testing.T) {
 				_, err := tx.Scan(scan)
 				return err
 			})
-			if wantFault(t, err, fault.Invalid, "validation"); err != nil && strings.Contains(err.Error(), "correct Segment. TotalSegments: 7") {
+			if storetest.WantFault(t, err, fault.Invalid, "validation"); err != nil && strings.Contains(err.Error(), "correct Segment. TotalSegments: 7") {
 				refused++
 			}
 		}
@@ -51,10 +51,10 @@ func TestSegmentsGoOnAfterKeysOfTheirOwn(t *testing.T) {
 
 // The items of others that a scan of a segment steps over count for the budget of its request, and for its page.
 func TestSegmentSpendsOnItemsOfOthers(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	const items = 200
 	for i := range items {
-		put(t, s, "balls", ball("match "+strconv.Itoa(i), 1))
+		storetest.Put(t, s, "balls", storetest.Ball("match "+strconv.Itoa(i), 1))
 	}
 	scan := store.Scan{Table: "balls", Segment: 12345, TotalSegments: 1_000_000}
 	err := s.ViewWithin(t.Context(), items*64-1, func(tx *store.Tx) error {
@@ -64,7 +64,7 @@ func TestSegmentSpendsOnItemsOfOthers(t *testing.T) {
 		}
 		return err
 	})
-	wantFault(t, err, fault.Invalid, expr.CodeWork)
+	storetest.WantFault(t, err, fault.Invalid, expr.CodeWork)
 
 	// What is left of a page once its first item has been used lasts for 15 items of others, and the page ends with it.
 	const pageWork = 64 << 20

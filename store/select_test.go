@@ -17,15 +17,15 @@ import (
 
 // scores has an index of each kind and projection.
 func scores() store.TableSpec {
-	byGame := store.KeySpec{Partition: str("game"), Sort: num("at")}
+	byGame := store.KeySpec{Partition: storetest.Str("game"), Sort: storetest.Num("at")}
 	return store.TableSpec{
-		Name: "scores", Key: store.KeySpec{Partition: str("player"), Sort: str("id")}, TTL: "ttl",
+		Name: "scores", Key: store.KeySpec{Partition: storetest.Str("player"), Sort: storetest.Str("id")}, TTL: "ttl",
 		Indexes: []store.IndexSpec{
 			{Name: "all", Key: byGame},
 			{Name: "keys", Key: byGame, Projection: store.ProjectKeysOnly},
 			{Name: "some", Key: byGame, Projection: store.ProjectInclude, Include: []string{"points"}},
 			{
-				Name: "local", Local: true, Key: store.KeySpec{Partition: str("player"), Sort: num("at")},
+				Name: "local", Local: true, Key: store.KeySpec{Partition: storetest.Str("player"), Sort: storetest.Num("at")},
 				Projection: store.ProjectKeysOnly,
 			},
 		},
@@ -34,7 +34,7 @@ func scores() store.TableSpec {
 
 func TestSelect(t *testing.T) {
 	s := storetest.Open(t, scores())
-	put(t, s, "scores", item("player", "ann", "id", "1", "game", "g", "at", 1, "points", 7, "note", "x"))
+	storetest.Put(t, s, "scores", storetest.Item("player", "ann", "id", "1", "game", "g", "at", 1, "points", 7, "note", "x"))
 	for name, c := range map[string]struct {
 		index      string
 		sel        store.Select
@@ -75,15 +75,15 @@ func TestSelect(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			q := store.Query{
 				Table: "scores", Index: c.index, Select: c.sel, Projection: c.projection,
-				KeyCondition: "player = :k", Params: values(":k", "ann"),
+				KeyCondition: "player = :k", Params: storetest.Values(":k", "ann"),
 			}
 			if c.index != "" && c.index != "local" {
-				q.KeyCondition, q.Params = "game = :k", values(":k", "g")
+				q.KeyCondition, q.Params = "game = :k", storetest.Values(":k", "g")
 			}
-			view(t, s, func(tx *store.Tx) error {
+			storetest.View(t, s, func(tx *store.Tx) error {
 				p, err := tx.Query(q)
 				if c.err != "" {
-					wantFault(t, err, fault.Invalid, "validation")
+					storetest.WantFault(t, err, fault.Invalid, "validation")
 					if err == nil || err.Error() != c.err {
 						t.Errorf("got %v, want %s", err, c.err)
 					}
@@ -123,11 +123,11 @@ func wantPage(t *testing.T, p store.Page, want []string) {
 
 func TestFilterOnKeysIsRefusedInAQuery(t *testing.T) {
 	s := storetest.Open(t, scores())
-	put(t, s, "scores", item("player", "ann", "id", "1", "game", "g", "at", 1))
-	view(t, s, func(tx *store.Tx) error {
+	storetest.Put(t, s, "scores", storetest.Item("player", "ann", "id", "1", "game", "g", "at", 1))
+	storetest.View(t, s, func(tx *store.Tx) error {
 		q := store.Query{
 			Table: "scores", KeyCondition: "player = :k", Filter: "points = :k OR NOT begins_with(id, :k)",
-			Params: values(":k", "ann"),
+			Params: storetest.Values(":k", "ann"),
 		}
 		_, err := tx.Query(q)
 		const want = "Filter Expression can only contain non-primary key attributes: Primary key attribute: id"
@@ -138,7 +138,7 @@ func TestFilterOnKeysIsRefusedInAQuery(t *testing.T) {
 		if _, err := tx.Query(q); err != nil {
 			t.Error(err)
 		}
-		p, err := tx.Scan(store.Scan{Table: "scores", Filter: "id = :id", Params: values(":id", "1")})
+		p, err := tx.Scan(store.Scan{Table: "scores", Filter: "id = :id", Params: storetest.Values(":id", "1")})
 		if p.Count != 1 {
 			t.Errorf("a scan filters on keys: %d, %v", p.Count, err)
 		}
@@ -148,12 +148,12 @@ func TestFilterOnKeysIsRefusedInAQuery(t *testing.T) {
 
 // TestSegments: every item is in one segment, on all pages together, and stays there.
 func TestSegments(t *testing.T) {
-	s := storetest.Open(t, scores(), balls())
+	s := storetest.Open(t, scores(), storetest.Balls())
 	want := map[string]bool{}
 	for i := range 60 {
 		id := string(rune('a'+i%26)) + string(rune('a'+i/26))
-		put(t, s, "scores", item("player", "p"+id, "id", id, "game", id, "at", i))
-		put(t, s, "balls", ball("m"+id, i, "bowler", id))
+		storetest.Put(t, s, "scores", storetest.Item("player", "p"+id, "id", id, "game", id, "at", i))
+		storetest.Put(t, s, "balls", storetest.Ball("m"+id, i, "bowler", id))
 		want[id] = true
 	}
 	for _, c := range []store.Scan{
@@ -182,11 +182,11 @@ func TestSegments(t *testing.T) {
 
 func TestSegmentsAreChecked(t *testing.T) {
 	s := storetest.Open(t, scores())
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		for _, q := range []store.Scan{{Segment: 1}, {Segment: -1, TotalSegments: 2}, {Segment: 2, TotalSegments: 2}, {TotalSegments: 1_000_001}} {
 			q.Table = "scores"
 			_, err := tx.Scan(q)
-			wantFault(t, err, fault.Invalid, "validation")
+			storetest.WantFault(t, err, fault.Invalid, "validation")
 		}
 		return nil
 	})
@@ -194,7 +194,7 @@ func TestSegmentsAreChecked(t *testing.T) {
 
 func scanAll(t *testing.T, s *store.Store, q store.Scan) (all []attr.Item) {
 	t.Helper()
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		for {
 			p, err := tx.Scan(q)
 			if err != nil {
@@ -215,10 +215,10 @@ func TestAPageEndsOverWhatIsHidden(t *testing.T) {
 	const many = 10_001
 	past := time.Now().Unix() - 60
 	for n := 0; n < many; {
-		update(t, s, func(tx *store.Tx) error {
+		storetest.Update(t, s, func(tx *store.Tx) error {
 			for range 1000 {
 				n++
-				it := item("player", "ann", "id", fmt.Sprintf("%06d", n), "ttl", attr.Int(past))
+				it := storetest.Item("player", "ann", "id", fmt.Sprintf("%06d", n), "ttl", attr.Int(past))
 				if n == many {
 					delete(it, "ttl")
 				}
@@ -229,7 +229,7 @@ func TestAPageEndsOverWhatIsHidden(t *testing.T) {
 			return nil
 		})
 	}
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		p, err := tx.Scan(store.Scan{Table: "scores"})
 		if err != nil || p.Scanned != 0 || p.LastKey == nil {
 			t.Fatalf("%d items, last key %v, %v", p.Scanned, p.LastKey, err)
@@ -244,10 +244,10 @@ func TestAPageEndsOverWhatIsHidden(t *testing.T) {
 
 func TestShowExpired(t *testing.T) {
 	s := storetest.Open(t, scores())
-	old := item("player", "ann", "id", "1", "ttl", attr.Int(time.Now().Unix()-60))
-	put(t, s, "scores", old)
-	view(t, s, func(tx *store.Tx) error {
-		key := item("player", "ann", "id", "1")
+	old := storetest.Item("player", "ann", "id", "1", "ttl", attr.Int(time.Now().Unix()-60))
+	storetest.Put(t, s, "scores", old)
+	storetest.View(t, s, func(tx *store.Tx) error {
+		key := storetest.Item("player", "ann", "id", "1")
 		hidden, err := tx.Get("scores", key)
 		if hidden != nil || err != nil {
 			t.Errorf("shown: %v, %v", hidden, err)
@@ -256,7 +256,7 @@ func TestShowExpired(t *testing.T) {
 		shown, err := tx.GetItem(store.GetItem{
 			Table: "scores", Key: key, Projection: "#t", Params: expr.Params{Names: map[string]string{"#t": "ttl"}},
 		})
-		wantItem(t, "shown", shown, item("ttl", old["ttl"]))
+		storetest.WantItem(t, "shown", shown, storetest.Item("ttl", old["ttl"]))
 		p, err2 := tx.Scan(store.Scan{Table: "scores"})
 		if p.Count != 1 || err2 != nil {
 			t.Errorf("scan: %d, %v", p.Count, err2)
@@ -270,18 +270,18 @@ func TestManyTinyItemsAreOnePage(t *testing.T) {
 	s := storetest.Open(t, scores())
 	const many = 10_500
 	for n := 0; n < many; {
-		update(t, s, func(tx *store.Tx) error {
+		storetest.Update(t, s, func(tx *store.Tx) error {
 			for range 1500 {
 				n++
-				if _, err := tx.Put(store.PutItem{Table: "scores", Item: item("player", "a", "id", strconv.Itoa(n))}); err != nil {
+				if _, err := tx.Put(store.PutItem{Table: "scores", Item: storetest.Item("player", "a", "id", strconv.Itoa(n))}); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	}
-	view(t, s, func(tx *store.Tx) error {
-		p, err := tx.Query(store.Query{Table: "scores", KeyCondition: "player = :a", Params: values(":a", "a")})
+	storetest.View(t, s, func(tx *store.Tx) error {
+		p, err := tx.Query(store.Query{Table: "scores", KeyCondition: "player = :a", Params: storetest.Values(":a", "a")})
 		if p.Count != many || p.LastKey != nil {
 			t.Errorf("%d items, last key %v", p.Count, p.LastKey)
 		}
@@ -291,16 +291,16 @@ func TestManyTinyItemsAreOnePage(t *testing.T) {
 
 func TestALentItemIsNotTheTransaction(t *testing.T) {
 	s := storetest.Open(t, scores())
-	put(t, s, "scores", item("player", "ann", "id", "1"))
-	key := item("player", "ann", "id", "1")
-	view(t, s, func(tx *store.Tx) error {
+	storetest.Put(t, s, "scores", storetest.Item("player", "ann", "id", "1"))
+	key := storetest.Item("player", "ann", "id", "1")
+	storetest.View(t, s, func(tx *store.Tx) error {
 		err := tx.GetEncoded("scores", key, func(attr.Encoded) error {
 			_, err := tx.Get("scores", key)
 			return err
 		})
-		wantFault(t, err, fault.Internal, "tx_lent")
+		storetest.WantFault(t, err, fault.Internal, "tx_lent")
 		it, err := tx.Get("scores", key)
-		wantItem(t, "behind it", it, key)
+		storetest.WantItem(t, "behind it", it, key)
 		return err
 	})
 }

@@ -67,15 +67,15 @@ func TestSettingsLastWithTheirTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := firstLife(t, path, store.Options{NoSync: true})
 	want := someSettings()
-	if err := s.CreateTable(t.Context(), balls(), want); err != nil {
+	if err := s.CreateTable(t.Context(), storetest.Balls(), want); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Define(t.Context(), balls()); err != nil {
+	if err := s.Define(t.Context(), storetest.Balls()); err != nil {
 		t.Fatal(err)
 	}
 	closeStore(t, s)
 	s = storetest.OpenWith(t, path, store.Options{NoSync: true})
-	changed := balls()
+	changed := storetest.Balls()
 	changed.Why, changed.Internal = "another reason", true
 	if err := s.Define(t.Context(), changed); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestSettingsLastWithTheirTable(t *testing.T) {
 		t.Errorf("a description is the store's own memory: %+v", again)
 	}
 	drop(t, s, "balls")
-	if err := s.CreateTable(t.Context(), balls(), store.TableSettings{}); err != nil {
+	if err := s.CreateTable(t.Context(), storetest.Balls(), store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := describe(t, s, "balls").Settings; !reflect.DeepEqual(got, store.TableSettings{}) {
@@ -102,7 +102,7 @@ func TestSettingsLastWithTheirTable(t *testing.T) {
 
 // Changes of settings come one after the other: none of two tags is lost.
 func TestSettingsChangeUnderTheWriter(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	var wg sync.WaitGroup
 	want := map[string]string{}
 	for _, tag := range []string{"a", "b", "c", "d", "e"} {
@@ -125,7 +125,7 @@ func TestSettingsChangeUnderTheWriter(t *testing.T) {
 		set.Stream = "ALL"
 		return nil
 	}})
-	wantFault(t, err, fault.Invalid, "validation")
+	storetest.WantFault(t, err, fault.Invalid, "validation")
 	before := s.Stats().Commits
 	change(t, s, "balls", func(set *store.TableSettings) { set.Tags["a"] = "1" })
 	if s.Stats().Commits != before {
@@ -136,7 +136,7 @@ func TestSettingsChangeUnderTheWriter(t *testing.T) {
 // The units of an index go with it, and none are kept of what is no global index.
 func TestSettingsOfIndexes(t *testing.T) {
 	s := storetest.Open(t)
-	if err := s.CreateTable(t.Context(), balls(), someSettings()); err != nil {
+	if err := s.CreateTable(t.Context(), storetest.Balls(), someSettings()); err != nil {
 		t.Fatal(err)
 	}
 	err := s.UpdateTable(t.Context(), store.TableChange{
@@ -160,10 +160,10 @@ func TestSettingsOfIndexes(t *testing.T) {
 
 func TestAProtectedTableStays(t *testing.T) {
 	s := storetest.Open(t)
-	if err := s.CreateTable(t.Context(), balls(), store.TableSettings{Protected: true}); err != nil {
+	if err := s.CreateTable(t.Context(), storetest.Balls(), store.TableSettings{Protected: true}); err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, s.DropTable(t.Context(), "balls"), fault.Invalid, "validation")
+	storetest.WantFault(t, s.DropTable(t.Context(), "balls"), fault.Invalid, "validation")
 	change(t, s, "balls", func(set *store.TableSettings) { set.Protected = false })
 	drop(t, s, "balls")
 }

@@ -32,13 +32,13 @@ func TestStreamsOfATable(t *testing.T) {
 	clk, path := newHands(), filepath.Join(t.TempDir(), "store.db")
 	o := store.Options{NoSync: true, Now: clk.now}
 	s := firstLife(t, path, o)
-	if err := s.Define(t.Context(), matches()); err != nil {
+	if err := s.Define(t.Context(), storetest.Matches()); err != nil {
 		t.Fatal(err)
 	}
 	began := clk.at
-	put(t, s, "matches", item("match", "before"))
+	storetest.Put(t, s, "matches", storetest.Item("match", "before"))
 	setStream(t, s, "matches", store.ViewNew)
-	put(t, s, "matches", item("match", "within"))
+	storetest.Put(t, s, "matches", storetest.Item("match", "within"))
 	change(t, s, "matches", func(set *store.TableSettings) { set.Tags["a"] = "b" })
 	clk.at = clk.at.Add(time.Hour)
 	setStream(t, s, "matches", store.ViewBoth) // another view is another stream
@@ -53,7 +53,7 @@ func TestStreamsOfATable(t *testing.T) {
 	if got := describe(t, s, "matches"); got.Settings.Stream != store.ViewBoth || !reflect.DeepEqual(got.Streams, []store.Stream{first, second}) {
 		t.Errorf("described as %+v", got)
 	}
-	put(t, s, "matches", item("match", "more"))
+	storetest.Put(t, s, "matches", storetest.Item("match", "more"))
 	clk.at = clk.at.Add(store.StreamAge)
 	wantStreams(t, s, second)
 	setStream(t, s, "matches", "")
@@ -70,7 +70,7 @@ func TestStreamOfADroppedTable(t *testing.T) {
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"),
 		store.Options{NoSync: true, Now: clk.now, JournalAge: time.Minute})
 	make1 := func() string {
-		if err := s.CreateTable(t.Context(), matches(), store.TableSettings{Stream: store.ViewKeys}); err != nil {
+		if err := s.CreateTable(t.Context(), storetest.Matches(), store.TableSettings{Stream: store.ViewKeys}); err != nil {
 			t.Fatal(err)
 		}
 		return describe(t, s, "matches").ID
@@ -81,7 +81,7 @@ func TestStreamOfADroppedTable(t *testing.T) {
 	b := make1()
 	got := s.Streams()
 	if len(got) != 2 || got[0].TableID != a || got[1].TableID != b || got[0].Label == got[1].Label || got[0].Open() || !got[1].Open() ||
-		got[0].Key != matches().Key || got[0].Table != "matches" {
+		got[0].Key != storetest.Matches().Key || got[0].Table != "matches" {
 		t.Errorf("got %+v", got)
 	}
 	clk.at = clk.at.Add(store.StreamAge)
@@ -105,7 +105,7 @@ func wantStreams(t testing.TB, s *store.Store, want ...store.Stream) {
 // TestAViewSeesTheEndOfAStream: who ends a stream and writes on in one commit shows nobody what came after, not even a View
 // that begins when the commit is in the file and the catalogue is still that of before.
 func TestAViewSeesTheEndOfAStream(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	stream := func(view store.StreamView, then func()) {
 		err := s.UpdateTable(t.Context(), store.TableChange{Table: "balls", Settings: func(set *store.TableSettings) error {
 			set.Stream = view
@@ -117,10 +117,10 @@ func TestAViewSeesTheEndOfAStream(t *testing.T) {
 		}
 	}
 	stream(store.ViewNew, func() {})
-	put(t, s, "balls", ball("a", 1))
+	storetest.Put(t, s, "balls", storetest.Ball("a", 1))
 	last := s.Seq()
 	see := func(when string, open bool) {
-		view(t, s, func(tx *store.Tx) error {
+		storetest.View(t, s, func(tx *store.Tx) error {
 			streams, err := tx.StreamsOf("balls")
 			if err != nil || len(streams) != 1 || streams[0].Open() != open {
 				t.Fatalf("%s: %+v, %v", when, streams, err)
@@ -144,7 +144,7 @@ func TestAViewSeesTheEndOfAStream(t *testing.T) {
 	stream("", func() {
 		writer.Go(func() {
 			err := s.Update(t.Context(), func(tx *store.Tx) error {
-				_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("a", 2)})
+				_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("a", 2)})
 				return err
 			})
 			if err != nil {
@@ -168,7 +168,7 @@ func TestPageOfStreams(t *testing.T) {
 	for _, n := range []int{20, 200} {
 		s := storetest.Open(t)
 		for i := range n {
-			spec := matches()
+			spec := storetest.Matches()
 			spec.Name = fmt.Sprintf("table-%03d", n-1-i)
 			if err := s.CreateTable(t.Context(), spec, store.TableSettings{Stream: store.ViewKeys}); err != nil {
 				t.Fatal(err)

@@ -3,6 +3,8 @@ package store_test
 import (
 	"slices"
 
+	"github.com/touchline/touchline/store/storetest"
+
 	"pgregory.net/rapid"
 
 	"github.com/touchline/touchline/store"
@@ -78,7 +80,7 @@ func (sim *tableSimulation) readStream(rt *rapid.T, st store.TableStream) {
 				sim.notOf(rt, st.Table, want)
 			}
 			rec := sim.records[want-1<<40-1]
-			if rec.Table != st.Table || r.Op != rec.Op || !sameItem(r.Old, rec.Old) || !sameItem(r.New, rec.New) {
+			if rec.Table != st.Table || r.Op != rec.Op || !storetest.SameItem(r.Old, rec.Old) || !storetest.SameItem(r.New, rec.New) {
 				rt.Fatalf("record %d of table %s: %+v, want %+v", r.Seq, st.Table, r, rec)
 			}
 			want++

@@ -43,14 +43,14 @@ func (s *sweeping) wait(d time.Duration) {
 func (s *sweeping) until(d time.Duration) attr.Value { return attr.Int(s.now.Add(d).Unix()) }
 
 func TestSweep(t *testing.T) {
-	s := openSweeping(t, balls(), matches())
-	put(t, s.Store, "balls",
-		ball("final", 1, "bowler", "archer", "ttl", s.until(time.Minute)),
-		ball("final", 2, "ttl", s.until(time.Hour)),
-		ball("final", 3, "ttl", s.until(-6*365*24*time.Hour)),
-		ball("final", 4, "ttl", "soon"),
-		ball("final", 5))
-	put(t, s.Store, "matches", item("match", "final", "ttl", s.until(-time.Minute)))
+	s := openSweeping(t, storetest.Balls(), storetest.Matches())
+	storetest.Put(t, s.Store, "balls",
+		storetest.Ball("final", 1, "bowler", "archer", "ttl", s.until(time.Minute)),
+		storetest.Ball("final", 2, "ttl", s.until(time.Hour)),
+		storetest.Ball("final", 3, "ttl", s.until(-6*365*24*time.Hour)),
+		storetest.Ball("final", 4, "ttl", "soon"),
+		storetest.Ball("final", 5))
+	storetest.Put(t, s.Store, "matches", storetest.Item("match", "final", "ttl", s.until(-time.Minute)))
 	housekeep(t, s.Store)
 	s.wait(5 * time.Minute)
 	if n := housekeep(t, s.Store); n != 0 || s.Stats().Swept != 0 {
@@ -62,12 +62,12 @@ func TestSweep(t *testing.T) {
 	if s.Stats().Swept != 1 || s.Stats().OpenReaders != 0 {
 		t.Errorf("%d items swept", s.Stats().Swept)
 	}
-	records := journal(t, s.Store, before)
+	records := storetest.Journal(t, s.Store, before)
 	if len(records) != 1 || records[0].Op != store.OpDelete || records[0].Origin != store.OriginTTL || records[0].New != nil {
 		t.Fatalf("journal has %+v", records)
 	}
-	wantItem(t, "key", records[0].Key, ball("final", 1))
-	wantItem(t, "old", records[0].Old, ball("final", 1, "bowler", "archer", "ttl", s.until(-9*time.Minute)))
+	storetest.WantItem(t, "key", records[0].Key, storetest.Ball("final", 1))
+	storetest.WantItem(t, "old", records[0].Old, storetest.Ball("final", 1, "bowler", "archer", "ttl", s.until(-9*time.Minute)))
 	if n := countIn(t, s.Store, "balls", ""); n != 4 {
 		t.Errorf("%d items are left, want 4", n)
 	}
@@ -78,10 +78,10 @@ func TestSweepPeriod(t *testing.T) {
 	now := time.Unix(1_563_096_600, 0)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{
 		NoSync: true, Now: func() time.Time { return now }, SweepEvery: 2 * time.Second,
-	}, balls())
+	}, storetest.Balls())
 	housekeep(t, s)
 	for i, after := range []time.Duration{time.Second, time.Second, time.Second, time.Second} {
-		put(t, s, "balls", ball("final", i, "ttl", attr.Int(now.Unix()-1)))
+		storetest.Put(t, s, "balls", storetest.Ball("final", i, "ttl", attr.Int(now.Unix()-1)))
 		now = now.Add(after)
 		housekeep(t, s)
 		if want := uint64((i + 1) / 2 * 2); s.Stats().Swept != want {
@@ -92,7 +92,7 @@ func TestSweepPeriod(t *testing.T) {
 
 // A time with a fraction of a second is a time, as any other number.
 func TestTTLWithFractions(t *testing.T) {
-	s := openSweeping(t, balls())
+	s := openSweeping(t, storetest.Balls())
 	ttl := func(text string) attr.Value {
 		v, err := attr.N(text)
 		if err != nil {
@@ -107,8 +107,8 @@ func TestTTLWithFractions(t *testing.T) {
 		{"1563096599.5", true}, {"1563096599.999999999", true}, {"1563096600.5", false}, {"1563096600.0", false}, {"15630965995e-1", true},
 		{"1405416599.5", false}, {"0.5", false}, {"-1563096599.5", false}, {"1e40", false}, {"1563096599500", false},
 	} {
-		put(t, s.Store, "balls", ball("final", i, "ttl", ttl(c.ttl)))
-		if got := get(t, s.Store, "balls", ball("final", i)); (got == nil) != c.gone {
+		storetest.Put(t, s.Store, "balls", storetest.Ball("final", i, "ttl", ttl(c.ttl)))
+		if got := storetest.Get(t, s.Store, "balls", storetest.Ball("final", i)); (got == nil) != c.gone {
 			t.Errorf("%s: %v", c.ttl, got)
 		}
 	}
@@ -121,10 +121,10 @@ func TestTTLWithFractions(t *testing.T) {
 
 // A large table is swept in many slices, each with a few deletes.
 func TestSweepInSlices(t *testing.T) {
-	s := openSweeping(t, balls())
-	update(t, s.Store, func(tx *store.Tx) error {
+	s := openSweeping(t, storetest.Balls())
+	storetest.Update(t, s.Store, func(tx *store.Tx) error {
 		for i := range 3000 {
-			it := ball(fmt.Sprintf("match %d", i%3), i, "ttl", s.until(time.Minute))
+			it := storetest.Ball(fmt.Sprintf("match %d", i%3), i, "ttl", s.until(time.Minute))
 			if i%2 == 0 {
 				delete(it, "ttl")
 			}
@@ -155,11 +155,11 @@ func TestSweepInSlices(t *testing.T) {
 
 // A pass that is interrupted by a clock set back is not the last one.
 func TestSweepAfterClockWasSetBack(t *testing.T) {
-	s := openSweeping(t, balls())
+	s := openSweeping(t, storetest.Balls())
 	s.wait(24 * time.Hour)
 	housekeep(t, s.Store)
 	s.wait(-24 * time.Hour)
-	put(t, s.Store, "balls", ball("final", 1, "ttl", s.until(-time.Minute)))
+	storetest.Put(t, s.Store, "balls", storetest.Ball("final", 1, "ttl", s.until(-time.Minute)))
 	housekeep(t, s.Store)
 	if s.Stats().Swept != 1 {
 		t.Errorf("%d items swept", s.Stats().Swept)
@@ -169,22 +169,22 @@ func TestSweepAfterClockWasSetBack(t *testing.T) {
 // Items that are renewed, or deleted, after the sweep has found them are left alone: the last word is the transaction's
 // that deletes.
 func TestSweepWhileItemsAreRenewed(t *testing.T) {
-	s := openSweeping(t, balls())
+	s := openSweeping(t, storetest.Balls())
 	for i := range 5 {
-		put(t, s.Store, "balls", ball("final", i, "ttl", s.until(time.Minute)))
+		storetest.Put(t, s.Store, "balls", storetest.Ball("final", i, "ttl", s.until(time.Minute)))
 	}
 	housekeep(t, s.Store)
 	s.wait(time.Hour)
 	var wg sync.WaitGroup
-	update(t, s.Store, func(tx *store.Tx) error {
+	storetest.Update(t, s.Store, func(tx *store.Tx) error {
 		wg.Go(func() { housekeep(t, s.Store) })
 		for s.Stats().Waiting == 0 { // it has read, and waits to write
 			runtime.Gosched()
 		}
-		if _, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 1)}); err != nil {
+		if _, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 1)}); err != nil {
 			return err
 		}
-		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 2, "ttl", s.until(time.Hour))})
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 2, "ttl", s.until(time.Hour))})
 		return err
 	})
 	wg.Wait()
@@ -195,10 +195,10 @@ func TestSweepWhileItemsAreRenewed(t *testing.T) {
 
 // Beside many writers that renew them, no item is swept that was renewed.
 func TestSweepBesideWriters(t *testing.T) {
-	s := openSweeping(t, balls())
+	s := openSweeping(t, storetest.Balls())
 	const items = 400
 	for i := range items {
-		put(t, s.Store, "balls", ball("final", i, "ttl", s.until(time.Minute)))
+		storetest.Put(t, s.Store, "balls", storetest.Ball("final", i, "ttl", s.until(time.Minute)))
 	}
 	housekeep(t, s.Store)
 	s.wait(time.Hour)
@@ -210,8 +210,8 @@ func TestSweepBesideWriters(t *testing.T) {
 			for i := w; i < items; i += 2 {
 				renewed[i] = nil == s.Update(t.Context(), func(tx *store.Tx) error {
 					_, err := tx.Update(store.UpdateItem{
-						Table: "balls", Key: ball("final", i), Update: "SET #ttl = :f", Condition: "attribute_exists(#ttl)",
-						Params: withName(values(":f", forever), "#ttl", "ttl"),
+						Table: "balls", Key: storetest.Ball("final", i), Update: "SET #ttl = :f", Condition: "attribute_exists(#ttl)",
+						Params: withName(storetest.Values(":f", forever), "#ttl", "ttl"),
 					})
 					return err
 				})
@@ -225,7 +225,7 @@ func TestSweepBesideWriters(t *testing.T) {
 		if ok {
 			left++
 		}
-		if ok != (get(t, s.Store, "balls", ball("final", i)) != nil) {
+		if ok != (storetest.Get(t, s.Store, "balls", storetest.Ball("final", i)) != nil) {
 			t.Fatalf("item %d: renewed %v, and there: %v", i, ok, !ok)
 		}
 	}
@@ -247,10 +247,10 @@ func TestHousekeepingReadsWithinACall(t *testing.T) {
 		}
 		return time.Unix(1_563_096_600, 0)
 	}
-	opened := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: now}, balls())
-	update(t, opened, func(tx *store.Tx) error {
+	opened := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: now}, storetest.Balls())
+	storetest.Update(t, opened, func(tx *store.Tx) error {
 		return tx.TransactWrite(store.TransactWrite{
-			Token: "t", Items: []store.WriteItem{{Put: &store.PutItem{Table: "balls", Item: ball("final", 1, "ttl", 1_563_096_599)}}},
+			Token: "t", Items: []store.WriteItem{{Put: &store.PutItem{Table: "balls", Item: storetest.Ball("final", 1, "ttl", 1_563_096_599)}}},
 		})
 	})
 	s = opened

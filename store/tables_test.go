@@ -16,7 +16,7 @@ import (
 
 // byBowler is an index that balls does not have.
 func byBowler() store.IndexSpec {
-	return store.IndexSpec{Name: "by-bowler", Key: store.KeySpec{Partition: str("bowler"), Sort: num("runs")}}
+	return store.IndexSpec{Name: "by-bowler", Key: store.KeySpec{Partition: storetest.Str("bowler"), Sort: storetest.Num("runs")}}
 }
 
 // housekeep does all that is due.
@@ -53,9 +53,9 @@ func fillBalls(t testing.TB, s *store.Store, n int) {
 	t.Helper()
 	const most = 500
 	for from := 0; from < n; from += most {
-		update(t, s, func(tx *store.Tx) error {
+		storetest.Update(t, s, func(tx *store.Tx) error {
 			for i := from; i < min(from+most, n); i++ {
-				it := ball("final", i, "runs", i%7)
+				it := storetest.Ball("final", i, "runs", i%7)
 				if i%3 != 0 {
 					it["bowler"] = attr.S(fmt.Sprintf("b%d", i%5))
 				}
@@ -71,7 +71,7 @@ func fillBalls(t testing.TB, s *store.Store, n int) {
 // countIn counts the items of an index.
 func countIn(t testing.TB, s *store.Store, table, index string) (n int) {
 	t.Helper()
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		for start := attr.Item(nil); ; {
 			p, err := tx.Scan(store.Scan{Table: table, Index: index, StartKey: start})
 			n += len(p.Items)
@@ -87,16 +87,16 @@ func TestCreateTableOnce(t *testing.T) {
 	now := time.Unix(1_563_096_600, 0).UTC()
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := storetest.OpenWith(t, path, store.Options{NoSync: true, Now: func() time.Time { return now }})
-	if err := s.CreateTable(t.Context(), balls(), store.TableSettings{}); err != nil {
+	if err := s.CreateTable(t.Context(), storetest.Balls(), store.TableSettings{}); err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, s.CreateTable(t.Context(), balls(), store.TableSettings{}), fault.Conflict, "table_exists")
+	storetest.WantFault(t, s.CreateTable(t.Context(), storetest.Balls(), store.TableSettings{}), fault.Conflict, "table_exists")
 	d, err := s.Describe("balls")
-	if err != nil || len(d.ID) != 36 || !d.Created.Equal(now) || d.Spec.Key != balls().Key || len(d.Indexes) != 2 {
+	if err != nil || len(d.ID) != 36 || !d.Created.Equal(now) || d.Spec.Key != storetest.Balls().Key || len(d.Indexes) != 2 {
 		t.Errorf("described as %+v, %v", d, err)
 	}
 	_, err = s.Describe("bails")
-	wantFault(t, err, fault.NotFound, "table_not_found")
+	storetest.WantFault(t, err, fault.NotFound, "table_not_found")
 }
 
 func TestSpecsThatAreNoTables(t *testing.T) {
@@ -116,7 +116,7 @@ func TestSpecsThatAreNoTables(t *testing.T) {
 	for i := range include {
 		include[i] = fmt.Sprintf("a%d", i)
 	}
-	local := store.IndexSpec{Name: "local", Local: true, Key: store.KeySpec{Partition: str("match"), Sort: num("runs")}}
+	local := store.IndexSpec{Name: "local", Local: true, Key: store.KeySpec{Partition: storetest.Str("match"), Sort: storetest.Num("runs")}}
 	with := func(ix store.IndexSpec, change func(*store.IndexSpec)) func(*store.TableSpec) {
 		change(&ix)
 		return index(ix)
@@ -134,10 +134,10 @@ func TestSpecsThatAreNoTables(t *testing.T) {
 		"long key":       {func(t *store.TableSpec) { t.Key.Sort.Name = long }, "1 to 255 bytes"},
 		"one key twice":  {func(t *store.TableSpec) { t.Key.Sort.Name = "match" }, "have the same name"},
 		"no type":        {func(t *store.TableSpec) { t.Key.Sort.Type = 0 }, "one of the types"},
-		"two types":      {index(store.IndexSpec{Name: "new", Key: store.KeySpec{Partition: str("ball")}}), "the type N in one key and S"},
+		"two types":      {index(store.IndexSpec{Name: "new", Key: store.KeySpec{Partition: storetest.Str("ball")}}), "the type N in one key and S"},
 		"long TTL":       {func(t *store.TableSpec) { t.TTL = long }, "255 bytes"},
-		"index name":     {index(store.IndexSpec{Name: "ab", Key: store.KeySpec{Partition: str("bowler")}}), "'indexName'"},
-		"index twice":    {index(store.IndexSpec{Name: "bowler-index", Key: store.KeySpec{Partition: str("x")}}), "Duplicate index name"},
+		"index name":     {index(store.IndexSpec{Name: "ab", Key: store.KeySpec{Partition: storetest.Str("bowler")}}), "'indexName'"},
+		"index twice":    {index(store.IndexSpec{Name: "bowler-index", Key: store.KeySpec{Partition: storetest.Str("x")}}), "Duplicate index name"},
 		"20 indexes":     {many(18, byBowler()), ""},
 		"21 indexes":     {many(19, byBowler()), "exceeds the per-table limit of 20"},
 		"5 local":        {many(5, local), ""},
@@ -154,7 +154,7 @@ func TestSpecsThatAreNoTables(t *testing.T) {
 		"local":        {index(local), ""},
 		"local without sort key": {with(local, func(ix *store.IndexSpec) { ix.Key.Sort = store.KeyAttr{} }),
 			"does not have a range key for index: local"},
-		"local elsewhere": {with(local, func(ix *store.IndexSpec) { ix.Key.Partition = str("bowler") }),
+		"local elsewhere": {with(local, func(ix *store.IndexSpec) { ix.Key.Partition = storetest.Str("bowler") }),
 			"the same leading hash key as table KeySchema for index: local. index hash key: bowler, table hash key: match"},
 		"local in a table without sort key": {func(t *store.TableSpec) {
 			t.Key.Sort, t.Indexes = store.KeyAttr{}, []store.IndexSpec{local}
@@ -162,7 +162,7 @@ func TestSpecsThatAreNoTables(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			spec := balls()
+			spec := storetest.Balls()
 			c.change(&spec)
 			err := storetest.Open(t).CreateTable(t.Context(), spec, store.TableSettings{})
 			if c.says == "" {
@@ -171,7 +171,7 @@ func TestSpecsThatAreNoTables(t *testing.T) {
 				}
 				return
 			}
-			wantFault(t, err, fault.Invalid, "validation")
+			storetest.WantFault(t, err, fault.Invalid, "validation")
 			if err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %q, want %q", err, c.says)
 			}
@@ -180,9 +180,9 @@ func TestSpecsThatAreNoTables(t *testing.T) {
 }
 
 func TestDefineRefusesWhatCannotChange(t *testing.T) {
-	spec := balls()
+	spec := storetest.Balls()
 	spec.Indexes = append(spec.Indexes, store.IndexSpec{
-		Name: "local", Local: true, Key: store.KeySpec{Partition: str("match"), Sort: num("runs")},
+		Name: "local", Local: true, Key: store.KeySpec{Partition: storetest.Str("match"), Sort: storetest.Num("runs")},
 	})
 	s := storetest.Open(t, spec)
 	change := func(f func(*store.TableSpec)) store.TableSpec {
@@ -192,8 +192,8 @@ func TestDefineRefusesWhatCannotChange(t *testing.T) {
 		return c
 	}
 	for name, c := range map[string]store.TableSpec{
-		"key":        change(func(t *store.TableSpec) { t.Key.Sort = str("ball") }),
-		"index key":  change(func(t *store.TableSpec) { t.Indexes[0].Key.Sort = num("runs") }),
+		"key":        change(func(t *store.TableSpec) { t.Key.Sort = storetest.Str("ball") }),
+		"index key":  change(func(t *store.TableSpec) { t.Indexes[0].Key.Sort = storetest.Num("runs") }),
 		"projection": change(func(t *store.TableSpec) { t.Indexes[0].Projection = store.ProjectKeysOnly }),
 		"no local":   change(func(t *store.TableSpec) { t.Indexes = t.Indexes[:2] }),
 		"more local": change(func(t *store.TableSpec) {
@@ -204,7 +204,7 @@ func TestDefineRefusesWhatCannotChange(t *testing.T) {
 		"not local": change(func(t *store.TableSpec) { t.Indexes[2].Local = false }),
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantFault(t, s.Define(t.Context(), c), fault.Conflict, "table_differs")
+			storetest.WantFault(t, s.Define(t.Context(), c), fault.Conflict, "table_differs")
 		})
 	}
 	turned := change(func(t *store.TableSpec) { t.Indexes[0], t.Indexes[2] = t.Indexes[2], t.Indexes[0] })
@@ -215,9 +215,9 @@ func TestDefineRefusesWhatCannotChange(t *testing.T) {
 }
 
 func TestUpdateTableRefuses(t *testing.T) {
-	spec := balls()
+	spec := storetest.Balls()
 	spec.Indexes = append(spec.Indexes, store.IndexSpec{
-		Name: "local", Local: true, Key: store.KeySpec{Partition: str("match"), Sort: num("runs")},
+		Name: "local", Local: true, Key: store.KeySpec{Partition: storetest.Str("match"), Sort: storetest.Num("runs")},
 	})
 	s := storetest.Open(t, spec)
 	bowler := byBowler()
@@ -243,7 +243,7 @@ func TestUpdateTableRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := s.UpdateTable(t.Context(), c.change)
-			wantFault(t, err, c.kind, c.code)
+			storetest.WantFault(t, err, c.kind, c.code)
 			if err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %q, want %q", err, c.says)
 			}
@@ -255,9 +255,9 @@ func TestUpdateTableRefuses(t *testing.T) {
 func TestUpdateTableTTL(t *testing.T) {
 	now := time.Unix(1_563_096_600, 0)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"),
-		store.Options{NoSync: true, Now: func() time.Time { return now }}, matches())
-	past := item("match", "final", "until", int(now.Unix())-10)
-	put(t, s, "matches", past)
+		store.Options{NoSync: true, Now: func() time.Time { return now }}, storetest.Matches())
+	past := storetest.Item("match", "final", "until", int(now.Unix())-10)
+	storetest.Put(t, s, "matches", past)
 	set := func(name string) {
 		t.Helper()
 		if err := s.UpdateTable(t.Context(), store.TableChange{Table: "matches", TTL: &name}); err != nil {
@@ -265,17 +265,17 @@ func TestUpdateTableTTL(t *testing.T) {
 		}
 	}
 	set("until")
-	wantItem(t, "with TTL", get(t, s, "matches", item("match", "final")), nil)
+	storetest.WantItem(t, "with TTL", storetest.Get(t, s, "matches", storetest.Item("match", "final")), nil)
 	set("")
-	wantItem(t, "without TTL", get(t, s, "matches", item("match", "final")), past)
+	storetest.WantItem(t, "without TTL", storetest.Get(t, s, "matches", storetest.Item("match", "final")), past)
 }
 
 // What housekeeping has to do is announced.
 func TestWatchTables(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	sig, stop := watchTables(s)
 	defer stop()
-	put(t, s, "balls", ball("final", 1))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1))
 	if isSet(sig) {
 		t.Error("a put is no change of a table")
 	}
@@ -295,22 +295,22 @@ func TestDefineLeavesWhatWasAdded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Define(t.Context(), balls()); err != nil {
+	if err := s.Define(t.Context(), storetest.Balls()); err != nil {
 		t.Fatal(err)
 	}
 	fillBalls(t, s, 30)
-	byRuns := store.IndexSpec{Name: "by-runs", Key: store.KeySpec{Partition: num("runs")}}
+	byRuns := store.IndexSpec{Name: "by-runs", Key: store.KeySpec{Partition: storetest.Num("runs")}}
 	if err := s.UpdateTable(t.Context(), store.TableChange{Table: "balls", AddIndexes: []store.IndexSpec{byRuns}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = storetest.OpenWith(t, path, store.Options{NoSync: true}, balls())
+	s = storetest.OpenWith(t, path, store.Options{NoSync: true}, storetest.Balls())
 	if n := countIn(t, s, "balls", "by-runs"); n != 30 {
 		t.Errorf("%d items in the index that was added", n)
 	}
-	fewer := balls()
+	fewer := storetest.Balls()
 	fewer.Indexes = fewer.Indexes[1:]
 	if err := s.Define(t.Context(), fewer); err != nil {
 		t.Fatal(err)

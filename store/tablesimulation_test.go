@@ -135,17 +135,17 @@ func drawTable(rt *rapid.T) string {
 
 func drawIndex(rt *rapid.T) store.IndexSpec {
 	return rapid.SampledFrom([]store.IndexSpec{
-		{Name: "by-a", Key: store.KeySpec{Partition: str("a")}},
-		{Name: "by-b", Key: store.KeySpec{Partition: num("b"), Sort: str("a")}},
-		{Name: "by-c", Key: store.KeySpec{Partition: str("c"), Sort: num("id")}},
-		{Name: "by-ab-c", Key: store.NewKeySpec(attrs(str("a"), num("b")), attrs(str("c"), num("id")))},
-		{Name: "by-c-ba", Key: store.NewKeySpec(attrs(str("c")), attrs(num("b"), str("a")))},
+		{Name: "by-a", Key: store.KeySpec{Partition: storetest.Str("a")}},
+		{Name: "by-b", Key: store.KeySpec{Partition: storetest.Num("b"), Sort: storetest.Str("a")}},
+		{Name: "by-c", Key: store.KeySpec{Partition: storetest.Str("c"), Sort: storetest.Num("id")}},
+		{Name: "by-ab-c", Key: store.NewKeySpec(storetest.Attrs(storetest.Str("a"), storetest.Num("b")), storetest.Attrs(storetest.Str("c"), storetest.Num("id")))},
+		{Name: "by-c-ba", Key: store.NewKeySpec(storetest.Attrs(storetest.Str("c")), storetest.Attrs(storetest.Num("b"), storetest.Str("a")))},
 	}).Draw(rt, "index")
 }
 
 func (sim *tableSimulation) create(rt *rapid.T) {
 	name := drawTable(rt)
-	spec := store.TableSpec{Name: name, Key: store.KeySpec{Partition: num("id")}, TTL: "ttl"}
+	spec := store.TableSpec{Name: name, Key: store.KeySpec{Partition: storetest.Num("id")}, TTL: "ttl"}
 	m := tableModel{items: map[int64]attr.Item{}, indexes: map[string]store.IndexSpec{}}
 	if rapid.Bool().Draw(rt, "with index") {
 		ix := drawIndex(rt)
@@ -204,7 +204,7 @@ func (sim *tableSimulation) dropIndex(rt *rapid.T) {
 }
 
 func (sim *tableSimulation) drawItem(rt *rapid.T) attr.Item {
-	it := item("id", rapid.IntRange(0, 15).Draw(rt, "id"), "n", rapid.IntRange(0, 1000).Draw(rt, "n"))
+	it := storetest.Item("id", rapid.IntRange(0, 15).Draw(rt, "id"), "n", rapid.IntRange(0, 1000).Draw(rt, "n"))
 	for _, name := range []string{"a", "b", "c"} {
 		switch rapid.IntRange(0, 5).Draw(rt, name) {
 		case 0, 1:
@@ -260,7 +260,7 @@ func (sim *tableSimulation) writeOne(rt *rapid.T, tx *store.Tx, name string, m t
 	id, _ := it["id"].Int()
 	had := m.items[id]
 	if rapid.IntRange(0, 3).Draw(rt, "delete") == 0 {
-		_, err := tx.Delete(store.DeleteItem{Table: name, Key: item("id", int(id))})
+		_, err := tx.Delete(store.DeleteItem{Table: name, Key: storetest.Item("id", int(id))})
 		if err != nil || had == nil {
 			return store.Record{}, err
 		}
@@ -269,7 +269,7 @@ func (sim *tableSimulation) writeOne(rt *rapid.T, tx *store.Tx, name string, m t
 	}
 	_, err := tx.Put(store.PutItem{Table: name, Item: it})
 	if m.items != nil && m.refuses(it) != fault.Is(err, fault.Invalid) {
-		rt.Fatalf("put of %s: %v", show(it), err)
+		rt.Fatalf("put of %s: %v", storetest.Show(it), err)
 	}
 	if err != nil {
 		return store.Record{}, err
@@ -294,7 +294,7 @@ func (sim *tableSimulation) learnSwept(rt *rapid.T) {
 		id, _ := r.Key["id"].Int()
 		had := m.items[id]
 		if r.Op != store.OpDelete || r.Origin != store.OriginTTL || had == nil || !past(had, sim.now) {
-			rt.Fatalf("housekeeping made a %v by %q of %s", r.Op, r.Origin, show(had))
+			rt.Fatalf("housekeeping made a %v by %q of %s", r.Op, r.Origin, storetest.Show(had))
 		}
 		sim.records = append(sim.records, store.Record{Table: r.Table, Op: r.Op, Old: had})
 		delete(m.items, id)
@@ -316,16 +316,16 @@ func (sim *tableSimulation) invariants(rt *rapid.T) {
 	}
 	for _, r := range sim.read(rt, 0) {
 		want := sim.records[r.Seq-1<<40-1]
-		if r.Table != want.Table || r.Op != want.Op || !sameItem(r.Old, want.Old) || !sameItem(r.New, want.New) {
-			rt.Fatalf("record %d: %s %v %s %s, want %s %v %s %s", r.Seq-1<<40, r.Table, r.Op, show(r.Old), show(r.New),
-				want.Table, want.Op, show(want.Old), show(want.New))
+		if r.Table != want.Table || r.Op != want.Op || !storetest.SameItem(r.Old, want.Old) || !storetest.SameItem(r.New, want.New) {
+			rt.Fatalf("record %d: %s %v %s %s, want %s %v %s %s", r.Seq-1<<40, r.Table, r.Op, storetest.Show(r.Old), storetest.Show(r.New),
+				want.Table, want.Op, storetest.Show(want.Old), storetest.Show(want.New))
 		}
 	}
 	if got := len(sim.s.Tables()); got != len(sim.tables) {
 		rt.Fatalf("%d tables, want %d", got, len(sim.tables))
 	}
 	for name, m := range sim.tables {
-		sim.compare(rt, name, "", m.in(store.IndexSpec{Key: store.KeySpec{Partition: num("id")}}, sim.now))
+		sim.compare(rt, name, "", m.in(store.IndexSpec{Key: store.KeySpec{Partition: storetest.Num("id")}}, sim.now))
 		for _, ix := range m.indexes {
 			if st := indexStatus(sim.t, sim.s, name, ix.Name); st == store.IndexActive {
 				sim.compare(rt, name, ix.Name, m.in(ix, sim.now))
@@ -344,8 +344,8 @@ func (sim *tableSimulation) compare(rt *rapid.T, table, index string, want []int
 		for _, it := range p.Items {
 			id, _ := it["id"].Int()
 			got = append(got, id)
-			if !sameItem(it, sim.tables[table].items[id]) {
-				return fmt.Errorf("got %s, want %s", show(it), show(sim.tables[table].items[id]))
+			if !storetest.SameItem(it, sim.tables[table].items[id]) {
+				return fmt.Errorf("got %s, want %s", storetest.Show(it), storetest.Show(sim.tables[table].items[id]))
 			}
 		}
 		return err

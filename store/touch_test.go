@@ -13,7 +13,7 @@ import (
 // touchesOf collects what fn touches.
 func touchesOf(t testing.TB, s *store.Store, fn func(*store.Tx) error) (out []store.Touch) {
 	t.Helper()
-	update(t, s, func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		tx.Touched(func(touch store.Touch) { out = append(out, touch) })
 		return fn(tx)
 	})
@@ -28,9 +28,9 @@ func wantTouches(t testing.TB, what string, got []store.Touch, want ...store.Tou
 }
 
 func TestTouchedByWrites(t *testing.T) {
-	s := storetest.Open(t, balls())
-	first := ball("a", 1, "bowler", "anna", "wicket", "lbw", "runs", 4, "text", "long")
-	shown := item("match", "a", "ball", 1, "wicket", "lbw", "runs", 4) // by wicket-index
+	s := storetest.Open(t, storetest.Balls())
+	first := storetest.Ball("a", 1, "bowler", "anna", "wicket", "lbw", "runs", 4, "text", "long")
+	shown := storetest.Item("match", "a", "ball", 1, "wicket", "lbw", "runs", 4) // by wicket-index
 	size, small := attr.Size(first), attr.Size(shown)
 	noOld := func(it attr.Item) func(tx *store.Tx) error {
 		return func(tx *store.Tx) error {
@@ -42,7 +42,7 @@ func TestTouchedByWrites(t *testing.T) {
 		Table: "balls", Op: store.OpPut, New: size,
 		Indexes: []store.IndexTouch{{Index: "bowler-index", New: size}, {Index: "wicket-index", New: small}},
 	})
-	second := ball("a", 1, "bowler", "anna", "wicket", "lbw", "runs", 4, "text", "longer")
+	second := storetest.Ball("a", 1, "bowler", "anna", "wicket", "lbw", "runs", 4, "text", "longer")
 	bigger := attr.Size(second)
 	wantTouches(t, "an attribute that one index shows", touchesOf(t, s, noOld(second)), store.Touch{
 		Table: "balls", Op: store.OpPut, Old: size, New: bigger,
@@ -51,7 +51,7 @@ func TestTouchedByWrites(t *testing.T) {
 	var images store.Images
 	got := touchesOf(t, s, func(tx *store.Tx) (err error) {
 		images, err = tx.Update(store.UpdateItem{
-			Table: "balls", Key: ball("a", 1), Update: "SET runs = :r REMOVE bowler", Params: values(":r", 6),
+			Table: "balls", Key: storetest.Ball("a", 1), Update: "SET runs = :r REMOVE bowler", Params: storetest.Values(":r", 6),
 		})
 		return err
 	})
@@ -64,34 +64,34 @@ func TestTouchedByWrites(t *testing.T) {
 		t.Errorf("sizes %d and %d, want %d and %d", images.OldSize, images.NewSize, bigger, after)
 	}
 	wantTouches(t, "nothing new", touchesOf(t, s, func(tx *store.Tx) error {
-		_, err := tx.Update(store.UpdateItem{Table: "balls", Key: ball("a", 1)})
+		_, err := tx.Update(store.UpdateItem{Table: "balls", Key: storetest.Ball("a", 1)})
 		return err
 	}), store.Touch{Table: "balls", Op: store.OpUpdate, Old: after, New: after})
-	other := ball("b", 1)
+	other := storetest.Ball("b", 1)
 	wantTouches(t, "a transaction", touchesOf(t, s, func(tx *store.Tx) error {
 		return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
-			{Check: &store.ConditionCheck{Table: "balls", Key: ball("a", 1), Condition: "attribute_exists(runs)"}},
+			{Check: &store.ConditionCheck{Table: "balls", Key: storetest.Ball("a", 1), Condition: "attribute_exists(runs)"}},
 			{Put: &store.PutItem{Table: "balls", Item: other}},
-			{Delete: &store.DeleteItem{Table: "balls", Key: ball("c", 1)}},
+			{Delete: &store.DeleteItem{Table: "balls", Key: storetest.Ball("c", 1)}},
 		}})
 	}),
 		store.Touch{Table: "balls", Old: after},
 		store.Touch{Table: "balls", Op: store.OpPut, New: attr.Size(other)},
 		store.Touch{Table: "balls", Op: store.OpDelete})
 	wantTouches(t, "a batch", touchesOf(t, s, func(tx *store.Tx) error {
-		return tx.BatchWrite(store.BatchWrite{"balls": {{Delete: ball("b", 1)}}})
+		return tx.BatchWrite(store.BatchWrite{"balls": {{Delete: storetest.Ball("b", 1)}}})
 	}), store.Touch{Table: "balls", Op: store.OpDelete, Old: attr.Size(other)})
 }
 
 // A transaction that was done before tells of the items as they are now, and of nothing written.
 func TestTouchedByARepeatedTransaction(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
-	it, bigger := ball("a", 1, "text", "long"), ball("a", 1, "text", "longer")
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
+	it, bigger := storetest.Ball("a", 1, "text", "long"), storetest.Ball("a", 1, "text", "longer")
 	write := store.TransactWrite{Token: "once", Items: []store.WriteItem{
 		{Put: &store.PutItem{Table: "balls", Item: it}},
-		{Delete: &store.DeleteItem{Table: "balls", Key: ball("a", 2)}},
-		{Put: &store.PutItem{Table: "matches", Item: item("match", "m")}},
-		{Check: &store.ConditionCheck{Table: "balls", Key: ball("a", 3), Condition: "attribute_not_exists(ball)"}},
+		{Delete: &store.DeleteItem{Table: "balls", Key: storetest.Ball("a", 2)}},
+		{Put: &store.PutItem{Table: "matches", Item: storetest.Item("match", "m")}},
+		{Check: &store.ConditionCheck{Table: "balls", Key: storetest.Ball("a", 3), Condition: "attribute_not_exists(ball)"}},
 	}}
 	var again []store.Touch
 	write.Repeated = func(touch store.Touch) { again = append(again, touch) }
@@ -102,7 +102,7 @@ func TestTouchedByARepeatedTransaction(t *testing.T) {
 		t.Errorf("%d touches at first", len(got))
 	}
 	wantTouches(t, "done for the first time", again)
-	put(t, s, "balls", bigger)
+	storetest.Put(t, s, "balls", bigger)
 	if err := s.DropTable(t.Context(), "matches"); err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +114,11 @@ func TestTouchedByARepeatedTransaction(t *testing.T) {
 }
 
 func TestTouchedByReads(t *testing.T) {
-	s := storetest.Open(t, balls())
-	it := ball("a", 1, "text", "long")
-	put(t, s, "balls", it)
+	s := storetest.Open(t, storetest.Balls())
+	it := storetest.Ball("a", 1, "text", "long")
+	storetest.Put(t, s, "balls", it)
 	there, gone := store.Touch{Table: "balls", Old: attr.Size(it)}, store.Touch{Table: "balls"}
-	keys := []attr.Item{ball("a", 2), ball("a", 1)}
+	keys := []attr.Item{storetest.Ball("a", 2), storetest.Ball("a", 1)}
 	wantTouches(t, "Get", touchesOf(t, s, func(tx *store.Tx) error {
 		for _, key := range keys {
 			if _, err := tx.GetItem(store.GetItem{Table: "balls", Key: key, Projection: "ball"}); err != nil {
@@ -144,20 +144,20 @@ func TestTouchedByReads(t *testing.T) {
 
 // A page tells what was read: of an index what it shows, whatever the filter, the projection and Select leave of it.
 func TestBytesOfAPage(t *testing.T) {
-	spec := balls()
+	spec := storetest.Balls()
 	spec.Indexes = append(spec.Indexes, store.IndexSpec{
-		Name: "local", Local: true, Key: store.KeySpec{Partition: str("match"), Sort: num("runs")}, Projection: store.ProjectKeysOnly,
+		Name: "local", Local: true, Key: store.KeySpec{Partition: storetest.Str("match"), Sort: storetest.Num("runs")}, Projection: store.ProjectKeysOnly,
 	})
 	s := storetest.Open(t, spec)
 	var whole, shown, local int
 	for i := range 3 {
-		it := ball("a", i, "bowler", "anna", "wicket", "lbw", "runs", 4, "text", strings.Repeat("x", 5000*i))
-		put(t, s, "balls", it)
+		it := storetest.Ball("a", i, "bowler", "anna", "wicket", "lbw", "runs", 4, "text", strings.Repeat("x", 5000*i))
+		storetest.Put(t, s, "balls", it)
 		whole += attr.Size(it)
-		shown += attr.Size(item("match", "a", "ball", i, "wicket", "lbw", "runs", 4))
-		local += attr.Size(item("match", "a", "ball", i, "runs", 4))
+		shown += attr.Size(storetest.Item("match", "a", "ball", i, "wicket", "lbw", "runs", 4))
+		local += attr.Size(storetest.Item("match", "a", "ball", i, "runs", 4))
 	}
-	match, bowler, wicket := values(":v", "a"), values(":v", "anna"), values(":v", "lbw")
+	match, bowler, wicket := storetest.Values(":v", "a"), storetest.Values(":v", "anna"), storetest.Values(":v", "lbw")
 	for _, c := range []struct {
 		name           string
 		q              store.Query
@@ -176,7 +176,7 @@ func TestBytesOfAPage(t *testing.T) {
 		if strings.Contains(c.q.KeyCondition, "#m") {
 			c.q.Names = map[string]string{"#m": "match"}
 		}
-		view(t, s, func(tx *store.Tx) error {
+		storetest.View(t, s, func(tx *store.Tx) error {
 			page, err := tx.Query(c.q)
 			if err != nil || page.Bytes != c.bytes || page.Fetched != c.fetched {
 				t.Errorf("%s: %d bytes, %d fetched, want %d and %d: %v", c.name, page.Bytes, page.Fetched, c.bytes, c.fetched, err)
@@ -184,7 +184,7 @@ func TestBytesOfAPage(t *testing.T) {
 			return nil
 		})
 	}
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		page, err := tx.Scan(store.Scan{Table: "balls", Index: "wicket-index"})
 		if err != nil || page.Bytes != shown {
 			t.Errorf("scan: %d bytes, want %d: %v", page.Bytes, shown, err)

@@ -17,22 +17,22 @@ import (
 // The four actions of a transaction, on balls of one match.
 
 func putBall(n int, more ...any) store.WriteItem {
-	return store.WriteItem{Put: &store.PutItem{Table: "balls", Item: ball("final", n, more...)}}
+	return store.WriteItem{Put: &store.PutItem{Table: "balls", Item: storetest.Ball("final", n, more...)}}
 }
 
 func updateBall(n int, update string, pairs ...any) store.WriteItem {
 	return store.WriteItem{Update: &store.UpdateItem{
-		Table: "balls", Key: ball("final", n), Update: update, Params: params(pairs),
+		Table: "balls", Key: storetest.Ball("final", n), Update: update, Params: params(pairs),
 	}}
 }
 
 func deleteBall(n int) store.WriteItem {
-	return store.WriteItem{Delete: &store.DeleteItem{Table: "balls", Key: ball("final", n)}}
+	return store.WriteItem{Delete: &store.DeleteItem{Table: "balls", Key: storetest.Ball("final", n)}}
 }
 
 func checkBall(n int, condition string, pairs ...any) store.WriteItem {
 	return store.WriteItem{Check: &store.ConditionCheck{
-		Table: "balls", Key: ball("final", n), Condition: condition, Params: params(pairs),
+		Table: "balls", Key: storetest.Ball("final", n), Condition: condition, Params: params(pairs),
 	}}
 }
 
@@ -41,7 +41,7 @@ func params(pairs []any) expr.Params {
 	if len(pairs) == 0 {
 		return expr.Params{}
 	}
-	return values(pairs...)
+	return storetest.Values(pairs...)
 }
 
 // onlyIf gives an action a condition.
@@ -60,7 +60,7 @@ func onlyIf(it store.WriteItem, condition string) store.WriteItem {
 // transact runs one TransactWrite in a closure that goes on whatever it gives.
 func transact(t testing.TB, s *store.Store, items ...store.WriteItem) (err error) {
 	t.Helper()
-	update(t, s, func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		err = tx.TransactWrite(store.TransactWrite{Items: items})
 		return nil
 	})
@@ -82,16 +82,16 @@ func wantReasons(t testing.TB, name string, err error, codes ...string) []store.
 }
 
 func TestTransactWriteDoesAllOfIt(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
-	put(t, s, "balls", ball("final", 1, "runs", 1), ball("final", 2))
-	put(t, s, "matches", item("match", "final"))
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 1), storetest.Ball("final", 2))
+	storetest.Put(t, s, "matches", storetest.Item("match", "final"))
 	before := s.Seq()
 	err := transact(t, s,
 		onlyIf(updateBall(1, "ADD runs :n", ":n", 4), "attribute_exists(runs)"),
 		onlyIf(deleteBall(2), "attribute_not_exists(runs)"),
 		onlyIf(putBall(3, "bowler", "archer"), "attribute_not_exists(ball)"),
 		store.WriteItem{Check: &store.ConditionCheck{
-			Table: "matches", Key: item("match", "final"), Condition: "attribute_exists(#m)",
+			Table: "matches", Key: storetest.Item("match", "final"), Condition: "attribute_exists(#m)",
 			Params: expr.Params{Names: map[string]string{"#m": "match"}},
 		}},
 		deleteBall(4),
@@ -100,10 +100,10 @@ func TestTransactWriteDoesAllOfIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantItem(t, "updated", get(t, s, "balls", ball("final", 1)), ball("final", 1, "runs", 5))
-	wantItem(t, "deleted", get(t, s, "balls", ball("final", 2)), nil)
-	wantItem(t, "put", get(t, s, "balls", ball("final", 3)), ball("final", 3, "bowler", "archer"))
-	records := journal(t, s, before)
+	storetest.WantItem(t, "updated", storetest.Get(t, s, "balls", storetest.Ball("final", 1)), storetest.Ball("final", 1, "runs", 5))
+	storetest.WantItem(t, "deleted", storetest.Get(t, s, "balls", storetest.Ball("final", 2)), nil)
+	storetest.WantItem(t, "put", storetest.Get(t, s, "balls", storetest.Ball("final", 3)), storetest.Ball("final", 3, "bowler", "archer"))
+	records := storetest.Journal(t, s, before)
 	if len(records) != 3 {
 		t.Fatalf("%d records for three changes", len(records))
 	}
@@ -119,8 +119,8 @@ func TestTransactWriteDoesAllOfIt(t *testing.T) {
 
 // TestTransactWriteRefused: what is wrong with the request as a whole, in DynamoDB's words.
 func TestTransactWriteRefused(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
-	put(t, s, "balls", ball("final", 1, "runs", 1))
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 1))
 	many := make([]store.WriteItem, 101)
 	for i := range many {
 		many[i] = putBall(i)
@@ -164,7 +164,7 @@ func TestTransactWriteRefused(t *testing.T) {
 		},
 		"syntax ahead of the table": {
 			[]store.WriteItem{
-				{Delete: &store.DeleteItem{Table: "bowls", Key: ball("final", 1)}}, checkBall(1, "attribute_exists("),
+				{Delete: &store.DeleteItem{Table: "bowls", Key: storetest.Ball("final", 1)}}, checkBall(1, "attribute_exists("),
 			},
 			`Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "("`,
 		},
@@ -181,7 +181,7 @@ func TestTransactWriteRefused(t *testing.T) {
 			"Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit",
 		},
 		"empty key": {
-			[]store.WriteItem{{Delete: &store.DeleteItem{Table: "balls", Key: ball("", 1)}}},
+			[]store.WriteItem{{Delete: &store.DeleteItem{Table: "balls", Key: storetest.Ball("", 1)}}},
 			"One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty " +
 				"string value. Key: match",
 		},
@@ -199,13 +199,13 @@ func TestTransactWriteRefused(t *testing.T) {
 	before := s.Seq()
 	for name, c := range cases {
 		err := transact(t, s, c.items...)
-		wantFault(t, err, fault.Invalid, "validation")
+		storetest.WantFault(t, err, fault.Invalid, "validation")
 		if err != nil && err.Error() != c.says {
 			t.Errorf("%s:\n%s, want\n%s", name, err, c.says)
 		}
 	}
-	err := transact(t, s, putBall(1), store.WriteItem{Put: &store.PutItem{Table: "bowls", Item: ball("final", 1)}})
-	wantFault(t, err, fault.NotFound, "table_not_found")
+	err := transact(t, s, putBall(1), store.WriteItem{Put: &store.PutItem{Table: "bowls", Item: storetest.Ball("final", 1)}})
+	storetest.WantFault(t, err, fault.NotFound, "table_not_found")
 	if s.Seq() != before {
 		t.Error("a refused transaction has written")
 	}
@@ -213,9 +213,9 @@ func TestTransactWriteRefused(t *testing.T) {
 
 // TestTransactWriteCanceled: what is wrong with one action and its item.
 func TestTransactWriteCanceled(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	half := strings.Repeat("x", 300_000)
-	put(t, s, "balls", ball("final", 1, "runs", 1, "note", "one"), ball("final", 2, "half", half))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 1, "note", "one"), storetest.Ball("final", 2, "half", half))
 	cases := map[string]struct {
 		item store.WriteItem
 		code string
@@ -258,11 +258,11 @@ func TestTransactWriteCanceled(t *testing.T) {
 				"IndexName: bowler-index",
 		},
 		"type of the key in an item": {
-			store.WriteItem{Put: &store.PutItem{Table: "matches", Item: item("match", 5)}}, store.ReasonValidation,
+			store.WriteItem{Put: &store.PutItem{Table: "matches", Item: storetest.Item("match", 5)}}, store.ReasonValidation,
 			"One or more parameter values were invalid: Type mismatch for key match expected: S actual: N",
 		},
 		"type of the key": {
-			store.WriteItem{Delete: &store.DeleteItem{Table: "matches", Key: item("match", 5)}}, store.ReasonValidation,
+			store.WriteItem{Delete: &store.DeleteItem{Table: "matches", Key: storetest.Item("match", 5)}}, store.ReasonValidation,
 			"The provided key element does not match the schema",
 		},
 		"condition before the update": {
@@ -284,10 +284,10 @@ func TestTransactWriteCanceled(t *testing.T) {
 
 // TestTransactWriteCollectsReasons: every action is judged against the state before, and failed ones show their item.
 func TestTransactWriteCollectsReasons(t *testing.T) {
-	s := storetest.Open(t, balls())
-	put(t, s, "balls", ball("final", 1, "runs", 1), ball("final", 3, "runs", 3, "ttl", 1))
-	update(t, s, func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 7)})
+	s := storetest.Open(t, storetest.Balls())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 1), storetest.Ball("final", 3, "runs", 3, "ttl", 1))
+	storetest.Update(t, s, func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 7)})
 		if err != nil {
 			return err
 		}
@@ -301,22 +301,22 @@ func TestTransactWriteCollectsReasons(t *testing.T) {
 		}})
 		failed, invalid, none := store.ReasonConditionFailed, store.ReasonValidation, store.ReasonNone
 		reasons := wantReasons(t, "all", err, failed, none, failed, invalid, none, none) // behind what is not valid none is said
-		wantItem(t, "first", reasons[0].Item, ball("final", 1, "runs", 1))
-		wantItem(t, "third", reasons[2].Item, ball("final", 3, "runs", 3, "ttl", 1))
-		wantItem(t, "not there", reasons[4].Item, nil)
-		_, err = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 8)})
+		storetest.WantItem(t, "first", reasons[0].Item, storetest.Ball("final", 1, "runs", 1))
+		storetest.WantItem(t, "third", reasons[2].Item, storetest.Ball("final", 3, "runs", 3, "ttl", 1))
+		storetest.WantItem(t, "not there", reasons[4].Item, nil)
+		_, err = tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 8)})
 		return err
 	})
 	for n, want := range map[int]bool{2: false, 4: false, 7: true, 8: true} {
-		if it := get(t, s, "balls", ball("final", n)); (it != nil) != want {
-			t.Errorf("ball %d: %s", n, show(it))
+		if it := storetest.Get(t, s, "balls", storetest.Ball("final", n)); (it != nil) != want {
+			t.Errorf("ball %d: %s", n, storetest.Show(it))
 		}
 	}
 }
 
 // TestTransactWriteInAFailedUpdate: what a transaction has done goes with the closure around it.
 func TestTransactWriteInAFailedUpdate(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	before := s.Seq()
 	twice := store.TransactWrite{Items: []store.WriteItem{putBall(1)}, Token: "t"}
 	err := s.Update(t.Context(), func(tx *store.Tx) error {
@@ -328,44 +328,44 @@ func TestTransactWriteInAFailedUpdate(t *testing.T) {
 	if !errors.Is(err, errMember) || s.Seq() != before {
 		t.Errorf("%v, at %d", err, s.Seq()-before)
 	}
-	update(t, s, func(tx *store.Tx) error { return tx.TransactWrite(twice) })
-	wantItem(t, "item", get(t, s, "balls", ball("final", 1)), ball("final", 1))
+	storetest.Update(t, s, func(tx *store.Tx) error { return tx.TransactWrite(twice) })
+	storetest.WantItem(t, "item", storetest.Get(t, s, "balls", storetest.Ball("final", 1)), storetest.Ball("final", 1))
 	err = s.View(context.Background(), func(tx *store.Tx) error { return tx.TransactWrite(twice) })
-	wantFault(t, err, fault.Internal, "tx_read_only")
+	storetest.WantFault(t, err, fault.Internal, "tx_read_only")
 }
 
 func TestTransactGet(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
-	put(t, s, "balls", ball("final", 1, "runs", 1), ball("final", 2, "runs", 2, "ttl", int(time.Now().Unix())-10))
-	put(t, s, "matches", item("match", "final", "m", attr.M(item("x", 1, "y", 2))))
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 1), storetest.Ball("final", 2, "runs", 2, "ttl", int(time.Now().Unix())-10))
+	storetest.Put(t, s, "matches", storetest.Item("match", "final", "m", attr.M(storetest.Item("x", 1, "y", 2))))
 	ask := func(items ...store.GetItem) (out []attr.Item, err error) {
-		view(t, s, func(tx *store.Tx) error {
+		storetest.View(t, s, func(tx *store.Tx) error {
 			out, err = tx.TransactGet(items)
 			return nil
 		})
 		return out, err
 	}
-	one := store.GetItem{Table: "balls", Key: ball("final", 1)}
+	one := store.GetItem{Table: "balls", Key: storetest.Ball("final", 1)}
 	out, err := ask(one,
-		store.GetItem{Table: "matches", Key: item("match", "final"), Projection: "m.x"},
-		store.GetItem{Table: "balls", Key: ball("final", 2)},
-		store.GetItem{Table: "balls", Key: ball("final", 3)},
-		store.GetItem{Table: "matches", Key: item("match", "semi"), Projection: "gone"})
+		store.GetItem{Table: "matches", Key: storetest.Item("match", "final"), Projection: "m.x"},
+		store.GetItem{Table: "balls", Key: storetest.Ball("final", 2)},
+		store.GetItem{Table: "balls", Key: storetest.Ball("final", 3)},
+		store.GetItem{Table: "matches", Key: storetest.Item("match", "semi"), Projection: "gone"})
 	if err != nil || len(out) != 5 {
 		t.Fatalf("%v, %v", out, err)
 	}
-	wantItem(t, "whole", out[0], ball("final", 1, "runs", 1))
-	wantItem(t, "part", out[1], item("m", attr.M(item("x", 1))))
+	storetest.WantItem(t, "whole", out[0], storetest.Ball("final", 1, "runs", 1))
+	storetest.WantItem(t, "part", out[1], storetest.Item("m", attr.M(storetest.Item("x", 1))))
 	for i, what := range []string{"expired", "not there", "nothing of what is not there"} {
-		wantItem(t, what, out[2+i], nil)
+		storetest.WantItem(t, what, out[2+i], nil)
 	}
-	_, err = ask(one, store.GetItem{Table: "matches", Key: item("match", 5)})
+	_, err = ask(one, store.GetItem{Table: "matches", Key: storetest.Item("match", 5)})
 	reasons := wantReasons(t, "key", err, store.ReasonNone, store.ReasonValidation)
 	if reasons[1].Message != "The provided key element does not match the schema" {
 		t.Errorf("%+v", reasons)
 	}
-	_, err = ask(store.GetItem{Table: "bowls", Key: item("match", "x")})
-	wantFault(t, err, fault.NotFound, "table_not_found")
+	_, err = ask(store.GetItem{Table: "bowls", Key: storetest.Item("match", "x")})
+	storetest.WantFault(t, err, fault.NotFound, "table_not_found")
 	many := make([]store.GetItem, 101)
 	const atItems = "1 validation error detected: Value at 'TransactItems' failed to satisfy constraint: "
 	for says, items := range map[string][]store.GetItem{
@@ -377,7 +377,7 @@ func TestTransactGet(t *testing.T) {
 		},
 	} {
 		_, err := ask(items...)
-		wantFault(t, err, fault.Invalid, "validation")
+		storetest.WantFault(t, err, fault.Invalid, "validation")
 		if err == nil || err.Error() != says {
 			t.Errorf("%v, want %s", err, says)
 		}
@@ -385,19 +385,19 @@ func TestTransactGet(t *testing.T) {
 }
 
 func TestTransactGetIsBounded(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	var keys []store.GetItem
 	for i := range 11 {
-		put(t, s, "balls", ball("final", i, "t", strings.Repeat("x", 409_000)))
-		keys = append(keys, store.GetItem{Table: "balls", Key: ball("final", i), Projection: "ball"})
+		storetest.Put(t, s, "balls", storetest.Ball("final", i, "t", strings.Repeat("x", 409_000)))
+		keys = append(keys, store.GetItem{Table: "balls", Key: storetest.Ball("final", i), Projection: "ball"})
 	}
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		out, err := tx.TransactGet(keys[:10])
 		if len(out) != 10 {
 			t.Errorf("%d items", len(out))
 		}
 		_, refused := tx.TransactGet(keys)
-		wantFault(t, refused, fault.Invalid, "validation")
+		storetest.WantFault(t, refused, fault.Invalid, "validation")
 		if refused == nil || !strings.HasPrefix(refused.Error(), "Payload in response is too large.4499") {
 			t.Error(refused)
 		}

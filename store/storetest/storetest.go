@@ -1,4 +1,5 @@
-// Package storetest opens stores for tests and looks, when a test ends, whether the store has kept its promises.
+// Package storetest opens stores for tests and looks, when a test ends, whether the store has kept its promises. It has the
+// tables, items and checks that the tests of the store share.
 package storetest
 
 import (

@@ -41,56 +41,22 @@ func restored(t testing.TB, backup string) (*store.Store, store.RestoreInfo) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storetest.OpenWith(t, path, quick), info
-}
-
-// all returns what a table holds, in order.
-func all(t testing.TB, s *store.Store, table string) (items []attr.Item) {
-	t.Helper()
-	view(t, s, func(tx *store.Tx) error {
-		var start attr.Item
-		for {
-			page, err := tx.Scan(store.Scan{Table: table, StartKey: start})
-			if err != nil {
-				return err
-			}
-			items = append(items, page.Items...)
-			if start = page.LastKey; start == nil {
-				return nil
-			}
-		}
-	})
-	return items
+	return storetest.OpenWith(t, path, storetest.Quick()), info
 }
 
 func wantSame(t testing.TB, what string, got, want []attr.Item) {
 	t.Helper()
-	if !slices.EqualFunc(got, want, sameItem) {
+	if !slices.EqualFunc(got, want, storetest.SameItem) {
 		t.Errorf("%s: %d items, want %d, or they differ", what, len(got), len(want))
 	}
 }
 
-func wantFiles(t testing.TB, dir string, want ...string) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, e := range entries {
-		got = append(got, e.Name())
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the folder holds %q, want %q", got, want)
-	}
-}
-
 func TestBackupIsTheStore(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	for n := range 500 {
-		put(t, s, "balls", ball("final", n, "bowler", "archer", "text", strings.Repeat("x", n*7)))
+		storetest.Put(t, s, "balls", storetest.Ball("final", n, "bowler", "archer", "text", strings.Repeat("x", n*7)))
 	}
-	update(t, s, func(tx *store.Tx) error { return tx.SetCursor("reader", tx.Seq()-3) })
+	storetest.Update(t, s, func(tx *store.Tx) error { return tx.SetCursor("reader", tx.Seq()-3) })
 	var last, total int64
 	path := filepath.Join(t.TempDir(), "b.db")
 	info, err := s.Backup(t.Context(), path, func(done, of int64) {
@@ -114,14 +80,14 @@ func TestBackupIsTheStore(t *testing.T) {
 		info.Took <= 0 || info.Held <= 0 || info.Held > info.Took {
 		t.Errorf("info %+v", info)
 	}
-	wantFiles(t, filepath.Dir(path), "b.db", "b.db.sha256")
+	storetest.WantFiles(t, filepath.Dir(path), "b.db", "b.db.sha256")
 	for _, name := range []string{path, path + ".sha256"} {
 		if st, err := os.Stat(name); err != nil || st.Mode() != 0o600 {
 			t.Errorf("%s: %v, %v", name, st, err)
 		}
 	}
-	again := storetest.OpenWith(t, path, quick) // a store as it is
-	wantSame(t, "balls", all(t, again, "balls"), all(t, s, "balls"))
+	again := storetest.OpenWith(t, path, storetest.Quick()) // a store as it is
+	wantSame(t, "balls", storetest.All(t, again, "balls"), storetest.All(t, s, "balls"))
 	if again.Seq() != s.Seq() || again.FirstSeq() != s.FirstSeq() || again.Stats().Cursors["reader"] != s.Seq()-3 {
 		t.Errorf("journal from %d to %d, cursors %v", again.FirstSeq(), again.Seq(), again.Stats().Cursors)
 	}
@@ -133,7 +99,7 @@ func TestBackupChecksumIsThatOfSha256sum(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no sha256sum")
 	}
-	s := storetest.Open(t, matches())
+	s := storetest.Open(t, storetest.Matches())
 	for _, name := range []string{"plain.db", "two words.db", "back\\slash.db", "new\nline.db"} {
 		path := filepath.Join(t.TempDir(), name)
 		if _, err := s.Backup(t.Context(), path, nil); err != nil {
@@ -154,9 +120,9 @@ func TestBackupChecksumIsThatOfSha256sum(t *testing.T) {
 // it has all its pages used or free.
 func TestBackupBesideWriters(t *testing.T) {
 	o := store.Options{NoSync: true, JournalBytes: 1 << 20} // else the journal is most of each backup
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls(), matches())
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls(), storetest.Matches())
 	for n := range 200 {
-		put(t, s, "balls", ball("filler", n, "text", strings.Repeat("x", 3000)))
+		storetest.Put(t, s, "balls", storetest.Ball("filler", n, "text", strings.Repeat("x", 3000)))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var writers sync.WaitGroup
@@ -183,9 +149,9 @@ func TestBackupBesideWriters(t *testing.T) {
 		}
 		b, _ := restored(t, path)
 		for w := range 4 {
-			m, here := get(t, b, "matches", item("match", fmt.Sprint(w))), get(t, b, "balls", ball("w", w))
+			m, here := storetest.Get(t, b, "matches", storetest.Item("match", fmt.Sprint(w))), storetest.Get(t, b, "balls", storetest.Ball("w", w))
 			if (m == nil) != (here == nil) || m != nil && !attr.Equal(m["n"], here["n"]) {
-				t.Errorf("half a transaction: %s and %s", show(m), show(here))
+				t.Errorf("half a transaction: %s and %s", storetest.Show(m), storetest.Show(here))
 			}
 		}
 	}
@@ -194,13 +160,13 @@ func TestBackupBesideWriters(t *testing.T) {
 }
 
 func writeTwice(tx *store.Tx, w, n int) error {
-	if _, err := tx.Put(store.PutItem{Table: "matches", Item: item("match", fmt.Sprint(w), "n", n)}); err != nil {
+	if _, err := tx.Put(store.PutItem{Table: "matches", Item: storetest.Item("match", fmt.Sprint(w), "n", n)}); err != nil {
 		return err
 	}
-	if _, err := tx.Put(store.PutItem{Table: "balls", Item: ball("filler", n%200, "text", strings.Repeat("y", n%4000))}); err != nil {
+	if _, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("filler", n%200, "text", strings.Repeat("y", n%4000))}); err != nil {
 		return err
 	}
-	_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("w", w, "n", n)})
+	_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("w", w, "n", n)})
 	return err
 }
 
@@ -208,7 +174,7 @@ func writeTwice(tx *store.Tx, w, n int) error {
 func TestBackupHasItsFreeList(t *testing.T) {
 	for _, pages := range []int{0, 500} {
 		t.Run(fmt.Sprint(pages), func(t *testing.T) {
-			s := storetest.Open(t, matches())
+			s := storetest.Open(t, storetest.Matches())
 			if pages > 0 {
 				wide(t, s, pages)
 			}
@@ -242,50 +208,50 @@ func wide(t testing.TB, s *store.Store, pages int) {
 	text := strings.Repeat("x", 60*size)
 	count := pages/60 + 20
 	for from := 0; from < count; from += 64 {
-		update(t, s, func(tx *store.Tx) error {
+		storetest.Update(t, s, func(tx *store.Tx) error {
 			for n := from; n < min(from+64, count); n++ {
-				if _, err := tx.Put(store.PutItem{Table: "matches", Item: item("match", fmt.Sprint(n), "text", text)}); err != nil {
+				if _, err := tx.Put(store.PutItem{Table: "matches", Item: storetest.Item("match", fmt.Sprint(n), "text", text)}); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	}
-	update(t, s, func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		for n := range count {
-			if _, err := tx.Delete(store.DeleteItem{Table: "matches", Key: item("match", fmt.Sprint(n))}); err != nil {
+			if _, err := tx.Delete(store.DeleteItem{Table: "matches", Key: storetest.Item("match", fmt.Sprint(n))}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	for range 50 { // the journal is trimmed a slice a commit
-		put(t, s, "matches", item("match", "last"))
+		storetest.Put(t, s, "matches", storetest.Item("match", "last"))
 	}
 }
 
 func TestBackupRefusesWhatIsThere(t *testing.T) {
-	s := storetest.Open(t, matches())
+	s := storetest.Open(t, storetest.Matches())
 	dir := t.TempDir()
 	path := filepath.Join(dir, "there")
 	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.Backup(t.Context(), path, nil)
-	wantFault(t, err, fault.Conflict, "file_exists")
+	storetest.WantFault(t, err, fault.Conflict, "file_exists")
 	_, err = s.Backup(t.Context(), s.Path(), nil)
-	wantFault(t, err, fault.Conflict, "file_exists")
+	storetest.WantFault(t, err, fault.Conflict, "file_exists")
 	_, err = s.Backup(t.Context(), filepath.Join(dir, "missing", "b.db"), nil)
-	wantFault(t, err, fault.Unavailable, "cannot_write")
+	storetest.WantFault(t, err, fault.Unavailable, "cannot_write")
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != "precious" {
 		t.Errorf("%q, %v", raw, err)
 	}
-	wantFiles(t, dir, "there")
+	storetest.WantFiles(t, dir, "there")
 	// One that comes into being while the copy is made is not overwritten either.
 	late := filepath.Join(dir, "late")
 	_, err = s.Backup(t.Context(), late, func(int64, int64) { _ = os.WriteFile(late, []byte("precious"), 0o600) })
-	wantFault(t, err, fault.Conflict, "file_exists")
-	wantFiles(t, dir, "late", "there")
+	storetest.WantFault(t, err, fault.Conflict, "file_exists")
+	storetest.WantFiles(t, dir, "late", "there")
 }
 
 // Whatever ends a copy before its time, nothing is left and the snapshot is given back.
@@ -312,17 +278,17 @@ func TestBackupThatFailsLeavesNothing(t *testing.T) {
 				for s.Stats().OpenReaders > 0 { // until the limit takes the snapshot away
 				}
 			},
-			check: func(t *testing.T, err error) { wantFault(t, err, fault.Unavailable, "backup_deadline") },
+			check: func(t *testing.T, err error) { storetest.WantFault(t, err, fault.Unavailable, "backup_deadline") },
 		},
 		{
 			name:  "closed",
 			act:   func(s *store.Store, _ context.CancelCauseFunc) { _ = s.Close() },
-			check: func(t *testing.T, err error) { wantFault(t, err, fault.Unavailable, "store_closed") },
+			check: func(t *testing.T, err error) { storetest.WantFault(t, err, fault.Unavailable, "store_closed") },
 		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			o := quick
+			o := storetest.Quick()
 			o.BackupDeadline = test.limit
 			path := filepath.Join(t.TempDir(), "s.db")
 			s, err := store.Open(path, o)
@@ -330,11 +296,11 @@ func TestBackupThatFailsLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if err := s.Define(t.Context(), matches()); err != nil {
+			if err := s.Define(t.Context(), storetest.Matches()); err != nil {
 				t.Fatal(err)
 			}
 			for n := range 8 {
-				put(t, s, "matches", item("match", fmt.Sprint(n), "text", strings.Repeat("x", 100_000)))
+				storetest.Put(t, s, "matches", storetest.Item("match", fmt.Sprint(n), "text", strings.Repeat("x", 100_000)))
 			}
 			dir := t.TempDir()
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -350,7 +316,7 @@ func TestBackupThatFailsLeavesNothing(t *testing.T) {
 				})
 			})
 			test.check(t, err)
-			wantFiles(t, dir)
+			storetest.WantFiles(t, dir)
 			if n := s.Stats().OpenReaders; n != 0 {
 				t.Errorf("%d readers are left", n)
 			}
@@ -360,10 +326,10 @@ func TestBackupThatFailsLeavesNothing(t *testing.T) {
 
 // The deadline of Views does not end a copy.
 func TestBackupOutlivesTheReadDeadline(t *testing.T) {
-	o := quick
+	o := storetest.Quick()
 	o.ReadDeadline = time.Millisecond
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, matches())
-	put(t, s, "matches", item("match", "final", "text", strings.Repeat("x", 100_000)))
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Matches())
+	storetest.Put(t, s, "matches", storetest.Item("match", "final", "text", strings.Repeat("x", 100_000)))
 	_, err := s.Backup(t.Context(), filepath.Join(t.TempDir(), "b.db"), func(int64, int64) {
 		for begun := s.Stats().OldestReader; s.Stats().OldestReader < begun+3*time.Millisecond; {
 			if s.Stats().OpenReaders == 0 {
@@ -378,7 +344,7 @@ func TestBackupOutlivesTheReadDeadline(t *testing.T) {
 
 // A draft that a crash left behind is replaced; one that is being written is not touched.
 func TestBackupDrafts(t *testing.T) {
-	s := storetest.Open(t, matches())
+	s := storetest.Open(t, storetest.Matches())
 	dir := t.TempDir()
 	path := filepath.Join(dir, "b.db")
 	if err := os.WriteFile(path+".tmp", make([]byte, 1<<20), 0o644); err != nil {
@@ -392,50 +358,27 @@ func TestBackupDrafts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, second, fault.Conflict, "in_progress")
+	storetest.WantFault(t, second, fault.Conflict, "in_progress")
 	if st, err := os.Stat(path); err != nil || st.Size() != info.Bytes || st.Mode() != 0o600 {
 		t.Errorf("%v, %v", st, err)
 	}
-	wantFiles(t, dir, "b.db", "b.db.sha256")
+	storetest.WantFiles(t, dir, "b.db", "b.db.sha256")
 }
 
 // A store with a damaged page makes no backup that could not be restored.
 func TestBackupOfADamagedStore(t *testing.T) {
-	path := written(t)
-	s, err := store.Open(path, quick)
+	path := storetest.Written(t)
+	s, err := store.Open(path, storetest.Quick())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	breakRows(t, path)
+	storetest.BreakRows(t, path)
 	dir := t.TempDir()
 	_, err = s.Backup(t.Context(), filepath.Join(dir, "b.db"), nil)
-	wantFault(t, err, fault.Damaged, "store_damaged")
-	wantFiles(t, dir)
+	storetest.WantFault(t, err, fault.Damaged, "store_damaged")
+	storetest.WantFiles(t, dir)
 	if problems, err := s.CheckCopy(t.Context(), nil); err != nil || len(problems) != 1 || problems[0].Where != "file" {
 		t.Errorf("check: %v, %v", problems, err)
-	}
-}
-
-// breakRows breaks the header of every page that holds much of the items' text.
-func breakRows(t testing.TB, path string) {
-	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	size := os.Getpagesize()
-	for at := 0; at+size <= len(raw); at += size {
-		if strings.Count(string(raw[at:at+size]), "xxxx") < size/16 {
-			continue
-		}
-		if _, err := f.WriteAt([]byte{0xff, 0xff, 0xff}, int64(at)); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

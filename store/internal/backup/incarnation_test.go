@@ -32,26 +32,26 @@ func TestBeginIncarnation(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin(t, s, 0, 2) // before anything is written
-	if err := s.Define(t.Context(), balls()); err != nil {
+	if err := s.Define(t.Context(), storetest.Balls()); err != nil {
 		t.Fatal(err)
 	}
-	put(t, s, "balls", ball("final", 1), ball("final", 2))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1), storetest.Ball("final", 2))
 	storetest.Check(t, s)
 	begin(t, s, 1, 3)
 	storetest.Check(t, s)
 	begin(t, s, 8, 9) // above what somebody else knows
-	put(t, s, "balls", ball("final", 2, "runs", 4))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 2, "runs", 4))
 	storetest.Check(t, s)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = storetest.OpenWith(t, path, store.Options{NoSync: true})
-	put(t, s, "balls", ball("final", 3))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 3))
 	var seqs []uint64
-	for _, r := range journal(t, s, 0) {
+	for _, r := range storetest.Journal(t, s, 0) {
 		seqs = append(seqs, r.Seq)
 		if r.Seq == 9<<40+1 {
-			wantItem(t, "the image before the step", r.Old, ball("final", 2))
+			storetest.WantItem(t, "the image before the step", r.Old, storetest.Ball("final", 2))
 		}
 	}
 	if len(seqs) != 4 || seqs[0] != 2<<40+1 || seqs[1] != 2<<40+2 || seqs[2] != 9<<40+1 || seqs[3] != 9<<40+2 {
@@ -92,7 +92,7 @@ func TestIncarnationsAreNotRepeated(t *testing.T) {
 	s = storetest.OpenWith(t, path, store.Options{NoSync: true})
 	begin(t, s, 0, 6)
 	_, err = s.BeginIncarnation(t.Context(), 1<<24-1)
-	wantFault(t, err, fault.Invalid, "bad_incarnation")
+	storetest.WantFault(t, err, fault.Invalid, "bad_incarnation")
 	begin(t, s, 1<<24-2, 1<<24-1)
 }
 
@@ -104,10 +104,10 @@ func TestIncarnationInMemory(t *testing.T) {
 	defer func() { _ = s.Close() }()
 	begin(t, s, 0, 2)
 	begin(t, s, 40, 41)
-	if err := s.Define(t.Context(), matches()); err != nil {
+	if err := s.Define(t.Context(), storetest.Matches()); err != nil {
 		t.Fatal(err)
 	}
-	put(t, s, "matches", item("match", "final"))
+	storetest.Put(t, s, "matches", storetest.Item("match", "final"))
 	if s.Seq() != 41<<40+1 {
 		t.Errorf("seq %x", s.Seq())
 	}
@@ -116,15 +116,15 @@ func TestIncarnationInMemory(t *testing.T) {
 
 // TestIncarnationAndTrimming: the step in the sequences is no hindrance to trimming, nor to streams of changes behind it.
 func TestIncarnationAndTrimming(t *testing.T) {
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, JournalBytes: 2000}, balls())
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, JournalBytes: 2000}, storetest.Balls())
 	for i := range uint64(5) {
 		begin(t, s, 0, 2+i)
 		for n := range 100 {
-			put(t, s, "balls", ball("final", n%7, "runs", n))
+			storetest.Put(t, s, "balls", storetest.Ball("final", n%7, "runs", n))
 		}
 		storetest.Check(t, s)
 	}
-	if records := journal(t, s, 0); len(records) > 90 || records[0].Seq>>40 != 6 {
+	if records := storetest.Journal(t, s, 0); len(records) > 90 || records[0].Seq>>40 != 6 {
 		t.Errorf("%d records from %x on", len(records), records[0].Seq)
 	}
 }
@@ -146,7 +146,7 @@ func TestIncarnationOnAFullDisk(t *testing.T) {
 	}
 	room := full("")
 	_, err := s.BeginIncarnation(t.Context(), 0)
-	wantFault(t, err, fault.Full, "no_room")
+	storetest.WantFault(t, err, fault.Full, "no_room")
 	room()
 	for range 2 { // the second time it is there
 		if err := s.KeepIncarnation(); err != nil {
@@ -177,6 +177,6 @@ func TestIncarnationOnAFullDisk(t *testing.T) {
 	room = full(long)
 	_, err = s.BeginIncarnation(t.Context(), 0)
 	room()
-	wantFault(t, err, fault.Full, "no_room")
+	storetest.WantFault(t, err, fault.Full, "no_room")
 	has(long)
 }

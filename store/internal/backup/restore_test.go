@@ -19,19 +19,19 @@ import (
 // sequencesOf lists the sequences of the journal.
 func sequencesOf(t testing.TB, s *store.Store) (seqs []uint64) {
 	t.Helper()
-	for _, r := range journal(t, s, 0) {
+	for _, r := range storetest.Journal(t, s, 0) {
 		seqs = append(seqs, r.Seq)
 	}
 	return seqs
 }
 
 func TestRestoreLeavesItsHistory(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
-	put(t, s, "balls", ball("final", 1, "runs", 4), ball("final", 2, "runs", 6))
-	update(t, s, func(tx *store.Tx) error { return tx.SetCursor("reader", tx.Seq()-1) })
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 4), storetest.Ball("final", 2, "runs", 6))
+	storetest.Update(t, s, func(tx *store.Tx) error { return tx.SetCursor("reader", tx.Seq()-1) })
 	old := s.Seq()
 	info := backedUp(t, s)
-	put(t, s, "balls", ball("final", 3)) // of the lost timeline
+	storetest.Put(t, s, "balls", storetest.Ball("final", 3)) // of the lost timeline
 
 	r, ri := restored(t, info.Path)
 	if ri.Incarnation != 2 || ri.Node != s.Node() || ri.Seq != old || ri.Tables != 2 || ri.Bytes == 0 || ri.Path != r.Path() {
@@ -40,44 +40,44 @@ func TestRestoreLeavesItsHistory(t *testing.T) {
 	if r.Incarnation() != 2 || r.Node() != s.Node() || r.Seq() != 2<<40 || r.FirstSeq() != s.FirstSeq() {
 		t.Errorf("restored: incarnation %d, journal from %d to %d", r.Incarnation(), r.FirstSeq(), r.Seq())
 	}
-	wantSame(t, "balls", all(t, r, "balls"), all(t, s, "balls")[:2])
+	wantSame(t, "balls", storetest.All(t, r, "balls"), storetest.All(t, s, "balls")[:2])
 	if got := r.Stats().Cursors["reader"]; got != old-1 {
 		t.Errorf("the cursor is at %d, want %d", got, old-1)
 	}
 	storetest.Check(t, r)
-	update(t, r, func(tx *store.Tx) error {
-		if _, err := tx.Update(store.UpdateItem{Table: "balls", Key: ball("final", 1), Update: "SET runs = :r", Params: values(":r", 5)}); err != nil {
+	storetest.Update(t, r, func(tx *store.Tx) error {
+		if _, err := tx.Update(store.UpdateItem{Table: "balls", Key: storetest.Ball("final", 1), Update: "SET runs = :r", Params: storetest.Values(":r", 5)}); err != nil {
 			return err
 		}
-		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 3)})
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 3)})
 		return err
 	})
 	want := []uint64{1<<40 + 1, 1<<40 + 2, 2<<40 + 1, 2<<40 + 2}
 	if got := sequencesOf(t, r); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("sequences %v, want %v", got, want)
 	}
-	records := journal(t, r, old)
+	records := storetest.Journal(t, r, old)
 	if len(records) != 2 || records[0].Txn != 2<<40+1 || records[1].Txn != 2<<40+1 {
 		t.Fatalf("behind the step: %+v", records)
 	}
-	wantItem(t, "old image over the step", records[0].Old, ball("final", 1, "runs", 4))
+	storetest.WantItem(t, "old image over the step", records[0].Old, storetest.Ball("final", 1, "runs", 4))
 }
 
 // Trimming goes over the step of incarnations, and a journal that is trimmed to its end begins behind it.
 func TestRestoredJournalIsTrimmed(t *testing.T) {
-	s := storetest.Open(t, matches())
+	s := storetest.Open(t, storetest.Matches())
 	for n := range 20 {
-		put(t, s, "matches", item("match", fmt.Sprint(n%3), "text", strings.Repeat("x", 100)))
+		storetest.Put(t, s, "matches", storetest.Item("match", fmt.Sprint(n%3), "text", strings.Repeat("x", 100)))
 	}
 	path := filepath.Join(t.TempDir(), "restored.db")
 	if _, err := store.Restore(t.Context(), backedUp(t, s).Path, path, store.RestoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	o := quick
+	o := storetest.Quick()
 	o.JournalBytes = 1
 	r := storetest.OpenWith(t, path, o)
 	for n := range 5 {
-		put(t, r, "matches", item("match", fmt.Sprint(n%3), "n", n))
+		storetest.Put(t, r, "matches", storetest.Item("match", fmt.Sprint(n%3), "n", n))
 		storetest.Check(t, r)
 	}
 	if r.FirstSeq() != 2<<40+6 || r.Seq() != 2<<40+5 {
@@ -87,13 +87,13 @@ func TestRestoredJournalIsTrimmed(t *testing.T) {
 	if again.FirstSeq() != 3<<40+1 || again.Seq() != 3<<40 {
 		t.Errorf("journal from %d to %d", again.FirstSeq(), again.Seq())
 	}
-	put(t, again, "matches", item("match", "x"))
+	storetest.Put(t, again, "matches", storetest.Item("match", "x"))
 }
 
 // A backup that is restored twice in the same place does not give a sequence twice.
 func TestRestoreTwice(t *testing.T) {
-	s := storetest.Open(t, matches())
-	put(t, s, "matches", item("match", "a"))
+	s := storetest.Open(t, storetest.Matches())
+	storetest.Put(t, s, "matches", storetest.Item("match", "a"))
 	backup := backedUp(t, s).Path
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.db")
@@ -102,7 +102,7 @@ func TestRestoreTwice(t *testing.T) {
 		if err != nil || info.Incarnation != want {
 			t.Fatalf("incarnation %d, want %d, %v", info.Incarnation, want, err)
 		}
-		wantFiles(t, dir, "s.db", "s.db.incarnations")
+		storetest.WantFiles(t, dir, "s.db", "s.db.incarnations")
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
@@ -111,14 +111,14 @@ func TestRestoreTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{})
-	wantFault(t, err, fault.Damaged, "bad_incarnations")
-	wantFiles(t, dir, "s.db.incarnations")
+	storetest.WantFault(t, err, fault.Damaged, "bad_incarnations")
+	storetest.WantFiles(t, dir, "s.db.incarnations")
 }
 
 func TestRestoreRefuses(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	for n := range 100 {
-		put(t, s, "balls", ball("final", n, "text", strings.Repeat("x", 500)))
+		storetest.Put(t, s, "balls", storetest.Ball("final", n, "text", strings.Repeat("x", 500)))
 	}
 	info := backedUp(t, s)
 	good, err := os.ReadFile(info.Path)
@@ -168,9 +168,9 @@ func TestRestoreRefuses(t *testing.T) {
 			write(backup+".sha256", test.sum)
 			dir := t.TempDir()
 			_, err := store.Restore(t.Context(), backup, filepath.Join(dir, "s.db"), store.RestoreOptions{Unchecked: test.unchecked})
-			wantFault(t, err, test.kind, test.code)
+			storetest.WantFault(t, err, test.kind, test.code)
 			if test.code != "bad_incarnations" {
-				wantFiles(t, dir)
+				storetest.WantFiles(t, dir)
 			}
 		})
 	}
@@ -183,30 +183,30 @@ func TestRestoreRefuses(t *testing.T) {
 		if _, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{Unchecked: true}); err != nil {
 			t.Fatal(err)
 		}
-		wantSame(t, "balls", all(t, storetest.OpenWith(t, path, quick), "balls"), all(t, s, "balls"))
+		wantSame(t, "balls", storetest.All(t, storetest.OpenWith(t, path, storetest.Quick()), "balls"), storetest.All(t, s, "balls"))
 	})
 	t.Run("over a file", func(t *testing.T) {
-		path := written(t)
+		path := storetest.Written(t)
 		before, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = store.Restore(t.Context(), info.Path, path, store.RestoreOptions{})
-		wantFault(t, err, fault.Conflict, "file_exists")
+		storetest.WantFault(t, err, fault.Conflict, "file_exists")
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
 			t.Errorf("the file was changed, %v", err)
 		}
 	})
 	t.Run("a store in use", func(t *testing.T) {
 		_, err := store.Restore(t.Context(), s.Path(), filepath.Join(t.TempDir(), "s.db"), store.RestoreOptions{Unchecked: true})
-		wantFault(t, err, fault.Locked, "store_locked")
+		storetest.WantFault(t, err, fault.Locked, "store_locked")
 	})
 }
 
 func TestRestoreInterrupted(t *testing.T) {
-	s := storetest.Open(t, matches())
+	s := storetest.Open(t, storetest.Matches())
 	for n := range 8 {
-		put(t, s, "matches", item("match", fmt.Sprint(n), "text", strings.Repeat("x", 200_000)))
+		storetest.Put(t, s, "matches", storetest.Item("match", fmt.Sprint(n), "text", strings.Repeat("x", 200_000)))
 	}
 	backup := backedUp(t, s).Path
 	dir := t.TempDir()
@@ -221,7 +221,7 @@ func TestRestoreInterrupted(t *testing.T) {
 	if !errors.Is(err, stopped) {
 		t.Errorf("got %v", err)
 	}
-	wantFiles(t, dir)
+	storetest.WantFiles(t, dir)
 	// What a kill leaves is replaced by the next restore, and removed by the next Open.
 	if err := os.WriteFile(path+".restore", make([]byte, 1<<20), 0o600); err != nil {
 		t.Fatal(err)
@@ -229,21 +229,21 @@ func TestRestoreInterrupted(t *testing.T) {
 	if _, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	wantFiles(t, dir, "s.db", "s.db.incarnations")
+	storetest.WantFiles(t, dir, "s.db", "s.db.incarnations")
 	for _, suffix := range []string{".restore", ".compact", ".check", ".new-41-1763728000000000000", ".new-one"} {
 		if err := os.WriteFile(path+suffix, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	storetest.OpenWith(t, path, quick)
-	wantFiles(t, dir, "s.db", "s.db.incarnations", "s.db.new-one")
+	storetest.OpenWith(t, path, storetest.Quick())
+	storetest.WantFiles(t, dir, "s.db", "s.db.incarnations", "s.db.new-one")
 }
 
 // A kill in the middle of giving a restored store its name leaves it with both. When it is moved away the other name is
 // not written over.
 func TestRestoreSparesTheFileWithBothNames(t *testing.T) {
-	s := storetest.Open(t, matches())
-	put(t, s, "matches", item("match", "1"))
+	s := storetest.Open(t, storetest.Matches())
+	storetest.Put(t, s, "matches", storetest.Item("match", "1"))
 	backup := backedUp(t, s).Path
 	path := filepath.Join(t.TempDir(), "s.db")
 	if _, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{}); err != nil {
@@ -259,13 +259,13 @@ func TestRestoreSparesTheFileWithBothNames(t *testing.T) {
 	if after, err := os.ReadFile(path + ".old"); err != nil || !bytes.Equal(after, before) {
 		t.Errorf("the store that was moved away is not what it was: %v", err)
 	}
-	wantFiles(t, filepath.Dir(path), "s.db", "s.db.incarnations", "s.db.old")
+	storetest.WantFiles(t, filepath.Dir(path), "s.db", "s.db.incarnations", "s.db.old")
 }
 
 // A copy that got its name, but whose folder cannot be synced, is taken away again: a second try is not refused.
 func TestANameThatDoesNotLast(t *testing.T) {
-	s := storetest.Open(t, balls())
-	put(t, s, "balls", ball("final", 1))
+	s := storetest.Open(t, storetest.Balls())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1))
 	backup, dir := backedUp(t, s).Path, t.TempDir()
 	broken := errors.New("the folder cannot be synced")
 	for name, do := range map[string]func(path string) error{

@@ -17,7 +17,7 @@ import (
 )
 
 func TestCheckFile(t *testing.T) {
-	path := written(t)
+	path := storetest.Written(t)
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -36,16 +36,16 @@ func TestCheckFile(t *testing.T) {
 		t.Errorf("a check has changed the file, %v", err)
 	}
 	_, err = store.CheckFile(t.Context(), path+".none", nil)
-	wantFault(t, err, fault.NotFound, "cannot_read")
-	s := storetest.OpenWith(t, path, quick)
+	storetest.WantFault(t, err, fault.NotFound, "cannot_read")
+	s := storetest.OpenWith(t, path, storetest.Quick())
 	_, err = store.CheckFile(t.Context(), path, nil)
-	wantFault(t, err, fault.Locked, "store_locked")
+	storetest.WantFault(t, err, fault.Locked, "store_locked")
 	looked = nil
 	problems, err = s.CheckCopy(t.Context(), func(where string) { looked = append(looked, where) })
 	if err != nil || len(problems) > 0 || len(looked) < 6 {
 		t.Errorf("%v, %v, looked at %q", problems, err, looked)
 	}
-	wantFiles(t, filepath.Dir(path), filepath.Base(path))
+	storetest.WantFiles(t, filepath.Dir(path), filepath.Base(path))
 }
 
 func TestCheckFileFindsWhatIsWrong(t *testing.T) {
@@ -83,7 +83,7 @@ func TestCheckFileFindsWhatIsWrong(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			path := written(t)
+			path := storetest.Written(t)
 			test.damage(t, path)
 			problems, err := store.CheckFile(t.Context(), path, nil)
 			if err != nil {
@@ -107,7 +107,7 @@ func filled(tx *bolt.Tx, kind byte) (found *bolt.Bucket) {
 	return found
 }
 
-func breakRowsOf(t *testing.T, path string) { breakRows(t, path) }
+func breakRowsOf(t *testing.T, path string) { storetest.BreakRows(t, path) }
 
 func inBolt(t *testing.T, path string, fn func(*bolt.Tx) error) {
 	t.Helper()
@@ -124,7 +124,7 @@ func inBolt(t *testing.T, path string, fn func(*bolt.Tx) error) {
 // Whatever noise lies over a file, a check ends with an answer. In one of three cases it has hit what is in use, and then the
 // check finds it: 68 of 200 times, give or take 7.
 func TestCheckFileStandsNoise(t *testing.T) {
-	path := written(t)
+	path := storetest.Written(t)
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

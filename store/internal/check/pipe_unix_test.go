@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/touchline/touchline/store/storetest"
+
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
@@ -24,9 +26,9 @@ func TestNoFile(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, problems, err)
 		}
 		_, err = store.Restore(t.Context(), path, filepath.Join(dir, "s.db"), store.RestoreOptions{Unchecked: true})
-		wantFault(t, err, fault.Damaged, "store_damaged")
+		storetest.WantFault(t, err, fault.Damaged, "store_damaged")
 		_, err = store.Compact(t.Context(), path, nil)
-		wantFault(t, err, fault.Damaged, "store_damaged")
+		storetest.WantFault(t, err, fault.Damaged, "store_damaged")
 	}
-	wantFiles(t, dir, "pipe")
+	storetest.WantFiles(t, dir, "pipe")
 }

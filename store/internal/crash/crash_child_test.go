@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/store/storetest"
+
 	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -78,7 +80,7 @@ func crashChild(mode string) error {
 	if err != nil {
 		return err
 	}
-	s.Replicate(mirror{})
+	s.Replicate(storetest.Mirror{})
 	if err := s.Define(ctx, crashTables()...); err != nil {
 		return err
 	}
@@ -235,7 +237,7 @@ func (w *childWork) change(ctx context.Context, n int) error {
 	switch {
 	case have < 0:
 		change.DropIndexes = nil
-		change.AddIndexes = []store.IndexSpec{{Name: "by-index", Key: store.KeySpec{Partition: num("by"), Sort: str("bowler")}}}
+		change.AddIndexes = []store.IndexSpec{{Name: "by-index", Key: store.KeySpec{Partition: storetest.Num("by"), Sort: storetest.Str("bowler")}}}
 	case d.Indexes[have].Status != store.IndexActive && n%8 != 0:
 		_, err := w.s.Housekeep(ctx)
 		return err
@@ -255,14 +257,14 @@ func (w *childWork) change(ctx context.Context, n int) error {
 
 // DropTable makes a table, fills it and drops it.
 func (w *childWork) dropTable(ctx context.Context, n int) error {
-	spec := matches()
+	spec := storetest.Matches()
 	spec.Name = "passing"
 	if err := w.s.CreateTable(ctx, spec, store.TableSettings{}); err != nil && fault.KindOf(err) != fault.Conflict {
 		return err
 	}
 	err := w.s.Update(ctx, func(tx *store.Tx) error {
 		for i := range 20 {
-			if _, err := tx.Put(store.PutItem{Table: "passing", Item: item("match", strconv.Itoa(i), "n", n)}); err != nil {
+			if _, err := tx.Put(store.PutItem{Table: "passing", Item: storetest.Item("match", strconv.Itoa(i), "n", n)}); err != nil {
 				return err
 			}
 		}

@@ -242,7 +242,7 @@ func (c *crashes) look() {
 		return
 	}
 	c.ledger.verify(c.t, s, c.acked, func(string) int { return 1 })
-	view(c.t, s, func(tx *store.Tx) error {
+	storetest.View(c.t, s, func(tx *store.Tx) error {
 		if at, _, err := tx.Cursor(crashReader); at < c.cursor || err != nil {
 			c.t.Errorf("the cursor is at %d and was at %d: %v", at, c.cursor, err)
 		}

@@ -21,10 +21,12 @@ import (
 
 // sessions are items whose time is over when they are put: they may be swept at any moment.
 func sessions() store.TableSpec {
-	return store.TableSpec{Name: "sessions", Key: store.KeySpec{Partition: str("session")}, TTL: "ttl"}
+	return store.TableSpec{Name: "sessions", Key: store.KeySpec{Partition: storetest.Str("session")}, TTL: "ttl"}
 }
 
-func crashTables() []store.TableSpec { return []store.TableSpec{balls(), matches(), sessions()} }
+func crashTables() []store.TableSpec {
+	return []store.TableSpec{storetest.Balls(), storetest.Matches(), sessions()}
+}
 
 // job is one transaction of a writer.
 type job struct {
@@ -74,7 +76,7 @@ func newJob(seed uint64, writer string, n int) job {
 }
 
 func (j job) item(s jobStep) attr.Item {
-	it := ball(j.writer, s.ball, "bowler", s.bowler, "text", s.text, "by", j.n, "ttl", attr.Int(1<<33))
+	it := storetest.Ball(j.writer, s.ball, "bowler", s.bowler, "text", s.text, "by", j.n, "ttl", attr.Int(1<<33))
 	if s.wicket {
 		it["wicket"], it["runs"] = attr.S("yes"), attr.Int(int64(len(s.text)))
 	}
@@ -82,12 +84,12 @@ func (j job) item(s jobStep) attr.Item {
 }
 
 func (j job) write(s jobStep) store.WriteItem {
-	key := ball(j.writer, s.ball)
+	key := storetest.Ball(j.writer, s.ball)
 	switch s.op {
 	case "update":
 		return store.WriteItem{Update: &store.UpdateItem{
 			Table: "balls", Key: key, Update: "SET #t = :t, bowler = :b, #by = :n REMOVE wicket",
-			Params: withName(withName(values(":t", s.text, ":b", s.bowler, ":n", j.n), "#t", "text"), "#by", "by"),
+			Params: withName(withName(storetest.Values(":t", s.text, ":b", s.bowler, ":n", j.n), "#t", "text"), "#by", "by"),
 		}}
 	case "delete":
 		return store.WriteItem{Delete: &store.DeleteItem{Table: "balls", Key: key}}
@@ -100,7 +102,7 @@ func (j job) write(s jobStep) store.WriteItem {
 // count is the writer's counter, which every job moves by one.
 func (j job) count() store.WriteItem {
 	return store.WriteItem{Update: &store.UpdateItem{
-		Table: "matches", Key: item("match", j.writer), Update: "ADD n :one", Params: values(":one", 1),
+		Table: "matches", Key: storetest.Item("match", j.writer), Update: "ADD n :one", Params: storetest.Values(":one", 1),
 	}}
 }
 
@@ -108,7 +110,7 @@ func (j job) count() store.WriteItem {
 func (j job) session() store.WriteItem {
 	return store.WriteItem{Put: &store.PutItem{
 		Table: "sessions",
-		Item:  item("session", j.writer+"/"+strconv.Itoa(j.n), "n", j.n, "ttl", 1_700_000_000, "text", strings.Repeat("s", 500)),
+		Item:  storetest.Item("session", j.writer+"/"+strconv.Itoa(j.n), "n", j.n, "ttl", 1_700_000_000, "text", strings.Repeat("s", 500)),
 	}}
 }
 
@@ -201,7 +203,7 @@ func (j job) apply(w world) {
 		case s.op == "update":
 			it := maps.Clone(old)
 			if it == nil {
-				it = ball(j.writer, s.ball)
+				it = storetest.Ball(j.writer, s.ball)
 			}
 			it["text"], it["bowler"], it["by"] = attr.S(s.text), attr.S(s.bowler), attr.Int(int64(j.n))
 			delete(it, "wicket")
@@ -238,7 +240,7 @@ func (l *ledger) advance(writer string, n int) {
 // counted reads how many jobs of a writer are in the store.
 func counted(ctx context.Context, s *store.Store, writer string) (n int, err error) {
 	err = s.View(ctx, func(tx *store.Tx) error {
-		it, err := tx.Get("matches", item("match", writer))
+		it, err := tx.Get("matches", storetest.Item("match", writer))
 		if v, ok := it["n"].Int(); ok {
 			n = int(v)
 		}
@@ -269,16 +271,16 @@ func (l *ledger) verify(t *testing.T, s *store.Store, acknowledged map[string]in
 		l.compare(t, s, writer)
 		l.again(t, s, writer)
 	}
-	checkMirror(t, s, "balls")
+	storetest.CheckMirror(t, s, "balls")
 	verifyCursor(t, s)
 }
 
 func (l *ledger) compare(t *testing.T, s *store.Store, writer string) {
 	t.Helper()
 	found := world{}
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		for it, err := range tx.QueryAll(store.Query{
-			Table: "balls", KeyCondition: "#m = :m", Params: withName(values(":m", writer), "#m", "match"),
+			Table: "balls", KeyCondition: "#m = :m", Params: withName(storetest.Values(":m", writer), "#m", "match"),
 		}) {
 			if err != nil {
 				return err
@@ -289,9 +291,9 @@ func (l *ledger) compare(t *testing.T, s *store.Store, writer string) {
 		return nil
 	})
 	for n := range crashBalls {
-		if !sameItem(found[n], l.world[writer][n]) {
+		if !storetest.SameItem(found[n], l.world[writer][n]) {
 			t.Errorf("writer %s after %d jobs: ball %d is %.200s, want %.200s", writer, l.done[writer], n,
-				show(found[n]), show(l.world[writer][n]))
+				storetest.Show(found[n]), storetest.Show(l.world[writer][n]))
 		}
 	}
 }
@@ -324,7 +326,7 @@ func moveCursor(ctx context.Context, s *store.Store) (seq uint64, err error) {
 		}
 		seq = records[len(records)-1].Seq
 		if _, err := tx.Put(store.PutItem{
-			Table: "matches", Item: item("match", crashReader, "seq", attr.Int(int64(seq))),
+			Table: "matches", Item: storetest.Item("match", crashReader, "seq", attr.Int(int64(seq))),
 		}); err != nil {
 			return err
 		}
@@ -336,12 +338,12 @@ func moveCursor(ctx context.Context, s *store.Store) (seq uint64, err error) {
 // verifyCursor compares the cursor with what its transaction noted, and reads the journal behind it: nothing is missing.
 func verifyCursor(t *testing.T, s *store.Store) {
 	t.Helper()
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		at, ok, err := tx.Cursor(crashReader)
 		if err != nil || !ok {
 			return err
 		}
-		it, err := tx.Get("matches", item("match", crashReader))
+		it, err := tx.Get("matches", storetest.Item("match", crashReader))
 		if seq, _ := it["seq"].Int(); uint64(seq) != at {
 			t.Errorf("the cursor is at %d, its item at %d: %v", at, seq, err)
 		}

@@ -20,20 +20,20 @@ import (
 func airy(t testing.TB, inOrder bool) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "airy.db")
-	o := quick
+	o := storetest.Quick()
 	o.JournalBytes = 1
 	s, err := store.Open(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Define(t.Context(), balls(), matches()); err != nil {
+	if err := s.Define(t.Context(), storetest.Balls(), storetest.Matches()); err != nil {
 		t.Fatal(err)
 	}
 	wide(t, s, 500)
 	for n := range 300 {
-		put(t, s, "balls", ball("final", n, "bowler", "archer", "text", strings.Repeat("x", n)))
+		storetest.Put(t, s, "balls", storetest.Ball("final", n, "bowler", "archer", "text", strings.Repeat("x", n)))
 	}
-	update(t, s, func(tx *store.Tx) error { return tx.SetCursor("reader", tx.Seq()-10) })
+	storetest.Update(t, s, func(tx *store.Tx) error { return tx.SetCursor("reader", tx.Seq()-10) })
 	if inOrder {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
@@ -110,12 +110,12 @@ func TestCompactKeepsEverything(t *testing.T) {
 			if dump(t, path) != said {
 				t.Error("it does not say what it said")
 			}
-			wantFiles(t, filepath.Dir(path), filepath.Base(path))
+			storetest.WantFiles(t, filepath.Dir(path), filepath.Base(path))
 			if st, err := os.Stat(path); err != nil || st.Mode() != 0o600 {
 				t.Errorf("%v, %v", st, err)
 			}
-			s := storetest.OpenWith(t, path, quick)
-			put(t, s, "balls", ball("final", 1000))
+			s := storetest.OpenWith(t, path, storetest.Quick())
+			storetest.Put(t, s, "balls", storetest.Ball("final", 1000))
 		})
 	}
 }
@@ -135,22 +135,22 @@ func setSequence(t testing.TB, path string) {
 
 func TestCompactRefuses(t *testing.T) {
 	_, err := store.Compact(t.Context(), filepath.Join(t.TempDir(), "none.db"), nil)
-	wantFault(t, err, fault.NotFound, "cannot_read")
+	storetest.WantFault(t, err, fault.NotFound, "cannot_read")
 
 	foreign := filepath.Join(t.TempDir(), "foreign.db")
 	if err := os.WriteFile(foreign, []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err = store.Compact(t.Context(), foreign, nil)
-	wantFault(t, err, fault.Damaged, "store_damaged")
+	storetest.WantFault(t, err, fault.Damaged, "store_damaged")
 
-	path := written(t)
-	s, err := store.Open(path, quick)
+	path := storetest.Written(t)
+	s, err := store.Open(path, storetest.Quick())
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = store.Compact(t.Context(), path, nil)
-	wantFault(t, err, fault.Locked, "store_locked")
+	storetest.WantFault(t, err, fault.Locked, "store_locked")
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -162,22 +162,22 @@ func TestCompactRefuses(t *testing.T) {
 	if _, err = store.Compact(ctx, path, nil); !errors.Is(err, stopped) {
 		t.Errorf("got %v", err)
 	}
-	wantFiles(t, filepath.Dir(path), filepath.Base(path))
+	storetest.WantFiles(t, filepath.Dir(path), filepath.Base(path))
 	if dump(t, path) != said {
 		t.Error("a cancelled compaction has changed the file")
 	}
 
-	breakRows(t, path)
+	storetest.BreakRows(t, path)
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = store.Compact(t.Context(), path, nil)
-	wantFault(t, err, fault.Damaged, "store_damaged")
+	storetest.WantFault(t, err, fault.Damaged, "store_damaged")
 	if again, err := os.ReadFile(path); err != nil || string(again) != string(raw) {
 		t.Errorf("a damaged file was changed, %v", err)
 	}
-	wantFiles(t, filepath.Dir(path), filepath.Base(path))
+	storetest.WantFiles(t, filepath.Dir(path), filepath.Base(path))
 }
 
 // The file changes its place while another process waits for its lock: that one gets the new file.
@@ -191,7 +191,7 @@ func TestOpenWhileItIsCompacted(t *testing.T) {
 		}
 		started = true
 		go func() {
-			o := quick
+			o := storetest.Quick()
 			o.LockTimeout = 1 << 40
 			s, err := store.Open(path, o)
 			if err != nil {
@@ -207,12 +207,12 @@ func TestOpenWhileItIsCompacted(t *testing.T) {
 	if s == nil {
 		return
 	}
-	put(t, s, "balls", ball("final", 1000))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1000))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := storetest.OpenWith(t, path, quick)
-	if get(t, again, "balls", ball("final", 1000)) == nil {
+	again := storetest.OpenWith(t, path, storetest.Quick())
+	if storetest.Get(t, again, "balls", storetest.Ball("final", 1000)) == nil {
 		t.Error("what was written lies in the old file")
 	}
 }
@@ -233,7 +233,7 @@ func TestOpenCompacts(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			path := airy(t, test.inOrder)
 			before := sizeOf(t, path)
-			o := quick
+			o := storetest.Quick()
 			o.CompactAbove = test.above
 			s, err := store.Open(path, o)
 			if err != nil {
@@ -247,10 +247,10 @@ func TestOpenCompacts(t *testing.T) {
 			if test.want && (info.Before != before || info.After*10 > before) {
 				t.Errorf("%+v", info)
 			}
-			if got := len(all(t, s, "balls")); got != 300 {
+			if got := len(storetest.All(t, s, "balls")); got != 300 {
 				t.Errorf("%d items", got)
 			}
-			put(t, s, "balls", ball("final", 1000))
+			storetest.Put(t, s, "balls", storetest.Ball("final", 1000))
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -258,8 +258,8 @@ func TestOpenCompacts(t *testing.T) {
 			if _, done, err := again.Compaction(); done || err != nil {
 				t.Errorf("compacted again: %v", err)
 			}
-			_, err = store.Open(path, quick)
-			wantFault(t, err, fault.Locked, "store_locked") // the new file is locked
+			_, err = store.Open(path, storetest.Quick())
+			storetest.WantFault(t, err, fault.Locked, "store_locked") // the new file is locked
 		})
 	}
 }
@@ -273,7 +273,7 @@ func TestOpenCannotCompact(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path+".compact", "x"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := quick
+	o := storetest.Quick()
 	o.CompactAbove = 1
 	before := sizeOf(t, path)
 	s := storetest.OpenWith(t, path, o)
@@ -281,8 +281,8 @@ func TestOpenCannotCompact(t *testing.T) {
 	if !done {
 		t.Error("it does not say that it did not compact")
 	}
-	wantFault(t, err, fault.Unavailable, "cannot_write")
-	if got := len(all(t, s, "balls")); got != 300 || sizeOf(t, path) < before {
+	storetest.WantFault(t, err, fault.Unavailable, "cannot_write")
+	if got := len(storetest.All(t, s, "balls")); got != 300 || sizeOf(t, path) < before {
 		t.Errorf("%d items in %d bytes", got, sizeOf(t, path))
 	}
 }
@@ -305,11 +305,11 @@ func TestCompactBehindALink(t *testing.T) {
 	if after := sizeOf(t, path); after*10 > before || dump(t, path) != said {
 		t.Errorf("%d bytes before and %d after, or it does not say what it said", before, after)
 	}
-	wantFiles(t, dir, "s.db")
-	wantFiles(t, filepath.Dir(path), filepath.Base(path))
+	storetest.WantFiles(t, dir, "s.db")
+	storetest.WantFiles(t, filepath.Dir(path), filepath.Base(path))
 	if err := os.WriteFile(path+".compact", []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	storetest.OpenWith(t, link, quick)
-	wantFiles(t, filepath.Dir(path), filepath.Base(path))
+	storetest.OpenWith(t, link, storetest.Quick())
+	storetest.WantFiles(t, filepath.Dir(path), filepath.Base(path))
 }

@@ -19,28 +19,6 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-var quick = store.Options{NoSync: true, LockTimeout: 50 * time.Millisecond}
-
-// written makes a store with some hundred items, closed in order, and returns its file.
-func written(t testing.TB) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "written.db")
-	s, err := store.Open(path, quick)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Define(t.Context(), balls(), matches()); err != nil {
-		t.Fatal(err)
-	}
-	for n := range 300 {
-		put(t, s, "balls", ball("final", n, "bowler", "archer", "text", strings.Repeat("x", n)))
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 func TestOpenMakesAFileAndKeepsIt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	path := filepath.Join(dir, "s.db")
@@ -51,15 +29,15 @@ func TestOpenMakesAFileAndKeepsIt(t *testing.T) {
 	if s.Node() != "lords" || s.Incarnation() != 1 || s.Seq() != 1<<40 || s.FirstSeq() != 1<<40+1 {
 		t.Errorf("new store: %s %d %d %d", s.Node(), s.Incarnation(), s.Seq(), s.FirstSeq())
 	}
-	if err := s.Define(t.Context(), balls()); err != nil {
+	if err := s.Define(t.Context(), storetest.Balls()); err != nil {
 		t.Fatal(err)
 	}
-	put(t, s, "balls", ball("final", 1))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = storetest.OpenWith(t, path, store.Options{Node: "another"}, balls())
-	if s.Node() != "lords" || s.Seq() != 1<<40+1 || get(t, s, "balls", ball("final", 1)) == nil {
+	s = storetest.OpenWith(t, path, store.Options{Node: "another"}, storetest.Balls())
+	if s.Node() != "lords" || s.Seq() != 1<<40+1 || storetest.Get(t, s, "balls", storetest.Ball("final", 1)) == nil {
 		t.Errorf("opened again: %s %d", s.Node(), s.Seq())
 	}
 	if got := s.Stats().Commits; got != 0 {
@@ -72,20 +50,20 @@ func TestOpenMakesAFileAndKeepsIt(t *testing.T) {
 }
 
 func TestOpenTellsThatTheFileIsHeld(t *testing.T) {
-	path := written(t)
-	s, err := store.Open(path, quick)
+	path := storetest.Written(t)
+	s, err := store.Open(path, storetest.Quick())
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = store.Open(path, quick)
-	wantFault(t, err, fault.Locked, "store_locked")
+	_, err = store.Open(path, storetest.Quick())
+	storetest.WantFault(t, err, fault.Locked, "store_locked")
 	if want := path + " is in use by another touchline process"; err == nil || err.Error() != want {
 		t.Errorf("got %q", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	storetest.OpenWith(t, path, quick)
+	storetest.OpenWith(t, path, storetest.Quick())
 }
 
 func TestOneOfManyMakesTheFile(t *testing.T) {
@@ -116,7 +94,7 @@ func TestOneOfManyMakesTheFile(t *testing.T) {
 
 func TestOpenRefusesWhatIsNoStore(t *testing.T) {
 	page := os.Getpagesize()
-	good, err := os.ReadFile(written(t))
+	good, err := os.ReadFile(storetest.Written(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +125,8 @@ func TestOpenRefusesWhatIsNoStore(t *testing.T) {
 			if err := os.WriteFile(path, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := store.Open(path, quick)
-			wantFault(t, err, fault.Damaged, "store_damaged")
+			_, err := store.Open(path, storetest.Quick())
+			storetest.WantFault(t, err, fault.Damaged, "store_damaged")
 			want := path + " cannot be used as a store: " + c.says
 			if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %q, want %q", err, want)
@@ -162,8 +140,8 @@ func TestOpenRefusesWhatIsNoStore(t *testing.T) {
 
 func TestOpenRefusesAFolder(t *testing.T) {
 	path := t.TempDir()
-	_, err := store.Open(path, quick)
-	wantFault(t, err, fault.Unavailable, "store_open")
+	_, err := store.Open(path, storetest.Quick())
+	storetest.WantFault(t, err, fault.Unavailable, "store_open")
 	if want := "cannot open the store " + path + ": is a directory"; err == nil || err.Error() != want {
 		t.Errorf("got %q", err)
 	}
@@ -205,7 +183,7 @@ func foreignBolt(t *testing.T, format []byte) []byte {
 // TestDamageNeverPanics flips bytes anywhere in the used part of a file that was closed in order, and of one that was
 // not. Open may refuse, or not see it: then everything is read and written over, and may fail too.
 func TestDamageNeverPanics(t *testing.T) {
-	closed := written(t)
+	closed := storetest.Written(t)
 	for name, path := range map[string]string{"closed": closed, "crashed": crashed(t, closed)} {
 		good, err := os.ReadFile(path)
 		if err != nil {
@@ -225,9 +203,9 @@ func TestDamageNeverPanics(t *testing.T) {
 			if err := os.WriteFile(path, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s, err := store.Open(path, quick)
+			s, err := store.Open(path, storetest.Quick())
 			if err != nil {
-				wantFault(t, err, fault.Damaged, "store_damaged")
+				storetest.WantFault(t, err, fault.Damaged, "store_damaged")
 				refused++
 				continue
 			}
@@ -274,8 +252,8 @@ func crashed(t *testing.T, path string) string {
 	if err := os.WriteFile(work, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := storetest.OpenWith(t, work, store.Options{}, balls())
-	put(t, s, "balls", ball("final", 1000))
+	s := storetest.OpenWith(t, work, store.Options{}, storetest.Balls())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1000))
 	if b, err = os.ReadFile(work); err != nil {
 		t.Fatal(err)
 	}

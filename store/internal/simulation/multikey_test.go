@@ -31,7 +31,7 @@ func TestMultiKeyProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := multiModel{key: drawMultiKey(rt), items: map[string]attr.Item{}}
 		index := store.IndexSpec{Name: "many", Key: m.key}
-		table := store.TableSpec{Name: "tab", Key: store.KeySpec{Partition: str("id")}}
+		table := store.TableSpec{Name: "tab", Key: store.KeySpec{Partition: storetest.Str("id")}}
 		late := rapid.Bool().Draw(rt, "the index comes late")
 		if !late {
 			table.Indexes = []store.IndexSpec{index}
@@ -103,7 +103,7 @@ func (m *multiModel) write(rt *rapid.T, s *store.Store, anything bool) {
 		case "update":
 			_, err = tx.Update(setAll(it, m.items[id]))
 		case "delete":
-			_, err = tx.Delete(store.DeleteItem{Table: "tab", Key: item("id", id)})
+			_, err = tx.Delete(store.DeleteItem{Table: "tab", Key: storetest.Item("id", id)})
 		case "batch":
 			err = tx.BatchWrite(store.BatchWrite{"tab": {{Put: it}}})
 		case "transaction":
@@ -113,12 +113,12 @@ func (m *multiModel) write(rt *rapid.T, s *store.Store, anything bool) {
 	})
 	if wrong && !anything && kind != "delete" {
 		if err == nil {
-			rt.Fatalf("%s of %s was not refused", kind, show(it))
+			rt.Fatalf("%s of %s was not refused", kind, storetest.Show(it))
 		}
 		return
 	}
 	if err != nil {
-		rt.Fatalf("%s of %s: %v", kind, show(it), err)
+		rt.Fatalf("%s of %s: %v", kind, storetest.Show(it), err)
 	}
 	if kind == "delete" {
 		delete(m.items, id)
@@ -153,7 +153,7 @@ func (m *multiModel) shown(in func(attr.Item) bool) (out []attr.Item) {
 			out = append(out, it)
 		}
 	}
-	sorts := append(m.key.SortAttrs(), str("id"))
+	sorts := append(m.key.SortAttrs(), storetest.Str("id"))
 	slices.SortFunc(out, func(a, b attr.Item) int {
 		for _, s := range sorts {
 			if c := compareKey(a[s.Name], b[s.Name]); c != 0 {
@@ -234,8 +234,8 @@ func (m *multiModel) query(rt *rapid.T, s *store.Store) {
 		q.StartKey = start
 		return tx.Query(q)
 	})
-	if !slices.EqualFunc(got, want, sameItem) {
-		rt.Fatalf("%s, %s: got %v, want %v", q.KeyCondition, show(values), got, want)
+	if !slices.EqualFunc(got, want, storetest.SameItem) {
+		rt.Fatalf("%s, %s: got %v, want %v", q.KeyCondition, storetest.Show(values), got, want)
 	}
 }
 
@@ -294,7 +294,7 @@ func (m *multiModel) scan(rt *rapid.T, s *store.Store) {
 	want := m.shown(func(attr.Item) bool { return true })
 	for _, it := range want {
 		if seen[it["id"].Str()] != 1 {
-			rt.Fatalf("%s was read %d times", show(it), seen[it["id"].Str()])
+			rt.Fatalf("%s was read %d times", storetest.Show(it), seen[it["id"].Str()])
 		}
 	}
 	if len(seen) != len(want) {
@@ -304,12 +304,12 @@ func (m *multiModel) scan(rt *rapid.T, s *store.Store) {
 
 // manyKey is the index of many of the tests below.
 func manyKey() store.KeySpec {
-	return store.NewKeySpec(attrs(str("h1"), str("h2")), attrs(str("r1"), num("r2"), store.KeyAttr{Name: "r3", Type: store.KeyBinary}))
+	return store.NewKeySpec(storetest.Attrs(storetest.Str("h1"), storetest.Str("h2")), storetest.Attrs(storetest.Str("r1"), storetest.Num("r2"), store.KeyAttr{Name: "r3", Type: store.KeyBinary}))
 }
 
 func manyTable() store.TableSpec {
 	return store.TableSpec{
-		Name: "tab", Key: store.KeySpec{Partition: str("p")}, Indexes: []store.IndexSpec{
+		Name: "tab", Key: store.KeySpec{Partition: storetest.Str("p")}, Indexes: []store.IndexSpec{
 			{Name: "many", Key: manyKey(), Projection: store.ProjectKeysOnly},
 		},
 	}
@@ -323,16 +323,16 @@ func TestMultiKeyItemRefused(t *testing.T) {
 		it   attr.Item
 		want string
 	}{
-		{"another type", item("h2", 1), "Type mismatch for Index Key h2 Expected: S Actual: N IndexName: many"},
-		{"another type of the third", item("r3", "text"), "Type mismatch for Index Key r3 Expected: B Actual: S IndexName: many"},
-		{"empty text", item("h2", ""), "cannot contain an empty string value. IndexName: many, IndexKey: h2"},
-		{"empty bytes", item("r3", attr.B(nil)), "cannot contain an empty binary value. IndexName: many, IndexKey: r3"},
-		{"a partition key that fits", item("h1", strings.Repeat("h", 2047), "h2", "h"), ""},
-		{"partition key", item("h1", strings.Repeat("h", 1500), "h2", strings.Repeat("h", 600)),
+		{"another type", storetest.Item("h2", 1), "Type mismatch for Index Key h2 Expected: S Actual: N IndexName: many"},
+		{"another type of the third", storetest.Item("r3", "text"), "Type mismatch for Index Key r3 Expected: B Actual: S IndexName: many"},
+		{"empty text", storetest.Item("h2", ""), "cannot contain an empty string value. IndexName: many, IndexKey: h2"},
+		{"empty bytes", storetest.Item("r3", attr.B(nil)), "cannot contain an empty binary value. IndexName: many, IndexKey: r3"},
+		{"a partition key that fits", storetest.Item("h1", strings.Repeat("h", 2047), "h2", "h"), ""},
+		{"partition key", storetest.Item("h1", strings.Repeat("h", 1500), "h2", strings.Repeat("h", 600)),
 			fmt.Sprintf(size, "HASH", "h1, h2", 2048, 2100)},
-		{"partition key of what there is", item("h2", strings.Repeat("h", 2049)), fmt.Sprintf(size, "HASH", "h2", 2048, 2049)},
-		{"a sort key that fits", item("r1", strings.Repeat("r", 1021), "r2", 1, "r3", attr.B([]byte("b"))), ""},
-		{"sort key", item("r1", strings.Repeat("r", 1024), "r2", 1, "r3", attr.B([]byte("b"))),
+		{"partition key of what there is", storetest.Item("h2", strings.Repeat("h", 2049)), fmt.Sprintf(size, "HASH", "h2", 2048, 2049)},
+		{"a sort key that fits", storetest.Item("r1", strings.Repeat("r", 1021), "r2", 1, "r3", attr.B([]byte("b"))), ""},
+		{"sort key", storetest.Item("r1", strings.Repeat("r", 1024), "r2", 1, "r3", attr.B([]byte("b"))),
 			fmt.Sprintf(size, "RANGE", "r1, r2, r3", 1024, 1027)},
 	} {
 		c.it["p"] = attr.S(c.name)
@@ -371,17 +371,17 @@ func setAllOf(table, key string, it attr.Item) store.UpdateItem {
 func TestMultiKeyBackup(t *testing.T) {
 	s := storetest.Open(t, manyTable())
 	for i := range 40 {
-		it := item("p", fmt.Sprint(i), "h1", "a", "h2", fmt.Sprint(i%2), "r1", "x", "r2", 40-i, "r3", attr.B([]byte{byte(i)}))
+		it := storetest.Item("p", fmt.Sprint(i), "h1", "a", "h2", fmt.Sprint(i%2), "r1", "x", "r2", 40-i, "r3", attr.B([]byte{byte(i)}))
 		if i%5 == 0 {
 			delete(it, "r2")
 		}
-		put(t, s, "tab", it)
+		storetest.Put(t, s, "tab", it)
 	}
 	query := func(s *store.Store) (items []attr.Item) {
-		view(t, s, func(tx *store.Tx) error {
+		storetest.View(t, s, func(tx *store.Tx) error {
 			page, err := tx.Query(store.Query{
 				Table: "tab", Index: "many", KeyCondition: "h1 = :a AND h2 = :one AND r1 = :x AND r2 > :n",
-				Params: values(":a", "a", ":one", "1", ":x", "x", ":n", 7),
+				Params: storetest.Values(":a", "a", ":one", "1", ":x", "x", ":n", 7),
 			})
 			items = page.Items
 			return err
@@ -397,7 +397,7 @@ func TestMultiKeyBackup(t *testing.T) {
 	if got := describe(t, r, "tab").Spec.Indexes; !reflect.DeepEqual(got, manyTable().Indexes) {
 		t.Errorf("restored: %+v", got)
 	}
-	put(t, r, "tab", item("p", "new", "h1", "a", "h2", "1", "r1", "x", "r2", 100, "r3", attr.B([]byte("b"))))
+	storetest.Put(t, r, "tab", storetest.Item("p", "new", "h1", "a", "h2", "1", "r1", "x", "r2", 100, "r3", attr.B([]byte("b"))))
 	if got := query(r); len(got) != len(want)+1 {
 		t.Errorf("%d items after a write", len(got))
 	}

@@ -18,16 +18,16 @@ import (
 func TestIndexesAsOf(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	o := store.Options{NoSync: true, Now: func() time.Time { return now }}
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls(), matches())
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls(), storetest.Matches())
 	rapid.Check(t, func(rt *rapid.T) {
-		update(t, s, deleteBalls)
+		storetest.Update(t, s, deleteBalls)
 		type instant struct {
 			at    time.Time
 			shown [][]attr.Item
 		}
 		var past []instant
 		for range rapid.IntRange(1, 12).Draw(rt, "transactions") {
-			update(t, s, func(tx *store.Tx) error { return bowlSome(rt, tx) })
+			storetest.Update(t, s, func(tx *store.Tx) error { return bowlSome(rt, tx) })
 			if rapid.Bool().Draw(rt, "later") {
 				past = append(past, instant{now, showIndexes(t, s, time.Time{}, 0)})
 				now = now.Add(time.Second)
@@ -41,7 +41,7 @@ func TestIndexesAsOf(t *testing.T) {
 			}
 		}
 		if len(past) > 0 {
-			view(t, s, func(tx *store.Tx) error {
+			storetest.View(t, s, func(tx *store.Tx) error {
 				plain, err := tx.Scan(store.Scan{Table: "balls"})
 				if err != nil {
 					return err
@@ -61,7 +61,7 @@ func deleteBalls(tx *store.Tx) error {
 	all, err := tx.Scan(store.Scan{Table: "balls"})
 	for _, it := range all.Items {
 		if err == nil {
-			_, err = tx.Delete(store.DeleteItem{Table: "balls", Key: item("match", it["match"], "ball", it["ball"])})
+			_, err = tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Item("match", it["match"], "ball", it["ball"])})
 		}
 	}
 	return err
@@ -71,7 +71,7 @@ func deleteBalls(tx *store.Tx) error {
 func bowlSome(rt *rapid.T, tx *store.Tx) error {
 	for range rapid.IntRange(1, 4).Draw(rt, "writes") {
 		match, n := rapid.SampledFrom([]string{"m1", "m2"}).Draw(rt, "match"), rapid.IntRange(1, 4).Draw(rt, "ball")
-		it := ball(match, n, "runs", rapid.IntRange(0, 3).Draw(rt, "runs"))
+		it := storetest.Ball(match, n, "runs", rapid.IntRange(0, 3).Draw(rt, "runs"))
 		if bowler := rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "bowler"); bowler != "" {
 			it["bowler"] = attr.S(bowler)
 		}
@@ -80,14 +80,14 @@ func bowlSome(rt *rapid.T, tx *store.Tx) error {
 		}
 		var err error
 		if rapid.IntRange(0, 3).Draw(rt, "delete") == 0 {
-			_, err = tx.Delete(store.DeleteItem{Table: "balls", Key: ball(match, n)})
+			_, err = tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball(match, n)})
 		} else {
 			_, err = tx.Put(store.PutItem{Table: "balls", Item: it})
 		}
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Put(store.PutItem{Table: "matches", Item: item("match", match)}); err != nil {
+		if _, err := tx.Put(store.PutItem{Table: "matches", Item: storetest.Item("match", match)}); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func showIndexes(t *testing.T, s *store.Store, at time.Time, limit int) (out [][
 		var all []attr.Item
 		for start := attr.Item(nil); ; {
 			var p store.Page
-			view(t, s, func(tx *store.Tx) (err error) {
+			storetest.View(t, s, func(tx *store.Tx) (err error) {
 				if !at.IsZero() {
 					tx.IndexesAsOf(at)
 				}
@@ -117,9 +117,9 @@ func showIndexes(t *testing.T, s *store.Store, at time.Time, limit int) (out [][
 	}
 	for _, descending := range []bool{false, true} {
 		for _, q := range []store.Query{
-			{Index: "bowler-index", KeyCondition: "bowler = :v", Params: values(":v", "a")},
-			{Index: "wicket-index", KeyCondition: "wicket = :v", Params: values(":v", "bowled")},
-			{Index: "wicket-index", KeyCondition: "wicket = :v AND runs BETWEEN :l AND :h", Params: values(":v", "bowled", ":l", 1, ":h", 2)},
+			{Index: "bowler-index", KeyCondition: "bowler = :v", Params: storetest.Values(":v", "a")},
+			{Index: "wicket-index", KeyCondition: "wicket = :v", Params: storetest.Values(":v", "bowled")},
+			{Index: "wicket-index", KeyCondition: "wicket = :v AND runs BETWEEN :l AND :h", Params: storetest.Values(":v", "bowled", ":l", 1, ":h", 2)},
 		} {
 			q.Table, q.Descending, q.Limit = "balls", descending, limit
 			read(func(tx *store.Tx, start attr.Item) (store.Page, error) { q.StartKey = start; return tx.Query(q) })

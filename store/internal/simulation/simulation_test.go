@@ -74,9 +74,9 @@ func (sim *simulation) open(rt *rapid.T) {
 		NoSync: true, JournalBytes: 2000, Now: func() time.Time { return sim.now },
 	})
 	if err == nil {
-		spec := balls()
+		spec := storetest.Balls()
 		spec.Indexes = append(spec.Indexes, store.IndexSpec{
-			Name: "many-index", Key: store.NewKeySpec(attrs(str("match"), str("bowler")), attrs(num("runs"), str("wicket"))),
+			Name: "many-index", Key: store.NewKeySpec(storetest.Attrs(storetest.Str("match"), storetest.Str("bowler")), storetest.Attrs(storetest.Num("runs"), storetest.Str("wicket"))),
 		})
 		err = s.Define(sim.t.Context(), spec)
 	}
@@ -94,7 +94,7 @@ func (sim *simulation) reopen(rt *rapid.T) {
 }
 
 func drawKey(rt *rapid.T) attr.Item {
-	return ball(rapid.SampledFrom([]string{"a", "b", "a\x00"}).Draw(rt, "match"), rapid.IntRange(-3, 6).Draw(rt, "ball"))
+	return storetest.Ball(rapid.SampledFrom([]string{"a", "b", "a\x00"}).Draw(rt, "match"), rapid.IntRange(-3, 6).Draw(rt, "ball"))
 }
 
 func drawItem(rt *rapid.T, now time.Time) attr.Item {
@@ -175,7 +175,7 @@ func (sim *simulation) update(rt *rapid.T, tx *store.Tx, m *model) {
 	had := m.items[modelKey(key)]
 	images, err := tx.Update(store.UpdateItem{
 		Table: "balls", Key: key, Update: "ADD runs :n SET bowler = :b REMOVE wicket",
-		Condition: "attribute_not_exists(runs) OR runs < :max", Params: values(":n", attr.Int(n), ":b", "z", ":max", 5),
+		Condition: "attribute_not_exists(runs) OR runs < :max", Params: storetest.Values(":n", attr.Int(n), ":b", "z", ":max", 5),
 	})
 	runs, has := had["runs"].Int()
 	if has && runs >= 5 {
@@ -188,8 +188,8 @@ func (sim *simulation) update(rt *rapid.T, tx *store.Tx, m *model) {
 	}
 	now["runs"], now["bowler"] = attr.Int(runs+n), attr.S("z")
 	delete(now, "wicket")
-	if !sameItem(images.New, now) {
-		rt.Fatalf("update gave %s, want %s", show(images.New), show(now))
+	if !storetest.SameItem(images.New, now) {
+		rt.Fatalf("update gave %s, want %s", storetest.Show(images.New), storetest.Show(now))
 	}
 	m.wrote(rt, store.OpUpdate, images.Old, err, now)
 }
@@ -209,8 +209,8 @@ func (sim *simulation) delete(rt *rapid.T, tx *store.Tx, m *model) {
 
 func wantRefused(rt *rapid.T, err error, had attr.Item) {
 	failed, ok := errors.AsType[*store.ConditionFailedError](err)
-	if !ok || !sameItem(failed.Old, had) {
-		rt.Fatalf("got %v, want a refusal over %s", err, show(had))
+	if !ok || !storetest.SameItem(failed.Old, had) {
+		rt.Fatalf("got %v, want a refusal over %s", err, storetest.Show(had))
 	}
 }
 
@@ -221,8 +221,8 @@ func (m *model) wrote(rt *rapid.T, op store.Op, old attr.Item, err error, now at
 		key = old
 	}
 	had := m.items[modelKey(key)]
-	if err != nil || !sameItem(old, had) {
-		rt.Fatalf("%v: old is %s, want %s; %v", op, show(old), show(had), err)
+	if err != nil || !storetest.SameItem(old, had) {
+		rt.Fatalf("%v: old is %s, want %s; %v", op, storetest.Show(old), storetest.Show(had), err)
 	}
 	m.records = append(m.records, store.Record{Op: op, Old: old, New: now})
 	if now == nil {
@@ -264,7 +264,7 @@ func (sim *simulation) query(rt *rapid.T) {
 	q := store.Query{
 		Table: "balls", KeyCondition: "#m = :m AND ball BETWEEN :low AND :high",
 		Params: expr.Params{
-			Names: map[string]string{"#m": "match"}, Values: item(":m", match, ":low", low, ":high", max(low, high)),
+			Names: map[string]string{"#m": "match"}, Values: storetest.Item(":m", match, ":low", low, ":high", max(low, high)),
 		},
 		Descending: rapid.Bool().Draw(rt, "descending"), Limit: rapid.IntRange(0, 4).Draw(rt, "limit"),
 	}
@@ -285,7 +285,7 @@ func (sim *simulation) queryIndex(rt *rapid.T) {
 	bowler := rapid.SampledFrom([]string{"x", "y", "z"}).Draw(rt, "bowler")
 	q := store.Query{
 		Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :b", Filter: "attribute_exists(runs)",
-		Params: values(":b", bowler), Limit: rapid.IntRange(0, 3).Draw(rt, "limit"),
+		Params: storetest.Values(":b", bowler), Limit: rapid.IntRange(0, 3).Draw(rt, "limit"),
 	}
 	want := sim.visible(func(it attr.Item) bool { return it["bowler"].Str() == bowler && !it["runs"].IsZero() })
 	sim.compare(rt, want, func(tx *store.Tx, start attr.Item) (store.Page, error) {
@@ -301,7 +301,7 @@ func (sim *simulation) queryMany(rt *rapid.T) {
 	q := store.Query{
 		Table: "balls", Index: "many-index", KeyCondition: "#m = :m AND bowler = :b AND runs >= :r",
 		Params: expr.Params{
-			Names: map[string]string{"#m": "match"}, Values: item(":m", match, ":b", bowler, ":r", int(runs)),
+			Names: map[string]string{"#m": "match"}, Values: storetest.Item(":m", match, ":b", bowler, ":r", int(runs)),
 		},
 		Descending: rapid.Bool().Draw(rt, "descending"), Limit: rapid.IntRange(0, 3).Draw(rt, "limit"),
 	}
@@ -345,7 +345,7 @@ func (sim *simulation) compare(rt *rapid.T, want []attr.Item, page func(*store.T
 			}
 		}
 	})
-	if err != nil || !slices.EqualFunc(got, want, sameItem) {
+	if err != nil || !slices.EqualFunc(got, want, storetest.SameItem) {
 		rt.Fatalf("got %d items, want %d: %v\n%v\n%v", len(got), len(want), err, got, want)
 	}
 }
@@ -369,9 +369,9 @@ func (sim *simulation) invariants(rt *rapid.T) {
 	}
 	for _, r := range records {
 		want := sim.model.records[r.Seq-base-1]
-		if r.Op != want.Op || !sameItem(r.Old, want.Old) || !sameItem(r.New, want.New) {
-			rt.Fatalf("record %d: %v %s %s, want %v %s %s", r.Seq-base, r.Op, show(r.Old), show(r.New),
-				want.Op, show(want.Old), show(want.New))
+		if r.Op != want.Op || !storetest.SameItem(r.Old, want.Old) || !storetest.SameItem(r.New, want.New) {
+			rt.Fatalf("record %d: %v %s %s, want %v %s %s", r.Seq-base, r.Op, storetest.Show(r.Old), storetest.Show(r.New),
+				want.Op, storetest.Show(want.Old), storetest.Show(want.New))
 		}
 	}
 	storetest.Check(sim.t, sim.s)

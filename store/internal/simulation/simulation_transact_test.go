@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/touchline/touchline/store/storetest"
+
 	"pgregory.net/rapid"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -43,7 +45,7 @@ func (sim *simulation) plan(rt *rapid.T, had, key attr.Item) planned {
 		over = !had["bowler"].IsZero()
 	case 1:
 		p.op, p.item.Update = store.OpUpdate, &store.UpdateItem{
-			Table: "balls", Key: key, Update: "SET runs = runs + :n", Condition: underFive, Params: values(":n", 1, ":max", 5),
+			Table: "balls", Key: key, Update: "SET runs = runs + :n", Condition: underFive, Params: storetest.Values(":n", 1, ":max", 5),
 		}
 		p.now = maps.Clone(had)
 		if has {
@@ -53,10 +55,10 @@ func (sim *simulation) plan(rt *rapid.T, had, key attr.Item) planned {
 		}
 	case 2:
 		p.op, p.item.Delete = store.OpDelete, &store.DeleteItem{
-			Table: "balls", Key: key, Condition: underFive, Params: values(":max", 5),
+			Table: "balls", Key: key, Condition: underFive, Params: storetest.Values(":max", 5),
 		}
 	default:
-		p.item.Check = &store.ConditionCheck{Table: "balls", Key: key, Condition: underFive, Params: values(":max", 5)}
+		p.item.Check = &store.ConditionCheck{Table: "balls", Key: key, Condition: underFive, Params: storetest.Values(":max", 5)}
 	}
 	if over {
 		p.code = store.ReasonConditionFailed
@@ -106,7 +108,7 @@ func (sim *simulation) transactAgain(rt *rapid.T, tx *store.Tx, token string, do
 		}
 		return
 	}
-	other := store.WriteItem{Put: &store.PutItem{Table: "balls", Item: ball("other", 1)}}
+	other := store.WriteItem{Put: &store.PutItem{Table: "balls", Item: storetest.Ball("other", 1)}}
 	err := tx.TransactWrite(store.TransactWrite{Token: token, Items: append(slices.Clone(done.items), other)})
 	if !fault.Is(err, fault.Conflict) {
 		rt.Fatalf("another request with the token: %v", err)
@@ -122,8 +124,8 @@ func (sim *simulation) wantCanceled(rt *rapid.T, m *model, plans []planned, err 
 		if r.Code != plans[i].code {
 			rt.Fatalf("reason %d is %s, want %s", i, r.Code, plans[i].code)
 		}
-		if r.Code == store.ReasonConditionFailed && !sameItem(r.Item, m.items[modelKey(plans[i].key)]) {
-			rt.Fatalf("reason %d shows %s", i, show(r.Item))
+		if r.Code == store.ReasonConditionFailed && !storetest.SameItem(r.Item, m.items[modelKey(plans[i].key)]) {
+			rt.Fatalf("reason %d shows %s", i, storetest.Show(r.Item))
 		}
 	}
 }
@@ -170,12 +172,12 @@ func (sim *simulation) readMany(rt *rapid.T) {
 	}
 	err := sim.s.View(sim.t.Context(), func(tx *store.Tx) error {
 		got, err := tx.TransactGet(gets)
-		if err == nil && !slices.EqualFunc(got, want, sameItem) {
+		if err == nil && !slices.EqualFunc(got, want, storetest.SameItem) {
 			rt.Fatalf("TransactGet gave %v, want %v", got, want)
 		}
 		batch, err2 := tx.BatchGet(store.BatchGet{"balls": {Keys: keys}})
 		want = slices.DeleteFunc(want, func(it attr.Item) bool { return it == nil })
-		if err2 == nil && (batch.Unprocessed != nil || !slices.EqualFunc(batch.Items["balls"], want, sameItem)) {
+		if err2 == nil && (batch.Unprocessed != nil || !slices.EqualFunc(batch.Items["balls"], want, storetest.SameItem)) {
 			rt.Fatalf("BatchGet gave %v, want %v", batch, want)
 		}
 		return errors.Join(err, err2)

@@ -23,7 +23,7 @@ func drawCondition(rt *rapid.T) (string, attr.Item) {
 	case 1:
 		return "attribute_not_exists(bowler)", nil
 	default:
-		return "runs < :max OR attribute_not_exists(ball)", item(":max", rapid.IntRange(0, 6).Draw(rt, "max"))
+		return "runs < :max OR attribute_not_exists(ball)", storetest.Item(":max", rapid.IntRange(0, 6).Draw(rt, "max"))
 	}
 }
 
@@ -36,10 +36,10 @@ func drawAction(rt *rapid.T, n int) store.WriteItem {
 		condition, vals = drawCondition(rt)
 	}
 	p := expr.Params{Values: vals}
-	key := ball("final", n)
+	key := storetest.Ball("final", n)
 	switch op {
 	case 0:
-		it := ball("final", n, "bowler", rapid.SampledFrom([]string{"x", "y"}).Draw(rt, "bowler"))
+		it := storetest.Ball("final", n, "bowler", rapid.SampledFrom([]string{"x", "y"}).Draw(rt, "bowler"))
 		if rapid.Bool().Draw(rt, "has runs") {
 			it["runs"] = attr.Int(rapid.Int64Range(0, 6).Draw(rt, "runs"))
 		}
@@ -92,10 +92,10 @@ func judged(tx *store.Tx, c *store.ConditionCheck) error {
 // contents is all of a table, as text.
 func contents(t testing.TB, s *store.Store) (all string) {
 	t.Helper()
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		page, err := tx.Scan(store.Scan{Table: "balls"})
 		for _, it := range page.Items {
-			all += show(it) + "\n"
+			all += storetest.Show(it) + "\n"
 		}
 		return err
 	})
@@ -128,7 +128,7 @@ func codes(t testing.TB, s *store.Store, items []store.WriteItem) (out []string,
 // TestTransactWriteIsItsParts: a transaction does what its actions do one after another if each of them can be done,
 // and nothing if one cannot; and for each it has the reason that the action alone would fail for.
 func TestTransactWriteIsItsParts(t *testing.T) {
-	whole, parts := storetest.Open(t, balls()), storetest.Open(t, balls())
+	whole, parts := storetest.Open(t, storetest.Balls()), storetest.Open(t, storetest.Balls())
 	rapid.Check(t, func(rt *rapid.T) {
 		items := drawTransaction(rt)
 		want, fine := codes(t, whole, items)
@@ -151,7 +151,7 @@ func TestTransactWriteIsItsParts(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		update(t, parts, func(tx *store.Tx) error {
+		storetest.Update(t, parts, func(tx *store.Tx) error {
 			for _, it := range items {
 				if it.Check != nil {
 					continue
@@ -171,13 +171,13 @@ func TestTransactWriteIsItsParts(t *testing.T) {
 
 // sameRecords compares the records behind a sequence, which are of one transaction.
 func sameRecords(t *testing.T, rt *rapid.T, whole, parts *store.Store, after uint64) {
-	a, b := journal(t, whole, after), journal(t, parts, after)
+	a, b := storetest.Journal(t, whole, after), storetest.Journal(t, parts, after)
 	if len(a) != len(b) {
 		rt.Fatalf("%d records, want %d", len(a), len(b))
 	}
 	for i := range a {
 		x, y := a[i], b[i]
-		if x.Txn != after+1 || x.Op != y.Op || !sameItem(x.Old, y.Old) || !sameItem(x.New, y.New) ||
+		if x.Txn != after+1 || x.Op != y.Op || !storetest.SameItem(x.Old, y.Old) || !storetest.SameItem(x.New, y.New) ||
 			x.Request.Update != y.Request.Update || x.Request.Condition != y.Request.Condition {
 			rt.Fatalf("record %d: %+v, want %+v", i, x, y)
 		}
@@ -186,7 +186,7 @@ func sameRecords(t *testing.T, rt *rapid.T, whole, parts *store.Store, after uin
 
 // TestTokenRepeatedChangesNothingWhateverItWas: neither at once nor when others have written since.
 func TestTokenRepeatedChangesNothingWhateverItWas(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++

@@ -19,18 +19,18 @@ import (
 var errMember = errors.New("this member fails")
 
 func TestFailingMemberIsUndoneAlone(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
-	put(t, s, "balls", ball("final", 1, "bowler", "archer"), ball("final", 2, "bowler", "wood"))
+	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "bowler", "archer"), storetest.Ball("final", 2, "bowler", "wood"))
 	before, commits := s.Seq(), s.Stats().Commits
 	put := func(tx *store.Tx, n int, bowler string) error {
-		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", n, "bowler", bowler)})
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", n, "bowler", bowler)})
 		return err
 	}
 	var seen string
-	errs := together(t, s,
+	errs := storetest.Together(t, s,
 		func(tx *store.Tx) error { return put(tx, 1, "stokes") },
 		func(tx *store.Tx) error {
-			_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 2)})
+			_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 2)})
 			err = errors.Join(err, put(tx, 1, "rashid"), put(tx, 2, "rashid"), put(tx, 3, "rashid"))
 			err = errors.Join(err, tx.SetCursor("pusher", tx.Seq()))
 			if err != nil {
@@ -39,7 +39,7 @@ func TestFailingMemberIsUndoneAlone(t *testing.T) {
 			return errMember
 		},
 		func(tx *store.Tx) error {
-			it, err := tx.Get("balls", ball("final", 1))
+			it, err := tx.Get("balls", storetest.Ball("final", 1))
 			seen = it["bowler"].Str()
 			return err
 		},
@@ -56,14 +56,14 @@ func TestFailingMemberIsUndoneAlone(t *testing.T) {
 		t.Errorf("%d commits, want 1", got)
 	}
 	for n, bowler := range map[int]string{1: "stokes", 2: "wood", 3: "", 4: "plunkett", 5: ""} {
-		if got := get(t, s, "balls", ball("final", n))["bowler"].Str(); got != bowler {
+		if got := storetest.Get(t, s, "balls", storetest.Ball("final", n))["bowler"].Str(); got != bowler {
 			t.Errorf("ball %d: got %q, want %q", n, got, bowler)
 		}
 	}
 	if s.Seq() != before+2 {
 		t.Errorf("journal moved by %d, want 2", s.Seq()-before)
 	}
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		if _, ok, _ := tx.Cursor("pusher"); ok {
 			t.Error("the cursor of the failed member is there")
 		}
@@ -72,40 +72,40 @@ func TestFailingMemberIsUndoneAlone(t *testing.T) {
 }
 
 func TestFailedDefineLeavesNothing(t *testing.T) {
-	s := storetest.Open(t, balls())
-	put(t, s, "balls", ball("final", 1, "bowler", "archer"))
-	changed := balls()
-	changed.Indexes = append(changed.Indexes[1:], store.IndexSpec{Name: "new", Key: store.KeySpec{Partition: num("ball")}})
-	bad := matches()
+	s := storetest.Open(t, storetest.Balls())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "bowler", "archer"))
+	changed := storetest.Balls()
+	changed.Indexes = append(changed.Indexes[1:], store.IndexSpec{Name: "new", Key: store.KeySpec{Partition: storetest.Num("ball")}})
+	bad := storetest.Matches()
 	bad.Key.Partition.Type = 'X'
-	wantFault(t, s.Define(t.Context(), changed, matches(), bad), fault.Invalid, "validation")
+	storetest.WantFault(t, s.Define(t.Context(), changed, storetest.Matches(), bad), fault.Invalid, "validation")
 	if n := len(s.Tables()); n != 1 {
 		t.Errorf("%d tables, want 1", n)
 	}
-	if err := s.Define(t.Context(), changed, matches()); err != nil {
+	if err := s.Define(t.Context(), changed, storetest.Matches()); err != nil {
 		t.Fatal(err)
 	}
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		p, err := tx.Query(store.Query{
-			Table: "balls", Index: "new", KeyCondition: "ball = :n", Params: values(":n", 1),
+			Table: "balls", Index: "new", KeyCondition: "ball = :n", Params: storetest.Values(":n", 1),
 		})
 		if len(p.Items) != 1 {
 			t.Errorf("the new index was not filled: %v", p.Items)
 		}
 		_, gone := tx.Query(store.Query{
-			Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :n", Params: values(":n", "archer"),
+			Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :n", Params: storetest.Values(":n", "archer"),
 		})
-		wantFault(t, gone, fault.Invalid, "validation")
+		storetest.WantFault(t, gone, fault.Invalid, "validation")
 		return err
 	})
 }
 
 func TestPanicIsTheCallers(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	value := func() (v any) {
 		defer func() { v = recover() }()
 		_ = s.Update(t.Context(), func(tx *store.Tx) error {
-			_, _ = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1)})
+			_, _ = tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1)})
 			panic("bad light")
 		})
 		return nil
@@ -113,28 +113,28 @@ func TestPanicIsTheCallers(t *testing.T) {
 	if value != "bad light" {
 		t.Errorf("recovered %v", value)
 	}
-	if get(t, s, "balls", ball("final", 1)) != nil {
+	if storetest.Get(t, s, "balls", storetest.Ball("final", 1)) != nil {
 		t.Error("the put of a panicking transaction is there")
 	}
-	put(t, s, "balls", ball("final", 2))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 2))
 }
 
 func TestGoexitIsTheCallers(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		_ = s.Update(context.Background(), func(tx *store.Tx) error {
-			_, _ = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1)})
+			_, _ = tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1)})
 			runtime.Goexit()
 			return nil
 		})
 		t.Error("Update returned")
 	})
 	wg.Wait()
-	if get(t, s, "balls", ball("final", 1)) != nil {
+	if storetest.Get(t, s, "balls", storetest.Ball("final", 1)) != nil {
 		t.Error("the put of an ended goroutine is there")
 	}
-	put(t, s, "balls", ball("final", 2))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 2))
 }
 
 // TestALeaderThatEscapesLeavesTheOthersAlone: the first member leads the commit; it panics or ends its goroutine while
@@ -142,13 +142,13 @@ func TestGoexitIsTheCallers(t *testing.T) {
 func TestALeaderThatEscapesLeavesTheOthersAlone(t *testing.T) {
 	for name, escape := range map[string]func(){"panic": func() { panic("bad light") }, "goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
-			s := storetest.Open(t, balls())
+			s := storetest.Open(t, storetest.Balls())
 			running, release := make(chan struct{}), make(chan struct{})
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				defer func() { _ = recover() }()
 				_ = s.Update(context.Background(), func(tx *store.Tx) error {
-					_, _ = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 0)})
+					_, _ = tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 0)})
 					close(running)
 					<-release
 					escape()
@@ -157,18 +157,18 @@ func TestALeaderThatEscapesLeavesTheOthersAlone(t *testing.T) {
 			})
 			<-running
 			for n := 1; n <= 3; n++ {
-				wg.Go(func() { put(t, s, "balls", ball("final", n)) })
+				wg.Go(func() { storetest.Put(t, s, "balls", storetest.Ball("final", n)) })
 			}
 			for s.Stats().Waiting < 3 {
 				runtime.Gosched()
 			}
 			close(release)
 			wg.Wait()
-			if get(t, s, "balls", ball("final", 0)) != nil {
+			if storetest.Get(t, s, "balls", storetest.Ball("final", 0)) != nil {
 				t.Error("the put of the leader is there")
 			}
 			for n := 1; n <= 3; n++ {
-				if get(t, s, "balls", ball("final", n)) == nil {
+				if storetest.Get(t, s, "balls", storetest.Ball("final", n)) == nil {
 					t.Errorf("put %d is not there", n)
 				}
 			}
@@ -177,7 +177,7 @@ func TestALeaderThatEscapesLeavesTheOthersAlone(t *testing.T) {
 }
 
 func TestCancelledMemberIsSkipped(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	ctx, cancel := context.WithCancel(t.Context())
 	running, release := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
@@ -215,32 +215,32 @@ func TestCancelledMemberIsSkipped(t *testing.T) {
 
 func TestNestedUpdateIsRefused(t *testing.T) {
 	o := store.Options{NoSync: true, WriteStall: 50 * time.Millisecond}
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
-	update(t, s, func(*store.Tx) error {
-		wantFault(t, s.Update(t.Context(), func(*store.Tx) error { return nil }), fault.Unavailable, "store_stalled")
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls())
+	storetest.Update(t, s, func(*store.Tx) error {
+		storetest.WantFault(t, s.Update(t.Context(), func(*store.Tx) error { return nil }), fault.Unavailable, "store_stalled")
 		return nil
 	})
-	put(t, s, "balls", ball("final", 1))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1))
 }
 
 func TestTxIsOverBehindItsFunction(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	var kept *store.Tx
-	update(t, s, func(tx *store.Tx) error { kept = tx; return nil })
-	_, err := kept.Put(store.PutItem{Table: "balls", Item: ball("final", 1)})
-	wantFault(t, err, fault.Internal, "tx_over")
-	view(t, s, func(tx *store.Tx) error { kept = tx; return nil })
-	_, err = kept.Get("balls", ball("final", 1))
-	wantFault(t, err, fault.Internal, "tx_over")
-	view(t, s, func(tx *store.Tx) error {
-		_, err = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1)})
+	storetest.Update(t, s, func(tx *store.Tx) error { kept = tx; return nil })
+	_, err := kept.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1)})
+	storetest.WantFault(t, err, fault.Internal, "tx_over")
+	storetest.View(t, s, func(tx *store.Tx) error { kept = tx; return nil })
+	_, err = kept.Get("balls", storetest.Ball("final", 1))
+	storetest.WantFault(t, err, fault.Internal, "tx_over")
+	storetest.View(t, s, func(tx *store.Tx) error {
+		_, err = tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1)})
 		return nil
 	})
-	wantFault(t, err, fault.Internal, "tx_read_only")
+	storetest.WantFault(t, err, fault.Internal, "tx_read_only")
 }
 
 func TestWatchIsSetBeforeUpdateReturns(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	sig := clock.NewSignal()
 	isSet := func() bool {
 		select {
@@ -253,31 +253,31 @@ func TestWatchIsSetBeforeUpdateReturns(t *testing.T) {
 	}
 	stop := s.Watch(sig)
 	for range 100 {
-		put(t, s, "balls", ball("final", 1))
+		storetest.Put(t, s, "balls", storetest.Ball("final", 1))
 		if !isSet() {
 			t.Fatal("not set")
 		}
 	}
-	update(t, s, func(tx *store.Tx) error { return tx.SetCursor("c", 1) })
+	storetest.Update(t, s, func(tx *store.Tx) error { return tx.SetCursor("c", 1) })
 	if isSet() {
 		t.Error("set by a commit without a record")
 	}
 	if err := s.Update(t.Context(), func(tx *store.Tx) error {
-		_, _ = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1)})
+		_, _ = tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1)})
 		return errMember
 	}); !errors.Is(err, errMember) || isSet() {
 		t.Errorf("set by a failed transaction: %v", err)
 	}
 	stop()
 	stop()
-	put(t, s, "balls", ball("final", 1))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1))
 	if isSet() {
 		t.Error("set after stop")
 	}
 }
 
 func TestManyWritersShareCommits(t *testing.T) {
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{}, balls())
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{}, storetest.Balls())
 	const writers, rounds = 32, 20
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -285,7 +285,7 @@ func TestManyWritersShareCommits(t *testing.T) {
 			for r := range rounds {
 				err := s.Update(t.Context(), func(tx *store.Tx) error {
 					_, err := tx.Update(store.UpdateItem{
-						Table: "balls", Key: ball("final", w), Update: "ADD runs :one", Params: values(":one", 1),
+						Table: "balls", Key: storetest.Ball("final", w), Update: "ADD runs :one", Params: storetest.Values(":one", 1),
 					})
 					if r%7 == 3 {
 						return errors.Join(err, errMember)
@@ -300,7 +300,7 @@ func TestManyWritersShareCommits(t *testing.T) {
 	}
 	wg.Wait()
 	for w := range writers {
-		if got, _ := get(t, s, "balls", ball("final", w))["runs"].Int(); got != rounds-3 {
+		if got, _ := storetest.Get(t, s, "balls", storetest.Ball("final", w))["runs"].Int(); got != rounds-3 {
 			t.Errorf("writer %d: %d runs, want %d", w, got, rounds-3)
 		}
 	}
@@ -320,7 +320,7 @@ func TestClosedStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	fn := func(*store.Tx) error { return nil }
-	wantFault(t, s.Update(t.Context(), fn), fault.Unavailable, "store_closed")
-	wantFault(t, s.View(t.Context(), fn), fault.Unavailable, "store_closed")
+	storetest.WantFault(t, s.Update(t.Context(), fn), fault.Unavailable, "store_closed")
+	storetest.WantFault(t, s.View(t.Context(), fn), fault.Unavailable, "store_closed")
 	_ = s.Stats()
 }

@@ -52,7 +52,7 @@ func settle(t *testing.T, s *store.Store, n int) (more bool, err error) {
 			return err
 		}
 		more = true
-		key := ball("final", n)
+		key := storetest.Ball("final", n)
 		raw, err := tx.RawKey("balls", key)
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func settle(t *testing.T, s *store.Store, n int) (more bool, err error) {
 			}
 		}
 		if n%5 == 0 {
-			if _, err := tx.Adopt("balls", key, ball("final", n, "text", strings.Repeat("y", 3000))); err != nil {
+			if _, err := tx.Adopt("balls", key, storetest.Ball("final", n, "text", strings.Repeat("y", 3000))); err != nil {
 				return err
 			}
 		}
@@ -86,7 +86,7 @@ type drain struct {
 
 func (d *drain) put(n, size int) error {
 	return d.s.Update(d.Context(), func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", n, "text", strings.Repeat("x", size))})
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", n, "text", strings.Repeat("x", size))})
 		return err
 	})
 }
@@ -108,14 +108,14 @@ func (d *drain) untilFull(write func(n int) error) (n int) {
 
 func (d *drain) delete(n int) error {
 	return d.s.Update(d.Context(), func(tx *store.Tx) error {
-		_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", n)})
+		_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", n)})
 		return err
 	})
 }
 
 func (d *drain) adopt(n int) error {
 	return d.s.Update(d.Context(), func(tx *store.Tx) error {
-		_, err := tx.Adopt("balls", ball("semi", n), ball("semi", n, "text", strings.Repeat("z", 500)))
+		_, err := tx.Adopt("balls", storetest.Ball("semi", n), storetest.Ball("semi", n, "text", strings.Repeat("z", 500)))
 		return err
 	})
 }
@@ -163,10 +163,10 @@ func (d *drain) settle(limit int) {
 func TestFullStoreDrains(t *testing.T) {
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{
 		NoSync: true, MaxSize: 12 << 20, JournalBytes: 1 << 20, ReadDeadline: time.Hour,
-	}, balls())
+	}, storetest.Balls())
 	s.Replicate(queue{})
 	d := &drain{T: t, s: s}
-	view(t, s, func(*store.Tx) error {
+	storetest.View(t, s, func(*store.Tx) error {
 		d.fill()
 		if got := s.Disk(); got.Grow != 0 || got.File != 12<<20 || s.Stats().LastRefused.IsZero() {
 			t.Errorf("full: %+v", got)

@@ -16,7 +16,7 @@ type nameKey struct{}
 
 // Who keeps the others waiting is named, once while it does and once behind it, by its context; those who wait are not.
 func TestLongTurnIsNamed(t *testing.T) {
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, WriteStall: 100 * time.Millisecond}, balls())
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, WriteStall: 100 * time.Millisecond}, storetest.Balls())
 	told := make(chan store.LongTurn, 10)
 	s.OnLongTurn(func(l store.LongTurn) { told <- l })
 	if held := s.Stats().Held; held != 0 {
@@ -67,12 +67,12 @@ func TestTableNames(t *testing.T) {
 		s := storetest.Open(t)
 		var specs []store.TableSpec
 		for i := range n {
-			spec := balls()
+			spec := storetest.Balls()
 			spec.Name = fmt.Sprintf("table-%04d", i)
 			specs = append(specs, spec)
 		}
 		slices.Reverse(specs)
-		hidden := balls()
+		hidden := storetest.Balls()
 		hidden.Name, hidden.Internal, hidden.Policy = "touchline-hidden", true, store.PolicyLocal
 		if err := s.Define(t.Context(), append(specs, hidden)...); err != nil {
 			t.Fatal(err)

@@ -17,15 +17,15 @@ import (
 
 func TestReadDeadlineGivesTheSnapshotBack(t *testing.T) {
 	o := store.Options{NoSync: true, ReadDeadline: 30 * time.Millisecond}
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
-	put(t, s, "balls", ball("final", 1))
-	view(t, s, func(tx *store.Tx) error {
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1))
+	storetest.View(t, s, func(tx *store.Tx) error {
 		deadline := time.Now().Add(time.Minute)
 		var err error
 		for err == nil && time.Now().Before(deadline) {
-			_, err = tx.Get("balls", ball("final", 1))
+			_, err = tx.Get("balls", storetest.Ball("final", 1))
 		}
-		wantFault(t, err, fault.Unavailable, "read_deadline")
+		storetest.WantFault(t, err, fault.Unavailable, "read_deadline")
 		st := s.Stats()
 		if st.ExpiredReaders != 1 || st.OpenReaders != 1 || st.OldestReader < o.ReadDeadline {
 			t.Errorf("%d expired, %d open, oldest %v", st.ExpiredReaders, st.OpenReaders, st.OldestReader)
@@ -39,7 +39,7 @@ func TestReadDeadlineGivesTheSnapshotBack(t *testing.T) {
 	err := errors.New("not tried")
 	for tries := 0; err != nil && tries < 100; tries++ {
 		err = s.View(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Get("balls", ball("final", 1))
+			_, err := tx.Get("balls", storetest.Ball("final", 1))
 			return err
 		})
 	}
@@ -49,30 +49,30 @@ func TestReadDeadlineGivesTheSnapshotBack(t *testing.T) {
 }
 
 func TestViewIsASnapshot(t *testing.T) {
-	s := storetest.Open(t, balls())
-	put(t, s, "balls", ball("final", 1, "runs", 1))
-	view(t, s, func(tx *store.Tx) error {
-		put(t, s, "balls", ball("final", 1, "runs", 2))
-		it, err := tx.Get("balls", ball("final", 1))
-		wantItem(t, "in the view", it, ball("final", 1, "runs", 1))
+	s := storetest.Open(t, storetest.Balls())
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 1))
+	storetest.View(t, s, func(tx *store.Tx) error {
+		storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 2))
+		it, err := tx.Get("balls", storetest.Ball("final", 1))
+		storetest.WantItem(t, "in the view", it, storetest.Ball("final", 1, "runs", 1))
 		records, err2 := tx.Journal(0, 10)
 		if len(records) != 1 || tx.Seq() != s.Seq()-1 {
 			t.Errorf("the view sees %d records up to %d of %d", len(records), tx.Seq(), s.Seq())
 		}
 		return errors.Join(err, err2)
 	})
-	wantItem(t, "after it", get(t, s, "balls", ball("final", 1)), ball("final", 1, "runs", 2))
+	storetest.WantItem(t, "after it", storetest.Get(t, s, "balls", storetest.Ball("final", 1)), storetest.Ball("final", 1, "runs", 2))
 }
 
 func TestViewEndsWithItsContext(t *testing.T) {
-	s := storetest.Open(t, balls())
+	s := storetest.Open(t, storetest.Balls())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	err := s.View(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Get("balls", ball("final", 1)); err != nil {
+		if _, err := tx.Get("balls", storetest.Ball("final", 1)); err != nil {
 			t.Error(err)
 		}
 		cancel(errMember)
-		_, err := tx.Get("balls", ball("final", 1))
+		_, err := tx.Get("balls", storetest.Ball("final", 1))
 		return err
 	})
 	if !errors.Is(err, errMember) {
@@ -84,13 +84,13 @@ func TestViewEndsWithItsContext(t *testing.T) {
 // The deadline takes the snapshot away and both go on.
 func TestUpdateWithinAViewEnds(t *testing.T) {
 	o := store.Options{NoSync: true, MapSize: 1 << 15, ReadDeadline: 50 * time.Millisecond}
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
-	view(t, s, func(tx *store.Tx) error {
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls())
+	storetest.View(t, s, func(tx *store.Tx) error {
 		for n := range 8 {
-			put(t, s, "balls", ball("final", n, "text", strings.Repeat("x", 300_000)))
+			storetest.Put(t, s, "balls", storetest.Ball("final", n, "text", strings.Repeat("x", 300_000)))
 		}
-		_, err := tx.Get("balls", ball("final", 1))
-		wantFault(t, err, fault.Unavailable, "read_deadline")
+		_, err := tx.Get("balls", storetest.Ball("final", 1))
+		storetest.WantFault(t, err, fault.Unavailable, "read_deadline")
 		return nil
 	})
 }
@@ -99,21 +99,21 @@ func TestUpdateWithinAViewEnds(t *testing.T) {
 // not hold up a write that has the file's mapping moved, which waits for every snapshot.
 func TestIdleSnapshotsAreNoneOfTheWritersConcern(t *testing.T) {
 	o := store.Options{NoSync: true, MapSize: 1 << 15}
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls())
 	text := strings.Repeat("x", 50_000)
 	var wg sync.WaitGroup
 	written := make([]atomic.Int64, 4)
 	for w := range written {
 		wg.Go(func() {
 			for n := 1; n <= 50; n++ {
-				put(t, s, "balls", ball("final", w, "n", n, "text", text))
+				storetest.Put(t, s, "balls", storetest.Ball("final", w, "n", n, "text", text))
 				written[w].Store(int64(n))
 			}
 		})
 		wg.Go(func() {
 			for n := int64(0); n < 50; {
 				least := written[w].Load()
-				n, _ = get(t, s, "balls", ball("final", w))["n"].Int()
+				n, _ = storetest.Get(t, s, "balls", storetest.Ball("final", w))["n"].Int()
 				if n < least {
 					t.Errorf("%d was there, a later View saw %d", least, n)
 					return

@@ -21,7 +21,7 @@ import (
 func pairs(t testing.TB, s *store.Store, name string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	view(t, s, func(tx *store.Tx) error {
+	storetest.View(t, s, func(tx *store.Tx) error {
 		return tx.Side(name).Each(nil, nil, func(k, v []byte) (bool, error) {
 			out[string(k)] = string(v)
 			return true, nil
@@ -32,7 +32,7 @@ func pairs(t testing.TB, s *store.Store, name string) map[string]string {
 
 func setPairs(t testing.TB, s *store.Store, name string, of map[string]string) {
 	t.Helper()
-	update(t, s, func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		for k, v := range of {
 			if err := tx.Side(name).Set([]byte(k), []byte(v)); err != nil {
 				return err
@@ -47,7 +47,7 @@ func TestSide(t *testing.T) {
 	if got := pairs(t, s, "none"); len(got) != 0 {
 		t.Errorf("a space that nobody has written to has %v", got)
 	}
-	update(t, s, func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		side := tx.Side("a")
 		key, value := []byte("k"), []byte("v")
 		err := side.Set(key, value)
@@ -71,10 +71,10 @@ func TestSide(t *testing.T) {
 	if got := pairs(t, s, "a"); !maps.Equal(got, map[string]string{"k": "v", "empty": ""}) {
 		t.Errorf("got %v", got)
 	}
-	if n := len(journal(t, s, 0)); n != 0 {
+	if n := len(storetest.Journal(t, s, 0)); n != 0 {
 		t.Errorf("%d records", n)
 	}
-	update(t, s, func(tx *store.Tx) error { return tx.Side("a").Delete([]byte("k")) })
+	storetest.Update(t, s, func(tx *store.Tx) error { return tx.Side("a").Delete([]byte("k")) })
 	if got := pairs(t, s, "a"); !maps.Equal(got, map[string]string{"empty": ""}) {
 		t.Errorf("got %v", got)
 	}
@@ -100,7 +100,7 @@ func TestSideEach(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			keys := []string{}
-			view(t, s, func(tx *store.Tx) error {
+			storetest.View(t, s, func(tx *store.Tx) error {
 				var after []byte
 				if c.after != "" {
 					after = []byte(c.after)
@@ -128,19 +128,19 @@ func TestSideRefuses(t *testing.T) {
 		"a long key": {"a", strings.Repeat("k", 8<<10+1), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			update(t, s, func(tx *store.Tx) error {
-				wantFault(t, tx.Side(c.space).Set([]byte(c.key), make([]byte, c.value)), fault.Internal, "bad_side")
+			storetest.Update(t, s, func(tx *store.Tx) error {
+				storetest.WantFault(t, tx.Side(c.space).Set([]byte(c.key), make([]byte, c.value)), fault.Internal, "bad_side")
 				return nil
 			})
 		})
 	}
 	boom := errors.New("boom")
-	view(t, s, func(tx *store.Tx) error {
-		wantFault(t, tx.Side("a").Set([]byte("k"), nil), fault.Internal, "tx_read_only")
-		wantFault(t, tx.Side("a").Delete([]byte("k")), fault.Internal, "tx_read_only")
+	storetest.View(t, s, func(tx *store.Tx) error {
+		storetest.WantFault(t, tx.Side("a").Set([]byte("k"), nil), fault.Internal, "tx_read_only")
+		storetest.WantFault(t, tx.Side("a").Delete([]byte("k")), fault.Internal, "tx_read_only")
 		err := tx.Side("a").Each(nil, nil, func(_, _ []byte) (bool, error) {
 			_, err := tx.Side("a").Get([]byte("k"))
-			wantFault(t, err, fault.Internal, "tx_lent")
+			storetest.WantFault(t, err, fault.Internal, "tx_lent")
 			return true, boom
 		})
 		if !errors.Is(err, boom) {
@@ -149,13 +149,13 @@ func TestSideRefuses(t *testing.T) {
 		return nil
 	})
 	var gone store.Side
-	update(t, s, func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		gone = tx.Side("a")
 		return nil
 	})
-	wantFault(t, gone.Set([]byte("k"), nil), fault.Internal, "tx_over")
+	storetest.WantFault(t, gone.Set([]byte("k"), nil), fault.Internal, "tx_over")
 	_, err := gone.Get([]byte("k"))
-	wantFault(t, err, fault.Internal, "tx_over")
+	storetest.WantFault(t, err, fault.Internal, "tx_over")
 }
 
 // TestSidesAndRows: members of commits write items and pairs beside them, and some of them fail. What is there then is
@@ -166,12 +166,12 @@ func TestSidesAndRows(t *testing.T) {
 		open := func() *store.Store {
 			s, err := store.Open(path, store.Options{NoSync: true})
 			if err == nil {
-				err = s.Define(t.Context(), balls())
+				err = s.Define(t.Context(), storetest.Balls())
 			}
 			if err != nil {
 				rt.Fatal(err)
 			}
-			s.Replicate(mirror{})
+			s.Replicate(storetest.Mirror{})
 			return s
 		}
 		s := open()
@@ -188,7 +188,7 @@ func TestSidesAndRows(t *testing.T) {
 						m.apply(rows, sides)
 					}
 				}
-				for i, err := range together(t, s, fns...) {
+				for i, err := range storetest.Together(t, s, fns...) {
 					if (err != nil) != fails[i] || err != nil && !errors.Is(err, errNotNow) {
 						rt.Fatalf("member %d: %v", i, err)
 					}
@@ -202,7 +202,7 @@ func TestSidesAndRows(t *testing.T) {
 			},
 			"": func(rt *rapid.T) {
 				got := map[int]string{}
-				view(t, s, func(tx *store.Tx) error {
+				storetest.View(t, s, func(tx *store.Tx) error {
 					p, err := tx.Scan(store.Scan{Table: "balls"})
 					for _, it := range p.Items {
 						n, _ := it["ball"].Int()
@@ -216,7 +216,7 @@ func TestSidesAndRows(t *testing.T) {
 				if have := pairs(t, s, "x"); !maps.Equal(have, sides) {
 					rt.Fatalf("pairs %v, want %v", have, sides)
 				}
-				checkMirror(t, s, "balls")
+				storetest.CheckMirror(t, s, "balls")
 				storetest.Check(t, s)
 				if t.Failed() {
 					rt.FailNow()
@@ -270,12 +270,12 @@ func (st sideStep) run(tx *store.Tx) (err error) {
 	case "unset":
 		return tx.Side("x").Delete(st.key())
 	case "put":
-		_, err = tx.Put(store.PutItem{Table: "balls", Item: ball("final", st.n, "text", st.text)})
+		_, err = tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", st.n, "text", st.text)})
 	case "delete":
-		_, err = tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", st.n)})
+		_, err = tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", st.n)})
 	default:
 		err = tx.BatchWrite(store.BatchWrite{"balls": {
-			{Put: ball("final", st.n, "text", st.text)}, {Delete: ball("final", st.n+1)},
+			{Put: storetest.Ball("final", st.n, "text", st.text)}, {Delete: storetest.Ball("final", st.n+1)},
 		}})
 	}
 	return err
@@ -343,7 +343,7 @@ func TestSidesTravel(t *testing.T) {
 
 func TestAdopt(t *testing.T) {
 	s, r := openTold(t)
-	put(t, s, "balls", ball("final", 1, "bowler", "archer", "runs", 1))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "bowler", "archer", "runs", 1))
 	r.calls = nil
 	adopt := func(key, it attr.Item) (changed bool, err error) {
 		err = s.Update(t.Context(), func(tx *store.Tx) (err error) {
@@ -359,29 +359,29 @@ func TestAdopt(t *testing.T) {
 		op      store.Op
 		bowlers []int // of archer, stokes
 	}{
-		{"another image", ball("final", 1, "bowler", "stokes"), true, store.OpPut, []int{0, 1}},
-		{"the same", ball("final", 1, "bowler", "stokes"), false, 0, []int{0, 1}},
-		{"an image that the index cannot have", ball("final", 1, "bowler", 7), true, store.OpPut, []int{0, 0}},
+		{"another image", storetest.Ball("final", 1, "bowler", "stokes"), true, store.OpPut, []int{0, 1}},
+		{"the same", storetest.Ball("final", 1, "bowler", "stokes"), false, 0, []int{0, 1}},
+		{"an image that the index cannot have", storetest.Ball("final", 1, "bowler", 7), true, store.OpPut, []int{0, 0}},
 		{"none", nil, true, store.OpDelete, []int{0, 0}},
 		{"none again", nil, false, 0, []int{0, 0}},
-		{"a new one, expired", ball("final", 1, "bowler", "archer", "ttl", 1_700_000_000), true, store.OpPut, []int{1, 0}},
+		{"a new one, expired", storetest.Ball("final", 1, "bowler", "archer", "ttl", 1_700_000_000), true, store.OpPut, []int{1, 0}},
 	} {
 		before := s.Seq()
-		changed, err := adopt(ball("final", 1), c.it)
+		changed, err := adopt(storetest.Ball("final", 1), c.it)
 		if err != nil || changed != c.changed {
 			t.Errorf("%s: changed %v, %v", c.name, changed, err)
 		}
-		records := journal(t, s, before)
+		records := storetest.Journal(t, s, before)
 		if c.changed != (len(records) == 1) || c.changed && (records[0].Origin != store.OriginCloud || records[0].Op != c.op ||
-			!sameItem(records[0].New, c.it)) {
+			!storetest.SameItem(records[0].New, c.it)) {
 			t.Errorf("%s: the journal has %+v", c.name, records)
 		}
-		view(t, s, func(tx *store.Tx) error {
+		storetest.View(t, s, func(tx *store.Tx) error {
 			tx.ShowExpired()
-			it, err := tx.Get("balls", ball("final", 1))
-			wantItem(t, c.name, it, c.it)
+			it, err := tx.Get("balls", storetest.Ball("final", 1))
+			storetest.WantItem(t, c.name, it, c.it)
 			for i, b := range []string{"archer", "stokes"} {
-				p, err2 := tx.Query(store.Query{Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :b", Params: values(":b", b)})
+				p, err2 := tx.Query(store.Query{Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :b", Params: storetest.Values(":b", b)})
 				if err = errors.Join(err, err2); p.Count != c.bowlers[i] {
 					t.Errorf("%s: %d of %s in the index", c.name, p.Count, b)
 				}
@@ -392,28 +392,28 @@ func TestAdopt(t *testing.T) {
 	if len(r.calls) > 0 {
 		t.Errorf("the replicator was told of %+v", r.calls)
 	}
-	_, err := adopt(ball("final", 1), ball("final", 2))
-	wantFault(t, err, fault.Invalid, "validation")
-	_, err = adopt(item("match", "final"), item("match", "final"))
-	wantFault(t, err, fault.Invalid, "validation")
+	_, err := adopt(storetest.Ball("final", 1), storetest.Ball("final", 2))
+	storetest.WantFault(t, err, fault.Invalid, "validation")
+	_, err = adopt(storetest.Item("match", "final"), storetest.Item("match", "final"))
+	storetest.WantFault(t, err, fault.Invalid, "validation")
 	err = s.Update(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Adopt("bails", ball("final", 1), nil)
+		_, err := tx.Adopt("bails", storetest.Ball("final", 1), nil)
 		return err
 	})
-	wantFault(t, err, fault.NotFound, "table_not_found")
-	update(t, s, func(tx *store.Tx) error { // the origin of what follows is what it was
-		_, err := tx.Adopt("balls", ball("final", 3), ball("final", 3))
-		_, err2 := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 4)})
+	storetest.WantFault(t, err, fault.NotFound, "table_not_found")
+	storetest.Update(t, s, func(tx *store.Tx) error { // the origin of what follows is what it was
+		_, err := tx.Adopt("balls", storetest.Ball("final", 3), storetest.Ball("final", 3))
+		_, err2 := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 4)})
 		return errors.Join(err, err2)
 	})
-	if records := journal(t, s, s.Seq()-1); records[0].Origin != "" || len(r.calls) != 1 {
+	if records := storetest.Journal(t, s, s.Seq()-1); records[0].Origin != "" || len(r.calls) != 1 {
 		t.Errorf("the put behind an adoption: %+v, told %d times", records[0], len(r.calls))
 	}
 }
 
 func TestRawKeys(t *testing.T) {
 	s, r := openTold(t)
-	put(t, s, "balls", ball("final", -3))
+	storetest.Put(t, s, "balls", storetest.Ball("final", -3))
 	want, err := attr.AppendKey(nil, attr.S("final"))
 	if err == nil {
 		want, err = attr.AppendKey(want, attr.Int(-3))
@@ -421,19 +421,19 @@ func TestRawKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view(t, s, func(tx *store.Tx) error {
-		raw, err := tx.RawKey("balls", ball("final", -3))
+	storetest.View(t, s, func(tx *store.Tx) error {
+		raw, err := tx.RawKey("balls", storetest.Ball("final", -3))
 		if !bytes.Equal(raw, want) || !bytes.Equal(raw, r.calls[0][0].RawKey) {
 			t.Errorf("raw %x, told %x, want %x", raw, r.calls[0][0].RawKey, want)
 		}
 		key, err2 := tx.KeyOf("balls", raw)
-		wantItem(t, "key", key, ball("final", -3))
+		storetest.WantItem(t, "key", key, storetest.Ball("final", -3))
 		_, err3 := tx.KeyOf("balls", []byte{1, 2})
 		if !fault.Is(err3, fault.Damaged) {
 			t.Errorf("no key: %v", err3)
 		}
-		_, err4 := tx.RawKey("balls", item("match", "final"))
-		wantFault(t, err4, fault.Invalid, "validation")
+		_, err4 := tx.RawKey("balls", storetest.Item("match", "final"))
+		storetest.WantFault(t, err4, fault.Invalid, "validation")
 		return errors.Join(err, err2)
 	})
 }
@@ -444,17 +444,17 @@ func TestLockOf(t *testing.T) {
 		of   attr.Item
 		want string
 	}{
-		"none":              {"", item("match", "final"), ""},
-		"no attribute":      {"orchestrator", item("match", "final"), "orchestrator"},
-		"a string":          {"match:{match}", item("match", "final"), "match:final"},
-		"a number":          {"ball:{ball}", ball("final", 7), "ball:7"},
-		"two":               {"{match}/{ball}!", ball("final", 7), "final/7!"},
-		"absent":            {"match:{match}", item("ball", 1), ""},
+		"none":              {"", storetest.Item("match", "final"), ""},
+		"no attribute":      {"orchestrator", storetest.Item("match", "final"), "orchestrator"},
+		"a string":          {"match:{match}", storetest.Item("match", "final"), "match:final"},
+		"a number":          {"ball:{ball}", storetest.Ball("final", 7), "ball:7"},
+		"two":               {"{match}/{ball}!", storetest.Ball("final", 7), "final/7!"},
+		"absent":            {"match:{match}", storetest.Item("ball", 1), ""},
 		"neither":           {"match:{match}", attr.Item{"match": attr.Bool(true)}, ""},
-		"braces in a value": {"match:{match}", item("match", "{ball}"), "match:{ball}"},
+		"braces in a value": {"match:{match}", storetest.Item("match", "{ball}"), "match:{ball}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := balls()
+			spec := storetest.Balls()
 			spec.Lock = c.lock
 			if got := spec.LockOf(c.of); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
@@ -462,9 +462,9 @@ func TestLockOf(t *testing.T) {
 		})
 	}
 	for _, wrong := range []string{"match:{", "match:{}", "match:{a", "match}", "a{b{c}}", "}{", "{a}}"} {
-		spec := balls()
+		spec := storetest.Balls()
 		spec.Lock = wrong
-		wantFault(t, storetest.Open(t).Define(t.Context(), spec), fault.Invalid, "validation")
+		storetest.WantFault(t, storetest.Open(t).Define(t.Context(), spec), fault.Invalid, "validation")
 	}
 }
 
@@ -472,7 +472,7 @@ func TestLockOf(t *testing.T) {
 func TestLockIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	for _, lock := range []string{"", "match:{match}", "other", ""} {
-		spec := balls()
+		spec := storetest.Balls()
 		spec.Lock = lock
 		s, err := store.Open(path, store.Options{NoSync: true})
 		if err == nil {
