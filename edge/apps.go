@@ -5,6 +5,7 @@ import (
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
+	"github.com/touchline/touchline/edge/pickem/pickemapp"
 	"github.com/touchline/touchline/edge/scorekeeper/scorekeeperapp"
 	"github.com/touchline/touchline/internal/cli"
 )
@@ -15,6 +16,7 @@ func applications() []*app.App {
 	return []*app.App{
 		cricketapp.New(),
 		scorekeeperapp.New(),
+		pickemapp.New(),
 	}
 }
 

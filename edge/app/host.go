@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -45,4 +46,6 @@ type Sync interface {
 	Ensure(ctx context.Context, table string, keys ...attr.Item) error
 	// Proved reports what became of the write of a journal record.
 	Proved(ctx context.Context, seq uint64) (replica.Proof, error)
+	// Skew is what the cloud's clock is ahead of this machine's, as its last answers say.
+	Skew() time.Duration
 }

@@ -155,7 +155,7 @@ type arrow struct {
 var (
 	appNames    = []string{"edge/cricket", "edge/threefc", "edge/hacktracker", "edge/scorekeeper", "edge/pickem"}
 	appAPIs     = []string{"httpapi/threefc", "httpapi/hacktracker", "httpapi/scorekeeper", "httpapi/pickem"}
-	appBuilders = []string{"edge/cricket/cricketapp", "edge/scorekeeper/scorekeeperapp"}
+	appBuilders = []string{"edge/cricket/cricketapp", "edge/scorekeeper/scorekeeperapp", "edge/pickem/pickemapp"}
 	forTests    = []string{"store/storetest/...", "internal/testrig/..."}
 	programs    = []string{"internal/tools/...", "internal/archtest"}
 )

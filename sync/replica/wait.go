@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -151,6 +152,9 @@ func (r *Replica) verdict(ctx context.Context, first, last uint64) error {
 	}
 	return err
 }
+
+// Skew is what the cloud's clock is ahead of this machine's, as its last answers say; zero before the first.
+func (r *Replica) Skew() time.Duration { return r.cloud.Skew() }
 
 // Proved returns what is known of the entry of one journal record. A record that sent nothing is applied. A quarantined
 // entry is refused until an operator lets it go.

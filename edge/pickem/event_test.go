@@ -1,0 +1,133 @@
+package pickem
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// The rows of the original's own example, with the event's key in each of the three ways in which it is printed, are served by each of
+// its five access patterns.
+func TestSeedsTable(t *testing.T) {
+	for _, id := range []string{"2024-03-03#aew-revolution", "2024-03-03-aew-revolution", "2023-03-03-aew-revolution"} {
+		r := newRig(t)
+		for row := range strings.SplitSeq(strings.ReplaceAll(seedRows, "EVENTID", id), "\n") {
+			item, err := attr.ParseJSON([]byte(row))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.must(func(tx *store.Tx) error { _, err := tx.Put(store.PutItem{Table: tableName, Item: item}); return err })
+		}
+		events := read(r, func(tx *store.Tx) ([]Listed, error) { all, _, err := r.Events(tx, "sam", 20, nil); return all, err })
+		if len(events) != 1 || events[0].ID != id || events[0].State != Scored || events[0].Date != "2024-03-03" || events[0].Picked != "1 of 1" {
+			t.Errorf("events: %+v", events)
+		}
+		st := read(r, func(tx *store.Tx) ([]Standing, error) { return r.Standings(tx, "2024") })
+		if len(st) != 1 || st[0] != (Standing{1, "sam", "Sam Hogarth", 140, 10, 1}) {
+			t.Errorf("standings: %+v", st)
+		}
+		c := read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, id, "sam") })
+		if len(c.Matches) != 1 || c.Matches[0].Result != (Result{true, 1}) || !c.Matches[0].Preshow || len(c.Predictions) != 1 || c.Predictions[0].Points != 140 {
+			t.Errorf("event: %+v", c)
+		}
+		if other := read(r, func(tx *store.Tx) (Card, error) { return r.load(tx, id, "max") }); len(other.all) != 0 || len(other.Matches) != 1 {
+			t.Errorf("the event for another user: %+v", other)
+		}
+		p := read(r, func(tx *store.Tx) (Profile, error) { return r.Profile(tx, "sam", "max") })
+		if p.Name != "Sam Hogarth" || p.Standings["2024"].Points != 140 || len(p.Events) != 1 {
+			t.Errorf("the user: %+v", p)
+		}
+	}
+}
+
+const seedRows = `{"PK":{"S":"USER#sam"},"SK":{"S":"USER"},"type":{"S":"user"},"name":{"S":"Sam Hogarth"}}
+{"PK":{"S":"USER#sam"},"SK":{"S":"STANDINGS#2024"},"type":{"S":"standings"},"GSI_PK":{"S":"STANDINGS#2024"},"GSI_SK":{"S":"SCORE#00140#sam"},"belongsto":{"S":"USER#sam"},"eplayed":{"N":"1"},"mcorrect":{"N":"10"},"points":{"N":"140"}}
+{"PK":{"S":"USER#sam"},"SK":{"S":"EVENT#EVENTID"},"type":{"S":"prediction"},"GSI_PK":{"S":"EVENT#EVENTID"},"GSI_SK":{"S":"SCORE#140#sam"},"belongsto":{"S":"USER#sam"},"mcorrect":{"N":"10"},"points":{"N":"140"},"predictions":{"M":{"03973653-e1f9-4262-86d5-02cbfd2cf962":{"N":"1"}}}}
+{"PK":{"S":"EVENT"},"SK":{"S":"EVENT#EVENTID"},"type":{"S":"event"},"GSI_PK":{"S":"EVENT#EVENTID"},"GSI_SK":{"S":"EVENT"},"date":{"S":"2024/03/03"},"name":{"S":"AEW Revolution"},"state":{"S":"scored"}}
+{"PK":{"S":"EVENT#EVENTID"},"SK":{"S":"MATCH#03973653-e1f9-4262-86d5-02cbfd2cf962"},"type":{"S":"match"},"GSI_PK":{"S":"EVENT#EVENTID"},"GSI_SK":{"S":"MATCH#01"},"id":{"S":"03973653-e1f9-4262-86d5-02cbfd2cf962"},"championships":{"L":[]},"name":{"S":"Tag Team"},"points":{"N":"5"},"preshow":{"BOOL":true},"result":{"N":"1"},"teams":{"L":[{"M":{"members":{"L":[{"S":"Sting"},{"S":"Darby Allin"}]},"champion":{"BOOL":true}}},{"M":{"members":{"L":[{"S":"Matthew Jackson"}]},"name":{"S":"The Young Bucks"}}}]}}`
+
+// Another order keeps picks; other teams are another match, and the picker is told; a match that is gone leaves no hole.
+func TestCardChanges(t *testing.T) {
+	r := newRig(t)
+	id, m := r.card("2024-03-03", []int{1, 2, 3}, "sam")
+	for _, match := range m {
+		r.picks("sam", id, match, 1)
+	}
+	var changed Match
+	r.must(func(tx *store.Tx) error {
+		if _, err := r.Order(tx, id, []string{m[2], m[0], m[1]}); err != nil {
+			return err
+		}
+		if err := r.DeleteMatch(tx, id, m[0]); err != nil {
+			return err
+		}
+		if _, err := r.ChangeMatch(tx, id, m[2], func(m *Match) { m.Points, m.Name = 7, "Main" }); err != nil {
+			return err
+		}
+		var err error
+		changed, err = r.ChangeMatch(tx, id, m[1], func(m *Match) { m.Teams = []Team{{Members: []string{"A"}}, {Members: []string{"X"}}} })
+		return err
+	})
+	c := read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, id, "sam") })
+	if len(c.Matches) != 2 || c.Matches[0].ID != m[2] || c.Matches[0].place != "MATCH#01" || c.Matches[1].ID != changed.ID || c.Matches[1].place != "MATCH#02" {
+		t.Errorf("%+v", c.Matches)
+	}
+	if changed.ID == m[1] || len(c.Dropped) != 1 || c.Dropped[0] != "Match 2" || c.Mine.Picks[m[2]] != 1 {
+		t.Errorf("dropped %v, picks %v", c.Dropped, c.Mine.Picks)
+	}
+	// do I still need to pick? yes, one
+	if all := read(r, func(tx *store.Tx) ([]Listed, error) { all, _, err := r.Events(tx, "sam", 20, nil); return all, err }); all[0].Picked != "1 of 2" {
+		t.Errorf("picked %s", all[0].Picked)
+	}
+	r.picks("sam", id, changed.ID, 0)
+	if c := read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, id, "sam") }); c.Dropped != nil {
+		t.Errorf("picked again, dropped %v", c.Dropped)
+	}
+}
+
+// A card is worth three digits at most.
+func TestPointsAreBounded(t *testing.T) {
+	r := newRig(t)
+	id, _ := r.card("2024-03-03", []int{100, 100, 100, 100, 100, 100, 100, 100, 100})
+	add := func(points int) error {
+		return r.try(func(tx *store.Tx) error {
+			_, err := r.AddMatch(tx, id, Match{Name: "x", Points: points, Teams: []Team{{Members: []string{"A"}}, {Members: []string{"B"}}}})
+			return err
+		})
+	}
+	if add(100) == nil || add(0) == nil || add(99) != nil || add(1) == nil {
+		t.Error("a card of 999 points is the most")
+	}
+}
+
+func TestEventID(t *testing.T) {
+	for name, want := range map[string]string{
+		"AEW Revolution": "2024-03-03-aew-revolution", " A & B!": "2024-03-03-a-b", "日本": "2024-03-03-event",
+		strings.Repeat("x", 70): "2024-03-03-" + strings.Repeat("x", 60), strings.Repeat("y", 59) + " z": "2024-03-03-" + strings.Repeat("y", 59),
+	} {
+		if got := EventID("2024-03-03", name); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// Cards around today are read often, and everybody's predictions from two hours before a lock until the event is scored.
+func TestInterest(t *testing.T) {
+	r := newRig(t)
+	id, _ := r.card("2024-03-03", []int{5}, "sam")
+	for want, at := range map[string]time.Time{
+		"EVENT": start.AddDate(0, -2, 0), "EVENT EVENT#" + id: start.Add(-4 * time.Hour), "EVENT EVENT#" + id + " USER#sam": start.Add(-2 * time.Hour),
+	} {
+		r.now = at
+		var got []string
+		for _, v := range read(r, func(tx *store.Tx) ([]attr.Value, error) { return r.Interest(tx, nil) }) {
+			got = append(got, v.Str())
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%v: %v, want %s", at, got, want)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package pickem
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+const (
+	pkEvents = "EVENT"
+	skUser   = "USER"
+	gsiEvent = "EVENT"
+
+	prefixUser      = "USER#"
+	prefixEvent     = "EVENT#"
+	prefixMatch     = "MATCH#"
+	prefixScore     = "SCORE#"
+	prefixStandings = "STANDINGS#"
+)
+
+func key(pk, sk string) attr.Item { return attr.Item{"PK": attr.S(pk), "SK": attr.S(sk)} }
+
+func userKey(user string) attr.Item              { return key(prefixUser+user, skUser) }
+func eventKey(event string) attr.Item            { return key(pkEvents, prefixEvent+event) }
+func matchKey(event, match string) attr.Item     { return key(prefixEvent+event, prefixMatch+match) }
+func predictionKey(user, event string) attr.Item { return key(prefixUser+user, prefixEvent+event) }
+func standingsKey(user, year string) attr.Item   { return key(prefixUser+user, prefixStandings+year) }
+
+// Numbers in keys have leading zeros, since keys are sorted as text: without them 9 would come behind 10.
+func cardPlace(n int) string { return fmt.Sprintf("%s%02d", prefixMatch, n) }
+func eventScore(points int, user string) string {
+	return fmt.Sprintf("%s%03d#%s", prefixScore, points, user)
+}
+func standingScore(points int, user string) string {
+	return fmt.Sprintf("%s%05d#%s", prefixScore, points, user)
+}
+
+// Day is how dates are written in ids and in the API; rows have slashes.
+const Day = time.DateOnly
+
+const rowDay = "2006/01/02"
+
+var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+// maxSlug is the longest end of an event's id.
+const maxSlug = 60
+
+// EventID is the id of an event: its day, and its name in small letters.
+func EventID(day, name string) string {
+	slug := strings.Trim(notSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if len(slug) > maxSlug {
+		slug = strings.TrimRight(slug[:maxSlug], "-")
+	}
+	if slug == "" {
+		slug = "event"
+	}
+	return day + "-" + slug
+}
+
+// yearOf is the year whose standings an event counts for.
+func yearOf(event string) string {
+	if len(event) < 4 {
+		return event
+	}
+	return event[:4]
+}
+
+// IsUser reports whether a text can be a user's id: in keys a # parts it from what stands before it.
+func IsUser(text string) bool {
+	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r == '#' || r < ' ' })
+}
+
+// userOf is the user whose partition a key lies in; empty: it is another one.
+func userOf(k attr.Item) string {
+	user, ok := strings.CutPrefix(k["PK"].Str(), prefixUser)
+	if !ok {
+		return ""
+	}
+	return user
+}

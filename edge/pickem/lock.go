@@ -1,0 +1,90 @@
+package pickem
+
+import (
+	"context"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+const (
+	// lockSettles is how long after its lock an event gets the state that says so: picks that were taken in time reach the cloud first.
+	lockSettles = time.Minute
+	lockLooks   = time.Minute
+)
+
+// Run locks events when they are due, and ends scorings that a crash has cut off.
+func (s *Service) Run(ctx context.Context, c clock.Clock, failed func(error)) error {
+	for {
+		next, err := s.Maintain(ctx)
+		if err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+		if err := c.Wait(ctx, c.Now().Add(next), nil); err != nil {
+			return nil //nolint:nilerr // its cause is that the node stops
+		}
+	}
+}
+
+// Maintain does what is due, and returns when to look again: in a minute, or when the next event locks.
+func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) {
+	next = lockLooks
+	var unfinished []string
+	err = s.Store.Update(ctx, func(tx *store.Tx) error {
+		all, err := s.events(tx)
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			e := &all[i]
+			due := e.LockAt.Add(lockSettles).Sub(s.now(tx))
+			if e.State != Upcoming {
+				continue
+			}
+			if due > 0 {
+				next = min(next, due)
+			} else if err := s.lock(tx, e); err != nil {
+				return err
+			}
+		}
+		unfinished, err = s.Unfinished(tx)
+		return err
+	})
+	for _, event := range unfinished {
+		if _, err := s.Score(ctx, event); err != nil {
+			return next, err
+		}
+	}
+	return next, err
+}
+
+func (s *Service) lock(tx *store.Tx, e *Event) error {
+	err := s.setState(tx, e, "SET #s = :to", attr.Item{":to": attr.S(string(Broadcast))})
+	if err == nil {
+		s.locking(e.ID, tx.Seq())
+	}
+	return err
+}
+
+// SetState locks an event, or opens it again while its lock is to come.
+func (s *Service) SetState(tx *store.Tx, id string, to State) (Card, error) {
+	c, err := s.load(tx, id, everybody)
+	if err != nil || c.State == to {
+		return c, err
+	}
+	switch {
+	case c.State == Upcoming && to == Broadcast:
+		err = s.lock(tx, &c.Event)
+	case c.State == Broadcast && to == Upcoming && s.now(tx).Before(c.LockAt):
+		err = s.setState(tx, &c.Event, "SET #s = :to", attr.Item{":to": attr.S(string(to))})
+	case to == Scored:
+		return c, fault.New(fault.Conflict, "not_scored", "An event is scored by its results.")
+	default:
+		return c, fault.New(fault.Conflict, "state_backwards", "An event does not go from %s to %s.", c.State, to)
+	}
+	c.State = to
+	return c, err
+}

@@ -1,0 +1,208 @@
+package pickem
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// An event takes picks up to the minute an hour before its start, by the clock and by its state.
+func TestLock(t *testing.T) {
+	lock := start.Add(-time.Hour)
+	for _, c := range []struct {
+		name  string
+		now   time.Time
+		state State
+		open  bool
+	}{
+		{"a day before", lock.Add(-24 * time.Hour), Upcoming, true},
+		{"the last instant", lock.Add(-time.Millisecond), Upcoming, true},
+		{"at the lock", lock, Upcoming, false},
+		{"behind it", lock.Add(time.Hour), Upcoming, false},
+		{"locked by hand", lock.Add(-24 * time.Hour), Broadcast, false},
+	} {
+		r := newRig(t)
+		id, matches := r.card("2024-03-03", []int{5}, "sam")
+		r.now = c.now
+		r.must(func(tx *store.Tx) error { _, err := r.SetState(tx, id, c.state); return err })
+		if err := r.pick("sam", id, matches[0], 1); (err == nil) != c.open || err != nil && !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v, want open %t", c.name, err, c.open)
+		}
+	}
+}
+
+// The clock of a node is an hour late: by the cloud's clock, the pick comes after the lock. An hour early, it does not lock early.
+func TestPickAfterTheStartByAWrongClock(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		local, cloud time.Duration // from the lock
+		open         bool
+	}{
+		{"an hour late", -59 * time.Minute, 30 * time.Second, false},
+		{"an hour early", 59 * time.Minute, -time.Minute, true},
+	} {
+		r := newRig(t)
+		id, matches := r.card("2024-03-03", []int{5}, "sam")
+		r.now = start.Add(-time.Hour + c.local)
+		r.Skew = func() time.Duration { return c.cloud - c.local }
+		if err := r.pick("sam", id, matches[0], 1); (err == nil) != c.open {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if _, err := r.Maintain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		e := read(r, func(tx *store.Tx) (Card, error) { return r.load(tx, id, everybody) })
+		if e.State != Upcoming {
+			t.Errorf("%s: %s within the minute that the lock has to settle", c.name, e.State)
+		}
+	}
+}
+
+// On the night when the clocks go forward, an event at 20:00 in New York locks at 19:00 there, which is an hour earlier in UTC than a
+// day before.
+func TestDaylightSavingDoesNotCloseAnHourEarly(t *testing.T) {
+	for text, want := range map[string]string{
+		"2024-03-09T20:00:00-05:00": "2024-03-10T00:00:00Z",
+		"2024-03-10T20:00:00-04:00": "2024-03-10T23:00:00Z",
+		"2024-11-03T20:00:00-05:00": "2024-11-04T00:00:00Z",
+	} {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRig(t)
+		r.now = at.Add(-48 * time.Hour)
+		r.must(func(tx *store.Tx) error {
+			c, err := r.CreateEvent(tx, NewEvent{Date: text[:10], Name: "x", StartsAt: at})
+			if got := c.LockAt.Format(time.RFC3339); err == nil && got != want {
+				t.Errorf("%s locks at %s, want %s", text, got, want)
+			}
+			return err
+		})
+	}
+}
+
+// The state says so a minute after the lock, when what was picked in time has reached the cloud; others' picks show when the cloud
+// has confirmed it.
+func TestBroadcastIsWrittenAMinuteAfterTheLock(t *testing.T) {
+	r := newRig(t)
+	id, matches := r.card("2024-03-03", []int{5}, "sam", "max")
+	r.picks("sam", id, matches[0], 1)
+	settled := false
+	r.Settled = func(context.Context, uint64) (bool, error) { return settled, nil }
+	look := func(at time.Duration) (next time.Duration, c Card) {
+		r.now = start.Add(-time.Hour + at)
+		next, err := r.Maintain(t.Context())
+		if err == nil {
+			err = r.Settle(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next, read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, id, "max") })
+	}
+	if next, c := look(20 * time.Second); next != 40*time.Second || c.State != Upcoming || c.Predictions != nil {
+		t.Errorf("look again in %v, %s, %v", next, c.State, c.Predictions)
+	}
+	if _, c := look(time.Minute); c.State != Broadcast || c.Predictions != nil {
+		t.Errorf("not confirmed: %s, %v", c.State, c.Predictions)
+	}
+	settled = true
+	if _, c := look(2 * time.Minute); len(c.Predictions) != 1 {
+		t.Errorf("confirmed: %v", c.Predictions)
+	}
+}
+
+// A start that is moved earlier locks at once; moved later, the state route alone opens.
+func TestStartMoved(t *testing.T) {
+	r := newRig(t)
+	id, matches := r.card("2024-03-03", []int{5}, "sam")
+	move := func(at time.Time) error {
+		return r.try(func(tx *store.Tx) error { _, err := r.ChangeEvent(tx, id, NewEvent{StartsAt: at}); return err })
+	}
+	if err := move(start.Add(-24 * time.Hour).Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.pick("sam", id, matches[0], 1); !fault.Is(err, fault.Conflict) {
+		t.Errorf("moved earlier: %v", err)
+	}
+	r.must(func(tx *store.Tx) error { _, err := r.SetState(tx, id, Broadcast); return err })
+	if err := move(start); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a locked event is moved: %v", err)
+	}
+}
+
+// What the cloud refuses: a pick after the lock is told to its owner; two first rows are joined by match, the later pick counts; two
+// nodes' locks are one; of the rest a person is asked.
+func TestMerge(t *testing.T) {
+	row := func(at string, picks map[string]int) attr.Item {
+		all := attr.Item{}
+		for m, p := range picks {
+			all[m] = attr.Int(int64(p))
+		}
+		it := predictionKey("sam", event)
+		it["updatedAt"], it["predictions"] = attr.S(at), attr.M(all)
+		return it
+	}
+	r := newRig(t)
+	ask := func(k, base, view, remote attr.Item) ([]store.WriteItem, bool) {
+		return r.Merge(Refused{Key: k, Base: base, View: view, Remote: remote})
+	}
+	early, late := "2024-03-03T10:00:00.000Z", "2024-03-03T11:00:00.000Z"
+	ours, k := row(late, map[string]int{"m1": 1, "m2": 0}), predictionKey("sam", event)
+
+	for name, remote := range map[string]attr.Item{"the first pick": nil, "a change": row(early, map[string]int{"m1": 0})} {
+		w, ok := ask(k, remote, ours, remote)
+		if !ok || len(w) != 1 || w[0].Update.Update != "ADD notcounted :event" || !attr.EqualItems(w[0].Update.Key, userKey("sam")) {
+			t.Errorf("late, %s: %+v %t", name, w, ok)
+		}
+	}
+	r.card("2024-03-03", []int{5}, "sam")
+	w, _ := ask(k, nil, ours, nil)
+	r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: w}) })
+	if c := read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, event, "sam") }); !c.NotCounted {
+		t.Error("its owner is not told")
+	}
+
+	for _, c := range []struct {
+		name   string
+		remote attr.Item
+		want   map[string]int
+	}{
+		{"ours is later", row(early, map[string]int{"m1": 0, "m3": 1}), map[string]int{"m1": 1, "m2": 0}},
+		{"theirs is later", row(late+"Z", map[string]int{"m1": 0}), map[string]int{"m2": 0}},
+		{"nothing to add", row(late, map[string]int{"m1": 1, "m2": 0}), nil},
+	} {
+		w, ok := ask(k, nil, ours, c.remote)
+		got := map[string]int{}
+		if len(w) == 2 {
+			u := w[1].Update
+			for short, m := range u.Names {
+				got[m] = number(u.Values[":p"+short[2:]])
+			}
+		}
+		if !ok || len(got) != len(c.want) || w != nil && w[0].Check == nil {
+			t.Errorf("%s: %v %t, want %v", c.name, got, ok, c.want)
+		}
+		for m, p := range c.want {
+			if got[m] != p {
+				t.Errorf("%s: %s is %d, want %d", c.name, m, got[m], p)
+			}
+		}
+	}
+
+	state := func(s State) attr.Item { e := Event{ID: event, State: s}; return e.row() }
+	if w, ok := ask(eventKey(event), state(Upcoming), state(Broadcast), state(Broadcast)); w != nil || !ok {
+		t.Errorf("two locks: %+v %t", w, ok)
+	}
+	if _, ok := ask(eventKey(event), state(Broadcast), state(Upcoming), state(Scored)); ok {
+		t.Error("two states are decided")
+	}
+	if _, ok := ask(userKey("sam"), nil, userKey("sam"), userKey("sam")); ok {
+		t.Error("two users are decided")
+	}
+}

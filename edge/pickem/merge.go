@@ -1,0 +1,57 @@
+package pickem
+
+import (
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Refused is a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it; nil: no item.
+type Refused struct{ Key, Base, View, Remote attr.Item }
+
+// Merge answers for picks that the cloud has refused, and for an event that two nodes have locked. Of everything else a person is asked.
+//
+//	first row here, another node's in the cloud    picks by match, of one match the later one
+//	a row that the cloud does not have as such     the event was locked: not counted, and the owner is told
+func (s *Service) Merge(it Refused) (writes []store.WriteItem, ok bool) {
+	event, isEvent := strings.CutPrefix(it.Key["SK"].Str(), prefixEvent)
+	if !isEvent {
+		return nil, false
+	}
+	user := userOf(it.Key)
+	switch {
+	case user == "":
+		return nil, it.Remote != nil && it.View != nil && it.Remote["state"].Equal(it.View["state"])
+	case it.Base == nil && it.Remote != nil && it.View != nil:
+		return s.joined(user, event, &it)
+	}
+	notCounted, err := attr.SS(event)
+	if err != nil {
+		return nil, false
+	}
+	return []store.WriteItem{{Update: &store.UpdateItem{
+		Table: s.Table, Key: userKey(user), Condition: "attribute_exists(PK)", Update: "ADD notcounted :event",
+		Params: expr.Params{Values: attr.Item{":event": notCounted}},
+	}}}, true
+}
+
+// joined adds the picks of a first row to that of another node.
+func (s *Service) joined(user, event string, it *Refused) (writes []store.WriteItem, ok bool) {
+	ours, theirs := predictionOf(it.View), predictionOf(it.Remote)
+	later := it.View["updatedAt"].Str() > it.Remote["updatedAt"].Str()
+	picks := map[string]*int{}
+	for match, pick := range ours.Picks {
+		if other, there := theirs.Picks[match]; !there || later && other != pick {
+			picks[match] = &pick
+		}
+	}
+	if len(picks) == 0 {
+		return nil, true
+	}
+	at, _ := time.Parse(stamp, max(it.View["updatedAt"].Str(), it.Remote["updatedAt"].Str()))
+	write := s.change(user, event, picks, at)
+	return []store.WriteItem{s.isOpen(event), write}, true
+}

@@ -1,0 +1,94 @@
+// Package pickemapp builds the league of predictions for a node: it joins rules and routes into one app.App.
+package pickemapp
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/pickem"
+	httppickem "github.com/touchline/touchline/httpapi/pickem"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/conflict"
+)
+
+const name = "pickem"
+
+// Settings are the section pickem of the configuration.
+type Settings struct {
+	Mount string `koanf:"mount"` // path that its routes lie under
+	Table string `koanf:"table"` // in the store and in the cloud, without cloud.prefix
+	Index string `koanf:"index"` // of the table
+}
+
+// Path implements app.Settings.
+func (s *Settings) Path() string { return s.Mount }
+
+var tableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,200}$`)
+
+// Problems implements app.Settings.
+func (s *Settings) Problems() (out []app.Problem) {
+	if p := app.MountProblem(name, s.Mount); p != "" {
+		out = append(out, app.Problem{Key: "mount", Text: p})
+	}
+	for key, v := range map[string]string{"index": s.Index, "table": s.Table} {
+		if !tableName.MatchString(v) {
+			out = append(out, app.Problem{Key: key, Text: "must be a name of 3 to 200 letters, digits, and _.-"})
+		}
+	}
+	return out
+}
+
+// New is the application with its default settings.
+func New() *app.App {
+	s := &Settings{Mount: "/pickem", Table: "pickem-prod", Index: "GSI"}
+	return &app.App{
+		Name: name, Title: "Pick'Em", Settings: s,
+		Schema: func() migrations.Schema {
+			return migrations.Schema{Tables: []store.TableSpec{pickem.Table(s.Table, s.Index)}}
+		},
+		Cloud: func() app.Cloud {
+			rules := &pickem.Service{Table: s.Table, Index: s.Index}
+			return app.Cloud{
+				Reads: []app.Read{
+					{Table: s.Table, Every: app.Slow, Partitions: rules.Interest},
+					{Table: s.Table, Every: app.Seldom},
+				},
+				Merge: map[string]conflict.MergeFunc{s.Table: merge(rules)},
+			}
+		},
+		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
+	}
+}
+
+func open(s *Settings, h *app.Host) (*app.Instance, error) {
+	service := &pickem.Service{Store: h.Store, Table: s.Table, Index: s.Index}
+	c := httppickem.Config{Service: service}
+	if h.Sync != nil {
+		c.Ensure, service.Skew = h.Sync.Ensure, h.Sync.Skew
+		service.Settled = func(ctx context.Context, seq uint64) (bool, error) {
+			proof, err := h.Sync.Proved(ctx, seq)
+			return proof != replica.ProofPending, err
+		}
+	}
+	failed := func(err error) { h.Log.Error("an event was not locked or scored", "app", name, "err", err) }
+	return &app.Instance{
+		API: httppickem.New(c), Started: []any{"table", s.Table},
+		Loops: []func(ctx context.Context) error{
+			func(ctx context.Context) error { return service.Run(ctx, h.Clock, failed) },
+		},
+	}, nil
+}
+
+// merge answers for one write; of a transaction of several a person is asked.
+func merge(rules *pickem.Service) conflict.MergeFunc {
+	return func(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
+		if len(c.Entries) != 1 {
+			return nil, false
+		}
+		it := &c.Items[0]
+		return rules.Merge(pickem.Refused{Key: c.Entries[0].Key, Base: it.Base, View: it.View, Remote: it.Remote})
+	}
+}

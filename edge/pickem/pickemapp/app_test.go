@@ -1,0 +1,20 @@
+package pickemapp
+
+import "testing"
+
+func TestSettings(t *testing.T) {
+	for want, s := range map[string]Settings{
+		"":      {Mount: "/pickem", Table: "pickem-dev", Index: "GSI"},
+		"mount": {Mount: "pickem", Table: "pickem-dev", Index: "GSI"},
+		"table": {Mount: "/", Table: "a b", Index: "GSI"},
+		"index": {Mount: "/", Table: "pickem-dev"},
+	} {
+		var keys []string
+		for _, p := range s.Problems() {
+			keys = append(keys, p.Key)
+		}
+		if got := append(keys, "")[0]; got != want || len(keys) > 1 {
+			t.Errorf("%+v: problems with %v, want %q", s, keys, want)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package pickem
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+func locked() error {
+	return fault.New(fault.Conflict, "event_locked", "The event takes no more predictions.")
+}
+
+// Predict keeps picks of a user: of each match named the index of a team, or nil to take the pick back. The others stay, so two devices
+// do not erase each other's picks. It holds only if the event is open when it reaches the cloud.
+func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*int) (Card, error) {
+	c, err := s.load(tx, event, user)
+	if err != nil {
+		return c, err
+	}
+	if c.Locked(s.now(tx)) {
+		return c, locked()
+	}
+	for id, pick := range picks {
+		m := c.match(id)
+		if m == nil {
+			return c, fault.New(fault.Invalid, "unknown_match", "There is no match %s in this event.", id)
+		}
+		if pick != nil && (*pick < 0 || *pick >= len(m.Teams)) {
+			return c, fault.New(fault.Invalid, "bad_team", "The match %s has no team %d.", m.Name, *pick)
+		}
+	}
+	if len(picks) == 0 {
+		return c, nil
+	}
+	write := s.first(user, event, picks, s.now(tx))
+	if len(c.all) > 0 {
+		write = s.change(user, event, picks, s.now(tx))
+	}
+	if err := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{s.isOpen(event), write}}); err != nil {
+		return c, err
+	}
+	return s.load(tx, event, user)
+}
+
+// isOpen is the check that an event takes picks, where it counts: in the cloud.
+func (s *Service) isOpen(event string) store.WriteItem {
+	return store.WriteItem{Check: &store.ConditionCheck{
+		Table: s.Table, Key: eventKey(event), Condition: "#s = :upcoming",
+		Params: expr.Params{Names: map[string]string{"#s": "state"}, Values: attr.Item{":upcoming": attr.S(string(Upcoming))}},
+	}}
+}
+
+// stamp is how instants of picks are written in rows: of one length, so that they compare as text.
+const stamp = "2006-01-02T15:04:05.000Z"
+
+// first is a user's first row of an event.
+func (s *Service) first(user, event string, picks map[string]*int, now time.Time) store.WriteItem {
+	it, all := predictionKey(user, event), attr.Item{}
+	for id, pick := range picks {
+		if pick != nil {
+			all[id] = attr.Int(int64(*pick))
+		}
+	}
+	it["type"], it["belongsto"] = attr.S("prediction"), attr.S(prefixUser+user)
+	it["GSI_PK"], it["GSI_SK"] = attr.S(prefixEvent+event), attr.S(eventScore(0, user))
+	it["predictions"], it["mcorrect"], it["points"] = attr.M(all), attr.Int(0), attr.Int(0)
+	it["updatedAt"] = attr.S(now.UTC().Format(stamp))
+	return store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: it, Condition: "attribute_not_exists(PK)"}}
+}
+
+// change is a change of picks in a row that is there: of each match by itself.
+func (s *Service) change(user, event string, picks map[string]*int, now time.Time) store.WriteItem {
+	u := &store.UpdateItem{
+		Table: s.Table, Key: predictionKey(user, event), Condition: "attribute_exists(PK)", Update: "SET updatedAt = :at",
+		Params: expr.Params{Names: map[string]string{}, Values: attr.Item{":at": attr.S(now.UTC().Format(stamp))}},
+	}
+	var remove string
+	for i, id := range slices.Sorted(maps.Keys(picks)) {
+		n := strconv.Itoa(i)
+		u.Names["#m"+n] = id
+		if pick := picks[id]; pick != nil {
+			u.Update += ", predictions.#m" + n + " = :p" + n
+			u.Values[":p"+n] = attr.Int(int64(*pick))
+			continue
+		}
+		if remove == "" {
+			remove = " REMOVE predictions.#m" + n
+			continue
+		}
+		remove += ", predictions.#m" + n
+	}
+	u.Update += remove
+	return store.WriteItem{Update: u}
+}

@@ -1,0 +1,146 @@
+package pickem
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+const (
+	tableName = "pickem-test"
+	event     = "2024-03-03-aew-revolution"
+)
+
+var start = time.Date(2024, 3, 4, 1, 0, 0, 0, time.UTC)
+
+// rig is a service over a store, with a clock that the test moves.
+type rig struct {
+	*Service
+	t   *testing.T
+	now time.Time
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, now: start.Add(-24 * time.Hour)}
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, Table(tableName, "GSI"))
+	r.Service = &Service{Store: s, Table: tableName, Index: "GSI"}
+	return r
+}
+
+func (r *rig) try(do func(tx *store.Tx) error) error { return r.Store.Update(r.t.Context(), do) }
+
+func (r *rig) must(do func(tx *store.Tx) error) {
+	r.t.Helper()
+	if err := r.try(do); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func read[T any](r *rig, do func(tx *store.Tx) (T, error)) (v T) {
+	r.t.Helper()
+	if err := r.Store.View(r.t.Context(), func(tx *store.Tx) (err error) {
+		v, err = do(tx)
+		return err
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+	return v
+}
+
+// card makes an event with a match for each number of points, and users; it returns the ids of the matches.
+func (r *rig) card(date string, points []int, users ...string) (id string, matches []string) {
+	r.t.Helper()
+	day, err := time.Parse(Day, date)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.must(func(tx *store.Tx) error {
+		c, err := r.CreateEvent(tx, NewEvent{Date: date, Name: "AEW Revolution", StartsAt: day.Add(25 * time.Hour)})
+		id = c.ID
+		for i := 0; err == nil && i < len(points); i++ {
+			var m Match
+			m, err = r.AddMatch(tx, id, Match{Name: fmt.Sprint("Match ", i+1), Points: points[i], Teams: []Team{{Members: []string{"A"}}, {Members: []string{"B"}}}})
+			matches = append(matches, m.ID)
+		}
+		for _, u := range users {
+			if err == nil {
+				_, err = r.Invite(tx, u, u)
+			}
+		}
+		return err
+	})
+	return id, matches
+}
+
+func (r *rig) pick(user, event, match string, team int) error {
+	return r.try(func(tx *store.Tx) error {
+		_, err := r.Predict(tx, user, event, map[string]*int{match: &team})
+		return err
+	})
+}
+
+func (r *rig) picks(user, event, match string, team int) {
+	r.t.Helper()
+	if err := r.pick(user, event, match, team); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// results locks an event and sets who has won, in the order of the card.
+func (r *rig) results(event string, teams ...int) {
+	r.t.Helper()
+	r.must(func(tx *store.Tx) error {
+		c, err := r.SetState(tx, event, Broadcast)
+		if c.State == Scored {
+			err = nil
+		}
+		by := map[string]int{}
+		for i, team := range teams {
+			by[c.Matches[i].ID] = team
+		}
+		if err == nil {
+			_, err = r.SetResults(tx, event, by)
+		}
+		return err
+	})
+}
+
+func (r *rig) score(event string) {
+	r.t.Helper()
+	if _, err := r.Score(r.t.Context(), event); err != nil {
+		r.t.Fatal(err)
+	}
+	r.recounted(yearOf(event))
+}
+
+// recounted compares the standings' rows and the predictions' points with what picks and results come to.
+func (r *rig) recounted(year string) {
+	r.t.Helper()
+	want := read(r, func(tx *store.Tx) (map[string]*Standing, error) { return r.recount(tx, year) })
+	got := read(r, func(tx *store.Tx) ([]Standing, error) { return r.Standings(tx, year) })
+	for i := range got {
+		st := got[i]
+		st.Rank, st.Name = 0, ""
+		if w := want[st.User]; w == nil || *w != st {
+			r.t.Errorf("standing %+v, a recount says %+v", st, w)
+		}
+		if i > 0 && got[i-1].Points < st.Points {
+			r.t.Errorf("%s stands behind %s", st.User, got[i-1].User)
+		}
+	}
+	if len(got) != len(want) {
+		r.t.Errorf("%d standings, a recount says %d", len(got), len(want))
+	}
+}
+
+// item is a row as it is stored.
+func (r *rig) item(k attr.Item) attr.Item {
+	r.t.Helper()
+	return read(r, func(tx *store.Tx) (attr.Item, error) { return tx.Get(tableName, k) })
+}

@@ -1,0 +1,176 @@
+package pickem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/store"
+)
+
+// One, and the numbers around a batch, and many users are scored whole, and again without a write.
+func TestScoreForManyUsers(t *testing.T) {
+	for _, n := range []int{1, 44, 45, 46, 300} {
+		r := newRig(t)
+		var users []string
+		for i := range n {
+			users = append(users, fmt.Sprintf("u%03d", i))
+		}
+		id, matches := r.card("2024-03-03", []int{5, 25}, users...)
+		for i, u := range users {
+			r.picks(u, id, matches[i%2], 1)
+		}
+		r.results(id, 1, 1)
+		out, err := r.Score(t.Context(), id)
+		if err != nil || out.Predictions != n || out.Standings != n {
+			t.Fatalf("%d users: %+v, %v", n, out, err)
+		}
+		r.recounted("2024")
+		if again, err := r.Score(t.Context(), id); err != nil || again.Predictions+again.Standings != 0 {
+			t.Errorf("%d users, again: %+v, %v", n, again, err)
+		}
+	}
+}
+
+// A scoring that is cut off behind any of its transactions is ended by the next look, with the same rows.
+func TestScoreSurvivesACrashBehindEachStep(t *testing.T) {
+	for steps := 0; ; steps++ {
+		r := newRig(t)
+		var users []string
+		for i := range 100 {
+			users = append(users, fmt.Sprintf("u%03d", i))
+		}
+		id, matches := r.card("2024-03-03", []int{5}, users...)
+		for _, u := range users {
+			r.picks(u, id, matches[0], 1)
+		}
+		r.results(id, 1)
+		_, err := r.Score(&dying{Context: t.Context(), left: steps}, id)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		done := err == nil
+		before := read(r, func(tx *store.Tx) (Card, error) { return r.load(tx, id, everybody) })
+		if _, err := r.Maintain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if c := read(r, func(tx *store.Tx) (Card, error) { return r.load(tx, id, everybody) }); before.scoring && (c.State != Scored || c.scoring) {
+			t.Fatalf("cut off behind %d steps it is %s", steps, c.State)
+		}
+		r.score(id)
+		if got := read(r, func(tx *store.Tx) ([]Standing, error) { return r.Standings(tx, "2024") }); len(got) != 100 || got[99].Points != 5 || got[99].Rank != 1 {
+			t.Fatalf("cut off behind %d steps: %d standings", steps, len(got))
+		}
+		if done {
+			if steps < 8 {
+				t.Errorf("100 users took %d steps", steps)
+			}
+			return
+		}
+	}
+}
+
+// dying is a context that ends after so many looks at it.
+type dying struct {
+	context.Context //nolint:containedctx // it is one
+	left            int
+}
+
+func (d *dying) Err() error {
+	if d.left--; d.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// The example of the original: ten right, 140 points, and its keys.
+func TestSeedsExample(t *testing.T) {
+	r := newRig(t)
+	points := []int{5, 5, 10, 10, 10, 20, 10, 20, 25, 25, 25}
+	id, matches := r.card("2024-03-03", points, "sam")
+	results := make([]int, len(points))
+	for i, m := range matches {
+		r.picks("sam", id, m, 0)
+		if i == 8 {
+			results[i] = 1
+		}
+	}
+	r.results(id, results...)
+	r.score(id)
+	p, st := r.item(predictionKey("sam", id)), r.item(standingsKey("sam", "2024"))
+	if p["GSI_SK"].Str() != "SCORE#140#sam" || number(p["mcorrect"]) != 10 || p["belongsto"].Str() != "USER#sam" || p["GSI_PK"].Str() != "EVENT#"+id {
+		t.Errorf("the prediction: %v", p)
+	}
+	if st["GSI_SK"].Str() != "SCORE#00140#sam" || number(st["points"]) != 140 || number(st["eplayed"]) != 1 || st["GSI_PK"].Str() != "STANDINGS#2024" {
+		t.Errorf("the standing: %v", st)
+	}
+}
+
+// Whatever is picked, whatever the results are and however they are corrected, rows of points and standings are what a recount says;
+// no contest is nobody's point.
+func TestStandingsAreARecount(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newRig(t)
+		users := []string{"a", "b", "c", "d"}
+		first, m1 := r.card("2024-03-03", []int{9, 10, 100}, users...)
+		second, m2 := r.card("2024-05-05", []int{99, 1})
+		for id, matches := range map[string][]string{first: m1, second: m2} {
+			for _, m := range matches {
+				for _, u := range users {
+					if pick := rapid.IntRange(-1, 1).Draw(rt, "pick"); pick >= 0 {
+						r.picks(u, id, m, pick)
+					}
+				}
+			}
+		}
+		for range rapid.IntRange(1, 4).Draw(rt, "scorings") {
+			id, n := first, len(m1)
+			if rapid.Bool().Draw(rt, "second") {
+				id, n = second, len(m2)
+			}
+			r.results(id, rapid.SliceOfN(rapid.IntRange(NoContest, 1), n, n).Draw(rt, "results")...)
+			r.score(id)
+		}
+	})
+}
+
+// Points of one to three digits stand in the order of their numbers, and equal points share a rank.
+func TestRanksAreByNumber(t *testing.T) {
+	r := newRig(t)
+	id, matches := r.card("2024-03-03", []int{9, 1, 90}, "nine", "ten", "hundred", "ninetynine", "tie")
+	for user, teams := range map[string][3]int{"nine": {1, 0, 0}, "ten": {1, 1, 0}, "hundred": {1, 1, 1}, "ninetynine": {1, 0, 1}, "tie": {1, 0, 0}} {
+		for i, team := range teams {
+			r.picks(user, id, matches[i], team)
+		}
+	}
+	r.results(id, 1, 1, 1)
+	r.score(id)
+	var got []string
+	for _, p := range read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, id, "nine") }).Predictions {
+		got = append(got, fmt.Sprint(p.Rank, " ", p.User))
+	}
+	if want := []string{"1 hundred", "2 ninetynine", "3 ten", "4 nine", "4 tie"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// Who joins late has the standings of what they have played, and no more.
+func TestLateJoiner(t *testing.T) {
+	r := newRig(t)
+	first, m1 := r.card("2024-03-03", []int{5}, "sam")
+	r.picks("sam", first, m1[0], 1)
+	r.results(first, 1)
+	r.score(first)
+	second, m2 := r.card("2024-05-05", []int{25}, "late")
+	r.picks("late", second, m2[0], 1)
+	r.results(second, 1)
+	r.score(second)
+	got := read(r, func(tx *store.Tx) ([]Standing, error) { return r.Standings(tx, "2024") })
+	if len(got) != 2 || got[0] != (Standing{1, "late", "late", 25, 1, 1}) || got[1] != (Standing{2, "sam", "sam", 5, 1, 1}) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,210 @@
+package pickem
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Service is the league over a table. It is safe for concurrent use.
+type Service struct {
+	Store        *store.Store
+	Table, Index string
+	// Settled reports whether the cloud has answered for the write of a journal record; nil: the node has no cloud.
+	Settled func(ctx context.Context, seq uint64) (bool, error)
+	// Skew is what the cloud's clock is ahead of this machine's; nil: nobody knows.
+	Skew func() time.Duration
+
+	mu      sync.Mutex
+	unsaved map[string]uint64 // locks of events that the cloud has not confirmed, by event: the record
+}
+
+// now is the time by which events lock: the cloud's, as far as it is known.
+func (s *Service) now(tx *store.Tx) time.Time {
+	if s.Skew == nil {
+		return tx.Now()
+	}
+	return tx.Now().Add(s.Skew())
+}
+
+// Card is an event with its matches in their order, and with predictions: those that the reader may see.
+type Card struct {
+	Event
+	Matches     []Match      `json:"matches"`
+	Mine        *Prediction  `json:"prediction"`
+	Dropped     []string     `json:"dropped,omitempty"`    // matches whose teams have changed since the reader picked
+	NotCounted  bool         `json:"notCounted,omitempty"` // a pick of the reader came after the lock
+	Predictions []Prediction `json:"predictions,omitempty"`
+
+	all []Prediction
+}
+
+func (c *Card) match(id string) *Match {
+	if i := slices.IndexFunc(c.Matches, func(m Match) bool { return m.ID == id }); i >= 0 {
+		return &c.Matches[i]
+	}
+	return nil
+}
+
+// everybody has load read the predictions of all.
+const everybody = ""
+
+// load reads an event in one query of the index: with the predictions of one user, or of everybody, best first.
+func (s *Service) load(tx *store.Tx, event, user string) (c Card, err error) {
+	q := store.Query{
+		Table: s.Table, Index: s.Index, KeyCondition: "GSI_PK = :pk", Descending: true,
+		Params: expr.Params{Values: attr.Item{":pk": attr.S(prefixEvent + event)}},
+	}
+	if user != everybody {
+		q.Filter = "attribute_not_exists(belongsto) OR belongsto = :user"
+		q.Values[":user"] = attr.S(prefixUser + user)
+	}
+	c.Matches = []Match{}
+	for it, err := range tx.QueryAll(q) {
+		if err != nil {
+			return c, err
+		}
+		switch it["type"].Str() {
+		case "event":
+			c.Event = eventOf(it)
+		case "match":
+			m, err := matchOf(it)
+			if err != nil {
+				return c, err
+			}
+			c.Matches = append(c.Matches, m)
+		case "prediction":
+			c.all = append(c.all, predictionOf(it))
+		}
+	}
+	if c.ID == "" {
+		return c, fault.New(fault.NotFound, "not_found", "There is no such event.")
+	}
+	slices.Reverse(c.Matches)
+	for i := range c.all {
+		if c.all[i].User == user {
+			c.Mine = &c.all[i]
+		}
+	}
+	return c, nil
+}
+
+// Event shows an event to a user: everybody's predictions from the lock on, as far as the cloud has confirmed it.
+func (s *Service) Event(tx *store.Tx, id, user string) (Card, error) {
+	c, err := s.load(tx, id, everybody)
+	if err != nil {
+		return c, err
+	}
+	for i := range c.all {
+		p := &c.all[i]
+		if p.Name, err = s.name(tx, p.User); err != nil {
+			return c, err
+		}
+		if c.State == Broadcast { // running, of the results so far
+			p.Points, p.Correct = c.points(p.Picks)
+		}
+		if p.User == user {
+			mine := *p
+			c.Mine = &mine
+		}
+	}
+	c.dropped()
+	if s.open(&c.Event) {
+		rank(c.all, (*Prediction).place)
+		c.Predictions = c.all
+	}
+	u, err := s.user(tx, user)
+	c.NotCounted = slices.Contains(u.NotCounted, id)
+	return c, err
+}
+
+// dropped names the matches whose teams have changed since the reader picked.
+func (c *Card) dropped() {
+	if c.Mine == nil {
+		return
+	}
+	for i := range c.Matches {
+		m := &c.Matches[i]
+		_, again := c.Mine.Picks[m.ID]
+		if !again && slices.ContainsFunc(m.was, func(id string) bool { _, had := c.Mine.Picks[id]; return had }) {
+			c.Dropped = append(c.Dropped, m.Name)
+		}
+	}
+}
+
+// open reports whether everybody's predictions of an event can be seen.
+func (s *Service) open(e *Event) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return e.State != Upcoming && s.unsaved[e.ID] == 0
+}
+
+// Settle looks which locks the cloud has confirmed since.
+func (s *Service) Settle(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for event, seq := range s.unsaved {
+		settled, err := s.Settled(ctx, seq)
+		if err != nil {
+			return err
+		}
+		if settled {
+			delete(s.unsaved, event)
+		}
+	}
+	return nil
+}
+
+// locking notes a lock that is to be confirmed.
+func (s *Service) locking(event string, seq uint64) {
+	if s.Settled == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unsaved == nil {
+		s.unsaved = map[string]uint64{}
+	}
+	s.unsaved[event] = seq
+}
+
+// Listed is an event in a list, with how many of its matches the reader has picked.
+type Listed struct {
+	Event
+	Picked string `json:"picked"` // "3 of 11"
+}
+
+// place is what a row is ranked by, and where its rank goes.
+type place struct {
+	points     int
+	name, user string
+	rank       *int
+}
+
+func (p *Prediction) place() place { return place{p.Points, p.Name, p.User, &p.Rank} }
+func (st *Standing) place() place  { return place{st.Points, st.Name, st.User, &st.Rank} }
+
+// rank sorts rows, most points first, and gives those with equal points one rank: 1, 1, 3.
+func rank[T any](rows []T, of func(*T) place) {
+	slices.SortFunc(rows, func(x, y T) int {
+		a, b := of(&x), of(&y)
+		return cmp.Or(cmp.Compare(b.points, a.points), strings.Compare(a.name, b.name), strings.Compare(a.user, b.user))
+	})
+	for i := range rows {
+		p := of(&rows[i])
+		*p.rank = i + 1
+		if i > 0 {
+			if before := of(&rows[i-1]); before.points == p.points {
+				*p.rank = *before.rank
+			}
+		}
+	}
+}

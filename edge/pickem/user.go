@@ -1,0 +1,186 @@
+package pickem
+
+import (
+	"strings"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// User is who was invited.
+type User struct {
+	ID         string   `json:"userId"`
+	Name       string   `json:"name"`
+	Active     bool     `json:"active"`
+	NotCounted []string `json:"notCounted,omitempty"` // events of which a pick came after the lock
+}
+
+func userRow(it attr.Item) User {
+	u := User{ID: userOf(it), Name: it["name"].Str(), Active: true}
+	if v, ok := it["active"]; ok {
+		u.Active = v.Bool()
+	}
+	u.NotCounted = it["notcounted"].Members()
+	return u
+}
+
+func noUser() error { return fault.New(fault.NotFound, "not_found", "There is no such user.") }
+
+func (s *Service) user(tx *store.Tx, id string) (User, error) {
+	it, err := tx.Get(s.Table, userKey(id))
+	if err == nil && it == nil {
+		err = noUser()
+	}
+	return userRow(it), err
+}
+
+// name is how a user is shown.
+func (s *Service) name(tx *store.Tx, id string) (string, error) {
+	u, err := s.user(tx, id)
+	if fault.Is(err, fault.NotFound) || err == nil && u.Name == "" {
+		return id, nil
+	}
+	return u.Name, err
+}
+
+// Invited refuses who is not a user, or no longer one.
+func (s *Service) Invited(tx *store.Tx, id string) error {
+	u, err := s.user(tx, id)
+	if fault.Is(err, fault.NotFound) || err == nil && !u.Active {
+		return fault.New(fault.Forbidden, "not_invited", "Ask the league's admin for an invitation.")
+	}
+	return err
+}
+
+// Users lists who was invited, by id.
+func (s *Service) Users(tx *store.Tx) ([]User, error) {
+	all := []User{}
+	scan := store.Scan{Table: s.Table, Prefix: prefixUser, Filter: "SK = :user", Params: expr.Params{Values: attr.Item{":user": attr.S(skUser)}}}
+	for it, err := range tx.ScanAll(scan) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, userRow(it))
+	}
+	return all, nil
+}
+
+// Invite makes a user.
+func (s *Service) Invite(tx *store.Tx, id, name string) (User, error) {
+	if !IsUser(id) {
+		return User{}, invalid("userId", "must have 1 to 64 characters and no #")
+	}
+	if err := checkName(name); err != nil {
+		return User{}, err
+	}
+	it := userKey(id)
+	it["type"], it["name"] = attr.S("user"), attr.S(name)
+	_, err := tx.Put(store.PutItem{Table: s.Table, Item: it, Condition: "attribute_not_exists(PK)", NoOld: true})
+	if fault.Is(err, fault.Conflict) {
+		err = fault.New(fault.Conflict, "user_exists", "There is a user with this id.")
+	}
+	return User{ID: id, Name: name, Active: true}, err
+}
+
+// ChangeUser renames a user, or lets them in and out; nil stays.
+func (s *Service) ChangeUser(tx *store.Tx, id string, name *string, active *bool) (User, error) {
+	u, err := s.user(tx, id)
+	if err != nil {
+		return u, err
+	}
+	if name != nil {
+		u.Name = *name
+	}
+	if active != nil {
+		u.Active = *active
+	}
+	if err := checkName(u.Name); err != nil {
+		return u, err
+	}
+	_, err = tx.Update(store.UpdateItem{
+		Table: s.Table, Key: userKey(id), Update: "SET #n = :name, active = :active", Condition: "attribute_exists(PK)",
+		Params: expr.Params{Names: map[string]string{"#n": "name"}, Values: attr.Item{":name": attr.S(u.Name), ":active": attr.Bool(u.Active)}},
+	})
+	return u, err
+}
+
+// DeleteUser removes a user who has predicted nothing.
+func (s *Service) DeleteUser(tx *store.Tx, id string) error {
+	p, err := s.Profile(tx, id, id)
+	switch {
+	case err != nil:
+		return err
+	case len(p.Events) > 0:
+		return fault.New(fault.Conflict, "has_predictions", "The user has predictions: set active to false.")
+	}
+	_, err = tx.Delete(store.DeleteItem{Table: s.Table, Key: userKey(id), Condition: "attribute_exists(PK)"})
+	return err
+}
+
+// Profile is a user with all that they have predicted, newest event first, and their standings by year.
+type Profile struct {
+	User
+	Standings map[string]Standing `json:"standings"`
+	Events    []Played            `json:"events"`
+}
+
+// Played is an event of a user.
+type Played struct {
+	EventID string         `json:"eventId"`
+	Points  int            `json:"points"`
+	Correct int            `json:"mcorrect"`
+	Picks   map[string]int `json:"predictions"`
+}
+
+// Profile reads a user in one query. Of another user, predictions of events that are open are left out.
+func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error) {
+	p = Profile{Standings: map[string]Standing{}, Events: []Played{}}
+	q := store.Query{
+		Table: s.Table, KeyCondition: "PK = :pk", Descending: true, Params: expr.Params{Values: attr.Item{":pk": attr.S(prefixUser + id)}},
+	}
+	for it, err := range tx.QueryAll(q) {
+		if err != nil {
+			return p, err
+		}
+		switch sk := it["SK"].Str(); {
+		case sk == skUser:
+			p.User = userRow(it)
+		case strings.HasPrefix(sk, prefixStandings):
+			p.Standings[strings.TrimPrefix(sk, prefixStandings)] = standingOf(it)
+		case strings.HasPrefix(sk, prefixEvent):
+			one := predictionOf(it)
+			seen := id == reader
+			if !seen {
+				if seen, err = s.seen(tx, one.event); err != nil {
+					return p, err
+				}
+			}
+			if seen {
+				p.Events = append(p.Events, Played{one.event, one.Points, one.Correct, one.Picks})
+			}
+		}
+	}
+	if p.ID == "" {
+		return p, noUser()
+	}
+	if id != reader {
+		p.NotCounted = nil
+	}
+	for year, st := range p.Standings {
+		st.Name = p.Name
+		p.Standings[year] = st
+	}
+	return p, nil
+}
+
+// seen reports whether everybody may see the predictions of an event.
+func (s *Service) seen(tx *store.Tx, event string) (bool, error) {
+	it, err := tx.Get(s.Table, eventKey(event))
+	if err != nil || it == nil {
+		return false, err
+	}
+	e := eventOf(it)
+	return s.open(&e), nil
+}
