@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"github.com/touchline/touchline/internal/fields"
 )
 
 // SeenKeys is a set of event keys, packed: every key of a Test of four days fits into a kilobyte. Keys that differ in
@@ -168,9 +170,7 @@ func (ks keySet) pack() SeenKeys {
 		if i := slices.Index(names, f.name); i >= 0 {
 			out = append(out, byte(i+1))
 		} else {
-			out = append(out, 0)
-			out = binary.AppendUvarint(out, uint64(len(f.name)))
-			out = append(out, f.name...)
+			out = fields.Append(append(out, 0), f.name)
 		}
 		tokens, count := packKeys(f.keys)
 		out = binary.AppendUvarint(out, uint64(count))
@@ -218,11 +218,11 @@ func follows(last, key []int64, d int64) bool {
 func (e SeenKeys) unpack() keySet {
 	ks := make(keySet, 32)
 	names := familyNames()
-	r := packReader{rest: e}
-	for len(r.rest) > 0 && !r.bad {
+	r := packReader{Reader: fields.Reader{B: e}}
+	for len(r.B) > 0 && !r.Bad {
 		f := r.family()
-		if code := int(r.byte()); code == 0 {
-			f.name = r.text()
+		if code := int(r.Byte()); code == 0 {
+			f.name = string(r.Bytes())
 		} else if code <= len(names) {
 			f.name = names[code-1]
 		} else {
@@ -238,8 +238,7 @@ func (e SeenKeys) unpack() keySet {
 
 // packReader reads what pack wrote.
 type packReader struct {
-	rest  []byte
-	bad   bool
+	fields.Reader
 	space []int64 // for keys to come: there are hundreds
 	heads [][]int64
 	names []keyFamily
@@ -255,35 +254,11 @@ func (r *packReader) family() *keyFamily {
 	return f
 }
 
-func (r *packReader) byte() byte {
-	if len(r.rest) == 0 {
-		r.bad = true
-		return 0
-	}
-	b := r.rest[0]
-	r.rest = r.rest[1:]
-	return b
-}
-
+// number takes a number of a key, or a count. None is larger than a key's may be.
 func (r *packReader) number() int64 {
-	n, size := binary.Uvarint(r.rest)
-	if size <= 0 || n > 1<<60 {
-		r.bad = true
-		return 0
-	}
-	r.rest = r.rest[size:]
+	n := r.Uvarint()
+	r.Bad = r.Bad || n > 1<<60
 	return int64(n)
-}
-
-func (r *packReader) text() string {
-	n := r.number()
-	if n > int64(len(r.rest)) {
-		r.bad = true
-		return ""
-	}
-	text := string(r.rest[:n])
-	r.rest = r.rest[n:]
-	return text
 }
 
 // maxRun bounds a run of keys in a damaged set.
@@ -296,7 +271,7 @@ func (r *packReader) keys(f *keyFamily) {
 		r.heads = make([][]int64, 32*few)
 	}
 	f.keys, r.heads = r.heads[:0:few], r.heads[few:]
-	for count := r.number(); count > 0 && !r.bad; count-- {
+	for count := r.number(); count > 0 && !r.Bad; count-- {
 		if d := r.number(); d > 0 {
 			r.after(f, arity, d)
 			continue
@@ -305,8 +280,8 @@ func (r *packReader) keys(f *keyFamily) {
 		if run == 0 {
 			r.whole(f, arity)
 		}
-		r.bad = r.bad || run > maxRun
-		for ; run > 0 && !r.bad; run-- {
+		r.Bad = r.Bad || run > maxRun
+		for ; run > 0 && !r.Bad; run-- {
 			r.after(f, arity, 1)
 		}
 	}
@@ -318,7 +293,7 @@ func (r *packReader) whole(f *keyFamily, arity int) {
 	for i := range key {
 		key[i] = r.number()
 	}
-	if !r.bad {
+	if !r.Bad {
 		f.keys = append(f.keys, key)
 	}
 }
@@ -335,8 +310,8 @@ func (r *packReader) room(arity int) []int64 {
 
 // after adds the last key with d added to its last number.
 func (r *packReader) after(f *keyFamily, arity int, d int64) {
-	if r.bad || arity == 0 || len(f.keys) == 0 {
-		r.bad = true
+	if r.Bad || arity == 0 || len(f.keys) == 0 {
+		r.Bad = true
 		return
 	}
 	last := f.keys[len(f.keys)-1]

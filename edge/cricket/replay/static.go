@@ -51,59 +51,48 @@ func newStatic(t *recording.Match, at time.Time) static {
 	return s
 }
 
-func (s *static) renderCompetition(t *recording.Match, league, code, stage string) {
+// object renders one of the feed's records.
+func (s *static) object(resource string, id int64, members func(e *encoder)) []byte {
 	var e encoder
 	e.open("", '{')
-	e.word("resource", "leagues")
-	e.id("id", s.leagueID)
-	e.id("season_id", s.seasonID)
-	e.int("country_id", 0)
-	e.text("name", league)
-	e.text("code", code)
-	e.word("image_path", imageHost+"/images/cricket/placeholder.png")
-	e.word("type", "phase")
+	e.word("resource", resource)
+	e.id("id", id)
+	members(&e)
 	e.at("updated_at", s.updated)
 	e.shut('}')
-	s.league = e.b
+	return e.b
+}
 
-	e = encoder{}
-	e.open("", '{')
-	e.word("resource", "seasons")
-	e.id("id", s.seasonID)
-	e.id("league_id", s.leagueID)
-	e.text("name", t.Season)
-	e.text("code", t.Season)
-	e.at("updated_at", s.updated)
-	e.shut('}')
-	s.season = e.b
-
-	e = encoder{}
-	e.open("", '{')
-	e.word("resource", "stages")
-	e.id("id", s.stageID)
-	e.id("league_id", s.leagueID)
-	e.id("season_id", s.seasonID)
-	e.text("name", stage)
-	e.text("code", initials(stage))
-	e.null("type")
-	e.bool("standings", false)
-	e.at("updated_at", s.updated)
-	e.shut('}')
-	s.stage = e.b
-
-	e = encoder{}
-	e.open("", '{')
-	e.word("resource", "venues")
-	e.id("id", s.venueID)
-	e.int("country_id", 0)
-	e.text("name", t.Venue)
-	e.text("city", t.City)
-	e.word("image_path", imageHost)
-	e.int("capacity", 0)
-	e.bool("floodlight", false)
-	e.at("updated_at", s.updated)
-	e.shut('}')
-	s.venue = e.b
+func (s *static) renderCompetition(t *recording.Match, league, code, stage string) {
+	s.league = s.object("leagues", s.leagueID, func(e *encoder) {
+		e.id("season_id", s.seasonID)
+		e.int("country_id", 0)
+		e.text("name", league)
+		e.text("code", code)
+		e.word("image_path", imageHost+"/images/cricket/placeholder.png")
+		e.word("type", "phase")
+	})
+	s.season = s.object("seasons", s.seasonID, func(e *encoder) {
+		e.id("league_id", s.leagueID)
+		e.text("name", t.Season)
+		e.text("code", t.Season)
+	})
+	s.stage = s.object("stages", s.stageID, func(e *encoder) {
+		e.id("league_id", s.leagueID)
+		e.id("season_id", s.seasonID)
+		e.text("name", stage)
+		e.text("code", initials(stage))
+		e.null("type")
+		e.bool("standings", false)
+	})
+	s.venue = s.object("venues", s.venueID, func(e *encoder) {
+		e.int("country_id", 0)
+		e.text("name", t.Venue)
+		e.text("city", t.City)
+		e.word("image_path", imageHost)
+		e.int("capacity", 0)
+		e.bool("floodlight", false)
+	})
 }
 
 func (s *static) renderOfficials(t *recording.Match) {
@@ -117,37 +106,27 @@ func (s *static) renderOfficials(t *recording.Match) {
 		}
 		s.officials[i] = idOf("official", n)
 		first, last := splitName(n)
-		var e encoder
-		e.open("", '{')
-		e.word("resource", "officials")
-		e.id("id", s.officials[i])
-		e.int("country_id", 0)
-		e.text("firstname", first)
-		e.text("lastname", last)
-		e.text("fullname", n)
-		e.word("dateofbirth", unknownBirth)
-		e.word("gender", "")
-		e.at("updated_at", s.updated)
-		e.shut('}')
-		s.official[i] = e.b
+		s.official[i] = s.object("officials", s.officials[i], func(e *encoder) {
+			e.int("country_id", 0)
+			e.text("firstname", first)
+			e.text("lastname", last)
+			e.text("fullname", n)
+			e.word("dateofbirth", unknownBirth)
+			e.word("gender", "")
+		})
 	}
 }
 
 func (s *static) renderTeam(t *recording.Match, i int) {
 	name := t.Teams[i].Name
 	s.teamIDs[i] = idOf("team "+t.Gender, name)
-	var e encoder
-	e.open("", '{')
-	e.word("resource", "teams")
-	e.id("id", s.teamIDs[i])
-	e.text("name", name)
-	e.text("code", teamCode(name))
-	e.word("image_path", imageHost+"/images/cricket/placeholder.png")
-	e.int("country_id", 0)
-	e.bool("national_team", t.Sides == "international")
-	e.at("updated_at", s.updated)
-	e.shut('}')
-	s.teams[i] = e.b
+	s.teams[i] = s.object("teams", s.teamIDs[i], func(e *encoder) {
+		e.text("name", name)
+		e.text("code", teamCode(name))
+		e.word("image_path", imageHost+"/images/cricket/placeholder.png")
+		e.int("country_id", 0)
+		e.bool("national_team", t.Sides == "international")
+	})
 }
 
 // unknownBirth stands for a date of birth. The record has none, and none is made up for real people.

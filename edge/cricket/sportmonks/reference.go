@@ -115,6 +115,12 @@ func rowsOf[W, R any](out *[]R, convert func(*W) (R, bool)) rowsFunc {
 	}
 }
 
+// records reads a whole list of the feed's, which lies where the endpoint's name says.
+func records[W, R any](ctx context.Context, c *Client, name Endpoint, convert func(*W) (R, bool)) (out []R, err error) {
+	err = c.list(ctx, name, string(name), rowsOf(&out, convert))
+	return out, err
+}
+
 // list reads a whole list of the feed's.
 func (c *Client) list(ctx context.Context, name Endpoint, path string, rows rowsFunc) error {
 	return c.paged(ctx, request{endpoint: name, path: path, query: url.Values{}, rows: rows}, func(*result) {})
@@ -135,9 +141,7 @@ type wireLeague struct {
 
 // Leagues reads all leagues of the plan. Active, Marquee and AdminFields are not the feed's: they are left empty.
 func (c *Client) Leagues(ctx context.Context) ([]reference.LeagueRecord, error) {
-	var out []reference.LeagueRecord
-	err := c.list(ctx, Leagues, "leagues", rowsOf(&out, leagueRecord))
-	return out, err
+	return records(ctx, c, Leagues, leagueRecord)
 }
 
 func leagueRecord(w *wireLeague) (reference.LeagueRecord, bool) {
@@ -157,9 +161,7 @@ type wireSeason struct {
 
 // Seasons reads all seasons of all leagues, those that are over among them.
 func (c *Client) Seasons(ctx context.Context) ([]reference.SeasonRecord, error) {
-	var out []reference.SeasonRecord
-	err := c.list(ctx, Seasons, "seasons", rowsOf(&out, seasonRecord))
-	return out, err
+	return records(ctx, c, Seasons, seasonRecord)
 }
 
 func seasonRecord(w *wireSeason) (reference.SeasonRecord, bool) {
@@ -180,9 +182,7 @@ type wireTeam struct {
 
 // Teams reads all teams of the plan. AdminFields are not the feed's: they are left empty.
 func (c *Client) Teams(ctx context.Context) ([]reference.TeamRecord, error) {
-	var out []reference.TeamRecord
-	err := c.list(ctx, Teams, "teams", rowsOf(&out, teamRecord))
-	return out, err
+	return records(ctx, c, Teams, teamRecord)
 }
 
 func teamRecord(w *wireTeam) (reference.TeamRecord, bool) {

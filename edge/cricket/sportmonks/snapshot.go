@@ -124,11 +124,8 @@ func powerplayOvers(sent text) int {
 }
 
 func (d *decoder) batting(rows []wireBatting) []cricket.BattingRow {
-	rows = single(rows, func(a, b *wireBatting) int {
-		return cmp.Or(
-			cmp.Compare(inningsOf(a.Scoreboard), inningsOf(b.Scoreboard)),
-			cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID, b.ID))
-	}, func(a, b *wireBatting) bool { return a.UpdatedAt.Before(b.UpdatedAt.Time) })
+	rows = single(rows, func(a, b *wireBatting) int { return a.compare(&b.wireRow) },
+		func(a, b *wireBatting) bool { return a.UpdatedAt.Before(b.UpdatedAt.Time) })
 	var out []cricket.BattingRow
 	for i := range rows {
 		r := &rows[i]
@@ -177,11 +174,8 @@ func (d *decoder) howOut(r *wireBatting) string {
 }
 
 func bowling(rows []wireBowling) []cricket.BowlingRow {
-	rows = single(rows, func(a, b *wireBowling) int {
-		return cmp.Or(
-			cmp.Compare(inningsOf(a.Scoreboard), inningsOf(b.Scoreboard)),
-			cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID, b.ID))
-	}, func(a, b *wireBowling) bool { return a.UpdatedAt.Before(b.UpdatedAt.Time) })
+	rows = single(rows, func(a, b *wireBowling) int { return a.compare(&b.wireRow) },
+		func(a, b *wireBowling) bool { return a.UpdatedAt.Before(b.UpdatedAt.Time) })
 	var out []cricket.BowlingRow
 	for i := range rows {
 		r := &rows[i]

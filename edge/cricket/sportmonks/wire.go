@@ -2,6 +2,7 @@ package sportmonks
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -230,40 +231,44 @@ type wireScoreboard struct {
 	Penalty    number `json:"penalty"`
 }
 
-type wireBatting struct {
-	ID         number         `json:"id"`
-	Sort       number         `json:"sort"`
-	TeamID     number         `json:"team_id"`
-	Scoreboard text           `json:"scoreboard"`
-	PlayerID   number         `json:"player_id"`
-	WicketID   number         `json:"wicket_id"`
-	Ball       number         `json:"ball"`
-	ScoreID    number         `json:"score_id"`
-	Score      number         `json:"score"`
-	FourX      number         `json:"four_x"`
-	SixX       number         `json:"six_x"`
-	CatchID    number         `json:"catch_stump_player_id"`
-	RunOutID   number         `json:"runout_by_id"`
-	BowlerID   number         `json:"bowling_player_id"`
-	FoWScore   number         `json:"fow_score"`
-	FoWBalls   text           `json:"fow_balls"`
-	Result     one[wireScore] `json:"result"`
-	UpdatedAt  instant        `json:"updated_at"`
-}
-
-type wireBowling struct {
+// wireRow is what a batter's row and a bowler's have in common.
+type wireRow struct {
 	ID         number  `json:"id"`
 	Sort       number  `json:"sort"`
 	TeamID     number  `json:"team_id"`
 	Scoreboard text    `json:"scoreboard"`
 	PlayerID   number  `json:"player_id"`
-	Overs      text    `json:"overs"`
-	Maidens    number  `json:"medians"` // the feed's word
-	Runs       number  `json:"runs"`
-	Wickets    number  `json:"wickets"`
-	Wide       number  `json:"wide"`
-	NoBall     number  `json:"noball"`
 	UpdatedAt  instant `json:"updated_at"`
+}
+
+func (r *wireRow) compare(other *wireRow) int {
+	return cmp.Or(cmp.Compare(inningsOf(r.Scoreboard), inningsOf(other.Scoreboard)), cmp.Compare(r.Sort, other.Sort), cmp.Compare(r.ID, other.ID))
+}
+
+type wireBatting struct {
+	wireRow
+	WicketID number         `json:"wicket_id"`
+	Ball     number         `json:"ball"`
+	ScoreID  number         `json:"score_id"`
+	Score    number         `json:"score"`
+	FourX    number         `json:"four_x"`
+	SixX     number         `json:"six_x"`
+	CatchID  number         `json:"catch_stump_player_id"`
+	RunOutID number         `json:"runout_by_id"`
+	BowlerID number         `json:"bowling_player_id"`
+	FoWScore number         `json:"fow_score"`
+	FoWBalls text           `json:"fow_balls"`
+	Result   one[wireScore] `json:"result"`
+}
+
+type wireBowling struct {
+	wireRow
+	Overs   text   `json:"overs"`
+	Maidens number `json:"medians"` // the feed's word
+	Runs    number `json:"runs"`
+	Wickets number `json:"wickets"`
+	Wide    number `json:"wide"`
+	NoBall  number `json:"noball"`
 }
 
 type wireBall struct {
