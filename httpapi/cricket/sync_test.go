@@ -18,6 +18,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/identity"
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
@@ -100,7 +101,7 @@ func TestSyncRoutes(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(3), status: operator.SyncStatus{
 		At: rigNow, Configured: true, State: "offline", Since: rigNow, Cloud: "eu-west-1", Waiting: 2, Mode: "observe",
 		Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2}}, Lanes: []replica.LaneStatus{{Lane: 3, Parked: []replica.ParkStatus{{WriteID: "n1.1.12", Table: "t", Why: "a hold"}}}},
-		Feed: []feed.Status{{Rule: "cricket-teams", Items: 9}}, Node: replica.IdentityStatus{Node: "n1", Incarnation: 1}, Budget: flow.BudgetState{Level: flow.LevelOK}, Usage: remote.Usage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
+		Feed: []feed.Status{{Rule: "cricket-teams", Items: 9}}, Node: identity.Status{Node: "n1", Incarnation: 1}, Budget: flow.BudgetState{Level: flow.LevelOK}, Usage: remote.Usage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
 	}}
 	f.conflicts[1].State, f.conflicts[1].Table = "resolved", "cricket-user-devices"
 	r := newAppRig(t, func(c *setup) { c.Sync = f })

@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/identity"
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
@@ -52,17 +53,17 @@ type SyncStatus struct {
 	Unanswered int       `json:"unanswered"`             // sent, and not yet known whether they applied
 	Doubtful   int       `json:"doubtful"`               // waiting, and not shown: their condition no longer holds here
 
-	Tables    []replica.TableStatus  `json:"tables"` // those with something to tell, by name
-	Lanes     []replica.LaneStatus   `json:"lanes"`  // those with something to do
-	Feed      []feed.Status          `json:"feed"`   // one for each rule
-	Leases    []lease.Status         `json:"leases"` // that this node holds, by key
-	Conflicts conflict.Status        `json:"conflicts"`
-	Replay    replica.ReplayStatus   `json:"replayLog"`
-	Budget    flow.BudgetState       `json:"budget"`
-	Node      replica.IdentityStatus `json:"node"`
-	Usage     remote.Usage           `json:"usage"`       // since the process began
-	Skew      float64                `json:"skewSeconds"` // the cloud's clock minus ours
-	Alarms    []string               `json:"alarms"`      // in plain words: a person has to act
+	Tables    []replica.TableStatus `json:"tables"` // those with something to tell, by name
+	Lanes     []replica.LaneStatus  `json:"lanes"`  // those with something to do
+	Feed      []feed.Status         `json:"feed"`   // one for each rule
+	Leases    []lease.Status        `json:"leases"` // that this node holds, by key
+	Conflicts conflict.Status       `json:"conflicts"`
+	Replay    replica.ReplayStatus  `json:"replayLog"`
+	Budget    flow.BudgetState      `json:"budget"`
+	Node      identity.Status       `json:"node"`
+	Usage     remote.Usage          `json:"usage"`       // since the process began
+	Skew      float64               `json:"skewSeconds"` // the cloud's clock minus ours
+	Alarms    []string              `json:"alarms"`      // in plain words: a person has to act
 }
 
 // Ahead is how far this machine's clock is ahead of the cloud's, in tenths of a second, for people.

@@ -47,6 +47,9 @@ var arrows = []arrow{
 	{
 		pkg: "sync/replica/feed", may: []string{"sync/replica/flow", "sync/replica/intent", "sync/replica/outbox", "sync/replica/remote", "store", "store/expr", "store/attr"},
 	},
+	{
+		pkg: "sync/replica/identity", may: []string{"sync/replica/flow", "sync/replica/intent", "sync/replica/outbox", "sync/replica/remote", "store", "store/expr", "store/attr"},
+	},
 	{pkg: "sync/replica/outbox", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}},
 	{pkg: "sync/replica/flow", may: []string{"sync/replica/intent", "store"}},
 	{pkg: "sync/replica/remote", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}},

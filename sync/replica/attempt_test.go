@@ -27,10 +27,8 @@ func TestFlaggedBetweenTwoSteps(t *testing.T) {
 					return
 				}
 				flagged, before = true, c.count("get teams")
-				if err := n.newIncarnation(context.Background(), 0, nil); err != nil {
-					t.Error(err)
-				}
-				if err := n.flagLost(context.Background()); err != nil {
+				n.identity.Suspect("a test")
+				if err := n.identity.Connect(context.Background()); err != nil {
 					t.Error(err)
 				}
 			}

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/outbox"
@@ -89,4 +90,12 @@ func (r *Replica) usage() remote.Usage {
 		return cloud.Usage()
 	}
 	return remote.Usage{}
+}
+
+// serverNow is the time as the cloud has it, as far as that is known.
+func (r *Replica) serverNow() time.Time { return r.clock.Now().Add(r.cloud.Skew()) }
+
+// within gives a request its deadline.
+func (r *Replica) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, r.cfg.Deadline)
 }

@@ -104,7 +104,7 @@ func (n *feedNode) drained(t testing.TB) {
 // online connects without the loops of Run.
 func (n *feedNode) online(t testing.TB) {
 	t.Helper()
-	if err := n.connect(context.Background()); err != nil {
+	if err := n.identity.Connect(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	n.net.Begin(n.clock.Now())

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -147,4 +148,61 @@ func (r *Replica) local(at time.Time) time.Time {
 		return at
 	}
 	return at.Add(-r.cloud.Skew())
+}
+
+// rereadIfFlagged reads a batch again that a lane has read before the node left a history: it may have been flagged since.
+func (r *Replica) rereadIfFlagged(ctx context.Context, f *flight) error {
+	if f.flagEpoch == r.box.Flags.Load() {
+		return nil
+	}
+	return r.readAnew(ctx, f)
+}
+
+// readAnew reads a batch that a lane has in hand again.
+func (r *Replica) readAnew(ctx context.Context, f *flight) error {
+	now := r.box.Flags.Load()
+	return r.store.View(ctx, func(tx *store.Tx) error {
+		u, err := outbox.Get(tx, f.ID)
+		if err != nil {
+			return err
+		}
+		if u != nil { // else who settles the answer finds out
+			f.keepSent(u)
+			f.Batch, f.shown = u, nil
+		}
+		f.flagEpoch = now
+		return nil
+	})
+}
+
+// keepSent tells a batch of the outbox what the flight knows better, of what has left already: only its mark is stored.
+func (f *flight) keepSent(u *outbox.Batch) {
+	for i, e := range u.Entries {
+		if len(u.Entries) != len(f.Entries) {
+			return
+		}
+		mine := f.Entries[i]
+		f.changed = f.changed || mine.Sent > e.Sent || mine.Unsure && !e.Unsure
+		e.Sent, e.Unsure = max(e.Sent, mine.Sent), e.Unsure || mine.Unsure
+	}
+}
+
+// keepLost has a batch that was on its way while the node left a history, or found a table restored, keep the flags that it
+// was given meanwhile. replay: it is to be made sure of since.
+func (r *Replica) keepLost(f *flight, there *outbox.Batch) (replay bool) {
+	for i, e := range there.Entries {
+		if len(there.Entries) == len(f.Entries) && e.FlaggedSince(f.Entries[i]) {
+			replay = true
+			f.Entries[i].TakeReplay(e)
+		}
+	}
+	if f.flagEpoch == r.box.Flags.Load() || len(there.Entries) != len(f.Entries) {
+		return replay
+	}
+	for i, e := range there.Entries {
+		if e.LooksForOtherRun() {
+			f.Entries[i].MarkLost()
+		}
+	}
+	return replay
 }

@@ -85,7 +85,7 @@ func (r *Replica) wakeWorkers() {
 func (r *Replica) probe(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 3*r.cfg.Deadline)
 	defer cancel()
-	err := r.connect(ctx)
+	err := r.identity.Connect(ctx)
 	if err != nil {
 		r.linkFailed(err)
 		return

@@ -24,7 +24,7 @@ func TestCrashInNewIncarnation(t *testing.T) {
 			crashes(t, func() { openNode(t, c, n.dir, crashAt("identity-incarnation")) })
 		}
 		r := n.again(t)
-		if s := r.stateNow(); s.Lost == nil || s.Leaving {
+		if s := r.known(t); s.Lost == nil || s.Leaving {
 			t.Errorf("nobody noticed: %+v", s)
 		}
 		r.drained(t)
@@ -49,7 +49,7 @@ func TestCrashInConnect(t *testing.T) {
 				var dies *feedNode
 				crashes(t, func() {
 					dies = openNode(t, c, n.dir, crashAt(point))
-					_ = dies.connect(t.Context())
+					_ = dies.identity.Connect(t.Context())
 				})
 				if dies != nil {
 					_ = dies.st.Close()
@@ -58,7 +58,7 @@ func TestCrashInConnect(t *testing.T) {
 				r.bump(t, "x")
 				r.drained(t)
 				r.cloudHas(t, teams{"x": 1})
-				if lost := r.stateNow().Lost; lost != nil {
+				if lost := r.known(t).Lost; lost != nil {
 					t.Errorf("lost %+v", lost)
 				}
 			})

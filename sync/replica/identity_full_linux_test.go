@@ -19,23 +19,23 @@ import (
 	kinds "github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // What is written of the identity lies in the same two files, which take no more of the disk.
 func TestIdentityNeedsNoRoom(t *testing.T) {
-	_, n := opened(t, nil)
+	c, n := opened(t, nil)
 	path := filepath.Join(n.dir, identityName)
-	if err := exchange(path, path+spareSuffix); err != nil {
+	if err := unix.Renameat2(unix.AT_FDCWD, path, unix.AT_FDCWD, path+spareSuffix, unix.RENAME_EXCHANGE); err != nil {
 		t.Skip("this file system cannot exchange names:", err)
 	}
 	had := roomOf(t, path)
-	for range 2 * maxNonces {
-		nonce, err := n.drawNonce(t.Context())
-		if err != nil {
+	for range 64 { // twice as many nonces as the file remembers
+		if err := n.identity.Connect(t.Context()); err != nil { // which draws one
 			t.Fatal(err)
 		}
-		if f, why, err := n.readIdentity(t.Context()); err != nil || why != "" || f.newest() != nonce {
-			t.Fatalf("%v, %q, %v", f, why, err)
+		if f, nonce := n.file(t), c.nodeRow(t)[attrNonce].Str(); f.Nonces[0] != nonce {
+			t.Fatalf("%+v, not %s", f, nonce)
 		}
 		if has := roomOf(t, path); has != had {
 			t.Fatalf("the files are now %+v, and were %+v", has, had)
@@ -82,7 +82,7 @@ func TestNoRoomForTheIdentity(t *testing.T) {
 		var log bytes.Buffer
 		_, n := opened(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		room := n.noRoom(t)
-		if _, err := n.drawNonce(t.Context()); !kinds.Is(err, kinds.Full) {
+		if err := n.identity.Connect(t.Context()); !kinds.Is(err, kinds.Full) {
 			t.Errorf("a full disk is %v", err)
 		}
 		stop := n.run(t)
@@ -125,11 +125,8 @@ func TestNoRoomWhileConnected(t *testing.T) {
 		for range 10 {
 			seq = n.put(t, "teams", team("x", 1))
 			letPass(2 * time.Minute)
-			f, _, err := n.readIdentity(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if row := c.nodeRow(t); row[attrNonce].Str() != shown || !f.knows(shown) || number(row[attrSettled]) < seq {
+			f := n.file(t)
+			if row := c.nodeRow(t); row[attrNonce].Str() != shown || !slices.Contains(f.Nonces, shown) || intent.Whole(row[attrSettled]) < seq {
 				t.Fatalf("the row is %v behind %d, its nonce was %s, the file is %+v", row, seq, shown, f)
 			}
 		}
@@ -196,7 +193,7 @@ func onFullFileSystem(t *testing.T, dir string) {
 			t.Errorf("%d of %d writes wait: %+v", st.Waiting, waits, st.Link)
 		}
 		n.cloudHas(t, teams{"x": 1})
-		n.reconnect("the link flaps")
+		n.identity.Reconnect("the link flaps")
 		n.remove(t, "teams", teamKey("x")) // deletes have a place also where the free pages are scattered
 		letPass(time.Minute)
 		if st := n.status(t); !st.Link.Up || st.Waiting != 0 {
@@ -219,7 +216,7 @@ func fillUp(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for err == nil {
-		_, err = f.Write(make([]byte, pageSize))
+		_, err = f.Write(make([]byte, 4096))
 	}
 	if _ = f.Close(); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)

@@ -1,81 +1,76 @@
 package replica
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/identity"
 )
 
-func TestJudge(t *testing.T) {
-	file := &identityFile{Nonces: []string{"n3", "n2"}}
-	const seq = 3<<incarnationShift + 100
-	tests := []struct {
-		name string
-		row  *nodeRow
-		want verdict
-	}{
-		{"no row", nil, rowMissing},
-		{"as we left it", &nodeRow{incarnation: 3, nonce: "n3", settled: seq}, rowOurs},
-		{"a connect whose write was lost", &nodeRow{incarnation: 3, nonce: "n2"}, rowOurs},
-		{"a nonce that the file does not know", &nodeRow{incarnation: 3, nonce: "n4"}, rowOthers},
-		{"a row that somebody has spoiled", &nodeRow{}, rowOthers},
-		{"an incarnation ahead", &nodeRow{incarnation: 4, nonce: "n3"}, rowOthers},
-		{"settled ahead", &nodeRow{incarnation: 3, nonce: "n3", settled: seq + 1}, rowOthers},
-	}
-	for _, tt := range tests {
-		if got := judge(file, tt.row, 3, seq); got != tt.want {
-			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
-		}
-	}
+const (
+	identityName     = "identity.json"
+	spareSuffix      = ".spare"
+	incarnationShift = 40
+	attrNonce        = "nonce"
+	attrReplayed     = "replayed"
+	attrSettled      = "settled"
+)
+
+func nodeKey(node string) attr.Item { return attr.Item{"id": attr.S("node:" + node)} }
+
+// knownOf is what a store keeps of who its node is.
+type knownOf struct {
+	Version int       `json:"version"`
+	Leaving bool      `json:"leaving"`
+	Lost    *lostTime `json:"lost"`
 }
 
-func TestForkOf(t *testing.T) {
-	b := func(id string, after uint64) boot { return boot{ID: id, After: after} }
-	tests := []struct {
-		name         string
-		ours, theirs []boot
-		want         uint64
-	}{
-		{"nothing in common", []boot{b("x", 5)}, []boot{b("y", 7)}, math.MaxUint64},
-		{"the same run: its memory was copied", []boot{b("x", 0)}, []boot{b("x", 0)}, math.MaxUint64},
-		{"an old file: what was written since it was opened is ours alone", []boot{b("x", 0), b("r", 100)}, []boot{b("x", 0)}, 100},
-		{"a copy was opened: it has not what we wrote since", []boot{b("x", 0)}, []boot{b("x", 0), b("c", 120)}, 120},
-		{"both", []boot{b("w", 0), b("x", 1), b("r", 100)}, []boot{b("x", 1), b("c", 120)}, 100},
-		{"the last run in common counts", []boot{b("w", 0), b("x", 10), b("r", 30)}, []boot{b("w", 0), b("x", 10), b("c", 20), b("d", 25)}, 20},
-	}
-	for _, tt := range tests {
-		if got := forkOf(tt.ours, tt.theirs); got != tt.want {
-			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
-		}
-	}
+// lostTime is what it keeps of a history that was left.
+type lostTime struct {
+	Below   uint64 `json:"below"`
+	Fork    uint64 `json:"fork"`
+	Next    uint64 `json:"next"`
+	Flagged bool   `json:"flagged"`
+	Twice   []any  `json:"twice"`
 }
 
-// A row of any content is read, and what is written comes back.
-func TestNodeRow(t *testing.T) {
-	boots := []boot{{ID: "x", After: 3}, {ID: "y", After: math.MaxUint64}}
-	row := readRow(attr.Item{
-		"id": attr.S("node:a"), attrIncarnation: numberValue(7), attrSettled: numberValue(math.MaxUint64), attrNonce: attr.S("n"),
-		attrBoots: bootList(boots), attrCopies: attr.Bool(true), attrReplayed: attr.M(attr.Item{"teams": attr.S("t-2")}),
+func (n *feedNode) known(t testing.TB) (s knownOf) {
+	t.Helper()
+	n.inView(t, func(tx *store.Tx) error {
+		data, err := tx.Side(identity.Side).Get([]byte("state"))
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(data, &s)
 	})
-	if row.incarnation != 7 || row.settled != math.MaxUint64 || row.nonce != "n" || !row.copies || row.replayed["teams"].Str() != "t-2" {
-		t.Errorf("read %+v", row)
+	return s
+}
+
+// fileOf is what the file beside a store says of its node.
+type fileOf struct {
+	Boot   string   `json:"boot"`
+	Nonces []string `json:"nonces"`
+	Clean  bool     `json:"clean"`
+}
+
+func (n *feedNode) file(t testing.TB) (f fileOf) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(n.dir, identityName))
+	if err == nil {
+		err = json.Unmarshal(data, &f)
 	}
-	if len(row.boots) != 2 || row.boots[0] != boots[0] || row.boots[1] != boots[1] {
-		t.Errorf("runs %v", row.boots)
+	if err != nil {
+		t.Fatal(err)
 	}
-	spoiled := readRow(attr.Item{
-		attrIncarnation: attr.S("x"), attrSettled: attr.Int(-4), attrNonce: attr.Int(5), attrBoots: attr.L(attr.S("x"), attr.S("y:-1"), attr.Int(1)),
-		attrCopies: attr.S("true"),
-	})
-	if spoiled.incarnation != 0 || spoiled.settled != 0 || spoiled.nonce != "5" || len(spoiled.boots) != 0 || spoiled.copies {
-		t.Errorf("a spoiled row is read as %+v", spoiled)
-	}
+	return f
 }
 
 // A node that ends in order and begins again goes on as it was; one that crashed begins a new incarnation, for its file may
@@ -92,8 +87,12 @@ func TestRunsOfOneNode(t *testing.T) {
 		again.bump(t, "x")
 		again.drained(t)
 		again.put(t, "teams", team("y", 7)) // not sent
-		again.identity.file.Clean = false
-		if err := again.setFile(t.Context(), again.identity.file); err != nil {
+		path := filepath.Join(again.dir, identityName)
+		file, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, bytes.Replace(file, []byte(`"clean": true`), []byte(`"clean": false`), 1), 0o600)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		crashed := again.again(t)
@@ -128,8 +127,8 @@ func TestSnapshotRestored(t *testing.T) {
 			t.Errorf("the incarnation is %d", r.st.Incarnation())
 		}
 		row := c.nodeRow(t)
-		if number(row[attrIncarnation]) != r.st.Incarnation() {
-			t.Errorf("the cloud has incarnation %s", row[attrIncarnation].Str())
+		if row["incarnation"].Str() != fmt.Sprint(r.st.Incarnation()) {
+			t.Errorf("the cloud has incarnation %s", row["incarnation"].Str())
 		}
 		if got := r.row(t, "teams", teamKey("x")); !got["n"].Equal(attr.Int(1)) {
 			t.Errorf("readers see x as %v", got)
@@ -144,21 +143,21 @@ func TestCloneRunning(t *testing.T) {
 		stopO, stopC := o.run(t), cl.run(t)
 		for range 40 {
 			letPass(30 * time.Second)
-			if o.stoppedWhy() == "" {
+			if o.identity.Status().Stopped == "" {
 				o.bump(t, "x")
 			}
-			if cl.stoppedWhy() == "" {
+			if cl.identity.Status().Stopped == "" {
 				cl.bump(t, "x")
 			}
 		}
-		if o.stoppedWhy() == "" || cl.stoppedWhy() == "" {
-			t.Errorf("one goes on: %q, %q", o.stoppedWhy(), cl.stoppedWhy())
+		if o.identity.Status().Stopped == "" || cl.identity.Status().Stopped == "" {
+			t.Errorf("one goes on: %q, %q", o.identity.Status().Stopped, cl.identity.Status().Stopped)
 		}
 		if o.st.Incarnation() == cl.st.Incarnation() {
 			t.Errorf("both are in incarnation %d", o.st.Incarnation())
 		}
 		row := c.nodeRow(t)
-		if !row[attrCopies].Bool() {
+		if !row["copies"].Bool() {
 			t.Errorf("the row does not tell: %v", row)
 		}
 		stopO()
@@ -217,8 +216,8 @@ func TestIdentityLost(t *testing.T) {
 					t.Errorf("incarnation %d", r.st.Incarnation())
 				}
 				row := c.nodeRow(t)
-				if number(row[attrIncarnation]) != r.st.Incarnation() || row[attrNonce].Str() != r.identity.file.Nonces[0] {
-					t.Errorf("the row is %v, the file %+v", row, r.identity.file)
+				if row["incarnation"].Str() != fmt.Sprint(r.st.Incarnation()) || row[attrNonce].Str() != r.file(t).Nonces[0] {
+					t.Errorf("the row is %v, the file %+v", row, r.file(t))
 				}
 			})
 		})
@@ -233,7 +232,7 @@ func TestOlderStore(t *testing.T) {
 		n.close(t)
 		storeBack(t, snapshot, n.dir)
 		r := n.again(t)
-		if lost := r.stateNow().Lost; lost == nil {
+		if lost := r.known(t).Lost; lost == nil {
 			t.Error("nobody noticed")
 		}
 		r.drained(t)
@@ -258,25 +257,4 @@ func TestUnknownMarkIsSuspect(t *testing.T) {
 			t.Error("a mark of ours that we have not made is nothing to this node")
 		}
 	})
-}
-
-// The store beside a file is the older one also where the file has long forgotten its nonce; not where the file was about
-// to be written.
-func TestStoreOlderThanItsFile(t *testing.T) {
-	t.Parallel()
-	var f identityFile
-	states := []identityState{}
-	for i := range 3 * maxNonces {
-		s := identityState{Nonce: fmt.Sprint(i), Before: f.newest()}
-		if f.newerThan(s, 1) {
-			t.Fatalf("nonce %d: the file was about to be written", i)
-		}
-		f.draw(s.Nonce)
-		states = append(states, s)
-	}
-	for i, s := range states {
-		if got, want := f.newerThan(s, 1), i < len(states)-1; got != want && i > 0 {
-			t.Errorf("a store of nonce %d beside a file of %d: older %v", i, len(states)-1, got)
-		}
-	}
 }

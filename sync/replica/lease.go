@@ -200,7 +200,7 @@ func (r *Replica) deposedBy(lock string, fence int64) {
 	}
 	r.books.deposed[lock] = max(r.books.deposed[lock], fence)
 	r.books.mu.Unlock()
-	r.errands.get().Set()
+	r.errand()
 }
 
 // tellDeposed tells the holder of each lock that was booked. What fails is not tried again here: the holder's next write

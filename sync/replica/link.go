@@ -5,6 +5,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/identity"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/remote"
 )
@@ -13,7 +14,7 @@ import (
 func (r *Replica) faultOf(err error) flow.Fault {
 	f := flow.Fault{Class: remote.ClassOf(err), Why: "the cloud cannot be reached"}
 	if errors.Is(err, remote.ErrStopped) {
-		return flow.Fault{Class: intent.Denied, Why: remote.ErrStopped.Error(), Do: remedyCopies}
+		return flow.Fault{Class: intent.Denied, Why: remote.ErrStopped.Error(), Do: identity.RemedyCopies}
 	}
 	if fault.Is(err, fault.Full) {
 		f.Why, f.Do = "the disk is full, and this node cannot record what it is about to send", "make room"
@@ -55,5 +56,5 @@ func (r *Replica) linkLost(err error) {
 	if r.net.Lost(text, r.clock.Now()) {
 		r.log.Warn("the cloud cannot be reached", "error", text)
 	}
-	r.errands.get().Set()
+	r.errand()
 }

@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,12 +23,12 @@ func TestALossThatTheCloudKnowsIsOneLoss(t *testing.T) {
 		n = n.backTo(t, snapshot)
 		seq := n.put(t, "teams", team("new", 1))
 		n.presents(t)
-		if lost := n.stateNow().Lost; lost == nil || lost.Flagged || lost.Fork >= seq {
+		if lost := n.known(t).Lost; lost == nil || lost.Flagged || lost.Fork >= seq {
 			t.Fatalf("the test needs a loss that is known and not flagged: %+v", lost)
 		}
 		r := n.again(t)
 		r.drained(t)
-		if lost := r.stateNow().Lost; lost.Fork >= seq || len(lost.Twice) > 0 {
+		if lost := r.known(t).Lost; lost.Fork >= seq || len(lost.Twice) > 0 {
 			t.Errorf("it was noticed once more: %+v", lost)
 		}
 		r.cloudHas(t, teams{"new": 1, "x": 1})
@@ -36,13 +38,20 @@ func TestALossThatTheCloudKnowsIsOneLoss(t *testing.T) {
 // presents has the cloud be told who is there: the first half of a connect.
 func (n *feedNode) presents(t *testing.T) {
 	t.Helper()
-	row, err := n.getRow(t.Context(), "a")
-	if err == nil {
-		_, err = n.present(t.Context(), row)
-	}
-	if err != nil {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n.cloud.set(func() {
+		n.cloud.after = func(op, table string) error {
+			if op == "write" && table == "touchline-sync" {
+				cancel()
+			}
+			return nil
+		}
+	})
+	if err := n.identity.Connect(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
+	n.cloud.set(func() { n.cloud.after = nil })
 }
 
 // What was written under a number that the lost timeline has given to another write is sent under a new one, and never sets
@@ -100,7 +109,7 @@ func TestNumberOfALostTimelineIsClosed(t *testing.T) {
 		n.drainsToOne(t)
 		n.cloudHas(t, teams{"x": 1, "y": 1})
 		n.renumbered(t, "x", seq)
-		if lost := n.stateNow().Lost; !lost.twice(seq) || c.count("write teams")-before != 2 {
+		if lost := n.known(t).Lost; !n.env(nil).Twice(seq) || c.count("write teams")-before != 2 {
 			t.Errorf("%d writes, want two; %+v", c.count("write teams")-before, lost)
 		}
 	})

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"math"
-	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -23,7 +22,7 @@ func TestALossNoticedAtOpenIsOneLoss(t *testing.T) {
 		r := n.again(t)
 		seq := r.put(t, "teams", team("new", 1))
 		r.drained(t)
-		lost := r.stateNow().Lost
+		lost := r.known(t).Lost
 		if lost == nil || lost.Fork >= seq || lost.Below > seq {
 			t.Errorf("%d is taken for one of the lost timeline: %+v", seq, lost)
 		}
@@ -53,7 +52,7 @@ func TestPutBackTwiceBeforeItConnects(t *testing.T) {
 			twice := n.snapshot(t)
 			n = n.again(t) // its end was none: it begins an incarnation
 			if connects {
-				if err := n.connect(t.Context()); err != nil {
+				if err := n.identity.Connect(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -61,7 +60,7 @@ func TestPutBackTwiceBeforeItConnects(t *testing.T) {
 			storeBack(t, twice, n.dir)
 
 			r := n.again(t)
-			if lost := r.stateNow().Lost; lost == nil || lost.Fork != math.MaxUint64 {
+			if lost := r.known(t).Lost; lost == nil || lost.Fork != math.MaxUint64 {
 				t.Fatalf("the test needs a loss that is noticed at open: %+v", lost)
 			}
 			r.drained(t)
@@ -80,41 +79,6 @@ func TestPutBackTwiceBeforeItConnects(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// What waits in the span of an earlier loss, and may have been sent under a new number, is recorded where nothing can tell.
-func TestSpans(t *testing.T) {
-	t.Parallel()
-	first := &lostQueue{Below: 50}
-	first.tell([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}}, &nodeRow{settled: 20, boots: []boot{{ID: "a", After: 1}, {ID: "b", After: 28}}})
-	if first.Fork != 28 || first.Settled != 20 || first.twice(40) {
-		t.Errorf("the first loss: %+v", first)
-	}
-	second := &lostQueue{Below: 90, Fork: math.MaxUint64}
-	second.inherit(first)
-	second.tell([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}, {ID: "e", After: 80}}, &nodeRow{
-		settled: 60, boots: []boot{{ID: "a", After: 1}, {ID: "c", After: 30}, {ID: "d", After: 70}},
-		twice: []span{{After: 28, Below: 50}, {After: 3, Below: 5}},
-	})
-	if second.Fork != 70 || second.Settled != 60 || len(second.Twice) != 2 {
-		t.Errorf("the second loss: %+v", second)
-	}
-	for seq, want := range map[uint64]bool{28: false, 29: true, 49: true, 50: false, 4: true} {
-		if second.twice(seq) != want {
-			t.Errorf("%d was given twice: %v", seq, !want)
-		}
-	}
-	told := second.numbersTwice(5)
-	if want := []span{{After: 28, Below: 50, Ours: true}, {After: 70, Below: 90, Ours: true}}; !slices.Equal(told, want) {
-		t.Errorf("the cloud is told %v", told)
-	}
-	row := readRow(attr.Item{attrTwice: spanList(told)})
-	if !slices.Equal(row.twice, told) {
-		t.Errorf("and has %v", row.twice)
-	}
-	if row := readRow(attr.Item{attrTwice: attr.L(attr.S("1:x"), attr.S("3"), attr.Int(4))}); len(row.twice) != 0 {
-		t.Errorf("a spoiled row is read as %v", row.twice)
 	}
 }
 
@@ -147,7 +111,7 @@ func TestWhatALiveCopyHasWrittenIsItsOwn(t *testing.T) {
 		n.drained(t)
 		s := openNode(t, c, n.disk(t), nil)
 		for _, copied := range []*feedNode{s, n} { // n finds that s was there, and leaves its history
-			if err := copied.connect(t.Context()); err != nil {
+			if err := copied.identity.Connect(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/identity"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
@@ -65,13 +67,13 @@ func TestRenumberedIsFoundByItsOldNumber(t *testing.T) {
 // hasLost has the node know that it has lost a timeline, whatever there was in it.
 func (n *feedNode) hasLost(t testing.TB) {
 	t.Helper()
-	err := n.changeState(t.Context(), func(_ *store.Tx, s *identityState) error {
-		s.Lost = &lostQueue{Next: 9 << incarnationShift}
-		return nil
-	})
+	s := n.known(t)
+	s.Lost = &lostTime{Next: 9 << incarnationShift}
+	data, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
 	}
+	n.inTx(t, func(tx *store.Tx) error { return tx.Side(identity.Side).Set([]byte("state"), data) })
 }
 
 // A transaction that gives an entry another number, and is undone, is made once more: as if it were the first time.

@@ -17,6 +17,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/identity"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
 	"github.com/touchline/touchline/sync/replica/remote"
@@ -55,7 +56,8 @@ type Replica struct {
 	transacts atomic.Uint32 // whether the cloud has transactions (client.go)
 	probed    bool          // the cloud was asked for them in this run; of connect
 
-	identity identity // identity.go
+	identity *identity.Identity
+	restores restores // restore.go
 	feed     *feed.Feed
 }
 
@@ -81,21 +83,43 @@ func New(c Config) (*Replica, error) {
 		limits: c.Limits, levels: &flow.Levels{}, waiting: newWaiters(), events: newEventWaits(),
 	}
 	r.box = &outbox.Outbox{
-		Heads: c.Limits.Heads, Folds: c.Limits.Folds, Reads: outbox.NewReads(), Env: r.env, Spec: r.spec, Lost: r.lostMarked,
-		Hint: r.hint, RunAfter: r.runAfter,
+		Heads: c.Limits.Heads, Folds: c.Limits.Folds, Reads: outbox.NewReads(), Env: r.env, Spec: r.spec, Hint: r.hint,
 	}
+	r.identity = &identity.Identity{
+		Store: c.Store, Cloud: c.Cloud, Box: r.box, Clock: c.Clock, Log: c.Log, Rand: c.Rand, Dir: c.Dir, Table: c.SyncTable, Deadline: c.Deadline,
+		Signed: c.Limits.Signed, Tell: c.Limits.Tell, Ready: r.ready, Beside: r.lookBeside, Errand: r.errand, Failpoint: c.Failpoint,
+	}
+	r.box.Lost, r.box.RunAfter = r.identity.LostMarked, r.identity.RunAfter
 	r.conflicts = conflict.NewLog(c.Store, r.box, c.Clock, c.Log, c.Merge, r.moved)
-	r.identity.fileLock = make(chan struct{}, 1)
-	r.identity.restores.requeueing = make(chan struct{}, 1)
+	r.restores.requeueing = make(chan struct{}, 1)
 	r.paces = flow.NewPaces(r.float)
 	r.feed = &feed.Feed{
 		Store: c.Store, Cloud: c.Cloud, Box: r.box, Clock: c.Clock, Log: c.Log, Rand: c.Rand, Rules: c.Poll,
 		Deadline: c.Deadline, Page: c.Limits.Page, Tables: tables{r}, Settle: r.settleShown, Moved: r.moved,
-		OtherCopy: r.suspectCopy, Lost: r.linkLost, Errand: func() { r.errands.get().Set() }, Failpoint: c.Failpoint,
+		OtherCopy: r.identity.Suspect, Lost: r.linkLost, Errand: r.errand, Failpoint: c.Failpoint,
 	}
 	r.makeWorkers(c.Lanes)
 	return r, nil
 }
+
+// ready is what a new connection is for, beside the node's row.
+func (r *Replica) ready(ctx context.Context) error {
+	if err := r.askTransactions(ctx); err != nil {
+		return err
+	}
+	return r.checkTables(ctx, true)
+}
+
+// lookBeside looks at the tables of the cloud whenever the node has told how far it is.
+func (r *Replica) lookBeside(ctx context.Context) {
+	if err := r.checkTables(ctx, false); err != nil {
+		remote.Complain(r.log, "looking at the tables of the cloud", err)
+	}
+	r.endReplays(ctx)
+}
+
+// errand has the housekeeping ask the cloud for others.
+func (r *Replica) errand() { r.errands.get().Set() }
 
 // makeWorkers makes n lanes, and one for what goes ahead.
 func (r *Replica) makeWorkers(n int) {
@@ -104,7 +128,7 @@ func (r *Replica) makeWorkers(n int) {
 		r.workers[i] = newWorker(r, i)
 	}
 	r.net = flow.NewLink(n+1, r.float)
-	r.feed.Link = r.net
+	r.feed.Link, r.identity.Link = r.net, r.net
 }
 
 // Outbox is what waits for the cloud, and what is known of the items there.
@@ -131,7 +155,10 @@ func (r *Replica) Open(ctx context.Context) error {
 		return err
 	}
 	r.learnSpecs()
-	if err := r.openIdentity(ctx); err != nil {
+	if err := r.loadBooks(ctx); err != nil {
+		return err
+	}
+	if err := r.identity.Open(ctx); err != nil {
 		return err
 	}
 	if err := r.store.Update(ctx, r.openOutbox); err != nil {
@@ -189,7 +216,7 @@ func (l *worker) suspect(tx *store.Tx, t outbox.Tally) error {
 		if u == nil {
 			continue
 		}
-		u.Suspect(l.r.lostMarked())
+		u.Suspect(l.r.box.Lost())
 		if err := outbox.Put(tx, u, t); err != nil {
 			return err
 		}
@@ -209,7 +236,7 @@ func (r *Replica) Run(ctx context.Context) error {
 		name string
 		run  func(context.Context) error
 	}{
-		{"housekeeping", r.keepHouse}, {"errands", r.runErrands}, {"identity", r.runIdentity}, {"feed", r.feed.Run},
+		{"housekeeping", r.keepHouse}, {"errands", r.runErrands}, {"identity", r.identity.Run}, {"feed", r.feed.Run},
 	}
 	for _, l := range r.workers {
 		loops = append(loops, struct {
@@ -237,13 +264,11 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 	env := intent.Env{
 		Node: r.store.Node(), Now: r.clock.Now().Add(skew), Skew: skew, Synced: r.synced(),
 		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.replaying(),
-		Spec: r.spec, Settled: r.settledOf, Past: r.pastOf, Rand: r.cfg.Rand, Exprs: r.exprs, Marks: r.limits.Marks, Signed: r.limits.Signed,
+		Spec: r.spec, Rand: r.cfg.Rand, Exprs: r.exprs, Marks: r.limits.Marks, Signed: r.limits.Signed,
 		Events: func(lock string, fence int64, group uint64) bool { return r.eventsDone(tx, lock, fence, group) },
 		Kept:   func(table string, key attr.Item, mark attr.Value) bool { return r.keptMark(tx, table, key, mark) },
 	}
-	if lost := r.stateNow().Lost; lost != nil {
-		env.Lost, env.Fork, env.FirstRenumbered, env.Twice, env.Never = min(lost.Settled, lost.Fork), lost.Fork, lost.first(), lost.twice, lost.never
-	}
+	r.identity.Describe(&env)
 	return env
 }
 

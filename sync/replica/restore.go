@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,11 +21,14 @@ const (
 	tablesEvery  = 5 * time.Minute
 	requeueSlice = 200 // batches put back in one transaction
 
-	tableBookPrefix = "table/" // in sideIdentity, and the name
+	tableBookPrefix = "table/" // in identity.Side, and the name
 )
 
 // restores are the tables that were looked at.
 type restores struct {
+	run string // names the process
+
+	mu         sync.Mutex
 	books      map[string]*tableBook
 	requeueing chan struct{} // of those who put back
 	epoch      atomic.Uint64 // counts those found to be others: what was asked before may be of what is no more
@@ -37,7 +41,7 @@ type restores struct {
 type tables struct{ r *Replica }
 
 // Epoch implements feed.Tables.
-func (t tables) Epoch() uint64 { return t.r.identity.restores.epoch.Load() }
+func (t tables) Epoch() uint64 { return t.r.restores.epoch.Load() }
 
 // Check implements feed.Tables.
 func (t tables) Check(ctx context.Context, table string) error { return t.r.checkTable(ctx, table) }
@@ -86,10 +90,10 @@ func (r *Replica) mayComeBack(table string) bool {
 
 // replaying reports whether any table of the cloud has lost writes that are still being sent again.
 func (r *Replica) replaying() bool {
-	id, now := &r.identity, r.serverNow()
-	id.mu.Lock()
-	defer id.mu.Unlock()
-	for _, b := range id.restores.books {
+	now := r.serverNow()
+	r.restores.mu.Lock()
+	defer r.restores.mu.Unlock()
+	for _, b := range r.restores.books {
 		if now.Before(b.Until) {
 			return true
 		}
@@ -101,25 +105,25 @@ func (r *Replica) replaying() bool {
 // are not. It is cheap within five minutes of the last time. What cannot be told of one table is no error; the cloud being
 // away is.
 func (r *Replica) checkTables(ctx context.Context, always bool) error {
-	id, now := &r.identity, r.clock.Now()
+	now := r.clock.Now()
 	if _, ok := r.cloud.(remote.Catalogue); !ok {
 		return nil
 	}
-	id.mu.Lock()
-	tables, all := id.restores.missed, always || now.Sub(id.restores.checked) >= tablesEvery
-	id.mu.Unlock()
-	epoch := id.restores.epoch.Load()
+	r.restores.mu.Lock()
+	tables, all := r.restores.missed, always || now.Sub(r.restores.checked) >= tablesEvery
+	r.restores.mu.Unlock()
+	epoch := r.restores.epoch.Load()
 	if all {
 		tables = r.mirroredTables()
 	}
 	missed, err := r.lookAtAll(ctx, tables)
 	if err == nil {
-		id.mu.Lock()
-		id.restores.missed = missed
-		if all && id.restores.epoch.Load() == epoch { // else what was looked at first may have become another one too
-			id.restores.checked = now
+		r.restores.mu.Lock()
+		r.restores.missed = missed
+		if all && r.restores.epoch.Load() == epoch { // else what was looked at first may have become another one too
+			r.restores.checked = now
 		}
-		id.mu.Unlock()
+		r.restores.mu.Unlock()
 	}
 	if failed := r.requeueAll(ctx); failed != nil { // also where some tables could not be looked at
 		return failed
@@ -147,24 +151,23 @@ func (r *Replica) lookAtAll(ctx context.Context, tables []string) (missed []stri
 // requeueAll puts back what tables have lost, after all were looked at: what one was restored to must be known before it
 // is restored once more.
 func (r *Replica) requeueAll(ctx context.Context) error {
-	id := &r.identity
 	select { // lanes and feeds come together
-	case id.restores.requeueing <- struct{}{}:
-		defer func() { <-id.restores.requeueing }()
+	case r.restores.requeueing <- struct{}{}:
+		defer func() { <-r.restores.requeueing }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	id.mu.Lock()
+	r.restores.mu.Lock()
 	var lost []string
-	for table, b := range id.restores.books {
-		if b.loses(id.run) {
+	for table, b := range r.restores.books {
+		if b.loses(r.restores.run) {
 			lost = append(lost, table)
 		}
 	}
-	id.mu.Unlock()
+	r.restores.mu.Unlock()
 	slices.Sort(lost)
 	for _, table := range lost {
-		if b, ok := r.book(table); ok && b.loses(id.run) {
+		if b, ok := r.book(table); ok && b.loses(r.restores.run) {
 			if err := r.requeue(ctx, table, b); err != nil {
 				return err
 			}
@@ -175,10 +178,9 @@ func (r *Replica) requeueAll(ctx context.Context) error {
 
 // doubtTables has all tables looked at soon, whatever becomes of a look that has begun.
 func (r *Replica) doubtTables() {
-	id := &r.identity
-	id.mu.Lock()
-	defer id.mu.Unlock()
-	id.restores.checked = time.Time{}
+	r.restores.mu.Lock()
+	defer r.restores.mu.Unlock()
+	r.restores.checked = time.Time{}
 }
 
 func (r *Replica) mirroredTables() []string {
@@ -196,12 +198,12 @@ func (r *Replica) mirroredTables() []string {
 // checkTable looks at one table, and if that is another one at all tables: seldom is one restored alone, and of one that
 // is restored once more before this node has seen the first time it would not learn what that took away.
 func (r *Replica) checkTable(ctx context.Context, table string) error {
-	epoch := &r.identity.restores.epoch
+	epoch := &r.restores.epoch
 	before := epoch.Load()
 	if err := r.lookAt(ctx, table); err != nil {
 		return err
 	}
-	if b, ok := r.book(table); epoch.Load() == before && !(ok && b.loses(r.identity.run)) {
+	if b, ok := r.book(table); epoch.Load() == before && !(ok && b.loses(r.restores.run)) {
 		return nil
 	}
 	return r.checkTables(ctx, true)
@@ -238,7 +240,7 @@ func (r *Replica) lookAt(ctx context.Context, table string) error {
 		})
 	case was.ID != state.ID, !was.RestoredAt.Equal(state.RestoredAt):
 		return r.becameAnother(ctx, table, &was, state)
-	case was.Recreated && !was.Requeued && was.Run == r.identity.run:
+	case was.Recreated && !was.Requeued && was.Run == r.restores.run:
 		r.paces.Hold(table, classAnother, whyAnew, r.clock.Now())
 	}
 	return nil
@@ -283,11 +285,10 @@ func (r *Replica) uncatalogued(table string, err error) error {
 	case intent.NoTable:
 		return nil // the lanes stop it
 	case intent.Denied:
-		id := &r.identity
-		id.mu.Lock()
-		told := id.restores.denied
-		id.restores.denied = true
-		id.mu.Unlock()
+		r.restores.mu.Lock()
+		told := r.restores.denied
+		r.restores.denied = true
+		r.restores.mu.Unlock()
 		if !told {
 			r.log.Warn("restore: the tables of the cloud cannot be described: a restored one will not be noticed", "table", table, "err", err)
 		}
@@ -298,10 +299,10 @@ func (r *Replica) uncatalogued(table string, err error) error {
 
 // becameAnother is what a node does that finds another table under a name than the one that it knew.
 func (r *Replica) becameAnother(ctx context.Context, table string, was *tableBook, state remote.TableState) error {
-	id, now := &r.identity, r.serverNow()
+	now := r.serverNow()
 	b := tableBook{
 		ID: state.ID, RestoredAt: state.RestoredAt, Noticed: now, Until: now.Add(replayFor),
-		Recreated: state.RestoredAt.IsZero(), Run: id.run,
+		Recreated: state.RestoredAt.IsZero(), Run: r.restores.run,
 		Requeued: table == r.cfg.SyncTable, // nothing of the outbox goes there but what goes with other tables
 	}
 	if b.Recreated {
@@ -309,7 +310,7 @@ func (r *Replica) becameAnother(ctx context.Context, table string, was *tableBoo
 	} else {
 		b.Lost = b.RestoredAt.Add(-restoreSlack)
 	}
-	id.restores.epoch.Add(1)
+	r.restores.epoch.Add(1)
 	r.doubtTables()
 	r.cfg.Failpoint("restore-noticed")
 	news := false

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/identity"
 )
 
 // tableBook is what is remembered of one table of the cloud.
@@ -26,9 +27,10 @@ type tableBook struct {
 
 // loadBooks reads what earlier runs have seen.
 func (r *Replica) loadBooks(ctx context.Context) error {
+	r.restores.run = identity.RandomID(r.cfg.Rand)
 	books := map[string]*tableBook{}
 	err := r.store.View(ctx, func(tx *store.Tx) error {
-		return tx.Side(sideIdentity).Each([]byte(tableBookPrefix), nil, func(k, v []byte) (bool, error) {
+		return tx.Side(identity.Side).Each([]byte(tableBookPrefix), nil, func(k, v []byte) (bool, error) {
 			b := &tableBook{}
 			if err := json.Unmarshal(v, b); err == nil { // what cannot be read is looked up anew
 				if !b.Recreated && b.Lost.IsZero() && !b.RestoredAt.IsZero() { // of a version that did not store it
@@ -39,19 +41,17 @@ func (r *Replica) loadBooks(ctx context.Context) error {
 			return true, nil
 		})
 	})
-	id := &r.identity
-	id.mu.Lock()
-	defer id.mu.Unlock()
-	id.restores.books = books
+	r.restores.mu.Lock()
+	defer r.restores.mu.Unlock()
+	r.restores.books = books
 	return err
 }
 
 // book returns a copy of what is remembered of a table.
 func (r *Replica) book(table string) (b tableBook, ok bool) {
-	id := &r.identity
-	id.mu.Lock()
-	defer id.mu.Unlock()
-	if p := id.restores.books[table]; p != nil {
+	r.restores.mu.Lock()
+	defer r.restores.mu.Unlock()
+	if p := r.restores.books[table]; p != nil {
 		return *p, true
 	}
 	return b, false
@@ -70,16 +70,15 @@ func (r *Replica) changeBookIn(tx *store.Tx, table string, change func(b *tableB
 	if err != nil {
 		return err
 	}
-	if err := tx.Side(sideIdentity).Set([]byte(tableBookPrefix+table), data); err != nil {
+	if err := tx.Side(identity.Side).Set([]byte(tableBookPrefix+table), data); err != nil {
 		return err
 	}
-	id := &r.identity
-	id.mu.Lock()
-	defer id.mu.Unlock()
-	if id.restores.books == nil {
-		id.restores.books = map[string]*tableBook{}
+	r.restores.mu.Lock()
+	defer r.restores.mu.Unlock()
+	if r.restores.books == nil {
+		r.restores.books = map[string]*tableBook{}
 	}
-	id.restores.books[table] = &b
+	r.restores.books[table] = &b
 	return nil
 }
 

@@ -5,10 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
 	"github.com/touchline/touchline/sync/replica/remote"
@@ -20,8 +18,8 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 	if err := r.requeueSent(ctx, table, &b); err != nil {
 		return err
 	}
-	r.identity.restores.epoch.Add(1) // what is answered from here on was asked before the restore was known to the outbox
-	defer r.rescan()                 // lanes leave alone what goes back until then: goesBack
+	r.restores.epoch.Add(1) // what is answered from here on was asked before the restore was known to the outbox
+	defer r.rescan()        // lanes leave alone what goes back until then: goesBack
 	for more := true; more; {
 		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
 			more, err = r.requeueSome(r.box.Begin(tx), table, &b)
@@ -156,18 +154,18 @@ func (r *Replica) endReplays(ctx context.Context) {
 	if len(done) == 0 {
 		return
 	}
-	if err := r.tellReplayed(ctx, done); err != nil {
+	if err := r.identity.TellReplayed(ctx, done); err != nil {
 		remote.Complain(r.log, "telling the cloud what was sent again", err)
 		return
 	}
-	rows, err := r.allNodes(ctx)
+	rows, err := r.identity.Replayed(ctx)
 	if err != nil {
 		remote.Complain(r.log, "asking who has sent again what was lost", err)
 		return
 	}
 	for _, table := range open {
 		b := books[table]
-		if !slices.ContainsFunc(rows, func(row *nodeRow) bool { return row.replayed[table].Str() != b.ID }) && !done[table].IsZero() {
+		if !slices.ContainsFunc(rows, func(of attr.Item) bool { return of[table].Str() != b.ID }) && !done[table].IsZero() {
 			err := r.changeBook(ctx, table, func(now *tableBook) {
 				if now.is(&b) {
 					now.Until = r.serverNow()
@@ -183,11 +181,11 @@ func (r *Replica) endReplays(ctx context.Context) {
 // replays returns the tables that were restored, and of them those whose lost writes are still waited for, in their
 // order.
 func (r *Replica) replays() (books map[string]tableBook, open []string) {
-	id, now := &r.identity, r.serverNow()
-	id.mu.Lock()
-	defer id.mu.Unlock()
+	now := r.serverNow()
+	r.restores.mu.Lock()
+	defer r.restores.mu.Unlock()
 	books = map[string]tableBook{}
-	for table, b := range id.restores.books {
+	for table, b := range r.restores.books {
 		if b.Requeued && !b.Noticed.IsZero() {
 			books[table] = *b
 		}
@@ -253,44 +251,4 @@ func (r *Replica) keptMark(tx *store.Tx, table string, key attr.Item, mark attr.
 		r.log.Error("the waiting writes of an item cannot be read", "error", err)
 	}
 	return kept && err == nil
-}
-
-func (r *Replica) tellReplayed(ctx context.Context, done attr.Item) error {
-	nonce, shown := r.nonces()
-	err := r.write(ctx, intent.Call{
-		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
-		Update: "SET replayed = :done", Condition: ownNonce,
-		Params: expr.Params{Values: attr.Item{":done": attr.M(done), ":nonce": attr.S(nonce), ":shown": attr.S(shown)}},
-	})
-	return err
-}
-
-// maxNodePages bounds how much of the node's own table is read to find all nodes.
-const maxNodePages = 50
-
-// allNodes reads the rows of all nodes. Where there is too much to read it is an error: then the hour is waited for.
-func (r *Replica) allNodes(ctx context.Context) (rows []*nodeRow, err error) {
-	q := remote.Reading{Table: r.cfg.SyncTable}
-	for range maxNodePages {
-		page, err := r.readOne(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		for _, it := range page.Items {
-			if id := it[intent.SyncKey].Str(); len(id) > len(nodePrefix) && id[:len(nodePrefix)] == nodePrefix {
-				rows = append(rows, readRow(it))
-			}
-		}
-		if len(page.LastKey) == 0 {
-			return rows, nil
-		}
-		q.After = page.LastKey
-	}
-	return nil, fault.New(fault.TooLarge, "many_rows", "the table %s is too large to find all nodes in", r.cfg.SyncTable)
-}
-
-func (r *Replica) readOne(ctx context.Context, q remote.Reading) (remote.Page, error) {
-	ctx, cancel := r.within(ctx)
-	defer cancel()
-	return r.cloud.Read(ctx, q)
 }

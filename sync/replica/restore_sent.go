@@ -14,8 +14,8 @@ import (
 // and the proof of a transaction is in another table. So has what lanes have on its way, of which the outbox does not say yet
 // that it was sent: its mark does. It can be interrupted and repeated.
 func (r *Replica) requeueSent(ctx context.Context, table string, b *tableBook) error {
-	r.identity.flagEpoch.Add(1) // what lanes have on its way from before
-	defer r.identity.flagEpoch.Add(1)
+	r.box.Flags.Add(1) // what lanes have on its way from before
+	defer r.box.Flags.Add(1)
 	for after, more := []byte(nil), true; more; {
 		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
 			after, more, err = r.requeueSentSome(tx, after, table, b)
@@ -77,7 +77,7 @@ func (r *Replica) eachSentTo(tx *store.Tx, after []byte, table string, fn func(k
 			return false, err
 		}
 		if slices.Contains(marked, id.Seq) {
-			u.Suspect(r.lostMarked())
+			u.Suspect(r.box.Lost())
 		}
 		if !u.WasSentTo(table, env) {
 			u = nil
@@ -101,11 +101,10 @@ func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
 	if b.Recreated {
 		return false
 	}
-	id := &r.identity
-	id.mu.Lock()
-	defer id.mu.Unlock()
+	r.restores.mu.Lock()
+	defer r.restores.mu.Unlock()
 	known, keeps := false, true
-	for _, o := range id.restores.books {
+	for _, o := range r.restores.books {
 		if e.NoticedAt(o.Noticed) {
 			known, keeps = true, keeps && !o.Recreated && !b.RestoredAt.Before(o.RestoredAt)
 		}
@@ -124,7 +123,7 @@ func (r *Replica) goesBack(u *outbox.Batch) bool {
 			return false
 		}
 		b, ok := r.book(e.Table)
-		return ok && b.loses(r.identity.run)
+		return ok && b.loses(r.restores.run)
 	})
 }
 
@@ -161,7 +160,7 @@ func (r *Replica) stillHere(w *outbox.Work, entries []*intent.Entry) []*intent.E
 // it was applied: that may have been in what is no more. flagged: since it was read from the outbox; a transaction that
 // was applied before may have read its images behind that.
 func (r *Replica) restoredSince(f *flight, flagged bool) (b tableBook, yes bool) {
-	same := f.epoch == r.identity.restores.epoch.Load() && !flagged
+	same := f.epoch == r.restores.epoch.Load() && !flagged
 	if f.outcome.Result != intent.OutApplied || same || f.Entries[0].Policy == store.PolicyState {
 		return b, false
 	}

@@ -94,7 +94,7 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 				})
 				n.endReplays(t.Context())
 			}
-			if b, _ := n.book("teams"); b.ID != "teams-3" || !b.loses(n.identity.run) {
+			if b, _ := n.book("teams"); b.ID != "teams-3" || !b.loses(n.restores.run) {
 				t.Errorf("told %v: what is remembered is %+v", told, b)
 			}
 			n.lookAtTables(t)
@@ -236,7 +236,7 @@ func TestBeforeOneRestoreAndAnother(t *testing.T) {
 		for _, later := range []time.Duration{0, 5 * time.Second} {
 			n := &Replica{}
 			tt.other.Noticed, tt.this.Noticed = now, now.Add(later)
-			n.identity.restores.books = map[string]*tableBook{"follows": &tt.other, "teams": &tt.this}
+			n.restores.books = map[string]*tableBook{"follows": &tt.other, "teams": &tt.this}
 			e := &intent.Entry{}
 			e.MakeSure(true, now)
 			if !tt.noticed.IsZero() {

@@ -156,7 +156,7 @@ func (l *worker) learn(f *flight, err *intent.Error) {
 	case intent.OutStopTable:
 		l.stop(f, err, now)
 	case intent.OutTimeline:
-		l.r.suspectCopy(errTimeline.Error())
+		l.r.identity.Suspect(errTimeline.Error())
 		f.park(now.Add(time.Second), "this node's history is looked into")
 	}
 }
@@ -214,7 +214,7 @@ func (l *worker) next(ctx context.Context, f *flight) (known []intent.Known, a i
 			return err
 		}
 		env := l.r.env(tx)
-		f.began, f.epoch = env.Now, l.r.identity.restores.epoch.Load()
+		f.began, f.epoch = env.Now, l.r.restores.epoch.Load()
 		provisional := f.Provisional()
 		a = f.Next(known, env)
 		f.changed = f.changed || a.Noted || provisional && !f.Provisional()
@@ -231,7 +231,7 @@ func (l *worker) ask(ctx context.Context, f *flight, a *intent.Action) (intent.A
 		}
 	}
 	if a.Kind == intent.ActSend {
-		l.r.identity.sends.Store(true)
+		l.r.identity.Sent()
 	}
 	l.r.cfg.Failpoint("send")
 	ctx, cancel := context.WithTimeout(ctx, l.r.cfg.Deadline)
@@ -271,7 +271,7 @@ func (l *worker) attempt(ctx context.Context, f *flight, a *intent.Action) error
 		if err != nil {
 			return err
 		}
-		if f.flagEpoch != l.r.identity.flagEpoch.Load() || f.flagged(there) {
+		if f.flagEpoch != l.r.box.Flags.Load() || f.flagged(there) {
 			return errFlagged
 		}
 		if !attempted {
@@ -368,5 +368,5 @@ func (r *Replica) offline(o intent.Outcome, err *intent.Error) {
 	if r.net.Lost(text, r.clock.Now()) {
 		r.log.Error("the cloud does not accept this node's signature", "error", text, "alarm", o.Alarm)
 	}
-	r.errands.get().Set()
+	r.errand()
 }

@@ -156,7 +156,7 @@ func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
 		if l.r.goesBack(u) {
 			continue // who puts back the others has the outbox read anew
 		}
-		f := &flight{Batch: u, flagEpoch: l.r.identity.flagEpoch.Load()}
+		f := &flight{Batch: u, flagEpoch: l.r.box.Flags.Load()}
 		f.wait, f.why = l.waitOf(u, now)
 		if f.wait.After(now) {
 			p.aside = append(p.aside, f)
@@ -314,7 +314,7 @@ func (r *Replica) settleShown(w *outbox.Work, u *outbox.Batch) error {
 // renumber gives a batch of a lost timeline new sequences, see newSequence. The flight stays as it is: the transaction may be
 // undone, and made once more.
 func (r *Replica) renumber(w *outbox.Work, f *flight) error {
-	moved, err := w.Renumber(f.Batch, func() (uint64, uint32, error) { return r.newSequence(w.Tx) })
+	moved, err := w.Renumber(f.Batch, func() (uint64, uint32, error) { return r.identity.NewSequence(w.Tx) })
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/identity"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
 	"github.com/touchline/touchline/sync/replica/remote"
@@ -41,7 +42,7 @@ type Status struct {
 	Conflicts conflict.Status
 	Replay    ReplayStatus
 	Budget    flow.BudgetState
-	Node      IdentityStatus
+	Node      identity.Status
 }
 
 // TableStatus is what waits of a table.
@@ -113,20 +114,12 @@ type ReplayStatus struct {
 	Oldest  time.Time `json:"oldest,omitzero"`
 }
 
-// IdentityStatus is who the node is to the cloud.
-type IdentityStatus struct {
-	Node        string `json:"id"`
-	Incarnation uint64 `json:"incarnation"`
-	Boot        string `json:"boot,omitempty"`
-	Stopped     string `json:"clone,omitempty"` // why nothing is sent: another process works under this node's name; empty: it is
-}
-
 // Status reads how things stand. It looks at counts and at the first units of the lanes, so it costs the same however
 // much waits.
 func (r *Replica) Status(ctx context.Context) (Status, error) {
 	st := Status{
 		At: r.clock.Now(), Link: r.net.State(), Skew: r.cloud.Skew(), Usage: r.usage(), Feed: r.feed.Status(),
-		Node: IdentityStatus{Node: r.store.Node(), Incarnation: r.store.Incarnation(), Boot: r.bootID(), Stopped: r.stoppedWhy()},
+		Node: r.identity.Status(),
 	}
 	err := r.store.View(ctx, func(tx *store.Tx) error { return r.readStatus(tx, &st) })
 	return st, err

@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // What a restored snapshot writes before it can connect has sequences that were other writes' in the lost timeline. It is
@@ -214,7 +215,7 @@ func TestSnapshotOfAConnectedNodeIsNoticed(t *testing.T) {
 		stop()
 		r := n.backTo(t, snapshot)
 		r.online(t)
-		if r.stateNow().Lost == nil {
+		if r.known(t).Lost == nil {
 			t.Error("the node does not know that it has a past which it has forgotten")
 		}
 	})
@@ -237,7 +238,7 @@ func TestFirstImageThatTookAnothersPlaceIsNotSettled(t *testing.T) {
 		stop := n.run(t)
 		letPass(time.Minute)
 		stop()
-		if got, err := n.settledHere(t.Context()); err != nil || got >= first {
+		if got, err := outbox.SettledHere(t.Context(), n.st); err != nil || got >= first {
 			t.Errorf("settled %d (%v), although %d waits", got, err, first)
 		}
 		c.heal()

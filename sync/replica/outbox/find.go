@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"hash/fnv"
 	"math"
@@ -247,3 +248,16 @@ func (b *Outbox) LaneOf(it *Item, ahead bool) uint8 {
 
 // Express is the lane of what goes ahead.
 func (b *Outbox) Express() uint8 { return uint8(b.Lanes - 1) }
+
+// SettledHere returns the sequence up to which nothing of this node waits.
+func SettledHere(ctx context.Context, s *store.Store) (uint64, error) {
+	settled := s.Seq() // read first: what is journaled by now is in the outbox of the View
+	err := s.View(ctx, func(tx *store.Tx) error {
+		waits, err := FirstWaiting(tx)
+		if err == nil && waits <= settled {
+			settled = waits - 1
+		}
+		return err
+	})
+	return settled, err
+}

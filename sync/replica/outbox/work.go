@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -70,6 +71,8 @@ type Outbox struct {
 	RunAfter func() uint64
 	// Lost returns which batches had been marked when those of a lost history got their flag; nil: no history is lost.
 	Lost func() (marked func(seq uint64) bool)
+	// Flags counts the times that batches are flagged beside the lanes: those that were read before have to be read again.
+	Flags atomic.Uint64
 }
 
 // Begin begins the work of a transaction.

@@ -1,4 +1,4 @@
-package replica
+package identity
 
 import (
 	"context"
@@ -20,23 +20,23 @@ const connectTries = 4
 // a copy that has just begun; twice, and both are running.
 const maxReplaced = 2
 
-// connect tells the cloud who is there, and finds out whether somebody else was. It comes before the first entry of a
+// Connect tells the cloud who is there, and finds out whether somebody else was. It comes before the first entry of a
 // connection is sent, and is the probe while the cloud is away: its errors are those of the cloud. One call at a time.
-func (r *Replica) connect(ctx context.Context) error {
-	if why := r.stoppedWhy(); why != "" {
+func (id *Identity) Connect(ctx context.Context) error {
+	if id.Status().Stopped != "" {
 		return &intent.Error{Class: intent.Denied, Err: remote.ErrStopped}
 	}
-	row, err := r.getRow(ctx, r.store.Node())
+	row, err := id.getRow(ctx, id.Store.Node())
 	if err != nil {
 		return err
 	}
 	for range connectTries {
-		again, err := r.present(ctx, row)
+		again, err := id.present(ctx, row)
 		if err != nil {
 			return err
 		}
 		if again == nil {
-			return r.connected(ctx)
+			return id.ready(ctx)
 		}
 		row = again.row
 	}
@@ -48,14 +48,13 @@ type lookAgain struct{ row *nodeRow }
 
 // present puts a new nonce into the row, into the file first: so what the cloud has and no file knows was written by
 // somebody else.
-func (r *Replica) present(ctx context.Context, row *nodeRow) (*lookAgain, error) {
-	id := &r.identity
+func (id *Identity) present(ctx context.Context, row *nodeRow) (*lookAgain, error) {
 	id.mu.Lock()
 	file, connected, suspect := id.file, id.connected, id.suspect
 	id.mu.Unlock()
-	v := judge(&file, row, r.store.Incarnation(), r.store.Seq())
+	v := judge(&file, row, id.Store.Incarnation(), id.Store.Seq())
 	if v == rowOurs && !connected { // a restored state begins with a new process
-		behind, err := r.waitsBehind(ctx, row.settled)
+		behind, err := id.waitsBehind(ctx, row.settled)
 		if err != nil {
 			return nil, err
 		}
@@ -65,34 +64,34 @@ func (r *Replica) present(ctx context.Context, row *nodeRow) (*lookAgain, error)
 	}
 	switch {
 	case v == rowOthers:
-		if err := r.takeover(ctx, row, connected); err != nil {
+		if err := id.takeover(ctx, row, connected); err != nil {
 			return nil, err
 		}
 	case suspect:
-		if err := r.leaveHistory(ctx, row); err != nil {
+		if err := id.leaveHistory(ctx, row); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.tellLost(ctx, row); err != nil {
+	if err := id.tellLost(ctx, row); err != nil {
 		return nil, err
 	}
-	nonce, err := r.drawNonce(ctx)
+	nonce, err := id.drawNonce(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return r.writeRow(ctx, row, nonce, false)
+	return id.writeRow(ctx, row, nonce, false)
 }
 
 // waitsBehind reports whether something waits here that the row says is settled: then the row was written by a later
 // state of this node, whose nonce the file knows because no connect has come between. What is sent again for a restored
 // cloud was settled before, and waits all the same; and what waited at a loss that was noticed before is looked for, or
 // is about to be.
-func (r *Replica) waitsBehind(ctx context.Context, settled uint64) (behind bool, err error) {
+func (id *Identity) waitsBehind(ctx context.Context, settled uint64) (behind bool, err error) {
 	known := uint64(0)
-	if lost := r.stateNow().Lost; lost != nil && (!lost.Told || !lost.Flagged) {
+	if lost := id.stateNow().Lost; lost != nil && (!lost.Told || !lost.Flagged) {
 		known = lost.Below
 	}
-	err = r.store.View(ctx, func(tx *store.Tx) error {
+	err = id.Store.View(ctx, func(tx *store.Tx) error {
 		first, err := outbox.FirstWaiting(tx)
 		if err != nil || first > settled {
 			return err
@@ -107,96 +106,94 @@ func (r *Replica) waitsBehind(ctx context.Context, settled uint64) (behind bool,
 }
 
 // takeover is what a node does that finds the nonce of another copy of itself.
-func (r *Replica) takeover(ctx context.Context, row *nodeRow, connected bool) error {
-	id := &r.identity
+func (id *Identity) takeover(ctx context.Context, row *nodeRow, connected bool) error {
 	if connected {
 		id.mu.Lock()
 		id.replaced++
 		stop := id.replaced >= maxReplaced || row.copies
 		id.mu.Unlock()
 		if stop {
-			return r.stopCopies(ctx, row)
+			return id.stopCopies(ctx, row)
 		}
 	}
-	r.log.Warn("identity: another copy of this node, or a later state of it, has been running; waiting writes are verified before they are sent",
-		"node", r.store.Node())
-	return r.leaveHistory(ctx, row)
+	id.Log.Warn("identity: another copy of this node, or a later state of it, has been running; waiting writes are verified before they are sent",
+		"node", id.Store.Node())
+	return id.leaveHistory(ctx, row)
 }
 
 // leaveHistory begins a new incarnation, as a new run.
-func (r *Replica) leaveHistory(ctx context.Context, row *nodeRow) error {
-	above := r.identity.copyFile().Incarnation
+func (id *Identity) leaveHistory(ctx context.Context, row *nodeRow) error {
+	above := id.copyFile().Incarnation
 	if row != nil {
 		above = max(above, row.incarnation)
 	}
-	if err := r.newIncarnation(ctx, above, row); err != nil {
+	if err := id.newIncarnation(ctx, above, row); err != nil {
 		return err
 	}
-	r.cfg.Failpoint("identity-new")
-	return r.beginBoot(ctx)
+	id.Failpoint("identity-new")
+	return id.beginBoot(ctx)
 }
 
 // stopCopies is the end of sending, for this copy and, by the row, for the other. Which of them is to live is for people.
-func (r *Replica) stopCopies(ctx context.Context, row *nodeRow) error {
-	id := &r.identity
+func (id *Identity) stopCopies(ctx context.Context, row *nodeRow) error {
 	id.mu.Lock()
-	id.stopped = remote.ErrStopped.Error() + ": " + remedyCopies
+	id.stopped = remote.ErrStopped.Error() + ": " + RemedyCopies
 	id.mu.Unlock()
-	r.log.Error("identity: "+remote.ErrStopped.Error()+": "+remedyCopies,
-		"node", r.store.Node())
-	if nonce, err := r.drawNonce(ctx); err == nil {
-		_, _ = r.writeRow(ctx, row, nonce, true) // the other finds out by itself too
+	id.Log.Error("identity: "+remote.ErrStopped.Error()+": "+RemedyCopies,
+		"node", id.Store.Node())
+	if nonce, err := id.drawNonce(ctx); err == nil {
+		_, _ = id.writeRow(ctx, row, nonce, true) // the other finds out by itself too
 	}
 	return &intent.Error{Class: intent.Denied, Err: remote.ErrStopped}
 }
 
 // drawNonce draws one and keeps it: in the store, then in the file. A store whose nonce is one of the file's older ones
 // is an older store.
-func (r *Replica) drawNonce(ctx context.Context) (string, error) {
-	defer r.identity.lockFile()()
-	nonce, file := r.randomID(), r.identity.copyFile()
-	err := r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+func (id *Identity) drawNonce(ctx context.Context) (string, error) {
+	defer id.lockFile()()
+	nonce, file := RandomID(id.Rand), id.copyFile()
+	err := id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
 		s.Nonce, s.Before = nonce, file.newest()
 		return nil
 	})
 	if err != nil {
 		return "", err
 	}
-	r.cfg.Failpoint("identity-nonce")
+	id.Failpoint("identity-nonce")
 	file.draw(nonce)
-	if err := r.setFile(ctx, file); err != nil {
+	if err := id.setFile(ctx, file); err != nil {
 		return "", err
 	}
-	r.cfg.Failpoint("identity-file")
+	id.Failpoint("identity-file")
 	return nonce, nil
 }
 
 // writeRow writes this node's row in the place of one that is as given, nil: of none. A row that is another one by now is
 // to be looked at again.
-func (r *Replica) writeRow(ctx context.Context, row *nodeRow, nonce string, copies bool) (*lookAgain, error) {
-	settled, err := r.settledHere(ctx)
+func (id *Identity) writeRow(ctx context.Context, row *nodeRow, nonce string, copies bool) (*lookAgain, error) {
+	settled, err := outbox.SettledHere(ctx, id.Store)
 	if err != nil {
 		return nil, err
 	}
 	if row != nil {
 		settled = max(settled, row.settled)
 	}
-	state := r.stateNow()
+	state := id.stateNow()
 	c := intent.Call{
-		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
+		Op: store.OpUpdate, Table: id.Table, Key: nodeKey(id.Store.Node()),
 		Update:    "SET incarnation = :inc, settled = :settled, nonce = :nonce, boots = :boots, parted = :left, twice = :twice, copies = :copies, seen = :now",
 		Condition: "attribute_not_exists(nonce)",
 		Params: expr.Params{Values: attr.Item{
-			":inc": numberValue(r.store.Incarnation()), ":settled": numberValue(settled), ":nonce": attr.S(nonce),
+			":inc": numberValue(id.Store.Incarnation()), ":settled": numberValue(settled), ":nonce": attr.S(nonce),
 			":boots": bootList(state.Boots), ":left": leftList(state.Left), ":twice": spanList(state.Lost.numbersTwice(settled)),
-			":copies": attr.Bool(copies), ":now": attr.Int(r.serverNow().UnixMilli()),
+			":copies": attr.Bool(copies), ":now": attr.Int(id.serverNow().UnixMilli()),
 		}},
 	}
 	if row != nil && row.nonce != "" {
 		c.Condition = "nonce = :was"
 		c.Values[":was"] = attr.S(row.nonce)
 	}
-	err = r.write(ctx, c)
+	err = id.write(ctx, c)
 	var e *intent.Error
 	if errors.As(err, &e) && e.Class == intent.ConditionFailed {
 		return &lookAgain{row: rowOf(e.Old)}, nil
@@ -204,37 +201,33 @@ func (r *Replica) writeRow(ctx context.Context, row *nodeRow, nonce string, copi
 	if err != nil {
 		return nil, err
 	}
-	r.identity.mu.Lock()
-	r.identity.told, r.identity.shown = settled, nonce
-	r.identity.mu.Unlock()
+	id.mu.Lock()
+	id.told, id.shown = settled, nonce
+	id.mu.Unlock()
 	return nil, nil
 }
 
-// connected is what is done when the cloud knows who is there.
-func (r *Replica) connected(ctx context.Context) error {
-	if err := r.flagLost(ctx); err != nil {
+// ready is what is done when the cloud knows who is there.
+func (id *Identity) ready(ctx context.Context) error {
+	if err := id.flagLost(ctx); err != nil {
 		return err
 	}
-	if err := r.askTransactions(ctx); err != nil {
+	if err := id.Ready(ctx); err != nil {
 		return err
 	}
-	if err := r.checkTables(ctx, true); err != nil {
-		return err
-	}
-	id := &r.identity
 	id.mu.Lock()
 	defer id.mu.Unlock()
-	id.connected, id.suspect, id.connectedAt = true, false, r.clock.Now()
+	id.connected, id.suspect, id.connectedAt = true, false, id.Clock.Now()
 	return nil
 }
 
 func nodeKey(node string) attr.Item { return attr.Item{intent.SyncKey: attr.S(intent.NodeID(node))} }
 
 // getRow reads the row of a node; nil: there is none.
-func (r *Replica) getRow(ctx context.Context, node string) (*nodeRow, error) {
-	ctx, cancel := r.within(ctx)
+func (id *Identity) getRow(ctx context.Context, node string) (*nodeRow, error) {
+	ctx, cancel := id.within(ctx)
 	defer cancel()
-	it, err := r.cloud.Get(ctx, r.cfg.SyncTable, nodeKey(node))
+	it, err := id.Cloud.Get(ctx, id.Table, nodeKey(node))
 	if err != nil {
 		return nil, fmt.Errorf("reading the row of a node: %w", err)
 	}
@@ -248,14 +241,14 @@ func rowOf(it attr.Item) *nodeRow {
 	return readRow(it)
 }
 
-func (r *Replica) write(ctx context.Context, c intent.Call) error {
-	ctx, cancel := r.within(ctx)
+func (id *Identity) write(ctx context.Context, c intent.Call) error {
+	ctx, cancel := id.within(ctx)
 	defer cancel()
-	_, err := r.cloud.Write(ctx, c)
+	_, err := id.Cloud.Write(ctx, c)
 	return err
 }
 
 // within gives a request its deadline.
-func (r *Replica) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, r.cfg.Deadline)
+func (id *Identity) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, id.Deadline)
 }

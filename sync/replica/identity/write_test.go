@@ -1,15 +1,13 @@
-package replica
+package identity
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 )
 
 // Where names cannot be exchanged the file is replaced as a whole all the same; a text of any length takes the place of one
@@ -57,53 +55,5 @@ func TestReplaceFileFails(t *testing.T) {
 	}
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, old) {
 		t.Errorf("%q, %v", got, err)
-	}
-}
-
-// The spare is nobody's identity, whatever is in it: what a crash has left of a text, an older one, another node's, none.
-func TestSpareIsNoIdentity(t *testing.T) {
-	for name, spare := range map[string]func(file []byte) []byte{
-		"torn":  func(file []byte) []byte { return append(bytes.Clone(file[:40]), bytes.Repeat([]byte{0}, 100)...) },
-		"none":  func([]byte) []byte { return nil },
-		"other": func(file []byte) []byte { return bytes.ReplaceAll(file, []byte(`"a"`), []byte(`"b"`)) },
-		"older": func([]byte) []byte {
-			return wholePages([]byte(`{"version":1,"node":"a","incarnation":77,"nonces":["x"]}`))
-		},
-		"long": func(file []byte) []byte { return bytes.Repeat(file, 3) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				_, n := opened(t, nil)
-				n.put(t, "teams", team("x", 0))
-				n.drained(t)
-				n.close(t)
-				path := filepath.Join(n.dir, identityName)
-				file, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				_ = os.Remove(path + spareSuffix)
-				if text := spare(file); text != nil {
-					if err := os.WriteFile(path+spareSuffix, text, 0o600); err != nil {
-						t.Fatal(err)
-					}
-				}
-				r := n.again(t)
-				r.bump(t, "x")
-				r.drained(t)
-				r.cloudHas(t, teams{"x": 1})
-				r.recorded(t, 0)
-				if got := r.st.Incarnation(); got != 1 {
-					t.Errorf("incarnation %d", got)
-				}
-				var f identityFile
-				if file, err = os.ReadFile(path); err == nil {
-					err = json.Unmarshal(file, &f)
-				}
-				if err != nil || f.Boot != r.bootID() || !f.Clean {
-					t.Errorf("the file has %+v, %v", f, err)
-				}
-			})
-		})
 	}
 }

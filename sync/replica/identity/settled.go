@@ -1,4 +1,4 @@
-package replica
+package identity
 
 import (
 	"context"
@@ -33,7 +33,7 @@ type settledNodes struct {
 }
 
 type settledNode struct {
-	seen  []settledAt // the oldest is the newest that is older than limits.Signed, if there is one
+	seen  []settledAt // the oldest is the newest that is older than Signed, if there is one
 	asked time.Time
 	read  time.Time // zero: not yet
 }
@@ -112,11 +112,11 @@ func (s *settledNodes) due(now time.Time, signed time.Duration) (out []string) {
 
 // settledOf returns the sequence up to which everything of a node is settled, as far as that is known; 0: it is not. Of
 // this node it is what it has told the cloud: what a restored state of it will learn there.
-func (r *Replica) settledOf(node string) uint64 {
-	id, now := &r.identity, r.clock.Now()
+func (id *Identity) settledOf(node string) uint64 {
+	now := id.Clock.Now()
 	id.mu.Lock()
 	defer id.mu.Unlock()
-	if node == r.store.Node() {
+	if node == id.Store.Node() {
 		return id.told
 	}
 	n, _ := id.settled.node(node, now)
@@ -124,134 +124,115 @@ func (r *Replica) settledOf(node string) uint64 {
 }
 
 // pastOf is settledOf as it was known a signed request's lifetime ago: no copy of what was settled then is on its way any more.
-func (r *Replica) pastOf(node string) uint64 {
-	if node == r.store.Node() {
+func (id *Identity) pastOf(node string) uint64 {
+	if node == id.Store.Node() {
 		return 0
 	}
-	id, now := &r.identity, r.clock.Now()
+	now := id.Clock.Now()
 	id.mu.Lock()
 	defer id.mu.Unlock()
 	n, _ := id.settled.node(node, now)
-	return n.past(now, r.limits.Signed)
+	return n.past(now, id.Signed)
 }
 
-// settledHere returns the sequence up to which nothing of this node waits.
-func (r *Replica) settledHere(ctx context.Context) (uint64, error) {
-	settled := r.store.Seq() // read first: what is journaled by now is in the outbox of the View
-	err := r.store.View(ctx, func(tx *store.Tx) error {
-		waits, err := outbox.FirstWaiting(tx)
-		if err == nil && waits <= settled {
-			settled = waits - 1
-		}
-		return err
-	})
-	return settled, err
-}
-
-// runIdentity keeps the node's row in the cloud until ctx ends, and then tells it how far the node has come.
-func (r *Replica) runIdentity(ctx context.Context) error {
+// Run keeps the node's row in the cloud until ctx ends, and then tells it how far the node has come.
+func (id *Identity) Run(ctx context.Context) error {
 	wake := clock.NewSignal()
 	for {
-		err := r.clock.Wait(ctx, r.clock.Now().Add(r.tellNext()), nil)
-		for err == nil && !r.net.WhenOnline(wake) {
-			err = r.clock.Wait(ctx, time.Time{}, wake)
+		err := id.Clock.Wait(ctx, id.Clock.Now().Add(id.tellNext()), nil)
+		for err == nil && !id.Link.WhenOnline(wake) {
+			err = id.Clock.Wait(ctx, time.Time{}, wake)
 		}
 		if err != nil {
-			r.lastWord(ctx)
+			id.lastWord(ctx)
 			return err
 		}
-		r.keepRow(ctx)
+		id.keepRow(ctx)
 	}
 }
 
 // tellNext is how long until the row is written again: soon after a connect, and while another copy is suspected, for
 // whoever writes the row notices another copy of this node, and two that were started together are to notice at once. It
 // costs one small write each, and has no need of jitter.
-func (r *Replica) tellNext() time.Duration {
-	id := &r.identity
+func (id *Identity) tellNext() time.Duration {
 	id.mu.Lock()
 	defer id.mu.Unlock()
-	since := r.clock.Now().Sub(id.connectedAt)
+	since := id.Clock.Now().Sub(id.connectedAt)
 	switch {
 	case !id.connected || since < tellSoon:
 		return tellSoon
-	case since < r.limits.Tell || id.replaced > 0 && since < tellWatch:
+	case since < id.Tell || id.replaced > 0 && since < tellWatch:
 		return 2 * tellSoon
 	}
-	return backoff.Jittered(r.limits.Tell, r.cfg.Rand)
+	return backoff.Jittered(id.Tell, id.Rand)
 }
 
 // keepRow is one round: tell, learn, look at the tables. What fails is tried again in the next one.
-func (r *Replica) keepRow(ctx context.Context) {
-	id := &r.identity
+func (id *Identity) keepRow(ctx context.Context) {
 	id.mu.Lock()
 	connected := id.connected && id.stopped == ""
-	names := id.settled.due(r.clock.Now(), r.limits.Signed)
+	names := id.settled.due(id.Clock.Now(), id.Signed)
 	id.mu.Unlock()
 	if !connected {
 		return
 	}
-	if err := r.tellSettled(ctx); err != nil {
-		remote.Complain(r.log, "telling the cloud what is settled", err)
+	if err := id.tellSettled(ctx); err != nil {
+		remote.Complain(id.Log, "telling the cloud what is settled", err)
 		return
 	}
 	for _, name := range names {
-		row, err := r.getRow(ctx, name)
+		row, err := id.getRow(ctx, name)
 		if err != nil {
-			remote.Complain(r.log, "reading how far another node is", err)
+			remote.Complain(id.Log, "reading how far another node is", err)
 			return
 		}
 		seq := uint64(0)
 		if row != nil {
 			seq = row.settled
 		}
-		now := r.clock.Now()
+		now := id.Clock.Now()
 		id.mu.Lock()
 		if n := id.settled.nodes[name]; n != nil {
-			n.learn(seq, now, r.limits.Signed)
+			n.learn(seq, now, id.Signed)
 		}
 		id.mu.Unlock()
 	}
-	if err := r.checkTables(ctx, false); err != nil {
-		remote.Complain(r.log, "looking at the tables of the cloud", err)
-	}
-	r.endReplays(ctx)
+	id.Beside(ctx)
 }
 
 // tellSettled writes how far this node is, under a new nonce if anything was sent since the last: a snapshot made before has
 // an older one, also where nothing has been settled since. What the row has must be what this run has written last, or the time before if that had no answer:
 // else somebody else is this node too, and the next connect finds out who.
-func (r *Replica) tellSettled(ctx context.Context) error {
-	settled, err := r.settledHere(ctx)
+func (id *Identity) tellSettled(ctx context.Context) error {
+	settled, err := outbox.SettledHere(ctx, id.Store)
 	if err != nil {
 		return err
 	}
-	id := &r.identity
 	id.mu.Lock()
 	settled = max(settled, id.told)
 	id.mu.Unlock()
-	nonce, shown := r.nonces()
-	if nonce == shown && r.identity.sends.Swap(false) {
-		switch fresh, err := r.drawNonce(ctx); {
+	nonce, shown := id.nonces()
+	if nonce == shown && id.sends.Swap(false) {
+		switch fresh, err := id.drawNonce(ctx); {
 		case err == nil:
 			nonce = fresh
 		case !fault.Is(err, fault.Full):
 			return err
 		default: // without room, the one that it has
-			r.identity.sends.Store(true)
+			id.sends.Store(true)
 		}
 	}
-	err = r.write(ctx, intent.Call{
-		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
+	err = id.write(ctx, intent.Call{
+		Op: store.OpUpdate, Table: id.Table, Key: nodeKey(id.Store.Node()),
 		Update: "SET settled = :settled, seen = :now, nonce = :nonce", Condition: ownNonce,
 		Params: expr.Params{Values: attr.Item{
-			":settled": numberValue(settled), ":now": attr.Int(r.serverNow().UnixMilli()), ":nonce": attr.S(nonce),
+			":settled": numberValue(settled), ":now": attr.Int(id.serverNow().UnixMilli()), ":nonce": attr.S(nonce),
 			":shown": attr.S(shown),
 		}},
 	})
 	if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
-		if now, _ := r.nonces(); now == nonce { // else it is being written anew just now
-			r.reconnect("the row of this node was written by another copy of it, or is gone")
+		if now, _ := id.nonces(); now == nonce { // else it is being written anew just now
+			id.Reconnect("the row of this node was written by another copy of it, or is gone")
 		}
 		return nil
 	}
@@ -269,31 +250,29 @@ const ownNonce = "nonce = :nonce OR nonce = :shown"
 
 // nonces returns the nonce drawn last, and the one that the cloud has answered to have: another one, where the last was
 // not answered. One that the store has and the file had no room for was not drawn: the cloud is never told of it.
-func (r *Replica) nonces() (drawn, shown string) {
-	id := &r.identity
+func (id *Identity) nonces() (drawn, shown string) {
 	id.mu.Lock()
 	defer id.mu.Unlock()
 	return id.file.newest(), id.shown
 }
 
 // lastWord is what a run says at its end: to the cloud, as far as that can be reached at once, and to the file.
-func (r *Replica) lastWord(ctx context.Context) {
+func (id *Identity) lastWord(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWordTime)
 	defer cancel()
-	id := &r.identity
 	id.mu.Lock()
 	connected := id.connected && id.stopped == "" && !id.suspect
 	id.mu.Unlock()
-	if connected && r.net.Online() {
-		if err := r.tellSettled(ctx); err != nil {
-			remote.Complain(r.log, "telling the cloud what is settled", err)
+	if connected && id.Link.Online() {
+		if err := id.tellSettled(ctx); err != nil {
+			remote.Complain(id.Log, "telling the cloud what is settled", err)
 		}
 	}
 	defer id.lockFile()()
 	file := id.copyFile()
 	file.Clean = true
-	if err := r.setFile(ctx, file); err != nil {
-		remote.Complain(r.log, "closing the identity file", err)
+	if err := id.setFile(ctx, file); err != nil {
+		remote.Complain(id.Log, "closing the identity file", err)
 	}
 }
 
@@ -301,4 +280,4 @@ func (r *Replica) lastWord(ctx context.Context) {
 const lastWordTime = 2 * time.Second
 
 // serverNow is the time as the cloud has it, as far as that is known.
-func (r *Replica) serverNow() time.Time { return r.clock.Now().Add(r.cloud.Skew()) }
+func (id *Identity) serverNow() time.Time { return id.Clock.Now().Add(id.Cloud.Skew()) }

@@ -1,4 +1,4 @@
-package replica
+package identity
 
 import (
 	"context"
@@ -64,15 +64,15 @@ func (f *identityFile) draw(nonce string) {
 
 // readIdentity returns the file, nil if there is none or it cannot be understood: then nothing is known of this node, and
 // what the cloud knows of it is looked at as after a loss. why tells people about the latter.
-func (r *Replica) readIdentity(ctx context.Context) (f *identityFile, why string, err error) {
+func (id *Identity) readIdentity(ctx context.Context) (f *identityFile, why string, err error) {
 	var data []byte
-	if r.cfg.Dir == "" {
-		err = r.store.View(ctx, func(tx *store.Tx) error {
-			data, err = tx.Side(sideIdentity).Get([]byte(identityName))
+	if id.Dir == "" {
+		err = id.Store.View(ctx, func(tx *store.Tx) error {
+			data, err = tx.Side(Side).Get([]byte(identityName))
 			return err
 		})
 	} else {
-		data, err = os.ReadFile(filepath.Join(r.cfg.Dir, identityName))
+		data, err = os.ReadFile(filepath.Join(id.Dir, identityName))
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && data == nil:
@@ -84,24 +84,24 @@ func (r *Replica) readIdentity(ctx context.Context) (f *identityFile, why string
 	if err := json.Unmarshal(data, f); err != nil || f.Version != identityVersion || f.Node == "" {
 		return nil, "the identity file cannot be read and is created again", nil
 	}
-	if f.Node != r.store.Node() {
+	if f.Node != id.Store.Node() {
 		return nil, "the identity file is of another node, " + f.Node + ", and is created again", nil
 	}
 	return f, "", nil
 }
 
 // writeIdentity puts the file in the place of the one before, on disk. Without room it is fault.Full, as in the store.
-func (r *Replica) writeIdentity(ctx context.Context, f *identityFile) error {
+func (id *Identity) writeIdentity(ctx context.Context, f *identityFile) error {
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return err
 	}
-	if r.cfg.Dir == "" {
-		return r.store.Update(ctx, func(tx *store.Tx) error {
-			return tx.Side(sideIdentity).Set([]byte(identityName), data)
+	if id.Dir == "" {
+		return id.Store.Update(ctx, func(tx *store.Tx) error {
+			return tx.Side(Side).Set([]byte(identityName), data)
 		})
 	}
-	err = replaceFile(filepath.Join(r.cfg.Dir, identityName), wholePages(data), exchange)
+	err = replaceFile(filepath.Join(id.Dir, identityName), wholePages(data), exchange)
 	switch {
 	case store.IsNoSpace(err):
 		return fault.Wrap(err, fault.Full, "no_room", "cannot write the identity of the node: the disk is full")

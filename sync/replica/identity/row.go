@@ -1,12 +1,18 @@
-package replica
+package identity
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // The attributes of a node's row in the sync table, beside its key "node:<id>".
@@ -14,14 +20,14 @@ const (
 	nodePrefix = "node:"
 
 	attrIncarnation = "incarnation"
-	attrSettled     = "settled" // the last sequence up to which everything is settled
-	attrNonce       = "nonce"   // drawn at each connect, and with each write of the row that follows a send
-	attrBoots       = "boots"   // the last runs, oldest first: "<boot id>:<last sequence before it>"
-	attrLeft        = "parted"  // the runs of histories that this one has left: what each of them had waiting may have been sent
-	attrTwice       = "twice"   // numbers that losses have parted: "<after>:<below>", and spanOurs
-	attrCopies      = "copies"  // true: two copies were seen at work
-	attrReplayed    = "replayed"
-	attrSeen        = "seen" // server's time of the last write, epoch milliseconds: for people
+	attrSettled     = "settled"  // the last sequence up to which everything is settled
+	attrNonce       = "nonce"    // drawn at each connect, and with each write of the row that follows a send
+	attrBoots       = "boots"    // the last runs, oldest first: "<boot id>:<last sequence before it>"
+	attrLeft        = "parted"   // the runs of histories that this one has left: what each of them had waiting may have been sent
+	attrTwice       = "twice"    // numbers that losses have parted: "<after>:<below>", and spanOurs
+	attrCopies      = "copies"   // true: two copies were seen at work
+	attrReplayed    = "replayed" // by table: the id of the restored one whose lost writes this node has sent again
+	attrSeen        = "seen"     // server's time of the last write, epoch milliseconds: for people
 )
 
 // nodeRow is what the cloud knows of a node.
@@ -33,7 +39,6 @@ type nodeRow struct {
 	left        []string
 	twice       []span
 	copies      bool
-	replayed    attr.Item // by table: the id of the restored table whose lost writes this node has sent again
 }
 
 // readRow reads a row. It takes what it can: a row with a field that somebody has spoiled is as one without it, and one
@@ -44,7 +49,6 @@ func readRow(it attr.Item) *nodeRow {
 		settled:     number(it[attrSettled]),
 		nonce:       it[attrNonce].Str(),
 		copies:      it[attrCopies].Bool(),
-		replayed:    it[attrReplayed].Map(),
 	}
 	for _, v := range it[attrBoots].List() {
 		id, after, ok := strings.Cut(v.Str(), ":")
@@ -134,4 +138,44 @@ func forkOf(ours, theirs []boot) uint64 {
 
 func indexBoot(boots []boot, id string) int {
 	return slices.IndexFunc(boots, func(b boot) bool { return b.ID == id })
+}
+
+// TellReplayed writes into this node's row of which restored tables it has sent again what they had lost: by table, its id.
+func (id *Identity) TellReplayed(ctx context.Context, done attr.Item) error {
+	nonce, shown := id.nonces()
+	return id.write(ctx, intent.Call{
+		Op: store.OpUpdate, Table: id.Table, Key: nodeKey(id.Store.Node()),
+		Update: "SET replayed = :done", Condition: ownNonce,
+		Params: expr.Params{Values: attr.Item{":done": attr.M(done), ":nonce": attr.S(nonce), ":shown": attr.S(shown)}},
+	})
+}
+
+// maxNodePages bounds how much of the node's own table is read to find all nodes.
+const maxNodePages = 50
+
+// Replayed reads what all nodes have told with TellReplayed. Where there is too much to read it is an error.
+func (id *Identity) Replayed(ctx context.Context) (all []attr.Item, err error) {
+	q := remote.Reading{Table: id.Table}
+	for range maxNodePages {
+		page, err := id.readPage(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range page.Items {
+			if name := it[intent.SyncKey].Str(); len(name) > len(nodePrefix) && strings.HasPrefix(name, nodePrefix) {
+				all = append(all, it[attrReplayed].Map())
+			}
+		}
+		if len(page.LastKey) == 0 {
+			return all, nil
+		}
+		q.After = page.LastKey
+	}
+	return nil, fault.New(fault.TooLarge, "many_rows", "the table %s is too large to find all nodes in", id.Table)
+}
+
+func (id *Identity) readPage(ctx context.Context, q remote.Reading) (remote.Page, error) {
+	ctx, cancel := id.within(ctx)
+	defer cancel()
+	return id.Cloud.Read(ctx, q)
 }

@@ -1,4 +1,4 @@
-package replica
+package identity
 
 import (
 	"context"
@@ -32,24 +32,24 @@ type lostQueue struct {
 //
 // Two incarnations begin: the first keeps the sequences that the entries waiting here get when they are sent anew, so that
 // these are above all earlier marks of this node and below whatever is written from now on.
-func (r *Replica) newIncarnation(ctx context.Context, above uint64, row *nodeRow) error {
-	err := r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+func (id *Identity) newIncarnation(ctx context.Context, above uint64, row *nodeRow) error {
+	err := id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
 		s.Leaving = true
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	kept, err := r.store.BeginIncarnation(ctx, above)
+	kept, err := id.Store.BeginIncarnation(ctx, above)
 	if err != nil {
 		return err
 	}
-	r.cfg.Failpoint("identity-incarnation")
-	now, err := r.store.BeginIncarnation(ctx, kept)
+	id.Failpoint("identity-incarnation")
+	now, err := id.Store.BeginIncarnation(ctx, kept)
 	if err != nil {
 		return err
 	}
-	return r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+	return id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
 		was := s.Lost
 		s.Leaving = false
 		s.Lost = &lostQueue{
@@ -67,28 +67,28 @@ func (r *Replica) newIncarnation(ctx context.Context, above uint64, row *nodeRow
 }
 
 // tellLost takes from the node's row what a loss that was noticed at open could not know.
-func (r *Replica) tellLost(ctx context.Context, row *nodeRow) error {
-	if lost := r.stateNow().Lost; lost == nil || lost.Told || row == nil {
+func (id *Identity) tellLost(ctx context.Context, row *nodeRow) error {
+	if lost := id.stateNow().Lost; lost == nil || lost.Told || row == nil {
 		return nil
 	}
-	return r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+	return id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
 		s.tell(row)
 		return nil
 	})
 }
 
 // flagLost flags what waits as of a history that is lost, before anything is sent. It can be interrupted.
-func (r *Replica) flagLost(ctx context.Context) error {
-	lost := r.stateNow().Lost
+func (id *Identity) flagLost(ctx context.Context) error {
+	lost := id.stateNow().Lost
 	if lost == nil || lost.Flagged {
 		return nil
 	}
-	r.identity.flagEpoch.Add(1) // what lanes have on its way from before
-	defer r.identity.flagEpoch.Add(1)
+	id.Box.Flags.Add(1) // what lanes have on its way from before
+	defer id.Box.Flags.Add(1)
 	for done := false; !done; {
-		err := r.changeState(ctx, func(tx *store.Tx, s *identityState) (err error) {
+		err := id.changeState(ctx, func(tx *store.Tx, s *identityState) (err error) {
 			if s.Lost.After == nil {
-				if s.Lost.Marked, err = r.box.AllMarked(tx); err != nil {
+				if s.Lost.Marked, err = id.Box.AllMarked(tx); err != nil {
 					return err
 				}
 			}
@@ -100,15 +100,15 @@ func (r *Replica) flagLost(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.cfg.Failpoint("identity-flagged")
+		id.Failpoint("identity-flagged")
 	}
 	return nil
 }
 
-// newSequence returns a sequence and digits to an entry of a lost history that was not sent there (intent.OutRenumber):
+// NewSequence returns a sequence and digits to an entry of a lost history that was not sent there (intent.OutRenumber):
 // above all that it has ever waited behind on its item, below all that is written now. It is called in the transaction
 // that stores the entry, for each entry of the batch in their order.
-func (r *Replica) newSequence(tx *store.Tx) (seq uint64, digits uint32, err error) {
+func (id *Identity) NewSequence(tx *store.Tx) (seq uint64, digits uint32, err error) {
 	s, err := stateOf(tx)
 	if err != nil {
 		return 0, 0, err
@@ -122,12 +122,20 @@ func (r *Replica) newSequence(tx *store.Tx) (seq uint64, digits uint32, err erro
 	if err != nil {
 		return 0, 0, err
 	}
-	return seq, uint32(r.cfg.Rand()%intent.MaxDigits) + 1, tx.Side(sideIdentity).Set([]byte(keyState), data)
+	return seq, uint32(id.Rand()%intent.MaxDigits) + 1, tx.Side(Side).Set([]byte(keyState), data)
 }
 
-// lostMarked is box.lost.
-func (r *Replica) lostMarked() func(seq uint64) bool {
-	lost := r.stateNow().Lost
+// Describe puts into the protocol's surroundings what is known of this node's histories, and of how far nodes have settled.
+func (id *Identity) Describe(env *intent.Env) {
+	env.Settled, env.Past = id.settledOf, id.pastOf
+	if lost := id.stateNow().Lost; lost != nil {
+		env.Lost, env.Fork, env.FirstRenumbered, env.Twice, env.Never = min(lost.Settled, lost.Fork), lost.Fork, lost.first(), lost.twice, lost.never
+	}
+}
+
+// LostMarked is outbox.Outbox.Lost.
+func (id *Identity) LostMarked() func(seq uint64) bool {
+	lost := id.stateNow().Lost
 	if lost == nil {
 		return nil
 	}
@@ -137,61 +145,4 @@ func (r *Replica) lostMarked() func(seq uint64) bool {
 // first is the first of the new sequences.
 func (l *lostQueue) first() uint64 {
 	return l.Next>>incarnationShift<<incarnationShift | 1<<(incarnationShift-1)
-}
-
-// rereadIfFlagged reads a batch again that a lane has read before the node left a history: it may have been flagged since.
-func (r *Replica) rereadIfFlagged(ctx context.Context, f *flight) error {
-	if f.flagEpoch == r.identity.flagEpoch.Load() {
-		return nil
-	}
-	return r.readAnew(ctx, f)
-}
-
-// readAnew reads a batch that a lane has in hand again.
-func (r *Replica) readAnew(ctx context.Context, f *flight) error {
-	now := r.identity.flagEpoch.Load()
-	return r.store.View(ctx, func(tx *store.Tx) error {
-		u, err := outbox.Get(tx, f.ID)
-		if err != nil {
-			return err
-		}
-		if u != nil { // else who settles the answer finds out
-			f.keepSent(u)
-			f.Batch, f.shown = u, nil
-		}
-		f.flagEpoch = now
-		return nil
-	})
-}
-
-// keepSent tells a batch of the outbox what the flight knows better, of what has left already: only its mark is stored.
-func (f *flight) keepSent(u *outbox.Batch) {
-	for i, e := range u.Entries {
-		if len(u.Entries) != len(f.Entries) {
-			return
-		}
-		mine := f.Entries[i]
-		f.changed = f.changed || mine.Sent > e.Sent || mine.Unsure && !e.Unsure
-		e.Sent, e.Unsure = max(e.Sent, mine.Sent), e.Unsure || mine.Unsure
-	}
-}
-
-// keepLost has a batch that was on its way while the node left a history, or found a table restored, keep the flags that it
-// was given meanwhile. replay: it is to be made sure of since.
-func (r *Replica) keepLost(f *flight, there *outbox.Batch) (replay bool) {
-	for i, e := range there.Entries {
-		if len(there.Entries) == len(f.Entries) && e.FlaggedSince(f.Entries[i]) {
-			replay = true
-			f.Entries[i].TakeReplay(e)
-		}
-	}
-	if f.flagEpoch == r.identity.flagEpoch.Load() || len(there.Entries) != len(f.Entries) {
-		return replay
-	}
-	for i, e := range there.Entries {
-		if e.LooksForOtherRun() {
-			f.Entries[i].MarkLost()
-		}
-	}
-	return replay
 }

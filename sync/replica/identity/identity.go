@@ -1,0 +1,283 @@
+package identity
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
+)
+
+// Side holds what the store knows of the node's identity: keyState; and of the tables of the cloud.
+const Side = "identity"
+
+const keyState = "state"
+
+// Identity is who this node is to the cloud: its id and incarnation, which are the store's, and the boot id, which names
+// one run of it. What of that must not be forgotten is in the store (identityState) and in the file (identityFile).
+//
+// Its exported fields are set before it is opened.
+type Identity struct {
+	Store    *store.Store
+	Cloud    remote.Cloud
+	Box      *outbox.Outbox
+	Link     *flow.Link
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Rand     func() uint64
+	Dir      string        // of the file; empty: it is in the store
+	Table    string        // of the cloud, which has the rows of nodes
+	Deadline time.Duration // of one request
+	Signed   time.Duration // for how long a signed request can arrive
+	Tell     time.Duration // how often a node tells how far it has settled
+
+	Ready     func(ctx context.Context) error // what a new connection is for besides, before anything is sent on it
+	Beside    func(ctx context.Context)       // what is done whenever the row was written
+	Errand    func()                          // the cloud is to be connected to anew
+	Failpoint func(point string)
+
+	fileLock chan struct{} // held by who changes the file: one at a time
+	sends    atomic.Bool   // something was sent since the last nonce was drawn
+
+	mu    sync.Mutex
+	file  identityFile
+	state identityState
+
+	connected bool // the cloud has had this run's nonce
+
+	connectedAt time.Time // the latest time
+
+	replaced int    // how often another run took our place in the cloud while this one was there
+	stopped  string // why nothing is sent, for people; empty: it is
+	suspect  bool   // the cloud shows what only another copy of this node can have written
+
+	shown   string // the nonce that the cloud has answered to have
+	told    uint64 // the sequence that the cloud knows to be settled
+	settled settledNodes
+}
+
+// identityState is the store's part.
+type identityState struct {
+	Version int        `json:"version"`
+	Nonce   string     `json:"nonce"`             // drawn last; older than the file's: the store is an older one
+	Before  string     `json:"before,omitempty"`  // the file's newest when it was drawn
+	Boots   []boot     `json:"boots"`             // the last runs, oldest first
+	Left    []string   `json:"left,omitempty"`    // the runs of histories that were left, as far as they are not ours too
+	Lost    *lostQueue `json:"lost,omitempty"`    // what waits of histories that have parted
+	Leaving bool       `json:"leaving,omitempty"` // one is being left: the incarnations that begin then take the signs of it away
+}
+
+// boot is one run.
+type boot struct {
+	ID    string `json:"id"`
+	After uint64 `json:"after"` // the journal's last sequence when it began
+}
+
+// maxBoots is how many runs are remembered, here and in the cloud.
+const maxBoots = 32
+
+// Open loads who this node is and begins a run of it. It asks the cloud nothing.
+//
+// A run that did not end in order begins a new incarnation: what looks like its end may be a copy of the file that was
+// made while it ran, and the run itself may have gone on and used the sequences that come next.
+func (id *Identity) Open(ctx context.Context) error {
+	id.fileLock = make(chan struct{}, 1)
+	if err := id.Store.KeepIncarnation(); err != nil { // it will be missed if the disk is full one day
+		id.Log.Warn("identity: the incarnation could not be saved beside the store", "error", err)
+	}
+	file, why, err := id.readIdentity(ctx)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		id.Log.Warn("identity: "+why, "node", id.Store.Node())
+	}
+	state, err := id.readState(ctx)
+	if err != nil {
+		return err
+	}
+	older := state.Leaving || file != nil && file.newerThan(state, id.Store.Incarnation())
+	crashed := file != nil && !file.Clean || file == nil && len(state.Boots) > 0
+	if file == nil {
+		file = &identityFile{Version: identityVersion, Node: id.Store.Node()}
+	}
+	id.file, id.state = *file, state
+	switch {
+	case older:
+		id.Log.Warn("identity: the store is older than the last known state of its node; its queue is verified before anything is sent")
+		err = id.newIncarnation(ctx, file.Incarnation, nil)
+	case crashed:
+		_, err = id.Store.BeginIncarnation(ctx, file.Incarnation)
+	}
+	if err != nil {
+		return err
+	}
+	return id.beginBoot(ctx)
+}
+
+// beginBoot names this run, in the store and in the file.
+func (id *Identity) beginBoot(ctx context.Context) error {
+	b := boot{ID: RandomID(id.Rand), After: id.Store.Seq()}
+	err := id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+		s.Boots = append(s.Boots, b)
+		if drop := len(s.Boots) - maxBoots; drop > 0 {
+			s.Boots = s.Boots[drop:]
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	id.Failpoint("identity-boot")
+	defer id.lockFile()()
+	file := id.copyFile()
+	file.Boot, file.Incarnation, file.Clean = b.ID, id.Store.Incarnation(), false
+	return id.setFile(ctx, file)
+}
+
+// incarnationShift is where the incarnation stands in a sequence.
+const incarnationShift = 40
+
+// RandomID draws 16 hexadecimal digits.
+func RandomID(rand func() uint64) string { return fmt.Sprintf("%016x", rand()) }
+
+// lockFile waits until nobody else changes the file.
+func (id *Identity) lockFile() (end func()) {
+	id.fileLock <- struct{}{}
+	return func() { <-id.fileLock }
+}
+
+// copyFile returns a copy to be changed and set.
+func (id *Identity) copyFile() identityFile {
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	f := id.file
+	f.Nonces = append([]string(nil), f.Nonces...)
+	return f
+}
+
+func (id *Identity) setFile(ctx context.Context, f identityFile) error {
+	if err := id.writeIdentity(ctx, &f); err != nil {
+		return err
+	}
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	id.file = f
+	return nil
+}
+
+// Sent notes that something is about to be sent: a snapshot made before is to be told by its nonce.
+func (id *Identity) Sent() { id.sends.Store(true) }
+
+// readState returns the store's part; what cannot be read is as good as lost.
+func (id *Identity) readState(ctx context.Context) (s identityState, err error) {
+	err = id.Store.View(ctx, func(tx *store.Tx) error {
+		s, err = stateOf(tx)
+		return err
+	})
+	if fault.Is(err, fault.Damaged) {
+		id.Log.Warn("identity: the store's record of the node cannot be read and is created again")
+		err = nil
+	}
+	return s, err
+}
+
+func stateOf(tx *store.Tx) (s identityState, err error) {
+	data, err := tx.Side(Side).Get([]byte(keyState))
+	if err != nil || data == nil {
+		return identityState{Version: identityVersion}, err
+	}
+	if err := json.Unmarshal(data, &s); err != nil || s.Version != identityVersion {
+		return identityState{Version: identityVersion}, fault.Wrap(err, fault.Damaged, "identity_state", "the identity in the store cannot be read")
+	}
+	return s, nil
+}
+
+// changeState changes the store's part in a transaction, and the copy in memory behind it.
+func (id *Identity) changeState(ctx context.Context, change func(tx *store.Tx, s *identityState) error) error {
+	var now identityState
+	err := id.Store.Update(ctx, func(tx *store.Tx) error {
+		s, err := stateOf(tx)
+		if err != nil && !fault.Is(err, fault.Damaged) {
+			return err
+		}
+		if err := change(tx, &s); err != nil {
+			return err
+		}
+		data, err := json.Marshal(&s)
+		if err != nil {
+			return err
+		}
+		now = s
+		return tx.Side(Side).Set([]byte(keyState), data)
+	})
+	if err != nil {
+		return err
+	}
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	id.state = now
+	return nil
+}
+
+// stateNow returns the copy in memory; it is not to be written to.
+func (id *Identity) stateNow() identityState {
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	return id.state
+}
+
+// RemedyCopies is what a person does then.
+const RemedyCopies = "end one of them for good and restart the other"
+
+// Suspect is called when the cloud shows a mark of ours that we have not made, or made and not sent. What is sent
+// after that is sent by a node that has connected anew, and knows what it is.
+func (id *Identity) Suspect(why string) {
+	id.mu.Lock()
+	first := !id.suspect
+	id.suspect = true
+	id.mu.Unlock()
+	if first {
+		id.Log.Warn("identity: the cloud has writes that this node cannot have made", "why", why)
+		id.Reconnect(why)
+	}
+}
+
+// RunAfter returns the last sequence from before this run.
+func (id *Identity) RunAfter() uint64 {
+	boots := id.stateNow().Boots
+	if len(boots) == 0 {
+		return 0
+	}
+	return boots[len(boots)-1].After
+}
+
+// Reconnect has the node connect anew before it sends anything more.
+func (id *Identity) Reconnect(why string) {
+	id.Link.Lost(why, id.Clock.Now())
+	id.Errand()
+}
+
+// Status is who the node is to the cloud.
+type Status struct {
+	Node        string `json:"id"`
+	Incarnation uint64 `json:"incarnation"`
+	Boot        string `json:"boot,omitempty"`
+	Stopped     string `json:"clone,omitempty"` // why nothing is sent: another process works under this node's name; empty: it is
+}
+
+// Status tells it.
+func (id *Identity) Status() Status {
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	return Status{Node: id.Store.Node(), Incarnation: id.Store.Incarnation(), Boot: id.file.Boot, Stopped: id.stopped}
+}

@@ -1,0 +1,170 @@
+package identity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+func TestJudge(t *testing.T) {
+	file := &identityFile{Nonces: []string{"n3", "n2"}}
+	const seq = 3<<incarnationShift + 100
+	tests := []struct {
+		name string
+		row  *nodeRow
+		want verdict
+	}{
+		{"no row", nil, rowMissing},
+		{"as we left it", &nodeRow{incarnation: 3, nonce: "n3", settled: seq}, rowOurs},
+		{"a connect whose write was lost", &nodeRow{incarnation: 3, nonce: "n2"}, rowOurs},
+		{"a nonce that the file does not know", &nodeRow{incarnation: 3, nonce: "n4"}, rowOthers},
+		{"a row that somebody has spoiled", &nodeRow{}, rowOthers},
+		{"an incarnation ahead", &nodeRow{incarnation: 4, nonce: "n3"}, rowOthers},
+		{"settled ahead", &nodeRow{incarnation: 3, nonce: "n3", settled: seq + 1}, rowOthers},
+	}
+	for _, tt := range tests {
+		if got := judge(file, tt.row, 3, seq); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestForkOf(t *testing.T) {
+	b := func(id string, after uint64) boot { return boot{ID: id, After: after} }
+	tests := []struct {
+		name         string
+		ours, theirs []boot
+		want         uint64
+	}{
+		{"nothing in common", []boot{b("x", 5)}, []boot{b("y", 7)}, math.MaxUint64},
+		{"the same run: its memory was copied", []boot{b("x", 0)}, []boot{b("x", 0)}, math.MaxUint64},
+		{"an old file: what was written since it was opened is ours alone", []boot{b("x", 0), b("r", 100)}, []boot{b("x", 0)}, 100},
+		{"a copy was opened: it has not what we wrote since", []boot{b("x", 0)}, []boot{b("x", 0), b("c", 120)}, 120},
+		{"both", []boot{b("w", 0), b("x", 1), b("r", 100)}, []boot{b("x", 1), b("c", 120)}, 100},
+		{"the last run in common counts", []boot{b("w", 0), b("x", 10), b("r", 30)}, []boot{b("w", 0), b("x", 10), b("c", 20), b("d", 25)}, 20},
+	}
+	for _, tt := range tests {
+		if got := forkOf(tt.ours, tt.theirs); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A row of any content is read, and what is written comes back.
+func TestNodeRow(t *testing.T) {
+	boots := []boot{{ID: "x", After: 3}, {ID: "y", After: math.MaxUint64}}
+	row := readRow(attr.Item{
+		"id": attr.S("node:a"), attrIncarnation: numberValue(7), attrSettled: numberValue(math.MaxUint64), attrNonce: attr.S("n"),
+		attrBoots: bootList(boots), attrCopies: attr.Bool(true),
+	})
+	if row.incarnation != 7 || row.settled != math.MaxUint64 || row.nonce != "n" || !row.copies {
+		t.Errorf("read %+v", row)
+	}
+	if len(row.boots) != 2 || row.boots[0] != boots[0] || row.boots[1] != boots[1] {
+		t.Errorf("runs %v", row.boots)
+	}
+	spoiled := readRow(attr.Item{
+		attrIncarnation: attr.S("x"), attrSettled: attr.Int(-4), attrNonce: attr.Int(5), attrBoots: attr.L(attr.S("x"), attr.S("y:-1"), attr.Int(1)),
+		attrCopies: attr.S("true"),
+	})
+	if spoiled.incarnation != 0 || spoiled.settled != 0 || spoiled.nonce != "5" || len(spoiled.boots) != 0 || spoiled.copies {
+		t.Errorf("a spoiled row is read as %+v", spoiled)
+	}
+}
+
+// The store beside a file is the older one also where the file has long forgotten its nonce; not where the file was about
+// to be written.
+func TestStoreOlderThanItsFile(t *testing.T) {
+	t.Parallel()
+	var f identityFile
+	states := []identityState{}
+	for i := range 3 * maxNonces {
+		s := identityState{Nonce: fmt.Sprint(i), Before: f.newest()}
+		if f.newerThan(s, 1) {
+			t.Fatalf("nonce %d: the file was about to be written", i)
+		}
+		f.draw(s.Nonce)
+		states = append(states, s)
+	}
+	for i, s := range states {
+		if got, want := f.newerThan(s, 1), i < len(states)-1; got != want && i > 0 {
+			t.Errorf("a store of nonce %d beside a file of %d: older %v", i, len(states)-1, got)
+		}
+	}
+}
+
+// What waits in the span of an earlier loss, and may have been sent under a new number, is recorded where nothing can tell.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	first := &lostQueue{Below: 50}
+	first.tell([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}}, &nodeRow{settled: 20, boots: []boot{{ID: "a", After: 1}, {ID: "b", After: 28}}})
+	if first.Fork != 28 || first.Settled != 20 || first.twice(40) {
+		t.Errorf("the first loss: %+v", first)
+	}
+	second := &lostQueue{Below: 90, Fork: math.MaxUint64}
+	second.inherit(first)
+	second.tell([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}, {ID: "e", After: 80}}, &nodeRow{
+		settled: 60, boots: []boot{{ID: "a", After: 1}, {ID: "c", After: 30}, {ID: "d", After: 70}},
+		twice: []span{{After: 28, Below: 50}, {After: 3, Below: 5}},
+	})
+	if second.Fork != 70 || second.Settled != 60 || len(second.Twice) != 2 {
+		t.Errorf("the second loss: %+v", second)
+	}
+	for seq, want := range map[uint64]bool{28: false, 29: true, 49: true, 50: false, 4: true} {
+		if second.twice(seq) != want {
+			t.Errorf("%d was given twice: %v", seq, !want)
+		}
+	}
+	told := second.numbersTwice(5)
+	if want := []span{{After: 28, Below: 50, Ours: true}, {After: 70, Below: 90, Ours: true}}; !slices.Equal(told, want) {
+		t.Errorf("the cloud is told %v", told)
+	}
+	row := readRow(attr.Item{attrTwice: spanList(told)})
+	if !slices.Equal(row.twice, told) {
+		t.Errorf("and has %v", row.twice)
+	}
+	if row := readRow(attr.Item{attrTwice: attr.L(attr.S("1:x"), attr.S("3"), attr.Int(4))}); len(row.twice) != 0 {
+		t.Errorf("a spoiled row is read as %v", row.twice)
+	}
+}
+
+func TestSettledNodes(t *testing.T) {
+	const signed, learnEvery = 15 * time.Minute, 5 * time.Minute
+	now := time.Unix(1_800_000_000, 0)
+	var s settledNodes
+	n, fresh := s.node("b", now)
+	if !fresh || n.latest() != 0 || n.past(now, signed) != 0 {
+		t.Fatalf("of a node that nobody knows: %d, %d", n.latest(), n.past(now, signed))
+	}
+	for i := range 10 {
+		n.learn(uint64(100*i), now.Add(time.Duration(i)*learnEvery), signed)
+	}
+	now = now.Add(9 * learnEvery)
+	if n.latest() != 900 || n.past(now, signed) != 600 || len(n.seen) > 5 {
+		t.Errorf("latest %d, 15 minutes ago %d, %d kept", n.latest(), n.past(now, signed), len(n.seen))
+	}
+	n.learn(50, now, signed) // a restored cloud
+	if n.latest() != 900 {
+		t.Errorf("what was settled is settled no more: %d", n.latest())
+	}
+	if due := s.due(now, signed); len(due) != 0 {
+		t.Errorf("due at once: %v", due)
+	}
+	s.nodes["b"].asked = now
+	if due := s.due(now.Add(learnEvery), signed); len(due) != 1 {
+		t.Errorf("due later: %v", due)
+	}
+	if due := s.due(now.Add(2*askedFor), signed); len(due) != 0 || len(s.nodes) != 0 {
+		t.Errorf("a node that nobody asks about is read: %v", due)
+	}
+	for i := range maxNodes + 10 {
+		s.node("n"+string(rune('a'+i%26))+time.Duration(i).String(), now.Add(time.Duration(i)))
+	}
+	if len(s.nodes) != maxNodes {
+		t.Errorf("%d nodes are remembered", len(s.nodes))
+	}
+}
