@@ -107,7 +107,6 @@ type (
 	IndexProgress = txn.IndexProgress
 	DropProgress  = txn.DropProgress
 	ScrubStats    = housekeeping.ScrubStats
-	ScrubPass     = housekeeping.ScrubPass
 
 	Problem        = check.Problem
 	BackupInfo     = backup.Info

@@ -27,9 +27,6 @@ type Budget struct {
 	At        time.Time `json:"-"`                // when they were heard, zero if never
 }
 
-// Low reports whether only the reserve is left: an ordinary read would be refused.
-func (b Budget) Low() bool { return b.Limit > 0 && b.Remaining <= b.Reserve }
-
 type finalKey struct{}
 
 // Final marks the reads of ctx as reads for a final state, which may use the reserve of the budget: what a match ended

@@ -357,7 +357,7 @@ func TestTokenStaysInside(t *testing.T) {
 					f.pass(t, 40*time.Second)
 				}
 				wantClean(t, errors.New(logged.String()))
-				wantClean(t, fmt.Errorf("%+v %+v %+v %+v", c.Health(), c.Budgets(), c.Oddities(), c.Alarms()))
+				wantClean(t, fmt.Errorf("%+v %+v %+v", c.Health(), c.Budgets(), c.Oddities()))
 			})
 		}
 	}

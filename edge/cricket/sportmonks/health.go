@@ -56,17 +56,6 @@ func (c *Client) RestsUntil(name Endpoint) time.Time {
 	return time.Time{}
 }
 
-// Alarms are the endpoints that a person has to look after, with what is wrong.
-func (c *Client) Alarms() map[Endpoint]string {
-	out := map[Endpoint]string{}
-	for name, h := range c.Health() {
-		if h.Alarm != "" {
-			out[name] = h.Alarm
-		}
-	}
-	return out
-}
-
 func (e *endpoint) health() Health {
 	trial := e.breaker.State() != gobreaker.StateClosed
 	e.mu.Lock()

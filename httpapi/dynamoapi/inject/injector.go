@@ -13,9 +13,6 @@ import (
 // decides for one.
 type Injector struct {
 	state atomic.Pointer[state]
-
-	mu       sync.Mutex
-	injected map[Kind]uint64 // by rules that are no more
 }
 
 // state is rules at work. An empty one has none.
@@ -35,8 +32,7 @@ type rule struct {
 
 // New creates an Injector. The error is a *fault.Error that lists all that is wrong with the rules.
 func New(rules Rules) (*Injector, error) {
-	in := &Injector{injected: map[Kind]uint64{}}
-	in.state.Store(&state{})
+	in := &Injector{}
 	if err := in.Set(rules); err != nil {
 		return nil, err
 	}
@@ -57,14 +53,7 @@ func (in *Injector) Set(rules Rules) error {
 		r.Tables, r.Operations = slices.Clone(r.Tables), slices.Clone(r.Operations)
 		next.rules[i] = rule{Rule: r, name: name, chance: rand.New(rand.NewPCG(rules.Seed, h.Sum64()))}
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	old := in.state.Swap(next)
-	old.mu.Lock()
-	defer old.mu.Unlock()
-	for i := range old.rules {
-		in.injected[old.rules[i].Kind] += old.rules[i].injected
-	}
+	in.state.Store(next)
 	return nil
 }
 
@@ -177,23 +166,6 @@ func (in *Injector) Status() []Status {
 	for i := range s.rules {
 		r := &s.rules[i]
 		out[i] = Status{r.name, r.Kind, r.seen, r.injected}
-	}
-	return out
-}
-
-// Injected returns how many faults of each kind have happened since the Injector was made.
-func (in *Injector) Injected() map[Kind]uint64 {
-	out := map[Kind]uint64{}
-	if in == nil {
-		return out
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for _, k := range Kinds() {
-		out[k] = in.injected[k]
-	}
-	for _, s := range in.Status() {
-		out[s.Kind] += s.Injected
 	}
 	return out
 }

@@ -82,9 +82,9 @@ func TestFaults(t *testing.T) {
 			e := caller()
 			e.URL = ours(t, everything(e), faults)
 			passed(t, client.Run(t, e, scripts(t, script)[0], append(told(), "ATTEMPTS=12")...))
-			for kind, n := range faults.Injected() {
-				if n == 0 && (kind == inject.DropRequest || kind == inject.Throttle || kind == inject.Error500) {
-					t.Errorf("no request met %s", kind)
+			for _, rule := range faults.Status() {
+				if rule.Injected == 0 && (rule.Kind == inject.DropRequest || rule.Kind == inject.Throttle || rule.Kind == inject.Error500) {
+					t.Errorf("no request met %s", rule.Kind)
 				}
 			}
 			t.Log(faults.Status())

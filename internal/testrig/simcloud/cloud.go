@@ -95,13 +95,6 @@ func (c *Cloud) Recreate(name string) {
 	c.tables[name] = c.newTable(c.tables[name].spec)
 }
 
-// Drop takes a table away.
-func (c *Cloud) Drop(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.tables, name)
-}
-
 // Hide has a table not be found for a while, as while it is made or by one who looks for it in another account. Its items
 // stay.
 func (c *Cloud) Hide(name string, hidden bool) {

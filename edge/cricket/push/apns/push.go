@@ -9,7 +9,6 @@ type Type string
 const (
 	TypeLiveActivity Type = "liveactivity"
 	TypeAlert        Type = "alert"
-	TypeBackground   Type = "background"
 )
 
 // Priorities of a push. Urgent ones come out of a budget that the phone keeps; the others wait for a good moment.
@@ -17,9 +16,6 @@ const (
 	PriorityUrgent = 10
 	PriorityNormal = 5
 )
-
-// MaxPayload is Apple's limit for everything but calls.
-const MaxPayload = 4096
 
 // Push is one notification to one token, or to all who listen to a channel.
 type Push struct {
@@ -30,7 +26,7 @@ type Push struct {
 	Priority   int
 	Expiration time.Time // must be set: apns2 cannot say "now or never"
 	CollapseID string    // at most 64 bytes, alerts only
-	Payload    []byte    // JSON, at most MaxPayload
+	Payload    []byte    // JSON, at most 4,096 bytes
 }
 
 // Result is Apple's answer, classified. It is a value and not an error: a refusal is an ordinary answer, and what
