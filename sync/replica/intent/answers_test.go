@@ -291,3 +291,22 @@ func TestAStampTakenBackStaysInOrder(t *testing.T) {
 		t.Errorf("the later entry has the stamp %d", second.Stamp)
 	}
 }
+
+// What stands behind a create that has gone to a foreign item is on the life that its answer shows, though another node has ended
+// that and begun another before the answer was taken.
+func TestBehindAMovedCreateWhoseItemHasGone(t *testing.T) {
+	t.Parallel()
+	for name, now := range map[string]Known{
+		"made again": {Item: attr.Item{"id": attr.S("i")}, Side: Sidecar{Life: "b.1.7"}},
+		"named anew": {Item: attr.Item{"id": attr.S("i")}, Side: Sidecar{Life: "~b.1.7.c2wf"}},
+		"gone":       {},
+	} {
+		create := &Entry{Write: Write{Seq: 5, Digits: 1, Life: Life{Kind: LifeForeign}}, Progress: Progress{Moved: true, Sent: 2}}
+		answer := Known{Item: attr.Item{"id": attr.S("i")}, Side: Sidecar{Life: "~a.1.5.c2wf", Marks: map[string]attr.Value{"a": create.Mark()}}}
+		later := &Entry{Write: Write{Seq: 6, Life: Life{Kind: LifeOurs}, Behind: 5}}
+		Follow(create, Outcome{Result: OutApplied, Known: []*Known{&answer}}, now, []*Entry{later}, Env{Node: "a"})
+		if want := lifeOf(answer); later.Life != want || later.Behind != 0 {
+			t.Errorf("%s: it is on %+v, want %+v", name, later.Life, want)
+		}
+	}
+}

@@ -7,8 +7,11 @@ import "github.com/touchline/touchline/store"
 // before it, and what the tail has taken is not in later. It gives those it has changed.
 func Follow(e *Entry, o Outcome, now Known, later []*Entry, env Env) (changed []*Entry) {
 	life := lifeOf(now)
+	shown, seen := e.shownBy(o, env.Node)
 	ended := now.Item == nil || o.Code == CodeTombstone || o.Result == OutApplied && !e.Shown(now.Side, env.Node)
 	switch {
+	case ended && seen: // where it was applied, whatever has become of that before the answer was taken
+		life = lifeOf(shown)
 	case e.creates() && ended: // what it began
 		life = Life{Kind: LifeOurs, ID: e.lifeID(env.Node)}
 	case now.Item == nil:
@@ -20,6 +23,16 @@ func Follow(e *Entry, o Outcome, now Known, later []*Entry, env Env) (changed []
 		}
 	}
 	return changed
+}
+
+// shownBy returns the image of an answer that shows that the entry was applied to it.
+func (e *Entry) shownBy(o Outcome, node string) (image Known, ok bool) {
+	for _, k := range o.Known {
+		if k != nil && k.Item != nil && e.Shown(k.Side, node) {
+			return *k, true
+		}
+	}
+	return image, false
 }
 
 // follow is Follow for one later entry.
