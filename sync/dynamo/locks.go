@@ -17,10 +17,13 @@ import (
 const lockKey = "lockKey"
 
 // Locks is the locks table that all nodes share. A request ends with its context, which the leases give a time of their own.
-func (c *Client) Locks(table string) lease.Table { return &locks{c: c, table: table} }
+func (c *Client) Locks(table string) lease.Table { return LocksOf(c, table) }
+
+// LocksOf is the locks table of any cloud.
+func LocksOf(c remote.Cloud, table string) lease.Table { return &locks{c: c, table: table} }
 
 type locks struct {
-	c     *Client
+	c     remote.Cloud
 	table string
 }
 
