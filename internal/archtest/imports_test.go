@@ -50,6 +50,10 @@ var arrows = []arrow{
 	{
 		pkg: "sync/replica/identity", may: []string{"sync/replica/flow", "sync/replica/intent", "sync/replica/outbox", "sync/replica/remote", "store", "store/expr", "store/attr"},
 	},
+	{
+		pkg: "sync/replica/restore",
+		may: []string{"sync/replica/flow", "sync/replica/identity", "sync/replica/intent", "sync/replica/outbox", "sync/replica/remote", "store", "store/attr"},
+	},
 	{pkg: "sync/replica/outbox", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}},
 	{pkg: "sync/replica/flow", may: []string{"sync/replica/intent", "store"}},
 	{pkg: "sync/replica/remote", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}},

@@ -60,8 +60,7 @@ func TestAttemptKeepsAFlag(t *testing.T) {
 		}
 		f, flagged := &flight{Batch: read(), changed: true}, read()
 		n.inTx(t, func(tx *store.Tx) error {
-			b := tableBook{Noticed: time.Now()}
-			b.replay(flagged.Entries[0], time.Now())
+			flagged.Entries[0].MakeSure(false, time.Now())
 			return outbox.Put(tx, flagged, outbox.Tally{})
 		})
 		_ = n.workers[0].attempt(t.Context(), f, &intent.Action{Kind: intent.ActSend, Attempt: true})

@@ -10,9 +10,3 @@ func (r *Replica) InHand() (n int) {
 
 // Synced is what the protocol takes the server's time for.
 func (r *Replica) Synced() bool { return r.env(nil).Synced }
-
-// TableSeen is the table of the cloud that was last seen under a name.
-func (r *Replica) TableSeen(name string) string {
-	b, _ := r.book(name)
-	return b.ID
-}

@@ -323,7 +323,7 @@ func (n *feedNode) cloudHas(t testing.TB, want teams) {
 // lookAtTables has the node look now which tables the cloud has.
 func (n *feedNode) lookAtTables(t testing.TB) {
 	t.Helper()
-	if err := n.checkTables(t.Context(), true); err != nil {
+	if err := n.tables.CheckAll(t.Context(), true); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/restore"
 )
 
 // flight is a batch that is being sent.
@@ -205,4 +206,34 @@ func (r *Replica) keepLost(f *flight, there *outbox.Batch) (replay bool) {
 		}
 	}
 	return replay
+}
+
+// restoredSince reports whether a table of a batch was found to be restored since the request left whose answer says that
+// it was applied: that may have been in what is no more. flagged: since it was read from the outbox; a transaction that
+// was applied before may have read its images behind that.
+func (r *Replica) restoredSince(f *flight, flagged bool) (b restore.Book, yes bool) {
+	same := f.epoch == r.tables.Epoch() && !flagged
+	if f.outcome.Result != intent.OutApplied || same || f.Entries[0].Policy == store.PolicyState {
+		return b, false
+	}
+	return r.tables.Since(f.Entries) // the last of them: a proof of before it proves nothing
+}
+
+// reopen has such a batch stay, to be made sure of.
+func (r *Replica) reopen(w *outbox.Work, f *flight, b *restore.Book, now time.Time) {
+	for _, e := range f.Entries {
+		b.Replay(e, r.acknowledged(f))
+	}
+	f.outcome, f.changed = intent.Outcome{Result: intent.OutParked}, true
+	f.park(now, intent.WhyReplay)
+	w.Rewrite(f.Batch)
+	w.Fail(r.tables.Through(w.Tx, f.Batch))
+}
+
+// acknowledged is when a batch was known to be applied, by the server's clock.
+func (r *Replica) acknowledged(f *flight) time.Time {
+	if f.answered.IsZero() {
+		return r.serverNow()
+	}
+	return f.answered
 }

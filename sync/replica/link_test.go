@@ -200,7 +200,7 @@ func TestTableWithOtherKeys(t *testing.T) {
 			t.Errorf("%+v, want %q", st.Feed[0], want)
 		}
 		keys(store.KeySpec{Partition: str("match"), Sort: str("user")})
-		letPass(2 * tablesEvery)
+		letPass(10 * time.Minute)
 		if st, err = n.Status(t.Context()); err != nil || len(st.Alarms()) != 0 || st.Waiting != 0 {
 			t.Errorf("%q, %d writes wait, %v", st.Alarms(), st.Waiting, err)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
 	"github.com/touchline/touchline/sync/replica/remote"
+	"github.com/touchline/touchline/sync/replica/restore"
 )
 
 // Replica keeps a store and a cloud one: what the application writes goes out as the operation it was, exactly once, and
@@ -57,7 +58,7 @@ type Replica struct {
 	probed    bool          // the cloud was asked for them in this run; of connect
 
 	identity *identity.Identity
-	restores restores // restore.go
+	tables   *restore.Tables
 	feed     *feed.Feed
 }
 
@@ -91,11 +92,14 @@ func New(c Config) (*Replica, error) {
 	}
 	r.box.Lost, r.box.RunAfter = r.identity.LostMarked, r.identity.RunAfter
 	r.conflicts = conflict.NewLog(c.Store, r.box, c.Clock, c.Log, c.Merge, r.moved)
-	r.restores.requeueing = make(chan struct{}, 1)
 	r.paces = flow.NewPaces(r.float)
+	r.tables = &restore.Tables{
+		Store: c.Store, Cloud: c.Cloud, Box: r.box, Paces: r.paces, Identity: r.identity, Clock: c.Clock, Log: c.Log, Rand: c.Rand,
+		SyncTable: c.SyncTable, Deadline: c.Deadline, Rescan: r.rescan, Reconsider: r.reconsider, Failpoint: c.Failpoint,
+	}
 	r.feed = &feed.Feed{
 		Store: c.Store, Cloud: c.Cloud, Box: r.box, Clock: c.Clock, Log: c.Log, Rand: c.Rand, Rules: c.Poll,
-		Deadline: c.Deadline, Page: c.Limits.Page, Tables: tables{r}, Settle: r.settleShown, Moved: r.moved,
+		Deadline: c.Deadline, Page: c.Limits.Page, Tables: r.tables, Settle: r.settleShown, Moved: r.moved,
 		OtherCopy: r.identity.Suspect, Lost: r.linkLost, Errand: r.errand, Failpoint: c.Failpoint,
 	}
 	r.makeWorkers(c.Lanes)
@@ -107,15 +111,15 @@ func (r *Replica) ready(ctx context.Context) error {
 	if err := r.askTransactions(ctx); err != nil {
 		return err
 	}
-	return r.checkTables(ctx, true)
+	return r.tables.CheckAll(ctx, true)
 }
 
 // lookBeside looks at the tables of the cloud whenever the node has told how far it is.
 func (r *Replica) lookBeside(ctx context.Context) {
-	if err := r.checkTables(ctx, false); err != nil {
+	if err := r.tables.CheckAll(ctx, false); err != nil {
 		remote.Complain(r.log, "looking at the tables of the cloud", err)
 	}
-	r.endReplays(ctx)
+	r.tables.EndReplays(ctx)
 }
 
 // errand has the housekeeping ask the cloud for others.
@@ -155,7 +159,7 @@ func (r *Replica) Open(ctx context.Context) error {
 		return err
 	}
 	r.learnSpecs()
-	if err := r.loadBooks(ctx); err != nil {
+	if err := r.tables.Open(ctx); err != nil {
 		return err
 	}
 	if err := r.identity.Open(ctx); err != nil {
@@ -263,7 +267,7 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 	skew := r.cloud.Skew()
 	env := intent.Env{
 		Node: r.store.Node(), Now: r.clock.Now().Add(skew), Skew: skew, Synced: r.synced(),
-		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.replaying(),
+		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.tables.Replaying(),
 		Spec: r.spec, Rand: r.cfg.Rand, Exprs: r.exprs, Marks: r.limits.Marks, Signed: r.limits.Signed,
 		Events: func(lock string, fence int64, group uint64) bool { return r.eventsDone(tx, lock, fence, group) },
 		Kept:   func(table string, key attr.Item, mark attr.Value) bool { return r.keptMark(tx, table, key, mark) },
@@ -282,6 +286,18 @@ func (r *Replica) eventsDone(tx *store.Tx, lock string, fence int64, group uint6
 		r.log.Error("the events of a lock cannot be read", "error", err)
 	}
 	return done && err == nil
+}
+
+// keptMark is intent.Env.Kept; no, if that cannot be read.
+func (r *Replica) keptMark(tx *store.Tx, table string, key attr.Item, mark attr.Value) (kept bool) {
+	err := r.readIn(tx, func(tx *store.Tx) (err error) {
+		kept, err = outbox.KeptMark(tx, r.spec(table), key, mark)
+		return err
+	})
+	if err != nil {
+		r.log.Error("the waiting writes of an item cannot be read", "error", err)
+	}
+	return kept && err == nil
 }
 
 // readIn reads in a transaction, or, if there is none, in one of its own.

@@ -87,7 +87,7 @@ func TestRestoredAgainBeforeItIsPutBack(t *testing.T) {
 		n.drained(t)
 		letPass(time.Minute)
 		c.restoreTo(t, backup)
-		if err := n.lookAt(t.Context(), "teams"); err != nil {
+		if err := n.tables.Look(t.Context(), "teams"); err != nil {
 			t.Fatal(err)
 		}
 		letPass(19 * time.Minute)
@@ -155,8 +155,8 @@ func TestRestoredFurtherBack(t *testing.T) {
 			return write(op, table)
 		})
 		letPass(6 * time.Minute) // it is done there, before anybody has noticed
-		if !sent.Load() || c.n(t, "x") != 1 || n.TableSeen("teams") != "teams-3" {
-			t.Fatalf("sent %v, x is %d, the table is taken for %s", sent.Load(), c.n(t, "x"), n.TableSeen("teams"))
+		if !sent.Load() || c.n(t, "x") != 1 || n.book(t, "teams").ID != "teams-3" {
+			t.Fatalf("sent %v, x is %d, the table is taken for %s", sent.Load(), c.n(t, "x"), n.book(t, "teams").ID)
 		}
 		c.heal()
 		letPass(20 * time.Minute)
@@ -193,8 +193,8 @@ func TestOldTableInPlaceOfOneMadeAnew(t *testing.T) {
 		letPass(10 * time.Minute)
 		n.cloudHas(t, teams{"gone": 0, "x": 2})
 		n.recorded(t, 0)
-		if st := n.status(t); len(st.Alarms()) != 0 || n.replaying() {
-			t.Errorf("alarms %v, replaying %v", st.Alarms(), n.replaying())
+		if st := n.status(t); len(st.Alarms()) != 0 || n.tables.Replaying() {
+			t.Errorf("alarms %v, replaying %v", st.Alarms(), n.tables.Replaying())
 		}
 	})
 }
@@ -297,7 +297,7 @@ func TestPuttingBackGoesOn(t *testing.T) {
 					n.close(t)
 					n = openNode(t, c, n.dir, nil)
 					stop = n.run(t)
-				} else if err := n.checkTables(ctx, true); !errors.Is(err, context.Canceled) {
+				} else if err := n.tables.CheckAll(ctx, true); !errors.Is(err, context.Canceled) {
 					t.Errorf("putting back ended with %v", err)
 				}
 				letPass(20 * time.Minute)
@@ -311,7 +311,7 @@ func TestPuttingBackGoesOn(t *testing.T) {
 }
 
 // manyWrites are more than one transaction puts back.
-const manyWrites = requeueSlice + 10
+const manyWrites = 200 + 10 // more than are put back in one transaction
 
 // addMany has many writes of one item be sent.
 func (n *feedNode) addMany(t *testing.T, many int) {

@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/remote"
+	"github.com/touchline/touchline/sync/replica/restore"
 )
 
 // A restored table gets again what it has lost, once, and in order; what is absent meanwhile is not deleted here; what others
@@ -54,7 +55,7 @@ func TestTableRestored(t *testing.T) {
 			t.Errorf("what was deleted before the restore point is back: %v", it)
 		}
 		n.recorded(t, 0)
-		if n.replaying() {
+		if n.tables.Replaying() {
 			t.Error("all nodes have replayed, and it is still waited for")
 		}
 		letPass(10 * time.Minute)
@@ -174,7 +175,7 @@ func TestWhatStandsBehindTheWaitingIsReplayed(t *testing.T) {
 		}
 		c.restoreTo(t, backup)
 		letPass(15 * time.Minute)
-		if n.replaying() {
+		if n.tables.Replaying() {
 			t.Error("the only node has nothing else left, and waits for itself")
 		}
 		if len(n.conflicts(t)) == 0 {
@@ -264,11 +265,10 @@ func TestRequeueIsOnce(t *testing.T) {
 			n.drained(t)
 		}
 		c.restoreTo(t, backup{at: time.Now().Add(-time.Hour)})
-		b := tableBook{ID: "teams-2", RestoredAt: time.Now().Add(-time.Hour), Noticed: time.Now()}
+		b := restore.Book{ID: "teams-2", RestoredAt: time.Now().Add(-time.Hour), Noticed: time.Now()}
 		for range 2 { // the second time finds nothing to be done
-			if err := n.requeue(t.Context(), "teams", b); err != nil {
-				t.Fatal(err)
-			}
+			n.setBook(t, "teams", b)
+			n.lookAtTables(t)
 			if got := n.waitingNow(t); got != 3 {
 				t.Fatalf("%d writes wait", got)
 			}

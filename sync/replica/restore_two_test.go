@@ -2,54 +2,18 @@ package replica
 
 import (
 	"context"
-	"sync"
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/identity"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/restore"
 )
-
-// asking is a context that tells when it is first asked whether it has ended.
-type asking struct {
-	context.Context
-
-	asked chan struct{}
-	once  sync.Once
-}
-
-func (a *asking) Err() error {
-	a.once.Do(func() { close(a.asked) })
-	return a.Context.Err()
-}
-
-// What two change at once of what is remembered of a table is both remembered: the one whose turn comes later changes what
-// the other has left, and not what there was when it began.
-func TestTableBookChangedByTwo(t *testing.T) {
-	_, n := opened(t, nil)
-	until := time.Unix(1_800_000_000, 0)
-	ctx := &asking{Context: context.Background(), asked: make(chan struct{})}
-	done := make(chan error, 1)
-	n.inTx(t, func(tx *store.Tx) error {
-		go func() { done <- n.changeBook(ctx, "teams", func(b *tableBook) { b.Until = until }) }()
-		<-ctx.asked // it waits for its turn
-		return n.changeBookIn(tx, "teams", func(b *tableBook) { b.Through = 7 })
-	})
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	for _, when := range []string{"in memory", "in the store"} {
-		if b, _ := n.book("teams"); b.Through != 7 || !b.Until.Equal(until) {
-			t.Errorf("%s: %+v", when, b)
-		}
-		if err := n.loadBooks(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // A table that is restored again while what it had lost by the restore before is put back, or while the cloud is told that
 // this was done, is not taken for the one before: what it has lost is put back too.
@@ -75,7 +39,7 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 			restored := func() {
 				again = func() {}
 				c.restoreTo(t, backup)
-				if err := n.lookAt(t.Context(), "teams"); err != nil {
+				if err := n.tables.Look(t.Context(), "teams"); err != nil {
 					t.Error(err)
 				}
 			}
@@ -92,9 +56,9 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 					c.unlocked(again)
 					return false
 				})
-				n.endReplays(t.Context())
+				n.tables.EndReplays(t.Context())
 			}
-			if b, _ := n.book("teams"); b.ID != "teams-3" || !b.loses(n.restores.run) {
+			if b := n.book(t, "teams"); b.ID != "teams-3" || b.Noticed.IsZero() || b.Requeued {
 				t.Errorf("told %v: what is remembered is %+v", told, b)
 			}
 			n.lookAtTables(t)
@@ -131,7 +95,7 @@ func TestRestoreIsNoticedByTwo(t *testing.T) {
 			n.lookAtTables(t)
 		}
 		n.lookAtTables(t)
-		if b, _ := n.book("teams"); flagged != 1 || !b.Requeued {
+		if b := n.book(t, "teams"); flagged != 1 || !b.Requeued {
 			t.Errorf("what it has lost was put back %d times: %+v", flagged, b)
 		}
 	})
@@ -148,7 +112,7 @@ func TestPutBackByOne(t *testing.T) {
 					return
 				}
 				if flagged++; flagged == 1 {
-					go func() { done <- n.requeueAll(context.Background()) }()
+					go func() { done <- n.tables.CheckAll(context.Background(), true) }()
 					synctest.Wait() // until it waits for its turn, or has done what it does
 				}
 			}
@@ -185,11 +149,7 @@ func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 		}
 		// The cloud has x with the mark of the transaction, and not y, of which nobody knows yet whether it comes back.
 		n.cloud.foreign(t, "teams", nil, with(team("x", 3), attr.Item{intent.AttrMark + "a": n.pendingMark(t, "teams", teamKey("x"))}))
-		n.inTx(t, func(tx *store.Tx) error {
-			return n.changeBookIn(tx, "teams", func(b *tableBook) {
-				*b = tableBook{ID: "teams-2", Noticed: time.Now(), Requeued: true, Until: time.Now().Add(time.Hour)}
-			})
-		})
+		n.setBook(t, "teams", restore.Book{ID: "teams-2", Noticed: time.Now(), Requeued: true, Until: time.Now().Add(time.Hour)})
 		seqs := n.pendingOn(t, "x")
 		if len(seqs) != 2 || seqs[1] != whole {
 			t.Fatalf("on x wait %d, the transaction is %d", seqs, whole)
@@ -209,42 +169,27 @@ func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 	})
 }
 
-// That a write was before the instant of a restore says the same of a restore of another table to the same instant or a later
-// one, and nothing of one further back: be both noticed at the same time or not.
-func TestBeforeOneRestoreAndAnother(t *testing.T) {
-	now := time.Unix(1_800_000_000, 0)
-	point := now.Add(-time.Hour)
-	tests := []struct {
-		name    string
-		other   tableBook // that the write was before
-		this    tableBook
-		noticed time.Time // of the restore that the write was before; zero: that of the other table
-		want    bool
-	}{
-		{name: "the same instant", other: tableBook{RestoredAt: point}, this: tableBook{RestoredAt: point}, want: true},
-		{name: "this one to later", other: tableBook{RestoredAt: point}, this: tableBook{RestoredAt: point.Add(time.Minute)}, want: true},
-		{name: "this one further back", other: tableBook{RestoredAt: point}, this: tableBook{RestoredAt: point.Add(-time.Minute)}},
-		{name: "the other made anew", other: tableBook{Recreated: true}, this: tableBook{RestoredAt: point}},
-		{name: "this one made anew", other: tableBook{RestoredAt: point}, this: tableBook{Recreated: true}},
-		{name: "a restore before both", other: tableBook{RestoredAt: point}, this: tableBook{RestoredAt: point}, noticed: now.Add(-time.Minute)},
-		{
-			name: "a restore of this one before, to earlier", other: tableBook{RestoredAt: point},
-			this: tableBook{RestoredAt: point, Earlier: point.Add(-time.Minute)}, noticed: now.Add(-time.Minute), want: true,
-		},
-	}
-	for _, tt := range tests {
-		for _, later := range []time.Duration{0, 5 * time.Second} {
-			n := &Replica{}
-			tt.other.Noticed, tt.this.Noticed = now, now.Add(later)
-			n.restores.books = map[string]*tableBook{"follows": &tt.other, "teams": &tt.this}
-			e := &intent.Entry{}
-			e.MakeSure(true, now)
-			if !tt.noticed.IsZero() {
-				e.MakeSure(true, tt.noticed)
-			}
-			if got := n.keepsBefore(&tt.this, e); got != tt.want {
-				t.Errorf("%s, noticed %v later: %v", tt.name, later, got)
-			}
+// book is what is remembered of a table of the cloud, and setBook what is to be.
+func (n *feedNode) book(t testing.TB, table string) (b restore.Book) {
+	t.Helper()
+	n.inView(t, func(tx *store.Tx) error {
+		data, err := tx.Side(identity.Side).Get([]byte("table/" + table))
+		if err != nil || data == nil {
+			return err
 		}
+		return json.Unmarshal(data, &b)
+	})
+	return b
+}
+
+func (n *feedNode) setBook(t testing.TB, table string, b restore.Book) {
+	t.Helper()
+	data, err := json.Marshal(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.inTx(t, func(tx *store.Tx) error { return tx.Side(identity.Side).Set([]byte("table/"+table), data) })
+	if err := n.tables.Open(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }

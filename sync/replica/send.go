@@ -214,7 +214,7 @@ func (l *worker) next(ctx context.Context, f *flight) (known []intent.Known, a i
 			return err
 		}
 		env := l.r.env(tx)
-		f.began, f.epoch = env.Now, l.r.restores.epoch.Load()
+		f.began, f.epoch = env.Now, l.r.tables.Epoch()
 		provisional := f.Provisional()
 		a = f.Next(known, env)
 		f.changed = f.changed || a.Noted || provisional && !f.Provisional()
@@ -318,12 +318,12 @@ func (l *worker) vanished(ctx context.Context, f *flight) error {
 		}
 		table, at := f.Entries[i].Table, l.r.clock.Now()
 		if looked, ok := l.looked[table]; !ok || at.Sub(looked) >= lookedFor {
-			if err := l.r.checkTable(ctx, table); err != nil {
+			if err := l.r.tables.Check(ctx, table); err != nil {
 				return err
 			}
 			l.looked[table] = at
 		}
-		if l.r.mayComeBack(table) {
+		if l.r.tables.MayComeBack(table) {
 			f.outcome, f.idle = intent.Outcome{Result: intent.OutParked, After: asideWait}, true
 			f.park(at.Add(asideWait), "its table is another one, or restored")
 			return l.r.asItWas(ctx, f)

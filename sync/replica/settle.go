@@ -153,7 +153,7 @@ func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
 		if !head {
 			continue // who settles what is before it pushes it
 		}
-		if l.r.goesBack(u) {
+		if l.r.tables.GoesBack(u) {
 			continue // who puts back the others has the outbox read anew
 		}
 		f := &flight{Batch: u, flagEpoch: l.r.box.Flags.Load()}
@@ -252,7 +252,7 @@ func (r *Replica) showBases(w *outbox.Work, f *flight, each func(i int, it *outb
 			it.Refetch = it.Refetch || overtaken
 			applied := f.outcome.Result == intent.OutApplied
 			switch {
-			case !applied && known[i].Item == nil && e.Policy != store.PolicyState && r.lostItem(it):
+			case !applied && known[i].Item == nil && e.Policy != store.PolicyState && r.tables.LostItem(it):
 				// A write that is refused because the item is not there deletes nothing of what the table has lost.
 			case !overtaken && f.awaits(e) && known[i].Item == nil && it.Remote.Known.Item != nil:
 				it.Remote.Lost, it.Dirty = true, true
@@ -318,7 +318,7 @@ func (r *Replica) renumber(w *outbox.Work, f *flight) error {
 	if err != nil {
 		return err
 	}
-	return r.replaysThrough(w.Tx, moved)
+	return r.tables.Through(w.Tx, moved)
 }
 
 // isLater reports whether the image behind an applied entry is later than a base that was set while the answer was on its

@@ -1,4 +1,4 @@
-package replica
+package restore
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/identity"
 )
 
-// tableBook is what is remembered of one table of the cloud.
-type tableBook struct {
+// Book is what is remembered of one table of the cloud.
+type Book struct {
 	ID         string    `json:"id"`
 	RestoredAt time.Time `json:"restoredAt,omitzero"`
 
@@ -25,33 +25,33 @@ type tableBook struct {
 	Until     time.Time `json:"until,omitzero"`    // what is absent is not deleted before; server-corrected
 }
 
-// loadBooks reads what earlier runs have seen.
-func (r *Replica) loadBooks(ctx context.Context) error {
-	r.restores.run = identity.RandomID(r.cfg.Rand)
-	books := map[string]*tableBook{}
-	err := r.store.View(ctx, func(tx *store.Tx) error {
-		return tx.Side(identity.Side).Each([]byte(tableBookPrefix), nil, func(k, v []byte) (bool, error) {
-			b := &tableBook{}
+// Open reads what earlier runs have seen.
+func (t *Tables) Open(ctx context.Context) error {
+	t.run, t.requeueing = identity.RandomID(t.Rand), make(chan struct{}, 1)
+	books := map[string]*Book{}
+	err := t.Store.View(ctx, func(tx *store.Tx) error {
+		return tx.Side(identity.Side).Each([]byte(bookPrefix), nil, func(k, v []byte) (bool, error) {
+			b := &Book{}
 			if err := json.Unmarshal(v, b); err == nil { // what cannot be read is looked up anew
 				if !b.Recreated && b.Lost.IsZero() && !b.RestoredAt.IsZero() { // of a version that did not store it
 					b.Lost = b.RestoredAt.Add(-restoreSlack)
 				}
-				books[string(k[len(tableBookPrefix):])] = b
+				books[string(k[len(bookPrefix):])] = b
 			}
 			return true, nil
 		})
 	})
-	r.restores.mu.Lock()
-	defer r.restores.mu.Unlock()
-	r.restores.books = books
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.books = books
 	return err
 }
 
 // book returns a copy of what is remembered of a table.
-func (r *Replica) book(table string) (b tableBook, ok bool) {
-	r.restores.mu.Lock()
-	defer r.restores.mu.Unlock()
-	if p := r.restores.books[table]; p != nil {
+func (t *Tables) book(table string) (b Book, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.books[table]; p != nil {
 		return *p, true
 	}
 	return b, false
@@ -59,36 +59,36 @@ func (r *Replica) book(table string) (b tableBook, ok bool) {
 
 // changeBook changes what is remembered of a table, in the order of the store's transactions. If one is undone, memory has
 // what is looked at again when the node starts.
-func (r *Replica) changeBook(ctx context.Context, table string, change func(b *tableBook)) error {
-	return r.store.Update(ctx, func(tx *store.Tx) error { return r.changeBookIn(tx, table, change) })
+func (t *Tables) changeBook(ctx context.Context, table string, change func(b *Book)) error {
+	return t.Store.Update(ctx, func(tx *store.Tx) error { return t.changeBookIn(tx, table, change) })
 }
 
-func (r *Replica) changeBookIn(tx *store.Tx, table string, change func(b *tableBook)) error {
-	b, _ := r.book(table)
+func (t *Tables) changeBookIn(tx *store.Tx, table string, change func(b *Book)) error {
+	b, _ := t.book(table)
 	change(&b)
 	data, err := json.Marshal(&b)
 	if err != nil {
 		return err
 	}
-	if err := tx.Side(identity.Side).Set([]byte(tableBookPrefix+table), data); err != nil {
+	if err := tx.Side(identity.Side).Set([]byte(bookPrefix+table), data); err != nil {
 		return err
 	}
-	r.restores.mu.Lock()
-	defer r.restores.mu.Unlock()
-	if r.restores.books == nil {
-		r.restores.books = map[string]*tableBook{}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.books == nil {
+		t.books = map[string]*Book{}
 	}
-	r.restores.books[table] = &b
+	t.books[table] = &b
 	return nil
 }
 
 // loses reports whether a table has lost what a run is to put back.
-func (b *tableBook) loses(run string) bool {
+func (b *Book) loses(run string) bool {
 	return !b.Noticed.IsZero() && !b.Requeued && !(b.Recreated && b.Run == run)
 }
 
 // inherit takes over what counts still of what was remembered before.
-func (b *tableBook) inherit(old *tableBook) {
+func (b *Book) inherit(old *Book) {
 	unfinished := !old.Noticed.IsZero() && !old.Requeued
 	switch {
 	case b.Recreated:
@@ -110,4 +110,4 @@ func (b *tableBook) inherit(old *tableBook) {
 }
 
 // is reports whether what is remembered of a table is of the same restore.
-func (b *tableBook) is(of *tableBook) bool { return b.ID == of.ID && b.Noticed.Equal(of.Noticed) }
+func (b *Book) is(of *Book) bool { return b.ID == of.ID && b.Noticed.Equal(of.Noticed) }

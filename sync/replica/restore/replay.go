@@ -1,4 +1,4 @@
-package replica
+package restore
 
 import (
 	"context"
@@ -14,42 +14,42 @@ import (
 
 // requeue puts back into the outbox what the table has lost: what was acknowledged after the restore point, less some
 // minutes; everything, if it is a new one. A batch goes back in the transaction in which it leaves the replay log.
-func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error {
-	if err := r.requeueSent(ctx, table, &b); err != nil {
+func (t *Tables) requeue(ctx context.Context, table string, b Book) error {
+	if err := t.requeueSent(ctx, table, &b); err != nil {
 		return err
 	}
-	r.restores.epoch.Add(1) // what is answered from here on was asked before the restore was known to the outbox
-	defer r.rescan()        // lanes leave alone what goes back until then: goesBack
+	t.epoch.Add(1)   // what is answered from here on was asked before the restore was known to the outbox
+	defer t.Rescan() // lanes leave alone what goes back until then: goesBack
 	for more := true; more; {
-		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
-			more, err = r.requeueSome(r.box.Begin(tx), table, &b)
+		err := t.Store.Update(ctx, func(tx *store.Tx) (err error) {
+			more, err = t.requeueSome(t.Box.Begin(tx), table, &b)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		r.cfg.Failpoint("restore-requeued")
+		t.Failpoint("restore-requeued")
 	}
 	released := false
-	err := r.changeBook(ctx, table, func(now *tableBook) {
+	err := t.changeBook(ctx, table, func(now *Book) {
 		if released = now.is(&b); released {
-			now.Requeued, now.Until = true, r.serverNow().Add(replayFor)
+			now.Requeued, now.Until = true, t.serverNow().Add(replayFor)
 		}
 	})
 	if err == nil && released { // not before: what waits would overtake what was lost
-		r.release(table, classAnother)
+		t.release(table, classAnother)
 	}
 	return err
 }
 
 // requeueSome puts some batches back; more: there are others.
-func (r *Replica) requeueSome(w *outbox.Work, table string, b *tableBook) (more bool, err error) {
+func (t *Tables) requeueSome(w *outbox.Work, table string, b *Book) (more bool, err error) {
 	type logged struct {
 		at      time.Time
 		entries []*intent.Entry
 	}
 	var found []logged
-	now := r.serverNow().Add(restoreSharp)
+	now := t.serverNow().Add(restoreSharp)
 	err = outbox.EachReplayed(w.Tx, b.Lost, func(at time.Time, entries []*intent.Entry) (bool, error) {
 		if at.After(b.Noticed.Add(restoreSharp)) && at.Before(now) {
 			return true, nil // it was sent to the table as it is now
@@ -63,7 +63,7 @@ func (r *Replica) requeueSome(w *outbox.Work, table string, b *tableBook) (more 
 		return false, err
 	}
 	for _, l := range found {
-		if err := r.putBack(w, l.entries, b, l.at); err != nil {
+		if err := t.putBack(w, l.entries, b, l.at); err != nil {
 			return false, err
 		}
 		b.Through = max(b.Through, l.entries[len(l.entries)-1].Seq)
@@ -74,12 +74,12 @@ func (r *Replica) requeueSome(w *outbox.Work, table string, b *tableBook) (more 
 	if err := w.Finish(); err != nil {
 		return false, err
 	}
-	return len(found) == requeueSlice, r.keepThrough(w.Tx, table, b)
+	return len(found) == requeueSlice, t.keepThrough(w.Tx, table, b)
 }
 
 // keepThrough stores how far what a table has lost is put back.
-func (r *Replica) keepThrough(tx *store.Tx, table string, b *tableBook) error {
-	return r.changeBookIn(tx, table, func(now *tableBook) {
+func (t *Tables) keepThrough(tx *store.Tx, table string, b *Book) error {
+	return t.changeBookIn(tx, table, func(now *Book) {
 		if now.is(b) {
 			now.Through = max(now.Through, b.Through)
 		}
@@ -87,18 +87,18 @@ func (r *Replica) keepThrough(tx *store.Tx, table string, b *tableBook) error {
 }
 
 // putBack has a settled batch wait again, before all later ones of its items. It counts as unanswered.
-func (r *Replica) putBack(w *outbox.Work, entries []*intent.Entry, b *tableBook, at time.Time) error {
+func (t *Tables) putBack(w *outbox.Work, entries []*intent.Entry, b *Book, at time.Time) error {
 	for _, e := range entries {
-		b.replay(e, at)
+		b.Replay(e, at)
 	}
-	if entries = r.stillHere(w, entries); len(entries) == 0 {
+	if entries = t.stillHere(w, entries); len(entries) == 0 {
 		return nil
 	}
 	it, err := w.Load(entries[0].Table, entries[0].Key)
 	if err != nil {
 		return err
 	}
-	u := &outbox.Batch{Batch: intent.Batch{Entries: entries}, ID: outbox.ID{Lane: r.box.LaneOf(&it.Item, false), Seq: entries[0].Seq}}
+	u := &outbox.Batch{Batch: intent.Batch{Entries: entries}, ID: outbox.ID{Lane: t.Box.LaneOf(&it.Item, false), Seq: entries[0].Seq}}
 	if err := w.Put(u); err != nil {
 		return err
 	}
@@ -111,9 +111,9 @@ func (r *Replica) putBack(w *outbox.Work, entries []*intent.Entry, b *tableBook,
 	})
 }
 
-// replay has an entry be made sure of in a table that was restored. at is when it was known to be applied, by the server's
+// Replay has an entry be made sure of in a table that was restored. at is when it was known to be applied, by the server's
 // clock.
-func (b *tableBook) replay(e *intent.Entry, at time.Time) {
+func (b *Book) Replay(e *intent.Entry, at time.Time) {
 	point := b.Lost.Add(restoreSlack)
 	if b.Lost.IsZero() && !b.Recreated {
 		point = b.RestoredAt // nobody knows what of it the table had: nothing is made that may have been deleted
@@ -125,26 +125,18 @@ func (b *tableBook) replay(e *intent.Entry, at time.Time) {
 // can learn within it that a create is settled and delete its life without a tombstone.
 const restoreSharp = 2 * time.Second
 
-// acknowledged is when a batch was known to be applied, by the server's clock.
-func (r *Replica) acknowledged(f *flight) time.Time {
-	if f.answered.IsZero() {
-		return r.serverNow()
-	}
-	return f.answered
-}
-
-// endReplays tells the cloud when this node's lost writes are settled again, and ends the waiting for others when all
+// EndReplays tells the cloud when this node's lost writes are settled again, and ends the waiting for others when all
 // nodes have said so.
-func (r *Replica) endReplays(ctx context.Context) {
-	books, open := r.replays()
+func (t *Tables) EndReplays(ctx context.Context) {
+	books, open := t.replays()
 	if len(open) == 0 {
 		return
 	}
 	done := attr.Item{} // those too that this node waits for no more: the row is what others wait for
 	for table, b := range books {
-		waits, err := r.replayWaits(ctx, table, b.Through)
+		waits, err := t.replayWaits(ctx, table, b.Through)
 		if err != nil {
-			remote.Complain(r.log, "looking at what is sent again", err)
+			remote.Complain(t.Log, "looking at what is sent again", err)
 			return
 		}
 		if !waits {
@@ -154,25 +146,25 @@ func (r *Replica) endReplays(ctx context.Context) {
 	if len(done) == 0 {
 		return
 	}
-	if err := r.identity.TellReplayed(ctx, done); err != nil {
-		remote.Complain(r.log, "telling the cloud what was sent again", err)
+	if err := t.Identity.TellReplayed(ctx, done); err != nil {
+		remote.Complain(t.Log, "telling the cloud what was sent again", err)
 		return
 	}
-	rows, err := r.identity.Replayed(ctx)
+	rows, err := t.Identity.Replayed(ctx)
 	if err != nil {
-		remote.Complain(r.log, "asking who has sent again what was lost", err)
+		remote.Complain(t.Log, "asking who has sent again what was lost", err)
 		return
 	}
 	for _, table := range open {
 		b := books[table]
 		if !slices.ContainsFunc(rows, func(of attr.Item) bool { return of[table].Str() != b.ID }) && !done[table].IsZero() {
-			err := r.changeBook(ctx, table, func(now *tableBook) {
+			err := t.changeBook(ctx, table, func(now *Book) {
 				if now.is(&b) {
-					now.Until = r.serverNow()
+					now.Until = t.serverNow()
 				}
 			})
 			if err != nil {
-				remote.Complain(r.log, "ending a replay", err)
+				remote.Complain(t.Log, "ending a replay", err)
 			}
 		}
 	}
@@ -180,12 +172,12 @@ func (r *Replica) endReplays(ctx context.Context) {
 
 // replays returns the tables that were restored, and of them those whose lost writes are still waited for, in their
 // order.
-func (r *Replica) replays() (books map[string]tableBook, open []string) {
-	now := r.serverNow()
-	r.restores.mu.Lock()
-	defer r.restores.mu.Unlock()
-	books = map[string]tableBook{}
-	for table, b := range r.restores.books {
+func (t *Tables) replays() (books map[string]Book, open []string) {
+	now := t.serverNow()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	books = map[string]Book{}
+	for table, b := range t.books {
 		if b.Requeued && !b.Noticed.IsZero() {
 			books[table] = *b
 		}
@@ -199,9 +191,9 @@ func (r *Replica) replays() (books map[string]tableBook, open []string) {
 
 // replayWaits reports whether a batch that was put back for a table is still in the outbox, and has not
 // been looked at.
-func (r *Replica) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
-	err = r.store.View(ctx, func(tx *store.Tx) error {
-		for lane := range r.workers {
+func (t *Tables) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
+	err = t.Store.View(ctx, func(tx *store.Tx) error {
+		for lane := range t.Box.Lanes {
 			units, err := outbox.PutBackIn(tx, uint8(lane), table, through)
 			if err != nil {
 				return err
@@ -210,7 +202,7 @@ func (r *Replica) replayWaits(ctx context.Context, table string, through uint64)
 				return nil
 			}
 			for _, u := range units {
-				if waits, err = r.ownTurn(tx, u); err != nil || waits {
+				if waits, err = t.ownTurn(tx, u); err != nil || waits {
 					return err
 				}
 			}
@@ -221,12 +213,12 @@ func (r *Replica) replayWaits(ctx context.Context, table string, through uint64)
 }
 
 // ownTurn reports whether a batch that was put back waits neither for the other nodes to replay nor behind one that does.
-func (r *Replica) ownTurn(tx *store.Tx, u *outbox.Batch) (bool, error) {
+func (t *Tables) ownTurn(tx *store.Tx, u *outbox.Batch) (bool, error) {
 	if u.WaitsForOthers() {
 		return false, nil
 	}
 	for _, e := range u.Entries {
-		spec := r.spec(e.Table)
+		spec := t.Box.Spec(e.Table)
 		if spec == nil {
 			continue
 		}
@@ -239,16 +231,4 @@ func (r *Replica) ownTurn(tx *store.Tx, u *outbox.Batch) (bool, error) {
 		}
 	}
 	return true, nil
-}
-
-// keptMark is intent.Env.Kept; no, if that cannot be read.
-func (r *Replica) keptMark(tx *store.Tx, table string, key attr.Item, mark attr.Value) (kept bool) {
-	err := r.readIn(tx, func(tx *store.Tx) (err error) {
-		kept, err = outbox.KeptMark(tx, r.spec(table), key, mark)
-		return err
-	})
-	if err != nil {
-		r.log.Error("the waiting writes of an item cannot be read", "error", err)
-	}
-	return kept && err == nil
 }

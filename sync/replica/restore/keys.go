@@ -1,4 +1,4 @@
-package replica
+package restore
 
 import (
 	"fmt"
@@ -13,22 +13,22 @@ const classKeys = "other keys"
 // hasOtherKeys compares the keys of a table in the cloud with those that are declared here. A table that has others is
 // stopped, for the cloud takes no write to it, and it is not read, since what it has are no items of ours, though some may
 // look like them; it goes on once they are the same.
-func (r *Replica) hasOtherKeys(table string, state *remote.TableState) bool {
-	spec := r.spec(table)
+func (t *Tables) hasOtherKeys(table string, state *remote.TableState) bool {
+	spec := t.Box.Spec(table)
 	if spec == nil || state.Key == (store.KeySpec{}) || state.Key == spec.Key {
-		r.release(table, classKeys)
+		t.release(table, classKeys)
 		return false
 	}
 	why := fmt.Sprintf("%s (%s, here %s): touchline migrate --cloud --dry-run shows the differences", remote.WhyOtherKeys, keysText(state.Key), keysText(spec.Key))
-	if r.paces.Hold(table, classKeys, why, r.clock.Now()) {
-		r.log.Error("nothing of a table is sent", "table", table, "why", why)
+	if t.Paces.Hold(table, classKeys, why, t.Clock.Now()) {
+		t.Log.Error("nothing of a table is sent", "table", table, "why", why)
 	}
 	return true
 }
 
-// readable is an error for a table that is not to be read.
-func (r *Replica) readable(table string) error {
-	if r.paces.IsStopped(table, classKeys) {
+// Readable is an error for a table that is not to be read.
+func (t *Tables) Readable(table string) error {
+	if t.Paces.IsStopped(table, classKeys) {
 		return fmt.Errorf("%s is not read: %w", table, remote.ErrOtherKeys)
 	}
 	return nil
@@ -43,9 +43,9 @@ func keysText(k store.KeySpec) string {
 }
 
 // release lets a table go that is stopped for a reason of that class, and what waits for it.
-func (r *Replica) release(table, class string) {
-	if r.paces.Release(table, class) {
-		r.log.Info("a table is sent to again", "table", table)
-		r.reconsider()
+func (t *Tables) release(table, class string) {
+	if t.Paces.Release(table, class) {
+		t.Log.Info("a table is sent to again", "table", table)
+		t.Reconsider()
 	}
 }

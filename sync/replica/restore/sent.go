@@ -1,0 +1,182 @@
+package restore
+
+import (
+	"context"
+	"slices"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+)
+
+// requeueSent has what was sent and is not answered be made sure of too: what the table has lost may have been its effect,
+// and the proof of a transaction is in another table. So has what lanes have on its way, of which the outbox does not say yet
+// that it was sent: its mark does. It can be interrupted and repeated.
+func (t *Tables) requeueSent(ctx context.Context, table string, b *Book) error {
+	t.Box.Flags.Add(1) // what lanes have on its way from before
+	defer t.Box.Flags.Add(1)
+	for after, more := []byte(nil), true; more; {
+		err := t.Store.Update(ctx, func(tx *store.Tx) (err error) {
+			after, more, err = t.requeueSentSome(tx, after, table, b)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		t.Failpoint("restore-flagged")
+	}
+	return nil
+}
+
+func (t *Tables) requeueSentSome(tx *store.Tx, after []byte, table string, b *Book) (next []byte, more bool, err error) {
+	var units []*outbox.Batch
+	looked := 0
+	err = t.eachSentTo(tx, after, table, func(k []byte, u *outbox.Batch) bool {
+		next = append([]byte(nil), k...)
+		if u != nil {
+			units = append(units, u)
+		}
+		looked++
+		return looked < outbox.FlagBatch
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	tally := outbox.Tally{}
+	for _, u := range units {
+		for _, e := range u.Entries {
+			e.MakeSure(e.MakesSureOfBefore() && t.keepsBefore(b, e), b.Noticed)
+		}
+		b.Through = max(b.Through, u.Entries[len(u.Entries)-1].Seq)
+		if err := outbox.Put(tx, u, tally); err != nil {
+			return nil, false, err
+		}
+	}
+	if err := tally.Keep(tx); err != nil {
+		return nil, false, err
+	}
+	return next, looked == outbox.FlagBatch, t.keepThrough(tx, table, b)
+}
+
+// eachSentTo calls fn with each key of the outbox behind one, and with the batch if that was sent to a table: it is known to be
+// unanswered, or may be proved by what another timeline has sent.
+func (t *Tables) eachSentTo(tx *store.Tx, after []byte, table string, fn func(k []byte, u *outbox.Batch) bool) error {
+	marked, err := t.Box.AllMarked(tx)
+	if err != nil {
+		return err
+	}
+	env := t.Box.Env(tx)
+	return tx.Side(outbox.SideOutbox).Each(nil, after, func(k, v []byte) (bool, error) {
+		id, ok := outbox.ParseID(k)
+		if !ok {
+			return fn(k, nil), nil
+		}
+		u, err := outbox.Decode(id, v)
+		if err != nil {
+			return false, err
+		}
+		if slices.Contains(marked, id.Seq) {
+			u.Suspect(t.Box.Lost())
+		}
+		if !u.WasSentTo(table, env) {
+			u = nil
+		}
+		return fn(k, u), nil
+	})
+}
+
+// waitsSentTo reports whether any such batch waits.
+func (t *Tables) waitsSentTo(tx *store.Tx, table string) (sent bool, err error) {
+	err = t.eachSentTo(tx, nil, table, func(_ []byte, u *outbox.Batch) bool {
+		sent = u != nil
+		return !sent
+	})
+	return sent, err
+}
+
+// keepsBefore reports whether a write from before the instant of a restore that was noticed before, of this table or of
+// another of its transaction, is so of this one too.
+func (t *Tables) keepsBefore(b *Book, e *intent.Entry) bool {
+	if b.Recreated {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known, keeps := false, true
+	for _, o := range t.books {
+		if e.NoticedAt(o.Noticed) {
+			known, keeps = true, keeps && !o.Recreated && !b.RestoredAt.Before(o.RestoredAt)
+		}
+	}
+	if known {
+		return keeps
+	}
+	return !b.Earlier.IsZero() && !b.RestoredAt.Before(b.Earlier)
+}
+
+// GoesBack reports whether others of the tables of a batch that is being verified have yet to be put back: what was
+// written later proves what was written first, once it is there.
+func (t *Tables) GoesBack(u *outbox.Batch) bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
+		if !e.MakesSure() {
+			return false
+		}
+		b, ok := t.book(e.Table)
+		return ok && b.loses(t.run)
+	})
+}
+
+// Owes reports whether one of a batch's tables has lost what is still to be put back, even after the next start.
+func (t *Tables) Owes(u *outbox.Batch) bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
+		b, ok := t.book(e.Table)
+		return ok && !b.Noticed.IsZero() && !b.Requeued
+	})
+}
+
+// stillHere leaves out of a settled batch what it wrote to tables that are gone here: they are nobody's any more, and the others
+// have lost what they have lost all the same.
+func (t *Tables) stillHere(w *outbox.Work, entries []*intent.Entry) []*intent.Entry {
+	gone := func(e *intent.Entry) bool { return w.Env.Spec(e.Table) == nil }
+	i := slices.IndexFunc(entries, gone)
+	if i < 0 {
+		return entries
+	}
+	here := slices.DeleteFunc(slices.Clone(entries), gone)
+	t.Log.Warn("restore: a write to a table dropped here is not sent again", "table", entries[i].Table, "seq", entries[i].Seq)
+	for _, e := range here {
+		if e.Txn != 0 {
+			e.Txn = here[0].Seq
+		}
+	}
+	if len(here) > 0 {
+		here[0].Checks = entries[0].Checks
+	}
+	return here
+}
+
+// Since returns the table of some entries that was found to be another one last, of those that were; false: none was. What
+// had proved an entry before may have been in what is no more.
+func (t *Tables) Since(entries []*intent.Entry) (b Book, yes bool) {
+	for _, e := range entries {
+		if of, ok := t.book(e.Table); ok && of.Noticed.After(b.Noticed) {
+			b, yes = of, true
+		}
+	}
+	return b, yes
+}
+
+// Through notes of a batch that is made sure of beside what was put back that the node has not replayed before. If its
+// transaction is undone, more is looked at than need be.
+func (t *Tables) Through(tx *store.Tx, u *outbox.Batch) error {
+	for _, e := range u.Entries {
+		b, ok := t.book(e.Table)
+		if !e.MakesSure() || !ok || b.Through >= e.Seq {
+			continue
+		}
+		if err := t.changeBookIn(tx, e.Table, func(b *Book) { b.Through = e.Seq }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
