@@ -1,6 +1,7 @@
 package dynamoapi
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -53,17 +54,32 @@ func (t *taggedTable) name() (string, error) {
 	return name, nil
 }
 
-// described describes the table. The texts of the operations differ.
-func (t *taggedTable) described(c *call, format string, args ...any) (store.TableDescription, error) {
+// change changes the tags by a member of the request, which has a check of its own. Of a table that is not there the
+// operations speak in different words.
+func (t *taggedTable) change(
+	c *call, member string, set bool, check func() error, missing string, change func(*store.TableSettings) error,
+) error {
+	if err := t.checkShape(); err != nil {
+		return err
+	}
+	var model constraints
+	model.required(member, set)
+	if err := model.err(); err != nil {
+		return err
+	}
 	name, err := t.name()
 	if err != nil {
-		return store.TableDescription{}, err
+		return err
+	}
+	if err := check(); err != nil {
+		return err
 	}
 	d, err := c.table(name)
 	if err != nil {
-		return d, refuse(ofModel+"ResourceNotFoundException", format, args...)
+		return refuse(ofModel+"ResourceNotFoundException", "%s", missing)
 	}
-	return d, nil
+	c.silent = true
+	return c.api.store.UpdateTable(c, store.TableChange{Table: d.Spec.Name, Settings: change})
 }
 
 const noTagged = "Requested resource not found: ResourcArn: %s not found" // the service's own spelling
@@ -80,29 +96,13 @@ func (r *tagResource) members(m *wire.Member) {
 }
 
 func (r *tagResource) run(c *call) error {
-	if err := r.checkShape(); err != nil {
-		return err
+	check := func() error {
+		if len(r.tags.V) == 0 {
+			return errValidation("Atleast one Tag needs to be provided as Input.")
+		}
+		return checkTags(r.tags.V)
 	}
-	var model constraints
-	model.required("tags", r.tags.Set)
-	if err := model.err(); err != nil {
-		return err
-	}
-	if _, err := r.name(); err != nil {
-		return err
-	}
-	if len(r.tags.V) == 0 {
-		return errValidation("Atleast one Tag needs to be provided as Input.")
-	}
-	if err := checkTags(r.tags.V); err != nil {
-		return err
-	}
-	d, err := r.described(c, noTagged, r.V)
-	if err != nil {
-		return err
-	}
-	c.silent = true
-	return c.api.store.UpdateTable(c, store.TableChange{Table: d.Spec.Name, Settings: func(s *store.TableSettings) error {
+	return r.change(c, "tags", r.tags.Set, check, fmt.Sprintf(noTagged, r.V), func(s *store.TableSettings) error {
 		for _, t := range r.tags.V {
 			s.Tags[t.key.V] = t.value.V
 		}
@@ -110,7 +110,7 @@ func (r *tagResource) run(c *call) error {
 			return errTooManyTags()
 		}
 		return nil
-	}})
+	})
 }
 
 // untagResource takes tags from a table. Those that it does not have are no error.
@@ -125,36 +125,23 @@ func (r *untagResource) members(m *wire.Member) {
 }
 
 func (r *untagResource) run(c *call) error {
-	if err := r.checkShape(); err != nil {
-		return err
-	}
-	var model constraints
-	model.required("tagKeys", r.keys.Set)
-	if err := model.err(); err != nil {
-		return err
-	}
-	if _, err := r.name(); err != nil {
-		return err
-	}
-	if len(r.keys.V) == 0 {
-		return errValidation("Atleast one Tag Key needs to be provided as Input.")
-	}
-	for _, key := range r.keys.V {
-		if err := checkTagKey(wire.Opt[string]{V: key, Set: true}); err != nil {
-			return err
+	check := func() error {
+		if len(r.keys.V) == 0 {
+			return errValidation("Atleast one Tag Key needs to be provided as Input.")
 		}
+		for _, key := range r.keys.V {
+			if err := checkTagKey(wire.Opt[string]{V: key, Set: true}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	d, err := r.described(c, "Requested resource not found")
-	if err != nil {
-		return err
-	}
-	c.silent = true
-	return c.api.store.UpdateTable(c, store.TableChange{Table: d.Spec.Name, Settings: func(s *store.TableSettings) error {
+	return r.change(c, "tagKeys", r.keys.Set, check, "Requested resource not found", func(s *store.TableSettings) error {
 		for _, key := range r.keys.V {
 			delete(s.Tags, key)
 		}
 		return nil
-	}})
+	})
 }
 
 // listTagsOfResource lists the tags of a table by their keys. There are 50 at most: one answer has them all, and never a

@@ -42,13 +42,7 @@ func (c *Copies) Backup(ctx context.Context, path string, progress func(done, to
 	if err != nil {
 		return info, err
 	}
-	defer func() {
-		if err != nil {
-			d.Discard()
-		} else {
-			_ = d.F.Close()
-		}
-	}()
+	defer func() { d.End(err == nil) }()
 	if info, err = c.CopyTo(ctx, d.F, progress, c.checkContent); err != nil {
 		return info, err
 	}

@@ -58,13 +58,7 @@ func Restore(ctx context.Context, backup, path string, o RestoreOptions) (info R
 	if err != nil {
 		return info, err
 	}
-	defer func() {
-		if err != nil {
-			d.Discard()
-		} else {
-			_ = d.F.Close()
-		}
-	}()
+	defer func() { d.End(err == nil) }()
 	sum, err := copyChecked(ctx, d, from, o.Progress)
 	if err != nil {
 		return info, err

@@ -78,6 +78,15 @@ func (d *Draft) Reopen(size int64) error {
 	return nil
 }
 
+// End closes the draft's file if it was made, and discards it else.
+func (d *Draft) End(made bool) {
+	if !made {
+		d.Discard()
+		return
+	}
+	_ = d.F.Close()
+}
+
 // Discard removes the draft, unless it has become somebody else's.
 func (d *Draft) Discard() {
 	_, err := d.F.Stat()
