@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -152,13 +153,13 @@ func transact(tx *store.Tx, items []store.WriteItem) error {
 	return tx.TransactWrite(store.TransactWrite{Items: items})
 }
 
-// recount computes the standings of a year from its picks and results.
-func (s *Service) recount(tx *store.Tx, year string) (map[string]*Standing, error) {
+// recount computes the standings of a year from its picks and results, without those of an event.
+func (s *Service) recount(tx *store.Tx, year, without string) (map[string]*Standing, error) {
 	events, err := s.events(tx)
 	out := map[string]*Standing{}
 	for i := range events {
 		e := &events[i]
-		if yearOf(e.ID) != year || e.State != Scored && !e.scoring {
+		if yearOf(e.ID) != year || e.ID == without || e.State != Scored && !e.scoring {
 			continue
 		}
 		c, err := s.load(tx, e.ID, everybody)
@@ -181,7 +182,7 @@ func (s *Service) recount(tx *store.Tx, year string) (map[string]*Standing, erro
 
 // scoreStandings writes the next batch of standings that are not what a recount says.
 func (s *Service) scoreStandings(tx *store.Tx, year string, out *Scoring) (more bool, err error) {
-	want, err := s.recount(tx, year)
+	want, err := s.recount(tx, year, "")
 	if err != nil {
 		return false, err
 	}
@@ -232,6 +233,39 @@ func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
 	}
 	rank(all, (*Standing).place)
 	return all, nil
+}
+
+// Climbed is how many places each user has gone up in a year's standings by its last event that was scored.
+func (s *Service) Climbed(tx *store.Tx, year string) (map[string]int, error) {
+	last := ""
+	events, err := s.events(tx) // newest first
+	for i := len(events) - 1; i >= 0; i-- {
+		if e := &events[i]; yearOf(e.ID) == year && e.State == Scored {
+			last = e.ID
+		}
+	}
+	places := func(without string) map[string]int {
+		out := map[string]int{}
+		byUser, failed := s.recount(tx, year, without)
+		var all []Standing
+		for _, st := range byUser {
+			all = append(all, *st)
+		}
+		rank(all, (*Standing).place)
+		for i := range all {
+			out[all[i].User] = all[i].Rank
+		}
+		err = cmp.Or(err, failed)
+		return out
+	}
+	now, before := places(""), places(last)
+	for user := range now {
+		if before[user] == 0 { // who was not there has come from nowhere
+			before[user] = now[user]
+		}
+		now[user] = before[user] - now[user]
+	}
+	return now, err
 }
 
 // SetResults sets who has won: an index of a team or NoContest. An event that was scored is scored anew, by who calls.

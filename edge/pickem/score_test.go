@@ -173,4 +173,7 @@ func TestLateJoiner(t *testing.T) {
 	if len(got) != 2 || got[0] != (Standing{1, "late", "late", 25, 1, 1}) || got[1] != (Standing{2, "sam", "sam", 5, 1, 1}) {
 		t.Errorf("%+v", got)
 	}
+	if up := read(r, func(tx *store.Tx) (map[string]int, error) { return r.Climbed(tx, "2024") }); up["late"] != 0 || up["sam"] != -1 {
+		t.Errorf("since the last event: %v", up)
+	}
 }

@@ -101,11 +101,12 @@ type Choice struct {
 type Pad struct {
 	Label, Action string
 	Method        string // POST when empty
+	Until         int64  // as of a Form
 	Wide          bool
 	Keys          []Key
 }
 
-// Key is one of them. Name and Value are the member that it sends.
+// Key is one of them. Name and Value are the member that it sends: "picks.m1" is one of the member picks.
 type Key struct {
 	Name, Value string
 	Number      bool // the value is sent as a number

@@ -1,4 +1,4 @@
-// Package pickem is the league's face to HTTP: its routes, errors in their shape, and a stream.
+// Package pickem is the league's face to HTTP: its routes, errors in their shape, a stream, and its pages.
 package pickem
 
 import (
@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/edge/pickem"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -23,16 +24,28 @@ var document []byte
 // Config is what the routes work with.
 type Config struct {
 	Service *pickem.Service
+	Mount   string
 	// Ensure has rows here that another node may have written; nil: the node has no cloud.
 	Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 }
 
-type api struct{ Config }
+type api struct {
+	Config
+	mount string // without a slash at its end
+	look  *page.Renderer
+}
 
 // New makes the application's part of a server.
-func New(c Config) httpapi.App {
-	a := &api{Config: c}
-	return httpapi.App{Routes: append(a.userRoutes(), a.adminRoutes()...), OpenAPI: document, Problem: problem, Topics: a.topicOf}
+func New(c Config) (httpapi.App, error) {
+	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/")}
+	var err error
+	if a.look, err = newLook(a.mount); err != nil {
+		return httpapi.App{}, err
+	}
+	return httpapi.App{
+		Routes: append(a.userRoutes(), a.adminRoutes()...), Pages: a.pageRoutes(), OpenAPI: document, Problem: problem, Topics: a.topicOf,
+		Offline: true, Look: a.look, Nav: a.nav,
+	}, nil
 }
 
 func (a *api) userRoutes() []httpapi.Route {

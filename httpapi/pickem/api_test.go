@@ -19,6 +19,7 @@ import (
 
 	"github.com/touchline/touchline/edge/pickem"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
@@ -40,13 +41,21 @@ var start = time.Date(2024, 3, 4, 1, 0, 0, 0, time.UTC)
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	return newRigFor(t, auth.Identity{})
+}
+
+// newRigFor has somebody who is known without credentials, as a browser's session is.
+func newRigFor(t *testing.T, silent auth.Identity) *rig {
+	t.Helper()
 	r := &rig{t: t, now: start.Add(-48 * time.Hour)}
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, pickem.Table("pickem-test", "GSI"))
 	r.service = &pickem.Service{Store: s, Table: "pickem-test", Index: "GSI"}
-	app := New(Config{Service: r.service})
+	app, err := New(Config{Service: r.service, Mount: "/pickem"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	app.Name, app.Title, app.Mount = "pickem", "Pick'Em", "/pickem"
-	var err error
-	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: s, Journal: s, Clock: clock.Real(), Auth: web.ByName{}}); err != nil {
+	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: s, Journal: s, Clock: clock.Real(), Auth: web.ByName{Silent: silent}}); err != nil {
 		t.Fatal(err)
 	}
 	doc, err := openapi3.NewLoader().LoadFromData(document)

@@ -65,7 +65,7 @@ func New() *app.App {
 
 func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	service := &pickem.Service{Store: h.Store, Table: s.Table, Index: s.Index}
-	c := httppickem.Config{Service: service}
+	c := httppickem.Config{Service: service, Mount: s.Mount}
 	if h.Sync != nil {
 		c.Ensure, service.Skew = h.Sync.Ensure, h.Sync.Skew
 		service.Settled = func(ctx context.Context, seq uint64) (bool, error) {
@@ -74,8 +74,12 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 		}
 	}
 	failed := func(err error) { h.Log.Error("an event was not locked or scored", "app", name, "err", err) }
+	api, err := httppickem.New(c)
+	if err != nil {
+		return nil, err
+	}
 	return &app.Instance{
-		API: httppickem.New(c), Started: []any{"table", s.Table},
+		API: api, Started: []any{"table", s.Table},
 		Loops: []func(ctx context.Context) error{
 			func(ctx context.Context) error { return service.Run(ctx, h.Clock, failed) },
 		},

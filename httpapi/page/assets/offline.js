@@ -50,17 +50,29 @@ document.addEventListener("submit", async (e) => {
   }
 });
 
-// What a form says, as JSON. A field or button with data-type is a number, or true where it is checked.
+// What a form says, as JSON. A field or button with data-type is a number, null where its value says so, or true where it is checked.
+// Its name may lead into the body: "sides.0.names[]" adds to a list in the first of a list.
 function fields(form, submitter) {
   const body = {};
   for (const el of [...form.elements, submitter]) {
     if (!el?.name || el.disabled || (el.matches("button, input[type=submit]") && el !== submitter)) continue;
     if (el.type === "radio" && !el.checked) continue;
-    if (el.type === "checkbox") body[el.name] = el.checked;
-    else if (el.dataset.type !== "number") body[el.name] = el.value;
-    else if (el.value !== "") body[el.name] = Number(el.value);
+    if (el.type === "checkbox") put(body, el.name, el.checked);
+    else if (el.dataset.type !== "number") put(body, el.name, el.value);
+    else if (el.value !== "") put(body, el.name, el.value === "null" ? null : Number(el.value));
   }
   return body;
+}
+
+function put(body, name, value) {
+  const list = name.endsWith("[]");
+  if (list && value === "") return;
+  const path = (list ? name.slice(0, -2) : name).split(".");
+  const last = path.pop();
+  let at = body;
+  path.forEach((key, i) => { at = at[key] ??= /^\d+$/.test(path[i + 1] ?? last) ? [] : {}; });
+  if (list) (at[last] ??= []).push(value);
+  else at[last] = value;
 }
 
 function words(form, submitter) {
@@ -181,10 +193,19 @@ document.addEventListener("touchline:version", (e) => {
 // A countdown runs by the node's clock.
 function tick() {
   for (const el of document.querySelectorAll("time[data-countdown]")) {
-    const s = Math.round((Date.parse(el.dateTime) - nodeNow()) / 1000);
+    const s = Math.ceil((Date.parse(el.dateTime) - nodeNow()) / 1000); // over when it is, not half a second before
     const two = (n) => String(n).padStart(2, "0");
     set(el, s <= 0 ? el.dataset.countdown : `${s >= 3600 ? `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}` : Math.floor(s / 60)}:${two(s % 60)}`);
   }
 }
+// Other times are shown as the reader's clock has them.
+function local() {
+  for (const el of document.querySelectorAll("time[data-local]")) {
+    set(el, new Date(el.dateTime).toLocaleString([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" }));
+  }
+}
+
+document.addEventListener("touchline:refreshed", () => { tick(); local(); });
 tick();
+local();
 setInterval(tick, 1000);

@@ -6,7 +6,7 @@ const every = 2000;
 
 function idle() {
   const at = document.activeElement;
-  return !document.hidden && !(at && at.closest("form"));
+  return !document.hidden && !(at && at.closest("form:not(.pad)")); // a pad has nothing to type into
 }
 
 async function refresh() {
@@ -20,6 +20,7 @@ async function refresh() {
       const part = next.querySelector(`[data-refresh="${old.dataset.refresh}"]`);
       if (part) morph(old, document.importNode(part, true), () => {});
     }
+    document.dispatchEvent(new Event("touchline:refreshed"));
   } finally {
     setTimeout(refresh, every);
   }

@@ -1,0 +1,243 @@
+//go:build long
+
+package pickemapp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// fleet is two nodes with the application over one cloud.
+type fleet struct {
+	t      *testing.T
+	issuer *auth.DevIssuer
+	cloud  *simcloud.Cloud
+	links  map[string]*simcloud.Link
+	base   map[string]string
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	issuer, err := auth.NewDevIssuer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fleet{t: t, issuer: issuer, cloud: simcloud.New(simcloud.Options{Now: time.Now}), links: map[string]*simcloud.Link{}, base: map[string]string{}}
+	f.cloud.Create(node.Schema([]*app.App{New()}).Tables...)
+	f.cloud.Create(store.TableSpec{Name: "touchline-sync", Key: store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}}})
+	network := simcloud.NewNetwork(f.cloud, simcloud.NewTimer(), 7)
+	for _, name := range []string{"a", "b"} {
+		f.links[name] = network.Link(name, time.Now, nil)
+		f.start(name)
+	}
+	return f
+}
+
+func (f *fleet) start(name string) {
+	f.t.Helper()
+	c := node.DefaultCloud()
+	c.Region, c.Poll.Live, c.Poll.Tables = "sim", time.Second, time.Second
+	n, err := node.Open(f.t.Context(), f.t.TempDir(), node.Parts{
+		Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{New()},
+		Cloud: &node.Cloud{Config: c, Name: "sim", Items: f.links[name], Locks: f.links[name].Locks},
+		Auth: func(*store.Store) (*auth.Verifier, error) {
+			return auth.New(auth.Config{Issuers: []auth.Issuer{f.issuer.Issuer()}})
+		},
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx, ln) }()
+	f.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			f.t.Error(err)
+		}
+	})
+	f.base[name] = "http://" + ln.Addr().String()
+}
+
+// ask sends a request of a user to a node.
+func (f *fleet) ask(at, user, method, path, body string, headers ...string) (status int, answer string) {
+	f.t.Helper()
+	grant := auth.Grant{Subject: user, Life: time.Hour}
+	if user == "boss" {
+		grant.Groups = []string{"admin"}
+	}
+	token, _, err := f.issuer.Sign(grant, time.Now())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(f.t.Context(), method, f.base[at]+path, strings.NewReader(body))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}).Do(req)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return resp.StatusCode, string(raw)
+}
+
+func (f *fleet) until(what string, is func() bool) {
+	f.t.Helper()
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); !is(); <-time.After(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.t.Fatalf("not in time: %s", what)
+		}
+	}
+}
+
+// event is an event in ten days.
+func event() string { return time.Now().UTC().AddDate(0, 0, 10).Format(time.DateOnly) + "-gala" }
+
+func at() string { return "/pickem/app/events/" + event() }
+
+// newLeague is a fleet whose nodes both have the user sam and an event of two matches.
+func newLeague(t *testing.T) (f *fleet, matches []string) {
+	t.Helper()
+	f = newFleet(t)
+	f.want("a", "boss", "POST", "/pickem/admin/users", `{"userId":"sam","name":"Sam"}`)
+	f.want("a", "boss", "POST", "/pickem/admin/events", fmt.Sprintf(`{"date":%q,"startsAt":"%sT20:00:00Z","name":"Gala"}`, event()[:10], event()[:10]))
+	for _, name := range []string{"First", "Main"} {
+		var m struct{ ID string }
+		body := fmt.Sprintf(`{"name":%q,"points":5,"teams":[{"members":["A"]},{"members":["B"]}]}`, name)
+		if err := json.Unmarshal([]byte(f.want("a", "boss", "POST", "/pickem/admin/events/"+event()+"/matches", body)), &m); err != nil {
+			t.Fatal(err)
+		}
+		matches = append(matches, m.ID)
+	}
+	f.until("the other node has the card", func() bool {
+		_, answer := f.ask("b", "sam", "GET", at(), "")
+		return strings.Contains(answer, matches[1])
+	})
+	return f, matches
+}
+
+func (f *fleet) want(node, user, method, path, body string) string {
+	f.t.Helper()
+	status, answer := f.ask(node, user, method, path, body)
+	if status >= http.StatusBadRequest {
+		f.t.Fatalf("%s at %s: %s %s: %d %s", user, node, method, path, status, answer)
+	}
+	return answer
+}
+
+func (f *fleet) picks(node, match string, team int) {
+	f.t.Helper()
+	f.want(node, "sam", "PUT", at()+"/predictions", fmt.Sprintf(`{"predictions":{%q:%d}}`, match, team))
+}
+
+func (f *fleet) sees(node, what, part string) {
+	f.t.Helper()
+	f.until(what+" at "+node, func() bool {
+		_, answer := f.ask(node, "sam", "GET", at(), "")
+		return strings.Contains(answer, part)
+	})
+}
+
+// quiet fails if a person would be asked of anything.
+func (f *fleet) quiet() {
+	f.t.Helper()
+	for node := range f.base {
+		if answer := f.want(node, "boss", "GET", "/_/api/conflicts?state=open", ""); !strings.Contains(answer, `"items":[]`) {
+			f.t.Errorf("open at %s: %s", node, answer)
+		}
+	}
+}
+
+// A pick before the cut-off counts. One after it comes too late, is gone from the view, and its owner is told; no person is asked.
+func TestLatePickIsNotCounted(t *testing.T) {
+	f, m := newLeague(t)
+	f.picks("b", m[0], 1)
+	f.sees("a", "the pick in time", fmt.Sprintf(`"predictions":{%q:1}`, m[0]))
+	f.links["b"].SetMode(simcloud.NoDNS)
+	f.picks("b", m[1], 0)
+	f.want("a", "boss", "PUT", "/pickem/admin/events/"+event()+"/state", `{"state":"broadcast"}`)
+	f.until("the lock is in the cloud", func() bool {
+		_, answer := f.ask("a", "sam", "GET", at(), "")
+		return strings.Contains(answer, `"rank":1`)
+	})
+	f.links["b"].Heal()
+	for _, node := range []string{"b", "a"} {
+		f.sees(node, "not counted", `"notCounted":true`)
+		f.sees(node, "the pick in time alone", fmt.Sprintf(`"predictions":{%q:1}}]`, m[0]))
+	}
+	f.quiet()
+}
+
+// Of a first pick that comes too late there is no row in the cloud: its owner is told all the same.
+func TestLateFirstPickIsNotCounted(t *testing.T) {
+	f, m := newLeague(t)
+	f.links["b"].SetMode(simcloud.NoDNS)
+	f.picks("b", m[0], 1)
+	f.picks("b", m[1], 1)
+	f.want("a", "boss", "PUT", "/pickem/admin/events/"+event()+"/state", `{"state":"broadcast"}`)
+	f.until("the lock is in the cloud", func() bool {
+		return f.cloud.Item("pickem-prod", attr.Item{"PK": attr.S("EVENT"), "SK": attr.S("EVENT#" + event())})["state"].Str() == "broadcast"
+	})
+	f.links["b"].Heal()
+	for _, node := range []string{"b", "a"} {
+		f.sees(node, "not counted", `"prediction":null,"notCounted":true`)
+	}
+	f.quiet()
+}
+
+// Two devices at two nodes that are cut off do not erase each other's first picks; both nodes lock, and that is one lock.
+func TestPicksAtTwoNodesAreJoined(t *testing.T) {
+	f, m := newLeague(t)
+	f.links["a"].SetMode(simcloud.NoDNS)
+	f.links["b"].SetMode(simcloud.NoDNS)
+	f.picks("a", m[0], 1)
+	f.picks("b", m[1], 0)
+	f.links["a"].Heal()
+	f.links["b"].Heal()
+	for _, node := range []string{"a", "b"} {
+		f.sees(node, "both picks", fmt.Sprintf(`%q:1`, m[0]))
+		f.sees(node, "both picks", fmt.Sprintf(`%q:0`, m[1]))
+	}
+	f.links["a"].SetMode(simcloud.NoDNS)
+	f.links["b"].SetMode(simcloud.NoDNS)
+	for _, node := range []string{"a", "b"} {
+		f.want(node, "boss", "PUT", "/pickem/admin/events/"+event()+"/state", `{"state":"broadcast"}`)
+	}
+	f.links["a"].Heal()
+	f.links["b"].Heal()
+	for _, node := range []string{"a", "b"} {
+		f.sees(node, "the lock", `"rank":1`)
+	}
+	f.quiet()
+}

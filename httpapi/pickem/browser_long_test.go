@@ -1,0 +1,145 @@
+//go:build long
+
+package pickem
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	chromium "github.com/touchline/touchline/internal/testrig/browser"
+	"github.com/touchline/touchline/store"
+)
+
+// On a phone 360 pixels wide a pick is one tap, and shows a tick. The node goes; a tap waits; the lock passes; the node comes back: the
+// tap is said to be too late, and was never sent.
+func TestPicksOnAPhoneWithTheNodeGoneOverTheLock(t *testing.T) {
+	r := newRigFor(t, auth.Identity{Subject: "sam"})
+	now := time.Now().UTC()
+	r.now = now
+	lock := now.Add(20 * time.Second).Truncate(time.Second)
+	day := lock.Add(time.Hour).Format(time.DateOnly)
+	r.want(201, "", "admin", "POST", "/admin/users", `{"userId":"sam","name":"Sam"}`)
+	r.want(201, "", "admin", "POST", "/admin/events", fmt.Sprintf(`{"date":%q,"startsAt":%q,"name":"Gala"}`, day, lock.Add(time.Hour).Format(time.RFC3339)))
+	for _, name := range []string{"First", "Main"} {
+		body := fmt.Sprintf(`{"name":%q,"points":5,"teams":[{"members":["%s A"]},{"members":["%s B"]}]}`, name, name, name)
+		r.want(201, "", "admin", "POST", "/admin/events/"+day+"-gala/matches", body)
+	}
+	var away atomic.Bool
+	var picks atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if away.Load() {
+			if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
+				_ = conn.(*net.TCPConn).SetLinger(0)
+				_ = conn.Close()
+			}
+			return
+		}
+		if req.Method == http.MethodPut {
+			picks.Add(1)
+		}
+		r.server.Handler().ServeHTTP(w, req)
+	}))
+	t.Cleanup(server.Close)
+
+	b := chromium.Open(t)
+	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(server.URL+"/pickem/-/events/"+day+"-gala"))
+	if wide := chromium.Eval[int](t, b, `document.documentElement.scrollWidth`); wide > 360 {
+		t.Errorf("the page is %d pixels wide", wide)
+	}
+	press := func(text string) {
+		chromium.Eval[bool](t, b, fmt.Sprintf(`[...document.querySelectorAll(".pad__key")].find((k) => k.textContent.includes(%q)).click() ?? true`, text))
+	}
+	press("First B")
+	b.WaitFor(t, `[...document.querySelectorAll(".pad__key")].some((k) => k.textContent.includes("✓ First B"))`)
+	away.Store(true)
+	press("Main A")
+	b.WaitFor(t, `document.querySelectorAll('.waits[data-state="queued"]').length === 1`)
+	b.WaitFor(t, `document.querySelector(".countdown time").textContent === "locked"`)
+	away.Store(false) // the node's clock stands still: it would take the pick
+	chromium.Eval[bool](t, b, `dispatchEvent(new Event("online"))`)
+	b.WaitFor(t, `document.querySelector(".waits__words")?.textContent.includes("too late")`)
+	if n := picks.Load(); n != 1 {
+		t.Errorf("%d picks were sent, want the one before the lock", n)
+	}
+}
+
+// Three hundred people pick in the last minute before the lock, at sixteen connections: none is lost.
+func TestThreeHundredInTheLastMinute(t *testing.T) {
+	r := newRig(t)
+	ids := r.card()
+	const people, connections = 300, 16
+	for i := range people {
+		r.want(201, "", "admin", "POST", "/admin/users", fmt.Sprintf(`{"userId":"u%d","name":"U"}`, i))
+	}
+	r.now = start.Add(-time.Hour - time.Minute)
+	server := httptest.NewServer(r.server.Handler())
+	t.Cleanup(server.Close)
+	work, took := make(chan int, people), make(chan time.Duration, people)
+	for i := range people {
+		work <- i
+	}
+	close(work)
+	done := make(chan error, connections)
+	for range connections {
+		go func() {
+			for i := range work {
+				began := time.Now()
+				if err := pickAt(t.Context(), server.URL, fmt.Sprint("u", i), ids[1]); err != nil {
+					done <- err
+					return
+				}
+				took <- time.Since(began)
+			}
+			done <- nil
+		}()
+	}
+	for range connections {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(took)
+	var worst time.Duration
+	for d := range took {
+		worst = max(worst, d)
+	}
+	r.now = start
+	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/state", `{"state":"broadcast"}`)
+	var n int
+	if err := r.service.Store.View(t.Context(), func(tx *store.Tx) error {
+		card, err := r.service.Event(tx, event, "sam")
+		n = len(card.Predictions)
+		return err
+	}); err != nil || n != people {
+		t.Errorf("%d picks, %v", n, err)
+	}
+	t.Logf("%d picks at %d connections, the slowest in %v", people, connections, worst)
+}
+
+func pickAt(ctx context.Context, base, user, match string) error {
+	body := strings.NewReader(fmt.Sprintf(`{"predictions":{%q:1}}`, match))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, base+"/pickem/app/events/"+event+"/predictions", body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+user)
+	resp, err := (&http.Client{Timeout: time.Minute}).Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", user, resp.Status)
+	}
+	return nil
+}
