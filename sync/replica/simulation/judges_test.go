@@ -81,6 +81,34 @@ func TestJudgesMarks(t *testing.T) {
 	}
 }
 
+// A Put on a life that a late copy without a proof has begun anew is not judged by the marks of the second: its base may be the first.
+func TestJudgesMarksOfALifeBegunTwice(t *testing.T) {
+	item := func(mark int64) attr.Item {
+		return attr.Item{"pk": attr.S("i1"), intent.AttrLife: attr.S("n1.1.5"), intent.AttrMark + "n1": attr.Int(mark)}
+	}
+	for name, c := range map[string]struct {
+		proofs bool
+		endsIt string
+		op     store.Op
+		broken bool
+	}{
+		"a Put":                    {endsIt: "foreign", op: store.OpPut},
+		"an update":                {endsIt: "foreign", op: store.OpUpdate, broken: true},
+		"where creates have proof": {proofs: true, endsIt: "foreign", op: store.OpPut, broken: true},
+		"a node has ended it":      {endsIt: "n0", op: store.OpPut, broken: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newJudged()
+			j.plain = !c.proofs
+			j.book.lives["items "+keyText(pk("i1"))+" n1.1.5"] = livedAt{began: 1, cut: c.endsIt == "foreign"}
+			j.effect("n0", 9, c.op, item(7), item(6))
+			if j.broken() != c.broken {
+				t.Errorf("violated: %v", j.failed)
+			}
+		})
+	}
+}
+
 // An update is judged by the life that it was written on, and brings its value once, whatever its number.
 func TestJudgesLives(t *testing.T) {
 	image := func(life, v string) attr.Item {
