@@ -2,9 +2,15 @@ package replica
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // What is written goes out while somebody is told for long of a fence that has refused a write.
@@ -29,5 +35,164 @@ func TestErrandsHoldUpNoLane(t *testing.T) {
 		if it := c.team(t, "x"); it == nil {
 			t.Error("the write waits")
 		}
+	})
+}
+
+// An item past its TTL that nobody reads any more goes from here too when the cloud has let it go: ghosts do not pile up.
+func TestGhostsGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := running(t, nil)
+		ghost := attr.Item{"match": attr.S("7"), "ttl": attr.Int(n.clock.Now().Add(time.Hour).Unix())}
+		n.put(t, "states", ghost)
+		letPass(time.Minute)
+		if it, _ := c.item("states", attr.Item{"match": attr.S("7")}); it == nil {
+			t.Fatal("the cloud does not have it")
+		}
+		sweep := func() {
+			for more := true; more; {
+				var err error
+				if more, err = n.st.Housekeep(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		letPass(2 * time.Hour)
+		sweep()
+		if got := n.st.Stats(); got.Swept != 0 {
+			t.Errorf("swept while the cloud has it")
+		}
+		c.foreign(t, "states", attr.Item{"match": attr.S("7")}, nil) // by its TTL
+		for range 60 {
+			letPass(15 * time.Minute)
+			sweep()
+		}
+		n.inView(t, func(tx *store.Tx) error {
+			tx.ShowExpired()
+			it, err := tx.Get("states", attr.Item{"match": attr.S("7")})
+			if it != nil {
+				t.Errorf("the ghost is left: %v", it)
+			}
+			return err
+		})
+	})
+}
+
+// writtenAt gives what waits on an item another instant, as a clock that was wrong would have.
+func (n *feedNode) writtenAt(t *testing.T, table string, key attr.Item, at time.Time) {
+	t.Helper()
+	n.changeWaiting(t, table, key, func(e *intent.Entry) { e.At = at })
+}
+
+// logSent puts what waits on an item into the replay log, as sent at an instant.
+func (n *feedNode) logSent(t *testing.T, table string, key attr.Item, at time.Time) {
+	t.Helper()
+	n.withWaiting(t, table, key, func(w *outbox.Work, entries []*intent.Entry) error {
+		return w.Replay(w.BySeq[entries[0].Seq], at)
+	})
+}
+
+// doChores does what is done now and then.
+func (n *feedNode) doChores(t *testing.T, now time.Time) {
+	t.Helper()
+	if _, err := n.chores(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (n *feedNode) wantLogged(t *testing.T, want int64, when string) {
+	t.Helper()
+	if got := n.logged(t); got != want {
+		t.Errorf("%s: %d in the replay log", when, got)
+	}
+}
+
+// logged is how many writes the replay log has.
+func (n *feedNode) logged(t *testing.T) int64 {
+	t.Helper()
+	var s outbox.LogSums
+	n.inView(t, func(tx *store.Tx) (err error) {
+		s, err = outbox.ReadReplaySums(tx)
+		return err
+	})
+	return s.Entries
+}
+
+// What was written before the machine knew the time is not thirty years old: it keeps nobody from writing.
+func TestUnsetClockUsesUpNoAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, n := opened(t, nil)
+		n.put(t, "teams", team("x", 1))
+		n.writtenAt(t, "teams", teamKey("x"), time.Unix(60, 0))
+		n.doChores(t, n.clock.Now())
+		n.put(t, "teams", team("y", 1)) // which is not refused
+		if drained, err := n.Drained(t.Context()); drained || err != nil {
+			t.Errorf("drained: %t, %v", drained, err)
+		}
+	})
+}
+
+// What was written before the machine knew the time does not wait since 1970, and does not hide what waits behind it.
+func TestUnsetClockIsNoAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, n := opened(t, nil)
+		n.put(t, "teams", team("x", 1))
+		n.writtenAt(t, "teams", teamKey("x"), time.Unix(60, 0))
+		if st := n.status(t); st.Waiting != 1 || !st.Oldest.IsZero() || st.Lag() != 0 {
+			t.Errorf("%d wait since %s, for %s", st.Waiting, st.Oldest, st.Lag())
+		}
+		letPass(time.Minute)
+		second := n.clock.Now()
+		n.pair(t, "x", "y")
+		letPass(time.Minute)
+		if st := n.status(t); !st.Oldest.Equal(second) || st.Lag() != time.Minute {
+			t.Errorf("%d wait since %s, for %s", st.Waiting, st.Oldest, st.Lag())
+		}
+	})
+}
+
+// The replay log is dropped where there is no room, and not because something waits for long, or a clock is ahead that no
+// server has set right: nothing becomes younger by it, and the cloud may be restored tomorrow.
+func TestAgeLeavesTheReplayLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, n := opened(t, nil)
+		n.put(t, "teams", team("x", 1))
+		n.logSent(t, "teams", teamKey("x"), n.clock.Now())
+		n.writtenAt(t, "teams", teamKey("x"), n.clock.Now().Add(-20*24*time.Hour))
+		letPass(time.Hour)
+		n.doChores(t, n.clock.Now())
+		n.wantLogged(t, 1, "behind a write that has waited for long")
+		n.doChores(t, n.clock.Now().Add(365*24*time.Hour))
+		n.wantLogged(t, 1, "with a clock that is a year ahead, offline")
+		n.online(t)
+		letPass(80 * time.Hour)
+		n.doChores(t, n.clock.Now())
+		n.wantLogged(t, 0, "after its time")
+	})
+}
+
+// An entry of a transaction is found in its batch, also where one with a batch of its own was written before it in the same
+// Update and lies in the same lane.
+func TestAnEntryIsFoundBehindAnotherUnit(t *testing.T) {
+	_, n := opened(t, func(c *Config) { c.Lanes = 1 })
+	put := func(seqs ...uint64) *outbox.Batch {
+		u := &outbox.Batch{ID: outbox.ID{Seq: seqs[0]}}
+		for _, seq := range seqs {
+			u.Batch.Entries = append(u.Batch.Entries, &intent.Entry{Write: intent.Write{Seq: seq, Table: "teams", Policy: store.PolicyIntent, Op: store.OpDelete, Key: teamKey(fmt.Sprint(seq))}})
+		}
+		return u
+	}
+	n.inTx(t, func(tx *store.Tx) error {
+		for _, u := range []*outbox.Batch{put(10, 12), put(11)} {
+			if err := outbox.Put(tx, u, outbox.Tally{}); err != nil {
+				return err
+			}
+		}
+		for seq, want := range map[uint64]uint64{10: 10, 11: 11, 12: 10, 9: 0, 13: 0} {
+			u, err := n.box.Find(tx, seq)
+			if err != nil || (u == nil) != (want == 0) || u != nil && u.ID.Seq != want {
+				t.Errorf("entry %d: in %v, %v; want unit %d", seq, u, err, want)
+			}
+		}
+		return nil
 	})
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // hooked is a shelf that has something happen before each write of the table teams.
@@ -67,4 +69,98 @@ func TestWrittenBehindAMovedCreate(t *testing.T) {
 			n.recorded(t, 0)
 		})
 	}
+}
+
+// Schedule 7 with a crash: an ADD to a foreign item is applied, the node dies before it has settled the answer, and a foreign
+// writer puts back what it had read. The restarted node has not forgotten what was there before: it does not add again.
+func TestForeignPutAfterACrash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, nil)
+		n.net.Probed("", n.clock.Now())
+		c.foreign(t, "teams", nil, team("x", 5))
+		if err := n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey("x")); err != nil {
+			t.Fatal(err)
+		}
+		n.bump(t, "x")
+		l, _ := inHand(t, n)
+		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) || c.n(t, "x") != 6 {
+			t.Fatal("it was not applied")
+		}
+		c.foreign(t, "teams", nil, team("x", 6))
+		again := n.again(t) // it has died
+		again.drained(t)
+		again.cloudHas(t, teams{"x": 6})
+		for _, record := range again.recorded(t, 1) {
+			if record.Kind != conflict.KindUnknown {
+				t.Errorf("it is recorded as %v", record)
+			}
+		}
+	})
+}
+
+// The time of a write that no server had confirmed is corrected once, and stays so over a crash.
+func TestRestampedOnceOverACrash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, nil)
+		c.skew = -time.Hour // this clock is ahead
+		n.put(t, "prefs", team("x", 1))
+		stampOf := func(n *feedNode) (stamp int64, provisional bool) {
+			_, u := inLane(t, n)
+			return u.Entries[0].Stamp, u.Entries[0].Provisional
+		}
+		n.net.Probed("", n.clock.Now())
+		n.changeWaiting(t, "prefs", teamKey("x"), func(e *intent.Entry) { e.Provisional = true })
+		l, _ := inHand(t, n)
+		c.refuse(intent.Unknown, func(string, string) bool { return true })
+		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) {
+			t.Fatal("it was not sent")
+		}
+		sent := l.window[0].Entries[0].Stamp
+		if got, provisional := stampOf(n.again(t)); got != sent || provisional {
+			t.Errorf("sent under %d, kept %d, provisional %t", sent, got, provisional)
+		}
+	})
+}
+
+// An item that a new table does not have is no deleted one, also where it is looked for at once.
+func TestEnsureOfTableMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := running(t, nil)
+		n.put(t, "follows", follow("m", "ours"))
+		c.foreign(t, "follows", nil, follow("m", "theirs"))
+		letPass(time.Second)
+		if err := n.feed.Ensure(t.Context(), "follows", follow("m", "theirs")); err != nil || n.row(t, "follows", follow("m", "theirs")) == nil {
+			t.Fatal(err)
+		}
+		letPass(time.Minute)
+		for _, user := range []string{"theirs", "ours"} {
+			c.foreign(t, "follows", follow("m", user), nil)
+		}
+		c.set(func() { c.state["follows"] = remote.TableState{ID: "follows-2"} })
+		for _, user := range []string{"theirs", "ours"} {
+			if err := n.feed.Ensure(t.Context(), "follows", follow("m", user)); err != nil {
+				t.Fatal(err)
+			}
+			if n.row(t, "follows", follow("m", user)) == nil {
+				t.Errorf("%s was deleted to match", user)
+			}
+		}
+	})
+}
+
+// The same for an update that is sent there before anybody has looked which table it is: it waits.
+func TestUpdateOnTableMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := running(t, nil)
+		n.put(t, "teams", team("ours", 1))
+		letPass(time.Minute)
+		c.makeAnew(t)
+		n.bump(t, "ours")
+		letPass(time.Minute)
+		if got := n.row(t, "teams", teamKey("ours")); !got["n"].Equal(attr.Int(2)) {
+			t.Errorf("readers see %v", got)
+		}
+		n.recorded(t, 0)
+		n.waits(t, 1)
+	})
 }

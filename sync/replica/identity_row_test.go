@@ -1,0 +1,177 @@
+package replica
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/outbox"
+)
+
+// A crash while a node begins the incarnations of a loss takes no sign of that away: here a higher incarnation in the file, of a
+// lost run that drew no nonce.
+func TestCrashInNewIncarnation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, nil)
+		n.put(t, "teams", team("x", 0))
+		n.drained(t)
+		n.bump(t, "x")
+		snapshot := n.snapshot(t)
+		for range 2 { // the end of the run before was none: the second begins an incarnation
+			n = n.again(t)
+			n.close(t)
+		}
+		storeBack(t, snapshot, n.dir)
+
+		for range 2 {
+			crashes(t, func() { openNode(t, c, n.dir, crashAt("identity-incarnation")) })
+		}
+		r := n.again(t)
+		if s := r.known(t); s.Lost == nil || s.Leaving {
+			t.Errorf("nobody noticed: %+v", s)
+		}
+		r.drained(t)
+		r.close(t)
+		incarnation := r.st.Incarnation()
+		if r = r.again(t); r.st.Incarnation() != incarnation {
+			t.Errorf("the incarnation is %d after %d", r.st.Incarnation(), incarnation)
+		}
+		r.cloudHas(t, teams{"x": 1})
+	})
+}
+
+// A crash between any two steps of a connect leaves a node that connects again as itself.
+func TestCrashInConnect(t *testing.T) {
+	for _, point := range []string{"identity-boot", "identity-nonce", "identity-file"} {
+		t.Run(point, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, n := opened(t, nil)
+				n.put(t, "teams", team("x", 0))
+				n.drained(t)
+				n.close(t)
+				var dies *feedNode
+				crashes(t, func() {
+					dies = openNode(t, c, n.dir, crashAt(point))
+					_ = dies.identity.Connect(t.Context())
+				})
+				if dies != nil {
+					_ = dies.st.Close()
+				}
+				r := n.again(t)
+				r.bump(t, "x")
+				r.drained(t)
+				r.cloudHas(t, teams{"x": 1})
+				if lost := r.known(t).Lost; lost != nil {
+					t.Errorf("lost %+v", lost)
+				}
+			})
+		})
+	}
+}
+
+// The spare is nobody's identity, whatever is in it: what a crash has left of a text, an older one, another node's, none.
+func TestSpareIsNoIdentity(t *testing.T) {
+	for name, spare := range map[string]func(file []byte) []byte{
+		"torn":  func(file []byte) []byte { return append(bytes.Clone(file[:40]), bytes.Repeat([]byte{0}, 100)...) },
+		"none":  func([]byte) []byte { return nil },
+		"other": func(file []byte) []byte { return bytes.ReplaceAll(file, []byte(`"a"`), []byte(`"b"`)) },
+		"older": func([]byte) []byte {
+			return []byte(`{"version":1,"node":"a","incarnation":77,"nonces":["x"]}`)
+		},
+		"long": func(file []byte) []byte { return bytes.Repeat(file, 3) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, n := opened(t, nil)
+				n.put(t, "teams", team("x", 0))
+				n.drained(t)
+				n.close(t)
+				path := filepath.Join(n.dir, identityName)
+				file, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = os.Remove(path + spareSuffix)
+				if text := spare(file); text != nil {
+					if err := os.WriteFile(path+spareSuffix, text, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r := n.again(t)
+				r.bump(t, "x")
+				r.drained(t)
+				r.cloudHas(t, teams{"x": 1})
+				r.recorded(t, 0)
+				if got := r.st.Incarnation(); got != 1 {
+					t.Errorf("incarnation %d", got)
+				}
+				if f := r.file(t); f.Boot != r.identity.Status().Boot || !f.Clean {
+					t.Errorf("the file has %+v", f)
+				}
+			})
+		})
+	}
+}
+
+// What another node has settled is learned from its row, once somebody wants to know.
+func TestSettledOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		c.foreign(t, "touchline-sync", nil, attr.Item{"id": attr.S("node:b"), attrSettled: attr.Int(77), attrNonce: attr.S("n")})
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		letPass(time.Second)
+		if got := n.env(nil).Settled("b"); got != 0 {
+			t.Errorf("before anybody has read it: %d", got)
+		}
+		letPass(2 * time.Minute)
+		if got, past := n.env(nil).Settled("b"), n.env(nil).Past("b"); got != 77 || past != 0 {
+			t.Errorf("settled %d, 15 minutes ago %d", got, past)
+		}
+		letPass(20 * time.Minute)
+		if got := n.env(nil).Past("b"); got != 77 {
+			t.Errorf("15 minutes ago: %d", got)
+		}
+	})
+}
+
+// settled is below everything that waits, folded entries and those of any lane included.
+func TestSettledHere(t *testing.T) {
+	_, n := opened(t, nil)
+	first := n.put(t, "teams", team("x", 1))
+	n.put(t, "teams", team("x", 2)) // takes the place of the first
+	n.put(t, "teams", team("y", 1))
+	got, err := outbox.SettledHere(t.Context(), n.st)
+	if err != nil || got >= first {
+		t.Errorf("settled %d (%v) although %d waits", got, err, first)
+	}
+}
+
+// A create that waits here, and stands for an earlier write which the row of the node says is settled, shows that the row
+// was written by a later state of the node.
+func TestFoldedCreateWaitsBehindTheRow(t *testing.T) {
+	n := openNode(t, newShelf(t), t.TempDir(), nil)
+	first := n.put(t, "teams", team("x", 1))
+	n.put(t, "teams", team("y", 1))
+	n.put(t, "teams", team("x", 2))
+	if got := n.waitingNow(t); got != 2 {
+		t.Fatalf("%d units wait: the test needs the first to be folded", got)
+	}
+	n.online(t)
+	for _, settled := range []uint64{first - 1, first} {
+		row := n.cloud.nodeRow(t)
+		row[attrSettled] = attr.Int(int64(settled))
+		n.cloud.foreign(t, "touchline-sync", nil, row)
+		n = n.again(t) // a crash: one incarnation more
+		was := n.st.Incarnation()
+		n.online(t)
+		if behind := n.st.Incarnation() > was; behind != (settled == first) {
+			t.Errorf("settled up to %d: a later state was there: %v", settled-first, behind)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+)
+
+// An update finds its item gone, and the look at the table, which reports whether that may be believed, is not answered:
+// nothing is taken from the answer but that the update was sent. What is written behind it is not folded into it.
+func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := running(t, func(cfg *Config) { cfg.Poll = nil })
+		n.put(t, "teams", team("one", 1))
+		letPass(10 * time.Second)
+		c.foreign(t, "teams", teamKey("one"), nil)
+		c.refuse(intent.Unknown, func(op, table string) bool { return op == "table" && table == "teams" })
+		write := func(name string) (seq uint64) {
+			n.inTx(t, func(tx *store.Tx) error {
+				u := store.UpdateItem{Table: "teams", Key: teamKey("one"), Update: "SET v = :v", Condition: "attribute_exists(id)"}
+				u.Values = attr.Item{":v": attr.S(name)}
+				_, err := tx.Update(u)
+				seq = tx.Seq()
+				return err
+			})
+			return seq
+		}
+		first := write("first")
+		letPass(5 * time.Second)
+		if c.count("table teams") < 2 {
+			t.Fatal("nobody has looked at the table")
+		}
+		second := write("second")
+		c.heal()
+		var ids []outbox.ID
+		var sent int
+		err := n.st.View(t.Context(), func(tx *store.Tx) error {
+			return outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
+				ids = append(ids, u.ID)
+				sent += u.Entries[0].Sent
+				return true, nil
+			})
+		})
+		if err != nil || len(ids) != 2 || ids[0].Seq != first || ids[1].Seq != second || sent != 1 {
+			t.Errorf("in the outbox are %v, sent %d times: %v", ids, sent, err)
+		}
+		letPass(2 * time.Minute)
+		for _, seq := range []uint64{first, second} {
+			if p, err := n.Proved(t.Context(), seq); err != nil || p != ProofRefused {
+				t.Errorf("%d: %v %v", seq, p, err)
+			}
+		}
+	})
+}
+
+// An answer that cannot be stored is shown, stops nobody else, and is stored when that has become possible: not only when the
+// node starts anew.
+func TestAnAnswerThatCannotBeKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := running(t, func(c *Config) { c.Lanes = 1 })
+		letPass(time.Second)
+		c.refuse(intent.TooLarge, func(op, table string) bool { return table == "prefs" && op != "get" })
+		sums := func(raw []byte) {
+			if err := n.st.Update(t.Context(), func(tx *store.Tx) error { return tx.Side(conflict.SideConflicts).Set([]byte("t"), raw) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sums([]byte("damaged"))
+		n.put(t, "prefs", team("x", 1)) // it becomes a record, which cannot be made
+		letPass(time.Minute)
+		n.put(t, "teams", team("y", 1))
+		letPass(time.Minute)
+		if it := c.team(t, "y"); it == nil {
+			t.Error("what is behind it has to wait")
+		}
+		parked, unkept := n.workers[0].parkedUnits(), n.workers[0].stuckUnits()
+		if unkept != 1 || len(parked) == 0 || !strings.Contains(parked[0].Why, "cannot be kept") {
+			t.Errorf("%d unkept, parked %+v", unkept, parked)
+		}
+		asked := len(c.requests())
+		sums([]byte("{}"))
+		letPass(20 * time.Minute)
+		if st := n.status(t); st.Unkept != 0 || st.Conflicts.Quarantined != 1 {
+			t.Errorf("%d unkept, %+v", st.Unkept, st.Conflicts)
+		}
+		for _, what := range c.requests()[asked:] {
+			if strings.HasSuffix(what, " prefs") && !strings.HasPrefix(what, "get") && !strings.HasPrefix(what, "table") {
+				t.Errorf("asked again: %s", what)
+			}
+		}
+	})
+}
+
+// A batch that is flagged as of a lost history between two steps of its sending is looked for before it is sent: what a step has
+// found out does not take the flag away.
+func TestFlaggedBetweenTwoSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		c.foreign(t, "teams", nil, with(team("x", 1), attr.Item{"_c": attr.S("b.1.5"), "_n": attr.Int(1)}))
+		flagged, before := false, 0
+		var n *feedNode
+		n = openNode(t, c, t.TempDir(), func(cfg *Config) {
+			cfg.Failpoint = func(point string) {
+				dead, _ := c.item("touchline-sync", attr.Item{"id": attr.S("dead#b.1.5")})
+				if point != "answer" || dead == nil || flagged {
+					return
+				}
+				flagged, before = true, c.count("get teams")
+				n.identity.Suspect("a test")
+				if err := n.identity.Connect(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if err := n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey("x")); err != nil {
+			t.Fatal(err)
+		}
+		n.remove(t, "teams", teamKey("x")) // of another's life: its tombstone comes first
+		n.drained(t)
+		if it := c.team(t, "x"); it != nil || !flagged {
+			t.Errorf("the item is %v, flagged %v", it, flagged)
+		}
+		if c.count("get teams") == before {
+			t.Error("it was sent without a look")
+		}
+	})
+}
+
+// What was flagged since a flight has read its batch stays flagged when the flight stores that it is being sent.
+func TestAttemptKeepsAFlag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, n := opened(t, nil)
+		n.put(t, "teams", team("x", 1))
+		read := func() (u *outbox.Batch) {
+			n.inView(t, func(tx *store.Tx) error {
+				return outbox.Each(tx, func(v *outbox.Batch) (bool, error) { u = v; return false, nil })
+			})
+			return u
+		}
+		f, flagged := &flight{Batch: read(), changed: true}, read()
+		n.inTx(t, func(tx *store.Tx) error {
+			flagged.Entries[0].MakeSure(false, time.Now())
+			return outbox.Put(tx, flagged, outbox.Tally{})
+		})
+		_ = n.workers[0].attempt(t.Context(), f, &intent.Action{Kind: intent.ActSend, Attempt: true})
+		if e := read().Entries[0]; !e.MakesSure() {
+			t.Errorf("the flag is gone: %+v", e)
+		}
+	})
+}
+
+// That the tombstone of a delete is taken says nothing of the table of the delete: that stays stopped until it takes a write
+// itself.
+func TestTombstoneLiftsNoStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		var log bytes.Buffer
+		n := openNode(t, c, t.TempDir(), func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		lives := map[string]string{"x": "b.1.5", "y": "b.1.6", "z": "b.1.7"} // of another node, which may not know that they end
+		for id, life := range lives {
+			c.foreign(t, "teams", nil, with(team(id, 1), attr.Item{"_c": attr.S(life), "_n": attr.Int(1)}))
+			if err := n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey(id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.refuse(intent.Denied, func(op, table string) bool { return op == "write" && table == "teams" })
+		stop := n.run(t)
+		began := time.Now()
+		for _, id := range []string{"x", "y", "z"} {
+			n.remove(t, "teams", teamKey(id))
+			var dead attr.Item
+			for tries := 0; dead == nil && tries < 12; tries++ { // it is chance which of those that wait is the table's next try
+				letPass(20 * time.Minute)
+				var err error
+				if dead, err = c.item("touchline-sync", attr.Item{"id": attr.S("dead#" + lives[id])}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if dead == nil {
+				t.Errorf("%s has no tombstone", id)
+			}
+		}
+		st, err := n.Status(t.Context())
+		if err != nil || len(st.Tables) != 1 || st.Tables[0].Stopped == nil {
+			t.Fatalf("%+v, %v", st.Tables, err)
+		}
+		if since := st.Tables[0].Stopped.Since.Sub(began); since > time.Minute {
+			t.Errorf("it counts as stopped since %v after the first refusal", since)
+		}
+		c.heal()
+		letPass(15 * time.Minute) // the table's next try, and then each write's own
+		for id := range lives {
+			if it := c.team(t, id); it != nil {
+				t.Errorf("it is there still: %v", it)
+			}
+		}
+		stop()
+		if got := strings.Count(log.String(), "nothing of a table is sent"); got != 1 {
+			t.Errorf("that the table is stopped was told %d times:\n%s", got, &log)
+		}
+	})
+}
+
+// The tombstone of a delete is no try of the table of the delete: the delete behind it is.
+func TestTombstoneIsNoTry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, nil)
+		c.foreign(t, "teams", nil, with(team("x", 1), attr.Item{"_c": attr.S("b.1.5"), "_n": attr.Int(1)}))
+		if err := n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey("x")); err != nil {
+			t.Fatal(err)
+		}
+		n.online(t)
+		n.paces.Halt("teams", intent.Denied.String(), "a test", n.clock.Now())
+		n.remove(t, "teams", teamKey("x"))
+		letPass(time.Minute)
+		l, _ := inHand(t, n)
+		if len(l.window) != 1 || !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) {
+			t.Fatal("it is not sent")
+		}
+		if it := c.team(t, "x"); it != nil || len(n.paces.StoppedTables()) != 0 {
+			t.Errorf("it is there still: %v; stopped are %v", it, n.paces.StoppedTables())
+		}
+	})
+}
