@@ -44,7 +44,7 @@ func New(c Config) (httpapi.App, error) {
 	}
 	return httpapi.App{
 		Routes: append(a.userRoutes(), a.adminRoutes()...), Pages: a.pageRoutes(), OpenAPI: document, Problem: problem, Topics: a.topicOf,
-		Offline: true, Look: a.look, Nav: a.nav,
+		Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 	}, nil
 }
 
@@ -53,6 +53,8 @@ func (a *api) userRoutes() []httpapi.Route {
 		{Method: "GET", Path: "/app/events", Access: httpapi.User, Do: a.invited(a.getEvents)},
 		{Method: "GET", Path: "/app/events/:id", Access: httpapi.User, Do: a.invited(a.getEvent)},
 		{Method: "PUT", Path: "/app/events/:id/predictions", Access: httpapi.User, Do: a.invited(a.putPredictions)},
+		{Method: "GET", Path: "/app/events/:id/predictions.csv", Access: httpapi.User, Do: a.invited(a.getEventCSV)},
+		{Method: "GET", Path: "/app/standings.csv", Access: httpapi.User, Do: a.invited(a.getStandingsCSV)},
 		{Method: "GET", Path: "/app/standings", Access: httpapi.User, Do: a.invited(a.getStandings)},
 		{Method: "GET", Path: "/app/me", Access: httpapi.User, Do: a.invited(a.getMe)},
 		{Method: "GET", Path: "/app/users/:id", Access: httpapi.User, Do: a.invited(a.getUser)},
@@ -70,6 +72,7 @@ func (a *api) adminRoutes() []httpapi.Route {
 		{Method: "PATCH", Path: "/admin/events/:id", Access: httpapi.Admin, Do: a.patchEvent},
 		{Method: "DELETE", Path: "/admin/events/:id", Access: httpapi.Admin, Do: a.deleteEvent},
 		{Method: "POST", Path: "/admin/events/:id/matches", Access: httpapi.Admin, Do: a.postMatch},
+		{Method: "POST", Path: "/admin/events/:id/card", Access: httpapi.Admin, Do: a.postCard},
 		{Method: "PATCH", Path: "/admin/events/:id/matches/:match", Access: httpapi.Admin, Do: a.patchMatch},
 		{Method: "DELETE", Path: "/admin/events/:id/matches/:match", Access: httpapi.Admin, Do: a.deleteMatch},
 		{Method: "PUT", Path: "/admin/events/:id/order", Access: httpapi.Admin, Do: a.putOrder},

@@ -2,9 +2,12 @@ package pickem
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/internal/testrig/web"
 )
@@ -66,4 +69,48 @@ func TestPages(t *testing.T) {
 	r.page("max", "/standings", 200, "1. sam H", "Change", "=")
 	r.page("sam", "/me", 200, event)
 	r.page("sam", "/events/none", 404)
+}
+
+// A card comes from a file, all or none; picks and standings go to one, cells that would be formulas as text.
+func TestCSV(t *testing.T) {
+	r := newRig(t)
+	r.card()
+	at, admin := "/app/events/"+event, "/admin/events/"+event
+	const file = "name,points,preshow,championships,teams\nTornado,25,true,World|Tag,Sting & Darby Allin*|The Bucks\n"
+	r.want(400, "five columns", "admin", "POST", admin+"/card", "a,b\n")
+	r.want(400, "bad_teams", "admin", "POST", admin+"/card", file+"Lone,5,false,,Sting\n")
+	r.want(201, `"name":"Tornado","championships":["World","Tag"],"points":25,"preshow":true,"teams":[{"members":["Sting","Darby Allin"],"champion":true},{"members":["The Bucks"]}]}]`,
+		"admin", "POST", admin+"/card", file)
+	r.want(200, `"picked":"0 of 3"`, "sam", "GET", "/app/events", "")
+	r.want(200, "", "admin", "PATCH", "/admin/users/sam", `{"name":"=SUM(A1)"}`)
+	r.want(200, "Name,Points,Tag Team,Title,Tornado\n", "sam", "GET", at+"/predictions.csv", "")
+	r.want(200, "rank,userId,name,points,mcorrect,eplayed\n", "sam", "GET", "/app/standings.csv", "")
+	if w := web.Ask(r.server.Handler(), "GET", "/pickem/app/standings.csv?year=x", "", headersOf("sam")...); w.Code != 400 {
+		t.Errorf("a bad year: %d", w.Code)
+	}
+	rec := httptest.NewRecorder()
+	c, _ := gin.CreateTestContext(rec)
+	if err := writeCSV(c, [][]string{{"=SUM(A1)", "", "1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := rec.Body.String(); got != "'=SUM(A1),,1\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Every scene of the gallery is rendered.
+func TestScenes(t *testing.T) {
+	look, err := newLook("/pickem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenes, err := (&api{mount: "/pickem", look: look}).scenes()
+	if err != nil || len(scenes) != 6 {
+		t.Fatalf("%d scenes, %v", len(scenes), err)
+	}
+	for i, has := range []string{"There is no event yet.", "Locks in", "✓ The Cys", "Not counted", "The Cys ✓", "No contest."} {
+		if !strings.Contains(string(scenes[i].Page), has) {
+			t.Errorf("%s has no %s", scenes[i].Name, has)
+		}
+	}
 }

@@ -77,17 +77,26 @@ type standingsAnswer struct {
 }
 
 func (a *api) getStandings(c *gin.Context, _ string) error {
-	year := c.Query("year")
-	if _, err := time.Parse("2006", year); year != "" && err != nil {
-		return bind.Invalid("year", "must be a year such as 2024")
-	}
 	return httpapi.AnswerView(c, func(tx *store.Tx) (standingsAnswer, error) {
-		if year == "" {
-			year = strconv.Itoa(tx.Now().UTC().Year())
+		year, err := yearAsked(c, tx)
+		if err != nil {
+			return standingsAnswer{}, err
 		}
 		all, err := a.Service.Standings(tx, year)
 		return standingsAnswer{year, all}, err
 	})
+}
+
+// yearAsked is the year that a request names, else this one.
+func yearAsked(c *gin.Context, tx *store.Tx) (string, error) {
+	year := c.Query("year")
+	if year == "" {
+		return strconv.Itoa(tx.Now().UTC().Year()), nil
+	}
+	if _, err := time.Parse("2006", year); err != nil {
+		return "", bind.Invalid("year", "must be a year such as 2024")
+	}
+	return year, nil
 }
 
 func (a *api) getMe(c *gin.Context, user string) error { return a.profile(c, user, user) }

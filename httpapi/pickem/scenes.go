@@ -1,0 +1,64 @@
+package pickem
+
+import (
+	"time"
+
+	"github.com/touchline/touchline/edge/pickem"
+	"github.com/touchline/touchline/httpapi/page"
+)
+
+// scenes shows the pages in their states, from fixed data.
+func (a *api) scenes() (out []page.Scene, err error) {
+	lock := time.Date(2100, 3, 4, 0, 0, 0, 0, time.UTC)
+	for _, s := range []struct {
+		name, what, kind string
+		data             any
+	}{
+		{"no-event", "No event", "events", eventsPage{}},
+		{"open", "An open card", "card", a.scene(pickem.Upcoming, lock, 0, 0)},
+		{"partly", "Partly picked", "card", a.scene(pickem.Upcoming, lock, 1, 0)},
+		{"late", "A late pick", "card", a.scene(pickem.Broadcast, lock, 1, 0)},
+		{"live", "Live results", "card", a.scene(pickem.Broadcast, lock, 2, 1)},
+		{"scored", "Scored, with a tie and a match without contest", "card", a.scene(pickem.Scored, lock, 2, 2)},
+	} {
+		v, err := a.look.Parts(page.View{}, s.what, []page.Block{{ID: s.kind + "-page", Data: s.data}})
+		if err != nil {
+			return nil, err
+		}
+		scene := page.Scene{Name: s.name, What: s.what, View: v}
+		f := page.Frame{Title: s.what, Body: s.kind, Styles: []string{"extra.css", "kit.css"}}
+		if scene.Page, err = a.look.Framed(s.kind+"-page", s.data, f); err != nil {
+			return nil, err
+		}
+		out = append(out, scene)
+	}
+	return out, nil
+}
+
+// scene is a card of two matches, of which so many are picked and so many have a result.
+func (a *api) scene(state pickem.State, lock time.Time, picked, known int) cardPage {
+	c := pickem.Card{
+		Event: pickem.Event{ID: "2100-03-03-gala", Date: "2100-03-03", Name: "Gala", State: state, StartsAt: lock.Add(time.Hour), LockAt: lock},
+		Matches: []pickem.Match{
+			{ID: "m1", Name: "Tag Team", Points: 5, Preshow: true, Teams: []pickem.Team{{Members: []string{"Ann", "Bo"}}, {Members: []string{"Cy"}, Name: "The Cys"}}},
+			{ID: "m2", Name: "Main Event", Points: 25, Championships: []string{"World"}, Teams: []pickem.Team{{Members: []string{"Di"}, Champion: true}, {Members: []string{"Ed"}}}},
+		},
+	}
+	for i, result := range []int{1, pickem.NoContest}[:known] {
+		c.Matches[i].Result = pickem.Result{Known: true, Team: result}
+	}
+	mine := pickem.Prediction{Rank: 1, User: "sam", Name: "Sam", Picks: map[string]int{}}
+	for _, m := range c.Matches[:picked] {
+		mine.Picks[m.ID] = 1
+	}
+	if known > 0 {
+		mine.Points = 5
+	}
+	other := mine
+	other.User, other.Name = "max", "Max with quite a long name"
+	c.Mine, c.NotCounted = &mine, state == pickem.Broadcast && known == 0
+	if state != pickem.Upcoming {
+		c.Predictions = []pickem.Prediction{mine, other}
+	}
+	return a.cardOf(c, lock.Add(-time.Hour), page.NewCountdown("Locks in", lock.Add(-time.Hour), lock, "locked"))
+}
