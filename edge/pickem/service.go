@@ -3,6 +3,7 @@ package pickem
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -150,23 +151,28 @@ func (s *Service) open(e *Event) bool {
 	return e.State != Upcoming && s.unsaved[e.ID] == 0
 }
 
-// Settle looks which locks the cloud has confirmed since.
+// Settle looks which locks the cloud has confirmed since. It asks without the mutex, which transactions take too.
 func (s *Service) Settle(ctx context.Context) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for event, seq := range s.unsaved {
+	waiting := maps.Clone(s.unsaved)
+	s.mu.Unlock()
+	for event, seq := range waiting {
 		settled, err := s.Settled(ctx, seq)
 		if err != nil {
 			return err
 		}
 		if settled {
-			delete(s.unsaved, event)
+			s.mu.Lock()
+			if s.unsaved[event] == seq {
+				delete(s.unsaved, event)
+			}
+			s.mu.Unlock()
 		}
 	}
 	return nil
 }
 
-// locking notes a lock that is to be confirmed.
+// locking notes a lock that is to be confirmed. It comes before the commit: until then nobody else's picks are to show either.
 func (s *Service) locking(event string, seq uint64) {
 	if s.Settled == nil {
 		return
