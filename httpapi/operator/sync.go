@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/identity"
+	"github.com/touchline/touchline/sync/replica/outbox"
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
@@ -58,7 +59,7 @@ type SyncStatus struct {
 	Feed      []feed.Status         `json:"feed"`   // one for each rule
 	Leases    []lease.Status        `json:"leases"` // that this node holds, by key
 	Conflicts conflict.Status       `json:"conflicts"`
-	Replay    replica.ReplayStatus  `json:"replayLog"`
+	Replay    outbox.LogSums        `json:"replayLog"`
 	Budget    flow.BudgetState      `json:"budget"`
 	Node      identity.Status       `json:"node"`
 	Usage     remote.Usage          `json:"usage"`       // since the process began

@@ -25,7 +25,7 @@ const choresEvery = 5 * time.Second
 // keepHouse is the loop that wakes the lanes behind commits, and looks after budgets and logs. It asks nobody: what it does
 // for the lanes has no time to wait for an answer.
 func (r *Replica) keepHouse(ctx context.Context) error {
-	sig := r.asked.get()
+	sig := r.asked
 	stop := r.store.Watch(sig)
 	defer stop()
 	var chores time.Time
@@ -55,7 +55,7 @@ func (r *Replica) runErrands(ctx context.Context) error {
 	for {
 		if at, away := r.net.ProbeAt(); away && !r.clock.Now().Before(at) {
 			r.probe(ctx)
-			r.asked.get().Set() // the server's clock may be known now
+			r.asked.Set() // the server's clock may be known now
 		}
 		r.feed.ReadBooked(ctx)
 		r.tellDeposed(ctx)
@@ -63,7 +63,7 @@ func (r *Replica) runErrands(ctx context.Context) error {
 		if !away {
 			until = time.Time{}
 		}
-		if err := r.clock.Wait(ctx, until, r.errands.get()); err != nil {
+		if err := r.clock.Wait(ctx, until, r.errands); err != nil {
 			return err
 		}
 	}

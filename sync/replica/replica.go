@@ -46,9 +46,9 @@ type Replica struct {
 	events    *eventWaits  // state that waits for its events
 	box       *outbox.Outbox
 	conflicts *conflict.Log
-	books     books       // of the housekeeping
-	asked     clockSignal // housekeeping has something to do
-	errands   clockSignal // there is something to ask for others
+	books     books         // of the housekeeping
+	asked     *clock.Signal // housekeeping has something to do
+	errands   *clock.Signal // there is something to ask for others
 	specs     atomic.Pointer[map[string]*store.TableSpec]
 	opened    atomic.Bool
 
@@ -62,17 +62,6 @@ type Replica struct {
 	feed     *feed.Feed
 }
 
-// clockSignal is a signal that is there from the beginning.
-type clockSignal struct {
-	once sync.Once
-	sig  *clock.Signal
-}
-
-func (s *clockSignal) get() *clock.Signal {
-	s.once.Do(func() { s.sig = clock.NewSignal() })
-	return s.sig
-}
-
 // New makes a Replica. It does no I/O.
 func New(c Config) (*Replica, error) {
 	c, err := c.withDefaults()
@@ -82,6 +71,7 @@ func New(c Config) (*Replica, error) {
 	r := &Replica{
 		cfg: c, store: c.Store, cloud: c.Cloud, clock: c.Clock, log: c.Log, exprs: expr.NewCache(1024),
 		limits: c.Limits, levels: &flow.Levels{}, waiting: newWaiters(), events: newEventWaits(),
+		asked: clock.NewSignal(), errands: clock.NewSignal(),
 	}
 	r.box = &outbox.Outbox{
 		Heads: c.Limits.Heads, Folds: c.Limits.Folds, Reads: outbox.NewReads(), Env: r.env, Spec: r.spec, Hint: r.hint,
@@ -123,7 +113,7 @@ func (r *Replica) lookBeside(ctx context.Context) {
 }
 
 // errand has the housekeeping ask the cloud for others.
-func (r *Replica) errand() { r.errands.get().Set() }
+func (r *Replica) errand() { r.errands.Set() }
 
 // makeWorkers makes n lanes, and one for what goes ahead.
 func (r *Replica) makeWorkers(n int) {
@@ -269,43 +259,33 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 		Node: r.store.Node(), Now: r.clock.Now().Add(skew), Skew: skew, Synced: r.synced(),
 		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.tables.Replaying(),
 		Spec: r.spec, Rand: r.cfg.Rand, Exprs: r.exprs, Marks: r.limits.Marks, Signed: r.limits.Signed,
-		Events: func(lock string, fence int64, group uint64) bool { return r.eventsDone(tx, lock, fence, group) },
-		Kept:   func(table string, key attr.Item, mark attr.Value) bool { return r.keptMark(tx, table, key, mark) },
+		Events: func(lock string, fence int64, group uint64) bool {
+			return r.holds(tx, func(tx *store.Tx) (bool, error) { return outbox.EventsDone(tx, lock, fence, group) })
+		},
+		Kept: func(table string, key attr.Item, mark attr.Value) bool {
+			return r.holds(tx, func(tx *store.Tx) (bool, error) { return outbox.KeptMark(tx, r.spec(table), key, mark) })
+		},
 	}
 	r.identity.Describe(&env)
 	return env
 }
 
-// eventsDone reports whether the events that a state waits for are settled; no, if that cannot be read.
-func (r *Replica) eventsDone(tx *store.Tx, lock string, fence int64, group uint64) (done bool) {
-	err := r.readIn(tx, func(tx *store.Tx) (err error) {
-		done, err = outbox.EventsDone(tx, lock, fence, group)
+// holds asks something of the outbox, in a transaction of its own if there is none; no, if that cannot be read.
+func (r *Replica) holds(tx *store.Tx, ask func(*store.Tx) (bool, error)) (yes bool) {
+	read := func(tx *store.Tx) (err error) {
+		yes, err = ask(tx)
 		return err
-	})
-	if err != nil {
-		r.log.Error("the events of a lock cannot be read", "error", err)
 	}
-	return done && err == nil
-}
-
-// keptMark is intent.Env.Kept; no, if that cannot be read.
-func (r *Replica) keptMark(tx *store.Tx, table string, key attr.Item, mark attr.Value) (kept bool) {
-	err := r.readIn(tx, func(tx *store.Tx) (err error) {
-		kept, err = outbox.KeptMark(tx, r.spec(table), key, mark)
-		return err
-	})
-	if err != nil {
-		r.log.Error("the waiting writes of an item cannot be read", "error", err)
-	}
-	return kept && err == nil
-}
-
-// readIn reads in a transaction, or, if there is none, in one of its own.
-func (r *Replica) readIn(tx *store.Tx, read func(*store.Tx) error) error {
+	err := error(nil)
 	if tx != nil {
-		return read(tx)
+		err = read(tx)
+	} else {
+		err = r.store.View(context.Background(), read)
 	}
-	return r.store.View(context.Background(), read)
+	if err != nil {
+		r.log.Error("the outbox cannot be read", "error", err)
+	}
+	return yes && err == nil
 }
 
 // spec returns a table as it is declared; nil: there is none.

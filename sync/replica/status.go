@@ -40,7 +40,7 @@ type Status struct {
 
 	Feed      []feed.Status // one for each rule
 	Conflicts conflict.Status
-	Replay    ReplayStatus
+	Replay    outbox.LogSums
 	Budget    flow.BudgetState
 	Node      identity.Status
 }
@@ -107,13 +107,6 @@ func (p *ParkStatus) Words() string {
 // maxParks bounds what a lane lists.
 const maxParks = 100
 
-// ReplayStatus is the log of what was sent.
-type ReplayStatus struct {
-	Entries int64     `json:"entries"`
-	Bytes   int64     `json:"bytes"`
-	Oldest  time.Time `json:"oldest,omitzero"`
-}
-
 // Status reads how things stand. It looks at counts and at the first units of the lanes, so it costs the same however
 // much waits.
 func (r *Replica) Status(ctx context.Context) (Status, error) {
@@ -148,11 +141,9 @@ func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
 			st.Oldest = oldest
 		}
 	}
-	kept, oldest, err := outbox.ReadReplayLog(tx)
-	if err != nil {
+	if st.Replay, err = outbox.ReadReplayLog(tx); err != nil {
 		return err
 	}
-	st.Replay = ReplayStatus{Entries: kept.Entries, Bytes: kept.Bytes, Oldest: oldest}
 	st.Conflicts, err = conflict.ReadStatus(tx)
 	return err
 }

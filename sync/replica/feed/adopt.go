@@ -40,10 +40,8 @@ const (
 
 // adoption is what became of some images.
 type adoption struct {
-	taken   int
 	again   []image // to be read again
 	refused int
-	kept    int
 	proves  map[outbox.ID]bool // transactions that are proved, and were left
 }
 
@@ -64,7 +62,11 @@ func (f *Feed) adopt(ctx context.Context, images []image, more func(tx *store.Tx
 			if err != nil {
 				return err
 			}
-			out.count(v, &fresh[i])
+			if v == adoptStale {
+				out.again = append(out.again, fresh[i])
+			} else if v == adoptRefused {
+				out.refused++
+			}
 		}
 		if err := w.Finish(); err != nil {
 			return err
@@ -88,20 +90,6 @@ func (f *Feed) adoptedWork(w *outbox.Work, out *adoption) {
 	if n := out.refused + len(w.Bad); n > 0 {
 		f.countRefused(n)
 		f.Log.Warn("feed: rows of the cloud that are not valid items of their tables were skipped", "rows", n, "why", w.Bad)
-	}
-}
-
-func (a *adoption) count(v adopted, im *image) {
-	switch v {
-	case adoptTaken:
-		a.taken++
-	case adoptStale:
-		a.again = append(a.again, *im)
-	case adoptRefused:
-		a.refused++
-	case adoptKept:
-		a.kept++
-	case adoptSame, adoptProves, adoptWaits:
 	}
 }
 

@@ -196,7 +196,7 @@ func (id *Identity) writeRow(ctx context.Context, row *nodeRow, nonce string, co
 	err = id.write(ctx, c)
 	var e *intent.Error
 	if errors.As(err, &e) && e.Class == intent.ConditionFailed {
-		return &lookAgain{row: rowOf(e.Old)}, nil
+		return &lookAgain{row: readRow(e.Old)}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -231,14 +231,7 @@ func (id *Identity) getRow(ctx context.Context, node string) (*nodeRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the row of a node: %w", err)
 	}
-	return rowOf(it), nil
-}
-
-func rowOf(it attr.Item) *nodeRow {
-	if it == nil {
-		return nil
-	}
-	return readRow(it)
+	return readRow(it), nil
 }
 
 func (id *Identity) write(ctx context.Context, c intent.Call) error {

@@ -41,9 +41,12 @@ type nodeRow struct {
 	copies      bool
 }
 
-// readRow reads a row. It takes what it can: a row with a field that somebody has spoiled is as one without it, and one
+// readRow reads a row; nil: there is none. It takes what it can: a row with a field that somebody has spoiled is as one without it, and one
 // without a nonce is one that nobody here has written.
 func readRow(it attr.Item) *nodeRow {
+	if it == nil {
+		return nil
+	}
 	row := &nodeRow{
 		incarnation: number(it[attrIncarnation]),
 		settled:     number(it[attrSettled]),

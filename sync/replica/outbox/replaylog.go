@@ -18,7 +18,11 @@ const sideReplay = "replay"
 const replaySlice = 500 // entries that one transaction trims
 
 // LogSums are how much lies in the replay log.
-type LogSums struct{ Entries, Bytes int64 }
+type LogSums struct {
+	Entries int64     `json:"entries"`
+	Bytes   int64     `json:"bytes"`
+	Oldest  time.Time `json:"oldest,omitzero"` // as ReadReplayLog reads it
+}
 
 // ReadReplaySums reads how much lies in the replay log.
 func ReadReplaySums(tx *store.Tx) (s LogSums, err error) {
@@ -146,15 +150,15 @@ func trimSlice(tx *store.Tx, limit int64, old []byte) (more bool, err error) {
 }
 
 // ReadReplayLog returns how much lies in the replay log, and since when.
-func ReadReplayLog(tx *store.Tx) (s LogSums, oldest time.Time, err error) {
+func ReadReplayLog(tx *store.Tx) (s LogSums, err error) {
 	if s, err = ReadReplaySums(tx); err != nil {
-		return s, oldest, err
+		return s, err
 	}
 	err = tx.Side(sideReplay).Each(nil, nil, func(k, _ []byte) (bool, error) {
-		oldest = time.UnixMilli(int64(binary.BigEndian.Uint64(k))).UTC()
+		s.Oldest = time.UnixMilli(int64(binary.BigEndian.Uint64(k))).UTC()
 		return false, nil
 	})
-	return s, oldest, err
+	return s, err
 }
 
 // DropReplayed takes a batch out of the replay log.
