@@ -40,7 +40,10 @@ func (s *Service) Interest(tx *store.Tx, _ []string) (all []attr.Value, err erro
 	return all, err
 }
 
-// Needs are the rows of a user that another node may have written.
+// Needs are the rows of a user that another node may have written, with those of an event if one is named.
 func Needs(user, event string) []attr.Item {
+	if event == "" {
+		return []attr.Item{userKey(user)}
+	}
 	return []attr.Item{userKey(user), eventKey(event), predictionKey(user, event)}
 }
