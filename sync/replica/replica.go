@@ -276,7 +276,7 @@ func (r *Replica) holds(tx *store.Tx, ask func(*store.Tx) (bool, error)) (yes bo
 		yes, err = ask(tx)
 		return err
 	}
-	err := error(nil)
+	var err error
 	if tx != nil {
 		err = read(tx)
 	} else {

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,24 +36,14 @@ func (w *waiters) on(seq uint64) (ch chan struct{}, forget func()) {
 	defer w.mu.Unlock()
 	ch = make(chan struct{})
 	w.list[seq] = append(w.list[seq], ch)
-	return ch, func() { w.forget(seq, ch) }
-}
-
-func (w *waiters) forget(seq uint64, ch chan struct{}) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	list := w.list[seq]
-	for i := range list {
-		if list[i] == ch {
-			list = append(list[:i:i], list[i+1:]...)
-			break
+	return ch, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.list[seq] = slices.DeleteFunc(w.list[seq], func(other chan struct{}) bool { return other == ch })
+		if len(w.list[seq]) == 0 {
+			delete(w.list, seq)
 		}
 	}
-	if len(list) == 0 {
-		delete(w.list, seq)
-		return
-	}
-	w.list[seq] = list
 }
 
 // settled notifies those who wait for a batch.

@@ -62,9 +62,10 @@ func (f *Feed) adopt(ctx context.Context, images []image, more func(tx *store.Tx
 			if err != nil {
 				return err
 			}
-			if v == adoptStale {
+			switch v { //nolint:exhaustive // nothing is left to do of the others
+			case adoptStale:
 				out.again = append(out.again, fresh[i])
-			} else if v == adoptRefused {
+			case adoptRefused:
 				out.refused++
 			}
 		}
@@ -88,7 +89,6 @@ func (f *Feed) adopt(ctx context.Context, images []image, more func(tx *store.Tx
 func (f *Feed) adoptedWork(w *outbox.Work, out *adoption) {
 	f.Moved(w)
 	if n := out.refused + len(w.Bad); n > 0 {
-		f.countRefused(n)
 		f.Log.Warn("feed: rows of the cloud that are not valid items of their tables were skipped", "rows", n, "why", w.Bad)
 	}
 }

@@ -66,7 +66,6 @@ type Feed struct {
 	subs    map[string]*subscription // by pass.key: partitions that somebody has asked for (Ensure)
 	held    map[string]time.Time     // by pass.key, and by item: when it was last read as a whole
 	flights map[string]*ensuring     // by pass.key or item: what is being read for Ensure
-	refused uint64                   // rows that were no items
 
 	unfinished map[string]*pass // by pass.key, of the feed's own goroutine: passes that go on in the next round
 	booked     []intent.Ref     // items to be read again
@@ -104,12 +103,6 @@ type Status struct {
 	Passes    uint64    `json:"-"`                 // complete ones
 	Errors    uint64    `json:"errors"`
 	LastError string    `json:"lastError,omitempty"` // of the latest pass; empty: it was good
-}
-
-func (f *Feed) countRefused(n int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.refused += uint64(n)
 }
 
 // loadRules makes the rules ready. It can be called again.

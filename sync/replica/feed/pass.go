@@ -106,11 +106,9 @@ func (f *Feed) page(ctx context.Context, p *pass) (n int, last bool, err error) 
 	images := make([]image, 0, len(page.Items))
 	for _, it := range page.Items {
 		key, ok := keyFrom(p.spec, it)
-		if !ok {
-			f.countRefused(1)
-			continue
+		if ok {
+			images = append(images, image{table: p.table, key: key, item: it, read: read, began: began, epoch: epoch})
 		}
-		images = append(images, image{table: p.table, key: key, item: it, read: read, began: began, epoch: epoch})
 	}
 	if err := f.note(ctx, p, images); err != nil {
 		return 0, false, err
