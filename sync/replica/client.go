@@ -47,7 +47,7 @@ func (r *Replica) askTransactions(ctx context.Context) error {
 		return nil
 	}
 	known := r.transacts.Load()
-	within, cancel := r.within(ctx)
+	within, cancel := context.WithTimeout(ctx, r.cfg.Deadline)
 	has, err := cloud.Transactions(within)
 	cancel()
 	switch _, gone := remote.Unreached(err); {
@@ -94,8 +94,3 @@ func (r *Replica) usage() remote.Usage {
 
 // serverNow is the time as the cloud has it, as far as that is known.
 func (r *Replica) serverNow() time.Time { return r.clock.Now().Add(r.cloud.Skew()) }
-
-// within gives a request its deadline.
-func (r *Replica) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, r.cfg.Deadline)
-}

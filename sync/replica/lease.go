@@ -92,15 +92,7 @@ func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits b
 		if records, waits, err = r.deposeUnits(w, ids, lock, fence); err != nil {
 			return err
 		}
-		if err := w.Finish(); err != nil {
-			return err
-		}
-		for _, c := range records {
-			if err := r.conflicts.Keep(tx, c); err != nil {
-				return err
-			}
-		}
-		return nil
+		return r.finish(w, records)
 	})
 	if err == nil {
 		r.moved(w)
@@ -211,7 +203,7 @@ func (r *Replica) tellDeposed(ctx context.Context) {
 	r.books.deposed = nil
 	r.books.mu.Unlock()
 	for _, lock := range slices.Sorted(maps.Keys(booked)) {
-		within, cancel := r.within(ctx)
+		within, cancel := context.WithTimeout(ctx, r.cfg.Deadline)
 		raised, err := r.cfg.Deposed(within, lock, booked[lock])
 		cancel()
 		switch {

@@ -92,8 +92,7 @@ func (l *worker) commit(ctx context.Context, done []*flight, pick bool, now time
 	return nil
 }
 
-// settleUnits stores what has become of batches. Conflicts are recorded when all views are made: a merge handler writes on
-// them.
+// settleUnits stores what has become of batches.
 func (r *Replica) settleUnits(w *outbox.Work, done []*flight, now time.Time) error {
 	var records []*conflict.Record
 	for _, f := range done {
@@ -103,6 +102,11 @@ func (r *Replica) settleUnits(w *outbox.Work, done []*flight, now time.Time) err
 		}
 		records = append(records, c...)
 	}
+	return r.finish(w, records)
+}
+
+// finish ends the work of a transaction. Conflicts are recorded when all views are made: a merge handler writes on them.
+func (r *Replica) finish(w *outbox.Work, records []*conflict.Record) error {
 	if err := w.Finish(); err != nil {
 		return err
 	}
