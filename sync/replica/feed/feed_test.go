@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -37,6 +38,34 @@ func TestAbsent(t *testing.T) {
 		} {
 			n.sees(id, want)
 		}
+	})
+}
+
+// another is a table that turns out to be another one when it is looked at.
+type another struct {
+	unchanged
+
+	known bool
+}
+
+func (a *another) Check(context.Context, string) error {
+	a.known = true
+	return nil
+}
+
+func (a *another) KeepsAbsent(string, time.Time) bool { return a.known }
+
+// What is absent from a table is deleted here only if that is still the table that had it: it is looked at first.
+func TestAbsentFromAnotherTable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newReader(t, Rule{Table: "teams"})
+		n.Tables = &another{}
+		n.foreign("teams", team("x", 1))
+		n.next()
+		letPass(time.Second)
+		n.foreignDelete("teams", teamKey("x"))
+		n.next()
+		n.sees("x", team("x", 1))
 	})
 }
 
