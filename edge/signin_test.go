@@ -2,6 +2,7 @@ package edge
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,8 +14,24 @@ import (
 
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/devlogin"
 	"github.com/touchline/touchline/internal/clock"
 )
+
+// pageAt is the text of a page.
+func pageAt(t *testing.T, at string) string {
+	t.Helper()
+	resp, err := http.Get(at) //nolint:gosec,noctx // a page that the test serves
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
 
 // hop asks once, with cookies, and follows nothing.
 func hop(t *testing.T, method, to, body string, cookies map[string]string) (status int, location string) {
@@ -133,4 +150,32 @@ func TestDevUsers(t *testing.T) {
 			stop()
 		}
 	}
+}
+
+// A demo's login page has a button for each of its users, and whoever presses one is signed in as that user.
+func TestDemoUsersHaveButtons(t *testing.T) {
+	login, err := node.OpenDemoLogin(t.Context(), []devlogin.User{
+		{Subject: "demo-asha", Name: "Asha"}, {Subject: "demo-olga", Name: "Olga", Groups: []string{auth.DefaultAdminGroup}},
+	}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer login.Close()
+	served(t, t.TempDir(), node.Parts{Auth: login.Identity, Session: DefaultConfig().Auth.Session}, func(base string) {
+		for user, people := range map[string]int{"demo-asha": http.StatusForbidden, "demo-olga": http.StatusOK} {
+			cookies := map[string]string{}
+			_, issuer := hop(t, "GET", base+"/_/signin/with/demo", "", cookies)
+			if page := pageAt(t, issuer); strings.Count(page, "<button") != 2 || !strings.Contains(page, `value="`+user+`"`) {
+				t.Errorf("no button for %s: %s", user, page)
+			}
+			_, chosen := hop(t, "POST", issuer, url.Values{"user": {user}}.Encode(), map[string]string{})
+			hop(t, "GET", chosen, "", cookies)
+			if status, _ := hop(t, "GET", base+"/_/sessions", "", cookies); status != http.StatusOK {
+				t.Errorf("%s is not signed in: %d", user, status)
+			}
+			if status, _ := hop(t, "GET", base+"/_/people", "", cookies); status != people {
+				t.Errorf("%s at the page of admins: %d, not %d", user, status, people)
+			}
+		}
+	})
 }

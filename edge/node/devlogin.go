@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,8 +13,10 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/devlogin"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/rebind"
+	"github.com/touchline/touchline/store"
 )
 
 // devURL is the iss of the development issuer with a login page.
@@ -43,17 +46,51 @@ func (a AuthConfig) ServeLogin(ctx context.Context, dataDir string, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
+	log.Warn("development issuer: everybody on this machine can sign in as anybody", "login", a.devURL(), "users", cmp.Or(a.DevUsers, "demo users"))
+	return serveLogin(ctx, ln, devlogin.New(a.devURL(), key, users), log), nil
+}
+
+func serveLogin(ctx context.Context, ln net.Listener, provider *devlogin.Provider, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var serving sync.WaitGroup
-	provider := devlogin.New(a.devURL(), key, users)
 	serving.Go(func() {
 		if err := ServeUntil(ctx, httpapi.NewHTTPServer(rebind.Guard(ln, provider, elsewhere), log), ln); err != nil {
 			log.Error("the development login page has ended", "err", err)
 		}
 	})
-	log.Warn("development issuer: everybody on this machine can sign in as anybody", "login", a.devURL(), "users", cmp.Or(a.DevUsers, "demo users"))
-	return func() { cancel(); serving.Wait() }, nil
+	return func() { cancel(); serving.Wait() }
 }
+
+// DemoLogin signs the users of a demo in: a login page on a port of its own of this machine, with a button for each of them.
+type DemoLogin struct {
+	issuer auth.Issuer
+	stop   func()
+}
+
+// OpenDemoLogin serves the login page until Close. Its key is as old as the process: sessions of an earlier run do not count.
+func OpenDemoLogin(ctx context.Context, users []devlogin.User, log *slog.Logger) (*DemoLogin, error) {
+	key, err := auth.NewDevIssuer()
+	if err != nil {
+		return nil, err
+	}
+	ln, err := Listen(ctx, "127.0.0.1:0", "the demo's login page")
+	if err != nil {
+		return nil, err
+	}
+	url := "http://" + ln.Addr().String()
+	return &DemoLogin{
+		issuer: auth.Issuer{Name: "demo", Title: "a demo user", URL: url, Client: auth.Client{ID: devlogin.ClientID}, Discover: true},
+		stop:   serveLogin(ctx, ln, devlogin.New(url, key, users), log),
+	}, nil
+}
+
+// Identity is the demo's AuthMaker.
+func (d *DemoLogin) Identity(*store.Store) (*auth.Verifier, error) {
+	return auth.New(auth.Config{Issuers: []auth.Issuer{d.issuer}, Clock: clock.Real()})
+}
+
+// Close ends the login page.
+func (d *DemoLogin) Close() { d.stop() }
 
 // elsewhere answers a request for another machine's name.
 func elsewhere(w http.ResponseWriter, _ *http.Request) {
