@@ -16,12 +16,17 @@ import (
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/devlogin"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 // pageAt is the text of a page.
 func pageAt(t *testing.T, at string) string {
 	t.Helper()
-	resp, err := http.Get(at) //nolint:gosec,noctx // a page that the test serves
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := web.Client(t).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

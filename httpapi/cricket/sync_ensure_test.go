@@ -140,7 +140,7 @@ func TestPagesAndStreamsEnsureEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Authorization", "Bearer u1")
-		resp, err := http.DefaultClient.Do(req)
+		resp, err := web.Client(t).Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
