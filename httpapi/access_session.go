@@ -82,6 +82,9 @@ func isGuest(text string) bool {
 	return err == nil && id.String() == text
 }
 
+// KnownGuest is the anonymous id of the browser that asks, also where somebody has signed in with it; empty: it has none.
+func KnownGuest(c *gin.Context) string { return appOf(c).guest(serverOf(c), c.Request) }
+
 // GuestID returns the anonymous id of the browser that asks, and gives it one where it has none. It is for a route of an
 // application that has such ids; another site's page may not have one given out.
 func GuestID(c *gin.Context) (string, error) {

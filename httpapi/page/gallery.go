@@ -13,6 +13,19 @@ type Scene struct {
 	Page []byte // the whole page, standing still
 }
 
+// Scene renders a state of a personal page (Own) from data, standing still.
+func (r *Renderer) Scene(name, what, kind string, data any) (Scene, error) {
+	v, err := r.Parts(View{}, what, []Block{{ID: kind + "-page", Data: data}})
+	if err != nil {
+		return Scene{}, err
+	}
+	f := r.Own(kind, what)
+	f.Module, f.Styles = "", append(f.Styles, "kit.css")
+	v.Styles = f.Styles
+	page, err := r.Framed(kind+"-page", data, f)
+	return Scene{Name: name, What: what, View: v, Page: page}, err
+}
+
 // galleryScene is a scene as the gallery's template reads it.
 type galleryScene struct {
 	Name, What string

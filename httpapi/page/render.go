@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"html/template"
 	"io/fs"
+	"path"
 	"reflect"
 	"strconv"
 	"strings"
@@ -107,6 +108,38 @@ func (r *Renderer) Parts(last View, title string, blocks []Block) (View, error) 
 		v.Parts = append(v.Parts, Part{ID: b.ID, HTML: buf.String(), Hash: strconv.FormatUint(h.Sum64(), 36)})
 	}
 	return v, nil
+}
+
+// Mounted makes the renderer of an application whose pages lie under mount + "/-". Its folder "templates" has its templates; "assets",
+// where there is one, its style sheets and scripts. Those named app.css and app.js are of all its personal pages (Own).
+func Mounted(mount string, files fs.FS) (*Renderer, error) {
+	templates, err := fs.Sub(files, "templates")
+	if err != nil {
+		return nil, fmt.Errorf("read templates: %w", err)
+	}
+	l := Look{Base: mount + "/-", Templates: templates, Assets: map[string][]byte{}}
+	names, err := fs.Glob(files, "assets/*")
+	for _, name := range names {
+		if l.Assets[path.Base(name)], err = fs.ReadFile(files, name); err != nil {
+			return nil, fmt.Errorf("read asset: %w", err)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read assets: %w", err)
+	}
+	return New(l)
+}
+
+// Own is the frame of a page that is its reader's alone. It keeps itself in step by refresh.js, which an app.js imports itself.
+func (r *Renderer) Own(kind, title string) Frame {
+	f := Frame{Title: title, Body: kind, Styles: []string{"extra.css"}, Module: "refresh.js"}
+	if _, ok := r.assets["app.css"]; ok {
+		f.Styles = append(f.Styles, "app.css")
+	}
+	if _, ok := r.assets["app.js"]; ok {
+		f.Module = "app.js"
+	}
+	return f
 }
 
 // Frame is what the layout reads.

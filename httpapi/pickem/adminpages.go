@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/edge/pickem"
+	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/store"
 )
@@ -18,7 +19,7 @@ type adminPage struct {
 }
 
 func (a *api) getAdminPage(c *gin.Context) error {
-	return shown(c, "admin", "Admin", func(tx *store.Tx) (out adminPage, err error) {
+	return httpapi.OwnView(c, "admin", "Admin", func(tx *store.Tx) (out adminPage, err error) {
 		if out.Events, _, err = a.Service.Events(tx, "", 5*usualEvents, nil); err != nil {
 			return out, err
 		}
@@ -52,7 +53,7 @@ type editorPage struct {
 }
 
 func (a *api) getEditorPage(c *gin.Context) error {
-	return shown(c, "editor", "Card", func(tx *store.Tx) (editorPage, error) {
+	return httpapi.OwnView(c, "editor", "Card", func(tx *store.Tx) (editorPage, error) {
 		card, err := a.Service.Event(tx, c.Param("id"), "")
 		if err != nil {
 			return editorPage{}, err

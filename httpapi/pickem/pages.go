@@ -3,7 +3,6 @@ package pickem
 import (
 	"embed"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 	"time"
@@ -19,14 +18,6 @@ import (
 
 //go:embed templates
 var files embed.FS
-
-func newLook(mount string) (*page.Renderer, error) {
-	templates, err := fs.Sub(files, "templates")
-	if err != nil {
-		return nil, err
-	}
-	return page.New(page.Look{Base: mount + "/-", Templates: templates})
-}
 
 func (a *api) pageRoutes() []httpapi.Route {
 	return []httpapi.Route{
@@ -47,19 +38,6 @@ func (a *api) nav(who auth.Identity) []page.Link {
 	return links
 }
 
-// shown answers with a page of what is read.
-func shown[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) (T, error)) error {
-	var data T
-	err := httpapi.View(c, func(tx *store.Tx) (err error) {
-		data, err = read(tx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return httpapi.Own(c, kind, title, data)
-}
-
 type nextEvent struct {
 	Event     pickem.Listed
 	Countdown page.Countdown
@@ -71,7 +49,7 @@ type eventsPage struct {
 }
 
 func (a *api) getEventsPage(c *gin.Context, user string) error {
-	return shown(c, "events", "Pick'Em", func(tx *store.Tx) (out eventsPage, err error) {
+	return httpapi.OwnView(c, "events", "Pick'Em", func(tx *store.Tx) (out eventsPage, err error) {
 		out.Events, _, err = a.Service.Events(tx, user, 2*usualEvents, nil)
 		for i := range out.Events { // newest first: the last one that is open is the next
 			if e := &out.Events[i]; !e.Locked(tx.Now()) {
@@ -110,7 +88,7 @@ type cardPage struct {
 }
 
 func (a *api) getCardPage(c *gin.Context, user string) error {
-	return shown(c, "card", "Card", func(tx *store.Tx) (cardPage, error) {
+	return httpapi.OwnView(c, "card", "Card", func(tx *store.Tx) (cardPage, error) {
 		card, err := a.Service.Event(tx, c.Param("id"), user)
 		return a.cardOf(card, tx.Now(), countdown(tx, &card.Event)), err
 	})
@@ -210,7 +188,7 @@ func grid(card *pickem.Card) *table {
 }
 
 func (a *api) getStandingsPage(c *gin.Context, _ string) error {
-	return shown(c, "table", "Standings", func(tx *store.Tx) ([]table, error) {
+	return httpapi.OwnView(c, "table", "Standings", func(tx *store.Tx) ([]table, error) {
 		year := strconv.Itoa(tx.Now().UTC().Year())
 		all, err := a.Service.Standings(tx, year)
 		if err != nil {
@@ -235,7 +213,7 @@ func (a *api) getStandingsPage(c *gin.Context, _ string) error {
 }
 
 func (a *api) getMePage(c *gin.Context, user string) error {
-	return shown(c, "table", "My picks", func(tx *store.Tx) ([]table, error) {
+	return httpapi.OwnView(c, "table", "My picks", func(tx *store.Tx) ([]table, error) {
 		p, err := a.Service.Profile(tx, user, user)
 		t := table{ID: "played", Title: p.Name, Heads: []string{"Event", "Points", "Right", "Picks"}, None: "You have picked nothing yet."}
 		for i := range p.Events {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
@@ -100,7 +101,7 @@ func TestCSV(t *testing.T) {
 
 // Every scene of the gallery is rendered.
 func TestScenes(t *testing.T) {
-	look, err := newLook("/pickem")
+	look, err := page.Mounted("/pickem", files)
 	if err != nil {
 		t.Fatal(err)
 	}

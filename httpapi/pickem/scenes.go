@@ -21,13 +21,8 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		{"live", "Live results", "card", a.scene(pickem.Broadcast, lock, 2, 1)},
 		{"scored", "Scored, with a tie and a match without contest", "card", a.scene(pickem.Scored, lock, 2, 2)},
 	} {
-		v, err := a.look.Parts(page.View{}, s.what, []page.Block{{ID: s.kind + "-page", Data: s.data}})
+		scene, err := a.look.Scene(s.name, s.what, s.kind, s.data)
 		if err != nil {
-			return nil, err
-		}
-		scene := page.Scene{Name: s.name, What: s.what, View: v}
-		f := page.Frame{Title: s.what, Body: s.kind, Styles: []string{"extra.css", "kit.css"}}
-		if scene.Page, err = a.look.Framed(s.kind+"-page", s.data, f); err != nil {
 			return nil, err
 		}
 		out = append(out, scene)

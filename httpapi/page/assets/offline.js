@@ -153,7 +153,11 @@ function set(el, text) {
   if (el.textContent !== text) el.textContent = text;
 }
 
+let unsent = 0;
 queue.addEventListener("change", () => {
+  const now = queue.entries.filter((e) => e.state === "queued" || e.state === "sending").length;
+  if (now < unsent) document.dispatchEvent(new Event("touchline:sent"));
+  unsent = now;
   draw();
   renew();
 });

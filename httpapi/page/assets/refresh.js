@@ -9,9 +9,15 @@ function idle() {
   return !document.hidden && !(at && at.closest("form:not(.pad)")); // a pad has nothing to type into
 }
 
+let timer = setTimeout(refresh, every);
+document.addEventListener("touchline:sent", () => { // a write has arrived: what came of it is shown at once
+  clearTimeout(timer);
+  refresh();
+});
+
 async function refresh() {
   try {
-    if (!idle()) return;
+    if (!idle() || !document.querySelector("[data-refresh]")) return;
     const answer = await fetch(location.pathname, { headers: { Accept: "text/html" } });
     if (!answer.ok || answer.redirected) return;
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -22,8 +28,7 @@ async function refresh() {
     }
     document.dispatchEvent(new Event("touchline:refreshed"));
   } finally {
-    setTimeout(refresh, every);
+    clearTimeout(timer);
+    timer = setTimeout(refresh, every);
   }
 }
-
-setTimeout(refresh, every);
