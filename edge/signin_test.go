@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -8,23 +10,27 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/auth"
-	"github.com/touchline/touchline/httpapi/devlogin"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// pageAt is the text of a page.
-func pageAt(t *testing.T, at string) string {
+// pageAt is the text of a page, asked for with cookies.
+func pageAt(t *testing.T, at string, cookies map[string]string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for name, value := range cookies {
+		req.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
 	resp, err := web.Client(t).Do(req)
 	if err != nil {
@@ -157,30 +163,40 @@ func TestDevUsers(t *testing.T) {
 	}
 }
 
-// A demo's login page has a button for each of its users, and whoever presses one is signed in as that user.
+// A demo's login page has a button for each of its users, and whoever presses one is signed in as that user and sees its data.
 func TestDemoUsersHaveButtons(t *testing.T) {
-	login, err := node.OpenDemoLogin(t.Context(), []devlogin.User{
-		{Subject: "demo-asha", Name: "Asha"}, {Subject: "demo-olga", Name: "Olga", Groups: []string{auth.DefaultAdminGroup}},
-	}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
+	cmd := Commands(&app.Shell{}).Demo
+	ctx, end := context.WithCancel(t.Context())
+	said, says := io.Pipe()
+	cmd.SetErr(says)
+	cmd.SetArgs([]string{"pickem", "--listen", "127.0.0.1:0"})
+	done := make(chan error, 1)
+	go func() { err := cmd.ExecuteContext(ctx); _ = says.Close(); done <- err }()
+	line, err := bufio.NewReader(said).ReadString('\n')
+	base := regexp.MustCompile(`http://[0-9.:]+`).FindString(line)
+	if err != nil || base == "" {
+		t.Fatal(line, err)
 	}
-	defer login.Close()
-	served(t, t.TempDir(), node.Parts{Auth: login.Identity, Session: DefaultConfig().Auth.Session}, func(base string) {
-		for user, people := range map[string]int{"demo-asha": http.StatusForbidden, "demo-olga": http.StatusOK} {
-			cookies := map[string]string{}
-			_, issuer := hop(t, "GET", base+"/_/signin/with/demo", "", cookies)
-			if page := pageAt(t, issuer); strings.Count(page, "<button") != 2 || !strings.Contains(page, `value="`+user+`"`) {
-				t.Errorf("no button for %s: %s", user, page)
-			}
-			_, chosen := hop(t, "POST", issuer, url.Values{"user": {user}}.Encode(), map[string]string{})
-			hop(t, "GET", chosen, "", cookies)
-			if status, _ := hop(t, "GET", base+"/_/sessions", "", cookies); status != http.StatusOK {
-				t.Errorf("%s is not signed in: %d", user, status)
-			}
-			if status, _ := hop(t, "GET", base+"/_/people", "", cookies); status != people {
-				t.Errorf("%s at the page of admins: %d, not %d", user, status, people)
-			}
+	for user, people := range map[string]int{"demo-asha": http.StatusForbidden, "demo-olga": http.StatusOK} {
+		cookies := map[string]string{}
+		_, issuer := hop(t, "GET", base+"/_/signin/with/demo", "", cookies)
+		if page := pageAt(t, issuer, nil); strings.Count(page, "<button") != 3 || !strings.Contains(page, `value="`+user+`"`) {
+			t.Errorf("no button for %s: %s", user, page)
 		}
-	})
+		_, chosen := hop(t, "POST", issuer, url.Values{"user": {user}}.Encode(), map[string]string{})
+		hop(t, "GET", chosen, "", cookies)
+		if status, _ := hop(t, "GET", base+"/_/sessions", "", cookies); status != http.StatusOK {
+			t.Errorf("%s is not signed in: %d", user, status)
+		}
+		if status, _ := hop(t, "GET", base+"/_/people", "", cookies); status != people {
+			t.Errorf("%s at the page of admins: %d, not %d", user, status, people)
+		}
+		if events := pageAt(t, base+"/pickem/-/", cookies); !strings.Contains(events, "Demo Night") {
+			t.Errorf("%s sees no event: %s", user, events)
+		}
+	}
+	end()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 }

@@ -1,16 +1,14 @@
 // Package devlogin is an issuer (OpenID Connect) for development, demos and tests, with a login page on which everybody may choose
 // who to be. It signs with the key of auth.DevIssuer, and speaks to clients on this machine alone.
 //
-// A node has it by auth.dev_login, with users from the file auth.dev_users. A demo gives its users to node.OpenDemoLogin, which
-// serves the page on a loopback port of its own and tells the node of the issuer:
+// A node has it by auth.dev_login, with users from the file auth.dev_users. A demo names its users in node.Demo, which serves the
+// page on a loopback port of its own:
 //
-//	login, err := node.OpenDemoLogin(ctx, []devlogin.User{
+//	demo := node.Demo{App: New(), Short: "...", Users: []devlogin.User{
 //		{Subject: "demo-asha", Name: "Asha"},
 //		{Subject: "demo-olga", Name: "Olga, an admin", Groups: []string{auth.DefaultAdminGroup}},
-//	}, log)
-//	defer login.Close()
-//	n, err := node.Open(ctx, dir, node.Parts{Auth: login.Identity, ...})
+//	}}
+//	return app.Commands{Demo: demo.Command(sh.Version)}
 //
-// The node's page to sign in then leads to one with a button for each user. The demo itself must refuse an address that others
-// can reach (node.LoopbackOnly).
+// The node's page to sign in then leads to one with a button for each user.
 package devlogin

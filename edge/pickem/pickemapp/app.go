@@ -45,7 +45,7 @@ func (s *Settings) Problems() (out []app.Problem) {
 func New() *app.App {
 	s := &Settings{Mount: "/pickem", Table: "pickem-prod", Index: "GSI"}
 	return &app.App{
-		Name: name, Title: "Pick'Em", Settings: s,
+		Name: name, Title: "Pick'Em", Settings: s, Commands: commands,
 		Schema: func() migrations.Schema {
 			return migrations.Schema{Tables: []store.TableSpec{pickem.Table(s.Table, s.Index)}}
 		},

@@ -46,7 +46,7 @@ func (s *Settings) Problems() (out []app.Problem) {
 func New() *app.App {
 	s := &Settings{Mount: "/scorekeeper", Table: "scorekeeper-prod"}
 	return &app.App{
-		Name: name, Title: "Scorekeeper", Settings: s,
+		Name: name, Title: "Scorekeeper", Settings: s, Commands: commands,
 		Schema: func() migrations.Schema {
 			return migrations.Schema{Tables: []store.TableSpec{scorekeeper.Table(s.Table)}}
 		},
