@@ -162,7 +162,7 @@ type arrow struct {
 var (
 	appNames    = []string{"edge/cricket", "edge/threefc", "edge/hacktracker", "edge/scorekeeper", "edge/pickem"}
 	appAPIs     = []string{"httpapi/threefc", "httpapi/hacktracker", "httpapi/scorekeeper", "httpapi/pickem"}
-	appBuilders = []string{"edge/cricket/cricketapp", "edge/scorekeeper/scorekeeperapp", "edge/pickem/pickemapp"}
+	appBuilders = []string{"edge/cricket/cricketapp", "edge/scorekeeper/scorekeeperapp", "edge/pickem/pickemapp", "edge/threefc/threefcapp"}
 	forTests    = []string{"store/storetest/...", "internal/testrig/..."}
 	programs    = []string{"internal/tools/...", "internal/archtest"}
 )

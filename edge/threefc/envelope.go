@@ -1,0 +1,206 @@
+package threefc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Stamps are when a record was made and changed, as rows have them.
+type Stamps struct {
+	CreatedAt string `json:"createdAt,omitempty"`
+	UpdatedAt string `json:"updatedAt,omitempty"`
+
+	raw string // data as it was read
+}
+
+func (s *Stamps) stamps() *Stamps { return s }
+
+// stamped is a record: its members are the row's data, its stamps stand beside it in the envelope.
+type stamped[T any] interface {
+	*T
+	stamps() *Stamps
+}
+
+// compact writes JSON as the original does: without spaces, <, > and & as they are.
+func compact(v any) (string, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return string(bytes.TrimRight(out.Bytes(), "\n")), err
+}
+
+// encode puts a record into its envelope.
+func encode[T any, P stamped[T]](k attr.Item, entity string, v T) (attr.Item, error) {
+	at := *P(&v).stamps()
+	*P(&v).stamps() = Stamps{}
+	data, err := compact(v)
+	if err == nil {
+		data, err = withOthers(data, at.raw)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode a %s: %w", entity, err)
+	}
+	it := maps.Clone(k)
+	it["entityType"], it["data"] = attr.S(entity), attr.S(data)
+	it["createdAt"], it["updatedAt"] = attr.S(at.CreatedAt), attr.S(at.UpdatedAt)
+	return it, nil
+}
+
+// withOthers keeps the members of a row that this version does not know.
+func withOthers(data, raw string) (string, error) {
+	if raw == "" {
+		return data, nil
+	}
+	var ours, all map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal([]byte(data), &ours), json.Unmarshal([]byte(raw), &all)); err != nil {
+		return "", err
+	}
+	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool {
+		_, known := ours[name]
+		return known || name == "createdAt" || name == "updatedAt"
+	})
+	if len(all) == 0 {
+		return data, nil
+	}
+	rest, err := compact(all)
+	return strings.TrimSuffix(data, "}") + "," + strings.TrimPrefix(rest, "{"), err
+}
+
+// decode takes a record out of its envelope. Members that this version does not know are passed over.
+func decode[T any, P stamped[T]](it attr.Item) (v T, err error) {
+	if err := json.Unmarshal([]byte(it["data"].Str()), &v); err != nil {
+		return v, fmt.Errorf("row %s %s: %w", it["pk"].Str(), it["sk"].Str(), err)
+	}
+	*P(&v).stamps() = Stamps{it["createdAt"].Str(), it["updatedAt"].Str(), it["data"].Str()}
+	return v, nil
+}
+
+// get reads a record; nil: there is none, or the row is of something else.
+func get[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity string) (*T, error) {
+	it, err := tx.Get(s.Table, k)
+	if err != nil || it == nil || it["entityType"].Str() != entity {
+		return nil, err
+	}
+	v, err := decode[T, P](it)
+	return &v, err
+}
+
+// list reads the records of a partition whose sort keys begin with a text, in order of the keys.
+func list[T any, P stamped[T]](tx *store.Tx, s *Service, pk, prefix, entity string) (all []T, err error) {
+	for it, err := range tx.QueryAll(s.query(pk, prefix)) {
+		if err != nil {
+			return nil, err
+		}
+		if it["entityType"].Str() != entity {
+			continue
+		}
+		v, err := decode[T, P](it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+func (s *Service) query(pk, prefix string) store.Query {
+	q := store.Query{Table: s.Table, KeyCondition: "pk = :pk", Params: expr.Params{Values: attr.Item{":pk": attr.S(pk)}}}
+	if prefix != "" {
+		q.KeyCondition += " AND begins_with(sk, :sk)"
+		q.Values[":sk"] = attr.S(prefix)
+	}
+	return q
+}
+
+// absent is the condition of a row that is made.
+const absent = "attribute_not_exists(pk)"
+
+// plan collects the writes of a transaction; the first error stays.
+type plan struct {
+	s      *Service
+	writes []store.WriteItem
+	err    error
+}
+
+// add writes a new record: nothing may be at its key.
+func add[T any, P stamped[T]](p *plan, k attr.Item, entity string, v T) {
+	it, err := encode[T, P](k, entity, v)
+	p.fail(err)
+	p.writes = append(p.writes, store.WriteItem{Put: &store.PutItem{Table: p.s.Table, Item: it, Condition: absent, NoOld: true}})
+}
+
+// replace writes a record in the place of one that has not changed since it was read; was nil: in the place of none.
+func replace[T any, P stamped[T]](p *plan, k attr.Item, entity string, was *T, v T) {
+	if was == nil {
+		add[T, P](p, k, entity, v)
+		return
+	}
+	it, err := encode[T, P](k, entity, v)
+	p.fail(err)
+	put := &store.PutItem{Table: p.s.Table, Item: it, NoOld: true}
+	put.Condition, put.Params = seen(*P(was).stamps())
+	p.writes = append(p.writes, store.WriteItem{Put: put})
+}
+
+// remove deletes a record that has not changed since it was read.
+func (p *plan) remove(k attr.Item, was Stamps) {
+	d := &store.DeleteItem{Table: p.s.Table, Key: k, NoOld: true}
+	d.Condition, d.Params = seen(was)
+	p.writes = append(p.writes, store.WriteItem{Delete: d})
+}
+
+// seen is the condition that a record has not changed since it was read.
+func seen(was Stamps) (string, expr.Params) {
+	return "updatedAt = :updated AND #data = :data", expr.Params{
+		Names: map[string]string{"#data": "data"}, Values: attr.Item{":updated": attr.S(was.UpdatedAt), ":data": attr.S(was.raw)},
+	}
+}
+
+func (p *plan) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// delete removes a row whatever it is.
+func (p *plan) delete(k attr.Item) {
+	p.writes = append(p.writes, store.WriteItem{Delete: &store.DeleteItem{Table: p.s.Table, Key: k, NoOld: true}})
+}
+
+// check has the transaction stand or fall with a row.
+func (p *plan) check(k attr.Item, condition string, params expr.Params) {
+	p.writes = append(p.writes, store.WriteItem{Check: &store.ConditionCheck{Table: p.s.Table, Key: k, Condition: condition, Params: params}})
+}
+
+// under checks that what the writes belong to is there, and is the one that was read: not deleted and made again meanwhile.
+func (p *plan) under(k attr.Item, of Stamps) {
+	p.check(k, "attribute_exists(pk) AND createdAt = :made", expr.Params{Values: attr.Item{":made": attr.S(of.CreatedAt)}})
+}
+
+// unused checks that a partition is not being emptied. A row past its time is in the way until it is swept.
+func (p *plan) unused(tx *store.Tx, pk string) {
+	p.check(deletedKey(pk), absent+" OR "+AttrTTL+" < :now", expr.Params{Values: attr.Item{":now": attr.Int(tx.Now().Unix())}})
+}
+
+// Change is what a request does: the ids of what it made, and its writes, for one transaction.
+type Change struct {
+	IDs    map[string]string
+	Writes []store.WriteItem
+}
+
+func (p *plan) change(ids ...string) (Change, error) {
+	c := Change{IDs: map[string]string{}, Writes: p.writes}
+	for i := 0; i+1 < len(ids); i += 2 {
+		c.IDs[ids[i]] = ids[i+1]
+	}
+	return c, p.err
+}

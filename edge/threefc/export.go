@@ -1,0 +1,204 @@
+package threefc
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Take keeps what is derived from facts right: of each game that records are of, it writes tallies, state and result where they differ;
+// a partition that was deleted it empties.
+func (s *Service) Take(tx *store.Tx, records []store.Record) error {
+	var done []string
+	for i := range records {
+		r := &records[i]
+		pk, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
+		if sk == skDeleted && r.New != nil {
+			if err := s.empty(tx, pk); err != nil {
+				return err
+			}
+			continue
+		}
+		game, ok := strings.CutPrefix(pk, pkGame)
+		if !ok || slices.Contains(done, game) || strings.HasPrefix(sk, pkPlayer) || strings.HasPrefix(sk, skRoster) {
+			continue
+		}
+		if err := s.Export(tx, game); err != nil {
+			return err
+		}
+		done = append(done, game)
+	}
+	return nil
+}
+
+// Anew exports all games and empties what was deleted.
+func (s *Service) Anew(tx *store.Tx) error {
+	var games, deleted []string
+	scan := store.Scan{
+		Table: s.Table, Filter: "sk = :meta OR sk = :deleted",
+		Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta), ":deleted": attr.S(skDeleted)}},
+	}
+	for it, err := range tx.ScanAll(scan) {
+		if err != nil {
+			return err
+		}
+		pk := it["pk"].Str()
+		if game, ok := strings.CutPrefix(pk, pkGame); ok && it["sk"].Str() == skMeta {
+			games = append(games, game)
+		}
+		if it["sk"].Str() == skDeleted {
+			deleted = append(deleted, pk)
+		}
+	}
+	for _, pk := range deleted {
+		if err := s.empty(tx, pk); err != nil {
+			return err
+		}
+	}
+	for _, game := range games {
+		if err := s.Export(tx, game); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Export writes what other readers of the table know of a game besides its facts, where it differs: a function of the facts alone, so
+// that two nodes that know the same facts write the same.
+func (s *Service) Export(tx *store.Tx, game string) error {
+	g, err := get[Game](tx, s, gameKey(game), entGame)
+	if err != nil || g == nil {
+		return err
+	}
+	b, err := s.Board(tx, game)
+	if err != nil {
+		return err
+	}
+	audits, err := list[Audit](tx, s, pkGame+game, skAudit, entAudit)
+	if err != nil || !b.started() && len(audits) == 0 && len(b.Goals) == 0 {
+		return err // nothing has happened yet
+	}
+	at := g.CreatedAt
+	for i := range b.Goals {
+		at = max(at, b.Goals[i].UpdatedAt)
+	}
+	for i := range audits {
+		at = max(at, audits[i].CreatedAt)
+	}
+	if err := s.exportTeams(tx, b, at); err != nil {
+		return err
+	}
+	if err := s.exportState(tx, b, len(audits), at); err != nil {
+		return err
+	}
+	return s.exportResult(tx, g, b, at)
+}
+
+// derive writes a record in the place of what was seen, alone.
+func derive[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity string, was *T, now T) error {
+	p := &plan{s: s}
+	replace[T, P](p, k, entity, was, now)
+	if p.err != nil {
+		return p.err
+	}
+	_, err := tx.Put(*p.writes[0].Put)
+	return err
+}
+
+func (s *Service) exportTeams(tx *store.Tx, b *Board, at string) error {
+	for i := range b.Teams {
+		t := b.Teams[i]
+		was, err := get[GameTeam](tx, s, gameTeamKey(b.GameID, t.TeamID), entGameTeam)
+		if err != nil {
+			return err
+		}
+		if was != nil && was.Scored == t.Scored && was.Conceded == t.Conceded {
+			continue
+		}
+		t.UpdatedAt = max(t.UpdatedAt, at)
+		if err := derive(tx, s, gameTeamKey(b.GameID, t.TeamID), entGameTeam, was, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) exportState(tx *store.Tx, b *Board, revision int, at string) error {
+	if revision == 0 && len(b.Goals) == 0 {
+		return nil
+	}
+	was, err := get[goalState](tx, s, stateKey(b.GameID), entState)
+	if err != nil {
+		return err
+	}
+	now := goalState{GameID: b.GameID, Revision: revision, Stamps: Stamps{CreatedAt: b.CreatedAt, UpdatedAt: at}}
+	if n := len(b.Goals); n > 0 {
+		now.LatestEventID, now.LatestGoalSK = &b.Goals[n-1].EventID, &b.Goals[n-1].sk
+	}
+	if was != nil {
+		now.CreatedAt, now.raw = was.CreatedAt, was.raw
+		if was.Revision == now.Revision && same(was.LatestEventID, now.LatestEventID) && same(was.LatestGoalSK, now.LatestGoalSK) {
+			return nil
+		}
+	}
+	return derive(tx, s, stateKey(b.GameID), entState, was, now)
+}
+
+func same[T comparable](a, b *T) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+func (s *Service) exportResult(tx *store.Tx, g *Game, b *Board, at string) error {
+	if b.Result == nil {
+		return nil
+	}
+	now := *b.Result
+	now.ComputedAt = max(*g.FinishedAt, at)
+	if g.Result != nil && sameResult(g.Result, &now) {
+		return nil
+	}
+	next := *g
+	next.Result, next.UpdatedAt = &now, max(g.UpdatedAt, at)
+	return derive(tx, s, gameKey(g.GameID), entGame, g, next)
+}
+
+// sameResult reports whether two results say the same, whenever they were computed.
+func sameResult(a, b *Result) bool {
+	return same(a.WinnerTeamID, b.WinnerTeamID) && slices.EqualFunc(a.Teams, b.Teams, func(a, b ResultTeam) bool {
+		return a.TeamID == b.TeamID && a.Tally() == b.Tally() && a.Rank == b.Rank && a.Outcome == b.Outcome && a.Name == b.Name && same(a.Color, b.Color)
+	})
+}
+
+// emptied is how many rows of a deleted partition are removed in one transaction, with the check that it is deleted.
+const emptied = 48
+
+// empty removes what is left of a deleted partition. Each removal stands or falls with the absence of what the partition is of:
+// nothing is removed of one that was made again.
+func (s *Service) empty(tx *store.Tx, pk string) error {
+	if it, err := tx.Get(s.Table, key(pk, skMeta)); err != nil || it != nil {
+		return err
+	}
+	var keys []attr.Item
+	for it, err := range tx.QueryAll(s.query(pk, "")) {
+		if err != nil {
+			return err
+		}
+		if it["sk"].Str() != skDeleted {
+			keys = append(keys, key(pk, it["sk"].Str()))
+		}
+	}
+	for some := range slices.Chunk(keys, emptied) {
+		p := &plan{s: s}
+		p.check(key(pk, skMeta), absent, expr.Params{})
+		for _, k := range some {
+			p.delete(k)
+		}
+		if err := tx.TransactWrite(store.TransactWrite{Items: p.writes}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,327 @@
+package threefc
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// lengths of a third, in minutes, the usual one first.
+var lengths = []int{20, 25, 30}
+
+// Board is a game with what its goals come to.
+type Board struct {
+	Game
+	Teams []GameTeam // in their order, with tallies
+	Goals []Goal     // in their order
+}
+
+// CreateGame makes a game of a session, with its place in the session and its code to join.
+func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
+	session, err := s.Session(tx, g.SessionID)
+	if err != nil {
+		return Change{}, err
+	}
+	season, err := s.Season(tx, session.SeasonID)
+	if err == nil {
+		err = s.free(tx, "game", gameKey(g.GameID))
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	g.LeagueID, g.SeasonID, g.Stamps = season.LeagueID, season.SeasonID, s.stamp(tx)
+	g.JoinCode, g.Thirds = newCode(), []Third{}
+	g.Status, g.ThirdLengthMinutes = cmp.Or(g.Status, Scheduled), cmp.Or(g.ThirdLengthMinutes, lengths[0])
+	if !slices.Contains(lengths, g.ThirdLengthMinutes) {
+		return Change{}, invalid("", "Field `thirdLengthMinutes` must be 20, 25 or 30.")
+	}
+	p := &plan{s: s}
+	add(p, gameKey(g.GameID), entGame, g)
+	add(p, sessionGameKey(g.SessionID, g.GameStartTs, g.GameID), entSessionGame, indexOf(&g))
+	add(p, joinKey(g.JoinCode), entJoin, joinCode{JoinCode: g.JoinCode, GameID: g.GameID, Stamps: g.Stamps})
+	p.under(sessionMirror(g.SessionID), session.Stamps)
+	p.unused(tx, pkGame + g.GameID)
+	return p.change("game", g.GameID)
+}
+
+func indexOf(g *Game) sessionGame {
+	return sessionGame{
+		SessionID: g.SessionID, GameID: g.GameID, GameStartTs: g.GameStartTs, LeagueID: g.LeagueID, SeasonID: g.SeasonID, Stamps: g.Stamps,
+	}
+}
+
+// game reads a game's row. One of the first stage has no thirds, and the usual length.
+func (s *Service) game(tx *store.Tx, id string) (*Game, error) {
+	g, err := get[Game](tx, s, gameKey(id), entGame)
+	if err == nil && g == nil {
+		err = notFound("", "Game %s was not found.", id)
+	}
+	if g != nil {
+		g.ThirdLengthMinutes = cmp.Or(g.ThirdLengthMinutes, lengths[0])
+		if g.Thirds == nil {
+			g.Thirds = []Third{}
+		}
+	}
+	return g, err
+}
+
+// Board reads a game with its goals, and of a finished one the result that they come to.
+func (s *Service) Board(tx *store.Tx, id string) (*Board, error) {
+	g, err := s.game(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	b := &Board{Game: *g}
+	if b.Goals, err = s.goals(tx, g); err != nil {
+		return nil, err
+	}
+	if b.Teams, err = s.gameTeams(tx, g, b.Goals); err != nil {
+		return nil, err
+	}
+	b.Result = nil
+	if g.FinishedAt != nil {
+		b.Result = ResultOf(b.Teams, newest(*g.FinishedAt, b.Goals))
+	}
+	return b, nil
+}
+
+// newest is the latest of an instant and the goals' last changes.
+func newest(at string, goals []Goal) string {
+	for i := range goals {
+		at = max(at, goals[i].UpdatedAt)
+	}
+	return at
+}
+
+// gameTeams are the three teams of a game with their tallies. What an admin has named for the game wins over the season's names.
+func (s *Service) gameTeams(tx *store.Tx, g *Game, goals []Goal) ([]GameTeam, error) {
+	rows, err := list[GameTeam](tx, s, pkGame+g.GameID, skTeam, entGameTeam)
+	if err != nil {
+		return nil, err
+	}
+	usual, err := s.SeasonTeams(tx, g.SeasonID)
+	tallies := Tallies(goals)
+	all := make([]GameTeam, 0, len(usual))
+	for _, u := range usual {
+		t := GameTeam{GameID: g.GameID, TeamID: u.TeamID, Name: u.Name, Color: u.Color, Stamps: Stamps{CreatedAt: g.CreatedAt, UpdatedAt: g.CreatedAt}}
+		if i := slices.IndexFunc(rows, func(r GameTeam) bool { return r.TeamID == u.TeamID }); i >= 0 {
+			t = rows[i]
+		}
+		t.Scored, t.Conceded = tallies[t.TeamID].Scored, tallies[t.TeamID].Conceded
+		all = append(all, t)
+	}
+	return all, err
+}
+
+// GamesOf lists the games of a session, by start.
+func (s *Service) GamesOf(tx *store.Tx, session string) ([]Board, error) {
+	index, err := list[sessionGame](tx, s, pkSession+session, pkGame, entSessionGame)
+	all := []Board{}
+	for i := 0; err == nil && i < len(index); i++ {
+		g, gone := get[Game](tx, s, gameKey(index[i].GameID), entGame)
+		if gone != nil || g == nil || g.GameStartTs != index[i].GameStartTs {
+			err = gone
+			continue // a pointer that another node is about to remove
+		}
+		var b *Board
+		if b, err = s.Board(tx, g.GameID); err == nil {
+			all = append(all, *b)
+		}
+	}
+	return all, err
+}
+
+// SeasonGames lists the games of a season, by start and id.
+func (s *Service) SeasonGames(tx *store.Tx, season string) ([]Board, error) {
+	sessions, err := s.Sessions(tx, season)
+	all := []Board{}
+	for i := 0; err == nil && i < len(sessions); i++ {
+		var of []Board
+		of, err = s.GamesOf(tx, sessions[i].SessionID)
+		all = append(all, of...)
+	}
+	slices.SortFunc(all, func(a, b Board) int {
+		return cmp.Or(strings.Compare(a.GameStartTs, b.GameStartTs), strings.Compare(a.GameID, b.GameID))
+	})
+	return all, err
+}
+
+// GamePatch is what is changed of a game; nil stays.
+type GamePatch struct {
+	Status, GameStartTs *string
+	ThirdLengthMinutes  *int
+}
+
+// PatchGame changes a game, with its place in its session.
+func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error) {
+	was, err := s.game(tx, id)
+	if err != nil {
+		return Change{}, err
+	}
+	g := *was
+	g.UpdatedAt = s.stamp(tx).UpdatedAt
+	if c.Status != nil {
+		switch {
+		case g.FinishedAt != nil:
+			return Change{}, gameFinished()
+		case *c.Status == Scheduled && g.started():
+			return Change{}, conflict("timer_status_locked", "A game that has started does not return to scheduled.")
+		}
+		g.Status = *c.Status
+	}
+	if c.ThirdLengthMinutes != nil && *c.ThirdLengthMinutes != g.ThirdLengthMinutes {
+		switch {
+		case !slices.Contains(lengths, *c.ThirdLengthMinutes):
+			return Change{}, invalid("", "Field `thirdLengthMinutes` must be 20, 25 or 30.")
+		case g.started():
+			return Change{}, conflict("third_length_locked", "The length of thirds stays once a third has started.")
+		}
+		g.ThirdLengthMinutes = *c.ThirdLengthMinutes
+	}
+	p := &plan{s: s}
+	if c.GameStartTs != nil && *c.GameStartTs != g.GameStartTs {
+		p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
+		g.GameStartTs = *c.GameStartTs
+		add(p, sessionGameKey(g.SessionID, g.GameStartTs, id), entSessionGame, indexOf(&g))
+	}
+	replace(p, gameKey(id), entGame, was, g)
+	return p.change("game", id)
+}
+
+// DeleteGame deletes a game with all that lies below it. Its session goes with its last game.
+func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
+	g, err := s.game(tx, id)
+	if err != nil {
+		return Change{}, err
+	}
+	index, err := list[sessionGame](tx, s, pkSession+g.SessionID, pkGame, entSessionGame)
+	p := &plan{s: s}
+	p.fail(err)
+	p.remove(gameKey(id), g.Stamps)
+	p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
+	if g.JoinCode != "" {
+		p.delete(joinKey(g.JoinCode))
+	}
+	if len(index) <= 1 {
+		p.delete(sessionKey(g.SeasonID, g.SessionID))
+		p.delete(sessionMirror(g.SessionID))
+	}
+	p.stillAdmin(g.LeagueID, user)
+	p.bury(tx, pkGame+id)
+	return p.change()
+}
+
+// PutGameTeam names a team of a game.
+func (s *Service) PutGameTeam(tx *store.Tx, game, team string, n TeamName) (Change, error) {
+	b, err := s.Board(tx, game)
+	if err == nil && b.FinishedAt != nil {
+		err = gameFinished()
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	was, err := get[GameTeam](tx, s, gameTeamKey(game, team), entGameTeam)
+	i := slices.IndexFunc(b.Teams, func(t GameTeam) bool { return t.TeamID == team })
+	t := b.Teams[i]
+	t.Stamps = s.stamp(tx)
+	if was != nil {
+		t.CreatedAt, t.raw = was.CreatedAt, was.raw
+	}
+	t.Name = n.Name
+	if n.Color != nil {
+		t.Color = n.Color
+	}
+	p := &plan{s: s}
+	p.fail(err)
+	replace(p, gameTeamKey(game, team), entGameTeam, was, t)
+	p.under(gameKey(game), b.Stamps)
+	return p.change("team", team)
+}
+
+// lateStart is by how much a tap may seem to come before its third began: it counts as its first second.
+const lateStart = 2 * time.Minute
+
+// StartThird begins a third at an instant. Of a tap that arrives late the instant must fit the times that are known.
+func (s *Service) StartThird(tx *store.Tx, game string, n int, at time.Time) (Change, error) {
+	return s.timer(tx, game, func(g *Game) error {
+		if last := g.third(n - 1); last != nil && last.FinishedAt != nil && at.Before(parseTime(*last.FinishedAt).Add(-lateStart)) {
+			return tooLate()
+		}
+		return g.start(n, stampOf(at))
+	})
+}
+
+// FinishThird ends a third at an instant.
+func (s *Service) FinishThird(tx *store.Tx, game string, n int, at time.Time) (Change, error) {
+	return s.timer(tx, game, func(g *Game) error {
+		if t := g.third(n); t != nil && t.StartedAt != nil && at.Before(parseTime(*t.StartedAt)) {
+			return tooLate()
+		}
+		return g.finish(n, stampOf(at))
+	})
+}
+
+func (s *Service) timer(tx *store.Tx, game string, do func(g *Game) error) (Change, error) {
+	was, err := s.game(tx, game)
+	if err != nil {
+		return Change{}, err
+	}
+	g := *was
+	g.UpdatedAt = s.stamp(tx).UpdatedAt
+	if err := do(&g); err != nil {
+		return Change{}, err
+	}
+	p := &plan{s: s}
+	replace(p, gameKey(game), entGame, was, g)
+	return p.change("game", game)
+}
+
+// FinishGame ends a game. One that has ended stays as it is.
+func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
+	b, err := s.Board(tx, game)
+	if err != nil || b.FinishedAt != nil {
+		return Change{IDs: map[string]string{"game": game}}, err
+	}
+	switch b.Timer().Status {
+	case timerRunning:
+		return Change{}, conflict("third_running", "A third is still running.")
+	case timerComplete:
+	default:
+		return Change{}, conflict("thirds_incomplete", "All three thirds must be finished first.")
+	}
+	rows, err := list[GameTeam](tx, s, pkGame+game, skTeam, entGameTeam)
+	if err == nil && len(rows) < len(TeamIDs()) {
+		err = conflict("teams_not_ready", "All three teams must be in the game first.")
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	was := b.Game
+	was.Result = nil
+	g := was
+	at := s.stamp(tx).UpdatedAt
+	g.Status, g.FinishedAt, g.UpdatedAt = Finished, &at, at
+	g.Result = ResultOf(b.Teams, newest(at, b.Goals))
+	p := &plan{s: s}
+	replace(p, gameKey(game), entGame, &was, g)
+	for _, id := range TeamIDs() {
+		p.check(gameTeamKey(game, id), "attribute_exists(pk)", expr.Params{})
+	}
+	return p.change("game", game)
+}
+
+// finishedMark stands in the data of a finished game and in no other's.
+const finishedMark = `"result":{`
+
+// stillOpen checks that a game is there, the one that was read, and not finished at whatever node.
+func (p *plan) stillOpen(g *Game) {
+	p.check(gameKey(g.GameID), "attribute_exists(pk) AND createdAt = :made AND NOT contains(#data, :finished)", expr.Params{
+		Names:  map[string]string{"#data": "data"},
+		Values: attr.Item{":made": attr.S(g.CreatedAt), ":finished": attr.S(finishedMark)},
+	})
+}

@@ -1,0 +1,282 @@
+package threefc
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// goals reads the goals of a game, in their order: that of their data, since two forms of the key are in use. One of the first
+// stage has no reading of the clock beyond its minute.
+func (s *Service) goals(tx *store.Tx, g *Game) ([]Goal, error) {
+	all := []Goal{}
+	for it, err := range tx.QueryAll(s.query(pkGame+g.GameID, skGoal)) {
+		if err != nil {
+			return nil, err
+		}
+		if it["entityType"].Str() != entGoal {
+			continue
+		}
+		one, err := decode[Goal](it)
+		if err != nil {
+			return nil, err
+		}
+		if one.DisplayTime == "" {
+			minute := max(1, one.GameMinute-(one.Third-1)*g.ThirdLengthMinutes)
+			one.Moment = MomentAt(g.ThirdLengthMinutes, one.Third, (minute-1)*60)
+		}
+		if one.AssistPlayerIDs == nil {
+			one.AssistPlayerIDs = []string{}
+		}
+		one.sk = it["sk"].Str()
+		all = append(all, one)
+	}
+	slices.SortFunc(all, byMoment)
+	return all, nil
+}
+
+func tooLate() error {
+	return conflict("occurred_at", "The tap does not fit the times of the game's thirds.")
+}
+
+// momentOf is what the game's clock said at an instant: that of the running third, or for a tap that comes late that of the third
+// that ran then.
+func (g *Game) momentOf(at, now time.Time) (Moment, error) {
+	late := now.Sub(at) >= time.Second
+	for _, t := range slices.Backward(g.Thirds) {
+		if t.StartedAt == nil {
+			continue
+		}
+		start := parseTime(*t.StartedAt)
+		ended := t.FinishedAt != nil && (!late || at.After(parseTime(*t.FinishedAt)))
+		switch {
+		case at.Before(start.Add(-lateStart)):
+			continue
+		case ended && !late:
+			return Moment{}, conflict("no_active_third", "A goal can only be created while a third is running.")
+		case ended:
+			return Moment{}, tooLate()
+		}
+		if prior := g.third(t.Third - 1); late && at.Before(start) && prior != nil && prior.FinishedAt != nil && !at.After(parseTime(*prior.FinishedAt)) {
+			continue // it was in the third before
+		}
+		return MomentAt(g.ThirdLengthMinutes, t.Third, int(at.Sub(start)/time.Second)), nil
+	}
+	if late {
+		return Moment{}, tooLate()
+	}
+	return Moment{}, conflict("no_active_third", "A goal can only be created while a third is running.")
+}
+
+// Check refuses a goal that cannot be, as far as the game's roster is not needed to see it.
+func (g *Scored) Check() error {
+	switch {
+	case !IsTeam(g.ConcedingTeamID) || g.ScoringTeamID != nil && !IsTeam(*g.ScoringTeamID):
+		return invalid("invalid_team", "Teams must be red, blue or yellow.")
+	case g.OwnGoal && g.ScoringTeamID != nil:
+		return invalid("own_goal_scoring_team", "An own goal has no scoring team.")
+	case !g.OwnGoal && g.ScoringTeamID == nil:
+		return invalid("scoring_team_required", "A goal needs its scoring team.")
+	case !g.OwnGoal && *g.ScoringTeamID == g.ConcedingTeamID:
+		return invalid("same_team_goal", "Scoring and conceding team must differ.")
+	case len(g.AssistPlayerIDs) > maxAssists:
+		return invalid("invalid_assists", "A goal has at most %d assists.", maxAssists)
+	}
+	for i, id := range g.AssistPlayerIDs {
+		if id == g.ScorerPlayerID || slices.Contains(g.AssistPlayerIDs[:i], id) {
+			return invalid("invalid_assists", "Assists must be of different players other than the scorer.")
+		}
+	}
+	return nil
+}
+
+// eligible refuses a goal of players who are not in the teams that they must be in.
+func (s *Service) eligible(tx *store.Tx, game string, g *Scored) error {
+	if err := g.Check(); err != nil {
+		return err
+	}
+	in, err := s.rostered(tx, game)
+	if err != nil {
+		return err
+	}
+	team, ok := in[g.ScorerPlayerID]
+	switch {
+	case !ok:
+		return invalid("scorer_not_rostered", "The scorer is in no team of this game.")
+	case g.OwnGoal && team.TeamID != g.ConcedingTeamID:
+		return invalid("scorer_not_on_conceding_team", "The scorer of an own goal must be in the conceding team.")
+	case !g.OwnGoal && team.TeamID != *g.ScoringTeamID:
+		return invalid("scorer_not_on_scoring_team", "The scorer must be in the scoring team.")
+	}
+	for _, id := range g.AssistPlayerIDs {
+		if _, ok := in[id]; !ok {
+			return invalid("assist_not_rostered", "Who assisted is in no team of this game.")
+		}
+	}
+	return nil
+}
+
+// NewGoal is a goal to be made.
+type NewGoal struct {
+	Scored
+	At    time.Time // of the tap
+	Actor string
+}
+
+// CreateGoal makes a goal: the goal, the claim of its id and the audit, under a game that is not finished.
+func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Change, error) {
+	g, err := s.game(tx, game)
+	if err == nil && g.FinishedAt != nil {
+		err = gameFinished()
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	now := s.Now(tx)
+	at, err := g.momentOf(n.At, now)
+	if err == nil {
+		err = s.eligible(tx, game, &n.Scored)
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	made := Goal{GameID: game, Stamps: s.stamp(tx)}
+	made.Moment, made.Scored = at, n.Scored
+	if made.AssistPlayerIDs == nil {
+		made.AssistPlayerIDs = []string{}
+	}
+	when := n.At // a keyed goal has one id at all nodes, whose clocks differ: its time is that of its third
+	if ids.Seed != "" {
+		when = parseTime(*g.third(at.Third).StartedAt)
+	}
+	made.EventID = ids.New(when)
+	if other, err := tx.Get(s.Table, markerKey(game, made.EventID)); err != nil || other != nil {
+		return Change{}, errors.Join(err, conflict("goal_already_created", "The goal was created already."))
+	}
+	p := &plan{s: s}
+	add(p, goalKey(game, at.Third, at.GameMinute, made.EventID), entGoal, made)
+	add(p, markerKey(game, made.EventID), entMarker, marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
+	audit := p.audit(made.Stamps, ids.New(now), n.Actor, goalCreated, nil, &made)
+	p.stillOpen(g)
+	return p.change("event", made.EventID, "audit", audit)
+}
+
+// audit writes who has changed what; it returns the id.
+func (p *plan) audit(at Stamps, id, actor, action string, before, after *Goal) string {
+	a := Audit{AuditID: id, ActorUserID: actor, Action: action, Stamps: at}
+	for _, g := range []*Goal{before, after} {
+		if g != nil {
+			a.GameID, a.EventID = g.GameID, g.EventID
+		}
+	}
+	if before != nil {
+		a.Before = &before.GoalFacts
+	}
+	if after != nil {
+		a.After = &after.GoalFacts
+	}
+	add(p, auditKey(a.GameID, a.CreatedAt, id), entAudit, a)
+	return at.CreatedAt + "#" + id
+}
+
+// Audit reads a change of a goal, by the id that the change has returned.
+func (s *Service) Audit(tx *store.Tx, game, id string) (*Audit, error) {
+	at, id, _ := strings.Cut(id, "#")
+	a, err := get[Audit](tx, s, auditKey(game, at, id), entAudit)
+	if err == nil && a == nil {
+		err = notFound("", "The change was not found.")
+	}
+	return a, err
+}
+
+// Corrector is who changes goals that are there, and whether they may in a finished game.
+type Corrector struct {
+	Actor string
+	Admin bool
+}
+
+// correct reads a game and one of its goals for a change.
+func (s *Service) correct(tx *store.Tx, game, event string, who Corrector) (g *Game, goals []Goal, goal *Goal, err error) {
+	if g, err = s.game(tx, game); err != nil {
+		return nil, nil, nil, err
+	}
+	if g.FinishedAt != nil && !who.Admin {
+		return nil, nil, nil, gameFinished()
+	}
+	if goals, err = s.goals(tx, g); err != nil {
+		return nil, nil, nil, err
+	}
+	i := slices.IndexFunc(goals, func(o Goal) bool { return o.EventID == event })
+	if i < 0 {
+		return nil, nil, nil, notFound("", "Goal %s was not found.", event)
+	}
+	return g, goals, &goals[i], nil
+}
+
+// below has a correction stand or fall with its game. An admin's stands in a finished one too.
+func (p *plan) below(g *Game) {
+	if g.FinishedAt == nil {
+		p.stillOpen(g)
+		return
+	}
+	p.under(gameKey(g.GameID), g.Stamps)
+}
+
+// UpdateGoal changes what was said of a goal; when it was stays.
+func (s *Service) UpdateGoal(tx *store.Tx, game, event string, who Corrector, change func(g *Scored), ids *IDs) (Change, error) {
+	g, _, was, err := s.correct(tx, game, event, who)
+	if err != nil {
+		return Change{}, err
+	}
+	now := *was
+	change(&now.Scored)
+	if err := s.eligible(tx, game, &now.Scored); err != nil {
+		return Change{}, err
+	}
+	at := s.stamp(tx)
+	now.UpdatedAt = at.UpdatedAt
+	p := &plan{s: s}
+	replace(p, key(pkGame+game, was.sk), entGoal, was, now)
+	audit := p.audit(at, ids.New(s.Now(tx)), who.Actor, goalUpdated, was, &now)
+	p.below(g)
+	return p.change("event", event, "audit", audit)
+}
+
+// DeleteGoal removes a goal with the claim of its id.
+func (s *Service) DeleteGoal(tx *store.Tx, game, event string, who Corrector, ids *IDs) (Change, error) {
+	return s.deleteGoal(tx, game, event, goalDeleted, who, ids)
+}
+
+// UndoLast removes the latest goal, if it is the one that is expected.
+func (s *Service) UndoLast(tx *store.Tx, game, expected string, who Corrector, ids *IDs) (Change, error) {
+	_, goals, _, err := s.correct(tx, game, expected, who)
+	switch {
+	case fault.Is(err, fault.NotFound) && goals == nil:
+		if _, gone := s.game(tx, game); gone == nil {
+			err = conflict("latest_goal_changed", "The latest goal has changed.")
+		}
+		return Change{}, err
+	case err != nil:
+		return Change{}, err
+	case goals[len(goals)-1].EventID != expected:
+		return Change{}, conflict("not_latest_goal", "Goal %s is not the latest one.", expected)
+	}
+	return s.deleteGoal(tx, game, expected, goalUndone, who, ids)
+}
+
+func (s *Service) deleteGoal(tx *store.Tx, game, event, action string, who Corrector, ids *IDs) (Change, error) {
+	g, _, was, err := s.correct(tx, game, event, who)
+	if err != nil {
+		return Change{}, err
+	}
+	p := &plan{s: s}
+	p.remove(key(pkGame+game, was.sk), was.Stamps)
+	p.delete(markerKey(game, event))
+	audit := p.audit(s.stamp(tx), ids.New(s.Now(tx)), who.Actor, action, was, nil)
+	p.below(g)
+	return p.change("event", event, "audit", audit)
+}

@@ -1,0 +1,200 @@
+package threefc
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/attr"
+)
+
+const (
+	skMeta    = "METADATA"
+	skProfile = "PROFILE"
+	skState   = "GOAL_STATE"
+	skShare   = "INVITE#ORGANISER_SHARE"
+	skDeleted = "DELETED" // of a partition that is being emptied
+
+	pkLeague  = "LEAGUE#"
+	pkSeason  = "SEASON#"
+	pkSession = "SESSION#"
+	pkGame    = "GAME#"
+	pkPlayer  = "PLAYER#"
+	pkUser    = "USER#"
+	pkJoin    = "JOIN_CODE#"
+	pkInvite  = "LEAGUE_INVITE#"
+	pkOnce    = "IDEMPOTENCY#"
+	pkMagic   = "AUTH_MAGIC#"
+	pkSignIn  = "AUTH_SESSION#"
+	pkCode    = "AUTH_CODE#"
+
+	skTeam   = "TEAM#"
+	skRoster = "ROSTER#"
+	skGoal   = "GOAL#" // neither GOAL_EVENT# nor GOAL_STATE begins so
+	skMarker = "GOAL_EVENT#"
+	skAudit  = "AUDIT#GOAL#"
+	skACL    = "ACL#USER#"
+)
+
+func key(pk, sk string) attr.Item { return attr.Item{"pk": attr.S(pk), "sk": attr.S(sk)} }
+
+func leagueKey(league string) attr.Item           { return key(pkLeague+league, skMeta) }
+func seasonKey(league, season string) attr.Item   { return key(pkLeague+league, pkSeason+season) }
+func seasonMirror(season string) attr.Item        { return key(pkSeason+season, skMeta) }
+func seasonTeamKey(season, team string) attr.Item { return key(pkSeason+season, skTeam+team) }
+func sessionKey(season, session string) attr.Item { return key(pkSeason+season, pkSession+session) }
+func sessionMirror(session string) attr.Item      { return key(pkSession+session, skMeta) }
+func gameKey(game string) attr.Item               { return key(pkGame+game, skMeta) }
+func gameTeamKey(game, team string) attr.Item     { return key(pkGame+game, skTeam+team) }
+func gamePlayerKey(game, player string) attr.Item { return key(pkGame+game, pkPlayer+player) }
+func markerKey(game, event string) attr.Item      { return key(pkGame+game, skMarker+event) }
+func stateKey(game string) attr.Item              { return key(pkGame+game, skState) }
+func aclKey(league, user string) attr.Item        { return key(pkLeague+league, skACL+user) }
+func playerKey(player string) attr.Item           { return key(pkPlayer+player, skProfile) }
+func claimKey(user, player string) attr.Item      { return key(pkUser+user, pkPlayer+player) }
+func joinKey(code string) attr.Item               { return key(pkJoin+code, skMeta) }
+func inviteKey(code string) attr.Item             { return key(pkInvite+code, skMeta) }
+func shareKey(league string) attr.Item            { return key(pkLeague+league, skShare) }
+func magicKey(token string) attr.Item             { return key(pkMagic+token, skMeta) }
+func signInKey(session string) attr.Item          { return key(pkSignIn+session, skMeta) }
+func codeKey(code string) attr.Item               { return key(pkCode+hashText(code), skMeta) }
+func deletedKey(pk string) attr.Item              { return key(pk, skDeleted) }
+
+func sessionGameKey(session, start, game string) attr.Item {
+	return key(pkSession+session, pkGame+start+"#"+game)
+}
+func rosterKey(game, team, player string) attr.Item {
+	return key(pkGame+game, skRoster+team+"#"+player)
+}
+func goalKey(game string, third, minute int, event string) attr.Item {
+	return key(pkGame+game, fmt.Sprintf("%s%d#%04d#%s", skGoal, third, minute, event))
+}
+func auditKey(game, at, audit string) attr.Item { return key(pkGame+game, skAudit+at+"#"+audit) }
+
+// OnceKey is where the first use of an Idempotency-Key is kept.
+func OnceKey(scope, once string) attr.Item { return key(pkOnce+scope+"#"+once, skMeta) }
+
+// entityTypes, in the spelling of the rows.
+const (
+	entLeague      = "league"
+	entSeason      = "season"
+	entTeam        = "team"
+	entSession     = "session"
+	entGame        = "game"
+	entSessionGame = "sessionGame"
+	entGameTeam    = "gameTeam"
+	entGamePlayer  = "gamePlayer"
+	entRoster      = "roster"
+	entGoal        = "goal"
+	entMarker      = "goalEventId"
+	entState       = "goalState"
+	entAudit       = "goalAudit"
+	entACL         = "acl"
+	entPlayer      = "player"
+	entClaim       = "playerClaim"
+	entJoin        = "gameJoinCode"
+	entInvite      = "leagueInvite"
+	entShare       = "inviteShare"
+	entDeleted     = "deleted"
+
+	// EntityOnce is that of rows of Idempotency-Keys.
+	EntityOnce = "idempotency"
+)
+
+// maxID is the longest id, in bytes.
+const maxID = 128
+
+// CheckID refuses what cannot be an id: in keys a # parts it from what stands beside it.
+func CheckID(field, id string) error {
+	bad := strings.ContainsFunc(id, func(r rune) bool { return r == '#' || r < ' ' || r == 0x7f })
+	if id == "" || len(id) > maxID || bad {
+		return invalid("", "Field `%s` must be 1 to %d bytes without #.", field, maxID)
+	}
+	return nil
+}
+
+// Stamp is how times are written: UTC with milliseconds.
+const stamp = "2006-01-02T15:04:05.000Z"
+
+func stampOf(t time.Time) string { return t.UTC().Format(stamp) }
+
+// NormalTime reads an RFC 3339 time and writes it as rows have it.
+func NormalTime(field, text string) (string, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || t.Year() < 1 || t.Year() > 9999 {
+		return "", invalid("", "Field `%s` must be an ISO 8601 timestamp.", field)
+	}
+	return stampOf(t), nil
+}
+
+func parseTime(text string) time.Time {
+	t, _ := time.Parse(time.RFC3339, text)
+	return t
+}
+
+// alphabet of codes that people read aloud: no I, O, 0 or 1.
+const alphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+
+const codeLength = 8
+
+// newCode makes a code of 8 characters, 40 random bits. The alphabet has 32 letters: no letter is likelier than another.
+func newCode() string {
+	raw := make([]byte, codeLength)
+	_, _ = rand.Read(raw) // never fails: crypto/rand
+	for i := range raw {
+		raw[i] = alphabet[int(raw[i])%len(alphabet)]
+	}
+	return string(raw)
+}
+
+// CodeOf reads a code as people write it; ok is false for what cannot be one.
+func CodeOf(text string) (code string, ok bool) {
+	code = strings.ToUpper(strings.TrimSpace(text))
+	return code, len(code) == codeLength && strings.Trim(code, alphabet) == ""
+}
+
+// IDs make the ids of what a request creates. With a seed, which is made of who asks, for what, and of the Idempotency-Key, they are
+// the same at each node that the request reaches; without one they are new.
+type IDs struct {
+	Seed string
+	n    int
+}
+
+// New makes a ULID of an instant.
+func (i *IDs) New(at time.Time) string {
+	var entropy [10]byte
+	if i == nil || i.Seed == "" {
+		_, _ = rand.Read(entropy[:])
+	} else {
+		i.n++
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", i.Seed, i.n))
+		copy(entropy[:], sum[:])
+	}
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(at)) // fails after the year 10889
+	_ = id.SetEntropy(entropy[:])      // has ten bytes
+	return id.String()
+}
+
+func hashText(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func invalid(code, format string, args ...any) error {
+	return fault.New(fault.Invalid, code, format, args...)
+}
+
+func conflict(code, format string, args ...any) error {
+	return fault.New(fault.Conflict, code, format, args...)
+}
+
+func notFound(code, format string, args ...any) error {
+	return fault.New(fault.NotFound, code, format, args...)
+}

@@ -1,0 +1,325 @@
+package threefc
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// buried is how long a row says that its partition was deleted: longer than any node that has not heard of it stays away.
+const buried = 30 * 24 * time.Hour
+
+func exists(what string) error {
+	return conflict("already_exists", "There is a %s with this id already.", what)
+}
+
+// free refuses an id that is taken, or whose former rows are still being removed.
+func (s *Service) free(tx *store.Tx, what string, keys ...attr.Item) error {
+	for _, k := range keys {
+		for _, at := range []attr.Item{k, deletedKey(k["pk"].Str())} {
+			if it, err := tx.Get(s.Table, at); err != nil || it != nil {
+				return cmp.Or(err, exists(what))
+			}
+		}
+	}
+	return nil
+}
+
+// CreateLeague makes a league, of which its creator is admin.
+func (s *Service) CreateLeague(tx *store.Tx, user string, l League) (Change, error) {
+	if err := s.free(tx, "league", leagueKey(l.LeagueID)); err != nil {
+		return Change{}, err
+	}
+	l.CreatedByUserID, l.Stamps = user, s.stamp(tx)
+	p := &plan{s: s}
+	add(p, leagueKey(l.LeagueID), entLeague, l)
+	add(p, aclKey(l.LeagueID, user), entACL, Access{LeagueID: l.LeagueID, UserID: user, Role: RoleAdmin, GrantedByUserID: user, Stamps: l.Stamps})
+	p.unused(tx, pkLeague + l.LeagueID)
+	return p.change("league", l.LeagueID)
+}
+
+// League reads a league.
+func (s *Service) League(tx *store.Tx, id string) (*League, error) {
+	l, err := get[League](tx, s, leagueKey(id), entLeague)
+	if err == nil && l == nil {
+		err = notFound("", "League %s was not found.", id)
+	}
+	return l, err
+}
+
+// leagues lists all leagues by name.
+func (s *Service) leagues(tx *store.Tx) (all []League, err error) {
+	scan := store.Scan{Table: s.Table, Prefix: pkLeague, Filter: "sk = :meta", Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta)}}}
+	for it, err := range tx.ScanAll(scan) {
+		if err != nil {
+			return nil, err
+		}
+		l, err := decode[League](it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b League) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.LeagueID, b.LeagueID)) })
+	return all, nil
+}
+
+// OwnLeague is a league with what its reader is in it.
+type OwnLeague struct {
+	League
+	Access struct {
+		Role string `json:"role"`
+	} `json:"access"`
+}
+
+// LeaguesOf lists the leagues of a user by name.
+func (s *Service) LeaguesOf(tx *store.Tx, user string) ([]OwnLeague, error) {
+	all, err := s.leagues(tx)
+	out := []OwnLeague{}
+	for i := 0; err == nil && i < len(all); i++ {
+		var a *Access
+		if a, err = s.access(tx, all[i].LeagueID, user); a != nil {
+			one := OwnLeague{League: all[i]}
+			one.Access.Role = a.Role
+			out = append(out, one)
+		}
+	}
+	return out, err
+}
+
+// DeleteLeague deletes a league without seasons.
+func (s *Service) DeleteLeague(tx *store.Tx, user, id string) (Change, error) {
+	l, err := s.League(tx, id)
+	if err != nil {
+		return Change{}, err
+	}
+	seasons, err := s.Seasons(tx, id)
+	if err == nil && len(seasons) > 0 {
+		err = conflict("league_has_seasons", "Cannot delete league with existing seasons.")
+	}
+	p := &plan{s: s}
+	p.remove(leagueKey(id), l.Stamps)
+	p.stillAdmin(id, user)
+	p.bury(tx, pkLeague+id)
+	p.fail(err)
+	return p.change()
+}
+
+// bury has a partition emptied, by the row that says so alone.
+func (p *plan) bury(tx *store.Tx, pk string) {
+	it, err := encode(deletedKey(pk), entDeleted, tombstone{p.s.stamp(tx)})
+	p.fail(err)
+	if err == nil {
+		it[AttrTTL] = attr.Int(p.s.Now(tx).Add(buried).Unix())
+	}
+	p.writes = append(p.writes, store.WriteItem{Put: &store.PutItem{Table: p.s.Table, Item: it, NoOld: true}})
+}
+
+// CreateSeason makes a season with its mirror.
+func (s *Service) CreateSeason(tx *store.Tx, se Season) (Change, error) {
+	l, err := s.League(tx, se.LeagueID)
+	if err == nil {
+		err = s.free(tx, "season", seasonMirror(se.SeasonID), seasonKey(se.LeagueID, se.SeasonID))
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	se.Stamps = s.stamp(tx)
+	p := &plan{s: s}
+	add(p, seasonKey(se.LeagueID, se.SeasonID), entSeason, se)
+	add(p, seasonMirror(se.SeasonID), entSeason, se)
+	p.under(leagueKey(se.LeagueID), l.Stamps)
+	p.unused(tx, pkSeason + se.SeasonID)
+	return p.change("season", se.SeasonID)
+}
+
+// Season reads a season by its mirror.
+func (s *Service) Season(tx *store.Tx, id string) (*Season, error) {
+	se, err := get[Season](tx, s, seasonMirror(id), entSeason)
+	if err == nil && se == nil {
+		err = notFound("", "Season %s was not found.", id)
+	}
+	return se, err
+}
+
+// Seasons lists those of a league.
+func (s *Service) Seasons(tx *store.Tx, league string) ([]Season, error) {
+	return list[Season](tx, s, pkLeague+league, pkSeason, entSeason)
+}
+
+// DeleteSeason deletes a season without sessions.
+func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
+	se, err := s.Season(tx, id)
+	if err != nil {
+		return Change{}, err
+	}
+	sessions, err := s.Sessions(tx, id)
+	if err == nil && len(sessions) > 0 {
+		err = conflict("season_has_games", "Cannot delete season with existing games.")
+	}
+	p := &plan{s: s}
+	p.remove(seasonMirror(id), se.Stamps)
+	p.delete(seasonKey(se.LeagueID, id))
+	p.stillAdmin(se.LeagueID, user)
+	p.bury(tx, pkSeason+id)
+	p.fail(err)
+	return p.change()
+}
+
+// CreateSession makes a session with its mirror.
+func (s *Service) CreateSession(tx *store.Tx, se Session) (Change, error) {
+	season, err := s.Season(tx, se.SeasonID)
+	if err == nil {
+		err = s.free(tx, "session", sessionMirror(se.SessionID), sessionKey(se.SeasonID, se.SessionID))
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	se.Stamps = s.stamp(tx)
+	p := &plan{s: s}
+	add(p, sessionKey(se.SeasonID, se.SessionID), entSession, se)
+	add(p, sessionMirror(se.SessionID), entSession, se)
+	p.under(seasonMirror(se.SeasonID), season.Stamps)
+	p.unused(tx, pkSession + se.SessionID)
+	return p.change("session", se.SessionID)
+}
+
+// Session reads a session by its mirror.
+func (s *Service) Session(tx *store.Tx, id string) (*Session, error) {
+	se, err := get[Session](tx, s, sessionMirror(id), entSession)
+	if err == nil && se == nil {
+		err = notFound("", "Session %s was not found.", id)
+	}
+	return se, err
+}
+
+// Sessions lists those of a season.
+func (s *Service) Sessions(tx *store.Tx, season string) ([]Session, error) {
+	return list[Session](tx, s, pkSeason+season, pkSession, entSession)
+}
+
+// SeasonTeams are the three teams of a season: those that an admin has named, else with their usual names.
+func (s *Service) SeasonTeams(tx *store.Tx, season string) ([]SeasonTeam, error) {
+	rows, err := list[SeasonTeam](tx, s, pkSeason+season, skTeam, entTeam)
+	all := make([]SeasonTeam, 0, thirds)
+	for _, id := range TeamIDs() {
+		color := defaultTeams[id][1]
+		t := SeasonTeam{SeasonID: season, TeamID: id, Name: defaultTeams[id][0], Color: &color}
+		if i := slices.IndexFunc(rows, func(r SeasonTeam) bool { return r.TeamID == id }); i >= 0 {
+			t = rows[i]
+		}
+		all = append(all, t)
+	}
+	return all, err
+}
+
+// TeamName is what an admin calls a team. A colour that is not said stays the usual one.
+type TeamName struct {
+	Name  string
+	Color *string
+}
+
+// PutSeasonTeam names a team of a season.
+func (s *Service) PutSeasonTeam(tx *store.Tx, season, team string, n TeamName) (Change, error) {
+	se, err := s.Season(tx, season)
+	if err != nil {
+		return Change{}, err
+	}
+	was, err := get[SeasonTeam](tx, s, seasonTeamKey(season, team), entTeam)
+	t := SeasonTeam{SeasonID: season, TeamID: team, Stamps: s.stamp(tx)}
+	if was != nil {
+		t.CreatedAt, t.raw = was.CreatedAt, was.raw
+	}
+	t.Name, t.Color = n.Name, n.Color
+	p := &plan{s: s}
+	p.fail(err)
+	replace(p, seasonTeamKey(season, team), entTeam, was, t)
+	p.under(seasonMirror(season), se.Stamps)
+	return p.change("team", team)
+}
+
+// access is somebody's role in a league; nil: none.
+func (s *Service) access(tx *store.Tx, league, user string) (*Access, error) {
+	if user == "" {
+		return nil, nil //nolint:nilnil // nobody has no role
+	}
+	return get[Access](tx, s, aclKey(league, user), entACL)
+}
+
+// stillAdmin checks that who asks has not lost the role meanwhile, at whatever node.
+func (p *plan) stillAdmin(league, user string) {
+	p.check(aclKey(league, user), "attribute_exists(pk) AND contains(#data, :role)", expr.Params{
+		Names: map[string]string{"#data": "data"}, Values: attr.Item{":role": attr.S(`"role":"` + RoleAdmin + `"`)},
+	})
+}
+
+// Allow refuses who has not the role that a request needs, or a stronger one.
+func (s *Service) Allow(tx *store.Tx, league, user, role string) error {
+	a, err := s.access(tx, league, user)
+	if err != nil {
+		return err
+	}
+	has := ""
+	if a != nil {
+		has = a.Role
+	}
+	switch {
+	case has == RoleAdmin, has != "" && role == RoleViewer, has == role && has != "":
+		return nil
+	case role == RoleAdmin:
+		return fault.New(fault.Forbidden, "admin_required", "Admin role is required for league %s.", league)
+	case role == RoleScorekeeper:
+		return fault.New(fault.Forbidden, "scorekeeper_required", "Admin or scorekeeper role is required for league %s.", league)
+	}
+	return fault.New(fault.Forbidden, "league_access_required", "Access to league %s is required.", league)
+}
+
+// Scope says which league something is of: by the mirrors and the game's row.
+type Scope struct{ Kind, ID string } // Kind: league, season, session or game
+
+// LeagueOf resolves a scope.
+func (s *Service) LeagueOf(tx *store.Tx, of Scope) (league string, err error) {
+	switch of.Kind {
+	case "league":
+		l, err := s.League(tx, of.ID)
+		if err != nil {
+			return "", err
+		}
+		return l.LeagueID, nil
+	case "season":
+		if se, err := get[Season](tx, s, seasonMirror(of.ID), entSeason); se != nil || err != nil {
+			return leagueOf(se), err
+		}
+	case "session":
+		se, err := get[Session](tx, s, sessionMirror(of.ID), entSession)
+		if err != nil {
+			return "", err
+		}
+		if se != nil {
+			if league, err := s.LeagueOf(tx, Scope{"season", se.SeasonID}); err == nil || !fault.Is(err, fault.NotFound) {
+				return league, err
+			}
+		}
+	case "game":
+		if g, err := get[Game](tx, s, gameKey(of.ID), entGame); g != nil || err != nil {
+			if g == nil {
+				return "", err
+			}
+			return g.LeagueID, err
+		}
+	}
+	return "", notFound("acl_scope_not_found", "ACL scope could not be resolved for %s %s.", of.Kind, of.ID)
+}
+
+func leagueOf(se *Season) string {
+	if se == nil {
+		return ""
+	}
+	return se.LeagueID
+}

@@ -1,0 +1,199 @@
+package threefc
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/store"
+)
+
+// The bounds of a list of players.
+const (
+	usualPlayers = 20
+	maxPlayers   = 50
+)
+
+// Roster is who is here for a game, by team.
+type Roster struct {
+	Roster     []Rostered
+	Unassigned []string
+	Players    map[string]Player
+}
+
+// rostered are the players of a game who have a team. Where two nodes have assigned one, the later row counts.
+func (s *Service) rostered(tx *store.Tx, game string) (map[string]Rostered, error) {
+	rows, err := list[Rostered](tx, s, pkGame+game, skRoster, entRoster)
+	in := map[string]Rostered{}
+	for _, r := range rows {
+		if o, ok := in[r.PlayerID]; !ok || o.UpdatedAt < r.UpdatedAt {
+			in[r.PlayerID] = r
+		}
+	}
+	return in, err
+}
+
+// player reads a player.
+func (s *Service) player(tx *store.Tx, id string) (*Player, error) {
+	p, err := get[Player](tx, s, playerKey(id), entPlayer)
+	if err == nil && p == nil {
+		err = notFound("", "Player %s was not found.", id)
+	}
+	return p, err
+}
+
+// Roster reads who is here for a game.
+func (s *Service) Roster(tx *store.Tx, game string) (r Roster, err error) {
+	in, err := s.rostered(tx, game)
+	if err != nil {
+		return r, err
+	}
+	r = Roster{Players: map[string]Player{}, Roster: []Rostered{}, Unassigned: []string{}}
+	here, err := list[gamePlayer](tx, s, pkGame+game, pkPlayer, entGamePlayer)
+	if err != nil {
+		return r, err
+	}
+	for _, one := range in {
+		r.Roster = append(r.Roster, one)
+	}
+	for i := range here {
+		if _, ok := in[here[i].PlayerID]; !ok {
+			r.Unassigned = append(r.Unassigned, here[i].PlayerID)
+		}
+	}
+	for _, id := range slices.Concat(r.Unassigned, playersOf(r.Roster)) {
+		p, err := get[Player](tx, s, playerKey(id), entPlayer)
+		if err != nil {
+			return r, err
+		}
+		if p == nil { // of another node, not here yet
+			p = &Player{PlayerID: id, Nickname: id}
+		}
+		r.Players[id] = *p
+	}
+	byName := func(a, b string) int {
+		return cmp.Or(strings.Compare(r.Players[a].Nickname, r.Players[b].Nickname), strings.Compare(a, b))
+	}
+	slices.SortFunc(r.Unassigned, byName)
+	order := TeamIDs()
+	slices.SortFunc(r.Roster, func(a, b Rostered) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.TeamID), slices.Index(order, b.TeamID)), byName(a.PlayerID, b.PlayerID))
+	})
+	return r, nil
+}
+
+func playersOf(all []Rostered) (ids []string) {
+	for i := range all {
+		ids = append(ids, all[i].PlayerID)
+	}
+	return ids
+}
+
+// Players lists those of a game, changed last first: whose names have a text in them.
+func (s *Service) Players(tx *store.Tx, game, search string, limit int) ([]Player, error) {
+	r, err := s.Roster(tx, game)
+	all := []Player{}
+	for _, p := range r.Players {
+		if strings.Contains(strings.ToLower(p.Nickname), strings.ToLower(search)) {
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b Player) int {
+		return cmp.Or(strings.Compare(b.UpdatedAt, a.UpdatedAt), strings.Compare(a.PlayerID, b.PlayerID))
+	})
+	return all[:min(len(all), min(cmp.Or(limit, usualPlayers), maxPlayers))], err
+}
+
+// AddPlayer makes a player who is here for a game. An id that is given must be new.
+func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (Change, error) {
+	g, err := s.game(tx, game)
+	if err == nil && id != "" {
+		err = s.free(tx, "player", playerKey(id))
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	at := s.stamp(tx)
+	id = cmp.Or(id, ids.New(s.Now(tx)))
+	p := &plan{s: s}
+	add(p, playerKey(id), entPlayer, Player{PlayerID: id, Nickname: nickname, Stamps: at})
+	add(p, gamePlayerKey(game, id), entGamePlayer, gamePlayer{GameID: game, PlayerID: id, Stamps: at})
+	p.under(gameKey(game), g.Stamps)
+	return p.change("player", id)
+}
+
+// editable reads a game whose roster may be changed, by an admin also when it is finished.
+func (s *Service) editable(tx *store.Tx, game string, admin bool) (*Game, error) {
+	g, err := s.game(tx, game)
+	if err == nil && g.FinishedAt != nil && !admin {
+		err = gameFinished()
+	}
+	return g, err
+}
+
+// Assign puts a player into a team of a game, out of the one that he is in.
+func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (Change, error) {
+	g, err := s.editable(tx, game, admin)
+	if err != nil {
+		return Change{}, err
+	}
+	if _, err := s.player(tx, player); err != nil {
+		return Change{}, err
+	}
+	in, err := s.rostered(tx, game)
+	if err != nil {
+		return Change{}, err
+	}
+	at := s.stamp(tx)
+	p := &plan{s: s}
+	if r, ok := in[player]; ok && r.TeamID == team {
+		return p.change("player", player) // he is there
+	} else if ok {
+		p.delete(rosterKey(game, r.TeamID, player))
+	}
+	row, err := encode(rosterKey(game, team, player), entRoster, Rostered{GameID: game, TeamID: team, PlayerID: player, Stamps: at})
+	p.fail(err)
+	p.writes = append(p.writes, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, NoOld: true}})
+	p.fail(p.moved(tx, game, player, team, at))
+	p.under(gameKey(game), g.Stamps)
+	return p.change("player", player)
+}
+
+// moved compares and sets the team on the row that says that a player is here.
+func (p *plan) moved(tx *store.Tx, game, player, team string, at Stamps) error {
+	was, err := get[gamePlayer](tx, p.s, gamePlayerKey(game, player), entGamePlayer)
+	now := gamePlayer{GameID: game, PlayerID: player, TeamID: team, Stamps: at}
+	if was != nil {
+		now.CreatedAt = was.CreatedAt
+	}
+	replace(p, gamePlayerKey(game, player), entGamePlayer, was, now)
+	return err
+}
+
+// Unassign takes a player out of his team. One who has scored or assisted stays.
+func (s *Service) Unassign(tx *store.Tx, game, player string, admin bool) (Change, error) {
+	g, err := s.editable(tx, game, admin)
+	if err != nil {
+		return Change{}, err
+	}
+	in, err := s.rostered(tx, game)
+	if err != nil {
+		return Change{}, err
+	}
+	r, ok := in[player]
+	if !ok {
+		return Change{}, notFound("", "Player %s is in no team of this game.", player)
+	}
+	goals, err := s.goals(tx, g)
+	for i := range goals {
+		if goals[i].ScorerPlayerID == player || slices.Contains(goals[i].AssistPlayerIDs, player) {
+			err = conflict("player_has_goals", "Player %s has goals or assists in this game.", player)
+		}
+	}
+	p := &plan{s: s}
+	p.fail(err)
+	p.delete(rosterKey(game, r.TeamID, player))
+	p.fail(p.moved(tx, game, player, "", s.stamp(tx)))
+	p.under(gameKey(game), g.Stamps)
+	return p.change()
+}

@@ -1,0 +1,353 @@
+package threefc
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	maxAssists = 3
+	thirds     = 3
+
+	// comparator is the name of the rule by which a game is won.
+	comparator = "fewest_conceded_then_most_scored"
+)
+
+// Tally are a team's goals: those against it with own goals, and those it has scored without.
+type Tally struct{ Scored, Conceded int }
+
+// Tallies count goals by team.
+func Tallies(goals []Goal) map[string]Tally {
+	all := map[string]Tally{}
+	for i := range goals {
+		g := &goals[i]
+		t := all[g.ConcedingTeamID]
+		t.Conceded++
+		all[g.ConcedingTeamID] = t
+		if !g.OwnGoal && g.ScoringTeamID != nil {
+			t := all[*g.ScoringTeamID]
+			t.Scored++
+			all[*g.ScoringTeamID] = t
+		}
+	}
+	return all
+}
+
+// better compares two tallies: fewer conceded first, then more scored.
+func better(a, b Tally) int {
+	return cmp.Or(cmp.Compare(a.Conceded, b.Conceded), cmp.Compare(b.Scored, a.Scored))
+}
+
+// The outcomes of a game for a team.
+const (
+	win  = "win"
+	draw = "draw"
+	loss = "loss"
+)
+
+// ResultTeam is a team in a result.
+type ResultTeam struct {
+	TeamID   string  `json:"teamId"`
+	Name     string  `json:"name"`
+	Color    *string `json:"color"`
+	Scored   int     `json:"scored"`
+	Conceded int     `json:"conceded"`
+	Rank     int     `json:"rank"` // equal teams share one
+	Outcome  string  `json:"outcome"`
+}
+
+// Tally is what the team has scored and conceded.
+func (t *ResultTeam) Tally() Tally { return Tally{t.Scored, t.Conceded} }
+
+// Result is how a game ended, best team first.
+type Result struct {
+	Comparator   string       `json:"comparator"`
+	Teams        []ResultTeam `json:"teams"`
+	WinnerTeamID *string      `json:"winnerTeamId"` // nil: a draw
+	ComputedAt   string       `json:"computedAt"`
+}
+
+// ResultOf ranks teams: who has conceded least has won, of equals who has scored most; equals at the top draw, and all others lose.
+func ResultOf(teams []GameTeam, at string) *Result {
+	r := &Result{Comparator: comparator, ComputedAt: at}
+	for i := range teams {
+		t := &teams[i]
+		r.Teams = append(r.Teams, ResultTeam{TeamID: t.TeamID, Name: t.Name, Color: t.Color, Scored: t.Scored, Conceded: t.Conceded})
+	}
+	slices.SortStableFunc(r.Teams, func(a, b ResultTeam) int { return better(a.Tally(), b.Tally()) })
+	best := 0
+	for i := range r.Teams {
+		t := &r.Teams[i]
+		t.Rank = i + 1
+		if i > 0 && better(t.Tally(), r.Teams[i-1].Tally()) == 0 {
+			t.Rank = r.Teams[i-1].Rank
+		}
+		if t.Rank == 1 {
+			best++
+		}
+	}
+	for i := range r.Teams {
+		t := &r.Teams[i]
+		switch {
+		case t.Rank > 1:
+			t.Outcome = loss
+		case best > 1:
+			t.Outcome = draw
+		default:
+			t.Outcome = win
+			r.WinnerTeamID = &t.TeamID
+		}
+	}
+	return r
+}
+
+// points are those of the London league, of which fewest are best: 0, 1 and 2 for first, second and third; all equal 1 each; two
+// best 1, 1 and 2; two worst 0, 2 and 2.
+func points(r *Result, team int) int {
+	rank, share := r.Teams[team].Rank, 0
+	for i := range r.Teams {
+		if r.Teams[i].Rank == rank {
+			share++
+		}
+	}
+	switch {
+	case rank == 1 && share == 1:
+		return 0
+	case rank == 1:
+		return 1
+	case rank == 2 && share == 1:
+		return 1
+	}
+	return 2
+}
+
+// MomentAt is the clock's reading so many whole seconds after a third began.
+func MomentAt(length, third, elapsed int) Moment {
+	elapsed = max(0, elapsed)
+	m := Moment{Third: third, ElapsedSeconds: elapsed, ThirdMinute: min(length, elapsed/60+1)}
+	m.GameMinute = (third-1)*length + m.ThirdMinute
+	if over := elapsed - length*60; over >= 0 {
+		minute := over/60 + 1
+		m.StoppageMinute, m.DisplayTime = &minute, fmt.Sprintf("%d+%02d", length, minute)
+	} else {
+		m.DisplayTime = fmt.Sprintf("%02d:%02d", elapsed/60, elapsed%60)
+	}
+	return m
+}
+
+// byMoment is the order of goals.
+func byMoment(a, b Goal) int {
+	return cmp.Or(
+		cmp.Compare(a.Third, b.Third), cmp.Compare(a.GameMinute, b.GameMinute), cmp.Compare(a.ElapsedSeconds, b.ElapsedSeconds),
+		cmp.Compare(a.EventID, b.EventID),
+	)
+}
+
+// TimerThird is a third as the timer shows it.
+type TimerThird struct {
+	Third
+	Status string `json:"status"`
+}
+
+// Timer is how far a game is.
+type Timer struct {
+	ThirdLengthMinutes int          `json:"thirdLengthMinutes"`
+	ActiveThird        *int         `json:"activeThird"`
+	Status             string       `json:"status"` // not_started, running, between_thirds or complete
+	Thirds             []TimerThird `json:"thirds"`
+}
+
+// The states of a timer, and of a third.
+const (
+	timerNotStarted = "not_started"
+	timerRunning    = "running"
+	timerBetween    = "between_thirds"
+	timerComplete   = "complete"
+	thirdFinished   = "finished"
+)
+
+// Timer is how far a game is, by the times of its thirds.
+func (g *Game) Timer() Timer {
+	t := Timer{ThirdLengthMinutes: g.ThirdLengthMinutes, Status: timerNotStarted, Thirds: []TimerThird{}}
+	done := 0
+	for n := 1; n <= thirds; n++ {
+		one := TimerThird{Third: Third{Third: n}, Status: timerNotStarted}
+		if th := g.third(n); th != nil {
+			one.Third = *th
+		}
+		switch {
+		case one.FinishedAt != nil:
+			one.Status, t.Status = thirdFinished, timerBetween
+			done++
+		case one.StartedAt != nil:
+			one.Status = timerRunning
+			t.ActiveThird = &n
+		}
+		t.Thirds = append(t.Thirds, one)
+	}
+	switch {
+	case t.ActiveThird != nil:
+		t.Status = timerRunning
+	case done == thirds:
+		t.Status = timerComplete
+	}
+	return t
+}
+
+func (g *Game) started() bool {
+	return slices.ContainsFunc(g.Thirds, func(t Third) bool { return t.StartedAt != nil })
+}
+
+// start begins a third.
+func (g *Game) start(n int, at string) error {
+	for _, t := range g.Timer().Thirds {
+		switch {
+		case g.FinishedAt != nil:
+			return gameFinished()
+		case t.Third.Third == n && t.StartedAt != nil:
+			return conflict("third_already_started", "Third %d has already started.", n)
+		case t.Status == timerRunning:
+			return conflict("third_already_running", "Third %d is still running.", t.Third.Third)
+		case t.Third.Third < n && t.Status != thirdFinished:
+			return conflict("previous_third_unfinished", "Third %d must be finished first.", t.Third.Third)
+		}
+	}
+	g.setThird(Third{Third: n, StartedAt: &at})
+	g.Status = Live
+	return nil
+}
+
+// finish ends a third.
+func (g *Game) finish(n int, at string) error {
+	t := g.third(n)
+	switch {
+	case g.FinishedAt != nil:
+		return gameFinished()
+	case t == nil || t.StartedAt == nil:
+		return conflict("third_not_started", "Third %d has not started.", n)
+	case t.FinishedAt != nil:
+		return conflict("third_already_finished", "Third %d has already finished.", n)
+	}
+	done := *t
+	done.FinishedAt = &at
+	g.setThird(done)
+	return nil
+}
+
+// setThird replaces a third; the record that the game was copied from keeps its own.
+func (g *Game) setThird(t Third) {
+	all := slices.DeleteFunc(slices.Clone(g.Thirds), func(o Third) bool { return o.Third == t.Third })
+	all = append(all, t)
+	slices.SortFunc(all, func(a, b Third) int { return cmp.Compare(a.Third, b.Third) })
+	g.Thirds = all
+}
+
+func gameFinished() error { return conflict("game_finished", "The game is finished.") }
+
+// Standing is a team's place in a season.
+type Standing struct {
+	Rank     int     `json:"rank"`
+	TeamID   string  `json:"teamId"`
+	Name     string  `json:"name"`
+	Color    *string `json:"color"`
+	Played   int     `json:"played"`
+	Wins     int     `json:"wins"`
+	Draws    int     `json:"draws"`
+	Losses   int     `json:"losses"`
+	Conceded int     `json:"conceded"`
+	Scored   int     `json:"scored"`
+	Points   *int    `json:"points,omitempty"` // of the London league's table alone
+}
+
+// StandingsOf are the table of a season's finished games: wins, draws, fewest conceded, most scored, name. The London league's has
+// fewest points first.
+func StandingsOf(teams []SeasonTeam, results []*Result, blissett bool) []Standing {
+	all := []Standing{}
+	for i := range teams {
+		st := Standing{TeamID: teams[i].TeamID, Name: teams[i].Name, Color: teams[i].Color}
+		sum := 0
+		for _, r := range results {
+			for n := range r.Teams {
+				if t := &r.Teams[n]; t.TeamID == st.TeamID {
+					st.add(t)
+					sum += points(r, n)
+				}
+			}
+		}
+		if blissett {
+			st.Points = &sum
+		}
+		all = append(all, st)
+	}
+	slices.SortStableFunc(all, func(a, b Standing) int { return a.before(&b) })
+	for i := range all {
+		all[i].Rank = i + 1
+	}
+	return all
+}
+
+func (st *Standing) add(t *ResultTeam) {
+	st.Played++
+	st.Conceded += t.Conceded
+	st.Scored += t.Scored
+	switch t.Outcome {
+	case win:
+		st.Wins++
+	case draw:
+		st.Draws++
+	default:
+		st.Losses++
+	}
+}
+
+func (st *Standing) before(o *Standing) int {
+	rest := cmp.Or(
+		cmp.Compare(st.Conceded, o.Conceded), cmp.Compare(o.Scored, st.Scored), strings.Compare(st.Name, o.Name), strings.Compare(st.TeamID, o.TeamID),
+	)
+	if st.Points != nil && o.Points != nil {
+		return cmp.Or(cmp.Compare(*st.Points, *o.Points), rest)
+	}
+	return cmp.Or(cmp.Compare(o.Wins, st.Wins), cmp.Compare(o.Draws, st.Draws), rest)
+}
+
+// Leader is a player's place in a season.
+type Leader struct {
+	Rank     int     `json:"rank"`
+	PlayerID string  `json:"-"`
+	Nickname string  `json:"nickname"`
+	Goals    int     `json:"goals"`
+	OwnGoals int     `json:"ownGoals"`
+	Assists  int     `json:"assists"`
+	Games    int     `json:"games"`
+	PerGame  float64 `json:"goalsPerGame"` // to two decimals, half up
+}
+
+// rate divides to two decimals, half up.
+func rate(n, by int) float64 {
+	if by == 0 {
+		return 0
+	}
+	return float64((200*n+by)/(2*by)) / 100
+}
+
+// LeadersOf are the players' table: most goals first, or most goals a game.
+func LeadersOf(players []Leader, perGame bool) []Leader {
+	for i := range players {
+		players[i].PerGame = rate(players[i].Goals, players[i].Games)
+	}
+	exact := func(a, b Leader) int { return cmp.Compare(b.Goals*max(1, a.Games), a.Goals*max(1, b.Games)) }
+	slices.SortFunc(players, func(a, b Leader) int {
+		first := cmp.Compare(b.Goals, a.Goals)
+		if perGame {
+			first = exact(a, b)
+		}
+		return cmp.Or(first, cmp.Compare(b.Goals, a.Goals), cmp.Compare(b.Assists, a.Assists),
+			strings.Compare(a.Nickname, b.Nickname), strings.Compare(a.PlayerID, b.PlayerID))
+	})
+	for i := range players {
+		players[i].Rank = i + 1
+	}
+	return players
+}
