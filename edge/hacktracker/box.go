@@ -1,0 +1,118 @@
+package hacktracker
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Box is the box score of a game. Runs of single players are not scored.
+type Box struct {
+	Game      Game      `json:"game"`
+	Batters   []BoxLine `json:"batters"`
+	LineScore []int     `json:"lineScore"` // runs batted in, by inning
+	Totals    Batting   `json:"totals"`
+	Differ    bool      `json:"runsDiffer"` // the runs batted in are not the team's score
+	State     State     `json:"state"`
+}
+
+// BoxLine is a batter of a box score.
+type BoxLine struct {
+	Slot
+	Name       string `json:"name"`
+	Number     *int   `json:"playerNumber,omitempty"`
+	Substitute bool   `json:"substitute"` // bats in the place of the slot above
+	R          *int   `json:"R"`
+	Line
+	AVG    Ratio `json:"AVG"`
+	Season Ratio `json:"seasonAVG"`
+}
+
+// NewBox makes a box score of a game's at-bats. season counts those of all games of the season, by player.
+func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
+	st := Replay(g.Lineup, all)
+	box := Box{Game: *g, Batters: []BoxLine{}, LineScore: make([]int, lastInning(&st)), State: st}
+	at := map[string]int{}
+	add := func(s Slot, substitute bool) {
+		at[s.PlayerID] = len(box.Batters)
+		box.Batters = append(box.Batters, BoxLine{Slot: s, Substitute: substitute})
+	}
+	for _, s := range g.Lineup {
+		add(s, false)
+	}
+	for i := range all {
+		a := &all[i]
+		if _, ok := at[a.PlayerID]; !ok {
+			add(Slot{a.PlayerID, a.BattingOrder}, len(g.Lineup) > 0)
+		}
+		box.Batters[at[a.PlayerID]].add(a)
+		box.LineScore[st.Innings[i]-1] += a.RBIs
+	}
+	for i := range box.Batters {
+		b := &box.Batters[i]
+		total := season[b.PlayerID]
+		b.AVG, b.Season = b.Line.AVG(), total.AVG()
+		b.Name, b.Number = shown(roster, b.PlayerID)
+	}
+	slices.SortStableFunc(box.Batters, func(a, b BoxLine) int { return cmp.Compare(place(a.BattingOrder), place(b.BattingOrder)) })
+	total := Count(all)
+	box.Totals, box.Differ = total.Batting(), total.RBI != g.TeamScore
+	return box
+}
+
+// place is where a slot stands: one without a number behind all others.
+func place(order int) uint { return uint(order - 1) } //nolint:gosec // 0 is to come last
+
+// lastInning is the last one that has a column in the line score.
+func lastInning(st *State) int {
+	n := 0
+	if len(st.Innings) > 0 {
+		n = st.Innings[len(st.Innings)-1]
+	}
+	return n
+}
+
+// shown is a player's name and number; one who is gone from the roster has neither.
+func shown(roster []Player, id string) (name string, number *int) {
+	if i := slices.IndexFunc(roster, func(p Player) bool { return p.ID == id }); i >= 0 {
+		return roster[i].Name(), roster[i].Number
+	}
+	return "", nil
+}
+
+// Record is what has come of a team's games.
+type Record struct {
+	Wins        int      `json:"wins"`
+	Losses      int      `json:"losses"`
+	Ties        int      `json:"ties"`
+	RunsFor     int      `json:"runsFor"`
+	RunsAgainst int      `json:"runsAgainst"`
+	LastFive    []string `json:"lastFive"` // W, L or T, the newest first
+}
+
+// NewRecord counts games that are final and have scores; games are given newest first.
+func NewRecord(games []Game) Record {
+	r := Record{LastFive: []string{}}
+	for i := range games {
+		g := &games[i]
+		if g.Status != Final || !g.scored {
+			continue
+		}
+		r.RunsFor += g.TeamScore
+		r.RunsAgainst += g.OpponentScore
+		outcome := "T"
+		switch {
+		case g.TeamScore > g.OpponentScore:
+			outcome = "W"
+			r.Wins++
+		case g.TeamScore < g.OpponentScore:
+			outcome = "L"
+			r.Losses++
+		default:
+			r.Ties++
+		}
+		if len(r.LastFive) < 5 {
+			r.LastFive = append(r.LastFive, outcome)
+		}
+	}
+	return r
+}

@@ -1,0 +1,81 @@
+package hacktracker
+
+import (
+	"strings"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+const (
+	skMetadata = "METADATA"
+	skLive     = "LIVE#GAME" // of a team: its game in progress
+	skDeleted  = "DELETED"   // of a game: its at-bats go too, whoever brings them
+
+	prefixUser   = "USER#"
+	prefixTeam   = "TEAM#"
+	prefixGame   = "GAME#"
+	prefixPlayer = "PLAYER#"
+	prefixAtBat  = "ATBAT#"
+	prefixJersey = "JERSEY#"
+	prefixOnce   = "IDEMPOTENCY#"
+)
+
+// The indexes: by Cognito subject, by kind of entity, games of a team, players of a user, at-bats of a player.
+const (
+	indexSub     = "GSI1"
+	indexEntity  = "GSI2"
+	indexGames   = "GSI3"
+	indexPlayers = "GSI4"
+	indexAtBats  = "GSI5"
+)
+
+// Table declares the one table with its five indexes.
+func Table(name string) store.TableSpec {
+	spec := store.TableSpec{
+		Name: name, Policy: store.PolicyIntent,
+		Why: "a shirt number, the one game in progress and an at-bat of a running game are conditional: the cloud decides between nodes",
+		Key: keySpec("PK", "SK"),
+	}
+	for _, index := range []string{indexSub, indexEntity, indexGames, indexPlayers, indexAtBats} {
+		spec.Indexes = append(spec.Indexes, store.IndexSpec{Name: index, Key: keySpec(index+"PK", index+"SK"), Projection: store.ProjectAll})
+	}
+	return spec
+}
+
+func keySpec(partition, sort string) store.KeySpec {
+	return store.KeySpec{
+		Partition: store.KeyAttr{Name: partition, Type: store.KeyString}, Sort: store.KeyAttr{Name: sort, Type: store.KeyString},
+	}
+}
+
+func key(pk, sk string) attr.Item { return attr.Item{"PK": attr.S(pk), "SK": attr.S(sk)} }
+
+func userKey(user string) attr.Item           { return key(prefixUser+user, skMetadata) }
+func memberKey(user, team string) attr.Item   { return key(prefixUser+user, prefixTeam+team) }
+func teamKey(team string) attr.Item           { return key(prefixTeam+team, skMetadata) }
+func playerKey(team, player string) attr.Item { return key(prefixTeam+team, prefixPlayer+player) }
+func jerseyKey(team, number string) attr.Item { return key(prefixTeam+team, prefixJersey+number) }
+func liveKey(team string) attr.Item           { return key(prefixTeam+team, skLive) }
+func gameKey(game string) attr.Item           { return key(prefixGame+game, skMetadata) }
+func deletedKey(game string) attr.Item        { return key(prefixGame+game, skDeleted) }
+func atBatKey(game, atBat string) attr.Item   { return key(prefixGame+game, prefixAtBat+atBat) }
+
+// indexed adds the key of an index to a row.
+func indexed(row attr.Item, index, pk, sk string) {
+	row[index+"PK"], row[index+"SK"] = attr.S(pk), attr.S(sk)
+}
+
+// IsID reports whether a text can be an id in a key: a # parts it from what stands before it.
+func IsID(text string) bool {
+	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r == '#' || r <= ' ' || r > '~' })
+}
+
+// GameOf is the game whose partition a key lies in; empty: it is another one.
+func GameOf(k attr.Item) string {
+	game, ok := strings.CutPrefix(k["PK"].Str(), prefixGame)
+	if !ok {
+		return ""
+	}
+	return game
+}

@@ -1,0 +1,129 @@
+package hacktracker
+
+// The results of a plate appearance. The original's own are K to E; FO to TP are those that its client counts as well.
+const (
+	Strikeout = "K"
+	Walk      = "BB"
+	HitByP    = "HBP"
+	Single    = "1B"
+	Double    = "2B"
+	Triple    = "3B"
+	HomeRun   = "HR"
+	Sacrifice = "SAC"
+	SacFly    = "SF"
+	SacBunt   = "SH"
+	Choice    = "FC"
+	OnError   = "E"
+)
+
+const flyBall = "fly_ball"
+
+// outsOf are how many outs a result makes. Those that are not here put nobody out.
+var outsOf = map[string]int{
+	Strikeout: 1, "OUT": 1, "FO": 1, "GO": 1, "PO": 1, "LO": 1, SacFly: 1, SacBunt: 1, Sacrifice: 1, "DP": 2, "TP": 3,
+}
+
+// basesOf are how far hits go.
+var basesOf = map[string]int{Single: 1, Double: 2, Triple: 3, HomeRun: 4}
+
+// Line counts plate appearances: the columns of a scorebook.
+type Line struct {
+	PA      int `json:"PA"`
+	AB      int `json:"AB"`
+	H       int `json:"H"`
+	Doubles int `json:"2B"`
+	Triples int `json:"3B"`
+	HR      int `json:"HR"`
+	RBI     int `json:"RBI"`
+	BB      int `json:"BB"`
+	HBP     int `json:"HBP"`
+	K       int `json:"K"`
+	SF      int `json:"SF"`
+	SH      int `json:"SH"`
+	TB      int `json:"TB"`
+}
+
+// Count counts at-bats, in whatever order.
+func Count(all []AtBat) (l Line) {
+	for i := range all {
+		l.add(&all[i])
+	}
+	return l
+}
+
+// add counts one plate appearance. A walk, being hit, and sacrifices are no at-bats (MLB rule 9.02); a fielder's choice and an
+// error are at-bats without a hit. A sacrifice that says no more is a fly if it was hit as one, else a bunt.
+func (l *Line) add(a *AtBat) {
+	l.PA++
+	l.RBI += a.RBIs
+	result := a.Result
+	if result == Sacrifice {
+		result = SacBunt
+		if a.HitType == flyBall {
+			result = SacFly
+		}
+	}
+	switch result {
+	case Walk:
+		l.BB++
+		return
+	case HitByP:
+		l.HBP++
+		return
+	case SacFly:
+		l.SF++
+		return
+	case SacBunt:
+		l.SH++
+		return
+	case Strikeout:
+		l.K++
+	case Double:
+		l.Doubles++
+	case Triple:
+		l.Triples++
+	case HomeRun:
+		l.HR++
+	}
+	l.AB++
+	if n := basesOf[result]; n > 0 {
+		l.H++
+		l.TB += n
+	}
+}
+
+func ratio(num, den int) Ratio { return Ratio{int64(num), int64(den)} }
+
+// AVG is the batting average.
+func (l *Line) AVG() Ratio { return ratio(l.H, l.AB) }
+
+// OBP is the on-base percentage, sacrifice flies in its denominator (MLB rule 9.21).
+func (l *Line) OBP() Ratio { return ratio(l.H+l.BB+l.HBP, l.AB+l.BB+l.HBP+l.SF) }
+
+// SLG is the slugging percentage: total bases of an at-bat.
+func (l *Line) SLG() Ratio { return ratio(l.TB, l.AB) }
+
+// OPS is on-base plus slugging, added before either is rounded.
+func (l *Line) OPS() Ratio { return l.OBP().plus(l.SLG()) }
+
+// ISO is the isolated power: extra bases of an at-bat.
+func (l *Line) ISO() Ratio { return ratio(l.TB-l.H, l.AB) }
+
+// BABIP is the average of balls in play.
+func (l *Line) BABIP() Ratio { return ratio(l.H-l.HR, l.AB-l.K-l.HR+l.SF) }
+
+// Batting is a line with its averages.
+type Batting struct {
+	Line
+	AVG   Ratio `json:"AVG"`
+	OBP   Ratio `json:"OBP"`
+	SLG   Ratio `json:"SLG"`
+	OPS   Ratio `json:"OPS"`
+	ISO   Ratio `json:"ISO"`
+	BABIP Ratio `json:"BABIP"`
+}
+
+// Batting works a line's averages out.
+func (l *Line) Batting() Batting {
+	return Batting{*l, l.AVG(), l.OBP(), l.SLG(), l.OPS(), l.ISO(), l.BABIP()}
+}

@@ -1,0 +1,293 @@
+package hacktracker
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// stamp is how instants are written: ISO 8601 in UTC with milliseconds, so that they sort as text.
+const stamp = "2006-01-02T15:04:05.000Z"
+
+// Role is what a member may do in a team.
+type Role string
+
+// The roles.
+const (
+	Owner       Role = "owner"
+	Manager     Role = "manager"
+	Member      Role = "player"
+	Scorekeeper Role = "scorekeeper"
+)
+
+const (
+	active   = "active"
+	inactive = "inactive"
+	deleted  = "deleted"
+)
+
+// User is a person's profile.
+type User struct {
+	ID        string `json:"userId"`
+	Email     string `json:"email"`
+	FirstName string `json:"firstName"`
+	LastName  string `json:"lastName"`
+	Phone     string `json:"phoneNumber,omitempty"`
+	CreatedAt string `json:"createdAt"`
+	UpdatedAt string `json:"updatedAt"`
+}
+
+func userOf(it attr.Item) User {
+	return User{
+		ID: cmp.Or(it["userId"].Str(), strings.TrimPrefix(it["PK"].Str(), prefixUser)), Email: it["email"].Str(), FirstName: it["firstName"].Str(),
+		LastName: it["lastName"].Str(), Phone: it["phoneNumber"].Str(), CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(),
+	}
+}
+
+// Membership is a user's role in a team.
+type Membership struct {
+	UserID    string  `json:"userId"`
+	TeamID    string  `json:"teamId"`
+	Role      Role    `json:"role"`
+	Status    string  `json:"status"`
+	JoinedAt  string  `json:"joinedAt"`
+	InvitedBy *string `json:"invitedBy"`
+}
+
+func membershipOf(it attr.Item) Membership {
+	return Membership{
+		UserID: strings.TrimPrefix(it["PK"].Str(), prefixUser), TeamID: strings.TrimPrefix(it["SK"].Str(), prefixTeam),
+		Role: Role(it["role"].Str()), Status: it["status"].Str(), JoinedAt: it["joinedAt"].Str(), InvitedBy: textOf(it["invitedBy"]),
+	}
+}
+
+// The types of team: one that is managed, and a label for somebody's own statistics, with no player but its owner.
+const (
+	Managed  = "MANAGED"
+	Personal = "PERSONAL"
+)
+
+// Team is a team. Role is that of who asks, where they are a member.
+type Team struct {
+	ID          string `json:"teamId"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	OwnerID     string `json:"ownerId"`
+	Type        string `json:"team_type"`
+	Role        Role   `json:"role,omitempty"`
+	Status      string `json:"status"`
+	CreatedAt   string `json:"createdAt"`
+	UpdatedAt   string `json:"updatedAt"`
+
+	deletedAt, recovery string
+}
+
+// teamOf reads a row. One of the first version has neither type nor status: it is an active, managed team.
+func teamOf(it attr.Item) Team {
+	return Team{
+		ID: strings.TrimPrefix(it["PK"].Str(), prefixTeam), Name: it["name"].Str(), Description: it["description"].Str(), OwnerID: it["ownerId"].Str(),
+		Type: cmp.Or(it["team_type"].Str(), Managed), Status: cmp.Or(it["status"].Str(), active), CreatedAt: it["createdAt"].Str(),
+		UpdatedAt: it["updatedAt"].Str(), deletedAt: it["deletedAt"].Str(), recovery: it["recoveryToken"].Str(),
+	}
+}
+
+// Player is a row of a roster. A ghost is one without a user.
+type Player struct {
+	ID        string   `json:"playerId"`
+	TeamID    string   `json:"teamId"`
+	FirstName string   `json:"firstName"`
+	LastName  string   `json:"lastName,omitempty"`
+	Number    *int     `json:"playerNumber,omitempty"`
+	Positions []string `json:"positions,omitempty"`
+	Status    string   `json:"status"`
+	Ghost     bool     `json:"isGhost"`
+	UserID    *string  `json:"userId"`
+	LinkedAt  *string  `json:"linkedAt"`
+	CreatedAt string   `json:"createdAt"`
+	UpdatedAt string   `json:"updatedAt"`
+
+	Role    Role `json:"role,omitempty"`          // of the user, where it was asked for
+	Refused *int `json:"numberRefused,omitempty"` // a number that the player has lost to another node's
+}
+
+func playerOf(it attr.Item) Player {
+	p := Player{
+		ID: strings.TrimPrefix(it["SK"].Str(), prefixPlayer), TeamID: strings.TrimPrefix(it["PK"].Str(), prefixTeam), FirstName: it["firstName"].Str(),
+		LastName: it["lastName"].Str(), Number: wholeOf(it["playerNumber"]), Status: cmp.Or(it["status"].Str(), active), UserID: textOf(it["userId"]),
+		LinkedAt: textOf(it["linkedAt"]), CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(), Refused: wholeOf(it["numberRefused"]),
+	}
+	p.Ghost = p.UserID == nil
+	for _, v := range append(it["positions"].List(), texts(it["positions"].Strs())...) {
+		p.Positions = append(p.Positions, v.Str())
+	}
+	return p
+}
+
+// Name is how a player is shown.
+func (p *Player) Name() string { return strings.TrimSpace(p.FirstName + " " + p.LastName) }
+
+func texts(all []string) (out []attr.Value) {
+	for _, one := range all {
+		out = append(out, attr.S(one))
+	}
+	return out
+}
+
+// The states of a game.
+const (
+	Scheduled  = "SCHEDULED"
+	InProgress = "IN_PROGRESS"
+	Final      = "FINAL"
+	Postponed  = "POSTPONED"
+)
+
+// Slot is a place in the batting order.
+type Slot struct {
+	PlayerID     string `json:"playerId"`
+	BattingOrder int    `json:"battingOrder"`
+}
+
+// Game is a game of a team.
+type Game struct {
+	ID             string `json:"gameId"`
+	TeamID         string `json:"teamId"`
+	Status         string `json:"status"`
+	ScheduledStart string `json:"scheduledStart,omitempty"`
+	Opponent       string `json:"opponentName,omitempty"`
+	Location       string `json:"location,omitempty"`
+	SeasonID       string `json:"seasonId,omitempty"`
+	TeamScore      int    `json:"teamScore"`
+	OpponentScore  int    `json:"opponentScore"`
+	Lineup         []Slot `json:"lineup"` // in batting order
+	CreatedAt      string `json:"createdAt"`
+	UpdatedAt      string `json:"updatedAt"`
+	FinalAt        string `json:"finalAt,omitempty"` // when it was first final
+
+	scored bool // its row has both scores
+}
+
+func gameOf(it attr.Item) Game {
+	g := Game{
+		ID: strings.TrimPrefix(it["PK"].Str(), prefixGame), TeamID: it["teamId"].Str(), Status: cmp.Or(it["status"].Str(), Scheduled),
+		ScheduledStart: it["scheduledStart"].Str(), Opponent: it["opponentName"].Str(), Location: it["location"].Str(), SeasonID: it["seasonId"].Str(),
+		TeamScore: number(it["teamScore"]), OpponentScore: number(it["opponentScore"]), Lineup: lineupOf(it["lineup"]),
+		CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(), FinalAt: it["finalAt"].Str(),
+	}
+	if g.TeamID == "" {
+		g.TeamID = strings.TrimPrefix(it["GSI3PK"].Str(), prefixTeam)
+	}
+	g.scored = wholeOf(it["teamScore"]) != nil && wholeOf(it["opponentScore"]) != nil
+	return g
+}
+
+// lineupOf reads a lineup: slots, or as the first version's documents have it the ids of players in batting order.
+func lineupOf(v attr.Value) []Slot {
+	out := []Slot{}
+	for i, one := range v.List() {
+		slot := Slot{BattingOrder: i + 1}
+		if id := textOf(one); id != nil {
+			slot.PlayerID = *id
+		}
+		if m := one.Map(); m != nil {
+			slot.PlayerID = m["playerId"].Str()
+			if n := wholeOf(m["battingOrder"]); n != nil {
+				slot.BattingOrder = *n
+			}
+		}
+		if slot.PlayerID != "" {
+			out = append(out, slot)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Slot) int { return cmp.Compare(a.BattingOrder, b.BattingOrder) })
+	return out
+}
+
+func (g *Game) bats(player string) bool {
+	return slices.ContainsFunc(g.Lineup, func(s Slot) bool { return s.PlayerID == player })
+}
+
+// Point is where a ball was hit to: fractions of the field's picture, from its left and from its top.
+type Point struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
+
+// AtBat is a plate appearance as it was scored. Inning, Outs and BattingOrder are what the scorer's device thought they were.
+type AtBat struct {
+	ID           string `json:"atBatId"`
+	GameID       string `json:"gameId"`
+	TeamID       string `json:"teamId"`
+	PlayerID     string `json:"playerId"`
+	Result       string `json:"result"`
+	Inning       int    `json:"inning"`
+	Outs         int    `json:"outs"`
+	BattingOrder int    `json:"battingOrder"`
+	HitLocation  *Point `json:"hitLocation,omitempty"`
+	HitType      string `json:"hitType,omitempty"`
+	RBIs         int    `json:"rbis"`
+	CreatedAt    string `json:"createdAt"`
+	UpdatedAt    string `json:"updatedAt"`
+
+	sk string
+}
+
+func atBatOf(it attr.Item) AtBat {
+	a := AtBat{
+		GameID: strings.TrimPrefix(it["PK"].Str(), prefixGame), TeamID: it["teamId"].Str(), PlayerID: it["playerId"].Str(), sk: it["SK"].Str(),
+		Result: strings.ToUpper(it["result"].Str()), Inning: number(it["inning"]), Outs: number(it["outs"]), BattingOrder: number(it["battingOrder"]),
+		HitType: hitType(it["hitType"].Str()), RBIs: number(it["rbis"]), CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(),
+	}
+	a.ID = cmp.Or(it["atBatId"].Str(), strings.TrimPrefix(a.sk, prefixAtBat))
+	if at := it["hitLocation"].Map(); at["x"].Kind() == attr.KindN && at["y"].Kind() == attr.KindN {
+		a.HitLocation = &Point{decimal(at["x"]), decimal(at["y"])}
+	}
+	return a
+}
+
+// when is the moment by which at-bats are in order: that in a ULID, else when the row was made.
+func (a *AtBat) when() int64 {
+	if id, err := ulid.ParseStrict(a.ID); err == nil {
+		return int64(id.Time()) //nolint:gosec // 48 bits
+	}
+	at, _ := time.Parse(time.RFC3339, a.CreatedAt)
+	return at.UnixMilli()
+}
+
+// Sort puts at-bats in the order in which they happened. Of one moment the id decides, so that all nodes have one order.
+func Sort(all []AtBat) {
+	slices.SortFunc(all, func(a, b AtBat) int { return cmp.Or(cmp.Compare(a.when(), b.when()), strings.Compare(a.ID, b.ID)) })
+}
+
+func textOf(v attr.Value) *string {
+	if text := v.Str(); v.Kind() == attr.KindS && text != "" {
+		return &text
+	}
+	return nil
+}
+
+// number reads a number, of which rows of others may have a fraction; what is none is 0.
+func number(v attr.Value) int {
+	if n := wholeOf(v); n != nil {
+		return *n
+	}
+	return 0
+}
+
+func wholeOf(v attr.Value) *int {
+	if v.Kind() != attr.KindN {
+		return nil
+	}
+	n := int(decimal(v))
+	return &n
+}
+
+func decimal(v attr.Value) float64 {
+	f, _ := strconv.ParseFloat(v.Text(), 64)
+	return f
+}

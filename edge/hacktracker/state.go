@@ -1,0 +1,114 @@
+package hacktracker
+
+import "time"
+
+// Bases are who is on which base, by player; empty: nobody.
+type Bases struct {
+	First  string `json:"first,omitempty"`
+	Second string `json:"second,omitempty"`
+	Third  string `json:"third,omitempty"`
+}
+
+// State is a game as its at-bats leave it.
+type State struct {
+	Inning   int        `json:"inning"`
+	Outs     int        `json:"outs"`
+	Batter   *Slot      `json:"batter"`          // who is up; nil: there is no lineup
+	Next     []Slot     `json:"next"`            // the two behind
+	Bases    *Bases     `json:"bases,omitempty"` // nil: what was scored does not say
+	Runs     int        `json:"runs"`            // batted in
+	Mismatch []string   `json:"mismatch"`        // at-bats of which a device thought otherwise
+	Doubles  [][]string `json:"possibleDoubles"` // at-bats that look like one, scored twice
+	Innings  []int      `json:"-"`               // of each at-bat, as derived
+	Outsmade int        `json:"-"`               // by all
+}
+
+// doubleWithin is how far apart two scorers may note one plate appearance.
+const doubleWithin = time.Minute
+
+// Replay derives inning, outs and batter from at-bats, which it puts in order. Three outs end an inning; further ones of a double
+// play do not count in the next. The lineup goes round by one with each at-bat, whoever it was. What devices have sent along is
+// only compared:
+//
+//	lineup a b c    a:1B  b:DP  c:K  a:BB    ->  inning 2, nobody out, b is up, a on first
+func Replay(lineup []Slot, all []AtBat) State {
+	Sort(all)
+	st := State{Inning: 1, Mismatch: []string{}, Doubles: [][]string{}, Next: []Slot{}, Bases: &Bases{}}
+	for i := range all {
+		a := &all[i]
+		if a.Inning != st.Inning || a.Outs != st.Outs || len(lineup) > 0 && a.BattingOrder != lineup[i%len(lineup)].BattingOrder {
+			st.Mismatch = append(st.Mismatch, a.ID)
+		}
+		st.Innings = append(st.Innings, st.Inning)
+		st.Runs += a.RBIs
+		st.Bases = advance(st.Bases, a)
+		st.Outs += outsOf[a.Result]
+		st.Outsmade += outsOf[a.Result]
+		if st.Outs >= 3 {
+			st.Inning, st.Outs, st.Bases = st.Inning+1, 0, &Bases{}
+		}
+	}
+	if n := len(lineup); n > 0 {
+		up := lineup[len(all)%n]
+		st.Batter = &up
+		st.Next = append(st.Next, lineup[(len(all)+1)%n], lineup[(len(all)+2)%n])
+	}
+	st.Doubles = append(st.Doubles, doubles(all)...)
+	return st
+}
+
+// advance moves the runners as far as a result says for certain; nil: nobody knows. Runners of slow-pitch do not steal, so a
+// strikeout moves nobody.
+func advance(b *Bases, a *AtBat) *Bases {
+	switch {
+	case a.Result == HomeRun:
+		return &Bases{}
+	case b == nil, a.Result == Strikeout:
+		return b
+	case a.Result == Walk, a.Result == HitByP:
+		return forced(*b, a.PlayerID)
+	case *b != Bases{}:
+		return nil
+	}
+	switch basesOf[a.Result] {
+	case 1:
+		return &Bases{First: a.PlayerID}
+	case 2:
+		return &Bases{Second: a.PlayerID}
+	case 3:
+		return &Bases{Third: a.PlayerID}
+	}
+	if outsOf[a.Result] == 1 {
+		return b
+	}
+	return nil
+}
+
+// forced puts a batter on first, and on those who have to make room.
+func forced(b Bases, batter string) *Bases {
+	switch {
+	case b.First == "":
+	case b.Second == "":
+		b.Second = b.First
+	default:
+		b.Second, b.Third = b.First, b.Second
+	}
+	b.First = batter
+	return &b
+}
+
+// doubles finds at-bats of the same batter, inning and result that were scored within a minute of each other.
+func doubles(all []AtBat) (out [][]string) {
+	for i := range all {
+		for j := i + 1; j < len(all); j++ {
+			a, b := &all[i], &all[j]
+			if time.Duration(b.when()-a.when())*time.Millisecond > doubleWithin {
+				break
+			}
+			if a.PlayerID == b.PlayerID && a.Inning == b.Inning && a.Result == b.Result {
+				out = append(out, []string{a.ID, b.ID})
+			}
+		}
+	}
+	return out
+}
