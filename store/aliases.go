@@ -4,6 +4,7 @@ import (
 	"github.com/touchline/touchline/store/internal/backup"
 	"github.com/touchline/touchline/store/internal/catalogue"
 	"github.com/touchline/touchline/store/internal/check"
+	"github.com/touchline/touchline/store/internal/count"
 	"github.com/touchline/touchline/store/internal/file"
 	"github.com/touchline/touchline/store/internal/format"
 	"github.com/touchline/touchline/store/internal/housekeeping"
@@ -106,6 +107,8 @@ type (
 
 	IndexProgress = txn.IndexProgress
 	DropProgress  = txn.DropProgress
+	Counts        = count.Counts
+	IndexCounts   = count.IndexCounts
 	ScrubStats    = housekeeping.ScrubStats
 
 	Problem        = check.Problem

@@ -72,9 +72,9 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 	if err := w.checkStart(q.StartKey, false); err != nil {
 		return Page{}, err
 	}
-	w.descending, w.use = q.Descending, use
+	w.Descending, w.use = q.Descending, use
 	w.single = w.index == nil && w.table.Spec.Key.Sort.Name == ""
-	if w.low, w.high, err = key.Bounds(bound.Key); err != nil {
+	if w.Low, w.High, err = key.Bounds(bound.Key); err != nil {
 		return Page{}, err
 	}
 	for _, check := range [...]func() error{

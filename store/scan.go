@@ -79,10 +79,10 @@ func (w *walk) within(prefix string) (err error) {
 	if w.key().Attrs[0].Type != KeyString {
 		return refusal.Invalid("The partition key of %s is no string, and has no prefix", w.table.Spec.Name)
 	}
-	if w.low, w.high, err = catalogue.Prefixed(prefix); err != nil {
+	if w.Low, w.High, err = catalogue.Prefixed(prefix); err != nil {
 		return err
 	}
-	if w.start != nil && (bytes.Compare(w.start, w.low) < 0 || !w.inside(w.start)) {
+	if w.Start != nil && (bytes.Compare(w.Start, w.Low) < 0 || !w.inside(w.Start)) {
 		return catalogue.ErrStartKey()
 	}
 	return nil

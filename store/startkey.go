@@ -46,25 +46,25 @@ func (w *walk) startAt(key attr.Item) error {
 			return catalogue.ErrStartKey()
 		}
 	}
-	w.start = start
+	w.Start = start
 	return nil
 }
 
 // checkInside refuses a key to go on after that lies outside of a query: in another partition, or where the condition on
 // the sort key does not hold.
 func (w *walk) checkInside(partition []attr.Value, sorted bool) error {
-	if w.start == nil {
+	if w.Start == nil {
 		return nil
 	}
 	mine, err := catalogue.AppendKeys(nil, partition)
 	if err != nil {
 		return err
 	}
-	n, err := w.key().PartitionLen(w.start)
+	n, err := w.key().PartitionLen(w.Start)
 	if err != nil {
 		return catalogue.ErrStartKey()
 	}
-	same := bytes.Equal(w.start[:n], mine)
+	same := bytes.Equal(w.Start[:n], mine)
 	switch {
 	case !sorted && !same:
 		return refusal.Invalid("The provided starting key is outside query boundaries based on provided conditions")
@@ -73,9 +73,9 @@ func (w *walk) checkInside(partition []attr.Value, sorted bool) error {
 	case !sorted:
 		return nil
 	}
-	here := append(mine, w.start[n:]...)
+	here := append(mine, w.Start[n:]...)
 	switch {
-	case bytes.Compare(here, w.low) < 0 || w.high != nil && bytes.Compare(here, w.high) >= 0, !same && w.key().Multi:
+	case bytes.Compare(here, w.Low) < 0 || w.High != nil && bytes.Compare(here, w.High) >= 0, !same && w.key().Multi:
 		return refusal.Invalid("The provided starting key does not match the range key predicate")
 	case !same:
 		return errOneRow()
@@ -85,10 +85,10 @@ func (w *walk) checkInside(partition []attr.Value, sorted bool) error {
 
 // checkSegment refuses a key to go on after that belongs to another segment of a scan.
 func (w *walk) checkSegment() error {
-	if w.start == nil {
+	if w.Start == nil {
 		return nil
 	}
-	if mine, err := w.mine(w.start); err != nil || mine {
+	if mine, err := w.mine(w.Start); err != nil || mine {
 		return err
 	}
 	return refusal.Invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct "+

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"context"
 	"path/filepath"
 
+	"github.com/touchline/touchline/store/internal/count"
 	"github.com/touchline/touchline/store/internal/disk"
 )
 
@@ -51,4 +53,27 @@ func (s *Store) Disk() DiskState {
 		}
 	}
 	return d
+}
+
+// Count counts the items of a table. It walks all of them, in slices, each of which sees the table as it is then: beside
+// writers the sum is one that may never have been.
+func (s *Store) Count(ctx context.Context, name string) (counts Counts, err error) {
+	var after []byte
+	for id := int64(-1); id < 0 || after != nil; {
+		err = s.View(ctx, func(tx *Tx) error {
+			t, err := tx.table(name)
+			if err != nil {
+				return err
+			}
+			if id != int64(t.ID) { // the first slice, or it was dropped and made again
+				counts, after, id = count.New(t), nil, int64(t.ID)
+			}
+			after, err = count.Slice(tx.core, t, after, &counts)
+			return err
+		})
+		if err != nil {
+			return Counts{}, err
+		}
+	}
+	return counts, nil
 }

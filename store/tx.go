@@ -35,6 +35,12 @@ func (tx *Tx) ShowExpired() { tx.showExpired = true }
 // HideInternal has the calls that follow find no internal tables (TableSpec.Internal).
 func (tx *Tx) HideInternal() { tx.hideInternal = true }
 
+// IndexesAsOf has the queries and scans of global indexes that follow see them as they were at an instant, as DynamoDB's
+// are behind their tables: items written since are as they were, or not there, and deleted ones still are. It goes as far
+// back as the journal does, and its price is one look at each record since. The table itself and its local indexes are
+// seen as they are.
+func (tx *Tx) IndexesAsOf(at time.Time) { tx.indexesAsOf = at }
+
 // SetOrigin names who made the writes that follow, for the journal. Empty is this node's own application.
 func (tx *Tx) SetOrigin(origin string) { tx.core.Origin = origin }
 

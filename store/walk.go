@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/internal/catalogue"
 	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/past"
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
@@ -24,19 +25,17 @@ type walk struct {
 	tx    *Tx
 	table *catalogue.Table
 	index *catalogue.Index // nil: the table itself
-	past  *past            // of the index; nil: it is seen as it is
+	past  *past.Past       // of the index; nil: it is seen as it is
 
 	keys *bolt.Bucket // what is walked
 	base *bolt.Bucket // where the items are
 
-	low, high  []byte // nil: from the first, to the last
-	start      []byte // the key after which to go on, nil: none
-	descending bool
-	limit      int
-	own        format.Row // the last one of the walk's segment
-	segment    uint32
-	segments   uint32 // 0: all items are this walk's
-	single     bool   // there is one item at most, and so no page behind it
+	past.Range
+	limit    int
+	own      format.Row // the last one of the walk's segment
+	segment  uint32
+	segments uint32 // 0: all items are this walk's
+	single   bool   // there is one item at most, and so no page behind it
 
 	filter     *expr.Condition
 	projection *expr.Projection
@@ -74,7 +73,7 @@ func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
 		return nil, err
 	}
 	if !tx.indexesAsOf.IsZero() && !w.index.Spec.Local {
-		w.past, err = tx.pastOf(t, w.index, tx.indexesAsOf)
+		w.past, err = past.Of(tx.core, t, w.index, tx.indexesAsOf)
 	}
 	return w, err
 }
@@ -104,7 +103,7 @@ func (w *walk) lastKeyNames() map[string]bool {
 func (w *walk) run() (Page, error) {
 	next, k, v := w.first()
 	if w.past != nil {
-		next = w.past.merge(w, next, k, v)
+		next = w.past.Merge(w.Range, next, k, v)
 		k, v = next()
 	}
 	for seen, steps := 1, 0; k != nil && w.inside(k); seen++ {
@@ -163,18 +162,18 @@ func (w *walk) step(k, v []byte, last bool) (full bool, err error) {
 // first returns the first entry in the direction of the walk, and how to get the next.
 func (w *walk) first() (step func() (k, v []byte), k, v []byte) {
 	c := w.keys.Cursor()
-	if !w.descending {
-		k, v = c.Seek(w.low)
-		if w.start != nil {
-			if k, v = c.Seek(w.start); bytes.Equal(k, w.start) {
+	if !w.Descending {
+		k, v = c.Seek(w.Low)
+		if w.Start != nil {
+			if k, v = c.Seek(w.Start); bytes.Equal(k, w.Start) {
 				k, v = c.Next()
 			}
 		}
 		return c.Next, k, v
 	}
-	end := w.high
-	if w.start != nil {
-		end = w.start
+	end := w.High
+	if w.Start != nil {
+		end = w.Start
 	}
 	return firstBelow(w.keys, end)
 }
@@ -207,14 +206,14 @@ func firstBelow(b *bolt.Bucket, end []byte) (step func() (k, v []byte), k, v []b
 }
 
 func (w *walk) inside(k []byte) bool {
-	if w.descending {
-		return bytes.Compare(k, w.low) >= 0
+	if w.Descending {
+		return bytes.Compare(k, w.Low) >= 0
 	}
-	return w.high == nil || bytes.Compare(k, w.high) < 0
+	return w.High == nil || bytes.Compare(k, w.High) < 0
 }
 
 func (w *walk) row(k, v []byte) (format.Row, error) {
-	if r := w.past.find(k); r != nil {
+	if r := w.past.Find(k); r != nil {
 		return r, nil
 	}
 	if w.index != nil {

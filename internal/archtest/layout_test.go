@@ -81,6 +81,22 @@ func lengthProblems(tr *tree) (problems []string) {
 	return problems
 }
 
+// maxFiles is how many Go files a folder may have, tests with them: a stranger finds a file by its name in a list.
+const maxFiles = 60
+
+func folderProblems(tr *tree) (problems []string) {
+	files := map[string]int{}
+	for _, name := range tr.matching(".go") {
+		files[path.Dir(name)]++
+	}
+	for dir, n := range files {
+		if n > maxFiles {
+			problems = append(problems, fmt.Sprintf("%s has %d Go files, the limit is %d: give a part of it a package of its own", dir, n, maxFiles))
+		}
+	}
+	return problems
+}
+
 // unfinishedWords mark work put off. They are put together here so that this file has none.
 var unfinishedWords = []string{"TO" + "DO", "FIX" + "ME", "X" + "XX"}
 
@@ -107,6 +123,7 @@ func wordProblems(tr *tree) (problems []string) {
 func TestTopLevelIsFixed(t *testing.T)         { report(t, topLevelProblems(project(t))) }
 func TestPackagesAreDocumented(t *testing.T)   { report(t, packageProblems(project(t))) }
 func TestFilesAreShort(t *testing.T)           { report(t, lengthProblems(project(t))) }
+func TestFoldersAreSmall(t *testing.T)         { report(t, folderProblems(project(t))) }
 func TestNothingIsLeftUnfinished(t *testing.T) { report(t, wordProblems(project(t))) }
 
 // report fails with every problem, in a steady order.

@@ -1,7 +1,7 @@
-package store
+// Package count counts what a table holds and its indexes show.
+package count
 
 import (
-	"context"
 	"slices"
 
 	"github.com/touchline/touchline/store/attr"
@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// countSlice is how many items Count looks at within one View.
-const countSlice = 10_000
+// sliceItems is how many items Slice looks at.
+const sliceItems = 10_000
 
 // Counts is how much a table holds. Items past their TTL count until they are swept.
 type Counts struct {
@@ -28,47 +28,24 @@ type IndexCounts struct {
 	Bytes int64 // of what the index shows of them
 }
 
-// Count counts the items of a table. It walks all of them, in slices, each of which sees the table as it is then: beside
-// writers the sum is one that may never have been. No item is decoded; of an index whose projection is not all
-// attributes those that it shows are looked at.
-func (s *Store) Count(ctx context.Context, name string) (counts Counts, err error) {
-	var after []byte
-	id := int64(-1)
-	for more := true; more; {
-		err = s.View(ctx, func(tx *Tx) error {
-			t, err := tx.table(name)
-			if err != nil {
-				return err
-			}
-			if id != int64(t.ID) { // the first slice, or it was dropped and made again
-				counts, after, id = newCounts(t), nil, int64(t.ID)
-			}
-			more, after, err = tx.countSlice(t, after, &counts)
-			return err
-		})
-		if err != nil {
-			return Counts{}, err
-		}
-	}
-	return counts, nil
-}
-
-func newCounts(t *catalogue.Table) (c Counts) {
+// New is nothing yet, with a place for each index of the table.
+func New(t *catalogue.Table) (c Counts) {
 	for _, ix := range t.Indexes {
 		c.Indexes = append(c.Indexes, IndexCounts{Name: ix.Spec.Name})
 	}
 	return c
 }
 
-// countSlice counts items behind a key and returns where to go on.
-func (tx *Tx) countSlice(t *catalogue.Table, after []byte, counts *Counts) (more bool, to []byte, err error) {
-	if err := tx.core.Enter(); err != nil {
-		return false, nil, err
+// Slice adds the next items behind a key, and returns the key to go on behind; nil: the table is at its end. It decodes
+// no item; for an index whose projection is not all attributes it looks at those that the index shows.
+func Slice(tx *txn.Tx, t *catalogue.Table, after []byte, counts *Counts) (to []byte, err error) {
+	if err := tx.Enter(); err != nil {
+		return nil, err
 	}
-	defer tx.core.Leave()
-	bucket, err := tx.core.Bucket(t.Bucket)
+	defer tx.Leave()
+	bucket, err := tx.Bucket(t.Bucket)
 	if err != nil {
-		return false, nil, err
+		return nil, err
 	}
 	shown := make([]*IndexCounts, len(t.Indexes)) // an index that came or went between two slices counts from there
 	for i, ix := range t.Indexes {
@@ -77,7 +54,7 @@ func (tx *Tx) countSlice(t *catalogue.Table, after []byte, counts *Counts) (more
 			shown[i] = &counts.Indexes[at]
 		}
 	}
-	to = txn.Slice(bucket, after, countSlice, func(_, v []byte) bool {
+	to = txn.Slice(bucket, after, sliceItems, func(_, v []byte) bool {
 		r := format.Row(v)
 		if err = r.Known(); err != nil {
 			return false
@@ -85,17 +62,17 @@ func (tx *Tx) countSlice(t *catalogue.Table, after []byte, counts *Counts) (more
 		counts.Items++
 		counts.Bytes += int64(r.Size())
 		for i, ix := range t.Indexes {
-			if err = countEntry(t, ix, r, shown[i]); err != nil {
+			if err = entry(t, ix, r, shown[i]); err != nil {
 				return false
 			}
 		}
 		return true
 	})
-	return to != nil, to, err
+	return to, err
 }
 
-// countEntry adds an item to what an index shows, if it does; into may be nil.
-func countEntry(t *catalogue.Table, ix *catalogue.Index, r format.Row, into *IndexCounts) error {
+// entry adds an item to what an index shows, if it does; into may be nil.
+func entry(t *catalogue.Table, ix *catalogue.Index, r format.Row, into *IndexCounts) error {
 	if into == nil {
 		return nil
 	}
@@ -110,7 +87,7 @@ func countEntry(t *catalogue.Table, ix *catalogue.Index, r format.Row, into *Ind
 		}
 	}
 	size := r.Size()
-	if ix.Spec.Projection != ProjectAll {
+	if ix.Spec.Projection != catalogue.ProjectAll {
 		var err error
 		if size, err = sizeShown(t, ix, r.Item()); err != nil {
 			return err
