@@ -55,6 +55,15 @@ type Letter struct {
 	Grade  Grade  `json:"grade"`
 }
 
+// Graded is a guess with its grades; empty where the answer is not known.
+func Graded(guess, answer string) Move {
+	m := make(Move, 0, Letters)
+	for i, grade := range GradeGuess(guess, answer) {
+		m = append(m, Letter{guess[i : i+1], grade})
+	}
+	return m
+}
+
 // View is a game as its player sees it.
 type View struct {
 	GameID  string   `json:"game_id"`
@@ -76,11 +85,7 @@ func (g *Game) view(answer string, n int) View {
 	won := g.Won && n == len(g.Guesses)
 	v := View{GameID: GameID(g.UserID, g.Date), UserID: g.UserID, Moves: n, Won: won, Graded: make([]Move, 0, n), Dropped: g.Dropped}
 	for _, guess := range g.Guesses[:n] {
-		m := make(Move, 0, Letters)
-		for i, grade := range GradeGuess(guess, answer) {
-			m = append(m, Letter{guess[i : i+1], grade})
-		}
-		v.Graded = append(v.Graded, m)
+		v.Graded = append(v.Graded, Graded(guess, answer))
 	}
 	if n >= MaxGuesses && !won {
 		v.Answer = answer

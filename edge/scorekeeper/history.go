@@ -57,6 +57,25 @@ func (s *Service) games(tx *store.Tx, user string) (all []Game, err error) {
 	return all, nil
 }
 
+// Games counts the games of a player.
+func (s *Service) Games(tx *store.Tx, user string) (int, error) {
+	all, err := s.games(tx, user)
+	return len(all), err
+}
+
+// Players counts the games of a day.
+func (s *Service) Players(tx *store.Tx, date string) (n int, err error) {
+	for item, err := range tx.ScanAll(s.scan(prefixUser, skGame)) {
+		if err != nil {
+			return n, err
+		}
+		if item["puzzle_date"].Str() == date {
+			n++
+		}
+	}
+	return n, nil
+}
+
 // History returns what a player has played.
 func (s *Service) History(tx *store.Tx, user string) (History, error) {
 	h := History{UserID: user, Games: []PlayedGame{}}

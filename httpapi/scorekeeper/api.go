@@ -12,6 +12,7 @@ import (
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -24,18 +25,28 @@ var document []byte
 // Config is what the routes work with.
 type Config struct {
 	Service *scorekeeper.Service
+	Mount   string
 	// Ensure has rows here that another node may have written; nil: the node has no cloud.
 	Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 }
 
-type api struct{ Config }
+type api struct {
+	Config
+	mount string // without a slash at its end
+	look  *page.Renderer
+}
 
 // New makes the application's part of a server.
 func New(c Config) (httpapi.App, error) {
-	a := &api{Config: c}
+	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/")}
 	guess, err := httpapi.Limited(guessesPerMinute, ofUser(a.postGuess))
+	if err != nil {
+		return httpapi.App{}, err
+	}
+	a.look, err = page.Mounted(a.mount, files)
 	return httpapi.App{
 		Routes: a.routes(guess), OpenAPI: document, Problem: problem, Topics: a.topicOf, SignIn: httpapi.SignIn{Anonymous: "wordle_session"},
+		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 	}, err
 }
 

@@ -39,7 +39,7 @@ func newRig(t *testing.T) *rig {
 	r := &rig{t: t, service: &scorekeeper.Service{Table: "scorekeeper-test", Words: words}}
 	now := time.Date(2026, 2, 2, 10, 30, 0, 0, time.UTC)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return now }}, scorekeeper.Table(r.service.Table))
-	app, err := New(Config{Service: r.service})
+	app, err := New(Config{Service: r.service, Mount: "/scorekeeper"})
 	if err != nil {
 		t.Fatal(err)
 	}

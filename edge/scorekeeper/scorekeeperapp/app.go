@@ -66,7 +66,7 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 		return nil, err
 	}
 	service := &scorekeeper.Service{Table: s.Table, Words: words}
-	c := httpscorekeeper.Config{Service: service}
+	c := httpscorekeeper.Config{Service: service, Mount: s.Mount}
 	if h.Sync != nil {
 		c.Ensure = h.Sync.Ensure
 	}

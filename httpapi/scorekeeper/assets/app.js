@@ -1,0 +1,115 @@
+// The page of a day: keys, letters as they are typed, the guess that waits, sharing. Without it the page works by its field, for
+// those who have a game already; nothing here grades.
+import "./refresh.js";
+import { queue } from "./offline.js";
+
+const main = document.querySelector(".play");
+const form = document.querySelector(".guess");
+const word = document.getElementById("word");
+const said = document.getElementById("said");
+
+// The day is the reader's own: where it is another than the node's, its page is gone to.
+function ownDay() {
+  const now = new Date();
+  const two = (n) => String(n).padStart(2, "0");
+  const day = `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+  if (main.dataset.latest && day !== main.dataset.date) location.replace(main.dataset.latest + day);
+  const next = document.querySelector(".next time");
+  if (next) next.dateTime = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1).toISOString();
+}
+
+// Who has no game gets the cookie of a guest, and with it a page of their own.
+async function asGuest() {
+  if (!("nobody" in main.dataset)) return;
+  const answer = await fetch(main.dataset.mount + "/session", { method: "POST" }).catch(() => null);
+  if (answer?.status === 204) location.reload();
+}
+
+const reader = document.documentElement.dataset.reader;
+const guesses = () => queue.entries.filter((e) => e.reader === reader && e.path === form.getAttribute("action"));
+const waiting = () => guesses().find((e) => e.state === "queued" || e.state === "sending");
+
+// draw puts what is typed, or waits, into the first row without a guess.
+function draw() {
+  const waits = waiting();
+  const text = waits ? JSON.parse(waits.body).word_guessed : word.value;
+  const board = document.querySelector(".board");
+  const row = document.querySelectorAll(".row")[Number(board.dataset.moves)];
+  if (!row || "over" in board.dataset) return;
+  [...row.children].forEach((square, i) => {
+    const letter = text[i] ?? "";
+    if (square.textContent !== letter) square.textContent = letter;
+    square.className = waits ? "square square--waits" : "square";
+  });
+  if (waits?.state === "queued") tell("Not sent yet: it is kept.");
+  else if (said.textContent.startsWith("Not sent")) tell("");
+}
+
+function tell(text) {
+  if (said.textContent !== text) said.textContent = text;
+}
+
+function press(letter) {
+  word.value = letter ? (word.value + letter).slice(0, 5) : word.value.slice(0, -1);
+  tell("");
+  draw();
+}
+
+function guessing() {
+  form.classList.add("guess--keys");
+  form.addEventListener("click", (e) => {
+    const key = e.target.closest("[data-letter]");
+    if (key) press(key.dataset.letter);
+  });
+  document.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target === word) return;
+    if (/^[a-zA-Z]$/.test(e.key)) press(e.key.toLowerCase());
+    else if (e.key === "Backspace") press("");
+    else if (e.key === "Enter" && !e.target.closest("button, a, summary")) form.requestSubmit();
+    else return;
+    e.preventDefault();
+  });
+  word.addEventListener("input", draw);
+  // One guess waits at most: the next one depends on what it says.
+  document.addEventListener("submit", (e) => {
+    if (e.target !== form || !waiting()) return;
+    e.preventDefault();
+    e.stopImmediatePropagation();
+    tell("Not sent yet: one guess waits already.");
+  }, true);
+  form.addEventListener("invalid", (e) => {
+    e.preventDefault();
+    tell("Guess must be exactly 5 letters");
+  }, true);
+  form.addEventListener("reset", () => setTimeout(draw));
+  queue.addEventListener("change", async () => {
+    for (const e of guesses().filter((e) => e.state === "refused")) { // said here, once
+      await queue.discard(e.n);
+      tell(e.words);
+    }
+    draw();
+  });
+  document.addEventListener("touchline:refreshed", draw);
+  draw();
+}
+
+document.addEventListener("click", async (e) => {
+  if (e.target.closest("[data-seen]")) {
+    await fetch(`${main.dataset.mount}/game/${main.dataset.date}`).catch(() => {});
+    document.dispatchEvent(new Event("touchline:sent"));
+  }
+  if (!e.target.closest("[data-share]")) return;
+  const text = document.querySelector(".share").textContent;
+  try {
+    if (navigator.share) await navigator.share({ text });
+    else await navigator.clipboard.writeText(text).then(() => tell("Copied."));
+  } catch (err) {
+    if (err.name !== "AbortError") getSelection().selectAllChildren(document.querySelector(".share"));
+  }
+});
+
+if (main) {
+  ownDay();
+  asGuest();
+  if (form) guessing();
+}

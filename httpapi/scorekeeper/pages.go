@@ -1,0 +1,174 @@
+package scorekeeper
+
+import (
+	"embed"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/scorekeeper"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+//go:embed templates assets
+var files embed.FS
+
+func (a *api) pageRoutes() []httpapi.Route {
+	return []httpapi.Route{
+		{Method: "GET", Path: "/", Access: httpapi.Optional, Do: a.getPlayPage},
+		{Method: "GET", Path: "/days/:date", Access: httpapi.Optional, Do: a.getPlayPage},
+		{Method: "GET", Path: "/history", Access: httpapi.User, Do: ofUser(a.getHistoryPage)},
+		{Method: "GET", Path: "/teams", Access: httpapi.User, Do: ofUser(a.getTeamsPage)},
+		{Method: "GET", Path: "/teams/:id", Access: httpapi.User, Do: ofUser(a.getTeamPage)},
+		{Method: "GET", Path: "/teams/:id/:when", Access: httpapi.User, Do: ofUser(a.getTeamPage)},
+		{Method: "GET", Path: "/admin", Access: httpapi.Admin, Do: a.getAdminPage},
+		{Method: "GET", Path: "/admin/days/:date", Access: httpapi.Admin, Do: a.getDayPage},
+	}
+}
+
+func (a *api) nav(who auth.Identity) []page.Link {
+	links := []page.Link{{Href: a.look.At("/"), Text: "Today"}, {Href: a.look.At("/history"), Text: "History"}, {Href: a.look.At("/teams"), Text: "Teams"}}
+	if who.Admin {
+		links = append(links, page.Link{Href: a.look.At("/admin"), Text: "Puzzles"})
+	}
+	return links
+}
+
+// playPage is a day's puzzle as its player sees it. Nothing in it tells the word before the end.
+type playPage struct {
+	Mount, Date string
+	Latest      bool // the page is of the day that it is now, wherever the reader is
+	Known       bool // the reader has a game: a user, or a guest with a cookie
+	Missing     bool // the day has no puzzle
+	Over        bool
+	Game        scorekeeper.View
+	Rows        []scorekeeper.Move // as many as there are guesses; empty ones have no letters
+	Keys        []scorekeeper.Move // of the keyboard, with what is known of each letter
+	Share       string
+	Streaks     scorekeeper.Streaks
+	Guest       string // whose games the reader can take over; empty: there are none
+	GuestGames  int
+}
+
+func (a *api) getPlayPage(c *gin.Context) error {
+	who, _ := httpapi.Identity(c)
+	user, p := who.Subject, playPage{Mount: a.mount, Date: c.Param("date"), Known: who.Subject != ""}
+	if p.Latest = p.Date == ""; p.Latest {
+		if err := httpapi.View(c, func(tx *store.Tx) error { p.Date = tx.Now().UTC().Format(scorekeeper.Day); return nil }); err != nil {
+			return err
+		}
+	}
+	if err := a.ensureGame(c, user, p.Date); err != nil {
+		return err
+	}
+	return httpapi.OwnView(c, "play", "Scorekeeper", func(tx *store.Tx) (playPage, error) {
+		game, err := a.Service.Game(tx, user, p.Date)
+		if p.Missing = fault.Is(err, fault.NotFound); p.Missing {
+			return p, nil
+		}
+		if err == nil && who.Scheme != auth.Anonymous && user != "" {
+			p.Guest = httpapi.KnownGuest(c)
+			p.GuestGames, err = a.Service.Games(tx, p.Guest)
+		}
+		if p.show(game); err != nil || !p.Over {
+			return p, err
+		}
+		mine, err := a.Service.Scores(tx, user, user, p.Date, p.Date)
+		for i := range mine {
+			p.Share = scorekeeper.ShareText(&mine[i])
+		}
+		if err == nil {
+			p.Streaks, err = a.Service.Streaks(tx, user, p.Date)
+		}
+		return p, err
+	})
+}
+
+// keyboard is where letters lie on it.
+var keyboard = []string{"qwertyuiop", "asdfghjkl", "zxcvbnm"}
+
+// show lays a game out.
+func (p *playPage) show(game scorekeeper.View) {
+	p.Game, p.Over = game, game.Won || game.Moves >= scorekeeper.MaxGuesses
+	p.Rows = slices.Clone(game.Graded)
+	for len(p.Rows) < scorekeeper.MaxGuesses {
+		p.Rows = append(p.Rows, make(scorekeeper.Move, scorekeeper.Letters))
+	}
+	learned := map[string]scorekeeper.Grade{}
+	for _, grade := range []scorekeeper.Grade{scorekeeper.Wrong, scorekeeper.Contained, scorekeeper.Correct} {
+		for _, l := range slices.Concat(game.Graded...) {
+			if l.Grade == grade {
+				learned[l.Letter] = grade
+			}
+		}
+	}
+	for _, row := range keyboard {
+		var keys scorekeeper.Move
+		for i := range row {
+			keys = append(keys, scorekeeper.Letter{Letter: row[i : i+1], Grade: learned[row[i:i+1]]})
+		}
+		p.Keys = append(p.Keys, keys)
+	}
+}
+
+// cell is a day of a calendar.
+type cell struct{ Date, Class, Text, Href string }
+
+// calendar has the days from one to another in weeks, which begin on Mondays.
+func calendar(from, to time.Time, show func(date string) cell) (cells []cell) {
+	for from.Weekday() != time.Monday {
+		from = from.AddDate(0, 0, -1)
+	}
+	for ; !from.After(to); from = from.AddDate(0, 0, 1) {
+		one := show(from.Format(scorekeeper.Day))
+		one.Date = from.Format(scorekeeper.Day)
+		cells = append(cells, one)
+	}
+	return cells
+}
+
+type historyPage struct {
+	History scorekeeper.History
+	Streaks scorekeeper.Streaks
+	Days    []cell
+}
+
+func (a *api) getHistoryPage(c *gin.Context, user string) error {
+	return httpapi.OwnView(c, "history", "History", func(tx *store.Tx) (p historyPage, err error) {
+		today := tx.Now().UTC()
+		if p.History, err = a.Service.History(tx, user); err != nil {
+			return p, err
+		}
+		if p.Streaks, err = a.Service.Streaks(tx, user, today.Format(scorekeeper.Day)); err != nil || len(p.History.Games) == 0 {
+			return p, err
+		}
+		played := map[string]*scorekeeper.PlayedGame{}
+		for i := range p.History.Games {
+			played[p.History.Games[i].Date] = &p.History.Games[i]
+		}
+		first, err := time.Parse(scorekeeper.Day, p.History.Games[len(played)-1].Date)
+		p.Days = calendar(first, today, func(date string) cell { return a.played(date, played[date]) })
+		return p, err
+	})
+}
+
+// played shows a game in a calendar.
+func (a *api) played(date string, g *scorekeeper.PlayedGame) cell {
+	one := cell{Class: "missed", Text: "–", Href: a.look.At("/days/" + date)}
+	switch {
+	case g == nil:
+	case g.InProgress:
+		one.Class, one.Text = "open", "…"
+	case g.Won:
+		one.Class, one.Text = "won", strconv.Itoa(g.Guesses)
+	default:
+		one.Class, one.Text = "lost", "X"
+	}
+	return one
+}

@@ -1,0 +1,170 @@
+package scorekeeper
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/scorekeeper"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+type teamsPage struct {
+	Mount, User string
+	Name        string
+	Teams       []scorekeeper.Team
+}
+
+func (a *api) getTeamsPage(c *gin.Context, user string) error {
+	return httpapi.OwnView(c, "teams", "Teams", func(tx *store.Tx) (teamsPage, error) {
+		p := teamsPage{Mount: a.mount, User: user}
+		profile, err := a.Service.Profile(tx, user)
+		if err != nil {
+			return p, err
+		}
+		p.Name = profile.Name
+		ids, err := a.Service.TeamsOf(tx, user)
+		for _, id := range ids {
+			t, err := a.Service.Team(tx, id, user)
+			if err != nil {
+				return p, err
+			}
+			p.Teams = append(p.Teams, t)
+		}
+		return p, err
+	})
+}
+
+type teamPage struct {
+	Mount, User string
+	Team        scorekeeper.Team
+	Admin       bool
+	Tabs        page.Tabs
+	Board       *scorekeeper.Board // of today
+	Week        *page.Table
+}
+
+// getTeamPage shows a team's board of today, of this week or of the last one.
+func (a *api) getTeamPage(c *gin.Context, user string) error {
+	team, when := c.Param("id"), c.Param("when")
+	back, known := map[string]int{"": 0, "week": 0, "last-week": 7}[when]
+	if !known {
+		return fault.New(fault.NotFound, "not_found", "There is no such page.")
+	}
+	return httpapi.OwnView(c, "team", "Team", func(tx *store.Tx) (p teamPage, err error) {
+		p = teamPage{Mount: a.mount, User: user}
+		if p.Team, err = a.Service.Team(tx, team, user); err != nil {
+			return p, err
+		}
+		p.Admin = slices.ContainsFunc(p.Team.Members, func(m scorekeeper.Member) bool { return m.UserID == user && m.Role == scorekeeper.RoleAdmin })
+		p.Tabs.Label = "Board"
+		for _, tab := range [][2]string{{"", "Today"}, {"week", "This week"}, {"last-week", "Last week"}} {
+			at := a.look.At(strings.TrimSuffix("/teams/"+team+"/"+tab[0], "/"))
+			p.Tabs.Links = append(p.Tabs.Links, page.Tab{Link: page.Link{Href: at, Text: tab[1]}, Here: tab[0] == when})
+		}
+		today := tx.Now().UTC()
+		if when == "" {
+			board, err := a.Service.Board(tx, user, team, today.Format(scorekeeper.Day))
+			p.Board = &board
+			return p, err
+		}
+		p.Week, err = a.week(tx, &p.Team, user, today.AddDate(0, 0, -back))
+		return p, err
+	})
+}
+
+// week is how a team did in the week of a day: who solved most, with the fewest guesses.
+func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, day time.Time) (*page.Table, error) {
+	type sum struct {
+		name            string
+		solved, guesses int
+	}
+	of := map[string]*sum{}
+	for _, m := range team.Members {
+		of[m.UserID] = &sum{name: m.Name}
+	}
+	for _, d := range calendar(day, day.AddDate(0, 0, 6), func(string) cell { return cell{} })[:7] {
+		board, err := a.Service.Board(tx, user, team.ID, d.Date)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range board.Scores {
+			if one.Won {
+				of[one.UserID].solved++
+				of[one.UserID].guesses += one.Moves
+			}
+		}
+	}
+	t := &page.Table{ID: "week", Title: "Week of " + day.Format("2 January"), Heads: []string{"Player", "Solved", "Guesses"}}
+	all := make([]*sum, 0, len(of))
+	for _, one := range of {
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(x, y *sum) int {
+		return cmp.Or(cmp.Compare(y.solved, x.solved), cmp.Compare(x.guesses, y.guesses), strings.Compare(x.name, y.name))
+	})
+	for _, one := range all {
+		t.Rows = append(t.Rows, []string{one.name, strconv.Itoa(one.solved), strconv.Itoa(one.guesses)})
+	}
+	return t, nil
+}
+
+// ahead is how many days must have their puzzle.
+const ahead = 14
+
+type adminPage struct {
+	Days []cell
+	Gaps int
+}
+
+func (a *api) getAdminPage(c *gin.Context) error {
+	return httpapi.OwnView(c, "admin", "Puzzles", func(tx *store.Tx) (p adminPage, err error) {
+		today := tx.Now().UTC()
+		from, to := today.AddDate(0, 0, -2*ahead), today.AddDate(0, 0, ahead)
+		set := map[string]bool{}
+		all, err := a.Service.Puzzles(tx, "", "")
+		for i := range all {
+			set[all[i].Date] = true
+		}
+		p.Days = calendar(from, to, func(date string) cell {
+			one := cell{Class: "won", Text: "set", Href: a.look.At("/admin/days/" + date)}
+			switch {
+			case set[date]:
+			case date >= today.Format(scorekeeper.Day):
+				p.Gaps++
+				one.Class, one.Text = "lost", "gap"
+			default:
+				one.Class, one.Text = "missed", "–"
+			}
+			return one
+		})
+		return p, err
+	})
+}
+
+type dayPage struct {
+	Mount  string
+	Puzzle scorekeeper.Puzzle
+	Games  int // that are graded anew when the word is changed
+}
+
+func (a *api) getDayPage(c *gin.Context) error {
+	return httpapi.OwnView(c, "day", "Puzzle", func(tx *store.Tx) (p dayPage, err error) {
+		p.Mount = a.mount
+		p.Puzzle, err = a.Service.Puzzle(tx, c.Param("date"))
+		if fault.Is(err, fault.NotFound) {
+			p.Puzzle.Date, err = c.Param("date"), nil
+		}
+		if err == nil && p.Puzzle.Word != "" {
+			p.Games, err = a.Service.Players(tx, p.Puzzle.Date)
+		}
+		return p, err
+	})
+}

@@ -1,0 +1,100 @@
+package scorekeeper
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/httpapi/page"
+)
+
+// page asks for a page as a browser does.
+func (r *rig) page(status int, has, who, path string) string {
+	r.t.Helper()
+	return r.want(status, has, who, "GET", "/-"+path, "", "Accept", "text/html", "Sec-Fetch-Mode", "navigate").Body.String()
+}
+
+// A day's page from the first look to its end: nobody, a guest, guesses, a win, a loss.
+func TestPlayPage(t *testing.T) {
+	r := newRig(t)
+	r.page(200, "There is no puzzle for this day yet.", "u1", "/")
+	r.answer(day, "manna")
+	r.page(200, "data-nobody", "-", "/")
+	r.page(400, "", "-", "/days/x")
+	open := r.page(200, `action="/scorekeeper/guess" data-queue="POST"`, "guest", "/")
+	if strings.Contains(open, "data-nobody") || strings.Contains(open, "data-over") || strings.Count(open, `class="square"`) != 30 {
+		t.Errorf("a new game: %s", open)
+	}
+	r.want(200, "", "guest", "POST", "/guess", guessBody("crane"))
+	r.page(200, `<span class="square square--contained">a<span class="vh"> contained,</span></span>`, "guest", "/days/"+day)
+	r.page(200, `<button class="key square--correct" type="button" data-letter="n">`, "guest", "/")
+	if other := r.page(200, `data-moves="0"`, "u1", "/"); strings.Contains(other, "square--") {
+		t.Errorf("somebody else's guess: %s", other)
+	}
+	r.want(200, "", "guest", "POST", "/guess", guessBody("manna"))
+	r.page(200, "Solved with 2 of 6.", "guest", "/")
+	r.page(200, "Scorekeeper 2026-02-02 2/6\n\n⬛⬛🟨🟩⬛\n🟩🟩🟩🟩🟩</pre>", "guest", "/")
+	for _, w := range strings.Fields("crane slate moist proud brick vexed") {
+		r.want(200, "", "u1", "POST", "/guess", guessBody(w))
+	}
+	r.page(200, "The word was manna.", "u1", "/")
+}
+
+// Who signs in with the cookie of a guest is offered the guest's games, once, and others never see whose they are.
+func TestConvertOnThePage(t *testing.T) {
+	r := newRig(t)
+	r.answer(day, "manna")
+	r.want(200, "", "guest", "POST", "/guess", guessBody("crane"))
+	cookie := []string{"Accept", "text/html", "Sec-Fetch-Mode", "navigate", "Cookie", "wordle_session=" + guest}
+	r.want(200, "Take over 1 game played here as a guest", "u1", "GET", "/-/", "", cookie...)
+	r.want(200, `"converted":1`, "u1", "POST", "/convert-session", `{"session_id":"`+guest+`"}`)
+	if after := r.want(200, `data-moves="1"`, "u1", "GET", "/-/", "", cookie...).Body.String(); strings.Contains(after, "Take over") || strings.Contains(after, guest) {
+		t.Errorf("offered again: %s", after)
+	}
+}
+
+func TestOtherPages(t *testing.T) {
+	r := newRig(t)
+	r.page(200, "You have played nothing yet.", "u1", "/history")
+	r.answer(day, "manna")
+	r.answer("2026-02-01", "crane")
+	r.want(200, "", "u1", "POST", "/guess", guessBody("manna"))
+	r.want(200, "", "u1", "POST", "/guess", `{"puzzle_date_iso_day":"2026-02-01","word_guessed":"slate"}`)
+	r.page(200, `<li class="day day--won"><a href="/scorekeeper/-/days/2026-02-02"><small class="num">02-02</small><b>1</b></a></li>`, "u1", "/history")
+	r.page(200, `day--open"><a href="/scorekeeper/-/days/2026-02-01"`, "u1", "/history")
+	r.page(303, "", "guest", "/history")
+
+	r.page(200, "You are in no team yet.", "u1", "/teams")
+	r.want(201, "", "u1", "POST", "/team", `{"team_name":"Wizards"}`)
+	_, rest, _ := strings.Cut(r.page(200, "1 of 48 members", "u1", "/teams"), `href="/scorekeeper/-/teams/`)
+	team, _, _ := strings.Cut(rest, `"`)
+	r.page(200, "1 of 1 have played today.", "u1", "/teams/"+team)
+	r.page(200, "🟩🟩🟩🟩🟩", "u1", "/teams/"+team)
+	r.page(200, "Delete the team", "u1", "/teams/"+team)
+	r.page(200, `<td class="num">1</td><td class="num">1</td>`, "u1", "/teams/"+team+"/week")
+	r.page(200, `<td class="num">0</td><td class="num">0</td>`, "u1", "/teams/"+team+"/last-week")
+	r.page(404, "", "u1", "/teams/"+team+"/month")
+	r.page(403, "", "u2", "/teams/"+team)
+
+	r.page(403, "", "u1", "/admin")
+	r.page(200, "14 of the next days have no puzzle.", "admin", "/admin")
+	r.page(200, "Change it and grade 1 anew", "admin", "/admin/days/"+day)
+	r.page(200, "There is no word yet.", "admin", "/admin/days/2026-02-03")
+	r.page(400, "", "admin", "/admin/days/x")
+}
+
+// Every scene of the gallery shows its state.
+func TestScenes(t *testing.T) {
+	look, err := page.Mounted("/scorekeeper", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenes, err := (&api{mount: "/scorekeeper", look: look}).scenes()
+	if err != nil || len(scenes) != 7 {
+		t.Fatalf("%d scenes, %v", len(scenes), err)
+	}
+	for i, has := range []string{`data-moves="0"`, `data-moves="3"`, "Solved with 2 of 6.", "The word was manna.", "no puzzle", "square--waits", "Not counted: brick"} {
+		if !strings.Contains(string(scenes[i].Page), has) {
+			t.Errorf("%s has no %s", scenes[i].Name, has)
+		}
+	}
+}
