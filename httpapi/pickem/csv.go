@@ -71,10 +71,7 @@ func (a *api) getStandingsCSV(c *gin.Context, _ string) error {
 	return writeCSV(c, rows)
 }
 
-// postCard puts the matches of a CSV file on a card, all or none: name, points, preshow, championships, teams. Teams are parted by |,
-// as championships are, and their members by &; a champion has a star at the end.
-//
-//	Tornado Tag Team,25,false,AEW World Tag Team Championship,Sting & Darby Allin*|Matthew Jackson & Nicholas Jackson
+// postCard puts the matches of a CSV file on a card, all or none: pickem.ParseMatch has the columns.
 func (a *api) postCard(c *gin.Context) error {
 	r := csv.NewReader(c.Request.Body)
 	r.FieldsPerRecord = 5
@@ -87,7 +84,7 @@ func (a *api) postCard(c *gin.Context) error {
 	}
 	return created(c, func(tx *store.Tx) (out pickem.Card, err error) {
 		for i, row := range rows {
-			m, err := matchOf(row)
+			m, err := pickem.ParseMatch(row)
 			if err != nil {
 				return out, bind.Invalid("card", "has no whole number of points in match %d", i+1)
 			}
@@ -97,24 +94,4 @@ func (a *api) postCard(c *gin.Context) error {
 		}
 		return card(a.Service.Event(tx, c.Param("id"), ""))
 	})
-}
-
-func matchOf(row []string) (m pickem.Match, err error) {
-	m.Name, m.Preshow = strings.TrimSpace(row[0]), strings.EqualFold(strings.TrimSpace(row[2]), "true")
-	m.Points, err = strconv.Atoi(strings.TrimSpace(row[1]))
-	m.Championships = parts(row[3], "|")
-	for _, side := range parts(row[4], "|") {
-		members, champion := strings.CutSuffix(side, "*")
-		m.Teams = append(m.Teams, pickem.Team{Members: parts(members, "&"), Champion: champion})
-	}
-	return m, err
-}
-
-func parts(text, by string) (out []string) {
-	for part := range strings.SplitSeq(text, by) {
-		if part = strings.TrimSpace(part); part != "" {
-			out = append(out, part)
-		}
-	}
-	return out
 }

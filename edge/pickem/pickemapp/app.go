@@ -59,7 +59,7 @@ func New() *app.App {
 				Merge: map[string]conflict.MergeFunc{s.Table: merge(rules)},
 			}
 		},
-		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
+		Open:     func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
 	}
 }
 

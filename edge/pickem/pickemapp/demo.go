@@ -2,6 +2,13 @@ package pickemapp
 
 import (
 	"context"
+	_ "embed" // events of 2024
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
@@ -12,49 +19,136 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// demoOpens is how long the demo's event can be picked.
-const demoOpens = 70 * time.Minute
+// demoEvents are five events of 2024, as they were: cards, champions, winners, each with its source. Names of matches and points are
+// the demo's. A match is a row as pickem.ParseMatch reads it, with the winning team's index behind it.
+//
+//go:embed demo/events.json
+var demoEvents []byte
+
+type demoEvent struct {
+	Date     string
+	StartsAt time.Time
+	Name     string
+	Matches  [][]string
+}
+
+const (
+	// demoNames are the demo's players; nobody real is meant. The first is the league's admin too.
+	demoNames = "Ada Bram Chidi Dora Emre Fern Goro Hana Ines Jodi Kofi Lena"
+	demoSeed  = 2024
+	demoStart = 70 * time.Minute // from now to the start of the next event, which so locks in ten minutes
+)
 
 // commands are the application's: its demo.
 func commands(sh *app.Shell) app.Commands {
 	a := New()
-	set := a.Settings.(*Settings)
-	users := []devlogin.User{
-		{Subject: "demo-asha", Name: "Asha"}, {Subject: "demo-ben", Name: "Ben"},
-		{Subject: "demo-olga", Name: "Olga, an admin", Groups: []string{auth.DefaultAdminGroup}},
-	}
+	set, _ := a.Settings.(*Settings)
 	demo := node.Demo{
-		App: a, Short: "Predict the winners of a card on a node of this machine",
-		Long:  "Predict the winners of a card on a node of this machine, and lock, score and rank them as an admin. No cloud, no account.",
-		Users: users,
+		App: a, Short: "Predict winners: twelve players, five events of 2024, a lock in ten minutes",
+		Long: "A league of predictions on a node of this machine: twelve invented players, cards and results of five events of 2024, and one\n" +
+			"more event whose card locks in ten minutes. Ada is an admin, who enters results and scores them. No cloud, no account.",
+		Users: demoUsers(),
 		Fill: func(ctx context.Context, h *app.Host) error {
-			return h.Store.Update(ctx, func(tx *store.Tx) error {
-				return fillDemo(tx, &pickem.Service{Table: set.Table, Index: set.Index}, users)
-			})
+			s := season{picks: rand.New(rand.NewPCG(demoSeed, 0))} //nolint:gosec // invented picks, the same each time
+			s.Service = pickem.Service{Store: h.Store, Table: set.Table, Index: set.Index, Skew: func() time.Duration { return s.at.Sub(h.Clock.Now()) }}
+			return s.fill(ctx, h.Clock.Now().Add(demoStart))
 		},
 	}
 	return app.Commands{Demo: demo.Command(sh.Version)}
 }
 
-// fillDemo invites the users, and makes an event that starts soon.
-func fillDemo(tx *store.Tx, s *pickem.Service, users []devlogin.User) error {
-	for _, u := range users {
-		if _, err := s.Invite(tx, u.Subject, u.Name); err != nil {
-			return err
-		}
+func demoUsers() (all []devlogin.User) {
+	for _, name := range strings.Fields(demoNames) {
+		all = append(all, devlogin.User{Subject: "demo-" + strings.ToLower(name), Name: name})
 	}
-	at := tx.Now().UTC().Add(demoOpens).Truncate(time.Minute)
-	card, err := s.CreateEvent(tx, pickem.NewEvent{Date: at.Format(pickem.Day), Name: "Demo Night", StartsAt: at})
+	all[0].Groups = []string{auth.DefaultAdminGroup}
+	return all
+}
+
+// season is a league that is played at the times of its events.
+type season struct {
+	pickem.Service
+	at    time.Time
+	picks *rand.Rand
+}
+
+// fill writes the players, the events with their results, and the next event, of which all but the first player have picked.
+func (s *season) fill(ctx context.Context, next time.Time) error {
+	var events []demoEvent
+	err := json.Unmarshal(demoEvents, &events)
 	if err != nil {
+		return fmt.Errorf("read the demo's events: %w", err)
+	}
+	users := demoUsers()
+	if err := s.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		for _, u := range users {
+			_, failed := s.Invite(tx, u.Subject, u.Name)
+			err = errors.Join(err, failed)
+		}
+		return err
+	}); err != nil {
 		return err
 	}
-	for _, m := range []pickem.Match{
-		{Name: "Tag teams", Points: 1, Preshow: true, Teams: []pickem.Team{{Name: "The Red Corner", Members: []string{"Ash", "Rowan"}}, {Name: "The Blue Corner", Members: []string{"Kit", "Sasha"}}}},
-		{Name: "Main event", Points: 3, Teams: []pickem.Team{{Members: []string{"Robin"}, Champion: true}, {Members: []string{"Charlie"}}, {Members: []string{"Alex"}}}},
-	} {
-		if _, err := s.AddMatch(tx, card.ID, m); err != nil {
+	for i := range events {
+		if err := s.play(ctx, &events[i], users, true); err != nil {
 			return err
 		}
 	}
-	return nil
+	again := events[0]
+	again.Name, again.StartsAt, again.Date = "Rematch of Revolution", next.UTC(), next.UTC().Format(pickem.Day)
+	return s.play(ctx, &again, users[1:], false)
+}
+
+// play makes an event, has users pick a day before it, and ends it with its results.
+func (s *season) play(ctx context.Context, e *demoEvent, users []devlogin.User, ended bool) error {
+	s.at = e.StartsAt.Add(-24 * time.Hour)
+	var id string
+	err := s.Store.Update(ctx, func(tx *store.Tx) error {
+		card, err := s.CreateEvent(tx, pickem.NewEvent{Date: e.Date, Name: e.Name, StartsAt: e.StartsAt})
+		if id = card.ID; err != nil {
+			return err
+		}
+		results := map[string]int{}
+		for _, row := range e.Matches {
+			m, err := pickem.ParseMatch(row)
+			if err == nil {
+				m, err = s.AddMatch(tx, id, m)
+			}
+			winner, bad := strconv.Atoi(row[len(row)-1])
+			if err = errors.Join(err, bad); err != nil {
+				return err
+			}
+			results[m.ID] = winner
+			card.Matches = append(card.Matches, m)
+		}
+		for i := range users {
+			if _, err := s.Predict(tx, users[i].Subject, id, s.guess(card.Matches, results, i)); err != nil {
+				return err
+			}
+		}
+		if !ended {
+			return nil
+		}
+		if _, err = s.SetState(tx, id, pickem.Broadcast); err == nil {
+			_, err = s.SetResults(tx, id, results)
+		}
+		return err
+	})
+	if err == nil && ended {
+		_, err = s.Score(ctx, id)
+	}
+	return err
+}
+
+// guess is what a player picks: the later they are in the list, the more often by chance.
+func (s *season) guess(of []pickem.Match, results map[string]int, player int) map[string]*int {
+	picks := map[string]*int{}
+	for i := range of {
+		pick := results[of[i].ID]
+		if s.picks.IntN(20) < player+4 {
+			pick = s.picks.IntN(len(of[i].Teams))
+		}
+		picks[of[i].ID] = &pick
+	}
+	return picks
 }
