@@ -5,6 +5,7 @@ import (
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
+	"github.com/touchline/touchline/edge/hacktracker/hacktrackerapp"
 	"github.com/touchline/touchline/edge/pickem/pickemapp"
 	"github.com/touchline/touchline/edge/scorekeeper/scorekeeperapp"
 	"github.com/touchline/touchline/internal/cli"
@@ -17,6 +18,7 @@ func applications() []*app.App {
 		cricketapp.New(),
 		scorekeeperapp.New(),
 		pickemapp.New(),
+		hacktrackerapp.New(),
 	}
 }
 

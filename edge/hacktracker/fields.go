@@ -254,6 +254,13 @@ func teamFields() map[string]field {
 	}
 }
 
+func memberFields() map[string]field {
+	return map[string]field{
+		"role":   {read: text(oneOf(strings.ToLower, string(Manager), string(Member), string(Scorekeeper)))},
+		"status": {read: text(oneOf(strings.ToLower, active, inactive))},
+	}
+}
+
 func playerFields() map[string]field {
 	name := text(matching(playerName, "must be one word of 1 to 30 letters, ', - and ."))
 	return map[string]field{

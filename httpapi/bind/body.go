@@ -136,6 +136,9 @@ func (b *Body) Get(name string) (json.RawMessage, bool) {
 	return raw, ok && string(raw) != "null"
 }
 
+// Members returns all members as they were sent, nulls too, for a reader to whom null says something.
+func (b *Body) Members() (map[string]json.RawMessage, error) { return b.members, b.unread }
+
 // Err returns everything that was wrong as an *Error; nil: nothing. Members that are read after it count as unknown.
 func (b *Body) Err() error {
 	if b.unread != nil {

@@ -33,7 +33,7 @@ var arrows = []arrow{
 	},
 	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store"}},
 	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr"}, tests: []string{"sync/replica/..."}},
-	{pkg: apis, may: []string{"httpapi", "httpapi/auth", "httpapi/bind", "httpapi/page", "httpapi/sse", apps, "store", "store/attr"}},
+	{pkg: apis, may: []string{"httpapi", "httpapi/auth", "httpapi/bind", "httpapi/page", "httpapi/sse", apps, "store", "store/attr", "store/idempotency"}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/devlogin", may: []string{"httpapi/auth"}},
 	{pkg: "httpapi/session", may: []string{"httpapi/auth", "store", "store/attr", "store/expr"}},
@@ -168,7 +168,7 @@ type arrow struct {
 var (
 	appNames    = []string{"edge/cricket", "edge/threefc", "edge/hacktracker", "edge/scorekeeper", "edge/pickem"}
 	appAPIs     = []string{"httpapi/threefc", "httpapi/hacktracker", "httpapi/scorekeeper", "httpapi/pickem"}
-	appBuilders = []string{"edge/cricket/cricketapp", "edge/scorekeeper/scorekeeperapp", "edge/pickem/pickemapp", "edge/threefc/threefcapp"}
+	appBuilders = []string{"edge/cricket/cricketapp", "edge/scorekeeper/scorekeeperapp", "edge/pickem/pickemapp", "edge/hacktracker/hacktrackerapp", "edge/threefc/threefcapp"}
 	forTests    = []string{"store/storetest/...", "internal/testrig/..."}
 	programs    = []string{"internal/tools/...", "internal/archtest"}
 )

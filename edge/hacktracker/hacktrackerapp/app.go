@@ -1,0 +1,95 @@
+// Package hacktrackerapp builds the softball scorebook for a node: it joins rules and routes into one app.App.
+package hacktrackerapp
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/hacktracker"
+	httphacktracker "github.com/touchline/touchline/httpapi/hacktracker"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
+)
+
+const name = "hacktracker"
+
+// Settings are the section hacktracker of the configuration.
+type Settings struct {
+	Mount string `koanf:"mount"` // path that its routes lie under
+	Table string `koanf:"table"` // in the store and in the cloud, without cloud.prefix
+}
+
+// Path implements app.Settings.
+func (s *Settings) Path() string { return s.Mount }
+
+var tableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,200}$`)
+
+// Problems implements app.Settings.
+func (s *Settings) Problems() (out []app.Problem) {
+	if p := app.MountProblem(name, s.Mount); p != "" {
+		out = append(out, app.Problem{Key: "mount", Text: p})
+	}
+	if !tableName.MatchString(s.Table) {
+		out = append(out, app.Problem{Key: "table", Text: "must be a table's name: 3 to 200 letters, digits, and _.-"})
+	}
+	return out
+}
+
+// New is the application with its default settings.
+func New() *app.App {
+	s := &Settings{Mount: "/hacktracker", Table: "hacktracker-prod"}
+	service := &hacktracker.Service{}
+	return &app.App{
+		Name: name, Title: "HackTracker", Settings: s,
+		Schema: func() migrations.Schema {
+			return migrations.Schema{Tables: []store.TableSpec{hacktracker.Table(s.Table)}}
+		},
+		Cloud: func() app.Cloud {
+			service.Table = s.Table
+			return app.Cloud{
+				Reads: []app.Read{
+					{Table: s.Table, Every: app.Slow, Partitions: service.Followed},
+					{Table: s.Table, Every: app.Live, Partitions: service.LiveGames},
+					{Table: s.Table, Every: app.Seldom},
+				},
+				Merge: map[string]conflict.MergeFunc{s.Table: merge(service)},
+			}
+		},
+		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) {
+			service.Table = s.Table
+			return open(s, service, h)
+		},
+	}
+}
+
+func open(s *Settings, service *hacktracker.Service, h *app.Host) (*app.Instance, error) {
+	c := httphacktracker.Config{Service: service, Mount: s.Mount, Node: h.Store.Node()}
+	if h.Sync != nil {
+		c.Ensure = h.Sync.Ensure
+	}
+	api, err := httphacktracker.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return &app.Instance{API: api, Started: []any{"table", s.Table}, Consumers: []app.Consumer{{
+		Name: "deleted", Tables: []string{s.Table}, Take: service.Emptied, Anew: service.EmptyAll,
+	}}}, nil
+}
+
+func merge(rules *hacktracker.Service) conflict.MergeFunc {
+	return func(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
+		var all []hacktracker.Refused
+		for i, e := range c.Entries {
+			it := &c.Items[i]
+			all = append(all, hacktracker.Refused{Key: e.Key, Base: it.Base, View: it.View, Remote: it.Remote})
+		}
+		var later []attr.Item
+		for _, e := range c.Tail {
+			later = append(later, e.Key)
+		}
+		return rules.Merge(all, later)
+	}
+}

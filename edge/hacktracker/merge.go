@@ -1,0 +1,107 @@
+package hacktracker
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/idempotency"
+)
+
+// Refused is one action of a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it;
+// nil: no item.
+type Refused struct {
+	Key, Base, View, Remote attr.Item
+}
+
+// Merge answers for writes that the cloud has refused; of everything else a person is asked.
+//
+//	its idempotency row is in the cloud        another node has done it: nothing to do
+//	an at-bat that is in the cloud             the same phone has told another node: nothing to do
+//	a player whose number another has got      the player stays, without the number, and is marked
+//	a start while another game is running      the game stays as it was; what else was set with it is kept
+//
+// later are the keys of the writes behind it: a start with at-bats is for a person.
+func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteItem, ok bool) {
+	if slices.ContainsFunc(all, func(r Refused) bool {
+		return strings.HasPrefix(r.Key["PK"].Str(), prefixOnce) && idempotency.Same(r.View, r.Remote)
+	}) {
+		return nil, true
+	}
+	find := func(prefix string) *Refused {
+		i := slices.IndexFunc(all, func(r Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefix) })
+		if i < 0 {
+			return nil
+		}
+		return &all[i]
+	}
+	if a := find(prefixAtBat); a != nil {
+		return nil, len(all) == 1 && a.Base == nil && SameAtBat(a.View, a.Remote)
+	}
+	if p, j := find(prefixPlayer), find(prefixJersey); p != nil && j != nil && p.View != nil {
+		return s.withoutNumber(all, p)
+	}
+	g, live := find(skMetadata), find(skLive)
+	if g == nil || live == nil || live.View == nil || live.Remote == nil || GameOf(g.Key) == "" || g.Base == nil || g.Remote == nil || g.View == nil {
+		return nil, false
+	}
+	if slices.ContainsFunc(later, func(k attr.Item) bool { return GameOf(k) == GameOf(g.Key) }) {
+		return nil, false
+	}
+	return s.rest(g, "status"), true
+}
+
+// withoutNumber writes a player anew whose number is another's, with the row by which the request takes effect once.
+func (s *Service) withoutNumber(all []Refused, p *Refused) (writes []store.WriteItem, ok bool) {
+	n := p.View["playerNumber"]
+	if p.Base != nil {
+		writes = s.rest(p, "playerNumber", "numberRefused")
+		c := patch{set: attr.Item{"numberRefused": n}}
+		if n.IsZero() || p.Remote == nil {
+			return nil, false
+		}
+		if len(writes) > 0 {
+			writes[0].Update.Update = strings.Replace(writes[0].Update.Update, "SET ", "SET numberRefused = :refused, ", 1)
+			writes[0].Update.Values[":refused"] = n
+			return writes, true
+		}
+		return []store.WriteItem{{Update: c.update(s.Table, p.Key, "attribute_exists(PK)", expr.Params{})}}, true
+	}
+	if p.Remote != nil {
+		return nil, false
+	}
+	row := maps.Clone(p.View)
+	delete(row, "playerNumber")
+	row["numberRefused"] = n
+	writes = append(writes, s.create(row))
+	for i := range all {
+		if strings.HasPrefix(all[i].Key["PK"].Str(), prefixOnce) && all[i].Remote == nil && all[i].View != nil {
+			writes = append(writes, s.create(all[i].View))
+		}
+	}
+	return writes, true
+}
+
+// rest is the write of what else was changed, of attributes that the cloud's item still has as they were.
+func (s *Service) rest(r *Refused, without ...string) []store.WriteItem {
+	p := patch{set: attr.Item{}}
+	for name, v := range r.View {
+		if !slices.Contains(without, name) && name != "updatedAt" && !v.Equal(r.Base[name]) {
+			p.set[name] = v
+		}
+	}
+	for name := range r.Base {
+		if _, ok := r.View[name]; !ok && !slices.Contains(without, name) {
+			p.remove = append(p.remove, name)
+		}
+	}
+	if p.empty() {
+		return nil
+	}
+	slices.Sort(p.remove)
+	p.set["updatedAt"] = r.View["updatedAt"]
+	return []store.WriteItem{{Update: p.update(s.Table, r.Key, "attribute_exists(PK)", expr.Params{})}}
+}

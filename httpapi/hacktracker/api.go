@@ -1,0 +1,222 @@
+// Package hacktracker is the softball scorebook's face to HTTP: its routes, errors in their shape, and a stream of each game.
+package hacktracker
+
+import (
+	"context"
+	_ "embed" // the OpenAPI document
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/hacktracker"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/httpapi/sse"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/idempotency"
+)
+
+//go:embed openapi.yaml
+var document []byte
+
+// Config is what the routes work with.
+type Config struct {
+	Service *hacktracker.Service
+	Mount   string
+	Node    string // the id of this node
+	// Ensure has rows here that another node may have written; nil: the node has no cloud.
+	Ensure func(ctx context.Context, table string, keys ...attr.Item) error
+}
+
+type api struct{ Config }
+
+// New makes the application's part of a server.
+func New(c Config) (httpapi.App, error) {
+	a := &api{Config: c}
+	return httpapi.App{Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, CORS: []string{"*"}}, nil
+}
+
+// call is a request of a user, with the members of its body: nulls and unknown ones are in it too.
+type call struct {
+	*gin.Context
+
+	user string
+	in   hacktracker.Input
+}
+
+func (r *call) team() string   { return r.Param("team") }
+func (r *call) player() string { return r.Param("player") }
+func (r *call) game() string   { return r.Param("game") }
+func (r *call) atBat() string  { return r.Param("atbat") }
+
+// own refuses who asks for what is another user's.
+func (r *call) own() error {
+	if r.Param("user") != r.user {
+		return fault.New(fault.Forbidden, "forbidden", "Users can see and change only what is their own")
+	}
+	return nil
+}
+
+// admin refuses who is not in the admins' group.
+func (r *call) admin() error {
+	if who, _ := httpapi.Identity(r.Context); !who.Admin {
+		return fault.New(fault.Forbidden, "forbidden", "Only administrators can list everything")
+	}
+	return nil
+}
+
+// route is one for people who are signed in. It has the rows here that another node may have written, and makes the profile of a
+// user at their first request.
+func (a *api) route(method, path string, do func(r *call) error) httpapi.Route {
+	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: func(c *gin.Context) error {
+		user, err := httpapi.Subject(c)
+		if err != nil {
+			return err
+		}
+		if !hacktracker.IsID(user) {
+			return fault.New(fault.Forbidden, "forbidden", "This user's id cannot be a part of a key.")
+		}
+		for _, p := range c.Params {
+			if !hacktracker.IsID(p.Value) {
+				return fault.New(fault.NotFound, "not_found", "Not found")
+			}
+		}
+		if err := a.prepare(c, user); err != nil {
+			return err
+		}
+		r := &call{Context: c, user: user}
+		if method != http.MethodGet && method != http.MethodDelete {
+			if r.in, err = httpapi.Body(c).Members(); err != nil {
+				return err
+			}
+		}
+		return do(r)
+	}}
+}
+
+// prepare has the partitions here that a request is about, and the user's profile.
+func (a *api) prepare(c *gin.Context, user string) error {
+	if a.Ensure != nil {
+		keys := hacktracker.Needs(user, c.Param("team"), c.Param("game"))
+		if err := httpapi.EnsureWithin(c.Request.Context(), func(ctx context.Context) error { return a.Ensure(ctx, a.Service.Table, keys...) }); err != nil {
+			return err
+		}
+	}
+	known := false
+	if err := httpapi.View(c, func(tx *store.Tx) (err error) {
+		known, err = a.Service.Known(tx, user)
+		return err
+	}); known || err != nil {
+		return err
+	}
+	who, _ := httpapi.Identity(c)
+	return httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Enrol(tx, user, who.Email, who.Name) })
+}
+
+// reads is a route that answers with what is kept.
+func (a *api) reads(path string, do func(tx *store.Tx, r *call) (any, error)) httpapi.Route {
+	return a.route(http.MethodGet, path, func(r *call) error {
+		return httpapi.AnswerView(r.Context, func(tx *store.Tx) (any, error) { return do(tx, r) })
+	})
+}
+
+// writes is a route that answers with what came of a change.
+func (a *api) writes(method, path string, do func(tx *store.Tx, r *call) (any, error)) httpapi.Route {
+	return a.route(method, path, func(r *call) error {
+		return httpapi.AnswerUpdate(r.Context, func(tx *store.Tx) (any, error) { return do(tx, r) })
+	})
+}
+
+// removes is a route that answers that something is gone.
+func (a *api) removes(path string, do func(tx *store.Tx, r *call) error) httpapi.Route {
+	return a.route(http.MethodDelete, path, func(r *call) error {
+		return httpapi.Remove(r.Context, func(tx *store.Tx) error { return do(tx, r) })
+	})
+}
+
+// creates is a route that makes something, once where a request carries an Idempotency-Key.
+func (a *api) creates(path string, do func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error), show func(tx *store.Tx, r *call, id string) (any, error)) httpapi.Route {
+	return a.route(http.MethodPost, path, func(r *call) error {
+		once, err := httpapi.IdempotencyKey(r.Context)
+		if err != nil {
+			return err
+		}
+		var row *idempotency.Row
+		if once != "" {
+			if row, err = a.Service.Once(r.user, r.Request.URL.Path, once, a.Node, r.in); err != nil {
+				return err
+			}
+		}
+		out, err := httpapi.UpdateOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
+			id, writes, err := do(tx, r, once)
+			return idempotency.Outcome{Status: http.StatusCreated, IDs: map[string]string{"id": id}}, writes, err
+		})
+		if err != nil {
+			return err
+		}
+		var made any
+		err = httpapi.View(r.Context, func(tx *store.Tx) (err error) {
+			made, err = show(tx, r, out.IDs["id"])
+			return err
+		})
+		return httpapi.Answer(r.Context, http.StatusCreated, made, err)
+	})
+}
+
+// problem is the shape of errors.
+func problem(f *httpapi.Failure) any {
+	text := f.Message
+	if f.Status == http.StatusUnauthorized {
+		text = "User ID not found. Authentication required."
+	}
+	var parts []string
+	for _, d := range f.Details {
+		parts = append(parts, d.Field+" "+d.Message)
+	}
+	if len(parts) > 0 {
+		text = strings.Join(parts, "; ")
+	}
+	return map[string]string{"error": text}
+}
+
+const topicGame = "game/"
+
+// topicOf is what a record means to streams: a game of which something is to be asked for anew.
+func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
+	game := hacktracker.GameOf(r.Key)
+	if r.Table != a.Service.Table || game == "" {
+		return ch, false, nil
+	}
+	frame := sse.NewFrame("game", r.Seq, []byte(`{"gameId":"`+game+`"}`))
+	frame.Slot = "game " + game
+	return sse.Change{Topic: topicGame + game, Frame: frame, All: func() sse.Frame { return frame }}, true, nil
+}
+
+const (
+	maxText  = 128
+	maxToken = 1024
+)
+
+// paged reads limit and nextToken, which is the key that the page before ended with, as JSON.
+func paged(q *bind.Query) (p hacktracker.Page) {
+	p.Limit = q.Limit()
+	if token := q.Text("nextToken", maxToken); token != "" {
+		var err error
+		if p.Start, err = attr.ParseJSON([]byte(token)); err != nil || len(p.Start) == 0 {
+			q.Bad("nextToken", "is invalid")
+		}
+	}
+	return p
+}
+
+// listed is a page of a list by what it lists, with the token of the next one.
+func listed[T any](name string, all []T, next attr.Item, err error) (any, error) {
+	out := map[string]any{name: all, "count": len(all)}
+	if next != nil {
+		out["nextToken"] = string(attr.AppendJSON(nil, next))
+	}
+	return out, err
+}

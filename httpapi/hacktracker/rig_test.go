@@ -1,0 +1,174 @@
+package hacktracker
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+
+	"github.com/touchline/touchline/edge/hacktracker"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+const tableName = "hacktracker-test"
+
+// rig is the application in a server, over a store whose clock the test moves. Its answers are held against the document.
+type rig struct {
+	t      *testing.T
+	store  *store.Store
+	server *httpapi.Server
+	now    time.Time
+	router routers.Router
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, now: time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC)}
+	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, hacktracker.Table(tableName))
+	app, err := New(Config{Service: &hacktracker.Service{Table: tableName}, Mount: "/hacktracker", Node: r.store.Node()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Name, app.Title, app.Mount = "hacktracker", "HackTracker", "/hacktracker"
+	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real(), Auth: web.ByName{}}); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range doc.Components.Schemas { // closed: an answer has no member that the document does not name
+		if v := s.Value; v.Type.Is("object") && v.AdditionalProperties.Schema == nil {
+			no := false
+			v.AdditionalProperties.Has = &no
+		}
+	}
+	if r.router, err = legacy.NewRouter(doc); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// ask sends a request of a user, "-" being nobody, and holds the answer against the document.
+func (r *rig) ask(who, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	r.t.Helper()
+	if who != "-" {
+		headers = append(headers, "Authorization", "Bearer "+who)
+	}
+	w := web.Ask(r.server.Handler(), method, "/hacktracker"+path, body, headers...)
+	req := httptest.NewRequestWithContext(r.t.Context(), method, "/hacktracker"+path, strings.NewReader(body))
+	route, params, err := r.router.FindRoute(req)
+	if err != nil {
+		r.t.Errorf("%s %s is not in the document: %v", method, path, err)
+		return w
+	}
+	in := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route},
+		Status:                 w.Code, Header: w.Header(), Body: io.NopCloser(bytes.NewReader(w.Body.Bytes())),
+	}
+	if ct := w.Header().Get("Content-Type"); strings.HasPrefix(ct, "text/") {
+		return w
+	}
+	if err := openapi3filter.ValidateResponse(r.t.Context(), in); err != nil {
+		r.t.Errorf("%s %s: the answer is not as the document says: %v", method, path, err)
+	}
+	return w
+}
+
+// want asks, compares the status and what the answer has in it, and returns the answer.
+func (r *rig) want(status int, has, who, method, path, body string, headers ...string) map[string]any {
+	r.t.Helper()
+	w := r.ask(who, method, path, body, headers...)
+	if w.Code != status || !strings.Contains(w.Body.String(), has) {
+		r.t.Errorf("%s: %s %s %s: %d %s, want %d %s", who, method, path, body, w.Code, w.Body, status, has)
+	}
+	var out map[string]any
+	_ = json.Unmarshal(w.Body.Bytes(), &out)
+	return out
+}
+
+// id is a member of an answer.
+func id(of map[string]any, name string) string { return fmt.Sprint(of[name]) }
+
+// put writes a row as another writer does.
+func (r *rig) put(row string) {
+	r.t.Helper()
+	it, err := attr.ParseJSON([]byte(row))
+	if err == nil {
+		err = r.store.Update(r.t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: tableName, Item: it})
+			return err
+		})
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// rows are all that is stored below a partition, by sort key.
+func (r *rig) rows(pk string) map[string]attr.Item {
+	r.t.Helper()
+	out := map[string]attr.Item{}
+	if err := r.store.View(r.t.Context(), func(tx *store.Tx) error {
+		q := store.Query{Table: tableName, KeyCondition: "PK = :pk"}
+		q.Values = attr.Item{":pk": attr.S(pk)}
+		for it, err := range tx.QueryAll(q) {
+			if err != nil {
+				return err
+			}
+			out[it["SK"].Str()] = it
+		}
+		return nil
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+	return out
+}
+
+// team makes a managed team of owner with a player for each of numbers; those linked to the users named by roles.
+func (r *rig) team(owner string, roles ...string) (team string, players []string) {
+	r.t.Helper()
+	team = id(r.want(201, `"role":"owner"`, owner, "POST", "/teams", `{"name":"Bad News","teamType":"MANAGED"}`), "teamId")
+	for i, role := range roles {
+		r.want(200, "", role, "GET", "/users/context", "")
+		p := id(r.want(201, `"isGhost":true`, owner, "POST", "/teams/"+team+"/players", fmt.Sprintf(`{"firstName":"Player","playerNumber":%d}`, i)), "playerId")
+		as := ""
+		if role == "manager" || role == "scorekeeper" {
+			as = `,"role":"` + role + `"`
+		}
+		r.want(200, `"isGhost":false`, owner, "POST", "/teams/"+team+"/players/"+p+"/link", `{"userId":"`+role+`"`+as+`}`)
+		players = append(players, p)
+	}
+	return team, players
+}
+
+// game makes a game in progress with a lineup.
+func (r *rig) game(owner, team string, players ...string) string {
+	r.t.Helper()
+	var slots []string
+	for i, p := range players {
+		slots = append(slots, fmt.Sprintf(`{"playerId":%q,"battingOrder":%d}`, p, i+1))
+	}
+	body := fmt.Sprintf(`{"teamId":%q,"status":"IN_PROGRESS","lineup":[%s]}`, team, strings.Join(slots, ","))
+	return id(r.want(http.StatusCreated, `"IN_PROGRESS"`, owner, "POST", "/games", body), "gameId")
+}
+
+func atBat(player, result string, inning, outs, order int) string {
+	return fmt.Sprintf(`{"playerId":%q,"result":%q,"inning":%d,"outs":%d,"battingOrder":%d}`, player, result, inning, outs, order)
+}
