@@ -70,6 +70,7 @@ func press(t *testing.T, b *chromium.Tab, by int) {
 
 const (
 	controlled = `navigator.serviceWorker.controller !== null`
+	copied     = `caches.keys().then(async (all) => (await (await caches.open(all[0])).match(location.href)) !== undefined)`
 	said       = `document.querySelector(".waiting__say").textContent`
 )
 
@@ -92,7 +93,7 @@ func TestTapsWithoutTheNode(t *testing.T) {
 	press(t, b, 1)
 	tapped3(t, f, "1")
 	b.WaitFor(t, `document.querySelector(".head__figure").textContent === "1" && document.getElementById("waiting").hidden`)
-	b.WaitFor(t, `caches.keys().then(async (all) => (await (await caches.open(all[0])).match(location.href)) !== undefined)`)
+	b.WaitFor(t, copied)
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -271,8 +272,8 @@ func TestStatesOfAWrite(t *testing.T) {
 	tapped3(t, f, "2")
 }
 
-// Storage that is full, or denied, is said, and what people do is sent all the same. Chromium is denied storage by a setting, as people
-// do it; that it is full is played by its interface, as no switch bounds it.
+// Storage that is full, or denied, is said, and what people do is sent all the same: what was kept before there was no room, and what is
+// kept by the page alone. Chromium is denied storage by a setting, as people do it, and given a quota that is used up.
 func TestNoStorage(t *testing.T) {
 	s := tapStore(t)
 	cfg, f := newTaps(t, s, "one")
@@ -287,19 +288,27 @@ func TestNoStorage(t *testing.T) {
 	t.Cleanup(func() { front.CloseClientConnections(); front.Close() })
 	note := `document.querySelector(".waiting__note").textContent`
 
-	b := chromium.OpenAt(t, t.TempDir(), mapped(front.URL))
+	profile := t.TempDir()
+	b := chromium.OpenAt(t, profile, mapped(front.URL))
 	if b == nil {
 		return
 	}
 	b.Do(t, chromedp.Navigate(tapsPage))
 	b.WaitFor(t, controlled)
+	b.WaitFor(t, copied)
 	away.Store(true)
-	chromium.Eval[bool](t, b, `(IDBObjectStore.prototype.add = () => { throw new DOMException("", "QuotaExceededError") }, true)`)
+	press(t, b, 3)
+	b.WaitFor(t, waits(1)+` && `+note+` === ""`)
+	b.Close()
+	b = chromium.OpenAt(t, profile, mapped(front.URL))
+	b.Quota(t, tapsHome, 1) // before it has allotted room for a while
+	b.Do(t, chromedp.Navigate(tapsPage))
 	press(t, b, 1)
-	b.WaitFor(t, waits(1)+` && `+note+`.includes("storage of this browser is full")`)
+	b.WaitFor(t, waits(2)+` && `+note+`.includes("storage of this browser is full")`)
+	chromium.Shoot(t, b, "storage-full")
 	away.Store(false)
 	chromium.Eval[bool](t, b, `(dispatchEvent(new Event("online")), true)`)
-	tapped3(t, f, "1")
+	tapped3(t, f, "3", "1")
 	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0`)
 	b.Close()
 
@@ -318,7 +327,7 @@ func TestNoStorage(t *testing.T) {
 	b.WaitFor(t, waits(1)+` && `+note+`.includes("This browser keeps nothing")`)
 	away.Store(false)
 	chromium.Eval[bool](t, b, `(dispatchEvent(new Event("online")), true)`)
-	tapped3(t, f, "1", "2")
+	tapped3(t, f, "3", "1", "2")
 	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0`)
 }
 

@@ -15,7 +15,7 @@ export class Queue extends EventTarget {
   trouble = ""; // why nothing can be kept: "denied", "full"
   signedOut = false; // what waits needs its reader to sign in
   #db = null;
-  #held = new Map(); // what could not be kept
+  #held = new Map(); // what could not be kept, and what is kept as it was before
   #scope; #reader; #channel; #timer = 0; #tries = 0; #turn = null; #again = false;
 
   constructor(scope, reader) {
@@ -159,7 +159,7 @@ export class Queue extends EventTarget {
       this.#db = null;
       this.trouble = "denied";
     }
-    this.entries = [...kept, ...this.#held.values()];
+    this.entries = [...kept.map((e) => this.#held.get(e.n) ?? e), ...[...this.#held.values()].filter((e) => e.n >= loose)];
     this.dispatchEvent(new Event("change"));
   }
 
@@ -168,7 +168,7 @@ export class Queue extends EventTarget {
     await this.#load();
   }
 
-  // Changes an entry as it is now; to null: it goes.
+  // Changes an entry as it is now; to null: it goes. What there is no room to keep, this page alone knows: it is sent all the same.
   async #change(n, to) {
     let now;
     if (n >= loose) {
@@ -179,11 +179,16 @@ export class Queue extends EventTarget {
     } else {
       await this.#in("readwrite", (writes) => {
         writes.get(n).onsuccess = ({ target }) => {
-          if (!target.result) return;
-          now = to(target.result);
+          const was = target.result && (this.#held.get(n) ?? target.result);
+          if (!was) return;
+          now = to(was);
           if (now) writes.put(now);
           else writes.delete(n);
         };
+      }).then(() => this.#held.delete(n), (err) => {
+        if (!now || err?.name !== "QuotaExceededError") throw err;
+        this.#held.set(n, now);
+        this.trouble = "full";
       });
     }
     await this.#changed();

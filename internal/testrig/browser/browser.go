@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 
 	"github.com/touchline/touchline/internal/testrig/hang"
@@ -211,5 +212,13 @@ func Shoot(t *testing.T, b *Tab, name string) {
 		if err := os.WriteFile(fmt.Sprintf("%s/%s-%d.png", dir, name, w), picture, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Quota is how many bytes the site of an origin may store from now on.
+func (b *Tab) Quota(t *testing.T, origin string, size float64) {
+	t.Helper()
+	if _, err := chromedp.Call(b.ctx, storage.OverrideQuotaForOrigin, storage.OverrideQuotaForOriginParams{Origin: origin, QuotaSize: &size}); err != nil {
+		t.Fatal(err)
 	}
 }
