@@ -1,0 +1,327 @@
+package hacktracker
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// The first request of a user makes their profile; what they may change of it is said by name.
+func TestUsers(t *testing.T) {
+	r := newRig(t)
+	r.want(404, "User not found", "ana", "GET", "/users/ben", "")
+	r.want(200, `"lastName":"User"`, "ana", "GET", "/users/ana", "")
+	row := r.rows("USER#ana")["METADATA"]
+	for name, want := range map[string]string{"GSI1PK": "COGNITO#ana", "GSI1SK": "USER", "GSI2PK": "ENTITY#USER", "GSI2SK": "METADATA#ana", "createdAt": "2026-05-01T18:00:00.000Z"} {
+		if row[name].Str() != want {
+			t.Errorf("%s is %v", name, row[name])
+		}
+	}
+	r.want(400, `"readOnlyFields":["email","userId"]`, "ana", "PUT", "/users/ana", `{"userId":"x","email":"y","lastName":"Z"}`)
+	r.want(400, `"allowedFields":["firstName","lastName","phoneNumber"],"error":"Invalid fields","invalidFields":["age"]`, "ana", "PUT", "/users/ana", `{"age":3}`)
+	r.want(400, "firstName must not be empty", "ana", "PUT", "/users/ana", `{"firstName":" "}`)
+	r.want(400, "No fields to update", "ana", "PUT", "/users/ana", `{}`)
+	r.want(200, `"phoneNumber":"+1555"`, "ana", "PUT", "/users/ana", `{"phoneNumber":"+1555"}`)
+	if _, ok := r.want(200, "", "ana", "PUT", "/users/ana", `{"phoneNumber":null,"firstName":"Ana"}`)["phoneNumber"]; ok {
+		t.Error("the number is still there")
+	}
+	r.want(200, `{"has_personal_context":false,"has_managed_context":false}`, "ana", "GET", "/users/context", "")
+	r.want(201, `"team_type":"PERSONAL"`, "ana", "POST", "/teams", `{"name":"Default","teamType":"personal"}`)
+	r.want(200, `{"has_personal_context":true,"has_managed_context":false}`, "ana", "GET", "/users/context", "")
+	r.want(200, `"count":1`, "ana", "GET", "/users/ana/players", "")
+	r.want(204, "", "ana", "DELETE", "/users/ana", "")
+	r.want(401, "User ID not found. Authentication required.", "-", "GET", "/users/context", "")
+	r.want(400, "nextToken is invalid", "admin", "GET", "/users?nextToken=x", "")
+	r.want(400, "Invalid nextToken", "admin", "GET", "/users?nextToken="+url.QueryEscape(`{"PK":{"S":"a"}}`), "")
+}
+
+// Index 2 is read page by page: 250 teams in five pages of 50, without PERSONAL and deleted ones.
+func TestTeamsByPages(t *testing.T) {
+	r := newRig(t)
+	for i := range 250 {
+		r.want(201, "", "ana", "POST", "/teams", fmt.Sprintf(`{"name":"Team %03d","teamType":"MANAGED"}`, i))
+	}
+	r.want(201, "", "ben", "POST", "/teams", `{"name":"Default","teamType":"PERSONAL"}`)
+	seen, pages, token := map[string]bool{}, 0, ""
+	for {
+		list := r.want(200, "", "ben", "GET", "/teams?nextToken="+url.QueryEscape(token), "")
+		teams, _ := list["teams"].([]any)
+		for _, one := range teams {
+			team, _ := one.(map[string]any)
+			seen[id(team, "name")] = true
+		}
+		pages++
+		if token, _ = list["nextToken"].(string); token == "" {
+			break
+		}
+	}
+	if len(seen) != 250 || seen["Default"] || pages != 6 { // 251 rows
+		t.Errorf("%d teams on %d pages", len(seen), pages)
+	}
+	r.want(200, `"count":0`, "ben", "GET", "/teams?ownerId=ana&team_type=PERSONAL", "")
+	r.want(200, `"count":1`, "ana", "GET", "/teams?userId=ben&team_type=PERSONAL", "")
+	r.want(200, `"role":"owner"`, "ana", "GET", "/teams?userId=ana", "")
+	r.want(400, "cannot be given together", "ana", "GET", "/teams?userId=ana&ownerId=ana", "")
+}
+
+// A team is three rows in one transaction; it is hidden when it is deleted, and its owner has it back for thirty days.
+func TestTeam(t *testing.T) {
+	r := newRig(t)
+	r.want(400, "name must have 3 to 50", "ana", "POST", "/teams", `{"name":"a-b","teamType":"MANAGED"}`)
+	r.want(400, "teamType is required", "ana", "POST", "/teams", `{"name":"abc"}`)
+	body := `{"name":" Bad  News ","teamType":"MANAGED","description":"x"}`
+	team := id(r.want(201, `"name":"Bad News"`, "ana", "POST", "/teams", body, "Idempotency-Key", "k1"), "teamId")
+	if again := id(r.want(201, "", "ana", "POST", "/teams", body, "Idempotency-Key", "k1"), "teamId"); again != team {
+		t.Errorf("%s was made too", again)
+	}
+	r.want(409, "was used for another request", "ana", "POST", "/teams", `{"name":"Other","teamType":"MANAGED"}`, "Idempotency-Key", "k1")
+	rows := r.rows("TEAM#" + team)
+	if len(rows) != 2 || len(r.rows("IDEMPOTENCY#ana#k1")) != 1 || r.rows("USER#ana")["TEAM#"+team]["invitedBy"].Kind() != attr.KindNull {
+		t.Errorf("%v", rows)
+	}
+	if _, ok := r.want(200, "", "ana", "PUT", "/teams/"+team, `{"description":null}`)["description"]; ok {
+		t.Error("the description is still there")
+	}
+	w := r.ask("ana", "DELETE", "/teams/"+team, "")
+	token := w.Header().Get("X-Recovery-Token")
+	for _, path := range []string{"", "/players", "/games", "/stats"} {
+		r.want(404, "Team not found", "ana", "GET", "/teams/"+team+path, "")
+	}
+	r.want(200, `"count":1`, "ana", "GET", "/users/ana/players", "")
+	r.want(404, "", "ana", "POST", "/teams/"+team+"/recover", `{"recoveryToken":"x"}`)
+	r.now = r.now.Add(30*24*time.Hour + time.Minute)
+	r.want(404, "", "ana", "POST", "/teams/"+team+"/recover", `{"recoveryToken":"`+token+`"}`)
+	r.now = r.now.Add(-2 * time.Minute)
+	r.want(200, `"active"`, "ana", "POST", "/teams/"+team+"/recover", `{"recoveryToken":"`+token+`"}`)
+	r.want(200, "", "ana", "GET", "/teams/"+team, "")
+
+	own := id(r.want(201, "", "ana", "POST", "/teams", `{"name":"Default","teamType":"PERSONAL"}`), "teamId")
+	r.want(403, "Cannot manage team on personal stats team", "ana", "PUT", "/teams/"+own, `{"name":"Other"}`)
+	r.want(403, "Cannot delete team on personal stats team", "ana", "DELETE", "/teams/"+own, "")
+	r.want(400, "Cannot add players to personal teams.", "ana", "POST", "/teams/"+own+"/players", `{"firstName":"X"}`)
+	r.want(201, `"teamId":"`+own+`"`, "ana", "POST", "/games", `{"opponentName":"Them"}`)
+	r.want(400, "teamId is required", "ben", "POST", "/games", `{}`)
+}
+
+// A number is one player's. A marker that the roster does not bear out, since somebody deleted its player without it, is taken over.
+func TestNumbers(t *testing.T) {
+	r := newRig(t)
+	team, _ := r.team("ana")
+	path := "/teams/" + team + "/players"
+	a := id(r.want(201, "", "ana", "POST", path, `{"firstName":"Abe","playerNumber":12}`), "playerId")
+	r.want(409, "Player number 12 is already taken", "ana", "POST", path, `{"firstName":"Bob","playerNumber":12}`)
+	b := id(r.want(201, "", "ana", "POST", path, `{"firstName":"Bob","playerNumber":0}`), "playerId")
+	r.want(409, "Player number 12 is already taken", "ana", "PUT", path+"/"+b, `{"playerNumber":12}`)
+	r.want(200, `"playerNumber":13`, "ana", "PUT", path+"/"+a, `{"playerNumber":13}`)
+	r.want(200, `"playerNumber":12`, "ana", "PUT", path+"/"+b, `{"playerNumber":12}`)
+	r.want(200, "", "ana", "PUT", path+"/"+b, `{"playerNumber":12}`)
+	r.want(200, "", "ana", "PUT", path+"/"+a, `{"playerNumber":null,"positions":["ss","SS"]}`)
+	r.want(400, `"readOnlyFields":["isGhost"]`, "ana", "PUT", path+"/"+a, `{"isGhost":false}`)
+	if rows := r.rows("TEAM#" + team); rows["JERSEY#0"] != nil || rows["JERSEY#13"] != nil || rows["JERSEY#12"]["playerId"].Str() != b {
+		t.Errorf("%v", rows)
+	}
+	r.put(`{"PK":{"S":"TEAM#` + team + `"},"SK":{"S":"PLAYER#foreign"},"playerNumber":{"N":"44"},"firstName":{"S":"Far"}}`)
+	r.want(409, "44 is already taken", "ana", "PUT", path+"/"+a, `{"playerNumber":44}`)
+	r.put(`{"PK":{"S":"TEAM#` + team + `"},"SK":{"S":"JERSEY#7"},"playerId":{"S":"gone"}}`)
+	r.want(200, `"playerNumber":7`, "ana", "PUT", path+"/"+a, `{"playerNumber":7}`)
+	r.want(204, "", "ana", "DELETE", path+"/"+a, "")
+	if r.rows("TEAM#" + team)["JERSEY#7"] != nil {
+		t.Error("the number is not let go")
+	}
+	var list struct{ Players []struct{ FirstName string } }
+	if err := json.Unmarshal(r.ask("ana", "GET", path+"?isGhost=true", "").Body.Bytes(), &list); err != nil || len(list.Players) != 2 || list.Players[0].FirstName != "Bob" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("ana", "ben")
+	path := "/teams/" + team + "/players/" + players[0]
+	r.want(400, "Cannot delete linked player. Use unlink operation instead.", "ana", "DELETE", path, "")
+	r.want(400, "already linked", "ana", "POST", path+"/link", `{"userId":"ben"}`)
+	r.want(404, "User not found", "ana", "POST", path+"/link", `{"userId":"nobody"}`)
+	r.want(400, "userId is required", "ana", "POST", path+"/link", `{}`)
+	r.want(400, "owner's membership", "ana", "PUT", "/teams/"+team+"/members/ana", `{"role":"player"}`)
+	r.want(404, "Member not found", "ana", "PUT", "/teams/"+team+"/members/eve", `{"role":"player"}`)
+	r.want(400, "role must be one of", "ana", "PUT", "/teams/"+team+"/members/ben", `{"role":"owner"}`)
+	r.want(200, `"lastName":"Li"`, "ben", "PUT", path, `{"lastName":"Li"}`)
+	r.want(403, "Required: owner, manager", "ben", "PUT", path, `{"status":"sub"}`)
+	r.want(200, `"role":"player"`, "ana", "GET", "/teams/"+team+"/players?includeRoles=true", "")
+	r.want(200, `"isGhost":true,"userId":null,"linkedAt":null`, "ana", "POST", path+"/unlink", "")
+	r.want(403, "Team membership is not active", "ben", "GET", "/teams/"+team, "")
+	r.want(403, "User is not a member of this team", "eve", "GET", "/teams/"+team, "")
+	r.want(200, `"count":0`, "ben", "GET", "/users/ben/players", "")
+	r.want(200, `"userId":"ben"`, "ana", "POST", path+"/link", `{"userId":"ben","role":"scorekeeper"}`)
+	if m := r.rows("USER#ben")["TEAM#"+team]; m["role"].Str() != "scorekeeper" || m["status"].Str() != "active" || m["invitedBy"].Str() != "ana" {
+		t.Errorf("%v", m)
+	}
+}
+
+// One game of a team runs at a time. A marker that the games do not bear out is taken over.
+func TestOneGameInProgress(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("ana", "ben")
+	r.want(400, "A lineup is required before you can start the game.", "ana", "POST", "/games", `{"teamId":"`+team+`","status":"IN_PROGRESS"}`)
+	r.want(400, "is not on the team", "ana", "POST", "/games", `{"teamId":"`+team+`","lineup":[{"playerId":"x","battingOrder":1}]}`)
+	first := r.game("ana", team, players...)
+	second := id(r.want(201, `"status":"SCHEDULED"`, "ana", "POST", "/games", fmt.Sprintf(`{"teamId":%q,"scheduledStart":"2026-06-01T10:00:00Z"}`, team)), "gameId")
+	lineup := fmt.Sprintf(`"lineup":[{"playerId":%q,"battingOrder":1}]`, players[0])
+	r.want(400, "A lineup is required", "ana", "PATCH", "/games/"+second, `{"status":"IN_PROGRESS"}`)
+	r.want(400, "A game is already in progress.", "ana", "PUT", "/games/"+second, `{"status":"IN_PROGRESS",`+lineup+`}`)
+	r.want(400, "A lineup is required while", "ana", "PUT", "/games/"+first, `{"lineup":[]}`)
+	r.want(200, `"finalAt":"2026-05-01T18:00:00.000Z"`, "ana", "PATCH", "/games/"+first, `{"status":"FINAL","location":"","opponentName":"Them"}`)
+	if r.rows("TEAM#" + team)["LIVE#GAME"] != nil {
+		t.Error("the marker is still there")
+	}
+	r.put(`{"PK":{"S":"TEAM#` + team + `"},"SK":{"S":"LIVE#GAME"},"gameId":{"S":"` + first + `"}}`)
+	r.want(200, `"IN_PROGRESS"`, "ana", "PATCH", "/games/"+second, `{"status":"IN_PROGRESS",`+lineup+`}`)
+	if got := r.rows("TEAM#" + team)["LIVE#GAME"]["gameId"].Str(); got != second {
+		t.Errorf("%s runs", got)
+	}
+	r.now = r.now.Add(time.Hour)
+	r.want(200, `"finalAt":"2026-05-01T18:00:00.000Z"`, "ana", "PATCH", "/games/"+first, `{"status":"FINAL"}`)
+	var games []struct{ GameID string }
+	if err := json.Unmarshal(r.ask("ana", "GET", "/teams/"+team+"/games", "").Body.Bytes(), &games); err != nil || len(games) != 2 || games[1].GameID != first {
+		t.Errorf("%+v, %v", games, err)
+	}
+	row := r.rows("GAME#" + second)["METADATA"]
+	for name, want := range map[string]string{"GSI2PK": "ENTITY#GAME", "GSI2SK": "METADATA#" + second, "GSI3PK": "TEAM#" + team, "GSI3SK": "GAME#" + second} {
+		if row[name].Str() != want {
+			t.Errorf("%s is %v", name, row[name])
+		}
+	}
+}
+
+func TestAtBats(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("ana", "ben", "cy")
+	game := r.game("ana", team, players...)
+	path := "/games/" + game + "/atbats"
+	r.want(400, "Player is not in the lineup", "ana", "POST", path, atBat("x", "K", 1, 0, 1))
+	r.want(400, "result must be one of", "ana", "POST", path, atBat(players[0], "X", 1, 0, 1))
+	r.want(400, "must be a ULID", "ana", "POST", path, atBat(players[0], "K", 1, 0, 1), "Idempotency-Key", "k")
+	const key = "01JT6XQ0Z8M1C3V5N7B9D1F3H5"
+	body := strings.TrimSuffix(atBat(players[0], "2B", 1, 0, 1), "}") + `,"hitLocation":{"x":0.25,"y":0.5},"hitType":"ground_ball","rbis":0}`
+	for range 2 {
+		r.want(201, `"atBatId":"`+key+`"`, "ana", "POST", path, body, "Idempotency-Key", strings.ToLower(key), "Touchline-Occurred-Ago", "60")
+	}
+	r.want(409, "used for another at-bat", "ana", "POST", path, atBat(players[0], "K", 1, 0, 1), "Idempotency-Key", key)
+	row := r.rows("GAME#" + game)["ATBAT#"+key]
+	if row["GSI5PK"].Str() != "PLAYER#"+players[0] || row["GSI5SK"].Str() != "ATBAT#"+key || row["createdAt"].Str() != "2026-05-01T17:59:00.000Z" || row["hitType"].Str() != "ground_out" {
+		t.Errorf("%v", row)
+	}
+	second := id(r.want(201, "", "ana", "POST", path, atBat(players[1], "HR", 1, 0, 2)), "atBatId")
+	r.want(200, `"hitType"`, "ana", "GET", path+"/"+key, "")
+	if _, ok := r.want(200, `"result":"3B"`, "ana", "PUT", path+"/"+key, `{"result":"3B","hitType":null,"hitLocation":null,"rbis":2}`)["hitType"]; ok {
+		t.Error("the hit's type is still there")
+	}
+	r.want(200, `"inning":1,"outs":0,"batter":{"playerId":"`+players[0], "ana", "GET", "/games/"+game+"/state", "")
+	r.want(200, `"runsDiffer":true`, "ana", "GET", "/games/"+game+"/boxscore", "")
+	r.want(200, "", "ana", "PATCH", "/games/"+game, `{"status":"FINAL","teamScore":2}`)
+	r.want(200, `"runsDiffer":false`, "ana", "GET", "/games/"+game+"/boxscore", "")
+	r.want(400, "Game must be IN_PROGRESS to record at-bats", "ana", "POST", path, atBat(players[0], "K", 1, 0, 1))
+	r.want(200, `"result":"1B"`, "ana", "PUT", path+"/"+second, `{"result":"1B"}`)
+	r.want(204, "", "ana", "DELETE", path+"/"+second, "")
+	r.want(404, "At-bat not found", "ana", "GET", path+"/"+second, "")
+	w := r.ask("ana", "GET", "/teams/"+team+"/stats.csv", "")
+	if !strings.Contains(w.Body.String(), "\n0,Player,1,1,1,1.000,1.000,3.000,4.000,1,0,0,1,0,2,0,0,0,0,0,3,2.000,1.000\n") {
+		t.Errorf("%s", w.Body)
+	}
+	r.want(204, "", "ana", "DELETE", "/games/"+game, "")
+	if rows := r.rows("GAME#" + game); len(rows) != 1 || rows["DELETED"] == nil {
+		t.Errorf("%v", rows)
+	}
+	r.want(404, "Game not found", "ana", "GET", path, "")
+	r.want(200, `"PA":0`, "ana", "GET", "/players/"+players[0]+"/stats", "")
+}
+
+// Rows as the original wrote them are read, counted and corrected: without index keys, with their moment for a key, with a lineup of ids.
+func TestForeignRows(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("ana", "ben")
+	p := players[0]
+	r.put(`{"PK":{"S":"GAME#far"},"SK":{"S":"METADATA"},"gameId":{"S":"far"},"teamId":{"S":"` + team + `"},"status":{"S":"FINAL"},"teamScore":{"N":"3"},"opponentScore":{"N":"2"},
+		"lineup":{"L":[{"S":"` + p + `"}]},"createdAt":{"S":"2025-10-25T12:00:00.000Z"},"updatedAt":{"S":"x"},"GSI3PK":{"S":"TEAM#` + team + `"},"GSI3SK":{"S":"GAME#far"}}`)
+	for i, result := range []string{"1B", "SAC"} {
+		r.put(fmt.Sprintf(`{"PK":{"S":"GAME#far"},"SK":{"S":"ATBAT#2025-10-25T12:0%d:00.000Z"},"atBatId":{"S":"u%d"},"playerId":{"S":%q},"result":{"S":%q},"hitType":{"S":"fly_ball"},"inning":{"N":"1"},"outs":{"N":"0"},"battingOrder":{"N":"1"},"rbis":{"N":"1"},"createdAt":{"S":"2025-10-25T12:0%d:00.000Z"},"updatedAt":{"S":"x"}}`, i, i, p, result, i))
+	}
+	r.want(200, `"lineup":[{"playerId":"`+p+`","battingOrder":1}]`, "ana", "GET", "/games/far", "")
+	stats := `"PA":2,"AB":1,"H":1,"2B":0,"3B":0,"HR":0,"RBI":2,"BB":0,"HBP":0,"K":0,"SF":1,"SH":0,"TB":1,"AVG":1.000,"OBP":0.500`
+	r.want(200, stats, "ben", "GET", "/players/"+p+"/stats", "")
+	r.want(200, `"wins":1,"losses":0,"ties":0,"runsFor":3,"runsAgainst":2,"lastFive":["W"],"batting":{`+stats, "ana", "GET", "/teams/"+team+"/stats", "")
+	r.want(200, `"lineScore":[2]`, "ana", "GET", "/games/far/boxscore", "")
+	r.want(200, `"result":"2B"`, "ana", "PUT", "/games/far/atbats/u0", `{"result":"2B"}`)
+	r.want(200, `"atBatId":"u0"`, "ana", "GET", "/games/far/atbats/u0", "")
+	r.want(204, "", "ana", "DELETE", "/games/far/atbats/u1", "")
+	r.want(200, `"PA":1`, "ben", "GET", "/players/"+p+"/stats?teamId="+team, "")
+}
+
+// Whatever is scored, corrected and taken back, state and statistics are those of the rows that are left.
+func TestEdits(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("ana", "ben", "cy", "di")
+	game := r.game("ana", team, players...)
+	path := "/games/" + game + "/atbats"
+	results := strings.Fields("1B K BB HR OUT 2B DP SF E FC 3B HBP GO SH TP")
+	var ids []string
+	for i := range 40 {
+		r.now = r.now.Add(time.Minute)
+		switch {
+		case i%7 == 5:
+			n := i * 5 % len(ids)
+			r.want(204, "", "ana", "DELETE", path+"/"+ids[n], "")
+			ids = slices.Delete(ids, n, n+1)
+		case i%5 == 4:
+			r.want(200, "", "ana", "PUT", path+"/"+ids[i*3%len(ids)], fmt.Sprintf(`{"result":%q}`, results[i*7%len(results)]))
+		default:
+			ids = append(ids, id(r.want(201, "", "ana", "POST", path, atBat(players[len(ids)%3], results[i%len(results)], 1, 0, 1)), "atBatId"))
+		}
+	}
+	var all []struct{ PlayerID, Result string }
+	if err := json.Unmarshal(r.ask("ana", "GET", path, "").Body.Bytes(), &all); err != nil {
+		t.Fatal(err)
+	}
+	outs, inning, pa := 0, 1, map[string]int{}
+	for _, a := range all { // counted here anew, by the rules as they are written
+		pa[a.PlayerID]++
+		switch a.Result {
+		case "K", "OUT", "GO", "SF", "SH":
+			outs++
+		case "DP":
+			outs += 2
+		case "TP":
+			outs += 3
+		}
+		if outs >= 3 {
+			inning, outs = inning+1, 0
+		}
+	}
+	r.want(200, fmt.Sprintf(`"inning":%d,"outs":%d,"batter":{"playerId":%q`, inning, outs, players[len(all)%3]), "ana", "GET", "/games/"+game+"/state", "")
+	var stats struct {
+		Players []struct {
+			PlayerID string
+			PA       int
+		}
+	}
+	if err := json.Unmarshal(r.ask("ana", "GET", "/teams/"+team+"/stats", "").Body.Bytes(), &stats); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, p := range stats.Players {
+		if p.PA > 0 {
+			got[p.PlayerID] = p.PA
+		}
+	}
+	if diff := cmp.Diff(pa, got); diff != "" || len(all) != len(ids) {
+		t.Errorf("%d at-bats of %d (-want +got):\n%s", len(all), len(ids), diff)
+	}
+}
