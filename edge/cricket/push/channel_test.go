@@ -126,7 +126,7 @@ func TestChannelOverDays(t *testing.T) {
 		}
 		r.shows("in the evening", runs, false)
 		r.active("7", cricket.ActiveLive, cricket.PhaseStumps, time.Time{})
-		r.pass(5 * time.Second)
+		r.pass(restAfter + 5*time.Second)
 		r.shows("at stumps", runs, true)
 		r.pass(15 * time.Hour)
 	}

@@ -162,6 +162,8 @@ func TestStumps(t *testing.T) {
 	if p := r.one(); p.Alert != "Stumps day 1" {
 		t.Errorf("alert %+v", p)
 	}
+	r.pass(restAfter - time.Second)
+	r.none("what was wrong may be put right")
 	r.pass(time.Second)
 	if p := r.one(); p.Event != "end" {
 		t.Errorf("end of the day %+v", p)

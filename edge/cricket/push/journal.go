@@ -73,7 +73,7 @@ func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) 
 		if err != nil {
 			return err
 		}
-		m.setActive(item)
+		m.setActive(item, c.clock.Now())
 		if item, err = tx.Get(tables.Display, cacheKey(tables.DisplayKey(id))); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) 
 func cacheKey(key string) attr.Item { return attr.Item{"cacheKey": attr.S(key)} }
 
 // setActive takes the row of active-matches, nil where there is none.
-func (m *match) setActive(item attr.Item) {
+func (m *match) setActive(item attr.Item, now time.Time) {
 	status := item["status"].Str()
 	phase := cricket.Phase(item["matchPhase"].Str())
 	finished, _ := time.Parse(time.RFC3339, item["finishedAt"].Str()) // absent: zero
@@ -116,6 +116,9 @@ func (m *match) setActive(item attr.Item) {
 	}
 	if status == cricket.ActiveLive && m.status != status {
 		m.doubt = true
+	}
+	if phase != m.phase {
+		m.phaseSince = now
 	}
 	m.status, m.phase, m.finishedAt, m.dirty = status, phase, finished, true
 }
@@ -164,7 +167,7 @@ func (c *Coordinator) apply(ctx context.Context, r *store.Record) error {
 func (c *Coordinator) applyActive(ctx context.Context, r *store.Record) error {
 	id := r.Key["matchId"].Str()
 	if m := c.matches[id]; m != nil {
-		m.setActive(r.New)
+		m.setActive(r.New, c.clock.Now())
 		return nil
 	}
 	if r.New == nil || r.New["status"].Str() == cricket.ActiveEnded {

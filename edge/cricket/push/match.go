@@ -16,6 +16,7 @@ type match struct {
 	id         string
 	status     string // of active-matches; empty: there is no row
 	phase      cricket.Phase
+	phaseSince time.Time // when this process heard of the phase
 	finishedAt time.Time
 
 	raw     string // the display row's JSON, if it is not decoded yet

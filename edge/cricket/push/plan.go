@@ -15,6 +15,7 @@ const (
 	staleAfter   = 20 * time.Minute  // a phone that hears nothing for so long says so
 	renewAfter   = 450 * time.Minute // 7 h 30: the system ends an activity after 8 h
 	endAfter     = 15 * time.Minute  // between the confirmed result and the end of the activities
+	restAfter    = 5 * time.Minute   // between stumps and the end of the activities: what was wrong at the close is put right on them
 	lingerAfter  = 20 * time.Minute  // how long the final state stays on the lock screen
 	alertLife    = 2 * time.Minute   // later an event is only in the banner
 	owedLife     = time.Hour         // of a correction and the result, which are told late rather than never
@@ -208,7 +209,11 @@ func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
 	case !m.held:
 		return nothing, time.Time{}
 	case m.phase == cricket.PhaseStumps:
-		return rest, now
+		restAt := m.phaseSince.Add(restAfter)
+		if s.hash != m.hash && now.Before(restAt) {
+			return update, now
+		}
+		return rest, restAt
 	}
 	renewAt := s.row.SessionStartedAt.Add(renewAfter)
 	switch {
