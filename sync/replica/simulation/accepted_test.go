@@ -149,7 +149,8 @@ type livedAt struct {
 // none again, nor has an effect on another life of it.
 func (b *book) proofs() bool { return !b.s.plain && b.epoch == 0 }
 
-// refusals sees that nothing is told to be refused which has made its item.
+// refusals sees that nothing is told to be refused which has made its item. Accepted: it was sent once more in a time that was
+// lost, and the machine was put back to one in which it had been refused.
 func (b *book) refusals(recorded map[string]*conflict.Record) {
 	if b.epoch > 0 {
 		return
@@ -162,7 +163,7 @@ func (b *book) refusals(recorded map[string]*conflict.Record) {
 		}
 		item := a.table + " " + keyText(a.key)
 		tail := slices.ContainsFunc(c.Tail, func(e *intent.Entry) bool { return isEntry(e, a.seq) })
-		if !tail && slices.ContainsFunc(b.effects[entry], func(e effectAt) bool { return e.made && e.item == item && e.n > a.after }) {
+		if !tail && slices.ContainsFunc(b.effects[entry], func(e effectAt) bool { return e.made && e.item == item && e.n > a.after && !b.sentWhenLost(a, e.n) }) {
 			b.s.violate("refused falsely: %s has made %s and is in the conflict log (%s)", entry, item, c)
 		}
 	}

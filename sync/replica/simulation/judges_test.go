@@ -12,6 +12,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -203,6 +204,32 @@ func TestJudgesRefusedLocks(t *testing.T) {
 					t.Errorf("%v, violated: %v", err, s.failed)
 				}
 			})
+		})
+	}
+}
+
+// A record of a refusal stands beside what its entry has made if that was sent in a time that was lost, and only then.
+func TestJudgesRefusalsOfALostTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		sentIn int // the timeline of the second sending
+		broken bool
+	}{
+		"sent in the time that was lost": {sentIn: 1},
+		"sent in its own":                {sentIn: 2, broken: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newJudged()
+			a := &act{node: "n1", seq: 5, table: "items", key: pk("i1")}
+			item := "items " + keyText(pk("i1"))
+			j.book.acts, j.book.begun, j.book.lines["n1"] = []*act{a}, 2, []int{2}
+			j.book.sent[sending{"n1 5", item, c.sentIn}] = 3
+			j.book.effects["n1 5"] = []effectAt{{made: true, item: item, n: 3}}
+			j.book.refusals(map[string]*conflict.Record{"n1 5": {
+				Code: string(intent.CodeCondition), Decided: []conflict.Decided{{Entry: &intent.Entry{Write: intent.Write{Seq: 5, Table: "items", Key: pk("i1")}}}},
+			}})
+			if j.broken() != c.broken {
+				t.Errorf("violated: %v", j.failed)
+			}
 		})
 	}
 }

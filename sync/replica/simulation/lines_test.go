@@ -103,6 +103,18 @@ func (b *book) hasSent(a *act) bool {
 	return there(0) || slices.ContainsFunc(b.lines[a.node], there)
 }
 
+// sentWhenLost reports whether a write had left, when an effect came, in a timeline that its node's disk has not come through.
+func (b *book) sentWhenLost(a *act, effect uint64) bool {
+	as := sending{entry: fmt.Sprintf("%s %d", a.node, a.seq), item: a.table + " " + keyText(a.key)}
+	for as.line = range b.begun + 1 {
+		sent := b.sent[as]
+		if as.line > 0 && sent > 0 && sent <= effect && !slices.Contains(b.lines[a.node], as.line) {
+			return true
+		}
+	}
+	return false
+}
+
 // firstSent is the next effect when an entry was first sent, in any timeline; 0: it never was.
 func (b *book) firstSent(entry, item string) (first uint64) {
 	for line := range b.begun + 1 {
