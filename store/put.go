@@ -15,6 +15,14 @@ type PutItem struct {
 	Sending
 }
 
+// PutEncoded is Put of an item in its binary form, which attr.ReadEncodedJSON has made of a request: p.Item is not looked at.
+func (tx *Tx) PutEncoded(p PutItem, item attr.Encoded) (old attr.Item, err error) {
+	w := p.write()
+	w.encoded = item
+	images, err := tx.write(w, !p.NoOld)
+	return images.Old, err
+}
+
 func (p *PutItem) write() write {
 	return write{
 		op: OpPut, name: p.Table, subject: p.Item, request: Request{Condition: p.Condition, Params: p.Params},

@@ -19,8 +19,9 @@ const opCheck Op = 0
 // next one, so that nothing is changed until nothing can be refused any more.
 type write struct {
 	op      Op
-	name    string    // of the table
-	subject attr.Item // the item of a put, the key of the others
+	name    string       // of the table
+	subject attr.Item    // the item of a put, the key of the others
+	encoded attr.Encoded // the item of a put, where it comes so: then subject holds what keys are made of, from aim on
 	request Request
 	sending Sending
 
@@ -40,6 +41,11 @@ func (w *write) bind(tx *Tx) (err error) {
 
 // aim finds the key of the item in the table.
 func (w *write) aim() (err error) {
+	if w.encoded != nil {
+		if w.subject, err = w.table.KeyParts(w.encoded); err != nil {
+			return err
+		}
+	}
 	if w.op == OpPut {
 		w.key, err = w.table.ItemKey(w.subject)
 	} else {
@@ -78,10 +84,23 @@ func (w *write) checkBare() (err error) {
 	if w.op != OpPut {
 		return nil
 	}
-	if w.size, err = attr.Measure(w.subject); err == nil && w.size > attr.MaxItemSize {
+	if w.encoded != nil {
+		w.size, err = w.encoded.Measure()
+	} else {
+		w.size, err = attr.Measure(w.subject)
+	}
+	if err == nil && w.size > attr.MaxItemSize {
 		err = attr.TooLarge()
 	}
 	return err
+}
+
+// row makes the row of the item of a put.
+func (w *write) row(was format.Row) format.Row {
+	if w.encoded != nil {
+		return format.NewEncodedRow(w.encoded, w.size)
+	}
+	return format.NewRow(w.subject, w.size, was)
 }
 
 // write takes one action through all its steps. Its caller is shown the images, unless it does not want the old one.
@@ -154,7 +173,7 @@ func (tx *Tx) judge(w *write, wantOld bool) (txn.Change, Images, error) {
 		if err := tx.work.Spend(w.size); err != nil {
 			return txn.Change{}, Images{}, err
 		}
-		c.Now, images.NewSize = format.NewRow(w.subject, w.size, was), w.size
+		c.Now, images.NewSize = w.row(was), w.size
 	case OpUpdate:
 		if images.New, err = updated(old, w.subject, w.bound.Update, tx.work); err != nil {
 			return txn.Change{}, Images{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -37,6 +38,16 @@ func TestWritesAreValidated(t *testing.T) {
 		storetest.WantFault(t, err, fault.Invalid, "validation")
 		if err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if name == "absent value" {
+			continue // there is no encoding of it
+		}
+		encoded := s.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.PutEncoded(store.PutItem{Table: "balls"}, attr.Encode(nil, c.item))
+			return err
+		})
+		if encoded == nil || err == nil || encoded.Error() != err.Error() {
+			t.Errorf("%s: encoded %v, not %v", name, encoded, err)
 		}
 	}
 	seq := s.Seq()
@@ -268,5 +279,45 @@ func TestRemovingFromNoItemLeavesNone(t *testing.T) {
 			_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 2)})
 			return err
 		})
+	}
+}
+
+// TestPutEncodedIsPut: row, index entries, old item and condition are those of the item.
+func TestPutEncodedIsPut(t *testing.T) {
+	s := storetest.Open(t, storetest.Balls())
+	first := storetest.Ball("final", 1, "bowler", "anna", "runs", 4, "tags", attr.L(attr.S("a"), attr.Int(1)))
+	second := storetest.Ball("final", 1, "bowler", "bea", "runs", 6)
+	storetest.Put(t, s, "balls", first)
+	put := func(p store.PutItem) (old attr.Item, err error) {
+		p.Table = "balls"
+		updated := s.Update(t.Context(), func(tx *store.Tx) error {
+			old, err = tx.PutEncoded(p, attr.Encode(nil, second))
+			return err
+		})
+		return old, updated
+	}
+	if _, err := put(store.PutItem{Condition: "attribute_not_exists(ball)"}); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("the condition does not hold: %v", err)
+	}
+	old, err := put(store.PutItem{Condition: "runs = :four", Params: expr.Params{Values: attr.Item{":four": attr.Int(4)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.WantItem(t, "old", old, first)
+	storetest.WantItem(t, "new", storetest.Get(t, s, "balls", storetest.Item("match", "final", "ball", 1)), second)
+	for bowler, want := range map[string]int{"anna": 0, "bea": 1} {
+		storetest.View(t, s, func(tx *store.Tx) error {
+			page, err := tx.Query(store.Query{Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :b", Params: expr.Params{
+				Values: attr.Item{":b": attr.S(bowler)},
+			}})
+			if len(page.Items) != want {
+				t.Errorf("%s: %d entries, want %d", bowler, len(page.Items), want)
+			}
+			return err
+		})
+	}
+	counts, err := s.Count(t.Context(), "balls")
+	if err != nil || counts.Items != 1 || counts.Bytes != int64(attr.Size(second)) {
+		t.Errorf("%+v, %v; want one item of %d bytes", counts, err, attr.Size(second))
 	}
 }

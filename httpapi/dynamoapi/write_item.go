@@ -59,14 +59,14 @@ func returned(what string, images store.Images) attr.Item {
 	return nil
 }
 
-// whole makes the checks of a request that puts or deletes an item, of which only an update returns anything but the old one.
-func (r *writing) whole(subject *wire.Item) ([]expression, error) {
+// whole makes the checks of a request that puts or deletes an item, whose item or key may be wrong, and of which only an update returns anything but the old one.
+func (r *writing) whole(wrong error) ([]expression, error) {
 	expressions := []expression{{"ConditionExpression", r.condition}}
 	if err := r.check(expressions, r.legacy.names(false)...); err != nil {
 		return nil, err
 	}
-	if subject.Err != nil {
-		return nil, subject.Err
+	if wrong != nil {
+		return nil, wrong
 	}
 	if r.returnValues.Set && r.returnValues.V != "ALL_OLD" && r.returnValues.V != "NONE" {
 		return nil, errValidation("ReturnValues can only be ALL_OLD or NONE")
@@ -123,11 +123,11 @@ func (r *writing) do(c *call, key attr.Item, write func(tx *store.Tx) (store.Ima
 // putItem creates an item or replaces it as a whole.
 type putItem struct {
 	writing
-	item wire.Item
+	item wire.Encoded // as it will be in the row
 }
 
 func (r *putItem) members(m *wire.Member) {
-	m.Item("Item", &r.item)
+	m.Encoded("Item", &r.item)
 	r.writing.members(m)
 }
 
@@ -142,21 +142,31 @@ func (r *putItem) constrain(c *constraints) {
 }
 
 func (r *putItem) run(c *call) error {
-	put := store.PutItem{Table: tableName(r.table.V), Item: r.item.V, NoOld: r.returnValues.V != "ALL_OLD"}
-	expressions, err := r.whole(&r.item)
+	put := store.PutItem{Table: tableName(r.table.V), NoOld: r.returnValues.V != "ALL_OLD"}
+	expressions, err := r.whole(r.item.Err)
 	if err == nil {
 		put.Condition, _, put.Params, err = r.bindLegacy(expressions...)
-		if err != nil && attr.Size(put.Item) > attr.MaxItemSize {
+		if err != nil && r.tooLarge() {
 			err = attr.TooLarge() // which the store finds, but the service finds it before what was found here
 		}
+	}
+	var item attr.Item // for ReturnItemCollectionMetrics alone
+	if err == nil && r.metrics.Set {
+		item, err = r.item.V.Decode()
 	}
 	if err != nil {
 		return numberDetected(err)
 	}
-	return r.do(c, put.Item, func(tx *store.Tx) (im store.Images, err error) {
-		im.Old, err = tx.Put(put)
+	return r.do(c, item, func(tx *store.Tx) (im store.Images, err error) {
+		im.Old, err = tx.PutEncoded(put, r.item.V)
 		return im, err
 	})
+}
+
+// tooLarge reports whether the item is above the limit, whatever else is wrong with it.
+func (r *putItem) tooLarge() bool {
+	item, err := r.item.V.Decode()
+	return err == nil && attr.Size(item) > attr.MaxItemSize
 }
 
 // updateItem changes attributes of an item, or creates it.
@@ -239,7 +249,7 @@ func (r *deleteItem) constrain(c *constraints) {
 
 func (r *deleteItem) run(c *call) error {
 	del := store.DeleteItem{Table: tableName(r.table.V), Key: r.key.V, NoOld: r.returnValues.V != "ALL_OLD"}
-	expressions, err := r.whole(&r.key)
+	expressions, err := r.whole(r.key.Err)
 	if err == nil {
 		del.Condition, _, del.Params, err = r.bindLegacy(expressions...)
 	}

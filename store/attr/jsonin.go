@@ -37,13 +37,22 @@ func ParseJSON(src []byte) (Item, error) {
 // ReadJSON reads the item in DynamoDB JSON that begins at a place in a longer text, as strictly as EncodeJSON, and gives
 // the place behind it.
 func ReadJSON(text string, at int) (it Item, behind int, err error) {
+	e, behind, err := ReadEncodedJSON(text, at)
+	if err != nil {
+		return nil, 0, err
+	}
+	it, err = decodeItem(e.view())
+	return it, behind, err
+}
+
+// ReadEncodedJSON is ReadJSON without making the item: it gives what Encode writes of it.
+func ReadEncodedJSON(text string, at int) (e Encoded, behind int, err error) {
 	p := newJSONEncoder(append(make([]byte, 0, 512), wireVersion), text)
 	p.Pos = at
 	if err := p.object(1); err != nil {
 		return nil, 0, err
 	}
-	it, err = decodeItem(Encoded(p.out).view())
-	return it, p.Pos, err
+	return p.out, p.Pos, nil
 }
 
 // ReadValueJSON is ReadJSON for one value.

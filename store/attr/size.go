@@ -114,6 +114,47 @@ func TooLarge() error { return invalid("Item size has exceeded the maximum allow
 // Measure is Check without the limit of size, and Size, in one walk over the item.
 func Measure(it Item) (size int, err error) { return measureItem(it, 1) }
 
+// Measure is Measure of the item. Of its attributes only lists, maps and sets are decoded.
+func (e Encoded) Measure() (size int, err error) {
+	s, n, ok := e.scan()
+	for ; ok && n > 0; n-- {
+		var name, text string
+		if name, ok = s.text(); !ok {
+			break
+		}
+		if err := checkName(name); err != nil {
+			return 0, err
+		}
+		size += len(name)
+		switch s.peek() {
+		case tagS, tagB:
+			s.pos++
+			text, ok = s.text()
+			size += len(text)
+		case tagN:
+			s.pos++
+			if text, ok = s.text(); ok && isCanonical(text) {
+				size += sizeNumber(text)
+			} else {
+				ok = false
+			}
+		default:
+			var v Value
+			if v, ok = s.value(1); ok {
+				n, err := measure(v, 1)
+				if err != nil {
+					return 0, err
+				}
+				size += n
+			}
+		}
+	}
+	if !ok || s.pos != len(s.buf) {
+		return 0, damaged("an item")
+	}
+	return size, nil
+}
+
 func measureItem(it Item, level int) (size int, err error) {
 	for name, v := range it {
 		if err := checkName(name); err != nil {

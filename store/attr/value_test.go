@@ -215,3 +215,25 @@ func TestNumberSetOrder(t *testing.T) {
 		}
 	})
 }
+
+// TestEncodedMeasure: the size of an item is found without decoding it, and so is what no item may have.
+func TestEncodedMeasure(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		it := genItem(3).Draw(rt, "item")
+		want, wantErr := attr.Measure(it)
+		got, err := attr.Encoded(attr.Encode(nil, it)).Measure()
+		if (err == nil) != (wantErr == nil) || got != want {
+			rt.Errorf("got %d, %v; want %d, %v", got, err, want, wantErr)
+		}
+	})
+	for name, e := range map[string]attr.Encoded{
+		"nothing":       nil,
+		"no name":       attr.Encode(nil, attr.Item{"": attr.S("x")}),
+		"cut short":     attr.Encode(nil, attr.Item{"a": attr.S("xyz")})[:5],
+		"more after it": append(attr.Encode(nil, attr.Item{"a": attr.S("xyz")}), 1),
+	} {
+		if size, err := e.Measure(); err == nil {
+			t.Errorf("%s: %d bytes", name, size)
+		}
+	}
+}

@@ -44,6 +44,13 @@ type Item struct {
 	Err error // a ValidationException without a place
 }
 
+// Encoded is an Item in its binary form.
+type Encoded struct {
+	V   attr.Encoded
+	Set bool
+	Err error
+}
+
 // Value is one attribute value as it was given.
 type Value struct {
 	V   attr.Value
@@ -258,12 +265,18 @@ func numberLen(text string) int {
 }
 
 // Item reads a map of attribute values.
-func (d *Decoder) Item(into *Item) {
+func (d *Decoder) Item(into *Item) { into.V, into.Set, into.Err = readItem(d, attr.ReadJSON) }
+
+// Encoded is Item, of which it gives the binary form.
+func (d *Decoder) Encoded(into *Encoded) {
+	into.V, into.Set, into.Err = readItem(d, attr.ReadEncodedJSON)
+}
+
+func readItem[T any](d *Decoder, read func(text string, at int) (v T, behind int, err error)) (v T, set bool, err error) {
 	start := d.brace(func() error { return d.lex.NoMap("com.amazonaws.dynamodb.v20120810.AttributeValue") })
-	into.Set = true
-	var behind int
-	into.V, behind, into.Err = attr.ReadJSON(d.lex.Text, start)
-	d.goOn(start, behind, &into.Err)
+	v, behind, err := read(d.lex.Text, start)
+	d.goOn(start, behind, &err)
+	return v, true, err
 }
 
 // Value reads one attribute value.

@@ -90,6 +90,13 @@ func (m *Member) Item(name string, into *Item) {
 	}
 }
 
+// Encoded is Item, of which it gives the binary form.
+func (m *Member) Encoded(name string, into *Encoded) {
+	if m.is(name) {
+		m.d.Encoded(into)
+	}
+}
+
 // Object reads an object, whose shape has that name in the API's model.
 func Object[T any](m *Member, name, shape string, into *Opt[T], members func(*T, *Member)) {
 	if m.is(name) {

@@ -18,6 +18,30 @@ func (t *Table) HasKey(it attr.Item) bool {
 	return true
 }
 
+// KeyParts returns the attributes of an item that keys of the table and its indexes are made of.
+func (t *Table) KeyParts(e attr.Encoded) (attr.Item, error) {
+	parts := attr.Item{}
+	take := func(attrs []KeyAttr) error {
+		for _, a := range attrs {
+			v, ok, err := e.Get(a.Name)
+			if err != nil {
+				return err
+			}
+			if ok {
+				parts[a.Name] = v
+			}
+		}
+		return nil
+	}
+	err := take(t.Key.Attrs)
+	for _, ix := range t.Indexes {
+		if err == nil {
+			err = take(ix.Key.Attrs)
+		}
+	}
+	return parts, err
+}
+
 // CheckUpdate refuses an update of a key attribute, also one that would leave its value.
 func (t *Table) CheckUpdate(u *expr.Update) error {
 	if u == nil {

@@ -38,10 +38,19 @@ func checksum(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli
 
 // NewRow makes a row of an item of that size, probably about as long as the one it replaces; the journal seals it.
 func NewRow(it attr.Item, size int, old Row) Row {
-	r := make([]byte, rowHeader, max(512, len(old)+64))
+	return attr.Encode(newHeader(size, max(512, len(old)+64)), it)
+}
+
+// NewEncodedRow is NewRow of an item that is encoded.
+func NewEncodedRow(e attr.Encoded, size int) Row {
+	return append(newHeader(size, rowHeader+len(e)), e...)
+}
+
+func newHeader(size, room int) Row {
+	r := make(Row, rowHeader, room)
 	r[0] = rowVersion
 	binary.BigEndian.PutUint32(r[RowSize:], uint32(size))
-	return attr.Encode(r, it)
+	return r
 }
 
 // Seal sets the sequence, and the checksum of the row under its key.
