@@ -101,10 +101,21 @@ func TestRetries(t *testing.T) {
 	if s.times("connect") != tries {
 		t.Error("tried again before its time")
 	}
+	if st := r.Status(); st.Waiting != 1 || st.GivenUp != 1 || st.LastAt.IsZero() || !strings.Contains(st.LastWhy, "550") || strings.Contains(st.LastWhy, "gone") {
+		t.Errorf("the operator is told %+v", st)
+	}
 	s.rcpt = nil
 	r.clock.pass(time.Second)
 	r.pass(t.Context())
 	r.want(s, 1, 0)
+	again := New(r.cfg, r.Deps) // that one was given up is told a day, also after a start
+	for _, want := range []int{1, 0} {
+		again.pass(t.Context())
+		if st := again.Status(); st.GivenUp != want {
+			t.Errorf("%d were given up, want %d", st.GivenUp, want)
+		}
+		r.clock.pass(told)
+	}
 	for outcome, want := range map[string]float64{"sent": 1, "retried": 1, "given_up": 1} {
 		if got := testutil.ToFloat64(r.counts.WithLabelValues(outcome)); got != want {
 			t.Errorf("%s: %v", outcome, got)

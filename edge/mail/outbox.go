@@ -22,12 +22,13 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Table holds messages that wait, and for an hour whom others were sent to.
+// Table holds messages that wait, for an hour whom others were sent to, and for a day which were given up.
 const Table = "touchline-mail"
 
 const (
 	window     = time.Hour       // of the limits
 	giveUp     = 24 * time.Hour  // a message that nobody took for so long is given up
+	told       = 24 * time.Hour  // that it was
 	idleLook   = 5 * time.Minute // at rows whose hour is over
 	maxSubject = 200
 	maxText    = 64 << 10
@@ -55,7 +56,21 @@ type row struct {
 	Until    time.Time `dynamodbav:"until"`
 	Next     time.Time `dynamodbav:"next"`
 	Attempts int       `dynamodbav:"attempts"`
-	Done     bool      `dynamodbav:"done"` // sent or given up: it counts for the limits alone
+	Done     bool      `dynamodbav:"done"`             // sent or given up: it counts for the limits alone
+	Failed   string    `dynamodbav:"failed,omitempty"` // why it was given up, at Next
+}
+
+// over reports whether nobody asks for a row any more.
+func (r *row) over(now time.Time) bool {
+	return r.Done && now.Sub(r.Queued) >= window && (r.Failed == "" || now.Sub(r.Next) >= told)
+}
+
+// Status is how the outbox stands.
+type Status struct {
+	Waiting int
+	GivenUp int       // messages, in the last 24 hours
+	LastAt  time.Time // of the last one that was given up; zero: none was
+	LastWhy string
 }
 
 // Deps are what an Outbox works with.
@@ -73,20 +88,26 @@ type Outbox struct {
 	sender  sender
 	random  func() float64
 	fresh   atomic.Int64 // when a message was queued last, in Unix nanoseconds: a commit after it is worth a look
+	status  atomic.Pointer[Status]
 	waiting prometheus.Gauge
 	counts  *prometheus.CounterVec
 }
 
 // New makes the outbox of a configuration that is on and has no problems. It does no I/O.
 func New(c Config, d Deps) *Outbox {
-	return &Outbox{
+	o := &Outbox{
 		Deps: d, cfg: c, sender: sender{Config: c, roots: d.Roots, within: stepWithin}, random: rand.Float64,
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "touchline_mail_waiting", Help: "Messages that wait to be sent."}),
 		counts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "touchline_mail_attempts_total", Help: "Attempts to send a message, by outcome: sent, retried or given_up.",
 		}, []string{"outcome"}),
 	}
+	o.status.Store(&Status{})
+	return o
 }
+
+// Status is how the outbox stood when it was last looked at, which Run does after each attempt.
+func (o *Outbox) Status() Status { return *o.status.Load() }
 
 // Collectors are the outbox's metrics.
 func (o *Outbox) Collectors() []prometheus.Collector {
@@ -210,30 +231,39 @@ func (o *Outbox) look(ctx context.Context) (due []row, next time.Time, err error
 	now := o.Clock.Now()
 	next = now.Add(idleLook)
 	var over []string
-	waiting := 0
+	st := Status{}
 	err = o.Store.View(ctx, func(tx *store.Tx) error {
 		for r, err := range o.rows(tx) {
 			switch {
 			case err != nil:
 				return err
-			case r.Done && now.Sub(r.Queued) >= window:
+			case r.over(now):
 				over = append(over, r.ID)
+			case r.Failed != "":
+				st.GivenUp++
+				if r.Next.After(st.LastAt) {
+					st.LastAt, st.LastWhy = r.Next, r.Failed
+				}
 			case r.Done:
 			case r.Next.After(now):
-				waiting++
+				st.Waiting++
 				if r.Next.Before(next) {
 					next = r.Next
 				}
 			default:
-				waiting++
+				st.Waiting++
 				due = append(due, r)
 			}
 		}
 		return nil
 	})
-	o.waiting.Set(float64(waiting))
-	if err != nil || len(over) == 0 {
-		return due, next, err
+	if err != nil {
+		return nil, next, err
+	}
+	o.status.Store(&st)
+	o.waiting.Set(float64(st.Waiting))
+	if len(over) == 0 {
+		return due, next, nil
 	}
 	return due, next, o.Store.Update(ctx, func(tx *store.Tx) error {
 		for _, id := range over {
@@ -264,6 +294,7 @@ func (o *Outbox) attempt(ctx context.Context, r *row) error {
 		outcome = "sent"
 	case f != nil && f.final:
 		outcome = "given_up"
+		r.Failed, r.Next = f.what, o.Clock.Now()
 	}
 	o.counts.WithLabelValues(outcome).Inc()
 	if err != nil {

@@ -307,6 +307,9 @@ func (n *Node) ready(ctx context.Context) []operator.Check {
 		{Name: "writer", Err: heldWriter(&st)},
 		{Name: "tables", Err: missingTables(n.store, n.schema.Tables)},
 	}
+	if st := n.mailStatus(); st != nil {
+		checks = append(checks, operator.Check{Name: "mail", Warning: st.Warning()})
+	}
 	if n.sync != nil {
 		refuses, err := n.sync.Refusing(ctx)
 		checks = append(checks, operator.Check{Name: operator.CheckCloud, Err: err, Warning: refuses})

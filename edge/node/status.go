@@ -33,8 +33,18 @@ func (n *Node) status() operator.NodeStatus {
 	if e := n.parts.DynamoDB; e != nil {
 		out.DynamoDB = e.status()
 	}
+	out.Mail = n.mailStatus()
 	n.cloudStatus(&out)
 	return out
+}
+
+// mailStatus is nil where the node sends no mail.
+func (n *Node) mailStatus() *operator.MailStatus {
+	if n.mail == nil {
+		return nil
+	}
+	st := operator.MailStatus(n.mail.Status())
+	return &st
 }
 
 // cloudStatus reports how the node stands with its cloud. A store that cannot be read says so itself.
