@@ -8,6 +8,7 @@ import (
 	"github.com/touchline/touchline/edge/hacktracker/hacktrackerapp"
 	"github.com/touchline/touchline/edge/pickem/pickemapp"
 	"github.com/touchline/touchline/edge/scorekeeper/scorekeeperapp"
+	"github.com/touchline/touchline/edge/threefc/threefcapp"
 	"github.com/touchline/touchline/internal/cli"
 )
 
@@ -19,6 +20,7 @@ func applications() []*app.App {
 		scorekeeperapp.New(),
 		pickemapp.New(),
 		hacktrackerapp.New(),
+		threefcapp.New(),
 	}
 }
 

@@ -24,17 +24,19 @@ type App struct {
 	Title string // for people
 	Mount string // where its routes lie: "/counter"; its pages lie under Mount + "/-". "/" moves the node's list to "/_/"
 
-	Routes  []Route                                        // under the mount
-	Pages   []Route                                        // under the mount's "/-"; that of "/" is the application's first page
-	Moved   []string                                       // former addresses of pages, at the root: "/counts/:id" leads to Mount + "/-/counts/:id"
-	OpenAPI []byte                                         // YAML; served under the mount as openapi.yaml and openapi.json, with the mount as its first server
-	Problem func(*Failure) any                             // the JSON body of an error under the mount, 404s and panics too; it may set another status; nil: problem+json
-	Strict  bool                                           // bodies with unknown members are refused
-	CORS    []string                                       // origins of web applications that may call; none: only our own pages
-	SignIn  SignIn                                         // who its people are; zero: those of all issuers of the node
-	Rate    RateConfig                                     // how much each may ask of it, counted by itself; zero: as the node allows, with the others
-	Ready   func(ctx context.Context) []operator.Check     // beside the node's own; nil: none
-	Status  func(node *operator.NodeStatus) map[string]any // members that it adds to /statusz; nil: none
+	Routes  []Route            // under the mount
+	Pages   []Route            // under the mount's "/-"; that of "/" is the application's first page
+	Moved   []string           // former addresses of pages, at the root: "/counts/:id" leads to Mount + "/-/counts/:id"
+	OpenAPI []byte             // YAML; served under the mount as openapi.yaml and openapi.json, with the mount as its first server
+	Problem func(*Failure) any // the JSON body of an error under the mount, 404s and panics too; it may set another status; nil: problem+json
+	Strict  bool               // bodies with unknown members are refused
+	CORS    []string           // origins of web applications that may call; none: only our own pages
+	// Credentials lets those origins send its cookies, which it has made itself.
+	Credentials bool
+	SignIn      SignIn                                         // who its people are; zero: those of all issuers of the node
+	Rate        RateConfig                                     // how much each may ask of it, counted by itself; zero: as the node allows, with the others
+	Ready       func(ctx context.Context) []operator.Check     // beside the node's own; nil: none
+	Status      func(node *operator.NodeStatus) map[string]any // members that it adds to /statusz; nil: none
 
 	// Topics says what a journal record means to streams and pages; ok is false for one that concerns no reader of it. An error is
 	// logged, and ends streams that replay the record. It must be pure: it is called for each stream that catches up.
@@ -104,7 +106,7 @@ func (s *Server) mount(a App) (m *mounted, err error) {
 	if m.buckets, err = newBuckets(a.Rate); err != nil {
 		return nil, err
 	}
-	m.cors, err = newCORS(a.CORS)
+	m.cors, err = newCORS(a.CORS, a.Credentials)
 	return m, err
 }
 

@@ -13,9 +13,10 @@ import (
 )
 
 // newCORS lets the pages of other origins call an application. All others get answers without the headers by which a browser
-// would let them read, and no leave to send anything but what any page can. It is for the application's routes alone. Cookies
-// are never part of it: other origins sign in with a header.
-func newCORS(origins []string) (gin.HandlerFunc, error) {
+// would let them read, and no leave to send anything but what any page can. It is for the application's routes alone. Cookies are
+// part of it where an application says so that has made its own, and for named origins; elsewhere other origins sign in with a
+// header. The node's cookies never are: they are SameSite=Strict.
+func newCORS(origins []string, credentials bool) (gin.HandlerFunc, error) {
 	if len(origins) == 0 {
 		return func(*gin.Context) {}, nil
 	}
@@ -24,14 +25,17 @@ func newCORS(origins []string) (gin.HandlerFunc, error) {
 			return nil, fault.New(fault.Invalid, "bad_origin", "%q is no origin such as https://app.example", origin)
 		}
 	}
+	if credentials && slices.Contains(origins, "*") {
+		return nil, fault.New(fault.Invalid, "bad_origin", "Origins that may send cookies must be named, not *.")
+	}
 	allowed := cors.New(cors.Config{
 		AllowOrigins: origins,
 		AllowMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
-		AllowHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "Prefer", headerOccurred, "X-API-Key"},
+		AllowHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "Prefer", headerOccurred, "X-API-Key", "X-CSRF-Token"},
 		ExposeHeaders: []string{
 			"ETag", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "WWW-Authenticate", "X-Request-Id", headerSeq, headerNode, headerCloud, "Preference-Applied",
 		},
-		AllowCredentials: false, MaxAge: time.Hour,
+		AllowCredentials: credentials, MaxAge: time.Hour,
 	})
 	all := slices.Contains(origins, "*")
 	return func(c *gin.Context) {

@@ -57,7 +57,7 @@ func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 	return now.Add(-time.Duration(max(0, ago) * float64(time.Second))), nil
 }
 
-// UpdateOnce is Update for a request that may come again. do says what comes of the first one and what it writes; it is not
+// UpdateOnce is Update for a request that may come again. do says what comes of the first one and what it writes, which may be nothing; it is not
 // called where one with the key of the row was answered before. Without a row each request is a first one. A repeated request
 // waits for the cloud as the first one does.
 func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error)) (out idempotency.Outcome, err error) {
@@ -98,7 +98,7 @@ func once(tx *store.Tx, row *idempotency.Row, do func(tx *store.Tx) (idempotency
 	}
 	out, writes, err := do(tx)
 	switch {
-	case err != nil:
+	case err != nil, row == nil && len(writes) == 0: // nothing has to change
 		return out, err
 	case row == nil:
 		return out, tx.TransactWrite(store.TransactWrite{Items: writes})

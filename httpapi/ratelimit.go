@@ -141,6 +141,12 @@ func Limited(perMinute int, do Handler) (Handler, error) {
 	}, nil
 }
 
+// Client names the client's address, for an application that counts what clients do in its own way. Who has an address of IPv6 has all
+// of its network.
+func Client(c *gin.Context) string {
+	return addrBucket(serverOf(c).limits.Load().proxies.client(c.Request))
+}
+
 // limit takes a request out of buckets, and says with the answer how the emptiest stands
 // (draft-ietf-httpapi-ratelimit-headers, version 3).
 func (b *buckets) limit(c *gin.Context, now time.Time, names ...string) error {

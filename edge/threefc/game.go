@@ -45,7 +45,7 @@ func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
 	add(p, sessionGameKey(g.SessionID, g.GameStartTs, g.GameID), entSessionGame, indexOf(&g))
 	add(p, joinKey(g.JoinCode), entJoin, joinCode{JoinCode: g.JoinCode, GameID: g.GameID, Stamps: g.Stamps})
 	p.under(sessionMirror(g.SessionID), session.Stamps)
-	p.unused(tx, pkGame + g.GameID)
+	p.unused(tx, pkGame+g.GameID)
 	return p.change("game", g.GameID)
 }
 

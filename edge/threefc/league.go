@@ -40,7 +40,7 @@ func (s *Service) CreateLeague(tx *store.Tx, user string, l League) (Change, err
 	p := &plan{s: s}
 	add(p, leagueKey(l.LeagueID), entLeague, l)
 	add(p, aclKey(l.LeagueID, user), entACL, Access{LeagueID: l.LeagueID, UserID: user, Role: RoleAdmin, GrantedByUserID: user, Stamps: l.Stamps})
-	p.unused(tx, pkLeague + l.LeagueID)
+	p.unused(tx, pkLeague+l.LeagueID)
 	return p.change("league", l.LeagueID)
 }
 
@@ -66,7 +66,9 @@ func (s *Service) leagues(tx *store.Tx) (all []League, err error) {
 		}
 		all = append(all, l)
 	}
-	slices.SortFunc(all, func(a, b League) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.LeagueID, b.LeagueID)) })
+	slices.SortFunc(all, func(a, b League) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.LeagueID, b.LeagueID))
+	})
 	return all, nil
 }
 
@@ -135,7 +137,7 @@ func (s *Service) CreateSeason(tx *store.Tx, se Season) (Change, error) {
 	add(p, seasonKey(se.LeagueID, se.SeasonID), entSeason, se)
 	add(p, seasonMirror(se.SeasonID), entSeason, se)
 	p.under(leagueKey(se.LeagueID), l.Stamps)
-	p.unused(tx, pkSeason + se.SeasonID)
+	p.unused(tx, pkSeason+se.SeasonID)
 	return p.change("season", se.SeasonID)
 }
 
@@ -186,7 +188,7 @@ func (s *Service) CreateSession(tx *store.Tx, se Session) (Change, error) {
 	add(p, sessionKey(se.SeasonID, se.SessionID), entSession, se)
 	add(p, sessionMirror(se.SessionID), entSession, se)
 	p.under(seasonMirror(se.SeasonID), season.Stamps)
-	p.unused(tx, pkSession + se.SessionID)
+	p.unused(tx, pkSession+se.SessionID)
 	return p.change("session", se.SessionID)
 }
 

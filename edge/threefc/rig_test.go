@@ -102,7 +102,9 @@ func (r *rig) export(after uint64) uint64 {
 // league makes a league with a season, a session and a game g, with players r1, r2, b1, b2, y1 and y2 in its teams.
 func (r *rig) league() {
 	r.t.Helper()
-	r.must(func(tx *store.Tx) (Change, error) { return r.CreateLeague(tx, boss, League{LeagueID: "l", Name: "League"}) })
+	r.must(func(tx *store.Tx) (Change, error) {
+		return r.CreateLeague(tx, boss, League{LeagueID: "l", Name: "League"})
+	})
 	r.must(func(tx *store.Tx) (Change, error) {
 		return r.CreateSeason(tx, Season{LeagueID: "l", SeasonID: "s", Name: "Season"})
 	})

@@ -263,8 +263,8 @@ func (g *Game) third(n int) *Third {
 	return nil
 }
 
-// thirdOf reads the number of a third.
-func thirdOf(text string) (int, bool) {
+// ThirdOf reads the number of a third.
+func ThirdOf(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 1 && n <= 3
 }

@@ -25,3 +25,6 @@ func (s *Service) stamp(tx *store.Tx) Stamps {
 	at := stampOf(s.Now(tx))
 	return Stamps{CreatedAt: at, UpdatedAt: at}
 }
+
+// NowText is Now as rows have it.
+func (s *Service) NowText(tx *store.Tx) string { return stampOf(s.Now(tx)) }

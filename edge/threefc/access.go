@@ -1,0 +1,217 @@
+package threefc
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// AccessList lists who has which role in a league.
+func (s *Service) AccessList(tx *store.Tx, league string) ([]Access, error) {
+	return list[Access](tx, s, pkLeague+league, skACL, entACL)
+}
+
+// Access reads somebody's role in a league.
+func (s *Service) Access(tx *store.Tx, league, user string) (*Access, error) {
+	a, err := s.access(tx, league, user)
+	if err == nil && a == nil {
+		err = notFound("", "Access was not found.")
+	}
+	return a, err
+}
+
+// Grant gives somebody a role. The last admin keeps theirs: another admin's row is checked, wherever that one is taken away.
+func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, error) {
+	was, err := s.access(tx, league, user)
+	if err != nil {
+		return Change{}, err
+	}
+	p := &plan{s: s}
+	if was != nil && was.Role == RoleAdmin && role != RoleAdmin {
+		all, err := s.AccessList(tx, league)
+		if err != nil {
+			return Change{}, err
+		}
+		i := slices.IndexFunc(all, func(a Access) bool { return a.UserID != user && a.Role == RoleAdmin })
+		if i < 0 {
+			return Change{}, conflict("last_admin", "The last admin of league %s keeps the role.", league)
+		}
+		p.stillAdmin(league, all[i].UserID)
+	}
+	now := Access{LeagueID: league, UserID: user, Role: role, GrantedByUserID: by, Stamps: s.stamp(tx)}
+	if was != nil {
+		now.CreatedAt, now.raw = was.CreatedAt, was.raw
+	}
+	replace(p, aclKey(league, user), entACL, was, now)
+	if by != user && !p.checks(aclKey(league, by)) {
+		p.stillAdmin(league, by)
+	}
+	return p.change("user", user)
+}
+
+// checks reports whether the plan touches a row already: a transaction names each once.
+func (p *plan) checks(k attr.Item) bool {
+	return slices.ContainsFunc(p.writes, func(w store.WriteItem) bool {
+		return w.Check != nil && w.Check.Key["pk"].Equal(k["pk"]) && w.Check.Key["sk"].Equal(k["sk"])
+	})
+}
+
+// The kinds of invites.
+const (
+	inviteShare = "share"
+	inviteEmail = "email"
+)
+
+// CreateInvite makes an invite for an address, or returns the league's reusable one, which it makes the first time.
+func (s *Service) CreateInvite(tx *store.Tx, league, by, email string) (Change, error) {
+	p := &plan{s: s}
+	in := Invite{LeagueID: league, InviteCode: newCode(), Kind: inviteEmail, Role: RoleAdmin, CreatedByUserID: by, Stamps: s.stamp(tx)}
+	if email != "" {
+		in.Email = &email
+	} else {
+		there, err := get[sharePointer](tx, s, shareKey(league), entShare)
+		if err != nil {
+			return Change{}, err
+		}
+		if there != nil {
+			return p.change("invite", there.InviteCode)
+		}
+		in.Kind = inviteShare
+		add(p, shareKey(league), entShare, sharePointer{LeagueID: league, InviteCode: in.InviteCode, Stamps: in.Stamps})
+	}
+	add(p, inviteKey(in.InviteCode), entInvite, in)
+	p.stillAdmin(league, by)
+	return p.change("invite", in.InviteCode)
+}
+
+// Invite reads an invite.
+func (s *Service) Invite(tx *store.Tx, code string) (*Invite, error) {
+	in, err := get[Invite](tx, s, inviteKey(code), entInvite)
+	if err == nil && in == nil {
+		err = notFound("", "Invite was not found.")
+	}
+	return in, err
+}
+
+// AcceptInvite makes somebody an admin. An invite by e-mail is for its address, once.
+func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) {
+	in, err := s.Invite(tx, code)
+	if err != nil {
+		return Change{}, err
+	}
+	l, err := s.League(tx, in.LeagueID)
+	if err != nil {
+		return Change{}, err
+	}
+	switch {
+	case in.Email != nil && *in.Email != user:
+		return Change{}, fault.New(fault.Forbidden, "invite_email_mismatch", "This invite is for another email address.")
+	case in.Kind == inviteEmail && in.AcceptedByUserID != nil:
+		return Change{}, conflict("invite_used", "This invite has been used.")
+	}
+	p := &plan{s: s}
+	if in.Kind == inviteEmail {
+		now := *in
+		at := s.stamp(tx).UpdatedAt
+		now.AcceptedByUserID, now.AcceptedAt, now.UpdatedAt = &user, &at, at
+		replace(p, inviteKey(code), entInvite, in, now)
+	}
+	was, err := s.access(tx, in.LeagueID, user)
+	p.fail(err)
+	if was == nil || was.Role != RoleAdmin {
+		now := Access{LeagueID: in.LeagueID, UserID: user, Role: in.Role, GrantedByUserID: in.CreatedByUserID, Stamps: s.stamp(tx)}
+		if was != nil {
+			now.CreatedAt, now.raw = was.CreatedAt, was.raw
+		}
+		replace(p, aclKey(in.LeagueID, user), entACL, was, now)
+		p.under(leagueKey(in.LeagueID), l.Stamps)
+	}
+	return p.change("invite", code, "league", in.LeagueID)
+}
+
+// InviteMail is the message with an invite.
+func InviteMail(to, league, link string) Mail {
+	return Mail{To: to, Subject: "An invitation to organise a 3FC league", Text: fmt.Sprintf(
+		"You are invited to organise %s on 3FC. Open this link and sign in with this address:\n\n%s\n", league, link)}
+}
+
+// Join adds somebody to the game of a code, without an account.
+func (s *Service) Join(tx *store.Tx, code, nickname string, ids *IDs) (Change, error) {
+	j, err := s.JoinCode(tx, code)
+	if err != nil {
+		return Change{}, err
+	}
+	c, err := s.AddPlayer(tx, j, "", nickname, ids)
+	if err == nil {
+		c.IDs["game"] = j
+	}
+	return c, err
+}
+
+// JoinCode is the game that a code leads to.
+func (s *Service) JoinCode(tx *store.Tx, code string) (game string, err error) {
+	j, err := get[joinCode](tx, s, joinKey(code), entJoin)
+	if err == nil && j == nil {
+		return "", notFound("", "Join code was not found.")
+	}
+	if err != nil {
+		return "", err
+	}
+	return j.GameID, nil
+}
+
+// Claim says that a player is a user. Nobody else can say so then.
+func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
+	was, err := s.player(tx, player)
+	if err != nil {
+		return Change{}, err
+	}
+	p := &plan{s: s}
+	if was.ClaimedByUserID != nil {
+		if *was.ClaimedByUserID != user {
+			return Change{}, conflict("player_claimed", "Player %s has been claimed by somebody else.", player)
+		}
+		return p.change("player", player)
+	}
+	now := *was
+	now.ClaimedByUserID, now.UpdatedAt = &user, s.stamp(tx).UpdatedAt
+	replace(p, playerKey(player), entPlayer, was, now)
+	add(p, claimKey(user, player), entClaim, playerClaim{UserID: user, PlayerID: player, Stamps: s.stamp(tx)})
+	return p.change("player", player)
+}
+
+// PlayerOf reads a player for a user, who must have a role in a league where the player appears.
+func (s *Service) PlayerOf(tx *store.Tx, user, id string) (*Player, error) {
+	p, err := s.player(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	scan := store.Scan{
+		Table: s.Table, Prefix: pkGame, Filter: "sk = :player", Params: expr.Params{Values: attr.Item{":player": attr.S(pkPlayer + id)}},
+	}
+	refused := error(fault.New(fault.Forbidden, "league_access_required", "Access to a league of player %s is required.", id))
+	for it, err := range tx.ScanAll(scan) {
+		if err != nil {
+			return nil, err
+		}
+		gp, err := decode[gamePlayer](it)
+		if err != nil {
+			return nil, err
+		}
+		g, err := get[Game](tx, s, gameKey(gp.GameID), entGame)
+		if err != nil {
+			return nil, err
+		}
+		if g != nil && s.Allow(tx, g.LeagueID, user, RoleViewer) == nil {
+			return p, nil
+		}
+	}
+	return nil, refused
+}
+
+// Player reads a player.
+func (s *Service) Player(tx *store.Tx, id string) (*Player, error) { return s.player(tx, id) }

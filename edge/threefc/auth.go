@@ -1,0 +1,196 @@
+package threefc
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"net/mail"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// How long what lets people in lasts.
+const (
+	magicLife  = 15 * time.Minute
+	codeLife   = 15 * time.Minute
+	SignInLife = 24 * time.Hour
+)
+
+// sideSignedIn notes on this node alone which addresses have signed in here, by their hashes.
+const sideSignedIn = "threefc-signed-in"
+
+// maxEmail is the longest address.
+const maxEmail = 254
+
+// Email reads an address: trimmed, in small letters.
+func Email(text string) (string, error) {
+	email := strings.ToLower(strings.TrimSpace(text))
+	a, err := mail.ParseAddress(email)
+	bad := strings.ContainsFunc(email, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"<>\,;#`, r) })
+	if err != nil || a.Address != email || a.Name != "" || len(email) > maxEmail || bad {
+		return "", fault.New(fault.Invalid, "invalid_email", "Field `email` must be a valid email address.")
+	}
+	return email, nil
+}
+
+// SignIn is a session of somebody.
+type SignIn struct {
+	SessionID string `json:"sessionId"`
+	Email     string `json:"email"`
+	CreatedAt string `json:"createdAt"`
+	ExpiresAt string `json:"expiresAt"`
+}
+
+func secret() string {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails: crypto/rand
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// authRow is a row of those that let people in, whose members are plain attributes.
+func authRow(k attr.Item, entity, email string, now, until time.Time) attr.Item {
+	k["entityType"], k["email"] = attr.S(entity), attr.S(email)
+	k["createdAt"], k["updatedAt"] = attr.S(stampOf(now)), attr.S(stampOf(now))
+	k["expiresAtEpoch"], k[AttrTTL] = attr.Int(until.Unix()), attr.Int(until.Unix())
+	return k
+}
+
+// Magic is a link that was made: the token that the mail carries, and no row does.
+type Magic struct {
+	MessageID string // of the token, without its secret
+	Token     string
+	ExpiresAt string
+}
+
+// StartMagic makes a token that signs an address in, once.
+func (s *Service) StartMagic(tx *store.Tx, email string) (m Magic, err error) {
+	now := s.Now(tx)
+	id, hidden := (&IDs{}).New(now), secret()
+	row := authRow(magicKey(id), "magicToken", email, now, now.Add(magicLife))
+	row["tokenHash"] = attr.S(hashText(hidden))
+	_, err = tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: absent, NoOld: true})
+	return Magic{MessageID: id, Token: id + "." + hidden, ExpiresAt: stampOf(now.Add(magicLife))}, err
+}
+
+func badMagic() error {
+	return fault.New(fault.Unauthorized, "invalid_or_expired_magic_link", "Invalid or expired magic link.")
+}
+
+// CompleteMagic signs in who has a token. A bad one, one that was used and one that has expired are told alike.
+func (s *Service) CompleteMagic(tx *store.Tx, token string) (SignIn, error) {
+	id, hidden, ok := strings.Cut(token, ".")
+	if !ok || CheckID("token", id) != nil {
+		return SignIn{}, badMagic()
+	}
+	row, err := tx.Get(s.Table, magicKey(id))
+	hash := hashText(hidden)
+	if err != nil || row == nil || subtle.ConstantTimeCompare([]byte(row["tokenHash"].Str()), []byte(hash)) != 1 {
+		return SignIn{}, orElse(err, badMagic())
+	}
+	return s.signIn(tx, magicKey(id), row["email"].Str(), "tokenHash = :h AND ", attr.Item{":h": attr.S(hash)})
+}
+
+// orElse is an error, or another where there is none.
+func orElse(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}
+
+// signIn uses what lets somebody in up, by one conditional update, and makes the session in the same transaction.
+func (s *Service) signIn(tx *store.Tx, from attr.Item, email, condition string, values attr.Item) (SignIn, error) {
+	now := s.Now(tx)
+	until := now.Add(SignInLife)
+	in := SignIn{SessionID: secret(), Email: email, CreatedAt: stampOf(now), ExpiresAt: stampOf(until)}
+	values[":now"], values[":at"] = attr.Int(now.Unix()), attr.S(stampOf(now))
+	used := &store.UpdateItem{
+		Table: s.Table, Key: from, Update: "SET usedAt = :at, updatedAt = :at",
+		Condition: condition + "attribute_not_exists(usedAt) AND expiresAtEpoch >= :now", Params: expr.Params{Values: values},
+	}
+	row := authRow(signInKey(in.SessionID), "session", email, now, until)
+	err := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
+		{Update: used}, {Put: &store.PutItem{Table: s.Table, Item: row, Condition: absent, NoOld: true}},
+	}})
+	if fault.Is(err, fault.Conflict) {
+		return SignIn{}, badMagic()
+	}
+	if err != nil {
+		return SignIn{}, err
+	}
+	return in, tx.Side(sideSignedIn).Set([]byte(hashText(email)), []byte(in.CreatedAt))
+}
+
+// SignedIn reads a session; nil: it is none, or has ended.
+func (s *Service) SignedIn(tx *store.Tx, session string) (*SignIn, error) {
+	if CheckID("session", session) != nil {
+		return nil, nil //nolint:nilnil // no session
+	}
+	row, err := tx.Get(s.Table, signInKey(session))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	until, _ := row["expiresAtEpoch"].Int()
+	if s.Now(tx).Unix() >= until {
+		return nil, nil //nolint:nilnil // no session
+	}
+	return &SignIn{
+		SessionID: session, Email: row["email"].Str(), CreatedAt: row["createdAt"].Str(), ExpiresAt: stampOf(time.Unix(until, 0)),
+	}, nil
+}
+
+// SignOut ends a session. One that is none has ended.
+func (s *Service) SignOut(tx *store.Tx, session string) error {
+	if CheckID("session", session) != nil {
+		return nil
+	}
+	_, err := tx.Delete(store.DeleteItem{Table: s.Table, Key: signInKey(session), NoOld: true})
+	return err
+}
+
+// CodeFor makes a one-time code for an address that has signed in on this node before: for a ground without mail.
+func (s *Service) CodeFor(tx *store.Tx, email string) (code, expiresAt string, err error) {
+	known, err := tx.Side(sideSignedIn).Get([]byte(hashText(email)))
+	if err == nil && known == nil {
+		err = notFound("", "This email address has not signed in on this node.")
+	}
+	if err != nil {
+		return "", "", err
+	}
+	now := s.Now(tx)
+	code = newCode()
+	row := authRow(codeKey(code), "signInCode", email, now, now.Add(codeLife))
+	_, err = tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: absent, NoOld: true})
+	return code, stampOf(now.Add(codeLife)), err
+}
+
+// CompleteCode signs in who has the code of an address.
+func (s *Service) CompleteCode(tx *store.Tx, email, text string) (SignIn, error) {
+	code, ok := CodeOf(text)
+	if !ok {
+		return SignIn{}, badMagic()
+	}
+	row, err := tx.Get(s.Table, codeKey(code))
+	if err != nil || row == nil || row["email"].Str() != email {
+		return SignIn{}, orElse(err, badMagic())
+	}
+	return s.signIn(tx, codeKey(code), email, "email = :email AND ", attr.Item{":email": attr.S(email)})
+}
+
+// Mail is a message to somebody.
+type Mail struct {
+	To, Subject, Text string
+	Until             time.Time // not sent afterwards; zero: whenever it can be
+}
+
+// Mail is the message with a link that has the token.
+func (m *Magic) Mail(to, link string) Mail {
+	return Mail{To: to, Subject: "Your 3FC sign-in link", Until: parseTime(m.ExpiresAt), Text: fmt.Sprintf(
+		"Open this link to sign in to 3FC. It works once, for %d minutes:\n\n%s\n\nIf you have not asked for it, do nothing.\n", int(magicLife.Minutes()), link)}
+}

@@ -1,0 +1,108 @@
+package threefc
+
+import (
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Partition is the key of all rows of something: a league, season, session, game or player.
+func Partition(of Scope) attr.Item {
+	prefix := map[string]string{"league": pkLeague, "season": pkSeason, "session": pkSession, "game": pkGame, "player": pkPlayer}[of.Kind]
+	return attr.Item{"pk": attr.S(prefix + of.ID)}
+}
+
+// SignInKey is the row of a session.
+func SignInKey(session string) attr.Item { return signInKey(session) }
+
+// JoinKey is the row of a code to join.
+func JoinKey(code string) attr.Item { return joinKey(code) }
+
+// InviteKey is the row of an invite.
+func InviteKey(code string) attr.Item { return inviteKey(code) }
+
+// MagicKey is the row of a token.
+func MagicKey(token string) attr.Item { return magicKey(token) }
+
+// Open are the partitions of games that are played, or are to be.
+func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) {
+	return s.games(tx, func(g *Game) bool { return g.Status == Live && g.FinishedAt == nil })
+}
+
+// Rest are the partitions of the leagues that are here, of all that belongs to them, and of the games that Open leaves out.
+func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) {
+	all, err := s.games(tx, func(g *Game) bool { return g.Status != Live || g.FinishedAt != nil })
+	if err != nil {
+		return nil, err
+	}
+	scan := store.Scan{
+		Table: s.Table, Filter: "sk = :meta AND (begins_with(pk, :league) OR begins_with(pk, :season) OR begins_with(pk, :session))",
+		Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta), ":league": attr.S(pkLeague), ":season": attr.S(pkSeason), ":session": attr.S(pkSession)}},
+	}
+	for it, err := range tx.ScanAll(scan) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, it["pk"])
+	}
+	return all, nil
+}
+
+func (s *Service) games(tx *store.Tx, which func(g *Game) bool) (all []attr.Value, err error) {
+	scan := store.Scan{Table: s.Table, Prefix: pkGame, Filter: "sk = :meta", Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta)}}}
+	for it, err := range tx.ScanAll(scan) {
+		if err != nil {
+			return nil, err
+		}
+		g, err := decode[Game](it)
+		if err != nil {
+			return nil, err
+		}
+		if which(&g) {
+			all = append(all, it["pk"])
+		}
+	}
+	return all, nil
+}
+
+// Above are the partitions that something which is here lies in, as far as they are known: a game's league and season, a session's
+// season and its league.
+func (s *Service) Above(tx *store.Tx, of Scope) (all []attr.Item, err error) {
+	season := of.ID
+	switch of.Kind {
+	case "game":
+		g, err := get[Game](tx, s, gameKey(of.ID), entGame)
+		if g == nil || err != nil {
+			return nil, err
+		}
+		return []attr.Item{Partition(Scope{"league", g.LeagueID}), Partition(Scope{"season", g.SeasonID})}, nil
+	case "session":
+		se, err := get[Session](tx, s, sessionMirror(of.ID), entSession)
+		if se == nil || err != nil {
+			return nil, err
+		}
+		season = se.SeasonID
+		all = append(all, Partition(Scope{"season", season}))
+	case "season":
+	default:
+		return nil, nil
+	}
+	se, err := get[Season](tx, s, seasonMirror(season), entSeason)
+	if se != nil {
+		all = append(all, Partition(Scope{"league", se.LeagueID}))
+	}
+	return all, err
+}
+
+// once is what the row of an Idempotency-Key says besides.
+type once struct {
+	Scope       string `json:"scope"`
+	Key         string `json:"key"`
+	RequestHash string `json:"requestHash"`
+}
+
+// OnceMore are the members that make the row of an Idempotency-Key one of this table. It has no stamps: it is the same at each node.
+func OnceMore(scope, key, hash string) (attr.Item, error) {
+	data, err := compact(once{scope, key, hash})
+	return attr.Item{"entityType": attr.S(EntityOnce), "data": attr.S(data)}, err
+}

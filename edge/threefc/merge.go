@@ -1,0 +1,154 @@
+package threefc
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/idempotency"
+)
+
+// Refused is a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it; nil: no item.
+type Refused struct{ Key, Base, View, Remote attr.Item }
+
+func (r *Refused) is(prefix string) bool { return strings.HasPrefix(r.Key["sk"].Str(), prefix) }
+
+func (r *Refused) in(prefix string) bool { return strings.HasPrefix(r.Key["pk"].Str(), prefix) }
+
+// Merge answers for the writes of a transaction that the cloud has refused. No writes: ours is dropped. Of everything else a person is
+// asked.
+//
+//	row of a key that another node has used for the same     it has taken effect once: ours is withdrawn, whatever else failed
+//	tallies, state, result                                    an export: the consumer computes them again
+//	removal of a deleted partition's rows                     somebody else's, or made again: nothing to do
+//	a token, a code or an invite that was used elsewhere      the session or role that ours made goes with it
+//	a roster's place                                          the other node's stays
+//	a game's or a team's row                                  by member: what ours has changed and theirs has not; times of thirds stay as set first
+func (s *Service) Merge(all []Refused) (writes []store.WriteItem, ok bool) {
+	if slices.ContainsFunc(all, func(r Refused) bool { return r.in(pkOnce) && idempotency.Same(r.View, r.Remote) }) {
+		return nil, true
+	}
+	has := func(is func(r *Refused) bool) bool {
+		return slices.ContainsFunc(all, func(r Refused) bool { return is(&r) })
+	}
+	every := func(is func(r *Refused) bool) bool {
+		return !has(func(r *Refused) bool { return !is(r) })
+	}
+	switch {
+	case has(func(r *Refused) bool {
+		return r.in(pkMagic) || r.in(pkCode) || r.in(pkSignIn) || r.in(pkInvite) && r.Base != nil
+	}):
+		return nil, true
+	case has(func(r *Refused) bool { return r.is(skRoster) }) && !has(func(r *Refused) bool { return r.is(skGoal) }):
+		return nil, true
+	case every(func(r *Refused) bool { return r.is(skState) }), every(func(r *Refused) bool { return r.View == nil && !r.is(skMeta) }):
+		return nil, true
+	case len(all) == 1 && all[0].in(pkGame) && (all[0].is(skMeta) || all[0].is(skTeam)):
+		return s.joined(&all[0])
+	}
+	return nil, false
+}
+
+// derived are the members that are computed: theirs stay, the consumer sees to them.
+var derived = []string{"result", "scored", "conceded"}
+
+// joined is the cloud's row with what ours has changed of it; ok is false where both have changed one member.
+func (s *Service) joined(r *Refused) (writes []store.WriteItem, ok bool) {
+	base, ours, theirs := members(r.Base), members(r.View), members(r.Remote)
+	if ours == nil || theirs == nil {
+		return nil, ours == nil && theirs == nil
+	}
+	if r.Base == nil && r.is(skMeta) {
+		return nil, false // two games with one id
+	}
+	changed := false
+	for name, v := range ours {
+		if slices.Contains(derived, name) || string(v) == string(theirs[name]) || r.Base != nil && string(v) == string(base[name]) {
+			continue
+		}
+		both := string(theirs[name]) != string(base[name])
+		switch {
+		case r.Base == nil: // two nodes have made a team's row: theirs stays
+			continue
+		case both && name == "thirds":
+			v = earliest(v, theirs[name])
+		case both && name == "finishedAt", both && name == "status": // a finish, or a start, that another node has seen too
+			continue
+		case both:
+			return nil, false
+		}
+		if string(v) != string(theirs[name]) {
+			theirs[name], changed = v, true
+		}
+	}
+	if !changed {
+		return nil, true
+	}
+	return s.rewrite(r, theirs)
+}
+
+// rewrite puts a row with other members in the place of the cloud's, in the order in which its record has them.
+func (s *Service) rewrite(r *Refused, with map[string]json.RawMessage) ([]store.WriteItem, bool) {
+	raw, err := json.Marshal(with)
+	if err != nil {
+		return nil, false
+	}
+	row := attr.Item{"pk": r.Key["pk"], "sk": r.Key["sk"], "data": attr.S(string(raw)), "createdAt": r.Remote["createdAt"]}
+	row["updatedAt"] = attr.S(max(r.View["updatedAt"].Str(), r.Remote["updatedAt"].Str()))
+	p := &plan{s: s}
+	if r.is(skMeta) {
+		rewritten[Game](p, r, row, entGame)
+	} else {
+		rewritten[GameTeam](p, r, row, entGameTeam)
+	}
+	return p.writes, p.err == nil
+}
+
+func rewritten[T any, P stamped[T]](p *plan, r *Refused, row attr.Item, entity string) {
+	was, err := decode[T, P](r.Remote)
+	p.fail(err)
+	now, err := decode[T, P](row)
+	p.fail(err)
+	if p.err == nil {
+		replace[T, P](p, r.Key, entity, &was, now)
+	}
+}
+
+func members(it attr.Item) (all map[string]json.RawMessage) {
+	if it == nil || json.Unmarshal([]byte(it["data"].Str()), &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// earliest joins the times of thirds: each is set once, and of two that were set the one in the cloud stays.
+func earliest(ours, theirs json.RawMessage) json.RawMessage {
+	var a, b []Third
+	if json.Unmarshal(ours, &a) != nil || json.Unmarshal(theirs, &b) != nil {
+		return theirs
+	}
+	g := Game{Thirds: b}
+	for _, t := range a {
+		there := g.third(t.Third)
+		switch {
+		case there == nil:
+			g.setThird(t)
+		default:
+			done := *there
+			if done.StartedAt == nil {
+				done.StartedAt = t.StartedAt
+			}
+			if done.FinishedAt == nil {
+				done.FinishedAt = t.FinishedAt
+			}
+			g.setThird(done)
+		}
+	}
+	raw, err := json.Marshal(g.Thirds)
+	if err != nil {
+		return theirs
+	}
+	return raw
+}

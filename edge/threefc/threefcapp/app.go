@@ -1,0 +1,98 @@
+// Package threefcapp builds three-sided football for a node: it joins rules and routes into one app.App.
+package threefcapp
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/mail"
+	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/httpapi"
+	httpthreefc "github.com/touchline/touchline/httpapi/threefc"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/conflict"
+)
+
+const name = "threefc"
+
+// Settings are the section threefc of the configuration.
+type Settings struct {
+	Mount   string   `koanf:"mount"`   // path that its routes lie under
+	Table   string   `koanf:"table"`   // in the store and in the cloud, without cloud.prefix
+	Origins []string `koanf:"origins"` // of web applications that may call with the session's cookie
+}
+
+// Path implements app.Settings.
+func (s *Settings) Path() string { return s.Mount }
+
+var tableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,200}$`)
+
+// Problems implements app.Settings.
+func (s *Settings) Problems() (out []app.Problem) {
+	if p := app.MountProblem(name, s.Mount); p != "" {
+		out = append(out, app.Problem{Key: "mount", Text: p})
+	}
+	if !tableName.MatchString(s.Table) {
+		out = append(out, app.Problem{Key: "table", Text: "must be a name of 3 to 200 letters, digits, and _.-"})
+	}
+	if i := slices.IndexFunc(s.Origins, func(o string) bool { return o == "*" || !httpapi.ValidOrigin(o) }); i >= 0 {
+		out = append(out, app.Problem{Key: "origins", Text: fmt.Sprintf("must be origins such as https://app.example, not %q", s.Origins[i])})
+	}
+	return out
+}
+
+// New is the application with its default settings.
+func New() *app.App {
+	s := &Settings{Mount: "/3fc", Table: "3fc-prod-app"}
+	return &app.App{
+		Name: name, Title: "3FC", Settings: s,
+		Schema: func() migrations.Schema { return migrations.Schema{Tables: []store.TableSpec{threefc.Table(s.Table)}} },
+		Cloud: func() app.Cloud {
+			rules := &threefc.Service{Table: s.Table}
+			return app.Cloud{
+				Reads: []app.Read{
+					{Table: s.Table, Every: app.Live, Partitions: rules.Open},
+					{Table: s.Table, Every: app.Slow, Partitions: rules.Rest},
+				},
+				Merge: map[string]conflict.MergeFunc{s.Table: merge(rules)},
+			}
+		},
+		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
+	}
+}
+
+func open(s *Settings, h *app.Host) (*app.Instance, error) {
+	service := &threefc.Service{Table: s.Table}
+	c := httpthreefc.Config{
+		Service: service, Mount: s.Mount, Version: h.Version, PublicURL: h.PublicURL, Origins: s.Origins, Node: h.Store.Node(),
+	}
+	if h.Sync != nil {
+		c.Ensure, service.Skew = h.Sync.Ensure, h.Sync.Skew
+	}
+	if h.Mail != nil {
+		c.Queue = func(tx *store.Tx, m threefc.Mail) error {
+			return h.Mail.Queue(tx, mail.Message{To: m.To, Subject: m.Subject, Text: m.Text, Until: m.Until})
+		}
+	}
+	api, err := httpthreefc.New(c)
+	return &app.Instance{
+		API: api, Started: []any{"table", s.Table},
+		Consumers: []app.Consumer{{Name: "export", Tables: []string{s.Table}, Take: service.Take, Anew: service.Anew}},
+	}, err
+}
+
+// merge hands what the cloud has refused of a transaction to the rules.
+func merge(rules *threefc.Service) conflict.MergeFunc {
+	return func(c conflict.MergeCase) ([]store.WriteItem, bool) {
+		all := make([]threefc.Refused, 0, len(c.Entries))
+		for i, e := range c.Entries {
+			it := &c.Items[i]
+			all = append(all, threefc.Refused{Key: e.Key, Base: it.Base, View: it.View, Remote: it.Remote})
+		}
+		return rules.Merge(all)
+	}
+}

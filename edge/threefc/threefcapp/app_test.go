@@ -1,0 +1,20 @@
+package threefcapp
+
+import "testing"
+
+func TestSettings(t *testing.T) {
+	for want, s := range map[string]Settings{
+		"":        {Mount: "/3fc", Table: "3fc-prod-app", Origins: []string{"https://3fc.football"}},
+		"mount":   {Mount: "3fc", Table: "3fc-prod-app"},
+		"table":   {Mount: "/", Table: "a b"},
+		"origins": {Mount: "/", Table: "3fc-prod-app", Origins: []string{"*"}},
+	} {
+		var keys []string
+		for _, p := range s.Problems() {
+			keys = append(keys, p.Key)
+		}
+		if got := append(keys, "")[0]; got != want || len(keys) > 1 {
+			t.Errorf("%+v: problems with %v, want %q", s, keys, want)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package threefc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/web"
+)
+
+// Nobody gets further than their level, on any route: first who is asked for, then the role, and only then the body.
+func TestLevels(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	a := &api{Config: Config{Service: r.service, Mount: "/3fc"}, mount: "/3fc"}
+	levels := map[string]level{"-": public, "other": session, "watcher": viewer, "keeper": scorekeeper}
+	words := []string{"unauthorized", "league_access_required", "scorekeeper_required", "admin_required"}
+	n := 0
+	for _, ro := range slices.Concat(a.authRoutes(), a.leagueRoutes(), a.gameRoutes(), a.accessRoutes(), a.publicRoutes()) {
+		path := ro.path
+		for name, id := range map[string]string{"league": "l", "season": "s", "session": "d", "game": "g", "team": "red", "player": "r1", "third": "1", "event": "e", "code": "AAAAAAAA"} {
+			path = strings.ReplaceAll(path, ":"+name, id)
+		}
+		for who, has := range levels {
+			if has >= ro.who || ro.stream { // TestStream has those
+				continue
+			}
+			n++
+			w := r.ask(who, ro.method, path, `{"no":`)
+			want := words[ro.who-1]
+			if who == "-" {
+				want = words[0]
+			}
+			if status := map[bool]int{true: 401, false: 403}[who == "-"]; w.Code != status || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: %s %s: %d %s, want %d %s", who, ro.method, path, w.Code, w.Body, status, want)
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d requests", n)
+	}
+}
+
+// A page of another origin sends nothing, unless it is on the list; then it may send the cookie and read the answer.
+func TestOrigins(t *testing.T) {
+	r := newRig(t)
+	r.in("boss")
+	league := func(id string) string { return fmt.Sprintf(`{"leagueId":%q,"name":"L"}`, id) }
+	r.want(403, `{"error":"forbidden_origin","message":"State-changing requests must originate from an allowed app domain."}`, "-", "POST", "/v1/leagues", "{", "Origin", "https://evil.example")
+	for i, origin := range []string{"https://app.example", "https://3fc.example", "http://example.com"} {
+		r.want(201, "", "boss", "POST", "/v1/leagues", league(fmt.Sprint("l", i)), "Origin", origin)
+	}
+	w := r.ask("boss", "GET", "/v1/leagues", "", "Origin", "https://app.example")
+	if h := w.Header(); h.Get("Access-Control-Allow-Origin") != "https://app.example" || h.Get("Access-Control-Allow-Credentials") != "true" {
+		t.Errorf("%v", h)
+	}
+	if w := r.ask("boss", "GET", "/v1/leagues", "", "Origin", "https://evil.example"); w.Code != 200 || w.Header().Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	w = web.Ask(r.server.Handler(), "OPTIONS", "/3fc/v1/leagues", "", "Origin", "https://app.example", "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers", "content-type,idempotency-key,x-csrf-token")
+	if h := w.Header(); w.Code != 204 || !strings.Contains(strings.ToLower(h.Get("Access-Control-Allow-Headers")), "x-csrf-token") || h.Get("Access-Control-Allow-Credentials") != "true" {
+		t.Errorf("%d %v", w.Code, h)
+	}
+}
+
+// A node without mail says so, and invites without it.
+func TestWithoutMail(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Queue = nil })
+	r.league()
+	w := r.ask("-", "POST", "/v1/auth/magic/start", `{"email":"a@b.c"}`)
+	if w.Code != 503 || !strings.Contains(w.Body.String(), `{"error":"unavailable","code":"mail_unavailable"`) || w.Header().Get("Retry-After") == "" {
+		t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
+	}
+	r.want(202, `"emailDelivery":"unavailable"`, "boss", "POST", "/v1/leagues/l/organiser-invites", `{"email":"a@b.c"}`)
+}
+
+// A client has 20 tries of a code a minute, and 30 links an hour.
+func TestLimits(t *testing.T) {
+	r := newRig(t)
+	for n := range 30 {
+		r.want(202, "", "-", "POST", "/v1/auth/magic/start", fmt.Sprintf(`{"email":"a%d@b.c"}`, n))
+	}
+	r.want(429, "", "-", "POST", "/v1/auth/magic/start", `{"email":"b@b.c"}`)
+	for range joinsAMinute {
+		r.want(404, "", "-", "POST", "/v1/join/AAAAAAAA", `{"nickname":"Al"}`)
+	}
+	r.want(429, "too_many_requests", "-", "POST", "/v1/join/AAAAAAAA", `{"nickname":"Al"}`)
+	r.now = r.now.Add(time.Hour)
+	r.want(202, "", "-", "POST", "/v1/auth/magic/start", `{"email":"b@b.c"}`)
+}
+
+// What a stream of a game sends names nobody.
+func TestStream(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	base, stop := web.Run(t, r.server)
+	for path, want := range map[string]int{"/public/games/x/stream": 404, "/games/g/stream": 401} {
+		if s, err := web.Try(t, base+"/3fc/v1"+path, nil); err != nil || s.Resp.StatusCode != want {
+			t.Errorf("%s: %v %v", path, s.Resp, err)
+		}
+	}
+	for who, want := range map[string]int{"other": 403, "watcher": 200} {
+		s, err := web.Try(t, base+"/3fc/v1/games/g/stream", map[string]string{"Cookie": cookieName + "=" + r.cookies[who]})
+		if err != nil || s.Resp.StatusCode != want {
+			t.Errorf("%s: %v %v", who, s.Resp, err)
+			continue
+		}
+		s.Close()
+	}
+	s := web.Open(t, base+"/3fc/v1/public/games/g/stream", nil)
+	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
+	r.goal(redGoal)
+	seen := s.Until(web.Named("goal"))
+	if web.Names(seen)["clock"] != 1 {
+		t.Errorf("%v", seen)
+	}
+	for _, m := range seen {
+		if text := string(m.Data); strings.Contains(text, "@") || strings.Contains(text, "r1") {
+			t.Errorf("%s", text)
+		}
+	}
+	s.Close()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,64 @@
+package threefc
+
+import (
+	"crypto/sha256"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// maxCounted is how many names are remembered. When there are more, those whose hour is over are forgotten, and then all.
+const maxCounted = 65_536
+
+// hourly counts what somebody has done within an hour. Names are kept as hashes: an address in memory is nobody's business.
+type hourly struct {
+	most int
+	mu   sync.Mutex
+	of   map[[16]byte][]time.Time
+}
+
+func newHourly(most int) *hourly { return &hourly{most: most, of: map[[16]byte][]time.Time{}} }
+
+// recent are the times of a name within the last hour.
+func (h *hourly) recent(name [16]byte, now time.Time) []time.Time {
+	return slices.DeleteFunc(h.of[name], func(t time.Time) bool { return now.Sub(t) >= time.Hour })
+}
+
+// full is fault.Throttled where somebody has had what an hour allows.
+func (h *hourly) full(name string, now time.Time) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if id := hashed(name); len(h.recent(id, now)) >= h.most {
+		return fault.New(fault.Throttled, "rate_limited", "Too many requests: try again in an hour.")
+	}
+	return nil
+}
+
+// take counts one more, unless there are too many.
+func (h *hourly) take(name string, now time.Time) error {
+	if err := h.full(name, now); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.of) >= maxCounted {
+		for id := range h.of {
+			if len(h.recent(id, now)) == 0 {
+				delete(h.of, id)
+			}
+		}
+		if len(h.of) >= maxCounted {
+			clear(h.of)
+		}
+	}
+	id := hashed(name)
+	h.of[id] = append(h.recent(id, now), now)
+	return nil
+}
+
+func hashed(name string) [16]byte {
+	sum := sha256.Sum256([]byte(name))
+	return [16]byte(sum[:16])
+}

@@ -1,0 +1,199 @@
+package threefc
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+
+	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// rig is the application in a server, over a store whose clock the test moves. Its answers are held against the document.
+type rig struct {
+	t       *testing.T
+	store   *store.Store
+	server  *httpapi.Server
+	service *threefc.Service
+	now     time.Time
+	router  routers.Router
+	cookies map[string]string // of who has signed in
+	mails   []threefc.Mail
+	seen    map[string]bool // "METHOD path status word" of the document
+	seq     uint64
+}
+
+func newRig(t *testing.T, change ...func(c *Config)) *rig {
+	t.Helper()
+	r := &rig{t: t, now: time.Date(2026, 7, 4, 10, 0, 0, 0, time.UTC), cookies: map[string]string{}, seen: map[string]bool{}}
+	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, threefc.Table("3fc-test"))
+	r.service = &threefc.Service{Table: "3fc-test"}
+	c := Config{
+		Service: r.service, Mount: "/3fc", Version: "v1", Node: r.store.Node(), PublicURL: "https://3fc.example", Origins: []string{"https://app.example"},
+		Queue: func(_ *store.Tx, m threefc.Mail) error { r.mails = append(r.mails, m); return nil },
+	}
+	for _, do := range change {
+		do(&c)
+	}
+	app, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Name, app.Title, app.Mount = "threefc", "3FC", "/3fc"
+	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real()}); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range doc.Components.Schemas { // closed: an answer has no member that the document does not name
+		if v := s.Value; v.Type.Is("object") && v.AdditionalProperties.Schema == nil {
+			no := false
+			v.AdditionalProperties.Has = &no
+		}
+	}
+	if r.router, err = legacy.NewRouter(doc); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// in signs somebody in, as a link does.
+func (r *rig) in(who string) {
+	r.t.Helper()
+	if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
+		m, err := r.service.StartMagic(tx, who+"@example.org")
+		if err != nil {
+			return err
+		}
+		s, err := r.service.CompleteMagic(tx, m.Token)
+		r.cookies[who] = s.SessionID
+		return err
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// ask sends a request of somebody; "-" is nobody, and may be followed by headers.
+func (r *rig) ask(who, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	r.t.Helper()
+	if c := r.cookies[who]; c != "" {
+		headers = append(headers, "Cookie", cookieName+"="+c)
+	}
+	w := web.Ask(r.server.Handler(), method, "/3fc"+path, body, headers...)
+	r.check(method, path, body, w)
+	return w
+}
+
+// want asks, compares the status and what the answer has in it, and holds the answer against the document.
+func (r *rig) want(status int, has, who, method, path, body string, headers ...string) string {
+	r.t.Helper()
+	w := r.ask(who, method, path, body, headers...)
+	if w.Code != status || !strings.Contains(w.Body.String(), has) {
+		r.t.Errorf("%s: %s %s %s: %d %s, want %d %s", who, method, path, body, w.Code, w.Body, status, has)
+	}
+	return w.Body.String()
+}
+
+func (r *rig) check(method, path, body string, w *httptest.ResponseRecorder) {
+	r.t.Helper()
+	req := httptest.NewRequestWithContext(r.t.Context(), method, "/3fc"+path, strings.NewReader(body))
+	route, params, err := r.router.FindRoute(req)
+	if err != nil {
+		if w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed {
+			r.t.Errorf("%s %s is not in the document", method, path)
+		}
+		return
+	}
+	word := ""
+	for _, name := range []string{`"code":"`, `"error":"`} {
+		if _, after, ok := strings.Cut(w.Body.String(), name); ok && w.Code >= http.StatusBadRequest && word == "" {
+			word, _, _ = strings.Cut(after, `"`)
+		}
+	}
+	r.seen[strings.TrimSpace(fmt.Sprint(method, " ", route.Path, " ", w.Code, " ", word))] = true
+	if route.Path != "" && strings.HasSuffix(route.Path, "/stream") && w.Code == http.StatusOK {
+		return
+	}
+	in := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route},
+		Status:                 w.Code, Header: w.Header(), Body: io.NopCloser(bytes.NewReader(w.Body.Bytes())),
+	}
+	if err := openapi3filter.ValidateResponse(r.t.Context(), in); err != nil {
+		r.t.Errorf("%s %s: the answer is not as the document says: %v", method, path, err)
+	}
+}
+
+// export does what the node's consumer does.
+func (r *rig) export() {
+	r.t.Helper()
+	for {
+		records, err := r.store.Journal(r.t.Context(), r.seq, 100)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if len(records) == 0 {
+			return
+		}
+		r.seq = records[len(records)-1].Seq
+		if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error { return r.service.Take(tx, records) }); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// league makes league l of boss, with keeper as its scorekeeper and watcher as viewer, a season s, a session d and game g with players
+// r1, b1 and y1; other is somebody else.
+func (r *rig) league() {
+	r.t.Helper()
+	for _, who := range []string{"boss", "keeper", "watcher", "other"} {
+		r.in(who)
+	}
+	r.want(201, `"leagueId":"l"`, "boss", "POST", "/v1/leagues", `{"leagueId":"l","name":"League","slug":"lg"}`)
+	r.want(200, `"role":"scorekeeper"`, "boss", "POST", "/v1/leagues/l/access", `{"userId":"Keeper@example.org","role":"scorekeeper"}`)
+	if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
+		c, err := r.service.Grant(tx, "l", "boss@example.org", "watcher@example.org", threefc.RoleViewer)
+		if err != nil {
+			return err
+		}
+		return tx.TransactWrite(store.TransactWrite{Items: c.Writes})
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+	r.want(201, `"seasonId":"s"`, "boss", "POST", "/v1/leagues/l/seasons", `{"seasonId":"s","name":"Season","slug":"sn","startsOn":null}`)
+	r.want(201, `"sessionId":"d"`, "boss", "POST", "/v1/seasons/s/sessions", `{"sessionId":"d","sessionDate":"2026-07-04"}`)
+	r.want(201, `"gameStartTs":"2026-07-04T10:00:00.000Z"`, "boss", "POST", "/v1/sessions/d/games", `{"gameId":"g","gameStartTs":"2026-07-04T11:00:00+01:00"}`)
+	for _, team := range threefc.TeamIDs() {
+		r.want(201, `"nickname"`, "keeper", "POST", "/v1/games/g/players", fmt.Sprintf(`{"playerId":"%s1","nickname":"Player %[1]s"}`, team[:1]))
+		r.want(200, `"nickname"`, "keeper", "PUT", "/v1/games/g/roster/"+team[:1]+"1", fmt.Sprintf(`{"teamId":%q}`, team))
+	}
+}
+
+const (
+	redGoal = `{"scoringTeamId":"red","concedingTeamId":"blue","scorerPlayerId":"r1","ownGoal":false}`
+	ownGoal = `{"scoringTeamId":null,"concedingTeamId":"yellow","scorerPlayerId":"y1","ownGoal":true}`
+)
+
+// goal makes a goal and returns its id.
+func (r *rig) goal(body string, headers ...string) string {
+	r.t.Helper()
+	_, after, _ := strings.Cut(r.want(201, `"eventId":"`, "keeper", "POST", "/v1/games/g/goals", body, headers...), `"eventId":"`)
+	id, _, _ := strings.Cut(after, `"`)
+	return id
+}
