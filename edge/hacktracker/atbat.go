@@ -12,12 +12,12 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/patch"
 )
 
 // atBats are those of a game, in order.
 func (s *Service) atBats(tx *store.Tx, game string) (out []AtBat, err error) {
-	out = []AtBat{}
-	err = s.each(tx, "", prefixGame+game, prefixAtBat, func(it attr.Item) { out = append(out, atBatOf(it)) })
+	out, err = collect(s, tx, "", prefixGame+game, prefixAtBat, atBatOf)
 	Sort(out)
 	return out, err
 }
@@ -60,7 +60,7 @@ func (s *Service) atBat(tx *store.Tx, game, id string) (AtBat, error) {
 // one; at is when it happened. It counts for as long as the game runs; if it was finished at another node meanwhile, for what
 // happened before.
 func (s *Service) NewAtBat(tx *store.Tx, user, game, once string, at time.Time, in Input) (AtBat, error) {
-	p, err := read(atBatFields(), in, "playerId", "result", "inning", "outs", "battingOrder")
+	p, err := patch.Read(atBatFields(), in, "playerId", "result", "inning", "outs", "battingOrder")
 	if err != nil {
 		return AtBat{}, err
 	}
@@ -75,8 +75,8 @@ func (s *Service) NewAtBat(tx *store.Tx, user, game, once string, at time.Time, 
 		return AtBat{}, err
 	}
 	row := stampRow(tx, atBatKey(game, id), p)
-	row["atBatId"], row["gameId"], row["teamId"], row["createdAt"] = attr.S(id), attr.S(game), attr.S(t.ID), attr.S(at.UTC().Format(stamp))
-	player := p.set["playerId"].Str()
+	row["atBatId"], row["gameId"], row["teamId"], row["createdAt"] = attr.S(id), attr.S(game), attr.S(t.ID), attr.S(at.UTC().Format(patch.Stamp))
+	player := p.Set["playerId"].Str()
 	indexed(row, indexAtBats, prefixPlayer+player, prefixAtBat+id)
 	if was, err := tx.Get(s.Table, atBatKey(game, id)); err != nil || was != nil {
 		if err == nil && !SameAtBat(row, was) {
@@ -120,10 +120,7 @@ func (s *Service) ChangeAtBat(tx *store.Tx, user, game, id string, in Input) (At
 	fields := atBatFields()
 	delete(fields, "playerId")
 	delete(fields, "battingOrder")
-	p, err := read(fields, in)
-	if err == nil && p.empty() {
-		err = Invalid("No fields to update")
-	}
+	p, err := patch.ReadSome(fields, in)
 	if err != nil {
 		return AtBat{}, err
 	}
@@ -134,8 +131,8 @@ func (s *Service) ChangeAtBat(tx *store.Tx, user, game, id string, in Input) (At
 	if err != nil {
 		return was, err
 	}
-	p.touch(tx)
-	if _, err := tx.Update(*p.update(s.Table, key(prefixGame+game, was.sk), "attribute_exists(PK)", expr.Params{})); err != nil {
+	touch(tx, &p)
+	if _, err := tx.Update(*p.Update(s.Table, key(prefixGame+game, was.sk), "attribute_exists(PK)", expr.Params{})); err != nil {
 		return was, err
 	}
 	return s.atBat(tx, game, id)

@@ -3,6 +3,8 @@ package hacktracker
 import (
 	"cmp"
 	"slices"
+
+	"github.com/touchline/touchline/internal/fraction"
 )
 
 // Box is the box score of a game. Runs of single players are not scored.
@@ -23,8 +25,8 @@ type BoxLine struct {
 	Substitute bool   `json:"substitute"` // bats in the place of the slot above
 	R          *int   `json:"R"`
 	Line
-	AVG    Ratio `json:"AVG"`
-	Season Ratio `json:"seasonAVG"`
+	AVG    fraction.Fraction `json:"AVG"`
+	Season fraction.Fraction `json:"seasonAVG"`
 }
 
 // NewBox makes a box score of a game's at-bats. season counts those of all games of the season, by player.

@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/patch"
 )
 
 func (s *Service) game(tx *store.Tx, game string) (Game, error) {
@@ -35,8 +36,7 @@ func (s *Service) Game(tx *store.Tx, user, game string) (Game, error) {
 
 // gamesOf are a team's games: the latest first, those without a date last.
 func (s *Service) gamesOf(tx *store.Tx, team string) (out []Game, err error) {
-	out = []Game{}
-	err = s.each(tx, indexGames, prefixTeam+team, prefixGame, func(it attr.Item) { out = append(out, gameOf(it)) })
+	out, err = collect(s, tx, indexGames, prefixTeam+team, prefixGame, gameOf)
 	slices.SortStableFunc(out, func(a, b Game) int {
 		return cmp.Or(strings.Compare(b.ScheduledStart, a.ScheduledStart), strings.Compare(b.CreatedAt, a.CreatedAt))
 	})
@@ -63,11 +63,11 @@ func (s *Service) Games(tx *store.Tx, p Page) (out []Game, next attr.Item, err e
 
 // NewGame returns the writes of a game, and its id. Without a team it is one of the caller's PERSONAL team Default.
 func (s *Service) NewGame(tx *store.Tx, user, once string, in Input) (id string, writes []store.WriteItem, err error) {
-	p, err := read(gameFields(), in)
+	p, err := patch.Read(gameFields(), in)
 	if err != nil {
 		return "", nil, err
 	}
-	team := p.set["teamId"].Str()
+	team := p.Set["teamId"].Str()
 	if team == "" {
 		if team, err = s.ownDefault(tx, user); err != nil {
 			return "", nil, err
@@ -88,7 +88,7 @@ func (s *Service) NewGame(tx *store.Tx, user, once string, in Input) (id string,
 	if g.Status == Final {
 		row["finalAt"] = row["createdAt"]
 	}
-	if err := s.checkLineup(tx, &g, p.set); err != nil {
+	if err := s.checkLineup(tx, &g, p.Set); err != nil {
 		return "", nil, err
 	}
 	writes = []store.WriteItem{s.create(row)}
@@ -150,7 +150,7 @@ func (s *Service) start(tx *store.Tx, t *Team, g *Game) ([]store.WriteItem, erro
 		return nil, err
 	}
 	row["gameId"] = attr.S(g.ID)
-	put := s.create(stampRow(tx, row, patch{}))
+	put := s.create(stampRow(tx, row, patch.Patch{}))
 	writes := []store.WriteItem{put, s.there(t.ID)}
 	if was == nil {
 		return writes, nil
@@ -174,10 +174,7 @@ func liveParams() expr.Params {
 func (s *Service) ChangeGame(tx *store.Tx, user, game string, in Input) (Game, error) {
 	fields := gameFields()
 	delete(fields, "teamId")
-	p, err := read(fields, in)
-	if err == nil && p.empty() {
-		err = Invalid("No fields to update")
-	}
+	p, err := patch.ReadSome(fields, in)
 	if err != nil {
 		return Game{}, err
 	}
@@ -186,24 +183,24 @@ func (s *Service) ChangeGame(tx *store.Tx, user, game string, in Input) (Game, e
 		return was, err
 	}
 	next := was
-	if v, ok := p.set["lineup"]; ok {
+	if v, ok := p.Set["lineup"]; ok {
 		next.Lineup = lineupOf(v)
 	}
-	if v, ok := p.set["status"]; ok {
+	if v, ok := p.Set["status"]; ok {
 		next.Status = v.Str()
 	}
-	if err := s.checkLineup(tx, &next, p.set); err != nil {
+	if err := s.checkLineup(tx, &next, p.Set); err != nil {
 		return was, err
 	}
 	writes, condition, params, err := s.turn(tx, &t, &was, &next)
 	if err != nil {
 		return was, err
 	}
-	p.touch(tx)
+	touch(tx, &p)
 	if next.Status == Final && was.FinalAt == "" {
-		p.set["finalAt"] = p.set["updatedAt"]
+		p.Set["finalAt"] = p.Set["updatedAt"]
 	}
-	writes = append([]store.WriteItem{{Update: p.update(s.Table, gameKey(game), condition, params)}}, writes...)
+	writes = append([]store.WriteItem{{Update: p.Update(s.Table, gameKey(game), condition, params)}}, writes...)
 	if err := s.transact(tx, writes...); err != nil {
 		return was, err
 	}
@@ -235,7 +232,7 @@ func (s *Service) DeleteGame(tx *store.Tx, user, game string) error {
 	if err != nil {
 		return err
 	}
-	gone := stampRow(tx, deletedKey(game), patch{set: attr.Item{"gameId": attr.S(game), "deletedBy": attr.S(user)}})
+	gone := stampRow(tx, deletedKey(game), patch.Patch{Set: attr.Item{"gameId": attr.S(game), "deletedBy": attr.S(user)}})
 	writes = append(writes, s.create(gone), store.WriteItem{
 		Delete: &store.DeleteItem{Table: s.Table, Key: gameKey(game), Condition: "attribute_exists(PK)"},
 	})

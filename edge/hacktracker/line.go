@@ -1,5 +1,7 @@
 package hacktracker
 
+import "github.com/touchline/touchline/internal/fraction"
+
 // The results of a plate appearance. The original's own are K to E; FO to TP are those that its client counts as well.
 const (
 	Strikeout = "K"
@@ -92,35 +94,33 @@ func (l *Line) add(a *AtBat) {
 	}
 }
 
-func ratio(num, den int) Ratio { return Ratio{int64(num), int64(den)} }
-
 // AVG is the batting average.
-func (l *Line) AVG() Ratio { return ratio(l.H, l.AB) }
+func (l *Line) AVG() fraction.Fraction { return fraction.Of(l.H, l.AB) }
 
 // OBP is the on-base percentage, sacrifice flies in its denominator (MLB rule 9.21).
-func (l *Line) OBP() Ratio { return ratio(l.H+l.BB+l.HBP, l.AB+l.BB+l.HBP+l.SF) }
+func (l *Line) OBP() fraction.Fraction { return fraction.Of(l.H+l.BB+l.HBP, l.AB+l.BB+l.HBP+l.SF) }
 
 // SLG is the slugging percentage: total bases of an at-bat.
-func (l *Line) SLG() Ratio { return ratio(l.TB, l.AB) }
+func (l *Line) SLG() fraction.Fraction { return fraction.Of(l.TB, l.AB) }
 
 // OPS is on-base plus slugging, added before either is rounded.
-func (l *Line) OPS() Ratio { return l.OBP().plus(l.SLG()) }
+func (l *Line) OPS() fraction.Fraction { return l.OBP().Plus(l.SLG()) }
 
 // ISO is the isolated power: extra bases of an at-bat.
-func (l *Line) ISO() Ratio { return ratio(l.TB-l.H, l.AB) }
+func (l *Line) ISO() fraction.Fraction { return fraction.Of(l.TB-l.H, l.AB) }
 
 // BABIP is the average of balls in play.
-func (l *Line) BABIP() Ratio { return ratio(l.H-l.HR, l.AB-l.K-l.HR+l.SF) }
+func (l *Line) BABIP() fraction.Fraction { return fraction.Of(l.H-l.HR, l.AB-l.K-l.HR+l.SF) }
 
 // Batting is a line with its averages.
 type Batting struct {
 	Line
-	AVG   Ratio `json:"AVG"`
-	OBP   Ratio `json:"OBP"`
-	SLG   Ratio `json:"SLG"`
-	OPS   Ratio `json:"OPS"`
-	ISO   Ratio `json:"ISO"`
-	BABIP Ratio `json:"BABIP"`
+	AVG   fraction.Fraction `json:"AVG"`
+	OBP   fraction.Fraction `json:"OBP"`
+	SLG   fraction.Fraction `json:"SLG"`
+	OPS   fraction.Fraction `json:"OPS"`
+	ISO   fraction.Fraction `json:"ISO"`
+	BABIP fraction.Fraction `json:"BABIP"`
 }
 
 // Batting works a line's averages out.

@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/idempotency"
+	"github.com/touchline/touchline/store/patch"
 )
 
 // Refused is one action of a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it;
@@ -59,7 +60,7 @@ func (s *Service) withoutNumber(all []Refused, p *Refused) (writes []store.Write
 	n := p.View["playerNumber"]
 	if p.Base != nil {
 		writes = s.rest(p, "playerNumber", "numberRefused")
-		c := patch{set: attr.Item{"numberRefused": n}}
+		c := patch.Patch{Set: attr.Item{"numberRefused": n}}
 		if n.IsZero() || p.Remote == nil {
 			return nil, false
 		}
@@ -68,7 +69,7 @@ func (s *Service) withoutNumber(all []Refused, p *Refused) (writes []store.Write
 			writes[0].Update.Values[":refused"] = n
 			return writes, true
 		}
-		return []store.WriteItem{{Update: c.update(s.Table, p.Key, "attribute_exists(PK)", expr.Params{})}}, true
+		return []store.WriteItem{{Update: c.Update(s.Table, p.Key, "attribute_exists(PK)", expr.Params{})}}, true
 	}
 	if p.Remote != nil {
 		return nil, false
@@ -87,21 +88,21 @@ func (s *Service) withoutNumber(all []Refused, p *Refused) (writes []store.Write
 
 // rest is the write of what else was changed, of attributes that the cloud's item still has as they were.
 func (s *Service) rest(r *Refused, without ...string) []store.WriteItem {
-	p := patch{set: attr.Item{}}
+	p := patch.Patch{Set: attr.Item{}}
 	for name, v := range r.View {
 		if !slices.Contains(without, name) && name != "updatedAt" && !v.Equal(r.Base[name]) {
-			p.set[name] = v
+			p.Set[name] = v
 		}
 	}
 	for name := range r.Base {
 		if _, ok := r.View[name]; !ok && !slices.Contains(without, name) {
-			p.remove = append(p.remove, name)
+			p.Remove = append(p.Remove, name)
 		}
 	}
-	if p.empty() {
+	if p.Empty() {
 		return nil
 	}
-	slices.Sort(p.remove)
-	p.set["updatedAt"] = r.View["updatedAt"]
-	return []store.WriteItem{{Update: p.update(s.Table, r.Key, "attribute_exists(PK)", expr.Params{})}}
+	slices.Sort(p.Remove)
+	p.Set["updatedAt"] = r.View["updatedAt"]
+	return []store.WriteItem{{Update: p.Update(s.Table, r.Key, "attribute_exists(PK)", expr.Params{})}}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/patch"
 )
 
 // roster is a team's players: by number, those without one last, then by last and first name.
 func (s *Service) roster(tx *store.Tx, team string) (out []Player, err error) {
-	out = []Player{}
-	err = s.each(tx, "", prefixTeam+team, prefixPlayer, func(it attr.Item) { out = append(out, playerOf(it)) })
+	out, err = collect(s, tx, "", prefixTeam+team, prefixPlayer, playerOf)
 	slices.SortStableFunc(out, func(a, b Player) int {
 		return cmp.Or(cmp.Compare(jersey(a.Number), jersey(b.Number)), strings.Compare(a.LastName, b.LastName), strings.Compare(a.FirstName, b.FirstName))
 	})
@@ -81,7 +81,7 @@ func (s *Service) NewPlayer(tx *store.Tx, user, team, once string, in Input) (id
 	if t.Type == Personal {
 		return "", nil, Invalid("Cannot add players to personal teams. A personal team has one player, its owner.")
 	}
-	p, err := read(playerFields(), in, "firstName")
+	p, err := patch.Read(playerFields(), in, "firstName")
 	if err != nil {
 		return "", nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Service) NewPlayer(tx *store.Tx, user, team, once string, in Input) (id
 	stampRow(tx, row, p)
 	row["playerId"], row["teamId"], row["isGhost"], row["userId"], row["linkedAt"] = attr.S(id), attr.S(team), attr.Bool(true), attr.Null(), attr.Null()
 	writes = []store.WriteItem{s.create(row), s.there(team)}
-	if v, ok := p.set["playerNumber"]; ok {
+	if v, ok := p.Set["playerNumber"]; ok {
 		claim, err := s.claim(tx, team, id, v)
 		return id, append(writes, claim...), err
 	}
@@ -117,7 +117,7 @@ func (s *Service) claim(tx *store.Tx, team, player string, n attr.Value) ([]stor
 		return nil, err
 	}
 	row["playerId"] = attr.S(player)
-	put := s.create(stampRow(tx, row, patch{}))
+	put := s.create(stampRow(tx, row, patch.Patch{}))
 	if was == nil {
 		return []store.WriteItem{put}, nil
 	}
@@ -154,10 +154,7 @@ func (s *Service) letGo(tx *store.Tx, k attr.Item, name, owner string) ([]store.
 
 // ChangePlayer changes a row of a roster: managers do, and whoever it is linked to, all but the status.
 func (s *Service) ChangePlayer(tx *store.Tx, user, team, player string, in Input) (Player, error) {
-	p, err := read(playerFields(), in)
-	if err == nil && p.empty() {
-		err = Invalid("No fields to update")
-	}
+	p, err := patch.ReadSome(playerFields(), in)
 	if err != nil {
 		return Player{}, err
 	}
@@ -168,7 +165,7 @@ func (s *Service) ChangePlayer(tx *store.Tx, user, team, player string, in Input
 	if err != nil {
 		return was, err
 	}
-	_, status := p.set["status"]
+	_, status := p.Set["status"]
 	if was.UserID == nil || *was.UserID != user || status {
 		if _, err := s.allow(tx, team, user, manageRoster); err != nil {
 			return was, err
@@ -178,8 +175,8 @@ func (s *Service) ChangePlayer(tx *store.Tx, user, team, player string, in Input
 	if err != nil {
 		return was, err
 	}
-	p.touch(tx)
-	writes = append(writes, store.WriteItem{Update: p.update(s.Table, playerKey(team, player), "attribute_exists(PK)", expr.Params{})})
+	touch(tx, &p)
+	writes = append(writes, store.WriteItem{Update: p.Update(s.Table, playerKey(team, player), "attribute_exists(PK)", expr.Params{})})
 	if err := s.transact(tx, writes...); err != nil {
 		return was, err
 	}
@@ -187,12 +184,12 @@ func (s *Service) ChangePlayer(tx *store.Tx, user, team, player string, in Input
 }
 
 // renumber returns the writes of markers that a change of a player needs.
-func (s *Service) renumber(tx *store.Tx, was *Player, p *patch) (writes []store.WriteItem, err error) {
-	n, set := p.set["playerNumber"]
-	if !set && !slices.Contains(p.remove, "playerNumber") {
+func (s *Service) renumber(tx *store.Tx, was *Player, p *patch.Patch) (writes []store.WriteItem, err error) {
+	n, set := p.Set["playerNumber"]
+	if !set && !slices.Contains(p.Remove, "playerNumber") {
 		return nil, nil
 	}
-	p.remove = append(p.remove, "numberRefused")
+	p.Remove = append(p.Remove, "numberRefused")
 	if set {
 		if writes, err = s.claim(tx, was.TeamID, was.ID, n); err != nil {
 			return nil, err
@@ -241,11 +238,11 @@ func (s *Service) linkable(tx *store.Tx, by, team, player string) (t Team, p Pla
 
 // LinkPlayer makes a ghost the player of a user, who becomes a member.
 func (s *Service) LinkPlayer(tx *store.Tx, by, team, player string, in Input) (Player, error) {
-	asked, err := read(map[string]field{"userId": {read: text(id)}, "role": memberFields()["role"]}, in, "userId")
+	asked, err := patch.Read(map[string]patch.Field{"userId": {Read: patch.Text(id)}, "role": memberFields()["role"]}, in, "userId")
 	if err != nil {
 		return Player{}, err
 	}
-	user, role := asked.set["userId"].Str(), cmp.Or(Role(asked.set["role"].Str()), Member)
+	user, role := asked.Set["userId"].Str(), cmp.Or(Role(asked.Set["role"].Str()), Member)
 	t, p, err := s.linkable(tx, by, team, player)
 	if err != nil {
 		return p, err
@@ -260,11 +257,11 @@ func (s *Service) LinkPlayer(tx *store.Tx, by, team, player string, in Input) (P
 	if !p.Ghost || slices.ContainsFunc(all, func(o Player) bool { return o.UserID != nil && *o.UserID == user }) {
 		return p, Invalid("Player or user is already linked")
 	}
-	c := patch{set: attr.Item{}}
-	c.touch(tx)
-	link(c.set, user, player, c.set["updatedAt"])
+	c := patch.Patch{Set: attr.Item{}}
+	touch(tx, &c)
+	link(c.Set, user, player, c.Set["updatedAt"])
 	writes := []store.WriteItem{
-		{Update: c.update(s.Table, playerKey(team, player), "attribute_exists(PK) AND isGhost = :ghost", expr.Params{Values: attr.Item{":ghost": attr.Bool(true)}})},
+		{Update: c.Update(s.Table, playerKey(team, player), "attribute_exists(PK) AND isGhost = :ghost", expr.Params{Values: attr.Item{":ghost": attr.Bool(true)}})},
 	}
 	it, err := tx.Get(s.Table, memberKey(user, team))
 	switch {
@@ -273,9 +270,9 @@ func (s *Service) LinkPlayer(tx *store.Tx, by, team, player string, in Input) (P
 	case it == nil:
 		writes = append(writes, s.create(s.membership(tx, user, team, role, attr.S(by))))
 	case user != t.OwnerID:
-		m := patch{set: attr.Item{"role": attr.S(string(role)), "status": attr.S(active)}}
-		m.touch(tx)
-		writes = append(writes, store.WriteItem{Update: m.update(s.Table, memberKey(user, team), "attribute_exists(PK)", expr.Params{})})
+		m := patch.Patch{Set: attr.Item{"role": attr.S(string(role)), "status": attr.S(active)}}
+		touch(tx, &m)
+		writes = append(writes, store.WriteItem{Update: m.Update(s.Table, memberKey(user, team), "attribute_exists(PK)", expr.Params{})})
 	}
 	if by != user {
 		writes = append(writes, s.asRole(by, team, t.Role))
@@ -295,16 +292,16 @@ func (s *Service) UnlinkPlayer(tx *store.Tx, by, team, player string) (Player, e
 	if p.Ghost || *p.UserID == t.OwnerID {
 		return p, Invalid("Player is not linked, or is the owner's")
 	}
-	c := patch{
-		set:    attr.Item{"isGhost": attr.Bool(true), "userId": attr.Null(), "linkedAt": attr.Null()},
-		remove: []string{indexPlayers + "PK", indexPlayers + "SK"},
+	c := patch.Patch{
+		Set:    attr.Item{"isGhost": attr.Bool(true), "userId": attr.Null(), "linkedAt": attr.Null()},
+		Remove: []string{indexPlayers + "PK", indexPlayers + "SK"},
 	}
-	c.touch(tx)
-	m := patch{set: attr.Item{"status": attr.S(inactive)}}
-	m.touch(tx)
+	touch(tx, &c)
+	m := patch.Patch{Set: attr.Item{"status": attr.S(inactive)}}
+	touch(tx, &m)
 	writes := []store.WriteItem{
-		{Update: c.update(s.Table, playerKey(team, player), "isGhost = :ghost", expr.Params{Values: attr.Item{":ghost": attr.Bool(false)}})},
-		{Update: m.update(s.Table, memberKey(*p.UserID, team), "attribute_exists(PK)", expr.Params{})},
+		{Update: c.Update(s.Table, playerKey(team, player), "isGhost = :ghost", expr.Params{Values: attr.Item{":ghost": attr.Bool(false)}})},
+		{Update: m.Update(s.Table, memberKey(*p.UserID, team), "attribute_exists(PK)", expr.Params{})},
 	}
 	if by != *p.UserID {
 		writes = append(writes, s.asRole(by, team, t.Role))

@@ -12,9 +12,6 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// stamp is how instants are written: ISO 8601 in UTC with milliseconds, so that they sort as text.
-const stamp = "2006-01-02T15:04:05.000Z"
-
 // Role is what a member may do in a team.
 type Role string
 

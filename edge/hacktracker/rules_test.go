@@ -10,7 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/touchline/touchline/internal/fraction"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/patch"
 )
 
 // plays makes at-bats of a text: "a:1B b:HR/2" is a single of a and a home run of b with two runs.
@@ -38,7 +40,7 @@ func slots(players string) (out []Slot) {
 func TestAverages(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		got  Ratio
+		got  fraction.Fraction
 		want string
 	}{
 		{"AVG 206 of 600", (&Line{H: 206, AB: 600}).AVG(), ".343"},
@@ -54,13 +56,13 @@ func TestAverages(t *testing.T) {
 		{"ISO", (&Line{H: 2, TB: 5, AB: 4}).ISO(), ".750"},
 		{"BABIP", (&Line{H: 3, HR: 1, AB: 10, K: 2, SF: 1}).BABIP(), ".250"},
 		{"BABIP of strikeouts", (&Line{AB: 2, K: 2}).BABIP(), "---"},
-		{"nothing of one", Ratio{0, 1}, ".000"},
+		{"nothing of one", fraction.Fraction{0, 1}, ".000"},
 	} {
 		if got := tt.got.String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	raw, err := json.Marshal([]Ratio{{206, 600}, {0, 0}, {51, 50}})
+	raw, err := json.Marshal([]fraction.Fraction{{206, 600}, {0, 0}, {51, 50}})
 	if string(raw) != "[0.343,null,1.020]" || err != nil {
 		t.Errorf("%s, %v", raw, err)
 	}
@@ -244,7 +246,7 @@ func TestRows(t *testing.T) {
 func TestFields(t *testing.T) {
 	long := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
 	for name, tt := range map[string]struct {
-		fields    map[string]field
+		fields    map[string]patch.Field
 		good, bad []string
 	}{
 		"name":           {teamFields(), []string{`"Bad News"`, `"  Bad   News 2 "`, `"Équipe"`}, []string{`"ab"`, `"a-b-c"`, `1`, `null`, long(51)}},
@@ -273,17 +275,17 @@ func TestFields(t *testing.T) {
 		"phoneNumber": {userFields(), []string{`"+15555551234"`, `null`}, []string{`"call me"`, `1`}},
 	} {
 		for i, raw := range append(slices.Clone(tt.good), tt.bad...) {
-			_, err := read(tt.fields, Input{name: json.RawMessage(raw)})
+			_, err := patch.Read(tt.fields, Input{name: json.RawMessage(raw)})
 			if (err == nil) != (i < len(tt.good)) {
 				t.Errorf("%s %s: %v", name, raw, err)
 			}
 		}
 	}
-	p, err := read(gameFields(), Input{"location": json.RawMessage(`""`), "teamScore": json.RawMessage(`2`), "other": json.RawMessage(`2`)})
-	if err != nil || !slices.Equal(p.remove, []string{"location"}) || len(p.set) != 1 {
+	p, err := patch.Read(gameFields(), Input{"location": json.RawMessage(`""`), "teamScore": json.RawMessage(`2`), "other": json.RawMessage(`2`)})
+	if err != nil || !slices.Equal(p.Remove, []string{"location"}) || len(p.Set) != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := read(teamFields(), Input{}, "name"); err == nil || err.Error() != "name is required" {
+	if _, err := patch.Read(teamFields(), Input{}, "name"); err == nil || err.Error() != "name is required" {
 		t.Errorf("%v", err)
 	}
 }

@@ -3,8 +3,6 @@ package hacktracker
 import (
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -13,15 +11,11 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/idempotency"
+	"github.com/touchline/touchline/store/patch"
 )
 
-// Service is the scorebook over a table. It is safe for concurrent use.
-type Service struct {
-	Table string
-
-	mu   sync.Mutex
-	seen map[string]time.Time // users of this node, by when they were last here
-}
+// Service is the scorebook over a table.
+type Service struct{ Table string }
 
 // action is something that only some roles may do.
 type action string
@@ -106,17 +100,19 @@ func (s *Service) transact(tx *store.Tx, writes ...store.WriteItem) error {
 }
 
 // stampRow gives a new row its times, and what a patch sets.
-func stampRow(tx *store.Tx, row attr.Item, p patch) attr.Item {
-	for name, v := range p.set {
+func stampRow(tx *store.Tx, row attr.Item, p patch.Patch) attr.Item {
+	for name, v := range p.Set {
 		row[name] = v
 	}
-	now := attr.S(tx.Now().UTC().Format(stamp))
+	now := attr.S(tx.Now().UTC().Format(patch.Stamp))
 	row["createdAt"], row["updatedAt"] = now, now
 	return row
 }
 
 // touch has a patch set when it was made.
-func (p *patch) touch(tx *store.Tx) { p.set["updatedAt"] = attr.S(tx.Now().UTC().Format(stamp)) }
+func touch(tx *store.Tx, p *patch.Patch) {
+	p.Set["updatedAt"] = attr.S(tx.Now().UTC().Format(patch.Stamp))
+}
 
 // newID is the id of what a request makes: with an Idempotency-Key it is made of that, so that it is one whichever node is asked.
 func newID(user, kind, once string) string {
@@ -139,6 +135,13 @@ func (s *Service) each(tx *store.Tx, index, pk, prefix string, do func(it attr.I
 		do(it)
 	}
 	return nil
+}
+
+// collect reads all rows that each would, as what they are.
+func collect[T any](s *Service, tx *store.Tx, index, pk, prefix string, of func(it attr.Item) T) (out []T, err error) {
+	out = []T{}
+	err = s.each(tx, index, pk, prefix, func(it attr.Item) { out = append(out, of(it)) })
+	return out, err
 }
 
 // Page is a part of a list.

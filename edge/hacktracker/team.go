@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/patch"
 )
 
 // recoverFor is how long a deleted team can be had back.
@@ -93,7 +94,7 @@ func (s *Service) Teams(tx *store.Tx, q TeamQuery) (out []Team, next attr.Item, 
 
 // NewTeam returns the writes of a team, of its owner's membership and of its owner's player, and the team's id.
 func (s *Service) NewTeam(tx *store.Tx, user, once string, in Input) (id string, writes []store.WriteItem, err error) {
-	p, err := read(teamFields(), in, "name", "teamType")
+	p, err := patch.Read(teamFields(), in, "name", "teamType")
 	if err != nil {
 		return "", nil, err
 	}
@@ -101,16 +102,16 @@ func (s *Service) NewTeam(tx *store.Tx, user, once string, in Input) (id string,
 	if err != nil {
 		return "", nil, err
 	}
-	kind := p.set["teamType"]
-	delete(p.set, "teamType")
+	kind := p.Set["teamType"]
+	delete(p.Set, "teamType")
 	id = newID(user, "team", once)
-	now := attr.S(tx.Now().UTC().Format(stamp))
+	now := attr.S(tx.Now().UTC().Format(patch.Stamp))
 	team := stampRow(tx, teamKey(id), p)
 	team["teamId"], team["ownerId"], team["team_type"], team["status"] = attr.S(id), attr.S(user), kind, attr.S(active)
 	indexed(team, indexEntity, "ENTITY#TEAM", skMetadata+"#"+id)
 
 	player := newID(user, "owner", once)
-	row := stampRow(tx, playerKey(id, player), patch{})
+	row := stampRow(tx, playerKey(id, player), patch.Patch{})
 	row["playerId"], row["teamId"], row["firstName"], row["status"] = attr.S(player), attr.S(id), attr.S("Player"), attr.S(active)
 	if playerName.MatchString(u.FirstName) {
 		row["firstName"] = attr.S(u.FirstName)
@@ -120,7 +121,7 @@ func (s *Service) NewTeam(tx *store.Tx, user, once string, in Input) (id string,
 }
 
 func (s *Service) membership(tx *store.Tx, user, team string, role Role, by attr.Value) attr.Item {
-	row := stampRow(tx, memberKey(user, team), patch{})
+	row := stampRow(tx, memberKey(user, team), patch.Patch{})
 	row["userId"], row["teamId"], row["role"], row["status"] = attr.S(user), attr.S(team), attr.S(string(role)), attr.S(active)
 	row["joinedAt"], row["invitedBy"] = row["createdAt"], by
 	return row
@@ -145,18 +146,15 @@ func (s *Service) managed(tx *store.Tx, user, team string, do action) (Team, err
 func (s *Service) ChangeTeam(tx *store.Tx, user, team string, in Input) (Team, error) {
 	fields := teamFields()
 	delete(fields, "teamType")
-	p, err := read(fields, in)
-	if err == nil && p.empty() {
-		err = Invalid("No fields to update")
-	}
+	p, err := patch.ReadSome(fields, in)
 	if err != nil {
 		return Team{}, err
 	}
 	if _, err := s.managed(tx, user, team, manageTeam); err != nil {
 		return Team{}, err
 	}
-	p.touch(tx)
-	if _, err := tx.Update(*p.update(s.Table, teamKey(team), "attribute_exists(PK)", expr.Params{})); err != nil {
+	touch(tx, &p)
+	if _, err := tx.Update(*p.Update(s.Table, teamKey(team), "attribute_exists(PK)", expr.Params{})); err != nil {
 		return Team{}, err
 	}
 	return s.allow(tx, team, user, manageTeam)
@@ -168,9 +166,9 @@ func (s *Service) DeleteTeam(tx *store.Tx, user, team string) (token string, err
 		return "", err
 	}
 	token = uuid.NewString()
-	p := patch{set: attr.Item{"status": attr.S(deleted), "deletedAt": attr.S(tx.Now().UTC().Format(stamp)), "recoveryToken": attr.S(token)}}
-	p.touch(tx)
-	u := p.update(s.Table, teamKey(team), "attribute_exists(PK) AND (attribute_not_exists(#status) OR #status = :active)", expr.Params{
+	p := patch.Patch{Set: attr.Item{"status": attr.S(deleted), "deletedAt": attr.S(tx.Now().UTC().Format(patch.Stamp)), "recoveryToken": attr.S(token)}}
+	touch(tx, &p)
+	u := p.Update(s.Table, teamKey(team), "attribute_exists(PK) AND (attribute_not_exists(#status) OR #status = :active)", expr.Params{
 		Names: map[string]string{"#status": "status"}, Values: attr.Item{":active": attr.S(active)},
 	})
 	return token, s.transact(tx, store.WriteItem{Update: u}, s.asRole(user, team, Owner))
@@ -178,25 +176,25 @@ func (s *Service) DeleteTeam(tx *store.Tx, user, team string) (token string, err
 
 // RecoverTeam gives an owner a team back.
 func (s *Service) RecoverTeam(tx *store.Tx, user, team string, in Input) (Team, error) {
-	asked, err := read(map[string]field{"recoveryToken": {read: text(upTo(64))}}, in, "recoveryToken")
+	asked, err := patch.Read(map[string]patch.Field{"recoveryToken": {Read: patch.Text(patch.UpTo(64))}}, in, "recoveryToken")
 	if err != nil {
 		return Team{}, err
 	}
-	token := asked.set["recoveryToken"].Str()
+	token := asked.Set["recoveryToken"].Str()
 	t, err := s.anyTeam(tx, team)
 	if err != nil {
 		return t, err
 	}
-	at, _ := time.Parse(stamp, t.deletedAt)
+	at, _ := time.Parse(patch.Stamp, t.deletedAt)
 	if t.OwnerID != user {
 		return t, forbidden("Insufficient permissions. Required: owner")
 	}
 	if t.Status != deleted || token == "" || token != t.recovery || tx.Now().Sub(at) > recoverFor {
 		return t, notFound("Team")
 	}
-	p := patch{set: attr.Item{"status": attr.S(active)}, remove: []string{"deletedAt", "recoveryToken"}}
-	p.touch(tx)
-	u := p.update(s.Table, teamKey(team), "recoveryToken = :token", expr.Params{Values: attr.Item{":token": attr.S(token)}})
+	p := patch.Patch{Set: attr.Item{"status": attr.S(active)}, Remove: []string{"deletedAt", "recoveryToken"}}
+	touch(tx, &p)
+	u := p.Update(s.Table, teamKey(team), "recoveryToken = :token", expr.Params{Values: attr.Item{":token": attr.S(token)}})
 	if _, err := tx.Update(*u); err != nil {
 		return t, err
 	}
@@ -205,10 +203,7 @@ func (s *Service) RecoverTeam(tx *store.Tx, user, team string, in Input) (Team, 
 
 // ChangeMember changes a member's role or status; the owner stays what they are.
 func (s *Service) ChangeMember(tx *store.Tx, by, team, user string, in Input) (Membership, error) {
-	p, err := read(memberFields(), in)
-	if err == nil && p.empty() {
-		err = Invalid("No fields to update")
-	}
+	p, err := patch.ReadSome(memberFields(), in)
 	if err != nil {
 		return Membership{}, err
 	}
@@ -229,8 +224,8 @@ func (s *Service) ChangeMember(tx *store.Tx, by, team, user string, in Input) (M
 	if _, err := get(); err != nil {
 		return Membership{}, err
 	}
-	p.touch(tx)
-	u := p.update(s.Table, memberKey(user, team), "attribute_exists(PK)", expr.Params{})
+	touch(tx, &p)
+	u := p.Update(s.Table, memberKey(user, team), "attribute_exists(PK)", expr.Params{})
 	if err := s.transact(tx, store.WriteItem{Update: u}, s.asRole(by, team, Owner)); err != nil {
 		return Membership{}, err
 	}

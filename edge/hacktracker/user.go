@@ -3,17 +3,16 @@ package hacktracker
 import (
 	"cmp"
 	"strings"
-	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/patch"
 )
 
-// Known reports whether a user has a profile, and notes that they are here.
+// Known reports whether a user has a profile.
 func (s *Service) Known(tx *store.Tx, user string) (bool, error) {
-	s.note(user, tx.Now())
 	it, err := tx.Get(s.Table, userKey(user))
 	return it != nil, err
 }
@@ -28,7 +27,7 @@ func (s *Service) Enrol(tx *store.Tx, user, email, name string) error {
 	row["firstName"], row["lastName"] = attr.S(cmp.Or(first, before, "Player")), attr.S(cmp.Or(last, "User"))
 	indexed(row, indexSub, "COGNITO#"+user, "USER")
 	indexed(row, indexEntity, "ENTITY#USER", skMetadata+"#"+user)
-	err := s.transact(tx, s.create(stampRow(tx, row, patch{})))
+	err := s.transact(tx, s.create(stampRow(tx, row, patch.Patch{})))
 	if fault.Is(err, fault.Conflict) {
 		return nil
 	}
@@ -65,18 +64,15 @@ func (s *Service) Users(tx *store.Tx, p Page) (out []User, next attr.Item, err e
 
 // ChangeUser changes the names and the phone number of a user.
 func (s *Service) ChangeUser(tx *store.Tx, user string, in Input) (User, error) {
-	p, err := read(userFields(), in)
-	if err == nil && p.empty() {
-		err = Invalid("No fields to update")
-	}
+	p, err := patch.ReadSome(userFields(), in)
 	if err != nil {
 		return User{}, err
 	}
 	if _, err := s.User(tx, user); err != nil {
 		return User{}, err
 	}
-	p.touch(tx)
-	if _, err := tx.Update(*p.update(s.Table, userKey(user), "attribute_exists(PK)", expr.Params{})); err != nil {
+	touch(tx, &p)
+	if _, err := tx.Update(*p.Update(s.Table, userKey(user), "attribute_exists(PK)", expr.Params{})); err != nil {
 		return User{}, err
 	}
 	return s.User(tx, user)
@@ -117,93 +113,28 @@ func (s *Service) Context(tx *store.Tx, user string) (c Context, err error) {
 }
 
 // PlayersOf lists the roster rows that a user is linked to, also of teams that were deleted.
-func (s *Service) PlayersOf(tx *store.Tx, user string) (out []Player, err error) {
-	out = []Player{}
-	err = s.each(tx, indexPlayers, prefixUser+user, prefixPlayer, func(it attr.Item) { out = append(out, playerOf(it)) })
-	return out, err
+func (s *Service) PlayersOf(tx *store.Tx, user string) ([]Player, error) {
+	return collect(s, tx, indexPlayers, prefixUser+user, prefixPlayer, playerOf)
 }
 
 // memberships are those of a user, whatever their status.
-func (s *Service) memberships(tx *store.Tx, user string) (out []Membership, err error) {
-	err = s.each(tx, "", prefixUser+user, prefixTeam, func(it attr.Item) { out = append(out, membershipOf(it)) })
-	return out, err
+func (s *Service) memberships(tx *store.Tx, user string) ([]Membership, error) {
+	return collect(s, tx, "", prefixUser+user, prefixTeam, membershipOf)
 }
 
-const (
-	seenFor  = 24 * time.Hour
-	seenMost = 500
-)
-
-// note remembers who is here, for what the node follows in the cloud.
-func (s *Service) note(user string, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.seen == nil {
-		s.seen = map[string]time.Time{}
-	}
-	if _, ok := s.seen[user]; ok || len(s.seen) < seenMost {
-		s.seen[user] = now
-	}
-}
-
-// here are the users of this node; those who have been away for a day are forgotten.
-func (s *Service) here(now time.Time) (out []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for user, at := range s.seen {
-		if now.Sub(at) > seenFor {
-			delete(s.seen, user)
-			continue
-		}
-		out = append(out, user)
-	}
-	return out
-}
-
-// Followed are the partitions that a node reads often: its users with their teams.
+// Followed are the partitions that a node reads often: games in progress, with their teams.
 func (s *Service) Followed(tx *store.Tx, _ []string) (out []attr.Value, err error) {
-	err = s.followed(tx, func(m Membership) error {
-		out = append(out, attr.S(prefixTeam+m.TeamID))
-		return nil
-	})
-	for _, user := range s.here(tx.Now()) {
-		out = append(out, attr.S(prefixUser+user))
-	}
-	return out, err
-}
-
-// LiveGames are the partitions of games in progress of the teams of a node's users.
-func (s *Service) LiveGames(tx *store.Tx, _ []string) (out []attr.Value, err error) {
-	seen := map[string]bool{}
-	err = s.followed(tx, func(m Membership) error {
-		games, err := s.gamesOf(tx, m.TeamID)
-		for i := range games {
-			if games[i].Status == InProgress && !seen[games[i].ID] {
-				seen[games[i].ID] = true
-				out = append(out, attr.S(prefixGame+games[i].ID))
-			}
-		}
-		return err
-	})
-	return out, err
-}
-
-func (s *Service) followed(tx *store.Tx, do func(m Membership) error) error {
-	done := map[string]bool{}
-	for _, user := range s.here(tx.Now()) {
-		all, err := s.memberships(tx, user)
+	for p := (Page{}); ; {
+		found, err := s.listed(tx, "GAME", p, "#status = :live", liveParams())
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for i := range all {
-			if done[all[i].TeamID] {
-				continue
-			}
-			done[all[i].TeamID] = true
-			if err := do(all[i]); err != nil {
-				return err
-			}
+		for _, it := range found.Items {
+			g := gameOf(it)
+			out = append(out, attr.S(prefixGame+g.ID), attr.S(prefixTeam+g.TeamID))
+		}
+		if p.Start = found.LastKey; p.Start == nil {
+			return out, nil
 		}
 	}
-	return nil
 }

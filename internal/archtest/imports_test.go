@@ -91,7 +91,7 @@ var arrows = []arrow{
 	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/recording"}},
 	{pkg: "edge/cricket/replay/recording"},
 	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket", "edge/cricket/reference"}, tests: []string{"edge/cricket/replay"}},
-	{pkg: apps, may: []string{"store", "store/expr", "store/attr", "store/idempotency"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
+	{pkg: apps, may: []string{"store", "store/expr", "store/attr", "store/idempotency", "store/patch"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
 
 	{pkg: "store", may: []string{"store/expr", "store/attr", "store/internal/..."}},
 	{pkg: "store/internal/crash", tests: []string{"store", "store/expr", "store/attr"}},
@@ -143,6 +143,7 @@ var arrows = []arrow{
 	{pkg: "store/expr", may: []string{"store/attr"}},
 	{pkg: "store/attr"},
 	{pkg: "store/idempotency", may: []string{"store", "store/attr"}},
+	{pkg: "store/patch", may: []string{"store", "store/expr", "store/attr"}},
 
 	{pkg: "store/storetest/...", may: []string{"store/...", "sync/..."}},
 	{pkg: "internal/testrig/...", may: []string{"store/...", "sync/...", "httpapi/...", "edge/cricket/..."}},

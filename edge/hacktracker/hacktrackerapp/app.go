@@ -51,8 +51,7 @@ func New() *app.App {
 			service.Table = s.Table
 			return app.Cloud{
 				Reads: []app.Read{
-					{Table: s.Table, Every: app.Slow, Partitions: service.Followed},
-					{Table: s.Table, Every: app.Live, Partitions: service.LiveGames},
+					{Table: s.Table, Every: app.Live, Partitions: service.Followed},
 					{Table: s.Table, Every: app.Seldom},
 				},
 				Merge: map[string]conflict.MergeFunc{s.Table: merge(service)},

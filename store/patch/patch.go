@@ -1,0 +1,168 @@
+// Package patch changes single attributes of rows as JSON says: what a body names is set, a null removes what may be absent, and
+// the rest of the row stays, whoever has changed it meanwhile.
+package patch
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Input are the members of a request's body.
+type Input = map[string]json.RawMessage
+
+// Stamp is how instants are kept, so that they sort as text.
+const Stamp = "2006-01-02T15:04:05.000Z"
+
+// Field is a member that a client may set.
+type Field struct {
+	Read     func(raw json.RawMessage) (v attr.Value, wrong string) // the value as it is stored, or what is wrong with it
+	Nullable bool                                                   // null removes it
+	Blank    bool                                                   // and so does ""
+}
+
+// Patch is a change of a row.
+type Patch struct {
+	Set    attr.Item
+	Remove []string
+}
+
+// Read reads the members of a body that fields know; others are passed over. What is wrong is fault.Invalid.
+func Read(fields map[string]Field, in Input, needed ...string) (p Patch, err error) {
+	p.Set = attr.Item{}
+	for _, name := range needed {
+		if raw, ok := in[name]; !ok || string(raw) == "null" {
+			return p, fault.New(fault.Invalid, "invalid", "%s is required", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		f, ok := fields[name]
+		raw := in[name]
+		switch {
+		case !ok:
+		case f.Nullable && (string(raw) == "null" || f.Blank && string(raw) == `""`):
+			p.Remove = append(p.Remove, name)
+		default:
+			v, wrong := f.Read(raw)
+			if wrong != "" {
+				return p, fault.New(fault.Invalid, "invalid", "%s %s", name, wrong)
+			}
+			p.Set[name] = v
+		}
+	}
+	return p, nil
+}
+
+// ReadSome is Read for a body that has to change something.
+func ReadSome(fields map[string]Field, in Input) (Patch, error) {
+	p, err := Read(fields, in)
+	if err == nil && p.Empty() {
+		err = fault.New(fault.Invalid, "invalid", "No fields to update")
+	}
+	return p, err
+}
+
+// Empty reports whether a patch changes nothing.
+func (p *Patch) Empty() bool { return len(p.Set)+len(p.Remove) == 0 }
+
+// Update is the write of a patch, under a condition with its parameters.
+func (p *Patch) Update(table string, k attr.Item, condition string, params expr.Params) *store.UpdateItem {
+	u := &store.UpdateItem{Table: table, Key: k, Condition: condition}
+	u.Names, u.Values = map[string]string{}, attr.Item{}
+	maps.Copy(u.Names, params.Names)
+	maps.Copy(u.Values, params.Values)
+	var sets, gone []string
+	for i, name := range slices.Sorted(maps.Keys(p.Set)) {
+		n := strconv.Itoa(i)
+		u.Names["#s"+n], u.Values[":s"+n] = name, p.Set[name]
+		sets = append(sets, "#s"+n+" = :s"+n)
+	}
+	for i, name := range p.Remove {
+		n := "#r" + strconv.Itoa(i)
+		u.Names[n] = name
+		gone = append(gone, n)
+	}
+	if len(sets) > 0 {
+		u.Update = "SET " + strings.Join(sets, ", ")
+	}
+	if len(gone) > 0 {
+		u.Update += " REMOVE " + strings.Join(gone, ", ")
+	}
+	return u
+}
+
+// Text reads a string that a function accepts: it returns it as it is kept, or what is wrong.
+func Text(accept func(v string) (string, string)) func(json.RawMessage) (attr.Value, string) {
+	return func(raw json.RawMessage) (attr.Value, string) {
+		var v *string
+		if json.Unmarshal(raw, &v) != nil || v == nil {
+			return attr.Value{}, "must be a string"
+		}
+		kept, wrong := accept(*v)
+		return attr.S(kept), wrong
+	}
+}
+
+// UpTo accepts a text of so many characters, without control characters.
+func UpTo(most int) func(string) (string, string) {
+	return func(v string) (string, string) {
+		v = strings.TrimSpace(v)
+		if utf8.RuneCountInString(v) > most || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return "", "must have at most " + strconv.Itoa(most) + " characters"
+		}
+		return v, ""
+	}
+}
+
+// Matching accepts what an expression matches; blanks become one each.
+func Matching(re *regexp.Regexp, wrong string) func(string) (string, string) {
+	return func(v string) (string, string) {
+		v = strings.Join(strings.Fields(v), " ")
+		if !re.MatchString(v) {
+			return "", wrong
+		}
+		return v, ""
+	}
+}
+
+// OneOf accepts one of a few words, as shape makes it.
+func OneOf(shape func(string) string, all ...string) func(string) (string, string) {
+	return func(v string) (string, string) {
+		v = shape(v)
+		if !slices.Contains(all, v) {
+			return "", "must be one of " + strings.Join(all, ", ")
+		}
+		return v, ""
+	}
+}
+
+// Whole reads a whole number from low to high.
+func Whole(low, high int64) func(json.RawMessage) (attr.Value, string) {
+	return func(raw json.RawMessage) (attr.Value, string) {
+		var n *int64
+		if json.Unmarshal(raw, &n) != nil || n == nil || *n < low || *n > high {
+			return attr.Value{}, "must be an integer from " + strconv.FormatInt(low, 10) + " to " + strconv.FormatInt(high, 10)
+		}
+		return attr.Int(*n), ""
+	}
+}
+
+// Instant accepts a time (ISO 8601), and keeps it in UTC with milliseconds.
+func Instant(v string) (string, string) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if at, err := time.Parse(layout, v); err == nil && at.Year() > 0 {
+			return at.UTC().Format(Stamp), ""
+		}
+	}
+	return "", "must be an ISO 8601 time"
+}
