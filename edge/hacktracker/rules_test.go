@@ -56,13 +56,13 @@ func TestAverages(t *testing.T) {
 		{"ISO", (&Line{H: 2, TB: 5, AB: 4}).ISO(), ".750"},
 		{"BABIP", (&Line{H: 3, HR: 1, AB: 10, K: 2, SF: 1}).BABIP(), ".250"},
 		{"BABIP of strikeouts", (&Line{AB: 2, K: 2}).BABIP(), "---"},
-		{"nothing of one", fraction.Fraction{0, 1}, ".000"},
+		{"nothing of one", fraction.Of(0, 1), ".000"},
 	} {
 		if got := tt.got.String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	raw, err := json.Marshal([]fraction.Fraction{{206, 600}, {0, 0}, {51, 50}})
+	raw, err := json.Marshal([]fraction.Fraction{fraction.Of(206, 600), fraction.Of(0, 0), fraction.Of(51, 50)})
 	if string(raw) != "[0.343,null,1.020]" || err != nil {
 		t.Errorf("%s, %v", raw, err)
 	}

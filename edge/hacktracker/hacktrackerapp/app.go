@@ -43,7 +43,7 @@ func New() *app.App {
 	s := &Settings{Mount: "/hacktracker", Table: "hacktracker-prod"}
 	service := &hacktracker.Service{}
 	return &app.App{
-		Name: name, Title: "HackTracker", Settings: s,
+		Name: name, Title: "HackTracker", Settings: s, Commands: commands,
 		Schema: func() migrations.Schema {
 			return migrations.Schema{Tables: []store.TableSpec{hacktracker.Table(s.Table)}}
 		},

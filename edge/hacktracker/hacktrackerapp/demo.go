@@ -1,0 +1,261 @@
+package hacktrackerapp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/hacktracker"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/devlogin"
+	"github.com/touchline/touchline/store"
+)
+
+const (
+	// demoNames are the demo's players; nobody real is meant. Ada owns the team, Bram manages it, Chidi scores.
+	demoNames     = "Ada Bram Chidi Dora Emre Fern Goro Hana Ines Jodi Kofi Lena"
+	demoOpponents = "Harbor Gulls,Mill Street Nine,Old Foundry,Sandlot Saints,Quarry Cats,Night Shift,Canal Comets"
+	demoSeed      = 12
+	demoInnings   = 7
+	demoPace      = 15 * time.Second // between plate appearances of the live game
+)
+
+// commands are the application's: its demo.
+func commands(sh *app.Shell) app.Commands {
+	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))} //nolint:gosec // invented games, the same each time
+	a := New()
+	set, _ := a.Settings.(*Settings)
+	open := a.Open
+	a.Open = func(ctx context.Context, h *app.Host) (*app.Instance, error) {
+		in, err := open(ctx, h)
+		if err == nil {
+			in.Loops = append(in.Loops, func(ctx context.Context) error { return d.live(ctx, h) })
+		}
+		return in, err
+	}
+	demo := node.Demo{
+		App: a, Short: "Score softball: a team of twelve, six games played and one live",
+		Long: "A softball scorebook on a node of this machine: an invented team of twelve with six finished games and one that is being\n" +
+			"played, a plate appearance every 15 seconds. Ada owns the team, Bram manages it, Chidi scores. No cloud, no account.",
+		Users: demoUsers(),
+		Fill: func(ctx context.Context, h *app.Host) error {
+			d.Service = hacktracker.Service{Table: set.Table}
+			return d.fill(ctx, h)
+		},
+	}
+	return app.Commands{Demo: demo.Command(sh.Version)}
+}
+
+func demoUsers() (all []devlogin.User) {
+	for _, name := range strings.Fields(demoNames) {
+		all = append(all, devlogin.User{Subject: "demo-" + strings.ToLower(name), Name: name})
+	}
+	all[0].Groups = []string{auth.DefaultAdminGroup}
+	return all
+}
+
+// demo is a team whose games are made up.
+type demo struct {
+	hacktracker.Service
+	rnd           *rand.Rand
+	owner, team   string
+	players       []string
+	game          string // the one that is played
+	inning, outs  int
+	batter        int
+	runs, against int
+	bases         [3]bool
+}
+
+// body is a request's body of members that are given by name.
+func body(members map[string]any) hacktracker.Input {
+	in := hacktracker.Input{}
+	for name, v := range members {
+		in[name], _ = json.Marshal(v) //nolint:errchkjson // of texts and numbers
+	}
+	return in
+}
+
+func (d *demo) fill(ctx context.Context, h *app.Host) error {
+	return h.Store.Update(ctx, func(tx *store.Tx) error {
+		if err := d.people(tx); err != nil {
+			return err
+		}
+		for i, opponent := range strings.Split(demoOpponents, ",") {
+			at := tx.Now().Add(-time.Duration(7*(6-i)) * 24 * time.Hour)
+			if i == 6 {
+				at = tx.Now().Add(-90 * time.Minute)
+			}
+			if err := d.play(tx, opponent, at, i == 6); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// people makes the users, the team, its roster of twelve, and a team for Ada's own statistics.
+func (d *demo) people(tx *store.Tx) error {
+	users := demoUsers()
+	for i := range users {
+		if err := d.Enrol(tx, users[i].Subject, users[i].Subject+"@example.org", users[i].Name); err != nil {
+			return err
+		}
+	}
+	d.owner = users[0].Subject
+	for _, team := range []map[string]any{{"name": "Default", "teamType": "PERSONAL"}, {"name": "Dockside Diggers", "teamType": "MANAGED"}} {
+		id, writes, err := d.NewTeam(tx, d.owner, "", body(team))
+		if err == nil {
+			err = tx.TransactWrite(store.TransactWrite{Items: writes})
+		}
+		if err != nil {
+			return err
+		}
+		d.team = id
+	}
+	own, err := d.Roster(tx, d.owner, d.team, hacktracker.RosterQuery{})
+	if err != nil {
+		return err
+	}
+	d.players = []string{own[0].ID}
+	for i := 1; i < len(users); i++ {
+		id, writes, err := d.NewPlayer(tx, d.owner, d.team, "", body(map[string]any{"firstName": users[i].Name, "playerNumber": 3*i + 1}))
+		if err == nil {
+			err = tx.TransactWrite(store.TransactWrite{Items: writes})
+		}
+		if roles := []string{"manager", "scorekeeper", "player"}; err == nil && i <= len(roles) {
+			_, err = d.LinkPlayer(tx, d.owner, d.team, id, body(map[string]any{"userId": users[i].Subject, "role": roles[i-1]}))
+		}
+		if err != nil {
+			return err
+		}
+		d.players = append(d.players, id)
+	}
+	_, err = d.ChangePlayer(tx, d.owner, d.team, d.players[0], body(map[string]any{"playerNumber": 1}))
+	return err
+}
+
+// play makes a game and plays it; half of it, if it is to be live.
+func (d *demo) play(tx *store.Tx, opponent string, at time.Time, live bool) error {
+	var lineup []hacktracker.Slot
+	for i, p := range d.players[:10] {
+		lineup = append(lineup, hacktracker.Slot{PlayerID: p, BattingOrder: i + 1})
+	}
+	id, writes, err := d.NewGame(tx, d.owner, "", body(map[string]any{
+		"teamId": d.team, "status": hacktracker.InProgress, "opponentName": opponent, "location": "Pier Field", "seasonId": "spring",
+		"scheduledStart": at.UTC().Format(time.RFC3339), "lineup": lineup,
+	}))
+	if err == nil {
+		err = tx.TransactWrite(store.TransactWrite{Items: writes})
+	}
+	d.game, d.inning, d.outs, d.batter, d.runs, d.against, d.bases = id, 1, 0, 0, 0, 0, [3]bool{}
+	for innings := demoInnings; err == nil && d.inning <= innings; at = at.Add(90 * time.Second) {
+		if live {
+			innings = demoInnings / 2
+		}
+		err = d.step(tx, at)
+	}
+	if err == nil && !live {
+		err = d.set(tx, map[string]any{"status": hacktracker.Final})
+	}
+	return err
+}
+
+func (d *demo) set(tx *store.Tx, members map[string]any) error {
+	_, err := d.ChangeGame(tx, d.owner, d.game, body(members))
+	return err
+}
+
+// slowPitch are how many of a thousand plate appearances end so, where the ball is pitched to be hit: few walks, hardly a strikeout.
+var slowPitch = []struct {
+	result, hit string
+	of, bases   int
+	outs        int
+}{
+	{"1B", "line_drive", 370, 1, 0}, {"2B", "line_drive", 90, 2, 0}, {"3B", "fly_ball", 15, 3, 0}, {"HR", "fly_ball", 45, 4, 0}, {"BB", "", 60, 0, 0},
+	{"K", "", 10, 0, 1}, {"FO", "fly_ball", 140, 0, 1}, {"GO", "ground_out", 120, 0, 1}, {"PO", "pop_up", 55, 0, 1}, {"LO", "line_drive", 35, 0, 1},
+	{"E", "ground_out", 35, 1, 0}, {"DP", "ground_out", 25, 0, 2},
+}
+
+// step plays one plate appearance. A runner goes as far as the batter.
+func (d *demo) step(tx *store.Tx, at time.Time) error {
+	n, i := d.rnd.IntN(1000), 0
+	for ; n >= slowPitch[i].of; i++ {
+		n -= slowPitch[i].of
+	}
+	play, slot := slowPitch[i], d.batter%10
+	scored := map[string]any{"playerId": d.players[slot], "result": play.result, "inning": d.inning, "outs": d.outs, "battingOrder": slot + 1}
+	if play.hit != "" {
+		scored["hitType"] = play.hit
+		scored["hitLocation"] = map[string]float64{"x": float64(100+d.rnd.IntN(801)) / 1000, "y": float64(50+d.rnd.IntN(651)) / 1000}
+	}
+	runs := d.advance(play.result, play.bases)
+	scored["rbis"] = runs
+	if _, err := d.NewAtBat(tx, d.owner, d.game, "", at, body(scored)); err != nil {
+		return err
+	}
+	d.runs, d.batter, d.outs = d.runs+runs, d.batter+1, d.outs+play.outs
+	if d.outs >= 3 {
+		d.inning, d.outs, d.bases = d.inning+1, 0, [3]bool{}
+		d.against += max(0, d.rnd.IntN(5)-1)
+	} else if runs == 0 {
+		return nil
+	}
+	return d.set(tx, map[string]any{"teamScore": d.runs, "opponentScore": d.against})
+}
+
+// advance moves the runners and returns how many came home.
+func (d *demo) advance(result string, by int) (runs int) {
+	walk := result == "BB"
+	for base := 2; base >= 0 && (by > 0 || walk); base-- {
+		forced := d.bases[0] && (base < 1 || d.bases[1]) && (base < 2 || d.bases[2])
+		step := by
+		if walk {
+			step = 1
+		}
+		if !d.bases[base] || walk && !forced {
+			continue
+		}
+		d.bases[base] = false
+		if base+step > 2 {
+			runs++
+		} else {
+			d.bases[base+step] = true
+		}
+	}
+	switch {
+	case by == 4:
+		runs++
+	case by > 0:
+		d.bases[by-1] = true
+	case walk:
+		d.bases[0] = true
+	}
+	return runs
+}
+
+// live goes on with the game that is being played until it is over.
+func (d *demo) live(ctx context.Context, h *app.Host) error {
+	for d.inning <= demoInnings {
+		if h.Clock.Wait(ctx, h.Clock.Now().Add(demoPace), nil) != nil {
+			return nil
+		}
+		err := h.Store.Update(ctx, func(tx *store.Tx) error {
+			err := d.step(tx, tx.Now())
+			if err == nil && d.inning > demoInnings {
+				err = d.set(tx, map[string]any{"status": hacktracker.Final})
+			}
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("the live game: %w", err)
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
