@@ -86,12 +86,23 @@ func (s *Server) refuse(c *gin.Context, err error) error {
 	}
 	if wantsHTML(c.Request) && s.appAt(c.Request.URL.Path) == nil {
 		c.Header("Cache-Control", "no-store")
-		c.Redirect(http.StatusSeeOther, pathSignIn+"?"+url.Values{"to": {c.Request.URL.RequestURI()}}.Encode())
+		c.Redirect(http.StatusSeeOther, s.signInAt(appOf(c))+"?"+url.Values{"to": {c.Request.URL.RequestURI()}}.Encode())
 		c.Abort()
 		return nil
 	}
 	challenge(c, err)
 	return err
+}
+
+// signInAt is where people sign in; empty: nowhere.
+func (s *Server) signInAt(m *mounted) string {
+	switch {
+	case m != nil && m.SignIn.Own != nil:
+		return m.prefix + "/-" + m.SignIn.Page
+	case s.cfg.Auth == nil:
+		return ""
+	}
+	return pathSignIn
 }
 
 // challenge says with a 401 what would have done (RFC 6750).
@@ -109,8 +120,11 @@ var errSignIn error = fault.New(fault.Unauthorized, "unauthorized",
 
 // identify finds out who is asking, as the application of the route knows them.
 func (s *Server) identify(c *gin.Context, a Access) (auth.Identity, error) {
-	id, err := s.byCredentials(c, a)
 	m := appOf(c)
+	if m != nil && m.SignIn.Own != nil {
+		return m.own(c, a)
+	}
+	id, err := s.byCredentials(c, a)
 	if m == nil {
 		return id, err
 	}

@@ -59,6 +59,18 @@ func (m *mounted) knows(s *Server, id auth.Identity) (auth.Identity, error) {
 	return id, nil
 }
 
+// own is who has signed in at the application itself.
+func (m *mounted) own(c *gin.Context, a Access) (auth.Identity, error) {
+	if a == Public {
+		return auth.Identity{}, errSignIn
+	}
+	subject, err := m.SignIn.Own(c)
+	if err == nil && subject == "" {
+		err = errSignIn
+	}
+	return auth.Identity{Subject: subject, Scheme: auth.Session}, err
+}
+
 // named reports whether an issuer has a name in the settings. The node's own, for development, is everybody's.
 func (s *Server) named(name, issuer string) bool {
 	return s.cfg.People == nil || s.cfg.People.Issuers.Named(name, issuer)

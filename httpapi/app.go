@@ -52,6 +52,8 @@ type App struct {
 	// Offline has its pages work while the node is away: a browser keeps those that were opened, and what people do on them is
 	// queued (assets/offline.js, docs/http.md).
 	Offline bool
+	// Open has pages that show a topic follow it for anybody: nothing in a View is for those alone who have signed in.
+	Open bool
 
 	Look   *page.Renderer                                 // of its pages
 	Nav    func(who auth.Identity) []page.Link            // where its pages lead on to
@@ -69,6 +71,10 @@ type SignIn struct {
 	// Anonymous is the cookie with the id of somebody who has not signed in, a UUID in small letters; empty: there are none such.
 	// A user whose id looks like one is then known as "<issuer>|<id>": nobody becomes a user by a cookie.
 	Anonymous string
+	// Own finds who has signed in at the application itself, which then knows nobody else; empty: nobody. It is asked on routes and pages
+	// that are not Public.
+	Own  func(c *gin.Context) (subject string, err error)
+	Page string // where people do so, below the application's pages: "/sign-in"
 }
 
 // Handler is a route's code: it answers, or returns the error to answer with.

@@ -116,6 +116,14 @@ func getSync(c *gin.Context) error {
 	return JSON(c, st, err)
 }
 
+// Conflicts lists refused writes, the newest first, for an application that shows its own to its own people. Without a cloud there are none.
+func Conflicts(c *gin.Context, ask operator.ConflictAsk) (all []operator.Conflict, err error) {
+	if s := serverOf(c); s.cfg.Sync != nil {
+		all, _, err = s.cfg.Sync.Conflicts(c.Request.Context(), ask)
+	}
+	return all, err
+}
+
 func getConflicts(c *gin.Context) error {
 	q := bind.Parameters(c.Request)
 	ask := operator.ConflictAsk{State: q.OneOf("state", operator.ConflictStates()...), Table: q.Text("table", 255), Limit: q.Limit()}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -20,7 +21,9 @@ const (
 )
 
 // Page answers with the page of a topic, which then follows its stream.
-func Page(c *gin.Context, topic string) error {
+func Page(c *gin.Context, topic string) error { return pageOf(c, topic, "") }
+
+func pageOf(c *gin.Context, topic, kind string) error {
 	s, m := serverOf(c), appOf(c)
 	if err := m.ensure(c.Request.Context(), topic); err != nil {
 		return err
@@ -31,9 +34,13 @@ func Page(c *gin.Context, topic string) error {
 	}
 	who, _ := Identity(c)
 	view = shownTo(who, view)
+	view.Kind = cmp.Or(kind, view.Kind)
 	body, err := m.Look.Page(view, page.Frame{Stream: m.streamAddress(topic, view), Nav: s.nav(c), Offline: m.offline(c)})
 	return HTML(c, http.StatusOK, body, err)
 }
+
+// PageAs answers with some parts of the page of a topic in another frame, that of the template kind + "-page".
+func PageAs(c *gin.Context, topic, kind string) error { return pageOf(c, topic, kind) }
 
 // BarePage answers with a page of one part, which has no stream.
 func BarePage(c *gin.Context, status int, view page.View) error {
@@ -55,9 +62,10 @@ func (m *mounted) ensure(ctx context.Context, topic string) error {
 // nav is where a reader may go on to: on an application's pages those of that one, on the node's those of all.
 func (s *Server) nav(c *gin.Context) *page.Nav {
 	who, _ := Identity(c)
-	n := &page.Nav{SignIn: s.cfg.Auth != nil, SignedIn: who.Subject != ""}
+	m := appOf(c)
+	n := &page.Nav{SignIn: s.signInAt(m), SignedIn: who.Subject != ""}
 	apps := s.apps
-	if m := appOf(c); m != nil {
+	if m != nil {
 		apps = []*mounted{m}
 	}
 	if len(s.apps) > 1 {
@@ -91,6 +99,9 @@ func (m *mounted) streamAddress(topic string, v page.View) string {
 	q := url.Values{"app": {m.Name}, "have": {strings.Join(have, " ")}, "version": {m.release()}}
 	if topic != "" {
 		q.Set("page", topic)
+	}
+	if m.Open {
+		return m.prefix + "/-/stream?" + q.Encode()
 	}
 	return "/_/stream?" + q.Encode()
 }

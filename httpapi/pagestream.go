@@ -24,6 +24,9 @@ const (
 // connection for everything. A page that is slow gets the newest state when it is ready for it.
 func (s *Server) streamPage(c *gin.Context) error {
 	topic, name := c.Query("page"), c.Query("app")
+	if of := appOf(c); of != nil {
+		name = of.Name
+	}
 	if name == "" {
 		return s.streamFormer(c)
 	}

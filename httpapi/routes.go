@@ -39,7 +39,11 @@ func (m *mounted) routes() (all []placed) {
 	for _, r := range append(m.documentRoutes(), m.Routes...) {
 		add(m.prefix, r)
 	}
-	for _, r := range append(m.offlineRoutes(), m.Pages...) {
+	pages := append(m.offlineRoutes(), m.Pages...)
+	if m.Open {
+		pages = append(pages, Route{Method: "GET", Path: "/stream", Access: Optional, Do: m.views.s.streamPage, Stream: true})
+	}
+	for _, r := range pages {
 		add(m.prefix+"/-", r)
 	}
 	return all
@@ -59,7 +63,7 @@ func (s *Server) nodeRoutes() []Route {
 		{Method: "GET", Path: "/_/docs/:name/:file", Access: Public, Do: s.getDocsFile, Quiet: true},
 		{Method: "GET", Path: "/_/stream", Access: User, Do: s.streamPage, Stream: true},
 		{Method: "GET", Path: "/_/assets/:version/:name", Access: Public, Do: s.getAsset, Quiet: true},
-		{Method: "GET", Path: "/_/writes/:node/:seq", Access: User, Do: s.getWritten, Quiet: true},
+		{Method: "GET", Path: "/_/writes/:node/:seq", Access: Optional, Do: s.getWritten}, // applications take writes of people whom the node does not know
 		{Method: "GET", Path: "/_/api/hub", Access: Admin, Do: getHub},
 	}...)
 	for _, r := range OperatorRoutes() {

@@ -34,7 +34,7 @@ type View struct {
 // Nav is where a reader may go on to, under a page.
 type Nav struct {
 	Links    []Link
-	SignIn   bool // somebody can sign in here
+	SignIn   string // where somebody can sign in; empty: nowhere
 	SignedIn bool
 }
 
