@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"html"
 	"io"
 	"log/slog"
 	"net"
@@ -180,10 +181,16 @@ func TestDemoUsersHaveButtons(t *testing.T) {
 	for user, people := range map[string]int{"demo-asha": http.StatusForbidden, "demo-olga": http.StatusOK} {
 		cookies := map[string]string{}
 		_, issuer := hop(t, "GET", base+"/_/signin/with/demo", "", cookies)
-		if page := pageAt(t, issuer, nil); strings.Count(page, "<button") != 3 || !strings.Contains(page, `value="`+user+`"`) {
+		page := pageAt(t, issuer, nil)
+		if strings.Count(page, "<button") != 3 || !strings.Contains(page, `value="`+user+`"`) {
 			t.Errorf("no button for %s: %s", user, page)
 		}
-		_, chosen := hop(t, "POST", issuer, url.Values{"user": {user}}.Encode(), map[string]string{})
+		action := regexp.MustCompile(`action="([^"]+)"`).FindStringSubmatch(page)
+		at, _, _ := strings.Cut(issuer, "/authorize")
+		if len(action) != 2 {
+			t.Fatal(page)
+		}
+		_, chosen := hop(t, "POST", at+html.UnescapeString(action[1]), url.Values{"user": {user}}.Encode(), map[string]string{})
 		hop(t, "GET", chosen, "", cookies)
 		if status, _ := hop(t, "GET", base+"/_/sessions", "", cookies); status != http.StatusOK {
 			t.Errorf("%s is not signed in: %d", user, status)

@@ -110,7 +110,9 @@ func (p *Provider) ask(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Frame-Options", "DENY")
-	_ = loginPage().Execute(w, map[string]any{"Query": r.URL.RawQuery, "Users": p.users})
+	_ = loginPage().Execute(w, map[string]any{
+		"Query": template.URL(r.URL.Query().Encode()), "Users": p.users, //nolint:gosec // encoded here: nothing in it ends the address
+	})
 }
 
 func loginPage() *template.Template {

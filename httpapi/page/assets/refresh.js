@@ -10,15 +10,15 @@ function idle() {
 }
 
 let timer = setTimeout(refresh, every);
-document.addEventListener("touchline:sent", () => { // a write has arrived: what came of it is shown at once
+document.addEventListener("touchline:sent", () => { // a write has arrived: what came of it is shown at once, and kept
   clearTimeout(timer);
-  refresh();
+  refresh("reload");
 });
 
-async function refresh() {
+async function refresh(cache = "default") {
   try {
     if (!idle() || !document.querySelector("[data-refresh]")) return;
-    const answer = await fetch(location.pathname, { headers: { Accept: "text/html" } });
+    const answer = await fetch(location.pathname, { cache, headers: { Accept: "text/html" } });
     if (!answer.ok || answer.redirected) return;
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (!idle()) return;

@@ -16,6 +16,7 @@ self.addEventListener("fetch", (e) => {
   if (e.request.method !== "GET" || url.origin !== location.origin) return;
   if (url.pathname.startsWith("/_/assets/")) e.respondWith(asset(e.request));
   else if (e.request.mode === "navigate") e.respondWith(page(e));
+  else if (e.request.cache === "reload" && e.request.headers.get("Accept") === "text/html") e.respondWith(anew(e));
 });
 
 // What the former version had of pages is fetched anew: its copies would load what is no longer there.
@@ -72,6 +73,14 @@ async function page(e) {
   } catch {
     return copy ?? away();
   }
+}
+
+// What a page looks like after something was sent: its copy is that from now on.
+async function anew(e) {
+  const answer = await fetch(e.request);
+  const copy = answer.clone();
+  e.waitUntil(caches.open(mine).then(async (cache) => (await cache.match(e.request.url)) && note(cache, e.request.url, copy)).catch(() => {}));
+  return answer;
 }
 
 // Keeps what an answer is a copy of, and forgets what it says is no longer there. Who is sent elsewhere is signed out: copies of
