@@ -2,8 +2,11 @@ package faultproxy
 
 import (
 	"context"
+	"io"
+	"log"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -16,10 +19,11 @@ type Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 type Proxy struct {
 	addr   string // ours
 	to     string
-	dial   Dial
+	server *http.Server    // what clients speak to
+	behind *http.Transport // to the server
 	ctx    context.Context
 	cancel context.CancelFunc
-	group  sync.WaitGroup
+	group  sync.WaitGroup // requests under way, and the loops
 
 	mu         sync.Mutex
 	listener   net.Listener // nil while connections are refused
@@ -36,28 +40,23 @@ type Proxy struct {
 // Start listens on a port of loopback until the test ends, and forwards to the server at an address.
 func Start(t testing.TB, dial Dial, to string, seed uint64) *Proxy {
 	t.Helper()
-	p, err := New(dial, to, seed)
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.Close)
-	return p
-}
-
-// New is Start without a test: Close ends it.
-func New(dial Dial, to string, seed uint64) (*Proxy, error) {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Proxy{
-		addr: l.Addr().String(), to: to, dial: dial, ctx: ctx, cancel: cancel,
-		rng: rand.New(rand.NewPCG(seed, 0)), changed: make(chan struct{}), conns: map[net.Conn]bool{}, since: time.Now(),
+		addr: l.Addr().String(), to: to, ctx: ctx, cancel: cancel,
+		behind: &http.Transport{DialContext: dial, DisableCompression: true, MaxIdleConnsPerHost: 64},
+		rng:    rand.New(rand.NewPCG(seed, 0)), changed: make(chan struct{}), conns: map[net.Conn]bool{}, since: time.Now(),
+	}
+	p.server = &http.Server{
+		Handler: http.HandlerFunc(p.forward), ConnState: p.keep, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
 	}
 	p.listen(l)
 	p.group.Go(p.flap)
-	return p, nil
+	t.Cleanup(p.close)
+	return p
 }
 
 // URL is where a client finds the server behind the proxy.
@@ -98,18 +97,17 @@ func (p *Proxy) Met(f Fault) int {
 	return p.met[f]
 }
 
-// Close ends all connections, and waits until they have ended.
-func (p *Proxy) Close() {
-	p.cancel()
+// close ends all connections, and waits until they have ended.
+func (p *Proxy) close() {
 	p.mu.Lock()
-	if p.listener != nil {
-		_ = p.listener.Close()
-	}
-	for c := range p.conns {
+	p.cancel()
+	_ = p.server.Close()
+	for c := range p.conns { // those that a fault has taken from the server
 		_ = c.Close()
 	}
 	p.mu.Unlock()
 	p.group.Wait()
+	p.behind.CloseIdleConnections()
 }
 
 // turn wakes whoever waits for other conditions.
@@ -173,38 +171,21 @@ func (p *Proxy) doors() {
 // listen takes connections until the listener is closed.
 func (p *Proxy) listen(l net.Listener) {
 	p.listener = l
-	p.group.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			if p.keep(c) {
-				p.group.Go(func() {
-					defer p.forget(c)
-					newLink(p, c).run()
-				})
-			}
-		}
-	})
+	p.group.Go(func() { _ = p.server.Serve(l) })
 }
 
-func (p *Proxy) keep(c net.Conn) bool {
+// keep notes which connections are open.
+func (p *Proxy) keep(c net.Conn, state http.ConnState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ctx.Err() != nil {
+	switch {
+	case p.ctx.Err() != nil:
 		_ = c.Close()
-		return false
+	case state == http.StateNew:
+		p.conns[c] = true
+	case state == http.StateClosed:
+		delete(p.conns, c)
 	}
-	p.conns[c] = true
-	return true
-}
-
-func (p *Proxy) forget(c net.Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.conns, c)
-	_ = c.Close()
 }
 
 // meets draws what a request meets.

@@ -1,0 +1,161 @@
+package faultproxy
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// answer is what the server has answered, as a whole.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// forward does with a request what it meets.
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil || !p.enter() {
+		panic(http.ErrAbortHandler)
+	}
+	defer p.group.Done()
+	c := p.meets()
+	switch c.Fault {
+	case Refuse, Reset:
+		p.take(w, reset)
+		return
+	case HalfOpen:
+		p.take(w, hang)
+		return
+	case Partition:
+		// The client may have given up long since; its request is under way all the same.
+		if p.outlast() {
+			_, _ = p.ask(r, body)
+		}
+		panic(http.ErrAbortHandler)
+	case Slow:
+		p.wait(c.Delay)
+	}
+	got, err := p.ask(r, body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	p.reply(w, c, got)
+	if c.Fault == Duplicate { // from now on: a copy does not overtake its original
+		p.group.Go(func() {
+			if p.wait(c.Late); p.ctx.Err() == nil {
+				_, _ = p.ask(r, body) // nobody hears the answer
+			}
+		})
+	}
+}
+
+// enter counts a request under way, unless the proxy is closed.
+func (p *Proxy) enter() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctx.Err() != nil {
+		return false
+	}
+	p.group.Add(1)
+	return true
+}
+
+// reply sends an answer, or does what its request meets instead.
+func (p *Proxy) reply(w http.ResponseWriter, c Conditions, got answer) {
+	switch {
+	case c.Fault == DropAnswer:
+		panic(http.ErrAbortHandler)
+	case c.Fault == LoseAnswers, p.cutOff(): // the partition came between
+		p.take(w, hang)
+		return
+	case c.Fault == Slow:
+		p.wait(c.Delay)
+	}
+	for name, values := range got.header {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(got.body)))
+	w.WriteHeader(got.status)
+	switch {
+	case c.Fault == ResetMidBody:
+		_, _ = w.Write(got.body[:max(0, len(got.body)-1-len(got.body)/20)])
+		p.take(w, reset)
+	case c.Fault == Slow && c.Rate > 0:
+		p.trickle(w, got.body, c.Rate)
+	default:
+		_, _ = w.Write(got.body)
+	}
+}
+
+// take takes the connection from the server, and has end do with it what ends it.
+func (p *Proxy) take(w http.ResponseWriter, end func(c net.Conn)) {
+	ctl := http.NewResponseController(w)
+	c, _, err := ctl.Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	end(c)
+	_ = c.Close()
+	p.keep(c, http.StateClosed)
+}
+
+// hang keeps a connection open, says nothing and hears nothing until the client has gone.
+func hang(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+
+// cutOff reports whether nothing passes now.
+func (p *Proxy) cutOff() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.conditions.Fault == Partition && p.active()
+}
+
+func (p *Proxy) wait(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-p.ctx.Done():
+	case <-t.C:
+	}
+}
+
+// trickle writes a body a twentieth of a second's bytes at a time.
+func (p *Proxy) trickle(w http.ResponseWriter, body []byte, rate int) {
+	ctl := http.NewResponseController(w)
+	for len(body) > 0 && p.ctx.Err() == nil {
+		n := min(max(1, rate/20), len(body))
+		if _, err := w.Write(body[:n]); err != nil || ctl.Flush() != nil {
+			return
+		}
+		if body = body[n:]; len(body) > 0 {
+			p.wait(time.Second / 20)
+		}
+	}
+}
+
+// ask sends a request as it came, and returns the whole answer, whose clock is as wrong as is wanted.
+func (p *Proxy) ask(r *http.Request, body []byte) (got answer, err error) {
+	out := r.Clone(p.ctx)
+	out.URL.Scheme, out.URL.Host, out.RequestURI = "http", p.to, ""
+	out.Body, out.ContentLength, out.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+	resp, err := p.behind.RoundTrip(out)
+	if err != nil {
+		return got, err
+	}
+	defer resp.Body.Close()
+	got = answer{status: resp.StatusCode, header: resp.Header}
+	if got.body, err = io.ReadAll(resp.Body); err != nil {
+		return got, err
+	}
+	p.mu.Lock()
+	offset := p.offset
+	p.mu.Unlock()
+	if at, err := http.ParseTime(got.header.Get("Date")); err == nil && offset != 0 {
+		got.header.Set("Date", at.Add(offset).UTC().Format(http.TimeFormat))
+	}
+	return got, nil
+}
