@@ -16,6 +16,7 @@ import (
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -53,6 +54,9 @@ type Cloud struct {
 	Reads []Read
 	// Merge answers in the place of a person what becomes of a refused write, by table.
 	Merge map[string]conflict.MergeFunc
+	// SendBy is until when a write may be sent for the first time, by table: what reaches the cloud in time is decided
+	// there, and what this node could not send in time is decided here.
+	SendBy map[string]replica.SendBy
 	// Before is what has to be here before the node works under a lock that it has just taken.
 	Before func(lock string) []Rows
 }

@@ -55,11 +55,15 @@ func (n *Node) openCloud(ctx context.Context) error {
 	if path := n.store.Path(); path != "" { // a store in memory has no place for a file beside it
 		dir = filepath.Dir(path)
 	}
+	sendBy := map[string]replica.SendBy{}
+	for _, a := range n.parts.Apps {
+		maps.Copy(sendBy, a.Cloud().SendBy)
+	}
 	r, err := replica.New(replica.Config{
 		Store: n.store, Cloud: c.Items, Dir: dir, Clock: n.parts.Clock, Log: n.parts.Log,
 		SyncTable: c.Config.SyncTable, LockTable: n.fenced(), Poll: n.pollRules(&c.Config.Poll),
 		Transactions: c.Config.transactions(), Budget: c.Config.Budget.budget(), Deadline: c.Config.Deadline,
-		Deposed: n.fencedOff, Merge: n.merges(),
+		Deposed: n.fencedOff, Merge: n.merges(), SendBy: sendBy,
 	})
 	if err != nil {
 		return err

@@ -206,3 +206,36 @@ func TestMerge(t *testing.T) {
 		t.Error("two users are decided")
 	}
 }
+
+// A pick may be sent for the first time up to a minute behind the lock; points of a scoring, and what is no pick, at any time. One
+// that was not is told to its owner, also where another node's picks are in the cloud.
+func TestPicksAreSentUpToAMinuteBehindTheLock(t *testing.T) {
+	r := newRig(t)
+	id, matches := r.card("2024-03-03", []int{5}, "sam")
+	want := start.Add(-time.Hour).Add(time.Minute)
+	pick := 1
+	picks := map[string]*int{matches[0]: &pick}
+	k := predictionKey("sam", id)
+	for _, c := range []struct {
+		name   string
+		key    attr.Item
+		item   attr.Item
+		update string
+		want   time.Time
+	}{
+		{"a first pick", k, r.first("sam", id, picks, r.now).Put.Item, "", want},
+		{"a change", k, nil, "SET updatedAt = :0, predictions.#0 = :1", want},
+		{"points", k, nil, "SET GSI_SK = :key, points = :points, mcorrect = :correct", time.Time{}},
+		{"a user", userKey("sam"), userKey("sam"), "", time.Time{}},
+		{"the event", eventKey(id), eventKey(id), "", time.Time{}},
+		{"no such event", predictionKey("sam", "2024-01-01-none"), k, "", time.Time{}},
+	} {
+		if got := read(r, func(tx *store.Tx) (time.Time, error) { return r.SendBy(tx, c.key, c.item, c.update) }); !got.Equal(c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	w, ok := r.Merge(Refused{Key: k, View: k, Remote: k, Late: true})
+	if !ok || len(w) != 1 || w[0].Update.Update != "ADD notcounted :event" {
+		t.Errorf("not sent in time: %+v %t", w, ok)
+	}
+}

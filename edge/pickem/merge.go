@@ -10,11 +10,30 @@ import (
 )
 
 // Refused is a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it; nil: no item.
-type Refused struct{ Key, Base, View, Remote attr.Item }
+type Refused struct {
+	Key, Base, View, Remote attr.Item
+	Late                    bool // it was not sent in time (SendBy)
+}
+
+// SendBy is until when a write may be sent to the cloud for the first time, given its key and what it puts or how it updates: picks
+// were taken before the lock, and have until the state says so. Zero: it is no pick.
+func (s *Service) SendBy(tx *store.Tx, key, item attr.Item, update string) (by time.Time, err error) {
+	event, ok := strings.CutPrefix(key["SK"].Str(), prefixEvent)
+	if !ok || userOf(key) == "" || item == nil && !strings.HasPrefix(update, setPicks) {
+		return by, nil
+	}
+	it, err := tx.Get(s.Table, eventKey(event))
+	if err != nil || it == nil {
+		return by, err
+	}
+	e := eventOf(it)
+	return e.LockAt.Add(lockSettles), nil
+}
 
 // Merge answers for picks that the cloud has refused, and for an event that two nodes have locked. Of everything else a person is asked.
 //
 //	first row here, another node's in the cloud    picks by match, of one match the later one
+//	not sent within a minute behind the lock       not counted, whatever the cloud has
 //	a row that the cloud does not have as such     the event was locked: not counted, and the owner is told
 func (s *Service) Merge(it Refused) (writes []store.WriteItem, ok bool) {
 	event, isEvent := strings.CutPrefix(it.Key["SK"].Str(), prefixEvent)
@@ -25,7 +44,7 @@ func (s *Service) Merge(it Refused) (writes []store.WriteItem, ok bool) {
 	switch {
 	case user == "":
 		return nil, it.Remote != nil && it.View != nil && it.Remote["state"].Equal(it.View["state"])
-	case it.Base == nil && it.Remote != nil && it.View != nil:
+	case !it.Late && it.Base == nil && it.Remote != nil && it.View != nil:
 		return s.joined(user, event, &it)
 	}
 	notCounted, err := attr.SS(event)

@@ -74,10 +74,13 @@ func (s *Service) first(user, event string, picks map[string]*int, now time.Time
 	return store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: it, Condition: "attribute_not_exists(PK)"}}
 }
 
+// setPicks is how a change of picks begins; the store names the values of an update anew.
+const setPicks = "SET updatedAt = "
+
 // change is a change of picks in a row that is there: of each match by itself.
 func (s *Service) change(user, event string, picks map[string]*int, now time.Time) store.WriteItem {
 	u := &store.UpdateItem{
-		Table: s.Table, Key: predictionKey(user, event), Condition: "attribute_exists(PK)", Update: "SET updatedAt = :at",
+		Table: s.Table, Key: predictionKey(user, event), Condition: "attribute_exists(PK)", Update: setPicks + ":at",
 		Params: expr.Params{Names: map[string]string{}, Values: attr.Item{":at": attr.S(now.UTC().Format(stamp))}},
 	}
 	var remove string

@@ -11,9 +11,14 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
 	"github.com/touchline/touchline/sync/replica/remote"
 )
+
+// SendBy is until when, by the server's clock, a write may be sent for the first time; zero: for ever. A later one is a
+// conflict with intent.CodeLate. What was sent before and may have arrived goes on until it is answered.
+type SendBy func(tx *store.Tx, w *intent.Write) (time.Time, error)
 
 // Config is what a Replica is made of. Store and Cloud have to be there; the rest has defaults.
 type Config struct {
@@ -30,6 +35,7 @@ type Config struct {
 
 	Poll         []feed.Rule                   // what is read regularly
 	Merge        map[string]conflict.MergeFunc // by table: the application's answers to conflicts
+	SendBy       map[string]SendBy             // by table; a write of another may be sent at any time
 	Transactions *bool                         // does the cloud have them; nil: it is asked, if it is a Prober
 
 	Budget   flow.Budget

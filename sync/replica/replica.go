@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/touchline/touchline/internal/backoff"
 	"github.com/touchline/touchline/internal/clock"
@@ -265,6 +266,17 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 		Kept: func(table string, key attr.Item, mark attr.Value) bool {
 			return r.holds(tx, func(tx *store.Tx) (bool, error) { return outbox.KeptMark(tx, r.spec(table), key, mark) })
 		},
+	}
+	if len(r.cfg.SendBy) > 0 {
+		env.SendBy = func(w *intent.Write) (by time.Time) {
+			if rule := r.cfg.SendBy[w.Table]; rule != nil {
+				r.holds(tx, func(tx *store.Tx) (_ bool, err error) {
+					by, err = rule(tx, w)
+					return false, err
+				})
+			}
+			return by
+		}
 	}
 	r.identity.Describe(&env)
 	return env

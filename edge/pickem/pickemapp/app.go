@@ -4,6 +4,7 @@ package pickemapp
 import (
 	"context"
 	"regexp"
+	"time"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/pickem"
@@ -12,6 +13,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 const name = "pickem"
@@ -57,9 +59,12 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Seldom},
 				},
 				Merge: map[string]conflict.MergeFunc{s.Table: merge(rules)},
+				SendBy: map[string]replica.SendBy{s.Table: func(tx *store.Tx, w *intent.Write) (time.Time, error) {
+					return rules.SendBy(tx, w.Key, w.Item, w.Update)
+				}},
 			}
 		},
-		Open:     func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
+		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
 	}
 }
 
@@ -93,6 +98,6 @@ func merge(rules *pickem.Service) conflict.MergeFunc {
 			return nil, false
 		}
 		it := &c.Items[0]
-		return rules.Merge(pickem.Refused{Key: c.Entries[0].Key, Base: it.Base, View: it.View, Remote: it.Remote})
+		return rules.Merge(pickem.Refused{Key: c.Entries[0].Key, Base: it.Base, View: it.View, Remote: it.Remote, Late: c.Code == string(intent.CodeLate)})
 	}
 }

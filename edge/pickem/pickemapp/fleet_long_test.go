@@ -30,33 +30,58 @@ type fleet struct {
 	t      *testing.T
 	issuer *auth.DevIssuer
 	cloud  *simcloud.Cloud
+	clock  *clock.Scaled
+	event  string
+	wrong  map[string]time.Duration // how far a node's clock is ahead
 	links  map[string]*simcloud.Link
 	base   map[string]string
 }
 
-func newFleet(t *testing.T) *fleet {
+func newFleet(t *testing.T) *fleet { return newFleetAt(t, 1, nil) }
+
+// newFleetAt is a fleet whose time goes so many times faster, with clocks that are wrong by node.
+func newFleetAt(t *testing.T, speed float64, wrong map[string]time.Duration) *fleet {
 	t.Helper()
 	issuer, err := auth.NewDevIssuer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fleet{t: t, issuer: issuer, cloud: simcloud.New(simcloud.Options{Now: time.Now}), links: map[string]*simcloud.Link{}, base: map[string]string{}}
+	f := &fleet{t: t, issuer: issuer, clock: clock.NewScaled(time.Now(), speed), wrong: wrong, links: map[string]*simcloud.Link{}, base: map[string]string{}}
+	t.Cleanup(f.clock.Join())
+	f.cloud = simcloud.New(simcloud.Options{Now: f.clock.Now})
 	f.cloud.Create(node.Schema([]*app.App{New()}).Tables...)
 	f.cloud.Create(store.TableSpec{Name: "touchline-sync", Key: store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}}})
 	network := simcloud.NewNetwork(f.cloud, simcloud.NewTimer(), 7)
 	for _, name := range []string{"a", "b"} {
-		f.links[name] = network.Link(name, time.Now, nil)
+		f.links[name] = network.Link(name, f.clockOf(name).Now, nil)
 		f.start(name)
 	}
 	return f
 }
+
+// wrongClock is ahead of another.
+type wrongClock struct {
+	clock.Clock
+	by time.Duration
+}
+
+func (w wrongClock) Now() time.Time { return w.Clock.Now().Add(w.by) }
+
+func (w wrongClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal) error {
+	if !until.IsZero() {
+		until = until.Add(-w.by)
+	}
+	return w.Clock.Wait(ctx, until, sig)
+}
+
+func (f *fleet) clockOf(node string) clock.Clock { return wrongClock{f.clock, f.wrong[node]} }
 
 func (f *fleet) start(name string) {
 	f.t.Helper()
 	c := node.DefaultCloud()
 	c.Region, c.Poll.Live, c.Poll.Tables = "sim", time.Second, time.Second
 	n, err := node.Open(f.t.Context(), f.t.TempDir(), node.Parts{
-		Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{New()},
+		Clock: f.clockOf(name), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{New()},
 		Cloud: &node.Cloud{Config: c, Name: "sim", Items: f.links[name], Locks: f.links[name].Locks},
 		Auth: func(*store.Store) (*auth.Verifier, error) {
 			return auth.New(auth.Config{Issuers: []auth.Issuer{f.issuer.Issuer()}})
@@ -121,31 +146,36 @@ func (f *fleet) until(what string, is func() bool) {
 	}
 }
 
-// event is an event in ten days.
-func event() string { return time.Now().UTC().AddDate(0, 0, 10).Format(time.DateOnly) + "-gala" }
-
-func at() string { return "/pickem/app/events/" + event() }
-
 // newLeague is a fleet whose nodes both have the user sam and an event of two matches.
 func newLeague(t *testing.T) (f *fleet, matches []string) {
 	t.Helper()
 	f = newFleet(t)
+	return f, f.league(10 * 24 * time.Hour)
+}
+
+// league makes sam and an event of two matches that starts in so long.
+func (f *fleet) league(in time.Duration) (matches []string) {
+	f.t.Helper()
+	at := f.clock.Now().Add(in).UTC()
+	f.event = at.Format(time.DateOnly) + "-gala"
 	f.want("a", "boss", "POST", "/pickem/admin/users", `{"userId":"sam","name":"Sam"}`)
-	f.want("a", "boss", "POST", "/pickem/admin/events", fmt.Sprintf(`{"date":%q,"startsAt":"%sT20:00:00Z","name":"Gala"}`, event()[:10], event()[:10]))
+	f.want("a", "boss", "POST", "/pickem/admin/events", fmt.Sprintf(`{"date":%q,"startsAt":%q,"name":"Gala"}`, f.event[:10], at.Format(time.RFC3339)))
 	for _, name := range []string{"First", "Main"} {
 		var m struct{ ID string }
 		body := fmt.Sprintf(`{"name":%q,"points":5,"teams":[{"members":["A"]},{"members":["B"]}]}`, name)
-		if err := json.Unmarshal([]byte(f.want("a", "boss", "POST", "/pickem/admin/events/"+event()+"/matches", body)), &m); err != nil {
-			t.Fatal(err)
+		if err := json.Unmarshal([]byte(f.want("a", "boss", "POST", "/pickem/admin/events/"+f.event+"/matches", body)), &m); err != nil {
+			f.t.Fatal(err)
 		}
 		matches = append(matches, m.ID)
 	}
 	f.until("the other node has the card", func() bool {
-		_, answer := f.ask("b", "sam", "GET", at(), "")
+		_, answer := f.ask("b", "sam", "GET", f.at(), "")
 		return strings.Contains(answer, matches[1])
 	})
-	return f, matches
+	return matches
 }
+
+func (f *fleet) at() string { return "/pickem/app/events/" + f.event }
 
 func (f *fleet) want(node, user, method, path, body string) string {
 	f.t.Helper()
@@ -158,13 +188,13 @@ func (f *fleet) want(node, user, method, path, body string) string {
 
 func (f *fleet) picks(node, match string, team int) {
 	f.t.Helper()
-	f.want(node, "sam", "PUT", at()+"/predictions", fmt.Sprintf(`{"predictions":{%q:%d}}`, match, team))
+	f.want(node, "sam", "PUT", f.at()+"/predictions", fmt.Sprintf(`{"predictions":{%q:%d}}`, match, team))
 }
 
 func (f *fleet) sees(node, what, part string) {
 	f.t.Helper()
 	f.until(what+" at "+node, func() bool {
-		_, answer := f.ask(node, "sam", "GET", at(), "")
+		_, answer := f.ask(node, "sam", "GET", f.at(), "")
 		return strings.Contains(answer, part)
 	})
 }
@@ -186,9 +216,9 @@ func TestLatePickIsNotCounted(t *testing.T) {
 	f.sees("a", "the pick in time", fmt.Sprintf(`"predictions":{%q:1}`, m[0]))
 	f.links["b"].SetMode(simcloud.NoDNS)
 	f.picks("b", m[1], 0)
-	f.want("a", "boss", "PUT", "/pickem/admin/events/"+event()+"/state", `{"state":"broadcast"}`)
+	f.want("a", "boss", "PUT", "/pickem/admin/events/"+f.event+"/state", `{"state":"broadcast"}`)
 	f.until("the lock is in the cloud", func() bool {
-		_, answer := f.ask("a", "sam", "GET", at(), "")
+		_, answer := f.ask("a", "sam", "GET", f.at(), "")
 		return strings.Contains(answer, `"rank":1`)
 	})
 	f.links["b"].Heal()
@@ -205,9 +235,9 @@ func TestLateFirstPickIsNotCounted(t *testing.T) {
 	f.links["b"].SetMode(simcloud.NoDNS)
 	f.picks("b", m[0], 1)
 	f.picks("b", m[1], 1)
-	f.want("a", "boss", "PUT", "/pickem/admin/events/"+event()+"/state", `{"state":"broadcast"}`)
+	f.want("a", "boss", "PUT", "/pickem/admin/events/"+f.event+"/state", `{"state":"broadcast"}`)
 	f.until("the lock is in the cloud", func() bool {
-		return f.cloud.Item("pickem-prod", attr.Item{"PK": attr.S("EVENT"), "SK": attr.S("EVENT#" + event())})["state"].Str() == "broadcast"
+		return f.cloud.Item("pickem-prod", attr.Item{"PK": attr.S("EVENT"), "SK": attr.S("EVENT#" + f.event)})["state"].Str() == "broadcast"
 	})
 	f.links["b"].Heal()
 	for _, node := range []string{"b", "a"} {
@@ -232,7 +262,7 @@ func TestPicksAtTwoNodesAreJoined(t *testing.T) {
 	f.links["a"].SetMode(simcloud.NoDNS)
 	f.links["b"].SetMode(simcloud.NoDNS)
 	for _, node := range []string{"a", "b"} {
-		f.want(node, "boss", "PUT", "/pickem/admin/events/"+event()+"/state", `{"state":"broadcast"}`)
+		f.want(node, "boss", "PUT", "/pickem/admin/events/"+f.event+"/state", `{"state":"broadcast"}`)
 	}
 	f.links["a"].Heal()
 	f.links["b"].Heal()
@@ -240,4 +270,55 @@ func TestPicksAtTwoNodesAreJoined(t *testing.T) {
 		f.sees(node, "the lock", `"rank":1`)
 	}
 	f.quiet()
+}
+
+// A node is cut off over the lock. A pick that it took and sent before counts; one that it took in time and could not send is not sent
+// any more a minute behind the lock: its owner is told, and no person is asked.
+func TestNodeCutOffOverTheLock(t *testing.T) {
+	f := newFleetAt(t, 60, nil)
+	m := f.league(66 * time.Minute)
+	f.picks("b", m[0], 1)
+	f.sees("a", "the pick before the cut", fmt.Sprintf(`"predictions":{%q:1}`, m[0]))
+	f.links["b"].SetMode(simcloud.NoDNS)
+	f.picks("b", m[1], 0)
+	f.sees("a", "the lock", `"rank":1`)
+	f.sees("b", "its own lock", `"state":"broadcast"`)
+	if status, answer := f.ask("b", "sam", "PUT", f.at()+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, m[1])); status != http.StatusConflict {
+		t.Errorf("cut off, behind the lock: %d %s", status, answer)
+	}
+	behind := f.clock.Now().Add(2 * time.Minute)
+	f.until("well behind the minute that picks have", func() bool { return f.clock.Now().After(behind) })
+	f.links["b"].Heal()
+	for _, node := range []string{"b", "a"} {
+		f.sees(node, "not counted", `"notCounted":true`)
+		f.sees(node, "the pick in time alone", fmt.Sprintf(`"predictions":{%q:1}}]`, m[0]))
+	}
+	if all := f.want("b", "boss", "GET", "/_/api/conflicts?state=resolved", ""); !strings.Contains(all, `"late"`) {
+		t.Errorf("it was sent: %s", all)
+	}
+	f.quiet()
+}
+
+// A node whose clock is an hour wrong takes picks up to the lock and none behind it, by the cloud's clock.
+func TestClockAnHourWrong(t *testing.T) {
+	for name, by := range map[string]time.Duration{"early": -time.Hour, "late": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleetAt(t, 60, map[string]time.Duration{"b": by})
+			lock := f.clock.Now().Add(6*time.Minute - time.Second) // at least
+			m := f.league(66 * time.Minute)
+			f.picks("b", m[0], 1)
+			f.sees("a", "the pick in time", fmt.Sprintf(`"predictions":{%q:1}`, m[0]))
+			f.until("the lock at b", func() bool {
+				status, _ := f.ask("b", "sam", "PUT", f.at()+"/predictions", fmt.Sprintf(`{"predictions":{%q:0}}`, m[1]))
+				return status == http.StatusConflict
+			})
+			if early := lock.Sub(f.clock.Now()); early > 0 {
+				t.Errorf("locked %v early", early)
+			}
+			for _, node := range []string{"a", "b"} {
+				f.sees(node, "the lock", `"rank":1`)
+			}
+			f.quiet()
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -40,6 +41,9 @@ func (u *Batch) action(known []Known, env Env) Action {
 	}
 	if u.parted(env) {
 		return u.renumber()
+	}
+	if u.late(env) {
+		return Action{Kind: ActSettle, Outcome: &Outcome{Result: OutConflict, Code: CodeLate, Text: textLate}}
 	}
 	if u.multi() {
 		return u.nextAll(known, env)
@@ -86,6 +90,20 @@ func (e *Entry) ParkedUntil(now time.Time) time.Time {
 		return time.Time{}
 	}
 	return e.NotBefore
+}
+
+const textLate = "laid aside by this node: it could not be sent in the time that its application gives it"
+
+// late reports whether the time is over in which the batch was to be sent, and no request of it has arrived: all that were sent, if
+// any were, are known to have done nothing. What may be in the cloud, and what a restored cloud is given again, is not late.
+func (u *Batch) late(env Env) bool {
+	if env.SendBy == nil || slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.Unsure || e.lost || e.replay }) {
+		return false
+	}
+	return slices.ContainsFunc(u.Entries, func(e *Entry) bool {
+		by := env.SendBy(&e.Write)
+		return !by.IsZero() && env.Now.After(by)
+	})
 }
 
 // multi reports whether the batch is a transaction of the application's.

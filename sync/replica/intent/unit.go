@@ -44,7 +44,10 @@ type Env struct {
 	// Kept reports whether a mark of ours on an item of a restored cloud is that of a write that was acknowledged
 	// before the instant that the cloud was restored to: nothing that was written before it on that item was lost. nil:
 	// of none.
-	Kept  func(table string, key attr.Item, mark attr.Value) bool
+	Kept func(table string, key attr.Item, mark attr.Value) bool
+	// SendBy is until when a write may be sent for the first time; zero, and where it is nil: for ever.
+	SendBy func(w *Write) time.Time
+
 	Rand  func() uint64
 	Exprs *expr.Cache // nil: nothing is kept
 
@@ -149,6 +152,7 @@ const (
 	CodeUnknown     Code = "unknown"          // a foreign item has changed since an unanswered send
 	CodeOverwritten Code = "overwritten"      // a foreign Put lies over an unanswered send
 	CodeDeposed     Code = "deposed"          // the lock has a higher fence
+	CodeLate        Code = "late"             // it was not sent in the time that its application gives it
 	CodeOlder       Code = "older"            // of policy newest: a later write is there
 	CodeTombstone   Code = "tombstone"        // it was created, and deleted by another node since
 	CodeExpired     Code = "expired"          // what it would have made is past its TTL
