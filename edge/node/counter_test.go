@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/idempotency"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -85,6 +87,7 @@ func (c *counter) open(_ context.Context, h *app.Host) (*app.Instance, error) {
 			{Method: http.MethodGet, Path: "/total", Access: httpapi.Public, Do: func(g *gin.Context) error {
 				return httpapi.JSON(g, map[string]int64{"total": c.sumOf(g.Request.Context())}, nil)
 			}},
+			{Method: http.MethodPost, Path: "/gates/:name", Access: httpapi.User, Do: c.postCount},
 			{Method: http.MethodGet, Path: "/broken", Access: httpapi.Public, Do: func(*gin.Context) error { panic("a bug of the counter") }},
 		}, Problem: func(f *httpapi.Failure) any { return map[string]string{"wrong": f.Code} }},
 		Loops:     []func(context.Context) error{c.tick},
@@ -103,6 +106,25 @@ func (c *counter) count(ctx context.Context, name string, n int64) error {
 	})
 }
 
+// postCount counts one at a gate, once for each Idempotency-Key.
+func (c *counter) postCount(g *gin.Context) error {
+	key, err := httpapi.IdempotencyKey(g)
+	if err != nil {
+		return err
+	}
+	name := g.Param("name")
+	hash, err := idempotency.Hash("count", name)
+	if err != nil {
+		return err
+	}
+	row := &idempotency.Row{Table: counts, Key: attr.Item{"id": attr.S("once#" + key)}, Hash: hash, Node: c.host.Node}
+	out, err := httpapi.UpdateOnce(g, row, func(*store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
+		add := store.UpdateItem{Table: counts, Key: gate(name), Update: "ADD n :n", Params: expr.Params{Values: attr.Item{":n": attr.Int(1)}}}
+		return idempotency.Outcome{Status: http.StatusCreated}, []store.WriteItem{{Update: &add}}, nil
+	})
+	return httpapi.Answer(g, http.StatusCreated, map[string]bool{"repeated": out.Repeated}, err)
+}
+
 // open a gate that nobody has opened: of two nodes that do, the first one does.
 func (c *counter) openGate(ctx context.Context, name, by string) error {
 	return c.host.Store.Update(ctx, func(tx *store.Tx) error {
@@ -113,8 +135,11 @@ func (c *counter) openGate(ctx context.Context, name, by string) error {
 	})
 }
 
-// merge: a gate that another has opened is open.
+// merge: a gate that another has opened is open, and what another has counted under the same key is counted.
 func (c *counter) merge(m conflict.MergeCase) (writes []store.WriteItem, ok bool) {
+	if slices.ContainsFunc(m.Items, func(it conflict.MergeItem) bool { return idempotency.Same(it.View, it.Remote) }) {
+		return nil, len(m.Tail) == 0
+	}
 	return nil, m.Entries[0].Op == store.OpPut && m.Items[0].Remote != nil && len(m.Tail) == 0
 }
 
