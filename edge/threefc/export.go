@@ -10,56 +10,56 @@ import (
 )
 
 // Take keeps what is derived from facts right: of each game that records are of, it writes tallies, state and result where they differ;
-// a partition that was deleted it empties.
+// a partition that was deleted it empties, also of what arrives afterwards.
 func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 	var done []string
 	for i := range records {
 		r := &records[i]
 		pk, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
-		if sk == skDeleted && r.New != nil {
-			if err := s.empty(tx, pk); err != nil {
-				return err
-			}
+		concerned := sk == skDeleted || sk == skMeta && r.New == nil || strings.HasPrefix(pk, pkGame)
+		if !concerned || slices.Contains(done, pk) {
 			continue
 		}
-		game, ok := strings.CutPrefix(pk, pkGame)
-		if !ok || slices.Contains(done, game) || strings.HasPrefix(sk, pkPlayer) || strings.HasPrefix(sk, skRoster) {
-			continue
-		}
-		if err := s.Export(tx, game); err != nil {
+		if err := s.settle(tx, pk); err != nil {
 			return err
 		}
-		done = append(done, game)
+		done = append(done, pk)
 	}
 	return nil
 }
 
-// Anew exports all games and empties what was deleted.
+// settle exports a game, or empties a partition: for the row alone that says that it was deleted, in whatever order the rows of the
+// deletion have come from the cloud.
+func (s *Service) settle(tx *store.Tx, pk string) error {
+	meta, err := tx.Get(s.Table, key(pk, skMeta))
+	if err != nil {
+		return err
+	}
+	if game, ok := strings.CutPrefix(pk, pkGame); ok && meta != nil {
+		return s.Export(tx, game)
+	}
+	deleted, err := tx.Get(s.Table, deletedKey(pk))
+	if err != nil || meta != nil || deleted == nil {
+		return err
+	}
+	return s.empty(tx, pk)
+}
+
+// Anew does so for everything that is here.
 func (s *Service) Anew(tx *store.Tx) error {
-	var games, deleted []string
+	var all []string
 	scan := store.Scan{
-		Table: s.Table, Filter: "sk = :meta OR sk = :deleted",
-		Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta), ":deleted": attr.S(skDeleted)}},
+		Table: s.Table, Filter: "sk = :deleted OR sk = :meta AND begins_with(pk, :game)",
+		Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta), ":deleted": attr.S(skDeleted), ":game": attr.S(pkGame)}},
 	}
 	for it, err := range tx.ScanAll(scan) {
 		if err != nil {
 			return err
 		}
-		pk := it["pk"].Str()
-		if game, ok := strings.CutPrefix(pk, pkGame); ok && it["sk"].Str() == skMeta {
-			games = append(games, game)
-		}
-		if it["sk"].Str() == skDeleted {
-			deleted = append(deleted, pk)
-		}
+		all = append(all, it["pk"].Str())
 	}
-	for _, pk := range deleted {
-		if err := s.empty(tx, pk); err != nil {
-			return err
-		}
-	}
-	for _, game := range games {
-		if err := s.Export(tx, game); err != nil {
+	for _, pk := range all {
+		if err := s.settle(tx, pk); err != nil {
 			return err
 		}
 	}
@@ -178,9 +178,6 @@ const emptied = 48
 // empty removes what is left of a deleted partition. Each removal stands or falls with the absence of what the partition is of:
 // nothing is removed of one that was made again.
 func (s *Service) empty(tx *store.Tx, pk string) error {
-	if it, err := tx.Get(s.Table, key(pk, skMeta)); err != nil || it != nil {
-		return err
-	}
 	var keys []attr.Item
 	for it, err := range tx.QueryAll(s.query(pk, "")) {
 		if err != nil {

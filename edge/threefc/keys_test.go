@@ -165,6 +165,20 @@ func TestDeletedPartition(t *testing.T) {
 	if n != 1 || len(r.board("h").Teams) != 3 || r.row(rosterKey("h", "red", "r1")) == nil {
 		t.Errorf("%d rows of the deleted game; %+v", n, r.board("h"))
 	}
+	// what the cloud brings of it afterwards goes too
+	if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Adopt(tableName, rosterKey("g", "red", "r9"), func() attr.Item {
+			it, _ := encode(rosterKey("g", "red", "r9"), entRoster, Rostered{GameID: "g", TeamID: "red", PlayerID: "r9"})
+			return it
+		}())
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.export(seq)
+	if it := r.row(rosterKey("g", "red", "r9")); it != nil {
+		t.Errorf("left: %v", it)
+	}
 	r.now = r.now.Add(buried + time.Hour)
 	if err := again(); err != nil {
 		t.Errorf("after its time: %v", err)
