@@ -1,4 +1,4 @@
-// Package hacktracker is the softball scorebook's face to HTTP: its routes, errors in their shape, and a stream of each game.
+// Package hacktracker is the softball scorebook's face to HTTP: its routes, errors in their shape, a stream of each game, and pages.
 package hacktracker
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -31,12 +32,21 @@ type Config struct {
 	Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 }
 
-type api struct{ Config }
+type api struct {
+	Config
+	mount string // without a slash at its end
+	look  *page.Renderer
+}
 
 // New makes the application's part of a server.
 func New(c Config) (httpapi.App, error) {
-	a := &api{Config: c}
-	return httpapi.App{Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, CORS: []string{"*"}}, nil
+	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/")}
+	var err error
+	a.look, err = page.Mounted(a.mount, files)
+	return httpapi.App{
+		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, CORS: []string{"*"},
+		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
+	}, err
 }
 
 // call is a request of a user, with the members of its body: nulls and unknown ones are in it too.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
@@ -39,6 +40,12 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	return newRigFor(t, auth.Identity{})
+}
+
+// newRigFor has somebody who is known without credentials, as a browser's session is.
+func newRigFor(t *testing.T, silent auth.Identity) *rig {
+	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC)}
 	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, hacktracker.Table(tableName))
 	app, err := New(Config{Service: &hacktracker.Service{Table: tableName}, Mount: "/hacktracker", Node: r.store.Node()})
@@ -46,7 +53,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "hacktracker", "HackTracker", "/hacktracker"
-	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real(), Auth: web.ByName{}}); err != nil {
+	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real(), Auth: web.ByName{Silent: silent}}); err != nil {
 		t.Fatal(err)
 	}
 	doc, err := openapi3.NewLoader().LoadFromData(document)

@@ -15,7 +15,18 @@ document.addEventListener("touchline:sent", () => { // a write has arrived: what
   refresh("reload");
 });
 
+// One is asked for at a time, so that what comes later is newer. Who takes part hears when what is shown was asked for.
+let running = false;
+let again = ""; // how it is asked for once more
+
 async function refresh(cache = "default") {
+  if (running) {
+    again = cache;
+    return;
+  }
+  running = true;
+  again = "";
+  const asked = Date.now();
   try {
     if (!idle() || !document.querySelector("[data-refresh]")) return;
     const answer = await fetch(location.pathname, { cache, headers: { Accept: "text/html" } });
@@ -26,9 +37,11 @@ async function refresh(cache = "default") {
       const part = next.querySelector(`[data-refresh="${old.dataset.refresh}"]`);
       if (part) morph(old, document.importNode(part, true), () => {});
     }
-    document.dispatchEvent(new Event("touchline:refreshed"));
+    document.dispatchEvent(new CustomEvent("touchline:refreshed", { detail: { asked } }));
+  } catch { // the node is away
   } finally {
+    running = false;
     clearTimeout(timer);
-    timer = setTimeout(refresh, every);
+    timer = again ? setTimeout(refresh, 0, again) : setTimeout(refresh, every);
   }
 }

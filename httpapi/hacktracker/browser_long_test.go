@@ -1,0 +1,179 @@
+//go:build long
+
+package hacktracker
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	chromium "github.com/touchline/touchline/internal/testrig/browser"
+)
+
+// away is a server that can be taken off the network.
+func (r *rig) away() (url string, gone *atomic.Bool) {
+	gone = &atomic.Bool{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if gone.Load() {
+			if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
+				_ = conn.(*net.TCPConn).SetLinger(0)
+				_ = conn.Close()
+			}
+			return
+		}
+		r.server.Handler().ServeHTTP(w, req)
+	}))
+	r.t.Cleanup(server.CloseClientConnections)
+	r.t.Cleanup(server.Close)
+	return server.URL, gone
+}
+
+// contrast is the least contrast of a text on a page with what it stands on, and whose it is.
+const contrast = `(() => {
+	const rgb = (c) => { const v = c.match(/[\d.]+/g).map(Number); return v.length < 4 || v[3] > 0 ? v : null; };
+	const light = (c) => { const [r, g, b] = c.map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+	let worst = [99, ""];
+	for (const el of document.querySelectorAll(".scorer *")) {
+		if (![...el.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !el.checkVisibility({ visibilityProperty: true }) || el.closest("svg, .vh")) continue;
+		let at = el, on = null;
+		while (at && !(on = rgb(getComputedStyle(at).backgroundColor))) at = at.parentElement;
+		const [a, b] = [light(rgb(getComputedStyle(el).color)), light(on ?? [255, 255, 255])].sort((x, y) => y - x);
+		const c = (a + 0.05) / (b + 0.05);
+		if (c < worst[0]) worst = [c, el.outerHTML.slice(0, 120)];
+	}
+	return worst[0] >= 7 ? "" : worst.join(" ");
+})()`
+
+// A scorer's phone, 360 pixels wide: thirty plate appearances, the node gone for ten of them, and the page opened again meanwhile. All
+// are there, once, as they were tapped; none says another inning, outs or batter than follows.
+func TestThirtyPlateAppearancesWithTheNodeGoneForTen(t *testing.T) {
+	r := newRigFor(t, auth.Identity{Subject: "owner"})
+	r.now = time.Now().UTC()
+	team, players := r.team("owner", "manager", "scorekeeper", "player")
+	bench := id(r.want(201, "", "owner", "POST", "/teams/"+team+"/players", `{"firstName":"Bench","playerNumber":77}`), "playerId")
+	game := r.game("owner", team, players...)
+	url, gone := r.away()
+
+	b := chromium.Open(t)
+	if b == nil {
+		return
+	}
+	address := url + "/hacktracker/-/games/" + game + "/score"
+	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(address))
+	b.WaitFor(t, `navigator.serviceWorker.controller !== null`)
+	if wide := chromium.Eval[int](t, b, `document.documentElement.scrollWidth`); wide > 360 {
+		t.Errorf("the page is %d pixels wide", wide)
+	}
+	if low := chromium.Eval[float64](t, b, `document.querySelector('[data-result="K"]').getBoundingClientRect().bottom`); low > 740 {
+		t.Errorf("the keys end at %.0f of 740 pixels", low)
+	}
+	if small := chromium.Eval[float64](t, b, `Math.min(...[...document.querySelectorAll(".tap")].flatMap((k) => [k.offsetWidth, k.offsetHeight]))`); small < 44 {
+		t.Errorf("a key of %.0f pixels", small)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		b.Scheme(t, scheme)
+		if low := chromium.Eval[string](t, b, contrast); low != "" {
+			t.Errorf("%s: contrast %s", scheme, low)
+		}
+	}
+	b.Scheme(t, "light")
+
+	results := strings.Fields("K BB 1B FO 2B GO HR K E FC DP 3B BB PO LO SF SH HBP TP 1B K BB OUT 2B K GO BB HR K 1B")
+	wait := func(n int) {
+		b.WaitFor(t, fmt.Sprintf(`document.querySelectorAll('[data-refresh="plays"] [data-edit]').length === %d && document.querySelectorAll(".waits").length === 0`, n))
+	}
+	press := func(selector string) {
+		b.WaitFor(t, fmt.Sprintf(`performance.now() - (globalThis.pressed ?? 0) > 300 && document.querySelector(%q) !== null`, selector))
+		chromium.Eval[bool](t, b, fmt.Sprintf(`((k) => { k.click(); globalThis.pressed = performance.now(); return true })(document.querySelector(%q))`, selector))
+	}
+	play := func(i int) {
+		if i%3 == 0 {
+			press("#rbi-1")
+		}
+		if results[i] != "K" && results[i] != "BB" && results[i] != "HBP" {
+			chromium.Eval[bool](t, b, `((f) => { const at = f.getBoundingClientRect(); f.dispatchEvent(new MouseEvent("click", { bubbles: true, clientX: at.x + at.width / 2, clientY: at.y + at.height / 2 })); return true })(document.querySelector("#field"))`)
+		}
+		press(`[data-result="` + results[i] + `"]`)
+		b.WaitFor(t, fmt.Sprintf(`document.querySelectorAll('#waits li').length + document.querySelectorAll('[data-refresh="plays"] [data-edit]').length >= %d`, i+1))
+	}
+	for i := range 10 {
+		play(i)
+	}
+	wait(10)
+	gone.Store(true)
+	for i := 10; i < 20; i++ {
+		play(i)
+		if i == 14 { // the phone was put away, and the page is opened again from its copy
+			b.Do(t, chromedp.Navigate(address))
+			b.WaitFor(t, `document.querySelectorAll("#waits li").length === 5`)
+		}
+	}
+	b.WaitFor(t, `document.querySelectorAll('.waits[data-state="queued"]').length === 10`)
+	chromium.Shoot(t, b, "hacktracker-waiting")
+	b.Do(t, chromedp.EmulateViewport(360, 740))
+	gone.Store(false)
+	chromium.Eval[bool](t, b, `dispatchEvent(new Event("online"))`)
+	wait(20)
+	for i := 20; i < 30; i++ {
+		play(i)
+	}
+	wait(30)
+
+	atBats := r.list("owner", "/games/"+game+"/atbats")
+	if len(atBats) != 30 {
+		t.Fatalf("%d at-bats", len(atBats))
+	}
+	for i, at := range atBats {
+		if at["result"] != results[i] || at["playerId"] != players[i%3] {
+			t.Errorf("at-bat %d is %v of %v, want %s of %s", i, at["result"], at["playerId"], results[i], players[i%3])
+		}
+		if _, placed := at["hitLocation"]; placed == strings.Contains("K BB HBP", results[i]) {
+			t.Errorf("at-bat %d, %s, with a place of the ball: %v", i, results[i], placed)
+		}
+	}
+	r.want(200, `"mismatch":[],"possibleDoubles":[]`, "owner", "GET", "/games/"+game+"/state", "")
+	chromium.Shoot(t, b, "hacktracker-scored")
+	b.Do(t, chromedp.EmulateViewport(360, 740))
+
+	press("[data-undo]") // the last one, then one is corrected, runs are told, and somebody comes in for who is up first
+	wait(29)
+	press(`[data-refresh="plays"] li:last-child [data-edit]`)
+	chromium.Eval[bool](t, b, `document.querySelector("#edit-result").value = "HR", document.querySelector("#edit").requestSubmit(), true`)
+	r.wantSoon(b, `[data-refresh="plays"] li:last-child`, "home run")
+	press(`[data-run="teamScore"]`)
+	press(`[data-run="teamScore"]`)
+	press(`[data-run="opponentScore"]`)
+	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0 && JSON.parse(document.querySelector("[data-book]").dataset.book).teamScore === 2`)
+	chromium.Eval[bool](t, b, fmt.Sprintf(`document.querySelector("#sub-out").value = %q, document.querySelector("#sub-in").value = %q, document.querySelector("#sub").requestSubmit(), document.activeElement.blur(), true`, players[0], bench))
+	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0 && document.querySelector("[data-book]").dataset.book.includes("77 Bench")`)
+	r.want(200, `"teamScore":2,"opponentScore":1,"lineup":[{"playerId":"`+bench+`"`, "owner", "GET", "/games/"+game, "")
+	for _, said := range b.Complaints(url) {
+		if !strings.Contains(said, "ERR_") && !strings.Contains(said, "Failed to load") {
+			t.Errorf("the browser complains: %s", said)
+		}
+	}
+}
+
+// list is an answer that is a bare array.
+func (r *rig) list(who, path string) (out []map[string]any) {
+	r.t.Helper()
+	if err := json.Unmarshal(r.ask(who, "GET", path, "").Body.Bytes(), &out); err != nil {
+		r.t.Fatal(err)
+	}
+	return out
+}
+
+// wantSoon waits until an element says something.
+func (r *rig) wantSoon(b *chromium.Tab, selector, text string) {
+	r.t.Helper()
+	b.WaitFor(r.t, fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q)`, selector, text))
+}

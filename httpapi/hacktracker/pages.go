@@ -1,0 +1,324 @@
+package hacktracker
+
+import (
+	"cmp"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/touchline/touchline/edge/hacktracker"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/store"
+)
+
+//go:embed templates assets
+var files embed.FS
+
+func (a *api) pageRoutes() []httpapi.Route {
+	return []httpapi.Route{
+		a.shows("/", "home", "HackTracker", a.homePage),
+		a.shows("/teams/:team", "team", "Team", a.statsPage),
+		a.shows("/teams/:team/schedule", "team", "Schedule", a.schedulePage),
+		a.shows("/teams/:team/roster", "team", "Roster", a.rosterPage),
+		a.shows("/teams/:team/players/:player", "team", "Player", a.playerPage),
+		a.shows("/games/:game", "game", "Game", a.gamePage),
+		a.shows("/games/:game/score", "score", "Scorer", a.gamePage),
+		a.shows("/games/:game/lineup", "lineup", "Lineup", a.gamePage),
+		a.shows("/games/:game/overlay", "overlay", "Overlay", a.gamePage),
+	}
+}
+
+// shows is a page of what is kept.
+func (a *api) shows(path, kind, title string, read func(tx *store.Tx, r *call) (any, error)) httpapi.Route {
+	return a.route(http.MethodGet, path, func(r *call) error {
+		return httpapi.OwnView(r.Context, kind, title, func(tx *store.Tx) (any, error) { return read(tx, r) })
+	})
+}
+
+func (a *api) nav(auth.Identity) []page.Link {
+	return []page.Link{{Href: a.look.At("/"), Text: "My teams"}}
+}
+
+// result is what may come of a plate appearance, as a key and in words.
+type result struct{ ID, Word string }
+
+// results are the scorer's keys, six in a row, those most used nearest to the thumb.
+var results = []result{
+	{"FC", "fielder's choice"}, {"E", "error"}, {"DP", "double play"}, {"TP", "triple play"}, {"SH", "sacrifice bunt"}, {"HBP", "hit by pitch"},
+	{"FO", "fly out"}, {"GO", "ground out"}, {"LO", "line out"}, {"PO", "pop out"}, {"SF", "sacrifice fly"}, {"OUT", "out"},
+	{"1B", "single"}, {"2B", "double"}, {"3B", "triple"}, {"HR", "home run"}, {"BB", "walk"}, {"K", "strikeout"},
+}
+
+func worded(id string) string {
+	for _, r := range results {
+		if r.ID == id {
+			return r.Word
+		}
+	}
+	return "sacrifice"
+}
+
+// book is what the scorer's script goes on from while the node is away.
+type book struct {
+	Status        string     `json:"status"`
+	TeamScore     int        `json:"teamScore"`
+	OpponentScore int        `json:"opponentScore"`
+	Lineup        []bookSlot `json:"lineup"`
+	Plays         []bookPlay `json:"plays"`
+}
+
+type bookSlot struct {
+	hacktracker.Slot
+	Name string `json:"name"`
+}
+
+type bookPlay struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Result  string `json:"result"`
+	HitType string `json:"hitType"`
+	RBIs    int    `json:"rbis"`
+}
+
+// double is two at-bats that may be one: the later can be taken back.
+type double struct{ Text, Path string }
+
+// gamePage is a game, for spectators and for scorers.
+type gamePage struct {
+	Base, Page string // of the game's routes and pages
+	Team       hacktracker.Team
+	Box        hacktracker.Box
+	May        bool // score it
+	Head       page.Score
+	Tables     []page.Table // line score, box score
+	Plays      page.Timeline
+	Notes      []page.Note
+	Doubles    []double
+	Balls      []ball
+	Pads       []page.Pad // what can be done with the game itself
+	Bench      []hacktracker.Player
+	Results    []result
+	Up, Next   string
+	Book, Last string // JSON: what the script goes on from, and the lineup of the game before
+	Code       page.Figure
+}
+
+func (a *api) gamePage(tx *store.Tx, r *call) (any, error) {
+	box, err := a.Service.Box(tx, r.user, r.game())
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.Service.AtBats(tx, r.user, box.Game.ID)
+	if err != nil {
+		return nil, err
+	}
+	team, err := a.Service.Team(tx, r.user, box.Game.TeamID)
+	if err != nil {
+		return nil, err
+	}
+	roster, err := a.Service.Roster(tx, r.user, team.ID, hacktracker.RosterQuery{})
+	if err != nil {
+		return nil, err
+	}
+	games, err := a.Service.GamesOf(tx, r.user, team.ID)
+	if err != nil {
+		return nil, err
+	}
+	p := a.game(team, box, all, roster)
+	p.Last = "[]"
+	if i := slices.IndexFunc(games, func(g hacktracker.Game) bool { return g.ID != box.Game.ID && len(g.Lineup) > 0 }); i >= 0 {
+		p.Last = encoded(games[i].Lineup)
+	}
+	address := httpapi.Address(r.Context, p.Page)
+	p.Code, err = page.QR(address, address)
+	return p, err
+}
+
+func encoded(v any) string {
+	out, _ := json.Marshal(v) // of texts and whole numbers alone
+	return string(out)
+}
+
+// game lays a game out.
+func (a *api) game(team hacktracker.Team, box hacktracker.Box, all []hacktracker.AtBat, roster []hacktracker.Player) gamePage {
+	g, st := &box.Game, &box.State
+	p := gamePage{
+		Base: a.mount + "/games/" + g.ID, Page: a.look.At("/games/" + g.ID), Team: team, Box: box, Results: results,
+		May: slices.Contains([]hacktracker.Role{hacktracker.Owner, hacktracker.Manager, hacktracker.Scorekeeper}, team.Role),
+	}
+	names := map[string]string{}
+	for i := range roster {
+		one := &roster[i]
+		names[one.ID] = numbered(one.Number, one.Name())
+		if !slices.ContainsFunc(g.Lineup, func(s hacktracker.Slot) bool { return s.PlayerID == one.ID }) {
+			p.Bench = append(p.Bench, *one)
+		}
+	}
+	name := func(id string) string { return cmp.Or(names[id], "somebody who is gone") }
+	b := book{Status: g.Status, TeamScore: g.TeamScore, OpponentScore: g.OpponentScore, Lineup: []bookSlot{}, Plays: []bookPlay{}}
+	for _, s := range slotsOf(g, &team, roster) {
+		b.Lineup = append(b.Lineup, bookSlot{s, name(s.PlayerID)})
+	}
+	for i := range all {
+		at := &all[i]
+		b.Plays = append(b.Plays, bookPlay{at.ID, name(at.PlayerID), at.Result, at.HitType, at.RBIs})
+	}
+	p.Book = encoded(b)
+	if n := len(b.Lineup); n > 0 {
+		up := func(i int) string { return b.Lineup[(len(all)+i)%n].Name }
+		p.Up, p.Next = up(0), up(1)+", "+up(2)
+	}
+	p.Head, p.Tables, p.Balls = head(&p, name), []page.Table{lineScore(&box), boxScore(&box)}, balls(all, name)
+	p.Plays = plays(all, st, name)
+	p.notes(st, all, name)
+	p.pads()
+	return p
+}
+
+// slotsOf is the batting order; in a game of a PERSONAL team that has none, its owner bats alone.
+func slotsOf(g *hacktracker.Game, team *hacktracker.Team, roster []hacktracker.Player) []hacktracker.Slot {
+	if len(g.Lineup) == 0 && team.Type == hacktracker.Personal && len(roster) > 0 {
+		return []hacktracker.Slot{{PlayerID: roster[0].ID, BattingOrder: 1}}
+	}
+	return g.Lineup
+}
+
+func numbered(n *int, name string) string {
+	if n == nil {
+		return name
+	}
+	return strconv.Itoa(*n) + " " + name
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// pills are the states of a game.
+var pills = map[string]page.Pill{
+	hacktracker.InProgress: {Class: "live", Icon: "dot", Text: "Live"}, hacktracker.Final: {Class: "over", Icon: "dot", Text: "Final"},
+	hacktracker.Postponed: {Class: "pause", Icon: "clock", Text: "Postponed"}, hacktracker.Scheduled: {Class: "soon", Icon: "clock", Text: "Scheduled"},
+}
+
+func head(p *gamePage, name func(string) string) page.Score {
+	g, st := &p.Box.Game, &p.Box.State
+	opponent := cmp.Or(g.Opponent, "Opponent")
+	h := page.Score{
+		Title: p.Team.Name + " v " + opponent, Pill: pills[g.Status], Context: g.Location,
+		Sides: []page.ScoreSide{{Name: p.Team.Name, Figure: strconv.Itoa(g.TeamScore)}, {Name: opponent, Figure: strconv.Itoa(g.OpponentScore)}},
+	}
+	if g.Status == hacktracker.InProgress {
+		h.Line = cmp.Or(p.Up, "Nobody") + " is up"
+		h.Stats = []page.Stat{{Label: "Inning", Value: strconv.Itoa(st.Inning)}, {Label: "Outs", Value: strconv.Itoa(st.Outs)}, {Label: "Bases", Value: bases(st.Bases, name)}}
+	}
+	return h
+}
+
+// bases says who is on, as far as the book says so.
+func bases(b *hacktracker.Bases, name func(string) string) string {
+	if b == nil {
+		return "not known"
+	}
+	out := ""
+	for i, who := range []string{b.First, b.Second, b.Third} {
+		if who != "" {
+			out += fmt.Sprintf("%s%d: %s", map[bool]string{true: ", "}[out != ""], i+1, name(who))
+		}
+	}
+	return cmp.Or(out, "empty")
+}
+
+func lineScore(box *hacktracker.Box) page.Table {
+	t := page.Table{ID: "line", Title: "Line score, runs batted in", Heads: []string{""}, None: "No inning yet."}
+	if len(box.LineScore) == 0 {
+		return t
+	}
+	for i := range box.LineScore {
+		t.Heads = append(t.Heads, strconv.Itoa(i+1))
+	}
+	t.Heads = append(t.Heads, "RBI", "H")
+	t.Rows = [][]string{append(append([]string{"Us"}, numbers(box.LineScore...)...), numbers(box.Totals.RBI, box.Totals.H)...)}
+	return t
+}
+
+func boxScore(box *hacktracker.Box) page.Table {
+	t := page.Table{ID: "box", Title: "Box score", Heads: []string{"Batter", "PA", "AB", "R", "H", "2B", "3B", "HR", "RBI", "BB", "K", "AVG", "Season"}, None: "There is no lineup yet."}
+	row := func(name string, l *hacktracker.Line, avg, season string) {
+		cells := append([]string{name}, numbers(l.PA, l.AB)...)
+		cells = append(append(cells, "–"), numbers(l.H, l.Doubles, l.Triples, l.HR, l.RBI, l.BB, l.K)...)
+		t.Rows = append(t.Rows, append(cells, avg, season))
+	}
+	for i := range box.Batters {
+		b := &box.Batters[i]
+		name := fmt.Sprintf("%d. %s", b.BattingOrder, numbered(b.Number, cmp.Or(b.Name, "somebody who is gone")))
+		if b.Substitute {
+			name = "↳ " + numbered(b.Number, cmp.Or(b.Name, "somebody who is gone"))
+		}
+		row(name, &b.Line, b.AVG.String(), b.Season.String())
+	}
+	if len(t.Rows) > 0 {
+		row("Total", &box.Totals.Line, box.Totals.AVG.String(), "")
+	}
+	return t
+}
+
+func plays(all []hacktracker.AtBat, st *hacktracker.State, name func(string) string) page.Timeline {
+	t := page.Timeline{ID: "plays", Title: "Plays", None: "Nothing was scored yet."}
+	for i := range slices.Backward(all) {
+		at := &all[i]
+		h := page.Happening{Key: at.ID, Mark: at.Result, Text: name(at.PlayerID) + ": " + worded(at.Result), Where: fmt.Sprintf("Inning %d", st.Innings[i])}
+		switch at.Result {
+		case "1B", "2B", "3B":
+			h.Kind = "good"
+		case "HR":
+			h.Kind = "milestone"
+		}
+		if at.RBIs > 0 {
+			h.Text += fmt.Sprintf(", %d RBI", at.RBIs)
+		}
+		if slices.Contains(st.Mismatch, at.ID) {
+			h.Note, h.NoteIcon = fmt.Sprintf("scored as inning %d, %d out, place %d", at.Inning, at.Outs, at.BattingOrder), "clock"
+		}
+		t.Items = append(t.Items, h)
+	}
+	return t
+}
+
+// notes says what a scorer has to look at. Nothing of it is mended by itself.
+func (p *gamePage) notes(st *hacktracker.State, all []hacktracker.AtBat, name func(string) string) {
+	say := func(kind, format string, args ...any) {
+		p.Notes = append(p.Notes, page.Note{Kind: kind, Text: fmt.Sprintf(format, args...)})
+	}
+	if n := len(st.Mismatch); n > 0 {
+		say("warn", "%s scored with another inning, outs or batter than follows from those before.", counted(n, "play was", "plays were"))
+	}
+	if p.Box.Differ {
+		say("", "%s batted in, but the score is %d.", counted(st.Runs, "run was", "runs were"), p.Box.Game.TeamScore)
+	}
+	for _, pair := range st.Doubles {
+		i := slices.IndexFunc(all, func(at hacktracker.AtBat) bool { return at.ID == pair[1] })
+		text := fmt.Sprintf("%s: %s, inning %d, twice within a minute: two scorers?", name(all[i].PlayerID), worded(all[i].Result), all[i].Inning)
+		p.Doubles = append(p.Doubles, double{text, p.Base + "/atbats/" + pair[1]})
+	}
+}
+
+// pads are what can be done with the game itself.
+func (p *gamePage) pads() {
+	pad := func(to, text string, off bool) {
+		key := page.Key{Name: "status", Value: to, Text: text, Main: true, Off: off}
+		p.Pads = append(p.Pads, page.Pad{Label: text, Action: p.Base, Method: "PATCH", Wide: true, Keys: []page.Key{key}})
+	}
+	if p.Box.Game.Status == hacktracker.InProgress {
+		pad(hacktracker.Final, "Finish the game", false)
+		return
+	}
+	pad(hacktracker.InProgress, "Start the game", p.Team.Type != hacktracker.Personal && len(p.Box.Game.Lineup) == 0)
+}

@@ -1,0 +1,228 @@
+package hacktracker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/edge/hacktracker"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/store"
+)
+
+// homePage is what somebody comes for: the game that is on, the next one, their teams.
+type homePage struct {
+	Mount  string
+	Groups []page.Group
+}
+
+func (a *api) homePage(tx *store.Tx, r *call) (any, error) {
+	teams, err := a.Service.TeamsOf(tx, r.user)
+	if err != nil {
+		return nil, err
+	}
+	mine := page.Group{ID: "teams", Title: "My teams", None: "You are in no team yet. Make one, or have a manager link you to a player of theirs."}
+	live := page.Group{ID: "live", Title: "Live", None: "No game is on."}
+	next := page.Group{ID: "next", Title: "Next", None: "No game is planned."}
+	soonest, now := "", tx.Now().UTC().Format("2006-01-02T15:04:05")
+	for i := range teams {
+		t := &teams[i]
+		mine.Tiles = append(mine.Tiles, page.Tile{Href: a.look.At("/teams/" + t.ID), Title: t.Name, Line: strings.ToLower(t.Type) + ", " + string(t.Role)})
+		games, err := a.Service.GamesOf(tx, r.user, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		for j := range games {
+			switch g := &games[j]; {
+			case g.Status == hacktracker.InProgress:
+				live.Tiles = append(live.Tiles, a.tile(t, g))
+			case g.Status == hacktracker.Scheduled && g.ScheduledStart > now && (soonest == "" || g.ScheduledStart < soonest):
+				soonest, next.Tiles = g.ScheduledStart, []page.Tile{a.tile(t, g)}
+			}
+		}
+	}
+	return homePage{a.mount, []page.Group{live, next, mine}}, nil
+}
+
+// tile leads to a game, and says how it went.
+func (a *api) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
+	line := pills[g.Status].Text
+	if g.Status == hacktracker.Final || g.Status == hacktracker.InProgress {
+		line += fmt.Sprintf(" %d–%d", g.TeamScore, g.OpponentScore)
+	}
+	for _, more := range []string{strings.Replace(g.ScheduledStart[:min(16, len(g.ScheduledStart))], "T", " ", 1), g.Location} {
+		if more != "" {
+			line += ", " + more
+		}
+	}
+	outcome := ""
+	if last := hacktracker.NewRecord([]hacktracker.Game{*g}).LastFive; len(last) > 0 {
+		outcome = last[0] + " "
+	}
+	return page.Tile{Href: a.look.At("/games/" + g.ID), Title: outcome + t.Name + " v " + cmp.Or(g.Opponent, "Opponent"), Line: line}
+}
+
+// teamPage is one of a team's tabs, or one of its players.
+type teamPage struct {
+	Mount   string
+	Team    hacktracker.Team
+	Title   string
+	Tabs    page.Tabs
+	Line    string
+	CSV     string
+	Balls   []ball
+	Tables  []page.Table
+	Group   *page.Group
+	Roster  bool // the reader may add players
+	NewGame bool // the reader may plan one
+}
+
+func (a *api) teamPage(tx *store.Tx, r *call, here string) (*teamPage, error) {
+	t, err := a.Service.Team(tx, r.user, r.team())
+	p := &teamPage{Mount: a.mount, Team: t, Title: t.Name, Tabs: page.Tabs{Label: "Team"}}
+	for _, tab := range []string{"", "schedule", "roster"} {
+		link := page.Link{Href: a.look.At(strings.TrimSuffix("/teams/"+t.ID+"/"+tab, "/")), Text: map[string]string{"": "Stats", "schedule": "Schedule", "roster": "Roster"}[tab]}
+		p.Tabs.Links = append(p.Tabs.Links, page.Tab{Link: link, Here: tab == here})
+	}
+	return p, err
+}
+
+var statHeads = strings.Split("Player G PA AB H 2B 3B HR RBI BB K AVG OBP SLG OPS", " ")
+
+func statRow(name string, games int, b *hacktracker.Batting) []string {
+	row := append([]string{name}, numbers(games, b.PA, b.AB, b.H, b.Doubles, b.Triples, b.HR, b.RBI, b.BB, b.K)...)
+	return append(row, b.AVG.String(), b.OBP.String(), b.SLG.String(), b.OPS.String())
+}
+
+// statsPage has a team's record, its players' figures and where its balls went: the reader's own first.
+func (a *api) statsPage(tx *store.Tx, r *call) (any, error) {
+	p, err := a.teamPage(tx, r, "")
+	if err != nil {
+		return nil, err
+	}
+	stats, err := a.Service.TeamStats(tx, r.user, r.team(), "")
+	if err != nil {
+		return nil, err
+	}
+	roster, err := a.Service.Roster(tx, r.user, r.team(), hacktracker.RosterQuery{})
+	if err != nil {
+		return nil, err
+	}
+	own := page.Table{ID: "mine", Title: "My figures", Heads: statHeads}
+	team := page.Table{ID: "players", Title: "Team", Heads: statHeads, None: "There is no player yet."}
+	names := map[string]string{}
+	for i := range stats.Players {
+		l := &stats.Players[i]
+		names[l.PlayerID] = numbered(l.Number, l.Name)
+		row := statRow(cmp.Or(names[l.PlayerID], "somebody who is gone"), l.Games, &l.Batting)
+		team.Rows = append(team.Rows, row)
+		if i < len(roster) && roster[i].UserID != nil && *roster[i].UserID == r.user {
+			own.Rows = append(own.Rows, row)
+		}
+	}
+	if p.Tables = []page.Table{team}; len(own.Rows) > 0 {
+		p.Tables = []page.Table{own, team}
+	}
+	games, err := a.Service.GamesOf(tx, r.user, r.team())
+	for i := range games {
+		all, err := a.Service.AtBats(tx, r.user, games[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		p.Balls = append(p.Balls, balls(all, func(id string) string { return names[id] })...)
+	}
+	p.Line = fmt.Sprintf("%d–%d–%d, runs %d–%d, AVG %s, %s", stats.Wins, stats.Losses, stats.Ties, stats.RunsFor, stats.RunsAgainst,
+		stats.Batting.AVG, counted(stats.Batting.HR, "home run", "home runs"))
+	if len(stats.LastFive) > 0 {
+		p.Line += ", last " + strings.Join(stats.LastFive, " ")
+	}
+	p.CSV = a.mount + "/teams/" + p.Team.ID + "/stats.csv"
+	return p, err
+}
+
+func (a *api) schedulePage(tx *store.Tx, r *call) (any, error) {
+	p, err := a.teamPage(tx, r, "schedule")
+	if err != nil {
+		return nil, err
+	}
+	games, err := a.Service.GamesOf(tx, r.user, r.team())
+	p.Group = &page.Group{ID: "games", Title: "Games", None: "No game yet."}
+	for i := range games {
+		p.Group.Tiles = append(p.Group.Tiles, a.tile(&p.Team, &games[i]))
+	}
+	p.NewGame = p.Team.Role != hacktracker.Member
+	return p, err
+}
+
+func (a *api) rosterPage(tx *store.Tx, r *call) (any, error) {
+	p, err := a.teamPage(tx, r, "roster")
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.Service.Roster(tx, r.user, r.team(), hacktracker.RosterQuery{})
+	p.Group = &page.Group{ID: "roster", Title: "Roster", None: "Nobody yet."}
+	for i := range all {
+		one := &all[i]
+		line := append(slices.Clone(one.Positions), one.Status)
+		if one.Ghost {
+			line = append(line, "ghost: no user")
+		}
+		if one.Refused != nil {
+			line = append(line, fmt.Sprintf("number %d went to another node's player: give a new one", *one.Refused))
+		}
+		p.Group.Tiles = append(p.Group.Tiles, page.Tile{
+			Href: a.look.At("/teams/" + p.Team.ID + "/players/" + one.ID), Title: numbered(one.Number, one.Name()), Line: strings.Join(line, ", "),
+		})
+	}
+	p.Roster = p.Team.Type == hacktracker.Managed && (p.Team.Role == hacktracker.Owner || p.Team.Role == hacktracker.Manager)
+	return p, err
+}
+
+func (a *api) playerPage(tx *store.Tx, r *call) (any, error) {
+	p, err := a.teamPage(tx, r, "-")
+	if err != nil {
+		return nil, err
+	}
+	stats, err := a.Service.PlayerStats(tx, r.user, r.player(), r.team())
+	p.Title = stats.Name
+	heads := append([]string{"Game"}, statHeads[1:]...)
+	line := page.Table{ID: "line", Title: "By game", Heads: heads, Rows: [][]string{statRow("All", len(stats.Games), &stats.Batting)}}
+	for i := range slices.Backward(stats.Games) {
+		g, err := a.Service.Game(tx, r.user, stats.Games[i].GameID)
+		if err != nil {
+			return nil, err
+		}
+		line.Rows = append(line.Rows, statRow(a.tile(&p.Team, &g).Line, 1, &stats.Games[i].Batting))
+	}
+	p.Tables, p.Balls = []page.Table{line}, balls(stats.AtBats, func(string) string { return stats.Name })
+	return p, err
+}
+
+// ball is where a ball was hit to: hundredths of the field's picture.
+type ball struct {
+	X, Y       float64
+	Class, Say string
+}
+
+// balls are those of which a place was scored.
+func balls(all []hacktracker.AtBat, name func(string) string) (out []ball) {
+	for i := range all {
+		at := &all[i]
+		if at.HitLocation == nil {
+			continue
+		}
+		side, class := "centre", "out"
+		switch x := at.HitLocation.X; {
+		case x < 0.4:
+			side = "left"
+		case x > 0.6:
+			side = "right"
+		}
+		if slices.Contains([]string{"1B", "2B", "3B", "HR"}, at.Result) {
+			class = "hit"
+		}
+		out = append(out, ball{100 * at.HitLocation.X, 100 * at.HitLocation.Y, class, name(at.PlayerID) + ": " + worded(at.Result) + " to " + side})
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+package hacktracker
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/testrig/web"
+)
+
+// page asks for a page as a browser does, and looks for parts in it.
+func (r *rig) page(who, path string, status int, has ...string) string {
+	r.t.Helper()
+	w := web.Ask(r.server.Handler(), "GET", "/hacktracker/-"+path, "", "Accept", "text/html", "Sec-Fetch-Mode", "navigate", "Authorization", "Bearer "+who)
+	if w.Code != status {
+		r.t.Errorf("%s: %s: %d, want %d", who, path, w.Code, status)
+	}
+	for _, part := range has {
+		if !strings.Contains(w.Body.String(), part) {
+			r.t.Errorf("%s: %s has no %s", who, path, part)
+		}
+	}
+	return w.Body.String()
+}
+
+// A game from its planning to its end, on the pages of its scorer and of those who watch.
+func TestGamePages(t *testing.T) {
+	r := newRig(t)
+	r.page("owner", "/", 200, "You are in no team yet.", "No game is on.")
+	team, players := r.team("owner", "manager", "scorekeeper", "player")
+	game := id(r.want(201, "", "owner", "POST", "/games", fmt.Sprintf(`{"teamId":%q,"opponentName":"Rivals","scheduledStart":"2026-05-02T18:00:00Z"}`, team)), "gameId")
+	at := "/games/" + game
+	r.page("player", "/", 200, "Bad News v Rivals", "Scheduled, 2026-05-02 18:00")
+	r.page("scorekeeper", at+"/score", 200, "There is no lineup yet: set it first.", `value="IN_PROGRESS" disabled`)
+	var slots []string
+	for i, p := range players {
+		slots = append(slots, fmt.Sprintf(`{"playerId":%q,"battingOrder":%d}`, p, i+1))
+	}
+	lineup := "[" + strings.Join(slots, ",") + "]"
+	r.want(200, "", "owner", "PATCH", at, `{"lineup":`+lineup+`}`)
+	r.page("scorekeeper", at+"/score", 200, "0 Player", `data-when="on" hidden`)
+	r.want(200, "", "owner", "PATCH", at, `{"status":"IN_PROGRESS"}`)
+	r.page("scorekeeper", at+"/score", 200, `data-when="off" hidden`, `data-result="K"`, "then 1 Player, 2 Player", "&#34;teamScore&#34;:0")
+
+	r.want(201, "", "scorekeeper", "POST", at+"/atbats", `{"playerId":"`+players[0]+`","result":"HR","inning":1,"outs":0,"battingOrder":1,"rbis":1,"hitLocation":{"x":0.2,"y":0.3}}`)
+	r.want(201, "", "owner", "POST", at+"/atbats", `{"playerId":"`+players[0]+`","result":"HR","inning":1,"outs":0,"battingOrder":1,"rbis":1}`)
+	r.page("owner", at+"/score", 200, "twice within a minute: two scorers?", "Take the second back", "1 play was scored with another inning", "2 runs were batted in, but the score is 0.")
+	watching := r.page("player", at, 200, "0 Player: home run, 1 RBI", "scored as inning 1, 0 out, place 1", "2 Player is up", "Bases", "home run to left", `<svg xmlns="http://www.w3.org/2000/svg"`, "<td class=\"num\">1.000</td>")
+	if strings.Contains(watching, "/score\"") || strings.Contains(watching, "data-queue") {
+		t.Error("a player is led to the scorer's page")
+	}
+	r.page("player", at+"/overlay", 200, "Bad News", "overlay__bases", "2 Player")
+	r.page("player", "/teams/"+team, 200, "My figures", "0–0–0, runs 0–0, AVG 1.000, 2 home runs", "stats.csv", "ball--hit")
+	r.page("owner", "/teams/"+team+"/players/"+players[0], 200, "By game", "Where the balls went")
+	r.want(200, "", "owner", "PATCH", at, `{"status":"FINAL","teamScore":2}`)
+	r.page("owner", at+"/score", 200, "The game is over. Plays can be corrected.")
+	r.page("player", "/teams/"+team+"/schedule", 200, "W Bad News v Rivals", "Final 2–0")
+	r.page("owner", "/teams/"+team+"/roster", 200, "0 Player", "New player")
+
+	next := id(r.want(201, "", "owner", "POST", "/games", `{"teamId":"`+team+`"}`), "gameId")
+	r.page("owner", "/games/"+next+"/lineup", 200, `&#34;playerId&#34;:&#34;`+players[0], "Copy the last game")
+	r.page("stranger", at, 403)
+	r.page("owner", "/games/none", 404)
+}
+
+// Every scene of the gallery is rendered, and says what it is there for.
+func TestScenes(t *testing.T) {
+	look, err := page.Mounted("/hacktracker", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenes, err := (&api{mount: "/hacktracker", look: look}).scenes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := map[string]string{
+		"no-lineup": "set it first", "not-started": "Start the game", "live": "then 11 Bo, 12 Cy", "spectators": "12 Cy: home run, 1 RBI", "bases-unknown": "not known",
+		"final": "Final", "mismatch": "1 play was scored with another inning", "double": "two scorers?", "personal": "10 Ann", "lineup": "Copy the last game", "overlay": "overlay__bases",
+	}
+	for i := range scenes {
+		s := &scenes[i]
+		if !strings.Contains(string(s.Page), has[s.Name]) || has[s.Name] == "" {
+			t.Errorf("%s has no %s", s.Name, has[s.Name])
+		}
+		delete(has, s.Name)
+	}
+	if len(has) > 0 {
+		t.Errorf("no scene %v", has)
+	}
+}

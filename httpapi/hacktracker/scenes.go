@@ -1,0 +1,74 @@
+package hacktracker
+
+import (
+	"fmt"
+
+	"github.com/touchline/touchline/edge/hacktracker"
+	"github.com/touchline/touchline/httpapi/page"
+)
+
+// scenes shows a game in its states, from fixed data.
+func (a *api) scenes() (out []page.Scene, err error) {
+	for _, s := range []struct {
+		name, what, kind, status string
+		results                  []string
+		change                   func(g *hacktracker.Game, t *hacktracker.Team, all []hacktracker.AtBat)
+	}{
+		{"no-lineup", "No lineup", "score", hacktracker.Scheduled, nil, func(g *hacktracker.Game, _ *hacktracker.Team, _ []hacktracker.AtBat) { g.Lineup = nil }},
+		{"not-started", "Not started", "score", hacktracker.Scheduled, nil, nil},
+		{"live", "The scorer's page", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}, nil},
+		{"spectators", "The game's page", "game", hacktracker.InProgress, []string{"1B", "K", "HR"}, nil},
+		{"bases-unknown", "Bases that are not known", "game", hacktracker.InProgress, []string{"1B", "1B"}, nil},
+		{"final", "Final", "game", hacktracker.Final, []string{"HR", "K", "K", "2B", "K"}, nil},
+		{"mismatch", "A play that does not fit", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}, func(_ *hacktracker.Game, _ *hacktracker.Team, all []hacktracker.AtBat) { all[2].Outs = 2 }},
+		{"double", "A play that may be scored twice", "score", hacktracker.InProgress, []string{"K", "1B", "K", "K"}, nil},
+		{"personal", "A personal team", "score", hacktracker.InProgress, []string{"1B", "HR"}, func(g *hacktracker.Game, t *hacktracker.Team, _ []hacktracker.AtBat) {
+			g.Lineup, t.Type = nil, hacktracker.Personal
+		}},
+		{"lineup", "The lineup", "lineup", hacktracker.Scheduled, nil, nil},
+		{"overlay", "Over a video", "overlay", hacktracker.InProgress, []string{"1B", "BB"}, nil},
+	} {
+		g := hacktracker.Game{ID: "g1", TeamID: "t1", Status: s.status, Opponent: "Rivals with quite a long name", TeamScore: 1}
+		t := hacktracker.Team{ID: "t1", Name: "Bad News", Type: hacktracker.Managed, Role: hacktracker.Scorekeeper}
+		var roster []hacktracker.Player
+		for i, name := range []string{"Ann", "Bo", "Cy", "Di"} {
+			n := 10 + i
+			roster = append(roster, hacktracker.Player{ID: name, FirstName: name, Number: &n, Status: "active"})
+		}
+		for i := range 3 {
+			g.Lineup = append(g.Lineup, hacktracker.Slot{PlayerID: roster[i].ID, BattingOrder: i + 1})
+		}
+		all := atBatsOf(&g, s.results)
+		if s.change != nil {
+			s.change(&g, &t, all)
+		}
+		p := a.game(t, hacktracker.NewBox(&g, roster, all, map[string]hacktracker.Line{}), all, roster)
+		p.Last = "[]"
+		if p.Code, err = page.QR("http://node.example"+p.Page, "node.example"+p.Page); err != nil {
+			return nil, err
+		}
+		scene, err := a.look.Scene(s.name, s.what, s.kind, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, scene)
+	}
+	return out, nil
+}
+
+// atBatsOf are plays with these results, half a minute apart; those of the last batter in the row come to the first again.
+func atBatsOf(g *hacktracker.Game, results []string) (all []hacktracker.AtBat) {
+	for i, result := range results {
+		st := hacktracker.Replay(g.Lineup, all)
+		at := hacktracker.AtBat{
+			ID: fmt.Sprintf("p%d", i+1), GameID: g.ID, PlayerID: st.Batter.PlayerID, BattingOrder: st.Batter.BattingOrder, Result: result,
+			Inning: st.Inning, Outs: st.Outs, CreatedAt: fmt.Sprintf("2026-05-01T18:00:%02dZ", 15*i),
+			HitLocation: &hacktracker.Point{X: 0.3 + 0.2*float64(i), Y: 0.4},
+		}
+		if result == hacktracker.HomeRun {
+			at.RBIs = 1
+		}
+		all = append(all, at)
+	}
+	return all
+}
