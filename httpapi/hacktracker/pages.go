@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
@@ -106,6 +107,7 @@ type gamePage struct {
 	Up, Next   string
 	Book, Last string // JSON: what the script goes on from, and the lineup of the game before
 	Code       page.Figure
+	Waits      []string // plays that were not sent: the script's, in the gallery
 }
 
 func (a *api) gamePage(tx *store.Tx, r *call) (any, error) {
@@ -227,13 +229,13 @@ func bases(b *hacktracker.Bases, name func(string) string) string {
 	if b == nil {
 		return "not known"
 	}
-	out := ""
+	var out []string
 	for i, who := range []string{b.First, b.Second, b.Third} {
 		if who != "" {
-			out += fmt.Sprintf("%s%d: %s", map[bool]string{true: ", "}[out != ""], i+1, name(who))
+			out = append(out, fmt.Sprintf("%d: %s", i+1, name(who)))
 		}
 	}
-	return cmp.Or(out, "empty")
+	return cmp.Or(strings.Join(out, ", "), "empty")
 }
 
 func lineScore(box *hacktracker.Box) page.Table {

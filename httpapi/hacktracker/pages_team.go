@@ -47,20 +47,21 @@ func (a *api) homePage(tx *store.Tx, r *call) (any, error) {
 
 // tile leads to a game, and says how it went.
 func (a *api) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
-	line := pills[g.Status].Text
+	line := []string{pills[g.Status].Text}
 	if g.Status == hacktracker.Final || g.Status == hacktracker.InProgress {
-		line += fmt.Sprintf(" %d–%d", g.TeamScore, g.OpponentScore)
+		line[0] += fmt.Sprintf(" %d–%d", g.TeamScore, g.OpponentScore)
 	}
-	for _, more := range []string{strings.Replace(g.ScheduledStart[:min(16, len(g.ScheduledStart))], "T", " ", 1), g.Location} {
-		if more != "" {
-			line += ", " + more
-		}
+	if at := g.ScheduledStart; len(at) > 16 {
+		line = append(line, strings.Replace(at[:16], "T", " ", 1)+" UTC")
+	}
+	if g.Location != "" {
+		line = append(line, g.Location)
 	}
 	outcome := ""
 	if last := hacktracker.NewRecord([]hacktracker.Game{*g}).LastFive; len(last) > 0 {
 		outcome = last[0] + " "
 	}
-	return page.Tile{Href: a.look.At("/games/" + g.ID), Title: outcome + t.Name + " v " + cmp.Or(g.Opponent, "Opponent"), Line: line}
+	return page.Tile{Href: a.look.At("/games/" + g.ID), Title: outcome + t.Name + " v " + cmp.Or(g.Opponent, "Opponent"), Line: strings.Join(line, ", ")}
 }
 
 // teamPage is one of a team's tabs, or one of its players.
@@ -88,7 +89,7 @@ func (a *api) teamPage(tx *store.Tx, r *call, here string) (*teamPage, error) {
 	return p, err
 }
 
-var statHeads = strings.Split("Player G PA AB H 2B 3B HR RBI BB K AVG OBP SLG OPS", " ")
+var statHeads = []string{"Player", "G", "PA", "AB", "H", "2B", "3B", "HR", "RBI", "BB", "K", "AVG", "OBP", "SLG", "OPS"}
 
 func statRow(name string, games int, b *hacktracker.Batting) []string {
 	row := append([]string{name}, numbers(games, b.PA, b.AB, b.H, b.Doubles, b.Triples, b.HR, b.RBI, b.BB, b.K)...)

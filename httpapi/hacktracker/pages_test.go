@@ -76,7 +76,7 @@ func TestScenes(t *testing.T) {
 	}
 	has := map[string]string{
 		"no-lineup": "set it first", "not-started": "Start the game", "live": "then 11 Bo, 12 Cy", "spectators": "12 Cy: home run, 1 RBI", "bases-unknown": "not known",
-		"final": "Final", "mismatch": "1 play was scored with another inning", "double": "two scorers?", "personal": "10 Ann", "lineup": "Copy the last game", "overlay": "overlay__bases",
+		"final": "Final", "mismatch": "1 play was scored with another inning", "double": "two scorers?", "personal": "10 Ann", "queue": "11 Bo: GO, not sent yet", "lineup": "Copy the last game", "overlay": "overlay__bases",
 	}
 	for i := range scenes {
 		s := &scenes[i]

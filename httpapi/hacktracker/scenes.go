@@ -22,6 +22,7 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		{"final", "Final", "game", hacktracker.Final, []string{"HR", "K", "K", "2B", "K"}, nil},
 		{"mismatch", "A play that does not fit", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}, func(_ *hacktracker.Game, _ *hacktracker.Team, all []hacktracker.AtBat) { all[2].Outs = 2 }},
 		{"double", "A play that may be scored twice", "score", hacktracker.InProgress, []string{"K", "1B", "K", "K"}, nil},
+		{"queue", "Five plays that wait", "score", hacktracker.InProgress, []string{"1B"}, nil},
 		{"personal", "A personal team", "score", hacktracker.InProgress, []string{"1B", "HR"}, func(g *hacktracker.Game, t *hacktracker.Team, _ []hacktracker.AtBat) {
 			g.Lineup, t.Type = nil, hacktracker.Personal
 		}},
@@ -44,6 +45,9 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		}
 		p := a.game(t, hacktracker.NewBox(&g, roster, all, map[string]hacktracker.Line{}), all, roster)
 		p.Last = "[]"
+		if s.name == "queue" {
+			p.Waits = []string{"12 Cy: K, not sent yet", "11 Bo: 1B, 1 RBI, not sent yet", "10 Ann: BB, not sent yet", "12 Cy: 2B, not sent yet", "11 Bo: GO, not sent yet"}
+		}
 		if p.Code, err = page.QR("http://node.example"+p.Page, "node.example"+p.Page); err != nil {
 			return nil, err
 		}
