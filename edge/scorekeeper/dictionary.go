@@ -70,10 +70,13 @@ func (d *Dictionary) Has(word string) bool {
 	return false
 }
 
+// Answers are the words that a random answer is taken from.
+func (d *Dictionary) Answers() []string { return strings.Fields(d.answers) }
+
 // Random picks an answer that is not among those used, each with the same chance; false: all are.
 func (d *Dictionary) Random(used map[string]bool) (word string, ok bool, err error) {
 	var free []string
-	for w := range strings.FieldsSeq(d.answers) {
+	for _, w := range d.Answers() {
 		if !used[w] {
 			free = append(free, w)
 		}

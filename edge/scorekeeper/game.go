@@ -152,6 +152,21 @@ func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 	return game.view(answer, len(game.Guesses)), nil
 }
 
+// Import has a player guess words of a day, a minute each from a moment on.
+func (s *Service) Import(tx *store.Tx, user string, words []string, at time.Time) error {
+	date := at.UTC().Format(Day)
+	answer, err := s.answer(tx, date)
+	if err != nil {
+		return err
+	}
+	g := Game{PK: gamePK(user, date), SK: skGame, UserID: user, Date: date, CreatedAt: at.UTC().Format(stamp)}
+	for _, w := range words {
+		g.play(Guess{Word: w, At: at}, answer, at)
+		at = at.Add(time.Minute)
+	}
+	return s.write(tx, &g, nil)
+}
+
 // play adds a guess to a game.
 func (g *Game) play(guess Guess, answer string, now time.Time) {
 	n := len(g.Guesses)
