@@ -43,16 +43,16 @@ func (c cloudRoutes) Conflicts(ctx context.Context, ask operator.ConflictAsk) (o
 
 // Conflict implements operator.Sync.
 func (c cloudRoutes) Conflict(ctx context.Context, id uint64) (operator.Conflict, error) {
-	return c.whole(c.n.sync.Conflicts().Find(ctx, id))
+	return c.whole(ctx)(c.n.sync.Conflicts().Find(ctx, id))
 }
 
 // Decide implements operator.Sync.
 func (c cloudRoutes) Decide(ctx context.Context, id uint64, verb string) (operator.Conflict, error) {
 	switch verb {
 	case "retry":
-		return c.whole(c.n.sync.Conflicts().Retry(ctx, id))
+		return c.whole(ctx)(c.n.sync.Conflicts().Retry(ctx, id))
 	case "discard":
-		return c.whole(c.n.sync.Conflicts().Discard(ctx, id))
+		return c.whole(ctx)(c.n.sync.Conflicts().Discard(ctx, id))
 	default:
 		return operator.Conflict{}, fault.New(fault.NotFound, "not_found", "A conflict can be retried or discarded.")
 	}
@@ -63,11 +63,35 @@ func (c cloudRoutes) Wait(ctx context.Context, seq uint64) (refused uint64, err 
 	return c.n.Settled(ctx, seq)
 }
 
-func (c cloudRoutes) whole(found *conflict.Record, err error) (operator.Conflict, error) {
-	if err != nil {
-		return operator.Conflict{}, err
+// whole shows a record with its writes and images, but for those that an application keeps secret.
+func (c cloudRoutes) whole(ctx context.Context) func(found *conflict.Record, err error) (operator.Conflict, error) {
+	return func(found *conflict.Record, err error) (operator.Conflict, error) {
+		if err != nil {
+			return operator.Conflict{}, err
+		}
+		secret, err := c.secret(ctx, found)
+		out := c.conflict(found, !secret)
+		if secret {
+			out.Note = "the values are not shown: for now they are their owner's alone"
+		}
+		return out, err
 	}
-	return c.conflict(found, true), nil
+}
+
+// secret reports whether an item of a record is one whose values its application shows to nobody else.
+func (c cloudRoutes) secret(ctx context.Context, r *conflict.Record) (yes bool, err error) {
+	err = c.n.store.View(ctx, func(tx *store.Tx) error {
+		for _, a := range c.n.parts.Apps {
+			rules := a.Cloud().Secret
+			for _, e := range r.Entries() {
+				if rule := rules[e.Table]; rule != nil && !yes && err == nil {
+					yes, err = rule(tx, e.Key)
+				}
+			}
+		}
+		return err
+	})
+	return yes, err
 }
 
 // conflict shows a record; in whole with its writes and images.

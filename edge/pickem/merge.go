@@ -30,6 +30,16 @@ func (s *Service) SendBy(tx *store.Tx, key, item attr.Item, update string) (by t
 	return e.LockAt.Add(lockSettles), nil
 }
 
+// Secret reports whether an item has picks that others may not see yet.
+func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
+	event, ok := strings.CutPrefix(key["SK"].Str(), prefixEvent)
+	if !ok || userOf(key) == "" {
+		return false, nil
+	}
+	it, err := tx.Get(s.Table, eventKey(event))
+	return State(it["state"].Str()) == Upcoming, err
+}
+
 // Merge answers for picks that the cloud has refused, and for an event that two nodes have locked. Of everything else a person is asked.
 //
 //	first row here, another node's in the cloud    picks by match, of one match the later one

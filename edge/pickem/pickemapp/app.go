@@ -11,6 +11,7 @@ import (
 	httppickem "github.com/touchline/touchline/httpapi/pickem"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
@@ -58,7 +59,8 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Slow, Partitions: rules.Interest},
 					{Table: s.Table, Every: app.Seldom},
 				},
-				Merge: map[string]conflict.MergeFunc{s.Table: merge(rules)},
+				Merge:  map[string]conflict.MergeFunc{s.Table: merge(rules)},
+				Secret: map[string]func(*store.Tx, attr.Item) (bool, error){s.Table: rules.Secret},
 				SendBy: map[string]replica.SendBy{s.Table: func(tx *store.Tx, w *intent.Write) (time.Time, error) {
 					return rules.SendBy(tx, w.Key, w.Item, w.Update)
 				}},

@@ -246,8 +246,9 @@ func TestLateFirstPickIsNotCounted(t *testing.T) {
 	f.quiet()
 }
 
-// Two devices at two nodes that are cut off do not erase each other's first picks; both nodes lock, and that is one lock.
-func TestPicksAtTwoNodesAreJoined(t *testing.T) {
+// Two devices at two nodes that are cut off do not erase each other's first picks; both nodes lock, and
+// that is one lock. An admin sees the picks in the conflict from the lock on.
+func TestPicksAtTwoNodesAreJoinedAndHiddenFromAdmins(t *testing.T) {
 	f, m := newLeague(t)
 	f.links["a"].SetMode(simcloud.NoDNS)
 	f.links["b"].SetMode(simcloud.NoDNS)
@@ -259,6 +260,7 @@ func TestPicksAtTwoNodesAreJoined(t *testing.T) {
 		f.sees(node, "both picks", fmt.Sprintf(`%q:1`, m[0]))
 		f.sees(node, "both picks", fmt.Sprintf(`%q:0`, m[1]))
 	}
+	f.hidden(true)
 	f.links["a"].SetMode(simcloud.NoDNS)
 	f.links["b"].SetMode(simcloud.NoDNS)
 	for _, node := range []string{"a", "b"} {
@@ -270,6 +272,36 @@ func TestPicksAtTwoNodesAreJoined(t *testing.T) {
 		f.sees(node, "the lock", `"rank":1`)
 	}
 	f.quiet()
+	f.hidden(false)
+}
+
+// hidden looks whether an admin sees picks in the conflicts that picks have made, which the merge has resolved.
+func (f *fleet) hidden(want bool) {
+	f.t.Helper()
+	seen := 0
+	for node := range f.base {
+		var list struct {
+			Items []struct {
+				ID  uint64
+				Key map[string]map[string]string
+			}
+		}
+		if err := json.Unmarshal([]byte(f.want(node, "boss", "GET", "/_/api/conflicts?state=resolved", "")), &list); err != nil {
+			f.t.Fatal(err)
+		}
+		for _, c := range list.Items {
+			if c.Key["PK"]["S"] != "USER#sam" {
+				continue
+			}
+			seen++
+			if one := f.want(node, "boss", "GET", fmt.Sprint("/_/api/conflicts/", c.ID), ""); strings.Contains(one, "predictions") == want {
+				f.t.Errorf("picks are hidden is not %t at %s: %s", want, node, one)
+			}
+		}
+	}
+	if seen == 0 {
+		f.t.Error("there was no conflict of picks")
+	}
 }
 
 // A node is cut off over the lock. A pick that it took and sent before counts; one that it took in time and could not send is not sent
