@@ -2,6 +2,7 @@ package pickem
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -23,10 +24,18 @@ func (s *Service) Run(ctx context.Context, c clock.Clock, failed func(error)) er
 		if err != nil && ctx.Err() == nil {
 			failed(err)
 		}
-		if err := c.Wait(ctx, c.Now().Add(next), nil); err != nil {
+		if err := c.Wait(ctx, c.Now().Add(next), s.Wake); err != nil {
 			return nil //nolint:nilerr // its cause is that the node stops
 		}
 	}
+}
+
+// Take wakes Run when an event changes, also at another node: its lock may be another, or it is to be scored.
+func (s *Service) Take(_ *store.Tx, records []store.Record) error {
+	if slices.ContainsFunc(records, func(r store.Record) bool { return r.Key["PK"].Str() == pkEvents }) {
+		s.Wake.Set()
+	}
+	return nil
 }
 
 // Maintain does what is due, and returns when to look again: in a minute, or when the next event locks.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -23,6 +24,8 @@ type Service struct {
 	Settled func(ctx context.Context, seq uint64) (bool, error)
 	// Skew is what the cloud's clock is ahead of this machine's; nil: nobody knows.
 	Skew func() time.Duration
+	// Wake has Run look at once; nil: it looks each minute.
+	Wake *clock.Signal
 
 	mu      sync.Mutex
 	unsaved map[string]uint64 // locks of events that the cloud has not confirmed, by event: the record

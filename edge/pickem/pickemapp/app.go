@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/pickem"
 	httppickem "github.com/touchline/touchline/httpapi/pickem"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -71,7 +72,7 @@ func New() *app.App {
 }
 
 func open(s *Settings, h *app.Host) (*app.Instance, error) {
-	service := &pickem.Service{Store: h.Store, Table: s.Table, Index: s.Index}
+	service := &pickem.Service{Store: h.Store, Table: s.Table, Index: s.Index, Wake: clock.NewSignal()}
 	c := httppickem.Config{Service: service, Mount: s.Mount}
 	if h.Sync != nil {
 		c.Ensure, service.Skew = h.Sync.Ensure, h.Sync.Skew
@@ -87,6 +88,9 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	}
 	return &app.Instance{
 		API: api, Started: []any{"table", s.Table},
+		Consumers: []app.Consumer{{
+			Name: "events", Tables: []string{s.Table}, Take: service.Take, Anew: func(*store.Tx) error { return nil }, // Run has looked at its start
+		}},
 		Loops: []func(ctx context.Context) error{
 			func(ctx context.Context) error { return service.Run(ctx, h.Clock, failed) },
 		},
