@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/store/patch"
 )
 
-// Refused is one action of a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it;
-// nil: no item.
+// Refused is one action of a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it. nil:
+// no item, or of the cloud's one that another action of the transaction was refused for.
 type Refused struct {
 	Key, Base, View, Remote attr.Item
 }
@@ -21,6 +21,7 @@ type Refused struct {
 // Merge answers for writes that the cloud has refused; of everything else a person is asked.
 //
 //	its idempotency row is in the cloud        another node has done it: nothing to do
+//	a user who is in the cloud                 they came to another node first: nothing to do
 //	an at-bat that is in the cloud             the same phone has told another node: nothing to do
 //	a player whose number another has got      the player stays, without the number, and is marked
 //	a start while another game is running      the game stays as it was; what else was set with it is kept
@@ -39,37 +40,30 @@ func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteI
 		}
 		return &all[i]
 	}
-	if a := find(prefixAtBat); a != nil {
-		return nil, len(all) == 1 && a.Base == nil && SameAtBat(a.View, a.Remote)
+	if u := find(skMetadata); len(all) == 1 && u != nil && u.Remote != nil && strings.HasPrefix(u.Key["PK"].Str(), prefixUser) {
+		return nil, true
 	}
-	if p, j := find(prefixPlayer), find(prefixJersey); p != nil && j != nil && p.View != nil {
+	if a := find(prefixAtBat); a != nil {
+		return nil, len(all) == 1 && SameAtBat(a.View, a.Remote)
+	}
+	if p, j := find(prefixPlayer), find(prefixJersey); p != nil && j != nil && p.View != nil && j.View != nil && j.Remote != nil {
 		return s.withoutNumber(all, p)
 	}
 	g, live := find(skMetadata), find(skLive)
-	if g == nil || live == nil || live.View == nil || live.Remote == nil || GameOf(g.Key) == "" || g.Base == nil || g.Remote == nil || g.View == nil {
+	if g == nil || live == nil || live.View == nil || live.Remote == nil || GameOf(g.Key) == "" || g.Base == nil || g.View == nil {
 		return nil, false
 	}
 	if slices.ContainsFunc(later, func(k attr.Item) bool { return GameOf(k) == GameOf(g.Key) }) {
 		return nil, false
 	}
-	return s.rest(g, "status"), true
+	return s.rest(g, attr.Item{}, "status"), true
 }
 
 // withoutNumber writes a player anew whose number is another's, with the row by which the request takes effect once.
 func (s *Service) withoutNumber(all []Refused, p *Refused) (writes []store.WriteItem, ok bool) {
 	n := p.View["playerNumber"]
 	if p.Base != nil {
-		writes = s.rest(p, "playerNumber", "numberRefused")
-		c := patch.Patch{Set: attr.Item{"numberRefused": n}}
-		if n.IsZero() || p.Remote == nil {
-			return nil, false
-		}
-		if len(writes) > 0 {
-			writes[0].Update.Update = strings.Replace(writes[0].Update.Update, "SET ", "SET numberRefused = :refused, ", 1)
-			writes[0].Update.Values[":refused"] = n
-			return writes, true
-		}
-		return []store.WriteItem{{Update: c.Update(s.Table, p.Key, "attribute_exists(PK)", expr.Params{})}}, true
+		return s.rest(p, attr.Item{"numberRefused": n}, "playerNumber", "numberRefused"), !n.IsZero()
 	}
 	if p.Remote != nil {
 		return nil, false
@@ -86,9 +80,9 @@ func (s *Service) withoutNumber(all []Refused, p *Refused) (writes []store.Write
 	return writes, true
 }
 
-// rest is the write of what else was changed, of attributes that the cloud's item still has as they were.
-func (s *Service) rest(r *Refused, without ...string) []store.WriteItem {
-	p := patch.Patch{Set: attr.Item{}}
+// rest is the write of what else was changed, and of what is to be said of it.
+func (s *Service) rest(r *Refused, set attr.Item, without ...string) []store.WriteItem {
+	p := patch.Patch{Set: set}
 	for name, v := range r.View {
 		if !slices.Contains(without, name) && name != "updatedAt" && !v.Equal(r.Base[name]) {
 			p.Set[name] = v

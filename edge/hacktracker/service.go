@@ -183,3 +183,19 @@ func Needs(user, team, game string) []attr.Item {
 	}
 	return all
 }
+
+// NeedsThen are those that only show when the first are here: the team of a game, else all teams of the user.
+func (s *Service) NeedsThen(tx *store.Tx, user, game string) (all []attr.Item, err error) {
+	if game != "" {
+		it, err := tx.Get(s.Table, gameKey(game))
+		if g := gameOf(it); it != nil && g.TeamID != "" {
+			all = append(all, attr.Item{"PK": attr.S(prefixTeam + g.TeamID)})
+		}
+		return all, err
+	}
+	teams, err := s.memberships(tx, user)
+	for i := range teams {
+		all = append(all, teamKey(teams[i].TeamID))
+	}
+	return all, err
+}

@@ -110,8 +110,7 @@ func (a *api) route(method, path string, do func(r *call) error) httpapi.Route {
 // prepare has the partitions here that a request is about, and the user's profile.
 func (a *api) prepare(c *gin.Context, user string) error {
 	if a.Ensure != nil {
-		keys := hacktracker.Needs(user, c.Param("team"), c.Param("game"))
-		if err := httpapi.EnsureWithin(c.Request.Context(), func(ctx context.Context) error { return a.Ensure(ctx, a.Service.Table, keys...) }); err != nil {
+		if err := httpapi.EnsureWithin(c.Request.Context(), func(ctx context.Context) error { return a.fetch(ctx, c, user) }); err != nil {
 			return err
 		}
 	}
@@ -124,6 +123,21 @@ func (a *api) prepare(c *gin.Context, user string) error {
 	}
 	who, _ := httpapi.Identity(c)
 	return httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Enrol(tx, user, who.Email, who.Name) })
+}
+
+func (a *api) fetch(ctx context.Context, c *gin.Context, user string) error {
+	team, game := c.Param("team"), c.Param("game")
+	if err := a.Ensure(ctx, a.Service.Table, hacktracker.Needs(user, team, game)...); err != nil || team != "" {
+		return err
+	}
+	var keys []attr.Item
+	if err := httpapi.View(c, func(tx *store.Tx) (err error) {
+		keys, err = a.Service.NeedsThen(tx, user, game)
+		return err
+	}); err != nil || len(keys) == 0 {
+		return err
+	}
+	return a.Ensure(ctx, a.Service.Table, keys...)
 }
 
 // reads is a route that answers with what is kept.
