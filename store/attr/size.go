@@ -117,42 +117,48 @@ func Measure(it Item) (size int, err error) { return measureItem(it, 1) }
 // Measure is Measure of the item. Of its attributes only lists, maps and sets are decoded.
 func (e Encoded) Measure() (size int, err error) {
 	s, n, ok := e.scan()
-	for ; ok && n > 0; n-- {
-		var name, text string
-		if name, ok = s.text(); !ok {
-			break
+	if !ok {
+		return 0, damaged("an item")
+	}
+	for range n {
+		name, ok := s.text()
+		if !ok {
+			return 0, damaged("an item")
 		}
 		if err := checkName(name); err != nil {
 			return 0, err
 		}
-		size += len(name)
-		switch s.peek() {
-		case tagS, tagB:
-			s.pos++
-			text, ok = s.text()
-			size += len(text)
-		case tagN:
-			s.pos++
-			if text, ok = s.text(); ok && isCanonical(text) {
-				size += sizeNumber(text)
-			} else {
-				ok = false
-			}
-		default:
-			var v Value
-			if v, ok = s.value(1); ok {
-				n, err := measure(v, 1)
-				if err != nil {
-					return 0, err
-				}
-				size += n
-			}
+		one, err := s.measure()
+		if err != nil {
+			return 0, err
 		}
+		size += len(name) + one
 	}
-	if !ok || s.pos != len(s.buf) {
+	if s.pos != len(s.buf) {
 		return 0, damaged("an item")
 	}
 	return size, nil
+}
+
+// measure returns the size of the value of an attribute and steps over it.
+func (s *scanner) measure() (int, error) {
+	switch tag := s.peek(); tag {
+	case tagS, tagB, tagN:
+		s.pos++
+		text, ok := s.text()
+		switch {
+		case !ok, tag == tagN && !isCanonical(text):
+			return 0, damaged("an item")
+		case tag == tagN:
+			return sizeNumber(text), nil
+		}
+		return len(text), nil
+	}
+	v, ok := s.value(1)
+	if !ok {
+		return 0, damaged("an item")
+	}
+	return measure(v, 1)
 }
 
 func measureItem(it Item, level int) (size int, err error) {

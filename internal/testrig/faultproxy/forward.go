@@ -3,6 +3,7 @@ package faultproxy
 import (
 	"bytes"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -76,9 +77,7 @@ func (p *Proxy) reply(w http.ResponseWriter, c Conditions, got answer) {
 	case c.Fault == Slow:
 		p.wait(c.Delay)
 	}
-	for name, values := range got.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), got.header)
 	w.Header().Set("Content-Length", strconv.Itoa(len(got.body)))
 	w.WriteHeader(got.status)
 	switch {

@@ -2,8 +2,7 @@ package faultproxy
 
 import (
 	"context"
-	"io"
-	"log"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -51,7 +50,7 @@ func Start(t testing.TB, dial Dial, to string, seed uint64) *Proxy {
 		rng:    rand.New(rand.NewPCG(seed, 0)), changed: make(chan struct{}), conns: map[net.Conn]bool{}, since: time.Now(),
 	}
 	p.server = &http.Server{
-		Handler: http.HandlerFunc(p.forward), ConnState: p.keep, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
+		Handler: http.HandlerFunc(p.forward), ConnState: p.keep, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	p.listen(l)
 	p.group.Go(p.flap)
