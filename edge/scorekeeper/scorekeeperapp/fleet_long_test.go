@@ -190,3 +190,49 @@ func TestGuessesAtTwoNodes(t *testing.T) {
 		t.Errorf("told of %v", told)
 	}
 }
+
+// written is the write units of all that was written but of what nodes say of themselves: rows are smaller than a kilobyte, and cost
+// twice in a transaction.
+func (f *fleet) written() (units int) {
+	for _, e := range f.cloud.Log(0) {
+		if strings.HasPrefix(e.Key["id"].Str(), "node:") {
+			continue
+		}
+		units++
+		if e.Txn != 0 {
+			units++
+		}
+	}
+	return units
+}
+
+// What each action of a player costs in the cloud, in write units. A guess is one; a row that is made goes with a record that it was
+// made, in a transaction.
+func TestWriteUnits(t *testing.T) {
+	f := newFleet(t)
+	today := time.Now().UTC().Format(scorekeeper.Day)
+	const guest = "f47ac10b-58cc-4372-a567-0e02b2c3d479"
+	costs := func(what string, want int, who, method, path, body string, headers ...string) {
+		t.Helper()
+		before := f.written()
+		if status, answer := f.ask("a", who, method, path, body, append(headers, "Prefer", "wait=20")...); status > 299 {
+			t.Fatalf("%s: %d %s", what, status, answer)
+		}
+		if got := f.written() - before; got != want {
+			t.Errorf("%s: %d write units, want %d", what, got, want)
+		}
+	}
+	guess := func(word string) string {
+		return fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":%q}`, today, word)
+	}
+	costs("the answer of a day", 4, "boss", "PUT", "/puzzles", fmt.Sprintf(`{"date":%q,"word":"manna"}`, today))
+	costs("the first guess", 4, "u1", "POST", "/guess", guess("crane"))
+	for _, word := range strings.Fields("slate moist proud brick vexed") {
+		costs("guess "+word, 1, "u1", "POST", "/guess", guess(word), "Idempotency-Key", word)
+	}
+	costs("a profile", 4, "u1", "PUT", "/profile", `{"displayName":"Ann"}`)
+	costs("another name", 1, "u1", "PUT", "/profile", `{"displayName":"Bea"}`)
+	costs("a look at a game", 0, "u1", "GET", "/game/"+today, "")
+	costs("a session without games", 0, "u1", "POST", "/convert-session", `{"session_id":"`+guest+`"}`)
+	costs("a team: three rows in a transaction", 8, "u1", "POST", "/team", `{"team_name":"Wizards"}`)
+}
