@@ -73,13 +73,16 @@ func TestSignInAtOtherIssuers(t *testing.T) {
 		sees(`location.pathname === "/signin"`)
 		press(`a[href^="/_/signin/with/` + issuer + `"]`)
 	}
-	ends := func(who string) {
+	ends := func(who, issuer string) {
 		t.Helper()
 		sees(`location.href === "` + home + `/cricket/-/matches?x=1" && document.cookie === ""`)
 		do(chromedp.Navigate(home + "/_/sessions"))
 		sees(`document.querySelectorAll("[data-session]").length === 1 && document.body.innerText.includes("` + who + `")`)
-		press(`[data-session] button`) // which signs out
-		sees(`location.pathname === "/signin"`)
+		do(chromedp.Navigate(home + "/signin"))
+		press(`form[action="/signout"] button`)
+		sees(`location.href === "` + home + `/signin?out=` + issuer + `" && document.querySelector('a[href*="client_id="]').textContent === "Sign out at ` + issuer + ` too"`)
+		press(`a[href*="client_id="]`)
+		sees(`location.origin !== "` + home + `"`)
 	}
 
 	begin("npm")
@@ -92,13 +95,13 @@ func TestSignInAtOtherIssuers(t *testing.T) {
 	do(chromedp.Navigate(home + "/_/people"))
 	sees(`document.body.innerText.includes("olga") || document.body.innerText.includes("Name of olga")`)
 	do(chromedp.Navigate(home + "/cricket/-/matches?x=1"))
-	ends("olga")
+	ends("olga", "npm")
 
 	begin("zitadel")
 	sees(`document.querySelector("[name=username]")`)
 	do(chromedp.SendKeys(chromedp.CSS("[name=username]"), "test-user@localhost"), chromedp.SendKeys(chromedp.CSS("[name=password]"), "verysecure"))
 	press("button[type=submit]")
-	ends("id1")
+	ends("id1", "zitadel")
 }
 
 func listening(t *testing.T) net.Listener {

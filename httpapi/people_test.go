@@ -47,7 +47,17 @@ func newSignInRig(t *testing.T, change func(c *Config)) *signInRig {
 	}
 	idp := httptest.NewUnstartedServer(nil)
 	r := &signInRig{t: t, issuer: "http://" + idp.Listener.Addr().String()}
-	idp.Config.Handler = devlogin.New(r.issuer, key, append(devlogin.DemoUsers("admin"), devlogin.User{Subject: uuidUser, Groups: []string{"admin"}}))
+	login := devlogin.New(r.issuer, key, append(devlogin.DemoUsers("admin"), devlogin.User{Subject: uuidUser, Groups: []string{"admin"}}))
+	idp.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path != "/.well-known/openid-configuration" {
+			login.ServeHTTP(w, req)
+			return
+		}
+		said := httptest.NewRecorder() // an issuer with a session of its own, which ends there
+		login.ServeHTTP(said, req)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, strings.Replace(said.Body.String(), "{", `{"end_session_endpoint":"`+r.issuer+`/end?a=1",`, 1))
+	})
 	idp.Start()
 	t.Cleanup(idp.Close)
 	if r.users, err = auth.New(auth.Config{APIKey: web.Key, Issuers: []auth.Issuer{
@@ -169,8 +179,15 @@ func TestSignInAtAnIssuer(t *testing.T) {
 		t.Errorf("the phone, after that: %d", w.Code)
 	}
 	kept := b[sessionCookie]
-	if w := b.ask(r.Handler(), "POST", "/signout", "", "Sec-Fetch-Site", "same-origin"); w.Code >= 400 || b[sessionCookie] != "" {
-		t.Errorf("sign out: %d %v", w.Code, b)
+	w := b.ask(r.Handler(), "POST", "/signout", "", "Sec-Fetch-Site", "same-origin")
+	if w.Code >= 400 || b[sessionCookie] != "" || w.Header().Get("Location") != "/signin?out=dev" {
+		t.Errorf("sign out: %d %v to %s", w.Code, b, w.Header().Get("Location"))
+	}
+	atIssuer := `<a href="` + r.issuer + `/end?a=1&amp;client_id=touchline">Sign out at Dev too</a>`
+	for out, want := range map[string]bool{"dev": true, "other": false, "": false, "https://evil.example": false} {
+		if body := b.ask(r.Handler(), "GET", "/signin?out="+url.QueryEscape(out), "").Body.String(); strings.Contains(body, atIssuer) != want || strings.Contains(body, "evil") {
+			t.Errorf("after a sign-out of %q: %s", out, body)
+		}
 	}
 	if w := (browser{sessionCookie: kept}).ask(r.Handler(), "GET", "/counter/-/", ""); w.Code != http.StatusSeeOther {
 		t.Errorf("a copy of the cookie, after the end: %d", w.Code)

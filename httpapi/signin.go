@@ -42,6 +42,7 @@ func (s *Server) getSignIn(c *gin.Context) error {
 	id, _ := Identity(c)
 	return s.signInPage(c, http.StatusOK, page.SignInInput{
 		To: to, Subject: id.Subject, Name: cmp.Or(id.Name, id.Email), Admin: id.Admin, Session: id.Session != "",
+		Out: s.signOutAt(c, c.Query("out")),
 	})
 }
 
@@ -98,7 +99,7 @@ func (s *Server) postSignIn(c *gin.Context) error {
 		challenge(c, err)
 		return err
 	}
-	if err := s.endSession(c); err != nil {
+	if _, err := s.endSession(c); err != nil {
 		return err
 	}
 	s.setCookie(c, in.Token, id.Expires)
@@ -161,13 +162,18 @@ func (s *Server) postSignOut(c *gin.Context) error {
 	if err := s.ownPage(c.Request); err != nil {
 		return err
 	}
-	if err := s.endSession(c); err != nil {
+	issuer, err := s.endSession(c)
+	if err != nil {
 		return err
 	}
 	s.clearCookie(c, cookieName)
 	c.Header("Cache-Control", "no-store")
 	if strings.Contains(c.GetHeader("Accept"), "text/html") {
-		c.Redirect(http.StatusSeeOther, pathSignIn)
+		to := pathSignIn
+		if issuer != "" {
+			to += "?" + url.Values{"out": {issuer}}.Encode()
+		}
+		c.Redirect(http.StatusSeeOther, to)
 		return nil
 	}
 	return NoContent(c)

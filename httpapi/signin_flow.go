@@ -143,7 +143,7 @@ func (s *Server) notSignedIn(c *gin.Context, shown, to string, err error) error 
 
 // signedIn begins a session of somebody who has shown who they are, in the place of the one that the browser has.
 func (s *Server) signedIn(c *gin.Context, id auth.Identity, to string, byCode bool) error {
-	if err := s.endSession(c); err != nil {
+	if _, err := s.endSession(c); err != nil {
 		return err
 	}
 	cookie, err := s.cfg.People.Sessions.Begin(c.Request.Context(), id, c.Request.UserAgent(), byCode)
@@ -157,10 +157,10 @@ func (s *Server) signedIn(c *gin.Context, id auth.Identity, to string, byCode bo
 	return nil
 }
 
-// endSession ends the session of the browser that asks, if it has one.
-func (s *Server) endSession(c *gin.Context) error {
+// endSession ends the session of the browser that asks, if it has one, and returns the name of the issuer that it began at.
+func (s *Server) endSession(c *gin.Context) (issuer string, err error) {
 	if s.cfg.People == nil {
-		return nil
+		return "", nil
 	}
 	found := c.Request.CookiesNamed(sessionCookie)
 	if len(found) > 0 {
@@ -169,11 +169,38 @@ func (s *Server) endSession(c *gin.Context) error {
 	for _, cookie := range found {
 		id, _, err := s.cfg.People.Sessions.Find(c.Request.Context(), cookie.Value, false)
 		if err == nil {
+			issuer = s.choiceAt(func(at auth.Choice) bool { return at.URL == id.Issuer }).Name
 			err = s.cfg.People.Sessions.End(c.Request.Context(), id.Session, id)
 		}
 		if err != nil && !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.NotFound) {
-			return err
+			return "", err
 		}
 	}
-	return nil
+	return issuer, nil
+}
+
+// choiceAt is the issuer that is meant; zero: there is none.
+func (s *Server) choiceAt(is func(auth.Choice) bool) (found auth.Choice) {
+	if s.cfg.People == nil {
+		return found
+	}
+	all := s.cfg.People.Issuers.Choices()
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		found = all[i]
+	}
+	return found
+}
+
+// signOutAt is a link to the page of an issuer where the browser ends its session there too; nil: it has none. It is for the person
+// to follow: the issuer may be out of reach, and signs others in by the same session.
+func (s *Server) signOutAt(c *gin.Context, name string) *page.Link {
+	at := s.choiceAt(func(at auth.Choice) bool { return name != "" && at.Name == name })
+	if at.Name == "" {
+		return nil
+	}
+	to := s.cfg.People.Issuers.SignOut(c.Request.Context(), name)
+	if to == "" {
+		return nil
+	}
+	return &page.Link{Href: to, Text: at.Title}
 }

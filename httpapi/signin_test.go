@@ -190,7 +190,7 @@ func TestLocalPath(t *testing.T) {
 		"", "matches", "//evil.example", "///evil.example", "/\\evil.example", "\\\\evil.example", "/\t/evil.example", "/\n/evil.example",
 		"\t//evil.example", " //evil.example", "https://evil.example/", "https:evil.example", "http:/evil.example", "javascript:alert(1)",
 		"data:text/html,x", "//user@evil.example", "/%zz", "/a//evil.example", "/.//evil.example", "/%2f/evil.example", "/%5cevil.example\\",
-		"/x;url=//evil.example", "/x,//evil.example", "/signin", "/signin?to=/signin", "/signout", "/\x00", "/\u2028", "/" + strings.Repeat("a", 2048),
+		"/x;url=//evil.example", "/x,//evil.example", "//", "//?x=1", "/signin", "/signin?to=/signin", "/signout", "/\x00", "/\u2028", "/" + strings.Repeat("a", 2048),
 		"?to=//evil.example", "#//evil.example", "/\r\nSet-Cookie: a=b",
 	} {
 		if got := localPath(to); got != "/" {

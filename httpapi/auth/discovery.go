@@ -17,6 +17,7 @@ import (
 type discovery struct {
 	oidc.ProviderConfig
 	Methods []string `json:"token_endpoint_auth_methods_supported"` // none: client_secret_basic
+	End     string   `json:"end_session_endpoint"`                  // OpenID Connect RP-Initiated Logout 1.0; empty: it has none
 }
 
 // discover asks the issuer for its description. One of another issuer is refused by the library, one that leads away from

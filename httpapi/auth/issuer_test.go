@@ -23,6 +23,7 @@ type issuerRig struct {
 	config Config
 	asked  map[string]int
 	token  http.HandlerFunc
+	end    string // its end_session_endpoint
 }
 
 func newIssuerRig(t *testing.T, i Issuer) *issuerRig {
@@ -37,6 +38,7 @@ func newIssuerRig(t *testing.T, i Issuer) *issuerRig {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"issuer": r.issuer, "authorization_endpoint": server.URL + "/authorize", "token_endpoint": server.URL + "/token", "jwks_uri": server.URL + "/keys",
+			"end_session_endpoint": r.end,
 		})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, req *http.Request) { r.asked["keys"]++; (*r.answer.Load())(w, req) })
@@ -254,6 +256,27 @@ func TestFlow(t *testing.T) {
 				t.Errorf("%+v, %v, want %q", id, err, tt.want)
 			}
 		})
+	}
+}
+
+// People are led to an issuer to sign out there only where it says that they can, over TLS.
+func TestSignOutAtTheIssuer(t *testing.T) {
+	for end, want := range map[string]string{
+		"":                                "",
+		"http://evil.example/end":         "",
+		"javascript:alert(1)":             "",
+		"https://u:p@issuer.example/end":  "",
+		"https://issuer.example/end":      "https://issuer.example/end?client_id=app",
+		"https://issuer.example/end?of=x": "https://issuer.example/end?client_id=app&of=x",
+	} {
+		r := newIssuerRig(t, Issuer{Client: Client{ID: "app"}})
+		r.end = end
+		if got := r.SignOut(t.Context(), "main"); got != want {
+			t.Errorf("%q: %q", end, got)
+		}
+		if got := r.SignOut(t.Context(), "other"); got != "" {
+			t.Errorf("an issuer that is none: %q", got)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ type SignInInput struct {
 	Admin   bool
 	Session bool   // by a session of this node
 	Problem string // with what was sent; empty: none was
+	Out     *Link  // where who has just signed out here signs out at the issuer too; nil: nowhere
 	Issuers []Link // at which people can sign in
 	Codes   bool   // one-time codes are taken
 	Tokens  bool   // a token can be pasted

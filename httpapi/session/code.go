@@ -191,12 +191,7 @@ func (k *Keeper) Redeem(ctx context.Context, text string) (id auth.Identity, err
 			return err
 		}
 		good, id = true, p.identity()
-		// The condition is what makes it count once, whoever else reads the row.
-		_, err = tx.Delete(store.DeleteItem{
-			Table: tableCodes, Key: attr.Item{"id": attr.S(c.ID)}, Condition: "#h = :h",
-			Params: expr.Params{Names: map[string]string{"#h": "hash"}, Values: attr.Item{":h": attr.B(c.Hash)}},
-		})
-		return err
+		return drop(tx, tableCodes, c.ID) // one transaction writes at a time: it counts once
 	})
 	if err == nil && !good {
 		err = refused

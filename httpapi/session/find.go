@@ -110,7 +110,7 @@ func (k *Keeper) change(tx *store.Tx, r *row, what step) (next string, err error
 		r.Secret, r.Next, r.Rotated = r.Next, nil, k.now()
 		return "", k.save(tx, r)
 	case copied:
-		return "", drop(tx, r.ID)
+		return "", drop(tx, tableSessions, r.ID)
 	}
 	return "", nil
 }

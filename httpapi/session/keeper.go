@@ -131,8 +131,8 @@ func (k *Keeper) get(tx *store.Tx, id string) (*row, error) {
 	return &r, nil
 }
 
-func drop(tx *store.Tx, id string) error {
-	_, err := tx.Delete(store.DeleteItem{Table: tableSessions, Key: attr.Item{"id": attr.S(id)}})
+func drop(tx *store.Tx, table, id string) error {
+	_, err := tx.Delete(store.DeleteItem{Table: table, Key: attr.Item{"id": attr.S(id)}})
 	return err
 }
 
@@ -151,7 +151,7 @@ func (k *Keeper) Begin(ctx context.Context, id auth.Identity, agent string, byCo
 		}
 		slices.SortFunc(of, func(a, b row) int { return cmp.Compare(b.Rotated, a.Rotated) })
 		for i := maxSessions - 1; i < len(of); i++ {
-			if err := drop(tx, of[i].ID); err != nil {
+			if err := drop(tx, tableSessions, of[i].ID); err != nil {
 				return err
 			}
 		}
@@ -236,6 +236,6 @@ func (k *Keeper) End(ctx context.Context, id string, by auth.Identity) error {
 		if r == nil || !by.Admin && r.Person != person(by.Issuer, by.Subject) {
 			return fault.New(fault.NotFound, "no_session", "There is no such session.")
 		}
-		return drop(tx, id)
+		return drop(tx, tableSessions, id)
 	})
 }
