@@ -49,7 +49,7 @@ func (s *Settings) Problems() (out []app.Problem) {
 func New() *app.App {
 	s := &Settings{Mount: "/3fc", Table: "3fc-prod-app"}
 	return &app.App{
-		Name: name, Title: "3FC", Settings: s,
+		Name: name, Title: "3FC", Settings: s, Commands: commands,
 		Schema: func() migrations.Schema { return migrations.Schema{Tables: []store.TableSpec{threefc.Table(s.Table)}} },
 		Cloud: func() app.Cloud {
 			rules := &threefc.Service{Table: s.Table}
@@ -80,7 +80,7 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	}
 	api, err := httpthreefc.New(c)
 	return &app.Instance{
-		API: api, Started: []any{"table", s.Table},
+		API: api, Started: []any{"table", s.Table}, Commands: adminCommands(service, h.Store),
 		Consumers: []app.Consumer{{Name: "export", Tables: []string{s.Table}, Take: service.Take, Anew: service.Anew}},
 	}, err
 }

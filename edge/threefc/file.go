@@ -1,0 +1,147 @@
+package threefc
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// fileFormat is the version of File.
+const fileFormat = 1
+
+// File is a season as JSON: the rows of its facts. Nobody's address is in it: neither whose a player is, nor who changed which goal.
+type File struct {
+	Format   int       `json:"format"`
+	SeasonID string    `json:"seasonId"`
+	Rows     []FileRow `json:"rows"`
+}
+
+// FileRow is a row with its envelope.
+type FileRow struct {
+	PK        string          `json:"pk"`
+	SK        string          `json:"sk"`
+	Entity    string          `json:"entityType"`
+	CreatedAt string          `json:"createdAt"`
+	UpdatedAt string          `json:"updatedAt"`
+	Data      json.RawMessage `json:"data"`
+}
+
+// filed are the entities of a file.
+var filed = []string{entSeason, entTeam, entSession, entGame, entSessionGame, entGameTeam, entGamePlayer, entRoster, entGoal, entMarker, entPlayer, entJoin}
+
+// ExportSeason reads a season with its games, rosters and goals.
+func (s *Service) ExportSeason(tx *store.Tx, season string) (f File, err error) {
+	se, err := s.Season(tx, season)
+	if err != nil {
+		return f, err
+	}
+	f = File{Format: fileFormat, SeasonID: season}
+	if err := f.add(tx, s, seasonKey(se.LeagueID, season)); err != nil {
+		return f, err
+	}
+	pks := []string{pkSeason + season}
+	for i := 0; i < len(pks); i++ { // which grow: sessions, their games, the games' players and codes
+		for it, err := range tx.QueryAll(s.query(pks[i], "")) {
+			if err != nil {
+				return f, err
+			}
+			sk := it["sk"].Str()
+			next := ""
+			switch of := pks[i]; {
+			case strings.HasPrefix(of, pkSeason) && strings.HasPrefix(sk, pkSession):
+				next = sk
+			case strings.HasPrefix(of, pkSession) && strings.HasPrefix(sk, pkGame):
+				g, err := decode[sessionGame](it)
+				if err != nil {
+					return f, err
+				}
+				next = pkGame + g.GameID
+			case strings.HasPrefix(of, pkGame) && strings.HasPrefix(sk, pkPlayer):
+				next = sk
+			case strings.HasPrefix(of, pkGame) && sk == skMeta:
+				g, err := decode[Game](it)
+				if err != nil {
+					return f, err
+				}
+				next = pkJoin + g.JoinCode
+			}
+			if next != "" && !slices.Contains(pks, next) {
+				pks = append(pks, next)
+			}
+			f.take(it)
+		}
+	}
+	return f, nil
+}
+
+func (f *File) add(tx *store.Tx, s *Service, k attr.Item) error {
+	it, err := tx.Get(s.Table, k)
+	if it != nil {
+		f.take(it)
+	}
+	return err
+}
+
+func (f *File) take(it attr.Item) {
+	r := FileRow{
+		PK: it["pk"].Str(), SK: it["sk"].Str(), Entity: it["entityType"].Str(), CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(),
+		Data: json.RawMessage(it["data"].Str()),
+	}
+	if !slices.Contains(filed, r.Entity) {
+		return
+	}
+	if r.Entity == entPlayer {
+		if p, err := decode[Player](it); err == nil {
+			p.ClaimedByUserID = nil
+			if clean, err := encode(attr.Item{}, entPlayer, p); err == nil {
+				r.Data = json.RawMessage(clean["data"].Str())
+			}
+		}
+	}
+	f.Rows = append(f.Rows, r)
+}
+
+// ImportSeason writes the rows of a file that are not here yet, and returns how many: a file that is imported again changes nothing.
+// The league must be there.
+func (s *Service) ImportSeason(tx *store.Tx, f *File) (made int, err error) {
+	if f.Format != fileFormat {
+		return 0, invalid("bad_file", "The file is not of format %d.", fileFormat)
+	}
+	for i := range f.Rows {
+		r := &f.Rows[i]
+		if err := r.check(tx, s, f.SeasonID); err != nil {
+			return made, err
+		}
+		row := key(r.PK, r.SK)
+		row["entityType"], row["data"] = attr.S(r.Entity), attr.S(string(r.Data))
+		row["createdAt"], row["updatedAt"] = attr.S(r.CreatedAt), attr.S(r.UpdatedAt)
+		_, err := tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: absent, NoOld: true})
+		if fault.Is(err, fault.Conflict) {
+			continue
+		}
+		if err != nil {
+			return made, err
+		}
+		made++
+	}
+	return made, nil
+}
+
+// check refuses a row that is not one of a season.
+func (r *FileRow) check(tx *store.Tx, s *Service, season string) error {
+	var data struct{ LeagueID, SeasonID string }
+	prefix := r.PK[:strings.Index(r.PK, "#")+1]
+	if !slices.Contains(filed, r.Entity) || !slices.Contains([]string{pkLeague, pkSeason, pkSession, pkGame, pkPlayer, pkJoin}, prefix) ||
+		json.Unmarshal(r.Data, &data) != nil || data.SeasonID != "" && data.SeasonID != season || prefix == pkLeague && r.SK != pkSeason+season {
+		return invalid("bad_file", "The file has a row %s %s that is none of its season.", r.PK, r.SK)
+	}
+	if prefix == pkLeague {
+		_, err := s.League(tx, strings.TrimPrefix(r.PK, pkLeague))
+		return err
+	}
+	return nil
+}

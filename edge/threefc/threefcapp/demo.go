@@ -1,0 +1,218 @@
+package threefcapp
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/httpapi/devlogin"
+	"github.com/touchline/touchline/store"
+)
+
+const (
+	demoSeed    = 3
+	demoGames   = 4 // that are finished; one more is live
+	demoPlayers = "Ari Bea Cato Dina Eli Faye Gus Hope Ivo"
+	demoBoss    = "boss@example.org"
+	demoPace    = 75 * time.Second // between goals of the live game
+	demoLost    = 6 * time.Minute  // that the second scorer is without the node
+	demoThird   = 20 * time.Minute
+)
+
+func demoCommand(sh *app.Shell) *cobra.Command {
+	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))} //nolint:gosec // invented games, the same each time
+	a := New()
+	set, _ := a.Settings.(*Settings)
+	open := a.Open
+	a.Open = func(ctx context.Context, h *app.Host) (*app.Instance, error) {
+		in, err := open(ctx, h)
+		if err == nil {
+			in.Loops = append(in.Loops, func(ctx context.Context) error { return d.live(ctx, h) })
+		}
+		return in, err
+	}
+	run := node.Demo{
+		App: a, Short: "Three-sided football: four games played and one live with two scorers",
+		Long: "A league of three-sided football on a node of this machine: four finished games and a live one with two scorers, of whom one\n" +
+			"loses the node for six minutes: the goals of that time arrive late, with the moment of each tap. No cloud, no account.",
+		Users: []devlogin.User{{Subject: demoBoss, Name: "Boss"}},
+		Fill: func(ctx context.Context, h *app.Host) error {
+			d.Service = threefc.Service{Table: set.Table, Skew: func() time.Duration { return d.ahead }}
+			if err := h.Store.Update(ctx, d.fill); err != nil {
+				return err
+			}
+			h.Log.Warn("players join the live game with a code", "code", d.code) // the only level that a demo shows
+			return nil
+		},
+	}
+	return run.Command(sh.Version)
+}
+
+// demo is a season that is made up. Its games are played in the past: ahead is how far from now its clock stands.
+type demo struct {
+	threefc.Service
+	rnd   *rand.Rand
+	ahead time.Duration
+	games int
+	code  string // to join the live game
+}
+
+// put does what a request does.
+func put(tx *store.Tx, c threefc.Change, err error) error {
+	if err != nil || len(c.Writes) == 0 {
+		return err
+	}
+	return tx.TransactWrite(store.TransactWrite{Items: c.Writes})
+}
+
+func (d *demo) fill(tx *store.Tx) error {
+	d.ahead = -demoGames * 7 * 24 * time.Hour
+	c, err := d.CreateLeague(tx, demoBoss, threefc.League{LeagueID: "demo", Name: "Demo League"})
+	if err := put(tx, c, err); err != nil {
+		return err
+	}
+	c, err = d.CreateSeason(tx, threefc.Season{LeagueID: "demo", SeasonID: "demo-season", Name: "This year"})
+	if err := put(tx, c, err); err != nil {
+		return err
+	}
+	for range demoGames {
+		at := d.ahead
+		if err := d.play(tx); err != nil {
+			return err
+		}
+		d.ahead = at + 7*24*time.Hour
+	}
+	d.ahead = 0
+	game, err := d.kickOff(tx)
+	if err != nil {
+		return err
+	}
+	b, err := d.Board(tx, game)
+	if err == nil {
+		d.code = b.JoinCode
+	}
+	return err
+}
+
+// kickOff makes a game of a day of its own, with three players a team, and starts it.
+func (d *demo) kickOff(tx *store.Tx) (game string, err error) {
+	d.games++
+	day, game := fmt.Sprint("demo-day-", d.games), fmt.Sprint("demo-game-", d.games)
+	now := d.Now(tx)
+	c, err := d.CreateSession(tx, threefc.Session{SeasonID: "demo-season", SessionID: day, SessionDate: now.Format(time.DateOnly)})
+	if err := put(tx, c, err); err != nil {
+		return "", err
+	}
+	c, err = d.CreateGame(tx, threefc.Game{SessionID: day, GameID: game, GameStartTs: d.NowText(tx)})
+	if err := put(tx, c, err); err != nil {
+		return "", err
+	}
+	for i, name := range strings.Fields(demoPlayers) {
+		id := "demo-" + strings.ToLower(name)
+		if d.games == 1 {
+			c, err = d.AddPlayer(tx, game, id, name, &threefc.IDs{})
+			if err := put(tx, c, err); err != nil {
+				return "", err
+			}
+		}
+		c, err = d.Assign(tx, game, id, threefc.TeamIDs()[i%3], false)
+		if err := put(tx, c, err); err != nil {
+			return "", err
+		}
+	}
+	c, err = d.StartThird(tx, game, 1, now)
+	return game, put(tx, c, err)
+}
+
+// play plays a game to its end.
+func (d *demo) play(tx *store.Tx) error {
+	game, err := d.kickOff(tx)
+	if err != nil {
+		return err
+	}
+	for n := 1; n <= 3; n++ {
+		if n > 1 {
+			c, err := d.StartThird(tx, game, n, d.Now(tx))
+			if err := put(tx, c, err); err != nil {
+				return err
+			}
+		}
+		for range 2 + d.rnd.IntN(3) {
+			d.ahead += time.Duration(60+d.rnd.IntN(200)) * time.Second
+			if err := d.goal(tx, game, d.Now(tx)); err != nil {
+				return err
+			}
+		}
+		c, err := d.FinishThird(tx, game, n, d.Now(tx))
+		if err := put(tx, c, err); err != nil {
+			return err
+		}
+		d.ahead += 2 * time.Minute
+	}
+	if err := d.Export(tx, game); err != nil {
+		return err
+	}
+	c, err := d.FinishGame(tx, game)
+	return put(tx, c, err)
+}
+
+// goal is a goal of somebody against another team, now and then an own goal.
+func (d *demo) goal(tx *store.Tx, game string, at time.Time) error {
+	teams := threefc.TeamIDs()
+	by, against := d.rnd.IntN(3), d.rnd.IntN(3)
+	players := strings.Fields(demoPlayers)
+	g := threefc.Scored{
+		ConcedingTeamID: teams[against], ScorerPlayerID: "demo-" + strings.ToLower(players[3*d.rnd.IntN(3)+by]),
+		OwnGoal: by == against, AssistPlayerIDs: []string{},
+	}
+	if by != against {
+		g.ScoringTeamID = &teams[by]
+	}
+	c, err := d.CreateGoal(tx, game, threefc.NewGoal{Scored: g, At: at, Actor: demoBoss}, &threefc.IDs{})
+	return put(tx, c, err)
+}
+
+// live plays the last game with two scorers in turn. The second is out of reach for the first six minutes: those goals are kept, and then
+// come all together, with the moments of their taps.
+func (d *demo) live(ctx context.Context, h *app.Host) error {
+	game := fmt.Sprint("demo-game-", demoGames+1)
+	begin := h.Clock.Now()
+	var kept []time.Time
+	for n := 1; ; n++ {
+		if err := h.Clock.Wait(ctx, h.Clock.Now().Add(demoPace), nil); err != nil {
+			return nil //nolint:nilerr // the node ends
+		}
+		now := h.Clock.Now()
+		taps := []time.Time{now}
+		if n%2 == 0 {
+			kept = append(kept, now)
+			if now.Sub(begin) <= demoLost {
+				continue
+			}
+			taps, kept = kept, nil
+		}
+		if now.Sub(begin) > demoThird {
+			<-ctx.Done() // people finish it
+			return nil
+		}
+		if err := h.Store.Update(ctx, func(tx *store.Tx) error { return d.goals(tx, game, taps) }); err != nil && ctx.Err() == nil {
+			h.Log.Warn("the demo's goal was refused", "err", err)
+		}
+	}
+}
+
+func (d *demo) goals(tx *store.Tx, game string, taps []time.Time) error {
+	for _, at := range taps {
+		if err := d.goal(tx, game, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
