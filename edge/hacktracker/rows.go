@@ -231,7 +231,8 @@ type AtBat struct {
 	CreatedAt    string `json:"createdAt"`
 	UpdatedAt    string `json:"updatedAt"`
 
-	sk string
+	sk     string
+	moment int64 // by which at-bats are in order, in milliseconds; Sort sets it
 }
 
 func atBatOf(it attr.Item) AtBat {
@@ -258,7 +259,10 @@ func (a *AtBat) when() int64 {
 
 // Sort puts at-bats in the order in which they happened. Of one moment the id decides, so that all nodes have one order.
 func Sort(all []AtBat) {
-	slices.SortFunc(all, func(a, b AtBat) int { return cmp.Or(cmp.Compare(a.when(), b.when()), strings.Compare(a.ID, b.ID)) })
+	for i := range all {
+		all[i].moment = all[i].when()
+	}
+	slices.SortFunc(all, func(a, b AtBat) int { return cmp.Or(cmp.Compare(a.moment, b.moment), strings.Compare(a.ID, b.ID)) })
 }
 
 func textOf(v attr.Value) *string {

@@ -20,7 +20,6 @@ type State struct {
 	Mismatch []string   `json:"mismatch"`        // at-bats of which a device thought otherwise
 	Doubles  [][]string `json:"possibleDoubles"` // at-bats that look like one, scored twice
 	Innings  []int      `json:"-"`               // of each at-bat, as derived
-	Outsmade int        `json:"-"`               // by all
 }
 
 // doubleWithin is how far apart two scorers may note one plate appearance.
@@ -43,7 +42,6 @@ func Replay(lineup []Slot, all []AtBat) State {
 		st.Runs += a.RBIs
 		st.Bases = advance(st.Bases, a)
 		st.Outs += outsOf[a.Result]
-		st.Outsmade += outsOf[a.Result]
 		if st.Outs >= 3 {
 			st.Inning, st.Outs, st.Bases = st.Inning+1, 0, &Bases{}
 		}
@@ -102,7 +100,7 @@ func doubles(all []AtBat) (out [][]string) {
 	for i := range all {
 		for j := i + 1; j < len(all); j++ {
 			a, b := &all[i], &all[j]
-			if time.Duration(b.when()-a.when())*time.Millisecond > doubleWithin {
+			if time.Duration(b.moment-a.moment)*time.Millisecond > doubleWithin {
 				break
 			}
 			if a.PlayerID == b.PlayerID && a.Inning == b.Inning && a.Result == b.Result {

@@ -1,0 +1,65 @@
+package hacktracker
+
+import (
+	"testing"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// What the cloud has refused is decided as the rules say, or left to a person.
+func TestMerge(t *testing.T) {
+	s := &Service{Table: "t"}
+	with := func(row attr.Item, more attr.Item) attr.Item {
+		out := attr.Item{}
+		for _, from := range []attr.Item{row, more} {
+			for name, v := range from {
+				out[name] = v
+			}
+		}
+		return out
+	}
+	once := with(key(prefixOnce+"ana#k", skMetadata), attr.Item{"requestHash": attr.S("h")})
+	atBat := with(atBatKey("g", "x"), attr.Item{"result": attr.S("1B"), "createdAt": attr.S("1")})
+	player := with(playerKey("t", "p"), attr.Item{"firstName": attr.S("Eve"), "playerNumber": attr.Int(12), "lastName": attr.S("Lee")})
+	was := with(playerKey("t", "p"), attr.Item{"firstName": attr.S("Eve"), "playerNumber": attr.Int(3)})
+	ours, theirs := with(jerseyKey("t", "12"), attr.Item{"playerId": attr.S("p")}), with(jerseyKey("t", "12"), attr.Item{"playerId": attr.S("q")})
+	jersey := Refused{Key: jerseyKey("t", "12"), View: ours, Remote: theirs}
+	game, started := with(gameKey("g"), attr.Item{"status": attr.S(Scheduled)}), with(gameKey("g"), attr.Item{"status": attr.S(InProgress), "location": attr.S("x")})
+	live := Refused{Key: liveKey("t"), View: liveKey("t"), Remote: liveKey("t")}
+	start := []Refused{{Key: gameKey("g"), Base: game, View: started}, live}
+	for name, tt := range map[string]struct {
+		all    []Refused
+		later  []attr.Item
+		ok     bool
+		writes int
+	}{
+		"another node has done it":         {[]Refused{{Key: teamKey("t"), View: teamKey("t")}, {Key: key(prefixOnce+"ana#k", skMetadata), View: once, Remote: once}}, nil, true, 0},
+		"another request with the key":     {[]Refused{{Key: once, View: once, Remote: with(once, attr.Item{"requestHash": attr.S("i")})}}, nil, false, 0},
+		"a user of another node":           {[]Refused{{Key: userKey("ana"), View: userKey("ana"), Remote: userKey("ana")}}, nil, true, 0},
+		"an at-bat of another node":        {[]Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: with(atBat, attr.Item{"createdAt": attr.S("2")})}}, nil, true, 0},
+		"another at-bat":                   {[]Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: with(atBat, attr.Item{"result": attr.S("K")})}}, nil, false, 0},
+		"an at-bat of a game that is over": {[]Refused{{Key: atBatKey("g", "x"), View: atBat}}, nil, false, 0},
+		"a new player's number":            {[]Refused{{Key: playerKey("t", "p"), View: player}, jersey}, nil, true, 1},
+		"the same, once":                   {[]Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once}, {Key: playerKey("t", "p"), View: player}, jersey}, nil, true, 2},
+		"a player's new number":            {[]Refused{{Key: playerKey("t", "p"), Base: was, View: player}, jersey}, nil, true, 1},
+		"a player of a deleted team":       {[]Refused{{Key: playerKey("t", "p"), View: player}, {Key: jerseyKey("t", "12"), View: ours}}, nil, false, 0},
+		"a start":                          {start, nil, true, 1},
+		"a start with at-bats":             {start, []attr.Item{atBatKey("g", "x")}, false, 0},
+		"a score":                          {[]Refused{{Key: gameKey("g"), Base: game, View: started}}, nil, false, 0},
+	} {
+		writes, ok := s.Merge(tt.all, tt.later)
+		if ok != tt.ok || len(writes) != tt.writes {
+			t.Errorf("%s: %t, %d writes", name, ok, len(writes))
+		}
+	}
+	writes, _ := s.Merge([]Refused{{Key: playerKey("t", "p"), View: player}, jersey}, nil)
+	if row := writes[0].Put.Item; row["numberRefused"].Text() != "12" || !row["playerNumber"].IsZero() {
+		t.Errorf("%v", row)
+	}
+	writes, _ = s.Merge(start, nil)
+	for _, name := range writes[0].Update.Names {
+		if name == "status" {
+			t.Error("the start is made again")
+		}
+	}
+}

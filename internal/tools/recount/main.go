@@ -1,0 +1,121 @@
+// Command recount counts a softball game from its score sheet, by itself: it shares no code with the scorebook, so that the two hold
+// each other to the rules. Tests compare their figures.
+//
+//	go run ./internal/tools/recount edge/hacktracker/testdata/sheets/extras.sheet
+//
+// A sheet has the lineup, and a line for each inning: who batted, with what result, and after a slash how many runs were batted in.
+// @2 is the place in the order of somebody who is not in the lineup, ~ a sacrifice that was hit in the air.
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	for _, name := range os.Args[1:] {
+		raw, err := os.ReadFile(name) //nolint:gosec // what is asked for
+		if err == nil {
+			err = recount(os.Stdout, string(raw))
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "recount:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// columns are the figures of a batter that are counted.
+var columns = strings.Fields("PA AB H 2B 3B HR RBI BB HBP K SF SH TB")
+
+// counts says what each result adds to the columns besides a plate appearance.
+var counts = map[string]string{
+	"1B": "AB H TB", "2B": "AB H 2B TB TB", "3B": "AB H 3B TB TB TB", "HR": "AB H HR TB TB TB TB", "BB": "BB", "HBP": "HBP", "K": "AB K",
+	"SF": "SF", "SH": "SH", "SAC": "SH", "SAC~": "SF", "E": "AB", "FC": "AB", "OUT": "AB", "FO": "AB", "GO": "AB", "PO": "AB", "LO": "AB", "DP": "AB", "TP": "AB",
+}
+
+type figures map[string]int64
+
+// recount writes a line for each batter in batting order, the team's, and the runs batted in by inning.
+func recount(w io.Writer, sheet string) error {
+	lines := strings.Split(strings.TrimSpace(sheet), "\n")
+	lineup := strings.Fields(strings.TrimPrefix(lines[0], "lineup"))
+	batters, team := map[string]figures{}, figures{}
+	order := make([][]string, len(lineup))
+	for i, name := range lineup {
+		order[i] = []string{name}
+		batters[name] = figures{}
+	}
+	var innings []string
+	for _, line := range lines[1:] {
+		before := team["RBI"]
+		for _, one := range strings.Fields(line) {
+			name, result, _ := strings.Cut(one, ":")
+			result, runs, _ := strings.Cut(result, "/")
+			name, place, substitute := strings.Cut(name, "@")
+			added, known := counts[result]
+			if !known {
+				return fmt.Errorf("no result: %s", one)
+			}
+			if batters[name] == nil {
+				at, err := strconv.Atoi(place)
+				if err != nil || !substitute || at < 1 || at > len(order) {
+					return fmt.Errorf("no place in the order: %s", one)
+				}
+				batters[name] = figures{}
+				order[at-1] = append(order[at-1], name)
+			}
+			rbi, _ := strconv.ParseInt("0"+runs, 10, 64)
+			for _, of := range []figures{batters[name], team} {
+				of["PA"]++
+				of["RBI"] += rbi
+				for _, column := range strings.Fields(added) {
+					of[column]++
+				}
+			}
+		}
+		innings = append(innings, strconv.FormatInt(team["RBI"]-before, 10))
+	}
+	for _, place := range order {
+		for _, name := range place {
+			fmt.Fprintln(w, name, batters[name])
+		}
+	}
+	fmt.Fprintln(w, "team", team)
+	fmt.Fprintln(w, "line", strings.Join(innings, " "))
+	return nil
+}
+
+// String writes the figures and their averages: AVG OBP SLG OPS ISO BABIP.
+func (f figures) String() string {
+	var out []string
+	for _, column := range columns {
+		out = append(out, strconv.FormatInt(f[column], 10))
+	}
+	onBase, slugging := divide(f["H"]+f["BB"]+f["HBP"], f["AB"]+f["BB"]+f["HBP"]+f["SF"]), divide(f["TB"], f["AB"])
+	var both *big.Rat
+	if onBase != nil && slugging != nil {
+		both = new(big.Rat).Add(onBase, slugging)
+	}
+	for _, r := range []*big.Rat{
+		divide(f["H"], f["AB"]), onBase, slugging, both, divide(f["TB"]-f["H"], f["AB"]), divide(f["H"]-f["HR"], f["AB"]-f["K"]-f["HR"]+f["SF"]),
+	} {
+		text := "---"
+		if r != nil {
+			text = strings.TrimPrefix(r.FloatString(3), "0")
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, " ")
+}
+
+func divide(a, b int64) *big.Rat {
+	if b == 0 {
+		return nil
+	}
+	return big.NewRat(a, b)
+}
