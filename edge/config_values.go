@@ -8,8 +8,8 @@ import (
 	"github.com/touchline/touchline/edge/node"
 )
 
-// Settings calls visit for each setting, the sections' own too, with its key and its place in the configuration, which can be set.
-func (c *Config) Settings(visit func(key string, f reflect.StructField, v reflect.Value)) {
+// settings calls visit for each setting, the sections' own too, with its key.
+func (c Config) settings(visit func(key string, f reflect.StructField, v reflect.Value)) {
 	var walk func(prefix string, v reflect.Value)
 	walk = func(prefix string, v reflect.Value) {
 		for f, field := range v.Fields() {
@@ -23,23 +23,21 @@ func (c *Config) Settings(visit func(key string, f reflect.StructField, v reflec
 				walk(prefix+tag+".", field)
 			case reflect.Map: // sections with names of the operator's
 				for name, section := range field.Seq2() {
-					walk(prefix+tag+"."+name.String()+".", section.Elem())
+					walk(prefix+tag+"."+name.String()+".", section)
 				}
 			}
 		}
 	}
-	walk("", reflect.ValueOf(c).Elem())
+	walk("", reflect.ValueOf(c))
 	for _, a := range c.Apps {
-		section := reflect.ValueOf(a.Settings).Elem()
-		visit(a.Name, reflect.StructField{}, section)
-		walk(a.Name+".", section)
+		walk(a.Name+".", reflect.ValueOf(a.Settings).Elem())
 	}
 }
 
 // Values are all settings of a configuration, as text, by key; a list has commas between.
-func (c *Config) Values() map[string]string {
+func (c Config) Values() map[string]string {
 	out := map[string]string{}
-	c.Settings(func(key string, _ reflect.StructField, v reflect.Value) {
+	c.settings(func(key string, _ reflect.StructField, v reflect.Value) {
 		list, ok := reflect.TypeAssert[[]string](v)
 		switch {
 		case ok:
@@ -54,8 +52,8 @@ func (c *Config) Values() map[string]string {
 // Keys calls see with every key that a configuration can have. One part of it is a star where the operator gives a name.
 func Keys(see func(key string, f reflect.StructField)) {
 	c := DefaultConfig()
-	c.Auth.Issuers = map[string]*node.IssuerConfig{"*": {}}
-	c.Settings(func(key string, f reflect.StructField, v reflect.Value) {
+	c.Auth.Issuers = map[string]node.IssuerConfig{"*": {}}
+	c.settings(func(key string, f reflect.StructField, v reflect.Value) {
 		if v.Kind() != reflect.Struct && v.Kind() != reflect.Map {
 			see(key, f)
 		}

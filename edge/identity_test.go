@@ -99,9 +99,9 @@ func TestIdentityProblems(t *testing.T) {
 // issuers configures issuers, given by name and section.
 func issuers(all ...any) func(c *Config) {
 	return func(c *Config) {
-		c.Auth.Issuers = map[string]*node.IssuerConfig{}
+		c.Auth.Issuers = map[string]node.IssuerConfig{}
 		for i := 0; i < len(all); i += 2 {
-			c.Auth.Issuers[all[i].(string)] = new(all[i+1].(node.IssuerConfig))
+			c.Auth.Issuers[all[i].(string)] = all[i+1].(node.IssuerConfig)
 		}
 	}
 }

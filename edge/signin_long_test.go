@@ -33,7 +33,7 @@ func TestSignInAtOtherIssuers(t *testing.T) {
 	ln := listening(t)
 	home := fmt.Sprintf("http://localhost:%d", portIn(ln))
 	c := DefaultConfig()
-	c.Auth.Issuers = map[string]*node.IssuerConfig{
+	c.Auth.Issuers = map[string]node.IssuerConfig{
 		"npm": {
 			Title: "npm", URL: startNPM(t, home), ClientID: "node", ClientSecret: issuerSecret, AdminClaim: "groups", AdminValue: "admin",
 		},

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/edge"
-	"github.com/touchline/touchline/edge/node"
 )
 
 // secrets are the keys whose values are never shown.
@@ -38,13 +37,14 @@ func named(pattern, key string) (name string, ok bool) {
 func (l *loader) name(key string) {
 	edge.Keys(func(pattern string, _ reflect.StructField) {
 		name, ok := named(pattern, key)
-		if _, known := l.fields[key]; !ok || name == "" || known {
+		if !ok || name == "" || l.k.Exists(key) {
 			return
 		}
-		if l.c.Auth.Issuers == nil {
-			l.c.Auth.Issuers = map[string]*node.IssuerConfig{}
-		}
-		l.c.Auth.Issuers[name] = &node.IssuerConfig{} // the one section that has such names
-		l.index()
+		edge.Keys(func(also string, f reflect.StructField) {
+			if before, after, _ := strings.Cut(also, "*"); after != "" && strings.HasPrefix(pattern, before) {
+				l.sources[before+name+after] = "default"
+				_ = l.k.Set(before+name+after, reflect.Zero(f.Type).Interface()) // a key that is not empty can be set
+			}
+		})
 	})
 }

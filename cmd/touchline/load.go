@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,9 +12,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/providers/structs"
+	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/edge/app"
@@ -38,47 +41,52 @@ type loaded struct {
 	lines   map[string]int    // key to its line in the file
 }
 
-// loader sets values in ascending order of precedence.
+// loader collects values in ascending order of precedence.
 type loader struct {
-	c       *edge.Config
-	fields  map[string]reflect.Value // what can be set, and the sections, by key
+	k       *koanf.Koanf
 	sources map[string]string
 	wrong   []string // what cannot be taken over, with its place
 }
 
-// index finds the fields of the configuration.
-func (l *loader) index() {
-	l.fields = map[string]reflect.Value{}
-	l.c.Settings(func(key string, _ reflect.StructField, v reflect.Value) {
-		l.fields[key] = v
-		if !isSection(v) {
-			l.sources[key] = cmp.Or(l.sources[key], "default")
-		}
-	})
-}
-
-func isSection(v reflect.Value) bool { return v.Kind() == reflect.Struct || v.Kind() == reflect.Map }
-
-// keys lists the keys that have a value.
-func (l *loader) keys() []string {
-	return slices.Sorted(maps.Keys(l.sources))
-}
-
 // load merges default, file, environment and flags, in that order. Keys that nobody knows are errors.
 func load(path string, flags *pflag.FlagSet) (*loaded, error) {
-	out := &loaded{Config: edge.DefaultConfig(), sources: map[string]string{}}
-	l := &loader{c: &out.Config, sources: out.sources}
-	l.index()
+	l := &loader{k: koanf.New("."), sources: map[string]string{}}
+	out := &loaded{Config: edge.DefaultConfig(), sources: l.sources}
+	if err := l.k.Load(structs.Provider(out.Config, "koanf"), nil); err != nil {
+		return nil, err
+	}
+	for _, a := range out.Apps {
+		section := koanf.New(".")
+		if err := section.Load(structs.Provider(a.Settings, "koanf"), nil); err != nil {
+			return nil, err
+		}
+		if err := l.k.MergeAt(section, a.Name); err != nil {
+			return nil, err
+		}
+	}
+	for _, key := range l.k.Keys() {
+		l.sources[key] = "default"
+	}
 	var err error
 	if out.file, out.lines, err = l.fromFile(path); err != nil {
 		return nil, err
 	}
-	l.fromEnv()
+	if err := l.fromEnv(); err != nil {
+		return nil, err
+	}
 	if err := l.fromFlags(flags); err != nil {
 		return nil, err
 	}
 	if len(l.wrong) > 0 {
 		return nil, fault.New(fault.Invalid, "bad_config", "%s", strings.Join(l.wrong, "\n"))
+	}
+	if err := l.k.UnmarshalWithConf("", &out.Config, koanf.UnmarshalConf{Tag: "koanf"}); err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "bad_config", "%s: a value has the wrong type for its key", describe(out.file))
+	}
+	for _, a := range out.Apps {
+		if err := l.k.UnmarshalWithConf(a.Name, a.Settings, koanf.UnmarshalConf{Tag: "koanf"}); err != nil {
+			return nil, fault.Wrap(err, fault.Invalid, "bad_config", "%s: a value has the wrong type for its key", describe(out.file))
+		}
 	}
 	out.Said = map[string]bool{}
 	for key, source := range out.sources {
@@ -103,6 +111,13 @@ func loadFor(cmd *cobra.Command, file, application string) (dataDir string, s ap
 	return c.DataDir, s, nil
 }
 
+func describe(file string) string {
+	if file == "" {
+		return "configuration"
+	}
+	return file
+}
+
 // fromFile reads the configuration file. Only a file that was asked for must be there.
 func (l *loader) fromFile(path string) (string, map[string]int, error) {
 	asked := path != ""
@@ -120,22 +135,20 @@ func (l *loader) fromFile(path string) (string, map[string]int, error) {
 	if err != nil {
 		return "", nil, fault.New(fault.Invalid, "bad_yaml", "%s: %s", path, err)
 	}
-	var said map[string]any
-	if err := yaml.Unmarshal(raw, &said); err != nil {
+	k := koanf.New(".")
+	if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
 		return "", nil, fault.New(fault.Invalid, "bad_yaml", "%s: %s", path, strictyaml.Syntax(err))
 	}
-	values := map[string]any{}
-	flatten(said, "", values)
 	lines := map[string]int{}
 	for key, place := range places {
 		lines[key] = place.line
 	}
-	keys := slices.Sorted(maps.Keys(values))
+	keys := k.Keys()
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(lines[a], lines[b]) })
 	for _, key := range keys {
-		value := values[key]
+		value := k.Get(key)
 		l.name(strings.TrimSuffix(key, "_file"))
-		if field := l.fields[key]; field.Kind() == reflect.String && value != nil {
+		if _, textual := l.k.Get(key).(string); textual && value != nil {
 			value = places[key].or(value)
 		}
 		known, err := l.set(key, value, "file")
@@ -150,17 +163,6 @@ func (l *loader) fromFile(path string) (string, map[string]int, error) {
 		l.wrong = append(l.wrong, err.Error())
 	}
 	return path, lines, nil
-}
-
-// flatten notes the values of a document by their keys, with dots between those of sections.
-func flatten(section map[string]any, prefix string, into map[string]any) {
-	for key, value := range section {
-		if below, ok := value.(map[string]any); ok && len(below) > 0 {
-			flatten(below, prefix+key+".", into)
-		} else {
-			into[prefix+key] = value
-		}
-	}
 }
 
 // guarded refuses a configuration file that other users can change, and one with a secret in it that they can read.
@@ -178,7 +180,7 @@ func guarded(path string, keys []string) error {
 
 // unknown is what is told of a key that nobody knows: its name only where it is like a known one, for it may be a secret.
 func (l *loader) unknown(key string) error {
-	known := l.keys()
+	known := l.k.Keys()
 	for _, secret := range secrets() {
 		known = append(known, secret+"_file")
 	}
@@ -188,16 +190,17 @@ func (l *loader) unknown(key string) error {
 	return errors.New("an unknown key, or one that belongs in another section")
 }
 
-func (l *loader) fromEnv() {
-	values := map[string]string{}
-	for _, variable := range os.Environ() {
-		name, value, _ := strings.Cut(variable, "=")
-		if key, ours := strings.CutPrefix(name, envPrefix); ours {
-			values[strings.ReplaceAll(strings.ToLower(key), "__", ".")] = value
-		}
+func (l *loader) fromEnv() error {
+	k := koanf.New(".")
+	err := k.Load(env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
+		key := strings.ToLower(strings.TrimPrefix(name, envPrefix))
+		return strings.ReplaceAll(key, "__", "."), value
+	}}), nil)
+	if err != nil {
+		return err
 	}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		known, err := l.set(key, values[key], "environment")
+	for _, key := range k.Keys() {
+		known, err := l.set(key, k.Get(key), "environment")
 		if !known {
 			err = fmt.Errorf("no configuration key %s%s", key, l.meant(key))
 		}
@@ -206,6 +209,7 @@ func (l *loader) fromEnv() {
 			l.wrong = append(l.wrong, name+": "+err.Error())
 		}
 	}
+	return nil
 }
 
 func (l *loader) fromFlags(flags *pflag.FlagSet) error {
@@ -221,17 +225,15 @@ func (l *loader) fromFlags(flags *pflag.FlagSet) error {
 			key = "auth.dev_issuer"
 		case edge.Flags()[f.Name].Key != "":
 			key = edge.Flags()[f.Name].Key
-		case !l.has(key): // --log-level is log.level
+		case !l.k.Exists(key): // --log-level is log.level
 			key = strings.Replace(key, "_", ".", 1)
 		}
-		if f.Changed && l.has(key) && err == nil {
+		if f.Changed && l.k.Exists(key) && err == nil {
 			_, err = l.set(key, f.Value.String(), "flag")
 		}
 	})
 	return err
 }
-
-func (l *loader) has(key string) bool { return l.fields[key].IsValid() }
 
 // maxSecretFile is how long the file of a secret may be, in bytes: a certificate chain's worth.
 const maxSecretFile = 64 << 10
@@ -249,67 +251,65 @@ func (l *loader) set(key string, value any, source string) (known bool, err erro
 			return true, fmt.Errorf("there is nothing in %v", value)
 		}
 		l.sources[secret] = source + " (" + fmt.Sprint(value) + ")"
-		l.fields[secret].SetString(text)
-		return true, nil
+		return true, l.k.Set(secret, text)
 	}
-	if !l.has(key) {
+	if !l.k.Exists(key) {
 		return false, nil
 	}
-	if isSection(l.fields[key]) {
-		return true, fmt.Errorf("%s is a section: its keys go below it", key)
-	}
 	l.sources[key] = source
-	return true, assign(key, value, l.fields[key])
+	if value, err = likeDefault(key, value, l.k.Get(key)); err != nil {
+		return true, err
+	}
+	return true, l.k.Set(key, value)
 }
 
-// assign sets a field to what a value means there: file, environment and flags write it in their own ways.
-func assign(key string, value any, field reflect.Value) error {
+// likeDefault reads a value as what its key's default is: file, environment and flags write it in their own ways.
+func likeDefault(key string, value, usual any) (any, error) {
 	text := ""
 	if value != nil {
 		text = fmt.Sprint(value)
 	}
-	if field.Type() == reflect.TypeFor[time.Duration]() {
+	if _, ok := usual.(time.Duration); ok {
 		d, err := time.ParseDuration(text)
 		if err != nil {
-			return fmt.Errorf("%s must be a duration such as 30s or 10m, not %q", key, text)
+			return nil, fmt.Errorf("%s must be a duration such as 30s or 10m, not %q", key, text)
 		}
-		field.SetInt(int64(d))
-		return nil
+		return d, nil
 	}
-	switch field.Kind() {
+	switch reflect.ValueOf(usual).Kind() {
+	case reflect.Map:
+		return nil, fmt.Errorf("%s is a section: its keys go below it", key)
 	case reflect.Int:
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return fmt.Errorf("%s must be a whole number, not %q", key, text)
+			return nil, fmt.Errorf("%s must be a whole number, not %q", key, text)
 		}
-		field.SetInt(int64(n))
+		return n, nil
 	case reflect.Bool:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return fmt.Errorf("%s must be true or false, not %q", key, text)
+			return nil, fmt.Errorf("%s must be true or false, not %q", key, text)
 		}
-		field.SetBool(b)
+		return b, nil
 	case reflect.Slice:
-		list := listOf(text) // of one value, of none, or with commas between
-		if several, ok := value.([]any); ok {
-			list = make([]string, len(several))
-			for i, one := range several {
-				switch one.(type) {
-				case []any, map[string]any, nil:
-					return fmt.Errorf("%s must be a list of strings", key)
-				}
-				list[i] = fmt.Sprint(one)
+		list, ok := value.([]any)
+		if !ok { // of one value, of none, or with commas between
+			return listOf(text), nil
+		}
+		for _, one := range list {
+			switch one.(type) {
+			case []any, map[string]any, nil:
+				return nil, fmt.Errorf("%s must be a list of strings", key)
 			}
 		}
-		field.Set(reflect.ValueOf(list))
-	default:
+	case reflect.String:
 		switch value.(type) {
 		case []any, map[string]any:
-			return fmt.Errorf("%s must be a single string, not a list", key)
+			return nil, fmt.Errorf("%s must be a single string, not a list", key)
 		}
-		field.SetString(text)
+		return text, nil
 	}
-	return nil
+	return value, nil
 }
 
 // listOf reads a list as a flag or a variable gives it: with commas between.
@@ -325,7 +325,7 @@ func listOf(text string) []string {
 
 // meant suggests the variable for a key whose sections were joined by one underscore.
 func (l *loader) meant(key string) string {
-	for _, known := range l.keys() {
+	for _, known := range l.k.Keys() {
 		if strings.ReplaceAll(known, ".", "_") == key {
 			return " (did you mean " + envPrefix + strings.ToUpper(strings.ReplaceAll(known, ".", "__")) + "?)"
 		}

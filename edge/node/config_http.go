@@ -37,14 +37,14 @@ type RateConfig struct {
 
 // AuthConfig is how users sign in.
 type AuthConfig struct {
-	Cognito    CognitoConfig            `koanf:"cognito"`
-	Issuers    map[string]*IssuerConfig `koanf:"issuers"` // by names of the operator's
-	AdminGroup string                   `koanf:"admin_group"`
-	APIKey     string                   `koanf:"api_key" secret:"true"` // X-API-Key of a full admin; empty: none
-	Session    SessionConfig            `koanf:"session"`
-	DevIssuer  bool                     `koanf:"dev_issuer"` // accept tokens of this node's own key: on a loopback address only
-	DevLogin   string                   `koanf:"dev_login"`  // loopback address of a login page of that issuer; empty: none
-	DevUsers   string                   `koanf:"dev_users"`  // file of who can sign in there; empty: demo users
+	Cognito    CognitoConfig           `koanf:"cognito"`
+	Issuers    map[string]IssuerConfig `koanf:"issuers"` // by names of the operator's
+	AdminGroup string                  `koanf:"admin_group"`
+	APIKey     string                  `koanf:"api_key" secret:"true"` // X-API-Key of a full admin; empty: none
+	Session    SessionConfig           `koanf:"session"`
+	DevIssuer  bool                    `koanf:"dev_issuer"` // accept tokens of this node's own key: on a loopback address only
+	DevLogin   string                  `koanf:"dev_login"`  // loopback address of a login page of that issuer; empty: none
+	DevUsers   string                  `koanf:"dev_users"`  // file of who can sign in there; empty: demo users
 }
 
 // CognitoConfig is the user pool whose ID tokens users sign in with.
