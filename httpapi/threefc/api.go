@@ -2,6 +2,7 @@
 package threefc
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the OpenAPI document
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -37,11 +39,14 @@ type Config struct {
 	// Ensure has rows here that another node may have written; nil: the node has no cloud.
 	Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 	Node   string // the id of this node, for rows of Idempotency-Keys
+	// Read reads what is kept, for pages that follow it.
+	Read func(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
 type api struct {
 	Config
 	mount   string // without a slash at its end
+	look    *page.Renderer
 	starts  *hourly
 	clients *hourly
 	invites *hourly
@@ -55,9 +60,10 @@ func New(c Config) (httpapi.App, error) {
 		starts: newHourly(5), clients: newHourly(30), invites: newHourly(20), wrong: newHourly(5),
 	}
 	routes, err := a.routes()
-	return httpapi.App{
+	app := httpapi.App{
 		Routes: routes, OpenAPI: document, Problem: problem, Strict: true, CORS: c.Origins, Credentials: true, Topics: a.topicOf,
-	}, err
+	}
+	return app, cmp.Or(err, a.addPages(&app))
 }
 
 // level is who may use a route.

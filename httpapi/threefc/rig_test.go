@@ -28,6 +28,7 @@ import (
 type rig struct {
 	t       *testing.T
 	store   *store.Store
+	config  Config
 	server  *httpapi.Server
 	service *threefc.Service
 	now     time.Time
@@ -44,20 +45,14 @@ func newRig(t *testing.T, change ...func(c *Config)) *rig {
 	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, threefc.Table("3fc-test"))
 	r.service = &threefc.Service{Table: "3fc-test"}
 	c := Config{
-		Service: r.service, Mount: "/3fc", Version: "v1", Node: r.store.Node(), PublicURL: "https://3fc.example", Origins: []string{"https://app.example"},
+		Service: r.service, Mount: "/3fc", Version: "v1", Node: r.store.Node(), Read: r.store.View, PublicURL: "https://3fc.example", Origins: []string{"https://app.example"},
 		Queue: func(_ *store.Tx, m threefc.Mail) error { r.mails = append(r.mails, m); return nil },
 	}
 	for _, do := range change {
 		do(&c)
 	}
-	app, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	app.Name, app.Title, app.Mount = "threefc", "3FC", "/3fc"
-	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real()}); err != nil {
-		t.Fatal(err)
-	}
+	r.config = c
+	r.server = r.serve()
 	doc, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +67,21 @@ func newRig(t *testing.T, change ...func(c *Config)) *rig {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// serve makes a server, which has rendered no page yet.
+func (r *rig) serve() *httpapi.Server {
+	r.t.Helper()
+	app, err := New(r.config)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	app.Name, app.Title, app.Mount = "threefc", "3FC", "/3fc"
+	s, err := httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real()})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
 }
 
 // in signs somebody in, as a link does.

@@ -33,7 +33,7 @@ var arrows = []arrow{
 	},
 	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store"}},
 	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr"}, tests: []string{"sync/replica/..."}},
-	{pkg: apis, may: []string{"httpapi", "httpapi/auth", "httpapi/bind", "httpapi/page", "httpapi/sse", apps, "store", "store/attr", "store/idempotency"}},
+	{pkg: apis, may: []string{"httpapi", "httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/sse", apps, "store", "store/attr", "store/idempotency"}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/devlogin", may: []string{"httpapi/auth"}},
 	{pkg: "httpapi/session", may: []string{"httpapi/auth", "store", "store/attr", "store/expr"}},

@@ -68,7 +68,7 @@ func New() *app.App {
 func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	service := &threefc.Service{Table: s.Table}
 	c := httpthreefc.Config{
-		Service: service, Mount: s.Mount, Version: h.Version, PublicURL: h.PublicURL, Origins: s.Origins, Node: h.Store.Node(),
+		Service: service, Mount: s.Mount, Version: h.Version, PublicURL: h.PublicURL, Origins: s.Origins, Node: h.Store.Node(), Read: h.Store.View,
 	}
 	if h.Sync != nil {
 		c.Ensure, service.Skew = h.Sync.Ensure, h.Sync.Skew

@@ -1,0 +1,200 @@
+// The pages of three-sided football: the clock, which counts here; what a goal is made of; a second tap where one confirms; forms that
+// ask and show what was answered. What is done goes into the queue, with the moment of its tap.
+import "./refresh.js";
+import { queue, nodeNow } from "./offline.js";
+
+const two = (n) => String(n).padStart(2, "0");
+const all = (what, of = document) => [...of.querySelectorAll(what)];
+
+function set(el, text) {
+  if (el.textContent !== text) el.textContent = text;
+}
+
+// A clock shows what the rules say of so many seconds: stoppage time has minutes alone.
+function reading(ms, length) {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  if (s < length * 60) return `${two(Math.floor(s / 60))}:${two(s % 60)}`;
+  return `${length}+${two(Math.floor((s - length * 60) / 60) + 1)}`;
+}
+
+function tick() {
+  for (const el of all(".clock[data-start]")) {
+    const time = el.querySelector(".clock__time");
+    time.dataset.held = "";
+    set(time, reading(nodeNow() - Number(el.dataset.start), Number(el.dataset.length)));
+  }
+}
+
+// The second tap.
+let armed = "";
+let disarm = 0;
+const nameOf = (button) => button.form.getAttribute("action") + button.dataset.what;
+
+function arm(name) {
+  armed = name;
+  clearTimeout(disarm);
+  if (name) disarm = setTimeout(() => arm(""), 5000);
+  for (const b of all("[data-confirm]")) b.classList.toggle("is-armed", armed !== "" && nameOf(b) === armed);
+}
+
+document.addEventListener("click", (e) => {
+  const button = e.target.closest("[data-confirm]");
+  if (!button) return arm("");
+  if (nameOf(button) === armed) return arm("");
+  e.preventDefault();
+  arm(nameOf(button));
+});
+
+// Forms that ask at once: what is answered is shown here, and kept nowhere.
+document.addEventListener("submit", async (e) => {
+  const form = e.target;
+  if (!form.matches("form[data-now]")) return;
+  e.preventDefault();
+  const out = form.querySelector("output");
+  const body = Object.fromEntries([...new FormData(form)].filter(([, v]) => v !== ""));
+  const answer = await fetch(form.getAttribute("action"), {
+    method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" },
+  }).catch(() => null);
+  const said = await answer?.json().catch(() => ({}));
+  if (!answer?.ok) return set(out, said?.message ?? "The node does not answer.");
+  if (form.dataset.from) localStorage.threefcTo = form.dataset.from; // the link is opened in another tab
+  if (form.dataset.to) {
+    const to = ("came" in form.dataset && localStorage.threefcTo) || form.dataset.to;
+    delete localStorage.threefcTo;
+    return location.assign(to.startsWith(document.documentElement.dataset.scope) ? to : form.dataset.to);
+  }
+  set(out, form.dataset.done ?? said[form.dataset.show] ?? "");
+});
+
+// The scorer's page.
+const main = document.querySelector("main[data-base]");
+const none = { scoring: "", own: false, conceding: "", scorer: "" };
+let goal = { ...none };
+const form = () => document.querySelector("form[data-goal]");
+const name = (attribute, id) => form().querySelector(`[data-${attribute}="${CSS.escape(id)}"] b`)?.textContent ?? "";
+
+function words() {
+  const who = name("scorer", goal.scorer);
+  if (goal.own) return `Own goal: ${who} (${name("scoring", goal.conceding)})`;
+  return `${who} (${name("scoring", goal.scoring)}) against ${name("scoring", goal.conceding)}`;
+}
+
+const mine = () => queue.entries.filter((e) => e.reader === document.documentElement.dataset.reader && e.path.startsWith(main.dataset.base + "/"));
+const unsent = () => mine().filter((e) => e.state === "queued" || e.state === "sending");
+const goals = () => unsent().filter((e) => e.path === main.dataset.base + "/goals");
+
+function choose(e) {
+  const at = e.target.closest("button")?.dataset;
+  if (!at || !e.target.closest("form[data-goal]")) return;
+  if (at.scoring) goal = { ...none, scoring: at.scoring };
+  else if (at.own) goal = { ...none, own: true, conceding: at.own };
+  else if (at.conceding) goal.conceding = at.conceding;
+  else if (at.scorer) goal.scorer = at.scorer;
+  else return;
+  if (at.scoring || at.own) for (const box of all("[data-assist]", form())) box.checked = false;
+  draw();
+}
+
+async function save() {
+  if (!goal.scorer || !goal.conceding) return;
+  const assists = all("[data-assist]:checked", form()).map((b) => b.dataset.assist).filter((id) => id !== goal.scorer);
+  const body = {
+    scoringTeamId: goal.own ? null : goal.scoring, concedingTeamId: goal.conceding, scorerPlayerId: goal.scorer, ownGoal: goal.own, assistPlayerIds: assists,
+  };
+  const what = words();
+  goal = { ...none };
+  draw();
+  await queue.add({ path: main.dataset.base + "/goals", body, what });
+}
+
+// draw shows the goal that is being made, and what waits to be sent as if it had been.
+function draw() {
+  if (form()) drawGoal();
+  drawUndo();
+  drawSteps();
+  arm(armed);
+  tick();
+}
+
+function drawGoal() {
+  const f = form();
+  const begun = goal.own || goal.scoring !== "";
+  const show = { conceding: goal.scoring !== "", scorer: goal.conceding !== "", save: goal.scorer !== "", cancel: begun };
+  for (const [at, on] of Object.entries(show)) f.querySelector(`[data-at="${at}"]`).hidden = !on;
+  for (const b of all("button", f)) {
+    const { scoring, own, conceding, scorer } = b.dataset;
+    if (scoring) b.setAttribute("aria-pressed", goal.scoring === scoring);
+    if (own) b.setAttribute("aria-pressed", goal.own && goal.conceding === own);
+    if (conceding) {
+      b.disabled = conceding === goal.scoring;
+      b.setAttribute("aria-pressed", goal.conceding === conceding);
+    }
+    if (scorer) b.setAttribute("aria-pressed", goal.scorer === scorer);
+  }
+  for (const pad of all("[data-of]", f)) pad.hidden = pad.dataset.of !== (goal.own ? goal.conceding : goal.scoring);
+  for (const box of all("[data-assist]", f)) box.closest("label").hidden = box.dataset.assist === goal.scorer;
+  set(f.querySelector("[data-say]"), goal.scorer ? words() : "");
+  const more = {};
+  for (const e of goals()) {
+    const team = JSON.parse(e.body).concedingTeamId;
+    more[team] = (more[team] ?? 0) + 1;
+  }
+  for (const el of all("[data-plus]", f)) set(el, more[el.dataset.plus] ? `+${more[el.dataset.plus]}` : "");
+}
+
+function drawUndo() {
+  const undo = document.querySelector("form[data-undo]");
+  const last = goals().at(-1);
+  if (!undo || !last) return;
+  undo.hidden = false;
+  set(undo.querySelector("[data-last]"), `${last.what}, not sent`);
+}
+
+// The steps of the clock: what comes after those that wait. A third that was begun here counts from its tap.
+function drawSteps() {
+  const steps = all("form[data-step]");
+  const waiting = new Map(unsent().map((e) => [e.path, e]));
+  const done = steps.findLastIndex((f) => waiting.has(f.getAttribute("action")));
+  const clock = document.querySelector(".clock[data-queued]");
+  clock.hidden = true;
+  delete clock.dataset.start;
+  for (const el of all(".clock:not([data-queued])")) el.hidden = done >= 0;
+  if (done < 0) return;
+  steps.forEach((f, i) => { f.hidden = i !== done + 1; });
+  if (done % 2 === 0 && done < 6) {
+    const e = waiting.get(steps[done].getAttribute("action"));
+    clock.hidden = false;
+    clock.dataset.start = String(nodeNow() - (Date.now() - e.at));
+    set(clock.querySelector("b"), `Third ${done / 2 + 1}`);
+  }
+}
+
+if (main) {
+  document.addEventListener("click", choose);
+  document.addEventListener("reset", (e) => {
+    if (!e.target.matches("form[data-goal]")) return;
+    goal = { ...none };
+    draw();
+  });
+  document.addEventListener("submit", (e) => {
+    if (!e.target.matches("form[data-goal]")) return;
+    e.preventDefault();
+    save();
+  });
+  // A goal that was not sent is taken back here; one that has arrived is undone by the node.
+  document.addEventListener("submit", (e) => {
+    const last = goals().at(-1);
+    if (!e.target.matches("form[data-undo]") || !last) return;
+    e.preventDefault();
+    e.stopImmediatePropagation();
+    queue.discard(last.n).then((done) => {
+      if (!done) set(e.target.querySelector("[data-last]"), "It may have arrived already: try again in a moment.");
+    });
+  }, true);
+  queue.addEventListener("change", draw);
+  document.addEventListener("touchline:refreshed", draw);
+  queue.ready.then(draw);
+}
+document.addEventListener("touchline:refreshed", tick);
+tick();
+setInterval(tick, 250);

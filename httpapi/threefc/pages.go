@@ -1,0 +1,206 @@
+package threefc
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+//go:embed templates assets
+var files embed.FS
+
+// signInPath is where people sign in, below the pages.
+const signInPath = "/sign-in"
+
+// addPages gives the application its pages.
+func (a *api) addPages(app *httpapi.App) (err error) {
+	if a.look, err = page.Mounted(a.mount, files); err != nil {
+		return err
+	}
+	app.Look, app.Scenes, app.View, app.Offline, app.Open = a.look, a.scenes, a.view, true, true
+	app.SignIn = httpapi.SignIn{Own: a.reader, Page: signInPath}
+	app.Nav = func(auth.Identity) []page.Link { return []page.Link{{Href: a.look.At("/"), Text: "Leagues"}} }
+	app.Live, app.Ensure = a.live, a.ensureTopic
+	for _, p := range []struct {
+		path string
+		who  level
+		do   func(r *request) error
+	}{
+		{"/", public, a.getLeaguesPage},
+		{signInPath, public, a.getSignInPage},
+		{"/join/:code", public, a.getJoinPage},
+		{"/invites/:code", session, a.getInvitePage},
+		{"/leagues/:league", public, a.getLeaguePage},
+		{"/seasons/:season", public, a.seasonPage(topicSeason)},
+		{"/seasons/:season/london", public, a.seasonPage(topicLondon)},
+		{"/seasons/:season/admin", admin, a.getSeasonAdminPage},
+		{"/games/:game", public, a.gamePage("")},
+		{"/games/:game/overlay", public, a.gamePage("overlay")},
+		{"/games/:game/teams", scorekeeper, a.getTeamsPage},
+		{"/games/:game/score", scorekeeper, a.getScorePage},
+		{"/games/:game/results", scorekeeper, a.getResultsPage},
+		{"/games/:game/conflicts", admin, a.getConflictsPage},
+		{"/:league/:season", public, a.named(func(g names) error { return httpapi.Page(g.Context, topicSeason+g.season) })},
+		{"/:league/:season/:game", public, a.named(func(g names) error { return httpapi.Page(g.Context, topicGame+g.game) })},
+	} {
+		access := httpapi.Optional
+		if p.who > public {
+			access = httpapi.User
+		}
+		app.Pages = append(app.Pages, httpapi.Route{Method: http.MethodGet, Path: p.path, Access: access, Do: a.paged(p.who, p.do)})
+	}
+	return nil
+}
+
+// reader is who has signed in, by the cookie; empty: nobody.
+func (a *api) reader(c *gin.Context) (string, error) {
+	r := &request{Context: c, api: a}
+	if err := a.signedIn(r); err != nil && !fault.Is(err, fault.Unauthorized) {
+		return "", err
+	}
+	return r.user, nil
+}
+
+// paged refuses who may not see a page.
+func (a *api) paged(who level, do func(r *request) error) httpapi.Handler {
+	return func(c *gin.Context) error {
+		is, _ := httpapi.Identity(c)
+		r := &request{Context: c, api: a, user: is.Subject}
+		if role := roles[who]; role != "" {
+			if err := a.allowed(r, role); err != nil {
+				return err
+			}
+		}
+		return do(r)
+	}
+}
+
+// The topics of pages, beside that of a game.
+const (
+	topicSeason = "season/"
+	topicLondon = "london/" // a season with the London league's points
+)
+
+// ensureTopic has what a page shows here.
+func (a *api) ensureTopic(ctx context.Context, topic string) error {
+	if a.Ensure == nil {
+		return nil
+	}
+	of := threefc.Scope{Kind: "season"}
+	kind, id, _ := strings.Cut(topic, "/")
+	if of.ID = id; kind+"/" == topicGame {
+		of.Kind = "game"
+	}
+	return a.Ensure(ctx, a.Service.Table, threefc.Partition(of))
+}
+
+// view renders the pages that anybody may see. Nothing in them tells more of people than their nicknames.
+func (a *api) view(ctx context.Context, _ *operator.NodeStatus, topic string, last page.View) (v page.View, err error) {
+	kind, id, _ := strings.Cut(topic, "/")
+	err = a.Read(ctx, func(tx *store.Tx) error {
+		if kind+"/" == topicGame {
+			g, err := a.shown(tx, id)
+			if err == nil {
+				v, err = a.gameView(last, g)
+			}
+			return err
+		}
+		s, err := a.shownSeason(tx, id, kind+"/" == topicLondon)
+		if err == nil {
+			v, err = a.seasonView(last, s)
+		}
+		return err
+	})
+	return v, err
+}
+
+// gamePage answers with the page of a game, or with its score in another frame.
+func (a *api) gamePage(kind string) func(r *request) error {
+	return func(r *request) error {
+		if err := a.fetch(r, threefc.Scope{Kind: "game", ID: r.id("game")}); err != nil {
+			return err
+		}
+		return httpapi.PageAs(r.Context, topicGame+r.id("game"), kind)
+	}
+}
+
+func (a *api) seasonPage(topic string) func(r *request) error {
+	return func(r *request) error {
+		if err := a.fetch(r, threefc.Scope{Kind: "season", ID: r.id("season")}); err != nil {
+			return err
+		}
+		return httpapi.Page(r.Context, topic+r.id("season"))
+	}
+}
+
+// names are what the ids or slugs of a path lead to.
+type names struct {
+	*gin.Context
+	season, game string
+}
+
+func (a *api) named(do func(n names) error) func(r *request) error {
+	return func(r *request) error {
+		n := names{Context: r.Context}
+		if err := httpapi.View(r.Context, func(tx *store.Tx) error {
+			l, err := a.Service.LeagueNamed(tx, r.id("league"))
+			if err != nil {
+				return err
+			}
+			s, err := a.Service.SeasonNamed(tx, l.LeagueID, r.id("season"))
+			if err != nil {
+				return err
+			}
+			if n.season, n.game = s.SeasonID, r.id("game"); n.game == "" {
+				return nil
+			}
+			b, err := a.Service.Board(tx, n.game)
+			if err == nil && b.SeasonID != n.season {
+				err = fault.New(fault.NotFound, "", "Game %s was not found.", n.game)
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+		return do(n)
+	}
+}
+
+// tabs lead to the parts of a game.
+func (a *api) tabs(game, here string) page.Tabs {
+	t := page.Tabs{Label: "Game"}
+	for _, one := range [][2]string{{"", "Overview"}, {"/teams", "Teams"}, {"/score", "Score"}, {"/results", "Results"}} {
+		t.Links = append(t.Links, page.Tab{Link: page.Link{Href: a.look.At("/games/" + game + one[0]), Text: one[1]}, Here: one[0] == here})
+	}
+	return t
+}
+
+// live are the games that are played, for the list of what runs.
+func (a *api) live(ctx context.Context) (tiles []page.Tile, err error) {
+	err = a.Read(ctx, func(tx *store.Tx) error {
+		open, err := a.Service.Open(tx, nil)
+		for i := 0; err == nil && i < len(open); i++ {
+			var g *shownGame
+			id := strings.TrimPrefix(open[i].Str(), "GAME#")
+			if g, err = a.shown(tx, id); err == nil {
+				tiles = append(tiles, page.Tile{Href: a.look.At("/games/" + id), Title: g.line(), Line: g.Title})
+			}
+		}
+		return err
+	})
+	slices.SortFunc(tiles, func(x, y page.Tile) int { return cmp.Compare(x.Title, y.Title) })
+	return tiles, err
+}

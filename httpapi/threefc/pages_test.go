@@ -1,0 +1,192 @@
+package threefc
+
+import (
+	"flag"
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/testrig/web"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew; read what changed")
+
+// page asks for a page of somebody and looks for what it has; what begins with ! it must not have. No page has an address.
+func (r *rig) page(who, path string, status int, has ...string) string {
+	r.t.Helper()
+	headers := []string{"Accept", "text/html"}
+	if c := r.cookies[who]; c != "" {
+		headers = append(headers, "Cookie", cookieName+"="+c)
+	}
+	w := web.Ask(r.serve().Handler(), "GET", "/3fc/-"+path, "", headers...)
+	if w.Code != status {
+		r.t.Errorf("%s: %s: %d %s, want %d", who, path, w.Code, w.Body, status)
+	}
+	for _, part := range has {
+		text, not := strings.CutPrefix(part, "!")
+		if strings.Contains(w.Body.String(), text) == not {
+			r.t.Errorf("%s: %s has no %s", who, path, part)
+		}
+	}
+	if status == 200 && strings.Contains(w.Body.String(), "example.org") {
+		r.t.Errorf("%s: %s tells an e-mail", who, path)
+	}
+	if at := w.Header().Get("Location"); status == 303 && !strings.HasPrefix(at, "/3fc/-/sign-in?to=") {
+		r.t.Errorf("%s: %s leads to %s", who, path, at)
+	}
+	return w.Body.String()
+}
+
+var figures = regexp.MustCompile(`data-wash="score">(\d+)</p><p class="side__small num">conceded<br>scored (\d+)`)
+
+// tallies are what a page shows: conceded and scored of red, blue and yellow.
+func tallies(body string) (all string) {
+	for _, m := range figures.FindAllStringSubmatch(body, -1) {
+		all += m[1] + "-" + m[2] + " "
+	}
+	return all
+}
+
+// The pages through the life of a game: whoever may see them, at each of its states.
+func TestPages(t *testing.T) {
+	r := newRig(t)
+	r.page("-", "/", 200, "There is no league yet.", `<a href="/3fc/-/sign-in">Sign in</a>`)
+	r.league()
+	r.page("-", "/", 200, "League", "!Make the league")
+	r.page("other", "/", 200, "Make the league", `name="leagueId" type="text" value="`)
+	r.page("-", "/leagues/l", 200, "Season", "!Give the role")
+	r.page("boss", "/leagues/l", 200, "Give the role", `action="/3fc/v1/leagues/l/sign-in-codes"`)
+
+	for _, path := range []string{"/games/g", "/lg/sn/g", "/l/s/g"} {
+		r.page("-", path, 200, "Not started", "No goal yet.", `data-stream="/3fc/-/stream?`, "page=game%2Fg")
+	}
+	for _, path := range []string{"/lg/sn/none", "/lg/none/g", "/none/sn/g", "/games/none", "/seasons/none", "/join/AAAAAAAA"} {
+		r.page("-", path, 404)
+	}
+	for _, path := range []string{"/games/g/score", "/games/g/teams", "/games/g/results", "/games/g/conflicts", "/seasons/s/admin", "/invites/AAAAAAAA"} {
+		r.page("-", path, 303)
+		if !strings.HasPrefix(path, "/invites") {
+			r.page("other", path, 403)
+			r.page("watcher", path, 403)
+		}
+	}
+	r.page("keeper", "/games/g/conflicts", 403)
+	r.page("boss", "/games/g/conflicts", 200, "Nothing of this game was refused.")
+	r.page("boss", "/seasons/s/admin", 200, "Make the day", "Make a game on 2026-07-04", "Name the red team")
+	r.page("other", "/invites/AAAAAAAA", 200, "/3fc/v1/invites/AAAAAAAA/accept")
+
+	step := func(n int) string { return fmt.Sprintf(`data-step="%d" method="post"`, n) }
+	open := func(n int, action string) string {
+		return step(n) + ` action="/3fc/v1/games/g/` + action + `" data-queue="POST" data-here>`
+	}
+	r.page("keeper", "/games/g/score", 200, open(0, "thirds/1/start"), "Tap again to confirm", `data-scorer="r1"`, `data-scoring="red"`)
+	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
+	r.now = r.now.Add(7*time.Minute + time.Second)
+	first, second := r.goal(redGoal), r.goal(ownGoal)
+	body := r.page("-", "/games/g", 200, "Live", fmt.Sprintf(`data-start="%d" data-length="20"`, r.now.Add(-7*time.Minute-time.Second).UnixMilli()), "8&#39;",
+		"Player r (Red) against Blue", "Own goal: Player y (Yellow)", "third 1, 07:01")
+	if got := tallies(body); got != "0-1 1-0 1-0 " {
+		t.Errorf("the page shows %s", got)
+	}
+	if strings.Index(body, second) > strings.Index(body, first) {
+		t.Error("the last goal is not the first")
+	}
+	r.page("-", "/games/g/overlay", 200, "page-overlay", "Live", "!No goal yet")
+	r.page("keeper", "/games/g/score", 200, open(1, "thirds/1/finish"), `name="expectedEventId" value="`+second, "Own goal: Player y (Yellow), third 1, 07:01")
+	r.now = r.now.Add(15 * time.Minute)
+	r.page("-", "/games/g", 200, "Stoppage", "20&#43;03")
+	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/finish", "")
+	r.page("-", "/games/g", 200, "After third 1")
+	r.page("keeper", "/games/g/score", 200, open(2, "thirds/2/start"))
+	for _, n := range []string{"2", "3"} {
+		r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/"+n+"/start", "")
+		r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/"+n+"/finish", "")
+	}
+	r.page("-", "/games/g", 200, "All thirds played")
+	r.page("keeper", "/games/g/score", 200, open(6, "finish"))
+	r.page("-", "/seasons/s", 200, "No game is finished yet.", "Red 0, Blue 1, Yellow 1")
+	r.export()
+	r.want(200, "", "keeper", "POST", "/v1/games/g/finish", "")
+	r.page("-", "/games/g", 200, "Finished", "Red wins", "win")
+	r.page("keeper", "/games/g/score", 200, "!data-goal", "!data-undo", "!data-step")
+	r.page("boss", "/games/g/score", 200, "!data-goal", "data-undo")
+	r.page("keeper", "/games/g/results", 200, "1. Red", "Own goal: Player y", "!Delete")
+	r.page("boss", "/games/g/results", 200, "Delete: Own goal: Player y (Yellow)")
+	r.page("-", "/seasons/s", 200, "1. Red", "1. Player r", "Red wins", "!Points")
+	r.page("-", "/lg/sn", 200, "page=season%2Fs")
+	r.page("-", "/seasons/s/london", 200, "Points", "page=london%2Fs")
+}
+
+// Who has a code joins without an account, and is then put into a team.
+func TestJoinAndTeams(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	_, after, _ := strings.Cut(r.want(200, "", "boss", "GET", "/v1/games/g", ""), `"joinCode":"`)
+	code := after[:8]
+	r.page("-", "/join/"+strings.ToLower(code), 200, "Player b", `action="/3fc/v1/join/`+code+`"`, "<svg", "https://3fc.example/3fc/-/join/"+code)
+	r.want(201, "", "-", "POST", "/v1/join/"+code, `{"nickname":"Zed"}`)
+	r.page("-", "/join/"+code, 200, "Zed")
+	r.page("keeper", "/games/g/teams", 200, code, "Zed plays for Yellow", "Player r is in no team", `data-queue="DELETE"`)
+}
+
+// The page to sign in by has a form for each way, and leads back into our own pages alone.
+func TestSignInPage(t *testing.T) {
+	r := newRig(t)
+	r.in("boss")
+	r.page("-", "/sign-in?to=/3fc/-/games/g/score", 200, `data-from="/3fc/-/games/g/score"`, "/3fc/v1/auth/code/complete")
+	r.page("-", "/sign-in?to=https://evil.example/", 200, `data-from="/3fc/-/"`)
+	r.page("-", "/sign-in?token=a.b", 200, `name="token" value="a.b"`)
+	r.page("boss", "/sign-in", 200, "Sign out")
+}
+
+// A page that is open is sent what changes, without anybody having signed in.
+func TestGamePageIsLive(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	base, _ := web.Run(t, r.server)
+	_, after, _ := strings.Cut(r.page("-", "/games/g", 200), `data-stream="`)
+	address, _, _ := strings.Cut(after, `"`)
+	s := web.Open(t, base+html.UnescapeString(address), nil)
+	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
+	r.goal(redGoal)
+	s.Until(func(m web.Message) bool { return strings.Contains(m.Data, "Player r (Red) against Blue") })
+}
+
+// Every state of a game as it is shown: scenes of the gallery, kept as files.
+func TestScenes(t *testing.T) {
+	look, err := page.Mounted("/3fc", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenes, err := (&api{mount: "/3fc", look: look}).scenes()
+	if err != nil || len(scenes) != 8 {
+		t.Fatalf("%d scenes, %v", len(scenes), err)
+	}
+	for i := range scenes {
+		var all strings.Builder
+		for _, p := range scenes[i].View.Parts {
+			all.WriteString(p.HTML + "\n")
+		}
+		file := filepath.Join("testdata", scenes[i].Name+".golden.html")
+		if *update {
+			if err := os.WriteFile(file, []byte(all.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), all.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", scenes[i].Name, diff)
+		}
+	}
+}
