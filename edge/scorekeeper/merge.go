@@ -65,6 +65,25 @@ func solutionOf(g *Game) string {
 	return g.Guesses[len(g.Guesses)-1]
 }
 
+// Converted is the account that a session's game belongs to, as rows read by get say; empty: the session was not converted.
+func Converted(get func(key attr.Item) (attr.Item, error), session string) (account string, err error) {
+	marker, err := get(convertedKey(session))
+	return marker["user_id"].Str(), err
+}
+
+// LateWrite is the write of a game that was played in a session after that became an account's: it goes to the account's row, which
+// is there nil where the account has not played on that day. changed is false where nothing is to be added.
+func LateWrite(table, account string, late, there *Game) (w store.WriteItem, changed bool, err error) {
+	if there != nil {
+		u, changed := MergeUpdate(table, late, there)
+		return store.WriteItem{Update: &u}, changed, nil
+	}
+	moved := *late
+	moved.PK, moved.SK, moved.UserID = gamePK(account, late.Date), skGame, account
+	item, err := attr.Marshal(moved)
+	return store.WriteItem{Put: &store.PutItem{Table: table, Item: item, Condition: "attribute_not_exists(pk)"}}, true, err
+}
+
 // MergeUpdate is the write that makes the cloud's game the merged one; changed is false where it is that already.
 func MergeUpdate(table string, ours, theirs *Game) (u store.UpdateItem, changed bool) {
 	m := Merge(ours, theirs)

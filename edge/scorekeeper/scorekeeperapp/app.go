@@ -98,7 +98,13 @@ func merge(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 		return nil, false
 	}
 	var ours, theirs scorekeeper.Game
-	if c.Items[0].Remote == nil || attr.Unmarshal(c.Items[0].View, &ours) != nil || attr.Unmarshal(c.Items[0].Remote, &theirs) != nil {
+	if attr.Unmarshal(c.Items[0].View, &ours) != nil {
+		return nil, false
+	}
+	if c.Items[0].Remote == nil {
+		return mergeLate(c, &ours)
+	}
+	if attr.Unmarshal(c.Items[0].Remote, &theirs) != nil {
 		return nil, false
 	}
 	u, changed := scorekeeper.MergeUpdate(c.Entries[0].Table, &ours, &theirs)
@@ -106,4 +112,28 @@ func merge(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 		return nil, true
 	}
 	return []store.WriteItem{{Update: &u}}, true
+}
+
+// mergeLate answers for a game that is gone in the cloud: the session was converted meanwhile, and the game is the account's.
+func mergeLate(c conflict.MergeCase, ours *scorekeeper.Game) (writes []store.WriteItem, ok bool) {
+	table := c.Entries[0].Table
+	get := func(key attr.Item) (attr.Item, error) { return c.Get(table, key) }
+	account, err := scorekeeper.Converted(get, ours.UserID)
+	if err != nil || account == "" {
+		return nil, false
+	}
+	row, err := get(scorekeeper.GameKey(account, ours.Date))
+	var there *scorekeeper.Game
+	if err == nil && row != nil {
+		there = &scorekeeper.Game{}
+		err = attr.Unmarshal(row, there)
+	}
+	if err != nil {
+		return nil, false
+	}
+	w, changed, err := scorekeeper.LateWrite(table, account, ours, there)
+	if err != nil || !changed {
+		return nil, err == nil
+	}
+	return []store.WriteItem{w}, true
 }

@@ -67,7 +67,7 @@ func (d *Log) merge(tx *store.Tx, c *Record) error {
 	if handler == nil {
 		return nil
 	}
-	in := MergeCase{Code: c.Code, Tail: c.Tail}
+	in := MergeCase{Code: c.Code, Tail: c.Tail, Get: tx.Get}
 	for i := range c.Decided {
 		one := &c.Decided[i]
 		remote, _ := intent.Split(one.Met)

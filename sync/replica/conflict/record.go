@@ -106,6 +106,8 @@ type MergeCase struct {
 	Entries []*intent.Entry // refused, in their order; not to be changed
 	Tail    []*intent.Entry
 	Items   []MergeItem // one for each of Entries
+	// Get reads another row, as this node has it in the transaction that decides; nil: there is none.
+	Get func(table string, key attr.Item) (attr.Item, error)
 }
 
 // MergeItem is an item as it was, as it was seen here, and as the cloud has it; nil: no item.
@@ -114,7 +116,7 @@ type MergeItem struct {
 }
 
 // MergeFunc is an application's answer to conflicts on a table, in the place of a person's. It is pure: the same case
-// gives the same writes, it reads no clock and asks nobody. Its writes are made like any of the application, all or none,
+// gives the same writes, it reads no clock and asks nobody but its case. Its writes are made like any of the application, all or none,
 // with conditions of their own where they need them; several are one transaction. Not ok: it has no answer, a person is
 // asked.
 type MergeFunc func(MergeCase) (writes []store.WriteItem, ok bool)
