@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
@@ -41,7 +40,7 @@ func (s *Service) score(tx *store.Tx, g *Game) (Score, error) {
 func (s *Service) Scores(tx *store.Tx, by, user, from, to string) ([]Score, error) {
 	if by != user {
 		if common, err := s.common(tx, by, user); err != nil || !common {
-			return nil, cmp.Or(err, error(fault.New(fault.NotFound, "not_found", "User not found")))
+			return nil, cmp.Or(err, noUser())
 		}
 	}
 	games, err := s.games(tx, user)

@@ -212,12 +212,8 @@ func texts(list []string) attr.Value {
 // game reads a player's game of a day; one that was not begun has no guesses.
 func (s *Service) game(tx *store.Tx, user, date string) (g Game, err error) {
 	for _, sk := range []string{skGame, skOldGame} {
-		item, err := tx.Get(s.Table, key(gamePK(user, date), sk))
-		if err != nil {
+		if found, err := s.load(tx, key(gamePK(user, date), sk), &g); found || err != nil {
 			return g, err
-		}
-		if item != nil {
-			return g, attr.Unmarshal(item, &g)
 		}
 	}
 	now := tx.Now().UTC().Format(stamp)

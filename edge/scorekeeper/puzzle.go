@@ -102,11 +102,17 @@ func (s *Service) word(tx *store.Tx, date string) (string, error) {
 }
 
 func (s *Service) puzzle(tx *store.Tx, date string) (p Puzzle, found bool, err error) {
-	item, err := tx.Get(s.Table, AnswerKey(date))
+	found, err = s.load(tx, AnswerKey(date), &p)
+	return p, found, err
+}
+
+// load reads the row with a key into a value; a row that is not there changes nothing.
+func (s *Service) load(tx *store.Tx, k attr.Item, into any) (found bool, err error) {
+	item, err := tx.Get(s.Table, k)
 	if err != nil || item == nil {
-		return p, false, err
+		return false, err
 	}
-	return p, true, attr.Unmarshal(item, &p)
+	return true, attr.Unmarshal(item, into)
 }
 
 // Puzzle returns the puzzle of a day, with its word.

@@ -52,10 +52,7 @@ type Profile struct {
 // Profile returns a player's profile; one that was never set is empty.
 func (s *Service) Profile(tx *store.Tx, user string) (Profile, error) {
 	p := Profile{UserID: user}
-	item, err := tx.Get(s.Table, profileKey(user))
-	if err == nil && item != nil {
-		err = attr.Unmarshal(item, &p)
-	}
+	_, err := s.load(tx, profileKey(user), &p)
 	return p, err
 }
 
@@ -79,6 +76,8 @@ func (s *Service) SetProfile(tx *store.Tx, user, name, avatar string) (Profile, 
 	return s.Profile(tx, user)
 }
 
+func noUser() error { return fault.New(fault.NotFound, "not_found", "User not found") }
+
 func noTeam() error { return fault.New(fault.NotFound, "not_found", "Team not found") }
 
 // Team returns a team to one of its members.
@@ -100,15 +99,8 @@ func (t *Team) role(user string) Role {
 }
 
 func (s *Service) team(tx *store.Tx, id string) (t Team, err error) {
-	item, err := tx.Get(s.Table, teamKey(id))
-	if err != nil {
-		return t, err
-	}
-	if item == nil {
-		return t, noTeam()
-	}
-	if err := attr.Unmarshal(item, &t); err != nil {
-		return t, err
+	if found, err := s.load(tx, teamKey(id), &t); err != nil || !found {
+		return t, cmp.Or(err, noTeam())
 	}
 	t.ID, t.Members = id, []Member{}
 	q := store.Query{Table: s.Table, KeyCondition: "pk = :pk AND begins_with(sk, :sk)", Params: expr.Params{Values: attr.Item{
@@ -244,17 +236,10 @@ func admins(r Role) int64 {
 
 func (s *Service) member(tx *store.Tx, team, user string) (Member, error) {
 	m := Member{UserID: user}
-	item, err := tx.Get(s.Table, memberKey(team, user))
-	if err == nil && item == nil {
-		err = fault.New(fault.NotFound, "not_found", "User not found")
+	if found, err := s.load(tx, memberKey(team, user), &m); err != nil || !found {
+		return m, cmp.Or(err, noUser())
 	}
-	if err == nil {
-		err = attr.Unmarshal(item, &m)
-	}
-	if err == nil {
-		err = s.name(tx, &m)
-	}
-	return m, err
+	return m, s.name(tx, &m)
 }
 
 // administered returns a team to one of its admins.

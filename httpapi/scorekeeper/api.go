@@ -60,8 +60,8 @@ func (a *api) routes(guess httpapi.Handler) []httpapi.Route {
 		{Method: "POST", Path: "/guess", Access: httpapi.Guest, Do: guess},
 		{Method: "GET", Path: "/game/:date", Access: httpapi.Guest, Do: ofUser(a.getGame)},
 
-		{Method: "GET", Path: "/history", Access: httpapi.User, Do: ofUser(a.getHistory)},
-		{Method: "GET", Path: "/profile", Access: httpapi.User, Do: ofUser(a.getProfile)},
+		{Method: "GET", Path: "/history", Access: httpapi.User, Do: ofUser(mine(a.Service.History))},
+		{Method: "GET", Path: "/profile", Access: httpapi.User, Do: ofUser(mine(a.Service.Profile))},
 		{Method: "PUT", Path: "/profile", Access: httpapi.User, Do: ofUser(a.putProfile)},
 		{Method: "POST", Path: "/convert-session", Access: httpapi.User, Do: ofUser(a.postConvert)},
 		{Method: "GET", Path: "/puzzles", Access: httpapi.User, Do: a.getPuzzles},
@@ -93,6 +93,13 @@ func ofUser(do func(c *gin.Context, user string) error) httpapi.Handler {
 			return err
 		}
 		return do(c, user)
+	}
+}
+
+// mine answers with what is read of the caller's.
+func mine[T any](read func(tx *store.Tx, user string) (T, error)) func(c *gin.Context, user string) error {
+	return func(c *gin.Context, user string) error {
+		return httpapi.AnswerView(c, func(tx *store.Tx) (T, error) { return read(tx, user) })
 	}
 }
 

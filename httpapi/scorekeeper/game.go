@@ -17,13 +17,15 @@ import (
 // maxText is the longest word, date or id that is looked at.
 const maxText = 128
 
+// need reads a text that has to be there.
+func need(b *bind.Body, name string) string {
+	return bind.Need(b, name, func(name string) string { return b.Text(name, maxText) })
+}
+
 // postGuess: {puzzle_date_iso_day, word_guessed}. With an Idempotency-Key it may be sent again.
 func (a *api) postGuess(c *gin.Context, user string) error {
 	b := httpapi.Body(c)
-	text := func(name string) string { return b.Text(name, maxText) }
-	g := scorekeeper.Guess{
-		User: user, Date: bind.Need(b, "puzzle_date_iso_day", text), Word: strings.ToLower(bind.Need(b, "word_guessed", text)),
-	}
+	g := scorekeeper.Guess{User: user, Date: need(b, "puzzle_date_iso_day"), Word: strings.ToLower(need(b, "word_guessed"))}
 	if err := b.Err(); err != nil {
 		return err
 	}
@@ -82,14 +84,10 @@ func (a *api) offline(c *gin.Context, err error) error {
 	return err
 }
 
-func (a *api) getHistory(c *gin.Context, user string) error {
-	return httpapi.AnswerView(c, func(tx *store.Tx) (scorekeeper.History, error) { return a.Service.History(tx, user) })
-}
-
 // postConvert: {session_id}.
 func (a *api) postConvert(c *gin.Context, user string) error {
 	b := httpapi.Body(c)
-	session := bind.Need(b, "session_id", func(name string) string { return b.Text(name, maxText) })
+	session := need(b, "session_id")
 	if err := b.Err(); err != nil {
 		return err
 	}
@@ -136,8 +134,7 @@ func (a *api) getPuzzle(c *gin.Context) error {
 // putPuzzle: {date, word | set_random_unused_word, teamId?}.
 func (a *api) putPuzzle(c *gin.Context) error {
 	b := httpapi.Body(c)
-	text := func(name string) string { return b.Text(name, maxText) }
-	n := scorekeeper.NewAnswer{Date: bind.Need(b, "date", text), Word: text("word"), TeamID: text("teamId")}
+	n := scorekeeper.NewAnswer{Date: need(b, "date"), Word: b.Text("word", maxText), TeamID: b.Text("teamId", maxText)}
 	random := b.Bool("set_random_unused_word")
 	n.Random = random != nil && *random
 	if err := b.Err(); err != nil {

@@ -33,7 +33,7 @@ func TestPlayPage(t *testing.T) {
 	r.want(200, "", "guest", "POST", "/guess", guessBody("manna"))
 	r.page(200, "Solved with 2 of 6.", "guest", "/")
 	r.page(200, "Scorekeeper 2026-02-02 2/6\n\n⬛⬛🟨🟩⬛\n🟩🟩🟩🟩🟩</pre>", "guest", "/")
-	for _, w := range strings.Fields("crane slate moist proud brick vexed") {
+	for w := range strings.FieldsSeq("crane slate moist proud brick vexed") {
 		r.want(200, "", "u1", "POST", "/guess", guessBody(w))
 	}
 	r.page(200, "The word was manna.", "u1", "/")

@@ -15,10 +15,6 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-func (a *api) getProfile(c *gin.Context, user string) error {
-	return httpapi.AnswerView(c, func(tx *store.Tx) (scorekeeper.Profile, error) { return a.Service.Profile(tx, user) })
-}
-
 // putProfile: {displayName?, avatarUrl?}.
 func (a *api) putProfile(c *gin.Context, user string) error {
 	b := httpapi.Body(c)
@@ -71,7 +67,7 @@ func (a *api) postTeam(c *gin.Context, user string) error {
 // deleteTeam: {team_id}.
 func (a *api) deleteTeam(c *gin.Context, user string) error {
 	b := httpapi.Body(c)
-	team := bind.Need(b, "team_id", func(name string) string { return b.Text(name, maxText) })
+	team := need(b, "team_id")
 	if err := b.Err(); err != nil {
 		return err
 	}
@@ -81,8 +77,7 @@ func (a *api) deleteTeam(c *gin.Context, user string) error {
 // membership reads {team_id, user_id, role}.
 func membership(c *gin.Context, role bool) (team, user string, as scorekeeper.Role, err error) {
 	b := httpapi.Body(c)
-	text := func(name string) string { return b.Text(name, maxText) }
-	team, user = bind.Need(b, "team_id", text), bind.Need(b, "user_id", text)
+	team, user = need(b, "team_id"), need(b, "user_id")
 	one := func(name string) string {
 		return b.OneOf(name, string(scorekeeper.RoleAdmin), string(scorekeeper.RoleMember))
 	}

@@ -122,7 +122,7 @@ func TestADayOnAPhone(t *testing.T) {
 	home := base + "/scorekeeper/-/"
 	types := func(word string) {
 		t.Helper()
-		for _, letter := range strings.Split(word, "") {
+		for letter := range strings.SplitSeq(word, "") {
 			chromium.Eval[bool](t, b, fmt.Sprintf(`document.querySelector('[data-letter="%s"]').click() ?? true`, letter))
 		}
 		chromium.Eval[bool](t, b, `document.querySelector('.key[type="submit"]').click() ?? true`)

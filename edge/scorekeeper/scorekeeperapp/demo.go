@@ -29,13 +29,25 @@ func commands(sh *app.Shell) app.Commands {
 		App: a, Short: "Guess the word of the day, in a team of eight that has played for 60 days",
 		Long: "A daily word puzzle on a node of this machine: guess as a guest without signing in, or as one of a team of eight invented players\n" +
 			"who have played the 60 days before today. Olga sets the words. No cloud, no account.",
-		Fill: func(ctx context.Context, h *app.Host) error { return fill(ctx, h, set.Table) },
+		Users: users(),
+		Fill:  func(ctx context.Context, h *app.Host) error { return fill(ctx, h, set.Table) },
 	}
-	for _, name := range strings.Fields(demoNames) {
-		demo.Users = append(demo.Users, devlogin.User{Subject: "demo-" + strings.ToLower(name), Name: name})
-	}
-	demo.Users[0].Groups = []string{auth.DefaultAdminGroup}
 	return app.Commands{Demo: demo.Command(sh.Version)}
+}
+
+func users() (all []devlogin.User) {
+	for name := range strings.FieldsSeq(demoNames) {
+		all = append(all, devlogin.User{Subject: "demo-" + strings.ToLower(name), Name: name})
+	}
+	all[0].Groups = []string{auth.DefaultAdminGroup}
+	return all
+}
+
+// demo is how the 60 days are made up.
+type demo struct {
+	*scorekeeper.Service
+	luck    *rand.Rand
+	answers []string
 }
 
 // fill has a team play the days before today; today, and all but one of the two weeks from it on, have a word.
@@ -44,35 +56,41 @@ func fill(ctx context.Context, h *app.Host, table string) error {
 	if err != nil {
 		return err
 	}
-	s, names := &scorekeeper.Service{Table: table, Words: words}, strings.Fields(demoNames)
-	luck := rand.New(rand.NewPCG(demoSeed, 0)) //nolint:gosec // invented games, the same each time
-	answers := words.Answers()
-	luck.Shuffle(len(answers), func(i, j int) { answers[i], answers[j] = answers[j], answers[i] })
+	d := demo{&scorekeeper.Service{Table: table, Words: words}, rand.New(rand.NewPCG(demoSeed, 0)), words.Answers()}
+	d.luck.Shuffle(len(d.answers), func(i, j int) { d.answers[i], d.answers[j] = d.answers[j], d.answers[i] })
 	return h.Store.Update(ctx, func(tx *store.Tx) error {
-		team, err := s.CreateTeam(tx, "demo-olga", "Wizards")
-		for i := 0; err == nil && i < len(names); i++ {
-			user := "demo-" + strings.ToLower(names[i])
-			if i > 0 {
-				_, err = s.SetTeammate(tx, "demo-olga", team.ID, user, scorekeeper.RoleMember)
-			}
-			if err == nil {
-				_, err = s.SetProfile(tx, user, names[i], "")
-			}
-		}
+		err := d.team(tx)
 		for i := -demoDays; err == nil && i < 14; i++ {
-			day, word := tx.Now().UTC().AddDate(0, 0, i), answers[i+demoDays]
-			if i == 9 {
-				continue // the gap that the admin's page marks
-			}
-			_, err = s.SetAnswer(tx, scorekeeper.NewAnswer{Date: day.Format(scorekeeper.Day), Word: word})
-			for _, name := range names {
-				if err == nil && i < 0 && luck.IntN(12) > 0 {
-					err = s.Import(tx, "demo-"+strings.ToLower(name), play(luck, answers, word), day.Truncate(24*time.Hour).Add(time.Duration(7+luck.IntN(14))*time.Hour))
-				}
+			if i != 9 { // the gap that the admin's page marks
+				err = d.day(tx, tx.Now().UTC().AddDate(0, 0, i).Truncate(24*time.Hour), d.answers[i+demoDays], i < 0)
 			}
 		}
 		return err
 	})
+}
+
+func (d *demo) team(tx *store.Tx) error {
+	team, err := d.CreateTeam(tx, users()[0].Subject, "Wizards")
+	for i, u := range users() {
+		if i > 0 && err == nil {
+			_, err = d.SetTeammate(tx, users()[0].Subject, team.ID, u.Subject, scorekeeper.RoleMember)
+		}
+		if err == nil {
+			_, err = d.SetProfile(tx, u.Subject, u.Name, "")
+		}
+	}
+	return err
+}
+
+// day has a word, and if it is over games of most of the team, at some hour of theirs.
+func (d *demo) day(tx *store.Tx, day time.Time, word string, over bool) error {
+	_, err := d.SetAnswer(tx, scorekeeper.NewAnswer{Date: day.Format(scorekeeper.Day), Word: word})
+	for _, u := range users() {
+		if at := time.Duration(7+d.luck.IntN(14)) * time.Hour; err == nil && over && d.luck.IntN(12) > 0 {
+			err = d.Import(tx, u.Subject, play(d.luck, d.answers, word), day.Add(at))
+		}
+	}
+	return err
 }
 
 // play guesses as people do who look at the colours: words that may still be it, now and then one that may not.

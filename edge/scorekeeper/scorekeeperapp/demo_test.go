@@ -22,7 +22,7 @@ func TestDemoIsFilled(t *testing.T) {
 	service := &scorekeeper.Service{Table: table.Name}
 	err := s.View(t.Context(), func(tx *store.Tx) error {
 		today := tx.Now().UTC().Format(scorekeeper.Day)
-		for _, name := range strings.Fields(demoNames) {
+		for name := range strings.FieldsSeq(demoNames) {
 			user := "demo-" + strings.ToLower(name)
 			h, err := service.History(tx, user)
 			if err != nil {

@@ -227,7 +227,7 @@ func TestWriteUnits(t *testing.T) {
 	}
 	costs("the answer of a day", 4, "boss", "PUT", "/puzzles", fmt.Sprintf(`{"date":%q,"word":"manna"}`, today))
 	costs("the first guess", 4, "u1", "POST", "/guess", guess("crane"))
-	for _, word := range strings.Fields("slate moist proud brick vexed") {
+	for word := range strings.FieldsSeq("slate moist proud brick vexed") {
 		costs("guess "+word, 1, "u1", "POST", "/guess", guess(word), "Idempotency-Key", word)
 	}
 	costs("a profile", 4, "u1", "PUT", "/profile", `{"displayName":"Ann"}`)
