@@ -341,7 +341,10 @@ func TestKitInABrowser(t *testing.T) {
 	cfg, _ := newTaps(t, tapStore(t), "one")
 	cfg.Development = true
 	home, _ := start(t, cfg)
-	for _, path := range []string{"/_/gallery/kit/parts", "/_/gallery/kit/waiting", "/counter/-/"} {
+	for _, path := range []string{
+		"/_/gallery/kit/parts", "/_/gallery/kit/waiting", "/_/gallery/kit/signin", "/_/gallery/kit/signin-refused", "/_/gallery/kit/signed-in",
+		"/_/gallery/kit/signed-out", "/_/gallery/kit/sessions", "/_/gallery/kit/people", "/_/gallery/kit/tls", "/counter/-/",
+	} {
 		b.Do(t, chromedp.EmulateViewport(320, 640), chromedp.Navigate(home+path))
 		for _, w := range []int64{320, 360, 719, 720, 1200, 1920} {
 			b.Do(t, chromedp.EmulateViewport(w, 800))

@@ -22,7 +22,6 @@ const pathCA = "/_/tls"
 func (s *Server) caRoutes() []Route {
 	return []Route{
 		{Method: "GET", Path: pathCA, Access: Public, Do: s.withCA(s.getCAPage)},
-		{Method: "GET", Path: pathCA + "/qr.svg", Access: Public, Do: s.withCA(s.getCACode)},
 		{Method: "GET", Path: pathCA + "/ca.crt", Access: Public, Do: s.withCA(func(c *gin.Context, ca *certs.CA) error {
 			return download(c, "touchline-ca.crt", "application/x-x509-ca-cert", ca.Certificate())
 		})},
@@ -47,17 +46,6 @@ func (s *Server) getCAPage(c *gin.Context, ca *certs.CA) error {
 		Until: ca.Until().Format("2 January 2006"), Trusted: c.Request.TLS != nil,
 	})
 	return HTML(c, http.StatusOK, body, err)
-}
-
-// getCACode is a QR code of the page's address.
-func (s *Server) getCACode(c *gin.Context, _ *certs.CA) error {
-	code, err := page.QR("http://"+s.lanAddress(c.Request)+pathCA, "")
-	if err != nil {
-		return err
-	}
-	c.Header("Cache-Control", "no-store")
-	c.Data(http.StatusOK, "image/svg+xml", []byte(code.SVG))
-	return nil
 }
 
 func download(c *gin.Context, name, kind string, body []byte) error {

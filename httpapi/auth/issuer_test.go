@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,7 @@ func newIssuerRig(t *testing.T, i Issuer) *issuerRig {
 		})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, req *http.Request) { r.asked["keys"]++; (*r.answer.Load())(w, req) })
+	mux.HandleFunc("/other/.well-known/jwks.json", func(w http.ResponseWriter, req *http.Request) { (*r.answer.Load())(w, req) })
 	mux.HandleFunc("/token", func(w http.ResponseWriter, req *http.Request) { r.token(w, req) })
 	i.Name, i.URL, i.Discover = "main", r.issuer, true
 	r.config = Config{Issuers: []Issuer{i}, Clock: r.clock, Keys: r.kept}
@@ -181,6 +183,9 @@ func keyJSON(t *testing.T, kid string, key any) []byte {
 	return set.Keys[0]
 }
 
+// otherIssuer stands for the iss of another issuer that the node knows.
+const otherIssuer = "other"
+
 // A sign-in ends for the browser that began it, with tokens of that sign-in.
 func TestFlow(t *testing.T) {
 	const back = "http://node.example/back"
@@ -201,6 +206,7 @@ func TestFlow(t *testing.T) {
 		"for a phone's app":        {id: []any{"aud", "phone"}, want: "not of this sign-in", fault: fault.Unauthorized},
 		"expired":                  {id: []any{"exp", 1_700_000_000}, want: "expired", fault: fault.Unauthorized},
 		"another issuer's":         {id: []any{"iss", "https://evil.example"}, want: "issuer that this node does not know", fault: fault.Unauthorized},
+		"of another that is known": {id: []any{"iss", otherIssuer, "token_use", "id"}, want: "not of this sign-in", fault: fault.Unauthorized},
 		"an access token as ID":    {id: []any{"token_use", "access"}, want: "not an ID token", fault: fault.Unauthorized},
 		"two people":               {kind: KindAccess, access: []any{"sub", "u2"}, want: "two people", fault: fault.Unauthorized},
 		"an access token for else": {kind: KindAccess, access: []any{"aud", "else"}, want: "for another app", fault: fault.Unauthorized},
@@ -214,6 +220,11 @@ func TestFlow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newIssuerRig(t, Issuer{Client: Client{ID: "app", Secret: "sesame"}, ClientIDs: []string{"phone"}, Audience: []string{"api"}, Tokens: tt.kind})
+			r.config.Issuers = append(r.config.Issuers, Issuer{Name: "other", URL: r.issuer + "/other", ClientIDs: []string{"app"}})
+			r.again()
+			if i := slices.Index(tt.id, any(otherIssuer)); i >= 0 {
+				tt.id[i] = r.issuer + "/other"
+			}
 			f, to, err := r.Begin(t.Context(), "main", back)
 			if err != nil {
 				t.Fatal(err)

@@ -10,7 +10,17 @@ type CAInput struct {
 	Trusted     bool // the browser came by HTTPS: it trusts the node already
 }
 
+// caPage is what its template reads.
+type caPage struct {
+	CAInput
+	Code Figure
+}
+
 // CA renders that page.
 func (r *Renderer) CA(in CAInput) ([]byte, error) {
-	return r.Framed("ca-page", in, Frame{Title: "Trust this node", Body: "ca", Styles: []string{"extra.css"}})
+	code, err := QR(in.Address, in.Address)
+	if err != nil {
+		return nil, err
+	}
+	return r.Framed("ca-page", caPage{in, code}, Frame{Title: "Trust this node", Body: "ca", Styles: []string{"extra.css", "kit.css"}})
 }

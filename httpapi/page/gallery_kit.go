@@ -1,6 +1,10 @@
 package page
 
-import "time"
+import (
+	"errors"
+	"strings"
+	"time"
+)
 
 // WaitingLine is what the line at the foot of a page says, for the gallery: on an open page a script does.
 type WaitingLine struct {
@@ -53,7 +57,39 @@ func (r *Renderer) Kit() ([]Scene, error) {
 		}
 		out = append(out, s)
 	}
-	return out, nil
+	people, err := r.peopleScenes()
+	return append(out, people...), err
+}
+
+// peopleScenes are the node's own pages of people and their devices.
+func (r *Renderer) peopleScenes() (out []Scene, err error) {
+	add := func(name, what string, page []byte, failed error) {
+		out, err = append(out, Scene{Name: name, What: what, Page: page}), errors.Join(err, failed)
+	}
+	at := []Link{{"#", "Cognito"}, {"#", "the club's accounts"}}
+	page, failed := r.SignIn(SignInInput{To: "/", Issuers: at, Codes: true, Tokens: true})
+	add("signin", "Signing in", page, failed)
+	page, failed = r.SignIn(SignInInput{To: "/", Issuers: at, Codes: true, Problem: "That is no code that counts now: ask an admin for another one."})
+	add("signin-refused", "A code that is refused", page, failed)
+	page, failed = r.SignIn(SignInInput{To: "/", Issuers: at, Codes: true, Subject: "asha", Name: "Asha", Admin: true, Session: true})
+	add("signed-in", "Who is signed in", page, failed)
+	page, failed = r.SignIn(SignInInput{To: "/", Issuers: at, Codes: true, Out: &Link{"#", "Cognito"}})
+	add("signed-out", "Signed out here, and not at the issuer", page, failed)
+	page, failed = r.SignIn(SignInInput{To: "/"})
+	add("signin-nobody", "No issuer is configured", page, failed)
+	one := Session{ID: "1", User: "asha", Name: "Asha", Agent: "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X)", Since: "2026-06-01 12:00:00", Until: "2026-07-01 12:00:00", Current: true}
+	page, failed = r.Sessions(SessionsInput{User: "asha", Admin: true, All: true, Sessions: []Session{one, {ID: "2", User: "auth0|5f2", Agent: "curl", Since: one.Since, Until: one.Until, ByCode: true}}}, nil)
+	add("sessions", "Sessions", page, failed)
+	page, failed = r.Sessions(SessionsInput{User: "asha"}, nil)
+	add("sessions-none", "No session", page, failed)
+	page, failed = r.People(PeopleInput{Code: "7KQ4 M2XR", For: "asha", Until: "12:15:00", People: []Person{{User: "asha", Issuer: "https://issuer.example", Name: "Asha", Email: "asha@example.org", SignedIn: one.Since, Admin: true}}}, nil)
+	add("people", "People, and a code for one", page, failed)
+	page, failed = r.CA(CAInput{
+		Address: "http://192.168.1.7:8080/_/tls", Secure: "https://192.168.1.7:8080/", Title: "touchline node 2026-06-01", Until: "29 May 2036",
+		Fingerprint: strings.TrimSuffix(strings.Repeat("A7:", 32), ":"),
+	})
+	add("tls", "The CA, for devices", page, failed)
+	return out, err
 }
 
 func sceneScores() []Score {

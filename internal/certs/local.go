@@ -41,9 +41,6 @@ func OpenLocal(ca *CA, hosts []string, c clock.Clock, log *slog.Logger) (*Local,
 	return l, l.Reload()
 }
 
-// CA is the one whose certificates it shows.
-func (l *Local) CA() *CA { return l.ca }
-
 // Certificate implements Source.
 func (l *Local) Certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return l.shown.Load(), nil
