@@ -30,6 +30,15 @@ func (s *Service) events(tx *store.Tx) (all []Event, err error) {
 	return all, nil
 }
 
+// Years are those that have events, the newest first.
+func (s *Service) Years(tx *store.Tx) (years []string, err error) {
+	all, err := s.events(tx)
+	for i := range all {
+		years = append(years, yearOf(all[i].ID))
+	}
+	return slices.Compact(years), err
+}
+
 // Events is a page of the list, newest first, with how much of each the user has picked.
 func (s *Service) Events(tx *store.Tx, user string, limit int, start attr.Item) (all []Listed, next attr.Item, err error) {
 	q := s.eventsQuery()
@@ -94,6 +103,11 @@ func (s *Service) CreateEvent(tx *store.Tx, n NewEvent) (Card, error) {
 	}
 	if err := checkStart(n.Date, n.StartsAt); err != nil {
 		return Card{}, err
+	}
+	if all, err := s.events(tx); err != nil {
+		return Card{}, err
+	} else if sameYear := slices.DeleteFunc(all, func(e Event) bool { return yearOf(e.ID) != yearOf(n.Date) }); len(sameYear) >= maxYearEvents {
+		return Card{}, invalid("date", "is of a year that has as many events as its standings have digits for")
 	}
 	e := Event{ID: EventID(n.Date, n.Name), Date: n.Date, Name: n.Name, State: Upcoming, StartsAt: n.StartsAt.UTC()}
 	_, err := tx.Put(store.PutItem{Table: s.Table, Item: e.row(), Condition: "attribute_not_exists(PK)", NoOld: true})
@@ -173,6 +187,7 @@ func (s *Service) DeleteEvent(tx *store.Tx, id string) error {
 const (
 	MaxMatches     = 99
 	maxEventPoints = 999
+	maxYearEvents  = 99_999 / maxEventPoints // points of a year have five digits in keys
 )
 
 func (m *Match) check() error {

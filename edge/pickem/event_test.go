@@ -1,10 +1,12 @@
 package pickem
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -129,5 +131,33 @@ func TestInterest(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%v: %v, want %s", at, got, want)
 		}
+	}
+}
+
+// Points of a year have five digits in keys: it has no more events than could fill them.
+func TestAYearHasAHundredEvents(t *testing.T) {
+	r := newRig(t)
+	create := func(date string) error {
+		return r.try(func(tx *store.Tx) error {
+			day, err := time.Parse(Day, date)
+			if err == nil {
+				_, err = r.CreateEvent(tx, NewEvent{Date: date, Name: "x", StartsAt: day})
+			}
+			return err
+		})
+	}
+	for i := range maxYearEvents {
+		if err := create(start.AddDate(0, 0, i).Format(Day)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := create("2024-01-01"); !fault.Is(err, fault.Invalid) {
+		t.Errorf("one more: %v", err)
+	}
+	if err := create("2023-12-31"); err != nil {
+		t.Errorf("of another year: %v", err)
+	}
+	if years := read(r, r.Years); !slices.Equal(years, []string{"2024", "2023"}) {
+		t.Errorf("years %v", years)
 	}
 }

@@ -3,6 +3,7 @@ package pickem
 import (
 	"embed"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -24,6 +25,7 @@ func (a *api) pageRoutes() []httpapi.Route {
 		{Method: "GET", Path: "/", Access: httpapi.User, Do: a.invited(a.getEventsPage)},
 		{Method: "GET", Path: "/events/:id", Access: httpapi.User, Do: a.invited(a.getCardPage)},
 		{Method: "GET", Path: "/standings", Access: httpapi.User, Do: a.invited(a.getStandingsPage)},
+		{Method: "GET", Path: "/users/:id", Access: httpapi.User, Do: a.invited(a.getUserPage)},
 		{Method: "GET", Path: "/me", Access: httpapi.User, Do: a.invited(a.getMePage)},
 		{Method: "GET", Path: "/admin", Access: httpapi.Admin, Do: a.getAdminPage},
 		{Method: "GET", Path: "/admin/events/:id", Access: httpapi.Admin, Do: a.getEditorPage},
@@ -187,15 +189,27 @@ func grid(card *pickem.Card) *table {
 	return t
 }
 
+// tablePage is a table with what else there is to see.
+type tablePage struct {
+	Table table
+	Links []page.Link
+}
+
 func (a *api) getStandingsPage(c *gin.Context, _ string) error {
-	return httpapi.OwnView(c, "table", "Standings", func(tx *store.Tx) ([]table, error) {
-		year := strconv.Itoa(tx.Now().UTC().Year())
+	return httpapi.OwnView(c, "table", "Standings", func(tx *store.Tx) (out tablePage, err error) {
+		year, err := yearAsked(c, tx)
+		if err != nil {
+			return out, err
+		}
 		all, err := a.Service.Standings(tx, year)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		up, err := a.Service.Climbed(tx, year)
-		t := table{ID: "standings", Title: "Standings " + year, Heads: []string{"Name", "Points", "Right", "Events", "Change"}, None: "No event of this year was scored yet."}
+		if err != nil {
+			return out, err
+		}
+		out.Table = table{ID: "standings", Title: "Standings " + year, Heads: []string{"Name", "Points", "Right", "Events", "Change"}, None: "No event of this year was scored yet."}
 		for i := range all {
 			st := &all[i]
 			change := "="
@@ -204,26 +218,39 @@ func (a *api) getStandingsPage(c *gin.Context, _ string) error {
 			} else if n < 0 {
 				change = fmt.Sprintf("▼ %d", -n)
 			}
-			t.Rows = append(t.Rows, []string{
+			out.Table.Rows = append(out.Table.Rows, []string{
 				fmt.Sprintf("%d. %s", st.Rank, st.Name), strconv.Itoa(st.Points), strconv.Itoa(st.Correct), strconv.Itoa(st.Played), change,
 			})
+			out.Links = append(out.Links, page.Link{Href: a.look.At("/users/" + url.PathEscape(st.User)), Text: st.Name})
 		}
-		return []table{t}, err
+		years, err := a.Service.Years(tx)
+		for _, y := range years {
+			out.Links = append(out.Links, page.Link{Href: a.look.At("/standings") + "?year=" + y, Text: y})
+		}
+		return out, err
 	})
 }
 
-func (a *api) getMePage(c *gin.Context, user string) error {
-	return httpapi.OwnView(c, "table", "My picks", func(tx *store.Tx) ([]table, error) {
-		p, err := a.Service.Profile(tx, user, user)
-		t := table{ID: "played", Title: p.Name, Heads: []string{"Event", "Points", "Right", "Picks"}, None: "You have picked nothing yet."}
+func (a *api) getMePage(c *gin.Context, user string) error { return a.profilePage(c, user, user) }
+
+func (a *api) getUserPage(c *gin.Context, user string) error {
+	return a.profilePage(c, c.Param("id"), user)
+}
+
+// profilePage has what a user has played: of another than the reader, what is locked.
+func (a *api) profilePage(c *gin.Context, user, reader string) error {
+	return httpapi.OwnView(c, "table", "Picks", func(tx *store.Tx) (out tablePage, err error) {
+		p, err := a.Service.Profile(tx, user, reader)
+		out.Table = table{ID: "played", Title: p.Name, Heads: []string{"Event", "Points", "Right", "Picks"}, None: "Nothing was picked yet."}
 		for i := range p.Events {
 			e := &p.Events[i]
 			counted := strconv.Itoa(len(e.Picks))
 			if slices.Contains(p.NotCounted, e.EventID) {
 				counted += ", one came too late"
 			}
-			t.Rows = append(t.Rows, []string{e.EventID, strconv.Itoa(e.Points), strconv.Itoa(e.Correct), counted})
+			out.Table.Rows = append(out.Table.Rows, []string{e.EventID, strconv.Itoa(e.Points), strconv.Itoa(e.Correct), counted})
+			out.Links = append(out.Links, page.Link{Href: a.look.At("/events/" + e.EventID), Text: e.EventID})
 		}
-		return []table{t}, err
+		return out, err
 	})
 }

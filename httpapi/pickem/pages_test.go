@@ -52,6 +52,9 @@ func TestPages(t *testing.T) {
 	if other := r.page("max", at, 200); strings.Contains(other, "✓") {
 		t.Error("another's pick is seen before the lock")
 	}
+	if other := r.page("max", "/users/sam", 200, "sam H", "Nothing was picked yet."); strings.Contains(other, event) {
+		t.Error("another's page shows an open event")
+	}
 	if editor := r.page("admin", admin, 200); strings.Contains(editor, "Everybody") {
 		t.Error("an admin sees picks before the lock")
 	}
@@ -69,6 +72,10 @@ func TestPages(t *testing.T) {
 	r.page("max", at, 200, "No contest.")
 	r.page("max", "/standings", 200, "1. sam H", "Change", "=")
 	r.page("sam", "/me", 200, event)
+	r.page("max", "/users/sam", 200, "sam H", event)
+	r.page("max", "/users/nobody", 404)
+	r.page("max", "/standings?year=2023", 200, "Standings 2023", "No event of this year", `href="/pickem/-/standings?year=2024"`)
+	r.page("max", "/standings?year=x", 400)
 	r.page("sam", "/events/none", 404)
 }
 

@@ -49,7 +49,7 @@ func commands(sh *app.Shell) app.Commands {
 			"more event whose card locks in ten minutes. Ada is an admin, who enters results and scores them. No cloud, no account.",
 		Users: demoUsers(),
 		Fill: func(ctx context.Context, h *app.Host) error {
-			s := season{picks: rand.New(rand.NewPCG(demoSeed, 0))} //nolint:gosec // invented picks, the same each time
+			s := season{picks: rand.New(rand.NewPCG(demoSeed, 0))} // invented picks, the same each time
 			s.Service = pickem.Service{Store: h.Store, Table: set.Table, Index: set.Index, Skew: func() time.Duration { return s.at.Sub(h.Clock.Now()) }}
 			return s.fill(ctx, h.Clock.Now().Add(demoStart))
 		},
@@ -58,7 +58,7 @@ func commands(sh *app.Shell) app.Commands {
 }
 
 func demoUsers() (all []devlogin.User) {
-	for _, name := range strings.Fields(demoNames) {
+	for name := range strings.FieldsSeq(demoNames) {
 		all = append(all, devlogin.User{Subject: "demo-" + strings.ToLower(name), Name: name})
 	}
 	all[0].Groups = []string{auth.DefaultAdminGroup}
@@ -104,22 +104,9 @@ func (s *season) play(ctx context.Context, e *demoEvent, users []devlogin.User, 
 	s.at = e.StartsAt.Add(-24 * time.Hour)
 	var id string
 	err := s.Store.Update(ctx, func(tx *store.Tx) error {
-		card, err := s.CreateEvent(tx, pickem.NewEvent{Date: e.Date, Name: e.Name, StartsAt: e.StartsAt})
+		card, results, err := s.card(tx, e)
 		if id = card.ID; err != nil {
 			return err
-		}
-		results := map[string]int{}
-		for _, row := range e.Matches {
-			m, err := pickem.ParseMatch(row)
-			if err == nil {
-				m, err = s.AddMatch(tx, id, m)
-			}
-			winner, bad := strconv.Atoi(row[len(row)-1])
-			if err = errors.Join(err, bad); err != nil {
-				return err
-			}
-			results[m.ID] = winner
-			card.Matches = append(card.Matches, m)
 		}
 		for i := range users {
 			if _, err := s.Predict(tx, users[i].Subject, id, s.guess(card.Matches, results, i)); err != nil {
@@ -138,6 +125,27 @@ func (s *season) play(ctx context.Context, e *demoEvent, users []devlogin.User, 
 		_, err = s.Score(ctx, id)
 	}
 	return err
+}
+
+// card makes an event with its matches, and tells who wins them.
+func (s *season) card(tx *store.Tx, e *demoEvent) (card pickem.Card, results map[string]int, err error) {
+	results = map[string]int{}
+	if card, err = s.CreateEvent(tx, pickem.NewEvent{Date: e.Date, Name: e.Name, StartsAt: e.StartsAt}); err != nil {
+		return card, nil, err
+	}
+	for _, row := range e.Matches {
+		m, err := pickem.ParseMatch(row)
+		if err == nil {
+			m, err = s.AddMatch(tx, card.ID, m)
+		}
+		winner, bad := strconv.Atoi(row[len(row)-1])
+		if err = errors.Join(err, bad); err != nil {
+			return card, nil, err
+		}
+		results[m.ID] = winner
+		card.Matches = append(card.Matches, m)
+	}
+	return card, results, nil
 }
 
 // guess is what a player picks: the later they are in the list, the more often by chance.

@@ -29,7 +29,7 @@ async function refresh(cache = "default") {
   const asked = Date.now();
   try {
     if (!idle() || !document.querySelector("[data-refresh]")) return;
-    const answer = await fetch(location.pathname, { cache, headers: { Accept: "text/html" } });
+    const answer = await fetch(location.pathname + location.search, { cache, headers: { Accept: "text/html" } });
     if (!answer.ok || answer.redirected) return;
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (!idle()) return;
