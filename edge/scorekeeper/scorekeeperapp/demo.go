@@ -58,15 +58,16 @@ func fill(ctx context.Context, h *app.Host, table string) error {
 	}
 	d := demo{&scorekeeper.Service{Table: table, Words: words}, rand.New(rand.NewPCG(demoSeed, 0)), words.Answers()}
 	d.luck.Shuffle(len(d.answers), func(i, j int) { d.answers[i], d.answers[j] = d.answers[j], d.answers[i] })
-	return h.Store.Update(ctx, func(tx *store.Tx) error {
-		err := d.team(tx)
-		for i := -demoDays; err == nil && i < 14; i++ {
-			if i != 9 { // the gap that the admin's page marks
-				err = d.day(tx, tx.Now().UTC().AddDate(0, 0, i).Truncate(24*time.Hour), d.answers[i+demoDays], i < 0)
-			}
+	err = h.Store.Update(ctx, d.team)
+	for i := -demoDays; err == nil && i < 14; i++ {
+		if i == 9 {
+			continue // the gap that the admin's page marks
 		}
-		return err
-	})
+		err = h.Store.Update(ctx, func(tx *store.Tx) error {
+			return d.day(tx, tx.Now().UTC().AddDate(0, 0, i).Truncate(24*time.Hour), d.answers[i+demoDays], i < 0)
+		})
+	}
+	return err
 }
 
 func (d *demo) team(tx *store.Tx) error {

@@ -4,18 +4,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/scorekeeper"
-	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
 
 // The demo has 60 days of a team of eight behind it, and today's word is open to all.
 func TestDemoIsFilled(t *testing.T) {
-	table := scorekeeper.Table("scorekeeper-demo")
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: clock.Real().Now}, table)
+	table, now := scorekeeper.Table("scorekeeper-demo"), time.Date(2026, 2, 2, 10, 30, 0, 0, time.UTC)
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return now }}, table)
 	if err := fill(t.Context(), &app.Host{Store: s}, table.Name); err != nil {
 		t.Fatal(err)
 	}
