@@ -191,6 +191,41 @@ func TestGuessesAtTwoNodes(t *testing.T) {
 	}
 }
 
+// An answer that another node changes, or somebody else in the cloud, grades anew what was guessed here: nothing keeps the old one.
+func TestAnswerChangedElsewhere(t *testing.T) {
+	f := newFleet(t)
+	today := time.Now().UTC().Format(scorekeeper.Day)
+	set := func(word string) {
+		t.Helper()
+		if status, answer := f.ask("a", "boss", "PUT", "/puzzles", fmt.Sprintf(`{"date":%q,"word":%q}`, today, word)); status != http.StatusOK {
+			t.Fatalf("%d %s", status, answer)
+		}
+	}
+	right := func(at string) int {
+		_, answer := f.ask(at, "u1", "GET", "/game/"+today, "")
+		return strings.Count(answer, `"correct"`)
+	}
+	set("manna")
+	f.until("the other node has the puzzle", func() bool {
+		status, _ := f.ask("b", "u1", "GET", "/game/"+today, "")
+		return status == http.StatusOK
+	})
+	f.guess("b", "crane", 0)
+	if n := right("b"); n != 1 {
+		t.Errorf("%d letters of crane are right for manna, want the n", n)
+	}
+	set("crane")
+	f.until("the other node grades anew", func() bool { return right("b") == 5 })
+	item := scorekeeper.AnswerKey(today)
+	item["puzzle_date"], item["word"] = attr.S(today), attr.S("slate")
+	if err := (simcloud.Foreign{Cloud: f.cloud, Name: "aws"}).Put("scorekeeper-prod", item); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{"a", "b"} {
+		f.until("what somebody put into the cloud counts at "+at, func() bool { return right(at) == 2 })
+	}
+}
+
 // written is the write units of all that was written but of what nodes say of themselves: rows are smaller than a kilobyte, and cost
 // twice in a transaction.
 func (f *fleet) written() (units int) {
