@@ -178,11 +178,11 @@ func TestDemoUsersHaveButtons(t *testing.T) {
 	if err != nil || base == "" {
 		t.Fatal(line, err)
 	}
-	for user, people := range map[string]int{"demo-asha": http.StatusForbidden, "demo-olga": http.StatusOK} {
+	for user, people := range map[string]int{"demo-bram": http.StatusForbidden, "demo-ada": http.StatusOK} {
 		cookies := map[string]string{}
 		_, issuer := hop(t, "GET", base+"/_/signin/with/demo", "", cookies)
 		page := pageAt(t, issuer, nil)
-		if strings.Count(page, "<button") != 3 || !strings.Contains(page, `value="`+user+`"`) {
+		if strings.Count(page, "<button") != 12 || !strings.Contains(page, `value="`+user+`"`) {
 			t.Errorf("no button for %s: %s", user, page)
 		}
 		action := regexp.MustCompile(`action="([^"]+)"`).FindStringSubmatch(page)
@@ -198,7 +198,7 @@ func TestDemoUsersHaveButtons(t *testing.T) {
 		if status, _ := hop(t, "GET", base+"/_/people", "", cookies); status != people {
 			t.Errorf("%s at the page of admins: %d, not %d", user, status, people)
 		}
-		if events := pageAt(t, base+"/pickem/-/", cookies); !strings.Contains(events, "Demo Night") {
+		if events := pageAt(t, base+"/pickem/-/", cookies); !strings.Contains(events, "Rematch of Revolution") {
 			t.Errorf("%s sees no event: %s", user, events)
 		}
 	}
