@@ -1,6 +1,8 @@
 package threefc
 
 import (
+	"slices"
+
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -24,9 +26,22 @@ func InviteKey(code string) attr.Item { return inviteKey(code) }
 // MagicKey is the row of a token.
 func MagicKey(token string) attr.Item { return magicKey(token) }
 
-// Open are the partitions of games that are played, or are to be.
+// Open are the partitions of games that are played, and of their players who are not here yet.
 func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) {
-	return s.games(tx, func(g *Game) bool { return g.Status == Live && g.FinishedAt == nil })
+	all, err := s.games(tx, func(g *Game) bool { return g.Status == Live && g.FinishedAt == nil })
+	for _, pk := range slices.Clone(all) {
+		var here []gamePlayer
+		if err == nil {
+			here, err = list[gamePlayer](tx, s, pk.Str(), pkPlayer, entGamePlayer)
+		}
+		for i := 0; err == nil && i < len(here); i++ {
+			var p *Player
+			if p, err = get[Player](tx, s, playerKey(here[i].PlayerID), entPlayer); p == nil {
+				all = append(all, attr.S(pkPlayer+here[i].PlayerID))
+			}
+		}
+	}
+	return all, err
 }
 
 // Rest are the partitions of the leagues that are here, of all that belongs to them, and of the games that Open leaves out.

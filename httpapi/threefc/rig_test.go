@@ -41,8 +41,14 @@ type rig struct {
 
 func newRig(t *testing.T, change ...func(c *Config)) *rig {
 	t.Helper()
+	return newRigOver(t, store.Options{NoSync: true}, change...)
+}
+
+func newRigOver(t *testing.T, o store.Options, change ...func(c *Config)) *rig {
+	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 7, 4, 10, 0, 0, 0, time.UTC), cookies: map[string]string{}, seen: map[string]bool{}}
-	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, threefc.Table("3fc-test"))
+	o.Now = func() time.Time { return r.now }
+	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, threefc.Table("3fc-test"))
 	r.service = &threefc.Service{Table: "3fc-test"}
 	c := Config{
 		Service: r.service, Mount: "/3fc", Version: "v1", Node: r.store.Node(), Read: r.store.View, PublicURL: "https://3fc.example", Origins: []string{"https://app.example"},

@@ -57,6 +57,7 @@ func New() *app.App {
 				Reads: []app.Read{
 					{Table: s.Table, Every: app.Live, Partitions: rules.Open},
 					{Table: s.Table, Every: app.Slow, Partitions: rules.Rest},
+					{Table: s.Table, Every: app.Seldom}, // leagues that nobody has asked for here
 				},
 				Merge: map[string]conflict.MergeFunc{s.Table: merge(rules)},
 			}

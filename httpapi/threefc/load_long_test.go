@@ -1,0 +1,79 @@
+//go:build long
+
+package threefc
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+)
+
+// A season of 30 games with 20 goals each, over a store that waits for its disk: how long the table takes, and a goal of 16 clients at
+// once. The figures are in the log; what fails is a table or a goal that takes a second.
+func TestSeasonUnderLoad(t *testing.T) {
+	r := newRigOver(t, store.Options{})
+	r.league()
+	for n := range 30 {
+		r.in("boss") // a session lasts a day
+		r.in("keeper")
+		game := fmt.Sprint("g", n)
+		r.want(201, "", "boss", "POST", "/v1/sessions/d/games", fmt.Sprintf(`{"gameId":%q,"gameStartTs":"2026-07-04T10:00:00Z"}`, game))
+		for _, team := range []string{"red", "blue", "yellow"} {
+			r.want(200, "", "keeper", "PUT", "/v1/games/"+game+"/roster/"+team[:1]+"1", fmt.Sprintf(`{"teamId":%q}`, team))
+		}
+		for third := 1; third <= 3; third++ {
+			r.want(200, "", "keeper", "POST", fmt.Sprint("/v1/games/", game, "/thirds/", third, "/start"), "")
+			for range 7 - third/3 {
+				r.want(201, "", "keeper", "POST", "/v1/games/"+game+"/goals", redGoal)
+			}
+			r.now = r.now.Add(20 * time.Minute)
+			r.want(200, "", "keeper", "POST", fmt.Sprint("/v1/games/", game, "/thirds/", third, "/finish"), "")
+		}
+		r.export()
+		r.want(200, "", "keeper", "POST", "/v1/games/"+game+"/finish", "")
+	}
+	var tables []time.Duration
+	for range 50 {
+		began := time.Now()
+		w := web.Ask(r.server.Handler(), http.MethodGet, "/3fc/v1/public/seasons/s/standings", "")
+		tables = append(tables, time.Since(began))
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"played":30`) {
+			t.Fatal(w.Code, w.Body)
+		}
+	}
+	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
+	var mu sync.Mutex
+	var goals []time.Duration
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			for range 25 {
+				began := time.Now()
+				w := web.Ask(r.server.Handler(), http.MethodPost, "/3fc/v1/games/g/goals", redGoal, "Cookie", cookieName+"="+r.cookies["keeper"])
+				took := time.Since(began)
+				mu.Lock()
+				goals = append(goals, took)
+				mu.Unlock()
+				if w.Code != http.StatusCreated {
+					t.Errorf("%d %s", w.Code, w.Body)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for name, took := range map[string][]time.Duration{"table": tables, "goal": goals} {
+		slices.Sort(took)
+		p50, p99 := took[len(took)/2], took[len(took)*99/100]
+		t.Logf("%s: p50 %v, p99 %v of %d", name, p50, p99, len(took))
+		if p99 > time.Second {
+			t.Errorf("%s: p99 %v", name, p99)
+		}
+	}
+}
