@@ -129,7 +129,7 @@ func (s *Service) signIn(tx *store.Tx, from attr.Item, email, condition string, 
 
 // SignedIn reads a session; nil: it is none, or has ended.
 func (s *Service) SignedIn(tx *store.Tx, session string) (*SignIn, error) {
-	if CheckID("session", session) != nil {
+	if !isID(session) {
 		return nil, nil //nolint:nilnil // no session
 	}
 	row, err := tx.Get(s.Table, signInKey(session))
@@ -147,7 +147,7 @@ func (s *Service) SignedIn(tx *store.Tx, session string) (*SignIn, error) {
 
 // SignOut ends a session. One that is none has ended.
 func (s *Service) SignOut(tx *store.Tx, session string) error {
-	if CheckID("session", session) != nil {
+	if !isID(session) {
 		return nil
 	}
 	_, err := tx.Delete(store.DeleteItem{Table: s.Table, Key: signInKey(session), NoOld: true})

@@ -49,25 +49,9 @@ func (s *Service) ExportSeason(tx *store.Tx, season string) (f File, err error) 
 			if err != nil {
 				return f, err
 			}
-			sk := it["sk"].Str()
-			next := ""
-			switch of := pks[i]; {
-			case strings.HasPrefix(of, pkSeason) && strings.HasPrefix(sk, pkSession):
-				next = sk
-			case strings.HasPrefix(of, pkSession) && strings.HasPrefix(sk, pkGame):
-				g, err := decode[sessionGame](it)
-				if err != nil {
-					return f, err
-				}
-				next = pkGame + g.GameID
-			case strings.HasPrefix(of, pkGame) && strings.HasPrefix(sk, pkPlayer):
-				next = sk
-			case strings.HasPrefix(of, pkGame) && sk == skMeta:
-				g, err := decode[Game](it)
-				if err != nil {
-					return f, err
-				}
-				next = pkJoin + g.JoinCode
+			next, err := leads(pks[i], it)
+			if err != nil {
+				return f, err
 			}
 			if next != "" && !slices.Contains(pks, next) {
 				pks = append(pks, next)
@@ -76,6 +60,22 @@ func (s *Service) ExportSeason(tx *store.Tx, season string) (f File, err error) 
 		}
 	}
 	return f, nil
+}
+
+// leads is the partition that a row of another one leads to; empty: none.
+func leads(of string, it attr.Item) (pk string, err error) {
+	sk := it["sk"].Str()
+	switch {
+	case strings.HasPrefix(of, pkSeason) && strings.HasPrefix(sk, pkSession), strings.HasPrefix(of, pkGame) && strings.HasPrefix(sk, pkPlayer):
+		return sk, nil
+	case strings.HasPrefix(of, pkSession) && strings.HasPrefix(sk, pkGame):
+		g, err := decode[sessionGame](it)
+		return pkGame + g.GameID, err
+	case strings.HasPrefix(of, pkGame) && sk == skMeta:
+		g, err := decode[Game](it)
+		return pkJoin + g.JoinCode, err
+	}
+	return "", nil
 }
 
 func (f *File) add(tx *store.Tx, s *Service, k attr.Item) error {

@@ -112,14 +112,18 @@ const maxID = 128
 
 // CheckID refuses what cannot be an id: in keys a # parts it from what stands beside it.
 func CheckID(field, id string) error {
-	bad := strings.ContainsFunc(id, func(r rune) bool { return r == '#' || r < ' ' || r == 0x7f })
-	if id == "" || len(id) > maxID || bad {
+	if !isID(id) {
 		return invalid("", "Field `%s` must be 1 to %d bytes without #.", field, maxID)
 	}
 	return nil
 }
 
-// Stamp is how times are written: UTC with milliseconds.
+func isID(id string) bool {
+	bad := strings.ContainsFunc(id, func(r rune) bool { return r == '#' || r < ' ' || r == 0x7f })
+	return id != "" && len(id) <= maxID && !bad
+}
+
+// stamp is how times are written: UTC with milliseconds.
 const stamp = "2006-01-02T15:04:05.000Z"
 
 func stampOf(t time.Time) string { return t.UTC().Format(stamp) }

@@ -142,7 +142,7 @@ func TestDeletedPartition(t *testing.T) {
 	}
 	again := func() error {
 		_, err := r.try(func(tx *store.Tx) (Change, error) {
-			return r.CreateGame(tx, Game{SessionID: "d", GameID: "g", GameStartTs: "2026-07-04T10:00:00.000Z"})
+			return r.CreateGame(tx, Game{SessionID: "d", GameID: "g", GameStartTS: "2026-07-04T10:00:00.000Z"})
 		})
 		return err
 	}
@@ -194,7 +194,7 @@ func TestCodes(t *testing.T) {
 	if code, ok := CodeOf(newCode()); !ok {
 		t.Errorf("%q is no code", code)
 	}
-	if a, b := (&IDs{Seed: "x"}), (&IDs{Seed: "x"}); a.New(time.Unix(1, 0)) != b.New(time.Unix(1, 0)) || a.New(time.Unix(1, 0)) == a.New(time.Unix(1, 0)) {
+	if a, b := (&IDs{Seed: "x"}), (&IDs{Seed: "x"}); a.New(time.Unix(1, 0)) != b.New(time.Unix(1, 0)) || a.New(time.Unix(1, 0)) == b.New(time.Unix(2, 0)) {
 		t.Error("ids of one seed differ, or of one request are the same")
 	}
 	for id, good := range map[string]bool{"a": true, "": false, "a#b": false, "a\n": false} {

@@ -289,39 +289,35 @@ type Scope struct{ Kind, ID string } // Kind: league, season, session or game
 func (s *Service) LeagueOf(tx *store.Tx, of Scope) (league string, err error) {
 	switch of.Kind {
 	case "league":
-		l, err := s.League(tx, of.ID)
-		if err != nil {
-			return "", err
+		var l *League
+		if l, err = s.League(tx, of.ID); l != nil {
+			league = l.LeagueID
 		}
-		return l.LeagueID, nil
+		return league, err
 	case "season":
-		if se, err := get[Season](tx, s, seasonMirror(of.ID), entSeason); se != nil || err != nil {
-			return leagueOf(se), err
-		}
+		league, err = s.leagueOfSeason(tx, of.ID)
 	case "session":
-		se, err := get[Session](tx, s, sessionMirror(of.ID), entSession)
-		if err != nil {
-			return "", err
-		}
-		if se != nil {
-			if league, err := s.LeagueOf(tx, Scope{"season", se.SeasonID}); err == nil || !fault.Is(err, fault.NotFound) {
-				return league, err
-			}
+		var se *Session
+		if se, err = get[Session](tx, s, sessionMirror(of.ID), entSession); se != nil {
+			league, err = s.leagueOfSeason(tx, se.SeasonID)
 		}
 	case "game":
-		if g, err := get[Game](tx, s, gameKey(of.ID), entGame); g != nil || err != nil {
-			if g == nil {
-				return "", err
-			}
-			return g.LeagueID, err
+		var g *Game
+		if g, err = get[Game](tx, s, gameKey(of.ID), entGame); g != nil {
+			league = g.LeagueID
 		}
 	}
-	return "", notFound("acl_scope_not_found", "ACL scope could not be resolved for %s %s.", of.Kind, of.ID)
+	if err == nil && league == "" {
+		err = notFound("acl_scope_not_found", "ACL scope could not be resolved for %s %s.", of.Kind, of.ID)
+	}
+	return league, err
 }
 
-func leagueOf(se *Season) string {
+// leagueOfSeason is a season's league; empty: there is no such season.
+func (s *Service) leagueOfSeason(tx *store.Tx, season string) (string, error) {
+	se, err := get[Season](tx, s, seasonMirror(season), entSeason)
 	if se == nil {
-		return ""
+		return "", err
 	}
-	return se.LeagueID
+	return se.LeagueID, err
 }

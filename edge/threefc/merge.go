@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -132,19 +133,11 @@ func earliest(ours, theirs json.RawMessage) json.RawMessage {
 	g := Game{Thirds: b}
 	for _, t := range a {
 		there := g.third(t.Third)
-		switch {
-		case there == nil:
-			g.setThird(t)
-		default:
-			done := *there
-			if done.StartedAt == nil {
-				done.StartedAt = t.StartedAt
-			}
-			if done.FinishedAt == nil {
-				done.FinishedAt = t.FinishedAt
-			}
-			g.setThird(done)
+		done := t
+		if there != nil {
+			done = Third{t.Third, cmp.Or(there.StartedAt, t.StartedAt), cmp.Or(there.FinishedAt, t.FinishedAt)}
 		}
+		g.setThird(done)
 	}
 	raw, err := json.Marshal(g.Thirds)
 	if err != nil {

@@ -91,7 +91,7 @@ type Game struct {
 	SeasonID           string  `json:"seasonId"`
 	SessionID          string  `json:"sessionId"`
 	Status             string  `json:"status"`
-	GameStartTs        string  `json:"gameStartTs"`
+	GameStartTS        string  `json:"gameStartTs"`
 	ThirdLengthMinutes int     `json:"thirdLengthMinutes"`
 	Thirds             []Third `json:"thirds"`
 	FinishedAt         *string `json:"finishedAt"`
@@ -103,7 +103,7 @@ type Game struct {
 type sessionGame struct {
 	SessionID   string `json:"sessionId"`
 	GameID      string `json:"gameId"`
-	GameStartTs string `json:"gameStartTs"`
+	GameStartTS string `json:"gameStartTs"`
 	LeagueID    string `json:"leagueId"`
 	SeasonID    string `json:"seasonId"`
 	Stamps

@@ -118,7 +118,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("%v", seen)
 	}
 	for _, m := range seen {
-		if text := string(m.Data); strings.Contains(text, "@") || strings.Contains(text, "r1") {
+		if text := m.Data; strings.Contains(text, "@") || strings.Contains(text, "r1") {
 			t.Errorf("%s", text)
 		}
 	}

@@ -27,7 +27,7 @@ const (
 )
 
 func demoCommand(sh *app.Shell) *cobra.Command {
-	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))} //nolint:gosec // invented games, the same each time
+	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))}
 	a := New()
 	set, _ := a.Settings.(*Settings)
 	open := a.Open
@@ -110,7 +110,7 @@ func (d *demo) kickOff(tx *store.Tx) (game string, err error) {
 	if err := put(tx, c, err); err != nil {
 		return "", err
 	}
-	c, err = d.CreateGame(tx, threefc.Game{SessionID: day, GameID: game, GameStartTs: d.NowText(tx)})
+	c, err = d.CreateGame(tx, threefc.Game{SessionID: day, GameID: game, GameStartTS: d.NowText(tx)})
 	if err := put(tx, c, err); err != nil {
 		return "", err
 	}

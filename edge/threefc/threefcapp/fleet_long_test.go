@@ -124,15 +124,15 @@ func (f *fleet) signIn() {
 		token, _, _ = strings.Cut(strings.ReplaceAll(after, "\r", ""), "\n")
 		return token != ""
 	})
-	resp, _ := f.send("a", "POST", "/3fc/v1/auth/magic/complete", fmt.Sprintf(`{"token":%q}`, token), "Prefer", "wait=20")
-	f.cookie, _, _ = strings.Cut(resp.Header.Get("Set-Cookie"), ";")
+	_, h, _ := f.send("a", "POST", "/3fc/v1/auth/magic/complete", fmt.Sprintf(`{"token":%q}`, token), "Prefer", "wait=20")
+	f.cookie, _, _ = strings.Cut(h.Get("Set-Cookie"), ";")
 	f.until("the session at the other node", func() bool {
 		status, _ := f.ask("b", "GET", "/v1/auth/session", "")
 		return status == http.StatusOK
 	})
 }
 
-func (f *fleet) send(at, method, path, body string, headers ...string) (*http.Response, string) {
+func (f *fleet) send(at, method, path, body string, headers ...string) (status int, h http.Header, answer string) {
 	f.t.Helper()
 	req, err := http.NewRequestWithContext(f.t.Context(), method, f.base[at]+path, strings.NewReader(body))
 	if err != nil {
@@ -151,13 +151,13 @@ func (f *fleet) send(at, method, path, body string, headers ...string) (*http.Re
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return resp, string(raw)
+	return resp.StatusCode, resp.Header, string(raw)
 }
 
 func (f *fleet) ask(at, method, path, body string, headers ...string) (status int, answer string) {
 	f.t.Helper()
-	resp, answer := f.send(at, method, "/3fc"+path, body, headers...)
-	return resp.StatusCode, answer
+	status, _, answer = f.send(at, method, "/3fc"+path, body, headers...)
+	return status, answer
 }
 
 func (f *fleet) want(at, method, path, body string, headers ...string) string {
@@ -185,7 +185,7 @@ func (f *fleet) open(at string) string {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	_, answer := f.send(at, "GET", "/_/api/conflicts?state=open", "", "Authorization", "Bearer "+token)
+	_, _, answer := f.send(at, "GET", "/_/api/conflicts?state=open", "", "Authorization", "Bearer "+token)
 	return answer
 }
 
