@@ -52,6 +52,12 @@ func (s *Service) Merge(all []Refused) (writes []store.WriteItem, ok bool) {
 	return nil, false
 }
 
+// Secret reports of an item whether it lets somebody in: conflicts show its values to nobody.
+func (s *Service) Secret(_ *store.Tx, k attr.Item) (bool, error) {
+	pk := k["pk"].Str()
+	return strings.HasPrefix(pk, "AUTH_") || strings.HasPrefix(pk, pkInvite), nil
+}
+
 // derived are the members that are computed: theirs stay, the consumer sees to them.
 var derived = []string{"result", "scored", "conceded"}
 

@@ -14,6 +14,7 @@ import (
 	httpthreefc "github.com/touchline/touchline/httpapi/threefc"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -59,7 +60,8 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Slow, Partitions: rules.Rest},
 					{Table: s.Table, Every: app.Seldom}, // leagues that nobody has asked for here
 				},
-				Merge: map[string]conflict.MergeFunc{s.Table: merge(rules)},
+				Merge:  map[string]conflict.MergeFunc{s.Table: merge(rules)},
+				Secret: map[string]func(*store.Tx, attr.Item) (bool, error){s.Table: rules.Secret},
 			}
 		},
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
