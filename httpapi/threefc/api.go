@@ -61,7 +61,7 @@ func New(c Config) (httpapi.App, error) {
 	}
 	routes, err := a.routes()
 	app := httpapi.App{
-		Routes: routes, OpenAPI: document, Problem: problem, Strict: true, CORS: c.Origins, Credentials: true, Topics: a.topicOf,
+		Routes: routes, OpenAPI: document, Problem: problem, Strict: true, CORS: c.Origins, Credentials: true, Topics: a.topicOf, Snapshot: snapshot,
 	}
 	return app, cmp.Or(err, a.addPages(&app))
 }

@@ -111,6 +111,7 @@ func TestStream(t *testing.T) {
 		s.Close()
 	}
 	s := web.Open(t, base+"/3fc/v1/public/games/g/stream", nil)
+	s.Until(web.Named("game")) // it has begun
 	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
 	r.goal(redGoal)
 	seen := s.Until(web.Named("goal"))

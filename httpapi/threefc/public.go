@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -206,6 +207,16 @@ type gameFrame struct {
 type clockFrame struct {
 	GameID string        `json:"gameId"`
 	Timer  threefc.Timer `json:"timer"`
+}
+
+// snapshot has who begins to read ask for the game: what came before the stream is not missed.
+func snapshot(_ context.Context, topic string) ([]sse.Frame, error) {
+	game, ok := strings.CutPrefix(topic, topicGame)
+	if !ok {
+		return nil, nil
+	}
+	raw, err := json.Marshal(gameFrame{GameID: game})
+	return []sse.Frame{sse.NewFrame("game", 0, raw)}, err
 }
 
 // topicOf is what a record means to the streams of its game: goal, clock, or that something of the game has changed. Readers ask for

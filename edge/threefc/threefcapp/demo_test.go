@@ -19,7 +19,7 @@ import (
 // The demo has four finished games and a live one, of which the second scorer's goals of six minutes arrive late, with their moments.
 func TestDemo(t *testing.T) {
 	kickOff := time.Date(2026, 6, 1, 18, 0, 0, 0, time.UTC)
-	c := clock.NewScaled(kickOff, 600)
+	c := clock.NewStepped(kickOff)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: c.Now}, threefc.Table("demo"))
 	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))}
 	d.Service = threefc.Service{Table: "demo", Skew: func() time.Duration { return d.ahead }}
