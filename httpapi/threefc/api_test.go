@@ -2,10 +2,13 @@ package threefc
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/touchline/touchline/internal/testrig/web"
 )
@@ -17,9 +20,18 @@ func TestLevels(t *testing.T) {
 	a := &api{Config: Config{Service: r.service, Mount: "/3fc"}, mount: "/3fc"}
 	levels := map[string]level{"-": public, "other": session, "watcher": viewer, "keeper": scorekeeper}
 	words := []string{"unauthorized", "league_access_required", "scorekeeper_required", "admin_required"}
+	doc, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := []string{"Public.", "For whoever has signed in.", "For any role of the league.", "For scorekeepers and admins.", "For admins."}
+	param := regexp.MustCompile(`:(\w+)`)
 	n := 0
 	for _, ro := range slices.Concat(a.authRoutes(), a.leagueRoutes(), a.gameRoutes(), a.accessRoutes(), a.publicRoutes()) {
 		path := ro.path
+		if op := doc.Paths.Value(param.ReplaceAllString(path, "{$1}")).GetOperation(ro.method); op.Description != said[ro.who] {
+			t.Errorf("%s %s is of level %d, and the document says: %s", ro.method, path, ro.who, op.Description)
+		}
 		for name, id := range map[string]string{"league": "l", "season": "s", "session": "d", "game": "g", "team": "red", "player": "r1", "third": "1", "event": "e", "code": "AAAAAAAA"} {
 			path = strings.ReplaceAll(path, ":"+name, id)
 		}

@@ -140,6 +140,7 @@ func (r *rig) play() {
 	r.want(409, "no_active_third", "keeper", "POST", g+"/goals", redGoal)
 	r.want(409, "thirds_incomplete", "keeper", "POST", g+"/finish", "")
 	r.want(200, `"status":"live"`, "keeper", "POST", g+"/thirds/1/start", "{}")
+	r.want(200, `"played":0`, "-", "GET", "/v1/public/seasons/s/standings", "")
 	r.want(409, "third_already_started", "keeper", "POST", g+"/thirds/1/start", "")
 	r.want(409, "third_already_running", "keeper", "POST", g+"/thirds/2/start", "")
 	r.want(409, "third_length_locked", "boss", "PATCH", g, `{"thirdLengthMinutes":30}`)
