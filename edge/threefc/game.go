@@ -42,7 +42,7 @@ func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
 	}
 	p := &plan{s: s}
 	add(p, gameKey(g.GameID), entGame, g)
-	add(p, sessionGameKey(g.SessionID, g.GameStartTS, g.GameID), entSessionGame, indexOf(&g))
+	add(p, sessionGameKey(g.SessionID, g.GameStartTs, g.GameID), entSessionGame, indexOf(&g))
 	add(p, joinKey(g.JoinCode), entJoin, joinCode{JoinCode: g.JoinCode, GameID: g.GameID, Stamps: g.Stamps})
 	p.under(sessionMirror(g.SessionID), session.Stamps)
 	p.unused(tx, pkGame+g.GameID)
@@ -51,7 +51,7 @@ func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
 
 func indexOf(g *Game) sessionGame {
 	return sessionGame{
-		SessionID: g.SessionID, GameID: g.GameID, GameStartTS: g.GameStartTS, LeagueID: g.LeagueID, SeasonID: g.SeasonID, Stamps: g.Stamps,
+		SessionID: g.SessionID, GameID: g.GameID, GameStartTs: g.GameStartTs, LeagueID: g.LeagueID, SeasonID: g.SeasonID, Stamps: g.Stamps,
 	}
 }
 
@@ -124,7 +124,7 @@ func (s *Service) GamesOf(tx *store.Tx, session string) ([]Board, error) {
 	all := []Board{}
 	for i := 0; err == nil && i < len(index); i++ {
 		g, gone := get[Game](tx, s, gameKey(index[i].GameID), entGame)
-		if gone != nil || g == nil || g.GameStartTS != index[i].GameStartTS {
+		if gone != nil || g == nil || g.GameStartTs != index[i].GameStartTs {
 			err = gone
 			continue // a pointer that another node is about to remove
 		}
@@ -146,14 +146,14 @@ func (s *Service) SeasonGames(tx *store.Tx, season string) ([]Board, error) {
 		all = append(all, of...)
 	}
 	slices.SortFunc(all, func(a, b Board) int {
-		return cmp.Or(strings.Compare(a.GameStartTS, b.GameStartTS), strings.Compare(a.GameID, b.GameID))
+		return cmp.Or(strings.Compare(a.GameStartTs, b.GameStartTs), strings.Compare(a.GameID, b.GameID))
 	})
 	return all, err
 }
 
 // GamePatch is what is changed of a game; nil stays.
 type GamePatch struct {
-	Status, GameStartTS *string
+	Status, GameStartTs *string //nolint:staticcheck // as the rows spell it
 	ThirdLengthMinutes  *int
 }
 
@@ -184,10 +184,10 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 		g.ThirdLengthMinutes = *c.ThirdLengthMinutes
 	}
 	p := &plan{s: s}
-	if c.GameStartTS != nil && *c.GameStartTS != g.GameStartTS {
-		p.delete(sessionGameKey(g.SessionID, g.GameStartTS, id))
-		g.GameStartTS = *c.GameStartTS
-		add(p, sessionGameKey(g.SessionID, g.GameStartTS, id), entSessionGame, indexOf(&g))
+	if c.GameStartTs != nil && *c.GameStartTs != g.GameStartTs {
+		p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
+		g.GameStartTs = *c.GameStartTs
+		add(p, sessionGameKey(g.SessionID, g.GameStartTs, id), entSessionGame, indexOf(&g))
 	}
 	replace(p, gameKey(id), entGame, was, g)
 	return p.change("game", id)
@@ -203,7 +203,7 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	p := &plan{s: s}
 	p.fail(err)
 	p.remove(gameKey(id), g.Stamps)
-	p.delete(sessionGameKey(g.SessionID, g.GameStartTS, id))
+	p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
 	if g.JoinCode != "" {
 		p.delete(joinKey(g.JoinCode))
 	}

@@ -142,7 +142,7 @@ func TestDeletedPartition(t *testing.T) {
 	}
 	again := func() error {
 		_, err := r.try(func(tx *store.Tx) (Change, error) {
-			return r.CreateGame(tx, Game{SessionID: "d", GameID: "g", GameStartTS: "2026-07-04T10:00:00.000Z"})
+			return r.CreateGame(tx, Game{SessionID: "d", GameID: "g", GameStartTs: "2026-07-04T10:00:00.000Z"})
 		})
 		return err
 	}

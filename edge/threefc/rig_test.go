@@ -117,7 +117,7 @@ func (r *rig) league() {
 func (r *rig) game(id string) {
 	r.t.Helper()
 	r.must(func(tx *store.Tx) (Change, error) {
-		return r.CreateGame(tx, Game{SessionID: "d", GameID: id, GameStartTS: "2026-07-04T10:00:00.000Z"})
+		return r.CreateGame(tx, Game{SessionID: "d", GameID: id, GameStartTs: "2026-07-04T10:00:00.000Z"})
 	})
 	for _, team := range TeamIDs() {
 		for _, n := range []string{"1", "2"} {

@@ -91,7 +91,7 @@ type Game struct {
 	SeasonID           string  `json:"seasonId"`
 	SessionID          string  `json:"sessionId"`
 	Status             string  `json:"status"`
-	GameStartTS        string  `json:"gameStartTs"`
+	GameStartTs        string  `json:"gameStartTs"` //nolint:staticcheck // as the rows spell it
 	ThirdLengthMinutes int     `json:"thirdLengthMinutes"`
 	Thirds             []Third `json:"thirds"`
 	FinishedAt         *string `json:"finishedAt"`
@@ -103,7 +103,7 @@ type Game struct {
 type sessionGame struct {
 	SessionID   string `json:"sessionId"`
 	GameID      string `json:"gameId"`
-	GameStartTS string `json:"gameStartTs"`
+	GameStartTs string `json:"gameStartTs"` //nolint:staticcheck // as the rows spell it
 	LeagueID    string `json:"leagueId"`
 	SeasonID    string `json:"seasonId"`
 	Stamps

@@ -72,7 +72,7 @@ func readGame(b *bind.Body) (c threefc.GamePatch) {
 	}
 	if _, ok := b.Get("gameStartTs"); ok {
 		if v, err := threefc.NormalTime("gameStartTs", text(b, "gameStartTs")); err == nil {
-			c.GameStartTS = &v
+			c.GameStartTs = &v
 		} else {
 			b.Bad("gameStartTs", "must be an ISO 8601 timestamp")
 		}
@@ -98,7 +98,7 @@ func (a *api) postGame(r *request) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
-	g.GameStartTS = *c.GameStartTS
+	g.GameStartTs = *c.GameStartTs
 	if c.Status != nil {
 		g.Status = *c.Status
 	}

@@ -85,7 +85,7 @@ type publicGame struct {
 	LeagueID    string          `json:"leagueId"`
 	SeasonID    string          `json:"seasonId"`
 	Status      string          `json:"status"`
-	GameStartTS string          `json:"gameStartTs"`
+	GameStartTs string          `json:"gameStartTs"` //nolint:staticcheck // as the rows spell it
 	Timer       threefc.Timer   `json:"timer"`
 	Teams       []publicTeam    `json:"teams"`
 	FinishedAt  *string         `json:"finishedAt"`
@@ -102,7 +102,7 @@ func (a *api) getPublicGame(r *request) error {
 			return publicGame{}, err
 		}
 		g := publicGame{
-			GameID: b.GameID, LeagueID: b.LeagueID, SeasonID: b.SeasonID, Status: b.Status, GameStartTS: b.GameStartTS, Timer: b.Timer(),
+			GameID: b.GameID, LeagueID: b.LeagueID, SeasonID: b.SeasonID, Status: b.Status, GameStartTs: b.GameStartTs, Timer: b.Timer(),
 			FinishedAt: b.FinishedAt, Result: b.Result, Teams: []publicTeam{},
 		}
 		for i := range b.Teams {

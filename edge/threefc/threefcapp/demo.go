@@ -110,7 +110,7 @@ func (d *demo) kickOff(tx *store.Tx) (game string, err error) {
 	if err := put(tx, c, err); err != nil {
 		return "", err
 	}
-	c, err = d.CreateGame(tx, threefc.Game{SessionID: day, GameID: game, GameStartTS: d.NowText(tx)})
+	c, err = d.CreateGame(tx, threefc.Game{SessionID: day, GameID: game, GameStartTs: d.NowText(tx)})
 	if err := put(tx, c, err); err != nil {
 		return "", err
 	}
