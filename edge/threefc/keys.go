@@ -170,19 +170,19 @@ type IDs struct {
 	n    int
 }
 
-// New makes a ULID of an instant.
+// New makes a ULID of an instant. Of two without a seed in one millisecond the later is the greater.
 func (i *IDs) New(at time.Time) string {
-	var entropy [10]byte
 	if i == nil || i.Seed == "" {
-		_, _ = rand.Read(entropy[:])
-	} else {
-		i.n++
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", i.Seed, i.n))
-		copy(entropy[:], sum[:])
+		if id, err := ulid.New(ulid.Timestamp(at), ulid.DefaultEntropy()); err == nil {
+			return id.String()
+		}
+		return ulid.Make().String() // the millisecond has no more: it takes the next one's
 	}
+	i.n++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", i.Seed, i.n))
 	var id ulid.ULID
 	_ = id.SetTime(ulid.Timestamp(at)) // fails after the year 10889
-	_ = id.SetEntropy(entropy[:])      // has ten bytes
+	_ = id.SetEntropy(sum[:10])        // has ten bytes
 	return id.String()
 }
 
