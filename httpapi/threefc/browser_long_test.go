@@ -1,0 +1,176 @@
+//go:build long
+
+package threefc
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	chromium "github.com/touchline/touchline/internal/testrig/browser"
+)
+
+// node runs the application at one address, where it can be stopped and started again.
+type node struct {
+	r    *rig
+	addr string
+	stop func()
+}
+
+func (n *node) start() {
+	n.r.t.Helper()
+	var lc net.ListenConfig
+	ln, err := lc.Listen(n.r.t.Context(), "tcp", n.addr)
+	if err != nil {
+		n.r.t.Fatal(err)
+	}
+	n.addr = ln.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	server := n.r.serve()
+	go func() { done <- server.Run(ctx, ln) }()
+	n.stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			n.r.t.Error(err)
+		}
+	}
+}
+
+// A game is scored on a phone 360 pixels wide: a second tap confirms a third, a goal takes four taps and an own goal three. The node is
+// stopped: goals wait, also over a reload, and one is taken back; it is started again, and they arrive. One that comes after the end is
+// refused in its words. A page that anybody may see follows it all.
+func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
+	r := newRig(t)
+	r.now = time.Now().UTC()
+	r.league()
+	n := &node{r: r, addr: "127.0.0.1:0"}
+	n.start()
+	defer func() { n.stop() }()
+	base := "http://" + n.addr
+
+	b := chromium.Open(t)
+	if b == nil {
+		t.Skip("no Chromium")
+	}
+	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(base+"/3fc/-/sign-in"))
+	chromium.Eval[string](t, b, fmt.Sprintf(`document.cookie = "%s=%s; path=/"`, cookieName, r.cookies["keeper"]))
+	b.Do(t, chromedp.Navigate(base+"/3fc/-/games/g/score"))
+	narrow := func(what string) {
+		if wide := chromium.Eval[int](t, b, `document.documentElement.scrollWidth`); wide > 360 {
+			t.Errorf("%s is %d pixels wide", what, wide)
+		}
+	}
+	taps := 0
+	tap := func(selector string) {
+		t.Helper()
+		b.WaitFor(t, fmt.Sprintf(`(() => { const el = document.querySelector(%q); return el && !el.disabled && el.getClientRects().length > 0; })()`, selector))
+		chromium.Eval[bool](t, b, fmt.Sprintf(`document.querySelector(%q).click() ?? true`, selector))
+		taps++
+	}
+	shows := func(conceded string) {
+		t.Helper()
+		b.WaitFor(t, fmt.Sprintf(`[...document.querySelectorAll(".head__figure")].map((f) => f.textContent).join(" ") === %q`, conceded))
+	}
+	waits := func(n int, state string) {
+		t.Helper()
+		b.WaitFor(t, fmt.Sprintf(`document.querySelectorAll('.waits[data-state=%q]').length === %d`, state, n))
+	}
+	goal := func(scoring, conceding, scorer string) {
+		t.Helper()
+		taps = 0
+		tap(`[data-scoring="` + scoring + `"]`)
+		tap(`[data-conceding="` + conceding + `"]`)
+		tap(`[data-scorer="` + scorer + `"]`)
+		tap(`[data-goal] [type="submit"]`)
+		if taps > 4 {
+			t.Errorf("a goal took %d taps", taps)
+		}
+	}
+	narrow("the scorer's page")
+
+	tap(`[data-step="0"] button`)
+	b.WaitFor(t, `document.querySelector('[data-step="0"] button').classList.contains("is-armed")`)
+	if _, board := r.board(); len(board) != 0 {
+		t.Error("one tap has started a third")
+	}
+	tap(`[data-step="0"] button`)
+	b.WaitFor(t, `document.querySelector('[data-step="1"]').hidden === false`)
+	b.WaitFor(t, `/^0\d:[0-5]\d$/.test(document.querySelector(".clock:not([hidden]) .clock__time").textContent)`)
+	goal("red", "blue", "r1")
+	shows("0 1 0")
+	taps = 0
+	tap(`[data-own="yellow"]`)
+	tap(`[data-scorer="y1"]`)
+	tap(`[data-goal] [type="submit"]`)
+	if taps != 3 {
+		t.Errorf("an own goal took %d taps", taps)
+	}
+	shows("0 1 1")
+	narrow("the page with goals")
+	if said := b.Complaints(base); len(said) > 0 {
+		t.Errorf("the browser complains: %v", said)
+	}
+
+	n.stop()
+	goal("blue", "red", "b1")
+	goal("yellow", "red", "y1")
+	waits(2, "queued")
+	b.WaitFor(t, `document.querySelector('[data-plus="red"]').textContent === "+2"`)
+	b.Do(t, chromedp.Reload()) // the copy that its worker has kept
+	waits(2, "queued")
+	b.WaitFor(t, `document.querySelector("[data-last]").textContent.includes("not sent")`)
+	tap("[data-undo] button")
+	tap("[data-undo] button")
+	waits(1, "queued")
+	narrow("the page with what waits")
+	if goals, _ := r.board(); goals != 2 {
+		t.Errorf("%d goals are at the node, want the two from before", goals)
+	}
+	n.start()
+	chromium.Eval[bool](t, b, `dispatchEvent(new Event("online"))`)
+	shows("1 1 1")
+	waits(0, "queued")
+
+	n.stop()
+	goal("red", "yellow", "r1")
+	waits(1, "queued")
+	for _, third := range []string{"1/finish", "2/start", "2/finish", "3/start", "3/finish"} {
+		r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/"+third, "")
+	}
+	r.export()
+	r.want(200, "", "keeper", "POST", "/v1/games/g/finish", "")
+	n.start()
+	chromium.Eval[bool](t, b, `dispatchEvent(new Event("online"))`)
+	waits(1, "refused")
+	b.WaitFor(t, `document.querySelector(".waits__words").textContent.includes("The game is finished.")`)
+	if goals, _ := r.board(); goals != 3 {
+		t.Errorf("%d goals, want 3", goals)
+	}
+
+	b.Do(t, chromedp.Navigate(base+"/3fc/-/lg/sn/g"))
+	shows("1 1 1")
+	narrow("the page of the game")
+	_, after, _ := strings.Cut(r.want(200, "", "boss", "GET", "/v1/games/g/goals", ""), `"eventId":"`)
+	r.want(200, "", "boss", "DELETE", "/v1/games/g/goals/"+after[:26], "")
+	shows("1 0 1") // by its stream: nobody has loaded it again
+	for _, path := range []string{"/", "/leagues/l", "/seasons/s", "/games/g/teams", "/games/g/results", "/sign-in"} {
+		b.Do(t, chromedp.Navigate(base+"/3fc/-"+path))
+		narrow(path)
+	}
+}
+
+// board counts the goals of the game, and names the thirds that were started.
+func (r *rig) board() (goals int, thirds []string) {
+	r.t.Helper()
+	goals = strings.Count(r.want(200, "", "boss", "GET", "/v1/games/g/goals", ""), `"eventId":"`)
+	for _, part := range strings.Split(r.want(200, "", "boss", "GET", "/v1/games/g", ""), `"startedAt":"`)[1:] {
+		thirds = append(thirds, part[:24])
+	}
+	return goals, thirds
+}
