@@ -61,8 +61,8 @@ func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
 	return box
 }
 
-// place is where a slot stands: one without a number behind all others.
-func place(order int) uint { return uint(order - 1) } //nolint:gosec // 0 is to come last
+// place is where a slot stands: one without a number (0, which wraps around) behind all others.
+func place(order int) uint { return uint(order - 1) }
 
 // lastInning is the last one that has a column in the line score.
 func lastInning(st *State) int {

@@ -1,6 +1,7 @@
 package hacktracker
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/touchline/touchline/store/attr"
@@ -11,11 +12,8 @@ func TestMerge(t *testing.T) {
 	s := &Service{Table: "t"}
 	with := func(row attr.Item, more attr.Item) attr.Item {
 		out := attr.Item{}
-		for _, from := range []attr.Item{row, more} {
-			for name, v := range from {
-				out[name] = v
-			}
-		}
+		maps.Copy(out, row)
+		maps.Copy(out, more)
 		return out
 	}
 	once := with(key(prefixOnce+"ana#k", skMetadata), attr.Item{"requestHash": attr.S("h")})

@@ -182,7 +182,7 @@ func (s *Service) PlayerStats(tx *store.Tx, user, player, team string) (out Play
 
 // reachable finds a player whose figures a user may see.
 func (s *Service) reachable(tx *store.Tx, user, player, team string) (Player, error) {
-	var teams []string
+	teams := []string{team}
 	own, err := s.PlayersOf(tx, user)
 	if err != nil {
 		return Player{}, err
@@ -192,15 +192,9 @@ func (s *Service) reachable(tx *store.Tx, user, player, team string) (Player, er
 			return own[i], nil
 		}
 	}
-	if team != "" {
-		teams = append(teams, team)
-	} else {
-		all, err := s.memberships(tx, user)
-		if err != nil {
+	if team == "" {
+		if teams, err = s.teamIDs(tx, user); err != nil {
 			return Player{}, err
-		}
-		for i := range all {
-			teams = append(teams, all[i].TeamID)
 		}
 	}
 	for _, t := range teams {
@@ -221,6 +215,15 @@ func (s *Service) reachable(tx *store.Tx, user, player, team string) (Player, er
 		return Player{}, forbidden("User is not a member of this team")
 	}
 	return Player{}, notFound("Player")
+}
+
+// teamIDs are the teams in which a user is or was a member.
+func (s *Service) teamIDs(tx *store.Tx, user string) (ids []string, err error) {
+	all, err := s.memberships(tx, user)
+	for i := range all {
+		ids = append(ids, all[i].TeamID)
+	}
+	return ids, err
 }
 
 // atBatsOf are a player's at-bats in order: those that the index has, and those of the team's games, since others write rows

@@ -251,7 +251,7 @@ func atBatOf(it attr.Item) AtBat {
 // when is the moment by which at-bats are in order: that in a ULID, else when the row was made.
 func (a *AtBat) when() int64 {
 	if id, err := ulid.ParseStrict(a.ID); err == nil {
-		return int64(id.Time()) //nolint:gosec // 48 bits
+		return int64(id.Time())
 	}
 	at, _ := time.Parse(time.RFC3339, a.CreatedAt)
 	return at.UnixMilli()

@@ -1,6 +1,7 @@
 package hacktracker
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,9 +102,7 @@ func (s *Service) transact(tx *store.Tx, writes ...store.WriteItem) error {
 
 // stampRow gives a new row its times, and what a patch sets.
 func stampRow(tx *store.Tx, row attr.Item, p patch.Patch) attr.Item {
-	for name, v := range p.Set {
-		row[name] = v
-	}
+	maps.Copy(row, p.Set)
 	now := attr.S(tx.Now().UTC().Format(patch.Stamp))
 	row["createdAt"], row["updatedAt"] = now, now
 	return row

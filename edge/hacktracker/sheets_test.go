@@ -42,8 +42,8 @@ func TestSheets(t *testing.T) {
 				} else if a.BattingOrder, err = strconv.Atoi(place); err != nil {
 					t.Fatal(err)
 				}
-				if strings.HasSuffix(a.Result, "~") {
-					a.Result, a.HitType = strings.TrimSuffix(a.Result, "~"), flyBall
+				if result, fly := strings.CutSuffix(a.Result, "~"); fly {
+					a.Result, a.HitType = result, flyBall
 				}
 				all, played = append(all, a), append(played, inning+1)
 			}
@@ -71,8 +71,8 @@ func figures(b *Batting) string {
 
 // BenchmarkBox reads the box score of the longest game, 500 at-bats, from a store.
 func BenchmarkBox(b *testing.B) {
-	st := storetest.OpenWith(b, filepath.Join(b.TempDir(), "s.db"), store.Options{NoSync: true}, Table("t"))
-	s := &Service{Table: "t"}
+	st := storetest.OpenWith(b, filepath.Join(b.TempDir(), "s.db"), store.Options{NoSync: true}, Table("box"))
+	s := &Service{Table: "box"}
 	var game string
 	in := func(text string) (in Input) {
 		if err := json.Unmarshal([]byte(text), &in); err != nil {

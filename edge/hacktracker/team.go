@@ -133,13 +133,13 @@ func link(row attr.Item, user, player string, now attr.Value) {
 	indexed(row, indexPlayers, prefixUser+user, prefixPlayer+player)
 }
 
-// managed returns a team that is not PERSONAL, where nothing is managed.
-func (s *Service) managed(tx *store.Tx, user, team string, do action) (Team, error) {
+// managed refuses what is done to a PERSONAL team, where nothing is managed.
+func (s *Service) managed(tx *store.Tx, user, team string, do action) error {
 	t, err := s.allow(tx, team, user, do)
 	if err == nil && t.Type == Personal {
 		err = forbidden("Cannot %s on personal stats team", strings.ReplaceAll(string(do), "_", " "))
 	}
-	return t, err
+	return err
 }
 
 // ChangeTeam changes a team's name and description.
@@ -150,7 +150,7 @@ func (s *Service) ChangeTeam(tx *store.Tx, user, team string, in Input) (Team, e
 	if err != nil {
 		return Team{}, err
 	}
-	if _, err := s.managed(tx, user, team, manageTeam); err != nil {
+	if err := s.managed(tx, user, team, manageTeam); err != nil {
 		return Team{}, err
 	}
 	touch(tx, &p)
@@ -162,7 +162,7 @@ func (s *Service) ChangeTeam(tx *store.Tx, user, team string, in Input) (Team, e
 
 // DeleteTeam hides a team, and returns the token by which its owner has it back for 30 days.
 func (s *Service) DeleteTeam(tx *store.Tx, user, team string) (token string, err error) {
-	if _, err := s.managed(tx, user, team, deleteTeam); err != nil {
+	if err := s.managed(tx, user, team, deleteTeam); err != nil {
 		return "", err
 	}
 	token = uuid.NewString()

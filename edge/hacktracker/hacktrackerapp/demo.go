@@ -27,7 +27,7 @@ const (
 
 // commands are the application's: its demo.
 func commands(sh *app.Shell) app.Commands {
-	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))} //nolint:gosec // invented games, the same each time
+	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))}
 	a := New()
 	set, _ := a.Settings.(*Settings)
 	open := a.Open
@@ -52,7 +52,7 @@ func commands(sh *app.Shell) app.Commands {
 }
 
 func demoUsers() (all []devlogin.User) {
-	for _, name := range strings.Fields(demoNames) {
+	for _, name := range strings.FieldsSeq(demoNames) {
 		all = append(all, devlogin.User{Subject: "demo-" + strings.ToLower(name), Name: name})
 	}
 	all[0].Groups = []string{auth.DefaultAdminGroup}
@@ -242,8 +242,8 @@ func (d *demo) advance(result string, by int) (runs int) {
 // live goes on with the game that is being played until it is over.
 func (d *demo) live(ctx context.Context, h *app.Host) error {
 	for d.inning <= demoInnings {
-		if h.Clock.Wait(ctx, h.Clock.Now().Add(demoPace), nil) != nil {
-			return nil
+		if err := h.Clock.Wait(ctx, h.Clock.Now().Add(demoPace), nil); err != nil {
+			return nil //nolint:nilerr // its cause is that the node stops
 		}
 		err := h.Store.Update(ctx, func(tx *store.Tx) error {
 			err := d.step(tx, tx.Now())
@@ -252,7 +252,7 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 			}
 			return err
 		})
-		if err != nil && ctx.Err() == nil {
+		if ctx.Err() == nil && err != nil {
 			return fmt.Errorf("the live game: %w", err)
 		}
 	}

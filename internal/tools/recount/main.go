@@ -18,7 +18,7 @@ import (
 
 func main() {
 	for _, name := range os.Args[1:] {
-		raw, err := os.ReadFile(name) //nolint:gosec // what is asked for
+		raw, err := os.ReadFile(name)
 		if err == nil {
 			err = recount(os.Stdout, string(raw))
 		}
@@ -30,7 +30,7 @@ func main() {
 }
 
 // columns are the figures of a batter that are counted.
-var columns = strings.Fields("PA AB H 2B 3B HR RBI BB HBP K SF SH TB")
+const columns = "PA AB H 2B 3B HR RBI BB HBP K SF SH TB"
 
 // counts says what each result adds to the columns besides a plate appearance.
 var counts = map[string]string{
@@ -40,60 +40,77 @@ var counts = map[string]string{
 
 type figures map[string]int64
 
+// game is what is counted of a sheet.
+type game struct {
+	order   [][]string // who has batted in each place
+	batters map[string]figures
+	team    figures
+	innings []string // runs batted in
+}
+
 // recount writes a line for each batter in batting order, the team's, and the runs batted in by inning.
 func recount(w io.Writer, sheet string) error {
 	lines := strings.Split(strings.TrimSpace(sheet), "\n")
-	lineup := strings.Fields(strings.TrimPrefix(lines[0], "lineup"))
-	batters, team := map[string]figures{}, figures{}
-	order := make([][]string, len(lineup))
-	for i, name := range lineup {
-		order[i] = []string{name}
-		batters[name] = figures{}
+	g := game{batters: map[string]figures{}, team: figures{}}
+	for name := range strings.FieldsSeq(strings.TrimPrefix(lines[0], "lineup")) {
+		g.order = append(g.order, []string{name})
+		g.batters[name] = figures{}
 	}
-	var innings []string
 	for _, line := range lines[1:] {
-		before := team["RBI"]
-		for _, one := range strings.Fields(line) {
-			name, result, _ := strings.Cut(one, ":")
-			result, runs, _ := strings.Cut(result, "/")
-			name, place, substitute := strings.Cut(name, "@")
-			added, known := counts[result]
-			if !known {
-				return fmt.Errorf("no result: %s", one)
-			}
-			if batters[name] == nil {
-				at, err := strconv.Atoi(place)
-				if err != nil || !substitute || at < 1 || at > len(order) {
-					return fmt.Errorf("no place in the order: %s", one)
-				}
-				batters[name] = figures{}
-				order[at-1] = append(order[at-1], name)
-			}
-			rbi, _ := strconv.ParseInt("0"+runs, 10, 64)
-			for _, of := range []figures{batters[name], team} {
-				of["PA"]++
-				of["RBI"] += rbi
-				for _, column := range strings.Fields(added) {
-					of[column]++
-				}
+		before := g.team["RBI"]
+		for one := range strings.FieldsSeq(line) {
+			if err := g.count(one); err != nil {
+				return err
 			}
 		}
-		innings = append(innings, strconv.FormatInt(team["RBI"]-before, 10))
+		g.innings = append(g.innings, strconv.FormatInt(g.team["RBI"]-before, 10))
 	}
-	for _, place := range order {
+	var out strings.Builder
+	for _, place := range g.order {
 		for _, name := range place {
-			fmt.Fprintln(w, name, batters[name])
+			out.WriteString(name + " " + g.batters[name].String() + "\n")
 		}
 	}
-	fmt.Fprintln(w, "team", team)
-	fmt.Fprintln(w, "line", strings.Join(innings, " "))
+	out.WriteString("team " + g.team.String() + "\nline " + strings.Join(g.innings, " ") + "\n")
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// count counts one plate appearance.
+func (g *game) count(one string) error {
+	name, result, _ := strings.Cut(one, ":")
+	result, runs, _ := strings.Cut(result, "/")
+	name, place, substitute := strings.Cut(name, "@")
+	added, known := counts[result]
+	if !known {
+		return fmt.Errorf("no result: %s", one)
+	}
+	if g.batters[name] == nil {
+		at, err := strconv.Atoi(place)
+		if err != nil || !substitute || at < 1 || at > len(g.order) {
+			return fmt.Errorf("no place in the order: %s", one)
+		}
+		g.batters[name] = figures{}
+		g.order[at-1] = append(g.order[at-1], name)
+	}
+	rbi, err := strconv.ParseInt("0"+runs, 10, 64)
+	if err != nil {
+		return fmt.Errorf("no number of runs: %s", one)
+	}
+	for _, of := range []figures{g.batters[name], g.team} {
+		of["PA"]++
+		of["RBI"] += rbi
+		for column := range strings.FieldsSeq(added) {
+			of[column]++
+		}
+	}
 	return nil
 }
 
 // String writes the figures and their averages: AVG OBP SLG OPS ISO BABIP.
 func (f figures) String() string {
 	var out []string
-	for _, column := range columns {
+	for _, column := range strings.FieldsSeq(columns) {
 		out = append(out, strconv.FormatInt(f[column], 10))
 	}
 	onBase, slugging := divide(f["H"]+f["BB"]+f["HBP"], f["AB"]+f["BB"]+f["HBP"]+f["SF"]), divide(f["TB"], f["AB"])
