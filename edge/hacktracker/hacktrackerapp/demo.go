@@ -52,7 +52,7 @@ func commands(sh *app.Shell) app.Commands {
 }
 
 func demoUsers() (all []devlogin.User) {
-	for _, name := range strings.FieldsSeq(demoNames) {
+	for name := range strings.FieldsSeq(demoNames) {
 		all = append(all, devlogin.User{Subject: "demo-" + strings.ToLower(name), Name: name})
 	}
 	all[0].Groups = []string{auth.DefaultAdminGroup}

@@ -110,7 +110,7 @@ func (g *game) count(one string) error {
 // String writes the figures and their averages: AVG OBP SLG OPS ISO BABIP.
 func (f figures) String() string {
 	var out []string
-	for _, column := range strings.FieldsSeq(columns) {
+	for column := range strings.FieldsSeq(columns) {
 		out = append(out, strconv.FormatInt(f[column], 10))
 	}
 	onBase, slugging := divide(f["H"]+f["BB"]+f["HBP"], f["AB"]+f["BB"]+f["HBP"]+f["SF"]), divide(f["TB"], f["AB"])
