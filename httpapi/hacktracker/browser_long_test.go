@@ -163,6 +163,71 @@ func TestThirtyPlateAppearancesWithTheNodeGoneForTen(t *testing.T) {
 	}
 }
 
+// A lineup by taps and keys, copied from the last game; the start; a second scorer who notes the same play, which is shown and taken
+// back; somebody who watches, told by the stream.
+func TestLineupSecondScorerAndSpectator(t *testing.T) {
+	r := newRigFor(t, auth.Identity{Subject: "owner"})
+	r.now = time.Now().UTC()
+	team, players := r.team("owner", "manager", "scorekeeper", "player")
+	before := r.game("owner", team, players[2], players[0])
+	r.want(200, "", "owner", "PATCH", "/games/"+before, `{"status":"FINAL"}`)
+	game := id(r.want(201, "", "owner", "POST", "/games", `{"teamId":"`+team+`"}`), "gameId")
+	url, _ := r.away()
+	pages := url + "/hacktracker/-/games/" + game
+
+	b := chromium.Open(t)
+	if b == nil {
+		return
+	}
+	ordered := func(want ...string) {
+		b.WaitFor(t, fmt.Sprintf(`[...document.querySelectorAll("#order li")].map((li) => li.dataset.player).join() === %q`, strings.Join(want, ",")))
+	}
+	click := func(selector string) {
+		chromium.Eval[bool](t, b, fmt.Sprintf(`document.querySelector(%q).click() ?? true`, selector))
+	}
+	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(pages+"/lineup"))
+	for _, p := range players {
+		click(`#bench [data-player="` + p + `"] span`)
+	}
+	ordered(players...)
+	click(`[data-player="` + players[1] + `"] [data-up]`)
+	ordered(players[1], players[0], players[2])
+	if at := chromium.Eval[string](t, b, `document.activeElement.closest("li").dataset.player + Object.keys(document.activeElement.dataset)`); at != players[1]+"up" {
+		t.Errorf("the keyboard is at %s", at)
+	}
+	click("[data-copy]")
+	ordered(players[2], players[0])
+	click("[data-save]")
+	b.WaitFor(t, `document.getElementById("said").textContent === "The lineup is kept." && document.querySelectorAll(".waits").length === 0`)
+
+	b.Do(t, chromedp.Navigate(pages+"/score"))
+	click(`[data-when="off"] .pad__key`)
+	b.WaitFor(t, `document.querySelector("[data-result]").checkVisibility() && document.querySelector('[data-s="up"]').textContent === "2 Player"`)
+	watcher := b.Another(t)
+	watcher.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(pages))
+	watcher.WaitFor(t, `document.querySelector(".head__line").textContent === "2 Player is up"`)
+	if !watcher.Asked("/games/" + game + "/stream") {
+		t.Error("the page of the game does not follow its stream")
+	}
+	click(`[data-result="2B"]`)
+	watcher.WaitFor(t, `document.querySelector(".events")?.textContent.includes("2 Player: double") && document.querySelector(".head__line").textContent === "0 Player is up"`)
+	r.want(201, "", "scorekeeper", "POST", "/games/"+game+"/atbats", atBat(players[2], "2B", 1, 0, 1))
+	b.WaitFor(t, `document.querySelector('[data-refresh="look"]').textContent.includes("twice within a minute: two scorers?")`)
+	chromium.Shoot(t, b, "hacktracker-double")
+	click(`[data-refresh="look"] [data-queue="DELETE"] button`)
+	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0 && !document.querySelector('[data-refresh="look"]').textContent.includes("two scorers?")`)
+	if n := len(r.list("owner", "/games/"+game+"/atbats")); n != 1 {
+		t.Errorf("%d at-bats, want the one that both have noted", n)
+	}
+	for _, path := range []string{"", "/overlay", "/lineup", "/../../teams/" + team, "/../../teams/" + team + "/roster", "/../../teams/" + team + "/schedule"} {
+		b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(pages+path))
+		if wide := chromium.Eval[int](t, b, `document.documentElement.scrollWidth`); wide > 360 {
+			t.Errorf("%s is %d pixels wide", path, wide)
+		}
+		chromium.Shoot(t, b, "hacktracker"+strings.ReplaceAll(strings.ReplaceAll(path, team, ""), "/", "-"))
+	}
+}
+
 // list is an answer that is a bare array.
 func (r *rig) list(who, path string) (out []map[string]any) {
 	r.t.Helper()

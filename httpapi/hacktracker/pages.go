@@ -14,6 +14,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
@@ -28,8 +29,8 @@ func (a *api) pageRoutes() []httpapi.Route {
 		a.shows("/teams/:team/roster", "team", "Roster", a.rosterPage),
 		a.shows("/teams/:team/players/:player", "team", "Player", a.playerPage),
 		a.shows("/games/:game", "game", "Game", a.gamePage),
-		a.shows("/games/:game/score", "score", "Scorer", a.gamePage),
-		a.shows("/games/:game/lineup", "lineup", "Lineup", a.gamePage),
+		a.shows("/games/:game/score", "score", "Scorer", a.scorerPage),
+		a.shows("/games/:game/lineup", "lineup", "Lineup", a.scorerPage),
 		a.shows("/games/:game/overlay", "overlay", "Overlay", a.gamePage),
 	}
 }
@@ -141,6 +142,15 @@ func (a *api) gamePage(tx *store.Tx, r *call) (any, error) {
 	return p, err
 }
 
+// scorerPage is the game for those who may score it.
+func (a *api) scorerPage(tx *store.Tx, r *call) (any, error) {
+	data, err := a.gamePage(tx, r)
+	if p, ok := data.(gamePage); ok && err == nil && !p.May {
+		err = fault.New(fault.Forbidden, "forbidden", "Only a team's owner, managers and scorekeepers score its games.")
+	}
+	return data, err
+}
+
 func encoded(v any) string {
 	out, _ := json.Marshal(v) // of texts and whole numbers alone
 	return string(out)
@@ -173,7 +183,9 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, all []hacktracker
 	p.Book = encoded(b)
 	if n := len(b.Lineup); n > 0 {
 		up := func(i int) string { return b.Lineup[(len(all)+i)%n].Name }
-		p.Up, p.Next = up(0), up(1)+", "+up(2)
+		if p.Up = up(0); n > 1 {
+			p.Next = up(1) + ", " + up(2)
+		}
 	}
 	p.Head, p.Tables, p.Balls = head(&p, name), []page.Table{lineScore(&box), boxScore(&box)}, balls(all, name)
 	p.Plays = plays(all, st, name)

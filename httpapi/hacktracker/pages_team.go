@@ -75,8 +75,9 @@ type teamPage struct {
 	Balls   []ball
 	Tables  []page.Table
 	Group   *page.Group
-	Roster  bool // the reader may add players
-	NewGame bool // the reader may plan one
+	Roster  bool   // the reader may add players
+	NewGame bool   // the reader may plan one
+	Player  string // whose number the reader may change; empty: nobody's
 }
 
 func (a *api) teamPage(tx *store.Tx, r *call, here string) (*teamPage, error) {
@@ -176,8 +177,13 @@ func (a *api) rosterPage(tx *store.Tx, r *call) (any, error) {
 			Href: a.look.At("/teams/" + p.Team.ID + "/players/" + one.ID), Title: numbered(one.Number, one.Name()), Line: strings.Join(line, ", "),
 		})
 	}
-	p.Roster = p.Team.Type == hacktracker.Managed && (p.Team.Role == hacktracker.Owner || p.Team.Role == hacktracker.Manager)
+	p.Roster = p.manages()
 	return p, err
+}
+
+// manages reports whether the reader may change the roster.
+func (p *teamPage) manages() bool {
+	return p.Team.Type == hacktracker.Managed && (p.Team.Role == hacktracker.Owner || p.Team.Role == hacktracker.Manager)
 }
 
 func (a *api) playerPage(tx *store.Tx, r *call) (any, error) {
@@ -186,7 +192,9 @@ func (a *api) playerPage(tx *store.Tx, r *call) (any, error) {
 		return nil, err
 	}
 	stats, err := a.Service.PlayerStats(tx, r.user, r.player(), r.team())
-	p.Title = stats.Name
+	if p.Title = stats.Name; p.manages() {
+		p.Player = stats.PlayerID
+	}
 	heads := append([]string{"Game"}, statHeads[1:]...)
 	line := page.Table{ID: "line", Title: "By game", Heads: heads, Rows: [][]string{statRow("All", len(stats.Games), &stats.Batting)}}
 	for i := range slices.Backward(stats.Games) {

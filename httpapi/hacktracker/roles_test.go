@@ -52,8 +52,12 @@ func TestRolesByRoutes(t *testing.T) {
 			fmt.Fprintf(&b, "%12d", w.Code)
 		}
 	}
-	got := b.String() + "\n"
-	const name = "testdata/roles.golden"
+	golden(t, "testdata/roles.golden", b.String()+"\n")
+}
+
+// golden compares with what a file has, or writes it where that was asked for.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(name, []byte(got), 0o600); err != nil {
 			t.Fatal(err)

@@ -20,7 +20,9 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		{"spectators", "The game's page", "game", hacktracker.InProgress, []string{"1B", "K", "HR"}, nil},
 		{"bases-unknown", "Bases that are not known", "game", hacktracker.InProgress, []string{"1B", "1B"}, nil},
 		{"final", "Final", "game", hacktracker.Final, []string{"HR", "K", "K", "2B", "K"}, nil},
-		{"mismatch", "A play that does not fit", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}, func(_ *hacktracker.Game, _ *hacktracker.Team, all []hacktracker.AtBat) { all[2].Outs = 2 }},
+		{"mismatch", "A play that does not fit", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}, func(_ *hacktracker.Game, _ *hacktracker.Team, all []hacktracker.AtBat) {
+			all[2].Outs, all[2].RBIs = 2, 1
+		}},
 		{"double", "A play that may be scored twice", "score", hacktracker.InProgress, []string{"K", "1B", "K", "K"}, nil},
 		{"queue", "Five plays that wait", "score", hacktracker.InProgress, []string{"1B"}, nil},
 		{"personal", "A personal team", "score", hacktracker.InProgress, []string{"1B", "HR"}, func(g *hacktracker.Game, t *hacktracker.Team, _ []hacktracker.AtBat) {
@@ -29,7 +31,7 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		{"lineup", "The lineup", "lineup", hacktracker.Scheduled, nil, nil},
 		{"overlay", "Over a video", "overlay", hacktracker.InProgress, []string{"1B", "BB"}, nil},
 	} {
-		g := hacktracker.Game{ID: "g1", TeamID: "t1", Status: s.status, Opponent: "Rivals with quite a long name", TeamScore: 1}
+		g := hacktracker.Game{ID: "g1", TeamID: "t1", Status: s.status, Opponent: "Rivals with quite a long name", OpponentScore: 2}
 		t := hacktracker.Team{ID: "t1", Name: "Bad News", Type: hacktracker.Managed, Role: hacktracker.Scorekeeper}
 		var roster []hacktracker.Player
 		for i, name := range []string{"Ann", "Bo", "Cy", "Di"} {
@@ -40,6 +42,8 @@ func (a *api) scenes() (out []page.Scene, err error) {
 			g.Lineup = append(g.Lineup, hacktracker.Slot{PlayerID: roster[i].ID, BattingOrder: i + 1})
 		}
 		all := atBatsOf(&g, s.results)
+		total := hacktracker.Count(all)
+		g.TeamScore = total.RBI
 		if s.change != nil {
 			s.change(&g, &t, all)
 		}
@@ -60,14 +64,16 @@ func (a *api) scenes() (out []page.Scene, err error) {
 	return out, nil
 }
 
-// atBatsOf are plays with these results, half a minute apart; those of the last batter in the row come to the first again.
+// atBatsOf are plays with these results, ten seconds apart.
 func atBatsOf(g *hacktracker.Game, results []string) (all []hacktracker.AtBat) {
 	for i, result := range results {
 		st := hacktracker.Replay(g.Lineup, all)
 		at := hacktracker.AtBat{
 			ID: fmt.Sprintf("p%d", i+1), GameID: g.ID, PlayerID: st.Batter.PlayerID, BattingOrder: st.Batter.BattingOrder, Result: result,
-			Inning: st.Inning, Outs: st.Outs, CreatedAt: fmt.Sprintf("2026-05-01T18:00:%02dZ", 15*i),
-			HitLocation: &hacktracker.Point{X: 0.3 + 0.2*float64(i), Y: 0.4},
+			Inning: st.Inning, Outs: st.Outs, CreatedAt: fmt.Sprintf("2026-05-01T18:00:%02dZ", 10*i),
+		}
+		if result != hacktracker.Strikeout && result != hacktracker.Walk {
+			at.HitLocation = &hacktracker.Point{X: 0.3 + 0.1*float64(i), Y: 0.4}
 		}
 		if result == hacktracker.HomeRun {
 			at.RBIs = 1

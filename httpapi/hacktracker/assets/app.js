@@ -81,7 +81,7 @@ function draw() {
   set("opponentScore", b.opponentScore);
   if (b.lineup.length) {
     set("up", b.up(0).name);
-    set("next", `then ${b.up(1).name}, ${b.up(2).name}`);
+    set("next", b.lineup.length > 1 ? `then ${b.up(1).name}, ${b.up(2).name}` : "");
   }
   const rows = b.plays.filter((p) => p.n).reverse().map((p) => {
     const li = document.createElement("li");
