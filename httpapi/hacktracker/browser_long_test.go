@@ -118,6 +118,10 @@ func TestThirtyPlateAppearancesWithTheNodeGoneForTen(t *testing.T) {
 		}
 	}
 	b.WaitFor(t, `document.querySelectorAll('.waits[data-state="queued"]').length === 10`)
+	press("[data-undo]") // what was not sent is taken back without a trace, and tapped again
+	b.WaitFor(t, `document.querySelectorAll('.waits').length === 9 && document.querySelectorAll("#waits li").length === 9`)
+	play(19)
+	b.WaitFor(t, `document.querySelectorAll('.waits[data-state="queued"]').length === 10`)
 	chromium.Shoot(t, b, "hacktracker-waiting")
 	b.Do(t, chromedp.EmulateViewport(360, 740))
 	gone.Store(false)

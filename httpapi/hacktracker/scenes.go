@@ -19,7 +19,7 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		{"live", "The scorer's page", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}, nil},
 		{"spectators", "The game's page", "game", hacktracker.InProgress, []string{"1B", "K", "HR"}, nil},
 		{"bases-unknown", "Bases that are not known", "game", hacktracker.InProgress, []string{"1B", "1B"}, nil},
-		{"final", "Final", "game", hacktracker.Final, []string{"HR", "K", "K", "2B", "K"}, nil},
+		{"final", "Final", "game", hacktracker.Final, []string{"HR", "GO", "K", "2B", "K"}, nil},
 		{"mismatch", "A play that does not fit", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}, func(_ *hacktracker.Game, _ *hacktracker.Team, all []hacktracker.AtBat) {
 			all[2].Outs, all[2].RBIs = 2, 1
 		}},
