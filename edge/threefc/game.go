@@ -259,10 +259,14 @@ func (s *Service) StartThird(tx *store.Tx, game string, n int, at time.Time) (Ch
 // FinishThird ends a third at an instant.
 func (s *Service) FinishThird(tx *store.Tx, game string, n int, at time.Time) (Change, error) {
 	return s.timer(tx, game, func(g *Game) error {
-		if t := g.third(n); t != nil && t.StartedAt != nil && at.Before(parseTime(*t.StartedAt)) {
-			return tooLate()
+		at := stampOf(at)
+		if t := g.third(n); t != nil && t.StartedAt != nil {
+			if parseTime(at).Before(parseTime(*t.StartedAt).Add(-lateStart)) {
+				return tooLate()
+			}
+			at = max(at, *t.StartedAt) // two clocks may differ, or one be set right
 		}
-		return g.finish(n, stampOf(at))
+		return g.finish(n, at)
 	})
 }
 

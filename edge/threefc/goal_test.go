@@ -176,6 +176,25 @@ func TestLateTap(t *testing.T) {
 	}
 }
 
+// A clock that goes back a little between start and finish refuses nobody: a third lasts no less than nothing.
+func TestClockThatGoesBack(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.start("g", 1)
+	began := r.now
+	r.now = began.Add(-time.Second)
+	r.end("g", 1)
+	if th := r.board("g").third(1); *th.FinishedAt != *th.StartedAt {
+		t.Errorf("from %s to %s", *th.StartedAt, *th.FinishedAt)
+	}
+	r.now = began
+	r.start("g", 2)
+	r.now = began.Add(-lateStart - time.Second)
+	if _, err := r.try(func(tx *store.Tx) (Change, error) { return r.FinishThird(tx, "g", 2, r.now) }); codeOf(err) != "occurred_at" {
+		t.Errorf("long before its start: %v", err)
+	}
+}
+
 // After the end only an admin corrects, and the result is that of the goals again.
 func TestCorrectionAfterTheEnd(t *testing.T) {
 	r := newRig(t)
