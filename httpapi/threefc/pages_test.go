@@ -68,7 +68,8 @@ func TestPages(t *testing.T) {
 	for _, path := range []string{"/games/g", "/lg/sn/g", "/l/s/g"} {
 		r.page("-", path, 200, "Not started", "No goal yet.", `data-stream="/3fc/-/stream?`, "page=game%2Fg")
 	}
-	for _, path := range []string{"/lg/sn/none", "/lg/none/g", "/none/sn/g", "/games/none", "/seasons/none", "/join/AAAAAAAA"} {
+	r.want(201, "", "boss", "POST", "/v1/leagues/l/seasons", `{"seasonId":"s2","name":"Next","slug":"next"}`)
+	for _, path := range []string{"/lg/next/g", "/lg/sn/none", "/lg/none/g", "/none/sn/g", "/games/none", "/seasons/none", "/join/AAAAAAAA"} {
 		r.page("-", path, 404)
 	}
 	for _, path := range []string{"/games/g/score", "/games/g/teams", "/games/g/results", "/games/g/conflicts", "/seasons/s/admin", "/invites/AAAAAAAA"} {
@@ -90,8 +91,10 @@ func TestPages(t *testing.T) {
 	r.page("keeper", "/games/g/score", 200, open(0, "thirds/1/start"), "Tap again to confirm", `data-scorer="r1"`, `data-scoring="red"`)
 	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
 	r.now = r.now.Add(7*time.Minute + time.Second)
-	first, second := r.goal(redGoal), r.goal(ownGoal)
-	body := r.page("-", "/games/g", 200, "Live", fmt.Sprintf(`data-start="%d" data-length="20"`, r.now.Add(-7*time.Minute-time.Second).UnixMilli()), "8&#39;",
+	start, first := r.now.Add(-7*time.Minute-time.Second).UnixMilli(), r.goal(redGoal)
+	r.now = r.now.Add(time.Second)
+	second := r.goal(ownGoal)
+	body := r.page("-", "/games/g", 200, "Live", fmt.Sprintf(`data-start="%d" data-length="20"`, start), "8&#39;",
 		"Player r (Red) against Blue", "Own goal: Player y (Yellow)", "third 1, 07:01")
 	if got := tallies(body); got != "0-1 1-0 1-0 " {
 		t.Errorf("the page shows %s", got)
@@ -100,7 +103,7 @@ func TestPages(t *testing.T) {
 		t.Error("the last goal is not the first")
 	}
 	r.page("-", "/games/g/overlay", 200, "page-overlay", "Live", "!No goal yet")
-	r.page("keeper", "/games/g/score", 200, open(1, "thirds/1/finish"), `name="expectedEventId" value="`+second, "Own goal: Player y (Yellow), third 1, 07:01")
+	r.page("keeper", "/games/g/score", 200, open(1, "thirds/1/finish"), `name="expectedEventId" value="`+second, "Own goal: Player y (Yellow), third 1, 07:02")
 	r.now = r.now.Add(15 * time.Minute)
 	r.page("-", "/games/g", 200, "Stoppage", "20&#43;03")
 	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/finish", "")
