@@ -31,7 +31,7 @@ type rig struct {
 	config  Config
 	server  *httpapi.Server
 	service *threefc.Service
-	now     time.Time
+	now     time.Time // zero: the time of day
 	router  routers.Router
 	cookies map[string]string // of who has signed in
 	mails   []threefc.Mail
@@ -47,7 +47,12 @@ func newRig(t *testing.T, change ...func(c *Config)) *rig {
 func newRigOver(t *testing.T, o store.Options, change ...func(c *Config)) *rig {
 	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 7, 4, 10, 0, 0, 0, time.UTC), cookies: map[string]string{}, seen: map[string]bool{}}
-	o.Now = func() time.Time { return r.now }
+	o.Now = func() time.Time {
+		if r.now.IsZero() {
+			return time.Now()
+		}
+		return r.now
+	}
 	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, threefc.Table("3fc-test"))
 	r.service = &threefc.Service{Table: "3fc-test"}
 	c := Config{
