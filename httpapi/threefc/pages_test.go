@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"html"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
@@ -126,6 +128,30 @@ func TestPages(t *testing.T) {
 	r.page("-", "/seasons/s", 200, "1. Red", "1. Player r", "Red wins", "!Points")
 	r.page("-", "/lg/sn", 200, "page=season%2Fs")
 	r.page("-", "/seasons/s/london", 200, "Points", "page=london%2Fs")
+}
+
+// refusing is a cloud that has refused writes of games, by their ids.
+type refusing struct {
+	operator.Sync
+	games []string
+}
+
+func (f refusing) Conflicts(context.Context, operator.ConflictAsk) (all []operator.Conflict, next uint64, err error) {
+	for i, game := range f.games {
+		all = append(all, operator.Conflict{ID: uint64(i + 1), Text: "refused in " + game, Key: fmt.Appendf(nil, `{"pk":{"S":"GAME#%s"},"sk":{"S":"GOAL#1"}}`, game)})
+	}
+	return all, 0, nil
+}
+
+// What the cloud has refused of a game is told on its scorer's page, and shown to admins; of other games nothing is.
+func TestRefusedOfAGame(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.page("keeper", "/games/g/score", 200, "!refused elsewhere")
+	r.sync = refusing{games: []string{"g", "x", "g"}}
+	r.page("keeper", "/games/g/score", 200, "2 of this game were refused elsewhere", "Tell an admin.")
+	r.page("boss", "/games/g/score", 200, "/3fc/-/games/g/conflicts")
+	r.page("boss", "/games/g/conflicts", 200, "refused in g", "!refused in x")
 }
 
 // Who has a code joins without an account, and is then put into a team.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
@@ -29,6 +30,7 @@ type rig struct {
 	t       *testing.T
 	store   *store.Store
 	config  Config
+	sync    operator.Sync // nil: no cloud
 	server  *httpapi.Server
 	service *threefc.Service
 	now     time.Time // zero: the time of day
@@ -88,7 +90,7 @@ func (r *rig) serve() *httpapi.Server {
 		r.t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "threefc", "3FC", "/3fc"
-	s, err := httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real()})
+	s, err := httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real(), Sync: r.sync})
 	if err != nil {
 		r.t.Fatal(err)
 	}
