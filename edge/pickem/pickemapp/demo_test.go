@@ -47,10 +47,12 @@ func TestDemo(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	league := base + "/pickem"
 
-	client, err := web.Client(t), error(nil)
-	if client.Jar, err = cookiejar.New(nil); err != nil {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
 		t.Fatal(err)
 	}
+	client := web.Client(t)
+	client.Jar = jar
 	get := func(at string) (body, final string) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
 		if err != nil {
