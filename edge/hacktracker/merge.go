@@ -26,12 +26,13 @@ type Refused struct {
 //	a player whose number another has got      the player stays, without the number, and is marked
 //	a start while another game is running      the game stays as it was; what else was set with it is kept
 //
-// later are the keys of the writes behind it: a start with at-bats is for a person.
+// later are the keys of the writes behind it, which go with it: where nothing is to be done for ours they are for a person, and so is
+// a start with at-bats.
 func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteItem, ok bool) {
 	if slices.ContainsFunc(all, func(r Refused) bool {
 		return strings.HasPrefix(r.Key["PK"].Str(), prefixOnce) && idempotency.Same(r.View, r.Remote)
 	}) {
-		return nil, true
+		return nil, len(later) == 0
 	}
 	find := func(prefix string) *Refused {
 		i := slices.IndexFunc(all, func(r Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefix) })
@@ -41,10 +42,10 @@ func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteI
 		return &all[i]
 	}
 	if u := find(skMetadata); len(all) == 1 && u != nil && u.Remote != nil && strings.HasPrefix(u.Key["PK"].Str(), prefixUser) {
-		return nil, true
+		return nil, len(later) == 0
 	}
 	if a := find(prefixAtBat); a != nil {
-		return nil, len(all) == 1 && SameAtBat(a.View, a.Remote)
+		return nil, len(all) == 1 && len(later) == 0 && SameAtBat(a.View, a.Remote)
 	}
 	if p, j := find(prefixPlayer), find(prefixJersey); p != nil && j != nil && p.View != nil && j.View != nil && j.Remote != nil {
 		return s.withoutNumber(all, p)

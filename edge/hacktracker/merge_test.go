@@ -32,6 +32,9 @@ func TestMerge(t *testing.T) {
 		writes int
 	}{
 		"another node has done it":         {[]Refused{{Key: teamKey("t"), View: teamKey("t")}, {Key: key(prefixOnce+"ana#k", skMetadata), View: once, Remote: once}}, nil, true, 0},
+		"and we have gone on with it":      {[]Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once, Remote: once}}, []attr.Item{teamKey("t")}, false, 0},
+		"a user with a later name":         {[]Refused{{Key: userKey("ana"), View: userKey("ana"), Remote: userKey("ana")}}, []attr.Item{userKey("ana")}, false, 0},
+		"an at-bat that was corrected":     {[]Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: atBat}}, []attr.Item{atBatKey("g", "x")}, false, 0},
 		"another request with the key":     {[]Refused{{Key: once, View: once, Remote: with(once, attr.Item{"requestHash": attr.S("i")})}}, nil, false, 0},
 		"a user of another node":           {[]Refused{{Key: userKey("ana"), View: userKey("ana"), Remote: userKey("ana")}}, nil, true, 0},
 		"an at-bat of another node":        {[]Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: with(atBat, attr.Item{"createdAt": attr.S("2")})}}, nil, true, 0},

@@ -19,7 +19,7 @@ func (r *Refused) is(prefix string) bool { return strings.HasPrefix(r.Key["sk"].
 func (r *Refused) in(prefix string) bool { return strings.HasPrefix(r.Key["pk"].Str(), prefix) }
 
 // Merge answers for the writes of a transaction that the cloud has refused. No writes: ours is dropped. Of everything else a person is
-// asked.
+// asked. Where later is true writes stand behind it, which go with it: what people have done is then for a person.
 //
 //	row of a key that another node has used for the same     it has taken effect once: ours is withdrawn, whatever else failed
 //	tallies, state, result                                    an export: the consumer computes them again
@@ -27,9 +27,9 @@ func (r *Refused) in(prefix string) bool { return strings.HasPrefix(r.Key["pk"].
 //	a token, a code or an invite that was used elsewhere      the session or role that ours made goes with it
 //	a roster's place                                          the other node's stays
 //	a game's or a team's row                                  by member: what ours has changed and theirs has not; times of thirds stay as set first
-func (s *Service) Merge(all []Refused) (writes []store.WriteItem, ok bool) {
+func (s *Service) Merge(all []Refused, later bool) (writes []store.WriteItem, ok bool) {
 	if slices.ContainsFunc(all, func(r Refused) bool { return r.in(pkOnce) && idempotency.Same(r.View, r.Remote) }) {
-		return nil, true
+		return nil, !later
 	}
 	has := func(is func(r *Refused) bool) bool {
 		return slices.ContainsFunc(all, func(r Refused) bool { return is(&r) })
@@ -43,7 +43,7 @@ func (s *Service) Merge(all []Refused) (writes []store.WriteItem, ok bool) {
 	}):
 		return nil, true
 	case has(func(r *Refused) bool { return r.is(skRoster) }) && !has(func(r *Refused) bool { return r.is(skGoal) }):
-		return nil, true
+		return nil, !later
 	case every(func(r *Refused) bool { return r.is(skState) }), every(func(r *Refused) bool { return r.View == nil && !r.is(skMeta) }):
 		return nil, true
 	case len(all) == 1 && all[0].in(pkGame) && (all[0].is(skMeta) || all[0].is(skTeam)):

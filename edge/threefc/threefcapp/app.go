@@ -96,6 +96,6 @@ func merge(rules *threefc.Service) conflict.MergeFunc {
 			it := &c.Items[i]
 			all = append(all, threefc.Refused{Key: e.Key, Base: it.Base, View: it.View, Remote: it.Remote})
 		}
-		return rules.Merge(all)
+		return rules.Merge(all, len(c.Tail) > 0)
 	}
 }
