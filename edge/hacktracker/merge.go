@@ -48,6 +48,9 @@ func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteI
 		return nil, len(all) == 1 && len(later) == 0 && SameAtBat(a.View, a.Remote)
 	}
 	if p, j := find(prefixPlayer), find(prefixJersey); p != nil && j != nil && p.View != nil && j.View != nil && j.Remote != nil {
+		if slices.ContainsFunc(later, func(k attr.Item) bool { return !attr.EqualItems(k, p.Key) }) {
+			return nil, false // another row's write goes with it: a membership, a number
+		}
 		return s.withoutNumber(all, p)
 	}
 	g, live := find(skMetadata), find(skLive)

@@ -43,6 +43,8 @@ func TestMerge(t *testing.T) {
 		"a new player's number":            {[]Refused{{Key: playerKey("t", "p"), View: player}, jersey}, nil, true, 1},
 		"the same, once":                   {[]Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once}, {Key: playerKey("t", "p"), View: player}, jersey}, nil, true, 2},
 		"a player's new number":            {[]Refused{{Key: playerKey("t", "p"), Base: was, View: player}, jersey}, nil, true, 1},
+		"a new player with a user":         {[]Refused{{Key: playerKey("t", "p"), View: player}, jersey}, []attr.Item{memberKey("ana", "t")}, false, 0},
+		"a new player who was renamed":     {[]Refused{{Key: playerKey("t", "p"), View: player}, jersey}, []attr.Item{playerKey("t", "p")}, true, 1},
 		"a player of a deleted team":       {[]Refused{{Key: playerKey("t", "p"), View: player}, {Key: jerseyKey("t", "12"), View: ours}}, nil, false, 0},
 		"a start":                          {start, nil, true, 1},
 		"a start with at-bats":             {start, []attr.Item{atBatKey("g", "x")}, false, 0},

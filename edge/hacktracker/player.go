@@ -270,7 +270,10 @@ func (s *Service) LinkPlayer(tx *store.Tx, by, team, player string, in Input) (P
 	case it == nil:
 		writes = append(writes, s.create(s.membership(tx, user, team, role, attr.S(by))))
 	case user != t.OwnerID:
-		m := patch.Patch{Set: attr.Item{"role": attr.S(string(role)), "status": attr.S(active)}}
+		m := patch.Patch{Set: attr.Item{"status": attr.S(active)}}
+		if r := asked.Set["role"]; !r.IsZero() { // else the role that they had
+			m.Set["role"] = r
+		}
 		touch(tx, &m)
 		writes = append(writes, store.WriteItem{Update: m.Update(s.Table, memberKey(user, team), "attribute_exists(PK)", expr.Params{})})
 	}

@@ -114,7 +114,7 @@ func (s *Service) Streaks(tx *store.Tx, user, today string) (out Streaks, err er
 		g := &games[i]
 		won[g.Date] = g.Won
 		switch {
-		case g.Won:
+		case g.Won && len(g.Guesses) > 0 && len(g.Guesses) <= MaxGuesses: // others write these rows too
 			out.Distribution[len(g.Guesses)-1]++
 		case g.Over():
 			out.Distribution[MaxGuesses]++

@@ -156,7 +156,7 @@ func said(m *pickem.Match, pick int) string {
 	switch {
 	case !m.Result.Known:
 		return out
-	case m.Result.Team == pickem.NoContest:
+	case m.Result.Team < 0 || m.Result.Team >= len(m.Teams): // pickem.NoContest, or what others wrote
 		return out + " No contest."
 	}
 	return out + " " + m.Teams[m.Result.Team].Label() + " won."
@@ -173,7 +173,7 @@ func grid(card *pickem.Card) *table {
 		row := []string{fmt.Sprintf("%d. %s", p.Rank, p.Name), strconv.Itoa(p.Points)}
 		for j := range card.Matches {
 			m, cell := &card.Matches[j], "–"
-			if pick, ok := p.Picks[m.ID]; ok && pick < len(m.Teams) {
+			if pick, ok := p.Picks[m.ID]; ok && pick >= 0 && pick < len(m.Teams) {
 				cell = m.Teams[pick].Label()
 				switch {
 				case m.Result.Known && pick == m.Result.Team:

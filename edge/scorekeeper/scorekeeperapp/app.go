@@ -4,6 +4,7 @@ package scorekeeperapp
 import (
 	"context"
 	"regexp"
+	"slices"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/scorekeeper"
@@ -12,6 +13,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 const name = "scorekeeper"
@@ -97,8 +99,11 @@ func merge(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 	if len(c.Entries) != 1 || !scorekeeper.IsGame(c.Entries[0].Key) {
 		return nil, false
 	}
+	if slices.ContainsFunc(c.Tail, func(e *intent.Entry) bool { return !attr.EqualItems(e.Key, c.Entries[0].Key) }) {
+		return nil, false // the session was converted here: what was moved stands behind it
+	}
 	var ours, theirs scorekeeper.Game
-	if attr.Unmarshal(c.Items[0].View, &ours) != nil {
+	if c.Items[0].View == nil || attr.Unmarshal(c.Items[0].View, &ours) != nil {
 		return nil, false
 	}
 	if c.Items[0].Remote == nil {

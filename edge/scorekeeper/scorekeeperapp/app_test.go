@@ -63,6 +63,19 @@ func TestMerge(t *testing.T) {
 	if writes, ok := ask(key, game("crane"), game("crane", "moist")); !ok || writes != nil {
 		t.Errorf("nothing to add: %+v, %t", writes, ok)
 	}
+	moved := &intent.Entry{}
+	moved.Table, moved.Key = "scorekeeper-test", scorekeeper.GameKey("u2", "2026-02-02")
+	refused := &intent.Entry{}
+	refused.Table, refused.Key = "scorekeeper-test", key
+	if _, ok := merge(conflict.MergeCase{
+		Entries: []*intent.Entry{refused}, Tail: []*intent.Entry{moved},
+		Items: []conflict.MergeItem{{View: game("crane"), Remote: game("crane", "moist")}},
+	}); ok {
+		t.Error("a conversion behind a guess is dropped with it")
+	}
+	if _, ok := ask(key, nil, game("crane", "moist")); ok {
+		t.Error("a game that is gone here is decided")
+	}
 	if _, ok := ask(key, game("crane"), nil); ok {
 		t.Error("a game that is gone is decided")
 	}
