@@ -153,7 +153,7 @@ func (a *api) postInvite(r *request) error {
 		if address, err = threefc.Email(address); err != nil {
 			return err
 		}
-		if delivery = "queued"; a.Queue == nil {
+		if delivery = "queued"; a.Queue == nil || a.PublicURL == "" {
 			status, delivery = http.StatusAccepted, "unavailable"
 		}
 	}

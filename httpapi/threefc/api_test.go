@@ -80,13 +80,18 @@ func TestOrigins(t *testing.T) {
 
 // A node without mail says so, and invites without it.
 func TestWithoutMail(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Queue = nil })
-	r.league()
-	w := r.ask("-", "POST", "/v1/auth/magic/start", `{"email":"a@b.c"}`)
-	if w.Code != 503 || !strings.Contains(w.Body.String(), `{"error":"unavailable","code":"mail_unavailable"`) || w.Header().Get("Retry-After") == "" {
-		t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
+	for name, without := range map[string]func(*Config){
+		"no mail":               func(c *Config) { c.Queue = nil },
+		"no address for a link": func(c *Config) { c.PublicURL = "" },
+	} {
+		r := newRig(t, without)
+		r.league()
+		w := r.ask("-", "POST", "/v1/auth/magic/start", `{"email":"a@b.c"}`)
+		if w.Code != 503 || !strings.Contains(w.Body.String(), `{"error":"unavailable","code":"mail_unavailable"`) || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s %v", name, w.Code, w.Body, w.Header())
+		}
+		r.want(202, `"emailDelivery":"unavailable"`, "boss", "POST", "/v1/leagues/l/organiser-invites", `{"email":"a@b.c"}`)
 	}
-	r.want(202, `"emailDelivery":"unavailable"`, "boss", "POST", "/v1/leagues/l/organiser-invites", `{"email":"a@b.c"}`)
 }
 
 // A client has 20 tries of a code a minute, and 30 links an hour.
@@ -139,4 +144,14 @@ func TestStream(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
+}
+
+// A code is its address in every league: who is no admin of all of them gets none, whatever their own league says.
+func TestNobodyGetsACodeToAnothersLeague(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.want(201, "", "other", "POST", "/v1/leagues", `{"leagueId":"m","name":"Mine"}`)
+	r.want(404, "has no role in this league", "other", "POST", "/v1/leagues/m/sign-in-codes", `{"email":"boss@example.org"}`)
+	r.want(200, "", "other", "POST", "/v1/leagues/m/access", `{"userId":"boss@example.org","role":"scorekeeper"}`)
+	r.want(403, "", "other", "POST", "/v1/leagues/m/sign-in-codes", `{"email":"boss@example.org"}`)
 }

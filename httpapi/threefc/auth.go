@@ -68,7 +68,7 @@ func (a *api) postMagicStart(r *request) error {
 	if err != nil {
 		return err
 	}
-	if a.Queue == nil {
+	if a.Queue == nil || a.PublicURL == "" { // else the link would lead where the request says
 		return mailUnavailable()
 	}
 	var out started
@@ -189,7 +189,7 @@ func (a *api) postSignInCode(r *request) error {
 	}
 	out := signInCode{Email: address}
 	err = httpapi.Update(r.Context, func(tx *store.Tx) (err error) {
-		out.Code, out.ExpiresAt, err = a.Service.CodeFor(tx, address)
+		out.Code, out.ExpiresAt, err = a.Service.CodeFor(tx, r.league, r.user, address)
 		return err
 	})
 	return httpapi.Answer(r.Context, http.StatusCreated, out, err)

@@ -263,6 +263,7 @@ func (r *rig) people() {
 	r.want(400, "Field `role`", "boss", "POST", "/v1/leagues/l/access", `{"userId":"a@b.c","role":"owner"}`)
 	r.want(409, "last_admin", "boss", "POST", "/v1/leagues/l/access", `{"userId":"boss@example.org","role":"scorekeeper"}`)
 	r.want(404, "has not signed in on this node", "boss", "POST", "/v1/leagues/l/sign-in-codes", `{"email":"new@example.org"}`)
+	r.want(404, "has no role in this league", "boss", "POST", "/v1/leagues/l/sign-in-codes", `{"email":"other@example.org"}`)
 	made := r.want(201, `"expiresAt"`, "boss", "POST", "/v1/leagues/l/sign-in-codes", `{"email":"keeper@example.org"}`)
 	_, after, _ = strings.Cut(made, `"code":"`)
 	signIn := fmt.Sprintf(`{"email":"keeper@example.org","code":%q}`, strings.ToLower(after[:8]))
