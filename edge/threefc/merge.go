@@ -64,6 +64,14 @@ var derived = []string{"result", "scored", "conceded"}
 // joined is the cloud's row with what ours has changed of it; ok is false where both have changed one member.
 func (s *Service) joined(r *Refused) (writes []store.WriteItem, ok bool) {
 	base, ours, theirs := members(r.Base), members(r.View), members(r.Remote)
+	if ours != nil && theirs == nil && base != nil { // deleted there: what is computed goes with it, what people have set does not
+		for name, v := range ours {
+			if string(v) != string(base[name]) && !slices.Contains(derived, name) {
+				return nil, false
+			}
+		}
+		return nil, true
+	}
 	if ours == nil || theirs == nil {
 		return nil, ours == nil && theirs == nil
 	}

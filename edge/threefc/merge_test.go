@@ -28,3 +28,22 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 		}
 	}
 }
+
+// Of a game that was deleted elsewhere an export is dropped, and what people have set is for a person.
+func TestMergeOfADeletedGame(t *testing.T) {
+	s := &Service{Table: "t"}
+	row := func(data string) attr.Item {
+		return attr.Item{"pk": attr.S(pkGame + "g"), "sk": attr.S(skTeam + "red"), "data": attr.S(data)}
+	}
+	for name, c := range map[string]struct {
+		data string
+		ok   bool
+	}{
+		"a tally": {`{"name":"Red","scored":1,"conceded":2}`, true},
+		"a name":  {`{"name":"Reds","scored":0,"conceded":0}`, false},
+	} {
+		if writes, ok := s.Merge([]Refused{{Key: row("{}"), Base: row(`{"name":"Red","scored":0,"conceded":0}`), View: row(c.data)}}, false); ok != c.ok || len(writes) > 0 {
+			t.Errorf("%s: %t, %v", name, ok, writes)
+		}
+	}
+}

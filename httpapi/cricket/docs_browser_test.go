@@ -1,6 +1,7 @@
 package cricket
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ func TestDocsInABrowser(t *testing.T) {
 	b.Do(t, chromedp.Navigate(home+"/_/docs"))
 	b.WaitFor(t, `document.querySelectorAll(".opblock").length >= 58`)
 	for _, button := range []string{"opblock-summary-control", "try-out__btn", "execute"} {
-		b.Do(t, chromedp.Click(`#operations-matches-listLiveMatches .`+button))
+		b.WaitFor(t, fmt.Sprintf(`(e => e && (e.click(), true))(document.querySelector("#operations-matches-listLiveMatches .%s"))`, button)) // the page moves
 	}
 	b.WaitFor(t, `document.querySelector("#operations-matches-listLiveMatches .live-responses-table")?.textContent.includes("ENG")`)
 	browser.Shoot(t, b, "docs")

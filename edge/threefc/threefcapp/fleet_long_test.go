@@ -72,6 +72,7 @@ func (f *fleet) start(name string) {
 	m.Mode, m.Dir, m.From = "files", f.mails, "3fc@example.org"
 	n, err := node.Open(f.t.Context(), f.t.TempDir(), node.Parts{
 		Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{New()}, Mail: m,
+		HTTP:  node.HTTPConfig{PublicURL: "http://3fc.example"},
 		Cloud: &node.Cloud{Config: c, Name: "sim", Items: f.links[name], Locks: f.links[name].Locks},
 		Auth: func(*store.Store) (*auth.Verifier, error) {
 			return auth.New(auth.Config{Issuers: []auth.Issuer{f.issuer.Issuer()}})
