@@ -64,16 +64,11 @@ var derived = []string{"result", "scored", "conceded"}
 // joined is the cloud's row with what ours has changed of it; ok is false where both have changed one member.
 func (s *Service) joined(r *Refused) (writes []store.WriteItem, ok bool) {
 	base, ours, theirs := members(r.Base), members(r.View), members(r.Remote)
-	if ours != nil && theirs == nil && base != nil { // deleted there: what is computed goes with it, what people have set does not
-		for name, v := range ours {
-			if string(v) != string(base[name]) && !slices.Contains(derived, name) {
-				return nil, false
-			}
-		}
-		return nil, true
+	if theirs == nil { // deleted there: what is computed goes with it, what people have set does not
+		return nil, ours == nil || base != nil && exported(base, ours)
 	}
-	if ours == nil || theirs == nil {
-		return nil, ours == nil && theirs == nil
+	if ours == nil {
+		return nil, false
 	}
 	if r.Base == nil && r.is(skMeta) {
 		return nil, false // two games with one id
@@ -102,6 +97,16 @@ func (s *Service) joined(r *Refused) (writes []store.WriteItem, ok bool) {
 		return nil, true
 	}
 	return s.rewrite(r, theirs)
+}
+
+// exported reports whether two images of a row differ in computed members alone.
+func exported(base, ours map[string]json.RawMessage) bool {
+	for name, v := range ours {
+		if string(v) != string(base[name]) && !slices.Contains(derived, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // rewrite puts a row with other members in the place of the cloud's, in the order in which its record has them.
