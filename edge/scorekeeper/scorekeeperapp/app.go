@@ -99,7 +99,9 @@ func merge(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 	if len(c.Entries) != 1 || !scorekeeper.IsGame(c.Entries[0].Key) {
 		return nil, false
 	}
-	if slices.ContainsFunc(c.Tail, func(e *intent.Entry) bool { return !attr.EqualItems(e.Key, c.Entries[0].Key) }) {
+	if slices.ContainsFunc(c.Tail, func(e *intent.Entry) bool {
+		return e.Op == store.OpDelete || scorekeeper.IsGame(e.Key) && !attr.EqualItems(e.Key, c.Entries[0].Key)
+	}) {
 		return nil, false // the session was converted here: what was moved stands behind it
 	}
 	var ours, theirs scorekeeper.Game
