@@ -116,7 +116,7 @@ func (f *fleet) ask(at, user, method, path, body string, headers ...string) (sta
 
 func (f *fleet) until(what string, is func() bool) {
 	f.t.Helper()
-	for deadline := time.Now().Add(hang.Limit(time.Minute)); !is(); <-time.After(20 * time.Millisecond) {
+	for deadline := time.Now().Add(hang.Limit(3 * time.Minute)); !is(); <-time.After(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			f.t.Fatalf("not in time: %s", what)
 		}
