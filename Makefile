@@ -39,7 +39,7 @@ run: build ## build and start the demo, a recorded match played live on http://1
 	@exec $(BIN) demo $(ARGS)
 
 .PHONY: test
-test: need-go ## test every package and every rule, with the race detector where there is a C compiler (5 minutes on two cores)
+test: need-go ## test every package and every rule, with the race detector where there is a C compiler (6 minutes on two cores)
 	@GO='$(GO)' TAGS='$(TAGS)' $(SHELL) tools/test.sh fast
 
 .PHONY: test-long
