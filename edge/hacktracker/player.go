@@ -236,7 +236,8 @@ func (s *Service) linkable(tx *store.Tx, by, team, player string) (t Team, p Pla
 	return t, p, err
 }
 
-// LinkPlayer makes a ghost the player of a user, who becomes a member.
+// LinkPlayer makes a ghost the player of a user, who becomes a member. Who was one before has the role of then, unless an owner gives
+// another.
 func (s *Service) LinkPlayer(tx *store.Tx, by, team, player string, in Input) (Player, error) {
 	asked, err := patch.Read(map[string]patch.Field{"userId": {Read: patch.Text(id)}, "role": memberFields()["role"]}, in, "userId")
 	if err != nil {
@@ -271,7 +272,10 @@ func (s *Service) LinkPlayer(tx *store.Tx, by, team, player string, in Input) (P
 		writes = append(writes, s.create(s.membership(tx, user, team, role, attr.S(by))))
 	case user != t.OwnerID:
 		m := patch.Patch{Set: attr.Item{"status": attr.S(active)}}
-		if r := asked.Set["role"]; !r.IsZero() { // else the role that they had
+		if r := asked.Set["role"]; !r.IsZero() && !r.Equal(it["role"]) {
+			if t.Role != Owner {
+				return p, forbidden("Insufficient permissions. Required: owner")
+			}
 			m.Set["role"] = r
 		}
 		touch(tx, &m)

@@ -166,6 +166,29 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// A manager links members anew, with the role that they had: another role is the owner's to give.
+func TestRolesByLink(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("ana", "manager", "player")
+	path := "/teams/" + team + "/players/" + players[1]
+	role := func(want string) {
+		t.Helper()
+		if m := r.rows("USER#player")["TEAM#"+team]; m["role"].Str() != want {
+			t.Errorf("the member is %v", m)
+		}
+	}
+	r.want(200, "", "manager", "POST", path+"/unlink", "")
+	r.want(403, "Insufficient permissions. Required: owner", "manager", "POST", path+"/link", `{"userId":"player","role":"manager"}`)
+	role("player")
+	r.want(200, `"isGhost":false`, "manager", "POST", path+"/link", `{"userId":"player","role":"player"}`)
+	r.want(200, "", "manager", "POST", path+"/unlink", "")
+	r.want(200, "", "manager", "POST", path+"/link", `{"userId":"player"}`)
+	role("player")
+	r.want(200, "", "manager", "POST", path+"/unlink", "")
+	r.want(200, "", "ana", "POST", path+"/link", `{"userId":"player","role":"scorekeeper"}`)
+	role("scorekeeper")
+}
+
 // One game of a team runs at a time. A marker that the games do not bear out is taken over.
 func TestOneGameInProgress(t *testing.T) {
 	r := newRig(t)
