@@ -93,7 +93,7 @@ func (s *Service) NewGame(tx *store.Tx, user, once string, in Input) (id string,
 	}
 	writes = []store.WriteItem{s.create(row)}
 	if g.Status != InProgress {
-		return id, append(writes, s.there(team)), nil
+		return id, writes, nil
 	}
 	start, err := s.start(tx, &t, &g)
 	return id, append(writes, start...), err

@@ -55,9 +55,14 @@ func (f *fleet) start(name string) {
 	f.t.Helper()
 	c := node.DefaultCloud()
 	c.Region, c.Poll.Live, c.Poll.Tables = "sim", time.Second, time.Second
+	f.serve(name, &node.Cloud{Config: c, Name: "sim", Items: f.links[name], Locks: f.links[name].Locks})
+}
+
+// serve runs a node over a cloud.
+func (f *fleet) serve(name string, cloud *node.Cloud) {
+	f.t.Helper()
 	n, err := node.Open(f.t.Context(), f.t.TempDir(), node.Parts{
-		Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{New()},
-		Cloud: &node.Cloud{Config: c, Name: "sim", Items: f.links[name], Locks: f.links[name].Locks},
+		Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{New()}, Cloud: cloud,
 		Auth: func(*store.Store) (*auth.Verifier, error) {
 			return auth.New(auth.Config{Issuers: []auth.Issuer{f.issuer.Issuer()}})
 		},
