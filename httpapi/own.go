@@ -20,11 +20,7 @@ func Own(c *gin.Context, kind, title string, data any) error {
 
 // OwnView answers with such a page of what is read.
 func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) (T, error)) error {
-	var data T
-	err := View(c, func(tx *store.Tx) (err error) {
-		data, err = read(tx)
-		return err
-	})
+	data, err := Read(c, read)
 	if err != nil {
 		return err
 	}

@@ -37,23 +37,33 @@ func noStore() error {
 	return fault.New(fault.Unavailable, "no_store", "This node stores no user data.")
 }
 
-// AnswerView reads what is kept and answers with it.
-func AnswerView[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) error {
-	var out T
-	err := View(c, func(tx *store.Tx) (err error) {
+// Read is View for what gives a value.
+func Read[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) (out T, err error) {
+	err = View(c, func(tx *store.Tx) (err error) {
 		out, err = read(tx)
 		return err
 	})
+	return out, err
+}
+
+// AnswerView reads what is kept and answers with it.
+func AnswerView[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) error {
+	out, err := Read(c, read)
 	return JSON(c, out, err)
+}
+
+// Change is Update for what gives a value.
+func Change[T any](c *gin.Context, change func(tx *store.Tx) (T, error)) (out T, err error) {
+	err = Update(c, func(tx *store.Tx) (err error) {
+		out, err = change(tx)
+		return err
+	})
+	return out, err
 }
 
 // AnswerUpdate changes what is kept and answers with what came of it.
 func AnswerUpdate[T any](c *gin.Context, change func(tx *store.Tx) (T, error)) error {
-	var out T
-	err := Update(c, func(tx *store.Tx) (err error) {
-		out, err = change(tx)
-		return err
-	})
+	out, err := Change(c, change)
 	return Answer(c, http.StatusOK, out, err)
 }
 
