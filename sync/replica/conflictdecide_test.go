@@ -174,6 +174,70 @@ func TestMergeHandler(t *testing.T) {
 	n.same("data")
 }
 
+// What the cloud has may be read here before the write is sent, which takes it out of the view: the handler sees the images from
+// before that all the same, of this write and of one behind it, and what both begin with the row as it is by now.
+func TestMergeHandlerBehindAReading(t *testing.T) {
+	var seen []conflict.MergeItem
+	var rows []attr.Item
+	n := newNode(t, newCloud(), "a", func(c *replica.Config) {
+		c.Merge = map[string]conflict.MergeFunc{"data": func(m conflict.MergeCase) ([]store.WriteItem, bool) {
+			row, err := m.Get("data", m.Entries[0].Key)
+			if err != nil {
+				t.Error(err)
+			}
+			seen, rows = append(seen, m.Items[0]), append(rows, row)
+			u := &store.UpdateItem{Table: "data", Key: m.Entries[0].Key, Update: "SET merged = :m", Condition: "attribute_not_exists(merged)"}
+			u.Values = attr.Item{":m": m.Items[0].View["status"]}
+			return []store.WriteItem{{Update: u}}, row["merged"].IsZero()
+		}}
+	})
+	set := func(from, to string) {
+		n.update(func(tx *store.Tx) error {
+			u := store.UpdateItem{Table: "data", Key: key("p", "s"), Update: "SET #s = :to", Condition: "#s = :from"}
+			u.Names, u.Values = map[string]string{"#s": "status"}, attr.Item{":from": attr.S(from), ":to": attr.S(to)}
+			_, err := tx.Update(u)
+			return err
+		})
+	}
+	n.put("data", Item("p", "s", "status", "idle"))
+	n.run()
+	n.drained()
+	n.wire.setFault(func(int, []intent.Call) fault {
+		return fault{before: &intent.Error{Class: intent.Throttled, Err: errors.New("a test")}}
+	})
+	set("idle", "active")
+	set("active", "done")
+	for _, status := range []string{"taken", "sold"} { // of several readings the first counts
+		image := maps.Clone(n.wire.cloud.Item("data", key("p", "s")))
+		image["status"] = attr.S(status)
+		if err := (simcloud.Foreign{Cloud: n.wire.cloud, Name: "console"}).Put("data", image); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.r.ReadNow(t.Context(), "data", key("p", "s")); err != nil {
+			t.Fatal(err)
+		}
+		if got := n.get("data", key("p", "s")); got["status"].Str() != status {
+			t.Fatalf("readers see %v", got)
+		}
+	}
+	if st := n.status(); st.Doubtful == 0 || len(seen) > 0 {
+		t.Fatalf("%d writes are out of the view, %d decided", st.Doubtful, len(seen))
+	}
+	n.wire.setFault(nil)
+	n.drained()
+	for i, it := range seen {
+		if it.Base["status"].Str() != "idle" || it.View["status"].Str() != "done" || it.Remote["status"].Str() != "sold" {
+			t.Errorf("decision %d: the handler saw %+v", i, it)
+		}
+		if merged := rows[i]["merged"].Str(); i == 0 && merged != "" || i > 0 && merged != "done" {
+			t.Errorf("decision %d: the row has %v", i, rows[i])
+		}
+	}
+	if got := n.wire.cloud.Item("data", key("p", "s")); len(seen) == 0 || got["merged"].Str() != "done" {
+		t.Errorf("%d decisions, the cloud has %v", len(seen), got)
+	}
+}
+
 // What a handler cannot do, or what is refused, is for a person.
 func TestMergeHandlerWithoutAnAnswer(t *testing.T) {
 	for name, handler := range map[string]conflict.MergeFunc{

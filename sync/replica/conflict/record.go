@@ -40,8 +40,8 @@ type Record struct {
 type Decided struct {
 	Entry *intent.Entry
 	Met   attr.Item // the cloud's item as the refusal showed it (ALL_OLD), sidecar included; nil: none, or not shown
-	Base  attr.Item // the last confirmed image before, without sidecar; nil: none
-	View  attr.Item // what readers saw before the decision; nil: no item. For the merge handler, not kept
+	Base  attr.Item // the last confirmed image on which it stood in the view, without sidecar; nil: none
+	View  attr.Item // what readers saw then; nil: no item. For the merge handler, not kept
 }
 
 // Kind says what was decided.
@@ -110,7 +110,9 @@ type MergeCase struct {
 	Get func(table string, key attr.Item) (attr.Item, error)
 }
 
-// MergeItem is an item as it was, as it was seen here, and as the cloud has it; nil: no item.
+// MergeItem is an item as it was, as it was seen here while the entry was in the view, and as the cloud has it; nil: no item.
+// Base and View are from before anything that others wrote took the entry out of the view. A merge writes upon what MergeCase.Get
+// returns: the cloud's item with those of our writes that hold there, another merge's among them.
 type MergeItem struct {
 	Base, View, Remote attr.Item
 }

@@ -75,16 +75,18 @@ func (w *Work) dirtyIDs() []ID {
 // show makes the row what readers are to see: the pending entries applied to the base.
 func (w *Work) show(it *WorkItem) error {
 	view := it.Remote.Known.Item
-	doubtful := 0
+	var out []uint64
 	if len(it.Remote.Pending) > 0 {
 		entries, err := w.Entries(it)
 		if err != nil {
 			return err
 		}
-		var seqs []uint64
-		view, seqs = intent.View(it.Remote.Known, entries, w.Env)
-		doubtful = len(seqs)
+		view, out = intent.View(it.Remote.Known, entries, w.Env)
 	}
+	if err := w.keepEarlier(it, out); err != nil {
+		return err
+	}
+	doubtful := len(out)
 	if doubtful != it.Remote.doubtful {
 		if err := addDoubtful(w.Tx, doubtful-it.Remote.doubtful); err != nil {
 			return err
@@ -97,6 +99,27 @@ func (w *Work) show(it *WorkItem) error {
 		return nil
 	}
 	return err
+}
+
+// keepEarlier keeps the images from before entries went out of the view, as long as one of those is doubtful.
+func (w *Work) keepEarlier(it *WorkItem, doubtful []uint64) error {
+	have := len(it.Remote.earlier)
+	it.Remote.earlier = slices.DeleteFunc(it.Remote.earlier, func(was Earlier) bool { return len(doubtful) == 0 || was.Seq < doubtful[0] })
+	it.Dirty = it.Dirty || len(it.Remote.earlier) < have
+	if len(doubtful) == 0 {
+		return nil
+	}
+	last := doubtful[len(doubtful)-1]
+	if n := len(it.Remote.earlier); n > 0 && it.Remote.earlier[n-1].Seq >= last {
+		return nil
+	}
+	w.Tx.ShowExpired()
+	view, err := w.Tx.Get(it.Spec.Name, it.Key)
+	if err != nil {
+		return err
+	}
+	it.Remote.earlier, it.Dirty = append(it.Remote.earlier, Earlier{Seq: last, Base: it.base, View: view}), true
+	return nil
 }
 
 // Doubtful lists the writes that wait on an item and do not hold on what the cloud has there: they are not in the view.

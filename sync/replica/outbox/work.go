@@ -48,6 +48,7 @@ type Work struct {
 type WorkItem struct {
 	Item
 	Remote  *Remote
+	base    attr.Item // as it was when the work began
 	loaded  bool // its pending batches are in work.batches
 	Dirty   bool // the shadow has to be written
 	Rebased bool // the view has to be computed
@@ -105,7 +106,7 @@ func (w *Work) Load(table string, key attr.Item) (*WorkItem, error) {
 	if sh == nil {
 		sh = &Remote{}
 	}
-	wi := &WorkItem{Item: *it, Remote: sh}
+	wi := &WorkItem{Item: *it, Remote: sh, base: sh.Known.Item}
 	w.items[it.ID()] = wi
 	w.Order = append(w.Order, wi)
 	return wi, nil
