@@ -131,6 +131,9 @@ func (s *Server) identify(c *gin.Context, a Access) (auth.Identity, error) {
 	if err == nil {
 		return m.knows(s, id)
 	}
+	if m.SignIn.Header != "" && s.cfg.Tokens && errors.Is(err, errSignIn) && c.GetHeader(m.SignIn.Header) != "" {
+		return auth.Identity{Subject: c.GetHeader(m.SignIn.Header), Scheme: auth.Bearer}, nil
+	}
 	if (a == Guest || a == Optional) && errors.Is(err, errSignIn) {
 		if guest := m.guest(s, c.Request); guest != "" {
 			return auth.Identity{Subject: guest, Scheme: auth.Anonymous}, nil

@@ -110,6 +110,35 @@ func TestNobodyCanSignIn(t *testing.T) {
 	}
 }
 
+// In development a header says who asks, of applications that have one. It stands behind credentials, makes nobody an admin, and is
+// nothing elsewhere.
+func TestUserHeader(t *testing.T) {
+	for _, tt := range []struct {
+		tokens             bool
+		header, path, with string
+		want               int
+	}{
+		{true, "X-User-Id", "/counter/counts", "", http.StatusOK},
+		{true, "X-User-Id", "/counter/admin/things", "", http.StatusForbidden},
+		{true, "X-User-Id", "/counter/counts", "Bearer bad", http.StatusUnauthorized},
+		{true, "X-User-Id", "/counter/admin/things", "Bearer admin", http.StatusNotFound},
+		{true, "X-User-Id", "/statusz", "", http.StatusUnauthorized},
+		{true, "X-Other", "/counter/counts", "", http.StatusUnauthorized},
+		{true, "", "/counter/counts", "", http.StatusUnauthorized},
+		{false, "X-User-Id", "/counter/counts", "", http.StatusUnauthorized},
+	} {
+		cfg, _ := config(t)
+		cfg.Auth, cfg.Tokens, cfg.Apps[0].SignIn.Header = web.ByName{}, tt.tokens, tt.header
+		headers := []string{"X-User-Id", "u7"}
+		if tt.with != "" {
+			headers = append(headers, "Authorization", tt.with)
+		}
+		if w := web.Ask(newServer(t, cfg).Handler(), "GET", tt.path, "", headers...); w.Code != tt.want {
+			t.Errorf("%+v: %d %s", tt, w.Code, w.Body)
+		}
+	}
+}
+
 // A browser is sent to sign in, and back to where it was going; a program is told.
 func TestSentToSignIn(t *testing.T) {
 	cfg, _ := config(t)

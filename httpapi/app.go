@@ -71,6 +71,8 @@ type SignIn struct {
 	// Anonymous is the cookie with the id of somebody who has not signed in, a UUID in small letters; empty: there are none such.
 	// A user whose id looks like one is then known as "<issuer>|<id>": nobody becomes a user by a cookie.
 	Anonymous string
+	// Header names who asks, where nothing else does and the node is one for development (Config.Tokens); empty: no header does.
+	Header string
 	// Own finds who has signed in at the application itself, which then knows nobody else; empty: nobody. It is asked on routes and pages
 	// that are not Public.
 	Own  func(c *gin.Context) (subject string, err error)

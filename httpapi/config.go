@@ -48,7 +48,7 @@ type Config struct {
 	Metrics *prometheus.Registry                       // nil: an empty one of its own
 	Auth    auth.Authenticator                         // nil: nobody can sign in
 	People  *People                                    // who sign in with a browser; nil: nobody does, but by a token
-	Tokens  bool                                       // development: a token can be pasted to sign in
+	Tokens  bool                                       // development: a token can be pasted to sign in, and applications' SignIn.Header counts
 	Demo    func() (token string, err error)           // signs in whoever comes from this machine without credentials; nil: nobody
 	Logger  *slog.Logger                               // nil: silent
 	Version string
