@@ -46,6 +46,7 @@ func New(c Config) (httpapi.App, error) {
 	return httpapi.App{
 		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, CORS: []string{"*"},
 		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
+		SignIn: httpapi.SignIn{Header: "X-User-Id"},
 	}, err
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -41,6 +43,18 @@ func TestUsers(t *testing.T) {
 	r.want(401, "User ID not found. Authentication required.", "-", "GET", "/users/context", "")
 	r.want(400, "nextToken is invalid", "admin", "GET", "/users?nextToken=x", "")
 	r.want(400, "Invalid nextToken", "admin", "GET", "/users?nextToken="+url.QueryEscape(`{"PK":{"S":"a"}}`), "")
+}
+
+// The original's header for tests names the user on a node for development, and nobody elsewhere.
+func TestUserHeader(t *testing.T) {
+	for development, want := range map[bool]int{true: 200, false: 401} {
+		r := newRigWith(t, httpapi.Config{Auth: web.ByName{}, Tokens: development})
+		r.want(want, "", "-", "GET", "/users/ana", "", "X-User-Id", "ana")
+		r.want(200, `"userId":"ben"`, "ben", "GET", "/users/ben", "", "X-User-Id", "ana")
+		if was := len(r.rows("USER#ana")) > 0; was != development {
+			t.Errorf("development %t: a profile is made: %t", development, was)
+		}
+	}
 }
 
 // Index 2 is read page by page: 250 teams in five pages of 50, without PERSONAL and deleted ones.

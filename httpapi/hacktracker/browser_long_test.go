@@ -15,8 +15,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
 	chromium "github.com/touchline/touchline/internal/testrig/browser"
+	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 // away is a server that can be taken off the network.
@@ -56,7 +58,7 @@ const contrast = `(() => {
 // A scorer's phone, 360 pixels wide: thirty plate appearances, the node gone for ten of them, and the page opened again meanwhile. All
 // are there, once, as they were tapped; none says another inning, outs or batter than follows.
 func TestThirtyPlateAppearancesWithTheNodeGoneForTen(t *testing.T) {
-	r := newRigFor(t, auth.Identity{Subject: "owner"})
+	r := newRigWith(t, httpapi.Config{Auth: web.ByName{Silent: auth.Identity{Subject: "owner"}}})
 	r.now = time.Now().UTC()
 	team, players := r.team("owner", "manager", "scorekeeper", "player")
 	bench := id(r.want(201, "", "owner", "POST", "/teams/"+team+"/players", `{"firstName":"Bench","playerNumber":77}`), "playerId")
@@ -170,7 +172,7 @@ func TestThirtyPlateAppearancesWithTheNodeGoneForTen(t *testing.T) {
 // A lineup by taps and keys, copied from the last game; the start; a second scorer who notes the same play, which is shown and taken
 // back; somebody who watches, told by the stream.
 func TestLineupSecondScorerAndSpectator(t *testing.T) {
-	r := newRigFor(t, auth.Identity{Subject: "owner"})
+	r := newRigWith(t, httpapi.Config{Auth: web.ByName{Silent: auth.Identity{Subject: "owner"}}})
 	r.now = time.Now().UTC()
 	team, players := r.team("owner", "manager", "scorekeeper", "player")
 	before := r.game("owner", team, players[2], players[0])

@@ -19,7 +19,6 @@ import (
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
@@ -40,11 +39,11 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	return newRigFor(t, auth.Identity{})
+	return newRigWith(t, httpapi.Config{Auth: web.ByName{}})
 }
 
-// newRigFor has somebody who is known without credentials, as a browser's session is.
-func newRigFor(t *testing.T, silent auth.Identity) *rig {
+// newRigWith has the server work with what it is given, beside the application and its store.
+func newRigWith(t *testing.T, cfg httpapi.Config) *rig {
 	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC)}
 	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, hacktracker.Table(tableName))
@@ -53,7 +52,8 @@ func newRigFor(t *testing.T, silent auth.Identity) *rig {
 		t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "hacktracker", "HackTracker", "/hacktracker"
-	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real(), Auth: web.ByName{Silent: silent}}); err != nil {
+	cfg.Apps, cfg.Store, cfg.Journal, cfg.Clock = []httpapi.App{app}, r.store, r.store, clock.Real()
+	if r.server, err = httpapi.New(cfg); err != nil {
 		t.Fatal(err)
 	}
 	doc, err := openapi3.NewLoader().LoadFromData(document)
