@@ -49,13 +49,13 @@ type WorkItem struct {
 	Item
 	Remote  *Remote
 	base    attr.Item // as it was when the work began
-	loaded  bool // its pending batches are in work.batches
-	Dirty   bool // the shadow has to be written
-	Rebased bool // the view has to be computed
-	freed   bool // a place that was not shared has gone from its queue, or somebody is held or not any more
-	Heads   []ID // who waits for nobody there that is held, when the work is finished, as far as that is news
-	Refetch bool // what the cloud has is to be read again
-	Unknown bool // there is a row, and the cloud has never had it
+	loaded  bool      // its pending batches are in work.batches
+	Dirty   bool      // the shadow has to be written
+	Rebased bool      // the view has to be computed
+	freed   bool      // a place that was not shared has gone from its queue, or somebody is held or not any more
+	Heads   []ID      // who waits for nobody there that is held, when the work is finished, as far as that is news
+	Refetch bool      // what the cloud has is to be read again
+	Unknown bool      // there is a row, and the cloud has never had it
 }
 
 // Outbox is the outbox of a node: what the functions on it need beside a transaction.
