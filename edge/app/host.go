@@ -46,6 +46,8 @@ type Sync interface {
 	Ensure(ctx context.Context, table string, keys ...attr.Item) error
 	// Proved reports what became of the write of a journal record.
 	Proved(ctx context.Context, seq uint64) (replica.Proof, error)
+	// Confirmed returns an item as the cloud has it, as far as this node has heard: without what waits to be sent. nil: there is none.
+	Confirmed(tx *store.Tx, table string, key attr.Item) (attr.Item, error)
 	// Skew is what the cloud's clock is ahead of this machine's, as its last answers say.
 	Skew() time.Duration
 }

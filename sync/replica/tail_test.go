@@ -255,3 +255,35 @@ func TestWaitForQuarantined(t *testing.T) {
 		}
 	}
 }
+
+// What the cloud has of an item is not what waits to be sent, and is known behind a restart.
+func TestConfirmed(t *testing.T) {
+	c, n := idleItem(t)
+	confirmed := func(n *node, table string, k attr.Item) (it attr.Item, err error) {
+		err = n.store.View(t.Context(), func(tx *store.Tx) (err error) {
+			it, err = n.r.Confirmed(tx, table, k)
+			return err
+		})
+		return it, err
+	}
+	want := func(when string, n *node, k attr.Item, status string) {
+		t.Helper()
+		if it, err := confirmed(n, "data", k); err != nil || it["status"].Str() != status {
+			t.Errorf("%s the cloud has %v, %v", when, it, err)
+		}
+	}
+	k, other := key("p", "s"), key("p", "other")
+	want("before", n, k, "idle")
+	n.put("data", Item("p", "s", "status", "mine"))
+	n.put("data", Item("p", "other", "status", "mine"))
+	want("while it waits", n, k, "idle")
+	want("while it waits", n, other, "")
+	n2 := nodeOn(t, n.store, c)
+	want("opened again", n2, k, "idle")
+	n2.run().drained()
+	want("when it is there", n2, k, "mine")
+	want("when it is there", n2, other, "mine")
+	if _, err := confirmed(n2, "nowhere", k); err == nil {
+		t.Error("a table that is none is confirmed")
+	}
+}

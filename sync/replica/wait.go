@@ -8,6 +8,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
@@ -177,4 +178,24 @@ func (r *Replica) proved(tx *store.Tx, seq uint64) (Proof, error) {
 		return ProofPending, err
 	}
 	return ProofApplied, nil
+}
+
+// Confirmed returns an item as the cloud has it, as far as this node has heard: without what waits to be sent. nil: there is none.
+func (r *Replica) Confirmed(tx *store.Tx, table string, key attr.Item) (attr.Item, error) {
+	spec := r.box.Spec(table)
+	if spec == nil {
+		return nil, fault.New(fault.NotFound, "no_table", "there is no table %s", table)
+	}
+	it, err := outbox.ItemOf(tx, spec, key)
+	if err != nil {
+		return nil, err
+	}
+	sh, same, err := outbox.ReadRemote(tx, it)
+	switch {
+	case err != nil || sh == nil:
+		return nil, err
+	case same:
+		return tx.Get(table, key)
+	}
+	return sh.Known.Item, nil
 }
