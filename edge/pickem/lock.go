@@ -71,11 +71,7 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 }
 
 func (s *Service) lock(tx *store.Tx, e *Event) error {
-	err := s.setState(tx, e, "SET #s = :to", attr.Item{":to": attr.S(string(Broadcast))})
-	if err == nil {
-		s.locking(e.ID, tx.Seq())
-	}
-	return err
+	return s.setState(tx, e, "SET #s = :to", attr.Item{":to": attr.S(string(Broadcast))})
 }
 
 // SetState locks an event, or opens it again while its lock is to come.

@@ -1,7 +1,6 @@
 package pickem
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -92,14 +91,14 @@ func TestBroadcastIsWrittenAMinuteAfterTheLock(t *testing.T) {
 	r := newRig(t)
 	id, matches := r.card("2024-03-03", []int{5}, "sam", "max")
 	r.picks("sam", id, matches[0], 1)
-	settled := false
-	r.Settled = func(context.Context, uint64) (bool, error) { return settled, nil }
+	inCloud := Upcoming
+	r.Confirmed = func(*store.Tx, string, attr.Item) (attr.Item, error) {
+		e := Event{ID: id, State: inCloud}
+		return e.row(), nil
+	}
 	look := func(at time.Duration) (next time.Duration, c Card) {
 		r.now = start.Add(-time.Hour + at)
 		next, err := r.Maintain(t.Context())
-		if err == nil {
-			err = r.Settle(t.Context())
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,9 +110,16 @@ func TestBroadcastIsWrittenAMinuteAfterTheLock(t *testing.T) {
 	if _, c := look(time.Minute); c.State != Broadcast || c.Predictions != nil {
 		t.Errorf("not confirmed: %s, %v", c.State, c.Predictions)
 	}
-	settled = true
+	secret := func(tx *store.Tx) (bool, error) { return r.Secret(tx, predictionKey("sam", id)) }
+	if !read(r, secret) {
+		t.Error("not confirmed: conflicts show picks")
+	}
+	inCloud = Broadcast
 	if _, c := look(2 * time.Minute); len(c.Predictions) != 1 {
 		t.Errorf("confirmed: %v", c.Predictions)
+	}
+	if read(r, secret) {
+		t.Error("confirmed: conflicts hide picks")
 	}
 }
 

@@ -36,8 +36,8 @@ func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 	if !ok || userOf(key) == "" {
 		return false, nil
 	}
-	it, err := tx.Get(s.Table, eventKey(event))
-	return State(it["state"].Str()) == Upcoming, err
+	open, err := s.open(tx, event)
+	return !open, err
 }
 
 // Merge answers for picks that the cloud has refused, and for an event that two nodes have locked. Of everything else a person is asked.

@@ -2,11 +2,8 @@ package pickem
 
 import (
 	"cmp"
-	"context"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -20,15 +17,12 @@ import (
 type Service struct {
 	Store        *store.Store
 	Table, Index string
-	// Settled reports whether the cloud has answered for the write of a journal record; nil: the node has no cloud.
-	Settled func(ctx context.Context, seq uint64) (bool, error)
+	// Confirmed returns a row as the cloud has it, as far as this node has heard; nil: the node has no cloud.
+	Confirmed func(tx *store.Tx, table string, key attr.Item) (attr.Item, error)
 	// Skew is what the cloud's clock is ahead of this machine's; nil: nobody knows.
 	Skew func() time.Duration
 	// Wake has Run look at once; nil: it looks each minute.
 	Wake *clock.Signal
-
-	mu      sync.Mutex
-	unsaved map[string]uint64 // locks of events that the cloud has not confirmed, by event: the record
 }
 
 // now is the time by which events lock: the cloud's, as far as it is known.
@@ -121,7 +115,11 @@ func (s *Service) Event(tx *store.Tx, id, user string) (Card, error) {
 		}
 	}
 	c.dropped()
-	if s.open(&c.Event) {
+	open, err := s.open(tx, id)
+	if err != nil {
+		return c, err
+	}
+	if open {
 		rank(c.all, (*Prediction).place)
 		c.Predictions = c.all
 	}
@@ -147,45 +145,15 @@ func (c *Card) dropped() {
 	}
 }
 
-// open reports whether everybody's predictions of an event can be seen.
-func (s *Service) open(e *Event) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return e.State != Upcoming && s.unsaved[e.ID] == 0
-}
-
-// Settle looks which locks the cloud has confirmed since. It asks without the mutex, which transactions take too.
-func (s *Service) Settle(ctx context.Context) error {
-	s.mu.Lock()
-	waiting := maps.Clone(s.unsaved)
-	s.mu.Unlock()
-	for event, seq := range waiting {
-		settled, err := s.Settled(ctx, seq)
-		if err != nil {
-			return err
-		}
-		if settled {
-			s.mu.Lock()
-			if s.unsaved[event] == seq {
-				delete(s.unsaved, event)
-			}
-			s.mu.Unlock()
-		}
+// open reports whether everybody's predictions of an event can be seen: it is locked here, and in the cloud. A node that was cut off and
+// has locked by itself does not know whether the others have.
+func (s *Service) open(tx *store.Tx, event string) (bool, error) {
+	locked := func(it attr.Item) bool { return it != nil && State(it["state"].Str()) != Upcoming }
+	it, err := tx.Get(s.Table, eventKey(event))
+	if err == nil && s.Confirmed != nil && locked(it) {
+		it, err = s.Confirmed(tx, s.Table, eventKey(event))
 	}
-	return nil
-}
-
-// locking notes a lock that is to be confirmed. It comes before the commit: until then nobody else's picks are to show either.
-func (s *Service) locking(event string, seq uint64) {
-	if s.Settled == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.unsaved == nil {
-		s.unsaved = map[string]uint64{}
-	}
-	s.unsaved[event] = seq
+	return locked(it), err
 }
 
 // Listed is an event in a list, with how many of its matches the reader has picked.

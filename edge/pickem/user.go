@@ -153,7 +153,7 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 			one := predictionOf(it)
 			seen := id == reader
 			if !seen {
-				if seen, err = s.seen(tx, one.event); err != nil {
+				if seen, err = s.open(tx, one.event); err != nil {
 					return p, err
 				}
 			}
@@ -173,14 +173,4 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 		p.Standings[year] = st
 	}
 	return p, nil
-}
-
-// seen reports whether everybody may see the predictions of an event.
-func (s *Service) seen(tx *store.Tx, event string) (bool, error) {
-	it, err := tx.Get(s.Table, eventKey(event))
-	if err != nil || it == nil {
-		return false, err
-	}
-	e := eventOf(it)
-	return s.open(&e), nil
 }

@@ -90,9 +90,6 @@ func (a *api) invited(do func(c *gin.Context, user string) error) httpapi.Handle
 			return err
 		}
 		if a.Ensure != nil {
-			if err := a.Service.Settle(c.Request.Context()); err != nil {
-				return err
-			}
 			fetch := func(ctx context.Context) error {
 				return a.Ensure(ctx, a.Service.Table, pickem.Needs(user, c.Param("id"))...)
 			}

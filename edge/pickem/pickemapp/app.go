@@ -48,38 +48,35 @@ func (s *Settings) Problems() (out []app.Problem) {
 // New is the application with its default settings.
 func New() *app.App {
 	s := &Settings{Mount: "/pickem", Table: "pickem-prod", Index: "GSI"}
+	service := &pickem.Service{Wake: clock.NewSignal()}
 	return &app.App{
 		Name: name, Title: "Pick'Em", Settings: s, Commands: commands,
 		Schema: func() migrations.Schema {
 			return migrations.Schema{Tables: []store.TableSpec{pickem.Table(s.Table, s.Index)}}
 		},
 		Cloud: func() app.Cloud {
-			rules := &pickem.Service{Table: s.Table, Index: s.Index}
+			service.Table, service.Index = s.Table, s.Index
 			return app.Cloud{
 				Reads: []app.Read{
-					{Table: s.Table, Every: app.Slow, Partitions: rules.Interest},
+					{Table: s.Table, Every: app.Slow, Partitions: service.Interest},
 					{Table: s.Table, Every: app.Seldom},
 				},
-				Merge:  map[string]conflict.MergeFunc{s.Table: merge(rules)},
-				Secret: map[string]func(*store.Tx, attr.Item) (bool, error){s.Table: rules.Secret},
+				Merge:  map[string]conflict.MergeFunc{s.Table: merge(service)},
+				Secret: map[string]func(*store.Tx, attr.Item) (bool, error){s.Table: service.Secret},
 				SendBy: map[string]replica.SendBy{s.Table: func(tx *store.Tx, w *intent.Write) (time.Time, error) {
-					return rules.SendBy(tx, w.Key, w.Item, w.Update)
+					return service.SendBy(tx, w.Key, w.Item, w.Update)
 				}},
 			}
 		},
-		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
+		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, service, h) },
 	}
 }
 
-func open(s *Settings, h *app.Host) (*app.Instance, error) {
-	service := &pickem.Service{Store: h.Store, Table: s.Table, Index: s.Index, Wake: clock.NewSignal()}
+func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, error) {
+	service.Store, service.Table, service.Index = h.Store, s.Table, s.Index
 	c := httppickem.Config{Service: service, Mount: s.Mount}
 	if h.Sync != nil {
-		c.Ensure, service.Skew = h.Sync.Ensure, h.Sync.Skew
-		service.Settled = func(ctx context.Context, seq uint64) (bool, error) {
-			proof, err := h.Sync.Proved(ctx, seq)
-			return proof != replica.ProofPending, err
-		}
+		c.Ensure, service.Skew, service.Confirmed = h.Sync.Ensure, h.Sync.Skew, h.Sync.Confirmed
 	}
 	failed := func(err error) { h.Log.Error("an event was not locked or scored", "app", name, "err", err) }
 	api, err := httppickem.New(c)

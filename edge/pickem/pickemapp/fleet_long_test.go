@@ -35,9 +35,9 @@ type fleet struct {
 	wrong  map[string]time.Duration // how far a node's clock is ahead
 	links  map[string]*simcloud.Link
 	base   map[string]string
+	data   map[string]string // its directory
+	stop   map[string]func()
 }
-
-func newFleet(t *testing.T) *fleet { return newFleetAt(t, 1, nil) }
 
 // newFleetAt is a fleet whose time goes so many times faster, with clocks that are wrong by node.
 func newFleetAt(t *testing.T, speed float64, wrong map[string]time.Duration) *fleet {
@@ -85,7 +85,14 @@ func (f *fleet) start(name string) {
 
 func (f *fleet) serve(name string, cloud *node.Cloud) {
 	f.t.Helper()
-	n, err := node.Open(f.t.Context(), f.t.TempDir(), node.Parts{
+	if f.data == nil {
+		f.data, f.stop = map[string]string{}, map[string]func(){}
+	}
+	if f.data[name] == "" {
+		f.data[name] = f.t.TempDir()
+		f.t.Cleanup(func() { f.stop[name]() })
+	}
+	n, err := node.Open(f.t.Context(), f.data[name], node.Parts{
 		Clock: f.clockOf(name), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{New()},
 		Cloud: cloud,
 		Auth: func(*store.Store) (*auth.Verifier, error) {
@@ -102,12 +109,12 @@ func (f *fleet) serve(name string, cloud *node.Cloud) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- n.Run(ctx, ln) }()
-	f.t.Cleanup(func() {
+	f.stop[name] = func() {
 		cancel()
 		if err := <-done; err != nil {
 			f.t.Error(err)
 		}
-	})
+	}
 	f.base[name] = "http://" + ln.Addr().String()
 }
 
@@ -154,7 +161,7 @@ func (f *fleet) until(what string, is func() bool) {
 // newLeague is a fleet whose nodes both have the user sam and an event of two matches.
 func newLeague(t *testing.T) (f *fleet, matches []string) {
 	t.Helper()
-	f = newFleet(t)
+	f = newFleetAt(t, 20, nil) // what a node holds of the cloud is read again after 30 seconds
 	return f, f.league(10 * 24 * time.Hour)
 }
 
@@ -234,6 +241,34 @@ func TestLatePickIsNotCounted(t *testing.T) {
 		f.sees(node, "not counted", `"notCounted":true`)
 		f.sees(node, "the pick in time alone", fmt.Sprintf(`"predictions":{%q:1}}]`, m[0]))
 	}
+	f.quiet()
+}
+
+// A node that is cut off and has locked an event by itself shows nobody's picks, also when it was started again: the others may be
+// picking still.
+func TestLockThatTheCloudHasNotConfirmedShowsNothing(t *testing.T) {
+	f, m := newLeague(t)
+	f.want("a", "boss", "POST", "/pickem/admin/users", `{"userId":"max","name":"Max"}`)
+	f.picks("a", m[0], 1)
+	f.sees("b", "the pick", fmt.Sprintf(`%q:1`, m[0]))
+	f.until("b knows max", func() bool { status, _ := f.ask("b", "max", "GET", f.at(), ""); return status == http.StatusOK })
+	f.links["b"].SetMode(simcloud.NoDNS)
+	f.want("b", "boss", "PUT", "/pickem/admin/events/"+f.event+"/state", `{"state":"broadcast"}`)
+	hidden := func(when string) {
+		t.Helper()
+		for _, path := range []string{f.at(), f.at() + "/predictions.csv", "/pickem/app/users/sam", "/pickem/-/events/" + f.event} {
+			if answer := f.want("b", "max", "GET", path, ""); strings.Contains(answer, m[0]+`":1`) || strings.Contains(answer, "Sam,") || strings.Contains(answer, "Sam</") {
+				t.Errorf("%s: %s: %s", when, path, answer)
+			}
+		}
+	}
+	hidden("cut off")
+	f.stop["b"]()
+	f.start("b")
+	hidden("started again")
+	f.picks("a", m[1], 0)
+	f.links["b"].Heal()
+	f.until("the lock is in the cloud", func() bool { return strings.Contains(f.want("b", "max", "GET", f.at(), ""), `"rank":1`) })
 	f.quiet()
 }
 
