@@ -74,3 +74,9 @@ func IsUser(text string) bool { return text != "" && !strings.Contains(text, "#"
 
 // IsGame reports whether a key is that of a game.
 func IsGame(k attr.Item) bool { return k["sk"].Str() == skGame }
+
+// IsMember reports whether a key is that of a player in a team.
+func IsMember(k attr.Item) bool { return strings.HasPrefix(k["sk"].Str(), prefixMember) }
+
+// IsTeam reports whether a key is that of a team.
+func IsTeam(k attr.Item) bool { return k["sk"].Str() == skTeam }

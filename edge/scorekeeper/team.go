@@ -146,6 +146,34 @@ func (s *Service) TeamsOf(tx *store.Tx, user string) (ids []string, err error) {
 	return ids, nil
 }
 
+// Needs are the rows behind what a player asks of their teams, and of one by name, that another node may have written, as far as is known
+// here who is in them: the teams, the members with their profiles, and their games of some days.
+func (s *Service) Needs(tx *store.Tx, user, team string, days ...string) ([]attr.Item, error) {
+	teams, err := s.TeamsOf(tx, user)
+	if team != "" {
+		teams = []string{team}
+	}
+	all := []attr.Item{{"pk": attr.S(prefixUser + user)}}
+	for _, id := range teams {
+		all = append(all, attr.Item{"pk": attr.S(prefixTeam + id)})
+	}
+	if team == "" || err != nil {
+		return all, err
+	}
+	t, err := s.team(tx, team)
+	for i := range t.Members {
+		member := t.Members[i].UserID
+		all = append(all, profileKey(member), belongsKey(member, team))
+		for _, day := range days {
+			all = append(all, GameKey(member, day))
+		}
+	}
+	if fault.Is(err, fault.NotFound) {
+		err = nil
+	}
+	return all, err
+}
+
 // CreateTeam makes a team, whose admin its creator is.
 func (s *Service) CreateTeam(tx *store.Tx, user, name string) (Team, error) {
 	if n := len([]rune(name)); n < 1 || n > 50 {
@@ -173,9 +201,13 @@ func (s *Service) join(team, user string, role Role, at int64) (items []store.Wr
 // asAdmin returns the check that a team's admin still is one when the write reaches the cloud.
 func (s *Service) asAdmin(team, user string) store.WriteItem {
 	return store.WriteItem{Check: &store.ConditionCheck{
-		Table: s.Table, Key: memberKey(team, user), Condition: "#role = :admin",
-		Params: expr.Params{Names: map[string]string{"#role": "role"}, Values: attr.Item{":admin": attr.S(string(RoleAdmin))}},
+		Table: s.Table, Key: memberKey(team, user), Condition: "#role = :admin", Params: roles(":admin", RoleAdmin),
 	}}
+}
+
+// roles are the parameters of an expression that names a role.
+func roles(name string, r Role) expr.Params {
+	return expr.Params{Names: map[string]string{"#role": "role"}, Values: attr.Item{name: attr.S(string(r))}}
 }
 
 // countAdmins returns the write that counts admins: the last one stays. By 0 it says that the team is still there.
@@ -212,10 +244,9 @@ func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (M
 		items = append(items, s.join(team, user, role, tx.Now().UnixMilli())...)
 	default:
 		for _, k := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
-			items = append(items, store.WriteItem{Update: &store.UpdateItem{
-				Table: s.Table, Key: k, Update: "SET #role = :role", Condition: "#role = :was",
-				Params: expr.Params{Names: map[string]string{"#role": "role"}, Values: attr.Item{":role": attr.S(string(role)), ":was": attr.S(string(was))}},
-			}})
+			u := &store.UpdateItem{Table: s.Table, Key: k, Update: "SET #role = :role", Condition: "#role = :was", Params: roles(":was", was)}
+			u.Values[":role"] = attr.S(string(role))
+			items = append(items, store.WriteItem{Update: u})
 		}
 	}
 	if by != user {
@@ -273,18 +304,24 @@ func (s *Service) RemoveTeammate(tx *store.Tx, by, team, user string) (Member, e
 	if err != nil {
 		return m, err
 	}
-	items := append(s.leave(team, user), s.countAdmins(team, -admins(m.Role)))
+	items := append(s.leave(team, user, m.Role), s.countAdmins(team, -admins(m.Role)))
 	if by != user {
 		items = append(items, s.asAdmin(team, by))
 	}
 	return m, s.transact(tx, items)
 }
 
-func (s *Service) leave(team, user string) []store.WriteItem {
-	return []store.WriteItem{
-		{Delete: &store.DeleteItem{Table: s.Table, Key: memberKey(team, user)}},
-		{Delete: &store.DeleteItem{Table: s.Table, Key: belongsKey(user, team)}},
+// leave returns the writes that end a membership. Where another node has ended it, or has changed the role, they are refused, and with
+// them what counts the admins: nobody is counted twice. Without a role they end whatever is there.
+func (s *Service) leave(team, user string, was Role) (items []store.WriteItem) {
+	for _, k := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
+		d := &store.DeleteItem{Table: s.Table, Key: k}
+		if was != "" {
+			d.Condition, d.Params = "#role = :was", roles(":was", was)
+		}
+		items = append(items, store.WriteItem{Delete: d})
 	}
+	return items
 }
 
 // DeleteTeam removes a team and its members, in one transaction.
@@ -295,7 +332,7 @@ func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 	}
 	items := []store.WriteItem{{Delete: &store.DeleteItem{Table: s.Table, Key: teamKey(team), Condition: "attribute_exists(pk)"}}}
 	for i := range t.Members {
-		items = append(items, s.leave(team, t.Members[i].UserID)...)
+		items = append(items, s.leave(team, t.Members[i].UserID, "")...)
 	}
 	return t, s.transact(tx, items)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 func (r *rig) team1(admin string, members ...string) string {
@@ -139,5 +140,27 @@ func TestScores(t *testing.T) {
 	}
 	if _, err := tryRead(r, func(tx *store.Tx) ([]Score, error) { return r.Scores(tx, "eve", "bob", "", "9") }); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a stranger: %v", err)
+	}
+}
+
+// What takes an admin out is refused as a whole where another node has taken them out, or has changed their role.
+func TestAdminIsCountedDownOnce(t *testing.T) {
+	r := newRig(t)
+	id := r.team1("ann")
+	for _, who := range []string{"bob", "cat"} {
+		r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "ann", id, who, RoleAdmin); return err })
+	}
+	takesOut := append(r.leave(id, "bob", RoleAdmin), r.countAdmins(id, -1)) // of a node that does not know what another has done
+	count := func() string {
+		return read(r, func(tx *store.Tx) (attr.Item, error) { return tx.Get(tableName, teamKey(id)) })["admins"].Text()
+	}
+	r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: takesOut}) })
+	if err := r.update(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: takesOut}) }); !fault.Is(err, fault.Conflict) || count() != "2" {
+		t.Errorf("again: %v, %s admins", err, count())
+	}
+	r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "ann", id, "cat", RoleMember); return err })
+	takesOut = append(r.leave(id, "cat", RoleAdmin), r.countAdmins(id, -1))
+	if err := r.update(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: takesOut}) }); !fault.Is(err, fault.Conflict) || count() != "1" {
+		t.Errorf("who is no admin any more: %v, %s admins", err, count())
 	}
 }

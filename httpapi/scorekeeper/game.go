@@ -76,6 +76,29 @@ func (a *api) ensureGame(c *gin.Context, user, date string) error {
 	return httpapi.EnsureWithin(c.Request.Context(), func(ctx context.Context) error { return a.Ensure(ctx, a.Service.Table, keys...) })
 }
 
+// ensureTeam has a team here with its members and their games of some days, or, without one, the player's teams.
+func (a *api) ensureTeam(c *gin.Context, user, team string, days ...string) error {
+	if a.Ensure == nil {
+		return nil
+	}
+	return httpapi.EnsureWithin(c.Request.Context(), func(ctx context.Context) error {
+		for range 2 { // who its members are is known when it is here
+			var keys []attr.Item
+			err := httpapi.View(c, func(tx *store.Tx) (err error) {
+				keys, err = a.Service.Needs(tx, user, team, days...)
+				return err
+			})
+			if err == nil {
+				err = a.Ensure(ctx, a.Service.Table, keys...)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // offline says of a puzzle that is not here that the cloud, which may have it, could not be asked.
 func (a *api) offline(c *gin.Context, err error) error {
 	if fault.Is(err, fault.NotFound) && a.Ensure != nil && httpapi.Node(c).Cloud.State == "offline" {

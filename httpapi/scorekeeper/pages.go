@@ -60,9 +60,11 @@ func (a *api) getPlayPage(c *gin.Context) error {
 	who, _ := httpapi.Identity(c)
 	user, p := who.Subject, playPage{Mount: a.mount, Date: c.Param("date"), Known: who.Subject != ""}
 	if p.Latest = p.Date == ""; p.Latest {
-		if err := httpapi.View(c, func(tx *store.Tx) error { p.Date = tx.Now().UTC().Format(scorekeeper.Day); return nil }); err != nil {
+		today, err := now(c)
+		if err != nil {
 			return err
 		}
+		p.Date = today.Format(scorekeeper.Day)
 	}
 	if err := a.ensureGame(c, user, p.Date); err != nil {
 		return err
@@ -88,6 +90,15 @@ func (a *api) getPlayPage(c *gin.Context) error {
 		}
 		return p, err
 	})
+}
+
+// now is the instant of the node, in UTC.
+func now(c *gin.Context) (at time.Time, err error) {
+	err = httpapi.View(c, func(tx *store.Tx) error {
+		at = tx.Now().UTC()
+		return nil
+	})
+	return at, err
 }
 
 // keyboard is where letters lie on it.

@@ -23,6 +23,9 @@ type teamsPage struct {
 }
 
 func (a *api) getTeamsPage(c *gin.Context, user string) error {
+	if err := a.ensureTeam(c, user, ""); err != nil {
+		return err
+	}
 	return httpapi.OwnView(c, "teams", "Teams", func(tx *store.Tx) (teamsPage, error) {
 		p := teamsPage{Mount: a.mount, User: user}
 		profile, err := a.Service.Profile(tx, user)
@@ -33,6 +36,9 @@ func (a *api) getTeamsPage(c *gin.Context, user string) error {
 		ids, err := a.Service.TeamsOf(tx, user)
 		for _, id := range ids {
 			t, err := a.Service.Team(tx, id, user)
+			if fault.Is(err, fault.NotFound) {
+				continue // deleted at another node, which did not know of this member
+			}
 			if err != nil {
 				return p, err
 			}
@@ -58,6 +64,17 @@ func (a *api) getTeamPage(c *gin.Context, user string) error {
 	if !known {
 		return fault.New(fault.NotFound, "not_found", "There is no such page.")
 	}
+	today, err := now(c)
+	if err != nil {
+		return err
+	}
+	days := []string{today.Format(scorekeeper.Day)}
+	if when != "" {
+		days = weekOf(today.AddDate(0, 0, -back))
+	}
+	if err := a.ensureTeam(c, user, team, days...); err != nil {
+		return err
+	}
 	return httpapi.OwnView(c, "team", "Team", func(tx *store.Tx) (p teamPage, err error) {
 		p = teamPage{Mount: a.mount, User: user}
 		if p.Team, err = a.Service.Team(tx, team, user); err != nil {
@@ -69,19 +86,26 @@ func (a *api) getTeamPage(c *gin.Context, user string) error {
 			at := a.look.At(strings.TrimSuffix("/teams/"+team+"/"+tab[0], "/"))
 			p.Tabs.Links = append(p.Tabs.Links, page.Tab{Link: page.Link{Href: at, Text: tab[1]}, Here: tab[0] == when})
 		}
-		today := tx.Now().UTC()
 		if when == "" {
-			board, err := a.Service.Board(tx, user, team, today.Format(scorekeeper.Day))
+			board, err := a.Service.Board(tx, user, team, days[0])
 			p.Board = &board
 			return p, err
 		}
-		p.Week, err = a.week(tx, &p.Team, user, today.AddDate(0, 0, -back))
+		p.Week, err = a.week(tx, &p.Team, user, days)
 		return p, err
 	})
 }
 
-// week is how a team did in the week of a day: who solved most, with the fewest guesses.
-func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, day time.Time) (*page.Table, error) {
+// weekOf are the days of the week of a day, from Monday on.
+func weekOf(day time.Time) (days []string) {
+	for _, d := range calendar(day, day.AddDate(0, 0, 6), func(string) cell { return cell{} })[:7] {
+		days = append(days, d.Date)
+	}
+	return days
+}
+
+// week is how a team did in a week: who solved most, with the fewest guesses.
+func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []string) (*page.Table, error) {
 	type sum struct {
 		name            string
 		solved, guesses int
@@ -90,8 +114,8 @@ func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, day time.T
 	for _, m := range team.Members {
 		of[m.UserID] = &sum{name: m.Name}
 	}
-	for _, d := range calendar(day, day.AddDate(0, 0, 6), func(string) cell { return cell{} })[:7] {
-		board, err := a.Service.Board(tx, user, team.ID, d.Date)
+	for _, day := range days {
+		board, err := a.Service.Board(tx, user, team.ID, day)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +126,7 @@ func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, day time.T
 			}
 		}
 	}
-	t := &page.Table{ID: "week", Title: "Week of " + day.Format("2 January"), Heads: []string{"Player", "Solved", "Guesses"}}
+	t := &page.Table{ID: "week", Title: "Week of " + days[0], Heads: []string{"Player", "Solved", "Guesses"}}
 	all := make([]*sum, 0, len(of))
 	for _, one := range of {
 		all = append(all, one)

@@ -33,6 +33,9 @@ func (a *api) putProfile(c *gin.Context, user string) error {
 
 func (a *api) getTeam(c *gin.Context, user string) error {
 	team, err := needed(c, "team_id")
+	if err == nil {
+		err = a.ensureTeam(c, user, team)
+	}
 	if err != nil {
 		return err
 	}
@@ -71,11 +74,14 @@ func (a *api) deleteTeam(c *gin.Context, user string) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
+	if err := a.ensureTeam(c, user, team); err != nil {
+		return err
+	}
 	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (scorekeeper.Team, error) { return a.Service.DeleteTeam(tx, user, team) })
 }
 
 // membership reads {team_id, user_id, role}.
-func membership(c *gin.Context, role bool) (team, user string, as scorekeeper.Role, err error) {
+func (a *api) membership(c *gin.Context, by string, role bool) (team, user string, as scorekeeper.Role, err error) {
 	b := httpapi.Body(c)
 	team, user = need(b, "team_id"), need(b, "user_id")
 	one := func(name string) string {
@@ -87,11 +93,14 @@ func membership(c *gin.Context, role bool) (team, user string, as scorekeeper.Ro
 	if !scorekeeper.IsUser(user) && user != "" {
 		b.Bad("user_id", "must not have a # in it")
 	}
-	return team, user, as, b.Err()
+	if err = b.Err(); err == nil {
+		err = a.ensureTeam(c, by, team)
+	}
+	return team, user, as, err
 }
 
 func (a *api) putTeammate(c *gin.Context, by string) error {
-	team, user, role, err := membership(c, true)
+	team, user, role, err := a.membership(c, by, true)
 	if err != nil {
 		return err
 	}
@@ -101,7 +110,7 @@ func (a *api) putTeammate(c *gin.Context, by string) error {
 }
 
 func (a *api) deleteTeammate(c *gin.Context, by string) error {
-	team, user, _, err := membership(c, false)
+	team, user, _, err := a.membership(c, by, false)
 	if err != nil {
 		return err
 	}
@@ -147,6 +156,11 @@ func (a *api) getScore(c *gin.Context, by string) error {
 	if user == "" {
 		user = by
 	}
+	for _, who := range []string{by, user} {
+		if err := a.ensureTeam(c, who, ""); err != nil {
+			return err
+		}
+	}
 	return httpapi.AnswerView(c, func(tx *store.Tx) ([]scorekeeper.Score, error) {
 		return a.Service.Scores(tx, by, user, days.from, days.to)
 	})
@@ -167,6 +181,13 @@ func (a *api) getScoreboard(c *gin.Context, by string) error {
 		q.Bad("team_id", "is required")
 	}
 	if err := q.Err(); err != nil {
+		return err
+	}
+	var of []string
+	if days.day {
+		of = []string{days.from}
+	}
+	if err := a.ensureTeam(c, by, team, of...); err != nil {
 		return err
 	}
 	if !days.day {

@@ -94,8 +94,16 @@ func nearDays(tx *store.Tx, _ []string) (days []attr.Value, err error) {
 	return days, nil
 }
 
-// merge answers for a game that was played at two nodes at once; of everything else a person is asked.
+// merge answers for a game that was played at two nodes at once, and for a change of a team that another node has made already; of
+// everything else a person is asked.
 func merge(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
+	for i, e := range c.Entries {
+		if scorekeeper.IsMember(e.Key) || scorekeeper.IsTeam(e.Key) && e.Op == store.OpDelete {
+			there, err := c.Get(e.Table, e.Key)
+			wanted := c.Items[i].View
+			return nil, err == nil && len(c.Tail) == 0 && (there == nil) == (wanted == nil) && there["role"].Equal(wanted["role"])
+		}
+	}
 	if len(c.Entries) != 1 || !scorekeeper.IsGame(c.Entries[0].Key) {
 		return nil, false
 	}
