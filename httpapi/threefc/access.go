@@ -7,7 +7,7 @@ import (
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/store"
 )
 
@@ -15,194 +15,114 @@ import (
 const joinsAMinute = 20
 
 func (a *api) accessRoutes() []route {
+	s := a.Service
 	return []route{
-		{method: "POST", path: "/v1/join/:code", do: a.postJoin, perMinute: joinsAMinute},
-		{method: "POST", path: "/v1/players/:player/claim", who: session, do: a.postClaim},
-		{method: "GET", path: "/v1/players/:player", who: session, do: a.getPlayer},
-		{method: "GET", path: "/v1/leagues/:league/access", who: admin, do: a.getAccess},
-		{method: "POST", path: "/v1/leagues/:league/access", who: admin, do: a.postAccess},
-		{method: "POST", path: "/v1/leagues/:league/organiser-invites", who: admin, do: a.postInvite},
-		{method: "POST", path: "/v1/invites/:code/accept", who: session, do: a.postAccept},
+		// Whoever has the code is in, without an account.
+		{"POST", "/v1/join/:code", public, limited(joinsAMinute, writes(http.StatusCreated, a.readJoin, func(tx *store.Tx, r *request, name string) (threefc.Change, error) {
+			return s.Join(tx, r.given, name, r.ids)
+		}, func(tx *store.Tx, r *request) (any, error) {
+			p, err := a.player(tx, r.made["player"])
+			return map[string]any{"gameId": r.made["game"], "joinCode": r.given, "player": p}, err
+		}))},
+		{"GET", "/v1/leagues/:league/access", admin, lists("access", s.AccessList)},
+		{"POST", "/v1/leagues/:league/access", admin, writes(http.StatusOK, readGrant, func(tx *store.Tx, r *request, in [2]string) (threefc.Change, error) {
+			return s.Grant(tx, r.league, r.user, in[0], in[1])
+		}, func(tx *store.Tx, r *request) (any, error) { return s.Access(tx, r.league, r.made["user"]) })},
+		{"POST", "/v1/leagues/:league/organiser-invites", admin, writes(http.StatusCreated, readInvite, a.invite, a.invited)},
+		{"POST", "/v1/invites/:code/accept", session, writes(http.StatusOK, readAccept, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
+			return s.AcceptInvite(tx, r.given, r.user)
+		}, a.accepted)},
 	}
 }
 
-// codeOf reads the code of a path; what cannot be one is not found.
-func codeOf(r *request, what string) (string, error) {
-	code, ok := threefc.CodeOf(r.id("code"))
-	if !ok {
-		return "", fault.New(fault.NotFound, "", "%s was not found.", what)
+// readJoin reads a nickname, and has the game of the code here.
+func (a *api) readJoin(r *request, b *bind.Body) (string, error) {
+	if err := r.code("Join code"); err != nil {
+		return "", err
 	}
-	return code, nil
-}
-
-// postJoin: {nickname}. Whoever has the code is in, without an account.
-func (a *api) postJoin(r *request) error {
-	code, err := codeOf(r, "Join code")
-	if err != nil {
-		return err
-	}
-	b := httpapi.Body(r.Context)
 	name := nickname(b)
 	if err := b.Err(); err != nil {
-		return err
+		return "", err
 	}
-	if err := a.need(r.Context, threefc.JoinKey(code)); err != nil {
-		return err
+	if err := r.need(threefc.JoinKey(r.given)); err != nil {
+		return "", err
 	}
-	var game string
-	if err := httpapi.View(r.Context, func(tx *store.Tx) (err error) {
-		game, err = a.Service.JoinCode(tx, code)
-		return err
-	}); err != nil {
-		return err
+	game, err := httpapi.Read(r.Context, func(tx *store.Tx) (string, error) { return a.Service.JoinCode(tx, r.given) })
+	if err != nil {
+		return "", err
 	}
-	if err := a.need(r.Context, threefc.Partition(threefc.Scope{Kind: "game", ID: game})); err != nil {
-		return err
-	}
-	return r.write(http.StatusCreated, name, func(tx *store.Tx, ids *threefc.IDs) (threefc.Change, error) {
-		return a.Service.Join(tx, code, name, ids)
-	}, func(tx *store.Tx, made map[string]string) (any, error) {
-		p, err := a.player(tx, made["player"])
-		return map[string]any{"gameId": made["game"], "joinCode": code, "player": p}, err
-	})
+	return name, r.need(threefc.Partition(threefc.Scope{Kind: "game", ID: game}))
 }
 
-func (a *api) needPlayer(r *request) error {
-	return a.need(r.Context, threefc.Partition(threefc.Scope{Kind: "player", ID: r.id("player")}))
-}
-
-func (a *api) postClaim(r *request) error {
-	if err := nothing(r); err != nil {
-		return err
-	}
-	if err := a.needPlayer(r); err != nil {
-		return err
-	}
-	return r.write(http.StatusOK, nil, func(tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
-		return a.Service.Claim(tx, r.user, r.id("player"))
-	}, func(tx *store.Tx, _ map[string]string) (any, error) {
-		p, err := a.player(tx, r.id("player"))
-		return map[string]any{"player": p, "claim": map[string]bool{"claimedByCurrentUser": true}}, err
-	})
-}
-
-func (a *api) getPlayer(r *request) error {
-	if err := a.needPlayer(r); err != nil {
-		return err
-	}
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (any, error) {
-		p, err := a.Service.PlayerOf(tx, r.user, r.id("player"))
-		if err != nil {
-			return nil, err
-		}
-		return playerOf(p), nil
-	})
-}
-
-func (a *api) getAccess(r *request) error {
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		all, err := a.Service.AccessList(tx, r.league)
-		return listed("access", all), err
-	})
-}
-
-// postAccess: {userId, role}.
-func (a *api) postAccess(r *request) error {
-	b := httpapi.Body(r.Context)
-	given, role := text(b, "userId"), text(b, "role")
+// readGrant reads who is given which role.
+func readGrant(_ *request, b *bind.Body) (in [2]string, err error) {
+	user, role := strings.ToLower(text(b, "userId")), text(b, "role")
 	if role != "" && role != threefc.RoleAdmin && role != threefc.RoleScorekeeper {
 		b.Bad("role", "must be admin or scorekeeper")
 	}
-	user := strings.ToLower(given)
 	if user != "" && threefc.CheckID("userId", user) != nil {
 		b.Bad("userId", "must be 1 to 128 bytes without #")
 	}
-	if err := b.Err(); err != nil {
-		return err
-	}
-	return r.write(http.StatusOK, [2]string{user, role}, func(tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
-		return a.Service.Grant(tx, r.league, r.user, user, role)
-	}, func(tx *store.Tx, made map[string]string) (any, error) {
-		return a.Service.Access(tx, r.league, made["user"])
-	})
+	return [2]string{user, role}, nil
 }
 
-// inviteView is an invite with where it leads. Delivery: queued, unavailable where the node sends no mail, or null where none is sent.
-type inviteView struct {
-	Invite   *threefc.Invite `json:"invite"`
-	Code     string          `json:"inviteCode"`
-	Link     string          `json:"inviteLink"`
-	Delivery *string         `json:"emailDelivery"`
+// readInvite reads whose an invite is; empty: everybody's.
+func readInvite(_ *request, b *bind.Body) (address string, err error) {
+	if given := optional(b, "email"); given != nil {
+		return threefc.Email(*given)
+	}
+	return "", nil
 }
 
 func (a *api) inviteLink(r *request, code string) string { return a.link(r, "/-/invites/"+code, nil) }
 
-// postInvite: {email?}.
-func (a *api) postInvite(r *request) error {
-	address := ""
-	b := httpapi.Body(r.Context)
-	if given := optional(b, "email"); given != nil {
-		address = *given
-	}
-	if err := b.Err(); err != nil {
-		return err
-	}
-	status, delivery := http.StatusCreated, ""
-	if address != "" {
-		var err error
-		if address, err = threefc.Email(address); err != nil {
-			return err
-		}
-		if delivery = "queued"; a.Queue == nil || a.PublicURL == "" {
-			status, delivery = http.StatusAccepted, "unavailable"
-		}
-	}
-	return r.write(status, address, func(tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
-		if err := a.invites.take(r.user, tx.Now()); err != nil {
-			return threefc.Change{}, err
-		}
-		c, err := a.Service.CreateInvite(tx, r.league, r.user, address)
-		if err == nil && delivery == "queued" {
-			err = a.mailInvite(tx, r, address, c.IDs["invite"])
-		}
-		return c, err
-	}, func(tx *store.Tx, made map[string]string) (any, error) {
-		in, err := a.Service.Invite(tx, made["invite"])
-		out := inviteView{Invite: in, Code: made["invite"], Link: a.inviteLink(r, made["invite"])}
-		if delivery != "" {
-			out.Delivery = &delivery
-		}
-		return out, err
-	})
-}
+// mails reports whether the node sends mail with links, which lead where people reach it.
+func (a *api) mails() bool { return a.Queue != nil && a.PublicURL != "" }
 
-func (a *api) mailInvite(tx *store.Tx, r *request, address, code string) error {
+func (a *api) invite(tx *store.Tx, r *request, address string) (c threefc.Change, err error) {
+	if err := a.invites.take(r.user, tx.Now()); err != nil {
+		return c, err
+	}
+	c, err = a.Service.CreateInvite(tx, r.league, r.user, address)
+	switch {
+	case err != nil || address == "":
+		return c, err
+	case !a.mails():
+		r.status = http.StatusAccepted
+		return c, nil
+	}
 	l, err := a.Service.League(tx, r.league)
 	if err != nil {
-		return err
+		return c, err
 	}
-	return a.Queue(tx, threefc.InviteMail(address, l.Name, a.inviteLink(r, code)))
+	return c, a.Queue(tx, threefc.InviteMail(address, l.Name, a.inviteLink(r, c.IDs["invite"])))
 }
 
-func (a *api) postAccept(r *request) error {
-	code, err := codeOf(r, "Invite")
+// invited is an invite with where it leads, and whether a mail is on its way to its address.
+func (a *api) invited(tx *store.Tx, r *request) (any, error) {
+	in, err := a.Service.Invite(tx, r.made["invite"])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := nothing(r); err != nil {
-		return err
+	var delivery any
+	if in.Email != nil {
+		delivery = map[bool]string{true: "queued", false: "unavailable"}[a.mails()]
 	}
-	if err := a.need(r.Context, threefc.InviteKey(code)); err != nil {
-		return err
+	return map[string]any{"invite": in, "inviteCode": in.InviteCode, "inviteLink": a.inviteLink(r, in.InviteCode), "emailDelivery": delivery}, nil
+}
+
+func readAccept(r *request, _ *bind.Body) (any, error) {
+	if err := r.code("Invite"); err != nil {
+		return nil, err
 	}
-	return r.write(http.StatusOK, nil, func(tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
-		return a.Service.AcceptInvite(tx, code, r.user)
-	}, func(tx *store.Tx, made map[string]string) (any, error) {
-		in, err := a.Service.Invite(tx, code)
-		if err != nil {
-			return nil, err
-		}
-		access, err := a.Service.Access(tx, made["league"], r.user)
-		return map[string]any{"invite": in, "access": access, "inviteLink": a.link(r, "/-/leagues/"+url.PathEscape(made["league"]), nil)}, err
-	})
+	return nil, r.need(threefc.InviteKey(r.given))
+}
+
+func (a *api) accepted(tx *store.Tx, r *request) (any, error) {
+	in, err := a.Service.Invite(tx, r.given)
+	if err != nil {
+		return nil, err
+	}
+	access, err := a.Service.Access(tx, in.LeagueID, r.user)
+	return map[string]any{"invite": in, "access": access, "inviteLink": a.link(r, "/-/leagues/"+url.PathEscape(in.LeagueID), nil)}, err
 }

@@ -2,7 +2,6 @@
 package threefc
 
 import (
-	"cmp"
 	"context"
 	_ "embed" // the OpenAPI document
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/gin-gonic/gin"
 
@@ -21,7 +19,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/idempotency"
 )
 
 //go:embed openapi.yaml
@@ -47,6 +44,7 @@ type api struct {
 	Config
 	mount   string // without a slash at its end
 	look    *page.Renderer
+	own     *http.CrossOriginProtection
 	starts  *hourly
 	clients *hourly
 	invites *hourly
@@ -56,14 +54,22 @@ type api struct {
 // New makes the application's part of a server.
 func New(c Config) (httpapi.App, error) {
 	a := &api{
-		Config: c, mount: strings.TrimSuffix(c.Mount, "/"),
+		Config: c, mount: strings.TrimSuffix(c.Mount, "/"), own: http.NewCrossOriginProtection(),
 		starts: newHourly(5), clients: newHourly(30), invites: newHourly(20), wrong: newHourly(5),
 	}
-	routes, err := a.routes()
-	app := httpapi.App{
-		Routes: routes, OpenAPI: document, Problem: problem, Strict: true, CORS: c.Origins, Credentials: true, Topics: a.topicOf, Snapshot: snapshot,
+	origins := c.Origins
+	if u, err := url.Parse(c.PublicURL); err == nil && u.Host != "" {
+		origins = append(slices.Clone(origins), u.Scheme+"://"+u.Host)
 	}
-	return app, cmp.Or(err, a.addPages(&app))
+	for _, origin := range origins {
+		if err := a.own.AddTrustedOrigin(origin); err != nil {
+			return httpapi.App{}, err
+		}
+	}
+	app := httpapi.App{
+		Routes: a.routes(), OpenAPI: document, Problem: problem, Strict: true, CORS: c.Origins, Credentials: true, Topics: a.topicOf, Snapshot: snapshot,
+	}
+	return app, a.addPages(&app)
 }
 
 // level is who may use a route.
@@ -79,208 +85,43 @@ const (
 
 var roles = map[level]string{viewer: threefc.RoleViewer, scorekeeper: threefc.RoleScorekeeper, admin: threefc.RoleAdmin}
 
-// request is one that may do what it asks for.
-type request struct {
-	*gin.Context
-	api    *api
-	user   string // the address of who has signed in; empty: nobody has
-	signIn *threefc.SignIn
-	league string // that the route is about
-}
-
-// id is a parameter of the path.
-func (r *request) id(name string) string { return r.Param(name) }
-
-// isAdmin reports whether who asks is an admin of the league.
-func (r *request) isAdmin(tx *store.Tx) bool {
-	return r.api.Service.Allow(tx, r.league, r.user, threefc.RoleAdmin) == nil
-}
-
-// route is one of the table: what it is about is named by the first parameter of its path.
+// route is one of the table. What it is about is named by the first parameter of its path.
 type route struct {
 	method, path string
 	who          level
 	do           func(r *request) error
-	stream       bool
-	perMinute    int // by a client, besides the node's limits; 0: as the node allows
 }
 
-func (a *api) routes() (all []httpapi.Route, err error) {
-	for _, ro := range slices.Concat(a.authRoutes(), a.leagueRoutes(), a.gameRoutes(), a.accessRoutes(), a.publicRoutes()) {
-		do := a.guarded(ro)
-		if ro.perMinute > 0 {
-			if do, err = httpapi.Limited(ro.perMinute, do); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, httpapi.Route{Method: ro.method, Path: ro.path, Access: httpapi.Public, Do: do, Stream: ro.stream})
+func (a *api) table() []route {
+	return slices.Concat(a.authRoutes(), a.leagueRoutes(), a.gameRoutes(), a.playerRoutes(), a.goalRoutes(), a.accessRoutes(), a.publicRoutes())
+}
+
+func (a *api) routes() (all []httpapi.Route) {
+	for _, ro := range a.table() {
+		all = append(all, httpapi.Route{
+			Method: ro.method, Path: ro.path, Access: httpapi.Public, Do: a.guarded(ro), Stream: strings.HasSuffix(ro.path, "/stream"),
+		})
 	}
-	return all, nil
+	return all
 }
 
 // guarded asks in this order: may this origin, who is it, may they, and then what they have sent.
 func (a *api) guarded(ro route) httpapi.Handler {
 	return func(c *gin.Context) error {
-		if err := a.allowOrigin(c.Request); err != nil {
-			return err
+		if a.own.Check(c.Request) != nil {
+			return fault.New(fault.Forbidden, "forbidden_origin", "State-changing requests must originate from an allowed app domain.")
 		}
 		r := &request{Context: c, api: a}
-		if ro.who != public {
-			if err := a.signedIn(r); err != nil {
+		if ro.who > public {
+			if err := r.signedIn(); err != nil {
 				return err
 			}
 		}
-		if role := roles[ro.who]; role != "" {
-			if err := a.allowed(r, role); err != nil {
-				return err
-			}
+		if err := r.allowed(ro.who); err != nil {
+			return err
 		}
 		return ro.do(r)
 	}
-}
-
-// allowOrigin refuses a change that another origin's page has a browser send, unless that origin is on the list.
-func (a *api) allowOrigin(r *http.Request) error {
-	origin := r.Header.Get("Origin")
-	if origin == "" || r.Method == http.MethodGet || r.Method == http.MethodHead || slices.Contains(a.Origins, origin) {
-		return nil
-	}
-	for _, own := range []string{"http://" + r.Host, "https://" + r.Host, a.PublicURL} {
-		if u, err := url.Parse(own); err == nil && u.Host != "" && origin == u.Scheme+"://"+u.Host {
-			return nil
-		}
-	}
-	return fault.New(fault.Forbidden, "forbidden_origin", "State-changing requests must originate from an allowed app domain.")
-}
-
-// need has rows here that another node may have written.
-func (a *api) need(c *gin.Context, keys ...attr.Item) error {
-	if a.Ensure == nil {
-		return nil
-	}
-	return httpapi.EnsureWithin(c.Request.Context(), func(ctx context.Context) error {
-		return a.Ensure(ctx, a.Service.Table, keys...)
-	})
-}
-
-// signedIn finds out who is asking, by the cookie.
-func (a *api) signedIn(r *request) error {
-	cookie, err := r.Request.Cookie(cookieName)
-	if err != nil || cookie.Value == "" {
-		return fault.New(fault.Unauthorized, "unauthorized", "Valid session cookie required.")
-	}
-	if err := a.need(r.Context, threefc.SignInKey(cookie.Value)); err != nil {
-		return err
-	}
-	err = httpapi.View(r.Context, func(tx *store.Tx) (err error) {
-		r.signIn, err = a.Service.SignedIn(tx, cookie.Value)
-		return err
-	})
-	if err == nil && r.signIn == nil {
-		err = fault.New(fault.Unauthorized, "unauthorized", "Session is missing, invalid, or expired.")
-	}
-	if err != nil {
-		return err
-	}
-	r.user = r.signIn.Email
-	return nil
-}
-
-// scopes are the parameters of paths by which a route is about a league.
-var scopes = []string{"league", "season", "session", "game"}
-
-// allowed finds the league that a route is about, and refuses who has not the role there.
-func (a *api) allowed(r *request, role string) error {
-	var of threefc.Scope
-	for _, kind := range scopes {
-		if id := r.id(kind); id != "" {
-			of = threefc.Scope{Kind: kind, ID: id}
-		}
-	}
-	if err := a.fetch(r, of); err != nil {
-		return err
-	}
-	return httpapi.View(r.Context, func(tx *store.Tx) (err error) {
-		if r.league, err = a.Service.LeagueOf(tx, of); err != nil {
-			return err
-		}
-		return a.Service.Allow(tx, r.league, r.user, role)
-	})
-}
-
-// fetch has what a route is about here, up to its league.
-func (a *api) fetch(r *request, of threefc.Scope) error {
-	if a.Ensure == nil {
-		return nil
-	}
-	if err := a.need(r.Context, threefc.Partition(of)); err != nil {
-		return err
-	}
-	var above []attr.Item
-	if err := httpapi.View(r.Context, func(tx *store.Tx) (err error) {
-		above, err = a.Service.Above(tx, of)
-		return err
-	}); err != nil || len(above) == 0 {
-		return err
-	}
-	if err := a.need(r.Context, above...); err != nil {
-		return err
-	}
-	if of.Kind != "session" {
-		return nil
-	}
-	if err := httpapi.View(r.Context, func(tx *store.Tx) (err error) {
-		above, err = a.Service.Above(tx, of)
-		return err
-	}); err != nil {
-		return err
-	}
-	return a.need(r.Context, above...)
-}
-
-// write does what a request asks for, once for each Idempotency-Key, and answers with what render makes of it. body is what was asked,
-// as it was understood.
-func (r *request) write(status int, body any, plan func(tx *store.Tx, ids *threefc.IDs) (threefc.Change, error), render func(tx *store.Tx, made map[string]string) (any, error)) error {
-	key, err := httpapi.IdempotencyKey(r.Context)
-	if err != nil {
-		return err
-	}
-	row, seed, err := r.once(key, body)
-	if err != nil {
-		return err
-	}
-	out, err := httpapi.UpdateOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
-		change, err := plan(tx, &threefc.IDs{Seed: seed})
-		return idempotency.Outcome{Status: status, IDs: change.IDs}, change.Writes, err
-	})
-	if err != nil {
-		return err
-	}
-	if render == nil {
-		return httpapi.NoContent(r.Context)
-	}
-	var answer any
-	err = httpapi.View(r.Context, func(tx *store.Tx) (err error) {
-		answer, err = render(tx, out.IDs)
-		return err
-	})
-	return httpapi.Answer(r.Context, out.Status, answer, err)
-}
-
-// once is the row of a request's key; nil: it has none.
-func (r *request) once(key string, body any) (row *idempotency.Row, seed string, err error) {
-	if key == "" {
-		return nil, "", nil
-	}
-	scope := r.user + ":" + r.Request.Method + ":" + strings.TrimPrefix(r.Request.URL.Path, r.api.mount)
-	hash, err := idempotency.Hash(scope, body)
-	if err != nil {
-		return nil, "", err
-	}
-	more, err := threefc.OnceMore(scope, key, hash)
-	return &idempotency.Row{
-		Table: r.api.Service.Table, Key: threefc.OnceKey(scope, key), Hash: hash, Node: r.api.Node, More: more,
-	}, scope + "\n" + key, err
 }
 
 // errorBody is the shape of errors.
@@ -349,7 +190,7 @@ func text(b *bind.Body, name string) string {
 // optional reads a string that may be null; nil: it is, or is absent.
 func optional(b *bind.Body, name string) *string {
 	v := b.Change(name, maxText)
-	if v != nil && strings.TrimFunc(*v, unicode.IsSpace) == "" {
+	if v != nil && strings.TrimSpace(*v) == "" {
 		return nil
 	}
 	return v
@@ -363,6 +204,3 @@ func identifier(b *bind.Body, name string) string {
 	}
 	return v
 }
-
-// nothing reads a body that must be empty, or an object without members.
-func nothing(r *request) error { return httpapi.Body(r.Context).Err() }

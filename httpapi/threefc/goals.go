@@ -6,192 +6,147 @@ import (
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
+
+func (a *api) goalRoutes() []route {
+	s := a.Service
+	return []route{
+		{"GET", "/v1/games/:game/goals", viewer, reads(ofBoard(func(b *threefc.Board) any { return goalsOf(b) }))},
+		{"POST", "/v1/games/:game/goals", scorekeeper, writes(http.StatusCreated, readNewGoal, a.createGoal, doneToGoal)},
+		// Any of what a new goal has; when it was stays.
+		{"PATCH", "/v1/games/:game/goals/:event", scorekeeper, corrects(readGoalPatch, func(tx *store.Tx, r *request, by threefc.Corrector, in goalBody) (threefc.Change, error) {
+			return s.UpdateGoal(tx, r.of.ID, r.Param("event"), by, in.on, r.ids)
+		})},
+		{"DELETE", "/v1/games/:game/goals/:event", scorekeeper, corrects(nothing, func(tx *store.Tx, r *request, by threefc.Corrector, _ any) (threefc.Change, error) {
+			return s.DeleteGoal(tx, r.of.ID, r.Param("event"), by, r.ids)
+		})},
+		{"POST", "/v1/games/:game/goals/undo-last", scorekeeper, corrects(func(_ *request, b *bind.Body) (string, error) {
+			return text(b, "expectedEventId"), nil
+		}, func(tx *store.Tx, r *request, by threefc.Corrector, expected string) (threefc.Change, error) {
+			return s.UndoLast(tx, r.of.ID, expected, by, r.ids)
+		})},
+	}
+}
 
 // goalsView is what the goals of a game come to, with what was done.
 type goalsView struct {
 	Goal     *threefc.Goal  `json:"goal,omitempty"`
 	Previous *threefc.Goal  `json:"previousGoal,omitempty"`
 	Deleted  *threefc.Goal  `json:"deletedGoal,omitempty"`
-	Board    scoreboard     `json:"scoreboard"`
+	Board    map[string]any `json:"scoreboard"`
 	Timeline []threefc.Goal `json:"timeline"`
 	Audit    *threefc.Audit `json:"audit,omitempty"`
 }
 
-type scoreboard struct {
-	Teams []threefc.GameTeam `json:"teams"`
+func goalsOf(b *threefc.Board) goalsView {
+	return goalsView{Board: listed("teams", b.Teams), Timeline: b.Goals}
 }
 
-func (r *request) goals(tx *store.Tx) (goalsView, error) {
-	b, err := r.board(tx)
+// doneToGoal is the answer of a change of a goal, of the audit's row: the goal itself may have gone on since.
+func doneToGoal(tx *store.Tx, r *request) (any, error) {
+	b, err := r.api.Service.Board(tx, r.of.ID)
 	if err != nil {
-		return goalsView{}, err
+		return nil, err
 	}
-	return goalsView{Board: scoreboard{b.Teams}, Timeline: b.Goals}, nil
-}
-
-func (a *api) getGoals(r *request) error { return httpapi.AnswerView(r.Context, r.goals) }
-
-// done is the answer of a change of a goal, of the audit's row: the goal itself may have gone on since.
-func (r *request) done(tx *store.Tx, made map[string]string) (out goalsView, err error) {
-	if out, err = r.goals(tx); err != nil {
-		return out, err
-	}
-	a, err := r.api.Service.Audit(tx, r.id("game"), made["audit"])
+	a, err := r.api.Service.Audit(tx, r.of.ID, r.made["audit"])
 	if err != nil {
-		return out, err
+		return nil, err
 	}
+	out := goalsOf(b)
 	goal := func(f *threefc.GoalFacts) *threefc.Goal {
 		if f == nil {
 			return nil
 		}
-		for i := range out.Timeline {
-			if g := out.Timeline[i]; g.EventID == f.EventID {
-				g.GoalFacts = *f
-				return &g
+		g := threefc.Goal{GameID: a.GameID, Stamps: a.Stamps}
+		for i := range b.Goals {
+			if b.Goals[i].EventID == f.EventID {
+				g = b.Goals[i]
 			}
 		}
-		return &threefc.Goal{GameID: a.GameID, GoalFacts: *f, Stamps: a.Stamps}
+		g.GoalFacts = *f
+		return &g
 	}
-	out.Audit = a
 	switch before, after := goal(a.Before), goal(a.After); {
 	case after == nil:
-		out.Deleted = before
+		out.Deleted, out.Audit = before, a
 	case before == nil:
-		out.Goal, out.Audit = after, nil
+		out.Goal = after
 	default:
-		out.Goal, out.Previous = after, before
+		out.Goal, out.Previous, out.Audit = after, before, a
 	}
 	return out, nil
 }
 
-// goalPatch is what a body says of a goal; nil: nothing.
-type goalPatch struct {
-	Scoring           **string
-	Conceding, Scorer *string
-	Assists           *[]string
-	OwnGoal           *bool
-}
+// goalBody is what a body says of a goal, by the names of its members.
+type goalBody map[string]any
 
 // readGoal reads the members of a goal. needed: all but the assists must be there.
-func readGoal(r *request, needed bool) (p goalPatch, err error) {
-	b := httpapi.Body(r.Context)
-	all, _ := b.Members() // that there are none is told by Err
-	_, _ = b.Get("scoringTeamId")
-	if raw, ok := all["scoringTeamId"]; ok {
-		var v *string
-		if json.Unmarshal(raw, &v) != nil {
-			b.Bad("scoringTeamId", "must be a team or null")
+func readGoal(b *bind.Body, needed bool) goalBody {
+	in := goalBody{}
+	sent, _ := b.Members() // that there are none is told by Err
+	given := func(name string, v any, what string) {
+		raw, ok := b.Get(name)
+		if name == "scoringTeamId" { // whose null says something: an own goal has none
+			raw, ok = sent[name]
 		}
-		p.Scoring = &v
-	} else if needed {
-		b.Bad("scoringTeamId", "is required")
+		switch {
+		case ok && json.Unmarshal(raw, v) != nil:
+			b.Bad(name, "must be %s", what)
+		case ok:
+			in[name] = v
+		case needed && name != "assistPlayerIds":
+			b.Bad(name, "is required")
+		}
 	}
-	read := func(name string, to **string) {
+	given("scoringTeamId", new(*string), "a team or null")
+	given("assistPlayerIds", new([]string), "a list of player IDs")
+	given("ownGoal", new(bool), "true or false")
+	for _, name := range []string{"concedingTeamId", "scorerPlayerId"} {
 		if _, ok := b.Get(name); ok || needed {
-			v := text(b, name)
-			*to = &v
+			in[name] = text(b, name)
 		}
 	}
-	read("concedingTeamId", &p.Conceding)
-	read("scorerPlayerId", &p.Scorer)
-	if raw, ok := b.Get("assistPlayerIds"); ok {
-		var v []string
-		if json.Unmarshal(raw, &v) != nil {
-			b.Bad("assistPlayerIds", "must be a list of player IDs")
-		}
-		p.Assists = &v
-	}
-	if p.OwnGoal = b.Bool("ownGoal"); p.OwnGoal == nil && needed {
-		b.Bad("ownGoal", "is required")
-	}
-	if err := b.Err(); err != nil {
-		return p, err
-	}
-	if !needed && p.Scoring == nil && p.Conceding == nil && p.Scorer == nil && p.Assists == nil && p.OwnGoal == nil {
-		return p, fault.New(fault.Invalid, "", "The body must include at least one goal field to update.")
-	}
-	return p, nil
+	return in
 }
 
-// on says it of a goal.
-func (p *goalPatch) on(g *threefc.Scored) {
-	if p.Scoring != nil {
-		g.ScoringTeamID = *p.Scoring
-	}
-	if p.Conceding != nil {
-		g.ConcedingTeamID = *p.Conceding
-	}
-	if p.Scorer != nil {
-		g.ScorerPlayerID = *p.Scorer
-	}
-	if p.Assists != nil {
-		g.AssistPlayerIDs = *p.Assists
-	}
-	if p.OwnGoal != nil {
-		g.OwnGoal = *p.OwnGoal
-	}
-}
-
-// postGoal: {scoringTeamId, concedingTeamId, scorerPlayerId, assistPlayerIds?, ownGoal}.
-func (a *api) postGoal(r *request) error {
-	p, err := readGoal(r, true)
-	if err != nil {
-		return err
-	}
+func readNewGoal(_ *request, b *bind.Body) (threefc.Scored, error) {
 	var g threefc.Scored
-	p.on(&g)
-	return r.write(http.StatusCreated, g, func(tx *store.Tx, ids *threefc.IDs) (threefc.Change, error) {
-		at, err := httpapi.OccurredAt(r.Context, a.Service.Now(tx))
-		if err != nil {
-			return threefc.Change{}, err
-		}
-		return a.Service.CreateGoal(tx, r.id("game"), threefc.NewGoal{Scored: g, At: at, Actor: r.user}, ids)
-	}, func(tx *store.Tx, made map[string]string) (any, error) { return r.done(tx, made) })
+	readGoal(b, true).on(&g)
+	return g, nil
 }
 
-// corrector is who corrects a goal.
-func (r *request) corrector(tx *store.Tx) threefc.Corrector {
-	return threefc.Corrector{Actor: r.user, Admin: r.isAdmin(tx)}
+func readGoalPatch(_ *request, b *bind.Body) (goalBody, error) {
+	in := readGoal(b, false)
+	if len(in) == 0 && b.Err() == nil {
+		return in, fault.New(fault.Invalid, "", "The body must include at least one goal field to update.")
+	}
+	return in, nil
 }
 
-// correct answers a change of a goal.
-func (r *request) correct(body any, do func(tx *store.Tx, who threefc.Corrector, ids *threefc.IDs) (threefc.Change, error)) error {
-	return r.write(http.StatusOK, body, func(tx *store.Tx, ids *threefc.IDs) (threefc.Change, error) {
-		return do(tx, r.corrector(tx), ids)
-	}, func(tx *store.Tx, made map[string]string) (any, error) { return r.done(tx, made) })
+// on says it of a goal, which is made anew: what the old one's members lead to stays as it was.
+func (in goalBody) on(g *threefc.Scored) {
+	var now threefc.Scored
+	for _, v := range []any{*g, in} {
+		raw, _ := json.Marshal(v)     // of our own members
+		_ = json.Unmarshal(raw, &now) // whose types were looked at
+	}
+	*g = now
 }
 
-// patchGoal changes any of what postGoal has; when the goal was stays.
-func (a *api) patchGoal(r *request) error {
-	p, err := readGoal(r, false)
+func (a *api) createGoal(tx *store.Tx, r *request, g threefc.Scored) (threefc.Change, error) {
+	at, err := httpapi.OccurredAt(r.Context, a.Service.Now(tx))
 	if err != nil {
-		return err
+		return threefc.Change{}, err
 	}
-	return r.correct(p, func(tx *store.Tx, who threefc.Corrector, ids *threefc.IDs) (threefc.Change, error) {
-		return a.Service.UpdateGoal(tx, r.id("game"), r.id("event"), who, p.on, ids)
-	})
+	return a.Service.CreateGoal(tx, r.of.ID, threefc.NewGoal{Scored: g, At: at, Actor: r.user}, r.ids)
 }
 
-func (a *api) deleteGoal(r *request) error {
-	if err := nothing(r); err != nil {
-		return err
-	}
-	return r.correct(nil, func(tx *store.Tx, who threefc.Corrector, ids *threefc.IDs) (threefc.Change, error) {
-		return a.Service.DeleteGoal(tx, r.id("game"), r.id("event"), who, ids)
-	})
-}
-
-// postUndo: {expectedEventId}.
-func (a *api) postUndo(r *request) error {
-	b := httpapi.Body(r.Context)
-	expected := text(b, "expectedEventId")
-	if err := b.Err(); err != nil {
-		return err
-	}
-	return r.correct(expected, func(tx *store.Tx, who threefc.Corrector, ids *threefc.IDs) (threefc.Change, error) {
-		return a.Service.UndoLast(tx, r.id("game"), expected, who, ids)
-	})
+// corrects answers a change of a goal that was there.
+func corrects[T any](read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, by threefc.Corrector, in T) (threefc.Change, error)) func(r *request) error {
+	return writes(http.StatusOK, read, func(tx *store.Tx, r *request, in T) (threefc.Change, error) {
+		return plan(tx, r, threefc.Corrector{Actor: r.user, Admin: r.isAdmin(tx)}, in)
+	}, doneToGoal)
 }

@@ -3,172 +3,71 @@ package threefc
 import (
 	"net/http"
 	"regexp"
+	"slices"
 
 	"github.com/touchline/touchline/edge/threefc"
-	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/store"
 )
 
 func (a *api) leagueRoutes() []route {
+	s := a.Service
 	return []route{
-		{method: "POST", path: "/v1/leagues", who: session, do: a.postLeague},
-		{method: "GET", path: "/v1/leagues", who: session, do: a.getLeagues},
-		{method: "GET", path: "/v1/leagues/:league", who: viewer, do: a.getLeague},
-		{method: "DELETE", path: "/v1/leagues/:league", who: admin, do: a.deleteLeague},
-		{method: "POST", path: "/v1/leagues/:league/seasons", who: admin, do: a.postSeason},
-		{method: "GET", path: "/v1/leagues/:league/seasons", who: viewer, do: a.getSeasons},
-		{method: "GET", path: "/v1/seasons/:season", who: viewer, do: a.getSeason},
-		{method: "DELETE", path: "/v1/seasons/:season", who: admin, do: a.deleteSeason},
-		{method: "GET", path: "/v1/seasons/:season/games", who: viewer, do: a.getSeasonGames},
-		{method: "POST", path: "/v1/seasons/:season/sessions", who: admin, do: a.postSession},
-		{method: "GET", path: "/v1/seasons/:season/sessions", who: viewer, do: a.getSessions},
-		{method: "GET", path: "/v1/seasons/:season/teams", who: viewer, do: a.getSeasonTeams},
-		{method: "PUT", path: "/v1/seasons/:season/teams/:team", who: admin, do: a.putSeasonTeam},
+		{"POST", "/v1/leagues", session, writes(http.StatusCreated, readLeague, func(tx *store.Tx, r *request, l threefc.League) (threefc.Change, error) {
+			return s.CreateLeague(tx, r.user, l)
+		}, made("league", s.League))},
+		{"GET", "/v1/leagues", session, reads(func(tx *store.Tx, r *request) (any, error) {
+			all, err := s.LeaguesOf(tx, r.user)
+			return listed("leagues", all), err
+		})},
+		{"GET", "/v1/leagues/:league", viewer, one(s.League)},
+		{"DELETE", "/v1/leagues/:league", admin, removes(s.DeleteLeague)},
+		{"POST", "/v1/leagues/:league/seasons", admin, writes(http.StatusCreated, readSeason, plain(s.CreateSeason), made("season", s.Season))},
+		{"GET", "/v1/leagues/:league/seasons", viewer, lists("seasons", s.Seasons)},
+		{"GET", "/v1/seasons/:season", viewer, one(s.Season)},
+		{"DELETE", "/v1/seasons/:season", admin, removes(s.DeleteSeason)},
+		{"GET", "/v1/seasons/:season/games", viewer, lists("games", gameViews(s.SeasonGames))},
+		{"POST", "/v1/seasons/:season/sessions", admin, writes(http.StatusCreated, readSession, plain(s.CreateSession), made("session", s.Session))},
+		{"GET", "/v1/seasons/:season/sessions", viewer, lists("sessions", s.Sessions)},
+		{"GET", "/v1/seasons/:season/teams", viewer, lists("teams", s.SeasonTeams)},
+		{"PUT", "/v1/seasons/:season/teams/:team", admin, writes(http.StatusOK, readTeam, func(tx *store.Tx, r *request, n threefc.TeamName) (threefc.Change, error) {
+			return s.PutSeasonTeam(tx, r.of.ID, r.Param("team"), n)
+		}, func(tx *store.Tx, r *request) (any, error) {
+			all, err := s.SeasonTeams(tx, r.of.ID)
+			return all[r.team()], err
+		})},
 	}
 }
 
-// postLeague: {leagueId, name, slug?}.
-func (a *api) postLeague(r *request) error {
-	b := httpapi.Body(r.Context)
+func readLeague(r *request, b *bind.Body) (threefc.League, error) {
 	l := threefc.League{LeagueID: identifier(b, "leagueId"), Name: text(b, "name"), Slug: optional(b, "slug")}
-	if err := b.Err(); err != nil {
-		return err
-	}
-	if err := a.need(r.Context, threefc.Partition(threefc.Scope{Kind: "league", ID: l.LeagueID})); err != nil {
-		return err
-	}
-	return r.write(http.StatusCreated, l, func(tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
-		return a.Service.CreateLeague(tx, r.user, l)
-	}, func(tx *store.Tx, made map[string]string) (any, error) { return a.Service.League(tx, made["league"]) })
+	return l, r.need(threefc.Partition(threefc.Scope{Kind: "league", ID: l.LeagueID}))
 }
 
-func (a *api) getLeagues(r *request) error {
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		all, err := a.Service.LeaguesOf(tx, r.user)
-		return map[string]any{"leagues": all}, err
-	})
-}
-
-func (a *api) getLeague(r *request) error {
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (*threefc.League, error) { return a.Service.League(tx, r.id("league")) })
-}
-
-// remove answers 204 to a deletion.
-func (r *request) remove(do func(tx *store.Tx) (threefc.Change, error)) error {
-	if err := nothing(r); err != nil {
-		return err
-	}
-	return r.write(http.StatusNoContent, nil, func(tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) { return do(tx) }, nil)
-}
-
-func (a *api) deleteLeague(r *request) error {
-	return r.remove(func(tx *store.Tx) (threefc.Change, error) { return a.Service.DeleteLeague(tx, r.user, r.id("league")) })
-}
-
-// postSeason: {seasonId, name, slug?, startsOn?, endsOn?}.
-func (a *api) postSeason(r *request) error {
-	b := httpapi.Body(r.Context)
-	s := threefc.Season{
+func readSeason(r *request, b *bind.Body) (threefc.Season, error) {
+	return threefc.Season{
 		LeagueID: r.league, SeasonID: identifier(b, "seasonId"), Name: text(b, "name"), Slug: optional(b, "slug"),
 		StartsOn: optional(b, "startsOn"), EndsOn: optional(b, "endsOn"),
-	}
-	if err := b.Err(); err != nil {
-		return err
-	}
-	return r.write(http.StatusCreated, s, func(tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
-		return a.Service.CreateSeason(tx, s)
-	}, func(tx *store.Tx, made map[string]string) (any, error) { return a.Service.Season(tx, made["season"]) })
+	}, nil
 }
 
-func (a *api) getSeasons(r *request) error {
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		all, err := a.Service.Seasons(tx, r.id("league"))
-		return listed("seasons", all), err
-	})
-}
-
-// listed is a list under its name, empty where there is nothing.
-func listed[T any](name string, all []T) map[string]any {
-	if all == nil {
-		all = []T{}
-	}
-	return map[string]any{name: all}
-}
-
-func (a *api) getSeason(r *request) error {
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (*threefc.Season, error) { return a.Service.Season(tx, r.id("season")) })
-}
-
-func (a *api) deleteSeason(r *request) error {
-	return r.remove(func(tx *store.Tx) (threefc.Change, error) { return a.Service.DeleteSeason(tx, r.user, r.id("season")) })
-}
-
-func (a *api) getSeasonGames(r *request) error {
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		all, err := a.Service.SeasonGames(tx, r.id("season"))
-		return listed("games", gameViews(all)), err
-	})
-}
-
-// postSession: {sessionId, sessionDate}.
-func (a *api) postSession(r *request) error {
-	b := httpapi.Body(r.Context)
-	s := threefc.Session{SeasonID: r.id("season"), SessionID: identifier(b, "sessionId"), SessionDate: text(b, "sessionDate")}
-	if err := b.Err(); err != nil {
-		return err
-	}
-	return r.write(http.StatusCreated, s, func(tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
-		return a.Service.CreateSession(tx, s)
-	}, func(tx *store.Tx, made map[string]string) (any, error) { return a.Service.Session(tx, made["session"]) })
-}
-
-func (a *api) getSessions(r *request) error {
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		all, err := a.Service.Sessions(tx, r.id("season"))
-		return listed("sessions", all), err
-	})
-}
-
-func (a *api) getSeasonTeams(r *request) error {
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		all, err := a.Service.SeasonTeams(tx, r.id("season"))
-		return listed("teams", all), err
-	})
+func readSession(r *request, b *bind.Body) (threefc.Session, error) {
+	return threefc.Session{SeasonID: r.of.ID, SessionID: identifier(b, "sessionId"), SessionDate: text(b, "sessionDate")}, nil
 }
 
 var colour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
-// teamName reads {name, color?} of a team whose id the path names.
-func teamName(r *request) (n threefc.TeamName, err error) {
-	b := httpapi.Body(r.Context)
-	n = threefc.TeamName{Name: text(b, "name"), Color: optional(b, "color")}
+// readTeam reads what the team of the path is called.
+func readTeam(r *request, b *bind.Body) (threefc.TeamName, error) {
+	n := threefc.TeamName{Name: text(b, "name"), Color: optional(b, "color")}
 	if n.Color != nil && !colour.MatchString(*n.Color) {
 		b.Bad("color", "must be a colour such as #d83b36")
 	}
-	if err := b.Err(); err != nil {
-		return n, err
-	}
-	if !threefc.IsTeam(r.id("team")) {
-		return n, bind.Invalid("teamId", "must be red, blue or yellow")
+	if r.team() < 0 {
+		b.Bad("teamId", "must be red, blue or yellow")
 	}
 	return n, nil
 }
 
-func (a *api) putSeasonTeam(r *request) error {
-	n, err := teamName(r)
-	if err != nil {
-		return err
-	}
-	return r.write(http.StatusOK, n, func(tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
-		return a.Service.PutSeasonTeam(tx, r.id("season"), r.id("team"), n)
-	}, func(tx *store.Tx, made map[string]string) (any, error) {
-		all, err := a.Service.SeasonTeams(tx, r.id("season"))
-		for i := range all {
-			if all[i].TeamID == made["team"] {
-				return all[i], err
-			}
-		}
-		return nil, err
-	})
-}
+// team is which of the teams in their order the path names; -1: none.
+func (r *request) team() int { return slices.Index(threefc.TeamIDs(), r.Param("team")) }

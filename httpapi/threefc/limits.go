@@ -2,6 +2,7 @@ package threefc
 
 import (
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,13 +17,13 @@ const maxCounted = 65_536
 type hourly struct {
 	most int
 	mu   sync.Mutex
-	of   map[[16]byte][]time.Time
+	of   map[[32]byte][]time.Time
 }
 
-func newHourly(most int) *hourly { return &hourly{most: most, of: map[[16]byte][]time.Time{}} }
+func newHourly(most int) *hourly { return &hourly{most: most, of: map[[32]byte][]time.Time{}} }
 
 // recent are the times of a name within the last hour.
-func (h *hourly) recent(name [16]byte, now time.Time) []time.Time {
+func (h *hourly) recent(name [32]byte, now time.Time) []time.Time {
 	return slices.DeleteFunc(h.of[name], func(t time.Time) bool { return now.Sub(t) >= time.Hour })
 }
 
@@ -30,7 +31,8 @@ func (h *hourly) recent(name [16]byte, now time.Time) []time.Time {
 func (h *hourly) full(name string, now time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if id := hashed(name); len(h.recent(id, now)) >= h.most {
+	id := sha256.Sum256([]byte(name))
+	if h.of[id] = h.recent(id, now); len(h.of[id]) >= h.most {
 		return fault.New(fault.Throttled, "rate_limited", "Too many requests: try again in an hour.")
 	}
 	return nil
@@ -44,21 +46,12 @@ func (h *hourly) take(name string, now time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.of) >= maxCounted {
-		for id := range h.of {
-			if len(h.recent(id, now)) == 0 {
-				delete(h.of, id)
-			}
-		}
-		if len(h.of) >= maxCounted {
-			clear(h.of)
-		}
+		maps.DeleteFunc(h.of, func(id [32]byte, _ []time.Time) bool { return len(h.recent(id, now)) == 0 })
 	}
-	id := hashed(name)
-	h.of[id] = append(h.recent(id, now), now)
+	if len(h.of) >= maxCounted {
+		clear(h.of)
+	}
+	id := sha256.Sum256([]byte(name))
+	h.of[id] = append(h.of[id], now)
 	return nil
-}
-
-func hashed(name string) [16]byte {
-	sum := sha256.Sum256([]byte(name))
-	return [16]byte(sum[:16])
 }

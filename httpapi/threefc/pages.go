@@ -44,17 +44,17 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 		{"/join/:code", public, a.getJoinPage},
 		{"/invites/:code", session, a.getInvitePage},
 		{"/leagues/:league", public, a.getLeaguePage},
-		{"/seasons/:season", public, a.seasonPage(topicSeason)},
-		{"/seasons/:season/london", public, a.seasonPage(topicLondon)},
+		{"/seasons/:season", public, shows(topicSeason, "")},
+		{"/seasons/:season/london", public, shows(topicLondon, "")},
 		{"/seasons/:season/admin", admin, a.getSeasonAdminPage},
-		{"/games/:game", public, a.gamePage("")},
-		{"/games/:game/overlay", public, a.gamePage("overlay")},
+		{"/games/:game", public, shows(topicGame, "")},
+		{"/games/:game/overlay", public, shows(topicGame, "overlay")},
 		{"/games/:game/teams", scorekeeper, a.getTeamsPage},
 		{"/games/:game/score", scorekeeper, a.getScorePage},
 		{"/games/:game/results", scorekeeper, a.getResultsPage},
 		{"/games/:game/conflicts", admin, a.getConflictsPage},
-		{"/:league/:season", public, a.named(func(g names) error { return httpapi.Page(g.Context, topicSeason+g.season) })},
-		{"/:league/:season/:game", public, a.named(func(g names) error { return httpapi.Page(g.Context, topicGame+g.game) })},
+		{"/:in/:name", public, a.named},
+		{"/:in/:name/:game", public, a.named},
 	} {
 		access := httpapi.Optional
 		if p.who > public {
@@ -68,7 +68,7 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 // reader is who has signed in, by the cookie; empty: nobody.
 func (a *api) reader(c *gin.Context) (string, error) {
 	r := &request{Context: c, api: a}
-	if err := a.signedIn(r); err != nil && !fault.Is(err, fault.Unauthorized) {
+	if err := r.signedIn(); err != nil && !fault.Is(err, fault.Unauthorized) {
 		return "", err
 	}
 	return r.user, nil
@@ -79,10 +79,8 @@ func (a *api) paged(who level, do func(r *request) error) httpapi.Handler {
 	return func(c *gin.Context) error {
 		is, _ := httpapi.Identity(c)
 		r := &request{Context: c, api: a, user: is.Subject}
-		if role := roles[who]; role != "" {
-			if err := a.allowed(r, role); err != nil {
-				return err
-			}
+		if err := r.allowed(who); err != nil {
+			return err
 		}
 		return do(r)
 	}
@@ -127,56 +125,36 @@ func (a *api) view(ctx context.Context, _ *operator.NodeStatus, topic string, la
 	return v, err
 }
 
-// gamePage answers with the page of a game, or with its score in another frame.
-func (a *api) gamePage(kind string) func(r *request) error {
-	return func(r *request) error {
-		if err := a.fetch(r, threefc.Scope{Kind: "game", ID: r.id("game")}); err != nil {
-			return err
-		}
-		return httpapi.PageAs(r.Context, topicGame+r.id("game"), kind)
-	}
+// shows answers with the page of a topic, or with parts of it in another frame.
+func shows(topic, kind string) func(r *request) error {
+	return func(r *request) error { return httpapi.PageAs(r.Context, topic+r.of.ID, kind) }
 }
 
-func (a *api) seasonPage(topic string) func(r *request) error {
-	return func(r *request) error {
-		if err := a.fetch(r, threefc.Scope{Kind: "season", ID: r.id("season")}); err != nil {
-			return err
+// named answers with the page that the ids or slugs of a path lead to.
+func (a *api) named(r *request) error {
+	topic, err := httpapi.Read(r.Context, func(tx *store.Tx) (string, error) {
+		l, err := a.Service.LeagueNamed(tx, r.Param("in"))
+		if err != nil {
+			return "", err
 		}
-		return httpapi.Page(r.Context, topic+r.id("season"))
-	}
-}
-
-// names are what the ids or slugs of a path lead to.
-type names struct {
-	*gin.Context
-	season, game string
-}
-
-func (a *api) named(do func(n names) error) func(r *request) error {
-	return func(r *request) error {
-		n := names{Context: r.Context}
-		if err := httpapi.View(r.Context, func(tx *store.Tx) error {
-			l, err := a.Service.LeagueNamed(tx, r.id("league"))
-			if err != nil {
-				return err
-			}
-			s, err := a.Service.SeasonNamed(tx, l.LeagueID, r.id("season"))
-			if err != nil {
-				return err
-			}
-			if n.season, n.game = s.SeasonID, r.id("game"); n.game == "" {
-				return nil
-			}
-			b, err := a.Service.Board(tx, n.game)
-			if err == nil && b.SeasonID != n.season {
-				err = fault.New(fault.NotFound, "", "Game %s was not found.", n.game)
-			}
-			return err
-		}); err != nil {
-			return err
+		s, err := a.Service.SeasonNamed(tx, l.LeagueID, r.Param("name"))
+		if err != nil {
+			return "", err
 		}
-		return do(n)
+		game := r.Param("game")
+		if game == "" {
+			return topicSeason + s.SeasonID, nil
+		}
+		b, err := a.Service.Board(tx, game)
+		if err == nil && b.SeasonID != s.SeasonID {
+			err = fault.New(fault.NotFound, "", "Game %s was not found.", game)
+		}
+		return topicGame + game, err
+	})
+	if err != nil {
+		return err
 	}
+	return httpapi.Page(r.Context, topic)
 }
 
 // tabs lead to the parts of a game.

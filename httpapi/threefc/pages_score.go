@@ -57,7 +57,7 @@ type scored struct{ Event, Say, At string }
 // game reads what the pages of a game have in common, of the tab that the reader is on.
 func (r *request) game(tx *store.Tx, tab string) (*ownPage, *shownGame, error) {
 	a := r.api
-	g, err := a.shown(tx, r.id("game"))
+	g, err := a.shown(tx, r.of.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -191,7 +191,7 @@ func (a *api) refused(r *request) (of []operator.Conflict, err error) {
 		var key struct {
 			PK struct{ S string } `json:"pk"`
 		}
-		if json.Unmarshal(all[i].Key, &key) == nil && key.PK.S == "GAME#"+r.id("game") {
+		if json.Unmarshal(all[i].Key, &key) == nil && key.PK.S == "GAME#"+r.of.ID {
 			of = append(of, all[i])
 		}
 	}
@@ -206,13 +206,14 @@ type joinPage struct {
 }
 
 func (a *api) getJoinPage(r *request) error {
-	code, err := codeOf(r, "Join code")
+	err := r.code("Join code")
+	if err == nil {
+		err = r.need(threefc.JoinKey(r.given))
+	}
 	if err != nil {
 		return err
 	}
-	if err := a.need(r.Context, threefc.JoinKey(code)); err != nil {
-		return err
-	}
+	code := r.given
 	p := joinPage{Code: code, Form: a.joinForm(code)}
 	if p.QR, err = a.joinFigure(r, code); err != nil {
 		return err
@@ -259,9 +260,8 @@ func (a *api) getSignInPage(r *request) error {
 
 // getInvitePage asks somebody who has signed in whether to accept.
 func (a *api) getInvitePage(r *request) error {
-	code, err := codeOf(r, "Invite")
-	if err != nil {
+	if err := r.code("Invite"); err != nil {
 		return err
 	}
-	return httpapi.Own(r.Context, "invite", "Invitation", page.Form{ID: "invite", Action: a.mount + "/v1/invites/" + code + "/accept", Button: "Accept the invitation"})
+	return httpapi.Own(r.Context, "invite", "Invitation", page.Form{ID: "invite", Action: a.mount + "/v1/invites/" + r.given + "/accept", Button: "Accept the invitation"})
 }

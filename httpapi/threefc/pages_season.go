@@ -98,10 +98,7 @@ type leaguesPage struct {
 
 func (a *api) getLeaguesPage(r *request) error {
 	return httpapi.OwnView(r.Context, "leagues", "3FC", func(tx *store.Tx) (out leaguesPage, err error) {
-		all, err := a.Service.PublicLeagues(tx)
-		for i := range all {
-			out.Leagues = append(out.Leagues, publicLeague{all[i].LeagueID, all[i].Name, all[i].Slug})
-		}
+		out.Leagues, err = a.leagues(tx)
 		if r.user != "" {
 			out.Form = &page.Form{ID: "league", Action: a.mount + "/v1/leagues", Button: "Make the league", Clear: true, Fields: a.namedFields(tx, "leagueId", "League")}
 		}
@@ -131,11 +128,8 @@ type leaguePage struct {
 }
 
 func (a *api) getLeaguePage(r *request) error {
-	if err := a.fetch(r, threefc.Scope{Kind: "league", ID: r.id("league")}); err != nil {
-		return err
-	}
 	return httpapi.OwnView(r.Context, "league", "League", func(tx *store.Tx) (out leaguePage, err error) {
-		l, err := a.Service.LeagueNamed(tx, r.id("league"))
+		l, err := a.Service.LeagueNamed(tx, r.of.ID)
 		if err != nil {
 			return out, err
 		}
@@ -163,7 +157,7 @@ type seasonAdminPage struct {
 // getSeasonAdminPage makes days and games of a season, and names its teams.
 func (a *api) getSeasonAdminPage(r *request) error {
 	return httpapi.OwnView(r.Context, "seasonadmin", "Season", func(tx *store.Tx) (out seasonAdminPage, err error) {
-		s, err := a.Service.Season(tx, r.id("season"))
+		s, err := a.Service.Season(tx, r.of.ID)
 		if err != nil {
 			return out, err
 		}

@@ -3,6 +3,9 @@ package threefc
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/edge/threefc"
@@ -10,17 +13,29 @@ import (
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 func (a *api) publicRoutes() []route {
+	s := a.Service
 	return []route{
-		{method: "GET", path: "/v1/public/leagues", do: a.getPublicLeagues},
-		{method: "GET", path: "/v1/public/leagues/:league/seasons", do: a.getPublicSeasons},
-		{method: "GET", path: "/v1/public/games/:game", do: a.getPublicGame},
-		{method: "GET", path: "/v1/public/games/:game/timeline", do: a.getTimeline},
-		{method: "GET", path: "/v1/public/games/:game/stream", do: a.streamPublic, stream: true},
-		{method: "GET", path: "/v1/public/seasons/:season/standings", do: a.getStandings},
-		{method: "GET", path: "/v1/public/seasons/:season/leaderboards/players", do: a.getLeaders},
+		{"GET", "/v1/public/leagues", public, reads(func(tx *store.Tx, _ *request) (any, error) {
+			all, err := a.leagues(tx)
+			return listed("leagues", all), err
+		})},
+		{"GET", "/v1/public/leagues/:league/seasons", public, reads(a.publicSeasons)},
+		{"GET", "/v1/public/games/:game", public, reads(ofBoard(publicGameOf))},
+		{"GET", "/v1/public/games/:game/timeline", public, reads(func(tx *store.Tx, r *request) (any, error) {
+			b, err := s.Board(tx, r.of.ID)
+			if err != nil {
+				return nil, err
+			}
+			all, err := s.Timeline(tx, b)
+			return listed("timeline", all), err
+		})},
+		{"GET", "/v1/public/games/:game/stream", public, a.streamPublic},
+		{"GET", "/v1/public/seasons/:season/standings", public, ofSeason("standings", "table", "blissett", s.Standings)},
+		{"GET", "/v1/public/seasons/:season/leaderboards/players", public, ofSeason("players", "sort", "perGame", s.Leaders, "goals")},
 	}
 }
 
@@ -31,15 +46,12 @@ type publicLeague struct {
 	Slug     *string `json:"slug"`
 }
 
-func (a *api) getPublicLeagues(r *request) error {
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		all, err := a.Service.PublicLeagues(tx)
-		out := []publicLeague{}
-		for i := range all {
-			out = append(out, publicLeague{all[i].LeagueID, all[i].Name, all[i].Slug})
-		}
-		return listed("leagues", out), err
-	})
+func (a *api) leagues(tx *store.Tx) (out []publicLeague, err error) {
+	all, err := a.Service.PublicLeagues(tx)
+	for _, l := range all {
+		out = append(out, publicLeague{l.LeagueID, l.Name, l.Slug})
+	}
+	return out, err
 }
 
 // publicSeason is a season as everybody may see it.
@@ -51,23 +63,17 @@ type publicSeason struct {
 	EndsOn   *string `json:"endsOn"`
 }
 
-func (a *api) getPublicSeasons(r *request) error {
-	if err := a.fetch(r, threefc.Scope{Kind: "league", ID: r.id("league")}); err != nil {
-		return err
+func (a *api) publicSeasons(tx *store.Tx, r *request) (any, error) {
+	l, err := a.Service.LeagueNamed(tx, r.of.ID)
+	if err != nil {
+		return nil, err
 	}
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		l, err := a.Service.LeagueNamed(tx, r.id("league"))
-		if err != nil {
-			return nil, err
-		}
-		all, err := a.Service.Seasons(tx, l.LeagueID)
-		out := []publicSeason{}
-		for i := range all {
-			s := &all[i]
-			out = append(out, publicSeason{s.SeasonID, s.Name, s.Slug, s.StartsOn, s.EndsOn})
-		}
-		return map[string]any{"league": publicLeague{l.LeagueID, l.Name, l.Slug}, "seasons": out}, err
-	})
+	all, err := a.Service.Seasons(tx, l.LeagueID)
+	out := []publicSeason{}
+	for _, s := range all {
+		out = append(out, publicSeason{s.SeasonID, s.Name, s.Slug, s.StartsOn, s.EndsOn})
+	}
+	return map[string]any{"league": publicLeague{l.LeagueID, l.Name, l.Slug}, "seasons": out}, err
 }
 
 // publicTeam is a team of a game as everybody may see it.
@@ -92,97 +98,40 @@ type publicGame struct {
 	Result      *threefc.Result `json:"result"`
 }
 
-func (a *api) getPublicGame(r *request) error {
-	if err := a.fetch(r, threefc.Scope{Kind: "game", ID: r.id("game")}); err != nil {
-		return err
+func publicGameOf(b *threefc.Board) any {
+	g := publicGame{b.GameID, b.LeagueID, b.SeasonID, b.Status, b.GameStartTs, b.Timer(), []publicTeam{}, b.FinishedAt, b.Result}
+	for _, t := range b.Teams {
+		g.Teams = append(g.Teams, publicTeam{t.TeamID, t.Name, t.Color, t.Scored, t.Conceded})
 	}
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (publicGame, error) {
-		b, err := r.board(tx)
-		if err != nil {
-			return publicGame{}, err
-		}
-		g := publicGame{
-			GameID: b.GameID, LeagueID: b.LeagueID, SeasonID: b.SeasonID, Status: b.Status, GameStartTs: b.GameStartTs, Timer: b.Timer(),
-			FinishedAt: b.FinishedAt, Result: b.Result, Teams: []publicTeam{},
-		}
-		for i := range b.Teams {
-			t := &b.Teams[i]
-			g.Teams = append(g.Teams, publicTeam{t.TeamID, t.Name, t.Color, t.Scored, t.Conceded})
-		}
-		return g, nil
-	})
+	return g
 }
 
-func (a *api) getTimeline(r *request) error {
-	if err := a.fetch(r, threefc.Scope{Kind: "game", ID: r.id("game")}); err != nil {
-		return err
-	}
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		b, err := r.board(tx)
-		if err != nil {
-			return nil, err
+// ofSeason answers with a table of a season under its name; where a parameter has a value, in the other way that there is.
+func ofSeason[T any](name, parameter, value string, read func(tx *store.Tx, season string, other bool) ([]T, error), usual ...string) func(r *request) error {
+	return func(r *request) error {
+		q := bind.Parameters(r.Request)
+		other := q.OneOf(parameter, append(usual, value)...) == value
+		if err := q.Err(); err != nil {
+			return err
 		}
-		all, err := a.Service.Timeline(tx, b)
-		return listed("timeline", all), err
-	})
-}
-
-// season reads a season that a public route is about.
-func (a *api) season(r *request, tx *store.Tx) error {
-	_, err := a.Service.Season(tx, r.id("season"))
-	return err
-}
-
-func (a *api) getStandings(r *request) error {
-	q := bind.Parameters(r.Request)
-	blissett := q.OneOf("table", "blissett") != ""
-	if err := q.Err(); err != nil {
-		return err
+		return reads(func(tx *store.Tx, r *request) (any, error) {
+			if _, err := r.api.Service.Season(tx, r.of.ID); err != nil {
+				return nil, err
+			}
+			all, err := read(tx, r.of.ID, other)
+			return map[string]any{"seasonId": r.of.ID, name: all}, err
+		})(r)
 	}
-	if err := a.fetch(r, threefc.Scope{Kind: "season", ID: r.id("season")}); err != nil {
-		return err
-	}
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		if err := a.season(r, tx); err != nil {
-			return nil, err
-		}
-		all, err := a.Service.Standings(tx, r.id("season"), blissett)
-		return map[string]any{"seasonId": r.id("season"), "standings": all}, err
-	})
-}
-
-func (a *api) getLeaders(r *request) error {
-	q := bind.Parameters(r.Request)
-	perGame := q.OneOf("sort", "goals", "perGame") == "perGame"
-	if err := q.Err(); err != nil {
-		return err
-	}
-	if err := a.fetch(r, threefc.Scope{Kind: "season", ID: r.id("season")}); err != nil {
-		return err
-	}
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		if err := a.season(r, tx); err != nil {
-			return nil, err
-		}
-		all, err := a.Service.Leaders(tx, r.id("season"), perGame)
-		return map[string]any{"seasonId": r.id("season"), "players": all}, err
-	})
 }
 
 // topicGame begins the topic of a game.
 const topicGame = "game/"
 
-func streamGame(r *request) error { return httpapi.Stream(r.Context, "game", topicGame+r.id("game")) }
+func streamGame(r *request) error { return httpapi.Stream(r.Context, "game", topicGame+r.of.ID) }
 
 // streamPublic is the same stream without signing in: its frames hold nothing that is not public.
 func (a *api) streamPublic(r *request) error {
-	if err := a.fetch(r, threefc.Scope{Kind: "game", ID: r.id("game")}); err != nil {
-		return err
-	}
-	if err := httpapi.View(r.Context, func(tx *store.Tx) error {
-		_, err := r.board(tx)
-		return err
-	}); err != nil {
+	if _, err := httpapi.Read(r.Context, func(tx *store.Tx) (any, error) { return a.game(tx, r.of.ID) }); err != nil {
 		return err
 	}
 	return streamGame(r)
@@ -239,41 +188,32 @@ func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 }
 
 func frameOf(game string, r *store.Record) (name string, body any, err error) {
-	sk := r.Key["sk"].Str()
+	kind, _, _ := strings.Cut(r.Key["sk"].Str(), "#")
 	switch {
-	case strings.HasPrefix(sk, "GOAL#"):
-		it := r.New
-		if it == nil {
-			it = r.Old
-		}
-		var f goalFrame
-		if it != nil {
-			err = json.Unmarshal([]byte(it["data"].Str()), &f)
-		}
-		f.GameID, f.Deleted = game, r.New == nil
+	case kind == "GOAL":
+		f := goalFrame{Deleted: r.New == nil}
+		err = dataOf(&f, r.New, r.Old)
+		f.GameID = game
 		return "goal", f, err
-	case sk == "METADATA" && r.New != nil:
+	case kind == "METADATA" && r.New != nil:
 		var now, was threefc.Game
-		if err := json.Unmarshal([]byte(r.New["data"].Str()), &now); err != nil {
-			return "", nil, err
+		err = errors.Join(dataOf(&now, r.New), dataOf(&was, r.Old))
+		if len(now.Thirds) > 0 && !reflect.DeepEqual(now.Thirds, was.Thirds) {
+			return "clock", clockFrame{game, now.Timer()}, err
 		}
-		if r.Old != nil {
-			if err := json.Unmarshal([]byte(r.Old["data"].Str()), &was); err != nil {
-				return "", nil, err
-			}
-		}
-		if len(now.Thirds) > 0 && !sameThirds(now.Thirds, was.Thirds) {
-			return "clock", clockFrame{game, now.Timer()}, nil
-		}
-		return "game", gameFrame{game, now.Status}, nil
-	case sk == "METADATA", strings.HasPrefix(sk, "ROSTER#"), strings.HasPrefix(sk, "TEAM#"), strings.HasPrefix(sk, "PLAYER#"):
+		return "game", gameFrame{game, now.Status}, err
+	case slices.Contains([]string{"METADATA", "ROSTER", "TEAM", "PLAYER"}, kind):
 		return "game", gameFrame{GameID: game}, nil
 	}
 	return "", nil, nil
 }
 
-func sameThirds(a, b []threefc.Third) bool {
-	x, _ := json.Marshal(a) // of our own structs
-	y, _ := json.Marshal(b)
-	return string(x) == string(y)
+// dataOf reads what the first row that is there says.
+func dataOf(to any, rows ...attr.Item) error {
+	for _, it := range rows {
+		if it != nil {
+			return json.Unmarshal([]byte(it["data"].Str()), to)
+		}
+	}
+	return nil
 }

@@ -5,10 +5,36 @@ import (
 	"strconv"
 
 	"github.com/touchline/touchline/edge/threefc"
-	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/store"
 )
+
+func (a *api) playerRoutes() []route {
+	s := a.Service
+	return []route{
+		{"GET", "/v1/games/:game/players", viewer, a.getPlayers},
+		{"POST", "/v1/games/:game/players", scorekeeper, writes(http.StatusCreated, readPlayer, func(tx *store.Tx, r *request, p threefc.Player) (threefc.Change, error) {
+			return s.AddPlayer(tx, r.of.ID, p.PlayerID, p.Nickname, r.ids)
+		}, made("player", a.player))},
+		{"GET", "/v1/games/:game/roster", viewer, reads(a.roster)},
+		{"PUT", "/v1/games/:game/roster/:player", scorekeeper, writes(http.StatusOK, readPlace, func(tx *store.Tx, r *request, team string) (threefc.Change, error) {
+			return s.Assign(tx, r.of.ID, r.Param("player"), team, r.isAdmin(tx))
+		}, a.placed)},
+		{"DELETE", "/v1/games/:game/roster/:player", scorekeeper, writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
+			return s.Unassign(tx, r.of.ID, r.Param("player"), r.isAdmin(tx))
+		}, nil)},
+		{"POST", "/v1/players/:player/claim", session, writes(http.StatusOK, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
+			return s.Claim(tx, r.user, r.of.ID)
+		}, func(tx *store.Tx, r *request) (any, error) {
+			p, err := a.player(tx, r.of.ID)
+			return map[string]any{"player": p, "claim": map[string]bool{"claimedByCurrentUser": true}}, err
+		})},
+		{"GET", "/v1/players/:player", session, reads(func(tx *store.Tx, r *request) (any, error) {
+			p, err := s.PlayerOf(tx, r.user, r.of.ID)
+			return playerOf(said(p)), err
+		})},
+	}
+}
 
 // playerView is a player without whose he is, which is an address.
 type playerView struct {
@@ -17,7 +43,12 @@ type playerView struct {
 	threefc.Stamps
 }
 
-func playerOf(p *threefc.Player) playerView { return playerView{p.PlayerID, p.Nickname, p.Stamps} }
+func playerOf(p threefc.Player) playerView { return playerView{p.PlayerID, p.Nickname, p.Stamps} }
+
+func (a *api) player(tx *store.Tx, id string) (playerView, error) {
+	p, err := a.Service.Player(tx, id)
+	return playerOf(said(p)), err
+}
 
 func (a *api) getPlayers(r *request) error {
 	q := bind.Parameters(r.Request)
@@ -31,14 +62,13 @@ func (a *api) getPlayers(r *request) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		all, err := a.Service.Players(tx, r.id("game"), search, limit)
-		out := []playerView{}
+	return lists("players", func(tx *store.Tx, game string) (out []playerView, err error) {
+		all, err := a.Service.Players(tx, game, search, limit)
 		for i := range all {
-			out = append(out, playerOf(&all[i]))
+			out = append(out, playerOf(all[i]))
 		}
-		return listed("players", out), err
-	})
+		return out, err
+	})(r)
 }
 
 // maxNickname is the longest nickname, in characters.
@@ -52,92 +82,57 @@ func nickname(b *bind.Body) string {
 	return v
 }
 
-// postPlayer: {playerId?, nickname}.
-func (a *api) postPlayer(r *request) error {
-	b := httpapi.Body(r.Context)
-	id, name := "", nickname(b)
+func readPlayer(_ *request, b *bind.Body) (p threefc.Player, err error) {
+	p.Nickname = nickname(b)
 	if _, ok := b.Get("playerId"); ok {
-		id = identifier(b, "playerId")
+		p.PlayerID = identifier(b, "playerId")
 	}
-	if err := b.Err(); err != nil {
-		return err
-	}
-	return r.write(http.StatusCreated, [2]string{id, name}, func(tx *store.Tx, ids *threefc.IDs) (threefc.Change, error) {
-		return a.Service.AddPlayer(tx, r.id("game"), id, name, ids)
-	}, func(tx *store.Tx, made map[string]string) (any, error) { return a.player(tx, made["player"]) })
-}
-
-func (a *api) player(tx *store.Tx, id string) (any, error) {
-	p, err := a.Service.Player(tx, id)
-	if err != nil {
-		return nil, err
-	}
-	return playerOf(p), nil
+	return p, nil
 }
 
 // rosterView is a player's place in a team, with the player.
 type rosterView struct {
-	GameID   string     `json:"gameId"`
-	TeamID   string     `json:"teamId"`
-	PlayerID string     `json:"playerId"`
-	Player   playerView `json:"player"`
-	threefc.Stamps
+	threefc.Rostered
+	Player playerView `json:"player"`
 }
 
 func rosterViews(in *threefc.Roster) []rosterView {
 	out := []rosterView{}
 	for _, one := range in.Roster {
-		p := in.Players[one.PlayerID]
-		out = append(out, rosterView{one.GameID, one.TeamID, one.PlayerID, playerOf(&p), one.Stamps})
+		out = append(out, rosterView{one, playerOf(in.Players[one.PlayerID])})
 	}
 	return out
 }
 
-func (a *api) getRoster(r *request) error {
-	return httpapi.AnswerView(r.Context, func(tx *store.Tx) (map[string]any, error) {
-		b, err := r.board(tx)
-		if err != nil {
-			return nil, err
-		}
-		in, err := a.Service.Roster(tx, b.GameID)
-		free := []playerView{}
-		for _, id := range in.Unassigned {
-			p := in.Players[id]
-			free = append(free, playerOf(&p))
-		}
-		return map[string]any{"teams": b.Teams, "roster": rosterViews(&in), "unassignedPlayers": free}, err
-	})
+func (a *api) roster(tx *store.Tx, r *request) (any, error) {
+	b, err := a.Service.Board(tx, r.of.ID)
+	if err != nil {
+		return nil, err
+	}
+	in, err := a.Service.Roster(tx, b.GameID)
+	free := []playerView{}
+	for _, id := range in.Unassigned {
+		free = append(free, playerOf(in.Players[id]))
+	}
+	return map[string]any{"teams": b.Teams, "roster": rosterViews(&in), "unassignedPlayers": free}, err
 }
 
-// putRoster: {teamId}.
-func (a *api) putRoster(r *request) error {
-	b := httpapi.Body(r.Context)
+// readPlace reads the team that a player is put into.
+func readPlace(_ *request, b *bind.Body) (string, error) {
 	team := text(b, "teamId")
 	if team != "" && !threefc.IsTeam(team) {
 		b.Bad("teamId", "must be red, blue or yellow")
 	}
-	if err := b.Err(); err != nil {
-		return err
-	}
-	player := r.id("player")
-	if err := a.need(r.Context, threefc.Partition(threefc.Scope{Kind: "player", ID: player})); err != nil {
-		return err
-	}
-	return r.write(http.StatusOK, team, func(tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
-		return a.Service.Assign(tx, r.id("game"), player, team, r.isAdmin(tx))
-	}, func(tx *store.Tx, _ map[string]string) (any, error) {
-		in, err := a.Service.Roster(tx, r.id("game"))
-		for _, one := range rosterViews(&in) {
-			if one.PlayerID == player {
-				return one, err
-			}
-		}
-		return nil, err
-	})
+	return team, nil
 }
 
-func (a *api) deleteRoster(r *request) error {
-	return r.remove(func(tx *store.Tx) (threefc.Change, error) {
-		return a.Service.Unassign(tx, r.id("game"), r.id("player"), r.isAdmin(tx))
-	})
+// placed is where a player was put.
+func (a *api) placed(tx *store.Tx, r *request) (any, error) {
+	in, err := a.Service.Roster(tx, r.of.ID)
+	for _, one := range rosterViews(&in) {
+		if one.PlayerID == r.Param("player") {
+			return one, err
+		}
+	}
+	return nil, err
 }

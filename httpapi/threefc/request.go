@@ -1,0 +1,225 @@
+package threefc
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/idempotency"
+)
+
+// request is one that may do what it asks for.
+type request struct {
+	*gin.Context
+	api    *api
+	signIn *threefc.SignIn // nil: nobody has signed in, or for a page
+	user   string          // the address of who has; empty: nobody has
+	of     threefc.Scope   // what the route is about
+	league string          // in which that lies, of a route for a role
+	given  string          // the code of the path
+
+	status int               // of the answer, where it is not the route's usual one
+	ids    *threefc.IDs      // for what a write makes
+	made   map[string]string // what it has made
+}
+
+// need has rows here that another node may have written.
+func (r *request) need(keys ...attr.Item) error {
+	if r.api.Ensure == nil {
+		return nil
+	}
+	return httpapi.EnsureWithin(r.Request.Context(), func(ctx context.Context) error {
+		return r.api.Ensure(ctx, r.api.Service.Table, keys...)
+	})
+}
+
+// code reads the code of the path; what cannot be one is not found.
+func (r *request) code(what string) (err error) {
+	var ok bool
+	if r.given, ok = threefc.CodeOf(r.Param("code")); !ok {
+		err = fault.New(fault.NotFound, "", "%s was not found.", what)
+	}
+	return err
+}
+
+// signedIn finds out who is asking, by the cookie.
+func (r *request) signedIn() error {
+	cookie, err := r.Request.Cookie(cookieName)
+	if err != nil || cookie.Value == "" {
+		return fault.New(fault.Unauthorized, "unauthorized", "Valid session cookie required.")
+	}
+	if err := r.need(threefc.SignInKey(cookie.Value)); err != nil {
+		return err
+	}
+	r.signIn, err = httpapi.Read(r.Context, func(tx *store.Tx) (*threefc.SignIn, error) { return r.api.Service.SignedIn(tx, cookie.Value) })
+	if err == nil && r.signIn == nil {
+		err = fault.New(fault.Unauthorized, "unauthorized", "Session is missing, invalid, or expired.")
+	}
+	if err == nil {
+		r.user = r.signIn.Email
+	}
+	return err
+}
+
+// allowed has what a route is about here, up to its league, and refuses who has not the role there.
+func (r *request) allowed(who level) error {
+	if err := r.fetch(); err != nil {
+		return err
+	}
+	role := roles[who]
+	if role == "" {
+		return nil
+	}
+	return httpapi.View(r.Context, func(tx *store.Tx) (err error) {
+		if r.league, err = r.api.Service.LeagueOf(tx, r.of); err != nil {
+			return err
+		}
+		return r.api.Service.Allow(tx, r.league, r.user, role)
+	})
+}
+
+func (r *request) fetch() error {
+	var keys []attr.Item
+	for _, kind := range []string{"player", "league", "season", "session", "game"} {
+		if id := r.Param(kind); id != "" {
+			r.of = threefc.Scope{Kind: kind, ID: id}
+			keys = append(keys, threefc.Partition(r.of))
+		}
+	}
+	if len(keys) == 0 || r.api.Ensure == nil {
+		return nil
+	}
+	if err := r.need(keys...); err != nil {
+		return err
+	}
+	for range map[bool]int{true: 2, false: 1}[r.of.Kind == "session"] { // its season says what its league is
+		above, err := httpapi.Read(r.Context, func(tx *store.Tx) ([]attr.Item, error) { return r.api.Service.Above(tx, r.of) })
+		if err == nil && len(above) > 0 {
+			err = r.need(above...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isAdmin reports whether who asks is an admin of the league.
+func (r *request) isAdmin(tx *store.Tx) bool {
+	return r.api.Service.Allow(tx, r.league, r.user, threefc.RoleAdmin) == nil
+}
+
+// reads answers with what is read.
+func reads(read func(tx *store.Tx, r *request) (any, error)) func(r *request) error {
+	return func(r *request) error {
+		return httpapi.AnswerView(r.Context, func(tx *store.Tx) (any, error) { return read(tx, r) })
+	}
+}
+
+// one answers with what the route is about.
+func one[T any](read func(tx *store.Tx, id string) (T, error)) func(r *request) error {
+	return reads(func(tx *store.Tx, r *request) (any, error) { return read(tx, r.of.ID) })
+}
+
+// lists answers with a list of what the route is about, under its name.
+func lists[T any](name string, read func(tx *store.Tx, id string) ([]T, error)) func(r *request) error {
+	return reads(func(tx *store.Tx, r *request) (any, error) {
+		all, err := read(tx, r.of.ID)
+		return listed(name, all), err
+	})
+}
+
+// listed is a list under its name, empty where there is nothing.
+func listed[T any](name string, all []T) map[string]any {
+	if all == nil {
+		all = []T{}
+	}
+	return map[string]any{name: all}
+}
+
+// writes does what a request asks for, once for each Idempotency-Key. read understands the body, of which T is all; show is what is
+// answered, nil: nothing.
+func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, in T) (threefc.Change, error), show func(tx *store.Tx, r *request) (any, error)) func(r *request) error {
+	return func(r *request) error {
+		b := httpapi.Body(r.Context)
+		in, err := read(r, b)
+		if err = cmp.Or(err, b.Err()); err != nil {
+			return err
+		}
+		row, err := r.once(in)
+		if err != nil {
+			return err
+		}
+		out, err := httpapi.UpdateOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
+			c, err := plan(tx, r, in)
+			return idempotency.Outcome{Status: cmp.Or(r.status, status), IDs: c.IDs}, c.Writes, err
+		})
+		if err != nil {
+			return err
+		}
+		if show == nil {
+			return httpapi.NoContent(r.Context)
+		}
+		r.made = out.IDs
+		answer, err := httpapi.Read(r.Context, func(tx *store.Tx) (any, error) { return show(tx, r) })
+		return httpapi.Answer(r.Context, out.Status, answer, err)
+	}
+}
+
+// once is the row of a request's key; nil: it has none. The ids of what is made come of the key.
+func (r *request) once(in any) (*idempotency.Row, error) {
+	r.ids = &threefc.IDs{}
+	key, err := httpapi.IdempotencyKey(r.Context)
+	if err != nil || key == "" {
+		return nil, err
+	}
+	scope := r.user + ":" + r.Request.Method + ":" + strings.TrimPrefix(r.Request.URL.Path, r.api.mount)
+	hash, err := idempotency.Hash(scope, in)
+	if err != nil {
+		return nil, err
+	}
+	r.ids.Seed = scope + "\n" + key
+	more, err := threefc.OnceMore(scope, key, hash)
+	return &idempotency.Row{Table: r.api.Service.Table, Key: threefc.OnceKey(scope, key), Hash: hash, Node: r.api.Node, More: more}, err
+}
+
+// nothing reads a body that must be empty, or an object without members.
+func nothing(*request, *bind.Body) (any, error) { return nil, nil } //nolint:nilnil // nothing
+
+// plain is a plan that needs to know nothing but what was sent.
+func plain[T any](do func(tx *store.Tx, in T) (threefc.Change, error)) func(tx *store.Tx, r *request, in T) (threefc.Change, error) {
+	return func(tx *store.Tx, _ *request, in T) (threefc.Change, error) { return do(tx, in) }
+}
+
+// made answers with what a write has made.
+func made[T any](kind string, read func(tx *store.Tx, id string) (T, error)) func(tx *store.Tx, r *request) (any, error) {
+	return func(tx *store.Tx, r *request) (any, error) { return read(tx, r.made[kind]) }
+}
+
+// removes deletes what the route is about.
+func removes(do func(tx *store.Tx, user, id string) (threefc.Change, error)) func(r *request) error {
+	return writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) { return do(tx, r.user, r.of.ID) }, nil)
+}
+
+// limited has a client use a route so often a minute.
+func limited(perMinute int, do func(r *request) error) func(r *request) error {
+	ask, err := httpapi.Limited(perMinute, func(*gin.Context) error { return nil })
+	return func(r *request) error {
+		if err != nil {
+			return err
+		}
+		if err := ask(r.Context); err != nil {
+			return err
+		}
+		return do(r)
+	}
+}
