@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -281,14 +282,24 @@ func (s *Service) Emptied(tx *store.Tx, records []store.Record) error {
 	return nil
 }
 
-// EmptyAll removes what is left of all deleted games.
+// deletedFor is how long what says that a game was deleted stays: nodes that were cut off bring rows of it until then.
+const deletedFor = 30 * 24 * time.Hour
+
+// EmptyAll removes what is left of all deleted games, and in the end what says so.
 func (s *Service) EmptyAll(tx *store.Tx) error {
 	scan := store.Scan{Table: s.Table, Prefix: prefixGame, Filter: "SK = :deleted", Params: expr.Params{Values: attr.Item{":deleted": attr.S(skDeleted)}}}
 	for it, err := range tx.ScanAll(scan) {
 		if err != nil {
 			return err
 		}
-		if err := s.emptyDeleted(tx, GameOf(it)); err != nil {
+		game := GameOf(it)
+		if err := s.emptyDeleted(tx, game); err != nil {
+			return err
+		}
+		if at, err := time.Parse(patch.Stamp, it["createdAt"].Str()); err != nil || tx.Now().Sub(at) <= deletedFor {
+			continue
+		}
+		if _, err := tx.Delete(store.DeleteItem{Table: s.Table, Key: deletedKey(game), NoOld: true}); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ package hacktrackerapp
 import (
 	"context"
 	"regexp"
+	"time"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/hacktracker"
@@ -73,9 +74,24 @@ func open(s *Settings, service *hacktracker.Service, h *app.Host) (*app.Instance
 	if err != nil {
 		return nil, err
 	}
-	return &app.Instance{API: api, Started: []any{"table", s.Table}, Consumers: []app.Consumer{{
-		Name: "deleted", Tables: []string{s.Table}, Take: service.Emptied, Anew: service.EmptyAll,
-	}}}, nil
+	return &app.Instance{
+		API: api, Started: []any{"table", s.Table}, Loops: []func(context.Context) error{
+			func(ctx context.Context) error { return sweep(ctx, service, h) },
+		},
+		Consumers: []app.Consumer{{Name: "deleted", Tables: []string{s.Table}, Take: service.Emptied, Anew: service.EmptyAll}},
+	}, nil
+}
+
+// sweep looks once a day after games that were deleted.
+func sweep(ctx context.Context, service *hacktracker.Service, h *app.Host) error {
+	for {
+		if err := h.Store.Update(ctx, service.EmptyAll); err != nil && ctx.Err() == nil {
+			h.Log.Error("deleted games cannot be swept", "err", err)
+		}
+		if h.Clock.Wait(ctx, h.Clock.Now().Add(24*time.Hour), nil) != nil {
+			return nil
+		}
+	}
 }
 
 func merge(rules *hacktracker.Service) conflict.MergeFunc {
