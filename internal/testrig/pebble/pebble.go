@@ -1,0 +1,215 @@
+// Package pebble runs Let's Encrypt's test CA, and the DNS server that it asks, on loopback for a test.
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/certs"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/cache"
+	"github.com/touchline/touchline/internal/testrig/hang"
+)
+
+const version = "v2.10.1"
+
+// CA is a running Pebble.
+type CA struct {
+	Directory string         // URL
+	RootsFile string         // PEM of what its own HTTPS is verified against
+	Roots     *x509.CertPool // the same
+
+	management, dns string // host:port
+}
+
+// Start runs a CA whose certificates live for life until the end of the test. Where Pebble cannot be had the test is skipped.
+func Start(t *testing.T, life time.Duration) *CA {
+	t.Helper()
+	dir, programs := t.TempDir(), programs(t)
+	c := &CA{management: free(t), dns: free(t), RootsFile: filepath.Join(dir, "roots.pem")}
+	certFile, keyFile := c.keys(t, dir)
+	listen, resolver := free(t), free(t)
+	config, err := json.Marshal(map[string]any{"pebble": map[string]any{
+		"listenAddress": listen, "managementListenAddress": c.management, "certificate": certFile, "privateKey": keyFile, "httpPort": 1, "tlsPort": 1,
+		"retryAfter": map[string]int{"authz": 1, "order": 1}, "keyAlgorithm": "ecdsa",
+		"profiles": map[string]any{"default": map[string]any{"description": "of a test", "validityPeriod": int(life.Seconds())}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	configFile := filepath.Join(dir, "pebble.json")
+	if err := os.WriteFile(configFile, config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start(t, filepath.Join(programs, "pebble-challtestsrv"), "-dnsserver", resolver, "-management", c.dns, "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", "")
+	start(t, filepath.Join(programs, "pebble"), "-config", configFile, "-dnsserver", resolver)
+	c.Directory = "https://" + listen + "/dir"
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: c.Roots}, DisableKeepAlives: true}}
+	Eventually(t, "Pebble answers", func() bool {
+		resp, err := client.Get(c.Directory)
+		if err == nil {
+			resp.Body.Close()
+		}
+		return err == nil
+	})
+	return c
+}
+
+// keys makes what Pebble's own HTTPS has.
+func (c *CA) keys(t *testing.T, dir string) (certFile, keyFile string) {
+	t.Helper()
+	own, err := certs.CreateCA(dir, nil, false, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := certs.OpenLocal(own, nil, clock.Real(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := local.Certificate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for name, block := range map[string]*pem.Block{
+		certFile: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: key}, c.RootsFile: {Type: "CERTIFICATE", Bytes: own.Certificate()},
+	} {
+		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	authority, err := x509.ParseCertificate(own.Certificate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Roots = x509.NewCertPool()
+	c.Roots.AddCert(authority)
+	return certFile, keyFile
+}
+
+// Issued is the pool that trusts its certificates, of which its directory says nothing.
+func (c *CA) Issued(t *testing.T) *x509.CertPool {
+	t.Helper()
+	tr := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true} //nolint:gosec // its own HTTPS is not what is tried
+	resp, err := (&http.Client{Transport: tr}).Get("https://" + c.management + "/roots/0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	pool := x509.NewCertPool()
+	if err != nil || !pool.AppendCertsFromPEM(raw) {
+		t.Fatal(err)
+	}
+	return pool
+}
+
+// SetTXT has the DNS server answer a name, which ends with a dot, with one more value.
+func (c *CA) SetTXT(ctx context.Context, name, value string) error {
+	return c.record(ctx, "/set-txt", name, value)
+}
+
+// ClearTXT takes all values of a name away.
+func (c *CA) ClearTXT(ctx context.Context, name string) error {
+	return c.record(ctx, "/clear-txt", name, "")
+}
+
+func (c *CA) record(ctx context.Context, path, name, value string) error {
+	body, err := json.Marshal(map[string]string{"host": name, "value": value})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.dns+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", path, resp.Status)
+	}
+	_ = resp.Body.Close()
+	return err
+}
+
+// programs builds Pebble and its DNS server.
+func programs(t *testing.T) (dir string) {
+	t.Helper()
+	dir, err := cache.Folder(t.Context(), "pebble-"+version, func(ctx context.Context, dir string) error {
+		for _, name := range []string{"pebble", "pebble-challtestsrv"} {
+			cmd := exec.CommandContext(ctx, "go", "install", "github.com/letsencrypt/pebble/v2/cmd/"+name+"@"+version) //nolint:gosec // of two names
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOBIN="+dir, "GOFLAGS=", "CGO_ENABLED=0")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return fmt.Errorf("%w: %s", err, cache.LastLines(string(out), 3))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Skipf("DNS-01 was not tried: Pebble cannot be had: %v", err)
+	}
+	return dir
+}
+
+// free is a port of loopback, for TCP and UDP.
+func free(t *testing.T) string {
+	t.Helper()
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+// start runs a program until the end of the test.
+func start(t *testing.T, program string, args ...string) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := exec.Command(program, args...) //nolint:gosec,noctx // one of ours; the test ends it
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=0")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("%s: %s", filepath.Base(program), cache.LastLines(out.String(), 30))
+		}
+	})
+}
+
+// Eventually waits for something that takes the CA a while.
+func Eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(hang.Limit(2 * time.Minute)); !ok(); {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+		if err := clock.Sleep(t.Context(), clock.Real(), 50*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
