@@ -53,7 +53,9 @@ func (g *gated) SetReadDeadline(time.Time) error { return nil }
 func (g *gated) SetWriteDeadline(at time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.ahead = append(g.ahead, time.Until(at))
+	if !at.IsZero() {
+		g.ahead = append(g.ahead, time.Until(at))
+	}
 	return nil
 }
 

@@ -33,8 +33,8 @@ type pipe interface {
 	SetWriteDeadline(at time.Time) error
 }
 
-// Conn writes server-sent events to one reader. The deadline of the connection is set forward with each batch, so that the server's
-// own write time-out does not end a stream, and a dead client does.
+// Conn writes server-sent events to one reader. Each batch has a deadline, so that a dead client ends a stream. Between batches there is
+// none: HTTP/2 ends a stream when its deadline comes, whether anything is being written or not.
 type Conn struct {
 	to   pipe
 	wall clock.Clock
@@ -134,7 +134,13 @@ func (c *Conn) batch(all ...*encoded) error {
 			return err
 		}
 	}
-	return c.write(buf.Bytes())
+	if err := c.write(buf.Bytes()); err != nil || c.conn != nil {
+		return err
+	}
+	if err := c.to.SetWriteDeadline(time.Time{}); err != nil {
+		return fmt.Errorf("stream: %w", err)
+	}
+	return nil
 }
 
 // chunk adds a part of the body to what leaves next; a large one leaves by itself, uncopied.
