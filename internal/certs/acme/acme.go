@@ -52,6 +52,7 @@ type Source struct {
 	cfg   Config
 	cache *certmagic.Cache
 	magic *certmagic.Config
+	look  chan struct{} // Run is to look at once
 
 	mu      sync.Mutex
 	problem string // why the last attempt failed; empty: it did not
@@ -62,7 +63,7 @@ func Open(c Config) (*Source, error) {
 	if err := os.MkdirAll(c.Storage, 0o700); err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot create %s: %s", c.Storage, err)
 	}
-	s := &Source{cfg: c}
+	s := &Source{cfg: c, look: make(chan struct{}, 1)}
 	s.cache = certmagic.NewCache(certmagic.CacheOptions{
 		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return s.magic, nil },
 		Logger:           zap.NewNop(), RenewCheckInterval: c.RenewEvery,
@@ -131,12 +132,24 @@ func (s *Source) Run(ctx context.Context) error {
 		s.mu.Unlock()
 		s.cfg.Log.Error("certificates cannot be managed", "err", err)
 	}
-	<-ctx.Done()
-	return context.Cause(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.look:
+			_ = s.cache.RenewManagedCertificates(ctx) // event hears of what goes wrong
+		}
+	}
 }
 
-// Reload implements certs.Source. There is nothing to look for: Run does.
-func (s *Source) Reload() error { return nil }
+// Reload implements certs.Source: Run renews what is old enough.
+func (s *Source) Reload() error {
+	select {
+	case s.look <- struct{}{}:
+	default: // it has been told
+	}
+	return nil
+}
 
 // solver shows a CA by DNS that a name is ours.
 type solver struct{ dns Provider }

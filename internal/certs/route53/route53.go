@@ -48,13 +48,26 @@ type Provider struct {
 	zones map[string]string // ids by name
 }
 
-// New makes a provider with the credentials of the machine: environment, file or instance role.
+// New makes a provider with the AWS settings of the machine: credentials of the environment, a file or the instance's role, and, as
+// SDKs have it, the endpoint that AWS_ENDPOINT_URL_ROUTE_53 or the file names.
 func New(ctx context.Context) (*Provider, error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("AWS credentials: %w", err)
 	}
-	return &Provider{Credentials: c.Credentials, Clock: clock.Real(), HTTP: &http.Client{Timeout: within}}, nil
+	p := &Provider{Credentials: c.Credentials, Clock: clock.Real(), HTTP: &http.Client{Timeout: within}}
+	for _, source := range c.ConfigSources {
+		s, ok := source.(interface {
+			GetServiceBaseEndpoint(ctx context.Context, service string) (string, bool, error)
+		})
+		if !ok || p.Endpoint != "" {
+			continue
+		}
+		if p.Endpoint, _, err = s.GetServiceBaseEndpoint(ctx, "Route 53"); err != nil {
+			return nil, fmt.Errorf("AWS settings: %w", err)
+		}
+	}
+	return p, nil
 }
 
 // zonesAnswer is ListHostedZones'.

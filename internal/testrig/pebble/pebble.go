@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -58,12 +59,8 @@ func Start(t *testing.T, life time.Duration) *CA {
 	start(t, filepath.Join(programs, "pebble-challtestsrv"), "-dnsserver", resolver, "-management", c.dns, "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", "")
 	start(t, filepath.Join(programs, "pebble"), "-config", configFile, "-dnsserver", resolver)
 	c.Directory = "https://" + listen + "/dir"
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: c.Roots}, DisableKeepAlives: true}}
 	Eventually(t, "Pebble answers", func() bool {
-		resp, err := client.Get(c.Directory)
-		if err == nil {
-			resp.Body.Close()
-		}
+		_, err := get(t, c.Directory, &tls.Config{RootCAs: c.Roots})
 		return err == nil
 	})
 	return c
@@ -108,18 +105,26 @@ func (c *CA) keys(t *testing.T, dir string) (certFile, keyFile string) {
 // Issued is the pool that trusts its certificates, of which its directory says nothing.
 func (c *CA) Issued(t *testing.T) *x509.CertPool {
 	t.Helper()
-	tr := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true} //nolint:gosec // its own HTTPS is not what is tried
-	resp, err := (&http.Client{Transport: tr}).Get("https://" + c.management + "/roots/0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
+	raw, err := get(t, "https://"+c.management+"/roots/0", &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // its own HTTPS is not what is tried
 	pool := x509.NewCertPool()
 	if err != nil || !pool.AppendCertsFromPEM(raw) {
 		t.Fatal(err)
 	}
 	return pool
+}
+
+func get(t *testing.T, url string, trust *tls.Config) ([]byte, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := (&http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}).RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(resp.Body)
+	return raw, errors.Join(err, resp.Body.Close())
 }
 
 // SetTXT has the DNS server answer a name, which ends with a dot, with one more value.
@@ -178,7 +183,9 @@ func free(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
 	return ln.Addr().String()
 }
 

@@ -20,8 +20,8 @@ const KeyID = "AKID"
 // Server is an account with the public zones example.org and other.example and a private one. Set its fields before it serves.
 type Server struct {
 	T       testing.TB
-	Pending int                                                        // how often a change is not everywhere yet
-	Changed func(r *http.Request, name string, was, is []string) error // is told of each change of a set's values before its answer; nil: nobody
+	Pending int                                                       // how often a change is not everywhere yet
+	Changed func(r *http.Request, name string, values []string) error // is told of a name's values before a change is answered; nil: nobody
 
 	mu   sync.Mutex
 	sets map[string]Set
@@ -133,7 +133,7 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.Changed != nil {
-		if err := s.Changed(r, set.Name, was, is); err != nil {
+		if err := s.Changed(r, set.Name, is); err != nil {
 			s.T.Error(err)
 		}
 	}
