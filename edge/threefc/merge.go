@@ -11,15 +11,20 @@ import (
 	"github.com/touchline/touchline/store/idempotency"
 )
 
-// Refused is a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it; nil: no item.
-type Refused struct{ Key, Base, View, Remote attr.Item }
+// Refused is a write that the cloud did not take: what it was to put (nil: it deletes), and its item as it was, as it was seen here,
+// and as the cloud has it; nil: no item.
+type Refused struct{ Key, Put, Base, View, Remote attr.Item }
 
 func (r *Refused) is(prefix string) bool { return strings.HasPrefix(r.Key["sk"].Str(), prefix) }
 
 func (r *Refused) in(prefix string) bool { return strings.HasPrefix(r.Key["pk"].Str(), prefix) }
 
+// used reports whether it is the row of a key that another node has used for the same request.
+func (r *Refused) used() bool { return r.in(pkOnce) && idempotency.Same(r.Put, r.Remote) }
+
 // Merge answers for the writes of a transaction that the cloud has refused. No writes: ours is dropped. Of everything else a person is
-// asked. Where later is true writes stand behind it, which go with it: what people have done is then for a person.
+// asked. Behind them stand later writes, which go with it (Key and Put alone): where they are not part of the answer, what people have
+// done is for a person.
 //
 //	row of a key that another node has used for the same     it has taken effect once: ours is withdrawn, whatever else failed
 //	tallies, state, result                                    an export: the consumer computes them again
@@ -27,29 +32,50 @@ func (r *Refused) in(prefix string) bool { return strings.HasPrefix(r.Key["pk"].
 //	a token, a code or an invite that was used elsewhere      the session or role that ours made goes with it
 //	a roster's place                                          the other node's stays
 //	a game's or a team's row                                  by member: what ours has changed and theirs has not; times of thirds stay as set first
-func (s *Service) Merge(all []Refused, later bool) (writes []store.WriteItem, ok bool) {
-	if slices.ContainsFunc(all, func(r Refused) bool { return r.in(pkOnce) && idempotency.Same(r.View, r.Remote) }) {
-		return nil, !later
-	}
+func (s *Service) Merge(all, behind []Refused) (writes []store.WriteItem, ok bool) {
 	has := func(is func(r *Refused) bool) bool {
 		return slices.ContainsFunc(all, func(r Refused) bool { return is(&r) })
 	}
 	every := func(is func(r *Refused) bool) bool {
 		return !has(func(r *Refused) bool { return !is(r) })
 	}
-	switch {
+	of := func(r Refused) bool { return r.in(pkGame) && (r.is(skMeta) || r.is(skTeam)) }
+	switch i := slices.IndexFunc(all, of); {
+	case has((*Refused).used) && len(behind) == 0:
+		return nil, true
 	case has(func(r *Refused) bool {
 		return r.in(pkMagic) || r.in(pkCode) || r.in(pkSignIn) || r.in(pkInvite) && r.Base != nil
 	}):
 		return nil, true
 	case has(func(r *Refused) bool { return r.is(skRoster) }) && !has(func(r *Refused) bool { return r.is(skGoal) }):
-		return nil, !later
+		return nil, len(behind) == 0
 	case every(func(r *Refused) bool { return r.is(skState) }), every(func(r *Refused) bool { return r.View == nil && !r.is(skMeta) }):
 		return nil, true
-	case len(all) == 1 && all[0].in(pkGame) && (all[0].is(skMeta) || all[0].is(skTeam)):
-		return s.joined(&all[0])
+	case i >= 0:
+		return s.joinedWith(&all[i], slices.Concat(all, behind))
 	}
 	return nil, false
+}
+
+// joinedWith joins a row that both have changed; what went with ours goes with it again: the rows of the requests' keys, a game's
+// place in its session. Of anything else a person is asked.
+func (s *Service) joinedWith(r *Refused, all []Refused) (writes []store.WriteItem, ok bool) {
+	for i := range all {
+		switch o := &all[i]; {
+		case attr.EqualItems(o.Key, r.Key), o.used():
+		case o.Remote != nil && o.Put != nil, !o.in(pkOnce) && !o.in(pkSession):
+			return nil, false
+		case o.Put == nil:
+			writes = append(writes, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: o.Key, NoOld: true}})
+		default:
+			writes = append(writes, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: o.Put, Condition: absent, NoOld: true}})
+		}
+	}
+	if r.Remote == nil && len(writes) > 0 {
+		return nil, false // deleted there
+	}
+	row, ok := s.joined(r)
+	return append(writes, row...), ok
 }
 
 // Secret reports of an item whether it lets somebody in: conflicts show its values to nobody.

@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/touchline/touchline/store/attr"
@@ -9,6 +10,7 @@ import (
 // What people have done behind a write that another node was first with is not dropped with it; exports are.
 func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 	s := &Service{Table: "t"}
+	later := []Refused{{Key: gameKey("g")}}
 	once := attr.Item{"pk": attr.S(pkOnce + "goal#k"), "sk": attr.S(skMeta), "requestHash": attr.S("h")}
 	place := attr.Item{"pk": attr.S(pkGame + "g"), "sk": attr.S(skRoster + "red#p")}
 	state := attr.Item{"pk": attr.S(pkGame + "g"), "sk": attr.S(skState)}
@@ -20,11 +22,12 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 		"a roster's place":    {place, true, false},
 		"an export":           {state, true, true},
 	} {
-		all := []Refused{{Key: c.row, View: c.row, Remote: c.row}}
-		for later, want := range map[bool]bool{false: c.alone, true: c.withLater} {
-			if writes, ok := s.Merge(all, later); ok != want || len(writes) > 0 {
-				t.Errorf("%s, writes behind it %t: %t, %v", name, later, ok, writes)
-			}
+		all := []Refused{{Key: c.row, Put: c.row, View: c.row, Remote: c.row}}
+		if writes, ok := s.Merge(all, nil); ok != c.alone || len(writes) > 0 {
+			t.Errorf("%s: %t, %v", name, ok, writes)
+		}
+		if writes, ok := s.Merge(all, later); ok != c.withLater || len(writes) > 0 {
+			t.Errorf("%s, with writes behind it: %t, %v", name, ok, writes)
 		}
 	}
 }
@@ -42,8 +45,85 @@ func TestMergeOfADeletedGame(t *testing.T) {
 		"a tally": {`{"name":"Red","scored":1,"conceded":2}`, true},
 		"a name":  {`{"name":"Reds","scored":0,"conceded":0}`, false},
 	} {
-		if writes, ok := s.Merge([]Refused{{Key: row("{}"), Base: row(`{"name":"Red","scored":0,"conceded":0}`), View: row(c.data)}}, false); ok != c.ok || len(writes) > 0 {
+		if writes, ok := s.Merge([]Refused{{Key: row("{}"), Base: row(`{"name":"Red","scored":0,"conceded":0}`), View: row(c.data)}}, nil); ok != c.ok || len(writes) > 0 {
 			t.Errorf("%s: %t, %v", name, ok, writes)
+		}
+	}
+}
+
+// two is the case of a game that two nodes have changed: Base is how it was, View how it is here.
+func two(t *testing.T, base Game, ours, theirs func(g *Game)) Refused {
+	t.Helper()
+	image := func(change func(g *Game)) attr.Item {
+		g := base
+		change(&g)
+		it, err := encode(gameKey("g"), entGame, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return it
+	}
+	r := Refused{Key: gameKey("g"), Base: image(func(*Game) {}), View: image(ours), Remote: image(theirs)}
+	r.Put = r.View
+	return r
+}
+
+// A start of a third that another node was first with goes with the row of its key, and with what stands behind it here: the keys stay
+// answered, no person is asked. What else stands behind it is for a person.
+func TestMergeOfAStartWithItsKey(t *testing.T) {
+	s := &Service{Table: "t"}
+	once := func(name, hash string) attr.Item {
+		return attr.Item{"pk": attr.S(pkOnce + name), "sk": attr.S(skMeta), "requestHash": attr.S(hash)}
+	}
+	did := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(minute string) string { return "2026-07-04T10:" + minute + ":00.000Z" }
+	scheduled := Game{GameID: "g", Status: Scheduled, Thirds: []Third{}}
+	first := func(g *Game) { did(g.start(1, at("00"))) }
+	more := func(g *Game) {
+		did(g.start(1, at("02")))
+		did(g.finish(1, at("22")))
+		did(g.start(2, at("25")))
+	}
+	key := func(name string, remote attr.Item) Refused {
+		return Refused{Key: key(pkOnce+name, skMeta), Put: once(name, "h"), View: once(name, "h"), Remote: remote}
+	}
+	for name, tt := range map[string]struct {
+		ours    func(g *Game)
+		with    []Refused
+		behind  []Refused
+		written string // keys, and the times of thirds
+		ok      bool
+	}{
+		"one start each":                    {ours: first, with: []Refused{key("k", nil)}, written: "k", ok: true},
+		"its key was used there":            {ours: first, with: []Refused{key("k", once("k", "h"))}, ok: true},
+		"and more behind it":                {ours: more, with: []Refused{key("k", nil)}, behind: []Refused{{Key: gameKey("g")}, key("l", nil)}, written: "k l 00-22 25-", ok: true},
+		"its key used, and more behind it":  {ours: more, with: []Refused{key("k", once("k", "h"))}, behind: []Refused{key("l", nil)}, written: "l 00-22 25-", ok: true},
+		"its key stands for something else": {ours: first, with: []Refused{key("k", once("k", "x"))}},
+		"a team behind it":                  {ours: first, with: []Refused{key("k", nil)}, behind: []Refused{{Key: gameTeamKey("g", "red")}}},
+	} {
+		r := two(t, scheduled, tt.ours, first)
+		writes, ok := s.Merge(append(tt.with, r), tt.behind)
+		var got []string
+		for _, w := range writes {
+			if pk, once := strings.CutPrefix(w.Put.Item["pk"].Str(), pkOnce); once {
+				got = append(got, pk)
+				continue
+			}
+			g, err := decode[Game](w.Put.Item)
+			did(err)
+			for _, th := range g.Thirds {
+				got = append(got, (*th.StartedAt)[14:16]+"-")
+				if th.FinishedAt != nil {
+					got[len(got)-1] += (*th.FinishedAt)[14:16]
+				}
+			}
+		}
+		if strings.Join(got, " ") != tt.written || ok != tt.ok {
+			t.Errorf("%s: %t, %q", name, ok, got)
 		}
 	}
 }

@@ -91,11 +91,14 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 // merge hands what the cloud has refused of a transaction to the rules.
 func merge(rules *threefc.Service) conflict.MergeFunc {
 	return func(c conflict.MergeCase) ([]store.WriteItem, bool) {
-		all := make([]threefc.Refused, 0, len(c.Entries))
+		var all, behind []threefc.Refused
 		for i, e := range c.Entries {
 			it := &c.Items[i]
-			all = append(all, threefc.Refused{Key: e.Key, Base: it.Base, View: it.View, Remote: it.Remote})
+			all = append(all, threefc.Refused{Key: e.Key, Put: e.Item, Base: it.Base, View: it.View, Remote: it.Remote})
 		}
-		return rules.Merge(all, len(c.Tail) > 0)
+		for _, e := range c.Tail {
+			behind = append(behind, threefc.Refused{Key: e.Key, Put: e.Item})
+		}
+		return rules.Merge(all, behind)
 	}
 }

@@ -318,23 +318,31 @@ func TestSameKeyAtTwoNodes(t *testing.T) {
 	f.quiet()
 }
 
-// Two nodes that are cut off start the third: it has one start, that which was in the cloud first.
+// Two nodes that are cut off start the third, and one of them goes on: it has one start, that which was in the cloud first, and the end
+// that only one node knows. As pages do, each request has its key, which stays answered.
 func TestThirdStartedTwice(t *testing.T) {
 	f := newFleet(t)
 	f.game(false)
 	f.cut("a", "b")
 	for _, at := range []string{"a", "b"} {
-		f.want(at, "POST", "/v1/games/g/thirds/1/start", "")
-		f.want(at, "POST", "/v1/games/g/goals", goal("red", "blue"))
+		f.want(at, "POST", "/v1/games/g/thirds/1/start", "", "Idempotency-Key", "start-"+at)
+		f.want(at, "POST", "/v1/games/g/goals", goal("red", "blue"), "Idempotency-Key", "goal-"+at)
 	}
+	f.want("a", "POST", "/v1/games/g/thirds/1/finish", "", "Idempotency-Key", "finish")
+	f.want("a", "POST", "/v1/games/g/thirds/2/start", "", "Idempotency-Key", "next")
+	f.links["b"].Heal()
+	f.until("the start in the cloud", func() bool { return strings.Contains(f.row("GAME#g", "METADATA")["data"].Str(), `"startedAt":"`) })
 	f.heal()
 	f.until("one start and two goals at both", func() bool {
 		a, _ := f.goals("a")
 		b, _ := f.goals("b")
 		_, gameA := f.ask("a", "GET", "/v1/games/g", "")
 		_, gameB := f.ask("b", "GET", "/v1/games/g", "")
-		return a == 2 && b == 2 && gameA == gameB
+		return a == 2 && b == 2 && gameA == gameB && strings.Contains(gameA, `"activeThird":2`)
 	})
+	for _, r := range [][3]string{{"a", "1/start", "start-a"}, {"b", "1/start", "start-b"}, {"a", "1/finish", "finish"}, {"a", "2/start", "next"}} {
+		f.want(r[0], "POST", "/v1/games/g/thirds/"+r[1], "", "Idempotency-Key", r[2])
+	}
 	f.quiet()
 }
 
