@@ -124,6 +124,28 @@ func Conflicts(c *gin.Context, ask operator.ConflictAsk) (all []operator.Conflic
 	return all, err
 }
 
+// Conflict is one of them, with its writes.
+func Conflict(c *gin.Context, id uint64) (operator.Conflict, error) {
+	sync := serverOf(c).cfg.Sync
+	if sync == nil {
+		return operator.Conflict{}, noCloud()
+	}
+	return sync.Conflict(c.Request.Context(), id)
+}
+
+// Decide does with one what somebody wants whom the application lets: "retry" or "discard" (operator.Sync).
+func Decide(c *gin.Context, id uint64, verb string) (operator.Conflict, error) {
+	sync := serverOf(c).cfg.Sync
+	if sync == nil {
+		return operator.Conflict{}, noCloud()
+	}
+	return sync.Decide(c.Request.Context(), id, verb)
+}
+
+func noCloud() error {
+	return fault.New(fault.NotFound, "no_cloud", "This node has no cloud: nothing is sent, and nothing is refused.")
+}
+
 func getConflicts(c *gin.Context) error {
 	q := bind.Parameters(c.Request)
 	ask := operator.ConflictAsk{State: q.OneOf("state", operator.ConflictStates()...), Table: q.Text("table", 255), Limit: q.Limit()}
@@ -154,7 +176,7 @@ func getConflicts(c *gin.Context) error {
 // conflictID is the one in the path.
 func conflictID(c *gin.Context) (uint64, error) {
 	if serverOf(c).cfg.Sync == nil {
-		return 0, fault.New(fault.NotFound, "no_cloud", "This node has no cloud: nothing is sent, and nothing is refused.")
+		return 0, noCloud()
 	}
 	id, err := strconv.ParseUint(c.Param("id"), 10, 64)
 	if err != nil {
@@ -168,7 +190,7 @@ func getConflict(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := serverOf(c).cfg.Sync.Conflict(c.Request.Context(), id)
+	found, err := Conflict(c, id)
 	return JSON(c, found, err)
 }
 
@@ -179,7 +201,7 @@ func decideConflict(verb string) Handler {
 		if err != nil {
 			return err
 		}
-		done, err := serverOf(c).cfg.Sync.Decide(c.Request.Context(), id, verb)
+		done, err := Decide(c, id, verb)
 		return Answer(c, http.StatusOK, done, err)
 	}
 }
