@@ -31,7 +31,7 @@ func TestLevels(t *testing.T) {
 		if op := doc.Paths.Value(param.ReplaceAllString(path, "{$1}")).GetOperation(ro.method); op.Description != said[ro.who] {
 			t.Errorf("%s %s is of level %d, and the document says: %s", ro.method, path, ro.who, op.Description)
 		}
-		for name, id := range map[string]string{"league": "l", "season": "s", "session": "d", "game": "g", "team": "red", "player": "r1", "third": "1", "event": "e", "code": "AAAAAAAA"} {
+		for name, id := range map[string]string{"league": "l", "season": "s", "session": "d", "game": "g", "team": "red", "player": "r1", "third": "1", "event": "e", "conflict": "1", "code": "AAAAAAAA"} {
 			path = strings.ReplaceAll(path, ":"+name, id)
 		}
 		for who, has := range levels {

@@ -32,6 +32,8 @@ func (a *api) gameRoutes() []route {
 		{"POST", "/v1/games/:game/finish", scorekeeper, changes(nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
 			return s.FinishGame(tx, r.of.ID)
 		})},
+		{"POST", "/v1/games/:game/conflicts/:conflict/retry", admin, postDecision("retry")},
+		{"POST", "/v1/games/:game/conflicts/:conflict/discard", admin, postDecision("discard")},
 		{"GET", "/v1/games/:game/stream", viewer, streamGame},
 	}
 }

@@ -30,11 +30,10 @@ type gameClock struct {
 	Text          string
 }
 
-// side is a team with its tallies.
+// side is a team with its tallies; Outcome: of a finished game.
 type side struct {
-	ID, Name, Color  string
-	Conceded, Scored int
-	Outcome          string
+	threefc.GameTeam
+	Outcome string
 }
 
 // shown reads a game.
@@ -56,13 +55,8 @@ func (a *api) shown(tx *store.Tx, id string) (*shownGame, error) {
 // stand says how a game stands at an instant of the cloud's clock, which is ahead of the node's by skew.
 func (g *shownGame) stand(now time.Time, skew time.Duration) {
 	b := g.board
-	for i := range b.Teams {
-		t := &b.Teams[i]
-		s := side{ID: t.TeamID, Name: t.Name, Conceded: t.Conceded, Scored: t.Scored}
-		if t.Color != nil {
-			s.Color = *t.Color
-		}
-		g.Sides = append(g.Sides, s)
+	for _, t := range b.Teams {
+		g.Sides = append(g.Sides, side{GameTeam: t})
 	}
 	timer := b.Timer()
 	done := 0
@@ -104,7 +98,7 @@ func (g *shownGame) ended() string {
 	var best []string
 	for _, t := range g.board.Result.Teams {
 		for i := range g.Sides {
-			if g.Sides[i].ID == t.TeamID {
+			if g.Sides[i].TeamID == t.TeamID {
 				g.Sides[i].Outcome = t.Outcome
 			}
 		}
@@ -130,7 +124,7 @@ func (g *shownGame) line() string {
 // team is the name of a team.
 func (g *shownGame) team(id string) string {
 	for _, s := range g.Sides {
-		if s.ID == id {
+		if s.TeamID == id {
 			return s.Name
 		}
 	}
@@ -170,7 +164,7 @@ func (g *shownGame) timeline() page.Timeline {
 
 func (a *api) gameView(last page.View, g *shownGame) (page.View, error) {
 	v, err := a.look.Parts(last, g.line()+" · "+g.Title, []page.Block{
-		{ID: "score", Data: g.head()}, {ID: "goals", Data: g.timeline()}, {ID: "tabs", Data: gameTabs{a.tabs(g.Game, ""), g.Season}},
+		{ID: "score", Data: *g}, {ID: "goals", Data: g.timeline()}, {ID: "tabs", Data: gameTabs{a.tabs(g.Game, ""), g.Season}},
 	})
 	v.Kind, v.Styles, v.Module = "game", styles(), "app.js"
 	return v, err
@@ -182,9 +176,4 @@ func styles() []string { return []string{"extra.css", "app.css"} }
 type gameTabs struct {
 	Tabs   page.Tabs
 	Season string
-}
-
-// head is what the header of a game reads: values, that are compared with the last ones.
-func (g *shownGame) head() shownGame {
-	return shownGame{Game: g.Game, Title: g.Title, Pill: g.Pill, Clock: g.Clock, Sides: g.Sides, Line: g.Line}
 }

@@ -1,7 +1,6 @@
 package threefc
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -9,40 +8,39 @@ import (
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
 // ownPage is what the pages of those have who run a game.
 type ownPage struct {
-	Head   shownGame
+	Head   *shownGame
 	Base   string // of the game's routes
 	Tabs   page.Tabs
 	Teams  []lineup
-	Free   []person // who are here and in no team
+	Free   []threefc.Player // who are here and in no team
 	Over   bool
 	Locked bool // over, and who looks at it is no admin
 	Admin  bool
 
-	Steps   []step // of the scorer's page: what comes next stands open
-	Last    *scored
-	Waiting *page.WaitingLine // on a page that stands still
-	Goals   []scored          // of the page of results
-	Result  *page.Table
-	Join    *page.Figure // of the page of teams
-	Code    string
-	Form    *page.Form
-	Refused []operator.Conflict // of the page of conflicts
+	Steps    []step // of the scorer's page: what comes next stands open
+	Last     *scored
+	Waiting  *page.WaitingLine // on a page that stands still
+	Goals    []scored          // of the page of results
+	Result   *threefc.Result
+	Goal     *threefc.Goal // of the page that changes one
+	Assisted map[string]bool
+	Join     *page.Figure // of the page of teams
+	Code     string
+	Refused  []refusal
 }
 
 // lineup is a team with those who play in it.
 type lineup struct {
 	side
-	Players []person
+	Players []threefc.Player
 }
-
-type person struct{ ID, Nickname string }
 
 // step is a change of the game's clock, which takes a second tap.
 type step struct {
@@ -51,38 +49,24 @@ type step struct {
 	Here         bool
 }
 
-// scored is a goal that can be taken back.
+// scored is a goal in words.
 type scored struct{ Event, Say, At string }
-
-// game reads what the pages of a game have in common, of the tab that the reader is on.
-func (r *request) game(tx *store.Tx, tab string) (*ownPage, *shownGame, error) {
-	a := r.api
-	g, err := a.shown(tx, r.of.ID)
-	if err != nil {
-		return nil, nil, err
-	}
-	in, err := a.Service.Roster(tx, g.Game)
-	p := a.ofGame(g, &in, tab)
-	p.Admin = r.isAdmin(tx)
-	p.Locked = p.Over && !p.Admin
-	return p, g, err
-}
 
 // ofGame lays out what the pages of a game have in common.
 func (a *api) ofGame(g *shownGame, in *threefc.Roster, tab string) *ownPage {
 	id := url.PathEscape(g.Game)
-	p := &ownPage{Head: g.head(), Base: a.mount + "/v1/games/" + id, Tabs: a.tabs(id, tab), Over: g.board.FinishedAt != nil}
+	p := &ownPage{Head: g, Base: a.mount + "/v1/games/" + id, Tabs: a.tabs(id, tab), Over: g.board.FinishedAt != nil, Result: g.board.Result}
 	for _, s := range g.Sides {
 		l := lineup{side: s}
 		for _, one := range in.Roster {
-			if one.TeamID == s.ID {
-				l.Players = append(l.Players, person{one.PlayerID, in.Players[one.PlayerID].Nickname})
+			if one.TeamID == s.TeamID {
+				l.Players = append(l.Players, in.Players[one.PlayerID])
 			}
 		}
 		p.Teams = append(p.Teams, l)
 	}
 	for _, one := range in.Unassigned {
-		p.Free = append(p.Free, person{one, in.Players[one].Nickname})
+		p.Free = append(p.Free, in.Players[one])
 	}
 	for i := range g.Goals {
 		l := &g.Goals[i]
@@ -115,37 +99,37 @@ func (p *ownPage) steps(b *threefc.Board) {
 	}
 }
 
-// own answers with a page of those who run a game.
-func (r *request) own(kind, tab string, more func(tx *store.Tx, p *ownPage, g *shownGame) error) error {
-	return httpapi.OwnView(r.Context, kind, "3FC", func(tx *store.Tx) (*ownPage, error) {
-		p, g, err := r.game(tx, tab)
-		if err == nil && more != nil {
-			err = more(tx, p, g)
+// own answers with a page of those who run a game, of the tab that they are on.
+func own(kind, tab string, more func(tx *store.Tx, r *request, p *ownPage) error) func(r *request) error {
+	return func(r *request) error {
+		refused, err := r.refused()
+		if err != nil {
+			return err
 		}
-		return p, err
-	})
-}
-
-func (a *api) getScorePage(r *request) error {
-	refused, err := a.refused(r)
-	if err != nil {
-		return err
+		return httpapi.OwnView(r.Context, kind, "3FC", func(tx *store.Tx) (*ownPage, error) {
+			g, err := r.api.shown(tx, r.of.ID)
+			if err != nil {
+				return nil, err
+			}
+			in, err := r.api.Service.Roster(tx, g.Game)
+			p := r.api.ofGame(g, &in, tab)
+			p.Admin = r.isAdmin(tx)
+			p.Locked = p.Over && !p.Admin
+			for _, c := range refused {
+				p.Refused = append(p.Refused, g.refusal(c, &in))
+			}
+			if err == nil && more != nil {
+				err = more(tx, r, p)
+			}
+			return p, err
+		})
 	}
-	return r.own("scorer", "/score", func(_ *store.Tx, p *ownPage, _ *shownGame) error {
-		p.Refused = refused
-		return nil
-	})
-}
-
-func (a *api) getTeamsPage(r *request) error {
-	return r.own("teams", "/teams", func(_ *store.Tx, p *ownPage, g *shownGame) error { return a.withCode(r, p, g) })
 }
 
 // withCode adds the code to join a game.
-func (a *api) withCode(r *request, p *ownPage, g *shownGame) (err error) {
-	p.Form = &page.Form{ID: "player", Action: p.Base + "/players", Button: "Add the player", Clear: true, Fields: []page.Field{{Name: "nickname", Label: "Nickname", Required: true, Most: maxNickname}}}
-	if p.Code = g.board.JoinCode; p.Code != "" {
-		p.Join, err = a.joinFigure(r, p.Code)
+func withCode(_ *store.Tx, r *request, p *ownPage) (err error) {
+	if p.Code = p.Head.board.JoinCode; p.Code != "" {
+		p.Join, err = r.api.joinFigure(r, p.Code)
 	}
 	return err
 }
@@ -157,52 +141,29 @@ func (a *api) joinFigure(r *request, code string) (*page.Figure, error) {
 	return &f, err
 }
 
-func (a *api) getResultsPage(r *request) error {
-	return r.own("results", "/results", func(_ *store.Tx, p *ownPage, g *shownGame) error {
-		slices.Reverse(p.Goals)
-		if res := g.board.Result; res != nil {
-			p.Result = &page.Table{ID: "result", Title: "Result", Heads: []string{"Team", "Conceded", "Scored", "Outcome"}}
-			for _, t := range res.Teams {
-				p.Result.Rows = append(p.Result.Rows, append([]string{fmt.Sprintf("%d. %s", t.Rank, t.Name)}, counts(t.Conceded, t.Scored, t.Outcome)...))
-			}
-		}
-		return nil
-	})
+func newestFirst(_ *store.Tx, _ *request, p *ownPage) error {
+	slices.Reverse(p.Goals)
+	return nil
 }
 
-func (a *api) getConflictsPage(r *request) error {
-	refused, err := a.refused(r)
-	if err != nil {
-		return err
+// withGoal adds the goal that is to be changed.
+func withGoal(_ *store.Tx, r *request, p *ownPage) error {
+	all := p.Head.board.Goals
+	i := slices.IndexFunc(all, func(g threefc.Goal) bool { return g.EventID == r.Param("event") })
+	if i < 0 {
+		return fault.New(fault.NotFound, "", "Goal %s was not found.", r.Param("event"))
 	}
-	return r.own("conflicts", "", func(_ *store.Tx, p *ownPage, _ *shownGame) error {
-		p.Refused = refused
-		return nil
-	})
-}
-
-// mostConflicts is how many of the table's are looked through for those of a game.
-const mostConflicts = 100
-
-// refused are the open conflicts of a game: what the cloud has not taken, and nothing has settled.
-func (a *api) refused(r *request) (of []operator.Conflict, err error) {
-	all, err := httpapi.Conflicts(r.Context, operator.ConflictAsk{Table: a.Service.Table, Limit: mostConflicts})
-	for i := range all {
-		var key struct {
-			PK struct{ S string } `json:"pk"`
-		}
-		if json.Unmarshal(all[i].Key, &key) == nil && key.PK.S == "GAME#"+r.of.ID {
-			of = append(of, all[i])
-		}
+	p.Goal, p.Assisted = &all[i], map[string]bool{}
+	for _, id := range all[i].AssistPlayerIDs {
+		p.Assisted[id] = true
 	}
-	return of, err
+	return nil
 }
 
 type joinPage struct {
-	Title, Code string
-	QR          *page.Figure
-	Form        page.Form
-	Here        []string // nicknames
+	Title, Code, Mount string
+	QR                 *page.Figure
+	Here               []string // nicknames
 }
 
 func (a *api) getJoinPage(r *request) error {
@@ -213,13 +174,12 @@ func (a *api) getJoinPage(r *request) error {
 	if err != nil {
 		return err
 	}
-	code := r.given
-	p := joinPage{Code: code, Form: a.joinForm(code)}
-	if p.QR, err = a.joinFigure(r, code); err != nil {
+	p := joinPage{Code: r.given, Mount: a.mount}
+	if p.QR, err = a.joinFigure(r, p.Code); err != nil {
 		return err
 	}
 	return httpapi.OwnView(r.Context, "join", "Join", func(tx *store.Tx) (joinPage, error) {
-		game, err := a.Service.JoinCode(tx, code)
+		game, err := a.Service.JoinCode(tx, p.Code)
 		if err != nil {
 			return p, err
 		}
@@ -235,12 +195,6 @@ func (a *api) getJoinPage(r *request) error {
 		slices.Sort(p.Here)
 		return p, err
 	})
-}
-
-func (a *api) joinForm(code string) page.Form {
-	return page.Form{ID: "join", Action: a.mount + "/v1/join/" + code, What: "Join the game", Button: "Join", Clear: true, Fields: []page.Field{
-		{Name: "nickname", Label: "Nickname", Required: true, Most: maxNickname, Hint: "Everybody sees it. No account is needed."},
-	}}
 }
 
 type signInPage struct {
@@ -263,5 +217,5 @@ func (a *api) getInvitePage(r *request) error {
 	if err := r.code("Invite"); err != nil {
 		return err
 	}
-	return httpapi.Own(r.Context, "invite", "Invitation", page.Form{ID: "invite", Action: a.mount + "/v1/invites/" + r.given + "/accept", Button: "Accept the invitation"})
+	return httpapi.Own(r.Context, "invite", "Invitation", a.mount+"/v1/invites/"+r.given+"/accept")
 }

@@ -2,6 +2,7 @@ package threefc
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"html"
@@ -63,7 +64,7 @@ func TestPages(t *testing.T) {
 	r.page("-", "/", 200, "There is no league yet.", `<a href="/3fc/-/sign-in">Sign in</a>`)
 	r.league()
 	r.page("-", "/", 200, "League", "!Make the league")
-	r.page("other", "/", 200, "Make the league", `name="leagueId" type="text" value="`)
+	r.page("other", "/", 200, "Make the league", `name="leagueId" value="0`)
 	r.page("-", "/leagues/l", 200, "Season", "!Give the role")
 	r.page("boss", "/leagues/l", 200, "Give the role", `action="/3fc/v1/leagues/l/sign-in-codes"`)
 
@@ -123,35 +124,59 @@ func TestPages(t *testing.T) {
 	r.page("-", "/games/g", 200, "Finished", "Red wins", "win")
 	r.page("keeper", "/games/g/score", 200, "!data-goal", "!data-undo", "!data-step")
 	r.page("boss", "/games/g/score", 200, "!data-goal", "data-undo")
-	r.page("keeper", "/games/g/results", 200, "1. Red", "Own goal: Player y", "!Delete")
+	r.page("keeper", "/games/g/results", 200, "1. Red", "Own goal: Player y", "!Delete", "!Change")
+	r.page("keeper", "/games/g/goals/"+first, 200, "an admin can change its goals", "!data-goal")
+	r.page("boss", "/games/g/goals/"+first, 200, `data-goal="/3fc/v1/games/g/goals/`+first+`" data-method="PATCH" data-to="/3fc/-/games/g/results"`,
+		`data-was-scoring="red" data-was-conceding="blue" data-was-scorer="r1"`)
+	r.page("boss", "/games/g/goals/"+second, 200, `data-was-scoring="" data-was-conceding="yellow"`)
+	r.page("boss", "/games/g/goals/none", 404)
 	r.page("boss", "/games/g/results", 200, "Delete: Own goal: Player y (Yellow)")
 	r.page("-", "/seasons/s", 200, "1. Red", "1. Player r", "Red wins", "!Points")
 	r.page("-", "/lg/sn", 200, "page=season%2Fs")
 	r.page("-", "/seasons/s/london", 200, "Points", "page=london%2Fs")
 }
 
-// refusing is a cloud that has refused writes of games, by their ids.
+// refusing is a cloud that has refused writes of games, by their ids; it notes what is decided.
 type refusing struct {
 	operator.Sync
-	games []string
+	games   []string
+	decided []string
 }
 
-func (f refusing) Conflicts(context.Context, operator.ConflictAsk) (all []operator.Conflict, next uint64, err error) {
-	for i, game := range f.games {
-		all = append(all, operator.Conflict{ID: uint64(i + 1), Text: "refused in " + game, Key: fmt.Appendf(nil, `{"pk":{"S":"GAME#%s"},"sk":{"S":"GOAL#1"}}`, game)})
+func (f *refusing) Conflicts(ctx context.Context, _ operator.ConflictAsk) (all []operator.Conflict, next uint64, err error) {
+	for i := range f.games {
+		c, _ := f.Conflict(ctx, uint64(i+1))
+		all = append(all, c)
 	}
 	return all, 0, nil
 }
 
-// What the cloud has refused of a game is told on its scorer's page, and shown to admins; of other games nothing is.
+func (f *refusing) Conflict(_ context.Context, id uint64) (operator.Conflict, error) {
+	game := f.games[id-1]
+	key := fmt.Appendf(nil, `{"pk":{"S":"GAME#%s"},"sk":{"S":"GOAL#1"}}`, game)
+	goal := func(own bool) json.RawMessage {
+		data := fmt.Sprintf(`{\"eventId\":\"e\",\"concedingTeamId\":\"yellow\",\"scoringTeamId\":\"red\",\"scorerPlayerId\":\"r1\",\"ownGoal\":%t}`, own)
+		return json.RawMessage(`{"entityType":{"S":"goal"},"data":{"S":"` + data + `"}}`)
+	}
+	return operator.Conflict{ID: id, Text: "refused in " + game, Key: key, Decided: []operator.ConflictWrite{{Key: key, Item: goal(false), Met: goal(true)}}}, nil
+}
+
+func (f *refusing) Decide(_ context.Context, id uint64, verb string) (operator.Conflict, error) {
+	f.decided = append(f.decided, fmt.Sprint(id, " ", verb))
+	return operator.Conflict{ID: id, State: verb}, nil
+}
+
+// What the cloud has refused of a game is told on its scorer's page, and shown to admins with both versions, who decide; of other games
+// nothing is.
 func TestRefusedOfAGame(t *testing.T) {
 	r := newRig(t)
 	r.league()
 	r.page("keeper", "/games/g/score", 200, "!refused elsewhere")
-	r.sync = refusing{games: []string{"g", "x", "g"}}
+	r.sync = &refusing{games: []string{"g", "x", "g"}}
 	r.page("keeper", "/games/g/score", 200, "2 of this game were refused elsewhere", "Tell an admin.")
 	r.page("boss", "/games/g/score", 200, "/3fc/-/games/g/conflicts")
-	r.page("boss", "/games/g/conflicts", 200, "refused in g", "!refused in x")
+	r.page("boss", "/games/g/conflicts", 200, "refused in g", "!refused in x", "Here: Player r (Red) against Yellow", "In the cloud: Own goal: Player r (Yellow)",
+		`action="/3fc/v1/games/g/conflicts/3/retry"`, `action="/3fc/v1/games/g/conflicts/1/discard"`)
 }
 
 // Who has a code joins without an account, and is then put into a team.

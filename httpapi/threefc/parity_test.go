@@ -16,6 +16,7 @@ func TestParity(t *testing.T) {
 	r.leagues()
 	r.play()
 	r.people()
+	r.conflicts()
 	r.publicReads()
 	r.deletions()
 	var missing []string
@@ -306,6 +307,26 @@ func (r *rig) people() {
 	}
 }
 
+// conflicts has an admin decide about what the cloud has refused of the game; of another game's nothing can be decided here.
+func (r *rig) conflicts() {
+	cloud := &refusing{games: []string{"g", "x"}}
+	was := r.server
+	r.sync, r.server = cloud, nil
+	r.server = r.serve()
+	c := "/v1/games/g/conflicts/"
+	r.want(200, `{"id":1,"state":"retry"}`, "boss", "POST", c+"1/retry", "")
+	r.want(200, `{"id":1,"state":"discard"}`, "boss", "POST", c+"1/discard", "{}")
+	for _, verb := range []string{"/retry", "/discard"} {
+		r.want(404, "not_found", "boss", "POST", c+"2"+verb, "")
+		r.want(404, "not_found", "boss", "POST", c+"none"+verb, "")
+	}
+	r.want(403, "admin_required", "keeper", "POST", c+"1/retry", "")
+	if got := strings.Join(cloud.decided, " "); got != "1 retry 1 discard" {
+		r.t.Errorf("decided: %s", got)
+	}
+	r.sync, r.server = nil, was
+}
+
 func (r *rig) publicReads() {
 	p := "/v1/public"
 	r.want(200, `{"leagues":[{"leagueId":"l","name":"League","slug":"lg"}]}`, "-", "GET", p+"/leagues", "")
@@ -435,6 +456,10 @@ POST /v1/games/{game}/thirds/{third}/finish 400 bad_request
 POST /v1/games/{game}/thirds/{third}/finish 409 game_finished
 POST /v1/games/{game}/thirds/{third}/finish 409 third_not_started
 POST /v1/games/{game}/thirds/{third}/finish 409 third_already_finished
+POST /v1/games/{game}/conflicts/{conflict}/retry 200
+POST /v1/games/{game}/conflicts/{conflict}/retry 404 not_found
+POST /v1/games/{game}/conflicts/{conflict}/discard 200
+POST /v1/games/{game}/conflicts/{conflict}/discard 404 not_found
 GET /v1/games/{game}/goals 200
 POST /v1/games/{game}/goals 201
 POST /v1/games/{game}/goals 400 bad_request

@@ -69,9 +69,15 @@ document.addEventListener("submit", async (e) => {
 // The scorer's page.
 const main = document.querySelector("main[data-base]");
 const none = { scoring: "", own: false, conceding: "", scorer: "" };
-let goal = { ...none };
 const form = () => document.querySelector("form[data-goal]");
+let goal = { ...none, ...was() };
 const name = (attribute, id) => form().querySelector(`[data-${attribute}="${CSS.escape(id)}"] b`)?.textContent ?? "";
+
+// was is the goal that a page changes.
+function was() {
+  const { wasScoring: scoring, wasConceding: conceding, wasScorer: scorer } = form()?.dataset ?? {};
+  return conceding && { scoring, own: !scoring, conceding, scorer };
+}
 
 function words() {
   const who = name("scorer", goal.scorer);
@@ -101,10 +107,12 @@ async function save() {
   const body = {
     scoringTeamId: goal.own ? null : goal.scoring, concedingTeamId: goal.conceding, scorerPlayerId: goal.scorer, ownGoal: goal.own, assistPlayerIds: assists,
   };
-  const what = words();
+  const { goal: path, method = "POST", to } = form().dataset;
+  const what = (to ? "Change: " : "") + words();
   goal = { ...none };
   draw();
-  await queue.add({ path: main.dataset.base + "/goals", body, what });
+  await queue.add({ path, method, body, what });
+  if (to) location.assign(to);
 }
 
 // draw shows the goal that is being made, and what waits to be sent as if it had been.
@@ -156,6 +164,7 @@ function drawSteps() {
   const waiting = new Map(unsent().map((e) => [e.path, e]));
   const done = steps.findLastIndex((f) => waiting.has(f.getAttribute("action")));
   const clock = document.querySelector(".clock[data-queued]");
+  if (!clock) return;
   clock.hidden = true;
   delete clock.dataset.start;
   for (const el of all(".clock:not([data-queued])")) el.hidden = done >= 0;
@@ -173,8 +182,8 @@ if (main) {
   document.addEventListener("click", choose);
   document.addEventListener("reset", (e) => {
     if (!e.target.matches("form[data-goal]")) return;
-    goal = { ...none };
-    draw();
+    goal = { ...none, ...was() };
+    setTimeout(draw); // when the boxes are as they were
   });
   document.addEventListener("submit", (e) => {
     if (!e.target.matches("form[data-goal]")) return;
