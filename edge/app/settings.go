@@ -2,9 +2,11 @@ package app
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,6 +58,22 @@ func MountProblem(name, mount string) string {
 		return first + " is the node's own"
 	}
 	return ""
+}
+
+var storedName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,200}$`)
+
+// PlaceProblems are what is wrong with where an application of some name lies: the path of its routes, which is its key mount, and the
+// names of tables and indexes, by the keys that set them.
+func PlaceProblems(name, mount string, stored map[string]string) (out []Problem) {
+	if text := MountProblem(name, mount); text != "" {
+		out = append(out, Problem{Key: "mount", Text: text})
+	}
+	for _, key := range slices.Sorted(maps.Keys(stored)) {
+		if !storedName.MatchString(stored[key]) {
+			out = append(out, Problem{Key: key, Text: "must be a name of 3 to 200 letters, digits, and _.-"})
+		}
+	}
+	return out
 }
 
 // nodePaths are the first segments of what the node itself answers, whatever is mounted.

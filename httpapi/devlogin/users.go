@@ -1,6 +1,8 @@
 package devlogin
 
 import (
+	"strings"
+
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/strictyaml"
 )
@@ -11,6 +13,16 @@ type User struct {
 	Name    string   `koanf:"name"`
 	Email   string   `koanf:"email"`
 	Groups  []string `koanf:"groups"`
+}
+
+// Invented are the users of a demo: one for each first name of a text, each with the id "demo-<name>", the first in the
+// admin group.
+func Invented(adminGroup, names string) (all []User) {
+	for name := range strings.FieldsSeq(names) {
+		all = append(all, User{Subject: "demo-" + strings.ToLower(name), Name: name})
+	}
+	all[0].Groups = []string{adminGroup}
+	return all
 }
 
 // DemoUsers are those where nobody says who there is: two users, and a member of the admin group.

@@ -42,21 +42,13 @@ func commands(sh *app.Shell) app.Commands {
 		App: a, Short: "Score softball: a team of twelve, six games played and one live",
 		Long: "A softball scorebook on a node of this machine: an invented team of twelve with six finished games and one that is being\n" +
 			"played, a plate appearance every 15 seconds. Ada owns the team, Bram manages it, Chidi scores. No cloud, no account.",
-		Users: demoUsers(),
+		Users: devlogin.Invented(auth.DefaultAdminGroup, demoNames),
 		Fill: func(ctx context.Context, h *app.Host) error {
 			d.Service = hacktracker.Service{Table: set.Table}
 			return d.fill(ctx, h)
 		},
 	}
 	return app.Commands{Demo: demo.Command(sh.Version)}
-}
-
-func demoUsers() (all []devlogin.User) {
-	for name := range strings.FieldsSeq(demoNames) {
-		all = append(all, devlogin.User{Subject: "demo-" + strings.ToLower(name), Name: name})
-	}
-	all[0].Groups = []string{auth.DefaultAdminGroup}
-	return all
 }
 
 // demo is a team whose games are made up.
@@ -101,7 +93,7 @@ func (d *demo) fill(ctx context.Context, h *app.Host) error {
 
 // people makes the users, the team, its roster of twelve, and a team for Ada's own statistics.
 func (d *demo) people(tx *store.Tx) error {
-	users := demoUsers()
+	users := devlogin.Invented(auth.DefaultAdminGroup, demoNames)
 	for i := range users {
 		if err := d.Enrol(tx, users[i].Subject, users[i].Subject+"@example.org", users[i].Name); err != nil {
 			return err

@@ -3,7 +3,6 @@ package pickemapp
 
 import (
 	"context"
-	"regexp"
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
@@ -30,19 +29,9 @@ type Settings struct {
 // Path implements app.Settings.
 func (s *Settings) Path() string { return s.Mount }
 
-var tableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,200}$`)
-
 // Problems implements app.Settings.
-func (s *Settings) Problems() (out []app.Problem) {
-	if p := app.MountProblem(name, s.Mount); p != "" {
-		out = append(out, app.Problem{Key: "mount", Text: p})
-	}
-	for key, v := range map[string]string{"index": s.Index, "table": s.Table} {
-		if !tableName.MatchString(v) {
-			out = append(out, app.Problem{Key: key, Text: "must be a name of 3 to 200 letters, digits, and _.-"})
-		}
-	}
-	return out
+func (s *Settings) Problems() []app.Problem {
+	return app.PlaceProblems(name, s.Mount, map[string]string{"index": s.Index, "table": s.Table})
 }
 
 // New is the application with its default settings.

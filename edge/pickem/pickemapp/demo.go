@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
@@ -47,7 +46,7 @@ func commands(sh *app.Shell) app.Commands {
 		App: a, Short: "Predict winners: twelve players, five events of 2024, a lock in ten minutes",
 		Long: "A league of predictions on a node of this machine: twelve invented players, cards and results of five events of 2024, and one\n" +
 			"more event whose card locks in ten minutes. Ada is an admin, who enters results and scores them. No cloud, no account.",
-		Users: demoUsers(),
+		Users: devlogin.Invented(auth.DefaultAdminGroup, demoNames),
 		Fill: func(ctx context.Context, h *app.Host) error {
 			s := season{picks: rand.New(rand.NewPCG(demoSeed, 0))} // invented picks, the same each time
 			s.Service = pickem.Service{Store: h.Store, Table: set.Table, Index: set.Index, Skew: func() time.Duration { return s.at.Sub(h.Clock.Now()) }}
@@ -55,14 +54,6 @@ func commands(sh *app.Shell) app.Commands {
 		},
 	}
 	return app.Commands{Demo: demo.Command(sh.Version)}
-}
-
-func demoUsers() (all []devlogin.User) {
-	for name := range strings.FieldsSeq(demoNames) {
-		all = append(all, devlogin.User{Subject: "demo-" + strings.ToLower(name), Name: name})
-	}
-	all[0].Groups = []string{auth.DefaultAdminGroup}
-	return all
 }
 
 // season is a league that is played at the times of its events.
@@ -79,7 +70,7 @@ func (s *season) fill(ctx context.Context, next time.Time) error {
 	if err != nil {
 		return fmt.Errorf("read the demo's events: %w", err)
 	}
-	users := demoUsers()
+	users := devlogin.Invented(auth.DefaultAdminGroup, demoNames)
 	if err := s.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		for _, u := range users {
 			_, failed := s.Invite(tx, u.Subject, u.Name)

@@ -3,7 +3,6 @@ package scorekeeperapp
 
 import (
 	"context"
-	"regexp"
 	"slices"
 
 	"github.com/touchline/touchline/edge/app"
@@ -28,16 +27,9 @@ type Settings struct {
 // Path implements app.Settings.
 func (s *Settings) Path() string { return s.Mount }
 
-var tableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,200}$`)
-
 // Problems implements app.Settings.
-func (s *Settings) Problems() (out []app.Problem) {
-	if p := app.MountProblem(name, s.Mount); p != "" {
-		out = append(out, app.Problem{Key: "mount", Text: p})
-	}
-	if !tableName.MatchString(s.Table) {
-		out = append(out, app.Problem{Key: "table", Text: "must be a table's name: 3 to 200 letters, digits, and _.-"})
-	}
+func (s *Settings) Problems() []app.Problem {
+	out := app.PlaceProblems(name, s.Mount, map[string]string{"table": s.Table})
 	if _, err := scorekeeper.NewDictionary(s.Words); err != nil {
 		out = append(out, app.Problem{Key: "words", Text: err.Error()})
 	}

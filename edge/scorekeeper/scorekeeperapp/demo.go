@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
@@ -29,18 +28,10 @@ func commands(sh *app.Shell) app.Commands {
 		App: a, Short: "Guess the word of the day, in a team of eight that has played for 60 days",
 		Long: "A daily word puzzle on a node of this machine: guess as a guest without signing in, or as one of a team of eight invented players\n" +
 			"who have played the 60 days before today. Olga sets the words. No cloud, no account.",
-		Users: users(),
+		Users: devlogin.Invented(auth.DefaultAdminGroup, demoNames),
 		Fill:  func(ctx context.Context, h *app.Host) error { return fill(ctx, h, set.Table) },
 	}
 	return app.Commands{Demo: demo.Command(sh.Version)}
-}
-
-func users() (all []devlogin.User) {
-	for name := range strings.FieldsSeq(demoNames) {
-		all = append(all, devlogin.User{Subject: "demo-" + strings.ToLower(name), Name: name})
-	}
-	all[0].Groups = []string{auth.DefaultAdminGroup}
-	return all
 }
 
 // demo is how the 60 days are made up.
@@ -71,10 +62,10 @@ func fill(ctx context.Context, h *app.Host, table string) error {
 }
 
 func (d *demo) team(tx *store.Tx) error {
-	team, err := d.CreateTeam(tx, users()[0].Subject, "Wizards")
-	for i, u := range users() {
+	team, err := d.CreateTeam(tx, devlogin.Invented(auth.DefaultAdminGroup, demoNames)[0].Subject, "Wizards")
+	for i, u := range devlogin.Invented(auth.DefaultAdminGroup, demoNames) {
 		if i > 0 && err == nil {
-			_, err = d.SetTeammate(tx, users()[0].Subject, team.ID, u.Subject, scorekeeper.RoleMember)
+			_, err = d.SetTeammate(tx, devlogin.Invented(auth.DefaultAdminGroup, demoNames)[0].Subject, team.ID, u.Subject, scorekeeper.RoleMember)
 		}
 		if err == nil {
 			_, err = d.SetProfile(tx, u.Subject, u.Name, "")
@@ -86,7 +77,7 @@ func (d *demo) team(tx *store.Tx) error {
 // day has a word, and if it is over games of most of the team, at some hour of theirs.
 func (d *demo) day(tx *store.Tx, day time.Time, word string, over bool) error {
 	_, err := d.SetAnswer(tx, scorekeeper.NewAnswer{Date: day.Format(scorekeeper.Day), Word: word})
-	for _, u := range users() {
+	for _, u := range devlogin.Invented(auth.DefaultAdminGroup, demoNames) {
 		if at := time.Duration(7+d.luck.IntN(14)) * time.Hour; err == nil && over && d.luck.IntN(12) > 0 {
 			err = d.Import(tx, u.Subject, play(d.luck, d.answers, word), day.Add(at))
 		}

@@ -4,7 +4,6 @@ package threefcapp
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/touchline/touchline/edge/app"
@@ -30,16 +29,9 @@ type Settings struct {
 // Path implements app.Settings.
 func (s *Settings) Path() string { return s.Mount }
 
-var tableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,200}$`)
-
 // Problems implements app.Settings.
-func (s *Settings) Problems() (out []app.Problem) {
-	if p := app.MountProblem(name, s.Mount); p != "" {
-		out = append(out, app.Problem{Key: "mount", Text: p})
-	}
-	if !tableName.MatchString(s.Table) {
-		out = append(out, app.Problem{Key: "table", Text: "must be a name of 3 to 200 letters, digits, and _.-"})
-	}
+func (s *Settings) Problems() []app.Problem {
+	out := app.PlaceProblems(name, s.Mount, map[string]string{"table": s.Table})
 	if i := slices.IndexFunc(s.Origins, func(o string) bool { return o == "*" || !httpapi.ValidOrigin(o) }); i >= 0 {
 		out = append(out, app.Problem{Key: "origins", Text: fmt.Sprintf("must be origins such as https://app.example, not %q", s.Origins[i])})
 	}
