@@ -24,7 +24,8 @@ func (s *Service) Access(tx *store.Tx, league, user string) (*Access, error) {
 	return a, err
 }
 
-// Grant gives somebody a role. The last admin keeps theirs: another admin's row is checked, wherever that one is taken away.
+// Grant gives somebody a role. The last admin keeps theirs: another admin's row is checked, wherever that one is taken away. With an
+// admin's role goes the league's reusable invite, whose code they know.
 func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, error) {
 	was, err := s.access(tx, league, user)
 	if err != nil {
@@ -41,6 +42,10 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 			return Change{}, conflict("last_admin", "The last admin of league %s keeps the role.", league)
 		}
 		p.stillAdmin(league, all[i].UserID)
+		share, err := get[sharePointer](tx, s, shareKey(league), entShare)
+		if p.fail(err); share != nil {
+			p.delete(inviteKey(share.InviteCode))
+		}
 	}
 	now := Access{LeagueID: league, UserID: user, Role: role, GrantedByUserID: by, Stamps: s.stamp(tx)}
 	if was != nil {
@@ -78,10 +83,13 @@ func (s *Service) CreateInvite(tx *store.Tx, league, by, email string) (Change, 
 			return Change{}, err
 		}
 		if there != nil {
-			return p.change("invite", there.InviteCode)
+			if _, _, err := s.valid(tx, there.InviteCode); err == nil || !fault.Is(err, fault.NotFound) {
+				c, _ := p.change("invite", there.InviteCode)
+				return c, err
+			}
 		}
 		in.Kind = inviteShare
-		add(p, shareKey(league), entShare, sharePointer{LeagueID: league, InviteCode: in.InviteCode, Stamps: in.Stamps})
+		replace(p, shareKey(league), entShare, there, sharePointer{LeagueID: league, InviteCode: in.InviteCode, Stamps: in.Stamps})
 	}
 	add(p, inviteKey(in.InviteCode), entInvite, in)
 	p.stillAdmin(league, by)
@@ -97,13 +105,24 @@ func (s *Service) Invite(tx *store.Tx, code string) (*Invite, error) {
 	return in, err
 }
 
+// valid reads an invite with its league: none is valid longer than its league is there and its creator is an admin.
+func (s *Service) valid(tx *store.Tx, code string) (in *Invite, l *League, err error) {
+	if in, err = s.Invite(tx, code); err == nil {
+		l, err = s.League(tx, in.LeagueID)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	err = s.Allow(tx, l.LeagueID, in.CreatedByUserID, RoleAdmin)
+	if fault.Is(err, fault.Forbidden) || err == nil && in.CreatedAt < l.CreatedAt {
+		err = notFound("", "Invite was not found.")
+	}
+	return in, l, err
+}
+
 // AcceptInvite makes somebody an admin. An invite by e-mail is for its address, once.
 func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) {
-	in, err := s.Invite(tx, code)
-	if err != nil {
-		return Change{}, err
-	}
-	l, err := s.League(tx, in.LeagueID)
+	in, l, err := s.valid(tx, code)
 	if err != nil {
 		return Change{}, err
 	}
@@ -119,6 +138,8 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 		at := s.stamp(tx).UpdatedAt
 		now.AcceptedByUserID, now.AcceptedAt, now.UpdatedAt = &user, &at, at
 		replace(p, inviteKey(code), entInvite, in, now)
+	} else {
+		p.under(inviteKey(code), in.Stamps)
 	}
 	was, err := s.access(tx, in.LeagueID, user)
 	p.fail(err)
@@ -129,6 +150,7 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 		}
 		replace(p, aclKey(in.LeagueID, user), entACL, was, now)
 		p.under(leagueKey(in.LeagueID), l.Stamps)
+		p.stillAdmin(in.LeagueID, in.CreatedByUserID)
 	}
 	return p.change("invite", code, "league", in.LeagueID)
 }

@@ -187,6 +187,16 @@ func (s *Service) empty(tx *store.Tx, pk string) error {
 			keys = append(keys, key(pk, it["sk"].Str()))
 		}
 	}
+	if league, ok := strings.CutPrefix(pk, pkLeague); ok { // its invites lie elsewhere
+		for it, err := range tx.ScanAll(store.Scan{Table: s.Table, Prefix: pkInvite}) {
+			if err != nil {
+				return err
+			}
+			if in, err := decode[Invite](it); err == nil && in.LeagueID == league {
+				keys = append(keys, inviteKey(in.InviteCode))
+			}
+		}
+	}
 	for some := range slices.Chunk(keys, emptied) {
 		p := &plan{s: s}
 		p.check(key(pk, skMeta), absent, expr.Params{})

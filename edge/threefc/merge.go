@@ -22,6 +22,15 @@ func (r *Refused) in(prefix string) bool { return strings.HasPrefix(r.Key["pk"].
 // used reports whether it is the row of a key that another node has used for the same request.
 func (r *Refused) used() bool { return r.in(pkOnce) && idempotency.Same(r.Put, r.Remote) }
 
+// accepted reports whether it is an invite that was accepted here, and elsewhere before.
+func (r *Refused) accepted() bool {
+	used := func(it attr.Item) bool {
+		in, err := decode[Invite](it)
+		return err == nil && in.AcceptedByUserID != nil
+	}
+	return r.in(pkInvite) && r.View != nil && r.Remote != nil && used(r.View) && used(r.Remote)
+}
+
 // Merge answers for the writes of a transaction that the cloud has refused. No writes: ours is dropped. Of everything else a person is
 // asked. Behind them stand later writes, which go with it (Key and Put alone): where they are not part of the answer, what people have
 // done is for a person.
@@ -43,13 +52,13 @@ func (s *Service) Merge(all, behind []Refused) (writes []store.WriteItem, ok boo
 	switch i := slices.IndexFunc(all, of); {
 	case has((*Refused).used) && len(behind) == 0:
 		return nil, true
-	case has(func(r *Refused) bool {
-		return r.in(pkMagic) || r.in(pkCode) || r.in(pkSignIn) || r.in(pkInvite) && r.Base != nil
-	}):
+	case has(func(r *Refused) bool { return r.in(pkMagic) || r.in(pkCode) || r.in(pkSignIn) }):
 		return nil, true
+	case has((*Refused).accepted):
+		return nil, len(behind) == 0
 	case has(func(r *Refused) bool { return r.is(skRoster) }) && !has(func(r *Refused) bool { return r.is(skGoal) }):
 		return nil, len(behind) == 0
-	case every(func(r *Refused) bool { return r.is(skState) }), every(func(r *Refused) bool { return r.View == nil && !r.is(skMeta) }):
+	case every(func(r *Refused) bool { return r.is(skState) }), every(func(r *Refused) bool { return r.View == nil && (!r.is(skMeta) || r.in(pkInvite)) }):
 		return nil, true
 	case i >= 0:
 		return s.joinedWith(&all[i], slices.Concat(all, behind))

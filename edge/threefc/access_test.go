@@ -1,0 +1,91 @@
+package threefc
+
+import (
+	"testing"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// invite makes an invite; without an address the league's reusable one.
+func (r *rig) invite(league, by, email string) string {
+	r.t.Helper()
+	return r.must(func(tx *store.Tx) (Change, error) { return r.CreateInvite(tx, league, by, email) }).IDs["invite"]
+}
+
+func (r *rig) accept(code, user string) error {
+	_, err := r.try(func(tx *store.Tx) (Change, error) { return r.AcceptInvite(tx, code, user) })
+	return err
+}
+
+func (r *rig) grant(by, user, role string) {
+	r.t.Helper()
+	r.must(func(tx *store.Tx) (Change, error) { return r.Grant(tx, "l", by, user, role) })
+}
+
+// Who loses the role of an admin has no code by which it comes back: neither the league's, whoever has made it, nor one of their own for
+// another address. The league has a new one for who asks next.
+func TestCodesGoWithTheRole(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	old := r.invite("l", boss, "")
+	if err := r.accept(old, "second"); err != nil {
+		t.Fatal(err)
+	}
+	other := r.invite("l", "second", "other@example.org")
+	r.grant(boss, "second", RoleScorekeeper)
+	for code, user := range map[string]string{old: "second", other: "other@example.org"} {
+		if err := r.accept(code, user); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s by %s: %v", code, user, err)
+		}
+	}
+	again := r.invite("l", boss, "")
+	if again == old || r.invite("l", boss, "") != again {
+		t.Errorf("the league's code was %s and is %s", old, again)
+	}
+	if err := r.accept(again, "second"); err != nil {
+		t.Error(err)
+	}
+	r.grant("second", boss, RoleScorekeeper)
+	if r.invite("l", "second", "") == again {
+		t.Error("the code of who was an admin stays")
+	}
+}
+
+// An invite goes with its league, and is none of one that is made again with its id.
+func TestInvitesGoWithTheirLeague(t *testing.T) {
+	r := newRig(t)
+	make := func() {
+		r.must(func(tx *store.Tx) (Change, error) {
+			return r.CreateLeague(tx, boss, League{LeagueID: "m", Name: "League"})
+		})
+	}
+	make()
+	share, mail := r.invite("m", boss, ""), r.invite("m", boss, "other@example.org")
+	seq := r.store.Seq()
+	r.must(func(tx *store.Tx) (Change, error) { return r.DeleteLeague(tx, boss, "m") })
+	kept := r.row(inviteKey(mail))
+	r.export(seq)
+	for _, code := range []string{share, mail} {
+		if row := r.row(inviteKey(code)); row != nil {
+			t.Errorf("left: %v", row)
+		}
+	}
+	r.now = r.now.Add(buried + 1)
+	if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Delete(store.DeleteItem{Table: tableName, Key: deletedKey(pkLeague + "m")})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	make()
+	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { // of a node that had not heard of the deletion
+		_, err := tx.Put(store.PutItem{Table: tableName, Item: kept})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.accept(mail, "other@example.org"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("of the former league: %v", err)
+	}
+}
