@@ -14,7 +14,6 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -143,8 +142,11 @@ func TestResultFromElsewhereIsScoredAtOnce(t *testing.T) {
 	go func() { done <- r.Run(ctx, first, func(err error) { t.Error(err) }) }()
 	<-first.begun // it has looked, and waits for a minute
 	r.must(func(tx *store.Tx) error {
-		e := Event{ID: id, State: Broadcast}
-		return r.setState(tx, &e, "SET scoring = :yes", attr.Item{":yes": attr.Bool(true)})
+		c, err := r.load(tx, id, everybody)
+		if err == nil {
+			err = r.mark(tx, &c)
+		}
+		return err
 	})
 	records, err := r.Store.Journal(t.Context(), r.Store.Seq()-1, 10)
 	if err != nil {

@@ -2,7 +2,7 @@ package pickem
 
 import (
 	"context"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -30,10 +30,18 @@ func (s *Service) Run(ctx context.Context, c clock.Clock, failed func(error)) er
 	}
 }
 
-// Take wakes Run when an event changes, also at another node: its lock may be another, or it is to be scored.
+// Take wakes Run when an event changes, also at another node: its lock may be another, or it is to be scored. The year of whatever has
+// changed is counted again at the next look.
 func (s *Service) Take(_ *store.Tx, records []store.Record) error {
-	if slices.ContainsFunc(records, func(r store.Record) bool { return r.Key["PK"].Str() == pkEvents }) {
-		s.Wake.Set()
+	for i := range records {
+		pk, sk := records[i].Key["PK"].Str(), records[i].Key["SK"].Str()
+		for _, of := range []string{pk, sk} {
+			of = strings.TrimPrefix(of, prefixStandings)
+			s.counted.Delete(yearOf(strings.TrimPrefix(of, prefixEvent)))
+		}
+		if pk == pkEvents {
+			s.Wake.Set()
+		}
 	}
 	return nil
 }
@@ -41,7 +49,7 @@ func (s *Service) Take(_ *store.Tx, records []store.Record) error {
 // Maintain does what is due, and returns when to look again: in a minute, or when the next event locks.
 func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) {
 	next = lockLooks
-	var unfinished []string
+	var score []string
 	err = s.Store.Update(ctx, func(tx *store.Tx) error {
 		all, err := s.events(tx)
 		if err != nil {
@@ -59,10 +67,10 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 				return err
 			}
 		}
-		unfinished, err = s.Unfinished(tx)
+		score, err = s.due(tx)
 		return err
 	})
-	for _, event := range unfinished {
+	for _, event := range score {
 		if _, err := s.Score(ctx, event); err != nil {
 			return next, err
 		}
@@ -71,7 +79,7 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 }
 
 func (s *Service) lock(tx *store.Tx, e *Event) error {
-	return s.setState(tx, e, "SET #s = :to", attr.Item{":to": attr.S(string(Broadcast))})
+	return s.setState(tx, e, "SET #state = :to", attr.Item{":to": attr.S(string(Broadcast))})
 }
 
 // SetState locks an event, or opens it again while its lock is to come.
@@ -83,8 +91,8 @@ func (s *Service) SetState(tx *store.Tx, id string, to State) (Card, error) {
 	switch {
 	case c.State == Upcoming && to == Broadcast:
 		err = s.lock(tx, &c.Event)
-	case c.State == Broadcast && to == Upcoming && s.now(tx).Before(c.LockAt):
-		err = s.setState(tx, &c.Event, "SET #s = :to", attr.Item{":to": attr.S(string(to))})
+	case c.State == Broadcast && to == Upcoming && s.now(tx).Before(c.LockAt) && c.edition == 0:
+		err = s.setState(tx, &c.Event, "SET #state = :to", attr.Item{":to": attr.S(string(to))})
 	case to == Scored:
 		return c, fault.New(fault.Conflict, "not_scored", "An event is scored by its results.")
 	default:

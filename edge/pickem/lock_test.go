@@ -156,7 +156,7 @@ func TestMerge(t *testing.T) {
 	}
 	r := newRig(t)
 	ask := func(k, base, view, remote attr.Item) ([]store.WriteItem, bool) {
-		return r.Merge(Refused{Key: k, Base: base, View: view, Remote: remote})
+		return r.Merge([]Refused{{Key: k, Base: base, View: view, Remote: remote}}, nil)
 	}
 	early, late := "2024-03-03T10:00:00.000Z", "2024-03-03T11:00:00.000Z"
 	ours, k := row(late, map[string]int{"m1": 1, "m2": 0}), predictionKey("sam", event)
@@ -205,6 +205,24 @@ func TestMerge(t *testing.T) {
 	if w, ok := ask(eventKey(event), state(Upcoming), state(Broadcast), state(Broadcast)); w != nil || !ok {
 		t.Errorf("two locks: %+v %t", w, ok)
 	}
+	if w, ok := ask(eventKey(event), state(Upcoming), state(Broadcast), state(Scored)); w != nil || !ok {
+		t.Errorf("a lock of what is scored: %+v %t", w, ok)
+	}
+	points := Refused{Key: predictionKey("sam", event), Update: "SET GSI_SK = :0, points = :1"}
+	standing, result := Refused{Key: standingsKey("sam", "2024")}, Refused{Key: matchKey(event, "m1"), Update: "SET #0 = :0 ADD edition :1"}
+	mark, scored := Refused{Key: eventKey(event), Update: "SET scoring = :0"}, Refused{Key: eventKey(event), Update: "REMOVE scoring SET #0 = :0"}
+	place := Refused{Key: matchKey(event, "m1"), Update: "SET GSI_SK = :0"}
+	for name, c := range map[string]struct {
+		all, tail []Refused
+		ok        bool
+	}{
+		"a scoring": {[]Refused{points, standing}, []Refused{scored}, true}, "its mark": {[]Refused{mark}, []Refused{points}, true},
+		"with a result behind it": {[]Refused{scored}, []Refused{result}, false}, "a result": {[]Refused{result, mark}, nil, false}, "a place": {[]Refused{place}, nil, false},
+	} {
+		if w, ok := r.Merge(c.all, c.tail); w != nil || ok != c.ok {
+			t.Errorf("%s: %+v %t", name, w, ok)
+		}
+	}
 	if _, ok := ask(eventKey(event), state(Broadcast), state(Upcoming), state(Scored)); ok {
 		t.Error("two states are decided")
 	}
@@ -240,7 +258,7 @@ func TestPicksAreSentUpToAMinuteBehindTheLock(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	w, ok := r.Merge(Refused{Key: k, View: k, Remote: k, Late: true})
+	w, ok := r.Merge([]Refused{{Key: k, View: k, Remote: k, Late: true}}, nil)
 	if !ok || len(w) != 1 || w[0].Update.Update != "ADD notcounted :event" {
 		t.Errorf("not sent in time: %+v %t", w, ok)
 	}

@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +13,14 @@ import (
 // Refused is a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it; nil: no item.
 type Refused struct {
 	Key, Base, View, Remote attr.Item
-	Late                    bool // it was not sent in time (SendBy)
+	Update                  string // how it was updated
+	Late                    bool   // it was not sent in time (SendBy)
+}
+
+// computed reports whether it is of a scoring.
+func (r *Refused) computed() bool {
+	return strings.HasPrefix(r.Key["SK"].Str(), prefixStandings) || strings.HasPrefix(r.Update, setMark) ||
+		strings.HasPrefix(r.Update, setScored) || strings.HasPrefix(r.Update, setPoints) && userOf(r.Key) != ""
 }
 
 // SendBy is until when a write may be sent to the cloud for the first time, given its key and what it puts or how it updates: picks
@@ -40,22 +48,32 @@ func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 	return !open, err
 }
 
-// Merge answers for picks that the cloud has refused, and for an event that two nodes have locked. Of everything else a person is asked.
+// Merge answers for the writes of a transaction that the cloud has refused, with those behind them that go with them. Of everything else a
+// person is asked.
 //
+//	points, standings, the mark of a scoring       dropped: they are counted again when what the cloud has is here
 //	first row here, another node's in the cloud    picks by match, of one match the later one
 //	not sent within a minute behind the lock       not counted, whatever the cloud has
 //	a row that the cloud does not have as such     the event was locked: not counted, and the owner is told
-func (s *Service) Merge(it Refused) (writes []store.WriteItem, ok bool) {
+//	a lock, and the cloud's event is locked        dropped
+func (s *Service) Merge(all, tail []Refused) (writes []store.WriteItem, ok bool) {
+	byPerson := func(r Refused) bool { return !r.computed() }
+	later := slices.ContainsFunc(tail, byPerson)
+	if !slices.ContainsFunc(all, byPerson) {
+		return nil, !later
+	}
+	it := &all[0]
 	event, isEvent := strings.CutPrefix(it.Key["SK"].Str(), prefixEvent)
-	if !isEvent {
+	if len(all) != 1 || !isEvent {
 		return nil, false
 	}
 	user := userOf(it.Key)
 	switch {
 	case user == "":
-		return nil, it.Remote != nil && it.View != nil && it.Remote["state"].Equal(it.View["state"])
+		locked := func(it attr.Item) bool { return it != nil && State(it["state"].Str()) != Upcoming }
+		return nil, locked(it.Remote) && locked(it.View) && !later
 	case !it.Late && it.Base == nil && it.Remote != nil && it.View != nil:
-		return s.joined(user, event, &it)
+		return s.joined(user, event, it)
 	}
 	notCounted, err := attr.SS(event)
 	if err != nil {

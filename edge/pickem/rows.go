@@ -31,6 +31,7 @@ type Event struct {
 	LockAt   time.Time `json:"lockAt"`
 
 	scoring bool // its rows are being written
+	edition int  // how often results of its matches were set
 }
 
 // Locked reports whether an event takes no more picks, by the clock or by its state.
@@ -44,7 +45,7 @@ func eventOf(it attr.Item) Event {
 	if at, err := time.Parse(time.RFC3339, it["startsAt"].Str()); err == nil {
 		e.StartsAt = at
 	}
-	e.LockAt, e.scoring = e.StartsAt.Add(-lockBefore), it["scoring"].Bool()
+	e.LockAt, e.scoring, e.edition = e.StartsAt.Add(-lockBefore), it["scoring"].Bool(), number(it["edition"])
 	return e
 }
 
@@ -108,12 +109,14 @@ type Match struct {
 	Teams         []Team   `json:"teams"`
 	Result        Result   `json:"result,omitzero"`
 
-	place string
-	was   []string // ids that it had with other teams
+	place   string
+	was     []string // ids that it had with other teams
+	edition int      // how often its result was set
 }
 
 func matchOf(it attr.Item) (m Match, err error) {
 	m = Match{ID: it["id"].Str(), Name: it["name"].Str(), Points: number(it["points"]), Preshow: it["preshow"].Bool(), place: it["GSI_SK"].Str()}
+	m.edition = number(it["edition"])
 	for name, to := range map[string]any{"championships": &m.Championships, "teams": &m.Teams, "was": &m.was} {
 		if v, ok := it[name]; ok {
 			if err := attr.UnmarshalValue(v, to); err != nil {

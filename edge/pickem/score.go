@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -41,48 +43,104 @@ func (e *MissingError) Error() string { return "no result of " + strings.Join(e.
 const perBatch = 45
 
 // Score writes the points of an event and the standings of its year: the mark that it is on the way, predictions, standings, and the
-// state last. A step is a transaction and looks at what is there, so whoever begins again after a crash ends with the same rows.
+// state last. A step is a transaction and looks at what is there, so whoever begins again after a crash ends with the same rows. Each
+// holds in the cloud only if the event's results are those it was computed from.
 func (s *Service) Score(ctx context.Context, event string) (out Scoring, err error) {
 	out.Scored = event
-	for _, step := range []func(tx *store.Tx, out *Scoring) (more bool, err error){
-		func(tx *store.Tx, _ *Scoring) (bool, error) { return false, s.mark(tx, event) },
-		func(tx *store.Tx, out *Scoring) (bool, error) { return s.scorePredictions(tx, event, out) },
-		func(tx *store.Tx, out *Scoring) (bool, error) { return s.scoreStandings(tx, yearOf(event), out) },
-		func(tx *store.Tx, _ *Scoring) (bool, error) { return false, s.finish(tx, event) },
-	} {
+	if err := s.step(ctx, event, s.mark); err != nil {
+		return out, err
+	}
+	for _, rows := range []struct {
+		due   dueFunc
+		wrote *int
+	}{{s.duePoints, &out.Predictions}, {s.dueStandings, &out.Standings}} {
 		for more := true; more; {
-			var one Scoring
-			err := s.Store.Update(ctx, func(tx *store.Tx) (err error) {
-				one = Scoring{}
-				more, err = step(tx, &one)
+			var items []store.WriteItem
+			err := s.step(ctx, event, func(tx *store.Tx, c *Card) (err error) {
+				if items, err = s.batch(tx, c, rows.due); err == nil {
+					err = transact(tx, items)
+				}
 				return err
 			})
 			if err != nil {
 				return out, err
 			}
-			out.Predictions += one.Predictions
-			out.Standings += one.Standings
+			*rows.wrote += max(0, len(items)-1)
+			more = len(items) > perBatch
 		}
 	}
-	return out, nil
+	return out, s.step(ctx, event, s.finish)
 }
 
-// Unfinished lists the events whose scoring has begun and not ended.
-func (s *Service) Unfinished(tx *store.Tx) (ids []string, err error) {
-	all, err := s.events(tx)
-	for i := range all {
-		if all[i].scoring {
-			ids = append(ids, all[i].ID)
+// dueFunc tells which rows are not what they are to be.
+type dueFunc func(tx *store.Tx, c *Card) ([]store.WriteItem, error)
+
+// batch is a transaction with the next rows that are due, and the check that the event's results are those that were read; nil: none is.
+func (s *Service) batch(tx *store.Tx, c *Card, due dueFunc) ([]store.WriteItem, error) {
+	items, err := due(tx, c)
+	if err != nil || len(items) == 0 {
+		return nil, err
+	}
+	check := &store.ConditionCheck{Table: s.Table, Key: eventKey(c.ID)}
+	check.Condition, check.Params = c.asSeen()
+	return append([]store.WriteItem{{Check: check}}, items[:min(len(items), perBatch)]...), nil
+}
+
+// step is a transaction about an event.
+func (s *Service) step(ctx context.Context, event string, do func(tx *store.Tx, c *Card) error) error {
+	return s.Store.Update(ctx, func(tx *store.Tx) error {
+		c, err := s.load(tx, event, everybody)
+		if err != nil {
+			return err
+		}
+		return do(tx, &c)
+	})
+}
+
+// asRead has a write hold only if a row has what it had when it was read; nil: if there still is none.
+func asRead(it attr.Item, names ...string) (condition string, p expr.Params) {
+	if it == nil {
+		return "attribute_not_exists(PK)", p
+	}
+	condition, p = "attribute_exists(PK)", expr.Params{Names: map[string]string{}, Values: attr.Item{}}
+	for _, name := range names {
+		p.Names["#"+name] = name
+		if v, ok := it[name]; ok {
+			condition += " AND #" + name + " = :was_" + name
+			p.Values[":was_"+name] = v
+		} else {
+			condition += " AND attribute_not_exists(#" + name + ")"
 		}
 	}
-	return ids, err
+	return condition, p
 }
 
-func (s *Service) mark(tx *store.Tx, event string) error {
-	c, err := s.load(tx, event, everybody)
-	if err != nil {
-		return err
+// asSeen has a write hold only if an event has the state and the results that were read.
+func (e *Event) asSeen() (condition string, p expr.Params) {
+	it := attr.Item{"state": attr.S(string(e.State))}
+	if e.edition > 0 {
+		it["edition"] = attr.Int(int64(e.edition))
 	}
+	return asRead(it, "state", "edition")
+}
+
+// setState changes an event's row if it is what was seen.
+func (s *Service) setState(tx *store.Tx, e *Event, update string, values attr.Item) error {
+	u := store.UpdateItem{Table: s.Table, Key: eventKey(e.ID), Update: update}
+	u.Condition, u.Params = e.asSeen()
+	maps.Copy(u.Values, values)
+	_, err := tx.Update(u)
+	return err
+}
+
+// How the writes of a scoring begin: those of a person do not.
+const (
+	setMark   = "SET scoring = "
+	setScored = "REMOVE scoring SET "
+	setPoints = "SET GSI_SK = "
+)
+
+func (s *Service) mark(tx *store.Tx, c *Card) error {
 	var missing []string
 	for i := range c.Matches {
 		if !c.Matches[i].Result.Known {
@@ -92,58 +150,77 @@ func (s *Service) mark(tx *store.Tx, event string) error {
 	switch {
 	case c.State == Upcoming:
 		return notLocked()
+	case c.behind():
+		return fault.New(fault.Unavailable, "results_missing_here", "Results that were entered elsewhere have not come here yet.")
 	case missing != nil:
 		return &MissingError{missing}
 	}
-	return s.setState(tx, &c.Event, "SET scoring = :yes", attr.Item{":yes": attr.Bool(true)})
+	return s.setState(tx, &c.Event, setMark+":yes", attr.Item{":yes": attr.Bool(true)})
 }
 
-// setState changes an event's row if its state is still what was seen.
-func (s *Service) setState(tx *store.Tx, e *Event, update string, values attr.Item) error {
-	u := store.UpdateItem{
-		Table: s.Table, Key: eventKey(e.ID), Update: update, Condition: "#s = :seen",
-		Params: expr.Params{Names: map[string]string{"#s": "state"}, Values: values},
+// behind reports whether results were set elsewhere that are not here yet: their matches lie in another partition than the event.
+func (c *Card) behind() bool {
+	n := 0
+	for i := range c.Matches {
+		n += c.Matches[i].edition
 	}
-	u.Values[":seen"] = attr.S(string(e.State))
-	_, err := tx.Update(u)
-	return err
+	return n != c.edition
 }
 
-func (s *Service) finish(tx *store.Tx, event string) error {
-	c, err := s.load(tx, event, everybody)
-	if err != nil {
-		return err
-	}
-	return s.setState(tx, &c.Event, "SET #s = :scored REMOVE scoring", attr.Item{":scored": attr.S(string(Scored))})
+func (s *Service) finish(tx *store.Tx, c *Card) error {
+	return s.setState(tx, &c.Event, setScored+"#state = :scored", attr.Item{":scored": attr.S(string(Scored))})
 }
 
-// scorePredictions writes the next batch of an event's predictions that do not have the points of their picks.
-func (s *Service) scorePredictions(tx *store.Tx, event string, out *Scoring) (more bool, err error) {
-	c, err := s.load(tx, event, everybody)
-	if err != nil {
-		return false, err
-	}
-	var items []store.WriteItem
+// duePoints are the writes of an event's predictions that do not have the points of their picks.
+func (s *Service) duePoints(_ *store.Tx, c *Card) (items []store.WriteItem, err error) {
 	for i := range c.all {
 		p := &c.all[i]
 		points, correct := c.points(p.Picks)
 		if points == p.Points && correct == p.Correct && p.key == eventScore(points, p.User) {
 			continue
 		}
-		if len(items) == perBatch {
-			more = true
-			break
-		}
 		items = append(items, store.WriteItem{Update: &store.UpdateItem{
-			Table: s.Table, Key: predictionKey(p.User, event), Condition: "attribute_exists(PK)",
-			Update: "SET GSI_SK = :key, points = :points, mcorrect = :correct",
+			Table: s.Table, Key: predictionKey(p.User, c.ID), Condition: "attribute_exists(PK)",
+			Update: setPoints + ":key, points = :points, mcorrect = :correct",
 			Params: expr.Params{Values: attr.Item{
 				":key": attr.S(eventScore(points, p.User)), ":points": attr.Int(int64(points)), ":correct": attr.Int(int64(correct)),
 			}},
 		}})
 	}
-	out.Predictions = len(items)
-	return more, transact(tx, items)
+	return items, nil
+}
+
+// dueStandings are the writes of the standings of an event's year that are not what a recount says, of each if it is what was read.
+func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, err error) {
+	year := yearOf(c.ID)
+	want, err := s.recount(tx, year, "")
+	if err != nil {
+		return nil, err
+	}
+	put := func(st *Standing, was attr.Item) {
+		p := &store.PutItem{Table: s.Table, Item: st.row(year)}
+		p.Condition, p.Params = asRead(was, "points", "mcorrect", "eplayed")
+		items = append(items, store.WriteItem{Put: p})
+	}
+	for it, err := range tx.QueryAll(s.standingsQuery(year)) {
+		if err != nil {
+			return nil, err
+		}
+		user := userOf(it)
+		switch st := want[user]; {
+		case st == nil:
+			d := &store.DeleteItem{Table: s.Table, Key: standingsKey(user, year)}
+			d.Condition, d.Params = asRead(it, "points", "mcorrect", "eplayed")
+			items = append(items, store.WriteItem{Delete: d})
+		case standingOf(it) != *st || it["GSI_SK"].Str() != standingScore(st.Points, user):
+			put(st, it)
+		}
+		delete(want, user)
+	}
+	for _, user := range slices.Sorted(maps.Keys(want)) {
+		put(want[user], nil)
+	}
+	return items, nil
 }
 
 func transact(tx *store.Tx, items []store.WriteItem) error {
@@ -151,6 +228,49 @@ func transact(tx *store.Tx, items []store.WriteItem) error {
 		return nil
 	}
 	return tx.TransactWrite(store.TransactWrite{Items: items})
+}
+
+// due lists the events whose scoring has begun and not ended, and of years in which something has changed one whose rows, or whose
+// standings, are not what a recount says: a write that the cloud refused has left others' here.
+func (s *Service) due(tx *store.Tx) (ids []string, err error) {
+	all, err := s.events(tx)
+	if err != nil {
+		return nil, err
+	}
+	years := map[string]bool{} // whether it is what a recount says
+	for i := range all {
+		e := &all[i]
+		year := yearOf(e.ID)
+		if _, known := s.counted.Load(year); !e.scoring && (known || e.State != Scored) {
+			continue
+		}
+		_, again := years[year]
+		years[year] = years[year] || !again
+		c, err := s.load(tx, e.ID, everybody)
+		if err != nil {
+			return nil, err
+		}
+		if c.behind() {
+			years[year] = false
+			continue
+		}
+		items, err := s.duePoints(tx, &c)
+		if err == nil && !again && len(items) == 0 {
+			items, err = s.dueStandings(tx, &c)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.scoring || len(items) > 0 {
+			ids, years[year] = append(ids, e.ID), false
+		}
+	}
+	for year, clean := range years {
+		if clean {
+			s.counted.Store(year, true)
+		}
+	}
+	return ids, nil
 }
 
 // recount computes the standings of a year from its picks and results, without those of an event.
@@ -178,37 +298,6 @@ func (s *Service) recount(tx *store.Tx, year, without string) (map[string]*Stand
 		}
 	}
 	return out, err
-}
-
-// scoreStandings writes the next batch of standings that are not what a recount says.
-func (s *Service) scoreStandings(tx *store.Tx, year string, out *Scoring) (more bool, err error) {
-	want, err := s.recount(tx, year, "")
-	if err != nil {
-		return false, err
-	}
-	var items []store.WriteItem
-	for it, err := range tx.QueryAll(s.standingsQuery(year)) {
-		if err != nil {
-			return false, err
-		}
-		user := userOf(it)
-		st := want[user]
-		switch {
-		case st == nil:
-			items = append(items, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: standingsKey(user, year)}})
-		case standingOf(it) != *st || it["GSI_SK"].Str() != standingScore(st.Points, user):
-			continue
-		}
-		delete(want, user)
-	}
-	for _, st := range want {
-		items = append(items, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: st.row(year)}})
-	}
-	if len(items) > perBatch {
-		items, more = items[:perBatch], true
-	}
-	out.Standings = len(items)
-	return more, transact(tx, items)
 }
 
 func (s *Service) standingsQuery(year string) store.Query {
@@ -268,7 +357,8 @@ func (s *Service) Climbed(tx *store.Tx, year string) (map[string]int, error) {
 	return now, err
 }
 
-// SetResults sets who has won: an index of a team or NoContest. An event that was scored is scored anew, by who calls.
+// SetResults sets who has won: an index of a team or NoContest. The event counts how often, and each match, so that a node sees which
+// results it has not heard of, and a scoring by older ones does not hold. An event that was scored is scored anew, by who calls.
 func (s *Service) SetResults(tx *store.Tx, event string, results map[string]int) (c Card, err error) {
 	if c, err = s.load(tx, event, everybody); err != nil {
 		return c, err
@@ -287,16 +377,26 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]int)
 		}
 		m.Result = Result{Known: true, Team: team}
 		items = append(items, store.WriteItem{Update: &store.UpdateItem{
-			Table: s.Table, Key: matchKey(event, id), Update: "SET #r = :result", Condition: "attribute_exists(PK)",
-			Params: expr.Params{Names: map[string]string{"#r": "result"}, Values: attr.Item{":result": m.Result.value()}},
+			Table: s.Table, Key: matchKey(event, id), Update: "SET #r = :result ADD edition :one", Condition: "attribute_exists(PK)",
+			Params: expr.Params{Names: map[string]string{"#r": "result"}, Values: attr.Item{":result": m.Result.value(), ":one": attr.Int(1)}},
 		}})
 	}
-	if c.State == Scored {
-		if err := s.setState(tx, &c.Event, "SET scoring = :yes", attr.Item{":yes": attr.Bool(true)}); err != nil {
+	for some := range slices.Chunk(items, 2*perBatch) {
+		set := &store.UpdateItem{
+			Table: s.Table, Key: eventKey(event), Update: "ADD edition :n", Condition: "attribute_exists(PK) AND #s <> :upcoming",
+			Params: expr.Params{Names: map[string]string{"#s": "state"}, Values: attr.Item{
+				":n": attr.Int(int64(len(some))), ":upcoming": attr.S(string(Upcoming)),
+			}},
+		}
+		if c.State == Scored {
+			set.Update += " SET scoring = :yes"
+			set.Values[":yes"] = attr.Bool(true)
+		}
+		if err := transact(tx, append(some, store.WriteItem{Update: set})); err != nil {
 			return c, err
 		}
 	}
-	return c, transact(tx, items)
+	return c, nil
 }
 
 func notLocked() error {

@@ -9,7 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 )
 
 // One, and the numbers around a batch, and many users are scored whole, and again without a write.
@@ -175,5 +179,123 @@ func TestLateJoiner(t *testing.T) {
 	}
 	if up := read(r, func(tx *store.Tx) (map[string]int, error) { return r.Climbed(tx, "2024") }); up["late"] != 0 || up["sam"] != -1 {
 		t.Errorf("since the last event: %v", up)
+	}
+}
+
+// Points and standings that were computed from older results, or over other standings, do not hold when they arrive.
+func TestOlderScoringDoesNotHold(t *testing.T) {
+	for name, change := range map[string]func(r *rig, id string){
+		"a result was corrected": func(r *rig, id string) { r.results(id, 0) },
+		"it was scored again":    func(r *rig, id string) { r.results(id, 0); r.score(id) },
+	} {
+		r := newRig(t)
+		id, matches := r.card("2024-03-03", []int{5}, "sam")
+		r.picks("sam", id, matches[0], 1)
+		r.results(id, 1)
+		var older [2][]store.WriteItem
+		r.must(func(tx *store.Tx) error {
+			c, err := r.load(tx, id, everybody)
+			if err == nil {
+				err = r.mark(tx, &c)
+			}
+			return err
+		})
+		r.must(func(tx *store.Tx) error {
+			c, err := r.load(tx, id, everybody)
+			if err == nil {
+				older[0], err = r.batch(tx, &c, r.duePoints)
+			}
+			if err == nil {
+				older[1], err = r.batch(tx, &c, r.dueStandings)
+			}
+			return err
+		})
+		change(r, id)
+		for _, items := range older {
+			if len(items) != 2 {
+				t.Fatalf("%s: %d writes", name, len(items))
+			}
+			err := r.try(func(tx *store.Tx) error { return transact(tx, items) })
+			if !fault.Is(err, fault.Conflict) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		items := older[1][1:]
+		if err := r.try(func(tx *store.Tx) error { return transact(tx, items) }); (err == nil) != (name == "a result was corrected") {
+			t.Errorf("%s: over other standings: %v", name, err)
+		}
+	}
+}
+
+// A node that has heard that results were set, and not which, scores nothing.
+func TestScoringWaitsForResults(t *testing.T) {
+	r := newRig(t)
+	id, matches := r.card("2024-03-03", []int{5}, "sam")
+	r.picks("sam", id, matches[0], 1)
+	r.results(id, 1)
+	set := func(by int64) {
+		r.must(func(tx *store.Tx) error {
+			_, err := tx.Update(store.UpdateItem{
+				Table: tableName, Key: eventKey(id), Update: "ADD edition :n SET scoring = :yes",
+				Params: expr.Params{Values: attr.Item{":n": attr.Int(by), ":yes": attr.Bool(true)}},
+			})
+			return err
+		})
+	}
+	set(1)
+	if _, err := r.Score(t.Context(), id); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("scored: %v", err)
+	}
+	state := func() State {
+		if _, err := r.Maintain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return State(r.item(eventKey(id))["state"].Str())
+	}
+	if got := state(); got != Broadcast {
+		t.Errorf("it is %s", got)
+	}
+	set(-1)
+	if got := state(); got != Scored {
+		t.Errorf("with all results it is %s", got)
+	}
+}
+
+// Rows of a scoring that others have written, or that the cloud has refused, are put right at the next look.
+func TestRowsOfOthersAreCountedAgain(t *testing.T) {
+	r := newRig(t)
+	r.Wake = clock.NewSignal()
+	id, matches := r.card("2024-03-03", []int{5}, "sam", "max")
+	r.picks("sam", id, matches[0], 1)
+	r.results(id, 1)
+	r.score(id)
+	look := func() {
+		t.Helper()
+		if _, err := r.Maintain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look()
+	for name, row := range map[string]attr.Item{
+		"a standing": (&Standing{User: "sam", Points: 7}).row("2024"), "one of nobody": (&Standing{User: "max", Points: 7}).row("2024"),
+		"a prediction": r.first("max", id, map[string]*int{matches[0]: new(1)}, r.now).Put.Item,
+	} {
+		before := r.Store.Seq()
+		r.must(func(tx *store.Tx) error { _, err := tx.Put(store.PutItem{Table: tableName, Item: row}); return err })
+		records, err := r.Store.Journal(t.Context(), before, 10)
+		if err == nil {
+			err = r.Take(nil, records)
+		}
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		look()
+		r.recounted("2024")
+		if got := r.item(predictionKey("sam", id)); number(got["points"]) != 5 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if got := r.item(predictionKey("max", id)); number(got["points"]) != 5 {
+		t.Errorf("of one who came late: %v", got)
 	}
 }

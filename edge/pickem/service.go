@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -23,6 +24,8 @@ type Service struct {
 	Skew func() time.Duration
 	// Wake has Run look at once; nil: it looks each minute.
 	Wake *clock.Signal
+
+	counted sync.Map // years whose rows are what a recount says, as far as is known
 }
 
 // now is the time by which events lock: the cloud's, as far as it is known.

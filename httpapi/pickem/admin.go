@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/edge/pickem"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
@@ -205,8 +206,10 @@ func (a *api) putResults(c *gin.Context) error {
 		out, err = card(a.Service.SetResults(tx, c.Param("id"), results))
 		return err
 	})
-	if err == nil && out.State == pickem.Scored {
-		_, err = a.Service.Score(c.Request.Context(), out.ID)
+	if err == nil && out.State == pickem.Scored && a.offline(c) == nil {
+		if _, err = a.Service.Score(c.Request.Context(), out.ID); fault.Is(err, fault.Unavailable) {
+			err = nil // it is marked: whoever has all results scores it
+		}
 	}
 	return httpapi.Answer(c, http.StatusOK, out, err)
 }

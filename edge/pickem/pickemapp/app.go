@@ -83,13 +83,19 @@ func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, err
 	}, nil
 }
 
-// merge answers for one write; of a transaction of several a person is asked.
+// merge hands what the cloud has refused of a transaction to the rules.
 func merge(rules *pickem.Service) conflict.MergeFunc {
 	return func(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
-		if len(c.Entries) != 1 {
-			return nil, false
+		var all, tail []pickem.Refused
+		for i, e := range c.Entries {
+			it := &c.Items[i]
+			all = append(all, pickem.Refused{
+				Key: e.Key, Base: it.Base, View: it.View, Remote: it.Remote, Update: e.Update, Late: c.Code == string(intent.CodeLate),
+			})
 		}
-		it := &c.Items[0]
-		return rules.Merge(pickem.Refused{Key: c.Entries[0].Key, Base: it.Base, View: it.View, Remote: it.Remote, Late: c.Code == string(intent.CodeLate)})
+		for _, e := range c.Tail {
+			tail = append(tail, pickem.Refused{Key: e.Key, Update: e.Update})
+		}
+		return rules.Merge(all, tail)
 	}
 }

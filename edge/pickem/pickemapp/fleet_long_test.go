@@ -272,6 +272,45 @@ func TestLockThatTheCloudHasNotConfirmedShowsNothing(t *testing.T) {
 	f.quiet()
 }
 
+// A result is corrected at a node that is cut off, and another one elsewhere: each node scores what it knows. When they meet again the
+// standings are those of both.
+func TestStandingsAreARecountBehindAPartition(t *testing.T) {
+	f := newFleetAt(t, 60, nil) // predictions are read every 15 minutes
+	m := f.league(10 * 24 * time.Hour)
+	f.picks("a", m[0], 1)
+	f.picks("a", m[1], 1)
+	f.sees("b", "the picks", fmt.Sprintf(`%q:1`, m[1]))
+	event := "/pickem/admin/events/" + f.event
+	f.want("a", "boss", "PUT", event+"/state", `{"state":"broadcast"}`)
+	f.want("a", "boss", "PUT", event+"/results", fmt.Sprintf(`{"results":{%q:0,%q:0}}`, m[0], m[1]))
+	f.want("a", "boss", "POST", event+"/score", "")
+	f.sees("b", "the scoring", `"state":"scored"`)
+	standing := func(node string, points, right int) {
+		t.Helper()
+		want := fmt.Sprintf(`"name":"Sam","points":%d,"mcorrect":%d,"eplayed":1`, points, right)
+		f.until(fmt.Sprint(points, " points at ", node), func() bool {
+			return strings.Contains(f.want(node, "sam", "GET", "/pickem/app/standings?year="+f.event[:4], ""), want)
+		})
+	}
+	standing("b", 0, 0)
+	f.links["b"].SetMode(simcloud.NoDNS)
+	f.want("a", "boss", "PUT", event+"/results", fmt.Sprintf(`{"results":{%q:1}}`, m[1]))
+	f.want("b", "boss", "PUT", event+"/results", fmt.Sprintf(`{"results":{%q:1}}`, m[0]))
+	standing("a", 5, 1)
+	f.links["b"].Heal()
+	row := func(sk string) attr.Item {
+		return f.cloud.Item("pickem-prod", attr.Item{"PK": attr.S("USER#sam"), "SK": attr.S(sk)})
+	}
+	for _, node := range []string{"a", "b"} {
+		standing(node, 10, 2)
+		f.sees(node, "the points", `"points":10,"mcorrect":2`)
+	}
+	f.until("the cloud has the points of both results", func() bool {
+		return row("EVENT#" + f.event)["GSI_SK"].Str() == "SCORE#010#sam" && row("STANDINGS#" + f.event[:4])["GSI_SK"].Str() == "SCORE#00010#sam"
+	})
+	f.quiet()
+}
+
 // Of a first pick that comes too late there is no row in the cloud: its owner is told all the same.
 func TestLateFirstPickIsNotCounted(t *testing.T) {
 	f, m := newLeague(t)
