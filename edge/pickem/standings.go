@@ -1,0 +1,128 @@
+package pickem
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// recount computes the standings of a year from its picks and results, without those of an event.
+func (s *Service) recount(tx *store.Tx, year, without string) (map[string]*Standing, error) {
+	events, err := s.events(tx)
+	out := map[string]*Standing{}
+	for i := range events {
+		e := &events[i]
+		if yearOf(e.ID) != year || e.ID == without || e.State != Scored && !e.scoring {
+			continue
+		}
+		c, err := s.load(tx, e.ID, everybody)
+		if err != nil {
+			return nil, err
+		}
+		for j := range c.all {
+			p := &c.all[j]
+			points, correct := c.points(p.Picks)
+			st := out[p.User]
+			if st == nil {
+				st = &Standing{User: p.User}
+				out[p.User] = st
+			}
+			st.Points, st.Correct, st.Played = st.Points+points, st.Correct+correct, st.Played+1
+		}
+	}
+	return out, err
+}
+
+// dueStandings are the writes of the standings of an event's year that are not what a recount says, of each if it is what was read.
+func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, err error) {
+	year := yearOf(c.ID)
+	want, err := s.recount(tx, year, "")
+	if err != nil {
+		return nil, err
+	}
+	put := func(st *Standing, was attr.Item) {
+		p := &store.PutItem{Table: s.Table, Item: st.row(year)}
+		p.Condition, p.Params = asRead(was, "points", "mcorrect", "eplayed")
+		items = append(items, store.WriteItem{Put: p})
+	}
+	for it, err := range tx.QueryAll(s.standingsQuery(year)) {
+		if err != nil {
+			return nil, err
+		}
+		user := userOf(it)
+		switch st := want[user]; {
+		case st == nil:
+			d := &store.DeleteItem{Table: s.Table, Key: standingsKey(user, year)}
+			d.Condition, d.Params = asRead(it, "points", "mcorrect", "eplayed")
+			items = append(items, store.WriteItem{Delete: d})
+		case standingOf(it) != *st || it["GSI_SK"].Str() != standingScore(st.Points, user):
+			put(st, it)
+		}
+		delete(want, user)
+	}
+	for _, user := range slices.Sorted(maps.Keys(want)) {
+		put(want[user], nil)
+	}
+	return items, nil
+}
+
+func (s *Service) standingsQuery(year string) store.Query {
+	return store.Query{
+		Table: s.Table, Index: s.Index, KeyCondition: "GSI_PK = :pk", Descending: true,
+		Params: expr.Params{Values: attr.Item{":pk": attr.S(prefixStandings + year)}},
+	}
+}
+
+// Standings are a year's, in one query of the index.
+func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
+	all := []Standing{}
+	for it, err := range tx.QueryAll(s.standingsQuery(year)) {
+		if err != nil {
+			return nil, err
+		}
+		st := standingOf(it)
+		if st.Name, err = s.name(tx, st.User); err != nil {
+			return nil, err
+		}
+		all = append(all, st)
+	}
+	rank(all, (*Standing).place)
+	return all, nil
+}
+
+// Climbed is how many places each user has gone up in a year's standings by its last event that was scored.
+func (s *Service) Climbed(tx *store.Tx, year string) (map[string]int, error) {
+	last := ""
+	events, err := s.events(tx) // newest first
+	for i := len(events) - 1; i >= 0; i-- {
+		if e := &events[i]; yearOf(e.ID) == year && e.State == Scored {
+			last = e.ID
+		}
+	}
+	places := func(without string) map[string]int {
+		out := map[string]int{}
+		byUser, failed := s.recount(tx, year, without)
+		var all []Standing
+		for _, st := range byUser {
+			all = append(all, *st)
+		}
+		rank(all, (*Standing).place)
+		for i := range all {
+			out[all[i].User] = all[i].Rank
+		}
+		err = cmp.Or(err, failed)
+		return out
+	}
+	now, before := places(""), places(last)
+	for user := range now {
+		if before[user] == 0 { // who was not there has come from nowhere
+			before[user] = now[user]
+		}
+		now[user] = before[user] - now[user]
+	}
+	return now, err
+}
