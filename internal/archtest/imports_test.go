@@ -146,6 +146,7 @@ var arrows = []arrow{
 	{pkg: "store/patch", may: []string{"store", "store/expr", "store/attr"}},
 
 	{pkg: "store/storetest/...", may: []string{"store/...", "sync/..."}},
+	{pkg: "internal/testrig/nodes", may: []string{"edge/app", "edge/node", "httpapi/auth", "store", "sync/dynamo", "sync/lease", "sync/replica/intent"}},
 	{pkg: "internal/testrig/...", may: []string{"store/...", "sync/...", "httpapi/...", "edge/cricket/..."}},
 	{pkg: "internal/tools/...", may: []string{"..."}},
 	{pkg: "internal/...", may: []string{"internal/..."}}, // the leaves

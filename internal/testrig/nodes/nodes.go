@@ -1,0 +1,233 @@
+// Package nodes is whole nodes with one application, for tests: two over one simulated cloud with links that can be cut, or one over
+// DynamoDB Local.
+package nodes
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Boss is the user whose tokens are an admin's.
+const Boss = "boss"
+
+// patience is how long Until waits: a node reads what it does not follow every thirty seconds, and rows of two kinds may come one behind
+// the other.
+const patience = 3 * time.Minute
+
+// Options are what nodes are made of.
+type Options struct {
+	App   func() *app.App          // makes the application, once for each node
+	Speed float64                  // of time; 0: real time
+	Wrong map[string]time.Duration // by how much a node's clock is ahead, by name
+	Parts func(p *node.Parts)      // changes what a node is opened with; nil: nothing
+}
+
+// Fleet is the nodes "a" and "b" over one cloud, or "a" alone.
+type Fleet struct {
+	T      *testing.T
+	Issuer *auth.DevIssuer
+	Clock  clock.Clock
+	Cloud  *simcloud.Cloud           // nil: it is DynamoDB Local
+	Links  map[string]*simcloud.Link // by node
+	Base   map[string]string         // addresses by node, "http://127.0.0.1:40000"
+
+	options Options
+}
+
+// Two starts two nodes, which run until the end of the test.
+func Two(t *testing.T, o Options) *Fleet {
+	t.Helper()
+	f := begin(t, o)
+	f.Cloud = simcloud.New(simcloud.Options{Now: f.Clock.Now})
+	f.Cloud.Create(append(node.Schema([]*app.App{o.App()}).Tables, syncTable())...)
+	network := simcloud.NewNetwork(f.Cloud, simcloud.NewTimer(), 7)
+	for _, name := range []string{"a", "b"} {
+		f.Links[name] = network.Link(name, f.clockOf(name).Now, nil)
+		c := node.DefaultCloud()
+		c.Region, c.Poll.Live, c.Poll.Tables = "sim", time.Second, time.Second
+		f.serve(name, &node.Cloud{Config: c, Name: "sim", Items: f.Links[name], Locks: f.Links[name].Locks})
+	}
+	return f
+}
+
+func syncTable() store.TableSpec {
+	return store.TableSpec{Name: "touchline-sync", Key: store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}}}
+}
+
+func begin(t *testing.T, o Options) *Fleet {
+	t.Helper()
+	issuer, err := auth.NewDevIssuer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Fleet{T: t, Issuer: issuer, Clock: clock.Real(), Links: map[string]*simcloud.Link{}, Base: map[string]string{}, options: o}
+	if o.Speed != 0 {
+		scaled := clock.NewScaled(time.Now(), o.Speed)
+		t.Cleanup(scaled.Join())
+		f.Clock = scaled
+	}
+	return f
+}
+
+// wrong is a clock that is ahead.
+type wrong struct {
+	clock.Clock
+	by time.Duration
+}
+
+// Now implements clock.Clock.
+func (w wrong) Now() time.Time { return w.Clock.Now().Add(w.by) }
+
+// Wait implements clock.Clock.
+func (w wrong) Wait(ctx context.Context, until time.Time, sig *clock.Signal) error {
+	if !until.IsZero() {
+		until = until.Add(-w.by)
+	}
+	return w.Clock.Wait(ctx, until, sig)
+}
+
+func (f *Fleet) clockOf(name string) clock.Clock {
+	if by := f.options.Wrong[name]; by != 0 {
+		return wrong{f.Clock, by}
+	}
+	return f.Clock
+}
+
+func (f *Fleet) serve(name string, cloud *node.Cloud) {
+	f.T.Helper()
+	p := node.Parts{
+		Clock: f.clockOf(name), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{f.options.App()}, Cloud: cloud,
+		Auth: func(*store.Store) (*auth.Verifier, error) {
+			return auth.New(auth.Config{Issuers: []auth.Issuer{f.Issuer.Issuer()}})
+		},
+	}
+	if f.options.Parts != nil {
+		f.options.Parts(&p)
+	}
+	n, err := node.Open(f.T.Context(), f.T.TempDir(), p)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	f.Base[name], _ = web.Run(f.T, n)
+}
+
+// Token is a user's for an hour; Boss is an admin.
+func (f *Fleet) Token(user string) string {
+	f.T.Helper()
+	grant := auth.Grant{Subject: user, Life: time.Hour}
+	if user == Boss {
+		grant.Groups = []string{"admin"}
+	}
+	token, _, err := f.Issuer.Sign(grant, time.Now())
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	return token
+}
+
+// Send sends a request to a node, with headers given as name and value: a user's, or without one of nobody.
+func (f *Fleet) Send(at, user, method, path, body string, headers ...string) (status int, h http.Header, answer string) {
+	f.T.Helper()
+	req, err := http.NewRequestWithContext(f.T.Context(), method, f.Base[at]+path, strings.NewReader(body))
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	if user != "" {
+		req.Header.Set("Authorization", "Bearer "+f.Token(user))
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}).Do(req)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, string(raw)
+}
+
+// Ask is Send for whom headers of the answer are nothing.
+func (f *Fleet) Ask(at, user, method, path, body string, headers ...string) (status int, answer string) {
+	f.T.Helper()
+	status, _, answer = f.Send(at, user, method, path, body, headers...)
+	return status, answer
+}
+
+// Want is Ask for what has to work.
+func (f *Fleet) Want(at, user, method, path, body string, headers ...string) (answer string) {
+	f.T.Helper()
+	status, answer := f.Ask(at, user, method, path, body, headers...)
+	if status >= http.StatusBadRequest {
+		f.T.Fatalf("%s at %s: %s %s %s: %d %s", user, at, method, path, body, status, answer)
+	}
+	return answer
+}
+
+// Until waits for what the nodes come to.
+func (f *Fleet) Until(what string, is func() bool) {
+	f.T.Helper()
+	for deadline := time.Now().Add(hang.Limit(patience)); !is(); <-time.After(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.T.Fatalf("not in time: %s", what)
+		}
+	}
+}
+
+// Cut parts nodes from the cloud, or all of them.
+func (f *Fleet) Cut(names ...string) {
+	for _, l := range f.linksOf(names) {
+		l.SetMode(simcloud.NoDNS)
+	}
+}
+
+// Heal joins them again.
+func (f *Fleet) Heal(names ...string) {
+	for _, l := range f.linksOf(names) {
+		l.Heal()
+	}
+}
+
+func (f *Fleet) linksOf(names []string) (out []*simcloud.Link) {
+	for name, l := range f.Links {
+		if len(names) == 0 || slices.Contains(names, name) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Open is what a person would be asked of at a node, as JSON.
+func (f *Fleet) Open(at string) string {
+	f.T.Helper()
+	return f.Want(at, Boss, http.MethodGet, "/_/api/conflicts?state=open", "")
+}
+
+// Quiet fails if a person would be asked of anything.
+func (f *Fleet) Quiet() {
+	f.T.Helper()
+	for at := range f.Base {
+		if open := f.Open(at); !strings.Contains(open, `"items":[]`) {
+			f.T.Errorf("open at %s: %s", at, open)
+		}
+	}
+}
