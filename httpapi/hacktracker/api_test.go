@@ -281,6 +281,45 @@ func TestAtBats(t *testing.T) {
 	r.want(200, `"PA":0`, "ana", "GET", "/players/"+players[0]+"/stats", "")
 }
 
+// A game's stream tells members of its team that something of it has changed, and of nothing else.
+func TestStream(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("ana", "ben")
+	game := r.game("ana", team, players...)
+	other := id(r.want(201, "", "ana", "POST", "/games", `{"teamId":"`+team+`"}`), "gameId")
+	base, stop := web.Run(t, r.server)
+	for who, want := range map[string]int{"eve": 403, "-": 401} {
+		s, err := web.Try(t, base+"/hacktracker/games/"+game+"/stream", map[string]string{"Authorization": "Bearer " + who})
+		if who == "-" {
+			s, err = web.Try(t, base+"/hacktracker/games/"+game+"/stream", nil)
+		}
+		if err != nil || s.Resp.StatusCode != want {
+			t.Errorf("%s: %v %v", who, s.Resp, err)
+		}
+	}
+	s := web.Open(t, base+"/hacktracker/games/"+game+"/stream", map[string]string{"Authorization": "Bearer ben", "Last-Event-ID": fmt.Sprint(r.store.Seq())})
+	r.want(200, "", "ana", "PATCH", "/games/"+other, `{"location":"elsewhere"}`)
+	path := "/games/" + game + "/atbats"
+	scored := id(r.want(201, "", "ana", "POST", path, atBat(players[0], "1B", 1, 0, 1)), "atBatId")
+	steps := []func(){
+		func() { r.want(200, "", "ana", "PUT", path+"/"+scored, `{"result":"2B"}`) },
+		func() { r.want(204, "", "ana", "DELETE", path+"/"+scored, "") },
+		func() { r.want(200, "", "ana", "PATCH", "/games/"+game, `{"teamScore":1}`) },
+		func() {},
+	}
+	for i, do := range steps { // each is seen before the next is done
+		seen := s.Until(web.Named("game"))
+		if len(seen) == 0 || seen[len(seen)-1].Data != `{"gameId":"`+game+`"}` {
+			t.Fatalf("change %d: %v", i, seen)
+		}
+		do()
+	}
+	s.Close()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Rows as the original wrote them are read, counted and corrected: without index keys, with their moment for a key, with a lineup of ids.
 func TestForeignRows(t *testing.T) {
 	r := newRig(t)
