@@ -186,6 +186,14 @@ func (p *plan) under(k attr.Item, of Stamps) {
 	p.check(k, "attribute_exists(pk) AND createdAt = :made", expr.Params{Values: attr.Item{":made": attr.S(of.CreatedAt)}})
 }
 
+// begin checks so for something that is made below, and notes it on the row: who deletes that one meanwhile, at whatever node, is refused.
+func (p *plan) begin(k attr.Item, of Stamps, at string) {
+	p.writes = append(p.writes, store.WriteItem{Update: &store.UpdateItem{
+		Table: p.s.Table, Key: k, Update: "SET updatedAt = :at", Condition: "attribute_exists(pk) AND createdAt = :made",
+		Params: expr.Params{Values: attr.Item{":made": attr.S(of.CreatedAt), ":at": attr.S(at)}},
+	}})
+}
+
 // unused checks that a partition is not being emptied. A row past its time is in the way until it is swept.
 func (p *plan) unused(tx *store.Tx, pk string) {
 	p.check(deletedKey(pk), absent+" OR "+AttrTTL+" < :now", expr.Params{Values: attr.Item{":now": attr.Int(tx.Now().Unix())}})

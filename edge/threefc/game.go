@@ -44,7 +44,7 @@ func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
 	add(p, gameKey(g.GameID), entGame, g)
 	add(p, sessionGameKey(g.SessionID, g.GameStartTs, g.GameID), entSessionGame, indexOf(&g))
 	add(p, joinKey(g.JoinCode), entJoin, joinCode{JoinCode: g.JoinCode, GameID: g.GameID, Stamps: g.Stamps})
-	p.under(sessionMirror(g.SessionID), session.Stamps)
+	p.begin(sessionMirror(g.SessionID), session.Stamps, g.CreatedAt)
 	p.unused(tx, pkGame+g.GameID)
 	return p.change("game", g.GameID)
 }
@@ -202,14 +202,16 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	index, err := list[sessionGame](tx, s, pkSession+g.SessionID, pkGame, entSessionGame)
 	p := &plan{s: s}
 	p.fail(err)
+	session, err := get[Session](tx, s, sessionMirror(g.SessionID), entSession)
+	p.fail(err)
 	p.remove(gameKey(id), g.Stamps)
 	p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
 	if g.JoinCode != "" {
 		p.delete(joinKey(g.JoinCode))
 	}
-	if len(index) <= 1 {
+	if len(index) <= 1 && session != nil { // and no game is made in it meanwhile, at whatever node
 		p.delete(sessionKey(g.SeasonID, g.SessionID))
-		p.delete(sessionMirror(g.SessionID))
+		p.remove(sessionMirror(g.SessionID), session.Stamps)
 	}
 	p.stillAdmin(g.LeagueID, user)
 	p.bury(tx, pkGame+id)

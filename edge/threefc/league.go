@@ -136,7 +136,7 @@ func (s *Service) CreateSeason(tx *store.Tx, se Season) (Change, error) {
 	p := &plan{s: s}
 	add(p, seasonKey(se.LeagueID, se.SeasonID), entSeason, se)
 	add(p, seasonMirror(se.SeasonID), entSeason, se)
-	p.under(leagueKey(se.LeagueID), l.Stamps)
+	p.begin(leagueKey(se.LeagueID), l.Stamps, se.CreatedAt)
 	p.unused(tx, pkSeason+se.SeasonID)
 	return p.change("season", se.SeasonID)
 }
@@ -187,7 +187,7 @@ func (s *Service) CreateSession(tx *store.Tx, se Session) (Change, error) {
 	p := &plan{s: s}
 	add(p, sessionKey(se.SeasonID, se.SessionID), entSession, se)
 	add(p, sessionMirror(se.SessionID), entSession, se)
-	p.under(seasonMirror(se.SeasonID), season.Stamps)
+	p.begin(seasonMirror(se.SeasonID), season.Stamps, se.CreatedAt)
 	p.unused(tx, pkSession+se.SessionID)
 	return p.change("session", se.SessionID)
 }

@@ -11,16 +11,19 @@ import (
 	"github.com/touchline/touchline/store/idempotency"
 )
 
-// Refused is a write that the cloud did not take: what it was to put (nil: it deletes), and its item as it was, as it was seen here,
-// and as the cloud has it; nil: no item.
-type Refused struct{ Key, Put, Base, View, Remote attr.Item }
+// Refused is a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it, nil: no item; and
+// what asks for it again, with the checks of its transaction where it is the first one.
+type Refused struct {
+	Key, Base, View, Remote attr.Item
+	Again                   []store.WriteItem
+}
 
 func (r *Refused) is(prefix string) bool { return strings.HasPrefix(r.Key["sk"].Str(), prefix) }
 
 func (r *Refused) in(prefix string) bool { return strings.HasPrefix(r.Key["pk"].Str(), prefix) }
 
 // used reports whether it is the row of a key that another node has used for the same request.
-func (r *Refused) used() bool { return r.in(pkOnce) && idempotency.Same(r.Put, r.Remote) }
+func (r *Refused) used() bool { return r.in(pkOnce) && idempotency.Same(r.View, r.Remote) }
 
 // accepted reports whether it is an invite that was accepted here, and elsewhere before.
 func (r *Refused) accepted() bool {
@@ -32,7 +35,7 @@ func (r *Refused) accepted() bool {
 }
 
 // Merge answers for the writes of a transaction that the cloud has refused. No writes: ours is dropped. Of everything else a person is
-// asked. Behind them stand later writes, which go with it (Key and Put alone): where they are not part of the answer, what people have
+// asked. Behind them stand later writes, which go with it (without images): where they are not part of the answer, what people have
 // done is for a person.
 //
 //	row of a key that another node has used for the same     it has taken effect once: ours is withdrawn, whatever else failed
@@ -40,6 +43,8 @@ func (r *Refused) accepted() bool {
 //	removal of a deleted partition's rows                     somebody else's, or made again: nothing to do
 //	a token, a code or an invite that was used elsewhere      the session or role that ours made goes with it
 //	a roster's place                                          the other node's stays
+//	deletion of what was deleted elsewhere                    it has taken effect
+//	deletion of a session's last game                         the session stays: it has got another one elsewhere
 //	a game's or a team's row                                  by member: what ours has changed and theirs has not; times of thirds stay as set first
 func (s *Service) Merge(all, behind []Refused) (writes []store.WriteItem, ok bool) {
 	has := func(is func(r *Refused) bool) bool {
@@ -60,31 +65,55 @@ func (s *Service) Merge(all, behind []Refused) (writes []store.WriteItem, ok boo
 		return nil, len(behind) == 0
 	case every(func(r *Refused) bool { return r.is(skState) }), every(func(r *Refused) bool { return r.View == nil && (!r.is(skMeta) || r.in(pkInvite)) }):
 		return nil, true
+	case i >= 0 && all[i].View == nil:
+		return deletion(&all[i], all, len(behind) > 0)
 	case i >= 0:
 		return s.joinedWith(&all[i], slices.Concat(all, behind))
 	}
 	return nil, false
 }
 
+// deletion answers for one of a game.
+func deletion(game *Refused, all []Refused, later bool) (writes []store.WriteItem, ok bool) {
+	if game.Remote == nil {
+		return nil, !later
+	}
+	for i := range all {
+		r := &all[i]
+		if r.in(pkSession) && r.is(skMeta) {
+			ok = r.Remote != nil && !later
+		}
+		if !(r.in(pkSession) && r.is(skMeta) || r.in(pkSeason) && r.is(pkSession)) {
+			writes = append(writes, r.Again...)
+		}
+	}
+	return writes, ok
+}
+
 // joinedWith joins a row that both have changed; what went with ours goes with it again: the rows of the requests' keys, a game's
 // place in its session. Of anything else a person is asked.
 func (s *Service) joinedWith(r *Refused, all []Refused) (writes []store.WriteItem, ok bool) {
+	row, ok := s.joined(r)
+	p := &plan{s: s, writes: row}
 	for i := range all {
 		switch o := &all[i]; {
 		case attr.EqualItems(o.Key, r.Key), o.used():
-		case o.Remote != nil && o.Put != nil, !o.in(pkOnce) && !o.in(pkSession):
+		case o.Remote != nil && o.View != nil, !o.in(pkOnce) && !(o.in(pkSession) && o.is(pkGame)), r.Remote == nil:
 			return nil, false
-		case o.Put == nil:
-			writes = append(writes, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: o.Key, NoOld: true}})
 		default:
-			writes = append(writes, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: o.Put, Condition: absent, NoOld: true}})
+			p.again(o.Again)
 		}
 	}
-	if r.Remote == nil && len(writes) > 0 {
-		return nil, false // deleted there
+	return p.writes, ok
+}
+
+// again asks for writes again. A transaction names each row once.
+func (p *plan) again(all []store.WriteItem) {
+	for _, w := range all {
+		if w.Check == nil || !p.checks(w.Check.Key) {
+			p.writes = append(p.writes, w)
+		}
 	}
-	row, ok := s.joined(r)
-	return append(writes, row...), ok
 }
 
 // Secret reports of an item whether it lets somebody in: conflicts show its values to nobody.

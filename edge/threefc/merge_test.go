@@ -3,14 +3,17 @@ package threefc
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
 
 // What people have done behind a write that another node was first with is not dropped with it; exports are.
 func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 	s := &Service{Table: "t"}
-	later := []Refused{{Key: gameKey("g")}}
+	later := []Refused{{Key: markerKey("g", "e")}}
 	once := attr.Item{"pk": attr.S(pkOnce + "goal#k"), "sk": attr.S(skMeta), "requestHash": attr.S("h")}
 	place := attr.Item{"pk": attr.S(pkGame + "g"), "sk": attr.S(skRoster + "red#p")}
 	state := attr.Item{"pk": attr.S(pkGame + "g"), "sk": attr.S(skState)}
@@ -22,7 +25,7 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 		"a roster's place":    {place, true, false},
 		"an export":           {state, true, true},
 	} {
-		all := []Refused{{Key: c.row, Put: c.row, View: c.row, Remote: c.row}}
+		all := []Refused{{Key: c.row, View: c.row, Remote: c.row}}
 		if writes, ok := s.Merge(all, nil); ok != c.alone || len(writes) > 0 {
 			t.Errorf("%s: %t, %v", name, ok, writes)
 		}
@@ -64,7 +67,6 @@ func two(t *testing.T, base Game, ours, theirs func(g *Game)) Refused {
 		return it
 	}
 	r := Refused{Key: gameKey("g"), Base: image(func(*Game) {}), View: image(ours), Remote: image(theirs)}
-	r.Put = r.View
 	return r
 }
 
@@ -89,7 +91,9 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 		did(g.start(2, at("25")))
 	}
 	key := func(name string, remote attr.Item) Refused {
-		return Refused{Key: key(pkOnce+name, skMeta), Put: once(name, "h"), View: once(name, "h"), Remote: remote}
+		r := Refused{Key: key(pkOnce+name, skMeta), View: once(name, "h"), Remote: remote}
+		r.Again = []store.WriteItem{{Put: &store.PutItem{Item: r.View}}}
+		return r
 	}
 	for name, tt := range map[string]struct {
 		ours    func(g *Game)
@@ -100,8 +104,8 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 	}{
 		"one start each":                    {ours: first, with: []Refused{key("k", nil)}, written: "k", ok: true},
 		"its key was used there":            {ours: first, with: []Refused{key("k", once("k", "h"))}, ok: true},
-		"and more behind it":                {ours: more, with: []Refused{key("k", nil)}, behind: []Refused{{Key: gameKey("g")}, key("l", nil)}, written: "k l 00-22 25-", ok: true},
-		"its key used, and more behind it":  {ours: more, with: []Refused{key("k", once("k", "h"))}, behind: []Refused{key("l", nil)}, written: "l 00-22 25-", ok: true},
+		"and more behind it":                {ours: more, with: []Refused{key("k", nil)}, behind: []Refused{{Key: gameKey("g")}, key("l", nil)}, written: "00-22 25- k l", ok: true},
+		"its key used, and more behind it":  {ours: more, with: []Refused{key("k", once("k", "h"))}, behind: []Refused{key("l", nil)}, written: "00-22 25- l", ok: true},
 		"its key stands for something else": {ours: first, with: []Refused{key("k", once("k", "x"))}},
 		"a team behind it":                  {ours: first, with: []Refused{key("k", nil)}, behind: []Refused{{Key: gameTeamKey("g", "red")}}},
 	} {
@@ -126,4 +130,84 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 			t.Errorf("%s: %t, %q", name, ok, got)
 		}
 	}
+}
+
+// refused is a change that was made where another was first: do is what the other node does. The store is as that one has left it.
+func (r *rig) refused(mine func(tx *store.Tx) (Change, error), do func()) (all []Refused) {
+	r.t.Helper()
+	c := view(r, mine)
+	for i := range c.Writes {
+		w := &c.Writes[i]
+		one := Refused{Again: []store.WriteItem{*w}}
+		switch {
+		case w.Put != nil:
+			one.Key, one.View = key(w.Put.Item["pk"].Str(), w.Put.Item["sk"].Str()), w.Put.Item
+		case w.Delete != nil:
+			one.Key = w.Delete.Key
+		default:
+			if len(all) == 0 {
+				r.t.Fatal("the first action is a check")
+			}
+			all[0].Again = append(all[0].Again, *w)
+			continue
+		}
+		one.Base = r.row(one.Key)
+		all = append(all, one)
+	}
+	do()
+	for i := range all {
+		all[i].Remote = r.row(all[i].Key)
+	}
+	if _, err := r.try(func(*store.Tx) (Change, error) { return c, nil }); !fault.Is(err, fault.Conflict) {
+		r.t.Fatalf("it was not refused: %v", err)
+	}
+	return all
+}
+
+// merged does what the rules answer to a refusal.
+func (r *rig) merged(all []Refused) {
+	r.t.Helper()
+	writes, ok := r.Merge(all, nil)
+	if !ok {
+		r.t.Fatal("a person is asked")
+	}
+	r.must(func(*store.Tx) (Change, error) { return Change{Writes: writes}, nil })
+}
+
+// Who deletes a session's last game while another node makes a game in it deletes the game alone; who deletes a game that another node
+// has deleted has done so.
+func TestLastGameDeletedWhileAnotherIsMade(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.now = r.now.Add(time.Second)
+	remove := func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") }
+	r.merged(r.refused(remove, func() { r.game("h") }))
+	games := view(r, func(tx *store.Tx) ([]Board, error) { return r.SeasonGames(tx, "s") })
+	if len(games) != 1 || games[0].GameID != "h" || r.row(sessionMirror("d")) == nil {
+		t.Errorf("%d games; session %v", len(games), r.row(sessionMirror("d")))
+	}
+	remove = func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "h") }
+	r.merged(r.refused(remove, func() { r.must(remove) }))
+	if r.row(sessionMirror("d")) != nil || r.row(sessionKey("s", "d")) != nil {
+		t.Error("the session of the last game stays")
+	}
+}
+
+// Who deletes what another node begins something in is refused, and asked.
+func TestDeletedWhileSomethingBegins(t *testing.T) {
+	r := newRig(t)
+	r.must(func(tx *store.Tx) (Change, error) {
+		return r.CreateLeague(tx, boss, League{LeagueID: "l", Name: "League"})
+	})
+	asked := func(remove, begin func(tx *store.Tx) (Change, error)) {
+		t.Helper()
+		r.now = r.now.Add(time.Second)
+		if writes, ok := r.Merge(r.refused(remove, func() { r.must(begin) }), nil); ok {
+			t.Errorf("nobody is asked: %v", writes)
+		}
+	}
+	asked(func(tx *store.Tx) (Change, error) { return r.DeleteLeague(tx, boss, "l") },
+		func(tx *store.Tx) (Change, error) { return r.CreateSeason(tx, Season{LeagueID: "l", SeasonID: "s"}) })
+	asked(func(tx *store.Tx) (Change, error) { return r.DeleteSeason(tx, boss, "s") },
+		func(tx *store.Tx) (Change, error) { return r.CreateSession(tx, Session{SeasonID: "s", SessionID: "d"}) })
 }

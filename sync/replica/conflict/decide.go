@@ -139,16 +139,22 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// writeOf is the operation of an entry as the application asked for it.
-func writeOf(e *intent.Entry) store.WriteItem {
+// Again is the operation of an entry as the application asked for it, and the conditions of its transaction on other items where it is
+// the first one: for a merge handler that answers with a part of what was refused.
+func Again(e *intent.Entry) (all []store.WriteItem) {
 	switch e.Op {
 	case store.OpPut:
-		return store.WriteItem{Put: &store.PutItem{Table: e.Table, Item: e.Item, Condition: e.Condition, Params: e.Params, NoOld: true}}
+		all = []store.WriteItem{{Put: &store.PutItem{Table: e.Table, Item: e.Item, Condition: e.Condition, Params: e.Params, NoOld: true}}}
 	case store.OpUpdate:
-		return store.WriteItem{Update: &store.UpdateItem{Table: e.Table, Key: e.Key, Update: e.Update, Condition: e.Condition, Params: e.Params}}
+		all = []store.WriteItem{{Update: &store.UpdateItem{Table: e.Table, Key: e.Key, Update: e.Update, Condition: e.Condition, Params: e.Params}}}
 	default:
-		return store.WriteItem{Delete: &store.DeleteItem{Table: e.Table, Key: e.Key, Condition: e.Condition, Params: e.Params, NoOld: true}}
+		all = []store.WriteItem{{Delete: &store.DeleteItem{Table: e.Table, Key: e.Key, Condition: e.Condition, Params: e.Params, NoOld: true}}}
 	}
+	for i := range e.Checks {
+		k := &e.Checks[i]
+		all = append(all, store.WriteItem{Check: &store.ConditionCheck{Table: k.Table, Key: k.Key, Condition: k.Condition, Params: k.Params}})
+	}
+	return all
 }
 
 // List lists records, the newest first; next is to go on before, 0: there are no more.
@@ -295,11 +301,7 @@ func (c *Record) groups() (out [][]*intent.Entry) {
 func rewrite(tx *store.Tx, group []*intent.Entry) (seqs []uint64, err error) {
 	var writes []store.WriteItem
 	for _, e := range group {
-		writes = append(writes, writeOf(e))
-		for i := range e.Checks {
-			k := &e.Checks[i]
-			writes = append(writes, store.WriteItem{Check: &store.ConditionCheck{Table: k.Table, Key: k.Key, Condition: k.Condition, Params: k.Params}})
-		}
+		writes = append(writes, Again(e)...)
 	}
 	return perform(tx, writes)
 }
