@@ -80,15 +80,18 @@ func (f *fleet) start(name string) {
 			f.t.Error(err)
 		}
 	})
-	f.base[name] = "http://" + ln.Addr().String() + "/scorekeeper"
+	f.base[name] = "http://" + ln.Addr().String()
 }
 
-// ask sends a request of a user to a node.
+// ask sends a request of a user to a node: of the application, or under /_/ of the node itself.
 func (f *fleet) ask(at, user, method, path, body string, headers ...string) (status int, answer string) {
 	f.t.Helper()
 	grant := auth.Grant{Subject: user, Life: time.Hour}
 	if user == "boss" {
 		grant.Groups = []string{"admin"}
+	}
+	if !strings.HasPrefix(path, "/_/") {
+		path = "/scorekeeper" + path
 	}
 	token, _, err := f.issuer.Sign(grant, time.Now())
 	if err != nil {
@@ -185,6 +188,11 @@ func TestGuessesAtTwoNodes(t *testing.T) {
 		var g scorekeeper.Game
 		return attr.Unmarshal(f.cloud.Item("scorekeeper-prod", scorekeeper.GameKey("u1", today)), &g) == nil && slices.Equal(g.Guesses, want)
 	})
+	for _, at := range []string{"a", "b"} {
+		if status, answer := f.ask(at, "boss", "GET", "/_/api/conflicts?state=open", ""); status != http.StatusOK || !strings.Contains(answer, `"items":[]`) {
+			t.Errorf("%s asks a person: %d %s", at, status, answer)
+		}
+	}
 	slices.Sort(told)
 	if told = slices.Compact(told); !slices.Equal(told, strings.Fields("brick joust waltz")) {
 		t.Errorf("told of %v", told)

@@ -68,11 +68,15 @@ func (d *Log) merge(tx *store.Tx, c *Record) error {
 		return nil
 	}
 	in := MergeCase{Code: c.Code, Tail: c.Tail, Get: tx.Get}
+	tx.ShowExpired()
 	for i := range c.Decided {
 		one := &c.Decided[i]
-		remote, _ := intent.Split(one.Met)
+		remote, err := tx.Get(one.Entry.Table, one.Entry.Key)
+		if err != nil {
+			return err
+		}
 		in.Entries = append(in.Entries, one.Entry)
-		in.Items = append(in.Items, MergeItem{Base: one.Base, View: one.View, Remote: remote})
+		in.Items = append(in.Items, MergeItem{Base: one.Seen.Base, View: one.Seen.View, Remote: remote})
 	}
 	writes, ok := handler(in)
 	if !ok {

@@ -17,14 +17,9 @@ func NewRecord(w *outbox.Work, u *outbox.Batch, o *intent.Outcome) (*Record, err
 		if err != nil {
 			return nil, err
 		}
-		if was, ok := it.Remote.EarlierOf(e); ok {
-			d.Base, d.View = was.Base, was.View
-		} else {
-			d.Base = it.Remote.Known.Item
-			w.Tx.ShowExpired()
-			if d.View, err = w.Tx.Get(e.Table, e.Key); err != nil {
-				return nil, err
-			}
+		d.Base = it.Remote.Known.Item
+		if d.Seen, err = w.Seen(it, e); err != nil {
+			return nil, err
 		}
 		c.Decided = append(c.Decided, d)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
 // Record is the record of one decision: which writes did not, or may not have, become what the application said, what
@@ -39,9 +40,9 @@ type Record struct {
 // Decided is one entry of a decision with the images that it met.
 type Decided struct {
 	Entry *intent.Entry
-	Met   attr.Item // the cloud's item as the refusal showed it (ALL_OLD), sidecar included; nil: none, or not shown
-	Base  attr.Item // the last confirmed image on which it stood in the view, without sidecar; nil: none
-	View  attr.Item // what readers saw then; nil: no item. For the merge handler, not kept
+	Met   attr.Item   // the cloud's item as the refusal showed it (ALL_OLD), sidecar included; nil: none, or not shown
+	Base  attr.Item   // the last confirmed image before, without sidecar; nil: none
+	Seen  outbox.Seen // base and view while the entry was in the view. For the merge handler, not kept
 }
 
 // Kind says what was decided.
@@ -110,9 +111,9 @@ type MergeCase struct {
 	Get func(table string, key attr.Item) (attr.Item, error)
 }
 
-// MergeItem is an item as it was, as it was seen here while the entry was in the view, and as the cloud has it; nil: no item.
-// Base and View are from before anything that others wrote took the entry out of the view. A merge writes upon what MergeCase.Get
-// returns: the cloud's item with those of our writes that hold there, another merge's among them.
+// MergeItem is an item as it was, as it was seen here while the entry was in the view, and as the cloud has it, with those of our
+// writes that hold there, another merge's among them: what a merge writes upon. nil: no item. Base and View are from before anything
+// that others wrote took the entry out of the view.
 type MergeItem struct {
 	Base, View, Remote attr.Item
 }

@@ -3,7 +3,6 @@ package outbox
 import (
 	"encoding/binary"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -27,23 +26,14 @@ type Remote struct {
 	Lost     bool      // the table was restored without known.Item: readers see it until all have replayed, nothing is sent upon it
 	Set      time.Time // known was set: the server-corrected instant at which the read or the send began that told it
 	Gone     Gone      // the life that ended here last; zero: none is remembered
-	earlier  []Earlier // from before entries became doubtful, the oldest first
+	seen     []Seen    // from before entries became doubtful, the oldest first
 }
 
-// Earlier is an item as it was before an image of the cloud took entries out of the view: its base, and what readers saw. Those are
-// what the entries were written on and what they had made, for who decides about them when the cloud refuses them. nil: no item.
-type Earlier struct {
+// Seen is an item while an entry was in the view: its base, and what readers saw. That is what the entry was written on and what it had
+// made, for who decides about it when the cloud refuses it. nil: no item.
+type Seen struct {
 	Seq        uint64 // it is of entries up to this one
 	Base, View attr.Item
-}
-
-// EarlierOf returns the images from before an entry became doubtful; false: it is in the view.
-func (sh *Remote) EarlierOf(e *intent.Entry) (was Earlier, ok bool) {
-	i := slices.IndexFunc(sh.earlier, func(w Earlier) bool { return w.Seq >= e.Earliest() })
-	if i < 0 {
-		return was, false
-	}
-	return sh.earlier[i], true
 }
 
 // Gone is the local tombstone of a base that went.
@@ -78,7 +68,7 @@ const (
 	shadowSame    = 1 << 1 // the row is its image, only the sidecar is here
 	shadowGone    = 1 << 2
 	shadowLost    = 1 << 3
-	shadowEarlier = 1 << 4
+	shadowSeen    = 1 << 4
 )
 
 var errRemote = errors.New("a shadow is cut short or of an unknown version")
@@ -147,8 +137,8 @@ func (sh *Remote) Encode() []byte {
 	if sh.Lost && !same {
 		flags |= shadowLost
 	}
-	if len(sh.earlier) > 0 {
-		flags |= shadowEarlier
+	if len(sh.seen) > 0 {
+		flags |= shadowSeen
 	}
 	b := make([]byte, 0, 64+2*len(sh.Pending)+64*len(image))
 	b = append(b, shadowVersion, flags)
@@ -169,9 +159,9 @@ func (sh *Remote) Encode() []byte {
 		b = fields.Append(b, sh.Gone.Life)
 		b = binary.AppendVarint(b, millis(sh.Gone.At))
 	}
-	if flags&shadowEarlier != 0 {
-		b = binary.AppendUvarint(b, uint64(len(sh.earlier)))
-		for _, was := range sh.earlier {
+	if flags&shadowSeen != 0 {
+		b = binary.AppendUvarint(b, uint64(len(sh.seen)))
+		for _, was := range sh.seen {
 			b = binary.AppendUvarint(b, was.Seq)
 			b = appendImage(appendImage(b, was.Base), was.View)
 		}
@@ -218,16 +208,16 @@ func decodeRemoteHead(b []byte) (sh *Remote, flags byte, rest []byte, err error)
 		sh.Gone.Life = string(c.Bytes())
 		sh.Gone.At = fromMillis(c.Varint())
 	}
-	if flags&shadowEarlier != 0 {
+	if flags&shadowSeen != 0 {
 		for range c.Count() {
-			was := Earlier{Seq: c.Uvarint()}
+			was := Seen{Seq: c.Uvarint()}
 			if was.Base, err = imageOf(c.Bytes()); err == nil {
 				was.View, err = imageOf(c.Bytes())
 			}
 			if err != nil {
 				return nil, 0, nil, err
 			}
-			sh.earlier = append(sh.earlier, was)
+			sh.seen = append(sh.seen, was)
 		}
 	}
 	if c.Bad {

@@ -83,7 +83,7 @@ func (w *Work) show(it *WorkItem) error {
 		}
 		view, out = intent.View(it.Remote.Known, entries, w.Env)
 	}
-	if err := w.keepEarlier(it, out); err != nil {
+	if err := w.keepSeen(it, out); err != nil {
 		return err
 	}
 	doubtful := len(out)
@@ -101,25 +101,39 @@ func (w *Work) show(it *WorkItem) error {
 	return err
 }
 
-// keepEarlier keeps the images from before entries went out of the view, as long as one of those is doubtful.
-func (w *Work) keepEarlier(it *WorkItem, doubtful []uint64) error {
-	have := len(it.Remote.earlier)
-	it.Remote.earlier = slices.DeleteFunc(it.Remote.earlier, func(was Earlier) bool { return len(doubtful) == 0 || was.Seq < doubtful[0] })
-	it.Dirty = it.Dirty || len(it.Remote.earlier) < have
+// keepSeen keeps the images from before entries went out of the view, as long as one of those is doubtful.
+func (w *Work) keepSeen(it *WorkItem, doubtful []uint64) error {
+	sh, have := it.Remote, len(it.Remote.seen)
+	sh.seen = slices.DeleteFunc(sh.seen, func(s Seen) bool { return len(doubtful) == 0 || s.Seq < doubtful[0] })
+	it.Dirty = it.Dirty || len(sh.seen) < have
 	if len(doubtful) == 0 {
 		return nil
 	}
 	last := doubtful[len(doubtful)-1]
-	if n := len(it.Remote.earlier); n > 0 && it.Remote.earlier[n-1].Seq >= last {
+	if n := len(sh.seen); n > 0 && sh.seen[n-1].Seq >= last {
 		return nil
 	}
-	w.Tx.ShowExpired()
-	view, err := w.Tx.Get(it.Spec.Name, it.Key)
-	if err != nil {
-		return err
+	view, err := w.row(it)
+	if err == nil {
+		sh.seen, it.Dirty = append(sh.seen, Seen{Seq: last, Base: it.base, View: view}), true
 	}
-	it.Remote.earlier, it.Dirty = append(it.Remote.earlier, Earlier{Seq: last, Base: it.base, View: view}), true
-	return nil
+	return err
+}
+
+// Seen returns an item while an entry was in the view, also where the base has taken it out since.
+func (w *Work) Seen(it *WorkItem, e *intent.Entry) (s Seen, err error) {
+	if i := slices.IndexFunc(it.Remote.seen, func(s Seen) bool { return s.Seq >= e.Earliest() }); i >= 0 {
+		return it.Remote.seen[i], nil
+	}
+	s = Seen{Seq: e.Seq, Base: it.Remote.Known.Item}
+	s.View, err = w.row(it)
+	return s, err
+}
+
+// row is what readers saw before the work.
+func (w *Work) row(it *WorkItem) (attr.Item, error) {
+	w.Tx.ShowExpired()
+	return w.Tx.Get(it.Spec.Name, it.Key)
 }
 
 // Doubtful lists the writes that wait on an item and do not hold on what the cloud has there: they are not in the view.
