@@ -44,8 +44,8 @@ func (n *node) start() {
 }
 
 // A game is scored on a phone 360 pixels wide: a second tap confirms a third, a goal takes four taps and an own goal three. The node is
-// stopped: goals wait, also over a reload, and one is taken back; it is started again, and they arrive. One that comes after the end is
-// refused in its words. A page that anybody may see follows it all.
+// stopped: goals wait, also over a reload, and one is taken back; it is started again, and they arrive. A goal is changed on its page. One
+// that comes after the end is refused in its words. A page that anybody may see follows it all.
 func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	r := newRig(t)
 	r.now = time.Time{}
@@ -94,6 +94,10 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 		tap(`[data-scoring="` + scoring + `"]`)
 		tap(`[data-conceding="` + conceding + `"]`)
 		tap(`[data-scorer="` + scorer + `"]`)
+		b.WaitFor(t, `document.querySelector('[data-goal] [type="submit"]').getClientRects().length > 0`)
+		if below := chromium.Eval[float64](t, b, `document.querySelector('[data-goal] [type="submit"]').getBoundingClientRect().bottom - innerHeight`); below > 0 {
+			t.Errorf("the button that saves is %v pixels below the screen", below)
+		}
 		tap(`[data-goal] [type="submit"]`)
 		if taps > 4 {
 			t.Errorf("a goal took %d taps", taps)
@@ -151,6 +155,17 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	shows("1 2 1")
 	waits(0, "queued")
 	b.WaitFor(t, `document.querySelector(".clock[data-start]:not([data-queued])").textContent.startsWith("Third 2 00:")`)
+
+	change := "/games/g/goals/" + r.last()
+	b.Do(t, chromedp.Navigate(base+"/3fc/-"+change))
+	narrow("the page that changes a goal")
+	b.WaitFor(t, `document.querySelector("[data-say]").textContent === "Player r (Red) against Blue"`)
+	goal("blue", "red", "b1")
+	b.WaitFor(t, `location.pathname === "/3fc/-/games/g/results"`)
+	shows("2 1 1")
+	r.want(200, "", "keeper", "PATCH", "/v1"+change, redGoal)
+	b.Do(t, chromedp.Navigate(base+"/3fc/-/games/g/score"))
+	shows("1 2 1")
 
 	n.stop()
 	goal("red", "yellow", "r1")

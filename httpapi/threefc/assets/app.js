@@ -99,6 +99,7 @@ function choose(e) {
   else return;
   if (at.scoring || at.own) for (const box of all("[data-assist]", form())) box.checked = false;
   draw();
+  all("[data-at]:not([hidden])", form()).findLast((el) => el.dataset.at !== "cancel")?.scrollIntoView({ block: "nearest" }); // what comes next
 }
 
 async function save() {
@@ -127,7 +128,7 @@ function draw() {
 function drawGoal() {
   const f = form();
   const begun = goal.own || goal.scoring !== "";
-  const show = { conceding: goal.scoring !== "", scorer: goal.conceding !== "", save: goal.scorer !== "", cancel: begun };
+  const show = { conceding: goal.scoring !== "" && goal.scorer === "", scorer: goal.conceding !== "", save: goal.scorer !== "", cancel: begun };
   for (const [at, on] of Object.entries(show)) f.querySelector(`[data-at="${at}"]`).hidden = !on;
   for (const b of all("button", f)) {
     const { scoring, own, conceding, scorer } = b.dataset;
