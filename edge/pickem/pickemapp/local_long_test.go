@@ -5,7 +5,6 @@ package pickemapp
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,64 +13,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/auth"
-	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/testrig/ddblocal"
-	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/internal/testrig/nodes"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/dynamo"
-	"github.com/touchline/touchline/sync/lease"
-	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // newLocal is a node over DynamoDB Local.
-func newLocal(t *testing.T) (f *fleet, client *dynamo.Client) {
+func newLocal(t *testing.T) (*fleet, *dynamo.Client) {
 	t.Helper()
-	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret-of-the-test", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "",
-		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "HTTP_PROXY": "", "HTTPS_PROXY": "",
-	} {
-		t.Setenv(name, value)
-	}
-	s := ddblocal.Start(t)
-	client, err := dynamo.New(t.Context(), dynamo.Config{
-		Endpoint: s.URL, Region: "eu-west-1", Prefix: "t-", Deadline: time.Minute, Dial: s.Client.Transport.(*http.Transport).DialContext,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables := append(node.Schema([]*app.App{New()}).Tables, store.TableSpec{
-		Name: "touchline-sync", Key: store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}},
-	})
-	for _, spec := range tables {
-		if spec.Policy == store.PolicyLocal {
-			continue
-		}
-		if err := client.Create(t.Context(), spec, false); err != nil {
-			t.Fatal(err)
-		}
-	}
-	issuer, err := auth.NewDevIssuer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f = &fleet{t: t, issuer: issuer, clock: clock.NewScaled(time.Now(), 1), base: map[string]string{}}
-	t.Cleanup(f.clock.Join())
-	c := node.DefaultCloud()
-	c.Region = "eu-west-1"
-	f.serve("a", &node.Cloud{Config: c, Name: "local", Items: client, Locks: func(table string) lease.Table { return client.Locks(table) }})
-	return f, client
-}
-
-// drained waits until the cloud has everything.
-func (f *fleet) drained() {
-	f.t.Helper()
-	f.until("the cloud has everything", func() bool {
-		var st struct{ Waiting int }
-		return json.Unmarshal([]byte(f.want("a", "boss", "GET", "/_/api/sync", "")), &st) == nil && st.Waiting == 0
-	})
+	f, client := nodes.Local(t, nodes.Options{App: New})
+	return &fleet{Fleet: f}, client
 }
 
 // What an action costs, as DynamoDB Local counts it. A pick is a transaction of three, its row, the check of the event, its proof, at
@@ -87,15 +39,15 @@ func TestWriteUnits(t *testing.T) {
 		{"an event, a user and two matches", 30, func() { m = f.league(48 * time.Hour) }},
 		{"a first pick", 8, func() { f.picks("a", m[0], 1) }},
 		{"a changed pick", 8, func() { f.picks("a", m[0], 0) }},
-		{"the lock", 3, func() { f.want("a", "boss", "PUT", "/pickem/admin/events/"+f.event+"/state", `{"state":"broadcast"}`) }},
+		{"the lock", 3, func() { f.Want("a", "boss", "PUT", "/pickem/admin/events/"+f.event+"/state", `{"state":"broadcast"}`) }},
 		{"two results", 8, func() {
-			f.want("a", "boss", "PUT", "/pickem/admin/events/"+f.event+"/results", fmt.Sprintf(`{"results":{%q:0,%q:null}}`, m[0], m[1]))
+			f.Want("a", "boss", "PUT", "/pickem/admin/events/"+f.event+"/results", fmt.Sprintf(`{"results":{%q:0,%q:null}}`, m[0], m[1]))
 		}},
-		{"scoring for one user", 26, func() { f.want("a", "boss", "POST", "/pickem/admin/events/"+f.event+"/score", "") }},
+		{"scoring for one user", 26, func() { f.Want("a", "boss", "POST", "/pickem/admin/events/"+f.event+"/score", "") }},
 	} {
 		before := client.Usage().WriteUnits
 		a.do()
-		f.drained()
+		f.Drained()
 		used := client.Usage().WriteUnits - before
 		t.Logf("%s: %v write units", a.name, used)
 		if used == 0 || used > a.most {
@@ -110,9 +62,9 @@ func TestThreeHundredPickInTheLastMinute(t *testing.T) {
 	f, client := newLocal(t)
 	m := f.league(62 * time.Minute)
 	for i := range people {
-		f.want("a", "boss", "POST", "/pickem/admin/users", fmt.Sprintf(`{"userId":"p%03d","name":"P"}`, i))
+		f.Want("a", "boss", "POST", "/pickem/admin/users", fmt.Sprintf(`{"userId":"p%03d","name":"P"}`, i))
 	}
-	f.drained()
+	f.Drained()
 	web := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections}}
 	defer web.CloseIdleConnections()
 	took := make([]time.Duration, people)
@@ -121,13 +73,13 @@ func TestThreeHundredPickInTheLastMinute(t *testing.T) {
 	for range connections {
 		all.Go(func() {
 			for i := range work {
-				token, _, err := f.issuer.Sign(auth.Grant{Subject: fmt.Sprintf("p%03d", i), Life: time.Hour}, time.Now())
+				token, _, err := f.Issuer.Sign(auth.Grant{Subject: fmt.Sprintf("p%03d", i), Life: time.Hour}, time.Now())
 				if err != nil {
 					t.Error(err)
 					continue
 				}
 				body := fmt.Sprintf(`{"predictions":{%q:%d,%q:1}}`, m[0], i%2, m[1])
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, f.base["a"]+f.at()+"/predictions", bytes.NewBufferString(body))
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, f.Base["a"]+f.at()+"/predictions", bytes.NewBufferString(body))
 				if err != nil {
 					t.Error(err)
 					continue
@@ -154,7 +106,7 @@ func TestThreeHundredPickInTheLastMinute(t *testing.T) {
 	close(work)
 	all.Wait()
 	whole := time.Since(began)
-	f.drained()
+	f.Drained()
 	slices.Sort(took)
 	t.Logf("%d picks in %v at %d connections: p50 %v, p99 %v; in the cloud after %v", people, whole.Round(time.Millisecond), connections,
 		took[people/2].Round(time.Millisecond), took[people*99/100].Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
@@ -165,5 +117,5 @@ func TestThreeHundredPickInTheLastMinute(t *testing.T) {
 			t.Errorf("the cloud has not the pick of %d: %v %v", i, it, err)
 		}
 	}
-	f.quiet()
+	f.Quiet()
 }

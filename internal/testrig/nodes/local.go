@@ -17,7 +17,7 @@ import (
 // Local starts a node over DynamoDB Local, which counts what is written.
 func Local(t *testing.T, o Options) (f *Fleet, client *dynamo.Client) {
 	t.Helper()
-	for name, value := range map[string]string{
+	for name, value := range map[string]string{ //nolint:gosec // DynamoDB Local takes any
 		"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret-of-the-test", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "",
 		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "HTTP_PROXY": "", "HTTPS_PROXY": "",
 	} {

@@ -48,6 +48,8 @@ type Fleet struct {
 	Base   map[string]string         // addresses by node, "http://127.0.0.1:40000"
 
 	options Options
+	dirs    map[string]string
+	stops   map[string]func() error
 }
 
 // Two starts two nodes, which run until the end of the test.
@@ -59,11 +61,25 @@ func Two(t *testing.T, o Options) *Fleet {
 	network := simcloud.NewNetwork(f.Cloud, simcloud.NewTimer(), 7)
 	for _, name := range []string{"a", "b"} {
 		f.Links[name] = network.Link(name, f.clockOf(name).Now, nil)
-		c := node.DefaultCloud()
-		c.Region, c.Poll.Live, c.Poll.Tables = "sim", time.Second, time.Second
-		f.serve(name, &node.Cloud{Config: c, Name: "sim", Items: f.Links[name], Locks: f.Links[name].Locks})
+		f.start(name)
 	}
 	return f
+}
+
+func (f *Fleet) start(name string) {
+	f.T.Helper()
+	c := node.DefaultCloud()
+	c.Region, c.Poll.Live, c.Poll.Tables = "sim", time.Second, time.Second
+	f.serve(name, &node.Cloud{Config: c, Name: "sim", Items: f.Links[name], Locks: f.Links[name].Locks})
+}
+
+// Restart ends a node of Two and starts it anew, with its data at another address.
+func (f *Fleet) Restart(name string) {
+	f.T.Helper()
+	if err := f.stops[name](); err != nil {
+		f.T.Fatal(err)
+	}
+	f.start(name)
 }
 
 func syncTable() store.TableSpec {
@@ -76,7 +92,10 @@ func begin(t *testing.T, o Options) *Fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Fleet{T: t, Issuer: issuer, Clock: clock.Real(), Links: map[string]*simcloud.Link{}, Base: map[string]string{}, options: o}
+	f := &Fleet{
+		T: t, Issuer: issuer, Clock: clock.Real(), Links: map[string]*simcloud.Link{}, Base: map[string]string{},
+		options: o, dirs: map[string]string{}, stops: map[string]func() error{},
+	}
 	if o.Speed != 0 {
 		scaled := clock.NewScaled(time.Now(), o.Speed)
 		t.Cleanup(scaled.Join())
@@ -120,11 +139,14 @@ func (f *Fleet) serve(name string, cloud *node.Cloud) {
 	if f.options.Parts != nil {
 		f.options.Parts(&p)
 	}
-	n, err := node.Open(f.T.Context(), f.T.TempDir(), p)
+	if f.dirs[name] == "" {
+		f.dirs[name] = f.T.TempDir()
+	}
+	n, err := node.Open(f.T.Context(), f.dirs[name], p)
 	if err != nil {
 		f.T.Fatal(err)
 	}
-	f.Base[name], _ = web.Run(f.T, n)
+	f.Base[name], f.stops[name] = web.Run(f.T, n)
 }
 
 // Token is a user's for an hour; Boss is an admin.
