@@ -2,6 +2,7 @@ package scorekeeper
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -17,7 +18,7 @@ type Conversion struct {
 	Dates     []string `json:"puzzle_dates_affected"` // of the games converted
 }
 
-// perTransaction is how many games one transaction moves: two writes each, the marker, and the proof that goes with it.
+// perTransaction is how many games one transaction moves: two writes each, and the marker.
 const perTransaction = 49
 
 // IsSession reports whether a text is the id of an anonymous session: a UUID in lower case, and so never that of an account.
@@ -27,61 +28,106 @@ func IsSession(text string) bool {
 }
 
 // Convert moves the games of a session to an account. Of a day that both have played the game that was begun first stays. A row says
-// whose the session became, so that a guess that another node still holds for it goes to the account too.
+// whose the session became, so that a guess that another node still holds for it goes to the account too (Take).
 func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, error) {
 	out := Conversion{Dates: []string{}}
 	if !IsSession(session) || session == account {
 		return out, badRequest("Invalid session_id: must be a valid UUID")
 	}
+	marker := convertedKey(session)
+	marker["user_id"], marker["converted_at"] = attr.S(account), attr.S(tx.Now().UTC().Format(stamp))
 	games, err := s.games(tx, session)
-	if err != nil {
-		return out, err
-	}
 	for some := range slices.Chunk(games, perTransaction) {
-		marker := convertedKey(session)
-		marker["user_id"], marker["converted_at"] = attr.S(account), attr.S(tx.Now().UTC().Format(stamp))
-		t := store.TransactWrite{Items: []store.WriteItem{{Put: &store.PutItem{Table: s.Table, Item: marker}}}}
-		for i := range some {
-			writes, err := s.move(tx, account, &some[i], &out)
-			if err != nil {
-				return out, err
-			}
-			t.Items = append(t.Items, writes...)
+		writes, err := s.conversion(marker, some, s.reader(tx), &out)
+		if err == nil {
+			err = tx.TransactWrite(store.TransactWrite{Items: writes})
 		}
-		if err := tx.TransactWrite(t); err != nil {
+		if err != nil {
 			return out, err
 		}
 	}
-	return out, nil
+	return out, err
 }
 
-// move returns the writes that move a game to an account, and counts them.
-func (s *Service) move(tx *store.Tx, account string, g *Game, out *Conversion) ([]store.WriteItem, error) {
-	remove := store.WriteItem{Delete: &store.DeleteItem{
-		Table: s.Table, Key: key(g.PK, g.SK), Condition: "guesses = :seen", Params: expr.Params{Values: attr.Item{":seen": texts(g.Guesses)}},
-	}}
-	there, err := s.game(tx, account, g.Date)
-	if err != nil {
-		return nil, err
+// conversion returns the writes that move games to the account that a marker names, and counts them. A game that came to the account by
+// an earlier conversion, and has gone on in the session at another node, is joined.
+func (s *Service) conversion(marker attr.Item, games []Game, read reader, out *Conversion) ([]store.WriteItem, error) {
+	writes := []store.WriteItem{{Put: &store.PutItem{Table: s.Table, Item: marker}}}
+	for i := range games {
+		g := &games[i]
+		account, err := gameIn(read, marker["user_id"].Str(), g.Date)
+		if err != nil {
+			return nil, err
+		}
+		moved, to := *g, absent()
+		moved.PK, moved.SK, moved.UserID = account.PK, skGame, account.UserID
+		if account.SK == skGame && len(account.Guesses) > 0 {
+			to = seen(account.Guesses)
+		}
+		switch {
+		case len(account.Guesses) == 0:
+		case account.CreatedAt == g.CreatedAt:
+			moved = Merge(&moved, &account)
+		case account.CreatedAt < g.CreatedAt:
+			moved = account
+		}
+		if len(account.Guesses) > 0 {
+			out.Conflicts++
+		}
+		if !moved.same(&account) {
+			out.Converted++
+			out.Dates = append(out.Dates, g.Date)
+			put, err := s.put(&moved, to)
+			if err != nil {
+				return nil, err
+			}
+			writes = append(writes, put)
+		}
+		from := seen(g.Guesses)
+		writes = append(writes, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: key(g.PK, g.SK), Condition: from.text, Params: from.params}})
 	}
-	played := len(there.Guesses) > 0
-	if played {
-		out.Conflicts++
-		if there.CreatedAt <= g.CreatedAt {
-			return []store.WriteItem{remove}, nil
+	return writes, nil
+}
+
+// condition is one on a game's row.
+type condition struct {
+	text   string
+	params expr.Params
+}
+
+const notThere = "attribute_not_exists(pk)"
+
+func absent() condition { return condition{text: notThere} }
+
+func seen(guesses []string) condition {
+	return condition{"guesses = :seen", expr.Params{Values: attr.Item{":seen": texts(guesses)}}}
+}
+
+// put is the write of a whole game.
+func (s *Service) put(g *Game, c condition) (store.WriteItem, error) {
+	item, err := attr.Marshal(g)
+	return store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: item, Condition: c.text, Params: c.params, NoOld: true}}, err
+}
+
+// Take drops answers that have changed, and moves what a session has played, at whatever node, after it became an account's.
+func (s *Service) Take(tx *store.Tx, records []store.Record) error {
+	s.Changed(records)
+	for i := range records {
+		r := &records[i]
+		session, played := playerOf(r.Key)
+		if r.Key["sk"].Str() == skConverted {
+			session, played = strings.TrimPrefix(r.Key["pk"].Str(), prefixUser), true
+		}
+		if !played || r.New == nil || !IsSession(session) {
+			continue
+		}
+		marker, err := tx.Get(s.Table, convertedKey(session))
+		if err == nil && marker != nil {
+			_, err = s.Convert(tx, marker["user_id"].Str(), session)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	moved := *g
-	moved.PK, moved.SK, moved.UserID = gamePK(account, g.Date), skGame, account
-	item, err := attr.Marshal(moved)
-	if err != nil {
-		return nil, err
-	}
-	put := &store.PutItem{Table: s.Table, Item: item, Condition: "attribute_not_exists(pk)"}
-	if played && there.SK == skGame {
-		put.Condition, put.Values = "guesses = :seen", attr.Item{":seen": texts(there.Guesses)}
-	}
-	out.Converted++
-	out.Dates = append(out.Dates, g.Date)
-	return []store.WriteItem{{Put: put}, remove}, nil
+	return nil
 }

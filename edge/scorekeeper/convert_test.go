@@ -7,6 +7,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 func (r *rig) convert(account, session string) (c Conversion, err error) {
@@ -74,5 +75,168 @@ func TestConvertRefuses(t *testing.T) {
 	}
 	if _, err := r.convert(anon, anon); !fault.Is(err, fault.Invalid) {
 		t.Errorf("one's own id: %v", err)
+	}
+}
+
+// row is what is kept under a key.
+func (r *rig) row(key attr.Item) attr.Item {
+	r.t.Helper()
+	return read(r, func(tx *store.Tx) (attr.Item, error) { return tx.Get(tableName, key) })
+}
+
+// takes has the consumer look at all that was written.
+func (r *rig) takes() {
+	r.t.Helper()
+	r.must(func(tx *store.Tx) error {
+		records, err := tx.Journal(0, 1000)
+		if err != nil {
+			return err
+		}
+		return r.Take(tx, records)
+	})
+}
+
+// What a session has played at a node that did not know of its conversion goes to the account when that is known: another guess is
+// joined to the game that was moved, and a first guess of a day is the account's first one.
+func TestLateGuesses(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		r := newRig(t)
+		r.answerIs(day, "manna")
+		r.answerIs("2026-02-01", "fjord")
+		r.plays(anon, day, "crane", "slate")
+		was := r.row(GameKey(anon, day))
+		if _, err := r.convert(user, anon); err != nil {
+			t.Fatal(err)
+		}
+		marker := r.row(convertedKey(anon))
+		if !known { // at this node, yet
+			r.must(func(tx *store.Tx) error {
+				_, err := tx.Delete(store.DeleteItem{Table: tableName, Key: convertedKey(anon)})
+				return err
+			})
+		}
+		late, err := gameOf(was)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late.add(turn{word: "moist", at: "2026-02-02T10:40:00Z"})
+		view, err := attr.Marshal(late)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writes, ok := r.Settle([]Refused{{Key: GameKey(anon, day), View: view}}, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
+		if !ok || len(writes) != 1 {
+			t.Fatalf("%+v, %t", writes, ok)
+		}
+		r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: writes}) })
+		r.plays(anon, "2026-02-01", "proud") // the first one of a day: nothing refuses it
+		if !known {
+			r.takes()
+			if g := r.row(GameKey(anon, day)); g == nil {
+				t.Error("moved, and nobody knows to whom")
+			}
+			r.must(func(tx *store.Tx) error { _, err := tx.Put(store.PutItem{Table: tableName, Item: marker}); return err })
+		}
+		r.takes()
+		games := read(r, func(tx *store.Tx) ([]Game, error) { return r.games(tx, user) })
+		if len(games) != 2 || !slices.Equal(games[0].Guesses, []string{"proud"}) || !slices.Equal(games[1].Guesses, []string{"crane", "slate", "moist"}) {
+			t.Errorf("known %t: %+v", known, games)
+		}
+		if left := read(r, func(tx *store.Tx) ([]Game, error) { return r.games(tx, anon) }); len(left) != 0 {
+			t.Errorf("known %t: the session still has %v", known, left)
+		}
+	}
+}
+
+// A conversion that the cloud has refused is made again with what is there now: games that are gone are not missed, one that the account has
+// begun before stays, one that has gone on in the session goes with all its guesses.
+func TestRefusedConversion(t *testing.T) {
+	r := newRig(t)
+	r.now = r.now.AddDate(0, 1, 0)
+	for i, d := range []string{"2026-02-06", "2026-02-07", "2026-02-08"} {
+		r.answerIs(d, "manna")
+		if i > 0 {
+			r.plays(anon, d, "proud")
+		}
+	}
+	refused := []Refused{{Key: convertedKey(anon), View: attr.Item{"pk": convertedKey(anon)["pk"], "sk": attr.S(skConverted), "user_id": attr.S(user)}}}
+	for _, d := range []string{"2026-02-06", "2026-02-07", "2026-02-08"} {
+		refused = append(refused, Refused{Key: GameKey(user, d)}, Refused{Key: GameKey(anon, d), Deletes: true})
+	}
+	r.plays(user, "2026-02-07", "slate")
+	r.must(func(tx *store.Tx) error { // at another node, earlier
+		row, err := tx.Get(tableName, GameKey(user, "2026-02-07"))
+		if err == nil {
+			row["created_at"] = attr.S("2026-02-07T00:00:00Z")
+			_, err = tx.Put(store.PutItem{Table: tableName, Item: row})
+		}
+		return err
+	})
+	r.plays(anon, "2026-02-08", "brick")
+	settle := func() []store.WriteItem {
+		writes, ok := r.Settle(refused, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
+		if !ok {
+			t.Fatal("a person is asked")
+		}
+		return writes
+	}
+	writes := settle()
+	r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: writes}) })
+	games := read(r, func(tx *store.Tx) ([]Game, error) { return r.games(tx, user) })
+	if len(games) != 2 || !slices.Equal(games[0].Guesses, []string{"slate"}) || !slices.Equal(games[1].Guesses, []string{"proud", "brick"}) {
+		t.Errorf("%+v", games)
+	}
+	if writes := settle(); writes != nil {
+		t.Errorf("moved already: %+v", writes)
+	}
+	if _, ok := r.Settle(refused, true, func(attr.Item) (attr.Item, error) { return nil, nil }); ok {
+		t.Error("what stands behind it is dropped with it")
+	}
+}
+
+// Rows that others have written in another shape are passed over: nothing that reads many rows fails for one.
+func TestRowsOfAnotherShape(t *testing.T) {
+	r := newRig(t)
+	r.answerIs(day, "manna")
+	id := r.team1("ann", "bob", "cat")
+	r.plays("ann", day, "crane", "manna")
+	bad := func(k attr.Item, name string, v attr.Value) {
+		t.Helper()
+		r.must(func(tx *store.Tx) error {
+			row, err := tx.Get(tableName, k)
+			if row == nil {
+				row = k
+			}
+			row[name] = v
+			if err == nil {
+				_, err = tx.Put(store.PutItem{Table: tableName, Item: row})
+			}
+			return err
+		})
+	}
+	bad(GameKey("bob", day), "guesses", attr.S("crane"))
+	bad(GameKey("ann", "2026-02-01"), "guesses", attr.Int(3))
+	bad(GameKey("ann", "2026-01-31"), "guesses", texts([]string{"crane"})) // without a date
+	bad(AnswerKey("2026-01-30"), "word", attr.L())
+	bad(memberKey(id, "cat"), "joined_at_millis", attr.S("x"))
+	bad(profileKey("ann"), "displayName", attr.L())
+	b := read(r, func(tx *store.Tx) (Board, error) { return r.Board(tx, "ann", id, day) })
+	if len(b.Scores) != 1 || b.Participants != 1 || b.Scores[0].UserID != "ann" {
+		t.Errorf("board: %+v", b)
+	}
+	if team := read(r, func(tx *store.Tx) (Team, error) { return r.Team(tx, id, "ann") }); len(team.Members) != 2 {
+		t.Errorf("team: %+v", team)
+	}
+	if h := read(r, func(tx *store.Tx) (History, error) { return r.History(tx, "ann") }); h.Total != 1 || h.Games[0].Date != day {
+		t.Errorf("history: %+v", h)
+	}
+	if s := read(r, func(tx *store.Tx) (Streaks, error) { return r.Streaks(tx, "ann", day) }); s.Now != 1 || s.Distribution[1] != 1 {
+		t.Errorf("streaks: %+v", s)
+	}
+	if v := read(r, func(tx *store.Tx) (View, error) { return r.Game(tx, "bob", day) }); v.Moves != 0 {
+		t.Errorf("game: %+v", v)
+	}
+	if all := read(r, func(tx *store.Tx) ([]Puzzle, error) { return r.Puzzles(tx, "", "") }); len(all) != 1 {
+		t.Errorf("puzzles: %+v", all)
 	}
 }

@@ -1,11 +1,10 @@
 package scorekeeper
 
 import (
-	"crypto/rand"
 	_ "embed" // the lists
-	"math/big"
 	"os"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -55,41 +54,12 @@ const maxWordFile = 1 << 20
 
 // Has reports whether a word may be guessed.
 func (d *Dictionary) Has(word string) bool {
-	low, high := 0, len(d.guesses)/line
-	for low < high {
-		mid := (low + high) / 2
-		switch at := d.guesses[mid*line : mid*line+Letters]; {
-		case at == word:
-			return true
-		case at < word:
-			low = mid + 1
-		default:
-			high = mid
-		}
-	}
-	return false
+	_, found := sort.Find(d.Len(), func(i int) int { return strings.Compare(word, d.guesses[i*line:i*line+Letters]) })
+	return found
 }
 
 // Answers are the words that a random answer is taken from.
 func (d *Dictionary) Answers() []string { return strings.Fields(d.answers) }
-
-// Random picks an answer that is not among those used, each with the same chance; false: all are.
-func (d *Dictionary) Random(used map[string]bool) (word string, ok bool, err error) {
-	var free []string
-	for _, w := range d.Answers() {
-		if !used[w] {
-			free = append(free, w)
-		}
-	}
-	if len(free) == 0 {
-		return "", false, nil
-	}
-	n, err := rand.Int(rand.Reader, big.NewInt(int64(len(free))))
-	if err != nil {
-		return "", false, err
-	}
-	return free[n.Int64()], true, nil
-}
 
 // isWord reports whether a text is five letters a to z.
 func isWord(text string) bool {

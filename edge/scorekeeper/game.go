@@ -1,6 +1,7 @@
 package scorekeeper
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -27,23 +28,23 @@ type Game struct {
 	Dropped    []string `dynamodbav:"dropped,omitempty"`    // guesses of another node that did not count; the player has not seen it
 }
 
+// turn is a guess of a game.
+type turn struct{ word, at, key string }
+
+func (g *Game) add(t turn) {
+	g.Guesses, g.GuessTimes, g.GuessKeys = append(g.Guesses, t.word), append(g.GuessTimes, t.at), append(g.GuessKeys, t.key)
+}
+
 // Over reports whether a game takes no more guesses.
 func (g *Game) Over() bool { return g.Won || len(g.Guesses) >= MaxGuesses }
 
-// at returns a guess's part of a list beside Guesses, which may be shorter.
-func at(list []string, i int) string {
-	if i < len(list) {
-		return list[i]
+// gameOf reads a row; of one without times and keys these are empty, and without a row all is.
+func gameOf(row attr.Item) (g Game, err error) {
+	err = attr.Unmarshal(row, &g)
+	for _, list := range []*[]string{&g.GuessTimes, &g.GuessKeys} {
+		*list = append(*list, make([]string, max(0, len(g.Guesses)-len(*list)))...)[:len(g.Guesses)]
 	}
-	return ""
-}
-
-// padded is a list beside Guesses that is as long as they are: the parts of rows of the original are empty.
-func padded(list []string, n int) []string {
-	for len(list) < n {
-		list = append(list, "")
-	}
-	return list[:n]
+	return g, err
 }
 
 // Move is a guess with its grades.
@@ -104,8 +105,7 @@ func badRequest(text string) error { return fault.New(fault.Invalid, "bad_reques
 
 func badDate() error { return badRequest("Invalid date format. Expected YYYY-MM-DD") }
 
-// NoPuzzle is the error for a day without an answer.
-func NoPuzzle() error {
+func noPuzzle() error {
 	return fault.New(fault.NotFound, "not_found", "No puzzle found for this date")
 }
 
@@ -123,6 +123,9 @@ func (s *Service) CheckGuess(g *Guess) error {
 }
 
 // Guess plays a guess that CheckGuess has passed. One that is repeated with its key answers what the first one did.
+//
+// The condition of its write is on the whole list: where another node's guess came first in the cloud, this one is refused there, and
+// with it all that were made behind it (see Merge).
 func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 	answer, err := s.answer(tx, g.Date)
 	if err != nil {
@@ -133,7 +136,7 @@ func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 		return View{}, err
 	}
 	if i := slices.Index(game.GuessKeys, g.Key); g.Key != "" && i >= 0 {
-		if at(game.Guesses, i) != g.Word {
+		if game.Guesses[i] != g.Word {
 			return View{}, badRequest("This Idempotency-Key stands for another guess")
 		}
 		return game.view(answer, i+1), nil
@@ -144,60 +147,54 @@ func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 	case slices.Contains(game.Guesses, g.Word):
 		return View{}, badRequest("You already guessed that word")
 	}
-	seen := game.Guesses
-	game.play(g, answer, tx.Now())
-	if err := s.write(tx, &game, seen); err != nil {
-		return View{}, err
-	}
-	return game.view(answer, len(game.Guesses)), nil
+	was := game
+	game.add(turn{g.Word, g.At.UTC().Format(stamp), g.Key})
+	game.Won, game.UpdatedAt = g.Word == answer, tx.Now().UTC().Format(stamp)
+	return game.view(answer, len(game.Guesses)), s.keep(tx, &game, &was)
 }
 
 // Import has a player guess words of a day, a minute each from a moment on.
 func (s *Service) Import(tx *store.Tx, user string, words []string, at time.Time) error {
 	date := at.UTC().Format(Day)
 	answer, err := s.answer(tx, date)
-	if err != nil {
-		return err
-	}
-	g := Game{PK: gamePK(user, date), SK: skGame, UserID: user, Date: date, CreatedAt: at.UTC().Format(stamp)}
+	g := Game{PK: gamesOf(user) + date, UserID: user, Date: date, CreatedAt: at.UTC().Format(stamp)}
 	for _, w := range words {
-		g.play(Guess{Word: w, At: at}, answer, at)
-		at = at.Add(time.Minute)
+		g.UpdatedAt = at.UTC().Format(stamp)
+		g.add(turn{word: w, at: g.UpdatedAt})
+		g.Won, at = w == answer, at.Add(time.Minute)
 	}
-	return s.write(tx, &g, nil)
+	return cmp.Or(err, s.keep(tx, &g, &Game{}))
 }
 
-// play adds a guess to a game.
-func (g *Game) play(guess Guess, answer string, now time.Time) {
-	n := len(g.Guesses)
-	g.GuessTimes = append(padded(g.GuessTimes, n), guess.At.UTC().Format(stamp))
-	g.GuessKeys = append(padded(g.GuessKeys, n), guess.Key)
-	g.Guesses = append(slices.Clone(g.Guesses), guess.Word)
-	g.Won = guess.Word == answer
-	g.UpdatedAt = now.UTC().Format(stamp)
-}
-
-// write keeps a game to which one guess was added. The condition is on the whole list: where another node's guess came first in the
-// cloud, this one is refused there, and with it all that were made behind it (see Merge).
-func (s *Service) write(tx *store.Tx, g *Game, seen []string) error {
-	if len(seen) == 0 || g.SK == skOldGame {
-		g.SK = skGame
-		item, err := attr.Marshal(g)
-		if err != nil {
-			return err
-		}
-		_, err = tx.Put(store.PutItem{Table: s.Table, Item: item, Condition: "attribute_not_exists(pk)", NoOld: true})
+// keep writes a game that was another before. One that begins, or goes on from a row of the original's earlier version, is a new row.
+func (s *Service) keep(tx *store.Tx, g, was *Game) (err error) {
+	if len(was.Guesses) > 0 && was.SK == skGame {
+		_, err = tx.Update(*s.change(g, was).Update)
 		return err
 	}
-	_, err := tx.Update(store.UpdateItem{
-		Table: s.Table, Key: key(g.PK, g.SK), Condition: "guesses = :seen AND won = :no",
+	g.SK = skGame
+	w, err := s.put(g, absent())
+	if err == nil {
+		_, err = tx.Put(*w.Put)
+	}
+	return err
+}
+
+// change is the write of a game's guesses over those of another image of it.
+func (s *Service) change(g, was *Game) store.WriteItem {
+	u := &store.UpdateItem{
+		Table: s.Table, Key: key(g.PK, g.SK), Condition: "guesses = :seen AND won = :was",
 		Update: "SET guesses = :guesses, guess_times = :times, guess_keys = :keys, won = :won, updated_at = :at",
 		Params: expr.Params{Values: attr.Item{
-			":seen": texts(seen), ":no": attr.Bool(false), ":guesses": texts(g.Guesses), ":times": texts(g.GuessTimes),
+			":seen": texts(was.Guesses), ":was": attr.Bool(was.Won), ":guesses": texts(g.Guesses), ":times": texts(g.GuessTimes),
 			":keys": texts(g.GuessKeys), ":won": attr.Bool(g.Won), ":at": attr.S(g.UpdatedAt),
 		}},
-	})
-	return err
+	}
+	if !slices.Equal(g.Dropped, was.Dropped) {
+		u.Update += ", dropped = :dropped"
+		u.Values[":dropped"] = texts(g.Dropped)
+	}
+	return store.WriteItem{Update: u}
 }
 
 // texts is a list of strings.
@@ -209,15 +206,60 @@ func texts(list []string) attr.Value {
 	return attr.L(all...)
 }
 
-// game reads a player's game of a day; one that was not begun has no guesses.
-func (s *Service) game(tx *store.Tx, user, date string) (g Game, err error) {
+// reader reads the row of a key; nil: there is none.
+type reader func(key attr.Item) (attr.Item, error)
+
+func (s *Service) reader(tx *store.Tx) reader {
+	return func(k attr.Item) (attr.Item, error) { return tx.Get(s.Table, k) }
+}
+
+// gameIn reads a player's game of a day; one that was not begun has no guesses, and neither has a row that others have written in
+// another shape.
+func gameIn(read reader, user, date string) (Game, error) {
 	for _, sk := range []string{skGame, skOldGame} {
-		if found, err := s.load(tx, key(gamePK(user, date), sk), &g); found || err != nil {
+		row, err := read(key(gamesOf(user)+date, sk))
+		if g, bad := gameOf(row); err != nil || row != nil && bad == nil {
 			return g, err
 		}
 	}
-	now := tx.Now().UTC().Format(stamp)
-	return Game{PK: gamePK(user, date), SK: skGame, UserID: user, Date: date, CreatedAt: now, UpdatedAt: now}, nil
+	return Game{PK: gamesOf(user) + date, SK: skGame, UserID: user, Date: date}, nil
+}
+
+func (s *Service) game(tx *store.Tx, user, date string) (Game, error) {
+	g, err := gameIn(s.reader(tx), user, date)
+	g.CreatedAt = cmp.Or(g.CreatedAt, tx.Now().UTC().Format(stamp))
+	return g, err
+}
+
+// GameNeeds are the rows behind a player's game of a day that another node may have written. Of a session that is also what became of it.
+func (s *Service) GameNeeds(user, date string) []attr.Item {
+	keys := []attr.Item{GameKey(user, date)}
+	if IsSession(user) {
+		keys = append(keys, ownRows(user))
+	}
+	if _, known := s.cache.get(date); !known {
+		keys = append(keys, AnswerKey(date))
+	}
+	return keys
+}
+
+// near is how many days around today the answers are read of, and what somebody has played is asked for.
+const near = 7
+
+// NearDays are the partitions of the answers around today, also as others set them.
+func NearDays(tx *store.Tx, _ []string) (days []attr.Value, err error) {
+	for i := -near; i <= near; i++ {
+		days = append(days, AnswerKey(tx.Now().UTC().AddDate(0, 0, i).Format(Day))["pk"])
+	}
+	return days, nil
+}
+
+// RecentNeeds are the games of a player that another node may have written of late.
+func (s *Service) RecentNeeds(tx *store.Tx, user string) (all []attr.Item, err error) {
+	for i := -near; i <= 1; i++ {
+		all = append(all, GameKey(user, tx.Now().UTC().AddDate(0, 0, i).Format(Day)))
+	}
+	return all, nil
 }
 
 // Game shows a player's game of a day, with guesses that did not count, once: Seen takes them away.

@@ -1,7 +1,5 @@
 package scorekeeper
 
-import "strings"
-
 // Letters is the length of every word.
 const Letters = 5
 
@@ -50,17 +48,9 @@ func GradeGuess(guess, answer string) []Grade {
 }
 
 // Row is a graded guess without its letters, as people share it.
-func Row(grades []Grade) string {
-	var b strings.Builder
+func Row(grades []Grade) (row string) {
 	for _, g := range grades {
-		switch g {
-		case Correct:
-			b.WriteString("🟩")
-		case Contained:
-			b.WriteString("🟨")
-		default:
-			b.WriteString("⬛")
-		}
+		row += map[Grade]string{Correct: "🟩", Contained: "🟨", Wrong: "⬛"}[g]
 	}
-	return b.String()
+	return row
 }

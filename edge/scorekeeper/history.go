@@ -1,7 +1,10 @@
 package scorekeeper
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/touchline/touchline/store"
@@ -28,30 +31,17 @@ type PlayedGame struct {
 	UpdatedAt  string    `json:"updated_at"`
 }
 
-// graded is a game without its letters. Where the answer is gone there are no grades.
-func (g *Game) graded(answer string) PlayedGame {
-	p := PlayedGame{
-		GameID: GameID(g.UserID, g.Date), Date: g.Date, Guesses: len(g.Guesses), Won: g.Won, InProgress: !g.Over(),
-		Graded: make([][]Grade, 0, len(g.Guesses)), CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
-	}
-	for _, guess := range g.Guesses {
-		p.Graded = append(p.Graded, GradeGuess(guess, answer))
-	}
-	return p
-}
-
 // games reads all games of a player, oldest day first. A day that has both kinds of row is read of the newer kind.
 func (s *Service) games(tx *store.Tx, user string) (all []Game, err error) {
 	for _, sk := range []string{skGame, skOldGame} {
-		for item, err := range tx.ScanAll(s.scan(gamesOf(user), sk)) {
-			var g Game
-			if err != nil {
-				return nil, err
-			}
-			if attr.Unmarshal(item, &g) == nil && !slices.ContainsFunc(all, func(o Game) bool { return o.Date == g.Date && o.SK != g.SK }) {
-				all = append(all, g)
-			}
+		some, err := rows(s, tx, gamesOf(user), sk, func(row attr.Item) (Game, bool) {
+			g, err := gameOf(row)
+			return g, err == nil && isDay(g.Date) && !slices.ContainsFunc(all, func(o Game) bool { return o.Date == g.Date })
+		})
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, some...)
 	}
 	slices.SortFunc(all, func(a, b Game) int { return strings.Compare(a.Date, b.Date) })
 	return all, nil
@@ -64,31 +54,31 @@ func (s *Service) Games(tx *store.Tx, user string) (int, error) {
 }
 
 // Players counts the games of a day.
-func (s *Service) Players(tx *store.Tx, date string) (n int, err error) {
-	for item, err := range tx.ScanAll(s.scan(prefixUser, skGame)) {
-		if err != nil {
-			return n, err
-		}
-		if item["puzzle_date"].Str() == date {
-			n++
-		}
-	}
-	return n, nil
+func (s *Service) Players(tx *store.Tx, date string) (int, error) {
+	all, err := rows(s, tx, prefixUser, skGame, func(row attr.Item) (struct{}, bool) {
+		return struct{}{}, row["puzzle_date"].Str() == date
+	})
+	return len(all), err
 }
 
 // History returns what a player has played.
 func (s *Service) History(tx *store.Tx, user string) (History, error) {
 	h := History{UserID: user, Games: []PlayedGame{}}
 	all, err := s.games(tx, user)
-	for i := len(all) - 1; i >= 0; i-- {
-		g := &all[i]
+	for _, g := range slices.Backward(all) {
 		answer, err := s.word(tx, g.Date)
 		if err != nil {
 			return h, err
 		}
-		h.Games = append(h.Games, g.graded(answer))
-		h.Total++
-		if g.Won {
+		p := PlayedGame{
+			GameID: GameID(g.UserID, g.Date), Date: g.Date, Guesses: len(g.Guesses), Won: g.Won, InProgress: !g.Over(),
+			Graded: [][]Grade{}, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
+		}
+		for _, guess := range g.Guesses {
+			p.Graded = append(p.Graded, GradeGuess(guess, answer))
+		}
+		h.Games = append(h.Games, p)
+		if h.Total++; g.Won {
 			h.Won++
 		}
 	}
@@ -109,30 +99,156 @@ func (s *Service) Streaks(tx *store.Tx, user, today string) (out Streaks, err er
 		return out, err
 	}
 	games, err := s.games(tx, user)
-	won := map[string]bool{}
-	for i := range games {
-		g := &games[i]
-		won[g.Date] = g.Won
-		switch {
-		case g.Won && len(g.Guesses) > 0 && len(g.Guesses) <= MaxGuesses: // others write these rows too
-			out.Distribution[len(g.Guesses)-1]++
-		case g.Over():
+	of := map[string]Game{}
+	for _, g := range games {
+		of[g.Date] = g
+		if moves := len(g.Guesses); g.Won && moves > 0 && moves <= MaxGuesses { // others write these rows too
+			out.Distribution[moves-1]++
+		} else if g.Over() {
 			out.Distribution[MaxGuesses]++
 		}
 	}
-	for i := range puzzles {
-		switch date := puzzles[i].Date; {
-		case date > today:
-		case won[date]:
+	for _, p := range puzzles {
+		switch g := of[p.Date]; {
+		case p.Date > today:
+		case g.Won:
 			out.Now++
 			out.Best = max(out.Best, out.Now)
-		case date < today || isLost(games, date):
+		case p.Date < today || g.Over():
 			out.Now = 0
 		}
 	}
 	return out, err
 }
 
-func isLost(games []Game, date string) bool {
-	return slices.ContainsFunc(games, func(g Game) bool { return g.Date == date && g.Over() && !g.Won })
+// Score is a game as others may see it: rows of coloured squares, no letters.
+type Score struct {
+	GameID string   `json:"game_id"`
+	UserID string   `json:"user_id"`
+	Moves  int      `json:"moves_qty"`
+	Won    bool     `json:"won"`
+	Rows   []string `json:"score"`
+
+	Date string `json:"-"`
+	Name string `json:"-"` // on a board
+	at   string
+}
+
+func (s *Service) score(tx *store.Tx, g *Game) (Score, error) {
+	answer, err := s.word(tx, g.Date)
+	out := Score{
+		GameID: GameID(g.UserID, g.Date), UserID: g.UserID, Moves: len(g.Guesses), Won: g.Won, Rows: []string{}, Date: g.Date, at: g.UpdatedAt,
+	}
+	for _, guess := range g.Guesses {
+		out.Rows = append(out.Rows, Row(GradeGuess(guess, answer)))
+	}
+	return out, err
+}
+
+// Scores returns the games of a player from one day to another, as others may see them: the finished ones, to who is in a team
+// with them. by is who asks.
+func (s *Service) Scores(tx *store.Tx, by, user, from, to string) ([]Score, error) {
+	if by != user {
+		if common, err := s.common(tx, by, user); err != nil || !common {
+			return nil, cmp.Or(err, noUser())
+		}
+	}
+	games, err := s.games(tx, user)
+	games = slices.DeleteFunc(games, func(g Game) bool { return g.Date < from || g.Date > to || by != user && !g.Over() })
+	all := make([]Score, len(games))
+	for i := range games {
+		if all[i], err = s.score(tx, &games[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}
+
+// common reports whether two players are in one team.
+func (s *Service) common(tx *store.Tx, a, b string) (found bool, err error) {
+	teams, err := s.TeamsOf(tx, a)
+	for i := 0; i < len(teams) && !found && err == nil; i++ {
+		found, err = s.load(tx, memberKey(teams[i], b), &Member{})
+	}
+	return found, err
+}
+
+// Board is how a team did on a day.
+type Board struct {
+	ID           string  `json:"scoreboard_id"`
+	TeamID       string  `json:"team_id"`
+	Date         string  `json:"puzzle_date_iso_day"`
+	Participants int     `json:"participants_qty"` // who has guessed, finished or not
+	Scores       []Score `json:"score,omitempty"`  // of finished games: solved ones first, fewer guesses, sooner, by name
+}
+
+// Board returns a team's board of a day to one of its members.
+func (s *Service) Board(tx *store.Tx, by, team, date string) (Board, error) {
+	t, err := s.Team(tx, team, by)
+	if err != nil {
+		return Board{}, err
+	}
+	return s.board(tx, &t, date)
+}
+
+func (s *Service) board(tx *store.Tx, t *Team, date string) (Board, error) {
+	b := Board{ID: GameID(t.ID, date), TeamID: t.ID, Date: date, Scores: []Score{}}
+	for i := range t.Members {
+		m := &t.Members[i]
+		g, err := s.game(tx, m.UserID, date)
+		if err != nil {
+			return b, err
+		}
+		if len(g.Guesses) == 0 {
+			continue
+		}
+		b.Participants++
+		if !g.Over() {
+			continue
+		}
+		one, err := s.score(tx, &g)
+		if err != nil {
+			return b, err
+		}
+		one.Name = m.Name
+		b.Scores = append(b.Scores, one)
+	}
+	slices.SortFunc(b.Scores, func(x, y Score) int {
+		if x.Won != y.Won {
+			return strings.Compare(x.moves(), y.moves()) // an X comes behind all figures
+		}
+		return cmp.Or(cmp.Compare(x.Moves, y.Moves), strings.Compare(x.at, y.at), strings.Compare(x.Name, y.Name))
+	})
+	return b, nil
+}
+
+// Boards returns previews of a team's boards, for each day of a range that had a puzzle.
+func (s *Service) Boards(tx *store.Tx, by, team, from, to string) ([]Board, error) {
+	t, err := s.Team(tx, team, by)
+	if err != nil {
+		return nil, err
+	}
+	puzzles, err := s.Puzzles(tx, from, to)
+	puzzles = slices.DeleteFunc(puzzles, func(p Puzzle) bool { return !begun(p.Date, tx.Now()) })
+	all := make([]Board, len(puzzles))
+	for i := range puzzles {
+		if all[i], err = s.board(tx, &t, puzzles[i].Date); err != nil {
+			return nil, err
+		}
+		all[i].Scores = nil
+	}
+	return all, err
+}
+
+// moves are those that it took to solve a game, or an X.
+func (sc *Score) moves() string {
+	if sc.Won {
+		return strconv.Itoa(sc.Moves)
+	}
+	return "X"
+}
+
+// ShareText is what a player sends to others of a finished game: no letters.
+func ShareText(sc *Score) string {
+	return fmt.Sprintf("Scorekeeper %s %s/%d\n\n%s", sc.Date, sc.moves(), MaxGuesses, strings.Join(sc.Rows, "\n"))
 }

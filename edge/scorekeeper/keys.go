@@ -1,13 +1,27 @@
+// Package scorekeeper is the daily word puzzle: one word of five letters a day, six guesses, teams that compare how they did.
+//
+// What people did is a row each: the guesses of a player on a day, the answer of a day, a team and its members. Everything else
+// is computed when it is read: grades, scores, boards, streaks. So an answer that is corrected re-grades what was guessed.
 package scorekeeper
 
 import (
 	"strings"
 	"time"
 
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The sort keys of the rows that are alone in their partition, or the first of it.
+// Table declares the one table.
+func Table(name string) store.TableSpec {
+	return store.TableSpec{
+		Name: name, Policy: store.PolicyIntent,
+		Why: "a guess is conditional on those before it: which of two nodes' guesses counts is decided in the cloud, and the rest is merged",
+		Key: store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}, Sort: store.KeyAttr{Name: "sk", Type: store.KeyString}},
+	}
+}
+
+// The sort keys of rows that are alone in their partition or the first of it, and what the other keys begin with.
 const (
 	skGame      = "GAME_STATE"
 	skOldGame   = "GAME" // of rows that an earlier version of the original wrote: read, never written
@@ -15,10 +29,7 @@ const (
 	skTeam      = "METADATA"
 	skProfile   = "PROFILE"
 	skConverted = "CONVERTED"
-)
 
-// What the other keys begin with.
-const (
 	prefixUser   = "USER#"
 	prefixPuzzle = "PUZZLE#"
 	prefixTeam   = "TEAM#"
@@ -27,14 +38,11 @@ const (
 
 func key(pk, sk string) attr.Item { return attr.Item{"pk": attr.S(pk), "sk": attr.S(sk)} }
 
-// gamePK is the partition of a player's game of a day.
-func gamePK(user, date string) string { return gamesOf(user) + date }
-
 // gamesOf is what the partitions of all games of a player begin with.
 func gamesOf(user string) string { return prefixUser + user + "#" + prefixPuzzle }
 
 // GameKey is the key of a player's game of a day.
-func GameKey(user, date string) attr.Item { return key(gamePK(user, date), skGame) }
+func GameKey(user, date string) attr.Item { return key(gamesOf(user)+date, skGame) }
 
 // AnswerKey is the key of a day's answer.
 func AnswerKey(date string) attr.Item { return key(prefixPuzzle+date, skAnswer) }
@@ -45,10 +53,13 @@ func belongsKey(user, team string) attr.Item { return key(prefixUser+user, prefi
 func profileKey(user string) attr.Item       { return key(prefixUser+user, skProfile) }
 func convertedKey(session string) attr.Item  { return key(prefixUser+session, skConverted) }
 
-// answerDate returns the day whose answer a key is; ok is false for other keys.
-func answerDate(k attr.Item) (date string, ok bool) {
-	date, ok = strings.CutPrefix(k["pk"].Str(), prefixPuzzle)
-	return date, ok && k["sk"].Str() == skAnswer
+// ownRows is the partition with what a player is: profile, teams, what became of a session.
+func ownRows(user string) attr.Item { return attr.Item{"pk": attr.S(prefixUser + user)} }
+
+// playerOf is whose game a key is of; false: it is that of something else.
+func playerOf(k attr.Item) (user string, ok bool) {
+	user, _, ok = strings.Cut(strings.TrimPrefix(k["pk"].Str(), prefixUser), "#"+prefixPuzzle)
+	return user, ok && k["sk"].Str() == skGame
 }
 
 // Day is how dates are written: in keys, in rows and in the API.
@@ -71,12 +82,3 @@ func begun(date string, now time.Time) bool { return date <= now.UTC().Add(furth
 
 // IsUser reports whether a text can be a player's id: in keys a # parts it from what follows.
 func IsUser(text string) bool { return text != "" && !strings.Contains(text, "#") }
-
-// IsGame reports whether a key is that of a game.
-func IsGame(k attr.Item) bool { return k["sk"].Str() == skGame }
-
-// IsMember reports whether a key is that of a player in a team.
-func IsMember(k attr.Item) bool { return strings.HasPrefix(k["sk"].Str(), prefixMember) }
-
-// IsTeam reports whether a key is that of a team.
-func IsTeam(k attr.Item) bool { return k["sk"].Str() == skTeam }

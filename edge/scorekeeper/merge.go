@@ -1,12 +1,80 @@
 package scorekeeper
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 )
+
+// Refused is a write that the cloud did not take: its item as it was seen here, and as the cloud has it; nil: no item.
+type Refused struct {
+	Key, View, Remote attr.Item
+	Deletes           bool
+}
+
+// Settle answers for the writes of a transaction that the cloud has refused; of everything else a person is asked. read reads another
+// row, as the cloud has it as far as is known here. Where later is true writes of other rows stand behind it, which go with it.
+//
+//	a guess, and another node's came first     the guesses of both by time (Merge)
+//	a guess of a session that has no game now  the game is the session's again, until Take sees whose it became
+//	a conversion                               made again with what is there now
+//	a change of a team that is there already   nothing to do
+func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store.WriteItem, ok bool) {
+	for i := range all {
+		r := &all[i]
+		switch sk := r.Key["sk"].Str(); {
+		case later:
+			return nil, false
+		case strings.HasPrefix(sk, prefixMember), sk == skTeam && r.Deletes:
+			there, err := read(r.Key)
+			return nil, err == nil && (there == nil) == (r.View == nil) && there["role"].Equal(r.View["role"])
+		case sk == skConverted && r.View != nil:
+			return s.convertAgain(all, r, read)
+		}
+	}
+	if _, game := playerOf(all[0].Key); len(all) != 1 || !game || all[0].View == nil {
+		return nil, false
+	}
+	ours, err := gameOf(all[0].View)
+	if err != nil {
+		return nil, false
+	}
+	if all[0].Remote == nil {
+		w, err := s.put(&ours, absent())
+		return []store.WriteItem{w}, err == nil && IsSession(ours.UserID)
+	}
+	theirs, err := gameOf(all[0].Remote)
+	if merged := Merge(&ours, &theirs); err == nil && !merged.same(&theirs) {
+		writes = []store.WriteItem{s.change(&merged, &theirs)}
+	}
+	return writes, err == nil
+}
+
+// convertAgain converts the games of a refused transaction anew.
+func (s *Service) convertAgain(all []Refused, marker *Refused, read reader) ([]store.WriteItem, bool) {
+	session := strings.TrimPrefix(marker.Key["pk"].Str(), prefixUser)
+	var games []Game
+	for i := range all {
+		if user, ok := playerOf(all[i].Key); !ok || user != session {
+			continue
+		}
+		row, err := read(all[i].Key)
+		if err != nil {
+			return nil, false
+		}
+		if g, err := gameOf(row); row != nil && err == nil {
+			games = append(games, g)
+		}
+	}
+	if len(games) == 0 {
+		return nil, true // another node has moved them
+	}
+	writes, err := s.conversion(marker.View, games, read, &Conversion{})
+	return writes, err == nil
+}
 
 // Merge joins two games of a player and a day that went apart: ours at a node, theirs in the cloud. What both begin with stays; the
 // guesses behind it are taken in the order in which they were made, those without a time first and of two at one time theirs. A word
@@ -17,90 +85,47 @@ import (
 //	ours    crane slate | proud 10:05, brick 10:11
 //	merged  crane slate   moist proud manna          dropped: brick
 func Merge(ours, theirs *Game) Game {
-	out := *theirs
 	n := 0
 	for n < min(len(ours.Guesses), len(theirs.Guesses)) && ours.Guesses[n] == theirs.Guesses[n] {
 		n++
 	}
-	out.Guesses = slices.Clone(theirs.Guesses[:n])
-	out.GuessTimes, out.GuessKeys = slices.Clone(padded(theirs.GuessTimes, n)), slices.Clone(padded(theirs.GuessKeys, n))
+	out := *theirs
+	out.Guesses, out.GuessTimes, out.GuessKeys = theirs.Guesses[:n:n], theirs.GuessTimes[:n:n], theirs.GuessKeys[:n:n]
 	out.Dropped = slices.Clone(theirs.Dropped)
-	solution := solutionOf(theirs)
-	if solution == "" {
-		solution = solutionOf(ours)
-	}
+	out.UpdatedAt = max(ours.UpdatedAt, theirs.UpdatedAt)
+	solution := cmp.Or(theirs.solution(), ours.solution())
 	out.Won = solution != "" && slices.Contains(out.Guesses, solution)
-	for i, j := n, n; i < len(theirs.Guesses) || j < len(ours.Guesses); {
-		if i == len(theirs.Guesses) || j < len(ours.Guesses) && at(ours.GuessTimes, j) < at(theirs.GuessTimes, i) {
-			out.take(ours, j, solution)
-			j++
-		} else {
-			out.take(theirs, i, solution)
-			i++
+	apart := slices.Concat(theirs.since(n), ours.since(n))
+	slices.SortStableFunc(apart, func(a, b turn) int { return strings.Compare(a.at, b.at) })
+	for _, t := range apart {
+		switch {
+		case slices.Contains(out.Guesses, t.word) || slices.Contains(out.Dropped, t.word):
+		case out.Over():
+			out.Dropped = append(out.Dropped, t.word)
+		default:
+			out.add(t)
+			out.Won = t.word == solution
 		}
 	}
-	out.UpdatedAt = max(ours.UpdatedAt, theirs.UpdatedAt)
 	return out
 }
 
-// take adds a guess of another game to a merged one.
-func (g *Game) take(from *Game, i int, solution string) {
-	switch word := from.Guesses[i]; {
-	case slices.Contains(g.Guesses, word) || slices.Contains(g.Dropped, word):
-	case g.Over():
-		g.Dropped = append(g.Dropped, word)
-	default:
-		g.Guesses = append(g.Guesses, word)
-		g.GuessTimes = append(g.GuessTimes, at(from.GuessTimes, i))
-		g.GuessKeys = append(g.GuessKeys, at(from.GuessKeys, i))
-		g.Won = word == solution
+// since lists the guesses of a game behind its first n.
+func (g *Game) since(n int) (all []turn) {
+	for i := n; i < len(g.Guesses); i++ {
+		all = append(all, turn{g.Guesses[i], g.GuessTimes[i], g.GuessKeys[i]})
 	}
+	return all
 }
 
-// solutionOf is the word that has won a game.
-func solutionOf(g *Game) string {
+// solution is the word that has won a game.
+func (g *Game) solution() string {
 	if !g.Won || len(g.Guesses) == 0 {
 		return ""
 	}
 	return g.Guesses[len(g.Guesses)-1]
 }
 
-// Converted is the account that a session's game belongs to, as rows read by get say; empty: the session was not converted.
-func Converted(get func(key attr.Item) (attr.Item, error), session string) (account string, err error) {
-	marker, err := get(convertedKey(session))
-	return marker["user_id"].Str(), err
-}
-
-// LateWrite is the write of a game that was played in a session after that became an account's: it goes to the account's row, which
-// is there nil where the account has not played on that day. changed is false where nothing is to be added.
-func LateWrite(table, account string, late, there *Game) (w store.WriteItem, changed bool, err error) {
-	if there != nil {
-		u, changed := MergeUpdate(table, late, there)
-		return store.WriteItem{Update: &u}, changed, nil
-	}
-	moved := *late
-	moved.PK, moved.SK, moved.UserID = gamePK(account, late.Date), skGame, account
-	item, err := attr.Marshal(moved)
-	return store.WriteItem{Put: &store.PutItem{Table: table, Item: item, Condition: "attribute_not_exists(pk)"}}, true, err
-}
-
-// MergeUpdate is the write that makes the cloud's game the merged one; changed is false where it is that already.
-func MergeUpdate(table string, ours, theirs *Game) (u store.UpdateItem, changed bool) {
-	m := Merge(ours, theirs)
-	if slices.Equal(m.Guesses, theirs.Guesses) && slices.Equal(m.Dropped, theirs.Dropped) {
-		return u, false
-	}
-	u = store.UpdateItem{
-		Table: table, Key: key(m.PK, m.SK), Condition: "guesses = :seen",
-		Update: "SET guesses = :guesses, guess_times = :times, guess_keys = :keys, won = :won, updated_at = :at",
-		Params: expr.Params{Values: attr.Item{
-			":seen": texts(theirs.Guesses), ":guesses": texts(m.Guesses), ":times": texts(m.GuessTimes), ":keys": texts(m.GuessKeys),
-			":won": attr.Bool(m.Won), ":at": attr.S(m.UpdatedAt),
-		}},
-	}
-	if len(m.Dropped) > 0 {
-		u.Update += ", dropped = :dropped"
-		u.Values[":dropped"] = texts(m.Dropped)
-	}
-	return u, true
+func (g *Game) same(as *Game) bool {
+	return slices.Equal(g.Guesses, as.Guesses) && slices.Equal(g.Dropped, as.Dropped)
 }

@@ -1,6 +1,10 @@
 package scorekeeper
 
 import (
+	"crypto/rand"
+	"maps"
+	"math/big"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,49 +46,44 @@ func (a *answers) get(date string) (word string, ok bool) {
 func (a *answers) keep(date, word string, seq uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if seq < a.changed {
-		return
-	}
 	if a.words == nil {
 		a.words = map[string]string{}
 	}
-	a.words[date] = word
+	if seq >= a.changed {
+		a.words[date] = word
+	}
+}
+
+// drop forgets the answers of some days that changed with a record of the journal.
+func (a *answers) drop(seq uint64, days func(date, word string) bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.DeleteFunc(a.words, days)
+	a.changed = max(a.changed, seq)
 }
 
 // Changed drops the answers that journal records are about.
 func (s *Service) Changed(records []store.Record) {
 	for i := range records {
-		if date, ok := answerDate(records[i].Key); ok {
-			s.cache.mu.Lock()
-			delete(s.cache.words, date)
-			s.cache.changed = max(s.cache.changed, records[i].Seq)
-			s.cache.mu.Unlock()
+		if k := records[i].Key; k["sk"].Str() == skAnswer {
+			s.cache.drop(records[i].Seq, func(date, _ string) bool { return prefixPuzzle+date == k["pk"].Str() })
 		}
 	}
 }
 
 // ClearCache forgets all answers that were read; changed is the journal's last record.
 func (s *Service) ClearCache(changed uint64) {
-	s.cache.mu.Lock()
-	defer s.cache.mu.Unlock()
-	clear(s.cache.words)
-	s.cache.changed = max(s.cache.changed, changed)
-}
-
-// HasAnswer reports whether a day's answer is known without a read.
-func (s *Service) HasAnswer(date string) bool {
-	_, ok := s.cache.get(date)
-	return ok
+	s.cache.drop(changed, func(string, string) bool { return true })
 }
 
 // answer is a day's word. A day that has begun nowhere has none yet.
 func (s *Service) answer(tx *store.Tx, date string) (string, error) {
 	if !begun(date, tx.Now()) {
-		return "", NoPuzzle()
+		return "", noPuzzle()
 	}
 	word, err := s.word(tx, date)
 	if err == nil && word == "" {
-		err = NoPuzzle()
+		err = noPuzzle()
 	}
 	return word, err
 }
@@ -94,25 +93,18 @@ func (s *Service) word(tx *store.Tx, date string) (string, error) {
 	if word, ok := s.cache.get(date); ok {
 		return word, nil
 	}
-	p, found, err := s.puzzle(tx, date)
+	var p Puzzle
+	found, err := s.load(tx, AnswerKey(date), &p)
 	if err == nil && found {
 		s.cache.keep(date, p.Word, tx.Seq())
 	}
 	return p.Word, err
 }
 
-func (s *Service) puzzle(tx *store.Tx, date string) (p Puzzle, found bool, err error) {
-	found, err = s.load(tx, AnswerKey(date), &p)
-	return p, found, err
-}
-
-// load reads the row with a key into a value; a row that is not there changes nothing.
+// load reads the row with a key into a value; one that is not there, or that others have written in another shape, changes nothing.
 func (s *Service) load(tx *store.Tx, k attr.Item, into any) (found bool, err error) {
-	item, err := tx.Get(s.Table, k)
-	if err != nil || item == nil {
-		return false, err
-	}
-	return true, attr.Unmarshal(item, into)
+	row, err := tx.Get(s.Table, k)
+	return row != nil && err == nil && attr.Unmarshal(row, into) == nil, err
 }
 
 // Puzzle returns the puzzle of a day, with its word.
@@ -120,7 +112,8 @@ func (s *Service) Puzzle(tx *store.Tx, date string) (Puzzle, error) {
 	if !isDay(date) {
 		return Puzzle{}, badDate()
 	}
-	p, found, err := s.puzzle(tx, date)
+	var p Puzzle
+	found, err := s.load(tx, AnswerKey(date), &p)
 	if err == nil && !found {
 		err = fault.New(fault.NotFound, "not_found", "No puzzle found for date %s", date)
 	}
@@ -137,22 +130,26 @@ func (s *Service) Puzzles(tx *store.Tx, from, to string) ([]Puzzle, error) {
 	case from > to:
 		return nil, badRequest("end_date must not be before start_date")
 	}
-	all := []Puzzle{}
-	for item, err := range tx.ScanAll(s.scan(prefixPuzzle, skAnswer)) {
-		var p Puzzle
+	return rows(s, tx, prefixPuzzle, skAnswer, func(row attr.Item) (p Puzzle, ok bool) {
+		err := attr.Unmarshal(row, &p)
+		return p, err == nil && (from == "" || from <= p.Date && p.Date <= to)
+	})
+}
+
+// rows reads what a function takes of the rows with a sort key whose partitions begin with prefix. Those that others have written in
+// another shape are to be passed over.
+func rows[T any](s *Service, tx *store.Tx, prefix, sk string, take func(row attr.Item) (T, bool)) ([]T, error) {
+	all := []T{}
+	q := store.Scan{Table: s.Table, Prefix: prefix, Filter: "sk = :sk", Params: expr.Params{Values: attr.Item{":sk": attr.S(sk)}}}
+	for row, err := range tx.ScanAll(q) {
 		if err != nil {
 			return nil, err
 		}
-		if attr.Unmarshal(item, &p) == nil && (from == "" || from <= p.Date && p.Date <= to) {
-			all = append(all, p)
+		if one, ok := take(row); ok {
+			all = append(all, one)
 		}
 	}
 	return all, nil
-}
-
-// scan reads the rows with a sort key whose partitions begin with prefix.
-func (s *Service) scan(prefix, sk string) store.Scan {
-	return store.Scan{Table: s.Table, Prefix: prefix, Filter: "sk = :sk", Params: expr.Params{Values: attr.Item{":sk": attr.S(sk)}}}
 }
 
 // NewAnswer is what an admin wants of a day: a word, or a random one that was never asked for.
@@ -168,24 +165,24 @@ func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 	if err != nil {
 		return p, err
 	}
-	old, found, err := s.puzzle(tx, n.Date)
-	if err != nil {
-		return p, err
-	}
 	team := attr.Null()
 	if p.TeamID != "" {
 		team = attr.S(p.TeamID)
 	}
-	if !found {
-		item := AnswerKey(n.Date)
-		item["puzzle_date"], item["word"], item["team_id"] = attr.S(n.Date), attr.S(p.Word), team
-		_, err = tx.Put(store.PutItem{Table: s.Table, Item: item, Condition: "attribute_not_exists(pk)", NoOld: true})
-		return p, err
+	var old Puzzle
+	found, err := s.load(tx, AnswerKey(n.Date), &old)
+	switch {
+	case err != nil:
+	case found:
+		_, err = tx.Update(store.UpdateItem{
+			Table: s.Table, Key: AnswerKey(n.Date), Update: "SET word = :word, team_id = :team", Condition: "word = :seen",
+			Params: expr.Params{Values: attr.Item{":word": attr.S(p.Word), ":team": team, ":seen": attr.S(old.Word)}},
+		})
+	default:
+		row := AnswerKey(n.Date)
+		row["puzzle_date"], row["word"], row["team_id"] = attr.S(n.Date), attr.S(p.Word), team
+		_, err = tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: notThere, NoOld: true})
 	}
-	_, err = tx.Update(store.UpdateItem{
-		Table: s.Table, Key: AnswerKey(n.Date), Update: "SET word = :word, team_id = :team", Condition: "word = :seen",
-		Params: expr.Params{Values: attr.Item{":word": attr.S(p.Word), ":team": team, ":seen": attr.S(old.Word)}},
-	})
 	return p, err
 }
 
@@ -210,18 +207,18 @@ func (s *Service) chosen(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 }
 
 func (s *Service) random(tx *store.Tx, p Puzzle) (Puzzle, error) {
-	used := map[string]bool{}
 	all, err := s.Puzzles(tx, "", "")
-	for i := range all {
-		used[all[i].Word] = true
-	}
 	if err != nil {
 		return p, err
 	}
-	word, ok, err := s.Words.Random(used)
-	if err == nil && !ok {
-		err = badRequest("No unused words available in the dictionary")
+	used := func(word string) bool { return slices.ContainsFunc(all, func(p Puzzle) bool { return p.Word == word }) }
+	free := slices.DeleteFunc(s.Words.Answers(), used)
+	if len(free) == 0 {
+		return p, badRequest("No unused words available in the dictionary")
 	}
-	p.Word = word
+	n, err := rand.Int(rand.Reader, big.NewInt(int64(len(free))))
+	if err == nil {
+		p.Word = free[n.Int64()]
+	}
 	return p, err
 }

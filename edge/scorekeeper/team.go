@@ -2,6 +2,7 @@ package scorekeeper
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/patch"
 )
 
 // Role is what a member may do in a team.
@@ -58,18 +60,10 @@ func (s *Service) Profile(tx *store.Tx, user string) (Profile, error) {
 
 // SetProfile changes what is not empty.
 func (s *Service) SetProfile(tx *store.Tx, user, name, avatar string) (Profile, error) {
-	u := store.UpdateItem{Table: s.Table, Key: profileKey(user), Params: expr.Params{Values: attr.Item{}}}
-	var sets []string
-	for field, v := range map[string]string{"displayName": name, "avatarUrl": avatar} {
-		if v != "" {
-			sets = append(sets, field+" = :"+field)
-			u.Values[":"+field] = attr.S(v)
-		}
-	}
-	if len(sets) > 0 {
-		slices.Sort(sets)
-		u.Update = "SET " + strings.Join(sets, ", ")
-		if _, err := tx.Update(u); err != nil {
+	p := patch.Patch{Set: attr.Item{"displayName": attr.S(name), "avatarUrl": attr.S(avatar)}}
+	maps.DeleteFunc(p.Set, func(_ string, v attr.Value) bool { return v.Str() == "" })
+	if !p.Empty() {
+		if _, err := tx.Update(*p.Update(s.Table, profileKey(user), "", expr.Params{})); err != nil {
 			return Profile{}, err
 		}
 	}
@@ -90,10 +84,8 @@ func (s *Service) Team(tx *store.Tx, team, user string) (Team, error) {
 }
 
 func (t *Team) role(user string) Role {
-	for i := range t.Members {
-		if t.Members[i].UserID == user {
-			return t.Members[i].Role
-		}
+	if i := slices.IndexFunc(t.Members, func(m Member) bool { return m.UserID == user }); i >= 0 {
+		return t.Members[i].Role
 	}
 	return ""
 }
@@ -103,57 +95,59 @@ func (s *Service) team(tx *store.Tx, id string) (t Team, err error) {
 		return t, cmp.Or(err, noTeam())
 	}
 	t.ID, t.Members = id, []Member{}
-	q := store.Query{Table: s.Table, KeyCondition: "pk = :pk AND begins_with(sk, :sk)", Params: expr.Params{Values: attr.Item{
-		":pk": attr.S(prefixTeam + id), ":sk": attr.S(prefixMember),
-	}}}
-	for item, err := range tx.QueryAll(q) {
-		m := Member{UserID: strings.TrimPrefix(item["sk"].Str(), prefixMember)}
-		if err != nil {
-			return t, err
+	members, err := s.under(tx, prefixTeam+id, prefixMember)
+	for _, user := range members {
+		m, bad := s.member(tx, id, user)
+		if bad == nil {
+			t.Members = append(t.Members, m)
+		} else if !fault.Is(bad, fault.NotFound) { // in another shape
+			err = bad
 		}
-		if attr.Unmarshal(item, &m) != nil {
-			continue
-		}
-		if err := s.name(tx, &m); err != nil {
-			return t, err
-		}
-		t.Members = append(t.Members, m)
 	}
 	slices.SortFunc(t.Members, func(a, b Member) int {
 		return cmp.Or(cmp.Compare(a.JoinedAt, b.JoinedAt), strings.Compare(a.UserID, b.UserID))
 	})
-	return t, nil
+	return t, err
 }
 
-// name gives a member the name of their profile, else one that tells them from others and says nothing of their account.
-func (s *Service) name(tx *store.Tx, m *Member) error {
-	p, err := s.Profile(tx, m.UserID)
-	m.Name, m.Avatar = cmp.Or(p.Name, "Player "+strings.ToUpper(GameID(m.UserID, "")[:4])), p.Avatar
-	return err
+// member reads a member, with the name of their profile, else one that tells them from others and says nothing of their account.
+func (s *Service) member(tx *store.Tx, team, user string) (Member, error) {
+	m := Member{UserID: user}
+	if found, err := s.load(tx, memberKey(team, user), &m); err != nil || !found {
+		return m, cmp.Or(err, noUser())
+	}
+	p, err := s.Profile(tx, user)
+	m.UserID, m.Name, m.Avatar = user, cmp.Or(p.Name, "Player "+strings.ToUpper(GameID(user, "")[:4])), p.Avatar
+	return m, err
 }
 
 // TeamsOf lists the teams of a player.
-func (s *Service) TeamsOf(tx *store.Tx, user string) (ids []string, err error) {
+func (s *Service) TeamsOf(tx *store.Tx, user string) ([]string, error) {
+	return s.under(tx, prefixUser+user, prefixTeam)
+}
+
+// under lists what follows a prefix in the sort keys of a partition.
+func (s *Service) under(tx *store.Tx, pk, prefix string) (ids []string, err error) {
 	q := store.Query{Table: s.Table, KeyCondition: "pk = :pk AND begins_with(sk, :sk)", Params: expr.Params{Values: attr.Item{
-		":pk": attr.S(prefixUser + user), ":sk": attr.S(prefixTeam),
+		":pk": attr.S(pk), ":sk": attr.S(prefix),
 	}}}
-	for item, err := range tx.QueryAll(q) {
+	for row, err := range tx.QueryAll(q) {
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, strings.TrimPrefix(item["sk"].Str(), prefixTeam))
+		ids = append(ids, strings.TrimPrefix(row["sk"].Str(), prefix))
 	}
 	return ids, nil
 }
 
-// Needs are the rows behind what a player asks of their teams, and of one by name, that another node may have written, as far as is known
+// TeamNeeds are the rows behind what a player asks of their teams, and of one by name, that another node may have written, as far as is known
 // here who is in them: the teams, the members with their profiles, and their games of some days.
-func (s *Service) Needs(tx *store.Tx, user, team string, days ...string) ([]attr.Item, error) {
+func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]attr.Item, error) {
 	teams, err := s.TeamsOf(tx, user)
 	if team != "" {
 		teams = []string{team}
 	}
-	all := []attr.Item{{"pk": attr.S(prefixUser + user)}}
+	all := []attr.Item{ownRows(user)}
 	for _, id := range teams {
 		all = append(all, attr.Item{"pk": attr.S(prefixTeam + id)})
 	}
@@ -182,7 +176,7 @@ func (s *Service) CreateTeam(tx *store.Tx, user, name string) (Team, error) {
 	id, now := uuid.NewString(), tx.Now().UnixMilli()
 	row := teamKey(id)
 	row["team_name"], row["created_at_millis"], row["admins"] = attr.S(name), attr.Int(now), attr.Int(1)
-	items := append(s.join(id, user, RoleAdmin, now), store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: "attribute_not_exists(pk)"}})
+	items := append(s.join(id, user, RoleAdmin, now), store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: notThere}})
 	if err := tx.TransactWrite(store.TransactWrite{Items: items}); err != nil {
 		return Team{}, err
 	}
@@ -193,7 +187,7 @@ func (s *Service) CreateTeam(tx *store.Tx, user, name string) (Team, error) {
 func (s *Service) join(team, user string, role Role, at int64) (items []store.WriteItem) {
 	for _, row := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
 		row["role"], row["joined_at_millis"], row["user_id"] = attr.S(string(role)), attr.Int(at), attr.S(user)
-		items = append(items, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: "attribute_not_exists(pk)"}})
+		items = append(items, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: notThere}})
 	}
 	return items
 }
@@ -263,14 +257,6 @@ func admins(r Role) int64 {
 		return 1
 	}
 	return 0
-}
-
-func (s *Service) member(tx *store.Tx, team, user string) (Member, error) {
-	m := Member{UserID: user}
-	if found, err := s.load(tx, memberKey(team, user), &m); err != nil || !found {
-		return m, cmp.Or(err, noUser())
-	}
-	return m, s.name(tx, &m)
 }
 
 // administered returns a team to one of its admins.

@@ -2,6 +2,7 @@
 package scorekeeper
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the OpenAPI document
 	"net/http"
@@ -60,23 +61,82 @@ func (a *api) routes(guess httpapi.Handler) []httpapi.Route {
 		{Method: "POST", Path: "/guess", Access: httpapi.Guest, Do: guess},
 		{Method: "GET", Path: "/game/:date", Access: httpapi.Guest, Do: ofUser(a.getGame)},
 
-		{Method: "GET", Path: "/history", Access: httpapi.User, Do: ofUser(mine(a.Service.History))},
-		{Method: "GET", Path: "/profile", Access: httpapi.User, Do: ofUser(mine(a.Service.Profile))},
-		{Method: "PUT", Path: "/profile", Access: httpapi.User, Do: ofUser(a.putProfile)},
-		{Method: "POST", Path: "/convert-session", Access: httpapi.User, Do: ofUser(a.postConvert)},
-		{Method: "GET", Path: "/puzzles", Access: httpapi.User, Do: a.getPuzzles},
-		{Method: "GET", Path: "/puzzles/:date", Access: httpapi.User, Do: a.getPuzzle},
-		{Method: "PUT", Path: "/puzzles", Access: httpapi.User, Do: ofAdmin(a.putPuzzle)},
-		{Method: "POST", Path: "/puzzles/cache/clear", Access: httpapi.User, Do: ofAdmin(a.postCacheClear)},
+		a.route("GET", "/history", a.getHistory),
+		a.route("GET", "/profile", a.getProfile),
+		a.route("PUT", "/profile", a.putProfile),
+		a.route("POST", "/convert-session", a.postConvert),
+		{Method: "GET", Path: "/puzzles", Access: httpapi.User, Do: a.serve("", a.getPuzzles)},
+		{Method: "GET", Path: "/puzzles/:date", Access: httpapi.User, Do: a.serve("", a.getPuzzle)},
+		{Method: "PUT", Path: "/puzzles", Access: httpapi.User, Do: ofAdmin(a.serve("", a.putPuzzle))},
+		{Method: "POST", Path: "/puzzles/cache/clear", Access: httpapi.User, Do: ofAdmin(a.serve("", a.postCacheClear))},
 
-		{Method: "GET", Path: "/team", Access: httpapi.User, Do: ofUser(a.getTeam)},
-		{Method: "POST", Path: "/team", Access: httpapi.User, Do: ofUser(a.postTeam)},
-		{Method: "DELETE", Path: "/team", Access: httpapi.User, Do: ofUser(a.deleteTeam)},
-		{Method: "PUT", Path: "/team/teammate", Access: httpapi.User, Do: ofUser(a.putTeammate)},
-		{Method: "DELETE", Path: "/team/teammate", Access: httpapi.User, Do: ofUser(a.deleteTeammate)},
-		{Method: "GET", Path: "/score", Access: httpapi.User, Do: ofUser(a.getScore)},
-		{Method: "GET", Path: "/scoreboard", Access: httpapi.User, Do: ofUser(a.getScoreboard)},
+		a.route("GET", "/team", a.getTeam),
+		a.route("POST", "/team", a.postTeam),
+		a.route("DELETE", "/team", a.deleteTeam),
+		a.route("PUT", "/team/teammate", a.putTeammate),
+		a.route("DELETE", "/team/teammate", a.deleteTeammate),
+		a.route("GET", "/score", a.getScore),
+		a.route("GET", "/scoreboard", a.getScoreboard),
 		{Method: "GET", Path: "/stream", Access: httpapi.User, Do: func(c *gin.Context) error { return httpapi.Stream(c, "board", topicBoard) }, Stream: true},
+	}
+}
+
+// request is one of a user. Its route reads what it asks for and returns the work that is done when nothing is wrong with it.
+type request struct {
+	*gin.Context
+
+	user   string
+	body   *bind.Body // empty of a GET
+	query  *bind.Query
+	wrong  error                                   // beside what body and query say
+	status int                                     // of the answer
+	needs  func(tx *store.Tx) ([]attr.Item, error) // rows that another node may have written; nil: none
+}
+
+type work func(tx *store.Tx) (any, error)
+
+// route is one for users, whose rows it is about.
+func (a *api) route(method, path string, do func(r *request) work) httpapi.Route {
+	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: ofUser(func(c *gin.Context, user string) error {
+		return a.serve(user, do)(c)
+	})}
+}
+
+// serve reads a request, has the rows here that another node may have written, does the work and answers.
+func (a *api) serve(user string, do func(r *request) work) httpapi.Handler {
+	return func(c *gin.Context) error {
+		reads := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
+		r := &request{Context: c, user: user, query: bind.Parameters(c.Request), body: bind.ParseBody(nil, false), status: http.StatusOK}
+		if !reads {
+			r.body = httpapi.Body(c)
+		}
+		todo := do(r)
+		err := cmp.Or(r.query.Err(), r.body.Err(), r.wrong)
+		if err == nil && r.needs != nil {
+			err = a.ensure(c, r.needs)
+		}
+		switch {
+		case err != nil:
+			return err
+		case reads:
+			return httpapi.AnswerView(c, todo)
+		}
+		out, err := httpapi.Change(c, todo)
+		return httpapi.Answer(c, r.status, out, err)
+	}
+}
+
+// need reads a text of a body that has to be there.
+func need(b *bind.Body, name string) string {
+	return bind.Need(b, name, func(name string) string { return b.Text(name, maxText) })
+}
+
+func ofAdmin(do httpapi.Handler) httpapi.Handler {
+	return func(c *gin.Context) error {
+		if who, _ := httpapi.Identity(c); !who.Admin {
+			return fault.New(fault.Forbidden, "forbidden", "Only game administrators can set puzzle answers")
+		}
+		return do(c)
 	}
 }
 
@@ -96,28 +156,12 @@ func ofUser(do func(c *gin.Context, user string) error) httpapi.Handler {
 	}
 }
 
-// mine answers with what is read of the caller's.
-func mine[T any](read func(tx *store.Tx, user string) (T, error)) func(c *gin.Context, user string) error {
-	return func(c *gin.Context, user string) error {
-		return httpapi.AnswerView(c, func(tx *store.Tx) (T, error) { return read(tx, user) })
-	}
-}
-
 // postSession gives a browser the cookie of a guest, if it has none.
 func postSession(c *gin.Context) error {
 	if _, err := httpapi.GuestID(c); err != nil {
 		return err
 	}
 	return httpapi.NoContent(c)
-}
-
-func ofAdmin(do httpapi.Handler) httpapi.Handler {
-	return func(c *gin.Context) error {
-		if who, _ := httpapi.Identity(c); !who.Admin {
-			return fault.New(fault.Forbidden, "forbidden", "Only game administrators can set puzzle answers")
-		}
-		return do(c)
-	}
 }
 
 // codes are the original's, by status.

@@ -93,12 +93,8 @@ func (a *api) getPlayPage(c *gin.Context) error {
 }
 
 // now is the instant of the node, in UTC.
-func now(c *gin.Context) (at time.Time, err error) {
-	err = httpapi.View(c, func(tx *store.Tx) error {
-		at = tx.Now().UTC()
-		return nil
-	})
-	return at, err
+func now(c *gin.Context) (time.Time, error) {
+	return httpapi.Read(c, func(tx *store.Tx) (time.Time, error) { return tx.Now().UTC(), nil })
 }
 
 // keyboard is where letters lie on it.

@@ -14,6 +14,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 type teamsPage struct {
@@ -23,7 +24,7 @@ type teamsPage struct {
 }
 
 func (a *api) getTeamsPage(c *gin.Context, user string) error {
-	if err := a.ensureTeam(c, user, ""); err != nil {
+	if err := a.ensure(c, func(tx *store.Tx) ([]attr.Item, error) { return a.Service.TeamNeeds(tx, user, "") }); err != nil {
 		return err
 	}
 	return httpapi.OwnView(c, "teams", "Teams", func(tx *store.Tx) (teamsPage, error) {
@@ -72,7 +73,7 @@ func (a *api) getTeamPage(c *gin.Context, user string) error {
 	if when != "" {
 		days = weekOf(today.AddDate(0, 0, -back))
 	}
-	if err := a.ensureTeam(c, user, team, days...); err != nil {
+	if err := a.ensure(c, func(tx *store.Tx) ([]attr.Item, error) { return a.Service.TeamNeeds(tx, user, team, days...) }); err != nil {
 		return err
 	}
 	return httpapi.OwnView(c, "team", "Team", func(tx *store.Tx) (p teamPage, err error) {

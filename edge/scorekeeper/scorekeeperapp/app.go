@@ -46,8 +46,8 @@ func New() *app.App {
 		},
 		Cloud: func() app.Cloud {
 			return app.Cloud{
-				Reads: []app.Read{{Table: s.Table, Every: app.Slow, Partitions: nearDays}},
-				Merge: map[string]conflict.MergeFunc{s.Table: merge},
+				Reads: []app.Read{{Table: s.Table, Every: app.Slow, Partitions: scorekeeper.NearDays}},
+				Merge: map[string]conflict.MergeFunc{s.Table: merge(&scorekeeper.Service{Table: s.Table})},
 			}
 		},
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
@@ -70,77 +70,22 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	}
 	return &app.Instance{API: api, Started: []any{"words", words.Len()}, Consumers: []app.Consumer{{
 		Name: "answers", Tables: []string{s.Table},
-		Take: func(_ *store.Tx, records []store.Record) error { service.Changed(records); return nil },
+		Take: service.Take,
 		Anew: func(tx *store.Tx) error { service.ClearCache(tx.Seq()); return nil },
 	}}}, nil
 }
 
-// near is how many days before and after today the answers are read of.
-const near = 7
-
-// nearDays are the partitions of the answers around today, also as others set them.
-func nearDays(tx *store.Tx, _ []string) (days []attr.Value, err error) {
-	for i := -near; i <= near; i++ {
-		days = append(days, scorekeeper.AnswerKey(tx.Now().UTC().AddDate(0, 0, i).Format(scorekeeper.Day))["pk"])
-	}
-	return days, nil
-}
-
-// merge answers for a game that was played at two nodes at once, and for a change of a team that another node has made already; of
-// everything else a person is asked.
-func merge(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
-	for i, e := range c.Entries {
-		if scorekeeper.IsMember(e.Key) || scorekeeper.IsTeam(e.Key) && e.Op == store.OpDelete {
-			there, err := c.Get(e.Table, e.Key)
-			wanted := c.Items[i].View
-			return nil, err == nil && len(c.Tail) == 0 && (there == nil) == (wanted == nil) && there["role"].Equal(wanted["role"])
+// merge hands what the cloud has refused of a transaction to the rules. Later guesses of one game go with the first.
+func merge(rules *scorekeeper.Service) conflict.MergeFunc {
+	return func(c conflict.MergeCase) ([]store.WriteItem, bool) {
+		all := make([]scorekeeper.Refused, 0, len(c.Entries))
+		for i, e := range c.Entries {
+			it := &c.Items[i]
+			all = append(all, scorekeeper.Refused{Key: e.Key, View: it.View, Remote: it.Remote, Deletes: e.Op == store.OpDelete})
 		}
+		later := slices.ContainsFunc(c.Tail, func(e *intent.Entry) bool {
+			return e.Op == store.OpDelete || !attr.EqualItems(e.Key, all[0].Key)
+		})
+		return rules.Settle(all, later, func(key attr.Item) (attr.Item, error) { return c.Get(c.Entries[0].Table, key) })
 	}
-	if len(c.Entries) != 1 || !scorekeeper.IsGame(c.Entries[0].Key) {
-		return nil, false
-	}
-	if slices.ContainsFunc(c.Tail, func(e *intent.Entry) bool {
-		return e.Op == store.OpDelete || scorekeeper.IsGame(e.Key) && !attr.EqualItems(e.Key, c.Entries[0].Key)
-	}) {
-		return nil, false // the session was converted here: what was moved stands behind it
-	}
-	var ours, theirs scorekeeper.Game
-	if c.Items[0].View == nil || attr.Unmarshal(c.Items[0].View, &ours) != nil {
-		return nil, false
-	}
-	if c.Items[0].Remote == nil {
-		return mergeLate(c, &ours)
-	}
-	if attr.Unmarshal(c.Items[0].Remote, &theirs) != nil {
-		return nil, false
-	}
-	u, changed := scorekeeper.MergeUpdate(c.Entries[0].Table, &ours, &theirs)
-	if !changed {
-		return nil, true
-	}
-	return []store.WriteItem{{Update: &u}}, true
-}
-
-// mergeLate answers for a game that is gone in the cloud: the session was converted meanwhile, and the game is the account's.
-func mergeLate(c conflict.MergeCase, ours *scorekeeper.Game) (writes []store.WriteItem, ok bool) {
-	table := c.Entries[0].Table
-	get := func(key attr.Item) (attr.Item, error) { return c.Get(table, key) }
-	account, err := scorekeeper.Converted(get, ours.UserID)
-	if err != nil || account == "" {
-		return nil, false
-	}
-	row, err := get(scorekeeper.GameKey(account, ours.Date))
-	var there *scorekeeper.Game
-	if err == nil && row != nil {
-		there = &scorekeeper.Game{}
-		err = attr.Unmarshal(row, there)
-	}
-	if err != nil {
-		return nil, false
-	}
-	w, changed, err := scorekeeper.LateWrite(table, account, ours, there)
-	if err != nil || !changed {
-		return nil, err == nil
-	}
-	return []store.WriteItem{w}, true
 }

@@ -5,12 +5,10 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/storetest"
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
@@ -36,113 +34,99 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+const (
+	table   = "scorekeeper-test"
+	session = "f47ac10b-58cc-4372-a567-0e02b2c3d479"
+	today   = "2026-02-02"
+)
+
+var ( // what nobody changes
+	game1 = scorekeeper.GameKey("u1", today)
+	guest = scorekeeper.GameKey(session, today)
+)
+
+func rowOf(t *testing.T, user string, guesses ...string) attr.Item {
+	t.Helper()
+	it, err := attr.Marshal(scorekeeper.Game{PK: scorekeeper.GameKey(user, today)["pk"].Str(), SK: "GAME_STATE", UserID: user, Date: today, Guesses: guesses})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+func entry(key attr.Item) *intent.Entry {
+	e := &intent.Entry{}
+	e.Table, e.Key = table, key
+	return e
+}
+
+func nothing(string, attr.Item) (attr.Item, error) { return nil, nil }
+
 // Of a game that another node has played on a person is asked nothing; of everything else one is.
 func TestMerge(t *testing.T) {
-	game := func(guesses ...string) attr.Item {
-		it, err := attr.Marshal(scorekeeper.Game{UserID: "u1", Date: "2026-02-02", Guesses: guesses})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return it
+	handler := merge(&scorekeeper.Service{Table: table})
+	ask := func(k, view, remote attr.Item, tail ...*intent.Entry) ([]store.WriteItem, bool) {
+		return handler(conflict.MergeCase{Entries: []*intent.Entry{entry(k)}, Tail: tail, Items: []conflict.MergeItem{{View: view, Remote: remote}}, Get: nothing})
 	}
-	key := scorekeeper.GameKey("u1", "2026-02-02")
-	ask := func(k, view, remote attr.Item) ([]store.WriteItem, bool) {
-		e := &intent.Entry{}
-		e.Table, e.Key = "scorekeeper-test", k
-		none := func(string, attr.Item) (attr.Item, error) { return nil, nil }
-		return merge(conflict.MergeCase{Entries: []*intent.Entry{e}, Items: []conflict.MergeItem{{View: view, Remote: remote}}, Get: none})
-	}
-	writes, ok := ask(key, game("crane", "slate"), game("crane", "moist"))
-	if !ok || len(writes) != 1 || writes[0].Update.Condition != "guesses = :seen" {
+	game := func(guesses ...string) attr.Item { return rowOf(t, "u1", guesses...) }
+	writes, ok := ask(game1, game("crane", "slate"), game("crane", "moist"), entry(game1))
+	if !ok || len(writes) != 1 || writes[0].Update.Condition != "guesses = :seen AND won = :was" {
 		t.Fatalf("%+v, %t", writes, ok)
 	}
 	var got []string
 	if err := attr.UnmarshalValue(writes[0].Update.Values[":guesses"], &got); err != nil || !slices.Equal(got, []string{"crane", "moist", "slate"}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if writes, ok := ask(key, game("crane"), game("crane", "moist")); !ok || writes != nil {
+	if writes, ok := ask(game1, game("crane"), game("crane", "moist")); !ok || writes != nil {
 		t.Errorf("nothing to add: %+v, %t", writes, ok)
 	}
-	moved := &intent.Entry{}
-	moved.Table, moved.Key = "scorekeeper-test", scorekeeper.GameKey("u2", "2026-02-02")
-	refused := &intent.Entry{}
-	refused.Table, refused.Key = "scorekeeper-test", key
-	if _, ok := merge(conflict.MergeCase{
-		Entries: []*intent.Entry{refused}, Tail: []*intent.Entry{moved},
-		Items: []conflict.MergeItem{{View: game("crane"), Remote: game("crane", "moist")}},
-	}); ok {
-		t.Error("a conversion behind a guess is dropped with it")
+	if writes, ok := ask(guest, rowOf(t, session, "crane"), nil); !ok || len(writes) != 1 || writes[0].Put.Condition != "attribute_not_exists(pk)" {
+		t.Errorf("a session that has no game now: %+v, %t", writes, ok)
 	}
-	if _, ok := ask(key, nil, game("crane", "moist")); ok {
-		t.Error("a game that is gone here is decided")
-	}
-	if _, ok := ask(key, game("crane"), nil); ok {
-		t.Error("a game that is gone is decided")
-	}
-	if _, ok := ask(scorekeeper.AnswerKey("2026-02-02"), game("crane"), game("crane")); ok {
-		t.Error("an answer is decided")
+	broken := game("crane")
+	broken["guesses"] = attr.S("crane")
+	for what, of := range map[string]struct {
+		key, view, remote attr.Item
+		tail              []*intent.Entry
+	}{
+		"a conversion behind a guess":             {game1, game("crane"), game("crane", "moist"), []*intent.Entry{entry(scorekeeper.GameKey("u2", today))}},
+		"a game that is gone here":                {game1, nil, game("crane", "moist"), nil},
+		"a game of an account that is gone":       {game1, game("crane"), nil, nil},
+		"a game that cannot be read in the cloud": {game1, game("crane"), broken, nil},
+		"a game that cannot be read here":         {game1, broken, game("crane"), nil},
+		"an answer":                               {scorekeeper.AnswerKey(today), game("crane"), game("crane"), nil},
+	} {
+		if writes, ok := ask(of.key, of.view, of.remote, of.tail...); ok {
+			t.Errorf("%s is decided: %+v", what, writes)
+		}
 	}
 }
 
-// A late guess of a session that became an account's goes to the account's game, or begins it.
-func TestMergeOfAConvertedSession(t *testing.T) {
-	const session, day = "f47ac10b-58cc-4372-a567-0e02b2c3d479", "2026-02-02"
-	table := scorekeeper.Table("scorekeeper-test")
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true}, table)
-	words, err := scorekeeper.NewDictionary("")
-	if err != nil {
-		t.Fatal(err)
+// A change of a team that another node has made already is done; another one is a person's.
+func TestMergeOfATeam(t *testing.T) {
+	handler := merge(&scorekeeper.Service{Table: table})
+	member := attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("MEMBER#u2")}
+	role := func(r scorekeeper.Role) attr.Item {
+		return attr.Item{"pk": member["pk"], "sk": member["sk"], "role": attr.S(string(r))}
 	}
-	service := &scorekeeper.Service{Table: table.Name, Words: words}
-	at := time.Date(2026, 2, 2, 10, 0, 0, 0, time.UTC)
-	var late attr.Item
-	do := func(change func(tx *store.Tx) error) {
-		t.Helper()
-		if err := s.Update(t.Context(), change); err != nil {
-			t.Fatal(err)
-		}
-	}
-	do(func(tx *store.Tx) error {
-		if _, err := service.SetAnswer(tx, scorekeeper.NewAnswer{Date: day, Word: "manna"}); err != nil {
-			return err
-		}
-		return service.Import(tx, session, []string{"crane", "slate"}, at)
-	})
-	do(func(tx *store.Tx) (err error) {
-		if late, err = tx.Get(table.Name, scorekeeper.GameKey(session, day)); err == nil {
-			late["guesses"] = attr.L(attr.S("crane"), attr.S("slate"), attr.S("moist"))
-			_, err = service.Convert(tx, "u1", session)
-		}
-		return err
-	})
-	guesses := func(tx *store.Tx) []string {
-		var g scorekeeper.Game
-		row, err := tx.Get(table.Name, scorekeeper.GameKey("u1", day))
-		if err != nil || attr.Unmarshal(row, &g) != nil {
-			t.Fatalf("%v, %v", row, err)
-		}
-		return g.Guesses
-	}
-	for _, before := range []string{"as converted", "gone"} {
-		do(func(tx *store.Tx) error {
-			if before == "gone" {
-				if _, err := tx.Delete(store.DeleteItem{Table: table.Name, Key: scorekeeper.GameKey("u1", day)}); err != nil {
-					return err
-				}
-			}
-			e := &intent.Entry{}
-			e.Table, e.Key = table.Name, scorekeeper.GameKey(session, day)
-			writes, ok := merge(conflict.MergeCase{Entries: []*intent.Entry{e}, Items: []conflict.MergeItem{{View: late}}, Get: tx.Get})
-			if !ok || len(writes) != 1 {
-				t.Fatalf("%s: %+v, %t", before, writes, ok)
-			}
-			if err := tx.TransactWrite(store.TransactWrite{Items: writes}); err != nil {
-				return err
-			}
-			if got := guesses(tx); !slices.Equal(got, []string{"crane", "slate", "moist"}) {
-				t.Errorf("%s: %v", before, got)
-			}
-			return nil
+	for what, of := range map[string]struct {
+		view, there attr.Item
+		tail        []*intent.Entry
+		done        bool
+	}{
+		"gone at both":           {nil, nil, nil, true},
+		"the same role":          {role(scorekeeper.RoleAdmin), role(scorekeeper.RoleAdmin), nil, true},
+		"another role":           {role(scorekeeper.RoleAdmin), role(scorekeeper.RoleMember), nil, false},
+		"gone there":             {role(scorekeeper.RoleAdmin), nil, nil, false},
+		"gone here":              {nil, role(scorekeeper.RoleAdmin), nil, false},
+		"something comes behind": {nil, nil, []*intent.Entry{entry(attr.Item{"pk": member["pk"], "sk": attr.S("METADATA")})}, false},
+	} {
+		writes, ok := handler(conflict.MergeCase{
+			Entries: []*intent.Entry{entry(member)}, Items: []conflict.MergeItem{{View: of.view}}, Tail: of.tail,
+			Get: func(string, attr.Item) (attr.Item, error) { return of.there, nil },
 		})
+		if ok != of.done || writes != nil {
+			t.Errorf("%s: %+v, %t", what, writes, ok)
+		}
 	}
 }
