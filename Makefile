@@ -5,7 +5,7 @@ TAGS   := nomsgpack
 TOOL   := $(GO) tool -modfile=tools/go.mod
 BIN    := bin/touchline
 
-# Arguments: make run ARGS='--match 1086066 --speed 60', make bench ARGS='-rows ^lone', make gobench BENCH=Get COUNT=10,
+# Arguments: make run ARGS='cricket --match 1086066 --speed 60', make bench ARGS='-rows ^lone', make gobench BENCH=Get COUNT=10,
 # make fuzz FUZZTIME=5m
 ARGS      ?=
 BENCH     ?= .
@@ -35,7 +35,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: run
-run: build ## build and start the demo, a recorded match played live on http://127.0.0.1:8080 (ARGS=...)
+run: build ## build and start all applications, with a recorded match played live, on http://127.0.0.1:8080 (ARGS=...)
 	@exec $(BIN) demo $(ARGS)
 
 .PHONY: test

@@ -6,6 +6,7 @@ import (
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 	"github.com/touchline/touchline/edge/hacktracker/hacktrackerapp"
+	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/edge/pickem/pickemapp"
 	"github.com/touchline/touchline/edge/scorekeeper/scorekeeperapp"
 	"github.com/touchline/touchline/edge/threefc/threefcapp"
@@ -24,9 +25,10 @@ func applications() []*app.App {
 	}
 }
 
-// Commands are what the applications add to the command line. With several demos, each but the first goes by its name.
+// Commands are what the applications add to the command line. Their demos are played side by side, or one by its name.
 func Commands(sh *app.Shell) app.Commands {
 	var all app.Commands
+	var demos []*app.Demo
 	for _, a := range applications() {
 		if a.Commands == nil {
 			continue
@@ -41,17 +43,26 @@ func Commands(sh *app.Shell) app.Commands {
 			cmd.AddCommand(of.Own...)
 			all.Root = append(all.Root, cmd)
 		}
-		switch {
-		case of.Demo == nil:
-		case all.Demo == nil:
-			all.Demo = of.Demo
-		default:
-			of.Demo.Use = a.Name
-			all.Demo.AddCommand(of.Demo)
+		if of.Demo != nil {
+			demos = append(demos, of.Demo)
 		}
 	}
-	if all.Demo != nil {
-		all.Root = append(all.Root, all.Demo)
+	all.Root = append(all.Root, demoCommand(sh.Version, demos))
+	return all
+}
+
+// demoCommand is `touchline demo`: all of them on one node. Below it are those by name.
+func demoCommand(version string, demos []*app.Demo) *cobra.Command {
+	all := node.DemoCommand("demo", version, demos...)
+	all.Short = "Play a live match and use every application, on this machine alone"
+	all.Long = "All applications on one node of this machine, each with invented data: a recorded real match that is played today, ten times as\n" +
+		"fast, with phones that are pushed to; games that are being scored; a puzzle and a league to play in. No cloud, no account, and\n" +
+		"nothing is kept."
+	for _, d := range demos {
+		if d.Alone == nil {
+			d.Alone = node.DemoCommand(d.App.Name, version, d)
+		}
+		all.AddCommand(d.Alone)
 	}
 	return all
 }

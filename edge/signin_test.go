@@ -12,9 +12,12 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/node"
@@ -164,9 +167,20 @@ func TestDevUsers(t *testing.T) {
 	}
 }
 
+// demoOf is touchline demo.
+func demoOf(t *testing.T) *cobra.Command {
+	t.Helper()
+	all := Commands(&app.Shell{}).Root
+	i := slices.IndexFunc(all, func(c *cobra.Command) bool { return c.Name() == "demo" })
+	if i < 0 {
+		t.Fatal("there is no demo")
+	}
+	return all[i]
+}
+
 // A demo's login page has a button for each of its users, and whoever presses one is signed in as that user and sees its data.
 func TestDemoUsersHaveButtons(t *testing.T) {
-	cmd := Commands(&app.Shell{}).Demo
+	cmd := demoOf(t)
 	ctx, end := context.WithCancel(t.Context())
 	said, says := io.Pipe()
 	cmd.SetErr(says)

@@ -22,6 +22,7 @@ import (
 type App struct {
 	Name  string // in addresses of streams and of the gallery, and in the log
 	Title string // for people
+	About string // what it is for, in a few words, for the list of what runs; empty: its title says it
 	Mount string // where its routes lie: "/counter"; its pages lie under Mount + "/-". "/" moves the node's list to "/_/"
 
 	Routes  []Route            // under the mount

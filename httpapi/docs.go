@@ -77,7 +77,7 @@ func (s *Server) getDocsIndex(c *gin.Context) error {
 			g.Tiles = append(g.Tiles, page.Tile{Href: "/_/docs/" + m.Name, Title: m.Title, Line: m.prefix + "/openapi.yaml"})
 		}
 	}
-	body, err := s.pages.Index("API documents", []page.Group{g}, nil)
+	body, err := s.pages.Index("API documents", "", []page.Group{g}, nil)
 	return HTML(c, http.StatusOK, body, err)
 }
 

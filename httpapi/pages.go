@@ -129,11 +129,12 @@ func (s *Server) getAsset(c *gin.Context) error {
 func (s *Server) getIndex(c *gin.Context) error {
 	var groups []page.Group
 	for _, m := range s.apps {
-		g := page.Group{ID: m.Name, Title: m.Title, None: "Nothing is on."}
+		g := page.Group{ID: m.Name, Title: m.Title, About: m.About}
 		if len(m.Pages) > 0 {
 			g.Href = m.prefix + "/-/"
 		}
 		if m.Live != nil {
+			g.None = "Nothing is on."
 			var err error
 			if g.Tiles, err = m.Live(c.Request.Context()); err != nil {
 				s.log.Error("an application does not say what is on", "app", m.Name, "err", err)
@@ -142,7 +143,7 @@ func (s *Server) getIndex(c *gin.Context) error {
 		}
 		groups = append(groups, g)
 	}
-	body, err := s.pages.Index("Applications", groups, s.nav(c))
+	body, err := s.pages.Index("Applications", "refresh.js", groups, s.nav(c))
 	return HTML(c, http.StatusOK, body, err)
 }
 

@@ -49,7 +49,7 @@ func within(t *testing.T, name string, args ...string) *exec.Cmd {
 // demo is a match at top speed: its time goes by what the node has done, and not by how busy the machine is.
 func demo(t *testing.T, bin, dir string) *exec.Cmd {
 	t.Helper()
-	return within(t, bin, "demo", "--match", "1343760", "--once", "--speed", "max", "-o", "json",
+	return within(t, bin, "demo", "cricket", "--match", "1343760", "--once", "--speed", "max", "-o", "json",
 		"--listen", "127.0.0.1:0", "--data-dir", dir)
 }
 

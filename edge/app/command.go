@@ -15,7 +15,7 @@ type Shell struct {
 // Commands are what an application adds to the command line.
 type Commands struct {
 	Own     []*cobra.Command // below the application's name: touchline NAME ...
-	Demo    *cobra.Command   // touchline demo; nil: there is none
+	Demo    *Demo            // touchline demo; nil: there is none
 	Root    []*cobra.Command // touchline ...: tools that stand for themselves
 	Migrate []*cobra.Command // touchline migrate ...: data of earlier versions
 }

@@ -6,41 +6,34 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/httpapi/devlogin"
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Demo shows one application: a node on this machine, without a cloud and with an empty store at each start, at which the demo's
-// users sign in with a button each.
-type Demo struct {
-	App         *app.App
-	Short, Long string // of its command
-	Users       []devlogin.User
-	// Fill has data there before the node serves; nil: the tables are empty. It is called by App.Open, after the application is
-	// open. What is to happen while the node runs is a loop of the application.
-	Fill func(ctx context.Context, h *app.Host) error
-}
-
-// demoRun is a demo as its command was called.
+// demoRun is one demo, or several side by side, as their command was called.
 type demoRun struct {
-	*Demo
+	demos  []*app.Demo
 	listen string
 	speed  float64
 	quiet  bool
 	out    io.Writer
+	log    *slog.Logger
+	begin  [][]page.Tile // of each demo, where to begin
 }
 
-// Command is `touchline demo NAME`, for app.Commands.Demo.
-func (d *Demo) Command(version string) *cobra.Command {
-	r := demoRun{Demo: d}
+// DemoCommand is the command that plays demos on one node; the first of their users is signed in where there are several demos.
+func DemoCommand(use, version string, demos ...*app.Demo) *cobra.Command {
+	r := demoRun{demos: demos, begin: make([][]page.Tile, len(demos))}
 	cmd := &cobra.Command{
-		Use: "demo", Short: d.Short, Long: d.Long, Args: cli.Usage(cobra.NoArgs),
+		Use: use, Short: demos[0].Short, Long: demos[0].Long, Args: cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !(r.speed >= 1 && r.speed <= 3600) {
 				return cli.Misuse(cmd, fmt.Errorf("--speed must be a number from 1 to 3600"))
@@ -56,16 +49,15 @@ func (d *Demo) Command(version string) *cobra.Command {
 	return cmd
 }
 
-func (r *demoRun) run(ctx context.Context, version string) error {
+func (r *demoRun) run(ctx context.Context, version string) (err error) {
 	if err := LoopbackOnly(r.listen); err != nil {
 		return fault.Wrap(nil, fault.Invalid, "bad_listen", "--listen %s", err)
 	}
-	log, err := NewLogger(LogConfig{Format: "auto", Level: "warn"}, r.out)
-	if err != nil {
+	if r.log, err = NewLogger(LogConfig{Format: "auto", Level: "warn"}, r.out); err != nil {
 		return err
 	}
 	if r.quiet {
-		log, r.out = slog.New(slog.DiscardHandler), io.Discard
+		r.log, r.out = slog.New(slog.DiscardHandler), io.Discard
 	}
 	ln, err := Listen(ctx, r.listen, "--listen")
 	if err != nil {
@@ -77,34 +69,97 @@ func (r *demoRun) run(ctx context.Context, version string) error {
 		return fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot create a directory for the demo: %s", ReasonOf(err))
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // it is in the way of nothing
-	login, err := OpenDemoLogin(ctx, r.Users, log)
+	users := r.users()
+	login, err := OpenDemoLogin(ctx, users, r.log)
 	if err != nil {
 		return err
 	}
 	defer login.Close()
-	n, err := Open(ctx, dir, Parts{
-		Clock: clock.NewScaled(clock.Real().Now(), r.speed), Speed: fmt.Sprintf("%gx", r.speed), Version: version, Log: log, Gallery: true,
-		Apps: []*app.App{r.filled()}, Auth: login.Identity, Session: DefaultSession(),
-	})
+	p := Parts{
+		Clock: clock.NewScaled(clock.Real().Now(), r.speed), Speed: fmt.Sprintf("%gx", r.speed), Version: version, Log: r.log, Gallery: true,
+		Auth: login.Identity, Session: DefaultSession(),
+	}
+	if len(r.demos) > 1 {
+		p.Demo = login.SignIn
+	}
+	for i := range r.demos {
+		p.Apps = append(p.Apps, r.filled(i))
+	}
+	n, err := Open(ctx, dir, p)
 	if err != nil {
 		return err
 	}
-	home := "http://" + ln.Addr().String()
-	fmt.Fprintf(r.out, "%s: open %s and sign in as any of %d users (Ctrl-C ends)\n", r.App.Title, home, len(r.Users)) //nolint:errcheck // of the terminal
+	r.tell("http://"+ln.Addr().String(), len(users))
 	return n.Run(ctx, ln)
 }
 
-// filled is the application with the demo's data.
-func (r *demoRun) filled() *app.App {
-	a := *r.App
-	if r.Fill != nil {
-		a.Open = func(ctx context.Context, h *app.Host) (*app.Instance, error) {
-			instance, err := r.App.Open(ctx, h)
-			if err != nil {
-				return nil, err
+// users are those of all demos, each once.
+func (r *demoRun) users() (all []devlogin.User) {
+	for _, d := range r.demos {
+		for _, u := range d.Users {
+			if !slices.ContainsFunc(all, func(o devlogin.User) bool { return o.Subject == u.Subject }) {
+				all = append(all, u)
 			}
-			return instance, r.Fill(ctx, h)
 		}
 	}
+	return all
+}
+
+// tell prints where everything is.
+func (r *demoRun) tell(home string, users int) {
+	title := r.demos[0].App.Title
+	if len(r.demos) > 1 {
+		title = fmt.Sprintf("%d applications", len(r.demos))
+	}
+	text := fmt.Sprintf("%s: open %s and sign in as any of %d users (Ctrl-C ends)\n", title, home, users)
+	for i, d := range r.demos {
+		if len(r.demos) > 1 {
+			text += fmt.Sprintf("  %-22s %s\n", d.App.Title, home+d.App.Settings.Path()+"/-/")
+		}
+		for _, t := range r.begin[i] {
+			text += fmt.Sprintf("    %-20s %s\n", t.Title, home+t.Href)
+		}
+	}
+	_, _ = io.WriteString(r.out, text) // a terminal that is gone is no reason to end
+}
+
+// filled is an application with its demo's data and with what goes on in it. What goes wrong is told, and ends the demo where it is
+// the only one.
+func (r *demoRun) filled(i int) *app.App {
+	d := r.demos[i]
+	a := *d.App
+	a.Open = func(ctx context.Context, h *app.Host) (*app.Instance, error) {
+		in, err := d.App.Open(ctx, h)
+		if err == nil && d.Fill != nil {
+			r.begin[i], err = d.Fill(ctx, h)
+		}
+		if in == nil {
+			in = &app.Instance{}
+		}
+		in.API.Live = r.withBeginning(i, in.API.Live)
+		if d.Live != nil && err == nil {
+			in.Loops = append(in.Loops, func(ctx context.Context) error { return r.failed(ctx, d, d.Live(ctx, h)) })
+		}
+		return in, r.failed(ctx, d, err)
+	}
 	return &a
+}
+
+// withBeginning adds to what is on in an application where to begin.
+func (r *demoRun) withBeginning(i int, live func(context.Context) ([]page.Tile, error)) func(context.Context) ([]page.Tile, error) {
+	return func(ctx context.Context) (on []page.Tile, err error) {
+		if live != nil {
+			on, err = live(ctx)
+		}
+		return append(on, r.begin[i]...), err
+	}
+}
+
+// failed is the error of a demo that is alone; of one among others it is told.
+func (r *demoRun) failed(ctx context.Context, d *app.Demo, err error) error {
+	if err == nil || len(r.demos) == 1 || ctx.Err() != nil {
+		return err
+	}
+	r.log.Error("a demo has failed; the others go on", "app", d.App.Title, "err", err)
+	return nil
 }

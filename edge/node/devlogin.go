@@ -63,11 +63,13 @@ func serveLogin(ctx context.Context, ln net.Listener, provider *devlogin.Provide
 
 // DemoLogin signs the users of a demo in: a login page on a port of its own of this machine, with a button for each of them.
 type DemoLogin struct {
-	issuer auth.Issuer
-	stop   func()
+	issuer   auth.Issuer
+	provider *devlogin.Provider
+	first    *devlogin.User
+	stop     func()
 }
 
-// OpenDemoLogin serves the login page until Close. Its key is as old as the process: sessions of an earlier run do not count.
+// OpenDemoLogin serves the login page of one user or more until Close. Its key is as old as the process: sessions of an earlier run do not count.
 func OpenDemoLogin(ctx context.Context, users []devlogin.User, log *slog.Logger) (*DemoLogin, error) {
 	key, err := auth.NewDevIssuer()
 	if err != nil {
@@ -78,11 +80,15 @@ func OpenDemoLogin(ctx context.Context, users []devlogin.User, log *slog.Logger)
 		return nil, err
 	}
 	url := "http://" + ln.Addr().String()
+	provider := devlogin.New(url, key, users)
 	return &DemoLogin{
-		issuer: auth.Issuer{Name: "demo", Title: "a demo user", URL: url, Client: auth.Client{ID: devlogin.ClientID}, Discover: true},
-		stop:   serveLogin(ctx, ln, devlogin.New(url, key, users), log),
+		issuer:   auth.Issuer{Name: "demo", Title: "a demo user", URL: url, Client: auth.Client{ID: devlogin.ClientID}, Discover: true},
+		provider: provider, first: &users[0], stop: serveLogin(ctx, ln, provider, log),
 	}, nil
 }
+
+// SignIn returns a token of the first user, as httpapi.Config.Demo does.
+func (d *DemoLogin) SignIn() (string, error) { return d.provider.Token(d.first, "") }
 
 // Identity is the demo's AuthMaker.
 func (d *DemoLogin) Identity(*store.Store) (*auth.Verifier, error) {

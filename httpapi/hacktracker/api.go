@@ -44,6 +44,7 @@ func New(c Config) (httpapi.App, error) {
 	var err error
 	a.look, err = page.Mounted(a.mount, files)
 	return httpapi.App{
+		About:  "A softball scorebook with box scores and statistics",
 		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, CORS: []string{"*"},
 		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 		SignIn: httpapi.SignIn{Header: "X-User-Id"},

@@ -43,6 +43,7 @@ func New(c Config) (httpapi.App, error) {
 		return httpapi.App{}, err
 	}
 	return httpapi.App{
+		About:  "A league of predictions that lock on time",
 		Routes: append(a.userRoutes(), a.adminRoutes()...), Pages: a.pageRoutes(), OpenAPI: document, Problem: problem, Topics: a.topicOf,
 		Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 	}, nil

@@ -46,6 +46,7 @@ func New(c Config) (httpapi.App, error) {
 	}
 	a.look, err = page.Mounted(a.mount, files)
 	return httpapi.App{
+		About:  "A daily word puzzle, alone or in teams",
 		Routes: a.routes(guess), OpenAPI: document, Problem: problem, Topics: a.topicOf, SignIn: httpapi.SignIn{Anonymous: "wordle_session"},
 		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 	}, err

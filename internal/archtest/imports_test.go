@@ -16,7 +16,10 @@ var arrows = []arrow{
 		tests: []string{"..."},
 	},
 	{pkg: "edge/mail", may: []string{"store", "store/attr"}, tests: []string{"migrations"}},
-	{pkg: "edge/app", may: []string{"edge/mail", "httpapi", "httpapi/admin", "migrations", "sync/lease", "sync/replica/...", "store", "store/attr"}},
+	{
+		pkg: "edge/app",
+		may: []string{"edge/mail", "httpapi", "httpapi/admin", "httpapi/auth", "httpapi/devlogin", "httpapi/page", "migrations", "sync/lease", "sync/replica/...", "store", "store/attr"},
+	},
 	{pkg: "edge/node", may: []string{"edge/app", "edge/mail", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps, "edge/cricket/..."}},
 	{pkg: builders, may: []string{"edge/app", "edge/mail", "edge/node", apps, "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
 

@@ -26,10 +26,10 @@ type demoFlags struct {
 	output string
 }
 
-func newDemo(version string) *cobra.Command {
+func newDemoAlone(version string) *cobra.Command {
 	f := demoFlags{DemoConfig: DemoConfig{Version: version}}
 	cmd := &cobra.Command{
-		Use:   "demo",
+		Use:   name,
 		Short: "Replay a recorded match through the whole node",
 		Long: "Replay a recorded real match through the whole node: a feed, the poller, the store, pushes to simulated phones,\n" +
 			"and a page that shows it all. No cloud, no account. An unfinished match resumes where it was left.",

@@ -30,7 +30,7 @@ func newReplay() *cobra.Command {
 		Use:   "replay FILE|DIR|ID...",
 		Short: "Replay matches through the whole node at top speed, and print the alerts users would have received",
 		Long: "Replay matches through the whole node at top speed: feed, poller, rules, store, pushes and simulated phones, nothing on\n" +
-			"disk. A match is an id from 'touchline demo --list', a JSON file from cricsheet.org, or a folder of such files. For each\n" +
+			"disk. A match is an id from 'touchline demo cricket --list', a JSON file from cricsheet.org, or a folder of such files. For each\n" +
 			"it prints the scores and the result, the events, every alert in order, and the pushes; with --faults also what phones heard\n" +
 			"last, held against the same match without faults: what is wrong, what never was, and what was taken back and is so; and in\n" +
 			"which events the two records differ. The promise is 0 everywhere.",

@@ -84,7 +84,7 @@ func Demo(ctx context.Context, c DemoConfig) (*Summary, error) {
 	match, err := replay.Load(c.Match)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.NotFound, "match_not_recorded",
-			"no recorded match %q: touchline demo --list shows all", c.Match)
+			"no recorded match %q: touchline demo cricket --list shows all", c.Match)
 	}
 	d := &demo{DemoConfig: c, match: match}
 	if d.log, err = node.NewLogger(node.LogConfig{Format: "auto", Level: "warn"}, c.Out); err != nil {

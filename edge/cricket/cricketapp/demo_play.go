@@ -107,9 +107,9 @@ func (d *demo) goOn() {
 	const form = "  %-52s %s\n"
 	d.say("next steps:\n")
 	for _, next := range [][2]string{
-		{" demo --list", "the recorded matches; demo --match ID --speed 60 plays one"},
+		{" demo cricket --list", "the recorded matches; demo cricket --match ID --speed 60 plays one"},
 		{" cricket replay --faults 7 " + d.Match, "this match from a faulty feed, at top speed"},
-		{" demo --help", "the demos of other applications"},
+		{" demo", "this and four other applications side by side"},
 		{" dynamodb --memory", "DynamoDB's API on this machine, for any AWS SDK"},
 		{" serve --help", "the node itself; docs/OPERATIONS.md explains how to follow a real match"},
 	} {

@@ -34,7 +34,7 @@ func replaySources(names []string, passed func(dir string, files int)) ([]replay
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`):
 			return nil, fault.New(fault.NotFound, "match_not_recorded",
-				"no recorded match %q and no such file: touchline demo --list shows the matches", name)
+				"no recorded match %q and no such file: touchline demo cricket --list shows the matches", name)
 		case err != nil:
 			return nil, fault.Wrap(err, fault.NotFound, "no_file", "cannot read %s: %s", name, node.ReasonOf(err))
 		case !info.IsDir():

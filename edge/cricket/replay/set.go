@@ -56,10 +56,11 @@ type Playing struct {
 	Faults      uint64    `json:"faults"`    // seed of the feed faults; 0: none
 }
 
-// StartReplay asks for a recording to be played. Speed 0 stands for 1.
+// StartReplay asks for a recording to be played. Speed 0 stands for 1, Break 0 for twenty minutes.
 type StartReplay struct {
 	RecordingID string
 	Speed       float64
+	Break       time.Duration // between innings and days
 	Faults      uint64
 }
 
@@ -121,7 +122,7 @@ func (d *Set) Start(r StartReplay) (Playing, error) {
 	lead := time.Duration(float64(demoBefore) / r.Speed)
 	state := saved{
 		ID: fmt.Sprintf("%s%03d", r.RecordingID, d.started), RecordingID: r.RecordingID,
-		StartedAt: now.Add(lead), Lead: lead, Speed: r.Speed, Faults: r.Faults,
+		StartedAt: now.Add(lead), Lead: lead, Speed: r.Speed, Break: r.Break, Faults: r.Faults,
 	}
 	p, err := newPlay(recorded, state)
 	if err != nil {

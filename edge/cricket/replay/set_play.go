@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -17,6 +18,7 @@ type saved struct {
 	StartedAt   time.Time     `json:"startedAt"`
 	Lead        time.Duration `json:"lead,omitempty"` // how long before that it was started, in nanoseconds
 	Speed       float64       `json:"speed"`
+	Break       time.Duration `json:"break,omitempty"` // in nanoseconds; 0: twenty minutes
 	Faults      uint64        `json:"faults,omitempty"`
 	Paused      bool          `json:"paused,omitempty"`
 	Held        time.Duration `json:"held,omitempty"`    // of a paused one: how long to its next ball, in nanoseconds
@@ -80,13 +82,15 @@ func (p *play) ms() float64 { return msPerBall / p.Speed }
 
 func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 
-// rest is how many balls' time a break lasts: twenty minutes of the wall clock, whole balls.
-func rest(ms float64) float64 { return math.Ceil(float64(inningsBreak/time.Millisecond) / ms) }
+// rest is how many balls' time a break lasts: twenty minutes of the wall clock, or as long as was asked for, whole balls.
+func (p *play) rest(ms float64) float64 {
+	return math.Ceil(float64(cmp.Or(p.Break, inningsBreak)/time.Millisecond) / ms)
+}
 
 // wait is the time from the ball before the i-th to that one.
 func (p *play) wait(i int, ms float64) time.Duration {
 	if p.breaks[i] {
-		return milliseconds((1 + rest(ms)) * ms)
+		return milliseconds((1 + p.rest(ms)) * ms)
 	}
 	return milliseconds(ms)
 }
@@ -115,7 +119,7 @@ func (p *play) times() []time.Time {
 			if i > r.First {
 				ticks++
 				if p.breaks[i] && !r.Skipped {
-					ticks += rest(r.MsPerBall)
+					ticks += p.rest(r.MsPerBall)
 				}
 				t = r.At.Add(milliseconds(ticks * r.MsPerBall))
 			}

@@ -10,15 +10,12 @@ import (
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/hacktracker"
-	"github.com/touchline/touchline/edge/node"
-	"github.com/touchline/touchline/httpapi/auth"
-	"github.com/touchline/touchline/httpapi/devlogin"
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/store"
 )
 
 const (
-	// demoNames are the demo's players; nobody real is meant. Ada owns the team, Bram manages it, Chidi scores.
-	demoNames     = "Ada Bram Chidi Dora Emre Fern Goro Hana Ines Jodi Kofi Lena"
+	demoPlayers   = 12
 	demoOpponents = "Harbor Gulls,Mill Street Nine,Old Foundry,Sandlot Saints,Quarry Cats,Night Shift,Canal Comets"
 	demoSeed      = 12
 	demoInnings   = 7
@@ -26,29 +23,23 @@ const (
 )
 
 // commands are the application's: its demo.
-func commands(sh *app.Shell) app.Commands {
+func commands(*app.Shell) app.Commands {
 	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))}
 	a := New()
 	set, _ := a.Settings.(*Settings)
-	open := a.Open
-	a.Open = func(ctx context.Context, h *app.Host) (*app.Instance, error) {
-		in, err := open(ctx, h)
-		if err == nil {
-			in.Loops = append(in.Loops, func(ctx context.Context) error { return d.live(ctx, h) })
-		}
-		return in, err
-	}
-	demo := node.Demo{
+	demo := app.Demo{
 		App: a, Short: "Score softball: a team of twelve, six games played and one live",
 		Long: "A softball scorebook on a node of this machine: an invented team of twelve with six finished games and one that is being\n" +
 			"played, a plate appearance every 15 seconds. Ada owns the team, Bram manages it, Chidi scores. No cloud, no account.",
-		Users: devlogin.Invented(auth.DefaultAdminGroup, demoNames),
-		Fill: func(ctx context.Context, h *app.Host) error {
+		Users: app.DemoUsers(demoPlayers),
+		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {
 			d.Service = hacktracker.Service{Table: set.Table}
-			return d.fill(ctx, h)
+			err := d.fill(ctx, h)
+			return []page.Tile{{Href: set.Mount + "/-/games/" + d.game, Title: "Watch the live game", Line: "Dockside Diggers, a plate appearance every 15 seconds"}}, err
 		},
+		Live: d.live,
 	}
-	return app.Commands{Demo: demo.Command(sh.Version)}
+	return app.Commands{Demo: &demo}
 }
 
 // demo is a team whose games are made up.
@@ -93,7 +84,7 @@ func (d *demo) fill(ctx context.Context, h *app.Host) error {
 
 // people makes the users, the team, its roster of twelve, and a team for Ada's own statistics.
 func (d *demo) people(tx *store.Tx) error {
-	users := devlogin.Invented(auth.DefaultAdminGroup, demoNames)
+	users := app.DemoUsers(demoPlayers)
 	for i := range users {
 		if err := d.Enrol(tx, users[i].Subject, users[i].Subject+"@example.org", users[i].Name); err != nil {
 			return err

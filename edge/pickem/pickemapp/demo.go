@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/edge/pickem"
-	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/devlogin"
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/store"
 )
 
@@ -32,28 +31,28 @@ type demoEvent struct {
 }
 
 const (
-	// demoNames are the demo's players; nobody real is meant. The first is the league's admin too.
-	demoNames = "Ada Bram Chidi Dora Emre Fern Goro Hana Ines Jodi Kofi Lena"
-	demoSeed  = 2024
-	demoStart = 70 * time.Minute // from now to the start of the next event, which so locks in ten minutes
+	demoPlayers = 12 // the first is the league's admin too
+	demoSeed    = 2024
+	demoStart   = 70 * time.Minute // from now to the start of the next event, which so locks in ten minutes
 )
 
 // commands are the application's: its demo.
-func commands(sh *app.Shell) app.Commands {
+func commands(*app.Shell) app.Commands {
 	a := New()
 	set, _ := a.Settings.(*Settings)
-	demo := node.Demo{
+	demo := app.Demo{
 		App: a, Short: "Predict winners: twelve players, five events of 2024, a lock in ten minutes",
 		Long: "A league of predictions on a node of this machine: twelve invented players, cards and results of five events of 2024, and one\n" +
 			"more event whose card locks in ten minutes. Ada is an admin, who enters results and scores them. No cloud, no account.",
-		Users: devlogin.Invented(auth.DefaultAdminGroup, demoNames),
-		Fill: func(ctx context.Context, h *app.Host) error {
+		Users: app.DemoUsers(demoPlayers),
+		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {
 			s := season{picks: rand.New(rand.NewPCG(demoSeed, 0))} // invented picks, the same each time
 			s.Service = pickem.Service{Store: h.Store, Table: set.Table, Index: set.Index, Skew: func() time.Duration { return s.at.Sub(h.Clock.Now()) }}
-			return s.fill(ctx, h.Clock.Now().Add(demoStart))
+			next, err := s.fill(ctx, h.Clock.Now().Add(demoStart))
+			return []page.Tile{{Href: set.Mount + "/-/events/" + next, Title: "Pick the winners", Line: "An event that locks ten minutes after the start"}}, err
 		},
 	}
-	return app.Commands{Demo: demo.Command(sh.Version)}
+	return app.Commands{Demo: &demo}
 }
 
 // season is a league that is played at the times of its events.
@@ -63,14 +62,14 @@ type season struct {
 	picks *rand.Rand
 }
 
-// fill writes the players, the events with their results, and the next event, of which all but the first player have picked.
-func (s *season) fill(ctx context.Context, next time.Time) error {
+// fill writes the players, the events with their results, and the next event, of which all but the first player have picked. It
+// returns that event's id.
+func (s *season) fill(ctx context.Context, next time.Time) (id string, err error) {
 	var events []demoEvent
-	err := json.Unmarshal(demoEvents, &events)
-	if err != nil {
-		return fmt.Errorf("read the demo's events: %w", err)
+	if err := json.Unmarshal(demoEvents, &events); err != nil {
+		return "", fmt.Errorf("read the demo's events: %w", err)
 	}
-	users := devlogin.Invented(auth.DefaultAdminGroup, demoNames)
+	users := app.DemoUsers(demoPlayers)
 	if err := s.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		for _, u := range users {
 			_, failed := s.Invite(tx, u.Subject, u.Name)
@@ -78,11 +77,11 @@ func (s *season) fill(ctx context.Context, next time.Time) error {
 		}
 		return err
 	}); err != nil {
-		return err
+		return "", err
 	}
 	for i := range events {
-		if err := s.play(ctx, &events[i], users, true); err != nil {
-			return err
+		if _, err := s.play(ctx, &events[i], users, true); err != nil {
+			return "", err
 		}
 	}
 	again := events[0]
@@ -91,10 +90,9 @@ func (s *season) fill(ctx context.Context, next time.Time) error {
 }
 
 // play makes an event, has users pick a day before it, and ends it with its results.
-func (s *season) play(ctx context.Context, e *demoEvent, users []devlogin.User, ended bool) error {
+func (s *season) play(ctx context.Context, e *demoEvent, users []devlogin.User, ended bool) (id string, err error) {
 	s.at = e.StartsAt.Add(-24 * time.Hour)
-	var id string
-	err := s.Store.Update(ctx, func(tx *store.Tx) error {
+	err = s.Store.Update(ctx, func(tx *store.Tx) error {
 		card, results, err := s.card(tx, e)
 		if id = card.ID; err != nil {
 			return err
@@ -115,7 +113,7 @@ func (s *season) play(ctx context.Context, e *demoEvent, users []devlogin.User, 
 	if err == nil && ended {
 		_, err = s.Score(ctx, id)
 	}
-	return err
+	return id, err
 }
 
 // card makes an event with its matches, and tells who wins them.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
@@ -20,7 +21,7 @@ func TestDemo(t *testing.T) {
 	out, told := io.Pipe()
 	ctx, end := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	cmd := commands(&app.Shell{}).Demo
+	cmd := node.DemoCommand("demo", "", commands(&app.Shell{}).Demo)
 	cmd.SetArgs([]string{"--listen", "127.0.0.1:0"})
 	cmd.SetErr(told)
 	go func() {

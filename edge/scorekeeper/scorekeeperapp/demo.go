@@ -7,31 +7,32 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/edge/scorekeeper"
-	"github.com/touchline/touchline/httpapi/auth"
-	"github.com/touchline/touchline/httpapi/devlogin"
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/store"
 )
 
 const (
-	demoNames = "Olga Asha Ben Chloe Dev Emre Fern Goro" // nobody real is meant; the first is an admin too
-	demoDays  = 60
-	demoSeed  = 2026
+	demoPlayers = 8
+	demoDays    = 60
+	demoSeed    = 2026
 )
 
 // commands are the application's: its demo.
-func commands(sh *app.Shell) app.Commands {
+func commands(*app.Shell) app.Commands {
 	a := New()
 	set, _ := a.Settings.(*Settings)
-	demo := node.Demo{
+	demo := app.Demo{
 		App: a, Short: "Guess the word of the day, in a team of eight that has played for 60 days",
 		Long: "A daily word puzzle on a node of this machine: guess as a guest without signing in, or as one of a team of eight invented players\n" +
-			"who have played the 60 days before today. Olga sets the words. No cloud, no account.",
-		Users: devlogin.Invented(auth.DefaultAdminGroup, demoNames),
-		Fill:  func(ctx context.Context, h *app.Host) error { return fill(ctx, h, set.Table) },
+			"who have played the 60 days before today. Ada sets the words. No cloud, no account.",
+		Users: app.DemoUsers(demoPlayers),
+		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {
+			begin := []page.Tile{{Href: set.Mount + "/-/", Title: "Guess today’s word", Line: "Six guesses, the same word for everybody"}}
+			return begin, fill(ctx, h, set.Table)
+		},
 	}
-	return app.Commands{Demo: demo.Command(sh.Version)}
+	return app.Commands{Demo: &demo}
 }
 
 // demo is how the 60 days are made up.
@@ -62,10 +63,11 @@ func fill(ctx context.Context, h *app.Host, table string) error {
 }
 
 func (d *demo) team(tx *store.Tx) error {
-	team, err := d.CreateTeam(tx, devlogin.Invented(auth.DefaultAdminGroup, demoNames)[0].Subject, "Wizards")
-	for i, u := range devlogin.Invented(auth.DefaultAdminGroup, demoNames) {
+	users := app.DemoUsers(demoPlayers)
+	team, err := d.CreateTeam(tx, users[0].Subject, "Wizards")
+	for i, u := range users {
 		if i > 0 && err == nil {
-			_, err = d.SetTeammate(tx, devlogin.Invented(auth.DefaultAdminGroup, demoNames)[0].Subject, team.ID, u.Subject, scorekeeper.RoleMember)
+			_, err = d.SetTeammate(tx, users[0].Subject, team.ID, u.Subject, scorekeeper.RoleMember)
 		}
 		if err == nil {
 			_, err = d.SetProfile(tx, u.Subject, u.Name, "")
@@ -77,7 +79,7 @@ func (d *demo) team(tx *store.Tx) error {
 // day has a word, and if it is over games of most of the team, at some hour of theirs.
 func (d *demo) day(tx *store.Tx, day time.Time, word string, over bool) error {
 	_, err := d.SetAnswer(tx, scorekeeper.NewAnswer{Date: day.Format(scorekeeper.Day), Word: word})
-	for _, u := range devlogin.Invented(auth.DefaultAdminGroup, demoNames) {
+	for _, u := range app.DemoUsers(demoPlayers) {
 		if at := time.Duration(7+d.luck.IntN(14)) * time.Hour; err == nil && over && d.luck.IntN(12) > 0 {
 			err = d.Import(tx, u.Subject, play(d.luck, d.answers, word), day.Add(at))
 		}

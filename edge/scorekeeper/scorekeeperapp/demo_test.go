@@ -2,7 +2,6 @@ package scorekeeperapp
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -22,8 +21,8 @@ func TestDemoIsFilled(t *testing.T) {
 	service := &scorekeeper.Service{Table: table.Name}
 	err := s.View(t.Context(), func(tx *store.Tx) error {
 		today := tx.Now().UTC().Format(scorekeeper.Day)
-		for name := range strings.FieldsSeq(demoNames) {
-			user := "demo-" + strings.ToLower(name)
+		for _, u := range app.DemoUsers(demoPlayers) {
+			user, name := u.Subject, u.Name
 			h, err := service.History(tx, user)
 			if err != nil {
 				return err

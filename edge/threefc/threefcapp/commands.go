@@ -75,7 +75,7 @@ func do(ctx context.Context, path string, ask asked, service *threefc.Service, s
 
 // commands are the application's: export and import of a season, and its demo.
 func commands(sh *app.Shell) app.Commands {
-	return app.Commands{Own: []*cobra.Command{exportCommand(sh), importCommand(sh)}, Demo: demoCommand(sh)}
+	return app.Commands{Own: []*cobra.Command{exportCommand(sh), importCommand(sh)}, Demo: newDemo()}
 }
 
 func exportCommand(sh *app.Shell) *cobra.Command {

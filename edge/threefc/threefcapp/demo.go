@@ -4,21 +4,24 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/edge/threefc"
-	"github.com/touchline/touchline/httpapi/devlogin"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/store"
 )
 
 const (
 	demoSeed    = 3
 	demoGames   = 4 // that are finished; one more is live
+	demoLive    = "demo-game-5"
 	demoPlayers = "Ari Bea Cato Dina Eli Faye Gus Hope Ivo"
 	demoBoss    = "boss@example.org"
 	demoPace    = 75 * time.Second // between goals of the live game
@@ -26,7 +29,10 @@ const (
 	demoThird   = 20 * time.Minute
 )
 
-func demoCommand(sh *app.Shell) *cobra.Command {
+// pathDemo signs a demo's league admin in, below the pages: a link that never grows old.
+const pathDemo = "/demo"
+
+func newDemo() *app.Demo {
 	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))}
 	a := New()
 	set, _ := a.Settings.(*Settings)
@@ -34,26 +40,41 @@ func demoCommand(sh *app.Shell) *cobra.Command {
 	a.Open = func(ctx context.Context, h *app.Host) (*app.Instance, error) {
 		in, err := open(ctx, h)
 		if err == nil {
-			in.Loops = append(in.Loops, func(ctx context.Context) error { return d.live(ctx, h) })
+			in.API.Pages = append(in.API.Pages, httpapi.Route{Method: http.MethodGet, Path: pathDemo, Access: httpapi.Public, Do: signIn(h, set)})
 		}
 		return in, err
 	}
-	run := node.Demo{
+	return &app.Demo{
 		App: a, Short: "Three-sided football: four games played and one live with two scorers",
 		Long: "A league of three-sided football on a node of this machine: four finished games and a live one with two scorers, of whom one\n" +
 			"loses the node for six minutes: the goals of that time arrive late, with the moment of each tap. No cloud, no account.",
-		Users: []devlogin.User{{Subject: demoBoss, Name: "Boss"}},
-		Fill: func(ctx context.Context, h *app.Host) error {
+		Users: app.DemoUsers(1),
+		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {
 			d.Service = threefc.Service{Table: set.Table, Skew: func() time.Duration { return d.ahead }}
-			if err := h.Store.Update(ctx, d.fill); err != nil {
-				return err
-			}
-			h.Log.Warn("players join the live game with a code", "code", d.code) // the only level that a demo shows
-			h.Log.Warn("who opens this within 15 minutes is the league's admin, and scores", "path", set.Mount+"/-/sign-in?token="+d.link)
-			return nil
+			err := h.Store.Update(ctx, d.fill)
+			return []page.Tile{
+				{Href: set.Mount + "/-" + pathDemo, Title: "Keep the score", Line: "Signs you in as the league’s admin"},
+				{Href: set.Mount + "/-/join/" + d.code, Title: "Join the live game", Line: "As a player, with the code " + d.code},
+			}, err
 		},
+		Live: d.live,
 	}
-	return run.Command(sh.Version)
+}
+
+// signIn leads to a new sign-in link of the league's admin, and from there to the live game.
+func signIn(h *app.Host, set *Settings) httpapi.Handler {
+	return func(c *gin.Context) error {
+		s, m := threefc.Service{Table: set.Table}, threefc.Magic{}
+		err := h.Store.Update(c.Request.Context(), func(tx *store.Tx) (err error) {
+			m, err = s.StartMagic(tx, demoBoss)
+			return err
+		})
+		if err == nil {
+			q := url.Values{"token": {m.Token}, "to": {set.Mount + "/-/games/" + demoLive + "/score"}}
+			c.Redirect(http.StatusSeeOther, set.Mount+"/-/sign-in?"+q.Encode())
+		}
+		return err
+	}
 }
 
 // demo is a season that is made up. Its games are played in the past: ahead is how far from now its clock stands.
@@ -63,7 +84,6 @@ type demo struct {
 	ahead time.Duration
 	games int
 	code  string // to join the live game
-	link  string // token that signs the league's admin in, once
 }
 
 // put does what a request does.
@@ -100,9 +120,8 @@ func (d *demo) fill(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	m, err := d.StartMagic(tx, demoBoss)
-	d.code, d.link = b.JoinCode, m.Token
-	return err
+	d.code = b.JoinCode
+	return nil
 }
 
 // kickOff makes a game of a day of its own, with three players a team, and starts it.
@@ -186,7 +205,6 @@ func (d *demo) goal(tx *store.Tx, game string, at time.Time) error {
 // live plays the last game with two scorers in turn. The second is out of reach for the first six minutes: those goals are kept, and then
 // come all together, with the moments of their taps.
 func (d *demo) live(ctx context.Context, h *app.Host) error {
-	game := fmt.Sprint("demo-game-", demoGames+1)
 	begin := h.Clock.Now()
 	var kept []time.Time
 	for n := 1; ; n++ {
@@ -206,7 +224,7 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 			<-ctx.Done() // people finish it
 			return nil
 		}
-		if err := h.Store.Update(ctx, func(tx *store.Tx) error { return d.goals(tx, game, taps) }); err != nil && ctx.Err() == nil {
+		if err := h.Store.Update(ctx, func(tx *store.Tx) error { return d.goals(tx, demoLive, taps) }); err != nil && ctx.Err() == nil {
 			h.Log.Warn("the demo's goal was refused", "err", err)
 		}
 	}

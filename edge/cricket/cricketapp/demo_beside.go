@@ -1,0 +1,121 @@
+package cricketapp
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// Beside other applications the demo's match is played today, on the node's own clock: a replay set is its feed, and only the match
+// goes faster. A ball then takes 3.8 s, which is no less than the poller's pace for a match that it watches closely.
+const (
+	besideSpeed = 10
+	besideBreak = 2 * time.Minute
+	besideAgain = 3 * time.Minute // from the end of the match to the next start
+	besideLook  = time.Second
+)
+
+// beside is the demo of the application beside others.
+type beside struct {
+	replays *replaySet
+	phones  *sandbox.Sandbox
+	end     func() error // of the push service
+}
+
+func newDemo(version string) *app.Demo {
+	d, set := &beside{}, DefaultSettings()
+	set.Leagues = []string{poll.AllLeagues}
+	a := build(set, d.outside, nil)
+	open := a.Open
+	a.Open = func(ctx context.Context, h *app.Host) (*app.Instance, error) {
+		in, err := open(ctx, h)
+		if err != nil {
+			return nil, errors.Join(err, d.end())
+		}
+		letGo := in.Close
+		in.Close = func() {
+			letGo()
+			if err := d.end(); err != nil {
+				h.Log.Error("the demo's push service has ended", "err", err)
+			}
+		}
+		return in, nil
+	}
+	return &app.Demo{App: a, Live: d.live, Alone: newDemoAlone(version)}
+}
+
+// outside starts a push service with phones, and is a feed that has no match yet.
+func (d *beside) outside(h *app.Host) (o Outside, err error) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(h.Work)) // pushes may be on their way when the work ends
+	served := make(chan error, 1)
+	d.end = func() error { cancel(nil); return <-served }
+	if d.phones, err = sandbox.New(sandbox.Config{Clock: h.Clock, Seed: DefaultMatch, Logger: h.Log}); err != nil {
+		served <- nil
+		return o, err
+	}
+	go func() {
+		err := d.phones.Run(ctx)
+		cancel(err)
+		served <- err
+	}()
+	url, err := d.phones.URL(ctx)
+	if err != nil {
+		return o, err
+	}
+	if d.replays, err = newReplaySet(h.Clock, h.Log); err != nil {
+		return o, err
+	}
+	return Outside{Feed: d.replays.feed, Replays: d.replays, Phones: d.phones.Phones, Sender: toSandbox(d.phones, url, h.Clock, h.Log)}, nil
+}
+
+// live plays the match, again and again, before people who follow it.
+func (d *beside) live(ctx context.Context, h *app.Host) error {
+	a := &audience{store: h.Store, phones: d.phones}
+	if err := a.switchOn(demoPhones()); err != nil {
+		return err
+	}
+	for {
+		p, err := d.replays.Start(replay.StartReplay{RecordingID: DefaultMatch, Speed: besideSpeed, Break: besideBreak})
+		if err != nil {
+			return err
+		}
+		a.match = p.MatchID
+		if err := eachSecond(ctx, h.Clock, func() (bool, error) { return a.follow(ctx) }); err != nil {
+			return err
+		}
+		if err := eachSecond(ctx, h.Clock, func() (bool, error) { return d.over(p.ID), nil }); err != nil {
+			return err
+		}
+		if err := clock.Sleep(ctx, h.Clock, besideAgain); err != nil {
+			return err
+		}
+	}
+}
+
+// over reports whether a match is at its end, or was taken away by an admin.
+func (d *beside) over(id string) bool {
+	for _, p := range d.replays.List() {
+		if p.ID == id {
+			return p.Status == "finished" || p.Status == "stopped"
+		}
+	}
+	return true
+}
+
+// eachSecond looks once a second.
+func eachSecond(ctx context.Context, c clock.Clock, done func() (bool, error)) error {
+	for {
+		if ok, err := done(); ok || err != nil {
+			return err
+		}
+		if err := clock.Sleep(ctx, c, besideLook); err != nil {
+			return err
+		}
+	}
+}

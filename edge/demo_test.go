@@ -1,0 +1,153 @@
+package edge
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/internal/testrig/web"
+)
+
+// visitor is a browser's way through a demo: cookies are kept, what is elsewhere is followed.
+type visitor struct {
+	t      *testing.T
+	base   string
+	client *http.Client
+}
+
+// demoed starts touchline demo.
+func demoed(t *testing.T, args ...string) *visitor {
+	t.Helper()
+	cmd := demoOf(t)
+	said, says := io.Pipe()
+	cmd.SetErr(says)
+	cmd.SetArgs(append(args, "--listen", "127.0.0.1:0"))
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { err := cmd.ExecuteContext(ctx); _ = says.CloseWithError(err); done <- err }()
+	t.Cleanup(func() {
+		end()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	lines, v := bufio.NewScanner(said), &visitor{t: t, client: web.Client(t)}
+	for v.base == "" && lines.Scan() { // a busy machine has the node say more
+		if strings.Contains(lines.Text(), "applications: open ") {
+			v.base = regexp.MustCompile(`http://[0-9.:]+`).FindString(lines.Text())
+		}
+	}
+	if v.base == "" {
+		t.Fatal("it does not say where it is:", lines.Err())
+	}
+	go func() { _, _ = io.Copy(io.Discard, said) }()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.client.Jar = jar
+	return v
+}
+
+// page is what somebody sees who opens a path, and the address that it has in the end.
+func (v *visitor) page(path string) (text string, at *url.URL) {
+	v.t.Helper()
+	req, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, v.base+path, http.NoBody)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/html")
+	req.Header.Set("Sec-Fetch-Site", "none")
+	req.Header.Set("Sec-Fetch-Mode", "navigate")
+	req.Header.Set("Sec-Fetch-Dest", "document")
+	resp, err := v.client.Do(req)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		v.t.Fatalf("%s: %d %s %v", path, resp.StatusCode, raw, err)
+	}
+	return string(raw), resp.Request.URL
+}
+
+// Without a name the demo plays all applications on one node: its first page has the five, what is on in them and where to begin, and
+// whoever opens it need not sign in. The match is played today, and its score moves.
+func TestDemoOfAll(t *testing.T) {
+	v := demoed(t, "--speed", "20")
+	front, _ := v.page("/")
+	for _, app := range applications() {
+		if home := `<a href="` + app.Settings.Path() + `/-/">`; !strings.Contains(front, home) {
+			t.Errorf("the first page does not lead to %s", home)
+		}
+	}
+	scores, score := map[string]bool{}, regexp.MustCompile(`href="(/cricket/-/matches/\d+)"><span class="tile__line">([^<]+)`)
+	match := ""
+	web.Eventually(t, "the score moves", func() bool {
+		front, _ = v.page("/")
+		if m := score.FindStringSubmatch(front); m != nil {
+			match, scores[m[2]] = m[1], true
+		}
+		return len(scores) >= 4
+	})
+
+	// A tile of each leads to where something is going on, without another step.
+	tiles := regexp.MustCompile(`class="tile" href="([^"]+)"`).FindAllStringSubmatch(front, -1)
+	found := map[string]string{}
+	for _, tile := range tiles {
+		app, _, _ := strings.Cut(tile[1], "/-/")
+		text, at := v.page(tile[1])
+		if strings.HasPrefix(at.Path, "/signin") {
+			t.Errorf("%s wants a sign-in", tile[1])
+		}
+		found[app] += text
+	}
+	for app, want := range map[string]string{
+		"/cricket": "Lock screens", "/scorekeeper": `class="board"`, "/pickem": "Rematch of Revolution", "/hacktracker": "Dockside Diggers", "/3fc": "demo-game-5",
+	} {
+		if !strings.Contains(found[app], want) {
+			t.Errorf("%s: its tiles do not lead to %q", app, want)
+		}
+	}
+	if text, _ := v.page(match); !strings.Contains(text, "Alert to 4 phones") {
+		t.Error("nobody was told of the match")
+	}
+	if text, _ := v.page("/_/hub"); !strings.Contains(text, "Live list") {
+		t.Error("the operator's page has no live list")
+	}
+}
+
+// The sign-in of 3FC is a link that never grows old: it leads to a token of the league's admin, who keeps the live game's score.
+func TestDemoSignsInTo3FC(t *testing.T) {
+	v := demoed(t)
+	for range 2 {
+		_, at := v.page("/3fc/-/demo")
+		token, to := at.Query().Get("token"), at.Query().Get("to")
+		body, err := json.Marshal(map[string]string{"token": token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.base+"/3fc/v1/auth/magic/complete", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := v.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if text, _ := v.page(to); !strings.Contains(text, `data-refresh="scorer"`) {
+			t.Errorf("%s: %d, and %s is not the scorer's page", at, resp.StatusCode, to)
+		}
+	}
+}

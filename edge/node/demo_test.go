@@ -1,0 +1,117 @@
+package node_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/migrations"
+)
+
+// small is a demo of an application that answers its name.
+func small(name string) *app.Demo {
+	return &app.Demo{
+		Users: app.DemoUsers(2),
+		App: &app.App{
+			Name: name, Title: name, Settings: &counterSettings{Mount: "/" + name},
+			Schema: func() migrations.Schema { return migrations.Schema{} }, Cloud: func() app.Cloud { return app.Cloud{} },
+			Open: func(context.Context, *app.Host) (*app.Instance, error) {
+				return &app.Instance{API: httpapi.App{Routes: []httpapi.Route{{
+					Method: http.MethodGet, Path: "/who", Access: httpapi.User, Do: func(c *gin.Context) error {
+						who, _ := httpapi.Identity(c)
+						return httpapi.JSON(c, name+" of "+who.Subject, nil)
+					},
+				}}}}, nil
+			},
+		},
+	}
+}
+
+// What goes wrong in one demo is told and stops none of the others: its application does not open, has no data, or stands still.
+func TestDemosFailAlone(t *testing.T) {
+	closed, empty, still, good := small("closed"), small("empty"), small("still"), small("good")
+	closed.App.Open = func(context.Context, *app.Host) (*app.Instance, error) { return nil, errors.New("it does not open") }
+	empty.Fill = func(context.Context, *app.Host) ([]page.Tile, error) { return nil, errors.New("it has no data") }
+	still.Live = func(context.Context, *app.Host) error { return errors.New("it stands still") }
+	good.Fill = func(context.Context, *app.Host) ([]page.Tile, error) {
+		return []page.Tile{{Href: "/good/who", Title: "Begin here"}}, nil
+	}
+	cmd := node.DemoCommand("demo", "", closed, empty, still, good)
+	ctx, end := context.WithCancel(t.Context())
+	said, says := io.Pipe()
+	cmd.SetErr(says)
+	cmd.SetArgs([]string{"--listen", "127.0.0.1:0"})
+	done := make(chan error, 1)
+	go func() { err := cmd.ExecuteContext(ctx); _ = says.CloseWithError(err); done <- err }()
+	awaited := []string{"it does not open", "it has no data", "it stands still", "Begin here"}
+	told, base := "", ""
+	for lines := bufio.NewScanner(said); len(awaited) > 0 && lines.Scan(); {
+		told += lines.Text() + "\n"
+		if _, at, ok := strings.Cut(lines.Text(), "4 applications: open "); ok {
+			base, _, _ = strings.Cut(at, " ")
+		}
+		for i := 0; i < len(awaited); i++ {
+			if strings.Contains(lines.Text(), awaited[i]) {
+				awaited = append(awaited[:i], awaited[i+1:]...)
+				i--
+			}
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, said) }()
+	if len(awaited) > 0 {
+		t.Fatalf("not told: %q in %s", awaited, told)
+	}
+	for path, want := range map[string]string{
+		"/good/who": "good of demo-ada", "/still/who": "still of demo-ada", "/empty/who": "empty of demo-ada", "/": `(?s)closed.*empty.*still.*href="/good/who"`,
+	} {
+		if got := getText(t, base+path); !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	end()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// One demo by itself ends with what goes wrong in it.
+func TestDemoFails(t *testing.T) {
+	d := small("empty")
+	d.Fill = func(context.Context, *app.Host) ([]page.Tile, error) { return nil, errors.New("it has no data") }
+	cmd := node.DemoCommand("empty", "", d)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{"--listen", "127.0.0.1:0", "--quiet"})
+	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "it has no data") {
+		t.Error(err)
+	}
+}
+
+func getText(t *testing.T, at string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := web.Client(t).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("%s: %d %v", at, resp.StatusCode, err)
+	}
+	return string(raw)
+}
