@@ -1,12 +1,12 @@
 package threefc
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
@@ -162,11 +162,11 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 	add(p, markerKey(game, made.EventID), entMarker, marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
 	audit := p.audit(made.Stamps, ids.New(now), n.Actor, goalCreated, nil, &made)
 	p.stillOpen(g)
-	return p.change("event", made.EventID, "audit", audit)
+	return p.change("event", made.EventID, "audit", audit.id())
 }
 
-// audit writes who has changed what; it returns the id.
-func (p *plan) audit(at Stamps, id, actor, action string, before, after *Goal) string {
+// audit writes who has changed what.
+func (p *plan) audit(at Stamps, id, actor, action string, before, after *Goal) Audit {
 	a := Audit{AuditID: id, ActorUserID: actor, Action: action, Stamps: at}
 	for _, g := range []*Goal{before, after} {
 		if g != nil {
@@ -180,8 +180,11 @@ func (p *plan) audit(at Stamps, id, actor, action string, before, after *Goal) s
 		a.After = &after.GoalFacts
 	}
 	add(p, auditKey(a.GameID, a.CreatedAt, id), entAudit, a)
-	return at.CreatedAt + "#" + id
+	return a
 }
+
+// id is by which a change is found.
+func (a *Audit) id() string { return a.CreatedAt + "#" + a.AuditID }
 
 // Audit reads a change of a goal, by the id that the change has returned.
 func (s *Service) Audit(tx *store.Tx, game, id string) (*Audit, error) {
@@ -199,22 +202,49 @@ type Corrector struct {
 	Admin bool
 }
 
-// correct reads a game and one of its goals for a change.
-func (s *Service) correct(tx *store.Tx, game, event string, who Corrector) (g *Game, goals []Goal, goal *Goal, err error) {
-	if g, err = s.game(tx, game); err != nil {
-		return nil, nil, nil, err
+// correct changes a goal of a game by do, which writes and returns the goal as it is then; nil: it is gone. A correction that was made
+// before, here or by another program, is as it was.
+func (s *Service) correct(tx *store.Tx, game, event, action string, who Corrector, ids *IDs, do func(p *plan, goals []Goal, was *Goal) (*Goal, error)) (Change, error) {
+	g, err := s.game(tx, game)
+	if err == nil && g.FinishedAt != nil && !who.Admin {
+		err = gameFinished()
 	}
-	if g.FinishedAt != nil && !who.Admin {
-		return nil, nil, nil, gameFinished()
+	if err != nil {
+		return Change{}, err
 	}
-	if goals, err = s.goals(tx, g); err != nil {
-		return nil, nil, nil, err
+	p := &plan{s: s}
+	made := operation{GameID: game, EventID: event, OperationID: ids.operation(), Action: action, Stamps: s.stamp(tx)}
+	if made.OperationID != "" {
+		before, err := get[operation](tx, s, operationKey(game, made.OperationID), entOperation)
+		if err != nil || before != nil && (before.EventID != event || before.Action != action) {
+			return Change{}, cmp.Or(err, conflict("idempotency_conflict", "This Idempotency-Key was used for another request."))
+		}
+		if before != nil {
+			return p.change("event", event, "audit", before.Result.Audit.id())
+		}
+	}
+	goals, err := s.goals(tx, g)
+	if err != nil {
+		return Change{}, err
 	}
 	i := slices.IndexFunc(goals, func(o Goal) bool { return o.EventID == event })
-	if i < 0 {
-		return nil, nil, nil, notFound("", "Goal %s was not found.", event)
+	switch {
+	case i < 0 && action == goalUndone:
+		return Change{}, conflict("latest_goal_changed", "The latest goal has changed.")
+	case i < 0:
+		return Change{}, notFound("", "Goal %s was not found.", event)
 	}
-	return g, goals, &goals[i], nil
+	now, err := do(p, goals, &goals[i])
+	if err != nil {
+		return Change{}, err
+	}
+	audit := p.audit(made.Stamps, ids.New(s.Now(tx)), who.Actor, action, &goals[i], now)
+	if made.OperationID != "" {
+		made.RequestHash, made.Result.Audit = ids.Hash, audit
+		add(p, operationKey(game, made.OperationID), entOperation, made)
+	}
+	p.below(g)
+	return p.change("event", event, "audit", audit.id())
 }
 
 // below has a correction stand or fall with its game. An admin's stands in a finished one too.
@@ -228,55 +258,33 @@ func (p *plan) below(g *Game) {
 
 // UpdateGoal changes what was said of a goal; when it was stays.
 func (s *Service) UpdateGoal(tx *store.Tx, game, event string, who Corrector, change func(g *Scored), ids *IDs) (Change, error) {
-	g, _, was, err := s.correct(tx, game, event, who)
-	if err != nil {
-		return Change{}, err
-	}
-	now := *was
-	change(&now.Scored)
-	if err := s.eligible(tx, game, &now.Scored); err != nil {
-		return Change{}, err
-	}
-	at := s.stamp(tx)
-	now.UpdatedAt = at.UpdatedAt
-	p := &plan{s: s}
-	replace(p, key(pkGame+game, was.sk), entGoal, was, now)
-	audit := p.audit(at, ids.New(s.Now(tx)), who.Actor, goalUpdated, was, &now)
-	p.below(g)
-	return p.change("event", event, "audit", audit)
+	return s.correct(tx, game, event, goalUpdated, who, ids, func(p *plan, _ []Goal, was *Goal) (*Goal, error) {
+		now := *was
+		change(&now.Scored)
+		now.UpdatedAt = s.NowText(tx)
+		replace(p, key(pkGame+game, was.sk), entGoal, was, now)
+		return &now, s.eligible(tx, game, &now.Scored)
+	})
 }
 
-// DeleteGoal removes a goal with the claim of its id.
+// remove is a correction that removes a goal with the claim of its id.
+func (g *Goal) remove(p *plan) (*Goal, error) {
+	p.remove(key(pkGame+g.GameID, g.sk), g.Stamps)
+	p.delete(markerKey(g.GameID, g.EventID))
+	return nil, nil //nolint:nilnil // it is gone
+}
+
+// DeleteGoal removes a goal.
 func (s *Service) DeleteGoal(tx *store.Tx, game, event string, who Corrector, ids *IDs) (Change, error) {
-	return s.deleteGoal(tx, game, event, goalDeleted, who, ids)
+	return s.correct(tx, game, event, goalDeleted, who, ids, func(p *plan, _ []Goal, was *Goal) (*Goal, error) { return was.remove(p) })
 }
 
 // UndoLast removes the latest goal, if it is the one that is expected.
 func (s *Service) UndoLast(tx *store.Tx, game, expected string, who Corrector, ids *IDs) (Change, error) {
-	_, goals, _, err := s.correct(tx, game, expected, who)
-	switch {
-	case fault.Is(err, fault.NotFound) && goals == nil:
-		if _, gone := s.game(tx, game); gone == nil {
-			err = conflict("latest_goal_changed", "The latest goal has changed.")
+	return s.correct(tx, game, expected, goalUndone, who, ids, func(p *plan, goals []Goal, was *Goal) (*Goal, error) {
+		if goals[len(goals)-1].EventID != expected {
+			return nil, conflict("not_latest_goal", "Goal %s is not the latest one.", expected)
 		}
-		return Change{}, err
-	case err != nil:
-		return Change{}, err
-	case goals[len(goals)-1].EventID != expected:
-		return Change{}, conflict("not_latest_goal", "Goal %s is not the latest one.", expected)
-	}
-	return s.deleteGoal(tx, game, expected, goalUndone, who, ids)
-}
-
-func (s *Service) deleteGoal(tx *store.Tx, game, event, action string, who Corrector, ids *IDs) (Change, error) {
-	g, _, was, err := s.correct(tx, game, event, who)
-	if err != nil {
-		return Change{}, err
-	}
-	p := &plan{s: s}
-	p.remove(key(pkGame+game, was.sk), was.Stamps)
-	p.delete(markerKey(game, event))
-	audit := p.audit(s.stamp(tx), ids.New(s.Now(tx)), who.Actor, action, was, nil)
-	p.below(g)
-	return p.change("event", event, "audit", audit)
+		return was.remove(p)
+	})
 }

@@ -195,6 +195,32 @@ func TestClockThatGoesBack(t *testing.T) {
 	}
 }
 
+// A correction with a key is noted as the original does it, and takes effect once, also where another program has made it.
+func TestCorrectionOnce(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.start("g", 1)
+	event := r.goal("g", "red", "blue")
+	undo := func(tx *store.Tx) (Change, error) {
+		return r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: boss + ":POST:/v1/games/g/goals/undo-last\nk", Hash: "h"})
+	}
+	first := r.must(undo)
+	if again := r.must(undo); len(again.Writes) > 0 || again.IDs["audit"] != first.IDs["audit"] {
+		t.Errorf("again: %+v, first %v", again, first.IDs)
+	}
+	id := "goal-correction-idem-" + hashText(boss + ":POST:/v1/games/g/goals/undo-last:k")[:32]
+	row, err := decode[operation](r.row(key("GAME#g", "GOAL_CORRECTION#"+id)))
+	if err != nil || row.OperationID != id || row.EventID != event || row.Action != "goal_undo_last" || row.RequestHash != "h" || row.Result.Audit.Before.EventID != event {
+		t.Errorf("%+v %v", row, err)
+	}
+	other := r.goal("g", "red", "blue")
+	if _, err := r.try(func(tx *store.Tx) (Change, error) {
+		return r.UndoLast(tx, "g", other, Corrector{Actor: boss}, &IDs{Seed: boss + ":POST:/v1/games/g/goals/undo-last\nk"})
+	}); codeOf(err) != "idempotency_conflict" {
+		t.Errorf("for another goal: %v", err)
+	}
+}
+
 // After the end only an admin corrects, and the result is that of the goals again.
 func TestCorrectionAfterTheEnd(t *testing.T) {
 	r := newRig(t)

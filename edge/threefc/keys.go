@@ -39,7 +39,9 @@ const (
 	skGoal   = "GOAL#" // neither GOAL_EVENT# nor GOAL_STATE begins so
 	skMarker = "GOAL_EVENT#"
 	skAudit  = "AUDIT#GOAL#"
-	skACL    = "ACL#USER#"
+
+	skOperation = "GOAL_CORRECTION#"
+	skACL       = "ACL#USER#"
 )
 
 func key(pk, sk string) attr.Item { return attr.Item{"pk": attr.S(pk), "sk": attr.S(sk)} }
@@ -75,6 +77,9 @@ func rosterKey(game, team, player string) attr.Item {
 func goalKey(game string, third, minute int, event string) attr.Item {
 	return key(pkGame+game, fmt.Sprintf("%s%d#%04d#%s", skGoal, third, minute, event))
 }
+func operationKey(game, operation string) attr.Item {
+	return key(pkGame+game, skOperation+operation)
+}
 func auditKey(game, at, audit string) attr.Item { return key(pkGame+game, skAudit+at+"#"+audit) }
 
 // OnceKey is where the first use of an Idempotency-Key is kept.
@@ -95,6 +100,7 @@ const (
 	entMarker      = "goalEventId"
 	entState       = "goalState"
 	entAudit       = "goalAudit"
+	entOperation   = "goalCorrectionOperation"
 	entACL         = "acl"
 	entPlayer      = "player"
 	entClaim       = "playerClaim"
@@ -166,7 +172,8 @@ func CodeOf(text string) (code string, ok bool) {
 // IDs make the ids of what a request creates. With a seed, which is made of who asks, for what, and of the Idempotency-Key, they are
 // the same at each node that the request reaches; without one they are new.
 type IDs struct {
-	Seed string
+	Seed string // of a scope and a key, on two lines
+	Hash string // of what is asked for, with Seed
 	n    int
 }
 
@@ -184,6 +191,14 @@ func (i *IDs) New(at time.Time) string {
 	_ = id.SetTime(ulid.Timestamp(at)) // fails after the year 10889
 	_ = id.SetEntropy(sum[:10])        // has ten bytes
 	return id.String()
+}
+
+// operation is the id of a correction, as the original makes it; empty: the request has no key.
+func (i *IDs) operation() string {
+	if i == nil || i.Seed == "" {
+		return ""
+	}
+	return "goal-correction-idem-" + hashText(strings.Replace(i.Seed, "\n", ":", 1))[:32]
 }
 
 func hashText(text string) string {

@@ -205,6 +205,19 @@ type Audit struct {
 	Stamps
 }
 
+// operation notes a correction that had an Idempotency-Key, with what came of it.
+type operation struct {
+	GameID      string `json:"gameId"`
+	EventID     string `json:"eventId"`
+	OperationID string `json:"operationId"`
+	RequestHash string `json:"requestHash"`
+	Action      string `json:"action"`
+	Result      struct {
+		Audit Audit `json:"audit"`
+	} `json:"result"`
+	Stamps
+}
+
 // Access is a role of somebody in a league.
 type Access struct {
 	LeagueID        string `json:"leagueId"`

@@ -187,7 +187,7 @@ func (r *request) once(in any) (*idempotency.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.ids.Seed = scope + "\n" + key
+	r.ids.Seed, r.ids.Hash = scope+"\n"+key, hash
 	more, err := threefc.OnceMore(scope, key, hash)
 	return &idempotency.Row{Table: r.api.Service.Table, Key: threefc.OnceKey(scope, key), Hash: hash, Node: r.api.Node, More: more}, err
 }
