@@ -211,14 +211,19 @@ func (s *Service) SeasonTeams(tx *store.Tx, season string) ([]SeasonTeam, error)
 	rows, err := list[SeasonTeam](tx, s, pkSeason+season, skTeam, entTeam)
 	all := make([]SeasonTeam, 0, thirds)
 	for _, id := range TeamIDs() {
-		color := defaultTeams[id][1]
-		t := SeasonTeam{SeasonID: season, TeamID: id, Name: defaultTeams[id][0], Color: &color}
+		t := usualTeam(season, id)
 		if i := slices.IndexFunc(rows, func(r SeasonTeam) bool { return r.TeamID == id }); i >= 0 {
 			t = rows[i]
 		}
 		all = append(all, t)
 	}
 	return all, err
+}
+
+// usualTeam is a team that nobody has named.
+func usualTeam(season, id string) SeasonTeam {
+	color := defaultTeams[id][1]
+	return SeasonTeam{SeasonID: season, TeamID: id, Name: defaultTeams[id][0], Color: &color}
 }
 
 // TeamName is what an admin calls a team. A colour that is not said stays the usual one.

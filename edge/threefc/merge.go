@@ -34,11 +34,15 @@ func (r *Refused) accepted() bool {
 	return r.in(pkInvite) && r.View != nil && r.Remote != nil && used(r.View) && used(r.Remote)
 }
 
+// Get reads a row; nil: there is none.
+type Get func(key attr.Item) (attr.Item, error)
+
 // Merge answers for the writes of a transaction that the cloud has refused. No writes: ours is dropped. Of everything else a person is
 // asked. Behind them stand later writes, which go with it (without images): where they are not part of the answer, what people have
 // done is for a person.
 //
-//	row of a key that another node has used for the same     it has taken effect once: ours is withdrawn, whatever else failed
+//	row of a key that another node has used for the same     it has taken effect once: ours is withdrawn, whatever else failed; corrections
+//	                                                         of the goal behind it are of the other node's
 //	tallies, state, result                                    an export: the consumer computes them again
 //	removal of a deleted partition's rows                     somebody else's, or made again: nothing to do
 //	a token, a code or an invite that was used elsewhere      the session or role that ours made goes with it
@@ -46,7 +50,9 @@ func (r *Refused) accepted() bool {
 //	deletion of what was deleted elsewhere                    it has taken effect
 //	deletion of a session's last game                         the session stays: it has got another one elsewhere
 //	a game's or a team's row                                  by member: what ours has changed and theirs has not; times of thirds stay as set first
-func (s *Service) Merge(all, behind []Refused) (writes []store.WriteItem, ok bool) {
+//
+// get reads another row as it is here.
+func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteItem, ok bool) {
 	has := func(is func(r *Refused) bool) bool {
 		return slices.ContainsFunc(all, func(r Refused) bool { return is(&r) })
 	}
@@ -68,7 +74,9 @@ func (s *Service) Merge(all, behind []Refused) (writes []store.WriteItem, ok boo
 	case i >= 0 && all[i].View == nil:
 		return deletion(&all[i], all, len(behind) > 0)
 	case i >= 0:
-		return s.joinedWith(&all[i], slices.Concat(all, behind))
+		return s.joinedWith(get, &all[i], slices.Concat(all, behind))
+	case has((*Refused).used):
+		return s.corrected(all, behind)
 	}
 	return nil, false
 }
@@ -92,8 +100,8 @@ func deletion(game *Refused, all []Refused, later bool) (writes []store.WriteIte
 
 // joinedWith joins a row that both have changed; what went with ours goes with it again: the rows of the requests' keys, a game's
 // place in its session. Of anything else a person is asked.
-func (s *Service) joinedWith(r *Refused, all []Refused) (writes []store.WriteItem, ok bool) {
-	row, ok := s.joined(r)
+func (s *Service) joinedWith(get Get, r *Refused, all []Refused) (writes []store.WriteItem, ok bool) {
+	row, ok := s.joined(get, r)
 	p := &plan{s: s, writes: row}
 	for i := range all {
 		switch o := &all[i]; {
@@ -105,6 +113,43 @@ func (s *Service) joinedWith(r *Refused, all []Refused) (writes []store.WriteIte
 		}
 	}
 	return p.writes, ok
+}
+
+// corrected has what was done here to a goal, which another node has made of the same request, done to that one's.
+func (s *Service) corrected(all, behind []Refused) (writes []store.WriteItem, ok bool) {
+	i := slices.IndexFunc(all, func(r Refused) bool { return r.in(pkGame) && r.is(skGoal) })
+	if i < 0 || all[i].Remote == nil {
+		return nil, false
+	}
+	goal := &all[i]
+	was, err := decode[Goal](goal.Remote)
+	p := &plan{s: s}
+	p.fail(err)
+	if goal.View == nil {
+		p.remove(goal.Key, was.Stamps)
+	} else {
+		ours, err := decode[Goal](goal.View)
+		p.fail(err)
+		now := was
+		now.Scored, now.UpdatedAt = ours.Scored, ours.UpdatedAt
+		replace(p, goal.Key, entGoal, &was, now)
+	}
+	for i := range behind {
+		r := &behind[i]
+		if r.in(pkGame) && r.is(skGoal) {
+			for _, w := range r.Again {
+				if w.Check != nil {
+					p.again([]store.WriteItem{w})
+				}
+			}
+			continue
+		}
+		if !r.in(pkOnce) && !r.is(skMarker) && !r.is(skAudit) && !r.is(skOperation) {
+			return nil, false
+		}
+		p.again(r.Again)
+	}
+	return p.writes, p.err == nil
 }
 
 // again asks for writes again. A transaction names each row once.
@@ -126,26 +171,28 @@ func (s *Service) Secret(_ *store.Tx, k attr.Item) (bool, error) {
 var derived = []string{"result", "scored", "conceded"}
 
 // joined is the cloud's row with what ours has changed of it; ok is false where both have changed one member.
-func (s *Service) joined(r *Refused) (writes []store.WriteItem, ok bool) {
+func (s *Service) joined(get Get, r *Refused) (writes []store.WriteItem, ok bool) {
 	base, ours, theirs := members(r.Base), members(r.View), members(r.Remote)
 	if theirs == nil { // deleted there: what is computed goes with it, what people have set does not
 		return nil, ours == nil || base != nil && exported(base, ours)
 	}
-	if ours == nil {
+	if ours == nil || r.Base == nil && r.is(skMeta) { // two games with one id
 		return nil, false
 	}
-	if r.Base == nil && r.is(skMeta) {
-		return nil, false // two games with one id
+	if r.Base == nil {
+		base = s.said(get, r, ours, theirs)
 	}
-	changed := false
+	changed, started := false, strings.Contains(string(theirs["thirds"]), `"startedAt":"`)
 	for name, v := range ours {
-		if slices.Contains(derived, name) || string(v) == string(theirs[name]) || r.Base != nil && string(v) == string(base[name]) {
+		there, was := string(theirs[name]), string(base[name])
+		unfinished := name == "result" && there == "null"
+		if string(v) == there || string(v) == was || slices.Contains(derived, name) && !unfinished {
 			continue
 		}
-		both := string(theirs[name]) != string(base[name])
+		both := there != was
 		switch {
-		case r.Base == nil: // two nodes have made a team's row: theirs stays
-			continue
+		case started && (name == "thirdLengthMinutes" || name == "status" && string(v) == `"`+Scheduled+`"`):
+			return nil, false // it is locked there
 		case both && name == "thirds":
 			v = earliest(v, theirs[name])
 		case both && name == "finishedAt", both && name == "status": // a finish, or a start, that another node has seen too
@@ -153,7 +200,7 @@ func (s *Service) joined(r *Refused) (writes []store.WriteItem, ok bool) {
 		case both:
 			return nil, false
 		}
-		if string(v) != string(theirs[name]) {
+		if string(v) != there {
 			theirs[name], changed = v, true
 		}
 	}
@@ -161,6 +208,30 @@ func (s *Service) joined(r *Refused) (writes []store.WriteItem, ok bool) {
 		return nil, true
 	}
 	return s.rewrite(r, theirs)
+}
+
+// said has, of a team's row that two nodes have made, what one of them has made of nothing but usual names as the image before both.
+func (s *Service) said(get Get, r *Refused, ours, theirs map[string]json.RawMessage) map[string]json.RawMessage {
+	base := map[string]json.RawMessage{}
+	game := strings.TrimPrefix(r.Key["pk"].Str(), pkGame)
+	team := usualTeam("", strings.TrimPrefix(r.Key["sk"].Str(), skTeam))
+	usual := []SeasonTeam{team}
+	if row, err := get(gameKey(game)); err == nil && row != nil {
+		g, _ := decode[Game](row)
+		if row, err = get(seasonTeamKey(g.SeasonID, team.TeamID)); err == nil && row != nil {
+			named, _ := decode[SeasonTeam](row)
+			usual = append(usual, named)
+		}
+	}
+	for _, u := range usual {
+		it, _ := encode(attr.Item{}, entGameTeam, GameTeam{Name: u.Name, Color: u.Color}) // of our own members
+		for name, v := range members(it) {
+			if is := string(v); is == string(ours[name]) || is == string(theirs[name]) && base[name] == nil {
+				base[name] = v
+			}
+		}
+	}
+	return base
 }
 
 // exported reports whether two images of a row differ in computed members alone.
@@ -196,7 +267,25 @@ func rewritten[T any, P stamped[T]](p *plan, r *Refused, row attr.Item, entity s
 	now, err := decode[T, P](row)
 	p.fail(err)
 	if p.err == nil {
+		if g, is := any(&now).(*Game); is {
+			g.agree()
+		}
 		replace[T, P](p, r.Key, entity, &was, now)
+	}
+}
+
+// agree has the members of a game that was joined say the same.
+func (g *Game) agree() {
+	switch {
+	case g.FinishedAt != nil:
+		g.Status = Finished
+	case g.started() && g.Status == Scheduled:
+		g.Status = Live
+	}
+	for i := range g.Thirds {
+		if t := &g.Thirds[i]; t.StartedAt != nil && t.FinishedAt != nil && *t.FinishedAt < *t.StartedAt {
+			t.FinishedAt = t.StartedAt
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,10 +27,10 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 		"an export":           {state, true, true},
 	} {
 		all := []Refused{{Key: c.row, View: c.row, Remote: c.row}}
-		if writes, ok := s.Merge(all, nil); ok != c.alone || len(writes) > 0 {
+		if writes, ok := s.Merge(nil, all, nil); ok != c.alone || len(writes) > 0 {
 			t.Errorf("%s: %t, %v", name, ok, writes)
 		}
-		if writes, ok := s.Merge(all, later); ok != c.withLater || len(writes) > 0 {
+		if writes, ok := s.Merge(nil, all, later); ok != c.withLater || len(writes) > 0 {
 			t.Errorf("%s, with writes behind it: %t, %v", name, ok, writes)
 		}
 	}
@@ -48,7 +49,7 @@ func TestMergeOfADeletedGame(t *testing.T) {
 		"a tally": {`{"name":"Red","scored":1,"conceded":2}`, true},
 		"a name":  {`{"name":"Reds","scored":0,"conceded":0}`, false},
 	} {
-		if writes, ok := s.Merge([]Refused{{Key: row("{}"), Base: row(`{"name":"Red","scored":0,"conceded":0}`), View: row(c.data)}}, nil); ok != c.ok || len(writes) > 0 {
+		if writes, ok := s.Merge(nil, []Refused{{Key: row("{}"), Base: row(`{"name":"Red","scored":0,"conceded":0}`), View: row(c.data)}}, nil); ok != c.ok || len(writes) > 0 {
 			t.Errorf("%s: %t, %v", name, ok, writes)
 		}
 	}
@@ -110,7 +111,7 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 		"a team behind it":                  {ours: first, with: []Refused{key("k", nil)}, behind: []Refused{{Key: gameTeamKey("g", "red")}}},
 	} {
 		r := two(t, scheduled, tt.ours, first)
-		writes, ok := s.Merge(append(tt.with, r), tt.behind)
+		writes, ok := s.Merge(nil, append(tt.with, r), tt.behind)
 		var got []string
 		for _, w := range writes {
 			if pk, once := strings.CutPrefix(w.Put.Item["pk"].Str(), pkOnce); once {
@@ -136,24 +137,7 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 func (r *rig) refused(mine func(tx *store.Tx) (Change, error), do func()) (all []Refused) {
 	r.t.Helper()
 	c := view(r, mine)
-	for i := range c.Writes {
-		w := &c.Writes[i]
-		one := Refused{Again: []store.WriteItem{*w}}
-		switch {
-		case w.Put != nil:
-			one.Key, one.View = key(w.Put.Item["pk"].Str(), w.Put.Item["sk"].Str()), w.Put.Item
-		case w.Delete != nil:
-			one.Key = w.Delete.Key
-		default:
-			if len(all) == 0 {
-				r.t.Fatal("the first action is a check")
-			}
-			all[0].Again = append(all[0].Again, *w)
-			continue
-		}
-		one.Base = r.row(one.Key)
-		all = append(all, one)
-	}
+	all = r.entries(c)
 	do()
 	for i := range all {
 		all[i].Remote = r.row(all[i].Key)
@@ -164,10 +148,37 @@ func (r *rig) refused(mine func(tx *store.Tx) (Change, error), do func()) (all [
 	return all
 }
 
-// merged does what the rules answer to a refusal.
-func (r *rig) merged(all []Refused) {
+func (r *rig) get(k attr.Item) (attr.Item, error) { return r.row(k), nil }
+
+// entries are the writes of a change, with its checks at the first one.
+func (r *rig) entries(c Change) (all []Refused) {
 	r.t.Helper()
-	writes, ok := r.Merge(all, nil)
+	for i := range c.Writes {
+		w := &c.Writes[i]
+		one := Refused{Again: []store.WriteItem{*w}}
+		switch {
+		case w.Put != nil:
+			one.Key, one.View = key(w.Put.Item["pk"].Str(), w.Put.Item["sk"].Str()), w.Put.Item
+		case w.Delete != nil:
+			one.Key = w.Delete.Key
+		case w.Update != nil:
+			one.Key = w.Update.Key
+		case len(all) == 0:
+			r.t.Fatal("the first action is a check")
+		default:
+			all[0].Again = append(all[0].Again, *w)
+			continue
+		}
+		one.Base = r.row(one.Key)
+		all = append(all, one)
+	}
+	return all
+}
+
+// merged does what the rules answer to a refusal.
+func (r *rig) merged(all []Refused, behind ...Refused) {
+	r.t.Helper()
+	writes, ok := r.Merge(r.get, all, behind)
 	if !ok {
 		r.t.Fatal("a person is asked")
 	}
@@ -202,7 +213,7 @@ func TestDeletedWhileSomethingBegins(t *testing.T) {
 	asked := func(remove, begin func(tx *store.Tx) (Change, error)) {
 		t.Helper()
 		r.now = r.now.Add(time.Second)
-		if writes, ok := r.Merge(r.refused(remove, func() { r.must(begin) }), nil); ok {
+		if writes, ok := r.Merge(r.get, r.refused(remove, func() { r.must(begin) }), nil); ok {
 			t.Errorf("nobody is asked: %v", writes)
 		}
 	}
@@ -210,4 +221,117 @@ func TestDeletedWhileSomethingBegins(t *testing.T) {
 		func(tx *store.Tx) (Change, error) { return r.CreateSeason(tx, Season{LeagueID: "l", SeasonID: "s"}) })
 	asked(func(tx *store.Tx) (Change, error) { return r.DeleteSeason(tx, boss, "s") },
 		func(tx *store.Tx) (Change, error) { return r.CreateSession(tx, Session{SeasonID: "s", SessionID: "d"}) })
+}
+
+// Of a game that two nodes have changed: what holds in the cloud is not undone, and what does not agree is for a person.
+func TestMergeOfAGamesMembers(t *testing.T) {
+	s := &Service{Table: "t"}
+	start, end := "2026-07-04T10:00:00.000Z", "2026-07-04T10:20:00.000Z"
+	started := func(g *Game) { _ = g.start(1, end) }
+	ended := []Third{{1, &start, &end}, {2, &start, &end}, {3, &start, &end}}
+	scheduled, live, over := Game{GameID: "g", Status: Scheduled, Thirds: []Third{}}, Game{GameID: "g", Status: Live, Thirds: []Third{}}, Game{GameID: "g", Status: Live, Thirds: ended}
+	for name, tt := range map[string]struct {
+		base         Game
+		ours, theirs func(g *Game)
+		want         string // status, the first third and whether there is a result
+	}{
+		"back to scheduled, started there": {live, func(g *Game) { g.Status = Scheduled }, started, "asked"},
+		"started, back to scheduled there": {live, started, func(g *Game) { g.Status = Scheduled }, "live 20- false"},
+		"another length, started there":    {scheduled, func(g *Game) { g.ThirdLengthMinutes = 30 }, started, "asked"},
+		"an end before the start there":    {scheduled, func(g *Game) { _ = g.start(1, start); _ = g.finish(1, start) }, started, "live 20-20 false"},
+		"another length there":             {scheduled, started, func(g *Game) { g.ThirdLengthMinutes = 30 }, "live 20- false"},
+		"a finish, and another time there": {over, func(g *Game) { g.Status, g.FinishedAt, g.Result = Finished, &end, &Result{} }, func(g *Game) { g.GameStartTs = start }, "finished 00-20 true"},
+		"another time, and a finish there": {over, func(g *Game) { g.GameStartTs = start }, func(g *Game) { g.Status, g.FinishedAt, g.Result = Finished, &end, &Result{} }, "finished 00-20 true"},
+		"two times":                        {scheduled, func(g *Game) { g.GameStartTs = start }, func(g *Game) { g.GameStartTs = end }, "asked"},
+	} {
+		r := two(t, tt.base, tt.ours, tt.theirs)
+		writes, ok := s.Merge(nil, []Refused{r}, nil)
+		got := "asked"
+		if ok && len(writes) == 1 {
+			g, err := decode[Game](writes[0].Put.Item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			th := g.third(1)
+			got = g.Status + " " + (*th.StartedAt)[14:16] + "-"
+			if th.FinishedAt != nil {
+				got += (*th.FinishedAt)[14:16]
+			}
+			got += " " + strconv.FormatBool(g.Result != nil)
+		}
+		if got != tt.want || len(writes) > 1 {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// A team's row that two nodes have made, one of them by naming it and one with its tallies, has the name; two names are for a person.
+func TestMergeOfATeamMadeTwice(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.must(func(tx *store.Tx) (Change, error) { return r.PutSeasonTeam(tx, "s", "red", TeamName{Name: "Season"}) })
+	image := func(name string) attr.Item {
+		color := defaultTeams["red"][1]
+		it, err := encode(gameTeamKey("g", "red"), entGameTeam, GameTeam{GameID: "g", TeamID: "red", Name: name, Color: &color})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return it
+	}
+	for _, tt := range []struct{ ours, theirs, want string }{
+		{"Reds", "Season", "Reds"}, {"Reds", "Red", "Reds"}, {"Season", "Reds", "theirs"}, {"Red", "Reds", "theirs"}, {"Red", "Season", "theirs"}, {"Reds", "Rouges", "asked"},
+	} {
+		writes, ok := r.Merge(r.get, []Refused{{Key: gameTeamKey("g", "red"), View: image(tt.ours), Remote: image(tt.theirs)}}, nil)
+		got := map[bool]string{true: "theirs", false: "asked"}[ok]
+		if len(writes) == 1 {
+			row, _ := decode[GameTeam](writes[0].Put.Item)
+			got = row.Name
+		}
+		if got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
+
+// What was done here to a goal whose request another node was first with is done to that node's.
+func TestCorrectionBehindAGoalOfTheSameKey(t *testing.T) {
+	for name, tt := range map[string]struct {
+		correct func(r *rig, tx *store.Tx, event string) (Change, error)
+		goals   int
+	}{
+		"undo": {func(r *rig, tx *store.Tx, event string) (Change, error) {
+			return r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: "s\nl"})
+		}, 0},
+		"edit": {func(r *rig, tx *store.Tx, event string) (Change, error) {
+			return r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nl"})
+		}, 1},
+	} {
+		r := newRig(t)
+		r.league()
+		r.start("g", 1)
+		create := func(tx *store.Tx) (Change, error) {
+			c, err := r.CreateGoal(tx, "g", NewGoal{Scored: scored("red", "blue"), At: r.now, Actor: boss}, &IDs{Seed: "s\nk"})
+			once := OnceKey("s", "k")
+			once["requestHash"] = attr.S("h")
+			c.Writes = append([]store.WriteItem{{Put: &store.PutItem{Table: tableName, Item: once, Condition: absent}}}, c.Writes...)
+			return c, err
+		}
+		var event string
+		all := r.refused(create, func() { event = r.must(create).IDs["event"] })
+		var behind []Refused
+		for _, e := range r.entries(view(r, func(tx *store.Tx) (Change, error) { return tt.correct(r, tx, event) })) {
+			if e.is(skGoal) {
+				all[1].View = e.View
+			}
+			behind = append(behind, Refused{Key: e.Key, Again: e.Again})
+		}
+		r.merged(all, behind...)
+		goals := r.board("g").Goals
+		if len(goals) != tt.goals || tt.goals > 0 && (*goals[0].ScoringTeamID != "yellow" || goals[0].EventID != event) {
+			t.Errorf("%s: %+v", name, goals)
+		}
+		if audits := view(r, func(tx *store.Tx) ([]Audit, error) { return list[Audit](tx, r.Service, pkGame+"g", skAudit, entAudit) }); len(audits) != 2 {
+			t.Errorf("%s: %d changes", name, len(audits))
+		}
+	}
 }

@@ -91,6 +91,7 @@ func merge(rules *threefc.Service) conflict.MergeFunc {
 		for _, e := range c.Tail {
 			behind = append(behind, threefc.Refused{Key: e.Key, Again: conflict.Again(e)})
 		}
-		return rules.Merge(all, behind)
+		get := func(key attr.Item) (attr.Item, error) { return c.Get(rules.Table, key) }
+		return rules.Merge(get, all, behind)
 	}
 }
