@@ -61,7 +61,7 @@ func newLedger(t rapid.TB, update func(work func(tx *store.Tx) error) error) *le
 		made := func(id string, writes []store.WriteItem, failed error) string {
 			err = errors.Join(err, failed)
 			if err == nil {
-				err = l.transact(tx, writes...)
+				err = tx.TransactWrite(store.TransactWrite{Items: writes})
 			}
 			return id
 		}
@@ -154,7 +154,7 @@ func counted(l *Line) [13]int {
 
 // edit is one of what scorers do to at-bats: score, also late, say the same again, correct, take the last back or any, finish and go on.
 func (l *ledger) edit(t *rapid.T, tx *store.Tx, results []string, at *time.Time) error {
-	g, err := l.Service.game(tx, l.game)
+	g, err := l.Game(tx, "ana", l.game)
 	if err != nil {
 		return err
 	}
@@ -306,9 +306,9 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 	left := func(l *ledger) (n int) {
 		t.Helper()
 		l.do(t, func(tx *store.Tx) error {
-			all, err := l.atBats(tx, l.game)
-			n = len(all)
-			return err
+			w := l.on(tx)
+			n = len(w.atBats(l.game))
+			return w.end()
 		})
 		return n
 	}

@@ -1,10 +1,9 @@
 package hacktracker
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -20,45 +19,23 @@ type GameState struct {
 
 // State replays a game to a member of its team.
 func (s *Service) State(tx *store.Tx, user, game string) (GameState, error) {
-	g, err := s.Game(tx, user, game)
-	if err != nil {
-		return GameState{}, err
-	}
-	all, err := s.atBats(tx, game)
-	return GameState{g.ID, g.Status, g.TeamScore, g.OpponentScore, Replay(g.Lineup, all)}, err
+	w := s.on(tx)
+	g, _ := w.allowGame(user, game, anyMember)
+	return GameState{g.ID, g.Status, g.TeamScore, g.OpponentScore, Replay(g.Lineup, w.atBats(game))}, w.end()
 }
 
 // Box makes the box score of a game.
 func (s *Service) Box(tx *store.Tx, user, game string) (Box, error) {
-	g, err := s.Game(tx, user, game)
-	if err != nil {
-		return Box{}, err
-	}
-	roster, err := s.roster(tx, g.TeamID)
-	if err != nil {
-		return Box{}, err
-	}
-	all, err := s.atBats(tx, game)
-	if err != nil {
-		return Box{}, err
-	}
-	season := map[string]Line{}
+	w := s.on(tx)
+	g, _ := w.allowGame(user, game, anyMember)
+	all, season := w.atBats(game), map[string]Line{}
 	tally(season, all)
-	games, err := s.gamesOf(tx, g.TeamID)
-	if err != nil {
-		return Box{}, err
-	}
-	for i := range games {
-		if games[i].ID == g.ID || games[i].SeasonID != g.SeasonID {
-			continue
+	for _, o := range w.gamesOf(g.TeamID) {
+		if o.ID != g.ID && o.SeasonID == g.SeasonID {
+			tally(season, w.atBats(o.ID))
 		}
-		other, err := s.atBats(tx, games[i].ID)
-		if err != nil {
-			return Box{}, err
-		}
-		tally(season, other)
 	}
-	return NewBox(&g, roster, all, season), nil
+	return NewBox(&g, w.roster(g.TeamID), all, season), w.end()
 }
 
 func tally(by map[string]Line, all []AtBat) {
@@ -90,31 +67,15 @@ type PlayerLine struct {
 
 // TeamStats counts a team's games, of one season or of all.
 func (s *Service) TeamStats(tx *store.Tx, user, team, season string) (out TeamStats, err error) {
-	t, err := s.allow(tx, team, user, anyMember)
-	if err != nil {
-		return out, err
-	}
-	roster, err := s.roster(tx, team)
-	if err != nil {
-		return out, err
-	}
-	games, err := s.gamesOf(tx, team)
-	if err != nil {
-		return out, err
-	}
-	games = slices.DeleteFunc(games, func(g Game) bool { return season != "" && g.SeasonID != season })
+	w := s.on(tx)
+	t, roster := w.allow(team, user, anyMember), w.roster(team)
+	games := slices.DeleteFunc(w.gamesOf(team), func(g Game) bool { return season != "" && g.SeasonID != season })
 	var total []AtBat
 	by, played := map[string]Line{}, map[string]int{}
 	for i := range games {
-		all, err := s.atBats(tx, games[i].ID)
-		if err != nil {
-			return out, err
-		}
+		all, here := w.atBats(games[i].ID), map[string]Line{}
 		tally(by, all)
-		here := map[string]bool{}
-		for j := range all {
-			here[all[j].PlayerID] = true
-		}
+		tally(here, all)
 		for player := range here {
 			played[player]++
 		}
@@ -127,11 +88,11 @@ func (s *Service) TeamStats(tx *store.Tx, user, team, season string) (out TeamSt
 		delete(by, roster[i].ID)
 		out.Players = append(out.Players, PlayerLine{roster[i].ID, roster[i].Name(), roster[i].Number, played[roster[i].ID], l.Batting()})
 	}
-	for player, l := range by { // who is gone from the roster
+	for _, player := range slices.Sorted(maps.Keys(by)) { // who is gone from the roster
+		l := by[player]
 		out.Players = append(out.Players, PlayerLine{PlayerID: player, Games: played[player], Batting: l.Batting()})
 	}
-	slices.SortFunc(out.Players[len(roster):], func(a, b PlayerLine) int { return cmp.Compare(a.PlayerID, b.PlayerID) })
-	return out, nil
+	return out, w.end()
 }
 
 // PlayerStats is what a player has come to, in all and by game.
@@ -153,116 +114,78 @@ type GameLine struct {
 // PlayerStats counts a player's plate appearances: for members of the team, and for the user whom the player is linked to, also when
 // the team is deleted. Without a team it is looked for among the caller's.
 func (s *Service) PlayerStats(tx *store.Tx, user, player, team string) (out PlayerStats, err error) {
-	p, err := s.reachable(tx, user, player, team)
-	if err != nil {
-		return out, err
-	}
-	all, err := s.atBatsOf(tx, &p)
-	if err != nil {
-		return out, err
-	}
+	w := s.on(tx)
+	p := w.reachable(user, player, team)
+	all := w.atBatsOf(&p)
 	total := Count(all)
 	out = PlayerStats{PlayerID: p.ID, TeamID: p.TeamID, Name: p.Name(), Batting: total.Batting(), Games: []GameLine{}, AtBats: all}
-	var order []string
-	by := map[string]Line{}
 	for i := range all {
-		l, ok := by[all[i].GameID]
-		if !ok {
-			order = append(order, all[i].GameID)
+		at := slices.IndexFunc(out.Games, func(g GameLine) bool { return g.GameID == all[i].GameID })
+		if at < 0 {
+			at, out.Games = len(out.Games), append(out.Games, GameLine{GameID: all[i].GameID})
 		}
-		l.add(&all[i])
-		by[all[i].GameID] = l
+		out.Games[at].add(&all[i])
 	}
-	for _, game := range order {
-		l := by[game]
-		out.Games = append(out.Games, GameLine{game, l.Batting()})
+	for i := range out.Games {
+		out.Games[i].Batting = out.Games[i].Line.Batting()
 	}
-	return out, nil
+	return out, w.end()
 }
 
 // reachable finds a player whose figures a user may see.
-func (s *Service) reachable(tx *store.Tx, user, player, team string) (Player, error) {
-	teams := []string{team}
-	own, err := s.PlayersOf(tx, user)
-	if err != nil {
-		return Player{}, err
-	}
-	for i := range own {
-		if own[i].ID == player && (team == "" || own[i].TeamID == team) {
-			return own[i], nil
+func (w *work) reachable(user, player, team string) Player {
+	for _, p := range w.playersOf(user) {
+		if p.ID == player && (team == "" || p.TeamID == team) {
+			return p
 		}
 	}
+	teams := []string{team}
 	if team == "" {
-		if teams, err = s.teamIDs(tx, user); err != nil {
-			return Player{}, err
+		teams = nil
+		for _, m := range w.memberships(user) {
+			teams = append(teams, m.TeamID)
 		}
 	}
 	for _, t := range teams {
-		p, err := s.player(tx, t, player)
-		if fault.Is(err, fault.NotFound) {
+		it := w.get(playerKey(t, player))
+		if it == nil {
 			continue
 		}
-		if err == nil && (p.UserID == nil || *p.UserID != user) {
-			_, err = s.allow(tx, t, user, anyMember)
+		p := playerOf(it)
+		if p.UserID == nil || *p.UserID != user {
+			w.allow(t, user, anyMember)
 		}
-		return p, err
+		return p
 	}
-	known := false
-	if err := s.each(tx, indexAtBats, prefixPlayer+player, prefixAtBat, func(attr.Item) { known = true }); err != nil {
-		return Player{}, err
-	}
-	if known {
-		return Player{}, forbidden("User is not a member of this team")
-	}
-	return Player{}, notFound("Player")
-}
-
-// teamIDs are the teams in which a user is or was a member.
-func (s *Service) teamIDs(tx *store.Tx, user string) (ids []string, err error) {
-	all, err := s.memberships(tx, user)
-	for i := range all {
-		ids = append(ids, all[i].TeamID)
-	}
-	return ids, err
+	w.each(indexAtBats, prefixPlayer+player, prefixAtBat, func(attr.Item) { w.fail(forbidden("User is not a member of this team")) })
+	w.fail(notFound("Player"))
+	return Player{}
 }
 
 // atBatsOf are a player's at-bats in order: those that the index has, and those of the team's games, since others write rows
 // without its keys. At-bats of games that were deleted are none.
-func (s *Service) atBatsOf(tx *store.Tx, p *Player) ([]AtBat, error) {
-	found := map[[2]string]AtBat{}
+func (w *work) atBatsOf(p *Player) []AtBat {
+	found, there := map[[2]string]AtBat{}, map[string]bool{}
 	take := func(it attr.Item) {
 		if a := atBatOf(it); a.PlayerID == p.ID {
 			found[[2]string{a.GameID, a.sk}] = a
 		}
 	}
-	if err := s.each(tx, indexAtBats, prefixPlayer+p.ID, prefixAtBat, take); err != nil {
-		return nil, err
+	w.each(indexAtBats, prefixPlayer+p.ID, prefixAtBat, take)
+	for _, g := range w.gamesOf(p.TeamID) {
+		w.each("", prefixGame+g.ID, prefixAtBat, take)
 	}
-	games, err := s.gamesOf(tx, p.TeamID)
-	if err != nil {
-		return nil, err
-	}
-	for i := range games {
-		if err := s.each(tx, "", prefixGame+games[i].ID, prefixAtBat, take); err != nil {
-			return nil, err
-		}
-	}
-	there := map[string]bool{}
 	out := make([]AtBat, 0, len(found))
-	for k := range found {
+	for k, a := range found {
 		is, asked := there[k[0]]
 		if !asked {
-			it, err := tx.Get(s.Table, gameKey(k[0]))
-			if err != nil {
-				return nil, err
-			}
-			is = it != nil
+			is = w.get(gameKey(k[0])) != nil
 			there[k[0]] = is
 		}
 		if is {
-			out = append(out, found[k])
+			out = append(out, a)
 		}
 	}
 	Sort(out)
-	return out, nil
+	return out
 }

@@ -85,16 +85,16 @@ func BenchmarkBox(b *testing.B) {
 			return err
 		}
 		team, writes, err := s.NewTeam(tx, "ana", "", in(`{"name":"Bad News","teamType":"MANAGED"}`))
-		if err = errors.Join(err, s.transact(tx, writes...)); err != nil {
+		if err = errors.Join(err, tx.TransactWrite(store.TransactWrite{Items: writes})); err != nil {
 			return err
 		}
-		own, err := s.roster(tx, team)
+		own, err := s.Roster(tx, "ana", team, RosterQuery{})
 		if err != nil {
 			return err
 		}
 		lineup := fmt.Sprintf(`{"teamId":%q,"status":"IN_PROGRESS","lineup":[{"playerId":%q,"battingOrder":1}]}`, team, own[0].ID)
 		if game, writes, err = s.NewGame(tx, "ana", "", in(lineup)); err == nil {
-			err = s.transact(tx, writes...)
+			err = tx.TransactWrite(store.TransactWrite{Items: writes})
 		}
 		for i := 0; i < MaxAtBats && err == nil; i++ {
 			body := fmt.Sprintf(`{"playerId":%q,"result":%q,"inning":1,"outs":0,"battingOrder":1,"hitLocation":{"x":0.5,"y":0.25}}`, own[0].ID, []string{"1B", "GO", "BB", "HR", "K"}[i%5])

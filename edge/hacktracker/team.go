@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -18,48 +17,37 @@ import (
 const recoverFor = 30 * 24 * time.Hour
 
 // anyTeam returns a team, also one that was deleted.
-func (s *Service) anyTeam(tx *store.Tx, team string) (Team, error) {
-	it, err := tx.Get(s.Table, teamKey(team))
-	if err == nil && it == nil {
-		err = notFound("Team")
-	}
-	return teamOf(it), err
-}
+func (w *work) anyTeam(team string) Team { return teamOf(w.known(teamKey(team), "Team")) }
 
-func (s *Service) team(tx *store.Tx, team string) (Team, error) {
-	t, err := s.anyTeam(tx, team)
-	if err == nil && t.Status == deleted {
-		err = notFound("Team")
-	}
-	return t, err
+func (w *work) team(team string) Team {
+	t := w.anyTeam(team)
+	w.refuse(t.Status == deleted, notFound("Team"))
+	return t
 }
 
 // Team returns a team to one of its members.
 func (s *Service) Team(tx *store.Tx, user, team string) (Team, error) {
-	return s.allow(tx, team, user, anyMember)
+	w := s.on(tx)
+	return w.allow(team, user, anyMember), w.end()
 }
 
-// TeamsOf lists the teams of which a user is an active member, each with their role, by name.
-func (s *Service) TeamsOf(tx *store.Tx, user string) (out []Team, err error) {
-	all, err := s.memberships(tx, user)
-	if err != nil {
-		return nil, err
-	}
-	out = []Team{}
-	for i := range all {
-		t, err := s.team(tx, all[i].TeamID)
-		switch {
-		case fault.Is(err, fault.NotFound):
-			continue
-		case err != nil:
-			return nil, err
-		case all[i].Status == active:
-			t.Role = all[i].Role
+func (w *work) teamsOf(user string) []Team {
+	out := []Team{}
+	for _, m := range w.memberships(user) {
+		it := w.get(teamKey(m.TeamID))
+		if t := teamOf(it); it != nil && t.Status != deleted && m.Status == active {
+			t.Role = m.Role
 			out = append(out, t)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Team) int { return strings.Compare(a.Name, b.Name) })
-	return out, nil
+	return out
+}
+
+// TeamsOf lists the teams of which a user is an active member, each with their role, by name.
+func (s *Service) TeamsOf(tx *store.Tx, user string) ([]Team, error) {
+	w := s.on(tx)
+	return w.teamsOf(user), w.end()
 }
 
 // TeamQuery is which teams a list has.
@@ -69,9 +57,9 @@ type TeamQuery struct {
 }
 
 // Teams lists teams, a page of them.
-func (s *Service) Teams(tx *store.Tx, q TeamQuery) (out []Team, next attr.Item, err error) {
-	p := expr.Params{Names: map[string]string{"#status": "status"}, Values: attr.Item{":deleted": attr.S(deleted)}}
-	filter := "(attribute_not_exists(#status) OR #status <> :deleted)"
+func (s *Service) Teams(tx *store.Tx, q TeamQuery) ([]Team, attr.Item, error) {
+	p := with(attr.Item{":deleted": attr.S(deleted)}, "status")
+	filter := notDeleted
 	switch {
 	case q.Type != "":
 		filter += " AND team_type = :type"
@@ -84,28 +72,17 @@ func (s *Service) Teams(tx *store.Tx, q TeamQuery) (out []Team, next attr.Item, 
 		filter += " AND ownerId = :owner"
 		p.Values[":owner"] = attr.S(q.Owner)
 	}
-	found, err := s.listed(tx, "TEAM", q.Page, filter, p)
-	out = []Team{}
-	for _, it := range found.Items {
-		out = append(out, teamOf(it))
-	}
-	return out, found.LastKey, err
+	return listed(s, tx, "TEAM", q.Page, teamOf, filter, p)
 }
 
 // NewTeam returns the writes of a team, of its owner's membership and of its owner's player, and the team's id.
 func (s *Service) NewTeam(tx *store.Tx, user, once string, in Input) (id string, writes []store.WriteItem, err error) {
-	p, err := patch.Read(teamFields(), in, "name", "teamType")
-	if err != nil {
-		return "", nil, err
-	}
-	u, err := s.User(tx, user)
-	if err != nil {
-		return "", nil, err
-	}
+	w := s.on(tx)
+	p := w.read(teamFields(), in, "name", "teamType")
+	u := w.user(user)
 	kind := p.Set["teamType"]
 	delete(p.Set, "teamType")
 	id = newID(user, "team", once)
-	now := attr.S(tx.Now().UTC().Format(patch.Stamp))
 	team := stampRow(tx, teamKey(id), p)
 	team["teamId"], team["ownerId"], team["team_type"], team["status"] = attr.S(id), attr.S(user), kind, attr.S(active)
 	indexed(team, indexEntity, "ENTITY#TEAM", skMetadata+"#"+id)
@@ -116,8 +93,8 @@ func (s *Service) NewTeam(tx *store.Tx, user, once string, in Input) (id string,
 	if playerName.MatchString(u.FirstName) {
 		row["firstName"] = attr.S(u.FirstName)
 	}
-	link(row, user, player, now)
-	return id, []store.WriteItem{s.create(team), s.create(s.membership(tx, user, id, Owner, attr.Null())), s.create(row)}, nil
+	link(row, user, player, stampOf(tx))
+	return id, []store.WriteItem{s.create(team), s.create(s.membership(tx, user, id, Owner, attr.Null())), s.create(row)}, w.end()
 }
 
 func (s *Service) membership(tx *store.Tx, user, team string, role Role, by attr.Value) attr.Item {
@@ -134,100 +111,53 @@ func link(row attr.Item, user, player string, now attr.Value) {
 }
 
 // managed refuses what is done to a PERSONAL team, where nothing is managed.
-func (s *Service) managed(tx *store.Tx, user, team string, do action) error {
-	t, err := s.allow(tx, team, user, do)
-	if err == nil && t.Type == Personal {
-		err = forbidden("Cannot %s on personal stats team", strings.ReplaceAll(string(do), "_", " "))
-	}
-	return err
+func (w *work) managed(user, team string, do action) {
+	t := w.allow(team, user, do)
+	w.refuse(t.Type == Personal, forbidden("Cannot %s on personal stats team", strings.ReplaceAll(string(do), "_", " ")))
 }
 
 // ChangeTeam changes a team's name and description.
 func (s *Service) ChangeTeam(tx *store.Tx, user, team string, in Input) (Team, error) {
-	fields := teamFields()
-	delete(fields, "teamType")
-	p, err := patch.ReadSome(fields, in)
-	if err != nil {
-		return Team{}, err
-	}
-	if err := s.managed(tx, user, team, manageTeam); err != nil {
-		return Team{}, err
-	}
-	touch(tx, &p)
-	if _, err := tx.Update(*p.Update(s.Table, teamKey(team), "attribute_exists(PK)", expr.Params{})); err != nil {
-		return Team{}, err
-	}
-	return s.allow(tx, team, user, manageTeam)
+	w := s.on(tx)
+	p := w.change(teamFields(), in, "teamType")
+	w.managed(user, team, manageTeam)
+	w.save(teamKey(team), p)
+	return w.allow(team, user, manageTeam), w.end()
 }
 
 // DeleteTeam hides a team, and returns the token by which its owner has it back for 30 days.
 func (s *Service) DeleteTeam(tx *store.Tx, user, team string) (token string, err error) {
-	if err := s.managed(tx, user, team, deleteTeam); err != nil {
-		return "", err
-	}
+	w := s.on(tx)
+	w.managed(user, team, deleteTeam)
 	token = uuid.NewString()
-	p := patch.Patch{Set: attr.Item{"status": attr.S(deleted), "deletedAt": attr.S(tx.Now().UTC().Format(patch.Stamp)), "recoveryToken": attr.S(token)}}
-	touch(tx, &p)
-	u := p.Update(s.Table, teamKey(team), "attribute_exists(PK) AND (attribute_not_exists(#status) OR #status = :active)", expr.Params{
-		Names: map[string]string{"#status": "status"}, Values: attr.Item{":active": attr.S(active)},
-	})
-	return token, s.transact(tx, store.WriteItem{Update: u}, s.asRole(user, team, Owner))
+	p := patch.Patch{Set: attr.Item{"status": attr.S(deleted), "deletedAt": stampOf(tx), "recoveryToken": attr.S(token)}}
+	still := exists + " AND (attribute_not_exists(#status) OR #status = :active)"
+	w.commit(w.update(teamKey(team), p, still, with(attr.Item{":active": attr.S(active)}, "status")), s.asRole(user, team, Owner))
+	return token, w.end()
 }
 
 // RecoverTeam gives an owner a team back.
 func (s *Service) RecoverTeam(tx *store.Tx, user, team string, in Input) (Team, error) {
-	asked, err := patch.Read(map[string]patch.Field{"recoveryToken": {Read: patch.Text(patch.UpTo(64))}}, in, "recoveryToken")
-	if err != nil {
-		return Team{}, err
-	}
-	token := asked.Set["recoveryToken"].Str()
-	t, err := s.anyTeam(tx, team)
-	if err != nil {
-		return t, err
-	}
+	w := s.on(tx)
+	token := w.read(map[string]patch.Field{"recoveryToken": {Read: patch.Text(patch.UpTo(64))}}, in, "recoveryToken").Set["recoveryToken"]
+	t := w.anyTeam(team)
 	at, _ := time.Parse(patch.Stamp, t.deletedAt)
-	if t.OwnerID != user {
-		return t, forbidden("Insufficient permissions. Required: owner")
-	}
-	if t.Status != deleted || token == "" || token != t.recovery || tx.Now().Sub(at) > recoverFor {
-		return t, notFound("Team")
-	}
+	w.refuse(t.OwnerID != user, forbidden("Insufficient permissions. Required: owner"))
+	w.refuse(t.Status != deleted || token.Str() == "" || token.Str() != t.recovery || tx.Now().Sub(at) > recoverFor, notFound("Team"))
 	p := patch.Patch{Set: attr.Item{"status": attr.S(active)}, Remove: []string{"deletedAt", "recoveryToken"}}
-	touch(tx, &p)
-	u := p.Update(s.Table, teamKey(team), "recoveryToken = :token", expr.Params{Values: attr.Item{":token": attr.S(token)}})
-	if _, err := tx.Update(*u); err != nil {
-		return t, err
+	if w.err == nil {
+		_, w.err = tx.Update(*w.update(teamKey(team), p, "recoveryToken = :token", with(attr.Item{":token": token})).Update)
 	}
-	return s.allow(tx, team, user, ownTeam)
+	return w.allow(team, user, ownTeam), w.end()
 }
 
 // ChangeMember changes a member's role or status; the owner stays what they are.
 func (s *Service) ChangeMember(tx *store.Tx, by, team, user string, in Input) (Membership, error) {
-	p, err := patch.ReadSome(memberFields(), in)
-	if err != nil {
-		return Membership{}, err
-	}
-	t, err := s.allow(tx, team, by, ownTeam)
-	if err != nil {
-		return Membership{}, err
-	}
-	if user == t.OwnerID {
-		return Membership{}, Invalid("The owner's membership cannot be changed")
-	}
-	get := func() (Membership, error) {
-		it, err := tx.Get(s.Table, memberKey(user, team))
-		if err == nil && it == nil {
-			err = notFound("Member")
-		}
-		return membershipOf(it), err
-	}
-	if _, err := get(); err != nil {
-		return Membership{}, err
-	}
-	touch(tx, &p)
-	u := p.Update(s.Table, memberKey(user, team), "attribute_exists(PK)", expr.Params{})
-	if err := s.transact(tx, store.WriteItem{Update: u}, s.asRole(by, team, Owner)); err != nil {
-		return Membership{}, err
-	}
-	return get()
+	w := s.on(tx)
+	p := w.change(memberFields(), in)
+	t := w.allow(team, by, ownTeam)
+	w.refuse(user == t.OwnerID, Invalid("The owner's membership cannot be changed"))
+	w.known(memberKey(user, team), "Member")
+	w.commit(w.update(memberKey(user, team), p, exists, expr.Params{}), s.asRole(by, team, Owner))
+	return membershipOf(w.get(memberKey(user, team))), w.end()
 }

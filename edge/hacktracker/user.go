@@ -7,7 +7,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/patch"
 )
 
@@ -27,73 +26,52 @@ func (s *Service) Enrol(tx *store.Tx, user, email, name string) error {
 	row["firstName"], row["lastName"] = attr.S(cmp.Or(first, before, "Player")), attr.S(cmp.Or(last, "User"))
 	indexed(row, indexSub, "COGNITO#"+user, "USER")
 	indexed(row, indexEntity, "ENTITY#USER", skMetadata+"#"+user)
-	err := s.transact(tx, s.create(stampRow(tx, row, patch.Patch{})))
-	if fault.Is(err, fault.Conflict) {
+	w := s.on(tx)
+	if w.commit(s.create(stampRow(tx, row, patch.Patch{}))); fault.Is(w.err, fault.Conflict) {
 		return nil
 	}
-	return err
+	return w.end()
 }
+
+func (w *work) user(user string) User { return userOf(w.known(userKey(user), "User")) }
 
 // User returns a user's profile.
 func (s *Service) User(tx *store.Tx, user string) (User, error) {
-	it, err := tx.Get(s.Table, userKey(user))
-	if err == nil && it == nil {
-		err = notFound("User")
-	}
-	return userOf(it), err
+	w := s.on(tx)
+	return w.user(user), w.end()
 }
 
 // UserBySub finds a user by their Cognito subject.
 func (s *Service) UserBySub(tx *store.Tx, sub string) (u User, err error) {
-	err = s.each(tx, indexSub, "COGNITO#"+sub, "USER", func(it attr.Item) { u = userOf(it) })
-	if err == nil && u.ID == "" {
-		err = notFound("User")
-	}
-	return u, err
+	w := s.on(tx)
+	w.each(indexSub, "COGNITO#"+sub, "USER", func(it attr.Item) { u = userOf(it) })
+	w.refuse(u.ID == "", notFound("User"))
+	return u, w.end()
 }
 
 // Users lists users.
-func (s *Service) Users(tx *store.Tx, p Page) (out []User, next attr.Item, err error) {
-	found, err := s.listed(tx, "USER", p, "", expr.Params{})
-	out = []User{}
-	for _, it := range found.Items {
-		out = append(out, userOf(it))
-	}
-	return out, found.LastKey, err
+func (s *Service) Users(tx *store.Tx, p Page) ([]User, attr.Item, error) {
+	return listed(s, tx, "USER", p, userOf, "", with(attr.Item{}))
 }
 
 // ChangeUser changes the names and the phone number of a user.
 func (s *Service) ChangeUser(tx *store.Tx, user string, in Input) (User, error) {
-	p, err := patch.ReadSome(userFields(), in)
-	if err != nil {
-		return User{}, err
-	}
-	if _, err := s.User(tx, user); err != nil {
-		return User{}, err
-	}
-	touch(tx, &p)
-	if _, err := tx.Update(*p.Update(s.Table, userKey(user), "attribute_exists(PK)", expr.Params{})); err != nil {
-		return User{}, err
-	}
-	return s.User(tx, user)
+	w := s.on(tx)
+	p := w.change(userFields(), in)
+	w.user(user)
+	w.save(userKey(user), p)
+	return w.user(user), w.end()
 }
 
 // DeleteUser removes a profile, unless a managed team would be left without its owner.
 func (s *Service) DeleteUser(tx *store.Tx, user string) error {
-	if _, err := s.User(tx, user); err != nil {
-		return err
+	w := s.on(tx)
+	w.user(user)
+	for _, t := range w.teamsOf(user) {
+		w.refuse(t.Role == Owner && t.Type == Managed, fault.New(fault.Conflict, "owns_team", "User still owns the team %s", t.Name))
 	}
-	teams, err := s.TeamsOf(tx, user)
-	if err != nil {
-		return err
-	}
-	for i := range teams {
-		if teams[i].Role == Owner && teams[i].Type == Managed {
-			return fault.New(fault.Conflict, "owns_team", "User still owns the team %s", teams[i].Name)
-		}
-	}
-	_, err = tx.Delete(store.DeleteItem{Table: s.Table, Key: userKey(user), Condition: "attribute_exists(PK)"})
-	return err
+	w.remove(userKey(user))
+	return w.end()
 }
 
 // Context is which kinds of team a user is in.
@@ -104,36 +82,40 @@ type Context struct {
 
 // Context reads the kinds of a user's teams.
 func (s *Service) Context(tx *store.Tx, user string) (c Context, err error) {
-	teams, err := s.TeamsOf(tx, user)
-	for i := range teams {
-		c.Personal = c.Personal || teams[i].Type == Personal
-		c.Managed = c.Managed || teams[i].Type != Personal
+	w := s.on(tx)
+	for _, t := range w.teamsOf(user) {
+		c.Personal = c.Personal || t.Type == Personal
+		c.Managed = c.Managed || t.Type != Personal
 	}
-	return c, err
+	return c, w.end()
+}
+
+func (w *work) playersOf(user string) []Player {
+	return collect(w, indexPlayers, prefixUser+user, prefixPlayer, playerOf)
 }
 
 // PlayersOf lists the roster rows that a user is linked to, also of teams that were deleted.
 func (s *Service) PlayersOf(tx *store.Tx, user string) ([]Player, error) {
-	return collect(s, tx, indexPlayers, prefixUser+user, prefixPlayer, playerOf)
+	w := s.on(tx)
+	return w.playersOf(user), w.end()
 }
 
 // memberships are those of a user, whatever their status.
-func (s *Service) memberships(tx *store.Tx, user string) ([]Membership, error) {
-	return collect(s, tx, "", prefixUser+user, prefixTeam, membershipOf)
+func (w *work) memberships(user string) []Membership {
+	return collect(w, "", prefixUser+user, prefixTeam, membershipOf)
 }
 
 // Followed are the partitions that a node reads often: games in progress, with their teams.
 func (s *Service) Followed(tx *store.Tx, _ []string) (out []attr.Value, err error) {
 	for p := (Page{}); ; {
-		found, err := s.listed(tx, "GAME", p, "#status = :live", liveParams())
+		games, next, err := listed(s, tx, "GAME", p, gameOf, "#status = :live", liveParams())
 		if err != nil {
 			return nil, err
 		}
-		for _, it := range found.Items {
-			g := gameOf(it)
-			out = append(out, attr.S(prefixGame+g.ID), attr.S(prefixTeam+g.TeamID))
+		for i := range games {
+			out = append(out, attr.S(prefixGame+games[i].ID), attr.S(prefixTeam+games[i].TeamID))
 		}
-		if p.Start = found.LastKey; p.Start == nil {
+		if p.Start = next; next == nil {
 			return out, nil
 		}
 	}
