@@ -211,11 +211,16 @@ func TestSessionCookie(t *testing.T) {
 			t.Errorf("%s", c)
 		}
 	}
+	b, begun := browser{}, r.Handler()
+	at, answer, _ := strings.Cut(r.atIssuer(b.ask(begun, "GET", pathWith+"dev", "").Header().Get("Location"), "ada"), "?")
+	if w := b.ask(begun, "GET", strings.Replace(at, "/dev", "/other", 1)+"?"+answer, ""); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "has not begun") {
+		t.Errorf("an answer to another issuer's sign-in: %d %s", w.Code, w.Body)
+	}
 	public := newSignInRig(t, func(c *Config) { c.PublicURL = "https://scores.example" })
 	if to := web.Ask(public.Handler(), "GET", pathWith+"dev", "").Header().Get("Location"); !strings.Contains(to, url.QueryEscape("https://scores.example/_/signin/back/dev")) {
 		t.Errorf("with a public address: %s", to)
 	}
-	b := browser{}
+	b = browser{}
 	w := b.ask(r.Handler(), "GET", pathWith+"dev", "")
 	back := r.atIssuer(w.Header().Get("Location"), "ada")
 	w = b.ask(r.Handler(), "GET", back, "", "Sec-Fetch-Site", "cross-site")

@@ -16,8 +16,9 @@ import (
 // discovery is what an issuer says of itself (OpenID Connect Discovery 1.0).
 type discovery struct {
 	oidc.ProviderConfig
-	Methods []string `json:"token_endpoint_auth_methods_supported"` // none: client_secret_basic
-	End     string   `json:"end_session_endpoint"`                  // OpenID Connect RP-Initiated Logout 1.0; empty: it has none
+	Methods  []string `json:"token_endpoint_auth_methods_supported"`          // none: client_secret_basic
+	End      string   `json:"end_session_endpoint"`                           // OpenID Connect RP-Initiated Logout 1.0; empty: it has none
+	SendsIss bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207
 }
 
 // discover asks the issuer for its description. One of another issuer is refused by the library, one that leads away from

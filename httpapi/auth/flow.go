@@ -96,7 +96,7 @@ func (v *Verifier) Finish(ctx context.Context, f *Flow, back string, q url.Value
 	if err != nil {
 		return Identity{}, err
 	}
-	if iss := q.Get("iss"); iss != "" && iss != t.URL { // RFC 9207
+	if iss := q.Get("iss"); iss != t.URL && (iss != "" || said.SendsIss) { // RFC 9207
 		return Identity{}, startAgain("The answer is of another issuer: sign in again.")
 	}
 	if code := q.Get("error"); code != "" {

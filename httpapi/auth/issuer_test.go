@@ -25,6 +25,7 @@ type issuerRig struct {
 	asked  map[string]int
 	token  http.HandlerFunc
 	end    string // its end_session_endpoint
+	sends  bool   // it says that its answers have its iss
 }
 
 func newIssuerRig(t *testing.T, i Issuer) *issuerRig {
@@ -39,7 +40,7 @@ func newIssuerRig(t *testing.T, i Issuer) *issuerRig {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"issuer": r.issuer, "authorization_endpoint": server.URL + "/authorize", "token_endpoint": server.URL + "/token", "jwks_uri": server.URL + "/keys",
-			"end_session_endpoint": r.end,
+			"end_session_endpoint": r.end, "authorization_response_iss_parameter_supported": r.sends,
 		})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, req *http.Request) { r.asked["keys"]++; (*r.answer.Load())(w, req) })
@@ -183,8 +184,11 @@ func keyJSON(t *testing.T, kid string, key any) []byte {
 	return set.Keys[0]
 }
 
-// otherIssuer stands for the iss of another issuer that the node knows.
-const otherIssuer = "other"
+// What stands in a test for the iss of its issuer, and for that of another one that the node knows.
+const (
+	itsIssuer   = "its own"
+	otherIssuer = "other"
+)
 
 // A sign-in ends for the browser that began it, with tokens of that sign-in.
 func TestFlow(t *testing.T) {
@@ -194,6 +198,7 @@ func TestFlow(t *testing.T) {
 		id     []any // changes of the ID token
 		access []any // of the access token
 		query  url.Values
+		sends  bool // the issuer says that its answers have its iss
 		status int
 		want   string
 		fault  fault.Kind
@@ -209,10 +214,17 @@ func TestFlow(t *testing.T) {
 		"of another that is known": {id: []any{"iss", otherIssuer, "token_use", "id"}, want: "not of this sign-in", fault: fault.Unauthorized},
 		"an access token as ID":    {id: []any{"token_use", "access"}, want: "not an ID token", fault: fault.Unauthorized},
 		"two people":               {kind: KindAccess, access: []any{"sub", "u2"}, want: "two people", fault: fault.Unauthorized},
+		"an access token of another that is known": {
+			kind: KindAccess, access: []any{"iss", otherIssuer, "token_use", "access", "aud", nil, "client_id", "app"}, want: "two people", fault: fault.Unauthorized,
+		},
 		"an access token for else": {kind: KindAccess, access: []any{"aud", "else"}, want: "for another app", fault: fault.Unauthorized},
 		"another state":            {query: url.Values{"state": {"x"}}, want: "has not begun", fault: fault.Unauthorized},
 		"no state":                 {query: url.Values{"state": {""}}, want: "has not begun", fault: fault.Unauthorized},
 		"another iss":              {query: url.Values{"iss": {"https://evil.example"}}, want: "another issuer", fault: fault.Unauthorized},
+		"its own iss":              {query: url.Values{"iss": {itsIssuer}}, sends: true},
+		"the iss of another":       {query: url.Values{"iss": {otherIssuer}}, want: "another issuer", fault: fault.Unauthorized},
+		"no iss where it sends it": {sends: true, want: "another issuer", fault: fault.Unauthorized},
+		"refused, without its iss": {query: url.Values{"error": {"access_denied"}}, sends: true, want: "another issuer", fault: fault.Unauthorized},
 		"refused":                  {query: url.Values{"error": {"access_denied"}}, want: "(access_denied)", fault: fault.Unauthorized},
 		"refused in odd words":     {query: url.Values{"error": {"<b>no</b>"}}, want: "(no reason that is one)", fault: fault.Unauthorized},
 		"the code is refused":      {status: http.StatusBadRequest, want: "does not accept its own code (invalid_grant)", fault: fault.Unauthorized},
@@ -221,9 +233,12 @@ func TestFlow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newIssuerRig(t, Issuer{Client: Client{ID: "app", Secret: "sesame"}, ClientIDs: []string{"phone"}, Audience: []string{"api"}, Tokens: tt.kind})
 			r.config.Issuers = append(r.config.Issuers, Issuer{Name: "other", URL: r.issuer + "/other", ClientIDs: []string{"app"}})
+			r.sends = tt.sends
 			r.again()
-			if i := slices.Index(tt.id, any(otherIssuer)); i >= 0 {
-				tt.id[i] = r.issuer + "/other"
+			for _, said := range [][]any{tt.id, tt.access} {
+				if i := slices.Index(said, any(otherIssuer)); i >= 0 {
+					said[i] = r.issuer + "/other"
+				}
 			}
 			f, to, err := r.Begin(t.Context(), "main", back)
 			if err != nil {
@@ -256,6 +271,12 @@ func TestFlow(t *testing.T) {
 			}
 			q := url.Values{"code": {"c1"}, "state": {f.State}}
 			maps.Copy(q, tt.query)
+			switch q.Get("iss") {
+			case itsIssuer:
+				q.Set("iss", r.issuer)
+			case otherIssuer:
+				q.Set("iss", r.issuer+"/other")
+			}
 			id, err := r.Finish(t.Context(), &f, back, q)
 			if tt.want == "" {
 				if err != nil || id.Subject != "u1" || id.Name != "User One" || id.Issuer != r.issuer {
@@ -297,8 +318,14 @@ func TestBadDiscovery(t *testing.T) {
 		"another issuer": func(self string) string {
 			return `{"issuer":"https://evil.example","authorization_endpoint":"` + self + `/a","token_endpoint":"` + self + `/t","jwks_uri":"` + self + `/k"}`
 		},
-		"plain http": func(self string) string {
+		"the person by plain http": func(self string) string {
+			return `{"issuer":"` + self + `","authorization_endpoint":"http://issuer.example/a","token_endpoint":"` + self + `/t","jwks_uri":"` + self + `/k"}`
+		},
+		"the code by plain http": func(self string) string {
 			return `{"issuer":"` + self + `","authorization_endpoint":"` + self + `/a","token_endpoint":"http://issuer.example/t","jwks_uri":"` + self + `/k"}`
+		},
+		"keys by plain http": func(self string) string {
+			return `{"issuer":"` + self + `","authorization_endpoint":"` + self + `/a","token_endpoint":"` + self + `/t","jwks_uri":"http://issuer.example/k"}`
 		},
 		"no keys": func(self string) string {
 			return `{"issuer":"` + self + `","authorization_endpoint":"` + self + `/a","token_endpoint":"` + self + `/t"}`
@@ -328,5 +355,32 @@ func TestBadDiscovery(t *testing.T) {
 				t.Errorf("sent to %q, %v", to, err)
 			}
 		})
+	}
+}
+
+// A description that was kept is judged like one that comes: it may be of another version of the node, or of another issuer.
+func TestKeptDiscovery(t *testing.T) {
+	for name, change := range map[string]func(said string) string{
+		"as it came":     func(said string) string { return said },
+		"another issuer": func(said string) string { return strings.Replace(said, `"issuer":"http`, `"issuer":"https`, 1) },
+		"plain http": func(said string) string {
+			return strings.Replace(said, `"token_endpoint":"http://127.0.0.1`, `"token_endpoint":"http://192.0.2.1`, 1)
+		},
+		"none": func(string) string { return "" },
+	} {
+		r := newIssuerRig(t, Issuer{Client: Client{ID: "app"}})
+		if _, _, err := r.Begin(t.Context(), "main", "http://node.example/back"); err != nil {
+			t.Fatal(err)
+		}
+		set := r.kept.sets[r.issuer]
+		set.Discovery = []byte(change(string(set.Discovery)))
+		if err := r.kept.SaveKeys(t.Context(), set); err != nil {
+			t.Fatal(err)
+		}
+		r.server.Close()
+		r.again()
+		if _, to, err := r.Begin(t.Context(), "main", "http://node.example/back"); (err == nil) != (name == "as it came") {
+			t.Errorf("%s: sent to %q, %v", name, to, err)
+		}
 	}
 }

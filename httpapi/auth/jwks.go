@@ -14,8 +14,7 @@ import (
 const (
 	maxKeySet  = 64 << 10 // bytes
 	maxKeys    = 32
-	minKeyBits = 2048
-	maxKeyBits = 8192 // what is longer costs more than it is worth
+	minKeyBits = 2048 // go-jose takes up to 4096
 )
 
 // parseKeys reads a JWKS: its RSA and P-256 keys for signatures, by kid. What else is in it is passed over: an issuer may add
@@ -52,7 +51,7 @@ func parseKey(raw json.RawMessage) (kid string, key any) {
 	}
 	switch k := jwk.Key.(type) { // a private one is another type
 	case *rsa.PublicKey:
-		if bits := k.N.BitLen(); bits >= minKeyBits && bits <= maxKeyBits && k.E >= 3 && k.E%2 == 1 && (is.Alg == "" || is.Alg == "RS256") {
+		if k.N.BitLen() >= minKeyBits && k.E >= 3 && k.E%2 == 1 && (is.Alg == "" || is.Alg == "RS256") {
 			return jwk.KeyID, k
 		}
 	case *ecdsa.PublicKey:
