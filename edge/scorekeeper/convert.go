@@ -59,16 +59,16 @@ func (s *Service) conversion(marker attr.Item, games []Game, read reader, out *C
 		if err != nil {
 			return nil, err
 		}
-		moved, to := *g, absent()
+		moved, over := *g, account.Guesses
 		moved.PK, moved.SK, moved.UserID = account.PK, skGame, account.UserID
-		if account.SK == skGame && len(account.Guesses) > 0 {
-			to = seen(account.Guesses)
+		if account.SK != skGame {
+			over = nil
 		}
 		switch {
 		case len(account.Guesses) == 0:
-		case account.CreatedAt == g.CreatedAt:
+		case account.CreatedAt == g.CreatedAt && slices.Contains(g.Guesses, account.Guesses[0]):
 			moved = Merge(&moved, &account)
-		case account.CreatedAt < g.CreatedAt:
+		case account.CreatedAt <= g.CreatedAt:
 			moved = account
 		}
 		if len(account.Guesses) > 0 {
@@ -77,36 +77,29 @@ func (s *Service) conversion(marker attr.Item, games []Game, read reader, out *C
 		if !moved.same(&account) {
 			out.Converted++
 			out.Dates = append(out.Dates, g.Date)
-			put, err := s.put(&moved, to)
+			put, err := s.put(&moved, over)
 			if err != nil {
 				return nil, err
 			}
 			writes = append(writes, put)
 		}
-		from := seen(g.Guesses)
-		writes = append(writes, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: key(g.PK, g.SK), Condition: from.text, Params: from.params}})
+		writes = append(writes, store.WriteItem{Delete: &store.DeleteItem{
+			Table: s.Table, Key: key(g.PK, g.SK), Condition: "guesses = :seen", Params: expr.Params{Values: attr.Item{":seen": texts(g.Guesses)}},
+		}})
 	}
 	return writes, nil
 }
 
-// condition is one on a game's row.
-type condition struct {
-	text   string
-	params expr.Params
-}
-
 const notThere = "attribute_not_exists(pk)"
 
-func absent() condition { return condition{text: notThere} }
-
-func seen(guesses []string) condition {
-	return condition{"guesses = :seen", expr.Params{Values: attr.Item{":seen": texts(guesses)}}}
-}
-
-// put is the write of a whole game.
-func (s *Service) put(g *Game, c condition) (store.WriteItem, error) {
+// put is the write of a whole game, where there is none or one with such guesses.
+func (s *Service) put(g *Game, over []string) (store.WriteItem, error) {
 	item, err := attr.Marshal(g)
-	return store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: item, Condition: c.text, Params: c.params, NoOld: true}}, err
+	p := &store.PutItem{Table: s.Table, Item: item, Condition: notThere, NoOld: true}
+	if len(over) > 0 {
+		p.Condition, p.Values = "guesses = :seen", attr.Item{":seen": texts(over)}
+	}
+	return store.WriteItem{Put: p}, err
 }
 
 // Take drops answers that have changed, and moves what a session has played, at whatever node, after it became an account's.

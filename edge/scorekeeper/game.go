@@ -173,7 +173,7 @@ func (s *Service) keep(tx *store.Tx, g, was *Game) (err error) {
 		return err
 	}
 	g.SK = skGame
-	w, err := s.put(g, absent())
+	w, err := s.put(g, nil)
 	if err == nil {
 		_, err = tx.Put(*w.Put)
 	}

@@ -150,7 +150,7 @@ func (s *Service) score(tx *store.Tx, g *Game) (Score, error) {
 func (s *Service) Scores(tx *store.Tx, by, user, from, to string) ([]Score, error) {
 	if by != user {
 		if common, err := s.common(tx, by, user); err != nil || !common {
-			return nil, cmp.Or(err, noUser())
+			return nil, cmp.Or(err, notFound("User"))
 		}
 	}
 	games, err := s.games(tx, user)
@@ -199,10 +199,9 @@ func (s *Service) board(tx *store.Tx, t *Team, date string) (Board, error) {
 		if err != nil {
 			return b, err
 		}
-		if len(g.Guesses) == 0 {
-			continue
+		if len(g.Guesses) > 0 {
+			b.Participants++
 		}
-		b.Participants++
 		if !g.Over() {
 			continue
 		}

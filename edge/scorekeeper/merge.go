@@ -43,7 +43,7 @@ func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store
 		return nil, false
 	}
 	if all[0].Remote == nil {
-		w, err := s.put(&ours, absent())
+		w, err := s.put(&ours, nil)
 		return []store.WriteItem{w}, err == nil && IsSession(ours.UserID)
 	}
 	theirs, err := gameOf(all[0].Remote)

@@ -70,9 +70,7 @@ func (s *Service) SetProfile(tx *store.Tx, user, name, avatar string) (Profile, 
 	return s.Profile(tx, user)
 }
 
-func noUser() error { return fault.New(fault.NotFound, "not_found", "User not found") }
-
-func noTeam() error { return fault.New(fault.NotFound, "not_found", "Team not found") }
+func notFound(what string) error { return fault.New(fault.NotFound, "not_found", "%s not found", what) }
 
 // Team returns a team to one of its members.
 func (s *Service) Team(tx *store.Tx, team, user string) (Team, error) {
@@ -92,7 +90,7 @@ func (t *Team) role(user string) Role {
 
 func (s *Service) team(tx *store.Tx, id string) (t Team, err error) {
 	if found, err := s.load(tx, teamKey(id), &t); err != nil || !found {
-		return t, cmp.Or(err, noTeam())
+		return t, cmp.Or(err, notFound("Team"))
 	}
 	t.ID, t.Members = id, []Member{}
 	members, err := s.under(tx, prefixTeam+id, prefixMember)
@@ -114,7 +112,7 @@ func (s *Service) team(tx *store.Tx, id string) (t Team, err error) {
 func (s *Service) member(tx *store.Tx, team, user string) (Member, error) {
 	m := Member{UserID: user}
 	if found, err := s.load(tx, memberKey(team, user), &m); err != nil || !found {
-		return m, cmp.Or(err, noUser())
+		return m, cmp.Or(err, notFound("User"))
 	}
 	p, err := s.Profile(tx, user)
 	m.UserID, m.Name, m.Avatar = user, cmp.Or(p.Name, "Player "+strings.ToUpper(GameID(user, "")[:4])), p.Avatar
@@ -176,80 +174,61 @@ func (s *Service) CreateTeam(tx *store.Tx, user, name string) (Team, error) {
 	id, now := uuid.NewString(), tx.Now().UnixMilli()
 	row := teamKey(id)
 	row["team_name"], row["created_at_millis"], row["admins"] = attr.S(name), attr.Int(now), attr.Int(1)
-	items := append(s.join(id, user, RoleAdmin, now), store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: notThere}})
+	items := append(s.membership(id, user, "", RoleAdmin, now), store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: notThere}})
 	if err := tx.TransactWrite(store.TransactWrite{Items: items}); err != nil {
 		return Team{}, err
 	}
 	return s.team(tx, id)
 }
 
-// join returns the two rows of a membership.
-func (s *Service) join(team, user string, role Role, at int64) (items []store.WriteItem) {
-	for _, row := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
-		row["role"], row["joined_at_millis"], row["user_id"] = attr.S(string(role)), attr.Int(at), attr.S(user)
-		items = append(items, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: notThere}})
+// membership returns the writes of the two rows of a membership: without a role before they are made, without one then deleted. Where another
+// node has changed the role they are refused.
+func (s *Service) membership(team, user string, was, role Role, at int64) (items []store.WriteItem) {
+	for _, k := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
+		p := expr.Params{Names: map[string]string{"#role": "role"}, Values: attr.Item{":was": attr.S(string(was))}}
+		const unchanged = "#role = :was"
+		switch {
+		case was == "":
+			k["role"], k["joined_at_millis"], k["user_id"] = attr.S(string(role)), attr.Int(at), attr.S(user)
+			items = append(items, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: k, Condition: notThere}})
+		case role == "":
+			items = append(items, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: k, Condition: unchanged, Params: p}})
+		default:
+			p.Values[":role"] = attr.S(string(role))
+			items = append(items, store.WriteItem{Update: &store.UpdateItem{Table: s.Table, Key: k, Update: "SET #role = :role", Condition: unchanged, Params: p}})
+		}
 	}
 	return items
 }
 
-// asAdmin returns the check that a team's admin still is one when the write reaches the cloud.
-func (s *Service) asAdmin(team, user string) store.WriteItem {
-	return store.WriteItem{Check: &store.ConditionCheck{
-		Table: s.Table, Key: memberKey(team, user), Condition: "#role = :admin", Params: roles(":admin", RoleAdmin),
-	}}
-}
-
-// roles are the parameters of an expression that names a role.
-func roles(name string, r Role) expr.Params {
-	return expr.Params{Names: map[string]string{"#role": "role"}, Values: attr.Item{name: attr.S(string(r))}}
-}
-
-// countAdmins returns the write that counts admins: the last one stays. By 0 it says that the team is still there.
-func (s *Service) countAdmins(team string, by int64) store.WriteItem {
-	if by == 0 {
-		return store.WriteItem{Check: &store.ConditionCheck{Table: s.Table, Key: teamKey(team), Condition: "attribute_exists(pk)"}}
-	}
-	u := &store.UpdateItem{
+// setRole writes that a player has another role in a team, or none, and counts its admins, of whom the last one stays. Refused is all or
+// nothing, so that nobody is counted twice; and so it is where by, if it is not the player, is no admin any more.
+func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) error {
+	items := s.membership(team, user, was, role, tx.Now().UnixMilli())
+	n := admins(role) - admins(was)
+	count := store.UpdateItem{
 		Table: s.Table, Key: teamKey(team), Update: "ADD admins :by", Condition: "attribute_exists(pk)",
-		Params: expr.Params{Values: attr.Item{":by": attr.Int(by)}},
+		Params: expr.Params{Values: attr.Item{":by": attr.Int(n)}},
 	}
-	if by < 0 {
-		u.Condition = "admins > :one"
-		u.Values[":one"] = attr.Int(1)
+	if n < 0 {
+		count.Condition, count.Values[":one"] = "admins > :one", attr.Int(1)
 	}
-	return store.WriteItem{Update: u}
-}
-
-// SetTeammate adds a player to a team, or gives a member another role. It is for the team's admins.
-func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (Member, error) {
-	t, err := s.administered(tx, by, team)
-	if err != nil {
-		return Member{}, err
-	}
-	was := t.role(user)
-	items := []store.WriteItem{s.countAdmins(team, admins(role)-admins(was))}
-	switch was {
-	case role:
-		return s.member(tx, team, user)
-	case "":
-		if len(t.Members) >= MaxMembers {
-			return Member{}, fault.New(fault.Conflict, "conflict", "A team has at most %d members", MaxMembers)
-		}
-		items = append(items, s.join(team, user, role, tx.Now().UnixMilli())...)
-	default:
-		for _, k := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
-			u := &store.UpdateItem{Table: s.Table, Key: k, Update: "SET #role = :role", Condition: "#role = :was", Params: roles(":was", was)}
-			u.Values[":role"] = attr.S(string(role))
-			items = append(items, store.WriteItem{Update: u})
-		}
+	if n == 0 {
+		items = append(items, store.WriteItem{Check: &store.ConditionCheck{Table: s.Table, Key: count.Key, Condition: count.Condition}})
+	} else {
+		items = append(items, store.WriteItem{Update: &count})
 	}
 	if by != user {
-		items = append(items, s.asAdmin(team, by))
+		items = append(items, store.WriteItem{Check: &store.ConditionCheck{
+			Table: s.Table, Key: memberKey(team, by), Condition: "#role = :admin",
+			Params: expr.Params{Names: map[string]string{"#role": "role"}, Values: attr.Item{":admin": attr.S(string(RoleAdmin))}},
+		}})
 	}
-	if err := s.transact(tx, items); err != nil {
-		return Member{}, err
+	err := tx.TransactWrite(store.TransactWrite{Items: items})
+	if fault.Is(err, fault.Conflict) {
+		err = fault.New(fault.Conflict, "conflict", "A team keeps at least one admin")
 	}
-	return s.member(tx, team, user)
+	return err
 }
 
 func admins(r Role) int64 {
@@ -268,49 +247,36 @@ func (s *Service) administered(tx *store.Tx, by, team string) (Team, error) {
 	return t, err
 }
 
-// transact writes; that the last admin would go is the caller's error.
-func (s *Service) transact(tx *store.Tx, items []store.WriteItem) error {
-	err := tx.TransactWrite(store.TransactWrite{Items: items})
-	if fault.Is(err, fault.Conflict) {
-		return fault.New(fault.Conflict, "conflict", "A team keeps at least one admin")
+// SetTeammate adds a player to a team, or gives a member another role. It is for the team's admins.
+func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (Member, error) {
+	t, err := s.administered(tx, by, team)
+	was := t.role(user)
+	switch {
+	case err != nil:
+		return Member{}, err
+	case was == "" && len(t.Members) >= MaxMembers:
+		return Member{}, fault.New(fault.Conflict, "conflict", "A team has at most %d members", MaxMembers)
+	case was != role:
+		if err := s.setRole(tx, by, team, user, was, role); err != nil {
+			return Member{}, err
+		}
 	}
-	return err
+	return s.member(tx, team, user)
 }
 
 // RemoveTeammate takes a player out of a team: its admins may, and each member for themselves.
 func (s *Service) RemoveTeammate(tx *store.Tx, by, team, user string) (Member, error) {
-	t, err := s.team(tx, team)
-	if err != nil {
+	if t, err := s.administered(tx, by, team); err != nil && !(by == user && t.ID != "") {
 		return Member{}, err
-	}
-	if t.role(by) != RoleAdmin && by != user {
-		return Member{}, fault.New(fault.Forbidden, "forbidden", "Only team admins can change a team")
 	}
 	m, err := s.member(tx, team, user)
 	if err != nil {
 		return m, err
 	}
-	items := append(s.leave(team, user, m.Role), s.countAdmins(team, -admins(m.Role)))
-	if by != user {
-		items = append(items, s.asAdmin(team, by))
-	}
-	return m, s.transact(tx, items)
+	return m, s.setRole(tx, by, team, user, m.Role, "")
 }
 
-// leave returns the writes that end a membership. Where another node has ended it, or has changed the role, they are refused, and with
-// them what counts the admins: nobody is counted twice. Without a role they end whatever is there.
-func (s *Service) leave(team, user string, was Role) (items []store.WriteItem) {
-	for _, k := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
-		d := &store.DeleteItem{Table: s.Table, Key: k}
-		if was != "" {
-			d.Condition, d.Params = "#role = :was", roles(":was", was)
-		}
-		items = append(items, store.WriteItem{Delete: d})
-	}
-	return items
-}
-
-// DeleteTeam removes a team and its members, in one transaction.
+// DeleteTeam removes a team and its members, in one transaction, whatever their roles are.
 func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 	t, err := s.administered(tx, by, team)
 	if err != nil {
@@ -318,7 +284,9 @@ func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 	}
 	items := []store.WriteItem{{Delete: &store.DeleteItem{Table: s.Table, Key: teamKey(team), Condition: "attribute_exists(pk)"}}}
 	for i := range t.Members {
-		items = append(items, s.leave(team, t.Members[i].UserID, "")...)
+		for _, k := range []attr.Item{memberKey(team, t.Members[i].UserID), belongsKey(t.Members[i].UserID, team)} {
+			items = append(items, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: k}})
+		}
 	}
-	return t, s.transact(tx, items)
+	return t, tx.TransactWrite(store.TransactWrite{Items: items})
 }

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -14,6 +15,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 //go:embed templates assets
@@ -97,9 +99,6 @@ func now(c *gin.Context) (time.Time, error) {
 	return httpapi.Read(c, func(tx *store.Tx) (time.Time, error) { return tx.Now().UTC(), nil })
 }
 
-// keyboard is where letters lie on it.
-var keyboard = []string{"qwertyuiop", "asdfghjkl", "zxcvbnm"}
-
 // show lays a game out.
 func (p *playPage) show(game scorekeeper.View) {
 	p.Game, p.Over = game, game.Won || game.Moves >= scorekeeper.MaxGuesses
@@ -107,18 +106,16 @@ func (p *playPage) show(game scorekeeper.View) {
 	for len(p.Rows) < scorekeeper.MaxGuesses {
 		p.Rows = append(p.Rows, make(scorekeeper.Move, scorekeeper.Letters))
 	}
-	learned := map[string]scorekeeper.Grade{}
-	for _, grade := range []scorekeeper.Grade{scorekeeper.Wrong, scorekeeper.Contained, scorekeeper.Correct} {
-		for _, l := range slices.Concat(game.Graded...) {
-			if l.Grade == grade {
-				learned[l.Letter] = grade
-			}
+	learned, says := map[string]scorekeeper.Grade{}, map[scorekeeper.Grade]int{scorekeeper.Wrong: 1, scorekeeper.Contained: 2, scorekeeper.Correct: 3}
+	for _, l := range slices.Concat(game.Graded...) {
+		if says[l.Grade] > says[learned[l.Letter]] {
+			learned[l.Letter] = l.Grade
 		}
 	}
-	for _, row := range keyboard {
+	for _, row := range []string{"qwertyuiop", "asdfghjkl", "zxcvbnm"} {
 		var keys scorekeeper.Move
-		for i := range row {
-			keys = append(keys, scorekeeper.Letter{Letter: row[i : i+1], Grade: learned[row[i:i+1]]})
+		for key := range strings.SplitSeq(row, "") {
+			keys = append(keys, scorekeeper.Letter{Letter: key, Grade: learned[key]})
 		}
 		p.Keys = append(p.Keys, keys)
 	}
@@ -147,20 +144,22 @@ type historyPage struct {
 }
 
 func (a *api) getHistoryPage(c *gin.Context, user string) error {
+	if err := a.ensure(c, func(tx *store.Tx) ([]attr.Item, error) { return a.Service.RecentNeeds(tx, user) }); err != nil {
+		return err
+	}
 	return httpapi.OwnView(c, "history", "History", func(tx *store.Tx) (p historyPage, err error) {
 		today := tx.Now().UTC()
-		if p.History, err = a.Service.History(tx, user); err != nil {
+		if p.History, err = a.Service.History(tx, user); err != nil || len(p.History.Games) == 0 {
 			return p, err
 		}
-		if p.Streaks, err = a.Service.Streaks(tx, user, today.Format(scorekeeper.Day)); err != nil || len(p.History.Games) == 0 {
-			return p, err
-		}
-		played := map[string]*scorekeeper.PlayedGame{}
+		played, first := map[string]*scorekeeper.PlayedGame{}, today
 		for i := range p.History.Games {
-			played[p.History.Games[i].Date] = &p.History.Games[i]
+			g := &p.History.Games[i]
+			played[g.Date] = g
+			first, _ = time.Parse(scorekeeper.Day, g.Date) // the last one is the first day; days are checked where they are read
 		}
-		first, err := time.Parse(scorekeeper.Day, p.History.Games[len(played)-1].Date)
 		p.Days = calendar(first, today, func(date string) cell { return a.played(date, played[date]) })
+		p.Streaks, err = a.Service.Streaks(tx, user, today.Format(scorekeeper.Day))
 		return p, err
 	})
 }

@@ -30,22 +30,17 @@ func (a *api) getTeamsPage(c *gin.Context, user string) error {
 	return httpapi.OwnView(c, "teams", "Teams", func(tx *store.Tx) (teamsPage, error) {
 		p := teamsPage{Mount: a.mount, User: user}
 		profile, err := a.Service.Profile(tx, user)
-		if err != nil {
-			return p, err
-		}
 		p.Name = profile.Name
-		ids, err := a.Service.TeamsOf(tx, user)
+		ids, bad := a.Service.TeamsOf(tx, user)
 		for _, id := range ids {
 			t, err := a.Service.Team(tx, id, user)
-			if fault.Is(err, fault.NotFound) {
-				continue // deleted at another node, which did not know of this member
+			if err == nil {
+				p.Teams = append(p.Teams, t)
+			} else if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Forbidden) { // another node, which knew half of it, has deleted it
+				bad = err
 			}
-			if err != nil {
-				return p, err
-			}
-			p.Teams = append(p.Teams, t)
 		}
-		return p, err
+		return p, cmp.Or(err, bad)
 	})
 }
 
@@ -111,9 +106,10 @@ func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []str
 		name            string
 		solved, guesses int
 	}
-	of := map[string]*sum{}
-	for _, m := range team.Members {
-		of[m.UserID] = &sum{name: m.Name}
+	all, of := make([]sum, len(team.Members)), map[string]*sum{}
+	for i, m := range team.Members {
+		all[i].name = m.Name
+		of[m.UserID] = &all[i]
 	}
 	for _, day := range days {
 		board, err := a.Service.Board(tx, user, team.ID, day)
@@ -127,14 +123,10 @@ func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []str
 			}
 		}
 	}
-	t := &page.Table{ID: "week", Title: "Week of " + days[0], Heads: []string{"Player", "Solved", "Guesses"}}
-	all := make([]*sum, 0, len(of))
-	for _, one := range of {
-		all = append(all, one)
-	}
-	slices.SortFunc(all, func(x, y *sum) int {
+	slices.SortFunc(all, func(x, y sum) int {
 		return cmp.Or(cmp.Compare(y.solved, x.solved), cmp.Compare(x.guesses, y.guesses), strings.Compare(x.name, y.name))
 	})
+	t := &page.Table{ID: "week", Title: "Week of " + days[0], Heads: []string{"Player", "Solved", "Guesses"}}
 	for _, one := range all {
 		t.Rows = append(t.Rows, []string{one.name, strconv.Itoa(one.solved), strconv.Itoa(one.guesses)})
 	}
@@ -159,16 +151,15 @@ func (a *api) getAdminPage(c *gin.Context) error {
 			set[all[i].Date] = true
 		}
 		p.Days = calendar(from, to, func(date string) cell {
-			one := cell{Class: "won", Text: "set", Href: a.look.At("/admin/days/" + date)}
+			at := a.look.At("/admin/days/" + date)
 			switch {
 			case set[date]:
-			case date >= today.Format(scorekeeper.Day):
-				p.Gaps++
-				one.Class, one.Text = "lost", "gap"
-			default:
-				one.Class, one.Text = "missed", "–"
+				return cell{Class: "won", Text: "set", Href: at}
+			case date < today.Format(scorekeeper.Day):
+				return cell{Class: "missed", Text: "–", Href: at}
 			}
-			return one
+			p.Gaps++
+			return cell{Class: "lost", Text: "gap", Href: at}
 		})
 		return p, err
 	})
