@@ -56,13 +56,20 @@ func (s *said) String() string {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	return newRigOn(t, store.Options{NoSync: true}, slog.LevelDebug)
+}
+
+// newRigOn is a rig with a store as it is asked for.
+func newRigOn(t *testing.T, o store.Options, level slog.Level) *rig {
+	t.Helper()
 	words, err := scorekeeper.NewDictionary("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, log: &said{}, service: &scorekeeper.Service{Table: "scorekeeper-test", Words: words}}
 	now := time.Date(2026, 2, 2, 10, 30, 0, 0, time.UTC)
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return now }}, scorekeeper.Table(r.service.Table))
+	o.Now = func() time.Time { return now }
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, scorekeeper.Table(r.service.Table))
 	r.store = s
 	app, err := New(Config{Service: r.service, Mount: "/scorekeeper"})
 	if err != nil {
@@ -72,7 +79,7 @@ func newRig(t *testing.T) *rig {
 	r.app = app
 	r.server, err = httpapi.New(httpapi.Config{
 		Apps: []httpapi.App{app}, Store: s, Journal: s, Clock: clock.Real(), Auth: web.ByName{},
-		Logger: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Logger: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: level})),
 	})
 	if err != nil {
 		t.Fatal(err)

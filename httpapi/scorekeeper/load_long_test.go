@@ -3,11 +3,14 @@
 package scorekeeper
 
 import (
-	"bytes"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,41 +18,61 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Sixty-four players guess six times each, all at once: no guess is lost.
+// processor is the time that this process has worked, its players as well as its node.
+func processor() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// Sixty-four players, whose pages are open, guess six times each, all at once, and each guess is on the disk before it is answered: no
+// guess is lost. The time of the processor says what a guess costs whatever else the machine does.
 func TestManyGuessAtOnce(t *testing.T) {
-	r := newRig(t)
+	r := newRigOn(t, store.Options{}, slog.LevelInfo)
 	r.answer(day, "manna")
 	base, _ := web.Run(t, r.server)
 	const players = 64
 	guesses := []string{"crane", "slate", "moist", "proud", "brick", "vexed"}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: players}, Timeout: time.Minute}
 	defer client.CloseIdleConnections()
-	took := make([]time.Duration, players*len(guesses))
-	var all sync.WaitGroup
-	for p := range players {
-		all.Go(func() {
-			for i, guess := range guesses {
-				req, err := http.NewRequestWithContext(t.Context(), "POST", base+"/scorekeeper/guess", bytes.NewReader([]byte(guessBody(guess))))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				req.Header.Set("Authorization", fmt.Sprint("Bearer u", p))
-				began := time.Now()
-				resp, err := client.Do(req)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				_ = resp.Body.Close()
-				took[p*len(guesses)+i] = time.Since(began)
-				if resp.StatusCode != http.StatusOK {
-					t.Errorf("player %d, guess %d: %d", p, i, resp.StatusCode)
-				}
-			}
-		})
+	ask := func(player int, method, path string, body string) {
+		req, err := http.NewRequestWithContext(t.Context(), method, base+"/scorekeeper"+path, strings.NewReader(body))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		req.Header.Set("Authorization", fmt.Sprint("Bearer u", player))
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("player %d: %s", player, resp.Status)
+		}
 	}
-	all.Wait()
+	together := func(do func(player int)) {
+		var all sync.WaitGroup
+		for p := range players {
+			all.Go(func() { do(p) })
+		}
+		all.Wait()
+	}
+	together(func(p int) { ask(p, "GET", "/game/"+day, "") })
+	took := make([]time.Duration, players*len(guesses))
+	worked := processor()
+	together(func(p int) {
+		for i, guess := range guesses {
+			began := time.Now()
+			ask(p, "POST", "/guess", guessBody(guess))
+			took[p*len(guesses)+i] = time.Since(began)
+		}
+	})
+	worked = processor() - worked
 	if err := r.store.View(t.Context(), func(tx *store.Tx) error {
 		for p := range players {
 			if v, err := r.service.Game(tx, fmt.Sprint("u", p), day); err != nil || v.Moves != len(guesses) {
@@ -61,5 +84,5 @@ func TestManyGuessAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(took)
-	t.Logf("%d guesses: half within %v, 99 %% within %v, all within %v", len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
+	t.Logf("%d guesses, each %v of the processor: half within %v, 99 %% within %v, all within %v", len(took), worked/time.Duration(len(took)), took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
 }
