@@ -84,16 +84,18 @@ func (r *rig) row(key attr.Item) attr.Item {
 	return read(r, func(tx *store.Tx) (attr.Item, error) { return tx.Get(tableName, key) })
 }
 
-// takes has the consumer look at all that was written.
-func (r *rig) takes() {
+// takes has the consumer look at what was written behind a record, and returns the last one.
+func (r *rig) takes(after uint64) (last uint64) {
 	r.t.Helper()
 	r.must(func(tx *store.Tx) error {
-		records, err := tx.Journal(0, 1000)
+		last = tx.Seq()
+		records, err := tx.Journal(after, 1000)
 		if err != nil {
 			return err
 		}
 		return r.Take(tx, records)
 	})
+	return last
 }
 
 // What a session has played at a node that did not know of its conversion goes to the account when that is known: another guess is
@@ -115,6 +117,7 @@ func TestLateGuesses(t *testing.T) {
 				return err
 			})
 		}
+		seen := r.takes(0)
 		late, err := gameOf(was)
 		if err != nil {
 			t.Fatal(err)
@@ -131,13 +134,13 @@ func TestLateGuesses(t *testing.T) {
 		r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: writes}) })
 		r.plays(anon, "2026-02-01", "proud") // the first one of a day: nothing refuses it
 		if !known {
-			r.takes()
+			seen = r.takes(seen)
 			if g := r.row(GameKey(anon, day)); g == nil {
 				t.Error("moved, and nobody knows to whom")
 			}
 			r.must(func(tx *store.Tx) error { _, err := tx.Put(store.PutItem{Table: tableName, Item: marker}); return err })
 		}
-		r.takes()
+		r.takes(seen)
 		games := read(r, func(tx *store.Tx) ([]Game, error) { return r.games(tx, user) })
 		if len(games) != 2 || !slices.Equal(games[0].Guesses, []string{"proud"}) || !slices.Equal(games[1].Guesses, []string{"crane", "slate", "moist"}) {
 			t.Errorf("known %t: %+v", known, games)
@@ -174,6 +177,9 @@ func TestRefusedConversion(t *testing.T) {
 	})
 	r.plays(anon, "2026-02-08", "brick")
 	settle := func() []store.WriteItem {
+		for i := range refused[1:] {
+			refused[i+1].Remote = r.row(refused[i+1].Key)
+		}
 		writes, ok := r.Settle(refused, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
 		if !ok {
 			t.Fatal("a person is asked")
@@ -214,7 +220,8 @@ func TestRowsOfAnotherShape(t *testing.T) {
 			return err
 		})
 	}
-	bad(GameKey("bob", day), "guesses", attr.S("crane"))
+	r.plays("bob", day, "crane")
+	bad(GameKey("bob", day), "won", attr.S("no"))
 	bad(GameKey("ann", "2026-02-01"), "guesses", attr.Int(3))
 	bad(GameKey("ann", "2026-01-31"), "guesses", texts([]string{"crane"})) // without a date
 	bad(AnswerKey("2026-01-30"), "word", attr.L())
@@ -233,7 +240,7 @@ func TestRowsOfAnotherShape(t *testing.T) {
 	if s := read(r, func(tx *store.Tx) (Streaks, error) { return r.Streaks(tx, "ann", day) }); s.Now != 1 || s.Distribution[1] != 1 {
 		t.Errorf("streaks: %+v", s)
 	}
-	if v := read(r, func(tx *store.Tx) (View, error) { return r.Game(tx, "bob", day) }); v.Moves != 0 {
+	if v := read(r, func(tx *store.Tx) (View, error) { return r.Game(tx, "bob", day) }); v.Moves != 0 || v.UserID != "bob" {
 		t.Errorf("game: %+v", v)
 	}
 	if all := read(r, func(tx *store.Tx) ([]Puzzle, error) { return r.Puzzles(tx, "", "") }); len(all) != 1 {

@@ -29,50 +29,39 @@ func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store
 		case later:
 			return nil, false
 		case strings.HasPrefix(sk, prefixMember), sk == skTeam && r.Deletes:
-			there, err := read(r.Key)
-			return nil, err == nil && (there == nil) == (r.View == nil) && there["role"].Equal(r.View["role"])
+			return nil, (r.Remote == nil) == (r.View == nil) && r.Remote["role"].Equal(r.View["role"])
 		case sk == skConverted && r.View != nil:
-			return s.convertAgain(all, r, read)
+			return s.convertAgain(all, r.View, read)
 		}
 	}
-	if _, game := playerOf(all[0].Key); len(all) != 1 || !game || all[0].View == nil {
+	r := &all[0]
+	ours, err := gameOf(r.View)
+	theirs, bad := gameOf(r.Remote)
+	switch _, game := playerOf(r.Key); {
+	case len(all) != 1 || !game || r.View == nil || err != nil || bad != nil:
 		return nil, false
-	}
-	ours, err := gameOf(all[0].View)
-	if err != nil {
-		return nil, false
-	}
-	if all[0].Remote == nil {
+	case r.Remote == nil:
 		w, err := s.put(&ours, nil)
 		return []store.WriteItem{w}, err == nil && IsSession(ours.UserID)
 	}
-	theirs, err := gameOf(all[0].Remote)
-	if merged := Merge(&ours, &theirs); err == nil && !merged.same(&theirs) {
+	if merged := Merge(&ours, &theirs); !merged.same(&theirs) {
 		writes = []store.WriteItem{s.change(&merged, &theirs)}
 	}
-	return writes, err == nil
+	return writes, true
 }
 
-// convertAgain converts the games of a refused transaction anew.
-func (s *Service) convertAgain(all []Refused, marker *Refused, read reader) ([]store.WriteItem, bool) {
-	session := strings.TrimPrefix(marker.Key["pk"].Str(), prefixUser)
+// convertAgain converts what is left of the games that a refused transaction was to move.
+func (s *Service) convertAgain(all []Refused, marker attr.Item, read reader) ([]store.WriteItem, bool) {
 	var games []Game
 	for i := range all {
-		if user, ok := playerOf(all[i].Key); !ok || user != session {
-			continue
-		}
-		row, err := read(all[i].Key)
-		if err != nil {
-			return nil, false
-		}
-		if g, err := gameOf(row); row != nil && err == nil {
+		if g, err := gameOf(all[i].Remote); all[i].Deletes && all[i].Remote != nil && err == nil {
 			games = append(games, g)
 		}
 	}
 	if len(games) == 0 {
 		return nil, true // another node has moved them
 	}
-	writes, err := s.conversion(marker.View, games, read, &Conversion{})
+	writes, err := s.conversion(marker, games, read, &Conversion{})
 	return writes, err == nil
 }
 

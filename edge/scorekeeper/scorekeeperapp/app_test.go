@@ -122,8 +122,7 @@ func TestMergeOfATeam(t *testing.T) {
 		"something comes behind": {nil, nil, []*intent.Entry{entry(attr.Item{"pk": member["pk"], "sk": attr.S("METADATA")})}, false},
 	} {
 		writes, ok := handler(conflict.MergeCase{
-			Entries: []*intent.Entry{entry(member)}, Items: []conflict.MergeItem{{View: of.view}}, Tail: of.tail,
-			Get: func(string, attr.Item) (attr.Item, error) { return of.there, nil },
+			Entries: []*intent.Entry{entry(member)}, Items: []conflict.MergeItem{{View: of.view, Remote: of.there}}, Tail: of.tail, Get: nothing,
 		})
 		if ok != of.done || writes != nil {
 			t.Errorf("%s: %+v, %t", what, writes, ok)

@@ -110,7 +110,7 @@ func TestGuessesOfAConvertedSession(t *testing.T) {
 	guess := func(at, day, word string) {
 		t.Helper()
 		body := fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":%q}`, day, word)
-		req, err := http.NewRequestWithContext(t.Context(), "POST", f.base[at]+"/guess", strings.NewReader(body))
+		req, err := http.NewRequestWithContext(t.Context(), "POST", f.base[at]+"/scorekeeper/guess", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
