@@ -254,10 +254,10 @@ func NearDays(tx *store.Tx, _ []string) (days []attr.Value, err error) {
 	return days, nil
 }
 
-// RecentNeeds are the games of a player that another node may have written of late.
+// RecentNeeds are the games of a player that another node may have written of late, the latest first.
 func (s *Service) RecentNeeds(tx *store.Tx, user string) (all []attr.Item, err error) {
-	for i := -near; i <= 1; i++ {
-		all = append(all, GameKey(user, tx.Now().UTC().AddDate(0, 0, i).Format(Day)))
+	for ago := -1; ago <= near; ago++ {
+		all = append(all, GameKey(user, tx.Now().UTC().AddDate(0, 0, -ago).Format(Day)))
 	}
 	return all, nil
 }

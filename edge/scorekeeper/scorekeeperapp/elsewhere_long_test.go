@@ -133,7 +133,9 @@ func TestGuessesOfAConvertedSession(t *testing.T) {
 	f.links["a"].SetMode(simcloud.NoDNS)
 	guess("a", today, "slate")
 	guess("a", yesterday, "moist")
-	f.does("b", "u1", "POST", "/convert-session", `{"session_id":"`+session+`"}`)
+	f.until("the other node has the session's game, and converts it", func() bool { // who asks before has nothing converted
+		return strings.Contains(f.does("b", "u1", "POST", "/convert-session", `{"session_id":"`+session+`"}`), `"converted":1`)
+	})
 	f.until("the cloud has the conversion", func() bool { return f.cloud.Item("scorekeeper-prod", scorekeeper.GameKey(session, today)) == nil })
 	f.heal()
 
