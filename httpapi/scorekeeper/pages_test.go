@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // page asks for a page as a browser does.
@@ -74,6 +76,13 @@ func TestOtherPages(t *testing.T) {
 	r.page(200, `<td class="num">0</td><td class="num">0</td>`, "u1", "/teams/"+team+"/last-week")
 	r.page(404, "", "u1", "/teams/"+team+"/month")
 	r.page(403, "", "u2", "/teams/"+team)
+	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { // of a team that another node has deleted, which did not know them
+		_, err := tx.Put(store.PutItem{Table: r.service.Table, Item: attr.Item{"pk": attr.S("USER#u1"), "sk": attr.S("TEAM#gone"), "role": attr.S("member")}})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.page(200, "1 of 48 members", "u1", "/teams")
 
 	r.page(403, "", "u1", "/admin")
 	r.page(200, "14 of the next days have no puzzle.", "admin", "/admin")
