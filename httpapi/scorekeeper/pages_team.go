@@ -145,15 +145,11 @@ func (a *api) getAdminPage(c *gin.Context) error {
 	return httpapi.OwnView(c, "admin", "Puzzles", func(tx *store.Tx) (p adminPage, err error) {
 		today := tx.Now().UTC()
 		from, to := today.AddDate(0, 0, -2*ahead), today.AddDate(0, 0, ahead)
-		set := map[string]bool{}
 		all, err := a.Service.Puzzles(tx, "", "")
-		for i := range all {
-			set[all[i].Date] = true
-		}
 		p.Days = calendar(from, to, func(date string) cell {
 			at := a.look.At("/admin/days/" + date)
 			switch {
-			case set[date]:
+			case slices.ContainsFunc(all, func(p scorekeeper.Puzzle) bool { return p.Date == date }):
 				return cell{Class: "won", Text: "set", Href: at}
 			case date < today.Format(scorekeeper.Day):
 				return cell{Class: "missed", Text: "–", Href: at}
