@@ -7,7 +7,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 )
 
 // AccessList lists who has which role in a league.
@@ -17,11 +16,7 @@ func (s *Service) AccessList(tx *store.Tx, league string) ([]Access, error) {
 
 // Access reads somebody's role in a league.
 func (s *Service) Access(tx *store.Tx, league, user string) (*Access, error) {
-	a, err := s.access(tx, league, user)
-	if err == nil && a == nil {
-		err = notFound("", "Access was not found.")
-	}
-	return a, err
+	return found[Access](tx, s, aclKey(league, user), entACL, "Access")
 }
 
 // Grant gives somebody a role. The last admin keeps theirs: another admin's row is checked, wherever that one is taken away. With an
@@ -44,13 +39,10 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 		p.stillAdmin(league, all[i].UserID)
 		share, err := get[sharePointer](tx, s, shareKey(league), entShare)
 		if p.fail(err); share != nil {
-			p.delete(inviteKey(share.InviteCode))
+			p.delete(InviteKey(share.InviteCode))
 		}
 	}
 	now := Access{LeagueID: league, UserID: user, Role: role, GrantedByUserID: by, Stamps: s.stamp(tx)}
-	if was != nil {
-		now.CreatedAt, now.raw = was.CreatedAt, was.raw
-	}
 	replace(p, aclKey(league, user), entACL, was, now)
 	if by != user && !p.checks(aclKey(league, by)) {
 		p.stillAdmin(league, by)
@@ -91,18 +83,14 @@ func (s *Service) CreateInvite(tx *store.Tx, league, by, email string) (Change, 
 		in.Kind = inviteShare
 		replace(p, shareKey(league), entShare, there, sharePointer{LeagueID: league, InviteCode: in.InviteCode, Stamps: in.Stamps})
 	}
-	add(p, inviteKey(in.InviteCode), entInvite, in)
+	add(p, InviteKey(in.InviteCode), entInvite, in)
 	p.stillAdmin(league, by)
 	return p.change("invite", in.InviteCode)
 }
 
 // Invite reads an invite.
 func (s *Service) Invite(tx *store.Tx, code string) (*Invite, error) {
-	in, err := get[Invite](tx, s, inviteKey(code), entInvite)
-	if err == nil && in == nil {
-		err = notFound("", "Invite was not found.")
-	}
-	return in, err
+	return found[Invite](tx, s, InviteKey(code), entInvite, "Invite")
 }
 
 // valid reads an invite with its league: none is valid longer than its league is there and its creator is an admin.
@@ -137,17 +125,14 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 		now := *in
 		at := s.stamp(tx).UpdatedAt
 		now.AcceptedByUserID, now.AcceptedAt, now.UpdatedAt = &user, &at, at
-		replace(p, inviteKey(code), entInvite, in, now)
+		replace(p, InviteKey(code), entInvite, in, now)
 	} else {
-		p.under(inviteKey(code), in.Stamps)
+		p.under(InviteKey(code), in.Stamps)
 	}
 	was, err := s.access(tx, in.LeagueID, user)
 	p.fail(err)
 	if was == nil || was.Role != RoleAdmin {
 		now := Access{LeagueID: in.LeagueID, UserID: user, Role: in.Role, GrantedByUserID: in.CreatedByUserID, Stamps: s.stamp(tx)}
-		if was != nil {
-			now.CreatedAt, now.raw = was.CreatedAt, was.raw
-		}
 		replace(p, aclKey(in.LeagueID, user), entACL, was, now)
 		p.under(leagueKey(in.LeagueID), l.Stamps)
 		p.stillAdmin(in.LeagueID, in.CreatedByUserID)
@@ -176,10 +161,7 @@ func (s *Service) Join(tx *store.Tx, code, nickname string, ids *IDs) (Change, e
 
 // JoinCode is the game that a code leads to.
 func (s *Service) JoinCode(tx *store.Tx, code string) (game string, err error) {
-	j, err := get[joinCode](tx, s, joinKey(code), entJoin)
-	if err == nil && j == nil {
-		return "", notFound("", "Join code was not found.")
-	}
+	j, err := found[joinCode](tx, s, JoinKey(code), entJoin, "Join code")
 	if err != nil {
 		return "", err
 	}
@@ -188,7 +170,7 @@ func (s *Service) JoinCode(tx *store.Tx, code string) (game string, err error) {
 
 // Claim says that a player is a user. Nobody else can say so then.
 func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
-	was, err := s.player(tx, player)
+	was, err := s.Player(tx, player)
 	if err != nil {
 		return Change{}, err
 	}
@@ -208,23 +190,16 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 
 // PlayerOf reads a player for a user, who must have a role in a league where the player appears.
 func (s *Service) PlayerOf(tx *store.Tx, user, id string) (*Player, error) {
-	p, err := s.player(tx, id)
+	p, err := s.Player(tx, id)
 	if err != nil {
 		return nil, err
 	}
-	scan := store.Scan{
-		Table: s.Table, Prefix: pkGame, Filter: "sk = :player", Params: expr.Params{Values: attr.Item{":player": attr.S(pkPlayer + id)}},
+	in, err := scan[gamePlayer](tx, s, pkGame, pkPlayer+id)
+	if err != nil {
+		return nil, err
 	}
-	refused := error(fault.New(fault.Forbidden, "league_access_required", "Access to a league of player %s is required.", id))
-	for it, err := range tx.ScanAll(scan) {
-		if err != nil {
-			return nil, err
-		}
-		gp, err := decode[gamePlayer](it)
-		if err != nil {
-			return nil, err
-		}
-		g, err := get[Game](tx, s, gameKey(gp.GameID), entGame)
+	for i := range in {
+		g, err := get[Game](tx, s, gameKey(in[i].GameID), entGame)
 		if err != nil {
 			return nil, err
 		}
@@ -232,8 +207,5 @@ func (s *Service) PlayerOf(tx *store.Tx, user, id string) (*Player, error) {
 			return p, nil
 		}
 	}
-	return nil, refused
+	return nil, fault.New(fault.Forbidden, "league_access_required", "Access to a league of player %s is required.", id)
 }
-
-// Player reads a player.
-func (s *Service) Player(tx *store.Tx, id string) (*Player, error) { return s.player(tx, id) }

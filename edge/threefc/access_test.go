@@ -64,10 +64,10 @@ func TestInvitesGoWithTheirLeague(t *testing.T) {
 	share, mail := r.invite("m", boss, ""), r.invite("m", boss, "other@example.org")
 	seq := r.store.Seq()
 	r.must(func(tx *store.Tx) (Change, error) { return r.DeleteLeague(tx, boss, "m") })
-	kept := r.row(inviteKey(mail))
+	kept := r.row(InviteKey(mail))
 	r.export(seq)
 	for _, code := range []string{share, mail} {
-		if row := r.row(inviteKey(code)); row != nil {
+		if row := r.row(InviteKey(code)); row != nil {
 			t.Errorf("left: %v", row)
 		}
 	}

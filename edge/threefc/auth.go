@@ -73,7 +73,7 @@ type Magic struct {
 func (s *Service) StartMagic(tx *store.Tx, email string) (m Magic, err error) {
 	now := s.Now(tx)
 	id, hidden := (&IDs{}).New(now), secret()
-	row := authRow(magicKey(id), "magicToken", email, now, now.Add(magicLife))
+	row := authRow(MagicKey(id), "magicToken", email, now, now.Add(magicLife))
 	row["tokenHash"] = attr.S(hashText(hidden))
 	_, err = tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: absent, NoOld: true})
 	return Magic{MessageID: id, Token: id + "." + hidden, ExpiresAt: stampOf(now.Add(magicLife))}, err
@@ -89,12 +89,12 @@ func (s *Service) CompleteMagic(tx *store.Tx, token string) (SignIn, error) {
 	if !ok || CheckID("token", id) != nil {
 		return SignIn{}, badMagic()
 	}
-	row, err := tx.Get(s.Table, magicKey(id))
+	row, err := tx.Get(s.Table, MagicKey(id))
 	hash := hashText(hidden)
 	if err != nil || row == nil || subtle.ConstantTimeCompare([]byte(row["tokenHash"].Str()), []byte(hash)) != 1 {
 		return SignIn{}, orElse(err, badMagic())
 	}
-	return s.signIn(tx, magicKey(id), row["email"].Str(), "tokenHash = :h AND ", attr.Item{":h": attr.S(hash)})
+	return s.signIn(tx, MagicKey(id), row["email"].Str(), "tokenHash = :h AND ", attr.Item{":h": attr.S(hash)})
 }
 
 // orElse is an error, or another where there is none.
@@ -115,7 +115,7 @@ func (s *Service) signIn(tx *store.Tx, from attr.Item, email, condition string, 
 		Table: s.Table, Key: from, Update: "SET usedAt = :at, updatedAt = :at",
 		Condition: condition + "attribute_not_exists(usedAt) AND expiresAtEpoch >= :now", Params: expr.Params{Values: values},
 	}
-	row := authRow(signInKey(in.SessionID), "session", email, now, until)
+	row := authRow(SignInKey(in.SessionID), "session", email, now, until)
 	err := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
 		{Update: used}, {Put: &store.PutItem{Table: s.Table, Item: row, Condition: absent, NoOld: true}},
 	}})
@@ -133,7 +133,7 @@ func (s *Service) SignedIn(tx *store.Tx, session string) (*SignIn, error) {
 	if !isID(session) {
 		return nil, nil //nolint:nilnil // no session
 	}
-	row, err := tx.Get(s.Table, signInKey(session))
+	row, err := tx.Get(s.Table, SignInKey(session))
 	if err != nil || row == nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (s *Service) SignOut(tx *store.Tx, session string) error {
 	if !isID(session) {
 		return nil
 	}
-	_, err := tx.Delete(store.DeleteItem{Table: s.Table, Key: signInKey(session), NoOld: true})
+	_, err := tx.Delete(store.DeleteItem{Table: s.Table, Key: SignInKey(session), NoOld: true})
 	return err
 }
 

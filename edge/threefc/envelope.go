@@ -94,6 +94,31 @@ func get[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity stri
 	return &v, err
 }
 
+// found reads a record that has to be there; format and its arguments say what it is.
+func found[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity, format string, args ...any) (*T, error) {
+	v, err := get[T, P](tx, s, k, entity)
+	if err == nil && v == nil {
+		err = notFound("", format+" was not found.", args...)
+	}
+	return v, err
+}
+
+// scan reads the records with one sort key, of all partitions whose keys begin with a text.
+func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk string) (all []T, err error) {
+	rows := store.Scan{Table: s.Table, Prefix: prefix, Filter: "sk = :sk", Params: expr.Params{Values: attr.Item{":sk": attr.S(sk)}}}
+	for it, err := range tx.ScanAll(rows) {
+		if err != nil {
+			return nil, err
+		}
+		v, err := decode[T, P](it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
 // list reads the records of a partition whose sort keys begin with a text, in order of the keys.
 func list[T any, P stamped[T]](tx *store.Tx, s *Service, pk, prefix, entity string) (all []T, err error) {
 	for it, err := range tx.QueryAll(s.query(pk, prefix)) {
@@ -138,16 +163,19 @@ func add[T any, P stamped[T]](p *plan, k attr.Item, entity string, v T) {
 	p.writes = append(p.writes, store.WriteItem{Put: &store.PutItem{Table: p.s.Table, Item: it, Condition: absent, NoOld: true}})
 }
 
-// replace writes a record in the place of one that has not changed since it was read; was nil: in the place of none.
+// replace writes a record in the place of one that has not changed since it was read, and keeps when that was made, and its members that
+// this version does not know; was nil: in the place of none.
 func replace[T any, P stamped[T]](p *plan, k attr.Item, entity string, was *T, v T) {
 	if was == nil {
 		add[T, P](p, k, entity, v)
 		return
 	}
+	at, old := P(&v).stamps(), P(was).stamps()
+	at.CreatedAt, at.raw = old.CreatedAt, old.raw
 	it, err := encode[T, P](k, entity, v)
 	p.fail(err)
 	put := &store.PutItem{Table: p.s.Table, Item: it, NoOld: true}
-	put.Condition, put.Params = seen(*P(was).stamps())
+	put.Condition, put.Params = seen(*old)
 	p.writes = append(p.writes, store.WriteItem{Put: put})
 }
 

@@ -48,11 +48,11 @@ func (s *Service) settle(tx *store.Tx, pk string) error {
 // Anew does so for everything that is here.
 func (s *Service) Anew(tx *store.Tx) error {
 	var all []string
-	scan := store.Scan{
+	rows := store.Scan{
 		Table: s.Table, Filter: "sk = :deleted OR sk = :meta AND begins_with(pk, :game)",
 		Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta), ":deleted": attr.S(skDeleted), ":game": attr.S(pkGame)}},
 	}
-	for it, err := range tx.ScanAll(scan) {
+	for it, err := range tx.ScanAll(rows) {
 		if err != nil {
 			return err
 		}
@@ -138,11 +138,8 @@ func (s *Service) exportState(tx *store.Tx, b *Board, revision int, at string) e
 	if n := len(b.Goals); n > 0 {
 		now.LatestEventID, now.LatestGoalSK = &b.Goals[n-1].EventID, &b.Goals[n-1].sk
 	}
-	if was != nil {
-		now.CreatedAt, now.raw = was.CreatedAt, was.raw
-		if was.Revision == now.Revision && same(was.LatestEventID, now.LatestEventID) && same(was.LatestGoalSK, now.LatestGoalSK) {
-			return nil
-		}
+	if was != nil && was.Revision == now.Revision && same(was.LatestEventID, now.LatestEventID) && same(was.LatestGoalSK, now.LatestGoalSK) {
+		return nil
 	}
 	return derive(tx, s, stateKey(b.GameID), entState, was, now)
 }
@@ -188,12 +185,13 @@ func (s *Service) empty(tx *store.Tx, pk string) error {
 		}
 	}
 	if league, ok := strings.CutPrefix(pk, pkLeague); ok { // its invites lie elsewhere
-		for it, err := range tx.ScanAll(store.Scan{Table: s.Table, Prefix: pkInvite}) {
-			if err != nil {
-				return err
-			}
-			if in, err := decode[Invite](it); err == nil && in.LeagueID == league {
-				keys = append(keys, inviteKey(in.InviteCode))
+		all, err := scan[Invite](tx, s, pkInvite, skMeta)
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if all[i].LeagueID == league {
+				keys = append(keys, InviteKey(all[i].InviteCode))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -43,7 +44,7 @@ func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
 	p := &plan{s: s}
 	add(p, gameKey(g.GameID), entGame, g)
 	add(p, sessionGameKey(g.SessionID, g.GameStartTs, g.GameID), entSessionGame, indexOf(&g))
-	add(p, joinKey(g.JoinCode), entJoin, joinCode{JoinCode: g.JoinCode, GameID: g.GameID, Stamps: g.Stamps})
+	add(p, JoinKey(g.JoinCode), entJoin, joinCode{JoinCode: g.JoinCode, GameID: g.GameID, Stamps: g.Stamps})
 	p.begin(sessionMirror(g.SessionID), session.Stamps, g.CreatedAt)
 	p.unused(tx, pkGame+g.GameID)
 	return p.change("game", g.GameID)
@@ -57,10 +58,7 @@ func indexOf(g *Game) sessionGame {
 
 // game reads a game's row. One of the first stage has no thirds, and the usual length.
 func (s *Service) game(tx *store.Tx, id string) (*Game, error) {
-	g, err := get[Game](tx, s, gameKey(id), entGame)
-	if err == nil && g == nil {
-		err = notFound("", "Game %s was not found.", id)
-	}
+	g, err := found[Game](tx, s, gameKey(id), entGame, "Game %s", id)
 	if g != nil {
 		g.ThirdLengthMinutes = cmp.Or(g.ThirdLengthMinutes, lengths[0])
 		if g.Thirds == nil {
@@ -76,7 +74,11 @@ func (s *Service) Board(tx *store.Tx, id string) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Board{Game: *g}
+	return s.board(tx, g)
+}
+
+func (s *Service) board(tx *store.Tx, g *Game) (b *Board, err error) {
+	b = &Board{Game: *g}
 	if b.Goals, err = s.goals(tx, g); err != nil {
 		return nil, err
 	}
@@ -123,13 +125,15 @@ func (s *Service) GamesOf(tx *store.Tx, session string) ([]Board, error) {
 	index, err := list[sessionGame](tx, s, pkSession+session, pkGame, entSessionGame)
 	all := []Board{}
 	for i := 0; err == nil && i < len(index); i++ {
-		g, gone := get[Game](tx, s, gameKey(index[i].GameID), entGame)
-		if gone != nil || g == nil || g.GameStartTs != index[i].GameStartTs {
-			err = gone
+		g, gone := s.game(tx, index[i].GameID)
+		if fault.Is(gone, fault.NotFound) || gone == nil && g.GameStartTs != index[i].GameStartTs {
 			continue // a pointer that another node is about to remove
 		}
 		var b *Board
-		if b, err = s.Board(tx, g.GameID); err == nil {
+		if err = gone; err == nil {
+			b, err = s.board(tx, g)
+		}
+		if err == nil {
 			all = append(all, *b)
 		}
 	}
@@ -207,7 +211,7 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	p.remove(gameKey(id), g.Stamps)
 	p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
 	if g.JoinCode != "" {
-		p.delete(joinKey(g.JoinCode))
+		p.delete(JoinKey(g.JoinCode))
 	}
 	if len(index) <= 1 && session != nil { // and no game is made in it meanwhile, at whatever node
 		p.delete(sessionKey(g.SeasonID, g.SessionID))
@@ -230,14 +234,7 @@ func (s *Service) PutGameTeam(tx *store.Tx, game, team string, n TeamName) (Chan
 	was, err := get[GameTeam](tx, s, gameTeamKey(game, team), entGameTeam)
 	i := slices.IndexFunc(b.Teams, func(t GameTeam) bool { return t.TeamID == team })
 	t := b.Teams[i]
-	t.Stamps = s.stamp(tx)
-	if was != nil {
-		t.CreatedAt, t.raw = was.CreatedAt, was.raw
-	}
-	t.Name = n.Name
-	if n.Color != nil {
-		t.Color = n.Color
-	}
+	t.Stamps, t.Name, t.Color = s.stamp(tx), n.Name, cmp.Or(n.Color, t.Color)
 	p := &plan{s: s}
 	p.fail(err)
 	replace(p, gameTeamKey(game, team), entGameTeam, was, t)

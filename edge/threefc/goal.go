@@ -189,11 +189,7 @@ func (a *Audit) id() string { return a.CreatedAt + "#" + a.AuditID }
 // Audit reads a change of a goal, by the id that the change has returned.
 func (s *Service) Audit(tx *store.Tx, game, id string) (*Audit, error) {
 	at, id, _ := strings.Cut(id, "#")
-	a, err := get[Audit](tx, s, auditKey(game, at, id), entAudit)
-	if err == nil && a == nil {
-		err = notFound("", "The change was not found.")
-	}
-	return a, err
+	return found[Audit](tx, s, auditKey(game, at, id), entAudit, "The change")
 }
 
 // Corrector is who changes goals that are there, and whether they may in a finished game.

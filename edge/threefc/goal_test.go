@@ -135,7 +135,7 @@ func TestGoalIsRefused(t *testing.T) {
 }
 
 // A tap that arrives late counts as of then, in the third that ran then; one that fits no third is refused.
-func TestLateTap(t *testing.T) {
+func TestTapsMoment(t *testing.T) {
 	r := newRig(t)
 	r.league()
 	start := r.now

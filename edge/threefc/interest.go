@@ -14,18 +14,6 @@ func Partition(of Scope) attr.Item {
 	return attr.Item{"pk": attr.S(prefix + of.ID)}
 }
 
-// SignInKey is the row of a session.
-func SignInKey(session string) attr.Item { return signInKey(session) }
-
-// JoinKey is the row of a code to join.
-func JoinKey(code string) attr.Item { return joinKey(code) }
-
-// InviteKey is the row of an invite.
-func InviteKey(code string) attr.Item { return inviteKey(code) }
-
-// MagicKey is the row of a token.
-func MagicKey(token string) attr.Item { return magicKey(token) }
-
 // Open are the partitions of games that are played, and of their players who are not here yet.
 func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	all, err := s.games(tx, func(g *Game) bool { return g.Status == Live && g.FinishedAt == nil })
@@ -44,40 +32,46 @@ func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	return all, err
 }
 
-// Rest are the partitions of the leagues that are here, of all that belongs to them, and of the games that Open leaves out.
+// Rest are the partitions of the leagues that are here, of all that belongs to them, and of the games that Open leaves out, also where
+// nothing of a game is here but its place in its session.
 func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	all, err := s.games(tx, func(g *Game) bool { return g.Status != Live || g.FinishedAt != nil })
 	if err != nil {
 		return nil, err
 	}
-	scan := store.Scan{
-		Table: s.Table, Filter: "sk = :meta AND (begins_with(pk, :league) OR begins_with(pk, :season) OR begins_with(pk, :session))",
-		Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta), ":league": attr.S(pkLeague), ":season": attr.S(pkSeason), ":session": attr.S(pkSession)}},
+	rows := store.Scan{
+		Table: s.Table, Filter: "sk = :meta AND (begins_with(pk, :league) OR begins_with(pk, :season) OR begins_with(pk, :session)) OR begins_with(pk, :session) AND begins_with(sk, :game)",
+		Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta), ":league": attr.S(pkLeague), ":season": attr.S(pkSeason), ":session": attr.S(pkSession), ":game": attr.S(pkGame)}},
 	}
-	for it, err := range tx.ScanAll(scan) {
+	for it, err := range tx.ScanAll(rows) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, it["pk"])
+		if it["entityType"].Str() != entSessionGame {
+			all = append(all, it["pk"])
+			continue
+		}
+		at, err := decode[sessionGame](it)
+		if err != nil {
+			return nil, err
+		}
+		if g, err := tx.Get(s.Table, gameKey(at.GameID)); g == nil {
+			all = append(all, attr.S(pkGame+at.GameID))
+		} else if err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }
 
 func (s *Service) games(tx *store.Tx, which func(g *Game) bool) (all []attr.Value, err error) {
-	scan := store.Scan{Table: s.Table, Prefix: pkGame, Filter: "sk = :meta", Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta)}}}
-	for it, err := range tx.ScanAll(scan) {
-		if err != nil {
-			return nil, err
-		}
-		g, err := decode[Game](it)
-		if err != nil {
-			return nil, err
-		}
-		if which(&g) {
-			all = append(all, it["pk"])
+	games, err := scan[Game](tx, s, pkGame, skMeta)
+	for i := range games {
+		if which(&games[i]) {
+			all = append(all, attr.S(pkGame+games[i].GameID))
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // Above are the partitions that something which is here lies in, as far as they are known: a game's league and season, a session's

@@ -60,11 +60,7 @@ func stateKey(game string) attr.Item              { return key(pkGame+game, skSt
 func aclKey(league, user string) attr.Item        { return key(pkLeague+league, skACL+user) }
 func playerKey(player string) attr.Item           { return key(pkPlayer+player, skProfile) }
 func claimKey(user, player string) attr.Item      { return key(pkUser+user, pkPlayer+player) }
-func joinKey(code string) attr.Item               { return key(pkJoin+code, skMeta) }
-func inviteKey(code string) attr.Item             { return key(pkInvite+code, skMeta) }
 func shareKey(league string) attr.Item            { return key(pkLeague+league, skShare) }
-func magicKey(token string) attr.Item             { return key(pkMagic+token, skMeta) }
-func signInKey(session string) attr.Item          { return key(pkSignIn+session, skMeta) }
 func codeKey(code string) attr.Item               { return key(pkCode+hashText(code), skMeta) }
 func deletedKey(pk string) attr.Item              { return key(pk, skDeleted) }
 
@@ -81,6 +77,18 @@ func operationKey(game, operation string) attr.Item {
 	return key(pkGame+game, skOperation+operation)
 }
 func auditKey(game, at, audit string) attr.Item { return key(pkGame+game, skAudit+at+"#"+audit) }
+
+// SignInKey is the row of a session.
+func SignInKey(session string) attr.Item { return key(pkSignIn+session, skMeta) }
+
+// JoinKey is the row of a code to join.
+func JoinKey(code string) attr.Item { return key(pkJoin+code, skMeta) }
+
+// InviteKey is the row of an invite.
+func InviteKey(code string) attr.Item { return key(pkInvite+code, skMeta) }
+
+// MagicKey is the row of a token.
+func MagicKey(token string) attr.Item { return key(pkMagic+token, skMeta) }
 
 // OnceKey is where the first use of an Idempotency-Key is kept.
 func OnceKey(scope, once string) attr.Item { return key(pkOnce+scope+"#"+once, skMeta) }

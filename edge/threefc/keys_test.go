@@ -129,7 +129,7 @@ func TestRowsOfOurs(t *testing.T) {
 
 // A game that is deleted goes as a whole, though the process ended in between; what is made again with its id meanwhile is refused, and
 // nothing of another is removed.
-func TestDeletedPartition(t *testing.T) {
+func TestPartitionWiped(t *testing.T) {
 	r := newRig(t)
 	r.league()
 	r.start("g", 1)

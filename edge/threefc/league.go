@@ -46,30 +46,16 @@ func (s *Service) CreateLeague(tx *store.Tx, user string, l League) (Change, err
 
 // League reads a league.
 func (s *Service) League(tx *store.Tx, id string) (*League, error) {
-	l, err := get[League](tx, s, leagueKey(id), entLeague)
-	if err == nil && l == nil {
-		err = notFound("", "League %s was not found.", id)
-	}
-	return l, err
+	return found[League](tx, s, leagueKey(id), entLeague, "League %s", id)
 }
 
-// leagues lists all leagues by name.
-func (s *Service) leagues(tx *store.Tx) (all []League, err error) {
-	scan := store.Scan{Table: s.Table, Prefix: pkLeague, Filter: "sk = :meta", Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta)}}}
-	for it, err := range tx.ScanAll(scan) {
-		if err != nil {
-			return nil, err
-		}
-		l, err := decode[League](it)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, l)
-	}
+// PublicLeagues lists all leagues by name.
+func (s *Service) PublicLeagues(tx *store.Tx) ([]League, error) {
+	all, err := scan[League](tx, s, pkLeague, skMeta)
 	slices.SortFunc(all, func(a, b League) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.LeagueID, b.LeagueID))
 	})
-	return all, nil
+	return all, err
 }
 
 // OwnLeague is a league with what its reader is in it.
@@ -82,7 +68,7 @@ type OwnLeague struct {
 
 // LeaguesOf lists the leagues of a user by name.
 func (s *Service) LeaguesOf(tx *store.Tx, user string) ([]OwnLeague, error) {
-	all, err := s.leagues(tx)
+	all, err := s.PublicLeagues(tx)
 	out := []OwnLeague{}
 	for i := 0; err == nil && i < len(all); i++ {
 		var a *Access
@@ -143,11 +129,7 @@ func (s *Service) CreateSeason(tx *store.Tx, se Season) (Change, error) {
 
 // Season reads a season by its mirror.
 func (s *Service) Season(tx *store.Tx, id string) (*Season, error) {
-	se, err := get[Season](tx, s, seasonMirror(id), entSeason)
-	if err == nil && se == nil {
-		err = notFound("", "Season %s was not found.", id)
-	}
-	return se, err
+	return found[Season](tx, s, seasonMirror(id), entSeason, "Season %s", id)
 }
 
 // Seasons lists those of a league.
@@ -194,11 +176,7 @@ func (s *Service) CreateSession(tx *store.Tx, se Session) (Change, error) {
 
 // Session reads a session by its mirror.
 func (s *Service) Session(tx *store.Tx, id string) (*Session, error) {
-	se, err := get[Session](tx, s, sessionMirror(id), entSession)
-	if err == nil && se == nil {
-		err = notFound("", "Session %s was not found.", id)
-	}
-	return se, err
+	return found[Session](tx, s, sessionMirror(id), entSession, "Session %s", id)
 }
 
 // Sessions lists those of a season.
@@ -239,11 +217,7 @@ func (s *Service) PutSeasonTeam(tx *store.Tx, season, team string, n TeamName) (
 		return Change{}, err
 	}
 	was, err := get[SeasonTeam](tx, s, seasonTeamKey(season, team), entTeam)
-	t := SeasonTeam{SeasonID: season, TeamID: team, Stamps: s.stamp(tx)}
-	if was != nil {
-		t.CreatedAt, t.raw = was.CreatedAt, was.raw
-	}
-	t.Name, t.Color = n.Name, n.Color
+	t := SeasonTeam{SeasonID: season, TeamID: team, Name: n.Name, Color: n.Color, Stamps: s.stamp(tx)}
 	p := &plan{s: s}
 	p.fail(err)
 	replace(p, seasonTeamKey(season, team), entTeam, was, t)

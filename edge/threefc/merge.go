@@ -11,8 +11,9 @@ import (
 	"github.com/touchline/touchline/store/idempotency"
 )
 
-// Refused is a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it, nil: no item; and
-// what asks for it again, with the checks of its transaction where it is the first one.
+// Refused is a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it, nil: no item, or
+// it is not what the cloud refused of the transaction; and what asks for it again, with the checks of its transaction where it is the
+// first one.
 type Refused struct {
 	Key, Base, View, Remote attr.Item
 	Again                   []store.WriteItem
@@ -32,6 +33,17 @@ func (r *Refused) accepted() bool {
 		return err == nil && in.AcceptedByUserID != nil
 	}
 	return r.in(pkInvite) && r.View != nil && r.Remote != nil && used(r.View) && used(r.Remote)
+}
+
+// emptied reports whether it removes a row of a partition that was deleted, or an invite of such a league.
+func (r *Refused) emptied() bool {
+	removes := r.View == nil || len(r.Again) > 0 && r.Again[0].Delete != nil
+	return removes && (!r.is(skMeta) || r.in(pkInvite))
+}
+
+// exported reports whether it is an export alone.
+func (r *Refused) exported() bool {
+	return r.in(pkGame) && (r.is(skState) || r.is(skTeam)) && len(r.Again) == 1
 }
 
 // Get reads a row; nil: there is none.
@@ -67,12 +79,12 @@ func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteIte
 		return nil, true
 	case has((*Refused).accepted):
 		return nil, len(behind) == 0
+	case every(func(r *Refused) bool { return r.is(skState) }), every((*Refused).emptied) && !slices.ContainsFunc(behind, func(r Refused) bool { return !r.exported() }):
+		return nil, true
 	case has(func(r *Refused) bool { return r.is(skRoster) }) && !has(func(r *Refused) bool { return r.is(skGoal) }):
 		return nil, len(behind) == 0
-	case every(func(r *Refused) bool { return r.is(skState) }), every(func(r *Refused) bool { return r.View == nil && (!r.is(skMeta) || r.in(pkInvite)) }):
-		return nil, true
 	case i >= 0 && all[i].View == nil:
-		return deletion(&all[i], all, len(behind) > 0)
+		return deletion(get, &all[i], all, len(behind) > 0)
 	case i >= 0:
 		return s.joinedWith(get, &all[i], slices.Concat(all, behind))
 	case has((*Refused).used):
@@ -82,9 +94,9 @@ func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteIte
 }
 
 // deletion answers for one of a game.
-func deletion(game *Refused, all []Refused, later bool) (writes []store.WriteItem, ok bool) {
-	if game.Remote == nil {
-		return nil, !later
+func deletion(get Get, game *Refused, all []Refused, later bool) (writes []store.WriteItem, ok bool) {
+	if row, err := get(game.Key); err != nil || row == nil {
+		return nil, err == nil && !later
 	}
 	for i := range all {
 		r := &all[i]
@@ -174,7 +186,7 @@ var derived = []string{"result", "scored", "conceded"}
 func (s *Service) joined(get Get, r *Refused) (writes []store.WriteItem, ok bool) {
 	base, ours, theirs := members(r.Base), members(r.View), members(r.Remote)
 	if theirs == nil { // deleted there: what is computed goes with it, what people have set does not
-		return nil, ours == nil || base != nil && exported(base, ours)
+		return nil, ours == nil || base != nil && computed(base, ours)
 	}
 	if ours == nil || r.Base == nil && r.is(skMeta) { // two games with one id
 		return nil, false
@@ -234,8 +246,8 @@ func (s *Service) said(get Get, r *Refused, ours, theirs map[string]json.RawMess
 	return base
 }
 
-// exported reports whether two images of a row differ in computed members alone.
-func exported(base, ours map[string]json.RawMessage) bool {
+// computed reports whether two images of a row differ in computed members alone.
+func computed(base, ours map[string]json.RawMessage) bool {
 	for name, v := range ours {
 		if string(v) != string(base[name]) && !slices.Contains(derived, name) {
 			return false

@@ -123,7 +123,7 @@ func (r *rig) game(id string) {
 		for _, n := range []string{"1", "2"} {
 			player := team[:1] + n
 			r.must(func(tx *store.Tx) (Change, error) {
-				if p, _ := r.player(tx, player); p != nil {
+				if p, _ := r.Player(tx, player); p != nil {
 					return Change{}, nil
 				}
 				return r.AddPlayer(tx, id, player, "Player "+player, &IDs{})

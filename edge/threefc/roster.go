@@ -33,13 +33,9 @@ func (s *Service) rostered(tx *store.Tx, game string) (map[string]Rostered, erro
 	return in, err
 }
 
-// player reads a player.
-func (s *Service) player(tx *store.Tx, id string) (*Player, error) {
-	p, err := get[Player](tx, s, playerKey(id), entPlayer)
-	if err == nil && p == nil {
-		err = notFound("", "Player %s was not found.", id)
-	}
-	return p, err
+// Player reads a player.
+func (s *Service) Player(tx *store.Tx, id string) (*Player, error) {
+	return found[Player](tx, s, playerKey(id), entPlayer, "Player %s", id)
 }
 
 // Roster reads who is here for a game.
@@ -137,7 +133,7 @@ func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (C
 	if err != nil {
 		return Change{}, err
 	}
-	if _, err := s.player(tx, player); err != nil {
+	if _, err := s.Player(tx, player); err != nil {
 		return Change{}, err
 	}
 	in, err := s.rostered(tx, game)
@@ -162,11 +158,7 @@ func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (C
 // moved compares and sets the team on the row that says that a player is here.
 func (p *plan) moved(tx *store.Tx, game, player, team string, at Stamps) error {
 	was, err := get[gamePlayer](tx, p.s, gamePlayerKey(game, player), entGamePlayer)
-	now := gamePlayer{GameID: game, PlayerID: player, TeamID: team, Stamps: at}
-	if was != nil {
-		now.CreatedAt = was.CreatedAt
-	}
-	replace(p, gamePlayerKey(game, player), entGamePlayer, was, now)
+	replace(p, gamePlayerKey(game, player), entGamePlayer, was, gamePlayer{GameID: game, PlayerID: player, TeamID: team, Stamps: at})
 	return err
 }
 

@@ -112,15 +112,7 @@ func points(r *Result, team int) int {
 			share++
 		}
 	}
-	switch {
-	case rank == 1 && share == 1:
-		return 0
-	case rank == 1:
-		return 1
-	case rank == 2 && share == 1:
-		return 1
-	}
-	return 2
+	return min(2, rank-1+min(1, share-1))
 }
 
 // MomentAt is the clock's reading so many whole seconds after a third began.

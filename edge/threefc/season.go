@@ -107,20 +107,20 @@ func (s *Service) Timeline(tx *store.Tx, b *Board) ([]Line, error) {
 }
 
 // named finds what has an id or else a slug.
-func named[T any](all []T, text string, id func(*T) string, slug func(*T) *string) *T {
-	for _, by := range []func(*T) string{id, func(v *T) string {
-		if s := slug(v); s != nil {
-			return *s
+func named[T any](all []T, text, what string, of func(*T) (id string, slug *string)) (by *T, err error) {
+	for i := range all {
+		id, slug := of(&all[i])
+		if id == text {
+			return &all[i], nil
 		}
-		return ""
-	}} {
-		for i := range all {
-			if text != "" && by(&all[i]) == text {
-				return &all[i]
-			}
+		if by == nil && text != "" && slug != nil && *slug == text {
+			by = &all[i]
 		}
 	}
-	return nil
+	if by == nil {
+		err = notFound("", "%s %s was not found.", what, text)
+	}
+	return by, err
 }
 
 // LeagueNamed finds a league by its id or slug.
@@ -128,15 +128,11 @@ func (s *Service) LeagueNamed(tx *store.Tx, text string) (*League, error) {
 	if l, err := get[League](tx, s, leagueKey(text), entLeague); l != nil || err != nil {
 		return l, err
 	}
-	all, err := s.leagues(tx)
+	all, err := s.PublicLeagues(tx)
 	if err != nil {
 		return nil, err
 	}
-	l := named(all, text, func(l *League) string { return l.LeagueID }, func(l *League) *string { return l.Slug })
-	if l == nil {
-		return nil, notFound("", "League %s was not found.", text)
-	}
-	return l, nil
+	return named(all, text, "League", func(l *League) (string, *string) { return l.LeagueID, l.Slug })
 }
 
 // SeasonNamed finds a season of a league by its id or slug.
@@ -145,12 +141,5 @@ func (s *Service) SeasonNamed(tx *store.Tx, league, text string) (*Season, error
 	if err != nil {
 		return nil, err
 	}
-	se := named(all, text, func(s *Season) string { return s.SeasonID }, func(s *Season) *string { return s.Slug })
-	if se == nil {
-		return nil, notFound("", "Season %s was not found.", text)
-	}
-	return se, nil
+	return named(all, text, "Season", func(s *Season) (string, *string) { return s.SeasonID, s.Slug })
 }
-
-// PublicLeagues lists all leagues by name.
-func (s *Service) PublicLeagues(tx *store.Tx) ([]League, error) { return s.leagues(tx) }

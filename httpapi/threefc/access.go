@@ -115,7 +115,14 @@ func readAccept(r *request, _ *bind.Body) (any, error) {
 	if err := r.code("Invite"); err != nil {
 		return nil, err
 	}
-	return nil, r.need(threefc.InviteKey(r.given))
+	if err := r.need(threefc.InviteKey(r.given)); err != nil {
+		return nil, err
+	}
+	in, err := httpapi.Read(r.Context, func(tx *store.Tx) (*threefc.Invite, error) { return r.api.Service.Invite(tx, r.given) })
+	if err != nil {
+		return nil, err
+	}
+	return nil, r.need(threefc.Partition(threefc.Scope{Kind: "league", ID: in.LeagueID})) // with its admins
 }
 
 func (a *api) accepted(tx *store.Tx, r *request) (any, error) {

@@ -1,0 +1,48 @@
+package threefc
+
+import (
+	"testing"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// What is read of the cloud all the time: games that are played often, the rest at times, a game of another node as soon as its place in
+// its session is here.
+func TestInterest(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.game("live")
+	r.start("live", 1)
+	if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Delete(store.DeleteItem{Table: tableName, Key: playerKey("r1")})
+		if err == nil {
+			row, _ := encode(sessionGameKey("d", "x", "elsewhere"), entSessionGame, sessionGame{SessionID: "d", GameID: "elsewhere", GameStartTs: "x"})
+			_, err = tx.Put(store.PutItem{Table: tableName, Item: row})
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		of   func(tx *store.Tx, _ []string) ([]attr.Value, error)
+		want []string
+	}{
+		"open": {r.Open, []string{"GAME#live", "PLAYER#r1"}},
+		"rest": {r.Rest, []string{"GAME#g", "LEAGUE#l", "SEASON#s", "GAME#elsewhere", "SESSION#d"}},
+	} {
+		all := view(r, func(tx *store.Tx) ([]attr.Value, error) { return tt.of(tx, nil) })
+		got := map[string]bool{}
+		for _, pk := range all {
+			got[pk.Str()] = true
+		}
+		for _, pk := range tt.want {
+			if !got[pk] {
+				t.Errorf("%s: %s is not read", name, pk)
+			}
+		}
+		if len(all) != len(tt.want) {
+			t.Errorf("%s: %v", name, all)
+		}
+	}
+}
