@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -45,14 +46,12 @@ func commands(*app.Shell) app.Commands {
 // demo is a team whose games are made up.
 type demo struct {
 	hacktracker.Service
-	rnd           *rand.Rand
-	owner, team   string
-	players       []string
-	game          string // the one that is played
-	inning, outs  int
-	batter        int
-	runs, against int
-	bases         [3]bool
+	rnd         *rand.Rand
+	owner, team string
+	players     []string
+	game        string // the one that is played
+	inning      int
+	bases       uint // who is on, a bit each, first base the lowest
 }
 
 // body is a request's body of members that are given by name.
@@ -82,8 +81,16 @@ func (d *demo) fill(ctx context.Context, h *app.Host) error {
 	})
 }
 
+// made makes what a request would, and returns its id.
+func made(tx *store.Tx, id string, writes []store.WriteItem, err error) (string, error) {
+	if err == nil {
+		err = tx.TransactWrite(store.TransactWrite{Items: writes})
+	}
+	return id, err
+}
+
 // people makes the users, the team, its roster of twelve, and a team for Ada's own statistics.
-func (d *demo) people(tx *store.Tx) error {
+func (d *demo) people(tx *store.Tx) (err error) {
 	users := app.DemoUsers(demoPlayers)
 	for i := range users {
 		if err := d.Enrol(tx, users[i].Subject, users[i].Subject+"@example.org", users[i].Name); err != nil {
@@ -93,33 +100,23 @@ func (d *demo) people(tx *store.Tx) error {
 	d.owner = users[0].Subject
 	for _, team := range []map[string]any{{"name": "Default", "teamType": "PERSONAL"}, {"name": "Dockside Diggers", "teamType": "MANAGED"}} {
 		id, writes, err := d.NewTeam(tx, d.owner, "", body(team))
-		if err == nil {
-			err = tx.TransactWrite(store.TransactWrite{Items: writes})
-		}
-		if err != nil {
+		if d.team, err = made(tx, id, writes, err); err != nil {
 			return err
 		}
-		d.team = id
 	}
 	own, err := d.Roster(tx, d.owner, d.team, hacktracker.RosterQuery{})
-	if err != nil {
-		return err
+	if err == nil {
+		d.players = []string{own[0].ID}
+		_, err = d.ChangePlayer(tx, d.owner, d.team, own[0].ID, body(map[string]any{"playerNumber": 1}))
 	}
-	d.players = []string{own[0].ID}
-	for i := 1; i < len(users); i++ {
-		id, writes, err := d.NewPlayer(tx, d.owner, d.team, "", body(map[string]any{"firstName": users[i].Name, "playerNumber": 3*i + 1}))
-		if err == nil {
-			err = tx.TransactWrite(store.TransactWrite{Items: writes})
-		}
+	for i := 1; i < len(users) && err == nil; i++ {
+		id, writes, failed := d.NewPlayer(tx, d.owner, d.team, "", body(map[string]any{"firstName": users[i].Name, "playerNumber": 3*i + 1}))
+		id, err = made(tx, id, writes, failed)
 		if roles := []string{"manager", "scorekeeper", "player"}; err == nil && i <= len(roles) {
 			_, err = d.LinkPlayer(tx, d.owner, d.team, id, body(map[string]any{"userId": users[i].Subject, "role": roles[i-1]}))
 		}
-		if err != nil {
-			return err
-		}
 		d.players = append(d.players, id)
 	}
-	_, err = d.ChangePlayer(tx, d.owner, d.team, d.players[0], body(map[string]any{"playerNumber": 1}))
 	return err
 }
 
@@ -133,14 +130,12 @@ func (d *demo) play(tx *store.Tx, opponent string, at time.Time, live bool) erro
 		"teamId": d.team, "status": hacktracker.InProgress, "opponentName": opponent, "location": "Pier Field", "seasonId": "spring",
 		"scheduledStart": at.UTC().Format(time.RFC3339), "lineup": lineup,
 	}))
-	if err == nil {
-		err = tx.TransactWrite(store.TransactWrite{Items: writes})
+	d.game, err = made(tx, id, writes, err)
+	innings := demoInnings
+	if live {
+		innings /= 2
 	}
-	d.game, d.inning, d.outs, d.batter, d.runs, d.against, d.bases = id, 1, 0, 0, 0, 0, [3]bool{}
-	for innings := demoInnings; err == nil && d.inning <= innings; at = at.Add(90 * time.Second) {
-		if live {
-			innings = demoInnings / 2
-		}
+	for d.inning, d.bases = 1, 0; err == nil && d.inning <= innings; at = at.Add(90 * time.Second) {
 		err = d.step(tx, at)
 	}
 	if err == nil && !live {
@@ -158,68 +153,48 @@ func (d *demo) set(tx *store.Tx, members map[string]any) error {
 var slowPitch = []struct {
 	result, hit string
 	of, bases   int
-	outs        int
 }{
-	{"1B", "line_drive", 370, 1, 0}, {"2B", "line_drive", 90, 2, 0}, {"3B", "fly_ball", 15, 3, 0}, {"HR", "fly_ball", 45, 4, 0}, {"BB", "", 60, 0, 0},
-	{"K", "", 10, 0, 1}, {"FO", "fly_ball", 140, 0, 1}, {"GO", "ground_out", 120, 0, 1}, {"PO", "pop_up", 55, 0, 1}, {"LO", "line_drive", 35, 0, 1},
-	{"E", "ground_out", 35, 1, 0}, {"DP", "ground_out", 25, 0, 2},
+	{"1B", "line_drive", 370, 1}, {"2B", "line_drive", 90, 2}, {"3B", "fly_ball", 15, 3}, {"HR", "fly_ball", 45, 4}, {"BB", "", 60, 0}, {"K", "", 10, 0},
+	{"FO", "fly_ball", 140, 0}, {"GO", "ground_out", 120, 0}, {"PO", "pop_up", 55, 0}, {"LO", "line_drive", 35, 0}, {"E", "ground_out", 35, 1}, {"DP", "ground_out", 25, 0},
 }
 
-// step plays one plate appearance. A runner goes as far as the batter.
+// step plays one plate appearance. A runner goes as far as the batter; on a walk those go who have to.
 func (d *demo) step(tx *store.Tx, at time.Time) error {
+	st, err := d.State(tx, d.owner, d.game)
+	if err != nil {
+		return err
+	}
 	n, i := d.rnd.IntN(1000), 0
 	for ; n >= slowPitch[i].of; i++ {
 		n -= slowPitch[i].of
 	}
-	play, slot := slowPitch[i], d.batter%10
-	scored := map[string]any{"playerId": d.players[slot], "result": play.result, "inning": d.inning, "outs": d.outs, "battingOrder": slot + 1}
+	play := slowPitch[i]
+	switch {
+	case play.bases > 0:
+		d.bases = d.bases<<play.bases | 1<<(play.bases-1)
+	case play.result == hacktracker.Walk:
+		d.bases |= d.bases + 1
+	}
+	runs := bits.OnesCount(d.bases >> 3)
+	d.bases &= 7
+	scored := map[string]any{
+		"playerId": st.Batter.PlayerID, "battingOrder": st.Batter.BattingOrder, "result": play.result, "inning": st.Inning, "outs": st.Outs, "rbis": runs,
+	}
 	if play.hit != "" {
 		scored["hitType"] = play.hit
 		scored["hitLocation"] = map[string]float64{"x": float64(100+d.rnd.IntN(801)) / 1000, "y": float64(50+d.rnd.IntN(651)) / 1000}
 	}
-	runs := d.advance(play.result, play.bases)
-	scored["rbis"] = runs
 	if _, err := d.NewAtBat(tx, d.owner, d.game, "", at, body(scored)); err != nil {
 		return err
 	}
-	d.runs, d.batter, d.outs = d.runs+runs, d.batter+1, d.outs+play.outs
-	if d.outs >= 3 {
-		d.inning, d.outs, d.bases = d.inning+1, 0, [3]bool{}
-		d.against += max(0, d.rnd.IntN(5)-1)
-	} else if runs == 0 {
-		return nil
+	next, err := d.State(tx, d.owner, d.game)
+	if d.inning = next.Inning; next.Inning > st.Inning {
+		d.bases = 0
+		next.OpponentScore += max(0, d.rnd.IntN(5)-1)
+	} else if runs == 0 || err != nil {
+		return err
 	}
-	return d.set(tx, map[string]any{"teamScore": d.runs, "opponentScore": d.against})
-}
-
-// advance moves the runners and returns how many came home.
-func (d *demo) advance(result string, by int) (runs int) {
-	walk := result == "BB"
-	for base := 2; base >= 0 && (by > 0 || walk); base-- {
-		forced := d.bases[0] && (base < 1 || d.bases[1]) && (base < 2 || d.bases[2])
-		step := by
-		if walk {
-			step = 1
-		}
-		if !d.bases[base] || walk && !forced {
-			continue
-		}
-		d.bases[base] = false
-		if base+step > 2 {
-			runs++
-		} else {
-			d.bases[base+step] = true
-		}
-	}
-	switch {
-	case by == 4:
-		runs++
-	case by > 0:
-		d.bases[by-1] = true
-	case walk:
-		d.bases[0] = true
-	}
-	return runs
+	return d.set(tx, map[string]any{"teamScore": st.TeamScore + runs, "opponentScore": next.OpponentScore})
 }
 
 // live goes on with the game that is being played until it is over.
