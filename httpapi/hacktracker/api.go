@@ -2,6 +2,7 @@
 package hacktracker
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the OpenAPI document
 	"net/http"
@@ -57,20 +58,11 @@ type call struct {
 
 	user string
 	in   hacktracker.Input
+	made string // id of what it has made
 }
 
-func (r *call) team() string   { return r.Param("team") }
-func (r *call) player() string { return r.Param("player") }
-func (r *call) game() string   { return r.Param("game") }
-func (r *call) atBat() string  { return r.Param("atbat") }
-
-// own refuses who asks for what is another user's.
-func (r *call) own() error {
-	if r.Param("user") != r.user {
-		return fault.New(fault.Forbidden, "forbidden", "Users can see and change only what is their own")
-	}
-	return nil
-}
+// id is what a request names in its path, or has made.
+func (r *call) id(name string) string { return cmp.Or(r.Param(name), r.made) }
 
 // admin refuses who is not in the admins' group.
 func (r *call) admin() error {
@@ -116,11 +108,8 @@ func (a *api) prepare(c *gin.Context, user string) error {
 			return err
 		}
 	}
-	known := false
-	if err := httpapi.View(c, func(tx *store.Tx) (err error) {
-		known, err = a.Service.Known(tx, user)
-		return err
-	}); known || err != nil {
+	known, err := httpapi.Read(c, func(tx *store.Tx) (bool, error) { return a.Service.Known(tx, user) })
+	if known || err != nil {
 		return err
 	}
 	who, _ := httpapi.Identity(c)
@@ -132,11 +121,8 @@ func (a *api) fetch(ctx context.Context, c *gin.Context, user string) error {
 	if err := a.Ensure(ctx, a.Service.Table, hacktracker.Needs(user, team, game)...); err != nil || team != "" {
 		return err
 	}
-	var keys []attr.Item
-	if err := httpapi.View(c, func(tx *store.Tx) (err error) {
-		keys, err = a.Service.NeedsThen(tx, user, game)
-		return err
-	}); err != nil || len(keys) == 0 {
+	keys, err := httpapi.Read(c, func(tx *store.Tx) ([]attr.Item, error) { return a.Service.NeedsThen(tx, user, game) })
+	if err != nil || len(keys) == 0 {
 		return err
 	}
 	return a.Ensure(ctx, a.Service.Table, keys...)
@@ -164,7 +150,7 @@ func (a *api) removes(path string, do func(tx *store.Tx, r *call) error) httpapi
 }
 
 // creates is a route that makes something, once where a request carries an Idempotency-Key.
-func (a *api) creates(path string, do func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error), show func(tx *store.Tx, r *call, id string) (any, error)) httpapi.Route {
+func (a *api) creates(path string, do func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error), show func(tx *store.Tx, r *call) (any, error)) httpapi.Route {
 	return a.route(http.MethodPost, path, func(r *call) error {
 		once, err := httpapi.IdempotencyKey(r.Context)
 		if err != nil {
@@ -183,11 +169,8 @@ func (a *api) creates(path string, do func(tx *store.Tx, r *call, once string) (
 		if err != nil {
 			return err
 		}
-		var made any
-		err = httpapi.View(r.Context, func(tx *store.Tx) (err error) {
-			made, err = show(tx, r, out.IDs["id"])
-			return err
-		})
+		r.made = out.IDs["id"]
+		made, err := httpapi.Read(r.Context, func(tx *store.Tx) (any, error) { return show(tx, r) })
 		return httpapi.Answer(r.Context, http.StatusCreated, made, err)
 	})
 }

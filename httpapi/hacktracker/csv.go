@@ -12,11 +12,10 @@ import (
 
 // teamCSV is a team's statistics as a table, with the columns that other scorebooks export.
 func (a *api) teamCSV(r *call) error {
-	var all hacktracker.TeamStats
-	if err := httpapi.View(r.Context, func(tx *store.Tx) (err error) {
-		all, err = a.Service.TeamStats(tx, r.user, r.team(), r.Query("seasonId"))
-		return err
-	}); err != nil {
+	all, err := httpapi.Read(r.Context, func(tx *store.Tx) (hacktracker.TeamStats, error) {
+		return a.Service.TeamStats(tx, r.user, r.id("team"), r.Query("seasonId"))
+	})
+	if err != nil {
 		return err
 	}
 	r.Header("Content-Type", "text/csv; charset=utf-8")

@@ -112,7 +112,7 @@ type gamePage struct {
 }
 
 func (a *api) gamePage(tx *store.Tx, r *call) (any, error) {
-	box, err := a.Service.Box(tx, r.user, r.game())
+	box, err := a.Service.Box(tx, r.user, r.id("game"))
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ type teamPage struct {
 }
 
 func (a *api) teamPage(tx *store.Tx, r *call, here string) (*teamPage, error) {
-	t, err := a.Service.Team(tx, r.user, r.team())
+	t, err := a.Service.Team(tx, r.user, r.id("team"))
 	p := &teamPage{Mount: a.mount, Team: t, Title: t.Name, Tabs: page.Tabs{Label: "Team"}}
 	for _, tab := range []string{"", "schedule", "roster"} {
 		link := page.Link{Href: a.look.At(strings.TrimSuffix("/teams/"+t.ID+"/"+tab, "/")), Text: map[string]string{"": "Stats", "schedule": "Schedule", "roster": "Roster"}[tab]}
@@ -103,11 +103,11 @@ func (a *api) statsPage(tx *store.Tx, r *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	stats, err := a.Service.TeamStats(tx, r.user, r.team(), "")
+	stats, err := a.Service.TeamStats(tx, r.user, r.id("team"), "")
 	if err != nil {
 		return nil, err
 	}
-	roster, err := a.Service.Roster(tx, r.user, r.team(), hacktracker.RosterQuery{})
+	roster, err := a.Service.Roster(tx, r.user, r.id("team"), hacktracker.RosterQuery{})
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (a *api) statsPage(tx *store.Tx, r *call) (any, error) {
 	if p.Tables = []page.Table{team}; len(own.Rows) > 0 {
 		p.Tables = []page.Table{own, team}
 	}
-	games, err := a.Service.GamesOf(tx, r.user, r.team())
+	games, err := a.Service.GamesOf(tx, r.user, r.id("team"))
 	for i := range games {
 		all, err := a.Service.AtBats(tx, r.user, games[i].ID)
 		if err != nil {
@@ -148,7 +148,7 @@ func (a *api) schedulePage(tx *store.Tx, r *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	games, err := a.Service.GamesOf(tx, r.user, r.team())
+	games, err := a.Service.GamesOf(tx, r.user, r.id("team"))
 	p.Group = &page.Group{ID: "games", Title: "Games", None: "No game yet."}
 	for i := range games {
 		p.Group.Tiles = append(p.Group.Tiles, a.tile(&p.Team, &games[i]))
@@ -162,7 +162,7 @@ func (a *api) rosterPage(tx *store.Tx, r *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := a.Service.Roster(tx, r.user, r.team(), hacktracker.RosterQuery{})
+	all, err := a.Service.Roster(tx, r.user, r.id("team"), hacktracker.RosterQuery{})
 	p.Group = &page.Group{ID: "roster", Title: "Roster", None: "Nobody yet."}
 	for i := range all {
 		one := &all[i]
@@ -191,7 +191,7 @@ func (a *api) playerPage(tx *store.Tx, r *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	stats, err := a.Service.PlayerStats(tx, r.user, r.player(), r.team())
+	stats, err := a.Service.PlayerStats(tx, r.user, r.id("player"), r.id("team"))
 	if p.Title = stats.Name; p.manages() {
 		p.Player = stats.PlayerID
 	}

@@ -1,123 +1,104 @@
 package hacktracker
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/gin-gonic/gin"
+
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
 func (a *api) routes() []httpapi.Route {
-	return slices.Concat(a.userRoutes(), a.teamRoutes(), a.playerRoutes(), a.gameRoutes(), a.atBatRoutes())
-}
-
-func (a *api) userRoutes() []httpapi.Route {
 	s := a.Service
+	const (
+		user, team, game = "/users/:user", "/teams/:team", "/games/:game"
+		player, atBat    = team + "/players/:player", game + "/atbats/:atbat"
+	)
+	getTeam := func(tx *store.Tx, r *call) (any, error) { return s.Team(tx, r.user, r.id("team")) }
+	getPlayer := func(tx *store.Tx, r *call) (any, error) { return s.Player(tx, r.user, r.Param("team"), r.id("player")) }
+	getGame := func(tx *store.Tx, r *call) (any, error) { return s.Game(tx, r.user, r.id("game")) }
+	putGame := func(tx *store.Tx, r *call) (any, error) { return s.ChangeGame(tx, r.user, r.id("game"), r.in) }
+	stream := a.route(http.MethodGet, game+"/stream", a.stream)
+	stream.Stream = true
 	return []httpapi.Route{
 		a.reads("/users", a.users),
 		a.reads("/users/context", func(tx *store.Tx, r *call) (any, error) { return s.Context(tx, r.user) }),
-		a.reads("/users/:user", func(tx *store.Tx, r *call) (any, error) { return s.User(tx, r.Param("user")) }),
-		a.route(http.MethodPut, "/users/:user", a.putUser),
-		a.removes("/users/:user", func(tx *store.Tx, r *call) error {
-			if err := r.own(); err != nil {
-				return err
-			}
-			return s.DeleteUser(tx, r.user)
-		}),
-		a.reads("/users/:user/players", func(tx *store.Tx, r *call) (any, error) {
-			if err := r.own(); err != nil {
-				return nil, err
-			}
+		a.reads(user, func(tx *store.Tx, r *call) (any, error) { return s.User(tx, r.Param("user")) }),
+		mine(a.corrects(user, []string{"userId", "email", "createdAt", "updatedAt"}, []string{"firstName", "lastName", "phoneNumber"},
+			func(tx *store.Tx, r *call) (any, error) { return s.ChangeUser(tx, r.user, r.in) })),
+		mine(a.removes(user, func(tx *store.Tx, r *call) error { return s.DeleteUser(tx, r.user) })),
+		mine(a.reads(user+"/players", func(tx *store.Tx, r *call) (any, error) {
 			all, err := s.PlayersOf(tx, r.user)
 			return listed("players", all, nil, err)
-		}),
-	}
-}
+		})),
 
-func (a *api) teamRoutes() []httpapi.Route {
-	s := a.Service
-	return []httpapi.Route{
-		a.creates("/teams",
-			func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error) {
-				return s.NewTeam(tx, r.user, once, r.in)
-			},
-			func(tx *store.Tx, r *call, id string) (any, error) { return s.Team(tx, r.user, id) }),
+		a.creates("/teams", func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error) {
+			return s.NewTeam(tx, r.user, once, r.in)
+		}, getTeam),
 		a.reads("/teams", a.teams),
-		a.reads("/teams/:team", func(tx *store.Tx, r *call) (any, error) { return s.Team(tx, r.user, r.team()) }),
-		a.writes("PUT", "/teams/:team", func(tx *store.Tx, r *call) (any, error) { return s.ChangeTeam(tx, r.user, r.team(), r.in) }),
-		a.removes("/teams/:team", func(tx *store.Tx, r *call) error {
-			token, err := s.DeleteTeam(tx, r.user, r.team())
+		a.reads(team, getTeam),
+		a.writes("PUT", team, func(tx *store.Tx, r *call) (any, error) { return s.ChangeTeam(tx, r.user, r.id("team"), r.in) }),
+		a.removes(team, func(tx *store.Tx, r *call) error {
+			token, err := s.DeleteTeam(tx, r.user, r.id("team"))
 			r.Header("X-Recovery-Token", token)
 			return err
 		}),
-		a.writes("POST", "/teams/:team/recover", func(tx *store.Tx, r *call) (any, error) { return s.RecoverTeam(tx, r.user, r.team(), r.in) }),
-		a.writes("PUT", "/teams/:team/members/:user", func(tx *store.Tx, r *call) (any, error) {
-			return s.ChangeMember(tx, r.user, r.team(), r.Param("user"), r.in)
+		a.writes("POST", team+"/recover", func(tx *store.Tx, r *call) (any, error) { return s.RecoverTeam(tx, r.user, r.id("team"), r.in) }),
+		a.writes("PUT", team+"/members/:user", func(tx *store.Tx, r *call) (any, error) {
+			return s.ChangeMember(tx, r.user, r.id("team"), r.Param("user"), r.in)
 		}),
-		a.reads("/teams/:team/games", func(tx *store.Tx, r *call) (any, error) { return s.GamesOf(tx, r.user, r.team()) }),
-		a.reads("/teams/:team/stats", func(tx *store.Tx, r *call) (any, error) {
-			return s.TeamStats(tx, r.user, r.team(), r.Query("seasonId"))
+		a.reads(team+"/games", func(tx *store.Tx, r *call) (any, error) { return s.GamesOf(tx, r.user, r.id("team")) }),
+		a.reads(team+"/stats", func(tx *store.Tx, r *call) (any, error) {
+			return s.TeamStats(tx, r.user, r.id("team"), r.Query("seasonId"))
 		}),
-		a.route(http.MethodGet, "/teams/:team/stats.csv", a.teamCSV),
-	}
-}
+		a.route(http.MethodGet, team+"/stats.csv", a.teamCSV),
 
-func (a *api) playerRoutes() []httpapi.Route {
-	s := a.Service
-	const one = "/teams/:team/players/:player"
-	return []httpapi.Route{
-		a.creates("/teams/:team/players",
-			func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error) {
-				return s.NewPlayer(tx, r.user, r.team(), once, r.in)
-			},
-			func(tx *store.Tx, r *call, id string) (any, error) { return s.Player(tx, r.user, r.team(), id) }),
-		a.reads("/teams/:team/players", a.roster),
-		a.reads(one, func(tx *store.Tx, r *call) (any, error) { return s.Player(tx, r.user, r.team(), r.player()) }),
-		a.route(http.MethodPut, one, a.putPlayer),
-		a.removes(one, func(tx *store.Tx, r *call) error { return s.DeletePlayer(tx, r.user, r.team(), r.player()) }),
-		a.writes("POST", one+"/link", func(tx *store.Tx, r *call) (any, error) { return s.LinkPlayer(tx, r.user, r.team(), r.player(), r.in) }),
-		a.writes("POST", one+"/unlink", func(tx *store.Tx, r *call) (any, error) { return s.UnlinkPlayer(tx, r.user, r.team(), r.player()) }),
+		a.creates(team+"/players", func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error) {
+			return s.NewPlayer(tx, r.user, r.Param("team"), once, r.in)
+		}, getPlayer),
+		a.reads(team+"/players", a.roster),
+		a.reads(player, getPlayer),
+		a.corrects(player, []string{"playerId", "teamId", "isGhost", "userId", "linkedAt", "createdAt", "updatedAt"}, nil,
+			func(tx *store.Tx, r *call) (any, error) {
+				return s.ChangePlayer(tx, r.user, r.Param("team"), r.id("player"), r.in)
+			}),
+		a.removes(player, func(tx *store.Tx, r *call) error { return s.DeletePlayer(tx, r.user, r.Param("team"), r.id("player")) }),
+		a.writes("POST", player+"/link", func(tx *store.Tx, r *call) (any, error) {
+			return s.LinkPlayer(tx, r.user, r.Param("team"), r.id("player"), r.in)
+		}),
+		a.writes("POST", player+"/unlink", func(tx *store.Tx, r *call) (any, error) {
+			return s.UnlinkPlayer(tx, r.user, r.Param("team"), r.id("player"))
+		}),
 		a.reads("/players/:player/stats", func(tx *store.Tx, r *call) (any, error) {
-			return s.PlayerStats(tx, r.user, r.player(), r.Query("teamId"))
+			return s.PlayerStats(tx, r.user, r.id("player"), r.Query("teamId"))
 		}),
-	}
-}
 
-func (a *api) gameRoutes() []httpapi.Route {
-	s := a.Service
-	change := func(tx *store.Tx, r *call) (any, error) { return s.ChangeGame(tx, r.user, r.game(), r.in) }
-	stream := a.route(http.MethodGet, "/games/:game/stream", a.stream)
-	stream.Stream = true
-	return []httpapi.Route{
-		a.creates("/games",
-			func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error) {
-				return s.NewGame(tx, r.user, once, r.in)
-			},
-			func(tx *store.Tx, r *call, id string) (any, error) { return s.Game(tx, r.user, id) }),
+		a.creates("/games", func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error) {
+			return s.NewGame(tx, r.user, once, r.in)
+		}, getGame),
 		a.reads("/games", a.games),
-		a.reads("/games/:game", func(tx *store.Tx, r *call) (any, error) { return s.Game(tx, r.user, r.game()) }),
-		a.writes("PATCH", "/games/:game", change),
-		a.writes("PUT", "/games/:game", change),
-		a.removes("/games/:game", func(tx *store.Tx, r *call) error { return s.DeleteGame(tx, r.user, r.game()) }),
-		a.reads("/games/:game/state", func(tx *store.Tx, r *call) (any, error) { return s.State(tx, r.user, r.game()) }),
-		a.reads("/games/:game/boxscore", func(tx *store.Tx, r *call) (any, error) { return s.Box(tx, r.user, r.game()) }),
+		a.reads(game, getGame),
+		a.writes("PATCH", game, putGame),
+		a.writes("PUT", game, putGame),
+		a.removes(game, func(tx *store.Tx, r *call) error { return s.DeleteGame(tx, r.user, r.id("game")) }),
+		a.reads(game+"/state", func(tx *store.Tx, r *call) (any, error) { return s.State(tx, r.user, r.id("game")) }),
+		a.reads(game+"/boxscore", func(tx *store.Tx, r *call) (any, error) { return s.Box(tx, r.user, r.id("game")) }),
 		stream,
-	}
-}
 
-func (a *api) atBatRoutes() []httpapi.Route {
-	s := a.Service
-	const one = "/games/:game/atbats/:atbat"
-	return []httpapi.Route{
-		a.route(http.MethodPost, "/games/:game/atbats", a.postAtBat),
-		a.reads("/games/:game/atbats", func(tx *store.Tx, r *call) (any, error) { return s.AtBats(tx, r.user, r.game()) }),
-		a.reads(one, func(tx *store.Tx, r *call) (any, error) { return s.AtBat(tx, r.user, r.game(), r.atBat()) }),
-		a.writes("PUT", one, func(tx *store.Tx, r *call) (any, error) { return s.ChangeAtBat(tx, r.user, r.game(), r.atBat(), r.in) }),
-		a.removes(one, func(tx *store.Tx, r *call) error { return s.DeleteAtBat(tx, r.user, r.game(), r.atBat()) }),
+		a.route(http.MethodPost, game+"/atbats", a.postAtBat),
+		a.reads(game+"/atbats", func(tx *store.Tx, r *call) (any, error) { return s.AtBats(tx, r.user, r.id("game")) }),
+		a.reads(atBat, func(tx *store.Tx, r *call) (any, error) { return s.AtBat(tx, r.user, r.id("game"), r.Param("atbat")) }),
+		a.writes("PUT", atBat, func(tx *store.Tx, r *call) (any, error) {
+			return s.ChangeAtBat(tx, r.user, r.id("game"), r.Param("atbat"), r.in)
+		}),
+		a.removes(atBat, func(tx *store.Tx, r *call) error { return s.DeleteAtBat(tx, r.user, r.id("game"), r.Param("atbat")) }),
 	}
 }
 
@@ -140,29 +121,33 @@ func (a *api) users(tx *store.Tx, r *call) (any, error) {
 	return listed("users", all, next, err)
 }
 
-func (a *api) putUser(r *call) error {
-	if err := r.own(); err != nil {
-		return err
+// mine is a route of what is the caller's own.
+func mine(rt httpapi.Route) httpapi.Route {
+	do := rt.Do
+	rt.Do = func(c *gin.Context) error {
+		if user, err := httpapi.Subject(c); err == nil && c.Param("user") != user {
+			return fault.New(fault.Forbidden, "forbidden", "Users can see and change only what is their own")
+		}
+		return do(c)
 	}
-	if done, err := refused(r, []string{"userId", "email", "createdAt", "updatedAt"}, []string{"firstName", "lastName", "phoneNumber"}); done || err != nil {
-		return err
-	}
-	return httpapi.AnswerUpdate(r.Context, func(tx *store.Tx) (hacktracker.User, error) { return a.Service.ChangeUser(tx, r.user, r.in) })
+	return rt
 }
 
-func (a *api) putPlayer(r *call) error {
-	if done, err := refused(r, []string{"playerId", "teamId", "isGhost", "userId", "linkedAt", "createdAt", "updatedAt"}, nil); done || err != nil {
-		return err
-	}
-	return httpapi.AnswerUpdate(r.Context, func(tx *store.Tx) (hacktracker.Player, error) {
-		return a.Service.ChangePlayer(tx, r.user, r.team(), r.player(), r.in)
+// corrects is a route that changes what is there, but for members that are read-only; allowed are those that it knows, nil: it passes
+// over others.
+func (a *api) corrects(path string, readOnly, allowed []string, do func(tx *store.Tx, r *call) (any, error)) httpapi.Route {
+	return a.route(http.MethodPut, path, func(r *call) error {
+		if body := refused(r.in, readOnly, allowed); body != nil {
+			return httpapi.Answer(r.Context, http.StatusBadRequest, body, nil)
+		}
+		return httpapi.AnswerUpdate(r.Context, func(tx *store.Tx) (any, error) { return do(tx, r) })
 	})
 }
 
-// refused answers 400 to a body with members that cannot be changed, or that nobody knows where allowed says which are.
-func refused(r *call, readOnly, allowed []string) (done bool, err error) {
+// refused is what is wrong with a body that has members which cannot be changed, or that nobody knows; nil: nothing.
+func refused(in hacktracker.Input, readOnly, allowed []string) map[string]any {
 	var fixed, unknown []string
-	for name := range r.in {
+	for _, name := range slices.Sorted(maps.Keys(in)) {
 		switch {
 		case slices.Contains(readOnly, name):
 			fixed = append(fixed, name)
@@ -170,16 +155,13 @@ func refused(r *call, readOnly, allowed []string) (done bool, err error) {
 			unknown = append(unknown, strings.ToValidUTF8(name[:min(len(name), maxText)], ""))
 		}
 	}
-	slices.Sort(fixed)
-	slices.Sort(unknown)
 	switch {
 	case len(fixed) > 0:
-		return true, httpapi.Answer(r.Context, http.StatusBadRequest, map[string]any{"error": "Cannot update read-only fields", "readOnlyFields": fixed}, nil)
+		return map[string]any{"error": "Cannot update read-only fields", "readOnlyFields": fixed}
 	case len(unknown) > 0:
-		body := map[string]any{"error": "Invalid fields", "invalidFields": unknown, "allowedFields": allowed}
-		return true, httpapi.Answer(r.Context, http.StatusBadRequest, body, nil)
+		return map[string]any{"error": "Invalid fields", "invalidFields": unknown, "allowedFields": allowed}
 	}
-	return false, nil
+	return nil
 }
 
 // teams lists the teams of a member, of an owner, or all.
@@ -212,7 +194,7 @@ func (a *api) roster(tx *store.Tx, r *call) (any, error) {
 	if err := q.Err(); err != nil {
 		return nil, err
 	}
-	all, err := a.Service.Roster(tx, r.user, r.team(), want)
+	all, err := a.Service.Roster(tx, r.user, r.id("team"), want)
 	return listed("players", all, nil, err)
 }
 
@@ -230,13 +212,10 @@ func (a *api) games(tx *store.Tx, r *call) (any, error) {
 }
 
 func (a *api) stream(r *call) error {
-	if err := httpapi.View(r.Context, func(tx *store.Tx) error {
-		_, err := a.Service.Game(tx, r.user, r.game())
-		return err
-	}); err != nil {
+	if _, err := httpapi.Read(r.Context, func(tx *store.Tx) (hacktracker.Game, error) { return a.Service.Game(tx, r.user, r.id("game")) }); err != nil {
 		return err
 	}
-	return httpapi.Stream(r.Context, "game", topicGame+r.game())
+	return httpapi.Stream(r.Context, "game", topicGame+r.id("game"))
 }
 
 // postAtBat scores a plate appearance as of the moment of the tap.
@@ -245,14 +224,12 @@ func (a *api) postAtBat(r *call) error {
 	if err != nil {
 		return err
 	}
-	var made hacktracker.AtBat
-	err = httpapi.Update(r.Context, func(tx *store.Tx) error {
+	made, err := httpapi.Change(r.Context, func(tx *store.Tx) (made hacktracker.AtBat, err error) {
 		at, err := httpapi.OccurredAt(r.Context, tx.Now())
 		if err != nil {
-			return err
+			return made, err
 		}
-		made, err = a.Service.NewAtBat(tx, r.user, r.game(), once, at, r.in)
-		return err
+		return a.Service.NewAtBat(tx, r.user, r.id("game"), once, at, r.in)
 	})
 	return httpapi.Answer(r.Context, http.StatusCreated, made, err)
 }
