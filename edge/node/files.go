@@ -9,6 +9,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 )
 
 // HeldAfter is how long a command waits for a file before it takes it to be a running node's.
@@ -33,6 +34,30 @@ func Ask(dir string) (*admin.Client, error) {
 		return nil, err
 	}
 	return admin.NewClient(socket), nil
+}
+
+// OnDatabase works on the database in dir: itself, or where a node runs that holds it, by asking that one.
+func OnDatabase(dir string, do func(s *store.Store) error, ask func(c *admin.Client) error) error {
+	path, err := Database(dir)
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(path, store.Options{LockTimeout: HeldAfter, CompactAbove: -1})
+	if fault.Is(err, fault.Locked) {
+		client, err := Ask(dir)
+		if err != nil {
+			return err
+		}
+		return ask(client)
+	}
+	if err != nil {
+		return err
+	}
+	err = do(s)
+	if closing := s.Close(); err == nil {
+		err = closing
+	}
+	return err
 }
 
 // BackupTarget is the file of a backup: the one that was asked for, or one with the time in its name, in a folder of

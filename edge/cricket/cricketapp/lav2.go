@@ -24,26 +24,12 @@ type (
 // MigrateLAv2 carries the old tables of the database in dir over into those of the second version of Live Activities. A
 // node that runs does it itself.
 func MigrateLAv2(ctx context.Context, dir string, o LAv2Options, progress func(admin.Progress)) (report LAv2Report, err error) {
-	path, err := node.Database(dir)
-	if err != nil {
-		return report, err
-	}
-	s, err := store.Open(path, store.Options{LockTimeout: node.HeldAfter, CompactAbove: -1})
-	if fault.Is(err, fault.Locked) {
-		client, err := node.Ask(dir)
-		if err != nil {
-			return report, err
-		}
-		err = client.Command(ctx, pathMigrateLAv2, migrateAsk{o.Apply, o.DropOld}, progress, &report)
-		return report, err
-	}
-	if err != nil {
-		return report, err
-	}
-	report, err = migrateLAv2(ctx, s, o, progress)
-	if closing := s.Close(); err == nil {
-		err = closing
-	}
+	err = node.OnDatabase(dir, func(s *store.Store) (err error) {
+		report, err = migrateLAv2(ctx, s, o, progress)
+		return err
+	}, func(c *admin.Client) error {
+		return c.Command(ctx, pathMigrateLAv2, migrateAsk{o.Apply, o.DropOld}, progress, &report)
+	})
 	return report, err
 }
 
