@@ -3,7 +3,6 @@ package threefcapp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 
@@ -29,24 +28,18 @@ type asked struct {
 	File   string `json:"file,omitempty"`
 }
 
-// imported is what came of an import.
-type imported struct {
-	Rows int `json:"rows"`
-	Made int `json:"made"`
-}
-
 // adminCommands are the same commands at the socket of a node that runs.
-func adminCommands(service *threefc.Service, s *store.Store) []admin.Command {
-	on := func(path string) admin.Command {
-		return admin.Command{Path: path, Do: func(ctx context.Context, raw json.RawMessage, _ func(admin.Progress)) (any, error) {
+func adminCommands(service *threefc.Service, s *store.Store) (all []admin.Command) {
+	for _, path := range []string{pathExport, pathImport} {
+		all = append(all, admin.Command{Path: path, Do: func(ctx context.Context, raw json.RawMessage, _ func(admin.Progress)) (any, error) {
 			var ask asked
 			if err := json.Unmarshal(raw, &ask); err != nil {
 				return nil, fault.New(fault.Invalid, "validation", "the body is not the expected JSON object: %v", err)
 			}
 			return do(ctx, path, ask, service, s)
-		}}
+		}})
 	}
-	return []admin.Command{on(pathExport), on(pathImport)}
+	return all
 }
 
 func do(ctx context.Context, path string, ask asked, service *threefc.Service, s *store.Store) (out any, err error) {
@@ -67,7 +60,7 @@ func do(ctx context.Context, path string, ask asked, service *threefc.Service, s
 	}
 	err = s.Update(ctx, func(tx *store.Tx) error {
 		made, err := service.ImportSeason(tx, &f)
-		out = imported{Rows: len(f.Rows), Made: made}
+		out = map[string]int{"rows": len(f.Rows), "made": made}
 		return err
 	})
 	return out, err
@@ -75,60 +68,45 @@ func do(ctx context.Context, path string, ask asked, service *threefc.Service, s
 
 // commands are the application's: export and import of a season, and its demo.
 func commands(sh *app.Shell) app.Commands {
-	return app.Commands{Own: []*cobra.Command{exportCommand(sh), importCommand(sh)}, Demo: newDemo()}
-}
-
-func exportCommand(sh *app.Shell) *cobra.Command {
-	var ask asked
-	cmd := &cobra.Command{
-		Use: "export", Short: "Write a season with its games, rosters and goals as JSON, of a node that runs or not", Args: cli.Usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return run(cmd, sh, pathExport, ask)
-		},
-	}
-	cmd.Flags().StringVar(&ask.Season, "season", "", "id of the season")
-	cobra.CheckErr(cmd.MarkFlagRequired("season"))
-	return cmd
-}
-
-func importCommand(sh *app.Shell) *cobra.Command {
-	return &cobra.Command{
-		Use: "import FILE", Short: "Read a season that was exported; what is there already stays", Args: cli.Usage(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
+	var season string
+	exports := command(sh, "export", "Write a season with its games, rosters and goals as JSON, of a node that runs or not", cobra.NoArgs,
+		func([]string) (string, asked, error) { return pathExport, asked{Season: season}, nil })
+	exports.Flags().StringVar(&season, "season", "", "id of the season")
+	cobra.CheckErr(exports.MarkFlagRequired("season"))
+	imports := command(sh, "import FILE", "Read a season that was exported; what is there already stays", cobra.ExactArgs(1),
+		func(args []string) (string, asked, error) {
 			path, err := filepath.Abs(args[0]) // the node has another working directory
+			return pathImport, asked{File: path}, err
+		})
+	return app.Commands{Own: []*cobra.Command{exports, imports}, Demo: newDemo()}
+}
+
+// command works on the database of the configuration's directory, or has the node do it that holds it.
+func command(sh *app.Shell, use, short string, args cobra.PositionalArgs, what func(args []string) (path string, ask asked, err error)) *cobra.Command {
+	var config string
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: cli.Usage(args),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, ask, err := what(args)
 			if err != nil {
 				return err
 			}
-			return run(cmd, sh, pathImport, asked{File: path})
+			dir, settings, err := sh.Load(cmd, config, name)
+			if err != nil {
+				return err
+			}
+			set, _ := settings.(*Settings)
+			var out any
+			if err := node.OnDatabase(dir, func(s *store.Store) (err error) {
+				out, err = do(cmd.Context(), path, ask, &threefc.Service{Table: set.Table}, s)
+				return err
+			}, func(c *admin.Client) error { return c.Command(cmd.Context(), path, ask, nil, &out) }); err != nil {
+				return err
+			}
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(out)
 		},
 	}
-}
-
-// run does a command in the database of the configuration's directory, or has the node do it that holds it.
-func run(cmd *cobra.Command, sh *app.Shell, path string, ask asked) error {
-	dir, settings, err := sh.Load(cmd, "", name)
-	if err != nil {
-		return err
-	}
-	set, _ := settings.(*Settings)
-	file, err := node.Database(dir)
-	if err != nil {
-		return err
-	}
-	var out any
-	s, err := store.Open(file, store.Options{LockTimeout: node.HeldAfter, CompactAbove: -1})
-	switch {
-	case fault.Is(err, fault.Locked):
-		var client *admin.Client
-		if client, err = node.Ask(dir); err == nil {
-			err = client.Command(cmd.Context(), path, ask, nil, &out)
-		}
-	case err == nil:
-		out, err = do(cmd.Context(), path, ask, &threefc.Service{Table: set.Table}, s)
-		err = errors.Join(err, s.Close())
-	}
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(cmd.OutOrStdout()).Encode(out)
+	cmd.Flags().StringVar(&config, "config", "", "configuration file (default "+sh.DefaultFile+" if it exists)")
+	cmd.Flags().String("data-dir", sh.DataDir, "directory of the node's database")
+	return cmd
 }
