@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -102,7 +103,8 @@ func (s *Service) put(g *Game, over []string) (store.WriteItem, error) {
 	return store.WriteItem{Put: p}, err
 }
 
-// Take drops answers that have changed, and moves what a session has played, at whatever node, after it became an account's.
+// Take drops answers that have changed, and moves what a session has played, at whatever node, after it became an account's. What cannot be
+// moved, since others have written the rows in another way, stays where it is.
 func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 	s.Changed(records)
 	for i := range records {
@@ -118,7 +120,7 @@ func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 		if err == nil && marker != nil {
 			_, err = s.Convert(tx, marker["user_id"].Str(), session)
 		}
-		if err != nil {
+		if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.Invalid) {
 			return err
 		}
 	}

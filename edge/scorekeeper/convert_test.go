@@ -151,6 +151,35 @@ func TestLateGuesses(t *testing.T) {
 	}
 }
 
+// A row of a session that cannot be moved holds nothing up: answers are dropped behind it, and other sessions' games move.
+func TestGamesThatCannotBeMoved(t *testing.T) {
+	const other = "0b9d1e1c-2f5b-4c0e-9a51-6d0a3f1f7c11"
+	r := newRig(t)
+	r.answerIs(day, "manna")
+	r.plays(anon, day, "crane")
+	r.plays(other, day, "slate")
+	r.must(func(tx *store.Tx) error {
+		for session, account := range map[string]string{anon: user, other: user + "2", user: user} {
+			row := convertedKey(session)
+			row["user_id"] = attr.S(account)
+			if _, err := tx.Put(store.PutItem{Table: tableName, Item: row}); err != nil {
+				return err
+			}
+		}
+		row := GameKey(anon, "2026-02-01")
+		row["user_id"], row["puzzle_date"] = attr.S(anon), attr.S("2026-02-01") // without guesses
+		_, err := tx.Put(store.PutItem{Table: tableName, Item: row})
+		return err
+	})
+	r.takes(0)
+	if g := r.row(GameKey(user+"2", day)); g == nil {
+		t.Error("another session's game is held up")
+	}
+	if g := r.row(GameKey(anon, day)); g == nil {
+		t.Error("the session's game is gone, though not all could be moved")
+	}
+}
+
 // A conversion that the cloud has refused is made again with what is there now: games that are gone are not missed, one that the account has
 // begun before stays, one that has gone on in the session goes with all its guesses.
 func TestRefusedConversion(t *testing.T) {
