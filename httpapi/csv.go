@@ -1,0 +1,33 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/csv"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+// CSV answers with a table as a file of some name. A cell that a spreadsheet would run as a formula is marked as text.
+func CSV(c *gin.Context, name string, rows [][]string) error {
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	for _, row := range rows {
+		for i, cell := range row {
+			if strings.ContainsAny(cell[:min(1, len(cell))], "=+-@\t\r") {
+				row[i] = "'" + cell
+			}
+		}
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	if w.Flush(); w.Error() != nil {
+		return w.Error()
+	}
+	c.Header("Content-Disposition", `attachment; filename="`+name+`"`)
+	c.Header("Cache-Control", "no-store")
+	c.Data(http.StatusOK, "text/csv; charset=utf-8", out.Bytes())
+	return nil
+}
