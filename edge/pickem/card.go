@@ -9,7 +9,7 @@ import (
 // are, and their members by &; a champion has a star at the end.
 //
 //	Tornado Tag Team,25,false,AEW World Tag Team Championship,Sting & Darby Allin*|Matthew Jackson & Nicholas Jackson
-func ParseMatch(row []string) (m Match, err error) {
+func ParseMatch(row []string) (m Details, err error) {
 	m.Name, m.Preshow = strings.TrimSpace(row[0]), strings.EqualFold(strings.TrimSpace(row[2]), "true")
 	m.Points, err = strconv.Atoi(strings.TrimSpace(row[1]))
 	m.Championships = parts(row[3], "|")

@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -25,7 +26,9 @@ func (s *Service) events(tx *store.Tx) (all []Event, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, eventOf(it))
+		if e := eventOf(it); e.ID != "" {
+			all = append(all, e)
+		}
 	}
 	return all, nil
 }
@@ -50,6 +53,9 @@ func (s *Service) Events(tx *store.Tx, user string, limit int, start attr.Item) 
 	all = []Listed{}
 	for _, it := range page.Items {
 		one := Listed{Event: eventOf(it)}
+		if one.ID == "" {
+			continue
+		}
 		c, err := s.load(tx, one.ID, user)
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return nil, nil, err
@@ -78,46 +84,50 @@ func invalid(field, text string) error {
 	return fault.New(fault.Invalid, "bad_"+field, "%s %s.", field, text)
 }
 
-func checkStart(date string, at time.Time) error {
-	day, err := time.Parse(Day, date)
-	if err != nil || day.Format(Day) != date {
+func (e *Event) check() error {
+	day, err := time.Parse(Day, e.Date)
+	if err != nil || day.Format(Day) != e.Date {
 		return invalid("date", "must be a day such as 2024-03-03")
 	}
-	if after := at.UTC().Sub(day); after < 0 || after >= 48*time.Hour {
+	if after := e.StartsAt.Sub(day); after < 0 || after >= 48*time.Hour {
 		return invalid("startsAt", "must be on the event's day in UTC, or on the day after")
 	}
-	return nil
+	return checkName(e.Name)
 }
 
 func checkName(name string) error {
-	if n := len([]rune(name)); n < 1 || n > 120 {
+	if badText(120)(name) {
 		return invalid("name", "must have 1 to 120 characters")
 	}
 	return nil
 }
 
 // CreateEvent makes an event without matches.
-func (s *Service) CreateEvent(tx *store.Tx, n NewEvent) (Card, error) {
-	if err := checkName(n.Name); err != nil {
-		return Card{}, err
-	}
-	if err := checkStart(n.Date, n.StartsAt); err != nil {
-		return Card{}, err
-	}
-	if all, err := s.events(tx); err != nil {
-		return Card{}, err
-	} else if sameYear := slices.DeleteFunc(all, func(e Event) bool { return yearOf(e.ID) != yearOf(n.Date) }); len(sameYear) >= maxYearEvents {
-		return Card{}, invalid("date", "is of a year that has as many events as its standings have digits for")
-	}
+func (s *Service) CreateEvent(tx *store.Tx, n NewEvent) (c Card, err error) {
 	e := Event{ID: EventID(n.Date, n.Name), Date: n.Date, Name: n.Name, State: Upcoming, StartsAt: n.StartsAt.UTC()}
-	_, err := tx.Put(store.PutItem{Table: s.Table, Item: e.row(), Condition: "attribute_not_exists(PK)", NoOld: true})
-	if fault.Is(err, fault.Conflict) {
-		err = fault.New(fault.Conflict, "event_exists", "There is an event with this day and name.")
+	if err := e.check(); err != nil {
+		return c, err
 	}
+	all, err := s.events(tx)
 	if err != nil {
-		return Card{}, err
+		return c, err
+	}
+	if sameYear := slices.DeleteFunc(all, func(o Event) bool { return yearOf(o.ID) != yearOf(e.ID) }); len(sameYear) >= maxYearEvents {
+		return c, invalid("date", "is of a year that has as many events as its standings have digits for")
+	}
+	if err := s.create(tx, e.row(), "event_exists", "There is an event with this day and name."); err != nil {
+		return c, err
 	}
 	return s.load(tx, e.ID, everybody)
+}
+
+// create puts a row where there is none.
+func (s *Service) create(tx *store.Tx, row attr.Item, code, text string) error {
+	_, err := tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: "attribute_not_exists(PK)", NoOld: true})
+	if fault.Is(err, fault.Conflict) {
+		err = fault.New(fault.Conflict, code, "%s", text)
+	}
+	return err
 }
 
 // upcoming reads an event whose card can change.
@@ -138,25 +148,20 @@ func (s *Service) ChangeEvent(tx *store.Tx, id string, n NewEvent) (Card, error)
 	if n.Date != "" && n.Date != c.Date {
 		return c, fault.New(fault.Conflict, "date_immutable", "The day of an event stays: make another one.")
 	}
-	if n.Name != "" {
-		c.Name = n.Name
-	}
-	if !n.StartsAt.IsZero() {
+	if c.Name = cmp.Or(n.Name, c.Name); !n.StartsAt.IsZero() {
 		c.StartsAt = n.StartsAt.UTC()
 	}
-	if err := checkName(c.Name); err != nil {
+	if err := c.Event.check(); err != nil {
 		return c, err
 	}
-	if err := checkStart(c.Date, c.StartsAt); err != nil {
-		return c, err
-	}
-	_, err = tx.Update(store.UpdateItem{
-		Table: s.Table, Key: eventKey(id), Update: "SET #n = :name, startsAt = :at", Condition: "#s = :upcoming",
-		Params: expr.Params{Names: map[string]string{"#n": "name", "#s": "state"}, Values: attr.Item{
-			":name": attr.S(c.Name), ":at": attr.S(c.StartsAt.Format(time.RFC3339)), ":upcoming": attr.S(string(Upcoming)),
-		}},
-	})
+	was, err := tx.Get(s.Table, eventKey(id))
 	if err != nil {
+		return c, err
+	}
+	u := store.UpdateItem{Table: s.Table, Key: eventKey(id), Update: "SET #name = :name, #startsAt = :at"}
+	u.Condition, u.Params = asRead(was, "state", "name", "startsAt")
+	u.Values[":name"], u.Values[":at"] = attr.S(c.Name), attr.S(c.StartsAt.Format(time.RFC3339))
+	if _, err := tx.Update(u); err != nil {
 		return c, err
 	}
 	return s.load(tx, id, everybody)
@@ -190,58 +195,53 @@ const (
 	maxYearEvents  = 99_999 / maxEventPoints // points of a year have five digits in keys
 )
 
-func (m *Match) check() error {
+func (d *Details) check() error {
 	switch {
-	case m.Points < 1 || m.Points > 100:
+	case d.Points < 1 || d.Points > 100:
 		return invalid("points", "must be 1 to 100")
-	case len(m.Championships) > 10 || slices.ContainsFunc(m.Championships, badText(120)):
+	case len(d.Championships) > 10 || slices.ContainsFunc(d.Championships, badText(120)):
 		return invalid("championships", "must be up to 10 of 1 to 120 characters")
-	case len(m.Teams) < 2 || len(m.Teams) > 20:
+	case len(d.Teams) < 2 || len(d.Teams) > 20:
 		return invalid("teams", "must be 2 to 20")
+	case slices.ContainsFunc(d.Teams, func(t Team) bool {
+		return len(t.Members) < 1 || len(t.Members) > 20 || slices.ContainsFunc(t.Members, badText(80)) || t.Name != "" && badText(80)(t.Name)
+	}):
+		return invalid("teams", "must each have 1 to 20 members of 1 to 80 characters, and a name of up to 80")
 	}
-	for i := range m.Teams {
-		t := &m.Teams[i]
-		if len(t.Members) < 1 || len(t.Members) > 20 || slices.ContainsFunc(t.Members, badText(80)) || len([]rune(t.Name)) > 80 {
-			return invalid("teams", "must each have 1 to 20 members of 1 to 80 characters, and a name of up to 80")
-		}
-	}
-	return checkName(m.Name)
+	return checkName(d.Name)
 }
 
 func badText(most int) func(string) bool {
 	return func(text string) bool { n := len([]rune(text)); return n < 1 || n > most }
 }
 
-// sum refuses a card that is worth more than the keys of scores have digits for.
-func (c *Card) sum(with *Match) error {
-	total := with.Points
+// fits refuses what a card cannot have in the place of its match of an id, and what is worth more than the keys of scores have digits for.
+func (c *Card) fits(id string, d *Details) error {
+	total := d.Points
 	for i := range c.Matches {
-		if c.Matches[i].ID != with.ID {
+		if c.Matches[i].ID != id {
 			total += c.Matches[i].Points
 		}
 	}
 	if total > maxEventPoints {
 		return invalid("points", fmt.Sprintf("of an event must be at most %d in all", maxEventPoints))
 	}
-	return nil
+	return d.check()
 }
 
 // AddMatch puts a match at the end of a card.
-func (s *Service) AddMatch(tx *store.Tx, event string, m Match) (Match, error) {
+func (s *Service) AddMatch(tx *store.Tx, event string, d Details) (m Match, err error) {
 	c, err := s.upcoming(tx, event)
+	if err == nil {
+		err = c.fits("", &d)
+	}
+	if err == nil && len(c.Matches) >= MaxMatches {
+		err = invalid("matches", "of an event must be at most 99")
+	}
 	if err != nil {
 		return m, err
 	}
-	m.ID, m.place, m.Result = uuid.NewString(), cardPlace(len(c.Matches)+1), Result{}
-	if err := m.check(); err != nil {
-		return m, err
-	}
-	if len(c.Matches) >= MaxMatches {
-		return m, invalid("matches", "of an event must be at most 99")
-	}
-	if err := c.sum(&m); err != nil {
-		return m, err
-	}
+	m = Match{ID: uuid.NewString(), Details: d, Place: cardPlace(len(c.Matches) + 1)}
 	return m, s.putMatch(tx, event, &m, "attribute_not_exists(PK)")
 }
 
@@ -255,39 +255,40 @@ func (s *Service) putMatch(tx *store.Tx, event string, m *Match, condition strin
 
 // ChangeMatch changes a match. With other teams it is another match, with another id: no pick can come to mean another team.
 // Of a locked event the name alone can change.
-func (s *Service) ChangeMatch(tx *store.Tx, event, id string, change func(m *Match)) (Match, error) {
+func (s *Service) ChangeMatch(tx *store.Tx, event, id string, change func(d *Details)) (m Match, err error) {
 	c, err := s.load(tx, event, everybody)
 	if err != nil {
-		return Match{}, err
+		return m, err
 	}
 	old := c.match(id)
 	if old == nil {
-		return Match{}, noMatch()
+		return m, noMatch()
 	}
-	m := *old
-	change(&m)
-	if err := m.check(); err != nil {
-		return m, err
-	}
-	if err := c.sum(&m); err != nil {
+	m = *old
+	change(&m.Details)
+	if err := c.fits(id, &m.Details); err != nil {
 		return m, err
 	}
 	sameTeams := slices.EqualFunc(m.Teams, old.Teams, func(a, b Team) bool { return a.Name == b.Name && slices.Equal(a.Members, b.Members) })
-	if c.State != Upcoming {
-		if m.Points != old.Points || m.Preshow != old.Preshow || !sameTeams || !slices.Equal(m.Championships, old.Championships) {
-			return m, fault.New(fault.Conflict, "event_not_upcoming", "The event is locked: only the name of a match can change.")
-		}
-		_, err := tx.Update(store.UpdateItem{
-			Table: s.Table, Key: matchKey(event, id), Update: "SET #n = :name", Condition: "attribute_exists(PK)",
-			Params: expr.Params{Names: map[string]string{"#n": "name"}, Values: attr.Item{":name": attr.S(m.Name)}},
-		})
-		return m, err
-	}
-	if sameTeams {
+	switch {
+	case c.State == Upcoming && sameTeams:
 		return m, s.putMatch(tx, event, &m, "attribute_exists(PK)")
+	case c.State == Upcoming:
+		m.ID, m.Was = uuid.NewString(), append(slices.Clone(old.Was), id)
+		return m, s.putMatch(tx, event, &m, "attribute_not_exists(PK)", s.without(event, id))
+	case m.Points != old.Points || m.Preshow != old.Preshow || !sameTeams || !slices.Equal(m.Championships, old.Championships):
+		return m, fault.New(fault.Conflict, "event_not_upcoming", "The event is locked: only the name of a match can change.")
 	}
-	m.ID, m.was = uuid.NewString(), append(slices.Clone(old.was), id)
-	return m, s.putMatch(tx, event, &m, "attribute_not_exists(PK)", s.without(event, id))
+	return m, s.rename(tx, matchKey(event, id), m.Name)
+}
+
+// rename gives a row another name.
+func (s *Service) rename(tx *store.Tx, k attr.Item, name string) error {
+	_, err := tx.Update(store.UpdateItem{
+		Table: s.Table, Key: k, Update: "SET #n = :name", Condition: "attribute_exists(PK)",
+		Params: expr.Params{Names: map[string]string{"#n": "name"}, Values: attr.Item{":name": attr.S(name)}},
+	})
+	return err
 }
 
 func noMatch() error { return fault.New(fault.NotFound, "not_found", "There is no such match.") }
@@ -315,8 +316,8 @@ func (s *Service) DeleteMatch(tx *store.Tx, event, id string) error {
 // placed returns the writes that give matches the places in which they stand.
 func (s *Service) placed(event string, in []Match) (items []store.WriteItem) {
 	for i := range in {
-		if place := cardPlace(i + 1); in[i].place != place {
-			in[i].place = place
+		if place := cardPlace(i + 1); in[i].Place != place {
+			in[i].Place = place
 			items = append(items, store.WriteItem{Update: &store.UpdateItem{
 				Table: s.Table, Key: matchKey(event, in[i].ID), Update: "SET GSI_SK = :place", Condition: "attribute_exists(PK)",
 				Params: expr.Params{Values: attr.Item{":place": attr.S(place)}},

@@ -66,15 +66,15 @@ func TestCardChanges(t *testing.T) {
 		if err := r.DeleteMatch(tx, id, m[0]); err != nil {
 			return err
 		}
-		if _, err := r.ChangeMatch(tx, id, m[2], func(m *Match) { m.Points, m.Name = 7, "Main" }); err != nil {
+		if _, err := r.ChangeMatch(tx, id, m[2], func(m *Details) { m.Points, m.Name = 7, "Main" }); err != nil {
 			return err
 		}
 		var err error
-		changed, err = r.ChangeMatch(tx, id, m[1], func(m *Match) { m.Teams = []Team{{Members: []string{"A"}}, {Members: []string{"X"}}} })
+		changed, err = r.ChangeMatch(tx, id, m[1], func(m *Details) { m.Teams = []Team{{Members: []string{"A"}}, {Members: []string{"X"}}} })
 		return err
 	})
 	c := read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, id, "sam") })
-	if len(c.Matches) != 2 || c.Matches[0].ID != m[2] || c.Matches[0].place != "MATCH#01" || c.Matches[1].ID != changed.ID || c.Matches[1].place != "MATCH#02" {
+	if len(c.Matches) != 2 || c.Matches[0].ID != m[2] || c.Matches[0].Place != "MATCH#01" || c.Matches[1].ID != changed.ID || c.Matches[1].Place != "MATCH#02" {
 		t.Errorf("%+v", c.Matches)
 	}
 	if changed.ID == m[1] || len(c.Dropped) != 1 || c.Dropped[0] != "Match 2" || c.Mine.Picks[m[2]] != 1 {
@@ -96,7 +96,7 @@ func TestPointsAreBounded(t *testing.T) {
 	id, _ := r.card("2024-03-03", []int{100, 100, 100, 100, 100, 100, 100, 100, 100})
 	add := func(points int) error {
 		return r.try(func(tx *store.Tx) error {
-			_, err := r.AddMatch(tx, id, Match{Name: "x", Points: points, Teams: []Team{{Members: []string{"A"}}, {Members: []string{"B"}}}})
+			_, err := r.AddMatch(tx, id, Details{Name: "x", Points: points, Teams: []Team{{Members: []string{"A"}}, {Members: []string{"B"}}}})
 			return err
 		})
 	}

@@ -81,3 +81,18 @@ func userOf(k attr.Item) string {
 	}
 	return user
 }
+
+// Concerns is the event that a row is about, and its year; of standings the year alone, of a user neither.
+func Concerns(k attr.Item) (event, year string) {
+	if year, ok := strings.CutPrefix(k["SK"].Str(), prefixStandings); ok {
+		return "", year
+	}
+	event, ok := strings.CutPrefix(k["PK"].Str(), prefixEvent)
+	if !ok {
+		event, ok = strings.CutPrefix(k["SK"].Str(), prefixEvent)
+	}
+	if !ok {
+		return "", ""
+	}
+	return event, yearOf(event)
+}

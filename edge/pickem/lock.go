@@ -2,7 +2,6 @@ package pickem
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -34,12 +33,9 @@ func (s *Service) Run(ctx context.Context, c clock.Clock, failed func(error)) er
 // changed is counted again at the next look.
 func (s *Service) Take(_ *store.Tx, records []store.Record) error {
 	for i := range records {
-		pk, sk := records[i].Key["PK"].Str(), records[i].Key["SK"].Str()
-		for _, of := range []string{pk, sk} {
-			of = strings.TrimPrefix(of, prefixStandings)
-			s.counted.Delete(yearOf(strings.TrimPrefix(of, prefixEvent)))
-		}
-		if pk == pkEvents {
+		_, year := Concerns(records[i].Key)
+		s.counted.Delete(year)
+		if records[i].Key["PK"].Str() == pkEvents {
 			s.Wake.Set()
 		}
 	}

@@ -87,7 +87,11 @@ func (s *Service) Merge(all, tail []Refused) (writes []store.WriteItem, ok bool)
 
 // joined adds the picks of a first row to that of another node.
 func (s *Service) joined(user, event string, it *Refused) (writes []store.WriteItem, ok bool) {
-	ours, theirs := predictionOf(it.View), predictionOf(it.Remote)
+	ours, ok := predictionOf(it.View, event)
+	theirs, readable := predictionOf(it.Remote, event)
+	if !ok || !readable {
+		return nil, false
+	}
 	later := it.View["updatedAt"].Str() > it.Remote["updatedAt"].Str()
 	picks := map[string]*int{}
 	for match, pick := range ours.Picks {

@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -37,15 +38,18 @@ type Event struct {
 // Locked reports whether an event takes no more picks, by the clock or by its state.
 func (e *Event) Locked(now time.Time) bool { return e.State != Upcoming || !now.Before(e.LockAt) }
 
-// eventOf reads a row. One of the original has no start: its day will do.
+// eventOf reads a row, which is none of an event if it has no id. One of the original has no start: its day will do.
 func eventOf(it attr.Item) Event {
-	e := Event{ID: strings.TrimPrefix(it["SK"].Str(), prefixEvent), Name: it["name"].Str(), State: State(it["state"].Str())}
+	e := Event{Name: it["name"].Str(), State: State(it["state"].Str()), scoring: it["scoring"].Bool(), edition: number(it["edition"])}
+	if id, ok := strings.CutPrefix(it["SK"].Str(), prefixEvent); ok {
+		e.ID = id
+	}
 	day, _ := time.Parse(rowDay, it["date"].Str())
 	e.Date, e.StartsAt = day.Format(Day), day
 	if at, err := time.Parse(time.RFC3339, it["startsAt"].Str()); err == nil {
 		e.StartsAt = at
 	}
-	e.LockAt, e.scoring, e.edition = e.StartsAt.Add(-lockBefore), it["scoring"].Bool(), number(it["edition"])
+	e.LockAt = e.StartsAt.Add(-lockBefore)
 	return e
 }
 
@@ -101,96 +105,96 @@ func (r Result) value() attr.Value {
 
 // Match is a match of a card.
 type Match struct {
-	ID            string   `json:"id"`
-	Name          string   `json:"name"`
-	Championships []string `json:"championships,omitempty"`
-	Points        int      `json:"points"`
-	Preshow       bool     `json:"preshow"`
-	Teams         []Team   `json:"teams"`
-	Result        Result   `json:"result,omitzero"`
+	ID string `dynamodbav:"id" json:"id"`
+	Details
+	Result Result `dynamodbav:"-" json:"result,omitzero"`
 
-	place   string
-	was     []string // ids that it had with other teams
-	edition int      // how often its result was set
+	Place   string   `dynamodbav:"GSI_SK" json:"-"`
+	Was     []string `dynamodbav:"was,omitempty" json:"-"`     // ids that it had with other teams
+	Edition int      `dynamodbav:"edition,omitempty" json:"-"` // how often its result was set
 }
 
-func matchOf(it attr.Item) (m Match, err error) {
-	m = Match{ID: it["id"].Str(), Name: it["name"].Str(), Points: number(it["points"]), Preshow: it["preshow"].Bool(), place: it["GSI_SK"].Str()}
-	m.edition = number(it["edition"])
-	for name, to := range map[string]any{"championships": &m.Championships, "teams": &m.Teams, "was": &m.was} {
-		if v, ok := it[name]; ok {
-			if err := attr.UnmarshalValue(v, to); err != nil {
-				return m, err
-			}
-		}
+// Details are what an admin says of a match.
+type Details struct {
+	Name          string   `dynamodbav:"name" json:"name"`
+	Championships []string `dynamodbav:"championships" json:"championships,omitempty"`
+	Points        int      `dynamodbav:"points" json:"points"`
+	Preshow       bool     `dynamodbav:"preshow" json:"preshow"`
+	Teams         []Team   `dynamodbav:"teams" json:"teams"`
+}
+
+// Team is the team of an index; nil: there is none, as of NoContest.
+func (m *Match) Team(index int) *Team {
+	if index < 0 || index >= len(m.Teams) {
+		return nil
 	}
-	if v, ok := it["result"]; ok {
+	return &m.Teams[index]
+}
+
+// Winner is who has won; nil: nobody, or it is not known.
+func (m *Match) Winner() *Team {
+	if !m.Result.Known {
+		return nil
+	}
+	return m.Team(m.Result.Team)
+}
+
+// matchOf reads a row; false: it is none that this version can have written.
+func matchOf(it attr.Item) (m Match, ok bool) {
+	if err := attr.Unmarshal(it, &m); err != nil || len(m.Teams) < 2 || it["SK"].Str() != prefixMatch+m.ID {
+		return m, false
+	}
+	if v, known := it["result"]; known {
 		m.Result = Result{Known: true, Team: NoContest}
 		if n, ok := v.Int(); ok {
 			m.Result.Team = int(n)
 		}
 	}
-	return m, nil
+	return m, true
 }
 
 func (m *Match) row(event string) (attr.Item, error) {
-	it := matchKey(event, m.ID)
-	it["GSI_PK"], it["GSI_SK"], it["type"], it["id"] = attr.S(prefixEvent+event), attr.S(m.place), attr.S("match"), attr.S(m.ID)
-	it["name"], it["points"], it["preshow"] = attr.S(m.Name), attr.Int(int64(m.Points)), attr.Bool(m.Preshow)
-	for name, from := range map[string]any{"championships": m.Championships, "teams": m.Teams, "was": m.was} {
-		if name == "was" && m.was == nil {
-			continue
-		}
-		v, err := attr.MarshalValue(from)
-		if err != nil {
-			return nil, err
-		}
-		it[name] = v
-	}
+	it, err := attr.Marshal(m)
+	maps.Copy(it, matchKey(event, m.ID))
+	it["GSI_PK"], it["type"] = attr.S(prefixEvent+event), attr.S("match")
 	if m.Championships == nil {
 		it["championships"] = attr.L()
 	}
-	if m.Result.Known {
-		it["result"] = m.Result.value()
-	}
-	return it, nil
+	return it, err
 }
 
 // Prediction is what a user has picked of an event, with what came of it when it was scored.
 type Prediction struct {
-	Rank    int            `json:"rank,omitempty"`
-	User    string         `json:"userId"`
-	Name    string         `json:"name"`
-	Points  int            `json:"points"`
-	Correct int            `json:"mcorrect"`
-	Picks   map[string]int `json:"predictions"` // index of a team by the match's id
+	Rank    int            `dynamodbav:"-" json:"rank,omitempty"`
+	User    string         `dynamodbav:"-" json:"userId"`
+	Name    string         `dynamodbav:"-" json:"name"`
+	Points  int            `dynamodbav:"points" json:"points"`
+	Correct int            `dynamodbav:"mcorrect" json:"mcorrect"`
+	Picks   map[string]int `dynamodbav:"predictions" json:"predictions"` // index of a team by the match's id
 
-	event, key string
+	Key string `dynamodbav:"GSI_SK" json:"-"`
 }
 
-func predictionOf(it attr.Item) Prediction {
-	p := Prediction{
-		User: userOf(it), Points: number(it["points"]), Correct: number(it["mcorrect"]), Picks: map[string]int{},
-		event: strings.TrimPrefix(it["SK"].Str(), prefixEvent), key: it["GSI_SK"].Str(),
-	}
-	for match, v := range it["predictions"].Map() {
-		p.Picks[match] = number(v)
-	}
-	return p
+// predictionOf reads a row of an event; false: it is none that this version can have written.
+func predictionOf(it attr.Item, event string) (p Prediction, ok bool) {
+	p.User, p.Picks = userOf(it), map[string]int{}
+	return p, attr.Unmarshal(it, &p) == nil && p.User != "" && it["SK"].Str() == prefixEvent+event
 }
 
 // Standing is a user's place in a year.
 type Standing struct {
-	Rank    int    `json:"rank,omitempty"`
-	User    string `json:"userId"`
-	Name    string `json:"name"`
-	Points  int    `json:"points"`
-	Correct int    `json:"mcorrect"`
-	Played  int    `json:"eplayed"`
+	Rank    int    `dynamodbav:"-" json:"rank,omitempty"`
+	User    string `dynamodbav:"-" json:"userId"`
+	Name    string `dynamodbav:"-" json:"name"`
+	Points  int    `dynamodbav:"points" json:"points"`
+	Correct int    `dynamodbav:"mcorrect" json:"mcorrect"`
+	Played  int    `dynamodbav:"eplayed" json:"eplayed"`
 }
 
-func standingOf(it attr.Item) Standing {
-	return Standing{User: userOf(it), Points: number(it["points"]), Correct: number(it["mcorrect"]), Played: number(it["eplayed"])}
+// standingOf reads a row; false: it is none that this version can have written.
+func standingOf(it attr.Item) (st Standing, ok bool) {
+	st.User = userOf(it)
+	return st, attr.Unmarshal(it, &st) == nil && st.User != ""
 }
 
 func (st *Standing) row(year string) attr.Item {

@@ -161,7 +161,7 @@ func (s *Service) mark(tx *store.Tx, c *Card) error {
 func (c *Card) behind() bool {
 	n := 0
 	for i := range c.Matches {
-		n += c.Matches[i].edition
+		n += c.Matches[i].Edition
 	}
 	return n != c.edition
 }
@@ -175,7 +175,7 @@ func (s *Service) duePoints(_ *store.Tx, c *Card) (items []store.WriteItem, err 
 	for i := range c.all {
 		p := &c.all[i]
 		points, correct := c.points(p.Picks)
-		if points == p.Points && correct == p.Correct && p.key == eventScore(points, p.User) {
+		if points == p.Points && correct == p.Correct && p.Key == eventScore(points, p.User) {
 			continue
 		}
 		items = append(items, store.WriteItem{Update: &store.UpdateItem{
@@ -196,6 +196,15 @@ func transact(tx *store.Tx, items []store.WriteItem) error {
 	return tx.TransactWrite(store.TransactWrite{Items: items})
 }
 
+// differs reports whether an event is to be scored: it is marked, or its rows, or the standings of its year, are not what a recount says.
+func (s *Service) differs(tx *store.Tx, c *Card, standings bool) (bool, error) {
+	items, err := s.duePoints(tx, c)
+	if err == nil && standings && len(items) == 0 {
+		items, err = s.dueStandings(tx, c)
+	}
+	return c.scoring || len(items) > 0, err
+}
+
 // due lists the events whose scoring has begun and not ended, and of years in which something has changed one whose rows, or whose
 // standings, are not what a recount says: a write that the cloud refused has left others' here.
 func (s *Service) due(tx *store.Tx) (ids []string, err error) {
@@ -210,25 +219,17 @@ func (s *Service) due(tx *store.Tx) (ids []string, err error) {
 		if _, known := s.counted.Load(year); !e.scoring && (known || e.State != Scored) {
 			continue
 		}
-		_, again := years[year]
-		years[year] = years[year] || !again
 		c, err := s.load(tx, e.ID, everybody)
 		if err != nil {
 			return nil, err
 		}
-		if c.behind() {
-			years[year] = false
-			continue
-		}
-		items, err := s.duePoints(tx, &c)
-		if err == nil && !again && len(items) == 0 {
-			items, err = s.dueStandings(tx, &c)
-		}
+		_, again := years[year]
+		due, err := s.differs(tx, &c, !again)
 		if err != nil {
 			return nil, err
 		}
-		if e.scoring || len(items) > 0 {
-			ids, years[year] = append(ids, e.ID), false
+		if years[year] = (years[year] || !again) && !due && !c.behind(); due && !c.behind() {
+			ids = append(ids, e.ID)
 		}
 	}
 	for year, clean := range years {

@@ -58,7 +58,8 @@ func (c *Card) match(id string) *Match {
 // everybody has load read the predictions of all.
 const everybody = ""
 
-// load reads an event in one query of the index: with the predictions of one user, or of everybody, best first.
+// load reads an event in one query of the index: with the predictions of one user, or of everybody, best first. Rows that others have
+// written otherwise are passed over.
 func (s *Service) load(tx *store.Tx, event, user string) (c Card, err error) {
 	q := store.Query{
 		Table: s.Table, Index: s.Index, KeyCondition: "GSI_PK = :pk", Descending: true,
@@ -77,13 +78,13 @@ func (s *Service) load(tx *store.Tx, event, user string) (c Card, err error) {
 		case "event":
 			c.Event = eventOf(it)
 		case "match":
-			m, err := matchOf(it)
-			if err != nil {
-				return c, err
+			if m, ok := matchOf(it); ok {
+				c.Matches = append(c.Matches, m)
 			}
-			c.Matches = append(c.Matches, m)
 		case "prediction":
-			c.all = append(c.all, predictionOf(it))
+			if p, ok := predictionOf(it, event); ok {
+				c.all = append(c.all, p)
+			}
 		}
 	}
 	if c.ID == "" {
@@ -142,7 +143,7 @@ func (c *Card) dropped() {
 	for i := range c.Matches {
 		m := &c.Matches[i]
 		_, again := c.Mine.Picks[m.ID]
-		if !again && slices.ContainsFunc(m.was, func(id string) bool { _, had := c.Mine.Picks[id]; return had }) {
+		if !again && slices.ContainsFunc(m.Was, func(id string) bool { _, had := c.Mine.Picks[id]; return had }) {
 			c.Dropped = append(c.Dropped, m.Name)
 		}
 	}

@@ -44,8 +44,8 @@ func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, 
 	if err != nil {
 		return nil, err
 	}
-	put := func(st *Standing, was attr.Item) {
-		p := &store.PutItem{Table: s.Table, Item: st.row(year)}
+	put := func(row, was attr.Item) {
+		p := &store.PutItem{Table: s.Table, Item: row}
 		p.Condition, p.Params = asRead(was, "points", "mcorrect", "eplayed")
 		items = append(items, store.WriteItem{Put: p})
 	}
@@ -54,18 +54,21 @@ func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, 
 			return nil, err
 		}
 		user := userOf(it)
-		switch st := want[user]; {
-		case st == nil:
+		st := want[user]
+		delete(want, user)
+		if st != nil {
+			row := st.row(year)
+			if slices.ContainsFunc([]string{"GSI_SK", "points", "mcorrect", "eplayed"}, func(n string) bool { return !row[n].Equal(it[n]) }) {
+				put(row, it)
+			}
+		} else if user != "" {
 			d := &store.DeleteItem{Table: s.Table, Key: standingsKey(user, year)}
 			d.Condition, d.Params = asRead(it, "points", "mcorrect", "eplayed")
 			items = append(items, store.WriteItem{Delete: d})
-		case standingOf(it) != *st || it["GSI_SK"].Str() != standingScore(st.Points, user):
-			put(st, it)
 		}
-		delete(want, user)
 	}
 	for _, user := range slices.Sorted(maps.Keys(want)) {
-		put(want[user], nil)
+		put(want[user].row(year), nil)
 	}
 	return items, nil
 }
@@ -84,7 +87,10 @@ func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
 		if err != nil {
 			return nil, err
 		}
-		st := standingOf(it)
+		st, ok := standingOf(it)
+		if !ok {
+			continue
+		}
 		if st.Name, err = s.name(tx, st.User); err != nil {
 			return nil, err
 		}

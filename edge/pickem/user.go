@@ -62,7 +62,9 @@ func (s *Service) Users(tx *store.Tx) ([]User, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, userRow(it))
+		u := userRow(it)
+		u.NotCounted = nil // is for themselves
+		all = append(all, u)
 	}
 	return all, nil
 }
@@ -77,11 +79,7 @@ func (s *Service) Invite(tx *store.Tx, id, name string) (User, error) {
 	}
 	it := userKey(id)
 	it["type"], it["name"] = attr.S("user"), attr.S(name)
-	_, err := tx.Put(store.PutItem{Table: s.Table, Item: it, Condition: "attribute_not_exists(PK)", NoOld: true})
-	if fault.Is(err, fault.Conflict) {
-		err = fault.New(fault.Conflict, "user_exists", "There is a user with this id.")
-	}
-	return User{ID: id, Name: name, Active: true}, err
+	return User{ID: id, Name: name, Active: true}, s.create(tx, it, "user_exists", "There is a user with this id.")
 }
 
 // ChangeUser renames a user, or lets them in and out; nil stays.
@@ -141,25 +139,25 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 		Table: s.Table, KeyCondition: "PK = :pk", Descending: true, Params: expr.Params{Values: attr.Item{":pk": attr.S(prefixUser + id)}},
 	}
 	for it, err := range tx.QueryAll(q) {
-		if err != nil {
-			return p, err
-		}
 		switch sk := it["SK"].Str(); {
 		case sk == skUser:
 			p.User = userRow(it)
 		case strings.HasPrefix(sk, prefixStandings):
-			p.Standings[strings.TrimPrefix(sk, prefixStandings)] = standingOf(it)
+			if st, ok := standingOf(it); ok {
+				p.Standings[strings.TrimPrefix(sk, prefixStandings)] = st
+			}
 		case strings.HasPrefix(sk, prefixEvent):
-			one := predictionOf(it)
+			event := strings.TrimPrefix(sk, prefixEvent)
 			seen := id == reader
 			if !seen {
-				if seen, err = s.open(tx, one.event); err != nil {
-					return p, err
-				}
+				seen, err = s.open(tx, event)
 			}
-			if seen {
-				p.Events = append(p.Events, Played{one.event, one.Points, one.Correct, one.Picks})
+			if one, ok := predictionOf(it, event); ok && seen {
+				p.Events = append(p.Events, Played{event, one.Points, one.Correct, one.Picks})
 			}
+		}
+		if err != nil {
+			return p, err
 		}
 	}
 	if p.ID == "" {

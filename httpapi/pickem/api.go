@@ -4,6 +4,7 @@ package pickem
 import (
 	"context"
 	_ "embed" // the OpenAPI document
+	"fmt"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -44,65 +45,86 @@ func New(c Config) (httpapi.App, error) {
 	}
 	return httpapi.App{
 		About:  "A league of predictions that lock on time",
-		Routes: append(a.userRoutes(), a.adminRoutes()...), Pages: a.pageRoutes(), OpenAPI: document, Problem: problem, Topics: a.topicOf,
+		Routes: a.routes(), Pages: a.pageRoutes(), OpenAPI: document, Problem: problem, Topics: a.topicOf,
 		Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 	}, nil
 }
 
-func (a *api) userRoutes() []httpapi.Route {
-	return []httpapi.Route{
-		{Method: "GET", Path: "/app/events", Access: httpapi.User, Do: a.invited(a.getEvents)},
-		{Method: "GET", Path: "/app/events/:id", Access: httpapi.User, Do: a.invited(a.getEvent)},
-		{Method: "PUT", Path: "/app/events/:id/predictions", Access: httpapi.User, Do: a.invited(a.putPredictions)},
-		{Method: "GET", Path: "/app/events/:id/predictions.csv", Access: httpapi.User, Do: a.invited(a.getEventCSV)},
-		{Method: "GET", Path: "/app/standings.csv", Access: httpapi.User, Do: a.invited(a.getStandingsCSV)},
-		{Method: "GET", Path: "/app/standings", Access: httpapi.User, Do: a.invited(a.getStandings)},
-		{Method: "GET", Path: "/app/me", Access: httpapi.User, Do: a.invited(a.getMe)},
-		{Method: "GET", Path: "/app/users/:id", Access: httpapi.User, Do: a.invited(a.getUser)},
-		{Method: "GET", Path: "/app/stream", Access: httpapi.User, Do: a.invited(stream), Stream: true},
-	}
+// call is a request with who asks: on routes for users somebody who was invited, on those of admins nobody.
+type call struct {
+	*gin.Context
+	user string
 }
 
-func (a *api) adminRoutes() []httpapi.Route {
-	return []httpapi.Route{
-		{Method: "GET", Path: "/admin/users", Access: httpapi.Admin, Do: a.getUsers},
-		{Method: "POST", Path: "/admin/users", Access: httpapi.Admin, Do: a.postUser},
-		{Method: "PATCH", Path: "/admin/users/:id", Access: httpapi.Admin, Do: a.patchUser},
-		{Method: "DELETE", Path: "/admin/users/:id", Access: httpapi.Admin, Do: a.deleteUser},
-		{Method: "POST", Path: "/admin/events", Access: httpapi.Admin, Do: a.postEvent},
-		{Method: "PATCH", Path: "/admin/events/:id", Access: httpapi.Admin, Do: a.patchEvent},
-		{Method: "DELETE", Path: "/admin/events/:id", Access: httpapi.Admin, Do: a.deleteEvent},
-		{Method: "POST", Path: "/admin/events/:id/matches", Access: httpapi.Admin, Do: a.postMatch},
-		{Method: "POST", Path: "/admin/events/:id/card", Access: httpapi.Admin, Do: a.postCard},
-		{Method: "PATCH", Path: "/admin/events/:id/matches/:match", Access: httpapi.Admin, Do: a.patchMatch},
-		{Method: "DELETE", Path: "/admin/events/:id/matches/:match", Access: httpapi.Admin, Do: a.deleteMatch},
-		{Method: "PUT", Path: "/admin/events/:id/order", Access: httpapi.Admin, Do: a.putOrder},
-		{Method: "PUT", Path: "/admin/events/:id/state", Access: httpapi.Admin, Do: a.putState},
-		{Method: "PUT", Path: "/admin/events/:id/results", Access: httpapi.Admin, Do: a.putResults},
-		{Method: "POST", Path: "/admin/events/:id/score", Access: httpapi.Admin, Do: a.postScore},
-	}
-}
+// id is the event, or the user, that the path names.
+func (c *call) id() string { return c.Param("id") }
 
-// invited hands a route its user, who must have been invited, and has the rows here that another node may have written.
-func (a *api) invited(do func(c *gin.Context, user string) error) httpapi.Handler {
-	return func(c *gin.Context) error {
-		user, err := httpapi.Subject(c)
+// user is a route for those who were invited; what another node may have written of them and of an event is here before it is asked.
+func (a *api) user(method, path string, do func(c *call) error) httpapi.Route {
+	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: func(g *gin.Context) error {
+		user, err := httpapi.Subject(g)
+		if err == nil && a.Ensure != nil {
+			err = httpapi.EnsureWithin(g.Request.Context(), func(ctx context.Context) error {
+				return a.Ensure(ctx, a.Service.Table, pickem.Needs(user, g.Param("id"))...)
+			})
+		}
+		if err == nil {
+			err = httpapi.View(g, func(tx *store.Tx) error { return a.Service.Invited(tx, user) })
+		}
 		if err != nil {
 			return err
 		}
-		if a.Ensure != nil {
-			fetch := func(ctx context.Context) error {
-				return a.Ensure(ctx, a.Service.Table, pickem.Needs(user, c.Param("id"))...)
-			}
-			if err := httpapi.EnsureWithin(c.Request.Context(), fetch); err != nil {
-				return err
-			}
-		}
-		if err := httpapi.View(c, func(tx *store.Tx) error { return a.Service.Invited(tx, user) }); err != nil {
+		return do(&call{g, user})
+	}}
+}
+
+func admin(method, path string, do func(c *call) error) httpapi.Route {
+	return httpapi.Route{Method: method, Path: path, Access: httpapi.Admin, Do: func(g *gin.Context) error { return do(&call{Context: g}) }}
+}
+
+// read is what an answer, or a page, is made of.
+type read func(tx *store.Tx, c *call) (any, error)
+
+// answers is a route that answers with what it reads.
+func answers(do read) func(c *call) error {
+	return func(c *call) error {
+		return httpapi.AnswerView(c.Context, func(tx *store.Tx) (any, error) { return do(tx, c) })
+	}
+}
+
+// shows is a page of the template kind + "-page".
+func shows(kind, title string, do read) func(c *call) error {
+	return func(c *call) error {
+		return httpapi.OwnView(c.Context, kind, title, func(tx *store.Tx) (any, error) { return do(tx, c) })
+	}
+}
+
+// write is a change, and what there is to answer.
+type write func(tx *store.Tx) (any, error)
+
+// changes is a route that does what its body says, if nothing is wrong with that.
+func changes(status int, of func(c *call, b *bind.Body) write) func(c *call) error {
+	return func(c *call) error {
+		b := httpapi.Body(c.Context)
+		do := of(c, b)
+		if err := b.Err(); err != nil {
 			return err
 		}
-		return do(c, user)
+		return c.change(status, do)
 	}
+}
+
+func (c *call) change(status int, do write) error {
+	var out any
+	err := httpapi.Update(c.Context, func(tx *store.Tx) (err error) {
+		out, err = do(tx)
+		return err
+	})
+	return httpapi.Answer(c.Context, status, out, err)
+}
+
+func removes(do func(tx *store.Tx, c *call) error) func(c *call) error {
+	return func(c *call) error { return httpapi.Remove(c.Context, func(tx *store.Tx) error { return do(tx, c) }) }
 }
 
 type errorBody struct {
@@ -122,23 +144,14 @@ func problem(f *httpapi.Failure) any {
 
 const topicLeague = "league"
 
-func stream(c *gin.Context, _ string) error { return httpapi.Stream(c, topicLeague, topicLeague) }
-
 // topicOf is what a record means to streams: which event or which year's standings to ask for. Nothing says who has picked what.
 func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
-	if r.Table != a.Service.Table {
-		return ch, false, nil
+	event, year := pickem.Concerns(r.Key)
+	kind, body := "event", fmt.Sprintf(`{"id":%q}`, event)
+	if event == "" {
+		kind, body = "standings", fmt.Sprintf(`{"year":%q}`, year)
 	}
-	var kind, body string
-	pk, sk := r.Key["PK"].Str(), r.Key["SK"].Str()
-	switch {
-	case pk == "EVENT":
-		kind, body = "event", `{"id":"`+strings.TrimPrefix(sk, "EVENT#")+`"}`
-	case strings.HasPrefix(pk, "EVENT#"):
-		kind, body = "event", `{"id":"`+strings.TrimPrefix(pk, "EVENT#")+`"}`
-	case strings.HasPrefix(sk, "STANDINGS#"):
-		kind, body = "standings", `{"year":"`+strings.TrimPrefix(sk, "STANDINGS#")+`"}`
-	default:
+	if r.Table != a.Service.Table || year == "" || kind == "event" && strings.HasPrefix(r.Key["PK"].Str(), "USER#") {
 		return ch, false, nil
 	}
 	frame := sse.NewFrame(kind, r.Seq, []byte(body))
@@ -147,16 +160,9 @@ func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 }
 
 // offline refuses what needs the cloud while it cannot be reached.
-func (a *api) offline(c *gin.Context) error {
-	if a.Ensure != nil && httpapi.Node(c).Cloud.State == "offline" {
+func (a *api) offline(c *call) error {
+	if a.Ensure != nil && httpapi.Node(c.Context).Cloud.State == "offline" {
 		return fault.New(fault.Unavailable, "offline", "Scoring needs the cloud, which cannot be reached.")
 	}
 	return nil
-}
-
-// maxText is the longest id or date that is looked at.
-const maxText = 128
-
-func text(b *bind.Body, name string) string {
-	return bind.Need(b, name, func(name string) string { return b.Text(name, 4*maxText) })
 }

@@ -223,7 +223,7 @@ func TestAccess(t *testing.T) {
 	r.card()
 	const nobody, stranger, user, admin, key = "-", "eve", "sam", "admin", "key"
 	a := &api{Config: Config{Service: r.service}}
-	for _, route := range append(a.userRoutes(), a.adminRoutes()...) {
+	for _, route := range a.routes() {
 		if route.Stream {
 			continue
 		}

@@ -3,12 +3,8 @@ package pickem
 import (
 	"embed"
 	"fmt"
-	"net/url"
-	"slices"
 	"strconv"
 	"time"
-
-	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/edge/pickem"
 	"github.com/touchline/touchline/httpapi"
@@ -21,14 +17,30 @@ import (
 var files embed.FS
 
 func (a *api) pageRoutes() []httpapi.Route {
+	profile := func(of func(c *call) string) func(c *call) error {
+		return shows("profile", "Picks", func(tx *store.Tx, c *call) (any, error) { return a.Service.Profile(tx, of(c), c.user) })
+	}
 	return []httpapi.Route{
-		{Method: "GET", Path: "/", Access: httpapi.User, Do: a.invited(a.getEventsPage)},
-		{Method: "GET", Path: "/events/:id", Access: httpapi.User, Do: a.invited(a.getCardPage)},
-		{Method: "GET", Path: "/standings", Access: httpapi.User, Do: a.invited(a.getStandingsPage)},
-		{Method: "GET", Path: "/users/:id", Access: httpapi.User, Do: a.invited(a.getUserPage)},
-		{Method: "GET", Path: "/me", Access: httpapi.User, Do: a.invited(a.getMePage)},
-		{Method: "GET", Path: "/admin", Access: httpapi.Admin, Do: a.getAdminPage},
-		{Method: "GET", Path: "/admin/events/:id", Access: httpapi.Admin, Do: a.getEditorPage},
+		a.user("GET", "/", shows("events", "Pick'Em", a.eventsPage)),
+		a.user("GET", "/events/:id", shows("card", "Card", func(tx *store.Tx, c *call) (any, error) {
+			card, err := a.Service.Event(tx, c.id(), c.user)
+			return a.card(card, tx.Now()), err
+		})),
+		a.user("GET", "/standings", shows("standings", "Standings", a.standingsPage)),
+		a.user("GET", "/users/:id", profile((*call).id)),
+		a.user("GET", "/me", profile(func(c *call) string { return c.user })),
+		admin("GET", "/admin", shows("admin", "Admin", func(tx *store.Tx, _ *call) (any, error) {
+			users, err := a.Service.Users(tx)
+			if err != nil {
+				return nil, err
+			}
+			events, _, err := a.Service.Events(tx, "", 5*usualEvents, nil)
+			return map[string]any{"Base": a.mount + "/admin", "Users": users, "Events": events}, err
+		})),
+		admin("GET", "/admin/events/:id", shows("editor", "Card", func(tx *store.Tx, c *call) (any, error) {
+			card, err := a.Service.Event(tx, c.id(), "")
+			return a.editor(card), err
+		})),
 	}
 }
 
@@ -40,89 +52,62 @@ func (a *api) nav(who auth.Identity) []page.Link {
 	return links
 }
 
-type nextEvent struct {
-	Event     pickem.Listed
-	Countdown page.Countdown
-}
-
 type eventsPage struct {
-	Next   *nextEvent
-	Events []pickem.Listed
+	Next      *pickem.Listed
+	Countdown page.Countdown
+	Events    []pickem.Listed
 }
 
-func (a *api) getEventsPage(c *gin.Context, user string) error {
-	return httpapi.OwnView(c, "events", "Pick'Em", func(tx *store.Tx) (out eventsPage, err error) {
-		out.Events, _, err = a.Service.Events(tx, user, 2*usualEvents, nil)
-		for i := range out.Events { // newest first: the last one that is open is the next
-			if e := &out.Events[i]; !e.Locked(tx.Now()) {
-				out.Next = &nextEvent{*e, countdown(tx, &e.Event)}
-			}
+func (a *api) eventsPage(tx *store.Tx, c *call) (any, error) {
+	var out eventsPage
+	var err error
+	out.Events, _, err = a.Service.Events(tx, c.user, 2*usualEvents, nil)
+	for i := range out.Events { // newest first: the last one that is open is the next
+		if e := &out.Events[i]; !e.Locked(tx.Now()) {
+			out.Next, out.Countdown = e, countdown(&e.Event, tx.Now())
 		}
-		return out, err
-	})
+	}
+	return out, err
 }
 
-func countdown(tx *store.Tx, e *pickem.Event) page.Countdown {
-	return page.NewCountdown("Locks in", tx.Now(), e.LockAt, "locked")
+func countdown(e *pickem.Event, now time.Time) page.Countdown {
+	return page.NewCountdown("Locks in", now, e.LockAt, "locked")
 }
 
-// matchView is a match with what can be done about it, or with what there is to say.
+// matchView is a match with what can be done about it, or with what its reader has picked.
 type matchView struct {
-	Match *pickem.Match
-	Pad   *page.Pad
-	Say   string
-	Up    []string // the order of the card with this match moved up
-}
-
-// table is what the kit's table reads.
-type table struct {
-	ID, Title, None string
-	Heads           []string
-	Rows            [][]string
+	*pickem.Match
+	Pad    *page.Pad
+	Picked *pickem.Team
+	Up     []string // the order of the card with this match moved up
 }
 
 type cardPage struct {
-	Card      pickem.Card
+	pickem.Card
 	Countdown *page.Countdown
-	Notes     []page.Note
-	Matches   []matchView
+	Views     []matchView
 	Table     *table
 }
 
-func (a *api) getCardPage(c *gin.Context, user string) error {
-	return httpapi.OwnView(c, "card", "Card", func(tx *store.Tx) (cardPage, error) {
-		card, err := a.Service.Event(tx, c.Param("id"), user)
-		return a.cardOf(card, tx.Now(), countdown(tx, &card.Event)), err
-	})
-}
-
-func (a *api) cardOf(card pickem.Card, now time.Time, until page.Countdown) cardPage {
+func (a *api) card(card pickem.Card, now time.Time) cardPage {
 	out := cardPage{Card: card}
-	note := func(kind, text string) { out.Notes = append(out.Notes, page.Note{Kind: kind, Text: text}) }
 	locked := card.Locked(now)
 	if !locked {
-		out.Countdown = &until
-	}
-	if card.NotCounted {
-		note("bad", "Not counted: a pick was sent after the lock.")
-	}
-	for _, name := range card.Dropped {
-		note("warn", "The teams of "+name+" have changed: pick again.")
+		out.Countdown = new(countdown(&card.Event, now))
 	}
 	for i := range card.Matches {
-		m := &card.Matches[i]
+		v := matchView{Match: &card.Matches[i]}
 		pick := -1
 		if card.Mine != nil {
-			if n, ok := card.Mine.Picks[m.ID]; ok {
-				pick = n
+			if n, ok := card.Mine.Picks[v.ID]; ok {
+				pick, v.Picked = n, v.Team(n)
 			}
 		}
-		v := matchView{Match: m, Say: said(m, pick)}
 		if !locked {
-			v.Pad = a.teams(m, pick, "PUT", "/app/events/"+card.ID+"/predictions", "predictions", "Pick %s in "+m.Name)
+			v.Pad = a.teams(v.Match, pick, "/app/events/"+card.ID+"/predictions", "predictions", "Pick %s in "+v.Name)
 			v.Pad.Until = card.LockAt.UnixMilli()
 		}
-		out.Matches = append(out.Matches, v)
+		out.Views = append(out.Views, v)
 	}
 	if card.Predictions != nil {
 		out.Table = grid(&card)
@@ -131,8 +116,8 @@ func (a *api) cardOf(card pickem.Card, now time.Time, until page.Countdown) card
 }
 
 // teams is a pad with a key for each team of a match, of which chosen has a tick.
-func (a *api) teams(m *pickem.Match, chosen int, method, path, member, what string) *page.Pad {
-	p := &page.Pad{Label: m.Name, Action: a.mount + path, Method: method, Wide: true}
+func (a *api) teams(m *pickem.Match, chosen int, path, member, what string) *page.Pad {
+	p := &page.Pad{Label: m.Name, Action: a.mount + path, Method: "PUT", Wide: true}
 	for i := range m.Teams {
 		t := &m.Teams[i]
 		k := page.Key{Name: member + "." + m.ID, Value: strconv.Itoa(i), Number: true, Text: t.Label(), What: fmt.Sprintf(what, t.Label()), Main: i == chosen}
@@ -147,19 +132,11 @@ func (a *api) teams(m *pickem.Match, chosen int, method, path, member, what stri
 	return p
 }
 
-// said is what there is to say of a match that takes no more picks.
-func said(m *pickem.Match, pick int) string {
-	out := "You did not pick."
-	if pick >= 0 && pick < len(m.Teams) {
-		out = "You picked " + m.Teams[pick].Label() + "."
-	}
-	switch {
-	case !m.Result.Known:
-		return out
-	case m.Result.Team < 0 || m.Result.Team >= len(m.Teams): // pickem.NoContest, or what others wrote
-		return out + " No contest."
-	}
-	return out + " " + m.Teams[m.Result.Team].Label() + " won."
+// table is what the kit's table reads.
+type table struct {
+	ID, Title, None string
+	Heads           []string
+	Rows            [][]string
 }
 
 // grid has everybody's picks, the best first: a row a user, a column a match.
@@ -173,8 +150,8 @@ func grid(card *pickem.Card) *table {
 		row := []string{fmt.Sprintf("%d. %s", p.Rank, p.Name), strconv.Itoa(p.Points)}
 		for j := range card.Matches {
 			m, cell := &card.Matches[j], "–"
-			if pick, ok := p.Picks[m.ID]; ok && pick >= 0 && pick < len(m.Teams) {
-				cell = m.Teams[pick].Label()
+			if pick, ok := p.Picks[m.ID]; ok && m.Team(pick) != nil {
+				cell = m.Team(pick).Label()
 				switch {
 				case m.Result.Known && pick == m.Result.Team:
 					cell += " ✓"
@@ -189,68 +166,60 @@ func grid(card *pickem.Card) *table {
 	return t
 }
 
-// tablePage is a table with what else there is to see.
-type tablePage struct {
-	Table table
-	Links []page.Link
+func (a *api) standingsPage(tx *store.Tx, c *call) (any, error) {
+	var out struct {
+		standings
+		Climbed map[string]int
+		Years   []string
+	}
+	var err error
+	if out.standings, err = a.standings(tx, c); err != nil {
+		return nil, err
+	}
+	if out.Climbed, err = a.Service.Climbed(tx, out.Year); err != nil {
+		return nil, err
+	}
+	out.Years, err = a.Service.Years(tx)
+	return out, err
 }
 
-func (a *api) getStandingsPage(c *gin.Context, _ string) error {
-	return httpapi.OwnView(c, "table", "Standings", func(tx *store.Tx) (out tablePage, err error) {
-		year, err := yearAsked(c, tx)
-		if err != nil {
-			return out, err
-		}
-		all, err := a.Service.Standings(tx, year)
-		if err != nil {
-			return out, err
-		}
-		up, err := a.Service.Climbed(tx, year)
-		if err != nil {
-			return out, err
-		}
-		out.Table = table{ID: "standings", Title: "Standings " + year, Heads: []string{"Name", "Points", "Right", "Events", "Change"}, None: "No event of this year was scored yet."}
-		for i := range all {
-			st := &all[i]
-			change := "="
-			if n := up[st.User]; n > 0 {
-				change = fmt.Sprintf("▲ %d", n)
-			} else if n < 0 {
-				change = fmt.Sprintf("▼ %d", -n)
+type editorPage struct {
+	pickem.Card
+	Base    string
+	Views   []matchView
+	Missing int
+	Preview *table
+}
+
+func (a *api) editor(card pickem.Card) editorPage {
+	base := "/admin/events/" + card.ID
+	out := editorPage{Card: card, Base: a.mount + base}
+	for i := range card.Matches {
+		v := matchView{Match: &card.Matches[i]}
+		if i > 0 {
+			for j := range card.Matches {
+				v.Up = append(v.Up, card.Matches[j].ID)
 			}
-			out.Table.Rows = append(out.Table.Rows, []string{
-				fmt.Sprintf("%d. %s", st.Rank, st.Name), strconv.Itoa(st.Points), strconv.Itoa(st.Correct), strconv.Itoa(st.Played), change,
-			})
-			out.Links = append(out.Links, page.Link{Href: a.look.At("/users/" + url.PathEscape(st.User)), Text: st.Name})
+			v.Up[i-1], v.Up[i] = v.Up[i], v.Up[i-1]
 		}
-		years, err := a.Service.Years(tx)
-		for _, y := range years {
-			out.Links = append(out.Links, page.Link{Href: a.look.At("/standings") + "?year=" + y, Text: y})
-		}
-		return out, err
-	})
-}
-
-func (a *api) getMePage(c *gin.Context, user string) error { return a.profilePage(c, user, user) }
-
-func (a *api) getUserPage(c *gin.Context, user string) error {
-	return a.profilePage(c, c.Param("id"), user)
-}
-
-// profilePage has what a user has played: of another than the reader, what is locked.
-func (a *api) profilePage(c *gin.Context, user, reader string) error {
-	return httpapi.OwnView(c, "table", "Picks", func(tx *store.Tx) (out tablePage, err error) {
-		p, err := a.Service.Profile(tx, user, reader)
-		out.Table = table{ID: "played", Title: p.Name, Heads: []string{"Event", "Points", "Right", "Picks"}, None: "Nothing was picked yet."}
-		for i := range p.Events {
-			e := &p.Events[i]
-			counted := strconv.Itoa(len(e.Picks))
-			if slices.Contains(p.NotCounted, e.EventID) {
-				counted += ", one came too late"
+		if card.State != pickem.Upcoming {
+			chosen := -1
+			if v.Result.Known {
+				chosen = v.Result.Team
+			} else {
+				out.Missing++
 			}
-			out.Table.Rows = append(out.Table.Rows, []string{e.EventID, strconv.Itoa(e.Points), strconv.Itoa(e.Correct), counted})
-			out.Links = append(out.Links, page.Link{Href: a.look.At("/events/" + e.EventID), Text: e.EventID})
+			v.Pad = a.teams(v.Match, chosen, base+"/results", "results", "%s wins "+v.Name)
+			none := page.Key{Name: "results." + v.ID, Value: "null", Number: true, Text: "No contest", What: "No contest in " + v.Name}
+			if none.Main = v.Result.Known && chosen == pickem.NoContest; none.Main {
+				none.Text = "✓ " + none.Text
+			}
+			v.Pad.Keys = append(v.Pad.Keys, none)
 		}
-		return out, err
-	})
+		out.Views = append(out.Views, v)
+	}
+	if card.State != pickem.Upcoming {
+		out.Preview = grid(&card)
+	}
+	return out
 }

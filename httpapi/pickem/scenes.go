@@ -9,17 +9,16 @@ import (
 
 // scenes shows the pages in their states, from fixed data.
 func (a *api) scenes() (out []page.Scene, err error) {
-	lock := time.Date(2100, 3, 4, 0, 0, 0, 0, time.UTC)
 	for _, s := range []struct {
 		name, what, kind string
 		data             any
 	}{
 		{"no-event", "No event", "events", eventsPage{}},
-		{"open", "An open card", "card", a.scene(pickem.Upcoming, lock, 0, 0)},
-		{"partly", "Partly picked", "card", a.scene(pickem.Upcoming, lock, 1, 0)},
-		{"late", "A late pick", "card", a.scene(pickem.Broadcast, lock, 1, 0)},
-		{"live", "Live results", "card", a.scene(pickem.Broadcast, lock, 2, 1)},
-		{"scored", "Scored, with a tie and a match without contest", "card", a.scene(pickem.Scored, lock, 2, 2)},
+		{"open", "An open card", "card", a.scene(pickem.Upcoming, 0, 0)},
+		{"partly", "Partly picked", "card", a.scene(pickem.Upcoming, 1, 0)},
+		{"late", "A late pick", "card", a.scene(pickem.Broadcast, 1, 0)},
+		{"live", "Live results", "card", a.scene(pickem.Broadcast, 2, 1)},
+		{"scored", "Scored, with a tie and a match without contest", "card", a.scene(pickem.Scored, 2, 2)},
 	} {
 		scene, err := a.look.Scene(s.name, s.what, s.kind, s.data)
 		if err != nil {
@@ -31,23 +30,23 @@ func (a *api) scenes() (out []page.Scene, err error) {
 }
 
 // scene is a card of two matches, of which so many are picked and so many have a result.
-func (a *api) scene(state pickem.State, lock time.Time, picked, known int) cardPage {
+func (a *api) scene(state pickem.State, picked, known int) cardPage {
+	lock := time.Date(2100, 3, 4, 0, 0, 0, 0, time.UTC)
+	team := func(name string, members ...string) pickem.Team { return pickem.Team{Name: name, Members: members} }
 	c := pickem.Card{
 		Event: pickem.Event{ID: "2100-03-03-gala", Date: "2100-03-03", Name: "Gala", State: state, StartsAt: lock.Add(time.Hour), LockAt: lock},
 		Matches: []pickem.Match{
-			{ID: "m1", Name: "Tag Team", Points: 5, Preshow: true, Teams: []pickem.Team{{Members: []string{"Ann", "Bo"}}, {Members: []string{"Cy"}, Name: "The Cys"}}},
-			{ID: "m2", Name: "Main Event", Points: 25, Championships: []string{"World"}, Teams: []pickem.Team{{Members: []string{"Di"}, Champion: true}, {Members: []string{"Ed"}}}},
+			{ID: "m1", Details: pickem.Details{Name: "Tag Team", Points: 5, Preshow: true, Teams: []pickem.Team{team("", "Ann", "Bo"), team("The Cys", "Cy")}}},
+			{ID: "m2", Details: pickem.Details{Name: "Main Event", Points: 25, Championships: []string{"World"}, Teams: []pickem.Team{team("", "Di"), team("", "Ed")}}},
 		},
 	}
+	c.Matches[1].Teams[0].Champion = true
 	for i, result := range []int{1, pickem.NoContest}[:known] {
 		c.Matches[i].Result = pickem.Result{Known: true, Team: result}
 	}
-	mine := pickem.Prediction{Rank: 1, User: "sam", Name: "Sam", Picks: map[string]int{}}
+	mine := pickem.Prediction{Rank: 1, User: "sam", Name: "Sam", Points: 5 * min(known, 1), Picks: map[string]int{}}
 	for _, m := range c.Matches[:picked] {
 		mine.Picks[m.ID] = 1
-	}
-	if known > 0 {
-		mine.Points = 5
 	}
 	other := mine
 	other.User, other.Name = "max", "Max with quite a long name"
@@ -55,5 +54,5 @@ func (a *api) scene(state pickem.State, lock time.Time, picked, known int) cardP
 	if state != pickem.Upcoming {
 		c.Predictions = []pickem.Prediction{mine, other}
 	}
-	return a.cardOf(c, lock.Add(-time.Hour), page.NewCountdown("Locks in", lock.Add(-time.Hour), lock, "locked"))
+	return a.card(c, lock.Add(-time.Hour))
 }

@@ -123,9 +123,10 @@ func (s *season) card(tx *store.Tx, e *demoEvent) (card pickem.Card, results map
 		return card, nil, err
 	}
 	for _, row := range e.Matches {
-		m, err := pickem.ParseMatch(row)
+		var m pickem.Match
+		d, err := pickem.ParseMatch(row)
 		if err == nil {
-			m, err = s.AddMatch(tx, card.ID, m)
+			m, err = s.AddMatch(tx, card.ID, d)
 		}
 		winner, bad := strconv.Atoi(row[len(row)-1])
 		if err = errors.Join(err, bad); err != nil {

@@ -1,0 +1,268 @@
+package pickem
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/pickem"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+func (a *api) routes() []httpapi.Route {
+	s := a.Service
+	profile := func(of func(c *call) string) func(c *call) error {
+		return answers(func(tx *store.Tx, c *call) (any, error) { return s.Profile(tx, of(c), c.user) })
+	}
+	stream := a.user("GET", "/app/stream", func(c *call) error { return httpapi.Stream(c.Context, topicLeague, topicLeague) })
+	stream.Stream = true
+	return append([]httpapi.Route{
+		stream,
+		a.user("GET", "/app/events", a.getEvents),
+		a.user("GET", "/app/events/:id", answers(func(tx *store.Tx, c *call) (any, error) { return s.Event(tx, c.id(), c.user) })),
+		a.user("GET", "/app/events/:id/predictions.csv", a.getEventCSV),
+		a.user("PUT", "/app/events/:id/predictions", changes(http.StatusOK, func(c *call, b *bind.Body) write {
+			picks := indexes(b, "predictions")
+			return func(tx *store.Tx) (any, error) { return s.Predict(tx, c.user, c.id(), picks) }
+		})),
+		a.user("GET", "/app/standings", answers(func(tx *store.Tx, c *call) (any, error) { return a.standings(tx, c) })),
+		a.user("GET", "/app/standings.csv", a.getStandingsCSV),
+		a.user("GET", "/app/me", profile(func(c *call) string { return c.user })),
+		a.user("GET", "/app/users/:id", profile((*call).id)),
+	}, a.adminRoutes()...)
+}
+
+func (a *api) adminRoutes() []httpapi.Route {
+	s := a.Service
+	const one, match = "/admin/events/:id", "/admin/events/:id/matches/:match"
+	return []httpapi.Route{
+		admin("GET", "/admin/users", answers(func(tx *store.Tx, _ *call) (any, error) {
+			all, err := s.Users(tx)
+			return map[string]any{"users": all}, err
+		})),
+		admin("POST", "/admin/users", changes(http.StatusCreated, func(_ *call, b *bind.Body) write {
+			id, name := text(b, "userId"), text(b, "name")
+			return func(tx *store.Tx) (any, error) { return s.Invite(tx, id, name) }
+		})),
+		admin("PATCH", "/admin/users/:id", changes(http.StatusOK, func(c *call, b *bind.Body) write {
+			name, active := b.Change("name", maxText), b.Bool("active")
+			return func(tx *store.Tx) (any, error) { return s.ChangeUser(tx, c.id(), name, active) }
+		})),
+		admin("DELETE", "/admin/users/:id", removes(func(tx *store.Tx, c *call) error { return s.DeleteUser(tx, c.id()) })),
+		admin("POST", "/admin/events", changes(http.StatusCreated, func(_ *call, b *bind.Body) write {
+			n := pickem.NewEvent{Date: text(b, "date"), Name: text(b, "name"), StartsAt: bind.Need(b, "startsAt", b.Instant)}
+			return func(tx *store.Tx) (any, error) { return s.CreateEvent(tx, n) }
+		})),
+		admin("PATCH", one, changes(http.StatusOK, func(c *call, b *bind.Body) write {
+			n := pickem.NewEvent{Date: b.Text("date", maxText), Name: b.Text("name", maxText), StartsAt: b.Instant("startsAt")}
+			return func(tx *store.Tx) (any, error) { return s.ChangeEvent(tx, c.id(), n) }
+		})),
+		admin("DELETE", one, removes(func(tx *store.Tx, c *call) error { return s.DeleteEvent(tx, c.id()) })),
+		admin("POST", one+"/matches", changes(http.StatusCreated, func(c *call, b *bind.Body) write {
+			var d pickem.Details
+			details(b)(&d)
+			return func(tx *store.Tx) (any, error) { return s.AddMatch(tx, c.id(), d) }
+		})),
+		admin("POST", one+"/card", a.postCard),
+		admin("PATCH", match, changes(http.StatusOK, func(c *call, b *bind.Body) write {
+			change := details(b)
+			return func(tx *store.Tx) (any, error) { return s.ChangeMatch(tx, c.id(), c.Param("match"), change) }
+		})),
+		admin("DELETE", match, removes(func(tx *store.Tx, c *call) error { return s.DeleteMatch(tx, c.id(), c.Param("match")) })),
+		admin("PUT", one+"/order", changes(http.StatusOK, func(c *call, b *bind.Body) write {
+			ids := b.Texts("matchIds", pickem.MaxMatches, maxText)
+			return func(tx *store.Tx) (any, error) { return s.Order(tx, c.id(), ids) }
+		})),
+		admin("PUT", one+"/state", changes(http.StatusOK, func(c *call, b *bind.Body) write {
+			to := bind.Need(b, "state", func(name string) string {
+				return b.OneOf(name, string(pickem.Upcoming), string(pickem.Broadcast), string(pickem.Scored))
+			})
+			return func(tx *store.Tx) (any, error) { return s.SetState(tx, c.id(), pickem.State(to)) }
+		})),
+		admin("PUT", one+"/results", a.putResults),
+		admin("POST", one+"/score", a.postScore),
+	}
+}
+
+// maxText is the longest text that is looked at, in bytes.
+const maxText = 512
+
+func text(b *bind.Body, name string) string {
+	return bind.Need(b, name, func(name string) string { return b.Text(name, maxText) })
+}
+
+// indexes reads a member that has the index of a team, or null, by match.
+func indexes(b *bind.Body, name string) (out map[string]*int) {
+	raw, ok := b.Get(name)
+	if !ok || json.Unmarshal(raw, &out) != nil || len(out) > pickem.MaxMatches {
+		b.Bad(name, "must have the index of a team, or null, by match")
+	}
+	return out
+}
+
+// details reads what a body says of a match; what it does not name stays.
+func details(b *bind.Body) func(to *pickem.Details) {
+	members, _ := b.Members()
+	raw, err := json.Marshal(members)
+	if err != nil || json.Unmarshal(raw, new(pickem.Details)) != nil {
+		b.Bad("match", "is not as it should be: see the document")
+	}
+	return func(to *pickem.Details) {
+		was := *to
+		to.Championships, to.Teams = nil, nil // a list of JSON is read into the one that is there
+		_ = json.Unmarshal(raw, to)
+		if to.Championships == nil {
+			to.Championships = was.Championships
+		}
+		if to.Teams == nil {
+			to.Teams = was.Teams
+		}
+	}
+}
+
+func (a *api) getEvents(c *call) error {
+	p, err := bind.ReadPage(c.Request)
+	if err != nil {
+		return err
+	}
+	if c.Query("limit") == "" {
+		p.Limit = usualEvents
+	}
+	var out struct {
+		Events []pickem.Listed `json:"events"`
+		Cursor *string         `json:"cursor"`
+	}
+	err = httpapi.View(c.Context, func(tx *store.Tx) error {
+		all, next, err := a.Service.Events(tx, c.user, p.Limit, p.Start)
+		if out.Events = all; next != nil {
+			out.Cursor = new(bind.Cursor(next))
+		}
+		return err
+	})
+	if p.Start != nil && fault.Is(err, fault.Invalid) {
+		err = bind.BadCursor()
+	}
+	return httpapi.JSON(c.Context, out, err)
+}
+
+const usualEvents = 20
+
+// standings are those of the year that a request names, else of this one.
+type standings struct {
+	Year      string            `json:"year"`
+	Standings []pickem.Standing `json:"standings"`
+}
+
+// Path is a user's id in an address.
+func (standings) Path(user string) string { return url.PathEscape(user) }
+
+func (a *api) standings(tx *store.Tx, c *call) (out standings, err error) {
+	if out.Year = c.Query("year"); out.Year == "" {
+		out.Year = strconv.Itoa(tx.Now().UTC().Year())
+	} else if _, err := time.Parse("2006", out.Year); err != nil {
+		return out, bind.Invalid("year", "must be a year such as 2024")
+	}
+	out.Standings, err = a.Service.Standings(tx, out.Year)
+	return out, err
+}
+
+func (a *api) getStandingsCSV(c *call) error {
+	rows := [][]string{{"rank", "userId", "name", "points", "mcorrect", "eplayed"}}
+	if err := httpapi.View(c.Context, func(tx *store.Tx) error {
+		out, err := a.standings(tx, c)
+		for i := range out.Standings {
+			st := &out.Standings[i]
+			rows = append(rows, []string{strconv.Itoa(st.Rank), st.User, st.Name, strconv.Itoa(st.Points), strconv.Itoa(st.Correct), strconv.Itoa(st.Played)})
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	return httpapi.CSV(c.Context, "standings.csv", rows)
+}
+
+// getEventCSV has everybody's picks from the lock on, before it nobody's.
+func (a *api) getEventCSV(c *call) error {
+	var t *table
+	if err := httpapi.View(c.Context, func(tx *store.Tx) error {
+		card, err := a.Service.Event(tx, c.id(), c.user)
+		t = grid(&card)
+		return err
+	}); err != nil {
+		return err
+	}
+	return httpapi.CSV(c.Context, c.id()+".csv", append([][]string{t.Heads}, t.Rows...))
+}
+
+// postCard puts the matches of a CSV file on a card, all or none: pickem.ParseMatch has the columns.
+func (a *api) postCard(c *call) error {
+	r := csv.NewReader(c.Request.Body)
+	r.FieldsPerRecord = 5
+	rows, err := r.ReadAll()
+	if err != nil {
+		return bind.Invalid("card", "is not a CSV file with five columns: %v", err)
+	}
+	if len(rows) > 0 && strings.EqualFold(rows[0][0], "name") {
+		rows = rows[1:]
+	}
+	return c.change(http.StatusCreated, func(tx *store.Tx) (any, error) {
+		for i, row := range rows {
+			d, err := pickem.ParseMatch(row)
+			if err != nil {
+				return nil, bind.Invalid("card", "has no whole number of points in match %d", i+1)
+			}
+			if _, err := a.Service.AddMatch(tx, c.id(), d); err != nil {
+				return nil, err
+			}
+		}
+		return a.Service.Event(tx, c.id(), "")
+	})
+}
+
+// putResults takes {results: {matchId: index | null}}, null for no contest. An event that was scored is scored anew, here or by whoever has
+// all results.
+func (a *api) putResults(c *call) error {
+	b, results := httpapi.Body(c.Context), map[string]int{}
+	for id, team := range indexes(b, "results") {
+		if results[id] = pickem.NoContest; team == nil {
+			continue
+		}
+		if results[id] = *team; *team < 0 {
+			b.Bad("results", "must have the index of a team, or null, by match")
+		}
+	}
+	if err := b.Err(); err != nil {
+		return err
+	}
+	var out pickem.Card
+	err := httpapi.Update(c.Context, func(tx *store.Tx) (err error) {
+		out, err = a.Service.SetResults(tx, c.id(), results)
+		return err
+	})
+	if err == nil && out.State == pickem.Scored && a.offline(c) == nil {
+		if _, err = a.Service.Score(c.Request.Context(), out.ID); fault.Is(err, fault.Unavailable) {
+			err = nil
+		}
+	}
+	return httpapi.Answer(c.Context, http.StatusOK, out, err)
+}
+
+func (a *api) postScore(c *call) error {
+	if err := a.offline(c); err != nil {
+		return err
+	}
+	out, err := a.Service.Score(c.Request.Context(), c.id())
+	if missing := pickem.Missing(err); missing != nil {
+		return httpapi.Answer(c.Context, http.StatusConflict, map[string]errorBody{
+			"error": {"results_missing", "No result of " + strings.Join(missing, ", "), missing},
+		}, nil)
+	}
+	return httpapi.Answer(c.Context, http.StatusOK, out, err)
+}
