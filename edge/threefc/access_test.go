@@ -55,12 +55,12 @@ func TestCodesGoWithTheRole(t *testing.T) {
 // An invite goes with its league, and is none of one that is made again with its id.
 func TestInvitesGoWithTheirLeague(t *testing.T) {
 	r := newRig(t)
-	make := func() {
+	begin := func() {
 		r.must(func(tx *store.Tx) (Change, error) {
 			return r.CreateLeague(tx, boss, League{LeagueID: "m", Name: "League"})
 		})
 	}
-	make()
+	begin()
 	share, mail := r.invite("m", boss, ""), r.invite("m", boss, "other@example.org")
 	seq := r.store.Seq()
 	r.must(func(tx *store.Tx) (Change, error) { return r.DeleteLeague(tx, boss, "m") })
@@ -78,7 +78,7 @@ func TestInvitesGoWithTheirLeague(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	make()
+	begin()
 	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { // of a node that had not heard of the deletion
 		_, err := tx.Put(store.PutItem{Table: tableName, Item: kept})
 		return err

@@ -77,28 +77,12 @@ func (s *Service) games(tx *store.Tx, which func(g *Game) bool) (all []attr.Valu
 // Above are the partitions that something which is here lies in, as far as they are known: a game's league and season, a session's
 // season and its league.
 func (s *Service) Above(tx *store.Tx, of Scope) (all []attr.Item, err error) {
-	season := of.ID
-	switch of.Kind {
-	case "game":
-		g, err := get[Game](tx, s, gameKey(of.ID), entGame)
-		if g == nil || err != nil {
-			return nil, err
-		}
-		return []attr.Item{Partition(Scope{"league", g.LeagueID}), Partition(Scope{"season", g.SeasonID})}, nil
-	case "session":
-		se, err := get[Session](tx, s, sessionMirror(of.ID), entSession)
-		if se == nil || err != nil {
-			return nil, err
-		}
-		season = se.SeasonID
+	season, league, err := s.above(tx, of)
+	if season != "" && of.Kind != "season" {
 		all = append(all, Partition(Scope{"season", season}))
-	case "season":
-	default:
-		return nil, nil
 	}
-	se, err := get[Season](tx, s, seasonMirror(season), entSeason)
-	if se != nil {
-		all = append(all, Partition(Scope{"league", se.LeagueID}))
+	if league != "" {
+		all = append(all, Partition(Scope{"league", league}))
 	}
 	return all, err
 }

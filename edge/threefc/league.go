@@ -266,37 +266,38 @@ type Scope struct{ Kind, ID string } // Kind: league, season, session or game
 
 // LeagueOf resolves a scope.
 func (s *Service) LeagueOf(tx *store.Tx, of Scope) (league string, err error) {
-	switch of.Kind {
-	case "league":
-		var l *League
-		if l, err = s.League(tx, of.ID); l != nil {
-			league = l.LeagueID
-		}
-		return league, err
-	case "season":
-		league, err = s.leagueOfSeason(tx, of.ID)
-	case "session":
-		var se *Session
-		if se, err = get[Session](tx, s, sessionMirror(of.ID), entSession); se != nil {
-			league, err = s.leagueOfSeason(tx, se.SeasonID)
-		}
-	case "game":
-		var g *Game
-		if g, err = get[Game](tx, s, gameKey(of.ID), entGame); g != nil {
-			league = g.LeagueID
-		}
+	if of.Kind == "league" {
+		_, err = s.League(tx, of.ID)
+		return of.ID, err
 	}
+	_, league, err = s.above(tx, of)
 	if err == nil && league == "" {
 		err = notFound("acl_scope_not_found", "ACL scope could not be resolved for %s %s.", of.Kind, of.ID)
 	}
 	return league, err
 }
 
-// leagueOfSeason is a season's league; empty: there is no such season.
-func (s *Service) leagueOfSeason(tx *store.Tx, season string) (string, error) {
-	se, err := get[Season](tx, s, seasonMirror(season), entSeason)
-	if se == nil {
-		return "", err
+// above are the season and the league that something lies in, as far as they are known here; empty: they are not.
+func (s *Service) above(tx *store.Tx, of Scope) (season, league string, err error) {
+	switch of.Kind {
+	case "season":
+		season = of.ID
+	case "session":
+		if se, err := get[Session](tx, s, sessionMirror(of.ID), entSession); se != nil {
+			season = se.SeasonID
+		} else if err != nil {
+			return "", "", err
+		}
+	case "game":
+		g, err := get[Game](tx, s, gameKey(of.ID), entGame)
+		if g == nil {
+			return "", "", err
+		}
+		return g.SeasonID, g.LeagueID, nil
 	}
-	return se.LeagueID, err
+	se, err := get[Season](tx, s, seasonMirror(season), entSeason)
+	if se != nil {
+		league = se.LeagueID
+	}
+	return season, league, err
 }

@@ -196,30 +196,34 @@ func (s *Service) joined(get Get, r *Refused) (writes []store.WriteItem, ok bool
 	}
 	changed, started := false, strings.Contains(string(theirs["thirds"]), `"startedAt":"`)
 	for name, v := range ours {
-		there, was := string(theirs[name]), string(base[name])
-		unfinished := name == "result" && there == "null"
-		if string(v) == there || string(v) == was || slices.Contains(derived, name) && !unfinished {
-			continue
-		}
-		both := there != was
-		switch {
-		case started && (name == "thirdLengthMinutes" || name == "status" && string(v) == `"`+Scheduled+`"`):
-			return nil, false // it is locked there
-		case both && name == "thirds":
-			v = earliest(v, theirs[name])
-		case both && name == "finishedAt", both && name == "status": // a finish, or a start, that another node has seen too
-			continue
-		case both:
+		now, agreed := member(name, string(v), string(theirs[name]), string(base[name]), started)
+		if !agreed {
 			return nil, false
 		}
-		if string(v) != there {
-			theirs[name], changed = v, true
+		if now != string(theirs[name]) {
+			theirs[name], changed = json.RawMessage(now), true
 		}
 	}
 	if !changed {
 		return nil, true
 	}
 	return s.rewrite(r, theirs)
+}
+
+// member joins a member of a row, as JSON; started: a third of the game has, in the cloud. ok is false where a person is asked.
+func member(name, ours, theirs, was string, started bool) (now string, ok bool) {
+	both := theirs != was
+	switch {
+	case ours == theirs, ours == was, slices.Contains(derived, name) && !(name == "result" && theirs == "null"):
+		return theirs, true
+	case started && (name == "thirdLengthMinutes" || name == "status" && ours == `"`+Scheduled+`"`):
+		return "", false // it is locked there
+	case both && name == "thirds":
+		return earliest(ours, theirs), true
+	case both && (name == "finishedAt" || name == "status"): // a finish, or a start, that another node has seen too
+		return theirs, true
+	}
+	return ours, !both
 }
 
 // said has, of a team's row that two nodes have made, what one of them has made of nothing but usual names as the image before both.
@@ -308,10 +312,10 @@ func members(it attr.Item) (all map[string]json.RawMessage) {
 	return all
 }
 
-// earliest joins the times of thirds: each is set once, and of two that were set the one in the cloud stays.
-func earliest(ours, theirs json.RawMessage) json.RawMessage {
+// earliest joins the times of thirds, as JSON: each is set once, and of two that were set the one in the cloud stays.
+func earliest(ours, theirs string) string {
 	var a, b []Third
-	if json.Unmarshal(ours, &a) != nil || json.Unmarshal(theirs, &b) != nil {
+	if json.Unmarshal([]byte(ours), &a) != nil || json.Unmarshal([]byte(theirs), &b) != nil {
 		return theirs
 	}
 	g := Game{Thirds: b}
@@ -327,5 +331,5 @@ func earliest(ours, theirs json.RawMessage) json.RawMessage {
 	if err != nil {
 		return theirs
 	}
-	return raw
+	return string(raw)
 }

@@ -329,13 +329,12 @@ func LeadersOf(players []Leader, perGame bool) []Leader {
 	for i := range players {
 		players[i].PerGame = rate(players[i].Goals, players[i].Games)
 	}
-	exact := func(a, b Leader) int { return cmp.Compare(b.Goals*max(1, a.Games), a.Goals*max(1, b.Games)) }
 	slices.SortFunc(players, func(a, b Leader) int {
-		first := cmp.Compare(b.Goals, a.Goals)
-		if perGame {
-			first = exact(a, b)
+		rate := 0
+		if perGame { // exactly
+			rate = cmp.Compare(b.Goals*max(1, a.Games), a.Goals*max(1, b.Games))
 		}
-		return cmp.Or(first, cmp.Compare(b.Goals, a.Goals), cmp.Compare(b.Assists, a.Assists),
+		return cmp.Or(rate, cmp.Compare(b.Goals, a.Goals), cmp.Compare(b.Assists, a.Assists),
 			strings.Compare(a.Nickname, b.Nickname), strings.Compare(a.PlayerID, b.PlayerID))
 	})
 	for i := range players {
