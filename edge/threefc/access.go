@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -22,23 +23,17 @@ func (s *Service) Access(tx *store.Tx, league, user string) (*Access, error) {
 // Grant gives somebody a role. The last admin keeps theirs: another admin's row is checked, wherever that one is taken away. With an
 // admin's role goes the league's reusable invite, whose code they know.
 func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, error) {
-	was, err := s.access(tx, league, user)
-	if err != nil {
-		return Change{}, err
-	}
-	p := &plan{s: s}
+	p := s.plan(tx)
+	was := optional[Access](p, aclKey(league, user), entACL)
 	if was != nil && was.Role == RoleAdmin && role != RoleAdmin {
 		all, err := s.AccessList(tx, league)
-		if err != nil {
-			return Change{}, err
-		}
+		p.fail(err)
 		i := slices.IndexFunc(all, func(a Access) bool { return a.UserID != user && a.Role == RoleAdmin })
 		if i < 0 {
-			return Change{}, conflict("last_admin", "The last admin of league %s keeps the role.", league)
+			return Change{}, cmp.Or(p.err, conflict("last_admin", "The last admin of league %s keeps the role.", league))
 		}
 		p.stillAdmin(league, all[i].UserID)
-		share, err := get[sharePointer](tx, s, shareKey(league), entShare)
-		if p.fail(err); share != nil {
+		if share := optional[sharePointer](p, shareKey(league), entShare); share != nil {
 			p.delete(InviteKey(share.InviteCode))
 		}
 	}
@@ -65,15 +60,12 @@ const (
 
 // CreateInvite makes an invite for an address, or returns the league's reusable one, which it makes the first time.
 func (s *Service) CreateInvite(tx *store.Tx, league, by, email string) (Change, error) {
-	p := &plan{s: s}
+	p := s.plan(tx)
 	in := Invite{LeagueID: league, InviteCode: newCode(), Kind: inviteEmail, Role: RoleAdmin, CreatedByUserID: by, Stamps: s.stamp(tx)}
 	if email != "" {
 		in.Email = &email
 	} else {
-		there, err := get[sharePointer](tx, s, shareKey(league), entShare)
-		if err != nil {
-			return Change{}, err
-		}
+		there := optional[sharePointer](p, shareKey(league), entShare)
 		if there != nil {
 			if _, _, err := s.valid(tx, there.InviteCode); err == nil || !fault.Is(err, fault.NotFound) {
 				c, _ := p.change("invite", there.InviteCode)
@@ -120,7 +112,7 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 	case in.Kind == inviteEmail && in.AcceptedByUserID != nil:
 		return Change{}, conflict("invite_used", "This invite has been used.")
 	}
-	p := &plan{s: s}
+	p := s.plan(tx)
 	if in.Kind == inviteEmail {
 		now := *in
 		at := s.stamp(tx).UpdatedAt
@@ -174,7 +166,7 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	p := &plan{s: s}
+	p := s.plan(tx)
 	if was.ClaimedByUserID != nil {
 		if *was.ClaimedByUserID != user {
 			return Change{}, conflict("player_claimed", "Player %s has been claimed by somebody else.", player)

@@ -149,11 +149,56 @@ func (s *Service) query(pk, prefix string) store.Query {
 // absent is the condition of a row that is made.
 const absent = "attribute_not_exists(pk)"
 
-// plan collects the writes of a transaction; the first error stays.
+// plan collects the writes of a transaction. The first error stays, and what follows it does nothing: a record that could not be read
+// is an empty one then.
 type plan struct {
 	s      *Service
+	tx     *store.Tx
 	writes []store.WriteItem
 	err    error
+}
+
+func (s *Service) plan(tx *store.Tx) *plan { return &plan{s: s, tx: tx} }
+
+func had[T any](p *plan, v *T, err error) *T {
+	if p.fail(err); v == nil || err != nil {
+		v = new(T)
+	}
+	return v
+}
+
+func (p *plan) league(id string) *League {
+	v, err := p.s.League(p.tx, id)
+	return had(p, v, err)
+}
+
+func (p *plan) season(id string) *Season {
+	v, err := p.s.Season(p.tx, id)
+	return had(p, v, err)
+}
+
+func (p *plan) session(id string) *Session {
+	v, err := p.s.Session(p.tx, id)
+	return had(p, v, err)
+}
+
+func (p *plan) game(id string) *Game {
+	v, err := p.s.game(p.tx, id)
+	return had(p, v, err)
+}
+
+// optional reads a record; nil: there is none.
+func optional[T any, P stamped[T]](p *plan, k attr.Item, entity string) *T {
+	v, err := get[T, P](p.tx, p.s, k, entity)
+	p.fail(err)
+	return v
+}
+
+// refuse has the plan fail where something is not as it must be.
+func (p *plan) refuse(is bool, err error) {
+	if is {
+		p.fail(err)
+	}
 }
 
 // add writes a new record: nothing may be at its key.
@@ -223,8 +268,8 @@ func (p *plan) begin(k attr.Item, of Stamps, at string) {
 }
 
 // unused checks that a partition is not being emptied. A row past its time is in the way until it is swept.
-func (p *plan) unused(tx *store.Tx, pk string) {
-	p.check(deletedKey(pk), absent+" OR "+AttrTTL+" < :now", expr.Params{Values: attr.Item{":now": attr.Int(tx.Now().Unix())}})
+func (p *plan) unused(pk string) {
+	p.check(deletedKey(pk), absent+" OR "+AttrTTL+" < :now", expr.Params{Values: attr.Item{":now": attr.Int(p.tx.Now().Unix())}})
 }
 
 // Change is what a request does: the ids of what it made, and its writes, for one transaction.
@@ -234,9 +279,12 @@ type Change struct {
 }
 
 func (p *plan) change(ids ...string) (Change, error) {
+	if p.err != nil {
+		return Change{}, p.err
+	}
 	c := Change{IDs: map[string]string{}, Writes: p.writes}
 	for i := 0; i+1 < len(ids); i += 2 {
 		c.IDs[ids[i]] = ids[i+1]
 	}
-	return c, p.err
+	return c, nil
 }

@@ -99,7 +99,7 @@ func (s *Service) Export(tx *store.Tx, game string) error {
 
 // derive writes a record in the place of what was seen, alone.
 func derive[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity string, was *T, now T) error {
-	p := &plan{s: s}
+	p := s.plan(tx)
 	replace[T, P](p, k, entity, was, now)
 	if p.err != nil {
 		return p.err
@@ -196,7 +196,7 @@ func (s *Service) empty(tx *store.Tx, pk string) error {
 		}
 	}
 	for some := range slices.Chunk(keys, emptied) {
-		p := &plan{s: s}
+		p := s.plan(tx)
 		p.check(key(pk, skMeta), absent, expr.Params{})
 		for _, k := range some {
 			p.delete(k)

@@ -24,30 +24,24 @@ type Board struct {
 
 // CreateGame makes a game of a session, with its place in the session and its code to join.
 func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
-	session, err := s.Session(tx, g.SessionID)
-	if err != nil {
-		return Change{}, err
-	}
-	season, err := s.Season(tx, session.SeasonID)
-	if err == nil {
-		err = s.free(tx, "game", gameKey(g.GameID))
-	}
-	if err != nil {
-		return Change{}, err
-	}
+	p := s.plan(tx)
+	session := p.session(g.SessionID)
+	season := p.season(session.SeasonID)
+	p.free("game", gameKey(g.GameID))
 	g.LeagueID, g.SeasonID, g.Stamps = season.LeagueID, season.SeasonID, s.stamp(tx)
 	g.JoinCode, g.Thirds = newCode(), []Third{}
 	g.Status, g.ThirdLengthMinutes = cmp.Or(g.Status, Scheduled), cmp.Or(g.ThirdLengthMinutes, lengths[0])
-	if !slices.Contains(lengths, g.ThirdLengthMinutes) {
-		return Change{}, invalid("", "Field `thirdLengthMinutes` must be 20, 25 or 30.")
-	}
-	p := &plan{s: s}
+	p.allowLength(g.ThirdLengthMinutes)
 	add(p, gameKey(g.GameID), entGame, g)
 	add(p, sessionGameKey(g.SessionID, g.GameStartTs, g.GameID), entSessionGame, indexOf(&g))
 	add(p, JoinKey(g.JoinCode), entJoin, joinCode{JoinCode: g.JoinCode, GameID: g.GameID, Stamps: g.Stamps})
 	p.begin(sessionMirror(g.SessionID), session.Stamps, g.CreatedAt)
-	p.unused(tx, pkGame+g.GameID)
+	p.unused(pkGame + g.GameID)
 	return p.change("game", g.GameID)
+}
+
+func (p *plan) allowLength(minutes int) {
+	p.refuse(!slices.Contains(lengths, minutes), invalid("", "Field `thirdLengthMinutes` must be 20, 25 or 30."))
 }
 
 func indexOf(g *Game) sessionGame {
@@ -163,31 +157,20 @@ type GamePatch struct {
 
 // PatchGame changes a game, with its place in its session.
 func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error) {
-	was, err := s.game(tx, id)
-	if err != nil {
-		return Change{}, err
-	}
+	p := s.plan(tx)
+	was := p.game(id)
 	g := *was
-	g.UpdatedAt = s.stamp(tx).UpdatedAt
+	g.UpdatedAt = s.NowText(tx)
 	if c.Status != nil {
-		switch {
-		case g.FinishedAt != nil:
-			return Change{}, gameFinished()
-		case *c.Status == Scheduled && g.started():
-			return Change{}, conflict("timer_status_locked", "A game that has started does not return to scheduled.")
-		}
+		p.refuse(g.FinishedAt != nil, gameFinished())
+		p.refuse(*c.Status == Scheduled && g.started(), conflict("timer_status_locked", "A game that has started does not return to scheduled."))
 		g.Status = *c.Status
 	}
 	if c.ThirdLengthMinutes != nil && *c.ThirdLengthMinutes != g.ThirdLengthMinutes {
-		switch {
-		case !slices.Contains(lengths, *c.ThirdLengthMinutes):
-			return Change{}, invalid("", "Field `thirdLengthMinutes` must be 20, 25 or 30.")
-		case g.started():
-			return Change{}, conflict("third_length_locked", "The length of thirds stays once a third has started.")
-		}
+		p.allowLength(*c.ThirdLengthMinutes)
+		p.refuse(g.started(), conflict("third_length_locked", "The length of thirds stays once a third has started."))
 		g.ThirdLengthMinutes = *c.ThirdLengthMinutes
 	}
-	p := &plan{s: s}
 	if c.GameStartTs != nil && *c.GameStartTs != g.GameStartTs {
 		p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
 		g.GameStartTs = *c.GameStartTs
@@ -199,15 +182,11 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 
 // DeleteGame deletes a game with all that lies below it. Its session goes with its last game.
 func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
-	g, err := s.game(tx, id)
-	if err != nil {
-		return Change{}, err
-	}
+	p := s.plan(tx)
+	g := p.game(id)
 	index, err := list[sessionGame](tx, s, pkSession+g.SessionID, pkGame, entSessionGame)
-	p := &plan{s: s}
 	p.fail(err)
-	session, err := get[Session](tx, s, sessionMirror(g.SessionID), entSession)
-	p.fail(err)
+	session := optional[Session](p, sessionMirror(g.SessionID), entSession)
 	p.remove(gameKey(id), g.Stamps)
 	p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
 	if g.JoinCode != "" {
@@ -218,7 +197,7 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 		p.remove(sessionMirror(g.SessionID), session.Stamps)
 	}
 	p.stillAdmin(g.LeagueID, user)
-	p.bury(tx, pkGame+id)
+	p.bury(pkGame + id)
 	return p.change()
 }
 
@@ -231,12 +210,10 @@ func (s *Service) PutGameTeam(tx *store.Tx, game, team string, n TeamName) (Chan
 	if err != nil {
 		return Change{}, err
 	}
-	was, err := get[GameTeam](tx, s, gameTeamKey(game, team), entGameTeam)
-	i := slices.IndexFunc(b.Teams, func(t GameTeam) bool { return t.TeamID == team })
-	t := b.Teams[i]
+	p := s.plan(tx)
+	was := optional[GameTeam](p, gameTeamKey(game, team), entGameTeam)
+	t := b.Teams[slices.Index(TeamIDs(), team)]
 	t.Stamps, t.Name, t.Color = s.stamp(tx), n.Name, cmp.Or(n.Color, t.Color)
-	p := &plan{s: s}
-	p.fail(err)
 	replace(p, gameTeamKey(game, team), entGameTeam, was, t)
 	p.under(gameKey(game), b.Stamps)
 	return p.change("team", team)
@@ -270,16 +247,11 @@ func (s *Service) FinishThird(tx *store.Tx, game string, n int, at time.Time) (C
 }
 
 func (s *Service) timer(tx *store.Tx, game string, do func(g *Game) error) (Change, error) {
-	was, err := s.game(tx, game)
-	if err != nil {
-		return Change{}, err
-	}
+	p := s.plan(tx)
+	was := p.game(game)
 	g := *was
-	g.UpdatedAt = s.stamp(tx).UpdatedAt
-	if err := do(&g); err != nil {
-		return Change{}, err
-	}
-	p := &plan{s: s}
+	g.UpdatedAt = s.NowText(tx)
+	p.fail(do(&g))
 	replace(p, gameKey(game), entGame, was, g)
 	return p.change("game", game)
 }
@@ -290,27 +262,19 @@ func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 	if err != nil || b.FinishedAt != nil {
 		return Change{IDs: map[string]string{"game": game}}, err
 	}
-	switch b.Timer().Status {
-	case timerRunning:
-		return Change{}, conflict("third_running", "A third is still running.")
-	case timerComplete:
-	default:
-		return Change{}, conflict("thirds_incomplete", "All three thirds must be finished first.")
-	}
+	p := s.plan(tx)
+	timer := b.Timer().Status
+	p.refuse(timer == timerRunning, conflict("third_running", "A third is still running."))
+	p.refuse(timer != timerComplete, conflict("thirds_incomplete", "All three thirds must be finished first."))
 	rows, err := list[GameTeam](tx, s, pkGame+game, skTeam, entGameTeam)
-	if err == nil && len(rows) < len(TeamIDs()) {
-		err = conflict("teams_not_ready", "All three teams must be in the game first.")
-	}
-	if err != nil {
-		return Change{}, err
-	}
+	p.fail(err)
+	p.refuse(len(rows) < len(TeamIDs()), conflict("teams_not_ready", "All three teams must be in the game first."))
 	was := b.Game
 	was.Result = nil
 	g := was
-	at := s.stamp(tx).UpdatedAt
+	at := s.NowText(tx)
 	g.Status, g.FinishedAt, g.UpdatedAt = Finished, &at, at
 	g.Result = ResultOf(b.Teams, newest(at, b.Goals))
-	p := &plan{s: s}
 	replace(p, gameKey(game), entGame, &was, g)
 	for _, id := range TeamIDs() {
 		p.check(gameTeamKey(game, id), "attribute_exists(pk)", expr.Params{})

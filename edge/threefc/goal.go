@@ -157,7 +157,7 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 	if other, err := tx.Get(s.Table, markerKey(game, made.EventID)); err != nil || other != nil {
 		return Change{}, errors.Join(err, conflict("goal_already_created", "The goal was created already."))
 	}
-	p := &plan{s: s}
+	p := s.plan(tx)
 	add(p, goalKey(game, at.Third, at.GameMinute, made.EventID), entGoal, made)
 	add(p, markerKey(game, made.EventID), entMarker, marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
 	audit := p.audit(made.Stamps, ids.New(now), n.Actor, goalCreated, nil, &made)
@@ -208,7 +208,7 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 	if err != nil {
 		return Change{}, err
 	}
-	p := &plan{s: s}
+	p := s.plan(tx)
 	made := operation{GameID: game, EventID: event, OperationID: ids.operation(), Action: action, Stamps: s.stamp(tx)}
 	if made.OperationID != "" {
 		before, err := get[operation](tx, s, operationKey(game, made.OperationID), entOperation)

@@ -15,32 +15,25 @@ import (
 // buried is how long a row says that its partition was deleted: longer than any node that has not heard of it stays away.
 const buried = 30 * 24 * time.Hour
 
-func exists(what string) error {
-	return conflict("already_exists", "There is a %s with this id already.", what)
-}
-
 // free refuses an id that is taken, or whose former rows are still being removed.
-func (s *Service) free(tx *store.Tx, what string, keys ...attr.Item) error {
+func (p *plan) free(what string, keys ...attr.Item) {
 	for _, k := range keys {
 		for _, at := range []attr.Item{k, deletedKey(k["pk"].Str())} {
-			if it, err := tx.Get(s.Table, at); err != nil || it != nil {
-				return cmp.Or(err, exists(what))
-			}
+			it, err := p.tx.Get(p.s.Table, at)
+			p.fail(err)
+			p.refuse(it != nil, conflict("already_exists", "There is a %s with this id already.", what))
 		}
 	}
-	return nil
 }
 
 // CreateLeague makes a league, of which its creator is admin.
 func (s *Service) CreateLeague(tx *store.Tx, user string, l League) (Change, error) {
-	if err := s.free(tx, "league", leagueKey(l.LeagueID)); err != nil {
-		return Change{}, err
-	}
+	p := s.plan(tx)
+	p.free("league", leagueKey(l.LeagueID))
 	l.CreatedByUserID, l.Stamps = user, s.stamp(tx)
-	p := &plan{s: s}
 	add(p, leagueKey(l.LeagueID), entLeague, l)
 	add(p, aclKey(l.LeagueID, user), entACL, Access{LeagueID: l.LeagueID, UserID: user, Role: RoleAdmin, GrantedByUserID: user, Stamps: l.Stamps})
-	p.unused(tx, pkLeague+l.LeagueID)
+	p.unused(pkLeague + l.LeagueID)
 	return p.change("league", l.LeagueID)
 }
 
@@ -83,47 +76,36 @@ func (s *Service) LeaguesOf(tx *store.Tx, user string) ([]OwnLeague, error) {
 
 // DeleteLeague deletes a league without seasons.
 func (s *Service) DeleteLeague(tx *store.Tx, user, id string) (Change, error) {
-	l, err := s.League(tx, id)
-	if err != nil {
-		return Change{}, err
-	}
+	p := s.plan(tx)
+	l := p.league(id)
 	seasons, err := s.Seasons(tx, id)
-	if err == nil && len(seasons) > 0 {
-		err = conflict("league_has_seasons", "Cannot delete league with existing seasons.")
-	}
-	p := &plan{s: s}
+	p.fail(err)
+	p.refuse(len(seasons) > 0, conflict("league_has_seasons", "Cannot delete league with existing seasons."))
 	p.remove(leagueKey(id), l.Stamps)
 	p.stillAdmin(id, user)
-	p.bury(tx, pkLeague+id)
-	p.fail(err)
+	p.bury(pkLeague + id)
 	return p.change()
 }
 
 // bury has a partition emptied, by the row that says so alone.
-func (p *plan) bury(tx *store.Tx, pk string) {
-	it, err := encode(deletedKey(pk), entDeleted, tombstone{p.s.stamp(tx)})
-	p.fail(err)
-	if err == nil {
-		it[AttrTTL] = attr.Int(p.s.Now(tx).Add(buried).Unix())
+func (p *plan) bury(pk string) {
+	it, err := encode(deletedKey(pk), entDeleted, tombstone{p.s.stamp(p.tx)})
+	if p.fail(err); err == nil {
+		it[AttrTTL] = attr.Int(p.s.Now(p.tx).Add(buried).Unix())
 	}
 	p.writes = append(p.writes, store.WriteItem{Put: &store.PutItem{Table: p.s.Table, Item: it, NoOld: true}})
 }
 
 // CreateSeason makes a season with its mirror.
 func (s *Service) CreateSeason(tx *store.Tx, se Season) (Change, error) {
-	l, err := s.League(tx, se.LeagueID)
-	if err == nil {
-		err = s.free(tx, "season", seasonMirror(se.SeasonID), seasonKey(se.LeagueID, se.SeasonID))
-	}
-	if err != nil {
-		return Change{}, err
-	}
+	p := s.plan(tx)
+	l := p.league(se.LeagueID)
+	p.free("season", seasonMirror(se.SeasonID), seasonKey(se.LeagueID, se.SeasonID))
 	se.Stamps = s.stamp(tx)
-	p := &plan{s: s}
 	add(p, seasonKey(se.LeagueID, se.SeasonID), entSeason, se)
 	add(p, seasonMirror(se.SeasonID), entSeason, se)
 	p.begin(leagueKey(se.LeagueID), l.Stamps, se.CreatedAt)
-	p.unused(tx, pkSeason+se.SeasonID)
+	p.unused(pkSeason + se.SeasonID)
 	return p.change("season", se.SeasonID)
 }
 
@@ -139,38 +121,28 @@ func (s *Service) Seasons(tx *store.Tx, league string) ([]Season, error) {
 
 // DeleteSeason deletes a season without sessions.
 func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
-	se, err := s.Season(tx, id)
-	if err != nil {
-		return Change{}, err
-	}
+	p := s.plan(tx)
+	se := p.season(id)
 	sessions, err := s.Sessions(tx, id)
-	if err == nil && len(sessions) > 0 {
-		err = conflict("season_has_games", "Cannot delete season with existing games.")
-	}
-	p := &plan{s: s}
+	p.fail(err)
+	p.refuse(len(sessions) > 0, conflict("season_has_games", "Cannot delete season with existing games."))
 	p.remove(seasonMirror(id), se.Stamps)
 	p.delete(seasonKey(se.LeagueID, id))
 	p.stillAdmin(se.LeagueID, user)
-	p.bury(tx, pkSeason+id)
-	p.fail(err)
+	p.bury(pkSeason + id)
 	return p.change()
 }
 
 // CreateSession makes a session with its mirror.
 func (s *Service) CreateSession(tx *store.Tx, se Session) (Change, error) {
-	season, err := s.Season(tx, se.SeasonID)
-	if err == nil {
-		err = s.free(tx, "session", sessionMirror(se.SessionID), sessionKey(se.SeasonID, se.SessionID))
-	}
-	if err != nil {
-		return Change{}, err
-	}
+	p := s.plan(tx)
+	season := p.season(se.SeasonID)
+	p.free("session", sessionMirror(se.SessionID), sessionKey(se.SeasonID, se.SessionID))
 	se.Stamps = s.stamp(tx)
-	p := &plan{s: s}
 	add(p, sessionKey(se.SeasonID, se.SessionID), entSession, se)
 	add(p, sessionMirror(se.SessionID), entSession, se)
 	p.begin(seasonMirror(se.SeasonID), season.Stamps, se.CreatedAt)
-	p.unused(tx, pkSession+se.SessionID)
+	p.unused(pkSession + se.SessionID)
 	return p.change("session", se.SessionID)
 }
 
@@ -212,14 +184,10 @@ type TeamName struct {
 
 // PutSeasonTeam names a team of a season.
 func (s *Service) PutSeasonTeam(tx *store.Tx, season, team string, n TeamName) (Change, error) {
-	se, err := s.Season(tx, season)
-	if err != nil {
-		return Change{}, err
-	}
-	was, err := get[SeasonTeam](tx, s, seasonTeamKey(season, team), entTeam)
+	p := s.plan(tx)
+	se := p.season(season)
+	was := optional[SeasonTeam](p, seasonTeamKey(season, team), entTeam)
 	t := SeasonTeam{SeasonID: season, TeamID: team, Name: n.Name, Color: n.Color, Stamps: s.stamp(tx)}
-	p := &plan{s: s}
-	p.fail(err)
 	replace(p, seasonTeamKey(season, team), entTeam, was, t)
 	p.under(seasonMirror(season), se.Stamps)
 	return p.change("team", team)

@@ -102,46 +102,35 @@ func (s *Service) Players(tx *store.Tx, game, search string, limit int) ([]Playe
 
 // AddPlayer makes a player who is here for a game. An id that is given must be new.
 func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (Change, error) {
-	g, err := s.game(tx, game)
-	if err == nil && id != "" {
-		err = s.free(tx, "player", playerKey(id))
-	}
-	if err != nil {
-		return Change{}, err
+	p := s.plan(tx)
+	g := p.game(game)
+	if id != "" {
+		p.free("player", playerKey(id))
 	}
 	at := s.stamp(tx)
 	id = cmp.Or(id, ids.New(s.Now(tx)))
-	p := &plan{s: s}
 	add(p, playerKey(id), entPlayer, Player{PlayerID: id, Nickname: nickname, Stamps: at})
 	add(p, gamePlayerKey(game, id), entGamePlayer, gamePlayer{GameID: game, PlayerID: id, Stamps: at})
 	p.under(gameKey(game), g.Stamps)
 	return p.change("player", id)
 }
 
-// editable reads a game whose roster may be changed, by an admin also when it is finished.
-func (s *Service) editable(tx *store.Tx, game string, admin bool) (*Game, error) {
-	g, err := s.game(tx, game)
-	if err == nil && g.FinishedAt != nil && !admin {
-		err = gameFinished()
-	}
-	return g, err
+// editable reads a game whose roster may be changed, by an admin also when it is finished, and who is in which team.
+func (p *plan) editable(game string, admin bool) (*Game, map[string]Rostered) {
+	g := p.game(game)
+	p.refuse(g.FinishedAt != nil && !admin, gameFinished())
+	in, err := p.s.rostered(p.tx, game)
+	p.fail(err)
+	return g, in
 }
 
 // Assign puts a player into a team of a game, out of the one that he is in.
 func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (Change, error) {
-	g, err := s.editable(tx, game, admin)
-	if err != nil {
-		return Change{}, err
-	}
-	if _, err := s.Player(tx, player); err != nil {
-		return Change{}, err
-	}
-	in, err := s.rostered(tx, game)
-	if err != nil {
-		return Change{}, err
-	}
+	p := s.plan(tx)
+	g, in := p.editable(game, admin)
+	_, err := s.Player(tx, player)
+	p.fail(err)
 	at := s.stamp(tx)
-	p := &plan{s: s}
 	if r, ok := in[player]; ok && r.TeamID == team {
 		return p.change("player", player) // he is there
 	} else if ok {
@@ -150,42 +139,30 @@ func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (C
 	row, err := encode(rosterKey(game, team, player), entRoster, Rostered{GameID: game, TeamID: team, PlayerID: player, Stamps: at})
 	p.fail(err)
 	p.writes = append(p.writes, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, NoOld: true}})
-	p.fail(p.moved(tx, game, player, team, at))
+	p.moved(game, player, team, at)
 	p.under(gameKey(game), g.Stamps)
 	return p.change("player", player)
 }
 
 // moved compares and sets the team on the row that says that a player is here.
-func (p *plan) moved(tx *store.Tx, game, player, team string, at Stamps) error {
-	was, err := get[gamePlayer](tx, p.s, gamePlayerKey(game, player), entGamePlayer)
+func (p *plan) moved(game, player, team string, at Stamps) {
+	was := optional[gamePlayer](p, gamePlayerKey(game, player), entGamePlayer)
 	replace(p, gamePlayerKey(game, player), entGamePlayer, was, gamePlayer{GameID: game, PlayerID: player, TeamID: team, Stamps: at})
-	return err
 }
 
 // Unassign takes a player out of his team. One who has scored or assisted stays.
 func (s *Service) Unassign(tx *store.Tx, game, player string, admin bool) (Change, error) {
-	g, err := s.editable(tx, game, admin)
-	if err != nil {
-		return Change{}, err
-	}
-	in, err := s.rostered(tx, game)
-	if err != nil {
-		return Change{}, err
-	}
+	p := s.plan(tx)
+	g, in := p.editable(game, admin)
 	r, ok := in[player]
-	if !ok {
-		return Change{}, notFound("", "Player %s is in no team of this game.", player)
-	}
+	p.refuse(!ok, notFound("", "Player %s is in no team of this game.", player))
 	goals, err := s.goals(tx, g)
-	for i := range goals {
-		if goals[i].ScorerPlayerID == player || slices.Contains(goals[i].AssistPlayerIDs, player) {
-			err = conflict("player_has_goals", "Player %s has goals or assists in this game.", player)
-		}
-	}
-	p := &plan{s: s}
 	p.fail(err)
+	p.refuse(slices.ContainsFunc(goals, func(o Goal) bool {
+		return o.ScorerPlayerID == player || slices.Contains(o.AssistPlayerIDs, player)
+	}), conflict("player_has_goals", "Player %s has goals or assists in this game.", player))
 	p.delete(rosterKey(game, r.TeamID, player))
-	p.fail(p.moved(tx, game, player, "", s.stamp(tx)))
+	p.moved(game, player, "", s.stamp(tx))
 	p.under(gameKey(game), g.Stamps)
 	return p.change()
 }
