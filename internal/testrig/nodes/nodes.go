@@ -23,6 +23,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
+const conflicts = "/_/api/conflicts?state=open"
+
 // Boss is the user whose tokens are an admin's.
 const Boss = "boss"
 
@@ -210,7 +212,12 @@ func (f *Fleet) Until(what string, is func() bool) {
 	f.T.Helper()
 	for deadline := time.Now().Add(hang.Limit(patience)); !is(); <-time.After(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			f.T.Fatalf("not in time: %s", what)
+			var open []string
+			for at := range f.Base {
+				_, answer := f.Ask(at, Boss, http.MethodGet, conflicts, "")
+				open = append(open, at+" "+answer)
+			}
+			f.T.Fatalf("not in time: %s; open: %s", what, open)
 		}
 	}
 }
@@ -241,7 +248,7 @@ func (f *Fleet) linksOf(names []string) (out []*simcloud.Link) {
 // Open is what a person would be asked of at a node, as JSON.
 func (f *Fleet) Open(at string) string {
 	f.T.Helper()
-	return f.Want(at, Boss, http.MethodGet, "/_/api/conflicts?state=open", "")
+	return f.Want(at, Boss, http.MethodGet, conflicts, "")
 }
 
 // Quiet fails if a person would be asked of anything.
