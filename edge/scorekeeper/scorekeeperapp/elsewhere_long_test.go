@@ -12,48 +12,23 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/scorekeeper"
-	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store/attr"
 )
 
 // does sends a request that has to work.
 func (f *fleet) does(at, user, method, path, body string) string {
-	f.t.Helper()
-	status, answer := f.ask(at, user, method, path, body)
-	if status >= http.StatusBadRequest {
-		f.t.Fatalf("%s at %s: %s %s %s: %d %s", user, at, method, path, body, status, answer)
-	}
-	return answer
+	f.T.Helper()
+	return f.Want(at, user, method, "/scorekeeper"+path, body)
 }
 
 // sees waits until a node answers with something.
 func (f *fleet) sees(at, user, path, part string) {
-	f.t.Helper()
-	f.until(at+" answers "+path+" with "+part, func() bool {
+	f.T.Helper()
+	f.Until(at+" answers "+path+" with "+part, func() bool {
 		_, answer := f.ask(at, user, "GET", path, "")
 		return strings.Contains(answer, part)
 	})
-}
-
-// quiet fails if a person would be asked of anything.
-func (f *fleet) quiet() {
-	f.t.Helper()
-	for at := range f.base {
-		if answer := f.does(at, "boss", "GET", "/_/api/conflicts?state=open", ""); !strings.Contains(answer, `"items":[]`) {
-			f.t.Errorf("open at %s: %s", at, answer)
-		}
-	}
-}
-
-func (f *fleet) cut() {
-	f.links["a"].SetMode(simcloud.NoDNS)
-	f.links["b"].SetMode(simcloud.NoDNS)
-}
-
-func (f *fleet) heal() {
-	f.links["a"].Heal()
-	f.links["b"].Heal()
 }
 
 // Two admins at two nodes that are cut off take the same third one out: the team counts two admins, and nobody is asked.
@@ -72,16 +47,16 @@ func TestAdminTakenOutAtTwoNodes(t *testing.T) {
 	f.does("a", "u1", "PUT", "/team/teammate", of("u3"))
 	f.sees("b", "u3", "/team?team_id="+team.ID, `"user_id":"u3"`)
 
-	f.cut()
+	f.Cut()
 	f.does("a", "u1", "DELETE", "/team/teammate", of("u2"))
 	f.does("b", "u3", "DELETE", "/team/teammate", of("u2"))
-	f.heal()
+	f.Heal()
 	admins := func() string {
-		return f.cloud.Item("scorekeeper-prod", attr.Item{"pk": attr.S("TEAM#" + team.ID), "sk": attr.S("METADATA")})["admins"].Text()
+		return f.Cloud.Item("scorekeeper-prod", attr.Item{"pk": attr.S("TEAM#" + team.ID), "sk": attr.S("METADATA")})["admins"].Text()
 	}
-	f.until("the cloud counts two admins", func() bool { return admins() == "2" })
+	f.Until("the cloud counts two admins", func() bool { return admins() == "2" })
 	f.sees("a", "u1", "/team?team_id="+team.ID, `"user_id":"u3"`)
-	f.until("the writes of both are settled", func() bool {
+	f.Until("the writes of both are settled", func() bool {
 		for _, at := range []string{"a", "b"} {
 			if status, _ := f.ask(at, "u1", "PUT", "/profile", `{"displayName":"Ann"}`, "Prefer", "wait=20"); status != http.StatusOK {
 				return false
@@ -93,8 +68,8 @@ func TestAdminTakenOutAtTwoNodes(t *testing.T) {
 		t.Errorf("the cloud counts %s admins", n)
 	}
 	f.does("a", "u1", "DELETE", "/team/teammate", of("u1"))
-	f.until("another one leaves", func() bool { return admins() == "1" })
-	f.quiet()
+	f.Until("another one leaves", func() bool { return admins() == "1" })
+	f.Quiet()
 }
 
 // A session is converted at one node while the other one is cut off, and does not know of it: what it guesses there meanwhile, at a
@@ -110,7 +85,7 @@ func TestGuessesOfAConvertedSession(t *testing.T) {
 	guess := func(at, day, word string) {
 		t.Helper()
 		body := fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":%q}`, day, word)
-		req, err := http.NewRequestWithContext(t.Context(), "POST", f.base[at]+"/scorekeeper/guess", strings.NewReader(body))
+		req, err := http.NewRequestWithContext(t.Context(), "POST", f.Base[at]+"/scorekeeper/guess", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,26 +103,26 @@ func TestGuessesOfAConvertedSession(t *testing.T) {
 	guess("a", today, "crane")
 	f.sees("b", "boss", "/puzzles/"+today, today)
 	f.sees("b", "boss", "/puzzles/"+yesterday, yesterday)
-	f.until("the cloud has the game", func() bool { return f.cloud.Item("scorekeeper-prod", scorekeeper.GameKey(session, today)) != nil })
+	f.Until("the cloud has the game", func() bool { return f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey(session, today)) != nil })
 
-	f.links["a"].SetMode(simcloud.NoDNS)
+	f.Cut("a")
 	guess("a", today, "slate")
 	guess("a", yesterday, "moist")
-	f.until("the other node has the session's game, and converts it", func() bool { // who asks before has nothing converted
+	f.Until("the other node has the session's game, and converts it", func() bool { // who asks before has nothing converted
 		return strings.Contains(f.does("b", "u1", "POST", "/convert-session", `{"session_id":"`+session+`"}`), `"converted":1`)
 	})
-	f.until("the cloud has the conversion", func() bool { return f.cloud.Item("scorekeeper-prod", scorekeeper.GameKey(session, today)) == nil })
-	f.heal()
+	f.Until("the cloud has the conversion", func() bool { return f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey(session, today)) == nil })
+	f.Heal()
 
 	for day, want := range map[string][]string{today: {"crane", "slate"}, yesterday: {"moist"}} {
-		f.until("the account has the guesses of "+day, func() bool {
+		f.Until("the account has the guesses of "+day, func() bool {
 			var g scorekeeper.Game
-			return attr.Unmarshal(f.cloud.Item("scorekeeper-prod", scorekeeper.GameKey("u1", day)), &g) == nil && slices.Equal(g.Guesses, want) &&
-				f.cloud.Item("scorekeeper-prod", scorekeeper.GameKey(session, day)) == nil
+			return attr.Unmarshal(f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey("u1", day)), &g) == nil && slices.Equal(g.Guesses, want) &&
+				f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey(session, day)) == nil
 		})
 		for _, at := range []string{"a", "b"} {
 			f.sees(at, "u1", "/game/"+day, fmt.Sprintf(`"moves_qty":%d`, len(want)))
 		}
 	}
-	f.quiet()
+	f.Quiet()
 }

@@ -3,135 +3,40 @@
 package scorekeeperapp
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log/slog"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/edge/scorekeeper"
-	"github.com/touchline/touchline/httpapi/auth"
-	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/nodes"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
-	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // fleet is two nodes with the application over one cloud.
-type fleet struct {
-	t      *testing.T
-	issuer *auth.DevIssuer
-	cloud  *simcloud.Cloud
-	links  map[string]*simcloud.Link
-	base   map[string]string
-}
+type fleet struct{ *nodes.Fleet }
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	issuer, err := auth.NewDevIssuer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fleet{t: t, issuer: issuer, cloud: simcloud.New(simcloud.Options{Now: time.Now}), links: map[string]*simcloud.Link{}, base: map[string]string{}}
-	f.cloud.Create(node.Schema([]*app.App{New()}).Tables...)
-	f.cloud.Create(store.TableSpec{Name: "touchline-sync", Key: store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}}})
-	network := simcloud.NewNetwork(f.cloud, simcloud.NewTimer(), 7)
-	for _, name := range []string{"a", "b"} {
-		f.links[name] = network.Link(name, time.Now, nil)
-		f.start(name)
-	}
-	return f
+	return &fleet{nodes.Two(t, nodes.Options{App: New})}
 }
 
-func (f *fleet) start(name string) {
-	f.t.Helper()
-	c := node.DefaultCloud()
-	c.Region, c.Poll.Live, c.Poll.Tables = "sim", time.Second, time.Second
-	n, err := node.Open(f.t.Context(), f.t.TempDir(), node.Parts{
-		Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{New()},
-		Cloud: &node.Cloud{Config: c, Name: "sim", Items: f.links[name], Locks: f.links[name].Locks},
-		Auth: func(*store.Store) (*auth.Verifier, error) {
-			return auth.New(auth.Config{Issuers: []auth.Issuer{f.issuer.Issuer()}})
-		},
-	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- n.Run(ctx, ln) }()
-	f.t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			f.t.Error(err)
-		}
-	})
-	f.base[name] = "http://" + ln.Addr().String()
-}
-
-// ask sends a request of a user to a node: of the application, or under /_/ of the node itself.
+// ask sends a request of a user to a node's application.
 func (f *fleet) ask(at, user, method, path, body string, headers ...string) (status int, answer string) {
-	f.t.Helper()
-	grant := auth.Grant{Subject: user, Life: time.Hour}
-	if user == "boss" {
-		grant.Groups = []string{"admin"}
-	}
-	if !strings.HasPrefix(path, "/_/") {
-		path = "/scorekeeper" + path
-	}
-	token, _, err := f.issuer.Sign(grant, time.Now())
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(f.t.Context(), method, f.base[at]+path, strings.NewReader(body))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}).Do(req)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return resp.StatusCode, string(raw)
-}
-
-func (f *fleet) until(what string, is func() bool) {
-	f.t.Helper()
-	for deadline := time.Now().Add(hang.Limit(3 * time.Minute)); !is(); <-time.After(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			f.t.Fatalf("not in time: %s", what)
-		}
-	}
+	f.T.Helper()
+	return f.Ask(at, user, method, "/scorekeeper"+path, body, headers...)
 }
 
 func (f *fleet) guess(at, word string, ago int) {
-	f.t.Helper()
+	f.T.Helper()
 	today := time.Now().UTC().Format(scorekeeper.Day)
 	body := fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":%q}`, today, word)
 	if status, answer := f.ask(at, "u1", "POST", "/guess", body, "Touchline-Occurred-Ago", fmt.Sprint(ago), "Idempotency-Key", word); status != http.StatusOK {
-		f.t.Fatalf("%s at %s: %d %s", word, at, status, answer)
+		f.T.Fatalf("%s at %s: %d %s", word, at, status, answer)
 	}
 }
 
@@ -164,31 +69,29 @@ func TestGuessesAtTwoNodes(t *testing.T) {
 		}
 		return words
 	}
-	f.until("the other node has the puzzle and the game", func() bool { return len(read("b")) == 1 })
+	f.Until("the other node has the puzzle and the game", func() bool { return len(read("b")) == 1 })
 
-	f.links["a"].SetMode(simcloud.NoDNS)
-	f.links["b"].SetMode(simcloud.NoDNS)
+	f.Cut()
 	for i, words := range [][2]string{{"slate", "fjord"}, {"moist", "vexed"}, {"proud", "waltz"}, {"brick", "joust"}} {
 		f.guess("a", words[0], 80-20*i)
 		f.guess("b", words[1], 70-20*i)
 	}
-	f.links["a"].Heal()
-	f.links["b"].Heal()
+	f.Heal()
 
 	want := strings.Fields("crane slate fjord moist vexed proud")
 	var told []string
 	for _, at := range []string{"a", "b"} {
-		f.until("six guesses at "+at, func() bool {
+		f.Until("six guesses at "+at, func() bool {
 			words := read(at)
 			told = append(told, game.Dropped...)
 			return slices.Equal(words, want)
 		})
 	}
-	f.until("the cloud has them", func() bool {
+	f.Until("the cloud has them", func() bool {
 		var g scorekeeper.Game
-		return attr.Unmarshal(f.cloud.Item("scorekeeper-prod", scorekeeper.GameKey("u1", today)), &g) == nil && slices.Equal(g.Guesses, want)
+		return attr.Unmarshal(f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey("u1", today)), &g) == nil && slices.Equal(g.Guesses, want)
 	})
-	f.quiet()
+	f.Quiet()
 	slices.Sort(told)
 	if told = slices.Compact(told); !slices.Equal(told, strings.Fields("brick joust waltz")) {
 		t.Errorf("told of %v", told)
@@ -210,7 +113,7 @@ func TestAnswerChangedElsewhere(t *testing.T) {
 		return strings.Count(answer, `"correct"`)
 	}
 	set("manna")
-	f.until("the other node has the puzzle", func() bool {
+	f.Until("the other node has the puzzle", func() bool {
 		status, _ := f.ask("b", "u1", "GET", "/game/"+today, "")
 		return status == http.StatusOK
 	})
@@ -219,21 +122,21 @@ func TestAnswerChangedElsewhere(t *testing.T) {
 		t.Errorf("%d letters of crane are right for manna, want the n", n)
 	}
 	set("crane")
-	f.until("the other node grades anew", func() bool { return right("b") == 5 })
+	f.Until("the other node grades anew", func() bool { return right("b") == 5 })
 	item := scorekeeper.AnswerKey(today)
 	item["puzzle_date"], item["word"] = attr.S(today), attr.S("slate")
-	if err := (simcloud.Foreign{Cloud: f.cloud, Name: "aws"}).Put("scorekeeper-prod", item); err != nil {
+	if err := (simcloud.Foreign{Cloud: f.Cloud, Name: "aws"}).Put("scorekeeper-prod", item); err != nil {
 		t.Fatal(err)
 	}
 	for _, at := range []string{"a", "b"} {
-		f.until("what somebody put into the cloud counts at "+at, func() bool { return right(at) == 2 })
+		f.Until("what somebody put into the cloud counts at "+at, func() bool { return right(at) == 2 })
 	}
 }
 
 // written is the write units of all that was written but of what nodes say of themselves: rows are smaller than a kilobyte, and cost
 // twice in a transaction.
 func (f *fleet) written() (units int) {
-	for _, e := range f.cloud.Log(0) {
+	for _, e := range f.Cloud.Log(0) {
 		if strings.HasPrefix(e.Key["id"].Str(), "node:") {
 			continue
 		}
