@@ -140,13 +140,13 @@ func InviteMail(to, league, link string) Mail {
 
 // Join adds somebody to the game of a code, without an account.
 func (s *Service) Join(tx *store.Tx, code, nickname string, ids *IDs) (Change, error) {
-	j, err := s.JoinCode(tx, code)
+	game, err := s.JoinCode(tx, code)
 	if err != nil {
 		return Change{}, err
 	}
-	c, err := s.AddPlayer(tx, j, "", nickname, ids)
+	c, err := s.AddPlayer(tx, game, "", nickname, ids)
 	if err == nil {
-		c.IDs["game"] = j
+		c.IDs["game"] = game
 	}
 	return c, err
 }

@@ -158,22 +158,18 @@ func (s *Service) SignOut(tx *store.Tx, session string) error {
 // CodeFor makes a one-time code for an address that has signed in on this node before: for a ground without mail. Who has the code is
 // that address in all its leagues, so whoever asks for it has to be an admin of each of them.
 func (s *Service) CodeFor(tx *store.Tx, league, by, email string) (code, expiresAt string, err error) {
+	p := s.plan(tx)
 	known, err := tx.Side(sideSignedIn).Get([]byte(hashText(email)))
-	if err == nil && known == nil {
-		err = notFound("", "This email address has not signed in on this node.")
-	}
-	if err != nil {
-		return "", "", err
-	}
+	p.fail(err)
+	p.refuse(known == nil, notFound("", "This email address has not signed in on this node."))
 	leagues, err := s.LeaguesOf(tx, email)
-	if err == nil && !slices.ContainsFunc(leagues, func(l OwnLeague) bool { return l.LeagueID == league }) {
-		err = notFound("", "This email address has no role in this league.")
+	p.fail(err)
+	p.refuse(!slices.ContainsFunc(leagues, func(l OwnLeague) bool { return l.LeagueID == league }), notFound("", "This email address has no role in this league."))
+	for i := range leagues {
+		p.fail(s.Allow(tx, leagues[i].LeagueID, by, RoleAdmin))
 	}
-	for i := 0; err == nil && i < len(leagues); i++ {
-		err = s.Allow(tx, leagues[i].LeagueID, by, RoleAdmin)
-	}
-	if err != nil {
-		return "", "", err
+	if p.err != nil {
+		return "", "", p.err
 	}
 	now := s.Now(tx)
 	code = newCode()

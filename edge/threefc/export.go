@@ -81,85 +81,65 @@ func (s *Service) Export(tx *store.Tx, game string) error {
 	if err != nil || !b.started() && len(audits) == 0 && len(b.Goals) == 0 {
 		return err // nothing has happened yet
 	}
-	at := g.CreatedAt
-	for i := range b.Goals {
-		at = max(at, b.Goals[i].UpdatedAt)
-	}
+	at := newest(g.CreatedAt, b.Goals)
 	for i := range audits {
 		at = max(at, audits[i].CreatedAt)
 	}
-	if err := s.exportTeams(tx, b, at); err != nil {
-		return err
-	}
-	if err := s.exportState(tx, b, len(audits), at); err != nil {
-		return err
-	}
-	return s.exportResult(tx, g, b, at)
+	p := s.plan(tx)
+	p.exportTeams(b, at)
+	p.exportState(b, len(audits), at)
+	p.exportResult(g, b, at)
+	return p.err
 }
 
 // derive writes a record in the place of what was seen, alone.
-func derive[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity string, was *T, now T) error {
-	p := s.plan(tx)
-	replace[T, P](p, k, entity, was, now)
-	if p.err != nil {
-		return p.err
+func derive[T any, P stamped[T]](p *plan, k attr.Item, entity string, was *T, now T) {
+	p.writes = nil
+	if replace[T, P](p, k, entity, was, now); p.err == nil {
+		_, err := p.tx.Put(*p.writes[0].Put)
+		p.fail(err)
 	}
-	_, err := tx.Put(*p.writes[0].Put)
-	return err
 }
 
-func (s *Service) exportTeams(tx *store.Tx, b *Board, at string) error {
-	for i := range b.Teams {
-		t := b.Teams[i]
-		was, err := get[GameTeam](tx, s, gameTeamKey(b.GameID, t.TeamID), entGameTeam)
-		if err != nil {
-			return err
-		}
-		if was != nil && was.Scored == t.Scored && was.Conceded == t.Conceded {
-			continue
-		}
-		t.UpdatedAt = max(t.UpdatedAt, at)
-		if err := derive(tx, s, gameTeamKey(b.GameID, t.TeamID), entGameTeam, was, t); err != nil {
-			return err
+func (p *plan) exportTeams(b *Board, at string) {
+	for _, t := range b.Teams {
+		was := optional[GameTeam](p, gameTeamKey(b.GameID, t.TeamID), entGameTeam)
+		if was == nil || was.Scored != t.Scored || was.Conceded != t.Conceded {
+			t.UpdatedAt = max(t.UpdatedAt, at)
+			derive(p, gameTeamKey(b.GameID, t.TeamID), entGameTeam, was, t)
 		}
 	}
-	return nil
 }
 
-func (s *Service) exportState(tx *store.Tx, b *Board, revision int, at string) error {
+func (p *plan) exportState(b *Board, revision int, at string) {
 	if revision == 0 && len(b.Goals) == 0 {
-		return nil
-	}
-	was, err := get[goalState](tx, s, stateKey(b.GameID), entState)
-	if err != nil {
-		return err
+		return
 	}
 	now := goalState{GameID: b.GameID, Revision: revision, Stamps: Stamps{CreatedAt: b.CreatedAt, UpdatedAt: at}}
 	if n := len(b.Goals); n > 0 {
 		now.LatestEventID, now.LatestGoalSK = &b.Goals[n-1].EventID, &b.Goals[n-1].sk
 	}
-	if was != nil && was.Revision == now.Revision && same(was.LatestEventID, now.LatestEventID) && same(was.LatestGoalSK, now.LatestGoalSK) {
-		return nil
+	was := optional[goalState](p, stateKey(b.GameID), entState)
+	if was == nil || was.Revision != now.Revision || !same(was.LatestEventID, now.LatestEventID) || !same(was.LatestGoalSK, now.LatestGoalSK) {
+		derive(p, stateKey(b.GameID), entState, was, now)
 	}
-	return derive(tx, s, stateKey(b.GameID), entState, was, now)
 }
 
 func same[T comparable](a, b *T) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
-func (s *Service) exportResult(tx *store.Tx, g *Game, b *Board, at string) error {
+func (p *plan) exportResult(g *Game, b *Board, at string) {
 	if b.Result == nil {
-		return nil
+		return
 	}
 	now := *b.Result
 	now.ComputedAt = max(*g.FinishedAt, at)
-	if g.Result != nil && sameResult(g.Result, &now) {
-		return nil
+	if g.Result == nil || !sameResult(g.Result, &now) {
+		next := *g
+		next.Result, next.UpdatedAt = &now, max(g.UpdatedAt, at)
+		derive(p, gameKey(g.GameID), entGame, g, next)
 	}
-	next := *g
-	next.Result, next.UpdatedAt = &now, max(g.UpdatedAt, at)
-	return derive(tx, s, gameKey(g.GameID), entGame, g, next)
 }
 
 // sameResult reports whether two results say the same, whenever they were computed.

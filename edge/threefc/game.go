@@ -119,13 +119,14 @@ func (s *Service) GamesOf(tx *store.Tx, session string) ([]Board, error) {
 	index, err := list[sessionGame](tx, s, pkSession+session, pkGame, entSessionGame)
 	all := []Board{}
 	for i := 0; err == nil && i < len(index); i++ {
-		g, gone := s.game(tx, index[i].GameID)
-		if fault.Is(gone, fault.NotFound) || gone == nil && g.GameStartTs != index[i].GameStartTs {
-			continue // a pointer that another node is about to remove
-		}
+		var g *Game
 		var b *Board
-		if err = gone; err == nil {
+		if g, err = s.game(tx, index[i].GameID); err == nil {
 			b, err = s.board(tx, g)
+		}
+		if fault.Is(err, fault.NotFound) || err == nil && g.GameStartTs != index[i].GameStartTs {
+			err = nil
+			continue // a pointer that another node is about to remove
 		}
 		if err == nil {
 			all = append(all, *b)

@@ -2,7 +2,6 @@ package threefc
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -129,20 +128,13 @@ type NewGoal struct {
 
 // CreateGoal makes a goal: the goal, the claim of its id and the audit, under a game that is not finished.
 func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Change, error) {
-	g, err := s.game(tx, game)
-	if err == nil && g.FinishedAt != nil {
-		err = gameFinished()
-	}
-	if err != nil {
-		return Change{}, err
-	}
-	now := s.Now(tx)
+	p := s.plan(tx)
+	g, now := p.game(game), s.Now(tx)
+	p.refuse(g.FinishedAt != nil, gameFinished())
 	at, err := g.momentOf(n.At, now)
-	if err == nil {
-		err = s.eligible(tx, game, &n.Scored)
-	}
-	if err != nil {
-		return Change{}, err
+	p.fail(err)
+	if p.fail(s.eligible(tx, game, &n.Scored)); p.err != nil {
+		return Change{}, p.err
 	}
 	made := Goal{GameID: game, Stamps: s.stamp(tx)}
 	made.Moment, made.Scored = at, n.Scored
@@ -154,10 +146,8 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 		when = parseTime(*g.third(at.Third).StartedAt)
 	}
 	made.EventID = ids.New(when)
-	if other, err := tx.Get(s.Table, markerKey(game, made.EventID)); err != nil || other != nil {
-		return Change{}, errors.Join(err, conflict("goal_already_created", "The goal was created already."))
-	}
-	p := s.plan(tx)
+	there := optional[marker](p, markerKey(game, made.EventID), entMarker)
+	p.refuse(there != nil, conflict("goal_already_created", "The goal was created already."))
 	add(p, goalKey(game, at.Third, at.GameMinute, made.EventID), entGoal, made)
 	add(p, markerKey(game, made.EventID), entMarker, marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
 	audit := p.audit(made.Stamps, ids.New(now), n.Actor, goalCreated, nil, &made)

@@ -20,21 +20,23 @@ func (s *Service) Standings(tx *store.Tx, season string, blissett bool) ([]Stand
 
 // Leaders are a season's players, of its finished games.
 func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, error) {
+	p := s.plan(tx)
 	games, err := s.SeasonGames(tx, season)
+	p.fail(err)
 	by := map[string]*Leader{}
 	of := func(id string) *Leader {
 		if by[id] == nil {
-			by[id] = &Leader{PlayerID: id}
+			by[id] = &Leader{PlayerID: id, Nickname: p.nickname(id)}
 		}
 		return by[id]
 	}
-	for i := 0; err == nil && i < len(games); i++ {
+	for i := range games {
 		g := &games[i]
 		if g.FinishedAt == nil {
 			continue
 		}
-		var in map[string]Rostered
-		in, err = s.rostered(tx, g.GameID)
+		in, err := s.rostered(tx, g.GameID)
+		p.fail(err)
 		for id := range in {
 			of(id).Games++
 		}
@@ -51,27 +53,18 @@ func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, 
 		}
 	}
 	all := make([]Leader, 0, len(by))
-	for id, l := range by {
-		var name string
-		if name, err = s.nickname(tx, id, err); err != nil {
-			return nil, err
-		}
-		l.Nickname = name
+	for _, l := range by {
 		all = append(all, *l)
 	}
-	return LeadersOf(all, perGame), err
+	return LeadersOf(all, perGame), p.err
 }
 
-// nickname is how a player is shown; err is what went wrong before.
-func (s *Service) nickname(tx *store.Tx, id string, err error) (string, error) {
-	if err != nil {
-		return "", err
+// nickname is how a player is shown.
+func (p *plan) nickname(id string) string {
+	if player := optional[Player](p, playerKey(id), entPlayer); player != nil {
+		return player.Nickname
 	}
-	p, err := get[Player](tx, s, playerKey(id), entPlayer)
-	if p == nil {
-		return "?", err // of another node, not here yet
-	}
-	return p.Nickname, err
+	return "?" // of another node, not here yet
 }
 
 // Line is a goal as everybody may see it: players by their nicknames alone.
@@ -87,23 +80,20 @@ type Line struct {
 
 // Timeline is a game's goals as everybody may see them.
 func (s *Service) Timeline(tx *store.Tx, b *Board) ([]Line, error) {
+	p := s.plan(tx)
 	all := []Line{}
 	for i := range b.Goals {
 		g := &b.Goals[i]
-		l := Line{EventID: g.EventID, Moment: g.Moment, ScoringTeamID: g.ScoringTeamID, ConcedingTeamID: g.ConcedingTeamID, OwnGoal: g.OwnGoal, Assists: []string{}}
-		var err error
-		l.Scorer, err = s.nickname(tx, g.ScorerPlayerID, nil)
-		for _, id := range g.AssistPlayerIDs {
-			var name string
-			name, err = s.nickname(tx, id, err)
-			l.Assists = append(l.Assists, name)
+		l := Line{
+			EventID: g.EventID, Moment: g.Moment, ScoringTeamID: g.ScoringTeamID, ConcedingTeamID: g.ConcedingTeamID, OwnGoal: g.OwnGoal,
+			Scorer: p.nickname(g.ScorerPlayerID), Assists: []string{},
 		}
-		if err != nil {
-			return nil, err
+		for _, id := range g.AssistPlayerIDs {
+			l.Assists = append(l.Assists, p.nickname(id))
 		}
 		all = append(all, l)
 	}
-	return all, nil
+	return all, p.err
 }
 
 // named finds what has an id or else a slug.
