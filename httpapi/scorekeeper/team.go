@@ -34,7 +34,7 @@ func (a *api) getTeam(r *request) work {
 	return func(tx *store.Tx) (any, error) { return a.Service.Team(tx, team, r.user) }
 }
 
-// team has a team here with its members and their games of some days, or, of none, the user's own.
+// team has a team here with its members and their games of some days.
 func (a *api) team(r *request, team string, days ...string) string {
 	r.needs = func(tx *store.Tx) ([]attr.Item, error) { return a.Service.TeamNeeds(tx, r.user, team, days...) }
 	return team
@@ -115,7 +115,11 @@ func spanOf(q *bind.Query) span {
 
 func (a *api) getScore(r *request) work {
 	user, days := cmp.Or(r.query.Text("user_id", maxText), r.user), spanOf(r.query)
-	a.team(r, "")
+	r.needs = func(tx *store.Tx) ([]attr.Item, error) {
+		teams, err := a.Service.TeamNeeds(tx, r.user, "")
+		games, bad := a.Service.RecentNeeds(tx, user)
+		return append(teams, games...), cmp.Or(err, bad)
+	}
 	return func(tx *store.Tx) (any, error) { return a.Service.Scores(tx, r.user, user, days.from, days.to) }
 }
 

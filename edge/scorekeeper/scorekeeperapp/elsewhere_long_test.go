@@ -72,6 +72,33 @@ func TestAdminTakenOutAtTwoNodes(t *testing.T) {
 	f.Quiet()
 }
 
+// A team, its board and its members' scores are the same at a node that did not make them.
+func TestTeamAtAnotherNode(t *testing.T) {
+	f := newFleet(t)
+	today := time.Now().UTC().Format(scorekeeper.Day)
+	f.does("a", "boss", "PUT", "/puzzles", fmt.Sprintf(`{"date":%q,"word":"crane"}`, today))
+	var team struct {
+		ID string `json:"team_id"`
+	}
+	if err := json.Unmarshal([]byte(f.does("a", "u1", "POST", "/team", `{"team_name":"Wizards"}`)), &team); err != nil {
+		t.Fatal(err)
+	}
+	f.does("a", "u1", "PUT", "/profile", `{"displayName":"Ann"}`)
+	f.does("a", "u1", "PUT", "/team/teammate", fmt.Sprintf(`{"team_id":%q,"user_id":"u2","role":"member"}`, team.ID))
+	f.guess("a", "crane", 0)
+	for _, k := range []attr.Item{
+		scorekeeper.GameKey("u1", today), {"pk": attr.S("USER#u1"), "sk": attr.S("PROFILE")}, {"pk": attr.S("TEAM#" + team.ID), "sk": attr.S("MEMBER#u2")},
+	} {
+		f.Until("the cloud has all", func() bool { return f.Cloud.Item("scorekeeper-prod", k) != nil })
+	}
+	f.sees("b", "u2", "/team?team_id="+team.ID, `"display_name":"Ann"`)
+	f.sees("b", "u2", "/scoreboard?team_id="+team.ID+"&puzzle_date_iso_day="+today, `"participants_qty":1,"score":[{`)
+	f.sees("b", "u2", "/score?user_id=u1", `"won":true`)
+	f.sees("b", "u1", "/history", `"games_won":1`)
+	f.sees("b", "u2", "/-/teams", "Wizards")
+	f.sees("b", "u2", "/-/teams/"+team.ID, "1 of 2 have played today.")
+}
+
 // A session is converted at one node while the other one is cut off, and does not know of it: what it guesses there meanwhile, at a
 // game of before and as the first guess of another day, is the account's when they are together again.
 func TestGuessesOfAConvertedSession(t *testing.T) {
