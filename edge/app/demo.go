@@ -18,8 +18,10 @@ type Demo struct {
 	Users       []devlogin.User
 	// Fill has data there before the node serves, when the application is open, and says where to begin; nil: the tables are empty.
 	Fill func(ctx context.Context, h *Host) ([]page.Tile, error)
-	// Live is what goes on while the node runs, until ctx ends; nil: nothing.
+	// Live is what goes on while the node runs, until it is over or ctx ends; nil: nothing.
 	Live func(ctx context.Context, h *Host) error
+	// Told sums up what has gone on, when Live is over, for a demo that ends then (--once); nil: this one goes on.
+	Told func(ctx context.Context, h *Host) (string, error)
 	// Alone is its command by itself, where that is another than the node's; nil: the node's.
 	Alone *cobra.Command
 }

@@ -27,6 +27,8 @@ type demoRun struct {
 	out    io.Writer
 	log    *slog.Logger
 	begin  [][]page.Tile // of each demo, where to begin
+	once   bool
+	told   string // how it has ended
 }
 
 // DemoCommand is the command that plays demos on one node; the first of their users is signed in where there are several demos.
@@ -39,12 +41,19 @@ func DemoCommand(use, version string, demos ...*app.Demo) *cobra.Command {
 				return cli.Misuse(cmd, fmt.Errorf("--speed must be a number from 1 to 3600"))
 			}
 			r.out = cmd.ErrOrStderr()
-			return r.run(cmd.Context(), version)
+			if err := r.run(cmd.Context(), version); err != nil {
+				return err
+			}
+			_, err := io.WriteString(cmd.OutOrStdout(), r.told)
+			return err
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&r.listen, "listen", "127.0.0.1:8080", "address of the pages; loopback only")
 	flags.Float64Var(&r.speed, "speed", 1, "how many times faster than real time the node's clock goes")
+	if len(demos) == 1 && demos[0].Told != nil {
+		flags.BoolVar(&r.once, "once", false, "end when what is played is over, and say how it stands")
+	}
 	flags.BoolVar(&r.quiet, "quiet", false, "do not log to standard error")
 	return cmd
 }
@@ -82,8 +91,10 @@ func (r *demoRun) run(ctx context.Context, version string) (err error) {
 	if len(r.demos) > 1 {
 		p.Demo = login.SignIn
 	}
+	ctx, over := context.WithCancel(ctx)
+	defer over()
 	for i := range r.demos {
-		p.Apps = append(p.Apps, r.filled(i))
+		p.Apps = append(p.Apps, r.filled(i, over))
 	}
 	n, err := Open(ctx, dir, p)
 	if err != nil {
@@ -125,7 +136,7 @@ func (r *demoRun) tell(home string, users int) {
 
 // filled is an application with its demo's data and with what goes on in it. What goes wrong is told, and ends the demo where it is
 // the only one.
-func (r *demoRun) filled(i int) *app.App {
+func (r *demoRun) filled(i int, over func()) *app.App {
 	d := r.demos[i]
 	a := *d.App
 	a.Open = func(ctx context.Context, h *app.Host) (*app.Instance, error) {
@@ -138,11 +149,21 @@ func (r *demoRun) filled(i int) *app.App {
 		}
 		in.API.Live = r.withBeginning(i, in.API.Live)
 		if d.Live != nil && err == nil {
-			in.Loops = append(in.Loops, func(ctx context.Context) error { return r.failed(ctx, d, d.Live(ctx, h)) })
+			in.Loops = append(in.Loops, func(ctx context.Context) error { return r.failed(ctx, d, r.live(ctx, d, h, over)) })
 		}
 		return in, r.failed(ctx, d, err)
 	}
 	return &a
+}
+
+// live is what goes on in a demo, and the end of one that ends with it.
+func (r *demoRun) live(ctx context.Context, d *app.Demo, h *app.Host, over func()) error {
+	err := d.Live(ctx, h)
+	if err == nil && r.once && ctx.Err() == nil {
+		r.told, err = d.Told(ctx, h)
+		over()
+	}
+	return err
 }
 
 // withBeginning adds to what is on in an application where to begin.

@@ -146,25 +146,13 @@ type goalFrame struct {
 	Deleted     bool   `json:"deleted,omitempty"`
 }
 
-// gameFrame is a game that has changed.
-type gameFrame struct {
-	GameID string `json:"gameId"`
-	Status string `json:"status,omitempty"`
-}
-
-// clockFrame is a game's clock: it runs from startedAt of the active third.
-type clockFrame struct {
-	GameID string        `json:"gameId"`
-	Timer  threefc.Timer `json:"timer"`
-}
-
 // snapshot has who begins to read ask for the game: what came before the stream is not missed.
 func snapshot(_ context.Context, topic string) ([]sse.Frame, error) {
 	game, ok := strings.CutPrefix(topic, topicGame)
 	if !ok {
 		return nil, nil
 	}
-	raw, err := json.Marshal(gameFrame{GameID: game})
+	raw, err := json.Marshal(map[string]string{"gameId": game})
 	return []sse.Frame{sse.NewFrame("game", 0, raw)}, err
 }
 
@@ -199,11 +187,11 @@ func frameOf(game string, r *store.Record) (name string, body any, err error) {
 		var now, was threefc.Game
 		err = errors.Join(dataOf(&now, r.New), dataOf(&was, r.Old))
 		if len(now.Thirds) > 0 && !reflect.DeepEqual(now.Thirds, was.Thirds) {
-			return "clock", clockFrame{game, now.Timer()}, err
+			return "clock", map[string]any{"gameId": game, "timer": now.Timer()}, err // it runs from startedAt of the active third
 		}
-		return "game", gameFrame{game, now.Status}, err
+		return "game", map[string]string{"gameId": game, "status": now.Status}, err
 	case slices.Contains([]string{"METADATA", "ROSTER", "TEAM", "PLAYER"}, kind):
-		return "game", gameFrame{GameID: game}, nil
+		return "game", map[string]string{"gameId": game}, nil
 	}
 	return "", nil, nil
 }

@@ -1,7 +1,9 @@
 package threefcapp
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -57,7 +59,7 @@ func newDemo() *app.Demo {
 				{Href: set.Mount + "/-/join/" + d.code, Title: "Join the live game", Line: "As a player, with the code " + d.code},
 			}, err
 		},
-		Live: d.live,
+		Live: d.live, Told: d.told,
 	}
 }
 
@@ -84,110 +86,82 @@ type demo struct {
 	ahead time.Duration
 	games int
 	code  string // to join the live game
+
+	tx  *store.Tx // of what is played now
+	err error     // the first that it met
 }
 
-// put does what a request does.
-func put(tx *store.Tx, c threefc.Change, err error) error {
-	if err != nil || len(c.Writes) == 0 {
-		return err
+// in plays something in a transaction.
+func (d *demo) in(tx *store.Tx, play func()) error {
+	d.tx, d.err = tx, nil
+	play()
+	return d.err
+}
+
+// do does what a request does.
+func (d *demo) do(c threefc.Change, err error) {
+	if err == nil && d.err == nil && len(c.Writes) > 0 {
+		err = d.tx.TransactWrite(store.TransactWrite{Items: c.Writes})
 	}
-	return tx.TransactWrite(store.TransactWrite{Items: c.Writes})
+	d.err = cmp.Or(d.err, err)
 }
 
 func (d *demo) fill(tx *store.Tx) error {
-	d.ahead = -demoGames * 7 * 24 * time.Hour
-	c, err := d.CreateLeague(tx, demoBoss, threefc.League{LeagueID: "demo", Name: "Demo League"})
-	if err := put(tx, c, err); err != nil {
-		return err
-	}
-	c, err = d.CreateSeason(tx, threefc.Season{LeagueID: "demo", SeasonID: "demo-season", Name: "This year"})
-	if err := put(tx, c, err); err != nil {
-		return err
-	}
-	for range demoGames {
-		at := d.ahead
-		if err := d.play(tx); err != nil {
-			return err
+	return d.in(tx, func() {
+		d.ahead = -demoGames * 7 * 24 * time.Hour
+		d.do(d.CreateLeague(tx, demoBoss, threefc.League{LeagueID: "demo", Name: "Demo League"}))
+		d.do(d.CreateSeason(tx, threefc.Season{LeagueID: "demo", SeasonID: "demo-season", Name: "This year"}))
+		for range demoGames {
+			at := d.ahead
+			d.play()
+			d.ahead = at + 7*24*time.Hour
 		}
-		d.ahead = at + 7*24*time.Hour
-	}
-	d.ahead = 0
-	game, err := d.kickOff(tx)
-	if err != nil {
-		return err
-	}
-	b, err := d.Board(tx, game)
-	if err != nil {
-		return err
-	}
-	d.code = b.JoinCode
-	return nil
+		d.ahead = 0
+		b, err := d.Board(tx, d.kickOff())
+		if d.err = cmp.Or(d.err, err); d.err == nil {
+			d.code = b.JoinCode
+		}
+	})
 }
 
 // kickOff makes a game of a day of its own, with three players a team, and starts it.
-func (d *demo) kickOff(tx *store.Tx) (game string, err error) {
+func (d *demo) kickOff() (game string) {
 	d.games++
 	day, game := fmt.Sprint("demo-day-", d.games), fmt.Sprint("demo-game-", d.games)
-	now := d.Now(tx)
-	c, err := d.CreateSession(tx, threefc.Session{SeasonID: "demo-season", SessionID: day, SessionDate: now.Format(time.DateOnly)})
-	if err := put(tx, c, err); err != nil {
-		return "", err
-	}
-	c, err = d.CreateGame(tx, threefc.Game{SessionID: day, GameID: game, GameStartTs: d.NowText(tx)})
-	if err := put(tx, c, err); err != nil {
-		return "", err
-	}
+	now := d.Now(d.tx)
+	d.do(d.CreateSession(d.tx, threefc.Session{SeasonID: "demo-season", SessionID: day, SessionDate: now.Format(time.DateOnly)}))
+	d.do(d.CreateGame(d.tx, threefc.Game{SessionID: day, GameID: game, GameStartTs: d.NowText(d.tx)}))
 	for i, name := range strings.Fields(demoPlayers) {
 		id := "demo-" + strings.ToLower(name)
 		if d.games == 1 {
-			c, err = d.AddPlayer(tx, game, id, name, &threefc.IDs{})
-			if err := put(tx, c, err); err != nil {
-				return "", err
-			}
+			d.do(d.AddPlayer(d.tx, game, id, name, &threefc.IDs{}))
 		}
-		c, err = d.Assign(tx, game, id, threefc.TeamIDs()[i%3], false)
-		if err := put(tx, c, err); err != nil {
-			return "", err
-		}
+		d.do(d.Assign(d.tx, game, id, threefc.TeamIDs()[i%3], false))
 	}
-	c, err = d.StartThird(tx, game, 1, now)
-	return game, put(tx, c, err)
+	d.do(d.StartThird(d.tx, game, 1, now))
+	return game
 }
 
 // play plays a game to its end.
-func (d *demo) play(tx *store.Tx) error {
-	game, err := d.kickOff(tx)
-	if err != nil {
-		return err
-	}
+func (d *demo) play() {
+	game := d.kickOff()
 	for n := 1; n <= 3; n++ {
 		if n > 1 {
-			c, err := d.StartThird(tx, game, n, d.Now(tx))
-			if err := put(tx, c, err); err != nil {
-				return err
-			}
+			d.do(d.StartThird(d.tx, game, n, d.Now(d.tx)))
 		}
 		for range 2 + d.rnd.IntN(3) {
 			d.ahead += time.Duration(60+d.rnd.IntN(200)) * time.Second
-			if err := d.goal(tx, game, d.Now(tx)); err != nil {
-				return err
-			}
+			d.goal(game, d.Now(d.tx))
 		}
-		c, err := d.FinishThird(tx, game, n, d.Now(tx))
-		if err := put(tx, c, err); err != nil {
-			return err
-		}
+		d.do(d.FinishThird(d.tx, game, n, d.Now(d.tx)))
 		d.ahead += 2 * time.Minute
 	}
-	if err := d.Export(tx, game); err != nil {
-		return err
-	}
-	c, err := d.FinishGame(tx, game)
-	return put(tx, c, err)
+	d.err = cmp.Or(d.err, d.Export(d.tx, game))
+	d.do(d.FinishGame(d.tx, game))
 }
 
 // goal is a goal of somebody against another team, now and then an own goal.
-func (d *demo) goal(tx *store.Tx, game string, at time.Time) error {
+func (d *demo) goal(game string, at time.Time) {
 	teams := threefc.TeamIDs()
 	by, against := d.rnd.IntN(3), d.rnd.IntN(3)
 	players := strings.Fields(demoPlayers)
@@ -198,8 +172,7 @@ func (d *demo) goal(tx *store.Tx, game string, at time.Time) error {
 	if by != against {
 		g.ScoringTeamID = &teams[by]
 	}
-	c, err := d.CreateGoal(tx, game, threefc.NewGoal{Scored: g, At: at, Actor: demoBoss}, &threefc.IDs{})
-	return put(tx, c, err)
+	d.do(d.CreateGoal(d.tx, game, threefc.NewGoal{Scored: g, At: at, Actor: demoBoss}, &threefc.IDs{}))
 }
 
 // live plays the last game with two scorers in turn. The second is out of reach for the first six minutes: those goals are kept, and then
@@ -220,21 +193,44 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 			}
 			taps, kept = kept, nil
 		}
-		if now.Sub(begin) > demoThird {
-			<-ctx.Done() // people finish it
+		if now.Sub(begin) > demoThird { // people finish it
 			return nil
 		}
-		if err := h.Store.Update(ctx, func(tx *store.Tx) error { return d.goals(tx, demoLive, taps) }); err != nil && ctx.Err() == nil {
+		if err := h.Store.Update(ctx, func(tx *store.Tx) error {
+			return d.in(tx, func() {
+				for _, at := range taps {
+					d.goal(demoLive, at)
+				}
+			})
+		}); err != nil && ctx.Err() == nil {
 			h.Log.Warn("the demo's goal was refused", "err", err)
 		}
 	}
 }
 
-func (d *demo) goals(tx *store.Tx, game string, taps []time.Time) error {
-	for _, at := range taps {
-		if err := d.goal(tx, game, at); err != nil {
+// told says how the live game stands, and how many of its goals came late.
+func (d *demo) told(ctx context.Context, h *app.Host) (text string, err error) {
+	err = h.Store.View(ctx, func(tx *store.Tx) error {
+		b, err := d.Board(tx, demoLive)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
+		late := 0
+		for i := range b.Goals {
+			made, err := time.Parse(time.RFC3339, b.Goals[i].CreatedAt)
+			began, bad := time.Parse(time.RFC3339, *b.Thirds[0].StartedAt)
+			if err = errors.Join(err, bad); err != nil {
+				return err
+			}
+			if made.Sub(began)-time.Duration(b.Goals[i].ElapsedSeconds)*time.Second > demoPace {
+				late++
+			}
+		}
+		for _, t := range b.Teams {
+			text += fmt.Sprintf("%s has conceded %d and scored %d.\n", t.Name, t.Conceded, t.Scored)
+		}
+		text += fmt.Sprintf("%d goals in %d minutes, %d of them told late by a scorer who had lost the node.\n", len(b.Goals), int(demoThird.Minutes()), late)
+		return nil
+	})
+	return text, err
 }
