@@ -58,8 +58,11 @@ type Renderer struct {
 
 // New parses the templates and reads the assets, which are all embedded: an error is a bug.
 func New(l Look) (*Renderer, error) {
-	at := template.FuncMap{"at": func(path string) string { return l.Base + path }}
-	t, err := template.New("page").Funcs(at).ParseFS(templateFiles, "templates/*.html")
+	funcs := template.FuncMap{
+		"at":  func(path string) string { return l.Base + path },                           // of a page
+		"api": func(path string) string { return strings.TrimSuffix(l.Base, "/-") + path }, // of a route beside the pages
+	}
+	t, err := template.New("page").Funcs(funcs).ParseFS(templateFiles, "templates/*.html")
 	if err == nil && l.Templates != nil {
 		t, err = t.ParseFS(l.Templates, "*.html")
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/auth"
 	chromium "github.com/touchline/touchline/internal/testrig/browser"
+	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 )
 
@@ -70,6 +71,26 @@ func TestPicksOnAPhoneWithTheNodeGoneOverTheLock(t *testing.T) {
 	b.WaitFor(t, `document.querySelector(".waits__words")?.textContent.includes("too late")`)
 	if n := picks.Load(); n != 1 {
 		t.Errorf("%d picks were sent, want the one before the lock", n)
+	}
+}
+
+// A page follows the league's stream: what happens shows at once, and while nothing does the node is not asked.
+func TestPagesFollowTheStream(t *testing.T) {
+	r := newRigFor(t, auth.Identity{Subject: "sam"})
+	r.card()
+	base, _ := web.Run(t, r.server)
+	b := chromium.Open(t)
+	b.Do(t, chromedp.Navigate(base+"/pickem/-/events/"+event))
+	const asked = `performance.getEntriesByType("resource").filter((e) => e.name === location.href).length`
+	b.WaitFor(t, `performance.getEntriesByType("resource").some((e) => e.name.endsWith("/refresh.js")) && performance.now() > 5000`)
+	if n := chromium.Eval[int](t, b, asked); n > 1 {
+		t.Errorf("nothing happened, and the page was asked for %d times", n)
+	}
+	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/state", `{"state":"broadcast"}`)
+	b.WaitFor(t, `document.body.textContent.includes("You did not pick.")`)
+	b.WaitFor(t, `performance.now() > 9000`)
+	if n := chromium.Eval[int](t, b, asked); n > 3 {
+		t.Errorf("one thing happened, and the page was asked for %d times", n)
 	}
 }
 

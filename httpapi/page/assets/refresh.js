@@ -1,8 +1,10 @@
 // Keeps a part of the page in step (data-refresh names it) while nobody is at one of its controls. Without it the page
-// works by its forms, and stands still.
+// works by its forms, and stands still. A part that names a stream with its kinds of events (data-follow) is asked for when one of them
+// comes, and seldom beside: while the stream is away, or is not for its reader, as often as the others.
 import { morph } from "./morph.js";
 
-const every = 2000;
+const often = 2000, seldom = 30000;
+let every = often;
 
 function idle() {
   const at = document.activeElement;
@@ -14,6 +16,18 @@ document.addEventListener("touchline:sent", () => { // a write has arrived: what
   clearTimeout(timer);
   refresh("reload");
 });
+
+const [address, ...kinds] = document.querySelector("[data-follow]")?.dataset.follow.split(" ") ?? [];
+if (address) {
+  const stream = new EventSource(address);
+  const look = (wait) => {
+    clearTimeout(timer);
+    timer = setTimeout(refresh, wait);
+  };
+  stream.onopen = () => look(every = seldom);
+  stream.onerror = () => look(every = often);
+  for (const kind of kinds) stream.addEventListener(kind, () => look(100)); // what comes together is one
+}
 
 // One is asked for at a time, so that what comes later is newer. Who takes part hears when what is shown was asked for.
 let running = false;
