@@ -16,8 +16,8 @@ import (
 
 	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/edge/node"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/internal/testrig/nodes"
+	"github.com/touchline/touchline/store/attr"
 )
 
 const table = "3fc-prod-app"
