@@ -1,63 +1,28 @@
 package pickem
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/internal/testrig/kill"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// killVariable tells a child process which store to score an event in, and where it is to die: {"path", "event", "point", "nth"}.
-const killVariable = "TOUCHLINE_TEST_SCORE"
+func TestMain(m *testing.M) { kill.Main(m, scoreAndDie) }
 
-type dies struct {
-	Path, Event string
-	Point       failpoint.Point
-	Nth         int64 // 0: it lives, and tells how often it came by each point
-}
-
-func TestMain(m *testing.M) {
-	if text := os.Getenv(killVariable); text != "" {
-		if err := scoreAndDie([]byte(text)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-func scoreAndDie(how []byte) error {
-	var d dies
-	if err := json.Unmarshal(how, &d); err != nil {
-		return err
-	}
-	s, err := store.Open(d.Path, store.Options{})
+func scoreAndDie(path, event string, arm func()) error {
+	s, err := store.Open(path, store.Options{})
 	if err != nil {
 		return err
 	}
-	hits := map[failpoint.Point]int64{}
-	failpoint.Arm(func(p failpoint.Point) error { // one goroutine writes
-		if hits[p]++; p == d.Point && hits[p] == d.Nth {
-			failpoint.Kill()
-		}
-		return nil
-	})
+	arm()
 	service := &Service{Store: s, Table: tableName, Index: "GSI"}
-	if _, err := service.Score(context.Background(), d.Event); err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(hits)
+	_, err = service.Score(context.Background(), event)
+	return err
 }
 
 // A process that scores is killed (kill -9) at each failpoint that it comes by, the first, the middle and the last time. The next look
@@ -73,58 +38,20 @@ func TestScoreSurvivesAKillAtEachFailpoint(t *testing.T) {
 		seed.picks(u, id, matches[i%2], 1)
 	}
 	seed.results(id, 1, 1)
-	copied := filepath.Join(t.TempDir(), "seed.db")
-	if _, err := seed.Store.Backup(t.Context(), copied, nil); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(copied)
-	if err != nil {
-		t.Fatal(err)
-	}
-	child := func(d dies) (path string, out []byte, killed bool) {
-		d.Path, d.Event = filepath.Join(t.TempDir(), "s.db"), id
-		if err := os.WriteFile(d.Path, raw, 0o600); err != nil {
+	kill.AtEach(t, seed.Store, id, 6, func(path, when string) {
+		r := &rig{t: t, now: start}
+		r.Service = &Service{Store: storetest.OpenWith(t, path, store.Options{NoSync: true}, Table(tableName, "GSI")), Table: tableName, Index: "GSI"}
+		marked := r.item(eventKey(id))["scoring"].Bool()
+		if _, err := r.Maintain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		how, err := json.Marshal(d)
-		if err != nil {
-			t.Fatal(err)
+		if state := State(r.item(eventKey(id))["state"].Str()); marked && state != Scored {
+			t.Errorf("%s: it is %s", when, state)
 		}
-		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), killVariable+"="+string(how))
-		var stdout, stderr bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		if err := cmd.Run(); err != nil && stderr.Len() > 0 {
-			t.Fatalf("%s: %v", stderr.Bytes(), err)
-		}
-		return d.Path, stdout.Bytes(), !cmd.ProcessState.Exited()
-	}
-	_, out, _ := child(dies{})
-	hits := map[failpoint.Point]int64{}
-	if err := json.Unmarshal(out, &hits); err != nil || hits[failpoint.TransactDone] < 6 {
-		t.Fatalf("%s: %v", out, err)
-	}
-	for point, n := range hits {
-		for _, nth := range []int64{1, (n + 1) / 2, n} {
-			path, _, killed := child(dies{Point: point, Nth: nth})
-			if !killed {
-				t.Errorf("%s, time %d: it lived", point, nth)
-				continue
-			}
-			r := &rig{t: t, now: start}
-			r.Service = &Service{Store: storetest.OpenWith(t, path, store.Options{NoSync: true}, Table(tableName, "GSI")), Table: tableName, Index: "GSI"}
-			marked := r.item(eventKey(id))["scoring"].Bool()
-			if _, err := r.Maintain(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if state := State(r.item(eventKey(id))["state"].Str()); marked && state != Scored {
-				t.Errorf("%s, time %d: it is %s", point, nth, state)
-			}
-			r.score(id)
-			r.results(id, 0, 1)
-			r.score(id)
-		}
-	}
+		r.score(id)
+		r.results(id, 0, 1)
+		r.score(id)
+	})
 }
 
 // An event that another node has marked to be scored, as after a corrected result, is scored here when its row arrives.
