@@ -67,24 +67,25 @@ func worded(id string) string {
 
 // book is what the scorer's script goes on from while the node is away.
 type book struct {
-	Status        string     `json:"status"`
-	TeamScore     int        `json:"teamScore"`
-	OpponentScore int        `json:"opponentScore"`
-	Lineup        []bookSlot `json:"lineup"`
-	Plays         []bookPlay `json:"plays"`
+	Status        string `json:"status"`
+	TeamScore     int    `json:"teamScore"`
+	OpponentScore int    `json:"opponentScore"`
+	Lineup        []slot `json:"lineup"`
+	Plays         []play `json:"plays"`
 }
 
-type bookSlot struct {
+type slot struct {
 	hacktracker.Slot
 	Name string `json:"name"`
 }
 
-type bookPlay struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Result  string `json:"result"`
-	HitType string `json:"hitType"`
-	RBIs    int    `json:"rbis"`
+// play is an at-bat with what is shown of it.
+type play struct {
+	*hacktracker.AtBat
+	Name   string `json:"name"`
+	Word   string `json:"-"`
+	Played int    `json:"-"` // the inning as it is derived
+	Misfit bool   `json:"-"` // its device thought otherwise
 }
 
 // double is two at-bats that may be one: the later can be taken back.
@@ -95,14 +96,15 @@ type gamePage struct {
 	Base, Page string // of the game's routes and pages
 	Team       hacktracker.Team
 	Box        hacktracker.Box
-	May        bool // score it
-	Head       page.Score
-	Tables     []page.Table // line score, box score
-	Plays      page.Timeline
-	Notes      []page.Note
+	Title      string
+	Pill       page.Pill
+	May        bool   // score it
+	On         string // who is on base
+	Line       page.Table
+	Plays      []play // the latest first
 	Doubles    []double
 	Balls      []ball
-	Pads       []page.Pad // what can be done with the game itself
+	Startable  bool
 	Bench      []hacktracker.Player
 	Results    []result
 	Up, Next   string
@@ -159,8 +161,10 @@ func encoded(v any) string {
 // game lays a game out.
 func (a *api) game(team hacktracker.Team, box hacktracker.Box, all []hacktracker.AtBat, roster []hacktracker.Player) gamePage {
 	g, st := &box.Game, &box.State
+	box.Game.Opponent = cmp.Or(g.Opponent, "Opponent")
 	p := gamePage{
-		Base: a.mount + "/games/" + g.ID, Page: a.look.At("/games/" + g.ID), Team: team, Box: box, Results: results,
+		Base: a.mount + "/games/" + g.ID, Page: a.look.At("/games/" + g.ID), Team: team, Box: box, Results: results, Pill: pills[g.Status],
+		Title: team.Name + " v " + g.Opponent, Startable: team.Type == hacktracker.Personal || len(g.Lineup) > 0,
 		May: slices.Contains([]hacktracker.Role{hacktracker.Owner, hacktracker.Manager, hacktracker.Scorekeeper}, team.Role),
 	}
 	names := map[string]string{}
@@ -172,13 +176,13 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, all []hacktracker
 		}
 	}
 	name := func(id string) string { return cmp.Or(names[id], "somebody who is gone") }
-	b := book{Status: g.Status, TeamScore: g.TeamScore, OpponentScore: g.OpponentScore, Lineup: []bookSlot{}, Plays: []bookPlay{}}
+	b := book{Status: g.Status, TeamScore: g.TeamScore, OpponentScore: g.OpponentScore, Lineup: []slot{}, Plays: []play{}}
 	for _, s := range slotsOf(g, &team, roster) {
-		b.Lineup = append(b.Lineup, bookSlot{s, name(s.PlayerID)})
+		b.Lineup = append(b.Lineup, slot{s, name(s.PlayerID)})
 	}
 	for i := range all {
 		at := &all[i]
-		b.Plays = append(b.Plays, bookPlay{at.ID, name(at.PlayerID), at.Result, at.HitType, at.RBIs})
+		b.Plays = append(b.Plays, play{at, name(at.PlayerID), worded(at.Result), st.Innings[i], slices.Contains(st.Mismatch, at.ID)})
 	}
 	p.Book = encoded(b)
 	if n := len(b.Lineup); n > 0 {
@@ -187,10 +191,13 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, all []hacktracker
 			p.Next = up(1) + ", " + up(2)
 		}
 	}
-	p.Head, p.Tables, p.Balls = head(&p, name), []page.Table{lineScore(&box), boxScore(&box)}, balls(all, name)
-	p.Plays = plays(all, st, name)
-	p.notes(st, all, name)
-	p.pads()
+	for _, pair := range st.Doubles {
+		at := b.Plays[slices.IndexFunc(all, func(at hacktracker.AtBat) bool { return at.ID == pair[1] })]
+		text := fmt.Sprintf("%s: %s, inning %d, twice within a minute: two scorers?", at.Name, at.Word, at.Inning)
+		p.Doubles = append(p.Doubles, double{text, p.Base + "/atbats/" + at.ID})
+	}
+	slices.Reverse(b.Plays)
+	p.Plays, p.On, p.Line, p.Balls = b.Plays, bases(st.Bases, name), lineScore(&box), balls(all, name)
 	return p
 }
 
@@ -209,31 +216,10 @@ func numbered(n *int, name string) string {
 	return strconv.Itoa(*n) + " " + name
 }
 
-func counted(n int, one, many string) string {
-	if n == 1 {
-		many = one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // pills are the states of a game.
 var pills = map[string]page.Pill{
 	hacktracker.InProgress: {Class: "live", Icon: "dot", Text: "Live"}, hacktracker.Final: {Class: "over", Icon: "dot", Text: "Final"},
 	hacktracker.Postponed: {Class: "pause", Icon: "clock", Text: "Postponed"}, hacktracker.Scheduled: {Class: "soon", Icon: "clock", Text: "Scheduled"},
-}
-
-func head(p *gamePage, name func(string) string) page.Score {
-	g, st := &p.Box.Game, &p.Box.State
-	opponent := cmp.Or(g.Opponent, "Opponent")
-	h := page.Score{
-		Title: p.Team.Name + " v " + opponent, Pill: pills[g.Status], Context: g.Location,
-		Sides: []page.ScoreSide{{Name: p.Team.Name, Figure: strconv.Itoa(g.TeamScore)}, {Name: opponent, Figure: strconv.Itoa(g.OpponentScore)}},
-	}
-	if g.Status == hacktracker.InProgress {
-		h.Line = cmp.Or(p.Up, "Nobody") + " is up"
-		h.Stats = []page.Stat{{Label: "Inning", Value: strconv.Itoa(st.Inning)}, {Label: "Outs", Value: strconv.Itoa(st.Outs)}, {Label: "Bases", Value: bases(st.Bases, name)}}
-	}
-	return h
 }
 
 // bases says who is on, as far as the book says so.
@@ -261,78 +247,4 @@ func lineScore(box *hacktracker.Box) page.Table {
 	t.Heads = append(t.Heads, "RBI", "H")
 	t.Rows = [][]string{append(append([]string{"Us"}, numbers(box.LineScore...)...), numbers(box.Totals.RBI, box.Totals.H)...)}
 	return t
-}
-
-func boxScore(box *hacktracker.Box) page.Table {
-	t := page.Table{ID: "box", Title: "Box score", Heads: []string{"Batter", "PA", "AB", "R", "H", "2B", "3B", "HR", "RBI", "BB", "K", "AVG", "Season"}, None: "There is no lineup yet."}
-	row := func(name string, l *hacktracker.Line, avg, season string) {
-		cells := append([]string{name}, numbers(l.PA, l.AB)...)
-		cells = append(append(cells, "–"), numbers(l.H, l.Doubles, l.Triples, l.HR, l.RBI, l.BB, l.K)...)
-		t.Rows = append(t.Rows, append(cells, avg, season))
-	}
-	for i := range box.Batters {
-		b := &box.Batters[i]
-		name := fmt.Sprintf("%d. %s", b.BattingOrder, numbered(b.Number, cmp.Or(b.Name, "somebody who is gone")))
-		if b.Substitute {
-			name = "↳ " + numbered(b.Number, cmp.Or(b.Name, "somebody who is gone"))
-		}
-		row(name, &b.Line, b.AVG.String(), b.Season.String())
-	}
-	if len(t.Rows) > 0 {
-		row("Total", &box.Totals.Line, box.Totals.AVG.String(), "")
-	}
-	return t
-}
-
-func plays(all []hacktracker.AtBat, st *hacktracker.State, name func(string) string) page.Timeline {
-	t := page.Timeline{ID: "plays", Title: "Plays", None: "Nothing was scored yet."}
-	for i := range slices.Backward(all) {
-		at := &all[i]
-		h := page.Happening{Key: at.ID, Mark: at.Result, Text: name(at.PlayerID) + ": " + worded(at.Result), Where: fmt.Sprintf("Inning %d", st.Innings[i])}
-		switch at.Result {
-		case "1B", "2B", "3B":
-			h.Kind = "good"
-		case "HR":
-			h.Kind = "milestone"
-		}
-		if at.RBIs > 0 {
-			h.Text += fmt.Sprintf(", %d RBI", at.RBIs)
-		}
-		if slices.Contains(st.Mismatch, at.ID) {
-			h.Note, h.NoteIcon = fmt.Sprintf("scored as inning %d, %d out, place %d", at.Inning, at.Outs, at.BattingOrder), "clock"
-		}
-		t.Items = append(t.Items, h)
-	}
-	return t
-}
-
-// notes says what a scorer has to look at. Nothing of it is mended by itself.
-func (p *gamePage) notes(st *hacktracker.State, all []hacktracker.AtBat, name func(string) string) {
-	say := func(kind, format string, args ...any) {
-		p.Notes = append(p.Notes, page.Note{Kind: kind, Text: fmt.Sprintf(format, args...)})
-	}
-	if n := len(st.Mismatch); n > 0 {
-		say("warn", "%s scored with another inning, outs or batter than follows from those before.", counted(n, "play was", "plays were"))
-	}
-	if p.Box.Differ {
-		say("", "%s batted in, but the score is %d.", counted(st.Runs, "run was", "runs were"), p.Box.Game.TeamScore)
-	}
-	for _, pair := range st.Doubles {
-		i := slices.IndexFunc(all, func(at hacktracker.AtBat) bool { return at.ID == pair[1] })
-		text := fmt.Sprintf("%s: %s, inning %d, twice within a minute: two scorers?", name(all[i].PlayerID), worded(all[i].Result), all[i].Inning)
-		p.Doubles = append(p.Doubles, double{text, p.Base + "/atbats/" + pair[1]})
-	}
-}
-
-// pads are what can be done with the game itself.
-func (p *gamePage) pads() {
-	pad := func(to, text string, off bool) {
-		key := page.Key{Name: "status", Value: to, Text: text, Main: true, Off: off}
-		p.Pads = append(p.Pads, page.Pad{Label: text, Action: p.Base, Method: "PATCH", Wide: true, Keys: []page.Key{key}})
-	}
-	if p.Box.Game.Status == hacktracker.InProgress {
-		pad(hacktracker.Final, "Finish the game", false)
-		return
-	}
-	pad(hacktracker.InProgress, "Start the game", p.Team.Type != hacktracker.Personal && len(p.Box.Game.Lineup) == 0)
 }

@@ -134,8 +134,8 @@ func (a *api) statsPage(tx *store.Tx, r *call) (any, error) {
 		}
 		p.Balls = append(p.Balls, balls(all, func(id string) string { return names[id] })...)
 	}
-	p.Line = fmt.Sprintf("%d–%d–%d, runs %d–%d, AVG %s, %s", stats.Wins, stats.Losses, stats.Ties, stats.RunsFor, stats.RunsAgainst,
-		stats.Batting.AVG, counted(stats.Batting.HR, "home run", "home runs"))
+	p.Line = fmt.Sprintf("%d–%d–%d, runs %d–%d, AVG %s, %d HR", stats.Wins, stats.Losses, stats.Ties, stats.RunsFor, stats.RunsAgainst,
+		stats.Batting.AVG, stats.Batting.HR)
 	if len(stats.LastFive) > 0 {
 		p.Line += ", last " + strings.Join(stats.LastFive, " ")
 	}

@@ -53,7 +53,7 @@ func TestGamePages(t *testing.T) {
 		t.Error("a player is led to the scorer's page")
 	}
 	r.page("player", at+"/overlay", 200, "Bad News", "overlay__bases", "2 Player")
-	r.page("player", "/teams/"+team, 200, "My figures", "0–0–0, runs 0–0, AVG 1.000, 2 home runs", "stats.csv", "ball--hit")
+	r.page("player", "/teams/"+team, 200, "My figures", "0–0–0, runs 0–0, AVG 1.000, 2 HR", "stats.csv", "ball--hit")
 	r.page("owner", "/teams/"+team+"/players/"+players[0], 200, "By game", "Where the balls went", "Change the number")
 	r.want(200, "", "owner", "PATCH", at, `{"status":"FINAL","teamScore":2}`)
 	r.page("owner", at+"/score", 200, "The game is over. Plays can be corrected.")

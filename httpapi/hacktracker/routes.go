@@ -15,18 +15,14 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-func (a *api) routes() []httpapi.Route {
+func (a *api) routes() []httpapi.Route { return slices.Concat(a.teamRoutes(), a.gameRoutes()) }
+
+// teamRoutes are those of users, of teams, and of their players.
+func (a *api) teamRoutes() []httpapi.Route {
 	s := a.Service
-	const (
-		user, team, game = "/users/:user", "/teams/:team", "/games/:game"
-		player, atBat    = team + "/players/:player", game + "/atbats/:atbat"
-	)
+	const user, team, player = "/users/:user", "/teams/:team", "/teams/:team/players/:player"
 	getTeam := func(tx *store.Tx, r *call) (any, error) { return s.Team(tx, r.user, r.id("team")) }
 	getPlayer := func(tx *store.Tx, r *call) (any, error) { return s.Player(tx, r.user, r.Param("team"), r.id("player")) }
-	getGame := func(tx *store.Tx, r *call) (any, error) { return s.Game(tx, r.user, r.id("game")) }
-	putGame := func(tx *store.Tx, r *call) (any, error) { return s.ChangeGame(tx, r.user, r.id("game"), r.in) }
-	stream := a.route(http.MethodGet, game+"/stream", a.stream)
-	stream.Stream = true
 	return []httpapi.Route{
 		a.reads("/users", a.users),
 		a.reads("/users/context", func(tx *store.Tx, r *call) (any, error) { return s.Context(tx, r.user) }),
@@ -79,7 +75,18 @@ func (a *api) routes() []httpapi.Route {
 		a.reads("/players/:player/stats", func(tx *store.Tx, r *call) (any, error) {
 			return s.PlayerStats(tx, r.user, r.id("player"), r.Query("teamId"))
 		}),
+	}
+}
 
+// gameRoutes are those of games and their at-bats.
+func (a *api) gameRoutes() []httpapi.Route {
+	s := a.Service
+	const game, atBat = "/games/:game", "/games/:game/atbats/:atbat"
+	getGame := func(tx *store.Tx, r *call) (any, error) { return s.Game(tx, r.user, r.id("game")) }
+	putGame := func(tx *store.Tx, r *call) (any, error) { return s.ChangeGame(tx, r.user, r.id("game"), r.in) }
+	stream := a.route(http.MethodGet, game+"/stream", a.stream)
+	stream.Stream = true
+	return []httpapi.Route{
 		a.creates("/games", func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error) {
 			return s.NewGame(tx, r.user, once, r.in)
 		}, getGame),

@@ -38,7 +38,7 @@ const typeOf = { FO: "fly_ball", GO: "ground_out", LO: "line_drive", PO: "pop_up
 // book is the game as it stands with all that.
 function book() {
   const b = JSON.parse(document.querySelector("[data-book]").dataset.book);
-  const plays = new Map(b.plays.map((p) => [p.id, p]));
+  const plays = new Map(b.plays.map((p) => [p.atBatId, { ...p, id: p.atBatId }]));
   for (const { e } of [...done.values()].sort((x, y) => x.e.at - y.e.at || x.e.n - y.e.n)) {
     const id = e.path.slice((base + "/atbats/").length);
     const body = JSON.parse(e.body);
