@@ -106,28 +106,23 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 	if err != nil {
 		return Change{}, err
 	}
-	switch {
-	case in.Email != nil && *in.Email != user:
-		return Change{}, fault.New(fault.Forbidden, "invite_email_mismatch", "This invite is for another email address.")
-	case in.Kind == inviteEmail && in.AcceptedByUserID != nil:
-		return Change{}, conflict("invite_used", "This invite has been used.")
-	}
 	p := s.plan(tx)
+	p.refuse(in.Email != nil && *in.Email != user, fault.New(fault.Forbidden, "invite_email_mismatch", "This invite is for another email address."))
+	p.refuse(in.Kind == inviteEmail && in.AcceptedByUserID != nil, conflict("invite_used", "This invite has been used."))
 	if in.Kind == inviteEmail {
-		now := *in
-		at := s.stamp(tx).UpdatedAt
+		now, at := *in, s.NowText(tx)
 		now.AcceptedByUserID, now.AcceptedAt, now.UpdatedAt = &user, &at, at
 		replace(p, InviteKey(code), entInvite, in, now)
-	} else {
-		p.under(InviteKey(code), in.Stamps)
 	}
-	was, err := s.access(tx, in.LeagueID, user)
-	p.fail(err)
+	was := optional[Access](p, aclKey(in.LeagueID, user), entACL)
 	if was == nil || was.Role != RoleAdmin {
 		now := Access{LeagueID: in.LeagueID, UserID: user, Role: in.Role, GrantedByUserID: in.CreatedByUserID, Stamps: s.stamp(tx)}
 		replace(p, aclKey(in.LeagueID, user), entACL, was, now)
 		p.under(leagueKey(in.LeagueID), l.Stamps)
 		p.stillAdmin(in.LeagueID, in.CreatedByUserID)
+		if in.Kind != inviteEmail {
+			p.under(InviteKey(code), in.Stamps)
+		}
 	}
 	return p.change("invite", code, "league", in.LeagueID)
 }
@@ -162,19 +157,15 @@ func (s *Service) JoinCode(tx *store.Tx, code string) (game string, err error) {
 
 // Claim says that a player is a user. Nobody else can say so then.
 func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
-	was, err := s.Player(tx, player)
-	if err != nil {
-		return Change{}, err
-	}
 	p := s.plan(tx)
-	if was.ClaimedByUserID != nil {
-		if *was.ClaimedByUserID != user {
-			return Change{}, conflict("player_claimed", "Player %s has been claimed by somebody else.", player)
-		}
+	was, err := s.Player(tx, player)
+	was = had(p, was, err)
+	if by := was.ClaimedByUserID; by != nil {
+		p.refuse(*by != user, conflict("player_claimed", "Player %s has been claimed by somebody else.", player))
 		return p.change("player", player)
 	}
 	now := *was
-	now.ClaimedByUserID, now.UpdatedAt = &user, s.stamp(tx).UpdatedAt
+	now.ClaimedByUserID, now.UpdatedAt = &user, s.NowText(tx)
 	replace(p, playerKey(player), entPlayer, was, now)
 	add(p, claimKey(user, player), entClaim, playerClaim{UserID: user, PlayerID: player, Stamps: s.stamp(tx)})
 	return p.change("player", player)

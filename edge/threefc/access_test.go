@@ -43,8 +43,10 @@ func TestCodesGoWithTheRole(t *testing.T) {
 	if again == old || r.invite("l", boss, "") != again {
 		t.Errorf("the league's code was %s and is %s", old, again)
 	}
-	if err := r.accept(again, "second"); err != nil {
-		t.Error(err)
+	for range 2 { // who is an admin stays one
+		if err := r.accept(again, "second"); err != nil {
+			t.Error(err)
+		}
 	}
 	r.grant("second", boss, RoleScorekeeper)
 	if r.invite("l", "second", "") == again {

@@ -1,7 +1,6 @@
 package threefc
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -191,34 +190,22 @@ type Corrector struct {
 // correct changes a goal of a game by do, which writes and returns the goal as it is then; nil: it is gone. A correction that was made
 // before, here or by another program, is as it was.
 func (s *Service) correct(tx *store.Tx, game, event, action string, who Corrector, ids *IDs, do func(p *plan, goals []Goal, was *Goal) (*Goal, error)) (Change, error) {
-	g, err := s.game(tx, game)
-	if err == nil && g.FinishedAt != nil && !who.Admin {
-		err = gameFinished()
-	}
-	if err != nil {
-		return Change{}, err
-	}
 	p := s.plan(tx)
+	g := p.game(game)
+	p.refuse(g.FinishedAt != nil && !who.Admin, gameFinished())
 	made := operation{GameID: game, EventID: event, OperationID: ids.operation(), Action: action, Stamps: s.stamp(tx)}
 	if made.OperationID != "" {
-		before, err := get[operation](tx, s, operationKey(game, made.OperationID), entOperation)
-		if err != nil || before != nil && (before.EventID != event || before.Action != action) {
-			return Change{}, cmp.Or(err, conflict("idempotency_conflict", "This Idempotency-Key was used for another request."))
-		}
-		if before != nil {
+		if before := optional[operation](p, operationKey(game, made.OperationID), entOperation); before != nil {
+			p.refuse(before.EventID != event || before.Action != action, conflict("idempotency_conflict", "This Idempotency-Key was used for another request."))
 			return p.change("event", event, "audit", before.Result.Audit.id())
 		}
 	}
 	goals, err := s.goals(tx, g)
-	if err != nil {
-		return Change{}, err
-	}
+	p.fail(err)
 	i := slices.IndexFunc(goals, func(o Goal) bool { return o.EventID == event })
-	switch {
-	case i < 0 && action == goalUndone:
-		return Change{}, conflict("latest_goal_changed", "The latest goal has changed.")
-	case i < 0:
-		return Change{}, notFound("", "Goal %s was not found.", event)
+	p.refuse(i < 0 && action == goalUndone, conflict("latest_goal_changed", "The latest goal has changed."))
+	if p.refuse(i < 0, notFound("", "Goal %s was not found.", event)); p.err != nil {
+		return Change{}, p.err
 	}
 	now, err := do(p, goals, &goals[i])
 	if err != nil {
