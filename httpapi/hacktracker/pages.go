@@ -115,23 +115,11 @@ type gamePage struct {
 
 func (a *api) gamePage(tx *store.Tx, r *call) (any, error) {
 	box, err := a.Service.Box(tx, r.user, r.id("game"))
-	if err != nil {
-		return nil, err
-	}
-	all, err := a.Service.AtBats(tx, r.user, box.Game.ID)
-	if err != nil {
-		return nil, err
-	}
-	team, err := a.Service.Team(tx, r.user, box.Game.TeamID)
-	if err != nil {
-		return nil, err
-	}
-	roster, err := a.Service.Roster(tx, r.user, team.ID, hacktracker.RosterQuery{})
-	if err != nil {
-		return nil, err
-	}
-	games, err := a.Service.GamesOf(tx, r.user, team.ID)
-	if err != nil {
+	all, noAtBats := a.Service.AtBats(tx, r.user, box.Game.ID)
+	team, noTeam := a.Service.Team(tx, r.user, box.Game.TeamID)
+	roster, noRoster := a.Service.Roster(tx, r.user, team.ID, hacktracker.RosterQuery{})
+	games, noGames := a.Service.GamesOf(tx, r.user, team.ID)
+	if err := cmp.Or(err, noAtBats, noTeam, noRoster, noGames); err != nil {
 		return nil, err
 	}
 	p := a.game(team, box, all, roster)

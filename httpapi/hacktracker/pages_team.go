@@ -100,15 +100,10 @@ func statRow(name string, games int, b *hacktracker.Batting) []string {
 // statsPage has a team's record, its players' figures and where its balls went: the reader's own first.
 func (a *api) statsPage(tx *store.Tx, r *call) (any, error) {
 	p, err := a.teamPage(tx, r, "")
-	if err != nil {
-		return nil, err
-	}
-	stats, err := a.Service.TeamStats(tx, r.user, r.id("team"), "")
-	if err != nil {
-		return nil, err
-	}
-	roster, err := a.Service.Roster(tx, r.user, r.id("team"), hacktracker.RosterQuery{})
-	if err != nil {
+	stats, noStats := a.Service.TeamStats(tx, r.user, r.id("team"), "")
+	roster, noRoster := a.Service.Roster(tx, r.user, r.id("team"), hacktracker.RosterQuery{})
+	games, noGames := a.Service.GamesOf(tx, r.user, r.id("team"))
+	if err := cmp.Or(err, noStats, noRoster, noGames); err != nil {
 		return nil, err
 	}
 	own := page.Table{ID: "mine", Title: "My figures", Heads: statHeads}
@@ -126,7 +121,6 @@ func (a *api) statsPage(tx *store.Tx, r *call) (any, error) {
 	if p.Tables = []page.Table{team}; len(own.Rows) > 0 {
 		p.Tables = []page.Table{own, team}
 	}
-	games, err := a.Service.GamesOf(tx, r.user, r.id("team"))
 	for i := range games {
 		all, err := a.Service.AtBats(tx, r.user, games[i].ID)
 		if err != nil {
