@@ -3,6 +3,7 @@ package pickem
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-func TestMain(m *testing.M) { kill.Main(m, scoreAndDie) }
+func TestMain(m *testing.M) { os.Exit(kill.Main(m, scoreAndDie)) }
 
 func scoreAndDie(path, event string, arm func()) error {
 	s, err := store.Open(path, store.Options{})

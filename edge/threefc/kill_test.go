@@ -2,6 +2,7 @@ package threefc
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 
 var kickOff = time.Date(2026, 7, 4, 10, 0, 0, 0, time.UTC)
 
-func TestMain(m *testing.M) { kill.Main(m, goalAndDie) }
+func TestMain(m *testing.M) { os.Exit(kill.Main(m, goalAndDie)) }
 
 // goalAndDie makes a goal with a key, and exports what it comes to, as a node does.
 func goalAndDie(path, _ string, arm func()) error {

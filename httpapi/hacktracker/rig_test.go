@@ -1,10 +1,8 @@
 package hacktracker
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -12,14 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/getkin/kin-openapi/routers"
-	"github.com/getkin/kin-openapi/routers/legacy"
-
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/contract"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -34,7 +28,7 @@ type rig struct {
 	store  *store.Store
 	server *httpapi.Server
 	now    time.Time
-	router routers.Router
+	doc    *contract.Document
 }
 
 func newRig(t *testing.T) *rig {
@@ -45,7 +39,7 @@ func newRig(t *testing.T) *rig {
 // newRigWith has the server work with what it is given, beside the application and its store.
 func newRigWith(t *testing.T, cfg httpapi.Config) *rig {
 	t.Helper()
-	r := &rig{t: t, now: time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC)}
+	r := &rig{t: t, now: time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC), doc: contract.Read(t, document)}
 	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, hacktracker.Table(tableName))
 	app, err := New(Config{Service: &hacktracker.Service{Table: tableName}, Mount: "/hacktracker", Node: r.store.Node()})
 	if err != nil {
@@ -54,19 +48,6 @@ func newRigWith(t *testing.T, cfg httpapi.Config) *rig {
 	app.Name, app.Title, app.Mount = "hacktracker", "HackTracker", "/hacktracker"
 	cfg.Apps, cfg.Store, cfg.Journal, cfg.Clock = []httpapi.App{app}, r.store, r.store, clock.Real()
 	if r.server, err = httpapi.New(cfg); err != nil {
-		t.Fatal(err)
-	}
-	doc, err := openapi3.NewLoader().LoadFromData(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range doc.Components.Schemas { // closed: an answer has no member that the document does not name
-		if v := s.Value; v.Type.Is("object") && v.AdditionalProperties.Schema == nil {
-			no := false
-			v.AdditionalProperties.Has = &no
-		}
-	}
-	if r.router, err = legacy.NewRouter(doc); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -79,21 +60,8 @@ func (r *rig) ask(who, method, path, body string, headers ...string) *httptest.R
 		headers = append(headers, "Authorization", "Bearer "+who)
 	}
 	w := web.Ask(r.server.Handler(), method, "/hacktracker"+path, body, headers...)
-	req := httptest.NewRequestWithContext(r.t.Context(), method, "/hacktracker"+path, strings.NewReader(body))
-	route, params, err := r.router.FindRoute(req)
-	if err != nil {
-		r.t.Errorf("%s %s is not in the document: %v", method, path, err)
-		return w
-	}
-	in := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route},
-		Status:                 w.Code, Header: w.Header(), Body: io.NopCloser(bytes.NewReader(w.Body.Bytes())),
-	}
-	if ct := w.Header().Get("Content-Type"); strings.HasPrefix(ct, "text/") {
-		return w
-	}
-	if err := openapi3filter.ValidateResponse(r.t.Context(), in); err != nil {
-		r.t.Errorf("%s %s: the answer is not as the document says: %v", method, path, err)
+	if r.doc.Check(r.t, method, "/hacktracker"+path, body, w) == "" {
+		r.t.Errorf("%s %s is not in the document", method, path)
 	}
 	return w
 }

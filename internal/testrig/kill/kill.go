@@ -23,18 +23,18 @@ type how struct {
 	Nth       int64 // 0: it lives, and tells how often it came by each point
 }
 
-// Main is a TestMain. In a child process do does what is to be killed: in the store at path, with what AtEach was given; it calls arm
-// when it has opened that.
-func Main(m *testing.M, do func(path, arg string, arm func()) error) {
+// Main is what a TestMain exits with. In a child process do does what is to be killed: in the store at path, with what AtEach was given;
+// it calls arm when it has opened that.
+func Main(m *testing.M, do func(path, arg string, arm func()) error) (status int) {
 	text := os.Getenv(variable)
 	if text == "" {
-		os.Exit(m.Run())
+		return m.Run()
 	}
 	if err := child([]byte(text), do); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return 1
 	}
-	os.Exit(0)
+	return 0
 }
 
 func child(text []byte, do func(path, arg string, arm func()) error) error {
@@ -65,7 +65,7 @@ func AtEach(t *testing.T, seed *store.Store, arg string, transactions int64, che
 	if _, err := seed.Backup(t.Context(), copied, nil); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := os.ReadFile(copied) //nolint:gosec // the test's own
+	raw, err := os.ReadFile(copied)
 	if err != nil {
 		t.Fatal(err)
 	}
