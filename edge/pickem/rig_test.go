@@ -122,7 +122,7 @@ func (r *rig) score(event string) {
 // recounted compares the standings' rows and the predictions' points with what picks and results come to.
 func (r *rig) recounted(year string) {
 	r.t.Helper()
-	want := read(r, func(tx *store.Tx) (map[string]*Standing, error) { return r.recount(tx, year, "") })
+	want := read(r, func(tx *store.Tx) (map[string]*Standing, error) { return r.recount(tx, year, (*Event).counts) })
 	got := read(r, func(tx *store.Tx) ([]Standing, error) { return r.Standings(tx, year) })
 	for i := range got {
 		st := got[i]

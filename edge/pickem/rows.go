@@ -38,6 +38,9 @@ type Event struct {
 // Locked reports whether an event takes no more picks, by the clock or by its state.
 func (e *Event) Locked(now time.Time) bool { return e.State != Upcoming || !now.Before(e.LockAt) }
 
+// counts reports whether an event is in the standings of its year.
+func (e *Event) counts() bool { return e.State == Scored || e.scoring }
+
 // eventOf reads a row, which is none of an event if it has no id. One of the original has no start: its day will do.
 func eventOf(it attr.Item) Event {
 	e := Event{Name: it["name"].Str(), State: State(it["state"].Str()), scoring: it["scoring"].Bool(), edition: number(it["edition"])}

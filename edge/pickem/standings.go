@@ -10,13 +10,13 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// recount computes the standings of a year from its picks and results, without those of an event.
-func (s *Service) recount(tx *store.Tx, year, without string) (map[string]*Standing, error) {
+// recount computes the standings of a year from the picks and results of the events that count.
+func (s *Service) recount(tx *store.Tx, year string, counts func(e *Event) bool) (map[string]*Standing, error) {
 	events, err := s.events(tx)
 	out := map[string]*Standing{}
 	for i := range events {
 		e := &events[i]
-		if yearOf(e.ID) != year || e.ID == without || e.State != Scored && !e.scoring {
+		if yearOf(e.ID) != year || !counts(e) {
 			continue
 		}
 		c, err := s.load(tx, e.ID, everybody)
@@ -40,7 +40,7 @@ func (s *Service) recount(tx *store.Tx, year, without string) (map[string]*Stand
 // dueStandings are the writes of the standings of an event's year that are not what a recount says, of each if it is what was read.
 func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, err error) {
 	year := yearOf(c.ID)
-	want, err := s.recount(tx, year, "")
+	want, err := s.recount(tx, year, (*Event).counts)
 	if err != nil {
 		return nil, err
 	}
@@ -100,35 +100,39 @@ func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
 	return all, nil
 }
 
-// Climbed is how many places each user has gone up in a year's standings by its last event that was scored.
-func (s *Service) Climbed(tx *store.Tx, year string) (map[string]int, error) {
-	last := ""
-	events, err := s.events(tx) // newest first
-	for i := len(events) - 1; i >= 0; i-- {
-		if e := &events[i]; yearOf(e.ID) == year && e.State == Scored {
-			last = e.ID
-		}
-	}
-	places := func(without string) map[string]int {
-		out := map[string]int{}
-		byUser, failed := s.recount(tx, year, without)
-		var all []Standing
+// Moved are the standings of an event's year if it counts, and by user those if it does not.
+func (s *Service) Moved(tx *store.Tx, event string) (now []Standing, before map[string]Standing, err error) {
+	ranked := func(counts func(e *Event) bool) (all []Standing) {
+		byUser, failed := s.recount(tx, yearOf(event), counts)
+		err = cmp.Or(err, failed)
 		for _, st := range byUser {
+			st.Name, failed = s.name(tx, st.User)
+			err = cmp.Or(err, failed)
 			all = append(all, *st)
 		}
 		rank(all, (*Standing).place)
-		for i := range all {
-			out[all[i].User] = all[i].Rank
-		}
-		err = cmp.Or(err, failed)
-		return out
+		return all
 	}
-	now, before := places(""), places(last)
-	for user := range now {
-		if before[user] == 0 { // who was not there has come from nowhere
-			before[user] = now[user]
-		}
-		now[user] = before[user] - now[user]
+	before = map[string]Standing{}
+	for _, st := range ranked(func(e *Event) bool { return e.ID != event && e.counts() }) {
+		before[st.User] = st
 	}
-	return now, err
+	return ranked(func(e *Event) bool { return e.ID == event || e.counts() }), before, err
+}
+
+// Climbed is how many places each user has gone up in a year's standings by its last event that was scored.
+func (s *Service) Climbed(tx *store.Tx, year string) (map[string]int, error) {
+	events, err := s.events(tx) // newest first
+	last := slices.IndexFunc(events, func(e Event) bool { return yearOf(e.ID) == year && e.State == Scored })
+	up := map[string]int{}
+	if err != nil || last < 0 {
+		return up, err
+	}
+	now, before, err := s.Moved(tx, events[last].ID)
+	for i := range now {
+		if was, ok := before[now[i].User]; ok { // who was not there has come from nowhere
+			up[now[i].User] = was.Rank - now[i].Rank
+		}
+	}
+	return up, err
 }

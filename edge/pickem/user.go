@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -16,6 +17,9 @@ type User struct {
 	Active     bool     `json:"active"`
 	NotCounted []string `json:"notCounted,omitempty"` // events of which a pick came after the lock
 }
+
+// Path is the id in an address.
+func (u User) Path() string { return url.PathEscape(u.ID) }
 
 func userRow(it attr.Item) User {
 	u := User{ID: userOf(it), Name: it["name"].Str(), Active: true}

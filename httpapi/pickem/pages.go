@@ -39,7 +39,11 @@ func (a *api) pageRoutes() []httpapi.Route {
 		})),
 		admin("GET", "/admin/events/:id", shows("editor", "Card", func(tx *store.Tx, c *call) (any, error) {
 			card, err := a.Service.Event(tx, c.id(), "")
-			return a.editor(card), err
+			out := a.editor(card)
+			if err == nil && card.State != pickem.Upcoming {
+				out.Now, out.Before, err = a.Service.Moved(tx, card.ID)
+			}
+			return out, err
 		})),
 	}
 }
@@ -188,7 +192,9 @@ type editorPage struct {
 	Base    string
 	Views   []matchView
 	Missing int
-	Preview *table
+	Grid    *table
+	Now     []pickem.Standing // as they are if the event counts, and as they are without it
+	Before  map[string]pickem.Standing
 }
 
 func (a *api) editor(card pickem.Card) editorPage {
@@ -219,7 +225,7 @@ func (a *api) editor(card pickem.Card) editorPage {
 		out.Views = append(out.Views, v)
 	}
 	if card.State != pickem.Upcoming {
-		out.Preview = grid(&card)
+		out.Grid = grid(&card)
 	}
 	return out
 }

@@ -43,8 +43,8 @@ func TestPages(t *testing.T) {
 	}
 	r.page("eve", "/admin", 403)
 	r.page("nobody", "/", 403)
-	r.page("admin", "/admin", 200, "Make the event", "sam H")
-	r.page("admin", admin, 200, "Lock now", "Put on the card", `name="matchIds[]" value="`+ids[1], "Take Title off the card")
+	r.page("admin", "/admin", 200, "Make the event", "Shut sam H out", `action="/pickem/admin/users/sam" data-queue="PATCH"`)
+	r.page("admin", admin, 200, "Lock now", "Put on the card", "Team 4, member 3", `name="teams.3.name"`, `name="preshow" type="checkbox"`, `name="matchIds[]" value="`+ids[1], "Take Title off the card")
 
 	r.want(200, "", "sam", "PUT", "/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, ids[0]))
 	r.page("sam", at, 200, "✓ The C")
@@ -66,7 +66,7 @@ func TestPages(t *testing.T) {
 	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/results", fmt.Sprintf(`{"results":{%q:1}}`, ids[0]))
 	r.page("max", at, 200, "1. sam H", "The C ✓", "The C won.")
 	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/results", fmt.Sprintf(`{"results":{%q:null}}`, ids[1]))
-	r.page("admin", admin, 200, "points as below", "✓ No contest")
+	r.page("admin", admin, 200, "points as below", "✓ No contest", "Standings with this event", `1. sam H</th><td class="num">5</td><td class="num">–</td>`)
 	r.want(200, "", "admin", "POST", "/admin/events/"+event+"/score", "")
 	r.page("max", at, 200, "No contest.")
 	r.page("max", "/standings", 200, `<a href="/pickem/-/users/sam">1. sam H</a>`, "Change", "=")
