@@ -159,10 +159,17 @@ func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), p
 		if err != nil {
 			return err
 		}
-		out, err := httpapi.UpdateOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
+		seed := *r.ids
+		do := func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
+			ids := seed
+			r.ids = &ids
 			c, err := plan(tx, r, in)
 			return idempotency.Outcome{Status: cmp.Or(r.status, status), IDs: c.IDs}, c.Writes, err
-		})
+		}
+		out, err := httpapi.UpdateOnce(r.Context, row, do)
+		if row != nil && fault.Is(err, fault.Conflict) && r.need(row.Key) == nil { // another node may have answered it
+			out, err = httpapi.UpdateOnce(r.Context, row, do)
+		}
 		if err != nil {
 			return err
 		}
