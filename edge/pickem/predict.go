@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -83,21 +84,19 @@ func (s *Service) change(user, event string, picks map[string]*int, now time.Tim
 		Table: s.Table, Key: predictionKey(user, event), Condition: "attribute_exists(PK)", Update: setPicks + ":at",
 		Params: expr.Params{Names: map[string]string{}, Values: attr.Item{":at": attr.S(now.UTC().Format(stamp))}},
 	}
-	var remove string
+	var remove []string
 	for i, id := range slices.Sorted(maps.Keys(picks)) {
 		n := strconv.Itoa(i)
 		u.Names["#m"+n] = id
 		if pick := picks[id]; pick != nil {
 			u.Update += ", predictions.#m" + n + " = :p" + n
 			u.Values[":p"+n] = attr.Int(int64(*pick))
-			continue
+		} else {
+			remove = append(remove, "predictions.#m"+n)
 		}
-		if remove == "" {
-			remove = " REMOVE predictions.#m" + n
-			continue
-		}
-		remove += ", predictions.#m" + n
 	}
-	u.Update += remove
+	if remove != nil {
+		u.Update += " REMOVE " + strings.Join(remove, ", ")
+	}
 	return store.WriteItem{Update: u}
 }
