@@ -42,6 +42,17 @@ func pageOf(c *gin.Context, topic, kind string) error {
 // PageAs answers with some parts of the page of a topic in another frame, that of the template kind + "-page".
 func PageAs(c *gin.Context, topic, kind string) error { return pageOf(c, topic, kind) }
 
+// Leads answers by leading on to the path that find gives.
+func Leads(find func(ctx context.Context) (path string, err error)) Handler {
+	return func(c *gin.Context) error {
+		path, err := find(c.Request.Context())
+		if err == nil {
+			c.Redirect(http.StatusSeeOther, path)
+		}
+		return err
+	}
+}
+
 // BarePage answers with a page of one part, which has no stream.
 func BarePage(c *gin.Context, status int, view page.View) error {
 	body, err := appOf(c).Look.Bare(view, serverOf(c).nav(c))

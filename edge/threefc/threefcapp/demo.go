@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
@@ -65,18 +63,15 @@ func newDemo() *app.Demo {
 
 // signIn leads to a new sign-in link of the league's admin, and from there to the live game.
 func signIn(h *app.Host, set *Settings) httpapi.Handler {
-	return func(c *gin.Context) error {
+	return httpapi.Leads(func(ctx context.Context) (string, error) {
 		s, m := threefc.Service{Table: set.Table}, threefc.Magic{}
-		err := h.Store.Update(c.Request.Context(), func(tx *store.Tx) (err error) {
+		err := h.Store.Update(ctx, func(tx *store.Tx) (err error) {
 			m, err = s.StartMagic(tx, demoBoss)
 			return err
 		})
-		if err == nil {
-			q := url.Values{"token": {m.Token}, "to": {set.Mount + "/-/games/" + demoLive + "/score"}}
-			c.Redirect(http.StatusSeeOther, set.Mount+"/-/sign-in?"+q.Encode())
-		}
-		return err
-	}
+		q := url.Values{"token": {m.Token}, "to": {set.Mount + "/-/games/" + demoLive + "/score"}}
+		return set.Mount + "/-/sign-in?" + q.Encode(), err
+	})
 }
 
 // demo is a season that is made up. Its games are played in the past: ahead is how far from now its clock stands.
