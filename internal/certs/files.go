@@ -3,7 +3,6 @@ package certs
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"log/slog"
 	"os"
@@ -55,11 +54,6 @@ func ReadPair(cert, key string) (*tls.Certificate, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "bad_certificate", "%s and %s are no pair: %s", cert, key, err)
 	}
-	if pair.Leaf == nil { // GODEBUG x509keypairleaf=0
-		if pair.Leaf, err = x509.ParseCertificate(pair.Certificate[0]); err != nil {
-			return nil, err
-		}
-	}
 	return &pair, nil
 }
 
@@ -78,31 +72,24 @@ func (f *Files) State() State {
 // Run implements Source.
 func (f *Files) Run(ctx context.Context) error {
 	for clock.Sleep(ctx, f.clock, lookEvery) == nil {
-		if !f.changed() && !f.unsure() {
+		if !f.changed() && f.failed() != 1 { // bad once, a pair is looked at again
 			continue
 		}
 		switch err := f.Reload(); {
 		case err == nil:
 			f.log.Info("the certificate's files have changed and were read", "file", f.cert, "until", f.State().NotAfter)
-		case f.settled():
+		case f.failed() == 2:
 			f.log.Error("the certificate's files have changed and are wrong: the previous certificate stays in use", "err", err)
 		}
 	}
 	return context.Cause(ctx)
 }
 
-// unsure reports whether the pair was bad when it was looked at once.
-func (f *Files) unsure() bool {
+// failed is how many looks in a row have found the pair bad.
+func (f *Files) failed() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.failing == 1
-}
-
-// settled reports whether the pair is bad at a second look, for the first time.
-func (f *Files) settled() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.failing == 2
+	return f.failing
 }
 
 // Reload implements Source.
