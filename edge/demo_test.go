@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
@@ -23,16 +25,29 @@ type visitor struct {
 	client *http.Client
 }
 
+// playDemo is touchline demo.
+func playDemo(ctx context.Context, out io.Writer, args ...string) error {
+	for _, c := range Commands(&app.Shell{}).Root {
+		if c.Name() == "demo" {
+			c.SetErr(out)
+			c.SetArgs(args)
+			return c.ExecuteContext(ctx)
+		}
+	}
+	return errors.New("there is no demo")
+}
+
 // demoed starts touchline demo.
 func demoed(t *testing.T, args ...string) *visitor {
 	t.Helper()
-	cmd := demoOf(t)
 	said, says := io.Pipe()
-	cmd.SetErr(says)
-	cmd.SetArgs(append(args, "--listen", "127.0.0.1:0"))
 	ctx, end := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { err := cmd.ExecuteContext(ctx); _ = says.CloseWithError(err); done <- err }()
+	go func() {
+		err := playDemo(ctx, says, append(args, "--listen", "127.0.0.1:0")...)
+		_ = says.CloseWithError(err)
+		done <- err
+	}()
 	t.Cleanup(func() {
 		end()
 		if err := <-done; err != nil {
@@ -41,7 +56,7 @@ func demoed(t *testing.T, args ...string) *visitor {
 	})
 	lines, v := bufio.NewScanner(said), &visitor{t: t, client: web.Client(t)}
 	for v.base == "" && lines.Scan() { // a busy machine has the node say more
-		if strings.Contains(lines.Text(), "applications: open ") {
+		if strings.Contains(lines.Text(), ": open http") {
 			v.base = regexp.MustCompile(`http://[0-9.:]+`).FindString(lines.Text())
 		}
 	}
@@ -85,8 +100,8 @@ func (v *visitor) page(path string) (text string, at *url.URL) {
 func TestDemoOfAll(t *testing.T) {
 	v := demoed(t, "--speed", "20")
 	front, _ := v.page("/")
-	for _, app := range applications() {
-		if home := `<a href="` + app.Settings.Path() + `/-/">`; !strings.Contains(front, home) {
+	for _, a := range applications() {
+		if home := `<a href="` + a.Settings.Path() + `/-/">`; !strings.Contains(front, home) {
 			t.Errorf("the first page does not lead to %s", home)
 		}
 	}

@@ -1,8 +1,6 @@
 package edge
 
 import (
-	"bufio"
-	"context"
 	"fmt"
 	"html"
 	"io"
@@ -12,14 +10,10 @@ import (
 	"net/url"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/clock"
@@ -167,31 +161,9 @@ func TestDevUsers(t *testing.T) {
 	}
 }
 
-// demoOf is touchline demo.
-func demoOf(t *testing.T) *cobra.Command {
-	t.Helper()
-	all := Commands(&app.Shell{}).Root
-	i := slices.IndexFunc(all, func(c *cobra.Command) bool { return c.Name() == "demo" })
-	if i < 0 {
-		t.Fatal("there is no demo")
-	}
-	return all[i]
-}
-
 // A demo's login page has a button for each of its users, and whoever presses one is signed in as that user and sees its data.
 func TestDemoUsersHaveButtons(t *testing.T) {
-	cmd := demoOf(t)
-	ctx, end := context.WithCancel(t.Context())
-	said, says := io.Pipe()
-	cmd.SetErr(says)
-	cmd.SetArgs([]string{"pickem", "--listen", "127.0.0.1:0"})
-	done := make(chan error, 1)
-	go func() { err := cmd.ExecuteContext(ctx); _ = says.Close(); done <- err }()
-	line, err := bufio.NewReader(said).ReadString('\n')
-	base := regexp.MustCompile(`http://[0-9.:]+`).FindString(line)
-	if err != nil || base == "" {
-		t.Fatal(line, err)
-	}
+	base := demoed(t, "pickem").base
 	for user, people := range map[string]int{"demo-bram": http.StatusForbidden, "demo-ada": http.StatusOK} {
 		cookies := map[string]string{}
 		_, issuer := hop(t, "GET", base+"/_/signin/with/demo", "", cookies)
@@ -215,9 +187,5 @@ func TestDemoUsersHaveButtons(t *testing.T) {
 		if events := pageAt(t, base+"/pickem/-/", cookies); !strings.Contains(events, "Rematch of Revolution") {
 			t.Errorf("%s sees no event: %s", user, events)
 		}
-	}
-	end()
-	if err := <-done; err != nil {
-		t.Error(err)
 	}
 }

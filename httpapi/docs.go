@@ -71,13 +71,13 @@ func (s *Server) getDocsIndex(c *gin.Context) error {
 	if c.Param("name") != "" {
 		return fault.New(fault.NotFound, "not_found", "There is no such description.")
 	}
-	g := page.Group{ID: "docs", Title: "API documents", None: "No application here has an API."}
+	g := page.Group{ID: "docs", Title: "OpenAPI", None: "No application here has an API."}
 	for _, m := range s.apps {
 		if m.OpenAPI != nil {
 			g.Tiles = append(g.Tiles, page.Tile{Href: "/_/docs/" + m.Name, Title: m.Title, Line: m.prefix + "/openapi.yaml"})
 		}
 	}
-	body, err := s.pages.Index("API documents", "", []page.Group{g}, nil)
+	body, err := s.pages.Index(page.Index{Title: "API documents", Groups: []page.Group{g}}, nil)
 	return HTML(c, http.StatusOK, body, err)
 }
 

@@ -70,17 +70,17 @@ func (m *mounted) ensure(ctx context.Context, topic string) error {
 	return m.Ensure(ctx, topic)
 }
 
-// nav is where a reader may go on to: on an application's pages those of that one, on the node's those of all.
+// nav is where a reader may go on to: on an application's pages those of that one, on the node's those of the only one.
 func (s *Server) nav(c *gin.Context) *page.Nav {
 	who, _ := Identity(c)
 	m := appOf(c)
 	n := &page.Nav{SignIn: s.signInAt(m), SignedIn: who.Subject != ""}
 	apps := s.apps
+	if len(apps) > 1 {
+		n.Links, apps = append(n.Links, page.Link{Href: s.home(), Text: "All"}), nil
+	}
 	if m != nil {
 		apps = []*mounted{m}
-	}
-	if len(s.apps) > 1 {
-		n.Links = append(n.Links, page.Link{Href: s.home(), Text: "All"})
 	}
 	for _, m := range apps {
 		if m.Nav != nil {
@@ -154,7 +154,11 @@ func (s *Server) getIndex(c *gin.Context) error {
 		}
 		groups = append(groups, g)
 	}
-	body, err := s.pages.Index("Applications", "refresh.js", groups, s.nav(c))
+	lead := ""
+	if who, _ := Identity(c); who.Name != "" {
+		lead = "Signed in as " + who.Name + "."
+	}
+	body, err := s.pages.Index(page.Index{Title: "On this node", Lead: lead, Module: "refresh.js", Groups: groups}, s.nav(c))
 	return HTML(c, http.StatusOK, body, err)
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -122,16 +123,17 @@ func (r *demoRun) tell(home string, users int) {
 	if len(r.demos) > 1 {
 		title = fmt.Sprintf("%d applications", len(r.demos))
 	}
-	text := fmt.Sprintf("%s: open %s and sign in as any of %d users (Ctrl-C ends)\n", title, home, users)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: open %s and sign in as any of %d users (Ctrl-C ends)\n", title, home, users)
 	for i, d := range r.demos {
 		if len(r.demos) > 1 {
-			text += fmt.Sprintf("  %-22s %s\n", d.App.Title, home+d.App.Settings.Path()+"/-/")
+			fmt.Fprintf(&text, "  %-22s %s\n", d.App.Title, home+d.App.Settings.Path()+"/-/")
 		}
 		for _, t := range r.begin[i] {
-			text += fmt.Sprintf("    %-20s %s\n", t.Title, home+t.Href)
+			fmt.Fprintf(&text, "    %-20s %s\n", t.Title, home+t.Href)
 		}
 	}
-	_, _ = io.WriteString(r.out, text) // a terminal that is gone is no reason to end
+	_, _ = io.WriteString(r.out, text.String()) // a terminal that is gone is no reason to end
 }
 
 // filled is an application with its demo's data and with what goes on in it. What goes wrong is told, and ends the demo where it is

@@ -64,7 +64,7 @@ func (a *api) live(ctx context.Context) (tiles []httppage.Tile, err error) {
 	on, err := a.Service.Live(ctx)
 	for i := range on {
 		f := &on[i]
-		tiles = append(tiles, httppage.Tile{Href: a.pages.At("/matches/" + f.MatchID), Title: scoreLine(f), Line: f.LeagueName})
+		tiles = append(tiles, httppage.Tile{Href: a.pages.At("/matches/" + f.MatchID), Title: scoreLine(f), Line: f.LeagueName + ", " + f.Status})
 	}
 	return tiles, err
 }

@@ -12,11 +12,15 @@ type Group struct {
 // Tile is a link with what there is to know of it.
 type Tile struct{ Href, Title, Line string }
 
-// Index renders a page of links. A module, if there is one, keeps them in step.
-func (r *Renderer) Index(title, module string, groups []Group, nav *Nav) ([]byte, error) {
-	data := struct {
-		Title  string
-		Groups []Group
-	}{title, groups}
-	return r.Framed("index-page", data, Frame{Title: title, Body: "index", Styles: []string{"extra.css"}, Module: module, Nav: nav})
+// Index is a page of links.
+type Index struct {
+	Title  string
+	Lead   string // below the title; empty: nothing
+	Module string // script that keeps the links in step; empty: none
+	Groups []Group
+}
+
+// Index renders a page of links.
+func (r *Renderer) Index(in Index, nav *Nav) ([]byte, error) {
+	return r.Framed("index-page", in, Frame{Title: in.Title, Body: "index", Styles: []string{"extra.css"}, Module: in.Module, Nav: nav})
 }

@@ -67,7 +67,7 @@ func New(c Config) (httpapi.App, error) {
 		}
 	}
 	app := httpapi.App{
-		About:  "Three-sided football: three teams, three goals, live tables",
+		About:  "Three-sided football: scorers and live tables",
 		Routes: a.routes(), OpenAPI: document, Problem: problem, Strict: true, CORS: c.Origins, Credentials: true, Topics: a.topicOf, Snapshot: snapshot,
 	}
 	return app, a.addPages(&app)

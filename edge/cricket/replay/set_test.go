@@ -125,15 +125,16 @@ func ballsTold(data map[string]any) int {
 }
 
 // The cursor is floor((now - startedAt) / msPerBall), and stands still on the last ball of an innings for
-// ceil(20 minutes / msPerBall) of these.
+// ceil(20 minutes / msPerBall) of these, or for as long as was asked for.
 func TestSetCursor(t *testing.T) {
 	speeds := []float64{0.5, 1, 30, 400}
 	if testing.Short() {
 		speeds = []float64{1, 30}
 	}
-	for _, speed := range speeds {
+	for i, speed := range speeds {
 		d, c := newSetAt(t)
-		p := start(t, d, StartReplay{RecordingID: "1343760", Speed: speed})
+		asked := []time.Duration{0, 90 * time.Second}[i%2]
+		p := start(t, d, StartReplay{RecordingID: "1343760", Speed: speed, Break: asked})
 		first := 0 // balls of the first innings
 		m, err := Load("1343760")
 		if err != nil {
@@ -143,7 +144,11 @@ func TestSetCursor(t *testing.T) {
 			first++
 		}
 		ms := 38_000 / speed
-		frozen := int(math.Ceil(20 * 60_000 / ms))
+		rest := asked
+		if asked == 0 {
+			rest = 20 * time.Minute
+		}
+		frozen := int(math.Ceil(float64(rest.Milliseconds()) / ms))
 		lead := time.Duration(float64(time.Minute) / speed)
 		if !p.StartedAt.Equal(c.Now().Add(lead)) {
 			t.Errorf("speed %g: it starts at %s, started at %s", speed, p.StartedAt, c.Now())
@@ -329,7 +334,10 @@ func TestSetFeed(t *testing.T) {
 func TestSetSaves(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d, c := newSetAt(t)
-		id := start(t, d, StartReplay{RecordingID: "1343760", Speed: rapid.SampledFrom([]float64{1, 30, 300}).Draw(rt, "speed")}).ID
+		id := start(t, d, StartReplay{
+			RecordingID: "1343760", Speed: rapid.SampledFrom([]float64{1, 30, 300}).Draw(rt, "speed"),
+			Break: time.Duration(rapid.IntRange(0, 2).Draw(rt, "break")) * time.Minute,
+		}).ID
 		for range rapid.IntRange(0, 6).Draw(rt, "steps") {
 			c.add(time.Duration(rapid.IntRange(0, 600_000).Draw(rt, "ms")) * time.Millisecond)
 			ask := Control{
