@@ -312,6 +312,21 @@ func TestSignOutAtTheIssuer(t *testing.T) {
 	}
 }
 
+// watched is a transport by which nobody may go to another machine.
+type watched struct {
+	bounded
+	t *testing.T
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w watched) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Hostname() != "127.0.0.1" {
+		w.t.Errorf("asked for %s", r.URL)
+		return nil, http.ErrNotSupported
+	}
+	return w.bounded.RoundTrip(r)
+}
+
 // What an issuer says of itself is not believed when it is another's, leads away from TLS, or is endless.
 func TestBadDiscovery(t *testing.T) {
 	for name, body := range map[string]func(self string) string{
@@ -346,7 +361,9 @@ func TestBadDiscovery(t *testing.T) {
 				w.Write([]byte(body(server.URL)))
 			}))
 			defer server.Close()
-			v, err := New(Config{Issuers: []Issuer{{Name: "main", URL: server.URL, Discover: true, Client: Client{ID: "app"}}}})
+			client := newClient()
+			client.Transport = watched{client.Transport.(bounded), t}
+			v, err := New(Config{Client: client, Issuers: []Issuer{{Name: "main", URL: server.URL, Discover: true, Client: Client{ID: "app"}}}})
 			if err != nil {
 				t.Fatal(err)
 			}
