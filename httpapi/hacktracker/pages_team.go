@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi/page"
@@ -51,9 +52,7 @@ func (a *api) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
 	if g.Status == hacktracker.Final || g.Status == hacktracker.InProgress {
 		line[0] += fmt.Sprintf(" %d–%d", g.TeamScore, g.OpponentScore)
 	}
-	if at := g.ScheduledStart; len(at) > 16 {
-		line = append(line, strings.Replace(at[:16], "T", " ", 1)+" UTC")
-	}
+	at, _ := time.Parse(time.RFC3339, g.ScheduledStart) // nothing: it is not planned yet
 	if g.Location != "" {
 		line = append(line, g.Location)
 	}
@@ -61,7 +60,7 @@ func (a *api) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
 	if last := hacktracker.NewRecord([]hacktracker.Game{*g}).LastFive; len(last) > 0 {
 		outcome = last[0] + " "
 	}
-	return page.Tile{Href: a.look.At("/games/" + g.ID), Title: outcome + t.Name + " v " + cmp.Or(g.Opponent, "Opponent"), Line: strings.Join(line, ", ")}
+	return page.Tile{Href: a.look.At("/games/" + g.ID), Title: outcome + t.Name + " v " + cmp.Or(g.Opponent, "Opponent"), Line: strings.Join(line, ", "), At: at}
 }
 
 // teamPage is one of a team's tabs, or one of its players.

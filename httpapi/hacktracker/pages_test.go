@@ -33,7 +33,7 @@ func TestGamePages(t *testing.T) {
 	team, players := r.team("owner", "manager", "scorekeeper", "player")
 	game := id(r.want(201, "", "owner", "POST", "/games", fmt.Sprintf(`{"teamId":%q,"opponentName":"Rivals","scheduledStart":"2026-05-02T18:00:00Z"}`, team)), "gameId")
 	at := "/games/" + game
-	r.page("player", "/", 200, "Bad News v Rivals", "Scheduled, 2026-05-02 18:00")
+	r.page("player", "/", 200, "Bad News v Rivals", "Scheduled", `datetime="2026-05-02T18:00:00Z">Sat 2 May 18:00 UTC`)
 	r.page("scorekeeper", at+"/score", 200, "There is no lineup yet: set it first.", `value="IN_PROGRESS" disabled`)
 	var slots []string
 	for i, p := range players {

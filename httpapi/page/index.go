@@ -1,5 +1,7 @@
 package page
 
+import "time"
+
 // Group is links of one kind on an index.
 type Group struct {
 	ID, Title string
@@ -10,7 +12,10 @@ type Group struct {
 }
 
 // Tile is a link with what there is to know of it.
-type Tile struct{ Href, Title, Line string }
+type Tile struct {
+	Href, Title, Line string
+	At                time.Time // shown behind the line, as the reader's clock has it; zero: none
+}
 
 // Index is a page of links.
 type Index struct {

@@ -118,7 +118,7 @@ func (g *shownGame) line() string {
 	for _, s := range g.Sides {
 		all = append(all, s.Name+" "+strconv.Itoa(s.Conceded))
 	}
-	return strings.Join(all, ", ")
+	return "Conceded: " + strings.Join(all, ", ")
 }
 
 // team is the name of a team.

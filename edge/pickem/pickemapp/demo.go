@@ -49,7 +49,7 @@ func commands(*app.Shell) app.Commands {
 			s := season{picks: rand.New(rand.NewPCG(demoSeed, 0))} // invented picks, the same each time
 			s.Service = pickem.Service{Store: h.Store, Table: set.Table, Index: set.Index, Skew: func() time.Duration { return s.at.Sub(h.Clock.Now()) }}
 			next, err := s.fill(ctx, h.Clock.Now().Add(demoStart))
-			return []page.Tile{{Href: set.Mount + "/-/events/" + next, Title: "Pick the winners", Line: "An event that locks ten minutes after the start"}}, err
+			return []page.Tile{{Href: set.Mount + "/-/events/" + next, Title: "Pick the winners", Line: "Picks lock ten minutes from now"}}, err
 		},
 	}
 	return app.Commands{Demo: &demo}

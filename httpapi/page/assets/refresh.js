@@ -6,9 +6,10 @@ import { morph } from "./morph.js";
 const often = 2000, seldom = 30000;
 let every = often;
 
-function idle() {
-  const at = document.activeElement;
-  return !document.hidden && !(at && at.closest("form:not(.pad)")); // a pad has nothing to type into
+// A field that was sent is empty again: what came of it is shown though the reader is still there. A button is no field.
+function idle(sent) {
+  const at = document.activeElement?.closest("form:not(.pad) :is(input, select, textarea)"); // a pad has nothing to type into
+  return !document.hidden && (!at || (sent && at.value === ""));
 }
 
 let timer = setTimeout(refresh, every);
@@ -42,11 +43,11 @@ async function refresh(cache = "default") {
   again = "";
   const asked = Date.now();
   try {
-    if (!idle() || !document.querySelector("[data-refresh]")) return;
+    if (!idle(cache === "reload") || !document.querySelector("[data-refresh]")) return;
     const answer = await fetch(location.pathname + location.search, { cache, headers: { Accept: "text/html" } });
     if (!answer.ok || answer.redirected) return;
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (!idle()) return;
+    if (!idle(cache === "reload")) return;
     for (const old of document.querySelectorAll("[data-refresh]")) {
       const part = next.querySelector(`[data-refresh="${old.dataset.refresh}"]`);
       if (part) morph(old, document.importNode(part, true), () => {});

@@ -34,6 +34,11 @@ function arm(name) {
   armed = name;
   clearTimeout(disarm);
   if (name) disarm = setTimeout(() => arm(""), 5000);
+  showArmed();
+}
+
+// showArmed says which button one more tap is for, also when the page was kept in step.
+function showArmed() {
   for (const b of all("[data-confirm]")) b.classList.toggle("is-armed", armed !== "" && nameOf(b) === armed);
 }
 
@@ -121,7 +126,6 @@ function draw() {
   if (form()) drawGoal();
   drawUndo();
   drawSteps();
-  arm(armed);
   tick();
 }
 
@@ -205,6 +209,6 @@ if (main) {
   document.addEventListener("touchline:refreshed", draw);
   queue.ready.then(draw);
 }
-document.addEventListener("touchline:refreshed", tick);
+document.addEventListener("touchline:refreshed", () => { tick(); showArmed(); });
 tick();
 setInterval(tick, 250);
