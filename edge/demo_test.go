@@ -133,9 +133,10 @@ func TestDemoOfAll(t *testing.T) {
 			t.Errorf("%s: its tiles do not lead to %q", app, want)
 		}
 	}
-	if text, _ := v.page(match); !strings.Contains(text, "Alert to 4 phones") {
-		t.Error("nobody was told of the match")
-	}
+	web.Eventually(t, "phones are told of the match", func() bool { // behind the score that they are told of
+		text, _ := v.page(match)
+		return strings.Contains(text, "Alert to 4 phones")
+	})
 	if text, _ := v.page("/_/hub"); !strings.Contains(text, "Live list") {
 		t.Error("the operator's page has no live list")
 	}
