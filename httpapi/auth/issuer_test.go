@@ -346,7 +346,7 @@ func TestBadDiscovery(t *testing.T) {
 			return `{"issuer":"` + self + `","authorization_endpoint":"` + self + `/a","token_endpoint":"` + self + `/t"}`
 		},
 		"endless": func(self string) string {
-			return `{"issuer":"` + self + `","pad":"` + strings.Repeat("x", 3*maxKeySet) + `"}`
+			return `{"issuer":"` + self + `","authorization_endpoint":"` + self + `/a","token_endpoint":"` + self + `/t","jwks_uri":"` + self + `/k","pad":"` + strings.Repeat("x", 3*maxKeySet) + `"}`
 		},
 		"no JSON":  func(string) string { return "<html>" },
 		"a string": func(string) string { return `"x"` },
