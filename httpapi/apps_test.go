@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,23 @@ func TestTwoApplications(t *testing.T) {
 	}
 	if w := web.Ask(s.Handler(), "GET", "/counter/counts", ""); w.Code != http.StatusOK {
 		t.Errorf("the counter is limited with it: %d %s", w.Code, w.Body)
+	}
+}
+
+// A browser that asks for an application itself is led to its pages, where the application has nothing of its own there.
+func TestBrowserAtAMount(t *testing.T) {
+	cfg, _, _ := two(t)
+	tally := cfg.Apps[1]
+	tally.Routes = slices.DeleteFunc(tally.Routes, func(r Route) bool { return r.Path == "/" })
+	s := newServer(t, cfg)
+	for path, status := range map[string]int{"/tally": http.StatusSeeOther, "/tally/": http.StatusSeeOther, "/counter": http.StatusOK, "/talk": http.StatusNotFound} {
+		w := web.Ask(s.Handler(), "GET", path, "", "Accept", "text/html")
+		if to := w.Header().Get("Location"); w.Code != status || status == http.StatusSeeOther && to != "/tally/-/" {
+			t.Errorf("%s: %d to %q", path, w.Code, to)
+		}
+	}
+	if w := web.Ask(s.Handler(), "GET", "/tally", ""); w.Code != http.StatusNotFound {
+		t.Errorf("a program: %d", w.Code)
 	}
 }
 

@@ -169,7 +169,14 @@ func (s *Server) wrap(h Handler) gin.HandlerFunc {
 	}
 }
 
+// noRoute leads a browser that asks for an application to its pages.
 func (s *Server) noRoute(c *gin.Context) {
+	for _, m := range s.apps {
+		if wantsHTML(c.Request) && len(m.Pages) > 0 && m.prefix == strings.TrimSuffix(c.Request.URL.Path, "/") {
+			c.Redirect(http.StatusSeeOther, m.scope())
+			return
+		}
+	}
 	s.fail(c, fault.New(fault.NotFound, "not_found", "There is nothing at this address."))
 }
 
