@@ -111,7 +111,7 @@ func TestTwoApplications(t *testing.T) {
 // A browser that asks for an application itself is led to its pages, where the application has nothing of its own there.
 func TestBrowserAtAMount(t *testing.T) {
 	cfg, _, _ := two(t)
-	tally := cfg.Apps[1]
+	tally := &cfg.Apps[1]
 	tally.Routes = slices.DeleteFunc(tally.Routes, func(r Route) bool { return r.Path == "/" })
 	s := newServer(t, cfg)
 	for path, status := range map[string]int{"/tally": http.StatusSeeOther, "/tally/": http.StatusSeeOther, "/counter": http.StatusOK, "/talk": http.StatusNotFound} {
