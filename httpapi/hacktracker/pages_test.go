@@ -47,7 +47,7 @@ func TestGamePages(t *testing.T) {
 
 	r.want(201, "", "scorekeeper", "POST", at+"/atbats", `{"playerId":"`+players[0]+`","result":"HR","inning":1,"outs":0,"battingOrder":1,"rbis":1,"hitLocation":{"x":0.2,"y":0.3}}`)
 	r.want(201, "", "owner", "POST", at+"/atbats", `{"playerId":"`+players[0]+`","result":"HR","inning":1,"outs":0,"battingOrder":1,"rbis":1}`)
-	r.page("owner", at+"/score", 200, "twice within a minute: two scorers?", "Take the second back", "1 play was scored with another inning", "2 runs were batted in, but the score is 0.", "Set our score to 2")
+	r.page("owner", at+"/score", 200, "twice within a minute: two scorers?", "Take the second back", "1 play does not fit those before", "2 runs were batted in, but the score is 0.", "Set our score to 2")
 	watching := r.page("player", at, 200, "0 Player: home run, 1 RBI", "scored as inning 1, 0 out, place 1", "2 Player is up", "Bases", "home run to left", `<svg xmlns="http://www.w3.org/2000/svg"`, "<td class=\"num\">1.000</td>")
 	if strings.Contains(watching, "/score\"") || strings.Contains(watching, "data-queue") {
 		t.Error("a player is led to the scorer's page")
