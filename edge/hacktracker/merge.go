@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/store/patch"
 )
 
-// Refused is one action of a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it. nil:
-// no item, or of the cloud's one that another action of the transaction was refused for.
+// Refused is one action of a write that the cloud did not take: its item as it was, as it was seen here, and as it is by now. nil:
+// no item.
 type Refused struct {
 	Key, Base, View, Remote attr.Item
 }

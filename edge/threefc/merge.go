@@ -11,9 +11,8 @@ import (
 	"github.com/touchline/touchline/store/idempotency"
 )
 
-// Refused is a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it, nil: no item, or
-// it is not what the cloud refused of the transaction; and what asks for it again, with the checks of its transaction where it is the
-// first one.
+// Refused is a write of a transaction that the cloud did not take: its item as it was, as it was seen here, and as it is by now, nil: no
+// item; and what asks for it again, with the checks of its transaction where it is the first one.
 type Refused struct {
 	Key, Base, View, Remote attr.Item
 	Again                   []store.WriteItem
@@ -118,7 +117,7 @@ func (s *Service) joinedWith(get Get, r *Refused, all []Refused) (writes []store
 	for i := range all {
 		switch o := &all[i]; {
 		case attr.EqualItems(o.Key, r.Key), o.used():
-		case o.Remote != nil && o.View != nil, !o.in(pkOnce) && !(o.in(pkSession) && o.is(pkGame)), r.Remote == nil:
+		case o.Remote != nil && o.View != nil && !attr.EqualItems(o.Base, o.Remote), !o.in(pkOnce) && !(o.in(pkSession) && o.is(pkGame)), r.Remote == nil:
 			return nil, false
 		default:
 			p.again(o.Again)

@@ -96,6 +96,10 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 		r.Again = []store.WriteItem{{Put: &store.PutItem{Item: r.View}}}
 		return r
 	}
+	place := func(remote string) Refused { // in its session, which ours has changed
+		as := func(data string) attr.Item { return attr.Item{"data": attr.S(data)} }
+		return Refused{Key: attr.Item{"pk": attr.S(pkSession + "d"), "sk": attr.S(pkGame + "g")}, Base: as("1"), View: as("2"), Remote: as(remote), Again: key("place", nil).Again}
+	}
 	for name, tt := range map[string]struct {
 		ours    func(g *Game)
 		with    []Refused
@@ -107,6 +111,8 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 		"its key was used there":            {ours: first, with: []Refused{key("k", once("k", "h"))}, ok: true},
 		"and more behind it":                {ours: more, with: []Refused{key("k", nil)}, behind: []Refused{{Key: gameKey("g")}, key("l", nil)}, written: "00-22 25- k l", ok: true},
 		"its key used, and more behind it":  {ours: more, with: []Refused{key("k", once("k", "h"))}, behind: []Refused{key("l", nil)}, written: "00-22 25- l", ok: true},
+		"and its place":                     {ours: first, with: []Refused{place("1")}, written: "place", ok: true},
+		"and its place, changed there":      {ours: first, with: []Refused{place("3")}},
 		"its key stands for something else": {ours: first, with: []Refused{key("k", once("k", "x"))}},
 		"a team behind it":                  {ours: first, with: []Refused{key("k", nil)}, behind: []Refused{{Key: gameTeamKey("g", "red")}}},
 	} {
