@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge/app"
@@ -62,6 +64,7 @@ func demoCommand(version string, demos []*app.Demo) *cobra.Command {
 		if d.Alone == nil {
 			d.Alone = node.DemoCommand(d.App.Name, version, d)
 		}
+		d.Alone.SuggestFor = []string{d.App.Title, strings.Trim(d.App.Settings.Path(), "/")} // 3fc: threefc
 		all.AddCommand(d.Alone)
 	}
 	return all

@@ -67,7 +67,7 @@ func TestTwoApplications(t *testing.T) {
 		{"GET", "/counter/-/", "", html, 200, `<p data-part="count">0</p>`},
 		{"GET", "/counter/-/counts/c1", "", html, 200, `<p data-part="count">3</p>`},
 		{"GET", "/tally/-/counts/c1", "", html, 200, `<p data-part="count">40</p>`},
-		{"GET", "/tally/-/counts/c1", "", html, 200, `<a href="/">All</a> <a href="/tally/-/">Counts</a> <a href="/_/hub">Hub</a>`},
+		{"GET", "/tally/-/counts/c1", "", html, 200, `<a href="/">Home</a> <a href="/tally/-/">Counts</a> <a href="/_/hub">Status</a>`},
 		{"GET", "/tally/-/counts/c2", "", html, 404, "<h1>Not Found</h1>"},
 		{"GET", "/tally/-/nothing", "", nil, 404, `"type":"about:blank"`},
 		{"GET", "/tallys/c1?a=b", "", nil, 308, `href="/tally/-/tallys/c1?a=b"`},

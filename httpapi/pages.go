@@ -77,7 +77,7 @@ func (s *Server) nav(c *gin.Context) *page.Nav {
 	n := &page.Nav{SignIn: s.signInAt(m), SignedIn: who.Subject != ""}
 	apps := s.apps
 	if len(apps) > 1 {
-		n.Links, apps = append(n.Links, page.Link{Href: s.home(), Text: "All"}), nil
+		n.Links, apps = append(n.Links, page.Link{Href: s.home(), Text: "Home"}), nil
 	}
 	if m != nil {
 		apps = []*mounted{m}
@@ -88,7 +88,7 @@ func (s *Server) nav(c *gin.Context) *page.Nav {
 		}
 	}
 	if who.Admin {
-		n.Links = append(n.Links, page.Link{Href: "/_/hub", Text: "Hub"})
+		n.Links = append(n.Links, page.Link{Href: "/_/hub", Text: "Status"})
 	}
 	return n
 }

@@ -47,11 +47,12 @@ func (s *Server) getSignIn(c *gin.Context) error {
 }
 
 func (s *Server) signInPage(c *gin.Context, status int, in page.SignInInput) error {
-	in.Tokens, in.Codes = s.cfg.Tokens, s.cfg.People != nil
+	in.Codes = s.cfg.People != nil
 	for _, issuer := range s.choices(in.To) {
 		q := url.Values{"to": {in.To}}
 		in.Issuers = append(in.Issuers, page.Link{Href: pathWith + issuer.Name + "?" + q.Encode(), Text: issuer.Title})
 	}
+	in.Tokens = s.cfg.Tokens && (s.cfg.Demo == nil || len(in.Issuers) == 0) // a demo's users have a button each
 	body, err := s.pages.SignIn(in)
 	return HTML(c, status, body, err)
 }

@@ -63,7 +63,8 @@ func (r *demoRun) run(ctx context.Context, version string) (err error) {
 	if err := LoopbackOnly(r.listen); err != nil {
 		return fault.Wrap(nil, fault.Invalid, "bad_listen", "--listen %s", err)
 	}
-	if r.log, err = NewLogger(LogConfig{Format: "auto", Level: "warn"}, r.out); err != nil {
+	var level *slog.LevelVar // first where everything is, then warnings
+	if r.log, level, err = NewLeveledLogger(LogConfig{Format: "text", Level: "error"}, r.out); err != nil {
 		return err
 	}
 	if r.quiet {
@@ -101,7 +102,8 @@ func (r *demoRun) run(ctx context.Context, version string) (err error) {
 	if err != nil {
 		return err
 	}
-	r.tell("http://"+ln.Addr().String(), len(users))
+	r.tell("http://"+ln.Addr().String(), users)
+	level.Set(slog.LevelWarn)
 	return n.Run(ctx, ln)
 }
 
@@ -118,13 +120,16 @@ func (r *demoRun) users() (all []devlogin.User) {
 }
 
 // tell prints where everything is.
-func (r *demoRun) tell(home string, users int) {
-	title := r.demos[0].App.Title
-	if len(r.demos) > 1 {
-		title = fmt.Sprintf("%d applications", len(r.demos))
+func (r *demoRun) tell(home string, users []devlogin.User) {
+	title, who := r.demos[0].App.Title, "and sign in as "+users[0].Name
+	switch {
+	case len(r.demos) > 1:
+		title, who = fmt.Sprintf("%d applications", len(r.demos)), fmt.Sprintf("as %s, or sign in as another of %d users", users[0].Name, len(users))
+	case len(users) > 1:
+		who = fmt.Sprintf("and sign in as any of %d users", len(users))
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s: open %s and sign in as any of %d users (Ctrl-C ends)\n", title, home, users)
+	fmt.Fprintf(&text, "%s: open %s %s (Ctrl-C ends)\n", title, home, who)
 	for i, d := range r.demos {
 		if len(r.demos) > 1 {
 			fmt.Fprintf(&text, "  %-22s %s\n", d.App.Title, home+d.App.Settings.Path()+"/-/")
@@ -168,13 +173,17 @@ func (r *demoRun) live(ctx context.Context, d *app.Demo, h *app.Host, over func(
 	return err
 }
 
-// withBeginning adds to what is on in an application where to begin.
+// withBeginning adds to what is on in an application where to begin. Where nothing is on yet it says so of what is played.
 func (r *demoRun) withBeginning(i int, live func(context.Context) ([]page.Tile, error)) func(context.Context) ([]page.Tile, error) {
 	return func(ctx context.Context) (on []page.Tile, err error) {
 		if live != nil {
 			on, err = live(ctx)
 		}
-		return append(on, r.begin[i]...), err
+		on = append(on, r.begin[i]...)
+		if d := r.demos[i]; len(on) == 0 && d.Live != nil {
+			on = []page.Tile{{Href: d.App.Settings.Path() + "/-/", Title: "About to begin", Line: "It is loading, and is shown here as soon as it is on"}}
+		}
+		return on, err
 	}
 }
 

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -55,7 +56,7 @@ func TestDemosFailAlone(t *testing.T) {
 	for lines := bufio.NewScanner(said); len(awaited) > 0 && lines.Scan(); {
 		told += lines.Text() + "\n"
 		if _, at, ok := strings.Cut(lines.Text(), "4 applications: open "); ok {
-			base, _, _ = strings.Cut(at, " ")
+			base, _, _ = strings.Cut(at, " as Ada, or sign in as another of 2 users (Ctrl-C ends)")
 		}
 		for i := 0; i < len(awaited); i++ {
 			if strings.Contains(lines.Text(), awaited[i]) {
@@ -73,7 +74,7 @@ func TestDemosFailAlone(t *testing.T) {
 			t.Errorf("%s: %d, not %d", path, status, want)
 		}
 	}
-	if _, front := get(t, base+"/"); !regexp.MustCompile(`(?s)closed.*empty.*still.*href="/good/page"`).MatchString(front) {
+	if _, front := get(t, base+"/"); !regexp.MustCompile(`(?s)closed.*empty.*still.*href="/still/-/"><span class="tile__line">About to begin.*href="/good/page"`).MatchString(front) {
 		t.Error(front)
 	}
 	end()
@@ -91,6 +92,25 @@ func TestDemoFails(t *testing.T) {
 	cmd.SetArgs([]string{"--listen", "127.0.0.1:0", "--quiet"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "it has no data") {
 		t.Error(err)
+	}
+}
+
+// The first line says where it is and as whom to sign in, whatever the node has met while it was filled.
+func TestDemoSaysWhereItIs(t *testing.T) {
+	d := small("one")
+	d.Users = app.DemoUsers(1)
+	d.Fill = func(_ context.Context, h *app.Host) ([]page.Tile, error) { h.Log.Warn("slow"); return nil, nil }
+	d.Live = func(_ context.Context, h *app.Host) error { h.Log.Warn("slow again"); return nil }
+	d.Told = func(context.Context, *app.Host) (string, error) { return "", nil }
+	cmd := node.DemoCommand("one", "", d)
+	var said bytes.Buffer
+	cmd.SetErr(&said)
+	cmd.SetArgs([]string{"--listen", "127.0.0.1:0", "--once"})
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if !regexp.MustCompile(`^one: open http://127\.0\.0\.1:\d+ and sign in as Ada \(Ctrl-C ends\)\n.*slow again`).MatchString(said.String()) {
+		t.Error(said.String())
 	}
 }
 

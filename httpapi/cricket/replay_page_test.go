@@ -195,7 +195,7 @@ func TestOperatorProblems(t *testing.T) {
 func TestFootOfPages(t *testing.T) {
 	r := newAppRig(t, func(c *setup) { c.App.Replay = &fakeReplays{} })
 	for as, want := range map[string]string{
-		"admin": `<a href="/cricket/-/matches">Matches</a> <a href="/cricket/-/replay">Replays</a> <a href="/_/hub">Hub</a> <a href="/signin">Sign out</a></nav>`,
+		"admin": `<a href="/cricket/-/matches">Matches</a> <a href="/cricket/-/replay">Replays</a> <a href="/_/hub">Status</a> <a href="/signin">Sign out</a></nav>`,
 		"u1":    `<a href="/cricket/-/matches">Matches</a> <a href="/signin">Sign out</a></nav>`,
 	} {
 		paths := []string{"/cricket/-/matches", "/"}

@@ -17,7 +17,7 @@ type Table struct {
 
 // Operator renders the operator's page.
 func (r *Renderer) Operator(in OperatorInput) (View, error) {
-	v, err := r.Parts(View{}, "Hub", []Block{{"hub", in}})
+	v, err := r.Parts(View{}, "Status", []Block{{"hub", in}})
 	v.Kind = "hub"
 	return v, err
 }

@@ -44,7 +44,7 @@ func didYouMean(err error, names []string) error {
 	if len(names) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w, did you mean %s?", err, strings.Join(names, " or "))
+	return fmt.Errorf("%w, did you mean %s?", err, strings.Join(slices.Compact(names), " or "))
 }
 
 // commandLike returns the subcommands whose names are like the first argument.
@@ -63,10 +63,15 @@ func flagLike(cmd *cobra.Command, err error) (names []string) {
 		return nil
 	}
 	flags := &cobra.Command{SuggestionsMinimumDistance: likeness} // a likeness of names is what cobra has for commands
+	typed := unknown.GetSpecifiedName()
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
+		like := &cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}}
+		if strings.HasPrefix(typed, f.Name+"-") || strings.HasSuffix(f.Name, "-"+typed) { // --data-dir for --data, --dir for --data-dir
+			like.SuggestFor = []string{typed}
+		}
+		flags.AddCommand(like)
 	})
-	for _, name := range flags.SuggestionsFor(unknown.GetSpecifiedName()) {
+	for _, name := range flags.SuggestionsFor(typed) {
 		names = append(names, "--"+name)
 	}
 	return names
