@@ -19,17 +19,17 @@ import (
 // from a flag or from the environment (TOUCHLINE_HTTP__RATE__BURST is http.rate.burst). Each application has a section of its
 // own beside these.
 type Config struct {
-	DataDir  string              `koanf:"data_dir"`
-	Listen   string              `koanf:"listen"`
-	Log      node.LogConfig      `koanf:"log"`
-	HTTP     node.HTTPConfig     `koanf:"http"`
-	Auth     node.AuthConfig     `koanf:"auth"`
-	DynamoDB node.DynamoDBConfig `koanf:"dynamodb"`
-	Cloud    node.CloudConfig    `koanf:"cloud"`
-	Mail     mail.Config         `koanf:"mail"`
+	DataDir  string              `yaml:"data_dir"`
+	Listen   string              `yaml:"listen"`
+	Log      node.LogConfig      `yaml:"log"`
+	HTTP     node.HTTPConfig     `yaml:"http"`
+	Auth     node.AuthConfig     `yaml:"auth"`
+	DynamoDB node.DynamoDBConfig `yaml:"dynamodb"`
+	Cloud    node.CloudConfig    `yaml:"cloud"`
+	Mail     mail.Config         `yaml:"mail"`
 
-	Apps []*app.App      `koanf:"-"` // all that there are, with their settings
-	Said map[string]bool `koanf:"-"` // the applications of which the configuration says something
+	Apps []*app.App      `yaml:"-"` // all that there are, with their settings
+	Said map[string]bool `yaml:"-"` // the applications of which the configuration says something
 }
 
 // DefaultConfig is what holds where nothing is said.
@@ -47,6 +47,15 @@ func DefaultConfig() Config {
 		Mail:     mail.Defaults(),
 		Apps:     applications(),
 	}
+}
+
+// Sections are the settings of the applications, by the names of their sections.
+func (c *Config) Sections() map[string]any {
+	out := map[string]any{}
+	for _, a := range c.Apps {
+		out[a.Name] = a.Settings
+	}
+	return out
 }
 
 // running are the applications that this node runs: those with a section, and those that need none.

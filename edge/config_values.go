@@ -13,7 +13,7 @@ func (c Config) settings(visit func(key string, f reflect.StructField, v reflect
 	var walk func(prefix string, v reflect.Value)
 	walk = func(prefix string, v reflect.Value) {
 		for f, field := range v.Fields() {
-			tag := f.Tag.Get("koanf")
+			tag := f.Tag.Get("yaml")
 			if tag == "-" {
 				continue
 			}

@@ -71,25 +71,20 @@ func (c *loaded) where(key string) string {
 		return fmt.Sprintf("%s:%d", c.file, line)
 	}
 	source := c.sources[key]
-	if source != "" && source != "default" {
+	switch line := c.lines.Of(key); { // of a key that is missing: its section stands somewhere, or it is the file that lacks it
+	case source != "":
 		return source
-	}
-	for at := key; c.file != ""; { // a key that is missing: its section stands somewhere, or it is the file that lacks it
-		dot := strings.LastIndexByte(at, '.')
-		if dot < 0 {
-			return c.file
-		}
-		at = at[:dot]
-		if line := c.lines[at]; line > 0 {
-			return fmt.Sprintf("%s:%d", c.file, line)
-		}
+	case line > 0:
+		return fmt.Sprintf("%s:%d", c.file, line)
+	case c.file != "":
+		return c.file
 	}
 	return "configuration" // of several sources, or none
 }
 
 // source is where, and "default" for a value that nobody has set.
 func (c *loaded) source(key string) string {
-	if c.sources[key] == "default" {
+	if c.sources[key] == "" {
 		return "default"
 	}
 	return c.where(key)

@@ -19,32 +19,35 @@ func secrets() (out []string) {
 }
 
 func isSecret(key string) bool {
-	return slices.ContainsFunc(secrets(), func(secret string) bool { _, ok := named(secret, key); return ok })
+	return slices.ContainsFunc(secrets(), func(secret string) bool { return named(secret, key) })
 }
 
-// named reports whether a key is one of a pattern, and which name the operator has put in the place of the star.
-func named(pattern, key string) (name string, ok bool) {
+// named reports whether a key is one of a pattern, with a name of the operator's own in the place of the star.
+func named(pattern, key string) bool {
 	before, after, has := strings.Cut(pattern, "*")
 	if !has {
-		return "", pattern == key
+		return pattern == key
 	}
 	rest, ok := strings.CutPrefix(key, before)
 	name, in := strings.CutSuffix(rest, after)
-	return name, ok && in && name != "" && !strings.Contains(name, ".")
+	return ok && in && name != "" && !strings.Contains(name, ".")
 }
 
-// name gives a section with a name of the operator's its keys, when the first of them comes up.
-func (l *loader) name(key string) {
+// known reports whether a configuration can have a key, or a secret by the file that the key with _file after it names.
+func known(key string) (has bool) {
 	edge.Keys(func(pattern string, _ reflect.StructField) {
-		name, ok := named(pattern, key)
-		if !ok || name == "" || l.k.Exists(key) {
-			return
-		}
-		edge.Keys(func(also string, f reflect.StructField) {
-			if before, after, _ := strings.Cut(also, "*"); after != "" && strings.HasPrefix(pattern, before) {
-				l.sources[before+name+after] = "default"
-				_ = l.k.Set(before+name+after, reflect.Zero(f.Type).Interface()) // a key that is not empty can be set
-			}
-		})
+		has = has || named(pattern, key)
 	})
+	secret, inFile := strings.CutSuffix(key, "_file")
+	return has || inFile && isSecret(secret)
+}
+
+// meant suggests the variable for a key whose sections were joined by one underscore.
+func meant(key string) (hint string) {
+	edge.Keys(func(known string, _ reflect.StructField) {
+		if strings.ReplaceAll(known, ".", "_") == key {
+			hint = " (did you mean " + envPrefix + strings.ToUpper(strings.ReplaceAll(known, ".", "__")) + "?)"
+		}
+	})
+	return hint
 }

@@ -19,7 +19,7 @@ type Problem struct {
 	Text string
 }
 
-// Settings is a section of the configuration: a pointer to a struct whose fields have the tag koanf, and secret:"true" for
+// Settings is a section of the configuration: a pointer to a struct whose fields have the tag yaml, and secret:"true" for
 // what is never shown.
 type Settings interface {
 	// Path is where the application's routes lie: "/counter", or "/" on a node that serves nothing else.

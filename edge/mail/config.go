@@ -22,17 +22,17 @@ const (
 
 // Config is the section mail of a node's configuration.
 type Config struct {
-	Mode     string `koanf:"mode"` // off, smtp or files
-	Host     string `koanf:"host"`
-	Port     int    `koanf:"port"` // 0: 587, or 465 with tls
-	TLS      string `koanf:"tls"`  // starttls, tls, or none: without credentials only
-	Username string `koanf:"username"`
-	Password string `koanf:"password" secret:"true"`
-	From     string `koanf:"from"` // scores@example.org, or "Scores <scores@example.org>"
-	Dir      string `koanf:"dir"`  // of files
+	Mode     string `yaml:"mode"` // off, smtp or files
+	Host     string `yaml:"host"`
+	Port     int    `yaml:"port"` // 0: 587, or 465 with tls
+	TLS      string `yaml:"tls"`  // starttls, tls, or none: without credentials only
+	Username string `yaml:"username"`
+	Password string `yaml:"password" secret:"true"`
+	From     string `yaml:"from"` // scores@example.org, or "Scores <scores@example.org>"
+	Dir      string `yaml:"dir"`  // of files
 
-	PerAddress int `koanf:"per_address"` // messages an hour to one address
-	PerHour    int `koanf:"per_hour"`    // messages an hour in all
+	PerAddress int `yaml:"per_address"` // messages an hour to one address
+	PerHour    int `yaml:"per_hour"`    // messages an hour in all
 }
 
 // Defaults are the section where nothing is said.

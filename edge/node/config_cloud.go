@@ -18,33 +18,33 @@ import (
 // CloudConfig is the DynamoDB, or what speaks its protocol, that the node keeps in step with. There is one where region is
 // set. Access keys are no part of it: they come the way that every AWS tool finds them (environment, profile, role).
 type CloudConfig struct {
-	Endpoint     string `koanf:"endpoint"` // URL; empty: AWS's own for the region
-	Region       string `koanf:"region"`   // for a server of one's own any word will do; empty: there is no cloud
-	Profile      string `koanf:"profile"`  // of the AWS files; empty: AWS_PROFILE, else the default one
-	Prefix       string `koanf:"prefix"`   // of every table's name in the cloud
-	SyncTable    string `koanf:"sync_table"`
-	Offline      string `koanf:"offline"`      // what goes on while the cloud is away: strict or observe
-	Transactions string `koanf:"transactions"` // does the cloud have them: auto, on or off
+	Endpoint     string `yaml:"endpoint"` // URL; empty: AWS's own for the region
+	Region       string `yaml:"region"`   // for a server of one's own any word will do; empty: there is no cloud
+	Profile      string `yaml:"profile"`  // of the AWS files; empty: AWS_PROFILE, else the default one
+	Prefix       string `yaml:"prefix"`   // of every table's name in the cloud
+	SyncTable    string `yaml:"sync_table"`
+	Offline      string `yaml:"offline"`      // what goes on while the cloud is away: strict or observe
+	Transactions string `yaml:"transactions"` // does the cloud have them: auto, on or off
 
-	Deadline time.Duration     `koanf:"deadline"`  // of one request
-	LeaseTTL time.Duration     `koanf:"lease_ttl"` // how long a lock stands that nobody renews
-	Poll     CloudPollConfig   `koanf:"poll"`
-	Budget   CloudBudgetConfig `koanf:"budget"`
+	Deadline time.Duration     `yaml:"deadline"`  // of one request
+	LeaseTTL time.Duration     `yaml:"lease_ttl"` // how long a lock stands that nobody renews
+	Poll     CloudPollConfig   `yaml:"poll"`
+	Budget   CloudBudgetConfig `yaml:"budget"`
 }
 
 // CloudPollConfig is how often the node looks at what others have written.
 type CloudPollConfig struct {
-	Tables time.Duration `koanf:"tables"` // small tables, read in whole: leagues, teams, the matches that are on
-	Live   time.Duration `koanf:"live"`   // what belongs to the matches whose lease is held
+	Tables time.Duration `yaml:"tables"` // small tables, read in whole: leagues, teams, the matches that are on
+	Live   time.Duration `yaml:"live"`   // what belongs to the matches whose lease is held
 }
 
 // CloudBudgetConfig bounds what may wait for the cloud, and what is kept of what it has.
 type CloudBudgetConfig struct {
-	Megabytes int           `koanf:"megabytes"`
-	Entries   int           `koanf:"entries"`
-	Age       time.Duration `koanf:"age"`
-	ReplayMB  int           `koanf:"replay_megabytes"`
-	ReplayAge time.Duration `koanf:"replay_age"`
+	Megabytes int           `yaml:"megabytes"`
+	Entries   int           `yaml:"entries"`
+	Age       time.Duration `yaml:"age"`
+	ReplayMB  int           `yaml:"replay_megabytes"`
+	ReplayAge time.Duration `yaml:"replay_age"`
 }
 
 // The ways to go on while the cloud is away.

@@ -15,12 +15,12 @@ import (
 
 // DynamoDBConfig is the endpoint that speaks DynamoDB's protocol.
 type DynamoDBConfig struct {
-	Listen string `koanf:"listen"` // empty: there is none
-	Auth   string `koanf:"auth"`   // file of keys and what each may do; empty: anyone who can connect may do everything
-	TLS    bool   `koanf:"tls"`    // HTTPS with the certificate of http.tls; plain HTTP from this machine only
-	Inject string `koanf:"inject"` // file of faults to answer with; empty: none
+	Listen string `yaml:"listen"` // empty: there is none
+	Auth   string `yaml:"auth"`   // file of keys and what each may do; empty: anyone who can connect may do everything
+	TLS    bool   `yaml:"tls"`    // HTTPS with the certificate of http.tls; plain HTTP from this machine only
+	Inject string `yaml:"inject"` // file of faults to answer with; empty: none
 
-	TTLSweep time.Duration `koanf:"ttl_sweep"` // how often items past their TTL are deleted; 0: store.DefaultSweep
+	TTLSweep time.Duration `yaml:"ttl_sweep"` // how often items past their TTL are deleted; 0: store.DefaultSweep
 }
 
 // SweepProblem is what is wrong with the time between two passes over expired items; empty: nothing.

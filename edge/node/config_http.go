@@ -17,40 +17,40 @@ const (
 
 // HTTPConfig is how the node's own address behaves.
 type HTTPConfig struct {
-	CORS       []string   `koanf:"cors"` // origins of web apps that may call, such as https://app.example
-	Rate       RateConfig `koanf:"rate"`
-	MaxStreams int        `koanf:"max_streams"` // event streams open at once
+	CORS       []string   `yaml:"cors"` // origins of web apps that may call, such as https://app.example
+	Rate       RateConfig `yaml:"rate"`
+	MaxStreams int        `yaml:"max_streams"` // event streams open at once
 
 	// PublicURL is where people reach the node, such as https://scores.example: links that leave it, and redirects, begin with it.
-	PublicURL string    `koanf:"public_url"`
-	TLS       TLSConfig `koanf:"tls"`
+	PublicURL string    `yaml:"public_url"`
+	TLS       TLSConfig `yaml:"tls"`
 
 	// Addresses and networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
-	TrustedProxies []string `koanf:"trusted_proxies"`
+	TrustedProxies []string `yaml:"trusted_proxies"`
 }
 
 // RateConfig is how much one user, key or address may ask.
 type RateConfig struct {
-	PerMinute int `koanf:"per_minute"` // 0: no limit
-	Burst     int `koanf:"burst"`
+	PerMinute int `yaml:"per_minute"` // 0: no limit
+	Burst     int `yaml:"burst"`
 }
 
 // AuthConfig is how users sign in.
 type AuthConfig struct {
-	Cognito    CognitoConfig           `koanf:"cognito"`
-	Issuers    map[string]IssuerConfig `koanf:"issuers"` // by names of the operator's
-	AdminGroup string                  `koanf:"admin_group"`
-	APIKey     string                  `koanf:"api_key" secret:"true"` // X-API-Key of a full admin; empty: none
-	Session    SessionConfig           `koanf:"session"`
-	DevIssuer  bool                    `koanf:"dev_issuer"` // accept tokens of this node's own key: on a loopback address only
-	DevLogin   string                  `koanf:"dev_login"`  // loopback address of a login page of that issuer; empty: none
-	DevUsers   string                  `koanf:"dev_users"`  // file of who can sign in there; empty: demo users
+	Cognito    CognitoConfig           `yaml:"cognito"`
+	Issuers    map[string]IssuerConfig `yaml:"issuers"` // by names of the operator's
+	AdminGroup string                  `yaml:"admin_group"`
+	APIKey     string                  `yaml:"api_key" secret:"true"` // X-API-Key of a full admin; empty: none
+	Session    SessionConfig           `yaml:"session"`
+	DevIssuer  bool                    `yaml:"dev_issuer"` // accept tokens of this node's own key: on a loopback address only
+	DevLogin   string                  `yaml:"dev_login"`  // loopback address of a login page of that issuer; empty: none
+	DevUsers   string                  `yaml:"dev_users"`  // file of who can sign in there; empty: demo users
 }
 
 // CognitoConfig is the user pool whose ID tokens users sign in with.
 type CognitoConfig struct {
-	Issuer    string   `koanf:"issuer"` // https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEf
-	ClientIDs []string `koanf:"client_ids"`
+	Issuer    string   `yaml:"issuer"` // https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEf
+	ClientIDs []string `yaml:"client_ids"`
 }
 
 // Limits are the section's as the API takes them, within so many connections (0: as many as it wants). The section has no

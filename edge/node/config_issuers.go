@@ -15,23 +15,23 @@ import (
 
 // IssuerConfig is an issuer (OpenID Connect) whose people the node knows.
 type IssuerConfig struct {
-	Title        string   `koanf:"title"`                       // on its button; empty: its name
-	URL          string   `koanf:"url"`                         // iss of its tokens, to the letter
-	ClientID     string   `koanf:"client_id"`                   // of this node there; empty: nobody signs in there in a browser
-	ClientSecret string   `koanf:"client_secret" secret:"true"` // empty: a public client, with PKCE alone
-	ClientIDs    []string `koanf:"client_ids"`                  // of apps whose tokens programs may send
-	Scopes       []string `koanf:"scopes"`                      // empty: openid, profile, email
-	Token        string   `koanf:"token"`                       // what programs send: id, access or any; empty: id
-	Audience     []string `koanf:"audience"`                    // aud of access tokens; one without aud must be for a client id
-	SubjectClaim string   `koanf:"subject_claim"`               // empty: sub
-	AdminClaim   string   `koanf:"admin_claim"`                 // empty: cognito:groups; a path: app_metadata.game_admin
-	AdminValue   string   `koanf:"admin_value"`                 // empty: auth.admin_group
+	Title        string   `yaml:"title"`                       // on its button; empty: its name
+	URL          string   `yaml:"url"`                         // iss of its tokens, to the letter
+	ClientID     string   `yaml:"client_id"`                   // of this node there; empty: nobody signs in there in a browser
+	ClientSecret string   `yaml:"client_secret" secret:"true"` // empty: a public client, with PKCE alone
+	ClientIDs    []string `yaml:"client_ids"`                  // of apps whose tokens programs may send
+	Scopes       []string `yaml:"scopes"`                      // empty: openid, profile, email
+	Token        string   `yaml:"token"`                       // what programs send: id, access or any; empty: id
+	Audience     []string `yaml:"audience"`                    // aud of access tokens; one without aud must be for a client id
+	SubjectClaim string   `yaml:"subject_claim"`               // empty: sub
+	AdminClaim   string   `yaml:"admin_claim"`                 // empty: cognito:groups; a path: app_metadata.game_admin
+	AdminValue   string   `yaml:"admin_value"`                 // empty: auth.admin_group
 }
 
 // SessionConfig is how long a browser stays signed in.
 type SessionConfig struct {
-	Idle time.Duration `koanf:"idle"` // without being used
-	Life time.Duration `koanf:"life"` // at most
+	Idle time.Duration `yaml:"idle"` // without being used
+	Life time.Duration `yaml:"life"` // at most
 }
 
 // DefaultSession is a week without use, and a month.

@@ -29,21 +29,21 @@ const (
 
 // TLSConfig is how the node speaks HTTPS.
 type TLSConfig struct {
-	Mode  string   `koanf:"mode"`  // off, files, local or acme
-	Cert  string   `koanf:"cert"`  // of files: the certificate and its chain, in PEM
-	Key   string   `koanf:"key"`   // of files
-	Hosts []string `koanf:"hosts"` // of local: names and addresses besides this machine's own; of acme: all names
+	Mode  string   `yaml:"mode"`  // off, files, local or acme
+	Cert  string   `yaml:"cert"`  // of files: the certificate and its chain, in PEM
+	Key   string   `yaml:"key"`   // of files
+	Hosts []string `yaml:"hosts"` // of local: names and addresses besides this machine's own; of acme: all names
 
-	ACME ACMEConfig `koanf:"acme"`
+	ACME ACMEConfig `yaml:"acme"`
 
-	PlainListen string `koanf:"plain_listen"` // a second address, such as :80, that sends browsers on to HTTPS; empty: none
+	PlainListen string `yaml:"plain_listen"` // a second address, such as :80, that sends browsers on to HTTPS; empty: none
 }
 
 // ACMEConfig is whose certificates are wanted. The CA looks for records at Route 53, which the node makes with the AWS credentials
 // of the machine.
 type ACMEConfig struct {
-	Email     string `koanf:"email"`     // that the CA may write to
-	Directory string `koanf:"directory"` // URL of the CA
+	Email     string `yaml:"email"`     // that the CA may write to
+	Directory string `yaml:"directory"` // URL of the CA
 }
 
 // DefaultTLS is the section where nothing is said.

@@ -36,7 +36,7 @@ const counts = "counter-counts"
 
 // counterSettings are its section.
 type counterSettings struct {
-	Mount string `koanf:"mount"`
+	Mount string `yaml:"mount"`
 }
 
 func (s *counterSettings) Path() string { return s.Mount }

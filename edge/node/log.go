@@ -36,6 +36,6 @@ func NewLeveledLogger(c LogConfig, w io.Writer) (*slog.Logger, *slog.LevelVar, e
 
 // LogConfig is how the node logs, always to standard error.
 type LogConfig struct {
-	Format string `koanf:"format"` // auto, text or json
-	Level  string `koanf:"level"`  // debug, info, warn or error
+	Format string `yaml:"format"` // auto, text or json
+	Level  string `yaml:"level"`  // debug, info, warn or error
 }

@@ -9,10 +9,10 @@ import (
 
 // User is somebody who can sign in.
 type User struct {
-	Subject string   `koanf:"subject"` // the user's id
-	Name    string   `koanf:"name"`
-	Email   string   `koanf:"email"`
-	Groups  []string `koanf:"groups"`
+	Subject string   `yaml:"subject"` // the user's id
+	Name    string   `yaml:"name"`
+	Email   string   `yaml:"email"`
+	Groups  []string `yaml:"groups"`
 }
 
 // Invented are the users of a demo: one for each first name of a text, each with the id "demo-<name>", the first in the
@@ -37,7 +37,7 @@ func DemoUsers(adminGroup string) []User {
 // ReadUsers reads a file of users: {users: [{subject, name, email, groups}]}.
 func ReadUsers(raw []byte) ([]User, error) {
 	var file struct {
-		Users []User `koanf:"users"`
+		Users []User `yaml:"users"`
 	}
 	if _, problems := strictyaml.Decode(raw, &file); len(problems) > 0 {
 		return nil, fault.New(fault.Invalid, "bad_users", "%s", strictyaml.Join(problems))

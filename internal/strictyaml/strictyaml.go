@@ -2,9 +2,11 @@
 // wrong with it in one go, by line and key: keys that nobody knows or that come twice, values of the wrong kind,
 // aliases. It never repeats a value, because it may be a secret.
 //
-// The names of the keys are those of the tag koanf, so that the same struct can be a part of the node's configuration.
-// A field is a string, a bool, a whole number, a float64, a time.Duration ("50ms"), a struct, or a slice of these. The
-// path of a key is written as in rules[0].tables[1].
+// The names of the keys are those of the tag yaml. A field is a string, a bool, a whole number, a float64, a time.Duration
+// ("50ms"), a struct, a slice of these, or a map of structs by names of the person's own. A string may be any scalar, as it
+// is written: an id such as 0123456789 keeps its zero. A list of strings may be one string with commas. What a field with
+// the tag secret:"true" holds may lie in a file of its own, which the key with _file after it names. The path of a key is
+// written as in rules[0].tables[1].
 package strictyaml
 
 import (
@@ -13,7 +15,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -22,6 +27,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/touchline/touchline/internal/secretfile"
 )
 
 // Problem is one thing that is wrong.
@@ -68,6 +75,12 @@ func (l Lines) Of(key string) int {
 	return 0
 }
 
+// Sectioned is a struct that has sections besides its fields.
+type Sectioned interface {
+	// Sections are pointers to structs, by their keys.
+	Sections() map[string]any
+}
+
 // Decode reads a file into the struct that into points to. What the file does not say is left as it is. An empty file says
 // nothing.
 func Decode(raw []byte, into any) (Lines, []Problem) {
@@ -90,6 +103,20 @@ func Decode(raw []byte, into any) (Lines, []Problem) {
 		d.value(root, "", reflect.ValueOf(into).Elem())
 	}
 	return d.lines, d.problems
+}
+
+// said is the tag of a value that no file holds: it may be written as the kind that its field has.
+const said = "!said"
+
+// Set sets one value of the struct that into points to, from text, such as that of a flag: key is its path, with dots.
+func Set(into any, key, text string) []Problem {
+	d := decoder{lines: Lines{}}
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: said, Value: text}
+	for _, name := range slices.Backward(strings.Split(key, ".")) {
+		n = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: name}, n}}
+	}
+	d.value(n, "", reflect.ValueOf(into).Elem())
+	return d.problems
 }
 
 var syntaxError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
@@ -118,9 +145,6 @@ func syntax(err error) Problem {
 	}
 	return p
 }
-
-// Syntax says in words what is wrong with a text that the YAML library refused.
-func Syntax(err error) Problem { return syntax(err) }
 
 // Near reports whether a name is so like one of the known ones that it is a slip of the keyboard. Any other name may be a
 // secret that was put in the wrong place, and must not be shown.
@@ -160,17 +184,17 @@ func (d *decoder) bad(n *yaml.Node, key, format string, args ...any) {
 // value reads a node into v, which can be set.
 func (d *decoder) value(n *yaml.Node, key string, v reflect.Value) {
 	kind := v.Kind()
+	keyed := kind == reflect.Struct || kind == reflect.Map
 	switch {
 	case n.Kind == yaml.AliasNode:
 		d.bad(n, key, "must be written out: aliases are not supported")
-	case kind == reflect.Struct && n.Kind == yaml.MappingNode:
+	case keyed && n.Kind == yaml.MappingNode:
 		d.object(n, key, v)
+	case keyed && n.Tag == "!!null": // a section that says no more than that it is there
 	case kind == reflect.Slice && n.Kind == yaml.SequenceNode:
 		d.list(n, key, v)
-	case kind == reflect.Struct:
+	case keyed:
 		d.bad(n, key, "must be keys and values")
-	case kind == reflect.Slice:
-		d.bad(n, key, "must be a list")
 	case n.Kind != yaml.ScalarNode || n.Tag == "!!null" || !scalar(n, v):
 		d.bad(n, key, "must be %s", wanted(v.Type()))
 	}
@@ -186,80 +210,165 @@ func (d *decoder) list(n *yaml.Node, key string, v reflect.Value) {
 }
 
 func (d *decoder) object(n *yaml.Node, key string, v reflect.Value) {
+	known := fieldsOf(v)
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		name := n.Content[i]
-		field, known := fieldOf(v, name)
-		if !known {
-			// Where a colon is missing or one too many the name may be anything: it is told only if it looks like one.
-			d.bad(name, key, "%s", unknown(name, v))
-			continue
-		}
+		name, value := n.Content[i], n.Content[i+1]
 		path := name.Value
 		if key != "" {
 			path = key + "." + path
 		}
-		if seen[name.Value] {
+		field, ok := known[name.Value]
+		switch {
+		case name.Kind == yaml.ScalarNode && seen[name.Value]:
 			d.bad(name, path, "comes twice")
 			continue
+		case name.Kind == yaml.ScalarNode && v.Kind() == reflect.Map && ownName.MatchString(name.Value):
+			d.entry(value, path, v, name.Value)
+		case v.Kind() == reflect.Map:
+			d.bad(name, key, "has a name that is not of letters, digits, _ and -")
+			continue
+		case name.Kind != yaml.ScalarNode || !ok:
+			// Where a colon is missing or one too many the name may be anything: it is told only if it looks like one.
+			d.bad(name, key, "%s", unknown(name, slices.Collect(maps.Keys(known))))
+			continue
+		case field.inFile:
+			secret := strings.TrimSuffix(path, fileSuffix)
+			d.lines[secret] = name.Line
+			d.secret(value, secret, field.value)
+		default:
+			d.value(value, path, field.value)
 		}
 		seen[name.Value] = true
 		d.lines[path] = name.Line
-		d.value(n.Content[i+1], path, field)
 	}
 }
 
-func unknown(name *yaml.Node, v reflect.Value) string {
-	var known []string
-	for f := range v.Type().Fields() {
-		known = append(known, f.Tag.Get("koanf"))
+// ownName is the name that a person gives a section.
+var ownName = regexp.MustCompile(`^[\w-]+$`)
+
+// entry reads a section with a name of the person's own.
+func (d *decoder) entry(n *yaml.Node, path string, sections reflect.Value, name string) {
+	section := reflect.New(sections.Type().Elem()).Elem()
+	if has := sections.MapIndex(reflect.ValueOf(name)); has.IsValid() {
+		section.Set(has)
 	}
+	d.value(n, path, section)
+	if sections.IsNil() {
+		sections.Set(reflect.MakeMap(sections.Type()))
+	}
+	sections.SetMapIndex(reflect.ValueOf(name), section)
+}
+
+const (
+	fileSuffix    = "_file"
+	maxSecretFile = 64 << 10 // bytes: a certificate chain's worth
+)
+
+// secret reads what lies in the file that a node names. The name may be the secret itself, and is not told.
+func (d *decoder) secret(n *yaml.Node, key string, v reflect.Value) {
+	if n.Kind != yaml.ScalarNode || n.Value == "" {
+		d.bad(n, key+fileSuffix, "must be a file's name")
+		return
+	}
+	raw, err := secretfile.Read(filepath.Clean(n.Value), maxSecretFile)
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		err = p.Err
+	}
+	text := strings.TrimSpace(string(raw))
+	switch {
+	case err != nil:
+		d.bad(n, "", "cannot read the file for %s: %s", key, err)
+	case text == "":
+		d.bad(n, "", "there is nothing in the file for %s", key)
+	}
+	v.SetString(text)
+}
+
+func unknown(name *yaml.Node, known []string) string {
 	if name.Kind == yaml.ScalarNode && Near(name.Value, known) {
 		return "unknown key " + name.Value
 	}
 	return "has an unknown key"
 }
 
-func fieldOf(v reflect.Value, name *yaml.Node) (reflect.Value, bool) {
-	if name.Kind != yaml.ScalarNode || name.Value == "" {
-		return reflect.Value{}, false
-	}
-	for f := range v.Type().Fields() {
-		if f.IsExported() && f.Tag.Get("koanf") == name.Value {
-			return v.FieldByIndex(f.Index), true
-		}
-	}
-	return reflect.Value{}, false
+// field is what a key sets: itself, or by the file of a secret.
+type field struct {
+	value  reflect.Value
+	inFile bool
 }
 
-// scalar sets v, and reports whether the node is of its kind. A string may be any scalar, as it is written.
+// fieldsOf are the fields of a struct and its sections, by their keys; a map has none.
+func fieldsOf(v reflect.Value) map[string]field {
+	out := map[string]field{}
+	if v.Kind() != reflect.Struct {
+		return out
+	}
+	for f, value := range v.Fields() {
+		name := f.Tag.Get("yaml")
+		if !f.IsExported() || name == "-" || name == "" {
+			continue
+		}
+		out[name] = field{value: value}
+		if f.Tag.Get("secret") == "true" {
+			out[name+fileSuffix] = field{value, true}
+		}
+	}
+	if s, ok := reflect.TypeAssert[Sectioned](v.Addr()); ok {
+		for name, section := range s.Sections() {
+			out[name] = field{value: reflect.ValueOf(section).Elem()}
+		}
+	}
+	return out
+}
+
+// scalar sets v, and reports whether the node is of its kind.
 func scalar(n *yaml.Node, v reflect.Value) bool {
 	if v.Type() == reflect.TypeFor[time.Duration]() {
 		length, err := time.ParseDuration(n.Value)
 		v.SetInt(int64(length))
 		return err == nil
 	}
+	is := func(tag string) bool { return n.Tag == tag || n.Tag == said }
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(n.Value)
 		return true
+	case reflect.Slice:
+		if v.Type().Elem().Kind() != reflect.String {
+			return false
+		}
+		v.Set(reflect.ValueOf(listOf(n.Value)).Convert(v.Type()))
+		return true
 	case reflect.Bool:
-		v.SetBool(n.Value == "true")
-		return n.Tag == "!!bool" && (n.Value == "true" || n.Value == "false")
+		on, err := strconv.ParseBool(n.Value)
+		v.SetBool(on)
+		return is("!!bool") && err == nil
 	case reflect.Int, reflect.Int64:
 		whole, err := strconv.ParseInt(n.Value, 10, 64)
 		v.SetInt(whole)
-		return n.Tag == "!!int" && err == nil
+		return is("!!int") && err == nil
 	case reflect.Uint64:
 		whole, err := strconv.ParseUint(n.Value, 10, 64)
 		v.SetUint(whole)
-		return n.Tag == "!!int" && err == nil
+		return is("!!int") && err == nil
 	case reflect.Float64:
 		number, err := strconv.ParseFloat(n.Value, 64)
 		v.SetFloat(number)
-		return (n.Tag == "!!int" || n.Tag == "!!float") && err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
+		return (is("!!int") || is("!!float")) && err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
 	}
 	panic("strictyaml: a field of type " + v.Type().String())
+}
+
+// listOf reads a list with commas between.
+func listOf(text string) []string {
+	list := []string{}
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
 }
 
 func wanted(t reflect.Type) string {
@@ -273,6 +382,8 @@ func wanted(t reflect.Type) string {
 		return "a whole number"
 	case reflect.Float64:
 		return "a number"
+	case reflect.Slice:
+		return "a list"
 	}
 	return "a text"
 }

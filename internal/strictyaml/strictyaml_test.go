@@ -1,6 +1,8 @@
 package strictyaml
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,18 +14,18 @@ import (
 type word string
 
 type part struct {
-	Name  word     `koanf:"name"`
-	Words []string `koanf:"words"`
+	Name  word     `yaml:"name"`
+	Words []string `yaml:"words"`
 }
 
 type whole struct {
-	Title string        `koanf:"title"`
-	On    bool          `koanf:"on"`
-	N     int           `koanf:"n"`
-	Seed  uint64        `koanf:"seed"`
-	Share float64       `koanf:"share"`
-	Wait  time.Duration `koanf:"wait"`
-	Parts []part        `koanf:"parts"`
+	Title string        `yaml:"title"`
+	On    bool          `yaml:"on"`
+	N     int           `yaml:"n"`
+	Seed  uint64        `yaml:"seed"`
+	Share float64       `yaml:"share"`
+	Wait  time.Duration `yaml:"wait"`
+	Parts []part        `yaml:"parts"`
 }
 
 func TestDecode(t *testing.T) {
@@ -82,6 +84,63 @@ func TestProblems(t *testing.T) {
 		_, problems := Decode([]byte(test.text), new(whole))
 		if got := Join(problems); got != test.want {
 			t.Errorf("%q:\n got %s\nwant %s", test.text, got, test.want)
+		}
+	}
+}
+
+// node has what only a configuration has: sections beside its fields, sections with names of a person's own, and secrets.
+type node struct {
+	Listen string            `yaml:"listen"`
+	Key    string            `yaml:"key" secret:"true"`
+	Many   map[string]person `yaml:"many"`
+
+	sections map[string]any `yaml:"-"`
+}
+
+type person struct {
+	Name string   `yaml:"name"`
+	Age  int      `yaml:"age"`
+	Also []string `yaml:"also"`
+}
+
+func (n *node) Sections() map[string]any { return n.sections }
+
+func TestSections(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte("s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	games := person{Age: 7}
+	n := node{sections: map[string]any{"games": &games}}
+	lines, problems := Decode([]byte("key_file: "+file+"\nmany:\n  ann: {name: Ann, also: 'a, b'}\ngames: {name: x}\n"), &n)
+	for _, set := range [][2]string{{"many.ann.age", "30"}, {"many.bob.name", "Bob"}, {"games.also", "c,d"}, {"listen", "1"}} {
+		problems = append(problems, Set(&n, set[0], set[1])...)
+	}
+	want := map[string]person{"ann": {"Ann", 30, []string{"a", "b"}}, "bob": {"Bob", 0, nil}}
+	if len(problems) > 0 || n.Key != "s3cret" || n.Listen != "1" || !reflect.DeepEqual(n.Many, want) ||
+		!reflect.DeepEqual(games, person{"x", 7, []string{"c", "d"}}) {
+		t.Errorf("%+v, %+v, %v", n, games, problems)
+	}
+	if lines["key"] != 1 || lines["key_file"] != 1 || lines["many.ann.also"] != 3 || lines["games"] != 4 {
+		t.Errorf("lines: %v", lines)
+	}
+}
+
+func TestSetProblems(t *testing.T) {
+	tests := []struct{ key, text, want string }{
+		{"games.age", "s3cret", "games.age: must be a whole number"},
+		{"games.age", "", "games.age: must be a whole number"},
+		{"games", "s3cret", "games: must be keys and values"},
+		{"games.agee", "1", "games: unknown key agee"},
+		{"s3cret.age", "1", "has an unknown key"},
+		{"many.a b.age", "1", "many: has a name that is not of letters, digits, _ and -"},
+		{"key_file", "", "key_file: must be a file's name"},
+		{"key_file", "s3cret", "cannot read the file for key: no such file or directory"},
+	}
+	for _, test := range tests {
+		n := node{sections: map[string]any{"games": &person{}}}
+		if got := Join(Set(&n, test.key, test.text)); got != test.want {
+			t.Errorf("%s=%s:\n got %s\nwant %s", test.key, test.text, got, test.want)
 		}
 	}
 }

@@ -12,54 +12,54 @@ import (
 
 // Settings are the section cricket of the configuration.
 type Settings struct {
-	Mount   string        `koanf:"mount"`   // path that its routes lie under; "/" on a node that serves nothing else
-	Leagues []string      `koanf:"leagues"` // codes of the leagues that become active when the feed first names them; "*": all
-	Alerts  AlertsConfig  `koanf:"alerts"`
-	Devices DevicesConfig `koanf:"devices"`
-	Replay  bool          `koanf:"replay"` // recorded matches in the place of the feed, started by admins
-	Feed    FeedConfig    `koanf:"feed"`
-	Push    PushConfig    `koanf:"push"`
-	App     AppConfig     `koanf:"app"` // what apps ask about themselves
+	Mount   string        `yaml:"mount"`   // path that its routes lie under; "/" on a node that serves nothing else
+	Leagues []string      `yaml:"leagues"` // codes of the leagues that become active when the feed first names them; "*": all
+	Alerts  AlertsConfig  `yaml:"alerts"`
+	Devices DevicesConfig `yaml:"devices"`
+	Replay  bool          `yaml:"replay"` // recorded matches in the place of the feed, started by admins
+	Feed    FeedConfig    `yaml:"feed"`
+	Push    PushConfig    `yaml:"push"`
+	App     AppConfig     `yaml:"app"` // what apps ask about themselves
 }
 
 // AlertsConfig switches on the alerts that phones are spared by default.
 type AlertsConfig struct {
-	Toss          bool `koanf:"toss"`
-	Six           bool `koanf:"six"`
-	Four          bool `koanf:"four"`
-	OnHatTrick    bool `koanf:"on_hat_trick"`
-	TeamMilestone bool `koanf:"team_milestone"`
+	Toss          bool `yaml:"toss"`
+	Six           bool `yaml:"six"`
+	Four          bool `yaml:"four"`
+	OnHatTrick    bool `yaml:"on_hat_trick"`
+	TeamMilestone bool `yaml:"team_milestone"`
 }
 
 // DevicesConfig is how users' devices are kept.
 type DevicesConfig struct {
-	Multi bool `koanf:"multi"` // several devices a user; else a registration replaces the one before
+	Multi bool `yaml:"multi"` // several devices a user; else a registration replaces the one before
 }
 
 // FeedConfig is the live-score feed. Without a token nothing is polled.
 type FeedConfig struct {
-	BaseURL      string `koanf:"base_url"`
-	Token        string `koanf:"token" secret:"true"`
-	CallsPerHour int    `koanf:"calls_per_hour"` // that the plan allows for each endpoint
+	BaseURL      string `yaml:"base_url"`
+	Token        string `yaml:"token" secret:"true"`
+	CallsPerHour int    `yaml:"calls_per_hour"` // that the plan allows for each endpoint
 }
 
 // PushConfig is the way to Apple's push service. Without a key nothing is pushed.
 type PushConfig struct {
-	Host       string `koanf:"host"`
-	BundleID   string `koanf:"bundle_id"`
-	TeamID     string `koanf:"team_id"`
-	KeyID      string `koanf:"key_id"`
-	Key        string `koanf:"key" secret:"true"` // the .p8 file's text; usually given as key_file
-	Channels   bool   `koanf:"channels"`          // one push a state for all phones with iOS 18, by broadcast channels
-	ManageHost string `koanf:"manage_host"`       // where channels are made; empty: the one that goes with host
-	CAFile     string `koanf:"ca_file"`           // authorities to trust for both, besides the system's: a sandbox's ca.pem
+	Host       string `yaml:"host"`
+	BundleID   string `yaml:"bundle_id"`
+	TeamID     string `yaml:"team_id"`
+	KeyID      string `yaml:"key_id"`
+	Key        string `yaml:"key" secret:"true"` // the .p8 file's text; usually given as key_file
+	Channels   bool   `yaml:"channels"`          // one push a state for all phones with iOS 18, by broadcast channels
+	ManageHost string `yaml:"manage_host"`       // where channels are made; empty: the one that goes with host
+	CAFile     string `yaml:"ca_file"`           // authorities to trust for both, besides the system's: a sandbox's ca.pem
 }
 
 // AppConfig is what an app is told when it starts, at /app/config.
 type AppConfig struct {
-	MinVersion  string `koanf:"min_version"` // older apps tell their user to update; empty: every one will do
-	StoreURL    string `koanf:"store_url"`   // where the app is updated
-	Maintenance bool   `koanf:"maintenance"` // apps show that the service is being worked on
+	MinVersion  string `yaml:"min_version"` // older apps tell their user to update; empty: every one will do
+	StoreURL    string `yaml:"store_url"`   // where the app is updated
+	Maintenance bool   `yaml:"maintenance"` // apps show that the service is being worked on
 }
 
 // isVersion reports whether a text is a version that an app can compare: 2, 2.14 or 2.14.0.

@@ -18,8 +18,8 @@ const name = "hacktracker"
 
 // Settings are the section hacktracker of the configuration.
 type Settings struct {
-	Mount string `koanf:"mount"` // path that its routes lie under
-	Table string `koanf:"table"` // in the store and in the cloud, without cloud.prefix
+	Mount string `yaml:"mount"` // path that its routes lie under
+	Table string `yaml:"table"` // in the store and in the cloud, without cloud.prefix
 }
 
 // Path implements app.Settings.

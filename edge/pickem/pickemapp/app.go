@@ -21,9 +21,9 @@ const name = "pickem"
 
 // Settings are the section pickem of the configuration.
 type Settings struct {
-	Mount string `koanf:"mount"` // path that its routes lie under
-	Table string `koanf:"table"` // in the store and in the cloud, without cloud.prefix
-	Index string `koanf:"index"` // of the table
+	Mount string `yaml:"mount"` // path that its routes lie under
+	Table string `yaml:"table"` // in the store and in the cloud, without cloud.prefix
+	Index string `yaml:"index"` // of the table
 }
 
 // Path implements app.Settings.

@@ -19,9 +19,9 @@ const name = "scorekeeper"
 
 // Settings are the section scorekeeper of the configuration.
 type Settings struct {
-	Mount string `koanf:"mount"` // path that its routes lie under
-	Table string `koanf:"table"` // in the store and in the cloud, without cloud.prefix
-	Words string `koanf:"words"` // file with one word a line, in the place of the embedded lists
+	Mount string `yaml:"mount"` // path that its routes lie under
+	Table string `yaml:"table"` // in the store and in the cloud, without cloud.prefix
+	Words string `yaml:"words"` // file with one word a line, in the place of the embedded lists
 }
 
 // Path implements app.Settings.

@@ -21,9 +21,9 @@ const name = "threefc"
 
 // Settings are the section threefc of the configuration.
 type Settings struct {
-	Mount   string   `koanf:"mount"`   // path that its routes lie under
-	Table   string   `koanf:"table"`   // in the store and in the cloud, without cloud.prefix
-	Origins []string `koanf:"origins"` // of web applications that may call with the session's cookie
+	Mount   string   `yaml:"mount"`   // path that its routes lie under
+	Table   string   `yaml:"table"`   // in the store and in the cloud, without cloud.prefix
+	Origins []string `yaml:"origins"` // of web applications that may call with the session's cookie
 }
 
 // Path implements app.Settings.

@@ -15,24 +15,24 @@ import (
 
 // Rules says which faults are to happen.
 type Rules struct {
-	Seed  uint64 `koanf:"seed"`
-	Rules []Rule `koanf:"rules"`
+	Seed  uint64 `yaml:"seed"`
+	Rules []Rule `yaml:"rules"`
 }
 
 // Rule is one fault, and when it happens. The package comment explains the fields.
 type Rule struct {
-	Name        string        `koanf:"name"`
-	Kind        Kind          `koanf:"kind"`
-	Tables      []string      `koanf:"tables"`
-	Operations  []string      `koanf:"operations"`
-	Probability float64       `koanf:"probability"`
-	Every       int           `koanf:"every"`
-	Count       int           `koanf:"count"`
-	Error       string        `koanf:"error"`
-	Share       float64       `koanf:"share"`
-	Delay       time.Duration `koanf:"delay"`
-	Latency     time.Duration `koanf:"latency"`
-	LatencyMax  time.Duration `koanf:"latency_max"`
+	Name        string        `yaml:"name"`
+	Kind        Kind          `yaml:"kind"`
+	Tables      []string      `yaml:"tables"`
+	Operations  []string      `yaml:"operations"`
+	Probability float64       `yaml:"probability"`
+	Every       int           `yaml:"every"`
+	Count       int           `yaml:"count"`
+	Error       string        `yaml:"error"`
+	Share       float64       `yaml:"share"`
+	Delay       time.Duration `yaml:"delay"`
+	Latency     time.Duration `yaml:"latency"`
+	LatencyMax  time.Duration `yaml:"latency_max"`
 }
 
 // Kind is a kind of fault.

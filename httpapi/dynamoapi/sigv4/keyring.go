@@ -13,22 +13,22 @@ import (
 
 // Config is the keys as they are configured.
 type Config struct {
-	Regions []string `koanf:"regions"` // of which requests may be signed; none: of any
-	Keys    []Key    `koanf:"keys"`
+	Regions []string `yaml:"regions"` // of which requests may be signed; none: of any
+	Keys    []Key    `yaml:"keys"`
 }
 
 // Key is a key and what it may do.
 type Key struct {
-	ID         string  `koanf:"access_key"`
-	Secret     Secret  `koanf:"secret" secret:"true"`
-	SecretFile string  `koanf:"secret_file"` // holds the secret, where it is not said
-	Allow      []Grant `koanf:"allow"`
+	ID         string  `yaml:"access_key"`
+	Secret     Secret  `yaml:"secret" secret:"true"`
+	SecretFile string  `yaml:"secret_file"` // holds the secret, where it is not said
+	Allow      []Grant `yaml:"allow"`
 }
 
 // Grant allows each of the actions on each of the tables.
 type Grant struct {
-	Tables  []string `koanf:"tables"`
-	Actions []string `koanf:"actions"`
+	Tables  []string `yaml:"tables"`
+	Actions []string `yaml:"actions"`
 }
 
 // Secret is a text that is not shown.
