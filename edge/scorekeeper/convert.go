@@ -37,9 +37,12 @@ func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, er
 	}
 	marker := convertedKey(session)
 	marker["user_id"], marker["converted_at"] = attr.S(account), attr.S(tx.Now().UTC().Format(stamp))
-	games, err := s.games(tx, session)
-	for some := range slices.Chunk(games, perTransaction) {
-		writes, err := s.conversion(marker, some, s.reader(tx), &out)
+	for { // until none is left: behind a game an older row of the same day may show
+		games, err := s.games(tx, session)
+		if err != nil || len(games) == 0 {
+			return out, err
+		}
+		writes, err := s.conversion(marker, games[:min(len(games), perTransaction)], s.reader(tx), &out)
 		if err == nil {
 			err = tx.TransactWrite(store.TransactWrite{Items: writes})
 		}
@@ -47,7 +50,6 @@ func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, er
 			return out, err
 		}
 	}
-	return out, err
 }
 
 // conversion returns the writes that move games to the account that a marker names, and counts them. A game that came to the account by
@@ -69,11 +71,11 @@ func (s *Service) conversion(marker attr.Item, games []Game, read reader, out *C
 		case len(account.Guesses) == 0:
 		case account.CreatedAt == g.CreatedAt && slices.Contains(g.Guesses, account.Guesses[0]):
 			moved = Merge(&moved, &account)
-		case account.CreatedAt <= g.CreatedAt:
-			moved = account
-		}
-		if len(account.Guesses) > 0 {
+		default:
 			out.Conflicts++
+			if account.CreatedAt <= g.CreatedAt {
+				moved = account
+			}
 		}
 		if !moved.same(&account) {
 			out.Converted++
@@ -109,7 +111,7 @@ func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 	s.Changed(records)
 	for i := range records {
 		r := &records[i]
-		session, played := playerOf(r.Key)
+		session, _, played := PlayedBy(r.Key)
 		if r.Key["sk"].Str() == skConverted {
 			session, played = strings.TrimPrefix(r.Key["pk"].Str(), prefixUser), true
 		}

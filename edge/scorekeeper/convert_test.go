@@ -48,6 +48,29 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+// A game that goes on from a row of the older kind leaves that row behind. It goes with the game, and is no other game of that day.
+func TestConvertOldRow(t *testing.T) {
+	r := newRig(t)
+	r.answerIs(day, "manna")
+	r.must(func(tx *store.Tx) error {
+		row := key(gamesOf(anon)+day, skOldGame)
+		row["user_id"], row["puzzle_date"], row["won"], row["guesses"] = attr.S(anon), attr.S(day), attr.Bool(false), texts([]string{"crane"})
+		row["created_at"], row["updated_at"] = attr.S("2026-02-02T08:00:00Z"), attr.S("2026-02-02T08:00:00Z")
+		_, err := tx.Put(store.PutItem{Table: tableName, Item: row})
+		return err
+	})
+	r.plays(anon, day, "slate")
+	if got, err := r.convert(user, anon); err != nil || got.Converted != 1 || got.Conflicts != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if left := read(r, func(tx *store.Tx) ([]Game, error) { return r.games(tx, anon) }); len(left) != 0 {
+		t.Errorf("the session still has %v", left)
+	}
+	if g := read(r, func(tx *store.Tx) (Game, error) { return r.game(tx, user, day) }); !slices.Equal(g.Guesses, []string{"crane", "slate"}) {
+		t.Errorf("%+v", g)
+	}
+}
+
 // More games than a transaction holds go by several.
 func TestConvertMany(t *testing.T) {
 	r := newRig(t)

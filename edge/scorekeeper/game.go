@@ -99,6 +99,7 @@ type Guess struct {
 	User, Date, Word string
 	Key              string    // Idempotency-Key; empty: none
 	At               time.Time // the moment of the tap
+	Late             error     // why that is too long ago; it may still be one that was taken before
 }
 
 func badRequest(text string) error { return fault.New(fault.Invalid, "bad_request", "%s", text) }
@@ -114,7 +115,7 @@ func (s *Service) CheckGuess(g *Guess) error {
 	switch {
 	case !isDay(g.Date):
 		return badDate()
-	case !isWord(g.Word) && len([]rune(g.Word)) != Letters:
+	case len([]rune(g.Word)) != Letters:
 		return badRequest("Guess must be exactly 5 letters")
 	case !s.Words.Has(g.Word):
 		return badRequest("Word not in dictionary")
@@ -142,6 +143,8 @@ func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 		return game.view(answer, i+1), nil
 	}
 	switch {
+	case g.Late != nil:
+		return View{}, g.Late
 	case game.Over():
 		return View{}, badRequest("Game is already complete")
 	case slices.Contains(game.Guesses, g.Word):
@@ -231,9 +234,15 @@ func (s *Service) game(tx *store.Tx, user, date string) (Game, error) {
 	return g, err
 }
 
-// GameNeeds are the rows behind a player's game of a day that another node may have written. Of a session that is also what became of it.
-func (s *Service) GameNeeds(user, date string) []attr.Item {
-	keys := []attr.Item{GameKey(user, date)}
+// GameNeeds are the rows behind a player's game of a day that another node may have written. Of a session that is also what became of
+// it. Nobody has no game, and what is no day has nothing.
+func (s *Service) GameNeeds(user, date string) (keys []attr.Item) {
+	if !isDay(date) {
+		return nil
+	}
+	if user != "" {
+		keys = append(keys, GameKey(user, date))
+	}
 	if IsSession(user) {
 		keys = append(keys, ownRows(user))
 	}

@@ -1,6 +1,7 @@
 package scorekeeper
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,26 @@ func TestGuessOfTheSameKey(t *testing.T) {
 	}
 	if _, err := r.guess(user, day, "moist", "k1"); !fault.Is(err, fault.Invalid) {
 		t.Errorf("another word: %v", err)
+	}
+	late := fault.New(fault.Conflict, "occurred_at", "too long ago")
+	for word, want := range map[string]error{"crane": nil, "moist": late} {
+		g := Guess{User: user, Date: day, Word: word, Key: map[string]string{"crane": "k1"}[word], Late: late}
+		if err := r.update(func(tx *store.Tx) error { _, err := r.Guess(tx, g); return err }); !errors.Is(err, want) {
+			t.Errorf("%s, too late: %v", word, err)
+		}
+	}
+}
+
+// The cloud is asked for nothing that cannot be there.
+func TestGameNeeds(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct {
+		user, date string
+		want       int
+	}{{user, day, 2}, {anon, day, 3}, {"", day, 1}, {user, "2026-2-2", 0}, {anon, "x", 0}} {
+		if got := r.GameNeeds(c.user, c.date); len(got) != c.want {
+			t.Errorf("%q on %s: %v", c.user, c.date, got)
+		}
 	}
 }
 

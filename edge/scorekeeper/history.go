@@ -221,22 +221,24 @@ func (s *Service) board(tx *store.Tx, t *Team, date string) (Board, error) {
 	return b, nil
 }
 
-// Boards returns previews of a team's boards, for each day of a range that had a puzzle.
-func (s *Service) Boards(tx *store.Tx, by, team, from, to string) ([]Board, error) {
+// Boards returns previews of a team's boards of the days of a range that had a puzzle: so many behind the first ones, and of how many days.
+func (s *Service) Boards(tx *store.Tx, by, team, from, to string, behind, most int) (all []Board, of int, err error) {
 	t, err := s.Team(tx, team, by)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	puzzles, err := s.Puzzles(tx, from, to)
 	puzzles = slices.DeleteFunc(puzzles, func(p Puzzle) bool { return !begun(p.Date, tx.Now()) })
-	all := make([]Board, len(puzzles))
-	for i := range puzzles {
-		if all[i], err = s.board(tx, &t, puzzles[i].Date); err != nil {
-			return nil, err
+	all, of = []Board{}, len(puzzles)
+	for _, p := range puzzles[min(behind, of):min(behind+most, of)] {
+		b, err := s.board(tx, &t, p.Date)
+		if err != nil {
+			return nil, of, err
 		}
-		all[i].Scores = nil
+		b.Scores = nil
+		all = append(all, b)
 	}
-	return all, err
+	return all, of, err
 }
 
 // moves are those that it took to solve a game, or an X.

@@ -37,7 +37,7 @@ func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store
 	r := &all[0]
 	ours, err := gameOf(r.View)
 	theirs, bad := gameOf(r.Remote)
-	switch _, game := playerOf(r.Key); {
+	switch _, _, game := PlayedBy(r.Key); {
 	case len(all) != 1 || !game || r.View == nil || err != nil || bad != nil:
 		return nil, false
 	case r.Remote == nil:

@@ -183,6 +183,7 @@ func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 		row["puzzle_date"], row["word"], row["team_id"] = attr.S(n.Date), attr.S(p.Word), team
 		_, err = tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: notThere, NoOld: true})
 	}
+	s.Changed([]store.Record{{Key: AnswerKey(n.Date), Seq: tx.Seq()}}) // at once: the journal is read a moment later
 	return p, err
 }
 

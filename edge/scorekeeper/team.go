@@ -2,7 +2,6 @@ package scorekeeper
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -58,10 +57,14 @@ func (s *Service) Profile(tx *store.Tx, user string) (Profile, error) {
 	return p, err
 }
 
-// SetProfile changes what is not empty.
-func (s *Service) SetProfile(tx *store.Tx, user, name, avatar string) (Profile, error) {
-	p := patch.Patch{Set: attr.Item{"displayName": attr.S(name), "avatarUrl": attr.S(avatar)}}
-	maps.DeleteFunc(p.Set, func(_ string, v attr.Value) bool { return v.Str() == "" })
+// SetProfile changes what is not nil.
+func (s *Service) SetProfile(tx *store.Tx, user string, name, avatar *string) (Profile, error) {
+	p := patch.Patch{Set: attr.Item{}}
+	for attribute, v := range map[string]*string{"displayName": name, "avatarUrl": avatar} {
+		if v != nil {
+			p.Set[attribute] = attr.S(*v)
+		}
+	}
 	if !p.Empty() {
 		if _, err := tx.Update(*p.Update(s.Table, profileKey(user), "", expr.Params{})); err != nil {
 			return Profile{}, err
@@ -168,7 +171,7 @@ func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]
 
 // CreateTeam makes a team, whose admin its creator is.
 func (s *Service) CreateTeam(tx *store.Tx, user, name string) (Team, error) {
-	if n := len([]rune(name)); n < 1 || n > 50 {
+	if n := len([]rune(strings.TrimSpace(name))); n < 1 || n > 50 {
 		return Team{}, badRequest("team_name must be 1 to 50 characters")
 	}
 	id, now := uuid.NewString(), tx.Now().UnixMilli()
@@ -282,11 +285,19 @@ func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 	if err != nil {
 		return t, err
 	}
-	items := []store.WriteItem{{Delete: &store.DeleteItem{Table: s.Table, Key: teamKey(team), Condition: "attribute_exists(pk)"}}}
+	return t, tx.TransactWrite(store.TransactWrite{Items: s.deletion(&t, by)})
+}
+
+// deletion returns the writes that remove a team, unless another node has deleted it or who asks is no admin any more.
+func (s *Service) deletion(t *Team, by string) []store.WriteItem {
+	items := s.membership(t.ID, by, RoleAdmin, "", 0)
+	items = append(items, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: teamKey(t.ID), Condition: "attribute_exists(pk)"}})
 	for i := range t.Members {
-		for _, k := range []attr.Item{memberKey(team, t.Members[i].UserID), belongsKey(t.Members[i].UserID, team)} {
-			items = append(items, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: k}})
+		if m := t.Members[i].UserID; m != by {
+			for _, k := range []attr.Item{memberKey(t.ID, m), belongsKey(m, t.ID)} {
+				items = append(items, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: k}})
+			}
 		}
 	}
-	return t, tx.TransactWrite(store.TransactWrite{Items: items})
+	return items
 }

@@ -94,7 +94,8 @@ func TestBoard(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")
 	id := r.team1("ann", "bob", "cat", "dan", "eve", "fay")
-	r.must(func(tx *store.Tx) error { _, err := r.SetProfile(tx, "bob", "Bob", ""); return err })
+	name := "Bob"
+	r.must(func(tx *store.Tx) error { _, err := r.SetProfile(tx, "bob", &name, nil); return err })
 	r.plays("cat", day, "crane", "slate", "moist", "proud", "brick", "fjord")
 	r.plays("ann", day, "crane", "slate", "manna")
 	r.plays("bob", day, "crane", "manna")
@@ -118,9 +119,43 @@ func TestBoard(t *testing.T) {
 	if _, err := tryRead(r, func(tx *store.Tx) (Board, error) { return r.Board(tx, "stranger", id, day) }); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("a stranger: %v", err)
 	}
-	all := read(r, func(tx *store.Tx) ([]Board, error) { return r.Boards(tx, "ann", id, "2026-02-01", "2026-02-28") })
-	if len(all) != 1 || all[0].Scores != nil || all[0].Participants != 5 {
-		t.Errorf("%+v", all)
+	r.answerIs("2026-02-01", "crane")
+	r.answerIs("2026-02-20", "crane") // has not begun
+	for _, c := range []struct {
+		behind, most int
+		want         string
+	}{{0, 9, "[2026-02-01 2026-02-02]"}, {0, 1, "[2026-02-01]"}, {1, 1, "[2026-02-02]"}, {2, 9, "[]"}, {7, 9, "[]"}} {
+		var days []string
+		if err := r.store.View(t.Context(), func(tx *store.Tx) error {
+			all, of, err := r.Boards(tx, "ann", id, "2026-02-01", "2026-02-28", c.behind, c.most)
+			if err != nil || of != 2 {
+				t.Errorf("%d days, %v", of, err)
+			}
+			for _, b := range all {
+				if days = append(days, b.Date); b.Scores != nil || b.Date == day && b.Participants != 5 {
+					t.Errorf("%+v", b)
+				}
+			}
+			return nil
+		}); err != nil || fmt.Sprint(days) != c.want {
+			t.Errorf("%d behind %d: %v, want %s, %v", c.most, c.behind, days, c.want, err)
+		}
+	}
+}
+
+// Who is no admin any more deletes no team, though their node has not known it.
+func TestDeletionChecksItsAdmin(t *testing.T) {
+	r := newRig(t)
+	id := r.team1("ann", "bob")
+	team := read(r, func(tx *store.Tx) (Team, error) { return r.Team(tx, id, "ann") })
+	r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "ann", id, "bob", RoleAdmin); return err })
+	r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "bob", id, "ann", RoleMember); return err })
+	err := r.update(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: r.deletion(&team, "ann")}) })
+	if !fault.Is(err, fault.Conflict) {
+		t.Errorf("%v", err)
+	}
+	if left := read(r, func(tx *store.Tx) (Team, error) { return r.Team(tx, id, "bob") }); len(left.Members) != 2 {
+		t.Errorf("%+v", left)
 	}
 }
 

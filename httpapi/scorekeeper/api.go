@@ -127,9 +127,17 @@ func (a *api) serve(user string, do func(r *request) work) httpapi.Handler {
 	}
 }
 
-// need reads a text of a body that has to be there.
+// need reads a text of a body that has to be there, with something in it.
 func need(b *bind.Body, name string) string {
 	return bind.Need(b, name, func(name string) string { return b.Text(name, maxText) })
+}
+
+// given reads a text of a body that has to be there. Empty it is one that the rules refuse in their own words.
+func given(b *bind.Body, name string) string {
+	if v := bind.Need(b, name, func(name string) *string { return b.Change(name, maxText) }); v != nil {
+		return *v
+	}
+	return ""
 }
 
 func ofAdmin(do httpapi.Handler) httpapi.Handler {
@@ -150,6 +158,9 @@ func getHealth(c *gin.Context) error {
 func ofUser(do func(c *gin.Context, user string) error) httpapi.Handler {
 	return func(c *gin.Context) error {
 		user, err := httpapi.Subject(c)
+		if err == nil && !scorekeeper.IsUser(user) {
+			err = fault.New(fault.Forbidden, "forbidden", "This user's id cannot be part of a key")
+		}
 		if err != nil {
 			return err
 		}
@@ -196,10 +207,11 @@ const topicBoard = "board"
 
 // topicOf is what a record means to streams. No frame has a letter of a guess.
 func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
-	if r.Table != a.Service.Table || r.New == nil || !strings.HasPrefix(r.Key["sk"].Str(), "GAME") {
+	_, day, played := scorekeeper.PlayedBy(r.Key)
+	if r.Table != a.Service.Table || r.New == nil || !played {
 		return ch, false, nil
 	}
-	frame := sse.NewFrame("board", r.Seq, []byte(`{"puzzle_date_iso_day":"`+r.New["puzzle_date"].Str()+`"}`))
-	frame.Slot = "board " + r.New["puzzle_date"].Str()
+	frame := sse.NewFrame("board", r.Seq, []byte(`{"puzzle_date_iso_day":"`+day+`"}`))
+	frame.Slot = "board " + day
 	return sse.Change{Topic: topicBoard, Frame: frame, All: func() sse.Frame { return frame }}, true, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -139,6 +140,9 @@ func TestRoutes(t *testing.T) {
 		{422, `"field":"word_guessed"`, "u1", `{"puzzle_date_iso_day":"2026-02-02","word_guessed":5}`},
 		{400, `{"error":{"code":"BAD_REQUEST","message":"Invalid date format. Expected YYYY-MM-DD"}}`, "u1", `{"puzzle_date_iso_day":"2.2.2026","word_guessed":"crane"}`},
 		{400, `"message":"Guess must be exactly 5 letters"`, "u1", guessBody("cran")},
+		{400, `"message":"Guess must be exactly 5 letters"`, "u1", guessBody("")},
+		{400, "Expected YYYY-MM-DD", "u1", `{"puzzle_date_iso_day":"","word_guessed":"crane"}`},
+		{403, "cannot be part of a key", "u#1", guessBody("crane")},
 		{400, `"message":"Word not in dictionary"`, "u1", guessBody("qqqqq")},
 		{404, `{"error":{"code":"NOT_FOUND","message":"No puzzle found for this date"}}`, "u1", `{"puzzle_date_iso_day":"2026-02-01","word_guessed":"crane"}`},
 		{200, `"moves_qty":1,"won":false,"moves":[[{"letter":"c","grade":"wrong"},`, "u1", guessBody("CRANE")},
@@ -177,9 +181,13 @@ func TestRoutes(t *testing.T) {
 	r.want(200, `{"userId":"u1"}`, "u1", "GET", "/profile", "")
 	r.want(200, `{"userId":"u1","displayName":"Ann"}`, "u1", "PUT", "/profile", `{"displayName":"Ann"}`)
 	r.want(400, "avatarUrl must be an https URL", "u1", "PUT", "/profile", `{"avatarUrl":"http://x"}`)
-	r.want(400, "displayName must be 1 to 40 characters", "u1", "PUT", "/profile", `{"displayName":"`+strings.Repeat("x", 41)+`"}`)
+	for _, body := range []string{`{"displayName":"` + strings.Repeat("x", 41) + `"}`, `{"displayName":""}`, `{"displayName":" ","avatarUrl":"https://x/a.png"}`, `{}`} {
+		r.want(400, "displayName must be 1 to 40 characters", "u1", "PUT", "/profile", body)
+	}
+	r.want(200, `"displayName":"Ann","avatarUrl":"https://x/a.png"`, "u1", "PUT", "/profile", `{"avatarUrl":"https://x/a.png"}`)
 
 	r.want(400, "must be a valid UUID", "u1", "POST", "/convert-session", `{"session_id":"auth0|123"}`)
+	r.want(400, "must be a valid UUID", "u1", "POST", "/convert-session", `{"session_id":""}`)
 	r.want(200, `{"converted":1,"conflicts_resolved":0,"puzzle_dates_affected":["2026-02-02"]}`, "u3", "POST", "/convert-session", `{"session_id":"`+guest+`"}`)
 
 	r.want(404, "NOT_FOUND", "u1", "GET", "/nothing", "")
@@ -190,6 +198,7 @@ func TestTeamRoutes(t *testing.T) {
 	r := newRig(t)
 	r.answer(day, "manna")
 	r.want(400, "team_name", "u1", "POST", "/team", `{}`)
+	r.want(400, "team_name", "u1", "POST", "/team", `{"team_name":"  "}`)
 	var team struct {
 		ID string `json:"team_id"`
 	}
@@ -201,7 +210,9 @@ func TestTeamRoutes(t *testing.T) {
 	}
 	r.want(200, `"role":"member"`, "u1", "PUT", "/team/teammate", mate("u2", "member"))
 	r.want(422, `"field":"role"`, "u1", "PUT", "/team/teammate", mate("u2", "king"))
-	r.want(422, `"field":"user_id"`, "u1", "PUT", "/team/teammate", mate("u#2", "member"))
+	for _, who := range []string{"u#2", "", guest} { // of a guest: whoever is told the id could take the games over
+		r.want(422, `"field":"user_id"`, "u1", "PUT", "/team/teammate", mate(who, "member"))
+	}
 	r.want(403, "FORBIDDEN", "u2", "PUT", "/team/teammate", mate("u4", "member"))
 	r.want(409, "keeps at least one admin", "u1", "DELETE", "/team/teammate", mate("u1", ""))
 	r.want(200, `"team_name":"Wizards"`, "u2", "GET", "/team?team_id="+team.ID, "")
@@ -226,6 +237,10 @@ func TestTeamRoutes(t *testing.T) {
 	w = r.want(200, `"puzzle_date_iso_day":"2026-02-02"`, "u1", "GET", "/scoreboard?"+w.Header().Get("pg_query_forward"), "", "page_size", "1")
 	if h := w.Header(); h.Get("pg_query_forward") != "" || !strings.Contains(h.Get("pg_query_backward"), "page=1") {
 		t.Errorf("headers of the last page: %v", h)
+	}
+	w = r.want(200, `[]`, "u1", "GET", "/scoreboard?team_id="+team.ID+"&page=9", "", "page_size", "1")
+	if h := w.Header(); h.Get("page_qty") != "2" || h.Get("pg_query_forward") != "" || !strings.Contains(h.Get("pg_query_backward"), "page=2") {
+		t.Errorf("headers behind the last page: %v", h)
 	}
 	r.want(403, "FORBIDDEN", "u2", "DELETE", "/team", `{"team_id":"`+team.ID+`"}`)
 	r.want(200, "Wizards", "u1", "DELETE", "/team", `{"team_id":"`+team.ID+`"}`)
@@ -260,6 +275,52 @@ func TestGuessOnce(t *testing.T) {
 		t.Errorf("again: %s, was %s", again, first)
 	}
 	r.want(409, "CONFLICT", "u1", "POST", "/guess", guessBody("moist"), "Touchline-Occurred-Ago", "50000")
+	r.want(200, `"moves_qty":1`, "u1", "POST", "/guess", guessBody("crane"), "Idempotency-Key", "k1", "Touchline-Occurred-Ago", "50000")
+}
+
+// An answer that is changed grades anew what was guessed as soon as the change is answered.
+func TestChangedAnswerCountsAtOnce(t *testing.T) {
+	r := newRig(t)
+	r.answer(day, "manna")
+	r.want(200, `{"letter":"c","grade":"wrong"}`, "u1", "POST", "/guess", guessBody("crane"))
+	r.answer(day, "crane")
+	r.want(200, `{"letter":"c","grade":"correct"}`, "u1", "GET", "/game/"+day, "")
+}
+
+// What did not count is told to who reads it, once: a HEAD reads nothing.
+func TestDroppedIsToldOnce(t *testing.T) {
+	r := newRig(t)
+	r.answer(day, "manna")
+	r.want(200, "", "u1", "POST", "/guess", guessBody("crane"))
+	if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
+		row, err := tx.Get(r.service.Table, scorekeeper.GameKey("u1", day))
+		if err == nil {
+			row["dropped"] = attr.L(attr.S("brick"))
+			_, err = tx.Put(store.PutItem{Table: r.service.Table, Item: row})
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.want(200, "", "u1", "HEAD", "/game/"+day, "")
+	r.want(200, `"dropped":["brick"]`, "u1", "GET", "/game/"+day, "")
+	if w := r.want(200, "", "u1", "GET", "/game/"+day, ""); strings.Contains(w.Body.String(), "dropped") {
+		t.Errorf("told again: %s", w.Body)
+	}
+}
+
+// An event names a day, whatever others have written into the row.
+func TestEventOfAStrangeRow(t *testing.T) {
+	r := newRig(t)
+	key := scorekeeper.GameKey("u1", day)
+	record := store.Record{Table: r.service.Table, Key: key, New: attr.Item{"puzzle_date": attr.S("\"}\n\ndata: x")}}
+	if ch, ok, err := r.app.Topics(&record); !ok || err != nil || string(ch.Frame.Data) != `{"puzzle_date_iso_day":"2026-02-02"}` {
+		t.Errorf("%s, %t, %v", ch.Frame.Data, ok, err)
+	}
+	record.Key = scorekeeper.GameKey("u1", "\"")
+	if _, ok, err := r.app.Topics(&record); ok || err != nil {
+		t.Errorf("of no day: %v", err)
+	}
 }
 
 // A player may guess 30 times a minute, whatever comes of it; another one is not kept from it.

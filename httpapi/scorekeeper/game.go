@@ -2,6 +2,7 @@ package scorekeeper
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -19,7 +20,7 @@ const maxText = 128
 // postGuess: {puzzle_date_iso_day, word_guessed}. With an Idempotency-Key it may be sent again.
 func (a *api) postGuess(c *gin.Context, user string) error {
 	b := httpapi.Body(c)
-	g := scorekeeper.Guess{User: user, Date: need(b, "puzzle_date_iso_day"), Word: strings.ToLower(need(b, "word_guessed"))}
+	g := scorekeeper.Guess{User: user, Date: given(b, "puzzle_date_iso_day"), Word: strings.ToLower(given(b, "word_guessed"))}
 	if err := b.Err(); err != nil {
 		return err
 	}
@@ -34,9 +35,7 @@ func (a *api) postGuess(c *gin.Context, user string) error {
 		return err
 	}
 	return a.offline(c, httpapi.AnswerUpdate(c, func(tx *store.Tx) (v scorekeeper.View, err error) {
-		if g.At, err = httpapi.OccurredAt(c, tx.Now()); err != nil {
-			return v, err
-		}
+		g.At, g.Late = httpapi.OccurredAt(c, tx.Now())
 		return a.Service.Guess(tx, g)
 	}))
 }
@@ -48,7 +47,7 @@ func (a *api) getGame(c *gin.Context, user string) error {
 		return err
 	}
 	v, err := httpapi.Read(c, func(tx *store.Tx) (scorekeeper.View, error) { return a.Service.Game(tx, user, date) })
-	if err == nil && len(v.Dropped) > 0 {
+	if err == nil && len(v.Dropped) > 0 && c.Request.Method == http.MethodGet { // a HEAD tells nothing
 		err = httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Seen(tx, user, date) })
 	}
 	return a.offline(c, httpapi.JSON(c, v, err))
@@ -93,7 +92,7 @@ func (a *api) getHistory(r *request) work {
 
 // postConvert: {session_id}.
 func (a *api) postConvert(r *request) work {
-	session := need(r.body, "session_id")
+	session := given(r.body, "session_id")
 	r.needs = func(tx *store.Tx) ([]attr.Item, error) { return a.Service.RecentNeeds(tx, session) }
 	return func(tx *store.Tx) (any, error) { return a.Service.Convert(tx, r.user, session) }
 }
@@ -128,7 +127,7 @@ func (a *api) getPuzzle(r *request) work {
 
 // putPuzzle: {date, word | set_random_unused_word, teamId?}.
 func (a *api) putPuzzle(r *request) work {
-	n := scorekeeper.NewAnswer{Date: need(r.body, "date"), Word: r.body.Text("word", maxText), TeamID: r.body.Text("teamId", maxText)}
+	n := scorekeeper.NewAnswer{Date: given(r.body, "date"), Word: r.body.Text("word", maxText), TeamID: r.body.Text("teamId", maxText)}
 	random := r.body.Bool("set_random_unused_word")
 	n.Random = random != nil && *random
 	return func(tx *store.Tx) (any, error) { return a.Service.SetAnswer(tx, n) }

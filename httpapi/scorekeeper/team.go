@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/edge/scorekeeper"
@@ -20,13 +21,19 @@ func (a *api) getProfile(r *request) work {
 
 // putProfile: {displayName?, avatarUrl?}.
 func (a *api) putProfile(r *request) work {
-	name, avatar := r.body.Text("displayName", 4*maxText), r.body.Text("avatarUrl", 16*maxText)
-	if u, err := url.Parse(avatar); avatar != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
+	name, avatar := r.body.Change("displayName", 4*maxText), r.body.Change("avatarUrl", 16*maxText)
+	switch {
+	case avatar != nil && !isHTTPS(*avatar):
 		r.wrong = fault.New(fault.Invalid, "bad_request", "avatarUrl must be an https URL")
-	} else if n := len([]rune(name)); n > 40 || name == "" && avatar == "" {
+	case name == nil && avatar == nil, name != nil && (strings.TrimSpace(*name) == "" || len([]rune(*name)) > 40):
 		r.wrong = fault.New(fault.Invalid, "bad_request", "displayName must be 1 to 40 characters")
 	}
 	return func(tx *store.Tx) (any, error) { return a.Service.SetProfile(tx, r.user, name, avatar) }
+}
+
+func isHTTPS(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "https" && u.Host != ""
 }
 
 func (a *api) getTeam(r *request) work {
@@ -65,8 +72,8 @@ func (a *api) deleteTeam(r *request) work {
 // mate reads {team_id, user_id}.
 func (a *api) mate(r *request) (team, user string) {
 	team, user = a.team(r, need(r.body, "team_id")), need(r.body, "user_id")
-	if !scorekeeper.IsUser(user) && user != "" {
-		r.body.Bad("user_id", "must not have a # in it")
+	if user != "" && (!scorekeeper.IsUser(user) || scorekeeper.IsSession(user)) {
+		r.body.Bad("user_id", "must be the id of somebody who has signed in")
 	}
 	return team, user
 }
@@ -125,7 +132,7 @@ func (a *api) getScore(r *request) work {
 
 // getScoreboard answers the board of a day, without scores as a preview; a range of days is a page of previews.
 func (a *api) getScoreboard(r *request) work {
-	days, preview, page := spanOf(r.query), r.query.OneOf("preview", "true", "false"), r.query.Number("page", 1<<20)
+	days, preview, page := spanOf(r.query), r.query.OneOf("preview", "true", "false"), max(1, r.query.Number("page", 1<<20))
 	team := a.team(r, r.needed("team_id"))
 	size, err := strconv.Atoi(cmp.Or(r.GetHeader("page_size"), "100"))
 	if err != nil || size < 1 || size > 100 {
@@ -133,8 +140,11 @@ func (a *api) getScoreboard(r *request) work {
 	}
 	if !days.day {
 		return func(tx *store.Tx) (any, error) {
-			all, err := a.Service.Boards(tx, r.user, team, days.from, days.to)
-			return r.page(all, max(1, page), size), err
+			all, of, err := a.Service.Boards(tx, r.user, team, days.from, days.to, (page-1)*size, size)
+			if err == nil {
+				r.pages(page, max(1, (of+size-1)/size))
+			}
+			return all, err
 		}
 	}
 	a.team(r, team, days.from)
@@ -147,16 +157,13 @@ func (a *api) getScoreboard(r *request) work {
 	}
 }
 
-// page is one of a list, with headers that say how many there are and what the next ones are asked for with.
-func (r *request) page(all []scorekeeper.Board, page, size int) []scorekeeper.Board {
-	pages := max(1, (len(all)+size-1)/size)
-	page = min(page, pages)
-	r.Header("page_qty", strconv.Itoa(pages))
-	for header, to := range map[string]int{"pg_query_forward": page + 1, "pg_query_backward": page - 1} {
-		if q := r.Request.URL.Query(); to >= 1 && to <= pages {
+// pages says in headers how many pages there are, and what the ones beside a page are asked for with.
+func (r *request) pages(page, of int) {
+	r.Header("page_qty", strconv.Itoa(of))
+	for header, to := range map[string]int{"pg_query_forward": page + 1, "pg_query_backward": min(page-1, of)} {
+		if q := r.Request.URL.Query(); to >= 1 && to <= of {
 			q.Set("page", strconv.Itoa(to))
 			r.Header(header, q.Encode())
 		}
 	}
-	return all[(page-1)*size : min(page*size, len(all))]
 }

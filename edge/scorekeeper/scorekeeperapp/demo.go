@@ -70,7 +70,7 @@ func (d *demo) team(tx *store.Tx) error {
 			_, err = d.SetTeammate(tx, users[0].Subject, team.ID, u.Subject, scorekeeper.RoleMember)
 		}
 		if err == nil {
-			_, err = d.SetProfile(tx, u.Subject, u.Name, "")
+			_, err = d.SetProfile(tx, u.Subject, &u.Name, nil)
 		}
 	}
 	return err
