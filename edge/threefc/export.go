@@ -16,6 +16,9 @@ func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 	for i := range records {
 		r := &records[i]
 		pk, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
+		if strings.HasPrefix(pk, pkSession) && strings.HasPrefix(sk, pkGame) && r.New == nil { // of a game that was deleted, or moved
+			pk = pkGame + sk[strings.LastIndex(sk, "#")+1:]
+		}
 		concerned := sk == skDeleted || sk == skMeta && r.New == nil || strings.HasPrefix(pk, pkGame)
 		if !concerned || slices.Contains(done, pk) {
 			continue
@@ -38,11 +41,29 @@ func (s *Service) settle(tx *store.Tx, pk string) error {
 	if game, ok := strings.CutPrefix(pk, pkGame); ok && meta != nil {
 		return s.Export(tx, game)
 	}
-	deleted, err := tx.Get(s.Table, deletedKey(pk))
+	deleted, err := get[tombstone](tx, s, deletedKey(pk), entDeleted)
 	if err != nil || meta != nil || deleted == nil {
 		return err
 	}
-	return s.empty(tx, pk)
+	if err := s.empty(tx, pk); err != nil || deleted.SessionID == "" {
+		return err
+	}
+	return s.leave(tx, deleted)
+}
+
+// leave removes the session of a deleted game if no game is left in it: where two nodes each delete another of its last two, neither
+// sees that its own is the last. One in which something was begun since stays, here and at whatever node.
+func (s *Service) leave(tx *store.Tx, deleted *tombstone) error {
+	p := s.plan(tx)
+	games, err := list[sessionGame](tx, s, pkSession+deleted.SessionID, pkGame, entSessionGame)
+	p.fail(err)
+	se := optional[Session](p, sessionMirror(deleted.SessionID), entSession)
+	if p.err != nil || se == nil || len(games) > 0 || se.UpdatedAt > deleted.CreatedAt {
+		return p.err
+	}
+	p.delete(sessionKey(se.SeasonID, se.SessionID))
+	p.remove(sessionMirror(se.SessionID), se.Stamps)
+	return tx.TransactWrite(store.TransactWrite{Items: p.writes})
 }
 
 // Anew does so for everything that is here.

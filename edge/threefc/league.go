@@ -83,13 +83,14 @@ func (s *Service) DeleteLeague(tx *store.Tx, user, id string) (Change, error) {
 	p.refuse(len(seasons) > 0, conflict("league_has_seasons", "Cannot delete league with existing seasons."))
 	p.remove(leagueKey(id), l.Stamps)
 	p.stillAdmin(id, user)
-	p.bury(pkLeague + id)
+	p.bury(pkLeague+id, tombstone{})
 	return p.change()
 }
 
 // bury has a partition emptied, by the row that says so alone.
-func (p *plan) bury(pk string) {
-	it, err := encode(deletedKey(pk), entDeleted, tombstone{p.s.stamp(p.tx)})
+func (p *plan) bury(pk string, of tombstone) {
+	of.Stamps = p.s.stamp(p.tx)
+	it, err := encode(deletedKey(pk), entDeleted, of)
 	if p.fail(err); err == nil {
 		it[AttrTTL] = attr.Int(p.s.Now(p.tx).Add(buried).Unix())
 	}
@@ -129,7 +130,7 @@ func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 	p.remove(seasonMirror(id), se.Stamps)
 	p.delete(seasonKey(se.LeagueID, id))
 	p.stillAdmin(se.LeagueID, user)
-	p.bury(pkSeason + id)
+	p.bury(pkSeason+id, tombstone{})
 	return p.change()
 }
 
@@ -151,9 +152,11 @@ func (s *Service) Session(tx *store.Tx, id string) (*Session, error) {
 	return found[Session](tx, s, sessionMirror(id), entSession, "Session %s", id)
 }
 
-// Sessions lists those of a season.
+// Sessions lists those of a season by date and id.
 func (s *Service) Sessions(tx *store.Tx, season string) ([]Session, error) {
-	return list[Session](tx, s, pkSeason+season, pkSession, entSession)
+	all, err := list[Session](tx, s, pkSeason+season, pkSession, entSession)
+	slices.SortStableFunc(all, func(a, b Session) int { return strings.Compare(a.SessionDate, b.SessionDate) })
+	return all, err
 }
 
 // SeasonTeams are the three teams of a season: those that an admin has named, else with their usual names.

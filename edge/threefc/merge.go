@@ -34,10 +34,10 @@ func (r *Refused) accepted() bool {
 	return r.in(pkInvite) && r.View != nil && r.Remote != nil && used(r.View) && used(r.Remote)
 }
 
-// emptied reports whether it removes a row of a partition that was deleted, or an invite of such a league.
+// emptied reports whether it removes a row of a partition that was deleted, an invite of such a league, or a session without games.
 func (r *Refused) emptied() bool {
 	removes := r.View == nil || len(r.Again) > 0 && r.Again[0].Delete != nil
-	return removes && (!r.is(skMeta) || r.in(pkInvite))
+	return removes && (!r.is(skMeta) || r.in(pkInvite) || r.in(pkSession))
 }
 
 // exported reports whether it is an export alone.

@@ -261,8 +261,9 @@ type playerClaim struct {
 	Stamps
 }
 
-// tombstone has a partition emptied.
+// tombstone has a partition emptied. SessionID is the session of a deleted game.
 type tombstone struct {
+	SessionID string `json:"sessionId,omitempty"`
 	Stamps
 }
 

@@ -96,14 +96,12 @@ func (s *Service) Timeline(tx *store.Tx, b *Board) ([]Line, error) {
 	return all, p.err
 }
 
-// named finds what has an id or else a slug.
-func named[T any](all []T, text, what string, of func(*T) (id string, slug *string)) (by *T, err error) {
+// named finds what has an id or a slug, of several the oldest: nobody takes the address of what was there.
+func named[T any, P stamped[T]](all []T, text, what string, of func(*T) (id string, slug *string)) (by *T, err error) {
 	for i := range all {
 		id, slug := of(&all[i])
-		if id == text {
-			return &all[i], nil
-		}
-		if by == nil && text != "" && slug != nil && *slug == text {
+		is := id == text || text != "" && slug != nil && *slug == text
+		if is && (by == nil || P(&all[i]).stamps().CreatedAt < P(by).stamps().CreatedAt) {
 			by = &all[i]
 		}
 	}
@@ -115,9 +113,6 @@ func named[T any](all []T, text, what string, of func(*T) (id string, slug *stri
 
 // LeagueNamed finds a league by its id or slug.
 func (s *Service) LeagueNamed(tx *store.Tx, text string) (*League, error) {
-	if l, err := get[League](tx, s, leagueKey(text), entLeague); l != nil || err != nil {
-		return l, err
-	}
 	all, err := s.PublicLeagues(tx)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package threefc
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/touchline/touchline/store"
 )
@@ -38,5 +39,35 @@ func BenchmarkStandings(b *testing.B) {
 		if table[0].Played != 30 {
 			b.Fatal(table)
 		}
+	}
+}
+
+// An address is of the league that had it first, whoever names another one after its slug or id; days are in order of their dates.
+func TestAddressesAndDays(t *testing.T) {
+	r := newRig(t)
+	slug := func(text string) *string { return &text }
+	for _, l := range []League{
+		{LeagueID: "m", Name: "Monday", Slug: slug("mon")}, {LeagueID: "a", Name: "A", Slug: slug("mon")}, {LeagueID: "mon", Name: "Another"}, {LeagueID: "z", Name: "0", Slug: slug("a")},
+	} {
+		r.now = r.now.Add(time.Second)
+		r.must(func(tx *store.Tx) (Change, error) { return r.CreateLeague(tx, boss, l) })
+	}
+	for text, want := range map[string]string{"mon": "m", "m": "m", "a": "a", "z": "z"} {
+		if l := view(r, func(tx *store.Tx) (*League, error) { return r.LeagueNamed(tx, text) }); l.LeagueID != want {
+			t.Errorf("%s leads to %s", text, l.LeagueID)
+		}
+	}
+	r.must(func(tx *store.Tx) (Change, error) { return r.CreateSeason(tx, Season{LeagueID: "m", SeasonID: "s"}) })
+	for id, date := range map[string]string{"a": "2026-07-11", "b": "2026-07-04", "c": "2026-07-18", "d": "2026-07-04"} {
+		r.must(func(tx *store.Tx) (Change, error) {
+			return r.CreateSession(tx, Session{SeasonID: "s", SessionID: id, SessionDate: date})
+		})
+	}
+	order := ""
+	for _, d := range view(r, func(tx *store.Tx) ([]Session, error) { return r.Sessions(tx, "s") }) {
+		order += d.SessionID
+	}
+	if order != "bdac" {
+		t.Errorf("days in the order %s", order)
 	}
 }

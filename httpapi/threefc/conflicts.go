@@ -13,19 +13,20 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// mostConflicts is how many of the table's are looked through for those of a game.
+// mostConflicts is how many of the table's newest are looked through for those of a game.
 const mostConflicts = 100
 
-// refused are the open conflicts of a game: what the cloud has not taken, and nothing has settled.
+// refused are the open conflicts of a game: what the cloud has not taken, and nothing has settled. One is of a game if any of its writes
+// is: a request's key stands before what it asks for.
 func (r *request) refused() (of []operator.Conflict, err error) {
+	concerned := func(w operator.ConflictWrite) bool {
+		key, err := attr.ParseJSON(w.Key)
+		return err == nil && key["pk"].Equal(threefc.Partition(r.of)["pk"])
+	}
 	all, err := httpapi.Conflicts(r.Context, operator.ConflictAsk{Table: r.api.Service.Table, Limit: mostConflicts})
 	for i := 0; err == nil && i < len(all); i++ {
-		key, bad := attr.ParseJSON(all[i].Key)
-		if bad != nil || !key["pk"].Equal(threefc.Partition(r.of)["pk"]) {
-			continue
-		}
 		var whole operator.Conflict
-		if whole, err = httpapi.Conflict(r.Context, all[i].ID); err == nil {
+		if whole, err = httpapi.Conflict(r.Context, all[i].ID); err == nil && slices.ContainsFunc(slices.Concat(whole.Decided, whole.Tail), concerned) {
 			of = append(of, whole)
 		}
 	}

@@ -158,7 +158,8 @@ func (f *refusing) Conflict(_ context.Context, id uint64) (operator.Conflict, er
 		data := fmt.Sprintf(`{\"eventId\":\"e\",\"concedingTeamId\":\"yellow\",\"scoringTeamId\":\"red\",\"scorerPlayerId\":\"r1\",\"ownGoal\":%t}`, own)
 		return json.RawMessage(`{"entityType":{"S":"goal"},"data":{"S":"` + data + `"}}`)
 	}
-	return operator.Conflict{ID: id, Text: "refused in " + game, Key: key, Decided: []operator.ConflictWrite{{Key: key, Item: goal(false), Met: goal(true)}}}, nil
+	once := json.RawMessage(`{"pk":{"S":"IDEMPOTENCY#a:POST:/v1/games/` + game + `/goals#k"},"sk":{"S":"METADATA"}}`) // goes first: a page's requests have keys
+	return operator.Conflict{ID: id, Text: "refused in " + game, Key: once, Decided: []operator.ConflictWrite{{Key: once, Item: once}, {Key: key, Item: goal(false), Met: goal(true)}}}, nil
 }
 
 func (f *refusing) Decide(_ context.Context, id uint64, verb string) (operator.Conflict, error) {
