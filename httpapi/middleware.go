@@ -96,7 +96,7 @@ type note struct {
 
 func (s *Server) noteOf(c *gin.Context) note {
 	n := note{
-		method: known(c.Request.Method), route: c.FullPath(), path: strings.Clone(loggedPath(c.Request.URL.Path)),
+		method: known(c.Request.Method), route: c.FullPath(), path: strings.Clone(loggedPath(c.Request.URL.Path, c.Param("code"))),
 		client: s.clientText(c.Request), id: requestID(c), quiet: c.GetBool(keyQuiet),
 	}
 	if n.route == "" {
@@ -105,11 +105,11 @@ func (s *Server) noteOf(c *gin.Context) note {
 	return n
 }
 
-// loggedPath leaves tokens out of a path: they are secrets.
-func loggedPath(path string) string {
+// loggedPath leaves tokens and the code of a route's parameter out of a path: they are secrets.
+func loggedPath(path, code string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
-		if IsToken(part) {
+		if IsToken(part) || code != "" && part == code {
 			parts[i] = "..."
 		}
 	}

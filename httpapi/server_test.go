@@ -127,13 +127,14 @@ func TestEnsureWithin(t *testing.T) {
 // The paths of requests are logged; what can be pushed to with is not.
 func TestTokensAreNotLogged(t *testing.T) {
 	for path, want := range map[string]string{
+		"/3fc/v1/invites/ABCDEFGH/accept":                    "/3fc/v1/invites/.../accept", // of the route's parameter
 		"/counter/devices/" + strings.Repeat("a", 64):        "/counter/devices/...",
 		"/counter/devices/" + strings.Repeat("A", 64) + "/x": "/counter/devices/.../x",
 		"/counter/matches/1144530":                           "/counter/matches/1144530",
 		"/_/assets/0123456789ab/page.css":                    "/_/assets/0123456789ab/page.css",
 		"/counter/devices/" + strings.Repeat("0123", 50):     "/counter/devices/...",
 	} {
-		if got := loggedPath(path); got != want {
+		if got := loggedPath(path, "ABCDEFGH"); got != want {
 			t.Errorf("%s is logged as %s", path, got)
 		}
 	}

@@ -15,10 +15,18 @@ func TestParity(t *testing.T) {
 	r.league()
 	r.leagues()
 	r.play()
-	r.people()
+	secrets := r.people()
 	r.conflicts()
 	r.publicReads()
 	r.deletions()
+	for _, text := range append(secrets, "@") {
+		if text == "" || strings.Contains(strings.ToUpper(r.log.String()), text) {
+			t.Errorf("the log has %q", text)
+		}
+	}
+	if !strings.Contains(r.log.String(), "path=/3fc/v1/invites/.../accept") {
+		t.Error("the log has no requests")
+	}
 	var missing []string
 	for line := range strings.Lines(parity) {
 		if line = strings.TrimSpace(line); line != "" && !r.seen[line] {
@@ -241,7 +249,8 @@ func eventOf(answer string) string {
 	return id
 }
 
-func (r *rig) people() {
+// people returns the codes that were used.
+func (r *rig) people() (secrets []string) {
 	_, after, _ := strings.Cut(r.want(200, "", "watcher", "GET", "/v1/games/g", ""), `"joinCode":"`)
 	code := strings.ToLower(after[:8])
 	r.want(404, `"message":"Join code was not found."`, "-", "POST", "/v1/join/AAAAAAAA", `{"nickname":"Al"}`)
@@ -305,6 +314,7 @@ func (r *rig) people() {
 			r.t.Fatal("no limit of invites")
 		}
 	}
+	return []string{strings.ToUpper(code), inviteOf(mailed), inviteOf(share)}
 }
 
 // conflicts has an admin decide about what the cloud has refused of the game; of another game's nothing can be decided here.

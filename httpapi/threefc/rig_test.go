@@ -2,6 +2,7 @@ package threefc
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -25,6 +26,7 @@ type rig struct {
 	store   *store.Store
 	config  Config
 	sync    operator.Sync // nil: no cloud
+	log     strings.Builder
 	server  *httpapi.Server
 	service *threefc.Service
 	now     time.Time // zero: the time of day
@@ -71,7 +73,7 @@ func (r *rig) serve() *httpapi.Server {
 		r.t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "threefc", "3FC", "/3fc"
-	s, err := httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real(), Sync: r.sync})
+	s, err := httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real(), Sync: r.sync, Logger: slog.New(slog.NewTextHandler(&r.log, nil))})
 	if err != nil {
 		r.t.Fatal(err)
 	}
