@@ -202,6 +202,14 @@ func identifier(b *bind.Body, name string) string {
 	v := text(b, name)
 	if v != "" && threefc.CheckID(name, v) != nil {
 		b.Bad(name, "must be 1 to 128 bytes without #")
+		return ""
 	}
 	return v
+}
+
+// newID reads the id of what a request makes: what another node has made with it has to be here.
+func (r *request) newID(b *bind.Body, kind string) string {
+	id := identifier(b, kind+"Id")
+	r.wants = append(r.wants, threefc.Partition(threefc.Scope{Kind: kind, ID: id}))
+	return id
 }

@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // Nobody gets further than their level, on any route: first who is asked for, then the role, and only then the body.
@@ -153,4 +155,52 @@ func TestNobodyGetsACodeToAnothersLeague(t *testing.T) {
 	r.want(404, "has no role in this league", "other", "POST", "/v1/leagues/m/sign-in-codes", `{"email":"boss@example.org"}`)
 	r.want(200, "", "other", "POST", "/v1/leagues/m/access", `{"userId":"boss@example.org","role":"scorekeeper"}`)
 	r.want(403, "", "other", "POST", "/v1/leagues/m/sign-in-codes", `{"email":"boss@example.org"}`)
+}
+
+// What another node may have made with an id is asked for before something is made with it; for a body that is refused nothing is.
+func TestWhatIsMadeIsAskedFor(t *testing.T) {
+	asked := ""
+	r := newRig(t, func(c *Config) {
+		c.Ensure = func(_ context.Context, _ string, keys ...attr.Item) error {
+			for _, k := range keys {
+				asked += k["pk"].Str() + " "
+			}
+			return nil
+		}
+	})
+	r.league()
+	for _, tt := range []struct{ path, kind, body string }{
+		{"/v1/leagues", "league", `"name":"L"`}, {"/v1/leagues/l/seasons", "season", `"name":"S"`}, {"/v1/seasons/s/sessions", "session", `"sessionDate":"2026-07-05"`},
+		{"/v1/sessions/d/games", "game", `"gameStartTs":"2026-07-05T10:00:00Z"`}, {"/v1/games/g/players", "player", `"nickname":"P"`},
+	} {
+		row := strings.ToUpper(tt.kind) + "#new "
+		for status, body := range map[int]string{400: `{"%sId":"new",%s,"no":1}`, 201: `{"%sId":"new",%s}`} {
+			asked = ""
+			r.want(status, "", "boss", "POST", tt.path, fmt.Sprintf(body, tt.kind, tt.body))
+			if strings.Contains(asked, row) != (status == 201) {
+				t.Errorf("%s, answered with %d: asked for %s", tt.path, status, asked)
+			}
+		}
+	}
+}
+
+// Who only asks whether there were too many is not remembered, and an hour is forgotten after an hour.
+func TestHourly(t *testing.T) {
+	h, now := newHourly(2), time.Date(2026, 7, 4, 10, 0, 0, 0, time.UTC)
+	for n := range 100 {
+		if err := h.full(fmt.Sprint("a", n), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(h.of) > 0 {
+		t.Errorf("%d are remembered", len(h.of))
+	}
+	for n, want := range []bool{false, false, true} {
+		if full := h.take("a", now.Add(time.Duration(n)*time.Minute)) != nil; full != want {
+			t.Errorf("take %d: refused %t", n+1, full)
+		}
+	}
+	if h.full("a", now.Add(59*time.Minute)) == nil || h.full("a", now.Add(time.Hour)) != nil {
+		t.Error("the hour does not end after an hour")
+	}
 }

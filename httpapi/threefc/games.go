@@ -120,10 +120,9 @@ func readNewGame(r *request, b *bind.Body) (threefc.Game, error) {
 	if c.GameStartTs == nil {
 		b.Bad("gameStartTs", "must be a non-empty string")
 	}
-	g := threefc.Game{
-		SessionID: r.of.ID, GameID: identifier(b, "gameId"), GameStartTs: said(c.GameStartTs), Status: said(c.Status), ThirdLengthMinutes: said(c.ThirdLengthMinutes),
-	}
-	return g, r.need(threefc.Partition(threefc.Scope{Kind: "game", ID: g.GameID}))
+	return threefc.Game{
+		SessionID: r.of.ID, GameID: r.newID(b, "game"), GameStartTs: said(c.GameStartTs), Status: said(c.Status), ThirdLengthMinutes: said(c.ThirdLengthMinutes),
+	}, nil
 }
 
 func readPatch(_ *request, b *bind.Body) (threefc.GamePatch, error) {

@@ -40,19 +40,18 @@ func (a *api) leagueRoutes() []route {
 }
 
 func readLeague(r *request, b *bind.Body) (threefc.League, error) {
-	l := threefc.League{LeagueID: identifier(b, "leagueId"), Name: text(b, "name"), Slug: optional(b, "slug")}
-	return l, r.need(threefc.Partition(threefc.Scope{Kind: "league", ID: l.LeagueID}))
+	return threefc.League{LeagueID: r.newID(b, "league"), Name: text(b, "name"), Slug: optional(b, "slug")}, nil
 }
 
 func readSeason(r *request, b *bind.Body) (threefc.Season, error) {
 	return threefc.Season{
-		LeagueID: r.league, SeasonID: identifier(b, "seasonId"), Name: text(b, "name"), Slug: optional(b, "slug"),
+		LeagueID: r.league, SeasonID: r.newID(b, "season"), Name: text(b, "name"), Slug: optional(b, "slug"),
 		StartsOn: optional(b, "startsOn"), EndsOn: optional(b, "endsOn"),
 	}, nil
 }
 
 func readSession(r *request, b *bind.Body) (threefc.Session, error) {
-	return threefc.Session{SeasonID: r.of.ID, SessionID: identifier(b, "sessionId"), SessionDate: text(b, "sessionDate")}, nil
+	return threefc.Session{SeasonID: r.of.ID, SessionID: r.newID(b, "session"), SessionDate: text(b, "sessionDate")}, nil
 }
 
 var colour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)

@@ -28,30 +28,28 @@ func (h *hourly) recent(name [32]byte, now time.Time) []time.Time {
 }
 
 // full is fault.Throttled where somebody has had what an hour allows.
-func (h *hourly) full(name string, now time.Time) error {
+func (h *hourly) full(name string, now time.Time) error { return h.count(name, now, 0) }
+
+// take counts one more, unless there are too many.
+func (h *hourly) take(name string, now time.Time) error { return h.count(name, now, 1) }
+
+func (h *hourly) count(name string, now time.Time, more int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	id := sha256.Sum256([]byte(name))
-	if h.of[id] = h.recent(id, now); len(h.of[id]) >= h.most {
+	all := h.recent(id, now)
+	if len(all) >= h.most {
 		return fault.New(fault.Throttled, "rate_limited", "Too many requests: try again in an hour.")
 	}
-	return nil
-}
-
-// take counts one more, unless there are too many.
-func (h *hourly) take(name string, now time.Time) error {
-	if err := h.full(name, now); err != nil {
-		return err
+	if more == 0 { // who only asks is not remembered
+		return nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if len(h.of) >= maxCounted {
 		maps.DeleteFunc(h.of, func(id [32]byte, _ []time.Time) bool { return len(h.recent(id, now)) == 0 })
 	}
 	if len(h.of) >= maxCounted {
 		clear(h.of)
 	}
-	id := sha256.Sum256([]byte(name))
-	h.of[id] = append(h.of[id], now)
+	h.of[id] = append(all, now)
 	return nil
 }

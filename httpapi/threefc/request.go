@@ -26,6 +26,7 @@ type request struct {
 	of     threefc.Scope   // what the route is about
 	league string          // in which that lies, of a route for a role
 	given  string          // the code of the path
+	wants  []attr.Item     // what has to be here before a write: what another node may have made
 
 	status int               // of the answer, where it is not the route's usual one
 	ids    *threefc.IDs      // for what a write makes
@@ -34,7 +35,7 @@ type request struct {
 
 // need has rows here that another node may have written.
 func (r *request) need(keys ...attr.Item) error {
-	if r.api.Ensure == nil {
+	if r.api.Ensure == nil || len(keys) == 0 {
 		return nil
 	}
 	return httpapi.EnsureWithin(r.Request.Context(), func(ctx context.Context) error {
@@ -152,7 +153,10 @@ func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), p
 	return func(r *request) error {
 		b := httpapi.Body(r.Context)
 		in, err := read(r, b)
-		if err = cmp.Or(err, b.Err()); err != nil {
+		if err = cmp.Or(err, b.Err()); err == nil {
+			err = r.need(r.wants...)
+		}
+		if err != nil {
 			return err
 		}
 		row, err := r.once(in)

@@ -82,10 +82,10 @@ func nickname(b *bind.Body) string {
 	return v
 }
 
-func readPlayer(_ *request, b *bind.Body) (p threefc.Player, err error) {
+func readPlayer(r *request, b *bind.Body) (p threefc.Player, err error) {
 	p.Nickname = nickname(b)
 	if _, ok := b.Get("playerId"); ok {
-		p.PlayerID = identifier(b, "playerId")
+		p.PlayerID = r.newID(b, "player")
 	}
 	return p, nil
 }
