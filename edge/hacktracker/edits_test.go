@@ -1,9 +1,7 @@
 package hacktracker
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -19,6 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -56,42 +55,37 @@ func openBook(t testing.TB) (st *store.Store, update func(work func(tx *store.Tx
 func newLedger(t rapid.TB, update func(work func(tx *store.Tx) error) error) *ledger {
 	t.Helper()
 	l := &ledger{Service: &Service{Table: "book"}, update: update}
-	l.do(t, func(tx *store.Tx) error {
-		err := l.Enrol(tx, "ana", "", "Ana")
-		made := func(id string, writes []store.WriteItem, failed error) string {
-			err = errors.Join(err, failed)
-			if err == nil {
-				err = tx.TransactWrite(store.TransactWrite{Items: writes})
-			}
-			return id
-		}
-		l.team = made(l.NewTeam(tx, "ana", "", body(`{"name":"Bad News","teamType":"MANAGED"}`)))
+	l.do(t, func(b *Book) {
+		b.Enrol("", "Ana")
+		l.team = b.Make(b.NewTeam("", body(`{"name":"Bad News","teamType":"MANAGED"}`)))
 		var slots []string
 		for i, name := range []string{"Abe", "Bob", "Cy"} {
-			l.players = append(l.players, made(l.NewPlayer(tx, "ana", l.team, "", body(`{"firstName":%q}`, name))))
+			l.players = append(l.players, b.Make(b.NewPlayer(l.team, "", body(`{"firstName":%q}`, name))))
 			slots = append(slots, fmt.Sprintf(`{"playerId":%q,"battingOrder":%d}`, l.players[i], i+1))
 		}
-		l.game = made(l.NewGame(tx, "ana", "", body(`{"teamId":%q,"status":"IN_PROGRESS","lineup":[%s]}`, l.team, strings.Join(slots, ","))))
-		return err
+		l.game = b.Make(b.NewGame("", body(`{"teamId":%q,"status":"IN_PROGRESS","lineup":[%s]}`, l.team, strings.Join(slots, ","))))
 	})
 	return l
 }
 
-func (l *ledger) do(t rapid.TB, work func(tx *store.Tx) error) {
+func (l *ledger) do(t rapid.TB, work func(b *Book)) {
 	t.Helper()
-	if err := l.update(work); err != nil {
+	if err := l.update(func(tx *store.Tx) error {
+		b := l.Open(tx, "ana")
+		work(b)
+		return b.Err()
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // score has an at-bat scored with a key.
-func (l *ledger) score(tx *store.Tx, e *entry) error {
+func (l *ledger) score(b *Book, e *entry) {
 	hit := ""
 	if e.hit != "" {
 		hit = fmt.Sprintf(`,"hitType":%q`, e.hit)
 	}
-	_, err := l.NewAtBat(tx, "ana", l.game, e.id, e.at, body(`{"playerId":%q,"result":%q,"inning":1,"outs":0,"battingOrder":1,"rbis":%d%s}`, e.player, e.result, e.rbis, hit))
-	return err
+	b.NewAtBat(l.game, e.id, e.at, body(`{"playerId":%q,"result":%q,"inning":1,"outs":0,"battingOrder":1,"rbis":%d%s}`, e.player, e.result, e.rbis, hit))
 }
 
 // columns are what the paper comes to: PA AB H 2B 3B HR RBI BB HBP K SF SH TB, counted by the rules as a scorer reads them.
@@ -153,11 +147,8 @@ func counted(l *Line) [13]int {
 }
 
 // edit is one of what scorers do to at-bats: score, also late, say the same again, correct, take the last back or any, finish and go on.
-func (l *ledger) edit(t *rapid.T, tx *store.Tx, results []string, at *time.Time) error {
-	g, err := l.Game(tx, "ana", l.game)
-	if err != nil {
-		return err
-	}
+func (l *ledger) edit(t *rapid.T, b *Book, results []string, at *time.Time) {
+	g := b.Game(l.game)
 	what := rapid.SampledFrom([]string{"score", "score", "score", "score", "late", "again", "correct", "undo", "remove", "turn"}).Draw(t, "what")
 	some := 0
 	if n := len(l.kept); n > 0 {
@@ -169,7 +160,7 @@ func (l *ledger) edit(t *rapid.T, tx *store.Tx, results []string, at *time.Time)
 	switch what {
 	case "score", "late":
 		if g.Status == Final {
-			return nil
+			return
 		}
 		e := entry{player: rapid.SampledFrom(l.players).Draw(t, "player"), result: result, rbis: rbis, hit: rapid.SampledFrom([]string{"", "fly_ball", "bunt"}).Draw(t, "hit")}
 		*at = at.Add(time.Second)
@@ -182,26 +173,25 @@ func (l *ledger) edit(t *rapid.T, tx *store.Tx, results []string, at *time.Time)
 		e.id = ulid.MustNew(ulid.Timestamp(e.at), nil).String()
 		l.kept = append(l.kept, e)
 		slices.SortFunc(l.kept, func(a, b entry) int { return a.at.Compare(b.at) })
-		return l.score(tx, &e)
+		l.score(b, &e)
 	case "again":
-		return l.score(tx, &l.kept[some])
+		l.score(b, &l.kept[some])
 	case "correct":
 		l.kept[some].result, l.kept[some].rbis = result, rbis
-		_, err = l.ChangeAtBat(tx, "ana", l.game, l.kept[some].id, body(`{"result":%q,"rbis":%d}`, result, rbis))
+		b.ChangeAtBat(l.game, l.kept[some].id, body(`{"result":%q,"rbis":%d}`, result, rbis))
 	case "turn":
 		status := Final
 		if g.Status == Final {
 			status = InProgress
 		}
-		_, err = l.ChangeGame(tx, "ana", l.game, body(`{"status":%q}`, status))
+		b.ChangeGame(l.game, body(`{"status":%q}`, status))
 	default:
 		if what == "undo" {
 			some = len(l.kept) - 1
 		}
-		err = l.DeleteAtBat(tx, "ana", l.game, l.kept[some].id)
+		b.DeleteAtBat(l.game, l.kept[some].id)
 		l.kept = slices.Delete(l.kept, some, some+1)
 	}
-	return err
 }
 
 // Whatever is scored, corrected and taken back through the service, at whatever moment it happened: state, box score, and the figures of
@@ -213,7 +203,7 @@ func TestEditsComeToARecount(t *testing.T) {
 		l := newLedger(t, update)
 		at := time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC)
 		for range rapid.IntRange(1, 40).Draw(t, "edits") {
-			l.do(t, func(tx *store.Tx) error { return l.edit(t, tx, results, &at) })
+			l.do(t, func(b *Book) { l.edit(t, b, results, &at) })
 		}
 		l.compare(t)
 	})
@@ -225,21 +215,10 @@ func (l *ledger) compare(t rapid.TB) {
 	var box Box
 	var team TeamStats
 	runs, inning, outs := innings(l.kept)
-	l.do(t, func(tx *store.Tx) (err error) {
-		if state, err = l.State(tx, "ana", l.game); err != nil {
-			return err
-		}
-		if box, err = l.Box(tx, "ana", l.game); err != nil {
-			return err
-		}
-		if team, err = l.TeamStats(tx, "ana", l.team, ""); err != nil {
-			return err
-		}
+	l.do(t, func(b *Book) {
+		state, box, team = b.State(l.game), b.Box(l.game), b.TeamStats(l.team, "")
 		for i, player := range l.players {
-			one, err := l.PlayerStats(tx, "ana", player, l.team)
-			if err != nil {
-				return err
-			}
+			one := b.PlayerStats(player, l.team)
 			want := columns(l.kept, player)
 			in := slices.IndexFunc(team.Players, func(p PlayerLine) bool { return p.PlayerID == player })
 			for what, got := range map[string][13]int{"alone": counted(&one.Batting.Line), "box": counted(&box.Batters[i].Line), "team": counted(&team.Players[in].Line)} {
@@ -248,7 +227,6 @@ func (l *ledger) compare(t rapid.TB) {
 				}
 			}
 		}
-		return nil
 	})
 	if all := columns(l.kept, ""); counted(&box.Totals.Line) != all || counted(&team.Batting.Line) != all {
 		t.Errorf("totals %v and %v, want %v", box.Totals.Line, team.Batting.Line, all)
@@ -271,29 +249,26 @@ func TestFiveHundredAtBats(t *testing.T) {
 		e.id = ulid.MustNew(ulid.Timestamp(e.at), nil).String()
 		return &e
 	}
-	l.do(t, func(tx *store.Tx) error {
-		if err := l.score(tx, row(0)); err != nil {
-			return err
-		}
-		like, err := tx.Get("book", atBatKey(l.game, row(0).id))
-		for i := 1; i < 499 && err == nil; i++ { // as another writer's, which nobody counts
+	l.do(t, func(b *Book) {
+		l.score(b, row(0))
+		like := b.get(atBatKey(l.game, row(0).id))
+		for i := 1; i < 499; i++ { // as another writer's, which nobody counts
 			one := maps.Clone(like)
 			one["SK"], one["atBatId"] = attr.S(prefixAtBat+row(i).id), attr.S(row(i).id)
-			_, err = tx.Put(store.PutItem{Table: "book", Item: one, NoOld: true})
+			b.commit(b.create(one))
 		}
-		return cmp.Or(err, l.score(tx, row(499)))
+		l.score(b, row(499))
 	})
-	l.do(t, func(tx *store.Tx) error {
-		if err := l.score(tx, row(500)); !fault.Is(err, fault.Invalid) || err.Error() != "A game has at most 500 at-bats" {
-			t.Errorf("the 501st: %v", err)
+	l.do(t, func(b *Book) {
+		if l.score(b, row(500)); !fault.Is(b.err, fault.Invalid) || b.err.Error() != "A game has at most 500 at-bats" {
+			t.Errorf("the 501st: %v", b.err)
 		}
-		if err := l.score(tx, row(499)); err != nil {
-			t.Errorf("the last one again: %v", err)
+		b.err = nil
+		if l.score(b, row(499)); b.err != nil {
+			t.Errorf("the last one again: %v", b.err)
 		}
-		if err := l.DeleteAtBat(tx, "ana", l.game, row(7).id); err != nil {
-			return err
-		}
-		return l.score(tx, row(500))
+		b.DeleteAtBat(l.game, row(7).id)
+		l.score(b, row(500))
 	})
 }
 
@@ -305,11 +280,7 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 	at := time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC)
 	left := func(l *ledger) (n int) {
 		t.Helper()
-		l.do(t, func(tx *store.Tx) error {
-			w := l.on(tx)
-			n = len(w.atBats(l.game))
-			return w.end()
-		})
+		l.do(t, func(b *Book) { n = len(b.atBats(l.game)) })
 		return n
 	}
 	consumed := st.Seq()
@@ -320,46 +291,33 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 			t.Fatal(err)
 		}
 		consumed = st.Seq()
-		gone.do(t, func(tx *store.Tx) error { return gone.Emptied(tx, records) })
+		gone.do(t, func(b *Book) { b.Fail(gone.Emptied(b.tx, records)) })
 	}
 	for _, l := range []*ledger{gone, there} {
-		l.do(t, func(tx *store.Tx) error {
+		l.do(t, func(b *Book) {
 			for i := range 60 { // more than go in one transaction
-				e := entry{player: l.players[0], result: "1B", at: at.Add(time.Duration(i) * time.Second)}
-				if err := l.score(tx, &e); err != nil {
-					return err
-				}
+				l.score(b, &entry{player: l.players[0], result: "1B", at: at.Add(time.Duration(i) * time.Second)})
 			}
-			return nil
 		})
 	}
 	consume()
 	if a, b := left(gone), left(there); a != 60 || b != 60 {
 		t.Fatalf("%d and %d at-bats before the deletion", a, b)
 	}
-	gone.do(t, func(tx *store.Tx) error { // as it comes from another node
-		_, err := tx.Delete(store.DeleteItem{Table: "book", Key: gameKey(gone.game)})
-		if err == nil {
-			_, err = tx.Put(store.PutItem{Table: "book", Item: deletedKey(gone.game)})
-		}
-		return err
+	gone.do(t, func(b *Book) { // as it comes from another node
+		b.commit(b.remove(gameKey(gone.game), "", expr.Params{}))
+		b.commit(b.create(deletedKey(gone.game)))
 	})
 	consume()
 	if a, b := left(gone), left(there); a != 0 || b != 60 {
 		t.Errorf("%d and %d at-bats behind the deletion", a, b)
 	}
-	gone.do(t, func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: "book", Item: atBatKey(gone.game, "late")})
-		return err
-	})
+	gone.do(t, func(b *Book) { b.commit(b.create(atBatKey(gone.game, "late"))) })
 	consume()
 	if a := left(gone); a != 0 {
 		t.Errorf("%d at-bats of it that came late", a)
 	}
-	there.do(t, func(tx *store.Tx) error { // a game that was made anew keeps what it has
-		_, err := tx.Put(store.PutItem{Table: "book", Item: deletedKey(there.game)})
-		return err
-	})
+	there.do(t, func(b *Book) { b.commit(b.create(deletedKey(there.game))) }) // a game that was made anew keeps what it has
 	consume()
 	if b := left(there); b != 60 {
 		t.Errorf("%d at-bats of the game that is there", b)

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -18,24 +17,22 @@ type GameState struct {
 }
 
 // State replays a game to a member of its team.
-func (s *Service) State(tx *store.Tx, user, game string) (GameState, error) {
-	w := s.on(tx)
-	g, _ := w.allowGame(user, game, anyMember)
-	return GameState{g.ID, g.Status, g.TeamScore, g.OpponentScore, Replay(g.Lineup, w.atBats(game))}, w.end()
+func (b *Book) State(game string) GameState {
+	g, _ := b.allowGame(game, anyMember)
+	return GameState{g.ID, g.Status, g.TeamScore, g.OpponentScore, Replay(g.Lineup, b.atBats(game))}
 }
 
 // Box makes the box score of a game.
-func (s *Service) Box(tx *store.Tx, user, game string) (Box, error) {
-	w := s.on(tx)
-	g, _ := w.allowGame(user, game, anyMember)
-	all, season := w.atBats(game), map[string]Line{}
+func (b *Book) Box(game string) Box {
+	g, _ := b.allowGame(game, anyMember)
+	all, season := b.atBats(game), map[string]Line{}
 	tally(season, all)
-	for _, o := range w.gamesOf(g.TeamID) {
+	for _, o := range b.gamesOf(g.TeamID) {
 		if o.ID != g.ID && o.SeasonID == g.SeasonID {
-			tally(season, w.atBats(o.ID))
+			tally(season, b.atBats(o.ID))
 		}
 	}
-	return NewBox(&g, w.roster(g.TeamID), all, season), w.end()
+	return NewBox(&g, b.roster(g.TeamID), all, season)
 }
 
 func tally(by map[string]Line, all []AtBat) {
@@ -66,14 +63,13 @@ type PlayerLine struct {
 }
 
 // TeamStats counts a team's games, of one season or of all.
-func (s *Service) TeamStats(tx *store.Tx, user, team, season string) (out TeamStats, err error) {
-	w := s.on(tx)
-	t, roster := w.allow(team, user, anyMember), w.roster(team)
-	games := slices.DeleteFunc(w.gamesOf(team), func(g Game) bool { return season != "" && g.SeasonID != season })
+func (b *Book) TeamStats(team, season string) (out TeamStats) {
+	t, roster := b.allow(team, anyMember), b.roster(team)
+	games := slices.DeleteFunc(b.gamesOf(team), func(g Game) bool { return season != "" && g.SeasonID != season })
 	var total []AtBat
 	by, played := map[string]Line{}, map[string]int{}
 	for i := range games {
-		all, here := w.atBats(games[i].ID), map[string]Line{}
+		all, here := b.atBats(games[i].ID), map[string]Line{}
 		tally(by, all)
 		tally(here, all)
 		for player := range here {
@@ -92,7 +88,7 @@ func (s *Service) TeamStats(tx *store.Tx, user, team, season string) (out TeamSt
 		l := by[player]
 		out.Players = append(out.Players, PlayerLine{PlayerID: player, Games: played[player], Batting: l.Batting()})
 	}
-	return out, w.end()
+	return out
 }
 
 // PlayerStats is what a player has come to, in all and by game.
@@ -113,10 +109,9 @@ type GameLine struct {
 
 // PlayerStats counts a player's plate appearances: for members of the team, and for the user whom the player is linked to, also when
 // the team is deleted. Without a team it is looked for among the caller's.
-func (s *Service) PlayerStats(tx *store.Tx, user, player, team string) (out PlayerStats, err error) {
-	w := s.on(tx)
-	p := w.reachable(user, player, team)
-	all := w.atBatsOf(&p)
+func (b *Book) PlayerStats(player, team string) (out PlayerStats) {
+	p := b.reachable(player, team)
+	all := b.atBatsOf(&p)
 	total := Count(all)
 	out = PlayerStats{PlayerID: p.ID, TeamID: p.TeamID, Name: p.Name(), Batting: total.Batting(), Games: []GameLine{}, AtBats: all}
 	for i := range all {
@@ -129,12 +124,12 @@ func (s *Service) PlayerStats(tx *store.Tx, user, player, team string) (out Play
 	for i := range out.Games {
 		out.Games[i].Batting = out.Games[i].Line.Batting()
 	}
-	return out, w.end()
+	return out
 }
 
-// reachable finds a player whose figures a user may see.
-func (w *work) reachable(user, player, team string) Player {
-	for _, p := range w.playersOf(user) {
+// reachable finds a player whose figures the user may see.
+func (b *Book) reachable(player, team string) Player {
+	for _, p := range b.Players() {
 		if p.ID == player && (team == "" || p.TeamID == team) {
 			return p
 		}
@@ -142,44 +137,39 @@ func (w *work) reachable(user, player, team string) Player {
 	teams := []string{team}
 	if team == "" {
 		teams = nil
-		for _, m := range w.memberships(user) {
+		for _, m := range b.memberships(b.user) {
 			teams = append(teams, m.TeamID)
 		}
 	}
 	for _, t := range teams {
-		it := w.get(playerKey(t, player))
-		if it == nil {
-			continue
+		if it := b.get(playerKey(t, player)); it != nil {
+			b.allow(t, anyMember)
+			return playerOf(it)
 		}
-		p := playerOf(it)
-		if p.UserID == nil || *p.UserID != user {
-			w.allow(t, user, anyMember)
-		}
-		return p
 	}
-	w.each(indexAtBats, prefixPlayer+player, prefixAtBat, func(attr.Item) { w.fail(forbidden("User is not a member of this team")) })
-	w.fail(notFound("Player"))
+	b.each(indexAtBats, prefixPlayer+player, prefixAtBat, func(attr.Item) { b.Fail(forbidden("User is not a member of this team")) })
+	b.Fail(notFound("Player"))
 	return Player{}
 }
 
 // atBatsOf are a player's at-bats in order: those that the index has, and those of the team's games, since others write rows
 // without its keys. At-bats of games that were deleted are none.
-func (w *work) atBatsOf(p *Player) []AtBat {
+func (b *Book) atBatsOf(p *Player) []AtBat {
 	found, there := map[[2]string]AtBat{}, map[string]bool{}
 	take := func(it attr.Item) {
 		if a := atBatOf(it); a.PlayerID == p.ID {
 			found[[2]string{a.GameID, a.sk}] = a
 		}
 	}
-	w.each(indexAtBats, prefixPlayer+p.ID, prefixAtBat, take)
-	for _, g := range w.gamesOf(p.TeamID) {
-		w.each("", prefixGame+g.ID, prefixAtBat, take)
+	b.each(indexAtBats, prefixPlayer+p.ID, prefixAtBat, take)
+	for _, g := range b.gamesOf(p.TeamID) {
+		b.each("", prefixGame+g.ID, prefixAtBat, take)
 	}
 	out := make([]AtBat, 0, len(found))
 	for k, a := range found {
 		is, asked := there[k[0]]
 		if !asked {
-			is = w.get(gameKey(k[0])) != nil
+			is = b.get(gameKey(k[0])) != nil
 			there[k[0]] = is
 		}
 		if is {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -44,93 +45,98 @@ func forbidden(format string, args ...any) error {
 
 func notFound(what string) error { return fault.New(fault.NotFound, "not_found", "%s not found", what) }
 
-// work is what is done in a transaction. Its first error stays: what it is asked after that reads and writes nothing, and end says why.
-type work struct {
+// Book is the scorebook as a user has it open, in one transaction. Its first error stays: what is asked of it after that reads and writes
+// nothing, and Err says why.
+type Book struct {
 	*Service
-	tx  *store.Tx
-	err error
+	tx   *store.Tx
+	user string
+	err  error
 }
 
-func (s *Service) on(tx *store.Tx) *work { return &work{Service: s, tx: tx} }
+// Open opens the scorebook for a user; for nobody, where nothing is asked that has to be allowed.
+func (s *Service) Open(tx *store.Tx, user string) *Book { return &Book{Service: s, tx: tx, user: user} }
 
-func (w *work) end() error { return w.err }
+// Err is the first error.
+func (b *Book) Err() error { return b.err }
 
-func (w *work) fail(err error) { w.err = cmp.Or(w.err, err) }
+// Fail has an error stay, if it is one and the first.
+func (b *Book) Fail(err error) { b.err = cmp.Or(b.err, err) }
 
-// refuse is fail where something is so.
-func (w *work) refuse(is bool, why error) {
+// refuse is Fail where something is so.
+func (b *Book) refuse(is bool, why error) {
 	if is {
-		w.fail(why)
+		b.Fail(why)
 	}
 }
 
 // get reads a row; nil: there is none.
-func (w *work) get(k attr.Item) (it attr.Item) {
-	if w.err == nil {
-		it, w.err = w.tx.Get(w.Table, k)
+func (b *Book) get(k attr.Item) (it attr.Item) {
+	if b.err == nil {
+		it, b.err = b.tx.Get(b.Table, k)
 	}
 	return it
 }
 
 // known reads a row that is to be there.
-func (w *work) known(k attr.Item, what string) attr.Item {
-	it := w.get(k)
-	w.refuse(it == nil, notFound(what))
+func (b *Book) known(k attr.Item, what string) attr.Item {
+	it := b.get(k)
+	b.refuse(it == nil, notFound(what))
 	return it
 }
 
 // read reads the members of a body that fields know, of which some are needed.
-func (w *work) read(fields map[string]patch.Field, in Input, needed ...string) patch.Patch {
+func (b *Book) read(fields map[string]patch.Field, in Input, needed ...string) patch.Patch {
 	p, err := patch.Read(fields, in, needed...)
-	w.fail(err)
+	b.Fail(err)
 	return p
 }
 
 // change is read for a body that has to change something. Those named are of no interest.
-func (w *work) change(fields map[string]patch.Field, in Input, without ...string) patch.Patch {
+func (b *Book) change(fields map[string]patch.Field, in Input, without ...string) patch.Patch {
 	maps.DeleteFunc(fields, func(name string, _ patch.Field) bool { return slices.Contains(without, name) })
 	p, err := patch.ReadSome(fields, in)
-	w.fail(err)
+	b.Fail(err)
 	return p
 }
 
-// commit makes writes in one transaction.
-func (w *work) commit(writes ...store.WriteItem) {
-	if w.err == nil {
-		w.err = w.tx.TransactWrite(store.TransactWrite{Items: writes})
+// commit makes writes in one transaction; one alone is sent as what it is, at half the price.
+func (b *Book) commit(writes ...store.WriteItem) {
+	if b.err == nil {
+		b.err = b.tx.TransactWrite(store.TransactWrite{Items: writes})
 	}
+}
+
+// Make makes what NewTeam, NewPlayer or NewGame has returned, and returns its id.
+func (b *Book) Make(id string, writes []store.WriteItem) string {
+	b.commit(writes...)
+	return id
 }
 
 // update is the write of a patch, of now, under a condition.
-func (w *work) update(k attr.Item, p patch.Patch, condition string, params expr.Params) store.WriteItem {
-	p.Set["updatedAt"] = stampOf(w.tx)
-	return store.WriteItem{Update: p.Update(w.Table, k, condition, params)}
+func (b *Book) update(k attr.Item, p patch.Patch, condition string, params expr.Params) store.WriteItem {
+	p.Set["updatedAt"] = b.now()
+	return store.WriteItem{Update: p.Update(b.Table, k, condition, params)}
 }
 
-// save makes a patch of a row that is there, by itself: that costs half of what a transaction does.
-func (w *work) save(k attr.Item, p patch.Patch) {
-	if w.err == nil {
-		_, w.err = w.tx.Update(*w.update(k, p, exists, expr.Params{}).Update)
-	}
-}
+// save makes a patch of a row that is there.
+func (b *Book) save(k attr.Item, p patch.Patch) { b.commit(b.update(k, p, exists, expr.Params{})) }
 
-// remove deletes a row that is there, by itself.
-func (w *work) remove(k attr.Item) {
-	if w.err == nil {
-		_, w.err = w.tx.Delete(store.DeleteItem{Table: w.Table, Key: k, Condition: exists})
-	}
+// remove is the deletion of a row that is there, under a condition more.
+func (s *Service) remove(k attr.Item, condition string, params expr.Params) store.WriteItem {
+	return store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: k, Condition: exists + condition, Params: params}}
 }
 
 // exists is the condition that a row is there.
 const exists = "attribute_exists(PK)"
 
 // allow returns a team to a member who may do something with it.
-func (w *work) allow(team, user string, do action) Team {
-	t, it := w.team(team), w.get(memberKey(user, team))
+func (b *Book) allow(team string, do action) Team {
+	t, it := b.team(team), b.get(memberKey(b.user, team))
 	m := membershipOf(it)
-	w.refuse(it == nil, forbidden("User is not a member of this team"))
-	w.refuse(m.Status != active, forbidden("Team membership is not active"))
-	w.refuse(do != anyMember && !slices.Contains(strings.Split(policy[do], ", "), string(m.Role)), forbidden("Insufficient permissions. Required: %s", policy[do]))
+	b.refuse(it == nil, forbidden("User is not a member of this team"))
+	b.refuse(m.Status != active, forbidden("Team membership is not active"))
+	b.refuse(do != anyMember && !slices.Contains(strings.Split(policy[do], ", "), string(m.Role)), forbidden("Insufficient permissions. Required: %s", policy[do]))
 	t.Role = m.Role
 	return t
 }
@@ -149,9 +155,9 @@ func with(values attr.Item, names ...string) expr.Params {
 	return p
 }
 
-// asRole is the check that a member still has a role when a write reaches the cloud.
-func (s *Service) asRole(user, team string, role Role) store.WriteItem {
-	return s.check(memberKey(user, team), "#role = :role AND #status = :active", with(attr.Item{":role": attr.S(string(role)), ":active": attr.S(active)}, "role", "status"))
+// asRole is the check that who writes still has a role when a write reaches the cloud.
+func (b *Book) asRole(team string, role Role) store.WriteItem {
+	return b.check(memberKey(b.user, team), "#role = :role AND #status = :active", with(attr.Item{":role": attr.S(string(role)), ":active": attr.S(active)}, "role", "status"))
 }
 
 // there is the check that a team has not been deleted.
@@ -166,32 +172,35 @@ func (s *Service) create(row attr.Item) store.WriteItem {
 	return store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: "attribute_not_exists(PK)", NoOld: true}}
 }
 
-func stampOf(tx *store.Tx) attr.Value { return attr.S(tx.Now().UTC().Format(patch.Stamp)) }
+// At is a moment after that of the transaction, as rows have moments.
+func (b *Book) At(after time.Duration) string { return b.tx.Now().Add(after).UTC().Format(patch.Stamp) }
 
-// stampRow gives a new row its times, and what a patch sets.
-func stampRow(tx *store.Tx, row attr.Item, p patch.Patch) attr.Item {
-	maps.Copy(row, p.Set)
-	row["createdAt"], row["updatedAt"] = stampOf(tx), stampOf(tx)
+func (b *Book) now() attr.Value { return attr.S(b.At(0)) }
+
+// Stamp gives a new row its times, and what else is set in it.
+func (b *Book) Stamp(row, set attr.Item) attr.Item {
+	maps.Copy(row, set)
+	row["createdAt"], row["updatedAt"] = b.now(), b.now()
 	return row
 }
 
 // newID is the id of what a request makes: with an Idempotency-Key it is made of that, so that it is one whichever node is asked.
-func newID(user, kind, once string) string {
+func (b *Book) newID(kind, once string) string {
 	if once == "" {
 		return uuid.NewString()
 	}
-	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("hacktracker#"+user+"#"+kind+"#"+once)).String()
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("hacktracker#"+b.user+"#"+kind+"#"+once)).String()
 }
 
 // each reads all rows of a partition of the table or of an index whose sort key begins with a prefix.
-func (w *work) each(index, pk, prefix string, do func(it attr.Item)) {
+func (b *Book) each(index, pk, prefix string, do func(it attr.Item)) {
 	params := with(attr.Item{":pk": attr.S(pk), ":sk": attr.S(prefix)})
 	params.Names = map[string]string{"#pk": index + "PK", "#sk": index + "SK"}
-	if w.err != nil {
+	if b.err != nil {
 		return
 	}
-	for it, err := range w.tx.QueryAll(store.Query{Table: w.Table, Index: index, KeyCondition: "#pk = :pk AND begins_with(#sk, :sk)", Params: params}) {
-		if w.fail(err); err != nil {
+	for it, err := range b.tx.QueryAll(store.Query{Table: b.Table, Index: index, KeyCondition: "#pk = :pk AND begins_with(#sk, :sk)", Params: params}) {
+		if b.Fail(err); err != nil {
 			return
 		}
 		do(it)
@@ -199,9 +208,9 @@ func (w *work) each(index, pk, prefix string, do func(it attr.Item)) {
 }
 
 // collect reads all rows that each would, as what they are.
-func collect[T any](w *work, index, pk, prefix string, of func(it attr.Item) T) []T {
+func collect[T any](b *Book, index, pk, prefix string, of func(it attr.Item) T) []T {
 	out := []T{}
-	w.each(index, pk, prefix, func(it attr.Item) { out = append(out, of(it)) })
+	b.each(index, pk, prefix, func(it attr.Item) { out = append(out, of(it)) })
 	return out
 }
 
@@ -212,19 +221,23 @@ type Page struct {
 }
 
 // listed reads a page of all rows of a kind, and the key that it ends with; nil: it is the last.
-func listed[T any](s *Service, tx *store.Tx, kind string, p Page, of func(it attr.Item) T, filter string, params expr.Params) (out []T, next attr.Item, err error) {
+func listed[T any](b *Book, kind string, p Page, of func(it attr.Item) T, filter string, params expr.Params) (out []T, next attr.Item) {
+	if b.err != nil {
+		return nil, nil
+	}
 	params.Values[":kind"] = attr.S("ENTITY#" + kind)
-	found, err := tx.Query(store.Query{
-		Table: s.Table, Index: indexEntity, KeyCondition: "GSI2PK = :kind", Filter: filter, Limit: p.Limit, StartKey: p.Start, Params: params,
+	found, err := b.tx.Query(store.Query{
+		Table: b.Table, Index: indexEntity, KeyCondition: "GSI2PK = :kind", Filter: filter, Limit: p.Limit, StartKey: p.Start, Params: params,
 	})
 	if p.Start != nil && fault.Is(err, fault.Invalid) {
 		err = Invalid("Invalid nextToken")
 	}
+	b.Fail(err)
 	out = []T{}
 	for _, it := range found.Items {
 		out = append(out, of(it))
 	}
-	return out, found.LastKey, err
+	return out, found.LastKey
 }
 
 // Once is the row by which a user's request with an Idempotency-Key takes effect once, whichever node is asked.
@@ -233,29 +246,28 @@ func (s *Service) Once(user, path, once, node string, in Input) (*idempotency.Ro
 	return &idempotency.Row{Table: s.Table, Key: key(prefixOnce+user+"#"+once, skMetadata), Hash: hash, Node: node}, err
 }
 
-// Needs are the partitions of a user's request that another node may have written to; of a team or game only where one is named.
-func Needs(user, team, game string) []attr.Item {
-	all := []attr.Item{{"PK": attr.S(prefixUser + user)}}
-	if team != "" {
-		all = append(all, attr.Item{"PK": attr.S(prefixTeam + team)})
+// Needs are the partitions of a request that another node may have written to: of a game, of a team, and of users. Empty ones are none.
+func Needs(game, team string, users ...string) (all []attr.Item) {
+	add := func(prefix, id string) {
+		if id != "" {
+			all = append(all, attr.Item{"PK": attr.S(prefix + id)})
+		}
 	}
-	if game != "" {
-		all = append(all, attr.Item{"PK": attr.S(prefixGame + game)})
+	add(prefixGame, game)
+	add(prefixTeam, team)
+	for _, user := range users {
+		add(prefixUser, user)
 	}
 	return all
 }
 
 // NeedsThen are those that only show when the first are here: the team of a game, else all teams of the user.
-func (s *Service) NeedsThen(tx *store.Tx, user, game string) (all []attr.Item, err error) {
-	w := s.on(tx)
+func (b *Book) NeedsThen(game string) (all []attr.Item) {
 	if game != "" {
-		if g := gameOf(w.get(gameKey(game))); g.TeamID != "" {
-			all = append(all, attr.Item{"PK": attr.S(prefixTeam + g.TeamID)})
-		}
-		return all, w.end()
+		return Needs("", gameOf(b.get(gameKey(game))).TeamID)
 	}
-	for _, m := range w.memberships(user) {
+	for _, m := range b.memberships(b.user) {
 		all = append(all, teamKey(m.TeamID))
 	}
-	return all, w.end()
+	return all
 }

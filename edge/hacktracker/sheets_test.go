@@ -1,8 +1,6 @@
 package hacktracker
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/storetest"
 )
 
 // Three invented games come to the figures of a program that shares no code with this package (internal/tools/recount), innings too:
@@ -71,48 +66,23 @@ func figures(b *Batting) string {
 
 // BenchmarkBox reads the box score of the longest game, 500 at-bats, from a store.
 func BenchmarkBox(b *testing.B) {
-	st := storetest.OpenWith(b, filepath.Join(b.TempDir(), "s.db"), store.Options{NoSync: true}, Table("box"))
-	s := &Service{Table: "box"}
-	var game string
-	in := func(text string) (in Input) {
-		if err := json.Unmarshal([]byte(text), &in); err != nil {
-			b.Fatal(err)
+	_, update := openBook(b)
+	l := &ledger{Service: &Service{Table: "book"}, update: update}
+	l.do(b, func(k *Book) {
+		k.Enrol("", "Ana")
+		l.team = k.Make(k.NewTeam("", body(`{"name":"Bad News","teamType":"MANAGED"}`)))
+		l.players = []string{k.Roster(l.team, RosterQuery{})[0].ID}
+		l.game = k.Make(k.NewGame("", body(`{"teamId":%q,"status":"IN_PROGRESS","lineup":[{"playerId":%q,"battingOrder":1}]}`, l.team, l.players[0])))
+		for i := range MaxAtBats {
+			k.NewAtBat(l.game, "", k.tx.Now().Add(time.Duration(i)*time.Minute), body(`{"playerId":%q,"result":%q,"inning":1,"outs":0,"battingOrder":1,"hitLocation":{"x":0.5,"y":0.25}}`,
+				l.players[0], []string{"1B", "GO", "BB", "HR", "K"}[i%5]))
 		}
-		return in
-	}
-	if err := st.Update(b.Context(), func(tx *store.Tx) error {
-		if err := s.Enrol(tx, "ana", "", "Ana"); err != nil {
-			return err
-		}
-		team, writes, err := s.NewTeam(tx, "ana", "", in(`{"name":"Bad News","teamType":"MANAGED"}`))
-		if err = errors.Join(err, tx.TransactWrite(store.TransactWrite{Items: writes})); err != nil {
-			return err
-		}
-		own, err := s.Roster(tx, "ana", team, RosterQuery{})
-		if err != nil {
-			return err
-		}
-		lineup := fmt.Sprintf(`{"teamId":%q,"status":"IN_PROGRESS","lineup":[{"playerId":%q,"battingOrder":1}]}`, team, own[0].ID)
-		if game, writes, err = s.NewGame(tx, "ana", "", in(lineup)); err == nil {
-			err = tx.TransactWrite(store.TransactWrite{Items: writes})
-		}
-		for i := 0; i < MaxAtBats && err == nil; i++ {
-			body := fmt.Sprintf(`{"playerId":%q,"result":%q,"inning":1,"outs":0,"battingOrder":1,"hitLocation":{"x":0.5,"y":0.25}}`, own[0].ID, []string{"1B", "GO", "BB", "HR", "K"}[i%5])
-			_, err = s.NewAtBat(tx, "ana", game, "", tx.Now().Add(time.Duration(i)*time.Minute), in(body))
-		}
-		return err
-	}); err != nil {
-		b.Fatal(err)
-	}
+	})
 	for b.Loop() {
-		if err := st.View(b.Context(), func(tx *store.Tx) error {
-			box, err := s.Box(tx, "ana", game)
-			if err == nil && box.Totals.PA != MaxAtBats {
+		l.do(b, func(k *Book) {
+			if box := k.Box(l.game); box.Totals.PA != MaxAtBats {
 				b.Errorf("%d at-bats", box.Totals.PA)
 			}
-			return err
-		}); err != nil {
-			b.Fatal(err)
-		}
+		})
 	}
 }

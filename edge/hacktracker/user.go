@@ -2,76 +2,61 @@ package hacktracker
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/patch"
+	"github.com/touchline/touchline/store/expr"
 )
 
-// Known reports whether a user has a profile.
-func (s *Service) Known(tx *store.Tx, user string) (bool, error) {
-	it, err := tx.Get(s.Table, userKey(user))
-	return it != nil, err
-}
+// Known reports whether the user has a profile.
+func (b *Book) Known() bool { return b.get(userKey(b.user)) != nil }
 
-// Enrol makes the profile of a user at their first request; one that is there already stays.
-func (s *Service) Enrol(tx *store.Tx, user, email, name string) error {
+// Enrol makes the profile of the user at their first request; one that is there already stays.
+func (b *Book) Enrol(email, name string) {
 	email = strings.ToLower(email)
 	first, last, _ := strings.Cut(strings.TrimSpace(name), " ")
 	before, _, _ := strings.Cut(email, "@")
-	row := userKey(user)
-	row["userId"], row["email"] = attr.S(user), attr.S(email)
+	row := userKey(b.user)
+	row["userId"], row["email"] = attr.S(b.user), attr.S(email)
 	row["firstName"], row["lastName"] = attr.S(cmp.Or(first, before, "Player")), attr.S(cmp.Or(last, "User"))
-	indexed(row, indexSub, "COGNITO#"+user, "USER")
-	indexed(row, indexEntity, "ENTITY#USER", skMetadata+"#"+user)
-	w := s.on(tx)
-	if w.commit(s.create(stampRow(tx, row, patch.Patch{}))); fault.Is(w.err, fault.Conflict) {
-		return nil
+	indexed(row, indexSub, "COGNITO#"+b.user, "USER")
+	indexed(row, indexEntity, "ENTITY#USER", skMetadata+"#"+b.user)
+	if !b.Known() {
+		b.commit(b.create(b.Stamp(row, nil)))
 	}
-	return w.end()
 }
-
-func (w *work) user(user string) User { return userOf(w.known(userKey(user), "User")) }
 
 // User returns a user's profile.
-func (s *Service) User(tx *store.Tx, user string) (User, error) {
-	w := s.on(tx)
-	return w.user(user), w.end()
-}
+func (b *Book) User(user string) User { return userOf(b.known(userKey(user), "User")) }
 
 // UserBySub finds a user by their Cognito subject.
-func (s *Service) UserBySub(tx *store.Tx, sub string) (u User, err error) {
-	w := s.on(tx)
-	w.each(indexSub, "COGNITO#"+sub, "USER", func(it attr.Item) { u = userOf(it) })
-	w.refuse(u.ID == "", notFound("User"))
-	return u, w.end()
+func (b *Book) UserBySub(sub string) (u User) {
+	b.each(indexSub, "COGNITO#"+sub, "USER", func(it attr.Item) { u = userOf(it) })
+	b.refuse(u.ID == "", notFound("User"))
+	return u
 }
 
 // Users lists users.
-func (s *Service) Users(tx *store.Tx, p Page) ([]User, attr.Item, error) {
-	return listed(s, tx, "USER", p, userOf, "", with(attr.Item{}))
+func (b *Book) Users(p Page) ([]User, attr.Item) {
+	return listed(b, "USER", p, userOf, "", with(attr.Item{}))
 }
 
-// ChangeUser changes the names and the phone number of a user.
-func (s *Service) ChangeUser(tx *store.Tx, user string, in Input) (User, error) {
-	w := s.on(tx)
-	p := w.change(userFields(), in)
-	w.user(user)
-	w.save(userKey(user), p)
-	return w.user(user), w.end()
+// ChangeUser changes the user's names and phone number.
+func (b *Book) ChangeUser(in Input) User {
+	p := b.change(userFields(), in)
+	b.save(userKey(b.user), p)
+	return b.User(b.user)
 }
 
-// DeleteUser removes a profile, unless a managed team would be left without its owner.
-func (s *Service) DeleteUser(tx *store.Tx, user string) error {
-	w := s.on(tx)
-	w.user(user)
-	for _, t := range w.teamsOf(user) {
-		w.refuse(t.Role == Owner && t.Type == Managed, fault.New(fault.Conflict, "owns_team", "User still owns the team %s", t.Name))
+// DeleteUser removes the user's profile, unless a managed team would be left without its owner.
+func (b *Book) DeleteUser() {
+	for _, t := range b.TeamsOf(b.user) {
+		b.refuse(t.Role == Owner && t.Type == Managed, fault.New(fault.Conflict, "owns_team", "User still owns the team %s", t.Name))
 	}
-	w.remove(userKey(user))
-	return w.end()
+	b.commit(b.remove(userKey(b.user), "", expr.Params{}))
 }
 
 // Context is which kinds of team a user is in.
@@ -80,43 +65,45 @@ type Context struct {
 	Managed  bool `json:"has_managed_context"`
 }
 
-// Context reads the kinds of a user's teams.
-func (s *Service) Context(tx *store.Tx, user string) (c Context, err error) {
-	w := s.on(tx)
-	for _, t := range w.teamsOf(user) {
+// Context reads the kinds of the user's teams.
+func (b *Book) Context() (c Context) {
+	for _, t := range b.TeamsOf(b.user) {
 		c.Personal = c.Personal || t.Type == Personal
 		c.Managed = c.Managed || t.Type != Personal
 	}
-	return c, w.end()
+	return c
 }
 
-func (w *work) playersOf(user string) []Player {
-	return collect(w, indexPlayers, prefixUser+user, prefixPlayer, playerOf)
-}
-
-// PlayersOf lists the roster rows that a user is linked to, also of teams that were deleted.
-func (s *Service) PlayersOf(tx *store.Tx, user string) ([]Player, error) {
-	w := s.on(tx)
-	return w.playersOf(user), w.end()
+// Players lists the roster rows that the user is linked to, also of teams that were deleted: those that the index has, and those in
+// rosters of the user's teams, since others write rows without its keys.
+func (b *Book) Players() []Player {
+	out := collect(b, indexPlayers, prefixUser+b.user, prefixPlayer, playerOf)
+	for _, m := range b.memberships(b.user) {
+		for _, p := range b.roster(m.TeamID) {
+			known := slices.ContainsFunc(out, func(o Player) bool { return o.ID == p.ID && o.TeamID == p.TeamID })
+			if p.UserID != nil && *p.UserID == b.user && !known {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
 }
 
 // memberships are those of a user, whatever their status.
-func (w *work) memberships(user string) []Membership {
-	return collect(w, "", prefixUser+user, prefixTeam, membershipOf)
+func (b *Book) memberships(user string) []Membership {
+	return collect(b, "", prefixUser+user, prefixTeam, membershipOf)
 }
 
 // Followed are the partitions that a node reads often: games in progress, with their teams.
 func (s *Service) Followed(tx *store.Tx, _ []string) (out []attr.Value, err error) {
+	b := s.Open(tx, "")
 	for p := (Page{}); ; {
-		games, next, err := listed(s, tx, "GAME", p, gameOf, "#status = :live", liveParams())
-		if err != nil {
-			return nil, err
-		}
+		games, next := listed(b, "GAME", p, gameOf, "#status = :live", liveParams())
 		for i := range games {
 			out = append(out, attr.S(prefixGame+games[i].ID), attr.S(prefixTeam+games[i].TeamID))
 		}
 		if p.Start = next; next == nil {
-			return out, nil
+			return out, b.err
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed" // the OpenAPI document
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -64,12 +65,16 @@ type call struct {
 // id is what a request names in its path, or has made.
 func (r *call) id(name string) string { return cmp.Or(r.Param(name), r.made) }
 
-// admin refuses who is not in the admins' group.
-func (r *call) admin() error {
-	if who, _ := httpapi.Identity(r.Context); !who.Admin {
-		return fault.New(fault.Forbidden, "forbidden", "Only administrators can list everything")
-	}
-	return nil
+// open does something with the scorebook, as the caller has it open.
+func (a *api) open(tx *store.Tx, r *call, do func(b *hacktracker.Book, r *call) any) (any, error) {
+	b := a.Service.Open(tx, r.user)
+	out := do(b, r)
+	return out, b.Err()
+}
+
+// read is open for what changes nothing.
+func (a *api) read(r *call, do func(b *hacktracker.Book, r *call) any) (any, error) {
+	return httpapi.Read(r.Context, func(tx *store.Tx) (any, error) { return a.open(tx, r, do) })
 }
 
 // route is one for people who are signed in. It has the rows here that another node may have written, and makes the profile of a
@@ -88,40 +93,55 @@ func (a *api) route(method, path string, do func(r *call) error) httpapi.Route {
 				return fault.New(fault.NotFound, "not_found", "Not found")
 			}
 		}
-		if err := a.prepare(c, user); err != nil {
-			return err
-		}
 		r := &call{Context: c, user: user}
 		if method != http.MethodGet && method != http.MethodDelete {
 			if r.in, err = httpapi.Body(c).Members(); err != nil {
 				return err
 			}
 		}
+		if err := a.prepare(r); err != nil {
+			return err
+		}
 		return do(r)
 	}}
 }
 
 // prepare has the partitions here that a request is about, and the user's profile.
-func (a *api) prepare(c *gin.Context, user string) error {
+func (a *api) prepare(r *call) error {
 	if a.Ensure != nil {
-		if err := httpapi.EnsureWithin(c.Request.Context(), func(ctx context.Context) error { return a.fetch(ctx, c, user) }); err != nil {
+		if err := httpapi.EnsureWithin(r.Request.Context(), func(ctx context.Context) error { return a.fetch(ctx, r) }); err != nil {
 			return err
 		}
 	}
-	known, err := httpapi.Read(c, func(tx *store.Tx) (bool, error) { return a.Service.Known(tx, user) })
+	known, err := httpapi.Read(r.Context, func(tx *store.Tx) (bool, error) {
+		b := a.Service.Open(tx, r.user)
+		return b.Known(), b.Err()
+	})
 	if known || err != nil {
 		return err
 	}
-	who, _ := httpapi.Identity(c)
-	return httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Enrol(tx, user, who.Email, who.Name) })
+	return httpapi.Update(r.Context, func(tx *store.Tx) error {
+		b := a.Service.Open(tx, r.user)
+		who, _ := httpapi.Identity(r.Context)
+		b.Enrol(who.Email, who.Name)
+		return b.Err()
+	})
 }
 
-func (a *api) fetch(ctx context.Context, c *gin.Context, user string) error {
-	team, game := c.Param("team"), c.Param("game")
-	if err := a.Ensure(ctx, a.Service.Table, hacktracker.Needs(user, team, game)...); err != nil || team != "" {
+// fetch has what a request names, users in its body too, and then what only shows by that.
+func (a *api) fetch(ctx context.Context, r *call) error {
+	team, game, other := r.Param("team"), r.Param("game"), r.Param("user")
+	if json.Unmarshal(r.in["userId"], &other); !hacktracker.IsID(other) {
+		other = ""
+	}
+	if err := a.Ensure(ctx, a.Service.Table, hacktracker.Needs(game, team, r.user, other)...); err != nil || team != "" {
 		return err
 	}
-	keys, err := httpapi.Read(c, func(tx *store.Tx) ([]attr.Item, error) { return a.Service.NeedsThen(tx, user, game) })
+	var keys []attr.Item
+	_, err := a.read(r, func(b *hacktracker.Book, r *call) any {
+		keys = b.NeedsThen(game)
+		return nil
+	})
 	if err != nil || len(keys) == 0 {
 		return err
 	}
@@ -129,28 +149,34 @@ func (a *api) fetch(ctx context.Context, c *gin.Context, user string) error {
 }
 
 // reads is a route that answers with what is kept.
-func (a *api) reads(path string, do func(tx *store.Tx, r *call) (any, error)) httpapi.Route {
+func (a *api) reads(path string, do func(b *hacktracker.Book, r *call) any) httpapi.Route {
 	return a.route(http.MethodGet, path, func(r *call) error {
-		return httpapi.AnswerView(r.Context, func(tx *store.Tx) (any, error) { return do(tx, r) })
+		return httpapi.AnswerView(r.Context, func(tx *store.Tx) (any, error) { return a.open(tx, r, do) })
 	})
 }
 
 // writes is a route that answers with what came of a change.
-func (a *api) writes(method, path string, do func(tx *store.Tx, r *call) (any, error)) httpapi.Route {
-	return a.route(method, path, func(r *call) error {
-		return httpapi.AnswerUpdate(r.Context, func(tx *store.Tx) (any, error) { return do(tx, r) })
-	})
+func (a *api) writes(method, path string, do func(b *hacktracker.Book, r *call) any) httpapi.Route {
+	return a.route(method, path, func(r *call) error { return a.change(r, do) })
+}
+
+func (a *api) change(r *call, do func(b *hacktracker.Book, r *call) any) error {
+	return httpapi.AnswerUpdate(r.Context, func(tx *store.Tx) (any, error) { return a.open(tx, r, do) })
 }
 
 // removes is a route that answers that something is gone.
-func (a *api) removes(path string, do func(tx *store.Tx, r *call) error) httpapi.Route {
+func (a *api) removes(path string, do func(b *hacktracker.Book, r *call)) httpapi.Route {
 	return a.route(http.MethodDelete, path, func(r *call) error {
-		return httpapi.Remove(r.Context, func(tx *store.Tx) error { return do(tx, r) })
+		return httpapi.Remove(r.Context, func(tx *store.Tx) error {
+			b := a.Service.Open(tx, r.user)
+			do(b, r)
+			return b.Err()
+		})
 	})
 }
 
 // creates is a route that makes something, once where a request carries an Idempotency-Key.
-func (a *api) creates(path string, do func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error), show func(tx *store.Tx, r *call) (any, error)) httpapi.Route {
+func (a *api) creates(path string, do func(b *hacktracker.Book, r *call, once string) (string, []store.WriteItem), show func(b *hacktracker.Book, r *call) any) httpapi.Route {
 	return a.route(http.MethodPost, path, func(r *call) error {
 		once, err := httpapi.IdempotencyKey(r.Context)
 		if err != nil {
@@ -163,14 +189,18 @@ func (a *api) creates(path string, do func(tx *store.Tx, r *call, once string) (
 			}
 		}
 		out, err := httpapi.UpdateOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
-			id, writes, err := do(tx, r, once)
-			return idempotency.Outcome{Status: http.StatusCreated, IDs: map[string]string{"id": id}}, writes, err
+			b := a.Service.Open(tx, r.user)
+			id, writes := do(b, r, once)
+			if row != nil {
+				row.More = b.Stamp(attr.Item{}, nil)
+			}
+			return idempotency.Outcome{Status: http.StatusCreated, IDs: map[string]string{"id": id}}, writes, b.Err()
 		})
 		if err != nil {
 			return err
 		}
 		r.made = out.IDs["id"]
-		made, err := httpapi.Read(r.Context, func(tx *store.Tx) (any, error) { return show(tx, r) })
+		made, err := a.read(r, show)
 		return httpapi.Answer(r.Context, http.StatusCreated, made, err)
 	})
 }
@@ -222,10 +252,10 @@ func paged(q *bind.Query) (p hacktracker.Page) {
 }
 
 // listed is a page of a list by what it lists, with the token of the next one.
-func listed[T any](name string, all []T, next attr.Item, err error) (any, error) {
+func listed[T any](name string, all []T, next attr.Item) any {
 	out := map[string]any{name: all, "count": len(all)}
 	if next != nil {
 		out["nextToken"] = string(attr.AppendJSON(nil, next))
 	}
-	return out, err
+	return out
 }

@@ -6,17 +6,15 @@ import (
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/store"
 )
 
 // teamCSV is a team's statistics as a table, with the columns that other scorebooks export.
 func (a *api) teamCSV(r *call) error {
-	all, err := httpapi.Read(r.Context, func(tx *store.Tx) (hacktracker.TeamStats, error) {
-		return a.Service.TeamStats(tx, r.user, r.id("team"), r.Query("seasonId"))
-	})
+	stats, err := a.read(r, func(b *hacktracker.Book, r *call) any { return b.TeamStats(r.id("team"), r.Query("seasonId")) })
 	if err != nil {
 		return err
 	}
+	all, _ := stats.(hacktracker.TeamStats)
 	rows := [][]string{strings.Split("Number,Player,GP,PA,AB,AVG,OBP,SLG,OPS,H,1B,2B,3B,HR,RBI,BB,K,HBP,SF,SH,TB,ISO,BABIP", ",")}
 	for i := range all.Players {
 		p := &all.Players[i]

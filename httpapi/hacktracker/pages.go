@@ -36,9 +36,9 @@ func (a *api) pageRoutes() []httpapi.Route {
 }
 
 // shows is a page of what is kept.
-func (a *api) shows(path, kind, title string, read func(tx *store.Tx, r *call) (any, error)) httpapi.Route {
+func (a *api) shows(path, kind, title string, read func(b *hacktracker.Book, r *call) any) httpapi.Route {
 	return a.route(http.MethodGet, path, func(r *call) error {
-		return httpapi.OwnView(r.Context, kind, title, func(tx *store.Tx) (any, error) { return read(tx, r) })
+		return httpapi.OwnView(r.Context, kind, title, func(tx *store.Tx) (any, error) { return a.open(tx, r, read) })
 	})
 }
 
@@ -113,14 +113,12 @@ type gamePage struct {
 	Waits      []string // plays that were not sent: the script's, in the gallery
 }
 
-func (a *api) gamePage(tx *store.Tx, r *call) (any, error) {
-	box, err := a.Service.Box(tx, r.user, r.id("game"))
-	all, noAtBats := a.Service.AtBats(tx, r.user, box.Game.ID)
-	team, noTeam := a.Service.Team(tx, r.user, box.Game.TeamID)
-	roster, noRoster := a.Service.Roster(tx, r.user, team.ID, hacktracker.RosterQuery{})
-	games, noGames := a.Service.GamesOf(tx, r.user, team.ID)
-	if err := cmp.Or(err, noAtBats, noTeam, noRoster, noGames); err != nil {
-		return nil, err
+func (a *api) gamePage(b *hacktracker.Book, r *call) any {
+	box := b.Box(r.id("game"))
+	all, team, games := b.AtBats(box.Game.ID), b.Team(box.Game.TeamID), b.GamesOf(box.Game.TeamID)
+	roster := b.Roster(team.ID, hacktracker.RosterQuery{})
+	if b.Err() != nil {
+		return nil
 	}
 	p := a.game(team, box, all, roster)
 	p.Last = "[]"
@@ -128,17 +126,19 @@ func (a *api) gamePage(tx *store.Tx, r *call) (any, error) {
 		p.Last = encoded(games[i].Lineup)
 	}
 	address := httpapi.Address(r.Context, p.Page)
+	var err error
 	p.Code, err = page.QR(address, address)
-	return p, err
+	b.Fail(err)
+	return p
 }
 
 // scorerPage is the game for those who may score it.
-func (a *api) scorerPage(tx *store.Tx, r *call) (any, error) {
-	data, err := a.gamePage(tx, r)
-	if p, ok := data.(gamePage); ok && err == nil && !p.May {
-		err = fault.New(fault.Forbidden, "forbidden", "Only a team's owner, managers and scorekeepers score its games.")
+func (a *api) scorerPage(b *hacktracker.Book, r *call) any {
+	data := a.gamePage(b, r)
+	if p, ok := data.(gamePage); ok && !p.May {
+		b.Fail(fault.New(fault.Forbidden, "forbidden", "Only a team's owner, managers and scorekeepers score its games."))
 	}
-	return data, err
+	return data
 }
 
 func encoded(v any) string {
@@ -164,28 +164,28 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, all []hacktracker
 		}
 	}
 	name := func(id string) string { return cmp.Or(names[id], "somebody who is gone") }
-	b := book{Status: g.Status, TeamScore: g.TeamScore, OpponentScore: g.OpponentScore, Lineup: []slot{}, Plays: []play{}}
+	now := book{Status: g.Status, TeamScore: g.TeamScore, OpponentScore: g.OpponentScore, Lineup: []slot{}, Plays: []play{}}
 	for _, s := range slotsOf(g, &team, roster) {
-		b.Lineup = append(b.Lineup, slot{s, name(s.PlayerID)})
+		now.Lineup = append(now.Lineup, slot{s, name(s.PlayerID)})
 	}
 	for i := range all {
 		at := &all[i]
-		b.Plays = append(b.Plays, play{at, name(at.PlayerID), worded(at.Result), st.Innings[i], slices.Contains(st.Mismatch, at.ID)})
+		now.Plays = append(now.Plays, play{at, name(at.PlayerID), worded(at.Result), st.Innings[i], slices.Contains(st.Mismatch, at.ID)})
 	}
-	p.Book = encoded(b)
-	if n := len(b.Lineup); n > 0 {
-		up := func(i int) string { return b.Lineup[(len(all)+i)%n].Name }
+	p.Book = encoded(now)
+	if n := len(now.Lineup); n > 0 {
+		up := func(i int) string { return now.Lineup[(len(all)+i)%n].Name }
 		if p.Up = up(0); n > 1 {
 			p.Next = up(1) + ", " + up(2)
 		}
 	}
 	for _, pair := range st.Doubles {
-		at := b.Plays[slices.IndexFunc(all, func(at hacktracker.AtBat) bool { return at.ID == pair[1] })]
+		at := now.Plays[slices.IndexFunc(all, func(at hacktracker.AtBat) bool { return at.ID == pair[1] })]
 		text := fmt.Sprintf("%s: %s, inning %d, twice within a minute: two scorers?", at.Name, at.Word, at.Inning)
 		p.Doubles = append(p.Doubles, double{text, p.Base + "/atbats/" + at.ID})
 	}
-	slices.Reverse(b.Plays)
-	p.Plays, p.On, p.Line, p.Balls = b.Plays, bases(st.Bases, name), lineScore(&box), balls(all, name)
+	slices.Reverse(now.Plays)
+	p.Plays, p.On, p.Line, p.Balls = now.Plays, bases(st.Bases, name), lineScore(&box), balls(all, name)
 	return p
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi/page"
-	"github.com/touchline/touchline/store"
 )
 
 // homePage is what somebody comes for: the game that is on, the next one, their teams.
@@ -18,32 +17,23 @@ type homePage struct {
 	Groups []page.Group
 }
 
-func (a *api) homePage(tx *store.Tx, r *call) (any, error) {
-	teams, err := a.Service.TeamsOf(tx, r.user)
-	if err != nil {
-		return nil, err
-	}
+func (a *api) homePage(b *hacktracker.Book, r *call) any {
 	mine := page.Group{ID: "teams", Title: "My teams", None: "You are in no team yet. Make one, or have a manager link you to a player of theirs."}
 	live := page.Group{ID: "live", Title: "Live", None: "No game is on."}
 	next := page.Group{ID: "next", Title: "Next", None: "No game is planned."}
-	soonest, now := "", tx.Now().UTC().Format("2006-01-02T15:04:05")
-	for i := range teams {
-		t := &teams[i]
+	soonest := ""
+	for _, t := range b.TeamsOf(r.user) {
 		mine.Tiles = append(mine.Tiles, page.Tile{Href: a.look.At("/teams/" + t.ID), Title: t.Name, Line: strings.ToLower(t.Type) + ", " + string(t.Role)})
-		games, err := a.Service.GamesOf(tx, r.user, t.ID)
-		if err != nil {
-			return nil, err
-		}
-		for j := range games {
-			switch g := &games[j]; {
+		for _, g := range b.GamesOf(t.ID) {
+			switch {
 			case g.Status == hacktracker.InProgress:
-				live.Tiles = append(live.Tiles, a.tile(t, g))
-			case g.Status == hacktracker.Scheduled && g.ScheduledStart > now && (soonest == "" || g.ScheduledStart < soonest):
-				soonest, next.Tiles = g.ScheduledStart, []page.Tile{a.tile(t, g)}
+				live.Tiles = append(live.Tiles, a.tile(&t, &g))
+			case g.Status == hacktracker.Scheduled && g.ScheduledStart > b.At(0) && (soonest == "" || g.ScheduledStart < soonest):
+				soonest, next.Tiles = g.ScheduledStart, []page.Tile{a.tile(&t, &g)}
 			}
 		}
 	}
-	return homePage{a.mount, []page.Group{live, next, mine}}, nil
+	return homePage{a.mount, []page.Group{live, next, mine}}
 }
 
 // tile leads to a game, and says how it went.
@@ -79,14 +69,14 @@ type teamPage struct {
 	Player  string // whose number the reader may change; empty: nobody's
 }
 
-func (a *api) teamPage(tx *store.Tx, r *call, here string) (*teamPage, error) {
-	t, err := a.Service.Team(tx, r.user, r.id("team"))
+func (a *api) teamPage(b *hacktracker.Book, r *call, here string) *teamPage {
+	t := b.Team(r.id("team"))
 	p := &teamPage{Mount: a.mount, Team: t, Title: t.Name, Tabs: page.Tabs{Label: "Team"}}
-	for _, tab := range []string{"", "schedule", "roster"} {
-		link := page.Link{Href: a.look.At(strings.TrimSuffix("/teams/"+t.ID+"/"+tab, "/")), Text: map[string]string{"": "Stats", "schedule": "Schedule", "roster": "Roster"}[tab]}
-		p.Tabs.Links = append(p.Tabs.Links, page.Tab{Link: link, Here: tab == here})
+	for _, tab := range [][2]string{{"", "Stats"}, {"schedule", "Schedule"}, {"roster", "Roster"}} {
+		link := page.Link{Href: a.look.At(strings.TrimSuffix("/teams/"+t.ID+"/"+tab[0], "/")), Text: tab[1]}
+		p.Tabs.Links = append(p.Tabs.Links, page.Tab{Link: link, Here: tab[0] == here})
 	}
-	return p, err
+	return p
 }
 
 var statHeads = []string{"Player", "G", "PA", "AB", "H", "2B", "3B", "HR", "RBI", "BB", "K", "AVG", "OBP", "SLG", "OPS"}
@@ -97,14 +87,8 @@ func statRow(name string, games int, b *hacktracker.Batting) []string {
 }
 
 // statsPage has a team's record, its players' figures and where its balls went: the reader's own first.
-func (a *api) statsPage(tx *store.Tx, r *call) (any, error) {
-	p, err := a.teamPage(tx, r, "")
-	stats, noStats := a.Service.TeamStats(tx, r.user, r.id("team"), "")
-	roster, noRoster := a.Service.Roster(tx, r.user, r.id("team"), hacktracker.RosterQuery{})
-	games, noGames := a.Service.GamesOf(tx, r.user, r.id("team"))
-	if err := cmp.Or(err, noStats, noRoster, noGames); err != nil {
-		return nil, err
-	}
+func (a *api) statsPage(b *hacktracker.Book, r *call) any {
+	p, stats, roster := a.teamPage(b, r, ""), b.TeamStats(r.id("team"), ""), b.Roster(r.id("team"), hacktracker.RosterQuery{})
 	own := page.Table{ID: "mine", Title: "My figures", Heads: statHeads}
 	team := page.Table{ID: "players", Title: "Team", Heads: statHeads, None: "There is no player yet."}
 	names := map[string]string{}
@@ -120,12 +104,8 @@ func (a *api) statsPage(tx *store.Tx, r *call) (any, error) {
 	if p.Tables = []page.Table{team}; len(own.Rows) > 0 {
 		p.Tables = []page.Table{own, team}
 	}
-	for i := range games {
-		all, err := a.Service.AtBats(tx, r.user, games[i].ID)
-		if err != nil {
-			return nil, err
-		}
-		p.Balls = append(p.Balls, balls(all, func(id string) string { return names[id] })...)
+	for _, g := range b.GamesOf(p.Team.ID) {
+		p.Balls = append(p.Balls, balls(b.AtBats(g.ID), func(id string) string { return names[id] })...)
 	}
 	p.Line = fmt.Sprintf("%d–%d–%d, runs %d–%d, AVG %s, %d HR", stats.Wins, stats.Losses, stats.Ties, stats.RunsFor, stats.RunsAgainst,
 		stats.Batting.AVG, stats.Batting.HR)
@@ -133,32 +113,23 @@ func (a *api) statsPage(tx *store.Tx, r *call) (any, error) {
 		p.Line += ", last " + strings.Join(stats.LastFive, " ")
 	}
 	p.CSV = a.mount + "/teams/" + p.Team.ID + "/stats.csv"
-	return p, err
+	return p
 }
 
-func (a *api) schedulePage(tx *store.Tx, r *call) (any, error) {
-	p, err := a.teamPage(tx, r, "schedule")
-	if err != nil {
-		return nil, err
-	}
-	games, err := a.Service.GamesOf(tx, r.user, r.id("team"))
+func (a *api) schedulePage(b *hacktracker.Book, r *call) any {
+	p := a.teamPage(b, r, "schedule")
 	p.Group = &page.Group{ID: "games", Title: "Games", None: "No game yet."}
-	for i := range games {
-		p.Group.Tiles = append(p.Group.Tiles, a.tile(&p.Team, &games[i]))
+	for _, g := range b.GamesOf(p.Team.ID) {
+		p.Group.Tiles = append(p.Group.Tiles, a.tile(&p.Team, &g))
 	}
 	p.NewGame = p.Team.Role != hacktracker.Member
-	return p, err
+	return p
 }
 
-func (a *api) rosterPage(tx *store.Tx, r *call) (any, error) {
-	p, err := a.teamPage(tx, r, "roster")
-	if err != nil {
-		return nil, err
-	}
-	all, err := a.Service.Roster(tx, r.user, r.id("team"), hacktracker.RosterQuery{})
+func (a *api) rosterPage(b *hacktracker.Book, r *call) any {
+	p := a.teamPage(b, r, "roster")
 	p.Group = &page.Group{ID: "roster", Title: "Roster", None: "Nobody yet."}
-	for i := range all {
-		one := &all[i]
+	for _, one := range b.Roster(p.Team.ID, hacktracker.RosterQuery{}) {
 		line := append(slices.Clone(one.Positions), one.Status)
 		if one.Ghost {
 			line = append(line, "ghost: no user")
@@ -171,7 +142,7 @@ func (a *api) rosterPage(tx *store.Tx, r *call) (any, error) {
 		})
 	}
 	p.Roster = p.manages()
-	return p, err
+	return p
 }
 
 // manages reports whether the reader may change the roster.
@@ -179,26 +150,19 @@ func (p *teamPage) manages() bool {
 	return p.Team.Type == hacktracker.Managed && (p.Team.Role == hacktracker.Owner || p.Team.Role == hacktracker.Manager)
 }
 
-func (a *api) playerPage(tx *store.Tx, r *call) (any, error) {
-	p, err := a.teamPage(tx, r, "-")
-	if err != nil {
-		return nil, err
-	}
-	stats, err := a.Service.PlayerStats(tx, r.user, r.id("player"), r.id("team"))
+func (a *api) playerPage(b *hacktracker.Book, r *call) any {
+	p, stats := a.teamPage(b, r, "-"), b.PlayerStats(r.id("player"), r.id("team"))
 	if p.Title = stats.Name; p.manages() {
 		p.Player = stats.PlayerID
 	}
 	heads := append([]string{"Game"}, statHeads[1:]...)
 	line := page.Table{ID: "line", Title: "By game", Heads: heads, Rows: [][]string{statRow("All", len(stats.Games), &stats.Batting)}}
 	for i := range slices.Backward(stats.Games) {
-		g, err := a.Service.Game(tx, r.user, stats.Games[i].GameID)
-		if err != nil {
-			return nil, err
-		}
+		g := b.Game(stats.Games[i].GameID)
 		line.Rows = append(line.Rows, statRow(a.tile(&p.Team, &g).Line, 1, &stats.Games[i].Batting))
 	}
 	p.Tables, p.Balls = []page.Table{line}, balls(stats.AtBats, func(string) string { return stats.Name })
-	return p, err
+	return p
 }
 
 // ball is where a ball was hit to: hundredths of the field's picture.

@@ -19,113 +19,96 @@ func (a *api) routes() []httpapi.Route { return slices.Concat(a.teamRoutes(), a.
 
 // teamRoutes are those of users, of teams, and of their players.
 func (a *api) teamRoutes() []httpapi.Route {
-	s := a.Service
+	type book = hacktracker.Book
 	const user, team, player = "/users/:user", "/teams/:team", "/teams/:team/players/:player"
-	getTeam := func(tx *store.Tx, r *call) (any, error) { return s.Team(tx, r.user, r.id("team")) }
-	getPlayer := func(tx *store.Tx, r *call) (any, error) { return s.Player(tx, r.user, r.Param("team"), r.id("player")) }
+	getTeam := func(b *book, r *call) any { return b.Team(r.id("team")) }
+	getPlayer := func(b *book, r *call) any { return b.Player(r.Param("team"), r.id("player")) }
 	return []httpapi.Route{
-		a.reads("/users", a.users),
-		a.reads("/users/context", func(tx *store.Tx, r *call) (any, error) { return s.Context(tx, r.user) }),
-		a.reads(user, func(tx *store.Tx, r *call) (any, error) { return s.User(tx, r.Param("user")) }),
+		a.reads("/users", users),
+		a.reads("/users/context", func(b *book, _ *call) any { return b.Context() }),
+		a.reads(user, func(b *book, r *call) any { return b.User(r.Param("user")) }),
 		mine(a.corrects(user, []string{"userId", "email", "createdAt", "updatedAt"}, []string{"firstName", "lastName", "phoneNumber"},
-			func(tx *store.Tx, r *call) (any, error) { return s.ChangeUser(tx, r.user, r.in) })),
-		mine(a.removes(user, func(tx *store.Tx, r *call) error { return s.DeleteUser(tx, r.user) })),
-		mine(a.reads(user+"/players", func(tx *store.Tx, r *call) (any, error) {
-			all, err := s.PlayersOf(tx, r.user)
-			return listed("players", all, nil, err)
-		})),
+			func(b *book, r *call) any { return b.ChangeUser(r.in) })),
+		mine(a.removes(user, func(b *book, _ *call) { b.DeleteUser() })),
+		mine(a.reads(user+"/players", func(b *book, _ *call) any { return listed("players", b.Players(), nil) })),
 
-		a.creates("/teams", func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error) {
-			return s.NewTeam(tx, r.user, once, r.in)
-		}, getTeam),
-		a.reads("/teams", a.teams),
+		a.creates("/teams", func(b *book, r *call, once string) (string, []store.WriteItem) { return b.NewTeam(once, r.in) }, getTeam),
+		a.reads("/teams", teams),
 		a.reads(team, getTeam),
-		a.writes("PUT", team, func(tx *store.Tx, r *call) (any, error) { return s.ChangeTeam(tx, r.user, r.id("team"), r.in) }),
-		a.removes(team, func(tx *store.Tx, r *call) error {
-			token, err := s.DeleteTeam(tx, r.user, r.id("team"))
-			r.Header("X-Recovery-Token", token)
-			return err
-		}),
-		a.writes("POST", team+"/recover", func(tx *store.Tx, r *call) (any, error) { return s.RecoverTeam(tx, r.user, r.id("team"), r.in) }),
-		a.writes("PUT", team+"/members/:user", func(tx *store.Tx, r *call) (any, error) {
-			return s.ChangeMember(tx, r.user, r.id("team"), r.Param("user"), r.in)
-		}),
-		a.reads(team+"/games", func(tx *store.Tx, r *call) (any, error) { return s.GamesOf(tx, r.user, r.id("team")) }),
-		a.reads(team+"/stats", func(tx *store.Tx, r *call) (any, error) {
-			return s.TeamStats(tx, r.user, r.id("team"), r.Query("seasonId"))
-		}),
+		a.writes("PUT", team, func(b *book, r *call) any { return b.ChangeTeam(r.id("team"), r.in) }),
+		a.removes(team, func(b *book, r *call) { r.Header("X-Recovery-Token", b.DeleteTeam(r.id("team"))) }),
+		a.writes("POST", team+"/recover", func(b *book, r *call) any { return b.RecoverTeam(r.id("team"), r.in) }),
+		a.writes("PUT", team+"/members/:user", func(b *book, r *call) any { return b.ChangeMember(r.id("team"), r.Param("user"), r.in) }),
+		a.reads(team+"/games", func(b *book, r *call) any { return b.GamesOf(r.id("team")) }),
+		a.reads(team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.Query("seasonId")) }),
 		a.route(http.MethodGet, team+"/stats.csv", a.teamCSV),
 
-		a.creates(team+"/players", func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error) {
-			return s.NewPlayer(tx, r.user, r.Param("team"), once, r.in)
+		a.creates(team+"/players", func(b *book, r *call, once string) (string, []store.WriteItem) {
+			return b.NewPlayer(r.Param("team"), once, r.in)
 		}, getPlayer),
-		a.reads(team+"/players", a.roster),
+		a.reads(team+"/players", roster),
 		a.reads(player, getPlayer),
 		a.corrects(player, []string{"playerId", "teamId", "isGhost", "userId", "linkedAt", "createdAt", "updatedAt"}, nil,
-			func(tx *store.Tx, r *call) (any, error) {
-				return s.ChangePlayer(tx, r.user, r.Param("team"), r.id("player"), r.in)
-			}),
-		a.removes(player, func(tx *store.Tx, r *call) error { return s.DeletePlayer(tx, r.user, r.Param("team"), r.id("player")) }),
-		a.writes("POST", player+"/link", func(tx *store.Tx, r *call) (any, error) {
-			return s.LinkPlayer(tx, r.user, r.Param("team"), r.id("player"), r.in)
-		}),
-		a.writes("POST", player+"/unlink", func(tx *store.Tx, r *call) (any, error) {
-			return s.UnlinkPlayer(tx, r.user, r.Param("team"), r.id("player"))
-		}),
-		a.reads("/players/:player/stats", func(tx *store.Tx, r *call) (any, error) {
-			return s.PlayerStats(tx, r.user, r.id("player"), r.Query("teamId"))
-		}),
+			func(b *book, r *call) any { return b.ChangePlayer(r.Param("team"), r.id("player"), r.in) }),
+		a.removes(player, func(b *book, r *call) { b.DeletePlayer(r.Param("team"), r.id("player")) }),
+		a.writes("POST", player+"/link", func(b *book, r *call) any { return b.LinkPlayer(r.Param("team"), r.id("player"), r.in) }),
+		a.writes("POST", player+"/unlink", func(b *book, r *call) any { return b.UnlinkPlayer(r.Param("team"), r.id("player")) }),
+		a.reads("/players/:player/stats", playerStats),
 	}
 }
 
 // gameRoutes are those of games and their at-bats.
 func (a *api) gameRoutes() []httpapi.Route {
-	s := a.Service
+	type book = hacktracker.Book
 	const game, atBat = "/games/:game", "/games/:game/atbats/:atbat"
-	getGame := func(tx *store.Tx, r *call) (any, error) { return s.Game(tx, r.user, r.id("game")) }
-	putGame := func(tx *store.Tx, r *call) (any, error) { return s.ChangeGame(tx, r.user, r.id("game"), r.in) }
-	stream := a.route(http.MethodGet, game+"/stream", a.stream)
+	getGame := func(b *book, r *call) any { return b.Game(r.id("game")) }
+	putGame := func(b *book, r *call) any { return b.ChangeGame(r.id("game"), r.in) }
+	stream := a.route(http.MethodGet, game+"/stream", func(r *call) error {
+		if _, err := a.read(r, getGame); err != nil {
+			return err
+		}
+		return httpapi.Stream(r.Context, "game", topicGame+r.id("game"))
+	})
 	stream.Stream = true
 	return []httpapi.Route{
-		a.creates("/games", func(tx *store.Tx, r *call, once string) (string, []store.WriteItem, error) {
-			return s.NewGame(tx, r.user, once, r.in)
-		}, getGame),
-		a.reads("/games", a.games),
+		a.creates("/games", func(b *book, r *call, once string) (string, []store.WriteItem) { return b.NewGame(once, r.in) }, getGame),
+		a.reads("/games", games),
 		a.reads(game, getGame),
 		a.writes("PATCH", game, putGame),
 		a.writes("PUT", game, putGame),
-		a.removes(game, func(tx *store.Tx, r *call) error { return s.DeleteGame(tx, r.user, r.id("game")) }),
-		a.reads(game+"/state", func(tx *store.Tx, r *call) (any, error) { return s.State(tx, r.user, r.id("game")) }),
-		a.reads(game+"/boxscore", func(tx *store.Tx, r *call) (any, error) { return s.Box(tx, r.user, r.id("game")) }),
+		a.removes(game, func(b *book, r *call) { b.DeleteGame(r.id("game")) }),
+		a.reads(game+"/state", func(b *book, r *call) any { return b.State(r.id("game")) }),
+		a.reads(game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
 		stream,
 
 		a.route(http.MethodPost, game+"/atbats", a.postAtBat),
-		a.reads(game+"/atbats", func(tx *store.Tx, r *call) (any, error) { return s.AtBats(tx, r.user, r.id("game")) }),
-		a.reads(atBat, func(tx *store.Tx, r *call) (any, error) { return s.AtBat(tx, r.user, r.id("game"), r.Param("atbat")) }),
-		a.writes("PUT", atBat, func(tx *store.Tx, r *call) (any, error) {
-			return s.ChangeAtBat(tx, r.user, r.id("game"), r.Param("atbat"), r.in)
-		}),
-		a.removes(atBat, func(tx *store.Tx, r *call) error { return s.DeleteAtBat(tx, r.user, r.id("game"), r.Param("atbat")) }),
+		a.reads(game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
+		a.reads(atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
+		a.writes("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }),
+		a.removes(atBat, func(b *book, r *call) { b.DeleteAtBat(r.id("game"), r.Param("atbat")) }),
+	}
+}
+
+// admin refuses who is not in the admins' group.
+func (r *call) admin(b *hacktracker.Book) {
+	if who, _ := httpapi.Identity(r.Context); !who.Admin {
+		b.Fail(fault.New(fault.Forbidden, "forbidden", "Only administrators can list everything"))
 	}
 }
 
 // users answers one user by their Cognito subject, or to an admin a page of all.
-func (a *api) users(tx *store.Tx, r *call) (any, error) {
+func users(b *hacktracker.Book, r *call) any {
 	q := bind.Parameters(r.Request)
 	sub, p := q.Text("cognitoSub", maxText), paged(q)
-	if err := q.Err(); err != nil {
-		return nil, err
-	}
+	b.Fail(q.Err())
 	if sub != r.user {
-		if err := r.admin(); err != nil {
-			return nil, err
-		}
+		r.admin(b)
 	}
 	if sub != "" {
-		return a.Service.UserBySub(tx, sub)
+		return b.UserBySub(sub)
 	}
-	all, next, err := a.Service.Users(tx, p)
-	return listed("users", all, next, err)
+	all, next := b.Users(p)
+	return listed("users", all, next)
 }
 
 // mine is a route of what is the caller's own.
@@ -142,12 +125,12 @@ func mine(rt httpapi.Route) httpapi.Route {
 
 // corrects is a route that changes what is there, but for members that are read-only; allowed are those that it knows, nil: it passes
 // over others.
-func (a *api) corrects(path string, readOnly, allowed []string, do func(tx *store.Tx, r *call) (any, error)) httpapi.Route {
+func (a *api) corrects(path string, readOnly, allowed []string, do func(b *hacktracker.Book, r *call) any) httpapi.Route {
 	return a.route(http.MethodPut, path, func(r *call) error {
 		if body := refused(r.in, readOnly, allowed); body != nil {
 			return httpapi.Answer(r.Context, http.StatusBadRequest, body, nil)
 		}
-		return httpapi.AnswerUpdate(r.Context, func(tx *store.Tx) (any, error) { return do(tx, r) })
+		return a.change(r, do)
 	})
 }
 
@@ -172,57 +155,46 @@ func refused(in hacktracker.Input, readOnly, allowed []string) map[string]any {
 }
 
 // teams lists the teams of a member, of an owner, or all.
-func (a *api) teams(tx *store.Tx, r *call) (any, error) {
+func teams(b *hacktracker.Book, r *call) any {
 	q := bind.Parameters(r.Request)
 	member := q.Text("userId", maxText)
 	t := hacktracker.TeamQuery{Owner: q.Text("ownerId", maxText), Type: q.OneOf("team_type", hacktracker.Managed, hacktracker.Personal), Page: paged(q)}
 	if member != "" && t.Owner != "" {
 		q.Bad("userId", "cannot be given together with ownerId")
 	}
-	if err := q.Err(); err != nil {
-		return nil, err
-	}
+	b.Fail(q.Err())
 	if member == "" {
-		all, next, err := a.Service.Teams(tx, t)
-		return listed("teams", all, next, err)
+		all, next := b.Teams(t)
+		return listed("teams", all, next)
 	}
-	all, err := a.Service.TeamsOf(tx, member)
-	all = slices.DeleteFunc(all, func(one hacktracker.Team) bool { return t.Type != "" && one.Type != t.Type })
-	return listed("teams", all, nil, err)
+	return listed("teams", slices.DeleteFunc(b.TeamsOf(member), func(one hacktracker.Team) bool { return t.Type != "" && one.Type != t.Type }), nil)
 }
 
-func (a *api) roster(tx *store.Tx, r *call) (any, error) {
+func roster(b *hacktracker.Book, r *call) any {
 	q := bind.Parameters(r.Request)
 	want := hacktracker.RosterQuery{Status: q.OneOf("status", "active", "inactive", "sub"), Roles: q.OneOf("includeRoles", "true", "false") == "true"}
 	if v := q.OneOf("isGhost", "true", "false"); v != "" {
 		ghost := v == "true"
 		want.Ghost = &ghost
 	}
-	if err := q.Err(); err != nil {
-		return nil, err
-	}
-	all, err := a.Service.Roster(tx, r.user, r.id("team"), want)
-	return listed("players", all, nil, err)
+	b.Fail(q.Err())
+	return listed("players", b.Roster(r.id("team"), want), nil)
 }
 
-func (a *api) games(tx *store.Tx, r *call) (any, error) {
-	if err := r.admin(); err != nil {
-		return nil, err
-	}
+func games(b *hacktracker.Book, r *call) any {
+	r.admin(b)
 	q := bind.Parameters(r.Request)
 	p := paged(q)
-	if err := q.Err(); err != nil {
-		return nil, err
-	}
-	all, next, err := a.Service.Games(tx, p)
-	return listed("games", all, next, err)
+	b.Fail(q.Err())
+	all, next := b.Games(p)
+	return listed("games", all, next)
 }
 
-func (a *api) stream(r *call) error {
-	if _, err := httpapi.Read(r.Context, func(tx *store.Tx) (hacktracker.Game, error) { return a.Service.Game(tx, r.user, r.id("game")) }); err != nil {
-		return err
-	}
-	return httpapi.Stream(r.Context, "game", topicGame+r.id("game"))
+func playerStats(b *hacktracker.Book, r *call) any {
+	q := bind.Parameters(r.Request)
+	team := q.Text("teamId", maxText)
+	b.Fail(q.Err())
+	return b.PlayerStats(r.id("player"), team)
 }
 
 // postAtBat scores a plate appearance as of the moment of the tap.
@@ -231,12 +203,11 @@ func (a *api) postAtBat(r *call) error {
 	if err != nil {
 		return err
 	}
-	made, err := httpapi.Change(r.Context, func(tx *store.Tx) (made hacktracker.AtBat, err error) {
+	made, err := httpapi.Change(r.Context, func(tx *store.Tx) (any, error) {
 		at, err := httpapi.OccurredAt(r.Context, tx.Now())
-		if err != nil {
-			return made, err
-		}
-		return a.Service.NewAtBat(tx, r.user, r.id("game"), once, at, r.in)
+		b := a.Service.Open(tx, r.user)
+		b.Fail(err)
+		return b.NewAtBat(r.id("game"), once, at, r.in), b.Err()
 	})
 	return httpapi.Answer(r.Context, http.StatusCreated, made, err)
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/hacktracker"
+	"github.com/touchline/touchline/httpapi/devlogin"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
@@ -21,6 +23,7 @@ const (
 	demoSeed      = 12
 	demoInnings   = 7
 	demoPace      = 15 * time.Second // between plate appearances of the live game
+	demoYields    = 2 * time.Minute  // behind a visitor's
 )
 
 // commands are the application's: its demo.
@@ -50,6 +53,7 @@ type demo struct {
 	owner, team string
 	players     []string
 	game        string // the one that is played
+	last        string // its at-bat that was played last
 	inning      int
 	bases       uint // who is on, a bit each, first base the lowest
 }
@@ -65,88 +69,63 @@ func body(members map[string]any) hacktracker.Input {
 
 func (d *demo) fill(ctx context.Context, h *app.Host) error {
 	return h.Store.Update(ctx, func(tx *store.Tx) error {
-		if err := d.people(tx); err != nil {
-			return err
+		users := app.DemoUsers(demoPlayers)
+		for i := range users {
+			one := d.Open(tx, users[i].Subject)
+			if one.Enrol(users[i].Subject+"@example.org", users[i].Name); one.Err() != nil {
+				return one.Err()
+			}
 		}
+		d.owner = users[0].Subject
+		b := d.Open(tx, d.owner)
+		d.people(b, users)
 		for i, opponent := range strings.Split(demoOpponents, ",") {
 			at := tx.Now().Add(-time.Duration(7*(6-i)) * 24 * time.Hour)
 			if i == 6 {
 				at = tx.Now().Add(-90 * time.Minute)
 			}
-			if err := d.play(tx, opponent, at, i == 6); err != nil {
-				return err
-			}
+			d.play(b, opponent, at, i == 6)
 		}
-		return nil
+		return b.Err()
 	})
 }
 
-// made makes what a request would, and returns its id.
-func made(tx *store.Tx, id string, writes []store.WriteItem, err error) (string, error) {
-	if err == nil {
-		err = tx.TransactWrite(store.TransactWrite{Items: writes})
+// people makes the team, its roster of twelve, and a team for Ada's own statistics.
+func (d *demo) people(b *hacktracker.Book, users []devlogin.User) {
+	b.Make(b.NewTeam("", body(map[string]any{"name": "Default", "teamType": "PERSONAL"})))
+	d.team = b.Make(b.NewTeam("", body(map[string]any{"name": "Dockside Diggers", "teamType": "MANAGED"})))
+	for _, own := range b.Roster(d.team, hacktracker.RosterQuery{}) {
+		d.players = []string{b.ChangePlayer(d.team, own.ID, body(map[string]any{"playerNumber": 1})).ID}
 	}
-	return id, err
-}
-
-// people makes the users, the team, its roster of twelve, and a team for Ada's own statistics.
-func (d *demo) people(tx *store.Tx) (err error) {
-	users := app.DemoUsers(demoPlayers)
-	for i := range users {
-		if err := d.Enrol(tx, users[i].Subject, users[i].Subject+"@example.org", users[i].Name); err != nil {
-			return err
-		}
-	}
-	d.owner = users[0].Subject
-	for _, team := range []map[string]any{{"name": "Default", "teamType": "PERSONAL"}, {"name": "Dockside Diggers", "teamType": "MANAGED"}} {
-		id, writes, err := d.NewTeam(tx, d.owner, "", body(team))
-		if d.team, err = made(tx, id, writes, err); err != nil {
-			return err
-		}
-	}
-	own, err := d.Roster(tx, d.owner, d.team, hacktracker.RosterQuery{})
-	if err == nil {
-		d.players = []string{own[0].ID}
-		_, err = d.ChangePlayer(tx, d.owner, d.team, own[0].ID, body(map[string]any{"playerNumber": 1}))
-	}
-	for i := 1; i < len(users) && err == nil; i++ {
-		id, writes, failed := d.NewPlayer(tx, d.owner, d.team, "", body(map[string]any{"firstName": users[i].Name, "playerNumber": 3*i + 1}))
-		id, err = made(tx, id, writes, failed)
-		if roles := []string{"manager", "scorekeeper", "player"}; err == nil && i <= len(roles) {
-			_, err = d.LinkPlayer(tx, d.owner, d.team, id, body(map[string]any{"userId": users[i].Subject, "role": roles[i-1]}))
+	for i := 1; i < len(users); i++ {
+		id := b.Make(b.NewPlayer(d.team, "", body(map[string]any{"firstName": users[i].Name, "playerNumber": 3*i + 1})))
+		if roles := []string{"manager", "scorekeeper", "player"}; i <= len(roles) {
+			b.LinkPlayer(d.team, id, body(map[string]any{"userId": users[i].Subject, "role": roles[i-1]}))
 		}
 		d.players = append(d.players, id)
 	}
-	return err
 }
 
 // play makes a game and plays it; half of it, if it is to be live.
-func (d *demo) play(tx *store.Tx, opponent string, at time.Time, live bool) error {
+func (d *demo) play(b *hacktracker.Book, opponent string, at time.Time, live bool) {
 	var lineup []hacktracker.Slot
-	for i, p := range d.players[:10] {
-		lineup = append(lineup, hacktracker.Slot{PlayerID: p, BattingOrder: i + 1})
+	for i := range min(10, len(d.players)) {
+		lineup = append(lineup, hacktracker.Slot{PlayerID: d.players[i], BattingOrder: i + 1})
 	}
-	id, writes, err := d.NewGame(tx, d.owner, "", body(map[string]any{
+	d.game = b.Make(b.NewGame("", body(map[string]any{
 		"teamId": d.team, "status": hacktracker.InProgress, "opponentName": opponent, "location": "Pier Field", "seasonId": "spring",
 		"scheduledStart": at.UTC().Format(time.RFC3339), "lineup": lineup,
-	}))
-	d.game, err = made(tx, id, writes, err)
+	})))
 	innings := demoInnings
 	if live {
 		innings /= 2
 	}
-	for d.inning, d.bases = 1, 0; err == nil && d.inning <= innings; at = at.Add(90 * time.Second) {
-		err = d.step(tx, at)
+	for d.inning, d.bases = 1, 0; b.Err() == nil && d.inning <= innings; at = at.Add(90 * time.Second) {
+		d.step(b, at)
 	}
-	if err == nil && !live {
-		err = d.set(tx, map[string]any{"status": hacktracker.Final})
+	if !live {
+		b.ChangeGame(d.game, body(map[string]any{"status": hacktracker.Final}))
 	}
-	return err
-}
-
-func (d *demo) set(tx *store.Tx, members map[string]any) error {
-	_, err := d.ChangeGame(tx, d.owner, d.game, body(members))
-	return err
 }
 
 // slowPitch are how many of a thousand plate appearances end so, where the ball is pitched to be hit: few walks, hardly a strikeout.
@@ -159,17 +138,16 @@ var slowPitch = []struct {
 }
 
 // step plays one plate appearance. A runner goes as far as the batter; on a walk those go who have to.
-func (d *demo) step(tx *store.Tx, at time.Time) error {
-	st, err := d.State(tx, d.owner, d.game)
-	if err != nil {
-		return err
-	}
+func (d *demo) step(b *hacktracker.Book, at time.Time) {
+	st := b.State(d.game)
 	n, i := d.rnd.IntN(1000), 0
 	for ; n >= slowPitch[i].of; i++ {
 		n -= slowPitch[i].of
 	}
 	play := slowPitch[i]
 	switch {
+	case b.Err() != nil:
+		return
 	case play.bases > 0:
 		d.bases = d.bases<<play.bases | 1<<(play.bases-1)
 	case play.result == hacktracker.Walk:
@@ -184,30 +162,25 @@ func (d *demo) step(tx *store.Tx, at time.Time) error {
 		scored["hitType"] = play.hit
 		scored["hitLocation"] = map[string]float64{"x": float64(100+d.rnd.IntN(801)) / 1000, "y": float64(50+d.rnd.IntN(651)) / 1000}
 	}
-	if _, err := d.NewAtBat(tx, d.owner, d.game, "", at, body(scored)); err != nil {
-		return err
-	}
-	next, err := d.State(tx, d.owner, d.game)
+	d.last = b.NewAtBat(d.game, "", at, body(scored)).ID
+	next := b.State(d.game)
 	if d.inning = next.Inning; next.Inning > st.Inning {
 		d.bases = 0
 		next.OpponentScore += max(0, d.rnd.IntN(5)-1)
-	} else if runs == 0 || err != nil {
-		return err
 	}
-	return d.set(tx, map[string]any{"teamScore": st.TeamScore + runs, "opponentScore": next.OpponentScore})
+	if runs > 0 || next.Inning > st.Inning {
+		b.ChangeGame(d.game, body(map[string]any{"teamScore": st.TeamScore + runs, "opponentScore": next.OpponentScore}))
+	}
 }
 
 // live goes on with the game that is being played until it is over.
 func (d *demo) live(ctx context.Context, h *app.Host) error {
-	for d.inning <= demoInnings {
+	for over := false; !over; {
 		if err := h.Clock.Wait(ctx, h.Clock.Now().Add(demoPace), nil); err != nil {
 			return nil //nolint:nilerr // its cause is that the node stops
 		}
-		err := h.Store.Update(ctx, func(tx *store.Tx) error {
-			err := d.step(tx, tx.Now())
-			if err == nil && d.inning > demoInnings {
-				err = d.set(tx, map[string]any{"status": hacktracker.Final})
-			}
+		err := h.Store.Update(ctx, func(tx *store.Tx) (err error) {
+			over, err = d.goOn(d.Open(tx, d.owner), tx.Now())
 			return err
 		})
 		if ctx.Err() == nil && err != nil {
@@ -216,4 +189,26 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// goOn plays on, unless visitors do: one who scores has the game until they have let it rest, one who has ended it until they start it
+// again, and one who has deleted it for good.
+func (d *demo) goOn(b *hacktracker.Book, now time.Time) (over bool, err error) {
+	g, all := b.Game(d.game), b.AtBats(d.game)
+	if fault.Is(b.Err(), fault.NotFound) {
+		return true, nil
+	}
+	if n := len(all); n > 0 && all[n-1].ID != d.last {
+		if d.bases = 0; all[n-1].CreatedAt > b.At(-demoYields) {
+			return false, b.Err()
+		}
+	}
+	if g.Status != hacktracker.InProgress {
+		return false, b.Err()
+	}
+	d.step(b, now)
+	if over = d.inning > demoInnings; over {
+		b.ChangeGame(d.game, body(map[string]any{"status": hacktracker.Final}))
+	}
+	return over, b.Err()
 }

@@ -22,16 +22,11 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.View(t.Context(), func(tx *store.Tx) error {
-		games, err := d.GamesOf(tx, "demo-ada", d.team)
-		if err != nil {
-			return err
-		}
+		b := d.Open(tx, "demo-ada")
+		games := b.GamesOf(d.team)
 		var states []string
 		for i := range games {
-			box, err := d.Box(tx, "demo-dora", games[i].ID)
-			if err != nil {
-				return err
-			}
+			box := d.Open(tx, "demo-dora").Box(games[i].ID)
 			states = append(states, games[i].Status)
 			if box.Differ || len(box.State.Mismatch) > 0 || len(box.State.Doubles) > 0 || box.Totals.PA < 12 {
 				t.Errorf("%s: differs %t, mismatch %v, doubles %v, %d PA", games[i].Opponent, box.Differ, box.State.Mismatch, box.State.Doubles, box.Totals.PA)
@@ -40,24 +35,73 @@ func TestDemo(t *testing.T) {
 		if want := []string{"IN_PROGRESS", "FINAL", "FINAL", "FINAL", "FINAL", "FINAL", "FINAL"}; !slices.Equal(states, want) {
 			t.Errorf("%v", states)
 		}
-		stats, err := d.TeamStats(tx, "demo-ada", d.team, "spring")
+		stats := b.TeamStats(d.team, "spring")
 		if avg := stats.Batting.AVG; len(stats.Players) != 12 || avg.Num*2 < avg.Den || avg.Num*3 > avg.Den*2 || stats.Batting.K*10 > stats.Batting.PA {
 			t.Errorf("%d players bat %s with %d K", len(stats.Players), avg, stats.Batting.K)
 		}
-		return err
+		return b.Err()
 	}); err != nil {
 		t.Fatal(err)
 	}
 	innings := d.inning
-	for range 100 {
-		if d.inning > innings {
-			break
-		}
-		if err := s.Update(t.Context(), func(tx *store.Tx) error { return d.step(tx, now) }); err != nil {
+	for i := 0; i < 100 && d.inning == innings; i++ {
+		now = now.Add(demoPace)
+		if err := s.Update(t.Context(), func(tx *store.Tx) error { _, err := d.goOn(d.Open(tx, d.owner), now); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if d.inning != innings+1 {
 		t.Error("the live game does not go on")
+	}
+}
+
+// Visitors play in the live game too: it is theirs while they score, when they have ended it, and when it is gone. Nothing of that is a
+// failure of the demo, and no play of it contradicts theirs.
+func TestDemoAmongVisitors(t *testing.T) {
+	now := time.Date(2026, 6, 1, 18, 0, 0, 0, time.UTC)
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return now }}, hacktracker.Table("demo"))
+	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0)), Service: hacktracker.Service{Table: "demo"}}
+	if err := d.fill(t.Context(), &app.Host{Store: s}); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		what        string
+		after       time.Duration
+		visitor     func(b *hacktracker.Book)
+		plays, over bool
+	}{
+		{"nobody else is there", demoPace, func(*hacktracker.Book) {}, true, false},
+		{"a visitor scores", demoPace, func(b *hacktracker.Book) {
+			up := b.State(d.game)
+			b.NewAtBat(d.game, "", now, body(map[string]any{
+				"playerId": up.Batter.PlayerID, "battingOrder": up.Batter.BattingOrder, "result": "1B", "inning": up.Inning, "outs": up.Outs,
+			}))
+		}, false, false},
+		{"and thinks", demoYields - demoPace, func(*hacktracker.Book) {}, false, false},
+		{"and has gone", 2 * demoPace, func(*hacktracker.Book) {}, true, false},
+		{"one ends the game", demoPace, func(b *hacktracker.Book) { b.ChangeGame(d.game, body(map[string]any{"status": hacktracker.Final})) }, false, false},
+		{"and starts it again", demoPace, func(b *hacktracker.Book) {
+			b.ChangeGame(d.game, body(map[string]any{"status": hacktracker.InProgress}))
+		}, true, false},
+		{"and deletes it", demoPace, func(b *hacktracker.Book) { b.DeleteGame(d.game) }, false, true},
+	} {
+		now = now.Add(step.after)
+		var before, behind hacktracker.State
+		var over bool
+		if err := s.Update(t.Context(), func(tx *store.Tx) (err error) {
+			b := d.Open(tx, "demo-chidi")
+			step.visitor(b)
+			before = b.State(d.game).State
+			if over, err = d.goOn(d.Open(tx, d.owner), now); err == nil && !over {
+				behind = b.State(d.game).State
+				err = b.Err()
+			}
+			return err
+		}); err != nil {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		if plays := len(behind.Innings) > len(before.Innings); plays != step.plays || over != step.over || len(behind.Mismatch) > 0 {
+			t.Errorf("%s: the demo plays on: %t, over: %t, misfits: %v", step.what, plays, over, behind.Mismatch)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package hacktrackerapp
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -29,15 +28,12 @@ func TestDeletedGamesAreForgotten(t *testing.T) {
 		service, table := &hacktracker.Service{Table: "hacktracker-prod"}, "hacktracker-prod"
 		var game string
 		if err := s.Update(t.Context(), func(tx *store.Tx) error {
-			if err := service.Enrol(tx, "ana", "ana@example.org", "Ana"); err != nil {
-				return err
-			}
-			_, writes, err := service.NewTeam(tx, "ana", "", body(map[string]any{"name": "Default", "teamType": "PERSONAL"}))
-			if err := errors.Join(err, tx.TransactWrite(store.TransactWrite{Items: writes})); err != nil {
-				return err
-			}
-			game, writes, err = service.NewGame(tx, "ana", "", body(nil))
-			return errors.Join(err, tx.TransactWrite(store.TransactWrite{Items: writes}), service.DeleteGame(tx, "ana", game))
+			b := service.Open(tx, "ana")
+			b.Enrol("ana@example.org", "Ana")
+			b.Make(b.NewTeam("", body(map[string]any{"name": "Default", "teamType": "PERSONAL"})))
+			game = b.Make(b.NewGame("", nil))
+			b.DeleteGame(game)
+			return b.Err()
 		}); err != nil {
 			t.Fatal(err)
 		}
