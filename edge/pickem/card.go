@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -10,14 +11,17 @@ import (
 //
 //	Tornado Tag Team,25,false,AEW World Tag Team Championship,Sting & Darby Allin*|Matthew Jackson & Nicholas Jackson
 func ParseMatch(row []string) (m Details, err error) {
-	m.Name, m.Preshow = strings.TrimSpace(row[0]), strings.EqualFold(strings.TrimSpace(row[2]), "true")
-	m.Points, err = strconv.Atoi(strings.TrimSpace(row[1]))
-	m.Championships = parts(row[3], "|")
+	m.Name = strings.TrimSpace(row[0])
+	if preshow := strings.TrimSpace(row[2]); preshow != "" {
+		m.Preshow, err = strconv.ParseBool(preshow)
+	}
+	points, bad := strconv.Atoi(strings.TrimSpace(row[1]))
+	m.Points, m.Championships = points, parts(row[3], "|")
 	for _, side := range parts(row[4], "|") {
 		members, champion := strings.CutSuffix(side, "*")
 		m.Teams = append(m.Teams, Team{Members: parts(members, "&"), Champion: champion})
 	}
-	return m, err
+	return m, cmp.Or(err, bad)
 }
 
 func parts(text, by string) (out []string) {

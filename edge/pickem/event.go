@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -56,8 +58,8 @@ func (s *Service) Events(tx *store.Tx, user string, limit int, start attr.Item) 
 		if one.ID == "" {
 			continue
 		}
-		c, err := s.load(tx, one.ID, user)
-		if err != nil && !fault.Is(err, fault.NotFound) {
+		c, err := s.entry(tx, one.ID, user)
+		if err != nil {
 			return nil, nil, err
 		}
 		n := 0
@@ -118,67 +120,67 @@ func (s *Service) CreateEvent(tx *store.Tx, n NewEvent) (c Card, err error) {
 	if err := s.create(tx, e.row(), "event_exists", "There is an event with this day and name."); err != nil {
 		return c, err
 	}
-	return s.load(tx, e.ID, everybody)
+	return s.entry(tx, e.ID, nobody)
 }
 
-// create puts a row where there is none.
-func (s *Service) create(tx *store.Tx, row attr.Item, code, text string) error {
-	_, err := tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: "attribute_not_exists(PK)", NoOld: true})
-	if fault.Is(err, fault.Conflict) {
-		err = fault.New(fault.Conflict, code, "%s", text)
-	}
-	return err
+func notUpcoming() error {
+	return fault.New(fault.Conflict, "event_not_upcoming", "The event is locked.")
 }
 
-// upcoming reads an event whose card can change.
+// eventFacts are what an admin's change of an event goes by.
+var eventFacts = []string{"state", "name", "startsAt"}
+
+// upcoming reads an event whose card can change: behind its lock nobody could pick again.
 func (s *Service) upcoming(tx *store.Tx, id string) (Card, error) {
-	c, err := s.load(tx, id, everybody)
-	if err == nil && c.State != Upcoming {
-		err = fault.New(fault.Conflict, "event_not_upcoming", "The event is locked.")
+	c, err := s.entry(tx, id, nobody)
+	if err == nil && c.Locked(s.now(tx)) {
+		err = notUpcoming()
 	}
 	return c, err
 }
 
-// ChangeEvent gives an event another name or start; its id stays. A start that comes earlier locks at once, by the clock.
+// ChangeEvent gives an event another name or start; its id stays. A start that comes earlier locks at once, by the clock. Behind the
+// lock a later one does not open it, also while the state does not say so yet: SetState does.
 func (s *Service) ChangeEvent(tx *store.Tx, id string, n NewEvent) (Card, error) {
-	c, err := s.upcoming(tx, id)
-	if err != nil {
+	c, err := s.entry(tx, id, nobody)
+	switch {
+	case err != nil:
 		return c, err
-	}
-	if n.Date != "" && n.Date != c.Date {
+	case c.State != Upcoming:
+		return c, notUpcoming()
+	case n.Date != "" && n.Date != c.Date:
 		return c, fault.New(fault.Conflict, "date_immutable", "The day of an event stays: make another one.")
 	}
 	if c.Name = cmp.Or(n.Name, c.Name); !n.StartsAt.IsZero() {
-		c.StartsAt = n.StartsAt.UTC()
+		if c.StartsAt = n.StartsAt.UTC(); c.Locked(s.now(tx)) {
+			c.State = Broadcast
+		}
 	}
 	if err := c.Event.check(); err != nil {
 		return c, err
 	}
-	was, err := tx.Get(s.Table, eventKey(id))
-	if err != nil {
+	if err := s.since(tx, c.Event.was, eventFacts, "SET #state = :state, #name = :name, #startsAt = :at", attr.Item{
+		":state": attr.S(string(c.State)), ":name": attr.S(c.Name), ":at": attr.S(c.StartsAt.Format(time.RFC3339)),
+	}); err != nil {
 		return c, err
 	}
-	u := store.UpdateItem{Table: s.Table, Key: eventKey(id), Update: "SET #name = :name, #startsAt = :at"}
-	u.Condition, u.Params = asRead(was, "state", "name", "startsAt")
-	u.Values[":name"], u.Values[":at"] = attr.S(c.Name), attr.S(c.StartsAt.Format(time.RFC3339))
-	if _, err := tx.Update(u); err != nil {
-		return c, err
-	}
-	return s.load(tx, id, everybody)
+	return s.entry(tx, id, nobody)
 }
 
 // DeleteEvent removes an event that nobody has picked of, with its matches.
 func (s *Service) DeleteEvent(tx *store.Tx, id string) error {
-	c, err := s.upcoming(tx, id)
-	if err != nil {
+	c, err := s.load(tx, id, everybody)
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(c.all) > 0 {
+	case c.Locked(s.now(tx)):
+		return notUpcoming()
+	case len(c.all) > 0:
 		return fault.New(fault.Conflict, "has_predictions", "There are predictions of this event.")
 	}
-	items := []store.WriteItem{{Delete: &store.DeleteItem{Table: s.Table, Key: eventKey(id), Condition: "attribute_exists(PK)"}}}
+	items := []store.WriteItem{s.remove(c.Event.was, eventFacts...)}
 	for i := range c.Matches {
-		items = append(items, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: matchKey(id, c.Matches[i].ID)}})
+		items = append(items, s.remove(c.Matches[i].was))
 	}
 	for some := range slices.Chunk(items, 2*perBatch) {
 		if err := transact(tx, some); err != nil {
@@ -211,8 +213,11 @@ func (d *Details) check() error {
 	return checkName(d.Name)
 }
 
+// badText tells texts that have nothing to read, too much, or what no line has.
 func badText(most int) func(string) bool {
-	return func(text string) bool { n := len([]rune(text)); return n < 1 || n > most }
+	return func(text string) bool {
+		return strings.TrimSpace(text) == "" || len([]rune(text)) > most || strings.ContainsFunc(text, unicode.IsControl)
+	}
 }
 
 // fits refuses what a card cannot have in the place of its match of an id, and what is worth more than the keys of scores have digits for.
@@ -229,34 +234,50 @@ func (c *Card) fits(id string, d *Details) error {
 	return d.check()
 }
 
-// AddMatch puts a match at the end of a card.
-func (s *Service) AddMatch(tx *store.Tx, event string, d Details) (m Match, err error) {
+// AddMatch puts a match at the end of a card. With a key it does so once, however often it is asked.
+func (s *Service) AddMatch(tx *store.Tx, event, key string, d Details) (m Match, err error) {
 	c, err := s.upcoming(tx, event)
-	if err == nil {
-		err = c.fits("", &d)
+	if err != nil {
+		return m, err
 	}
-	if err == nil && len(c.Matches) >= MaxMatches {
+	m = Match{ID: uuid.NewString(), Details: d, Place: cardPlace(len(c.Matches) + 1)}
+	if key != "" {
+		m.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(event+"#"+key)).String()
+	}
+	if made := c.match(m.ID); made != nil {
+		return *made, nil
+	}
+	if err = c.fits("", &d); err == nil && len(c.Matches) >= MaxMatches {
 		err = invalid("matches", "of an event must be at most 99")
 	}
 	if err != nil {
 		return m, err
 	}
-	m = Match{ID: uuid.NewString(), Details: d, Place: cardPlace(len(c.Matches) + 1)}
-	return m, s.putMatch(tx, event, &m, "attribute_not_exists(PK)")
+	return m, s.putMatch(tx, event, &m, nil)
 }
 
-func (s *Service) putMatch(tx *store.Tx, event string, m *Match, condition string, more ...store.WriteItem) error {
+// matchFacts are what an admin's change of a match goes by.
+var matchFacts = []string{"name", "championships", "points", "preshow", "teams", "GSI_SK"}
+
+// putMatch writes a match of a card that can change, in the place of a row or of none.
+func (s *Service) putMatch(tx *store.Tx, event string, m *Match, was attr.Item) error {
 	row, err := m.row(event)
 	if err != nil {
 		return err
 	}
-	return transact(tx, append(more, s.isOpen(event), store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: condition}}))
+	items := []store.WriteItem{s.isOpen(event)}
+	if was != nil && !was["id"].Equal(row["id"]) {
+		items, was = append(items, s.remove(was, matchFacts...)), nil
+	}
+	return transact(tx, append(items, s.put(row, was, matchFacts...)))
 }
+
+func noMatch() error { return fault.New(fault.NotFound, "not_found", "There is no such match.") }
 
 // ChangeMatch changes a match. With other teams it is another match, with another id: no pick can come to mean another team.
 // Of a locked event the name alone can change.
 func (s *Service) ChangeMatch(tx *store.Tx, event, id string, change func(d *Details)) (m Match, err error) {
-	c, err := s.load(tx, event, everybody)
+	c, err := s.entry(tx, event, nobody)
 	if err != nil {
 		return m, err
 	}
@@ -271,30 +292,15 @@ func (s *Service) ChangeMatch(tx *store.Tx, event, id string, change func(d *Det
 	}
 	sameTeams := slices.EqualFunc(m.Teams, old.Teams, func(a, b Team) bool { return a.Name == b.Name && slices.Equal(a.Members, b.Members) })
 	switch {
-	case c.State == Upcoming && sameTeams:
-		return m, s.putMatch(tx, event, &m, "attribute_exists(PK)")
-	case c.State == Upcoming:
-		m.ID, m.Was = uuid.NewString(), append(slices.Clone(old.Was), id)
-		return m, s.putMatch(tx, event, &m, "attribute_not_exists(PK)", s.without(event, id))
+	case !c.Locked(s.now(tx)):
+		if !sameTeams {
+			m.ID, m.Was = uuid.NewString(), append(slices.Clone(old.Was), id)
+		}
+		return m, s.putMatch(tx, event, &m, old.was)
 	case m.Points != old.Points || m.Preshow != old.Preshow || !sameTeams || !slices.Equal(m.Championships, old.Championships):
 		return m, fault.New(fault.Conflict, "event_not_upcoming", "The event is locked: only the name of a match can change.")
 	}
-	return m, s.rename(tx, matchKey(event, id), m.Name)
-}
-
-// rename gives a row another name.
-func (s *Service) rename(tx *store.Tx, k attr.Item, name string) error {
-	_, err := tx.Update(store.UpdateItem{
-		Table: s.Table, Key: k, Update: "SET #n = :name", Condition: "attribute_exists(PK)",
-		Params: expr.Params{Names: map[string]string{"#n": "name"}, Values: attr.Item{":name": attr.S(name)}},
-	})
-	return err
-}
-
-func noMatch() error { return fault.New(fault.NotFound, "not_found", "There is no such match.") }
-
-func (s *Service) without(event, match string) store.WriteItem {
-	return store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: matchKey(event, match), Condition: "attribute_exists(PK)"}}
+	return m, s.since(tx, old.was, []string{"name"}, "SET #name = :name", attr.Item{":name": attr.S(m.Name)})
 }
 
 // DeleteMatch takes a match off a card; those behind it move up.
@@ -303,10 +309,11 @@ func (s *Service) DeleteMatch(tx *store.Tx, event, id string) error {
 	if err != nil {
 		return err
 	}
-	if c.match(id) == nil {
+	m := c.match(id)
+	if m == nil {
 		return noMatch()
 	}
-	if err := transact(tx, []store.WriteItem{s.isOpen(event), s.without(event, id)}); err != nil {
+	if err := transact(tx, []store.WriteItem{s.isOpen(event), s.remove(m.was, matchFacts...)}); err != nil {
 		return err
 	}
 	rest := slices.DeleteFunc(c.Matches, func(m Match) bool { return m.ID == id })
@@ -318,10 +325,7 @@ func (s *Service) placed(event string, in []Match) (items []store.WriteItem) {
 	for i := range in {
 		if place := cardPlace(i + 1); in[i].Place != place {
 			in[i].Place = place
-			items = append(items, store.WriteItem{Update: &store.UpdateItem{
-				Table: s.Table, Key: matchKey(event, in[i].ID), Update: "SET GSI_SK = :place", Condition: "attribute_exists(PK)",
-				Params: expr.Params{Values: attr.Item{":place": attr.S(place)}},
-			}})
+			items = append(items, s.update(matchKey(event, in[i].ID), "SET GSI_SK = :place", exists, attr.Item{":place": attr.S(place)}))
 		}
 	}
 	return items
@@ -329,7 +333,7 @@ func (s *Service) placed(event string, in []Match) (items []store.WriteItem) {
 
 // Order gives the matches of a card another order, which must name each once.
 func (s *Service) Order(tx *store.Tx, event string, ids []string) (Card, error) {
-	c, err := s.load(tx, event, everybody)
+	c, err := s.entry(tx, event, nobody)
 	if err != nil {
 		return c, err
 	}

@@ -28,7 +28,7 @@ func TestSeedsTable(t *testing.T) {
 			t.Errorf("events: %+v", events)
 		}
 		st := read(r, func(tx *store.Tx) ([]Standing, error) { return r.Standings(tx, "2024") })
-		if len(st) != 1 || st[0] != (Standing{1, "sam", "Sam Hogarth", 140, 10, 1}) {
+		if len(st) != 1 || st[0] != (Standing{Placed{1, "sam", "Sam Hogarth", 140, 10}, 1}) {
 			t.Errorf("standings: %+v", st)
 		}
 		c := read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, id, "sam") })
@@ -96,7 +96,7 @@ func TestPointsAreBounded(t *testing.T) {
 	id, _ := r.card("2024-03-03", []int{100, 100, 100, 100, 100, 100, 100, 100, 100})
 	add := func(points int) error {
 		return r.try(func(tx *store.Tx) error {
-			_, err := r.AddMatch(tx, id, Details{Name: "x", Points: points, Teams: []Team{{Members: []string{"A"}}, {Members: []string{"B"}}}})
+			_, err := r.AddMatch(tx, id, "", Details{Name: "x", Points: points, Teams: []Team{{Members: []string{"A"}}, {Members: []string{"B"}}}})
 			return err
 		})
 	}

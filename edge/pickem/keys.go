@@ -30,12 +30,11 @@ func predictionKey(user, event string) attr.Item { return key(prefixUser+user, p
 func standingsKey(user, year string) attr.Item   { return key(prefixUser+user, prefixStandings+year) }
 
 // Numbers in keys have leading zeros, since keys are sorted as text: without them 9 would come behind 10.
-func cardPlace(n int) string { return fmt.Sprintf("%s%02d", prefixMatch, n) }
-func eventScore(points int, user string) string {
-	return fmt.Sprintf("%s%03d#%s", prefixScore, points, user)
-}
-func standingScore(points int, user string) string {
-	return fmt.Sprintf("%s%05d#%s", prefixScore, points, user)
+func cardPlace(n int) string                       { return fmt.Sprintf("%s%02d", prefixMatch, n) }
+func eventScore(points int, user string) string    { return score(points, 3, user) }
+func standingScore(points int, user string) string { return score(points, 5, user) }
+func score(points, digits int, user string) string {
+	return fmt.Sprintf("%s%0*d#%s", prefixScore, digits, points, user)
 }
 
 // Day is how dates are written in ids and in the API; rows have slashes.

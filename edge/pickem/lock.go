@@ -2,6 +2,7 @@ package pickem
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -59,41 +60,37 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 			}
 			if due > 0 {
 				next = min(next, due)
-			} else if err := s.lock(tx, e); err != nil {
+			} else if err := s.setState(tx, e, Broadcast); err != nil {
 				return err
 			}
 		}
 		score, err = s.due(tx)
 		return err
 	})
-	for _, event := range score {
-		if _, err := s.Score(ctx, event); err != nil {
-			return next, err
-		}
+	for _, event := range score { // one that fails keeps no other from it
+		_, failed := s.Score(ctx, event)
+		err = errors.Join(err, failed)
 	}
 	return next, err
 }
 
-func (s *Service) lock(tx *store.Tx, e *Event) error {
-	return s.setState(tx, e, "SET #state = :to", attr.Item{":to": attr.S(string(Broadcast))})
+func (s *Service) setState(tx *store.Tx, e *Event, to State) error {
+	return s.since(tx, e.was, scoredBy, "SET #state = :to", attr.Item{":to": attr.S(string(to))})
 }
 
-// SetState locks an event, or opens it again while its lock is to come.
+// SetState locks an event, or opens it again while its lock is to come and no result is known.
 func (s *Service) SetState(tx *store.Tx, id string, to State) (Card, error) {
-	c, err := s.load(tx, id, everybody)
+	c, err := s.entry(tx, id, nobody)
 	if err != nil || c.State == to {
 		return c, err
 	}
+	opens := c.State == Broadcast && to == Upcoming && s.now(tx).Before(c.LockAt) && c.edition == 0
 	switch {
-	case c.State == Upcoming && to == Broadcast:
-		err = s.lock(tx, &c.Event)
-	case c.State == Broadcast && to == Upcoming && s.now(tx).Before(c.LockAt) && c.edition == 0:
-		err = s.setState(tx, &c.Event, "SET #state = :to", attr.Item{":to": attr.S(string(to))})
 	case to == Scored:
 		return c, fault.New(fault.Conflict, "not_scored", "An event is scored by its results.")
-	default:
+	case c.State != Upcoming && !opens:
 		return c, fault.New(fault.Conflict, "state_backwards", "An event does not go from %s to %s.", c.State, to)
 	}
 	c.State = to
-	return c, err
+	return c, s.setState(tx, &c.Event, to)
 }

@@ -155,8 +155,10 @@ func TestMerge(t *testing.T) {
 		return it
 	}
 	r := newRig(t)
+	here := Upcoming // the event's state at this node
+	get := func(attr.Item) (attr.Item, error) { return (&Event{ID: event, State: here}).row(), nil }
 	ask := func(k, base, view, remote attr.Item) ([]store.WriteItem, bool) {
-		return r.Merge([]Refused{{Key: k, Base: base, View: view, Remote: remote}}, nil)
+		return r.Merge([]Refused{{Key: k, Base: base, View: view, Remote: remote}}, nil, get)
 	}
 	early, late := "2024-03-03T10:00:00.000Z", "2024-03-03T11:00:00.000Z"
 	ours, k := row(late, map[string]int{"m1": 1, "m2": 0}), predictionKey("sam", event)
@@ -170,6 +172,7 @@ func TestMerge(t *testing.T) {
 	r.card("2024-03-03", []int{5}, "sam")
 	w, _ := ask(k, nil, ours, nil)
 	r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: w}) })
+	r.must(func(tx *store.Tx) error { _, err := r.SetState(tx, event, Broadcast); return err })
 	if c := read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, event, "sam") }); !c.NotCounted {
 		t.Error("its owner is not told")
 	}
@@ -201,6 +204,22 @@ func TestMerge(t *testing.T) {
 		}
 	}
 
+	here = Broadcast
+	if w, ok := ask(k, nil, ours, row(early, map[string]int{"m1": 0})); !ok || len(w) != 1 || w[0].Update.Update != "ADD notcounted :event" {
+		t.Errorf("two first rows meet behind the lock: %+v %t", w, ok)
+	}
+	match := matchKey(event, "m1")
+	if w, ok := ask(match, nil, match, match); w != nil || !ok {
+		t.Errorf("one form at two nodes: %+v %t", w, ok)
+	}
+	if _, ok := ask(match, match, match, match); ok {
+		t.Error("a change of a match is decided")
+	}
+	moved := (&Event{ID: event, State: Broadcast, StartsAt: start}).row()
+	if _, ok := ask(eventKey(event), (&Event{ID: event, State: Upcoming}).row(), moved, (&Event{ID: event, State: Broadcast}).row()); ok {
+		t.Error("a start that is moved is decided")
+	}
+
 	state := func(s State) attr.Item { e := Event{ID: event, State: s}; return e.row() }
 	if w, ok := ask(eventKey(event), state(Upcoming), state(Broadcast), state(Broadcast)); w != nil || !ok {
 		t.Errorf("two locks: %+v %t", w, ok)
@@ -219,7 +238,7 @@ func TestMerge(t *testing.T) {
 		"a scoring": {[]Refused{points, standing}, []Refused{scored}, true}, "its mark": {[]Refused{mark}, []Refused{points}, true},
 		"with a result behind it": {[]Refused{scored}, []Refused{result}, false}, "a result": {[]Refused{result, mark}, nil, false}, "a place": {[]Refused{place}, nil, false},
 	} {
-		if w, ok := r.Merge(c.all, c.tail); w != nil || ok != c.ok {
+		if w, ok := r.Merge(c.all, c.tail, get); w != nil || ok != c.ok {
 			t.Errorf("%s: %+v %t", name, w, ok)
 		}
 	}
@@ -258,7 +277,7 @@ func TestPicksAreSentUpToAMinuteBehindTheLock(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	w, ok := r.Merge([]Refused{{Key: k, View: k, Remote: k, Late: true}}, nil)
+	w, ok := r.Merge([]Refused{{Key: k, View: k, Remote: k, Late: true}}, nil, func(attr.Item) (attr.Item, error) { return nil, nil })
 	if !ok || len(w) != 1 || w[0].Update.Update != "ADD notcounted :event" {
 		t.Errorf("not sent in time: %+v %t", w, ok)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 )
 
 // Refused is a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it; nil: no item.
@@ -56,33 +55,37 @@ func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 //	not sent within a minute behind the lock       not counted, whatever the cloud has
 //	a row that the cloud does not have as such     the event was locked: not counted, and the owner is told
 //	a lock, and the cloud's event is locked        dropped
-func (s *Service) Merge(all, tail []Refused) (writes []store.WriteItem, ok bool) {
+//	a match, and the cloud has it so               dropped: one form reached two nodes
+//
+// read reads another row, as it is here.
+func (s *Service) Merge(all, tail []Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
 	byPerson := func(r Refused) bool { return !r.computed() }
 	later := slices.ContainsFunc(tail, byPerson)
 	if !slices.ContainsFunc(all, byPerson) {
 		return nil, !later
 	}
 	it := &all[0]
+	locked := func(it attr.Item) bool { return it != nil && State(it["state"].Str()) != Upcoming }
 	event, isEvent := strings.CutPrefix(it.Key["SK"].Str(), prefixEvent)
-	if len(all) != 1 || !isEvent {
-		return nil, false
-	}
 	user := userOf(it.Key)
 	switch {
+	case len(all) != 1:
+		return nil, false
+	case !isEvent:
+		return nil, it.Remote != nil && it.Base == nil && attr.EqualItems(it.View, it.Remote) && userOf(it.Key) == "" && !later
 	case user == "":
-		locked := func(it attr.Item) bool { return it != nil && State(it["state"].Str()) != Upcoming }
-		return nil, locked(it.Remote) && locked(it.View) && !later
-	case !it.Late && it.Base == nil && it.Remote != nil && it.View != nil:
+		lock := it.Base["name"].Equal(it.View["name"]) && it.Base["startsAt"].Equal(it.View["startsAt"])
+		return nil, lock && locked(it.Remote) && locked(it.View) && !later
+	}
+	is, err := read(eventKey(event))
+	notCounted, bad := attr.SS(event)
+	switch {
+	case err != nil || bad != nil:
+		return nil, false
+	case !it.Late && it.Base == nil && it.Remote != nil && it.View != nil && !locked(is):
 		return s.joined(user, event, it)
 	}
-	notCounted, err := attr.SS(event)
-	if err != nil {
-		return nil, false
-	}
-	return []store.WriteItem{{Update: &store.UpdateItem{
-		Table: s.Table, Key: userKey(user), Condition: "attribute_exists(PK)", Update: "ADD notcounted :event",
-		Params: expr.Params{Values: attr.Item{":event": notCounted}},
-	}}}, true
+	return []store.WriteItem{s.update(userKey(user), "ADD notcounted :event", exists, attr.Item{":event": notCounted})}, true
 }
 
 // joined adds the picks of a first row to that of another node.

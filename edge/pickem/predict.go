@@ -20,7 +20,7 @@ func locked() error {
 // Predict keeps picks of a user: of each match named the index of a team, or nil to take the pick back. The others stay, so two devices
 // do not erase each other's picks. It holds only if the event is open when it reaches the cloud.
 func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*int) (Card, error) {
-	c, err := s.load(tx, event, user)
+	c, err := s.entry(tx, event, user)
 	if err != nil {
 		return c, err
 	}
@@ -36,17 +36,19 @@ func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*in
 			return c, fault.New(fault.Invalid, "bad_team", "The match %s has no team %d.", m.Name, *pick)
 		}
 	}
-	if len(picks) == 0 {
+	var write store.WriteItem
+	switch {
+	case c.Mine != nil && len(picks) > 0:
+		write = s.change(user, event, picks, s.now(tx))
+	case slices.ContainsFunc(slices.Collect(maps.Values(picks)), func(pick *int) bool { return pick != nil }):
+		write = s.first(user, event, picks, s.now(tx))
+	default: // nothing to keep: who never picked has no row
 		return c, nil
 	}
-	write := s.first(user, event, picks, s.now(tx))
-	if len(c.all) > 0 {
-		write = s.change(user, event, picks, s.now(tx))
-	}
-	if err := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{s.isOpen(event), write}}); err != nil {
+	if err := transact(tx, []store.WriteItem{s.isOpen(event), write}); err != nil {
 		return c, err
 	}
-	return s.load(tx, event, user)
+	return s.entry(tx, event, user)
 }
 
 // isOpen is the check that an event takes picks, where it counts: in the cloud.
@@ -72,7 +74,7 @@ func (s *Service) first(user, event string, picks map[string]*int, now time.Time
 	it["GSI_PK"], it["GSI_SK"] = attr.S(prefixEvent+event), attr.S(eventScore(0, user))
 	it["predictions"], it["mcorrect"], it["points"] = attr.M(all), attr.Int(0), attr.Int(0)
 	it["updatedAt"] = attr.S(now.UTC().Format(stamp))
-	return store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: it, Condition: "attribute_not_exists(PK)"}}
+	return store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: it, Condition: absent}}
 }
 
 // setPicks is how a change of picks begins; the store names the values of an update anew.
@@ -81,7 +83,7 @@ const setPicks = "SET updatedAt = "
 // change is a change of picks in a row that is there: of each match by itself.
 func (s *Service) change(user, event string, picks map[string]*int, now time.Time) store.WriteItem {
 	u := &store.UpdateItem{
-		Table: s.Table, Key: predictionKey(user, event), Condition: "attribute_exists(PK)", Update: setPicks + ":at",
+		Table: s.Table, Key: predictionKey(user, event), Condition: exists, Update: setPicks + ":at",
 		Params: expr.Params{Names: map[string]string{}, Values: attr.Item{":at": attr.S(now.UTC().Format(stamp))}},
 	}
 	var remove []string

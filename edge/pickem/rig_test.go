@@ -65,7 +65,7 @@ func (r *rig) card(date string, points []int, users ...string) (id string, match
 		id = c.ID
 		for i := 0; err == nil && i < len(points); i++ {
 			var m Match
-			m, err = r.AddMatch(tx, id, Details{Name: fmt.Sprint("Match ", i+1), Points: points[i], Teams: []Team{{Members: []string{"A"}}, {Members: []string{"B"}}}})
+			m, err = r.AddMatch(tx, id, "", Details{Name: fmt.Sprint("Match ", i+1), Points: points[i], Teams: []Team{{Members: []string{"A"}}, {Members: []string{"B"}}}})
 			matches = append(matches, m.ID)
 		}
 		for _, u := range users {

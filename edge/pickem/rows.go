@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 	"strings"
@@ -33,6 +34,7 @@ type Event struct {
 
 	scoring bool // its rows are being written
 	edition int  // how often results of its matches were set
+	was     attr.Item
 }
 
 // Locked reports whether an event takes no more picks, by the clock or by its state.
@@ -41,10 +43,16 @@ func (e *Event) Locked(now time.Time) bool { return e.State != Upcoming || !now.
 // counts reports whether an event is in the standings of its year.
 func (e *Event) counts() bool { return e.State == Scored || e.scoring }
 
-// eventOf reads a row, which is none of an event if it has no id. One of the original has no start: its day will do.
+// Words are a state as people call it.
+func (s State) Words() string {
+	return cmp.Or(map[State]string{Upcoming: "open", Broadcast: "under way"}[s], string(s))
+}
+
+// eventOf reads a row. One that is no event's, or that the index does not have, has no id. One of the original has no start: its day will do.
 func eventOf(it attr.Item) Event {
-	e := Event{Name: it["name"].Str(), State: State(it["state"].Str()), scoring: it["scoring"].Bool(), edition: number(it["edition"])}
-	if id, ok := strings.CutPrefix(it["SK"].Str(), prefixEvent); ok {
+	e := Event{Name: it["name"].Str(), State: State(it["state"].Str()), scoring: it["scoring"].Bool(), edition: number(it["edition"]), was: it}
+	id, ok := strings.CutPrefix(it["SK"].Str(), prefixEvent)
+	if ok && it["type"].Str() == "event" && it["GSI_PK"].Str() == prefixEvent+id && it["GSI_SK"].Str() == gsiEvent {
 		e.ID = id
 	}
 	day, _ := time.Parse(rowDay, it["date"].Str())
@@ -112,6 +120,7 @@ type Match struct {
 	Details
 	Result Result `dynamodbav:"-" json:"result,omitzero"`
 
+	was     attr.Item
 	Place   string   `dynamodbav:"GSI_SK" json:"-"`
 	Was     []string `dynamodbav:"was,omitempty" json:"-"`     // ids that it had with other teams
 	Edition int      `dynamodbav:"edition,omitempty" json:"-"` // how often its result was set
@@ -142,11 +151,18 @@ func (m *Match) Winner() *Team {
 	return m.Team(m.Result.Team)
 }
 
+// NewChampion reports whether somebody has won a championship who did not hold it.
+func (m *Match) NewChampion() bool {
+	winner := m.Winner()
+	return winner != nil && !winner.Champion && len(m.Championships) > 0
+}
+
 // matchOf reads a row; false: it is none that this version can have written.
 func matchOf(it attr.Item) (m Match, ok bool) {
 	if err := attr.Unmarshal(it, &m); err != nil || len(m.Teams) < 2 || it["SK"].Str() != prefixMatch+m.ID {
 		return m, false
 	}
+	m.was = it
 	if v, known := it["result"]; known {
 		m.Result = Result{Known: true, Team: NoContest}
 		if n, ok := v.Int(); ok {
@@ -166,14 +182,19 @@ func (m *Match) row(event string) (attr.Item, error) {
 	return it, err
 }
 
+// Placed is who has how many points, and the rank that comes of it.
+type Placed struct {
+	Rank    int    `dynamodbav:"-" json:"rank,omitempty"`
+	User    string `dynamodbav:"-" json:"userId"`
+	Name    string `dynamodbav:"-" json:"name"`
+	Points  int    `dynamodbav:"points" json:"points"`
+	Correct int    `dynamodbav:"mcorrect" json:"mcorrect"`
+}
+
 // Prediction is what a user has picked of an event, with what came of it when it was scored.
 type Prediction struct {
-	Rank    int            `dynamodbav:"-" json:"rank,omitempty"`
-	User    string         `dynamodbav:"-" json:"userId"`
-	Name    string         `dynamodbav:"-" json:"name"`
-	Points  int            `dynamodbav:"points" json:"points"`
-	Correct int            `dynamodbav:"mcorrect" json:"mcorrect"`
-	Picks   map[string]int `dynamodbav:"predictions" json:"predictions"` // index of a team by the match's id
+	Placed
+	Picks map[string]int `dynamodbav:"predictions" json:"predictions"` // index of a team by the match's id
 
 	Key string `dynamodbav:"GSI_SK" json:"-"`
 }
@@ -186,12 +207,8 @@ func predictionOf(it attr.Item, event string) (p Prediction, ok bool) {
 
 // Standing is a user's place in a year.
 type Standing struct {
-	Rank    int    `dynamodbav:"-" json:"rank,omitempty"`
-	User    string `dynamodbav:"-" json:"userId"`
-	Name    string `dynamodbav:"-" json:"name"`
-	Points  int    `dynamodbav:"points" json:"points"`
-	Correct int    `dynamodbav:"mcorrect" json:"mcorrect"`
-	Played  int    `dynamodbav:"eplayed" json:"eplayed"`
+	Placed
+	Played int `dynamodbav:"eplayed" json:"eplayed"`
 }
 
 // standingOf reads a row; false: it is none that this version can have written.

@@ -3,14 +3,12 @@ package pickem
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 )
 
 // points counts what picks have earned with the results that are known.
@@ -81,7 +79,7 @@ func (s *Service) batch(tx *store.Tx, c *Card, due dueFunc) ([]store.WriteItem, 
 		return nil, err
 	}
 	check := &store.ConditionCheck{Table: s.Table, Key: eventKey(c.ID)}
-	check.Condition, check.Params = c.asSeen()
+	check.Condition, check.Params = asRead(c.Event.was, scoredBy...)
 	return append([]store.WriteItem{{Check: check}}, items[:min(len(items), perBatch)]...), nil
 }
 
@@ -96,41 +94,8 @@ func (s *Service) step(ctx context.Context, event string, do func(tx *store.Tx, 
 	})
 }
 
-// asRead has a write hold only if a row has what it had when it was read; nil: if there still is none.
-func asRead(it attr.Item, names ...string) (condition string, p expr.Params) {
-	if it == nil {
-		return "attribute_not_exists(PK)", p
-	}
-	condition, p = "attribute_exists(PK)", expr.Params{Names: map[string]string{}, Values: attr.Item{}}
-	for _, name := range names {
-		p.Names["#"+name] = name
-		if v, ok := it[name]; ok {
-			condition += " AND #" + name + " = :was_" + name
-			p.Values[":was_"+name] = v
-		} else {
-			condition += " AND attribute_not_exists(#" + name + ")"
-		}
-	}
-	return condition, p
-}
-
-// asSeen has a write hold only if an event has the state and the results that were read.
-func (e *Event) asSeen() (condition string, p expr.Params) {
-	it := attr.Item{"state": attr.S(string(e.State))}
-	if e.edition > 0 {
-		it["edition"] = attr.Int(int64(e.edition))
-	}
-	return asRead(it, "state", "edition")
-}
-
-// setState changes an event's row if it is what was seen.
-func (s *Service) setState(tx *store.Tx, e *Event, update string, values attr.Item) error {
-	u := store.UpdateItem{Table: s.Table, Key: eventKey(e.ID), Update: update}
-	u.Condition, u.Params = e.asSeen()
-	maps.Copy(u.Values, values)
-	_, err := tx.Update(u)
-	return err
-}
+// scoredBy are what an event is scored by: a write that goes by them holds only where they are what was read.
+var scoredBy = []string{"state", "edition"}
 
 // How the writes of a scoring begin: those of a person do not.
 const (
@@ -154,7 +119,7 @@ func (s *Service) mark(tx *store.Tx, c *Card) error {
 	case missing != nil:
 		return &MissingError{missing}
 	}
-	return s.setState(tx, &c.Event, setMark+":yes", attr.Item{":yes": attr.Bool(true)})
+	return s.since(tx, c.Event.was, scoredBy, setMark+":yes", attr.Item{":yes": attr.Bool(true)})
 }
 
 // behind reports whether results were set elsewhere that are not here yet: their matches lie in another partition than the event.
@@ -167,7 +132,7 @@ func (c *Card) behind() bool {
 }
 
 func (s *Service) finish(tx *store.Tx, c *Card) error {
-	return s.setState(tx, &c.Event, setScored+"#state = :scored", attr.Item{":scored": attr.S(string(Scored))})
+	return s.since(tx, c.Event.was, scoredBy, setScored+"#state = :scored", attr.Item{":scored": attr.S(string(Scored))})
 }
 
 // duePoints are the writes of an event's predictions that do not have the points of their picks.
@@ -178,22 +143,11 @@ func (s *Service) duePoints(_ *store.Tx, c *Card) (items []store.WriteItem, err 
 		if points == p.Points && correct == p.Correct && p.Key == eventScore(points, p.User) {
 			continue
 		}
-		items = append(items, store.WriteItem{Update: &store.UpdateItem{
-			Table: s.Table, Key: predictionKey(p.User, c.ID), Condition: "attribute_exists(PK)",
-			Update: setPoints + ":key, points = :points, mcorrect = :correct",
-			Params: expr.Params{Values: attr.Item{
-				":key": attr.S(eventScore(points, p.User)), ":points": attr.Int(int64(points)), ":correct": attr.Int(int64(correct)),
-			}},
-		}})
+		items = append(items, s.update(predictionKey(p.User, c.ID), setPoints+":key, points = :points, mcorrect = :correct", exists, attr.Item{
+			":key": attr.S(eventScore(points, p.User)), ":points": attr.Int(int64(points)), ":correct": attr.Int(int64(correct)),
+		}))
 	}
 	return items, nil
-}
-
-func transact(tx *store.Tx, items []store.WriteItem) error {
-	if len(items) == 0 {
-		return nil
-	}
-	return tx.TransactWrite(store.TransactWrite{Items: items})
 }
 
 // differs reports whether an event is to be scored: it is marked, or its rows, or the standings of its year, are not what a recount says.
@@ -243,7 +197,7 @@ func (s *Service) due(tx *store.Tx) (ids []string, err error) {
 // SetResults sets who has won: an index of a team or NoContest. The event counts how often, and each match, so that a node sees which
 // results it has not heard of, and a scoring by older ones does not hold. An event that was scored is scored anew, by who calls.
 func (s *Service) SetResults(tx *store.Tx, event string, results map[string]int) (c Card, err error) {
-	if c, err = s.load(tx, event, everybody); err != nil {
+	if c, err = s.entry(tx, event, nobody); err != nil {
 		return c, err
 	}
 	if c.State == Upcoming {
@@ -259,23 +213,16 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]int)
 			return c, fault.New(fault.Invalid, "bad_team", "The match %s has no team %d.", m.Name, team)
 		}
 		m.Result = Result{Known: true, Team: team}
-		items = append(items, store.WriteItem{Update: &store.UpdateItem{
-			Table: s.Table, Key: matchKey(event, id), Update: "SET #r = :result ADD edition :one", Condition: "attribute_exists(PK)",
-			Params: expr.Params{Names: map[string]string{"#r": "result"}, Values: attr.Item{":result": m.Result.value(), ":one": attr.Int(1)}},
-		}})
+		values := attr.Item{":result": m.Result.value(), ":one": attr.Int(1)}
+		items = append(items, s.update(matchKey(event, id), "SET #result = :result ADD edition :one", exists, values))
 	}
 	for some := range slices.Chunk(items, 2*perBatch) {
-		set := &store.UpdateItem{
-			Table: s.Table, Key: eventKey(event), Update: "ADD edition :n", Condition: "attribute_exists(PK) AND #s <> :upcoming",
-			Params: expr.Params{Names: map[string]string{"#s": "state"}, Values: attr.Item{
-				":n": attr.Int(int64(len(some))), ":upcoming": attr.S(string(Upcoming)),
-			}},
-		}
+		set, values := "ADD edition :n", attr.Item{":n": attr.Int(int64(len(some))), ":upcoming": attr.S(string(Upcoming))}
 		if c.State == Scored {
-			set.Update += " SET scoring = :yes"
-			set.Values[":yes"] = attr.Bool(true)
+			set += " SET scoring = :yes"
+			values[":yes"] = attr.Bool(true)
 		}
-		if err := transact(tx, append(some, store.WriteItem{Update: set})); err != nil {
+		if err := transact(tx, append(some, s.update(eventKey(event), set, exists+" AND #state <> :upcoming", values))); err != nil {
 			return c, err
 		}
 	}

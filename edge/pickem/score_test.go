@@ -174,7 +174,7 @@ func TestLateJoiner(t *testing.T) {
 	r.results(second, 1)
 	r.score(second)
 	got := read(r, func(tx *store.Tx) ([]Standing, error) { return r.Standings(tx, "2024") })
-	if len(got) != 2 || got[0] != (Standing{1, "late", "late", 25, 1, 1}) || got[1] != (Standing{2, "sam", "sam", 5, 1, 1}) {
+	if len(got) != 2 || got[0] != (Standing{Placed{1, "late", "late", 25, 1}, 1}) || got[1] != (Standing{Placed{2, "sam", "sam", 5, 1}, 1}) {
 		t.Errorf("%+v", got)
 	}
 	if up := read(r, func(tx *store.Tx) (map[string]int, error) { return r.Climbed(tx, "2024") }); up["late"] != 0 || up["sam"] != -1 {
@@ -277,7 +277,7 @@ func TestRowsOfOthersAreCountedAgain(t *testing.T) {
 	}
 	look()
 	for name, row := range map[string]attr.Item{
-		"a standing": (&Standing{User: "sam", Points: 7}).row("2024"), "one of nobody": (&Standing{User: "max", Points: 7}).row("2024"),
+		"a standing": (&Standing{Placed: Placed{User: "sam", Points: 7}}).row("2024"), "one of nobody": (&Standing{Placed: Placed{User: "max", Points: 7}}).row("2024"),
 		"a prediction": r.first("max", id, map[string]*int{matches[0]: new(1)}, r.now).Put.Item,
 	} {
 		before := r.Store.Seq()

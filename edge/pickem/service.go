@@ -28,13 +28,16 @@ type Service struct {
 	counted sync.Map // years whose rows are what a recount says, as far as is known
 }
 
-// now is the time by which events lock: the cloud's, as far as it is known.
-func (s *Service) now(tx *store.Tx) time.Time {
+// Ahead is what the clock by which events lock, the cloud's, is ahead of this machine's, as far as it is known.
+func (s *Service) Ahead() time.Duration {
 	if s.Skew == nil {
-		return tx.Now()
+		return 0
 	}
-	return tx.Now().Add(s.Skew())
+	return s.Skew()
 }
+
+// now is the time by which events lock.
+func (s *Service) now(tx *store.Tx) time.Time { return tx.Now().Add(s.Ahead()) }
 
 // Card is an event with its matches in their order, and with predictions: those that the reader may see.
 type Card struct {
@@ -55,20 +58,47 @@ func (c *Card) match(id string) *Match {
 	return nil
 }
 
-// everybody has load read the predictions of all.
-const everybody = ""
+const (
+	everybody = "" // has load read the predictions of all
+	nobody    = "" // is who an admin reads an event as
+)
 
-// load reads an event in one query of the index: with the predictions of one user, or of everybody, best first. Rows that others have
-// written otherwise are passed over.
-func (s *Service) load(tx *store.Tx, event, user string) (c Card, err error) {
-	q := store.Query{
-		Table: s.Table, Index: s.Index, KeyCondition: "GSI_PK = :pk", Descending: true,
-		Params: expr.Params{Values: attr.Item{":pk": attr.S(prefixEvent + event)}},
-	}
+// load reads an event in one query of the index: with the predictions of one user, or of everybody, best first.
+func (s *Service) load(tx *store.Tx, event, user string) (Card, error) {
+	q := s.eventQuery(event)
 	if user != everybody {
 		q.Filter = "attribute_not_exists(belongsto) OR belongsto = :user"
 		q.Values[":user"] = attr.S(prefixUser + user)
 	}
+	return s.card(tx, event, q)
+}
+
+// entry reads an event with what a user has picked of it. What others have picked is not looked at, however much it is.
+func (s *Service) entry(tx *store.Tx, event, user string) (c Card, err error) {
+	q := s.eventQuery(event)
+	q.KeyCondition += " AND GSI_SK < :scores"
+	q.Values[":scores"] = attr.S(prefixScore)
+	if c, err = s.card(tx, event, q); err != nil {
+		return c, err
+	}
+	it, err := tx.Get(s.Table, predictionKey(user, event))
+	if p, ok := predictionOf(it, event); ok && err == nil {
+		c.Mine = &p
+		p.Name, err = s.name(tx, user)
+	}
+	c.dropped()
+	return c, err
+}
+
+func (s *Service) eventQuery(event string) store.Query {
+	return store.Query{
+		Table: s.Table, Index: s.Index, KeyCondition: "GSI_PK = :pk", Descending: true,
+		Params: expr.Params{Values: attr.Item{":pk": attr.S(prefixEvent + event)}},
+	}
+}
+
+// card reads the rows of an event. Those that others have written otherwise are passed over.
+func (s *Service) card(tx *store.Tx, event string, q store.Query) (c Card, err error) {
 	c.Matches = []Match{}
 	for it, err := range tx.QueryAll(q) {
 		if err != nil {
@@ -91,18 +121,20 @@ func (s *Service) load(tx *store.Tx, event, user string) (c Card, err error) {
 		return c, fault.New(fault.NotFound, "not_found", "There is no such event.")
 	}
 	slices.Reverse(c.Matches)
-	for i := range c.all {
-		if c.all[i].User == user {
-			c.Mine = &c.all[i]
-		}
-	}
 	return c, nil
 }
 
 // Event shows an event to a user, or without one to an admin: everybody's predictions from the lock on, as far as the cloud has confirmed it.
-func (s *Service) Event(tx *store.Tx, id, user string) (Card, error) {
-	c, err := s.load(tx, id, everybody)
+func (s *Service) Event(tx *store.Tx, id, user string) (c Card, err error) {
+	open, err := s.open(tx, id)
 	if err != nil {
+		return c, err
+	}
+	reader := user
+	if open {
+		reader = everybody
+	}
+	if c, err = s.load(tx, id, reader); err != nil {
 		return c, err
 	}
 	for i := range c.all {
@@ -114,20 +146,15 @@ func (s *Service) Event(tx *store.Tx, id, user string) (Card, error) {
 			p.Points, p.Correct = c.points(p.Picks)
 		}
 		if p.User == user {
-			mine := *p
-			c.Mine = &mine
+			c.Mine = new(*p)
 		}
 	}
 	c.dropped()
-	open, err := s.open(tx, id)
-	if err != nil {
-		return c, err
-	}
 	if open {
-		rank(c.all, (*Prediction).place)
+		rank(c.all)
 		c.Predictions = c.all
 	}
-	if user == everybody {
+	if user == "" || c.State == Upcoming {
 		return c, nil
 	}
 	u, err := s.user(tx, user)
@@ -166,29 +193,22 @@ type Listed struct {
 	Picked string `json:"picked"` // "3 of 11"
 }
 
-// place is what a row is ranked by, and where its rank goes.
-type place struct {
-	points     int
-	name, user string
-	rank       *int
-}
-
-func (p *Prediction) place() place { return place{p.Points, p.Name, p.User, &p.Rank} }
-func (st *Standing) place() place  { return place{st.Points, st.Name, st.User, &st.Rank} }
+func (p *Placed) placed() *Placed { return p }
 
 // rank sorts rows, most points first, and gives those with equal points one rank: 1, 1, 3.
-func rank[T any](rows []T, of func(*T) place) {
+func rank[T any, P interface {
+	*T
+	placed() *Placed
+}](rows []T) {
 	slices.SortFunc(rows, func(x, y T) int {
-		a, b := of(&x), of(&y)
-		return cmp.Or(cmp.Compare(b.points, a.points), strings.Compare(a.name, b.name), strings.Compare(a.user, b.user))
+		a, b := P(&x).placed(), P(&y).placed()
+		return cmp.Or(cmp.Compare(b.Points, a.Points), strings.Compare(a.Name, b.Name), strings.Compare(a.User, b.User))
 	})
 	for i := range rows {
-		p := of(&rows[i])
-		*p.rank = i + 1
-		if i > 0 {
-			if before := of(&rows[i-1]); before.points == p.points {
-				*p.rank = *before.rank
-			}
+		p := P(&rows[i]).placed()
+		p.Rank = i + 1
+		if i > 0 && P(&rows[i-1]).placed().Points == p.Points {
+			p.Rank = P(&rows[i-1]).placed().Rank
 		}
 	}
 }

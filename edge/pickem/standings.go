@@ -28,7 +28,7 @@ func (s *Service) recount(tx *store.Tx, year string, counts func(e *Event) bool)
 			points, correct := c.points(p.Picks)
 			st := out[p.User]
 			if st == nil {
-				st = &Standing{User: p.User}
+				st = &Standing{Placed: Placed{User: p.User}}
 				out[p.User] = st
 			}
 			st.Points, st.Correct, st.Played = st.Points+points, st.Correct+correct, st.Played+1
@@ -37,6 +37,8 @@ func (s *Service) recount(tx *store.Tx, year string, counts func(e *Event) bool)
 	return out, err
 }
 
+var standingFacts = []string{"points", "mcorrect", "eplayed"}
+
 // dueStandings are the writes of the standings of an event's year that are not what a recount says, of each if it is what was read.
 func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, err error) {
 	year := yearOf(c.ID)
@@ -44,31 +46,27 @@ func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, 
 	if err != nil {
 		return nil, err
 	}
-	put := func(row, was attr.Item) {
-		p := &store.PutItem{Table: s.Table, Item: row}
-		p.Condition, p.Params = asRead(was, "points", "mcorrect", "eplayed")
-		items = append(items, store.WriteItem{Put: p})
-	}
 	for it, err := range tx.QueryAll(s.standingsQuery(year)) {
 		if err != nil {
 			return nil, err
 		}
 		user := userOf(it)
+		if user == "" || it["SK"].Str() != prefixStandings+year {
+			continue
+		}
 		st := want[user]
 		delete(want, user)
 		if st != nil {
 			row := st.row(year)
-			if slices.ContainsFunc([]string{"GSI_SK", "points", "mcorrect", "eplayed"}, func(n string) bool { return !row[n].Equal(it[n]) }) {
-				put(row, it)
+			if !row["GSI_SK"].Equal(it["GSI_SK"]) || slices.ContainsFunc(standingFacts, func(n string) bool { return !row[n].Equal(it[n]) }) {
+				items = append(items, s.put(row, it, standingFacts...))
 			}
-		} else if user != "" {
-			d := &store.DeleteItem{Table: s.Table, Key: standingsKey(user, year)}
-			d.Condition, d.Params = asRead(it, "points", "mcorrect", "eplayed")
-			items = append(items, store.WriteItem{Delete: d})
+		} else {
+			items = append(items, s.remove(it, standingFacts...))
 		}
 	}
 	for _, user := range slices.Sorted(maps.Keys(want)) {
-		put(want[user].row(year), nil)
+		items = append(items, s.put(want[user].row(year), nil))
 	}
 	return items, nil
 }
@@ -96,7 +94,7 @@ func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
 		}
 		all = append(all, st)
 	}
-	rank(all, (*Standing).place)
+	rank(all)
 	return all, nil
 }
 
@@ -110,7 +108,7 @@ func (s *Service) Moved(tx *store.Tx, event string) (now []Standing, before map[
 			err = cmp.Or(err, failed)
 			all = append(all, *st)
 		}
-		rank(all, (*Standing).place)
+		rank(all)
 		return all
 	}
 	before = map[string]Standing{}

@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -16,18 +17,16 @@ type User struct {
 	Name       string   `json:"name"`
 	Active     bool     `json:"active"`
 	NotCounted []string `json:"notCounted,omitempty"` // events of which a pick came after the lock
+
+	was attr.Item
 }
 
 // Path is the id in an address.
 func (u User) Path() string { return url.PathEscape(u.ID) }
 
 func userRow(it attr.Item) User {
-	u := User{ID: userOf(it), Name: it["name"].Str(), Active: true}
-	if v, ok := it["active"]; ok {
-		u.Active = v.Bool()
-	}
-	u.NotCounted = it["notcounted"].Members()
-	return u
+	active, ok := it["active"]
+	return User{ID: userOf(it), Name: it["name"].Str(), Active: !ok || active.Bool(), NotCounted: it["notcounted"].Members(), was: it}
 }
 
 func noUser() error { return fault.New(fault.NotFound, "not_found", "There is no such user.") }
@@ -101,11 +100,9 @@ func (s *Service) ChangeUser(tx *store.Tx, id string, name *string, active *bool
 	if err := checkName(u.Name); err != nil {
 		return u, err
 	}
-	_, err = tx.Update(store.UpdateItem{
-		Table: s.Table, Key: userKey(id), Update: "SET #n = :name, active = :active", Condition: "attribute_exists(PK)",
-		Params: expr.Params{Names: map[string]string{"#n": "name"}, Values: attr.Item{":name": attr.S(u.Name), ":active": attr.Bool(u.Active)}},
+	return u, s.since(tx, u.was, []string{"name", "active"}, "SET #name = :name, #active = :active", attr.Item{
+		":name": attr.S(u.Name), ":active": attr.Bool(u.Active),
 	})
-	return u, err
 }
 
 // DeleteUser removes a user who has predicted nothing.
@@ -117,8 +114,7 @@ func (s *Service) DeleteUser(tx *store.Tx, id string) error {
 	case len(p.Events) > 0:
 		return fault.New(fault.Conflict, "has_predictions", "The user has predictions: set active to false.")
 	}
-	_, err = tx.Delete(store.DeleteItem{Table: s.Table, Key: userKey(id), Condition: "attribute_exists(PK)"})
-	return err
+	return transact(tx, []store.WriteItem{s.remove(p.was, "name", "active")})
 }
 
 // Profile is a user with all that they have predicted, newest event first, and their standings by year.
@@ -131,6 +127,7 @@ type Profile struct {
 // Played is an event of a user.
 type Played struct {
 	EventID string         `json:"eventId"`
+	Name    string         `json:"name"`
 	Points  int            `json:"points"`
 	Correct int            `json:"mcorrect"`
 	Picks   map[string]int `json:"predictions"`
@@ -151,14 +148,7 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 				p.Standings[strings.TrimPrefix(sk, prefixStandings)] = st
 			}
 		case strings.HasPrefix(sk, prefixEvent):
-			event := strings.TrimPrefix(sk, prefixEvent)
-			seen := id == reader
-			if !seen {
-				seen, err = s.open(tx, event)
-			}
-			if one, ok := predictionOf(it, event); ok && seen {
-				p.Events = append(p.Events, Played{event, one.Points, one.Correct, one.Picks})
-			}
+			err = s.played(tx, it, id == reader, &p)
 		}
 		if err != nil {
 			return p, err
@@ -175,4 +165,17 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 		p.Standings[year] = st
 	}
 	return p, nil
+}
+
+// played adds an event to a user's, if it is their own or locked.
+func (s *Service) played(tx *store.Tx, row attr.Item, own bool, to *Profile) error {
+	id := strings.TrimPrefix(row["SK"].Str(), prefixEvent)
+	one, ok := predictionOf(row, id)
+	open, err := s.open(tx, id)
+	if err != nil || !ok || !own && !open {
+		return err
+	}
+	e, err := tx.Get(s.Table, eventKey(id))
+	to.Events = append(to.Events, Played{id, cmp.Or(e["name"].Str(), id), one.Points, one.Correct, one.Picks})
+	return err
 }

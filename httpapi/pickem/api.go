@@ -4,7 +4,7 @@ package pickem
 import (
 	"context"
 	_ "embed" // the OpenAPI document
-	"fmt"
+	"encoding/json"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -56,8 +56,9 @@ type call struct {
 	user string
 }
 
-// id is the event, or the user, that the path names.
-func (c *call) id() string { return c.Param("id") }
+// id is the event that the path names, on routes of admins the event or the user; other is the user on those for users.
+func (c *call) id() string    { return c.Param("id") }
+func (c *call) other() string { return c.Param("user") }
 
 // user is a route for those who were invited; what another node may have written of them and of an event is here before it is asked.
 func (a *api) user(method, path string, do func(c *call) error) httpapi.Route {
@@ -147,16 +148,17 @@ const topicLeague = "league"
 // topicOf is what a record means to streams: which event or which year's standings to ask for. Nothing says who has picked what.
 func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	event, year := pickem.Concerns(r.Key)
-	kind, body := "event", fmt.Sprintf(`{"id":%q}`, event)
+	kind, about := "event", map[string]string{"id": event}
 	if event == "" {
-		kind, body = "standings", fmt.Sprintf(`{"year":%q}`, year)
+		kind, about = "standings", map[string]string{"year": year}
 	}
 	if r.Table != a.Service.Table || year == "" || kind == "event" && strings.HasPrefix(r.Key["PK"].Str(), "USER#") {
 		return ch, false, nil
 	}
-	frame := sse.NewFrame(kind, r.Seq, []byte(body))
-	frame.Slot = kind + " " + body
-	return sse.Change{Topic: topicLeague, Frame: frame, All: func() sse.Frame { return frame }}, true, nil
+	body, err := json.Marshal(about)
+	frame := sse.NewFrame(kind, r.Seq, body)
+	frame.Slot = kind + " " + string(body)
+	return sse.Change{Topic: topicLeague, Frame: frame, All: func() sse.Frame { return frame }}, true, err
 }
 
 // offline refuses what needs the cloud while it cannot be reached.

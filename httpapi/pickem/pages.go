@@ -1,8 +1,10 @@
 package pickem
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,7 +29,7 @@ func (a *api) pageRoutes() []httpapi.Route {
 			return a.card(card, tx.Now()), err
 		})),
 		a.user("GET", "/standings", shows("standings", "Standings", a.standingsPage)),
-		a.user("GET", "/users/:id", profile((*call).id)),
+		a.user("GET", "/users/:user", profile((*call).other)),
 		a.user("GET", "/me", profile(func(c *call) string { return c.user })),
 		admin("GET", "/admin", shows("admin", "Admin", func(tx *store.Tx, _ *call) (any, error) {
 			users, err := a.Service.Users(tx)
@@ -39,8 +41,8 @@ func (a *api) pageRoutes() []httpapi.Route {
 		})),
 		admin("GET", "/admin/events/:id", shows("editor", "Card", func(tx *store.Tx, c *call) (any, error) {
 			card, err := a.Service.Event(tx, c.id(), "")
-			out := a.editor(card)
-			if err == nil && card.State != pickem.Upcoming {
+			out := a.editor(card, tx.Now())
+			if err == nil && out.Grid != nil {
 				out.Now, out.Before, err = a.Service.Moved(tx, card.ID)
 			}
 			return out, err
@@ -67,12 +69,16 @@ func (a *api) eventsPage(tx *store.Tx, c *call) (any, error) {
 	var err error
 	out.Events, _, err = a.Service.Events(tx, c.user, 2*usualEvents, nil)
 	for i := range out.Events { // newest first: the last one that is open is the next
-		if e := &out.Events[i]; !e.Locked(tx.Now()) {
+		e := &out.Events[i]
+		if a.here(&e.Event); !e.Locked(tx.Now()) {
 			out.Next, out.Countdown = e, countdown(&e.Event, tx.Now())
 		}
 	}
 	return out, err
 }
+
+// here has an event lock by this machine's clock, which is what browsers count by, however wrong it is.
+func (a *api) here(e *pickem.Event) { e.LockAt = e.LockAt.Add(-a.Service.Ahead()) }
 
 func countdown(e *pickem.Event, now time.Time) page.Countdown {
 	return page.NewCountdown("Locks in", now, e.LockAt, "locked")
@@ -86,6 +92,23 @@ type matchView struct {
 	Up     []string // the order of the card with this match moved up
 }
 
+// Titles and Slots are what its form asks for: its championships, and its teams with their members, and room for more.
+func (v matchView) Titles() []string { return append(slices.Clone(v.Championships), "") }
+
+// Slots: see Titles.
+func (v matchView) Slots() []pickem.Team {
+	all := slices.Clone(v.Teams)
+	all = append(all, make([]pickem.Team, max(1, 4-len(all)))...)
+	for i := range all {
+		members := slices.Clone(all[i].Members)
+		all[i].Members = append(members, make([]string, max(1, 3-len(members)))...)
+	}
+	return all
+}
+
+// order has the pre-show first.
+var order = map[bool]int{false: 1}
+
 type cardPage struct {
 	pickem.Card
 	Countdown *page.Countdown
@@ -94,6 +117,8 @@ type cardPage struct {
 }
 
 func (a *api) card(card pickem.Card, now time.Time) cardPage {
+	a.here(&card.Event)
+	slices.SortStableFunc(card.Matches, func(x, y pickem.Match) int { return cmp.Compare(order[x.Preshow], order[y.Preshow]) })
 	out := cardPage{Card: card}
 	locked := card.Locked(now)
 	if !locked {
@@ -191,15 +216,17 @@ type editorPage struct {
 	pickem.Card
 	Base    string
 	Views   []matchView
+	Blank   matchView
 	Missing int
+	Opens   bool // it can be opened again
 	Grid    *table
 	Now     []pickem.Standing // as they are if the event counts, and as they are without it
 	Before  map[string]pickem.Standing
 }
 
-func (a *api) editor(card pickem.Card) editorPage {
+func (a *api) editor(card pickem.Card, now time.Time) editorPage {
 	base := "/admin/events/" + card.ID
-	out := editorPage{Card: card, Base: a.mount + base}
+	out := editorPage{Card: card, Base: a.mount + base, Blank: matchView{Match: &pickem.Match{}}}
 	for i := range card.Matches {
 		v := matchView{Match: &card.Matches[i]}
 		if i > 0 {
@@ -220,12 +247,17 @@ func (a *api) editor(card pickem.Card) editorPage {
 			if none.Main = v.Result.Known && chosen == pickem.NoContest; none.Main {
 				none.Text = "✓ " + none.Text
 			}
+			if v.NewChampion() {
+				v.Pad.Keys[chosen].Aside = "new champion"
+			}
 			v.Pad.Keys = append(v.Pad.Keys, none)
 		}
 		out.Views = append(out.Views, v)
 	}
-	if card.State != pickem.Upcoming {
+	if card.Predictions != nil {
 		out.Grid = grid(&card)
 	}
+	a.here(&card.Event)
+	out.Opens = card.State == pickem.Broadcast && now.Before(card.LockAt) && out.Missing == len(card.Matches)
 	return out
 }

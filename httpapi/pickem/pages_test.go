@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/edge/pickem"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
@@ -161,7 +162,7 @@ func TestScenes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scenes, err := (&api{mount: "/pickem", look: look}).scenes()
+	scenes, err := (&api{Config: Config{Service: &pickem.Service{}}, mount: "/pickem", look: look}).scenes()
 	if err != nil || len(scenes) != 6 {
 		t.Fatalf("%d scenes, %v", len(scenes), err)
 	}

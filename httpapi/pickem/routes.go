@@ -35,7 +35,7 @@ func (a *api) routes() []httpapi.Route {
 		a.user("GET", "/app/standings", answers(func(tx *store.Tx, c *call) (any, error) { return a.standings(tx, c) })),
 		a.user("GET", "/app/standings.csv", a.getStandingsCSV),
 		a.user("GET", "/app/me", profile(func(c *call) string { return c.user })),
-		a.user("GET", "/app/users/:id", profile((*call).id)),
+		a.user("GET", "/app/users/:user", profile((*call).other)),
 	}, a.adminRoutes()...)
 }
 
@@ -68,7 +68,13 @@ func (a *api) adminRoutes() []httpapi.Route {
 		admin("POST", one+"/matches", changes(http.StatusCreated, func(c *call, b *bind.Body) write {
 			var d pickem.Details
 			details(b)(&d)
-			return func(tx *store.Tx) (any, error) { return s.AddMatch(tx, c.id(), d) }
+			return func(tx *store.Tx) (any, error) {
+				key, err := httpapi.IdempotencyKey(c.Context)
+				if err != nil {
+					return nil, err
+				}
+				return s.AddMatch(tx, c.id(), key, d)
+			}
 		})),
 		admin("POST", one+"/card", a.postCard),
 		admin("PATCH", match, changes(http.StatusOK, func(c *call, b *bind.Body) write {
@@ -209,16 +215,16 @@ func (a *api) postCard(c *call) error {
 	if err != nil {
 		return bind.Invalid("card", "is not a CSV file with five columns: %v", err)
 	}
-	if len(rows) > 0 && strings.EqualFold(rows[0][0], "name") {
+	if len(rows) > 0 && strings.EqualFold(strings.TrimPrefix(rows[0][0], "\ufeff"), "name") { // the mark of a spreadsheet
 		rows = rows[1:]
 	}
 	return c.change(http.StatusCreated, func(tx *store.Tx) (any, error) {
 		for i, row := range rows {
 			d, err := pickem.ParseMatch(row)
 			if err != nil {
-				return nil, bind.Invalid("card", "has no whole number of points in match %d", i+1)
+				return nil, bind.Invalid("card", "must have a whole number of points, and true or false of the pre-show, in match %d", i+1)
 			}
-			if _, err := a.Service.AddMatch(tx, c.id(), d); err != nil {
+			if _, err := a.Service.AddMatch(tx, c.id(), "", d); err != nil {
 				return nil, err
 			}
 		}

@@ -44,7 +44,7 @@ func (a *api) scene(state pickem.State, picked, known int) cardPage {
 	for i, result := range []int{1, pickem.NoContest}[:known] {
 		c.Matches[i].Result = pickem.Result{Known: true, Team: result}
 	}
-	mine := pickem.Prediction{Rank: 1, User: "sam", Name: "Sam", Points: 5 * min(known, 1), Picks: map[string]int{}}
+	mine := pickem.Prediction{Placed: pickem.Placed{Rank: 1, User: "sam", Name: "Sam", Points: 5 * min(known, 1)}, Picks: map[string]int{}}
 	for _, m := range c.Matches[:picked] {
 		mine.Picks[m.ID] = 1
 	}

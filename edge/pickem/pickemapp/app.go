@@ -96,6 +96,6 @@ func merge(rules *pickem.Service) conflict.MergeFunc {
 		for _, e := range c.Tail {
 			tail = append(tail, pickem.Refused{Key: e.Key, Update: e.Update})
 		}
-		return rules.Merge(all, tail)
+		return rules.Merge(all, tail, func(key attr.Item) (attr.Item, error) { return c.Get(c.Entries[0].Table, key) })
 	}
 }

@@ -126,7 +126,7 @@ func (s *season) card(tx *store.Tx, e *demoEvent) (card pickem.Card, results map
 		var m pickem.Match
 		d, err := pickem.ParseMatch(row)
 		if err == nil {
-			m, err = s.AddMatch(tx, card.ID, d)
+			m, err = s.AddMatch(tx, card.ID, "", d)
 		}
 		winner, bad := strconv.Atoi(row[len(row)-1])
 		if err = errors.Join(err, bad); err != nil {

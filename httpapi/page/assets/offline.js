@@ -51,14 +51,14 @@ document.addEventListener("submit", async (e) => {
 });
 
 // What a form says, as JSON. A field or button with data-type="number" is a number, null where its value says so; one that is optional is
-// left out where it is empty. A checkbox is true or false, a local time an instant.
+// left out where it is empty. A checkbox is true or false, an optional one true or left out, a local time an instant.
 // Its name may lead into the body: "sides.0.names[]" adds to a list in the first of a list.
 function fields(form, submitter) {
   const body = {};
   for (const el of [...form.elements, submitter]) {
     if (!el?.name || el.disabled || (el.matches("button, input[type=submit]") && el !== submitter)) continue;
     if (el.type === "radio" && !el.checked) continue;
-    if (el.type === "checkbox") put(body, el.name, el.checked);
+    if (el.type === "checkbox") (el.checked || el.dataset.type !== "optional") && put(body, el.name, el.checked);
     else if (el.type === "datetime-local") el.value && put(body, el.name, new Date(el.value).toISOString());
     else if (el.dataset.type === "optional") el.value && put(body, el.name, el.value);
     else if (el.dataset.type !== "number") put(body, el.name, el.value);

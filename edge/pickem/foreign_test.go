@@ -1,0 +1,55 @@
+package pickem
+
+import (
+	"testing"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// A row of another writer that is no event of the league, as one that its index does not have, keeps no event from being locked or
+// scored, and no list from being read.
+func TestForeignEventStopsNothing(t *testing.T) {
+	r := newRig(t)
+	id, matches := r.card("2024-03-03", []int{5}, "sam")
+	r.picks("sam", id, matches[0], 1)
+	for sk, state := range map[string]string{"EVENT#2024-01-01-bare": "scored", "EVENT#2024-01-02-open": "upcoming"} {
+		row := attr.Item{"PK": attr.S("EVENT"), "SK": attr.S(sk), "state": attr.S(state), "date": attr.S("2024/01/01")}
+		r.must(func(tx *store.Tx) error { _, err := tx.Put(store.PutItem{Table: tableName, Item: row}); return err })
+	}
+	r.now = start
+	if _, err := r.Maintain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.results(id, 1)
+	r.score(id)
+	if all := read(r, func(tx *store.Tx) ([]Listed, error) { all, _, err := r.Events(tx, "sam", 20, nil); return all, err }); len(all) != 1 || all[0].State != Scored {
+		t.Errorf("%+v", all)
+	}
+}
+
+// An event that cannot be scored, as one that another writer has marked without results, keeps no other from it.
+func TestEventThatCannotBeScoredStopsNoOther(t *testing.T) {
+	r := newRig(t)
+	r.card("2024-05-05", []int{5}) // the newest is looked at first
+	id, matches := r.card("2024-03-03", []int{5}, "sam")
+	r.picks("sam", id, matches[0], 1)
+	r.results(id, 1)
+	for _, event := range []string{"2024-05-05-aew-revolution", id} {
+		r.must(func(tx *store.Tx) error {
+			it, err := tx.Get(tableName, eventKey(event))
+			it["scoring"], it["state"] = attr.Bool(true), attr.S(string(Broadcast))
+			if err == nil {
+				_, err = tx.Put(store.PutItem{Table: tableName, Item: it})
+			}
+			return err
+		})
+	}
+	if _, err := r.Maintain(t.Context()); Missing(err) == nil {
+		t.Errorf("of the one that cannot be scored: %v", err)
+	}
+	if state := State(r.item(eventKey(id))["state"].Str()); state != Scored {
+		t.Errorf("the other is %s", state)
+	}
+	r.recounted("2024")
+}

@@ -1,0 +1,172 @@
+package pickem
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// A machine whose clock is an hour wrong shows the card as long as it takes picks, by the cloud's clock. What a browser counts down to is
+// by the machine's clock, which is the one that it knows.
+func TestPagesGoByTheCloudsClock(t *testing.T) {
+	lock := start.Add(-time.Hour)
+	for _, c := range []struct {
+		name string
+		now  time.Time // by the machine
+		skew time.Duration
+		open bool
+	}{
+		{"an hour early, just before the lock", lock.Add(time.Hour - time.Second), -time.Hour, true},
+		{"an hour early, at the lock", lock.Add(time.Hour), -time.Hour, false},
+		{"an hour late, just before the lock", lock.Add(-time.Hour - time.Second), time.Hour, true},
+		{"an hour late, at the lock", lock.Add(-time.Hour), time.Hour, false},
+	} {
+		r := newRig(t)
+		r.card()
+		r.now, r.service.Skew = c.now, func() time.Duration { return c.skew }
+		card, list := r.page("sam", "/events/"+event, 200), r.page("sam", "/", 200)
+		if got := strings.Contains(card, "data-queue"); got != c.open {
+			t.Errorf("%s: the card takes picks is %t", c.name, got)
+		}
+		if got := strings.Contains(list, "Locks in"); got != c.open {
+			t.Errorf("%s: it is the next event is %t", c.name, got)
+		}
+		here := lock.Add(-c.skew)
+		if c.open && (!strings.Contains(card, fmt.Sprintf(`data-until="%d"`, here.UnixMilli())) || !strings.Contains(card, `datetime="`+here.Format(time.RFC3339)) || !strings.Contains(card, ">0:01<")) {
+			t.Errorf("%s: %s", c.name, card)
+		}
+	}
+}
+
+// At a node that has locked an event by itself, and does not know whether the others have, the admin's page shows neither picks nor what
+// they would come to.
+func TestEditorShowsNothingOfAnUnconfirmedLock(t *testing.T) {
+	r := newRig(t)
+	ids := r.card()
+	confirmed := "upcoming"
+	r.service.Confirmed = func(*store.Tx, string, attr.Item) (attr.Item, error) {
+		return attr.Item{"state": attr.S(confirmed)}, nil
+	}
+	r.want(200, "", "sam", "PUT", "/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1,%q:1}}`, ids[0], ids[1]))
+	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/state", `{"state":"broadcast"}`)
+	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/results", fmt.Sprintf(`{"results":{%q:1,%q:1}}`, ids[0], ids[1]))
+	if body := r.page("admin", "/admin/events/"+event, 200); strings.Contains(body, "sam H") || strings.Contains(body, "Nobody has picked") {
+		t.Errorf("before the cloud has the lock: %s", body)
+	}
+	confirmed = "broadcast"
+	r.page("admin", "/admin/events/"+event, 200, "1. sam H", "Standings with this event", "Everybody&#39;s picks")
+}
+
+// Behind its lock a card stays as it is, also in the minute in which the state does not say so yet; a start that is moved later then
+// does not open it: the state does.
+func TestLockedCardStaysInTheMinuteBehindTheLock(t *testing.T) {
+	r := newRig(t)
+	ids := r.card()
+	at, admin := "/app/events/"+event, "/admin/events/"+event
+	r.now = start.Add(-time.Hour)
+	match := `{"name":"x","points":1,"teams":[{"members":["A"]},{"members":["B"]}]}`
+	r.want(409, "event_not_upcoming", "admin", "POST", admin+"/matches", match)
+	r.want(409, "event_not_upcoming", "admin", "PATCH", admin+"/matches/"+ids[0], match)
+	r.want(409, "event_not_upcoming", "admin", "DELETE", admin+"/matches/"+ids[0], "")
+	r.want(409, "event_not_upcoming", "admin", "DELETE", admin, "")
+	r.want(200, `"state":"broadcast","startsAt":"2024-03-04T20:00:00Z"`, "admin", "PATCH", admin, `{"startsAt":"2024-03-04T20:00:00Z"}`)
+	r.want(409, "event_locked", "sam", "PUT", at+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, ids[0]))
+	r.want(409, "event_not_upcoming", "admin", "PATCH", admin, `{"startsAt":"2024-03-04T21:00:00Z"}`)
+	r.want(200, `"state":"upcoming"`, "admin", "PUT", admin+"/state", `{"state":"upcoming"}`)
+	r.want(200, "", "sam", "PUT", at+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, ids[0]))
+}
+
+// What takes nothing back and picks nothing leaves no row: who never picked has not played.
+func TestNothingPickedIsNoPrediction(t *testing.T) {
+	r := newRig(t)
+	ids := r.card()
+	r.want(200, `"prediction":null`, "sam", "PUT", "/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:null}}`, ids[0]))
+	r.want(204, "", "admin", "DELETE", "/admin/users/sam", "")
+}
+
+// The answer to a pick names its user as the event does.
+func TestPickIsAnsweredWithItsUser(t *testing.T) {
+	r := newRig(t)
+	ids := r.card()
+	r.want(200, `"prediction":{"userId":"sam","name":"sam H"`, "sam", "PUT", "/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, ids[0]))
+}
+
+// A form that is sent again, since its answer was lost, makes one match.
+func TestMatchIsMadeOncePerKey(t *testing.T) {
+	r := newRig(t)
+	r.card()
+	match := `{"name":"Once","points":1,"teams":[{"members":["A"]},{"members":["B"]}]}`
+	ask := func(key string) string {
+		w := web.Ask(r.server.Handler(), "POST", "/pickem/admin/events/"+event+"/matches", match, append(headersOf("admin"), "Idempotency-Key", key)...)
+		if w.Code != http.StatusCreated {
+			t.Errorf("%s: %d %s", key, w.Code, w.Body)
+		}
+		return w.Body.String()
+	}
+	if first, again := ask("k1"), ask("k1"); first != again {
+		t.Errorf("%s, then %s", first, again)
+	}
+	ask("k2")
+	r.want(200, `"picked":"0 of 4"`, "sam", "GET", "/app/events", "")
+}
+
+// Texts that nobody can read are refused, from a form or a file; a file that a spreadsheet has written begins with a mark.
+func TestBadTexts(t *testing.T) {
+	r := newRig(t)
+	r.card()
+	admin := "/admin/events/" + event
+	for has, body := range map[string]string{
+		"bad_name":          `{"name":"  ","points":1,"teams":[{"members":["A"]},{"members":["B"]}]}`,
+		"bad_teams":         `{"name":"x","points":1,"teams":[{"members":["A\nB"]},{"members":["B"]}]}`,
+		"bad_championships": `{"name":"x","points":1,"championships":["\u0000"],"teams":[{"members":["A"]},{"members":["B"]}]}`,
+	} {
+		r.want(400, has, "admin", "POST", admin+"/matches", body)
+	}
+	r.want(400, "match 1", "admin", "POST", admin+"/card", "x,5,yes,,A|B\n")
+	r.want(400, "match 2", "admin", "POST", admin+"/card", "x,5,,,A|B\ny,five,,,A|B\n")
+	r.want(201, `"name":"x","points":5,"preshow":true`, "admin", "POST", admin+"/card", "\ufeffname,points,preshow,championships,teams\nx,5,TRUE,,A|B\n")
+}
+
+// People read names and words: of events on a user's page, of states everywhere; what a title match comes to is said.
+func TestPagesSpeakToPeople(t *testing.T) {
+	r := newRig(t)
+	ids := r.card()
+	r.want(200, "", "sam", "PUT", "/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1,%q:1}}`, ids[0], ids[1]))
+	r.page("sam", "/me", 200, ">AEW Revolution</a>")
+	r.want(200, `"eventId":"`+event+`","name":"AEW Revolution"`, "sam", "GET", "/app/me", "")
+	r.page("admin", "/admin/events/"+event, 200, "open", `data-queue="PATCH"`, `name="startsAt" type="datetime-local"`, `value="AEW Revolution"`, "Locks", `name="teams.0.champion" type="checkbox" data-type="optional" checked`)
+	r.now = start
+	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/state", `{"state":"broadcast"}`)
+	for who, paths := range map[string][]string{"sam": {"/", "/events/" + event}, "admin": {"/admin", "/admin/events/" + event}} {
+		for _, path := range paths {
+			if body := r.page(who, path, 200); strings.Contains(strings.ReplaceAll(body, `value="broadcast"`, ""), "broadcast") {
+				t.Errorf("%s: %s", path, body)
+			}
+		}
+	}
+	r.page("sam", "/", 200, "under way")
+	r.page("admin", "/admin/events/"+event, 200, "under way", "champion")
+	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/results", fmt.Sprintf(`{"results":{%q:1,%q:1}}`, ids[0], ids[1]))
+	r.page("admin", "/admin/events/"+event, 200, "new champion")
+	if body := r.page("sam", "/events/"+event, 200, "E won: a new champion."); strings.Count(body, "a new champion") != 1 {
+		t.Errorf("it is said of a match without a title: %s", body)
+	}
+}
+
+// The pre-show comes first on the page, whatever its place on the card.
+func TestPreshowComesFirst(t *testing.T) {
+	r := newRig(t)
+	ids := r.card()
+	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/order", fmt.Sprintf(`{"matchIds":[%q,%q]}`, ids[1], ids[0]))
+	body := r.page("sam", "/events/"+event, 200)
+	if at := []int{strings.Index(body, "Tag Team"), strings.Index(body, "Title")}; !slices.IsSorted(at) {
+		t.Errorf("at %v: %s", at, body)
+	}
+}
