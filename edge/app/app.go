@@ -108,7 +108,8 @@ type Instance struct {
 type Consumer struct {
 	Name   string // unique within the application; it stays what it is
 	Tables []string
-	// Take deals with records. What it writes is committed together with how far it has come: it happens once.
+	// Take deals with records. What it writes is committed together with how far it has come: it happens once. Where it writes
+	// nothing it may be given the same records after a restart.
 	Take func(tx *store.Tx, records []store.Record) error
 	// Anew deals with everything as it is now: at the very first start, and where the journal no longer has what comes next.
 	Anew func(tx *store.Tx) error

@@ -120,7 +120,22 @@ func TestTwoApplications(t *testing.T) {
 		}
 		return ""
 	}
-	until(t, "the consumer has taken all", func() bool { return strings.HasSuffix(lag(), " 0") })
+	takenAll := func() (cursor uint64) {
+		t.Helper()
+		until(t, "the consumer has taken all", func() bool { return strings.HasSuffix(lag(), " 0") })
+		if err := c.host.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+			cursor, _, err = tx.Cursor("counter/total")
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return cursor
+	}
+	kept, seq := takenAll(), c.host.Store.Seq()
+	add(0)
+	if again := takenAll(); again != kept || c.host.Store.Seq() == seq {
+		t.Errorf("a commit where nothing is written: the consumer's cursor at %d, was %d", again, kept)
+	}
 	c.broken.Store(true)
 	add(4)
 	until(t, "the consumer lags", func() bool { return lag() != "" && !strings.HasSuffix(lag(), " 0") })

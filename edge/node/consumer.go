@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -17,8 +18,11 @@ const (
 	consumed     = 64          // journal records that a consumer is given at once
 	consumeAgain = time.Second // after an error; twice as long after each further one
 	consumeLast  = time.Minute // at most
-	keepEvery    = 1000        // records that concern it not, after which its cursor is kept all the same
+	keepEvery    = 1000        // records of which nothing came, after which its cursor is kept all the same
 )
+
+// errNothing undoes a transaction that has nothing to keep, so that it costs no commit.
+var errNothing = errors.New("nothing came of the records")
 
 // consumer runs an app.Consumer.
 type consumer struct {
@@ -27,7 +31,7 @@ type consumer struct {
 	node   *Node
 	cursor string        // its name in the store
 	at     atomic.Uint64 // the last record that it has dealt with; 0: not known yet
-	kept   uint64        // as the store has it: what concerns nobody is kept now and then only
+	kept   uint64        // as the store has it: where nothing came of records that is kept now and then only
 	failed int           // in a row
 }
 
@@ -106,16 +110,25 @@ func (c *consumer) take(ctx context.Context) (more bool, err error) {
 	})
 }
 
-// update commits what do writes with how far it has come.
+// update commits what do writes with how far it has come. Where it writes nothing it is done again after a restart, and nobody waits for
+// a commit.
 func (c *consumer) update(ctx context.Context, do func(tx *store.Tx) (upTo uint64, err error)) error {
 	var upTo uint64
 	err := c.node.store.Update(ctx, func(tx *store.Tx) (err error) {
+		before := tx.Seq()
 		if upTo, err = do(tx); err != nil {
 			return err
 		}
+		if tx.Seq() == before && c.kept > 0 && upTo-c.kept < keepEvery {
+			return errNothing
+		}
 		return tx.SetCursor(c.cursor, upTo)
 	})
-	if err == nil {
+	switch {
+	case errors.Is(err, errNothing):
+		c.at.Store(upTo)
+		return nil
+	case err == nil:
 		c.at.Store(upTo)
 		c.kept = upTo
 	}
