@@ -46,7 +46,10 @@ func New() *app.App {
 		},
 		Cloud: func() app.Cloud {
 			return app.Cloud{
-				Reads: []app.Read{{Table: s.Table, Every: app.Slow, Partitions: scorekeeper.NearDays}},
+				Reads: []app.Read{
+					{Table: s.Table, Every: app.Slow, Partitions: scorekeeper.NearDays},
+					{Table: s.Table, Every: app.Seldom}, // games of before, for histories and conversions
+				},
 				Merge: map[string]conflict.MergeFunc{s.Table: merge(&scorekeeper.Service{Table: s.Table})},
 			}
 		},

@@ -5,14 +5,13 @@ package scorekeeperapp
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/touchline/touchline/edge/scorekeeper"
-	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/internal/testrig/nodes"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -58,7 +57,7 @@ func TestAdminTakenOutAtTwoNodes(t *testing.T) {
 	f.sees("a", "u1", "/team?team_id="+team.ID, `"user_id":"u3"`)
 	f.Until("the writes of both are settled", func() bool {
 		for _, at := range []string{"a", "b"} {
-			if status, _ := f.ask(at, "u1", "PUT", "/profile", `{"displayName":"Ann"}`, "Prefer", "wait=20"); status != http.StatusOK {
+			if status, _ := f.ask(at, "u1", "PUT", "/profile", `{"displayName":"Ann"}`, "Prefer", "wait=20"); status != 200 {
 				return false
 			}
 		}
@@ -99,34 +98,40 @@ func TestTeamAtAnotherNode(t *testing.T) {
 	f.sees("b", "u2", "/-/teams/"+team.ID, "1 of 2 have played today.")
 }
 
+// guest has a session guess.
+func (f *fleet) guest(at, day, word string) {
+	f.T.Helper()
+	body := fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":%q}`, day, word)
+	f.Want(at, "", "POST", "/scorekeeper/guess", body, "Cookie", "wordle_session="+session, "Sec-Fetch-Site", "same-origin")
+}
+
+// What was played elsewhere longer ago than a week is in a history, and goes with a session that is converted.
+func TestGamesOfBefore(t *testing.T) {
+	f := &fleet{nodes.Two(t, nodes.Options{App: New, Speed: 30})} // everything is read every 15 minutes
+	before := time.Now().UTC().AddDate(0, 0, -20).Format(scorekeeper.Day)
+	f.does("a", "boss", "PUT", "/puzzles", fmt.Sprintf(`{"date":%q,"word":"manna"}`, before))
+	f.does("a", "u1", "POST", "/guess", fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":"manna"}`, before))
+	f.guest("a", before, "crane")
+	for _, user := range []string{"u1", session} {
+		f.Until("the cloud has the games", func() bool { return f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey(user, before)) != nil })
+	}
+	f.sees("b", "u1", "/history", `"games_won":1`)
+	f.sees("b", "u1", "/score", `"won":true`)
+	f.Until("the other node has the session's game, and converts it", func() bool {
+		return strings.Contains(f.does("b", "u2", "POST", "/convert-session", `{"session_id":"`+session+`"}`), `"converted":1`)
+	})
+}
+
 // A session is converted at one node while the other one is cut off, and does not know of it: what it guesses there meanwhile, at a
 // game of before and as the first guess of another day, is the account's when they are together again.
 func TestGuessesOfAConvertedSession(t *testing.T) {
-	const session = "f47ac10b-58cc-4372-a567-0e02b2c3d479"
 	f := newFleet(t)
 	now := time.Now().UTC()
 	today, yesterday := now.Format(scorekeeper.Day), now.AddDate(0, 0, -1).Format(scorekeeper.Day)
 	for _, day := range []string{today, yesterday} {
 		f.does("a", "boss", "PUT", "/puzzles", fmt.Sprintf(`{"date":%q,"word":"manna"}`, day))
 	}
-	guess := func(at, day, word string) {
-		t.Helper()
-		body := fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":%q}`, day, word)
-		req, err := http.NewRequestWithContext(t.Context(), "POST", f.Base[at]+"/scorekeeper/guess", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Cookie", "wordle_session="+session)
-		req.Header.Set("Sec-Fetch-Site", "same-origin")
-		resp, err := web.Client(t).Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %s at %s: %s", day, word, at, resp.Status)
-		}
-	}
+	guess := f.guest
 	guess("a", today, "crane")
 	f.sees("b", "boss", "/puzzles/"+today, today)
 	f.sees("b", "boss", "/puzzles/"+yesterday, yesterday)
