@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -102,6 +103,8 @@ type mounted struct {
 	document  document
 	buckets   *buckets // nil: the node's
 	cors      gin.HandlerFunc
+
+	requests, failed atomic.Uint64 // answered since the start
 }
 
 // mount puts an application into the server.

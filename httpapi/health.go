@@ -61,8 +61,12 @@ func (s *Server) checks(ctx context.Context) []operator.Check {
 		checks = append(checks, s.cfg.TLS.check(s.wall.Now()))
 	}
 	for _, m := range s.apps {
-		if m.Ready != nil {
-			checks = append(checks, m.Ready(ctx)...)
+		if m.Ready == nil {
+			continue
+		}
+		for _, check := range m.Ready(ctx) {
+			check.App = m.Name
+			checks = append(checks, check)
 		}
 	}
 	if s.draining.Err() != nil {

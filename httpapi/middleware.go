@@ -90,6 +90,7 @@ func (s *Server) observe(c *gin.Context) {
 type note struct {
 	method, route, path, client, id string
 	quiet                           bool
+	app                             *mounted // nil: the node's own
 	status, bytes                   int
 	err                             error
 }
@@ -97,7 +98,7 @@ type note struct {
 func (s *Server) noteOf(c *gin.Context) note {
 	n := note{
 		method: known(c.Request.Method), route: c.FullPath(), path: strings.Clone(loggedPath(c.Request.URL.Path, c.Param("code"))),
-		client: s.clientText(c.Request), id: requestID(c), quiet: c.GetBool(keyQuiet),
+		client: s.clientText(c.Request), id: requestID(c), quiet: c.GetBool(keyQuiet), app: appOf(c),
 	}
 	if n.route == "" {
 		n.route = "none" // else every guessed path were a metric of its own
@@ -118,9 +119,13 @@ func loggedPath(path, code string) string {
 
 func (s *Server) report(n note, took time.Duration) {
 	s.metrics.request(n.method, n.route, n.status, took)
+	failed := n.status >= http.StatusInternalServerError && n.status != http.StatusServiceUnavailable
+	if n.app != nil {
+		n.app.answered(failed)
+	}
 	level := slog.LevelInfo
 	switch {
-	case n.status >= http.StatusInternalServerError && n.status != http.StatusServiceUnavailable:
+	case failed:
 		level = slog.LevelError
 	case n.quiet:
 		level = slog.LevelDebug

@@ -49,24 +49,18 @@ func (s *Server) operatorState(ctx context.Context) (operator.State, error) {
 }
 
 func (s *Server) readState(ctx context.Context) (out operator.State, err error) {
-	out = operator.State{
-		At: s.cfg.Clock.Now(), Version: s.cfg.Version, Apps: map[string]any{},
-		Streams: operator.Streams{Open: s.events.Count(), Limit: s.limits.Load().streams},
-	}
+	out = operator.State{At: s.cfg.Clock.Now(), Version: s.cfg.Version, Apps: map[string]any{}, Node: s.nodeStatus()}
+	out.Streams = operator.Streams{Open: out.Node.Streams, Limit: s.limits.Load().streams}
+	checks := s.checks(ctx)
 	var problems []string
 	for _, m := range s.apps {
-		if m.Operator == nil {
-			continue
-		}
-		part, err := m.Operator(ctx, out.At)
-		if err != nil {
-			s.log.Error("an application does not say how it is", "app", m.Name, "err", err)
-			problems = append(problems, m.Title+" cannot say how it is: its state could not be read.")
-			continue
-		}
+		part := s.partOf(ctx, m, out.At)
 		problems = append(problems, part.Problems...)
 		out.Tables = append(out.Tables, part.Tables...)
-		out.Apps[m.Name] = part.Status
+		if part.Status != nil {
+			out.Apps[m.Name] = part.Status
+		}
+		out.Applications = append(out.Applications, m.status(checks, len(part.Problems)))
 	}
 	if out.Sync, err = s.syncStatus(ctx); err != nil {
 		return out, err
@@ -76,11 +70,49 @@ func (s *Server) readState(ctx context.Context) (out operator.State, err error) 
 			return out, err
 		}
 	}
-	if s.cfg.TLS != nil {
-		out.Certificate = s.cfg.TLS.Source.State()
-	}
-	out.Judge(s.checks(ctx), problems)
+	out.Judge(checks, problems)
 	return out, nil
+}
+
+// partOf is what an application adds. Its tables bear its name where there are several.
+func (s *Server) partOf(ctx context.Context, m *mounted, now time.Time) (part operator.Part) {
+	if m.Operator == nil {
+		return part
+	}
+	part, err := m.Operator(ctx, now)
+	if err != nil {
+		s.log.Error("an application does not say how it is", "app", m.Name, "err", err)
+		return operator.Part{Problems: []string{m.Title + " cannot say how it is: its state could not be read."}}
+	}
+	for i := range part.Tables {
+		if len(s.apps) > 1 {
+			part.Tables[i].Title = m.Title + ": " + part.Tables[i].Title
+		}
+	}
+	return part
+}
+
+// answered counts a request.
+func (m *mounted) answered(failed bool) {
+	m.requests.Add(1)
+	if failed {
+		m.failed.Add(1)
+	}
+}
+
+// status is how an application does, which has some of the checks and as many problems beside.
+func (m *mounted) status(checks []operator.Check, problems int) operator.AppStatus {
+	st := operator.AppStatus{Name: m.Name, Title: m.Title, Problems: problems, Requests: m.requests.Load(), Failed: m.failed.Load()}
+	for _, c := range checks {
+		switch {
+		case c.App != m.Name:
+		case c.Err != nil:
+			st.NotReady = c.Err.Error()
+		case c.Warning != "":
+			st.Problems++
+		}
+	}
+	return st
 }
 
 func getHub(c *gin.Context) error {

@@ -24,9 +24,9 @@ func (s *Store) Stats() Stats {
 
 // DiskState is what a store has of its disk, for callers with a budget. All sizes are in bytes.
 type DiskState struct {
-	File int64 // the file, all of it allocated
-	Used int64 // of the file, what holds data: its high water mark less its free pages
-	Grow int64 // what the file may still grow by, for Options.MaxSize and the disk; -1: not known
+	File int64 `json:"fileBytes"` // the file, all of it allocated
+	Used int64 `json:"usedBytes"` // of the file, what holds data: its high water mark less its free pages
+	Grow int64 `json:"growBytes"` // what the file may still grow by, for Options.MaxSize and the disk; -1: not known
 }
 
 // Share is how much of what the store may ever use it does use, between 0 and 1; 0 if neither the limit nor the disk is

@@ -21,6 +21,7 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	for i, a := range n.apps {
 		api := a.API
 		api.Name, api.Title, api.Mount = p.Apps[i].Name, p.Apps[i].Title, p.Apps[i].Settings.Path()
+		api.Ready = n.readiness(api.Name, api.Ready)
 		if api.CORS == nil {
 			api.CORS = p.HTTP.CORS
 		}

@@ -145,6 +145,10 @@ func TestTwoApplications(t *testing.T) {
 	if status, body := ask(t, base+"/readyz?verbose"); status != http.StatusOK {
 		t.Errorf("readiness: %d %s", status, body)
 	}
+	until(t, "the operator is told", func() bool {
+		_, page := ask(t, base+"/_/hub")
+		return strings.Contains(page, "This node&#39;s consumer counter/total: it has failed ") && strings.Contains(page, ">1 problem, see above<")
+	})
 	if n := c.sumOf(t.Context()); n != 5 {
 		t.Errorf("a total of %d while the consumer fails", n)
 	}

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
@@ -29,15 +31,16 @@ type consumer struct {
 	app.Consumer
 
 	node   *Node
+	of     string        // the application's name
 	cursor string        // its name in the store
 	at     atomic.Uint64 // the last record that it has dealt with; 0: not known yet
 	kept   uint64        // as the store has it: where nothing came of records that is kept now and then only
-	failed int           // in a row
+	failed atomic.Int64  // in a row
 }
 
 // newConsumer registers the lag of a consumer as a metric.
 func (n *Node) newConsumer(of string, c app.Consumer, metrics prometheus.Registerer) *consumer {
-	out := &consumer{Consumer: c, node: n, cursor: of + "/" + c.Name}
+	out := &consumer{Consumer: c, node: n, of: of, cursor: of + "/" + c.Name}
 	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "touchline_consumer_lag_records", Help: "Journal records that a consumer has not taken yet.",
 		ConstLabels: prometheus.Labels{"application": of, "consumer": c.Name},
@@ -46,6 +49,22 @@ func (n *Node) newConsumer(of string, c app.Consumer, metrics prometheus.Registe
 }
 
 func (c *consumer) lag() float64 { return float64(c.node.store.Seq() - c.at.Load()) }
+
+// readiness adds to what an application says of itself which of its consumers fail. They are tried again: it is ready.
+func (n *Node) readiness(of string, own func(ctx context.Context) []operator.Check) func(ctx context.Context) []operator.Check {
+	return func(ctx context.Context) (checks []operator.Check) {
+		if own != nil {
+			checks = own(ctx)
+		}
+		for _, c := range n.consumers {
+			if failed := c.failed.Load(); c.of == of && failed > 0 {
+				checks = append(checks, operator.Check{Name: "consumer " + c.cursor, Warning: fmt.Sprintf(
+					"it has failed %s in a row and is tried again; journal records that wait for it: %.0f", operator.Count(int(failed), "time"), c.lag())})
+			}
+		}
+		return checks
+	}
+}
 
 // run takes the journal until ctx ends.
 func (c *consumer) run(ctx context.Context) error {
@@ -59,12 +78,13 @@ func (c *consumer) run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
-			again = c.node.parts.Clock.Now().Add(min(consumeAgain<<min(c.failed, 10), consumeLast))
-			if c.failed++; c.failed == 1 {
+			failed := c.failed.Add(1)
+			again = c.node.parts.Clock.Now().Add(min(consumeAgain<<min(failed-1, 10), consumeLast))
+			if failed == 1 {
 				c.node.parts.Log.Warn("a consumer of the journal has failed and is tried again", "consumer", c.cursor, "err", err)
 			}
 		default:
-			c.failed = 0
+			c.failed.Store(0)
 		}
 		if more && err == nil {
 			continue

@@ -59,6 +59,7 @@ func TestMailGivenUpIsTold(t *testing.T) {
 		"/readyz?verbose": "[!] mail: 1 message could not be sent",
 		"/_/hub":          "This node&#39;s mail: 1 message could not be sent",
 		"/_/api/hub":      "its time is over",
+		"/_/hub?":         "0 messages to send, 1 given up in 24 hours",
 	} {
 		web.Eventually(t, path+" tells", func() bool { return strings.Contains(get(path), want) })
 	}

@@ -16,12 +16,13 @@ import (
 // status is the node's state for /statusz and the operator's strip.
 func (n *Node) status() operator.NodeStatus {
 	st := n.store.Stats()
-	now := n.parts.Clock.Now()
+	now, disk := n.parts.Clock.Now(), n.store.Disk()
 	out := operator.NodeStatus{
 		Version: n.parts.Version, UptimeSeconds: n.wall.Now().Sub(n.started).Seconds(),
 		Cloud:       operator.CloudStatus{State: "none"},
 		Journal:     operator.JournalStatus{First: st.JournalFirst, Last: st.JournalLast},
 		Commits:     operator.CommitStatus{LastMillis: float64(st.LastCommit.Microseconds()) / 1000},
+		Disk:        &disk,
 		MemoryBytes: residentBytes(), Goroutines: runtime.NumGoroutine(),
 		Clock: operator.ClockStatus{Speed: n.parts.Speed, Now: now},
 	}

@@ -12,19 +12,20 @@ import (
 
 // NodeStatus is how the node is doing: its own part of the answer of /statusz, and of the operator's strip of pages.
 type NodeStatus struct {
-	Version       string          `json:"version"`
-	UptimeSeconds float64         `json:"uptimeSeconds"`
-	Cloud         CloudStatus     `json:"cloud"`
-	Journal       JournalStatus   `json:"journal"`
-	Commits       CommitStatus    `json:"commits"`
-	Chores        ChoreStatus     `json:"chores"`
-	DynamoDB      *EndpointStatus `json:"dynamodb,omitempty"` // nil: the node has no such endpoint
-	MemoryBytes   int64           `json:"memoryBytes"`        // resident
-	Goroutines    int             `json:"goroutines"`
-	Streams       int             `json:"streams"` // SSE clients; filled in by httpapi
-	Clock         ClockStatus     `json:"clock"`
-	Certificate   *certs.State    `json:"certificate,omitempty"` // nil: plain HTTP
-	Mail          *MailStatus     `json:"mail,omitempty"`        // nil: the node sends none
+	Version       string           `json:"version"`
+	UptimeSeconds float64          `json:"uptimeSeconds"`
+	Cloud         CloudStatus      `json:"cloud"`
+	Journal       JournalStatus    `json:"journal"`
+	Commits       CommitStatus     `json:"commits"`
+	Chores        ChoreStatus      `json:"chores"`
+	Disk          *store.DiskState `json:"disk,omitempty"`     // nil: not known
+	DynamoDB      *EndpointStatus  `json:"dynamodb,omitempty"` // nil: the node has no such endpoint
+	MemoryBytes   int64            `json:"memoryBytes"`        // resident
+	Goroutines    int              `json:"goroutines"`
+	Streams       int              `json:"streams"` // SSE clients; filled in by httpapi
+	Clock         ClockStatus      `json:"clock"`
+	Certificate   *certs.State     `json:"certificate,omitempty"` // nil: plain HTTP
+	Mail          *MailStatus      `json:"mail,omitempty"`        // nil: the node sends none
 }
 
 // MailStatus is how the outbox of messages stands.

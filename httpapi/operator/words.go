@@ -36,6 +36,29 @@ func Ago(seconds float64) string {
 	return fmt.Sprintf("%.0f min ago", seconds/60)
 }
 
+// Span writes how long something has lasted, in the two units that matter.
+func Span(seconds float64) string {
+	s := int(seconds)
+	switch minutes := s / 60; {
+	case s < 120:
+		return fmt.Sprintf("%d s", s)
+	case minutes < 120:
+		return fmt.Sprintf("%d min", minutes)
+	case minutes < 48*60:
+		return fmt.Sprintf("%d h %d min", minutes/60, minutes%60)
+	default:
+		return fmt.Sprintf("%d d %d h", minutes/60/24, minutes/60%24)
+	}
+}
+
+// Size writes a number of bytes.
+func Size(bytes int64) string {
+	if bytes < 1e9 {
+		return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
+}
+
 // Count writes a number of things.
 func Count(n int, what string) string {
 	if n == 1 {

@@ -89,7 +89,21 @@ func (r *Renderer) peopleScenes() (out []Scene, err error) {
 		Fingerprint: strings.TrimSuffix(strings.Repeat("A7:", 32), ":"),
 	})
 	add("tls", "The CA, for devices", page, failed)
+	v, failed := r.Operator(sceneStatus())
+	err = errors.Join(err, failed)
+	if err == nil {
+		page, err = r.Bare(v, nil)
+		add("status", "How the node is doing", page, nil)
+	}
 	return out, err
+}
+
+func sceneStatus() OperatorInput {
+	return OperatorInput{At: "12:00:07", Problems: []string{"The disk is almost full: the database can grow by 80.1 MB."}, Tables: []Table{
+		{ID: "node", Title: "This node", Heads: []string{"What", "Figure"}, Rows: [][]string{{"Running for", "3 h 12 min"}, {"Database", "12.0 MB, 3.4 MB of it used"}}},
+		{ID: "applications", Title: "Applications", Heads: []string{"Application", "State", "Requests", "Failed"}, Rows: [][]string{{"The counter", "well", "1204", "0"}, {"The tally", "1 problem, see above", "7", "1"}}},
+		{ID: "cloud", Title: "Cloud", None: "No cloud is configured: nothing is replicated."},
+	}}
 }
 
 func sceneScores() []Score {

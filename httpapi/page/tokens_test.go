@@ -36,7 +36,7 @@ func TestTokensAreReadable(t *testing.T) {
 			ink, on string
 			least   float64
 		}{
-			{"text", "panel", 7}, {"text", "page", 7}, {"text", "well", 7}, {"soft", "panel", 4.5}, {"soft", "page", 4.5},
+			{"text", "panel", 7}, {"text", "page", 7}, {"text", "well", 7}, {"soft", "panel", 4.5}, {"soft", "page", 4.5}, {"text", "shade", 7},
 			{"soft", "well", 4.5}, {"on-live", "live", 4.5}, {"on-danger", "danger", 4.5}, {"on-edge", "edge", 7},
 			{"edge-ink", "panel", 4.5}, {"on-inverse", "inverse", 7},
 		} {

@@ -1,0 +1,61 @@
+package operator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/page"
+)
+
+// Page is the operator's page: what is wrong, the node, its applications, its cloud, and what applications add.
+func (s *State) Page() page.OperatorInput {
+	// A new slice: a state is kept, and shown to several at once.
+	tables := slices.Concat([]page.Table{nodeTable(s), appTable(s.Applications), cloudTable(s)}, cloudTables(s), s.Tables)
+	return page.OperatorInput{At: Clock(s.At, s.At), Problems: s.Problems, Tables: tables}
+}
+
+func nodeTable(s *State) page.Table {
+	n := &s.Node
+	t := page.Table{ID: "node", Title: "This node", Heads: []string{"What", "Figure"}, Rows: [][]string{
+		{"Version", s.Version}, {"Running for", Span(n.UptimeSeconds)}, {"Memory", Size(n.MemoryBytes)},
+	}}
+	add := func(what, format string, args ...any) {
+		t.Rows = append(t.Rows, []string{what, fmt.Sprintf(format, args...)})
+	}
+	if d := n.Disk; d != nil {
+		add("Database", "%s, %s of it used", Size(d.File), Size(d.Used))
+		if d.Grow >= 0 {
+			add("Room for it to grow", "%s", Size(d.Grow))
+		}
+	}
+	if v := &n.Chores.Verify; !v.Ended.IsZero() {
+		add("Items on disk", "%s verified at %s, %d damaged", Count(int(v.Items), "item"), Clock(v.Ended, s.At), v.Damaged)
+	}
+	add("Last write to disk", "%.1f ms", n.Commits.LastMillis)
+	add("Streams", "%d of %d", s.Streams.Open, s.Streams.Limit)
+	if e := n.DynamoDB; e != nil {
+		var requests uint64
+		for i := range e.Requests {
+			requests += e.Requests[i].Count
+		}
+		add("DynamoDB API", "%s, %s", e.Listen, Count(int(requests), "request"))
+	}
+	if m := n.Mail; m != nil {
+		add("Mail", "%s to send, %d given up in 24 hours", Count(m.Waiting, "message"), m.GivenUp)
+	}
+	if c := n.Certificate; c != nil && c.Kind != "" {
+		add("Certificate", "%s, until %s, for %s", c.Kind, c.NotAfter.Format(time.DateOnly), strings.Join(c.Names, ", "))
+	}
+	return t
+}
+
+func appTable(apps []AppStatus) page.Table {
+	t := page.Table{ID: "applications", Title: "Applications", None: "None runs.", Heads: []string{"Application", "State", "Requests", "Failed"}}
+	for i := range apps {
+		a := &apps[i]
+		t.Rows = append(t.Rows, []string{a.Title, a.Words(), fmt.Sprint(a.Requests), fmt.Sprint(a.Failed)})
+	}
+	return t
+}

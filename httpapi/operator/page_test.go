@@ -1,0 +1,79 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi"
+	"github.com/touchline/touchline/internal/certs"
+	"github.com/touchline/touchline/store"
+)
+
+// The page has the node's figures, a line for each application and what the node itself has found wrong.
+func TestStatusPage(t *testing.T) {
+	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	well := func() *State {
+		return &State{
+			At: at, Version: "1.2", Streams: Streams{Open: 3, Limit: 100},
+			Node: NodeStatus{
+				UptimeSeconds: 11_520, MemoryBytes: 70_100_000, Disk: &store.DiskState{File: 12_000_000, Used: 3_400_000, Grow: 20_100_000_000},
+				Chores:      ChoreStatus{Verify: VerifyStatus{Ended: at.Add(-time.Minute), Items: 1}},
+				Commits:     CommitStatus{LastMillis: 5.5},
+				DynamoDB:    &EndpointStatus{Listen: "127.0.0.1:8000", Requests: []dynamoapi.RequestCount{{Count: 2}, {Count: 3}}},
+				Mail:        &MailStatus{Waiting: 2, GivenUp: 1},
+				Certificate: &certs.State{Kind: "files", NotAfter: at, Names: []string{"scores.example"}},
+			},
+			Applications: []AppStatus{{Title: "Counter", Requests: 7, Failed: 1}, {Title: "Tally", Problems: 2}, {Title: "Toll", NotReady: "no barrier", Problems: 1}},
+		}
+	}
+	s := well()
+	s.Judge(nil, nil)
+	if len(s.Problems) > 0 {
+		t.Error(s.Problems)
+	}
+	text := fmt.Sprint(s.Page().Tables)
+	for _, want := range []string{
+		"[Version 1.2]", "[Running for 3 h 12 min]", "[Memory 70.1 MB]", "[Database 12.0 MB, 3.4 MB of it used]", "[Room for it to grow 20.1 GB]",
+		"[Items on disk 1 item verified at 11:59:00, 0 damaged]", "[Last write to disk 5.5 ms]", "[Streams 3 of 100]", "[DynamoDB API 127.0.0.1:8000, 5 requests]",
+		"[Mail 2 messages to send, 1 given up in 24 hours]", "[Certificate files, until 2026-06-01, for scores.example]",
+		"[Counter well 7 1]", "[Tally 2 problems, see above 0 0]", "[Toll not ready: no barrier 0 0]", "No cloud is configured",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	s.Node.Disk.Grow = -1
+	if s.Judge(nil, nil); len(s.Problems) > 0 || strings.Contains(fmt.Sprint(s.Page().Tables), "Room") {
+		t.Error("room is shown that is not known:", s.Problems)
+	}
+	for want, change := range map[string]func(s *State){
+		"The disk is almost full: the database can grow by 80.0 MB.": func(s *State) { s.Node.Disk.Grow = 80_000_000 },
+		"3 items, index entries or journal records on disk are not what was written (counts, journal).": func(s *State) {
+			s.Node.Chores.Verify.Damaged, s.Node.Chores.Verify.Where = 3, []string{"counts", "journal"}
+		},
+		"90 of 100 streams are open: readers will be turned away (http.max_streams).": func(s *State) { s.Streams.Open = 90 },
+	} {
+		s := well()
+		change(s)
+		if s.Judge(nil, nil); !slices.Equal(s.Problems, []string{want}) {
+			t.Errorf("want %q, got %q", want, s.Problems)
+		}
+	}
+	s = well()
+	s.Judge([]Check{{Name: "store", Err: errors.New("latched")}, {Name: "consumer a/b", App: "a", Warning: "it has failed 1 time"}}, []string{"Theirs."})
+	if want := []string{"This node is not ready (store): latched.", "This node's consumer a/b: it has failed 1 time.", "Theirs."}; !slices.Equal(s.Problems, want) {
+		t.Error(s.Problems)
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for seconds, want := range map[float64]string{0.9: "0 s", 119: "119 s", 120: "2 min", 7199: "119 min", 7200: "2 h 0 min", 172_799: "47 h 59 min", 180_000: "2 d 2 h"} {
+		if got := Span(seconds); got != want {
+			t.Errorf("%v: %q, want %q", seconds, got, want)
+		}
+	}
+}
