@@ -30,7 +30,7 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 		p.fail(err)
 		i := slices.IndexFunc(all, func(a Access) bool { return a.UserID != user && a.Role == RoleAdmin })
 		if i < 0 {
-			return Change{}, cmp.Or(p.err, conflict("last_admin", "The last admin of league %s keeps the role.", league))
+			return Change{}, cmp.Or(p.err, conflict("last_admin", "The last admin of a league cannot lose the role."))
 		}
 		p.stillAdmin(league, all[i].UserID)
 		if share := optional[sharePointer](p, shareKey(league), entShare); share != nil {
@@ -130,7 +130,7 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 // InviteMail is the message with an invite.
 func InviteMail(to, league, link string) Mail {
 	return Mail{To: to, Subject: "An invitation to organise a 3FC league", Text: fmt.Sprintf(
-		"You are invited to organise %s on 3FC. Open this link and sign in with this address:\n\n%s\n", league, link)}
+		"You are invited to organise %s on 3FC. Open this link and sign in with this email address:\n\n%s\n", league, link)}
 }
 
 // Join adds somebody to the game of a code, without an account.
@@ -161,7 +161,7 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 	was, err := s.Player(tx, player)
 	was = had(p, was, err)
 	if by := was.ClaimedByUserID; by != nil {
-		p.refuse(*by != user, conflict("player_claimed", "Player %s has been claimed by somebody else.", player))
+		p.refuse(*by != user, conflict("player_claimed", "%s has been claimed by someone else.", was.Nickname))
 		return p.change("player", player)
 	}
 	now := *was

@@ -161,7 +161,7 @@ func (s *Service) CodeFor(tx *store.Tx, league, by, email string) (code, expires
 	p := s.plan(tx)
 	known, err := tx.Side(sideSignedIn).Get([]byte(hashText(email)))
 	p.fail(err)
-	p.refuse(known == nil, notFound("", "This email address has not signed in on this node."))
+	p.refuse(known == nil, notFound("", "Nobody has signed in on this node with this email address."))
 	leagues, err := s.LeaguesOf(tx, email)
 	p.fail(err)
 	p.refuse(!slices.ContainsFunc(leagues, func(l OwnLeague) bool { return l.LeagueID == league }), notFound("", "This email address has no role in this league."))
@@ -200,5 +200,5 @@ type Mail struct {
 // Mail is the message with a link that has the token.
 func (m *Magic) Mail(to, link string) Mail {
 	return Mail{To: to, Subject: "Your 3FC sign-in link", Until: parseTime(m.ExpiresAt), Text: fmt.Sprintf(
-		"Open this link to sign in to 3FC. It works once, for %d minutes:\n\n%s\n\nIf you have not asked for it, do nothing.\n", int(magicLife.Minutes()), link)}
+		"Open this link to sign in to 3FC. It works once, for %d minutes:\n\n%s\n\nIf you did not ask for it, ignore this message.\n", int(magicLife.Minutes()), link)}
 }

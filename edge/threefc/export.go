@@ -181,7 +181,7 @@ func (s *Service) empty(tx *store.Tx, pk string) error {
 		if err != nil {
 			return err
 		}
-		if it["sk"].Str() != skDeleted {
+		if sk := it["sk"].Str(); sk != skDeleted && sk != skMeta {
 			keys = append(keys, key(pk, it["sk"].Str()))
 		}
 	}

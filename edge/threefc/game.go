@@ -164,12 +164,12 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 	g.UpdatedAt = s.NowText(tx)
 	if c.Status != nil {
 		p.refuse(g.FinishedAt != nil, gameFinished())
-		p.refuse(*c.Status == Scheduled && g.started(), conflict("timer_status_locked", "A game that has started does not return to scheduled."))
+		p.refuse(*c.Status == Scheduled && g.started(), conflict("timer_status_locked", "A game that has started cannot return to scheduled."))
 		g.Status = *c.Status
 	}
 	if c.ThirdLengthMinutes != nil && *c.ThirdLengthMinutes != g.ThirdLengthMinutes {
 		p.allowLength(*c.ThirdLengthMinutes)
-		p.refuse(g.started(), conflict("third_length_locked", "The length of thirds stays once a third has started."))
+		p.refuse(g.started(), conflict("third_length_locked", "The length of thirds cannot change once a third has started."))
 		g.ThirdLengthMinutes = *c.ThirdLengthMinutes
 	}
 	if c.GameStartTs != nil && *c.GameStartTs != g.GameStartTs {

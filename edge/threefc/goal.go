@@ -38,7 +38,7 @@ func (s *Service) goals(tx *store.Tx, g *Game) ([]Goal, error) {
 }
 
 func tooLate() error {
-	return conflict("occurred_at", "The tap does not fit the times of the game's thirds.")
+	return conflict("occurred_at", "No third was running when this was tapped.")
 }
 
 // momentOf is what the game's clock said at an instant: that of the running third, or for a tap that comes late that of the third
@@ -104,15 +104,15 @@ func (s *Service) eligible(tx *store.Tx, game string, g *Scored) error {
 	team, ok := in[g.ScorerPlayerID]
 	switch {
 	case !ok:
-		return invalid("scorer_not_rostered", "The scorer is in no team of this game.")
+		return invalid("scorer_not_rostered", "The scorer is not in a team of this game.")
 	case g.OwnGoal && team.TeamID != g.ConcedingTeamID:
-		return invalid("scorer_not_on_conceding_team", "The scorer of an own goal must be in the conceding team.")
+		return invalid("scorer_not_on_conceding_team", "The scorer of an own goal must play for the conceding team.")
 	case !g.OwnGoal && team.TeamID != *g.ScoringTeamID:
-		return invalid("scorer_not_on_scoring_team", "The scorer must be in the scoring team.")
+		return invalid("scorer_not_on_scoring_team", "The scorer must play for the scoring team.")
 	}
 	for _, id := range g.AssistPlayerIDs {
 		if _, ok := in[id]; !ok {
-			return invalid("assist_not_rostered", "Who assisted is in no team of this game.")
+			return invalid("assist_not_rostered", "A player who assisted is not in a team of this game.")
 		}
 	}
 	return nil
@@ -146,7 +146,7 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 	}
 	made.EventID = ids.New(when)
 	there := optional[marker](p, markerKey(game, made.EventID), entMarker)
-	p.refuse(there != nil, conflict("goal_already_created", "The goal was created already."))
+	p.refuse(there != nil, conflict("goal_already_created", "This goal has already been created."))
 	add(p, goalKey(game, at.Third, at.GameMinute, made.EventID), entGoal, made)
 	add(p, markerKey(game, made.EventID), entMarker, marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
 	audit := p.audit(made.Stamps, ids.New(now), n.Actor, goalCreated, nil, &made)
@@ -204,7 +204,7 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 	p.fail(err)
 	i := slices.IndexFunc(goals, func(o Goal) bool { return o.EventID == event })
 	p.refuse(i < 0 && action == goalUndone, conflict("latest_goal_changed", "The latest goal has changed."))
-	if p.refuse(i < 0, notFound("", "Goal %s was not found.", event)); p.err != nil {
+	if p.refuse(i < 0, notFound("", "This goal is no longer in the game.")); p.err != nil {
 		return Change{}, p.err
 	}
 	now, err := do(p, goals, &goals[i])
@@ -256,7 +256,7 @@ func (s *Service) DeleteGoal(tx *store.Tx, game, event string, who Corrector, id
 func (s *Service) UndoLast(tx *store.Tx, game, expected string, who Corrector, ids *IDs) (Change, error) {
 	return s.correct(tx, game, expected, goalUndone, who, ids, func(p *plan, goals []Goal, was *Goal) (*Goal, error) {
 		if goals[len(goals)-1].EventID != expected {
-			return nil, conflict("not_latest_goal", "Goal %s is not the latest one.", expected)
+			return nil, conflict("not_latest_goal", "This is not the latest goal.")
 		}
 		return was.remove(p)
 	})

@@ -80,7 +80,7 @@ func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteIte
 		return nil, len(behind) == 0
 	case every(func(r *Refused) bool { return r.is(skState) }), every((*Refused).emptied) && !slices.ContainsFunc(behind, func(r Refused) bool { return !r.exported() }):
 		return nil, true
-	case has(func(r *Refused) bool { return r.is(skRoster) }) && !has(func(r *Refused) bool { return r.is(skGoal) }):
+	case has(func(r *Refused) bool { return r.is(skRoster) }):
 		return nil, len(behind) == 0
 	case i >= 0 && all[i].View == nil:
 		return deletion(get, &all[i], all, len(behind) > 0)
@@ -117,7 +117,7 @@ func (s *Service) joinedWith(get Get, r *Refused, all []Refused) (writes []store
 	for i := range all {
 		switch o := &all[i]; {
 		case attr.EqualItems(o.Key, r.Key), o.used():
-		case o.Remote != nil && o.View != nil && !attr.EqualItems(o.Base, o.Remote), !o.in(pkOnce) && !(o.in(pkSession) && o.is(pkGame)), r.Remote == nil:
+		case o.Remote != nil && o.View != nil && !attr.EqualItems(o.Base, o.Remote), !o.in(pkOnce) && !(o.in(pkSession) && o.is(pkGame)):
 			return nil, false
 		default:
 			p.again(o.Again)
@@ -129,7 +129,7 @@ func (s *Service) joinedWith(get Get, r *Refused, all []Refused) (writes []store
 // corrected has what was done here to a goal, which another node has made of the same request, done to that one's.
 func (s *Service) corrected(all, behind []Refused) (writes []store.WriteItem, ok bool) {
 	i := slices.IndexFunc(all, func(r Refused) bool { return r.in(pkGame) && r.is(skGoal) })
-	if i < 0 || all[i].Remote == nil {
+	if i < 0 {
 		return nil, false
 	}
 	goal := &all[i]
@@ -187,7 +187,7 @@ func (s *Service) joined(get Get, r *Refused) (writes []store.WriteItem, ok bool
 	if theirs == nil { // deleted there: what is computed goes with it, what people have set does not
 		return nil, ours == nil || base != nil && computed(base, ours)
 	}
-	if ours == nil || r.Base == nil && r.is(skMeta) { // two games with one id
+	if ours == nil {
 		return nil, false
 	}
 	if r.Base == nil {

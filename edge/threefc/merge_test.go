@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,21 +19,45 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 	once := attr.Item{"pk": attr.S(pkOnce + "goal#k"), "sk": attr.S(skMeta), "requestHash": attr.S("h")}
 	place := attr.Item{"pk": attr.S(pkGame + "g"), "sk": attr.S(skRoster + "red#p")}
 	state := attr.Item{"pk": attr.S(pkGame + "g"), "sk": attr.S(skState)}
+	invite := func(by string) attr.Item {
+		it, err := encode(InviteKey("c"), entInvite, Invite{AcceptedByUserID: &by})
+		if by == "" {
+			it, err = encode(InviteKey("c"), entInvite, Invite{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return it
+	}
+	same := func(row attr.Item) Refused { return Refused{Key: row, View: row, Remote: row} }
+	again := same(place)
+	again.Again = []store.WriteItem{{Delete: &store.DeleteItem{Key: place}}}
 	for name, c := range map[string]struct {
-		row              attr.Item
+		row              Refused
 		alone, withLater bool
 	}{
-		"a key that was used": {once, true, false},
-		"a roster's place":    {place, true, false},
-		"an export":           {state, true, true},
+		"a key that was used":                   {same(once), true, false},
+		"a roster's place":                      {same(place), true, false},
+		"an export":                             {same(state), true, true},
+		"a session of what was used":            {same(SignInKey("x")), true, true},
+		"an invite that was accepted there too": {Refused{Key: InviteKey("c"), View: invite("a"), Remote: invite("b")}, true, false},
+		"an invite that was changed there":      {Refused{Key: InviteKey("c"), View: invite("a"), Remote: invite("")}, false, false},
+		"a removal of a partition's row":        {Refused{Key: gamePlayerKey("g", "p")}, true, false},
+		"a removal of what is made again here":  {Refused{Key: gamePlayerKey("g", "p"), View: place, Again: again.Again}, true, false},
+		"a removal of a league's invite":        {Refused{Key: InviteKey("c")}, true, false},
+		"a removal of a league":                 {Refused{Key: leagueKey("l"), Remote: leagueKey("l")}, false, false},
 	} {
-		all := []Refused{{Key: c.row, View: c.row, Remote: c.row}}
+		all := []Refused{c.row}
 		if writes, ok := s.Merge(nil, all, nil); ok != c.alone || len(writes) > 0 {
 			t.Errorf("%s: %t, %v", name, ok, writes)
 		}
 		if writes, ok := s.Merge(nil, all, later); ok != c.withLater || len(writes) > 0 {
 			t.Errorf("%s, with writes behind it: %t, %v", name, ok, writes)
 		}
+	}
+	tally := []Refused{{Key: gameTeamKey("g", "red"), Again: []store.WriteItem{{}}}}
+	if _, ok := s.Merge(nil, []Refused{{Key: gamePlayerKey("g", "p")}}, tally); !ok {
+		t.Error("a removal with an export behind it is for a person")
 	}
 }
 
@@ -200,13 +225,23 @@ func TestLastGameDeletedWhileAnotherIsMade(t *testing.T) {
 	r.league()
 	r.now = r.now.Add(time.Second)
 	remove := func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") }
-	r.merged(r.refused(remove, func() { r.game("h") }))
+	asked := func(all []Refused) {
+		t.Helper()
+		if writes, ok := r.Merge(r.get, all, []Refused{{Key: gameTeamKey("g", "red")}}); ok {
+			t.Errorf("what stands behind it goes without a person: %v", writes)
+		}
+	}
+	all := r.refused(remove, func() { r.game("h") })
+	asked(all)
+	r.merged(all)
 	games := view(r, func(tx *store.Tx) ([]Board, error) { return r.SeasonGames(tx, "s") })
 	if len(games) != 1 || games[0].GameID != "h" || r.row(sessionMirror("d")) == nil {
 		t.Errorf("%d games; session %v", len(games), r.row(sessionMirror("d")))
 	}
 	remove = func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "h") }
-	r.merged(r.refused(remove, func() { r.must(remove) }))
+	all = r.refused(remove, func() { r.must(remove) })
+	asked(all)
+	r.merged(all)
 	if r.row(sessionMirror("d")) != nil || r.row(sessionKey("s", "d")) != nil {
 		t.Error("the session of the last game stays")
 	}
@@ -251,11 +286,19 @@ func TestMergeOfAGamesMembers(t *testing.T) {
 		"a finish, and another time there": {over, func(g *Game) { g.Status, g.FinishedAt, g.Result = Finished, &end, &Result{} }, func(g *Game) { g.GameStartTs = start }, "finished 00-20 true"},
 		"another time, and a finish there": {over, func(g *Game) { g.GameStartTs = start }, func(g *Game) { g.Status, g.FinishedAt, g.Result = Finished, &end, &Result{} }, "finished 00-20 true"},
 		"two times":                        {scheduled, func(g *Game) { g.GameStartTs = start }, func(g *Game) { g.GameStartTs = end }, "asked"},
+		"two finishes": {over, func(g *Game) { g.Status, g.FinishedAt, g.Result = Finished, &start, &Result{ComputedAt: start} },
+			func(g *Game) { g.Status, g.FinishedAt, g.Result = Finished, &end, &Result{ComputedAt: end} }, "theirs"},
+		"a whole game, called live there": {scheduled, func(g *Game) { g.Status, g.Thirds, g.FinishedAt, g.Result = Finished, ended, &end, &Result{} },
+			func(g *Game) { g.Status = Live }, "finished 00-20 true"},
 	} {
 		r := two(t, tt.base, tt.ours, tt.theirs)
-		writes, ok := s.Merge(nil, []Refused{r}, nil)
-		got := "asked"
+		r.View["updatedAt"], r.Remote["updatedAt"] = attr.S("2"), attr.S("1")
+		writes, ok := s.Merge(func(attr.Item) (attr.Item, error) { return nil, nil }, []Refused{r}, nil)
+		got := map[bool]string{true: "theirs", false: "asked"}[ok]
 		if ok && len(writes) == 1 {
+			if at := writes[0].Put.Item["updatedAt"].Str(); at != "2" {
+				t.Errorf("%s: changed at %s", name, at)
+			}
 			g, err := decode[Game](writes[0].Put.Item)
 			if err != nil {
 				t.Fatal(err)
@@ -304,15 +347,24 @@ func TestMergeOfATeamMadeTwice(t *testing.T) {
 // What was done here to a goal whose request another node was first with is done to that node's.
 func TestOneKeyTwoNodes(t *testing.T) {
 	for name, tt := range map[string]struct {
-		correct func(r *rig, tx *store.Tx, event string) (Change, error)
-		goals   int
+		correct        func(r *rig, tx *store.Tx, event string) (Change, error)
+		goals, changes int
 	}{
 		"undo": {func(r *rig, tx *store.Tx, event string) (Change, error) {
 			return r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: "s\nl"})
-		}, 0},
+		}, 0, 2},
 		"edit": {func(r *rig, tx *store.Tx, event string) (Change, error) {
 			return r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nl"})
-		}, 1},
+		}, 1, 2},
+		"edit and undo": {func(r *rig, tx *store.Tx, event string) (Change, error) {
+			c, err := r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nm"})
+			if err != nil {
+				return c, err
+			}
+			undo, err := r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: "s\nl"})
+			undo.Writes = append(c.Writes, undo.Writes...)
+			return undo, err
+		}, 0, 3},
 	} {
 		r := newRig(t)
 		r.league()
@@ -333,12 +385,19 @@ func TestOneKeyTwoNodes(t *testing.T) {
 			}
 			behind = append(behind, Refused{Key: e.Key, Again: e.Again})
 		}
+		if _, ok := r.Merge(r.get, all, append(behind, Refused{Key: gameTeamKey("g", "red")})); ok {
+			t.Errorf("%s: a team's name behind it goes without a person", name)
+		}
+		open := func(w store.WriteItem) bool { return w.Check != nil && attr.EqualItems(w.Check.Key, gameKey("g")) }
+		if writes, _ := r.Merge(r.get, all, behind); !slices.ContainsFunc(writes, open) {
+			t.Errorf("%s: it does not stand or fall with its game", name)
+		}
 		r.merged(all, behind...)
 		goals := r.board("g").Goals
 		if len(goals) != tt.goals || tt.goals > 0 && (*goals[0].ScoringTeamID != "yellow" || goals[0].EventID != event) {
 			t.Errorf("%s: %+v", name, goals)
 		}
-		if audits := view(r, func(tx *store.Tx) ([]Audit, error) { return list[Audit](tx, r.Service, pkGame+"g", skAudit, entAudit) }); len(audits) != 2 {
+		if audits := view(r, func(tx *store.Tx) ([]Audit, error) { return list[Audit](tx, r.Service, pkGame+"g", skAudit, entAudit) }); len(audits) != tt.changes {
 			t.Errorf("%s: %d changes", name, len(audits))
 		}
 	}

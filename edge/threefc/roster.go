@@ -155,12 +155,12 @@ func (s *Service) Unassign(tx *store.Tx, game, player string, admin bool) (Chang
 	p := s.plan(tx)
 	g, in := p.editable(game, admin)
 	r, ok := in[player]
-	p.refuse(!ok, notFound("", "Player %s is in no team of this game.", player))
+	p.refuse(!ok, notFound("", "This player is not in a team of this game."))
 	goals, err := s.goals(tx, g)
 	p.fail(err)
 	p.refuse(slices.ContainsFunc(goals, func(o Goal) bool {
 		return o.ScorerPlayerID == player || slices.Contains(o.AssistPlayerIDs, player)
-	}), conflict("player_has_goals", "Player %s has goals or assists in this game.", player))
+	}), conflict("player_has_goals", "%s has goals or assists in this game and stays in the team.", p.nickname(player)))
 	p.delete(rosterKey(game, r.TeamID, player))
 	p.moved(game, player, "", s.stamp(tx))
 	p.under(gameKey(game), g.Stamps)

@@ -143,7 +143,7 @@ func (g *shownGame) said(l *threefc.Line) string {
 const lastGoals = 12
 
 func (g *shownGame) timeline() page.Timeline {
-	t := page.Timeline{ID: "goals", Title: "Last goals", None: "No goal yet."}
+	t := page.Timeline{ID: "goals", Title: "Last goals", None: "No goals yet."}
 	for i := len(g.Goals) - 1; i >= 0; i-- {
 		if len(t.Items) == lastGoals {
 			t.Rest = fmt.Sprintf("and %d before", i+1)

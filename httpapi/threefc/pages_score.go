@@ -151,7 +151,7 @@ func withGoal(_ *store.Tx, r *request, p *ownPage) error {
 	all := p.Head.board.Goals
 	i := slices.IndexFunc(all, func(g threefc.Goal) bool { return g.EventID == r.Param("event") })
 	if i < 0 {
-		return fault.New(fault.NotFound, "", "Goal %s was not found.", r.Param("event"))
+		return fault.New(fault.NotFound, "", "This goal is no longer in the game.")
 	}
 	p.Goal, p.Assisted = &all[i], map[string]bool{}
 	for _, id := range all[i].AssistPlayerIDs {

@@ -61,15 +61,15 @@ func tallies(body string) (all string) {
 // The pages through the life of a game: whoever may see them, at each of its states.
 func TestPages(t *testing.T) {
 	r := newRig(t)
-	r.page("-", "/", 200, "There is no league yet.", `<a href="/3fc/-/sign-in">Sign in</a>`)
+	r.page("-", "/", 200, "No leagues yet.", `<a href="/3fc/-/sign-in">Sign in</a>`)
 	r.league()
-	r.page("-", "/", 200, "League", "!Make the league")
-	r.page("other", "/", 200, "Make the league", `name="leagueId" value="0`)
-	r.page("-", "/leagues/l", 200, "Season", "!Give the role")
-	r.page("boss", "/leagues/l", 200, "Give the role", `action="/3fc/v1/leagues/l/sign-in-codes"`)
+	r.page("-", "/", 200, "League", "!Create league")
+	r.page("other", "/", 200, "Create league", `name="leagueId" value="0`)
+	r.page("-", "/leagues/l", 200, "Season", "!Grant access")
+	r.page("boss", "/leagues/l", 200, "Grant access", `action="/3fc/v1/leagues/l/sign-in-codes"`)
 
 	for _, path := range []string{"/games/g", "/lg/sn/g", "/l/s/g"} {
-		r.page("-", path, 200, "Not started", "No goal yet.", `data-stream="/3fc/-/stream?`, "page=game%2Fg")
+		r.page("-", path, 200, "Not started", "No goals yet.", `data-stream="/3fc/-/stream?`, "page=game%2Fg")
 	}
 	r.want(201, "", "boss", "POST", "/v1/leagues/l/seasons", `{"seasonId":"s2","name":"Next","slug":"next"}`)
 	for _, path := range []string{"/lg/next/g", "/lg/sn/none", "/lg/none/g", "/none/sn/g", "/games/none", "/seasons/none", "/join/AAAAAAAA"} {
@@ -83,8 +83,8 @@ func TestPages(t *testing.T) {
 		}
 	}
 	r.page("keeper", "/games/g/conflicts", 403)
-	r.page("boss", "/games/g/conflicts", 200, "Nothing of this game was refused.")
-	r.page("boss", "/seasons/s/admin", 200, "Make the day", "Make a game on 2026-07-04", "Name the red team")
+	r.page("boss", "/games/g/conflicts", 200, "Nothing in this game was refused.")
+	r.page("boss", "/seasons/s/admin", 200, "Add match day", "Create game on 2026-07-04", "Save the red team")
 	r.page("other", "/invites/AAAAAAAA", 200, "/3fc/v1/invites/AAAAAAAA/accept")
 
 	step := func(n int) string { return fmt.Sprintf(`data-step="%d" method="post"`, n) }
@@ -105,7 +105,7 @@ func TestPages(t *testing.T) {
 	if strings.Index(body, second) > strings.Index(body, first) {
 		t.Error("the last goal is not the first")
 	}
-	r.page("-", "/games/g/overlay", 200, "page-overlay", "Live", "!No goal yet")
+	r.page("-", "/games/g/overlay", 200, "page-overlay", "Live", "!No goals yet")
 	r.page("keeper", "/games/g/score", 200, open(1, "thirds/1/finish"), `name="expectedEventId" value="`+second, "Own goal: Player y (Yellow), third 1, 07:02")
 	r.now = r.now.Add(15 * time.Minute)
 	r.page("-", "/games/g", 200, "Stoppage", "20&#43;03")
@@ -118,14 +118,14 @@ func TestPages(t *testing.T) {
 	}
 	r.page("-", "/games/g", 200, "All thirds played")
 	r.page("keeper", "/games/g/score", 200, open(6, "finish"))
-	r.page("-", "/seasons/s", 200, "No game is finished yet.", "Red 0, Blue 1, Yellow 1")
+	r.page("-", "/seasons/s", 200, "No finished games yet.", "Red 0, Blue 1, Yellow 1")
 	r.export()
 	r.want(200, "", "keeper", "POST", "/v1/games/g/finish", "")
 	r.page("-", "/games/g", 200, "Finished", "Red wins", "win")
 	r.page("keeper", "/games/g/score", 200, "!data-goal", "!data-undo", "!data-step")
 	r.page("boss", "/games/g/score", 200, "!data-goal", "data-undo")
-	r.page("keeper", "/games/g/results", 200, "1. Red", "Own goal: Player y", "!Delete", "!Change")
-	r.page("keeper", "/games/g/goals/"+first, 200, "an admin can change its goals", "!data-goal")
+	r.page("keeper", "/games/g/results", 200, "1. Red", "Own goal: Player y", "!Delete", "!Edit")
+	r.page("keeper", "/games/g/goals/"+first, 200, "only an admin can edit its goals", "!data-goal")
 	r.page("boss", "/games/g/goals/"+first, 200, `data-goal="/3fc/v1/games/g/goals/`+first+`" data-method="PATCH" data-to="/3fc/-/games/g/results"`,
 		`data-was-scoring="red" data-was-conceding="blue" data-was-scorer="r1"`)
 	r.page("boss", "/games/g/goals/"+second, 200, `data-was-scoring="" data-was-conceding="yellow"`)
@@ -172,11 +172,11 @@ func (f *refusing) Decide(_ context.Context, id uint64, verb string) (operator.C
 func TestRefusedOfAGame(t *testing.T) {
 	r := newRig(t)
 	r.league()
-	r.page("keeper", "/games/g/score", 200, "!refused elsewhere")
+	r.page("keeper", "/games/g/score", 200, "!Refused by the cloud")
 	r.sync = &refusing{games: []string{"g", "x", "g"}}
-	r.page("keeper", "/games/g/score", 200, "2 of this game were refused elsewhere", "Tell an admin.")
+	r.page("keeper", "/games/g/score", 200, "Refused by the cloud in this game: 2.", "Tell an admin.")
 	r.page("boss", "/games/g/score", 200, "/3fc/-/games/g/conflicts")
-	r.page("boss", "/games/g/conflicts", 200, "refused in g", "!refused in x", "Here: Player r (Red) against Yellow", "In the cloud: Own goal: Player r (Yellow)",
+	r.page("boss", "/games/g/conflicts", 200, "refused in g", "!refused in x", "Entered here: Player r (Red) against Yellow", "In the cloud: Own goal: Player r (Yellow)",
 		`action="/3fc/v1/games/g/conflicts/3/retry"`, `action="/3fc/v1/games/g/conflicts/1/discard"`)
 }
 
@@ -189,7 +189,7 @@ func TestJoinAndTeams(t *testing.T) {
 	r.page("-", "/join/"+strings.ToLower(code), 200, "Player b", `action="/3fc/v1/join/`+code+`"`, "<svg", "https://3fc.example/3fc/-/join/"+code)
 	r.want(201, "", "-", "POST", "/v1/join/"+code, `{"nickname":"Zed"}`)
 	r.page("-", "/join/"+code, 200, "Zed")
-	r.page("keeper", "/games/g/teams", 200, code, "Zed plays for Yellow", "Player r is in no team", `data-queue="DELETE"`)
+	r.page("keeper", "/games/g/teams", 200, code, "Add Zed to Yellow", "Remove Player r from Red", `data-queue="DELETE"`)
 }
 
 // The page to sign in by has a form for each way, and leads back into our own pages alone.

@@ -114,7 +114,7 @@ async function save() {
     scoringTeamId: goal.own ? null : goal.scoring, concedingTeamId: goal.conceding, scorerPlayerId: goal.scorer, ownGoal: goal.own, assistPlayerIds: assists,
   };
   const { goal: path, method = "POST", to } = form().dataset;
-  const what = (to ? "Change: " : "") + words();
+  const what = (to ? "Edit: " : "") + words();
   goal = { ...none };
   draw();
   await queue.add({ path, method, body, what });

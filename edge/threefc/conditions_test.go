@@ -1,0 +1,285 @@
+package threefc
+
+import (
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// adopt has a row as the cloud has it; nil: it has none.
+func (r *rig) adopt(k, row attr.Item) {
+	r.t.Helper()
+	if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Adopt(tableName, k, row)
+		return err
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// anew has another record at a key, which was made later.
+func (r *rig) anew(k attr.Item) func() {
+	return func() {
+		row := r.row(k)
+		row["createdAt"] = attr.S(stampOf(r.now.Add(time.Hour)))
+		r.adopt(k, row)
+	}
+}
+
+// A write stands or falls with what it was decided on, at whatever node that has changed meanwhile.
+func TestStandsOrFalls(t *testing.T) {
+	type plan = func(tx *store.Tx) (Change, error)
+	by := Corrector{Actor: boss, Admin: true}
+	for name, tt := range map[string]struct {
+		over  bool // the game has ended
+		mine  func(r *rig) plan
+		while func(r *rig) func()
+	}{
+		"a game with the id of one that was deleted": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) {
+					return r.CreateGame(tx, Game{SessionID: "d", GameID: "n", GameStartTs: "2026-07-04T10:00:00.000Z"})
+				}
+			},
+			while: func(r *rig) func() {
+				return func() {
+					r.game("n")
+					r.must(func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "n") })
+				}
+			},
+		},
+		"a game of another session": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) { return r.CreateGame(tx, Game{SessionID: "d", GameID: "n"}) }
+			},
+			while: func(r *rig) func() { return r.anew(sessionMirror("d")) },
+		},
+		"a player of another game": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) { return r.AddPlayer(tx, "g", "n", "N", &IDs{}) }
+			},
+			while: func(r *rig) func() { return r.anew(gameKey("g")) },
+		},
+		"a place in another game": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) { return r.Assign(tx, "g", "r1", "blue", false) }
+			},
+			while: func(r *rig) func() { return r.anew(gameKey("g")) },
+		},
+		"no place in another game": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) { return r.Unassign(tx, "g", "r2", false) }
+			},
+			while: func(r *rig) func() { return r.anew(gameKey("g")) },
+		},
+		"a team's name in another season": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) { return r.PutSeasonTeam(tx, "s", "red", TeamName{Name: "R"}) }
+			},
+			while: func(r *rig) func() { return r.anew(seasonMirror("s")) },
+		},
+		"a team's name in a season that is gone": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) { return r.PutSeasonTeam(tx, "s", "red", TeamName{Name: "R"}) }
+			},
+			while: func(r *rig) func() { return func() { r.adopt(seasonMirror("s"), nil) } },
+		},
+		"a goal of another game": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) {
+					return r.CreateGoal(tx, "g", NewGoal{Scored: scored("red", "blue"), At: r.now, Actor: boss}, &IDs{})
+				}
+			},
+			while: func(r *rig) func() { return r.anew(gameKey("g")) },
+		},
+		"an edit in a game that has ended": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) {
+					return r.UpdateGoal(tx, "g", r.last(tx), Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{})
+				}
+			},
+			while: func(r *rig) func() {
+				return func() {
+					g := r.board("g").Game
+					at := stampOf(r.now)
+					g.FinishedAt, g.Result = &at, &Result{}
+					row, _ := encode(gameKey("g"), entGame, g)
+					r.adopt(gameKey("g"), row)
+				}
+			},
+		},
+		"an edit of what was edited": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) {
+					return r.UpdateGoal(tx, "g", r.last(tx), by, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{})
+				}
+			},
+			while: func(r *rig) func() {
+				return func() {
+					r.must(func(tx *store.Tx) (Change, error) {
+						return r.UpdateGoal(tx, "g", r.last(tx), by, func(s *Scored) { *s = scored("blue", "red") }, &IDs{})
+					})
+				}
+			},
+		},
+		"a deletion of what was edited": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) { return r.DeleteGoal(tx, "g", r.last(tx), by, &IDs{}) }
+			},
+			while: func(r *rig) func() {
+				return func() {
+					r.must(func(tx *store.Tx) (Change, error) {
+						return r.UpdateGoal(tx, "g", r.last(tx), by, func(s *Scored) { *s = scored("blue", "red") }, &IDs{})
+					})
+				}
+			},
+		},
+		"a deletion of what was edited and put back": {
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) { return r.DeleteGoal(tx, "g", r.last(tx), by, &IDs{}) }
+			},
+			while: func(r *rig) func() {
+				return func() {
+					k := key(pkGame+"g", r.board("g").Goals[0].sk)
+					row := r.row(k)
+					row["updatedAt"] = attr.S(stampOf(r.now.Add(time.Hour)))
+					r.adopt(k, row)
+				}
+			},
+		},
+		"an admin's correction of another game": {
+			over: true,
+			mine: func(r *rig) plan {
+				return func(tx *store.Tx) (Change, error) { return r.DeleteGoal(tx, "g", r.last(tx), by, &IDs{}) }
+			},
+			while: func(r *rig) func() { return r.anew(gameKey("g")) },
+		},
+		"a share code that is gone": {
+			mine:  func(r *rig) plan { return r.accepting(r.invite("l", boss, "")) },
+			while: func(r *rig) func() { return func() { r.adopt(InviteKey(r.invite("l", boss, "")), nil) } },
+		},
+		"an invite to another league": {
+			mine:  func(r *rig) plan { return r.accepting(r.invite("l", boss, "new@example.org")) },
+			while: func(r *rig) func() { return r.anew(leagueKey("l")) },
+		},
+		"an invite of who is no admin any more": {
+			mine: func(r *rig) plan {
+				r.grant(boss, "second", RoleAdmin)
+				return r.accepting(r.invite("l", "second", "new@example.org"))
+			},
+			while: func(r *rig) func() { return func() { r.grant(boss, "second", RoleScorekeeper) } },
+		},
+		"a season that who is no admin any more deletes": {
+			mine: func(r *rig) plan {
+				r.grant(boss, "second", RoleAdmin)
+				r.must(func(tx *store.Tx) (Change, error) { return r.CreateSeason(tx, Season{LeagueID: "l", SeasonID: "e"}) })
+				return func(tx *store.Tx) (Change, error) { return r.DeleteSeason(tx, "second", "e") }
+			},
+			while: func(r *rig) func() { return func() { r.grant(boss, "second", RoleScorekeeper) } },
+		},
+		"a league that who is no admin any more deletes": {
+			mine: func(r *rig) plan {
+				r.must(func(tx *store.Tx) (Change, error) { return r.CreateLeague(tx, boss, League{LeagueID: "m"}) })
+				r.must(func(tx *store.Tx) (Change, error) { return r.Grant(tx, "m", boss, "second", RoleAdmin) })
+				return func(tx *store.Tx) (Change, error) { return r.DeleteLeague(tx, "second", "m") }
+			},
+			while: func(r *rig) func() {
+				return func() {
+					r.must(func(tx *store.Tx) (Change, error) { return r.Grant(tx, "m", boss, "second", RoleScorekeeper) })
+				}
+			},
+		},
+	} {
+		r := newRig(t)
+		r.league()
+		if tt.over {
+			r.play("g", [2]string{"red", "blue"})
+		} else {
+			r.start("g", 1)
+			r.goal("g", "red", "blue")
+		}
+		c := view(r, tt.mine(r))
+		tt.while(r)()
+		if _, err := r.try(func(*store.Tx) (Change, error) { return c, nil }); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// last is the id of a game's last goal.
+func (r *rig) last(tx *store.Tx) string {
+	b, err := r.Board(tx, "g")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return b.Goals[len(b.Goals)-1].EventID
+}
+
+func (r *rig) accepting(code string) func(tx *store.Tx) (Change, error) {
+	return func(tx *store.Tx) (Change, error) { return r.AcceptInvite(tx, code, "new@example.org") }
+}
+
+// The end of a game stands or falls with its teams' rows.
+func TestFinishNeedsItsTeams(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	for n := 1; n <= thirds; n++ {
+		r.start("g", n)
+		r.end("g", n)
+	}
+	r.export(0)
+	c := view(r, func(tx *store.Tx) (Change, error) { return r.FinishGame(tx, "g") })
+	r.adopt(gameTeamKey("g", "yellow"), nil)
+	if _, err := r.try(func(*store.Tx) (Change, error) { return c, nil }); !fault.Is(err, fault.Conflict) {
+		t.Errorf("without a team: %v", err)
+	}
+}
+
+// Only the row that says that a partition was deleted has it emptied, and only as long as nothing was made of it again; a place in a
+// session whose game is elsewhere, or starts at another time, is none.
+func TestOnlyWhatWasDeletedIsEmptied(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	settle := func(pk string) {
+		t.Helper()
+		if err := r.store.Update(t.Context(), func(tx *store.Tx) error { return r.settle(tx, pk) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	place := rosterKey("unknown", "red", "p")
+	row, err := encode(place, entRoster, Rostered{GameID: "unknown", TeamID: "red", PlayerID: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.adopt(place, row)
+	settle(pkGame + "unknown")
+	if r.row(place) == nil {
+		t.Error("a partition was emptied that is not here yet")
+	}
+	dead, err := encode(deletedKey(pkSeason+"s"), entDeleted, tombstone{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.adopt(deletedKey(pkSeason+"s"), dead)
+	settle(pkSeason + "s")
+	if r.row(sessionKey("s", "d")) == nil {
+		t.Error("a season that was made again was emptied")
+	}
+	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { return r.empty(tx, pkSeason+"s") }); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a removal beside its season: %v", err)
+	}
+	for game, start := range map[string]string{"g": "2026-07-04T09:00:00.000Z", "elsewhere": "2026-07-04T10:00:00.000Z"} {
+		k := sessionGameKey("d", start, game)
+		row, err := encode(k, entSessionGame, sessionGame{SessionID: "d", GameID: game, GameStartTs: start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.adopt(k, row)
+	}
+	if games := view(r, func(tx *store.Tx) ([]Board, error) { return r.GamesOf(tx, "d") }); len(games) != 1 {
+		t.Errorf("%d games", len(games))
+	}
+}
