@@ -45,7 +45,8 @@ func (n *node) start() {
 
 // A game is scored on a phone 360 pixels wide: a second tap confirms a third, a goal takes four taps and an own goal three. The node is
 // stopped: goals wait, also over a reload, and one is taken back; it is started again, and they arrive. A goal is changed on its page. One
-// that comes after the end is refused in its words. A page that anybody may see follows it all.
+// that comes after the end is refused in its words, and discarded; one that is refused for what is mended then is sent again. A page that
+// anybody may see follows it all.
 func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	r := newRig(t)
 	r.now = time.Time{}
@@ -167,6 +168,26 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	b.Do(t, chromedp.Navigate(base+"/3fc/-/games/g/score"))
 	shows("1 2 1")
 
+	place := func() { r.want(200, "", "keeper", "PUT", "/v1/games/g/roster/z1", `{"teamId":"red"}`) }
+	r.want(201, "", "keeper", "POST", "/v1/games/g/players", `{"playerId":"z1","nickname":"Zoe"}`)
+	place()
+	b.WaitFor(t, `document.querySelector('[data-scorer="z1"]') !== null`)
+	n.stop()
+	goal("red", "yellow", "z1")
+	waits(1, "queued")
+	r.want(204, "", "keeper", "DELETE", "/v1/games/g/roster/z1", "")
+	n.start()
+	chromium.Eval[bool](t, b, `dispatchEvent(new Event("online"))`)
+	waits(1, "refused")
+	b.WaitFor(t, `document.querySelector(".waits__words").textContent.includes("The scorer is not in a team of this game.")`)
+	place()
+	chromium.Eval[bool](t, b, `document.querySelector("#waiting details").open = true`)
+	tap(".waits [data-retry]")
+	shows("1 2 2")
+	waits(0, "refused")
+	r.want(200, "", "boss", "DELETE", "/v1/games/g/goals/"+r.last(), "")
+	shows("1 2 1")
+
 	n.stop()
 	goal("red", "yellow", "r1")
 	waits(1, "queued")
@@ -179,6 +200,9 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	chromium.Eval[bool](t, b, `dispatchEvent(new Event("online"))`)
 	waits(1, "refused")
 	b.WaitFor(t, `document.querySelector(".waits__words").textContent.includes("The game is finished.")`)
+	chromium.Eval[bool](t, b, `document.querySelector("#waiting details").open = true`)
+	tap(".waits [data-discard]")
+	waits(0, "refused")
 	if goals, _ := r.board(); goals != 4 {
 		t.Errorf("%d goals, want 4", goals)
 	}

@@ -1,8 +1,10 @@
 package threefc
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -16,13 +18,16 @@ import (
 // mostConflicts is how many of the table's newest are looked through for those of a game.
 const mostConflicts = 100
 
-// refused are the open conflicts of a game: what the cloud has not taken, and nothing has settled. One is of a game if any of its writes
-// is: a request's key stands before what it asks for.
-func (r *request) refused() (of []operator.Conflict, err error) {
-	concerned := func(w operator.ConflictWrite) bool {
+// refused are the open conflicts of a game: what the cloud has not taken, and nothing has settled.
+func (r *request) refused() ([]operator.Conflict, error) {
+	return r.conflicts(func(w operator.ConflictWrite) bool {
 		key, err := attr.ParseJSON(w.Key)
 		return err == nil && key["pk"].Equal(threefc.Partition(r.of)["pk"])
-	}
+	})
+}
+
+// conflicts are the open ones with a write that concerns somebody, in whole: a request's key stands before what it asks for.
+func (r *request) conflicts(concerned func(w operator.ConflictWrite) bool) (of []operator.Conflict, err error) {
 	all, err := httpapi.Conflicts(r.Context, operator.ConflictAsk{Table: r.api.Service.Table, Limit: mostConflicts})
 	for i := 0; err == nil && i < len(all); i++ {
 		var whole operator.Conflict
@@ -31,6 +36,34 @@ func (r *request) refused() (of []operator.Conflict, err error) {
 		}
 	}
 	return of, err
+}
+
+// taken is something that was made here and not in the cloud, where its id was another's. To is that one's page; empty: it has none.
+type taken struct{ What, Name, ID, To string }
+
+// origin is what a row says of where it belongs and who has made it.
+type origin struct{ LeagueID, SeasonID, SessionID, GameID, Name, SessionDate, GameStartTs, CreatedByUserID string } //nolint:staticcheck // as the rows spell it
+
+// taken are those that concern who asks.
+func (r *request) taken(mine func(entity string, p *origin) bool) (all []taken, err error) {
+	if r.user == "" {
+		return nil, nil
+	}
+	_, err = r.conflicts(func(w operator.ConflictWrite) bool {
+		it, bad := attr.ParseJSON(w.Item)
+		var p origin
+		entity := it["entityType"].Str()
+		if bad != nil || w.Met == nil || w.Base != nil || it["sk"].Str() != "METADATA" || dataOf(&p, it) != nil || !mine(entity, &p) {
+			return false
+		}
+		t := taken{What: entity, Name: cmp.Or(p.Name, p.SessionDate, p.GameStartTs), ID: cmp.Or(p.GameID, p.SessionID, p.SeasonID, p.LeagueID)}
+		if t.To = r.api.look.At("/" + entity + "s/" + url.PathEscape(t.ID)); entity == "session" {
+			t.What, t.To = "match day", ""
+		}
+		all = append(all, t)
+		return false
+	})
+	return all, err
 }
 
 // postDecision has an admin send anew what was refused of a game (retry), or leave it (discard).

@@ -60,10 +60,16 @@ func (a *api) making(tx *store.Tx) *making {
 type leaguesPage struct {
 	Leagues []publicLeague
 	Make    *making // of who has signed in
+	Taken   []taken
 }
 
 func (a *api) getLeaguesPage(r *request) error {
+	made, err := r.taken(func(entity string, p *origin) bool { return entity == "league" && p.CreatedByUserID == r.user })
+	if err != nil {
+		return err
+	}
 	return httpapi.OwnView(r.Context, "leagues", "3FC", func(tx *store.Tx) (out leaguesPage, err error) {
+		out.Taken = made
 		if r.user != "" {
 			out.Make = a.making(tx)
 		}
@@ -76,10 +82,16 @@ type leaguePage struct {
 	League  *threefc.League
 	Seasons []threefc.Season
 	Make    *making // of an admin
+	Taken   []taken
 }
 
 func (a *api) getLeaguePage(r *request) error {
+	made, err := r.taken(func(entity string, p *origin) bool { return entity == "season" && p.LeagueID == r.of.ID })
+	if err != nil {
+		return err
+	}
 	return httpapi.OwnView(r.Context, "league", "League", func(tx *store.Tx) (out leaguePage, err error) {
+		out.Taken = made
 		if out.League, err = a.Service.LeagueNamed(tx, r.of.ID); err != nil {
 			return out, err
 		}
@@ -96,12 +108,19 @@ type seasonAdminPage struct {
 	Days   []threefc.Session
 	Teams  []threefc.SeasonTeam
 	Make   *making
+	Taken  []taken
 }
 
 // getSeasonAdminPage makes days and games of a season, and names its teams.
 func (a *api) getSeasonAdminPage(r *request) error {
+	made, err := r.taken(func(entity string, p *origin) bool {
+		return p.SeasonID == r.of.ID && (entity == "session" || entity == "game")
+	})
+	if err != nil {
+		return err
+	}
 	return httpapi.OwnView(r.Context, "seasonadmin", "Season", func(tx *store.Tx) (out seasonAdminPage, err error) {
-		out.Make = a.making(tx)
+		out.Make, out.Taken = a.making(tx), made
 		if out.Season, err = a.Service.Season(tx, r.of.ID); err != nil {
 			return out, err
 		}

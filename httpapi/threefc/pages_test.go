@@ -180,6 +180,44 @@ func TestRefusedOfAGame(t *testing.T) {
 		`action="/3fc/v1/games/g/conflicts/3/retry"`, `action="/3fc/v1/games/g/conflicts/1/discard"`)
 }
 
+// metElsewhere is a cloud that had another's league, season and game where ours were made.
+type metElsewhere struct{ operator.Sync }
+
+func (f metElsewhere) Conflicts(context.Context, operator.ConflictAsk) (all []operator.Conflict, next uint64, err error) {
+	return []operator.Conflict{{ID: 1}}, 0, nil
+}
+
+func (f metElsewhere) Conflict(context.Context, uint64) (c operator.Conflict, err error) {
+	row := func(pk, sk, entity, data string) json.RawMessage {
+		return json.RawMessage(fmt.Sprintf(`{"pk":{"S":%q},"sk":{"S":%q},"entityType":{"S":%q},"data":{"S":%q}}`, pk, sk, entity, data))
+	}
+	for _, it := range []json.RawMessage{
+		row("IDEMPOTENCY#x", "METADATA", "idempotency", "{}"), row("LEAGUE#x", "METADATA", "league", `{"leagueId":"x","name":"Mine","createdByUserId":"boss@example.org"}`),
+		row("LEAGUE#l", "SEASON#y", "season", `{"leagueId":"l","seasonId":"y","name":"Autumn"}`), row("SEASON#y", "METADATA", "season", `{"leagueId":"l","seasonId":"y","name":"Autumn"}`),
+		row("SESSION#v", "METADATA", "session", `{"seasonId":"s","sessionId":"v","sessionDate":"2026-07-18"}`),
+		row("GAME#z", "METADATA", "game", `{"gameId":"z","leagueId":"l","seasonId":"s","gameStartTs":"2026-07-05T10:00:00.000Z"}`),
+	} {
+		c.Decided = append(c.Decided, operator.ConflictWrite{Item: it, Met: it})
+	}
+	changed := c.Decided[1] // a league that was there before
+	changed.Base, changed.Item = changed.Item, row("LEAGUE#w", "METADATA", "league", `{"leagueId":"w","name":"Old","createdByUserId":"boss@example.org"}`)
+	c.Decided = append(c.Decided, changed)
+	return c, nil
+}
+
+// Who has made what exists in the cloud already is told so, where it would stand.
+func TestMadeElsewhereAlready(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.sync = metElsewhere{}
+	league := "The league “Mine” was not created: a league with the ID x exists already at <a href=\"/3fc/-/leagues/x\">"
+	r.page("boss", "/", 200, league, "!Autumn", "!Old")
+	r.page("other", "/", 200, "!exists already")
+	r.page("boss", "/leagues/l", 200, "The season “Autumn” was not created", "!Mine")
+	r.page("other", "/leagues/l", 200, "!exists already")
+	r.page("boss", "/seasons/s/admin", 200, "The game “2026-07-05T10:00:00.000Z” was not created", "The match day “2026-07-18” was not created: a match day with the ID v exists already.", "!Autumn")
+}
+
 // Who has a code joins without an account, and is then put into a team.
 func TestJoinAndTeams(t *testing.T) {
 	r := newRig(t)

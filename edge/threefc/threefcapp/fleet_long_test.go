@@ -255,12 +255,13 @@ func TestWhatStandsBehindIsDoneToTheOtherNodesRow(t *testing.T) {
 	f.Quiet()
 }
 
-// A goal of a node that had not heard of the finish is for a person, and the result stays that of the goals that count.
+// A goal of a node that had not heard of the finish is for a person, and the result stays that of the goals that count. The game's admins
+// see it, and decide: sent again it is refused, and then left.
 func TestGoalAfterTheFinish(t *testing.T) {
 	f := newFleet(t)
 	f.game(true)
 	f.Cut("a")
-	f.want("a", "POST", "/v1/games/g/goals", goal("red", "blue"))
+	f.want("a", "POST", "/v1/games/g/goals", goal("red", "blue"), "Idempotency-Key", "k")
 	for _, n := range []string{"1", "2", "3"} {
 		if n != "1" {
 			f.want("b", "POST", "/v1/games/g/thirds/"+n+"/start", "")
@@ -275,7 +276,8 @@ func TestGoalAfterTheFinish(t *testing.T) {
 		return strings.Contains(f.row("GAME#g", "METADATA")["data"].Str(), `"result":{`)
 	})
 	f.Heal()
-	f.Until("a person is asked", func() bool { return strings.Contains(f.Open("a"), "GOAL#") })
+	shown := func() string { return f.want("a", "GET", "/-/games/g/conflicts", "", "Accept", "text/html") }
+	f.Until("a person is asked", func() bool { return strings.Contains(shown(), "Entered here: P (Red) against Blue") })
 	f.Until("the goal does not count", func() bool {
 		n, _ := f.goals("a")
 		return n == 0
@@ -283,6 +285,33 @@ func TestGoalAfterTheFinish(t *testing.T) {
 	if got := f.row("GAME#g", "METADATA")["data"].Str(); !strings.Contains(got, `"winnerTeamId":null`) {
 		t.Errorf("%s", got)
 	}
+	_, after, _ := strings.Cut(shown(), `action="/3fc/v1/games/g/conflicts/`)
+	id, _, _ := strings.Cut(after, "/")
+	if status, answer := f.ask("a", "POST", "/v1/games/g/conflicts/"+id+"/retry", "{}"); status != http.StatusConflict {
+		t.Errorf("sent again: %d %s", status, answer)
+	}
+	f.want("a", "POST", "/v1/games/g/conflicts/"+id+"/discard", "{}")
+	if page := shown(); !strings.Contains(page, "Nothing in this game was refused.") {
+		t.Errorf("left: %s", page)
+	}
+	f.Quiet()
+}
+
+// Two nodes that are cut off and each delete another of a session's two games leave neither games nor the session.
+func TestLastTwoGamesDeletedAtTwoNodes(t *testing.T) {
+	f := newFleet(t)
+	f.game(false)
+	f.want("a", "POST", "/v1/sessions/d/games", `{"gameId":"h","gameStartTs":"2026-07-04T12:00:00Z"}`, "Prefer", "wait=20")
+	f.Until("both games at both", func() bool { return strings.Contains(f.want("b", "GET", "/v1/seasons/s/games", ""), `"gameId":"h"`) })
+	f.Cut()
+	f.want("a", "DELETE", "/v1/games/g", "")
+	f.want("b", "DELETE", "/v1/games/h", "")
+	f.Heal()
+	f.Until("the session is gone at both and in the cloud", func() bool {
+		a, b := f.want("a", "GET", "/v1/seasons/s/sessions", ""), f.want("b", "GET", "/v1/seasons/s/sessions", "")
+		return a == b && strings.Contains(a, `{"sessions":[]}`) && f.row("SESSION#d", "METADATA") == nil && f.row("SEASON#s", "SESSION#d") == nil
+	})
+	f.Quiet()
 }
 
 // A game that is deleted at one node is gone at the other and in the cloud, all of it.
