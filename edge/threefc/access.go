@@ -158,8 +158,7 @@ func (s *Service) JoinCode(tx *store.Tx, code string) (game string, err error) {
 // Claim says that a player is a user. Nobody else can say so then.
 func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 	p := s.plan(tx)
-	was, err := s.Player(tx, player)
-	was = had(p, was, err)
+	was := must(p, s.Player, player)
 	if by := was.ClaimedByUserID; by != nil {
 		p.refuse(*by != user, conflict("player_claimed", "%s has been claimed by someone else.", was.Nickname))
 		return p.change("player", player)

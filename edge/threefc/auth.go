@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
@@ -83,49 +84,41 @@ func badMagic() error {
 	return fault.New(fault.Unauthorized, "invalid_or_expired_magic_link", "Invalid or expired magic link.")
 }
 
-// CompleteMagic signs in who has a token. A bad one, one that was used and one that has expired are told alike.
-func (s *Service) CompleteMagic(tx *store.Tx, token string) (SignIn, error) {
+// CompleteMagic signs in who has a token. A bad one, one that was used and one that has expired are told alike. Who asks again with one
+// key has one session, at whatever node: its id is made of the token's secret.
+func (s *Service) CompleteMagic(tx *store.Tx, token string, ids *IDs) (Change, error) {
 	id, hidden, ok := strings.Cut(token, ".")
 	if !ok || CheckID("token", id) != nil {
-		return SignIn{}, badMagic()
+		return Change{}, badMagic()
 	}
 	row, err := tx.Get(s.Table, MagicKey(id))
 	hash := hashText(hidden)
-	if err != nil || row == nil || subtle.ConstantTimeCompare([]byte(row["tokenHash"].Str()), []byte(hash)) != 1 {
-		return SignIn{}, orElse(err, badMagic())
+	if err != nil || subtle.ConstantTimeCompare([]byte(row["tokenHash"].Str()), []byte(hash)) != 1 {
+		return Change{}, cmp.Or(err, badMagic())
 	}
-	return s.signIn(tx, MagicKey(id), row["email"].Str(), "tokenHash = :h AND ", attr.Item{":h": attr.S(hash)})
-}
-
-// orElse is an error, or another where there is none.
-func orElse(err, other error) error {
-	if err != nil {
-		return err
+	session := secret()
+	if ids.Seed != "" {
+		session = hashText(hidden + "\n" + ids.Seed)
 	}
-	return other
+	return s.signIn(tx, MagicKey(id), row, session, "tokenHash = :h AND ", attr.Item{":h": attr.S(hash)})
 }
 
 // signIn uses what lets somebody in up, by one conditional update, and makes the session in the same transaction.
-func (s *Service) signIn(tx *store.Tx, from attr.Item, email, condition string, values attr.Item) (SignIn, error) {
-	now := s.Now(tx)
-	until := now.Add(SignInLife)
-	in := SignIn{SessionID: secret(), Email: email, CreatedAt: stampOf(now), ExpiresAt: stampOf(until)}
+func (s *Service) signIn(tx *store.Tx, from, row attr.Item, session, condition string, values attr.Item) (Change, error) {
+	now, email := s.Now(tx), row["email"].Str()
+	if until, _ := row["expiresAtEpoch"].Int(); row["usedAt"].Str() != "" || until < now.Unix() {
+		return Change{}, badMagic()
+	}
 	values[":now"], values[":at"] = attr.Int(now.Unix()), attr.S(stampOf(now))
 	used := &store.UpdateItem{
 		Table: s.Table, Key: from, Update: "SET usedAt = :at, updatedAt = :at",
 		Condition: condition + "attribute_not_exists(usedAt) AND expiresAtEpoch >= :now", Params: expr.Params{Values: values},
 	}
-	row := authRow(SignInKey(in.SessionID), "session", email, now, until)
-	err := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
-		{Update: used}, {Put: &store.PutItem{Table: s.Table, Item: row, Condition: absent, NoOld: true}},
-	}})
-	if fault.Is(err, fault.Conflict) {
-		return SignIn{}, badMagic()
-	}
-	if err != nil {
-		return SignIn{}, err
-	}
-	return in, tx.Side(sideSignedIn).Set([]byte(hashText(email)), []byte(in.CreatedAt))
+	made := authRow(SignInKey(session), "session", email, now, now.Add(SignInLife))
+	err := tx.Side(sideSignedIn).Set([]byte(hashText(email)), []byte(stampOf(now)))
+	return Change{IDs: map[string]string{"session": session}, Writes: []store.WriteItem{
+		{Update: used}, {Put: &store.PutItem{Table: s.Table, Item: made, Condition: absent, NoOld: true}},
+	}}, err
 }
 
 // SignedIn reads a session; nil: it is none, or has ended.
@@ -179,16 +172,16 @@ func (s *Service) CodeFor(tx *store.Tx, league, by, email string) (code, expires
 }
 
 // CompleteCode signs in who has the code of an address.
-func (s *Service) CompleteCode(tx *store.Tx, email, text string) (SignIn, error) {
+func (s *Service) CompleteCode(tx *store.Tx, email, text string) (Change, error) {
 	code, ok := CodeOf(text)
 	if !ok {
-		return SignIn{}, badMagic()
+		return Change{}, badMagic()
 	}
 	row, err := tx.Get(s.Table, codeKey(code))
-	if err != nil || row == nil || row["email"].Str() != email {
-		return SignIn{}, orElse(err, badMagic())
+	if err != nil || row["email"].Str() != email {
+		return Change{}, cmp.Or(err, badMagic())
 	}
-	return s.signIn(tx, codeKey(code), email, "email = :email AND ", attr.Item{":email": attr.S(email)})
+	return s.signIn(tx, codeKey(code), row, secret(), "email = :email AND ", attr.Item{":email": attr.S(email)})
 }
 
 // Mail is a message to somebody.

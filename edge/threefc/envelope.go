@@ -160,31 +160,13 @@ type plan struct {
 
 func (s *Service) plan(tx *store.Tx) *plan { return &plan{s: s, tx: tx} }
 
-func had[T any](p *plan, v *T, err error) *T {
+// must reads a record that has to be there.
+func must[T any](p *plan, read func(tx *store.Tx, id string) (*T, error), id string) *T {
+	v, err := read(p.tx, id)
 	if p.fail(err); v == nil || err != nil {
 		v = new(T)
 	}
 	return v
-}
-
-func (p *plan) league(id string) *League {
-	v, err := p.s.League(p.tx, id)
-	return had(p, v, err)
-}
-
-func (p *plan) season(id string) *Season {
-	v, err := p.s.Season(p.tx, id)
-	return had(p, v, err)
-}
-
-func (p *plan) session(id string) *Session {
-	v, err := p.s.Session(p.tx, id)
-	return had(p, v, err)
-}
-
-func (p *plan) game(id string) *Game {
-	v, err := p.s.game(p.tx, id)
-	return had(p, v, err)
 }
 
 // optional reads a record; nil: there is none.

@@ -25,8 +25,8 @@ type Board struct {
 // CreateGame makes a game of a session, with its place in the session and its code to join.
 func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
 	p := s.plan(tx)
-	session := p.session(g.SessionID)
-	season := p.season(session.SeasonID)
+	session := must(p, s.Session, g.SessionID)
+	season := must(p, s.Season, session.SeasonID)
 	p.free("game", gameKey(g.GameID))
 	g.LeagueID, g.SeasonID, g.Stamps = season.LeagueID, season.SeasonID, s.stamp(tx)
 	g.JoinCode, g.Thirds = newCode(), []Third{}
@@ -159,7 +159,7 @@ type GamePatch struct {
 // PatchGame changes a game, with its place in its session.
 func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error) {
 	p := s.plan(tx)
-	was := p.game(id)
+	was := must(p, s.game, id)
 	g := *was
 	g.UpdatedAt = s.NowText(tx)
 	if c.Status != nil {
@@ -184,7 +184,7 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 // DeleteGame deletes a game with all that lies below it. Its session goes with its last game.
 func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
-	g := p.game(id)
+	g := must(p, s.game, id)
 	index, err := list[sessionGame](tx, s, pkSession+g.SessionID, pkGame, entSessionGame)
 	p.fail(err)
 	session := optional[Session](p, sessionMirror(g.SessionID), entSession)
@@ -249,7 +249,7 @@ func (s *Service) FinishThird(tx *store.Tx, game string, n int, at time.Time) (C
 
 func (s *Service) timer(tx *store.Tx, game string, do func(g *Game) error) (Change, error) {
 	p := s.plan(tx)
-	was := p.game(game)
+	was := must(p, s.game, game)
 	g := *was
 	g.UpdatedAt = s.NowText(tx)
 	p.fail(do(&g))

@@ -128,7 +128,7 @@ type NewGoal struct {
 // CreateGoal makes a goal: the goal, the claim of its id and the audit, under a game that is not finished.
 func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Change, error) {
 	p := s.plan(tx)
-	g, now := p.game(game), s.Now(tx)
+	g, now := must(p, s.game, game), s.Now(tx)
 	p.refuse(g.FinishedAt != nil, gameFinished())
 	at, err := g.momentOf(n.At, now)
 	p.fail(err)
@@ -191,7 +191,7 @@ type Corrector struct {
 // before, here or by another program, is as it was.
 func (s *Service) correct(tx *store.Tx, game, event, action string, who Corrector, ids *IDs, do func(p *plan, goals []Goal, was *Goal) (*Goal, error)) (Change, error) {
 	p := s.plan(tx)
-	g := p.game(game)
+	g := must(p, s.game, game)
 	p.refuse(g.FinishedAt != nil && !who.Admin, gameFinished())
 	made := operation{GameID: game, EventID: event, OperationID: ids.operation(), Action: action, Stamps: s.stamp(tx)}
 	if made.OperationID != "" {

@@ -77,7 +77,7 @@ func (s *Service) LeaguesOf(tx *store.Tx, user string) ([]OwnLeague, error) {
 // DeleteLeague deletes a league without seasons.
 func (s *Service) DeleteLeague(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
-	l := p.league(id)
+	l := must(p, s.League, id)
 	seasons, err := s.Seasons(tx, id)
 	p.fail(err)
 	p.refuse(len(seasons) > 0, conflict("league_has_seasons", "Cannot delete league with existing seasons."))
@@ -100,7 +100,7 @@ func (p *plan) bury(pk string, of tombstone) {
 // CreateSeason makes a season with its mirror.
 func (s *Service) CreateSeason(tx *store.Tx, se Season) (Change, error) {
 	p := s.plan(tx)
-	l := p.league(se.LeagueID)
+	l := must(p, s.League, se.LeagueID)
 	p.free("season", seasonMirror(se.SeasonID), seasonKey(se.LeagueID, se.SeasonID))
 	se.Stamps = s.stamp(tx)
 	add(p, seasonKey(se.LeagueID, se.SeasonID), entSeason, se)
@@ -123,7 +123,7 @@ func (s *Service) Seasons(tx *store.Tx, league string) ([]Season, error) {
 // DeleteSeason deletes a season without sessions.
 func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
-	se := p.season(id)
+	se := must(p, s.Season, id)
 	sessions, err := s.Sessions(tx, id)
 	p.fail(err)
 	p.refuse(len(sessions) > 0, conflict("season_has_games", "Cannot delete season with existing games."))
@@ -137,7 +137,7 @@ func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 // CreateSession makes a session with its mirror.
 func (s *Service) CreateSession(tx *store.Tx, se Session) (Change, error) {
 	p := s.plan(tx)
-	season := p.season(se.SeasonID)
+	season := must(p, s.Season, se.SeasonID)
 	p.free("session", sessionMirror(se.SessionID), sessionKey(se.SeasonID, se.SessionID))
 	se.Stamps = s.stamp(tx)
 	add(p, sessionKey(se.SeasonID, se.SessionID), entSession, se)
@@ -188,7 +188,7 @@ type TeamName struct {
 // PutSeasonTeam names a team of a season.
 func (s *Service) PutSeasonTeam(tx *store.Tx, season, team string, n TeamName) (Change, error) {
 	p := s.plan(tx)
-	se := p.season(season)
+	se := must(p, s.Season, season)
 	was := optional[SeasonTeam](p, seasonTeamKey(season, team), entTeam)
 	t := SeasonTeam{SeasonID: season, TeamID: team, Name: n.Name, Color: n.Color, Stamps: s.stamp(tx)}
 	replace(p, seasonTeamKey(season, team), entTeam, was, t)

@@ -103,7 +103,7 @@ func (s *Service) Players(tx *store.Tx, game, search string, limit int) ([]Playe
 // AddPlayer makes a player who is here for a game. An id that is given must be new.
 func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (Change, error) {
 	p := s.plan(tx)
-	g := p.game(game)
+	g := must(p, s.game, game)
 	if id != "" {
 		p.free("player", playerKey(id))
 	}
@@ -117,7 +117,7 @@ func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (
 
 // editable reads a game whose roster may be changed, by an admin also when it is finished, and who is in which team.
 func (p *plan) editable(game string, admin bool) (*Game, map[string]Rostered) {
-	g := p.game(game)
+	g := must(p, p.s.game, game)
 	p.refuse(g.FinishedAt != nil && !admin, gameFinished())
 	in, err := p.s.rostered(p.tx, game)
 	p.fail(err)

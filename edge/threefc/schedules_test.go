@@ -3,6 +3,7 @@ package threefc
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -150,6 +151,33 @@ func TestCodeUsedTwice(t *testing.T) {
 		if writes, ok := r.Merge(r.get, all, nil); !ok || len(writes) > 0 {
 			t.Errorf("%v: %t %v", k, ok, writes)
 		}
+	}
+}
+
+// A browser that sends its link to two nodes has one session; without its key, or with another's, it has not.
+func TestOneSessionAtTwoNodes(t *testing.T) {
+	a, b := newRig(t), newRig(t)
+	var m Magic
+	if err := a.store.Update(t.Context(), func(tx *store.Tx) (err error) {
+		m, err = a.StartMagic(tx, boss)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	id, _, _ := strings.Cut(m.Token, ".")
+	b.adopt(MagicKey(id), a.row(MagicKey(id)))
+	at := func(r *rig, seed string) string {
+		var c Change
+		if err := r.store.Update(t.Context(), func(tx *store.Tx) (err error) {
+			c, err = r.CompleteMagic(tx, m.Token, &IDs{Seed: seed})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return c.IDs["session"]
+	}
+	if first := at(a, "s\nk"); first != at(b, "s\nk") || first == at(b, "s\nl") || first == at(b, "") || at(a, "") == at(b, "") {
+		t.Error("one request has two sessions, or two have one")
 	}
 }
 

@@ -22,8 +22,10 @@ func (a *api) authRoutes() []route {
 			return map[string]string{"status": "ok", "service": "api", "version": a.Version, "timestamp": a.Service.NowText(tx)}, nil
 		})},
 		{"POST", "/v1/auth/magic/start", public, a.postMagicStart},
-		{"POST", "/v1/auth/magic/complete", public, a.postMagicComplete},
-		{"POST", "/v1/auth/code/complete", public, a.postCodeComplete},
+		{"POST", "/v1/auth/magic/complete", public, writes(http.StatusOK, readToken, func(tx *store.Tx, r *request, token string) (threefc.Change, error) {
+			return a.Service.CompleteMagic(tx, token, r.ids)
+		}, a.signedInAs)},
+		{"POST", "/v1/auth/code/complete", public, writes(http.StatusOK, readCode, a.completeCode, a.signedInAs)},
 		{"POST", "/v1/leagues/:league/sign-in-codes", admin, a.postSignInCode},
 		{"GET", "/v1/auth/session", session, reads(func(_ *store.Tx, r *request) (any, error) {
 			return map[string]any{"authenticated": true, "session": r.signIn}, nil
@@ -83,29 +85,25 @@ func (a *api) link(r *request, path string, q url.Values) string {
 	return strings.TrimSuffix(a.PublicURL, "/") + a.mount + path
 }
 
-// postMagicComplete: {token}.
-func (a *api) postMagicComplete(r *request) error {
-	b := httpapi.Body(r.Context)
-	token := text(b, "token")
-	if err := b.Err(); err != nil {
-		return err
-	}
+// readToken reads the token of a link, and has its row here.
+func readToken(r *request, b *bind.Body) (token string, err error) {
+	token = text(b, "token")
 	if id, _, _ := strings.Cut(token, "."); threefc.CheckID("token", id) == nil {
-		if err := r.need(threefc.MagicKey(id)); err != nil {
-			return err
-		}
+		r.wants = append(r.wants, threefc.MagicKey(id))
 	}
-	return a.signIn(r, func(tx *store.Tx) (threefc.SignIn, error) { return a.Service.CompleteMagic(tx, token) })
+	return token, nil
 }
 
-// signIn lets somebody in, with the cookie.
-func (a *api) signIn(r *request, do func(tx *store.Tx) (threefc.SignIn, error)) error {
-	in, err := httpapi.Change(r.Context, do)
-	if err != nil {
-		return err
+// signedInAs lets somebody in, with the cookie.
+func (a *api) signedInAs(tx *store.Tx, r *request) (any, error) {
+	in, err := a.Service.SignedIn(tx, r.made["session"])
+	if err == nil && in == nil {
+		err = fault.New(fault.Unauthorized, "unauthorized", "Session is missing, invalid, or expired.")
 	}
-	a.setCookie(r, in.SessionID, int(threefc.SignInLife.Seconds()))
-	return httpapi.Answer(r.Context, http.StatusOK, map[string]any{"status": "authenticated", "session": in}, nil)
+	if err == nil {
+		a.setCookie(r, in.SessionID, int(threefc.SignInLife.Seconds()))
+	}
+	return map[string]any{"status": "authenticated", "session": in}, err
 }
 
 func (a *api) setCookie(r *request, value string, age int) {
@@ -115,25 +113,23 @@ func (a *api) setCookie(r *request, value string, age int) {
 	})
 }
 
-// postCodeComplete: {email, code}. Five wrong codes of an address, or from a client, end the tries of an hour.
-func (a *api) postCodeComplete(r *request) error {
-	b := httpapi.Body(r.Context)
-	address, err := email(b)
-	code := text(b, "code")
-	if err = cmp.Or(err, b.Err()); err != nil {
-		return err
+// readCode reads an address and a code.
+func readCode(_ *request, b *bind.Body) (in [2]string, err error) {
+	in[0], err = email(b)
+	in[1] = text(b, "code")
+	return in, err
+}
+
+// completeCode signs in with a code. Five wrong ones of an address, or from a client, end the tries of an hour.
+func (a *api) completeCode(tx *store.Tx, r *request, in [2]string) (c threefc.Change, err error) {
+	client, now := httpapi.Client(r.Context), tx.Now()
+	if err = cmp.Or(a.wrong.full(client, now), a.wrong.full(in[0], now)); err != nil {
+		return c, err
 	}
-	client := httpapi.Client(r.Context)
-	return a.signIn(r, func(tx *store.Tx) (in threefc.SignIn, err error) {
-		now := tx.Now()
-		if err = cmp.Or(a.wrong.full(client, now), a.wrong.full(address, now)); err != nil {
-			return in, err
-		}
-		if in, err = a.Service.CompleteCode(tx, address, code); fault.Is(err, fault.Unauthorized) {
-			_, _ = a.wrong.take(client, now), a.wrong.take(address, now) // not full: asked above
-		}
-		return in, err
-	})
+	if c, err = a.Service.CompleteCode(tx, in[0], in[1]); fault.Is(err, fault.Unauthorized) {
+		_, _ = a.wrong.take(client, now), a.wrong.take(in[0], now) // not full: asked above
+	}
+	return c, err
 }
 
 // postSignInCode: {email}.

@@ -56,6 +56,7 @@ func (r *rig) signIns() {
 	}
 	value, _, _ := strings.Cut(strings.TrimPrefix(cookie, cookieName+"="), ";")
 	r.cookies["ann"] = value
+	r.signInAgain(bad)
 	r.want(401, bad, "-", "POST", "/v1/auth/magic/complete", fmt.Sprintf(`{"token":%q}`, token))
 	r.want(202, "", "-", "POST", "/v1/auth/magic/start", `{"email":"late@example.org"}`)
 	late := r.token()
@@ -72,6 +73,23 @@ func (r *rig) signIns() {
 		r.want(202, "", "-", "POST", "/v1/auth/magic/start", `{"email":"ann@example.org"}`)
 	}
 	r.want(429, `{"error":"too_many_requests"`, "-", "POST", "/v1/auth/magic/start", `{"email":"ann@example.org"}`)
+}
+
+// signInAgain has a browser whose answer was lost ask again with its key: it is let in once more, and nobody else is; not after it has left.
+func (r *rig) signInAgain(bad string) {
+	r.want(202, "", "-", "POST", "/v1/auth/magic/start", `{"email":"again@example.org"}`)
+	body := fmt.Sprintf(`{"token":%q}`, r.token())
+	first := r.ask("-", "POST", "/v1/auth/magic/complete", body, "Idempotency-Key", "n")
+	again := r.ask("-", "POST", "/v1/auth/magic/complete", body, "Idempotency-Key", "n")
+	cookie := again.Header().Get("Set-Cookie")
+	if first.Code != 200 || again.Code != 200 || cookie == "" || cookie != first.Header().Get("Set-Cookie") || again.Body.String() != first.Body.String() {
+		r.t.Errorf("first %d %s, again %d %s %s", first.Code, first.Body, again.Code, again.Body, cookie)
+	}
+	r.want(401, bad, "-", "POST", "/v1/auth/magic/complete", body, "Idempotency-Key", "m")
+	r.want(409, "idempotency_conflict", "-", "POST", "/v1/auth/magic/complete", `{"token":"x.y"}`, "Idempotency-Key", "n")
+	session, _, _ := strings.Cut(strings.TrimPrefix(cookie, cookieName+"="), ";")
+	r.want(204, "", "-", "POST", "/v1/auth/logout", "", "Cookie", cookieName+"="+session)
+	r.want(401, "unauthorized", "-", "POST", "/v1/auth/magic/complete", body, "Idempotency-Key", "n")
 }
 
 // token is that of the last mail.

@@ -88,9 +88,12 @@ func (r *rig) in(who string) {
 		if err != nil {
 			return err
 		}
-		s, err := r.service.CompleteMagic(tx, m.Token)
-		r.cookies[who] = s.SessionID
-		return err
+		c, err := r.service.CompleteMagic(tx, m.Token, &threefc.IDs{})
+		if err != nil {
+			return err
+		}
+		r.cookies[who] = c.IDs["session"]
+		return tx.TransactWrite(store.TransactWrite{Items: c.Writes})
 	}); err != nil {
 		r.t.Fatal(err)
 	}

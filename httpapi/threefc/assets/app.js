@@ -2,6 +2,7 @@
 // ask and show what was answered. What is done goes into the queue, with the moment of its tap.
 import "./refresh.js";
 import { queue, nodeNow } from "./offline.js";
+import { ulid } from "./queue.js";
 
 const two = (n) => String(n).padStart(2, "0");
 const all = (what, of = document) => [...of.querySelectorAll(what)];
@@ -57,9 +58,11 @@ document.addEventListener("submit", async (e) => {
   e.preventDefault();
   const out = form.querySelector("output");
   const body = Object.fromEntries([...new FormData(form)].filter(([, v]) => v !== ""));
+  form.dataset.nonce ??= ulid(); // sent again without an answer, it is the same request
   const answer = await fetch(form.getAttribute("action"), {
-    method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" },
+    method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json", "Idempotency-Key": form.dataset.nonce },
   }).catch(() => null);
+  if (answer) delete form.dataset.nonce;
   const said = await answer?.json().catch(() => ({}));
   if (!answer?.ok) return set(out, said?.message ?? "The node does not answer.");
   if (form.dataset.from) localStorage.threefcTo = form.dataset.from; // the link is opened in another tab
