@@ -2,7 +2,9 @@ package scorekeeper
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -65,6 +67,14 @@ func Graded(guess, answer string) Move {
 	return m
 }
 
+// Row is a guess without its letters, as people share it.
+func (m Move) Row() (row string) {
+	for _, l := range m {
+		row += map[Grade]string{Correct: "🟩", Contained: "🟨", Wrong: "⬛"}[l.Grade]
+	}
+	return row
+}
+
 // View is a game as its player sees it.
 type View struct {
 	GameID  string   `json:"game_id"`
@@ -92,6 +102,19 @@ func (g *Game) view(answer string, n int) View {
 		v.Answer = answer
 	}
 	return v
+}
+
+// Share is what a player sends to others of a finished game of a day: no letters.
+func (v *View) Share(date string) string {
+	moves := "X"
+	if v.Won {
+		moves = strconv.Itoa(v.Moves)
+	}
+	text := fmt.Sprintf("Scorekeeper %s %s/%d\n", date, moves, MaxGuesses)
+	for _, m := range v.Graded {
+		text += "\n" + m.Row()
+	}
+	return text
 }
 
 // Guess is a word that a player guesses.
@@ -138,7 +161,7 @@ func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 	}
 	if i := slices.Index(game.GuessKeys, g.Key); g.Key != "" && i >= 0 {
 		if game.Guesses[i] != g.Word {
-			return View{}, badRequest("This Idempotency-Key stands for another guess")
+			return View{}, badRequest("This Idempotency-Key was already used for another guess")
 		}
 		return game.view(answer, i+1), nil
 	}

@@ -2,9 +2,7 @@ package scorekeeper
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/touchline/touchline/store"
@@ -129,18 +127,16 @@ type Score struct {
 	Won    bool     `json:"won"`
 	Rows   []string `json:"score"`
 
-	Date string `json:"-"`
 	Name string `json:"-"` // on a board
 	at   string
 }
 
 func (s *Service) score(tx *store.Tx, g *Game) (Score, error) {
 	answer, err := s.word(tx, g.Date)
-	out := Score{
-		GameID: GameID(g.UserID, g.Date), UserID: g.UserID, Moves: len(g.Guesses), Won: g.Won, Rows: []string{}, Date: g.Date, at: g.UpdatedAt,
-	}
-	for _, guess := range g.Guesses {
-		out.Rows = append(out.Rows, Row(GradeGuess(guess, answer)))
+	v := g.view(answer, len(g.Guesses))
+	out := Score{GameID: v.GameID, UserID: v.UserID, Moves: v.Moves, Won: v.Won, Rows: []string{}, at: g.UpdatedAt}
+	for _, m := range v.Graded {
+		out.Rows = append(out.Rows, m.Row())
 	}
 	return out, err
 }
@@ -213,10 +209,8 @@ func (s *Service) board(tx *store.Tx, t *Team, date string) (Board, error) {
 		b.Scores = append(b.Scores, one)
 	}
 	slices.SortFunc(b.Scores, func(x, y Score) int {
-		if x.Won != y.Won {
-			return strings.Compare(x.moves(), y.moves()) // an X comes behind all figures
-		}
-		return cmp.Or(cmp.Compare(x.Moves, y.Moves), strings.Compare(x.at, y.at), strings.Compare(x.Name, y.Name))
+		behind := map[bool]int{false: 1}
+		return cmp.Or(behind[x.Won]-behind[y.Won], cmp.Compare(x.Moves, y.Moves), strings.Compare(x.at, y.at), strings.Compare(x.Name, y.Name))
 	})
 	return b, nil
 }
@@ -239,17 +233,4 @@ func (s *Service) Boards(tx *store.Tx, by, team, from, to string, behind, most i
 		all = append(all, b)
 	}
 	return all, of, err
-}
-
-// moves are those that it took to solve a game, or an X.
-func (sc *Score) moves() string {
-	if sc.Won {
-		return strconv.Itoa(sc.Moves)
-	}
-	return "X"
-}
-
-// ShareText is what a player sends to others of a finished game: no letters.
-func ShareText(sc *Score) string {
-	return fmt.Sprintf("Scorekeeper %s %s/%d\n\n%s", sc.Date, sc.moves(), MaxGuesses, strings.Join(sc.Rows, "\n"))
 }

@@ -79,7 +79,7 @@ func notFound(what string) error { return fault.New(fault.NotFound, "not_found",
 func (s *Service) Team(tx *store.Tx, team, user string) (Team, error) {
 	t, err := s.team(tx, team)
 	if err == nil && t.role(user) == "" {
-		err = fault.New(fault.Forbidden, "forbidden", "Only members can see a team")
+		err = fault.New(fault.Forbidden, "forbidden", "Only the team's members can see it")
 	}
 	return t, err
 }
@@ -229,7 +229,7 @@ func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) e
 	}
 	err := tx.TransactWrite(store.TransactWrite{Items: items})
 	if fault.Is(err, fault.Conflict) {
-		err = fault.New(fault.Conflict, "conflict", "A team keeps at least one admin")
+		err = fault.New(fault.Conflict, "conflict", "A team must keep at least one admin")
 	}
 	return err
 }
@@ -245,7 +245,7 @@ func admins(r Role) int64 {
 func (s *Service) administered(tx *store.Tx, by, team string) (Team, error) {
 	t, err := s.team(tx, team)
 	if err == nil && t.role(by) != RoleAdmin {
-		err = fault.New(fault.Forbidden, "forbidden", "Only team admins can change a team")
+		err = fault.New(fault.Forbidden, "forbidden", "Only the team's admins can change it")
 	}
 	return t, err
 }
@@ -258,7 +258,7 @@ func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (M
 	case err != nil:
 		return Member{}, err
 	case was == "" && len(t.Members) >= MaxMembers:
-		return Member{}, fault.New(fault.Conflict, "conflict", "A team has at most %d members", MaxMembers)
+		return Member{}, fault.New(fault.Conflict, "conflict", "A team can have at most %d members", MaxMembers)
 	case was != role:
 		if err := s.setRole(tx, by, team, user, was, role); err != nil {
 			return Member{}, err

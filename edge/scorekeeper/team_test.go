@@ -110,11 +110,13 @@ func TestBoard(t *testing.T) {
 	if got := fmt.Sprint(order); got != "[bob dan ann cat]" || b.Participants != 5 || b.Scores[0].Name != "Bob" {
 		t.Errorf("%s of %d", got, b.Participants)
 	}
-	if text := ShareText(&b.Scores[0]); text != "Scorekeeper 2026-02-02 2/6\n\n⬛⬛🟨🟩⬛\n🟩🟩🟩🟩🟩" {
-		t.Errorf("share text %q", text)
-	}
-	if text := ShareText(&b.Scores[3]); text[:len("Scorekeeper 2026-02-02 X/6")] != "Scorekeeper 2026-02-02 X/6" {
-		t.Errorf("share text %q", text)
+	for player, want := range map[string]string{
+		"bob": "Scorekeeper 2026-02-02 2/6\n\n⬛⬛🟨🟩⬛\n🟩🟩🟩🟩🟩",
+		"cat": "Scorekeeper 2026-02-02 X/6\n\n⬛⬛🟨🟩⬛\n⬛⬛🟨⬛⬛\n🟩⬛⬛⬛⬛\n⬛⬛⬛⬛⬛\n⬛⬛⬛⬛⬛\n⬛⬛⬛⬛⬛",
+	} {
+		if v := read(r, func(tx *store.Tx) (View, error) { return r.Game(tx, player, day) }); v.Share(day) != want {
+			t.Errorf("share text %q, want %q", v.Share(day), want)
+		}
 	}
 	if _, err := tryRead(r, func(tx *store.Tx) (Board, error) { return r.Board(tx, "stranger", id, day) }); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("a stranger: %v", err)

@@ -115,11 +115,3 @@ func GradeGuess(guess, answer string) []Grade {
 	}
 	return grades
 }
-
-// Row is a graded guess without its letters, as people share it.
-func Row(grades []Grade) (row string) {
-	for _, g := range grades {
-		row += map[Grade]string{Correct: "🟩", Contained: "🟨", Wrong: "⬛"}[g]
-	}
-	return row
-}

@@ -157,15 +157,21 @@ func getHealth(c *gin.Context) error {
 // ofUser hands a route whose rows it is about: a user's, or a guest's where the route is for guests too.
 func ofUser(do func(c *gin.Context, user string) error) httpapi.Handler {
 	return func(c *gin.Context) error {
-		user, err := httpapi.Subject(c)
-		if err == nil && !scorekeeper.IsUser(user) {
-			err = fault.New(fault.Forbidden, "forbidden", "This user's id cannot be part of a key")
-		}
+		user, err := player(c)
 		if err != nil {
 			return err
 		}
 		return do(c, user)
 	}
+}
+
+// player is whose rows a request is about.
+func player(c *gin.Context) (user string, err error) {
+	user, err = httpapi.Subject(c)
+	if err == nil && !scorekeeper.IsUser(user) {
+		err = fault.New(fault.Forbidden, "forbidden", "This account cannot play: its ID has a # in it")
+	}
+	return user, err
 }
 
 // postSession gives a browser the cookie of a guest, if it has none.

@@ -142,7 +142,7 @@ func TestRoutes(t *testing.T) {
 		{400, `"message":"Guess must be exactly 5 letters"`, "u1", guessBody("cran")},
 		{400, `"message":"Guess must be exactly 5 letters"`, "u1", guessBody("")},
 		{400, "Expected YYYY-MM-DD", "u1", `{"puzzle_date_iso_day":"","word_guessed":"crane"}`},
-		{403, "cannot be part of a key", "u#1", guessBody("crane")},
+		{403, "cannot play", "u#1", guessBody("crane")},
 		{400, `"message":"Word not in dictionary"`, "u1", guessBody("qqqqq")},
 		{404, `{"error":{"code":"NOT_FOUND","message":"No puzzle found for this date"}}`, "u1", `{"puzzle_date_iso_day":"2026-02-01","word_guessed":"crane"}`},
 		{200, `"moves_qty":1,"won":false,"moves":[[{"letter":"c","grade":"wrong"},`, "u1", guessBody("CRANE")},
@@ -214,7 +214,7 @@ func TestTeamRoutes(t *testing.T) {
 		r.want(422, `"field":"user_id"`, "u1", "PUT", "/team/teammate", mate(who, "member"))
 	}
 	r.want(403, "FORBIDDEN", "u2", "PUT", "/team/teammate", mate("u4", "member"))
-	r.want(409, "keeps at least one admin", "u1", "DELETE", "/team/teammate", mate("u1", ""))
+	r.want(409, "must keep at least one admin", "u1", "DELETE", "/team/teammate", mate("u1", ""))
 	r.want(200, `"team_name":"Wizards"`, "u2", "GET", "/team?team_id="+team.ID, "")
 	r.want(403, "FORBIDDEN", "u4", "GET", "/team?team_id="+team.ID, "")
 	r.want(404, "Team not found", "u4", "GET", "/team?team_id=none", "")

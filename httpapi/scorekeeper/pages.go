@@ -60,13 +60,20 @@ type playPage struct {
 
 func (a *api) getPlayPage(c *gin.Context) error {
 	who, _ := httpapi.Identity(c)
-	user, p := who.Subject, playPage{Mount: a.mount, Date: c.Param("date"), Known: who.Subject != ""}
+	p := playPage{Mount: a.mount, Date: c.Param("date"), Known: who.Subject != ""}
+	user := ""
+	if p.Known {
+		var err error
+		if user, err = player(c); err != nil {
+			return err
+		}
+	}
 	if p.Latest = p.Date == ""; p.Latest {
-		today, err := now(c)
+		day, err := today(c)
 		if err != nil {
 			return err
 		}
-		p.Date = today.Format(scorekeeper.Day)
+		p.Date = day.Format(scorekeeper.Day)
 	}
 	if err := a.ensureGame(c, user, p.Date); err != nil {
 		return err
@@ -83,20 +90,21 @@ func (a *api) getPlayPage(c *gin.Context) error {
 		if p.show(game); err != nil || !p.Over {
 			return p, err
 		}
-		mine, err := a.Service.Scores(tx, user, user, p.Date, p.Date)
-		for i := range mine {
-			p.Share = scorekeeper.ShareText(&mine[i])
-		}
-		if err == nil {
-			p.Streaks, err = a.Service.Streaks(tx, user, p.Date)
-		}
+		p.Share = game.Share(p.Date)
+		p.Streaks, err = a.Service.Streaks(tx, user, p.Date)
 		return p, err
 	})
 }
 
-// now is the instant of the node, in UTC.
-func now(c *gin.Context) (time.Time, error) {
-	return httpapi.Read(c, func(tx *store.Tx) (time.Time, error) { return tx.Now().UTC(), nil })
+// today is the day that it is for the reader, who has the page's script say so (day) where it is another than at the node, in UTC.
+func today(c *gin.Context) (time.Time, error) {
+	return httpapi.Read(c, func(tx *store.Tx) (time.Time, error) {
+		now := tx.Now().UTC()
+		if day, err := time.Parse(scorekeeper.Day, c.Query("day")); err == nil && day.Sub(now).Abs() < 48*time.Hour {
+			return day, nil
+		}
+		return now, nil
+	})
 }
 
 // show lays a game out.
@@ -138,6 +146,7 @@ func calendar(from, to time.Time, show func(date string) cell) (cells []cell) {
 }
 
 type historyPage struct {
+	Day     string // that it is for the reader
 	History scorekeeper.History
 	Streaks scorekeeper.Streaks
 	Days    []cell
@@ -147,19 +156,23 @@ func (a *api) getHistoryPage(c *gin.Context, user string) error {
 	if err := a.ensure(c, func(tx *store.Tx) ([]attr.Item, error) { return a.Service.RecentNeeds(tx, user) }); err != nil {
 		return err
 	}
+	day, err := today(c)
+	if err != nil {
+		return err
+	}
 	return httpapi.OwnView(c, "history", "History", func(tx *store.Tx) (p historyPage, err error) {
-		today := tx.Now().UTC()
+		p.Day = day.Format(scorekeeper.Day)
 		if p.History, err = a.Service.History(tx, user); err != nil || len(p.History.Games) == 0 {
 			return p, err
 		}
-		played, first := map[string]*scorekeeper.PlayedGame{}, today
+		played, first := map[string]*scorekeeper.PlayedGame{}, day
 		for i := range p.History.Games {
 			g := &p.History.Games[i]
 			played[g.Date] = g
 			first, _ = time.Parse(scorekeeper.Day, g.Date) // the last one is the first day; days are checked where they are read
 		}
-		p.Days = calendar(first, today, func(date string) cell { return a.played(date, played[date]) })
-		p.Streaks, err = a.Service.Streaks(tx, user, today.Format(scorekeeper.Day))
+		p.Days = calendar(first, day, func(date string) cell { return a.played(date, played[date]) })
+		p.Streaks, err = a.Service.Streaks(tx, user, p.Day)
 		return p, err
 	})
 }
@@ -203,7 +216,7 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		if s.change != nil {
 			s.change(&p)
 			if p.Over = p.Over || p.Game.Won; p.Over {
-				p.Share = scorekeeper.ShareText(&scorekeeper.Score{Date: p.Date, Moves: game.Moves, Won: p.Game.Won, Rows: []string{"🟩🟩🟩🟩🟩"}})
+				p.Share = p.Game.Share(p.Date)
 			}
 		}
 		scene, err := a.look.Scene(s.name, s.what, "play", p)

@@ -46,6 +46,7 @@ func (a *api) getTeamsPage(c *gin.Context, user string) error {
 
 type teamPage struct {
 	Mount, User string
+	Day         string // that it is for the reader
 	Team        scorekeeper.Team
 	Admin       bool
 	Tabs        page.Tabs
@@ -60,19 +61,19 @@ func (a *api) getTeamPage(c *gin.Context, user string) error {
 	if !known {
 		return fault.New(fault.NotFound, "not_found", "There is no such page.")
 	}
-	today, err := now(c)
+	day, err := today(c)
 	if err != nil {
 		return err
 	}
-	days := []string{today.Format(scorekeeper.Day)}
+	days := []string{day.Format(scorekeeper.Day)}
 	if when != "" {
-		days = weekOf(today.AddDate(0, 0, -back))
+		days = weekOf(day.AddDate(0, 0, -back))
 	}
 	if err := a.ensure(c, func(tx *store.Tx) ([]attr.Item, error) { return a.Service.TeamNeeds(tx, user, team, days...) }); err != nil {
 		return err
 	}
 	return httpapi.OwnView(c, "team", "Team", func(tx *store.Tx) (p teamPage, err error) {
-		p = teamPage{Mount: a.mount, User: user}
+		p = teamPage{Mount: a.mount, User: user, Day: day.Format(scorekeeper.Day)}
 		if p.Team, err = a.Service.Team(tx, team, user); err != nil {
 			return p, err
 		}
@@ -133,7 +134,7 @@ func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []str
 	return t, nil
 }
 
-// ahead is how many days must have their puzzle.
+// ahead is how many days, from today on, must have their puzzle.
 const ahead = 14
 
 type adminPage struct {
@@ -144,7 +145,7 @@ type adminPage struct {
 func (a *api) getAdminPage(c *gin.Context) error {
 	return httpapi.OwnView(c, "admin", "Puzzles", func(tx *store.Tx) (p adminPage, err error) {
 		today := tx.Now().UTC()
-		from, to := today.AddDate(0, 0, -2*ahead), today.AddDate(0, 0, ahead)
+		from, to := today.AddDate(0, 0, -2*ahead), today.AddDate(0, 0, ahead-1)
 		all, err := a.Service.Puzzles(tx, "", "")
 		p.Days = calendar(from, to, func(date string) cell {
 			at := a.look.At("/admin/days/" + date)

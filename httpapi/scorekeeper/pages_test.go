@@ -33,7 +33,7 @@ func TestPlayPage(t *testing.T) {
 		t.Errorf("somebody else's guess: %s", other)
 	}
 	r.want(200, "", "guest", "POST", "/guess", guessBody("manna"))
-	r.page(200, "Solved with 2 of 6.", "guest", "/")
+	r.page(200, "Solved in 2 of 6.", "guest", "/")
 	r.page(200, "Scorekeeper 2026-02-02 2/6\n\n⬛⬛🟨🟩⬛\n🟩🟩🟩🟩🟩</pre>", "guest", "/")
 	for w := range strings.FieldsSeq("crane slate moist proud brick vexed") {
 		r.want(200, "", "u1", "POST", "/guess", guessBody(w))
@@ -47,16 +47,16 @@ func TestConvertOnThePage(t *testing.T) {
 	r.answer(day, "manna")
 	r.want(200, "", "guest", "POST", "/guess", guessBody("crane"))
 	cookie := []string{"Accept", "text/html", "Sec-Fetch-Mode", "navigate", "Cookie", "wordle_session=" + guest}
-	r.want(200, "Take over 1 game played here as a guest", "u1", "GET", "/-/", "", cookie...)
+	r.want(200, "Add 1 game you played here as a guest to your account", "u1", "GET", "/-/", "", cookie...)
 	r.want(200, `"converted":1`, "u1", "POST", "/convert-session", `{"session_id":"`+guest+`"}`)
-	if after := r.want(200, `data-moves="1"`, "u1", "GET", "/-/", "", cookie...).Body.String(); strings.Contains(after, "Take over") || strings.Contains(after, guest) {
+	if after := r.want(200, `data-moves="1"`, "u1", "GET", "/-/", "", cookie...).Body.String(); strings.Contains(after, "as a guest") || strings.Contains(after, guest) {
 		t.Errorf("offered again: %s", after)
 	}
 }
 
 func TestOtherPages(t *testing.T) {
 	r := newRig(t)
-	r.page(200, "You have played nothing yet.", "u1", "/history")
+	r.page(200, "You haven’t played yet.", "u1", "/history")
 	r.answer(day, "manna")
 	r.answer("2026-02-01", "crane")
 	r.want(200, "", "u1", "POST", "/guess", guessBody("manna"))
@@ -65,7 +65,7 @@ func TestOtherPages(t *testing.T) {
 	r.page(200, `day--open"><a href="/scorekeeper/-/days/2026-02-01"`, "u1", "/history")
 	r.page(303, "", "guest", "/history")
 
-	r.page(200, "You are in no team yet.", "u1", "/teams")
+	r.page(200, "You aren’t in a team yet.", "u1", "/teams")
 	r.want(201, "", "u1", "POST", "/team", `{"team_name":"Wizards"}`)
 	_, rest, _ := strings.Cut(r.page(200, "1 of 48 members", "u1", "/teams"), `href="/scorekeeper/-/teams/`)
 	team, _, _ := strings.Cut(rest, `"`)
@@ -85,10 +85,38 @@ func TestOtherPages(t *testing.T) {
 	r.page(200, "1 of 48 members", "u1", "/teams")
 
 	r.page(403, "", "u1", "/admin")
-	r.page(200, "14 of the next days have no puzzle.", "admin", "/admin")
-	r.page(200, "Change it and grade 1 anew", "admin", "/admin/days/"+day)
-	r.page(200, "There is no word yet.", "admin", "/admin/days/2026-02-03")
+	r.page(200, "13 of the next 14 days have no puzzle.", "admin", "/admin")
+	r.page(200, "Change it and re-grade 1", "admin", "/admin/days/"+day)
+	r.page(200, "No word has been set for this day.", "admin", "/admin/days/2026-02-03")
 	r.page(400, "", "admin", "/admin/days/x")
+}
+
+// The day of a history and of a board is the reader's own, where their page says which it is, and it can be.
+func TestReadersDay(t *testing.T) {
+	r := newRig(t)
+	const next = "2026-02-03"
+	r.answer(day, "manna")
+	r.answer(next, "crane")
+	r.want(200, "", "u1", "POST", "/guess", `{"puzzle_date_iso_day":"2026-02-03","word_guessed":"crane"}`) // in Auckland
+	r.want(201, "", "u1", "POST", "/team", `{"team_name":"Wizards"}`)
+	_, rest, _ := strings.Cut(r.page(200, "", "u1", "/teams"), `href="/scorekeeper/-/teams/`)
+	team, _, _ := strings.Cut(rest, `"`)
+	for _, c := range []struct {
+		query, date  string
+		played, seen string // on the board, in the history
+	}{
+		{"", day, "0 of 1 have played", ""},
+		{"?day=" + next, next, "1 of 1 have played", next},
+		{"?day=9999-12-31", day, "0 of 1 have played", ""},
+		{"?day=x", day, "0 of 1 have played", ""},
+	} {
+		r.page(200, c.played, "u1", "/teams/"+team+c.query)
+		r.page(200, `data-date="`+c.date+`" data-latest="?day="`, "u1", "/teams/"+team+"/week"+c.query)
+		if p := r.page(200, `data-date="`+c.date+`" data-latest="?day="`, "u1", "/history"+c.query); strings.Contains(p, "days/"+next) != (c.seen == next) {
+			t.Errorf("history of %q: %s", c.query, p)
+		}
+	}
+	r.page(403, "cannot play", "u#1", "/")
 }
 
 // Every scene of the gallery shows its state.
@@ -101,7 +129,7 @@ func TestScenes(t *testing.T) {
 	if err != nil || len(scenes) != 7 {
 		t.Fatalf("%d scenes, %v", len(scenes), err)
 	}
-	for i, has := range []string{`data-moves="0"`, `data-moves="3"`, "Solved with 2 of 6.", "The word was manna.", "no puzzle", "square--waits", "Not counted: brick"} {
+	for i, has := range []string{`data-moves="0"`, `data-moves="3"`, "Solved in 2 of 6.", "The word was manna.", "no puzzle", "square--waits", "Not counted: brick"} {
 		if !strings.Contains(string(scenes[i].Page), has) {
 			t.Errorf("%s has no %s", scenes[i].Name, has)
 		}

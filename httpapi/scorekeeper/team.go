@@ -73,7 +73,7 @@ func (a *api) deleteTeam(r *request) work {
 func (a *api) mate(r *request) (team, user string) {
 	team, user = a.team(r, need(r.body, "team_id")), need(r.body, "user_id")
 	if user != "" && (!scorekeeper.IsUser(user) || scorekeeper.IsSession(user)) {
-		r.body.Bad("user_id", "must be the id of somebody who has signed in")
+		r.body.Bad("user_id", "must be the ID of a player who has signed in")
 	}
 	return team, user
 }
@@ -102,7 +102,7 @@ func spanOf(q *bind.Query) span {
 	day := q.Text("puzzle_date_iso_day", maxText)
 	if day != "" {
 		if _, err := time.Parse(scorekeeper.Day, day); err != nil {
-			q.Bad("puzzle_date_iso_day", "must be a day (2026-02-02)")
+			q.Bad("puzzle_date_iso_day", "must be a date (2026-02-02)")
 		}
 		return span{day, day, true}
 	}
@@ -113,7 +113,7 @@ func spanOf(q *bind.Query) span {
 		}
 		ms, err := strconv.ParseInt(v, 10, 64)
 		if err != nil || ms < 0 || ms > 1<<43 {
-			q.Bad(name, "must be milliseconds since 1970")
+			q.Bad(name, "must be milliseconds since 1970-01-01 (UTC)")
 		}
 		return time.UnixMilli(ms).UTC().Format(scorekeeper.Day)
 	}

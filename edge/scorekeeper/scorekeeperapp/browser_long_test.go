@@ -173,7 +173,7 @@ func TestADayOnAPhone(t *testing.T) {
 	chromium.Eval[bool](t, b, `dispatchEvent(new Event("online"))`)
 	row(1, "contained")
 	types("manna")
-	b.WaitFor(t, `document.querySelector(".result")?.textContent.includes("Solved with 3 of 6.")`)
+	b.WaitFor(t, `document.querySelector(".result")?.textContent.includes("Solved in 3 of 6.")`)
 	chromium.Eval[bool](t, b, `document.querySelector("[data-share]").click() ?? true`)
 	b.WaitFor(t, `document.getElementById("said").textContent === "Copied." || getSelection().toString().includes("3/6")`)
 	b.Do(t, chromedp.Reload())

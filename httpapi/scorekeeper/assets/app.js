@@ -1,19 +1,19 @@
 // The page of a day: keys, letters as they are typed, the guess that waits, sharing. Without it the page works by its field, for
-// those who have a game already; nothing here grades.
+// those who have a game already; nothing here grades. Other pages have it for the reader's own day alone.
 import "./refresh.js";
 import { queue } from "./offline.js";
 
-const main = document.querySelector(".play");
+const main = document.querySelector("[data-date]");
 const form = document.querySelector(".guess");
 const word = document.getElementById("word");
 const said = document.getElementById("said");
 
-// The day is the reader's own: where it is another than the node's, its page is gone to.
+// The day is the reader's own: where it is another than the node's, its page is gone to, once.
 function ownDay() {
   const now = new Date();
   const two = (n) => String(n).padStart(2, "0");
   const day = `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
-  if (main.dataset.latest && day !== main.dataset.date) location.replace(main.dataset.latest + day);
+  if (main.dataset.latest && !location.search && day !== main.dataset.date) location.replace(main.dataset.latest + day);
   const next = document.querySelector(".next time");
   if (next) next.dateTime = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1).toISOString();
 }
@@ -41,7 +41,7 @@ function draw() {
     if (square.textContent !== letter) square.textContent = letter;
     square.className = waits ? "square square--waits" : "square";
   });
-  if (waits?.state === "queued") tell("Not sent yet: it is kept.");
+  if (waits?.state === "queued") tell("Not sent yet. It will be sent as soon as the node can be reached.");
   else if (said.textContent.startsWith("Not sent")) tell("");
 }
 
@@ -75,7 +75,7 @@ function guessing() {
     if (e.target !== form || !waiting()) return;
     e.preventDefault();
     e.stopImmediatePropagation();
-    tell("Not sent yet: one guess waits already.");
+    tell("Not sent yet: one guess is already waiting.");
   }, true);
   form.addEventListener("invalid", (e) => {
     e.preventDefault();
@@ -108,8 +108,8 @@ document.addEventListener("click", async (e) => {
   }
 });
 
-if (main) {
-  ownDay();
+if (main) ownDay();
+if (main?.classList.contains("play")) {
   asGuest();
   if (form) guessing();
 }
