@@ -165,7 +165,7 @@ func TestADayOnAPhone(t *testing.T) {
 	types("slate")
 	row(1, "waits")
 	types("moist")
-	said("one guess waits already")
+	said("one guess is already waiting")
 	b.Do(t, chromedp.Reload())
 	row(1, "waits")
 	chromium.Shoot(t, b, "scorekeeper-waits")
