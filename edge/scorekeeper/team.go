@@ -169,12 +169,19 @@ func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]
 	return all, err
 }
 
-// CreateTeam makes a team, whose admin its creator is.
-func (s *Service) CreateTeam(tx *store.Tx, user, name string) (Team, error) {
+// CreateTeam makes a team, whose admin its creator is. With a once (an Idempotency-Key) its id is the same wherever it is asked for again,
+// and then it is there already.
+func (s *Service) CreateTeam(tx *store.Tx, user, name, once string) (Team, error) {
 	if n := len([]rune(strings.TrimSpace(name))); n < 1 || n > 50 {
 		return Team{}, badRequest("team_name must be 1 to 50 characters")
 	}
 	id, now := uuid.NewString(), tx.Now().UnixMilli()
+	if once != "" {
+		id = GameID(user, prefixTeam+once)
+	}
+	if t, err := s.Team(tx, id, user); !fault.Is(err, fault.NotFound) {
+		return t, err
+	}
 	row := teamKey(id)
 	row["team_name"], row["created_at_millis"], row["admins"] = attr.S(name), attr.Int(now), attr.Int(1)
 	items := append(s.membership(id, user, "", RoleAdmin, now), store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: notThere}})

@@ -12,7 +12,7 @@ func (r *rig) team1(admin string, members ...string) string {
 	r.t.Helper()
 	var team Team
 	r.must(func(tx *store.Tx) (err error) {
-		team, err = r.CreateTeam(tx, admin, "Wizards")
+		team, err = r.CreateTeam(tx, admin, "Wizards", "")
 		return err
 	})
 	for _, m := range members {

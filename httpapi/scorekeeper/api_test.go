@@ -205,6 +205,13 @@ func TestTeamRoutes(t *testing.T) {
 	if err := json.Unmarshal(r.want(201, `"role":"admin"`, "u1", "POST", "/team", `{"team_name":"Wizards"}`).Body.Bytes(), &team); err != nil {
 		t.Fatal(err)
 	}
+	first := r.want(201, "Twice", "u9", "POST", "/team", `{"team_name":"Twice"}`, "Idempotency-Key", "k1").Body.String()
+	if again := r.want(201, "", "u9", "POST", "/team", `{"team_name":"Twice"}`, "Idempotency-Key", "k1").Body.String(); again != first {
+		t.Errorf("made twice: %s, was %s", again, first)
+	}
+	if other := r.want(201, "", "u9", "POST", "/team", `{"team_name":"Twice"}`, "Idempotency-Key", "k2").Body.String(); other == first {
+		t.Errorf("another key made no team: %s", other)
+	}
 	mate := func(user, role string) string {
 		return fmt.Sprintf(`{"team_id":%q,"user_id":%q,"role":%q}`, team.ID, user, role)
 	}

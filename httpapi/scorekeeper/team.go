@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/scorekeeper"
+	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -56,11 +57,12 @@ func (r *request) needed(name string) string {
 	return v
 }
 
-// postTeam: {team_name}.
+// postTeam: {team_name}. With an Idempotency-Key it may be sent again.
 func (a *api) postTeam(r *request) work {
 	name := r.body.Text("team_name", 4*maxText)
-	r.status = http.StatusCreated
-	return func(tx *store.Tx) (any, error) { return a.Service.CreateTeam(tx, r.user, name) }
+	once, err := httpapi.IdempotencyKey(r.Context)
+	r.status, r.wrong = http.StatusCreated, err
+	return func(tx *store.Tx) (any, error) { return a.Service.CreateTeam(tx, r.user, name, once) }
 }
 
 // deleteTeam: {team_id}.
