@@ -13,10 +13,6 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-func locked() error {
-	return fault.New(fault.Conflict, "event_locked", "The event takes no more predictions.")
-}
-
 // Predict keeps picks of a user: of each match named the index of a team, or nil to take the pick back. The others stay, so two devices
 // do not erase each other's picks. It holds only if the event is open when it reaches the cloud.
 func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*int) (Card, error) {
@@ -25,16 +21,10 @@ func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*in
 		return c, err
 	}
 	if c.Locked(s.now(tx)) {
-		return c, locked()
+		return c, fault.New(fault.Conflict, "event_locked", "The event takes no more predictions.")
 	}
-	for id, pick := range picks {
-		m := c.match(id)
-		if m == nil {
-			return c, fault.New(fault.Invalid, "unknown_match", "There is no match %s in this event.", id)
-		}
-		if pick != nil && (*pick < 0 || *pick >= len(m.Teams)) {
-			return c, fault.New(fault.Invalid, "bad_team", "The match %s has no team %d.", m.Name, *pick)
-		}
+	if err := c.has(picks); err != nil {
+		return c, err
 	}
 	var write store.WriteItem
 	switch {
@@ -49,6 +39,20 @@ func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*in
 		return c, err
 	}
 	return s.entry(tx, event, user)
+}
+
+// has refuses what names a match that is not on the card, or a team that is not in its match.
+func (c *Card) has(teams map[string]*int) error {
+	for id, team := range teams {
+		m := c.match(id)
+		if m == nil {
+			return fault.New(fault.Invalid, "unknown_match", "There is no match %s in this event.", id)
+		}
+		if team != nil && m.Team(*team) == nil {
+			return fault.New(fault.Invalid, "bad_team", "The match %s has no team %d.", m.Name, *team)
+		}
+	}
+	return nil
 }
 
 // isOpen is the check that an event takes picks, where it counts: in the cloud.

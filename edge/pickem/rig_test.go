@@ -100,9 +100,11 @@ func (r *rig) results(event string, teams ...int) {
 		if c.State == Scored {
 			err = nil
 		}
-		by := map[string]int{}
+		by := map[string]*int{}
 		for i, team := range teams {
-			by[c.Matches[i].ID] = team
+			if by[c.Matches[i].ID] = &team; team == NoContest {
+				by[c.Matches[i].ID] = nil
+			}
 		}
 		if err == nil {
 			_, err = r.SetResults(tx, event, by)

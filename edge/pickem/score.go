@@ -150,15 +150,6 @@ func (s *Service) duePoints(_ *store.Tx, c *Card) (items []store.WriteItem, err 
 	return items, nil
 }
 
-// differs reports whether an event is to be scored: it is marked, or its rows, or the standings of its year, are not what a recount says.
-func (s *Service) differs(tx *store.Tx, c *Card, standings bool) (bool, error) {
-	items, err := s.duePoints(tx, c)
-	if err == nil && standings && len(items) == 0 {
-		items, err = s.dueStandings(tx, c)
-	}
-	return c.scoring || len(items) > 0, err
-}
-
 // due lists the events whose scoring has begun and not ended, and of years in which something has changed one whose rows, or whose
 // standings, are not what a recount says: a write that the cloud refused has left others' here.
 func (s *Service) due(tx *store.Tx) (ids []string, err error) {
@@ -166,7 +157,7 @@ func (s *Service) due(tx *store.Tx) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	years := map[string]bool{} // whether it is what a recount says
+	clean := map[string]bool{} // years
 	for i := range all {
 		e := &all[i]
 		year := yearOf(e.ID)
@@ -177,42 +168,46 @@ func (s *Service) due(tx *store.Tx) (ids []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		_, again := years[year]
-		due, err := s.differs(tx, &c, !again)
+		items, err := s.duePoints(tx, &c)
+		_, again := clean[year]
+		if err == nil && len(items) == 0 && !again {
+			items, err = s.dueStandings(tx, &c)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if years[year] = (years[year] || !again) && !due && !c.behind(); due && !c.behind() {
+		due := c.scoring || len(items) > 0
+		if due && !c.behind() {
 			ids = append(ids, e.ID)
 		}
+		clean[year] = (clean[year] || !again) && !due && !c.behind()
 	}
-	for year, clean := range years {
-		if clean {
+	for year, is := range clean {
+		if is {
 			s.counted.Store(year, true)
 		}
 	}
 	return ids, nil
 }
 
-// SetResults sets who has won: an index of a team or NoContest. The event counts how often, and each match, so that a node sees which
-// results it has not heard of, and a scoring by older ones does not hold. An event that was scored is scored anew, by who calls.
-func (s *Service) SetResults(tx *store.Tx, event string, results map[string]int) (c Card, err error) {
+// SetResults sets who has won: the index of a team, or nil where nobody has. The event counts how often, and each match, so that a node
+// sees which results it has not heard of, and a scoring by older ones does not hold. An event that was scored is scored anew, by who calls.
+func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int) (c Card, err error) {
 	if c, err = s.entry(tx, event, nobody); err != nil {
 		return c, err
 	}
 	if c.State == Upcoming {
 		return c, notLocked()
 	}
+	if err := c.has(results); err != nil {
+		return c, err
+	}
 	var items []store.WriteItem
 	for id, team := range results {
 		m := c.match(id)
-		if m == nil {
-			return c, fault.New(fault.Invalid, "unknown_match", "There is no match %s in this event.", id)
+		if m.Result = (Result{Known: true, Team: NoContest}); team != nil {
+			m.Result.Team = *team
 		}
-		if team < NoContest || team >= len(m.Teams) {
-			return c, fault.New(fault.Invalid, "bad_team", "The match %s has no team %d.", m.Name, team)
-		}
-		m.Result = Result{Known: true, Team: team}
 		values := attr.Item{":result": m.Result.value(), ":one": attr.Int(1)}
 		items = append(items, s.update(matchKey(event, id), "SET #result = :result ADD edition :one", exists, values))
 	}

@@ -2,7 +2,6 @@ package pickem
 
 import (
 	"cmp"
-	"net/url"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -20,9 +19,6 @@ type User struct {
 
 	was attr.Item
 }
-
-// Path is the id in an address.
-func (u User) Path() string { return url.PathEscape(u.ID) }
 
 func userRow(it attr.Item) User {
 	active, ok := it["active"]

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"html/template"
 	"io/fs"
+	"net/url"
 	"path"
 	"reflect"
 	"strconv"
@@ -61,6 +62,7 @@ func New(l Look) (*Renderer, error) {
 	funcs := template.FuncMap{
 		"at":  func(path string) string { return l.Base + path },                           // of a page
 		"api": func(path string) string { return strings.TrimSuffix(l.Base, "/-") + path }, // of a route beside the pages
+		"seg": url.PathEscape,                                                              // a segment of a path
 		"nth": func(i int) int { return i + 1 },                                            // the number of an index, as people count
 	}
 	t, err := template.New("page").Funcs(funcs).ParseFS(templateFiles, "templates/*.html")

@@ -2,6 +2,7 @@
 package pickem
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the OpenAPI document
 	"encoding/json"
@@ -54,11 +55,16 @@ func New(c Config) (httpapi.App, error) {
 type call struct {
 	*gin.Context
 	user string
+	body *bind.Body // of a change
 }
 
-// id is the event that the path names, on routes of admins the event or the user; other is the user on those for users.
-func (c *call) id() string    { return c.Param("id") }
-func (c *call) other() string { return c.Param("user") }
+// id is the event that the path names, on routes of admins the event or the user.
+func (c *call) id() string { return c.Param("id") }
+
+// profile is the user whom the path names, or who asks.
+func (a *api) profile(tx *store.Tx, c *call) (any, error) {
+	return a.Service.Profile(tx, cmp.Or(c.Param("user"), c.user), c.user)
+}
 
 // user is a route for those who were invited; what another node may have written of them and of an event is here before it is asked.
 func (a *api) user(method, path string, do func(c *call) error) httpapi.Route {
@@ -75,7 +81,7 @@ func (a *api) user(method, path string, do func(c *call) error) httpapi.Route {
 		if err != nil {
 			return err
 		}
-		return do(&call{g, user})
+		return do(&call{Context: g, user: user})
 	}}
 }
 
@@ -83,45 +89,33 @@ func admin(method, path string, do func(c *call) error) httpapi.Route {
 	return httpapi.Route{Method: method, Path: path, Access: httpapi.Admin, Do: func(g *gin.Context) error { return do(&call{Context: g}) }}
 }
 
-// read is what an answer, or a page, is made of.
-type read func(tx *store.Tx, c *call) (any, error)
+// work is what an answer, or a page, is made of, and what a change does.
+type work func(tx *store.Tx, c *call) (any, error)
+
+func (w work) of(c *call) func(tx *store.Tx) (any, error) {
+	return func(tx *store.Tx) (any, error) { return w(tx, c) }
+}
 
 // answers is a route that answers with what it reads.
-func answers(do read) func(c *call) error {
-	return func(c *call) error {
-		return httpapi.AnswerView(c.Context, func(tx *store.Tx) (any, error) { return do(tx, c) })
-	}
+func answers(do work) func(c *call) error {
+	return func(c *call) error { return httpapi.AnswerView(c.Context, do.of(c)) }
 }
 
 // shows is a page of the template kind + "-page".
-func shows(kind, title string, do read) func(c *call) error {
-	return func(c *call) error {
-		return httpapi.OwnView(c.Context, kind, title, func(tx *store.Tx) (any, error) { return do(tx, c) })
-	}
+func shows(kind, title string, do work) func(c *call) error {
+	return func(c *call) error { return httpapi.OwnView(c.Context, kind, title, do.of(c)) }
 }
 
-// write is a change, and what there is to answer.
-type write func(tx *store.Tx) (any, error)
-
-// changes is a route that does what its body says, if nothing is wrong with that.
-func changes(status int, of func(c *call, b *bind.Body) write) func(c *call) error {
+// changes is a route that does what its body says. Where something is wrong with that, nothing has happened.
+func changes(status int, do work) func(c *call) error {
 	return func(c *call) error {
-		b := httpapi.Body(c.Context)
-		do := of(c, b)
-		if err := b.Err(); err != nil {
-			return err
-		}
-		return c.change(status, do)
+		c.body = httpapi.Body(c.Context)
+		out, err := httpapi.Change(c.Context, func(tx *store.Tx) (any, error) {
+			out, err := do(tx, c)
+			return out, cmp.Or(c.body.Err(), err)
+		})
+		return httpapi.Answer(c.Context, status, out, err)
 	}
-}
-
-func (c *call) change(status int, do write) error {
-	var out any
-	err := httpapi.Update(c.Context, func(tx *store.Tx) (err error) {
-		out, err = do(tx)
-		return err
-	})
-	return httpapi.Answer(c.Context, status, out, err)
 }
 
 func removes(do func(tx *store.Tx, c *call) error) func(c *call) error {

@@ -143,7 +143,7 @@ func TestRoutes(t *testing.T) {
 	r.want(200, `"rank":1,"userId":"sam","name":"sam H","points":5,"mcorrect":1`, "max", "GET", at, "")
 	r.want(409, `"code":"results_missing","message":"No result of `+ids[1]+`","details":["`+ids[1]+`"]`, "admin", "POST", admin+"/score", "")
 	r.want(400, "bad_team", "admin", "PUT", admin+"/results", result(ids[0], 2))
-	r.want(400, "validation", "admin", "PUT", admin+"/results", result(ids[0], -1))
+	r.want(400, "bad_team", "admin", "PUT", admin+"/results", result(ids[0], -1))
 	r.want(200, `"result":null`, "admin", "PUT", admin+"/results", result(ids[1], "null"))
 	r.want(200, `{"scored":"`+event+`","predictions":1,"standings":1}`, "admin", "POST", admin+"/score", "")
 	r.want(200, `{"year":"2024","standings":[{"rank":1,"userId":"sam","name":"sam H","points":5,"mcorrect":1,"eplayed":1}]}`, "max", "GET", "/app/standings", "")
@@ -187,7 +187,7 @@ func TestAccess(t *testing.T) {
 		if route.Stream {
 			continue
 		}
-		path := strings.NewReplacer(":id", "x", ":match", "x").Replace(route.Path)
+		path := strings.NewReplacer(":id", "x", ":user", "x", ":match", "x").Replace(route.Path)
 		forUsers := strings.HasPrefix(path, "/app/")
 		for _, who := range []string{nobody, stranger, user, admin, key} {
 			var status int

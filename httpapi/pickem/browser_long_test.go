@@ -15,6 +15,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/touchline/touchline/edge/pickem"
 	"github.com/touchline/touchline/httpapi/auth"
 	chromium "github.com/touchline/touchline/internal/testrig/browser"
 	"github.com/touchline/touchline/internal/testrig/web"
@@ -91,6 +92,40 @@ func TestPagesFollowTheStream(t *testing.T) {
 	b.WaitFor(t, `performance.now() > 9000`)
 	if n := chromium.Eval[int](t, b, asked); n > 3 {
 		t.Errorf("one thing happened, and the page was asked for %d times", n)
+	}
+}
+
+// On a phone an admin puts a title match on the card, says who holds the title, and gives the event another name. Teams that were left empty
+// are none.
+func TestAdminEditsTheCardOnAPhone(t *testing.T) {
+	r := newRigFor(t, auth.Identity{Subject: "boss", Admin: true})
+	r.card()
+	base, _ := web.Run(t, r.server)
+	b := chromium.Open(t)
+	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(base+"/pickem/-/admin/events/"+event))
+	if wide := chromium.Eval[int](t, b, `document.documentElement.scrollWidth`); wide > 360 {
+		t.Errorf("the page is %d pixels wide", wide)
+	}
+	const fill = `((action, all) => {
+		const form = [...document.forms].find((f) => f.getAttribute("action").endsWith(action) && f.className === "form");
+		for (const [name, value] of Object.entries(all)) {
+			const el = form.querySelector("[name='" + name + "']");
+			if (value === true) el.checked = true; else el.value = value;
+		}
+		form.closest("details")?.setAttribute("open", "");
+		form.querySelector("button").click();
+		return true;
+	})`
+	chromium.Eval[bool](t, b, fill+`("/matches", {name: "Cage", points: "9", "championships[]": "Steel", "teams.0.members[]": "Fay", "teams.1.members[]": "Gil", "teams.1.champion": true})`)
+	b.WaitFor(t, `document.body.textContent.includes("Gil (champion)") && !document.body.textContent.includes("Fay (champion)")`)
+	chromium.Eval[bool](t, b, fill+`("/events/`+event+`", {name: "Renamed"})`)
+	b.WaitFor(t, `document.querySelector("h1").textContent.includes("Renamed")`)
+	card, err := func() (card pickem.Card, err error) {
+		err = r.service.Store.View(t.Context(), func(tx *store.Tx) error { card, err = r.service.Event(tx, event, ""); return err })
+		return card, err
+	}()
+	if err != nil || len(card.Matches) != 3 || len(card.Matches[2].Teams) != 2 || !card.StartsAt.Equal(start) {
+		t.Errorf("%+v, %v", card, err)
 	}
 }
 

@@ -19,9 +19,7 @@ import (
 var files embed.FS
 
 func (a *api) pageRoutes() []httpapi.Route {
-	profile := func(of func(c *call) string) func(c *call) error {
-		return shows("profile", "Picks", func(tx *store.Tx, c *call) (any, error) { return a.Service.Profile(tx, of(c), c.user) })
-	}
+	profile := shows("profile", "Picks", a.profile)
 	return []httpapi.Route{
 		a.user("GET", "/", shows("events", "Pick'Em", a.eventsPage)),
 		a.user("GET", "/events/:id", shows("card", "Card", func(tx *store.Tx, c *call) (any, error) {
@@ -29,8 +27,8 @@ func (a *api) pageRoutes() []httpapi.Route {
 			return a.card(card, tx.Now()), err
 		})),
 		a.user("GET", "/standings", shows("standings", "Standings", a.standingsPage)),
-		a.user("GET", "/users/:user", profile((*call).other)),
-		a.user("GET", "/me", profile(func(c *call) string { return c.user })),
+		a.user("GET", "/users/:user", profile),
+		a.user("GET", "/me", profile),
 		admin("GET", "/admin", shows("admin", "Admin", func(tx *store.Tx, _ *call) (any, error) {
 			users, err := a.Service.Users(tx)
 			if err != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -18,9 +17,6 @@ import (
 
 func (a *api) routes() []httpapi.Route {
 	s := a.Service
-	profile := func(of func(c *call) string) func(c *call) error {
-		return answers(func(tx *store.Tx, c *call) (any, error) { return s.Profile(tx, of(c), c.user) })
-	}
 	stream := a.user("GET", "/app/stream", func(c *call) error { return httpapi.Stream(c.Context, topicLeague, topicLeague) })
 	stream.Stream = true
 	return append([]httpapi.Route{
@@ -28,14 +24,13 @@ func (a *api) routes() []httpapi.Route {
 		a.user("GET", "/app/events", a.getEvents),
 		a.user("GET", "/app/events/:id", answers(func(tx *store.Tx, c *call) (any, error) { return s.Event(tx, c.id(), c.user) })),
 		a.user("GET", "/app/events/:id/predictions.csv", a.getEventCSV),
-		a.user("PUT", "/app/events/:id/predictions", changes(http.StatusOK, func(c *call, b *bind.Body) write {
-			picks := indexes(b, "predictions")
-			return func(tx *store.Tx) (any, error) { return s.Predict(tx, c.user, c.id(), picks) }
+		a.user("PUT", "/app/events/:id/predictions", changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
+			return s.Predict(tx, c.user, c.id(), indexes(c.body, "predictions"))
 		})),
 		a.user("GET", "/app/standings", answers(func(tx *store.Tx, c *call) (any, error) { return a.standings(tx, c) })),
 		a.user("GET", "/app/standings.csv", a.getStandingsCSV),
-		a.user("GET", "/app/me", profile(func(c *call) string { return c.user })),
-		a.user("GET", "/app/users/:user", profile((*call).other)),
+		a.user("GET", "/app/me", answers(a.profile)),
+		a.user("GET", "/app/users/:user", answers(a.profile)),
 	}, a.adminRoutes()...)
 }
 
@@ -47,50 +42,44 @@ func (a *api) adminRoutes() []httpapi.Route {
 			all, err := s.Users(tx)
 			return map[string]any{"users": all}, err
 		})),
-		admin("POST", "/admin/users", changes(http.StatusCreated, func(_ *call, b *bind.Body) write {
-			id, name := text(b, "userId"), text(b, "name")
-			return func(tx *store.Tx) (any, error) { return s.Invite(tx, id, name) }
+		admin("POST", "/admin/users", changes(http.StatusCreated, func(tx *store.Tx, c *call) (any, error) {
+			return s.Invite(tx, text(c.body, "userId"), text(c.body, "name"))
 		})),
-		admin("PATCH", "/admin/users/:id", changes(http.StatusOK, func(c *call, b *bind.Body) write {
-			name, active := b.Change("name", maxText), b.Bool("active")
-			return func(tx *store.Tx) (any, error) { return s.ChangeUser(tx, c.id(), name, active) }
+		admin("PATCH", "/admin/users/:id", changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
+			return s.ChangeUser(tx, c.id(), c.body.Change("name", maxText), c.body.Bool("active"))
 		})),
 		admin("DELETE", "/admin/users/:id", removes(func(tx *store.Tx, c *call) error { return s.DeleteUser(tx, c.id()) })),
-		admin("POST", "/admin/events", changes(http.StatusCreated, func(_ *call, b *bind.Body) write {
-			n := pickem.NewEvent{Date: text(b, "date"), Name: text(b, "name"), StartsAt: bind.Need(b, "startsAt", b.Instant)}
-			return func(tx *store.Tx) (any, error) { return s.CreateEvent(tx, n) }
+		admin("POST", "/admin/events", changes(http.StatusCreated, func(tx *store.Tx, c *call) (any, error) {
+			b := c.body
+			return s.CreateEvent(tx, pickem.NewEvent{Date: text(b, "date"), Name: text(b, "name"), StartsAt: bind.Need(b, "startsAt", b.Instant)})
 		})),
-		admin("PATCH", one, changes(http.StatusOK, func(c *call, b *bind.Body) write {
-			n := pickem.NewEvent{Date: b.Text("date", maxText), Name: b.Text("name", maxText), StartsAt: b.Instant("startsAt")}
-			return func(tx *store.Tx) (any, error) { return s.ChangeEvent(tx, c.id(), n) }
+		admin("PATCH", one, changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
+			b := c.body
+			return s.ChangeEvent(tx, c.id(), pickem.NewEvent{Date: b.Text("date", maxText), Name: b.Text("name", maxText), StartsAt: b.Instant("startsAt")})
 		})),
 		admin("DELETE", one, removes(func(tx *store.Tx, c *call) error { return s.DeleteEvent(tx, c.id()) })),
-		admin("POST", one+"/matches", changes(http.StatusCreated, func(c *call, b *bind.Body) write {
+		admin("POST", one+"/matches", changes(http.StatusCreated, func(tx *store.Tx, c *call) (any, error) {
 			var d pickem.Details
-			details(b)(&d)
-			return func(tx *store.Tx) (any, error) {
-				key, err := httpapi.IdempotencyKey(c.Context)
-				if err != nil {
-					return nil, err
-				}
-				return s.AddMatch(tx, c.id(), key, d)
+			details(c.body)(&d)
+			key, err := httpapi.IdempotencyKey(c.Context)
+			if err != nil {
+				return nil, err
 			}
+			return s.AddMatch(tx, c.id(), key, d)
 		})),
 		admin("POST", one+"/card", a.postCard),
-		admin("PATCH", match, changes(http.StatusOK, func(c *call, b *bind.Body) write {
-			change := details(b)
-			return func(tx *store.Tx) (any, error) { return s.ChangeMatch(tx, c.id(), c.Param("match"), change) }
+		admin("PATCH", match, changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
+			return s.ChangeMatch(tx, c.id(), c.Param("match"), details(c.body))
 		})),
 		admin("DELETE", match, removes(func(tx *store.Tx, c *call) error { return s.DeleteMatch(tx, c.id(), c.Param("match")) })),
-		admin("PUT", one+"/order", changes(http.StatusOK, func(c *call, b *bind.Body) write {
-			ids := b.Texts("matchIds", pickem.MaxMatches, maxText)
-			return func(tx *store.Tx) (any, error) { return s.Order(tx, c.id(), ids) }
+		admin("PUT", one+"/order", changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
+			return s.Order(tx, c.id(), c.body.Texts("matchIds", pickem.MaxMatches, maxText))
 		})),
-		admin("PUT", one+"/state", changes(http.StatusOK, func(c *call, b *bind.Body) write {
-			to := bind.Need(b, "state", func(name string) string {
-				return b.OneOf(name, string(pickem.Upcoming), string(pickem.Broadcast), string(pickem.Scored))
+		admin("PUT", one+"/state", changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
+			to := bind.Need(c.body, "state", func(name string) string {
+				return c.body.OneOf(name, string(pickem.Upcoming), string(pickem.Broadcast), string(pickem.Scored))
 			})
-			return func(tx *store.Tx) (any, error) { return s.SetState(tx, c.id(), pickem.State(to)) }
+			return s.SetState(tx, c.id(), pickem.State(to))
 		})),
 		admin("PUT", one+"/results", a.putResults),
 		admin("POST", one+"/score", a.postScore),
@@ -141,14 +130,11 @@ func (a *api) getEvents(c *call) error {
 	if c.Query("limit") == "" {
 		p.Limit = usualEvents
 	}
-	var out struct {
-		Events []pickem.Listed `json:"events"`
-		Cursor *string         `json:"cursor"`
-	}
+	out := map[string]any{"cursor": nil}
 	err = httpapi.View(c.Context, func(tx *store.Tx) error {
 		all, next, err := a.Service.Events(tx, c.user, p.Limit, p.Start)
-		if out.Events = all; next != nil {
-			out.Cursor = new(bind.Cursor(next))
+		if out["events"] = all; next != nil {
+			out["cursor"] = bind.Cursor(next)
 		}
 		return err
 	})
@@ -166,9 +152,6 @@ type standings struct {
 	Standings []pickem.Standing `json:"standings"`
 }
 
-// Path is a user's id in an address.
-func (standings) Path(user string) string { return url.PathEscape(user) }
-
 func (a *api) standings(tx *store.Tx, c *call) (out standings, err error) {
 	if out.Year = c.Query("year"); out.Year == "" {
 		out.Year = strconv.Itoa(tx.Now().UTC().Year())
@@ -180,30 +163,25 @@ func (a *api) standings(tx *store.Tx, c *call) (out standings, err error) {
 }
 
 func (a *api) getStandingsCSV(c *call) error {
+	out, err := httpapi.Read(c.Context, func(tx *store.Tx) (standings, error) { return a.standings(tx, c) })
+	if err != nil {
+		return err
+	}
 	rows := [][]string{{"rank", "userId", "name", "points", "mcorrect", "eplayed"}}
-	if err := httpapi.View(c.Context, func(tx *store.Tx) error {
-		out, err := a.standings(tx, c)
-		for i := range out.Standings {
-			st := &out.Standings[i]
-			rows = append(rows, []string{strconv.Itoa(st.Rank), st.User, st.Name, strconv.Itoa(st.Points), strconv.Itoa(st.Correct), strconv.Itoa(st.Played)})
-		}
-		return err
-	}); err != nil {
-		return err
+	for i := range out.Standings {
+		st := &out.Standings[i]
+		rows = append(rows, []string{strconv.Itoa(st.Rank), st.User, st.Name, strconv.Itoa(st.Points), strconv.Itoa(st.Correct), strconv.Itoa(st.Played)})
 	}
 	return httpapi.CSV(c.Context, "standings.csv", rows)
 }
 
 // getEventCSV has everybody's picks from the lock on, before it nobody's.
 func (a *api) getEventCSV(c *call) error {
-	var t *table
-	if err := httpapi.View(c.Context, func(tx *store.Tx) error {
-		card, err := a.Service.Event(tx, c.id(), c.user)
-		t = grid(&card)
-		return err
-	}); err != nil {
+	card, err := httpapi.Read(c.Context, func(tx *store.Tx) (pickem.Card, error) { return a.Service.Event(tx, c.id(), c.user) })
+	if err != nil {
 		return err
 	}
+	t := grid(&card)
 	return httpapi.CSV(c.Context, c.id()+".csv", append([][]string{t.Heads}, t.Rows...))
 }
 
@@ -218,7 +196,7 @@ func (a *api) postCard(c *call) error {
 	if len(rows) > 0 && strings.EqualFold(strings.TrimPrefix(rows[0][0], "\ufeff"), "name") { // the mark of a spreadsheet
 		rows = rows[1:]
 	}
-	return c.change(http.StatusCreated, func(tx *store.Tx) (any, error) {
+	out, err := httpapi.Change(c.Context, func(tx *store.Tx) (any, error) {
 		for i, row := range rows {
 			d, err := pickem.ParseMatch(row)
 			if err != nil {
@@ -230,28 +208,18 @@ func (a *api) postCard(c *call) error {
 		}
 		return a.Service.Event(tx, c.id(), "")
 	})
+	return httpapi.Answer(c.Context, http.StatusCreated, out, err)
 }
 
 // putResults takes {results: {matchId: index | null}}, null for no contest. An event that was scored is scored anew, here or by whoever has
 // all results.
 func (a *api) putResults(c *call) error {
-	b, results := httpapi.Body(c.Context), map[string]int{}
-	for id, team := range indexes(b, "results") {
-		if results[id] = pickem.NoContest; team == nil {
-			continue
-		}
-		if results[id] = *team; *team < 0 {
-			b.Bad("results", "must have the index of a team, or null, by match")
-		}
-	}
+	b := httpapi.Body(c.Context)
+	results := indexes(b, "results")
 	if err := b.Err(); err != nil {
 		return err
 	}
-	var out pickem.Card
-	err := httpapi.Update(c.Context, func(tx *store.Tx) (err error) {
-		out, err = a.Service.SetResults(tx, c.id(), results)
-		return err
-	})
+	out, err := httpapi.Change(c.Context, func(tx *store.Tx) (pickem.Card, error) { return a.Service.SetResults(tx, c.id(), results) })
 	if err == nil && out.State == pickem.Scored && a.offline(c) == nil {
 		if _, err = a.Service.Score(c.Request.Context(), out.ID); fault.Is(err, fault.Unavailable) {
 			err = nil

@@ -117,8 +117,8 @@ func (s *season) play(ctx context.Context, e *demoEvent, users []devlogin.User, 
 }
 
 // card makes an event with its matches, and tells who wins them.
-func (s *season) card(tx *store.Tx, e *demoEvent) (card pickem.Card, results map[string]int, err error) {
-	results = map[string]int{}
+func (s *season) card(tx *store.Tx, e *demoEvent) (card pickem.Card, results map[string]*int, err error) {
+	results = map[string]*int{}
 	if card, err = s.CreateEvent(tx, pickem.NewEvent{Date: e.Date, Name: e.Name, StartsAt: e.StartsAt}); err != nil {
 		return card, nil, err
 	}
@@ -132,17 +132,17 @@ func (s *season) card(tx *store.Tx, e *demoEvent) (card pickem.Card, results map
 		if err = errors.Join(err, bad); err != nil {
 			return card, nil, err
 		}
-		results[m.ID] = winner
+		results[m.ID] = &winner
 		card.Matches = append(card.Matches, m)
 	}
 	return card, results, nil
 }
 
 // guess is what a player picks: the later they are in the list, the more often by chance.
-func (s *season) guess(of []pickem.Match, results map[string]int, player int) map[string]*int {
+func (s *season) guess(of []pickem.Match, results map[string]*int, player int) map[string]*int {
 	picks := map[string]*int{}
 	for i := range of {
-		pick := results[of[i].ID]
+		pick := *results[of[i].ID]
 		if s.picks.IntN(20) < player+4 {
 			pick = s.picks.IntN(len(of[i].Teams))
 		}

@@ -120,8 +120,8 @@ func TestLockThatTheCloudHasNotConfirmedShowsNothing(t *testing.T) {
 	f.Quiet()
 }
 
-// A result is corrected at a node that is cut off, and another one elsewhere: each node scores what it knows. When they meet again the
-// standings are those of both.
+// A result is corrected at a node that is cut off, and another one elsewhere: each node scores what it knows, and each has when they meet
+// again. What the node that was cut off has counted is refused; the standings are those of both results, and no person is asked.
 func TestStandingsAreARecountBehindAPartition(t *testing.T) {
 	f := newFleetAt(t, 60, nil) // predictions are read every 15 minutes
 	m := f.league(10 * 24 * time.Hour)
@@ -144,11 +144,13 @@ func TestStandingsAreARecountBehindAPartition(t *testing.T) {
 	f.Cut("b")
 	f.Want("a", "boss", "PUT", event+"/results", fmt.Sprintf(`{"results":{%q:1}}`, m[1]))
 	f.Want("b", "boss", "PUT", event+"/results", fmt.Sprintf(`{"results":{%q:1}}`, m[0]))
-	standing("a", 5, 1)
-	f.Heal("b")
 	row := func(sk string) attr.Item {
 		return f.Cloud.Item("pickem-prod", attr.Item{"PK": attr.S("USER#sam"), "SK": attr.S(sk)})
 	}
+	standing("a", 5, 1)
+	f.Until("the cloud has what a has counted", func() bool { return row("STANDINGS#" + f.event[:4])["GSI_SK"].Str() == "SCORE#00005#sam" })
+	standing("b", 5, 1) // cut off, of its own result
+	f.Heal("b")
 	for _, node := range []string{"a", "b"} {
 		standing(node, 10, 2)
 		f.sees(node, "the points", `"points":10,"mcorrect":2`)
@@ -157,6 +159,35 @@ func TestStandingsAreARecountBehindAPartition(t *testing.T) {
 		return row("EVENT#" + f.event)["GSI_SK"].Str() == "SCORE#010#sam" && row("STANDINGS#" + f.event[:4])["GSI_SK"].Str() == "SCORE#00010#sam"
 	})
 	f.Quiet()
+}
+
+// Admins at two nodes that are apart do not overwrite each other: what one has changed stays, and a person is asked of the other's. An
+// event that was locked elsewhere is not deleted: its deletion goes with the change of its match.
+func TestAdminsApartDoNotOverwriteEachOther(t *testing.T) {
+	f, m := newLeague(t)
+	event := "/pickem/admin/events/" + f.event
+	f.Until("b knows sam", func() bool { status, _ := f.Ask("b", "sam", "GET", f.at(), ""); return status == http.StatusOK })
+	f.Cut("b")
+	f.Want("a", "boss", "PATCH", "/pickem/admin/users/sam", `{"name":"Of a"}`)
+	f.Want("b", "boss", "PATCH", "/pickem/admin/users/sam", `{"active":false}`)
+	f.Want("a", "boss", "PATCH", event+"/matches/"+m[0], `{"points":7}`)
+	f.Want("b", "boss", "PATCH", event+"/matches/"+m[0], `{"name":"Of b"}`)
+	f.picks("a", m[0], 1)
+	f.Want("a", "boss", "PUT", event+"/state", `{"state":"broadcast"}`)
+	f.Want("b", "boss", "DELETE", event, "")
+	item := func(pk, sk string) attr.Item {
+		return f.Cloud.Item("pickem-prod", attr.Item{"PK": attr.S(pk), "SK": attr.S(sk)})
+	}
+	f.Until("the lock is in the cloud", func() bool { return item("EVENT", "EVENT#"+f.event)["state"].Str() == "broadcast" })
+	f.Heal("b")
+	f.Until("a person is asked of what b has changed", func() bool { return strings.Count(f.Open("b"), `"state":"open"`) == 2 })
+	user, match := item("USER#sam", "USER"), item("EVENT#"+f.event, "MATCH#"+m[0])
+	if points, _ := match["points"].Int(); user["name"].Str() != "Of a" || user["active"].Equal(attr.Bool(false)) || match["name"].Str() != "First" || points != 7 {
+		t.Errorf("%v, %v", user, match)
+	}
+	if item("EVENT", "EVENT#"+f.event) == nil {
+		t.Error("a locked event is gone")
+	}
 }
 
 // Of a first pick that comes too late there is no row in the cloud: its owner is told all the same.

@@ -5,6 +5,7 @@ package pickemapp
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -53,6 +54,31 @@ func TestWriteUnits(t *testing.T) {
 		if used == 0 || used > a.most {
 			t.Errorf("%s: %v write units, at most %v", a.name, used, a.most)
 		}
+	}
+	const users = 10 // of one batch, which is marked, checked, proved and ended once for all of them
+	at := f.Clock.Now().Add(72 * time.Hour).UTC()
+	f.event = at.Format(time.DateOnly) + "-second"
+	admin := "/pickem/admin/events/" + f.event
+	f.Want("a", "boss", "POST", "/pickem/admin/events", fmt.Sprintf(`{"date":%q,"startsAt":%q,"name":"Second"}`, f.event[:10], at.Format(time.RFC3339)))
+	var made struct{ ID string }
+	if err := json.Unmarshal([]byte(f.Want("a", "boss", "POST", admin+"/matches", `{"name":"x","points":5,"teams":[{"members":["A"]},{"members":["B"]}]}`)), &made); err != nil {
+		t.Fatal(err)
+	}
+	for i := range users {
+		user := fmt.Sprint("u", i)
+		f.Want("a", "boss", "POST", "/pickem/admin/users", fmt.Sprintf(`{"userId":%q,"name":"U"}`, user))
+		f.Want("a", user, "PUT", f.at()+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, made.ID))
+	}
+	f.Want("a", "boss", "PUT", admin+"/state", `{"state":"broadcast"}`)
+	f.Want("a", "boss", "PUT", admin+"/results", fmt.Sprintf(`{"results":{%q:1}}`, made.ID))
+	f.Drained()
+	before := client.Usage().WriteUnits
+	f.Want("a", "boss", "POST", admin+"/score", "")
+	f.Drained()
+	used := client.Usage().WriteUnits - before
+	t.Logf("scoring for %d users: %v write units", users, used)
+	if most := 16.0 + 10*users; used > most {
+		t.Errorf("scoring for %d users: %v write units, at most %v", users, used, most)
 	}
 }
 
