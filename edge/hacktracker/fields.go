@@ -14,7 +14,12 @@ import (
 // Bounds of what a request may hold.
 const (
 	MaxLineup = 40
+	maxOrder  = 99
 	MaxAtBats = 500 // of a game
+	MaxRuns   = 20  // at a tap
+
+	runKey     = 8   // characters of a tap's key that a game keeps: 40 random bits of a ULID
+	maxRunKeys = 500 // of them
 )
 
 // Input are the members of a request's body.
@@ -54,8 +59,8 @@ func lineup(raw json.RawMessage) (attr.Value, string) {
 	orders, players, out := map[int]bool{}, map[string]bool{}, []attr.Value{}
 	for _, s := range in {
 		switch {
-		case !IsID(s.PlayerID), s.BattingOrder < 1:
-			return attr.Value{}, "needs a playerId and a battingOrder of at least 1 in each entry"
+		case !IsID(s.PlayerID), s.BattingOrder < 1, s.BattingOrder > maxOrder:
+			return attr.Value{}, "needs a playerId and a battingOrder from 1 to 99 in each entry"
 		case orders[s.BattingOrder]:
 			return attr.Value{}, "has a battingOrder twice"
 		case players[s.PlayerID]:
@@ -91,6 +96,12 @@ func hitType(v string) string {
 	return v
 }
 
+// paragraphs accepts a text of up to 500 characters with line breaks.
+func paragraphs(v string) (string, string) {
+	_, wrong := patch.UpTo(500)(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(v))
+	return strings.TrimSpace(v), wrong
+}
+
 func id(v string) (string, string) {
 	if !IsID(v) {
 		return "", "must be an id"
@@ -116,7 +127,7 @@ func userFields() map[string]patch.Field {
 func teamFields() map[string]patch.Field {
 	return map[string]patch.Field{
 		"name":        {Read: patch.Text(patch.Matching(teamName, "must have 3 to 50 letters, digits and spaces"))},
-		"description": {Read: patch.Text(patch.UpTo(500)), Nullable: true, Blank: true},
+		"description": {Read: patch.Text(paragraphs), Nullable: true, Blank: true},
 		"teamType":    {Read: patch.Text(patch.OneOf(strings.ToUpper, Managed, Personal))},
 	}
 }
@@ -149,7 +160,7 @@ func atBatFields() map[string]patch.Field {
 	results := []string{Strikeout, Walk, HitByP, Single, Double, Triple, HomeRun, "OUT", Sacrifice, Choice, OnError, "FO", "GO", "PO", "LO", SacFly, SacBunt, "DP", "TP"}
 	return map[string]patch.Field{
 		"playerId": {Read: patch.Text(id)}, "result": {Read: patch.Text(patch.OneOf(strings.ToUpper, results...))},
-		"inning": {Read: patch.Whole(1, 99)}, "outs": {Read: patch.Whole(0, 2)}, "battingOrder": {Read: patch.Whole(1, 99)},
+		"inning": {Read: patch.Whole(1, 99)}, "outs": {Read: patch.Whole(0, 2)}, "battingOrder": {Read: patch.Whole(1, maxOrder)},
 		"hitLocation": {Read: location, Nullable: true}, "rbis": {Read: patch.Whole(0, 99), Nullable: true},
 		"hitType": {Read: patch.Text(patch.OneOf(hitType, flyBall, "ground_out", "line_drive", "pop_up", "bunt")), Nullable: true},
 	}

@@ -119,10 +119,36 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	next.Status = cmp.Or(p.Set["status"].Str(), was.Status)
 	b.checkLineup(&next, p.Set)
 	writes, condition, params := b.turn(&t, &was, &next)
-	if next.Status == Final && was.FinalAt == "" {
-		p.Set["finalAt"] = b.now()
+	change := b.update(gameKey(game), p, condition, params)
+	if next.Status == Final && was.FinalAt == "" { // set once, whichever node is first
+		change.Update.Update = strings.Replace(change.Update.Update, "SET ", "SET finalAt = if_not_exists(finalAt, :finalAt), ", 1)
+		change.Update.Values[":finalAt"] = b.now()
 	}
-	b.commit(append([]store.WriteItem{b.update(gameKey(game), p, condition, params)}, writes...)...)
+	b.commit(append([]store.WriteItem{change}, writes...)...)
+	return b.game(game)
+}
+
+// AddRuns adds runs to the score: an ADD, here and in the cloud, so that the taps of two nodes which were cut off from each other all count.
+// once is the tap's Idempotency-Key, a ULID, whose end the game keeps, so that a tap counts once wherever it is told again.
+func (b *Book) AddRuns(game, once string, in Input) Game {
+	p := b.change(map[string]patch.Field{"teamScore": {Read: patch.Whole(1, MaxRuns)}, "opponentScore": {Read: patch.Whole(1, MaxRuns)}}, in)
+	b.refuse(once == "", Invalid("Runs need an Idempotency-Key"))
+	id := b.newULID(once, "runs", b.tx.Now())
+	g, _ := b.allowGame(game, manageGames)
+	tap := id[max(0, len(id)-runKey):]
+	if b.err != nil || slices.Contains(g.RunKeys, tap) {
+		return g
+	}
+	b.refuse(len(g.RunKeys) >= maxRunKeys, Invalid("Runs were added %d times to this game: set its score instead", maxRunKeys))
+	values, adds := attr.Item{":tap": attr.S(tap), ":taps": attr.L(attr.S(tap)), ":none": attr.L(), ":now": b.now()}, []string{}
+	for name, n := range p.Set {
+		values[":"+name] = n
+		adds = append(adds, name+" :"+name)
+	}
+	b.commit(store.WriteItem{Update: &store.UpdateItem{
+		Table: b.Table, Key: gameKey(game), Condition: exists + " AND NOT contains(runKeys, :tap)", Params: with(values),
+		Update: "SET runKeys = list_append(if_not_exists(runKeys, :none), :taps), updatedAt = :now ADD " + strings.Join(adds, ", "),
+	}})
 	return b.game(game)
 }
 

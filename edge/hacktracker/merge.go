@@ -24,7 +24,8 @@ type Refused struct {
 //	a user who is in the cloud                 they came to another node first: nothing to do
 //	an at-bat that is in the cloud             the same phone has told another node: nothing to do
 //	a player whose number another has got      the player stays, without the number, and is marked
-//	a start while another game is running      the game stays as it was; what else was set with it is kept
+//	a start while another game is running      the game stays as it was, or is made SCHEDULED; what else was set with it is kept
+//	a run whose tap another node has told      it counts already: nothing to do
 //
 // later are the keys of the writes behind it, which go with it: where nothing is to be done for ours they are for a person, and so is
 // a start with at-bats.
@@ -34,12 +35,15 @@ func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteI
 	}) {
 		return nil, len(later) == 0
 	}
-	find := func(prefix string) *Refused {
-		i := slices.IndexFunc(all, func(r Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefix) })
+	first := func(is func(r Refused) bool) *Refused {
+		i := slices.IndexFunc(all, is)
 		if i < 0 {
 			return nil
 		}
 		return &all[i]
+	}
+	find := func(prefix string) *Refused {
+		return first(func(r Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefix) })
 	}
 	if u := find(skMetadata); len(all) == 1 && u != nil && u.Remote != nil && strings.HasPrefix(u.Key["PK"].Str(), prefixUser) {
 		return nil, len(later) == 0
@@ -47,20 +51,40 @@ func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteI
 	if a := find(prefixAtBat); a != nil {
 		return nil, len(all) == 1 && len(later) == 0 && SameAtBat(a.View, a.Remote)
 	}
-	if p, j := find(prefixPlayer), find(prefixJersey); p != nil && j != nil && p.View != nil && j.View != nil && j.Remote != nil {
+	if j := find(prefixJersey); j != nil && j.View != nil && j.Remote != nil {
+		p := first(func(r Refused) bool { return r.Key["SK"].Str() == prefixPlayer+j.View["playerId"].Str() })
+		if p == nil || p.View == nil {
+			return nil, false
+		}
 		if slices.ContainsFunc(later, func(k attr.Item) bool { return !attr.EqualItems(k, p.Key) }) {
 			return nil, false // another row's write goes with it: a membership, a number
 		}
 		return s.withoutNumber(all, p)
 	}
-	g, live := find(skMetadata), find(skLive)
-	if g == nil || live == nil || live.View == nil || live.Remote == nil || GameOf(g.Key) == "" || g.Base == nil || g.View == nil {
+	g, live := first(func(r Refused) bool { return GameOf(r.Key) != "" && r.Key["SK"].Str() == skMetadata }), find(skLive)
+	if g == nil || g.View == nil {
+		return nil, false
+	}
+	if len(all) == 1 && g.Remote != nil && repeats(g.View, g.Base, g.Remote) {
+		return nil, len(later) == 0
+	}
+	if live == nil || live.View == nil || live.Remote == nil {
 		return nil, false
 	}
 	if slices.ContainsFunc(later, func(k attr.Item) bool { return GameOf(k) == GameOf(g.Key) }) {
 		return nil, false
 	}
+	if g.Base == nil {
+		return s.anew(all, g, "status", attr.Item{"status": attr.S(Scheduled)})
+	}
 	return s.rest(g, attr.Item{}, "status"), true
+}
+
+// repeats reports whether another node has told the cloud of the taps by which a view differs from its base.
+func repeats(view, base, remote attr.Item) bool {
+	before, there := textsOf(base["runKeys"]), textsOf(remote["runKeys"])
+	taps := slices.DeleteFunc(textsOf(view["runKeys"]), func(tap string) bool { return slices.Contains(before, tap) })
+	return len(taps) > 0 && !slices.ContainsFunc(taps, func(tap string) bool { return !slices.Contains(there, tap) })
 }
 
 // withoutNumber writes a player anew whose number is another's, with the row by which the request takes effect once.
@@ -69,12 +93,17 @@ func (s *Service) withoutNumber(all []Refused, p *Refused) (writes []store.Write
 	if p.Base != nil {
 		return s.rest(p, attr.Item{"numberRefused": n}, "playerNumber", "numberRefused"), !n.IsZero()
 	}
-	if p.Remote != nil {
+	return s.anew(all, p, "playerNumber", attr.Item{"numberRefused": n})
+}
+
+// anew makes a row after all, without what is another's, together with the row by which the request takes effect once.
+func (s *Service) anew(all []Refused, r *Refused, without string, set attr.Item) (writes []store.WriteItem, ok bool) {
+	if r.Remote != nil {
 		return nil, false
 	}
-	row := maps.Clone(p.View)
-	delete(row, "playerNumber")
-	row["numberRefused"] = n
+	row := maps.Clone(r.View)
+	delete(row, without)
+	maps.Copy(row, set)
 	writes = append(writes, s.create(row))
 	for i := range all {
 		if strings.HasPrefix(all[i].Key["PK"].Str(), prefixOnce) && all[i].Remote == nil && all[i].View != nil {

@@ -2,6 +2,7 @@ package hacktracker
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/patch"
 )
 
 // Role is what a member may do in a team.
@@ -119,22 +121,12 @@ func playerOf(it attr.Item) Player {
 		LastName: it["lastName"].Str(), Number: wholeOf(it["playerNumber"]), Status: cmp.Or(it["status"].Str(), active), UserID: textOf(it["userId"]),
 		LinkedAt: textOf(it["linkedAt"]), CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(), Refused: wholeOf(it["numberRefused"]),
 	}
-	p.Ghost = p.UserID == nil
-	for _, v := range append(it["positions"].List(), texts(it["positions"].Strs())...) {
-		p.Positions = append(p.Positions, v.Str())
-	}
+	p.Ghost, p.Positions = p.UserID == nil, textsOf(it["positions"])
 	return p
 }
 
 // Name is how a player is shown.
 func (p *Player) Name() string { return strings.TrimSpace(p.FirstName + " " + p.LastName) }
-
-func texts(all []string) (out []attr.Value) {
-	for _, one := range all {
-		out = append(out, attr.S(one))
-	}
-	return out
-}
 
 // The states of a game.
 const (
@@ -166,6 +158,8 @@ type Game struct {
 	UpdatedAt      string `json:"updatedAt"`
 	FinalAt        string `json:"finalAt,omitempty"` // when it was first final
 
+	RunKeys []string `json:"-"` // ends of the keys of taps that added runs
+
 	scored bool // its row has both scores
 }
 
@@ -174,7 +168,7 @@ func gameOf(it attr.Item) Game {
 		ID: strings.TrimPrefix(it["PK"].Str(), prefixGame), TeamID: it["teamId"].Str(), Status: cmp.Or(it["status"].Str(), Scheduled),
 		ScheduledStart: it["scheduledStart"].Str(), Opponent: it["opponentName"].Str(), Location: it["location"].Str(), SeasonID: it["seasonId"].Str(),
 		TeamScore: number(it["teamScore"]), OpponentScore: number(it["opponentScore"]), Lineup: lineupOf(it["lineup"]),
-		CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(), FinalAt: it["finalAt"].Str(),
+		CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(), FinalAt: it["finalAt"].Str(), RunKeys: textsOf(it["runKeys"]),
 	}
 	if g.TeamID == "" {
 		g.TeamID = strings.TrimPrefix(it["GSI3PK"].Str(), prefixTeam)
@@ -253,7 +247,8 @@ func (a *AtBat) when() int64 {
 	if id, err := ulid.ParseStrict(a.ID); err == nil {
 		return int64(id.Time())
 	}
-	at, _ := time.Parse(time.RFC3339, a.CreatedAt)
+	created, _ := patch.Instant(a.CreatedAt) // the original's may be without their zone
+	at, _ := time.Parse(patch.Stamp, created)
 	return at.UnixMilli()
 }
 
@@ -272,6 +267,15 @@ func textOf(v attr.Value) *string {
 	return nil
 }
 
+// textsOf are the texts of a list or a set.
+func textsOf(v attr.Value) []string {
+	out := slices.Clone(v.Strs())
+	for _, one := range v.List() {
+		out = append(out, one.Str())
+	}
+	return out
+}
+
 // number reads a number, of which rows of others may have a fraction; what is none is 0.
 func number(v attr.Value) int {
 	if n := wholeOf(v); n != nil {
@@ -281,10 +285,11 @@ func number(v attr.Value) int {
 }
 
 func wholeOf(v attr.Value) *int {
-	if v.Kind() != attr.KindN {
+	f := decimal(v)
+	if v.Kind() != attr.KindN || math.Abs(f) > 1e9 { // nothing that is counted here is as much
 		return nil
 	}
-	n := int(decimal(v))
+	n := int(f)
 	return &n
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/oklog/ulid/v2"
 	"pgregory.net/rapid"
 
 	"github.com/touchline/touchline/internal/fraction"
@@ -129,6 +130,11 @@ func TestMismatchAndDoubles(t *testing.T) {
 	if diff := cmp.Diff([]string{"003"}, Replay(slots("a b c"), all).Mismatch); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	far := plays("a:1B a:1B") // so far apart that the nanoseconds between them have no room in 64 bits
+	far[0].ID, far[1].ID = "00000000000000000000000000", ulid.MustNew(18446744073710, nil).String()
+	if got := Replay(nil, far).Doubles; len(got) > 0 {
+		t.Errorf("%v", got)
+	}
 	twice := plays("a:1B a:1B a:1B b:1B")
 	for i, at := range []string{"10:00:00", "10:01:00", "10:02:01", "10:02:02"} {
 		twice[i].CreatedAt = "2026-05-01T" + at + ".000Z"
@@ -233,6 +239,14 @@ func TestRows(t *testing.T) {
 	if a.ID != "2026-05-01T10:00:00Z" || a.Result != "FO" || a.HitType != "ground_out" || a.RBIs != 1 || *a.HitLocation != (Point{0.25, 1}) {
 		t.Errorf("%+v", a)
 	}
+	a = atBatOf(row(`{"PK":{"S":"GAME#g"},"SK":{"S":"ATBAT#x"},"rbis":{"N":"1e30"},"inning":{"N":"-1e99"}}`))
+	if a.RBIs != 0 || a.Inning != 0 {
+		t.Errorf("%+v", a)
+	}
+	mixed := []AtBat{{ID: "c", CreatedAt: "2026-05-01T10:02:00.123456"}, {ID: "b", CreatedAt: "2026-05-01T10:01:00.000Z"}, {ID: "d", CreatedAt: "2026-05-01T10:00:59.5"}}
+	if Sort(mixed); mixed[0].ID+mixed[1].ID+mixed[2].ID != "dbc" {
+		t.Errorf("%+v", mixed)
+	}
 	p := playerOf(row(`{"PK":{"S":"TEAM#t"},"SK":{"S":"PLAYER#p"},"userId":{"NULL":true},"positions":{"SS":["P","catcher, if need be"]},"playerNumber":{"N":"0"}}`))
 	if !p.Ghost || *p.Number != 0 || len(p.Positions) != 2 || p.Status != active || p.LinkedAt != nil {
 		t.Errorf("%+v", p)
@@ -250,7 +264,7 @@ func TestFields(t *testing.T) {
 		good, bad []string
 	}{
 		"name":           {teamFields(), []string{`"Bad News"`, `"  Bad   News 2 "`, `"Équipe"`}, []string{`"ab"`, `"a-b-c"`, `1`, `null`, long(51)}},
-		"description":    {teamFields(), []string{`null`, `""`, long(500)}, []string{long(501), `1`}},
+		"description":    {teamFields(), []string{`null`, `""`, long(500), `"one\ntwo\tthree"`}, []string{long(501), `1`, `"\u0007"`}},
 		"teamType":       {teamFields(), []string{`"managed"`, `"PERSONAL"`}, []string{`"x"`, `null`}},
 		"firstName":      {playerFields(), []string{`"José"`, `"O'Neil-Jr."`}, []string{`""`, `"two words"`, `"R2"`, `null`, long(31)}},
 		"lastName":       {playerFields(), []string{`"Li"`, `null`}, []string{`""`, `"4"`}},
@@ -263,7 +277,7 @@ func TestFields(t *testing.T) {
 		"seasonId":       {gameFields(), []string{long(64)}, []string{long(65)}},
 		"teamScore":      {gameFields(), []string{`0`, `31`}, []string{`-1`, `null`, `"3"`, `1.5`}},
 		"lineup": {gameFields(), []string{`[]`, `[{"playerId":"a","battingOrder":2},{"playerId":"b","battingOrder":1}]`}, []string{
-			`null`, `["a"]`, `[{"playerId":"a"}]`, `[{"playerId":"a","battingOrder":1},{"playerId":"b","battingOrder":1}]`,
+			`null`, `["a"]`, `[{"playerId":"a"}]`, `[{"playerId":"a","battingOrder":100}]`, `[{"playerId":"a","battingOrder":1},{"playerId":"b","battingOrder":1}]`,
 			`[{"playerId":"a","battingOrder":1},{"playerId":"a","battingOrder":2}]`,
 		}},
 		"result":      {atBatFields(), []string{`"K"`, `"1b"`, `"FO"`, `"TP"`, `"SAC"`}, []string{`"X"`, `1`, `null`}},

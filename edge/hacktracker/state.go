@@ -100,7 +100,7 @@ func doubles(all []AtBat) (out [][]string) {
 	for i := range all {
 		for j := i + 1; j < len(all); j++ {
 			a, b := &all[i], &all[j]
-			if time.Duration(b.moment-a.moment)*time.Millisecond > doubleWithin {
+			if b.moment-a.moment > doubleWithin.Milliseconds() {
 				break
 			}
 			if a.PlayerID == b.PlayerID && a.Inning == b.Inning && a.Result == b.Result {

@@ -1,6 +1,7 @@
 package hacktracker
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -97,8 +100,14 @@ func TestTeam(t *testing.T) {
 		t.Errorf("%s was made too", again)
 	}
 	r.want(409, "was used for another request", "ana", "POST", "/teams", `{"name":"Other","teamType":"MANAGED"}`, "Idempotency-Key", "k1")
+	if once := r.rows("IDEMPOTENCY#ana#k1")["METADATA"]; once["createdAt"].Str() != "2026-05-01T18:00:00.000Z" || once["updatedAt"].Str() != once["createdAt"].Str() {
+		t.Errorf("%v", once)
+	}
+	r.remove("IDEMPOTENCY#ana#k1", "METADATA")
+	r.want(409, "Team creation conflict", "ana", "POST", "/teams", body, "Idempotency-Key", "k1")
+	r.want(200, `"description":"one\ntwo"`, "ana", "PUT", "/teams/"+team, `{"description":" one\ntwo"}`)
 	rows := r.rows("TEAM#" + team)
-	if len(rows) != 2 || len(r.rows("IDEMPOTENCY#ana#k1")) != 1 || r.rows("USER#ana")["TEAM#"+team]["invitedBy"].Kind() != attr.KindNull {
+	if len(rows) != 2 || r.rows("USER#ana")["TEAM#"+team]["invitedBy"].Kind() != attr.KindNull {
 		t.Errorf("%v", rows)
 	}
 	if _, ok := r.want(200, "", "ana", "PUT", "/teams/"+team, `{"description":null}`)["description"]; ok {
@@ -281,6 +290,62 @@ func TestAtBats(t *testing.T) {
 	r.want(200, `"PA":0`, "ana", "GET", "/players/"+players[0]+"/stats", "")
 }
 
+// A tap adds runs, whatever the score is by then, and counts once, however often it is told.
+func TestRuns(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("ana", "scorekeeper")
+	game := r.game("ana", team, players...)
+	path := "/games/" + game + "/runs"
+	const tap = "01JT6XQ0Z8M1C3V5N7B9D1F3H"
+	r.want(400, "Runs need an Idempotency-Key", "ana", "POST", path, `{"teamScore":1}`)
+	r.want(400, "The Idempotency-Key of runs must be a ULID", "ana", "POST", path, `{"teamScore":1}`, "Idempotency-Key", "k")
+	r.want(400, "teamScore must be an integer from 1 to 20", "ana", "POST", path, `{"teamScore":0}`, "Idempotency-Key", tap+"0")
+	r.want(400, "No fields to update", "ana", "POST", path, `{"location":"x"}`, "Idempotency-Key", tap+"0")
+	r.want(200, `"teamScore":1,"opponentScore":0`, "ana", "POST", path, `{"teamScore":1}`, "Idempotency-Key", tap+"1")
+	r.want(200, `"teamScore":2,"opponentScore":0`, "scorekeeper", "POST", path, `{"teamScore":1}`, "Idempotency-Key", tap+"2")
+	r.want(200, `"teamScore":7`, "ana", "PATCH", "/games/"+game, `{"teamScore":7}`)
+	for range 2 {
+		r.want(200, `"teamScore":8,"opponentScore":4`, "ana", "POST", path, `{"teamScore":1,"opponentScore":4}`, "Idempotency-Key", strings.ToLower(tap)+"3")
+	}
+	r.want(200, `"teamScore":8`, "ana", "POST", path, `{"teamScore":1}`, "Idempotency-Key", tap+"1")
+	r.put(`{"PK":{"S":"GAME#far"},"SK":{"S":"METADATA"},"teamId":{"S":"` + team + `"},"teamScore":{"N":"3.0"}}`)
+	r.want(200, `"teamScore":4,"opponentScore":2`, "ana", "POST", "/games/far/runs", `{"teamScore":1,"opponentScore":2}`, "Idempotency-Key", tap+"1")
+}
+
+// What a request names may be another node's: it is asked for, users in the path and in the body too.
+func TestWhatIsAskedFor(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("ana", "ben")
+	game := r.game("ana", team, players...)
+	var asked []string
+	app, err := New(Config{Service: &hacktracker.Service{Table: tableName}, Mount: "/hacktracker", Node: r.store.Node(), Ensure: func(_ context.Context, _ string, keys ...attr.Item) error {
+		for _, k := range keys {
+			asked = append(asked, k["PK"].Str())
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Name, app.Title, app.Mount = "hacktracker", "HackTracker", "/hacktracker"
+	if r.server, err = httpapi.New(httpapi.Config{Auth: web.ByName{}, Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real()}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ method, path, body, want string }{
+		{"GET", "/users/cy", "", "USER#ana USER#cy TEAM#" + team},
+		{"GET", "/users/context", "", "USER#ana TEAM#" + team},
+		{"GET", "/games/" + game, "", "GAME#" + game + " USER#ana TEAM#" + team},
+		{"PUT", "/teams/" + team + "/members/ben", `{"role":"manager"}`, "TEAM#" + team + " USER#ana USER#ben"},
+		{"POST", "/teams/" + team + "/players/" + players[0] + "/link", `{"userId":"cy"}`, "TEAM#" + team + " USER#ana USER#cy"},
+	} {
+		asked = nil
+		r.ask("ana", tt.method, tt.path, tt.body)
+		if got := strings.Join(asked, " "); got != tt.want {
+			t.Errorf("%s %s asks for %s, want %s", tt.method, tt.path, got, tt.want)
+		}
+	}
+}
+
 // A game's stream tells members of its team that something of it has changed, and of nothing else.
 func TestStream(t *testing.T) {
 	r := newRig(t)
@@ -339,6 +404,17 @@ func TestForeignRows(t *testing.T) {
 	r.want(200, `"atBatId":"u0"`, "ana", "GET", "/games/far/atbats/u0", "")
 	r.want(204, "", "ana", "DELETE", "/games/far/atbats/u1", "")
 	r.want(200, `"PA":1`, "ben", "GET", "/players/"+p+"/stats?teamId="+team, "")
+	r.put(`{"PK":{"S":"TEAM#` + team + `"},"SK":{"S":"PLAYER#far"},"firstName":{"S":"Far"},"userId":{"S":"ben"},"isGhost":{"BOOL":false}}`)
+	r.want(200, `"count":2`, "ben", "GET", "/users/ben/players", "")
+	r.want(200, `"PA":0`, "ben", "GET", "/players/far/stats", "")
+	if w := r.ask("ana", "GET", "/teams/"+team+"/stats.csv", ""); !strings.Contains(w.Body.String(), "\n,Far,0,0,0,,,,,0,0,0,0,0,0,0,0,0,0,0,0,,\n") {
+		t.Errorf("averages of nothing: %s", w.Body)
+	}
+	for i, result := range []string{"SAC", "SB"} {
+		r.put(fmt.Sprintf(`{"PK":{"S":"GAME#far"},"SK":{"S":"ATBAT#z%d"},"playerId":{"S":%q},"result":{"S":%q},"rbis":{"N":"1e30"}}`, i, p, result))
+	}
+	r.page("ana", "/games/far", 200, "sacrifice", ": SB<")
+	r.page("ana", "/games/far/score", 200, `<option value="SAC">`)
 }
 
 // Whatever is scored, corrected and taken back, state and statistics are those of the rows that are left.

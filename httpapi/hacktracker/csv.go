@@ -6,6 +6,7 @@ import (
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/fraction"
 )
 
 // teamCSV is a team's statistics as a table, with the columns that other scorebooks export.
@@ -23,11 +24,19 @@ func (a *api) teamCSV(r *call) error {
 			row[0] = strconv.Itoa(*p.Number)
 		}
 		row = append(row, numbers(p.Games, p.PA, p.AB)...)
-		row = append(row, p.AVG.String(), p.OBP.String(), p.SLG.String(), p.OPS.String())
+		row = append(row, averages(p.AVG, p.OBP, p.SLG, p.OPS)...)
 		row = append(row, numbers(p.H, p.H-p.Doubles-p.Triples-p.HR, p.Doubles, p.Triples, p.HR, p.RBI, p.BB, p.K, p.HBP, p.SF, p.SH, p.TB)...)
-		rows = append(rows, append(row, p.ISO.String(), p.BABIP.String()))
+		rows = append(rows, append(row, averages(p.ISO, p.BABIP)...))
 	}
 	return httpapi.CSV(r.Context, "stats.csv", rows)
+}
+
+// averages are cells of averages: those that are not known are empty.
+func averages(all ...fraction.Fraction) (out []string) {
+	for _, f := range all {
+		out = append(out, strings.TrimLeft(f.String(), "-"))
+	}
+	return out
 }
 
 func numbers(all ...int) (out []string) {

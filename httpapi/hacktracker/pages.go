@@ -62,16 +62,20 @@ func worded(id string) string {
 			return r.Word
 		}
 	}
-	return "sacrifice"
+	if id == hacktracker.Sacrifice {
+		return "sacrifice"
+	}
+	return id // of another writer
 }
 
 // book is what the scorer's script goes on from while the node is away.
 type book struct {
-	Status        string `json:"status"`
-	TeamScore     int    `json:"teamScore"`
-	OpponentScore int    `json:"opponentScore"`
-	Lineup        []slot `json:"lineup"`
-	Plays         []play `json:"plays"`
+	Status        string   `json:"status"`
+	TeamScore     int      `json:"teamScore"`
+	OpponentScore int      `json:"opponentScore"`
+	Lineup        []slot   `json:"lineup"`
+	Plays         []play   `json:"plays"`
+	RunKeys       []string `json:"runKeys"`
 }
 
 type slot struct {
@@ -164,7 +168,7 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, all []hacktracker
 		}
 	}
 	name := func(id string) string { return cmp.Or(names[id], "somebody who is gone") }
-	now := book{Status: g.Status, TeamScore: g.TeamScore, OpponentScore: g.OpponentScore, Lineup: []slot{}, Plays: []play{}}
+	now := book{Status: g.Status, TeamScore: g.TeamScore, OpponentScore: g.OpponentScore, RunKeys: g.RunKeys, Lineup: []slot{}, Plays: []play{}}
 	for _, s := range slotsOf(g, &team, roster) {
 		now.Lineup = append(now.Lineup, slot{s, name(s.PlayerID)})
 	}

@@ -96,6 +96,17 @@ func (r *rig) put(row string) {
 	}
 }
 
+// remove deletes a row as another writer does.
+func (r *rig) remove(pk, sk string) {
+	r.t.Helper()
+	if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Delete(store.DeleteItem{Table: tableName, Key: attr.Item{"PK": attr.S(pk), "SK": attr.S(sk)}})
+		return err
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // rows are all that is stored below a partition, by sort key.
 func (r *rig) rows(pk string) map[string]attr.Item {
 	r.t.Helper()

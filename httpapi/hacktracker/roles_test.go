@@ -26,6 +26,7 @@ func TestRolesByRoutes(t *testing.T) {
 		{"POST", "/teams/{team}/players/{ghost}/link", `{"userId":"stranger"}`}, {"DELETE", "/teams/{team}/players/{ghost}", ""},
 		{"GET", "/players/{p3}/stats", ""}, {"GET", "/players/{p3}/stats?teamId={team}", ""},
 		{"POST", "/games", `{"teamId":"{team}"}`}, {"GET", "/games", ""}, {"GET", "/games/{game}", ""}, {"PATCH", "/games/{game}", `{"teamScore":3}`}, {"PUT", "/games/{game}", `{"teamScore":3}`},
+		{"POST", "/games/{game}/runs", `{"teamScore":1}`},
 		{"GET", "/games/{game}/state", ""}, {"GET", "/games/{game}/boxscore", ""}, {"POST", "/games/{game}/atbats", atBat("{p3}", "1B", 1, 0, 1)}, {"GET", "/games/{game}/atbats", ""},
 		{"GET", "/games/{game}/atbats/{atbat}", ""}, {"PUT", "/games/{game}/atbats/{atbat}", `{"result":"2B"}`}, {"DELETE", "/games/{game}/atbats/{atbat}", ""},
 		{"DELETE", "/games/{game}", ""}, {"DELETE", "/teams/{team}", ""}, {"POST", "/teams/{team}/recover", `{"recoveryToken":"{token}"}`},
@@ -48,7 +49,11 @@ func TestRolesByRoutes(t *testing.T) {
 			if fill == nil || rt.method != "GET" {
 				fill = cast(r, strings.HasSuffix(rt.path, "/recover"))
 			}
-			w := r.ask(who, rt.method, fill.Replace(rt.path), fill.Replace(rt.body))
+			var headers []string
+			if strings.HasSuffix(rt.path, "/runs") {
+				headers = []string{"Idempotency-Key", "01JT6XQ0Z8M1C3V5N7B9D1F3H5"}
+			}
+			w := r.ask(who, rt.method, fill.Replace(rt.path), fill.Replace(rt.body), headers...)
 			fmt.Fprintf(&b, "%12d", w.Code)
 		}
 	}

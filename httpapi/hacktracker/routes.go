@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -81,7 +82,8 @@ func (a *api) gameRoutes() []httpapi.Route {
 		a.reads(game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
 		stream,
 
-		a.route(http.MethodPost, game+"/atbats", a.postAtBat),
+		a.taps(game+"/runs", http.StatusOK, func(b *book, r *call, once string, _ time.Time) any { return b.AddRuns(r.id("game"), once, r.in) }),
+		a.taps(game+"/atbats", http.StatusCreated, func(b *book, r *call, once string, at time.Time) any { return b.NewAtBat(r.id("game"), once, at, r.in) }),
 		a.reads(game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
 		a.reads(atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
 		a.writes("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }),
@@ -197,17 +199,19 @@ func playerStats(b *hacktracker.Book, r *call) any {
 	return b.PlayerStats(r.id("player"), team)
 }
 
-// postAtBat scores a plate appearance as of the moment of the tap.
-func (a *api) postAtBat(r *call) error {
-	once, err := httpapi.IdempotencyKey(r.Context)
-	if err != nil {
-		return err
-	}
-	made, err := httpapi.Change(r.Context, func(tx *store.Tx) (any, error) {
-		at, err := httpapi.OccurredAt(r.Context, tx.Now())
-		b := a.Service.Open(tx, r.user)
-		b.Fail(err)
-		return b.NewAtBat(r.id("game"), once, at, r.in), b.Err()
+// taps is a route for what a scorer has tapped, as of the moment of the tap.
+func (a *api) taps(path string, status int, do func(b *hacktracker.Book, r *call, once string, at time.Time) any) httpapi.Route {
+	return a.route(http.MethodPost, path, func(r *call) error {
+		once, err := httpapi.IdempotencyKey(r.Context)
+		if err != nil {
+			return err
+		}
+		out, err := httpapi.Change(r.Context, func(tx *store.Tx) (any, error) {
+			at, err := httpapi.OccurredAt(r.Context, tx.Now())
+			b := a.Service.Open(tx, r.user)
+			b.Fail(err)
+			return do(b, r, once, at), b.Err()
+		})
+		return httpapi.Answer(r.Context, status, out, err)
 	})
-	return httpapi.Answer(r.Context, http.StatusCreated, made, err)
 }

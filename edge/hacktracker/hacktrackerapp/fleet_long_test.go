@@ -90,15 +90,19 @@ func TestOneGameAtTwoNodes(t *testing.T) {
 	const phone = "01JT6XQ0Z8M1C3V5N7B9D1F3H5"
 	f.score("a", game, players[2], "DP", 3, "Idempotency-Key", phone)
 	f.score("b", game, players[2], "DP", 3, "Idempotency-Key", phone)
-	f.Want("a", "ana", "PATCH", mount+"/games/"+game, `{"teamScore":4}`)
+	f.Want("a", "ana", "PATCH", mount+"/games/"+game, `{"location":"Pier Field"}`)
 	f.Want("b", "ana", "PATCH", mount+"/games/"+game, `{"opponentScore":2}`)
+	for i, node := range []string{"a", "b", "a", "b"} { // four taps, of which the phone has told both nodes one
+		tap := []string{phone, phone, "01JT6XQ0Z8M1C3V5N7B9D1F3H6", "01JT6XQ0Z8M1C3V5N7B9D1F3H7"}[i]
+		f.Want(node, "ana", "POST", mount+"/games/"+game+"/runs", `{"teamScore":1}`, "Idempotency-Key", tap)
+	}
 	f.Heal()
 	var answers [2]string
 	f.Until("both have all", func() bool {
 		for i, node := range []string{"a", "b"} {
 			_, answers[i] = f.Ask(node, "ana", "GET", mount+"/games/"+game+"/boxscore", "")
 		}
-		return answers[0] == answers[1] && strings.Contains(answers[0], `"totals":{"PA":11`) && strings.Contains(answers[0], `"teamScore":4,"opponentScore":2`)
+		return answers[0] == answers[1] && strings.Contains(answers[0], `"totals":{"PA":11`) && strings.Contains(answers[0], `"teamScore":3,"opponentScore":2`) && strings.Contains(answers[0], "Pier Field")
 	})
 	if strings.Contains(answers[0], `"possibleDoubles":[]`) {
 		t.Error("nobody is told of what was scored twice")
@@ -151,6 +155,30 @@ func TestStartAtTwoNodes(t *testing.T) {
 		f.sees(node, "/games/"+games[0], `"IN_PROGRESS"`)
 		f.sees(node, "/games/"+games[1], `"status":"SCHEDULED"`)
 		f.sees(node, "/games/"+games[1], players[0])
+	}
+	f.Quiet()
+}
+
+// Both nodes finish a game: when it was over is what the first one has told the cloud.
+func TestFinishedTwice(t *testing.T) {
+	f, _, game, _ := newTeam(t)
+	f.Cut()
+	final := func(node string) (at string) {
+		var g struct{ FinalAt string }
+		if err := json.Unmarshal([]byte(f.Want(node, "ana", "PATCH", mount+"/games/"+game, `{"status":"FINAL"}`)), &g); err != nil {
+			t.Fatal(err)
+		}
+		return g.FinalAt
+	}
+	first := final("a")
+	if second := final("b"); second == first || first == "" {
+		t.Fatalf("%q and %q", first, second)
+	}
+	f.Heal("a")
+	f.inCloud("GAME#"+game, "METADATA", "status", "FINAL")
+	f.Heal("b")
+	for _, node := range []string{"a", "b"} {
+		f.sees(node, "/games/"+game, `"finalAt":"`+first+`"`)
 	}
 	f.Quiet()
 }

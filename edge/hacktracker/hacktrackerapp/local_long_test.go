@@ -36,7 +36,10 @@ func TestWriteUnits(t *testing.T) {
 				"hitLocation":{"x":0.25,"y":0.5},"hitType":"line_drive","rbis":2}`, player), "atBatId")
 		}},
 		{"its correction", 2, func() { f.Want("a", "ana", "PUT", mount+"/games/"+game+"/atbats/"+atBat, `{"result":"2B"}`) }},
-		{"runs", 3, func() { f.Want("a", "ana", "PATCH", mount+"/games/"+game, `{"teamScore":2}`) }},
+		{"a score", 3, func() { f.Want("a", "ana", "PATCH", mount+"/games/"+game, `{"teamScore":2}`) }},
+		{"a run", 3, func() {
+			f.Want("a", "ana", "POST", mount+"/games/"+game+"/runs", `{"teamScore":1}`, "Idempotency-Key", "01JT6XQ0Z8M1C3V5N7B9D1F3H5")
+		}},
 		{"taking it back", 3, func() { f.Want("a", "ana", "DELETE", mount+"/games/"+game+"/atbats/"+atBat, "") }},
 	} {
 		before := client.Usage().WriteUnits

@@ -46,6 +46,8 @@ function book() {
       if (body.lineup) b.lineup = body.lineup.map((s) => ({ ...s, name: nameOf(b, s.playerId) }));
       delete body.lineup;
       Object.assign(b, body);
+    } else if (e.path === base + "/runs") {
+      if (!b.runKeys?.includes(e.key.slice(-8))) for (const [side, n] of Object.entries(body)) b[side] += n;
     } else if (e.method === "POST") {
       if (!plays.has(e.key)) plays.set(e.key, { ...body, id: e.key, name: nameOf(b, body.playerId), n: e.n });
     } else if (e.method === "DELETE") plays.delete(id);
@@ -164,10 +166,7 @@ function scorer() {
       const play = taken(result);
       inTurn(() => score(play, word));
     } else if (run) {
-      inTurn(() => {
-        const n = book()[run] + 1;
-        return send("PATCH", base, { [run]: n }, `Score ${run === "teamScore" ? "us" : "them"} ${n}`);
-      });
+      inTurn(() => send("POST", base + "/runs", { [run]: 1 }, `One run for ${run === "teamScore" ? "us" : "them"}`, ulid(nodeNow())));
     } else if ("undo" in key.dataset) inTurn(() => takeBack(book().plays.at(-1)?.id));
     else if ("edit" in key.dataset) {
       const p = book().plays.find((p) => p.id === key.dataset.edit);
