@@ -32,7 +32,7 @@ type BoxLine struct {
 // NewBox makes a box score of a game's at-bats. season counts those of all games of the season, by player.
 func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
 	st := Replay(g.Lineup, all)
-	box := Box{Game: *g, Batters: []BoxLine{}, LineScore: make([]int, lastInning(&st)), State: st}
+	box := Box{Game: *g, Batters: []BoxLine{}, LineScore: []int{}, State: st}
 	at := map[string]int{}
 	add := func(s Slot, substitute bool) {
 		at[s.PlayerID] = len(box.Batters)
@@ -47,6 +47,9 @@ func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
 			add(Slot{a.PlayerID, a.BattingOrder}, len(g.Lineup) > 0)
 		}
 		box.Batters[at[a.PlayerID]].add(a)
+		for len(box.LineScore) < st.Innings[i] {
+			box.LineScore = append(box.LineScore, 0)
+		}
 		box.LineScore[st.Innings[i]-1] += a.RBIs
 	}
 	for i := range box.Batters {
@@ -63,15 +66,6 @@ func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
 
 // place is where a slot stands: one without a number (0, which wraps around) behind all others.
 func place(order int) uint { return uint(order - 1) }
-
-// lastInning is the last one that has a column in the line score.
-func lastInning(st *State) int {
-	n := 0
-	if len(st.Innings) > 0 {
-		n = st.Innings[len(st.Innings)-1]
-	}
-	return n
-}
 
 // shown is a player's name and number; one who is gone from the roster has neither.
 func shown(roster []Player, id string) (name string, number *int) {

@@ -120,12 +120,17 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	b.checkLineup(&next, p.Set)
 	writes, condition, params := b.turn(&t, &was, &next)
 	change := b.update(gameKey(game), p, condition, params)
-	if next.Status == Final && was.FinalAt == "" { // set once, whichever node is first
-		change.Update.Update = strings.Replace(change.Update.Update, "SET ", "SET finalAt = if_not_exists(finalAt, :finalAt), ", 1)
-		change.Update.Values[":finalAt"] = b.now()
+	if next.Status == Final {
+		endOnce(change.Update, b.now())
 	}
 	b.commit(append([]store.WriteItem{change}, writes...)...)
 	return b.game(game)
+}
+
+// endOnce has an update of a game say when it was over, if none has: whichever node is first.
+func endOnce(u *store.UpdateItem, at attr.Value) {
+	u.Update = strings.Replace(u.Update, "SET ", "SET finalAt = if_not_exists(finalAt, :finalAt), ", 1)
+	u.Values[":finalAt"] = at
 }
 
 // AddRuns adds runs to the score: an ADD, here and in the cloud, so that the taps of two nodes which were cut off from each other all count.
@@ -192,15 +197,12 @@ func (b *Book) empty(game string) {
 
 // Emptied removes at-bats of deleted games, whoever has brought the deletion or the at-bats.
 func (s *Service) Emptied(tx *store.Tx, records []store.Record) error {
-	b, done := s.Open(tx, ""), map[string]bool{}
+	b := s.Open(tx, "")
 	for i := range records {
 		r := &records[i]
-		game, sk := GameOf(r.Key), r.Key["SK"].Str()
-		if game == "" || r.New == nil || done[game] || sk != skDeleted && !strings.HasPrefix(sk, prefixAtBat) {
-			continue
+		if game, sk := GameOf(r.Key), r.Key["SK"].Str(); game != "" && r.New != nil && (sk == skDeleted || strings.HasPrefix(sk, prefixAtBat)) {
+			b.emptyDeleted(game)
 		}
-		done[game] = true
-		b.emptyDeleted(game)
 	}
 	return b.err
 }

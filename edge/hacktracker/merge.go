@@ -25,6 +25,8 @@ type Refused struct {
 //	an at-bat that is in the cloud             the same phone has told another node: nothing to do
 //	a player whose number another has got      the player stays, without the number, and is marked
 //	a start while another game is running      the game stays as it was, or is made SCHEDULED; what else was set with it is kept
+//	a marker that is let go already            the rest is done without it
+//	a game that is deleted already             nothing to do
 //	a run whose tap another node has told      it counts already: nothing to do
 //
 // later are the keys of the writes behind it, which go with it: where nothing is to be done for ours they are for a person, and so is
@@ -47,6 +49,12 @@ func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteI
 	}
 	if u := find(skMetadata); len(all) == 1 && u != nil && u.Remote != nil && strings.HasPrefix(u.Key["PK"].Str(), prefixUser) {
 		return nil, len(later) == 0
+	}
+	if d := find(skDeleted); d != nil && d.Remote != nil {
+		return nil, len(later) == 0
+	}
+	if left := slices.DeleteFunc(slices.Clone(all), func(r Refused) bool { return r.isLost() }); len(left) < len(all) {
+		return s.without(left, later)
 	}
 	if a := find(prefixAtBat); a != nil {
 		return nil, len(all) == 1 && len(later) == 0 && SameAtBat(a.View, a.Remote)
@@ -78,6 +86,33 @@ func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteI
 		return s.anew(all, g, "status", attr.Item{"status": attr.S(Scheduled)})
 	}
 	return s.rest(g, attr.Item{}, "status"), true
+}
+
+// isLost reports whether it lets go of a marker that somebody else has let go, or has taken.
+func (r *Refused) isLost() bool {
+	sk := r.Key["SK"].Str()
+	return r.View == nil && r.Base != nil && !attr.EqualItems(r.Base, r.Remote) && (sk == skLive || strings.HasPrefix(sk, prefixJersey))
+}
+
+// without does the rest of a transaction, where a marker is let go already. A number that is taken is for a person.
+func (s *Service) without(left []Refused, later []attr.Item) (writes []store.WriteItem, ok bool) {
+	for i := range left {
+		r := &left[i]
+		switch gone := r.View == nil; {
+		case gone && r.Remote == nil:
+		case gone && GameOf(r.Key) != "":
+			writes = append(writes, s.remove(r.Key, "", expr.Params{}))
+		case gone:
+			writes = append(writes, s.removeGhost(r.Key))
+		case r.Base == nil && r.Remote != nil:
+			return nil, false
+		case r.Base == nil:
+			writes = append(writes, s.create(r.View))
+		default:
+			writes = append(writes, s.rest(r, attr.Item{})...)
+		}
+	}
+	return writes, len(later) == 0
 }
 
 // repeats reports whether another node has told the cloud of the taps by which a view differs from its base.
@@ -131,5 +166,11 @@ func (s *Service) rest(r *Refused, set attr.Item, without ...string) []store.Wri
 	}
 	slices.Sort(p.Remove)
 	p.Set["updatedAt"] = r.View["updatedAt"]
-	return []store.WriteItem{{Update: p.Update(s.Table, r.Key, "attribute_exists(PK)", expr.Params{})}}
+	ended := p.Set["finalAt"]
+	delete(p.Set, "finalAt")
+	u := p.Update(s.Table, r.Key, exists, expr.Params{})
+	if !ended.IsZero() {
+		endOnce(u, ended)
+	}
+	return []store.WriteItem{{Update: u}}
 }

@@ -25,6 +25,9 @@ func TestMerge(t *testing.T) {
 	game, started := with(gameKey("g"), attr.Item{"status": attr.S(Scheduled)}), with(gameKey("g"), attr.Item{"status": attr.S(InProgress), "location": attr.S("x")})
 	live := Refused{Key: liveKey("t"), View: liveKey("t"), Remote: liveKey("t")}
 	start := []Refused{{Key: gameKey("g"), Base: game, View: started}, live}
+	ended := with(started, attr.Item{"status": attr.S(Final), "finalAt": attr.S("2")})
+	released := Refused{Key: liveKey("t"), Base: with(liveKey("t"), attr.Item{"gameId": attr.S("g")})}
+	let := Refused{Key: jerseyKey("t", "3"), Base: with(jerseyKey("t", "3"), attr.Item{"playerId": attr.S("p")})}
 	runs := func(taps ...string) attr.Item {
 		list := make([]attr.Value, 0, len(taps))
 		for _, tap := range taps {
@@ -39,30 +42,37 @@ func TestMerge(t *testing.T) {
 		ok     bool
 		writes int
 	}{
-		"another node has done it":          {[]Refused{{Key: teamKey("t"), View: teamKey("t")}, {Key: key(prefixOnce+"ana#k", skMetadata), View: once, Remote: once}}, nil, true, 0},
-		"and we have gone on with it":       {[]Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once, Remote: once}}, []attr.Item{teamKey("t")}, false, 0},
-		"a user with a later name":          {[]Refused{{Key: userKey("ana"), View: userKey("ana"), Remote: userKey("ana")}}, []attr.Item{userKey("ana")}, false, 0},
-		"an at-bat that was corrected":      {[]Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: atBat}}, []attr.Item{atBatKey("g", "x")}, false, 0},
-		"another request with the key":      {[]Refused{{Key: once, View: once, Remote: with(once, attr.Item{"requestHash": attr.S("i")})}}, nil, false, 0},
-		"a user of another node":            {[]Refused{{Key: userKey("ana"), View: userKey("ana"), Remote: userKey("ana")}}, nil, true, 0},
-		"an at-bat of another node":         {[]Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: with(atBat, attr.Item{"createdAt": attr.S("2")})}}, nil, true, 0},
-		"another at-bat":                    {[]Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: with(atBat, attr.Item{"result": attr.S("K")})}}, nil, false, 0},
-		"an at-bat of a game that is over":  {[]Refused{{Key: atBatKey("g", "x"), View: atBat}}, nil, false, 0},
-		"a new player's number":             {[]Refused{{Key: playerKey("t", "p"), View: player}, jersey}, nil, true, 1},
-		"the same, once":                    {[]Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once}, {Key: playerKey("t", "p"), View: player}, jersey}, nil, true, 2},
-		"a player's new number":             {[]Refused{{Key: playerKey("t", "p"), Base: was, View: player}, jersey}, nil, true, 1},
-		"a new player with a user":          {[]Refused{{Key: playerKey("t", "p"), View: player}, jersey}, []attr.Item{memberKey("ana", "t")}, false, 0},
-		"a new player who was renamed":      {[]Refused{{Key: playerKey("t", "p"), View: player}, jersey}, []attr.Item{playerKey("t", "p")}, true, 1},
-		"a player of a deleted team":        {[]Refused{{Key: playerKey("t", "p"), View: player}, {Key: jerseyKey("t", "12"), View: ours}}, nil, false, 0},
-		"a start":                           {start, nil, true, 1},
-		"a game that was made as it starts": {[]Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once}, {Key: gameKey("g"), View: started}, live}, nil, true, 2},
-		"the same with at-bats":             {[]Refused{{Key: gameKey("g"), View: started}, live}, []attr.Item{atBatKey("g", "x")}, false, 0},
-		"a number that was somebody's":      {[]Refused{jersey, other, {Key: playerKey("t", "p"), Base: was, View: player}}, nil, true, 1},
-		"a run that was told elsewhere":     {[]Refused{{Key: gameKey("g"), Base: runs("a"), View: runs("a", "b"), Remote: runs("b", "c")}}, nil, true, 0},
-		"a run of a game that is gone":      {[]Refused{{Key: gameKey("g"), Base: runs("a"), View: runs("a", "b")}}, nil, false, 0},
-		"a run that nobody has told":        {[]Refused{{Key: gameKey("g"), Base: runs("a"), View: runs("a", "b"), Remote: runs("c")}}, nil, false, 0},
-		"a start with at-bats":              {start, []attr.Item{atBatKey("g", "x")}, false, 0},
-		"a score":                           {[]Refused{{Key: gameKey("g"), Base: game, View: started}}, nil, false, 0},
+		"another node has done it":           {[]Refused{{Key: teamKey("t"), View: teamKey("t")}, {Key: key(prefixOnce+"ana#k", skMetadata), View: once, Remote: once}}, nil, true, 0},
+		"and we have gone on with it":        {[]Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once, Remote: once}}, []attr.Item{teamKey("t")}, false, 0},
+		"a user with a later name":           {[]Refused{{Key: userKey("ana"), View: userKey("ana"), Remote: userKey("ana")}}, []attr.Item{userKey("ana")}, false, 0},
+		"an at-bat that was corrected":       {[]Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: atBat}}, []attr.Item{atBatKey("g", "x")}, false, 0},
+		"another request with the key":       {[]Refused{{Key: once, View: once, Remote: with(once, attr.Item{"requestHash": attr.S("i")})}}, nil, false, 0},
+		"a user of another node":             {[]Refused{{Key: userKey("ana"), View: userKey("ana"), Remote: userKey("ana")}}, nil, true, 0},
+		"an at-bat of another node":          {[]Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: with(atBat, attr.Item{"createdAt": attr.S("2")})}}, nil, true, 0},
+		"another at-bat":                     {[]Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: with(atBat, attr.Item{"result": attr.S("K")})}}, nil, false, 0},
+		"an at-bat of a game that is over":   {[]Refused{{Key: atBatKey("g", "x"), View: atBat}}, nil, false, 0},
+		"a new player's number":              {[]Refused{{Key: playerKey("t", "p"), View: player}, jersey}, nil, true, 1},
+		"the same, once":                     {[]Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once}, {Key: playerKey("t", "p"), View: player}, jersey}, nil, true, 2},
+		"a player's new number":              {[]Refused{{Key: playerKey("t", "p"), Base: was, View: player}, jersey}, nil, true, 1},
+		"a new player with a user":           {[]Refused{{Key: playerKey("t", "p"), View: player}, jersey}, []attr.Item{memberKey("ana", "t")}, false, 0},
+		"a new player who was renamed":       {[]Refused{{Key: playerKey("t", "p"), View: player}, jersey}, []attr.Item{playerKey("t", "p")}, true, 1},
+		"a player of a deleted team":         {[]Refused{{Key: playerKey("t", "p"), View: player}, {Key: jerseyKey("t", "12"), View: ours}}, nil, false, 0},
+		"a start":                            {start, nil, true, 1},
+		"a game that was made as it starts":  {[]Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once}, {Key: gameKey("g"), View: started}, live}, nil, true, 2},
+		"the same with at-bats":              {[]Refused{{Key: gameKey("g"), View: started}, live}, []attr.Item{atBatKey("g", "x")}, false, 0},
+		"a number that was somebody's":       {[]Refused{jersey, other, {Key: playerKey("t", "p"), Base: was, View: player}}, nil, true, 1},
+		"a run that was told elsewhere":      {[]Refused{{Key: gameKey("g"), Base: runs("a"), View: runs("a", "b"), Remote: runs("b", "c")}}, nil, true, 0},
+		"a run of a game that is gone":       {[]Refused{{Key: gameKey("g"), Base: runs("a"), View: runs("a", "b")}}, nil, false, 0},
+		"a run that nobody has told":         {[]Refused{{Key: gameKey("g"), Base: runs("a"), View: runs("a", "b"), Remote: runs("c")}}, nil, false, 0},
+		"an end that is told twice":          {[]Refused{{Key: gameKey("g"), Base: started, View: ended, Remote: with(ended, attr.Item{"finalAt": attr.S("1")})}, released}, nil, true, 1},
+		"an end that goes on":                {[]Refused{{Key: gameKey("g"), Base: started, View: ended, Remote: ended}, released}, []attr.Item{gameKey("g")}, false, 1},
+		"a game that both delete":            {[]Refused{released, {Key: deletedKey("g"), View: deletedKey("g"), Remote: deletedKey("g")}, {Key: gameKey("g"), Base: game}}, nil, true, 0},
+		"a game that has ended since":        {[]Refused{released, {Key: deletedKey("g"), View: deletedKey("g")}, {Key: gameKey("g"), Base: started, Remote: ended}}, nil, true, 2},
+		"a player whom both delete":          {[]Refused{let, {Key: playerKey("t", "p"), Base: was}}, nil, true, 0},
+		"a player with another number since": {[]Refused{let, {Key: playerKey("t", "p"), Base: was, Remote: player}}, nil, true, 1},
+		"a number that both change":          {[]Refused{{Key: jerseyKey("t", "12"), View: ours}, let, {Key: playerKey("t", "p"), Base: was, View: player, Remote: was}}, nil, true, 2},
+		"a start with at-bats":               {start, []attr.Item{atBatKey("g", "x")}, false, 0},
+		"a score":                            {[]Refused{{Key: gameKey("g"), Base: game, View: started}}, nil, false, 0},
 	} {
 		writes, ok := s.Merge(tt.all, tt.later)
 		if ok != tt.ok || len(writes) != tt.writes {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -81,7 +80,7 @@ func (b *Book) NewPlayer(team, once string, in Input) (id string, writes []store
 // claim returns the writes by which a player has a number alone. The roster says who has it.
 func (b *Book) claim(team, player string, n attr.Value) []store.WriteItem {
 	for _, p := range b.roster(team) {
-		b.refuse(p.ID != player && p.Number != nil && strconv.Itoa(*p.Number) == n.Text(), fault.New(fault.Conflict, "number_taken", "Player number %s is already taken", n.Text()))
+		b.refuse(p.ID != player && Shirt(p.Number) == n.Text(), fault.New(fault.Conflict, "number_taken", "Player number %s is already taken", n.Text()))
 	}
 	return b.take(jerseyKey(team, n.Text()), "playerId", player, func(owner string) store.WriteItem {
 		return b.check(playerKey(team, owner), "attribute_not_exists(playerNumber) OR playerNumber <> :n", with(attr.Item{":n": n}))
@@ -106,10 +105,7 @@ func (b *Book) take(k attr.Item, name, by string, lost func(owner string) store.
 
 // release returns the write that lets go of a player's number, where the marker is theirs.
 func (b *Book) release(p *Player) []store.WriteItem {
-	if p.Number == nil {
-		return nil
-	}
-	return b.letGo(jerseyKey(p.TeamID, strconv.Itoa(*p.Number)), "playerId", p.ID)
+	return b.letGo(jerseyKey(p.TeamID, Shirt(p.Number)), "playerId", p.ID)
 }
 
 // letGo deletes a marker whose owner somebody is.
@@ -143,7 +139,7 @@ func (b *Book) renumber(was *Player, p *patch.Patch) (writes []store.WriteItem) 
 	if set {
 		writes = b.claim(was.TeamID, was.ID, n)
 	}
-	if set && was.Number != nil && strconv.Itoa(*was.Number) == n.Text() {
+	if set && Shirt(was.Number) == n.Text() {
 		return writes
 	}
 	return append(writes, b.release(was)...)
@@ -154,7 +150,11 @@ func (b *Book) DeletePlayer(team, player string) {
 	b.allow(team, manageRoster)
 	was := b.player(team, player)
 	b.refuse(!was.Ghost, Invalid("Cannot delete linked player. Use unlink operation instead."))
-	b.commit(append(b.release(&was), b.remove(playerKey(team, player), " AND isGhost = :true", with(attr.Item{":true": attr.Bool(true)})))...)
+	b.commit(append(b.release(&was), b.removeGhost(playerKey(team, player)))...)
+}
+
+func (s *Service) removeGhost(k attr.Item) store.WriteItem {
+	return s.remove(k, " AND isGhost = :true", with(attr.Item{":true": attr.Bool(true)}))
 }
 
 // linkable returns a row of a managed team's roster to who may link it.

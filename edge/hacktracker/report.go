@@ -51,6 +51,7 @@ type TeamStats struct {
 	Record
 	Batting Batting      `json:"batting"`
 	Players []PlayerLine `json:"players"`
+	AtBats  []AtBat      `json:"-"` // of all of these games
 }
 
 // PlayerLine is a player with what they have come to, in games that they batted in.
@@ -66,7 +67,6 @@ type PlayerLine struct {
 func (b *Book) TeamStats(team, season string) (out TeamStats) {
 	t, roster := b.allow(team, anyMember), b.roster(team)
 	games := slices.DeleteFunc(b.gamesOf(team), func(g Game) bool { return season != "" && g.SeasonID != season })
-	var total []AtBat
 	by, played := map[string]Line{}, map[string]int{}
 	for i := range games {
 		all, here := b.atBats(games[i].ID), map[string]Line{}
@@ -75,10 +75,10 @@ func (b *Book) TeamStats(team, season string) (out TeamStats) {
 		for player := range here {
 			played[player]++
 		}
-		total = append(total, all...)
+		out.AtBats = append(out.AtBats, all...)
 	}
-	sum := Count(total)
-	out = TeamStats{TeamID: t.ID, Name: t.Name, SeasonID: season, Record: NewRecord(games), Batting: sum.Batting(), Players: []PlayerLine{}}
+	sum := Count(out.AtBats)
+	out.TeamID, out.Name, out.SeasonID, out.Record, out.Batting, out.Players = t.ID, t.Name, season, NewRecord(games), sum.Batting(), []PlayerLine{}
 	for i := range roster {
 		l := by[roster[i].ID]
 		delete(by, roster[i].ID)

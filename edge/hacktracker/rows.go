@@ -125,6 +125,14 @@ func playerOf(it attr.Item) Player {
 	return p
 }
 
+// Shirt is a number as a text; empty: there is none.
+func Shirt(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
 // Name is how a player is shown.
 func (p *Player) Name() string { return strings.TrimSpace(p.FirstName + " " + p.LastName) }
 

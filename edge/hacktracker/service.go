@@ -172,8 +172,11 @@ func (s *Service) create(row attr.Item) store.WriteItem {
 	return store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: "attribute_not_exists(PK)", NoOld: true}}
 }
 
-// At is a moment after that of the transaction, as rows have moments.
-func (b *Book) At(after time.Duration) string { return b.tx.Now().Add(after).UTC().Format(patch.Stamp) }
+// Now is the moment of the transaction.
+func (b *Book) Now() time.Time { return b.tx.Now() }
+
+// At is a moment after it, as rows have moments.
+func (b *Book) At(after time.Duration) string { return b.Now().Add(after).UTC().Format(patch.Stamp) }
 
 func (b *Book) now() attr.Value { return attr.S(b.At(0)) }
 

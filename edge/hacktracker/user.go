@@ -97,13 +97,10 @@ func (b *Book) memberships(user string) []Membership {
 // Followed are the partitions that a node reads often: games in progress, with their teams.
 func (s *Service) Followed(tx *store.Tx, _ []string) (out []attr.Value, err error) {
 	b := s.Open(tx, "")
-	for p := (Page{}); ; {
-		games, next := listed(b, "GAME", p, gameOf, "#status = :live", liveParams())
-		for i := range games {
-			out = append(out, attr.S(prefixGame+games[i].ID), attr.S(prefixTeam+games[i].TeamID))
+	b.each(indexEntity, "ENTITY#GAME", skMetadata, func(it attr.Item) {
+		if g := gameOf(it); g.Status == InProgress {
+			out = append(out, attr.S(prefixGame+g.ID), attr.S(prefixTeam+g.TeamID))
 		}
-		if p.Start = next; next == nil {
-			return out, b.err
-		}
-	}
+	})
+	return out, b.err
 }

@@ -65,17 +65,20 @@ type call struct {
 // id is what a request names in its path, or has made.
 func (r *call) id(name string) string { return cmp.Or(r.Param(name), r.made) }
 
-// open does something with the scorebook, as the caller has it open.
-func (a *api) open(tx *store.Tx, r *call, do func(b *hacktracker.Book, r *call) any) (any, error) {
-	b := a.Service.Open(tx, r.user)
-	out := do(b, r)
-	return out, b.Err()
+// doing is what a request does with the scorebook as its user has it open, and what there is to answer.
+type doing = func(b *hacktracker.Book, r *call) any
+
+func (a *api) in(r *call, do doing) func(tx *store.Tx) (any, error) {
+	return func(tx *store.Tx) (any, error) {
+		b := a.Service.Open(tx, r.user)
+		out := do(b, r)
+		return out, b.Err()
+	}
 }
 
-// read is open for what changes nothing.
-func (a *api) read(r *call, do func(b *hacktracker.Book, r *call) any) (any, error) {
-	return httpapi.Read(r.Context, func(tx *store.Tx) (any, error) { return a.open(tx, r, do) })
-}
+func (a *api) view(r *call, do doing) (any, error) { return httpapi.Read(r.Context, a.in(r, do)) }
+
+func (a *api) update(r *call, do doing) (any, error) { return httpapi.Change(r.Context, a.in(r, do)) }
 
 // route is one for people who are signed in. It has the rows here that another node may have written, and makes the profile of a
 // user at their first request.
@@ -113,19 +116,16 @@ func (a *api) prepare(r *call) error {
 			return err
 		}
 	}
-	known, err := httpapi.Read(r.Context, func(tx *store.Tx) (bool, error) {
-		b := a.Service.Open(tx, r.user)
-		return b.Known(), b.Err()
-	})
-	if known || err != nil {
+	known, err := a.view(r, func(b *hacktracker.Book, _ *call) any { return b.Known() })
+	if known == true || err != nil {
 		return err
 	}
-	return httpapi.Update(r.Context, func(tx *store.Tx) error {
-		b := a.Service.Open(tx, r.user)
+	_, err = a.update(r, func(b *hacktracker.Book, r *call) any {
 		who, _ := httpapi.Identity(r.Context)
 		b.Enrol(who.Email, who.Name)
-		return b.Err()
+		return nil
 	})
+	return err
 }
 
 // fetch has what a request names, users in its body too, and then what only shows by that.
@@ -138,7 +138,7 @@ func (a *api) fetch(ctx context.Context, r *call) error {
 		return err
 	}
 	var keys []attr.Item
-	_, err := a.read(r, func(b *hacktracker.Book, r *call) any {
+	_, err := a.view(r, func(b *hacktracker.Book, _ *call) any {
 		keys = b.NeedsThen(game)
 		return nil
 	})
@@ -148,35 +148,25 @@ func (a *api) fetch(ctx context.Context, r *call) error {
 	return a.Ensure(ctx, a.Service.Table, keys...)
 }
 
-// reads is a route that answers with what is kept.
-func (a *api) reads(path string, do func(b *hacktracker.Book, r *call) any) httpapi.Route {
-	return a.route(http.MethodGet, path, func(r *call) error {
-		return httpapi.AnswerView(r.Context, func(tx *store.Tx) (any, error) { return a.open(tx, r, do) })
+// on is a route that answers with what comes of something, or that it is gone.
+func (a *api) on(method, path string, do doing) httpapi.Route {
+	return a.route(method, path, func(r *call) error {
+		if method == http.MethodGet {
+			out, err := a.view(r, do)
+			return httpapi.JSON(r.Context, out, err)
+		}
+		out, err := a.update(r, do)
+		if method == http.MethodDelete && err == nil {
+			return httpapi.NoContent(r.Context)
+		}
+		return httpapi.Answer(r.Context, http.StatusOK, out, err)
 	})
 }
 
-// writes is a route that answers with what came of a change.
-func (a *api) writes(method, path string, do func(b *hacktracker.Book, r *call) any) httpapi.Route {
-	return a.route(method, path, func(r *call) error { return a.change(r, do) })
-}
-
-func (a *api) change(r *call, do func(b *hacktracker.Book, r *call) any) error {
-	return httpapi.AnswerUpdate(r.Context, func(tx *store.Tx) (any, error) { return a.open(tx, r, do) })
-}
-
-// removes is a route that answers that something is gone.
-func (a *api) removes(path string, do func(b *hacktracker.Book, r *call)) httpapi.Route {
-	return a.route(http.MethodDelete, path, func(r *call) error {
-		return httpapi.Remove(r.Context, func(tx *store.Tx) error {
-			b := a.Service.Open(tx, r.user)
-			do(b, r)
-			return b.Err()
-		})
-	})
-}
+func (a *api) reads(path string, do doing) httpapi.Route { return a.on(http.MethodGet, path, do) }
 
 // creates is a route that makes something, once where a request carries an Idempotency-Key.
-func (a *api) creates(path string, do func(b *hacktracker.Book, r *call, once string) (string, []store.WriteItem), show func(b *hacktracker.Book, r *call) any) httpapi.Route {
+func (a *api) creates(path string, do func(b *hacktracker.Book, r *call, once string) (string, []store.WriteItem), show doing) httpapi.Route {
 	return a.route(http.MethodPost, path, func(r *call) error {
 		once, err := httpapi.IdempotencyKey(r.Context)
 		if err != nil {
@@ -200,7 +190,7 @@ func (a *api) creates(path string, do func(b *hacktracker.Book, r *call, once st
 			return err
 		}
 		r.made = out.IDs["id"]
-		made, err := a.read(r, show)
+		made, err := a.view(r, show)
 		return httpapi.Answer(r.Context, http.StatusCreated, made, err)
 	})
 }

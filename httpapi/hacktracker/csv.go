@@ -11,7 +11,7 @@ import (
 
 // teamCSV is a team's statistics as a table, with the columns that other scorebooks export.
 func (a *api) teamCSV(r *call) error {
-	stats, err := a.read(r, func(b *hacktracker.Book, r *call) any { return b.TeamStats(r.id("team"), r.Query("seasonId")) })
+	stats, err := a.view(r, func(b *hacktracker.Book, r *call) any { return b.TeamStats(r.id("team"), r.Query("seasonId")) })
 	if err != nil {
 		return err
 	}
@@ -19,10 +19,7 @@ func (a *api) teamCSV(r *call) error {
 	rows := [][]string{strings.Split("Number,Player,GP,PA,AB,AVG,OBP,SLG,OPS,H,1B,2B,3B,HR,RBI,BB,K,HBP,SF,SH,TB,ISO,BABIP", ",")}
 	for i := range all.Players {
 		p := &all.Players[i]
-		row := []string{"", p.Name}
-		if p.Number != nil {
-			row[0] = strconv.Itoa(*p.Number)
-		}
+		row := []string{hacktracker.Shirt(p.Number), p.Name}
 		row = append(row, numbers(p.Games, p.PA, p.AB)...)
 		row = append(row, averages(p.AVG, p.OBP, p.SLG, p.OPS)...)
 		row = append(row, numbers(p.H, p.H-p.Doubles-p.Triples-p.HR, p.Doubles, p.Triples, p.HR, p.RBI, p.BB, p.K, p.HBP, p.SF, p.SH, p.TB)...)

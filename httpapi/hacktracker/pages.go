@@ -15,7 +15,6 @@ import (
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/store"
 )
 
 //go:embed templates assets
@@ -36,10 +35,8 @@ func (a *api) pageRoutes() []httpapi.Route {
 }
 
 // shows is a page of what is kept.
-func (a *api) shows(path, kind, title string, read func(b *hacktracker.Book, r *call) any) httpapi.Route {
-	return a.route(http.MethodGet, path, func(r *call) error {
-		return httpapi.OwnView(r.Context, kind, title, func(tx *store.Tx) (any, error) { return a.open(tx, r, read) })
-	})
+func (a *api) shows(path, kind, title string, read doing) httpapi.Route {
+	return a.route(http.MethodGet, path, func(r *call) error { return httpapi.OwnView(r.Context, kind, title, a.in(r, read)) })
 }
 
 func (a *api) nav(auth.Identity) []page.Link {
@@ -202,10 +199,7 @@ func slotsOf(g *hacktracker.Game, team *hacktracker.Team, roster []hacktracker.P
 }
 
 func numbered(n *int, name string) string {
-	if n == nil {
-		return name
-	}
-	return strconv.Itoa(*n) + " " + name
+	return strings.TrimSpace(hacktracker.Shirt(n) + " " + name)
 }
 
 // pills are the states of a game.

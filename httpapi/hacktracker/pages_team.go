@@ -104,14 +104,12 @@ func (a *api) statsPage(b *hacktracker.Book, r *call) any {
 	if p.Tables = []page.Table{team}; len(own.Rows) > 0 {
 		p.Tables = []page.Table{own, team}
 	}
-	for _, g := range b.GamesOf(p.Team.ID) {
-		p.Balls = append(p.Balls, balls(b.AtBats(g.ID), func(id string) string { return names[id] })...)
-	}
 	p.Line = fmt.Sprintf("%d–%d–%d, runs %d–%d, AVG %s, %d HR", stats.Wins, stats.Losses, stats.Ties, stats.RunsFor, stats.RunsAgainst,
 		stats.Batting.AVG, stats.Batting.HR)
 	if len(stats.LastFive) > 0 {
 		p.Line += ", last " + strings.Join(stats.LastFive, " ")
 	}
+	p.Balls = balls(stats.AtBats, func(id string) string { return names[id] })
 	p.CSV = a.mount + "/teams/" + p.Team.ID + "/stats.csv"
 	return p
 }

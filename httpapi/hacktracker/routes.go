@@ -30,16 +30,16 @@ func (a *api) teamRoutes() []httpapi.Route {
 		a.reads(user, func(b *book, r *call) any { return b.User(r.Param("user")) }),
 		mine(a.corrects(user, []string{"userId", "email", "createdAt", "updatedAt"}, []string{"firstName", "lastName", "phoneNumber"},
 			func(b *book, r *call) any { return b.ChangeUser(r.in) })),
-		mine(a.removes(user, func(b *book, _ *call) { b.DeleteUser() })),
+		mine(a.on("DELETE", user, func(b *book, _ *call) any { b.DeleteUser(); return nil })),
 		mine(a.reads(user+"/players", func(b *book, _ *call) any { return listed("players", b.Players(), nil) })),
 
 		a.creates("/teams", func(b *book, r *call, once string) (string, []store.WriteItem) { return b.NewTeam(once, r.in) }, getTeam),
 		a.reads("/teams", teams),
 		a.reads(team, getTeam),
-		a.writes("PUT", team, func(b *book, r *call) any { return b.ChangeTeam(r.id("team"), r.in) }),
-		a.removes(team, func(b *book, r *call) { r.Header("X-Recovery-Token", b.DeleteTeam(r.id("team"))) }),
-		a.writes("POST", team+"/recover", func(b *book, r *call) any { return b.RecoverTeam(r.id("team"), r.in) }),
-		a.writes("PUT", team+"/members/:user", func(b *book, r *call) any { return b.ChangeMember(r.id("team"), r.Param("user"), r.in) }),
+		a.on("PUT", team, func(b *book, r *call) any { return b.ChangeTeam(r.id("team"), r.in) }),
+		a.on("DELETE", team, func(b *book, r *call) any { r.Header("X-Recovery-Token", b.DeleteTeam(r.id("team"))); return nil }),
+		a.on("POST", team+"/recover", func(b *book, r *call) any { return b.RecoverTeam(r.id("team"), r.in) }),
+		a.on("PUT", team+"/members/:user", func(b *book, r *call) any { return b.ChangeMember(r.id("team"), r.Param("user"), r.in) }),
 		a.reads(team+"/games", func(b *book, r *call) any { return b.GamesOf(r.id("team")) }),
 		a.reads(team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.Query("seasonId")) }),
 		a.route(http.MethodGet, team+"/stats.csv", a.teamCSV),
@@ -51,9 +51,9 @@ func (a *api) teamRoutes() []httpapi.Route {
 		a.reads(player, getPlayer),
 		a.corrects(player, []string{"playerId", "teamId", "isGhost", "userId", "linkedAt", "createdAt", "updatedAt"}, nil,
 			func(b *book, r *call) any { return b.ChangePlayer(r.Param("team"), r.id("player"), r.in) }),
-		a.removes(player, func(b *book, r *call) { b.DeletePlayer(r.Param("team"), r.id("player")) }),
-		a.writes("POST", player+"/link", func(b *book, r *call) any { return b.LinkPlayer(r.Param("team"), r.id("player"), r.in) }),
-		a.writes("POST", player+"/unlink", func(b *book, r *call) any { return b.UnlinkPlayer(r.Param("team"), r.id("player")) }),
+		a.on("DELETE", player, func(b *book, r *call) any { b.DeletePlayer(r.Param("team"), r.id("player")); return nil }),
+		a.on("POST", player+"/link", func(b *book, r *call) any { return b.LinkPlayer(r.Param("team"), r.id("player"), r.in) }),
+		a.on("POST", player+"/unlink", func(b *book, r *call) any { return b.UnlinkPlayer(r.Param("team"), r.id("player")) }),
 		a.reads("/players/:player/stats", playerStats),
 	}
 }
@@ -65,7 +65,7 @@ func (a *api) gameRoutes() []httpapi.Route {
 	getGame := func(b *book, r *call) any { return b.Game(r.id("game")) }
 	putGame := func(b *book, r *call) any { return b.ChangeGame(r.id("game"), r.in) }
 	stream := a.route(http.MethodGet, game+"/stream", func(r *call) error {
-		if _, err := a.read(r, getGame); err != nil {
+		if _, err := a.view(r, getGame); err != nil {
 			return err
 		}
 		return httpapi.Stream(r.Context, "game", topicGame+r.id("game"))
@@ -75,9 +75,9 @@ func (a *api) gameRoutes() []httpapi.Route {
 		a.creates("/games", func(b *book, r *call, once string) (string, []store.WriteItem) { return b.NewGame(once, r.in) }, getGame),
 		a.reads("/games", games),
 		a.reads(game, getGame),
-		a.writes("PATCH", game, putGame),
-		a.writes("PUT", game, putGame),
-		a.removes(game, func(b *book, r *call) { b.DeleteGame(r.id("game")) }),
+		a.on("PATCH", game, putGame),
+		a.on("PUT", game, putGame),
+		a.on("DELETE", game, func(b *book, r *call) any { b.DeleteGame(r.id("game")); return nil }),
 		a.reads(game+"/state", func(b *book, r *call) any { return b.State(r.id("game")) }),
 		a.reads(game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
 		stream,
@@ -86,8 +86,8 @@ func (a *api) gameRoutes() []httpapi.Route {
 		a.taps(game+"/atbats", http.StatusCreated, func(b *book, r *call, once string, at time.Time) any { return b.NewAtBat(r.id("game"), once, at, r.in) }),
 		a.reads(game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
 		a.reads(atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
-		a.writes("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }),
-		a.removes(atBat, func(b *book, r *call) { b.DeleteAtBat(r.id("game"), r.Param("atbat")) }),
+		a.on("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }),
+		a.on("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil }),
 	}
 }
 
@@ -127,12 +127,13 @@ func mine(rt httpapi.Route) httpapi.Route {
 
 // corrects is a route that changes what is there, but for members that are read-only; allowed are those that it knows, nil: it passes
 // over others.
-func (a *api) corrects(path string, readOnly, allowed []string, do func(b *hacktracker.Book, r *call) any) httpapi.Route {
+func (a *api) corrects(path string, readOnly, allowed []string, do doing) httpapi.Route {
 	return a.route(http.MethodPut, path, func(r *call) error {
 		if body := refused(r.in, readOnly, allowed); body != nil {
 			return httpapi.Answer(r.Context, http.StatusBadRequest, body, nil)
 		}
-		return a.change(r, do)
+		out, err := a.update(r, do)
+		return httpapi.Answer(r.Context, http.StatusOK, out, err)
 	})
 }
 
@@ -206,11 +207,10 @@ func (a *api) taps(path string, status int, do func(b *hacktracker.Book, r *call
 		if err != nil {
 			return err
 		}
-		out, err := httpapi.Change(r.Context, func(tx *store.Tx) (any, error) {
-			at, err := httpapi.OccurredAt(r.Context, tx.Now())
-			b := a.Service.Open(tx, r.user)
+		out, err := a.update(r, func(b *hacktracker.Book, r *call) any {
+			at, err := httpapi.OccurredAt(r.Context, b.Now())
 			b.Fail(err)
-			return do(b, r, once, at), b.Err()
+			return do(b, r, once, at)
 		})
 		return httpapi.Answer(r.Context, status, out, err)
 	})

@@ -180,7 +180,7 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 			return nil //nolint:nilerr // its cause is that the node stops
 		}
 		err := h.Store.Update(ctx, func(tx *store.Tx) (err error) {
-			over, err = d.goOn(d.Open(tx, d.owner), tx.Now())
+			over, err = d.goOn(d.Open(tx, d.owner))
 			return err
 		})
 		if ctx.Err() == nil && err != nil {
@@ -193,7 +193,7 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 
 // goOn plays on, unless visitors do: one who scores has the game until they have let it rest, one who has ended it until they start it
 // again, and one who has deleted it for good.
-func (d *demo) goOn(b *hacktracker.Book, now time.Time) (over bool, err error) {
+func (d *demo) goOn(b *hacktracker.Book) (over bool, err error) {
 	g, all := b.Game(d.game), b.AtBats(d.game)
 	if fault.Is(b.Err(), fault.NotFound) {
 		return true, nil
@@ -206,7 +206,7 @@ func (d *demo) goOn(b *hacktracker.Book, now time.Time) (over bool, err error) {
 	if g.Status != hacktracker.InProgress {
 		return false, b.Err()
 	}
-	d.step(b, now)
+	d.step(b, b.Now())
 	if over = d.inning > demoInnings; over {
 		b.ChangeGame(d.game, body(map[string]any{"status": hacktracker.Final}))
 	}

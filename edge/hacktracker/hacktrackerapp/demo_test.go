@@ -46,7 +46,7 @@ func TestDemo(t *testing.T) {
 	innings := d.inning
 	for i := 0; i < 100 && d.inning == innings; i++ {
 		now = now.Add(demoPace)
-		if err := s.Update(t.Context(), func(tx *store.Tx) error { _, err := d.goOn(d.Open(tx, d.owner), now); return err }); err != nil {
+		if err := s.Update(t.Context(), func(tx *store.Tx) error { _, err := d.goOn(d.Open(tx, d.owner)); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestDemoAmongVisitors(t *testing.T) {
 			b := d.Open(tx, "demo-chidi")
 			step.visitor(b)
 			before = b.State(d.game).State
-			if over, err = d.goOn(d.Open(tx, d.owner), now); err == nil && !over {
+			if over, err = d.goOn(d.Open(tx, d.owner)); err == nil && !over {
 				behind = b.State(d.game).State
 				err = b.Err()
 			}

@@ -159,9 +159,11 @@ func TestStartAtTwoNodes(t *testing.T) {
 	f.Quiet()
 }
 
-// Both nodes finish a game: when it was over is what the first one has told the cloud.
-func TestFinishedTwice(t *testing.T) {
-	f, _, game, _ := newTeam(t)
+// Both nodes finish a game: when it was over is what the first one has told the cloud. Then both delete it, and a player with a number.
+func TestTheSameAtBothNodes(t *testing.T) {
+	f, team, game, _ := newTeam(t)
+	player := f.made("a", "/teams/"+team+"/players", `{"firstName":"Deb","playerNumber":12}`, "playerId")
+	f.sees("b", "/teams/"+team+"/players", player)
 	f.Cut()
 	final := func(node string) (at string) {
 		var g struct{ FinalAt string }
@@ -179,6 +181,19 @@ func TestFinishedTwice(t *testing.T) {
 	f.Heal("b")
 	for _, node := range []string{"a", "b"} {
 		f.sees(node, "/games/"+game, `"finalAt":"`+first+`"`)
+	}
+	f.Quiet()
+	f.Cut()
+	for _, node := range []string{"a", "b"} {
+		f.Want(node, "ana", "DELETE", mount+"/games/"+game, "")
+		f.Want(node, "ana", "DELETE", mount+"/teams/"+team+"/players/"+player, "")
+	}
+	f.Heal("a")
+	f.inCloud("GAME#"+game, "METADATA", "status", "")
+	f.Heal("b")
+	for _, node := range []string{"a", "b"} {
+		f.sees(node, "/games/"+game, "Game not found")
+		f.sees(node, "/teams/"+team+"/players", `"count":4`)
 	}
 	f.Quiet()
 }

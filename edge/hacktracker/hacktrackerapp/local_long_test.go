@@ -5,16 +5,19 @@ package hacktrackerapp
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/touchline/touchline/internal/testrig/nodes"
 )
 
 // What an action costs, as DynamoDB Local counts it. An at-bat is a transaction of three, its row, the check of its game, its proof, at
 // two units each, and its index entry, which in a transaction counts two as well. A game is its row and its proof, and two index entries.
+// The node writes its own row once a minute, at one unit.
 func TestWriteUnits(t *testing.T) {
 	local, client := nodes.Local(t, nodes.Options{App: New})
 	f := &fleet{local}
 	var team, player, game, atBat string
+	begun, minutes := time.Now(), 0
 	for _, a := range []struct {
 		name string
 		most float64
@@ -47,6 +50,10 @@ func TestWriteUnits(t *testing.T) {
 		f.Drained()
 		used := client.Usage().WriteUnits - before
 		t.Logf("%s: %v write units", a.name, used)
+		if used == a.most+1 && minutes <= int(time.Since(begun)/time.Minute) {
+			minutes++
+			continue
+		}
 		if used == 0 || used > a.most {
 			t.Errorf("%s: %v write units, at most %v", a.name, used, a.most)
 		}
