@@ -30,8 +30,31 @@ type FileRow struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// filed are the entities of a file.
-var filed = []string{entSeason, entTeam, entSession, entGame, entSessionGame, entGameTeam, entGamePlayer, entRoster, entGoal, entMarker, entPlayer, entJoin}
+// filed are the entities of a file, by what the two keys of their rows begin with.
+var filed = map[string]string{
+	pkLeague + pkSeason: entSeason, pkSeason + skMeta: entSeason, pkSeason + skTeam: entTeam, pkSeason + pkSession: entSession,
+	pkSession + skMeta: entSession, pkSession + pkGame: entSessionGame, pkGame + skMeta: entGame, pkGame + skTeam: entGameTeam,
+	pkGame + pkPlayer: entGamePlayer, pkGame + skRoster: entRoster, pkGame + skGoal: entGoal, pkGame + skMarker: entMarker,
+	pkPlayer + skProfile: entPlayer, pkJoin + skMeta: entJoin,
+}
+
+// isFiled reports whether a row is of an entity of a file, and where those lie.
+func (r *FileRow) isFiled() bool {
+	pk, id, of := strings.Cut(r.PK, "#")
+	sk, _, more := strings.Cut(r.SK, "#")
+	if more {
+		sk += "#"
+	}
+	return of && id != "" && r.Entity != "" && filed[pk+"#"+sk] == r.Entity
+}
+
+// item is the row as it is stored.
+func (r *FileRow) item() attr.Item {
+	row := key(r.PK, r.SK)
+	row["entityType"], row["data"] = attr.S(r.Entity), attr.S(string(r.Data))
+	row["createdAt"], row["updatedAt"] = attr.S(r.CreatedAt), attr.S(r.UpdatedAt)
+	return row
+}
 
 // ExportSeason reads a season with its games, rosters and goals.
 func (s *Service) ExportSeason(tx *store.Tx, season string) (f File, err error) {
@@ -91,7 +114,7 @@ func (f *File) take(it attr.Item) {
 		PK: it["pk"].Str(), SK: it["sk"].Str(), Entity: it["entityType"].Str(), CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(),
 		Data: json.RawMessage(it["data"].Str()),
 	}
-	if !slices.Contains(filed, r.Entity) {
+	if !r.isFiled() {
 		return
 	}
 	if r.Entity == entPlayer {
@@ -111,15 +134,18 @@ func (s *Service) ImportSeason(tx *store.Tx, f *File) (made int, err error) {
 	if f.Format != fileFormat {
 		return 0, invalid("bad_file", "The file is not of format %d.", fileFormat)
 	}
+	pks := []string{pkSeason + f.SeasonID}
 	for i := range f.Rows {
 		r := &f.Rows[i]
-		if err := r.check(tx, s, f.SeasonID); err != nil {
+		if err := r.check(tx, s, f.SeasonID, pks); err != nil {
 			return made, err
 		}
-		row := key(r.PK, r.SK)
-		row["entityType"], row["data"] = attr.S(r.Entity), attr.S(string(r.Data))
-		row["createdAt"], row["updatedAt"] = attr.S(r.CreatedAt), attr.S(r.UpdatedAt)
-		_, err := tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: absent, NoOld: true})
+		next, err := leads(r.PK, r.item())
+		if err != nil {
+			return made, invalid("bad_file", "The file has a row %s %s that cannot be read.", r.PK, r.SK)
+		}
+		pks = append(pks, next)
+		_, err = tx.Put(store.PutItem{Table: s.Table, Item: r.item(), Condition: absent, NoOld: true})
 		if fault.Is(err, fault.Conflict) {
 			continue
 		}
@@ -131,16 +157,16 @@ func (s *Service) ImportSeason(tx *store.Tx, f *File) (made int, err error) {
 	return made, nil
 }
 
-// check refuses a row that is not one of a season.
-func (r *FileRow) check(tx *store.Tx, s *Service, season string) error {
-	var data struct{ LeagueID, SeasonID string }
-	prefix := r.PK[:strings.Index(r.PK, "#")+1]
-	if !slices.Contains(filed, r.Entity) || !slices.Contains([]string{pkLeague, pkSeason, pkSession, pkGame, pkPlayer, pkJoin}, prefix) ||
-		json.Unmarshal(r.Data, &data) != nil || data.SeasonID != "" && data.SeasonID != season || prefix == pkLeague && r.SK != pkSeason+season {
+// check refuses a row that is not of a season: one of another partition than those that rows before it lead to.
+func (r *FileRow) check(tx *store.Tx, s *Service, season string, pks []string) error {
+	var data struct{ SeasonID string }
+	league, ofLeague := strings.CutPrefix(r.PK, pkLeague)
+	in := slices.Contains(pks, r.PK) || ofLeague && r.SK == pkSeason+season
+	if !r.isFiled() || !in || json.Unmarshal(r.Data, &data) != nil || data.SeasonID != "" && data.SeasonID != season {
 		return invalid("bad_file", "The file has a row %s %s that is none of its season.", r.PK, r.SK)
 	}
-	if prefix == pkLeague {
-		_, err := s.League(tx, strings.TrimPrefix(r.PK, pkLeague))
+	if ofLeague {
+		_, err := s.League(tx, league)
 		return err
 	}
 	return nil

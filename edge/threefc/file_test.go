@@ -49,13 +49,19 @@ func TestSeasonFile(t *testing.T) {
 			t.Errorf("%+v %+v", table, leaders)
 		}
 	}
+	last := len(read.Rows) - 1
 	for _, change := range []func(r *FileRow){
 		func(r *FileRow) { r.PK = "AUTH_SESSION#x" }, func(r *FileRow) { r.Entity = entACL }, func(r *FileRow) { r.SK = skACL + "x" }, func(r *FileRow) { r.Data = json.RawMessage(`[]`) },
+		func(r *FileRow) { r.PK = pkSeason + "other" }, func(r *FileRow) { r.PK, r.SK, r.Entity = pkGame+"other", skGoal+"1#0001#e", entGoal },
+		func(r *FileRow) { r.PK, r.SK, r.Entity = pkGame+"g", skDeleted, entGoal }, func(r *FileRow) { r.PK, r.SK = pkLeague+"l", pkSeason+"other" },
+		func(r *FileRow) {
+			r.PK, r.SK, r.Entity, r.Data = pkGame+"g", skMeta, entGame, json.RawMessage(`{"seasonId":"other"}`)
+		},
 	} {
-		bad := File{Format: fileFormat, SeasonID: "s", Rows: []FileRow{read.Rows[0]}}
-		change(&bad.Rows[0])
+		bad := File{Format: fileFormat, SeasonID: "s", Rows: append(read.Rows[:last:last], read.Rows[last])}
+		change(&bad.Rows[last])
 		if _, err := load(&bad); codeOf(err) != "bad_file" {
-			t.Errorf("%+v: %v", bad.Rows[0], err)
+			t.Errorf("%+v: %v", bad.Rows[last], err)
 		}
 	}
 }

@@ -158,13 +158,17 @@ func TestTapsMoment(t *testing.T) {
 	r.end("g", 1)
 	r.now = start.Add(25 * time.Minute)
 	r.start("g", 2)
-	r.now = start.Add(40 * time.Minute)
+	r.now = start.Add(41 * time.Minute)
+	r.end("g", 2)
+	r.now = start.Add(42 * time.Minute)
+	r.start("g", 3)
+	r.now = start.Add(43 * time.Minute)
 	for _, tt := range []struct {
 		after time.Duration
 		want  string
 	}{
 		{5*time.Minute + 7*time.Second, "1 05:07"}, {20*time.Minute + 30*time.Second, "1 20+01"}, {-time.Minute, "1 00:00"}, {24 * time.Minute, "2 00:00"},
-		{30 * time.Minute, "2 05:00"}, {40 * time.Minute, "2 15:00"}, {-5 * time.Minute, "occurred_at"}, {22 * time.Minute, "occurred_at"},
+		{30 * time.Minute, "2 05:00"}, {40*time.Minute + 30*time.Second, "2 15:30"}, {41*time.Minute + 30*time.Second, "3 00:00"}, {43 * time.Minute, "3 01:00"}, {-5 * time.Minute, "occurred_at"}, {22 * time.Minute, "occurred_at"},
 	} {
 		got, err := tap(tt.after)
 		if err != nil {

@@ -131,17 +131,26 @@ func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (C
 	_, err := s.Player(tx, player)
 	p.fail(err)
 	at := s.stamp(tx)
-	if r, ok := in[player]; ok && r.TeamID == team {
+	if in[player].TeamID == team {
 		return p.change("player", player) // he is there
-	} else if ok {
-		p.delete(rosterKey(game, r.TeamID, player))
 	}
+	p.out(game, player, team)
 	row, err := encode(rosterKey(game, team, player), entRoster, Rostered{GameID: game, TeamID: team, PlayerID: player, Stamps: at})
 	p.fail(err)
 	p.writes = append(p.writes, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, NoOld: true}})
 	p.moved(game, player, team, at)
 	p.under(gameKey(game), g.Stamps)
 	return p.change("player", player)
+}
+
+// out takes a player out of all teams but one: a program without moved may have left several places.
+func (p *plan) out(game, player, but string) {
+	for _, team := range TeamIDs() {
+		k := rosterKey(game, team, player)
+		if team != but && optional[Rostered](p, k, entRoster) != nil {
+			p.delete(k)
+		}
+	}
 }
 
 // moved compares and sets the team on the row that says that a player is here.
@@ -154,14 +163,13 @@ func (p *plan) moved(game, player, team string, at Stamps) {
 func (s *Service) Unassign(tx *store.Tx, game, player string, admin bool) (Change, error) {
 	p := s.plan(tx)
 	g, in := p.editable(game, admin)
-	r, ok := in[player]
-	p.refuse(!ok, notFound("", "This player is not in a team of this game."))
+	p.refuse(in[player].TeamID == "", notFound("", "This player is not in a team of this game."))
 	goals, err := s.goals(tx, g)
 	p.fail(err)
 	p.refuse(slices.ContainsFunc(goals, func(o Goal) bool {
 		return o.ScorerPlayerID == player || slices.Contains(o.AssistPlayerIDs, player)
 	}), conflict("player_has_goals", "%s has goals or assists in this game and stays in the team.", p.nickname(player)))
-	p.delete(rosterKey(game, r.TeamID, player))
+	p.out(game, player, "")
 	p.moved(game, player, "", s.stamp(tx))
 	p.under(gameKey(game), g.Stamps)
 	return p.change()

@@ -143,6 +143,35 @@ func TestWriteSkew(t *testing.T) {
 	}
 }
 
+// Who has two places, since two programs have each given him one, is in the team of the later; put into another, or out, he has none left.
+func TestTwoPlaces(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.now = r.now.Add(time.Second)
+	twice := func() {
+		row, err := encode(rosterKey("g", "yellow", "r1"), entRoster, Rostered{GameID: "g", TeamID: "yellow", PlayerID: "r1", Stamps: Stamps{UpdatedAt: "2026-07-04T09:00:00.000Z"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.adopt(rosterKey("g", "yellow", "r1"), row)
+	}
+	is := func(when, want string) {
+		t.Helper()
+		in := view(r, func(tx *store.Tx) (map[string]Rostered, error) { return r.rostered(tx, "g") })
+		if in["r1"].TeamID != want {
+			t.Errorf("%s he is in %q", when, in["r1"].TeamID)
+		}
+	}
+	twice()
+	is("at first", "red")
+	r.must(func(tx *store.Tx) (Change, error) { return r.Assign(tx, "g", "r1", "yellow", false) })
+	is("put into the team of the older place", "yellow")
+	r.must(func(tx *store.Tx) (Change, error) { return r.Assign(tx, "g", "r1", "blue", false) })
+	twice()
+	r.must(func(tx *store.Tx) (Change, error) { return r.Unassign(tx, "g", "r1", false) })
+	is("out", "")
+}
+
 // A code signs in once: what was made of it at a second node is withdrawn.
 func TestCodeUsedTwice(t *testing.T) {
 	r := newRig(t)
