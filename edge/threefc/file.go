@@ -63,9 +63,11 @@ func (s *Service) ExportSeason(tx *store.Tx, season string) (f File, err error) 
 		return f, err
 	}
 	f = File{Format: fileFormat, SeasonID: season}
-	if err := f.add(tx, s, seasonKey(se.LeagueID, season)); err != nil {
+	it, err := tx.Get(s.Table, seasonKey(se.LeagueID, season))
+	if err != nil {
 		return f, err
 	}
+	f.take(it)
 	pks := []string{pkSeason + season}
 	for i := 0; i < len(pks); i++ { // which grow: sessions, their games, the games' players and codes
 		for it, err := range tx.QueryAll(s.query(pks[i], "")) {
@@ -99,14 +101,6 @@ func leads(of string, it attr.Item) (pk string, err error) {
 		return pkJoin + g.JoinCode, err
 	}
 	return "", nil
-}
-
-func (f *File) add(tx *store.Tx, s *Service, k attr.Item) error {
-	it, err := tx.Get(s.Table, k)
-	if it != nil {
-		f.take(it)
-	}
-	return err
 }
 
 func (f *File) take(it attr.Item) {

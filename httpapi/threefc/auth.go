@@ -21,12 +21,12 @@ func (a *api) authRoutes() []route {
 		{"GET", "/v1/health", public, reads(func(tx *store.Tx, _ *request) (any, error) {
 			return map[string]string{"status": "ok", "service": "api", "version": a.Version, "timestamp": a.Service.NowText(tx)}, nil
 		})},
-		{"POST", "/v1/auth/magic/start", public, a.postMagicStart},
+		{"POST", "/v1/auth/magic/start", public, forAddress(http.StatusAccepted, a.magicStart)},
 		{"POST", "/v1/auth/magic/complete", public, writes(http.StatusOK, readToken, func(tx *store.Tx, r *request, token string) (threefc.Change, error) {
 			return a.Service.CompleteMagic(tx, token, r.ids)
 		}, a.signedInAs)},
 		{"POST", "/v1/auth/code/complete", public, writes(http.StatusOK, readCode, a.completeCode, a.signedInAs)},
-		{"POST", "/v1/leagues/:league/sign-in-codes", admin, a.postSignInCode},
+		{"POST", "/v1/leagues/:league/sign-in-codes", admin, forAddress(http.StatusCreated, a.signInCode)},
 		{"GET", "/v1/auth/session", session, reads(func(_ *store.Tx, r *request) (any, error) {
 			return map[string]any{"authenticated": true, "session": r.signIn}, nil
 		})},
@@ -46,32 +46,37 @@ func email(b *bind.Body) (string, error) {
 	return threefc.Email(given)
 }
 
-// postMagicStart: {email}. The limits count whether the address is known or not: the answer says nothing of that.
-func (a *api) postMagicStart(r *request) error {
-	b := httpapi.Body(r.Context)
-	address, err := email(b)
-	if err = cmp.Or(err, b.Err()); err != nil {
-		return err
+// forAddress does something for the address that a body names.
+func forAddress(status int, do func(tx *store.Tx, r *request, address string) (any, error)) func(r *request) error {
+	return func(r *request) error {
+		b := httpapi.Body(r.Context)
+		address, err := email(b)
+		if err = cmp.Or(err, b.Err()); err != nil {
+			return err
+		}
+		out, err := httpapi.Change(r.Context, func(tx *store.Tx) (any, error) { return do(tx, r, address) })
+		return httpapi.Answer(r.Context, status, out, err)
 	}
+}
+
+// magicStart sends a link. The limits count whether the address is known or not: the answer says nothing of that.
+func (a *api) magicStart(tx *store.Tx, r *request, address string) (any, error) {
 	if !a.mails() {
-		return fault.New(fault.Unavailable, "mail_unavailable", "This node cannot send mail. Ask an admin of your league for a sign-in code.")
+		return nil, fault.New(fault.Unavailable, "mail_unavailable", "This node cannot send mail. Ask an admin of your league for a sign-in code.")
 	}
-	out, err := httpapi.Change(r.Context, func(tx *store.Tx) (any, error) {
-		err := a.clients.take(httpapi.Client(r.Context), tx.Now())
-		if err == nil {
-			err = a.starts.take(address, tx.Now())
-		}
-		if err != nil {
-			return nil, err
-		}
-		m, err := a.Service.StartMagic(tx, address)
-		if err != nil {
-			return nil, err
-		}
-		out := map[string]string{"status": "sent", "email": address, "expiresAt": m.ExpiresAt, "messageId": m.MessageID}
-		return out, a.Queue(tx, m.Mail(address, a.link(r, "/-/sign-in", url.Values{"token": {m.Token}})))
-	})
-	return httpapi.Answer(r.Context, http.StatusAccepted, out, err)
+	err := a.clients.take(httpapi.Client(r.Context), tx.Now())
+	if err == nil {
+		err = a.starts.take(address, tx.Now())
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.Service.StartMagic(tx, address)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{"status": "sent", "email": address, "expiresAt": m.ExpiresAt, "messageId": m.MessageID}
+	return out, a.Queue(tx, m.Mail(address, a.link(r, "/-/sign-in", url.Values{"token": {m.Token}})))
 }
 
 // link is an address below the mount, as people reach it.
@@ -132,18 +137,9 @@ func (a *api) completeCode(tx *store.Tx, r *request, in [2]string) (c threefc.Ch
 	return c, err
 }
 
-// postSignInCode: {email}.
-func (a *api) postSignInCode(r *request) error {
-	b := httpapi.Body(r.Context)
-	address, err := email(b)
-	if err = cmp.Or(err, b.Err()); err != nil {
-		return err
-	}
-	out, err := httpapi.Change(r.Context, func(tx *store.Tx) (map[string]string, error) {
-		code, until, err := a.Service.CodeFor(tx, r.league, r.user, address)
-		return map[string]string{"code": code, "email": address, "expiresAt": until}, err
-	})
-	return httpapi.Answer(r.Context, http.StatusCreated, out, err)
+func (a *api) signInCode(tx *store.Tx, r *request, address string) (any, error) {
+	code, until, err := a.Service.CodeFor(tx, r.league, r.user, address)
+	return map[string]string{"code": code, "email": address, "expiresAt": until}, err
 }
 
 // postLogout ends the session of the cookie, if there is one.
