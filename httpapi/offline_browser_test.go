@@ -343,7 +343,7 @@ func TestKitInABrowser(t *testing.T) {
 	home, _ := start(t, cfg)
 	for _, path := range []string{
 		"/_/gallery/kit/parts", "/_/gallery/kit/waiting", "/_/gallery/kit/signin", "/_/gallery/kit/signin-refused", "/_/gallery/kit/signed-in",
-		"/_/gallery/kit/signed-out", "/_/gallery/kit/sessions", "/_/gallery/kit/people", "/_/gallery/kit/tls", "/counter/-/",
+		"/_/gallery/kit/signed-out", "/_/gallery/kit/sessions", "/_/gallery/kit/people", "/_/gallery/kit/tls", "/_/gallery/kit/status", "/counter/-/",
 	} {
 		b.Do(t, chromedp.EmulateViewport(320, 640), chromedp.Navigate(home+path))
 		for _, w := range []int64{320, 360, 719, 720, 1200, 1920} {
@@ -355,6 +355,10 @@ func TestKitInABrowser(t *testing.T) {
 			if small != "" {
 				t.Errorf("%s at %d: too small for a thumb: %s", path, w, small)
 			}
+		}
+		b.Do(t, chromedp.EmulateViewport(320, 800))
+		if bad := chromium.Eval[string](t, b, unseenScroll); bad != "" || path == "/_/gallery/kit/parts" && !chromium.Eval[bool](t, b, wideTable) {
+			t.Errorf("%s: a table is cut without a hint, or none is wide: %s", path, bad)
 		}
 		for _, scheme := range []string{"light", "dark"} {
 			b.Scheme(t, scheme)
@@ -368,6 +372,12 @@ func TestKitInABrowser(t *testing.T) {
 		t.Errorf("the browser complains:\n%s", strings.Join(bad, "\n"))
 	}
 }
+
+// unseenScroll lists tables that are wider than their place where that is not seen, or where a keyboard cannot move them.
+const unseenScroll = `[...document.querySelectorAll("main .scroll")].filter((el) => el.scrollWidth > el.clientWidth && !(el.tabIndex === 0 &&
+	el.matches("[role=region]:is([aria-label], [aria-labelledby])") && getComputedStyle(el).backgroundImage.includes("gradient"))).map((el) => el.outerHTML).join("\n")`
+
+const wideTable = `[...document.querySelectorAll("main .scroll")].some((el) => el.scrollWidth > el.clientWidth)`
 
 // faintText lists text whose contrast to what it stands on is below 4.5, or 7 for figures and keys.
 const faintText = `(() => {

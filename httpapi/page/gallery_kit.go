@@ -35,8 +35,8 @@ func (r *Renderer) Kit() ([]Scene, error) {
 	parts := kitParts{
 		Scores: sceneScores(), Timelines: sceneTimelines(), Notes: sceneNotes(), Pads: scenePads(), Form: sceneForm(), QR: code,
 		Table: Table{
-			ID: "standings", Title: "Standings", Heads: []string{"Side", "Played", "Won", "Points"},
-			Rows: [][]string{{"Red", "4", "3", "9"}, {"A side with quite a long name", "4", "1", "4"}},
+			ID: "standings", Title: "Standings", Heads: []string{"Side", "Played", "Won", "Drawn", "Lost", "Scored", "Points"},
+			Rows: [][]string{{"Red", "4", "3", "0", "1", "12", "9"}, {"A side with quite a long name", "4", "1", "1", "2", "107", "4"}},
 		},
 		Tabs:      Tabs{Label: "Game", Links: []Tab{{Link{"#1", "Overview"}, false}, {Link{"#2", "Sides"}, false}, {Link{"#3", "Score"}, true}, {Link{"#4", "Results"}, false}}},
 		Countdown: []Countdown{{Label: "Closes in", Until: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC), Left: "1:04:09", Over: "closed"}, {Label: "Closes in", Left: "closed", Over: "closed"}},
