@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/identity"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -35,7 +37,7 @@ func (s *sim) recreate(*simNode) bool {
 		there[keyText(keyIn(it))] = true
 	}
 	for _, n := range s.nodes {
-		if l := n.up(); l != nil {
+		if l := n.up(); l != nil && (l.lookedAt(a.table) || s.acknowledged(n.name, a.table, time.Now().Add(-time.Minute))) {
 			a.had[n.name] = l.rows(a.table, false)
 			maps.DeleteFunc(a.had[n.name], func(key, _ string) bool { return !there[key] })
 		}
@@ -57,6 +59,27 @@ func (s *sim) diesOfRestore() {
 			n.killAt.Store(new("restore-requeued"))
 		}
 	}
+}
+
+// lookedAt reports whether a node has looked at a table of the cloud. To one that has not, and that the cloud has acknowledged
+// nothing in it to, or only within a minute, the table that is made anew is the one that it always was (DESIGN.md).
+func (l *simLife) lookedAt(table string) (has bool) {
+	err := l.store.View(context.Background(), func(tx *store.Tx) error {
+		book, err := tx.Side(identity.Side).Get([]byte("table/" + table))
+		has = book != nil
+		return err
+	})
+	if err != nil {
+		l.n.s.violate("%s: %v", l.n.name, err)
+	}
+	return has
+}
+
+// acknowledged reports whether the cloud has taken a write of a node to a table before a time.
+func (s *sim) acknowledged(node, table string, before time.Time) bool {
+	return slices.ContainsFunc(s.cloud.Log(0), func(e simcloud.Effect) bool {
+		return e.By == node && e.Table == table && e.At.Before(before)
+	})
 }
 
 // rows lists the items of a table as applications see them; hidden: with those that are kept past their TTL.
