@@ -35,9 +35,10 @@ type MatchView struct {
 	Reached   map[string]int              `json:"reached"` // by event, how many phones its alert may have come to
 }
 
-// reach is how many phones the alert of an event may have come to.
+// reach is how many phones an alert of an event may have come to.
 type reach struct {
 	Event  string    `dynamodbav:"event"`
+	Seq    uint64    `dynamodbav:"seq,omitempty"` // of its claim: an event that was taken back may be told again
 	Phones int       `dynamodbav:"phones"`
 	At     time.Time `dynamodbav:"at,omitempty"` // when it left last; zero: an earlier version kept none
 }
@@ -54,11 +55,11 @@ func (j *job) reaches() {
 	if j.session.isChannel() {
 		n = len(m.listeners(j.session.row.ChannelID))
 	}
-	key := j.alert.event.Key
-	i := slices.IndexFunc(m.reached, func(r reach) bool { return r.Event == key })
+	told := reach{Event: j.alert.event.Key, Seq: j.alert.claim.Seq}
+	i := slices.IndexFunc(m.reached, func(r reach) bool { return r.Event == told.Event && r.Seq == told.Seq })
 	if i < 0 {
 		i = len(m.reached)
-		m.reached = append(m.reached, reach{Event: key})
+		m.reached = append(m.reached, told)
 	}
 	m.reached[i].Phones += n
 	m.reached[i].At = j.at
@@ -68,7 +69,7 @@ func (j *job) reaches() {
 func reachedBy(all []reach) map[string]int {
 	out := make(map[string]int, len(all))
 	for _, r := range all {
-		out[r.Event] = r.Phones
+		out[r.Event] += r.Phones
 	}
 	return out
 }

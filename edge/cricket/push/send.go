@@ -160,7 +160,7 @@ func (c *Coordinator) spend(j *job, now time.Time) bool {
 }
 
 // spentBefore is what an earlier process has spent of a device, as far as its rows tell: the starts of its activities, and
-// what was told since.
+// what was told since it has followed, to activities that this one has taken the place of too.
 func (c *Coordinator) spentBefore(j *job) (at []time.Time) {
 	for _, m := range c.matches {
 		s := m.sessions[j.session.row.Key]
@@ -175,7 +175,7 @@ func (c *Coordinator) spentBefore(j *job) (at []time.Time) {
 			at = append(at, began)
 		}
 		for _, r := range m.reached {
-			if r.At.After(began) {
+			if r.At.After(s.row.CreatedAt) {
 				at = append(at, r.At)
 			}
 		}

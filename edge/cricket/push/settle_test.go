@@ -9,7 +9,9 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 var unavailable = apns.Result{Action: apns.Retry, Status: 503, Reason: "ServiceUnavailable"}
@@ -278,27 +280,56 @@ func TestUrgentBudget(t *testing.T) {
 	}
 }
 
-// TestUrgentBudgetOverARestart counts what the process before has sent.
+// TestUrgentBudgetOverARestart counts what the process before has sent: of an event that was taken back and told again
+// each time, and what went to an activity that another has taken the place of.
 func TestUrgentBudgetOverARestart(t *testing.T) {
-	r := newRig(t)
-	r.ready(r.out)
-	r.out.take()
-	urgent := 0
-	for i := range urgentHourly + 3 {
-		r.score("7", i+2, fmt.Sprint("wicket ", i))
-		r.pass(time.Minute)
-		if i == 5 {
-			r.restart()
-		}
+	const renewed = "an activity that is renewed"
+	for name, between := range map[string]func(*rig){
+		"new events": func(*rig) {},
+		"one event":  (*rig).takeBack,
+		renewed: func(r *rig) {
+			if r.n == 5 {
+				r.pass(time.Minute)
+				r.activate("7", "ada", "upd anew")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.ready(r.out)
+			if name == renewed {
+				r.pass(renewAfter - 6*time.Minute)
+			}
+			r.out.take()
+			urgent := 0
+			for i := range urgentHourly + 3 {
+				r.score("7", i+2, fmt.Sprint("wicket ", i))
+				r.pass(time.Minute)
+				if i == 8 {
+					r.restart()
+				}
+				between(r)
+			}
+			for _, p := range r.out.take() {
+				if p.Priority == apns.PriorityUrgent {
+					urgent++
+				}
+			}
+			if urgent < urgentHourly-1 || urgent > urgentHourly {
+				t.Errorf("%d urgent pushes in half an hour", urgent)
+			}
+		})
 	}
-	for _, p := range r.out.take() {
-		if p.Priority == apns.PriorityUrgent {
-			urgent++
-		}
-	}
-	if urgent < urgentHourly-1 || urgent > urgentHourly {
-		t.Errorf("%d urgent pushes in half an hour", urgent)
-	}
+}
+
+// takeBack removes the newest event, so that the next one has its key.
+func (r *rig) takeBack() {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error {
+		_, err := tx.Delete(store.DeleteItem{Table: tables.Events, Key: attr.Item{"matchId": attr.S("7"), "eventKey": attr.S(fmt.Sprintf("w:1:%d", r.n))}})
+		return err
+	})
+	r.n--
 }
 
 func TestMetrics(t *testing.T) {
