@@ -398,3 +398,25 @@ func TestCatalogue(t *testing.T) {
 		}
 	}
 }
+
+// TestSidesKeepTheirNames goes on with the names that sides had: the feed leaves them out for longer than a snapshot is doubted.
+func TestSidesKeepTheirNames(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 1")
+	named := s.snap.Teams
+	s.snap.Teams = [2]Team{{ID: teamA}, {ID: teamB}}
+	s.polls(doubtPolls + 1)
+	s.play("W")
+	s.polls(3)
+	if got := s.texts(EventWicket); len(got) != 1 || !strings.Contains(got[0], "· ALP 2/1") {
+		t.Errorf("told without the side: %q", got)
+	}
+	s.snap.Teams = named
+	s.snap.Teams[0].Code = "NEW"
+	s.play("W")
+	s.polls(3)
+	if got := s.texts(EventWicket); len(got) != 2 || !strings.Contains(got[1], "· NEW 2/2") {
+		t.Errorf("a new name does not count: %q", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -65,6 +66,19 @@ func (s *Snapshot) code(id int64) string {
 func (s *Snapshot) name(id int64) string {
 	t := s.Team(id)
 	return cmp.Or(strings.TrimSpace(t.Name), strings.TrimSpace(t.Code), fmt.Sprintf("Team %d", id))
+}
+
+// withSides gives sides that came without a name the one that they had before: what a row says then would go on saying "Team 7".
+func (s *Snapshot) withSides(before []Side) *Snapshot {
+	named := *s
+	for i := range named.Teams {
+		t := &named.Teams[i]
+		j := slices.IndexFunc(before, func(b Side) bool { return b.TeamID == t.ID })
+		if t.Name == "" && t.Code == "" && j >= 0 {
+			t.Name, t.Code = before[j].Name, before[j].Code
+		}
+	}
+	return &named
 }
 
 // lastName is how a player is called on a card.

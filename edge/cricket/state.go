@@ -40,6 +40,7 @@ type State struct {
 	Stamp           time.Time        `dynamodbav:"stamp,omitempty"`     // newest stamp of a score that was taken in
 	Doubt           string           `dynamodbav:"doubt,omitempty"`     // sign of the last snapshot that was not taken in
 	Nameless        bool             `dynamodbav:"nameless,omitempty"`  // the feed leaves out names, and goes on doing so
+	Sides           []Side           `dynamodbav:"sides,omitempty"`     // as they were last named
 	LinedUp         bool             `dynamodbav:"linedUp,omitempty"`   // the last snapshot had line-ups: they name the fielders
 	Doubts          int              `dynamodbav:"doubts,omitempty"`    // how many of them in a row
 	NewStatus       Status           `dynamodbav:"newStatus,omitempty"` // seen once, not believed yet
@@ -79,6 +80,13 @@ type PreviousBall struct {
 	Mark  string `dynamodbav:"mark"`
 }
 
+// Side is how a side was named when it was.
+type Side struct {
+	TeamID int64  `dynamodbav:"teamId"`
+	Name   string `dynamodbav:"name,omitempty"`
+	Code   string `dynamodbav:"code,omitempty"`
+}
+
 // Pending is an event that was seen and is held: one ball in seven is corrected within ten seconds. Its names are
 // short, for a burst brings two dozen of them.
 type Pending struct {
@@ -107,6 +115,12 @@ func (st *State) Quiet() bool {
 func (st *State) remember(s *Snapshot, now time.Time) {
 	st.LastTickAt = now
 	st.Nameless, st.LinedUp = s.nameless(), s.LineUp > 0
+	st.Sides = nil
+	for _, t := range s.Teams {
+		if t.Name != "" || t.Code != "" {
+			st.Sides = append(st.Sides, Side{t.ID, t.Name, t.Code})
+		}
+	}
 	st.PreviousStatus = s.Status
 	if phase, known := s.phaseKnown(); known && (phase != PhasePrematch || len(s.Innings) == 0) {
 		st.MatchPhase = phase // what has a score has begun, whatever the feed says

@@ -58,7 +58,7 @@ func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 // step is Step. It may look at the whole match with all its words instead of at what is new, and comes to the same.
 func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome {
 	next := prev
-	s = s.sanitize().distinct()
+	s = s.sanitize().distinct().withSides(prev.Sides)
 	if !next.accept(s) {
 		next.LastTickAt = now
 		next.finish(nil, now)
