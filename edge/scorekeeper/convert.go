@@ -42,7 +42,7 @@ func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, er
 		if err != nil || len(games) == 0 {
 			return out, err
 		}
-		writes, err := s.conversion(marker, games[:min(len(games), perTransaction)], s.reader(tx), &out)
+		writes, err := s.conversion(marker, games[:min(len(games), perTransaction)], nil, s.reader(tx), &out)
 		if err == nil {
 			err = tx.TransactWrite(store.TransactWrite{Items: writes})
 		}
@@ -53,8 +53,9 @@ func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, er
 }
 
 // conversion returns the writes that move games to the account that a marker names, and counts them. A game that came to the account by
-// an earlier conversion, and has gone on in the session at another node, is joined.
-func (s *Service) conversion(marker attr.Item, games []Game, read reader, out *Conversion) ([]store.WriteItem, error) {
+// an earlier conversion, and has gone on in the session at another node, is joined. What the account has guessed in them since, by day, is
+// taken out of the map.
+func (s *Service) conversion(marker attr.Item, games []Game, since map[string]*Game, read reader, out *Conversion) ([]store.WriteItem, error) {
 	writes := []store.WriteItem{{Put: &store.PutItem{Table: s.Table, Item: marker}}}
 	for i := range games {
 		g := &games[i]
@@ -76,6 +77,10 @@ func (s *Service) conversion(marker attr.Item, games []Game, read reader, out *C
 			if account.CreatedAt <= g.CreatedAt {
 				moved = account
 			}
+		}
+		if more := since[g.Date]; more != nil {
+			moved = Merge(more, &moved)
+			delete(since, g.Date)
 		}
 		if !moved.same(&account) {
 			out.Converted++

@@ -1,6 +1,7 @@
 package scorekeeper
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -249,6 +250,74 @@ func TestRefusedConversion(t *testing.T) {
 	}
 	if _, ok := r.Settle(refused, true, func(attr.Item) (attr.Item, error) { return nil, nil }); ok {
 		t.Error("what stands behind it is dropped with it")
+	}
+}
+
+// What was guessed at a node behind a conversion that the cloud has refused is the account's, whichever game of the day stays: nothing is
+// lost without a word, and nobody is asked.
+func TestGuessesBehindARefusedConversion(t *testing.T) {
+	for name, c := range map[string]struct {
+		account []string // the account's game of the day in the cloud, begun before
+		moved   bool     // by another node, meanwhile
+		want    string
+	}{
+		"no other game":          {nil, false, "[proud brick]"},
+		"another game, earlier":  {[]string{"slate"}, false, "[slate brick]"},
+		"another node's, moved":  {[]string{"proud"}, true, "[proud brick]"},
+		"another node's, played": {[]string{"proud", "moist"}, true, "[proud moist brick]"},
+	} {
+		r := newRig(t)
+		r.answerIs(day, "manna")
+		r.plays(anon, day, "proud")
+		g, err := gameOf(r.row(GameKey(anon, day)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.PK, g.UserID = GameKey(user, day)["pk"].Str(), user
+		image := func(g Game) attr.Item {
+			it, err := attr.Marshal(&g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return it
+		}
+		wrote := image(g)
+		then := g
+		then.add(turn{word: "brick", at: "2026-02-02T11:00:00Z"})
+		if c.account != nil {
+			there := g
+			there.Guesses, there.GuessTimes, there.GuessKeys = nil, nil, nil
+			for i, w := range c.account {
+				there.add(turn{word: w, at: fmt.Sprintf("2026-02-02T10:3%d:00Z", i)})
+			}
+			if !c.moved {
+				there.CreatedAt = "2026-02-02T00:00:00Z"
+			}
+			r.must(func(tx *store.Tx) error {
+				_, err := tx.Put(store.PutItem{Table: tableName, Item: image(there)})
+				if err == nil && c.moved {
+					_, err = tx.Delete(store.DeleteItem{Table: tableName, Key: GameKey(anon, day)})
+				}
+				return err
+			})
+		}
+		marker := convertedKey(anon)
+		marker["user_id"] = attr.S(user)
+		writes, ok := r.Settle([]Refused{
+			{Key: convertedKey(anon), Wrote: marker, View: marker},
+			{Key: GameKey(user, day), Wrote: wrote, View: image(then), Remote: r.row(GameKey(user, day))},
+			{Key: GameKey(anon, day), Remote: r.row(GameKey(anon, day)), Deletes: true},
+		}, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
+		if !ok {
+			t.Fatalf("%s: a person is asked", name)
+		}
+		r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: writes}) })
+		if got := read(r, func(tx *store.Tx) (Game, error) { return r.game(tx, user, day) }); fmt.Sprint(got.Guesses) != c.want || got.UserID != user {
+			t.Errorf("%s: %+v, want %s", name, got, c.want)
+		}
+		if left := r.row(GameKey(anon, day)); left != nil {
+			t.Errorf("%s: the session still has %v", name, left)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package scorekeeper
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,10 +10,11 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Refused is a write that the cloud did not take: its item as it was seen here, and as the cloud has it; nil: no item.
+// Refused is a write that the cloud did not take: its item as it was seen here, with what stands behind it, and as the cloud has it;
+// nil: no item. Wrote is the item of a put.
 type Refused struct {
-	Key, View, Remote attr.Item
-	Deletes           bool
+	Key, Wrote, View, Remote attr.Item
+	Deletes                  bool
 }
 
 // Settle answers for the writes of a transaction that the cloud has refused; of everything else a person is asked. read reads another
@@ -20,7 +22,7 @@ type Refused struct {
 //
 //	a guess, and another node's came first     the guesses of both by time (Merge)
 //	a guess of a session that has no game now  the game is the session's again, until Take sees whose it became
-//	a conversion                               made again with what is there now
+//	a conversion                               made again with what is there now, and with what was guessed since
 //	a change of a team that is there already   nothing to do
 func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store.WriteItem, ok bool) {
 	for i := range all {
@@ -50,19 +52,52 @@ func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store
 	return writes, true
 }
 
-// convertAgain converts what is left of the games that a refused transaction was to move.
-func (s *Service) convertAgain(all []Refused, marker attr.Item, read reader) ([]store.WriteItem, bool) {
+// convertAgain converts what is left of the games that a refused transaction was to move. What was guessed in them since is the account's,
+// also where another game of that day stays.
+func (s *Service) convertAgain(all []Refused, marker attr.Item, read reader) (writes []store.WriteItem, ok bool) {
 	var games []Game
+	since := map[string]*Game{}
 	for i := range all {
-		if g, err := gameOf(all[i].Remote); all[i].Deletes && all[i].Remote != nil && err == nil {
+		r := &all[i]
+		if g, err := gameOf(r.Remote); r.Deletes && r.Remote != nil && err == nil {
 			games = append(games, g)
 		}
+		if _, date, game := PlayedBy(r.Key); game && r.Wrote != nil {
+			if more := guessedSince(r.View, r.Wrote); len(more.Guesses) > 0 {
+				since[date] = more
+			}
+		}
 	}
-	if len(games) == 0 {
-		return nil, true // another node has moved them
+	var err error
+	if len(games) > 0 { // else another node has moved them
+		writes, err = s.conversion(marker, games, since, read, &Conversion{})
 	}
-	writes, err := s.conversion(marker, games, read, &Conversion{})
+	for _, date := range slices.Sorted(maps.Keys(since)) {
+		g, bad := gameIn(read, marker["user_id"].Str(), date)
+		merged := Merge(since[date], &g)
+		switch {
+		case err != nil || bad != nil || len(g.Guesses) == 0: // it is gone
+			return nil, false
+		case !merged.same(&g):
+			writes = append(writes, s.change(&merged, &g))
+		}
+	}
 	return writes, err == nil
+}
+
+// guessedSince is a game of the guesses alone that stand behind those which were written.
+func guessedSince(view, wrote attr.Item) *Game {
+	out := &Game{}
+	now, err := gameOf(view)
+	before, bad := gameOf(wrote)
+	if err != nil || bad != nil {
+		return out
+	}
+	for _, t := range now.since(len(before.Guesses)) {
+		out.add(t)
+	}
+	out.Won = now.Won && !before.Won
+	return out
 }
 
 // Merge joins two games of a player and a day that went apart: ours at a node, theirs in the cloud. What both begin with stays; the

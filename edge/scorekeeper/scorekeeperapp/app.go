@@ -78,16 +78,18 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	}}}, nil
 }
 
-// merge hands what the cloud has refused of a transaction to the rules. Later guesses of one game go with the first.
+// merge hands what the cloud has refused of a transaction to the rules. Later guesses of one game go with the first, and those in games that
+// were converted with the conversion.
 func merge(rules *scorekeeper.Service) conflict.MergeFunc {
 	return func(c conflict.MergeCase) ([]store.WriteItem, bool) {
 		all := make([]scorekeeper.Refused, 0, len(c.Entries))
 		for i, e := range c.Entries {
 			it := &c.Items[i]
-			all = append(all, scorekeeper.Refused{Key: e.Key, View: it.View, Remote: it.Remote, Deletes: e.Op == store.OpDelete})
+			all = append(all, scorekeeper.Refused{Key: e.Key, Wrote: e.Item, View: it.View, Remote: it.Remote, Deletes: e.Op == store.OpDelete})
 		}
 		later := slices.ContainsFunc(c.Tail, func(e *intent.Entry) bool {
-			return e.Op == store.OpDelete || !attr.EqualItems(e.Key, all[0].Key)
+			guess := e.Op == store.OpUpdate && e.Txn == 0 && slices.ContainsFunc(all, func(r scorekeeper.Refused) bool { return attr.EqualItems(e.Key, r.Key) })
+			return !guess && (e.Op == store.OpDelete || !attr.EqualItems(e.Key, all[0].Key))
 		})
 		return rules.Settle(all, later, func(key attr.Item) (attr.Item, error) { return c.Get(c.Entries[0].Table, key) })
 	}

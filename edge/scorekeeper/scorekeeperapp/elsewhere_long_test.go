@@ -122,6 +122,36 @@ func TestGamesOfBefore(t *testing.T) {
 	})
 }
 
+// At a node that is cut off a session is converted and the account goes on in its game, while at another node the account has begun one of
+// its own before: that one stays, with what was guessed since, and nobody is asked.
+func TestGuessesBehindAConversion(t *testing.T) {
+	f := newFleet(t)
+	today := time.Now().UTC().Format(scorekeeper.Day)
+	f.does("a", "boss", "PUT", "/puzzles", fmt.Sprintf(`{"date":%q,"word":"manna"}`, today))
+	f.sees("b", "boss", "/puzzles/"+today, `{"date"`)
+
+	f.Cut("a")
+	f.guess("b", "slate", 0)
+	f.Until("the cloud has the account's game", func() bool { return f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey("u1", today)) != nil })
+	f.guest("a", today, "crane")
+	if answer := f.does("a", "u1", "POST", "/convert-session", `{"session_id":"`+session+`"}`); !strings.Contains(answer, `"converted":1`) {
+		t.Fatalf("not converted: %s", answer)
+	}
+	f.guess("a", "moist", 0)
+	f.Heal()
+
+	want := []string{"slate", "moist"}
+	f.Until("the cloud has the account's game with what was guessed since", func() bool {
+		var g scorekeeper.Game
+		return attr.Unmarshal(f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey("u1", today)), &g) == nil && slices.Equal(g.Guesses, want) &&
+			f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey(session, today)) == nil
+	})
+	for _, at := range []string{"a", "b"} {
+		f.sees(at, "u1", "/game/"+today, `"moves_qty":2`)
+	}
+	f.Quiet()
+}
+
 // A session is converted at one node while the other one is cut off, and does not know of it: what it guesses there meanwhile, at a
 // game of before and as the first guess of another day, is the account's when they are together again.
 func TestGuessesOfAConvertedSession(t *testing.T) {
@@ -133,8 +163,8 @@ func TestGuessesOfAConvertedSession(t *testing.T) {
 	}
 	guess := f.guest
 	guess("a", today, "crane")
-	f.sees("b", "boss", "/puzzles/"+today, today)
-	f.sees("b", "boss", "/puzzles/"+yesterday, yesterday)
+	f.sees("b", "boss", "/puzzles/"+today, `{"date"`)
+	f.sees("b", "boss", "/puzzles/"+yesterday, `{"date"`)
 	f.Until("the cloud has the game", func() bool { return f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey(session, today)) != nil })
 
 	f.Cut("a")
