@@ -107,7 +107,7 @@ func TestReadersDay(t *testing.T) {
 	}{
 		{"", day, "0 of 1 have played", ""},
 		{"?day=" + next, next, "1 of 1 have played", next},
-		{"?day=9999-12-31", day, "0 of 1 have played", ""},
+		{"?day=2026-02-06", day, "0 of 1 have played", ""},
 		{"?day=x", day, "0 of 1 have played", ""},
 	} {
 		r.page(200, c.played, "u1", "/teams/"+team+c.query)
