@@ -170,3 +170,23 @@ func TestPreshowComesFirst(t *testing.T) {
 		t.Errorf("at %v: %s", at, body)
 	}
 }
+
+// Five identities at every page: those that may not see it get neither it nor whether there is what it is about.
+func TestAccessToPages(t *testing.T) {
+	r := newRig(t)
+	r.card()
+	for _, route := range (&api{Config: Config{Service: r.service}}).pageRoutes() {
+		path := strings.NewReplacer(":id", event, ":user", "sam").Replace(route.Path)
+		forAdmins := strings.HasPrefix(path, "/admin")
+		for who, may := range map[string]bool{"-": false, "eve": false, "sam": !forAdmins, "admin": forAdmins, "key": forAdmins} {
+			var headers []string
+			if who != "-" {
+				headers = headersOf(who)
+			}
+			w := web.Ask(r.server.Handler(), "GET", "/pickem/-"+path, "", append(headers, "Accept", "text/html")...)
+			if got := w.Code == http.StatusOK; got != may || w.Code == http.StatusNotFound {
+				t.Errorf("%s at %s: %d", who, path, w.Code)
+			}
+		}
+	}
+}

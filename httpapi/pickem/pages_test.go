@@ -163,10 +163,10 @@ func TestScenes(t *testing.T) {
 		t.Fatal(err)
 	}
 	scenes, err := (&api{Config: Config{Service: &pickem.Service{}}, mount: "/pickem", look: look}).scenes()
-	if err != nil || len(scenes) != 6 {
+	if err != nil || len(scenes) != 7 {
 		t.Fatalf("%d scenes, %v", len(scenes), err)
 	}
-	for i, has := range []string{"There is no event yet.", "Locks in", "✓ The Cys", "Not counted", "The Cys ✓", "No contest."} {
+	for i, has := range []string{"There is no event yet.", "Locks in", "✓ The Cys", "Not counted", "You picked The Cys.", "The Cys ✓", "No contest."} {
 		if !strings.Contains(string(scenes[i].Page), has) {
 			t.Errorf("%s has no %s", scenes[i].Name, has)
 		}

@@ -17,6 +17,7 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		{"open", "An open card", "card", a.scene(pickem.Upcoming, 0, 0)},
 		{"partly", "Partly picked", "card", a.scene(pickem.Upcoming, 1, 0)},
 		{"late", "A late pick", "card", a.scene(pickem.Broadcast, 1, 0)},
+		{"locked", "Locked", "card", a.scene(pickem.Broadcast, 2, 0)},
 		{"live", "Live results", "card", a.scene(pickem.Broadcast, 2, 1)},
 		{"scored", "Scored, with a tie and a match without contest", "card", a.scene(pickem.Scored, 2, 2)},
 	} {
@@ -50,7 +51,7 @@ func (a *api) scene(state pickem.State, picked, known int) cardPage {
 	}
 	other := mine
 	other.User, other.Name = "max", "Max with quite a long name"
-	c.Mine, c.NotCounted = &mine, state == pickem.Broadcast && known == 0
+	c.Mine, c.NotCounted = &mine, state == pickem.Broadcast && picked == 1
 	if state != pickem.Upcoming {
 		c.Predictions = []pickem.Prediction{mine, other}
 	}
