@@ -84,15 +84,8 @@ func (b *Book) NewAtBat(game, once string, at time.Time, in Input) AtBat {
 
 // SameAtBat reports whether two images of an at-bat tell of one plate appearance.
 func SameAtBat(a, b attr.Item) bool {
-	if a == nil || b == nil {
-		return false
-	}
-	for _, name := range []string{"playerId", "result", "inning", "outs", "battingOrder", "hitLocation", "hitType", "rbis"} {
-		if !a[name].Equal(b[name]) {
-			return false
-		}
-	}
-	return true
+	told := []string{"playerId", "result", "inning", "outs", "battingOrder", "hitLocation", "hitType", "rbis"}
+	return a != nil && b != nil && !slices.ContainsFunc(told, func(name string) bool { return !a[name].Equal(b[name]) })
 }
 
 // ChangeAtBat corrects a plate appearance, also of a game that is over.

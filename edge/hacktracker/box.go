@@ -15,6 +15,7 @@ type Box struct {
 	Totals    Batting   `json:"totals"`
 	Differ    bool      `json:"runsDiffer"` // the runs batted in are not the team's score
 	State     State     `json:"state"`
+	AtBats    []AtBat   `json:"-"` // in order
 }
 
 // BoxLine is a batter of a box score.
@@ -32,7 +33,7 @@ type BoxLine struct {
 // NewBox makes a box score of a game's at-bats. season counts those of all games of the season, by player.
 func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
 	st := Replay(g.Lineup, all)
-	box := Box{Game: *g, Batters: []BoxLine{}, LineScore: []int{}, State: st}
+	box := Box{Game: *g, Batters: []BoxLine{}, LineScore: []int{}, State: st, AtBats: all}
 	at := map[string]int{}
 	add := func(s Slot, substitute bool) {
 		at[s.PlayerID] = len(box.Batters)

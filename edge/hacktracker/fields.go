@@ -62,9 +62,9 @@ func lineup(raw json.RawMessage) (attr.Value, string) {
 		case !IsID(s.PlayerID), s.BattingOrder < 1, s.BattingOrder > maxOrder:
 			return attr.Value{}, "needs a playerId and a battingOrder from 1 to 99 in each entry"
 		case orders[s.BattingOrder]:
-			return attr.Value{}, "has a battingOrder twice"
+			return attr.Value{}, "must not have a battingOrder twice"
 		case players[s.PlayerID]:
-			return attr.Value{}, "has a player twice"
+			return attr.Value{}, "must not have a player twice"
 		}
 		orders[s.BattingOrder], players[s.PlayerID] = true, true
 		out = append(out, attr.M(attr.Item{"playerId": attr.S(s.PlayerID), "battingOrder": attr.Int(int64(s.BattingOrder))}))

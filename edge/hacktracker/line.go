@@ -53,11 +53,15 @@ func Count(all []AtBat) (l Line) {
 	return l
 }
 
-// add counts one plate appearance. A walk, being hit, and sacrifices are no at-bats (MLB rule 9.02); a fielder's choice and an
-// error are at-bats without a hit. A sacrifice that says no more is a fly if it was hit as one, else a bunt.
+// counts are the columns of a result, beside the plate appearance and its runs. A walk, being hit, and sacrifices are no at-bats (MLB rule
+// 9.02); what is not here, as a fielder's choice and an error, is an at-bat without a hit.
+var counts = map[string]Line{
+	Walk: {BB: 1}, HitByP: {HBP: 1}, SacFly: {SF: 1}, SacBunt: {SH: 1}, Strikeout: {AB: 1, K: 1},
+	Single: {AB: 1, H: 1, TB: 1}, Double: {AB: 1, H: 1, Doubles: 1, TB: 2}, Triple: {AB: 1, H: 1, Triples: 1, TB: 3}, HomeRun: {AB: 1, H: 1, HR: 1, TB: 4},
+}
+
+// add counts one plate appearance. A sacrifice that says no more is a fly if it was hit as one, else a bunt.
 func (l *Line) add(a *AtBat) {
-	l.PA++
-	l.RBI += a.RBIs
 	result := a.Result
 	if result == Sacrifice {
 		result = SacBunt
@@ -65,32 +69,14 @@ func (l *Line) add(a *AtBat) {
 			result = SacFly
 		}
 	}
-	switch result {
-	case Walk:
-		l.BB++
-		return
-	case HitByP:
-		l.HBP++
-		return
-	case SacFly:
-		l.SF++
-		return
-	case SacBunt:
-		l.SH++
-		return
-	case Strikeout:
-		l.K++
-	case Double:
-		l.Doubles++
-	case Triple:
-		l.Triples++
-	case HomeRun:
-		l.HR++
+	n, ok := counts[result]
+	if !ok {
+		n.AB = 1
 	}
-	l.AB++
-	if n := basesOf[result]; n > 0 {
-		l.H++
-		l.TB += n
+	n.PA, n.RBI = 1, a.RBIs
+	*l = Line{
+		l.PA + n.PA, l.AB + n.AB, l.H + n.H, l.Doubles + n.Doubles, l.Triples + n.Triples, l.HR + n.HR, l.RBI + n.RBI,
+		l.BB + n.BB, l.HBP + n.HBP, l.K + n.K, l.SF + n.SF, l.SH + n.SH, l.TB + n.TB,
 	}
 }
 

@@ -204,7 +204,7 @@ func TestLineupSecondScorerAndSpectator(t *testing.T) {
 	click("[data-copy]")
 	ordered(players[2], players[0])
 	click("[data-save]")
-	b.WaitFor(t, `document.getElementById("said").textContent === "The lineup is kept." && document.querySelectorAll(".waits").length === 0`)
+	b.WaitFor(t, `document.getElementById("said").textContent === "Lineup saved." && document.querySelectorAll(".waits").length === 0`)
 
 	b.Do(t, chromedp.Navigate(pages+"/score"))
 	click(`[data-when="off"] .pad__key`)
@@ -218,10 +218,10 @@ func TestLineupSecondScorerAndSpectator(t *testing.T) {
 	click(`[data-result="2B"]`)
 	watcher.WaitFor(t, `document.querySelector(".events")?.textContent.includes("2 Player: double") && document.querySelector(".head__line").textContent === "0 Player is up"`)
 	r.want(201, "", "scorekeeper", "POST", "/games/"+game+"/atbats", atBat(players[2], "2B", 1, 0, 1))
-	b.WaitFor(t, `document.querySelector('[data-refresh="look"]').textContent.includes("twice within a minute: two scorers?")`)
+	b.WaitFor(t, `document.querySelector('[data-refresh="look"]').textContent.includes("scored twice within a minute. Two scorers?")`)
 	chromium.Shoot(t, b, "hacktracker-double")
 	click(`[data-refresh="look"] [data-queue="DELETE"] button`)
-	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0 && !document.querySelector('[data-refresh="look"]').textContent.includes("two scorers?")`)
+	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0 && !document.querySelector('[data-refresh="look"]').textContent.includes("Two scorers?")`)
 	if n := len(r.list("owner", "/games/"+game+"/atbats")); n != 1 {
 		t.Errorf("%d at-bats, want the one that both have noted", n)
 	}

@@ -48,7 +48,7 @@ type result struct{ ID, Word string }
 
 // results are the scorer's keys, six in a row, those most used nearest to the thumb.
 var results = []result{
-	{"FC", "fielder's choice"}, {"E", "error"}, {"DP", "double play"}, {"TP", "triple play"}, {"SH", "sacrifice bunt"}, {"HBP", "hit by pitch"},
+	{"FC", "fielder's choice"}, {"E", "reached on error"}, {"DP", "double play"}, {"TP", "triple play"}, {"SH", "sacrifice bunt"}, {"HBP", "hit by pitch"},
 	{"FO", "fly out"}, {"GO", "ground out"}, {"LO", "line out"}, {"PO", "pop out"}, {"SF", "sacrifice fly"}, {"OUT", "out"},
 	{"1B", "single"}, {"2B", "double"}, {"3B", "triple"}, {"HR", "home run"}, {"BB", "walk"}, {"K", "strikeout"},
 }
@@ -116,12 +116,12 @@ type gamePage struct {
 
 func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 	box := b.Box(r.id("game"))
-	all, team, games := b.AtBats(box.Game.ID), b.Team(box.Game.TeamID), b.GamesOf(box.Game.TeamID)
+	team, games := b.Team(box.Game.TeamID), b.GamesOf(box.Game.TeamID)
 	roster := b.Roster(team.ID, hacktracker.RosterQuery{})
 	if b.Err() != nil {
 		return nil
 	}
-	p := a.game(team, box, all, roster)
+	p := a.game(team, box, roster)
 	p.Last = "[]"
 	if i := slices.IndexFunc(games, func(g hacktracker.Game) bool { return g.ID != box.Game.ID && len(g.Lineup) > 0 }); i >= 0 {
 		p.Last = encoded(games[i].Lineup)
@@ -137,7 +137,7 @@ func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 func (a *api) scorerPage(b *hacktracker.Book, r *call) any {
 	data := a.gamePage(b, r)
 	if p, ok := data.(gamePage); ok && !p.May {
-		b.Fail(fault.New(fault.Forbidden, "forbidden", "Only a team's owner, managers and scorekeepers score its games."))
+		b.Fail(fault.New(fault.Forbidden, "forbidden", "Only a team's owner, managers and scorekeepers can score its games."))
 	}
 	return data
 }
@@ -148,8 +148,8 @@ func encoded(v any) string {
 }
 
 // game lays a game out.
-func (a *api) game(team hacktracker.Team, box hacktracker.Box, all []hacktracker.AtBat, roster []hacktracker.Player) gamePage {
-	g, st := &box.Game, &box.State
+func (a *api) game(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Player) gamePage {
+	g, st, all := &box.Game, &box.State, box.AtBats
 	box.Game.Opponent = cmp.Or(g.Opponent, "Opponent")
 	p := gamePage{
 		Base: a.mount + "/games/" + g.ID, Page: a.look.At("/games/" + g.ID), Team: team, Box: box, Results: results, Pill: pills[g.Status],
@@ -164,7 +164,7 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, all []hacktracker
 			p.Bench = append(p.Bench, *one)
 		}
 	}
-	name := func(id string) string { return cmp.Or(names[id], "somebody who is gone") }
+	name := func(id string) string { return cmp.Or(names[id], "former player") }
 	now := book{Status: g.Status, TeamScore: g.TeamScore, OpponentScore: g.OpponentScore, RunKeys: g.RunKeys, Lineup: []slot{}, Plays: []play{}}
 	for _, s := range slotsOf(g, &team, roster) {
 		now.Lineup = append(now.Lineup, slot{s, name(s.PlayerID)})
@@ -182,7 +182,7 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, all []hacktracker
 	}
 	for _, pair := range st.Doubles {
 		at := now.Plays[slices.IndexFunc(all, func(at hacktracker.AtBat) bool { return at.ID == pair[1] })]
-		text := fmt.Sprintf("%s: %s, inning %d, twice within a minute: two scorers?", at.Name, at.Word, at.Inning)
+		text := fmt.Sprintf("%s: %s, inning %d, scored twice within a minute. Two scorers?", at.Name, at.Word, at.Inning)
 		p.Doubles = append(p.Doubles, double{text, p.Base + "/atbats/" + at.ID})
 	}
 	slices.Reverse(now.Plays)
@@ -211,7 +211,7 @@ var pills = map[string]page.Pill{
 // bases says who is on, as far as the book says so.
 func bases(b *hacktracker.Bases, name func(string) string) string {
 	if b == nil {
-		return "not known"
+		return "unknown"
 	}
 	var out []string
 	for i, who := range []string{b.First, b.Second, b.Third} {
@@ -223,7 +223,7 @@ func bases(b *hacktracker.Bases, name func(string) string) string {
 }
 
 func lineScore(box *hacktracker.Box) page.Table {
-	t := page.Table{ID: "line", Title: "Line score, runs batted in", Heads: []string{""}, None: "No inning yet."}
+	t := page.Table{ID: "line", Title: "Line score (runs batted in)", Heads: []string{""}, None: "No innings yet."}
 	if len(box.LineScore) == 0 {
 		return t
 	}

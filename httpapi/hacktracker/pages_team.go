@@ -18,9 +18,9 @@ type homePage struct {
 }
 
 func (a *api) homePage(b *hacktracker.Book, r *call) any {
-	mine := page.Group{ID: "teams", Title: "My teams", None: "You are in no team yet. Make one, or have a manager link you to a player of theirs."}
-	live := page.Group{ID: "live", Title: "Live", None: "No game is on."}
-	next := page.Group{ID: "next", Title: "Next", None: "No game is planned."}
+	mine := page.Group{ID: "teams", Title: "My teams", None: "You are not on a team yet. Create one, or ask a manager to link you to a player on theirs."}
+	live := page.Group{ID: "live", Title: "Live", None: "No game in progress."}
+	next := page.Group{ID: "next", Title: "Next", None: "No game scheduled."}
 	soonest := ""
 	for _, t := range b.TeamsOf(r.user) {
 		mine.Tiles = append(mine.Tiles, page.Tile{Href: a.look.At("/teams/" + t.ID), Title: t.Name, Line: strings.ToLower(t.Type) + ", " + string(t.Role)})
@@ -89,13 +89,13 @@ func statRow(name string, games int, b *hacktracker.Batting) []string {
 // statsPage has a team's record, its players' figures and where its balls went: the reader's own first.
 func (a *api) statsPage(b *hacktracker.Book, r *call) any {
 	p, stats, roster := a.teamPage(b, r, ""), b.TeamStats(r.id("team"), ""), b.Roster(r.id("team"), hacktracker.RosterQuery{})
-	own := page.Table{ID: "mine", Title: "My figures", Heads: statHeads}
-	team := page.Table{ID: "players", Title: "Team", Heads: statHeads, None: "There is no player yet."}
+	own := page.Table{ID: "mine", Title: "My stats", Heads: statHeads}
+	team := page.Table{ID: "players", Title: "Team", Heads: statHeads, None: "No players yet."}
 	names := map[string]string{}
 	for i := range stats.Players {
 		l := &stats.Players[i]
 		names[l.PlayerID] = numbered(l.Number, l.Name)
-		row := statRow(cmp.Or(names[l.PlayerID], "somebody who is gone"), l.Games, &l.Batting)
+		row := statRow(cmp.Or(names[l.PlayerID], "former player"), l.Games, &l.Batting)
 		team.Rows = append(team.Rows, row)
 		if i < len(roster) && roster[i].UserID != nil && *roster[i].UserID == r.user {
 			own.Rows = append(own.Rows, row)
@@ -116,7 +116,7 @@ func (a *api) statsPage(b *hacktracker.Book, r *call) any {
 
 func (a *api) schedulePage(b *hacktracker.Book, r *call) any {
 	p := a.teamPage(b, r, "schedule")
-	p.Group = &page.Group{ID: "games", Title: "Games", None: "No game yet."}
+	p.Group = &page.Group{ID: "games", Title: "Games", None: "No games yet."}
 	for _, g := range b.GamesOf(p.Team.ID) {
 		p.Group.Tiles = append(p.Group.Tiles, a.tile(&p.Team, &g))
 	}
@@ -126,14 +126,14 @@ func (a *api) schedulePage(b *hacktracker.Book, r *call) any {
 
 func (a *api) rosterPage(b *hacktracker.Book, r *call) any {
 	p := a.teamPage(b, r, "roster")
-	p.Group = &page.Group{ID: "roster", Title: "Roster", None: "Nobody yet."}
+	p.Group = &page.Group{ID: "roster", Title: "Roster", None: "No players yet."}
 	for _, one := range b.Roster(p.Team.ID, hacktracker.RosterQuery{}) {
 		line := append(slices.Clone(one.Positions), one.Status)
 		if one.Ghost {
-			line = append(line, "ghost: no user")
+			line = append(line, "ghost: no account")
 		}
 		if one.Refused != nil {
-			line = append(line, fmt.Sprintf("number %d went to another node's player: give a new one", *one.Refused))
+			line = append(line, fmt.Sprintf("number %d was given to another player at the same time: choose a new one", *one.Refused))
 		}
 		p.Group.Tiles = append(p.Group.Tiles, page.Tile{
 			Href: a.look.At("/teams/" + p.Team.ID + "/players/" + one.ID), Title: numbered(one.Number, one.Name()), Line: strings.Join(line, ", "),

@@ -29,12 +29,12 @@ func (r *rig) page(who, path string, status int, has ...string) string {
 // A game from its planning to its end, on the pages of its scorer and of those who watch.
 func TestGamePages(t *testing.T) {
 	r := newRig(t)
-	r.page("owner", "/", 200, "You are in no team yet.", "No game is on.")
+	r.page("owner", "/", 200, "You are not on a team yet.", "No game in progress.")
 	team, players := r.team("owner", "manager", "scorekeeper", "player")
 	game := id(r.want(201, "", "owner", "POST", "/games", fmt.Sprintf(`{"teamId":%q,"opponentName":"Rivals","scheduledStart":"2026-05-02T18:00:00Z"}`, team)), "gameId")
 	at := "/games/" + game
 	r.page("player", "/", 200, "Bad News v Rivals", "Scheduled", `datetime="2026-05-02T18:00:00Z">Sat 2 May 18:00 UTC`)
-	r.page("scorekeeper", at+"/score", 200, "There is no lineup yet: set it first.", `value="IN_PROGRESS" disabled`)
+	r.page("scorekeeper", at+"/score", 200, "No lineup yet. Set it before you start the game.", `value="IN_PROGRESS" disabled`)
 	var slots []string
 	for i, p := range players {
 		slots = append(slots, fmt.Sprintf(`{"playerId":%q,"battingOrder":%d}`, p, i+1))
@@ -47,21 +47,21 @@ func TestGamePages(t *testing.T) {
 
 	r.want(201, "", "scorekeeper", "POST", at+"/atbats", `{"playerId":"`+players[0]+`","result":"HR","inning":1,"outs":0,"battingOrder":1,"rbis":1,"hitLocation":{"x":0.2,"y":0.3}}`)
 	r.want(201, "", "owner", "POST", at+"/atbats", `{"playerId":"`+players[0]+`","result":"HR","inning":1,"outs":0,"battingOrder":1,"rbis":1}`)
-	r.page("owner", at+"/score", 200, "twice within a minute: two scorers?", "Take the second back", "1 play does not fit those before", "2 runs were batted in, but the score is 0.", "Set our score to 2")
-	watching := r.page("player", at, 200, "0 Player: home run, 1 RBI", "scored as inning 1, 0 out, place 1", "2 Player is up", "Bases", "home run to left", `<svg xmlns="http://www.w3.org/2000/svg"`, "<td class=\"num\">1.000</td>")
+	r.page("owner", at+"/score", 200, "scored twice within a minute. Two scorers?", "Remove the second one", "1 play does not match the plays before", "2 runs were batted in, but the score is 0.", "Set our score to 2")
+	watching := r.page("player", at, 200, "0 Player: home run, 1 RBI", "scored as inning 1, 0 out, batting 1", "2 Player is up", "Bases", "home run to left", `<svg xmlns="http://www.w3.org/2000/svg"`, "<td class=\"num\">1.000</td>")
 	if strings.Contains(watching, "/score\"") || strings.Contains(watching, "data-queue") {
 		t.Error("a player is led to the scorer's page")
 	}
 	r.page("player", at+"/overlay", 200, "Bad News", "overlay__bases", "2 Player")
-	r.page("player", "/teams/"+team, 200, "My figures", "0–0–0, runs 0–0, AVG 1.000, 2 HR", "stats.csv", "ball--hit")
-	r.page("owner", "/teams/"+team+"/players/"+players[0], 200, "By game", "Where the balls went", "Change the number")
+	r.page("player", "/teams/"+team, 200, "My stats", "0–0–0, runs 0–0, AVG 1.000, 2 HR", "stats.csv", "ball--hit")
+	r.page("owner", "/teams/"+team+"/players/"+players[0], 200, "By game", "Spray chart", "Change the number")
 	r.want(200, "", "owner", "PATCH", at, `{"status":"FINAL","teamScore":2}`)
-	r.page("owner", at+"/score", 200, "The game is over. Plays can be corrected.")
+	r.page("owner", at+"/score", 200, "The game is over. You can still correct plays.")
 	r.page("player", "/teams/"+team+"/schedule", 200, "W Bad News v Rivals", "Final 2–0")
 	r.page("owner", "/teams/"+team+"/roster", 200, "0 Player", "New player")
 
 	next := id(r.want(201, "", "owner", "POST", "/games", `{"teamId":"`+team+`"}`), "gameId")
-	r.page("owner", "/games/"+next+"/lineup", 200, `&#34;playerId&#34;:&#34;`+players[0], "Copy the last game")
+	r.page("owner", "/games/"+next+"/lineup", 200, `&#34;playerId&#34;:&#34;`+players[0], "Copy last game")
 	r.page("stranger", at, 403)
 	r.page("player", at+"/score", 403)
 	r.page("owner", "/games/none", 404)

@@ -47,7 +47,7 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		if s.change != nil {
 			s.change(&g, &t, all)
 		}
-		p := a.game(t, hacktracker.NewBox(&g, roster, all, map[string]hacktracker.Line{}), all, roster)
+		p := a.game(t, hacktracker.NewBox(&g, roster, all, map[string]hacktracker.Line{}), roster)
 		p.Last = "[]"
 		if s.name == "queue" {
 			p.Waits = []string{"12 Cy: K, not sent yet", "11 Bo: 1B, 1 RBI, not sent yet", "10 Ann: BB, not sent yet", "12 Cy: 2B, not sent yet", "11 Bo: GO, not sent yet"}

@@ -134,7 +134,7 @@ function taken(result) {
 
 async function score(play, word) {
   const b = book();
-  if (b.status !== "IN_PROGRESS" || !b.lineup.length) return tell("The game is not on.");
+  if (b.status !== "IN_PROGRESS" || !b.lineup.length) return tell("The game is not in progress.");
   const at = b.up(0);
   const body = { playerId: at.playerId, inning: b.inning, outs: b.outs, battingOrder: at.battingOrder, ...play };
   await send("POST", base + "/atbats", body, `${at.name}: ${word}`, ulid(nodeNow()));
@@ -143,9 +143,9 @@ async function score(play, word) {
 
 async function takeBack(id) {
   const p = book().plays.find((p) => p.id === id);
-  if (!p) return tell("There is nothing to take back.");
-  if (!p.n || !(await queue.discard(p.n))) await send("DELETE", `${base}/atbats/${id}`, {}, `Take back ${p.name}: ${p.result}`);
-  tell(`Taken back: ${p.name}: ${p.result}`);
+  if (!p) return tell("There is nothing to undo.");
+  if (!p.n || !(await queue.discard(p.n))) await send("DELETE", `${base}/atbats/${id}`, {}, `Remove ${p.name}: ${p.result}`);
+  tell(`Removed: ${p.name}: ${p.result}`);
 }
 
 let last = 0;
@@ -242,7 +242,7 @@ function lineup() {
   });
   const save = () => {
     const body = { lineup: [...order.children].map((li, i) => ({ playerId: li.dataset.player, battingOrder: i + 1 })) };
-    queue.add({ method: "PATCH", path: main.dataset.lineup, body, what: "Save the lineup" }).then(() => tell("The lineup is kept."), (err) => tell(err.message));
+    queue.add({ method: "PATCH", path: main.dataset.lineup, body, what: "Save the lineup" }).then(() => tell("Lineup saved."), (err) => tell(err.message));
   };
   dress();
 }
