@@ -118,10 +118,10 @@ func (b *book) ended(node string, c *conflict.Record) {
 }
 
 // onlyExpired sees that a change of a row is not said to have met a deletion, where the row has done nothing since but come to
-// its end: then it is made anew.
+// its end: then it is made anew. A create that has gone to the item that another node had made is not (DESIGN.md).
 func (b *book) onlyExpired(node string, d conflict.Decided, c *conflict.Record) {
 	a := b.bySeq[fmt.Sprintf("%s %d", node, d.Entry.Seq)]
-	if a == nil || a.gone || a.maybe || a.upsert || a.op != store.OpUpdate || a.table != "rows" || len(d.Entry.Folds) > 0 {
+	if a == nil || a.gone || a.maybe || a.upsert || a.op != store.OpUpdate || a.table != "rows" || len(d.Entry.Folds) > 0 || d.Entry.Moved {
 		return
 	}
 	ends, ok := d.Base["ttl"].Int()
