@@ -37,15 +37,8 @@ func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteI
 	}) {
 		return nil, len(later) == 0
 	}
-	first := func(is func(r Refused) bool) *Refused {
-		i := slices.IndexFunc(all, is)
-		if i < 0 {
-			return nil
-		}
-		return &all[i]
-	}
 	find := func(prefix string) *Refused {
-		return first(func(r Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefix) })
+		return first(all, func(r Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefix) })
 	}
 	if u := find(skMetadata); len(all) == 1 && u != nil && u.Remote != nil && strings.HasPrefix(u.Key["PK"].Str(), prefixUser) {
 		return nil, len(later) == 0
@@ -60,16 +53,22 @@ func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteI
 		return nil, len(all) == 1 && len(later) == 0 && SameAtBat(a.View, a.Remote)
 	}
 	if j := find(prefixJersey); j != nil && j.View != nil && j.Remote != nil {
-		p := first(func(r Refused) bool { return r.Key["SK"].Str() == prefixPlayer+j.View["playerId"].Str() })
-		if p == nil || p.View == nil {
-			return nil, false
-		}
-		if slices.ContainsFunc(later, func(k attr.Item) bool { return !attr.EqualItems(k, p.Key) }) {
-			return nil, false // another row's write goes with it: a membership, a number
-		}
-		return s.withoutNumber(all, p)
+		return s.withoutNumber(all, j, later)
 	}
-	g, live := first(func(r Refused) bool { return GameOf(r.Key) != "" && r.Key["SK"].Str() == skMetadata }), find(skLive)
+	return s.ofGame(all, find(skLive), later)
+}
+
+// first is the first of a sort; nil: there is none.
+func first(all []Refused, is func(r Refused) bool) *Refused {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// ofGame answers for runs of a game, and for a start where live is the marker of the game in progress.
+func (s *Service) ofGame(all []Refused, live *Refused, later []attr.Item) (writes []store.WriteItem, ok bool) {
+	g := first(all, func(r Refused) bool { return GameOf(r.Key) != "" && r.Key["SK"].Str() == skMetadata })
 	if g == nil || g.View == nil {
 		return nil, false
 	}
@@ -99,7 +98,7 @@ func (s *Service) without(left []Refused, later []attr.Item) (writes []store.Wri
 	for i := range left {
 		r := &left[i]
 		switch gone := r.View == nil; {
-		case gone && r.Remote == nil:
+		case gone && (r.Base == nil || r.Remote == nil): // it was checked alone, or is gone there too
 		case gone && GameOf(r.Key) != "":
 			writes = append(writes, s.remove(r.Key, "", expr.Params{}))
 		case gone:
@@ -123,7 +122,11 @@ func repeats(view, base, remote attr.Item) bool {
 }
 
 // withoutNumber writes a player anew whose number is another's, with the row by which the request takes effect once.
-func (s *Service) withoutNumber(all []Refused, p *Refused) (writes []store.WriteItem, ok bool) {
+func (s *Service) withoutNumber(all []Refused, j *Refused, later []attr.Item) (writes []store.WriteItem, ok bool) {
+	p := first(all, func(r Refused) bool { return r.Key["SK"].Str() == prefixPlayer+j.View["playerId"].Str() })
+	if p == nil || p.View == nil || slices.ContainsFunc(later, func(k attr.Item) bool { return !attr.EqualItems(k, p.Key) }) {
+		return nil, false // not a player's, or another row's write goes with it: a membership, a number
+	}
 	n := p.View["playerNumber"]
 	if p.Base != nil {
 		return s.rest(p, attr.Item{"numberRefused": n}, "playerNumber", "numberRefused"), !n.IsZero()

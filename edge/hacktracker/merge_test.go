@@ -70,6 +70,7 @@ func TestMerge(t *testing.T) {
 		"a game that has ended since":        {[]Refused{released, {Key: deletedKey("g"), View: deletedKey("g")}, {Key: gameKey("g"), Base: started, Remote: ended}}, nil, true, 2},
 		"a player whom both delete":          {[]Refused{let, {Key: playerKey("t", "p"), Base: was}}, nil, true, 0},
 		"a player with another number since": {[]Refused{let, {Key: playerKey("t", "p"), Base: was, Remote: player}}, nil, true, 1},
+		"a number whose last owner is there": {[]Refused{{Key: jerseyKey("t", "12"), View: ours}, {Key: playerKey("t", "q"), Remote: was}, let, {Key: playerKey("t", "p"), Base: was, View: player, Remote: was}}, nil, true, 2},
 		"a number that both change":          {[]Refused{{Key: jerseyKey("t", "12"), View: ours}, let, {Key: playerKey("t", "p"), Base: was, View: player, Remote: was}}, nil, true, 2},
 		"a start with at-bats":               {start, []attr.Item{atBatKey("g", "x")}, false, 0},
 		"a score":                            {[]Refused{{Key: gameKey("g"), Base: game, View: started}}, nil, false, 0},

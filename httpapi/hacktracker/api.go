@@ -131,7 +131,7 @@ func (a *api) prepare(r *call) error {
 // fetch has what a request names, users in its body too, and then what only shows by that.
 func (a *api) fetch(ctx context.Context, r *call) error {
 	team, game, other := r.Param("team"), r.Param("game"), r.Param("user")
-	if json.Unmarshal(r.in["userId"], &other); !hacktracker.IsID(other) {
+	if raw, ok := r.in["userId"]; ok && json.Unmarshal(raw, &other) != nil || !hacktracker.IsID(other) {
 		other = ""
 	}
 	if err := a.Ensure(ctx, a.Service.Table, hacktracker.Needs(game, team, r.user, other)...); err != nil || team != "" {
