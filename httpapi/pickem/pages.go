@@ -234,21 +234,10 @@ func (a *api) editor(card pickem.Card, now time.Time) editorPage {
 			v.Up[i-1], v.Up[i] = v.Up[i], v.Up[i-1]
 		}
 		if card.State != pickem.Upcoming {
-			chosen := -1
-			if v.Result.Known {
-				chosen = v.Result.Team
-			} else {
+			v.Pad = a.results(v.Match, base)
+			if !v.Result.Known {
 				out.Missing++
 			}
-			v.Pad = a.teams(v.Match, chosen, base+"/results", "results", "%s wins "+v.Name)
-			none := page.Key{Name: "results." + v.ID, Value: "null", Number: true, Text: "No contest", What: "No contest in " + v.Name}
-			if none.Main = v.Result.Known && chosen == pickem.NoContest; none.Main {
-				none.Text = "✓ " + none.Text
-			}
-			if v.NewChampion() {
-				v.Pad.Keys[chosen].Aside = "new champion"
-			}
-			v.Pad.Keys = append(v.Pad.Keys, none)
 		}
 		out.Views = append(out.Views, v)
 	}
@@ -258,4 +247,22 @@ func (a *api) editor(card pickem.Card, now time.Time) editorPage {
 	a.here(&card.Event)
 	out.Opens = card.State == pickem.Broadcast && now.Before(card.LockAt) && out.Missing == len(card.Matches)
 	return out
+}
+
+// results is a pad with a key for each team that may have won a match, and one for no contest.
+func (a *api) results(m *pickem.Match, base string) *page.Pad {
+	chosen := -1
+	if m.Result.Known {
+		chosen = m.Result.Team
+	}
+	pad := a.teams(m, chosen, base+"/results", "results", "%s wins "+m.Name)
+	if m.NewChampion() {
+		pad.Keys[chosen].Aside = "new champion"
+	}
+	none := page.Key{Name: "results." + m.ID, Value: "null", Number: true, Text: "No contest", What: "No contest in " + m.Name}
+	if none.Main = m.Result.Known && chosen == pickem.NoContest; none.Main {
+		none.Text = "✓ " + none.Text
+	}
+	pad.Keys = append(pad.Keys, none)
+	return pad
 }
