@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -110,11 +111,11 @@ func (v *View) Share(date string) string {
 	if v.Won {
 		moves = strconv.Itoa(v.Moves)
 	}
-	text := fmt.Sprintf("Scorekeeper %s %s/%d\n", date, moves, MaxGuesses)
+	lines := []string{fmt.Sprintf("Scorekeeper %s %s/%d", date, moves, MaxGuesses), ""}
 	for _, m := range v.Graded {
-		text += "\n" + m.Row()
+		lines = append(lines, m.Row())
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 // Guess is a word that a player guesses.

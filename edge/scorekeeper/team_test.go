@@ -152,7 +152,9 @@ func TestDeletionChecksItsAdmin(t *testing.T) {
 	team := read(r, func(tx *store.Tx) (Team, error) { return r.Team(tx, id, "ann") })
 	r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "ann", id, "bob", RoleAdmin); return err })
 	r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "bob", id, "ann", RoleMember); return err })
-	err := r.update(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: r.deletion(&team, "ann")}) })
+	err := r.update(func(tx *store.Tx) error {
+		return tx.TransactWrite(store.TransactWrite{Items: r.deletion(&team, "ann")})
+	})
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("%v", err)
 	}
