@@ -131,6 +131,7 @@ func TestWriteSkew(t *testing.T) {
 	r.grant(boss, "second", RoleAdmin)
 	for name, mine := range map[string]func(tx *store.Tx) (Change, error){
 		"the other":  demote("second", boss),
+		"oneself":    demote(boss, boss),
 		"a role":     func(tx *store.Tx) (Change, error) { return r.Grant(tx, "l", "second", "third", RoleAdmin) },
 		"an invite":  func(tx *store.Tx) (Change, error) { return r.CreateInvite(tx, "l", "second", "") },
 		"a deletion": func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, "second", "g") },

@@ -181,13 +181,17 @@ func TestRefusedOfAGame(t *testing.T) {
 }
 
 // metElsewhere is a cloud that had another's league, season and game where ours were made.
-type metElsewhere struct{ operator.Sync }
+type metElsewhere struct {
+	operator.Sync
+	asked int
+}
 
-func (f metElsewhere) Conflicts(context.Context, operator.ConflictAsk) (all []operator.Conflict, next uint64, err error) {
+func (f *metElsewhere) Conflicts(context.Context, operator.ConflictAsk) (all []operator.Conflict, next uint64, err error) {
+	f.asked++
 	return []operator.Conflict{{ID: 1}}, 0, nil
 }
 
-func (f metElsewhere) Conflict(context.Context, uint64) (c operator.Conflict, err error) {
+func (f *metElsewhere) Conflict(context.Context, uint64) (c operator.Conflict, err error) {
 	row := func(pk, sk, entity, data string) json.RawMessage {
 		return json.RawMessage(fmt.Sprintf(`{"pk":{"S":%q},"sk":{"S":%q},"entityType":{"S":%q},"data":{"S":%q}}`, pk, sk, entity, data))
 	}
@@ -201,7 +205,8 @@ func (f metElsewhere) Conflict(context.Context, uint64) (c operator.Conflict, er
 	}
 	changed := c.Decided[1] // a league that was there before
 	changed.Base, changed.Item = changed.Item, row("LEAGUE#w", "METADATA", "league", `{"leagueId":"w","name":"Old","createdByUserId":"boss@example.org"}`)
-	c.Decided = append(c.Decided, changed)
+	fresh := operator.ConflictWrite{Item: row("LEAGUE#f", "METADATA", "league", `{"leagueId":"f","name":"Fresh","createdByUserId":"boss@example.org"}`)}
+	c.Decided = append(c.Decided, changed, fresh) // which went with what was refused
 	return c, nil
 }
 
@@ -209,11 +214,20 @@ func (f metElsewhere) Conflict(context.Context, uint64) (c operator.Conflict, er
 func TestMadeElsewhereAlready(t *testing.T) {
 	r := newRig(t)
 	r.league()
-	r.sync = metElsewhere{}
+	cloud := &metElsewhere{}
+	r.sync = cloud
+	for _, path := range []string{"/", "/leagues/l"} {
+		r.page("-", path, 200, "!exists already")
+	}
+	if cloud.asked > 0 {
+		t.Error("conflicts are read for somebody who has not signed in")
+	}
 	league := "The league “Mine” was not created: a league with the ID x exists already at <a href=\"/3fc/-/leagues/x\">"
-	r.page("boss", "/", 200, league, "!Autumn", "!Old")
+	r.page("boss", "/", 200, league, "!Autumn", "!Old", "!Fresh")
 	r.page("other", "/", 200, "!exists already")
-	r.page("boss", "/leagues/l", 200, "The season “Autumn” was not created", "!Mine")
+	if body := r.page("boss", "/leagues/l", 200, "The season “Autumn” was not created", "!Mine"); strings.Count(body, "Autumn") != 1 {
+		t.Error("one season is told twice")
+	}
 	r.page("other", "/leagues/l", 200, "!exists already")
 	r.page("boss", "/seasons/s/admin", 200, "The game “2026-07-05T10:00:00.000Z” was not created", "The match day “2026-07-18” was not created: a match day with the ID v exists already.", "!Autumn")
 }

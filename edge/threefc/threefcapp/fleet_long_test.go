@@ -359,3 +359,54 @@ func TestUnitsOfAGoal(t *testing.T) {
 		t.Logf("a goal costs %v write units", units)
 	}
 }
+
+// What the other requests of a game cost, in write units: two a row of a transaction, which its proof is one of; one for a row alone. The
+// least of several counts, since a node's own notes may fall between.
+func TestUnitsOfAGame(t *testing.T) {
+	f := newFleet(t)
+	f.game(false)
+	f.Cut("b")
+	_, code, _ := strings.Cut(f.want("a", "GET", "/v1/games/g", ""), `"joinCode":"`)
+	code = code[:8]
+	third := func(n int, verb string) [3]string {
+		return [3]string{"POST", fmt.Sprint("/v1/games/g/thirds/", n, "/", verb)}
+	}
+	place := func(team string) [3]string {
+		return [3]string{"PUT", "/v1/games/g/roster/r1", fmt.Sprintf(`{"teamId":%q}`, team)}
+	}
+	day := func(id string) [3]string {
+		return [3]string{"POST", "/v1/seasons/s/sessions", fmt.Sprintf(`{"sessionId":%q,"sessionDate":"2026-07-11"}`, id)}
+	}
+	game := func(id string) [3]string {
+		return [3]string{"POST", "/v1/sessions/d/games", fmt.Sprintf(`{"gameId":%q,"gameStartTs":"2026-07-04T12:00:00Z"}`, id)}
+	}
+	join := [3]string{"POST", "/v1/join/" + code, `{"nickname":"Al"}`}
+	n := 0
+	for _, tt := range []struct {
+		what  string
+		asks  [][3]string // method, path, body
+		keyed bool
+		units float64
+	}{
+		{"a join with its key: player, place, game, key, proof", [][3]string{join, join, join}, true, 10},
+		{"another team: place, former place with the tombstone of what was made just now, player, game, proof", [][3]string{place("blue"), place("yellow"), place("red")}, false, 11},
+		{"a day: two rows, season, its former row, proof", [][3]string{day("e1"), day("e2"), day("e3")}, false, 10},
+		{"a game: row, place, code, day, its former row, proof", [][3]string{game("h1"), game("h2"), game("h3")}, false, 12},
+		{"a start or an end: the game", [][3]string{third(1, "start"), third(1, "finish"), third(2, "start"), third(2, "finish")}, false, 1},
+	} {
+		least := 1000.0
+		for _, ask := range tt.asks {
+			n++
+			headers := []string{"Prefer", "wait=20"}
+			if tt.keyed {
+				headers = append(headers, "Idempotency-Key", fmt.Sprint("k", n))
+			}
+			before := f.Cloud.Units()
+			f.want("a", ask[0], ask[1], ask[2], headers...)
+			least = min(least, f.Cloud.Units()-before)
+		}
+		if least != tt.units {
+			t.Errorf("%s: %v write units, want %v", tt.what, least, tt.units)
+		}
+	}
+}
