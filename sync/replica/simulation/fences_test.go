@@ -15,6 +15,7 @@ import (
 type lockBook struct {
 	fences  map[string]int64     // lock: the highest
 	renewed map[string]time.Time // lock: the last write of a holder
+	taken   map[string]time.Time // lock and fence: when the cloud gave it
 	deleted map[string]time.Time // lock: when its record was last deleted, by hand
 	sent    map[string]time.Time // rvn of a change: when it left its node
 }
@@ -27,7 +28,7 @@ type owing struct {
 
 func newLockBook() lockBook {
 	return lockBook{
-		fences: map[string]int64{}, renewed: map[string]time.Time{}, deleted: map[string]time.Time{}, sent: map[string]time.Time{},
+		fences: map[string]int64{}, renewed: map[string]time.Time{}, taken: map[string]time.Time{}, deleted: map[string]time.Time{}, sent: map[string]time.Time{},
 	}
 }
 
@@ -50,6 +51,9 @@ func (b *book) lock(e *simcloud.Effect) {
 	}
 	l.fences[key] = fence
 	l.renewed[key] = e.At
+	if given := fmt.Sprint(key, " ", fence); l.taken[given].IsZero() {
+		l.taken[given] = e.At
+	}
 	for _, n := range b.s.nodes {
 		if n.name == e.By && n.pausesRenewed.CompareAndSwap(true, false) {
 			n.pause(b.s.luck.span(1500*time.Millisecond, 3600*time.Millisecond), false)

@@ -268,11 +268,11 @@ func (b *book) hasRead(l *simLife, match string, there attr.Item) {
 	}
 }
 
-// worksUnder sees that who works under a lock is the last to have taken it.
-func (b *book) worksUnder(l *simLife, lock string, fence int64, took time.Time) {
+// worksUnder sees that who works under a lock is the last to have taken it, unless its record was deleted by hand since.
+func (b *book) worksUnder(l *simLife, lock string, fence int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if now := b.locks.fences[lock]; now > fence && b.locks.deleted[lock].Before(took) {
+	if now := b.locks.fences[lock]; now > fence && b.locks.deleted[lock].Before(b.locks.taken[fmt.Sprint(lock, " ", fence)]) {
 		b.s.violate("%s works under fence %d of %s, which was taken with %d since", l.n.name, fence, lock, now)
 	}
 }

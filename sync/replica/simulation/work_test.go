@@ -31,7 +31,7 @@ func (l *simLife) follow(match string) {
 }
 
 func (l *simLife) hold(match string, held *lease.Lease) {
-	took, there := time.Now(), l.n.s.cloud.Item("matches", pk(match))
+	there := l.n.s.cloud.Item("matches", pk(match))
 	l.turnsMu.Lock()
 	l.held[match] = held
 	l.turnsMu.Unlock()
@@ -48,7 +48,7 @@ func (l *simLife) hold(match string, held *lease.Lease) {
 			return
 		}
 		if !l.n.s.idle.Load() {
-			l.n.s.book.worksUnder(l, "match:"+match, held.Fence(), took)
+			l.n.s.book.worksUnder(l, "match:"+match, held.Fence())
 			l.poll(match, held.Fence())
 		}
 		if l.sleep(3*time.Second) != nil {
