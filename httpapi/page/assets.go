@@ -9,6 +9,7 @@ import (
 	"maps"
 	"mime"
 	"path"
+	"regexp"
 	"slices"
 )
 
@@ -38,10 +39,10 @@ func loadAssets(more map[string][]byte, templates ...fs.FS) (assets map[string]A
 		if err != nil {
 			return nil, "", fmt.Errorf("read asset: %w", err)
 		}
-		assets[e.Name()] = Asset{Name: e.Name(), Type: contentType(e.Name()), Body: body}
+		assets[e.Name()] = newAsset(e.Name(), body)
 	}
 	for name, body := range more {
-		assets[name] = Asset{Name: name, Type: contentType(name), Body: body}
+		assets[name] = newAsset(name, body)
 	}
 
 	sum := sha256.New()
@@ -68,6 +69,16 @@ func loadAssets(more map[string][]byte, templates ...fs.FS) (assets map[string]A
 		}
 	}
 	return assets, hex.EncodeToString(sum.Sum(nil))[:12], nil
+}
+
+var cssComment = regexp.MustCompile(`(?s)/\*.*?\*/\n?`)
+
+// newAsset is a file as it is served: a style sheet without what it says to those who read its source.
+func newAsset(name string, body []byte) Asset {
+	if path.Ext(name) == ".css" {
+		body = cssComment.ReplaceAll(body, nil)
+	}
+	return Asset{Name: name, Type: contentType(name), Body: body}
 }
 
 // contentType does not trust the machine's own MIME tables for what a browser is strict about.
