@@ -32,33 +32,39 @@ func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	return all, err
 }
 
-// Rest are the partitions of the leagues that are here, of all that belongs to them, and of the games that Open leaves out, also where
-// nothing of a game is here but its place in its session.
+// Rest are the partitions of the leagues that are here, of all that belongs to them, and of the games that Open leaves out; also where
+// nothing of a season, session or game is here but its place in what it belongs to.
 func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	all, err := s.games(tx, func(g *Game) bool { return g.Status != Live || g.FinishedAt != nil })
 	if err != nil {
 		return nil, err
 	}
 	rows := store.Scan{
-		Table: s.Table, Filter: "sk = :meta AND (begins_with(pk, :league) OR begins_with(pk, :season) OR begins_with(pk, :session)) OR begins_with(pk, :session) AND begins_with(sk, :game)",
+		Table: s.Table, Filter: "sk = :meta AND (begins_with(pk, :league) OR begins_with(pk, :season) OR begins_with(pk, :session)) OR " +
+			"begins_with(pk, :league) AND begins_with(sk, :season) OR begins_with(pk, :season) AND begins_with(sk, :session) OR " +
+			"begins_with(pk, :session) AND begins_with(sk, :game)",
 		Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta), ":league": attr.S(pkLeague), ":season": attr.S(pkSeason), ":session": attr.S(pkSession), ":game": attr.S(pkGame)}},
 	}
 	for it, err := range tx.ScanAll(rows) {
 		if err != nil {
 			return nil, err
 		}
-		if it["entityType"].Str() != entSessionGame {
-			all = append(all, it["pk"])
-			continue
+		pk := it["pk"]
+		switch sk := it["sk"]; {
+		case sk.Str() == skMeta:
+		case it["entityType"].Str() == entSessionGame:
+			at, err := decode[sessionGame](it)
+			if err != nil {
+				return nil, err
+			}
+			pk = attr.S(pkGame + at.GameID)
+		default:
+			pk = sk
 		}
-		at, err := decode[sessionGame](it)
-		if err != nil {
+		if here, err := tx.Get(s.Table, attr.Item{"pk": pk, "sk": attr.S(skMeta)}); err != nil {
 			return nil, err
-		}
-		if g, err := tx.Get(s.Table, gameKey(at.GameID)); g == nil {
-			all = append(all, attr.S(pkGame+at.GameID))
-		} else if err != nil {
-			return nil, err
+		} else if here == nil || it["sk"].Str() == skMeta {
+			all = append(all, pk)
 		}
 	}
 	return all, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// What is read of the cloud all the time: games that are played often, the rest at times, a game of another node as soon as its place in
-// its session is here.
+// What is read of the cloud all the time: games that are played often, the rest at times, a season, session or game of
+// another node as soon as its place in what it belongs to is here.
 func TestInterest(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -20,6 +20,11 @@ func TestInterest(t *testing.T) {
 			row, _ := encode(sessionGameKey("d", "x", "elsewhere"), entSessionGame, sessionGame{SessionID: "d", GameID: "elsewhere", GameStartTs: "x"})
 			_, err = tx.Put(store.PutItem{Table: tableName, Item: row})
 		}
+		for _, place := range []attr.Item{sessionKey("s", "later"), seasonKey("l", "next")} {
+			if err == nil {
+				_, err = tx.Put(store.PutItem{Table: tableName, Item: place})
+			}
+		}
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -29,7 +34,7 @@ func TestInterest(t *testing.T) {
 		want []string
 	}{
 		"open": {r.Open, []string{"GAME#live", "PLAYER#r1"}},
-		"rest": {r.Rest, []string{"GAME#g", "LEAGUE#l", "SEASON#s", "GAME#elsewhere", "SESSION#d"}},
+		"rest": {r.Rest, []string{"GAME#g", "LEAGUE#l", "SEASON#s", "GAME#elsewhere", "SESSION#d", "SESSION#later", "SEASON#next"}},
 	} {
 		all := view(r, func(tx *store.Tx) ([]attr.Value, error) { return tt.of(tx, nil) })
 		got := map[string]bool{}
