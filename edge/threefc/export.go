@@ -45,25 +45,7 @@ func (s *Service) settle(tx *store.Tx, pk string) error {
 	if err != nil || meta != nil || deleted == nil {
 		return err
 	}
-	if err := s.empty(tx, pk); err != nil || deleted.SessionID == "" {
-		return err
-	}
-	return s.leave(tx, deleted)
-}
-
-// leave removes the session of a deleted game if no game is left in it: where two nodes each delete another of its last two, neither
-// sees that its own is the last. One in which something was begun since stays, here and at whatever node.
-func (s *Service) leave(tx *store.Tx, deleted *tombstone) error {
-	p := s.plan(tx)
-	games, err := list[sessionGame](tx, s, pkSession+deleted.SessionID, pkGame, entSessionGame)
-	p.fail(err)
-	se := optional[Session](p, sessionMirror(deleted.SessionID), entSession)
-	if p.err != nil || se == nil || len(games) > 0 || se.UpdatedAt > deleted.CreatedAt {
-		return p.err
-	}
-	p.delete(sessionKey(se.SeasonID, se.SessionID))
-	p.remove(sessionMirror(se.SessionID), se.Stamps)
-	return tx.TransactWrite(store.TransactWrite{Items: p.writes})
+	return s.empty(tx, pk)
 }
 
 // Anew does so for everything that is here.

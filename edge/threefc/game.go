@@ -198,7 +198,7 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 		p.remove(sessionMirror(g.SessionID), session.Stamps)
 	}
 	p.stillAdmin(g.LeagueID, user)
-	p.bury(pkGame+id, tombstone{SessionID: g.SessionID})
+	p.bury(pkGame+id, tombstone{})
 	return p.change()
 }
 

@@ -261,11 +261,8 @@ type playerClaim struct {
 	Stamps
 }
 
-// tombstone has a partition emptied. SessionID is the session of a deleted game.
-type tombstone struct {
-	SessionID string `json:"sessionId,omitempty"`
-	Stamps
-}
+// tombstone has a partition emptied.
+type tombstone struct{ Stamps }
 
 // third returns a third of a game.
 func (g *Game) third(n int) *Third {

@@ -2,7 +2,6 @@ package threefc
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -227,74 +226,5 @@ func TestTransactionsOfManyRows(t *testing.T) {
 		return list[gamePlayer](tx, r.Service, pkGame+"g", pkPlayer, entGamePlayer)
 	}); len(here) > 0 {
 		t.Errorf("%d rows are left", len(here))
-	}
-}
-
-// Two nodes that each delete another of a session's last two games leave no session without games. One in which a game was moved or that
-// was begun anew meanwhile stays.
-func TestLastTwoGamesDeletedAtTwoNodes(t *testing.T) {
-	for name, tt := range map[string]struct {
-		meanwhile func(r *rig)
-		stays     bool
-	}{
-		"nothing else": {func(*rig) {}, false},
-		"a game moved": {func(r *rig) {
-			start := "2026-07-04T11:00:00.000Z"
-			r.game("i")
-			r.must(func(tx *store.Tx) (Change, error) { return r.PatchGame(tx, "i", GamePatch{GameStartTs: &start}) })
-		}, true},
-		"a game begun": {func(r *rig) { // whose place is not here yet
-			r.now = r.now.Add(time.Second)
-			r.game("i")
-			place := sessionGameKey("d", "2026-07-04T10:00:00.000Z", "i")
-			if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
-				_, err := tx.Adopt(tableName, place, nil)
-				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
-		}, true},
-	} {
-		r := newRig(t)
-		r.league()
-		r.game("h")
-		r.now = r.now.Add(time.Second)
-		remove := func(id string) Change {
-			return view(r, func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, id) })
-		}
-		one, other := remove("g"), remove("h")
-		seq := r.store.Seq()
-		tt.meanwhile(r)
-		r.must(func(*store.Tx) (Change, error) { return one, nil })
-		place := other.Writes[1]
-		rows := slices.Delete(other.Writes, 1, 2)
-		slices.Reverse(rows)
-		for _, w := range append(rows, place) { // its rows come from the cloud one by one: first the one that says so, last its place in the session
-			k, row := attr.Item(nil), attr.Item(nil)
-			switch {
-			case w.Put != nil:
-				k, row = key(w.Put.Item["pk"].Str(), w.Put.Item["sk"].Str()), w.Put.Item
-			case w.Delete != nil:
-				k = w.Delete.Key
-			default:
-				continue
-			}
-			if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
-				_, err := tx.Adopt(tableName, k, row)
-				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
-			seq = r.export(seq)
-		}
-		if stays := r.row(sessionMirror("d")) != nil; stays != tt.stays || stays != (r.row(sessionKey("s", "d")) != nil) {
-			t.Errorf("%s: the session stays: %t", name, stays)
-		}
-	}
-	// what both remove goes once, and what somebody began in it stays, without a person
-	r := newRig(t)
-	gone := []Refused{{Key: sessionKey("s", "d"), Base: sessionKey("s", "d")}, {Key: sessionMirror("d"), Base: sessionMirror("d")}}
-	if writes, ok := r.Merge(r.get, gone, nil); !ok || len(writes) > 0 {
-		t.Errorf("a person is asked: %v", writes)
 	}
 }

@@ -297,23 +297,6 @@ func TestGoalAfterTheFinish(t *testing.T) {
 	f.Quiet()
 }
 
-// Two nodes that are cut off and each delete another of a session's two games leave neither games nor the session.
-func TestLastTwoGamesDeletedAtTwoNodes(t *testing.T) {
-	f := newFleet(t)
-	f.game(false)
-	f.want("a", "POST", "/v1/sessions/d/games", `{"gameId":"h","gameStartTs":"2026-07-04T12:00:00Z"}`, "Prefer", "wait=20")
-	f.Until("both games at both", func() bool { return strings.Contains(f.want("b", "GET", "/v1/seasons/s/games", ""), `"gameId":"h"`) })
-	f.Cut()
-	f.want("a", "DELETE", "/v1/games/g", "")
-	f.want("b", "DELETE", "/v1/games/h", "")
-	f.Heal()
-	f.Until("the session is gone at both and in the cloud", func() bool {
-		a, b := f.want("a", "GET", "/v1/seasons/s/sessions", ""), f.want("b", "GET", "/v1/seasons/s/sessions", "")
-		return a == b && strings.Contains(a, `{"sessions":[]}`) && f.row("SESSION#d", "METADATA") == nil && f.row("SEASON#s", "SESSION#d") == nil
-	})
-	f.Quiet()
-}
-
 // A game that is deleted at one node is gone at the other and in the cloud, all of it.
 func TestPartitionWiped(t *testing.T) {
 	f := newFleet(t)
