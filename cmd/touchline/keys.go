@@ -44,9 +44,9 @@ func known(key string) (has bool) {
 
 // meant suggests the variable for a key whose sections were joined by one underscore.
 func meant(key string) (hint string) {
-	edge.Keys(func(known string, _ reflect.StructField) {
-		if strings.ReplaceAll(known, ".", "_") == key {
-			hint = " (did you mean " + envPrefix + strings.ToUpper(strings.ReplaceAll(known, ".", "__")) + "?)"
+	edge.Keys(func(other string, _ reflect.StructField) {
+		if strings.ReplaceAll(other, ".", "_") == key {
+			hint = " (did you mean " + envPrefix + strings.ToUpper(strings.ReplaceAll(other, ".", "__")) + "?)"
 		}
 	})
 	return hint
