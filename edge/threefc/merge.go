@@ -40,6 +40,11 @@ func (r *Refused) emptied() bool {
 	return removes && (!r.is(skMeta) || r.in(pkInvite) || r.in(pkSession))
 }
 
+// swept reports whether it is a row's removal with the partition that was deleted: people remove what they have seen.
+func (r *Refused) swept() bool { return len(r.Again) > 0 && r.Again[0].Delete != nil && r.Again[0].Delete.Condition == "" }
+
+func (r *Refused) state() bool { return r.is(skState) }
+
 // exported reports whether it is an export alone.
 func (r *Refused) exported() bool {
 	return r.in(pkGame) && (r.is(skState) || r.is(skTeam)) && len(r.Again) == 1
@@ -78,7 +83,7 @@ func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteIte
 		return nil, true
 	case has((*Refused).accepted):
 		return nil, len(behind) == 0
-	case every(func(r *Refused) bool { return r.is(skState) }), every((*Refused).emptied) && !slices.ContainsFunc(behind, func(r Refused) bool { return !r.exported() }):
+	case (every((*Refused).state) || every((*Refused).emptied)) && !slices.ContainsFunc(behind, func(r Refused) bool { return !r.exported() && !r.swept() }):
 		return nil, true
 	case has(func(r *Refused) bool { return r.is(skRoster) }):
 		return nil, len(behind) == 0

@@ -38,7 +38,7 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 	}{
 		"a key that was used":                   {same(once), true, false},
 		"a roster's place":                      {same(place), true, false},
-		"an export":                             {same(state), true, true},
+		"an export":                             {same(state), true, false},
 		"a session of what was used":            {same(SignInKey("x")), true, true},
 		"an invite that was accepted there too": {Refused{Key: InviteKey("c"), View: invite("a"), Remote: invite("b")}, true, false},
 		"an invite that was changed there":      {Refused{Key: InviteKey("c"), View: invite("a"), Remote: invite("")}, false, false},
@@ -58,6 +58,14 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 	tally := []Refused{{Key: gameTeamKey("g", "red"), Again: []store.WriteItem{{}}}}
 	if _, ok := s.Merge(nil, []Refused{{Key: gamePlayerKey("g", "p")}}, tally); !ok {
 		t.Error("a removal with an export behind it is for a person")
+	}
+	swept := []Refused{{Key: place, Again: again.Again}, {Key: tally[0].Key, Again: []store.WriteItem{{Delete: &store.DeleteItem{Key: tally[0].Key}}}}}
+	if writes, ok := s.Merge(nil, tally, swept); !ok || len(writes) > 0 {
+		t.Errorf("a tally whose game was deleted afterwards is for a person: %v", writes)
+	}
+	none := func(attr.Item) (attr.Item, error) { return nil, nil }
+	if _, ok := s.Merge(none, tally, append(swept, later...)); ok {
+		t.Error("so it is where more was written afterwards")
 	}
 }
 

@@ -282,9 +282,7 @@ func TestGoalAfterTheFinish(t *testing.T) {
 		n, _ := f.goals("a")
 		return n == 0
 	})
-	if got := f.row("GAME#g", "METADATA")["data"].Str(); !strings.Contains(got, `"winnerTeamId":null`) {
-		t.Errorf("%s", got)
-	}
+	f.Until("the finish", func() bool { return strings.Contains(f.want("a", "GET", "/v1/games/g", ""), `"finishedAt":"2`) })
 	_, after, _ := strings.Cut(shown(), `action="/3fc/v1/games/g/conflicts/`)
 	id, _, _ := strings.Cut(after, "/")
 	if status, answer := f.ask("a", "POST", "/v1/games/g/conflicts/"+id+"/retry", "{}"); status != http.StatusConflict {
@@ -294,6 +292,11 @@ func TestGoalAfterTheFinish(t *testing.T) {
 	if page := shown(); !strings.Contains(page, "Nothing in this game was refused.") {
 		t.Errorf("left: %s", page)
 	}
+	f.Until("nobody has won, also in the cloud", func() bool {
+		const nobody = `"winnerTeamId":null`
+		a, b := f.want("a", "GET", "/v1/games/g", ""), f.want("b", "GET", "/v1/games/g", "")
+		return a == b && strings.Contains(a, nobody) && strings.Contains(f.row("GAME#g", "METADATA")["data"].Str(), nobody)
+	})
 	f.Quiet()
 }
 
