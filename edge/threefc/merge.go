@@ -41,7 +41,9 @@ func (r *Refused) emptied() bool {
 }
 
 // swept reports whether it is a row's removal with the partition that was deleted: people remove what they have seen.
-func (r *Refused) swept() bool { return len(r.Again) > 0 && r.Again[0].Delete != nil && r.Again[0].Delete.Condition == "" }
+func (r *Refused) swept() bool {
+	return len(r.Again) > 0 && r.Again[0].Delete != nil && r.Again[0].Delete.Condition == ""
+}
 
 func (r *Refused) state() bool { return r.is(skState) }
 
