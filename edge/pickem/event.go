@@ -13,26 +13,15 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
-// eventsQuery reads events, newest first.
-func (s *Service) eventsQuery() store.Query {
-	return store.Query{
-		Table: s.Table, KeyCondition: "PK = :pk", Descending: true, Params: expr.Params{Values: attr.Item{":pk": attr.S(pkEvents)}},
-	}
-}
-
-func (s *Service) events(tx *store.Tx) (all []Event, err error) {
-	for it, err := range tx.QueryAll(s.eventsQuery()) {
-		if err != nil {
-			return nil, err
-		}
-		if e := eventOf(it); e.ID != "" {
-			all = append(all, e)
-		}
-	}
-	return all, nil
+// events reads all events, newest first.
+func (s *Service) events(tx *store.Tx) ([]Event, error) {
+	return table.Collect(tx.QueryAll(s.partition(pkEvents)), func(it attr.Item) (Event, bool, error) {
+		e := eventOf(it)
+		return e, e.ID != "", nil
+	})
 }
 
 // Years are those that have events, the newest first.
@@ -46,7 +35,7 @@ func (s *Service) Years(tx *store.Tx) (years []string, err error) {
 
 // Events is a page of the list, newest first, with how much of each the user has picked.
 func (s *Service) Events(tx *store.Tx, user string, limit int, start attr.Item) (all []Listed, next attr.Item, err error) {
-	q := s.eventsQuery()
+	q := s.partition(pkEvents)
 	q.Limit, q.StartKey = limit, start
 	page, err := tx.Query(q)
 	if err != nil {

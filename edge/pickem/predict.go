@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Predict keeps picks of a user: of each match named the index of a team, or nil to take the pick back. The others stay, so two devices
@@ -57,10 +58,7 @@ func (c *Card) has(teams map[string]*int) error {
 
 // isOpen is the check that an event takes picks, where it counts: in the cloud.
 func (s *Service) isOpen(event string) store.WriteItem {
-	return store.WriteItem{Check: &store.ConditionCheck{
-		Table: s.Table, Key: eventKey(event), Condition: "#s = :upcoming",
-		Params: expr.Params{Names: map[string]string{"#s": "state"}, Values: attr.Item{":upcoming": attr.S(string(Upcoming))}},
-	}}
+	return table.Check(s.Table, eventKey(event), table.When("#state = :upcoming", attr.Item{":upcoming": attr.S(string(Upcoming))}))
 }
 
 // stamp is how instants of picks are written in rows: of one length, so that they compare as text.
@@ -78,7 +76,7 @@ func (s *Service) first(user, event string, picks map[string]*int, now time.Time
 	it["GSI_PK"], it["GSI_SK"] = attr.S(prefixEvent+event), attr.S(eventScore(0, user))
 	it["predictions"], it["mcorrect"], it["points"] = attr.M(all), attr.Int(0), attr.Int(0)
 	it["updatedAt"] = attr.S(now.UTC().Format(stamp))
-	return store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: it, Condition: absent}}
+	return s.put(it, nil)
 }
 
 // setPicks is how a change of picks begins; the store names the values of an update anew.

@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // points counts what picks have earned with the results that are known.
@@ -78,9 +79,8 @@ func (s *Service) batch(tx *store.Tx, c *Card, due dueFunc) ([]store.WriteItem, 
 	if err != nil || len(items) == 0 {
 		return nil, err
 	}
-	check := &store.ConditionCheck{Table: s.Table, Key: eventKey(c.ID)}
-	check.Condition, check.Params = asRead(c.Event.was, scoredBy...)
-	return append([]store.WriteItem{{Check: check}}, items[:min(len(items), perBatch)]...), nil
+	check := table.Check(s.Table, eventKey(c.ID), asRead(c.Event.was, scoredBy...))
+	return append([]store.WriteItem{check}, items[:min(len(items), perBatch)]...), nil
 }
 
 // step is a transaction about an event.

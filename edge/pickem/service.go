@@ -11,7 +11,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 )
 
 // Service is the league over a table. It is safe for concurrent use.
@@ -65,7 +64,7 @@ const (
 
 // load reads an event in one query of the index: with the predictions of one user, or of everybody, best first.
 func (s *Service) load(tx *store.Tx, event, user string) (Card, error) {
-	q := s.eventQuery(event)
+	q := s.indexed(prefixEvent + event)
 	if user != everybody {
 		q.Filter = "attribute_not_exists(belongsto) OR belongsto = :user"
 		q.Values[":user"] = attr.S(prefixUser + user)
@@ -75,7 +74,7 @@ func (s *Service) load(tx *store.Tx, event, user string) (Card, error) {
 
 // entry reads an event with what a user has picked of it. What others have picked is not looked at, however much it is.
 func (s *Service) entry(tx *store.Tx, event, user string) (c Card, err error) {
-	q := s.eventQuery(event)
+	q := s.indexed(prefixEvent + event)
 	q.KeyCondition += " AND GSI_SK < :scores"
 	q.Values[":scores"] = attr.S(prefixScore)
 	if c, err = s.card(tx, event, q); err != nil {
@@ -88,13 +87,6 @@ func (s *Service) entry(tx *store.Tx, event, user string) (c Card, err error) {
 	}
 	c.dropped()
 	return c, err
-}
-
-func (s *Service) eventQuery(event string) store.Query {
-	return store.Query{
-		Table: s.Table, Index: s.Index, KeyCondition: "GSI_PK = :pk", Descending: true,
-		Params: expr.Params{Values: attr.Item{":pk": attr.S(prefixEvent + event)}},
-	}
 }
 
 // card reads the rows of an event. Those that others have written otherwise are passed over.

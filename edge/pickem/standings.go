@@ -7,7 +7,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // recount computes the standings of a year from the picks and results of the events that count.
@@ -46,7 +46,7 @@ func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, 
 	if err != nil {
 		return nil, err
 	}
-	for it, err := range tx.QueryAll(s.standingsQuery(year)) {
+	for it, err := range tx.QueryAll(s.indexed(prefixStandings + year)) {
 		if err != nil {
 			return nil, err
 		}
@@ -71,31 +71,16 @@ func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, 
 	return items, nil
 }
 
-func (s *Service) standingsQuery(year string) store.Query {
-	return store.Query{
-		Table: s.Table, Index: s.Index, KeyCondition: "GSI_PK = :pk", Descending: true,
-		Params: expr.Params{Values: attr.Item{":pk": attr.S(prefixStandings + year)}},
-	}
-}
-
 // Standings are a year's, in one query of the index.
 func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
-	all := []Standing{}
-	for it, err := range tx.QueryAll(s.standingsQuery(year)) {
-		if err != nil {
-			return nil, err
+	all, err := table.Collect(tx.QueryAll(s.indexed(prefixStandings+year)), func(it attr.Item) (st Standing, ok bool, err error) {
+		if st, ok = standingOf(it); ok {
+			st.Name, err = s.name(tx, st.User)
 		}
-		st, ok := standingOf(it)
-		if !ok {
-			continue
-		}
-		if st.Name, err = s.name(tx, st.User); err != nil {
-			return nil, err
-		}
-		all = append(all, st)
-	}
+		return st, ok, err
+	})
 	rank(all)
-	return all, nil
+	return all, err
 }
 
 // Moved are the standings of an event's year if it counts, and by user those if it does not.

@@ -8,6 +8,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // User is who was invited.
@@ -55,17 +56,12 @@ func (s *Service) Invited(tx *store.Tx, id string) error {
 
 // Users lists who was invited, by id.
 func (s *Service) Users(tx *store.Tx) ([]User, error) {
-	all := []User{}
 	scan := store.Scan{Table: s.Table, Prefix: prefixUser, Filter: "SK = :user", Params: expr.Params{Values: attr.Item{":user": attr.S(skUser)}}}
-	for it, err := range tx.ScanAll(scan) {
-		if err != nil {
-			return nil, err
-		}
+	return table.Collect(tx.ScanAll(scan), func(it attr.Item) (User, bool, error) {
 		u := userRow(it)
 		u.NotCounted = nil // is for themselves
-		all = append(all, u)
-	}
-	return all, nil
+		return u, true, nil
+	})
 }
 
 // Invite makes a user.
@@ -132,10 +128,7 @@ type Played struct {
 // Profile reads a user in one query. Of another user, predictions of events that are open are left out.
 func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error) {
 	p = Profile{Standings: map[string]Standing{}, Events: []Played{}}
-	q := store.Query{
-		Table: s.Table, KeyCondition: "PK = :pk", Descending: true, Params: expr.Params{Values: attr.Item{":pk": attr.S(prefixUser + id)}},
-	}
-	for it, err := range tx.QueryAll(q) {
+	for it, err := range tx.QueryAll(s.partition(prefixUser + id)) {
 		switch sk := it["SK"].Str(); {
 		case sk == skUser:
 			p.User = userRow(it)

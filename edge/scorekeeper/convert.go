@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Conversion is what became of the games of an anonymous session that was converted to an account.
@@ -56,7 +56,7 @@ func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, er
 // an earlier conversion, and has gone on in the session at another node, is joined. What the account has guessed in them since, by day, is
 // taken out of the map.
 func (s *Service) conversion(marker attr.Item, games []Game, since map[string]*Game, read reader, out *Conversion) ([]store.WriteItem, error) {
-	writes := []store.WriteItem{{Put: &store.PutItem{Table: s.Table, Item: marker}}}
+	writes := []store.WriteItem{table.Put(s.Table, marker, table.If{})}
 	for i := range games {
 		g := &games[i]
 		account, err := gameIn(read, marker["user_id"].Str(), g.Date)
@@ -91,23 +91,28 @@ func (s *Service) conversion(marker attr.Item, games []Game, since map[string]*G
 			}
 			writes = append(writes, put)
 		}
-		writes = append(writes, store.WriteItem{Delete: &store.DeleteItem{
-			Table: s.Table, Key: key(g.PK, g.SK), Condition: "guesses = :seen", Params: expr.Params{Values: attr.Item{":seen": texts(g.Guesses)}},
-		}})
+		writes = append(writes, table.Delete(s.Table, key(g.PK, g.SK), guessed(g.Guesses)))
 	}
 	return writes, nil
 }
 
-const notThere = "attribute_not_exists(pk)"
+// guessed holds of a game with such guesses.
+func guessed(words []string) table.If {
+	return table.When("guesses = :seen", attr.Item{":seen": texts(words)})
+}
 
 // put is the write of a whole game, where there is none or one with such guesses.
 func (s *Service) put(g *Game, over []string) (store.WriteItem, error) {
-	item, err := attr.Marshal(g)
-	p := &store.PutItem{Table: s.Table, Item: item, Condition: notThere, NoOld: true}
+	row, err := attr.Marshal(g)
 	if len(over) > 0 {
-		p.Condition, p.Values = "guesses = :seen", attr.Item{":seen": texts(over)}
+		return table.Put(s.Table, row, guessed(over)), err
 	}
-	return store.WriteItem{Put: p}, err
+	return s.create(row), err
+}
+
+// create is the write of a row where there is none.
+func (s *Service) create(row attr.Item) store.WriteItem {
+	return table.Put(s.Table, row, table.Same(nil, "pk"))
 }
 
 // Take drops answers that have changed, and moves what a session has played, at whatever node, after it became an account's. What cannot be

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Game is a player's game of a day, as it is stored. GuessTimes and GuessKeys go beside Guesses; rows of the original have neither.
@@ -209,19 +209,16 @@ func (s *Service) keep(tx *store.Tx, g, was *Game) (err error) {
 
 // change is the write of a game's guesses over those of another image of it.
 func (s *Service) change(g, was *Game) store.WriteItem {
-	u := &store.UpdateItem{
-		Table: s.Table, Key: key(g.PK, g.SK), Condition: "guesses = :seen AND won = :was",
-		Update: "SET guesses = :guesses, guess_times = :times, guess_keys = :keys, won = :won, updated_at = :at",
-		Params: expr.Params{Values: attr.Item{
-			":seen": texts(was.Guesses), ":was": attr.Bool(was.Won), ":guesses": texts(g.Guesses), ":times": texts(g.GuessTimes),
-			":keys": texts(g.GuessKeys), ":won": attr.Bool(g.Won), ":at": attr.S(g.UpdatedAt),
-		}},
-	}
+	update := "SET guesses = :guesses, guess_times = :times, guess_keys = :keys, won = :won, updated_at = :at"
+	only := table.When("guesses = :seen AND won = :was", attr.Item{
+		":seen": texts(was.Guesses), ":was": attr.Bool(was.Won), ":guesses": texts(g.Guesses), ":times": texts(g.GuessTimes),
+		":keys": texts(g.GuessKeys), ":won": attr.Bool(g.Won), ":at": attr.S(g.UpdatedAt),
+	})
 	if !slices.Equal(g.Dropped, was.Dropped) {
-		u.Update += ", dropped = :dropped"
-		u.Values[":dropped"] = texts(g.Dropped)
+		update += ", dropped = :dropped"
+		only.Values[":dropped"] = texts(g.Dropped)
 	}
-	return store.WriteItem{Update: u}
+	return table.Update(s.Table, key(g.PK, g.SK), update, only)
 }
 
 // texts is a list of strings.
@@ -310,9 +307,8 @@ func (s *Service) Game(tx *store.Tx, user, date string) (View, error) {
 
 // Seen says that a player has been told which guesses did not count.
 func (s *Service) Seen(tx *store.Tx, user, date string) error {
-	_, err := tx.Update(store.UpdateItem{
-		Table: s.Table, Key: GameKey(user, date), Update: "REMOVE dropped", Condition: "attribute_exists(dropped)",
-	})
+	w := table.Update(s.Table, GameKey(user, date), "REMOVE dropped", table.When("attribute_exists(dropped)", nil))
+	_, err := tx.Update(*w.Update)
 	if fault.Is(err, fault.Conflict) {
 		return nil
 	}

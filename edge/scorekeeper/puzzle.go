@@ -12,6 +12,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Service is the puzzle over a table. It is safe for concurrent use.
@@ -139,17 +140,11 @@ func (s *Service) Puzzles(tx *store.Tx, from, to string) ([]Puzzle, error) {
 // rows reads what a function takes of the rows with a sort key whose partitions begin with prefix. Those that others have written in
 // another shape are to be passed over.
 func rows[T any](s *Service, tx *store.Tx, prefix, sk string, take func(row attr.Item) (T, bool)) ([]T, error) {
-	all := []T{}
 	q := store.Scan{Table: s.Table, Prefix: prefix, Filter: "sk = :sk", Params: expr.Params{Values: attr.Item{":sk": attr.S(sk)}}}
-	for row, err := range tx.ScanAll(q) {
-		if err != nil {
-			return nil, err
-		}
-		if one, ok := take(row); ok {
-			all = append(all, one)
-		}
-	}
-	return all, nil
+	return table.Collect(tx.ScanAll(q), func(row attr.Item) (T, bool, error) {
+		one, ok := take(row)
+		return one, ok, nil
+	})
 }
 
 // NewAnswer is what an admin wants of a day: a word, or a random one that was never asked for.
@@ -174,14 +169,12 @@ func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 	switch {
 	case err != nil:
 	case found:
-		_, err = tx.Update(store.UpdateItem{
-			Table: s.Table, Key: AnswerKey(n.Date), Update: "SET word = :word, team_id = :team", Condition: "word = :seen",
-			Params: expr.Params{Values: attr.Item{":word": attr.S(p.Word), ":team": team, ":seen": attr.S(old.Word)}},
-		})
+		seen := table.When("word = :seen", attr.Item{":word": attr.S(p.Word), ":team": team, ":seen": attr.S(old.Word)})
+		_, err = tx.Update(*table.Update(s.Table, AnswerKey(n.Date), "SET word = :word, team_id = :team", seen).Update)
 	default:
 		row := AnswerKey(n.Date)
 		row["puzzle_date"], row["word"], row["team_id"] = attr.S(n.Date), attr.S(p.Word), team
-		_, err = tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: notThere, NoOld: true})
+		_, err = tx.Put(*s.create(row).Put)
 	}
 	s.Changed([]store.Record{{Key: AnswerKey(n.Date), Seq: tx.Seq()}}) // at once: the journal is read a moment later
 	return p, err

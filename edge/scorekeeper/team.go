@@ -12,6 +12,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/patch"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Role is what a member may do in a team.
@@ -128,17 +129,13 @@ func (s *Service) TeamsOf(tx *store.Tx, user string) ([]string, error) {
 }
 
 // under lists what follows a prefix in the sort keys of a partition.
-func (s *Service) under(tx *store.Tx, pk, prefix string) (ids []string, err error) {
+func (s *Service) under(tx *store.Tx, pk, prefix string) ([]string, error) {
 	q := store.Query{Table: s.Table, KeyCondition: "pk = :pk AND begins_with(sk, :sk)", Params: expr.Params{Values: attr.Item{
 		":pk": attr.S(pk), ":sk": attr.S(prefix),
 	}}}
-	for row, err := range tx.QueryAll(q) {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, strings.TrimPrefix(row["sk"].Str(), prefix))
-	}
-	return ids, nil
+	return table.Collect(tx.QueryAll(q), func(row attr.Item) (string, bool, error) {
+		return strings.TrimPrefix(row["sk"].Str(), prefix), true, nil
+	})
 }
 
 // TeamNeeds are the rows behind what a player asks of their teams, and of one by name, that another node may have written, as far as is known
@@ -184,7 +181,7 @@ func (s *Service) CreateTeam(tx *store.Tx, user, name, once string) (Team, error
 	}
 	row := teamKey(id)
 	row["team_name"], row["created_at_millis"], row["admins"] = attr.S(name), attr.Int(now), attr.Int(1)
-	items := append(s.membership(id, user, "", RoleAdmin, now), store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: notThere}})
+	items := append(s.membership(id, user, "", RoleAdmin, now), s.create(row))
 	if err := tx.TransactWrite(store.TransactWrite{Items: items}); err != nil {
 		return Team{}, err
 	}
@@ -195,44 +192,41 @@ func (s *Service) CreateTeam(tx *store.Tx, user, name, once string) (Team, error
 // node has changed the role they are refused.
 func (s *Service) membership(team, user string, was, role Role, at int64) (items []store.WriteItem) {
 	for _, k := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
-		p := expr.Params{Names: map[string]string{"#role": "role"}, Values: attr.Item{":was": attr.S(string(was))}}
-		const unchanged = "#role = :was"
+		unchanged := table.When("#role = :was", attr.Item{":was": attr.S(string(was))})
 		switch {
 		case was == "":
 			k["role"], k["joined_at_millis"], k["user_id"] = attr.S(string(role)), attr.Int(at), attr.S(user)
-			items = append(items, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: k, Condition: notThere}})
+			items = append(items, s.create(k))
 		case role == "":
-			items = append(items, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: k, Condition: unchanged, Params: p}})
+			items = append(items, table.Delete(s.Table, k, unchanged))
 		default:
-			p.Values[":role"] = attr.S(string(role))
-			items = append(items, store.WriteItem{Update: &store.UpdateItem{Table: s.Table, Key: k, Update: "SET #role = :role", Condition: unchanged, Params: p}})
+			unchanged.Values[":role"] = attr.S(string(role))
+			items = append(items, table.Update(s.Table, k, "SET #role = :role", unchanged))
 		}
 	}
 	return items
 }
 
+// there is the condition that a row is there.
+const there = "attribute_exists(pk)"
+
 // setRole writes that a player has another role in a team, or none, and counts its admins, of whom the last one stays. Refused is all or
 // nothing, so that nobody is counted twice; and so it is where by, if it is not the player, is no admin any more.
 func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) error {
 	items := s.membership(team, user, was, role, tx.Now().UnixMilli())
-	n := admins(role) - admins(was)
-	count := store.UpdateItem{
-		Table: s.Table, Key: teamKey(team), Update: "ADD admins :by", Condition: "attribute_exists(pk)",
-		Params: expr.Params{Values: attr.Item{":by": attr.Int(n)}},
-	}
-	if n < 0 {
-		count.Condition, count.Values[":one"] = "admins > :one", attr.Int(1)
-	}
-	if n == 0 {
-		items = append(items, store.WriteItem{Check: &store.ConditionCheck{Table: s.Table, Key: count.Key, Condition: count.Condition}})
-	} else {
-		items = append(items, store.WriteItem{Update: &count})
+	const count = "ADD admins :by"
+	switch n := admins(role) - admins(was); {
+	case n == 0:
+		items = append(items, table.Check(s.Table, teamKey(team), table.When(there, nil)))
+	case n > 0:
+		items = append(items, table.Update(s.Table, teamKey(team), count, table.When(there, attr.Item{":by": attr.Int(n)})))
+	default:
+		others := table.When("admins > :one", attr.Item{":by": attr.Int(n), ":one": attr.Int(1)})
+		items = append(items, table.Update(s.Table, teamKey(team), count, others))
 	}
 	if by != user {
-		items = append(items, store.WriteItem{Check: &store.ConditionCheck{
-			Table: s.Table, Key: memberKey(team, by), Condition: "#role = :admin",
-			Params: expr.Params{Names: map[string]string{"#role": "role"}, Values: attr.Item{":admin": attr.S(string(RoleAdmin))}},
-		}})
+		admin := table.When("#role = :admin", attr.Item{":admin": attr.S(string(RoleAdmin))})
+		items = append(items, table.Check(s.Table, memberKey(team, by), admin))
 	}
 	err := tx.TransactWrite(store.TransactWrite{Items: items})
 	if fault.Is(err, fault.Conflict) {
@@ -298,11 +292,11 @@ func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 // deletion returns the writes that remove a team, unless another node has deleted it or who asks is no admin any more.
 func (s *Service) deletion(t *Team, by string) []store.WriteItem {
 	items := s.membership(t.ID, by, RoleAdmin, "", 0)
-	items = append(items, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: teamKey(t.ID), Condition: "attribute_exists(pk)"}})
+	items = append(items, table.Delete(s.Table, teamKey(t.ID), table.When(there, nil)))
 	for i := range t.Members {
 		if m := t.Members[i].UserID; m != by {
 			for _, k := range []attr.Item{memberKey(t.ID, m), belongsKey(m, t.ID)} {
-				items = append(items, store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: k}})
+				items = append(items, table.Delete(s.Table, k, table.If{}))
 			}
 		}
 	}

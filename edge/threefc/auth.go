@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // How long what lets people in lasts.
@@ -76,7 +76,7 @@ func (s *Service) StartMagic(tx *store.Tx, email string) (m Magic, err error) {
 	id, hidden := (&IDs{}).New(now), secret()
 	row := authRow(MagicKey(id), "magicToken", email, now, now.Add(magicLife))
 	row["tokenHash"] = attr.S(hashText(hidden))
-	_, err = tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: absent, NoOld: true})
+	_, err = tx.Put(*s.create(row).Put)
 	return Magic{MessageID: id, Token: id + "." + hidden, ExpiresAt: stampOf(now.Add(magicLife))}, err
 }
 
@@ -110,14 +110,11 @@ func (s *Service) signIn(tx *store.Tx, from, row attr.Item, session, condition s
 		return Change{}, badMagic()
 	}
 	values[":now"], values[":at"] = attr.Int(now.Unix()), attr.S(stampOf(now))
-	used := &store.UpdateItem{
-		Table: s.Table, Key: from, Update: "SET usedAt = :at, updatedAt = :at",
-		Condition: condition + "attribute_not_exists(usedAt) AND expiresAtEpoch >= :now", Params: expr.Params{Values: values},
-	}
+	unused := table.When(condition+"attribute_not_exists(usedAt) AND expiresAtEpoch >= :now", values)
 	made := authRow(SignInKey(session), "session", email, now, now.Add(SignInLife))
 	err := tx.Side(sideSignedIn).Set([]byte(hashText(email)), []byte(stampOf(now)))
 	return Change{IDs: map[string]string{"session": session}, Writes: []store.WriteItem{
-		{Update: used}, {Put: &store.PutItem{Table: s.Table, Item: made, Condition: absent, NoOld: true}},
+		table.Update(s.Table, from, "SET usedAt = :at, updatedAt = :at", unused), s.create(made),
 	}}, err
 }
 
@@ -166,8 +163,7 @@ func (s *Service) CodeFor(tx *store.Tx, league, by, email string) (code, expires
 	}
 	now := s.Now(tx)
 	code = newCode()
-	row := authRow(codeKey(code), "signInCode", email, now, now.Add(codeLife))
-	_, err = tx.Put(store.PutItem{Table: s.Table, Item: row, Condition: absent, NoOld: true})
+	_, err = tx.Put(*s.create(authRow(codeKey(code), "signInCode", email, now, now.Add(codeLife))).Put)
 	return code, stampOf(now.Add(codeLife)), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Stamps are when a record was made and changed, as rows have them.
@@ -104,37 +105,22 @@ func found[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity, f
 }
 
 // scan reads the records with one sort key, of all partitions whose keys begin with a text.
-func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk string) (all []T, err error) {
+func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk string) ([]T, error) {
 	rows := store.Scan{Table: s.Table, Prefix: prefix, Filter: "sk = :sk", Params: expr.Params{Values: attr.Item{":sk": attr.S(sk)}}}
-	for it, err := range tx.ScanAll(rows) {
-		if err != nil {
-			return nil, err
-		}
+	return table.Collect(tx.ScanAll(rows), func(it attr.Item) (T, bool, error) {
 		v, err := decode[T, P](it)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-	}
-	return all, nil
+		return v, true, err
+	})
 }
 
 // list reads the records of a partition whose sort keys begin with a text, in order of the keys.
-func list[T any, P stamped[T]](tx *store.Tx, s *Service, pk, prefix, entity string) (all []T, err error) {
-	for it, err := range tx.QueryAll(s.query(pk, prefix)) {
-		if err != nil {
-			return nil, err
+func list[T any, P stamped[T]](tx *store.Tx, s *Service, pk, prefix, entity string) ([]T, error) {
+	return table.Collect(tx.QueryAll(s.query(pk, prefix)), func(it attr.Item) (v T, is bool, err error) {
+		if is = it["entityType"].Str() == entity; is {
+			v, err = decode[T, P](it)
 		}
-		if it["entityType"].Str() != entity {
-			continue
-		}
-		v, err := decode[T, P](it)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-	}
-	return all, nil
+		return v, is, err
+	})
 }
 
 func (s *Service) query(pk, prefix string) store.Query {
@@ -159,6 +145,8 @@ type plan struct {
 }
 
 func (s *Service) plan(tx *store.Tx) *plan { return &plan{s: s, tx: tx} }
+
+func (p *plan) write(w store.WriteItem) { p.writes = append(p.writes, w) }
 
 // must reads a record that has to be there.
 func must[T any](p *plan, read func(tx *store.Tx, id string) (*T, error), id string) *T {
@@ -185,9 +173,19 @@ func (p *plan) refuse(is bool, err error) {
 
 // add writes a new record: nothing may be at its key.
 func add[T any, P stamped[T]](p *plan, k attr.Item, entity string, v T) {
+	put[T, P](p, k, entity, v, table.When(absent, nil))
+}
+
+// create is the write of a row where there is none.
+func (s *Service) create(row attr.Item) store.WriteItem {
+	return table.Put(s.Table, row, table.When(absent, nil))
+}
+
+// put writes a record under a condition.
+func put[T any, P stamped[T]](p *plan, k attr.Item, entity string, v T, only table.If) {
 	it, err := encode[T, P](k, entity, v)
 	p.fail(err)
-	p.writes = append(p.writes, store.WriteItem{Put: &store.PutItem{Table: p.s.Table, Item: it, Condition: absent, NoOld: true}})
+	p.write(table.Put(p.s.Table, it, only))
 }
 
 // replace writes a record in the place of one that has not changed since it was read, and keeps when that was made, and its members that
@@ -199,25 +197,15 @@ func replace[T any, P stamped[T]](p *plan, k attr.Item, entity string, was *T, v
 	}
 	at, old := P(&v).stamps(), P(was).stamps()
 	at.CreatedAt, at.raw = old.CreatedAt, old.raw
-	it, err := encode[T, P](k, entity, v)
-	p.fail(err)
-	put := &store.PutItem{Table: p.s.Table, Item: it, NoOld: true}
-	put.Condition, put.Params = seen(*old)
-	p.writes = append(p.writes, store.WriteItem{Put: put})
+	put[T, P](p, k, entity, v, seen(*old))
 }
 
 // remove deletes a record that has not changed since it was read.
-func (p *plan) remove(k attr.Item, was Stamps) {
-	d := &store.DeleteItem{Table: p.s.Table, Key: k, NoOld: true}
-	d.Condition, d.Params = seen(was)
-	p.writes = append(p.writes, store.WriteItem{Delete: d})
-}
+func (p *plan) remove(k attr.Item, was Stamps) { p.write(table.Delete(p.s.Table, k, seen(was))) }
 
 // seen is the condition that a record has not changed since it was read.
-func seen(was Stamps) (string, expr.Params) {
-	return "updatedAt = :updated AND #data = :data", expr.Params{
-		Names: map[string]string{"#data": "data"}, Values: attr.Item{":updated": attr.S(was.UpdatedAt), ":data": attr.S(was.raw)},
-	}
+func seen(was Stamps) table.If {
+	return table.When("updatedAt = :updated AND #data = :data", attr.Item{":updated": attr.S(was.UpdatedAt), ":data": attr.S(was.raw)})
 }
 
 func (p *plan) fail(err error) {
@@ -227,31 +215,30 @@ func (p *plan) fail(err error) {
 }
 
 // delete removes a row whatever it is.
-func (p *plan) delete(k attr.Item) {
-	p.writes = append(p.writes, store.WriteItem{Delete: &store.DeleteItem{Table: p.s.Table, Key: k, NoOld: true}})
-}
+func (p *plan) delete(k attr.Item) { p.write(table.Delete(p.s.Table, k, table.If{})) }
 
 // check has the transaction stand or fall with a row.
-func (p *plan) check(k attr.Item, condition string, params expr.Params) {
-	p.writes = append(p.writes, store.WriteItem{Check: &store.ConditionCheck{Table: p.s.Table, Key: k, Condition: condition, Params: params}})
+func (p *plan) check(k attr.Item, condition string, values attr.Item) {
+	p.write(table.Check(p.s.Table, k, table.When(condition, values)))
 }
 
-// under checks that what the writes belong to is there, and is the one that was read: not deleted and made again meanwhile.
+// theOne is the condition that a row is there which was made at an instant: not deleted and made again meanwhile.
+const theOne = "attribute_exists(pk) AND createdAt = :made"
+
+// under checks that what the writes belong to is there, and is the one that was read.
 func (p *plan) under(k attr.Item, of Stamps) {
-	p.check(k, "attribute_exists(pk) AND createdAt = :made", expr.Params{Values: attr.Item{":made": attr.S(of.CreatedAt)}})
+	p.check(k, theOne, attr.Item{":made": attr.S(of.CreatedAt)})
 }
 
 // begin checks so for something that is made below, and notes it on the row: who deletes that one meanwhile, at whatever node, is refused.
 func (p *plan) begin(k attr.Item, of Stamps, at string) {
-	p.writes = append(p.writes, store.WriteItem{Update: &store.UpdateItem{
-		Table: p.s.Table, Key: k, Update: "SET updatedAt = :at", Condition: "attribute_exists(pk) AND createdAt = :made",
-		Params: expr.Params{Values: attr.Item{":made": attr.S(of.CreatedAt), ":at": attr.S(at)}},
-	}})
+	only := table.When(theOne, attr.Item{":made": attr.S(of.CreatedAt), ":at": attr.S(at)})
+	p.write(table.Update(p.s.Table, k, "SET updatedAt = :at", only))
 }
 
 // unused checks that a partition is not being emptied. A row past its time is in the way until it is swept.
 func (p *plan) unused(pk string) {
-	p.check(deletedKey(pk), absent+" OR "+AttrTTL+" < :now", expr.Params{Values: attr.Item{":now": attr.Int(p.tx.Now().Unix())}})
+	p.check(deletedKey(pk), absent+" OR "+AttrTTL+" < :now", attr.Item{":now": attr.Int(p.tx.Now().Unix())})
 }
 
 // Change is what a request does: the ids of what it made, and its writes, for one transaction.

@@ -7,6 +7,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Take keeps what is derived from facts right: of each game that records are of, it writes tallies, state and result where they differ;
@@ -50,16 +51,13 @@ func (s *Service) settle(tx *store.Tx, pk string) error {
 
 // Anew does so for everything that is here.
 func (s *Service) Anew(tx *store.Tx) error {
-	var all []string
 	rows := store.Scan{
 		Table: s.Table, Filter: "sk = :deleted OR sk = :meta AND begins_with(pk, :game)",
 		Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta), ":deleted": attr.S(skDeleted), ":game": attr.S(pkGame)}},
 	}
-	for it, err := range tx.ScanAll(rows) {
-		if err != nil {
-			return err
-		}
-		all = append(all, it["pk"].Str())
+	all, err := table.Collect(tx.ScanAll(rows), func(it attr.Item) (string, bool, error) { return it["pk"].Str(), true, nil })
+	if err != nil {
+		return err
 	}
 	for _, pk := range all {
 		if err := s.settle(tx, pk); err != nil {
@@ -158,14 +156,12 @@ const emptied = 48
 // empty removes what is left of a deleted partition. Each removal stands or falls with the absence of what the partition is of:
 // nothing is removed of one that was made again.
 func (s *Service) empty(tx *store.Tx, pk string) error {
-	var keys []attr.Item
-	for it, err := range tx.QueryAll(s.query(pk, "")) {
-		if err != nil {
-			return err
-		}
-		if sk := it["sk"].Str(); sk != skDeleted && sk != skMeta {
-			keys = append(keys, key(pk, it["sk"].Str()))
-		}
+	keys, err := table.Collect(tx.QueryAll(s.query(pk, "")), func(it attr.Item) (attr.Item, bool, error) {
+		sk := it["sk"].Str()
+		return key(pk, sk), sk != skDeleted && sk != skMeta, nil
+	})
+	if err != nil {
+		return err
 	}
 	if league, ok := strings.CutPrefix(pk, pkLeague); ok { // its invites lie elsewhere
 		all, err := scan[Invite](tx, s, pkInvite, skMeta)
@@ -180,7 +176,7 @@ func (s *Service) empty(tx *store.Tx, pk string) error {
 	}
 	for some := range slices.Chunk(keys, emptied) {
 		p := s.plan(tx)
-		p.check(key(pk, skMeta), absent, expr.Params{})
+		p.check(key(pk, skMeta), absent, nil)
 		for _, k := range some {
 			p.delete(k)
 		}

@@ -139,7 +139,7 @@ func (s *Service) ImportSeason(tx *store.Tx, f *File) (made int, err error) {
 			return made, invalid("bad_file", "The file has a row %s %s that cannot be read.", r.PK, r.SK)
 		}
 		pks = append(pks, next)
-		_, err = tx.Put(store.PutItem{Table: s.Table, Item: r.item(), Condition: absent, NoOld: true})
+		_, err = tx.Put(*s.create(r.item()).Put)
 		if fault.Is(err, fault.Conflict) {
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 )
 
 // lengths of a third, in minutes, the usual one first.
@@ -278,7 +277,7 @@ func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 	g.Result = ResultOf(b.Teams, newest(at, b.Goals))
 	replace(p, gameKey(game), entGame, &was, g)
 	for _, id := range TeamIDs() {
-		p.check(gameTeamKey(game, id), "attribute_exists(pk)", expr.Params{})
+		p.check(gameTeamKey(game, id), "attribute_exists(pk)", nil)
 	}
 	return p.change("game", game)
 }
@@ -288,8 +287,6 @@ const finishedMark = `"result":{`
 
 // stillOpen checks that a game is there, the one that was read, and not finished at whatever node.
 func (p *plan) stillOpen(g *Game) {
-	p.check(gameKey(g.GameID), "attribute_exists(pk) AND createdAt = :made AND NOT contains(#data, :finished)", expr.Params{
-		Names:  map[string]string{"#data": "data"},
-		Values: attr.Item{":made": attr.S(g.CreatedAt), ":finished": attr.S(finishedMark)},
-	})
+	values := attr.Item{":made": attr.S(g.CreatedAt), ":finished": attr.S(finishedMark)}
+	p.check(gameKey(g.GameID), theOne+" AND NOT contains(#data, :finished)", values)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // buried is how long a row says that its partition was deleted: longer than any node that has not heard of it stays away.
@@ -94,7 +94,7 @@ func (p *plan) bury(pk string, of tombstone) {
 	if p.fail(err); err == nil {
 		it[AttrTTL] = attr.Int(p.s.Now(p.tx).Add(buried).Unix())
 	}
-	p.writes = append(p.writes, store.WriteItem{Put: &store.PutItem{Table: p.s.Table, Item: it, NoOld: true}})
+	p.write(table.Put(p.s.Table, it, table.If{}))
 }
 
 // CreateSeason makes a season with its mirror.
@@ -206,9 +206,7 @@ func (s *Service) access(tx *store.Tx, league, user string) (*Access, error) {
 
 // stillAdmin checks that who asks has not lost the role meanwhile, at whatever node.
 func (p *plan) stillAdmin(league, user string) {
-	p.check(aclKey(league, user), "attribute_exists(pk) AND contains(#data, :role)", expr.Params{
-		Names: map[string]string{"#data": "data"}, Values: attr.Item{":role": attr.S(`"role":"` + RoleAdmin + `"`)},
-	})
+	p.check(aclKey(league, user), "attribute_exists(pk) AND contains(#data, :role)", attr.Item{":role": attr.S(`"role":"` + RoleAdmin + `"`)})
 }
 
 // Allow refuses who has not the role that a request needs, or a stronger one.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/table"
 )
 
 // The bounds of a list of players.
@@ -135,9 +136,7 @@ func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (C
 		return p.change("player", player) // he is there
 	}
 	p.out(game, player, team)
-	row, err := encode(rosterKey(game, team, player), entRoster, Rostered{GameID: game, TeamID: team, PlayerID: player, Stamps: at})
-	p.fail(err)
-	p.writes = append(p.writes, store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, NoOld: true}})
+	put(p, rosterKey(game, team, player), entRoster, Rostered{GameID: game, TeamID: team, PlayerID: player, Stamps: at}, table.If{})
 	p.moved(game, player, team, at)
 	p.under(gameKey(game), g.Stamps)
 	return p.change("player", player)

@@ -94,7 +94,7 @@ var arrows = []arrow{
 	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/recording"}},
 	{pkg: "edge/cricket/replay/recording"},
 	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket", "edge/cricket/reference"}, tests: []string{"edge/cricket/replay"}},
-	{pkg: apps, may: []string{"store", "store/expr", "store/attr", "store/idempotency", "store/patch"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
+	{pkg: apps, may: []string{"store", "store/expr", "store/attr", "store/idempotency", "store/patch", "store/table"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
 
 	{pkg: "store", may: []string{"store/expr", "store/attr", "store/internal/..."}},
 	{pkg: "store/internal/crash", tests: []string{"store", "store/expr", "store/attr"}},
@@ -147,6 +147,7 @@ var arrows = []arrow{
 	{pkg: "store/attr"},
 	{pkg: "store/idempotency", may: []string{"store", "store/attr"}},
 	{pkg: "store/patch", may: []string{"store", "store/expr", "store/attr"}},
+	{pkg: "store/table", may: []string{"store", "store/expr", "store/attr"}},
 
 	{pkg: "store/storetest/...", may: []string{"store/...", "sync/..."}},
 	{pkg: "internal/testrig/nodes", may: []string{"edge/app", "edge/node", "httpapi/auth", "store", "sync/dynamo", "sync/lease", "sync/replica/intent"}},
