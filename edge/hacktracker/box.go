@@ -55,13 +55,12 @@ func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
 	}
 	for i := range box.Batters {
 		b := &box.Batters[i]
-		total := season[b.PlayerID]
-		b.AVG, b.Season = b.Line.AVG(), total.AVG()
+		b.AVG, b.Season = b.Line.AVG(), season[b.PlayerID].AVG()
 		b.Name, b.Number = shown(roster, b.PlayerID)
 	}
 	slices.SortStableFunc(box.Batters, func(a, b BoxLine) int { return cmp.Compare(place(a.BattingOrder), place(b.BattingOrder)) })
-	total := Count(all)
-	box.Totals, box.Differ = total.Batting(), total.RBI != g.TeamScore
+	box.Totals = Count(all).Batting()
+	box.Differ = box.Totals.RBI != g.TeamScore
 	return box
 }
 
@@ -96,17 +95,14 @@ func NewRecord(games []Game) Record {
 		}
 		r.RunsFor += g.TeamScore
 		r.RunsAgainst += g.OpponentScore
-		outcome := "T"
+		outcome, count := "T", &r.Ties
 		switch {
 		case g.TeamScore > g.OpponentScore:
-			outcome = "W"
-			r.Wins++
+			outcome, count = "W", &r.Wins
 		case g.TeamScore < g.OpponentScore:
-			outcome = "L"
-			r.Losses++
-		default:
-			r.Ties++
+			outcome, count = "L", &r.Losses
 		}
+		*count++
 		if len(r.LastFive) < 5 {
 			r.LastFive = append(r.LastFive, outcome)
 		}

@@ -135,10 +135,10 @@ func endOnce(u *store.UpdateItem, at attr.Value) {
 
 // AddRuns adds runs to the score: an ADD, here and in the cloud, so that the taps of two nodes which were cut off from each other all count.
 // once is the tap's Idempotency-Key, a ULID, whose end the game keeps, so that a tap counts once wherever it is told again.
-func (b *Book) AddRuns(game, once string, in Input) Game {
+func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 	p := b.change(map[string]patch.Field{"teamScore": {Read: patch.Whole(1, MaxRuns)}, "opponentScore": {Read: patch.Whole(1, MaxRuns)}}, in)
 	b.refuse(once == "", Invalid("Runs need an Idempotency-Key"))
-	id := b.newULID(once, "runs", b.tx.Now())
+	id := b.newULID(once, "runs", at)
 	g, _ := b.allowGame(game, manageGames)
 	tap := id[max(0, len(id)-runKey):]
 	if b.err != nil || slices.Contains(g.RunKeys, tap) {

@@ -81,35 +81,21 @@ func (l *Line) add(a *AtBat) {
 }
 
 // AVG is the batting average.
-func (l *Line) AVG() fraction.Fraction { return fraction.Of(l.H, l.AB) }
-
-// OBP is the on-base percentage, sacrifice flies in its denominator (MLB rule 9.21).
-func (l *Line) OBP() fraction.Fraction { return fraction.Of(l.H+l.BB+l.HBP, l.AB+l.BB+l.HBP+l.SF) }
-
-// SLG is the slugging percentage: total bases of an at-bat.
-func (l *Line) SLG() fraction.Fraction { return fraction.Of(l.TB, l.AB) }
-
-// OPS is on-base plus slugging, added before either is rounded.
-func (l *Line) OPS() fraction.Fraction { return l.OBP().Plus(l.SLG()) }
-
-// ISO is the isolated power: extra bases of an at-bat.
-func (l *Line) ISO() fraction.Fraction { return fraction.Of(l.TB-l.H, l.AB) }
-
-// BABIP is the average of balls in play.
-func (l *Line) BABIP() fraction.Fraction { return fraction.Of(l.H-l.HR, l.AB-l.K-l.HR+l.SF) }
+func (l Line) AVG() fraction.Fraction { return fraction.Of(l.H, l.AB) }
 
 // Batting is a line with its averages.
 type Batting struct {
 	Line
 	AVG   fraction.Fraction `json:"AVG"`
-	OBP   fraction.Fraction `json:"OBP"`
-	SLG   fraction.Fraction `json:"SLG"`
-	OPS   fraction.Fraction `json:"OPS"`
-	ISO   fraction.Fraction `json:"ISO"`
-	BABIP fraction.Fraction `json:"BABIP"`
+	OBP   fraction.Fraction `json:"OBP"`   // on-base percentage, sacrifice flies in its denominator (MLB rule 9.21)
+	SLG   fraction.Fraction `json:"SLG"`   // slugging percentage: total bases of an at-bat
+	OPS   fraction.Fraction `json:"OPS"`   // on-base plus slugging, added before either is rounded
+	ISO   fraction.Fraction `json:"ISO"`   // isolated power: extra bases of an at-bat
+	BABIP fraction.Fraction `json:"BABIP"` // average of balls in play
 }
 
 // Batting works a line's averages out.
-func (l *Line) Batting() Batting {
-	return Batting{*l, l.AVG(), l.OBP(), l.SLG(), l.OPS(), l.ISO(), l.BABIP()}
+func (l Line) Batting() Batting {
+	obp, slg := fraction.Of(l.H+l.BB+l.HBP, l.AB+l.BB+l.HBP+l.SF), fraction.Of(l.TB, l.AB)
+	return Batting{l, l.AVG(), obp, slg, obp.Plus(slg), fraction.Of(l.TB-l.H, l.AB), fraction.Of(l.H-l.HR, l.AB-l.K-l.HR+l.SF)}
 }

@@ -32,30 +32,29 @@ type Refused struct {
 // later are the keys of the writes behind it, which go with it: where nothing is to be done for ours they are for a person, and so is
 // a start with at-bats.
 func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteItem, ok bool) {
-	if slices.ContainsFunc(all, func(r Refused) bool {
-		return strings.HasPrefix(r.Key["PK"].Str(), prefixOnce) && idempotency.Same(r.View, r.Remote)
-	}) {
-		return nil, len(later) == 0
-	}
 	find := func(prefix string) *Refused {
 		return first(all, func(r Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefix) })
 	}
-	if u := find(skMetadata); len(all) == 1 && u != nil && u.Remote != nil && strings.HasPrefix(u.Key["PK"].Str(), prefixUser) {
+	left := slices.DeleteFunc(slices.Clone(all), func(r Refused) bool { return r.isLost() })
+	a, j := find(prefixAtBat), find(prefixJersey)
+	switch {
+	case slices.ContainsFunc(all, func(r Refused) bool { return r.isDone(len(all) == 1) }):
 		return nil, len(later) == 0
-	}
-	if d := find(skDeleted); d != nil && d.Remote != nil {
-		return nil, len(later) == 0
-	}
-	if left := slices.DeleteFunc(slices.Clone(all), func(r Refused) bool { return r.isLost() }); len(left) < len(all) {
+	case len(left) < len(all):
 		return s.without(left, later)
-	}
-	if a := find(prefixAtBat); a != nil {
+	case a != nil:
 		return nil, len(all) == 1 && len(later) == 0 && SameAtBat(a.View, a.Remote)
-	}
-	if j := find(prefixJersey); j != nil && j.View != nil && j.Remote != nil {
+	case j != nil && j.View != nil && j.Remote != nil:
 		return s.withoutNumber(all, j, later)
 	}
 	return s.ofGame(all, find(skLive), later)
+}
+
+// isDone reports whether another node has done the same: the request, alone a user, or the deletion of a game.
+func (r *Refused) isDone(alone bool) bool {
+	pk, sk := r.Key["PK"].Str(), r.Key["SK"].Str()
+	return strings.HasPrefix(pk, prefixOnce) && idempotency.Same(r.View, r.Remote) ||
+		r.Remote != nil && (alone && strings.HasPrefix(pk, prefixUser) && sk == skMetadata || sk == skDeleted)
 }
 
 // first is the first of a sort; nil: there is none.
@@ -69,19 +68,15 @@ func first(all []Refused, is func(r Refused) bool) *Refused {
 // ofGame answers for runs of a game, and for a start where live is the marker of the game in progress.
 func (s *Service) ofGame(all []Refused, live *Refused, later []attr.Item) (writes []store.WriteItem, ok bool) {
 	g := first(all, func(r Refused) bool { return GameOf(r.Key) != "" && r.Key["SK"].Str() == skMetadata })
-	if g == nil || g.View == nil {
+	switch {
+	case g == nil || g.View == nil:
 		return nil, false
-	}
-	if len(all) == 1 && g.Remote != nil && repeats(g.View, g.Base, g.Remote) {
+	case len(all) == 1 && g.Remote != nil && repeats(g.View, g.Base, g.Remote):
 		return nil, len(later) == 0
-	}
-	if live == nil || live.View == nil || live.Remote == nil {
+	case live == nil || live.View == nil || live.Remote == nil,
+		slices.ContainsFunc(later, func(k attr.Item) bool { return GameOf(k) == GameOf(g.Key) }):
 		return nil, false
-	}
-	if slices.ContainsFunc(later, func(k attr.Item) bool { return GameOf(k) == GameOf(g.Key) }) {
-		return nil, false
-	}
-	if g.Base == nil {
+	case g.Base == nil:
 		return s.anew(all, g, "status", attr.Item{"status": attr.S(Scheduled)})
 	}
 	return s.rest(g, attr.Item{}, "status"), true

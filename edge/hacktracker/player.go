@@ -3,7 +3,9 @@ package hacktracker
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -17,30 +19,22 @@ import (
 func (b *Book) roster(team string) []Player {
 	out := collect(b, "", prefixTeam+team, prefixPlayer, playerOf)
 	slices.SortStableFunc(out, func(x, y Player) int {
-		return cmp.Or(cmp.Compare(jersey(x.Number), jersey(y.Number)), strings.Compare(x.LastName, y.LastName), strings.Compare(x.FirstName, y.FirstName))
+		return cmp.Or(cmp.Compare(or(x.Number, math.MaxInt), or(y.Number, math.MaxInt)), strings.Compare(x.LastName, y.LastName), strings.Compare(x.FirstName, y.FirstName))
 	})
 	return out
 }
 
-func jersey(n *int) int {
-	if n == nil {
-		return 1 << 20
-	}
-	return *n
-}
-
-// RosterQuery is which players a list has; nil and empty: all.
+// RosterQuery is which players a list has; empty: all.
 type RosterQuery struct {
-	Status string
-	Ghost  *bool
-	Roles  bool // with the roles of their users
+	Status, Ghost string // Ghost: "true" or "false"
+	Roles         bool   // with the roles of their users
 }
 
 // Roster lists a team's players to one of its members.
 func (b *Book) Roster(team string, q RosterQuery) []Player {
 	b.allow(team, anyMember)
 	all := slices.DeleteFunc(b.roster(team), func(p Player) bool {
-		return q.Status != "" && p.Status != q.Status || q.Ghost != nil && p.Ghost != *q.Ghost
+		return q.Status != "" && p.Status != q.Status || q.Ghost != "" && strconv.FormatBool(p.Ghost) != q.Ghost
 	})
 	for i := 0; q.Roles && i < len(all); i++ {
 		if all[i].Role = Member; all[i].UserID != nil {

@@ -35,12 +35,16 @@ func (b *Book) Box(game string) Box {
 	return NewBox(&g, b.roster(g.TeamID), all, season)
 }
 
-func tally(by map[string]Line, all []AtBat) {
+// tally counts at-bats by player, and says who had any.
+func tally(by map[string]Line, all []AtBat) (batted map[string]bool) {
+	batted = map[string]bool{}
 	for i := range all {
-		l := by[all[i].PlayerID]
+		player := all[i].PlayerID
+		l := by[player]
 		l.add(&all[i])
-		by[all[i].PlayerID] = l
+		by[player], batted[player] = l, true
 	}
+	return batted
 }
 
 // TeamStats is what a team has come to.
@@ -69,24 +73,20 @@ func (b *Book) TeamStats(team, season string) (out TeamStats) {
 	games := slices.DeleteFunc(b.gamesOf(team), func(g Game) bool { return season != "" && g.SeasonID != season })
 	by, played := map[string]Line{}, map[string]int{}
 	for i := range games {
-		all, here := b.atBats(games[i].ID), map[string]Line{}
-		tally(by, all)
-		tally(here, all)
-		for player := range here {
+		all := b.atBats(games[i].ID)
+		for player := range tally(by, all) {
 			played[player]++
 		}
 		out.AtBats = append(out.AtBats, all...)
 	}
-	sum := Count(out.AtBats)
-	out.TeamID, out.Name, out.SeasonID, out.Record, out.Batting, out.Players = t.ID, t.Name, season, NewRecord(games), sum.Batting(), []PlayerLine{}
+	out.TeamID, out.Name, out.SeasonID, out.Record, out.Batting, out.Players = t.ID, t.Name, season, NewRecord(games), Count(out.AtBats).Batting(), []PlayerLine{}
 	for i := range roster {
-		l := by[roster[i].ID]
-		delete(by, roster[i].ID)
-		out.Players = append(out.Players, PlayerLine{roster[i].ID, roster[i].Name(), roster[i].Number, played[roster[i].ID], l.Batting()})
+		p := &roster[i]
+		out.Players = append(out.Players, PlayerLine{p.ID, p.Name(), p.Number, played[p.ID], by[p.ID].Batting()})
+		delete(by, p.ID)
 	}
 	for _, player := range slices.Sorted(maps.Keys(by)) { // who is gone from the roster
-		l := by[player]
-		out.Players = append(out.Players, PlayerLine{PlayerID: player, Games: played[player], Batting: l.Batting()})
+		out.Players = append(out.Players, PlayerLine{PlayerID: player, Games: played[player], Batting: by[player].Batting()})
 	}
 	return out
 }
@@ -112,8 +112,7 @@ type GameLine struct {
 func (b *Book) PlayerStats(player, team string) (out PlayerStats) {
 	p := b.reachable(player, team)
 	all := b.atBatsOf(&p)
-	total := Count(all)
-	out = PlayerStats{PlayerID: p.ID, TeamID: p.TeamID, Name: p.Name(), Batting: total.Batting(), Games: []GameLine{}, AtBats: all}
+	out = PlayerStats{PlayerID: p.ID, TeamID: p.TeamID, Name: p.Name(), Batting: Count(all).Batting(), Games: []GameLine{}, AtBats: all}
 	for i := range all {
 		at := slices.IndexFunc(out.Games, func(g GameLine) bool { return g.GameID == all[i].GameID })
 		if at < 0 {

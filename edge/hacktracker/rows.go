@@ -190,14 +190,11 @@ func lineupOf(v attr.Value) []Slot {
 	out := []Slot{}
 	for i, one := range v.List() {
 		slot := Slot{BattingOrder: i + 1}
-		if id := textOf(one); id != nil {
-			slot.PlayerID = *id
-		}
-		if m := one.Map(); m != nil {
-			slot.PlayerID = m["playerId"].Str()
-			if n := wholeOf(m["battingOrder"]); n != nil {
-				slot.BattingOrder = *n
-			}
+		switch m := one.Map(); {
+		case m != nil:
+			slot = Slot{m["playerId"].Str(), or(wholeOf(m["battingOrder"]), i+1)}
+		case one.Kind() == attr.KindS:
+			slot.PlayerID = one.Str()
 		}
 		if slot.PlayerID != "" {
 			out = append(out, slot)
@@ -285,11 +282,14 @@ func textsOf(v attr.Value) []string {
 }
 
 // number reads a number, of which rows of others may have a fraction; what is none is 0.
-func number(v attr.Value) int {
-	if n := wholeOf(v); n != nil {
-		return *n
+func number(v attr.Value) int { return or(wholeOf(v), 0) }
+
+// or is a number, or what stands for none.
+func or(n *int, none int) int {
+	if n == nil {
+		return none
 	}
-	return 0
+	return *n
 }
 
 func wholeOf(v attr.Value) *int {

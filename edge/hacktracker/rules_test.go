@@ -44,19 +44,19 @@ func TestAverages(t *testing.T) {
 		got  fraction.Fraction
 		want string
 	}{
-		{"AVG 206 of 600", (&Line{H: 206, AB: 600}).AVG(), ".343"},
-		{"SLG 282 of 440", (&Line{TB: 282, AB: 440}).SLG(), ".641"},
-		{"OBP of 434 at-bats", (&Line{H: 152, BB: 59, HBP: 9, AB: 434, SF: 6}).OBP(), ".433"},
-		{"OBP of 529 at-bats", (&Line{H: 175, BB: 64, HBP: 7, AB: 529, SF: 8}).OBP(), ".405"},
-		{"half up", (&Line{H: 1, AB: 16}).AVG(), ".063"},
-		{"AVG of a walk", (&Line{BB: 1}).AVG(), "---"},
-		{"OBP of a walk", (&Line{BB: 1}).OBP(), "1.000"},
-		{"OPS of a walk", (&Line{BB: 1}).OPS(), "---"},
-		{"OPS is rounded once", (&Line{H: 1, TB: 1, AB: 6}).OPS(), ".333"}, // .167 + .167 would be .334
-		{"SLG above one", (&Line{H: 2, TB: 5, AB: 3}).SLG(), "1.667"},
-		{"ISO", (&Line{H: 2, TB: 5, AB: 4}).ISO(), ".750"},
-		{"BABIP", (&Line{H: 3, HR: 1, AB: 10, K: 2, SF: 1}).BABIP(), ".250"},
-		{"BABIP of strikeouts", (&Line{AB: 2, K: 2}).BABIP(), "---"},
+		{"AVG 206 of 600", Line{H: 206, AB: 600}.AVG(), ".343"},
+		{"SLG 282 of 440", Line{TB: 282, AB: 440}.Batting().SLG, ".641"},
+		{"OBP of 434 at-bats", Line{H: 152, BB: 59, HBP: 9, AB: 434, SF: 6}.Batting().OBP, ".433"},
+		{"OBP of 529 at-bats", Line{H: 175, BB: 64, HBP: 7, AB: 529, SF: 8}.Batting().OBP, ".405"},
+		{"half up", Line{H: 1, AB: 16}.AVG(), ".063"},
+		{"AVG of a walk", Line{BB: 1}.AVG(), "---"},
+		{"OBP of a walk", Line{BB: 1}.Batting().OBP, "1.000"},
+		{"OPS of a walk", Line{BB: 1}.Batting().OPS, "---"},
+		{"OPS is rounded once", Line{H: 1, TB: 1, AB: 6}.Batting().OPS, ".333"}, // .167 + .167 would be .334
+		{"SLG above one", Line{H: 2, TB: 5, AB: 3}.Batting().SLG, "1.667"},
+		{"ISO", Line{H: 2, TB: 5, AB: 4}.Batting().ISO, ".750"},
+		{"BABIP", Line{H: 3, HR: 1, AB: 10, K: 2, SF: 1}.Batting().BABIP, ".250"},
+		{"BABIP of strikeouts", Line{AB: 2, K: 2}.Batting().BABIP, "---"},
 		{"nothing of one", fraction.Of(0, 1), ".000"},
 	} {
 		if got := tt.got.String(); got != tt.want {

@@ -20,24 +20,18 @@ import (
 // Service is the scorebook over a table.
 type Service struct{ Table string }
 
-// action is something that only some roles may do.
+// action is something that only some roles may do: those that the original's POLICY_MAP has.
 type action string
 
 const (
 	anyMember    action = ""
-	manageRoster action = "manage_roster"
-	manageTeam   action = "manage_team"
-	deleteTeam   action = "delete_team"
-	manageGames  action = "manage_games"
-	manageAtBats action = "manage_atbats"
-	ownTeam      action = "own_team"
+	manageRoster action = "owner, manager"
+	manageTeam   action = "owner, manager"
+	deleteTeam   action = "owner"
+	manageGames  action = "owner, manager, scorekeeper"
+	manageAtBats action = "owner, manager, scorekeeper"
+	ownTeam      action = "owner"
 )
-
-// policy is the original's POLICY_MAP.
-var policy = map[action]string{
-	manageRoster: "owner, manager", manageTeam: "owner, manager", deleteTeam: "owner", ownTeam: "owner",
-	manageGames: "owner, manager, scorekeeper", manageAtBats: "owner, manager, scorekeeper",
-}
 
 func forbidden(format string, args ...any) error {
 	return fault.New(fault.Forbidden, "forbidden", format, args...)
@@ -136,7 +130,7 @@ func (b *Book) allow(team string, do action) Team {
 	m := membershipOf(it)
 	b.refuse(it == nil, forbidden("User is not a member of this team"))
 	b.refuse(m.Status != active, forbidden("Team membership is not active"))
-	b.refuse(do != anyMember && !slices.Contains(strings.Split(policy[do], ", "), string(m.Role)), forbidden("Insufficient permissions. Required: %s", policy[do]))
+	b.refuse(do != anyMember && !slices.Contains(strings.Split(string(do), ", "), string(m.Role)), forbidden("Insufficient permissions. Required: %s", do))
 	t.Role = m.Role
 	return t
 }
@@ -249,17 +243,12 @@ func (s *Service) Once(user, path, once, node string, in Input) (*idempotency.Ro
 	return &idempotency.Row{Table: s.Table, Key: key(prefixOnce+user+"#"+once, skMetadata), Hash: hash, Node: node}, err
 }
 
-// Needs are the partitions of a request that another node may have written to: of a game, of a team, and of users. Empty ones are none.
-func Needs(game, team string, users ...string) (all []attr.Item) {
-	add := func(prefix, id string) {
-		if id != "" {
-			all = append(all, attr.Item{"PK": attr.S(prefix + id)})
+// Needs are the partitions of a request that another node may have written to: of a game, of a team, and of two users. Empty ones are none.
+func Needs(game, team, user, other string) (all []attr.Item) {
+	for _, pk := range []string{prefixGame + game, prefixTeam + team, prefixUser + user, prefixUser + other} {
+		if !strings.HasSuffix(pk, "#") {
+			all = append(all, attr.Item{"PK": attr.S(pk)})
 		}
-	}
-	add(prefixGame, game)
-	add(prefixTeam, team)
-	for _, user := range users {
-		add(prefixUser, user)
 	}
 	return all
 }
@@ -267,7 +256,7 @@ func Needs(game, team string, users ...string) (all []attr.Item) {
 // NeedsThen are those that only show when the first are here: the team of a game, else all teams of the user.
 func (b *Book) NeedsThen(game string) (all []attr.Item) {
 	if game != "" {
-		return Needs("", gameOf(b.get(gameKey(game))).TeamID)
+		return Needs("", gameOf(b.get(gameKey(game))).TeamID, "", "")
 	}
 	for _, m := range b.memberships(b.user) {
 		all = append(all, teamKey(m.TeamID))

@@ -103,22 +103,22 @@ func link(row attr.Item, user, player string, now attr.Value) {
 }
 
 // managed refuses what is done to a PERSONAL team, where nothing is managed.
-func (b *Book) managed(team string, do action) {
+func (b *Book) managed(team, what string, do action) {
 	t := b.allow(team, do)
-	b.refuse(t.Type == Personal, forbidden("Cannot %s on personal stats team", strings.ReplaceAll(string(do), "_", " ")))
+	b.refuse(t.Type == Personal, forbidden("Cannot %s on personal stats team", what))
 }
 
 // ChangeTeam changes a team's name and description.
 func (b *Book) ChangeTeam(team string, in Input) Team {
 	p := b.change(teamFields(), in, "teamType")
-	b.managed(team, manageTeam)
+	b.managed(team, "manage team", manageTeam)
 	b.save(teamKey(team), p)
 	return b.Team(team)
 }
 
 // DeleteTeam hides a team, and returns the token by which its owner has it back for 30 days.
 func (b *Book) DeleteTeam(team string) (token string) {
-	b.managed(team, deleteTeam)
+	b.managed(team, "delete team", deleteTeam)
 	token = uuid.NewString()
 	p := patch.Patch{Set: attr.Item{"status": attr.S(deleted), "deletedAt": b.now(), "recoveryToken": attr.S(token)}}
 	still := exists + " AND (attribute_not_exists(#status) OR #status = :active)"

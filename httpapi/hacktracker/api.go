@@ -57,9 +57,11 @@ func New(c Config) (httpapi.App, error) {
 type call struct {
 	*gin.Context
 
-	user string
-	in   hacktracker.Input
-	made string // id of what it has made
+	user   string
+	in     hacktracker.Input
+	once   string // of a POST, the key by which it takes effect once; empty: it has none
+	made   string // id of what it has made
+	status int    // of the answer
 }
 
 // id is what a request names in its path, or has made.
@@ -68,17 +70,14 @@ func (r *call) id(name string) string { return cmp.Or(r.Param(name), r.made) }
 // doing is what a request does with the scorebook as its user has it open, and what there is to answer.
 type doing = func(b *hacktracker.Book, r *call) any
 
-func (a *api) in(r *call, do doing) func(tx *store.Tx) (any, error) {
-	return func(tx *store.Tx) (any, error) {
+// in does something in a transaction.
+func in[T any](a *api, r *call, do func(b *hacktracker.Book, r *call) T) func(tx *store.Tx) (T, error) {
+	return func(tx *store.Tx) (T, error) {
 		b := a.Service.Open(tx, r.user)
 		out := do(b, r)
 		return out, b.Err()
 	}
 }
-
-func (a *api) view(r *call, do doing) (any, error) { return httpapi.Read(r.Context, a.in(r, do)) }
-
-func (a *api) update(r *call, do doing) (any, error) { return httpapi.Change(r.Context, a.in(r, do)) }
 
 // route is one for people who are signed in. It has the rows here that another node may have written, and makes the profile of a
 // user at their first request.
@@ -96,9 +95,14 @@ func (a *api) route(method, path string, do func(r *call) error) httpapi.Route {
 				return fault.New(fault.NotFound, "not_found", "Not found")
 			}
 		}
-		r := &call{Context: c, user: user}
+		r := &call{Context: c, user: user, status: http.StatusOK}
 		if method != http.MethodGet && method != http.MethodDelete {
 			if r.in, err = httpapi.Body(c).Members(); err != nil {
+				return err
+			}
+		}
+		if method == http.MethodPost {
+			if r.once, err = httpapi.IdempotencyKey(c); err != nil {
 				return err
 			}
 		}
@@ -116,16 +120,16 @@ func (a *api) prepare(r *call) error {
 			return err
 		}
 	}
-	known, err := a.view(r, func(b *hacktracker.Book, _ *call) any { return b.Known() })
-	if known == true || err != nil {
+	known, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, _ *call) bool { return b.Known() }))
+	if known || err != nil {
 		return err
 	}
-	_, err = a.update(r, func(b *hacktracker.Book, r *call) any {
+	return httpapi.Update(r.Context, func(tx *store.Tx) error {
 		who, _ := httpapi.Identity(r.Context)
+		b := a.Service.Open(tx, r.user)
 		b.Enrol(who.Email, who.Name)
-		return nil
+		return b.Err()
 	})
-	return err
 }
 
 // fetch has what a request names, users in its body too, and then what only shows by that.
@@ -137,11 +141,7 @@ func (a *api) fetch(ctx context.Context, r *call) error {
 	if err := a.Ensure(ctx, a.Service.Table, hacktracker.Needs(game, team, r.user, other)...); err != nil || team != "" {
 		return err
 	}
-	var keys []attr.Item
-	_, err := a.view(r, func(b *hacktracker.Book, _ *call) any {
-		keys = b.NeedsThen(game)
-		return nil
-	})
+	keys, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, _ *call) []attr.Item { return b.NeedsThen(game) }))
 	if err != nil || len(keys) == 0 {
 		return err
 	}
@@ -152,35 +152,30 @@ func (a *api) fetch(ctx context.Context, r *call) error {
 func (a *api) on(method, path string, do doing) httpapi.Route {
 	return a.route(method, path, func(r *call) error {
 		if method == http.MethodGet {
-			out, err := a.view(r, do)
-			return httpapi.JSON(r.Context, out, err)
+			return httpapi.AnswerView(r.Context, in(a, r, do))
 		}
-		out, err := a.update(r, do)
+		out, err := httpapi.Change(r.Context, in(a, r, do))
 		if method == http.MethodDelete && err == nil {
 			return httpapi.NoContent(r.Context)
 		}
-		return httpapi.Answer(r.Context, http.StatusOK, out, err)
+		return httpapi.Answer(r.Context, r.status, out, err)
 	})
 }
 
 func (a *api) reads(path string, do doing) httpapi.Route { return a.on(http.MethodGet, path, do) }
 
 // creates is a route that makes something, once where a request carries an Idempotency-Key.
-func (a *api) creates(path string, do func(b *hacktracker.Book, r *call, once string) (string, []store.WriteItem), show doing) httpapi.Route {
-	return a.route(http.MethodPost, path, func(r *call) error {
-		once, err := httpapi.IdempotencyKey(r.Context)
-		if err != nil {
-			return err
-		}
+func (a *api) creates(path string, do func(b *hacktracker.Book, r *call) (string, []store.WriteItem), show doing) httpapi.Route {
+	return a.route(http.MethodPost, path, func(r *call) (err error) {
 		var row *idempotency.Row
-		if once != "" {
-			if row, err = a.Service.Once(r.user, r.Request.URL.Path, once, a.Node, r.in); err != nil {
+		if r.once != "" {
+			if row, err = a.Service.Once(r.user, r.Request.URL.Path, r.once, a.Node, r.in); err != nil {
 				return err
 			}
 		}
 		out, err := httpapi.UpdateOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
 			b := a.Service.Open(tx, r.user)
-			id, writes := do(b, r, once)
+			id, writes := do(b, r)
 			if row != nil {
 				row.More = b.Stamp(attr.Item{}, nil)
 			}
@@ -190,25 +185,21 @@ func (a *api) creates(path string, do func(b *hacktracker.Book, r *call, once st
 			return err
 		}
 		r.made = out.IDs["id"]
-		made, err := a.view(r, show)
+		made, err := httpapi.Read(r.Context, in(a, r, show))
 		return httpapi.Answer(r.Context, http.StatusCreated, made, err)
 	})
 }
 
 // problem is the shape of errors.
 func problem(f *httpapi.Failure) any {
-	text := f.Message
 	if f.Status == http.StatusUnauthorized {
-		text = "User ID not found. Authentication required."
+		return map[string]string{"error": "User ID not found. Authentication required."}
 	}
 	var parts []string
 	for _, d := range f.Details {
 		parts = append(parts, d.Field+" "+d.Message)
 	}
-	if len(parts) > 0 {
-		text = strings.Join(parts, "; ")
-	}
-	return map[string]string{"error": text}
+	return map[string]string{"error": cmp.Or(strings.Join(parts, "; "), f.Message)}
 }
 
 const topicGame = "game/"

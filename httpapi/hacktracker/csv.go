@@ -11,14 +11,15 @@ import (
 
 // teamCSV is a team's statistics as a table, with the columns that other scorebooks export.
 func (a *api) teamCSV(r *call) error {
-	stats, err := a.view(r, func(b *hacktracker.Book, r *call) any { return b.TeamStats(r.id("team"), r.Query("seasonId")) })
+	stats, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, r *call) hacktracker.TeamStats {
+		return b.TeamStats(r.id("team"), r.Query("seasonId"))
+	}))
 	if err != nil {
 		return err
 	}
-	all, _ := stats.(hacktracker.TeamStats)
 	rows := [][]string{strings.Split("Number,Player,GP,PA,AB,AVG,OBP,SLG,OPS,H,1B,2B,3B,HR,RBI,BB,K,HBP,SF,SH,TB,ISO,BABIP", ",")}
-	for i := range all.Players {
-		p := &all.Players[i]
+	for i := range stats.Players {
+		p := &stats.Players[i]
 		row := []string{hacktracker.Shirt(p.Number), p.Name}
 		row = append(row, numbers(p.Games, p.PA, p.AB)...)
 		row = append(row, averages(p.AVG, p.OBP, p.SLG, p.OPS)...)

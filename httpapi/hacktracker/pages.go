@@ -36,7 +36,7 @@ func (a *api) pageRoutes() []httpapi.Route {
 
 // shows is a page of what is kept.
 func (a *api) shows(path, kind, title string, read doing) httpapi.Route {
-	return a.route(http.MethodGet, path, func(r *call) error { return httpapi.OwnView(r.Context, kind, title, a.in(r, read)) })
+	return a.route(http.MethodGet, path, func(r *call) error { return httpapi.OwnView(r.Context, kind, title, in(a, r, read)) })
 }
 
 func (a *api) nav(auth.Identity) []page.Link {

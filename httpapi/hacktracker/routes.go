@@ -33,7 +33,7 @@ func (a *api) teamRoutes() []httpapi.Route {
 		mine(a.on("DELETE", user, func(b *book, _ *call) any { b.DeleteUser(); return nil })),
 		mine(a.reads(user+"/players", func(b *book, _ *call) any { return listed("players", b.Players(), nil) })),
 
-		a.creates("/teams", func(b *book, r *call, once string) (string, []store.WriteItem) { return b.NewTeam(once, r.in) }, getTeam),
+		a.creates("/teams", func(b *book, r *call) (string, []store.WriteItem) { return b.NewTeam(r.once, r.in) }, getTeam),
 		a.reads("/teams", teams),
 		a.reads(team, getTeam),
 		a.on("PUT", team, func(b *book, r *call) any { return b.ChangeTeam(r.id("team"), r.in) }),
@@ -44,9 +44,7 @@ func (a *api) teamRoutes() []httpapi.Route {
 		a.reads(team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.Query("seasonId")) }),
 		a.route(http.MethodGet, team+"/stats.csv", a.teamCSV),
 
-		a.creates(team+"/players", func(b *book, r *call, once string) (string, []store.WriteItem) {
-			return b.NewPlayer(r.Param("team"), once, r.in)
-		}, getPlayer),
+		a.creates(team+"/players", func(b *book, r *call) (string, []store.WriteItem) { return b.NewPlayer(r.Param("team"), r.once, r.in) }, getPlayer),
 		a.reads(team+"/players", roster),
 		a.reads(player, getPlayer),
 		a.corrects(player, []string{"playerId", "teamId", "isGhost", "userId", "linkedAt", "createdAt", "updatedAt"}, nil,
@@ -65,14 +63,14 @@ func (a *api) gameRoutes() []httpapi.Route {
 	getGame := func(b *book, r *call) any { return b.Game(r.id("game")) }
 	putGame := func(b *book, r *call) any { return b.ChangeGame(r.id("game"), r.in) }
 	stream := a.route(http.MethodGet, game+"/stream", func(r *call) error {
-		if _, err := a.view(r, getGame); err != nil {
+		if _, err := httpapi.Read(r.Context, in(a, r, getGame)); err != nil {
 			return err
 		}
 		return httpapi.Stream(r.Context, "game", topicGame+r.id("game"))
 	})
 	stream.Stream = true
 	return []httpapi.Route{
-		a.creates("/games", func(b *book, r *call, once string) (string, []store.WriteItem) { return b.NewGame(once, r.in) }, getGame),
+		a.creates("/games", func(b *book, r *call) (string, []store.WriteItem) { return b.NewGame(r.once, r.in) }, getGame),
 		a.reads("/games", games),
 		a.reads(game, getGame),
 		a.on("PATCH", game, putGame),
@@ -82,13 +80,23 @@ func (a *api) gameRoutes() []httpapi.Route {
 		a.reads(game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
 		stream,
 
-		a.taps(game+"/runs", http.StatusOK, func(b *book, r *call, once string, _ time.Time) any { return b.AddRuns(r.id("game"), once, r.in) }),
-		a.taps(game+"/atbats", http.StatusCreated, func(b *book, r *call, once string, at time.Time) any { return b.NewAtBat(r.id("game"), once, at, r.in) }),
+		a.on("POST", game+"/runs", func(b *book, r *call) any { return b.AddRuns(r.id("game"), r.once, r.tapped(b), r.in) }),
+		a.on("POST", game+"/atbats", func(b *book, r *call) any {
+			r.status = http.StatusCreated
+			return b.NewAtBat(r.id("game"), r.once, r.tapped(b), r.in)
+		}),
 		a.reads(game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
 		a.reads(atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
 		a.on("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }),
 		a.on("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil }),
 	}
+}
+
+// tapped is when a scorer has tapped what a request tells of.
+func (r *call) tapped(b *hacktracker.Book) time.Time {
+	at, err := httpapi.OccurredAt(r.Context, b.Now())
+	b.Fail(err)
+	return at
 }
 
 // admin refuses who is not in the admins' group.
@@ -132,8 +140,7 @@ func (a *api) corrects(path string, readOnly, allowed []string, do doing) httpap
 		if body := refused(r.in, readOnly, allowed); body != nil {
 			return httpapi.Answer(r.Context, http.StatusBadRequest, body, nil)
 		}
-		out, err := a.update(r, do)
-		return httpapi.Answer(r.Context, http.StatusOK, out, err)
+		return httpapi.AnswerUpdate(r.Context, in(a, r, do))
 	})
 }
 
@@ -175,10 +182,8 @@ func teams(b *hacktracker.Book, r *call) any {
 
 func roster(b *hacktracker.Book, r *call) any {
 	q := bind.Parameters(r.Request)
-	want := hacktracker.RosterQuery{Status: q.OneOf("status", "active", "inactive", "sub"), Roles: q.OneOf("includeRoles", "true", "false") == "true"}
-	if v := q.OneOf("isGhost", "true", "false"); v != "" {
-		ghost := v == "true"
-		want.Ghost = &ghost
+	want := hacktracker.RosterQuery{
+		Status: q.OneOf("status", "active", "inactive", "sub"), Ghost: q.OneOf("isGhost", "true", "false"), Roles: q.OneOf("includeRoles", "true", "false") == "true",
 	}
 	b.Fail(q.Err())
 	return listed("players", b.Roster(r.id("team"), want), nil)
@@ -198,20 +203,4 @@ func playerStats(b *hacktracker.Book, r *call) any {
 	team := q.Text("teamId", maxText)
 	b.Fail(q.Err())
 	return b.PlayerStats(r.id("player"), team)
-}
-
-// taps is a route for what a scorer has tapped, as of the moment of the tap.
-func (a *api) taps(path string, status int, do func(b *hacktracker.Book, r *call, once string, at time.Time) any) httpapi.Route {
-	return a.route(http.MethodPost, path, func(r *call) error {
-		once, err := httpapi.IdempotencyKey(r.Context)
-		if err != nil {
-			return err
-		}
-		out, err := a.update(r, func(b *hacktracker.Book, r *call) any {
-			at, err := httpapi.OccurredAt(r.Context, b.Now())
-			b.Fail(err)
-			return do(b, r, once, at)
-		})
-		return httpapi.Answer(r.Context, status, out, err)
-	})
 }
