@@ -14,32 +14,18 @@ import (
 	"github.com/touchline/touchline/store/patch"
 )
 
-// atBats are those of a game, in order.
-func (b *Book) atBats(game string) []AtBat {
+// AtBats lists those of a game to a member of its team, in order.
+func (b *Book) AtBats(game string) []AtBat {
+	b.Game(game)
 	out := collect(b, "", prefixGame+game, prefixAtBat, atBatOf)
 	Sort(out)
 	return out
 }
 
-// AtBats lists those of a game to a member of its team.
-func (b *Book) AtBats(game string) []AtBat {
-	b.allowGame(game, anyMember)
-	return b.atBats(game)
-}
-
-// AtBat returns one to a member of the team.
+// AtBat finds one by its id, or by what its key has instead in rows of the original, for a member of the team.
 func (b *Book) AtBat(game, id string) AtBat {
-	b.allowGame(game, anyMember)
-	return b.atBat(game, id)
-}
-
-// atBat finds one by its id, which in rows of the original is not in the key.
-func (b *Book) atBat(game, id string) AtBat {
-	if it := b.get(atBatKey(game, id)); it != nil {
-		return atBatOf(it)
-	}
-	all := b.atBats(game)
-	if i := slices.IndexFunc(all, func(a AtBat) bool { return a.ID == id }); i >= 0 {
+	all := b.AtBats(game)
+	if i := slices.IndexFunc(all, func(a AtBat) bool { return a.ID == id || a.sk == prefixAtBat+id }); i >= 0 {
 		return all[i]
 	}
 	b.Fail(notFound("At-bat"))
@@ -75,7 +61,7 @@ func (b *Book) NewAtBat(game, once string, at time.Time, in Input) AtBat {
 	b.refuse(g.Status != InProgress, Invalid("Game must be IN_PROGRESS to record at-bats"))
 	b.refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before at-bats can be recorded"))
 	b.refuse(len(g.Lineup) > 0 && !g.bats(player), Invalid("Player is not in the lineup"))
-	b.refuse(len(b.atBats(game)) >= MaxAtBats, Invalid("A game has at most %d at-bats", MaxAtBats))
+	b.refuse(len(b.AtBats(game)) >= MaxAtBats, Invalid("A game has at most %d at-bats", MaxAtBats))
 	still := liveParams()
 	still.Values[":at"] = row["createdAt"]
 	b.commit(b.create(row), b.check(gameKey(game), exists+" AND (#status = :live OR finalAt >= :at)", still))
@@ -92,12 +78,12 @@ func SameAtBat(a, b attr.Item) bool {
 func (b *Book) ChangeAtBat(game, id string, in Input) AtBat {
 	p := b.change(atBatFields(), in, "playerId", "battingOrder")
 	b.allowGame(game, manageAtBats)
-	b.save(key(prefixGame+game, b.atBat(game, id).sk), p)
-	return b.atBat(game, id)
+	b.save(key(prefixGame+game, b.AtBat(game, id).sk), p)
+	return b.AtBat(game, id)
 }
 
 // DeleteAtBat takes a plate appearance back.
 func (b *Book) DeleteAtBat(game, id string) {
 	b.allowGame(game, manageAtBats)
-	b.commit(b.remove(key(prefixGame+game, b.atBat(game, id).sk), "", expr.Params{}))
+	b.commit(b.remove(key(prefixGame+game, b.AtBat(game, id).sk), "", expr.Params{}))
 }

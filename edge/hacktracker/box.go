@@ -56,7 +56,9 @@ func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
 	for i := range box.Batters {
 		b := &box.Batters[i]
 		b.AVG, b.Season = b.Line.AVG(), season[b.PlayerID].AVG()
-		b.Name, b.Number = shown(roster, b.PlayerID)
+		if at := slices.IndexFunc(roster, func(p Player) bool { return p.ID == b.PlayerID }); at >= 0 { // else gone from it
+			b.Name, b.Number = roster[at].Name(), roster[at].Number
+		}
 	}
 	slices.SortStableFunc(box.Batters, func(a, b BoxLine) int { return cmp.Compare(place(a.BattingOrder), place(b.BattingOrder)) })
 	box.Totals = Count(all).Batting()
@@ -66,14 +68,6 @@ func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
 
 // place is where a slot stands: one without a number (0, which wraps around) behind all others.
 func place(order int) uint { return uint(order - 1) }
-
-// shown is a player's name and number; one who is gone from the roster has neither.
-func shown(roster []Player, id string) (name string, number *int) {
-	if i := slices.IndexFunc(roster, func(p Player) bool { return p.ID == id }); i >= 0 {
-		return roster[i].Name(), roster[i].Number
-	}
-	return "", nil
-}
 
 // Record is what has come of a team's games.
 type Record struct {

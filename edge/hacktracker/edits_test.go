@@ -280,7 +280,7 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 	at := time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC)
 	left := func(l *ledger) (n int) {
 		t.Helper()
-		l.do(t, func(b *Book) { n = len(b.atBats(l.game)) })
+		l.do(t, func(b *Book) { n = len(collect(b, "", prefixGame+l.game, prefixAtBat, atBatOf)) })
 		return n
 	}
 	consumed := st.Seq()

@@ -12,11 +12,9 @@ import (
 	"github.com/touchline/touchline/store/patch"
 )
 
-func (b *Book) game(game string) Game { return gameOf(b.known(gameKey(game), "Game")) }
-
 // allowGame returns a game to a member of its team who may do something with it.
 func (b *Book) allowGame(game string, do action) (Game, Team) {
-	g := b.game(game)
+	g := gameOf(b.known(gameKey(game), "Game"))
 	return g, b.allow(g.TeamID, do)
 }
 
@@ -124,7 +122,7 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 		endOnce(change.Update, b.now())
 	}
 	b.commit(append([]store.WriteItem{change}, writes...)...)
-	return b.game(game)
+	return b.Game(game)
 }
 
 // endOnce has an update of a game say when it was over, if none has: whichever node is first.
@@ -154,7 +152,7 @@ func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 		Table: b.Table, Key: gameKey(game), Condition: exists + " AND NOT contains(runKeys, :tap)", Params: with(values),
 		Update: "SET runKeys = list_append(if_not_exists(runKeys, :none), :taps), updatedAt = :now ADD " + strings.Join(adds, ", "),
 	}})
-	return b.game(game)
+	return b.Game(game)
 }
 
 // turn returns what the change from one state of a game to the next needs: writes of the marker, and the condition on the game.

@@ -25,9 +25,6 @@ var outsOf = map[string]int{
 	Strikeout: 1, "OUT": 1, "FO": 1, "GO": 1, "PO": 1, "LO": 1, SacFly: 1, SacBunt: 1, Sacrifice: 1, "DP": 2, "TP": 3,
 }
 
-// basesOf are how far hits go.
-var basesOf = map[string]int{Single: 1, Double: 2, Triple: 3, HomeRun: 4}
-
 // Line counts plate appearances: the columns of a scorebook.
 type Line struct {
 	PA      int `json:"PA"`

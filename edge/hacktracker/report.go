@@ -18,18 +18,18 @@ type GameState struct {
 
 // State replays a game to a member of its team.
 func (b *Book) State(game string) GameState {
-	g, _ := b.allowGame(game, anyMember)
-	return GameState{g.ID, g.Status, g.TeamScore, g.OpponentScore, Replay(g.Lineup, b.atBats(game))}
+	g := b.Game(game)
+	return GameState{g.ID, g.Status, g.TeamScore, g.OpponentScore, Replay(g.Lineup, b.AtBats(game))}
 }
 
 // Box makes the box score of a game.
 func (b *Book) Box(game string) Box {
-	g, _ := b.allowGame(game, anyMember)
-	all, season := b.atBats(game), map[string]Line{}
+	g := b.Game(game)
+	all, season := b.AtBats(game), map[string]Line{}
 	tally(season, all)
 	for _, o := range b.gamesOf(g.TeamID) {
 		if o.ID != g.ID && o.SeasonID == g.SeasonID {
-			tally(season, b.atBats(o.ID))
+			tally(season, b.AtBats(o.ID))
 		}
 	}
 	return NewBox(&g, b.roster(g.TeamID), all, season)
@@ -73,7 +73,7 @@ func (b *Book) TeamStats(team, season string) (out TeamStats) {
 	games := slices.DeleteFunc(b.gamesOf(team), func(g Game) bool { return season != "" && g.SeasonID != season })
 	by, played := map[string]Line{}, map[string]int{}
 	for i := range games {
-		all := b.atBats(games[i].ID)
+		all := b.AtBats(games[i].ID)
 		for player := range tally(by, all) {
 			played[player]++
 		}

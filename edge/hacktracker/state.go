@@ -67,16 +67,13 @@ func advance(b *Bases, a *AtBat) *Bases {
 		return forced(*b, a.PlayerID)
 	case *b != Bases{}:
 		return nil
-	}
-	switch basesOf[a.Result] {
-	case 1:
+	case a.Result == Single:
 		return &Bases{First: a.PlayerID}
-	case 2:
+	case a.Result == Double:
 		return &Bases{Second: a.PlayerID}
-	case 3:
+	case a.Result == Triple:
 		return &Bases{Third: a.PlayerID}
-	}
-	if outsOf[a.Result] == 1 {
+	case outsOf[a.Result] == 1:
 		return b
 	}
 	return nil

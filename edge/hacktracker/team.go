@@ -130,9 +130,8 @@ func (b *Book) DeleteTeam(team string) (token string) {
 func (b *Book) RecoverTeam(team string, in Input) Team {
 	token := b.read(map[string]patch.Field{"recoveryToken": {Read: patch.Text(patch.UpTo(64))}}, in, "recoveryToken").Set["recoveryToken"]
 	t := b.anyTeam(team)
-	at, _ := time.Parse(patch.Stamp, t.deletedAt)
 	b.refuse(t.OwnerID != b.user, forbidden("Insufficient permissions. Required: owner"))
-	b.refuse(t.Status != deleted || token.Str() == "" || token.Str() != t.recovery || b.tx.Now().Sub(at) > recoverFor, notFound("Team"))
+	b.refuse(t.Status != deleted || token.Str() == "" || token.Str() != t.recovery || t.deletedAt < b.At(-recoverFor), notFound("Team"))
 	p := patch.Patch{Set: attr.Item{"status": attr.S(active)}, Remove: []string{"deletedAt", "recoveryToken"}}
 	b.commit(b.update(teamKey(team), p, "recoveryToken = :token", with(attr.Item{":token": token})))
 	return b.Team(team)

@@ -12,24 +12,19 @@ func (a *api) scenes() (out []page.Scene, err error) {
 	for _, s := range []struct {
 		name, what, kind, status string
 		results                  []string
-		change                   func(g *hacktracker.Game, t *hacktracker.Team, all []hacktracker.AtBat)
 	}{
-		{"no-lineup", "No lineup", "score", hacktracker.Scheduled, nil, func(g *hacktracker.Game, _ *hacktracker.Team, _ []hacktracker.AtBat) { g.Lineup = nil }},
-		{"not-started", "Not started", "score", hacktracker.Scheduled, nil, nil},
-		{"live", "The scorer's page", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}, nil},
-		{"spectators", "The game's page", "game", hacktracker.InProgress, []string{"1B", "K", "HR"}, nil},
-		{"bases-unknown", "Bases that are not known", "game", hacktracker.InProgress, []string{"1B", "1B"}, nil},
-		{"final", "Final", "game", hacktracker.Final, []string{"HR", "GO", "K", "2B", "K"}, nil},
-		{"mismatch", "A play that does not fit", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}, func(_ *hacktracker.Game, _ *hacktracker.Team, all []hacktracker.AtBat) {
-			all[2].Outs, all[2].RBIs = 2, 1
-		}},
-		{"double", "A play that may be scored twice", "score", hacktracker.InProgress, []string{"K", "1B", "K", "K"}, nil},
-		{"queue", "Five plays that wait", "score", hacktracker.InProgress, []string{"1B"}, nil},
-		{"personal", "A personal team", "score", hacktracker.InProgress, []string{"1B", "HR"}, func(g *hacktracker.Game, t *hacktracker.Team, _ []hacktracker.AtBat) {
-			g.Lineup, t.Type = nil, hacktracker.Personal
-		}},
-		{"lineup", "The lineup", "lineup", hacktracker.Scheduled, nil, nil},
-		{"overlay", "Over a video", "overlay", hacktracker.InProgress, []string{"1B", "BB"}, nil},
+		{"no-lineup", "No lineup", "score", hacktracker.Scheduled, nil},
+		{"not-started", "Not started", "score", hacktracker.Scheduled, nil},
+		{"live", "The scorer's page", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}},
+		{"spectators", "The game's page", "game", hacktracker.InProgress, []string{"1B", "K", "HR"}},
+		{"bases-unknown", "Bases that are not known", "game", hacktracker.InProgress, []string{"1B", "1B"}},
+		{"final", "Final", "game", hacktracker.Final, []string{"HR", "GO", "K", "2B", "K"}},
+		{"mismatch", "A play that does not fit", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}},
+		{"double", "A play that may be scored twice", "score", hacktracker.InProgress, []string{"K", "1B", "K", "K"}},
+		{"queue", "Five plays that wait", "score", hacktracker.InProgress, []string{"1B"}},
+		{"personal", "A personal team", "score", hacktracker.InProgress, []string{"1B", "HR"}},
+		{"lineup", "The lineup", "lineup", hacktracker.Scheduled, nil},
+		{"overlay", "Over a video", "overlay", hacktracker.InProgress, []string{"1B", "BB"}},
 	} {
 		g := hacktracker.Game{ID: "g1", TeamID: "t1", Status: s.status, Opponent: "Rivals with quite a long name", OpponentScore: 2}
 		t := hacktracker.Team{ID: "t1", Name: "Bad News", Type: hacktracker.Managed, Role: hacktracker.Scorekeeper}
@@ -42,10 +37,14 @@ func (a *api) scenes() (out []page.Scene, err error) {
 			g.Lineup = append(g.Lineup, hacktracker.Slot{PlayerID: roster[i].ID, BattingOrder: i + 1})
 		}
 		all := atBatsOf(&g, s.results)
-		total := hacktracker.Count(all)
-		g.TeamScore = total.RBI
-		if s.change != nil {
-			s.change(&g, &t, all)
+		g.TeamScore = hacktracker.Count(all).RBI
+		switch s.name {
+		case "no-lineup":
+			g.Lineup = nil
+		case "mismatch":
+			all[2].Outs, all[2].RBIs = 2, 1
+		case "personal":
+			g.Lineup, t.Type = nil, hacktracker.Personal
 		}
 		p := a.game(t, hacktracker.NewBox(&g, roster, all, map[string]hacktracker.Line{}), roster)
 		p.Last = "[]"

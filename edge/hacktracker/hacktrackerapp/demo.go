@@ -80,11 +80,8 @@ func (d *demo) fill(ctx context.Context, h *app.Host) error {
 		b := d.Open(tx, d.owner)
 		d.people(b, users)
 		for i, opponent := range strings.Split(demoOpponents, ",") {
-			at := tx.Now().Add(-time.Duration(7*(6-i)) * 24 * time.Hour)
-			if i == 6 {
-				at = tx.Now().Add(-90 * time.Minute)
-			}
-			d.play(b, opponent, at, i == 6)
+			weeks := 6 - i // before now
+			d.play(b, opponent, tx.Now().Add(-90*time.Minute).AddDate(0, 0, -7*weeks), weeks == 0)
 		}
 		return b.Err()
 	})
