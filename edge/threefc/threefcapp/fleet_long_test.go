@@ -32,13 +32,18 @@ type fleet struct {
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{mails: t.TempDir()}
-	f.Fleet = nodes.Two(t, nodes.Options{App: New, Parts: func(p *node.Parts) {
+	f.Fleet = nodes.Two(t, f.options())
+	f.signIn()
+	return f
+}
+
+// options are those of a node that puts its mails into a folder.
+func (f *fleet) options() nodes.Options {
+	return nodes.Options{App: New, Parts: func(p *node.Parts) {
 		p.Mail = mail.Defaults()
 		p.Mail.Mode, p.Mail.Dir, p.Mail.From = "files", f.mails, "3fc@example.org"
 		p.HTTP.PublicURL = "http://3fc.example"
-	}})
-	f.signIn()
-	return f
+	}}
 }
 
 // signIn goes the whole way: link, mail, token, cookie.

@@ -3,12 +3,14 @@ package nodes
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/internal/testrig/faultproxy"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/dynamo"
 	"github.com/touchline/touchline/sync/lease"
@@ -17,19 +19,35 @@ import (
 // Local starts a node over DynamoDB Local, which counts what is written.
 func Local(t *testing.T, o Options) (f *Fleet, client *dynamo.Client) {
 	t.Helper()
+	f, client, _ = local(t, o)
+	f.dynamo("a", node.DefaultCloud(), client)
+	return f, client
+}
+
+// TwoLocal starts two nodes over one DynamoDB Local, each behind a network of its own; the client has none before it.
+func TwoLocal(t *testing.T, o Options) (f *Fleet, client *dynamo.Client) {
+	t.Helper()
+	f, client, s := local(t, o)
+	for _, name := range []string{"a", "b"} {
+		dial := s.Client.Transport.(*http.Transport).DialContext
+		f.doors[name] = faultproxy.Start(t, dial, strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/"), 0)
+		f.dynamo(name, eager(), f.client(f.doors[name].URL(), nil))
+	}
+	return f, client
+}
+
+// local starts a DynamoDB Local with the tables of an application, and no node.
+func local(t *testing.T, o Options) (f *Fleet, client *dynamo.Client, s *ddblocal.Server) {
+	t.Helper()
 	for name, value := range map[string]string{ //nolint:gosec // DynamoDB Local takes any
 		"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret-of-the-test", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "",
 		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "HTTP_PROXY": "", "HTTPS_PROXY": "",
 	} {
 		t.Setenv(name, value)
 	}
-	s := ddblocal.Start(t)
-	client, err := dynamo.New(t.Context(), dynamo.Config{
-		Endpoint: s.URL, Region: "eu-west-1", Prefix: "t-", Deadline: time.Minute, Dial: s.Client.Transport.(*http.Transport).DialContext,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = ddblocal.Start(t)
+	f = begin(t, o)
+	client = f.client(s.URL, s.Client.Transport.(*http.Transport).DialContext)
 	for _, spec := range append(node.Schema([]*app.App{o.App()}).Tables, syncTable()) {
 		if spec.Policy == store.PolicyLocal {
 			continue
@@ -38,18 +56,34 @@ func Local(t *testing.T, o Options) (f *Fleet, client *dynamo.Client) {
 			t.Fatal(err)
 		}
 	}
-	f = begin(t, o)
-	c := node.DefaultCloud()
-	c.Region = "eu-west-1"
-	f.serve("a", &node.Cloud{Config: c, Name: "local", Items: client, Locks: func(table string) lease.Table { return client.Locks(table) }})
-	return f, client
+	return f, client, s
 }
 
-// Drained waits until the cloud has everything that was written at "a".
+func (f *Fleet) client(url string, dial dynamo.Dial) *dynamo.Client {
+	f.T.Helper()
+	client, err := dynamo.New(f.T.Context(), dynamo.Config{Endpoint: url, Region: "eu-west-1", Prefix: "t-", Deadline: time.Minute, Dial: dial})
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	return client
+}
+
+func (f *Fleet) dynamo(name string, c node.CloudConfig, client *dynamo.Client) {
+	f.T.Helper()
+	c.Region = "eu-west-1"
+	f.serve(name, &node.Cloud{Config: c, Name: "local", Items: client, Locks: func(table string) lease.Table { return client.Locks(table) }})
+}
+
+// Drained waits until the cloud has everything that was written at the nodes.
 func (f *Fleet) Drained() {
 	f.T.Helper()
 	f.Until("the cloud has everything", func() bool {
-		var st struct{ Waiting int }
-		return json.Unmarshal([]byte(f.Want("a", Boss, http.MethodGet, "/_/api/sync", "")), &st) == nil && st.Waiting == 0
+		for at := range f.Base {
+			var st struct{ Waiting int }
+			if err := json.Unmarshal([]byte(f.Want(at, Boss, http.MethodGet, "/_/api/sync", "")), &st); err != nil || st.Waiting > 0 {
+				return false
+			}
+		}
+		return true
 	})
 }

@@ -1,5 +1,5 @@
-// Package nodes is whole nodes with one application, for tests: two over one simulated cloud with links that can be cut, or one over
-// DynamoDB Local.
+// Package nodes is whole nodes with one application, for tests: two over one simulated cloud or over DynamoDB Local, with links that
+// can be cut, or one over DynamoDB Local.
 package nodes
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/faultproxy"
 	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/internal/testrig/web"
@@ -50,6 +51,7 @@ type Fleet struct {
 	Base   map[string]string         // addresses by node, "http://127.0.0.1:40000"
 
 	options Options
+	doors   map[string]*faultproxy.Proxy // to DynamoDB Local, by node
 	dirs    map[string]string
 	stops   map[string]func() error
 }
@@ -70,9 +72,16 @@ func Two(t *testing.T, o Options) *Fleet {
 
 func (f *Fleet) start(name string) {
 	f.T.Helper()
-	c := node.DefaultCloud()
-	c.Region, c.Poll.Live, c.Poll.Tables = "sim", time.Second, time.Second
+	c := eager()
+	c.Region = "sim"
 	f.serve(name, &node.Cloud{Config: c, Name: "sim", Items: f.Links[name], Locks: f.Links[name].Locks})
+}
+
+// eager is the configuration of a cloud that is looked at as often as may be.
+func eager() node.CloudConfig {
+	c := node.DefaultCloud()
+	c.Poll.Live, c.Poll.Tables = time.Second, time.Second
+	return c
 }
 
 // Restart ends a node of Two and starts it anew, with its data at another address.
@@ -96,7 +105,7 @@ func begin(t *testing.T, o Options) *Fleet {
 	}
 	f := &Fleet{
 		T: t, Issuer: issuer, Clock: clock.Real(), Links: map[string]*simcloud.Link{}, Base: map[string]string{},
-		options: o, dirs: map[string]string{}, stops: map[string]func() error{},
+		options: o, doors: map[string]*faultproxy.Proxy{}, dirs: map[string]string{}, stops: map[string]func() error{},
 	}
 	if o.Speed != 0 {
 		scaled := clock.NewScaled(time.Now(), o.Speed)
@@ -223,26 +232,23 @@ func (f *Fleet) Until(what string, is func() bool) {
 }
 
 // Cut parts nodes from the cloud, or all of them.
-func (f *Fleet) Cut(names ...string) {
-	for _, l := range f.linksOf(names) {
-		l.SetMode(simcloud.NoDNS)
-	}
-}
+func (f *Fleet) Cut(names ...string) { f.weather(names, simcloud.NoDNS, faultproxy.Refuse) }
 
 // Heal joins them again.
-func (f *Fleet) Heal(names ...string) {
-	for _, l := range f.linksOf(names) {
-		l.Heal()
-	}
-}
+func (f *Fleet) Heal(names ...string) { f.weather(names, simcloud.None, faultproxy.None) }
 
-func (f *Fleet) linksOf(names []string) (out []*simcloud.Link) {
-	for name, l := range f.Links {
-		if len(names) == 0 || slices.Contains(names, name) {
-			out = append(out, l)
+func (f *Fleet) weather(names []string, simulated simcloud.Fault, real faultproxy.Fault) {
+	for name := range f.Base {
+		if len(names) > 0 && !slices.Contains(names, name) {
+			continue
+		}
+		if l := f.Links[name]; l != nil {
+			l.SetMode(simulated)
+		}
+		if d := f.doors[name]; d != nil {
+			d.Set(faultproxy.Conditions{Fault: real})
 		}
 	}
-	return out
 }
 
 // Open is what a person would be asked of at a node, as JSON.
