@@ -45,10 +45,10 @@ func (f *counter) table() store.TableSpec {
 
 func (f *counter) app(t testing.TB, mount string) App {
 	t.Helper()
-	look, err := page.New(page.Look{Base: strings.TrimSuffix(mount, "/") + "/-", Templates: fstest.MapFS{"counter.html": {Data: []byte(
+	look, err := page.New(strings.TrimSuffix(mount, "/")+"/-", fstest.MapFS{"templates/counter.html": {Data: []byte(
 		`{{define "count-page"}}<main id="content">{{.Parts.count}}{{.Parts.node}}<a href="{{at "/counts/c1"}}">c1</a></main>{{end}}` +
 			`{{define "count"}}<p data-part="count">{{.}}</p>{{end}}{{define "node"}}<p data-part="node">{{.}}</p>{{end}}`,
-	)}}, Assets: map[string][]byte{"count.css": []byte("." + f.name + " { color: red; }\n")}})
+	)}}, map[string][]byte{"count.css": []byte("." + f.name + " { color: red; }\n")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,14 +69,7 @@ func (s *Server) getSessionsPage(c *gin.Context) error {
 		return err
 	}
 	who, _ := Identity(c)
-	in := page.SessionsInput{All: all, Admin: who.Admin, User: who.Subject}
-	for _, one := range list {
-		in.Sessions = append(in.Sessions, page.Session{
-			ID: one.ID, User: one.Subject, Name: one.Name, Agent: one.Agent, ByCode: one.ByCode, Current: one.Current,
-			Since: one.CreatedAt.Format(time.DateTime), Until: one.ExpiresAt.Format(time.DateTime),
-		})
-	}
-	body, err := s.pages.Sessions(in, s.nav(c))
+	body, err := s.pages.Still("sessions", "Sessions", page.SessionsInput{All: all, Admin: who.Admin, Sessions: list}, s.nav(c))
 	return HTML(c, http.StatusOK, body, err)
 }
 
@@ -107,15 +100,11 @@ func (s *Server) getPeoplePage(c *gin.Context) error { return s.peoplePage(c, pa
 
 func (s *Server) peoplePage(c *gin.Context, in page.PeopleInput) error {
 	list, err := s.cfg.People.Sessions.People(c.Request.Context())
-	for _, p := range list {
-		in.People = append(in.People, page.Person{
-			User: p.Subject, Issuer: p.Issuer, Name: p.Name, Email: p.Email, Admin: p.Admin, SignedIn: p.SeenAt.Format(time.DateTime),
-		})
-	}
 	if err != nil {
 		return err
 	}
-	body, err := s.pages.People(in, s.nav(c))
+	in.People = list
+	body, err := s.pages.Still("people", "People", in, s.nav(c))
 	return HTML(c, http.StatusOK, body, err)
 }
 

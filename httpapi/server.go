@@ -87,7 +87,7 @@ func New(cfg Config) (*Server, error) {
 	for _, r := range s.nodeRoutes() {
 		s.own[r.Path] = true
 	}
-	if s.pages, err = page.New(page.Look{Base: strings.TrimSuffix(s.home(), "/")}); err != nil {
+	if s.pages, err = page.New(strings.TrimSuffix(s.home(), "/"), nil, nil); err != nil {
 		return nil, err
 	}
 	if err := s.SetLimits(cfg.limits()); err != nil {

@@ -53,7 +53,7 @@ func (s *Server) signInPage(c *gin.Context, status int, in page.SignInInput) err
 		in.Issuers = append(in.Issuers, page.Link{Href: pathWith + issuer.Name + "?" + q.Encode(), Text: issuer.Title})
 	}
 	in.Tokens = s.cfg.Tokens && (s.cfg.Demo == nil || len(in.Issuers) == 0) // a demo's users have a button each
-	body, err := s.pages.SignIn(in)
+	body, err := s.pages.Still("signin", "Sign in", in, nil)
 	return HTML(c, status, body, err)
 }
 

@@ -37,12 +37,15 @@ type tapped struct{ Key, By, At string }
 // newTaps makes a node with that application over a store that outlives it. Two versions differ in their words.
 func newTaps(t testing.TB, s *store.Store, version string) (*Config, *taps) {
 	t.Helper()
-	look, err := page.New(page.Look{Base: "/counter/-", Templates: fstest.MapFS{"taps.html": {Data: []byte(
+	look, err := page.New("/counter/-", fstest.MapFS{"templates/taps.html": {Data: []byte(
 		`{{define "taps-page"}}<header class="top"><a class="brand" href="{{at "/"}}">counter</a></header><main id="content" class="wall wall--list">` +
-			`{{.Parts.count}}{{.Parts.keys}}{{.Parts.list}}</main>{{end}}{{define "count"}}{{template "kit-score" .}}{{end}}` +
+			`{{.Parts.count}}{{.Parts.keys}}{{.Parts.list}}</main>{{end}}{{define "count"}}<section class="head" data-part="count">` +
+			`<h1 class="head__title">Taps {{.Version}}</h1><p class="head__figure num" data-wash="score">{{.Taps}}</p></section>{{end}}` +
 			`{{define "list"}}{{template "kit-timeline" .}}{{end}}{{define "keys"}}<section data-part="keys">` +
-			`{{template "kit-pad" .Pad}}{{template "kit-form" .Form}}{{template "kit-countdown" .Countdown}}{{template "kit-figure" .QR}}</section>{{end}}`,
-	)}}})
+			`{{template "kit-pad" .Pad}}<form class="form" method="post" action="/counter/taps" data-queue="POST"><div class="field"><label for="form-by">By</label>` +
+			`<input id="form-by" name="by" type="number" data-type="number" inputmode="numeric" required></div><p class="form__do"><button class="button" type="submit">Send</button></p></form>` +
+			`{{template "kit-countdown" .Countdown}}{{template "kit-figure" .QR}}</section>{{end}}`,
+	)}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +116,6 @@ func (f *taps) view(ctx context.Context, _ *operator.NodeStatus, _ string, last 
 	}
 	keys := struct {
 		Pad       page.Pad
-		Form      page.Form
 		Countdown page.Countdown
 		QR        page.Figure
 	}{
@@ -121,10 +123,9 @@ func (f *taps) view(ctx context.Context, _ *operator.NodeStatus, _ string, last 
 			{Name: "by", Value: "1", Number: true, Text: "+1"}, {Name: "by", Value: "2", Number: true, Text: "+2"},
 			{Name: "by", Value: "3", Number: true, Text: "+3", What: "A tap of three"}, {Name: "by", Value: "9", Number: true, Text: "+9"},
 		}},
-		page.Form{ID: "form", Action: "/counter/taps", Button: "Send", Fields: []page.Field{{Name: "by", Label: "By", Type: "number", Required: true}}},
 		page.NewCountdown("Closes in", time.Unix(0, 0), time.Unix(3600, 0), "closed"), qr,
 	}
-	score := page.Score{ID: "count", Title: "Taps " + f.extra[0], Sides: []page.ScoreSide{{Name: "Taps", Figure: fmt.Sprint(len(all))}}}
+	score := map[string]any{"Version": f.extra[0], "Taps": len(all)}
 	v, err := f.look.Parts(last, "Taps", []page.Block{{ID: "count", Data: score}, {ID: "keys", Data: keys}, {ID: "list", Data: list}})
 	v.Kind = "taps"
 	return v, err

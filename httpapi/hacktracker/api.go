@@ -44,7 +44,7 @@ type api struct {
 func New(c Config) (httpapi.App, error) {
 	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/")}
 	var err error
-	a.look, err = page.Mounted(a.mount, files)
+	a.look, err = page.New(a.mount+"/-", files, nil)
 	return httpapi.App{
 		About:  "A softball scorebook with box scores and statistics",
 		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, CORS: []string{"*"},

@@ -69,7 +69,7 @@ func TestGamePages(t *testing.T) {
 
 // What each scene of the gallery says, word for word.
 func TestScenes(t *testing.T) {
-	look, err := page.Mounted("/hacktracker", files)
+	look, err := page.New("/hacktracker/-", files, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

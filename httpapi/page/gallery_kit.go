@@ -15,13 +15,10 @@ type WaitingLine struct {
 
 // kitParts is what the scene of the parts reads.
 type kitParts struct {
-	Scores    []Score
 	Timelines []Timeline
 	Table     Table
-	Notes     []Note
 	Tabs      Tabs
 	Pads      []Pad
-	Form      Form
 	Countdown []Countdown
 	QR        Figure
 }
@@ -33,7 +30,7 @@ func (r *Renderer) Kit() ([]Scene, error) {
 		return nil, err
 	}
 	parts := kitParts{
-		Scores: sceneScores(), Timelines: sceneTimelines(), Notes: sceneNotes(), Pads: scenePads(), Form: sceneForm(), QR: code,
+		Timelines: sceneTimelines(), Pads: scenePads(), QR: code,
 		Table: Table{
 			ID: "standings", Title: "Standings", Heads: []string{"Side", "Played", "Won", "Drawn", "Lost", "Scored", "Points"},
 			Rows: [][]string{{"Red", "4", "3", "0", "1", "12", "9"}, {"A side with quite a long name", "4", "1", "1", "2", "107", "4"}},
@@ -57,45 +54,45 @@ func (r *Renderer) Kit() ([]Scene, error) {
 		}
 		out = append(out, s)
 	}
-	people, err := r.peopleScenes()
-	return append(out, people...), err
+	node, err := r.nodeScenes()
+	return append(out, node...), err
 }
 
-// peopleScenes are the node's own pages of people and their devices.
-func (r *Renderer) peopleScenes() (out []Scene, err error) {
-	add := func(name, what string, page []byte, failed error) {
-		out, err = append(out, Scene{Name: name, What: what, Page: page}), errors.Join(err, failed)
-	}
+// nodeScenes are the node's own pages, of people and their devices.
+func (r *Renderer) nodeScenes() (out []Scene, err error) {
 	at := []Link{{"#", "Cognito"}, {"#", "the club's accounts"}}
-	page, failed := r.SignIn(SignInInput{To: "/", Issuers: at, Codes: true, Tokens: true})
-	add("signin", "Signing in", page, failed)
-	page, failed = r.SignIn(SignInInput{To: "/", Issuers: at, Codes: true, Problem: "That is no code that counts now: ask an admin for another one."})
-	add("signin-refused", "A code that is refused", page, failed)
-	page, failed = r.SignIn(SignInInput{To: "/", Issuers: at, Codes: true, Subject: "asha", Name: "Asha", Admin: true, Session: true})
-	add("signed-in", "Who is signed in", page, failed)
-	page, failed = r.SignIn(SignInInput{To: "/", Issuers: at, Codes: true, Out: &Link{"#", "Cognito"}})
-	add("signed-out", "Signed out here, and not at the issuer", page, failed)
-	page, failed = r.SignIn(SignInInput{To: "/"})
-	add("signin-nobody", "No issuer is configured", page, failed)
-	one := Session{ID: "1", User: "asha", Name: "Asha", Agent: "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X)", Since: "2026-06-01 12:00:00", Until: "2026-07-01 12:00:00", Current: true}
-	page, failed = r.Sessions(SessionsInput{User: "asha", Admin: true, All: true, Sessions: []Session{one, {ID: "2", User: "auth0|5f2", Agent: "curl", Since: one.Since, Until: one.Until, ByCode: true}}}, nil)
-	add("sessions", "Sessions", page, failed)
-	page, failed = r.Sessions(SessionsInput{User: "asha"}, nil)
-	add("sessions-none", "No session", page, failed)
-	page, failed = r.People(PeopleInput{Code: "7KQ4 M2XR", For: "asha", Until: "12:15:00", People: []Person{{User: "asha", Issuer: "https://issuer.example", Name: "Asha", Email: "asha@example.org", SignedIn: one.Since, Admin: true}}}, nil)
-	add("people", "People, and a code for one", page, failed)
-	page, failed = r.CA(CAInput{
+	since := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	one := map[string]any{
+		"ID": "1", "Subject": "asha", "Name": "Asha", "Agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X)", "Current": true,
+		"Issuer": "https://issuer.example", "Email": "asha@example.org", "Admin": true, "CreatedAt": since, "SeenAt": since, "ExpiresAt": since.AddDate(0, 1, 0),
+	}
+	two := map[string]any{"ID": "2", "Subject": "auth0|5f2", "Agent": "curl", "CreatedAt": since, "ExpiresAt": since.AddDate(0, 1, 0), "ByCode": true}
+	for _, s := range []struct {
+		name, what, kind string
+		data             any
+	}{
+		{"signin", "Signing in", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Tokens: true}},
+		{"signin-refused", "A code that is refused", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Problem: "That is no code that counts now: ask an admin for another one."}},
+		{"signed-in", "Who is signed in", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Subject: "asha", Name: "Asha", Admin: true, Session: true}},
+		{"signed-out", "Signed out here, and not at the issuer", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Out: &Link{"#", "Cognito"}}},
+		{"signin-nobody", "No issuer is configured", "signin", SignInInput{To: "/"}},
+		{"sessions", "Sessions", "sessions", SessionsInput{Admin: true, All: true, Sessions: []any{one, two}}},
+		{"sessions-none", "No session", "sessions", SessionsInput{}},
+		{"people", "People, and a code for one", "people", PeopleInput{Code: "7KQ4 M2XR", For: "asha", Until: "12:15:00", People: []any{one}}},
+	} {
+		page, failed := r.Still(s.kind, s.what, s.data, nil)
+		out, err = append(out, Scene{Name: s.name, What: s.what, Page: page}), errors.Join(err, failed)
+	}
+	ca, failed := r.CA(CAInput{
 		Address: "http://192.168.1.7:8080/_/tls", Secure: "https://192.168.1.7:8080/", Title: "touchline node 2026-06-01", Until: "29 May 2036",
 		Fingerprint: strings.TrimSuffix(strings.Repeat("A7:", 32), ":"),
 	})
-	add("tls", "The CA, for devices", page, failed)
-	v, failed := r.Operator(sceneStatus())
-	err = errors.Join(err, failed)
-	if err == nil {
-		page, err = r.Bare(v, nil)
-		add("status", "How the node is doing", page, nil)
+	status, bad := r.Operator(sceneStatus())
+	if err = errors.Join(err, failed, bad); err != nil {
+		return nil, err
 	}
-	return out, err
+	hub, err := r.Bare(status, nil)
+	return append(out, Scene{Name: "tls", What: "The CA, for devices", Page: ca}, Scene{Name: "status", What: "How the node is doing", Page: hub}), err
 }
 
 func sceneStatus() OperatorInput {
@@ -104,19 +101,6 @@ func sceneStatus() OperatorInput {
 		{ID: "applications", Title: "Applications", Heads: []string{"Application", "State", "Requests", "Failed"}, Rows: [][]string{{"The counter", "well", "1204", "0"}, {"The tally", "1 problem, see above", "7", "1"}}},
 		{ID: "cloud", Title: "Cloud", None: "No cloud is configured: nothing is replicated."},
 	}}
-}
-
-func sceneScores() []Score {
-	live := Pill{"live", "dot", "Live"}
-	return []Score{
-		{
-			Title: "Red v Blue, second half", Pill: live, Sides: []ScoreSide{{Name: "Red", Figure: "12"}, {Name: "Blue", Figure: "107"}},
-			Line: "Blue lead by 95", Context: "Last point 40 s ago", Stats: []Stat{{"Period", "2"}, {"Clock", "17:04"}, {"Fouls", "3"}},
-		},
-		{Title: "Three sides", Pill: Pill{"pause", "clock", "Break"}, Sides: []ScoreSide{{Name: "Red", Figure: "2", Aside: "scored 4"}, {Name: "Blue", Figure: "0", Aside: "scored 1"}, {Name: "Yellow", Figure: "11", Aside: "scored 3"}}},
-		{Title: "Before the start", Pill: Pill{"soon", "clock", "Upcoming"}, Sides: []ScoreSide{{Name: "Red", Figure: "–"}, {Name: "Blue", Figure: "–"}}, Line: "Begins at 15:00"},
-		{Title: "Result", Pill: Pill{"over", "dot", "Final"}, Sides: []ScoreSide{{Name: "Red", Figure: "3"}, {Name: "Blue", Figure: "3"}}, Line: "A draw"},
-	}
 }
 
 func sceneTimelines() []Timeline {
@@ -131,27 +115,12 @@ func sceneTimelines() []Timeline {
 	}
 }
 
-func sceneNotes() []Note {
-	return []Note{
-		{"", "", "The table counts finished games."}, {"good", "dot", "Saved."}, {"warn", "clock", "Another has scored the same: look before you go on."},
-		{"bad", "offline", "Not counted: sent after the lock."},
-	}
-}
-
 func scenePads() []Pad {
 	keys := []Key{{Text: "+1", Aside: "point", Main: true}, {Text: "+2"}, {Text: "+3"}, {Text: "K", Aside: "strike-out"}, {Text: "BB", Aside: "walk"}, {Text: "Undo", Off: true}}
 	return []Pad{
 		{Label: "Points", Action: "#", Keys: keys},
 		{Label: "Sides", Action: "#", Wide: true, Keys: []Key{{Text: "Red", Aside: "12", Main: true}, {Text: "Blue", Aside: "107"}, {Text: "A side with a long name", Aside: "0"}}},
 	}
-}
-
-func sceneForm() Form {
-	return Form{ID: "form", Action: "#", Button: "Save", Fields: []Field{
-		{Name: "name", Label: "Name", Value: "Asha", Hint: "As it is shown to all.", Most: 40},
-		{Name: "number", Label: "Number", Type: "number", Value: "120", Problem: "must be at most 99"},
-		{Name: "half", Label: "Half", Choices: []Choice{{"1", "First", false}, {"2", "Second", true}, {"3", "Extra time", false}}},
-	}}
 }
 
 func sceneWaiting() []WaitingLine {

@@ -11,28 +11,12 @@ import (
 
 // The values that the kit's templates read (templates/kit.html). An application's template says where a part stands:
 //
-//	{{template "kit-score" .Score}}  {{template "kit-pad" .Keys}}
+//	{{template "kit-table" .Table}}  {{template "kit-pad" .Keys}}
 //
 // A Class is one of the application's style sheet, which sets --ink, the colour of a side.
 
 // Pill is a state in a word: live, pause, over, soon.
 type Pill struct{ Class, Icon, Text string }
-
-// Score is the header of a game, its figures readable from a distance.
-type Score struct {
-	ID            string // of the part; empty: it is not sent again by itself
-	Title         string
-	Pill          Pill
-	Sides         []ScoreSide
-	Line, Context string // how it stands, and what there is to know beside
-	Stats         []Stat
-}
-
-// ScoreSide is who plays, and what they have.
-type ScoreSide struct{ Class, Name, Figure, Aside string }
-
-// Stat is a figure with its name.
-type Stat struct{ Label, Value string }
 
 // Timeline is what happened, the newest first.
 type Timeline struct {
@@ -55,9 +39,6 @@ type Happening struct {
 	Loud       bool   // read out at once
 }
 
-// Note is a sentence that matters where it stands: good, warn, bad, or neither.
-type Note struct{ Kind, Icon, Text string }
-
 // Tabs lead to the parts of a page.
 type Tabs struct {
 	Label string
@@ -70,38 +51,11 @@ type Tab struct {
 	Here bool
 }
 
-// Form is a form whose fields are queued as JSON: it works while the node is away.
-type Form struct {
-	ID, Action string
-	Method     string // POST when empty
-	What       string // says the write in words, while it waits; empty: what the button says
-	Until      int64  // ms by the node's clock, after which it is not sent any more; 0: it always is
-	Clear      bool   // its fields are emptied when it was taken
-	Fields     []Field
-	Button     string
-}
-
-// Field asks for one thing.
-type Field struct {
-	Name, Label, Value string
-	Type               string // of the input: text when empty; number is sent as one
-	Hint, Problem      string
-	Required           bool
-	Most               int      // characters; 0: no bound
-	Choices            []Choice // with some it is a group of which one is chosen
-}
-
-// Choice is one of a group.
-type Choice struct {
-	Value, Label string
-	Chosen       bool
-}
-
 // Pad is a grid of big keys, each of which is a write of its own.
 type Pad struct {
 	Label, Action string
 	Method        string // POST when empty
-	Until         int64  // as of a Form
+	Until         int64  // ms by the node's clock, after which they are not sent any more; 0: they always are
 	Wide          bool
 	Keys          []Key
 }

@@ -1,15 +1,17 @@
 package page
 
 import (
+	"io/fs"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
 // The first load of a page that works without its node is small, with every part of the kit in it, its worker, and what that fetches.
 func TestFirstLoadOfTheKit(t *testing.T) {
-	r, err := New(Look{Base: "/counter/-"})
+	r, err := New("/counter/-", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +53,9 @@ func TestFirstLoadOfTheKit(t *testing.T) {
 
 // Another version of the node, of a template or of an asset has another worker.
 func TestWorkerOfAVersion(t *testing.T) {
-	script := func(l Look, release string) string {
+	script := func(files fs.FS, made map[string][]byte, release string) string {
 		t.Helper()
-		r, err := New(l)
+		r, err := New("", files, made)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,14 +65,23 @@ func TestWorkerOfAVersion(t *testing.T) {
 		}
 		return string(s)
 	}
-	one := script(Look{}, "v1")
-	if one != script(Look{}, "v1") {
+	files := func(name, text string) fs.FS {
+		return fstest.MapFS{"templates/a.html": {Data: []byte("a")}, name: {Data: []byte(text)}}
+	}
+	one := script(files("assets/a.css", "a"), nil, "v1")
+	if one != script(files("assets/a.css", "a"), nil, "v1") {
 		t.Error("the same version makes two workers")
 	}
-	if one == script(Look{}, "v2") || one == script(Look{Assets: map[string][]byte{"a.css": nil}}, "v1") {
-		t.Error("another version makes the same worker")
+	for what, other := range map[string]string{
+		"node": script(files("assets/a.css", "a"), nil, "v2"), "asset": script(files("assets/a.css", "b"), nil, "v1"),
+		"template": script(files("templates/a.html", "b"), nil, "v1"), "file that is made": script(files("assets/a.css", "a"), map[string][]byte{"b.css": nil}, "v1"),
+		"application": script(nil, nil, "v1"),
+	} {
+		if one == other {
+			t.Errorf("another %s makes the same worker", what)
+		}
 	}
-	if evil := script(Look{}, "</script>\u2028\""); !regexp.MustCompile(`(?m)^const VERSION = "[^<\x{2028}]*";$`).MatchString(evil) {
+	if evil := script(nil, nil, "</script>\u2028\""); !regexp.MustCompile(`(?m)^const VERSION = "[^<\x{2028}]*";$`).MatchString(evil) {
 		t.Errorf("%.200s", evil)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"io/fs"
 	"net/url"
-	"path"
 	"reflect"
 	"strconv"
 	"strings"
@@ -42,13 +41,6 @@ type Nav struct {
 // Link leads to another page.
 type Link struct{ Href, Text string }
 
-// Look is what an application brings to its pages. The zero value is that of the node's own.
-type Look struct {
-	Base      string            // what the addresses of the pages begin with: "/counter/-"
-	Templates fs.FS             // *.html; one of them may define "symbols": icons beside the node's
-	Assets    map[string][]byte // style sheets and scripts, by name
-}
-
 // Renderer turns views into HTML. It is made once and safe for concurrent use.
 type Renderer struct {
 	templates *template.Template
@@ -57,24 +49,26 @@ type Renderer struct {
 	base      string
 }
 
-// New parses the templates and reads the assets, which are all embedded: an error is a bug.
-func New(l Look) (*Renderer, error) {
+// New makes the renderer of pages whose addresses begin with base: "/counter/-". An application's files have its templates in
+// "templates", of which one may define "symbols", icons beside the node's, and in "assets", where there is such a folder, its style
+// sheets and scripts; made are more of those, by name. Assets named app.css and app.js are of all its personal pages (Own). All of it
+// is embedded: an error is a bug.
+func New(base string, files fs.FS, made map[string][]byte) (*Renderer, error) {
 	funcs := template.FuncMap{
-		"at":  func(path string) string { return l.Base + path },                           // of a page
-		"api": func(path string) string { return strings.TrimSuffix(l.Base, "/-") + path }, // of a route beside the pages
-		"seg": url.PathEscape,                                                              // a segment of a path
-		"nth": func(i int) int { return i + 1 },                                            // the number of an index, as people count
+		"at":  func(path string) string { return base + path },                           // of a page
+		"api": func(path string) string { return strings.TrimSuffix(base, "/-") + path }, // of a route beside the pages
+		"seg": url.PathEscape,                                                            // a segment of a path
+		"nth": func(i int) int { return i + 1 },                                          // the number of an index, as people count
 	}
-	t, err := template.New("page").Funcs(funcs).ParseFS(templateFiles, "templates/*.html")
-	if err == nil && l.Templates != nil {
-		t, err = t.ParseFS(l.Templates, "*.html")
+	t, err := template.New("page").Funcs(funcs).ParseFS(nodeFiles, "templates/*.html")
+	if err == nil && files != nil {
+		t, err = t.ParseFS(files, "templates/*.html")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("parse templates: %w", err)
 	}
-	r := &Renderer{templates: t, base: l.Base}
-	r.assets, r.version, err = loadAssets(l.Assets, templateFiles, l.Templates)
-	return r, err
+	r := &Renderer{templates: t, base: base, assets: map[string]Asset{}}
+	return r, r.loadAssets(files, made)
 }
 
 // At is the address of a page.
@@ -114,26 +108,6 @@ func (r *Renderer) Parts(last View, title string, blocks []Block) (View, error) 
 		v.Parts = append(v.Parts, Part{ID: b.ID, HTML: buf.String(), Hash: strconv.FormatUint(h.Sum64(), 36)})
 	}
 	return v, nil
-}
-
-// Mounted makes the renderer of an application whose pages lie under mount + "/-". Its folder "templates" has its templates; "assets",
-// where there is one, its style sheets and scripts. Those named app.css and app.js are of all its personal pages (Own).
-func Mounted(mount string, files fs.FS) (*Renderer, error) {
-	templates, err := fs.Sub(files, "templates")
-	if err != nil {
-		return nil, fmt.Errorf("read templates: %w", err)
-	}
-	l := Look{Base: mount + "/-", Templates: templates, Assets: map[string][]byte{}}
-	names, err := fs.Glob(files, "assets/*")
-	for _, name := range names {
-		if l.Assets[path.Base(name)], err = fs.ReadFile(files, name); err != nil {
-			return nil, fmt.Errorf("read asset: %w", err)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read assets: %w", err)
-	}
-	return New(l)
 }
 
 // Own is the frame of a page that is its reader's alone. It keeps itself in step by refresh.js, which an app.js imports itself.
@@ -191,12 +165,17 @@ func (r *Renderer) Bare(v View, nav *Nav) ([]byte, error) {
 		Frame{Title: v.Title, Body: v.Kind, Module: "refresh.js", Styles: append([]string{"extra.css"}, v.Styles...), Nav: nav})
 }
 
+// Still puts a page of the node, of the template kind + "-page", into its frame.
+func (r *Renderer) Still(kind, title string, data any, nav *Nav) ([]byte, error) {
+	return r.Framed(kind+"-page", data, Frame{Title: title, Body: kind, Styles: []string{"extra.css"}, Nav: nav})
+}
+
 // Notice renders a page that says one thing: not found, or out of order.
 func (r *Renderer) Notice(title, text string) ([]byte, error) {
 	if text != "" {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
-	return r.Framed("notice-page", map[string]string{"Title": title, "Text": text}, Frame{Title: title, Body: "notice", Styles: []string{"extra.css"}})
+	return r.Still("notice", title, map[string]string{"Title": title, "Text": text}, nil)
 }
 
 // Framed puts what a template makes of data into a frame.

@@ -24,7 +24,7 @@ func hexOf(t *testing.T, css, name string) colour.RGB {
 
 // The tokens of page.css: text and accents can be read on what they stand on, and the panels are those of the code.
 func TestTokensAreReadable(t *testing.T) {
-	raw, err := assetFiles.ReadFile("assets/page.css")
+	raw, err := nodeFiles.ReadFile("assets/page.css")
 	if err != nil {
 		t.Fatal(err)
 	}

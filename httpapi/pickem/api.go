@@ -41,7 +41,7 @@ type api struct {
 func New(c Config) (httpapi.App, error) {
 	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/")}
 	var err error
-	if a.look, err = page.Mounted(a.mount, files); err != nil {
+	if a.look, err = page.New(a.mount+"/-", files, nil); err != nil {
 		return httpapi.App{}, err
 	}
 	return httpapi.App{

@@ -158,7 +158,7 @@ func TestCSV(t *testing.T) {
 
 // Every scene of the gallery is rendered.
 func TestScenes(t *testing.T) {
-	look, err := page.Mounted("/pickem", files)
+	look, err := page.New("/pickem/-", files, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

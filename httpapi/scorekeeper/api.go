@@ -44,7 +44,7 @@ func New(c Config) (httpapi.App, error) {
 	if err != nil {
 		return httpapi.App{}, err
 	}
-	a.look, err = page.Mounted(a.mount, files)
+	a.look, err = page.New(a.mount+"/-", files, nil)
 	return httpapi.App{
 		About:  "A daily word puzzle, alone or in teams",
 		Routes: a.routes(guess), OpenAPI: document, Problem: problem, Topics: a.topicOf, SignIn: httpapi.SignIn{Anonymous: "wordle_session"},

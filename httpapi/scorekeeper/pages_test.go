@@ -121,7 +121,7 @@ func TestReadersDay(t *testing.T) {
 
 // Every scene of the gallery shows its state.
 func TestScenes(t *testing.T) {
-	look, err := page.Mounted("/scorekeeper", files)
+	look, err := page.New("/scorekeeper/-", files, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

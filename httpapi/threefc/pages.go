@@ -27,7 +27,7 @@ const signInPath = "/sign-in"
 
 // addPages gives the application its pages.
 func (a *api) addPages(app *httpapi.App) (err error) {
-	if a.look, err = page.Mounted(a.mount, files); err != nil {
+	if a.look, err = page.New(a.mount+"/-", files, nil); err != nil {
 		return err
 	}
 	app.Look, app.Scenes, app.View, app.Offline, app.Open = a.look, a.scenes, a.view, true, true

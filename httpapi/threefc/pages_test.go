@@ -269,7 +269,7 @@ func TestGamePageIsLive(t *testing.T) {
 
 // Every state of a game as it is shown: scenes of the gallery, kept as files.
 func TestScenes(t *testing.T) {
-	look, err := page.Mounted("/3fc", files)
+	look, err := page.New("/3fc/-", files, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,6 @@ package page
 
 import (
 	"embed"
-	"fmt"
-	"io/fs"
 
 	"github.com/touchline/touchline/httpapi/page"
 )
@@ -16,22 +14,12 @@ type Renderer struct{ *page.Renderer }
 
 // New makes a renderer of pages whose addresses begin with base. An error is a bug in this package.
 func New(base string) (*Renderer, error) {
-	look := page.Look{Base: base, Assets: map[string][]byte{}}
-	var err error
-	if look.Templates, err = fs.Sub(files, "templates"); err != nil {
-		return nil, fmt.Errorf("templates: %w", err)
-	}
-	for _, name := range []string{"match.css", "staff.css"} {
-		if look.Assets[name], err = files.ReadFile("assets/" + name); err != nil {
-			return nil, fmt.Errorf("assets: %w", err)
-		}
-	}
 	all, kits := teamCSS()
-	look.Assets["team.css"] = all
+	made := map[string][]byte{"team.css": all}
 	for slug, css := range kits {
-		look.Assets[kitFile(slug)] = css
+		made[kitFile(slug)] = css
 	}
-	r, err := page.New(look)
+	r, err := page.New(base, files, made)
 	return &Renderer{r}, err
 }
 

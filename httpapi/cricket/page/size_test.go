@@ -42,10 +42,10 @@ func TestFirstLoad(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s: there is no %s", scenes[i].Name, m[1])
 			}
-			if !seen[a.Name] {
+			if !seen[string(m[1])] {
 				total += len(a.Body)
 			}
-			seen[a.Name] = true
+			seen[string(m[1])] = true
 		}
 		if total > 150_000 {
 			t.Errorf("%s: the first load is %d bytes", scenes[i].Name, total)
