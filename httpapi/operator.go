@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // stateFresh is how long an answer serves everybody who asks: an application may count rows for it.
@@ -66,7 +68,7 @@ func (s *Server) readState(ctx context.Context) (out operator.State, err error) 
 		return out, err
 	}
 	if n := out.Sync.Conflicts; out.Sync.Configured && n.Open+n.Quarantined > 0 {
-		if out.Conflicts, _, err = s.cfg.Sync.Conflicts(ctx, operator.ConflictAsk{Limit: conflictsShown}); err != nil {
+		if out.Conflicts, _, err = s.cfg.Sync.Conflicts(ctx, conflict.Query{State: conflict.StateOpen, Limit: conflictsShown}); err != nil {
 			return out, err
 		}
 	}
@@ -149,27 +151,27 @@ func getSync(c *gin.Context) error {
 }
 
 // Conflicts lists refused writes, the newest first, for an application that shows its own to its own people. Without a cloud there are none.
-func Conflicts(c *gin.Context, ask operator.ConflictAsk) (all []operator.Conflict, err error) {
+func Conflicts(c *gin.Context, q conflict.Query) (all []conflict.View, err error) {
 	if s := serverOf(c); s.cfg.Sync != nil {
-		all, _, err = s.cfg.Sync.Conflicts(c.Request.Context(), ask)
+		all, _, err = s.cfg.Sync.Conflicts(c.Request.Context(), q)
 	}
 	return all, err
 }
 
 // Conflict is one of them, with its writes.
-func Conflict(c *gin.Context, id uint64) (operator.Conflict, error) {
+func Conflict(c *gin.Context, id uint64) (conflict.View, error) {
 	sync := serverOf(c).cfg.Sync
 	if sync == nil {
-		return operator.Conflict{}, noCloud()
+		return conflict.View{}, noCloud()
 	}
 	return sync.Conflict(c.Request.Context(), id)
 }
 
 // Decide does with one what somebody wants whom the application lets: "retry" or "discard" (operator.Sync).
-func Decide(c *gin.Context, id uint64, verb string) (operator.Conflict, error) {
+func Decide(c *gin.Context, id uint64, verb string) (conflict.View, error) {
 	sync := serverOf(c).cfg.Sync
 	if sync == nil {
-		return operator.Conflict{}, noCloud()
+		return conflict.View{}, noCloud()
 	}
 	return sync.Decide(c.Request.Context(), id, verb)
 }
@@ -180,7 +182,8 @@ func noCloud() error {
 
 func getConflicts(c *gin.Context) error {
 	q := bind.Parameters(c.Request)
-	ask := operator.ConflictAsk{State: q.OneOf("state", operator.ConflictStates()...), Table: q.Text("table", 255), Limit: q.Limit()}
+	state := conflict.State(q.OneOf("state", conflict.States()...))
+	ask := conflict.Query{State: cmp.Or(state, conflict.StateOpen), Table: q.Text("table", 255), Limit: q.Limit()}
 	if cursor := q.Text("cursor", bind.MaxCursor); cursor != "" {
 		var err error
 		if ask.Before, err = strconv.ParseUint(cursor, 10, 64); err != nil || ask.Before == 0 {
@@ -192,7 +195,7 @@ func getConflicts(c *gin.Context) error {
 	}
 	sync := serverOf(c).cfg.Sync
 	if sync == nil {
-		return JSON(c, NewList[operator.Conflict](nil, ""), nil)
+		return JSON(c, NewList[conflict.View](nil, ""), nil)
 	}
 	found, next, err := sync.Conflicts(c.Request.Context(), ask)
 	if err != nil {

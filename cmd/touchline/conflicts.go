@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,9 +15,9 @@ import (
 
 	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/httpapi/admin"
-	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 func newConflicts() *cobra.Command {
@@ -42,13 +43,13 @@ const mostConflicts = 100
 
 func newConflictsList() *cobra.Command {
 	var f maintainFlags
-	var ask operator.ConflictAsk
+	var ask conflict.Query
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List conflicts, the newest first",
 		Args:  cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if all := operator.ConflictStates(); !slices.Contains(all, ask.State) {
+			if all := conflict.States(); !slices.Contains(all, string(ask.State)) {
 				return cli.Misuse(cmd, fmt.Errorf("--state must be one of %s, not %q", strings.Join(all, ", "), ask.State))
 			}
 			if ask.Limit < 1 || ask.Limit > mostConflicts {
@@ -66,16 +67,16 @@ func newConflictsList() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&ask.State, "state", "open", "one of "+strings.Join(operator.ConflictStates(), ", "))
+	cmd.Flags().StringVar((*string)(&ask.State), "state", "open", "one of "+strings.Join(conflict.States(), ", "))
 	cmd.Flags().StringVar(&ask.Table, "table", "", "only conflicts of this table")
 	cmd.Flags().IntVar(&ask.Limit, "limit", 50, fmt.Sprintf("how many at most, up to %d", mostConflicts))
 	cmd.Flags().Uint64Var(&ask.Before, "before", 0, "only conflicts older than this number")
 	return cmd
 }
 
-func conflictLines(page *admin.ConflictList, state string) string {
+func conflictLines(page *admin.ConflictList, state conflict.State) string {
 	if len(page.Items) == 0 {
-		if state == "open" {
+		if state == conflict.StateOpen {
 			return "no open conflicts\n"
 		}
 		return "there is none\n"
@@ -84,7 +85,7 @@ func conflictLines(page *admin.ConflictList, state string) string {
 	s.row("ID", "AT", "KIND", "STATE", "TABLE", "KEY", "WRITES", "WHAT")
 	for i := range page.Items {
 		c := &page.Items[i]
-		s.row(fmt.Sprint(c.ID), instant(c.At), c.Kind, c.State, c.Table, clipped(string(c.Key), widestKey), fmt.Sprint(c.Writes), c.Text)
+		s.row(fmt.Sprint(c.ID), instant(c.At), string(c.Kind), string(c.State), c.Table, clipped(asJSON(c.Key), widestKey), fmt.Sprint(c.Writes), c.Text)
 	}
 	out := s.String()
 	if page.Cursor != nil {
@@ -106,7 +107,7 @@ func newConflictsShow() *cobra.Command {
 				return err
 			}
 			for _, id := range ids {
-				c, err := edge.Ask(dir, func(a *admin.Client) (operator.Conflict, error) { return a.Conflict(cmd.Context(), id) })
+				c, err := edge.Ask(dir, func(a *admin.Client) (conflict.View, error) { return a.Conflict(cmd.Context(), id) })
 				if err != nil {
 					return err
 				}
@@ -149,7 +150,7 @@ func newConflictsDecide(verb, short, long string) *cobra.Command {
 func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint64) error {
 	failed := 0
 	for _, id := range ids {
-		c, err := edge.Ask(dir, func(a *admin.Client) (operator.Conflict, error) { return a.Decide(cmd.Context(), id, verb) })
+		c, err := edge.Ask(dir, func(a *admin.Client) (conflict.View, error) { return a.Decide(cmd.Context(), id, verb) })
 		if err == nil {
 			err = f.print(cmd, c, fmt.Sprintf("conflict %d: %s\n", c.ID, c.State))
 		}
@@ -208,7 +209,7 @@ func confirmed(cmd *cobra.Command, verb string, ids []string) (bool, error) {
 }
 
 // conflictText is a conflict in whole, for people.
-func conflictText(c *operator.Conflict) string {
+func conflictText(c *conflict.View) string {
 	s := newSheet()
 	s.row("conflict", fmt.Sprintf("%d (%s, %s)", c.ID, c.Kind, c.State))
 	s.row("at", instant(c.At))
@@ -231,19 +232,31 @@ func conflictText(c *operator.Conflict) string {
 	return s.String()
 }
 
-func conflictWrite(s *sheet, what string, w *operator.ConflictWrite) {
+func conflictWrite(s *sheet, what string, w *conflict.Write) {
 	s.gap()
 	s.row(what, w.WriteID+", "+instant(w.At)+fmt.Sprintf(", sent %s", times(w.Sent)))
 	s.row("table", w.Table)
-	s.row("key", string(w.Key))
+	s.row("key", asJSON(w.Key))
 	for _, part := range []struct{ name, text string }{
-		{w.Op, string(w.Item)}, {w.Op, w.Update}, {"condition", w.Condition}, {"names", string(w.Names)}, {"values", string(w.Values)},
-		{"known before", string(w.Base)}, {"the cloud has", string(w.Met)},
+		{w.Op, asJSON(w.Item)}, {w.Op, w.Update}, {"condition", w.Condition}, {"names", asJSON(w.Names)}, {"values", asJSON(w.Values)},
+		{"known before", asJSON(w.Base)}, {"the cloud has", asJSON(w.Met)},
 	} {
 		if part.text != "" {
 			s.row(part.name, clipped(part.text, widestPart))
 		}
 	}
+}
+
+// asJSON writes an item, or names; empty: there is none.
+func asJSON[V any](of map[string]V) string {
+	if of == nil {
+		return ""
+	}
+	var text strings.Builder
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(of) // into memory, what JSON was
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // How much of a key in a list, and of an item, is for people. -o json has all of it.

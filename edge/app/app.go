@@ -58,7 +58,7 @@ type Cloud struct {
 	// there, and what this node could not send in time is decided here.
 	SendBy map[string]replica.SendBy
 	// Secret reports of an item, by table, whether its values are its owner's alone for now: conflicts show them to no admin either.
-	Secret map[string]func(tx *store.Tx, key attr.Item) (bool, error)
+	Secret map[string]conflict.SecretFunc
 	// Before is what has to be here before the node works under a lock that it has just taken.
 	Before func(lock string) []Rows
 }

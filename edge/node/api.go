@@ -16,7 +16,7 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	}
 	p.HTTP.apply(&c, p.Connections)
 	if n.sync != nil {
-		c.Sync = cloudRoutes{n}
+		c.Sync = cloudRoutes{n, n.sync.Conflicts()}
 	}
 	for i, a := range n.apps {
 		api := a.API

@@ -55,15 +55,16 @@ func (n *Node) openCloud(ctx context.Context) error {
 	if path := n.store.Path(); path != "" { // a store in memory has no place for a file beside it
 		dir = filepath.Dir(path)
 	}
-	sendBy := map[string]replica.SendBy{}
+	sendBy, secret := map[string]replica.SendBy{}, map[string]conflict.SecretFunc{}
 	for _, a := range n.parts.Apps {
 		maps.Copy(sendBy, a.Cloud().SendBy)
+		maps.Copy(secret, a.Cloud().Secret)
 	}
 	r, err := replica.New(replica.Config{
 		Store: n.store, Cloud: c.Items, Dir: dir, Clock: n.parts.Clock, Log: n.parts.Log,
 		SyncTable: c.Config.SyncTable, LockTable: n.fenced(), Poll: n.pollRules(&c.Config.Poll),
 		Transactions: c.Config.transactions(), Budget: c.Config.Budget.budget(), Deadline: c.Config.Deadline,
-		Deposed: n.fencedOff, Merge: n.merges(), SendBy: sendBy,
+		Deposed: n.fencedOff, Merge: n.merges(), Secret: secret, SendBy: sendBy,
 	})
 	if err != nil {
 		return err

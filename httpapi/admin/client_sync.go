@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,10 +10,11 @@ import (
 
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // ConflictList is a page of conflicts.
-type ConflictList = httpapi.List[operator.Conflict]
+type ConflictList = httpapi.List[conflict.View]
 
 // Sync asks how far the node and the cloud are one.
 func (a *Client) Sync(ctx context.Context) (out operator.SyncStatus, err error) {
@@ -21,9 +23,9 @@ func (a *Client) Sync(ctx context.Context) (out operator.SyncStatus, err error) 
 }
 
 // Conflicts asks for a page of conflicts, the newest first.
-func (a *Client) Conflicts(ctx context.Context, ask operator.ConflictAsk) (out ConflictList, err error) {
+func (a *Client) Conflicts(ctx context.Context, ask conflict.Query) (out ConflictList, err error) {
 	q := url.Values{}
-	for name, value := range map[string]string{"state": ask.State, "table": ask.Table} {
+	for name, value := range map[string]string{"state": string(cmp.Or(ask.State, conflict.StateAny)), "table": ask.Table} {
 		if value != "" {
 			q.Set(name, value)
 		}
@@ -39,13 +41,13 @@ func (a *Client) Conflicts(ctx context.Context, ask operator.ConflictAsk) (out C
 }
 
 // Conflict asks for one in whole.
-func (a *Client) Conflict(ctx context.Context, id uint64) (out operator.Conflict, err error) {
+func (a *Client) Conflict(ctx context.Context, id uint64) (out conflict.View, err error) {
 	err = a.ask(ctx, http.MethodGet, fmt.Sprintf("/conflicts/%d", id), &out)
 	return out, err
 }
 
 // Decide has a conflict retried or discarded.
-func (a *Client) Decide(ctx context.Context, id uint64, verb string) (out operator.Conflict, err error) {
+func (a *Client) Decide(ctx context.Context, id uint64, verb string) (out conflict.View, err error) {
 	err = a.ask(ctx, http.MethodPost, fmt.Sprintf("/conflicts/%d/%s", id, url.PathEscape(verb)), &out)
 	return out, err
 }

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"net"
 	"slices"
 	"testing"
@@ -12,24 +11,22 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // fakeSync is a cloud that answers as a test wants.
 type fakeSync struct {
 	status    operator.SyncStatus
-	conflicts []operator.Conflict
+	conflicts []conflict.View
 	fail      error
 }
 
 func (f *fakeSync) Status(context.Context) (operator.SyncStatus, error) { return f.status, f.fail }
 
-func (f *fakeSync) Conflicts(_ context.Context, ask operator.ConflictAsk) (out []operator.Conflict, next uint64, err error) {
+func (f *fakeSync) Conflicts(_ context.Context, ask conflict.Query) (out []conflict.View, next uint64, err error) {
 	for _, c := range slices.Backward(f.conflicts) {
-		state := ask.State
-		if state == "" {
-			state = "open"
-		}
-		if (state == "all" || c.State == state) && (ask.Table == "" || c.Table == ask.Table) && (ask.Before == 0 || c.ID < ask.Before) {
+		if (ask.State == conflict.StateAny || c.State == ask.State) && (ask.Table == "" || c.Table == ask.Table) && (ask.Before == 0 || c.ID < ask.Before) {
 			if len(out) == ask.Limit {
 				return out, out[len(out)-1].ID, nil
 			}
@@ -40,16 +37,16 @@ func (f *fakeSync) Conflicts(_ context.Context, ask operator.ConflictAsk) (out [
 	return out, 0, f.fail
 }
 
-func (f *fakeSync) Conflict(_ context.Context, id uint64) (operator.Conflict, error) {
+func (f *fakeSync) Conflict(_ context.Context, id uint64) (conflict.View, error) {
 	for _, c := range f.conflicts {
 		if c.ID == id {
 			return c, f.fail
 		}
 	}
-	return operator.Conflict{}, fault.New(fault.NotFound, "conflict_not_found", "There is no conflict %d.", id)
+	return conflict.View{}, fault.New(fault.NotFound, "conflict_not_found", "There is no conflict %d.", id)
 }
 
-func (f *fakeSync) Decide(ctx context.Context, id uint64, verb string) (operator.Conflict, error) {
+func (f *fakeSync) Decide(ctx context.Context, id uint64, verb string) (conflict.View, error) {
 	c, err := f.Conflict(ctx, id)
 	switch {
 	case err != nil:
@@ -57,7 +54,7 @@ func (f *fakeSync) Decide(ctx context.Context, id uint64, verb string) (operator
 	case c.State != "open":
 		return c, fault.New(fault.Conflict, "conflict_closed", "It was %s.", c.State)
 	}
-	c.State = map[string]string{"retry": "retried", "discard": "discarded"}[verb]
+	c.State = map[string]conflict.State{"retry": "retried", "discard": "discarded"}[verb]
 	f.conflicts[id-1] = c
 	return c, nil
 }
@@ -68,8 +65,8 @@ func (f *fakeSync) Wait(context.Context, uint64) (uint64, error) {
 
 // The admin socket answers the same, as the command line reads it.
 func TestAdminSocketTellsOfTheCloud(t *testing.T) {
-	f := &fakeSync{conflicts: []operator.Conflict{
-		{ID: 1, State: "open", Decided: []operator.ConflictWrite{{Met: json.RawMessage(`{"a":{"N":"2"}}`)}}}, {ID: 2, State: "open"},
+	f := &fakeSync{conflicts: []conflict.View{
+		{Head: conflict.Head{ID: 1, State: "open"}, Decided: []conflict.Write{{Met: attr.Item{"a": attr.Int(2)}}}}, {Head: conflict.Head{ID: 2, State: "open"}},
 	}, status: operator.SyncStatus{Configured: true, State: "in_step"}}
 	s, err := httpapi.New(httpapi.Config{Journal: web.NewJournal(), Clock: clock.Real(), Sync: f})
 	if err != nil {
@@ -93,11 +90,11 @@ func TestAdminSocketTellsOfTheCloud(t *testing.T) {
 	if st, err := client.Sync(ctx); err != nil || st.State != "in_step" {
 		t.Errorf("%+v %v", st, err)
 	}
-	page, err := client.Conflicts(ctx, operator.ConflictAsk{State: "open", Limit: 1})
+	page, err := client.Conflicts(ctx, conflict.Query{State: "open", Limit: 1})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != 2 || page.Cursor == nil || *page.Cursor != "2" {
 		t.Errorf("%+v %v", page, err)
 	}
-	if c, err := client.Conflict(ctx, 1); err != nil || len(c.Decided) != 1 || string(c.Decided[0].Met) != `{"a":{"N":"2"}}` {
+	if c, err := client.Conflict(ctx, 1); err != nil || len(c.Decided) != 1 || !c.Decided[0].Met["a"].Equal(attr.Int(2)) {
 		t.Errorf("%+v %v", c, err)
 	}
 	if c, err := client.Decide(ctx, 1, "retry"); err != nil || c.State != "retried" {

@@ -2,7 +2,6 @@ package cricket
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/feed"
@@ -26,7 +26,7 @@ import (
 type fakeSync struct {
 	mu        sync.Mutex
 	status    operator.SyncStatus
-	conflicts []operator.Conflict
+	conflicts []conflict.View
 	waited    []uint64
 	wait      func(ctx context.Context) (uint64, error)
 	fail      error
@@ -34,13 +34,9 @@ type fakeSync struct {
 
 func (f *fakeSync) Status(context.Context) (operator.SyncStatus, error) { return f.status, f.fail }
 
-func (f *fakeSync) Conflicts(_ context.Context, ask operator.ConflictAsk) (out []operator.Conflict, next uint64, err error) {
+func (f *fakeSync) Conflicts(_ context.Context, ask conflict.Query) (out []conflict.View, next uint64, err error) {
 	for _, c := range slices.Backward(f.conflicts) {
-		state := ask.State
-		if state == "" {
-			state = "open"
-		}
-		if (state == "all" || c.State == state) && (ask.Table == "" || c.Table == ask.Table) && (ask.Before == 0 || c.ID < ask.Before) {
+		if (ask.State == conflict.StateAny || c.State == ask.State) && (ask.Table == "" || c.Table == ask.Table) && (ask.Before == 0 || c.ID < ask.Before) {
 			if len(out) == ask.Limit {
 				return out, out[len(out)-1].ID, nil
 			}
@@ -51,16 +47,16 @@ func (f *fakeSync) Conflicts(_ context.Context, ask operator.ConflictAsk) (out [
 	return out, 0, f.fail
 }
 
-func (f *fakeSync) Conflict(_ context.Context, id uint64) (operator.Conflict, error) {
+func (f *fakeSync) Conflict(_ context.Context, id uint64) (conflict.View, error) {
 	for _, c := range f.conflicts {
 		if c.ID == id {
 			return c, f.fail
 		}
 	}
-	return operator.Conflict{}, fault.New(fault.NotFound, "conflict_not_found", "There is no conflict %d.", id)
+	return conflict.View{}, fault.New(fault.NotFound, "conflict_not_found", "There is no conflict %d.", id)
 }
 
-func (f *fakeSync) Decide(ctx context.Context, id uint64, verb string) (operator.Conflict, error) {
+func (f *fakeSync) Decide(ctx context.Context, id uint64, verb string) (conflict.View, error) {
 	c, err := f.Conflict(ctx, id)
 	switch {
 	case err != nil:
@@ -68,7 +64,7 @@ func (f *fakeSync) Decide(ctx context.Context, id uint64, verb string) (operator
 	case c.State != "open":
 		return c, fault.New(fault.Conflict, "conflict_closed", "It was %s.", c.State)
 	}
-	c.State = map[string]string{"retry": "retried", "discard": "discarded"}[verb]
+	c.State = map[string]conflict.State{"retry": "retried", "discard": "discarded"}[verb]
 	f.conflicts[id-1] = c
 	return c, nil
 }
@@ -83,14 +79,16 @@ func (f *fakeSync) Wait(ctx context.Context, seq uint64) (uint64, error) {
 	return f.wait(ctx)
 }
 
-func conflictsOf(n int) (out []operator.Conflict) {
+func conflictsOf(n int) (out []conflict.View) {
 	for i := range n {
-		out = append(out, operator.Conflict{
-			ID: uint64(i + 1), At: rigNow, Kind: "conflict", State: "open", Table: "cricket-match-follows", Key: json.RawMessage(`{"matchId":{"S":"7"}}`),
-			WriteID: "n1.1.12", Policy: "intent", Code: "condition_failed", Text: "The cloud's item does not satisfy the condition.", Writes: 1,
-			Decided: []operator.ConflictWrite{{
-				WriteID: "n1.1.12", Table: "cricket-match-follows", Key: json.RawMessage(`{"matchId":{"S":"7"}}`), At: rigNow, Op: "update",
-				Update: "SET a = :a", Values: json.RawMessage(`{":a":{"N":"1"}}`), Sent: 2, Met: json.RawMessage(`{"a":{"N":"2"}}`),
+		out = append(out, conflict.View{
+			Head: conflict.Head{
+				ID: uint64(i + 1), At: rigNow, Kind: "conflict", State: "open", Code: "condition_failed", Text: "The cloud's item does not satisfy the condition.",
+			},
+			Table: "cricket-match-follows", Key: attr.Item{"matchId": attr.S("7")}, WriteID: "n1.1.12", Policy: "intent", Writes: 1,
+			Decided: []conflict.Write{{
+				WriteID: "n1.1.12", Table: "cricket-match-follows", Key: attr.Item{"matchId": attr.S("7")}, At: rigNow, Op: "update",
+				Update: "SET a = :a", Values: attr.Item{":a": attr.Int(1)}, Sent: 2, Met: attr.Item{"a": attr.Int(2)},
 			}},
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // Cloud says what of the cloud a person should look at.
@@ -129,7 +130,7 @@ func cloudTables(h *State) []page.Table {
 	conflicts := page.Table{ID: "conflicts", Title: "Conflicts", None: "No conflict is open.", Heads: []string{"Number", "At", "Kind", "Table", "Key", "Writes", "What"}}
 	for i := range h.Conflicts {
 		c := &h.Conflicts[i]
-		conflicts.Rows = append(conflicts.Rows, []string{fmt.Sprint(c.ID), Clock(c.At, h.At), c.Kind, c.Table, string(c.Key), fmt.Sprint(c.Writes), c.Text})
+		conflicts.Rows = append(conflicts.Rows, []string{fmt.Sprint(c.ID), Clock(c.At, h.At), string(c.Kind), c.Table, string(attr.AppendJSON(nil, c.Key)), fmt.Sprint(c.Writes), c.Text})
 	}
 	return []page.Table{waiting, parked, read, leaseTable(h), conflicts}
 }

@@ -1,13 +1,14 @@
 package operator
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // The page says in words what a person meets nowhere else, and no figure that nobody knows.
@@ -32,8 +33,8 @@ func TestCloudTableWords(t *testing.T) {
 		}
 	}
 	st.Leases = []lease.Status{{Key: "match:7", Fence: 41, Deadline: now}}
-	conflict := Conflict{ID: 3, Table: "teams", Key: json.RawMessage(`{"teamId":{"S":"9"}}`)}
-	text = fmt.Sprint(cloudTables(&State{At: now, Sync: st, Conflicts: []Conflict{conflict}}))
+	refused := conflict.View{Head: conflict.Head{ID: 3}, Table: "teams", Key: attr.Item{"teamId": attr.S("9")}}
+	text = fmt.Sprint(cloudTables(&State{At: now, Sync: st, Conflicts: []conflict.View{refused}}))
 	for _, want := range []string{"match:7 41 07:31:01", `{"teamId":{"S":"9"}}`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // State is how a node is doing, for its operator.
@@ -21,8 +22,8 @@ type State struct {
 	// Of the page alone: the routes of the cloud have them.
 	Sync SyncStatus `json:"-"`
 
-	Conflicts []Conflict   `json:"-"` // open ones, the newest
-	Tables    []page.Table `json:"-"` // the applications'
+	Conflicts []conflict.View `json:"-"` // open ones, the newest
+	Tables    []page.Table    `json:"-"` // the applications'
 }
 
 // Streams counts event streams.

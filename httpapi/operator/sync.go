@@ -20,12 +20,12 @@ type Sync interface {
 	// Status reports how far they are.
 	Status(ctx context.Context) (SyncStatus, error)
 	// Conflicts lists records, the newest first.
-	Conflicts(ctx context.Context, ask ConflictAsk) (found []Conflict, next uint64, err error)
+	Conflicts(ctx context.Context, q conflict.Query) (found []conflict.View, next uint64, err error)
 	// Conflict returns one in whole; an unknown one is fault.NotFound.
-	Conflict(ctx context.Context, id uint64) (Conflict, error)
+	Conflict(ctx context.Context, id uint64) (conflict.View, error)
 	// Decide does with one what an operator wants: "retry" writes anew what it holds, "discard" notes that it is not
 	// wanted. One that has been decided already is fault.Conflict. The record as it is afterwards.
-	Decide(ctx context.Context, id uint64, verb string) (Conflict, error)
+	Decide(ctx context.Context, id uint64, verb string) (conflict.View, error)
 	// Wait returns when the cloud has all that the transaction of a journal record has written; refused is the
 	// conflict, if one of its writes became one. An end of ctx is its error.
 	Wait(ctx context.Context, seq uint64) (refused uint64, err error)

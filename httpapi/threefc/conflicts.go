@@ -2,7 +2,6 @@ package threefc
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,27 +9,26 @@ import (
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // mostConflicts is how many of the table's newest are looked through for those of a game.
 const mostConflicts = 100
 
 // refused are the open conflicts of a game: what the cloud has not taken, and nothing has settled.
-func (r *request) refused() ([]operator.Conflict, error) {
-	return r.conflicts(func(w operator.ConflictWrite) bool {
-		key, err := attr.ParseJSON(w.Key)
-		return err == nil && key["pk"].Equal(threefc.Partition(r.of)["pk"])
+func (r *request) refused() ([]conflict.View, error) {
+	return r.conflicts(func(w conflict.Write) bool {
+		return w.Key["pk"].Equal(threefc.Partition(r.of)["pk"])
 	})
 }
 
 // conflicts are the open ones with a write that concerns somebody, in whole: a request's key stands before what it asks for.
-func (r *request) conflicts(concerned func(w operator.ConflictWrite) bool) (of []operator.Conflict, err error) {
-	all, err := httpapi.Conflicts(r.Context, operator.ConflictAsk{Table: r.api.Service.Table, Limit: mostConflicts})
+func (r *request) conflicts(concerned func(w conflict.Write) bool) (of []conflict.View, err error) {
+	all, err := httpapi.Conflicts(r.Context, conflict.Query{State: conflict.StateOpen, Table: r.api.Service.Table, Limit: mostConflicts})
 	for i := 0; err == nil && i < len(all); i++ {
-		var whole operator.Conflict
+		var whole conflict.View
 		if whole, err = httpapi.Conflict(r.Context, all[i].ID); err == nil && slices.ContainsFunc(slices.Concat(whole.Decided, whole.Tail), concerned) {
 			of = append(of, whole)
 		}
@@ -49,11 +47,10 @@ func (r *request) taken(mine func(entity string, p *origin) bool) (all []taken, 
 	if r.user == "" {
 		return nil, nil
 	}
-	_, err = r.conflicts(func(w operator.ConflictWrite) bool {
-		it, bad := attr.ParseJSON(w.Item)
+	_, err = r.conflicts(func(w conflict.Write) bool {
 		var p origin
-		entity := it["entityType"].Str()
-		if bad != nil || w.Met == nil || w.Base != nil || it["sk"].Str() != "METADATA" || dataOf(&p, it) != nil || !mine(entity, &p) {
+		entity := w.Item["entityType"].Str()
+		if w.Met == nil || w.Base != nil || w.Item["sk"].Str() != "METADATA" || dataOf(&p, w.Item) != nil || !mine(entity, &p) {
 			return false
 		}
 		t := taken{What: entity, Name: cmp.Or(p.Name, p.SessionDate, p.GameStartTs), ID: cmp.Or(p.GameID, p.SessionID, p.SeasonID, p.LeagueID)}
@@ -77,7 +74,7 @@ func postDecision(verb string) func(r *request) error {
 			return err
 		}
 		id, _ := strconv.ParseUint(r.Param("conflict"), 10, 64)
-		if !slices.ContainsFunc(all, func(c operator.Conflict) bool { return c.ID == id }) {
+		if !slices.ContainsFunc(all, func(c conflict.View) bool { return c.ID == id }) {
 			return fault.New(fault.NotFound, "", "Nothing of this game was refused under the number %s.", r.Param("conflict"))
 		}
 		done, err := httpapi.Decide(r.Context, id, verb)
@@ -87,12 +84,12 @@ func postDecision(verb string) func(r *request) error {
 
 // refusal is a conflict with both versions of its goals, in words.
 type refusal struct {
-	operator.Conflict
+	conflict.View
 	Ours, Theirs []string
 }
 
-func (g *shownGame) refusal(c operator.Conflict, in *threefc.Roster) refusal {
-	out := refusal{Conflict: c}
+func (g *shownGame) refusal(c conflict.View, in *threefc.Roster) refusal {
+	out := refusal{View: c}
 	for _, w := range c.Decided {
 		out.Ours = append(out.Ours, g.goalIn(w.Item, in)...)
 		out.Theirs = append(out.Theirs, g.goalIn(w.Met, in)...)
@@ -101,10 +98,9 @@ func (g *shownGame) refusal(c operator.Conflict, in *threefc.Roster) refusal {
 }
 
 // goalIn is the goal of a row, in words; none: it is no goal's.
-func (g *shownGame) goalIn(row json.RawMessage, in *threefc.Roster) []string {
-	it, err := attr.ParseJSON(row)
+func (g *shownGame) goalIn(row attr.Item, in *threefc.Roster) []string {
 	var f threefc.GoalFacts
-	if err != nil || it["entityType"].Str() != "goal" || dataOf(&f, it) != nil {
+	if row["entityType"].Str() != "goal" || dataOf(&f, row) != nil {
 		return nil
 	}
 	l := threefc.Line{Moment: f.Moment, ScoringTeamID: f.ScoringTeamID, ConcedingTeamID: f.ConcedingTeamID, OwnGoal: f.OwnGoal, Scorer: in.Players[f.ScorerPlayerID].Nickname}

@@ -2,7 +2,6 @@ package threefc
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"html"
@@ -18,6 +17,8 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew; read what changed")
@@ -143,7 +144,7 @@ type refusing struct {
 	decided []string
 }
 
-func (f *refusing) Conflicts(ctx context.Context, _ operator.ConflictAsk) (all []operator.Conflict, next uint64, err error) {
+func (f *refusing) Conflicts(ctx context.Context, _ conflict.Query) (all []conflict.View, next uint64, err error) {
 	for i := range f.games {
 		c, _ := f.Conflict(ctx, uint64(i+1))
 		all = append(all, c)
@@ -151,20 +152,20 @@ func (f *refusing) Conflicts(ctx context.Context, _ operator.ConflictAsk) (all [
 	return all, 0, nil
 }
 
-func (f *refusing) Conflict(_ context.Context, id uint64) (operator.Conflict, error) {
+func (f *refusing) Conflict(_ context.Context, id uint64) (conflict.View, error) {
 	game := f.games[id-1]
-	key := fmt.Appendf(nil, `{"pk":{"S":"GAME#%s"},"sk":{"S":"GOAL#1"}}`, game)
-	goal := func(own bool) json.RawMessage {
-		data := fmt.Sprintf(`{\"eventId\":\"e\",\"concedingTeamId\":\"yellow\",\"scoringTeamId\":\"red\",\"scorerPlayerId\":\"r1\",\"ownGoal\":%t}`, own)
-		return json.RawMessage(`{"entityType":{"S":"goal"},"data":{"S":"` + data + `"}}`)
+	key := attr.Item{"pk": attr.S("GAME#" + game), "sk": attr.S("GOAL#1")}
+	goal := func(own bool) attr.Item {
+		data := fmt.Sprintf(`{"eventId":"e","concedingTeamId":"yellow","scoringTeamId":"red","scorerPlayerId":"r1","ownGoal":%t}`, own)
+		return attr.Item{"entityType": attr.S("goal"), "data": attr.S(data)}
 	}
-	once := json.RawMessage(`{"pk":{"S":"IDEMPOTENCY#a:POST:/v1/games/` + game + `/goals#k"},"sk":{"S":"METADATA"}}`) // goes first: a page's requests have keys
-	return operator.Conflict{ID: id, Text: "refused in " + game, Key: once, Decided: []operator.ConflictWrite{{Key: once, Item: once}, {Key: key, Item: goal(false), Met: goal(true)}}}, nil
+	once := attr.Item{"pk": attr.S("IDEMPOTENCY#a:POST:/v1/games/" + game + "/goals#k"), "sk": attr.S("METADATA")} // goes first: a page's requests have keys
+	return conflict.View{Head: conflict.Head{ID: id, Text: "refused in " + game}, Key: once, Decided: []conflict.Write{{Key: once, Item: once}, {Key: key, Item: goal(false), Met: goal(true)}}}, nil
 }
 
-func (f *refusing) Decide(_ context.Context, id uint64, verb string) (operator.Conflict, error) {
+func (f *refusing) Decide(_ context.Context, id uint64, verb string) (conflict.View, error) {
 	f.decided = append(f.decided, fmt.Sprint(id, " ", verb))
-	return operator.Conflict{ID: id, State: verb}, nil
+	return conflict.View{Head: conflict.Head{ID: id, State: conflict.State(verb)}}, nil
 }
 
 // What the cloud has refused of a game is told on its scorer's page, and shown to admins with both versions, who decide; of other games
@@ -186,26 +187,26 @@ type metElsewhere struct {
 	asked int
 }
 
-func (f *metElsewhere) Conflicts(context.Context, operator.ConflictAsk) (all []operator.Conflict, next uint64, err error) {
+func (f *metElsewhere) Conflicts(context.Context, conflict.Query) (all []conflict.View, next uint64, err error) {
 	f.asked++
-	return []operator.Conflict{{ID: 1}}, 0, nil
+	return []conflict.View{{Head: conflict.Head{ID: 1}}}, 0, nil
 }
 
-func (f *metElsewhere) Conflict(context.Context, uint64) (c operator.Conflict, err error) {
-	row := func(pk, sk, entity, data string) json.RawMessage {
-		return json.RawMessage(fmt.Sprintf(`{"pk":{"S":%q},"sk":{"S":%q},"entityType":{"S":%q},"data":{"S":%q}}`, pk, sk, entity, data))
+func (f *metElsewhere) Conflict(context.Context, uint64) (c conflict.View, err error) {
+	row := func(pk, sk, entity, data string) attr.Item {
+		return attr.Item{"pk": attr.S(pk), "sk": attr.S(sk), "entityType": attr.S(entity), "data": attr.S(data)}
 	}
-	for _, it := range []json.RawMessage{
+	for _, it := range []attr.Item{
 		row("IDEMPOTENCY#x", "METADATA", "idempotency", "{}"), row("LEAGUE#x", "METADATA", "league", `{"leagueId":"x","name":"Mine","createdByUserId":"boss@example.org"}`),
 		row("LEAGUE#l", "SEASON#y", "season", `{"leagueId":"l","seasonId":"y","name":"Autumn"}`), row("SEASON#y", "METADATA", "season", `{"leagueId":"l","seasonId":"y","name":"Autumn"}`),
 		row("SESSION#v", "METADATA", "session", `{"seasonId":"s","sessionId":"v","sessionDate":"2026-07-18"}`),
 		row("GAME#z", "METADATA", "game", `{"gameId":"z","leagueId":"l","seasonId":"s","gameStartTs":"2026-07-05T10:00:00.000Z"}`),
 	} {
-		c.Decided = append(c.Decided, operator.ConflictWrite{Item: it, Met: it})
+		c.Decided = append(c.Decided, conflict.Write{Item: it, Met: it})
 	}
 	changed := c.Decided[1] // a league that was there before
 	changed.Base, changed.Item = changed.Item, row("LEAGUE#w", "METADATA", "league", `{"leagueId":"w","name":"Old","createdByUserId":"boss@example.org"}`)
-	fresh := operator.ConflictWrite{Item: row("LEAGUE#f", "METADATA", "league", `{"leagueId":"f","name":"Fresh","createdByUserId":"boss@example.org"}`)}
+	fresh := conflict.Write{Item: row("LEAGUE#f", "METADATA", "league", `{"leagueId":"f","name":"Fresh","createdByUserId":"boss@example.org"}`)}
 	c.Decided = append(c.Decided, changed, fresh) // which went with what was refused
 	return c, nil
 }

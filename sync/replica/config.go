@@ -33,10 +33,11 @@ type Config struct {
 	SyncTable string // in the cloud, for identities, tombstones and proofs; empty: touchline-sync
 	LockTable string // in the cloud, of the leases; empty: there are none, and no fence is looked up
 
-	Poll         []feed.Rule                   // what is read regularly
-	Merge        map[string]conflict.MergeFunc // by table: the application's answers to conflicts
-	SendBy       map[string]SendBy             // by table; a write of another may be sent at any time
-	Transactions *bool                         // does the cloud have them; nil: it is asked, if it is a Prober
+	Poll         []feed.Rule                    // what is read regularly
+	Merge        map[string]conflict.MergeFunc  // by table: the application's answers to conflicts
+	Secret       map[string]conflict.SecretFunc // by table: whose values conflicts show to nobody
+	SendBy       map[string]SendBy              // by table; a write of another may be sent at any time
+	Transactions *bool                          // does the cloud have them; nil: it is asked, if it is a Prober
 
 	Budget   flow.Budget
 	Limits   Limits        // zero: UsualLimits

@@ -82,7 +82,7 @@ func New(c Config) (*Replica, error) {
 		Signed: c.Limits.Signed, Tell: c.Limits.Tell, Ready: r.ready, Beside: r.lookBeside, Errand: r.errand, Failpoint: c.Failpoint,
 	}
 	r.box.Lost, r.box.RunAfter = r.identity.LostMarked, r.identity.RunAfter
-	r.conflicts = conflict.NewLog(c.Store, r.box, c.Clock, c.Log, c.Merge, r.moved)
+	r.conflicts = conflict.NewLog(c.Store, r.box, c.Clock, c.Log, c.Merge, c.Secret, r.moved)
 	r.paces = flow.NewPaces(r.float)
 	r.tables = &restore.Tables{
 		Store: c.Store, Cloud: c.Cloud, Box: r.box, Paces: r.paces, Identity: r.identity, Clock: c.Clock, Log: c.Log, Rand: c.Rand,

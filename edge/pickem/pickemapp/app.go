@@ -51,7 +51,7 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Seldom},
 				},
 				Merge:  map[string]conflict.MergeFunc{s.Table: merge(service)},
-				Secret: map[string]func(*store.Tx, attr.Item) (bool, error){s.Table: service.Secret},
+				Secret: map[string]conflict.SecretFunc{s.Table: service.Secret},
 				SendBy: map[string]replica.SendBy{s.Table: func(tx *store.Tx, w *intent.Write) (time.Time, error) {
 					return service.SendBy(tx, w.Key, w.Item, w.Update)
 				}},

@@ -53,7 +53,7 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Seldom}, // leagues that nobody has asked for here
 				},
 				Merge:  map[string]conflict.MergeFunc{s.Table: merge(rules)},
-				Secret: map[string]func(*store.Tx, attr.Item) (bool, error){s.Table: rules.Secret},
+				Secret: map[string]conflict.SecretFunc{s.Table: rules.Secret},
 			}
 		},
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },

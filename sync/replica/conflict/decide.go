@@ -18,17 +18,20 @@ import (
 
 // Log is the log of a node: what was decided about writes that could not, or may not have, become what was said.
 type Log struct {
-	store *store.Store
-	box   *outbox.Outbox
-	clock clock.Clock
-	log   *slog.Logger
-	rules map[string]MergeFunc // by table
-	moved func(*outbox.Work)   // called behind a commit that has changed the outbox
+	store  *store.Store
+	box    *outbox.Outbox
+	clock  clock.Clock
+	log    *slog.Logger
+	rules  map[string]MergeFunc  // by table
+	secret map[string]SecretFunc // by table
+	moved  func(*outbox.Work)    // called behind a commit that has changed the outbox
 }
 
-// NewLog makes the log of a node; merge has the applications' answers by table.
-func NewLog(s *store.Store, box *outbox.Outbox, c clock.Clock, log *slog.Logger, merge map[string]MergeFunc, moved func(*outbox.Work)) *Log {
-	return &Log{store: s, box: box, clock: c, log: log, rules: merge, moved: moved}
+// NewLog makes the log of a node; merge has the applications' answers by table, secret whose values are shown to nobody.
+func NewLog(
+	s *store.Store, box *outbox.Outbox, c clock.Clock, log *slog.Logger, merge map[string]MergeFunc, secret map[string]SecretFunc, moved func(*outbox.Work),
+) *Log {
+	return &Log{store: s, box: box, clock: c, log: log, rules: merge, secret: secret, moved: moved}
 }
 
 // Keep keeps a decision, in the transaction that makes it; see Conflict. It runs the merge handler of the

@@ -7,7 +7,7 @@ import (
 
 // NewRecord makes the record of a decision, before anything of it is done.
 func NewRecord(w *outbox.Work, u *outbox.Batch, o *intent.Outcome) (*Record, error) {
-	c := &Record{Kind: kindOf(o), Code: string(o.Code), Text: o.Text, At: w.Env.Now}
+	c := &Record{Head: Head{Kind: kindOf(o), Code: string(o.Code), Text: o.Text, At: w.Env.Now}}
 	for i, e := range u.Entries {
 		d := Decided{Entry: e}
 		if i < len(o.Met) {

@@ -3,26 +3,17 @@ package conflict
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// stored is a Conflict as it lies in the log. Entries have an encoding of their own, with a version.
+// stored is a Record as it lies in the log. Entries have an encoding of their own, with a version.
 type stored struct {
-	ID       uint64        `json:"id"`
-	At       time.Time     `json:"at"`
-	Kind     Kind          `json:"kind"`
-	State    State         `json:"state"`
-	Code     string        `json:"code"`
-	Text     string        `json:"text"`
-	Decided  []storedEntry `json:"decided"`
-	Tail     []storedEntry `json:"tail,omitempty"`
-	ClosedAt time.Time     `json:"closedAt,omitzero"`
-	Note     string        `json:"note,omitempty"`
-	NewSeqs  []uint64      `json:"newSeqs,omitempty"`
+	Head
+	Decided []storedEntry `json:"decided"`
+	Tail    []storedEntry `json:"tail,omitempty"`
 }
 
 type storedEntry struct {
@@ -50,9 +41,7 @@ func recordState(raw []byte) State {
 
 // Encode writes a record. One that is too large loses its images, the base first, and says so.
 func Encode(c *Record) ([]byte, error) {
-	st := stored{
-		ID: c.ID, At: c.At, Kind: c.Kind, State: c.State, Code: c.Code, Text: c.Text, ClosedAt: c.ClosedAt, Note: c.Note, NewSeqs: c.NewSeqs,
-	}
+	st := stored{Head: c.Head}
 	for i := range c.Decided {
 		d := &c.Decided[i]
 		st.Decided = append(st.Decided, storedEntry{Entry: d.Entry.Encode(), Met: d.Met, Base: d.Base})
@@ -101,9 +90,7 @@ func decode(raw []byte) (*Record, error) {
 	if err := json.Unmarshal(raw[2:], &st); err != nil {
 		return nil, fault.Wrap(err, fault.Damaged, "damaged", "a record of the conflict log cannot be read")
 	}
-	c := &Record{
-		ID: st.ID, At: st.At, Kind: st.Kind, State: st.State, Code: st.Code, Text: st.Text, ClosedAt: st.ClosedAt, Note: st.Note, NewSeqs: st.NewSeqs,
-	}
+	c := &Record{Head: st.Head}
 	for _, s := range st.Decided {
 		e, err := intent.DecodeEntry(s.Entry)
 		if err != nil {

@@ -227,7 +227,7 @@ func (l *LogTx) OfSeq(seq uint64) (id uint64, err error) {
 
 // Query says which records are wanted.
 type Query struct {
-	State  State  // empty: any
+	State  State  // empty and StateAny: any
 	Table  string // of one of its entries; empty: any
 	Before uint64 // older than this one; 0: from the newest on
 	Limit  int    // 0: 50
@@ -243,7 +243,7 @@ func (l *LogTx) List(q Query) (out []*Record, next uint64, err error) {
 		after = conflictKey('c', ^q.Before)
 	}
 	err = l.side.Each([]byte{'c'}, after, func(_, v []byte) (bool, error) {
-		if q.State != "" && recordState(v) != q.State {
+		if q.State != "" && q.State != StateAny && recordState(v) != q.State {
 			return true, nil
 		}
 		c, err := decode(v)

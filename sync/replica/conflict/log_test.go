@@ -36,7 +36,7 @@ func logEntry(seq uint64, table string) *intent.Entry {
 
 func logConflict(seq uint64) *Record {
 	return &Record{
-		At: logStart, Kind: KindRefused, State: StateOpen, Code: "condition_failed", Text: "It does not hold.",
+		Head:    Head{At: logStart, Kind: KindRefused, State: StateOpen, Code: "condition_failed", Text: "It does not hold."},
 		Decided: []Decided{{Entry: logEntry(seq, "t"), Met: attr.Item{"pk": attr.S("x"), "_n": attr.Int(3)}, Base: attr.Item{"pk": attr.S("x")}}},
 	}
 }

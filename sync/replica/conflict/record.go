@@ -15,26 +15,30 @@ import (
 //
 // Whoever settles a batch calls, in the transaction in which it leaves the outbox and after base and view are set,
 //
-//	err := log.Keep(tx, &Conflict{Kind: ..., Code: ..., Text: ..., Decided: ..., Tail: ...})
+//	err := log.Keep(tx, &Record{Head: Head{Kind: ..., Code: ..., Text: ...}, Decided: ..., Tail: ...})
 //
 // which fills in the rest, runs the table's merge handler where it has one (its writes go through tx and are compiled
 // and journaled anew), and keeps the record. The entries named here are out of the outbox by then; of KindQuarantine
 // they stay in it, held, until somebody decides.
 type Record struct {
-	ID    uint64    // counts from 1, never used again; filled in
-	At    time.Time // of the decision; zero: the transaction's instant, filled in
-	Kind  Kind
-	State State // zero: what the kind begins with
-
-	Code string // stable, snake_case: condition_failed, deleted, unknown, deposed, ...
-	Text string // one sentence for a person, without values of the item
-
+	Head
 	Decided []Decided       // the batch: one entry, or all of a transaction in their order
 	Tail    []*intent.Entry // decided together with it: what carried its effect, or stands behind a quarantined one
+}
 
-	ClosedAt time.Time // zero: it is open
-	Note     string    // why a retry or a merge did not go, what had to be left out, who closed it
-	NewSeqs  []uint64  // of the journal: what the retry or the merge wrote
+// Head is a record but for its writes, in the log and as it is told (View).
+type Head struct {
+	ID    uint64    `json:"id"` // counts from 1, never used again; filled in
+	At    time.Time `json:"at"` // of the decision; zero: the transaction's instant, filled in
+	Kind  Kind      `json:"kind"`
+	State State     `json:"state"` // zero: what the kind begins with
+
+	Code string `json:"code"` // stable, snake_case: condition_failed, deleted, unknown, deposed, ...
+	Text string `json:"text"` // one sentence for a person, without values of the item
+
+	ClosedAt time.Time `json:"closedAt,omitzero"` // zero: it is open
+	Note     string    `json:"note,omitempty"`    // why a retry or a merge did not go, what had to be left out, who closed it
+	NewSeqs  []uint64  `json:"newSeqs,omitempty"` // of the journal: what the retry or the merge wrote
 }
 
 // Decided is one entry of a decision with the images that it met.
@@ -79,7 +83,11 @@ const (
 	StateDiscarded State = "discarded" // by an operator
 	StateResolved  State = "resolved"  // by the application's merge handler
 	StateDecided   State = "decided"   // by the policy: kept to be looked up, nobody has to do anything
+	StateAny       State = "all"       // of a Query alone
 )
+
+// States are what a list can be asked for.
+func States() []string { return []string{"open", "retried", "discarded", "resolved", "decided", "all"} }
 
 // closed reports whether nothing more can be done with it.
 func (s State) closed() bool {

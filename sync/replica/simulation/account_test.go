@@ -128,7 +128,7 @@ func lostTime(t *testing.T, first, now *act, counts int64) *sim {
 
 func refusedWrite(a *act) map[string]*conflict.Record {
 	return map[string]*conflict.Record{"n1 7": {
-		Kind: conflict.KindRefused, Decided: []conflict.Decided{{Entry: &intent.Entry{Write: intent.Write{Seq: 7, Table: a.table, Key: a.key}}}},
+		Head: conflict.Head{Kind: conflict.KindRefused}, Decided: []conflict.Decided{{Entry: &intent.Entry{Write: intent.Write{Seq: 7, Table: a.table, Key: a.key}}}},
 	}}
 }
 

@@ -225,7 +225,7 @@ func TestJudgesRefusalsOfALostTime(t *testing.T) {
 			j.book.sent[sending{"n1 5", item, c.sentIn}] = 3
 			j.book.effects["n1 5"] = []effectAt{{made: true, item: item, n: 3}}
 			j.book.refusals(map[string]*conflict.Record{"n1 5": {
-				Code: string(intent.CodeCondition), Decided: []conflict.Decided{{Entry: &intent.Entry{Write: intent.Write{Seq: 5, Table: "items", Key: pk("i1")}}}},
+				Head: conflict.Head{Code: string(intent.CodeCondition)}, Decided: []conflict.Decided{{Entry: &intent.Entry{Write: intent.Write{Seq: 5, Table: "items", Key: pk("i1")}}}},
 			}})
 			if j.broken() != c.broken {
 				t.Errorf("violated: %v", j.failed)
