@@ -77,13 +77,14 @@ const (
 	Slow   Pace = iota // small tables, as a whole (cloud.poll.tables)
 	Live               // what belongs to the locks that this node holds (cloud.poll.live)
 	Seldom             // large tables of which little changes: every 15 minutes
+	Minute             // a large table in the hours when all of it changes: every minute
 )
 
 // Read is a part of a table that the node reads from the cloud.
 type Read struct {
 	Table string
 	Every Pace
-	// Partitions are those to read, given the locks that this node holds; nil: the whole table is.
+	// Partitions are those to read, given the locks that this node holds; nil, or an absent value: the whole table is.
 	Partitions func(tx *store.Tx, held []string) ([]attr.Value, error)
 }
 

@@ -92,7 +92,8 @@ const seldom = 15 * time.Minute
 func (n *Node) pollRules(every *CloudPollConfig) (rules []feed.Rule) {
 	for _, a := range n.parts.Apps {
 		for _, r := range a.Cloud().Reads {
-			rule := feed.Rule{Table: r.Table, Every: map[app.Pace]time.Duration{app.Slow: every.Tables, app.Live: every.Live, app.Seldom: seldom}[r.Every]}
+			paces := map[app.Pace]time.Duration{app.Slow: every.Tables, app.Live: every.Live, app.Seldom: seldom, app.Minute: time.Minute}
+			rule := feed.Rule{Table: r.Table, Every: paces[r.Every]}
 			if r.Partitions != nil {
 				rule.Partitions = func(tx *store.Tx) ([]attr.Value, error) { return r.Partitions(tx, n.heldKeys()) }
 			}

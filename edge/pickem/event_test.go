@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -116,20 +117,23 @@ func TestEventID(t *testing.T) {
 	}
 }
 
-// Cards around today are read often, and everybody's predictions from two hours before a lock until the event is scored.
+// Cards around today are read often, and the whole table from two hours before a lock until the event is scored.
 func TestInterest(t *testing.T) {
 	r := newRig(t)
 	id, _ := r.card("2024-03-03", []int{5}, "sam")
 	for want, at := range map[string]time.Time{
-		"EVENT": start.AddDate(0, -2, 0), "EVENT EVENT#" + id: start.Add(-4 * time.Hour), "EVENT EVENT#" + id + " USER#sam": start.Add(-2 * time.Hour),
+		"EVENT, picks false": start.AddDate(0, -2, 0), "EVENT EVENT#" + id + ", picks false": start.Add(-4 * time.Hour),
+		"EVENT EVENT#" + id + ", picks true": start.Add(-2 * time.Hour),
 	} {
 		r.now = at
 		var got []string
-		for _, v := range read(r, func(tx *store.Tx) ([]attr.Value, error) { return r.Interest(tx, nil) }) {
+		for _, v := range read(r, func(tx *store.Tx) ([]attr.Value, error) { return r.Cards(tx, nil) }) {
 			got = append(got, v.Str())
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%v: %v, want %s", at, got, want)
+		picks := read(r, func(tx *store.Tx) ([]attr.Value, error) { return r.Picks(tx, nil) })
+		whole := len(picks) == 1 && picks[0].IsZero()
+		if is := fmt.Sprintf("%s, picks %t", strings.Join(got, " "), whole); is != want || len(picks) > 1 {
+			t.Errorf("%v: %s, want %s", at, is, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -14,30 +15,35 @@ const (
 	picksFromLock = 2 * time.Hour
 )
 
-// Interest are the partitions that a node reads often.
-func (s *Service) Interest(tx *store.Tx, _ []string) (all []attr.Value, err error) {
-	all = []attr.Value{attr.S(pkEvents)}
-	events, err := s.events(tx)
-	if err != nil {
-		return nil, err
-	}
-	now, users := s.now(tx), false
+// Cards are the partitions of the cards of events around today.
+func (s *Service) Cards(tx *store.Tx, _ []string) ([]attr.Value, error) {
+	all := []attr.Value{attr.S(pkEvents)}
+	events, err := s.near(tx)
 	for i := range events {
-		e := &events[i]
-		if e.StartsAt.Before(now.Add(-cardsBefore)) || e.StartsAt.After(now.Add(cardsAfter)) {
-			continue
-		}
-		all = append(all, attr.S(prefixEvent+e.ID))
-		users = users || e.State != Scored && now.After(e.LockAt.Add(-picksFromLock))
-	}
-	if !users {
-		return all, nil
-	}
-	invited, err := s.Users(tx)
-	for i := range invited {
-		all = append(all, attr.S(prefixUser+invited[i].ID))
+		all = append(all, attr.S(prefixEvent+events[i].ID))
 	}
 	return all, err
+}
+
+// Picks is the whole table while a lock is near, or an event that was locked is not scored: predictions lie in the partitions of
+// their users, of whom some may have been invited at another node.
+func (s *Service) Picks(tx *store.Tx, _ []string) (all []attr.Value, err error) {
+	events, err := s.near(tx)
+	if slices.ContainsFunc(events, func(e Event) bool {
+		return e.State != Scored && s.now(tx).After(e.LockAt.Add(-picksFromLock))
+	}) {
+		all = []attr.Value{{}}
+	}
+	return all, err
+}
+
+// near lists the events around today.
+func (s *Service) near(tx *store.Tx) ([]Event, error) {
+	events, err := s.events(tx)
+	now := s.now(tx)
+	return slices.DeleteFunc(events, func(e Event) bool {
+		return e.StartsAt.Before(now.Add(-cardsBefore)) || e.StartsAt.After(now.Add(cardsAfter))
+	}), err
 }
 
 // Needs are the rows of a user that another node may have written, with those of an event if one is named.

@@ -47,7 +47,8 @@ func New() *app.App {
 			service.Table, service.Index = s.Table, s.Index
 			return app.Cloud{
 				Reads: []app.Read{
-					{Table: s.Table, Every: app.Slow, Partitions: service.Interest},
+					{Table: s.Table, Every: app.Slow, Partitions: service.Cards},
+					{Table: s.Table, Every: app.Minute, Partitions: service.Picks},
 					{Table: s.Table, Every: app.Seldom},
 				},
 				Merge:  map[string]conflict.MergeFunc{s.Table: merge(service)},

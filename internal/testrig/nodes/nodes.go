@@ -257,10 +257,11 @@ func (f *Fleet) Open(at string) string {
 	return f.Want(at, Boss, http.MethodGet, conflicts, "")
 }
 
-// Quiet fails if a person would be asked of anything.
+// Quiet fails if a person would be asked of anything, or a node cannot say what it measures.
 func (f *Fleet) Quiet() {
 	f.T.Helper()
 	for at := range f.Base {
+		f.Want(at, Boss, http.MethodGet, "/metrics", "")
 		if open := f.Open(at); !strings.Contains(open, `"items":[]`) {
 			f.T.Errorf("open at %s: %s", at, open)
 		}

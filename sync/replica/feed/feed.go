@@ -26,8 +26,8 @@ type Rule struct {
 	Every time.Duration // from the end of one round to the begin of the next, with a tenth of jitter; 0: 30 s
 
 	// Partitions lists the partitions that are of interest just now: values of the partition key, each read by a Query. It
-	// is called within a View before each round and answers from the store and from memory alone. nil: the table is small,
-	// and scanned.
+	// is called within a View before each round and answers from the store and from memory alone. An absent value stands for
+	// the whole table, which is scanned. nil: always so.
 	Partitions func(tx *store.Tx) ([]attr.Value, error)
 }
 
@@ -97,7 +97,7 @@ type feedRule struct {
 
 // Status is how a rule of the feed fares.
 type Status struct {
-	Rule      string    `json:"rule"`              // the table, and of what partitions
+	Rule      string    `json:"rule"`              // the table, and of what partitions; no other has it
 	LastPass  time.Time `json:"lastPass,omitzero"` // the end of the last complete one; zero: there was none
 	Items     int       `json:"items"`             // that it had
 	Passes    uint64    `json:"-"`                 // complete ones
@@ -112,14 +112,23 @@ func (f *Feed) loadRules() []*feedRule {
 	if f.rules == nil {
 		for _, p := range f.Rules {
 			p.Every = cmp.Or(p.Every, pollEvery)
-			name := p.Table + ", all"
-			if p.Partitions != nil {
-				name = p.Table + ", partitions of interest"
-			}
-			f.rules = append(f.rules, &feedRule{Rule: p, status: Status{Rule: name}})
+			f.rules = append(f.rules, &feedRule{Rule: p, status: Status{Rule: f.nameOf(&p)}})
 		}
 	}
 	return f.rules
+}
+
+// nameOf is what a rule is called in status and metrics: no two are called alike.
+func (f *Feed) nameOf(r *Rule) string {
+	base := r.Table + ", all"
+	if r.Partitions != nil {
+		base = r.Table + ", partitions of interest"
+	}
+	name := base
+	for n := 2; slices.ContainsFunc(f.rules, func(other *feedRule) bool { return other.status.Rule == name }); n++ {
+		name = fmt.Sprintf("%s (%d)", base, n)
+	}
+	return name
 }
 
 // Status reports how the rules fare, in their order.
@@ -277,7 +286,7 @@ func (f *Feed) passesOf(ctx context.Context, rule *feedRule) ([]*pass, error) {
 	}
 	var passes []*pass
 	for _, v := range values {
-		if raw, ok := rawPartition(spec, v); ok {
+		if raw, ok := rawPartition(spec, v); ok || v.IsZero() {
 			passes = append(passes, newPass(spec, v, raw))
 		}
 	}

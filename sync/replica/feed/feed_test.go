@@ -273,3 +273,30 @@ func TestSubscriptionsBounded(t *testing.T) {
 		t.Error("not in the order of their times")
 	}
 }
+
+// A rule reads the whole table while it says so, with an absent value, and no two rules are called alike: what they measure is by name.
+func TestWholeTableForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var of []attr.Value
+		asked := Rule{Table: "teams", Partitions: func(*store.Tx) ([]attr.Value, error) { return of, nil }}
+		n := newReader(t, asked, asked, asked)
+		n.foreign("teams", team("x", 1))
+		n.next()
+		n.sees("x", nil)
+		of = []attr.Value{{}}
+		n.next()
+		n.sees("x", team("x", 1))
+		n.foreignDelete("teams", teamKey("x"))
+		letPass(time.Second)
+		n.next()
+		n.sees("x", nil)
+		var names []string
+		for _, st := range n.Status() {
+			names = append(names, st.Rule)
+		}
+		slices.Sort(names)
+		if len(slices.Compact(names)) != 3 {
+			t.Errorf("rules %q", names)
+		}
+	})
+}
