@@ -172,22 +172,18 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 
 // PlayerOf reads a player for a user, who must have a role in a league where the player appears.
 func (s *Service) PlayerOf(tx *store.Tx, user, id string) (*Player, error) {
-	p, err := s.Player(tx, id)
+	player, err := s.Player(tx, id)
 	if err != nil {
 		return nil, err
 	}
+	p := s.plan(tx)
 	in, err := scan[gamePlayer](tx, s, pkGame, pkPlayer+id)
-	if err != nil {
-		return nil, err
-	}
+	p.fail(err)
 	for i := range in {
-		g, err := get[Game](tx, s, gameKey(in[i].GameID), entGame)
-		if err != nil {
-			return nil, err
-		}
-		if g != nil && s.Allow(tx, g.LeagueID, user, RoleViewer) == nil {
-			return p, nil
+		if g := optional[Game](p, gameKey(in[i].GameID), entGame); g != nil && s.Allow(tx, g.LeagueID, user, RoleViewer) == nil {
+			return player, p.err
 		}
 	}
-	return nil, fault.New(fault.Forbidden, "league_access_required", "Access to a league of player %s is required.", id)
+	p.fail(fault.New(fault.Forbidden, "league_access_required", "Access to a league of player %s is required.", id))
+	return nil, p.err
 }

@@ -20,6 +20,7 @@ type Stamps struct {
 	UpdatedAt string `json:"updatedAt,omitempty"`
 
 	raw string // data as it was read
+	sk  string // the sort key: a goal is changed under the key that it has
 }
 
 func (s *Stamps) stamps() *Stamps { return s }
@@ -81,7 +82,7 @@ func decode[T any, P stamped[T]](it attr.Item) (v T, err error) {
 	if err := json.Unmarshal([]byte(it["data"].Str()), &v); err != nil {
 		return v, fmt.Errorf("row %s %s: %w", it["pk"].Str(), it["sk"].Str(), err)
 	}
-	*P(&v).stamps() = Stamps{it["createdAt"].Str(), it["updatedAt"].Str(), it["data"].Str()}
+	*P(&v).stamps() = Stamps{it["createdAt"].Str(), it["updatedAt"].Str(), it["data"].Str(), it["sk"].Str()}
 	return v, nil
 }
 

@@ -67,11 +67,7 @@ func (s *Service) Board(tx *store.Tx, id string) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.board(tx, g)
-}
-
-func (s *Service) board(tx *store.Tx, g *Game) (b *Board, err error) {
-	b = &Board{Game: *g}
+	b := &Board{Game: *g}
 	if b.Goals, err = s.goals(tx, g); err != nil {
 		return nil, err
 	}
@@ -117,17 +113,12 @@ func (s *Service) gameTeams(tx *store.Tx, g *Game, goals []Goal) ([]GameTeam, er
 func (s *Service) GamesOf(tx *store.Tx, session string) ([]Board, error) {
 	index, err := list[sessionGame](tx, s, pkSession+session, pkGame, entSessionGame)
 	all := []Board{}
-	for i := 0; err == nil && i < len(index); i++ {
-		var g *Game
-		var b *Board
-		if g, err = s.game(tx, index[i].GameID); err == nil {
-			b, err = s.board(tx, g)
-		}
-		if fault.Is(err, fault.NotFound) || err == nil && g.GameStartTs != index[i].GameStartTs {
-			err = nil
-			continue // a pointer that another node is about to remove
-		}
-		if err == nil {
+	for i := range index {
+		switch b, err := s.Board(tx, index[i].GameID); {
+		case fault.Is(err, fault.NotFound), err == nil && b.GameStartTs != index[i].GameStartTs: // another node is about to remove this pointer
+		case err != nil:
+			return nil, err
+		default:
 			all = append(all, *b)
 		}
 	}

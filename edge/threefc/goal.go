@@ -11,18 +11,9 @@ import (
 // goals reads the goals of a game, in their order: that of their data, since two forms of the key are in use. One of the first
 // stage has no reading of the clock beyond its minute.
 func (s *Service) goals(tx *store.Tx, g *Game) ([]Goal, error) {
-	all := []Goal{}
-	for it, err := range tx.QueryAll(s.query(pkGame+g.GameID, skGoal)) {
-		if err != nil {
-			return nil, err
-		}
-		if it["entityType"].Str() != entGoal {
-			continue
-		}
-		one, err := decode[Goal](it)
-		if err != nil {
-			return nil, err
-		}
+	all, err := list[Goal](tx, s, pkGame+g.GameID, skGoal, entGoal)
+	for i := range all {
+		one := &all[i]
 		if one.DisplayTime == "" {
 			minute := max(1, one.GameMinute-(one.Third-1)*g.ThirdLengthMinutes)
 			one.Moment = MomentAt(g.ThirdLengthMinutes, one.Third, (minute-1)*60)
@@ -30,11 +21,9 @@ func (s *Service) goals(tx *store.Tx, g *Game) ([]Goal, error) {
 		if one.AssistPlayerIDs == nil {
 			one.AssistPlayerIDs = []string{}
 		}
-		one.sk = it["sk"].Str()
-		all = append(all, one)
 	}
 	slices.SortFunc(all, byMoment)
-	return all, nil
+	return all, err
 }
 
 func tooLate() error {

@@ -1,8 +1,6 @@
 package threefc
 
 import (
-	"slices"
-
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -17,19 +15,18 @@ func Partition(of Scope) attr.Item {
 // Open are the partitions of games that are played, and of their players who are not here yet.
 func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	all, err := s.games(tx, func(g *Game) bool { return g.Status == Live && g.FinishedAt == nil })
-	for _, pk := range slices.Clone(all) {
-		var here []gamePlayer
-		if err == nil {
-			here, err = list[gamePlayer](tx, s, pk.Str(), pkPlayer, entGamePlayer)
-		}
-		for i := 0; err == nil && i < len(here); i++ {
-			var p *Player
-			if p, err = get[Player](tx, s, playerKey(here[i].PlayerID), entPlayer); p == nil {
+	p := s.plan(tx)
+	p.fail(err)
+	for _, pk := range all { // of the games alone
+		here, err := list[gamePlayer](tx, s, pk.Str(), pkPlayer, entGamePlayer)
+		p.fail(err)
+		for i := range here {
+			if optional[Player](p, playerKey(here[i].PlayerID), entPlayer) == nil {
 				all = append(all, attr.S(pkPlayer+here[i].PlayerID))
 			}
 		}
 	}
-	return all, err
+	return all, p.err
 }
 
 // Rest are the partitions of the leagues that are here, of all that belongs to them, and of the games that Open leaves out; also where

@@ -248,25 +248,21 @@ func (s *Service) LeagueOf(tx *store.Tx, of Scope) (league string, err error) {
 
 // above are the season and the league that something lies in, as far as they are known here; empty: they are not.
 func (s *Service) above(tx *store.Tx, of Scope) (season, league string, err error) {
+	p := s.plan(tx)
 	switch of.Kind {
 	case "season":
 		season = of.ID
 	case "session":
-		if se, err := get[Session](tx, s, sessionMirror(of.ID), entSession); se != nil {
+		if se := optional[Session](p, sessionMirror(of.ID), entSession); se != nil {
 			season = se.SeasonID
-		} else if err != nil {
-			return "", "", err
 		}
 	case "game":
-		g, err := get[Game](tx, s, gameKey(of.ID), entGame)
-		if g == nil {
-			return "", "", err
+		if g := optional[Game](p, gameKey(of.ID), entGame); g != nil {
+			return g.SeasonID, g.LeagueID, p.err
 		}
-		return g.SeasonID, g.LeagueID, nil
 	}
-	se, err := get[Season](tx, s, seasonMirror(season), entSeason)
-	if se != nil {
+	if se := optional[Season](p, seasonMirror(season), entSeason); se != nil {
 		league = se.LeagueID
 	}
-	return season, league, err
+	return season, league, p.err
 }

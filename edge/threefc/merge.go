@@ -105,11 +105,10 @@ func deletion(get Get, game *Refused, all []Refused, later bool) (writes []store
 		return nil, err == nil && !later
 	}
 	for i := range all {
-		r := &all[i]
-		if r.in(pkSession) && r.is(skMeta) {
+		switch r := &all[i]; {
+		case r.in(pkSession) && r.is(skMeta):
 			ok = r.Remote != nil && !later
-		}
-		if !(r.in(pkSession) && r.is(skMeta) || r.in(pkSeason) && r.is(pkSession)) {
+		case !r.in(pkSeason) || !r.is(pkSession):
 			writes = append(writes, r.Again...)
 		}
 	}

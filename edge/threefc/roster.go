@@ -2,6 +2,7 @@ package threefc
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,15 +51,13 @@ func (s *Service) Roster(tx *store.Tx, game string) (r Roster, err error) {
 	if err != nil {
 		return r, err
 	}
-	for _, one := range in {
-		r.Roster = append(r.Roster, one)
-	}
+	r.Roster = slices.AppendSeq(r.Roster, maps.Values(in))
 	for i := range here {
 		if _, ok := in[here[i].PlayerID]; !ok {
 			r.Unassigned = append(r.Unassigned, here[i].PlayerID)
 		}
 	}
-	for _, id := range slices.Concat(r.Unassigned, playersOf(r.Roster)) {
+	for _, id := range slices.AppendSeq(slices.Clone(r.Unassigned), maps.Keys(in)) {
 		p, err := get[Player](tx, s, playerKey(id), entPlayer)
 		if err != nil {
 			return r, err
@@ -77,13 +76,6 @@ func (s *Service) Roster(tx *store.Tx, game string) (r Roster, err error) {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.TeamID), slices.Index(order, b.TeamID)), byName(a.PlayerID, b.PlayerID))
 	})
 	return r, nil
-}
-
-func playersOf(all []Rostered) (ids []string) {
-	for i := range all {
-		ids = append(ids, all[i].PlayerID)
-	}
-	return ids
 }
 
 // Players lists those of a game, changed last first: whose names have a text in them.

@@ -165,8 +165,6 @@ type Goal struct {
 	GameID string `json:"gameId"`
 	GoalFacts
 	Stamps
-
-	sk string // its sort key: a row is changed under the key that it has
 }
 
 // marker claims an event's id.
