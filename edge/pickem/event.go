@@ -53,10 +53,8 @@ func (s *Service) Events(tx *store.Tx, user string, limit int, start attr.Item) 
 		}
 		n := 0
 		for i := range c.Matches {
-			if c.Mine != nil {
-				if _, ok := c.Mine.Picks[c.Matches[i].ID]; ok {
-					n++
-				}
+			if c.Mine.has(c.Matches[i].ID) {
+				n++
 			}
 		}
 		one.Picked = fmt.Sprintf("%d of %d", n, len(c.Matches))

@@ -199,6 +199,15 @@ type Prediction struct {
 	Key string `dynamodbav:"GSI_SK" json:"-"`
 }
 
+// has reports whether a user has picked of a match; nil has picked nothing.
+func (p *Prediction) has(match string) bool {
+	if p == nil {
+		return false
+	}
+	_, ok := p.Picks[match]
+	return ok
+}
+
 // predictionOf reads a row of an event; false: it is none that this version can have written.
 func predictionOf(it attr.Item, event string) (p Prediction, ok bool) {
 	p.User, p.Picks = userOf(it), map[string]int{}

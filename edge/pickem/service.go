@@ -143,7 +143,7 @@ func (s *Service) Event(tx *store.Tx, id, user string) (c Card, err error) {
 	}
 	c.dropped()
 	if open {
-		rank(c.all)
+		rank(c.all, (*Prediction).placed)
 		c.Predictions = c.all
 	}
 	if user == "" || c.State == Upcoming {
@@ -156,13 +156,8 @@ func (s *Service) Event(tx *store.Tx, id, user string) (c Card, err error) {
 
 // dropped names the matches whose teams have changed since the reader picked.
 func (c *Card) dropped() {
-	if c.Mine == nil {
-		return
-	}
 	for i := range c.Matches {
-		m := &c.Matches[i]
-		_, again := c.Mine.Picks[m.ID]
-		if !again && slices.ContainsFunc(m.Was, func(id string) bool { _, had := c.Mine.Picks[id]; return had }) {
+		if m := &c.Matches[i]; !c.Mine.has(m.ID) && slices.ContainsFunc(m.Was, c.Mine.has) {
 			c.Dropped = append(c.Dropped, m.Name)
 		}
 	}
@@ -188,19 +183,16 @@ type Listed struct {
 func (p *Placed) placed() *Placed { return p }
 
 // rank sorts rows, most points first, and gives those with equal points one rank: 1, 1, 3.
-func rank[T any, P interface {
-	*T
-	placed() *Placed
-}](rows []T) {
+func rank[T any](rows []T, placed func(*T) *Placed) {
 	slices.SortFunc(rows, func(x, y T) int {
-		a, b := P(&x).placed(), P(&y).placed()
+		a, b := placed(&x), placed(&y)
 		return cmp.Or(cmp.Compare(b.Points, a.Points), strings.Compare(a.Name, b.Name), strings.Compare(a.User, b.User))
 	})
 	for i := range rows {
-		p := P(&rows[i]).placed()
+		p := placed(&rows[i])
 		p.Rank = i + 1
-		if i > 0 && P(&rows[i-1]).placed().Points == p.Points {
-			p.Rank = P(&rows[i-1]).placed().Rank
+		if i > 0 && placed(&rows[i-1]).Points == p.Points {
+			p.Rank = placed(&rows[i-1]).Rank
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
 		}
 		return st, ok, err
 	})
-	rank(all)
+	rank(all, (*Standing).placed)
 	return all, err
 }
 
@@ -93,7 +93,7 @@ func (s *Service) Moved(tx *store.Tx, event string) (now []Standing, before map[
 			err = cmp.Or(err, failed)
 			all = append(all, *st)
 		}
-		rank(all)
+		rank(all, (*Standing).placed)
 		return all
 	}
 	before = map[string]Standing{}

@@ -134,6 +134,7 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 			p.User = userRow(it)
 		case strings.HasPrefix(sk, prefixStandings):
 			if st, ok := standingOf(it); ok {
+				st.Name = p.Name // whose row is the last of the partition
 				p.Standings[strings.TrimPrefix(sk, prefixStandings)] = st
 			}
 		case strings.HasPrefix(sk, prefixEvent):
@@ -148,10 +149,6 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 	}
 	if id != reader {
 		p.NotCounted = nil
-	}
-	for year, st := range p.Standings {
-		st.Name = p.Name
-		p.Standings[year] = st
 	}
 	return p, nil
 }
