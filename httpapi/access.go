@@ -85,10 +85,8 @@ func (s *Server) refuse(c *gin.Context, err error) error {
 		return err
 	}
 	if wantsHTML(c.Request) && s.appAt(c.Request.URL.Path) == nil {
-		c.Header("Cache-Control", "no-store")
-		c.Redirect(http.StatusSeeOther, s.signInAt(appOf(c))+"?"+url.Values{"to": {c.Request.URL.RequestURI()}}.Encode())
 		c.Abort()
-		return nil
+		return seeOther(c, s.signInAt(appOf(c))+"?"+url.Values{"to": {c.Request.URL.RequestURI()}}.Encode())
 	}
 	challenge(c, err)
 	return err

@@ -85,18 +85,21 @@ func originHost(r *http.Request) string {
 	return u.Host
 }
 
-// setCookie keeps a token in the browser, for pages and streams of this origin alone, until it expires.
-func (s *Server) setCookie(c *gin.Context, token string, expires time.Time) {
+// setCookie keeps something in the browser for so many seconds, for this origin's pages alone; a negative age takes it away. With
+// Lax a link from elsewhere leads to a page of somebody who is signed in, and with Strict it does not.
+func (s *Server) setCookie(c *gin.Context, name, value, path string, site http.SameSite, age int) {
 	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the browser came by https
-		Name: cookieName, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.overTLS(c.Request),
-		MaxAge: max(1, int(expires.Sub(s.wall.Now()).Seconds())),
+		Name: name, Value: value, Path: path, HttpOnly: true, SameSite: site, Secure: s.overTLS(c.Request), MaxAge: age,
 	})
 }
 
+// setToken keeps a token, for pages and streams, until it expires.
+func (s *Server) setToken(c *gin.Context, token string, expires time.Time) {
+	s.setCookie(c, cookieName, token, "/", http.SameSiteStrictMode, max(1, int(expires.Sub(s.wall.Now()).Seconds())))
+}
+
 func (s *Server) clearCookie(c *gin.Context, name string) {
-	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // as the one that it takes away
-		Name: name, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.overTLS(c.Request), MaxAge: -1,
-	})
+	s.setCookie(c, name, "", "/", http.SameSiteStrictMode, -1)
 }
 
 // overTLS reports whether the browser came by https: a trusted proxy says so, or the browser itself, which names its
@@ -131,7 +134,7 @@ func (s *Server) signInDemo(c *gin.Context) (auth.Identity, error) {
 	}
 	id, err := s.cfg.Auth.Verify(c.Request.Context(), token)
 	if err == nil && wantsHTML(c.Request) && s.appAt(c.Request.URL.Path) == nil {
-		s.setCookie(c, token, id.Expires)
+		s.setToken(c, token, id.Expires)
 	}
 	return id, err
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -34,12 +33,9 @@ func (s *Server) bySession(c *gin.Context, a Access) (auth.Identity, error) {
 	return id, err
 }
 
-// setSession keeps a session in the browser. Lax: a link from elsewhere leads to a page of somebody who is signed in.
+// setSession keeps a session in the browser.
 func (s *Server) setSession(c *gin.Context, cookie string) {
-	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the browser came by https
-		Name: sessionCookie, Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.overTLS(c.Request),
-		MaxAge: int(s.cfg.People.Sessions.Life.Seconds()),
-	})
+	s.setCookie(c, sessionCookie, cookie, "/", http.SameSiteLaxMode, int(s.cfg.People.Sessions.Life.Seconds()))
 }
 
 // knows is a person as the application knows them.
@@ -47,7 +43,7 @@ func (m *mounted) knows(s *Server, id auth.Identity) (auth.Identity, error) {
 	if id.Subject == "" || id.Issuer == "" {
 		return id, nil
 	}
-	if len(m.SignIn.Issuers) > 0 && !slices.ContainsFunc(m.SignIn.Issuers, func(name string) bool { return s.named(name, id.Issuer) }) {
+	if len(m.SignIn.Issuers) > 0 && s.cfg.People != nil && !s.cfg.People.Issuers.Named(id.Issuer, m.SignIn.Issuers) {
 		if id.Key { // and somebody whom it does not know
 			return auth.Identity{Scheme: auth.APIKey, Key: true, Admin: true}, nil
 		}
@@ -69,11 +65,6 @@ func (m *mounted) own(c *gin.Context, a Access) (auth.Identity, error) {
 		err = errSignIn
 	}
 	return auth.Identity{Subject: subject, Scheme: auth.Session}, err
-}
-
-// named reports whether an issuer has a name in the settings. The node's own, for development, is everybody's.
-func (s *Server) named(name, issuer string) bool {
-	return s.cfg.People == nil || s.cfg.People.Issuers.Named(name, issuer)
 }
 
 // guest is the anonymous id of a request; empty: none. It counts where any cookie does.
@@ -111,9 +102,6 @@ func GuestID(c *gin.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the browser came by https
-		Name: m.SignIn.Anonymous, Value: id.String(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: s.overTLS(c.Request), MaxAge: guestLife,
-	})
+	s.setCookie(c, m.SignIn.Anonymous, id.String(), "/", http.SameSiteLaxMode, guestLife)
 	return id.String(), nil
 }

@@ -44,6 +44,13 @@ func NoContent(c *gin.Context) error {
 	return nil
 }
 
+// seeOther leads a browser on, for this once.
+func seeOther(c *gin.Context, to string) error {
+	c.Header("Cache-Control", "no-store")
+	c.Redirect(http.StatusSeeOther, to)
+	return nil
+}
+
 const jsonType = "application/json; charset=utf-8"
 
 // JSON answers a read with JSON, if err is nil, with its strong ETag, and 304 when the client has it already. Every answer must be

@@ -27,11 +27,5 @@ func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) 
 	return Own(c, kind, title, data)
 }
 
-// Address is that of a path at this node, as its reader has come here: for others to follow.
-func Address(c *gin.Context, path string) string {
-	scheme := "http://"
-	if serverOf(c).overTLS(c.Request) {
-		scheme = "https://"
-	}
-	return scheme + c.Request.Host + path
-}
+// Address is that of a path at this node, as people reach it: for others to follow.
+func Address(c *gin.Context, path string) string { return serverOf(c).base(c.Request) + path }

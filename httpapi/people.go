@@ -24,11 +24,11 @@ func (s *Server) peopleRoutes() []Route {
 	return []Route{
 		{Method: "GET", Path: pathWith + ":issuer", Access: Public, Do: s.getSignInWith},
 		{Method: "GET", Path: pathBack + ":issuer", Access: Public, Do: s.getSignInBack},
-		{Method: "POST", Path: pathCode, Access: Public, Do: s.postCode},
+		{Method: "POST", Path: pathCode, Access: Public, Do: s.ownForm(s.postCode)},
 		{Method: "GET", Path: pathSessions, Access: User, Do: s.getSessionsPage},
-		{Method: "POST", Path: pathSessions + "/:id/end", Access: User, Do: s.postSessionEnd},
+		{Method: "POST", Path: pathSessions + "/:id/end", Access: User, Do: s.ownForm(s.postSessionEnd)},
 		{Method: "GET", Path: pathPeople, Access: Admin, Do: s.getPeoplePage},
-		{Method: "POST", Path: pathPeople + "/code", Access: Admin, Do: s.postPersonCode},
+		{Method: "POST", Path: pathPeople + "/code", Access: Admin, Do: s.ownForm(s.postPersonCode)},
 		{Method: "GET", Path: "/_/api/sessions", Access: User, Do: s.getSessions},
 		{Method: "DELETE", Path: "/_/api/sessions/:id", Access: User, Do: s.deleteSession},
 		{Method: "GET", Path: "/_/api/people", Access: Admin, Do: s.getPeople},
@@ -75,9 +75,6 @@ func (s *Server) getSessionsPage(c *gin.Context) error {
 
 // postSessionEnd ends a session from the page.
 func (s *Server) postSessionEnd(c *gin.Context) error {
-	if err := s.ownPage(c.Request); err != nil {
-		return err
-	}
 	who, _ := Identity(c)
 	if err := s.cfg.People.Sessions.End(c.Request.Context(), c.Param("id"), who); err != nil {
 		return err
@@ -86,9 +83,7 @@ func (s *Server) postSessionEnd(c *gin.Context) error {
 	if c.Query("all") != "" {
 		to += "?all=1"
 	}
-	c.Header("Cache-Control", "no-store")
-	c.Redirect(http.StatusSeeOther, to)
-	return nil
+	return seeOther(c, to)
 }
 
 func (s *Server) getPeople(c *gin.Context) error {
@@ -110,15 +105,8 @@ func (s *Server) peoplePage(c *gin.Context, in page.PeopleInput) error {
 
 // postPersonCode makes a code and shows it, once.
 func (s *Server) postPersonCode(c *gin.Context) error {
-	if err := s.ownPage(c.Request); err != nil {
-		return err
-	}
-	form, err := formOf(c.Request)
-	if err != nil {
-		return err
-	}
-	user := form.Get("user")
-	code, until, err := s.codeFor(c, user, form.Get("issuer"))
+	user := c.Request.PostForm.Get("user")
+	code, until, err := s.codeFor(c, user, c.Request.PostForm.Get("issuer"))
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"mime"
 	"net/http"
 	"net/url"
@@ -25,8 +24,8 @@ const (
 func (s *Server) signInRoutes() []Route {
 	return []Route{
 		{Method: "GET", Path: pathSignIn, Access: Optional, Do: s.getSignIn},
-		{Method: "POST", Path: pathSignIn, Access: Public, Do: s.postSignIn},
-		{Method: "POST", Path: pathSignOut, Access: Public, Do: s.postSignOut},
+		{Method: "POST", Path: pathSignIn, Access: Public, Do: s.ownForm(s.postSignIn)},
+		{Method: "POST", Path: pathSignOut, Access: Public, Do: s.ownForm(s.postSignOut)},
 	}
 }
 
@@ -74,9 +73,6 @@ type signedIn struct {
 // postSignIn takes a token and keeps it in the browser as a cookie. Another origin's page may not sign anybody in here:
 // it would be as the one it chooses.
 func (s *Server) postSignIn(c *gin.Context) error {
-	if err := s.ownPage(c.Request); err != nil {
-		return err
-	}
 	if s.cfg.Auth != nil && !s.cfg.Tokens {
 		return fault.New(fault.Forbidden, "no_token_sign_in", "This node takes no pasted tokens: sign in at an issuer, or send Authorization: Bearer.")
 	}
@@ -85,30 +81,18 @@ func (s *Server) postSignIn(c *gin.Context) error {
 		return err
 	}
 	id, err := s.verifyCookie(c, in.Token)
-	if s.cfg.Auth != nil && fault.Is(err, fault.Unauthorized) {
-		if err := s.limitFailure(c, in.Token); err != nil {
-			return err
-		}
-	}
-	if err != nil && form && errors.As(err, new(*fault.Error)) {
-		f := FailureOf(err)
-		challenge(c, err)
-		_ = c.Error(err)
-		return s.signInPage(c, f.Status, page.SignInInput{To: s.goOn(in.To), Problem: f.Message})
-	}
 	if err != nil {
 		challenge(c, err)
-		return err
+		return s.notSignedIn(c, in.Token, in.To, form, err)
 	}
 	if _, err := s.endSession(c); err != nil {
 		return err
 	}
-	s.setCookie(c, in.Token, id.Expires)
-	c.Header("Cache-Control", "no-store")
+	s.setToken(c, in.Token, id.Expires)
 	if form {
-		c.Redirect(http.StatusSeeOther, s.goOn(in.To))
-		return nil
+		return seeOther(c, s.goOn(in.To))
 	}
+	c.Header("Cache-Control", "no-store")
 	writeBody(c, http.StatusOK, jsonType, signedIn{
 		UserID: id.Subject, Groups: append([]string{}, id.Groups...), Admin: id.Admin,
 		ExpiresAt: id.Expires.UTC().Format("2006-01-02T15:04:05Z"),
@@ -138,11 +122,7 @@ func readSignIn(r *http.Request) (in signInBody, form bool, err error) {
 			return in, false, fault.New(fault.Invalid, "bad_body", `The body must be {"token": "..."}.`)
 		}
 	case "application/x-www-form-urlencoded":
-		values, err := formOf(r)
-		if err != nil {
-			return in, true, err
-		}
-		in, form = signInBody{Token: values.Get("token"), To: values.Get("to")}, true
+		in, form = signInBody{Token: r.PostForm.Get("token"), To: r.PostForm.Get("to")}, true
 	default:
 		return in, false, fault.New(fault.Invalid, "bad_body", "The body must be JSON or a form.")
 	}
@@ -150,34 +130,34 @@ func readSignIn(r *http.Request) (in signInBody, form bool, err error) {
 	return in, form, nil
 }
 
-// formOf reads a form, from the body alone.
-func formOf(r *http.Request) (url.Values, error) {
-	if err := r.ParseForm(); err != nil {
-		return nil, fault.New(fault.Invalid, "bad_body", "The form cannot be read.")
-	}
-	return r.PostForm, nil
-}
-
 // postSignOut ends the session, and forgets the cookies. A token counts until it expires: it is its issuer's.
 func (s *Server) postSignOut(c *gin.Context) error {
-	if err := s.ownPage(c.Request); err != nil {
-		return err
-	}
 	issuer, err := s.endSession(c)
 	if err != nil {
 		return err
 	}
 	s.clearCookie(c, cookieName)
-	c.Header("Cache-Control", "no-store")
-	if strings.Contains(c.GetHeader("Accept"), "text/html") {
-		to := pathSignIn
-		if issuer != "" {
-			to += "?" + url.Values{"out": {issuer}}.Encode()
-		}
-		c.Redirect(http.StatusSeeOther, to)
-		return nil
+	if !strings.Contains(c.GetHeader("Accept"), "text/html") {
+		return NoContent(c)
 	}
-	return NoContent(c)
+	to := pathSignIn
+	if issuer != "" {
+		to += "?" + url.Values{"out": {issuer}}.Encode()
+	}
+	return seeOther(c, to)
+}
+
+// ownForm has only this node's own pages send something, and reads their form (PostForm: of the body alone).
+func (s *Server) ownForm(do Handler) Handler {
+	return func(c *gin.Context) error {
+		if err := s.ownPage(c.Request); err != nil {
+			return err
+		}
+		if err := c.Request.ParseForm(); err != nil {
+			return fault.New(fault.Invalid, "bad_body", "The form cannot be read.")
+		}
+		return do(c)
+	}
 }
 
 // ownPage refuses what another origin's page has a browser send.

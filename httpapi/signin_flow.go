@@ -78,16 +78,12 @@ func (s *Server) getSignInWith(c *gin.Context) error {
 		return err
 	}
 	s.setFlow(c, base64.RawURLEncoding.EncodeToString(raw), flowLife)
-	c.Header("Cache-Control", "no-store")
-	c.Redirect(http.StatusSeeOther, to)
-	return nil
+	return seeOther(c, to)
 }
 
 // setFlow keeps a sign-in under way in the browser. Lax: the issuer's page sends the browser back.
 func (s *Server) setFlow(c *gin.Context, value string, life int) {
-	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the browser came by https
-		Name: flowCookie, Value: value, Path: pathFlow, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.overTLS(c.Request), MaxAge: life,
-	})
+	s.setCookie(c, flowCookie, value, pathFlow, http.SameSiteLaxMode, life)
 }
 
 // getSignInBack is where an issuer sends the browser with its answer.
@@ -104,37 +100,30 @@ func (s *Server) getSignInBack(c *gin.Context) error {
 	}
 	id, err := s.cfg.People.Issuers.Finish(c.Request.Context(), &f, s.base(c.Request)+pathBack+name, c.Request.URL.Query())
 	if err != nil {
-		return s.notSignedIn(c, c.Query("state"), f.To, err)
+		return s.notSignedIn(c, c.Query("state"), f.To, true, err)
 	}
 	return s.signedIn(c, id, f.To, false)
 }
 
 // postCode signs in by a one-time code.
 func (s *Server) postCode(c *gin.Context) error {
-	if err := s.ownPage(c.Request); err != nil {
-		return err
-	}
-	form, err := formOf(c.Request)
-	if err != nil {
-		return err
-	}
-	code := form.Get("code")
+	code, to := c.Request.PostForm.Get("code"), c.Request.PostForm.Get("to")
 	id, err := s.cfg.People.Sessions.Redeem(c.Request.Context(), code)
 	if err != nil {
-		return s.notSignedIn(c, code, form.Get("to"), err)
+		return s.notSignedIn(c, code, to, true, err)
 	}
-	return s.signedIn(c, id, form.Get("to"), true)
+	return s.signedIn(c, id, to, true)
 }
 
-// notSignedIn shows the page to sign in with what went wrong. Failures are limited: a code could be guessed.
-func (s *Server) notSignedIn(c *gin.Context, shown, to string, err error) error {
-	if fault.Is(err, fault.Unauthorized) {
+// notSignedIn shows the page to sign in with what went wrong, to a person. Failures are limited: a code could be guessed.
+func (s *Server) notSignedIn(c *gin.Context, shown, to string, person bool, err error) error {
+	if s.cfg.Auth != nil && fault.Is(err, fault.Unauthorized) {
 		if err := s.limitFailure(c, shown); err != nil {
 			return err
 		}
 	}
 	f := FailureOf(err)
-	if f.Code == "internal" {
+	if !person || f.Code == "internal" {
 		return err
 	}
 	_ = c.Error(err)
@@ -152,9 +141,7 @@ func (s *Server) signedIn(c *gin.Context, id auth.Identity, to string, byCode bo
 	}
 	s.clearCookie(c, cookieName)
 	s.setSession(c, cookie)
-	c.Header("Cache-Control", "no-store")
-	c.Redirect(http.StatusSeeOther, s.goOn(to))
-	return nil
+	return seeOther(c, s.goOn(to))
 }
 
 // endSession ends the session of the browser that asks, if it has one, and returns the name of the issuer that it began at.
@@ -169,7 +156,11 @@ func (s *Server) endSession(c *gin.Context) (issuer string, err error) {
 	for _, cookie := range found {
 		id, _, err := s.cfg.People.Sessions.Find(c.Request.Context(), cookie.Value, false)
 		if err == nil {
-			issuer = s.choiceAt(func(at auth.Choice) bool { return at.URL == id.Issuer }).Name
+			for _, at := range s.cfg.People.Issuers.Choices() {
+				if at.URL == id.Issuer {
+					issuer = at.Name
+				}
+			}
 			err = s.cfg.People.Sessions.End(c.Request.Context(), id.Session, id)
 		}
 		if err != nil && !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.NotFound) {
@@ -179,28 +170,15 @@ func (s *Server) endSession(c *gin.Context) (issuer string, err error) {
 	return issuer, nil
 }
 
-// choiceAt is the issuer that is meant; zero: there is none.
-func (s *Server) choiceAt(is func(auth.Choice) bool) (found auth.Choice) {
-	if s.cfg.People == nil {
-		return found
-	}
-	all := s.cfg.People.Issuers.Choices()
-	if i := slices.IndexFunc(all, is); i >= 0 {
-		found = all[i]
-	}
-	return found
-}
-
 // signOutAt is a link to the page of an issuer where the browser ends its session there too; nil: it has none. It is for the person
 // to follow: the issuer may be out of reach, and signs others in by the same session.
 func (s *Server) signOutAt(c *gin.Context, name string) *page.Link {
-	at := s.choiceAt(func(at auth.Choice) bool { return name != "" && at.Name == name })
-	if at.Name == "" {
+	if name == "" || s.cfg.People == nil {
 		return nil
 	}
-	to := s.cfg.People.Issuers.SignOut(c.Request.Context(), name)
+	to, title := s.cfg.People.Issuers.SignOut(c.Request.Context(), name)
 	if to == "" {
 		return nil
 	}
-	return &page.Link{Href: to, Text: at.Title}
+	return &page.Link{Href: to, Text: title}
 }

@@ -50,11 +50,8 @@ type Authenticator interface {
 // ErrNone is a request without credentials.
 var ErrNone = errors.New("no credentials")
 
-// The defaults of a Config.
-const (
-	DefaultAdminGroup = "admin"
-	DefaultGrace      = 30 * 24 * time.Hour
-)
+// DefaultAdminGroup is that of a Config which names none.
+const DefaultAdminGroup = "admin"
 
 // Leeway is by how much the issuer's clock and ours may differ.
 const Leeway = time.Minute
@@ -101,13 +98,12 @@ const (
 // Config is whom the node believes. Without issuers and key nobody can sign in.
 type Config struct {
 	Issuers    []Issuer
-	AdminGroup string        // whose members may do everything; empty: DefaultAdminGroup
-	APIKey     string        // X-API-Key of a full admin; empty: there is none
-	Clock      clock.Clock   // real time, by which tokens expire; nil: clock.Real
-	Keys       KeyStore      // where fetched keys are kept; nil: in memory alone
-	Grace      time.Duration // how long keys count that could not be fetched again; 0: DefaultGrace
-	Client     *http.Client  // that fetches keys; nil: one with short time-outs that follows no redirect
-	Logger     *slog.Logger  // nil: silent
+	AdminGroup string       // whose members may do everything; empty: DefaultAdminGroup
+	APIKey     string       // X-API-Key of a full admin; empty: there is none
+	Clock      clock.Clock  // real time, by which tokens expire; nil: clock.Real
+	Keys       KeyStore     // where fetched keys are kept; nil: in memory alone
+	Client     *http.Client // that fetches keys; nil: one with short time-outs that follows no redirect
+	Logger     *slog.Logger // nil: silent
 }
 
 // KeySet is an issuer's keys as they came.

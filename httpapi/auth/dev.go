@@ -27,7 +27,6 @@ import (
 // DevIssuer signs tokens with a key of this machine, for development and for the demo: whoever can read the key is
 // anybody, so a node believes it on a loopback address only.
 type DevIssuer struct {
-	static
 	private *ecdsa.PrivateKey
 	kid     string
 }
@@ -37,7 +36,6 @@ const (
 	devIssuer  = "touchline-dev"
 	devClient  = "touchline"
 	devFile    = "dev-issuer.pem"
-	devPEM     = "PRIVATE KEY"
 	maxDevFile = 16 << 10
 
 	// MaxDevLife is how long a DevIssuer's token may count.
@@ -72,43 +70,21 @@ func OpenDevIssuer(dir string) (*DevIssuer, error) {
 // fault.NotFound. A key that others may read is refused.
 func ReadDevIssuer(dir string) (*DevIssuer, error) {
 	path := filepath.Join(dir, devFile)
-	info, err := os.Stat(path)
+	text, err := secretfile.Read(path, maxDevFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.New(fault.NotFound, "no_dev_issuer",
 			"there is no token key in %s: touchline serve --dev-issuer creates one", dir)
-	case err != nil:
-		return nil, fault.Wrap(err, fault.Unavailable, "bad_dev_issuer", "cannot read the token key %s", path)
-	case secretfile.Check(path) != nil:
+	case errors.Is(err, secretfile.ErrReadable), errors.Is(err, secretfile.ErrWritable):
 		return nil, fault.New(fault.Invalid, "bad_dev_issuer", "other users can read or change the token key: chmod 600 %s", path)
-	case !info.Mode().IsRegular() || info.Size() > maxDevFile:
-		return nil, fault.New(fault.Invalid, "bad_dev_issuer", "%s is not a token key", path)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
+	case errors.As(err, new(*fs.PathError)):
 		return nil, fault.Wrap(err, fault.Unavailable, "bad_dev_issuer", "cannot read the token key %s", path)
 	}
-	key, err := parseDevKey(text)
-	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "bad_dev_issuer", "%s is not a token key: remove it, and a new one is created", path)
+	key, bad := jwt.ParseECPrivateKeyFromPEM(text) // whose error might show what is there
+	if err != nil || bad != nil || key.Curve != elliptic.P256() {
+		return nil, fault.New(fault.Invalid, "bad_dev_issuer", "%s is not a token key: remove it, and a new one is created", path)
 	}
 	return devIssuerOf(key)
-}
-
-func parseDevKey(text []byte) (*ecdsa.PrivateKey, error) {
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != devPEM {
-		return nil, errors.New("not PEM")
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if err != nil {
-		return nil, errors.New("not PKCS 8") // the cause might show what is there
-	}
-	key, ok := parsed.(*ecdsa.PrivateKey)
-	if !ok || key.Curve != elliptic.P256() {
-		return nil, errors.New("not a P-256 key")
-	}
-	return key, nil
 }
 
 func devIssuerOf(key *ecdsa.PrivateKey) (*DevIssuer, error) {
@@ -121,7 +97,7 @@ func devIssuerOf(key *ecdsa.PrivateKey) (*DevIssuer, error) {
 }
 
 // save writes the key where there is none. The name appears with the whole key behind it or not at all.
-func (d *DevIssuer) save(path string) (err error) {
+func (d *DevIssuer) save(path string) error {
 	failed := func(err error) error {
 		return fault.Wrap(err, fault.Unavailable, "no_dev_issuer", "cannot write the token key %s", path)
 	}
@@ -129,17 +105,13 @@ func (d *DevIssuer) save(path string) (err error) {
 	if err != nil {
 		return fmt.Errorf("encode key: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".dev-issuer-*") // with mode 0600
-	if err != nil {
+	draft := path + "." + rand.Text()
+	if err := secretfile.Write(draft, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
 		return failed(err)
 	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // it is in the way of nothing
-	_, err = tmp.Write(pem.EncodeToMemory(&pem.Block{Type: devPEM, Bytes: der}))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return failed(err)
-	}
-	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		if err := os.Rename(tmp.Name(), path); err != nil { // a file system without links
+	defer os.Remove(draft) //nolint:errcheck // it is in the way of nothing
+	if err := os.Link(draft, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Rename(draft, path); err != nil { // a file system without links
 			return failed(err)
 		}
 	}
@@ -158,6 +130,9 @@ func (d *DevIssuer) key(_ context.Context, kid string) (any, error) {
 	}
 	return &d.private.PublicKey, nil
 }
+
+func (d *DevIssuer) round() uint64 { return 0 } // the key never changes
+func (d *DevIssuer) close()        {}
 
 // Grant is what a token is to say.
 type Grant struct {
@@ -178,14 +153,9 @@ func (d *DevIssuer) Sign(g Grant, now time.Time) (token string, expires time.Tim
 		return "", time.Time{}, fault.New(fault.Invalid, "bad_group", "the name of a group is empty")
 	}
 	expires = now.Add(g.Life).Truncate(time.Second)
-	t := jwt.NewWithClaims(jwt.SigningMethodES256, claims{
-		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer: devIssuer, Audience: jwt.ClaimStrings{devClient}, Subject: g.Subject,
-			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(expires),
-		},
-		TokenUse: "id", Groups: g.Groups,
-	})
-	if token, err = d.sign(t); err != nil {
+	if token, err = d.SignClaims(map[string]any{
+		"iss": devIssuer, "aud": devClient, claimSubject: g.Subject, "iat": now.Unix(), "exp": expires.Unix(), "token_use": useID, claimGroups: g.Groups,
+	}); err != nil {
 		return "", time.Time{}, err
 	}
 	if len(token) > maxToken {
@@ -194,18 +164,15 @@ func (d *DevIssuer) Sign(g Grant, now time.Time) (token string, expires time.Tim
 	return token, expires, nil
 }
 
-func (d *DevIssuer) sign(t *jwt.Token) (string, error) {
+// SignClaims signs claims as they are, for an issuer that has the key.
+func (d *DevIssuer) SignClaims(claims map[string]any) (string, error) {
+	t := jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims(claims))
 	t.Header["kid"] = d.kid
 	text, err := t.SignedString(d.private)
 	if err != nil {
 		return "", fmt.Errorf("sign token: %w", err)
 	}
 	return text, nil
-}
-
-// SignClaims signs claims as they are, for an issuer that has the key.
-func (d *DevIssuer) SignClaims(claims map[string]any) (string, error) {
-	return d.sign(jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims(claims)))
 }
 
 // KeySet is the public key, as such an issuer publishes it.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -16,9 +17,10 @@ import (
 
 const (
 	fetchWithin  = 5 * time.Second
-	refreshAfter = 6 * time.Hour    // keys this old are fetched again by the way
-	askEvery     = 5 * time.Minute  // at most, after an answer: an unknown kid costs the issuer no more
-	retryAfter   = 10 * time.Second // at first, after a failure; doubled up to askEvery
+	refreshAfter = 6 * time.Hour       // keys this old are fetched again by the way
+	askEvery     = 5 * time.Minute     // at most, after an answer: an unknown kid costs the issuer no more
+	retryAfter   = 10 * time.Second    // at first, after a failure; doubled up to askEvery
+	grace        = 30 * 24 * time.Hour // how long keys count that could not be fetched again
 )
 
 // fetched are the keys of an issuer that publishes them. They are fetched when they are first needed, again when they
@@ -31,16 +33,21 @@ type fetched struct {
 	life   context.Context //nolint:containedctx // of the fetches, which outlive the request that wanted them
 	end    context.CancelFunc
 	work   sync.WaitGroup
-	rounds
+	rounds atomic.Uint64
 
 	mu      sync.Mutex
 	loaded  bool // the store was asked
-	set     KeySet
-	keys    map[string]any // of set
-	said    *discovery     // of set; nil: the issuer was not asked
-	asking  chan struct{}  // closed when the fetch under way is over; nil: none is
+	set     read
+	asking  chan struct{} // closed when the fetch under way is over; nil: none is
 	askedAt time.Time
 	failed  int // fetches in a row
+}
+
+// read is what an issuer has said, and what that says.
+type read struct {
+	KeySet
+	keys map[string]any
+	said *discovery // nil: it was not asked
 }
 
 func newFetched(issuer string, discover bool, c Config) *fetched {
@@ -51,6 +58,8 @@ func newFetched(issuer string, discover bool, c Config) *fetched {
 	f.life, f.end = context.WithCancel(context.Background())
 	return f
 }
+
+func (f *fetched) round() uint64 { return f.rounds.Load() }
 
 func (f *fetched) close() {
 	f.mu.Lock()
@@ -84,8 +93,8 @@ func (f *fetched) endpoints(ctx context.Context) (*discovery, error) {
 	return waited(ctx, func(ask bool) (*discovery, <-chan struct{}, error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if err := f.load(ctx); err != nil || f.said != nil {
-			return f.said, nil, err
+		if err := f.load(ctx); err != nil || f.set.said != nil {
+			return f.set.said, nil, err
 		}
 		if ask {
 			if wait := f.ask(f.cfg.Clock.Now()); wait != nil {
@@ -106,8 +115,8 @@ func (f *fetched) find(ctx context.Context, kid string, ask bool) (key any, wait
 	}
 	now := f.cfg.Clock.Now()
 	age := now.Sub(f.set.FetchedAt)
-	usable := f.keys != nil && age < f.cfg.Grace
-	if k := f.keys[kid]; k != nil && usable {
+	usable := f.set.keys != nil && age < grace
+	if k := f.set.keys[kid]; k != nil && usable {
 		if ask && (age > refreshAfter || age < 0) {
 			f.ask(now) // nobody waits for it
 		}
@@ -142,14 +151,23 @@ func (f *fetched) load(ctx context.Context) error {
 	if set.Body == nil {
 		return nil
 	}
-	keys, err := parseKeys(set.Body)
-	said := f.readDiscovery(set.Discovery)
-	if err != nil || f.url == "" && said == nil {
+	kept, err := f.read(set)
+	if err != nil {
 		f.log.Warn("stored keys cannot be read", "err", err)
 		return nil
 	}
-	f.set, f.keys, f.said, f.askedAt = set, keys, said, set.FetchedAt
+	f.set, f.askedAt = kept, set.FetchedAt
 	return nil
+}
+
+// read reads what the issuer has said, now or before. What cannot be used is an error.
+func (f *fetched) read(set KeySet) (r read, err error) {
+	r = read{KeySet: set, said: f.readDiscovery(set.Discovery)}
+	if f.url == "" && r.said == nil {
+		return r, errors.New("discovery: the issuer names no endpoints, or some without TLS")
+	}
+	r.keys, err = parseKeys(set.Body)
+	return r, err
 }
 
 // ask begins a fetch unless it is too soon, and returns what to wait for; nil: no fetch is under way.
@@ -168,7 +186,7 @@ func (f *fetched) ask(now time.Time) <-chan struct{} {
 	f.askedAt = now
 	done := make(chan struct{})
 	f.asking = done
-	known := f.set
+	known := f.set.KeySet
 	f.work.Go(func() {
 		defer close(done)
 		f.refresh(known)
@@ -180,7 +198,7 @@ func (f *fetched) ask(now time.Time) <-chan struct{} {
 func (f *fetched) refresh(known KeySet) {
 	set, err := f.fetch(f.life, known)
 	if err == nil && f.cfg.Keys != nil {
-		if err := f.cfg.Keys.SaveKeys(f.life, set); err != nil && f.life.Err() == nil {
+		if err := f.cfg.Keys.SaveKeys(f.life, set.KeySet); err != nil && f.life.Err() == nil {
 			f.log.Warn("keys could not be stored", "err", err)
 		}
 	}
@@ -190,44 +208,33 @@ func (f *fetched) refresh(known KeySet) {
 	if err != nil {
 		f.failed++
 		if f.life.Err() == nil {
-			f.log.Warn("keys cannot be fetched", "err", err, "age", f.age())
+			f.log.Warn("keys cannot be fetched", "err", err, "last", f.set.FetchedAt)
 		}
 		return
 	}
 	f.failed = 0
-	keys, err := parseKeys(set.Body)
-	if err != nil { // fetch has read them
-		return
-	}
 	if string(set.Body) != string(f.set.Body) {
-		f.n.Add(1)
-		f.log.Info("keys fetched", "keys", len(keys))
+		f.rounds.Add(1)
+		f.log.Info("keys fetched", "keys", len(set.keys))
 	}
-	f.set, f.keys, f.said = set, keys, f.readDiscovery(set.Discovery)
-}
-
-func (f *fetched) age() time.Duration {
-	if f.keys == nil {
-		return 0
-	}
-	return f.cfg.Clock.Now().Sub(f.set.FetchedAt).Round(time.Second)
+	f.set = set
 }
 
 // fetch asks the issuer. An answer that nothing has changed renews what is known.
-func (f *fetched) fetch(ctx context.Context, known KeySet) (KeySet, error) {
+func (f *fetched) fetch(ctx context.Context, known KeySet) (read, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
 	url := f.url
 	if url == "" {
 		said, raw, err := f.discover(ctx)
 		if err != nil {
-			return KeySet{}, err
+			return read{}, err
 		}
 		url, known.Discovery = said.JWKSURL, raw
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return KeySet{}, fmt.Errorf("keys: %w", err)
+		return read{}, fmt.Errorf("keys: %w", err)
 	}
 	req.Header.Set("Accept", "application/json")
 	if known.ETag != "" {
@@ -235,29 +242,23 @@ func (f *fetched) fetch(ctx context.Context, known KeySet) (KeySet, error) {
 	}
 	resp, err := f.cfg.Client.Do(req)
 	if err != nil {
-		return KeySet{}, fmt.Errorf("keys: %w", err)
+		return read{}, fmt.Errorf("keys: %w", err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusNotModified && known.Body != nil {
 		known.FetchedAt = f.cfg.Clock.Now()
-		return known, nil
+		return f.read(known)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return KeySet{}, fmt.Errorf("keys: the issuer answers %d", resp.StatusCode)
+		return read{}, fmt.Errorf("keys: the issuer answers %d", resp.StatusCode)
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxKeySet+1))
+	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return KeySet{}, fmt.Errorf("keys: %w", err)
-	}
-	if len(body) > maxKeySet {
-		return KeySet{}, errors.New("keys: the answer is too long")
-	}
-	if _, err := parseKeys(body); err != nil {
-		return KeySet{}, err
+		return read{}, fmt.Errorf("keys: %w", err)
 	}
 	etag := resp.Header.Get("ETag")
 	if len(etag) > 256 {
 		etag = ""
 	}
-	return KeySet{Issuer: f.issuer, Body: body, Discovery: known.Discovery, ETag: etag, FetchedAt: f.cfg.Clock.Now()}, nil
+	return f.read(KeySet{Issuer: f.issuer, Body: body, Discovery: known.Discovery, ETag: etag, FetchedAt: f.cfg.Clock.Now()})
 }

@@ -140,7 +140,7 @@ func TestOfflineStart(t *testing.T) {
 	r.clock.forward(askEvery)
 	// Nobody can say now whether the issuer has a new key: an app must not sign its user out for that.
 	r.expect(t, "offline, kid never seen", r.good().head("kid", "k2").token(), fault.Unavailable, false)
-	r.clock.forward(DefaultGrace - askEvery - time.Second)
+	r.clock.forward(grace - askEvery - time.Second)
 	r.expect(t, "offline for almost 30 days", r.good().token(), 0, true)
 	r.clock.forward(2 * time.Second)
 	r.expect(t, "offline for 30 days", r.good().with("sub", "u2").token(), fault.Unavailable, false)
@@ -173,7 +173,7 @@ func TestRenewal(t *testing.T) {
 	r := newRig(t)
 	r.expect(t, "first", r.good().token(), 0, true)
 	for n := range 10 {
-		r.clock.forward(DefaultGrace - time.Hour)
+		r.clock.forward(grace - time.Hour)
 		r.expect(t, "old keys", r.good().token(), 0, true)
 		r.expectAsked(t, "renewed", int64(n)+2)
 	}

@@ -73,17 +73,17 @@ func (v *Verifier) chosen(ctx context.Context, name string) (*trusted, *discover
 	return nil, nil, fault.New(fault.NotFound, "no_issuer", "There is no such way to sign in.")
 }
 
-// SignOut is the issuer's page where a browser ends its session there; empty: it has none, or has never said so.
-func (v *Verifier) SignOut(ctx context.Context, issuer string) string {
+// SignOut is the issuer's page where a browser ends its session there, and its title; empty: it has none, or has never said so.
+func (v *Verifier) SignOut(ctx context.Context, issuer string) (page, title string) {
 	t, said, err := v.chosen(ctx, issuer)
 	if err != nil || !secure(said.End) {
-		return ""
+		return "", ""
 	}
 	to, _ := url.Parse(said.End) // secure has read it
 	q := to.Query()
 	q.Set("client_id", t.Client.ID)
 	to.RawQuery = q.Encode()
-	return to.String()
+	return to.String(), cmp.Or(t.Title, t.Name)
 }
 
 // Finish ends a sign-in with what the issuer has sent the browser back with. An error is fault.Unauthorized, with a text for the

@@ -303,10 +303,10 @@ func TestSignOutAtTheIssuer(t *testing.T) {
 	} {
 		r := newIssuerRig(t, Issuer{Client: Client{ID: "app"}})
 		r.end = end
-		if got := r.SignOut(t.Context(), "main"); got != want {
+		if got, _ := r.SignOut(t.Context(), "main"); got != want {
 			t.Errorf("%q: %q", end, got)
 		}
-		if got := r.SignOut(t.Context(), "other"); got != "" {
+		if got, _ := r.SignOut(t.Context(), "other"); got != "" {
 			t.Errorf("an issuer that is none: %q", got)
 		}
 	}
@@ -346,7 +346,7 @@ func TestBadDiscovery(t *testing.T) {
 			return `{"issuer":"` + self + `","authorization_endpoint":"` + self + `/a","token_endpoint":"` + self + `/t"}`
 		},
 		"endless": func(self string) string {
-			return `{"issuer":"` + self + `","authorization_endpoint":"` + self + `/a","token_endpoint":"` + self + `/t","jwks_uri":"` + self + `/k","pad":"` + strings.Repeat("x", 3*maxKeySet) + `"}`
+			return `{"issuer":"` + self + `","authorization_endpoint":"` + self + `/a","token_endpoint":"` + self + `/t","jwks_uri":"` + self + `/k","pad":"` + strings.Repeat("x", 3*maxAnswer) + `"}`
 		},
 		"no JSON":  func(string) string { return "<html>" },
 		"a string": func(string) string { return `"x"` },

@@ -12,7 +12,7 @@ import (
 
 // Bounds of a key set.
 const (
-	maxKeySet  = 64 << 10 // bytes
+	maxAnswer  = 64 << 10 // bytes of it, and of what an issuer says of itself
 	maxKeys    = 32
 	minKeyBits = 2048 // go-jose takes up to 4096
 )
@@ -41,21 +41,17 @@ func parseKeys(body []byte) (map[string]any, error) {
 
 // parseKey reads one key; nil: it is none that signs tokens for us.
 func parseKey(raw json.RawMessage) (kid string, key any) {
-	var is struct{ Use, Alg string }
-	if json.Unmarshal(raw, &is) != nil || is.Use != "" && is.Use != "sig" {
-		return "", nil
-	}
 	var jwk jose.JSONWebKey
-	if jwk.UnmarshalJSON(raw) != nil || jwk.KeyID == "" {
+	if jwk.UnmarshalJSON(raw) != nil || jwk.KeyID == "" || jwk.Use != "" && jwk.Use != "sig" {
 		return "", nil
 	}
 	switch k := jwk.Key.(type) { // a private one is another type
 	case *rsa.PublicKey:
-		if k.N.BitLen() >= minKeyBits && k.E >= 3 && k.E%2 == 1 && (is.Alg == "" || is.Alg == "RS256") {
+		if k.N.BitLen() >= minKeyBits && k.E >= 3 && k.E%2 == 1 && (jwk.Algorithm == "" || jwk.Algorithm == "RS256") {
 			return jwk.KeyID, k
 		}
 	case *ecdsa.PublicKey:
-		if k.Curve == elliptic.P256() && (is.Alg == "" || is.Alg == "ES256") {
+		if k.Curve == elliptic.P256() && (jwk.Algorithm == "" || jwk.Algorithm == "ES256") {
 			return jwk.KeyID, k
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -62,7 +61,6 @@ type verdict struct {
 func New(c Config) (*Verifier, error) {
 	c.AdminGroup = cmp.Or(c.AdminGroup, DefaultAdminGroup)
 	c.Clock = cmp.Or(c.Clock, clock.Real())
-	c.Grace = cmp.Or(c.Grace, DefaultGrace)
 	c.Client = cmp.Or(c.Client, newClient())
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	good, err := otter.New(&otter.Options[[sha256.Size]byte, verdict]{
@@ -112,20 +110,15 @@ func (v *Verifier) newTrusted(i Issuer) *trusted {
 	return &trusted{Issuer: i, algs: []string{rs}, ring: newFetched(i.URL, false, v.cfg)}
 }
 
-// Named reports whether an issuer has a name in the settings. The development issuer, which has none, is taken for any.
-func (v *Verifier) Named(name, issuer string) bool {
+// Named reports whether an issuer has one of these names in the settings. The development issuer, which has none, is taken for any.
+func (v *Verifier) Named(issuer string, names []string) bool {
 	t := v.trust[issuer]
-	return t != nil && (t.Name == name || t.dev != nil)
+	return t != nil && (slices.Contains(names, t.Name) || t.dev != nil)
 }
 
 // Has reports whether there is an issuer with that name in the settings.
 func (v *Verifier) Has(name string) bool {
-	for _, t := range v.trust {
-		if t.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.cfg.Issuers, func(i Issuer) bool { return i.Name == name })
 }
 
 // Knows reports whether an issuer is one of those whose people the node believes.
@@ -218,17 +211,6 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	return got.id, nil
 }
 
-// static is the round of keys that never change.
-type static struct{}
-
-func (static) round() uint64 { return 0 }
-func (static) close()        {}
-
-// rounds counts changes.
-type rounds struct{ n atomic.Uint64 }
-
-func (r *rounds) round() uint64 { return r.n.Load() }
-
 // newClient makes the client that fetches keys. It goes where it is told and nowhere else.
 func newClient() *http.Client {
 	return &http.Client{
@@ -241,17 +223,14 @@ func newClient() *http.Client {
 	}
 }
 
-// bounded cuts off answers that are longer than anything an issuer has to say: what reads them needs no bound of its own.
+// bounded refuses answers that are longer than anything an issuer has to say: what reads them needs no bound of its own.
 type bounded struct{ *http.Transport }
 
 // RoundTrip implements http.RoundTripper.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.Transport.RoundTrip(r)
 	if err == nil {
-		resp.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(resp.Body, 2*maxKeySet), resp.Body}
+		resp.Body = http.MaxBytesReader(nil, resp.Body, maxAnswer)
 	}
 	return resp, err
 }

@@ -51,16 +51,6 @@ type codeRow struct {
 	TTL     int64  `dynamodbav:"ttl"`
 }
 
-// remember keeps who has signed in.
-func (k *Keeper) remember(tx *store.Tx, w *who) error {
-	item, err := attr.Marshal(personRow{*w, k.now()})
-	if err != nil {
-		return err
-	}
-	_, err = tx.Put(store.PutItem{Table: tablePeople, Item: item, NoOld: true})
-	return err
-}
-
 // People lists who has signed in here, the last one first, as many as fit a page.
 func (k *Keeper) People(ctx context.Context) (list []Person, err error) {
 	err = k.Store.View(ctx, func(tx *store.Tx) error {
@@ -123,7 +113,7 @@ func (k *Keeper) Code(ctx context.Context, subject, issuer string) (code string,
 				return err
 			}
 			if have == nil {
-				return saveCode(tx, &codeRow{ID: code[:nameLength], Hash: hash(code), Subject: p.Subject, Issuer: p.Issuer, TTL: until.Unix()})
+				return put(tx, tableCodes, codeRow{ID: code[:nameLength], Hash: hash(code), Subject: p.Subject, Issuer: p.Issuer, TTL: until.Unix()})
 			}
 		}
 		return fault.New(fault.Unavailable, "many_codes", "Too many codes are waiting to be used.")
@@ -138,15 +128,6 @@ func newCode() string {
 		raw[i] = alphabet[int(b)%len(alphabet)]
 	}
 	return string(raw[:])
-}
-
-func saveCode(tx *store.Tx, c *codeRow) error {
-	item, err := attr.Marshal(c)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Put(store.PutItem{Table: tableCodes, Item: item, NoOld: true})
-	return err
 }
 
 // code reads a code that counts; nil: there is none.
@@ -181,7 +162,7 @@ func (k *Keeper) Redeem(ctx context.Context, text string) (id auth.Identity, err
 		}
 		if subtle.ConstantTimeCompare(hash(code), c.Hash) != 1 {
 			c.Tries++
-			return saveCode(tx, c)
+			return put(tx, tableCodes, c)
 		}
 		p, err := k.known(tx, c.Subject, c.Issuer)
 		if fault.Is(err, fault.NotFound) {
