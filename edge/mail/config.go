@@ -1,7 +1,6 @@
 package mail
 
 import (
-	"fmt"
 	"net/mail"
 	"strings"
 )
@@ -87,22 +86,4 @@ func (c *Config) smtpProblems(bad func(key, format string, args ...any)) {
 	if (c.Username == "") != (c.Password == "") {
 		bad("mail.password", "username and password go together")
 	}
-}
-
-// address is the server's, for the log.
-func (c *Config) address() string {
-	if c.Mode == modeFiles {
-		return c.Dir
-	}
-	return fmt.Sprintf("%s:%d", c.Host, c.port())
-}
-
-func (c *Config) port() int {
-	switch {
-	case c.Port != 0:
-		return c.Port
-	case c.TLS == tlsWhole:
-		return 465
-	}
-	return 587
 }

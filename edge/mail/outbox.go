@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -298,7 +299,7 @@ func (o *Outbox) attempt(ctx context.Context, r *row) error {
 	}
 	o.counts.WithLabelValues(outcome).Inc()
 	if err != nil {
-		o.Log.Warn("a message was not sent", "outcome", outcome, "id", r.ID, "attempts", r.Attempts, "server", o.cfg.address(), "err", err)
+		o.Log.Warn("a message was not sent", "outcome", outcome, "id", r.ID, "attempts", r.Attempts, "server", cmp.Or(o.cfg.Host, o.cfg.Dir), "err", err)
 	}
 	if outcome == "retried" {
 		return nil

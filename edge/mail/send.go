@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -76,11 +77,13 @@ func (s *sender) compose(r *row) (*gomail.Msg, error) {
 
 func (s *sender) client() (*gomail.Client, error) {
 	opts := []gomail.Option{
-		gomail.WithPort(s.port()), gomail.WithTimeout(s.within),
+		gomail.WithTimeout(s.within),
 		gomail.WithTLSConfig(&tls.Config{ServerName: s.Host, RootCAs: s.roots, MinVersion: tls.VersionTLS12}),
 	}
+	port := gomail.DefaultPortTLS
 	switch s.TLS {
 	case tlsWhole:
+		port = gomail.DefaultPortSSL
 		opts = append(opts, gomail.WithSSL())
 	case tlsNone:
 		opts = append(opts, gomail.WithTLSPolicy(gomail.NoTLS))
@@ -90,7 +93,7 @@ func (s *sender) client() (*gomail.Client, error) {
 	if s.Username != "" {
 		opts = append(opts, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(s.Username), gomail.WithPassword(s.Password))
 	}
-	return gomail.NewClient(s.Host, opts...)
+	return gomail.NewClient(s.Host, append(opts, gomail.WithPort(cmp.Or(s.Port, port)))...)
 }
 
 // file writes a message where a developer finds it.
