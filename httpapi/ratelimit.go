@@ -125,20 +125,17 @@ func (s *Server) limitBy(c *gin.Context, names ...string) error {
 	return b.limit(c, s.wall.Now(), names...)
 }
 
-// Limited has each user, key or address use a route so often a minute, besides what the application allows them.
-func Limited(perMinute int, do Handler) (Handler, error) {
+// Limit refuses a user, key or address that comes oftener than so often a minute, besides what the application allows them.
+func Limit(perMinute int) Handler {
 	b, err := newBuckets(RateConfig{PerMinute: perMinute, Burst: perMinute})
-	if err != nil {
-		return nil, err
-	}
 	return func(c *gin.Context) error {
-		s := serverOf(c)
-		who, _ := Identity(c)
-		if err := b.limit(c, s.wall.Now(), bucketOf(s.limits.Load().proxies.client(c.Request), who)); err != nil {
+		if err != nil {
 			return err
 		}
-		return do(c)
-	}, nil
+		s := serverOf(c)
+		who, _ := Identity(c)
+		return b.limit(c, s.wall.Now(), bucketOf(s.limits.Load().proxies.client(c.Request), who))
+	}
 }
 
 // Client names the client's address, for an application that counts what clients do in its own way. Who has an address of IPv6 has all

@@ -5,15 +5,21 @@ import (
 	"errors"
 	"net"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gin-gonic/gin"
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // TestMain sees that nothing is left running.
@@ -122,6 +128,48 @@ func TestEnsureWithin(t *testing.T) {
 			t.Errorf("a client that has gone: %v", err)
 		}
 	})
+}
+
+// Rows that only show when the first ones are here are asked for with them, and nothing is asked for again that names no more; a node
+// without a cloud asks for nothing.
+func TestEnsureNeeds(t *testing.T) {
+	s := &Server{cfg: Config{Store: storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true})}}
+	here := []attr.Item{{"pk": attr.S("game")}}
+	needs := func(*store.Tx) ([]attr.Item, error) { return here, nil }
+	var asked []int
+	var ensure Ensure = func(_ context.Context, table string, keys ...attr.Item) error {
+		asked = append(asked, len(keys))
+		if table != "facts" {
+			t.Errorf("table %s", table)
+		}
+		if len(keys) < 3 { // it names what it lies in
+			here = append(here, attr.Item{"pk": attr.S("above")})
+		}
+		return nil
+	}
+	for _, tt := range []struct {
+		name string
+		do   func(c *gin.Context) error
+		want []int
+	}{
+		{"needs", func(c *gin.Context) error { return ensure.Needs(c, "facts", needs) }, []int{1, 2, 3}},
+		{"keys", func(c *gin.Context) error { return ensure.Keys(c, "facts", here...) }, []int{3}},
+		{"nothing", func(c *gin.Context) error { return ensure.Keys(c, "facts") }, nil},
+		{"no cloud", func(c *gin.Context) error { return Ensure(nil).Needs(c, "facts", needs) }, nil},
+	} {
+		asked = nil
+		e := gin.New()
+		e.GET("/", func(c *gin.Context) {
+			c.Set(keyServer, s)
+			if err := tt.do(c); err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+		})
+		web.Ask(e, "GET", "/", "")
+		if diff := cmp.Diff(tt.want, asked); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
 }
 
 // The paths of requests are logged; what can be pushed to with is not.

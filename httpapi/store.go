@@ -97,6 +97,34 @@ func Rows[T any](c *gin.Context, p *bind.Page, read func(tx *store.Tx) (store.Pa
 	return all, next, err
 }
 
+// Ensure has rows of a table here, or whole partitions, that another node may have written. nil: the node has no cloud, and whatever
+// there is is here.
+type Ensure func(ctx context.Context, table string, keys ...attr.Item) error
+
+// Keys has rows here before a request goes by them, within the time of EnsureWithin.
+func (e Ensure) Keys(c *gin.Context, table string, keys ...attr.Item) error {
+	return e.Needs(c, table, func(*store.Tx) ([]attr.Item, error) { return keys, nil })
+}
+
+// Needs is Keys for rows that what is here names. Some show only when the first ones are here: it asks until there are no more.
+func (e Ensure) Needs(c *gin.Context, table string, needs func(tx *store.Tx) ([]attr.Item, error)) error {
+	if e == nil {
+		return nil
+	}
+	return EnsureWithin(c.Request.Context(), func(ctx context.Context) error {
+		for known := 0; ; {
+			keys, err := Read(c, needs)
+			if err != nil || len(keys) <= known {
+				return err
+			}
+			known = len(keys)
+			if err := e(ctx, table, keys...); err != nil {
+				return err
+			}
+		}
+	})
+}
+
 // ensureWithin is how long a reader waits for rows that another node may have written. After that it goes by what is here.
 const ensureWithin = 2 * time.Second
 

@@ -11,6 +11,9 @@ type Scene struct {
 	What string
 	View View
 	Page []byte // the whole page, standing still
+
+	Kind string // of a personal page (Own) that is yet to be rendered from Data
+	Data any
 }
 
 // Scene renders a state of a personal page (Own) from data, standing still.
@@ -24,6 +27,19 @@ func (r *Renderer) Scene(name, what, kind string, data any) (Scene, error) {
 	v.Styles = f.Styles
 	page, err := r.Framed(kind+"-page", data, f)
 	return Scene{Name: name, What: what, View: v, Page: page}, err
+}
+
+// Scenes renders those that are not yet.
+func (r *Renderer) Scenes(all ...Scene) ([]Scene, error) {
+	for i := range all {
+		if s := &all[i]; s.Page == nil {
+			var err error
+			if *s, err = r.Scene(s.Name, s.What, s.Kind, s.Data); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
 }
 
 // galleryScene is a scene as the gallery's template reads it.

@@ -51,6 +51,15 @@ type Tab struct {
 	Here bool
 }
 
+// NewTabs makes the tabs of the pages below an address: {"/results", "Results"} leads to that path. here is the path of the page they stand on.
+func NewTabs(label, base, here string, all ...[2]string) Tabs {
+	t := Tabs{Label: label}
+	for _, one := range all {
+		t.Links = append(t.Links, Tab{Link{Href: base + one[0], Text: one[1]}, one[0] == here})
+	}
+	return t
+}
+
 // Pad is a grid of big keys, each of which is a write of its own.
 type Pad struct {
 	Label, Action string

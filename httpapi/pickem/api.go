@@ -3,7 +3,6 @@ package pickem
 
 import (
 	"cmp"
-	"context"
 	_ "embed" // the OpenAPI document
 	"encoding/json"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 )
 
 //go:embed openapi.yaml
@@ -27,8 +25,7 @@ var document []byte
 type Config struct {
 	Service *pickem.Service
 	Mount   string
-	// Ensure has rows here that another node may have written; nil: the node has no cloud.
-	Ensure func(ctx context.Context, table string, keys ...attr.Item) error
+	Ensure  httpapi.Ensure
 }
 
 type api struct {
@@ -41,14 +38,12 @@ type api struct {
 func New(c Config) (httpapi.App, error) {
 	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/")}
 	var err error
-	if a.look, err = page.New(a.mount+"/-", files, nil); err != nil {
-		return httpapi.App{}, err
-	}
+	a.look, err = page.New(a.mount+"/-", files, nil)
 	return httpapi.App{
 		About:  "A league of predictions that lock on time",
 		Routes: a.routes(), Pages: a.pageRoutes(), OpenAPI: document, Problem: problem, Topics: a.topicOf,
 		Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
-	}, nil
+	}, err
 }
 
 // call is a request with who asks: on routes for users somebody who was invited, on those of admins nobody.
@@ -70,10 +65,8 @@ func (a *api) profile(tx *store.Tx, c *call) (any, error) {
 func (a *api) user(method, path string, do func(c *call) error) httpapi.Route {
 	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: func(g *gin.Context) error {
 		user, err := httpapi.Subject(g)
-		if err == nil && a.Ensure != nil {
-			err = httpapi.EnsureWithin(g.Request.Context(), func(ctx context.Context) error {
-				return a.Ensure(ctx, a.Service.Table, pickem.Needs(user, g.Param("id"))...)
-			})
+		if err == nil {
+			err = a.Ensure.Keys(g, a.Service.Table, pickem.Needs(user, g.Param("id"))...)
 		}
 		if err == nil {
 			err = httpapi.View(g, func(tx *store.Tx) error { return a.Service.Invited(tx, user) })

@@ -111,7 +111,7 @@ type cardPage struct {
 	pickem.Card
 	Countdown *page.Countdown
 	Views     []matchView
-	Table     *table
+	Table     *page.Table
 }
 
 func (a *api) card(card pickem.Card, now time.Time) cardPage {
@@ -159,16 +159,9 @@ func (a *api) teams(m *pickem.Match, chosen int, path, member, what string) *pag
 	return p
 }
 
-// table is what the kit's table reads.
-type table struct {
-	ID, Title, None string
-	Heads           []string
-	Rows            [][]string
-}
-
 // grid has everybody's picks, the best first: a row a user, a column a match.
-func grid(card *pickem.Card) *table {
-	t := &table{ID: "grid", Title: "Everybody's picks", Heads: []string{"Name", "Points"}, None: "Nobody has picked."}
+func grid(card *pickem.Card) *page.Table {
+	t := &page.Table{ID: "grid", Title: "Everybody's picks", Heads: []string{"Name", "Points"}, None: "Nobody has picked."}
 	for i := range card.Matches {
 		t.Heads = append(t.Heads, card.Matches[i].Name)
 	}
@@ -217,7 +210,7 @@ type editorPage struct {
 	Blank   matchView
 	Missing int
 	Opens   bool // it can be opened again
-	Grid    *table
+	Grid    *page.Table
 	Now     []pickem.Standing // as they are if the event counts, and as they are without it
 	Before  map[string]pickem.Standing
 }

@@ -8,30 +8,20 @@ import (
 )
 
 // scenes shows the pages in their states, from fixed data.
-func (a *api) scenes() (out []page.Scene, err error) {
-	for _, s := range []struct {
-		name, what, kind string
-		data             any
-	}{
-		{"no-event", "No event", "events", eventsPage{}},
-		{"open", "An open card", "card", a.scene(pickem.Upcoming, 0, 0)},
-		{"partly", "Partly picked", "card", a.scene(pickem.Upcoming, 1, 0)},
-		{"late", "A late pick", "card", a.scene(pickem.Broadcast, 1, 0)},
-		{"locked", "Locked", "card", a.scene(pickem.Broadcast, 2, 0)},
-		{"live", "Live results", "card", a.scene(pickem.Broadcast, 2, 1)},
-		{"scored", "Scored, with a tie and a match without contest", "card", a.scene(pickem.Scored, 2, 2)},
-	} {
-		scene, err := a.look.Scene(s.name, s.what, s.kind, s.data)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, scene)
-	}
-	return out, nil
+func (a *api) scenes() ([]page.Scene, error) {
+	return a.look.Scenes(
+		page.Scene{Name: "no-event", What: "No event", Kind: "events", Data: eventsPage{}},
+		a.scene("open", "An open card", pickem.Upcoming, 0, 0),
+		a.scene("partly", "Partly picked", pickem.Upcoming, 1, 0),
+		a.scene("late", "A late pick", pickem.Broadcast, 1, 0),
+		a.scene("locked", "Locked", pickem.Broadcast, 2, 0),
+		a.scene("live", "Live results", pickem.Broadcast, 2, 1),
+		a.scene("scored", "Scored, with a tie and a match without contest", pickem.Scored, 2, 2),
+	)
 }
 
 // scene is a card of two matches, of which so many are picked and so many have a result.
-func (a *api) scene(state pickem.State, picked, known int) cardPage {
+func (a *api) scene(name, what string, state pickem.State, picked, known int) page.Scene {
 	lock := time.Date(2100, 3, 4, 0, 0, 0, 0, time.UTC)
 	team := func(name string, members ...string) pickem.Team { return pickem.Team{Name: name, Members: members} }
 	c := pickem.Card{
@@ -55,5 +45,5 @@ func (a *api) scene(state pickem.State, picked, known int) cardPage {
 	if state != pickem.Upcoming {
 		c.Predictions = []pickem.Prediction{mine, other}
 	}
-	return a.card(c, lock.Add(-time.Hour))
+	return page.Scene{Name: name, What: what, Kind: "card", Data: a.card(c, lock.Add(-time.Hour))}
 }

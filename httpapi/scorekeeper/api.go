@@ -3,7 +3,6 @@ package scorekeeper
 
 import (
 	"cmp"
-	"context"
 	_ "embed" // the OpenAPI document
 	"net/http"
 	"strings"
@@ -27,8 +26,7 @@ var document []byte
 type Config struct {
 	Service *scorekeeper.Service
 	Mount   string
-	// Ensure has rows here that another node may have written; nil: the node has no cloud.
-	Ensure func(ctx context.Context, table string, keys ...attr.Item) error
+	Ensure  httpapi.Ensure
 }
 
 type api struct {
@@ -40,14 +38,11 @@ type api struct {
 // New makes the application's part of a server.
 func New(c Config) (httpapi.App, error) {
 	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/")}
-	guess, err := httpapi.Limited(guessesPerMinute, ofUser(a.postGuess))
-	if err != nil {
-		return httpapi.App{}, err
-	}
+	var err error
 	a.look, err = page.New(a.mount+"/-", files, nil)
 	return httpapi.App{
 		About:  "A daily word puzzle, alone or in teams",
-		Routes: a.routes(guess), OpenAPI: document, Problem: problem, Topics: a.topicOf, SignIn: httpapi.SignIn{Anonymous: "wordle_session"},
+		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, SignIn: httpapi.SignIn{Anonymous: "wordle_session"},
 		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 	}, err
 }
@@ -55,21 +50,27 @@ func New(c Config) (httpapi.App, error) {
 // guessesPerMinute is how often a player, or an address with guests, may guess.
 const guessesPerMinute = 30
 
-func (a *api) routes(guess httpapi.Handler) []httpapi.Route {
+func (a *api) routes() []httpapi.Route {
+	limit, guess := httpapi.Limit(guessesPerMinute), a.ofUser(a.postGuess)
 	return []httpapi.Route{
 		{Method: "GET", Path: "/health", Access: httpapi.Public, Do: getHealth, Quiet: true},
 		{Method: "POST", Path: "/session", Access: httpapi.Optional, Do: postSession},
-		{Method: "POST", Path: "/guess", Access: httpapi.Guest, Do: guess},
-		{Method: "GET", Path: "/game/:date", Access: httpapi.Guest, Do: ofUser(a.getGame)},
+		{Method: "POST", Path: "/guess", Access: httpapi.Guest, Do: func(c *gin.Context) error {
+			if err := limit(c); err != nil {
+				return err
+			}
+			return guess(c)
+		}},
+		{Method: "GET", Path: "/game/:date", Access: httpapi.Guest, Do: a.getGame},
 
 		a.route("GET", "/history", a.getHistory),
 		a.route("GET", "/profile", a.getProfile),
 		a.route("PUT", "/profile", a.putProfile),
 		a.route("POST", "/convert-session", a.postConvert),
-		{Method: "GET", Path: "/puzzles", Access: httpapi.User, Do: a.serve("", a.getPuzzles)},
-		{Method: "GET", Path: "/puzzles/:date", Access: httpapi.User, Do: a.serve("", a.getPuzzle)},
-		{Method: "PUT", Path: "/puzzles", Access: httpapi.User, Do: ofAdmin(a.serve("", a.putPuzzle))},
-		{Method: "POST", Path: "/puzzles/cache/clear", Access: httpapi.User, Do: ofAdmin(a.serve("", a.postCacheClear))},
+		{Method: "GET", Path: "/puzzles", Access: httpapi.User, Do: a.serve(a.getPuzzles)},
+		{Method: "GET", Path: "/puzzles/:date", Access: httpapi.User, Do: a.serve(a.getPuzzle)},
+		{Method: "PUT", Path: "/puzzles", Access: httpapi.User, Do: ofAdmin(a.serve(a.putPuzzle))},
+		{Method: "POST", Path: "/puzzles/cache/clear", Access: httpapi.User, Do: ofAdmin(a.serve(a.postCacheClear))},
 
 		a.route("GET", "/team", a.getTeam),
 		a.route("POST", "/team", a.postTeam),
@@ -82,49 +83,65 @@ func (a *api) routes(guess httpapi.Handler) []httpapi.Route {
 	}
 }
 
-// request is one of a user. Its route reads what it asks for and returns the work that is done when nothing is wrong with it.
+// request is what has come. A route reads what it is asked for, and returns the work that is done when nothing is wrong with that.
 type request struct {
 	*gin.Context
 
-	user   string
+	user   string     // whose rows it is about; empty: nobody's
 	body   *bind.Body // empty of a GET
 	query  *bind.Query
 	wrong  error                                   // beside what body and query say
-	status int                                     // of the answer
 	needs  func(tx *store.Tx) ([]attr.Item, error) // rows that another node may have written; nil: none
+	status int                                     // of the answer
+	kind   string                                  // of the page that is answered; empty: it is JSON
+	title  string                                  // of the page
 }
 
 type work func(tx *store.Tx) (any, error)
 
 // route is one for users, whose rows it is about.
 func (a *api) route(method, path string, do func(r *request) work) httpapi.Route {
-	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: ofUser(func(c *gin.Context, user string) error {
-		return a.serve(user, do)(c)
-	})}
+	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: a.ofUser(do)}
 }
 
-// serve reads a request, has the rows here that another node may have written, does the work and answers.
-func (a *api) serve(user string, do func(r *request) work) httpapi.Handler {
+// ofUser serves whose rows a route is about: a user, or a guest where the route is for guests too.
+func (a *api) ofUser(do func(r *request) work) httpapi.Handler {
 	return func(c *gin.Context) error {
-		reads := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
-		r := &request{Context: c, user: user, query: bind.Parameters(c.Request), body: bind.ParseBody(nil, false), status: http.StatusOK}
-		if !reads {
-			r.body = httpapi.Body(c)
-		}
-		todo := do(r)
-		err := cmp.Or(r.query.Err(), r.body.Err(), r.wrong)
-		if err == nil && r.needs != nil {
-			err = a.ensure(c, r.needs)
-		}
-		switch {
-		case err != nil:
+		user, err := player(c)
+		if err != nil {
 			return err
-		case reads:
-			return httpapi.AnswerView(c, todo)
 		}
-		out, err := httpapi.Change(c, todo)
-		return httpapi.Answer(c, r.status, out, err)
+		return a.answer(c, user, do)
 	}
+}
+
+// serve serves whoever may use a route.
+func (a *api) serve(do func(r *request) work) httpapi.Handler {
+	return func(c *gin.Context) error { return a.answer(c, "", do) }
+}
+
+// answer reads a request, has the rows here that another node may have written, does the work and answers.
+func (a *api) answer(c *gin.Context, user string, do func(r *request) work) error {
+	reads := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
+	r := &request{Context: c, user: user, query: bind.Parameters(c.Request), body: bind.ParseBody(nil, false), status: http.StatusOK}
+	if !reads {
+		r.body = httpapi.Body(c)
+	}
+	todo := do(r)
+	err := cmp.Or(r.query.Err(), r.body.Err(), r.wrong)
+	if err == nil && r.needs != nil {
+		err = a.Ensure.Needs(c, a.Service.Table, r.needs)
+	}
+	switch {
+	case err != nil:
+		return err
+	case r.kind != "":
+		return httpapi.OwnView(c, r.kind, r.title, todo)
+	case reads:
+		return httpapi.AnswerView(c, todo)
+	}
+	out, err := httpapi.Change(c, todo)
+	return httpapi.Answer(c, r.status, out, err)
 }
 
 // need reads a text of a body that has to be there, with something in it.
@@ -152,17 +169,6 @@ func ofAdmin(do httpapi.Handler) httpapi.Handler {
 func getHealth(c *gin.Context) error {
 	c.String(http.StatusOK, "OK")
 	return nil
-}
-
-// ofUser hands a route whose rows it is about: a user's, or a guest's where the route is for guests too.
-func ofUser(do func(c *gin.Context, user string) error) httpapi.Handler {
-	return func(c *gin.Context) error {
-		user, err := player(c)
-		if err != nil {
-			return err
-		}
-		return do(c, user)
-	}
 }
 
 // player is whose rows a request is about.

@@ -1,7 +1,7 @@
 package scorekeeper
 
 import (
-	"context"
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -18,63 +18,36 @@ import (
 const maxText = 128
 
 // postGuess: {puzzle_date_iso_day, word_guessed}. With an Idempotency-Key it may be sent again.
-func (a *api) postGuess(c *gin.Context, user string) error {
-	b := httpapi.Body(c)
-	g := scorekeeper.Guess{User: user, Date: given(b, "puzzle_date_iso_day"), Word: strings.ToLower(given(b, "word_guessed"))}
-	if err := b.Err(); err != nil {
-		return err
+func (a *api) postGuess(r *request) work {
+	g := scorekeeper.Guess{User: r.user, Date: given(r.body, "puzzle_date_iso_day"), Word: strings.ToLower(given(r.body, "word_guessed"))}
+	key, err := httpapi.IdempotencyKey(r.Context)
+	g.Key, r.wrong, r.needs = key, cmp.Or(a.Service.CheckGuess(&g), err), a.game(r.user, g.Date)
+	return func(tx *store.Tx) (any, error) {
+		g.At, g.Late = httpapi.OccurredAt(r.Context, tx.Now())
+		v, err := a.Service.Guess(tx, g)
+		return v, a.offline(r.Context, err)
 	}
-	if err := a.Service.CheckGuess(&g); err != nil {
-		return err
-	}
-	if err := a.ensureGame(c, user, g.Date); err != nil {
-		return err
-	}
-	var err error
-	if g.Key, err = httpapi.IdempotencyKey(c); err != nil {
-		return err
-	}
-	return a.offline(c, httpapi.AnswerUpdate(c, func(tx *store.Tx) (v scorekeeper.View, err error) {
-		g.At, g.Late = httpapi.OccurredAt(c, tx.Now())
-		return a.Service.Guess(tx, g)
-	}))
 }
 
 // getGame shows the player's game. Guesses that did not count are told once.
-func (a *api) getGame(c *gin.Context, user string) error {
-	date := c.Param("date")
-	if err := a.ensureGame(c, user, date); err != nil {
+func (a *api) getGame(c *gin.Context) error {
+	user, err := player(c)
+	if err == nil {
+		err = a.Ensure.Needs(c, a.Service.Table, a.game(user, c.Param("date")))
+	}
+	if err != nil {
 		return err
 	}
-	v, err := httpapi.Read(c, func(tx *store.Tx) (scorekeeper.View, error) { return a.Service.Game(tx, user, date) })
+	v, err := httpapi.Read(c, func(tx *store.Tx) (scorekeeper.View, error) { return a.Service.Game(tx, user, c.Param("date")) })
 	if err == nil && len(v.Dropped) > 0 && c.Request.Method == http.MethodGet { // a HEAD tells nothing
-		err = httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Seen(tx, user, date) })
+		err = httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Seen(tx, user, c.Param("date")) })
 	}
 	return a.offline(c, httpapi.JSON(c, v, err))
 }
 
-// ensure has rows here that another node may have written. Some show only when the first ones are here.
-func (a *api) ensure(c *gin.Context, needs func(tx *store.Tx) ([]attr.Item, error)) error {
-	if a.Ensure == nil {
-		return nil
-	}
-	return httpapi.EnsureWithin(c.Request.Context(), func(ctx context.Context) error {
-		for known := 0; ; {
-			keys, err := httpapi.Read(c, needs)
-			if err != nil || len(keys) <= known {
-				return err
-			}
-			known = len(keys)
-			if err := a.Ensure(ctx, a.Service.Table, keys...); err != nil {
-				return err
-			}
-		}
-	})
-}
-
-// ensureGame has the day's answer and the player's game here.
-func (a *api) ensureGame(c *gin.Context, user, date string) error {
-	return a.ensure(c, func(*store.Tx) ([]attr.Item, error) { return a.Service.GameNeeds(user, date), nil })
+// game needs the day's answer and the player's game.
+func (a *api) game(user, date string) func(tx *store.Tx) ([]attr.Item, error) {
+	return func(*store.Tx) ([]attr.Item, error) { return a.Service.GameNeeds(user, date), nil }
 }
 
 // offline says of a puzzle that is not here that the cloud, which may have it, could not be asked.
@@ -85,15 +58,20 @@ func (a *api) offline(c *gin.Context, err error) error {
 	return err
 }
 
+// recent needs what somebody has played of late.
+func (a *api) recent(user string) func(tx *store.Tx) ([]attr.Item, error) {
+	return func(tx *store.Tx) ([]attr.Item, error) { return a.Service.RecentNeeds(tx, user) }
+}
+
 func (a *api) getHistory(r *request) work {
-	r.needs = func(tx *store.Tx) ([]attr.Item, error) { return a.Service.RecentNeeds(tx, r.user) }
+	r.needs = a.recent(r.user)
 	return func(tx *store.Tx) (any, error) { return a.Service.History(tx, r.user) }
 }
 
 // postConvert: {session_id}.
 func (a *api) postConvert(r *request) work {
 	session := given(r.body, "session_id")
-	r.needs = func(tx *store.Tx) ([]attr.Item, error) { return a.Service.RecentNeeds(tx, session) }
+	r.needs = a.recent(session)
 	return func(tx *store.Tx) (any, error) { return a.Service.Convert(tx, r.user, session) }
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 )
 
 //go:embed templates assets
@@ -25,10 +24,10 @@ func (a *api) pageRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: "GET", Path: "/", Access: httpapi.Optional, Do: a.getPlayPage},
 		{Method: "GET", Path: "/days/:date", Access: httpapi.Optional, Do: a.getPlayPage},
-		{Method: "GET", Path: "/history", Access: httpapi.User, Do: ofUser(a.getHistoryPage)},
-		{Method: "GET", Path: "/teams", Access: httpapi.User, Do: ofUser(a.getTeamsPage)},
-		{Method: "GET", Path: "/teams/:id", Access: httpapi.User, Do: ofUser(a.getTeamPage)},
-		{Method: "GET", Path: "/teams/:id/:when", Access: httpapi.User, Do: ofUser(a.getTeamPage)},
+		{Method: "GET", Path: "/history", Access: httpapi.User, Do: a.ofUser(a.historyPage)},
+		{Method: "GET", Path: "/teams", Access: httpapi.User, Do: a.ofUser(a.teamsPage)},
+		{Method: "GET", Path: "/teams/:id", Access: httpapi.User, Do: a.ofUser(a.teamPage)},
+		{Method: "GET", Path: "/teams/:id/:when", Access: httpapi.User, Do: a.ofUser(a.teamPage)},
 		{Method: "GET", Path: "/admin", Access: httpapi.Admin, Do: a.getAdminPage},
 		{Method: "GET", Path: "/admin/days/:date", Access: httpapi.Admin, Do: a.getDayPage},
 	}
@@ -58,53 +57,50 @@ type playPage struct {
 	GuestGames  int
 }
 
+// getPlayPage is for everybody: nobody has no game.
 func (a *api) getPlayPage(c *gin.Context) error {
-	who, _ := httpapi.Identity(c)
-	p := playPage{Mount: a.mount, Date: c.Param("date"), Known: who.Subject != ""}
-	user := ""
-	if p.Known {
-		var err error
-		if user, err = player(c); err != nil {
-			return err
-		}
+	if who, _ := httpapi.Identity(c); who.Subject != "" {
+		return a.ofUser(a.playPage)(c)
 	}
+	return a.answer(c, "", a.playPage)
+}
+
+func (a *api) playPage(r *request) work {
+	r.kind, r.title = "play", "Scorekeeper"
+	p := playPage{Mount: a.mount, Date: r.Param("date"), Known: r.user != ""}
 	if p.Latest = p.Date == ""; p.Latest {
-		day, err := today(c)
-		if err != nil {
-			return err
-		}
-		p.Date = day.Format(scorekeeper.Day)
+		p.Date = r.today().Format(scorekeeper.Day)
 	}
-	if err := a.ensureGame(c, user, p.Date); err != nil {
-		return err
-	}
-	return httpapi.OwnView(c, "play", "Scorekeeper", func(tx *store.Tx) (playPage, error) {
-		game, err := a.Service.Game(tx, user, p.Date)
+	r.needs = a.game(r.user, p.Date)
+	return func(tx *store.Tx) (any, error) {
+		game, err := a.Service.Game(tx, r.user, p.Date)
 		if p.Missing = fault.Is(err, fault.NotFound); p.Missing {
 			return p, nil
 		}
-		if err == nil && who.Scheme != auth.Anonymous && user != "" {
-			p.Guest = httpapi.KnownGuest(c)
+		if who, _ := httpapi.Identity(r.Context); err == nil && who.Scheme != auth.Anonymous && p.Known {
+			p.Guest = httpapi.KnownGuest(r.Context)
 			p.GuestGames, err = a.Service.Games(tx, p.Guest)
 		}
 		if p.show(game); err != nil || !p.Over {
 			return p, err
 		}
 		p.Share = game.Share(p.Date)
-		p.Streaks, err = a.Service.Streaks(tx, user, p.Date)
+		p.Streaks, err = a.Service.Streaks(tx, r.user, p.Date)
 		return p, err
-	})
+	}
 }
 
 // today is the day that it is for the reader, who has the page's script say so (day) where it is another than at the node, in UTC.
-func today(c *gin.Context) (time.Time, error) {
-	return httpapi.Read(c, func(tx *store.Tx) (time.Time, error) {
+func (r *request) today() time.Time {
+	day, err := httpapi.Read(r.Context, func(tx *store.Tx) (time.Time, error) {
 		now := tx.Now().UTC()
-		if day, err := time.Parse(scorekeeper.Day, c.Query("day")); err == nil && day.Sub(now).Abs() < 48*time.Hour {
+		if day, err := time.Parse(scorekeeper.Day, r.Query("day")); err == nil && day.Sub(now).Abs() < 48*time.Hour {
 			return day, nil
 		}
 		return now, nil
 	})
+	r.wrong = err
+	return day
 }
 
 // show lays a game out.
@@ -152,29 +148,25 @@ type historyPage struct {
 	Days    []cell
 }
 
-func (a *api) getHistoryPage(c *gin.Context, user string) error {
-	if err := a.ensure(c, func(tx *store.Tx) ([]attr.Item, error) { return a.Service.RecentNeeds(tx, user) }); err != nil {
-		return err
-	}
-	day, err := today(c)
-	if err != nil {
-		return err
-	}
-	return httpapi.OwnView(c, "history", "History", func(tx *store.Tx) (p historyPage, err error) {
-		p.Day = day.Format(scorekeeper.Day)
-		if p.History, err = a.Service.History(tx, user); err != nil || len(p.History.Games) == 0 {
+func (a *api) historyPage(r *request) work {
+	r.kind, r.title, r.needs = "history", "History", a.recent(r.user)
+	day := r.today()
+	return func(tx *store.Tx) (any, error) {
+		history, err := a.Service.History(tx, r.user)
+		p := historyPage{Day: day.Format(scorekeeper.Day), History: history}
+		if err != nil || len(history.Games) == 0 {
 			return p, err
 		}
 		played, first := map[string]*scorekeeper.PlayedGame{}, day
-		for i := range p.History.Games {
-			g := &p.History.Games[i]
+		for i := range history.Games {
+			g := &history.Games[i]
 			played[g.Date] = g
 			first, _ = time.Parse(scorekeeper.Day, g.Date) // the last one is the first day; days are checked where they are read
 		}
 		p.Days = calendar(first, day, func(date string) cell { return a.played(date, played[date]) })
-		p.Streaks, err = a.Service.Streaks(tx, user, p.Day)
+		p.Streaks, err = a.Service.Streaks(tx, r.user, p.Day)
 		return p, err
-	})
+	}
 }
 
 // played shows a game in a calendar.
@@ -193,7 +185,8 @@ func (a *api) played(date string, g *scorekeeper.PlayedGame) cell {
 }
 
 // scenes shows the page of a day in its states, from fixed data.
-func (a *api) scenes() (out []page.Scene, err error) {
+func (a *api) scenes() ([]page.Scene, error) {
+	var out []page.Scene
 	for _, s := range []struct {
 		name, what string
 		guesses    []string
@@ -219,13 +212,9 @@ func (a *api) scenes() (out []page.Scene, err error) {
 				p.Share = p.Game.Share(p.Date)
 			}
 		}
-		scene, err := a.look.Scene(s.name, s.what, "play", p)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, scene)
+		out = append(out, page.Scene{Name: s.name, What: s.what, Kind: "play", Data: p})
 	}
-	return out, nil
+	return a.look.Scenes(out...)
 }
 
 // waits shows a guess that was not sent, as the script does.

@@ -14,7 +14,6 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 )
 
 type teamsPage struct {
@@ -23,17 +22,16 @@ type teamsPage struct {
 	Teams       []scorekeeper.Team
 }
 
-func (a *api) getTeamsPage(c *gin.Context, user string) error {
-	if err := a.ensure(c, func(tx *store.Tx) ([]attr.Item, error) { return a.Service.TeamNeeds(tx, user, "") }); err != nil {
-		return err
-	}
-	return httpapi.OwnView(c, "teams", "Teams", func(tx *store.Tx) (teamsPage, error) {
-		p := teamsPage{Mount: a.mount, User: user}
-		profile, err := a.Service.Profile(tx, user)
+func (a *api) teamsPage(r *request) work {
+	r.kind, r.title = "teams", "Teams"
+	a.team(r, "")
+	return func(tx *store.Tx) (any, error) {
+		p := teamsPage{Mount: a.mount, User: r.user}
+		profile, err := a.Service.Profile(tx, r.user)
 		p.Name = profile.Name
-		ids, bad := a.Service.TeamsOf(tx, user)
+		ids, bad := a.Service.TeamsOf(tx, r.user)
 		for _, id := range ids {
-			t, err := a.Service.Team(tx, id, user)
+			t, err := a.Service.Team(tx, id, r.user)
 			if err == nil {
 				p.Teams = append(p.Teams, t)
 			} else if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Forbidden) { // another node, which knew half of it, has deleted it
@@ -41,7 +39,7 @@ func (a *api) getTeamsPage(c *gin.Context, user string) error {
 			}
 		}
 		return p, cmp.Or(err, bad)
-	})
+	}
 }
 
 type teamPage struct {
@@ -54,43 +52,38 @@ type teamPage struct {
 	Week        *page.Table
 }
 
-// getTeamPage shows a team's board of today, of this week or of the last one.
-func (a *api) getTeamPage(c *gin.Context, user string) error {
-	team, when := c.Param("id"), c.Param("when")
-	back, known := map[string]int{"": 0, "week": 0, "last-week": 7}[when]
-	if !known {
-		return fault.New(fault.NotFound, "not_found", "There is no such page.")
-	}
-	day, err := today(c)
-	if err != nil {
-		return err
-	}
+// teamPage shows a team's board of today, of this week or of the last one.
+func (a *api) teamPage(r *request) work {
+	r.kind, r.title = "team", "Team"
+	when, day := r.Param("when"), r.today()
 	days := []string{day.Format(scorekeeper.Day)}
-	if when != "" {
-		days = weekOf(day.AddDate(0, 0, -back))
+	switch when {
+	case "":
+	case "week":
+		days = weekOf(day)
+	case "last-week":
+		days = weekOf(day.AddDate(0, 0, -7))
+	default:
+		r.wrong = fault.New(fault.NotFound, "not_found", "There is no such page.")
 	}
-	if err := a.ensure(c, func(tx *store.Tx) ([]attr.Item, error) { return a.Service.TeamNeeds(tx, user, team, days...) }); err != nil {
-		return err
-	}
-	return httpapi.OwnView(c, "team", "Team", func(tx *store.Tx) (p teamPage, err error) {
-		p = teamPage{Mount: a.mount, User: user, Day: day.Format(scorekeeper.Day)}
-		if p.Team, err = a.Service.Team(tx, team, user); err != nil {
+	team := a.team(r, r.Param("id"), days...)
+	return func(tx *store.Tx) (any, error) {
+		t, err := a.Service.Team(tx, team, r.user)
+		p := teamPage{Mount: a.mount, User: r.user, Day: day.Format(scorekeeper.Day), Team: t}
+		if err != nil {
 			return p, err
 		}
-		p.Admin = slices.ContainsFunc(p.Team.Members, func(m scorekeeper.Member) bool { return m.UserID == user && m.Role == scorekeeper.RoleAdmin })
-		p.Tabs.Label = "Board"
-		for _, tab := range [][2]string{{"", "Today"}, {"week", "This week"}, {"last-week", "Last week"}} {
-			at := a.look.At(strings.TrimSuffix("/teams/"+team+"/"+tab[0], "/"))
-			p.Tabs.Links = append(p.Tabs.Links, page.Tab{Link: page.Link{Href: at, Text: tab[1]}, Here: tab[0] == when})
-		}
+		p.Admin = slices.ContainsFunc(t.Members, func(m scorekeeper.Member) bool { return m.UserID == r.user && m.Role == scorekeeper.RoleAdmin })
+		p.Tabs = page.NewTabs("Board", a.look.At("/teams/"+team), strings.TrimSuffix("/"+when, "/"),
+			[2]string{"", "Today"}, [2]string{"/week", "This week"}, [2]string{"/last-week", "Last week"})
 		if when == "" {
-			board, err := a.Service.Board(tx, user, team, days[0])
+			board, err := a.Service.Board(tx, r.user, team, days[0])
 			p.Board = &board
 			return p, err
 		}
-		p.Week, err = a.week(tx, &p.Team, user, days)
+		p.Week, err = a.week(tx, &t, r.user, days)
 		return p, err
-	})
+	}
 }
 
 // weekOf are the days of the week of a day, from Monday on.

@@ -18,12 +18,12 @@ func (a *api) accessRoutes() []route {
 	s := a.Service
 	return []route{
 		// Whoever has the code is in, without an account.
-		{"POST", "/v1/join/:code", public, limited(joinsAMinute, writes(http.StatusCreated, a.readJoin, func(tx *store.Tx, r *request, name string) (threefc.Change, error) {
+		{"POST", "/v1/join/:code", public, writes(http.StatusCreated, a.readJoin, func(tx *store.Tx, r *request, name string) (threefc.Change, error) {
 			return s.Join(tx, r.given, name, r.ids)
 		}, func(tx *store.Tx, r *request) (any, error) {
 			p, err := a.player(tx, r.made["player"])
 			return map[string]any{"gameId": r.made["game"], "joinCode": r.given, "player": p}, err
-		}))},
+		})},
 		{"GET", "/v1/leagues/:league/access", admin, lists("access", s.AccessList)},
 		{"POST", "/v1/leagues/:league/access", admin, writes(http.StatusOK, readGrant, func(tx *store.Tx, r *request, in [2]string) (threefc.Change, error) {
 			return s.Grant(tx, r.league, r.user, in[0], in[1])
@@ -37,14 +37,14 @@ func (a *api) accessRoutes() []route {
 
 // readJoin reads a nickname, and has the game of the code here.
 func (a *api) readJoin(r *request, b *bind.Body) (string, error) {
-	if err := r.code("Join code"); err != nil {
+	if err := a.joins(r.Context); err != nil {
+		return "", err
+	}
+	if err := r.code("Join code", threefc.JoinKey); err != nil {
 		return "", err
 	}
 	name := nickname(b)
 	if err := b.Err(); err != nil {
-		return "", err
-	}
-	if err := r.need(threefc.JoinKey(r.given)); err != nil {
 		return "", err
 	}
 	game, err := httpapi.Read(r.Context, func(tx *store.Tx) (string, error) { return a.Service.JoinCode(tx, r.given) })
@@ -112,10 +112,7 @@ func (a *api) invited(tx *store.Tx, r *request) (any, error) {
 }
 
 func readAccept(r *request, _ *bind.Body) (any, error) {
-	if err := r.code("Invite"); err != nil {
-		return nil, err
-	}
-	if err := r.need(threefc.InviteKey(r.given)); err != nil {
+	if err := r.code("Invite", threefc.InviteKey); err != nil {
 		return nil, err
 	}
 	in, err := httpapi.Read(r.Context, func(tx *store.Tx) (*threefc.Invite, error) { return r.api.Service.Invite(tx, r.given) })

@@ -18,7 +18,6 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 )
 
 //go:embed openapi.yaml
@@ -32,9 +31,8 @@ type Config struct {
 	PublicURL string   // where people reach the node, for links in mails
 	Origins   []string // of web applications that may call with the cookie
 	// Queue sends a mail in the transaction of what it stands for; nil: the node sends none.
-	Queue func(tx *store.Tx, m threefc.Mail) error
-	// Ensure has rows here that another node may have written; nil: the node has no cloud.
-	Ensure func(ctx context.Context, table string, keys ...attr.Item) error
+	Queue  func(tx *store.Tx, m threefc.Mail) error
+	Ensure httpapi.Ensure
 	Node   string // the id of this node, for rows of Idempotency-Keys
 	// Read reads what is kept, for pages that follow it.
 	Read func(ctx context.Context, do func(tx *store.Tx) error) error
@@ -49,6 +47,7 @@ type api struct {
 	clients *hourly
 	invites *hourly
 	wrong   *hourly
+	joins   httpapi.Handler // refuses who joins too often
 }
 
 // New makes the application's part of a server.
@@ -56,6 +55,7 @@ func New(c Config) (httpapi.App, error) {
 	a := &api{
 		Config: c, mount: strings.TrimSuffix(c.Mount, "/"), own: http.NewCrossOriginProtection(),
 		starts: newHourly(5), clients: newHourly(30), invites: newHourly(20), wrong: newHourly(5),
+		joins: httpapi.Limit(joinsAMinute),
 	}
 	origins := c.Origins
 	if u, err := url.Parse(c.PublicURL); err == nil && u.Host != "" {

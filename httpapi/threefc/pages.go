@@ -160,11 +160,8 @@ func (a *api) named(r *request) error {
 
 // tabs lead to the parts of a game.
 func (a *api) tabs(game, here string) page.Tabs {
-	t := page.Tabs{Label: "Game"}
-	for _, one := range [][2]string{{"", "Overview"}, {"/teams", "Teams"}, {"/score", "Score"}, {"/results", "Results"}} {
-		t.Links = append(t.Links, page.Tab{Link: page.Link{Href: a.look.At("/games/" + game + one[0]), Text: one[1]}, Here: one[0] == here})
-	}
-	return t
+	return page.NewTabs("Game", a.look.At("/games/"+game), here,
+		[2]string{"", "Overview"}, [2]string{"/teams", "Teams"}, [2]string{"/score", "Score"}, [2]string{"/results", "Results"})
 }
 
 // live are the games that are played, for the list of what runs.

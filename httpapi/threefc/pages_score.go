@@ -167,17 +167,14 @@ type joinPage struct {
 }
 
 func (a *api) getJoinPage(r *request) error {
-	err := r.code("Join code")
-	if err == nil {
-		err = r.need(threefc.JoinKey(r.given))
+	if err := r.code("Join code", threefc.JoinKey); err != nil {
+		return err
 	}
+	qr, err := a.joinFigure(r, r.given)
 	if err != nil {
 		return err
 	}
-	p := joinPage{Code: r.given, Mount: a.mount}
-	if p.QR, err = a.joinFigure(r, p.Code); err != nil {
-		return err
-	}
+	p := joinPage{Code: r.given, Mount: a.mount, QR: qr}
 	return httpapi.OwnView(r.Context, "join", "Join", func(tx *store.Tx) (joinPage, error) {
 		game, err := a.Service.JoinCode(tx, p.Code)
 		if err != nil {
@@ -214,7 +211,7 @@ func (a *api) getSignInPage(r *request) error {
 
 // getInvitePage asks somebody who has signed in whether to accept.
 func (a *api) getInvitePage(r *request) error {
-	if err := r.code("Invite"); err != nil {
+	if err := r.code("Invite", threefc.InviteKey); err != nil {
 		return err
 	}
 	return httpapi.Own(r.Context, "invite", "Invitation", a.mount+"/v1/invites/"+r.given+"/accept")

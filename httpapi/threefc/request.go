@@ -2,8 +2,8 @@ package threefc
 
 import (
 	"cmp"
-	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -35,21 +35,16 @@ type request struct {
 
 // need has rows here that another node may have written.
 func (r *request) need(keys ...attr.Item) error {
-	if r.api.Ensure == nil || len(keys) == 0 {
-		return nil
-	}
-	return httpapi.EnsureWithin(r.Request.Context(), func(ctx context.Context) error {
-		return r.api.Ensure(ctx, r.api.Service.Table, keys...)
-	})
+	return r.api.Ensure.Keys(r.Context, r.api.Service.Table, keys...)
 }
 
-// code reads the code of the path; what cannot be one is not found.
-func (r *request) code(what string) (err error) {
+// code reads the code of the path, and has its row here; what cannot be a code is not found.
+func (r *request) code(what string, row func(code string) attr.Item) error {
 	var ok bool
 	if r.given, ok = threefc.CodeOf(r.Param("code")); !ok {
-		err = fault.New(fault.NotFound, "", "%s was not found.", what)
+		return fault.New(fault.NotFound, "", "%s was not found.", what)
 	}
-	return err
+	return r.need(row(r.given))
 }
 
 // signedIn finds out who is asking, by the cookie.
@@ -61,10 +56,7 @@ func (r *request) signedIn() error {
 	if err := r.need(threefc.SignInKey(cookie.Value)); err != nil {
 		return err
 	}
-	r.signIn, err = httpapi.Read(r.Context, func(tx *store.Tx) (*threefc.SignIn, error) { return r.api.Service.SignedIn(tx, cookie.Value) })
-	if err == nil && r.signIn == nil {
-		err = fault.New(fault.Unauthorized, "unauthorized", "Session is missing, invalid, or expired.")
-	}
+	r.signIn, err = httpapi.Read(r.Context, func(tx *store.Tx) (*threefc.SignIn, error) { return r.api.session(tx, cookie.Value) })
 	if err == nil {
 		r.user = r.signIn.Email
 	}
@@ -88,6 +80,7 @@ func (r *request) allowed(who level) error {
 	})
 }
 
+// fetch has what a route is about here, and what that lies in.
 func (r *request) fetch() error {
 	var keys []attr.Item
 	for _, kind := range []string{"player", "league", "season", "session", "game"} {
@@ -96,22 +89,10 @@ func (r *request) fetch() error {
 			keys = append(keys, threefc.Partition(r.of))
 		}
 	}
-	if len(keys) == 0 || r.api.Ensure == nil {
-		return nil
-	}
-	if err := r.need(keys...); err != nil {
-		return err
-	}
-	for range map[bool]int{true: 2, false: 1}[r.of.Kind == "session"] { // its season says what its league is
-		above, err := httpapi.Read(r.Context, func(tx *store.Tx) ([]attr.Item, error) { return r.api.Service.Above(tx, r.of) })
-		if err == nil && len(above) > 0 {
-			err = r.need(above...)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.api.Ensure.Needs(r.Context, r.api.Service.Table, func(tx *store.Tx) ([]attr.Item, error) {
+		above, err := r.api.Service.Above(tx, r.of)
+		return slices.Concat(keys, above), err
+	})
 }
 
 // isAdmin reports whether who asks is an admin of the league.
@@ -219,18 +200,4 @@ func made[T any](kind string, read func(tx *store.Tx, id string) (T, error)) fun
 // removes deletes what the route is about.
 func removes(do func(tx *store.Tx, user, id string) (threefc.Change, error)) func(r *request) error {
 	return writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) { return do(tx, r.user, r.of.ID) }, nil)
-}
-
-// limited has a client use a route so often a minute.
-func limited(perMinute int, do func(r *request) error) func(r *request) error {
-	ask, err := httpapi.Limited(perMinute, func(*gin.Context) error { return nil })
-	return func(r *request) error {
-		if err != nil {
-			return err
-		}
-		if err := ask(r.Context); err != nil {
-			return err
-		}
-		return do(r)
-	}
 }

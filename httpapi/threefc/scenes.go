@@ -14,7 +14,7 @@ import (
 var scenesFile []byte
 
 // scenes shows the pages in their states, from fixed data: the page of a game, or with a line of what waits its scorer's.
-func (a *api) scenes() (out []page.Scene, err error) {
+func (a *api) scenes() ([]page.Scene, error) {
 	var file struct {
 		Roster threefc.Roster
 		Scenes []struct {
@@ -28,28 +28,30 @@ func (a *api) scenes() (out []page.Scene, err error) {
 	if err := json.Unmarshal(scenesFile, &file); err != nil {
 		return nil, fmt.Errorf("read the scenes: %w", err)
 	}
-	for i := range file.Scenes {
+	out := make([]page.Scene, len(file.Scenes))
+	for i := range out {
 		s := &file.Scenes[i]
 		g := &shownGame{Game: s.Board.GameID, Season: s.Board.SeasonID, Title: "Spring", Goals: s.Goals, board: &s.Board}
 		if s.Board.FinishedAt != nil {
 			s.Board.Result = threefc.ResultOf(s.Board.Teams, *s.Board.FinishedAt)
 		}
 		g.stand(s.Now, 0)
-		scene := page.Scene{Name: s.Name, What: s.What}
-		if s.Waiting == nil {
-			if scene.View, err = a.gameView(page.View{}, g); err == nil {
-				scene.View.Module, scene.View.Styles = "", append(styles(), "kit.css")
-				scene.Page, err = a.look.Page(scene.View, page.Frame{})
-			}
-		} else {
+		scene := &out[i]
+		scene.Name, scene.What = s.Name, s.What
+		if s.Waiting != nil {
 			p := a.ofGame(g, &file.Roster, "/score")
 			p.Waiting = s.Waiting
-			scene, err = a.look.Scene(s.Name, s.What, "scorer", p)
+			scene.Kind, scene.Data = "scorer", p
+			continue
 		}
-		if err != nil {
+		var err error
+		if scene.View, err = a.gameView(page.View{}, g); err != nil {
 			return nil, err
 		}
-		out = append(out, scene)
+		scene.View.Module, scene.View.Styles = "", append(styles(), "kit.css")
+		if scene.Page, err = a.look.Page(scene.View, page.Frame{}); err != nil {
+			return nil, err
+		}
 	}
-	return out, nil
+	return a.look.Scenes(out...)
 }
