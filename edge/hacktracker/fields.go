@@ -90,10 +90,7 @@ func location(raw json.RawMessage) (attr.Value, string) {
 
 // hitType knows the documents' spelling of the original's code.
 func hitType(v string) string {
-	if v = strings.ToLower(v); v == "ground_ball" {
-		return "ground_out"
-	}
-	return v
+	return strings.Replace(strings.ToLower(v), "ground_ball", "ground_out", 1)
 }
 
 // paragraphs accepts a text of up to 500 characters with line breaks.

@@ -116,12 +116,21 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	}
 	next.Status = cmp.Or(p.Set["status"].Str(), was.Status)
 	b.checkLineup(&next, p.Set)
-	writes, condition, params := b.turn(&t, &was, &next)
-	change := b.update(gameKey(game), p, condition, params)
+	change := b.update(gameKey(game), p, exists, expr.Params{})
+	var more []store.WriteItem
+	switch on := next.Status == InProgress; {
+	case on && was.Status != InProgress:
+		more = b.start(&t, &next)
+		change = b.update(gameKey(game), p, exists+" AND #status <> :live", liveParams())
+	case on && t.Type != Personal && len(next.Lineup) == 0 && len(was.Lineup) > 0:
+		b.Fail(Invalid("A lineup is required while the game is in progress."))
+	case !on && was.Status == InProgress:
+		more = b.letGo(liveKey(t.ID), "gameId", was.ID)
+	}
 	if next.Status == Final {
 		endOnce(change.Update, b.now())
 	}
-	b.commit(append([]store.WriteItem{change}, writes...)...)
+	b.commit(append([]store.WriteItem{change}, more...)...)
 	return b.Game(game)
 }
 
@@ -155,21 +164,6 @@ func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 	return b.Game(game)
 }
 
-// turn returns what the change from one state of a game to the next needs: writes of the marker, and the condition on the game.
-func (b *Book) turn(t *Team, was, next *Game) (writes []store.WriteItem, condition string, params expr.Params) {
-	condition = exists
-	switch {
-	case next.Status == InProgress && was.Status != InProgress:
-		writes = b.start(t, next)
-		condition, params = exists+" AND #status <> :live", liveParams()
-	case next.Status == InProgress && t.Type != Personal && len(next.Lineup) == 0 && len(was.Lineup) > 0:
-		b.Fail(Invalid("A lineup is required while the game is in progress."))
-	case was.Status == InProgress && next.Status != InProgress:
-		writes = b.letGo(liveKey(t.ID), "gameId", was.ID)
-	}
-	return writes, condition, params
-}
-
 // DeleteGame removes a game with its at-bats. The row DELETED has those removed too that another node brings later.
 func (b *Book) DeleteGame(game string) {
 	g, t := b.allowGame(game, manageGames)
@@ -183,9 +177,8 @@ const emptied = 50
 
 // empty removes the at-bats of a game that was deleted, with a check that it is not there.
 func (b *Book) empty(game string) {
-	var writes []store.WriteItem
-	b.each("", prefixGame+game, prefixAtBat, func(it attr.Item) {
-		writes = append(writes, store.WriteItem{Delete: &store.DeleteItem{Table: b.Table, Key: key(it["PK"].Str(), it["SK"].Str()), NoOld: true}})
+	writes := collect(b, "", prefixGame+game, prefixAtBat, func(it attr.Item) store.WriteItem {
+		return store.WriteItem{Delete: &store.DeleteItem{Table: b.Table, Key: key(it["PK"].Str(), it["SK"].Str()), NoOld: true}}
 	})
 	gone := b.check(gameKey(game), "attribute_not_exists(PK)", expr.Params{})
 	for part := range slices.Chunk(writes, emptied) {

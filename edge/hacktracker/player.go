@@ -133,10 +133,10 @@ func (b *Book) renumber(was *Player, p *patch.Patch) (writes []store.WriteItem) 
 	if set {
 		writes = b.claim(was.TeamID, was.ID, n)
 	}
-	if set && Shirt(was.Number) == n.Text() {
-		return writes
+	if Shirt(was.Number) != n.Text() {
+		writes = append(writes, b.release(was)...)
 	}
-	return append(writes, b.release(was)...)
+	return writes
 }
 
 // DeletePlayer removes a ghost from a roster.

@@ -118,10 +118,9 @@ func (b *Book) PlayerStats(player, team string) (out PlayerStats) {
 		if at < 0 {
 			at, out.Games = len(out.Games), append(out.Games, GameLine{GameID: all[i].GameID})
 		}
-		out.Games[at].add(&all[i])
-	}
-	for i := range out.Games {
-		out.Games[i].Batting = out.Games[i].Line.Batting()
+		g := &out.Games[at]
+		g.add(&all[i])
+		g.Batting = g.Line.Batting()
 	}
 	return out
 }
@@ -133,16 +132,13 @@ func (b *Book) reachable(player, team string) Player {
 			return p
 		}
 	}
-	teams := []string{team}
+	in := []Membership{{TeamID: team}}
 	if team == "" {
-		teams = nil
-		for _, m := range b.memberships(b.user) {
-			teams = append(teams, m.TeamID)
-		}
+		in = b.memberships(b.user)
 	}
-	for _, t := range teams {
-		if it := b.get(playerKey(t, player)); it != nil {
-			b.allow(t, anyMember)
+	for _, m := range in {
+		if it := b.get(playerKey(m.TeamID, player)); it != nil {
+			b.allow(m.TeamID, anyMember)
 			return playerOf(it)
 		}
 	}
@@ -151,30 +147,21 @@ func (b *Book) reachable(player, team string) Player {
 	return Player{}
 }
 
-// atBatsOf are a player's at-bats in order: those that the index has, and those of the team's games, since others write rows
-// without its keys. At-bats of games that were deleted are none.
+// atBatsOf are a player's at-bats in order: those of the team's games, since others write rows without the index's keys, and of all that
+// the index has. At-bats of games that were deleted are none.
 func (b *Book) atBatsOf(p *Player) []AtBat {
-	found, there := map[[2]string]AtBat{}, map[string]bool{}
-	take := func(it attr.Item) {
-		if a := atBatOf(it); a.PlayerID == p.ID {
-			found[[2]string{a.GameID, a.sk}] = a
-		}
-	}
-	b.each(indexAtBats, prefixPlayer+p.ID, prefixAtBat, take)
+	games := collect(b, indexAtBats, prefixPlayer+p.ID, prefixAtBat, GameOf)
 	for _, g := range b.gamesOf(p.TeamID) {
-		b.each("", prefixGame+g.ID, prefixAtBat, take)
+		games = append(games, g.ID)
 	}
-	out := make([]AtBat, 0, len(found))
-	for k, a := range found {
-		is, asked := there[k[0]]
-		if !asked {
-			is = b.get(gameKey(k[0])) != nil
-			there[k[0]] = is
-		}
-		if is {
-			out = append(out, a)
+	slices.Sort(games)
+	out := []AtBat{}
+	for _, game := range slices.Compact(games) {
+		if b.get(gameKey(game)) != nil {
+			out = append(out, collect(b, "", prefixGame+game, prefixAtBat, atBatOf)...)
 		}
 	}
+	out = slices.DeleteFunc(out, func(a AtBat) bool { return a.PlayerID != p.ID })
 	Sort(out)
 	return out
 }

@@ -83,16 +83,13 @@ type Team struct {
 	Status      string `json:"status"`
 	CreatedAt   string `json:"createdAt"`
 	UpdatedAt   string `json:"updatedAt"`
-
-	deletedAt, recovery string
 }
 
 // teamOf reads a row. One of the first version has neither type nor status: it is an active, managed team.
 func teamOf(it attr.Item) Team {
 	return Team{
 		ID: strings.TrimPrefix(it["PK"].Str(), prefixTeam), Name: it["name"].Str(), Description: it["description"].Str(), OwnerID: it["ownerId"].Str(),
-		Type: cmp.Or(it["team_type"].Str(), Managed), Status: cmp.Or(it["status"].Str(), active), CreatedAt: it["createdAt"].Str(),
-		UpdatedAt: it["updatedAt"].Str(), deletedAt: it["deletedAt"].Str(), recovery: it["recoveryToken"].Str(),
+		Type: cmp.Or(it["team_type"].Str(), Managed), Status: cmp.Or(it["status"].Str(), active), CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(),
 	}
 }
 
@@ -230,8 +227,7 @@ type AtBat struct {
 	CreatedAt    string `json:"createdAt"`
 	UpdatedAt    string `json:"updatedAt"`
 
-	sk     string
-	moment int64 // by which at-bats are in order, in milliseconds; Sort sets it
+	sk string
 }
 
 func atBatOf(it attr.Item) AtBat {
@@ -247,7 +243,7 @@ func atBatOf(it attr.Item) AtBat {
 	return a
 }
 
-// when is the moment by which at-bats are in order: that in a ULID, else when the row was made.
+// when is the moment by which at-bats are in order, in milliseconds: that in a ULID, else when the row was made.
 func (a *AtBat) when() int64 {
 	if id, err := ulid.ParseStrict(a.ID); err == nil {
 		return int64(id.Time())
@@ -259,10 +255,7 @@ func (a *AtBat) when() int64 {
 
 // Sort puts at-bats in the order in which they happened. Of one moment the id decides, so that all nodes have one order.
 func Sort(all []AtBat) {
-	for i := range all {
-		all[i].moment = all[i].when()
-	}
-	slices.SortFunc(all, func(a, b AtBat) int { return cmp.Or(cmp.Compare(a.moment, b.moment), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b AtBat) int { return cmp.Or(cmp.Compare(a.when(), b.when()), strings.Compare(a.ID, b.ID)) })
 }
 
 func textOf(v attr.Value) *string {

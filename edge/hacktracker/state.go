@@ -97,7 +97,7 @@ func doubles(all []AtBat) (out [][]string) {
 	for i := range all {
 		for j := i + 1; j < len(all); j++ {
 			a, b := &all[i], &all[j]
-			if b.moment-a.moment > doubleWithin.Milliseconds() {
+			if b.when()-a.when() > doubleWithin.Milliseconds() {
 				break
 			}
 			if a.PlayerID == b.PlayerID && a.Inning == b.Inning && a.Result == b.Result {

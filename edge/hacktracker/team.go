@@ -17,11 +17,8 @@ import (
 // recoverFor is how long a deleted team can be had back.
 const recoverFor = 30 * 24 * time.Hour
 
-// anyTeam returns a team, also one that was deleted.
-func (b *Book) anyTeam(team string) Team { return teamOf(b.known(teamKey(team), "Team")) }
-
 func (b *Book) team(team string) Team {
-	t := b.anyTeam(team)
+	t := teamOf(b.known(teamKey(team), "Team"))
 	b.refuse(t.Status == deleted, notFound("Team"))
 	return t
 }
@@ -129,9 +126,10 @@ func (b *Book) DeleteTeam(team string) (token string) {
 // RecoverTeam gives an owner a team back.
 func (b *Book) RecoverTeam(team string, in Input) Team {
 	token := b.read(map[string]patch.Field{"recoveryToken": {Read: patch.Text(patch.UpTo(64))}}, in, "recoveryToken").Set["recoveryToken"]
-	t := b.anyTeam(team)
+	it := b.known(teamKey(team), "Team")
+	t := teamOf(it)
 	b.refuse(t.OwnerID != b.user, forbidden("Insufficient permissions. Required: owner"))
-	b.refuse(t.Status != deleted || token.Str() == "" || token.Str() != t.recovery || t.deletedAt < b.At(-recoverFor), notFound("Team"))
+	b.refuse(t.Status != deleted || token.Str() == "" || !token.Equal(it["recoveryToken"]) || it["deletedAt"].Str() < b.At(-recoverFor), notFound("Team"))
 	p := patch.Patch{Set: attr.Item{"status": attr.S(active)}, Remove: []string{"deletedAt", "recoveryToken"}}
 	b.commit(b.update(teamKey(team), p, "recoveryToken = :token", with(attr.Item{":token": token})))
 	return b.Team(team)

@@ -89,9 +89,6 @@ type play struct {
 	Misfit bool   `json:"-"` // its device thought otherwise
 }
 
-// double is two at-bats that may be one: the later can be taken back.
-type double struct{ Text, Path string }
-
 // gamePage is a game, for spectators and for scorers.
 type gamePage struct {
 	Base, Page string // of the game's routes and pages
@@ -102,8 +99,8 @@ type gamePage struct {
 	May        bool   // score it
 	On         string // who is on base
 	Line       page.Table
-	Plays      []play // the latest first
-	Doubles    []double
+	Plays      []play      // the latest first
+	Doubles    []page.Link // two at-bats that may be one: to the later, which can be taken back
 	Balls      []ball
 	Startable  bool
 	Bench      []hacktracker.Player
@@ -183,7 +180,7 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, roster []hacktrac
 	for _, pair := range st.Doubles {
 		at := now.Plays[slices.IndexFunc(all, func(at hacktracker.AtBat) bool { return at.ID == pair[1] })]
 		text := fmt.Sprintf("%s: %s, inning %d, scored twice within a minute. Two scorers?", at.Name, at.Word, at.Inning)
-		p.Doubles = append(p.Doubles, double{text, p.Base + "/atbats/" + at.ID})
+		p.Doubles = append(p.Doubles, page.Link{Text: text, Href: p.Base + "/atbats/" + at.ID})
 	}
 	slices.Reverse(now.Plays)
 	p.Plays, p.On, p.Line, p.Balls = now.Plays, bases(st.Bases, name), lineScore(&box), balls(all, name)
@@ -231,6 +228,6 @@ func lineScore(box *hacktracker.Box) page.Table {
 		t.Heads = append(t.Heads, strconv.Itoa(i+1))
 	}
 	t.Heads = append(t.Heads, "RBI", "H")
-	t.Rows = [][]string{append(append([]string{"Us"}, numbers(box.LineScore...)...), numbers(box.Totals.RBI, box.Totals.H)...)}
+	t.Rows = [][]string{append(append([]string{"Us"}, cells(box.LineScore...)...), cells(box.Totals.RBI, box.Totals.H)...)}
 	return t
 }

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/page"
-	"github.com/touchline/touchline/internal/fraction"
 )
 
 // homePage is what somebody comes for: the game that is on, the next one, their teams.
@@ -85,8 +83,7 @@ func (a *api) teamPage(b *hacktracker.Book, r *call, here string) *teamPage {
 var statHeads = []string{"Player", "G", "PA", "AB", "H", "2B", "3B", "HR", "RBI", "BB", "K", "AVG", "OBP", "SLG", "OPS"}
 
 func statRow(name string, games int, b *hacktracker.Batting) []string {
-	row := append([]string{name}, numbers(games, b.PA, b.AB, b.H, b.Doubles, b.Triples, b.HR, b.RBI, b.BB, b.K)...)
-	return append(row, b.AVG.String(), b.OBP.String(), b.SLG.String(), b.OPS.String())
+	return cells[any](name, games, b.PA, b.AB, b.H, b.Doubles, b.Triples, b.HR, b.RBI, b.BB, b.K, b.AVG, b.OBP, b.SLG, b.OPS)
 }
 
 // statsPage has a team's record, its players' figures and where its balls went: the reader's own first.
@@ -205,26 +202,20 @@ func (a *api) teamCSV(r *call) error {
 	rows := [][]string{strings.Split("Number,Player,GP,PA,AB,AVG,OBP,SLG,OPS,H,1B,2B,3B,HR,RBI,BB,K,HBP,SF,SH,TB,ISO,BABIP", ",")}
 	for i := range stats.Players {
 		p := &stats.Players[i]
-		row := []string{hacktracker.Shirt(p.Number), p.Name}
-		row = append(row, numbers(p.Games, p.PA, p.AB)...)
-		row = append(row, averages(p.AVG, p.OBP, p.SLG, p.OPS)...)
-		row = append(row, numbers(p.H, p.H-p.Doubles-p.Triples-p.HR, p.Doubles, p.Triples, p.HR, p.RBI, p.BB, p.K, p.HBP, p.SF, p.SH, p.TB)...)
-		rows = append(rows, append(row, averages(p.ISO, p.BABIP)...))
+		figures := cells[any](p.Games, p.PA, p.AB, p.AVG, p.OBP, p.SLG, p.OPS, p.H, p.H-p.Doubles-p.Triples-p.HR, p.Doubles, p.Triples, p.HR,
+			p.RBI, p.BB, p.K, p.HBP, p.SF, p.SH, p.TB, p.ISO, p.BABIP)
+		for i := range figures {
+			figures[i] = strings.TrimLeft(figures[i], "-") // averages that are not known are empty
+		}
+		rows = append(rows, append([]string{hacktracker.Shirt(p.Number), p.Name}, figures...))
 	}
 	return httpapi.CSV(r.Context, "stats.csv", rows)
 }
 
-// averages are cells of averages: those that are not known are empty.
-func averages(all ...fraction.Fraction) (out []string) {
-	for _, f := range all {
-		out = append(out, strings.TrimLeft(f.String(), "-"))
-	}
-	return out
-}
-
-func numbers(all ...int) (out []string) {
-	for _, n := range all {
-		out = append(out, strconv.Itoa(n))
+// cells are figures as tables have them.
+func cells[T any](all ...T) (out []string) {
+	for _, one := range all {
+		out = append(out, fmt.Sprint(one))
 	}
 	return out
 }

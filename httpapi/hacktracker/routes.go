@@ -28,8 +28,8 @@ func (a *api) teamRoutes() []httpapi.Route {
 		a.reads("/users", users),
 		a.reads("/users/context", func(b *book, _ *call) any { return b.Context() }),
 		a.reads(user, func(b *book, r *call) any { return b.User(r.Param("user")) }),
-		mine(a.corrects(user, []string{"userId", "email", "createdAt", "updatedAt"}, []string{"firstName", "lastName", "phoneNumber"},
-			func(b *book, r *call) any { return b.ChangeUser(r.in) })),
+		mine(a.on("PUT", user, corrects([]string{"userId", "email", "createdAt", "updatedAt"}, []string{"firstName", "lastName", "phoneNumber"},
+			func(b *book, r *call) any { return b.ChangeUser(r.in) }))),
 		mine(a.on("DELETE", user, func(b *book, _ *call) any { b.DeleteUser(); return nil })),
 		mine(a.reads(user+"/players", func(b *book, _ *call) any { return listed("players", b.Players(), nil) })),
 
@@ -47,8 +47,8 @@ func (a *api) teamRoutes() []httpapi.Route {
 		a.creates(team+"/players", func(b *book, r *call) (string, []store.WriteItem) { return b.NewPlayer(r.Param("team"), r.once, r.in) }, getPlayer),
 		a.reads(team+"/players", roster),
 		a.reads(player, getPlayer),
-		a.corrects(player, []string{"playerId", "teamId", "isGhost", "userId", "linkedAt", "createdAt", "updatedAt"}, nil,
-			func(b *book, r *call) any { return b.ChangePlayer(r.Param("team"), r.id("player"), r.in) }),
+		a.on("PUT", player, corrects([]string{"playerId", "teamId", "isGhost", "userId", "linkedAt", "createdAt", "updatedAt"}, nil,
+			func(b *book, r *call) any { return b.ChangePlayer(r.Param("team"), r.id("player"), r.in) })),
 		a.on("DELETE", player, func(b *book, r *call) any { b.DeletePlayer(r.Param("team"), r.id("player")); return nil }),
 		a.on("POST", player+"/link", func(b *book, r *call) any { return b.LinkPlayer(r.Param("team"), r.id("player"), r.in) }),
 		a.on("POST", player+"/unlink", func(b *book, r *call) any { return b.UnlinkPlayer(r.Param("team"), r.id("player")) }),
@@ -133,35 +133,27 @@ func mine(rt httpapi.Route) httpapi.Route {
 	return rt
 }
 
-// corrects is a route that changes what is there, but for members that are read-only; allowed are those that it knows, nil: it passes
-// over others.
-func (a *api) corrects(path string, readOnly, allowed []string, do doing) httpapi.Route {
-	return a.route(http.MethodPut, path, func(r *call) error {
-		if body := refused(r.in, readOnly, allowed); body != nil {
-			return httpapi.Answer(r.Context, http.StatusBadRequest, body, nil)
+// corrects changes what is there, but for members that are read-only; allowed are those that it knows, nil: it passes over others.
+func corrects(readOnly, allowed []string, do doing) doing {
+	return func(b *hacktracker.Book, r *call) any {
+		var fixed, unknown []string
+		for _, name := range slices.Sorted(maps.Keys(r.in)) {
+			switch {
+			case slices.Contains(readOnly, name):
+				fixed = append(fixed, name)
+			case allowed != nil && !slices.Contains(allowed, name):
+				unknown = append(unknown, strings.ToValidUTF8(name[:min(len(name), maxText)], ""))
+			}
 		}
-		return httpapi.AnswerUpdate(r.Context, in(a, r, do))
-	})
-}
-
-// refused is what is wrong with a body that has members which cannot be changed, or that nobody knows; nil: nothing.
-func refused(in hacktracker.Input, readOnly, allowed []string) map[string]any {
-	var fixed, unknown []string
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		switch {
-		case slices.Contains(readOnly, name):
-			fixed = append(fixed, name)
-		case allowed != nil && !slices.Contains(allowed, name):
-			unknown = append(unknown, strings.ToValidUTF8(name[:min(len(name), maxText)], ""))
+		if len(fixed)+len(unknown) == 0 {
+			return do(b, r)
 		}
-	}
-	switch {
-	case len(fixed) > 0:
-		return map[string]any{"error": "Cannot update read-only fields", "readOnlyFields": fixed}
-	case len(unknown) > 0:
+		r.status = http.StatusBadRequest
+		if len(fixed) > 0 {
+			return map[string]any{"error": "Cannot update read-only fields", "readOnlyFields": fixed}
+		}
 		return map[string]any{"error": "Invalid fields", "invalidFields": unknown, "allowedFields": allowed}
 	}
-	return nil
 }
 
 // teams lists the teams of a member, of an owner, or all.

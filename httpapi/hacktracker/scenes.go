@@ -33,9 +33,7 @@ func (a *api) scenes() (out []page.Scene, err error) {
 			n := 10 + i
 			roster = append(roster, hacktracker.Player{ID: name, FirstName: name, Number: &n, Status: "active"})
 		}
-		for i := range 3 {
-			g.Lineup = append(g.Lineup, hacktracker.Slot{PlayerID: roster[i].ID, BattingOrder: i + 1})
-		}
+		g.Lineup = []hacktracker.Slot{{PlayerID: "Ann", BattingOrder: 1}, {PlayerID: "Bo", BattingOrder: 2}, {PlayerID: "Cy", BattingOrder: 3}}
 		all := atBatsOf(&g, s.results)
 		g.TeamScore = hacktracker.Count(all).RBI
 		switch s.name {
