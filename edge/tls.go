@@ -2,6 +2,7 @@ package edge
 
 import (
 	"net"
+	"path/filepath"
 	"time"
 
 	"github.com/touchline/touchline/internal/certs"
@@ -31,7 +32,7 @@ func InitTLS(c Config, replace bool) (CAInfo, error) {
 	}
 	_, port, err := net.SplitHostPort(c.Listen)
 	return CAInfo{
-		File: ca.File(c.DataDir), Title: ca.Title(), Fingerprint: ca.Fingerprint(), ExpiresAt: ca.Until(),
+		File: filepath.Join(c.DataDir, certs.CAFile), Title: ca.Title(), Fingerprint: ca.Fingerprint(), ExpiresAt: ca.Cert.NotAfter,
 		Page: "http://" + net.JoinHostPort(certs.Here()[1], port) + "/_/tls",
 	}, err
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"encoding/csv"
-	"net/http"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -26,8 +25,5 @@ func CSV(c *gin.Context, name string, rows [][]string) error {
 	if w.Flush(); w.Error() != nil {
 		return w.Error()
 	}
-	c.Header("Content-Disposition", `attachment; filename="`+name+`"`)
-	c.Header("Cache-Control", "no-store")
-	c.Data(http.StatusOK, "text/csv; charset=utf-8", out.Bytes())
-	return nil
+	return download(c, name, "text/csv; charset=utf-8", out.Bytes())
 }

@@ -58,7 +58,9 @@ func (s *Server) getReady(c *gin.Context) error {
 func (s *Server) checks(ctx context.Context) []operator.Check {
 	checks := s.cfg.Ready(ctx)
 	if s.cfg.TLS != nil {
-		checks = append(checks, s.cfg.TLS.check(s.wall.Now()))
+		state := s.cfg.TLS.Source.State()
+		warning, err := state.Check(s.wall.Now())
+		checks = append(checks, operator.Check{Name: "certificate", Err: err, Warning: warning})
 	}
 	for _, m := range s.apps {
 		if m.Ready == nil {

@@ -5,10 +5,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
-	"time"
 
-	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/internal/connlimit"
 	"github.com/touchline/touchline/internal/rebind"
@@ -93,36 +92,21 @@ func openToPlain(path string) bool {
 // secureAddress is the same address by HTTPS, under the name that was asked for if the certificate is for it, else at
 // http.public_url; empty: neither is so, and another host's name leads nowhere.
 func (s *Server) secureAddress(r *http.Request) string {
-	path := r.URL.EscapedPath()
-	if r.URL.RawQuery != "" {
-		path += "?" + r.URL.RawQuery
+	to := url.URL{Scheme: "https", Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
+	state, host := s.cfg.TLS.Source.State(), rebind.NameOf(r.Host)
+	at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	public, secure := strings.CutPrefix(s.cfg.PublicURL, "https://")
+	switch covered := state.Covers(host); {
+	case covered && at != nil && portOf(at.String()) == s.port:
+		to.Host = r.Host // with the client's own port, which something between may have mapped
+	case covered:
+		to.Host = net.JoinHostPort(host, s.port)
+	case secure:
+		to.Host = public
+	default:
+		return ""
 	}
-	if !strings.HasPrefix(path, "/") {
-		path = "/"
-	}
-	state := s.cfg.TLS.Source.State()
-	switch host := rebind.NameOf(r.Host); {
-	case host != "" && state.Covers(host):
-		return "https://" + s.securePort(r, host) + path
-	case strings.HasPrefix(s.cfg.PublicURL, "https://"):
-		return s.cfg.PublicURL + path
-	}
-	return ""
-}
-
-// securePort is a host with the port of HTTPS: the one that the client used, unless it came to the second port.
-func (s *Server) securePort(r *http.Request, host string) string {
-	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if ok && at.String() != "" && portOf(at.String()) == s.port {
-		return r.Host
-	}
-	if s.port == "443" {
-		if strings.Contains(host, ":") {
-			return "[" + host + "]"
-		}
-		return host
-	}
-	return net.JoinHostPort(host, s.port)
+	return to.String()
 }
 
 func portOf(addr string) string {
@@ -130,25 +114,17 @@ func portOf(addr string) string {
 	return port
 }
 
-// check is what the certificate says of the node's readiness.
-func (t *TLS) check(now time.Time) operator.Check {
-	state := t.Source.State()
-	warning, err := state.Check(now)
-	return operator.Check{Name: "certificate", Err: err, Warning: warning}
-}
-
 // lanAddress is where a device in the local network reaches the node by plain HTTP: by the name in the request, or from this
 // machine's own browser by an address.
 func (s *Server) lanAddress(r *http.Request) string {
-	host := rebind.NameOf(r.Host)
-	state := s.cfg.TLS.Source.State()
-	addr, err := netip.ParseAddr(host)
-	if local := host == "localhost" || err == nil && addr.IsLoopback(); !local && state.Covers(host) {
+	host, state := rebind.NameOf(r.Host), s.cfg.TLS.Source.State()
+	if state.Covers(host) && !rebind.Loopback(host) {
 		return net.JoinHostPort(host, s.port)
 	}
 	for _, name := range state.Names {
 		if addr, err := netip.ParseAddr(name); err == nil && addr.Is4() && !addr.IsLoopback() {
-			return net.JoinHostPort(name, s.port)
+			host = name
+			break
 		}
 	}
 	return net.JoinHostPort(host, s.port)

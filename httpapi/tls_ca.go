@@ -23,7 +23,7 @@ func (s *Server) caRoutes() []Route {
 	return []Route{
 		{Method: "GET", Path: pathCA, Access: Public, Do: s.withCA(s.getCAPage)},
 		{Method: "GET", Path: pathCA + "/ca.crt", Access: Public, Do: s.withCA(func(c *gin.Context, ca *certs.CA) error {
-			return download(c, "touchline-ca.crt", "application/x-x509-ca-cert", ca.Certificate())
+			return download(c, "touchline-ca.crt", "application/x-x509-ca-cert", ca.Cert.Raw)
 		})},
 		{Method: "GET", Path: pathCA + "/ca.mobileconfig", Access: Public, Do: s.withCA(getCAProfile)},
 	}
@@ -43,11 +43,12 @@ func (s *Server) getCAPage(c *gin.Context, ca *certs.CA) error {
 	at := s.lanAddress(c.Request)
 	body, err := s.pages.CA(page.CAInput{
 		Address: "http://" + at + pathCA, Secure: "https://" + at + "/", Title: ca.Title(), Fingerprint: ca.Fingerprint(),
-		Until: ca.Until().Format("2 January 2006"), Trusted: c.Request.TLS != nil,
+		Until: ca.Cert.NotAfter.Format("2 January 2006"), Trusted: c.Request.TLS != nil,
 	})
 	return HTML(c, http.StatusOK, body, err)
 }
 
+// download answers with a file of some name.
 func download(c *gin.Context, name, kind string, body []byte) error {
 	c.Header("Content-Disposition", `attachment; filename="`+name+`"`)
 	c.Header("Cache-Control", "no-store")
@@ -72,11 +73,11 @@ var profile = template.Must(template.New("profile").Parse(`<?xml version="1.0" e
 
 func getCAProfile(c *gin.Context, ca *certs.CA) error {
 	id := func(of string) string {
-		return strings.ToUpper(uuid.NewSHA1(uuid.NameSpaceOID, append([]byte(of), ca.Certificate()...)).String())
+		return strings.ToUpper(uuid.NewSHA1(uuid.NameSpaceOID, append([]byte(of), ca.Cert.Raw...)).String())
 	}
 	var out bytes.Buffer
 	err := profile.Execute(&out, map[string]string{
-		"Outer": id("profile"), "Inner": id("root"), "Title": ca.Title(), "Content": base64.StdEncoding.EncodeToString(ca.Certificate()),
+		"Outer": id("profile"), "Inner": id("root"), "Title": ca.Title(), "Content": base64.StdEncoding.EncodeToString(ca.Cert.Raw),
 	})
 	if err != nil {
 		return err

@@ -103,11 +103,7 @@ func localSource(t *testing.T) *source {
 		t.Fatal(err)
 	}
 	s := &source{TLS: &TLS{Source: local, CA: ca}, roots: x509.NewCertPool(), clock: moved}
-	cert, err := x509.ParseCertificate(ca.Certificate())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.roots.AddCert(cert)
+	s.roots.AddCert(ca.Cert)
 	s.renew = func(t *testing.T) {
 		moved.more.Add(int64(61 * 24 * time.Hour))
 		if err := local.Reload(); err != nil {
@@ -342,7 +338,7 @@ func TestCAPage(t *testing.T) {
 		t.Error(err, w.Header())
 	}
 	w = ask(byOther, port8443, "http://scores.example:8443/_/tls/ca.mobileconfig")
-	if !strings.Contains(w.Body.String(), base64.StdEncoding.EncodeToString(src.CA.Certificate())) || w.Header().Get("Content-Type") != "application/x-apple-aspen-config" {
+	if !strings.Contains(w.Body.String(), base64.StdEncoding.EncodeToString(src.CA.Cert.Raw)) || w.Header().Get("Content-Type") != "application/x-apple-aspen-config" {
 		t.Error(w.Header())
 	}
 	if again := ask(byOther, port8443, "http://scores.example:8443/_/tls/ca.mobileconfig"); again.Body.String() != w.Body.String() {

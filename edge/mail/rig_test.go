@@ -75,9 +75,8 @@ func serve(t *testing.T, mode string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, _ := x509.ParseCertificate(ca.Certificate())
 	s := &server{host: "127.0.0.1", roots: x509.NewCertPool(), said: map[string]int{}}
-	s.roots.AddCert(cert)
+	s.roots.AddCert(ca.Cert)
 	srv := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
 		s.note("connect")
 		return &session{s: s, c: c}, nil

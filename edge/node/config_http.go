@@ -112,8 +112,8 @@ func (h HTTPConfig) Problems() (out []app.Problem) {
 			bad("trusted_proxies", "%s", err)
 		}
 	}
-	if p := publicURLProblem(h.PublicURL); p != "" {
-		bad("public_url", "%s", p)
+	if h.PublicURL != "" && (h.PublicURL == "*" || !httpapi.ValidOrigin(h.PublicURL)) {
+		bad("public_url", "must be the beginning of an address, such as https://scores.example, in lower case and without a path, not %q", h.PublicURL)
 	}
 	return append(out, h.TLS.problems()...)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,53 +53,44 @@ func DefaultTLS() TLSConfig {
 // On reports whether the node speaks HTTPS.
 func (c *TLSConfig) On() bool { return c.Mode != "" && c.Mode != tlsOff }
 
-// Open makes the section's certificate; nil: the node speaks no TLS.
+// Open makes the section's certificate, and takes the second port; nil: the node speaks no TLS.
 func (c *TLSConfig) Open(ctx context.Context, dataDir string, log *slog.Logger) (*httpapi.TLS, error) {
-	switch c.Mode {
-	case tlsFiles:
-		files, err := certs.OpenFiles(c.Cert, c.Key, clock.Real(), log)
-		if err != nil {
-			return nil, err
-		}
-		return c.withPlain(ctx, &httpapi.TLS{Source: files})
-	case tlsLocal:
-		ca, err := certs.OpenCA(dataDir)
-		if err != nil {
-			return nil, err
-		}
-		for _, host := range c.Hosts {
-			if !ca.MayName(host) {
-				return nil, fault.New(fault.Invalid, "bad_host", "http.tls.hosts: the CA of this node was made without %s: make a new one "+
-					"(touchline tls init --replace), and give it to every device", host)
-			}
-		}
-		local, err := certs.OpenLocal(ca, c.Hosts, clock.Real(), log)
-		if err != nil {
-			return nil, err
-		}
-		return c.withPlain(ctx, &httpapi.TLS{Source: local, CA: ca})
-	case tlsACME:
-		dns, err := route53.New(ctx)
-		if err != nil {
-			return nil, err
-		}
-		source, err := acme.Open(acme.Config{
-			Hosts: c.Hosts, Email: c.ACME.Email, Directory: c.ACME.Directory, Storage: filepath.Join(dataDir, "tls", "acme"), DNS: dns, Log: log,
-		})
-		if err != nil {
-			return nil, err
-		}
-		return c.withPlain(ctx, &httpapi.TLS{Source: source, HSTS: true})
+	if !c.On() {
+		return nil, nil //nolint:nilnil // none was asked for
 	}
-	return nil, nil //nolint:nilnil // none was asked for
-}
-
-// withPlain takes the second port.
-func (c *TLSConfig) withPlain(ctx context.Context, t *httpapi.TLS) (_ *httpapi.TLS, err error) {
-	if c.PlainListen != "" {
+	t := &httpapi.TLS{HSTS: c.Mode == tlsACME}
+	err := c.openSource(ctx, t, dataDir, log)
+	if err == nil && c.PlainListen != "" {
 		t.Plain, err = Listen(ctx, c.PlainListen, "http.tls.plain_listen")
 	}
 	return t, err
+}
+
+func (c *TLSConfig) openSource(ctx context.Context, t *httpapi.TLS, dataDir string, log *slog.Logger) (err error) {
+	switch c.Mode {
+	case tlsFiles:
+		t.Source, err = certs.OpenFiles(c.Cert, c.Key, clock.Real(), log)
+	case tlsLocal:
+		if t.CA, err = certs.OpenCA(dataDir); err != nil {
+			return err
+		}
+		for _, host := range c.Hosts {
+			if !t.CA.MayName(host) {
+				return fault.New(fault.Invalid, "bad_host", "http.tls.hosts: the CA of this node was made without %s: make a new one "+
+					"(touchline tls init --replace), and give it to every device", host)
+			}
+		}
+		t.Source, err = certs.OpenLocal(t.CA, c.Hosts, clock.Real(), log)
+	case tlsACME:
+		var dns *route53.Provider
+		if dns, err = route53.New(ctx); err != nil {
+			return err
+		}
+		t.Source, err = acme.Open(acme.Config{
+			Hosts: c.Hosts, Email: c.ACME.Email, Directory: c.ACME.Directory, Storage: filepath.Join(dataDir, "tls", "acme"), DNS: dns, Log: log,
+		})
+	}
+	return err
 }
 
 // problems returns what is wrong with the section.
@@ -147,17 +137,4 @@ func (c *TLSConfig) modeProblems(bad func(key, format string, args ...any)) {
 	default:
 		bad("mode", "must be off, files, local or acme, not %q", c.Mode)
 	}
-}
-
-// publicURLProblem is what is wrong with the address of a node; empty: nothing.
-func publicURLProblem(raw string) string {
-	if raw == "" {
-		return ""
-	}
-	u, err := url.Parse(raw)
-	if err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && raw == u.Scheme+"://"+u.Host &&
-		(certs.ValidHost(u.Hostname()) || net.ParseIP(u.Hostname()) != nil) {
-		return ""
-	}
-	return fmt.Sprintf("must be the beginning of an address, such as https://scores.example, in lower case and without a path, not %q", raw)
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,8 +32,7 @@ func TestNodeByTLS(t *testing.T) {
 	if _, err := settings.Open(t.Context(), dir, log); err == nil {
 		t.Fatal("opened without a CA")
 	}
-	ca, err := certs.CreateCA(dir, nil, false, time.Now())
-	if err != nil {
+	if _, err := certs.CreateCA(dir, nil, false, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if bad := (node.TLSConfig{Mode: "local", Hosts: []string{"late.example"}}); true {
@@ -56,7 +56,7 @@ func TestNodeByTLS(t *testing.T) {
 	addr, end := runNode(t, n)
 	defer end()
 	roots := x509.NewCertPool()
-	pem, err := os.ReadFile(ca.File(dir))
+	pem, err := os.ReadFile(filepath.Join(dir, certs.CAFile))
 	if err != nil || !roots.AppendCertsFromPEM(pem) {
 		t.Fatal(err)
 	}

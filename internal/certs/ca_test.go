@@ -31,7 +31,7 @@ func newCA(t *testing.T, dir string, now time.Time, hosts ...string) *CA {
 // trusted verifies a certificate as a device does that trusts the CA.
 func trusted(ca *CA, c *tls.Certificate, host string, at time.Time) error {
 	roots := x509.NewCertPool()
-	roots.AddCert(ca.cert)
+	roots.AddCert(ca.Cert)
 	_, err := c.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: host, CurrentTime: at})
 	return err
 }
@@ -130,7 +130,7 @@ func TestLocalRenews(t *testing.T) {
 		}
 		stop()
 		pass(t, 9*365*24*time.Hour+300*24*time.Hour)
-		if err := l.Reload(); err != nil || l.shown.Load().Leaf.NotAfter.After(ca.Until()) {
+		if err := l.Reload(); err != nil || l.shown.Load().Leaf.NotAfter.After(ca.Cert.NotAfter) {
 			t.Error("a certificate outlives its CA", err)
 		}
 		if s := l.State(); s.Problem == "" {

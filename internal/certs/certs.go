@@ -42,51 +42,40 @@ const (
 
 // Check reports as an error why clients cannot trust the node now, and as a warning why they soon will not.
 func (s *State) Check(now time.Time) (warning string, err error) {
-	day := s.NotAfter.Format("2006-01-02 15:04 UTC")
-	switch {
-	case s.NotAfter.IsZero() && s.Problem != "":
-		return "", fault.New(fault.Unavailable, "no_certificate", "there is no certificate: %s", s.Problem)
+	const at = "2006-01-02 15:04 UTC"
+	why := ""
+	if s.Problem != "" {
+		why = ": " + s.Problem
+	}
+	switch day := s.NotAfter.Format(at); {
 	case s.NotAfter.IsZero():
-		return "", fault.New(fault.Unavailable, "no_certificate", "there is no certificate yet")
+		return "", fault.New(fault.Unavailable, "no_certificate", "there is no certificate yet%s", why)
 	case !now.Before(s.NotAfter):
-		return "", fault.New(fault.Unavailable, "certificate_expired", "the certificate expired on %s%s", day, because(s.Problem))
+		return "", fault.New(fault.Unavailable, "certificate_expired", "the certificate expired on %s%s", day, why)
 	case now.Before(s.NotBefore):
-		return "", fault.New(fault.Unavailable, "certificate_early", "the certificate is valid from %s: is this machine's clock right?",
-			s.NotBefore.Format("2006-01-02 15:04 UTC"))
+		return "", fault.New(fault.Unavailable, "certificate_early", "the certificate is valid from %s: is this machine's clock right?", s.NotBefore.Format(at))
 	case s.NotAfter.Sub(now) < min(warnBefore, s.NotAfter.Sub(s.NotBefore)/warnShare):
-		return "the certificate expires on " + day + because(s.Problem), nil
+		return "the certificate expires on " + day + why, nil
 	}
 	return s.Problem, nil
 }
 
-func because(problem string) string {
-	if problem == "" {
-		return ""
-	}
-	return ": " + problem
-}
-
 // Covers reports whether the certificate is for a host, a name or an address.
 func (s *State) Covers(host string) bool {
-	var c x509.Certificate
-	for _, name := range s.Names {
+	return templateOf(s.Names).VerifyHostname(strings.TrimSuffix(host, ".")) == nil
+}
+
+// templateOf is a certificate of names and addresses, and of nothing else yet.
+func templateOf(names []string) *x509.Certificate {
+	c := &x509.Certificate{}
+	for _, name := range names {
 		if ip := net.ParseIP(name); ip != nil {
 			c.IPAddresses = append(c.IPAddresses, ip)
 		} else {
 			c.DNSNames = append(c.DNSNames, name)
 		}
 	}
-	return c.VerifyHostname(strings.TrimSuffix(host, ".")) == nil
-}
-
-// StateOf describes a certificate.
-func StateOf(kind string, c *tls.Certificate, problem string) State {
-	s := State{Kind: kind, Problem: problem}
-	if c == nil {
-		return s
-	}
-	s.Names, s.NotBefore, s.NotAfter = namesOf(c.Leaf), c.Leaf.NotBefore.UTC(), c.Leaf.NotAfter.UTC()
-	return s
+	return c
 }
 
 // namesOf are the names and addresses of a certificate.

@@ -97,7 +97,7 @@ func TestFilesReload(t *testing.T) {
 		if err := os.Remove(keyFile); err != nil {
 			t.Fatal(err)
 		}
-		look("two.local", "are no pair")
+		look("two.local", "cannot read the certificate's key")
 		cert, key = pairOf(t, ca, "three.local")
 		write(keyFile, key)
 		write(certFile, cert)

@@ -49,7 +49,7 @@ func TestListen(t *testing.T) {
 		silent = append(silent, c)
 	}
 	roots := x509.NewCertPool()
-	roots.AddCert(ca.cert)
+	roots.AddCert(ca.Cert)
 	for _, tt := range []struct {
 		url  string
 		h2   bool

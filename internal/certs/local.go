@@ -1,8 +1,8 @@
 package certs
 
 import (
-	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -23,79 +21,44 @@ const renewEvery = time.Minute
 // Local is a Source of certificates of the node's own CA. Their keys are in memory alone: a node makes itself a new one whenever
 // it starts, when two thirds of its life are over, and when the machine has a new address.
 type Local struct {
+	kept
+
 	ca    *CA
 	hosts []string
 	here  func() []string // names and addresses of this machine
-	clock clock.Clock
-	log   *slog.Logger
-
-	mu      sync.Mutex
-	problem string
-	shown   atomic.Pointer[tls.Certificate]
 }
 
 // OpenLocal makes a certificate for this machine's names and addresses, and for hosts. The clock is that of certificates: real
 // time.
 func OpenLocal(ca *CA, hosts []string, c clock.Clock, log *slog.Logger) (*Local, error) {
-	l := &Local{ca: ca, hosts: hosts, here: Here, clock: c, log: log}
+	l := &Local{kept: kept{kind: "local", every: renewEvery, clock: c, log: log}, ca: ca, hosts: hosts, here: Here}
+	l.look = l.renew
 	return l, l.Reload()
-}
-
-// Certificate implements Source.
-func (l *Local) Certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	return l.shown.Load(), nil
 }
 
 // State implements Source.
 func (l *Local) State() State {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := StateOf("local", l.shown.Load(), l.problem)
-	if s.Problem == "" && l.ca.Until().Sub(l.clock.Now()) < leafLife {
-		s.Problem = "the CA of this node expires on " + l.ca.Until().Format("2006-01-02") + ": make a new one (touchline tls init --replace)"
+	s := l.kept.State()
+	if s.Problem == "" && l.ca.Cert.NotAfter.Sub(l.clock.Now()) < leafLife {
+		s.Problem = "the CA of this node expires on " + l.ca.Cert.NotAfter.Format("2006-01-02") + ": make a new one (touchline tls init --replace)"
 	}
 	return s
 }
 
-// Run implements Source.
-func (l *Local) Run(ctx context.Context) error {
-	for clock.Sleep(ctx, l.clock, renewEvery) == nil {
-		was := l.shown.Load()
-		if err := l.Reload(); err != nil {
-			l.log.Error("the node's certificate could not be renewed", "err", err)
-		} else if now := l.shown.Load(); now != was {
-			l.log.Info("the node has a new certificate", "names", namesOf(now.Leaf), "until", now.Leaf.NotAfter)
-		}
-	}
-	return context.Cause(ctx)
-}
-
-// Reload implements Source.
-func (l *Local) Reload() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// renew makes another certificate if the one that is shown is to be replaced.
+func (l *Local) renew(shown *tls.Certificate) (*tls.Certificate, error) {
 	names, now := l.names(), l.clock.Now()
-	if c := l.shown.Load(); c != nil && !l.due(c, names, now) {
-		return nil
+	if shown != nil && !due(shown.Leaf, names, now) {
+		return shown, nil
 	}
-	fresh, err := l.ca.issue(names, now)
-	l.problem = ""
-	if err != nil {
-		l.problem = "it cannot be renewed: " + err.Error()
-		return err
-	}
-	l.shown.Store(fresh)
-	return nil
+	return l.ca.issue(names, now)
 }
 
 // due reports whether a certificate is to be replaced. Addresses that went may come back: they stay in it.
-func (l *Local) due(c *tls.Certificate, names []string, now time.Time) bool {
-	life := c.Leaf.NotAfter.Sub(c.Leaf.NotBefore)
-	if now.Before(c.Leaf.NotBefore) || now.After(c.Leaf.NotAfter.Add(-life/3)) {
-		return true
-	}
-	has := namesOf(c.Leaf)
-	return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(has, name) })
+func due(c *x509.Certificate, names []string, now time.Time) bool {
+	has := namesOf(c)
+	return now.Before(c.NotBefore) || now.After(c.NotAfter.Add(-c.NotAfter.Sub(c.NotBefore)/3)) ||
+		slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(has, name) })
 }
 
 // names are all that the CA may name: public addresses of the machine are left out.

@@ -22,7 +22,7 @@ func Guard(ln net.Listener, h http.Handler, refuse http.HandlerFunc, public ...s
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !loopbackName(r.Host) && !slices.Contains(public, NameOf(r.Host)) {
+		if !Loopback(r.Host) && !slices.Contains(public, NameOf(r.Host)) {
 			refuse(w, r)
 			return
 		}
@@ -30,8 +30,8 @@ func Guard(ln net.Listener, h http.Handler, refuse http.HandlerFunc, public ...s
 	})
 }
 
-// loopbackName reports whether a Host header names this machine.
-func loopbackName(host string) bool {
+// Loopback reports whether a Host header names this machine.
+func Loopback(host string) bool {
 	host = NameOf(host)
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true

@@ -6,13 +6,12 @@ package acme
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -21,6 +20,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/touchline/touchline/internal/certs"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -42,9 +42,6 @@ type Config struct {
 	Storage   string // directory; it is made with the mode 0700
 	DNS       Provider
 	Log       *slog.Logger
-
-	Roots      *x509.CertPool // that the CA's own HTTPS is verified against; nil: the system's
-	RenewEvery time.Duration  // how often a certificate's age is looked at; 0: 10 minutes
 }
 
 // Source is a certs.Source.
@@ -52,10 +49,9 @@ type Source struct {
 	cfg   Config
 	cache *certmagic.Cache
 	magic *certmagic.Config
-	look  chan struct{} // Run is to look at once
+	look  *clock.Signal // Run is to look at once
 
-	mu      sync.Mutex
-	problem string // why the last attempt failed; empty: it did not
+	problem atomic.Value // a string: why the last attempt failed; empty: it did not
 }
 
 // Open makes a source. It has the certificates that are in its storage; Run gets others.
@@ -63,10 +59,10 @@ func Open(c Config) (*Source, error) {
 	if err := os.MkdirAll(c.Storage, 0o700); err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot create %s: %s", c.Storage, err)
 	}
-	s := &Source{cfg: c, look: make(chan struct{}, 1)}
+	s := &Source{cfg: c, look: clock.NewSignal()}
 	s.cache = certmagic.NewCache(certmagic.CacheOptions{
 		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return s.magic, nil },
-		Logger:           zap.NewNop(), RenewCheckInterval: c.RenewEvery,
+		Logger:           zap.NewNop(),
 	})
 	s.magic = certmagic.New(s.cache, certmagic.Config{
 		Storage: &certmagic.FileStorage{Path: c.Storage}, OnEvent: s.event, Logger: zap.NewNop(), DefaultServerName: c.Hosts[0],
@@ -74,7 +70,7 @@ func Open(c Config) (*Source, error) {
 	})
 	s.magic.Issuers = []certmagic.Issuer{certmagic.NewACMEIssuer(s.magic, certmagic.ACMEIssuer{
 		CA: c.Directory, Email: c.Email, Agreed: true, DisableHTTPChallenge: true, DisableTLSALPNChallenge: true,
-		DNS01Solver: &solver{dns: c.DNS}, TrustedRoots: c.Roots, Logger: zap.NewNop(),
+		DNS01Solver: &solver{c.DNS}, Logger: zap.NewNop(),
 	})}
 	for _, host := range c.Hosts {
 		_, _ = s.magic.CacheManagedCertificate(context.Background(), host) // one that is not there comes with Run
@@ -85,15 +81,13 @@ func Open(c Config) (*Source, error) {
 // event notes how certificates fare.
 func (s *Source) event(_ context.Context, name string, data map[string]any) error {
 	host := fmt.Sprint(data["identifier"])
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	switch name {
 	case "cert_obtained":
-		s.problem = ""
+		s.problem.Store("")
 		s.cfg.Log.Info("the CA has given a certificate", "name", host, "renewal", data["renewal"])
 	case "cert_failed":
 		err, _ := data["error"].(error)
-		s.problem = fmt.Sprintf("the CA has given none for %s: %v", host, err)
+		s.problem.Store(fmt.Sprintf("the CA has given none for %s: %v", host, err))
 		s.cfg.Log.Error("the CA has given no certificate, and will be asked again", "name", host, "renewal", data["renewal"], "err", err)
 	}
 	return nil
@@ -106,9 +100,8 @@ func (s *Source) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, erro
 
 // State implements certs.Source: of all certificates, the one that expires first.
 func (s *Source) State() certs.State {
-	s.mu.Lock()
-	out := certs.State{Kind: "acme", Problem: s.problem}
-	s.mu.Unlock()
+	out := certs.State{Kind: "acme"}
+	out.Problem, _ = s.problem.Load().(string)
 	for _, host := range s.cfg.Hosts {
 		found := s.cache.AllMatchingCertificates(host)
 		if len(found) == 0 {
@@ -127,16 +120,15 @@ func (s *Source) State() certs.State {
 func (s *Source) Run(ctx context.Context) error {
 	defer s.cache.Stop()
 	if err := s.magic.ManageAsync(ctx, s.cfg.Hosts); err != nil {
-		s.mu.Lock()
-		s.problem = err.Error()
-		s.mu.Unlock()
+		s.problem.Store(err.Error())
 		s.cfg.Log.Error("certificates cannot be managed", "err", err)
 	}
 	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-s.look:
+		case <-s.look.C():
+			s.look.Clear()
 			_ = s.cache.RenewManagedCertificates(ctx) // event hears of what goes wrong
 		}
 	}
@@ -144,45 +136,38 @@ func (s *Source) Run(ctx context.Context) error {
 
 // Reload implements certs.Source: Run renews what is old enough.
 func (s *Source) Reload() error {
-	select {
-	case s.look <- struct{}{}:
-	default: // it has been told
-	}
+	s.look.Set()
 	return nil
 }
 
 // solver shows a CA by DNS that a name is ours.
-type solver struct{ dns Provider }
+type solver struct{ Provider }
 
 // Present implements acmez.Solver.
 func (s *solver) Present(ctx context.Context, c acme.Challenge) error {
-	zone, record, err := s.record(ctx, c)
-	if err == nil {
-		_, err = s.dns.AppendRecords(ctx, zone, []libdns.Record{record})
-	}
-	return err
+	return s.change(ctx, c, s.AppendRecords)
 }
 
 // CleanUp implements acmez.Solver.
 func (s *solver) CleanUp(ctx context.Context, c acme.Challenge) error {
-	zone, record, err := s.record(ctx, c)
-	if err == nil {
-		_, err = s.dns.DeleteRecords(ctx, zone, []libdns.Record{record})
-	}
-	return err
+	return s.change(ctx, c, s.DeleteRecords)
 }
 
-// record is the one that a challenge asks for, and the zone that it lies in: the longest of ours.
-func (s *solver) record(ctx context.Context, c acme.Challenge) (zone string, record libdns.TXT, err error) {
-	name := c.DNS01TXTRecordName() + "."
-	zones, err := s.dns.ListZones(ctx)
+// change does something with the record that a challenge asks for, in the zone that it lies in: the longest of ours.
+func (s *solver) change(ctx context.Context, c acme.Challenge, do func(context.Context, string, []libdns.Record) ([]libdns.Record, error)) error {
+	zones, err := s.ListZones(ctx)
+	if err != nil {
+		return err
+	}
+	name, zone := c.DNS01TXTRecordName()+".", ""
 	for _, z := range zones {
 		if strings.HasSuffix(name, "."+z.Name) && len(z.Name) > len(zone) {
 			zone = z.Name
 		}
 	}
-	if err == nil && zone == "" {
-		err = errors.New("no zone of the DNS account has the name " + name)
+	if zone == "" {
+		return errors.New("no zone of the DNS account has the name " + name)
 	}
-	return zone, libdns.TXT{Name: libdns.RelativeName(name, zone), Text: c.DNS01KeyAuthorization(), TTL: time.Minute}, err
+	_, err = do(ctx, zone, []libdns.Record{libdns.TXT{Name: libdns.RelativeName(name, zone), Text: c.DNS01KeyAuthorization(), TTL: time.Minute}})
+	return err
 }

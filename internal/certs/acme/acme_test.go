@@ -37,7 +37,7 @@ func (z *zones) DeleteRecords(_ context.Context, zone string, rs []libdns.Record
 // The record of a challenge goes into the longest zone that has the name, and away again.
 func TestSolver(t *testing.T) {
 	z := &zones{}
-	s := &solver{dns: z}
+	s := &solver{z}
 	challenge := func(name string) acme.Challenge {
 		return acme.Challenge{Type: "dns-01", KeyAuthorization: "key", Identifier: acme.Identifier{Type: "dns", Value: name}}
 	}

@@ -87,18 +87,14 @@ func (c *CA) keys(t *testing.T, dir string) (certFile, keyFile string) {
 	}
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for name, block := range map[string]*pem.Block{
-		certFile: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: key}, c.RootsFile: {Type: "CERTIFICATE", Bytes: own.Certificate()},
+		certFile: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: key}, c.RootsFile: {Type: "CERTIFICATE", Bytes: own.Cert.Raw},
 	} {
 		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	authority, err := x509.ParseCertificate(own.Certificate())
-	if err != nil {
-		t.Fatal(err)
-	}
 	c.Roots = x509.NewCertPool()
-	c.Roots.AddCert(authority)
+	c.Roots.AddCert(own.Cert)
 	return certFile, keyFile
 }
 

@@ -1,0 +1,70 @@
+package certs
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// kept is a Source of one certificate, which is looked for again now and then.
+type kept struct {
+	kind  string
+	every time.Duration                                          // between two looks
+	look  func(shown *tls.Certificate) (*tls.Certificate, error) // for another one; the same: there is none
+	clock clock.Clock
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	failed  bool   // the last look did. Once may be between the two writes of a renewal
+	problem string // empty: what is shown is what there is
+	shown   atomic.Pointer[tls.Certificate]
+}
+
+// Certificate implements Source.
+func (k *kept) Certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	return k.shown.Load(), nil
+}
+
+// State implements Source.
+func (k *kept) State() State {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c := k.shown.Load().Leaf
+	return State{Kind: k.kind, Names: namesOf(c), NotBefore: c.NotBefore.UTC(), NotAfter: c.NotAfter.UTC(), Problem: k.problem}
+}
+
+// Run implements Source.
+func (k *kept) Run(ctx context.Context) error {
+	for clock.Sleep(ctx, k.clock, k.every) == nil {
+		_ = k.Reload() // told in the log
+	}
+	return context.Cause(ctx)
+}
+
+// Reload implements Source.
+func (k *kept) Reload() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	was := k.shown.Load()
+	c, err := k.look(was)
+	if err != nil {
+		problem := "another certificate is not to be had, and the one before stays in use: " + err.Error()
+		if k.failed && problem != k.problem {
+			k.problem = problem
+			k.log.Error("another certificate is not to be had, and the one before stays in use", "err", err)
+		}
+		k.failed = true
+		return err
+	}
+	k.failed, k.problem = false, ""
+	k.shown.Store(c)
+	if was != nil && c != was {
+		k.log.Info("the node has another certificate", "names", namesOf(c.Leaf), "until", c.Leaf.NotAfter)
+	}
+	return nil
+}
