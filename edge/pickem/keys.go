@@ -60,12 +60,7 @@ func EventID(day, name string) string {
 }
 
 // yearOf is the year whose standings an event counts for.
-func yearOf(event string) string {
-	if len(event) < 4 {
-		return event
-	}
-	return event[:4]
-}
+func yearOf(event string) string { return event[:min(4, len(event))] }
 
 // IsUser reports whether a text can be a user's id: in keys a # parts it from what stands before it.
 func IsUser(text string) bool {

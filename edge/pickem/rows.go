@@ -80,12 +80,7 @@ type Team struct {
 }
 
 // Label is how a team is shown.
-func (t *Team) Label() string {
-	if t.Name != "" {
-		return t.Name
-	}
-	return strings.Join(t.Members, " & ")
-}
+func (t *Team) Label() string { return cmp.Or(t.Name, strings.Join(t.Members, " & ")) }
 
 // Result is who has won a match. The zero value: nobody knows yet.
 type Result struct {

@@ -1,9 +1,8 @@
 package scorekeeper
 
 import (
-	"crypto/rand"
 	"maps"
-	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -210,9 +209,6 @@ func (s *Service) random(tx *store.Tx, p Puzzle) (Puzzle, error) {
 	if len(free) == 0 {
 		return p, badRequest("No unused words available in the dictionary")
 	}
-	n, err := rand.Int(rand.Reader, big.NewInt(int64(len(free))))
-	if err == nil {
-		p.Word = free[n.Int64()]
-	}
-	return p, err
+	p.Word = free[rand.IntN(len(free))]
+	return p, nil
 }

@@ -2,6 +2,7 @@ package threefc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -209,11 +210,7 @@ func seen(was Stamps) table.If {
 	return table.When("updatedAt = :updated AND #data = :data", attr.Item{":updated": attr.S(was.UpdatedAt), ":data": attr.S(was.raw)})
 }
 
-func (p *plan) fail(err error) {
-	if p.err == nil {
-		p.err = err
-	}
-}
+func (p *plan) fail(err error) { p.err = cmp.Or(p.err, err) }
 
 // delete removes a row whatever it is.
 func (p *plan) delete(k attr.Item) { p.write(table.Delete(p.s.Table, k, table.If{})) }

@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -145,12 +146,8 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 
 // audit writes who has changed what.
 func (p *plan) audit(at Stamps, id, actor, action string, before, after *Goal) Audit {
-	a := Audit{AuditID: id, ActorUserID: actor, Action: action, Stamps: at}
-	for _, g := range []*Goal{before, after} {
-		if g != nil {
-			a.GameID, a.EventID = g.GameID, g.EventID
-		}
-	}
+	of := cmp.Or(after, before)
+	a := Audit{AuditID: id, GameID: of.GameID, EventID: of.EventID, ActorUserID: actor, Action: action, Stamps: at}
 	if before != nil {
 		a.Before = &before.GoalFacts
 	}
