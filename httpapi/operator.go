@@ -139,7 +139,7 @@ func (s *Server) getHubPage(c *gin.Context) error {
 // syncStatus is the node's account of itself and the cloud; without a cloud it says so.
 func (s *Server) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
 	if s.cfg.Sync == nil {
-		return operator.SyncStatus{At: s.cfg.Clock.Now()}.Whole(), nil
+		return operator.NoCloud(s.cfg.Clock.Now()), nil
 	}
 	st, err := s.cfg.Sync.Status(ctx)
 	return st.Whole(), err

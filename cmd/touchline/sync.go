@@ -100,7 +100,7 @@ func syncText(st *operator.SyncStatus) string {
 	}
 	s.row("waiting", syncWaiting(st))
 	if st.LastError != "" {
-		s.row("last error", st.LastError+" ("+instant(st.LastAt)+")")
+		s.row("last error", st.LastError+" ("+instant(st.LastErrorAt)+")")
 	}
 	c := &st.Conflicts
 	s.row("conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept", c.Open, c.Quarantined, c.Kept))
@@ -117,7 +117,7 @@ func syncText(st *operator.SyncStatus) string {
 
 // syncLine is the status in one sentence.
 func syncLine(st *operator.SyncStatus) string {
-	writes := counted(st.Waiting, "write")
+	writes := counted(int(st.Waiting), "write")
 	switch st.State {
 	case "in_step":
 		return "in sync with the cloud"
@@ -148,9 +148,9 @@ func heldBack(st *operator.SyncStatus) (n int) {
 }
 
 func syncWaiting(st *operator.SyncStatus) string {
-	text := counted(st.Waiting, "write")
-	if !st.Unsynced.IsZero() {
-		text += fmt.Sprintf(", not in the cloud since %s (%s)", instant(st.Unsynced), time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
+	text := counted(int(st.Waiting), "write")
+	if !st.Oldest.IsZero() {
+		text += fmt.Sprintf(", not in the cloud since %s (%s)", instant(st.Oldest), time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
 	}
 	if st.Unanswered > 0 {
 		text += fmt.Sprintf(", %d unanswered (sent; the outcome is not known yet)", st.Unanswered)

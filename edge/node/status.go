@@ -58,10 +58,10 @@ func (n *Node) cloudStatus(out *operator.NodeStatus) {
 		return
 	}
 	c := &out.Cloud
-	c.State, c.Since = n.syncState(&st)
-	c.Waiting, c.Conflicts, c.Alarms = int(st.Waiting), st.Conflicts.Open+st.Conflicts.Quarantined, st.Alarms()
-	if !st.Link.Up {
-		c.LastError = st.Link.Last
+	c.State, c.Since = st.State, st.Since
+	c.Waiting, c.Conflicts, c.Alarms = int(st.Waiting), st.Conflicts.Open+st.Conflicts.Quarantined, st.Alarms
+	if !st.Up {
+		c.LastError = st.LastError
 	}
 }
 

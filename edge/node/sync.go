@@ -122,7 +122,7 @@ func (n *Node) drain(ctx context.Context) {
 	defer cancel()
 	for {
 		st, err := n.sync.Status(ctx)
-		if err != nil || !st.Link.Up || st.Waiting == 0 {
+		if err != nil || !st.Up || st.Waiting == 0 {
 			return
 		}
 		if drained, err := n.sync.Drained(ctx); err != nil || drained {

@@ -12,6 +12,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -67,7 +68,7 @@ func (f *fakeSync) Wait(context.Context, uint64) (uint64, error) {
 func TestAdminSocketTellsOfTheCloud(t *testing.T) {
 	f := &fakeSync{conflicts: []conflict.View{
 		{Head: conflict.Head{ID: 1, State: "open"}, Decided: []conflict.Write{{Met: attr.Item{"a": attr.Int(2)}}}}, {Head: conflict.Head{ID: 2, State: "open"}},
-	}, status: operator.SyncStatus{Configured: true, State: "in_step"}}
+	}, status: operator.SyncStatus{Configured: true, Status: replica.Status{State: "in_step"}}}
 	s, err := httpapi.New(httpapi.Config{Journal: web.NewJournal(), Clock: clock.Real(), Sync: f})
 	if err != nil {
 		t.Fatal(err)

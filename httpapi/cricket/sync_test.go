@@ -97,10 +97,11 @@ func conflictsOf(n int) (out []conflict.View) {
 
 func TestSyncRoutes(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(3), status: operator.SyncStatus{
-		At: rigNow, Configured: true, State: "offline", Since: rigNow, Cloud: "eu-west-1", Waiting: 2, Mode: "observe",
-		Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2}}, Lanes: []replica.LaneStatus{{Lane: 3, Parked: []replica.ParkStatus{{WriteID: "n1.1.12", Table: "t", Why: "a hold"}}}},
-		Feed: []feed.Status{{Rule: "cricket-teams", Items: 9}}, Node: identity.Status{Node: "n1", Incarnation: 1}, Budget: flow.BudgetState{Level: flow.LevelOK}, Usage: remote.Usage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
-	}}
+		Configured: true, Cloud: "eu-west-1", Mode: "observe", Status: replica.Status{
+			At: rigNow, State: "offline", Since: rigNow, Waiting: 2,
+			Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2}}, Lanes: []replica.LaneStatus{{Lane: 3, Parked: []replica.ParkStatus{{WriteID: "n1.1.12", Table: "t", Why: "a hold"}}}},
+			Feed: []feed.Status{{Rule: "cricket-teams", Items: 9}}, Node: identity.Status{Node: "n1", Incarnation: 1}, Budget: flow.BudgetState{Level: flow.LevelOK}, Usage: remote.Usage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
+		}}}
 	f.conflicts[1].State, f.conflicts[1].Table = "resolved", "cricket-user-devices"
 	r := newAppRig(t, func(c *setup) { c.Sync = f })
 	r.do([]deed{
@@ -210,9 +211,10 @@ func TestPreferWait(t *testing.T) {
 
 func TestOperatorPageShowsTheCloud(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(1), status: operator.SyncStatus{
-		At: rigNow, Configured: true, State: "offline", Since: time.Now().Add(-time.Minute), Cloud: "eu-west-1", Waiting: 2, Conflicts: conflict.Status{Open: 1, Kept: 1},
-		Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2, Stopped: &flow.StoppedTable{Why: "access denied"}}, {Table: "slow", Pace: flow.Pace{Rate: 7.3, Throttled: 2}}, {Table: "slow-once", Pace: flow.Pace{Throttled: 9}}}, Alarms: []string{"Nothing of it is sent."},
-	}}
+		Configured: true, Cloud: "eu-west-1", Status: replica.Status{
+			At: rigNow, State: "offline", Since: time.Now().Add(-time.Minute), Waiting: 2, Conflicts: conflict.Status{Open: 1, Kept: 1},
+			Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2, Stopped: &flow.StoppedTable{Why: "access denied"}}, {Table: "slow", Pace: flow.Pace{Rate: 7.3, Throttled: 2}}, {Table: "slow-once", Pace: flow.Pace{Throttled: 9}}}, Alarms: []string{"Nothing of it is sent."},
+		}}}
 	r := newAppRig(t, func(c *setup) { c.Sync = f })
 	req := httptest.NewRequest(http.MethodGet, "/_/hub", nil)
 	req.Header.Set("X-Api-Key", "key")

@@ -29,7 +29,7 @@ func (p *Problems) Cloud(st *SyncStatus) {
 	}
 }
 
-func waitingText(n int) string {
+func waitingText(n int64) string {
 	if n == 0 {
 		return "nothing waits for it"
 	}
@@ -69,7 +69,7 @@ func cloudTable(h *State) page.Table {
 		{"Writes that wait", fmt.Sprint(st.Waiting)},
 		{"Unanswered: sent, outcome not known yet", fmt.Sprint(st.Unanswered)},
 		{"Doubtful: not shown here, the cloud decides", fmt.Sprint(st.Doubtful)},
-		{"Not in the cloud since", Clock(st.Unsynced, h.At)},
+		{"Not in the cloud since", Clock(st.Oldest, h.At)},
 		{"Last error", lastErrorText(st, h.At)},
 		{"Conflicts", fmt.Sprintf("%d to look at, %d quarantined, %d kept", st.Conflicts.Open, st.Conflicts.Quarantined, st.Conflicts.Kept)},
 		{"Room for what waits", fmt.Sprintf("%.0f %% used (%s)", 100*st.Budget.Used, cmp.Or(st.Budget.Which, "nothing"))},
@@ -87,7 +87,7 @@ func lastErrorText(st *SyncStatus, now time.Time) string {
 	if st.LastError == "" {
 		return "none"
 	}
-	return st.LastError + " (" + Clock(st.LastAt, now) + ")"
+	return st.LastError + " (" + Clock(st.LastErrorAt, now) + ")"
 }
 
 // offlineText says what goes on without the cloud.

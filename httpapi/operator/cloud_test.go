@@ -8,12 +8,13 @@ import (
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 // The page says in words what a person meets nowhere else, and no figure that nobody knows.
 func TestCloudTableWords(t *testing.T) {
-	st := SyncStatus{Configured: true, State: "stopped", Reason: "the cloud has no table touchline-sync; touchline migrate --cloud creates it", Prefix: "prod-", Waiting: 1}
+	st := SyncStatus{Configured: true, Status: replica.Status{State: "stopped", Reason: "the cloud has no table touchline-sync; touchline migrate --cloud creates it", Waiting: 1}, Prefix: "prod-"}
 	text := fmt.Sprint(cloudTable(&State{Sync: st}).Rows)
 	for _, want := range []string{
 		"stopped: the cloud has no table touchline-sync; touchline migrate --cloud creates it; 1 write waits", "prod-",
@@ -24,8 +25,8 @@ func TestCloudTableWords(t *testing.T) {
 		}
 	}
 	st.Reached, st.Skew, st.Mode = true, 0.01, "strict"
-	st.LastError, st.LastAt = "offline: GetItem", time.Date(2026, 11, 22, 7, 30, 1, 0, time.UTC)
-	now := st.LastAt.Add(time.Minute)
+	st.LastError, st.LastErrorAt = "offline: GetItem", time.Date(2026, 11, 22, 7, 30, 1, 0, time.UTC)
+	now := st.LastErrorAt.Add(time.Minute)
 	text = fmt.Sprint(cloudTable(&State{At: now, Sync: st}).Rows)
 	for _, want := range []string{"+0.0 s off the cloud's", "offline: GetItem (07:30:01)", "strict: work that needs a lease stops"} {
 		if !strings.Contains(text, want) {

@@ -29,11 +29,11 @@ func TestFirstLevels(t *testing.T) {
 		}
 		at(1)
 		n.logSent(t, "teams", teamKey("0"), n.clock.Now())
-		if st := at(5); st.Budget.Level != flow.LevelOK || len(st.Alarms()) != 0 {
-			t.Errorf("at 50 %%: %+v, %q", st.Budget, st.Alarms())
+		if st := at(5); st.Budget.Level != flow.LevelOK || len(st.Alarms) != 0 {
+			t.Errorf("at 50 %%: %+v, %q", st.Budget, st.Alarms)
 		}
-		if st := at(6); st.Budget.Level != flow.LevelWarn || !strings.Contains(strings.Join(st.Alarms(), ""), "at 90 % writes begin to be refused") {
-			t.Errorf("at 60 %%: %+v, %q", st.Budget, st.Alarms())
+		if st := at(6); st.Budget.Level != flow.LevelWarn || !strings.Contains(strings.Join(st.Alarms, ""), "at 90 % writes begin to be refused") {
+			t.Errorf("at 60 %%: %+v, %q", st.Budget, st.Alarms)
 		}
 		at(7)
 		n.wantLogged(t, 1, "at 70 %")
@@ -201,8 +201,8 @@ func TestAgeOnlyWarns(t *testing.T) {
 			if err != nil || st.Budget.Level != want || st.Budget.Refused != 0 || (st.Budget.Which == "age") == stopped {
 				t.Errorf("stopped %v: %+v, %v, want %v", stopped, st.Budget, err, want)
 			}
-			if told := strings.Contains(strings.Join(st.Alarms(), " "), "waiting for the cloud for 960 hours"); told == stopped {
-				t.Errorf("stopped %v: %q", stopped, st.Alarms())
+			if told := strings.Contains(strings.Join(st.Alarms, " "), "waiting for the cloud for 960 hours"); told == stopped {
+				t.Errorf("stopped %v: %q", stopped, st.Alarms)
 			}
 			if refuses, err := n.Refusing(t.Context()); err != nil || refuses != "" {
 				t.Errorf("stopped %v: refuses %q, %v", stopped, refuses, err)

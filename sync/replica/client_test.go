@@ -128,10 +128,10 @@ func TestWayGoneWithoutAnAnswer(t *testing.T) {
 			return f
 		})
 		n.run()
-		n.until("the cloud is there", func() bool { return n.status().Link.Up })
+		n.until("the cloud is there", func() bool { return n.status().Up })
 		n.add("data", key("p", "x"), 1)
 		n.drained()
-		if drops := n.status().Link.Drops; (drops == 1) != gone {
+		if drops := n.status().Drops; (drops == 1) != gone {
 			t.Errorf("gone %v: the link was lost %d times", gone, drops)
 		}
 		n.same("data")
@@ -162,7 +162,7 @@ func TestSyncedIsTheClients(t *testing.T) {
 		way.wire = cfg.Cloud.(*wire)
 		cfg.Cloud = way
 	}).run()
-	n.until("the cloud is there", func() bool { return n.status().Link.Up })
+	n.until("the cloud is there", func() bool { return n.status().Up })
 	if n.r.Synced() {
 		t.Error("the time is known, and no server has told it")
 	}

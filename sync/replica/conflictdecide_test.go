@@ -2,7 +2,9 @@ package replica_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"sync"
@@ -83,6 +85,49 @@ func TestConflictIsRecorded(t *testing.T) {
 	}
 	if st := n.status(); st.Conflicts.Open != 1 || st.Conflicts.Kept != 1 || st.Waiting != 0 {
 		t.Errorf("%+v", st.Conflicts)
+	}
+}
+
+// A record is told with its write and the images, in a list without them; what an application keeps secret is in neither.
+func TestConflictAsItIsTold(t *testing.T) {
+	secret := false
+	n, _, seq := refused(t, func(c *replica.Config) {
+		c.Secret = map[string]conflict.SecretFunc{"data": func(_ *store.Tx, k attr.Item) (bool, error) { return secret && k["pk"].Str() == "p", nil }}
+	})
+	listed, _, err := n.r.Conflicts().Conflicts(t.Context(), conflict.Query{State: conflict.StateAny})
+	if err != nil || len(listed) != 1 || listed[0].Decided != nil || listed[0].Writes != 1 {
+		t.Fatalf("%+v, %v", listed, err)
+	}
+	told := func() string {
+		t.Helper()
+		c, err := n.r.Conflicts().Conflict(t.Context(), listed[0].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	id := fmt.Sprintf(`"writeId":%q,`, intent.WriteID(n.store.Node(), seq))
+	for _, want := range []string{
+		`{"id":1,"at":"`, `"kind":"conflict","state":"open","code":"`, `"table":"data","key":{"pk":{"S":"p"},"sk":{"S":"s"}},` + id + `"policy":"`, `"writes":1,"decided":[{` + id,
+		`"op":"update","update":"SET `, `"sent":1`, `"met":{`, `"status":{"S":"taken"}`, `"base":{"pk":`,
+	} {
+		if got := told(); !strings.Contains(got, want) {
+			t.Errorf("no %s in %s", want, got)
+		}
+	}
+	secret = true
+	if got := told(); !strings.Contains(got, "the values are not shown") || strings.Contains(got, "taken") || strings.Contains(got, "decided\"") {
+		t.Errorf("a secret is told: %s", got)
+	}
+	if c, err := n.r.Conflicts().Decide(t.Context(), 1, "discard"); err != nil || c.State != conflict.StateDiscarded || c.Decided != nil {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := n.r.Conflicts().Decide(t.Context(), 1, "forget"); !kinds.Is(err, kinds.NotFound) {
+		t.Errorf("an unknown verb: %v", err)
 	}
 }
 
@@ -312,8 +357,8 @@ func TestQuarantine(t *testing.T) {
 			if c.Kind != conflict.KindQuarantine || c.Decided[0].Entry.Seq != seqs[0] || len(c.Tail) != 1 || c.Tail[0].Seq != seqs[1] {
 				t.Fatalf("%+v, tail %v", c, c.Tail)
 			}
-			if st := n.status(); st.Waiting != 2 || len(st.Alarms()) == 0 {
-				t.Errorf("%d wait, alarms %q", st.Waiting, st.Alarms())
+			if st := n.status(); st.Waiting != 2 || len(st.Alarms) == 0 {
+				t.Errorf("%d wait, alarms %q", st.Waiting, st.Alarms)
 			}
 			late := n.add("data", key("p", "s"), 100) // stands behind, and in no record
 			n.wire.setFault(nil)

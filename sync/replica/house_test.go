@@ -9,6 +9,8 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/flow"
+	"github.com/touchline/touchline/sync/replica/identity"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
@@ -137,15 +139,15 @@ func TestUnsetClockIsNoAge(t *testing.T) {
 		_, n := opened(t, nil)
 		n.put(t, "teams", team("x", 1))
 		n.writtenAt(t, "teams", teamKey("x"), time.Unix(60, 0))
-		if st := n.status(t); st.Waiting != 1 || !st.Oldest.IsZero() || st.Lag() != 0 {
-			t.Errorf("%d wait since %s, for %s", st.Waiting, st.Oldest, st.Lag())
+		if st := n.status(t); st.Waiting != 1 || !st.Oldest.IsZero() || st.LagSeconds != 0 {
+			t.Errorf("%d wait since %s, for %v s", st.Waiting, st.Oldest, st.LagSeconds)
 		}
 		letPass(time.Minute)
 		second := n.clock.Now()
 		n.pair(t, "x", "y")
 		letPass(time.Minute)
-		if st := n.status(t); !st.Oldest.Equal(second) || st.Lag() != time.Minute {
-			t.Errorf("%d wait since %s, for %s", st.Waiting, st.Oldest, st.Lag())
+		if st := n.status(t); !st.Oldest.Equal(second) || st.LagSeconds != 60 {
+			t.Errorf("%d wait since %s, for %v s", st.Waiting, st.Oldest, st.LagSeconds)
 		}
 	})
 }
@@ -195,4 +197,34 @@ func TestAnEntryIsFoundBehindAnotherUnit(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// The word for how things stand, since when, and why, comes from the figures.
+func TestStatusInAWord(t *testing.T) {
+	made := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	later, now := made.Add(time.Hour), made.Add(2*time.Hour)
+	up, away := flow.LinkState{Up: true}, flow.LinkState{Away: later}
+	barred := flow.LinkState{Away: later, Why: "denied", Do: "allow it"}
+	for _, tt := range []struct {
+		name, state, reason string
+		since               time.Time
+		lag                 float64
+		of                  Status
+	}{
+		{"all is there", "in_step", "", time.Time{}, 0, Status{LinkState: up}},
+		{"something waits", "behind", "", later, 3600, Status{LinkState: up, Waiting: 1, Oldest: later}},
+		{"of before the clock was set", "behind", "", time.Time{}, 0, Status{LinkState: up, Waiting: 1}},
+		{"from a clock ahead", "behind", "", now.Add(time.Hour), 0, Status{LinkState: up, Waiting: 1, Oldest: now.Add(time.Hour)}},
+		{"never reached", "offline", "", made, 0, Status{}},
+		{"away", "offline", "", later, 3600, Status{LinkState: away, Waiting: 1, Oldest: later}},
+		{"barred", "stopped", "denied; allow it", later, 0, Status{LinkState: barred}},
+		{"a clone", "stopped", "another", later, 0, Status{LinkState: barred, Node: identity.Status{Stopped: "another"}}},
+	} {
+		st := tt.of
+		st.At = now
+		st.judge(made)
+		if st.State != tt.state || !st.Since.Equal(tt.since) || st.Reason != tt.reason || st.LagSeconds != tt.lag || (len(st.Alarms) > 0) != (tt.reason != "") {
+			t.Errorf("%s: %s since %v for %q, lag %v, alarms %q", tt.name, st.State, st.Since, st.Reason, st.LagSeconds, st.Alarms)
+		}
+	}
 }

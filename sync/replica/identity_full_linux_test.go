@@ -89,13 +89,13 @@ func TestNoRoomForTheIdentity(t *testing.T) {
 		letPass(time.Minute)
 		const want = "Nothing is sent: the disk is full, and this node cannot record what it is about to send; make room."
 		st := n.status(t)
-		if got := strings.Join(st.Alarms(), "\n"); got != want || !strings.Contains(st.Link.Last, "the disk is full") {
-			t.Errorf("alarms %q, last %q", got, st.Link.Last)
+		if got := strings.Join(st.Alarms, "\n"); got != want || !strings.Contains(st.LastError, "the disk is full") {
+			t.Errorf("alarms %q, last %q", got, st.LastError)
 		}
 		room()
 		letPass(time.Minute)
-		if st := n.status(t); !st.Link.Up || len(st.Alarms()) != 0 {
-			t.Errorf("%+v, %q", st.Link, st.Alarms())
+		if st := n.status(t); !st.Up || len(st.Alarms) != 0 {
+			t.Errorf("%+v, %q", st.LinkState, st.Alarms)
 		}
 		stop()
 		if strings.Count(log.String(), `level=ERROR msg="no cloud: the disk is full`) != 1 {
@@ -189,15 +189,15 @@ func onFullFileSystem(t *testing.T, dir string) {
 		c.set(func() { c.fail = nil })
 		stop := n.run(t)
 		letPass(time.Minute)
-		if st := n.status(t); !st.Link.Up || st.Waiting != 0 || waits == 0 {
-			t.Errorf("%d of %d writes wait: %+v", st.Waiting, waits, st.Link)
+		if st := n.status(t); !st.Up || st.Waiting != 0 || waits == 0 {
+			t.Errorf("%d of %d writes wait: %+v", st.Waiting, waits, st.LinkState)
 		}
 		n.cloudHas(t, teams{"x": 1})
 		n.identity.Reconnect("the link flaps")
 		n.remove(t, "teams", teamKey("x")) // deletes have a place also where the free pages are scattered
 		letPass(time.Minute)
-		if st := n.status(t); !st.Link.Up || st.Waiting != 0 {
-			t.Errorf("again %d writes wait: %+v", st.Waiting, st.Link)
+		if st := n.status(t); !st.Up || st.Waiting != 0 {
+			t.Errorf("again %d writes wait: %+v", st.Waiting, st.LinkState)
 		}
 		n.cloudHas(t, teams{"x": 0})
 		stop()

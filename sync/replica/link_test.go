@@ -58,16 +58,16 @@ func TestLinkIsTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(st.Alarms(), "\n"); got != tt.alarm || st.Link.Up || st.Link.Reached {
-				t.Errorf("alarms %q, want %q; %+v", got, tt.alarm, st.Link)
+			if got := strings.Join(st.Alarms, "\n"); got != tt.alarm || st.Up || st.Reached {
+				t.Errorf("alarms %q, want %q; %+v", got, tt.alarm, st.LinkState)
 			}
-			if !strings.Contains(st.Link.Last, tt.lastHas) || strings.Count(st.Link.Last, tt.lastOnce) != 1 {
-				t.Errorf("last error %q", st.Link.Last)
+			if !strings.Contains(st.LastError, tt.lastHas) || strings.Count(st.LastError, tt.lastOnce) != 1 {
+				t.Errorf("last error %q", st.LastError)
 			}
 			c.set(func() { c.fail = nil })
 			letPass(time.Minute)
-			if st, err = n.Status(t.Context()); err != nil || !st.Link.Up || !st.Link.Reached || len(st.Alarms()) != 0 {
-				t.Errorf("%+v, %q, %v", st.Link, st.Alarms(), err)
+			if st, err = n.Status(t.Context()); err != nil || !st.Up || !st.Reached || len(st.Alarms) != 0 {
+				t.Errorf("%+v, %q, %v", st.LinkState, st.Alarms, err)
 			}
 			stop()
 			if strings.Count(log.String(), tt.line) != 1 || strings.Count(log.String(), "no cloud: ") != 1 || strings.Count(log.String(), "the cloud is there") != 1 {
@@ -147,8 +147,8 @@ func TestLossIsTold(t *testing.T) {
 				}
 				letPass(5 * time.Minute)
 				st, err := n.Status(t.Context())
-				if err != nil || st.Link.Up || strings.Count(st.Link.Last, "offline") != 1 {
-					t.Errorf("last error %q, %v", st.Link.Last, err)
+				if err != nil || st.Up || strings.Count(st.LastError, "offline") != 1 {
+					t.Errorf("last error %q, %v", st.LastError, err)
 				}
 				for _, f := range st.Feed {
 					if strings.Count(f.LastError, "offline") > 1 {
@@ -193,16 +193,16 @@ func TestTableWithOtherKeys(t *testing.T) {
 		st, err := n.Status(t.Context())
 		want := "Nothing of the table follows is sent (1 write waits): its keys in the cloud are others (match S, user N, here match S, user S): " +
 			"touchline migrate --cloud --dry-run shows the differences."
-		if err != nil || strings.Join(st.Alarms(), "\n") != want {
-			t.Errorf("%q, %v", st.Alarms(), err)
+		if err != nil || strings.Join(st.Alarms, "\n") != want {
+			t.Errorf("%q, %v", st.Alarms, err)
 		}
 		if want := "follows is not read: its keys in the cloud are others"; st.Feed[0].LastError != want || st.Feed[0].Passes != 0 {
 			t.Errorf("%+v, want %q", st.Feed[0], want)
 		}
 		keys(store.KeySpec{Partition: str("match"), Sort: str("user")})
 		letPass(10 * time.Minute)
-		if st, err = n.Status(t.Context()); err != nil || len(st.Alarms()) != 0 || st.Waiting != 0 {
-			t.Errorf("%q, %d writes wait, %v", st.Alarms(), st.Waiting, err)
+		if st, err = n.Status(t.Context()); err != nil || len(st.Alarms) != 0 || st.Waiting != 0 {
+			t.Errorf("%q, %d writes wait, %v", st.Alarms, st.Waiting, err)
 		}
 		shown(true)
 		stop()
@@ -228,11 +228,11 @@ func TestCopiesFindOutSoon(t *testing.T) {
 		letPass(45 * time.Second)
 		for _, n := range []*feedNode{o, cl} {
 			st, err := n.Status(t.Context())
-			if err != nil || !strings.Contains(strings.Join(st.Alarms(), " "), "end one of them for good and restart the other") {
-				t.Errorf("after 45 s: %q, %v", st.Alarms(), err)
+			if err != nil || !strings.Contains(strings.Join(st.Alarms, " "), "end one of them for good and restart the other") {
+				t.Errorf("after 45 s: %q, %v", st.Alarms, err)
 			}
-			if strings.Contains(st.Link.Last, "denied") {
-				t.Errorf("last error %q", st.Link.Last)
+			if strings.Contains(st.LastError, "denied") {
+				t.Errorf("last error %q", st.LastError)
 			}
 		}
 		stopO()

@@ -60,16 +60,16 @@ func seconds(t time.Time) float64 {
 }
 
 func (c *collector) links() {
-	c.add("online", "1 while the cloud can be reached.", gauge, func(st *Status) float64 { return yes(st.Link.Up) })
+	c.add("online", "1 while the cloud can be reached.", gauge, func(st *Status) float64 { return yes(st.Up) })
 	c.add("offline_since_seconds", "When the cloud went away, as a Unix time; 0: it is there.", gauge, func(st *Status) float64 {
-		if st.Link.Up {
+		if st.Up {
 			return 0
 		}
-		return seconds(st.Link.Since)
+		return seconds(st.Away)
 	})
-	c.add("disconnects_total", "Times that the cloud went away.", counter, func(st *Status) float64 { return float64(st.Link.Drops) })
-	c.add("last_error_seconds", "When the cloud last could not be reached, as a Unix time.", gauge, func(st *Status) float64 { return seconds(st.Link.LastAt) })
-	c.add("clock_skew_seconds", "The cloud's clock minus this machine's.", gauge, func(st *Status) float64 { return st.Skew.Seconds() })
+	c.add("disconnects_total", "Times that the cloud went away.", counter, func(st *Status) float64 { return float64(st.Drops) })
+	c.add("last_error_seconds", "When the cloud last could not be reached, as a Unix time.", gauge, func(st *Status) float64 { return seconds(st.LastErrorAt) })
+	c.add("clock_skew_seconds", "The cloud's clock minus this machine's.", gauge, func(st *Status) float64 { return st.Skew })
 	c.add("requests_total", "Requests to the cloud since the start.", counter, func(st *Status) float64 { return float64(st.Usage.Requests) })
 	c.add("write_units_total", "Write units that the cloud has counted for them.", counter, func(st *Status) float64 { return st.Usage.WriteUnits })
 	c.add("read_units_total", "Read units that the cloud has counted for them.", counter, func(st *Status) float64 { return st.Usage.ReadUnits })
@@ -104,7 +104,7 @@ func (c *collector) queues() {
 			emit(float64(st.Tables[i].Pace.Throttled), st.Tables[i].Table)
 		}
 	})
-	c.add("lag_seconds", "Age of the oldest write that the cloud does not have.", gauge, func(st *Status) float64 { return st.Lag().Seconds() })
+	c.add("lag_seconds", "Age of the oldest write that the cloud does not have.", gauge, func(st *Status) float64 { return st.LagSeconds })
 	c.add("unsynced_since_seconds", "When it was written, as a Unix time; 0: there is none, or the clock was not set.", gauge, func(st *Status) float64 { return seconds(st.Oldest) })
 	c.add("unanswered_writes", "Writes that are on their way, or were sent and not answered.", gauge, func(st *Status) float64 { return float64(st.Unanswered) })
 	c.add("unkept_answers", "Writes whose answers cannot be stored here; that is tried again.", gauge, func(st *Status) float64 { return float64(st.Unkept) })

@@ -52,6 +52,7 @@ type Replica struct {
 	errands   *clock.Signal // there is something to ask for others
 	specs     atomic.Pointer[map[string]*store.TableSpec]
 	opened    atomic.Bool
+	made      time.Time // by its clock
 
 	hindered flow.Hindered // from work under locks
 
@@ -71,7 +72,7 @@ func New(c Config) (*Replica, error) {
 	}
 	r := &Replica{
 		cfg: c, store: c.Store, cloud: c.Cloud, clock: c.Clock, log: c.Log, exprs: expr.NewCache(1024),
-		limits: c.Limits, levels: &flow.Levels{}, waiting: newWaiters(), events: newEventWaits(),
+		made: c.Clock.Now(), limits: c.Limits, levels: &flow.Levels{}, waiting: newWaiters(), events: newEventWaits(),
 		asked: clock.NewSignal(), errands: clock.NewSignal(),
 	}
 	r.box = &outbox.Outbox{

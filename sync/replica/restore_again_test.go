@@ -193,8 +193,8 @@ func TestOldTableInPlaceOfOneMadeAnew(t *testing.T) {
 		letPass(10 * time.Minute)
 		n.cloudHas(t, teams{"gone": 0, "x": 2})
 		n.recorded(t, 0)
-		if st := n.status(t); len(st.Alarms()) != 0 || n.tables.Replaying() {
-			t.Errorf("alarms %v, replaying %v", st.Alarms(), n.tables.Replaying())
+		if st := n.status(t); len(st.Alarms) != 0 || n.tables.Replaying() {
+			t.Errorf("alarms %v, replaying %v", st.Alarms, n.tables.Replaying())
 		}
 	})
 }

@@ -203,7 +203,7 @@ func TestTableMadeAnew(t *testing.T) {
 		if n.row(t, "teams", teamKey("theirs")) == nil || n.row(t, "teams", teamKey("ours")) == nil {
 			t.Error("local data was deleted to match")
 		}
-		if st := n.status(t); len(st.Alarms()) == 0 {
+		if st := n.status(t); len(st.Alarms) == 0 {
 			t.Errorf("no alarm: %v", st.Tables)
 		}
 		stop()

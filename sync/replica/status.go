@@ -23,26 +23,33 @@ import (
 
 // Status is how far the node and the cloud are one, at one instant.
 type Status struct {
-	At     time.Time // by the node's clock
-	Link   flow.LinkState
-	Skew   time.Duration // the cloud's clock minus ours
-	Usage  remote.Usage
-	Tables []TableStatus // by name, those with something to tell
-	Lanes  []LaneStatus  // all of them
+	At time.Time `json:"at"` // by the node's clock
+	// State is in_step, behind (writes wait), offline (the cloud cannot be reached), or stopped (a person has to look: a clone,
+	// credentials, a table).
+	State  string    `json:"state"`
+	Since  time.Time `json:"since,omitzero"`   // of behind, offline and stopped; of behind it is Oldest
+	Reason string    `json:"reason,omitempty"` // of stopped, and what to do about it
+	flow.LinkState
 
-	Waiting int64 // writes that the cloud does not have yet
+	Waiting    int64   `json:"waiting"`    // writes that the cloud does not have yet
+	LagSeconds float64 `json:"lagSeconds"` // age of the oldest of them; 0: none waits, or nobody knows (Oldest)
 	// Oldest is when the oldest of them was written: what was written since would be lost with this machine. Zero: none waits, or
 	// nobody knows, for what was written before the machine knew the time is left out.
-	Oldest     time.Time
-	Unanswered int64 // units sent of which nobody knows yet whether they applied, as far as the lanes have read
-	Unkept     int64 // units of them whose answers cannot be stored here; that is tried again
-	Doubtful   int64 // entries that are not shown: their condition does not hold on what lies below them
+	Oldest     time.Time `json:"unsyncedSince,omitzero"`
+	Unanswered int64     `json:"unanswered"` // units sent of which nobody knows yet whether they applied, as far as the lanes have read
+	Unkept     int64     `json:"-"`          // units of them whose answers cannot be stored here; that is tried again
+	Doubtful   int64     `json:"doubtful"`   // entries that are not shown: their condition does not hold on what lies below them
 
-	Feed      []feed.Status // one for each rule
-	Conflicts conflict.Status
-	Replay    outbox.LogSums
-	Budget    flow.BudgetState
-	Node      identity.Status
+	Tables    []TableStatus    `json:"tables"` // by name, those with something to tell
+	Lanes     []LaneStatus     `json:"lanes"`  // those with something to do
+	Feed      []feed.Status    `json:"feed"`   // one for each rule
+	Conflicts conflict.Status  `json:"conflicts"`
+	Replay    outbox.LogSums   `json:"replayLog"`
+	Budget    flow.BudgetState `json:"budget"`
+	Node      identity.Status  `json:"node"`
+	Usage     remote.Usage     `json:"usage"`       // since the process began
+	Skew      float64          `json:"skewSeconds"` // the cloud's clock minus ours
+	Alarms    []string         `json:"alarms"`      // in plain words: what a person has to look at
 }
 
 // TableStatus is what waits of a table.
@@ -111,10 +118,11 @@ const maxParks = 100
 // much waits.
 func (r *Replica) Status(ctx context.Context) (Status, error) {
 	st := Status{
-		At: r.clock.Now(), Link: r.net.State(), Skew: r.cloud.Skew(), Usage: r.usage(), Feed: r.feed.Status(),
+		At: r.clock.Now(), LinkState: r.net.State(), Skew: r.cloud.Skew().Seconds(), Usage: r.usage(), Feed: r.feed.Status(),
 		Node: r.identity.Status(),
 	}
 	err := r.store.View(ctx, func(tx *store.Tx) error { return r.readStatus(tx, &st) })
+	st.judge(r.made)
 	return st, err
 }
 
@@ -134,7 +142,9 @@ func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
 		if err != nil {
 			return err
 		}
-		st.Lanes = append(st.Lanes, l)
+		if l.Busy || len(l.Parked) > 0 {
+			st.Lanes = append(st.Lanes, l)
+		}
 		st.Unanswered += unanswered
 		st.Unkept += int64(r.workers[i].stuckUnits())
 		if !oldest.IsZero() && (st.Oldest.IsZero() || oldest.Before(st.Oldest)) {
@@ -239,26 +249,44 @@ func (r *Replica) parkStatus(tx *store.Tx, id outbox.ID, p LaneUnit) (ParkStatus
 	return st, err
 }
 
-// Lag is the age of the oldest write that the cloud does not have; 0: it has all, or nobody knows (Oldest).
-func (s *Status) Lag() time.Duration {
-	if s.Oldest.IsZero() {
-		return 0
+// judge says in words what the figures mean, of a replicator that was made then.
+func (s *Status) judge(made time.Time) {
+	if !s.Oldest.IsZero() {
+		s.LagSeconds = max(0, s.At.Sub(s.Oldest).Seconds())
 	}
-	return max(0, s.At.Sub(s.Oldest))
+	s.Alarms, s.Reason = s.alarms(), s.Node.Stopped
+	if s.Reason == "" && s.Why != "" {
+		s.Reason = s.Why + "; " + s.Do
+	}
+	switch {
+	case s.Node.Stopped != "":
+		s.State, s.Since = "stopped", s.Away
+	case !s.Up:
+		s.State, s.Since = "offline", s.Away
+		if s.Away.IsZero() { // nobody was reached yet
+			s.Since = made
+		}
+		if s.Why != "" {
+			s.State = "stopped"
+		}
+	case s.Waiting > 0:
+		s.State, s.Since = "behind", s.Oldest
+	default:
+		s.State = "in_step"
+	}
 }
 
-// Alarms say in plain words what a person has to look at; none: nothing.
-func (s *Status) Alarms() (out []string) {
+func (s *Status) alarms() (out []string) {
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if s.Node.Stopped != "" {
 		add("Nothing is sent: %s.", s.Node.Stopped)
-	} else if s.Link.Why != "" {
-		add("Nothing is sent: %s; %s.", s.Link.Why, s.Link.Do)
+	} else if s.Why != "" {
+		add("Nothing is sent: %s; %s.", s.Why, s.Do)
 	}
 	out = append(out, stoppedAlarms(s.Tables)...)
 	switch {
 	case s.Budget.Level > flow.LevelOK && s.Budget.Which == "age":
-		add("Writes have been waiting for the cloud for %d hours: they are lost if this machine is.", int(s.Lag().Hours()))
+		add("Writes have been waiting for the cloud for %d hours: they are lost if this machine is.", int(s.LagSeconds/3600))
 	case s.Budget.Level > flow.LevelOK:
 		add("The queue for the cloud is %.0f %% full (%s): %s.", 100*s.Budget.Used, s.Budget.Which, flow.RefusedAt(s.Budget.Level))
 	}

@@ -19,7 +19,7 @@ func (r *Replica) Usable() error {
 	switch st := r.net.State(); {
 	case st.Why != "":
 		return fault.New(fault.Unavailable, "cloud_unusable", "no write from this node reaches the cloud: %s", st.Why)
-	case !st.Up && !st.Since.IsZero() && r.clock.Now().Sub(st.Since) > unusableAfter:
+	case !st.Up && !st.Away.IsZero() && r.clock.Now().Sub(st.Away) > unusableAfter:
 		return fault.New(fault.Unavailable, "cloud_away", "no write from this node has reached the cloud for %v", unusableAfter)
 	}
 	now := r.clock.Now()

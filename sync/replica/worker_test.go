@@ -153,7 +153,7 @@ func TestOffline(t *testing.T) {
 		n.put("data", Item(fmt.Sprint("p", i), "s", "v", i))
 	}
 	n.run()
-	n.until("it is known to be away", func() bool { return !n.status().Link.Up && n.status().Link.Last != "" })
+	n.until("it is known to be away", func() bool { return !n.status().Up && n.status().LastError != "" })
 	if len(n.wire.cloud.Items("data")) != 0 {
 		t.Error("something arrived")
 	}

@@ -47,7 +47,7 @@ func TestFleetBlip(t *testing.T) {
 		cut.link.Heal()
 		f.until("it can be reached again", func() bool {
 			st, err := replicaOf(cut.node).Status(t.Context())
-			return err == nil && st.Link.Up && st.Waiting == 0
+			return err == nil && st.Up && st.Waiting == 0
 		})
 	}
 	f.until("the match has a result", func() bool { return !f.row(match)["finishedAt"].IsZero() })

@@ -77,7 +77,7 @@ func (p *pair) join(i int) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if st.Link.Up && st.Waiting == 0 {
+		if st.Up && st.Waiting == 0 {
 			return
 		}
 		if time.Now().After(deadline) {

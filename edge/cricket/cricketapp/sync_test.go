@@ -235,7 +235,7 @@ func TestNodeAndCloud(t *testing.T) {
 		items.down.Store(true)
 		u.ask("DELETE", "/cricket/user/follow/7", "", "wait=1", 202)
 		st := u.until("offline")
-		if st.Waiting == 0 || st.Unsynced.IsZero() || !strings.Contains(st.LastError, "refused") || st.Tables[0].Table != tables.Follows || held() == nil {
+		if st.Waiting == 0 || st.Oldest.IsZero() || !strings.Contains(st.LastError, "refused") || st.Tables[0].Table != tables.Follows || held() == nil {
 			t.Errorf("%+v", st)
 		}
 		items.down.Store(false)

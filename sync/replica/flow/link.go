@@ -181,30 +181,24 @@ func (n *Link) WhenOnline(sig *clock.Signal) bool {
 
 // LinkState is how the way to the cloud is.
 type LinkState struct {
-	Up      bool
-	Since   time.Time // it went away, or was never there since the start
-	Probe   time.Time // the next one
-	Last    string    // the latest error
-	LastAt  time.Time
-	Drops   uint64
-	Allowed int  // lanes that may send at once
-	Reached bool // since the start
+	Up          bool      `json:"-"`
+	Away        time.Time `json:"-"`                   // since when, of one that is not up; zero: nobody has asked yet
+	Reached     bool      `json:"reached,omitempty"`   // since the start: the cloud's clock is known
+	LastError   string    `json:"lastError,omitempty"` // the latest, without secrets
+	LastErrorAt time.Time `json:"lastErrorAt,omitzero"`
+	Drops       uint64    `json:"-"` // how often it went away
 
-	Why string // of a person has to act before the cloud is there again: what is wrong; else empty
-	Do  string // and what to do about it
+	Why string `json:"-"` // if a person has to act before the cloud is there again: what is wrong; else empty
+	Do  string `json:"-"` // and what to do about it
 }
 
 // State returns how the way is.
 func (n *Link) State() LinkState {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	s := LinkState{Up: n.up, Since: n.since, Last: n.last, LastAt: n.lastAt, Drops: n.drops, Allowed: n.allowed}
-	s.Reached = n.ever
-	if !n.up {
-		s.Probe = n.next
-		if n.fault != nil && n.fault.Stands() {
-			s.Why, s.Do = n.fault.Why, n.fault.Do
-		}
+	s := LinkState{Up: n.up, Away: n.since, Reached: n.ever, LastError: n.last, LastErrorAt: n.lastAt, Drops: n.drops}
+	if !n.up && n.fault != nil && n.fault.Stands() {
+		s.Why, s.Do = n.fault.Why, n.fault.Do
 	}
 	return s
 }

@@ -188,7 +188,7 @@ func (l *simLife) waiting() string {
 	if err != nil {
 		return err.Error()
 	}
-	out := fmt.Sprintf("link %+v node %+v\n", st.Link, st.Node)
+	out := fmt.Sprintf("link %+v node %+v\n", st.LinkState, st.Node)
 	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
 		return tx.Side("outbox").Each(nil, nil, func(k, _ []byte) (bool, error) {
 			out += fmt.Sprintf("lane %d seq %d, ", k[0], binary.BigEndian.Uint64(k[1:]))

@@ -283,7 +283,7 @@ func (p *player) reaches() {
 	for range 3 * 60 {
 		st, err := p.Status(context.Background())
 		must(p.sc, err)
-		if st.Link.Up {
+		if st.Up {
 			return
 		}
 		p.sc.pass(time.Second)
