@@ -4,6 +4,7 @@ package route53
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +30,6 @@ import (
 )
 
 const (
-	endpoint   = "https://route53.amazonaws.com"
 	region     = "us-east-1" // of the signatures, wherever the zone is served
 	namespace  = "https://route53.amazonaws.com/doc/2013-04-01/"
 	maxAnswer  = 1 << 20
@@ -39,7 +40,7 @@ const (
 
 // Provider is an account at Route 53. Its methods may be called from any goroutine.
 type Provider struct {
-	Endpoint    string // empty: Route 53's own
+	Endpoint    string
 	Credentials aws.CredentialsProvider
 	Clock       clock.Clock
 	HTTP        *http.Client
@@ -48,26 +49,15 @@ type Provider struct {
 	zones map[string]string // ids by name
 }
 
-// New makes a provider with the AWS settings of the machine: credentials of the environment, a file or the instance's role, and, as
-// SDKs have it, the endpoint that AWS_ENDPOINT_URL_ROUTE_53 or the file names.
+// New makes a provider with the AWS settings of the machine: credentials of the environment, a file or the instance's role, and the
+// endpoint that AWS_ENDPOINT_URL_ROUTE_53 names.
 func New(ctx context.Context) (*Provider, error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("AWS credentials: %w", err)
 	}
-	p := &Provider{Credentials: c.Credentials, Clock: clock.Real(), HTTP: &http.Client{Timeout: within}}
-	for _, source := range c.ConfigSources {
-		s, ok := source.(interface {
-			GetServiceBaseEndpoint(ctx context.Context, service string) (string, bool, error)
-		})
-		if !ok || p.Endpoint != "" {
-			continue
-		}
-		if p.Endpoint, _, err = s.GetServiceBaseEndpoint(ctx, "Route 53"); err != nil {
-			return nil, fmt.Errorf("AWS settings: %w", err)
-		}
-	}
-	return p, nil
+	at := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_ROUTE_53"), "https://route53.amazonaws.com")
+	return &Provider{Endpoint: at, Credentials: c.Credentials, Clock: clock.Real(), HTTP: &http.Client{Timeout: within}}, nil
 }
 
 // zonesAnswer is ListHostedZones'.
@@ -108,19 +98,12 @@ func (p *Provider) ListZones(ctx context.Context) (out []libdns.Zone, err error)
 
 // AppendRecords implements libdns.RecordAppender for TXT records. It returns when all servers of the zone have them.
 func (p *Provider) AppendRecords(ctx context.Context, zone string, records []libdns.Record) ([]libdns.Record, error) {
-	return records, p.each(ctx, zone, records, func(values []string, value string) []string {
-		if slices.Contains(values, value) {
-			return values
-		}
-		return append(values, value)
-	})
+	return records, p.each(ctx, zone, records, true)
 }
 
 // DeleteRecords implements libdns.RecordDeleter for TXT records. Others of the same name stay.
 func (p *Provider) DeleteRecords(ctx context.Context, zone string, records []libdns.Record) ([]libdns.Record, error) {
-	return records, p.each(ctx, zone, records, func(values []string, value string) []string {
-		return slices.DeleteFunc(values, func(v string) bool { return v == value })
-	})
+	return records, p.each(ctx, zone, records, false)
 }
 
 // recordSet is one of Route 53's: all values of a name.
@@ -147,8 +130,8 @@ type changeAnswer struct {
 	Status string `xml:"ChangeInfo>Status"`
 }
 
-// each changes the set of each record.
-func (p *Provider) each(ctx context.Context, zone string, records []libdns.Record, change func(values []string, value string) []string) error {
+// each has the set of each record hold it, or not.
+func (p *Provider) each(ctx context.Context, zone string, records []libdns.Record, hold bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	id := p.zones[zone]
@@ -160,32 +143,34 @@ func (p *Provider) each(ctx context.Context, zone string, records []libdns.Recor
 		if rr.Type != "TXT" {
 			return errors.New("route 53: only TXT records can be changed")
 		}
-		want := recordSet{Name: libdns.AbsoluteName(rr.Name, zone), Type: "TXT", TTL: max(1, int64(rr.TTL.Seconds()))}
-		if err := p.change(ctx, id, want, func(values []string) []string { return change(values, strconv.Quote(rr.Data)) }); err != nil {
+		set := recordSet{Name: libdns.AbsoluteName(rr.Name, zone), Type: "TXT", TTL: max(1, int64(rr.TTL.Seconds()))}
+		if err := p.change(ctx, "/2013-04-01/hostedzone/"+url.PathEscape(id)+"/rrset", set, strconv.Quote(rr.Data), hold); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// change reads a set, and writes it if it is to be another one.
-func (p *Provider) change(ctx context.Context, zone string, want recordSet, change func([]string) []string) error {
-	path := "/2013-04-01/hostedzone/" + url.PathEscape(zone) + "/rrset"
+// change has the set of a name hold a value, or not. A set is written as a whole; without values it goes.
+func (p *Provider) change(ctx context.Context, path string, set recordSet, value string, hold bool) error {
 	var found setsAnswer
-	q := url.Values{"name": {want.Name}, "type": {"TXT"}, "maxitems": {"1"}}
+	q := url.Values{"name": {set.Name}, "type": {"TXT"}, "maxitems": {"1"}}
 	if err := p.ask(ctx, http.MethodGet, path+"?"+q.Encode(), nil, &found); err != nil {
 		return err
 	}
 	var was recordSet
-	if len(found.Sets) == 1 && found.Sets[0].Name == want.Name && found.Sets[0].Type == "TXT" {
+	if len(found.Sets) == 1 && found.Sets[0].Name == set.Name && found.Sets[0].Type == "TXT" {
 		was = found.Sets[0]
 	}
-	want.Values = change(slices.Clone(was.Values))
-	req := changeRequest{NS: namespace, Action: "UPSERT", Set: want}
-	switch {
-	case slices.Equal(was.Values, want.Values):
+	if slices.Contains(was.Values, value) == hold {
 		return nil
-	case len(want.Values) == 0:
+	}
+	set.Values = slices.DeleteFunc(slices.Clone(was.Values), func(v string) bool { return v == value })
+	req := changeRequest{NS: namespace, Action: "UPSERT", Set: set}
+	switch {
+	case hold:
+		req.Set.Values = append(set.Values, value)
+	case len(set.Values) == 0:
 		req.Action, req.Set = "DELETE", was
 	}
 	body, err := xml.Marshal(req)
@@ -193,18 +178,15 @@ func (p *Provider) change(ctx context.Context, zone string, want recordSet, chan
 		return err
 	}
 	var answer changeAnswer
-	if err := p.ask(ctx, http.MethodPost, path+"/", body, &answer); err != nil {
+	if err := p.ask(ctx, http.MethodPost, path+"/", body, &answer); err != nil || !hold {
 		return err
-	}
-	if req.Action == "DELETE" {
-		return nil
 	}
 	return p.spread(ctx, answer)
 }
 
 // spread waits until all servers of a zone have a change.
 func (p *Provider) spread(ctx context.Context, at changeAnswer) error {
-	id := strings.TrimPrefix(at.ID, "/change/")
+	path := "/2013-04-01" + at.ID
 	for end := p.Clock.Now().Add(spreadsIn); at.Status != "INSYNC"; {
 		if !p.Clock.Now().Before(end) {
 			return errors.New("route 53: the record does not reach all of its servers")
@@ -212,7 +194,7 @@ func (p *Provider) spread(ctx context.Context, at changeAnswer) error {
 		if err := clock.Sleep(ctx, p.Clock, spreadLook); err != nil {
 			return err
 		}
-		if err := p.ask(ctx, http.MethodGet, "/2013-04-01/change/"+url.PathEscape(id), nil, &at); err != nil {
+		if err := p.ask(ctx, http.MethodGet, path, nil, &at); err != nil {
 			return err
 		}
 	}
@@ -221,11 +203,7 @@ func (p *Provider) spread(ctx context.Context, at changeAnswer) error {
 
 // ask sends a signed request and reads its answer.
 func (p *Provider) ask(ctx context.Context, method, path string, body []byte, into any) error {
-	base := p.Endpoint
-	if base == "" {
-		base = endpoint
-	}
-	req, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, p.Endpoint+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
