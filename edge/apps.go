@@ -38,12 +38,7 @@ func Commands(sh *app.Shell) app.Commands {
 		of := a.Commands(sh)
 		all.Root, all.Migrate = append(all.Root, of.Root...), append(all.Migrate, of.Migrate...)
 		if len(of.Own) > 0 {
-			cmd := &cobra.Command{
-				Use: a.Name, Short: "Tools for " + a.Title, Args: cli.Usage(cobra.NoArgs),
-				RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-			}
-			cmd.AddCommand(of.Own...)
-			all.Root = append(all.Root, cmd)
+			all.Root = append(all.Root, cli.Group(&cobra.Command{Use: a.Name, Short: "Tools for " + a.Title}, of.Own...))
 		}
 		if of.Demo != nil {
 			demos = append(demos, of.Demo)

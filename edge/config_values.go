@@ -8,23 +8,22 @@ import (
 	"github.com/touchline/touchline/edge/node"
 )
 
-// settings calls visit for each setting, the sections' own too, with its key.
+// settings calls visit for each setting, with its key.
 func (c Config) settings(visit func(key string, f reflect.StructField, v reflect.Value)) {
 	var walk func(prefix string, v reflect.Value)
 	walk = func(prefix string, v reflect.Value) {
 		for f, field := range v.Fields() {
 			tag := f.Tag.Get("yaml")
-			if tag == "-" {
-				continue
-			}
-			visit(prefix+tag, f, field)
-			switch field.Kind() {
-			case reflect.Struct:
+			switch kind := field.Kind(); {
+			case tag == "-":
+			case kind == reflect.Struct:
 				walk(prefix+tag+".", field)
-			case reflect.Map: // sections with names of the operator's
+			case kind == reflect.Map: // sections with names of the operator's
 				for name, section := range field.Seq2() {
 					walk(prefix+tag+"."+name.String()+".", section)
 				}
+			default:
+				visit(prefix+tag, f, field)
 			}
 		}
 	}
@@ -38,24 +37,19 @@ func (c Config) settings(visit func(key string, f reflect.StructField, v reflect
 func (c Config) Values() map[string]string {
 	out := map[string]string{}
 	c.settings(func(key string, _ reflect.StructField, v reflect.Value) {
-		list, ok := reflect.TypeAssert[[]string](v)
-		switch {
-		case ok:
+		out[key] = fmt.Sprint(v.Interface())
+		if list, ok := reflect.TypeAssert[[]string](v); ok {
 			out[key] = strings.Join(list, ",")
-		case v.Kind() != reflect.Struct && v.Kind() != reflect.Map:
-			out[key] = fmt.Sprint(v.Interface())
 		}
 	})
 	return out
 }
 
-// Keys calls see with every key that a configuration can have. One part of it is a star where the operator gives a name.
-func Keys(see func(key string, f reflect.StructField)) {
-	c := DefaultConfig()
+// Keys are the keys that a configuration can have, each with whether its value is a secret. One part of a key is a star where the
+// operator gives a name.
+func Keys() map[string]bool {
+	c, out := DefaultConfig(), map[string]bool{}
 	c.Auth.Issuers = map[string]node.IssuerConfig{"*": {}}
-	c.settings(func(key string, f reflect.StructField, v reflect.Value) {
-		if v.Kind() != reflect.Struct && v.Kind() != reflect.Map {
-			see(key, f)
-		}
-	})
+	c.settings(func(key string, f reflect.StructField, _ reflect.Value) { out[key] = f.Tag.Get("secret") == "true" })
+	return out
 }

@@ -17,12 +17,7 @@ import (
 )
 
 func newConfig() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "config", Short: "Check and show the configuration", Args: cli.Usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newConfigCheck(), newConfigPrint())
-	return cmd
+	return cli.Group(&cobra.Command{Use: "config", Short: "Check and show the configuration"}, newConfigCheck(), newConfigPrint())
 }
 
 func newConfigCheck() *cobra.Command {

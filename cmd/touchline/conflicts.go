@@ -21,21 +21,17 @@ import (
 )
 
 func newConflicts() *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "conflicts",
 		Short: "Show writes that the cloud refused, and decide about them",
 		Long: "A conflict is a write accepted here that the cloud did not accept as intended. Its record shows the request, what\n" +
 			"the cloud had instead, and the outcome, and is kept for 30 days. The node must be running.",
-		Args: cli.Usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newConflictsList(), newConflictsShow(),
+	}, newConflictsList(), newConflictsShow(),
 		newConflictsDecide("retry", "Write the contents of conflicts again, under new numbers",
 			"The same operations are applied again to the current items, all of a conflict or none, and sent to the cloud as new\n"+
 				"writes. If a condition does not hold here, the retry is refused at once and its conflict stays open."),
 		newConflictsDecide("discard", "Mark the contents of conflicts as unwanted",
 			"The records stay for 30 days. Quarantined writes are removed from the queue for the cloud."))
-	return cmd
 }
 
 // mostConflicts is how many a node tells at once.

@@ -17,12 +17,7 @@ import (
 )
 
 func newSync() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "sync", Short: "Inspect the sync between a running node and its cloud", Args: cli.Usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newSyncStatus())
-	return cmd
+	return cli.Group(&cobra.Command{Use: "sync", Short: "Inspect the sync between a running node and its cloud"}, newSyncStatus())
 }
 
 func newSyncStatus() *cobra.Command {

@@ -10,12 +10,7 @@ import (
 )
 
 func newTLS() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "tls", Short: "Certificates of the node's own CA", Args: cli.Usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newTLSInit())
-	return cmd
+	return cli.Group(&cobra.Command{Use: "tls", Short: "Certificates of the node's own CA"}, newTLSInit())
 }
 
 func newTLSInit() *cobra.Command {
@@ -42,12 +37,8 @@ func newTLSInit() *cobra.Command {
 				made.Title, made.ExpiresAt.Format("2 January 2006"), made.File, made.Fingerprint, made.Page))
 		},
 	}
-	d := edge.DefaultConfig()
-	flags := cmd.Flags()
-	flags.StringVar(&f.config, "config", "", "configuration file (default "+defaultFile+" if it exists)")
-	flags.String("data-dir", d.DataDir, "directory of the node's database, which will have the CA")
-	flags.String("listen", d.Listen, "address that the node serves on, for the address of the page")
-	flags.BoolVar(&replace, "replace", false, "make a new CA in the place of one that is there: every device has to be given it")
-	cli.OutputFlag(cmd, &f.output)
+	f.add(cmd)
+	cmd.Flags().String("listen", edge.DefaultConfig().Listen, "address that the node serves on, for the address of the page")
+	cmd.Flags().BoolVar(&replace, "replace", false, "make a new CA in the place of one that is there: every device has to be given it")
 	return cmd
 }

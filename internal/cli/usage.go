@@ -36,6 +36,13 @@ func Usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// Group completes a command that there is for those below it.
+func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	cmd.Args, cmd.RunE = Usage(cobra.NoArgs), func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(below...)
+	return cmd
+}
+
 // likeness is by how many letters a name may differ from what was typed.
 const likeness = 2
 
