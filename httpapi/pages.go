@@ -21,9 +21,10 @@ const (
 )
 
 // Page answers with the page of a topic, which then follows its stream.
-func Page(c *gin.Context, topic string) error { return pageOf(c, topic, "") }
+func Page(c *gin.Context, topic string) error { return PageAs(c, topic, "") }
 
-func pageOf(c *gin.Context, topic, kind string) error {
+// PageAs answers with some parts of the page of a topic in another frame, that of the template kind + "-page".
+func PageAs(c *gin.Context, topic, kind string) error {
 	s, m := serverOf(c), appOf(c)
 	if err := m.ensure(c.Request.Context(), topic); err != nil {
 		return err
@@ -38,9 +39,6 @@ func pageOf(c *gin.Context, topic, kind string) error {
 	body, err := m.Look.Page(view, page.Frame{Stream: m.streamAddress(topic, view), Nav: s.nav(c), Offline: m.offline(c)})
 	return HTML(c, http.StatusOK, body, err)
 }
-
-// PageAs answers with some parts of the page of a topic in another frame, that of the template kind + "-page".
-func PageAs(c *gin.Context, topic, kind string) error { return pageOf(c, topic, kind) }
 
 // Leads answers by leading on to the path that find gives.
 func Leads(find func(ctx context.Context) (path string, err error)) Handler {

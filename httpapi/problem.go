@@ -148,6 +148,18 @@ type Problem struct {
 	Errors    []bind.Detail `json:"errors,omitempty"`
 }
 
+type errorObject[D any] struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Details []D    `json:"details,omitempty"`
+}
+
+// ErrorObject is the body of an error in a shape that applications have in common (App.Problem): {"error": {"code": "not_found",
+// "message": "…", "details": […]}}, the last only where there are some.
+func ErrorObject[D any](code, message string, details []D) any {
+	return map[string]errorObject[D]{"error": {code, message, details}}
+}
+
 // ProblemOf is a failure as the node's own routes tell it.
 func ProblemOf(c *gin.Context, f Failure) Problem {
 	return Problem{

@@ -115,20 +115,8 @@ func removes(do func(tx *store.Tx, c *call) error) func(c *call) error {
 	return func(c *call) error { return httpapi.Remove(c.Context, func(tx *store.Tx) error { return do(tx, c) }) }
 }
 
-type errorBody struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Details any    `json:"details,omitempty"`
-}
-
 // problem is the shape of errors.
-func problem(f *httpapi.Failure) any {
-	e := errorBody{Code: f.Code, Message: f.Message}
-	if len(f.Details) > 0 {
-		e.Details = f.Details
-	}
-	return map[string]errorBody{"error": e}
-}
+func problem(f *httpapi.Failure) any { return httpapi.ErrorObject(f.Code, f.Message, f.Details) }
 
 const topicLeague = "league"
 

@@ -234,9 +234,7 @@ func (a *api) postScore(c *call) error {
 	}
 	out, err := a.Service.Score(c.Request.Context(), c.id())
 	if missing := pickem.Missing(err); missing != nil {
-		return httpapi.Answer(c.Context, http.StatusConflict, map[string]errorBody{
-			"error": {"results_missing", "No result of " + strings.Join(missing, ", "), missing},
-		}, nil)
+		return httpapi.Answer(c.Context, http.StatusConflict, httpapi.ErrorObject("results_missing", "No result of "+strings.Join(missing, ", "), missing), nil)
 	}
 	return httpapi.Answer(c.Context, http.StatusOK, out, err)
 }

@@ -196,12 +196,6 @@ var codes = map[int]string{
 	http.StatusMethodNotAllowed: "METHOD_NOT_ALLOWED", http.StatusRequestEntityTooLarge: "TOO_LARGE",
 }
 
-type errorBody struct {
-	Code    string        `json:"code"`
-	Message string        `json:"message"`
-	Details []bind.Detail `json:"details,omitempty"`
-}
-
 // problem is the shape of the original's errors. A body or a parameter of another type than it should be is its 422.
 func problem(f *httpapi.Failure) any {
 	if f.Code == "validation" {
@@ -211,7 +205,7 @@ func problem(f *httpapi.Failure) any {
 	if !ok {
 		code = "INTERNAL_ERROR"
 	}
-	return map[string]errorBody{"error": {code, f.Message, f.Details}}
+	return httpapi.ErrorObject(code, f.Message, f.Details)
 }
 
 // topicBoard is the topic of all boards. What is sent says which day has changed: who reads it asks for the board of their team.

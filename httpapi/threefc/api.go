@@ -197,19 +197,12 @@ func optional(b *bind.Body, name string) *string {
 	return v
 }
 
-// identifier reads an id.
-func identifier(b *bind.Body, name string) string {
-	v := text(b, name)
-	if v != "" && threefc.CheckID(name, v) != nil {
-		b.Bad(name, "must be 1 to 128 bytes without #")
-		return ""
-	}
-	return v
-}
-
 // newID reads the id of what a request makes: what another node has made with it has to be here.
 func (r *request) newID(b *bind.Body, kind string) string {
-	id := identifier(b, kind+"Id")
+	id := text(b, kind+"Id")
+	if id != "" && threefc.CheckID(kind, id) != nil {
+		b.Bad(kind+"Id", "must be 1 to 128 bytes without #")
+	}
 	r.wants = append(r.wants, threefc.Partition(threefc.Scope{Kind: kind, ID: id}))
 	return id
 }

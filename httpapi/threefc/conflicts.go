@@ -43,14 +43,14 @@ type taken struct{ What, Name, ID, To string }
 type origin struct{ LeagueID, SeasonID, SessionID, GameID, Name, SessionDate, GameStartTs, CreatedByUserID string } //nolint:staticcheck // as the rows spell it
 
 // taken are those that concern who asks.
-func (r *request) taken(mine func(entity string, p *origin) bool) (all []taken, err error) {
+func (r *request) taken(mine func(r *request, entity string, p *origin) bool) (all []taken, err error) {
 	if r.user == "" {
 		return nil, nil
 	}
 	_, err = r.conflicts(func(w conflict.Write) bool {
 		var p origin
 		entity := w.Item["entityType"].Str()
-		if w.Met == nil || w.Base != nil || w.Item["sk"].Str() != "METADATA" || dataOf(&p, w.Item) != nil || !mine(entity, &p) {
+		if w.Met == nil || w.Base != nil || w.Item["sk"].Str() != "METADATA" || dataOf(&p, w.Item) != nil || !mine(r, entity, &p) {
 			return false
 		}
 		t := taken{What: entity, Name: cmp.Or(p.Name, p.SessionDate, p.GameStartTs), ID: cmp.Or(p.GameID, p.SessionID, p.SeasonID, p.LeagueID)}

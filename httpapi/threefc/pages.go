@@ -39,14 +39,20 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 		who  level
 		do   func(r *request) error
 	}{
-		{"/", public, a.getLeaguesPage},
+		{"/", public, makes("leagues", "3FC", func(r *request, entity string, p *origin) bool {
+			return entity == "league" && p.CreatedByUserID == r.user
+		}, a.leaguesPage)},
 		{signInPath, public, a.getSignInPage},
 		{"/join/:code", public, a.getJoinPage},
 		{"/invites/:code", session, a.getInvitePage},
-		{"/leagues/:league", public, a.getLeaguePage},
+		{"/leagues/:league", public, makes("league", "League", func(r *request, entity string, p *origin) bool {
+			return entity == "season" && p.LeagueID == r.of.ID
+		}, a.leaguePage)},
 		{"/seasons/:season", public, shows(topicSeason, "")},
 		{"/seasons/:season/london", public, shows(topicLondon, "")},
-		{"/seasons/:season/admin", admin, a.getSeasonAdminPage},
+		{"/seasons/:season/admin", admin, makes("seasonadmin", "Season", func(r *request, entity string, p *origin) bool {
+			return p.SeasonID == r.of.ID && (entity == "session" || entity == "game")
+		}, a.seasonAdminPage)},
 		{"/games/:game", public, shows(topicGame, "")},
 		{"/games/:game/overlay", public, shows(topicGame, "overlay")},
 		{"/games/:game/teams", scorekeeper, own("teams", "/teams", withCode)},

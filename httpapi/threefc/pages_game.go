@@ -20,6 +20,7 @@ type shownGame struct {
 	Sides        []side
 	Line         string // how it stands, or has ended
 	Goals        []threefc.Line
+	Tabs         page.Tabs // that lead on from its page
 	board        *threefc.Board
 }
 
@@ -163,17 +164,10 @@ func (g *shownGame) timeline() page.Timeline {
 }
 
 func (a *api) gameView(last page.View, g *shownGame) (page.View, error) {
-	v, err := a.look.Parts(last, g.line()+" · "+g.Title, []page.Block{
-		{ID: "score", Data: *g}, {ID: "goals", Data: g.timeline()}, {ID: "tabs", Data: gameTabs{a.tabs(g.Game, ""), g.Season}},
-	})
+	g.Tabs = a.tabs(g.Game, "")
+	v, err := a.look.Parts(last, g.line()+" · "+g.Title, []page.Block{{ID: "score", Data: *g}, {ID: "goals", Data: g.timeline()}, {ID: "tabs", Data: *g}})
 	v.Kind, v.Styles, v.Module = "game", styles(), "app.js"
 	return v, err
 }
 
 func styles() []string { return []string{"extra.css", "app.css"} }
-
-// gameTabs lead on from the page of a game.
-type gameTabs struct {
-	Tabs   page.Tabs
-	Season string
-}

@@ -51,56 +51,52 @@ func (a *api) seasonView(last page.View, s shownSeason) (page.View, error) {
 }
 
 // making is what the forms read that make something: the address that their routes begin with, and the id of what is new.
-type making struct{ Base, New string }
+type making struct {
+	Base, New string
+	Taken     []taken
+}
 
-func (a *api) making(tx *store.Tx) *making {
-	return &making{a.mount + "/v1", (&threefc.IDs{}).New(a.Service.Now(tx))}
+// makes answers with a page where things are made, of what is read. mine says what concerns it of that which was made here in vain.
+func makes[T any](kind, title string, mine func(r *request, entity string, p *origin) bool, read func(tx *store.Tx, r *request, m *making) (T, error)) func(r *request) error {
+	return func(r *request) error {
+		all, err := r.taken(mine)
+		if err != nil {
+			return err
+		}
+		return httpapi.OwnView(r.Context, kind, title, func(tx *store.Tx) (T, error) {
+			return read(tx, r, &making{r.api.mount + "/v1", (&threefc.IDs{}).New(r.api.Service.Now(tx)), all})
+		})
+	}
 }
 
 type leaguesPage struct {
 	Leagues []publicLeague
 	Make    *making // of who has signed in
-	Taken   []taken
 }
 
-func (a *api) getLeaguesPage(r *request) error {
-	made, err := r.taken(func(entity string, p *origin) bool { return entity == "league" && p.CreatedByUserID == r.user })
-	if err != nil {
-		return err
+func (a *api) leaguesPage(tx *store.Tx, r *request, m *making) (out leaguesPage, err error) {
+	if r.user != "" {
+		out.Make = m
 	}
-	return httpapi.OwnView(r.Context, "leagues", "3FC", func(tx *store.Tx) (out leaguesPage, err error) {
-		out.Taken = made
-		if r.user != "" {
-			out.Make = a.making(tx)
-		}
-		out.Leagues, err = a.leagues(tx)
-		return out, err
-	})
+	out.Leagues, err = a.leagues(tx)
+	return out, err
 }
 
 type leaguePage struct {
 	League  *threefc.League
 	Seasons []threefc.Season
 	Make    *making // of an admin
-	Taken   []taken
 }
 
-func (a *api) getLeaguePage(r *request) error {
-	made, err := r.taken(func(entity string, p *origin) bool { return entity == "season" && p.LeagueID == r.of.ID })
-	if err != nil {
-		return err
-	}
-	return httpapi.OwnView(r.Context, "league", "League", func(tx *store.Tx) (out leaguePage, err error) {
-		out.Taken = made
-		if out.League, err = a.Service.LeagueNamed(tx, r.of.ID); err != nil {
-			return out, err
-		}
-		if r.league = out.League.LeagueID; r.isAdmin(tx) {
-			out.Make = a.making(tx)
-		}
-		out.Seasons, err = a.Service.Seasons(tx, r.league)
+func (a *api) leaguePage(tx *store.Tx, r *request, m *making) (out leaguePage, err error) {
+	if out.League, err = a.Service.LeagueNamed(tx, r.of.ID); err != nil {
 		return out, err
-	})
+	}
+	if r.league = out.League.LeagueID; r.isAdmin(tx) {
+		out.Make = m
+	}
+	out.Seasons, err = a.Service.Seasons(tx, r.league)
+	return out, err
 }
 
 type seasonAdminPage struct {
@@ -108,26 +104,17 @@ type seasonAdminPage struct {
 	Days   []threefc.Session
 	Teams  []threefc.SeasonTeam
 	Make   *making
-	Taken  []taken
 }
 
-// getSeasonAdminPage makes days and games of a season, and names its teams.
-func (a *api) getSeasonAdminPage(r *request) error {
-	made, err := r.taken(func(entity string, p *origin) bool {
-		return p.SeasonID == r.of.ID && (entity == "session" || entity == "game")
-	})
-	if err != nil {
-		return err
-	}
-	return httpapi.OwnView(r.Context, "seasonadmin", "Season", func(tx *store.Tx) (out seasonAdminPage, err error) {
-		out.Make, out.Taken = a.making(tx), made
-		if out.Season, err = a.Service.Season(tx, r.of.ID); err != nil {
-			return out, err
-		}
-		if out.Days, err = a.Service.Sessions(tx, r.of.ID); err != nil {
-			return out, err
-		}
-		out.Teams, err = a.Service.SeasonTeams(tx, r.of.ID)
+// seasonAdminPage makes days and games of a season, and names its teams.
+func (a *api) seasonAdminPage(tx *store.Tx, r *request, m *making) (out seasonAdminPage, err error) {
+	out.Make = m
+	if out.Season, err = a.Service.Season(tx, r.of.ID); err != nil {
 		return out, err
-	})
+	}
+	if out.Days, err = a.Service.Sessions(tx, r.of.ID); err != nil {
+		return out, err
+	}
+	out.Teams, err = a.Service.SeasonTeams(tx, r.of.ID)
+	return out, err
 }
