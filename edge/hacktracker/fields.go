@@ -73,19 +73,15 @@ func lineup(raw json.RawMessage) (attr.Value, string) {
 }
 
 func location(raw json.RawMessage) (attr.Value, string) {
-	var in struct{ X, Y *json.Number }
+	var in struct{ X, Y *float64 }
 	if json.Unmarshal(raw, &in) != nil || in.X == nil || in.Y == nil {
 		return attr.Value{}, "must have numbers x and y"
 	}
-	at := attr.Item{}
-	for name, n := range map[string]*json.Number{"x": in.X, "y": in.Y} {
-		v, err := attr.N(n.String())
-		if f := decimal(v); err != nil || f < 0 || f > 1 {
-			return attr.Value{}, "must have x and y from 0.0 to 1.0"
-		}
-		at[name] = v
+	at, err := attr.MarshalValue(Point{*in.X, *in.Y})
+	if err != nil || min(*in.X, *in.Y) < 0 || max(*in.X, *in.Y) > 1 {
+		return attr.Value{}, "must have x and y from 0.0 to 1.0"
 	}
-	return attr.M(at), ""
+	return at, ""
 }
 
 // hitType knows the documents' spelling of the original's code.

@@ -71,14 +71,14 @@ func (b *Book) NewGame(once string, in Input) (id string, writes []store.WriteIt
 	return id, writes
 }
 
-func (b *Book) ownDefault() string {
+func (b *Book) ownDefault() (team string) {
 	for _, t := range b.TeamsOf(b.user) {
 		if t.Type == Personal && t.Name == "Default" && t.OwnerID == b.user {
-			return t.ID
+			team = cmp.Or(team, t.ID)
 		}
 	}
-	b.Fail(Invalid("teamId is required: there is no personal team named Default"))
-	return ""
+	b.refuse(team == "", Invalid("teamId is required: there is no personal team named Default"))
+	return team
 }
 
 // checkLineup refuses a lineup with players who are not on the team.

@@ -73,9 +73,8 @@ func IsID(text string) bool {
 
 // GameOf is the game whose partition a key lies in; empty: it is another one.
 func GameOf(k attr.Item) string {
-	game, ok := strings.CutPrefix(k["PK"].Str(), prefixGame)
-	if !ok {
-		return ""
+	if game, ok := strings.CutPrefix(k["PK"].Str(), prefixGame); ok {
+		return game
 	}
-	return game
+	return ""
 }

@@ -154,7 +154,7 @@ func (s *Service) rest(r *Refused, set attr.Item, without ...string) []store.Wri
 			p.Set[name] = v
 		}
 	}
-	for name := range r.Base {
+	for _, name := range slices.Sorted(maps.Keys(r.Base)) {
 		if _, ok := r.View[name]; !ok && !slices.Contains(without, name) {
 			p.Remove = append(p.Remove, name)
 		}
@@ -162,7 +162,6 @@ func (s *Service) rest(r *Refused, set attr.Item, without ...string) []store.Wri
 	if p.Empty() {
 		return nil
 	}
-	slices.Sort(p.Remove)
 	p.Set["updatedAt"] = r.View["updatedAt"]
 	ended := p.Set["finalAt"]
 	delete(p.Set, "finalAt")

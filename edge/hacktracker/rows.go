@@ -207,8 +207,8 @@ func (g *Game) bats(player string) bool {
 
 // Point is where a ball was hit to: fractions of the field's picture, from its left and from its top.
 type Point struct {
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
+	X float64 `dynamodbav:"x" json:"x"`
+	Y float64 `dynamodbav:"y" json:"y"`
 }
 
 // AtBat is a plate appearance as it was scored. Inning, Outs and BattingOrder are what the scorer's device thought they were.

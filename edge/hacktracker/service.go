@@ -191,8 +191,7 @@ func (b *Book) newID(kind, once string) string {
 
 // each reads all rows of a partition of the table or of an index whose sort key begins with a prefix.
 func (b *Book) each(index, pk, prefix string, do func(it attr.Item)) {
-	params := with(attr.Item{":pk": attr.S(pk), ":sk": attr.S(prefix)})
-	params.Names = map[string]string{"#pk": index + "PK", "#sk": index + "SK"}
+	params := expr.Params{Values: attr.Item{":pk": attr.S(pk), ":sk": attr.S(prefix)}, Names: map[string]string{"#pk": index + "PK", "#sk": index + "SK"}}
 	if b.err != nil {
 		return
 	}

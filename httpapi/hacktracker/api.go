@@ -162,8 +162,6 @@ func (a *api) on(method, path string, do doing) httpapi.Route {
 	})
 }
 
-func (a *api) reads(path string, do doing) httpapi.Route { return a.on(http.MethodGet, path, do) }
-
 // creates is a route that makes something, once where a request carries an Idempotency-Key.
 func (a *api) creates(path string, do func(b *hacktracker.Book, r *call) (string, []store.WriteItem), show doing) httpapi.Route {
 	return a.route(http.MethodPost, path, func(r *call) (err error) {

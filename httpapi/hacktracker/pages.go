@@ -163,7 +163,11 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, roster []hacktrac
 	}
 	name := func(id string) string { return cmp.Or(names[id], "former player") }
 	now := book{Status: g.Status, TeamScore: g.TeamScore, OpponentScore: g.OpponentScore, RunKeys: g.RunKeys, Lineup: []slot{}, Plays: []play{}}
-	for _, s := range slotsOf(g, &team, roster) {
+	lineup := g.Lineup
+	if len(lineup) == 0 && team.Type == hacktracker.Personal && len(roster) > 0 { // its owner bats alone
+		lineup = []hacktracker.Slot{{PlayerID: roster[0].ID, BattingOrder: 1}}
+	}
+	for _, s := range lineup {
 		now.Lineup = append(now.Lineup, slot{s, name(s.PlayerID)})
 	}
 	for i := range all {
@@ -185,14 +189,6 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, roster []hacktrac
 	slices.Reverse(now.Plays)
 	p.Plays, p.On, p.Line, p.Balls = now.Plays, bases(st.Bases, name), lineScore(&box), balls(all, name)
 	return p
-}
-
-// slotsOf is the batting order; in a game of a PERSONAL team that has none, its owner bats alone.
-func slotsOf(g *hacktracker.Game, team *hacktracker.Team, roster []hacktracker.Player) []hacktracker.Slot {
-	if len(g.Lineup) == 0 && team.Type == hacktracker.Personal && len(roster) > 0 {
-		return []hacktracker.Slot{{PlayerID: roster[0].ID, BattingOrder: 1}}
-	}
-	return g.Lineup
 }
 
 func numbered(n *int, name string) string {

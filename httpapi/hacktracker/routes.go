@@ -25,34 +25,34 @@ func (a *api) teamRoutes() []httpapi.Route {
 	getTeam := func(b *book, r *call) any { return b.Team(r.id("team")) }
 	getPlayer := func(b *book, r *call) any { return b.Player(r.Param("team"), r.id("player")) }
 	return []httpapi.Route{
-		a.reads("/users", users),
-		a.reads("/users/context", func(b *book, _ *call) any { return b.Context() }),
-		a.reads(user, func(b *book, r *call) any { return b.User(r.Param("user")) }),
+		a.on("GET", "/users", users),
+		a.on("GET", "/users/context", func(b *book, _ *call) any { return b.Context() }),
+		a.on("GET", user, func(b *book, r *call) any { return b.User(r.Param("user")) }),
 		mine(a.on("PUT", user, corrects([]string{"userId", "email", "createdAt", "updatedAt"}, []string{"firstName", "lastName", "phoneNumber"},
 			func(b *book, r *call) any { return b.ChangeUser(r.in) }))),
 		mine(a.on("DELETE", user, func(b *book, _ *call) any { b.DeleteUser(); return nil })),
-		mine(a.reads(user+"/players", func(b *book, _ *call) any { return listed("players", b.Players(), nil) })),
+		mine(a.on("GET", user+"/players", func(b *book, _ *call) any { return listed("players", b.Players(), nil) })),
 
 		a.creates("/teams", func(b *book, r *call) (string, []store.WriteItem) { return b.NewTeam(r.once, r.in) }, getTeam),
-		a.reads("/teams", teams),
-		a.reads(team, getTeam),
+		a.on("GET", "/teams", teams),
+		a.on("GET", team, getTeam),
 		a.on("PUT", team, func(b *book, r *call) any { return b.ChangeTeam(r.id("team"), r.in) }),
 		a.on("DELETE", team, func(b *book, r *call) any { r.Header("X-Recovery-Token", b.DeleteTeam(r.id("team"))); return nil }),
 		a.on("POST", team+"/recover", func(b *book, r *call) any { return b.RecoverTeam(r.id("team"), r.in) }),
 		a.on("PUT", team+"/members/:user", func(b *book, r *call) any { return b.ChangeMember(r.id("team"), r.Param("user"), r.in) }),
-		a.reads(team+"/games", func(b *book, r *call) any { return b.GamesOf(r.id("team")) }),
-		a.reads(team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.Query("seasonId")) }),
+		a.on("GET", team+"/games", func(b *book, r *call) any { return b.GamesOf(r.id("team")) }),
+		a.on("GET", team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.Query("seasonId")) }),
 		a.route(http.MethodGet, team+"/stats.csv", a.teamCSV),
 
 		a.creates(team+"/players", func(b *book, r *call) (string, []store.WriteItem) { return b.NewPlayer(r.Param("team"), r.once, r.in) }, getPlayer),
-		a.reads(team+"/players", roster),
-		a.reads(player, getPlayer),
+		a.on("GET", team+"/players", roster),
+		a.on("GET", player, getPlayer),
 		a.on("PUT", player, corrects([]string{"playerId", "teamId", "isGhost", "userId", "linkedAt", "createdAt", "updatedAt"}, nil,
 			func(b *book, r *call) any { return b.ChangePlayer(r.Param("team"), r.id("player"), r.in) })),
 		a.on("DELETE", player, func(b *book, r *call) any { b.DeletePlayer(r.Param("team"), r.id("player")); return nil }),
 		a.on("POST", player+"/link", func(b *book, r *call) any { return b.LinkPlayer(r.Param("team"), r.id("player"), r.in) }),
 		a.on("POST", player+"/unlink", func(b *book, r *call) any { return b.UnlinkPlayer(r.Param("team"), r.id("player")) }),
-		a.reads("/players/:player/stats", playerStats),
+		a.on("GET", "/players/:player/stats", playerStats),
 	}
 }
 
@@ -71,13 +71,13 @@ func (a *api) gameRoutes() []httpapi.Route {
 	stream.Stream = true
 	return []httpapi.Route{
 		a.creates("/games", func(b *book, r *call) (string, []store.WriteItem) { return b.NewGame(r.once, r.in) }, getGame),
-		a.reads("/games", games),
-		a.reads(game, getGame),
+		a.on("GET", "/games", games),
+		a.on("GET", game, getGame),
 		a.on("PATCH", game, putGame),
 		a.on("PUT", game, putGame),
 		a.on("DELETE", game, func(b *book, r *call) any { b.DeleteGame(r.id("game")); return nil }),
-		a.reads(game+"/state", func(b *book, r *call) any { return b.State(r.id("game")) }),
-		a.reads(game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
+		a.on("GET", game+"/state", func(b *book, r *call) any { return b.State(r.id("game")) }),
+		a.on("GET", game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
 		stream,
 
 		a.on("POST", game+"/runs", func(b *book, r *call) any { return b.AddRuns(r.id("game"), r.once, r.tapped(b), r.in) }),
@@ -85,8 +85,8 @@ func (a *api) gameRoutes() []httpapi.Route {
 			r.status = http.StatusCreated
 			return b.NewAtBat(r.id("game"), r.once, r.tapped(b), r.in)
 		}),
-		a.reads(game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
-		a.reads(atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
+		a.on("GET", game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
+		a.on("GET", atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
 		a.on("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }),
 		a.on("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil }),
 	}

@@ -62,15 +62,12 @@ func open(s *Settings, service *hacktracker.Service, h *app.Host) (*app.Instance
 		c.Ensure = h.Sync.Ensure
 	}
 	api, err := httphacktracker.New(c)
-	if err != nil {
-		return nil, err
-	}
 	return &app.Instance{
 		API: api, Started: []any{"table", s.Table}, Loops: []func(context.Context) error{
 			func(ctx context.Context) error { return sweep(ctx, service, h) },
 		},
 		Consumers: []app.Consumer{{Name: "deleted", Tables: []string{s.Table}, Take: service.Emptied, Anew: service.EmptyAll}},
-	}, nil
+	}, err
 }
 
 // sweep looks once a day after games that were deleted.

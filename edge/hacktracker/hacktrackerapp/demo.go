@@ -70,14 +70,13 @@ func body(members map[string]any) hacktracker.Input {
 func (d *demo) fill(ctx context.Context, h *app.Host) error {
 	return h.Store.Update(ctx, func(tx *store.Tx) error {
 		users := app.DemoUsers(demoPlayers)
-		for i := range users {
-			one := d.Open(tx, users[i].Subject)
-			if one.Enrol(users[i].Subject+"@example.org", users[i].Name); one.Err() != nil {
-				return one.Err()
-			}
-		}
 		d.owner = users[0].Subject
 		b := d.Open(tx, d.owner)
+		for i := range users {
+			one := d.Open(tx, users[i].Subject)
+			one.Enrol(users[i].Subject+"@example.org", users[i].Name)
+			b.Fail(one.Err())
+		}
 		d.people(b, users)
 		for i, opponent := range strings.Split(demoOpponents, ",") {
 			weeks := 6 - i // before now
