@@ -221,14 +221,12 @@ func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
 			b.Name, b.Number = roster[at].Name(), roster[at].Number
 		}
 	}
-	slices.SortStableFunc(box.Batters, func(a, b BoxLine) int { return cmp.Compare(place(a.BattingOrder), place(b.BattingOrder)) })
+	// One without a place in the order (0, which wraps around) stands behind all others.
+	slices.SortStableFunc(box.Batters, func(a, b BoxLine) int { return cmp.Compare(uint(a.BattingOrder-1), uint(b.BattingOrder-1)) })
 	box.Totals = Count(all).Batting()
 	box.Differ = box.Totals.RBI != g.TeamScore
 	return box
 }
-
-// place is where a slot stands: one without a number (0, which wraps around) behind all others.
-func place(order int) uint { return uint(order - 1) }
 
 // Record is what has come of a team's games.
 type Record struct {
@@ -258,9 +256,8 @@ func NewRecord(games []Game) Record {
 			outcome, count = "L", &r.Losses
 		}
 		*count++
-		if len(r.LastFive) < 5 {
-			r.LastFive = append(r.LastFive, outcome)
-		}
+		r.LastFive = append(r.LastFive, outcome)
 	}
+	r.LastFive = r.LastFive[:min(5, len(r.LastFive))]
 	return r
 }

@@ -290,8 +290,7 @@ func wholeOf(v attr.Value) *int {
 	if v.Kind() != attr.KindN || math.Abs(f) > 1e9 { // nothing that is counted here is as much
 		return nil
 	}
-	n := int(f)
-	return &n
+	return new(int(f))
 }
 
 func decimal(v attr.Value) float64 {

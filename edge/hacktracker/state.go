@@ -47,8 +47,7 @@ func Replay(lineup []Slot, all []AtBat) State {
 		}
 	}
 	if n := len(lineup); n > 0 {
-		up := lineup[len(all)%n]
-		st.Batter = &up
+		st.Batter = new(lineup[len(all)%n])
 		st.Next = append(st.Next, lineup[(len(all)+1)%n], lineup[(len(all)+2)%n])
 	}
 	st.Doubles = append(st.Doubles, doubles(all)...)

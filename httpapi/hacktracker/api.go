@@ -42,9 +42,9 @@ type api struct {
 
 // New makes the application's part of a server.
 func New(c Config) (httpapi.App, error) {
-	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/")}
-	var err error
-	a.look, err = page.New(a.mount+"/-", files, nil)
+	mount := strings.TrimSuffix(c.Mount, "/")
+	look, err := page.New(mount+"/-", files, nil)
+	a := &api{c, mount, look}
 	return httpapi.App{
 		About:  "A softball scorebook with box scores and statistics",
 		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, CORS: []string{"*"},
@@ -200,8 +200,6 @@ func problem(f *httpapi.Failure) any {
 	return map[string]string{"error": cmp.Or(strings.Join(parts, "; "), f.Message)}
 }
 
-const topicGame = "game/"
-
 // topicOf is what a record means to streams: a game of which something is to be asked for anew.
 func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	game := hacktracker.GameOf(r.Key)
@@ -214,8 +212,9 @@ func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 }
 
 const (
-	maxText  = 128
-	maxToken = 1024
+	topicGame = "game/"
+	maxText   = 128
+	maxToken  = 1024
 )
 
 // paged reads limit and nextToken, which is the key that the page before ended with, as JSON.

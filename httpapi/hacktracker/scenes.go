@@ -30,8 +30,7 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		t := hacktracker.Team{ID: "t1", Name: "Bad News", Type: hacktracker.Managed, Role: hacktracker.Scorekeeper}
 		var roster []hacktracker.Player
 		for i, name := range []string{"Ann", "Bo", "Cy", "Di"} {
-			n := 10 + i
-			roster = append(roster, hacktracker.Player{ID: name, FirstName: name, Number: &n, Status: "active"})
+			roster = append(roster, hacktracker.Player{ID: name, FirstName: name, Number: new(10 + i), Status: "active"})
 		}
 		g.Lineup = []hacktracker.Slot{{PlayerID: "Ann", BattingOrder: 1}, {PlayerID: "Bo", BattingOrder: 2}, {PlayerID: "Cy", BattingOrder: 3}}
 		all := atBatsOf(&g, s.results)

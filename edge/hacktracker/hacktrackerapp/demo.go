@@ -31,7 +31,7 @@ func commands(*app.Shell) app.Commands {
 	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))}
 	a := New()
 	set, _ := a.Settings.(*Settings)
-	demo := app.Demo{
+	return app.Commands{Demo: &app.Demo{
 		App: a, Short: "Score softball: a team of twelve, six games played and one live",
 		Long: "A softball scorebook on a node of this machine: an invented team of twelve with six finished games and one that is being\n" +
 			"played, a plate appearance every 15 seconds. Ada owns the team, Bram manages it, Chidi scores. No cloud, no account.",
@@ -42,8 +42,7 @@ func commands(*app.Shell) app.Commands {
 			return []page.Tile{{Href: set.Mount + "/-/games/" + d.game, Title: "Watch the live game", Line: "Dockside Diggers, a plate appearance every 15 seconds"}}, err
 		},
 		Live: d.live,
-	}
-	return app.Commands{Demo: &demo}
+	}}
 }
 
 // demo is a team whose games are made up.
