@@ -142,10 +142,19 @@ func (s *Service) corrected(all, behind []Refused) (writes []store.WriteItem, ok
 	was, err := decode[Goal](goal.Remote)
 	p := &plan{s: s}
 	p.fail(err)
-	if goal.View == nil {
+	view := goal.View
+	for i := range behind { // of what was seen before the other node's came
+		if r := &behind[i]; attr.EqualItems(r.Key, goal.Key) && len(r.Again) > 0 {
+			view = nil
+			if put := r.Again[0].Put; put != nil {
+				view = put.Item
+			}
+		}
+	}
+	if view == nil {
 		p.remove(goal.Key, was.Stamps)
 	} else {
-		ours, err := decode[Goal](goal.View)
+		ours, err := decode[Goal](view)
 		p.fail(err)
 		now := was
 		now.Scored, now.UpdatedAt = ours.Scored, ours.UpdatedAt
