@@ -197,7 +197,7 @@ func (p *pageStream) news(v page.View) []pagePart {
 	var out []pagePart
 	for _, part := range v.Parts {
 		if p.have[part.ID] != part.Hash {
-			out = append(out, pagePart{part.ID, part.HTML})
+			out = append(out, pagePart{part.ID, string(part.HTML)})
 		}
 	}
 	return out

@@ -66,7 +66,7 @@ type DemoLogin struct {
 	issuer   auth.Issuer
 	provider *devlogin.Provider
 	first    *devlogin.User
-	stop     func()
+	Close    func() // ends the login page
 }
 
 // OpenDemoLogin serves the login page of one user or more until Close. Its key is as old as the process: sessions of an earlier run do not count.
@@ -83,7 +83,7 @@ func OpenDemoLogin(ctx context.Context, users []devlogin.User, log *slog.Logger)
 	provider := devlogin.New(url, key, users)
 	return &DemoLogin{
 		issuer:   auth.Issuer{Name: "demo", Title: "a demo user", URL: url, Client: auth.Client{ID: devlogin.ClientID}, Discover: true},
-		provider: provider, first: &users[0], stop: serveLogin(ctx, ln, provider, log),
+		provider: provider, first: &users[0], Close: serveLogin(ctx, ln, provider, log),
 	}, nil
 }
 
@@ -94,9 +94,6 @@ func (d *DemoLogin) SignIn() (string, error) { return d.provider.Token(d.first, 
 func (d *DemoLogin) Identity(*store.Store) (*auth.Verifier, error) {
 	return auth.New(auth.Config{Issuers: []auth.Issuer{d.issuer}, Clock: clock.Real()})
 }
-
-// Close ends the login page.
-func (d *DemoLogin) Close() { d.stop() }
 
 // elsewhere answers a request for another machine's name.
 func elsewhere(w http.ResponseWriter, _ *http.Request) {

@@ -1,9 +1,6 @@
 package page
 
-import (
-	"html/template"
-	"slices"
-)
+import "slices"
 
 // Scene is one state of a page, from fixed data, for those who look at the pages.
 type Scene struct {
@@ -42,27 +39,15 @@ func (r *Renderer) Scenes(all ...Scene) ([]Scene, error) {
 	return all, nil
 }
 
-// galleryScene is a scene as the gallery's template reads it.
-type galleryScene struct {
-	Name, What string
-	Parts      []template.HTML
-}
-
 // Gallery renders one page with every part in every state. Its addresses begin with base.
 func (r *Renderer) Gallery(base string, scenes []Scene) ([]byte, error) {
-	var list []galleryScene
 	styles := []string{"extra.css"}
 	for i := range scenes {
-		g := galleryScene{Name: base + scenes[i].Name, What: scenes[i].What}
-		for _, p := range scenes[i].View.Parts {
-			g.Parts = append(g.Parts, template.HTML(p.HTML)) //nolint:gosec // made by our own templates, which escape
-		}
 		for _, s := range scenes[i].View.Styles {
 			if !slices.Contains(styles, s) {
 				styles = append(styles, s)
 			}
 		}
-		list = append(list, g)
 	}
-	return r.Framed("gallery-page", map[string]any{"Scenes": list}, Frame{Title: "Gallery", Body: "gallery", Styles: styles})
+	return r.Framed("gallery-page", map[string]any{"Base": base, "Scenes": scenes}, Frame{Title: "Gallery", Body: "gallery", Styles: styles})
 }

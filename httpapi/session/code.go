@@ -54,45 +54,30 @@ type codeRow struct {
 // People lists who has signed in here, the last one first, as many as fit a page.
 func (k *Keeper) People(ctx context.Context) (list []Person, err error) {
 	err = k.Store.View(ctx, func(tx *store.Tx) error {
-		for item, err := range tx.ScanAll(store.Scan{Table: tablePeople}) {
-			if err != nil {
-				return err
-			}
-			var p personRow
-			if attr.Unmarshal(item, &p) != nil || !k.Knows(p.Issuer) {
-				continue
-			}
+		all, err := rows(tx.ScanAll(store.Scan{Table: tablePeople}), func(p *personRow) bool { return k.Knows(p.Issuer) })
+		for _, p := range all {
 			list = append(list, Person{p.Subject, p.Issuer, p.Name, p.Email, p.Admin, time.Unix(p.SignedIn, 0).UTC()})
-			if len(list) == maxListed {
-				break
-			}
 		}
-		return nil
+		return err
 	})
 	slices.SortFunc(list, func(a, b Person) int { return cmp.Or(b.SeenAt.Compare(a.SeenAt), cmp.Compare(a.Subject, b.Subject)) })
 	return list, err
 }
 
 // known finds a person; without an issuer the subject must be of one alone.
-func (k *Keeper) known(tx *store.Tx, subject, issuer string) (found *personRow, err error) {
-	for item, err := range tx.QueryAll(store.Query{
+func (k *Keeper) known(tx *store.Tx, subject, issuer string) (*personRow, error) {
+	found, err := rows(tx.QueryAll(store.Query{
 		Table: tablePeople, KeyCondition: "subject = :s", Params: expr.Params{Values: attr.Item{":s": attr.S(subject)}},
-	}) {
-		var p personRow
-		switch {
-		case err != nil:
-			return nil, err
-		case attr.Unmarshal(item, &p) != nil, !k.Knows(p.Issuer), issuer != "" && p.Issuer != issuer:
-			continue
-		case found != nil:
-			return nil, fault.New(fault.Conflict, "several_issuers", "People of several issuers have that id: say which issuer.")
-		}
-		found = &p
-	}
-	if found == nil {
+	}), func(p *personRow) bool { return k.Knows(p.Issuer) && (issuer == "" || p.Issuer == issuer) })
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) == 0:
 		return nil, fault.New(fault.NotFound, "never_signed_in", "Nobody with that id has signed in on this node.")
+	case len(found) > 1:
+		return nil, fault.New(fault.Conflict, "several_issuers", "People of several issuers have that id: say which issuer.")
 	}
-	return found, nil
+	return &found[0], nil
 }
 
 // Code makes a one-time code for somebody who has signed in on this node before. It counts for 15 minutes.
@@ -132,18 +117,7 @@ func newCode() string {
 
 // code reads a code that counts; nil: there is none.
 func (k *Keeper) code(tx *store.Tx, id string) (*codeRow, error) {
-	item, err := tx.Get(tableCodes, attr.Item{"id": attr.S(id)})
-	if err != nil || item == nil {
-		return nil, err
-	}
-	var c codeRow
-	if err := attr.Unmarshal(item, &c); err != nil {
-		return nil, err
-	}
-	if k.now() >= c.TTL || c.Tries >= codeTries {
-		return nil, nil //nolint:nilnil // as good as none
-	}
-	return &c, nil
+	return get(tx, tableCodes, id, func(c *codeRow) bool { return k.now() < c.TTL && c.Tries < codeTries })
 }
 
 // Redeem takes a code, once, and returns whose it is, as the issuer has described them last. Of a code that is wrong in the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -122,16 +123,39 @@ func put(tx *store.Tx, table string, row any) error {
 	return err
 }
 
-// get reads a session that has not ended; nil: there is none.
-func (k *Keeper) get(tx *store.Tx, id string) (*row, error) {
-	item, err := tx.Get(tableSessions, attr.Item{"id": attr.S(id)})
-	if err != nil || item == nil {
+// get reads a row that counts; nil: there is none. One that another version wrote is as good as none, here and in rows.
+func get[T any](tx *store.Tx, table, id string, counts func(*T) bool) (*T, error) {
+	item, err := tx.Get(table, attr.Item{"id": attr.S(id)})
+	var one T
+	if err != nil || item == nil || attr.Unmarshal(item, &one) != nil || !counts(&one) {
 		return nil, err
 	}
-	if found := k.append(nil, item); len(found) > 0 {
-		return &found[0], nil
+	return &one, nil
+}
+
+// rows are those that count, as many as fit a page.
+func rows[T any](items iter.Seq2[attr.Item, error], counts func(*T) bool) (all []T, err error) {
+	for item, err := range items {
+		if err != nil {
+			return nil, err
+		}
+		var one T
+		if attr.Unmarshal(item, &one) != nil || !counts(&one) {
+			continue
+		}
+		if all = append(all, one); len(all) == maxListed {
+			break
+		}
 	}
-	return nil, nil //nolint:nilnil // as good as none
+	return all, nil
+}
+
+// lives reports whether a session has not ended.
+func (k *Keeper) lives(r *row) bool { return k.now() < k.ends(r) && k.Knows(r.Issuer) }
+
+// get reads a session that has not ended; nil: there is none.
+func (k *Keeper) get(tx *store.Tx, id string) (*row, error) {
+	return get(tx, tableSessions, id, k.lives)
 }
 
 func drop(tx *store.Tx, table, id string) error {
@@ -180,48 +204,26 @@ func short(text string) string {
 }
 
 // of are the sessions of a person.
-func (k *Keeper) of(tx *store.Tx, person string) (all []row, err error) {
-	for item, err := range tx.QueryAll(store.Query{
+func (k *Keeper) of(tx *store.Tx, person string) ([]row, error) {
+	return rows(tx.QueryAll(store.Query{
 		Table: tableSessions, Index: byPerson, KeyCondition: "person = :p", Params: expr.Params{Values: attr.Item{":p": attr.S(person)}},
-	}) {
-		if err != nil {
-			return nil, err
-		}
-		all = k.append(all, item)
-	}
-	return all, nil
-}
-
-// append adds a session to those that have not ended. A row that another version wrote is as good as none.
-func (k *Keeper) append(all []row, item attr.Item) []row {
-	var r row
-	if attr.Unmarshal(item, &r) == nil && k.now() < k.ends(&r) && k.Knows(r.Issuer) {
-		all = append(all, r)
-	}
-	return all
+	}), k.lives)
 }
 
 // Of lists the sessions of a person, the last used first. Without one it lists those of all, as many as fit a page.
 func (k *Keeper) Of(ctx context.Context, id *auth.Identity) (list []Session, err error) {
-	var rows []row
+	var all []row
 	err = k.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if id != nil {
-			rows, err = k.of(tx, person(id.Issuer, id.Subject))
-			return err
+			all, err = k.of(tx, person(id.Issuer, id.Subject))
+		} else {
+			all, err = rows(tx.ScanAll(store.Scan{Table: tableSessions}), k.lives)
 		}
-		for item, err := range tx.ScanAll(store.Scan{Table: tableSessions}) {
-			if err != nil {
-				return err
-			}
-			if rows = k.append(rows, item); len(rows) == maxListed {
-				break
-			}
-		}
-		return nil
+		return err
 	})
-	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(b.Rotated, a.Rotated), cmp.Compare(a.ID, b.ID)) })
-	for i := range rows {
-		r := &rows[i]
+	slices.SortFunc(all, func(a, b row) int { return cmp.Or(cmp.Compare(b.Rotated, a.Rotated), cmp.Compare(a.ID, b.ID)) })
+	for i := range all {
+		r := &all[i]
 		list = append(list, Session{
 			ID: r.ID, Subject: r.Subject, Issuer: r.Issuer, Name: cmp.Or(r.Name, r.Email), Admin: r.Admin, Agent: r.Agent, ByCode: r.ByCode,
 			CreatedAt: time.Unix(r.Created, 0).UTC(), SeenAt: time.Unix(r.Rotated, 0).UTC(), ExpiresAt: time.Unix(k.ends(r), 0).UTC(),

@@ -281,7 +281,7 @@ func TestScenes(t *testing.T) {
 	for i := range scenes {
 		var all strings.Builder
 		for _, p := range scenes[i].View.Parts {
-			all.WriteString(p.HTML + "\n")
+			all.WriteString(string(p.HTML) + "\n")
 		}
 		file := filepath.Join("testdata", scenes[i].Name+".golden.html")
 		if *update {

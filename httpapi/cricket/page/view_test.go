@@ -51,10 +51,10 @@ func TestGolden(t *testing.T) {
 		for _, p := range v.Parts {
 			switch p.ID {
 			case "top", "score", "crease", "list", "hub", "replay":
-				got += "\n" + p.HTML + "\n"
+				got += "\n" + string(p.HTML) + "\n"
 			default:
 				if name == "t20" {
-					got += "\n" + p.HTML + "\n"
+					got += "\n" + string(p.HTML) + "\n"
 				}
 			}
 		}
@@ -278,7 +278,7 @@ func TestBowlingColumns(t *testing.T) {
 	}
 	for _, p := range v.Parts {
 		heads, found := regexp.MustCompile(`<[^>]*>`), false
-		for table := range strings.SplitSeq(p.HTML, "<thead>") {
+		for table := range strings.SplitSeq(string(p.HTML), "<thead>") {
 			row, _, _ := strings.Cut(table, "</thead>")
 			if row = heads.ReplaceAllString(row, " "); strings.Contains(row, "Econ") {
 				found = true
@@ -310,7 +310,7 @@ func TestReplaySearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if none := strings.Contains(body.Parts[0].HTML, "No match has all of these words."); none != (len(page.Recordings) == 0) {
+		if none := strings.Contains(string(body.Parts[0].HTML), "No match has all of these words."); none != (len(page.Recordings) == 0) {
 			t.Errorf("%q: nothing found is said: %v", query, none)
 		}
 	}
@@ -332,7 +332,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range v.Parts {
-		if strings.Contains(p.HTML, "<script") {
+		if strings.Contains(string(p.HTML), "<script") {
 			t.Errorf("%s lets markup through: %s", p.ID, p.HTML)
 		}
 	}
@@ -516,7 +516,7 @@ func TestScorecardElsewhere(t *testing.T) {
 		}
 		var said []string
 		for _, p := range v.Parts {
-			if strings.Contains(p.HTML, "kept by the node that reads this match") {
+			if strings.Contains(string(p.HTML), "kept by the node that reads this match") {
 				said = append(said, p.ID)
 			}
 		}
