@@ -105,8 +105,8 @@ func (s *Server) peoplePage(c *gin.Context, in page.PeopleInput) error {
 
 // postPersonCode makes a code and shows it, once.
 func (s *Server) postPersonCode(c *gin.Context) error {
-	user := c.Request.PostForm.Get("user")
-	code, until, err := s.codeFor(c, user, c.Request.PostForm.Get("issuer"))
+	user := c.Request.PostFormValue("user")
+	code, until, err := s.codeFor(c, user, c.Request.PostFormValue("issuer"))
 	if err != nil {
 		return err
 	}

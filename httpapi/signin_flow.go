@@ -107,7 +107,7 @@ func (s *Server) getSignInBack(c *gin.Context) error {
 
 // postCode signs in by a one-time code.
 func (s *Server) postCode(c *gin.Context) error {
-	code, to := c.Request.PostForm.Get("code"), c.Request.PostForm.Get("to")
+	code, to := c.Request.PostFormValue("code"), c.Request.PostFormValue("to")
 	id, err := s.cfg.People.Sessions.Redeem(c.Request.Context(), code)
 	if err != nil {
 		return s.notSignedIn(c, code, to, true, err)
