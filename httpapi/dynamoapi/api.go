@@ -112,7 +112,7 @@ func (a *API) run(ctx context.Context, who *sigv4.Principal, operation, body str
 	}
 	out.End()
 	if c.silent {
-		out.Rewind(wire.Mark{})
+		out.Reset()
 	}
 	if c.fault.DropAnswer {
 		return errDropped

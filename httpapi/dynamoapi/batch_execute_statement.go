@@ -17,8 +17,17 @@ const maxBatchStatements = 25
 
 // batchExecuteStatement runs PartiQL statements, each about one item and each for itself.
 type batchExecuteStatement struct {
-	statements wire.Opt[[]statement]
-	capacity   wire.Opt[string]
+	someStatements
+	capacity wire.Opt[string]
+}
+
+// someStatements are the statements of a request.
+type someStatements struct{ statements wire.Opt[[]statement] }
+
+func (r *someStatements) touches(operation string, visit func(action, table string)) {
+	for i := range r.statements.V {
+		r.statements.V[i].touches(operation, visit)
+	}
 }
 
 func (r *batchExecuteStatement) members(m *wire.Member) {
@@ -43,12 +52,6 @@ func constrainStatements(c *constraints, at string, all wire.Opt[[]statement], m
 	c.elements(at, len(all.V), most)
 	for i := range all.V {
 		all.V[i].constrain(c, fmt.Sprintf("%s.%d.member.", at, i+1))
-	}
-}
-
-func (r *batchExecuteStatement) touches(operation string, visit func(action, table string)) {
-	for i := range r.statements.V {
-		r.statements.V[i].touches(operation, visit)
 	}
 }
 
@@ -192,8 +195,10 @@ func keyIn(spec *store.TableSpec, w store.WriteItem) attr.Item {
 func (b *batched) perform(tx *store.Tx, used *consumption) (err error) {
 	b.ran, b.item = true, nil
 	if b.read.Key == nil {
-		b.item, err = b.statement.perform(tx, b.write)
-		return b.refusedIf(err)
+		if b.item, err = b.statement.perform(tx, b.write); err != nil {
+			return b.refused(err)
+		}
+		return nil
 	}
 	s := selection{read: b.read, spec: b.spec, consistent: b.consistent.V, used: used}
 	_, err = s.run(tx, position{})
@@ -201,13 +206,6 @@ func (b *batched) perform(tx *store.Tx, used *consumption) (err error) {
 		b.item = s.items[0]
 	}
 	return err
-}
-
-func (b *batched) refusedIf(err error) error {
-	if err == nil {
-		return nil
-	}
-	return b.refused(err)
 }
 
 func (r *batchExecuteStatement) answer(c *call, all []batched) {

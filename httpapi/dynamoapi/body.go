@@ -66,7 +66,9 @@ func (b *bodies) read(r *http.Request, hashed bool) (out body, err error) {
 	if hashed {
 		sum.Sum(out.hash[:0])
 	}
-	b.keep(p.data)
+	if cap(p.data) <= freeBody { // a large one is not kept
+		b.pool.Put(&p.data)
+	}
 	return out, nil
 }
 
@@ -124,9 +126,6 @@ func drainBehind(w http.ResponseWriter, r *http.Request) (rest func()) {
 	}
 }
 
-// release returns the memory of a body to the budget.
-func (b *bodies) release(of body) { b.held.Add(-of.held) }
-
 // unread is the refusal of a body that could not be read.
 func unread(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -141,13 +140,6 @@ func (b *bodies) buffer() []byte {
 		return (*buf)[:0]
 	}
 	return make([]byte, 0, 4<<10)
-}
-
-// keep takes a buffer back, but for a large one.
-func (b *bodies) keep(buf []byte) {
-	if cap(buf) <= freeBody {
-		b.pool.Put(&buf)
-	}
 }
 
 // checkForm refuses what is no request of the protocol at all.

@@ -106,8 +106,6 @@ func tableARN(table string) string {
 	return "arn:aws:dynamodb:" + region + ":" + account + ":table/" + table
 }
 
-func indexARN(table, index string) string { return tableARN(table) + "/index/" + index }
-
 func streamARN(table, label string) string { return tableARN(table) + "/stream/" + label }
 
 // resource returns what an ARN of DynamoDB names behind "table/": "name", "name/stream/label". Region and account may be
@@ -127,7 +125,7 @@ func isAccount(text string) bool {
 // tableOfARN returns the name of a table by its ARN.
 func tableOfARN(arn string) (table string, ok bool) {
 	table, ok = resource(arn)
-	return table, ok && isName(table) && len(table) >= minTableName && len(table) <= maxTableName
+	return table, ok && isTable(table)
 }
 
 // streamOfARN returns the table's name and the label of a stream by its ARN.

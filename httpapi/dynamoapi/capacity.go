@@ -239,12 +239,6 @@ func (l *ledger) add(c *call, table string, subject attr.Item) {
 	}
 }
 
-// repeated counts an action of a transaction that was done before. It wrote to nothing.
-func (l *ledger) repeated(t store.Touch) {
-	l.units.reread(t)
-	l.collections = nil
-}
-
 // write writes the members of the answer.
 func (l *ledger) write(out *wire.Encoder) {
 	l.units.all(out)

@@ -79,9 +79,21 @@ func (r *listStreams) page(s *store.Store, after store.TableStream, limit int) (
 	return streams[:min(limit, len(streams))], len(streams) > limit
 }
 
+// ofStream is the StreamArn of a request about one stream.
+type ofStream struct{ arn wire.Opt[string] }
+
+func (r *ofStream) touches(operation string, visit func(action, table string)) {
+	visit(operation, r.arn.V)
+}
+
+func (r *ofStream) constrainARN(c *constraints) {
+	c.required("streamArn", r.arn.Set)
+	constrainStreamARN(c, "streamArn", r.arn)
+}
+
 // describeStream describes a stream and its shard.
 type describeStream struct {
-	arn    wire.Opt[string]
+	ofStream
 	after  wire.Opt[string] // ExclusiveStartShardId
 	limit  wire.Opt[int64]
 	filter wire.Opt[shardFilter]
@@ -105,16 +117,11 @@ func (f *shardFilter) members(m *wire.Member) {
 }
 
 func (r *describeStream) constrain(c *constraints) {
-	c.required("streamArn", r.arn.Set)
-	constrainStreamARN(c, "streamArn", r.arn)
+	r.constrainARN(c)
 	c.between("limit", r.limit, 1, maxStreams)
 	constrainShard(c, "exclusiveStartShardId", r.after)
 	c.among("shardFilter.type", r.filter.V.kind, "CHILD_SHARDS")
 	constrainShard(c, "shardFilter.shardId", r.filter.V.shard)
-}
-
-func (r *describeStream) touches(operation string, visit func(action, table string)) {
-	visit(operation, r.arn.V)
 }
 
 func (r *describeStream) run(c *call) error {

@@ -141,7 +141,7 @@ func (s *statement) perform(tx *store.Tx, w store.WriteItem) (attr.Item, error) 
 // refused translates the error of a write into PartiQL's words.
 func (s *statement) refused(err error) error {
 	if _, ok := errors.AsType[*store.ConditionFailedError](err); ok && s.read.Kind == partiql.Insert {
-		return errDuplicateItem()
+		return refuse(ofModel+"DuplicateItemException", duplicateItem)
 	}
 	return plain(withoutOld(err, s.onFailure))
 }

@@ -13,9 +13,9 @@ import (
 
 // executeTransaction runs PartiQL statements of which all are done or none.
 type executeTransaction struct {
-	statements wire.Opt[[]statement]
-	token      wire.Opt[string] // ClientRequestToken
-	capacity   wire.Opt[string]
+	someStatements
+	token    wire.Opt[string] // ClientRequestToken
+	capacity wire.Opt[string]
 }
 
 func (r *executeTransaction) members(m *wire.Member) {
@@ -28,12 +28,6 @@ func (r *executeTransaction) constrain(c *constraints) {
 	c.returnConsumedCapacity(r.capacity)
 	constrainStatements(c, "transactStatements", r.statements, maxTransactItems)
 	c.length("clientRequestToken", r.token, 1, 36)
-}
-
-func (r *executeTransaction) touches(operation string, visit func(action, table string)) {
-	for i := range r.statements.V {
-		r.statements.V[i].touches(operation, visit)
-	}
 }
 
 // parts implements parted.

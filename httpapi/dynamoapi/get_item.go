@@ -8,7 +8,7 @@ import (
 
 // getItem reads one item by its key.
 type getItem struct {
-	table      wire.Opt[string]
+	ofTable
 	key        wire.Item
 	projection wire.Opt[string]
 	params
@@ -32,10 +32,6 @@ func (r *getItem) constrain(c *constraints) {
 	r.legacy.constrainAttributes(c)
 	c.table("tableName", r.table)
 	c.required("key", r.key.Set)
-}
-
-func (r *getItem) touches(operation string, visit func(action, table string)) {
-	visit(operation, r.table.V)
 }
 
 func (r *getItem) run(c *call) error {

@@ -13,7 +13,7 @@ import (
 
 // getShardIterator returns a place in a stream from which to read.
 type getShardIterator struct {
-	arn      wire.Opt[string]
+	ofStream
 	shard    wire.Opt[string]
 	kind     wire.Opt[string]
 	sequence wire.Opt[string]
@@ -29,17 +29,12 @@ func (r *getShardIterator) members(m *wire.Member) {
 }
 
 func (r *getShardIterator) constrain(c *constraints) {
-	c.required("streamArn", r.arn.Set)
-	constrainStreamARN(c, "streamArn", r.arn)
+	r.constrainARN(c)
 	c.required("shardId", r.shard.Set)
 	constrainShard(c, "shardId", r.shard)
 	c.required("shardIteratorType", r.kind.Set)
 	c.among("shardIteratorType", r.kind, "AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON", "AT_TIMESTAMP")
 	c.length("sequenceNumber", r.sequence, 21, 40)
-}
-
-func (r *getShardIterator) touches(operation string, visit func(action, table string)) {
-	visit(operation, r.arn.V)
 }
 
 func (r *getShardIterator) run(c *call) error {

@@ -135,12 +135,9 @@ func (l *legacyParams) constrainExpected(c *constraints) {
 
 func (l *legacyParams) constrainUpdates(c *constraints) {
 	for _, u := range l.updates.V {
-		c.among("attributeUpdates."+u.Name+".member.action", given(u.Action), "ADD", "PUT", "DELETE")
+		c.among("attributeUpdates."+u.Name+".member.action", wire.Opt[string]{V: u.Action, Set: u.Action != ""}, "ADD", "PUT", "DELETE")
 	}
 }
-
-// given is a text that is absent where it is empty.
-func given(text string) wire.Opt[string] { return wire.Opt[string]{V: text, Set: text != ""} }
 
 func constrainAll(c *constraints, member string, all []legacy.Comparison) {
 	for _, one := range all {
@@ -189,7 +186,8 @@ func (l *legacyParams) checkKey(spec *store.TableSpec, index string) error {
 	}
 	key := expr.Key{Partition: len(of.PartitionAttrs())}
 	for _, a := range of.Attrs() {
-		key.Attrs = append(key.Attrs, keyAttr(a))
+		kind, _ := attr.ParseKind(string(a.Type))
+		key.Attrs = append(key.Attrs, expr.KeyAttr{Name: a.Name, Kind: kind})
 	}
 	if err := legacy.CheckKey(l.keys.V, &key); err != nil {
 		return err
@@ -197,17 +195,4 @@ func (l *legacyParams) checkKey(spec *store.TableSpec, index string) error {
 	return legacy.CheckFilter(l.queryFilter.V, &key)
 }
 
-func keyAttr(a store.KeyAttr) expr.KeyAttr {
-	kind, _ := attr.ParseKind(string(a.Type))
-	return expr.KeyAttr{Name: a.Name, Kind: kind}
-}
-
 // The expressions. All have been checked before.
-
-func (l *legacyParams) filter(b *legacy.Builder) string {
-	return b.Filter(append(l.queryFilter.V, l.scanFilter.V...), l.operator.V == "OR")
-}
-
-func (l *legacyParams) condition(b *legacy.Builder) string {
-	return b.Condition(l.expected.V, l.operator.V == "OR")
-}

@@ -25,6 +25,13 @@ func (nothingAsked) members(*wire.Member)                       {}
 func (nothingAsked) constrain(*constraints)                     {}
 func (nothingAsked) touches(string, func(action, table string)) {}
 
+// ofTable is the TableName of a request about one table.
+type ofTable struct{ table wire.Opt[string] }
+
+func (r *ofTable) touches(operation string, visit func(action, table string)) {
+	visit(operation, r.table.V)
+}
+
 // operation is an entry of the table of operations.
 type operation struct {
 	name string

@@ -176,10 +176,6 @@ func plain(err error) error {
 	return err
 }
 
-func errDuplicateItem() error {
-	return refuse(ofModel+"DuplicateItemException", duplicateItem)
-}
-
 const tooDeep = "Nesting Levels have exceeded supported limits"
 
 const duplicateItem = "Duplicate primary key exists in table"

@@ -16,7 +16,7 @@ import (
 
 // reading is what Query and Scan have in common.
 type reading struct {
-	table      wire.Opt[string]
+	ofTable
 	index      wire.Opt[string]
 	filter     wire.Opt[string]
 	projection wire.Opt[string]
@@ -41,10 +41,6 @@ func (r *reading) members(m *wire.Member) {
 	m.Text("ReturnConsumedCapacity", &r.capacity)
 	r.legacy.members(m)
 	r.params.members(m)
-}
-
-func (r *reading) touches(operation string, visit func(action, table string)) {
-	visit(operation, r.table.V)
 }
 
 func (r *reading) constrainSelect(c *constraints) {
@@ -108,7 +104,7 @@ func (r *reading) ask(given []expression, checks ...func() error) (texts, error)
 	b := legacy.NewBuilder(bound)
 	out := texts{filter: r.filter.V, projection: r.projection.V}
 	if !r.filter.Set {
-		out.filter = r.legacy.filter(b)
+		out.filter = b.Filter(append(r.legacy.queryFilter.V, r.legacy.scanFilter.V...), r.legacy.operator.V == "OR")
 	}
 	if !r.projection.Set {
 		out.projection = b.Projection(r.legacy.attributes.V)

@@ -105,7 +105,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var refused *Error
 	if err != nil {
 		refused = a.refusal(err)
-		out.Rewind(wire.Mark{})
+		out.Reset()
 		refused.write(out)
 		status = refused.Status
 	}
@@ -139,7 +139,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, out *wire.Encoder) (
 	if err != nil {
 		return "", err
 	}
-	defer a.bodies.release(body)
+	defer a.bodies.held.Add(-body.held)
 	who, err := a.cfg.Verifier.Verify(r, body.hash)
 	if err != nil {
 		return "", err
@@ -185,7 +185,7 @@ func (e *encoders) put(out *wire.Encoder) {
 	if cap(out.Bytes()) > maxKept {
 		return
 	}
-	out.Rewind(wire.Mark{})
+	out.Reset()
 	e.pool.Put(out)
 }
 

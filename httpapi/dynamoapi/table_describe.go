@@ -218,7 +218,7 @@ func (c *call) writeIndex(d store.TableDescription, ix store.IndexSpec, l look) 
 	}
 	out.NamedInt("IndexSizeBytes", counts.Bytes)
 	out.NamedInt("ItemCount", counts.Items)
-	out.NamedText("IndexArn", indexARN(d.Spec.Name, ix.Name))
+	out.NamedText("IndexArn", tableARN(d.Spec.Name)+"/index/"+ix.Name)
 }
 
 func writeProjection(out *wire.Encoder, ix store.IndexSpec) {

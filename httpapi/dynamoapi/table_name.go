@@ -17,7 +17,7 @@ const (
 // managedTable is the TableName of an operation on a table as a whole. What is wrong with its length is said before the
 // model's constraints, and alone.
 type managedTable struct {
-	table wire.Opt[string]
+	ofTable
 	wrong error
 }
 
@@ -27,10 +27,6 @@ func (t *managedTable) constrain(c *constraints) {
 	if t.named() {
 		c.table("tableName", t.table)
 	}
-}
-
-func (t *managedTable) touches(operation string, visit func(action, table string)) {
-	visit(operation, t.table.V)
 }
 
 // named checks the length, and reports whether the constraints of the request matter yet. The pattern is one of them.
@@ -62,13 +58,9 @@ func (c *call) managed(t *managedTable) (store.TableDescription, error) {
 	}
 	d, err := c.table(t.table.V)
 	if err != nil {
-		return d, errNoManagedTable(tableName(t.table.V))
+		return d, refuse(ofModel+"ResourceNotFoundException", "Requested resource not found: Table: %s not found", tableName(t.table.V))
 	}
 	return d, nil
-}
-
-func errNoManagedTable(name string) error {
-	return refuse(ofModel+"ResourceNotFoundException", "Requested resource not found: Table: %s not found", name)
 }
 
 // reservedPrefix begins the names of what a node keeps for itself.

@@ -47,7 +47,7 @@ func (o *tableOptions) members(m *wire.Member) {
 	m.Text("TableClass", &o.class)
 	m.Bool("DeletionProtectionEnabled", &o.protected)
 	if why := absent(m.Name); why != "" {
-		m.Read(m.Name, func(d *wire.Decoder) { d.Fail(errAbsent(m.Name, why)) })
+		m.Read(m.Name, func(d *wire.Decoder) { d.Fail(errWrong("%s is not supported: %s", m.Name, why)) })
 	}
 }
 
@@ -173,5 +173,3 @@ func absent(member string) (why string) {
 	}
 	return ""
 }
-
-func errAbsent(member, why string) error { return errWrong("%s is not supported: %s", member, why) }

@@ -103,10 +103,6 @@ func (v *indexDefinition) members(m *wire.Member) {
 	wire.Object(m, "WarmThroughput", "WarmThroughput", &v.warm, (*throughputSpec).warmMembers)
 }
 
-func (v *keyElement) String() string {
-	return fmt.Sprintf("KeySchemaElement(attributeName=%s, keyType=%s)", orNull(v.name), orNull(v.kind))
-}
-
 func orNull(v wire.Opt[string]) string {
 	if !v.Set {
 		return "null"
@@ -132,8 +128,8 @@ func constrainKey(c *constraints, at string, v wire.Opt[[]keyElement], most int)
 		return
 	}
 	shown := make([]string, 0, len(v.V))
-	for i := range v.V {
-		shown = append(shown, v.V[i].String())
+	for _, e := range v.V {
+		shown = append(shown, fmt.Sprintf("KeySchemaElement(attributeName=%s, keyType=%s)", orNull(e.name), orNull(e.kind)))
 	}
 	c.count(at, quoted("["+strings.Join(shown, ", ")+"]"), len(v.V), 1, cmp.Or(most, maxListed))
 	for i, e := range v.V {

@@ -136,7 +136,10 @@ func (r *transactWriteItems) run(c *call) error {
 		write.Items = append(write.Items, one)
 		l.add(c, tableName(p.table.V), p.subject().V)
 	}
-	write.Repeated = l.repeated
+	write.Repeated = func(t store.Touch) {
+		l.units.reread(t)
+		l.collections = nil // it wrote to nothing
+	}
 	err := c.update(write.ChecksOnly(), func(tx *store.Tx) error {
 		l.units.watch(tx, true)
 		return tx.TransactWrite(write)
@@ -225,12 +228,10 @@ type transactGetItems struct {
 }
 
 func (r *transactGetItems) members(m *wire.Member) {
-	wire.Array(m, "TransactItems", maxTransactItems, &r.gets, wire.Objects("TransactGetItem", getMembers))
+	wire.Array(m, "TransactItems", maxTransactItems, &r.gets, wire.Objects("TransactGetItem", func(get *wire.Opt[getItem], m *wire.Member) {
+		wire.Object(m, "Get", "Get", get, (*getItem).members)
+	}))
 	m.Text("ReturnConsumedCapacity", &r.capacity)
-}
-
-func getMembers(get *wire.Opt[getItem], m *wire.Member) {
-	wire.Object(m, "Get", "Get", get, (*getItem).members)
 }
 
 func (r *transactGetItems) constrain(c *constraints) {

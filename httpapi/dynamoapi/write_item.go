@@ -13,7 +13,7 @@ import (
 
 // writing is what PutItem, UpdateItem and DeleteItem have in common.
 type writing struct {
-	table     wire.Opt[string]
+	ofTable
 	condition wire.Opt[string]
 	params
 	legacy       legacyParams
@@ -32,10 +32,6 @@ func (r *writing) members(m *wire.Member) {
 	m.Text("ReturnItemCollectionMetrics", &r.metrics)
 	r.legacy.expectedMembers(m)
 	r.params.members(m)
-}
-
-func (r *writing) touches(operation string, visit func(action, table string)) {
-	visit(operation, r.table.V)
 }
 
 // constrainExpected is about the members whose place is the same in all three.
@@ -84,7 +80,7 @@ func (r *writing) bindLegacy(expressions ...expression) (condition, update strin
 		return r.condition.V, "", p, err
 	}
 	b := legacy.NewBuilder(p)
-	condition, update = r.legacy.condition(b), b.Update(r.legacy.updates.V)
+	condition, update = b.Condition(r.legacy.expected.V, r.legacy.operator.V == "OR"), b.Update(r.legacy.updates.V)
 	return condition, update, b.Params(), nil
 }
 

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -58,19 +59,8 @@ var throttles = map[string]Refusal{
 }
 
 func throttle(name string) *Refusal {
-	if name == "" {
-		name = "ProvisionedThroughputExceededException"
-	}
-	r := throttles[name]
+	r := throttles[cmp.Or(name, "ProvisionedThroughputExceededException")]
 	return &r
-}
-
-func conflict() *Refusal {
-	return &Refusal{http.StatusBadRequest, ofModel + "TransactionConflictException", ConflictMessage}
-}
-
-func internalError() *Refusal {
-	return &Refusal{http.StatusInternalServerError, ofModel + "InternalServerError", "Internal server error"}
 }
 
 // Choice chooses some of a request's items. It chooses the same ones whenever it is asked.

@@ -1,8 +1,10 @@
 package inject
 
 import (
+	"cmp"
 	"hash/fnv"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -85,7 +87,7 @@ func (in *Injector) Decide(operation string, tables []string) Fault {
 
 // fires reports whether the rule has a part in a request, and counts it.
 func (r *rule) fires(operation string, tables []string) bool {
-	if !slices.Contains(r.Kind.operations(), operation) && r.Kind.narrow() ||
+	if some, narrow := about[r.Kind]; narrow && !slices.Contains(some, operation) ||
 		len(r.Operations) > 0 && !someFits(r.Operations, operation) ||
 		len(r.Tables) > 0 && !slices.ContainsFunc(tables, func(t string) bool { return someFits(r.Tables, t) }) ||
 		r.Count > 0 && r.injected >= uint64(r.Count) {
@@ -101,34 +103,24 @@ func (r *rule) fires(operation string, tables []string) bool {
 	return true
 }
 
-// narrow reports whether a kind is about some operations only.
-func (k Kind) narrow() bool {
-	_, ok := about[k]
-	return ok
-}
-
 // add puts the rule's part into a fault, and reports whether it ends the request.
 func (r *rule) add(f *Fault, operation string) (ends bool) {
 	switch r.Kind {
 	case Throttle:
 		f.Refusal = throttle(r.Error)
 	case Error500:
-		f.Refusal = internalError()
+		f.Refusal = &Refusal{http.StatusInternalServerError, ofModel + "InternalServerError", "Internal server error"}
 	case TransactionConflict:
 		switch operation {
 		case "TransactWriteItems", "TransactGetItems", "ExecuteTransaction":
 			f.Conflict = &Choice{seed: r.chance.Uint64()}
 		default:
-			f.Refusal = conflict()
+			f.Refusal = &Refusal{http.StatusBadRequest, ofModel + "TransactionConflictException", ConflictMessage}
 		}
 	case DropRequest:
 		f.DropRequest = true
 	case Unprocessed:
-		share := r.Share
-		if share == 0 {
-			share = 0.5
-		}
-		f.Unprocessed = &Choice{share: share, seed: r.chance.Uint64()}
+		f.Unprocessed = &Choice{share: cmp.Or(r.Share, 0.5), seed: r.chance.Uint64()}
 		return false
 	case StaleIndex:
 		f.IndexDelay = max(f.IndexDelay, r.Delay)

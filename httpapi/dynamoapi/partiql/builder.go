@@ -146,7 +146,9 @@ func (b *builder) typeTest(n *node) string {
 	if n.name == "missing" {
 		return "attribute_not_exists(" + path + ")"
 	}
-	kind := typeOf(n.name)
+	kind := map[string]string{
+		"null": "NULL", "boolean": "BOOL", "blob": "B", "string": "S", "numeric": "N", "struct": "M", "tuple": "M", "list": "L",
+	}[n.name]
 	if kind == "" {
 		panic(invalidAt(n.at, "Unsupported data type for IS operator: %s. Supported data types are "+
 			"[MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, LIST]", strings.ToUpper(n.name)))
@@ -181,13 +183,6 @@ func typeName(word string, take func(word string) bool) string {
 		return word
 	}
 	return ""
-}
-
-// typeOf returns DynamoDB's name of a type of PartiQL.
-func typeOf(name string) string {
-	return map[string]string{
-		"null": "NULL", "boolean": "BOOL", "blob": "B", "string": "S", "numeric": "N", "struct": "M", "tuple": "M", "list": "L",
-	}[name]
 }
 
 func (b *builder) membership(n *node) string {

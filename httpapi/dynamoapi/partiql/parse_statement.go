@@ -108,7 +108,7 @@ func (p *parser) unsupported(s *Statement) {
 func (p *parser) inserting() *Statement {
 	s := &Statement{Kind: Insert}
 	p.word("into")
-	s.from = p.target()
+	s.from = p.target("identifier")
 	many := p.peek().is(tokSign, "<<") || p.takeWord("values")
 	if !many {
 		p.word("value")
@@ -130,17 +130,17 @@ func (p *parser) inserting() *Statement {
 	return s
 }
 
-// target reads the table of a write.
-func (p *parser) target() *node {
+// target reads the table of a write, or a path that is written to.
+func (p *parser) target(expected string) *node {
 	if t := p.peek(); t.kind != tokWord && t.kind != tokQuoted {
-		panic(malformed("Expected identifier"))
+		panic(malformed("Expected " + expected))
 	}
 	return p.path(p.next())
 }
 
 // changing begins a statement that changes what is in the table that it names.
 func (p *parser) changing(kind Kind) *Statement {
-	s := &Statement{Kind: kind, from: p.target()}
+	s := &Statement{Kind: kind, from: p.target("identifier")}
 	p.noAlias(s)
 	return s
 }
@@ -170,7 +170,7 @@ func (p *parser) changes(s *Statement) {
 		case p.takeWord("set"):
 			p.list(func() { p.assignment(s) })
 		case p.takeWord("remove"):
-			s.removes = append(s.removes, p.assigned())
+			s.removes = append(s.removes, p.target("identifier for simple path"))
 		case len(s.sets)+len(s.removes) == 0:
 			panic(malformed("Expected data manipulation"))
 		default:
@@ -181,19 +181,11 @@ func (p *parser) changes(s *Statement) {
 
 // assignment reads one of what stands behind SET.
 func (p *parser) assignment(s *Statement) {
-	path := p.assigned()
+	path := p.target("identifier for simple path")
 	if !p.takeSign("=") {
 		panic(malformed("Expected '=' for assignment"))
 	}
 	s.sets = append(s.sets, assignment{path, p.expression()})
-}
-
-// assigned reads a path that is written to.
-func (p *parser) assigned() *node {
-	if t := p.peek(); t.kind != tokWord && t.kind != tokQuoted {
-		panic(malformed("Expected identifier for simple path"))
-	}
-	return p.path(p.next())
 }
 
 // deleting reads a DELETE from behind its word.

@@ -36,27 +36,20 @@ type Opt[T any] struct {
 	Set bool
 }
 
-// Item is a map of attribute values as it was given. What is wrong with one of its values is an error that is due only
-// when the request's other parts have been read.
-type Item struct {
-	V   attr.Item
+// Given is what was given of attribute values. What is wrong with one of them is an error that is due only when the request's
+// other parts have been read.
+type Given[T any] struct {
+	V   T
 	Set bool
 	Err error // a ValidationException without a place
 }
 
-// Encoded is an Item in its binary form.
-type Encoded struct {
-	V   attr.Encoded
-	Set bool
-	Err error
-}
-
-// Value is one attribute value as it was given.
-type Value struct {
-	V   attr.Value
-	Set bool
-	Err error
-}
+// Item is a map of attribute values, Encoded one in its binary form, and Value one value.
+type (
+	Item    = Given[attr.Item]
+	Encoded = Given[attr.Encoded]
+	Value   = Given[attr.Value]
+)
 
 // refusal is what a decoder panics with, as that of encoding/json does: the first fault ends the reading, however deep it
 // is, and Root makes an error of it.
@@ -267,11 +260,6 @@ func numberLen(text string) int {
 // Item reads a map of attribute values.
 func (d *Decoder) Item(into *Item) { into.V, into.Set, into.Err = readItem(d, attr.ReadJSON) }
 
-// Encoded is Item, of which it gives the binary form.
-func (d *Decoder) Encoded(into *Encoded) {
-	into.V, into.Set, into.Err = readItem(d, attr.ReadEncodedJSON)
-}
-
 func readItem[T any](d *Decoder, read func(text string, at int) (v T, behind int, err error)) (v T, set bool, err error) {
 	start := d.brace(func() error { return d.lex.NoMap("com.amazonaws.dynamodb.v20120810.AttributeValue") })
 	v, behind, err := read(d.lex.Text, start)
@@ -308,14 +296,9 @@ func (d *Decoder) goOn(start, behind int, err *error) {
 		d.lex.Pos = behind
 		return
 	}
-	if f, ok := asFault(*err); !ok || f.Code != "validation" {
+	if f, ok := (*err).(*fault.Error); !ok || f.Code != "validation" { //nolint:errorlint // attr gives its own errors, not wrapped ones
 		d.Fail(*err)
 	}
 	d.lex.Pos = start
 	d.Skip()
-}
-
-func asFault(err error) (*fault.Error, bool) {
-	f, ok := err.(*fault.Error) //nolint:errorlint // attr gives its own errors, not wrapped ones
-	return f, ok
 }

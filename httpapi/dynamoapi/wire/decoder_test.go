@@ -137,14 +137,13 @@ func TestDecodeDeep(t *testing.T) {
 func TestEncode(t *testing.T) {
 	e := wire.NewEncoder([]byte("x"))
 	e.Begin()
-	e.NamedText("a\"", "b\n")
-	mark := e.Mark()
 	e.NamedInt("gone", 1)
-	e.Rewind(mark)
-	e.Name("list")
-	e.BeginArray()
-	e.Int(1)
-	e.Bool(true)
+	e.Reset()
+	e.Begin()
+	e.NamedText("a\"", "b\n")
+	e.NamedInt("one", 1)
+	e.NamedBool("true", true)
+	e.NamedArray("list")
 	for _, f := range []float64{0, 1, 0.5, 1e-9, 1e20, 1732000000.125} {
 		e.Float(f)
 	}
@@ -158,7 +157,7 @@ func TestEncode(t *testing.T) {
 		t.Error(err)
 	}
 	e.End()
-	want := `x{"a\"":"b\n","list":[1,true,0.0,1.0,0.5,1e-09,1e+20,1.732000000125e+09,{}],"item":{"n":{"N":"1"}},"encoded":{"n":{"N":"1"}}}`
+	want := `{"a\"":"b\n","one":1,"true":true,"list":[0.0,1.0,0.5,1e-09,1e+20,1.732000000125e+09,{}],"item":{"n":{"N":"1"}},"encoded":{"n":{"N":"1"}}}`
 	if got := string(e.Bytes()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -19,17 +19,8 @@ func NewEncoder(buf []byte) *Encoder { return &Encoder{buf: buf} }
 // Bytes returns what was written.
 func (e *Encoder) Bytes() []byte { return e.buf }
 
-// Mark is a place to which Rewind goes back.
-type Mark struct {
-	at    int
-	comma bool
-}
-
-// Mark remembers the present place.
-func (e *Encoder) Mark() Mark { return Mark{len(e.buf), e.comma} }
-
-// Rewind takes back what was written behind a mark.
-func (e *Encoder) Rewind(m Mark) { e.buf, e.comma = e.buf[:m.at], m.comma }
+// Reset takes back all that was written.
+func (e *Encoder) Reset() { e.buf, e.comma = e.buf[:0], false }
 
 func (e *Encoder) next() {
 	if e.comma {
@@ -43,9 +34,6 @@ func (e *Encoder) Begin() { e.open('{') }
 
 // End ends an object.
 func (e *Encoder) End() { e.close('}') }
-
-// BeginArray begins an array, as an element or behind a name.
-func (e *Encoder) BeginArray() { e.open('[') }
 
 // EndArray ends an array.
 func (e *Encoder) EndArray() { e.close(']') }
@@ -74,12 +62,6 @@ func (e *Encoder) Text(text string) {
 	e.buf = attr.AppendText(e.buf, text)
 }
 
-// Int writes a whole number.
-func (e *Encoder) Int(n int64) {
-	e.next()
-	e.buf = strconv.AppendInt(e.buf, n, 10)
-}
-
 // Float writes a number, always with a fraction or an exponent, as the service writes its doubles.
 func (e *Encoder) Float(f float64) {
 	e.next()
@@ -90,12 +72,6 @@ func (e *Encoder) Float(f float64) {
 	e.buf = strconv.AppendFloat(e.buf, f, 'g', -1, 64)
 }
 
-// Bool writes true or false.
-func (e *Encoder) Bool(truth bool) {
-	e.next()
-	e.buf = strconv.AppendBool(e.buf, truth)
-}
-
 // Item writes a map of attribute values.
 func (e *Encoder) Item(it attr.Item) {
 	e.next()
@@ -104,11 +80,11 @@ func (e *Encoder) Item(it attr.Item) {
 
 // Encoded writes an item in its binary form. After an error nothing was written.
 func (e *Encoder) Encoded(it attr.Encoded) error {
-	m := e.Mark()
+	before := *e
 	e.next()
 	out, err := it.AppendJSON(e.buf)
 	if err != nil {
-		e.Rewind(m)
+		*e = before
 		return err
 	}
 	e.buf = out
@@ -133,13 +109,15 @@ func (e *Encoder) TextObject(pairs ...string) {
 // NamedInt writes a member that is a whole number.
 func (e *Encoder) NamedInt(name string, n int64) {
 	e.Name(name)
-	e.Int(n)
+	e.next()
+	e.buf = strconv.AppendInt(e.buf, n, 10)
 }
 
 // NamedBool writes a member that is true or false.
 func (e *Encoder) NamedBool(name string, truth bool) {
 	e.Name(name)
-	e.Bool(truth)
+	e.next()
+	e.buf = strconv.AppendBool(e.buf, truth)
 }
 
 // NamedFloat writes a member that is a number, as Float does.
@@ -166,5 +144,5 @@ func (e *Encoder) NamedObject(name string) {
 // NamedArray begins a member that is an array.
 func (e *Encoder) NamedArray(name string) {
 	e.Name(name)
-	e.BeginArray()
+	e.open('[')
 }

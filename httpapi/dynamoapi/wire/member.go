@@ -1,6 +1,10 @@
 package wire
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/touchline/touchline/store/attr"
+)
 
 // Member is the member of an object that is read next. Each of its methods names one that is known and reads its value, if this
 // is the one; what none of them names is stepped over. So a request says once what its members are called and where they go:
@@ -93,7 +97,7 @@ func (m *Member) Item(name string, into *Item) {
 // Encoded is Item, of which it gives the binary form.
 func (m *Member) Encoded(name string, into *Encoded) {
 	if m.is(name) {
-		m.d.Encoded(into)
+		into.V, into.Set, into.Err = readItem(m.d, attr.ReadEncodedJSON)
 	}
 }
 
