@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket/cricketapp"
+	"github.com/touchline/touchline/edge/cricket/lav2"
 )
 
 // A migration that is killed again and again, at any moment, ends with all rows written, each once.
@@ -21,7 +21,7 @@ func TestMigrationKilled(t *testing.T) {
 	}
 	bin, dir := binary(t), t.TempDir()
 	fillOldTable(t, bin, dir, int(subscriptions))
-	var report cricketapp.LAv2Report
+	var report lav2.Report
 	kills := 0
 	patience := 40 * time.Millisecond
 	if testing.Short() {

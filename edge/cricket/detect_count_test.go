@@ -25,7 +25,7 @@ func finalReading(t *testing.T, id string, balls bool) *cricket.Snapshot {
 		t.Fatal(err)
 	}
 	at := clock.NewStepped(m.End())
-	srv := httptest.NewServer(replay.NewFeed(m, at, "demo"))
+	srv := httptest.NewServer(replay.NewFeed(m, at, "demo", 0))
 	defer srv.Close()
 	feed, err := sportmonks.New(sportmonks.Config{BaseURL: srv.URL + "/api/v2.0", Token: "demo", Clock: at})
 	if err != nil {

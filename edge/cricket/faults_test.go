@@ -39,7 +39,7 @@ func follow(t *testing.T, id string, seed uint64, balls bool) told {
 	defer now.Join()()
 	feed, err := sportmonks.New(sportmonks.Config{
 		BaseURL: "http://127.0.0.1/api/v2.0", Token: "demo", Clock: now, CallsPerHour: 1 << 30,
-		Transport: replay.Transport(replay.NewFeed(m, now, "demo", replay.WithFaults(seed))),
+		Transport: replay.Transport(replay.NewFeed(m, now, "demo", seed)),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func playOnce(t *testing.T, id string, balls bool) played {
 	}
 	now := clock.NewStepped(m.Start())
 	defer now.Join()()
-	srv := httptest.NewServer(replay.NewFeed(m, now, "demo"))
+	srv := httptest.NewServer(replay.NewFeed(m, now, "demo", 0))
 	defer srv.Close()
 	feed, err := sportmonks.New(sportmonks.Config{BaseURL: srv.URL + "/api/v2.0", Token: "demo", Clock: now})
 	if err != nil {

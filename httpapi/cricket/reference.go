@@ -5,7 +5,6 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
@@ -18,11 +17,7 @@ const (
 
 // feedID returns the id in the path, as the feed numbers leagues, teams and seasons.
 func feedID(c *gin.Context) (string, error) {
-	id := c.Param("id")
-	if id == "" || len(id) > maxMatchID {
-		return "", fault.New(fault.NotFound, "not_found", "There is nothing with this id.")
-	}
-	return id, nil
+	return pathID(c, "not_found", "There is nothing with this id.")
 }
 
 // listed answers with the whole of a list.

@@ -58,9 +58,13 @@ func ofFollower(do func(c *gin.Context, user, match string) error) httpapi.Handl
 }
 
 func matchID(c *gin.Context) (string, error) {
+	return pathID(c, "match_not_found", "There is no such match here.")
+}
+
+func pathID(c *gin.Context, code, missing string) (string, error) {
 	id := c.Param("id")
 	if id == "" || len(id) > maxMatchID {
-		return "", fault.New(fault.NotFound, "match_not_found", "There is no such match here.")
+		return "", fault.New(fault.NotFound, code, "%s", missing)
 	}
 	return id, nil
 }

@@ -46,6 +46,7 @@ func (m *Meter) Show(what string, done, total int64) {
 func (m *Meter) End(err error) error {
 	if m.shown != "" {
 		fmt.Fprint(m.w, "\r\x1b[K") //nolint:errcheck // as above
+		m.shown = ""
 	}
 	if errors.Is(err, context.Canceled) {
 		return fault.Wrap(err, fault.Unavailable, "interrupted", "interrupted: nothing was written")

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -45,13 +46,11 @@ func beforeWork(lock string) (rows []app.Rows) {
 
 // knownMatches are the matches that some node looks after.
 func knownMatches(tx *store.Tx, _ []string) (ids []attr.Value, err error) {
-	for row, err := range tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}) {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, row["matchId"])
+	all, err := matches.Registered(tx)
+	for _, id := range all {
+		ids = append(ids, attr.S(id))
 	}
-	return ids, nil
+	return ids, err
 }
 
 // heldMatches are the matches whose lease this node holds.
@@ -66,12 +65,12 @@ func heldMatches(_ *store.Tx, held []string) (ids []attr.Value, err error) {
 
 // followers are the users who follow them: whose devices are told.
 func followers(tx *store.Tx, held []string) (users []attr.Value, err error) {
-	matches, err := heldMatches(tx, held)
+	theirs, err := heldMatches(tx, held)
 	if err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
-	for _, match := range matches {
+	for _, match := range theirs {
 		q := store.Query{Table: tables.Follows, KeyCondition: "matchId = :m", Projection: "userId"}
 		q.Values = attr.Item{":m": match}
 		for row, err := range tx.QueryAll(q) {

@@ -59,12 +59,7 @@ func newAPNsSandbox() *cobra.Command {
 				return err
 			}
 			c.Ready = func(r SandboxReady) {
-				// Whoever started the process may not read it: that is no reason to stop.
-				if output == "json" {
-					_ = r.JSON(cmd.OutOrStdout())
-					return
-				}
-				_ = r.Print(cmd.OutOrStdout())
+				_ = cli.Print(cmd, output, r, r.String()) // whoever started the process may not read it: that is no reason to stop
 			}
 			return Sandbox(cmd.Context(), c)
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/cricket/lav2"
 	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
@@ -18,7 +19,7 @@ import (
 
 func newMigrateLAv2(sh *app.Shell) *cobra.Command {
 	var file, output string
-	var o LAv2Options
+	var o lav2.Options
 	cmd := &cobra.Command{
 		Use:   "la-v2",
 		Short: "Carry over the tables from before Live Activities v2",
@@ -61,7 +62,7 @@ func newMigrateLAv2(sh *app.Shell) *cobra.Command {
 }
 
 // migrationText is the report for people.
-func migrationText(r *LAv2Report, drop bool) string {
+func migrationText(r *lav2.Report, drop bool) string {
 	var out strings.Builder
 	if len(r.Tables) == 0 {
 		return "there are no old tables: nothing to do\n"
@@ -94,13 +95,14 @@ func migrationText(r *LAv2Report, drop bool) string {
 	return out.String()
 }
 
-func countsText(c *LAv2Counts, written string) string {
+func countsText(c *lav2.Counts, written string) string {
 	return fmt.Sprintf("%d read, %d %s, %d already there, %d skipped, %d unreadable",
 		c.Read, c.Written, written, c.AlreadyThere, sum(c.Skipped), sum(c.Unreadable))
 }
 
-func sum(byReason map[string]int64) (n int64) {
-	for _, m := range byReason {
+// sum adds up what was counted by kind.
+func sum[N int | int64](by map[string]N) (n N) {
+	for _, m := range by {
 		n += m
 	}
 	return n

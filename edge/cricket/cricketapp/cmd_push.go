@@ -38,12 +38,7 @@ func newPushTest(sh *app.Shell) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if output == "json" {
-				err = res.JSON(cmd.OutOrStdout())
-			} else {
-				err = res.Print(cmd.OutOrStdout())
-			}
-			if err == nil && !res.OK {
+			if err = cli.Print(cmd, output, res, res.String()); err == nil && !res.OK {
 				return fault.New(fault.Unavailable, "push_test", "the test push was not accepted")
 			}
 			return err

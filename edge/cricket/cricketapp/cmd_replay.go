@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -52,7 +51,7 @@ func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
 		return cli.Misuse(cmd, fmt.Errorf("--restarts must be from 0 to 1000, --parallel from 0 to 64"))
 	}
 	f.Sources = args
-	out, progress := cmd.OutOrStdout(), newProgress(cmd.ErrOrStderr())
+	out, progress := cmd.OutOrStdout(), &progress{clock: clock.Real(), meter: cli.NewMeter(cmd), done: map[string]float64{}}
 	f.Progress = progress.tell
 	f.Passed = func(dir string, files int) {
 		what := "files are"
@@ -103,7 +102,7 @@ func printReplay(w io.Writer, r *ReplayReport) error {
 		}
 	}
 	if d := r.RecordDiff; d != nil {
-		line("events recorded: %d missing, %d false\n", total(d.Missing), total(d.False))
+		line("events recorded: %d missing, %d false\n", sum(d.Missing), sum(d.False))
 		for _, each := range d.Each {
 			line("%s\n", each)
 		}
@@ -119,14 +118,6 @@ func printReplay(w io.Writer, r *ReplayReport) error {
 		line("%s\t%d\t%s\n", rule, r.Dropped[rule], whyNot(rule))
 	}
 	return tw.Flush()
-}
-
-// total adds up what was counted by type.
-func total(byType map[string]int) (sum int) {
-	for _, n := range byType {
-		sum += n
-	}
-	return sum
 }
 
 // whyNot explains a rule by which an event has no alert.
@@ -153,35 +144,15 @@ func whyNot(rule string) string {
 
 // progress is a line on a terminal that shows how far the matches are; elsewhere it is silent.
 type progress struct {
-	w     io.Writer // nil: no terminal
 	clock clock.Clock
 
 	mu    sync.Mutex
+	meter *cli.Meter
 	last  time.Time
-	shown bool
 	done  map[string]float64
 }
 
-func newProgress(w io.Writer) *progress {
-	p := &progress{clock: clock.Real(), done: map[string]float64{}}
-	if file, ok := w.(*os.File); ok && isTerminal(file) {
-		p.w = w
-	}
-	return p
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// clearLine begins the terminal's line anew.
-const clearLine = "\r\x1b[K"
-
 func (p *progress) tell(title string, done float64) {
-	if p.w == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done[title] = done; done >= 1 {
@@ -191,21 +162,17 @@ func (p *progress) tell(title string, done float64) {
 	if now.Sub(p.last) < 100*time.Millisecond {
 		return
 	}
-	p.last, p.shown = now, true
+	p.last = now
 	var text strings.Builder
-	text.WriteString(clearLine)
 	for _, title := range slices.Sorted(maps.Keys(p.done)) {
 		fmt.Fprintf(&text, "%.30s %.0f%%  ", title, 100*p.done[title])
 	}
-	_, _ = io.WriteString(p.w, text.String())
+	p.meter.Show(text.String(), 0, 0)
 }
 
 // clear makes room for other lines.
 func (p *progress) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.shown {
-		_, _ = io.WriteString(p.w, clearLine)
-		p.shown = false
-	}
+	_ = p.meter.End(nil)
 }

@@ -186,7 +186,7 @@ func (d *demo) startAround(ctx context.Context) (*around, error) {
 	}
 	a.feed = "http://" + ln.Addr().String() + "/api/v2.0"
 	feed := &http.Server{
-		Handler:           replay.NewFeed(d.match, d.clock, demoToken),
+		Handler:           replay.NewFeed(d.match, d.clock, demoToken, 0),
 		ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 	}
 	a.serve(func() error { return node.ServeUntil(ctx, feed, ln) })

@@ -67,7 +67,9 @@ func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
 		defer leave()
 		summary, watchErr = d.watch(ctx)
 		d.node.Rest()
-		d.stopClock()
+		if c, ok := d.clock.(*clock.Scaled); ok {
+			c.Stop() // a finished match stays as it was when it ended, for whoever looks at the page later
+		}
 		if d.Once || watchErr != nil {
 			cancel()
 		}
@@ -86,13 +88,6 @@ func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
 		summary = nil
 	}
 	return summary, err
-}
-
-// stopClock leaves a finished match as it was when it ended, for whoever looks at the page later.
-func (d *demo) stopClock() {
-	if c, ok := d.clock.(*clock.Scaled); ok {
-		c.Stop()
-	}
 }
 
 // say prints a line on the terminal; a terminal that is gone is no reason to end.

@@ -12,18 +12,9 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-type (
-	// LAv2Options say what the migration of the tables from before Live Activities v2 may do.
-	LAv2Options = lav2.Options
-	// LAv2Report is what it did, or would do.
-	LAv2Report = lav2.Report
-	// LAv2Counts are its counts.
-	LAv2Counts = lav2.Counts
-)
-
 // MigrateLAv2 carries the old tables of the database in dir over into those of the second version of Live Activities. A
 // node that runs does it itself.
-func MigrateLAv2(ctx context.Context, dir string, o LAv2Options, progress func(admin.Progress)) (report LAv2Report, err error) {
+func MigrateLAv2(ctx context.Context, dir string, o lav2.Options, progress func(admin.Progress)) (report lav2.Report, err error) {
 	err = node.OnDatabase(dir, func(s *store.Store) (err error) {
 		report, err = migrateLAv2(ctx, s, o, progress)
 		return err
@@ -35,10 +26,10 @@ func MigrateLAv2(ctx context.Context, dir string, o LAv2Options, progress func(a
 
 // migrateLAv2 migrates a store that this process holds. The new tables are made if this is a file of a version before;
 // a dry run makes nothing.
-func migrateLAv2(ctx context.Context, s *store.Store, o LAv2Options, progress func(admin.Progress)) (LAv2Report, error) {
+func migrateLAv2(ctx context.Context, s *store.Store, o lav2.Options, progress func(admin.Progress)) (lav2.Report, error) {
 	if o.Apply {
 		if err := schema().Apply(ctx, s); err != nil {
-			return LAv2Report{}, err
+			return lav2.Report{}, err
 		}
 	}
 	if progress != nil {
@@ -67,5 +58,5 @@ func (a *application) migrateLAv2(ctx context.Context, raw json.RawMessage, prog
 		return nil, err
 	}
 	defer done()
-	return migrateLAv2(ctx, a.host.Store, LAv2Options{Apply: ask.Apply, DropOld: ask.DropOld}, progress)
+	return migrateLAv2(ctx, a.host.Store, lav2.Options{Apply: ask.Apply, DropOld: ask.DropOld}, progress)
 }

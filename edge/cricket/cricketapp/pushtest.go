@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"os"
@@ -221,8 +220,8 @@ func (r *PushTestResult) explain(res *apns.Result, toDevice bool) {
 	}
 }
 
-// Print writes the result as text.
-func (r PushTestResult) Print(w io.Writer) error {
+// String is the result as text.
+func (r PushTestResult) String() string {
 	word := "ok"
 	if !r.OK {
 		word = "failed"
@@ -234,9 +233,5 @@ func (r PushTestResult) Print(w io.Writer) error {
 			text.WriteString(more + "\n")
 		}
 	}
-	_, err := io.WriteString(w, text.String())
-	return err
+	return text.String()
 }
-
-// JSON writes the result on one line, for programs.
-func (r PushTestResult) JSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }

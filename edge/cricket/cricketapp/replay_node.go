@@ -3,12 +3,8 @@ package cricketapp
 import (
 	"context"
 
-	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
-
-// pollFeed is what the poller asks of the feed.
-type pollFeed = poll.Feed
 
 // withoutBalls is a feed that is never asked for balls.
 type withoutBalls struct{ *sportmonks.Client }

@@ -153,16 +153,13 @@ func (r *replayRig) report(ctx context.Context) (*ReplayReport, error) {
 	return out, nil
 }
 
-// eventCorrection is the type of an event that takes an alert back.
-const eventCorrection cricket.EventType = "correction"
-
 // sort fills what is told of the events beyond the summary.
 func (r *ReplayReport) sort() {
 	for _, e := range r.Record {
 		switch e.Type {
 		case cricket.EventInningsEnd:
 			r.InningsEnds = append(r.InningsEnds, e.Detail)
-		case eventCorrection:
+		case cricket.EventCorrection:
 			r.Corrections = append(r.Corrections, SummaryAlert{e.Key, e.Text})
 		}
 	}

@@ -1,6 +1,7 @@
 package cricketapp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,7 +70,7 @@ func (r *replayRig) newFeed() (*sportmonks.Client, error) {
 	var mu sync.Mutex
 	return sportmonks.New(sportmonks.Config{
 		BaseURL: "http://127.0.0.1/api/v2.0", Token: demoToken, Clock: r.clock, Logger: r.Log,
-		Transport: replay.Transport(replay.NewFeed(r.match, r.clock, demoToken, replay.WithFaults(r.Faults))),
+		Transport: replay.Transport(replay.NewFeed(r.match, r.clock, demoToken, r.Faults)),
 		Random: func() float64 {
 			mu.Lock()
 			defer mu.Unlock()
@@ -104,22 +105,10 @@ func (r *replayRig) play(asked context.Context) (report *ReplayReport, err error
 	err = r.watch(ctx)
 	r.halt()
 	if err != nil {
-		return nil, errors.Join(r.why(asked, ctx, err), r.node.Close())
+		return nil, errors.Join(cmp.Or(asked.Err(), context.Cause(ctx), err), r.node.Close())
 	}
 	report, err = r.report(ctx)
 	return report, errors.Join(err, r.node.Close())
-}
-
-// why is the reason why a match was not played to its end.
-func (r *replayRig) why(asked, ctx context.Context, err error) error {
-	switch {
-	case asked.Err() != nil:
-		return asked.Err()
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	default:
-		return err
-	}
 }
 
 func replayPhones(n int) []sandbox.Phone {
@@ -133,7 +122,7 @@ func replayPhones(n int) []sandbox.Phone {
 
 // start builds the node from the store and sets it to work.
 func (r *replayRig) start(ctx context.Context) error {
-	var feed pollFeed = r.feed
+	var feed poll.Feed = r.feed
 	if r.NoBalls {
 		feed = withoutBalls{r.feed}
 	}

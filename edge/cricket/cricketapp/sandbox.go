@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -207,8 +205,8 @@ func (r *SandboxReady) write(dir string, a sandbox.Account) error {
 	return nil
 }
 
-// Print says where things are.
-func (r SandboxReady) Print(w io.Writer) error {
+// String says where things are.
+func (r SandboxReady) String() string {
 	var b strings.Builder
 	for _, line := range [][2]string{
 		{"push to", r.URL}, {"look at", r.Control}, {"authority", r.CA}, {"key", r.Key}, {"bundle id", r.BundleID},
@@ -219,9 +217,5 @@ func (r SandboxReady) Print(w io.Writer) error {
 	for _, p := range r.Phones {
 		fmt.Fprintf(&b, "%s\n  device token         %s\n  push-to-start token  %s\n", p.Name, p.DeviceToken, p.PushToStartToken)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
-
-// JSON is the same for a program, on one line.
-func (r SandboxReady) JSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }

@@ -163,7 +163,7 @@ func TestFollowOnTwoNodes(t *testing.T) {
 			for i := range p.nodes {
 				p.do(i, func(tx *store.Tx) error {
 					f := matches.Fixture{MatchID: "7", StartTime: time.Now(), Phase: "in_play", Type: "ODI", Status: "1st Innings"}
-					if err := (matches.Fixtures{}).Put(tx, f); err != nil {
+					if err := putFixture(tx, f); err != nil {
 						return err
 					}
 					_, err := phone.Activities{}.Ensure(tx, "7", "asha", "phone", time.Now().Add(time.Hour).Unix())

@@ -8,7 +8,6 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/tables"
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -21,10 +20,7 @@ func DropAlert(tx *store.Tx, matchID, key, rule string) error {
 		Update: "SET alert = :no, dropped = :rule", Condition: "alert = :yes",
 		Params: expr.Params{Values: attr.Item{":no": attr.Bool(false), ":yes": attr.Bool(true), ":rule": attr.S(rule)}},
 	})
-	if fault.Is(err, fault.Conflict) {
-		return nil
-	}
-	return err
+	return tables.Unless(err)
 }
 
 // Events returns what happened in a match, in the order it became sure.
@@ -92,10 +88,7 @@ func reviseEvent(tx *store.Tx, matchID string, e *cricket.Event, by Owner) error
 		Update:    "SET #type = :type, #text = :text, innings = :innings, #over = :over, ballId = :ball, detail = :detail, told = if_not_exists(told, #text)",
 		Condition: "attribute_exists(eventKey) AND " + ownFence, Params: params,
 	})
-	if fault.Is(err, fault.Conflict) {
-		return nil
-	}
-	return err
+	return tables.Unless(err)
 }
 
 // clearEvent deletes the row of an event that was taken back, so that it can be told again. One that a later holder has
@@ -104,10 +97,7 @@ func clearEvent(tx *store.Tx, matchID, key string, by Owner) error {
 	_, err := tx.Delete(store.DeleteItem{
 		Table: tables.Events, Key: eventKey(matchID, key), Condition: ownFence, Params: by.fenceParams(),
 	})
-	if fault.Is(err, fault.Conflict) {
-		return nil
-	}
-	return err
+	return tables.Unless(err)
 }
 
 // sortEvents orders events by when they became sure; of one tick by innings and over, then by key.

@@ -125,19 +125,6 @@ func (Fixtures) Ahead(tx *store.Tx, from, until time.Time) ([]Fixture, error) {
 	}))
 }
 
-// Put writes fixtures whole, twenty-five at a time.
-func (Fixtures) Put(tx *store.Tx, all ...Fixture) error {
-	items := make([]attr.Item, 0, len(all))
-	for i := range all {
-		item, err := attr.Marshal(&all[i])
-		if err != nil {
-			return err
-		}
-		items = append(items, item)
-	}
-	return tables.PutAll(tx, tables.Fixtures, items)
-}
-
 // Patch sets attributes of a fixture that is there; NotFound if it is not.
 func (Fixtures) Patch(tx *store.Tx, id string, fields attr.Item) error {
 	_, err := tables.SetAttributes(tx, tables.Fixtures, tables.MatchKey(id), nil, fields)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"slices"
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/tables"
@@ -131,12 +132,10 @@ func deleteFollows(tx *store.Tx, matchID string) (more bool, err error) {
 	for _, item := range page.Items {
 		deletes = append(deletes, store.WriteRequest{Delete: item})
 	}
-	for len(deletes) > 0 {
-		n := min(tables.BatchWriteMax, len(deletes))
-		if err := tx.BatchWrite(store.BatchWrite{tables.Follows: deletes[:n]}); err != nil {
+	for some := range slices.Chunk(deletes, tables.BatchWriteMax) {
+		if err := tx.BatchWrite(store.BatchWrite{tables.Follows: some}); err != nil {
 			return false, err
 		}
-		deletes = deletes[n:]
 	}
 	return page.LastKey != nil, nil
 }
@@ -158,6 +157,11 @@ func matchIDs(rows iter.Seq2[attr.Item, error]) (ids []string, err error) {
 		ids = append(ids, item["matchId"].Str())
 	}
 	return ids, nil
+}
+
+// Registered lists the matches that have a row in active-matches.
+func Registered(tx *store.Tx) (ids []string, err error) {
+	return matchIDs(tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}))
 }
 
 // EndedMatches lists the matches that are over and still have a row.

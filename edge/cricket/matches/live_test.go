@@ -24,7 +24,7 @@ func TestLive(t *testing.T) {
 		fixture("1", 3, cricket.PhaseLive), fixture("2", 1, cricket.PhaseInterrupted), fixture("3", 2, cricket.PhasePrematch), fixture("4", 0, cricket.PhaseCompleted),
 		fixture("5", 0, cricket.PhaseAbandoned), fixture("6", 0, cricket.PhaseLive), fixture("7", 1, cricket.PhaseBreak),
 	}
-	if err := s.Update(ctx, func(tx *store.Tx) error { return matches.Fixtures{}.Put(tx, all...) }); err != nil {
+	if err := s.Update(ctx, func(tx *store.Tx) error { return putFixtures(tx, all...) }); err != nil {
 		t.Fatal(err)
 	}
 	if live, err := service.Live(ctx); err != nil || len(live) != 0 {

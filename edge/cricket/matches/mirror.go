@@ -114,7 +114,7 @@ func (m *Mirror) Run(ctx context.Context) error {
 func (m *Mirror) all(ctx context.Context) error {
 	var ids []string
 	err := m.Store.View(ctx, func(tx *store.Tx) (err error) {
-		ids, err = matchIDs(tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}))
+		ids, err = Registered(tx)
 		return err
 	})
 	if err != nil {

@@ -41,13 +41,10 @@ func (s *Service) Tick(ctx context.Context, snap *cricket.Snapshot, by Owner) (c
 		if fence, _ := row[fenceName].Int(); fence > by.Fence {
 			return &FencedOffError{snap.MatchID, fence}
 		}
-		if prev.Seen == nil && prev.PreviousStatus != "" {
-			if prev.Seen, err = recordedKeys(tx, snap.MatchID); err != nil {
-				return err
-			}
+		out, err := s.step(tx, &prev, snap)
+		if err != nil {
+			return err
 		}
-		prev.MatchID = snap.MatchID
-		out := cricket.Step(prev, snap, s.options, tx.Now())
 		out.State.InstanceID = by.Node
 		after = out.State
 		return s.writeOutcome(tx, snap, row, &prev, &out, by)
@@ -61,20 +58,25 @@ func (s *Service) Observe(ctx context.Context, prev cricket.State, snap *cricket
 	var after cricket.State
 	err := s.store.Update(ctx, func(tx *store.Tx) (err error) {
 		prev := prev
-		if prev.Seen == nil && prev.PreviousStatus != "" {
-			if prev.Seen, err = recordedKeys(tx, snap.MatchID); err != nil {
-				return err
-			}
-		}
-		prev.MatchID = snap.MatchID
-		out := cricket.Step(prev, snap, s.options, tx.Now())
+		out, err := s.step(tx, &prev, snap)
 		after = out.State
-		if out.Kept {
-			return nil
+		if err != nil || out.Kept {
+			return err
 		}
 		return writeDisplay(tx, &out, keptUntil(snap, tx.Now()))
 	})
 	return after, err
+}
+
+// step has the rules judge a snapshot.
+func (s *Service) step(tx *store.Tx, prev *cricket.State, snap *cricket.Snapshot) (out cricket.Outcome, err error) {
+	if prev.Seen == nil && prev.PreviousStatus != "" {
+		if prev.Seen, err = recordedKeys(tx, snap.MatchID); err != nil {
+			return out, err
+		}
+	}
+	prev.MatchID = snap.MatchID
+	return cricket.Step(*prev, snap, s.options, tx.Now()), nil
 }
 
 // writeOutcome writes what a tick comes to. The state is last: to the cloud it goes when all before it have been settled,

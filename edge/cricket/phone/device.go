@@ -183,11 +183,8 @@ func (Devices) DropPushToStart(tx *store.Tx, userID, deviceToken, token string, 
 		Condition: "pushToStartToken = :token AND pushToStartAt < :gone",
 		Params:    expr.Params{Values: attr.Item{":token": attr.S(token), ":gone": attr.Time(gone)}},
 	})
-	if fault.Is(err, fault.Conflict) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return tables.Unless(err)
 	}
 	d := Device{UserID: userID, DeviceToken: deviceToken}
 	return d.release(tx, kindStart+strings.ToLower(token))
@@ -199,11 +196,8 @@ func (Devices) Drop(tx *store.Tx, userID, deviceToken string, gone time.Time) er
 		Table: tables.Devices, Key: deviceKey(userID, deviceToken), Condition: "lastSeenAt < :gone",
 		Params: expr.Params{Values: attr.Item{":gone": attr.Time(gone)}},
 	})
-	if fault.Is(err, fault.Conflict) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return tables.Unless(err)
 	}
 	return released(tx, old)
 }

@@ -116,7 +116,7 @@ func (d *Device) release(tx *store.Tx, keys ...string) error {
 			Table: tables.DeviceTokens, Key: tokenKey(key), Condition: "userId = :u AND deviceToken = :d",
 			Params: expr.Params{Values: attr.Item{":u": attr.S(d.UserID), ":d": attr.S(d.DeviceToken)}},
 		})
-		if err != nil && !fault.Is(err, fault.Conflict) {
+		if tables.Unless(err) != nil {
 			return err
 		}
 	}

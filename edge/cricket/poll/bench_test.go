@@ -95,7 +95,7 @@ func playHour(b *testing.B, cached bool) (*timed, time.Duration, poll.Status) {
 	if err := db.Define(b.Context(), tables.All()...); err != nil {
 		b.Fatal(err)
 	}
-	srv := httptest.NewServer(replay.NewFeed(m, c, "demo"))
+	srv := httptest.NewServer(replay.NewFeed(m, c, "demo", 0))
 	defer srv.Close()
 	client, err := sportmonks.New(sportmonks.Config{BaseURL: srv.URL + "/api/v2.0", Token: "demo", Clock: c})
 	if err != nil {

@@ -365,10 +365,14 @@ func TestSweepAfterACrash(t *testing.T) {
 	r := newRig(t)
 	r.follow(30)
 	r.do(func(tx *store.Tx) error {
-		if err := (matches.Fixtures{}).Put(tx, matches.Fixture{MatchID: "7", LiveUpdatedAt: midday()}); err != nil {
+		fixture, err := attr.Marshal(&matches.Fixture{MatchID: "7", LiveUpdatedAt: midday()})
+		if err != nil {
 			return err
 		}
-		_, err := tx.Put(store.PutItem{Table: tables.ActiveMatches, Item: attr.Item{"matchId": attr.S("7"), "status": attr.S("ended")}})
+		if _, err := tx.Put(store.PutItem{Table: tables.Fixtures, Item: fixture}); err != nil {
+			return err
+		}
+		_, err = tx.Put(store.PutItem{Table: tables.ActiveMatches, Item: attr.Item{"matchId": attr.S("7"), "status": attr.S("ended")}})
 		return err
 	})
 	r.run(time.Second)

@@ -168,7 +168,7 @@ func New(c Config) *Poller {
 		calls: map[sportmonks.Endpoint]time.Time{},
 	}
 	p.live = []*job{
-		{name: "seat", due: p.slotDue, run: p.slotted(p.giveAway), seeks: true},
+		{name: "seat", due: each(slotEvery), run: p.slotted(p.giveAway), seeks: true},
 		{name: "orchestrator", due: p.orchestrateDue, run: p.slotted(p.orchestrate), seeks: true, eager: true},
 		{name: "marquee", due: p.marqueeDue, run: p.slotted(p.marquee)},
 		{name: "score", due: p.scoreDue, run: p.slotted(p.score), seeks: true},

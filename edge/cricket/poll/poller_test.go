@@ -88,7 +88,7 @@ func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []c
 	} else if found {
 		now = clock.NewStepped(st.LastTickAt)
 	}
-	srv := httptest.NewServer(n.feed(now, replay.NewFeed(n.match, now, "demo")))
+	srv := httptest.NewServer(n.feed(now, replay.NewFeed(n.match, now, "demo", 0)))
 	defer srv.Close()
 	feed, err := sportmonks.New(sportmonks.Config{BaseURL: srv.URL + "/api/v2.0", Token: "demo", Clock: now})
 	if err != nil {

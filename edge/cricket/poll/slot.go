@@ -169,9 +169,6 @@ func (p *Poller) giveAway(ctx context.Context, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// slotDue: who sits is looked at every five seconds.
-func (p *Poller) slotDue(last time.Time) (time.Time, bool) { return onGrid(last, slotEvery), true }
-
 // slotted makes the run of a job that needs a seat. A node without one lets its matches go: it reads nothing that it could take
 // into them. While the locks cannot be reached a node that may observe goes on, for its own readers.
 func (p *Poller) slotted(f run) run {

@@ -89,17 +89,12 @@ func (c *Coordinator) cleanChannel(ctx context.Context, matchID string, row chan
 	for _, id := range row.Before {
 		known[id] = true
 	}
-	err := c.store.View(ctx, func(tx *store.Tx) error {
-		for item, err := range tx.ScanAll(store.Scan{Table: tables.PushState}) {
-			if err != nil {
-				return err
-			}
-			known[item["channelId"].Str()] = true
-		}
-		return nil
-	})
+	rows, err := c.channelRows(ctx)
 	if err != nil {
 		return err
+	}
+	for _, other := range rows {
+		known[other.ID] = true
 	}
 	left := slices.DeleteFunc(now, func(id string) bool { return known[id] })
 	if len(left) > 1 {

@@ -1,6 +1,7 @@
 package push
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -93,14 +94,9 @@ type Coordinator struct {
 
 // New makes a coordinator. It does nothing until Run.
 func New(cfg Config) (*Coordinator, error) {
-	if cfg.Workers == 0 {
-		cfg.Workers = workersUsual
-	}
+	cfg.Workers, cfg.Logger = cmp.Or(cfg.Workers, workersUsual), cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Random == nil {
 		cfg.Random = rand.Float64
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	m, err := newMetrics(cfg.Registerer)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
@@ -21,7 +22,7 @@ func (c *Coordinator) load(ctx context.Context) error {
 		if c.cursor, registered, err = tx.Cursor(cursorName); err != nil {
 			return err
 		}
-		ids, err = activeMatches(tx)
+		ids, err = matches.Registered(tx)
 		return err
 	})
 	if err == nil && !registered {
@@ -53,16 +54,6 @@ func (m *match) pace(now time.Time) {
 	if m.channel != nil {
 		m.channel.session.at = now
 	}
-}
-
-func activeMatches(tx *store.Tx) (ids []string, err error) {
-	for item, err := range tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}) {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, item["matchId"].Str())
-	}
-	return ids, nil
 }
 
 // loadMatch reads all there is about a match.

@@ -41,14 +41,7 @@ func (m *match) untold(a *alert) bool {
 	return false
 }
 
-// leaves notes that the alert of a push may be on a phone from now on.
-func (j *job) leaves() {
-	if j.alert != nil {
-		j.alert.left++
-	}
-}
-
-// stays takes that back.
+// stays takes back that the alert of a push may be on a phone.
 func (j *job) stays() {
 	if j.alert != nil && j.push.ID != "" { // it was built
 		j.alert.left--

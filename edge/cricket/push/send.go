@@ -52,7 +52,9 @@ func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 			payloads[key] = body
 		}
 		j.address(m, try.stamp, now, body)
-		j.leaves()
+		if j.alert != nil {
+			j.alert.left++ // it may be on a phone from now on
+		}
 		j.session.last = try
 		if j.push.Priority == apns.PriorityUrgent && !c.spend(j, now) {
 			j.push.Priority = apns.PriorityNormal

@@ -11,7 +11,7 @@ import (
 func BenchmarkWholeTestOverHTTP(b *testing.B) {
 	m := mustLoad(b, longest)
 	h := &hand{}
-	srv := httptest.NewServer(NewFeed(m, h, "t"))
+	srv := httptest.NewServer(NewFeed(m, h, "t", 0))
 	defer srv.Close()
 	url := srv.URL + prefix + "/livescores?api_token=t&include=" + allIncludes
 	req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, url, nil)
@@ -43,7 +43,7 @@ func BenchmarkWholeTestOverHTTP(b *testing.B) {
 // One reply at the end of a Test, without the network.
 func BenchmarkReply(b *testing.B) {
 	m := mustLoad(b, longest)
-	s := newShow(m, options{})
+	s := newShow(m, 0)
 	last := &view{Moment: m.moments[len(m.moments)-2]}
 	inc := parseInclude(allIncludes)
 	s.render(last, inc)

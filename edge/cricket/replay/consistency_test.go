@@ -196,7 +196,7 @@ func TestMemory(t *testing.T) {
 	before := heap()
 	m := mustLoad(t, longest)
 	h := &hand{now: m.End()}
-	f := NewFeed(m, h, "secret")
+	f := NewFeed(m, h, "secret", 0)
 	d := &desk{t: t, m: m, h: h, f: f}
 	if n := d.get(m.End(), "/livescores?api_token=secret&include="+allIncludes).Body.Len(); n < 3_000_000 {
 		t.Errorf("a reply of %d bytes", n)

@@ -26,7 +26,7 @@ func newFaultyDesk(t testing.TB, id string, seed uint64) *faultyDesk {
 		t.Fatal(err)
 	}
 	c := &handClock{now: m.Start()}
-	return &faultyDesk{c: c, m: m, http: Transport(NewFeed(m, c, "t", WithFaults(seed)))}
+	return &faultyDesk{c: c, m: m, http: Transport(NewFeed(m, c, "t", seed))}
 }
 
 // ask returns status and body; status 0 for no answer.

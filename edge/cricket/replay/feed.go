@@ -1,9 +1,11 @@
 package replay
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -30,10 +32,10 @@ type show struct {
 	balls  *ballPages
 }
 
-func newShow(m *Match, o options) *show {
+func newShow(m *Match, faults uint64) *show {
 	s := &show{m: m, balls: &ballPages{m: m}}
-	if o.faults != 0 {
-		s.faulty = newFaultyFeed(m, o.faults)
+	if faults != 0 {
+		s.faulty = newFaultyFeed(m, faults)
 		s.balls.stamps = s.faulty.stamps
 	}
 	return s
@@ -48,27 +50,16 @@ func (s *show) now(at time.Time) (v *view, tag string) {
 	return &view{Moment: s.m.moments[i]}, strconv.Itoa(i)
 }
 
-// options are what a feed may be told.
-type options struct{ faults uint64 }
-
-// Option changes a feed.
-type Option func(*options)
-
-// WithFaults gives a feed faults, the same for the same match and seed: balls that are revised, deleted, doubled and out of
-// order, inconsistent and late answers, results that are none, errors and silence; 0 is no seed, and the feed has no faults.
-// Ten minutes after the end of a match, at the latest, it says the truth.
-func WithFaults(seed uint64) Option { return func(o *options) { o.faults = seed } }
-
 // NewFeed serves a match as SportMonks' Cricket API v2.0 does: /api/v2.0/livescores, /fixtures, /fixtures/{id},
 // /scores, /leagues, /seasons, /teams and /teams/{id}/squad/{season}, to whoever sends token as api_token. Time is c's:
 // in the Date header, and in how the match stands. An answer carries a strong ETag, and 304 without a body follows
 // If-None-Match.
-func NewFeed(m *Match, c clock.Clock, token string, opts ...Option) http.Handler {
-	var o options
-	for _, set := range opts {
-		set(&o)
-	}
-	shows := []*show{newShow(m, o)}
+//
+// faults is the seed of the faults that it has, the same for the same match and seed: balls that are revised, deleted, doubled
+// and out of order, inconsistent and late answers, results that are none, errors and silence; 0 is no seed, and the feed has no
+// faults. Ten minutes after the end of a match, at the latest, it says the truth.
+func NewFeed(m *Match, c clock.Clock, token string, faults uint64) http.Handler {
+	shows := []*show{newShow(m, faults)}
 	return newFeed(func() []*show { return shows }, c, token)
 }
 
@@ -159,14 +150,9 @@ func (f *feed) fixture(w http.ResponseWriter, r *http.Request) {
 // fixtures lists what starts between two instants, both included; the filter may be left out.
 func (f *feed) fixtures(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	page := 1
-	if s := q.Get("page"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			fail(w, http.StatusBadRequest, "The page must be a number from 1.")
-			return
-		}
-		page = n
+	page, ok := pageOf(w, q)
+	if !ok {
+		return
 	}
 	within := func(time.Time) bool { return true }
 	if s := q.Get("filter[starts_between]"); s != "" {
@@ -187,6 +173,16 @@ func (f *feed) fixtures(w http.ResponseWriter, r *http.Request) {
 	f.list(w, r, fmt.Sprintf("fixtures-%d", page), inc, func(s *show, _ *view) bool {
 		return page == 1 && within(s.m.balls[0].at)
 	}, `],`+paging("fixtures", total, page)+`}`)
+}
+
+// pageOf is the page that is asked for; one that cannot be is refused.
+func pageOf(w http.ResponseWriter, q url.Values) (page int, ok bool) {
+	page, err := strconv.Atoi(cmp.Or(q.Get("page"), "1"))
+	if err != nil || page < 1 {
+		fail(w, http.StatusBadRequest, "The page must be a number from 1.")
+		return 0, false
+	}
+	return page, true
 }
 
 // startsBetween reads "2019-03-03,2019-03-15", days or timestamps; a day at the end is meant whole.

@@ -67,7 +67,7 @@ func looped() []Info {
 func newDesk(t testing.TB, id string) *desk {
 	m := mustLoad(t, id)
 	h := &hand{now: m.Start()}
-	return &desk{t: t, m: m, h: h, f: NewFeed(m, h, "secret")}
+	return &desk{t: t, m: m, h: h, f: NewFeed(m, h, "secret", 0)}
 }
 
 // get asks at an instant; header is pairs of names and values.

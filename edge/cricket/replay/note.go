@@ -63,7 +63,7 @@ func winNote(t *recording.Match) string {
 	case o.Method == "Awarded":
 		return o.Winner + " won (match awarded)"
 	case o.Innings > 0:
-		return fmt.Sprintf("%s won by an innings and %s", o.Winner, lower(plural(o.Runs, "run")))
+		return fmt.Sprintf("%s won by an innings and %s", o.Winner, strings.ToLower(plural(o.Runs, "run")))
 	case o.Runs > 0:
 		return fmt.Sprintf("%s won by %s%s", o.Winner, plural(o.Runs, "run"), rule(o.Method))
 	case o.Wickets > 0:
@@ -72,8 +72,6 @@ func winNote(t *recording.Match) string {
 		return fmt.Sprintf("Match tied (%s won by losing fewer wickets)", o.Winner)
 	}
 }
-
-func lower(s string) string { return strings.ToLower(s) }
 
 // rule names the rain rule as the feed does.
 func rule(method string) string {

@@ -32,14 +32,9 @@ func (f *feed) teams(w http.ResponseWriter, r *http.Request) {
 
 // records answers with a list, each record once, by id.
 func (f *feed) records(w http.ResponseWriter, r *http.Request, list string, of func(*static) []record) {
-	page := 1
-	if text := r.URL.Query().Get("page"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			fail(w, http.StatusBadRequest, "The page must be a number from 1.")
-			return
-		}
-		page = n
+	page, ok := pageOf(w, r.URL.Query())
+	if !ok {
+		return
 	}
 	byID := map[int64][]byte{}
 	var ids []int64

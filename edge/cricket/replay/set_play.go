@@ -178,7 +178,7 @@ func (p *play) build() {
 	if p.Stopped != nil {
 		faults = 0
 	}
-	p.show = newShow(&m, options{faults: faults})
+	p.show = newShow(&m, faults)
 }
 
 func (p *play) playing(now time.Time) Playing {

@@ -10,6 +10,7 @@
 package sportmonks
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"log/slog"
@@ -83,10 +84,7 @@ type Client struct {
 
 // New checks the configuration. It does no I/O.
 func New(cfg Config) (*Client, error) {
-	if cfg.BaseURL == "" {
-		cfg.BaseURL = DefaultBaseURL
-	}
-	base, err := parseBase(cfg.BaseURL)
+	base, err := parseBase(cmp.Or(cfg.BaseURL, DefaultBaseURL))
 	if err != nil {
 		return nil, err
 	}
@@ -97,26 +95,15 @@ func New(cfg Config) (*Client, error) {
 		return nil, invalid(CodeConfig, "the feed's timeout, body cap and calls an hour cannot be negative")
 	}
 	c := &Client{
-		base: base, token: cfg.Token, clock: cfg.Clock, maxBody: cfg.MaxBody, log: cfg.Logger, random: cfg.Random,
-		endpoints: map[Endpoint]*endpoint{}, scores: newScores(), seed: maphash.MakeSeed(), memories: newMemories(), bodies: &bodies{},
-	}
-	if c.clock == nil {
-		c.clock = clock.Real()
-	}
-	if c.maxBody == 0 {
-		c.maxBody = 16 << 20
-	}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
+		base: base, token: cfg.Token, clock: cmp.Or(cfg.Clock, clock.Real()), maxBody: cmp.Or(cfg.MaxBody, 16<<20),
+		log: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)), random: cfg.Random,
+		endpoints: map[Endpoint]*endpoint{}, scores: &scores{byID: map[int64]wireScore{}}, seed: maphash.MakeSeed(), memories: &memories{byKey: map[string]*memory{}}, bodies: &bodies{},
 	}
 	if c.random == nil {
 		c.random = rand.Float64
 	}
-	if cfg.CallsPerHour == 0 {
-		cfg.CallsPerHour = DefaultCallsPerHour
-	}
-	for _, name := range endpointNames() {
-		c.endpoints[name] = newEndpoint(name, cfg.CallsPerHour, c.clock.Now)
+	for _, name := range []Endpoint{Livescores, Fixture, Fixtures, Leagues, Seasons, Teams, Squads, Scores} {
+		c.endpoints[name] = newEndpoint(name, cmp.Or(cfg.CallsPerHour, DefaultCallsPerHour), c.clock.Now)
 	}
 	c.oddities = newOddities(c.log, c.redact)
 	c.http = c.newHTTP(cfg.Timeout, cfg.Transport)
@@ -189,6 +176,3 @@ func (c *Client) Fixture(ctx context.Context, id string, balls bool) (Reading, e
 
 // Close drops idle connections.
 func (c *Client) Close() { c.http.HTTPClient.CloseIdleConnections() }
-
-// redirects are answers like any other: following one would carry the token to wherever it points.
-func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

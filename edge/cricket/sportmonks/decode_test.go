@@ -23,7 +23,7 @@ func readAt() time.Time { return time.Date(2026, 10, 9, 15, 12, 0, 0, time.UTC) 
 
 func newDecoder() *decoder {
 	odd := newOddities(slog.New(slog.DiscardHandler), func(s string) string { return s })
-	return &decoder{seed: maphash.MakeSeed(), scores: newScores(), odd: odd, now: readAt()}
+	return &decoder{seed: maphash.MakeSeed(), scores: &scores{byID: map[int64]wireScore{}}, odd: odd, now: readAt()}
 }
 
 func decodeFresh(t testing.TB, body string) *reply {

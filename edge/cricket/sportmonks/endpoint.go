@@ -28,10 +28,6 @@ const (
 	Scores     Endpoint = "scores"
 )
 
-func endpointNames() []Endpoint {
-	return []Endpoint{Livescores, Fixture, Fixtures, Leagues, Seasons, Teams, Squads, Scores}
-}
-
 // How long an endpoint is left alone. An hour is the feed's whole window: no honest answer asks for more.
 const (
 	refusedFor   = 5 * time.Minute  // after 401 and 403: a person has to act

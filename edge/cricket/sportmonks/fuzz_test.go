@@ -71,7 +71,7 @@ func FuzzLists(f *testing.F) {
 			_ = r.envelope(body, func(at int) (int, error) { return rows(r, body, at) })
 			return r
 		}
-		read(scoreRows(newScores()))
+		read(scoreRows(&scores{byID: map[int64]wireScore{}}))
 		for name, lost := range map[string]int{
 			"leagues": lost(read(rowsOf(&leagues, leagueRecord)), len(leagues)),
 			"seasons": lost(read(rowsOf(&seasons, seasonRecord)), len(seasons)),

@@ -14,8 +14,6 @@ type memories struct {
 // A memory of a Test with its balls is about a megabyte. More matches than this are not in play at once.
 const maxMemories = 24
 
-func newMemories() *memories { return &memories{byKey: map[string]*memory{}} }
-
 // take returns the memory of a request, a new one if there is none.
 func (m *memories) take(key string) *memory {
 	m.mu.Lock()

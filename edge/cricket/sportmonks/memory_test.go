@@ -158,7 +158,7 @@ func TestUnchangedBallsAreTaken(t *testing.T) {
 
 // The oldest memory goes when there are too many.
 func TestMemoriesAreBounded(t *testing.T) {
-	m := newMemories()
+	m := &memories{byKey: map[string]*memory{}}
 	for i := range maxMemories + 10 {
 		m.put(strconv.Itoa(i), &memory{body: span{size: i + 1}})
 	}

@@ -34,7 +34,7 @@ func playMatch(t *testing.T, id string) {
 	}
 	c := clock.NewStepped(m.Start())
 	defer c.Join()()
-	server := httptest.NewServer(replay.NewFeed(m, c, token))
+	server := httptest.NewServer(replay.NewFeed(m, c, token, 0))
 	defer server.Close()
 	client := newClient(t, sportmonks.Config{BaseURL: server.URL + "/api/v2.0", Clock: c})
 	readings := 0
@@ -66,7 +66,7 @@ func TestReferenceOfAReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := clock.NewStepped(m.End())
-	server := httptest.NewServer(replay.NewFeed(m, c, token))
+	server := httptest.NewServer(replay.NewFeed(m, c, token, 0))
 	defer server.Close()
 	client := newClient(t, sportmonks.Config{BaseURL: server.URL + "/api/v2.0", Clock: c})
 	r, err := client.Fixture(t.Context(), "1144530", false)

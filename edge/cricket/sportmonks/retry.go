@@ -1,6 +1,7 @@
 package sportmonks
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -23,23 +24,18 @@ const (
 	waitInside = 10 * time.Second // an endpoint that wants more is left alone instead
 )
 
-func retryPolicy() backoff.Policy {
-	return backoff.Policy{Base: 500 * time.Millisecond, Max: 8 * time.Second, Floor: 250 * time.Millisecond}
-}
-
 // newHTTP builds the library's client without its traps: it would retry whatever fails, believe any Retry-After,
 // sleep on the wall clock, wait for an answer without end and log addresses with their query.
 func (c *Client) newHTTP(timeout time.Duration, transport http.RoundTripper) *retryablehttp.Client {
-	if timeout == 0 {
-		timeout = 10 * time.Second
-	}
+	timeout = cmp.Or(timeout, 10*time.Second)
 	if transport == nil {
 		transport = newTransport(timeout)
 	}
 	return &retryablehttp.Client{
 		HTTPClient: &http.Client{
-			Transport:     &withToken{next: transport, token: c.token},
-			CheckRedirect: refuseRedirect,
+			Transport: &withToken{next: transport, token: c.token},
+			// A redirect is an answer like any other: following one would carry the token to wherever it points.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Timeout:       timeout, // of each attempt, its body included
 		},
 		RetryMax:     retries,
@@ -111,7 +107,8 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 		return false, f.interrupted(context.Cause(ctx))
 	}
 	if err != nil {
-		if _, own := errors.AsType[*Error](err); own || permanent(err) {
+		_, own := errors.AsType[*Error](err)
+		if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); own || untrusted { // the next attempt would meet the same
 			return false, err
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -133,18 +130,13 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 	return false, nil
 }
 
-// permanent reports whether the next attempt would meet the same error: a certificate that is not trusted.
-func permanent(err error) bool {
-	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	return untrusted
-}
-
 // again plans the next attempt after what was asked for and a jittered wait on top: who was told the same second
 // must not come back in the same one. A wait that a reading cannot hold leaves the endpoint alone instead.
 func (f *fetch) again(why *Error, asked time.Duration) bool {
 	c := f.client
 	f.last = why
-	f.wait = asked + retryPolicy().Delay(f.tries, c.random())
+	usual := backoff.Policy{Base: 500 * time.Millisecond, Max: 8 * time.Second, Floor: 250 * time.Millisecond}
+	f.wait = asked + usual.Delay(f.tries, c.random())
 	f.tries++
 	if asked > waitInside {
 		f.endpoint.rest(c.clock.Now().Add(asked), why)

@@ -9,8 +9,6 @@ type scores struct {
 	byID map[int64]wireScore
 }
 
-func newScores() *scores { return &scores{byID: map[int64]wireScore{}} }
-
 // The catalogue has a hundred and some entries; a reply that invents ids must not fill the memory.
 const maxScores = 4096
 

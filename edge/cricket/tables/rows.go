@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -110,6 +111,14 @@ func GetAll(tx *store.Tx, table string, keys []attr.Item) (items []attr.Item, er
 		}
 	}
 	return items, nil
+}
+
+// Unless is the error of a write, but for that of a condition that does not hold any more: something else has overtaken it.
+func Unless(err error) error {
+	if fault.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
 }
 
 // Missing returns those of the keys that have no item here.

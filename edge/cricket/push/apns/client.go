@@ -1,6 +1,7 @@
 package apns
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -119,34 +120,21 @@ func (cfg *Config) complete() error {
 		return fault.New(fault.Invalid, "apns_key", "push needs bundle id, team id, key id and key together")
 	}
 	cfg.Host = strings.TrimRight(cfg.Host, "/")
-	if cfg.ManageHost == "" {
-		cfg.ManageHost = manageHost(cfg.Host)
-	}
-	cfg.ManageHost = strings.TrimRight(cfg.ManageHost, "/")
+	cfg.ManageHost = strings.TrimRight(cmp.Or(cfg.ManageHost, manageHost(cfg.Host)), "/")
 	if !strings.HasPrefix(cfg.ManageHost, "https://") {
 		return fault.New(fault.Invalid, "apns_host", "the APNs management host %q is not an https address", cfg.ManageHost)
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = clock.Real()
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.now == nil {
 		cfg.now = time.Now
 	}
-	cfg.Timeout = orDefault(cfg.Timeout, 10*time.Second)
-	cfg.TripAfter = orDefault(cfg.TripAfter, 50)
-	cfg.TripDuration = orDefault(cfg.TripDuration, 15*time.Second)
+	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
+	cfg.TripAfter = cmp.Or(cfg.TripAfter, 50)
+	cfg.TripDuration = cmp.Or(cfg.TripDuration, 15*time.Second)
 	return nil
-}
-
-func orDefault[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
 }
 
 // Send delivers one push and classifies the answer. It does not wait or try again, but for one case: a provider
@@ -192,7 +180,8 @@ func (c *Client) deliver(ctx context.Context, p Push) Result {
 func (c *Client) authorized(ctx context.Context, once func(*Bearer) Result) Result {
 	b, err := c.bearers.get(ctx)
 	if err != nil {
-		return noBearer(err, c.bearers.held())
+		// None may be made for a while, or none can be.
+		return Result{Action: Stop, Alarm: true, Reason: ReasonNoBearer, RetryAfter: c.bearers.held(), Err: err}
 	}
 	res := once(b)
 	switch res.Action {
@@ -210,11 +199,6 @@ func (c *Client) authorized(ctx context.Context, once func(*Bearer) Result) Resu
 		}
 	}
 	return res
-}
-
-// noBearer is the answer where there is no provider token to send with: none may be made for a while, or none can be.
-func noBearer(err error, wait time.Duration) Result {
-	return Result{Action: Stop, Alarm: true, Reason: ReasonNoBearer, RetryAfter: wait, Err: err}
 }
 
 // renewed sends again under a new provider token, once.
@@ -274,7 +258,7 @@ func noAnswer(err error, conn uint64) Result {
 		return Result{Action: Stop, Alarm: true, Reason: ReasonBadPayload, Err: err}
 	}
 	err = withoutURL(err)
-	return Result{Action: Retry, Reason: ReasonNoAnswer, Maybe: !neverLeft(err), Err: err, conn: conn}
+	return Result{Action: Retry, Reason: ReasonNoAnswer, Maybe: !errors.Is(err, errNeverLeft), Err: err, conn: conn}
 }
 
 // validToken keeps everything but hex out of the path.

@@ -1,6 +1,7 @@
 package apns
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -54,9 +55,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.status = res.StatusCode
-	if x.id = res.Header.Get("Apns-Id"); x.id == "" {
-		x.id = res.Header.Get("Apns-Request-Id") // of broadcasts
-	}
+	x.id = cmp.Or(res.Header.Get("Apns-Id"), res.Header.Get("Apns-Request-Id")) // the second of broadcasts
 	x.channel = res.Header.Get("Apns-Channel-Id")
 	x.retryAfter = retryAfter(res.Header.Get("Retry-After"), r.now())
 	res.Body = &answer{LimitedReader: io.LimitedReader{R: res.Body, N: max(x.limit, bodyLimit)}, body: res.Body, ticket: t}
@@ -100,6 +99,3 @@ func withoutURL(err error) error {
 	}
 	return err
 }
-
-// neverLeft reports whether an error came before the request left: it cannot have reached a phone.
-func neverLeft(err error) bool { return errors.Is(err, errNeverLeft) }
