@@ -173,12 +173,10 @@ func unusedKeys[V any](b *binder, params map[string]V) []string {
 }
 
 func (b *binder) uses(placeholder string) bool {
-	for _, p := range b.done[:b.count] {
-		if p.uses(placeholder) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.done[:b.count], func(p *parsed) bool {
+		_, ok := p.number[placeholder]
+		return ok
+	})
 }
 
 // pointless refuses parameters of a request that has no expression.

@@ -1,6 +1,10 @@
 package expr
 
-import "github.com/touchline/touchline/store/attr"
+import (
+	"slices"
+
+	"github.com/touchline/touchline/store/attr"
+)
 
 // SortOp is how a key condition limits the sort key.
 type SortOp uint8
@@ -16,6 +20,17 @@ const (
 	SortBetween             // Low to High, both included
 	SortBeginsWith          // begins with Low
 )
+
+// sortOps are the operators of the limits; SortAny has none.
+var sortOps = [...]op{
+	SortEqual:        opEqual,
+	SortLess:         opLess,
+	SortLessEqual:    opLessEqual,
+	SortGreater:      opGreater,
+	SortGreaterEqual: opGreaterEqual,
+	SortBetween:      opBetween,
+	SortBeginsWith:   opBeginsWith,
+}
 
 // KeyRange is a key condition: one partition and a range of its sort keys. Low and High are absent where Op has no use
 // for them.
@@ -38,22 +53,12 @@ func (r KeyRange) SortSize() int {
 // Contains reports whether the sort attribute that Op is about is in the range.
 func (r KeyRange) Contains(sort attr.Value) bool {
 	switch r.Op {
-	case SortEqual:
-		return compare(opEqual, sort, r.Low)
-	case SortLess:
-		return compare(opLess, sort, r.Low)
-	case SortLessEqual:
-		return compare(opLessEqual, sort, r.Low)
-	case SortGreater:
-		return compare(opGreater, sort, r.Low)
-	case SortGreaterEqual:
-		return compare(opGreaterEqual, sort, r.Low)
+	case SortAny:
+		return true
 	case SortBetween:
 		return compare(opGreaterEqual, sort, r.Low) && compare(opLessEqual, sort, r.High)
-	case SortBeginsWith:
-		return compare(opBeginsWith, sort, r.Low)
 	}
-	return true
+	return compare(sortOps[r.Op], sort, r.Low)
 }
 
 // KeyAttr is a key attribute and its type.
@@ -253,7 +258,7 @@ func (k *keyReader) keyRange() (KeyRange, error) {
 
 // limit sets what a condition says of a sort attribute.
 func (r *KeyRange) limit(t keyTerm) {
-	r.Op, r.Low = sortOp(t.op), t.values[0]
+	r.Op, r.Low = SortOp(slices.Index(sortOps[:], t.op)), t.values[0]
 	if t.op == opBetween {
 		r.High = t.values[1]
 	}
@@ -277,22 +282,4 @@ func (k *keyReader) term(name string) (keyTerm, bool) {
 		}
 	}
 	return keyTerm{}, false
-}
-
-func sortOp(o op) SortOp {
-	switch o {
-	case opEqual:
-		return SortEqual
-	case opLess:
-		return SortLess
-	case opLessEqual:
-		return SortLessEqual
-	case opGreater:
-		return SortGreater
-	case opGreaterEqual:
-		return SortGreaterEqual
-	case opBetween:
-		return SortBetween
-	}
-	return SortBeginsWith
 }

@@ -128,41 +128,28 @@ func scanSign(text string) (tokenKind, int) {
 // wordKind separates the words of the language from names. They are words in every expression: "set" is no attribute
 // name in a condition either.
 func wordKind(word string) tokenKind {
-	switch len(word) {
-	case 2:
-		if strings.EqualFold(word, "OR") {
-			return tokOr
-		}
-		if strings.EqualFold(word, "IN") {
-			return tokIn
-		}
-	case 3:
-		return shortWordKind(word)
-	case 6:
-		if strings.EqualFold(word, "REMOVE") {
-			return tokRemove
-		}
-		if strings.EqualFold(word, "DELETE") {
-			return tokDelete
-		}
-	case 7:
-		if strings.EqualFold(word, "BETWEEN") {
-			return tokBetween
-		}
+	if len(word) > len("BETWEEN") {
+		return tokWord
 	}
-	return tokWord
-}
-
-func shortWordKind(word string) tokenKind {
-	switch {
-	case strings.EqualFold(word, "AND"):
+	switch strings.ToUpper(word) {
+	case "AND":
 		return tokAnd
-	case strings.EqualFold(word, "NOT"):
+	case "OR":
+		return tokOr
+	case "NOT":
 		return tokNot
-	case strings.EqualFold(word, "SET"):
+	case "BETWEEN":
+		return tokBetween
+	case "IN":
+		return tokIn
+	case "SET":
 		return tokSet
-	case strings.EqualFold(word, "ADD"):
+	case "REMOVE":
+		return tokRemove
+	case "ADD":
 		return tokAdd
+	case "DELETE":
+		return tokDelete
 	}
 	return tokWord
 }

@@ -31,59 +31,33 @@ const (
 )
 
 // String returns the operator or function as DynamoDB's errors name it.
-func (o op) String() string {
-	switch o {
-	case opSize:
-		return "size"
-	case opExists:
-		return "attribute_exists"
-	case opNotExists:
-		return "attribute_not_exists"
-	case opType:
-		return "attribute_type"
-	case opBeginsWith:
-		return "begins_with"
-	case opContains:
-		return "contains"
-	case opIfNotExists:
-		return "if_not_exists"
-	case opListAppend:
-		return "list_append"
-	}
-	return o.sign()
-}
+func (o op) String() string { return opNames[o] }
 
-// sign is String for operators.
-func (o op) sign() string {
-	switch o {
-	case opPlus:
-		return "+"
-	case opMinus:
-		return "-"
-	case opEqual:
-		return "="
-	case opNotEqual:
-		return "<>"
-	case opLess:
-		return "<"
-	case opLessEqual:
-		return "<="
-	case opGreater:
-		return ">"
-	case opGreaterEqual:
-		return ">="
-	case opBetween:
-		return "BETWEEN"
-	case opIn:
-		return "IN"
-	case opAnd:
-		return "AND"
-	case opOr:
-		return "OR"
-	case opNot:
-		return "NOT"
-	}
-	return "?"
+var opNames = [...]string{
+	opPath:         "?",
+	opValue:        "?",
+	opUnknown:      "?",
+	opSize:         "size",
+	opExists:       "attribute_exists",
+	opNotExists:    "attribute_not_exists",
+	opType:         "attribute_type",
+	opBeginsWith:   "begins_with",
+	opContains:     "contains",
+	opIfNotExists:  "if_not_exists",
+	opListAppend:   "list_append",
+	opPlus:         "+",
+	opMinus:        "-",
+	opEqual:        "=",
+	opNotEqual:     "<>",
+	opLess:         "<",
+	opLessEqual:    "<=",
+	opGreater:      ">",
+	opGreaterEqual: ">=",
+	opBetween:      "BETWEEN",
+	opIn:           "IN",
+	opAnd:          "AND",
+	opOr:           "OR",
+	opNot:          "NOT",
 }
 
 // isFunction reports whether the node is a function, not an operator or an operand.
@@ -121,10 +95,4 @@ type parsed struct {
 	root    node           // a condition
 	actions []action       // an update, in the order of the text
 	paths   []path         // a projection
-}
-
-// uses reports whether a placeholder occurs in the expression.
-func (p *parsed) uses(placeholder string) bool {
-	_, ok := p.number[placeholder]
-	return ok
 }

@@ -12,15 +12,7 @@ const (
 
 // String returns the word that begins the clause.
 func (k actionKind) String() string {
-	switch k {
-	case actionSet:
-		return "SET"
-	case actionRemove:
-		return "REMOVE"
-	case actionAdd:
-		return "ADD"
-	}
-	return "DELETE"
+	return [...]string{actionSet: "SET", actionRemove: "REMOVE", actionAdd: "ADD", actionDelete: "DELETE"}[k]
 }
 
 // action changes the value at one path.
@@ -52,18 +44,9 @@ func (p *parser) update() error {
 	}
 }
 
+// clause is the clause that a word begins; the words are in the order of the clauses.
 func clause(kind tokenKind) (actionKind, bool) {
-	switch kind {
-	case tokSet:
-		return actionSet, true
-	case tokRemove:
-		return actionRemove, true
-	case tokAdd:
-		return actionAdd, true
-	case tokDelete:
-		return actionDelete, true
-	}
-	return 0, false
+	return actionKind(kind - tokSet), kind >= tokSet && kind <= tokDelete
 }
 
 // actions reads the actions of one clause.

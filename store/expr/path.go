@@ -103,18 +103,6 @@ func (it Item) Get(name string) (attr.Value, bool, error) {
 	return v, ok, nil
 }
 
-// lookup finds the value at a path; the zero Value is nothing there.
-func (p path) lookup(doc Doc, names []string) (attr.Value, error) {
-	v, ok, err := doc.Get(p[0].step(names).name)
-	if err != nil || !ok {
-		return attr.Value{}, err
-	}
-	for _, e := range p[1:] {
-		v = child(v, e.step(names))
-	}
-	return v, nil
-}
-
 // child is the value one step below a value; the zero Value is nothing there.
 func child(v attr.Value, s step) attr.Value {
 	if !s.isIndex() {

@@ -19,7 +19,7 @@ func (s *scope) result(a *action) (attr.Value, error) {
 	case actionSet:
 		return s.rightSide(&a.value)
 	}
-	old, err := a.path.lookup(s.doc, s.names)
+	old, err := s.at(a.path)
 	if err != nil {
 		return attr.Value{}, err
 	}
@@ -60,7 +60,7 @@ func (s *scope) reach(p path) error {
 	if last == 0 {
 		return nil
 	}
-	parent, err := p[:last].lookup(s.doc, s.names)
+	parent, err := s.at(p[:last])
 	if err != nil {
 		return err
 	}
