@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -111,12 +113,7 @@ func (tx *Tx) compile(writes []write, changes []txn.Change, atomic bool) (told b
 }
 
 func anySends(changes []txn.Change) bool {
-	for i := range changes {
-		if changes[i].Table.Sends {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(changes, func(ch txn.Change) bool { return ch.Table.Sends })
 }
 
 // describe tells of changes what a replicator wants to know, the sequences that they will have among it.

@@ -1,6 +1,10 @@
 package attr
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Equal reports whether two values are the same: of one type and, for numbers, numerically; lists in order, maps and
 // sets regardless of it. Two absent values are equal.
@@ -12,11 +16,11 @@ func Equal(a, b Value) bool {
 	case KindBool:
 		return a.flag == b.flag
 	case KindL:
-		return equalLists(a.List(), b.List())
+		return slices.EqualFunc(a.List(), b.List(), Equal)
 	case KindM:
 		return EqualItems(a.Map(), b.Map())
 	case KindSS, KindNS, KindBS:
-		return equalSets(a.set(), b.set())
+		return slices.Equal(a.set(), b.set())
 	default: // a number's text is canonical, so that equal numbers are equal texts
 		return a.text == b.text
 	}
@@ -26,42 +30,7 @@ func Equal(a, b Value) bool {
 func (v Value) Equal(other Value) bool { return Equal(v, other) }
 
 // EqualItems reports whether two items have the same names with equal values.
-func EqualItems(a, b Item) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, v := range a {
-		w, ok := b[name]
-		if !ok || !Equal(v, w) {
-			return false
-		}
-	}
-	return true
-}
-
-func equalLists(a, b []Value) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !Equal(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func equalSets(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
+func EqualItems(a, b Item) bool { return maps.EqualFunc(a, b, Equal) }
 
 // Compare orders two strings, two numbers or two binaries: -1, 0 or 1. Other types have no order in DynamoDB, nor
 // have values of different types: false.

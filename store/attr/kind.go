@@ -1,5 +1,7 @@
 package attr
 
+import "slices"
+
 // Kind is the type of a value. The zero Kind is that of an absent value.
 type Kind uint8
 
@@ -17,39 +19,24 @@ const (
 	KindBS                   // set of binaries
 )
 
-// String returns DynamoDB's name of the type, the one used in its JSON and by attribute_type; "" for absent.
-func (k Kind) String() string {
-	switch k {
-	case KindS:
-		return "S"
-	case KindN:
-		return "N"
-	case KindB:
-		return "B"
-	case KindBool:
-		return "BOOL"
-	case KindNull:
-		return "NULL"
-	case KindL:
-		return "L"
-	case KindM:
-		return "M"
-	case KindSS:
-		return "SS"
-	case KindNS:
-		return "NS"
-	case KindBS:
-		return "BS"
-	}
-	return ""
+var kindNames = [...]string{
+	KindS:    "S",
+	KindN:    "N",
+	KindB:    "B",
+	KindBool: "BOOL",
+	KindNull: "NULL",
+	KindL:    "L",
+	KindM:    "M",
+	KindSS:   "SS",
+	KindNS:   "NS",
+	KindBS:   "BS",
 }
+
+// String returns DynamoDB's name of the type, the one used in its JSON and by attribute_type; "" for absent.
+func (k Kind) String() string { return kindNames[k] }
 
 // ParseKind finds the type of a name as DynamoDB writes it.
 func ParseKind(name string) (Kind, bool) {
-	for k := KindS; k <= KindBS; k++ {
-		if k.String() == name {
-			return k, true
-		}
-	}
-	return 0, false
+	k := max(0, slices.Index(kindNames[:], name))
+	return Kind(k), k > 0
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,15 +59,7 @@ func (p path) steps(names []string) []step {
 
 // same reports whether two paths lead to the same place.
 func (p path) same(q path, names []string) bool {
-	if len(p) != len(q) {
-		return false
-	}
-	for i := range p {
-		if p[i].step(names) != q[i].step(names) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(p, q, func(e, f element) bool { return e.step(names) == f.step(names) })
 }
 
 // describe writes a path as DynamoDB's errors do: [matches, [0], score].

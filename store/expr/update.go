@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/touchline/touchline/store/attr"
@@ -82,21 +83,14 @@ func isSet(k attr.Kind) bool { return k == attr.KindSS || k == attr.KindNS || k 
 
 // longName is the name of a type in the errors about ADD and DELETE.
 func longName(k attr.Kind) string {
-	switch k {
-	case attr.KindS:
-		return "STRING"
-	case attr.KindN:
-		return "NUMBER"
-	case attr.KindB:
-		return "BINARY"
-	case attr.KindBool:
-		return "BOOLEAN"
-	case attr.KindL:
-		return "LIST"
-	case attr.KindM:
-		return "MAP"
-	}
-	return k.String()
+	return cmp.Or(map[attr.Kind]string{
+		attr.KindS:    "STRING",
+		attr.KindN:    "NUMBER",
+		attr.KindB:    "BINARY",
+		attr.KindBool: "BOOLEAN",
+		attr.KindL:    "LIST",
+		attr.KindM:    "MAP",
+	}[k], k.String())
 }
 
 // Attributes returns the names of the attributes that the update changes, whole or in part, in the order of the text.

@@ -122,24 +122,15 @@ func printReplay(w io.Writer, r *ReplayReport) error {
 
 // whyNot explains a rule by which an event has no alert.
 func whyNot(rule string) string {
-	switch rule {
-	case "merged":
-		return "another alert at the same moment covered it"
-	case "cooldown":
-		return "one of its kind went out a moment before"
-	case "budget":
-		return "the hourly alert limit was reached"
-	case "baseline":
-		return "it happened before the node was watching"
-	case "stale":
-		return "it was too old to be news"
-	case "burst":
-		return "several balls came at once"
-	case "abandoned":
-		return "the match had been abandoned"
-	default:
-		return ""
-	}
+	return map[string]string{
+		"merged":    "another alert at the same moment covered it",
+		"cooldown":  "one of its kind went out a moment before",
+		"budget":    "the hourly alert limit was reached",
+		"baseline":  "it happened before the node was watching",
+		"stale":     "it was too old to be news",
+		"burst":     "several balls came at once",
+		"abandoned": "the match had been abandoned",
+	}[rule]
 }
 
 // progress is a line on a terminal that shows how far the matches are; elsewhere it is silent.

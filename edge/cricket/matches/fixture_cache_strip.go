@@ -3,6 +3,7 @@ package matches
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // rowsOf are the lists of a reply whose rows may carry players. The line-up is none of them: its rows are the players.
@@ -40,12 +41,9 @@ func withoutPlayers(raw []byte) []byte {
 // nestsPlayers reports whether a reply has what only the includes of players in rows bring: a live tick does not read a
 // text that needs no change.
 func nestsPlayers(raw []byte) bool {
-	for _, name := range []string{`"batsman"`, `"bowler"`, `"catchstump"`, `"batsmanout"`, `"runoutby"`} {
-		if bytes.Contains(raw, []byte(name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{`"batsman"`, `"bowler"`, `"catchstump"`, `"batsmanout"`, `"runoutby"`}, func(name string) bool {
+		return bytes.Contains(raw, []byte(name))
+	})
 }
 
 // barePlayers takes the players out of the rows of a list, which may be wrapped in an object with "data".

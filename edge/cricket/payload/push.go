@@ -174,34 +174,25 @@ func versus(d *cricket.Display) string {
 
 // alertTitle is the headline of an alert; empty: the match's name is a better one.
 func alertTitle(t cricket.EventType) string {
-	switch t {
-	case cricket.EventWicket:
-		return "Wicket"
-	case cricket.EventHatTrick:
-		return "Hat-trick"
-	case cricket.EventFifty:
-		return "Fifty"
-	case cricket.EventHundred, cricket.EventTwoHundred:
-		return "Hundred"
-	case cricket.EventFiveFor:
-		return "Five wickets"
-	case cricket.EventTenFor:
-		return "Ten wickets"
-	case cricket.EventInningsEnd, cricket.EventDeclared:
-		return "End of innings"
-	case cricket.EventSuperOver:
-		return "Super over"
-	case cricket.EventTargetRevised:
-		return "Target revised"
-	case cricket.EventInterrupted:
-		return "Play stopped"
-	case cricket.EventStumps:
-		return "Stumps"
-	case cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult, cricket.EventAbandoned:
-		return "Result"
-	case cricket.EventCorrection:
-		return "Correction"
-	default:
-		return ""
-	}
+	return map[cricket.EventType]string{
+		cricket.EventWicket:        "Wicket",
+		cricket.EventHatTrick:      "Hat-trick",
+		cricket.EventFifty:         "Fifty",
+		cricket.EventHundred:       "Hundred",
+		cricket.EventTwoHundred:    "Hundred",
+		cricket.EventFiveFor:       "Five wickets",
+		cricket.EventTenFor:        "Ten wickets",
+		cricket.EventInningsEnd:    "End of innings",
+		cricket.EventDeclared:      "End of innings",
+		cricket.EventSuperOver:     "Super over",
+		cricket.EventTargetRevised: "Target revised",
+		cricket.EventInterrupted:   "Play stopped",
+		cricket.EventStumps:        "Stumps",
+		cricket.EventResult:        "Result",
+		cricket.EventTie:           "Result",
+		cricket.EventDraw:          "Result",
+		cricket.EventNoResult:      "Result",
+		cricket.EventAbandoned:     "Result",
+		cricket.EventCorrection:    "Correction",
+	}[t]
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 
@@ -129,30 +130,19 @@ func plural(n int, word string) string {
 }
 
 func dismissalName(k recording.Kind) string {
-	switch k {
-	case recording.Bowled:
-		return "Clean Bowled"
-	case recording.Caught, recording.CaughtAndBowled:
-		return "Catch Out"
-	case recording.LBW:
-		return "LBW OUT"
-	case recording.Stumped:
-		return "Stump Out"
-	case recording.HitWicket:
-		return "Hit Wicket"
-	case recording.RunOut:
-		return "Run Out"
-	case recording.Obstructing:
-		return "Obstructing the Field"
-	case recording.HandledBall:
-		return "Handled the Ball"
-	case recording.HitTwice:
-		return "Hit the Ball Twice"
-	case recording.TimedOut:
-		return "Timed Out"
-	default:
-		return "Retired Out"
-	}
+	return cmp.Or(map[recording.Kind]string{
+		recording.Bowled:          "Clean Bowled",
+		recording.Caught:          "Catch Out",
+		recording.CaughtAndBowled: "Catch Out",
+		recording.LBW:             "LBW OUT",
+		recording.Stumped:         "Stump Out",
+		recording.HitWicket:       "Hit Wicket",
+		recording.RunOut:          "Run Out",
+		recording.Obstructing:     "Obstructing the Field",
+		recording.HandledBall:     "Handled the Ball",
+		recording.HitTwice:        "Hit the Ball Twice",
+		recording.TimedOut:        "Timed Out",
+	}[k], "Retired Out")
 }
 
 // scoreIDs gives every name of the catalogue its id, the same in every process.

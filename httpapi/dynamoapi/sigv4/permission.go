@@ -136,15 +136,7 @@ func (p *Principal) Allow(action string, tables ...string) error {
 }
 
 func (p *Principal) may(action, table string) bool {
-	if p == nil {
-		return false
-	}
-	for i := range p.grants {
-		if p.grants[i].allows(action, table) {
-			return true
-		}
-	}
-	return false
+	return p != nil && slices.ContainsFunc(p.grants, func(g grant) bool { return g.allows(action, table) })
 }
 
 func (p *Principal) denied(action, table string) *Error {

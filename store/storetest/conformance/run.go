@@ -260,10 +260,7 @@ func (r runner) wait(ctx context.Context, request string) error {
 
 // changing reports whether a state of a description is one that passes.
 func changing(body string) bool {
-	for _, state := range []string{"CREATING", "UPDATING", "DELETING", "BACKFILLING"} {
-		if strings.Contains(body, `Status":"`+state) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"CREATING", "UPDATING", "DELETING", "BACKFILLING"}, func(state string) bool {
+		return strings.Contains(body, `Status":"`+state)
+	})
 }
