@@ -69,6 +69,11 @@ func TestFilesReload(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer running(t, f)()
+		logged := func() string { // lines are written under the lock
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return log.String()
+		}
 		look := func(want, problem string) {
 			t.Helper()
 			pass(t, lookEvery)
@@ -84,15 +89,15 @@ func TestFilesReload(t *testing.T) {
 		look("one.local", "")
 		write(keyFile, key)
 		look("two.local", "")
-		if strings.Contains(log.String(), "ERROR") {
-			t.Errorf("a renewal was taken for an error: %s", &log)
+		if strings.Contains(logged(), "ERROR") {
+			t.Errorf("a renewal was taken for an error: %s", logged())
 		}
 		write(certFile, []byte("no certificate"))
 		look("two.local", "")
 		look("two.local", "are no pair")
 		look("two.local", "are no pair")
-		if n := strings.Count(log.String(), "ERROR"); n != 1 {
-			t.Errorf("%d lines for one mistake: %s", n, &log)
+		if n := strings.Count(logged(), "ERROR"); n != 1 {
+			t.Errorf("%d lines for one mistake: %s", n, logged())
 		}
 		if err := os.Remove(keyFile); err != nil {
 			t.Fatal(err)
