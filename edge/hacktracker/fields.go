@@ -20,6 +20,7 @@ const (
 
 	runKey     = 8   // characters of a tap's key that a game keeps: 40 random bits of a ULID
 	maxRunKeys = 500 // of them
+	emptied    = 50  // at-bats of a deleted game that go in one transaction
 )
 
 // Input are the members of a request's body.

@@ -172,9 +172,6 @@ func (b *Book) DeleteGame(game string) {
 	b.empty(game)
 }
 
-// emptied is how many at-bats go in one transaction.
-const emptied = 50
-
 // empty removes the at-bats of a game that was deleted, with a check that it is not there.
 func (b *Book) empty(game string) {
 	writes := collect(b, "", prefixGame+game, prefixAtBat, func(it attr.Item) store.WriteItem {
@@ -198,9 +195,6 @@ func (s *Service) Emptied(tx *store.Tx, records []store.Record) error {
 	return b.err
 }
 
-// deletedFor is how long what says that a game was deleted stays: nodes that were cut off bring rows of it until then.
-const deletedFor = 30 * 24 * time.Hour
-
 // EmptyAll removes what is left of all deleted games, and in the end what says so.
 func (s *Service) EmptyAll(tx *store.Tx) error {
 	b := s.Open(tx, "")
@@ -211,7 +205,7 @@ func (s *Service) EmptyAll(tx *store.Tx) error {
 		}
 		game := GameOf(it)
 		b.emptyDeleted(game)
-		if at, err := time.Parse(patch.Stamp, it["createdAt"].Str()); err == nil && tx.Now().Sub(at) > deletedFor && b.err == nil {
+		if at, err := time.Parse(patch.Stamp, it["createdAt"].Str()); err == nil && tx.Now().Sub(at) > keptFor && b.err == nil {
 			_, b.err = tx.Delete(store.DeleteItem{Table: s.Table, Key: deletedKey(game), NoOld: true})
 		}
 	}

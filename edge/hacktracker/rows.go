@@ -232,11 +232,11 @@ type AtBat struct {
 
 func atBatOf(it attr.Item) AtBat {
 	a := AtBat{
-		GameID: strings.TrimPrefix(it["PK"].Str(), prefixGame), TeamID: it["teamId"].Str(), PlayerID: it["playerId"].Str(), sk: it["SK"].Str(),
+		ID: cmp.Or(it["atBatId"].Str(), strings.TrimPrefix(it["SK"].Str(), prefixAtBat)), sk: it["SK"].Str(),
+		GameID: strings.TrimPrefix(it["PK"].Str(), prefixGame), TeamID: it["teamId"].Str(), PlayerID: it["playerId"].Str(),
 		Result: strings.ToUpper(it["result"].Str()), Inning: number(it["inning"]), Outs: number(it["outs"]), BattingOrder: number(it["battingOrder"]),
 		HitType: hitType(it["hitType"].Str()), RBIs: number(it["rbis"]), CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(),
 	}
-	a.ID = cmp.Or(it["atBatId"].Str(), strings.TrimPrefix(a.sk, prefixAtBat))
 	if at := it["hitLocation"].Map(); at["x"].Kind() == attr.KindN && at["y"].Kind() == attr.KindN {
 		a.HitLocation = &Point{decimal(at["x"]), decimal(at["y"])}
 	}

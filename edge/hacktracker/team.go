@@ -15,8 +15,9 @@ import (
 	"github.com/touchline/touchline/store/patch"
 )
 
-// recoverFor is how long a deleted team can be had back.
-const recoverFor = 30 * 24 * time.Hour
+// keptFor is how long a deleted team can be had back, and what says that a game was deleted stays: nodes that were cut off bring rows of
+// it until then.
+const keptFor = 30 * 24 * time.Hour
 
 func (b *Book) team(team string) Team {
 	t := teamOf(b.known(teamKey(team), "Team"))
@@ -130,7 +131,7 @@ func (b *Book) RecoverTeam(team string, in Input) Team {
 	it := b.known(teamKey(team), "Team")
 	t := teamOf(it)
 	b.refuse(t.OwnerID != b.user, forbidden("Insufficient permissions. Required: owner"))
-	b.refuse(t.Status != deleted || token.Str() == "" || !token.Equal(it["recoveryToken"]) || it["deletedAt"].Str() < b.At(-recoverFor), notFound("Team"))
+	b.refuse(t.Status != deleted || token.Str() == "" || !token.Equal(it["recoveryToken"]) || it["deletedAt"].Str() < b.At(-keptFor), notFound("Team"))
 	p := patch.Patch{Set: attr.Item{"status": attr.S(active)}, Remove: []string{"deletedAt", "recoveryToken"}}
 	b.commit(b.update(teamKey(team), p, "recoveryToken = :token", with(attr.Item{":token": token})))
 	return b.Team(team)

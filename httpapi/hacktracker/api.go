@@ -96,21 +96,25 @@ func (a *api) route(method, path string, do func(r *call) error) httpapi.Route {
 			}
 		}
 		r := &call{Context: c, user: user, status: http.StatusOK}
-		if method != http.MethodGet && method != http.MethodDelete {
-			if r.in, err = httpapi.Body(c).Members(); err != nil {
-				return err
-			}
-		}
-		if method == http.MethodPost {
-			if r.once, err = httpapi.IdempotencyKey(c); err != nil {
-				return err
-			}
+		if err := r.read(method); err != nil {
+			return err
 		}
 		if err := a.prepare(r); err != nil {
 			return err
 		}
 		return do(r)
 	}}
+}
+
+// read reads the body and the key that a request of a method carries.
+func (r *call) read(method string) (err error) {
+	if method != http.MethodGet && method != http.MethodDelete {
+		r.in, err = httpapi.Body(r.Context).Members()
+	}
+	if err == nil && method == http.MethodPost {
+		r.once, err = httpapi.IdempotencyKey(r.Context)
+	}
+	return err
 }
 
 // prepare has the partitions here that a request is about, and the user's profile.
