@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/mail"
@@ -68,10 +69,23 @@ func (r *row) over(now time.Time) bool {
 
 // Status is how the outbox stands.
 type Status struct {
-	Waiting int
-	GivenUp int       // messages, in the last 24 hours
-	LastAt  time.Time // of the last one that was given up; zero: none was
-	LastWhy string
+	Waiting int       `json:"waiting"`
+	GivenUp int       `json:"givenUp"`                  // messages, in the last 24 hours
+	LastAt  time.Time `json:"lastGivenUpAt,omitzero"`   // of the last one that was given up; zero: none was
+	LastWhy string    `json:"lastGivenUpWhy,omitempty"` // without the address
+}
+
+// Warning is what a person should look at; empty: nothing.
+func (s *Status) Warning() string {
+	what := "messages"
+	switch s.GivenUp {
+	case 0:
+		return ""
+	case 1:
+		what = "message"
+	}
+	return fmt.Sprintf("%d %s could not be sent in the last 24 hours and will not be, the last at %s UTC (%s)",
+		s.GivenUp, what, s.LastAt.UTC().Format("15:04:05"), s.LastWhy)
 }
 
 // Deps are what an Outbox works with.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/store"
 )
@@ -40,11 +41,11 @@ func (n *Node) status() operator.NodeStatus {
 }
 
 // mailStatus is nil where the node sends no mail.
-func (n *Node) mailStatus() *operator.MailStatus {
+func (n *Node) mailStatus() *mail.Status {
 	if n.mail == nil {
 		return nil
 	}
-	st := operator.MailStatus(n.mail.Status())
+	st := n.mail.Status()
 	return &st
 }
 

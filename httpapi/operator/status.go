@@ -1,9 +1,9 @@
 package operator
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/internal/certs"
@@ -25,24 +25,7 @@ type NodeStatus struct {
 	Streams       int              `json:"streams"` // SSE clients; filled in by httpapi
 	Clock         ClockStatus      `json:"clock"`
 	Certificate   *certs.State     `json:"certificate,omitempty"` // nil: plain HTTP
-	Mail          *MailStatus      `json:"mail,omitempty"`        // nil: the node sends none
-}
-
-// MailStatus is how the outbox of messages stands.
-type MailStatus struct {
-	Waiting int       `json:"waiting"`
-	GivenUp int       `json:"givenUp"` // in the last 24 hours
-	LastAt  time.Time `json:"lastGivenUpAt,omitzero"`
-	LastWhy string    `json:"lastGivenUpWhy,omitempty"` // without the address
-}
-
-// Warning is what a person should look at; empty: nothing.
-func (m *MailStatus) Warning() string {
-	if m.GivenUp == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s could not be sent in the last 24 hours and will not be, the last at %s UTC (%s)",
-		Count(m.GivenUp, "message"), m.LastAt.UTC().Format("15:04:05"), m.LastWhy)
+	Mail          *mail.Status     `json:"mail,omitempty"`        // nil: the node sends none
 }
 
 // CloudStatus is how far the node is in step with the cloud.

@@ -32,7 +32,7 @@ var arrows = []arrow{
 	{pkg: "httpapi/page", may: []string{"httpapi/page/colour"}},
 	{pkg: "httpapi/page/colour"},
 	{ // for what they measure
-		pkg: "httpapi/operator", may: []string{"httpapi/page", "httpapi/dynamoapi/...", "store", "store/attr", "sync/replica/...", "sync/lease"},
+		pkg: "httpapi/operator", may: []string{"edge/mail", "httpapi/page", "httpapi/dynamoapi/...", "store", "store/attr", "sync/replica/...", "sync/lease"},
 	},
 	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store", "sync/replica/conflict"}, tests: []string{"store/attr", "sync/replica"}},
 	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr"}, tests: []string{"sync/replica/..."}},
