@@ -44,11 +44,13 @@ type Given[T any] struct {
 	Err error // a ValidationException without a place
 }
 
-// Item is a map of attribute values, Encoded one in its binary form, and Value one value.
 type (
-	Item    = Given[attr.Item]
+	// Item is a map of attribute values.
+	Item = Given[attr.Item]
+	// Encoded is a map of attribute values in its binary form.
 	Encoded = Given[attr.Encoded]
-	Value   = Given[attr.Value]
+	// Value is one attribute value.
+	Value = Given[attr.Value]
 )
 
 // refusal is what a decoder panics with, as that of encoding/json does: the first fault ends the reading, however deep it
