@@ -49,10 +49,10 @@ func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 	}
 	ago, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(ago) || math.IsInf(ago, 0) {
-		return time.Time{}, bind.Invalid(headerOccurred, "must be a number of seconds")
+		return now, bind.Invalid(headerOccurred, "must be a number of seconds")
 	}
 	if ago > occurredAtMost.Seconds() || ago < -occurredEarly.Seconds() {
-		return time.Time{}, fault.New(fault.Conflict, "occurred_at", "What happened more than 12 hours before it is told, or after, is not taken.")
+		return now, fault.New(fault.Conflict, "occurred_at", "What happened more than 12 hours before it is told, or after, is not taken.")
 	}
 	return now.Add(-time.Duration(max(0, ago) * float64(time.Second))), nil
 }

@@ -44,20 +44,22 @@ func (b *Book) newULID(once, what string, at time.Time) string {
 }
 
 // NewAtBat scores a plate appearance. once is its Idempotency-Key: a ULID, which becomes its id, so that one scored at two nodes is
-// one; at is when it happened. It counts for as long as the game runs; if it was finished at another node meanwhile, for what
-// happened before.
-func (b *Book) NewAtBat(game, once string, at time.Time, in Input) AtBat {
+// one; at is when it happened, and late why that is too long ago: it may still be one that is there. It counts for as long as the game
+// runs; if it was finished at another node meanwhile, for what happened before.
+func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) AtBat {
 	p := b.read(atBatFields(), in, "playerId", "result", "inning", "outs", "battingOrder")
 	id := b.newULID(once, "an at-bat", at)
 	g, t := b.allowGame(game, manageAtBats)
 	row := b.Stamp(atBatKey(game, id), p.Set)
 	row["atBatId"], row["gameId"], row["teamId"], row["createdAt"] = attr.S(id), attr.S(game), attr.S(t.ID), attr.S(at.UTC().Format(patch.Stamp))
+	row["updatedAt"] = row["createdAt"]
 	player := p.Set["playerId"].Str()
 	indexed(row, indexAtBats, prefixPlayer+player, prefixAtBat+id)
 	if was := b.get(atBatKey(game, id)); was != nil {
 		b.refuse(!SameAtBat(row, was), fault.New(fault.Conflict, "idempotency_conflict", "This Idempotency-Key was used for another at-bat"))
 		return atBatOf(was)
 	}
+	b.Fail(late)
 	b.refuse(g.Status != InProgress, Invalid("Game must be IN_PROGRESS to record at-bats"))
 	b.refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before at-bats can be recorded"))
 	b.refuse(len(g.Lineup) > 0 && !g.bats(player), Invalid("Player is not in the lineup"))
@@ -68,10 +70,12 @@ func (b *Book) NewAtBat(game, once string, at time.Time, in Input) AtBat {
 	return atBatOf(row)
 }
 
-// SameAtBat reports whether two images of an at-bat tell of one plate appearance.
-func SameAtBat(a, b attr.Item) bool {
+// SameAtBat reports whether an at-bat tells of the plate appearance that one with its id was made of. What became of that by a correction
+// says nothing.
+func SameAtBat(a, there attr.Item) bool {
 	told := []string{"playerId", "result", "inning", "outs", "battingOrder", "hitLocation", "hitType", "rbis"}
-	return a != nil && b != nil && !slices.ContainsFunc(told, func(name string) bool { return !a[name].Equal(b[name]) })
+	return a != nil && there != nil && (there["updatedAt"].Str() > there["createdAt"].Str() ||
+		!slices.ContainsFunc(told, func(name string) bool { return !a[name].Equal(there[name]) }))
 }
 
 // ChangeAtBat corrects a plate appearance, also of a game that is over.

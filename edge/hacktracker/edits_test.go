@@ -85,7 +85,7 @@ func (l *ledger) score(b *Book, e *entry) {
 	if e.hit != "" {
 		hit = fmt.Sprintf(`,"hitType":%q`, e.hit)
 	}
-	b.NewAtBat(l.game, e.id, e.at, body(`{"playerId":%q,"result":%q,"inning":1,"outs":0,"battingOrder":1,"rbis":%d%s}`, e.player, e.result, e.rbis, hit))
+	b.NewAtBat(l.game, e.id, e.at, nil, body(`{"playerId":%q,"result":%q,"inning":1,"outs":0,"battingOrder":1,"rbis":%d%s}`, e.player, e.result, e.rbis, hit))
 }
 
 // columns are what the paper comes to: PA AB H 2B 3B HR RBI BB HBP K SF SH TB, counted by the rules as a scorer reads them.

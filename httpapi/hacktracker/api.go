@@ -3,7 +3,6 @@ package hacktracker
 
 import (
 	"cmp"
-	"context"
 	_ "embed" // the OpenAPI document
 	"encoding/json"
 	"net/http"
@@ -31,7 +30,7 @@ type Config struct {
 	Mount   string
 	Node    string // the id of this node
 	// Ensure has rows here that another node may have written; nil: the node has no cloud.
-	Ensure func(ctx context.Context, table string, keys ...attr.Item) error
+	Ensure httpapi.Ensure
 }
 
 type api struct {
@@ -119,10 +118,8 @@ func (r *call) read(method string) (err error) {
 
 // prepare has the partitions here that a request is about, and the user's profile.
 func (a *api) prepare(r *call) error {
-	if a.Ensure != nil {
-		if err := httpapi.EnsureWithin(r.Request.Context(), func(ctx context.Context) error { return a.fetch(ctx, r) }); err != nil {
-			return err
-		}
+	if err := a.Ensure.Needs(r.Context, a.Service.Table, in(a, r, needs)); err != nil {
+		return err
 	}
 	known, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, _ *call) bool { return b.Known() }))
 	if known || err != nil {
@@ -136,20 +133,17 @@ func (a *api) prepare(r *call) error {
 	})
 }
 
-// fetch has what a request names, users in its body too, and then what only shows by that.
-func (a *api) fetch(ctx context.Context, r *call) error {
+// needs is what a request names, users in its body too, and what only shows by that.
+func needs(b *hacktracker.Book, r *call) []attr.Item {
 	team, game, other := r.Param("team"), r.Param("game"), r.Param("user")
 	if raw, ok := r.in["userId"]; ok && json.Unmarshal(raw, &other) != nil || !hacktracker.IsID(other) {
 		other = ""
 	}
-	if err := a.Ensure(ctx, a.Service.Table, hacktracker.Needs(game, team, r.user, other)...); err != nil || team != "" {
-		return err
+	all := hacktracker.Needs(game, team, r.user, other)
+	if team == "" {
+		all = append(all, b.NeedsThen(game)...)
 	}
-	keys, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, _ *call) []attr.Item { return b.NeedsThen(game) }))
-	if err != nil || len(keys) == 0 {
-		return err
-	}
-	return a.Ensure(ctx, a.Service.Table, keys...)
+	return all
 }
 
 // on is a route that answers with what comes of something, or that it is gone.

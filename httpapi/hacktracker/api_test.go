@@ -260,6 +260,7 @@ func TestAtBats(t *testing.T) {
 	for range 2 {
 		r.want(201, `"atBatId":"`+key+`"`, "ana", "POST", path, body, "Idempotency-Key", strings.ToLower(key), "Touchline-Occurred-Ago", "60")
 	}
+	r.want(201, `"result":"2B"`, "ana", "POST", path, body, "Idempotency-Key", key, "Touchline-Occurred-Ago", "50000")
 	r.want(409, "used for another at-bat", "ana", "POST", path, atBat(players[0], "K", 1, 0, 1), "Idempotency-Key", key)
 	row := r.rows("GAME#" + game)["ATBAT#"+key]
 	if row["GSI5PK"].Str() != "PLAYER#"+players[0] || row["GSI5SK"].Str() != "ATBAT#"+key || row["createdAt"].Str() != "2026-05-01T17:59:00.000Z" || row["hitType"].Str() != "ground_out" {
@@ -270,6 +271,10 @@ func TestAtBats(t *testing.T) {
 	if _, ok := r.want(200, `"result":"3B"`, "ana", "PUT", path+"/"+key, `{"result":"3B","hitType":null,"hitLocation":null,"rbis":2}`)["hitType"]; ok {
 		t.Error("the hit's type is still there")
 	}
+	for _, ago := range []string{"90", "50000"} { // of what was corrected meanwhile, and whenever it comes
+		r.want(201, `"result":"3B"`, "ana", "POST", path, body, "Idempotency-Key", key, "Touchline-Occurred-Ago", ago)
+	}
+	r.want(409, "more than 12 hours", "ana", "POST", path, body, "Touchline-Occurred-Ago", "50000")
 	r.want(200, `"inning":1,"outs":0,"batter":{"playerId":"`+players[0], "ana", "GET", "/games/"+game+"/state", "")
 	r.want(200, `"runsDiffer":true`, "ana", "GET", "/games/"+game+"/boxscore", "")
 	r.want(200, "", "ana", "PATCH", "/games/"+game, `{"status":"FINAL","teamScore":2}`)

@@ -72,12 +72,8 @@ type teamPage struct {
 
 func (a *api) teamPage(b *hacktracker.Book, r *call, here string) *teamPage {
 	t := b.Team(r.id("team"))
-	p := &teamPage{Mount: a.mount, Team: t, Title: t.Name, Tabs: page.Tabs{Label: "Team"}}
-	for _, tab := range [][2]string{{"", "Stats"}, {"schedule", "Schedule"}, {"roster", "Roster"}} {
-		link := page.Link{Href: a.look.At(strings.TrimSuffix("/teams/"+t.ID+"/"+tab[0], "/")), Text: tab[1]}
-		p.Tabs.Links = append(p.Tabs.Links, page.Tab{Link: link, Here: tab[0] == here})
-	}
-	return p
+	tabs := page.NewTabs("Team", a.look.At("/teams/"+t.ID), here, [2]string{"", "Stats"}, [2]string{"/schedule", "Schedule"}, [2]string{"/roster", "Roster"})
+	return &teamPage{Mount: a.mount, Team: t, Title: t.Name, Tabs: tabs}
 }
 
 var statHeads = []string{"Player", "G", "PA", "AB", "H", "2B", "3B", "HR", "RBI", "BB", "K", "AVG", "OBP", "SLG", "OPS"}
@@ -115,7 +111,7 @@ func (a *api) statsPage(b *hacktracker.Book, r *call) any {
 }
 
 func (a *api) schedulePage(b *hacktracker.Book, r *call) any {
-	p := a.teamPage(b, r, "schedule")
+	p := a.teamPage(b, r, "/schedule")
 	p.Group = &page.Group{ID: "games", Title: "Games", None: "No games yet."}
 	for _, g := range b.GamesOf(p.Team.ID) {
 		p.Group.Tiles = append(p.Group.Tiles, a.tile(&p.Team, &g))
@@ -125,7 +121,7 @@ func (a *api) schedulePage(b *hacktracker.Book, r *call) any {
 }
 
 func (a *api) rosterPage(b *hacktracker.Book, r *call) any {
-	p := a.teamPage(b, r, "roster")
+	p := a.teamPage(b, r, "/roster")
 	p.Group = &page.Group{ID: "roster", Title: "Roster", None: "No players yet."}
 	for _, one := range b.Roster(p.Team.ID, hacktracker.RosterQuery{}) {
 		line := append(slices.Clone(one.Positions), one.Status)

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -80,23 +79,21 @@ func (a *api) gameRoutes() []httpapi.Route {
 		a.on("GET", game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
 		stream,
 
-		a.on("POST", game+"/runs", func(b *book, r *call) any { return b.AddRuns(r.id("game"), r.once, r.tapped(b), r.in) }),
+		a.on("POST", game+"/runs", func(b *book, r *call) any {
+			at, late := httpapi.OccurredAt(r.Context, b.Now())
+			b.Fail(late)
+			return b.AddRuns(r.id("game"), r.once, at, r.in)
+		}),
 		a.on("POST", game+"/atbats", func(b *book, r *call) any {
 			r.status = http.StatusCreated
-			return b.NewAtBat(r.id("game"), r.once, r.tapped(b), r.in)
+			at, late := httpapi.OccurredAt(r.Context, b.Now())
+			return b.NewAtBat(r.id("game"), r.once, at, late, r.in)
 		}),
 		a.on("GET", game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
 		a.on("GET", atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
 		a.on("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }),
 		a.on("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil }),
 	}
-}
-
-// tapped is when a scorer has tapped what a request tells of.
-func (r *call) tapped(b *hacktracker.Book) time.Time {
-	at, err := httpapi.OccurredAt(r.Context, b.Now())
-	b.Fail(err)
-	return at
 }
 
 // admin refuses who is not in the admins' group.

@@ -51,13 +51,9 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		if p.Code, err = page.QR("http://node.example"+p.Page, "node.example"+p.Page); err != nil {
 			return nil, err
 		}
-		scene, err := a.look.Scene(s.name, s.what, s.kind, p)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, scene)
+		out = append(out, page.Scene{Name: s.name, What: s.what, Kind: s.kind, Data: p})
 	}
-	return out, nil
+	return a.look.Scenes(out...)
 }
 
 // atBatsOf are plays with these results, ten seconds apart.

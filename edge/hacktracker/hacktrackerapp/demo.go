@@ -157,7 +157,7 @@ func (d *demo) step(b *hacktracker.Book, at time.Time) {
 		scored["hitType"] = play.hit
 		scored["hitLocation"] = map[string]float64{"x": float64(100+d.rnd.IntN(801)) / 1000, "y": float64(50+d.rnd.IntN(651)) / 1000}
 	}
-	d.last = b.NewAtBat(d.game, "", at, body(scored)).ID
+	d.last = b.NewAtBat(d.game, "", at, nil, body(scored)).ID
 	next := b.State(d.game)
 	if d.inning = next.Inning; next.Inning > st.Inning {
 		d.bases = 0

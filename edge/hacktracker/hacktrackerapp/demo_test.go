@@ -73,7 +73,7 @@ func TestDemoAmongVisitors(t *testing.T) {
 		{"nobody else is there", demoPace, func(*hacktracker.Book) {}, true, false},
 		{"a visitor scores", demoPace, func(b *hacktracker.Book) {
 			up := b.State(d.game)
-			b.NewAtBat(d.game, "", now, body(map[string]any{
+			b.NewAtBat(d.game, "", now, nil, body(map[string]any{
 				"playerId": up.Batter.PlayerID, "battingOrder": up.Batter.BattingOrder, "result": "1B", "inning": up.Inning, "outs": up.Outs,
 			}))
 		}, false, false},
