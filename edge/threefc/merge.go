@@ -132,6 +132,20 @@ func (s *Service) joinedWith(get Get, r *Refused, all []Refused) (writes []store
 	return p.writes, ok
 }
 
+// corrected is the item with the last of the writes behind it, made of what was seen before the other node's came; nil: it is removed.
+func (r *Refused) corrected(behind []Refused) attr.Item {
+	view := r.View
+	for i := range behind {
+		if later := &behind[i]; attr.EqualItems(later.Key, r.Key) && len(later.Again) > 0 {
+			view = nil
+			if put := later.Again[0].Put; put != nil {
+				view = put.Item
+			}
+		}
+	}
+	return view
+}
+
 // corrected has what was done here to a goal, which another node has made of the same request, done to that one's.
 func (s *Service) corrected(all, behind []Refused) (writes []store.WriteItem, ok bool) {
 	i := slices.IndexFunc(all, func(r Refused) bool { return r.in(pkGame) && r.is(skGoal) })
@@ -142,16 +156,7 @@ func (s *Service) corrected(all, behind []Refused) (writes []store.WriteItem, ok
 	was, err := decode[Goal](goal.Remote)
 	p := &plan{s: s}
 	p.fail(err)
-	view := goal.View
-	for i := range behind { // of what was seen before the other node's came
-		if r := &behind[i]; attr.EqualItems(r.Key, goal.Key) && len(r.Again) > 0 {
-			view = nil
-			if put := r.Again[0].Put; put != nil {
-				view = put.Item
-			}
-		}
-	}
-	if view == nil {
+	if view := goal.corrected(behind); view == nil {
 		p.remove(goal.Key, was.Stamps)
 	} else {
 		ours, err := decode[Goal](view)

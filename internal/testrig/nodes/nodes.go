@@ -237,7 +237,7 @@ func (f *Fleet) Cut(names ...string) { f.weather(names, simcloud.NoDNS, faultpro
 // Heal joins them again.
 func (f *Fleet) Heal(names ...string) { f.weather(names, simcloud.None, faultproxy.None) }
 
-func (f *Fleet) weather(names []string, simulated simcloud.Fault, real faultproxy.Fault) {
+func (f *Fleet) weather(names []string, simulated simcloud.Fault, proxied faultproxy.Fault) {
 	for name := range f.Base {
 		if len(names) > 0 && !slices.Contains(names, name) {
 			continue
@@ -246,7 +246,7 @@ func (f *Fleet) weather(names []string, simulated simcloud.Fault, real faultprox
 			l.SetMode(simulated)
 		}
 		if d := f.doors[name]; d != nil {
-			d.Set(faultproxy.Conditions{Fault: real})
+			d.Set(faultproxy.Conditions{Fault: proxied})
 		}
 	}
 }
