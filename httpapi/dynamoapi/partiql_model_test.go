@@ -134,6 +134,9 @@ func TestPartiQLSelectModel(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "Overlapping conditions") {
 			return // one value twice
 		}
+		if err != nil && strings.Contains(err.Error(), "Unsupported operator") && strings.Count(where.text, ") = (") > 3 {
+			return // each comparison of conditions is written twice, and no more than three are taken
+		}
 		if err != nil {
 			rt.Fatalf("%s: %v", where.text, err)
 		}
