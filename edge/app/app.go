@@ -72,7 +72,7 @@ type Rows struct {
 // Pace is how often something is read from the cloud.
 type Pace uint8
 
-// The paces, whose times an operator can set.
+// The paces. An operator can set the times of Slow and Live.
 const (
 	Slow   Pace = iota // small tables, as a whole (cloud.poll.tables)
 	Live               // what belongs to the locks that this node holds (cloud.poll.live)
