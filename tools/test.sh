@@ -57,7 +57,7 @@ long() {
 	"$GO" test -json -shuffle=on -p 3 -timeout 40m -tags "$TAGS,long" $PACKAGES || status=1
 	[ "$("$GO" env GOOS)" = linux ] || return $status
 	simulated=$("$GO" run ./internal/tools/simdisk bin/simdisk) || return 1
-	"$GO" test -json -shuffle=on -timeout 40m -tags "$TAGS,simdisk" $simulated -run '^TestSimulatedDisk' ./store || status=1
+	"$GO" test -json -shuffle=on -timeout 40m -tags "$TAGS,simdisk" $simulated -run '^TestSimulatedDisk' ./store/internal/crash || status=1
 	return $status
 }
 

@@ -73,7 +73,7 @@ func (c *simTally) add(s simdisk.Seen) {
 // TestSimulatedDisk has a store on a disk that loses what was not synced, page by page and sector by sector, fails, and
 // fills up. After each power cut what was acknowledged is there, and nothing is torn. A seed that fails is run again by:
 //
-//	go test -tags simdisk <flags of internal/tools/simdisk> -run '^TestSimulatedDisk$' ./store -sim.seed N -sim.seeds 1
+//	go test -tags simdisk <flags of internal/tools/simdisk> -run '^TestSimulatedDisk$' ./store/internal/crash -sim.seed N -sim.seeds 1
 func TestSimulatedDisk(t *testing.T) {
 	inMemory(t)
 	tally := &simTally{kinds: map[simdisk.Kind]int{}}
@@ -208,7 +208,7 @@ func (sim *simLives) run() {
 		return
 	}
 	sim.s = s
-	s.Replicate(mirror{})
+	s.Replicate(storetest.Mirror{})
 	defer sim.close()
 	if err := s.Define(ctx, crashTables()...); err != nil && !sim.goesOn(ctx, err) {
 		return
