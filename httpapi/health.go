@@ -99,7 +99,6 @@ func (s *Server) nodeStatus() operator.NodeStatus {
 		state := t.Source.State()
 		n.Certificate = &state
 	}
-	n.Journal = operator.JournalStatus{First: s.cfg.Journal.FirstSeq(), Last: s.cfg.Journal.Seq()}
 	return n
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/touchline/touchline/store/internal/count"
 	"github.com/touchline/touchline/store/internal/file"
 	"github.com/touchline/touchline/store/internal/format"
-	"github.com/touchline/touchline/store/internal/housekeeping"
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
@@ -102,14 +101,17 @@ type Side = txn.Side
 
 // Stats and the types behind it are what is told of a store, of its upkeep, and of its file.
 type (
-	Stats    = txn.Stats
-	LongTurn = txn.LongTurn
+	Stats        = txn.Stats
+	JournalStats = txn.JournalStats
+	CommitStats  = txn.CommitStats
+	ChoreStats   = txn.ChoreStats
+	ScrubStats   = txn.ScrubStats
+	LongTurn     = txn.LongTurn
 
 	IndexProgress = txn.IndexProgress
 	DropProgress  = txn.DropProgress
 	Counts        = count.Counts
 	IndexCounts   = count.IndexCounts
-	ScrubStats    = housekeeping.ScrubStats
 
 	Problem        = check.Problem
 	BackupInfo     = backup.Info

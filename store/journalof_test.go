@@ -136,8 +136,8 @@ func TestStreamHasABudget(t *testing.T) {
 	}
 	write(t, s, 600)
 	page := journalOf(t, s, store.JournalQuery{TableID: id, After: began})
-	if page.First <= began+1 || s.Stats().JournalBytes > 300_000 || len(page.Records) < 150 || page.Records[0].Seq != page.First {
+	if page.First <= began+1 || s.Stats().Journal.Bytes > 300_000 || len(page.Records) < 150 || page.Records[0].Seq != page.First {
 		t.Errorf("%d records from %d on, %d bytes, the stream began behind %d",
-			len(page.Records), page.First, s.Stats().JournalBytes, began)
+			len(page.Records), page.First, s.Stats().Journal.Bytes, began)
 	}
 }

@@ -147,13 +147,13 @@ func TestRowUnderAnotherKeyIsRefused(t *testing.T) {
 // housekeep has a pass run to its end, a minute a slice.
 func housekeep(t *testing.T, s *Store, now *time.Time) {
 	t.Helper()
-	before := s.Scrub().Last.Began
+	before := s.Scrub().Ended
 	*now = now.Add(housekeeping.ScrubEvery)
 	for range 100 {
 		if _, err := s.Housekeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if last := s.Scrub().Last; last.Began.After(before) {
+		if s.Scrub().Ended.After(before) {
 			return
 		}
 		*now = now.Add(time.Minute)
@@ -168,10 +168,10 @@ func TestScrubFindsWhatNobodyReads(t *testing.T) {
 	s := openIndexed(t, Options{NoSync: true, Now: func() time.Time { return now }})
 	table := s.engine.Cat.Load().ByName["notes"]
 	housekeep(t, s, &now)
-	if got := s.Scrub(); got.Damaged() != 0 || got.Last.Items != 3 || got.Last.Ended.IsZero() {
+	if got := s.Scrub(); got.Damaged != 0 || got.Items != 3 || got.Ended.IsZero() {
 		t.Fatalf("before: %+v", got)
 	}
-	if _, err := s.Housekeep(t.Context()); err != nil || !s.Scrub().Current.Began.IsZero() {
+	if _, err := s.Housekeep(t.Context()); err != nil || s.Scrub().Running {
 		t.Errorf("another pass begins within a day: %+v, %v", s.Scrub(), err)
 	}
 	first := func(bucket []byte) (key []byte) {
@@ -192,12 +192,12 @@ func TestScrubFindsWhatNobodyReads(t *testing.T) {
 	} {
 		rot(t, s, c.bucket, c.key, flip(3))
 		housekeep(t, s, &now)
-		if got := s.Scrub(); got.Damaged() == 0 || !slices.Contains(got.Where(), c.where) {
+		if got := s.Scrub(); got.Damaged == 0 || !slices.Contains(got.Where, c.where) {
 			t.Errorf("%s: %+v", c.where, got)
 		}
 		rot(t, s, c.bucket, c.key, flip(3))
 		housekeep(t, s, &now)
-		if got := s.Scrub(); got.Damaged() != 0 || len(got.Where()) != 0 {
+		if got := s.Scrub(); got.Damaged != 0 || len(got.Where) != 0 {
 			t.Errorf("%s, as it was: %+v", c.where, got)
 		}
 	}
@@ -306,7 +306,7 @@ func TestOlderFormat(t *testing.T) {
 	}
 	seq := s.Seq()
 	housekeep(t, s, &now)
-	if got := s.Scrub().Last; got.Sealed != 2 || got.Damaged != 0 || s.Seq() != seq {
+	if got := s.Scrub(); got.Damaged != 0 || s.Seq() != seq {
 		t.Errorf("sealed: %+v, %d records", got, s.Seq()-seq)
 	}
 	for id := range 3 {

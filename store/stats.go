@@ -8,17 +8,16 @@ import (
 	"github.com/touchline/touchline/store/internal/disk"
 )
 
-// Stats returns the present figures. It reads the file, like a View.
+// Stats returns the present figures.
 func (s *Store) Stats() Stats {
-	j := *s.engine.Journal.Load()
-	st := Stats{JournalFirst: j.First, JournalLast: j.Last, JournalBytes: j.Bytes}
+	j := s.engine.Journal.Load()
+	st := Stats{Journal: JournalStats{First: j.First, Last: j.Last, Bytes: j.Bytes}}
 	s.engine.Meter.Fill(&st)
 	st.Waiting, st.Held = s.engine.Commits.Waiting(), s.engine.Commits.Held()
 	s.engine.Readers.Fill(&st)
 	s.keeper.FillChores(&st)
 	s.copies.Fill(&st)
 	st.FileBytes = s.engine.Room.Size.Load()
-	s.engine.FillFromFile(&st)
 	return st
 }
 

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
@@ -42,17 +41,9 @@ func Housekeep(ctx context.Context, s *store.Store, c clock.Clock, log *slog.Log
 
 // sayDamaged logs what the pass over all items has found beyond what it had found before, and returns how much that is now.
 func sayDamaged(found store.ScrubStats, before uint64, log *slog.Logger) uint64 {
-	n := found.Damaged()
-	if n > before {
+	if found.Damaged > before {
 		log.Error("items on disk are not what was written: they are refused; run touchline check, restore the last backup, and check the disk",
-			"damaged", n, "where", found.Where())
+			"damaged", found.Damaged, "where", found.Where)
 	}
-	return n
-}
-
-func verifyStatus(found store.ScrubStats) operator.VerifyStatus {
-	return operator.VerifyStatus{
-		Running: !found.Current.Began.IsZero(), Ended: found.Last.Ended, Items: found.Last.Items,
-		Damaged: found.Damaged(), Where: found.Where(), Refused: found.Refused,
-	}
+	return found.Damaged
 }

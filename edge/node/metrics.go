@@ -4,7 +4,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/touchline/touchline/internal/certs"
+	"github.com/touchline/touchline/store"
 )
+
+// reading is what the node's parts say of themselves at one instant.
+type reading struct {
+	store  store.Stats
+	leases int
+}
 
 // figure is one number of the node as a metric.
 type figure struct {
@@ -40,11 +47,11 @@ func (n *Node) collector() prometheus.Collector {
 	c.add("store_dropping_buckets", "Tables and indexes that were dropped and are being emptied.", prometheus.GaugeValue,
 		func(r *reading) float64 { return float64(len(r.store.Dropping)) })
 	c.add("store_damaged_items", "Damaged items, index entries and journal records that the daily pass found.",
-		prometheus.GaugeValue, func(r *reading) float64 { return float64(r.scrub.Damaged()) })
+		prometheus.GaugeValue, func(r *reading) float64 { return float64(r.store.Verify.Damaged) })
 	c.add("store_damaged_reads_total", "Requests refused because they met a damaged item.", prometheus.CounterValue,
-		func(r *reading) float64 { return float64(r.scrub.Refused) })
+		func(r *reading) float64 { return float64(r.store.Verify.Refused) })
 	c.add("store_verified_timestamp_seconds", "When the last pass over all items ended; 0: none since the start.", prometheus.GaugeValue,
-		func(r *reading) float64 { return max(0, float64(r.scrub.Last.Ended.Unix())) })
+		func(r *reading) float64 { return max(0, float64(r.store.Verify.Ended.Unix())) })
 	c.add("store_file_bytes", "Size of the database file.", prometheus.GaugeValue,
 		func(r *reading) float64 { return float64(r.store.FileBytes) })
 	c.add("store_open_readers", "Read transactions that are open.", prometheus.GaugeValue,
@@ -52,9 +59,9 @@ func (n *Node) collector() prometheus.Collector {
 	c.add("store_oldest_reader_seconds", "Age of the oldest read transaction.", prometheus.GaugeValue,
 		func(r *reading) float64 { return r.store.OldestReader.Seconds() })
 	c.add("journal_first_sequence", "First record that has not been trimmed.", prometheus.GaugeValue,
-		func(r *reading) float64 { return float64(r.store.JournalFirst) })
+		func(r *reading) float64 { return float64(r.store.Journal.First) })
 	c.add("journal_last_sequence", "Last record.", prometheus.GaugeValue,
-		func(r *reading) float64 { return float64(r.store.JournalLast) })
+		func(r *reading) float64 { return float64(r.store.Journal.Last) })
 	c.add("leases_held", "Locks that this node holds.", prometheus.GaugeValue,
 		func(r *reading) float64 { return float64(r.leases) })
 	return c
@@ -73,7 +80,7 @@ func (c *nodeCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *nodeCollector) Collect(ch chan<- prometheus.Metric) {
-	r := c.node.read()
+	r := &reading{store: c.node.store.Stats(), leases: len(c.node.held())}
 	for _, f := range c.figures {
 		ch <- prometheus.MustNewConstMetric(f.desc, f.kind, f.value(r))
 	}

@@ -303,7 +303,7 @@ func (n *Node) Rest() { n.rest() }
 func (n *Node) ready(ctx context.Context) []operator.Check {
 	st := n.store.Stats()
 	checks := []operator.Check{
-		{Name: "store", Err: n.store.Err(), Warning: noRoom(&st, n.wall.Now())},
+		{Name: "store", Err: n.store.Err(), Warning: st.Warning},
 		{Name: "writer", Err: heldWriter(&st)},
 		{Name: "tables", Err: missingTables(n.store, n.schema.Tables)},
 	}

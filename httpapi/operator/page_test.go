@@ -22,8 +22,8 @@ func TestStatusPage(t *testing.T) {
 			At: at, Version: "1.2", Streams: Streams{Open: 3, Limit: 100},
 			Node: NodeStatus{
 				UptimeSeconds: 11_520, MemoryBytes: 70_100_000, Disk: &store.DiskState{File: 12_000_000, Used: 3_400_000, Grow: 20_100_000_000},
-				Chores:      ChoreStatus{Verify: VerifyStatus{Ended: at.Add(-time.Minute), Items: 1}},
-				Commits:     CommitStatus{LastMillis: 5.5},
+				Chores:      store.ChoreStats{Verify: store.ScrubStats{Ended: at.Add(-time.Minute), Items: 1}},
+				Commits:     store.CommitStats{LastMillis: 5.5},
 				DynamoDB:    &EndpointStatus{Listen: "127.0.0.1:8000", Requests: []dynamoapi.RequestCount{{Count: 2}, {Count: 3}}},
 				Mail:        &mail.Status{Waiting: 2, GivenUp: 1},
 				Certificate: &certs.State{Kind: "files", NotAfter: at, Names: []string{"scores.example"}},

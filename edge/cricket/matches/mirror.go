@@ -84,7 +84,7 @@ func (m *Mirror) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	after, whole := m.Store.Stats().JournalLast, true
+	after, whole := m.Store.Seq(), true
 	for {
 		var err error
 		if whole {

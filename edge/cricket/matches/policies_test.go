@@ -282,7 +282,7 @@ func TestObserve(t *testing.T) {
 	s.innings(teamA)
 	s.ball("4")
 	s.tick()
-	before := s.store.Stats().JournalLast
+	before := s.store.Seq()
 	st, _, err := s.service.State(t.Context(), "7")
 	for range 3 {
 		if err != nil {

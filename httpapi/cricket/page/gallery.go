@@ -15,6 +15,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/store"
 )
 
 //go:embed gallery/*.json
@@ -158,7 +159,7 @@ func loadScene(name string) (Input, error) {
 func sceneNode(now time.Time) NodeStatus {
 	return NodeStatus{operator.NodeStatus{
 		Version: "0.1.0", UptimeSeconds: 4512, Cloud: operator.CloudStatus{State: "none"},
-		Journal: operator.JournalStatus{First: 1, Last: 8812}, Commits: operator.CommitStatus{LastMillis: 0.31, Members: 1.8},
+		Journal: store.JournalStats{First: 1, Last: 8812}, Commits: store.CommitStats{LastMillis: 0.31, Shared: 1.8},
 		MemoryBytes: 41 << 20, Goroutines: 46, Streams: 3, Clock: operator.ClockStatus{Speed: "30x", Now: now},
 	}, Status{
 		Role: "leader", Lease: LeaseStatus{Key: "match:1144530", Fence: 7, Deadline: now.Add(12 * time.Second)},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/store"
 )
 
 // NodeView is the operator's strip.
@@ -56,7 +57,7 @@ func NewNodeView(n NodeStatus) NodeView {
 			{"Store", []Stat{
 				{"Journal first", position(n.Journal.First)}, {"Journal last", position(n.Journal.Last)},
 				{"Last commit", fmt.Sprintf("%.2f ms", n.Commits.LastMillis)},
-				{"Writes a commit", fmt.Sprintf("%.1f", n.Commits.Members)},
+				{"Writes a commit", fmt.Sprintf("%.1f", n.Commits.Shared)},
 				{"Refused for lack of room", grouped(n.Commits.Refused)},
 				{"Damaged on disk", damagedText(n.Chores.Verify)},
 			}},
@@ -75,7 +76,7 @@ func NewNodeView(n NodeStatus) NodeView {
 }
 
 // damagedText is what the daily pass over all items has found.
-func damagedText(v operator.VerifyStatus) string {
+func damagedText(v store.ScrubStats) string {
 	switch {
 	case v.Damaged > 0:
 		return grouped(v.Damaged) + " in " + strings.Join(v.Where, ", ")

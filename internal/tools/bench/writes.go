@@ -92,7 +92,7 @@ func (b *bench) measureCoalescing(ctx context.Context, s *ours) error {
 				return err
 			}
 			whole += time.Since(began)
-			parts += inside + s.Stats().LastCommit
+			parts += inside + time.Duration(s.Stats().LastMillis*float64(time.Millisecond))
 		}
 		all = append(all, whole.Seconds()/float64(len(items)))
 		needed = append(needed, parts.Seconds()/float64(len(items)))

@@ -88,8 +88,8 @@ func TestBackupIsTheStore(t *testing.T) {
 	}
 	again := storetest.OpenWith(t, path, storetest.Quick()) // a store as it is
 	wantSame(t, "balls", storetest.All(t, again, "balls"), storetest.All(t, s, "balls"))
-	if again.Seq() != s.Seq() || again.FirstSeq() != s.FirstSeq() || again.Stats().Cursors["reader"] != s.Seq()-3 {
-		t.Errorf("journal from %d to %d, cursors %v", again.FirstSeq(), again.Seq(), again.Stats().Cursors)
+	if again.Seq() != s.Seq() || again.FirstSeq() != s.FirstSeq() || cursorOf(t, again) != s.Seq()-3 {
+		t.Errorf("journal from %d to %d, cursor %d", again.FirstSeq(), again.Seq(), cursorOf(t, again))
 	}
 }
 

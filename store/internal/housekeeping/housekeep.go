@@ -83,7 +83,7 @@ func (k *Keeper) tookOutOf(from catalogue.Leftover) uint64 {
 
 // FillChores adds what Housekeep is at.
 func (k *Keeper) FillChores(st *txn.Stats) {
-	st.Swept = k.swept.Load()
+	st.Swept, st.Verify = k.swept.Load(), k.ScrubStats()
 	cat := k.E.Cat.Load()
 	tables := slices.SortedFunc(maps.Values(cat.ByID), func(a, b *catalogue.Table) int {
 		return strings.Compare(a.Spec.Name, b.Spec.Name)

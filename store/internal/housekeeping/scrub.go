@@ -25,29 +25,13 @@ const (
 	scrubKeys  = 256 // of one transaction
 )
 
-// ScrubPass is what one pass over all items, index entries and journal records has found.
-type ScrubPass struct {
-	Began   time.Time // by Options.Now
-	Ended   time.Time // zero: it runs
-	Items   uint64    // looked at
-	Sealed  uint64    // of them had no checksum and have one now
-	Damaged uint64    // items, index entries and journal records that are not what was written
-	Where   []string  // where these lie: "table", "table/index" or "journal"
-}
-
-// ScrubStats are what is known of the items on disk.
-type ScrubStats struct {
-	Refused uint64    // reads and writes since Open that met a damaged item
-	Last    ScrubPass // the last whole pass since Open
-	Current ScrubPass // the one that runs; Began is zero where there is none
-}
-
-// Damaged is how many items, entries and records are known to be damaged: by the last whole pass, or by the one that runs.
-func (s ScrubStats) Damaged() uint64 { return max(s.Last.Damaged, s.Current.Damaged) }
-
-// Where lists where these lie.
-func (s ScrubStats) Where() []string {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.Last.Where, s.Current.Where))))
+// scrubPass is what one pass over all items, index entries and journal records has found.
+type scrubPass struct {
+	began   time.Time // by Options.Now; zero: there is none
+	ended   time.Time // zero: it runs
+	items   uint64    // looked at
+	damaged uint64    // items, index entries and journal records that are not what was written
+	where   []string  // where these lie: "table", "table/index" or "journal"
 }
 
 // scrub is how far the pass over all items has come. It is in memory only: after a restart a new one begins.
@@ -57,8 +41,8 @@ type scrub struct {
 	after []byte // key in the first of them; nil: before all
 
 	mu      sync.Mutex // guards what Stats shows
-	last    ScrubPass
-	current ScrubPass
+	last    scrubPass  // the last whole one since Open
+	current scrubPass  // the one that runs
 }
 
 // scrubPart is a bucket to be read: the items of a table, an index of it, or the journal.
@@ -68,16 +52,15 @@ type scrubPart struct {
 }
 
 // ScrubStats is store.Store.Scrub.
-func (k *Keeper) ScrubStats() ScrubStats {
+func (k *Keeper) ScrubStats() txn.ScrubStats {
 	w := &k.scrub
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return ScrubStats{Refused: k.E.Refused.Load(), Last: w.last.clone(), Current: w.current.clone()}
-}
-
-func (p ScrubPass) clone() ScrubPass {
-	p.Where = slices.Clone(p.Where)
-	return p
+	return txn.ScrubStats{
+		Running: !w.current.began.IsZero(), Ended: w.last.ended, Items: w.last.items,
+		Damaged: max(w.last.damaged, w.current.damaged), Refused: k.E.Refused.Load(),
+		Where: slices.Compact(slices.Sorted(slices.Values(slices.Concat(w.last.where, w.current.where)))),
+	}
 }
 
 // begin starts a pass or goes on with one if it is time, and reports whether it is.
@@ -89,7 +72,7 @@ func (w *scrub) begin(cat *catalogue.Tables, now time.Time) bool {
 	if len(w.parts) > 0 {
 		return true
 	}
-	if wait := w.last.Began.Add(ScrubEvery).Sub(now); wait > 0 && wait <= ScrubEvery {
+	if wait := w.last.began.Add(ScrubEvery).Sub(now); wait > 0 && wait <= ScrubEvery {
 		return false
 	}
 	for _, id := range cat.IDs() {
@@ -105,7 +88,7 @@ func (w *scrub) begin(cat *catalogue.Tables, now time.Time) bool {
 	w.parts = append(w.parts, scrubPart{bucket: format.BucketJournal})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.current = ScrubPass{Began: now}
+	w.current = scrubPass{began: now}
 	return true
 }
 
@@ -119,8 +102,8 @@ func (w *scrub) moved(to []byte, now time.Time) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.current.Ended = now
-	w.last, w.current = w.current, ScrubPass{}
+	w.current.ended = now
+	w.last, w.current = w.current, scrubPass{}
 }
 
 // scrubNext is the chore of Housekeep that reads all items, compares them with their checksums and their index entries, and
@@ -138,11 +121,10 @@ func (k *Keeper) scrubNext(ctx context.Context) (did bool, err error) {
 		}
 		w.note(&sl)
 		if len(sl.plain) > 0 {
-			n, err := k.sealRows(ctx, sl.part.table, sl.plain)
+			err := k.sealRows(ctx, sl.part.table, sl.plain)
 			if err != nil && !fault.Is(err, fault.Full) { // without room they are as good as they were
 				return false, err
 			}
-			w.sealed(n)
 		}
 		w.moved(sl.to, k.E.Opts.Now())
 		quota -= int64(sl.bytes)
@@ -153,17 +135,11 @@ func (k *Keeper) scrubNext(ctx context.Context) (did bool, err error) {
 func (w *scrub) note(sl *scrubSlice) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.current.Items += sl.items
-	w.current.Damaged += sl.damaged
-	if sl.damaged > 0 && !slices.Contains(w.current.Where, sl.where) {
-		w.current.Where = append(w.current.Where, sl.where)
+	w.current.items += sl.items
+	w.current.damaged += sl.damaged
+	if sl.damaged > 0 && !slices.Contains(w.current.where, sl.where) {
+		w.current.where = append(w.current.where, sl.where)
 	}
-}
-
-func (w *scrub) sealed(n uint64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.current.Sealed += n
 }
 
 // scrubSlice is what one snapshot shows of a part.
@@ -256,9 +232,8 @@ func (sl *scrubSlice) row(tx *txn.Tx, t *catalogue.Table, k, v []byte) bool {
 }
 
 // sealRows gives rows a checksum that have none yet. What is in them stays, and the journal does not tell of it.
-func (k *Keeper) sealRows(ctx context.Context, id uint32, keys [][]byte) (n uint64, err error) {
-	err = k.E.Update(ctx, func(tx *txn.Tx) error {
-		n = 0
+func (k *Keeper) sealRows(ctx context.Context, id uint32, keys [][]byte) error {
+	return k.E.Update(ctx, func(tx *txn.Tx) error {
 		t := tx.Cat.ByID[id]
 		if t == nil || t.Dropped {
 			return nil
@@ -276,12 +251,7 @@ func (k *Keeper) sealRows(ctx context.Context, id uint32, keys [][]byte) (n uint
 			if err := tx.BreakOff(tx.Batch.Set(bucket, key, r.Sealed(key), r)); err != nil {
 				return err
 			}
-			n++
 		}
 		return nil
 	})
-	if err != nil {
-		n = 0
-	}
-	return n, err
 }

@@ -3,8 +3,6 @@ package txn
 import (
 	"encoding/binary"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/internal/format"
 	"github.com/touchline/touchline/store/internal/refusal"
@@ -48,16 +46,4 @@ func (tx *Tx) SetCursor(name string, seq uint64) error {
 	}
 	key := []byte(name)
 	return tx.BreakOff(tx.Batch.Set(bucket, key, format.SeqKey(seq), bucket.Get(key)))
-}
-
-// cursors lists the registered readers.
-func cursors(btx *bolt.Tx) map[string]uint64 {
-	out := map[string]uint64{}
-	c := btx.Bucket(format.BucketCursors).Cursor()
-	for k, v := c.First(); k != nil; k, v = c.Next() {
-		if len(v) == 8 {
-			out[string(k)] = binary.BigEndian.Uint64(v)
-		}
-	}
-	return out
 }

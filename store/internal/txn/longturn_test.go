@@ -55,8 +55,8 @@ func TestLongTurnIsNamed(t *testing.T) {
 		}
 	}
 	st := s.Stats()
-	if overs != 1 || st.LongTurns != 1 || st.LongestTurn < 100*time.Millisecond || st.Held != 0 {
-		t.Errorf("named %d times, counted %d, longest %v, held %v", overs, st.LongTurns, st.LongestTurn, st.Held)
+	if overs != 1 || st.LongTurns != 1 || st.Held != 0 {
+		t.Errorf("named %d times, counted %d, held %v", overs, st.LongTurns, st.Held)
 	}
 }
 

@@ -64,7 +64,6 @@ type readers struct {
 	Mu             sync.Mutex
 	Oldest, newest *Reader
 	open           int
-	expired        uint64 // ended by the deadline, ever
 	armed          bool
 	timer          *time.Timer
 
@@ -221,15 +220,8 @@ func (rs *readers) expire() {
 	for _, r := range old {
 		if left := r.leave(); left != nil {
 			left.giveBack()
-			rs.count()
 		}
 	}
-}
-
-func (rs *readers) count() {
-	rs.Mu.Lock()
-	defer rs.Mu.Unlock()
-	rs.expired++
 }
 
 // close ends the idle snapshots, for which the closing of the file would wait, and keeps no more.

@@ -37,7 +37,7 @@ func (c *committer) hadTurn() {
 	c.since, c.holder = time.Time{}, nil
 	c.mu.Unlock()
 	if held >= longTurn {
-		c.s.Meter.longTurn(held)
+		c.s.Meter.longTurn()
 		c.tellLong(m, held, true)
 	}
 }
