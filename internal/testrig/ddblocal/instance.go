@@ -1,35 +1,46 @@
 package ddblocal
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/process"
 )
 
-// Instance is a DynamoDB Local for measurements: Java runs as it does by default.
+// startLimit is how long Java may take to answer: a second on an idle machine.
+const startLimit = time.Minute
+
+// Instance is a DynamoDB Local that runs.
 type Instance struct {
+	*process.Process
+
 	Addr string // where it answers, to Dial only
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	PID  int
-
-	p *process
 }
 
 // lacking is what the machine lacks.
 type lacking struct{ error }
 
-// StartOnDisk runs a DynamoDB Local with its tables in a folder until Close. An error says what the machine lacks.
+// StartOnDisk runs a DynamoDB Local for measurements, with Java's own settings and its tables in a folder, until Kill. An error says what
+// the machine lacks.
 func StartOnDisk(ctx context.Context, folder string) (*Instance, error) {
-	return startInstance(ctx, &process{tables: []string{"-dbPath", folder}})
+	return start(ctx, nil, "-dbPath", folder)
 }
 
-// StartInMemory runs a DynamoDB Local with its tables in memory until Close. An error says what the machine lacks.
-func StartInMemory(ctx context.Context) (*Instance, error) {
-	return startInstance(ctx, &process{tables: []string{"-inMemory"}})
-}
+// StartInMemory is StartOnDisk with the tables in memory.
+func StartInMemory(ctx context.Context) (*Instance, error) { return start(ctx, nil, "-inMemory") }
 
-func startInstance(ctx context.Context, p *process) (*Instance, error) {
+// start runs Java, with options of its own and those that say where the tables are, in a namespace of its own or else on a random
+// port, and waits until it can be reached.
+func start(ctx context.Context, machine []string, tables ...string) (*Instance, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
 		return nil, lacking{errors.New("DynamoDB Local needs Java 17 or newer (Debian: apt-get install default-jre-headless)")}
@@ -38,23 +49,50 @@ func startInstance(ctx context.Context, p *process) (*Instance, error) {
 	if err != nil {
 		return nil, lacking{err}
 	}
-	addr, dial, err := p.start(java, lib)
-	if err != nil {
-		return nil, err
+	var said bytes.Buffer
+	command := func(addr string) *exec.Cmd {
+		_, port, _ := net.SplitHostPort(addr)
+		//nolint:gosec,noctx // what runs is the java of this machine; it ends with the test, by Kill
+		cmd := exec.Command(java, slices.Concat(machine, []string{"-Djava.net.preferIPv4Stack=true", "-cp", filepath.Join(lib, "*"),
+			"software.amazon.dynamodb.services.local.main.ServerRunner"}, tables, []string{"-sharedDb", "-disableTelemetry", "-port", port})...)
+		cmd.Dir, cmd.Stdout, cmd.Stderr = lib, &said, &said
+		return cmd
 	}
-	reach := func() error {
-		conn, err := dial(ctx, "tcp", addr)
-		if err == nil {
-			err = conn.Close()
+	i := &Instance{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(8000))}
+	if i.Process, i.Dial, err = startAlone(command(i.Addr)); err != nil {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
 		}
-		return err
+		i.Addr, i.Dial = l.Addr().String(), new(net.Dialer).DialContext
+		_ = l.Close() // the port is free again, for Java
+		if i.Process, err = process.Start(command(i.Addr), -1); err != nil {
+			return nil, err
+		}
 	}
-	if err := p.await(reach); err != nil {
-		p.end()
-		return nil, err
+	if err := i.reach(ctx); err != nil {
+		i.Kill()
+		return nil, fmt.Errorf("%w\n%s", err, &said)
 	}
-	return &Instance{Addr: addr, Dial: dial, PID: p.cmd.Process.Pid, p: p}, nil
+	return i, nil
 }
 
-// Close ends it.
-func (i *Instance) Close() { i.p.end() }
+// reach waits until connections can be opened.
+func (i *Instance) reach(ctx context.Context) error {
+	deadline := time.After(startLimit)
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		conn, err := i.Dial(ctx, "tcp", i.Addr)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-i.Exited:
+			return errors.New("DynamoDB Local has ended")
+		case <-deadline:
+			return fmt.Errorf("DynamoDB Local does not answer: %w", err)
+		case <-again.C:
+		}
+	}
+}

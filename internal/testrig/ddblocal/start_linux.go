@@ -6,29 +6,33 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/touchline/touchline/internal/testrig/process"
 )
 
-// startAlone runs the command in a network namespace of its own and returns a dialer into it.
-func (p *process) startAlone() (dialer, error) {
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}
-	if err := p.run(); err != nil {
-		return nil, err
+// startAlone runs a command in a network namespace of its own and returns a dialer into it.
+func startAlone(cmd *exec.Cmd) (*process.Process, func(ctx context.Context, network, addr string) (net.Conn, error), error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}
+	p, err := process.Start(cmd, -1)
+	if err != nil {
+		return nil, nil, err
 	}
-	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", p.cmd.Process.Pid))
+	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", p.PID()))
 	if err == nil {
 		err = inside(ns, loopbackUp)
 	}
 	if err != nil {
-		p.end()
-		return nil, err
+		p.Kill()
+		return nil, nil, err
 	}
-	return func(_ context.Context, _, addr string) (conn net.Conn, err error) {
+	return p, func(ctx context.Context, network, addr string) (conn net.Conn, err error) {
 		dialErr := inside(ns, func() error {
-			conn, err = connect(addr)
+			conn, err = new(net.Dialer).DialContext(ctx, network, addr) // to an address in numbers it makes its socket on this thread
 			return err
 		})
 		return conn, dialErr
@@ -62,22 +66,4 @@ func loopbackUp() error {
 		err = unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req)
 	}
 	return errors.Join(err, unix.Close(fd))
-}
-
-// connect is net.Dial on this thread: net may use others.
-func connect(addr string) (net.Conn, error) {
-	to, err := net.ResolveTCPAddr("tcp4", addr)
-	if err != nil {
-		return nil, err
-	}
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), addr)
-	defer func() { _ = f.Close() }() // FileConn has a descriptor of its own
-	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: to.Port, Addr: [4]byte(to.IP.To4())}); err != nil {
-		return nil, err
-	}
-	return net.FileConn(f)
 }

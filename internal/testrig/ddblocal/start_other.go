@@ -2,7 +2,16 @@
 
 package ddblocal
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"net"
+	"os/exec"
+
+	"github.com/touchline/touchline/internal/testrig/process"
+)
 
 // startAlone is Linux's.
-func (p *process) startAlone() (dialer, error) { return nil, errors.ErrUnsupported }
+func startAlone(*exec.Cmd) (*process.Process, func(ctx context.Context, network, addr string) (net.Conn, error), error) {
+	return nil, nil, errors.ErrUnsupported
+}

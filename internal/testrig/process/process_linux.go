@@ -1,4 +1,3 @@
-// Package process starts programs that never outlive the process that started them, however that one ends.
 package process
 
 import (
@@ -10,8 +9,8 @@ import (
 )
 
 // Start starts a command on one processor, counted from 0 among those that this process may use; on all if cpu is
-// negative or there are too few. exited is closed when it has ended.
-func Start(cmd *exec.Cmd, cpu int) (exited <-chan struct{}, err error) {
+// negative or there are too few.
+func Start(cmd *exec.Cmd, cpu int) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -31,7 +30,7 @@ func Start(cmd *exec.Cmd, cpu int) (exited <-chan struct{}, err error) {
 		}
 		close(done)
 	}()
-	return done, <-started
+	return &Process{cmd, done}, <-started
 }
 
 func pin(cpu int) error {

@@ -1,122 +1,81 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net"
+	"net/rpc"
 	"os"
 	"time"
 
+	"github.com/touchline/touchline/internal/testrig/process"
 	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
 )
 
-// child is the program where it runs as a part of itself: as a server, as a client on a processor of its own, or as a node
-// whose memory is looked at. A child is told what to do by lines of JSON on its input and answers each with one; it ends
-// with its input.
-func child(ctx context.Context, args []string) error {
-	if len(args) == 0 {
-		return errors.New("child: of which kind?")
-	}
-	say, orders := json.NewEncoder(os.Stdout), json.NewDecoder(bufio.NewReader(os.Stdin))
-	switch args[0] {
-	case "client":
-		return clientChild(ctx, say, orders)
-	case "server":
-		return serverChild(ctx, args[1], say, orders)
-	case "node":
-		return nodeChild(ctx, args[1], say, orders)
-	}
-	return fmt.Errorf("child: there is no kind %q", args[0])
+// Child is the program where it runs as a part of itself: as a server, as a client on a processor of its own, or as a node
+// whose memory is looked at. Its methods are called over its input and output (net/rpc).
+type Child struct {
+	ctx   context.Context //nolint:containedctx // of the process
+	store *store.Store
 }
 
-func clientChild(ctx context.Context, say *json.Encoder, orders *json.Decoder) error {
-	for {
-		var o order
-		if err := orders.Decode(&o); err != nil {
-			return ended(err)
-		}
-		var r result
-		n, err := o.carryOut(ctx, new(net.Dialer).DialContext)
-		if r.Requests = n; err != nil {
-			r.Failure = err.Error()
-		}
-		if err := say.Encode(r); err != nil {
-			return err
-		}
+// child serves the methods of Child until its input ends.
+func child(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	c := &Child{ctx: ctx}
+	calls := rpc.NewServer()
+	if err := calls.Register(c); err != nil {
+		return err
 	}
-}
-
-// ended takes the end of the input for what it is.
-func ended(err error) error {
-	if errors.Is(err, io.EOF) {
+	calls.ServeConn(pipe{os.Stdin, os.Stdout})
+	if c.store == nil {
 		return nil
+	}
+	return c.store.Close()
+}
+
+// Ask is a client's: it sends requests and counts them.
+func (c *Child) Ask(o Order, requests *int) (err error) {
+	*requests, err = o.carryOut(c.ctx, new(net.Dialer).DialContext)
+	return err
+}
+
+// Open opens a store and tells how many milliseconds that took.
+func (c *Child) Open(path string, millis *float64) (err error) {
+	began := time.Now()
+	c.store, err = store.Open(path, store.Options{})
+	*millis = time.Since(began).Seconds() * 1e3
+	return err
+}
+
+// Serve opens a store, and serves it at an address that it tells.
+func (c *Child) Serve(path string, addr *string) (err error) {
+	if err = c.Open(path, new(float64)); err == nil {
+		*addr, err = serveStore(c.ctx, c.store)
 	}
 	return err
 }
 
-func serverChild(ctx context.Context, path string, say *json.Encoder, orders *json.Decoder) error {
-	s, err := store.Open(path, store.Options{})
-	if err != nil {
-		return err
-	}
-	defer measure.Shut(s)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		_ = orders.Decode(new(any)) // the input ends
-		stop()
-	}()
-	return serveStore(ctx, s, func(addr string) error { return say.Encode(addr) })
+// Work keeps the opened store busy.
+func (c *Child) Work(o Order, _ *int) error { return work(c.ctx, c.store, o) }
+
+// pipe is both ways of a connection.
+type pipe struct {
+	io.Reader
+	io.WriteCloser
 }
 
-// opened is what a node child tells when its store is open.
-type opened struct {
-	Millis float64
-}
-
-// nodeChild opens a store, tells how long that took, and works for each order until it is killed or told to end.
-func nodeChild(ctx context.Context, path string, say *json.Encoder, orders *json.Decoder) error {
-	began := time.Now()
-	s, err := store.Open(path, store.Options{})
-	if err != nil {
-		return err
-	}
-	defer measure.Shut(s)
-	if err := say.Encode(opened{Millis: time.Since(began).Seconds() * 1e3}); err != nil {
-		return err
-	}
-	for {
-		var o order
-		if err := orders.Decode(&o); err != nil {
-			return ended(err)
-		}
-		var r result
-		if err := work(ctx, s, o); err != nil {
-			r.Failure = err.Error()
-		}
-		if err := say.Encode(r); err != nil {
-			return err
-		}
-	}
-}
-
-// process is a child seen from outside.
-type process struct {
-	*measure.Process
-
-	in     io.WriteCloser
-	orders *json.Encoder
-	say    *json.Decoder
+// remote is a child seen from outside. When its connection is closed it ends in order.
+type remote struct {
+	*process.Process
+	*rpc.Client
 }
 
 // startChild starts this program as a child, on one processor or with -1 on all.
-func startChild(ctx context.Context, cpu int, args ...string) (*process, error) {
-	cmd, err := measure.Self(ctx, args...)
+func startChild(ctx context.Context, cpu int) (*remote, error) {
+	cmd, err := measure.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -129,35 +88,6 @@ func startChild(ctx context.Context, cpu int, args ...string) (*process, error) 
 	if err != nil {
 		return nil, err
 	}
-	p, err := measure.Start(cmd, cpu)
-	return &process{Process: p, in: in, orders: json.NewEncoder(in), say: json.NewDecoder(out)}, err
-}
-
-// hear reads a line of the child.
-func (p *process) hear(v any) error {
-	if err := p.say.Decode(v); err != nil {
-		return fmt.Errorf("a child of the run has ended: %w", err)
-	}
-	return nil
-}
-
-// do gives the child an order and waits until it is carried out.
-func (p *process) do(o order) (int, error) {
-	if err := p.orders.Encode(o); err != nil {
-		return 0, err
-	}
-	var r result
-	if err := p.hear(&r); err != nil {
-		return 0, err
-	}
-	if r.Failure != "" {
-		return 0, errors.New(r.Failure)
-	}
-	return r.Requests, nil
-}
-
-// end lets the child end by itself, in order.
-func (p *process) end() {
-	_ = p.in.Close()
-	p.Await(time.Minute)
+	p, err := process.Start(cmd, cpu)
+	return &remote{p, rpc.NewClient(pipe{out, in})}, err
 }

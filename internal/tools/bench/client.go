@@ -16,8 +16,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// order is what a client is told to do: so many connections ask one kind of request for a while.
-type order struct {
+// Order is what a client is told to do: so many connections ask one kind of request for a while.
+type Order struct {
 	Addr   string
 	Local  bool // DynamoDB's protocol, not that of server
 	Kind   string
@@ -26,18 +26,12 @@ type order struct {
 	Millis int64
 }
 
-// result is what came of an order.
-type result struct {
-	Requests int
-	Failure  string
-}
-
 // prepared is how many different requests a client has ready.
 const prepared = 512
 
 // carryOut sends requests that are made beforehand, each connection one after the other, on connections that stay open.
 // Go's own client costs more than the server that it asks, so this one is as simple as the protocol allows.
-func (o order) carryOut(ctx context.Context, dial measure.Dialer) (requests int, err error) {
+func (o Order) carryOut(ctx context.Context, dial measure.Dialer) (requests int, err error) {
 	ready := make([][]byte, prepared)
 	choose := newShuffle(o.Items)
 	for i := range ready {
@@ -69,7 +63,7 @@ func (o order) carryOut(ctx context.Context, dial measure.Dialer) (requests int,
 	return requests, err
 }
 
-func (o order) request(n int, it attr.Item) []byte {
+func (o Order) request(n int, it attr.Item) []byte {
 	if o.Local {
 		return localRequest(o.Kind, n, it)
 	}

@@ -24,7 +24,7 @@ func measureLocal(ctx context.Context, b *bench) error {
 	if err != nil {
 		return b.withoutLocal(ctx, err)
 	}
-	defer local.Close()
+	defer local.Kill()
 	if err := measure.Fill(ctx, measure.NewClient(local.Addr, local.Dial, 1), b.size.small); err != nil {
 		return err
 	}
@@ -38,12 +38,12 @@ func measureLocal(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer srv.end()
-	p := peers{b: b, ours: order{Addr: addr, Items: b.size.small}, local: order{Addr: local.Addr, Local: true, Items: b.size.small}}
+	p := peers{b: b, ours: Order{Addr: addr, Items: b.size.small}, local: Order{Addr: local.Addr, Local: true, Items: b.size.small}}
 	p.dialOurs, p.dialLocal = new(net.Dialer).DialContext, local.Dial
 	if err := p.measure(ctx); err != nil {
 		return err
 	}
-	p.measureMemory(srv.PID(), local.PID)
+	p.measureMemory(srv.PID(), local.PID())
 	return nil
 }
 
@@ -61,7 +61,7 @@ func (b *bench) withoutLocal(ctx context.Context, err error) error {
 // peers are the two that are asked.
 type peers struct {
 	b                   *bench
-	ours, local         order
+	ours, local         Order
 	dialOurs, dialLocal measure.Dialer
 }
 
@@ -90,7 +90,7 @@ func (p *peers) measure(ctx context.Context) error {
 	return nil
 }
 
-func (p *peers) side(ctx context.Context, o order, dial measure.Dialer, kind string, conns int, d time.Duration) measure.Side {
+func (p *peers) side(ctx context.Context, o Order, dial measure.Dialer, kind string, conns int, d time.Duration) measure.Side {
 	o.Kind, o.Conns, o.Millis = kind, conns, d.Milliseconds()
 	return measure.Side{Run: func() (int, error) { return o.carryOut(ctx, dial) }}
 }

@@ -35,25 +35,20 @@ func (sv *server) handler() http.Handler {
 	return e
 }
 
-// serveStore serves until ctx ends; the address goes to said.
-func serveStore(ctx context.Context, s *store.Store, said func(addr string) error) error {
+// serveStore serves a store at the address that it returns until ctx ends.
+func serveStore(ctx context.Context, s *store.Store) (addr string, err error) {
 	sv := &server{s: s, bufs: sync.Pool{New: func() any {
 		buf := make([]byte, 0, 32<<10)
 		return &buf
 	}}}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return "", err
 	}
 	srv := &http.Server{Handler: sv.handler(), ReadHeaderTimeout: 5 * time.Second}
 	context.AfterFunc(ctx, func() { _ = srv.Close() })
-	if err := said(ln.Addr().String()); err != nil {
-		return err
-	}
-	if err := srv.Serve(ln); ctx.Err() == nil {
-		return err
-	}
-	return nil
+	go func() { _ = srv.Serve(ln) }() // who asks is told of its end
+	return ln.Addr().String(), nil
 }
 
 // answer sends what read appends to a buffer.

@@ -106,21 +106,17 @@ func (b *bench) measureCrash(ctx context.Context, path string) error {
 }
 
 // workAndWatch returns the most memory that a node has while it works.
-func (b *bench) workAndWatch(node *process) (most []float64, err error) {
-	done := make(chan error, 1)
-	go func() {
-		_, err := node.do(order{Items: b.size.file, Conns: 64, Millis: b.size.load.Milliseconds()})
-		done <- err
-	}()
+func (b *bench) workAndWatch(node *remote) (most []float64, err error) {
+	work := node.Go("Child.Work", Order{Items: b.size.file, Conns: 64, Millis: b.size.load.Milliseconds()}, new(int), nil)
 	peak, every := 0.0, time.NewTicker(20*time.Millisecond)
 	defer every.Stop()
 	for {
 		select {
-		case err := <-done:
+		case <-work.Done:
 			if peak > 0 {
 				most = []float64{peak}
 			}
-			return most, err
+			return most, work.Error
 		case <-every.C:
 			if now, known := measure.MemoryOf(node.PID()); known {
 				peak = max(peak, now.Anonymous)
@@ -130,24 +126,22 @@ func (b *bench) workAndWatch(node *process) (most []float64, err error) {
 }
 
 // openCold opens a file that is not in the page cache.
-func openCold(ctx context.Context, path string) (*process, float64, error) {
+func openCold(ctx context.Context, path string) (node *remote, millis float64, err error) {
 	if err := measure.Forget(path); err != nil {
 		return nil, 0, err
 	}
-	node, err := startChild(ctx, -1, "node", path)
-	if err != nil {
+	if node, err = startChild(ctx, -1); err != nil {
 		return nil, 0, err
 	}
-	var o opened
-	if err := node.hear(&o); err != nil {
+	if err := node.Call("Child.Open", path, &millis); err != nil {
 		node.Kill()
 		return nil, 0, err
 	}
-	return node, o.Millis, nil
+	return node, millis, nil
 }
 
 // work keeps a store busy for a while: half of the goroutines put, half of them get.
-func work(ctx context.Context, s *store.Store, o order) error {
+func work(ctx context.Context, s *store.Store, o Order) error {
 	end := time.Now().Add(time.Duration(o.Millis) * time.Millisecond)
 	return measure.Together(o.Conns, func(i int) (err error) {
 		var buf []byte

@@ -25,12 +25,12 @@ func measureHTTP(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer srv.end()
-	client, err := startChild(ctx, -1, "client")
+	client, err := startChild(ctx, -1)
 	if err != nil {
 		return err
 	}
 	defer client.end()
-	put := order{Addr: addr, Kind: "put", Items: b.size.small, Conns: 1, Millis: b.size.web.Milliseconds()}
+	put := Order{Addr: addr, Kind: "put", Items: b.size.small, Conns: 1, Millis: b.size.web.Milliseconds()}
 	many := put
 	many.Conns = 64
 	got, err := measure.Interleave(ctx, webRounds(b), client.side(many), client.side(put))
@@ -55,12 +55,12 @@ func (b *bench) measureHello(ctx context.Context, path string) error {
 		return err
 	}
 	defer srv.end()
-	client, err := startChild(ctx, 1, "client")
+	client, err := startChild(ctx, 1)
 	if err != nil {
 		return err
 	}
 	defer client.end()
-	get := order{Addr: addr, Kind: "get", Items: b.size.small, Conns: 16, Millis: b.size.web.Milliseconds()}
+	get := Order{Addr: addr, Kind: "get", Items: b.size.small, Conns: 16, Millis: b.size.web.Milliseconds()}
 	hello := get
 	hello.Kind = "hello"
 	began, used := time.Now(), measure.ProcessTime(srv.PID())
@@ -84,11 +84,11 @@ func (b *bench) filled(ctx context.Context, items int) (string, error) {
 }
 
 // startServer runs the server on a file and returns its address.
-func startServer(ctx context.Context, cpu int, path string) (srv *process, addr string, err error) {
-	if srv, err = startChild(ctx, cpu, "server", path); err != nil {
+func startServer(ctx context.Context, cpu int, path string) (srv *remote, addr string, err error) {
+	if srv, err = startChild(ctx, cpu); err != nil {
 		return nil, "", err
 	}
-	if err := srv.hear(&addr); err != nil {
+	if err := srv.Call("Child.Serve", path, &addr); err != nil {
 		srv.Kill()
 		return nil, "", err
 	}
@@ -96,6 +96,15 @@ func startServer(ctx context.Context, cpu int, path string) (srv *process, addr 
 }
 
 // side makes a side of an order.
-func (p *process) side(o order) measure.Side {
-	return measure.Side{Run: func() (int, error) { return p.do(o) }}
+func (r *remote) side(o Order) measure.Side {
+	return measure.Side{Run: func() (requests int, err error) {
+		err = r.Call("Child.Ask", o, &requests)
+		return requests, err
+	}}
+}
+
+// end lets the child end by itself, in order.
+func (r *remote) end() {
+	_ = r.Close()
+	r.Await(time.Minute)
 }

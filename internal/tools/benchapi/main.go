@@ -14,7 +14,7 @@ import (
 func main() { measure.Main("benchapi", start, child) }
 
 // child is this program as the server that answers canned bytes.
-func child(ctx context.Context, _ []string) error {
+func child(ctx context.Context) error {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -46,9 +46,9 @@ func startLocal(ctx context.Context, name, folder string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{name: name, slow: true, pid: local.PID, stop: local.Close, client: newClient(local.Addr, local.Dial)}
+	s := &server{name: name, slow: true, pid: local.PID(), stop: local.Kill, client: newClient(local.Addr, local.Dial)}
 	if err := answered(ctx, s.client); err != nil {
-		local.Close()
+		local.Kill()
 		return nil, err
 	}
 	s.began = time.Since(began)

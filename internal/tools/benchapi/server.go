@@ -15,6 +15,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/touchline/touchline/internal/testrig/process"
 	"github.com/touchline/touchline/internal/tools/measure"
 )
 
@@ -46,13 +47,13 @@ var address = regexp.MustCompile(`127\.0\.0\.1:[1-9][0-9]*`)
 const startTimeout = 30 * time.Second
 
 // startProgram runs a command that says in what it writes at which address it serves, and returns that.
-func startProgram(cmd *exec.Cmd) (p *measure.Process, addr string, err error) {
+func startProgram(cmd *exec.Cmd) (p *process.Process, addr string, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, "", err
 	}
 	cmd.Stdout, cmd.Stderr = w, w
-	p, err = measure.Start(cmd, -1)
+	p, err = process.Start(cmd, -1)
 	measure.Shut(w) // the command has it; when that ends, so does what can be read
 	if err == nil {
 		err = r.SetReadDeadline(time.Now().Add(startTimeout))

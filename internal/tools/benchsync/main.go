@@ -80,7 +80,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer server.Close()
+	defer server.Kill()
 	b, err := newBench(ctx, run, set, server)
 	if err != nil {
 		return err

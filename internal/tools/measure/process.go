@@ -1,46 +1,13 @@
 package measure
 
 import (
-	"os/exec"
 	"time"
 
 	"github.com/prometheus/procfs"
-
-	"github.com/touchline/touchline/internal/testrig/process"
 )
 
 // ErrMemory is why there is no figure where the system does not tell one.
 const ErrMemory = "the system does not tell a process's memory"
-
-// Process is a program that runs until it is ended, or this one ends.
-type Process struct {
-	Cmd    *exec.Cmd
-	exited <-chan struct{}
-}
-
-// Start starts a command on one processor, counted from 0 among those that this process may use; on all if cpu is negative.
-func Start(cmd *exec.Cmd, cpu int) (*Process, error) {
-	exited, err := process.Start(cmd, cpu)
-	return &Process{cmd, exited}, err
-}
-
-// PID is its number.
-func (p *Process) PID() int { return p.Cmd.Process.Pid }
-
-// Await waits until it has ended by itself, and kills it after a while.
-func (p *Process) Await(within time.Duration) {
-	select {
-	case <-p.exited:
-	case <-time.After(within):
-		p.Kill()
-	}
-}
-
-// Kill ends it as a crash does.
-func (p *Process) Kill() {
-	_ = p.Cmd.Process.Kill()
-	<-p.exited
-}
 
 // ProcessTime is the processor time that another process has used so far; 0 where the system does not tell.
 func ProcessTime(pid int) time.Duration {

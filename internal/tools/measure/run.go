@@ -18,14 +18,14 @@ const childArgument = "child"
 
 // Main runs a program: start as a person calls it, child as Self does. It ends the process where that fails.
 func Main(
-	name string, start func(ctx context.Context, args []string, out, progress io.Writer) error, child func(ctx context.Context, args []string) error,
+	name string, start func(ctx context.Context, args []string, out, progress io.Writer) error, child func(ctx context.Context) error,
 ) {
 	// A second signal ends the program at once; the first one lets it clean up.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	var err error
 	if args := os.Args[1:]; len(args) > 0 && args[0] == childArgument && child != nil {
-		err = child(ctx, args[1:])
+		err = child(ctx)
 	} else {
 		err = start(ctx, args, os.Stdout, os.Stderr)
 	}
@@ -36,12 +36,12 @@ func Main(
 }
 
 // Self is this program as a part of itself.
-func Self(ctx context.Context, args ...string) (*exec.Cmd, error) {
+func Self(ctx context.Context) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return exec.CommandContext(ctx, self, append([]string{childArgument}, args...)...), nil
+	return exec.CommandContext(ctx, self, childArgument), nil
 }
 
 // Run is one run of a program: its command line, its folder, and the rows that it has measured.
