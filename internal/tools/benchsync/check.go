@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -18,7 +21,7 @@ const shownDifferences = 5
 
 // account is what was found in the tables when nothing waited any more.
 type account struct {
-	equal         int // items: in the store and in DynamoDB they are the same, and as they were written
+	equal         int // items: in the store and in DynamoDB they are as they were written
 	items, writes int // of them, those that were written to several times, and how often together
 }
 
@@ -31,20 +34,17 @@ func (a account) String() string {
 	return text
 }
 
-// checker holds an item in the store, the one in DynamoDB, and what was written against each other.
+// checker holds items against what was written.
 type checker struct {
-	account
-	last    map[string]write // the last one of each item, by its name
-	seen    map[string]bool
-	differ  int
-	details []string
+	last    map[string]write    // the last one of each item, by its name
+	differs map[string][]string // what is wrong with an item, on each side
 }
 
 // check reads a table whole, in DynamoDB and in the store. An error names the first items that are not what they should be.
 func check(
 	ctx context.Context, s *store.Store, table string, asked []write, read func(context.Context, remote.Reading) (remote.Page, error),
-) (account, error) {
-	c := checker{last: map[string]write{}, seen: map[string]bool{}}
+) (a account, err error) {
+	c := checker{last: map[string]write{}, differs: map[string][]string{}}
 	for _, w := range asked {
 		for _, id := range []int{w.id, w.pair} {
 			if id != 0 {
@@ -52,102 +52,73 @@ func check(
 			}
 		}
 	}
-	for from := (remote.Reading{Table: table}); ; {
-		page, err := read(ctx, from)
-		if err != nil {
-			return c.account, err
-		}
-		if err := c.page(ctx, s, table, page.Items); err != nil {
-			return c.account, err
-		}
-		if from.After = page.LastKey; from.After == nil {
-			break
-		}
+	if err := c.side("DynamoDB", everything(ctx, table, read)); err != nil {
+		return a, err
 	}
-	if err := c.rest(ctx, s, table); err != nil {
-		return c.account, err
-	}
-	if c.differ > 0 {
-		return c.account, fmt.Errorf("%s: %d items are not what was written, or not the same in the store and in DynamoDB:\n%s",
-			table, c.differ, strings.Join(c.details, "\n"))
-	}
-	return c.account, nil
-}
-
-// page looks at items that DynamoDB has.
-func (c *checker) page(ctx context.Context, s *store.Store, table string, images []attr.Item) error {
-	return s.View(ctx, func(tx *store.Tx) error {
-		for _, image := range images {
-			theirs, _ := intent.Split(image)
-			ours, err := tx.Get(table, attr.Item{"pk": theirs["pk"], "sk": theirs["sk"]})
-			if err != nil {
-				return err
-			}
-			c.compare(nameOf(theirs), ours, theirs)
-		}
-		return nil
-	})
-}
-
-// rest looks at what the store alone has, and at what nobody has.
-func (c *checker) rest(ctx context.Context, s *store.Store, table string) error {
-	err := s.View(ctx, func(tx *store.Tx) error {
-		for ours, err := range tx.ScanAll(store.Scan{Table: table}) {
-			if err != nil {
-				return err
-			}
-			if id := nameOf(ours); !c.seen[id] {
-				c.compare(id, ours, nil)
-			}
-		}
-		return nil
-	})
+	err = s.View(ctx, func(tx *store.Tx) error { return c.side("the store", tx.ScanAll(store.Scan{Table: table})) })
 	if err != nil {
-		return err
+		return a, err
 	}
-	for _, id := range slices.Sorted(maps.Keys(c.last)) {
-		if !c.seen[id] {
-			c.compare(id, nil, nil)
+	if len(c.differs) > 0 {
+		var details []string
+		for _, id := range slices.Sorted(maps.Keys(c.differs))[:min(len(c.differs), shownDifferences)] {
+			details = append(details, c.differs[id]...)
+		}
+		return a, fmt.Errorf("%s: %d items are not what was written:\n%s", table, len(c.differs), strings.Join(details, "\n"))
+	}
+	for _, w := range c.last {
+		if w.leaves() != nil {
+			a.equal++
+		}
+		if w.turn > 1 {
+			a.items++
+			a.writes += w.turn
+		}
+	}
+	return a, nil
+}
+
+// everything reads a table of DynamoDB, without what nodes keep on its items.
+func everything(ctx context.Context, table string, read func(context.Context, remote.Reading) (remote.Page, error)) iter.Seq2[attr.Item, error] {
+	return func(yield func(attr.Item, error) bool) {
+		for from := (remote.Reading{Table: table}); ; {
+			page, err := read(ctx, from)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, image := range page.Items {
+				if it, _ := intent.Split(image); !yield(it, nil) {
+					return
+				}
+			}
+			if from.After = page.LastKey; from.After == nil {
+				return
+			}
+		}
+	}
+}
+
+// side looks at all that one side has, and at what it lacks.
+func (c *checker) side(name string, items iter.Seq2[attr.Item, error]) error {
+	seen := map[string]bool{}
+	for it, err := range items {
+		if err != nil {
+			return err
+		}
+		seen[nameOf(it)] = true
+		c.compare(name, nameOf(it), it)
+	}
+	for id := range c.last {
+		if !seen[id] {
+			c.compare(name, id, nil)
 		}
 	}
 	return nil
 }
 
-func (c *checker) compare(id string, ours, theirs attr.Item) {
-	c.seen[id] = true
-	w := c.last[id]
-	written := w.leaves()
-	if attr.EqualItems(ours, theirs) && attr.EqualItems(theirs, written) {
-		if theirs != nil {
-			c.equal++
-		}
-		if w.turn > 1 {
-			c.items++
-			c.writes += w.turn
-		}
-		return
+func (c *checker) compare(side, id string, has attr.Item) {
+	if written := c.last[id].leaves(); !attr.EqualItems(has, written) {
+		c.differs[id] = append(c.differs[id], fmt.Sprintf("%s, written (-) and in %s (+):\n%s", id, side, cmp.Diff(written, has)))
 	}
-	if c.differ++; c.differ > shownDifferences {
-		return
-	}
-	names := map[string]bool{}
-	for _, it := range []attr.Item{ours, theirs, written} {
-		for name := range it {
-			names[name] = true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if !attr.Equal(ours[name], theirs[name]) || !attr.Equal(theirs[name], written[name]) {
-			c.details = append(c.details, fmt.Sprintf("  %s %s: in DynamoDB %s, in the store %s, written %s",
-				id, name, shown(theirs, name), shown(ours, name), shown(written, name)))
-		}
-	}
-}
-
-func shown(it attr.Item, name string) string {
-	v, there := it[name]
-	if !there {
-		return "nothing"
-	}
-	return fmt.Sprintf("%.200s", v)
 }

@@ -6,12 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -56,26 +56,11 @@ func (t transport) Do(r *http.Request) (*http.Response, error) {
 
 // SDKItem has an item as the SDK wants it.
 func SDKItem(it attr.Item) map[string]types.AttributeValue {
-	out := make(map[string]types.AttributeValue, len(it))
-	for name, v := range it {
-		out[name] = sdkValue(v)
+	out, err := attributevalue.UnmarshalMapJSON(attr.AppendJSON(nil, it))
+	if err != nil {
+		panic(err) // it is the JSON of both
 	}
 	return out
-}
-
-// sdkValue knows strings, integers and lists, which are all there are.
-func sdkValue(v attr.Value) types.AttributeValue {
-	if n, ok := v.Int(); ok {
-		return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-	}
-	if v.Kind() == attr.KindL {
-		list := make([]types.AttributeValue, 0, len(v.List()))
-		for _, inner := range v.List() {
-			list = append(list, sdkValue(inner))
-		}
-		return &types.AttributeValueMemberL{Value: list}
-	}
-	return &types.AttributeValueMemberS{Value: v.Str()}
 }
 
 // Fill makes the table at a server, with so many items.
