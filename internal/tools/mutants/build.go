@@ -43,15 +43,13 @@ func (b *builder) overlay(m *mutant) (string, error) {
 	return path, os.WriteFile(path, raw, 0o600)
 }
 
-// build makes the test program of a package; overlay may be empty. Without optimisation nothing is gained: the time goes
-// into linking.
+// build makes the test program of a package, once. Without optimisation nothing is gained: the time goes into linking.
 func (b *builder) build(ctx context.Context, name, pkg, overlay string) (string, error) {
 	out := filepath.Join(b.dir, name, strings.Trim(strings.ReplaceAll(pkg, "/", "_"), "._")+".test")
-	args := []string{"test", "-c", "-vet=off", "-tags", b.tags, "-o", out}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
+	if _, err := os.Stat(out); err == nil {
+		return out, nil
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-tags", b.tags, "-o", out, "-overlay", overlay, pkg)
 	cmd.Dir = b.root
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, text)

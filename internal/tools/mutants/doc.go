@@ -2,7 +2,7 @@
 // one at a time, into the build of a test program (go test -overlay: the tree is never changed, and no mutant lies in a
 // program that is shipped), runs the tests that should catch it and the simulation, seed by seed, and says what did:
 //
-//	go run ./internal/tools/mutants [-only regexp] [-sim] [-jobs 2] [-seeds 300] [-doc docs/mutants.md]
+//	go run ./internal/tools/mutants [-only regexp] [-sim] [-seeds 300] [-doc docs/mutants.md]
 //
 // A mutant is a file of planted. Its head has lines of a name and a value:
 //

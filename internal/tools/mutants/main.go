@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -11,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -31,11 +29,8 @@ func command(ctx context.Context, args []string) error {
 	only := flags.String("only", "", "a regular expression of the names of the mutants to plant")
 	doc := flags.String("doc", "", "the page whose table is told of those that were planted, one by one")
 	seeds := flags.Int("seeds", 300, "seeds of the simulation, at most; 0: none is played")
-	seed0 := flags.Int("seed0", 1, "the first of them")
 	tags := flags.String("tags", "nomsgpack", "build tags")
 	alone := flags.Bool("sim", false, "play the simulation alone, for every mutant: what does it notice by itself?")
-	jobs := flags.Int("jobs", 1, "mutants tried at once")
-	lenient := flags.Bool("lenient", false, "leave out, and say so, what fails without any mutant")
 	timeout := flags.Duration("timeout", 5*time.Minute, "of one run; a mutant that takes longer is caught")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -58,22 +53,28 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	r := &runner{
-		builder: builder{root: root, dir: dir, tags: *tags}, timeout: *timeout, seeds: *seeds, seed0: *seed0,
-		lenient: *lenient, leftOut: map[testRun][]string{},
-	}
+	r := &runner{builder: builder{root: root, dir: dir, tags: *tags}, timeout: *timeout, seeds: *seeds}
 	if err := r.baseline(ctx, mutants); err != nil {
 		return err
 	}
-	r.planted = true
-	outcomes, err := r.tryAll(ctx, mutants, *jobs, func(o *outcome) error {
+	var outcomes []outcome
+	var errs error
+	for i := range mutants {
+		o, err := r.try(ctx, &mutants[i])
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil: // one that does not build does not keep the others from being tried
+			errs = errors.Join(errs, fmt.Errorf("%s: %w", mutants[i].name, err))
+			continue
+		}
 		fmt.Println(o.line())
-		return tellPage(*doc, o, *alone, list)
-	})
-	if err != nil {
-		return err
+		if err := tellPage(*doc, &o, *alone, list); err != nil {
+			return err
+		}
+		outcomes = append(outcomes, o)
 	}
-	return missed(outcomes)
+	return errors.Join(errs, missed(outcomes))
 }
 
 // chosen returns the mutants of the list that are to be planted, and the names of all. All of the list must be in order.
@@ -93,37 +94,6 @@ func chosen(only, root string) (mutants []mutant, list []string, err error) {
 		}
 	}
 	return slices.DeleteFunc(mutants, func(m mutant) bool { return !re.MatchString(m.name) }), list, nil
-}
-
-// tryAll plants them, so many at once, and tells what becomes of each. One that does not build does not keep the others
-// from being tried.
-func (r *runner) tryAll(ctx context.Context, mutants []mutant, jobs int, tell func(*outcome) error) (outcomes []outcome, errs error) {
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	turn := make(chan struct{}, max(1, jobs))
-	for i := range mutants {
-		turn <- struct{}{}
-		all.Go(func() {
-			out, err := r.try(ctx, &mutants[i])
-			<-turn
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case ctx.Err() != nil:
-			case err != nil:
-				errs = errors.Join(errs, fmt.Errorf("%s: %w", mutants[i].name, err))
-			default:
-				errs = errors.Join(errs, tell(&out))
-				outcomes = append(outcomes, out)
-			}
-		})
-	}
-	all.Wait()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	slices.SortFunc(outcomes, func(a, b outcome) int { return cmp.Compare(a.mutant.name, b.mutant.name) })
-	return outcomes, errs
 }
 
 // missed is the error of mutants that nothing noticed.

@@ -15,23 +15,14 @@ import (
 	"time"
 )
 
-// The simulation, and how it is told which seeds to play.
-const (
-	simPackage = "./sync/replica/simulation"
-	simTest    = "^TestSimulation$"
-	simSeeds   = "TOUCHLINE_SIM_SEEDS"
-	simSeed0   = "TOUCHLINE_SIM_SEED0"
-)
+// simulation is told by its environment which seeds to play.
+func simulation() testRun { return testRun{"./sync/replica/simulation", "^TestSimulation$"} }
 
 // runner runs test programs.
 type runner struct {
 	builder
 	timeout time.Duration // of one run
 	seeds   int           // of the simulation, at most; 0: it is not played
-	seed0   int
-	lenient bool
-	planted bool                 // the baseline is done
-	leftOut map[testRun][]string // tests that fail without a mutant
 }
 
 // outcome is what became of one mutant.
@@ -46,51 +37,23 @@ type outcome struct {
 
 func (o *outcome) caught() bool { return len(o.tests) > 0 || o.seed > 0 }
 
-// baseline runs all that the mutants name without any: what fails by itself proves nothing. It is an error, or is left out
-// and said.
+// baseline runs all that the mutants name without any: what fails by itself proves nothing, and is an error.
 func (r *runner) baseline(ctx context.Context, mutants []mutant) error {
-	programs := map[string]string{}
-	for _, t := range r.named(mutants) {
-		if programs[t.pkg] == "" {
-			program, err := r.build(ctx, "baseline", t.pkg, "")
-			if err != nil {
-				return err
-			}
-			programs[t.pkg] = program
-		}
-		var env []string
-		if t == simulation() {
-			env = r.seedEnv(r.seed0, min(r.seeds, baselineSeeds))
-		}
-		failed, _ := r.run(ctx, programs[t.pkg], t, env...)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if failed == nil {
-			continue
-		}
-		if !r.lenient {
-			return fmt.Errorf("%s -run '%s' fails without any mutant: %s", t.pkg, t.run, strings.Join(failed, ", "))
-		}
-		fmt.Printf("left out, because it fails without any mutant: %s: %s\n", t.pkg, strings.Join(failed, ", "))
-		r.leftOut[t] = failed
-	}
-	return nil
-}
-
-// named lists what the mutants name, each once.
-func (r *runner) named(mutants []mutant) (out []testRun) {
+	none := mutant{name: "baseline"}
 	for i := range mutants {
-		out = append(out, mutants[i].tests...)
-		if mutants[i].sim && r.seeds > 0 {
-			out = append(out, simulation())
-		}
+		none.tests = append(none.tests, mutants[i].tests...)
+		none.sim = none.sim || mutants[i].sim
 	}
-	slices.SortFunc(out, func(a, b testRun) int { return cmp.Or(cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.run, b.run)) })
-	return slices.Compact(out)
+	slices.SortFunc(none.tests, func(a, b testRun) int { return cmp.Or(cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.run, b.run)) })
+	none.tests = slices.Compact(none.tests)
+	few := *r
+	few.seeds = min(r.seeds, baselineSeeds)
+	o, err := few.try(ctx, &none)
+	if err == nil && o.caught() {
+		err = fmt.Errorf("it fails without any mutant: %s", o.what())
+	}
+	return err
 }
-
-func simulation() testRun { return testRun{simPackage, simTest} }
 
 // baselineSeeds are played without a mutant. That all of them pass is for make sim to show.
 const baselineSeeds = 5
@@ -116,8 +79,8 @@ func (r *runner) try(ctx context.Context, m *mutant) (outcome, error) {
 			break
 		}
 	}
-	if m.sim && r.seeds > 0 && r.leftOut[simulation()] == nil {
-		program, err := r.build(ctx, m.name, simPackage, overlay)
+	if m.sim && r.seeds > 0 {
+		program, err := r.build(ctx, m.name, simulation().pkg, overlay)
 		if err != nil {
 			return out, err
 		}
@@ -132,19 +95,15 @@ func (r *runner) simulate(ctx context.Context, program string, out *outcome) {
 	out.ran = true
 	for n := 1; out.tried < r.seeds && ctx.Err() == nil; n *= 2 {
 		n = min(n, r.seeds-out.tried, 32)
-		first := r.seed0 + out.tried
-		failed, text := r.run(ctx, program, simulation(), r.seedEnv(first, n)...)
+		first := 1 + out.tried
+		failed, text := r.run(ctx, program, simulation(), fmt.Sprintf("TOUCHLINE_SIM_SEED0=%d", first), fmt.Sprintf("TOUCHLINE_SIM_SEEDS=%d", n))
 		if failed != nil {
 			out.seed = failedSeed(text, first, n)
-			out.tried = out.seed - r.seed0 + 1
+			out.tried = out.seed
 			return
 		}
 		out.tried += n
 	}
-}
-
-func (r *runner) seedEnv(first, n int) []string {
-	return []string{simSeed0 + "=" + strconv.Itoa(first), simSeeds + "=" + strconv.Itoa(n)}
 }
 
 var seedNumber = regexp.MustCompile(`(?i)\bseed[ =:]+(\d+)`)
@@ -159,19 +118,12 @@ func failedSeed(text string, first, n int) int {
 	return first + n - 1
 }
 
-// run runs tests and returns the names of those that failed; nil: all passed. A program that crashes or does not end has
+// run runs tests until one fails, and returns the names of those that failed; nil: all passed. A program that crashes or does not end has
 // failed too.
 func (r *runner) run(ctx context.Context, program string, t testRun, env ...string) (failed []string, text string) {
 	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	args := []string{"-test.run", t.run, "-test.timeout", r.timeout.String()}
-	if r.planted { // one failure is enough
-		args = append(args, "-test.failfast")
-	}
-	if skip := r.leftOut[t]; skip != nil {
-		args = append(args, "-test.skip", skipping(skip))
-	}
-	cmd := exec.CommandContext(limited, program, args...)
+	cmd := exec.CommandContext(limited, program, "-test.run", t.run, "-test.timeout", r.timeout.String(), "-test.failfast")
 	cmd.Dir = filepath.Join(r.root, filepath.FromSlash(t.pkg))
 	cmd.Env = append(os.Environ(), env...)
 	cmd.WaitDelay = time.Second
@@ -188,16 +140,6 @@ func (r *runner) run(ctx context.Context, program string, t testRun, env ...stri
 		failed = []string{"a panic in " + t.run}
 	}
 	return failed, string(out)
-}
-
-// skipping is a regular expression of the tests of these names, those within others included.
-func skipping(names []string) string {
-	var tops []string
-	for _, name := range names {
-		top, _, _ := strings.Cut(name, "/")
-		tops = append(tops, "^"+regexp.QuoteMeta(top)+"$")
-	}
-	return strings.Join(tops, "|")
 }
 
 // failures returns the names of the tests that failed, of a test with others within it those.
