@@ -24,6 +24,7 @@ type Refused struct {
 //	a guess of a session that has no game now  the game is the session's again, until Take sees whose it became
 //	a conversion                               made again with what is there now, and with what was guessed since
 //	a change of a team that is there already   nothing to do
+//	the last admin of a team leaves            who stays, as everywhere
 func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store.WriteItem, ok bool) {
 	for i := range all {
 		r := &all[i]
@@ -31,7 +32,7 @@ func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store
 		case later:
 			return nil, false
 		case strings.HasPrefix(sk, prefixMember), sk == skTeam && r.Deletes:
-			return nil, (r.Remote == nil) == (r.View == nil) && r.Remote["role"].Equal(r.View["role"])
+			return nil, lastAdmin(all) || (r.Remote == nil) == (r.View == nil) && r.Remote["role"].Equal(r.View["role"])
 		case sk == skConverted && r.View != nil:
 			return s.convertAgain(all, r.View, read)
 		}
@@ -50,6 +51,12 @@ func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store
 		writes = []store.WriteItem{s.change(&merged, &theirs)}
 	}
 	return writes, true
+}
+
+// lastAdmin reports whether what was refused is that the one admin whom the cloud has in a team is none any more.
+func lastAdmin(all []Refused) bool {
+	one := func(r Refused) bool { return r.Remote["admins"].Equal(attr.Int(1)) && !r.Deletes }
+	return all[0].Remote["role"].Equal(attr.S(string(RoleAdmin))) && slices.ContainsFunc(all, one)
 }
 
 // convertAgain converts what is left of the games that a refused transaction was to move. What was guessed in them since is the account's,
@@ -90,13 +97,12 @@ func guessedSince(view, wrote attr.Item) *Game {
 	out := &Game{}
 	now, err := gameOf(view)
 	before, bad := gameOf(wrote)
-	if err != nil || bad != nil {
-		return out
+	if err == nil && bad == nil {
+		for _, t := range now.since(len(before.Guesses)) {
+			out.add(t)
+		}
+		out.Won = now.Won && !before.Won
 	}
-	for _, t := range now.since(len(before.Guesses)) {
-		out.add(t)
-	}
-	out.Won = now.Won && !before.Won
 	return out
 }
 

@@ -214,8 +214,9 @@ const there = "attribute_exists(pk)"
 // nothing, so that nobody is counted twice; and so it is where by, if it is not the player, is no admin any more.
 func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) error {
 	items := s.membership(team, user, was, role, tx.Now().UnixMilli())
+	admins := map[Role]int64{RoleAdmin: 1}
 	const count = "ADD admins :by"
-	switch n := admins(role) - admins(was); {
+	switch n := admins[role] - admins[was]; {
 	case n == 0:
 		items = append(items, table.Check(s.Table, teamKey(team), table.When(there, nil)))
 	case n > 0:
@@ -233,13 +234,6 @@ func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) e
 		err = fault.New(fault.Conflict, "conflict", "A team must keep at least one admin")
 	}
 	return err
-}
-
-func admins(r Role) int64 {
-	if r == RoleAdmin {
-		return 1
-	}
-	return 0
 }
 
 // administered returns a team to one of its admins.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
 	"github.com/touchline/touchline/sync/replica/restore"
@@ -19,6 +20,7 @@ type flight struct {
 	outcome   intent.Outcome
 	shown     []*intent.Known // by entry: the item as the last answer had it that showed one; nil: its base is newer, or none did
 	known     []intent.Known  // as the answer was judged
+	rest      *feed.Readings  // of a refused transaction: what the refusal has not shown; nil: nothing
 	changed   bool            // the entries are not as the outbox has them
 	wait      time.Time       // it is parked until; zero, if parked: until somebody pushes it
 	why       string

@@ -130,8 +130,34 @@ func (l *worker) took(ctx context.Context, f *flight, a *intent.Action, failed *
 		l.r.offline(f.outcome, failed)
 		return false, false
 	}
+	l.readRest(ctx, f)
 	l.learn(f, failed)
 	return true, false
+}
+
+// readRest reads what the refusal of a transaction has not shown of its rows, those of its conditions among them: who decides about it is
+// to find all of them as they are. Where that fails it is decided on what is here, and they are read as soon as can be.
+func (l *worker) readRest(ctx context.Context, f *flight) {
+	lead := f.Entries[0]
+	if f.outcome.Result != intent.OutConflict || lead.Txn == 0 {
+		return
+	}
+	var refs []intent.Ref
+	for i, e := range f.Entries {
+		if f.outcome.Known[i] == nil {
+			refs = append(refs, intent.Ref{Table: e.Table, Key: e.Key})
+		}
+	}
+	for i := range lead.Checks {
+		refs = append(refs, intent.Ref{Table: lead.Checks[i].Table, Key: lead.Checks[i].Key})
+	}
+	var err error
+	if f.rest, err = l.r.feed.ReadAll(ctx, refs); err != nil {
+		l.r.log.Warn("the rows of a refused transaction cannot be read at once", "seq", f.ID.Seq, "table", f.Table(), "error", err)
+		for _, ref := range refs {
+			l.r.feed.Book(ref.Table, ref.Key)
+		}
+	}
 }
 
 // learn takes from an answer what is true of more than the batch, and when the batch may go on.

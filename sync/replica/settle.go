@@ -57,6 +57,8 @@ func (l *worker) finished(f *flight) {
 		f.read.End()
 		f.read = nil
 	}
+	f.rest.End()
+	f.rest = nil
 	delete(l.inHand, f.ID.Seq)
 }
 
@@ -299,6 +301,9 @@ func (r *Replica) leave(w *outbox.Work, f *flight) ([]*conflict.Record, error) {
 		if err := w.DropAll(c.Tail); err != nil {
 			return nil, err
 		}
+	}
+	if err := f.rest.Adopt(w); err != nil {
+		return nil, err
 	}
 	if err := w.Follow(f.Batch, o); err != nil {
 		return nil, err

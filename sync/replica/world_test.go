@@ -50,7 +50,9 @@ type wire struct {
 	fault func(n int, calls []intent.Call) fault // n counts the writes; nil: none
 	n     int
 	busy  int
-	most  int // requests on their way at once
+	most  int   // requests on their way at once
+	gets  int   // items read one by one
+	unget error // of the next of them
 }
 
 // fault is what becomes of one write.
@@ -111,7 +113,24 @@ func (w *wire) Transact(ctx context.Context, calls []intent.Call, token string) 
 
 // Get implements remote.Cloud.
 func (w *wire) Get(_ context.Context, table string, key attr.Item) (attr.Item, error) {
+	w.mu.Lock()
+	w.gets++
+	err := w.unget
+	w.unget = nil
+	w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
 	return w.cloud.Get(table, key)
+}
+
+// reads returns how many items were read one by one since it was last asked. The next such read fails with that.
+func (w *wire) reads(next error) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.gets
+	w.gets, w.unget = 0, next
+	return n
 }
 
 // Read implements remote.Cloud.

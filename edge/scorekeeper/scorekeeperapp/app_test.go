@@ -163,3 +163,32 @@ func TestMergeOfATeam(t *testing.T) {
 		}
 	}
 }
+
+// The last admin whom the cloud has in a team stays, whatever was said at a node that did not know it.
+func TestMergeOfTheLastAdmin(t *testing.T) {
+	handler := merge(&scorekeeper.Service{Table: table})
+	member, team := attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("MEMBER#u2")}, attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("METADATA")}
+	for what, of := range map[string]struct {
+		role    scorekeeper.Role
+		admins  int64
+		deletes bool // the team
+		done    bool
+	}{
+		"the last admin":             {scorekeeper.RoleAdmin, 1, false, true},
+		"another admin is there":     {scorekeeper.RoleAdmin, 2, false, false},
+		"no admin any more":          {scorekeeper.RoleMember, 1, false, false},
+		"the team itself is deleted": {scorekeeper.RoleAdmin, 1, true, false},
+	} {
+		count := entry(team)
+		if of.deletes {
+			count.Op = store.OpDelete
+		}
+		writes, ok := handler(conflict.MergeCase{
+			Entries: []*intent.Entry{entry(member), count}, Get: nothing,
+			Items: []conflict.MergeItem{{Remote: attr.Item{"role": attr.S(string(of.role))}}, {Remote: attr.Item{"admins": attr.Int(of.admins)}}},
+		})
+		if ok != of.done || writes != nil {
+			t.Errorf("%s: %+v, %t", what, writes, ok)
+		}
+	}
+}

@@ -71,6 +71,46 @@ func TestAdminTakenOutAtTwoNodes(t *testing.T) {
 	f.Quiet()
 }
 
+// The last two admins of a team leave at two nodes that are cut off: one of them stays, at both nodes, and nobody is asked.
+func TestLastAdminsLeaveAtTwoNodes(t *testing.T) {
+	f := newFleet(t)
+	var team struct {
+		ID string `json:"team_id"`
+	}
+	if err := json.Unmarshal([]byte(f.does("a", "u1", "POST", "/team", `{"team_name":"Wizards"}`)), &team); err != nil {
+		t.Fatal(err)
+	}
+	of := func(user string) string {
+		return fmt.Sprintf(`{"team_id":%q,"user_id":%q,"role":"admin"}`, team.ID, user)
+	}
+	f.does("a", "u1", "PUT", "/team/teammate", of("u2"))
+	f.sees("b", "u2", "/team?team_id="+team.ID, `"user_id":"u2"`)
+
+	f.Cut()
+	f.does("a", "u1", "DELETE", "/team/teammate", of("u1"))
+	f.does("b", "u2", "DELETE", "/team/teammate", of("u2"))
+	f.Heal()
+	row := func(sk string) attr.Item {
+		return f.Cloud.Item("scorekeeper-prod", attr.Item{"pk": attr.S("TEAM#" + team.ID), "sk": attr.S(sk)})
+	}
+	f.Until("the cloud counts one admin", func() bool { return row("METADATA")["admins"].Text() == "1" })
+	stays, left := "u1", "u2"
+	if row("MEMBER#u1") == nil {
+		stays, left = left, stays
+	}
+	for _, at := range []string{"a", "b"} {
+		f.sees(at, stays, "/team?team_id="+team.ID, `"role":"admin"`)
+		f.Until(left+" has left at "+at, func() bool {
+			status, _ := f.ask(at, left, "GET", "/team?team_id="+team.ID, "")
+			return status == 403
+		})
+		if status, answer := f.ask(at, stays, "DELETE", "/team/teammate", of(stays)); status != 409 {
+			t.Errorf("the last admin leaves at %s: %d %s", at, status, answer)
+		}
+	}
+	f.Quiet()
+}
+
 // A team, its board and its members' scores are the same at a node that did not make them.
 func TestTeamAtAnotherNode(t *testing.T) {
 	f := newFleet(t)

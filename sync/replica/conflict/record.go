@@ -115,7 +115,8 @@ type MergeCase struct {
 	Entries []*intent.Entry // refused, in their order; not to be changed
 	Tail    []*intent.Entry
 	Items   []MergeItem // one for each of Entries
-	// Get reads another row, as this node has it in the transaction that decides; nil: there is none.
+	// Get reads another row, as this node has it in the transaction that decides; nil: there is none. Those that a refused
+	// transaction had conditions on are as the cloud has them.
 	Get func(table string, key attr.Item) (attr.Item, error)
 }
 

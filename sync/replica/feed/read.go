@@ -60,16 +60,22 @@ func (f *Feed) refresh(ctx context.Context, table string, key attr.Item) error {
 // adoptRead adopts what was read of one item. What was there and is not is looked after: a table that was made again or
 // restored has lost it, nobody has deleted it.
 func (f *Feed) adoptRead(ctx context.Context, im image) (adoption, error) {
-	if im.item == nil {
-		fresh, err := f.unlike(ctx, []image{im})
-		if err == nil && len(fresh) > 0 {
-			err = f.Tables.Check(ctx, im.table)
-		}
-		if err != nil {
-			return adoption{}, err
-		}
+	if err := f.lookAfter(ctx, im); err != nil {
+		return adoption{}, err
 	}
 	return f.adopt(ctx, []image{im}, nil)
+}
+
+// lookAfter looks, where an item is here and not in the cloud, whether its table is the one that it was.
+func (f *Feed) lookAfter(ctx context.Context, im image) error {
+	if im.item != nil {
+		return nil
+	}
+	fresh, err := f.unlike(ctx, []image{im})
+	if err == nil && len(fresh) > 0 {
+		err = f.Tables.Check(ctx, im.table)
+	}
+	return err
 }
 
 // follow does what an adoption has left to do: transactions it proves, and items to be read again.

@@ -1,0 +1,73 @@
+package feed
+
+import (
+	"context"
+	"slices"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/outbox"
+)
+
+// Readings are items that were read consistently, one after the other, for a transaction that adopts them with what else it does.
+type Readings struct {
+	feed   *Feed
+	images []image
+}
+
+// ReadAll reads items, all within the time of one request or none. The caller ends what it gives.
+func (f *Feed) ReadAll(ctx context.Context, refs []intent.Ref) (*Readings, error) {
+	ctx, cancel := context.WithTimeout(ctx, f.Deadline)
+	defer cancel()
+	r := &Readings{feed: f}
+	for _, ref := range refs {
+		im, err := f.readImage(ctx, ref.Table, ref.Key)
+		if err == nil {
+			r.images = append(r.images, im)
+			err = f.lookAfter(ctx, im)
+		}
+		if err != nil {
+			r.End()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Adopt makes what was read the bases of its items, in a transaction's work. An item is read again behind it instead where its base was set
+// since, and where it shows that another write of this node was applied, which is settled by itself.
+func (r *Readings) Adopt(w *outbox.Work) error {
+	if r == nil {
+		return nil
+	}
+	for i := range r.images {
+		im := &r.images[i]
+		it, err := w.Load(im.table, im.key)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		units, err := w.Pending(it)
+		if err != nil {
+			return err
+		}
+		_, side := intent.Split(im.item)
+		v := adoptStale
+		if !slices.ContainsFunc(units, func(u *outbox.Batch) bool { return u.ShownBy(it, side, w.Env.Node) }) {
+			if v, err = r.feed.adoptOne(w, im, &adoption{}, false); err != nil {
+				return err
+			}
+		}
+		it.Refetch = it.Refetch || v == adoptStale
+	}
+	return nil
+}
+
+// End forgets the reads: what they found has been taken, or is not needed.
+func (r *Readings) End() {
+	if r != nil {
+		endReads(r.images)
+	}
+}
