@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
-	"sync"
 
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/dynamoapi"
@@ -112,13 +111,12 @@ func (c StandaloneConfig) run(ctx context.Context, e *node.Endpoint, s *store.St
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer node.FailWith(s, cancel)()
-	work, rest := context.WithCancel(context.WithoutCancel(ctx))
-	var loop sync.WaitGroup
-	loop.Go(func() { _ = node.Housekeep(work, s, clock.Real(), c.Log) }) // ends with its context only
+	rest := node.Background(context.WithoutCancel(ctx), func(work context.Context) {
+		_ = node.Housekeep(work, s, clock.Real(), c.Log) // ends with its context only
+	})
 	node.NameLongTurns(s, c.Log)
 	e.Open(s, store.PolicyLocal)
 	err := e.Run(ctx)
 	rest()
-	loop.Wait()
 	return errors.Join(node.CauseOf(ctx), err)
 }

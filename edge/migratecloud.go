@@ -54,10 +54,7 @@ func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Lo
 	for _, p := range c.Cloud.Problems(node.Schema(c.running()).Tables) {
 		return CloudReport{}, fault.New(fault.Invalid, "bad_config", "%s: %s", p.Key, p.Text)
 	}
-	client, err := dynamo.New(ctx, dynamo.Config{
-		Endpoint: c.Cloud.Endpoint, Region: c.Cloud.Region, Profile: c.Cloud.Profile, Prefix: c.Cloud.Prefix,
-		Deadline: c.Cloud.Deadline, Log: log,
-	})
+	client, err := c.Cloud.Client(ctx, log)
 	if err != nil {
 		return CloudReport{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"sync"
 
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/fault"
@@ -61,9 +60,7 @@ type reloader struct {
 
 // onSignal calls do for each value of ask, until the returned function is called.
 func onSignal(ctx context.Context, ask <-chan os.Signal, do func()) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var loop sync.WaitGroup
-	loop.Go(func() {
+	return node.Background(ctx, func(ctx context.Context) {
 		for {
 			select {
 			case <-ctx.Done():
@@ -73,7 +70,6 @@ func onSignal(ctx context.Context, ask <-chan os.Signal, do func()) (stop func()
 			}
 		}
 	})
-	return func() { cancel(); loop.Wait() }
 }
 
 // start reloads whenever that is asked for, until the returned function is called.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"net/netip"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,10 +34,9 @@ type Config struct {
 	Journal sse.Journal
 	Clock   clock.Clock // the node's, which may run fast; deadlines and heartbeats keep real time
 
-	Store   *store.Store // nil: what users keep answers 503
-	Rate    RateConfig
-	Proxies []netip.Prefix // whose X-Forwarded-For and X-Forwarded-Proto are believed; none: nobody's
-	Sync    operator.Sync  // nil: there is no cloud
+	Store *store.Store // nil: what users keep answers 503
+	Limits
+	Sync operator.Sync // nil: there is no cloud
 
 	TLS       *TLS   // nil: plain HTTP
 	PublicURL string // where people reach the node, such as https://scores.example; empty: wherever they do
@@ -56,11 +54,8 @@ type Config struct {
 	Development bool          // serves /_/gallery
 	Heartbeat   time.Duration // of silent streams; 15 s when zero
 	PageTick    time.Duration // how often a page looks at what is not in the journal; 1 s when zero
-	MaxStreams  int           // open at once; 8192 when zero, and fewer where there are few connections
-	UserStreams int           // of them of one user or address; 16 when zero
+	UserStreams int           // open at once of one user or address; 16 when zero
 	Drain       time.Duration // for requests to end at shutdown; 10 s when zero
-
-	MaxConnections int // open at once; MaxStreams and ShortConnections when zero
 }
 
 func (c Config) withDefaults() Config {

@@ -25,9 +25,9 @@ const (
 // Limits are what a server allows. They can be changed while it runs.
 type Limits struct {
 	Rate           RateConfig
-	MaxStreams     int // open at once; 8192 when zero
-	MaxConnections int // open at once; MaxStreams and ShortConnections when zero
-	Proxies        []netip.Prefix
+	MaxStreams     int            // open at once; 8192 when zero, and fewer where there are few connections
+	MaxConnections int            // open at once; MaxStreams and ShortConnections when zero
+	Proxies        []netip.Prefix // whose X-Forwarded-For and X-Forwarded-Proto are believed; none: nobody's
 }
 
 // limits are Limits as requests are held against them.
@@ -36,10 +36,6 @@ type limits struct {
 	streams int
 	buckets *buckets // nil: nobody is limited
 	proxies proxies
-}
-
-func (c *Config) limits() Limits {
-	return Limits{Rate: c.Rate, MaxStreams: c.MaxStreams, MaxConnections: c.MaxConnections, Proxies: c.Proxies}
 }
 
 // withDefaults leaves a quarter of few connections to short requests.

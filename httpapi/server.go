@@ -90,7 +90,7 @@ func New(cfg Config) (*Server, error) {
 	if s.pages, err = page.New(strings.TrimSuffix(s.home(), "/"), nil, nil); err != nil {
 		return nil, err
 	}
-	if err := s.SetLimits(cfg.limits()); err != nil {
+	if err := s.SetLimits(cfg.Limits); err != nil {
 		return nil, err
 	}
 	var drain context.CancelCauseFunc

@@ -65,11 +65,7 @@ func listenAdmin(ctx context.Context, dir string) (net.Listener, error) {
 }
 
 func adminError(path string, err error) error {
-	reason := ReasonOf(err)
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		reason = op.Err.Error()
-	}
-	return fault.Wrap(err, fault.Unavailable, "no_admin", "cannot create the admin socket %s: %s", path, reason)
+	return fault.Wrap(err, fault.Unavailable, "no_admin", "cannot create the admin socket %s: %s", path, ReasonOf(err))
 }
 
 // adminListener removes its socket when it is closed. The store is still locked then: nobody else has made one.
@@ -92,18 +88,11 @@ func (n *Node) startAdmin(ctx context.Context) (stop func()) {
 		n.parts.Log.Warn("no admin socket", "err", err)
 		return func() {}
 	}
-	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var loop sync.WaitGroup
-	loop.Go(func() {
-		if err := admin.Run(serving, ln, n.api, n.adminConfig()); err != nil {
+	return Background(context.WithoutCancel(ctx), func(ctx context.Context) {
+		if err := admin.Run(ctx, ln, n.api, n.adminConfig()); err != nil {
 			n.parts.Log.Warn("the admin socket has ended", "err", err)
 		}
 	})
-	return func() {
-		cancel()
-		_ = ln.Close()
-		loop.Wait()
-	}
 }
 
 // adminConfig is what the socket can do: what the node does with its store, and what applications bring.
@@ -121,20 +110,22 @@ type maintenance struct {
 	busy  sync.Mutex
 }
 
-func (m *maintenance) begin() error {
-	if m.busy.TryLock() {
-		return nil
+// Maintain begins something with the store that is done one at a time; done ends it.
+func (m *maintenance) Maintain() (done func(), err error) {
+	if !m.busy.TryLock() {
+		return nil, fault.New(fault.Conflict, "busy", "the node is busy with another backup, check or migration")
 	}
-	return fault.New(fault.Conflict, "busy", "the node is busy with another backup, check or migration")
+	return m.busy.Unlock, nil
 }
 
 // Backup implements admin.Maintenance.
 func (m *maintenance) Backup(ctx context.Context, path string, progress func(done, total int64)) (store.BackupInfo, error) {
-	if err := m.begin(); err != nil {
+	done, err := m.Maintain()
+	if err != nil {
 		return store.BackupInfo{}, err
 	}
-	defer m.busy.Unlock()
-	path, err := BackupTarget(filepath.Dir(m.store.Path()), path, clock.Real().Now())
+	defer done()
+	path, err = BackupTarget(filepath.Dir(m.store.Path()), path, clock.Real().Now())
 	if err != nil {
 		return store.BackupInfo{}, err
 	}
@@ -143,10 +134,11 @@ func (m *maintenance) Backup(ctx context.Context, path string, progress func(don
 
 // Check implements admin.Maintenance.
 func (m *maintenance) Check(ctx context.Context, progress func(where string)) ([]store.Problem, error) {
-	if err := m.begin(); err != nil {
+	done, err := m.Maintain()
+	if err != nil {
 		return nil, err
 	}
-	defer m.busy.Unlock()
+	defer done()
 	return m.store.CheckCopy(ctx, progress)
 }
 
@@ -159,12 +151,4 @@ func (n *Node) tellCompaction() {
 	case done:
 		n.parts.Log.Info("database compacted", "before", info.Before, "after", info.After, "took", info.Took)
 	}
-}
-
-// Maintain begins something with the store that is done one at a time; done ends it.
-func (m *maintenance) Maintain() (done func(), err error) {
-	if err := m.begin(); err != nil {
-		return nil, err
-	}
-	return m.busy.Unlock, nil
 }

@@ -12,9 +12,8 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	p := &n.parts
 	c := httpapi.Config{
 		Journal: n.store, Store: n.store, Clock: p.Clock, Node: n.status, Ready: n.ready, Demo: p.Demo,
-		Metrics: metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery, TLS: p.TLS, PublicURL: p.HTTP.PublicURL,
+		Limits: p.HTTP.Limits(p.Connections), Metrics: metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery, TLS: p.TLS, PublicURL: p.HTTP.PublicURL,
 	}
-	p.HTTP.apply(&c, p.Connections)
 	if n.sync != nil {
 		c.Sync = cloudRoutes{n, n.sync.Conflicts()}
 	}

@@ -68,12 +68,6 @@ func (h HTTPConfig) Limits(connections int) httpapi.Limits {
 	return l
 }
 
-// apply has the API behave as the section says.
-func (h HTTPConfig) apply(c *httpapi.Config, connections int) {
-	l := h.Limits(connections)
-	c.Rate, c.MaxStreams, c.MaxConnections, c.Proxies = l.Rate, l.MaxStreams, l.MaxConnections, l.Proxies
-}
-
 // parseProxy reads an address, or a network in CIDR notation. One of all addresses would have anybody's word count.
 func parseProxy(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {

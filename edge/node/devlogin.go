@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
@@ -51,14 +50,11 @@ func (a AuthConfig) ServeLogin(ctx context.Context, dataDir string, log *slog.Lo
 }
 
 func serveLogin(ctx context.Context, ln net.Listener, provider *devlogin.Provider, log *slog.Logger) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var serving sync.WaitGroup
-	serving.Go(func() {
+	return Background(ctx, func(ctx context.Context) {
 		if err := ServeUntil(ctx, httpapi.NewHTTPServer(rebind.Guard(ln, provider, elsewhere), log), ln); err != nil {
 			log.Error("the development login page has ended", "err", err)
 		}
 	})
-	return func() { cancel(); serving.Wait() }
 }
 
 // DemoLogin signs the users of a demo in: a login page on a port of its own of this machine, with a button for each of them.

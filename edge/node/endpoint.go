@@ -158,20 +158,14 @@ func (n *Node) startEndpoint(ctx context.Context, fail context.CancelCauseFunc) 
 	if e == nil {
 		return func() error { return nil }
 	}
-	serving, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() {
-		err := e.Run(serving)
-		if err != nil && serving.Err() == nil {
+	var err error
+	end := Background(ctx, func(ctx context.Context) {
+		if err = e.Run(ctx); err != nil && ctx.Err() == nil {
 			fail(err)
 			err = nil // told
 		}
-		done <- err
-	}()
-	return func() error {
-		cancel()
-		return <-done
-	}
+	})
+	return func() error { end(); return err }
 }
 
 // FailWith calls fail when the store fails, until the returned function is called.

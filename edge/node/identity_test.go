@@ -13,9 +13,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-func TestHTTPApply(t *testing.T) {
-	var c httpapi.Config
-	HTTPConfig{CORS: []string{"https://a"}, Rate: RateConfig{PerMinute: 7, Burst: 3}, MaxStreams: 5}.apply(&c, 9)
+func TestHTTPLimits(t *testing.T) {
+	c := HTTPConfig{CORS: []string{"https://a"}, Rate: RateConfig{PerMinute: 7, Burst: 3}, MaxStreams: 5}.Limits(9)
 	if c.Rate != (httpapi.RateConfig{PerMinute: 7, Burst: 3}) || c.MaxStreams != 5 || c.MaxConnections != 9 {
 		t.Errorf("%+v", c)
 	}

@@ -180,7 +180,7 @@ func TestHeldWriterIsShown(t *testing.T) {
 func scrape(t *testing.T, n *Node, name string) float64 {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(n.collector())
+	registry.MustRegister(nodeCollector{n})
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -170,7 +170,7 @@ func (n *Node) assemble(ctx context.Context) error {
 	}
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	metrics.MustRegister(n.collector())
+	metrics.MustRegister(nodeCollector{n})
 	if t := n.parts.TLS; t != nil {
 		metrics.MustRegister(certificateMetric(t.Source))
 	}
@@ -327,22 +327,13 @@ func missingTables(s *store.Store, tables []store.TableSpec) error {
 	return nil
 }
 
-// listenError is what a person is told of a port that cannot be had.
-func listenError(err error, addr, flag string) error {
-	reason := err.Error()
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		reason = op.Err.Error()
-	}
-	return fault.Wrap(err, fault.Unavailable, "cannot_listen", "cannot listen on %s: %s (%s chooses another address)", addr, reason, flag)
-}
-
 // Listen takes the port before anything is started, so that a port in use is the first thing a person learns. The flag
 // is the one by which to choose another.
 func Listen(ctx context.Context, addr, flag string) (net.Listener, error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, listenError(err, addr, flag)
+		return nil, fault.Wrap(err, fault.Unavailable, "cannot_listen", "cannot listen on %s: %s (%s chooses another address)", addr, ReasonOf(err), flag)
 	}
 	return ln, nil
 }
@@ -357,8 +348,19 @@ func ServeUntil(ctx context.Context, s *http.Server, ln net.Listener) error {
 	return nil
 }
 
-// ReasonOf is the operating system's word for what is wrong, without the path.
+// Background runs do until the returned function is called, which ends its context and waits for it.
+func Background(ctx context.Context, do func(ctx context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var loop sync.WaitGroup
+	loop.Go(func() { do(ctx) })
+	return func() { cancel(); loop.Wait() }
+}
+
+// ReasonOf is the operating system's word for what is wrong, without the path or the address.
 func ReasonOf(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Err.Error()
+	}
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err.Error()
 	}

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"path/filepath"
@@ -34,15 +33,20 @@ func (c *CloudConfig) Open(ctx context.Context, log *slog.Logger) (*Cloud, error
 	if !c.Configured() {
 		return nil, nil //nolint:nilnil // a node need not have a cloud
 	}
-	client, err := dynamo.New(ctx, dynamo.Config{
-		Endpoint: c.Endpoint, Region: c.Region, Profile: c.Profile, Prefix: c.Prefix, Deadline: c.Deadline, Log: log,
-	})
+	client, err := c.Client(ctx, log)
 	if err != nil {
 		return nil, err
 	}
 	return &Cloud{
 		Config: *c, Name: c.Name(client), Items: client, Locks: func(table string) lease.Table { return client.Locks(table) }, Close: client.Reset,
 	}, nil
+}
+
+// Client goes to the configured cloud. It sends nothing yet.
+func (c *CloudConfig) Client(ctx context.Context, log *slog.Logger) (*dynamo.Client, error) {
+	return dynamo.New(ctx, dynamo.Config{
+		Endpoint: c.Endpoint, Region: c.Region, Profile: c.Profile, Prefix: c.Prefix, Deadline: c.Deadline, Log: log,
+	})
 }
 
 // openCloud puts the replicator before the store, whose first write is still to come.
@@ -55,16 +59,17 @@ func (n *Node) openCloud(ctx context.Context) error {
 	if path := n.store.Path(); path != "" { // a store in memory has no place for a file beside it
 		dir = filepath.Dir(path)
 	}
-	sendBy, secret := map[string]replica.SendBy{}, map[string]conflict.SecretFunc{}
+	sendBy, secret, merge := map[string]replica.SendBy{}, map[string]conflict.SecretFunc{}, map[string]conflict.MergeFunc{}
 	for _, a := range n.parts.Apps {
 		maps.Copy(sendBy, a.Cloud().SendBy)
 		maps.Copy(secret, a.Cloud().Secret)
+		maps.Copy(merge, a.Cloud().Merge)
 	}
 	r, err := replica.New(replica.Config{
 		Store: n.store, Cloud: c.Items, Dir: dir, Clock: n.parts.Clock, Log: n.parts.Log,
 		SyncTable: c.Config.SyncTable, LockTable: n.fenced(), Poll: n.pollRules(&c.Config.Poll),
 		Transactions: c.Config.transactions(), Budget: c.Config.Budget.budget(), Deadline: c.Config.Deadline,
-		Deposed: n.fencedOff, Merge: n.merges(), Secret: secret, SendBy: sendBy,
+		Deposed: n.fencedOff, Merge: merge, Secret: secret, SendBy: sendBy,
 	})
 	if err != nil {
 		return err
@@ -74,15 +79,6 @@ func (n *Node) openCloud(ctx context.Context) error {
 	}
 	n.sync = r
 	return nil
-}
-
-// merges are the applications' answers to writes that the cloud refused.
-func (n *Node) merges() map[string]conflict.MergeFunc {
-	all := map[string]conflict.MergeFunc{}
-	for _, a := range n.parts.Apps {
-		maps.Copy(all, a.Cloud().Merge)
-	}
-	return all
 }
 
 // seldom is how often a large table is read of which little changes.
@@ -140,27 +136,12 @@ func (n *Node) runCloud(ctx context.Context, fail context.CancelCauseFunc) (end 
 	if n.sync == nil {
 		return func() {}
 	}
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
 	leave := n.parts.Clock.Join()
-	go func() {
-		defer close(done)
+	stop := Background(context.WithoutCancel(ctx), func(ctx context.Context) {
 		defer leave()
-		if err := n.sync.Run(running); err != nil && running.Err() == nil {
+		if err := n.sync.Run(ctx); err != nil && ctx.Err() == nil {
 			fail(err)
 		}
-	}()
-	return func() {
-		n.drain(ctx)
-		stop()
-		<-done
-	}
-}
-
-// refusedBy is the conflict that a wait for the cloud ended in; 0: none.
-func refusedBy(err error) uint64 {
-	if settled, ok := errors.AsType[*replica.SettledError](err); ok {
-		return settled.Conflict
-	}
-	return 0
+	})
+	return func() { n.drain(ctx); stop() }
 }

@@ -2,7 +2,10 @@ package node
 
 import (
 	"context"
+	"errors"
+	"slices"
 
+	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
@@ -11,8 +14,8 @@ import (
 // one of its writes became one that no application has answered. The node has a cloud.
 func (n *Node) Settled(ctx context.Context, seq uint64) (refused uint64, err error) {
 	err = n.sync.Wait(ctx, seq)
-	if refused = refusedBy(err); refused != 0 {
-		return n.merged(ctx, refused, seq)
+	if settled, ok := errors.AsType[*replica.SettledError](err); ok && settled.Conflict != 0 {
+		return n.merged(ctx, settled.Conflict, seq)
 	}
 	return 0, err
 }
@@ -33,7 +36,7 @@ func (n *Node) merged(ctx context.Context, id, seq uint64) (refused uint64, err 
 		return 0, err
 	}
 	for _, other := range open {
-		if within(other.Entries(), first, seq) {
+		if slices.ContainsFunc(other.Entries(), func(e *intent.Entry) bool { return first <= e.Seq && e.Seq <= seq }) {
 			return other.ID, nil
 		}
 	}
@@ -41,14 +44,4 @@ func (n *Node) merged(ctx context.Context, id, seq uint64) (refused uint64, err 
 		return n.Settled(ctx, all[len(all)-1])
 	}
 	return 0, nil
-}
-
-// within reports whether an entry has one of the sequences.
-func within(entries []*intent.Entry, first, last uint64) bool {
-	for _, e := range entries {
-		if first <= e.Seq && e.Seq <= last {
-			return true
-		}
-	}
-	return false
 }
