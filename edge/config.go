@@ -1,17 +1,16 @@
 package edge
 
 import (
-	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/strictyaml"
 	"github.com/touchline/touchline/store"
 )
 
@@ -71,9 +70,7 @@ func (c *Config) running() (on []*app.App) {
 // Problems returns everything that is wrong, so that it can be fixed in one go.
 func (c Config) Problems() []app.Problem {
 	var out []app.Problem
-	bad := func(key, format string, args ...any) {
-		out = append(out, app.Problem{Key: key, Text: fmt.Sprintf(format, args...)})
-	}
+	bad := strictyaml.Into(&out, "")
 	if c.DataDir == "" {
 		bad("data_dir", "must name a directory")
 	}
@@ -139,9 +136,5 @@ func (c Config) Validate() error {
 	if len(problems) == 0 {
 		return nil
 	}
-	texts := make([]string, len(problems))
-	for i, p := range problems {
-		texts[i] = p.Key + ": " + p.Text
-	}
-	return fault.New(fault.Invalid, "bad_config", "%s", strings.Join(texts, "; "))
+	return fault.New(fault.Invalid, "bad_config", "%s", strictyaml.Join(problems))
 }

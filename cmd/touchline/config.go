@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -39,7 +40,7 @@ func newConfigCheck() *cobra.Command {
 				}
 			}
 			if len(problems) > 0 {
-				return fault.New(fault.Invalid, "bad_config", "%s in the configuration", counted(len(problems), "problem"))
+				return fault.New(fault.Invalid, "bad_config", "%s in the configuration", operator.Count(len(problems), "problem"))
 			}
 			if c.file == "" {
 				hold := "the defaults hold"

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -94,6 +95,6 @@ func newCheck() *cobra.Command {
 		for _, p := range r.Problems {
 			fmt.Fprintf(&text, "%s: %s\n", p.Where, p.What)
 		}
-		return r, text.String(), fault.New(fault.Damaged, "store_damaged", "%s in %s", counted(len(r.Problems), "problem"), what)
+		return r, text.String(), fault.New(fault.Damaged, "store_damaged", "%s in %s", operator.Count(len(r.Problems), "problem"), what)
 	})
 }

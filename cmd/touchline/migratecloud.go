@@ -13,6 +13,7 @@ import (
 
 	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -84,7 +85,7 @@ func (m *cloudMigration) run(cmd *cobra.Command) error {
 	case failed != nil:
 		return failed
 	case r.Remaining > 0:
-		return fault.New(fault.Conflict, "cloud_differs", "%s left", counted(r.Remaining, "difference"))
+		return fault.New(fault.Conflict, "cloud_differs", "%s left", operator.Count(r.Remaining, "difference"))
 	}
 	return nil
 }

@@ -100,8 +100,8 @@ func syncText(st *operator.SyncStatus) string {
 	c := &st.Conflicts
 	s.row("conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept", c.Open, c.Quarantined, c.Kept))
 	s.row("room", fmt.Sprintf("%s, %.0f %% used (%s)", st.Budget.Level, 100*st.Budget.Used, st.Budget.Which))
-	s.row("kept after sending", fmt.Sprintf("%s, %s", counted(int(st.Replay.Entries), "write"), cli.Megabytes(st.Replay.Bytes)))
-	s.row("used", fmt.Sprintf("%s, %.1f write units, %.1f read units", counted(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits))
+	s.row("kept after sending", fmt.Sprintf("%s, %s", operator.Count(int(st.Replay.Entries), "write"), cli.Megabytes(st.Replay.Bytes)))
+	s.row("used", fmt.Sprintf("%s, %.1f write units, %.1f read units", operator.Count(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits))
 	if st.Reached {
 		s.row("clock", fmt.Sprintf("%+.1f s off the cloud's", st.Ahead()))
 	}
@@ -112,7 +112,7 @@ func syncText(st *operator.SyncStatus) string {
 
 // syncLine is the status in one sentence.
 func syncLine(st *operator.SyncStatus) string {
-	writes := counted(int(st.Waiting), "write")
+	writes := operator.Count(int(st.Waiting), "write")
 	switch st.State {
 	case "in_step":
 		return "in sync with the cloud"
@@ -143,7 +143,7 @@ func heldBack(st *operator.SyncStatus) (n int) {
 }
 
 func syncWaiting(st *operator.SyncStatus) string {
-	text := counted(int(st.Waiting), "write")
+	text := operator.Count(int(st.Waiting), "write")
 	if !st.Oldest.IsZero() {
 		text += fmt.Sprintf(", not in the cloud since %s (%s)", instant(st.Oldest), time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
 	}
@@ -200,12 +200,4 @@ func instant(t time.Time) string {
 		return "-"
 	}
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
-}
-
-// counted writes a number of things.
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime/debug"
 
@@ -55,11 +54,7 @@ func newVersion() *cobra.Command {
 		Args:  cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := buildInfo()
-			if output == "json" {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(b)
-			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), b)
-			return err
+			return cli.Print(cmd, output, b, b.String()+"\n")
 		},
 	}
 	cli.OutputFlag(cmd, &output)

@@ -11,13 +11,11 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/strictyaml"
 )
 
-// Problem is one thing wrong with a configuration. Key is its path, "http.rate.burst".
-type Problem struct {
-	Key  string
-	Text string
-}
+// Problem is one thing wrong with a configuration. Its Key is a path, "http.rate.burst".
+type Problem = strictyaml.Problem
 
 // Settings is a section of the configuration: a pointer to a struct whose fields have the tag yaml, and secret:"true" for
 // what is never shown.

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"fmt"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/internal/strictyaml"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/dynamo"
 	"github.com/touchline/touchline/sync/lease"
@@ -96,9 +96,7 @@ var (
 
 // Problems returns what is wrong with the section of a node with these tables.
 func (c *CloudConfig) Problems(tables []store.TableSpec) (out []app.Problem) {
-	bad := func(key, format string, args ...any) {
-		out = append(out, app.Problem{Key: "cloud." + key, Text: fmt.Sprintf(format, args...)})
-	}
+	bad := strictyaml.Into(&out, "cloud.")
 	if c.Endpoint != "" {
 		if err := cloudURL(c.Endpoint); err != "" {
 			bad("endpoint", "%s", err)
@@ -127,11 +125,13 @@ func (c *CloudConfig) Problems(tables []store.TableSpec) (out []app.Problem) {
 	default:
 		bad("transactions", "must be auto, on or off, not %q", c.Transactions)
 	}
-	return append(append(out, c.timeProblems()...), c.Budget.problems()...)
+	c.timeProblems(bad)
+	c.Budget.problems(bad)
+	return out
 }
 
-// timeProblems returns what is wrong with the durations.
-func (c *CloudConfig) timeProblems() (out []app.Problem) {
+// timeProblems calls bad for what is wrong with the durations.
+func (c *CloudConfig) timeProblems(bad func(key, format string, args ...any)) {
 	for _, d := range []struct {
 		key       string
 		v         time.Duration
@@ -145,28 +145,26 @@ func (c *CloudConfig) timeProblems() (out []app.Problem) {
 		{"budget.replay_age", c.Budget.ReplayAge, 0, 35 * 24 * time.Hour},
 	} {
 		if d.v < d.low || d.v > d.high {
-			out = append(out, app.Problem{Key: "cloud." + d.key, Text: fmt.Sprintf("must be from %s to %s, not %s", d.low, d.high, d.v)})
+			bad(d.key, "must be from %s to %s, not %s", d.low, d.high, d.v)
 		}
 	}
-	return out
 }
 
 // mostBudget is more than any node needs, and as bytes still a number.
 const mostBudget = 1_000_000_000
 
-func (c *CloudBudgetConfig) problems() (out []app.Problem) {
+func (c *CloudBudgetConfig) problems(bad func(key, format string, args ...any)) {
 	for _, n := range []struct {
 		key    string
 		v, low int
 	}{{"megabytes", c.Megabytes, 16}, {"entries", c.Entries, 1000}, {"replay_megabytes", c.ReplayMB, 1}} {
 		switch {
 		case n.v < n.low:
-			out = append(out, app.Problem{Key: "cloud.budget." + n.key, Text: fmt.Sprintf("must be at least %d, not %d", n.low, n.v)})
+			bad("budget."+n.key, "must be at least %d, not %d", n.low, n.v)
 		case n.v > mostBudget:
-			out = append(out, app.Problem{Key: "cloud.budget." + n.key, Text: fmt.Sprintf("must be at most %d, not %d", mostBudget, n.v)})
+			bad("budget."+n.key, "must be at most %d, not %d", mostBudget, n.v)
 		}
 	}
-	return out
 }
 
 // cloudURL says what is wrong with the address of a cloud; empty: nothing. Requests are signed, not hidden: they go in the

@@ -1,12 +1,12 @@
 package node
 
 import (
-	"fmt"
 	"net/netip"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/strictyaml"
 )
 
 // The most that a limit may be: above it a number is a slip of the keyboard.
@@ -89,9 +89,7 @@ func (h HTTPConfig) Connections() int { return h.MaxStreams + httpapi.ShortConne
 
 // Problems returns what is wrong with the section.
 func (h HTTPConfig) Problems() (out []app.Problem) {
-	bad := func(key, format string, args ...any) {
-		out = append(out, app.Problem{Key: "http." + key, Text: fmt.Sprintf(format, args...)})
-	}
+	bad := strictyaml.Into(&out, "http.")
 	if h.Rate.PerMinute < 0 || h.Rate.Burst < 0 || h.Rate.PerMinute > 0 && h.Rate.Burst == 0 {
 		bad("rate", "per_minute and burst must both be above 0, or per_minute 0 for no limit")
 	}
@@ -109,5 +107,6 @@ func (h HTTPConfig) Problems() (out []app.Problem) {
 	if h.PublicURL != "" && (h.PublicURL == "*" || !httpapi.ValidOrigin(h.PublicURL)) {
 		bad("public_url", "must be the beginning of an address, such as https://scores.example, in lower case and without a path, not %q", h.PublicURL)
 	}
-	return append(out, h.TLS.problems()...)
+	h.TLS.problems(strictyaml.Into(&out, "http.tls."))
+	return out
 }

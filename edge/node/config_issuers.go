@@ -2,7 +2,6 @@ package node
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net"
 	"slices"
@@ -84,10 +83,7 @@ func (i *IssuerConfig) problems(bad func(key, format string, args ...any)) {
 	}
 }
 
-func (a *AuthConfig) issuerProblems() (out []app.Problem) {
-	bad := func(key, format string, args ...any) {
-		out = append(out, app.Problem{Key: "auth." + key, Text: fmt.Sprintf(format, args...)})
-	}
+func (a *AuthConfig) issuerProblems(bad func(key, format string, args ...any)) {
 	urls := map[string]bool{a.Cognito.Issuer: a.Cognito.Issuer != ""}
 	for _, name := range slices.Sorted(maps.Keys(a.Issuers)) {
 		i, at := a.Issuers[name], "issuers."+name
@@ -116,5 +112,4 @@ func (a *AuthConfig) issuerProblems() (out []app.Problem) {
 	if _, port, err := net.SplitHostPort(a.DevLogin); err == nil && port == "0" {
 		bad("dev_login", "needs a port: it is a part of the issuer's name")
 	}
-	return out
 }

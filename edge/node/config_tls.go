@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -93,11 +92,8 @@ func (c *TLSConfig) openSource(ctx context.Context, t *httpapi.TLS, dataDir stri
 	return err
 }
 
-// problems returns what is wrong with the section.
-func (c *TLSConfig) problems() (out []app.Problem) {
-	bad := func(key, format string, args ...any) {
-		out = append(out, app.Problem{Key: "http.tls." + key, Text: fmt.Sprintf(format, args...)})
-	}
+// problems calls bad for what is wrong with the section.
+func (c *TLSConfig) problems(bad func(key, format string, args ...any)) {
 	c.modeProblems(bad)
 	if c.Mode != tlsFiles && (c.Cert != "" || c.Key != "") {
 		bad("cert", "cert and key are for http.tls.mode files")
@@ -114,7 +110,6 @@ func (c *TLSConfig) problems() (out []app.Problem) {
 			bad("plain_listen", "needs http.tls.mode: without it the node has nothing to send browsers to")
 		}
 	}
-	return out
 }
 
 // modeProblems calls bad for what is wrong with the way to a certificate.

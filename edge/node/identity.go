@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/devlogin"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/strictyaml"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -56,33 +56,34 @@ func (a AuthConfig) Maker(dataDir string, log *slog.Logger) AuthMaker {
 // IdentityProblems returns what is wrong with who may ask what at an address. A node that others can reach must know its
 // users: this machine's own are whoever is logged in here.
 func IdentityProblems(listen string, a *AuthConfig, h *HTTPConfig) (out []app.Problem) {
+	bad, ofAuth := strictyaml.Into(&out, ""), strictyaml.Into(&out, "auth.")
 	local, err := IsLoopback(listen)
 	if err != nil {
-		out = append(out, app.Problem{Key: "listen", Text: err.Error()})
+		bad("listen", "%s", err)
 	}
-	out = slices.Concat(out, a.problems(), a.issuerProblems())
+	a.problems(ofAuth)
+	a.issuerProblems(ofAuth)
 	if err == nil && !local {
 		if a.Cognito.Issuer == "" && len(a.Issuers) == 0 && a.APIKey == "" {
-			out = append(out, app.Problem{Key: "listen", Text: fmt.Sprintf("%q can be reached from other machines, and nobody could sign in: "+
-				"configure auth.issuers or auth.cognito (issuer and client_ids), or auth.api_key, or listen on 127.0.0.1", listen)})
+			bad("listen", "%q can be reached from other machines, and nobody could sign in: "+
+				"configure auth.issuers or auth.cognito (issuer and client_ids), or auth.api_key, or listen on 127.0.0.1", listen)
 		}
 		if a.DevIssuer {
-			out = append(out, app.Problem{Key: "auth.dev_issuer", Text: "is for a node that listens on 127.0.0.1: anyone who reads its key can sign in as any user"})
+			bad("auth.dev_issuer", "is for a node that listens on 127.0.0.1: anyone who reads its key can sign in as any user")
 		}
 	}
 	for _, origin := range h.CORS {
 		if !httpapi.ValidOrigin(origin) {
-			out = append(out, app.Problem{Key: "http.cors", Text: fmt.Sprintf("%q is not an origin such as https://app.example, in lower case and without a path", origin)})
+			bad("http.cors", "%q is not an origin such as https://app.example, in lower case and without a path", origin)
 		}
 	}
 	return out
 }
 
-func (a AuthConfig) problems() (out []app.Problem) {
-	bad := func(key, text string) { out = append(out, app.Problem{Key: "auth." + key, Text: text}) }
+func (a AuthConfig) problems(bad func(key, format string, args ...any)) {
 	if a.Cognito.Issuer != "" {
 		if err := app.SecureURL(a.Cognito.Issuer); err != nil {
-			bad("cognito.issuer", err.Error())
+			bad("cognito.issuer", "%s", err)
 		}
 		if len(a.Cognito.ClientIDs) == 0 {
 			bad("cognito.client_ids", "must name the app clients whose tokens are accepted, when auth.cognito.issuer is set")
@@ -99,11 +100,10 @@ func (a AuthConfig) problems() (out []app.Problem) {
 	switch {
 	case a.APIKey == "":
 	case len(a.APIKey) < minAPIKey:
-		bad("api_key", fmt.Sprintf("must be at least %d characters long: anyone who has it may do everything", minAPIKey))
+		bad("api_key", "must be at least %d characters long: anyone who has it may do everything", minAPIKey)
 	case strings.ContainsFunc(a.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }):
 		bad("api_key", "must be printable ASCII without spaces: it travels in a header")
 	}
-	return out
 }
 
 // keyStore keeps the keys of issuers in the node's store.

@@ -11,7 +11,6 @@ package strictyaml
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,50 +30,6 @@ import (
 	"github.com/touchline/touchline/internal/secretfile"
 )
 
-// Problem is one thing that is wrong.
-type Problem struct {
-	Line int    // from 1; 0: not known
-	Key  string // its path; empty: the file
-	Text string
-}
-
-// String is "line 3: rules[0].kind: unknown key".
-func (p Problem) String() string {
-	out := p.Text
-	if p.Key != "" {
-		out = p.Key + ": " + out
-	}
-	if p.Line != 0 {
-		out = fmt.Sprintf("line %d: %s", p.Line, out)
-	}
-	return out
-}
-
-// Join makes one text of problems, in the order of their lines.
-func Join(problems []Problem) string {
-	problems = slices.Clone(problems)
-	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	texts := make([]string, len(problems))
-	for i, p := range problems {
-		texts[i] = p.String()
-	}
-	return strings.Join(texts, "; ")
-}
-
-// Lines has the line of each key that a file has.
-type Lines map[string]int
-
-// Of returns the line of a key, or of the nearest one that it is in; 0: none is there.
-func (l Lines) Of(key string) int {
-	for key != "" {
-		if line, ok := l[key]; ok {
-			return line
-		}
-		key = key[:max(strings.LastIndexByte(key, '.'), strings.LastIndexByte(key, '['), 0)]
-	}
-	return 0
-}
-
 // Sectioned is a struct that has sections besides its fields.
 type Sectioned interface {
 	// Sections are pointers to structs, by their keys.
@@ -83,8 +38,11 @@ type Sectioned interface {
 
 // Decode reads a file into the struct that into points to. What the file does not say is left as it is. An empty file says
 // nothing.
-func Decode(raw []byte, into any) (Lines, []Problem) {
-	d := decoder{lines: Lines{}}
+func Decode(raw []byte, into any) (Lines, []Problem) { return DecodeIn("", raw, into) }
+
+// DecodeIn is Decode of a file whose secrets lie in dir, unless it says otherwise.
+func DecodeIn(dir string, raw []byte, into any) (Lines, []Problem) {
+	d := decoder{dir: dir, lines: Lines{}}
 	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
 		raw = bytes.ReplaceAll(raw, []byte("\t"), []byte(" ")) // JSON may be indented with tabs, and has none in its strings
 	}
@@ -173,6 +131,7 @@ func distance(a, b string) int {
 }
 
 type decoder struct {
+	dir      string // of files that are named without one; empty: the working directory
 	lines    Lines
 	problems []Problem
 }
@@ -232,6 +191,9 @@ func (d *decoder) object(n *yaml.Node, key string, v reflect.Value) {
 			// Where a colon is missing or one too many the name may be anything: it is told only if it looks like one.
 			d.bad(name, key, "%s", unknown(name, slices.Collect(maps.Keys(known))))
 			continue
+		case seen[field.other]:
+			d.bad(name, path, "cannot be combined with %s", field.other)
+			continue
 		case field.inFile:
 			secret := strings.TrimSuffix(path, fileSuffix)
 			d.lines[secret] = name.Line
@@ -271,7 +233,11 @@ func (d *decoder) secret(n *yaml.Node, key string, v reflect.Value) {
 		d.bad(n, key+fileSuffix, "must be a file's name")
 		return
 	}
-	raw, err := secretfile.Read(filepath.Clean(n.Value), maxSecretFile)
+	file := filepath.Clean(n.Value)
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(d.dir, file)
+	}
+	raw, err := secretfile.Read(file, maxSecretFile)
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		err = p.Err
 	}
@@ -296,6 +262,7 @@ func unknown(name *yaml.Node, known []string) string {
 type field struct {
 	value  reflect.Value
 	inFile bool
+	other  string // of a secret its file, and the other way round: both cannot be said
 }
 
 // fieldsOf are the fields of a struct and its sections, by their keys; a map has none.
@@ -311,7 +278,8 @@ func fieldsOf(v reflect.Value) map[string]field {
 		}
 		out[name] = field{value: value}
 		if f.Tag.Get("secret") == "true" {
-			out[name+fileSuffix] = field{value, true}
+			out[name] = field{value: value, other: name + fileSuffix}
+			out[name+fileSuffix] = field{value, true, name}
 		}
 	}
 	if s, ok := reflect.TypeAssert[Sectioned](v.Addr()); ok {

@@ -126,6 +126,26 @@ func TestSections(t *testing.T) {
 	}
 }
 
+// A secret is said, or lies in a file.
+func TestSecretTwice(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "key"), []byte("s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"key_file: key":                "",
+		"key: s3cret\nkey_file: key":   "line 2: key_file: cannot be combined with key",
+		"key_file: key\nkey: s3cret":   "line 2: key: cannot be combined with key_file",
+		"key_file: key\nlisten: other": "",
+	} {
+		var n node
+		_, problems := DecodeIn(dir, []byte(text), &n)
+		if got := Join(problems); got != want || n.Key != "s3cret" {
+			t.Errorf("%q: %q, %s", text, n.Key, got)
+		}
+	}
+}
+
 func TestSetProblems(t *testing.T) {
 	tests := []struct{ key, text, want string }{
 		{"games.age", "s3cret", "games.age: must be a whole number"},

@@ -158,9 +158,7 @@ func refused(problems []strictyaml.Problem) error {
 
 // Problems returns everything that is wrong with rules.
 func (r Rules) Problems() (problems []strictyaml.Problem) {
-	bad := func(key, format string, args ...any) {
-		problems = append(problems, strictyaml.Problem{Key: key, Text: fmt.Sprintf(format, args...)})
-	}
+	bad := strictyaml.Into(&problems, "")
 	if len(r.Rules) > maxRules {
 		bad("rules", "must be at most %d", maxRules)
 	}

@@ -1,8 +1,10 @@
 package sigv4
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -19,10 +21,9 @@ type Config struct {
 
 // Key is a key and what it may do.
 type Key struct {
-	ID         string  `yaml:"access_key"`
-	Secret     Secret  `yaml:"secret" secret:"true"`
-	SecretFile string  `yaml:"secret_file"` // holds the secret, where it is not said
-	Allow      []Grant `yaml:"allow"`
+	ID     string  `yaml:"access_key"`
+	Secret Secret  `yaml:"secret" secret:"true"`
+	Allow  []Grant `yaml:"allow"`
 }
 
 // Grant allows each of the actions on each of the tables.
@@ -55,13 +56,7 @@ const (
 )
 
 func goodID(id string) bool {
-	for i := range len(id) {
-		c := id[i]
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-') {
-			return false
-		}
-	}
-	return len(id) >= minID && len(id) <= maxID
+	return len(id) >= minID && len(id) <= maxID && strings.Trim(id, letters+"_-") == ""
 }
 
 // Keyring is keys by which requests are verified. It does not change.
@@ -81,8 +76,11 @@ type key struct {
 // Load reads a file of keys. The error is a *fault.Error that lists all problems, by line and key.
 func Load(file string) (*Keyring, error) {
 	raw, err := secretfile.Read(file, maxFile)
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		err = p.Err // the text around it has the path
+	}
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "no_keys", "cannot read the keys in %s: %s", file, reason(err))
+		return nil, fault.Wrap(err, fault.Invalid, "no_keys", "cannot read the keys in %s: %s", file, err)
 	}
 	c, problems := read(raw, filepath.Dir(file))
 	if len(problems) > 0 {
@@ -101,58 +99,20 @@ func NewKeyring(c Config) (*Keyring, error) {
 
 // read reads a file of keys that lies in dir.
 func read(raw []byte, dir string) (c Config, problems []strictyaml.Problem) {
-	lines, problems := strictyaml.Decode(raw, &c)
+	lines, problems := strictyaml.DecodeIn(dir, raw, &c)
 	if len(problems) > 0 {
 		return c, problems
 	}
-	if problems = c.ReadSecrets(dir); len(problems) == 0 {
-		problems = c.Problems()
-	}
+	problems = c.Problems()
 	for i := range problems {
 		problems[i].Line = lines.Of(problems[i].Key)
 	}
 	return c, problems
 }
 
-// ReadSecrets fetches the secrets that are in files of their own, and returns what is wrong with these. Files lie in dir
-// unless they say otherwise.
-func (c *Config) ReadSecrets(dir string) (problems []strictyaml.Problem) {
-	for i := range c.Keys {
-		if p := c.Keys[i].readSecret(dir); p != "" {
-			problems = append(problems, strictyaml.Problem{Key: fmt.Sprintf("keys[%d].secret_file", i), Text: p})
-		}
-	}
-	return problems
-}
-
-// readSecret fetches the secret from its file, and returns what is wrong.
-func (k *Key) readSecret(dir string) (problem string) {
-	if k.SecretFile == "" {
-		return ""
-	}
-	if k.Secret != "" {
-		return "cannot be combined with secret"
-	}
-	file := k.SecretFile
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
-	}
-	raw, err := secretfile.Read(file, maxSecret+2)
-	if err != nil {
-		return fmt.Sprintf("cannot read %s: %s", file, reason(err))
-	}
-	k.Secret, k.SecretFile = Secret(strings.TrimSpace(string(raw))), ""
-	if k.Secret == "" {
-		return fmt.Sprintf("there is nothing in %s", file)
-	}
-	return ""
-}
-
 // Problems returns everything that is wrong with keys whose secrets have been read.
 func (c Config) Problems() (problems []strictyaml.Problem) {
-	bad := func(key, format string, args ...any) {
-		problems = append(problems, strictyaml.Problem{Key: key, Text: fmt.Sprintf(format, args...)})
-	}
+	bad := strictyaml.Into(&problems, "")
 	for i, region := range c.Regions {
 		if !goodID(region) {
 			bad(fmt.Sprintf("regions[%d]", i), "must be the name of a region, such as us-east-1")
@@ -194,13 +154,4 @@ func compile(c Config) *Keyring {
 		r.byID[k.ID] = made
 	}
 	return r
-}
-
-// reason is an error without the path, which the text around it has already.
-func reason(err error) string {
-	text := err.Error()
-	if at := strings.LastIndex(text, ": "); at >= 0 {
-		text = text[at+2:]
-	}
-	return text
 }

@@ -52,7 +52,7 @@ func TestFileProblems(t *testing.T) {
 		{head + "secret: hunter2" + allow, "line 3: keys[0].secret: must be 16 to 256 bytes long, here or in the file that secret_file names"},
 		{head + "secret: hunter2hunter2hunter2\n  secret_file: s" + allow, "line 4: keys[0].secret_file: cannot be combined with secret"},
 		{head + "secret_file: none" + allow,
-			"line 3: keys[0].secret_file: cannot read DIR/none: no such file or directory"},
+			"line 3: cannot read the file for keys[0].secret: no such file or directory"},
 		{head + "secret: hunter2hunter2hunter2", "line 2: keys[0].allow: must allow at least one action"},
 		{head + "secret: hunter2hunter2hunter2\n  allow: [{}]",
 			`line 4: keys[0].allow[0].tables: must not be empty; "*" means all; line 4: keys[0].allow[0].actions: must not be empty; "*" means all`},
@@ -91,9 +91,9 @@ func TestFileProblems(t *testing.T) {
 }
 
 func TestKeysWithoutSecrets(t *testing.T) {
-	_, err := NewKeyring(Config{Keys: []Key{{ID: testID, SecretFile: "somewhere", Allow: []Grant{{[]string{"*"}, []string{"*"}}}}}})
+	_, err := NewKeyring(Config{Keys: []Key{{ID: testID, Allow: []Grant{{[]string{"*"}, []string{"*"}}}}}})
 	if err == nil || err.Error() != "keys[0].secret: must be 16 to 256 bytes long, here or in the file that secret_file names" {
-		t.Errorf("a file that was not read is no secret: %v", err)
+		t.Errorf("a key needs a secret: %v", err)
 	}
 }
 

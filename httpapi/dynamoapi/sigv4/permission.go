@@ -41,9 +41,11 @@ func fits(pattern, name string) bool {
 	return ok && err == nil
 }
 
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 // goodPattern reports whether a pattern has only what names of tables and actions have, and asterisks.
 func goodPattern(pattern string) bool {
-	return pattern != "" && strings.Trim(pattern, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-*") == ""
+	return pattern != "" && strings.Trim(pattern, letters+"_.-*") == ""
 }
 
 func (g Grant) problems(at string, bad func(key, format string, args ...any)) {

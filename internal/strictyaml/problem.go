@@ -1,0 +1,59 @@
+package strictyaml
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Line int    // from 1; 0: not known
+	Key  string // its path; empty: the file
+	Text string
+}
+
+// String is "line 3: rules[0].kind: unknown key".
+func (p Problem) String() string {
+	out := p.Text
+	if p.Key != "" {
+		out = p.Key + ": " + out
+	}
+	if p.Line != 0 {
+		out = fmt.Sprintf("line %d: %s", p.Line, out)
+	}
+	return out
+}
+
+// Into returns what adds a problem to a list. Its keys lie behind the prefix.
+func Into(list *[]Problem, prefix string) func(key, format string, args ...any) {
+	return func(key, format string, args ...any) {
+		*list = append(*list, Problem{Key: prefix + key, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// Join makes one text of problems, in the order of their lines.
+func Join(problems []Problem) string {
+	problems = slices.Clone(problems)
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = p.String()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Lines has the line of each key that a file has.
+type Lines map[string]int
+
+// Of returns the line of a key, or of the nearest one that it is in; 0: none is there.
+func (l Lines) Of(key string) int {
+	for key != "" {
+		if line, ok := l[key]; ok {
+			return line
+		}
+		key = key[:max(strings.LastIndexByte(key, '.'), strings.LastIndexByte(key, '['), 0)]
+	}
+	return 0
+}
