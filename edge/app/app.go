@@ -57,9 +57,9 @@ type Cloud struct {
 	// SendBy is until when a write may be sent for the first time, by table: what reaches the cloud in time is decided
 	// there, and what this node could not send in time is decided here.
 	SendBy map[string]replica.SendBy
-	// Secret reports of an item, by table, whether its values are its owner's alone for now: conflicts show them to no admin either.
+	// Secret reports of an item, by table, whether its values are its owner's alone for now: then conflicts hide them even from admins.
 	Secret map[string]conflict.SecretFunc
-	// Before is what has to be here before the node works under a lock that it has just taken.
+	// Before is what the node has to have read before it works under a lock that it has just taken.
 	Before func(lock string) []Rows
 }
 
