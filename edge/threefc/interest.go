@@ -1,6 +1,8 @@
 package threefc
 
 import (
+	"cmp"
+
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -12,7 +14,7 @@ func Partition(of Scope) attr.Item {
 	return attr.Item{"pk": attr.S(prefix + of.ID)}
 }
 
-// Open are the partitions of games that are played, and of their players who are not here yet.
+// Open are the partitions of games that are played, and of their players and codes to join that are not here yet.
 func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	all, err := s.games(tx, func(g *Game) bool { return g.Status == Live && g.FinishedAt == nil })
 	p := s.plan(tx)
@@ -67,14 +69,21 @@ func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	return all, nil
 }
 
+// games are the partitions of some games, and of the codes to join of those that go on, as far as those are not here yet.
 func (s *Service) games(tx *store.Tx, which func(g *Game) bool) (all []attr.Value, err error) {
 	games, err := scan[Game](tx, s, pkGame, skMeta)
+	p := s.plan(tx)
 	for i := range games {
-		if which(&games[i]) {
-			all = append(all, attr.S(pkGame+games[i].GameID))
+		g := &games[i]
+		if !which(g) {
+			continue
+		}
+		all = append(all, attr.S(pkGame+g.GameID))
+		if g.FinishedAt == nil && g.JoinCode != "" && optional[joinCode](p, JoinKey(g.JoinCode), entJoin) == nil {
+			all = append(all, attr.S(pkJoin+g.JoinCode))
 		}
 	}
-	return all, err
+	return all, cmp.Or(err, p.err)
 }
 
 // Above are the partitions that something which is here lies in, as far as they are known: a game's league and season, a session's

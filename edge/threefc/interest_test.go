@@ -8,17 +8,28 @@ import (
 )
 
 // What is read of the cloud all the time: games that are played often, the rest at times, a season, session or game of
-// another node as soon as its place in what it belongs to is here.
+// another node as soon as its place in what it belongs to is here, a player or a code to join that is not here with its game.
 func TestInterest(t *testing.T) {
 	r := newRig(t)
 	r.league()
 	r.game("live")
 	r.start("live", 1)
+	r.game("over")
+	r.play("over")
+	codes := map[string]string{}
+	for _, game := range []string{"g", "live", "over"} {
+		codes[game] = r.board(game).JoinCode
+	}
 	if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Delete(store.DeleteItem{Table: tableName, Key: playerKey("r1")})
 		if err == nil {
 			row, _ := encode(sessionGameKey("d", "x", "elsewhere"), entSessionGame, sessionGame{SessionID: "d", GameID: "elsewhere", GameStartTs: "x"})
 			_, err = tx.Put(store.PutItem{Table: tableName, Item: row})
+		}
+		for _, code := range codes {
+			if err == nil {
+				_, err = tx.Delete(store.DeleteItem{Table: tableName, Key: JoinKey(code)})
+			}
 		}
 		for _, place := range []attr.Item{sessionKey("s", "later"), seasonKey("l", "next")} {
 			if err == nil {
@@ -33,8 +44,8 @@ func TestInterest(t *testing.T) {
 		of   func(tx *store.Tx, _ []string) ([]attr.Value, error)
 		want []string
 	}{
-		"open": {r.Open, []string{"GAME#live", "PLAYER#r1"}},
-		"rest": {r.Rest, []string{"GAME#g", "LEAGUE#l", "SEASON#s", "GAME#elsewhere", "SESSION#d", "SESSION#later", "SEASON#next"}},
+		"open": {r.Open, []string{"GAME#live", "PLAYER#r1", pkJoin + codes["live"]}},
+		"rest": {r.Rest, []string{"GAME#g", pkJoin + codes["g"], "GAME#over", "LEAGUE#l", "SEASON#s", "GAME#elsewhere", "SESSION#d", "SESSION#later", "SEASON#next"}},
 	} {
 		all := view(r, func(tx *store.Tx) ([]attr.Value, error) { return tt.of(tx, nil) })
 		got := map[string]bool{}
