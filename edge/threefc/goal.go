@@ -2,6 +2,7 @@ package threefc
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -141,8 +142,11 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 	add(p, markerKey(game, made.EventID), entMarker, marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
 	audit := p.audit(made.Stamps, ids.New(now), n.Actor, goalCreated, nil, &made)
 	p.stillOpen(g)
-	return p.change("event", made.EventID, "audit", audit.id())
+	return p.change("event", made.EventID, "audit", audit.id(), idClock, fmt.Sprintf("%d#%d", at.Third, at.ElapsedSeconds))
 }
+
+// idClock is where the row of a goal's key says when the goal was: its third and the seconds of that.
+const idClock = "clock"
 
 // audit writes who has changed what.
 func (p *plan) audit(at Stamps, id, actor, action string, before, after *Goal) Audit {

@@ -16,6 +16,7 @@ import (
 type Refused struct {
 	Key, Base, View, Remote attr.Item
 	Again                   []store.WriteItem
+	Txn                     uint64 // the transaction that it was written in
 }
 
 func (r *Refused) is(prefix string) bool { return strings.HasPrefix(r.Key["sk"].Str(), prefix) }
@@ -94,7 +95,7 @@ func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteIte
 	case i >= 0:
 		return s.joinedWith(get, &all[i], slices.Concat(all, behind))
 	case has((*Refused).used):
-		return s.corrected(all, behind)
+		return s.corrected(get, all, behind)
 	}
 	return nil, false
 }
@@ -132,64 +133,27 @@ func (s *Service) joinedWith(get Get, r *Refused, all []Refused) (writes []store
 	return p.writes, ok
 }
 
-// corrected is the item with the last of the writes behind it, made of what was seen before the other node's came; nil: it is removed.
-func (r *Refused) corrected(behind []Refused) attr.Item {
-	view := r.View
-	for i := range behind {
-		if later := &behind[i]; attr.EqualItems(later.Key, r.Key) && len(later.Again) > 0 {
-			view = nil
-			if put := later.Again[0].Put; put != nil {
-				view = put.Item
-			}
-		}
-	}
-	return view
-}
-
-// corrected has what was done here to a goal, which another node has made of the same request, done to that one's.
-func (s *Service) corrected(all, behind []Refused) (writes []store.WriteItem, ok bool) {
-	i := slices.IndexFunc(all, func(r Refused) bool { return r.in(pkGame) && r.is(skGoal) })
-	if i < 0 {
-		return nil, false
-	}
-	goal := &all[i]
-	was, err := decode[Goal](goal.Remote)
-	p := &plan{s: s}
-	p.fail(err)
-	if view := goal.corrected(behind); view == nil {
-		p.remove(goal.Key, was.Stamps)
-	} else {
-		ours, err := decode[Goal](view)
-		p.fail(err)
-		now := was
-		now.Scored, now.UpdatedAt = ours.Scored, ours.UpdatedAt
-		replace(p, goal.Key, entGoal, &was, now)
-	}
-	for i := range behind {
-		r := &behind[i]
-		if r.in(pkGame) && r.is(skGoal) {
-			for _, w := range r.Again {
-				if w.Check != nil {
-					p.again([]store.WriteItem{w})
-				}
-			}
-			continue
-		}
-		if !r.in(pkOnce) && !r.is(skMarker) && !r.is(skAudit) && !r.is(skOperation) {
-			return nil, false
-		}
-		p.again(r.Again)
-	}
-	return p.writes, p.err == nil
-}
-
-// again asks for writes again. A transaction names each row once.
+// again asks for writes again. A transaction names each row once: of two writes the later holds.
 func (p *plan) again(all []store.WriteItem) {
 	for _, w := range all {
-		if w.Check == nil || !p.checks(w.Check.Key) {
-			p.writes = append(p.writes, w)
+		if w.Check != nil && p.checks(w.Check.Key) {
+			continue
 		}
+		p.writes = append(slices.DeleteFunc(p.writes, func(o store.WriteItem) bool {
+			return w.Check == nil && o.Check == nil && attr.EqualItems(written(o), written(w))
+		}), w)
 	}
+}
+
+// written is the key of a put or a deletion.
+func written(w store.WriteItem) attr.Item {
+	if w.Put != nil {
+		return attr.Item{"pk": w.Put.Item["pk"], "sk": w.Put.Item["sk"]}
+	}
+	if w.Delete != nil {
+		return w.Delete.Key
+	}
+	return nil
 }
 
 // Secret reports of an item whether it lets somebody in: conflicts show its values to nobody.

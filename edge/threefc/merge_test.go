@@ -1,7 +1,6 @@
 package threefc
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -348,72 +347,6 @@ func TestMergeOfATeamMadeTwice(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%+v: %s", tt, got)
-		}
-	}
-}
-
-// What was done here to a goal whose request another node was first with is done to that node's.
-func TestOneKeyTwoNodes(t *testing.T) {
-	for name, tt := range map[string]struct {
-		correct        func(r *rig, tx *store.Tx, event string) (Change, error)
-		goals, changes int
-		came           bool // the other node's goal, before the correction: what was seen of ours is older
-	}{
-		"undo": {func(r *rig, tx *store.Tx, event string) (Change, error) {
-			return r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: "s\nl"})
-		}, 0, 2, false},
-		"undo of what has come": {func(r *rig, tx *store.Tx, event string) (Change, error) {
-			return r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: "s\nl"})
-		}, 0, 2, true},
-		"edit of what has come": {func(r *rig, tx *store.Tx, event string) (Change, error) {
-			return r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nl"})
-		}, 1, 2, true},
-		"edit": {func(r *rig, tx *store.Tx, event string) (Change, error) {
-			return r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nl"})
-		}, 1, 2, false},
-		"edit and undo": {func(r *rig, tx *store.Tx, event string) (Change, error) {
-			c, err := r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nm"})
-			if err != nil {
-				return c, err
-			}
-			undo, err := r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: "s\nl"})
-			undo.Writes = append(c.Writes, undo.Writes...)
-			return undo, err
-		}, 0, 3, false},
-	} {
-		r := newRig(t)
-		r.league()
-		r.start("g", 1)
-		create := func(tx *store.Tx) (Change, error) {
-			c, err := r.CreateGoal(tx, "g", NewGoal{Scored: scored("red", "blue"), At: r.now, Actor: boss}, &IDs{Seed: "s\nk"})
-			once := OnceKey("s", "k")
-			once["requestHash"] = attr.S("h")
-			c.Writes = append([]store.WriteItem{{Put: &store.PutItem{Table: tableName, Item: once, Condition: absent}}}, c.Writes...)
-			return c, err
-		}
-		var event string
-		all := r.refused(create, func() { event = r.must(create).IDs["event"] })
-		var behind []Refused
-		for _, e := range r.entries(view(r, func(tx *store.Tx) (Change, error) { return tt.correct(r, tx, event) })) {
-			if e.is(skGoal) && !tt.came {
-				all[1].View = e.View
-			}
-			behind = append(behind, Refused{Key: e.Key, Again: e.Again})
-		}
-		if _, ok := r.Merge(r.get, all, append(behind, Refused{Key: gameTeamKey("g", "red")})); ok {
-			t.Errorf("%s: a team's name behind it goes without a person", name)
-		}
-		open := func(w store.WriteItem) bool { return w.Check != nil && attr.EqualItems(w.Check.Key, gameKey("g")) }
-		if writes, _ := r.Merge(r.get, all, behind); !slices.ContainsFunc(writes, open) {
-			t.Errorf("%s: it does not stand or fall with its game", name)
-		}
-		r.merged(all, behind...)
-		goals := r.board("g").Goals
-		if len(goals) != tt.goals || tt.goals > 0 && (*goals[0].ScoringTeamID != "yellow" || goals[0].EventID != event) {
-			t.Errorf("%s: %+v", name, goals)
-		}
-		if audits := view(r, func(tx *store.Tx) ([]Audit, error) { return list[Audit](tx, r.Service, pkGame+"g", skAudit, entAudit) }); len(audits) != tt.changes {
-			t.Errorf("%s: %d changes", name, len(audits))
 		}
 	}
 }

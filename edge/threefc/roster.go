@@ -100,8 +100,11 @@ func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (
 	if id != "" {
 		p.free("player", playerKey(id))
 	}
-	at := s.stamp(tx)
-	id = cmp.Or(id, ids.New(s.Now(tx)))
+	at, when := s.stamp(tx), s.Now(tx)
+	if ids.Seed != "" { // as CreateGoal has it
+		when = parseTime(g.CreatedAt)
+	}
+	id = cmp.Or(id, ids.New(when))
 	add(p, playerKey(id), entPlayer, Player{PlayerID: id, Nickname: nickname, Stamps: at})
 	add(p, gamePlayerKey(game, id), entGamePlayer, gamePlayer{GameID: game, PlayerID: id, Stamps: at})
 	p.under(gameKey(game), g.Stamps)

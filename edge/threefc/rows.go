@@ -122,7 +122,7 @@ type Player struct {
 type gamePlayer struct {
 	GameID   string `json:"gameId"`
 	PlayerID string `json:"playerId"`
-	TeamID   string `json:"teamId,omitempty"`
+	TeamID   string `json:"teamId"`
 	Stamps
 }
 

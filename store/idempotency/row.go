@@ -69,11 +69,16 @@ func (r *Row) Read(tx *store.Tx) (out Outcome, ok bool, err error) {
 	}
 	status, _ := item[attrStatus].Int()
 	seq, _ := item[attrSeq].Int()
-	out = Outcome{Status: int(status), Repeated: true, Node: item[attrNode].Str(), Seq: uint64(max(0, seq)), IDs: map[string]string{}}
+	return Outcome{Status: int(status), Repeated: true, Node: item[attrNode].Str(), Seq: uint64(max(0, seq)), IDs: IDs(item)}, true, nil
+}
+
+// IDs are what came of a request (Outcome.IDs), by an image of its row.
+func IDs(item attr.Item) map[string]string {
+	ids := map[string]string{}
 	for name, id := range item[attrIDs].Map() {
-		out.IDs[name] = id.Str()
+		ids[name] = id.Str()
 	}
-	return out, true, nil
+	return ids
 }
 
 // Write does the writes of a first request and keeps what came of it, in one transaction, of which the row is the first action.

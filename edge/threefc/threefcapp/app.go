@@ -86,10 +86,10 @@ func merge(rules *threefc.Service) conflict.MergeFunc {
 		var all, behind []threefc.Refused
 		for i, e := range c.Entries {
 			it := &c.Items[i]
-			all = append(all, threefc.Refused{Key: e.Key, Again: conflict.Again(e), Base: it.Base, View: it.View, Remote: it.Remote})
+			all = append(all, threefc.Refused{Key: e.Key, Again: conflict.Again(e), Txn: e.Txn, Base: it.Base, View: it.View, Remote: it.Remote})
 		}
 		for _, e := range c.Tail {
-			behind = append(behind, threefc.Refused{Key: e.Key, Again: conflict.Again(e)})
+			behind = append(behind, threefc.Refused{Key: e.Key, Again: conflict.Again(e), Txn: e.Txn})
 		}
 		get := func(key attr.Item) (attr.Item, error) { return c.Get(rules.Table, key) }
 		return rules.Merge(get, all, behind)

@@ -1,0 +1,177 @@
+package threefc
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/idempotency"
+	"github.com/touchline/touchline/store/table"
+)
+
+// unanswered are the writes of the requests that no other node has answered, in their order. A merge's transaction has several, each
+// behind the row of its key; the checks are those of the first.
+func unanswered(get Get, all, behind []Refused) (left []Refused) {
+	var checks []store.WriteItem
+	one := func(rows []Refused) {
+		for i := range rows {
+			for _, w := range rows[i].Again {
+				if w.Check != nil {
+					checks = append(checks, w)
+				}
+			}
+		}
+		if len(rows) > 0 && !slices.ContainsFunc(rows, func(r Refused) bool { return r.answered(get) }) {
+			rows[0].Again = slices.Concat(rows[0].Again, checks)
+			left = append(left, rows...)
+		}
+	}
+	for _, part := range [][]Refused{all, behind} {
+		part = slices.Clone(part)
+		from := 0
+		for i := range part {
+			if other := part[i].Txn != part[from].Txn; i > from && (other || part[i].in(pkOnce)) {
+				if one(part[from:i]); other {
+					checks = nil
+				}
+				from = i
+			}
+		}
+		one(part[from:])
+		checks = nil
+	}
+	return left
+}
+
+// answered reports whether it is the row of a key that was used elsewhere for the same request, or of a correction that was made there.
+func (r *Refused) answered(get Get) bool {
+	if r.used() || len(r.Again) == 0 || r.Again[0].Put == nil || !r.in(pkOnce) && !r.is(skOperation) {
+		return r.used()
+	}
+	row, err := get(r.Key)
+	return err == nil && (r.is(skOperation) && row != nil || idempotency.Same(r.Again[0].Put.Item, row))
+}
+
+// corrected has what was done here to what another node has made of the same request done to that one's.
+func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.WriteItem, ok bool) {
+	p := &plan{s: s}
+	var goal *Refused // what was done to it last
+	left := unanswered(get, all, behind)
+	for i := range left {
+		r := &left[i]
+		switch {
+		case len(r.Again) == 0:
+			return nil, false
+		case r.in(pkGame) && r.is(skGoal):
+			goal = r
+			p.again(r.Again[1:])
+		case p.onto(get, slices.Concat(all, behind), r):
+		case r.in(pkGame) && r.is(pkPlayer): // who was put into a team there too stays in that
+			return nil, p.err == nil
+		default:
+			return nil, false
+		}
+	}
+	if goal != nil { // behind the keys: what is refused again is of the last request
+		p.rewritten(get, all, goal)
+	}
+	return p.writes, p.err == nil
+}
+
+// onto asks for a write again: of what is not there, or of what another node has made as it was made here.
+func (p *plan) onto(get Get, all []Refused, r *Refused) bool {
+	w := r.Again[0]
+	row, err := get(r.Key)
+	p.fail(err)
+	switch {
+	case w.Delete != nil && w.Delete.Condition == "", w.Put != nil && (w.Put.Condition == "" || row == nil && strings.Contains(w.Put.Condition, "attribute_not_exists")):
+		p.again(r.Again)
+		return true
+	case w.Put == nil, !slices.ContainsFunc(all, func(o Refused) bool {
+		return row != nil && attr.EqualItems(o.Key, r.Key) && len(o.Again) > 0 && o.Again[0].Put != nil && o.Again[0].Put.Item["data"].Equal(row["data"])
+	}):
+		return false
+	}
+	now := maps.Clone(w.Put.Item)
+	now["createdAt"] = row["createdAt"]
+	p.again(append([]store.WriteItem{table.Put(p.s.Table, now, seen(Stamps{UpdatedAt: row["updatedAt"].Str(), raw: row["data"].Str()}))}, r.Again[1:]...))
+	return true
+}
+
+// rewritten does to a goal that another node has made what was done here last to ours.
+func (p *plan) rewritten(get Get, all []Refused, last *Refused) {
+	was, only, err := p.s.theirs(get, all)
+	p.fail(err)
+	k := key(last.Key["pk"].Str(), was.sk)
+	if last.Again[0].Delete != nil {
+		p.write(table.Delete(p.s.Table, k, only))
+		return
+	}
+	ours, err := decode[Goal](last.Again[0].Put.Item)
+	p.fail(err)
+	p.check(markerKey(was.GameID, was.EventID), "attribute_exists(pk)", nil) // it is there, wherever it is
+	now := was
+	now.Scored, now.UpdatedAt = ours.Scored, ours.UpdatedAt
+	put(p, k, entGoal, now, only)
+}
+
+// theirs is the goal that another node has made of our request, with the condition that it is unchanged. It may lie in another minute
+// than ours, and not have come yet: then it is what the row of the key says.
+func (s *Service) theirs(get Get, all []Refused) (was Goal, only table.If, err error) {
+	var ours *Refused
+	ids := map[string]string{}
+	for i := range all {
+		switch r := &all[i]; {
+		case r.in(pkGame) && r.is(skGoal):
+			ours = r
+		case r.used():
+			ids = idempotency.IDs(r.Remote)
+		}
+	}
+	if ours == nil || ours.Remote != nil {
+		if ours != nil {
+			was, err = decode[Goal](ours.Remote)
+		}
+		return was, seen(was.Stamps), cmp.Or(err, missing(ours == nil))
+	}
+	third, elapsed := 0, 0
+	_, err = fmt.Sscanf(ids[idClock], "%d#%d", &third, &elapsed)
+	game := strings.TrimPrefix(ours.Key["pk"].Str(), pkGame)
+	row, bad := get(gameKey(game))
+	if err = cmp.Or(err, bad, missing(row == nil || len(ours.Again) == 0 || ours.Again[0].Put == nil)); err != nil {
+		return was, only, err
+	}
+	g, err := decode[Game](row)
+	was, bad = decode[Goal](ours.Again[0].Put.Item)
+	was.Moment = MomentAt(cmp.Or(g.ThirdLengthMinutes, lengths[0]), third, elapsed)
+	k := goalKey(game, third, was.GameMinute, was.EventID)
+	if err = cmp.Or(err, bad); err != nil {
+		return was, only, err
+	}
+	if row, err = get(k); err != nil {
+		return was, only, err
+	}
+	if row != nil {
+		was, err = decode[Goal](row)
+		return was, seen(was.Stamps), err
+	}
+	at, _, _ := strings.Cut(ids["audit"], "#")
+	was.Stamps = Stamps{CreatedAt: at, UpdatedAt: at}
+	if row, err = encode(k, entGoal, was); err == nil {
+		was, err = decode[Goal](row)
+	}
+	only = seen(was.Stamps)
+	only.Condition = absent + " OR " + only.Condition
+	return was, only, err
+}
+
+func missing(is bool) error {
+	if is {
+		return notFound("", "The goal was not found.")
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package threefc
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// What was done here to a goal whose request another node was first with is done to that node's.
+func TestOneKeyTwoNodes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		correct        func(r *rig, tx *store.Tx, event string) (Change, error)
+		goals, changes int
+		came           bool // the other node's goal, before the correction: what was seen of ours is older
+	}{
+		"undo": {func(r *rig, tx *store.Tx, event string) (Change, error) {
+			return r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: "s\nl"})
+		}, 0, 2, false},
+		"undo of what has come": {func(r *rig, tx *store.Tx, event string) (Change, error) {
+			return r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: "s\nl"})
+		}, 0, 2, true},
+		"edit of what has come": {func(r *rig, tx *store.Tx, event string) (Change, error) {
+			return r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nl"})
+		}, 1, 2, true},
+		"edit": {func(r *rig, tx *store.Tx, event string) (Change, error) {
+			return r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nl"})
+		}, 1, 2, false},
+		"edit and undo": {func(r *rig, tx *store.Tx, event string) (Change, error) {
+			c, err := r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nm"})
+			if err != nil {
+				return c, err
+			}
+			undo, err := r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: "s\nl"})
+			undo.Writes = append(c.Writes, undo.Writes...)
+			return undo, err
+		}, 0, 3, false},
+	} {
+		r := newRig(t)
+		r.league()
+		r.start("g", 1)
+		create := func(tx *store.Tx) (Change, error) {
+			c, err := r.CreateGoal(tx, "g", NewGoal{Scored: scored("red", "blue"), At: r.now, Actor: boss}, &IDs{Seed: "s\nk"})
+			once := OnceKey("s", "k")
+			once["requestHash"] = attr.S("h")
+			c.Writes = append([]store.WriteItem{{Put: &store.PutItem{Table: tableName, Item: once, Condition: absent}}}, c.Writes...)
+			return c, err
+		}
+		var event string
+		all := r.refused(create, func() { event = r.must(create).IDs["event"] })
+		var behind []Refused
+		for _, e := range r.entries(view(r, func(tx *store.Tx) (Change, error) { return tt.correct(r, tx, event) })) {
+			if e.is(skGoal) && !tt.came {
+				all[1].View = e.View
+			}
+			behind = append(behind, Refused{Key: e.Key, Again: e.Again})
+		}
+		if _, ok := r.Merge(r.get, all, append(behind, Refused{Key: gameTeamKey("g", "red")})); ok {
+			t.Errorf("%s: a team's name behind it goes without a person", name)
+		}
+		open := func(w store.WriteItem) bool { return w.Check != nil && attr.EqualItems(w.Check.Key, gameKey("g")) }
+		if writes, _ := r.Merge(r.get, all, behind); !slices.ContainsFunc(writes, open) {
+			t.Errorf("%s: it does not stand or fall with its game", name)
+		}
+		r.merged(all, behind...)
+		goals := r.board("g").Goals
+		if len(goals) != tt.goals || tt.goals > 0 && (*goals[0].ScoringTeamID != "yellow" || goals[0].EventID != event) {
+			t.Errorf("%s: %+v", name, goals)
+		}
+		if audits := view(r, func(tx *store.Tx) ([]Audit, error) { return list[Audit](tx, r.Service, pkGame+"g", skAudit, entAudit) }); len(audits) != tt.changes {
+			t.Errorf("%s: %d changes", name, len(audits))
+		}
+	}
+}
+
+// goalWithKey is a goal with a key, as two nodes make it.
+func (r *rig) goalWithKey(tx *store.Tx) (Change, error) {
+	c, err := r.CreateGoal(tx, "g", NewGoal{Scored: scored("red", "blue"), At: r.now, Actor: boss}, &IDs{Seed: "s\nk"})
+	once, ids := OnceKey("s", "k"), attr.Item{}
+	for name, id := range c.IDs {
+		ids[name] = attr.S(id)
+	}
+	once["requestHash"], once["responseIds"] = attr.S("h"), attr.M(ids)
+	c.Writes = append([]store.WriteItem{r.create(once)}, c.Writes...)
+	return c, err
+}
+
+// What was done here to a goal that another node has put into another minute is done to that one, which stays where it is; also where it
+// has not come yet. Where it was changed there somebody is asked.
+func TestOneKeyInTwoMinutes(t *testing.T) {
+	edit := func(r *rig, event string) func(tx *store.Tx) (Change, error) {
+		return func(tx *store.Tx) (Change, error) {
+			return r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nl"})
+		}
+	}
+	undo := func(r *rig, event string) func(tx *store.Tx) (Change, error) {
+		return func(tx *store.Tx) (Change, error) {
+			return r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: "s\nl"})
+		}
+	}
+	for name, tt := range map[string]struct {
+		correct func(r *rig, event string) func(tx *store.Tx) (Change, error)
+		goals   int
+	}{"undo": {undo, 0}, "edit": {edit, 1}} {
+		for _, came := range []bool{true, false} {
+			ours, theirs := newRig(t), newRig(t)
+			for _, r := range []*rig{ours, theirs} {
+				r.league()
+				r.start("g", 1)
+			}
+			all := ours.entries(view(ours, ours.goalWithKey))
+			event := ours.must(ours.goalWithKey).IDs["event"]
+			behind := ours.entries(view(ours, tt.correct(ours, event)))
+			theirs.now = theirs.now.Add(2 * time.Minute)
+			theirs.must(theirs.goalWithKey)
+			for i := range all {
+				if row := theirs.row(all[i].Key); row != nil {
+					all[i].Remote = row
+				}
+			}
+			was := theirs.board("g").Goals[0]
+			there := goalKey("g", was.Third, was.GameMinute, event)
+			row := theirs.row(there)
+			if !came {
+				theirs.adopt(there, nil)
+			}
+			writes, ok := theirs.Merge(theirs.get, all, behind)
+			if !ok {
+				t.Fatalf("%s: a person is asked", name)
+			}
+			changed := maps.Clone(row)
+			changed["updatedAt"] = attr.S("2026-07-04T11:00:00.000Z")
+			theirs.adopt(there, changed)
+			if _, err := theirs.try(func(*store.Tx) (Change, error) { return Change{Writes: writes}, nil }); !fault.Is(err, fault.Conflict) {
+				t.Errorf("%s of what was changed there: %v", name, err)
+			}
+			if theirs.adopt(there, row); !came {
+				theirs.adopt(there, nil)
+			}
+			theirs.must(func(*store.Tx) (Change, error) { return Change{Writes: writes}, nil })
+			goals := theirs.board("g").Goals
+			if len(goals) != tt.goals || tt.goals > 0 && (*goals[0].ScoringTeamID != "yellow" || goals[0].Moment != was.Moment) {
+				t.Errorf("%s: %+v, was %+v", name, goals, was)
+			}
+		}
+	}
+}
+
+// A correction with a key that another node has made too, of a goal of both, is that node's.
+func TestOneKeyTwice(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.start("g", 1)
+	once := OnceKey("s", "l")
+	once["requestHash"] = attr.S("h")
+	edit := func(tx *store.Tx) (Change, error) {
+		c, err := r.UpdateGoal(tx, "g", r.board("g").Goals[0].EventID, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nl"})
+		c.Writes = append([]store.WriteItem{r.create(once)}, c.Writes...)
+		return c, err
+	}
+	all := r.refused(r.goalWithKey, func() { r.must(r.goalWithKey) })
+	behind := r.entries(view(r, edit))
+	r.must(edit)
+	if writes, ok := r.Merge(r.get, all, behind); !ok || len(writes) > 0 {
+		t.Errorf("the correction is made again: %t %v", ok, writes)
+	}
+}
+
+// A player who has joined at two nodes by one request is one, and is in the team that he was put into at either.
+func TestOneJoinTwoNodes(t *testing.T) {
+	ours, theirs := newRig(t), newRig(t)
+	join := func(r *rig) func(tx *store.Tx) (Change, error) {
+		return func(tx *store.Tx) (Change, error) {
+			c, err := r.AddPlayer(tx, "g", "", "Jo", &IDs{Seed: "s\nk"})
+			once := OnceKey("s", "k")
+			once["requestHash"] = attr.S("h")
+			c.Writes = append([]store.WriteItem{r.create(once)}, c.Writes...)
+			return c, err
+		}
+	}
+	for _, r := range []*rig{ours, theirs} {
+		r.league()
+	}
+	all := ours.entries(view(ours, join(ours)))
+	player := ours.must(join(ours)).IDs["player"]
+	assign := func(r *rig, team string) func(tx *store.Tx) (Change, error) {
+		return func(tx *store.Tx) (Change, error) { return r.Assign(tx, "g", player, team, false) }
+	}
+	behind := ours.entries(view(ours, assign(ours, "red")))
+	theirs.now = theirs.now.Add(time.Minute)
+	if other := theirs.must(join(theirs)).IDs["player"]; other != player {
+		t.Fatalf("%s and %s", player, other)
+	}
+	for i := range all {
+		all[i].Remote = theirs.row(all[i].Key)
+	}
+	theirs.merged(all, behind...)
+	is := func(want string) {
+		t.Helper()
+		in := view(theirs, func(tx *store.Tx) (map[string]Rostered, error) { return theirs.rostered(tx, "g") })
+		if here, err := decode[gamePlayer](theirs.row(gamePlayerKey("g", player))); err != nil || in[player].TeamID != want || here.TeamID != want {
+			t.Errorf("he is in %q and %q, want %q", in[player].TeamID, here.TeamID, want)
+		}
+	}
+	is("red")
+	theirs.must(assign(theirs, "blue"))
+	theirs.merged(all, behind...)
+	is("blue")
+	theirs.must(func(tx *store.Tx) (Change, error) { return theirs.Unassign(tx, "g", player, false) })
+	is("")
+}

@@ -1,0 +1,389 @@
+package threefcapp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// judge looks at a world whose nodes have met, and begins a new window.
+func (w *world) judge() {
+	rows := w.rows(nil)
+	told := w.told()
+	for k, it := range rows {
+		if game, is := strings.CutPrefix(it["pk"].Str(), "GAME#"); is && it["sk"].Str() == "METADATA" {
+			w.judgeGame(rows, game)
+		} else if is && k != "GAME#"+game+" DELETED" && rows["GAME#"+game+" METADATA"] == nil {
+			w.fail("%s is there, and its game is not", k)
+		}
+		w.judgePointer(rows, it)
+	}
+	for i := range w.acts {
+		w.judgeAct(rows, told, &w.acts[i])
+	}
+	w.acts = nil
+}
+
+// judgePointer wants what a row leads to.
+func (w *world) judgePointer(rows map[string]attr.Item, it attr.Item) {
+	pk, sk := it["pk"].Str(), it["sk"].Str()
+	var want string
+	switch {
+	case it["entityType"].Str() == "sessionGame":
+		var at struct{ GameID, GameStartTs string } //nolint:staticcheck // as the rows spell it
+		at = dataOf[struct{ GameID, GameStartTs string }](it)
+		want = "GAME#" + at.GameID + " METADATA"
+		if g := dataOf[threefc.Game](rows[want]); g.GameStartTs != at.GameStartTs || "GAME#"+at.GameStartTs+"#"+at.GameID != sk {
+			w.fail("%s %s leads to a game of %s", pk, sk, g.GameStartTs)
+		}
+	case strings.HasPrefix(pk, "SEASON#") && strings.HasPrefix(sk, "SESSION#"):
+		want = sk + " METADATA"
+	case strings.HasPrefix(pk, "SESSION#") && sk == "METADATA":
+		want = "SEASON#" + dataOf[threefc.Session](it).SeasonID + " " + pk
+	case strings.HasPrefix(pk, "JOIN_CODE#"):
+		want = "GAME#" + dataOf[struct{ GameID string }](it).GameID + " METADATA"
+	case strings.HasPrefix(sk, "PLAYER#"):
+		want = sk + " PROFILE"
+	}
+	if want != "" && rows[want] == nil {
+		w.fail("%s %s leads to %s, which is not there", pk, sk, want)
+	}
+}
+
+// judgeGame holds what is derived of a game against its goals, and these against their audit.
+func (w *world) judgeGame(rows map[string]attr.Item, id string) {
+	game := dataOf[threefc.Game](rows["GAME#"+id+" METADATA"])
+	for _, want := range []string{"SESSION#" + game.SessionID + " METADATA", "SESSION#" + game.SessionID + " GAME#" + game.GameStartTs + "#" + id, "JOIN_CODE#" + game.JoinCode + " METADATA"} {
+		if rows[want] == nil {
+			w.fail("game %s has no %s", id, want)
+		}
+	}
+	var boards []*threefc.Board
+	for _, n := range w.nodes {
+		w.view(n, func(tx *store.Tx) error {
+			b, err := n.Board(tx, id)
+			boards = append(boards, b)
+			return err
+		})
+	}
+	if w.err != nil {
+		return
+	}
+	b := boards[0]
+	if a, b := fmt.Sprint(b.Goals, b.Result), fmt.Sprint(boards[1].Goals, boards[1].Result); len(a) != len(b) {
+		w.fail("game %s is %s and %s", id, a, b)
+	}
+	w.judgeState(&game)
+	tallies, events, audits := threefc.Tallies(b.Goals), map[string]threefc.Goal{}, map[string][]threefc.Audit{}
+	for _, g := range b.Goals {
+		if _, twice := events[g.EventID]; twice || rows["GAME#"+id+" GOAL_EVENT#"+g.EventID] == nil {
+			w.fail("goal %s of %s is there twice (%t), or has no marker", g.EventID, id, twice)
+		}
+		events[g.EventID] = g
+	}
+	changes := 0
+	for k, it := range rows {
+		sk, is := strings.CutPrefix(k, "GAME#"+id+" ")
+		switch {
+		case !is:
+		case strings.HasPrefix(sk, "GOAL_EVENT#") && events[sk[11:]].EventID == "":
+			w.fail("%s has no goal", k)
+		case strings.HasPrefix(sk, "AUDIT#GOAL#"):
+			a := dataOf[threefc.Audit](it)
+			audits[a.EventID] = append(audits[a.EventID], a)
+			changes++
+		}
+	}
+	state := dataOf[struct {
+		Revision      int
+		LatestEventID *string
+	}](rows["GAME#"+id+" GOAL_STATE"])
+	last := ""
+	if n := len(b.Goals); n > 0 {
+		last = b.Goals[n-1].EventID
+	}
+	if state.Revision != changes || state.LatestEventID == nil && last != "" || state.LatestEventID != nil && *state.LatestEventID != last {
+		w.fail("the state of %s is %+v of %d changes and %d goals", id, state, changes, len(b.Goals))
+	}
+	for _, team := range threefc.TeamIDs() {
+		row := dataOf[threefc.GameTeam](rows["GAME#"+id+" TEAM#"+team])
+		if want := tallies[team]; row.Scored != want.Scored || row.Conceded != want.Conceded {
+			w.fail("%s of %s: %+v, recount %+v", team, id, row, want)
+		}
+	}
+	if (game.Result == nil) != (b.Result == nil) || b.Result != nil && fmt.Sprint(tidy(game.Result)) != fmt.Sprint(tidy(b.Result)) {
+		w.fail("result of %s: %+v, of the goals %+v", id, game.Result, b.Result)
+	}
+	for event, all := range audits {
+		w.judgeGoal(event, events[event], all)
+	}
+	for event := range events {
+		if len(audits[event]) == 0 {
+			w.fail("goal %s has no audit", event)
+		}
+	}
+}
+
+// tidy is a result without when it was computed.
+func tidy(r *threefc.Result) (out []string) {
+	for _, t := range r.Teams {
+		out = append(out, fmt.Sprint(t.TeamID, t.Name, t.Scored, t.Conceded, t.Rank, t.Outcome))
+	}
+	return out
+}
+
+func (w *world) judgeState(g *threefc.Game) {
+	started, ended := 0, 0
+	for i, t := range g.Thirds {
+		if t.Third != i+1 || t.StartedAt == nil || t.FinishedAt != nil && *t.FinishedAt < *t.StartedAt || t.FinishedAt == nil && i+1 < len(g.Thirds) {
+			w.fail("thirds of %s: %+v", g.GameID, g.Thirds)
+		}
+		started++
+		if t.FinishedAt != nil {
+			ended++
+		}
+	}
+	switch {
+	case g.FinishedAt != nil && (g.Status != threefc.Finished || ended != 3 || g.Result == nil), g.FinishedAt == nil && g.Status == threefc.Finished, started > 0 && g.Status == threefc.Scheduled:
+		w.fail("game %s is %s with %d thirds and %v", g.GameID, g.Status, ended, g.FinishedAt)
+	}
+}
+
+// judgeGoal wants the changes of a goal to be one way from its making to what it is.
+func (w *world) judgeGoal(event string, goal threefc.Goal, all []threefc.Audit) {
+	said := func(f *threefc.GoalFacts) string { return words(&f.Scored) }
+	ends := map[string]int{}
+	made, gone := 0, 0
+	for i := range all {
+		a := &all[i]
+		if a.Before != nil {
+			ends[said(a.Before)]--
+		} else {
+			made++
+		}
+		if a.After != nil {
+			ends[said(a.After)]++
+		} else {
+			gone++
+		}
+	}
+	if goal.EventID != "" {
+		ends[said(&goal.GoalFacts)]--
+	}
+	odd := slices.ContainsFunc(slices.Collect(mapsValues(ends)), func(n int) bool { return n != 0 })
+	if made != 1 || gone > 1 || (gone == 0) != (goal.EventID != "") || odd {
+		w.fail("goal %s is %+v by the changes %+v", event, goal, all)
+	}
+}
+
+func mapsValues(m map[string]int) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for _, v := range m {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// told are the acts of which a person is asked, after it was seen that they have to be.
+func (w *world) told() map[int]bool {
+	told := map[int]bool{}
+	for at, n := range w.nodes {
+		of := map[uint64]int{} // acts, by record of the journal
+		for i, a := range w.acts {
+			for seq := a.first + 1; a.at == at && seq <= a.last; seq++ {
+				of[seq] = i + 1
+			}
+		}
+		for _, c := range w.records(n, "") {
+			var roots []int // of what was refused, or where that is an export of what stands behind it
+			for i, e := range c.Entries() {
+				for _, seq := range append([]uint64{e.Seq}, e.Folds...) {
+					if one := of[seq]; one > 0 {
+						if i < len(c.Decided) || len(roots) == 0 {
+							roots = append(roots, one)
+						}
+						if c.State == conflict.StateOpen {
+							told[one-1] = true
+						}
+					}
+				}
+			}
+			for _, seq := range c.NewSeqs {
+				of[seq] = pick(roots, 0)
+			}
+			if c.State == conflict.StateOpen {
+				w.count["asked"]++
+				w.mayAsk(n, c, roots)
+				_, err := n.rep.Conflicts().Discard(context.Background(), c.ID)
+				w.must(err)
+			} else {
+				w.count[string(c.State)]++
+			}
+		}
+	}
+	return told
+}
+
+// mayAsk fails where nothing that was done at the other node clashes with what a person is asked about.
+func (w *world) mayAsk(n *peer, c *conflict.Record, roots []int) {
+	text := fmt.Sprintf("%s asks a person: %v %s", n.name, c, c.Note)
+	for _, e := range c.Entries() {
+		text += "\n  " + tellEntry(e)
+	}
+	for _, root := range roots {
+		a := &w.acts[root-1]
+		text += "\nof " + a.String()
+		for i := range w.acts {
+			if b := &w.acts[i]; b.at != a.at && clash(a, b) {
+				w.count["asked of "+a.kind+" and "+b.kind]++
+				return
+			}
+		}
+	}
+	w.fail("%s", text)
+}
+
+func tellEntry(e *intent.Entry) string {
+	return fmt.Sprint(e.Seq, " ", e.Op, " ", e.Key, " if ", e.Condition, " ", e.Item["data"].Str())
+}
+
+// clash reports whether two acts of two nodes are for a person: the first was refused.
+func clash(a, b *act) bool {
+	same := a.key != "" && a.key == b.key
+	game, sub := a.game == b.game, a.game == b.game && a.sub == b.sub
+	switch {
+	case same:
+		return false
+	case b.kind == "delete" && game && a.kind != "delete":
+		return true
+	}
+	switch a.kind {
+	case "goal":
+		return game && b.kind == "finish"
+	case "correct":
+		return sub && b.kind == "correct" || game && b.kind == "finish"
+	case "third":
+		return game && b.kind == "patch" && b.sub != "start"
+	case "patch":
+		return sub && b.kind == "patch" || game && a.sub != "start" && (b.kind == "third" || b.kind == "finish" || b.kind == "patch")
+	case "delete":
+		return game && (b.kind == "third" || b.kind == "patch" || b.kind == "finish") || b.kind == "grant" && b.sub == a.by
+	case "team", "season team":
+		return sub && a.kind == b.kind
+	case "create":
+		return a.kind == b.kind && game || b.kind == "delete" && b.sub == a.sub || b.kind == "session" && b.game == a.sub
+	case "session":
+		return a.kind == b.kind && game
+	case "grant":
+		return b.kind == "grant" && (b.sub == a.sub || b.sub == a.by || a.value != "admin")
+	}
+	return false
+}
+
+// judgeAct wants what was acknowledged to be there, or somebody to have been told.
+func (w *world) judgeAct(rows map[string]attr.Item, told map[int]bool, a *act) {
+	i := slices.IndexFunc(w.acts, func(o act) bool { return o.at == a.at && o.first == a.first })
+	gone := rows["GAME#"+a.game+" METADATA"] == nil
+	if told[i] {
+		return
+	}
+	switch a.kind {
+	case "goal", "correct":
+		here := rows["GAME#"+a.game+" AUDIT#GOAL#"+a.ids["audit"]] != nil
+		other := a.key != "" && slices.ContainsFunc(w.acts, func(o act) bool { return o.at != a.at && o.key == a.key })
+		if !here && !gone && !other {
+			w.fail("lost: %v", *a)
+		}
+	case "roster":
+		if !gone {
+			w.judgePlace(rows, i)
+		}
+	case "team", "season team":
+		w.alone(i, func() bool {
+			row := rows["GAME#"+a.game+" TEAM#"+a.sub]
+			if a.kind != "team" {
+				row = rows["SEASON#s TEAM#"+a.sub]
+			}
+			return gone && a.kind == "team" || dataOf[threefc.GameTeam](row).Name == a.value
+		})
+	case "grant":
+		w.alone(i, func() bool {
+			return dataOf[threefc.Access](rows["LEAGUE#l ACL#USER#"+a.sub]).Role == a.value
+		})
+	case "third":
+		g := dataOf[threefc.Game](rows["GAME#"+a.game+" METADATA"])
+		no := int(a.sub[len(a.sub)-1] - '0')
+		if !gone && (len(g.Thirds) < no || strings.HasPrefix(a.sub, "finish") && g.Thirds[no-1].FinishedAt == nil) {
+			w.fail("lost: %v: %+v", *a, g.Thirds)
+		}
+	case "finish":
+		if g := dataOf[threefc.Game](rows["GAME#"+a.game+" METADATA"]); !gone && g.FinishedAt == nil {
+			w.fail("lost: %v", *a)
+		}
+	case "join":
+		other := a.key != "" && slices.ContainsFunc(w.acts, func(o act) bool { return o.at != a.at && o.key == a.key })
+		if !gone && !other && rows["GAME#"+a.game+" PLAYER#"+a.sub] == nil {
+			w.fail("lost: %v", *a)
+		}
+	case "patch":
+		w.alone(i, func() bool {
+			g := dataOf[threefc.Game](rows["GAME#"+a.game+" METADATA"])
+			v := map[string]string{"start": g.GameStartTs, "length": fmt.Sprint(g.ThirdLengthMinutes), "status": g.Status}[a.sub]
+			changed := a.sub == "status" && (len(g.Thirds) > 0 || g.FinishedAt != nil)
+			return gone || changed || strings.Contains(a.value, v)
+		})
+	case "create":
+		deleted := slices.ContainsFunc(w.acts, func(o act) bool { return o.kind == "delete" && o.game == a.game })
+		if gone && !deleted {
+			w.fail("lost: %v", *a)
+		}
+	case "delete":
+		again := slices.ContainsFunc(w.acts, func(o act) bool { return o.kind == "create" && o.game == a.game })
+		if !gone && !again {
+			w.fail("lost: %v", *a)
+		}
+	}
+}
+
+// alone wants what the last of the acts on something came to, where one node alone has acted on it.
+func (w *world) alone(i int, holds func() bool) {
+	a := &w.acts[i]
+	for n := range w.acts {
+		if o := &w.acts[n]; o.kind == a.kind && o.game == a.game && o.sub == a.sub && (o.at != a.at || n > i) {
+			return
+		}
+	}
+	if !holds() {
+		w.fail("lost: %v", *a)
+	}
+}
+
+// judgePlace wants a player to be in one team: that of the last assignment at one of the nodes.
+func (w *world) judgePlace(rows map[string]attr.Item, i int) {
+	a := &w.acts[i]
+	var places []string
+	for _, team := range threefc.TeamIDs() {
+		if rows["GAME#"+a.game+" ROSTER#"+team+"#"+a.sub] != nil {
+			places = append(places, team)
+		}
+	}
+	is := dataOf[struct{ TeamID string }](rows["GAME#"+a.game+" PLAYER#"+a.sub]).TeamID
+	var last [2]string
+	for _, o := range w.acts {
+		if o.kind == a.kind && o.game == a.game && o.sub == a.sub {
+			last[o.at] = "=" + o.value
+		}
+	}
+	if strings.Join(places, " ") != is || "="+is != last[0] && "="+is != last[1] {
+		w.fail("player %s of %s is in %v, and in %q; the nodes said %q", a.sub, a.game, places, is, last)
+	}
+}
