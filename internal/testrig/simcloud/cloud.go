@@ -85,7 +85,7 @@ func (c *Cloud) Create(specs ...store.TableSpec) {
 // newTable is called with the cloud locked.
 func (c *Cloud) newTable(spec store.TableSpec) *table {
 	c.calls++
-	return &table{spec: spec, id: fmt.Sprintf("%s-%d", spec.Name, c.calls), made: c.options.Now(), parts: map[string]*partition{}}
+	return &table{spec: spec, id: fmt.Sprintf("%s-%d", spec.Name, c.calls), made: c.options.Now(), items: map[string]attr.Item{}}
 }
 
 // Recreate drops a table and makes it again, empty and with another id.
@@ -139,10 +139,9 @@ func (c *Cloud) Items(name string) []attr.Item {
 		return nil
 	}
 	var out []attr.Item
-	t.each("", func(_ string, r *row) bool {
-		out = append(out, r.item)
-		return true
-	})
+	for _, key := range t.order {
+		out = append(out, t.items[key])
+	}
 	return out
 }
 
@@ -158,26 +157,19 @@ func (c *Cloud) Item(name string, key attr.Item) attr.Item {
 	if err != nil {
 		return nil
 	}
-	if r := t.get(k); r != nil {
-		return r.item
-	}
-	return nil
+	return t.items[k]
 }
 
 // apply makes a change and records it. Called with the cloud locked.
-func (c *Cloud) apply(t *table, k rowKey, op store.Op, now *row, by, mark string, txn uint64) {
-	was := t.set(k, now)
-	e := Effect{
-		At: c.options.Now(), Table: t.spec.Name, Raw: k.raw(), Key: t.keyOf(was, now), Op: op, By: by, Mark: mark, Txn: txn,
-	}
-	if was != nil {
-		e.Old = was.item
-	}
-	if now != nil {
-		e.New = now.item
-	}
+func (c *Cloud) apply(t *table, key string, op store.Op, now attr.Item, by, mark string, txn uint64) {
+	was := t.set(key, now)
 	c.effect++
-	e.N = c.effect
+	e := Effect{
+		N: c.effect, At: c.options.Now(), Table: t.spec.Name, Raw: key, Op: op, Old: was, New: now, By: by, Mark: mark, Txn: txn,
+	}
+	if e.Key = t.keyOf(was); was == nil {
+		e.Key = t.keyOf(now)
+	}
 	if !c.options.Forget {
 		c.log = append(c.log, e)
 	}

@@ -45,13 +45,10 @@ func (c *Cloud) Expire(at time.Time) (expired int) {
 		if t.spec.TTL == "" {
 			continue
 		}
-		var gone []rowKey
-		for _, part := range t.order {
-			p := t.parts[part]
-			for _, sort := range p.order {
-				if s, ok := p.rows[sort].item[t.spec.TTL].Int(); ok && s <= at.Unix() {
-					gone = append(gone, rowKey{part, sort})
-				}
+		var gone []string
+		for _, key := range t.order {
+			if s, ok := t.items[key][t.spec.TTL].Int(); ok && s <= at.Unix() {
+				gone = append(gone, key)
 			}
 		}
 		for _, k := range gone {
@@ -99,7 +96,7 @@ func (c *Cloud) Restore(at time.Time, names ...string) {
 		if e.Old == nil {
 			c.apply(t, k, store.OpDelete, nil, "restore", "", 0)
 		} else {
-			c.apply(t, k, store.OpPut, &row{item: e.Old, size: attr.Size(e.Old)}, "restore", "", 0)
+			c.apply(t, k, store.OpPut, e.Old, "restore", "", 0)
 		}
 	}
 	for _, name := range names {

@@ -24,7 +24,7 @@ func (c *Cloud) Get(name string, key attr.Item) (attr.Item, error) {
 	if err != nil {
 		return nil, asError(err)
 	}
-	return t.get(k).image(), nil
+	return t.items[k], nil
 }
 
 // Table returns which table a name stands for.
@@ -50,19 +50,15 @@ func (c *Cloud) Read(r remote.Reading) (remote.Page, error) {
 	}
 	after := ""
 	if r.After != nil {
-		k, err := t.requestKey(r.After)
-		if err != nil {
+		if after, err = t.requestKey(r.After); err != nil {
 			return remote.Page{}, asError(err)
 		}
-		after = k.raw()
 	}
 	if r.KeyCondition == "" {
 		if len(r.Names) > 0 || len(r.Values) > 0 {
 			return remote.Page{}, invalid("names and values can only be given with an expression")
 		}
-		p := pager{limit: r.Limit, table: t}
-		t.each(after, p.take)
-		return p.page, nil
+		return t.page(t.behind(after, ""), r.Limit), nil
 	}
 	return c.query(t, &r, after)
 }
@@ -87,37 +83,27 @@ func (c *Cloud) query(t *table, r *remote.Reading, after string) (remote.Page, e
 	if after != "" && !strings.HasPrefix(after, string(part)) {
 		return remote.Page{}, invalid("The provided starting key is outside query boundaries based on provided conditions")
 	}
-	p := pager{limit: r.Limit, table: t}
-	rows := t.parts[string(part)]
-	if rows == nil {
-		return p.page, nil
-	}
-	for _, k := range rows.order {
-		raw := string(part) + k
-		if after != "" && raw <= after || spec.Sort.Name != "" && !bound.Key.Contains(rows.rows[k].item[spec.Sort.Name]) {
-			continue
+	var keys []string
+	for _, k := range t.behind(after, string(part)) {
+		if !strings.HasPrefix(k, string(part)) {
+			break
 		}
-		if !p.take(raw, rows.rows[k]) {
+		if spec.Sort.Name == "" || bound.Key.Contains(t.items[k][spec.Sort.Name]) {
+			keys = append(keys, k)
+		}
+	}
+	return t.page(keys, r.Limit), nil
+}
+
+// page makes a page of the items of these keys. At its limit it gives a LastKey whether something follows or not, as the service does.
+func (t *table) page(keys []string, limit int) (page remote.Page) {
+	bytes := 0
+	for _, k := range keys {
+		page.Items = append(page.Items, t.items[k])
+		if bytes += attr.Size(t.items[k]); len(page.Items) == limit || bytes > maxPage {
+			page.LastKey = t.keyOf(t.items[k])
 			break
 		}
 	}
-	return p.page, nil
-}
-
-// pager collects a page. At its limit it gives a LastKey whether something follows or not, as the service does.
-type pager struct {
-	limit int
-	table *table
-	page  remote.Page
-	bytes int
-}
-
-func (p *pager) take(_ string, r *row) bool {
-	p.page.Items = append(p.page.Items, r.item)
-	p.bytes += r.size
-	if p.limit > 0 && len(p.page.Items) == p.limit || p.bytes > maxPage {
-		p.page.LastKey = p.table.keyOf(r)
-		return false
-	}
-	return true
+	return page
 }

@@ -8,155 +8,85 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// table is its items by partition, both levels in the order of the keys' bytes. DynamoDB orders partitions by a hash;
-// nothing here may rely on either.
+// table is its items in the order of the bytes of their keys, as attr.AppendKey writes the parts one behind the other. DynamoDB orders
+// partitions by a hash; nothing here may rely on either.
 type table struct {
 	spec  store.TableSpec
 	id    string
 	made  time.Time
 	back  time.Time // the instant that it was restored to; zero: it was not
-	parts map[string]*partition
+	items map[string]attr.Item
+	order []string // keys of items, ascending
 
-	hidden bool     // it is not found
-	order  []string // keys of parts, ascending
-	bytes  int
+	hidden bool // it is not found
 }
 
-type partition struct {
-	rows  map[string]*row
-	order []string
-}
-
-// row is an item with its size. It is never changed: a write makes another one.
-type row struct {
-	item attr.Item
-	size int
-}
-
-func (r *row) bytes() int {
-	if r == nil {
-		return 0
-	}
-	return r.size
-}
-
-func (r *row) image() attr.Item {
-	if r == nil {
-		return nil
-	}
-	return r.item
-}
-
-// rowKey is a key as attr.AppendKey writes its parts.
-type rowKey struct{ part, sort string }
-
-func (k rowKey) raw() string { return k.part + k.sort }
-
-func (t *table) get(k rowKey) *row {
-	if p := t.parts[k.part]; p != nil {
-		return p.rows[k.sort]
-	}
-	return nil
-}
-
-// set puts a row in its place, nil takes it away; it gives what was there.
-func (t *table) set(k rowKey, r *row) (was *row) {
-	p := t.parts[k.part]
-	if p == nil {
-		if r == nil {
-			return nil
-		}
-		p = &partition{rows: map[string]*row{}}
-		t.parts[k.part] = p
-		at, _ := slices.BinarySearch(t.order, k.part)
-		t.order = slices.Insert(t.order, at, k.part)
-	}
-	was = p.rows[k.sort]
-	t.bytes += r.bytes() - was.bytes()
-	at, there := slices.BinarySearch(p.order, k.sort)
+// set puts an item in its place, nil takes it away; it gives what was there. An item is never changed: a write makes another one.
+func (t *table) set(key string, now attr.Item) (was attr.Item) {
+	was = t.items[key]
+	at, there := slices.BinarySearch(t.order, key)
 	switch {
-	case r != nil:
-		p.rows[k.sort] = r
+	case now != nil:
+		t.items[key] = now
 		if !there {
-			p.order = slices.Insert(p.order, at, k.sort)
+			t.order = slices.Insert(t.order, at, key)
 		}
 	case there:
-		delete(p.rows, k.sort)
-		p.order = slices.Delete(p.order, at, at+1)
+		delete(t.items, key)
+		t.order = slices.Delete(t.order, at, at+1)
 	}
 	return was
 }
 
-// each goes through the rows whose key is above after until fn says so.
-func (t *table) each(after string, fn func(raw string, r *row) bool) {
-	from, _ := slices.BinarySearch(t.order, after)
-	if from > 0 {
-		from-- // the partition that after is in sorts before it
+// behind lists the keys above one, or where that is empty from the least on.
+func (t *table) behind(after, least string) []string {
+	at, there := slices.BinarySearch(t.order, max(after, least))
+	if there && after != "" {
+		at++
 	}
-	for _, part := range t.order[from:] {
-		p := t.parts[part]
-		for _, sort := range p.order {
-			raw := part + sort
-			if after != "" && raw <= after {
-				continue
-			}
-			if !fn(raw, p.rows[sort]) {
-				return
-			}
-		}
-	}
+	return t.order[at:]
 }
 
 // keyAttrs lists the key attributes, one or two.
 func (t *table) keyAttrs() []store.KeyAttr { return t.spec.Key.Attrs() }
 
-// keyOf returns the key of the item in either row.
-func (t *table) keyOf(rows ...*row) attr.Item {
-	for _, r := range rows {
-		if r == nil {
-			continue
-		}
-		key := attr.Item{}
-		for _, a := range t.keyAttrs() {
-			key[a.Name] = r.item[a.Name]
-		}
-		return key
+// keyOf returns the key of an item.
+func (t *table) keyOf(it attr.Item) attr.Item {
+	key := attr.Item{}
+	for _, a := range t.keyAttrs() {
+		key[a.Name] = it[a.Name]
 	}
-	return nil
+	return key
 }
 
 // requestKey reads the key of an Update, a Delete or a Get: the key attributes and nothing else.
-func (t *table) requestKey(key attr.Item) (rowKey, error) {
+func (t *table) requestKey(key attr.Item) (string, error) {
 	if len(key) != len(t.keyAttrs()) {
-		return rowKey{}, invalid("The provided key element does not match the schema")
+		return "", invalid("The provided key element does not match the schema")
 	}
 	return t.itemKey(key)
 }
 
 // itemKey reads the key in an item.
-func (t *table) itemKey(it attr.Item) (k rowKey, err error) {
+func (t *table) itemKey(it attr.Item) (string, error) {
+	var key []byte
 	for i, a := range t.keyAttrs() {
 		v := it[a.Name]
 		switch {
 		case v.Kind() != kindOf(a.Type):
-			return rowKey{}, invalid("The provided key element does not match the schema")
+			return "", invalid("The provided key element does not match the schema")
 		case v.Kind() != attr.KindN && attr.SizeOf(v) == 0:
-			return rowKey{}, emptyKeyError{invalid("One or more parameter values are not valid. The AttributeValue for a key "+
+			return "", emptyKeyError{invalid("One or more parameter values are not valid. The AttributeValue for a key "+
 				"attribute cannot contain an empty value. Key: %s", a.Name)}
 		case attr.SizeOf(v) > 2048>>i:
-			return rowKey{}, invalid("One or more parameter values were invalid: a key exceeds its size limit")
+			return "", invalid("One or more parameter values were invalid: a key exceeds its size limit")
 		}
-		raw, err := attr.AppendKey(nil, v)
-		if err != nil {
-			return rowKey{}, invalid("%v", err)
-		}
-		if i == 0 {
-			k.part = string(raw)
-		} else {
-			k.sort = string(raw)
+		var err error
+		if key, err = attr.AppendKey(key, v); err != nil {
+			return "", invalid("%v", err)
 		}
 	}
-	return k, nil
+	return string(key), nil
 }
 
 func kindOf(t store.KeyType) attr.Kind {

@@ -125,7 +125,7 @@ func (c *Cloud) judgeAll(actions []action) error {
 			reasons[i], canceled = reason(err), true
 			continue
 		}
-		id := a.call.Table + "\x00" + a.key.part + "\x00" + a.key.sort
+		id := a.call.Table + "\x00" + a.key
 		if seen[id] {
 			return invalid("Transaction request cannot include multiple operations on one item")
 		}

@@ -16,9 +16,9 @@ type action struct {
 	call  *intent.Call
 	bound expr.Bound
 	table *table
-	key   rowKey
-	was   *row
-	now   *row // nil: deleted, or a check
+	key   string
+	was   attr.Item // nil: none
+	now   attr.Item // nil: deleted, or a check
 }
 
 // Write does one operation for a node, or for whoever by names. The errors are *intent.Error.
@@ -36,7 +36,7 @@ func (c *Cloud) Write(by string, call intent.Call) (attr.Item, error) {
 		return nil, asError(err)
 	}
 	c.perform(&a, by, 0)
-	return a.now.image(), nil
+	return a.now, nil
 }
 
 // prepare refuses what no state of the item could make right.
@@ -100,22 +100,21 @@ func (a *action) aim() (err error) {
 // judge looks at the item: does the condition hold, and what becomes of it?
 // most is how large it may get.
 func (a *action) judge(most int) error {
-	a.was = a.table.get(a.key)
+	a.was = a.table.items[a.key]
 	if a.bound.Condition != nil {
-		holds, err := a.bound.Condition.Match(expr.Item(a.was.image()))
+		holds, err := a.bound.Condition.Match(expr.Item(a.was))
 		if err != nil {
 			return err
 		}
 		if !holds {
 			return &intent.Error{
-				Class: intent.ConditionFailed, Old: a.was.image(), Err: errors.New("The conditional request failed"), //nolint:staticcheck // DynamoDB's words
+				Class: intent.ConditionFailed, Old: a.was, Err: errors.New("The conditional request failed"), //nolint:staticcheck // DynamoDB's words
 			}
 		}
 	}
 	switch a.call.Op {
 	case store.OpPut:
-		item := maps.Clone(a.call.Item)
-		a.now = &row{item: item, size: attr.Size(item)}
+		a.now = maps.Clone(a.call.Item)
 	case store.OpUpdate:
 		return a.update(most)
 	}
@@ -123,7 +122,7 @@ func (a *action) judge(most int) error {
 }
 
 func (a *action) update(most int) (err error) {
-	base := a.was.image()
+	base := a.was
 	if base == nil {
 		if !a.bound.Update.Creates() {
 			return nil
@@ -143,7 +142,7 @@ func (a *action) update(most int) (err error) {
 	if size > most {
 		return tooLarge()
 	}
-	a.now = &row{item: item, size: size}
+	a.now = item
 	return a.table.checkIndexes(item)
 }
 
@@ -161,7 +160,7 @@ func (c *Cloud) charge(a *action, times float64) {
 	if a.table == nil {
 		return
 	}
-	size := max(a.was.bytes(), a.now.bytes(), 1)
+	size := max(attr.Size(a.was), attr.Size(a.now), 1)
 	c.units += times * float64((size+1023)/1024)
 }
 
