@@ -39,7 +39,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// FuzzVerify lays bytes over a good file: verifyFile refuses it or not, and never panics.
+// FuzzVerify lays bytes over a good file: the check of its pages refuses it or not, and never panics.
 func FuzzVerify(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "s.db")
 	s, err := Open(path, Options{NoSync: true})

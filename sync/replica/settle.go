@@ -320,7 +320,7 @@ func (r *Replica) settleShown(w *outbox.Work, u *outbox.Batch) error {
 	return err
 }
 
-// renumber gives a batch of a lost timeline new sequences, see newSequence. The flight stays as it is: the transaction may be
+// renumber gives a batch of a lost timeline new sequences (identity.NewSequence). The flight stays as it is: the transaction may be
 // undone, and made once more.
 func (r *Replica) renumber(w *outbox.Work, f *flight) error {
 	moved, err := w.Renumber(f.Batch, func() (uint64, uint32, error) { return r.identity.NewSequence(w.Tx) })

@@ -11,14 +11,14 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Kinds of tokens in TableDeviceTokens, before the token itself: a text that is registered as two of them is two entries.
+// Kinds of tokens in tables.DeviceTokens, before the token itself: a text that is registered as two of them is two entries.
 const (
 	kindDevice   = "device#"
 	kindStart    = "start#"
 	kindActivity = "activity#"
 )
 
-// tokenEntry says whose a token is: a row of TableDeviceTokens. A phone belongs to the user who registered it last, and
+// tokenEntry says whose a token is: a row of tables.DeviceTokens. A phone belongs to the user who registered it last, and
 // the applications' tables, whose keys begin with the user, cannot be asked who that is. Rows that were written around
 // Devices and Activities have no entry.
 type tokenEntry struct {

@@ -32,10 +32,10 @@ func CardMatch(key string) (matchID string, ok bool) {
 	return matchID, ok
 }
 
-// PushKey is the key, in TablePushState, of what the pushing of a match has to remember: counters and the last timestamp.
+// PushKey is the key, in PushState, of what the pushing of a match has to remember: counters and the last timestamp.
 func PushKey(matchID string) string { return "PUSH#" + matchID }
 
-// ProviderKey is the key, in TablePushState, of what Apple knows this node by.
+// ProviderKey is the key, in PushState, of what Apple knows this node by.
 const ProviderKey = "APNS#provider"
 
 // SessionKey is the sort key of a Live Activity: its attribute is literally named userId#deviceId.

@@ -57,7 +57,7 @@ func Decode[T any](items iter.Seq2[attr.Item, error]) (all []T, err error) {
 	return all, nil
 }
 
-// Decoded is unmarshalAll of items that have been read.
+// Decoded is Decode of items that have been read.
 func Decoded[T any](items []attr.Item) (all []T) {
 	for _, item := range items {
 		var one T
@@ -155,7 +155,7 @@ func SetAttributes(tx *store.Tx, table string, key, old, next attr.Item) (change
 	return GrowAttributes(tx, table, key, old, next, attr.Value{})
 }
 
-// GrowAttributes is setAttributes that also adds names, a set of strings or none, to those that an admin has set. It
+// GrowAttributes is SetAttributes that also adds names, a set of strings or none, to those that an admin has set. It
 // says what is added and not what there is then, so that the names that two nodes give at once are both there in the
 // end. Rows of earlier versions have a list, which grows as one.
 func GrowAttributes(tx *store.Tx, table string, key, old, next attr.Item, names attr.Value) (changed bool, err error) {

@@ -13,7 +13,7 @@ import (
 )
 
 // What is checked while the trouble lasts, at nodes as applications see them. Effects are judged when they happen
-// (sim_book_test.go), the account is made when all is quiet (sim_check_test.go).
+// (book_test.go), the account is made when all is quiet (check_test.go).
 
 // look reads as an application would, and sees that nothing is open when nobody is at work.
 func (b *book) look(l *simLife) {
