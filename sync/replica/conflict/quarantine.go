@@ -6,8 +6,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// The entries of a quarantine stay in the outbox, held, and its items are parked: what is written to them later stands
-// behind. What an operator decides takes them out, or lets them go on.
+// The entries of a quarantine stay in the outbox, held, with what waited behind them; what is written to their items later
+// goes past them. What an operator decides takes them out, or lets them go on.
 
 // freeQuarantine takes the entries of a record out of the outbox and the view, within w; what stands behind them and is
 // held for their sake alone goes on.
