@@ -19,95 +19,105 @@ type Conversion struct {
 	Dates     []string `json:"puzzle_dates_affected"` // of the games converted
 }
 
-// perTransaction is how many games one transaction moves: two writes each, and the marker.
-const perTransaction = 49
-
 // IsSession reports whether a text is the id of an anonymous session: a UUID in lower case, and so never that of an account.
 func IsSession(text string) bool {
 	id, err := uuid.Parse(text)
 	return err == nil && id.String() == text
 }
 
-// Convert moves the games of a session to an account. Of a day that both have played the game that was begun first stays. A row says
-// whose the session became, so that a guess that another node still holds for it goes to the account too (Take).
+// Convert moves the games of a session to an account, each in a transaction of its own: what becomes of one day says nothing of another. Of
+// a day that both have played the game that was begun first stays. A row says whose the session became: what it has played at a node that did
+// not know of it, and what it plays from then on, is joined to the account's games (Take).
 func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, error) {
 	out := Conversion{Dates: []string{}}
 	if !IsSession(session) || session == account {
 		return out, badRequest("Invalid session_id: must be a valid UUID")
 	}
-	marker := convertedKey(session)
-	marker["user_id"], marker["converted_at"] = attr.S(account), attr.S(tx.Now().UTC().Format(stamp))
 	for { // until none is left: behind a game an older row of the same day may show
 		games, err := s.games(tx, session)
 		if err != nil || len(games) == 0 {
 			return out, err
 		}
-		writes, err := s.conversion(marker, games[:min(len(games), perTransaction)], nil, s.reader(tx), &out)
-		if err == nil {
-			err = tx.TransactWrite(store.TransactWrite{Items: writes})
-		}
+		late, err := s.become(tx, account, session)
 		if err != nil {
 			return out, err
+		}
+		for i := range games {
+			writes, err := s.move(account, &games[i], late, nil, s.reader(tx), &out)
+			if err == nil {
+				err = tx.TransactWrite(store.TransactWrite{Items: writes})
+			}
+			if err != nil {
+				return out, err
+			}
 		}
 	}
 }
 
-// conversion returns the writes that move games to the account that a marker names, and counts them. A game that came to the account by
-// an earlier conversion, and has gone on in the session at another node, is joined. What the account has guessed in them since, by day, is
-// taken out of the map.
-func (s *Service) conversion(marker attr.Item, games []Game, since map[string]*Game, read reader, out *Conversion) ([]store.WriteItem, error) {
-	writes := []store.WriteItem{table.Put(s.Table, marker, table.If{})}
-	for i := range games {
-		g := &games[i]
-		account, err := gameIn(read, marker["user_id"].Str(), g.Date)
-		if err != nil {
-			return nil, err
+// become keeps whose a session became. It is written once: what the cloud refuses of one conversion takes nothing of a later one along.
+func (s *Service) become(tx *store.Tx, account, session string) (already bool, err error) {
+	marker, err := tx.Get(s.Table, convertedKey(session))
+	if already = marker["user_id"].Str() == account; err == nil && !already {
+		marker = convertedKey(session)
+		marker["user_id"], marker["converted_at"] = attr.S(account), attr.S(tx.Now().UTC().Format(stamp))
+		_, err = tx.Put(store.PutItem{Table: s.Table, Item: marker})
+	}
+	return already, err
+}
+
+// move returns the writes that move a game to an account, and counts it. One that is late, and one that came to the account by an earlier
+// conversion and has gone on in the session at another node, is joined to the account's game. So is what was seen here of that day behind a
+// move that the cloud has refused; if another game stays then, its player is told.
+func (s *Service) move(user string, g *Game, late bool, refused []Refused, read reader, out *Conversion) ([]store.WriteItem, error) {
+	account, err := gameIn(read, user, g.Date)
+	if err != nil {
+		return nil, err
+	}
+	moved, conflicts := *g, out.Conflicts
+	moved.PK, moved.SK, moved.UserID = account.PK, skGame, account.UserID
+	switch {
+	case len(account.Guesses) == 0:
+	case late || g.is(&account):
+		moved = Merge(&moved, &account)
+	default:
+		out.Conflicts++
+		lost := g.Guesses
+		if g.CreatedAt < account.CreatedAt {
+			lost = account.Guesses
+			moved.Dropped = slices.Clone(account.Dropped)
+			moved.drop(g.Dropped)
+		} else {
+			moved = account
 		}
-		moved, over := *g, account.Guesses
-		moved.PK, moved.SK, moved.UserID = account.PK, skGame, account.UserID
-		if account.SK != skGame {
-			over = nil
+		if refused != nil {
+			moved.drop(lost)
 		}
-		switch {
-		case len(account.Guesses) == 0:
-		case account.CreatedAt == g.CreatedAt && slices.Contains(g.Guesses, account.Guesses[0]):
-			moved = Merge(&moved, &account)
-		default:
-			out.Conflicts++
-			if account.CreatedAt <= g.CreatedAt {
-				moved = account
-			}
-		}
-		if more := since[g.Date]; more != nil {
-			moved = Merge(more, &moved)
-			delete(since, g.Date)
-		}
-		if !moved.same(&account) {
-			out.Converted++
-			out.Dates = append(out.Dates, g.Date)
-			put, err := s.put(&moved, over)
-			if err != nil {
-				return nil, err
-			}
-			writes = append(writes, put)
-		}
-		writes = append(writes, table.Delete(s.Table, key(g.PK, g.SK), guessed(g.Guesses)))
+	}
+	for i := range refused {
+		moved = refused[i].joined(&moved, out.Conflicts == conflicts)
+	}
+	writes := []store.WriteItem{table.Delete(s.Table, key(g.PK, g.SK), table.Same(g.seen(), "pk", "guesses", "dropped"))}
+	if !moved.same(&account) {
+		out.Converted++
+		out.Dates = append(out.Dates, g.Date)
+		w, err := s.write(&moved, &account)
+		return append(writes, w), err
 	}
 	return writes, nil
 }
 
-// guessed holds of a game with such guesses.
-func guessed(words []string) table.If {
-	return table.When("guesses = :seen", attr.Item{":seen": texts(words)})
+// is reports whether a game is another image of one that has guesses.
+func (g *Game) is(other *Game) bool {
+	return g.CreatedAt == other.CreatedAt && slices.Contains(g.Guesses, other.Guesses[0])
 }
 
-// put is the write of a whole game, where there is none or one with such guesses.
-func (s *Service) put(g *Game, over []string) (store.WriteItem, error) {
-	row, err := attr.Marshal(g)
-	if len(over) > 0 {
-		return table.Put(s.Table, row, guessed(over)), err
+// seen is what is not to have changed of a game that goes.
+func (g *Game) seen() attr.Item {
+	row := attr.Item{"guesses": texts(g.Guesses)}
+	if len(g.Dropped) > 0 {
+		row["dropped"] = texts(g.Dropped)
 	}
-	return s.create(row), err
+	return row
 }
 
 // create is the write of a row where there is none.

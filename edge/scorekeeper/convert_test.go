@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -69,24 +68,6 @@ func TestConvertOldRow(t *testing.T) {
 	}
 	if g := read(r, func(tx *store.Tx) (Game, error) { return r.game(tx, user, day) }); !slices.Equal(g.Guesses, []string{"crane", "slate"}) {
 		t.Errorf("%+v", g)
-	}
-}
-
-// More games than a transaction holds go by several.
-func TestConvertMany(t *testing.T) {
-	r := newRig(t)
-	first := time.Date(2025, 10, 1, 0, 0, 0, 0, time.UTC)
-	r.now = first.AddDate(0, 6, 0)
-	for i := range 2*perTransaction + 3 {
-		d := first.AddDate(0, 0, i).Format(Day)
-		r.answerIs(d, "manna")
-		r.plays(anon, d, "crane")
-	}
-	if got, err := r.convert(user, anon); err != nil || got.Converted != 2*perTransaction+3 {
-		t.Errorf("%d, %v", got.Converted, err)
-	}
-	if h := read(r, func(tx *store.Tx) (History, error) { return r.History(tx, user) }); h.Total != 2*perTransaction+3 {
-		t.Errorf("the account has %d", h.Total)
 	}
 }
 
@@ -204,52 +185,47 @@ func TestGamesThatCannotBeMoved(t *testing.T) {
 	}
 }
 
-// A conversion that the cloud has refused is made again with what is there now: games that are gone are not missed, one that the account has
+// A conversion that the cloud has refused is made again with what is there now: a game that is gone is not missed, one that the account has
 // begun before stays, one that has gone on in the session goes with all its guesses.
 func TestRefusedConversion(t *testing.T) {
-	r := newRig(t)
-	r.now = r.now.AddDate(0, 1, 0)
-	for i, d := range []string{"2026-02-06", "2026-02-07", "2026-02-08"} {
-		r.answerIs(d, "manna")
-		if i > 0 {
-			r.plays(anon, d, "proud")
+	for name, c := range map[string]struct {
+		session, account []string // their games of the day, in the cloud
+		want, told       string
+	}{
+		"gone":                      {nil, nil, "[]", "[]"},
+		"begun before":              {[]string{"proud"}, []string{"slate"}, "[slate]", "[proud]"},
+		"has gone on":               {[]string{"proud", "brick"}, nil, "[proud brick]", "[]"},
+		"moved already by the node": {nil, []string{"slate"}, "[slate]", "[]"},
+	} {
+		r := newRig(t)
+		r.answerIs(day, "manna")
+		r.plays(user, day, c.account...)
+		r.plays(anon, day, c.session...)
+		r.must(func(tx *store.Tx) error {
+			_, err := r.become(tx, user, anon)
+			return err
+		})
+		refused := []Refused{{Key: GameKey(user, day), Remote: r.row(GameKey(user, day))}, {Key: GameKey(anon, day), Deletes: true, Remote: r.row(GameKey(anon, day))}}
+		settle := func() []store.WriteItem {
+			writes, ok := r.Settle(refused, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
+			if !ok {
+				t.Fatalf("%s: a person is asked", name)
+			}
+			return writes
 		}
-	}
-	refused := []Refused{{Key: convertedKey(anon), View: attr.Item{"pk": convertedKey(anon)["pk"], "sk": attr.S(skConverted), "user_id": attr.S(user)}}}
-	for _, d := range []string{"2026-02-06", "2026-02-07", "2026-02-08"} {
-		refused = append(refused, Refused{Key: GameKey(user, d)}, Refused{Key: GameKey(anon, d), Deletes: true})
-	}
-	r.plays(user, "2026-02-07", "slate")
-	r.must(func(tx *store.Tx) error { // at another node, earlier
-		row, err := tx.Get(tableName, GameKey(user, "2026-02-07"))
-		if err == nil {
-			row["created_at"] = attr.S("2026-02-07T00:00:00Z")
-			_, err = tx.Put(store.PutItem{Table: tableName, Item: row})
+		if writes := settle(); len(writes) > 0 {
+			r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: writes}) })
 		}
-		return err
-	})
-	r.plays(anon, "2026-02-08", "brick")
-	settle := func() []store.WriteItem {
-		for i := range refused[1:] {
-			refused[i+1].Remote = r.row(refused[i+1].Key)
+		g := read(r, func(tx *store.Tx) (Game, error) { return r.game(tx, user, day) })
+		if fmt.Sprint(g.Guesses) != c.want || fmt.Sprint(g.Dropped) != c.told || r.row(GameKey(anon, day)) != nil {
+			t.Errorf("%s: %+v", name, g)
 		}
-		writes, ok := r.Settle(refused, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
-		if !ok {
-			t.Fatal("a person is asked")
+		if refused[1].Remote = nil; settle() != nil {
+			t.Errorf("%s: moved twice", name)
 		}
-		return writes
-	}
-	writes := settle()
-	r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: writes}) })
-	games := read(r, func(tx *store.Tx) ([]Game, error) { return r.games(tx, user) })
-	if len(games) != 2 || !slices.Equal(games[0].Guesses, []string{"slate"}) || !slices.Equal(games[1].Guesses, []string{"proud", "brick"}) {
-		t.Errorf("%+v", games)
-	}
-	if writes := settle(); writes != nil {
-		t.Errorf("moved already: %+v", writes)
-	}
-	if _, ok := r.Settle(refused, true, func(attr.Item) (attr.Item, error) { return nil, nil }); ok {
-		t.Error("what stands behind it is dropped with it")
+		if _, ok := r.Settle(refused, true, func(attr.Item) (attr.Item, error) { return nil, nil }); ok {
+			t.Errorf("%s: nobody knows whose it became, and nobody is asked", name)
+		}
 	}
 }
 
@@ -301,10 +277,11 @@ func TestGuessesBehindARefusedConversion(t *testing.T) {
 				return err
 			})
 		}
-		marker := convertedKey(anon)
-		marker["user_id"] = attr.S(user)
+		r.must(func(tx *store.Tx) error {
+			_, err := r.become(tx, user, anon)
+			return err
+		})
 		writes, ok := r.Settle([]Refused{
-			{Key: convertedKey(anon), Wrote: marker, View: marker},
 			{Key: GameKey(user, day), Wrote: wrote, View: image(then), Remote: r.row(GameKey(user, day))},
 			{Key: GameKey(anon, day), Remote: r.row(GameKey(anon, day)), Deletes: true},
 		}, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })

@@ -193,32 +193,39 @@ func (s *Service) Import(tx *store.Tx, user string, words []string, at time.Time
 	return cmp.Or(err, s.keep(tx, &g, &Game{}))
 }
 
-// keep writes a game that was another before. One that begins, or goes on from a row of the original's earlier version, is a new row.
-func (s *Service) keep(tx *store.Tx, g, was *Game) (err error) {
-	if len(was.Guesses) > 0 && was.SK == skGame {
-		_, err = tx.Update(*s.change(g, was).Update)
-		return err
-	}
-	g.SK = skGame
-	w, err := s.put(g, nil)
-	if err == nil {
+// keep writes a game that was another before.
+func (s *Service) keep(tx *store.Tx, g, was *Game) error {
+	w, err := s.write(g, was)
+	if err == nil && w.Update != nil {
+		_, err = tx.Update(*w.Update)
+	} else if err == nil {
 		_, err = tx.Put(*w.Put)
 	}
 	return err
 }
 
-// change is the write of a game's guesses over those of another image of it.
-func (s *Service) change(g, was *Game) store.WriteItem {
+// write is the write of a game that was another before. One that begins, or goes on from a row of the original's earlier version, is a new row.
+// What did not count is added to what the player was not told yet, whoever has noted that meanwhile.
+func (s *Service) write(g, was *Game) (store.WriteItem, error) {
+	if len(was.Guesses) == 0 || was.SK != skGame {
+		g.SK = skGame
+		row, err := attr.Marshal(g)
+		return s.create(row), err
+	}
 	update := "SET guesses = :guesses, guess_times = :times, guess_keys = :keys, won = :won, updated_at = :at"
 	only := table.When("guesses = :seen AND won = :was", attr.Item{
 		":seen": texts(was.Guesses), ":was": attr.Bool(was.Won), ":guesses": texts(g.Guesses), ":times": texts(g.GuessTimes),
 		":keys": texts(g.GuessKeys), ":won": attr.Bool(g.Won), ":at": attr.S(g.UpdatedAt),
 	})
-	if !slices.Equal(g.Dropped, was.Dropped) {
-		update += ", dropped = :dropped"
-		only.Values[":dropped"] = texts(g.Dropped)
+	if g.CreatedAt != was.CreatedAt {
+		update += ", created_at = :begun"
+		only.Values[":begun"] = attr.S(g.CreatedAt)
 	}
-	return table.Update(s.Table, key(g.PK, g.SK), update, only)
+	if more := g.Dropped[len(was.Dropped):]; len(more) > 0 {
+		update += ", dropped = list_append(if_not_exists(dropped, :none), :more)"
+		only.Values[":none"], only.Values[":more"] = attr.L(), texts(more)
+	}
+	return table.Update(s.Table, key(g.PK, g.SK), update, only), nil
 }
 
 // texts is a list of strings.

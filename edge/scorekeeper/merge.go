@@ -2,7 +2,6 @@ package scorekeeper
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -10,15 +9,16 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Refused is a write that the cloud did not take: its item as it was seen here, with what stands behind it, and as the cloud has it;
-// nil: no item. Wrote is the item of a put.
+// Refused is a row of a transaction that the cloud did not take, or of what stood behind it: as it was seen here in the end, and as the cloud has
+// it; nil: no row. Wrote is the row as a put has written it.
 type Refused struct {
 	Key, Wrote, View, Remote attr.Item
-	Deletes                  bool
+	Deletes                  bool // it was deleted here
 }
 
-// Settle answers for the writes of a transaction that the cloud has refused; of everything else a person is asked. read reads another
-// row, as the cloud has it as far as is known here. Where later is true writes of other rows stand behind it, which go with it.
+// Settle answers for the writes of a transaction that the cloud has refused, and for those that stood behind it and go with it; of everything
+// else a person is asked. read reads another row, as the cloud has it as far as is known here. Where later is true something stood behind
+// it.
 //
 //	a guess, and another node's came first     the guesses of both by time (Merge)
 //	a guess of a session that has no game now  the game is the session's again, until Take sees whose it became
@@ -28,13 +28,14 @@ type Refused struct {
 func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store.WriteItem, ok bool) {
 	for i := range all {
 		r := &all[i]
+		_, _, game := PlayedBy(r.Key)
 		switch sk := r.Key["sk"].Str(); {
-		case later:
+		case game && r.Deletes:
+			return s.moveAgain(all, read)
+		case later && !game:
 			return nil, false
 		case strings.HasPrefix(sk, prefixMember), sk == skTeam && r.Deletes:
 			return nil, lastAdmin(all) || (r.Remote == nil) == (r.View == nil) && r.Remote["role"].Equal(r.View["role"])
-		case sk == skConverted && r.View != nil:
-			return s.convertAgain(all, r.View, read)
 		}
 	}
 	r := &all[0]
@@ -44,13 +45,11 @@ func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store
 	case len(all) != 1 || !game || r.View == nil || err != nil || bad != nil:
 		return nil, false
 	case r.Remote == nil:
-		w, err := s.put(&ours, nil)
+		w, err := s.write(&ours, &Game{})
 		return []store.WriteItem{w}, err == nil && IsSession(ours.UserID)
 	}
-	if merged := Merge(&ours, &theirs); !merged.same(&theirs) {
-		writes = []store.WriteItem{s.change(&merged, &theirs)}
-	}
-	return writes, true
+	merged := Merge(&ours, &theirs)
+	return s.over(&merged, &theirs)
 }
 
 // lastAdmin reports whether what was refused is that the one admin whom the cloud has in a team is none any more.
@@ -59,51 +58,57 @@ func lastAdmin(all []Refused) bool {
 	return all[0].Remote["role"].Equal(attr.S(string(RoleAdmin))) && slices.ContainsFunc(all, one)
 }
 
-// convertAgain converts what is left of the games that a refused transaction was to move. What was guessed in them since is the account's,
-// also where another game of that day stays.
-func (s *Service) convertAgain(all []Refused, marker attr.Item, read reader) (writes []store.WriteItem, ok bool) {
-	var games []Game
-	since := map[string]*Game{}
+// moveAgain moves what is left of a session's game. What was guessed since is the account's, also where another game of that day stays.
+func (s *Service) moveAgain(all []Refused, read reader) (writes []store.WriteItem, ok bool) {
+	at := slices.IndexFunc(all, func(r Refused) bool { return r.Deletes })
+	session, date, _ := PlayedBy(all[at].Key)
+	marker, err := read(convertedKey(session))
+	left, bad := gameOf(all[at].Remote)
+	other := func(r Refused) bool { _, day, game := PlayedBy(r.Key); return !game || day != date }
+	switch {
+	case err != nil || bad != nil || marker == nil || slices.ContainsFunc(all, other):
+		return nil, false
+	case all[at].Remote != nil:
+		writes, err = s.move(marker["user_id"].Str(), &left, false, all, read, &Conversion{})
+		return writes, err == nil
+	}
+	account, err := gameIn(read, marker["user_id"].Str(), date) // another node has moved it
+	merged := account
 	for i := range all {
-		r := &all[i]
-		if g, err := gameOf(r.Remote); r.Deletes && r.Remote != nil && err == nil {
-			games = append(games, g)
-		}
-		if _, date, game := PlayedBy(r.Key); game && r.Wrote != nil {
-			if more := guessedSince(r.View, r.Wrote); len(more.Guesses) > 0 {
-				since[date] = more
-			}
-		}
+		merged = all[i].joined(&merged, false)
 	}
-	var err error
-	if len(games) > 0 { // else another node has moved them
-		writes, err = s.conversion(marker, games, since, read, &Conversion{})
+	if err != nil {
+		return nil, false
 	}
-	for _, date := range slices.Sorted(maps.Keys(since)) {
-		g, bad := gameIn(read, marker["user_id"].Str(), date)
-		merged := Merge(since[date], &g)
-		switch {
-		case err != nil || bad != nil || len(g.Guesses) == 0: // it is gone
-			return nil, false
-		case !merged.same(&g):
-			writes = append(writes, s.change(&merged, &g))
-		}
-	}
-	return writes, err == nil
+	return s.over(&merged, &account)
 }
 
-// guessedSince is a game of the guesses alone that stand behind those which were written.
-func guessedSince(view, wrote attr.Item) *Game {
-	out := &Game{}
-	now, err := gameOf(view)
-	before, bad := gameOf(wrote)
-	if err == nil && bad == nil {
-		for _, t := range now.since(len(before.Guesses)) {
-			out.add(t)
-		}
-		out.Won = now.Won && !before.Won
+// over is the answer that a game is now another.
+func (s *Service) over(g, was *Game) (writes []store.WriteItem, ok bool) {
+	if g.same(was) {
+		return nil, true
 	}
-	return out
+	w, err := s.write(g, was)
+	return []store.WriteItem{w}, err == nil
+}
+
+// joined is a game with what was guessed here of that day: all of it, or where it is another game what stands behind that which was written.
+func (r *Refused) joined(to *Game, whole bool) Game {
+	seen, err := gameOf(r.View)
+	wrote, bad := gameOf(r.Wrote)
+	if err != nil || bad != nil || len(seen.Guesses) == 0 {
+		return *to
+	}
+	if !whole && (len(to.Guesses) == 0 || !seen.is(to)) {
+		more := Game{CreatedAt: seen.CreatedAt, UpdatedAt: seen.UpdatedAt, Won: seen.Won && !wrote.Won, Dropped: seen.Dropped}
+		for _, t := range seen.since(0) {
+			if !slices.Contains(wrote.Guesses, t.word) {
+				more.add(t)
+			}
+		}
+		seen = more
+	}
+	return Merge(&seen, to)
 }
 
 // Merge joins two games of a player and a day that went apart: ours at a node, theirs in the cloud. What both begin with stays; the
@@ -121,8 +126,7 @@ func Merge(ours, theirs *Game) Game {
 	}
 	out := *theirs
 	out.Guesses, out.GuessTimes, out.GuessKeys = theirs.Guesses[:n:n], theirs.GuessTimes[:n:n], theirs.GuessKeys[:n:n]
-	out.Dropped = slices.Clone(theirs.Dropped)
-	out.UpdatedAt = max(ours.UpdatedAt, theirs.UpdatedAt)
+	out.CreatedAt, out.UpdatedAt = cmp.Or(theirs.CreatedAt, ours.CreatedAt), max(ours.UpdatedAt, theirs.UpdatedAt)
 	solution := cmp.Or(theirs.solution(), ours.solution())
 	out.Won = solution != "" && slices.Contains(out.Guesses, solution)
 	apart := slices.Concat(theirs.since(n), ours.since(n))
@@ -131,13 +135,23 @@ func Merge(ours, theirs *Game) Game {
 		switch {
 		case slices.Contains(out.Guesses, t.word) || slices.Contains(out.Dropped, t.word):
 		case out.Over():
-			out.Dropped = append(out.Dropped, t.word)
+			out.drop([]string{t.word})
 		default:
 			out.add(t)
 			out.Won = t.word == solution
 		}
 	}
+	out.drop(ours.Dropped)
 	return out
+}
+
+// drop has a player be told that words did not count.
+func (g *Game) drop(words []string) {
+	for _, word := range words {
+		if !slices.Contains(g.Guesses, word) && !slices.Contains(g.Dropped, word) {
+			g.Dropped = append(slices.Clip(g.Dropped), word)
+		}
+	}
 }
 
 // since lists the guesses of a game behind its first n.

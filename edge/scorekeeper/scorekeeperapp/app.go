@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
@@ -78,19 +79,50 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	}}}, nil
 }
 
-// merge hands what the cloud has refused of a transaction to the rules. Later guesses of one game go with the first, and those in games that
-// were converted with the conversion.
+// merge hands what the cloud has refused of a transaction to the rules, with what stood behind it.
 func merge(rules *scorekeeper.Service) conflict.MergeFunc {
-	return func(c conflict.MergeCase) ([]store.WriteItem, bool) {
-		all := make([]scorekeeper.Refused, 0, len(c.Entries))
-		for i, e := range c.Entries {
-			it := &c.Items[i]
-			all = append(all, scorekeeper.Refused{Key: e.Key, Wrote: e.Item, View: it.View, Remote: it.Remote, Deletes: e.Op == store.OpDelete})
+	return func(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
+		get := func(key attr.Item) (attr.Item, error) { return c.Get(c.Entries[0].Table, key) }
+		var all []scorekeeper.Refused
+		for i, e := range slices.Concat(c.Entries, c.Tail) {
+			at := slices.IndexFunc(all, func(r scorekeeper.Refused) bool { return attr.EqualItems(r.Key, e.Key) })
+			if at < 0 {
+				at = len(all)
+				all = append(all, scorekeeper.Refused{Key: e.Key})
+			}
+			r := &all[at]
+			switch {
+			case i < len(c.Entries):
+				r.View, r.Remote = c.Items[i].View, c.Items[i].Remote
+			case at >= len(c.Entries): // the case has no images of it
+				var err error
+				if r.Remote, err = get(e.Key); err != nil {
+					return nil, false
+				}
+				r.View = after(e, r.View, r.Remote)
+			}
+			if r.Deletes = r.Deletes || e.Op == store.OpDelete; r.Wrote == nil && !r.Deletes {
+				r.Wrote = e.Item
+			}
 		}
-		later := slices.ContainsFunc(c.Tail, func(e *intent.Entry) bool {
-			guess := e.Op == store.OpUpdate && e.Txn == 0 && slices.ContainsFunc(all, func(r scorekeeper.Refused) bool { return attr.EqualItems(e.Key, r.Key) })
-			return !guess && (e.Op == store.OpDelete || !attr.EqualItems(e.Key, all[0].Key))
-		})
-		return rules.Settle(all, later, func(key attr.Item) (attr.Item, error) { return c.Get(c.Entries[0].Table, key) })
+		return rules.Settle(all, len(c.Tail) > 0, get)
 	}
+}
+
+// after is a row when an entry has changed it, as it was seen or, where it was not, as it is.
+func after(e *intent.Entry, seen, is attr.Item) attr.Item {
+	if e.Op != store.OpUpdate {
+		return e.Item
+	}
+	if seen == nil {
+		seen = is
+	}
+	b, err := expr.Bind(expr.Request{Update: e.Update, Condition: e.Condition, Params: e.Params})
+	if err == nil && seen != nil {
+		seen, err = b.Update.Apply(seen)
+	}
+	if err != nil {
+		return is
+	}
+	return seen
 }

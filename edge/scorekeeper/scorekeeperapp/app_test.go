@@ -102,32 +102,30 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A guess behind a conversion goes with it; what else stands behind one is a person's.
+// A guess behind a conversion goes with it, and so does another conversion of that day; what else stands behind one is a person's.
 func TestMergeOfAConversion(t *testing.T) {
 	handler := merge(&scorekeeper.Service{Table: table})
-	marker := attr.Item{"pk": attr.S("USER#" + session), "sk": attr.S("CONVERTED")}
-	view := attr.Item{"pk": marker["pk"], "sk": marker["sk"], "user_id": attr.S("u1")}
-	guess := func(key attr.Item, txn uint64) *intent.Entry {
+	marker := attr.Item{"pk": attr.S("USER#" + session), "sk": attr.S("CONVERTED"), "user_id": attr.S("u1")}
+	behind := func(key attr.Item, op store.Op) *intent.Entry {
 		e := entry(key)
-		e.Op, e.Txn = store.OpUpdate, txn
+		e.Op = op
 		return e
 	}
-	gone := entry(guest)
-	gone.Op = store.OpDelete
 	put := entry(game1)
 	put.Item = rowOf(t, "u1", "crane")
-	there := map[string]attr.Item{game1["pk"].Str(): rowOf(t, "u1", "crane")}
+	there := map[string]attr.Item{game1["pk"].Str(): rowOf(t, "u1", "crane"), marker["pk"].Str(): marker}
 	for what, of := range map[string]struct {
 		tail *intent.Entry
 		done bool
 	}{
-		"a guess":                {guess(game1, 0), true},
-		"another conversion":     {guess(game1, 7), false},
-		"a guess of another day": {guess(scorekeeper.GameKey("u1", "2026-02-01"), 0), false},
+		"a guess":                {behind(game1, store.OpUpdate), true},
+		"another conversion":     {behind(guest, store.OpDelete), true},
+		"a guess of another day": {behind(scorekeeper.GameKey("u1", "2026-02-01"), store.OpUpdate), false},
+		"something else":         {behind(marker, store.OpPut), false},
 	} {
 		writes, ok := handler(conflict.MergeCase{
-			Entries: []*intent.Entry{entry(marker), put, gone}, Tail: []*intent.Entry{of.tail},
-			Items: []conflict.MergeItem{{View: view}, {View: rowOf(t, "u1", "crane", "moist"), Remote: there[game1["pk"].Str()]}, {}},
+			Entries: []*intent.Entry{put, behind(guest, store.OpDelete)}, Tail: []*intent.Entry{of.tail},
+			Items: []conflict.MergeItem{{View: rowOf(t, "u1", "crane", "moist"), Remote: there[game1["pk"].Str()]}, {}},
 			Get:   func(_ string, key attr.Item) (attr.Item, error) { return there[key["pk"].Str()], nil },
 		})
 		if ok != of.done || ok && (len(writes) != 1 || writes[0].Update == nil) {

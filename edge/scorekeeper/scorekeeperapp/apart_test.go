@@ -1,0 +1,236 @@
+package scorekeeperapp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/scorekeeper"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/feed"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// apart is two nodes over a simulated cloud, each with the rules, what they read and how they merge, in virtual time.
+type apart struct {
+	cloud *simcloud.Cloud
+	table string
+	nodes [2]*half
+	days  []string
+	took  []taken
+	said  []string // what was done, for who reads a failure
+	wrong []string
+	told  map[string][]string // by player and day: guesses that did not count
+	ended map[string][]string // the accounts that a session became
+}
+
+// half is one of the nodes.
+type half struct {
+	*scorekeeper.Service
+	name  string
+	store *store.Store
+	sync  *replica.Replica
+	link  *simcloud.Link
+	taken uint64 // the last journal record that the consumer has had
+}
+
+// taken is a guess that a node has taken.
+type taken struct {
+	scorekeeper.Guess
+	begun string // when the game was begun that it is of
+}
+
+var (
+	players  = []string{"ann", "bob", "f47ac10b-58cc-4372-a567-0e02b2c3d479", "0b9d1e1c-2f5b-4c0e-9a51-6d0a3f1f7c11"}
+	accounts = []string{"ann", "bob", "cat", "dan"}
+	guesses  = strings.Fields("crane slate moist proud brick vexed fjord waltz joust manna")
+)
+
+// openApart begins with the puzzles of some days, which both nodes know.
+func openApart(t *testing.T, seed uint64, days int) *apart {
+	t.Helper()
+	a := &apart{table: "scorekeeper-prod", told: map[string][]string{}, ended: map[string][]string{}}
+	a.cloud = simcloud.New(simcloud.Options{Now: time.Now})
+	tables := New().Schema().Tables
+	a.cloud.Create(append(tables, store.TableSpec{
+		Name: "touchline-sync", Key: store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}},
+	})...)
+	network := simcloud.NewNetwork(a.cloud, simcloud.NewTimer(), seed)
+	words, err := scorekeeper.NewDictionary("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"a", "b"} {
+		n := &half{Service: &scorekeeper.Service{Table: a.table, Words: words}, name: name, link: network.Link(name, time.Now, nil)}
+		a.nodes[i] = n
+		if n.store, err = store.OpenMemory(store.Options{Now: time.Now, Node: name}); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.store.Define(t.Context(), tables...); err != nil {
+			t.Fatal(err)
+		}
+		cloud := New().Cloud()
+		var rules []feed.Rule
+		for _, r := range cloud.Reads {
+			rule := feed.Rule{Table: r.Table, Every: map[app.Pace]time.Duration{app.Slow: 30 * time.Second, app.Seldom: 2 * time.Minute}[r.Every]}
+			if r.Partitions != nil {
+				rule.Partitions = func(tx *store.Tx) ([]attr.Value, error) { return r.Partitions(tx, nil) }
+			}
+			rules = append(rules, rule)
+		}
+		luck := rand.New(rand.NewPCG(seed, uint64(i)))
+		if n.sync, err = replica.New(replica.Config{
+			Store: n.store, Cloud: n.link, Rand: func() uint64 { return luck.Uint64() }, Poll: rules, Merge: cloud.Merge,
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.sync.Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = n.sync.Run(ctx)
+		}()
+		t.Cleanup(func() {
+			cancel()
+			<-done
+			if err := n.store.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for ago := range days {
+		day := time.Now().UTC().AddDate(0, 0, -ago).Format(scorekeeper.Day)
+		a.days = append(a.days, day)
+		_, err := change(a.nodes[0], func(tx *store.Tx) (scorekeeper.Puzzle, error) {
+			return a.nodes[0].SetAnswer(tx, scorekeeper.NewAnswer{Date: day, Word: "manna"})
+		})
+		a.must(err)
+	}
+	a.passes(time.Minute)
+	return a
+}
+
+// passes lets time pass, with the consumers at work.
+func (a *apart) passes(d time.Duration) {
+	for until := time.Now().Add(d); time.Now().Before(until); {
+		<-time.After(min(max(time.Second, d/30), time.Until(until)))
+		synctest.Wait()
+		for _, n := range a.nodes {
+			a.must(n.consume())
+		}
+	}
+}
+
+func (a *apart) must(err error) {
+	if err != nil {
+		a.fail("%v", err)
+	}
+}
+
+func (a *apart) say(format string, args ...any) {
+	a.said = append(a.said, fmt.Sprintf(format, args...))
+}
+
+func (a *apart) fail(format string, args ...any) {
+	a.wrong = append(a.wrong, fmt.Sprintf(format, args...))
+}
+
+// consume hands the consumer what was written, until there is no more.
+func (n *half) consume() error {
+	for {
+		records, err := n.store.Journal(context.Background(), n.taken, 64)
+		if err != nil || len(records) == 0 {
+			return err
+		}
+		if err := n.store.Update(context.Background(), func(tx *store.Tx) error { return n.Take(tx, records) }); err != nil {
+			return err
+		}
+		n.taken = records[len(records)-1].Seq
+	}
+}
+
+// needs has rows here, as routes do.
+func (n *half) needs(needs func(tx *store.Tx) ([]attr.Item, error)) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	for known := 0; ; {
+		keys, err := view(n, needs)
+		if err != nil || len(keys) <= known {
+			return err
+		}
+		known = len(keys)
+		if err := n.sync.Ensure(ctx, n.Table, keys...); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
+}
+
+func view[T any](n *half, do func(tx *store.Tx) (T, error)) (v T, err error) {
+	err = n.store.View(context.Background(), func(tx *store.Tx) (err error) {
+		v, err = do(tx)
+		return err
+	})
+	return v, err
+}
+
+func change[T any](n *half, do func(tx *store.Tx) (T, error)) (v T, err error) {
+	err = n.store.Update(context.Background(), func(tx *store.Tx) (err error) {
+		v, err = do(tx)
+		return err
+	})
+	return v, err
+}
+
+func (a *apart) plays(n *half, g scorekeeper.Guess) error {
+	a.say("%s %s %s %s", g.User[:3], g.Date, g.Word, g.Key)
+	if err := n.needs(func(*store.Tx) ([]attr.Item, error) { return n.GameNeeds(g.User, g.Date), nil }); err != nil {
+		return err
+	}
+	row, err := change(n, func(tx *store.Tx) (attr.Item, error) {
+		if _, err := n.Guess(tx, g); err != nil {
+			return nil, err
+		}
+		return tx.Get(n.Table, scorekeeper.GameKey(g.User, g.Date))
+	})
+	if err == nil {
+		a.took = append(a.took, taken{g, row["created_at"].Str()})
+	}
+	return err
+}
+
+func (a *apart) converts(n *half, account, session string) error {
+	a.say("%s to %s", session[:3], account)
+	if err := n.needs(func(tx *store.Tx) ([]attr.Item, error) { return n.RecentNeeds(tx, session) }); err != nil {
+		return err
+	}
+	out, err := change(n, func(tx *store.Tx) (scorekeeper.Conversion, error) { return n.Convert(tx, account, session) })
+	if err == nil {
+		a.say("%+v", out)
+		if out.Converted+out.Conflicts > 0 && !slices.Contains(a.ended[session], account) {
+			a.ended[session] = append(a.ended[session], account)
+		}
+	}
+	return err
+}
+
+func (a *apart) looks(n *half, user, day string) error {
+	v, err := view(n, func(tx *store.Tx) (scorekeeper.View, error) { return n.Game(tx, user, day) })
+	if err != nil || len(v.Dropped) == 0 {
+		return err
+	}
+	a.told[user+day] = append(a.told[user+day], v.Dropped...)
+	return n.store.Update(context.Background(), func(tx *store.Tx) error { return n.Seen(tx, user, day) })
+}

@@ -1,0 +1,194 @@
+package scorekeeperapp
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/scorekeeper"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// rows are all of a node's, or of the cloud's, by key.
+func (a *apart) rows(n *half) map[string]attr.Item {
+	out := map[string]attr.Item{}
+	if n == nil {
+		for _, image := range a.cloud.Items(a.table) {
+			it, _ := intent.Split(image)
+			out[it["pk"].Str()+" "+it["sk"].Str()] = it
+		}
+		return out
+	}
+	a.must(n.store.View(context.Background(), func(tx *store.Tx) error {
+		for it, err := range tx.ScanAll(store.Scan{Table: a.table}) {
+			if err != nil {
+				return err
+			}
+			out[it["pk"].Str()+" "+it["sk"].Str()] = it
+		}
+		return nil
+	}))
+	return out
+}
+
+// same reports whether both nodes and the cloud have the same, and nothing is on its way.
+func (a *apart) same() bool {
+	want := a.rows(nil)
+	for _, n := range a.nodes {
+		drained, err := n.sync.Drained(context.Background())
+		a.must(err)
+		if !drained || !maps.EqualFunc(a.rows(n), want, attr.EqualItems) {
+			return false
+		}
+	}
+	return true
+}
+
+// together joins the nodes, and waits until they have the same.
+func (a *apart) together() {
+	for _, n := range a.nodes {
+		n.link.Heal()
+	}
+	a.passes(5 * time.Minute)
+	for range 30 {
+		if a.same() {
+			return
+		}
+		a.passes(time.Minute)
+	}
+	want := a.rows(nil)
+	for _, n := range a.nodes {
+		got := a.rows(n)
+		for k := range want {
+			if !attr.EqualItems(got[k], want[k]) {
+				a.fail("%s: %s has %v, the cloud %v", k, n.name, got[k], want[k])
+			}
+		}
+		for k := range got {
+			if want[k] == nil {
+				a.fail("%s: %s has %v, the cloud nothing", k, n.name, got[k])
+			}
+		}
+	}
+}
+
+// judge looks at what the nodes have come to.
+func (a *apart) judge() {
+	rows := a.rows(nil)
+	for _, n := range a.nodes {
+		open, _, err := n.sync.Conflicts().List(context.Background(), conflict.Query{State: conflict.StateOpen})
+		a.must(err)
+		for _, c := range open {
+			if !strings.HasPrefix(c.Decided[0].Entry.Key["sk"].Str(), "M") { // a team's: METADATA and MEMBER
+				a.fail("%s asks a person: %s %s %s %v, tail of %d", n.name, c.Code, c.Decided[0].Entry.Op, c.Note, c.Decided[0].Entry.Key, len(c.Tail))
+			}
+		}
+	}
+	a.judgeTeams(rows)
+	for _, user := range players {
+		for _, day := range a.days {
+			a.judgeGame(rows, user, day)
+		}
+	}
+}
+
+// judgeTeams counts admins and looks at both halves of each membership.
+func (a *apart) judgeTeams(rows map[string]attr.Item) {
+	admins := map[string]int64{}
+	for k, row := range rows {
+		pk, sk, _ := strings.Cut(k, " ")
+		if user, ok := strings.CutPrefix(sk, "MEMBER#"); ok {
+			if other := rows["USER#"+user+" "+pk]; !other["role"].Equal(row["role"]) {
+				a.fail("%s: half of a membership: %v, %v", k, row, other)
+			}
+			if row["role"].Str() == "admin" {
+				admins[pk]++
+			}
+			if rows[pk+" METADATA"] == nil {
+				a.fail("%s: of no team", k)
+			}
+		}
+		if strings.HasPrefix(sk, "TEAM#") && rows[sk+" MEMBER#"+strings.TrimPrefix(pk, "USER#")] == nil {
+			a.fail("%s: half of a membership: %v", k, row)
+		}
+	}
+	for k, row := range rows {
+		if pk, sk, _ := strings.Cut(k, " "); sk == "METADATA" {
+			if n, _ := row["admins"].Int(); n != admins[pk] {
+				a.fail("%s: counts %d admins of %d", k, n, admins[pk])
+			}
+		}
+	}
+}
+
+// judgeGame looks at a player's game of a day: at most six guesses, each once, none behind the end, and none that was taken is lost.
+func (a *apart) judgeGame(rows map[string]attr.Item, user, day string) {
+	row := rows["USER#"+user+"#PUZZLE#"+day+" GAME_STATE"]
+	var g scorekeeper.Game
+	a.must(attr.Unmarshal(row, &g))
+	keys := slices.DeleteFunc(slices.Clone(g.GuessKeys), func(k string) bool { return k == "" })
+	switch at := slices.Index(g.Guesses, "manna"); {
+	case row != nil && (g.UserID != user || g.Date != day || len(g.Guesses) == 0):
+		a.fail("%s %s: %v", user, day, row)
+	case len(g.Guesses) > scorekeeper.MaxGuesses, twice(g.Guesses), twice(keys), len(g.GuessKeys) != len(g.Guesses), len(g.GuessTimes) != len(g.Guesses):
+		a.fail("%s %s: %v", user, day, row)
+	case g.Won != (at >= 0), at >= 0 && at != len(g.Guesses)-1:
+		a.fail("%s %s goes on behind its end, or has none: %v", user, day, row)
+	case row != nil && len(a.ended[user]) > 0:
+		a.fail("%s %s was converted and is there: %v", user, day, row)
+	}
+	a.judgeLost(&g, user, day)
+}
+
+// judgeLost looks for the guesses of an account, and of the sessions that became it. Where both had a game of the day one of them may be
+// lost, but not what was guessed in the one that had come from a session.
+func (a *apart) judgeLost(g *scorekeeper.Game, user, day string) {
+	if len(a.ended[user]) > 0 {
+		return
+	}
+	all := slices.Concat(g.Guesses, g.Dropped, a.told[user+day])
+	groups, lost := map[string]bool{}, map[string][]string{}
+	moved := map[string]bool{}
+	for _, t := range a.took {
+		if len(a.ended[t.User]) > 0 && t.Date == day {
+			moved[t.begun] = true
+		}
+	}
+	for _, t := range a.took {
+		mine := t.User == user || slices.Contains(a.ended[t.User], user)
+		if t.Date != day || !mine {
+			continue
+		}
+		group := t.User
+		groups[group] = true
+		if slices.Contains(all, t.Word) {
+			continue
+		}
+		if t.User == user && moved[t.begun] {
+			group = "moved"
+		}
+		if len(a.ended[t.User]) > 1 {
+			group = "several"
+		}
+		lost[group] = append(lost[group], t.Word)
+	}
+	if len(lost) == 0 {
+		return
+	}
+	if len(groups) > 1 || len(lost["several"]) > 0 {
+		if len(lost["moved"]) == 0 && len(lost) < len(groups) || len(lost["several"]) > 0 {
+			return
+		}
+	}
+	a.fail("%s %s: %v lost of %v; there is %v, dropped %v, told %v", user, day, lost, groups, g.Guesses, g.Dropped, a.told[user+day])
+}
+
+func twice(list []string) bool {
+	sorted := slices.Sorted(slices.Values(list))
+	return len(slices.Compact(sorted)) != len(list)
+}

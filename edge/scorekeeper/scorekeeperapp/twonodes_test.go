@@ -1,0 +1,268 @@
+package scorekeeperapp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/edge/scorekeeper"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// step is something that somebody does at one of the nodes.
+type step struct{ What, At, Who, Whom, Day, Word, Ago int }
+
+// steps are the kinds of what is done, with how often of 100.
+var steps = []struct {
+	often int
+	do    func(a *apart, n *half, s *step) error
+}{
+	{38, (*apart).guess}, {8, (*apart).again}, {8, (*apart).convert}, {4, (*apart).look}, {4, (*apart).profile},
+	{5, (*apart).makeTeam}, {8, (*apart).join}, {4, (*apart).leave}, {1, (*apart).endTeam},
+	{8, (*apart).cut}, {7, (*apart).heal}, {5, (*apart).pass},
+}
+
+func (a *apart) day(s *step) string { return a.days[s.Day%len(a.days)] }
+
+func (a *apart) guess(n *half, s *step) error {
+	g := scorekeeper.Guess{User: players[s.Who%len(players)], Date: a.day(s), Word: guesses[s.Word%len(guesses)], At: time.Now().Add(-time.Duration(s.Ago) * time.Second)}
+	if s.Whom%3 > 0 {
+		g.Key = fmt.Sprint("k", len(a.said))
+	}
+	return a.plays(n, g)
+}
+
+// again is a guess that was taken, once more with its key, at whatever node.
+func (a *apart) again(n *half, s *step) error {
+	if len(a.took) == 0 {
+		return nil
+	}
+	g := a.took[s.Word%len(a.took)].Guess
+	if g.Key == "" {
+		return nil
+	}
+	return a.plays(n, g)
+}
+
+func (a *apart) convert(n *half, s *step) error {
+	return a.converts(n, players[s.Who%2], players[2+s.Whom%2])
+}
+
+// look is a player's, who is told which guesses did not count.
+func (a *apart) look(n *half, s *step) error {
+	return a.looks(n, players[s.Who%len(players)], a.day(s))
+}
+
+func (a *apart) profile(n *half, s *step) error {
+	name := fmt.Sprint("Name ", s.Word)
+	_, err := change(n, func(tx *store.Tx) (scorekeeper.Profile, error) {
+		return n.SetProfile(tx, accounts[s.Who%len(accounts)], &name, nil)
+	})
+	return err
+}
+
+// team is one of two: each is ann's or bob's.
+func team(s *step) (owner, id string) {
+	owner = accounts[s.Day%2]
+	return owner, scorekeeper.GameID(owner, "TEAM#t")
+}
+
+func (n *half) inTeam(user, team string) error {
+	return n.needs(func(tx *store.Tx) ([]attr.Item, error) { return n.TeamNeeds(tx, user, team) })
+}
+
+func (a *apart) makeTeam(n *half, s *step) error {
+	owner, _ := team(s)
+	_, err := change(n, func(tx *store.Tx) (scorekeeper.Team, error) { return n.CreateTeam(tx, owner, "Wizards", "t") })
+	return err
+}
+
+func (a *apart) join(n *half, s *step) error {
+	_, id := team(s)
+	by, user, role := accounts[s.Who%len(accounts)], accounts[s.Whom%len(accounts)], scorekeeper.RoleMember
+	if s.Word%2 == 0 {
+		role = scorekeeper.RoleAdmin
+	}
+	a.say("%s by %s in %s as %s", user, by, id[:3], role)
+	if err := n.inTeam(by, id); err != nil {
+		return err
+	}
+	_, err := change(n, func(tx *store.Tx) (scorekeeper.Member, error) { return n.SetTeammate(tx, by, id, user, role) })
+	return err
+}
+
+func (a *apart) leave(n *half, s *step) error {
+	_, id := team(s)
+	by, user := accounts[s.Who%len(accounts)], accounts[s.Whom%len(accounts)]
+	a.say("%s by %s from %s", user, by, id[:3])
+	if err := n.inTeam(by, id); err != nil {
+		return err
+	}
+	_, err := change(n, func(tx *store.Tx) (scorekeeper.Member, error) { return n.RemoveTeammate(tx, by, id, user) })
+	return err
+}
+
+func (a *apart) endTeam(n *half, s *step) error {
+	_, id := team(s)
+	_, err := change(n, func(tx *store.Tx) (scorekeeper.Team, error) {
+		return n.DeleteTeam(tx, accounts[s.Who%len(accounts)], id)
+	})
+	return err
+}
+
+func (a *apart) cut(n *half, _ *step) error {
+	n.link.SetMode(simcloud.NoDNS)
+	return nil
+}
+
+func (a *apart) heal(n *half, _ *step) error {
+	n.link.Heal()
+	return nil
+}
+
+func (a *apart) pass(_ *half, s *step) error {
+	a.passes(time.Duration(1+s.Ago) * time.Second)
+	return nil
+}
+
+// do does a step, a second and more behind the last one.
+func (a *apart) do(s *step) {
+	n, what := a.nodes[s.At%2], s.What%100
+	for i := range steps {
+		if what -= steps[i].often; what < 0 {
+			a.say("%s at %s: step %d", time.Now().Format(time.TimeOnly), n.name, i)
+			err := steps[i].do(a, n, s)
+			if err != nil {
+				a.say("%v", err)
+			}
+			if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Forbidden) && !fault.Is(err, fault.Conflict) {
+				a.must(err)
+			}
+			break
+		}
+	}
+	a.passes(time.Duration(1000+s.Ago*7) * time.Millisecond)
+}
+
+// playApart has two nodes go through what is done, and returns what is wrong in the end.
+func playApart(t *testing.T, seed uint64, days int, do func(a *apart)) (wrong []string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		a := openApart(t, seed, days)
+		do(a)
+		a.together()
+		a.judge()
+		if len(a.wrong) > 0 {
+			wrong = append(a.wrong, a.said...)
+		}
+	})
+	return wrong
+}
+
+func drawStep(t *rapid.T) step {
+	n := func(name string, most int) int { return rapid.IntRange(0, most).Draw(t, name) }
+	return step{n("what", 99), n("at", 1), n("who", 3), n("whom", 3), n("day", 1), n("word", 9), n("ago", 60)}
+}
+
+// Whatever people do at two nodes that are cut off and joined at random: in the end both and the cloud have the same, no guess that was
+// taken is lost without the rules saying so, teams count their admins, and of games nobody is asked.
+func TestTwoNodesApart(t *testing.T) { checkApart(t, 5, 40) }
+
+func checkApart(t *testing.T, least, most int) {
+	t.Helper()
+	rapid.Check(t, func(rt *rapid.T) {
+		all := rapid.SliceOfN(rapid.Custom(drawStep), least, most).Draw(rt, "steps")
+		if wrong := playApart(t, rapid.Uint64().Draw(rt, "seed"), 2, func(a *apart) {
+			for i := range all {
+				a.do(&all[i])
+			}
+		}); len(wrong) > 0 {
+			rt.Fatalf("%s", strings.Join(wrong, "\n"))
+		}
+	})
+}
+
+// Schedules that random steps have found, or people before them: what somebody does at a node a line, then the game that comes of it.
+func TestTwoNodesByTheBook(t *testing.T) {
+	for name, c := range map[string]struct{ script, want string }{
+		"a session that was converted goes on": {
+			"a guess ses crane, a convert ses bob, a guess ses slate", "[crane slate] []",
+		},
+		"a session is played at two nodes, and converted at one": {
+			"b cut, b guess ses manna, a guess ses proud, a guess bob moist, a convert ses bob, b guess bob slate", "[manna] [proud slate]",
+		},
+		"a session is played at two nodes, and converted at the one that is cut off": {
+			"a guess ses crane, b cut, b guess ses brick, b convert ses bob", "[crane brick] []",
+		},
+		"what did not count of a session is told to the account": {
+			"a guess ses fjord, a pass, a cut, b guess ses manna, a guess ses slate, b cut, a heal, a pass, b convert ses bob", "[fjord manna] [slate]",
+		},
+		"what did not count is told though the conversion was refused": {
+			"a cut, a guess ses manna, b guess bob crane, b guess ses moist, a guess bob vexed, a convert ses bob, a guess ses joust", "[manna] [moist crane vexed joust]",
+		},
+	} {
+		wrong := playApart(t, 1, 1, func(a *apart) {
+			a.script(c.script)
+			a.together()
+			var g scorekeeper.Game
+			a.must(attr.Unmarshal(a.rows(nil)["USER#bob#PUZZLE#"+a.days[0]+" GAME_STATE"], &g))
+			if got := fmt.Sprint(g.Guesses, g.Dropped); got != c.want {
+				a.fail("bob has %s, want %s", got, c.want)
+			}
+		})
+		if len(wrong) > 0 {
+			t.Errorf("%s: %s", name, strings.Join(wrong, "\n"))
+		}
+	}
+}
+
+// script does what a text says: where, what, and who does it.
+func (a *apart) script(text string) {
+	for line := range strings.SplitSeq(text, ", ") {
+		f := append(strings.Fields(line), "", "")
+		n, who := a.nodes[f[0][0]-'a'], strings.Replace(f[2], "ses", players[2], 1)
+		switch f[1] {
+		case "cut":
+			a.must(a.cut(n, nil))
+		case "heal":
+			a.must(a.heal(n, nil))
+		case "pass":
+			a.passes(time.Minute)
+		case "guess":
+			a.must(a.plays(n, scorekeeper.Guess{User: who, Date: a.days[0], Word: f[3], At: time.Now()}))
+		case "convert":
+			a.must(a.converts(n, f[3], who))
+		}
+		a.passes(1100 * time.Millisecond)
+	}
+}
+
+// A session of many games is converted at a node that is cut off, while a game of it goes on at another: nobody is asked, all games are the
+// account's, and that one has what was guessed at both.
+func TestManyGamesConverted(t *testing.T) {
+	const games = 60
+	if wrong := playApart(t, 1, games, func(a *apart) {
+		for _, day := range a.days {
+			a.must(a.plays(a.nodes[0], scorekeeper.Guess{User: players[2], Date: day, Word: "crane", At: time.Now()}))
+		}
+		a.passes(5 * time.Minute)
+		a.must(a.cut(a.nodes[0], nil))
+		a.must(a.plays(a.nodes[1], scorekeeper.Guess{User: players[2], Date: a.days[7], Word: "slate", At: time.Now()}))
+		a.must(a.converts(a.nodes[0], "bob", players[2]))
+		a.must(a.plays(a.nodes[0], scorekeeper.Guess{User: "bob", Date: a.days[7], Word: "moist", At: time.Now()}))
+		a.together()
+		h, err := view(a.nodes[1], func(tx *store.Tx) (scorekeeper.History, error) { return a.nodes[1].History(tx, "bob") })
+		if a.must(err); h.Total != games {
+			a.fail("the account has %d games", h.Total)
+		}
+	}); len(wrong) > 0 {
+		t.Error(strings.Join(wrong, "\n"))
+	}
+}
