@@ -10,7 +10,7 @@ import (
 )
 
 // Refused is a row of a transaction that the cloud did not take, or of what stood behind it: as it was seen here in the end, and as the cloud has
-// it; nil: no row. Wrote is the row as a put has written it.
+// it; nil: no row. Wrote is the row as a conversion has made it.
 type Refused struct {
 	Key, Wrote, View, Remote attr.Item
 	Deletes                  bool // it was deleted here
@@ -92,23 +92,29 @@ func (s *Service) over(g, was *Game) (writes []store.WriteItem, ok bool) {
 	return []store.WriteItem{w}, err == nil
 }
 
-// joined is a game with what was guessed here of that day: all of it, or where it is another game what stands behind that which was written.
+// joined is a game with what was guessed here of that day: all of it, or where it is another game what stands behind that which a conversion
+// has made. Of that its player is told.
 func (r *Refused) joined(to *Game, whole bool) Game {
 	seen, err := gameOf(r.View)
 	wrote, bad := gameOf(r.Wrote)
-	if err != nil || bad != nil || len(seen.Guesses) == 0 {
+	switch {
+	case err != nil || bad != nil || len(seen.Guesses) == 0:
 		return *to
+	case whole || len(to.Guesses) > 0 && seen.is(to):
+		return Merge(&seen, to)
 	}
-	if !whole && (len(to.Guesses) == 0 || !seen.is(to)) {
-		more := Game{CreatedAt: seen.CreatedAt, UpdatedAt: seen.UpdatedAt, Won: seen.Won && !wrote.Won, Dropped: seen.Dropped}
-		for _, t := range seen.since(0) {
-			if !slices.Contains(wrote.Guesses, t.word) {
-				more.add(t)
-			}
+	more := seen
+	more.Guesses, more.GuessTimes, more.GuessKeys, more.Won = nil, nil, nil, seen.Won && !wrote.Won
+	for _, t := range seen.since(0) {
+		if !slices.Contains(wrote.Guesses, t.word) {
+			more.add(t)
 		}
-		seen = more
 	}
-	return Merge(&seen, to)
+	out := Merge(&more, to)
+	if len(out.Guesses) > 0 {
+		out.drop(wrote.Guesses)
+	}
+	return out
 }
 
 // Merge joins two games of a player and a day that went apart: ours at a node, theirs in the cloud. What both begin with stays; the

@@ -1,6 +1,7 @@
 package scorekeeperapp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,10 +28,10 @@ type apart struct {
 	table string
 	nodes [2]*half
 	days  []string
-	took  []taken
-	said  []string // what was done, for who reads a failure
+	took  []scorekeeper.Guess // that a node has taken
+	said  []string            // what was done, for who reads a failure
 	wrong []string
-	told  map[string][]string // by player and day: guesses that did not count
+	told  map[string][]string // by player and day: guesses that did not count, or were of a game that a conversion did not keep
 	ended map[string][]string // the accounts that a session became
 }
 
@@ -42,12 +43,6 @@ type half struct {
 	sync  *replica.Replica
 	link  *simcloud.Link
 	taken uint64 // the last journal record that the consumer has had
-}
-
-// taken is a guess that a node has taken.
-type taken struct {
-	scorekeeper.Guess
-	begun string // when the game was begun that it is of
 }
 
 var (
@@ -199,14 +194,9 @@ func (a *apart) plays(n *half, g scorekeeper.Guess) error {
 	if err := n.needs(func(*store.Tx) ([]attr.Item, error) { return n.GameNeeds(g.User, g.Date), nil }); err != nil {
 		return err
 	}
-	row, err := change(n, func(tx *store.Tx) (attr.Item, error) {
-		if _, err := n.Guess(tx, g); err != nil {
-			return nil, err
-		}
-		return tx.Get(n.Table, scorekeeper.GameKey(g.User, g.Date))
-	})
+	_, err := change(n, func(tx *store.Tx) (scorekeeper.View, error) { return n.Guess(tx, g) })
 	if err == nil {
-		a.took = append(a.took, taken{g, row["created_at"].Str()})
+		a.took = append(a.took, g)
 	}
 	return err
 }
@@ -216,7 +206,15 @@ func (a *apart) converts(n *half, account, session string) error {
 	if err := n.needs(func(tx *store.Tx) ([]attr.Item, error) { return n.RecentNeeds(tx, session) }); err != nil {
 		return err
 	}
+	before := map[string][]string{}
+	for _, day := range a.days {
+		before[day] = append(a.words(n, account, day), a.words(n, session, day)...)
+	}
 	out, err := change(n, func(tx *store.Tx) (scorekeeper.Conversion, error) { return n.Convert(tx, account, session) })
+	for day, words := range before {
+		kept := a.words(n, account, day)
+		a.told[account+day] = append(a.told[account+day], slices.DeleteFunc(words, func(w string) bool { return slices.Contains(kept, w) })...)
+	}
 	if err == nil {
 		a.say("%+v", out)
 		if out.Converted+out.Conflicts > 0 && !slices.Contains(a.ended[session], account) {
@@ -224,6 +222,14 @@ func (a *apart) converts(n *half, account, session string) error {
 		}
 	}
 	return err
+}
+
+// words are those of a game that count, and those that are told not to.
+func (a *apart) words(n *half, user, day string) []string {
+	row, err := view(n, func(tx *store.Tx) (attr.Item, error) { return tx.Get(n.Table, scorekeeper.GameKey(user, day)) })
+	var g scorekeeper.Game
+	a.must(cmp.Or(err, attr.Unmarshal(row, &g)))
+	return slices.Concat(g.Guesses, g.Dropped)
 }
 
 func (a *apart) looks(n *half, user, day string) error {

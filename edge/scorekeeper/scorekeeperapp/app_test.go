@@ -112,7 +112,7 @@ func TestMergeOfAConversion(t *testing.T) {
 		return e
 	}
 	put := entry(game1)
-	put.Item = rowOf(t, "u1", "crane")
+	put.Item, put.Txn = rowOf(t, "u1", "crane"), 7
 	there := map[string]attr.Item{game1["pk"].Str(): rowOf(t, "u1", "crane"), marker["pk"].Str(): marker}
 	for what, of := range map[string]struct {
 		tail *intent.Entry

@@ -145,47 +145,20 @@ func (a *apart) judgeGame(rows map[string]attr.Item, user, day string) {
 	a.judgeLost(&g, user, day)
 }
 
-// judgeLost looks for the guesses of an account, and of the sessions that became it. Where both had a game of the day one of them may be
-// lost, but not what was guessed in the one that had come from a session.
+// judgeLost looks for the guesses of an account, and of the sessions that became it: they count, or the player was told that they do not, or
+// they were of the game that a conversion did not keep.
 func (a *apart) judgeLost(g *scorekeeper.Game, user, day string) {
-	if len(a.ended[user]) > 0 {
-		return
-	}
-	all := slices.Concat(g.Guesses, g.Dropped, a.told[user+day])
-	groups, lost := map[string]bool{}, map[string][]string{}
-	moved := map[string]bool{}
+	a.told[user+day] = append(a.told[user+day], slices.Concat(g.Guesses, g.Dropped)...)
 	for _, t := range a.took {
-		if len(a.ended[t.User]) > 0 && t.Date == day {
-			moved[t.begun] = true
+		of := a.ended[t.User]
+		if len(of) == 0 {
+			of = []string{t.User}
+		}
+		there := func(who string) bool { return slices.Contains(a.told[who+day], t.Word) }
+		if of[len(of)-1] == user && t.Date == day && !slices.ContainsFunc(of, there) {
+			a.fail("%s %s: %s of %s is lost; there is %v, dropped %v", user, day, t.Word, t.User, g.Guesses, g.Dropped)
 		}
 	}
-	for _, t := range a.took {
-		mine := t.User == user || slices.Contains(a.ended[t.User], user)
-		if t.Date != day || !mine {
-			continue
-		}
-		group := t.User
-		groups[group] = true
-		if slices.Contains(all, t.Word) {
-			continue
-		}
-		if t.User == user && moved[t.begun] {
-			group = "moved"
-		}
-		if len(a.ended[t.User]) > 1 {
-			group = "several"
-		}
-		lost[group] = append(lost[group], t.Word)
-	}
-	if len(lost) == 0 {
-		return
-	}
-	if len(groups) > 1 || len(lost["several"]) > 0 {
-		if len(lost["moved"]) == 0 && len(lost) < len(groups) || len(lost["several"]) > 0 {
-			return
-		}
-	}
-	a.fail("%s %s: %v lost of %v; there is %v, dropped %v, told %v", user, day, lost, groups, g.Guesses, g.Dropped, a.told[user+day])
 }
 
 func twice(list []string) bool {

@@ -44,7 +44,7 @@ func (a *apart) again(n *half, s *step) error {
 	if len(a.took) == 0 {
 		return nil
 	}
-	g := a.took[s.Word%len(a.took)].Guess
+	g := a.took[s.Word%len(a.took)]
 	if g.Key == "" {
 		return nil
 	}
@@ -206,6 +206,10 @@ func TestTwoNodesByTheBook(t *testing.T) {
 		},
 		"what did not count is told though the conversion was refused": {
 			"a cut, a guess ses manna, b guess bob crane, b guess ses moist, a guess bob vexed, a convert ses bob, a guess ses joust", "[manna] [moist crane vexed joust]",
+		},
+		"the account begins at two nodes, and the session that was converted goes on": {
+			"a guess ses crane, a convert ses bob, a cut, a guess dan brick, b guess bob crane",
+			"[crane] []",
 		},
 	} {
 		wrong := playApart(t, 1, 1, func(a *apart) {
