@@ -7,9 +7,8 @@
 // store; the answer is appended as JSON. DESIGN.md says why, and what holds.
 //
 // Where to begin: api.go is that way, operation.go the table of all operations and what each of them is, get_item.go the
-// simplest of them. A new operation is a struct with the four methods of request and its line in that table, its name among
-// those of package inject (a test asks for it) and in a group of package sigv4. Operations that share their members are in
-// one file:
+// simplest of them. docs/ARCHITECTURE.md says where a new operation goes. Operations that share their members are in one
+// file:
 //
 //	server, body, reset, metrics         HTTP
 //	call, constraints, errors, faults    what every operation works with
