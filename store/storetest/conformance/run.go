@@ -3,7 +3,9 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -103,18 +105,23 @@ func (r runner) step(ctx context.Context, s *Step) (Answer, error) {
 	return first, err
 }
 
-func (r runner) send(ctx context.Context, s *Step, n int) (Answer, error) {
+func (r runner) send(ctx context.Context, s *Step, n int) (a Answer, err error) {
 	request := r.expand(s.Request, n)
 	has := func(mode string) bool { return slices.Contains(s.Modes, mode) }
 	switch {
 	case s.Operation == "wait":
 		return Answer{Body: "{}"}, r.wait(ctx, request)
 	case has("segments"):
-		return r.segments(ctx, s, request)
+		a, err = r.segments(ctx, s, request)
 	case has("pages") || has("all"):
-		return r.pages(ctx, s, request, has("pages"))
+		a, err = r.pages(ctx, s, request, has("pages"))
+	default:
+		return r.once(ctx, s.Operation, request, s.Modes...)
 	}
-	return r.once(ctx, s.Operation, request, s.Modes...)
+	if err != nil {
+		return refusal(err)
+	}
+	return a, nil
 }
 
 // once sends one request.
@@ -134,42 +141,38 @@ func (r runner) once(ctx context.Context, operation, request string, modes ...st
 // limitOfPages ends a Query or Scan that goes round in circles.
 const limitOfPages = 1000
 
-// walk asks for pages until there is no more.
-func (r runner) walk(ctx context.Context, operation, request string) (pages []map[string]any, refused *Answer, err error) {
-	body, err := decode([]byte(request))
-	for err == nil && len(pages) < limitOfPages {
-		var data []byte
-		if data, err = json.Marshal(body); err != nil {
-			break
+// walk asks for pages until there is no more. The error may be a refusal.
+func (r runner) walk(ctx context.Context, operation string, body map[string]any) (pages []map[string]any, err error) {
+	for len(pages) < limitOfPages {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
 		}
 		if data, err = r.target.Do(ctx, operation, data); err != nil {
-			a, err := refusal(err)
-			return nil, &a, err
+			return nil, err
 		}
-		var page map[string]any
-		if page, err = decode(data); err != nil {
-			break
+		page, err := decode(data)
+		if err != nil {
+			return nil, err
 		}
 		pages = append(pages, page)
 		if page["LastEvaluatedKey"] == nil {
-			return pages, nil, nil
+			return pages, nil
 		}
 		body["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 	}
-	if err == nil {
-		err = fmt.Errorf("there is no end to the pages")
-	}
-	return nil, nil, err
+	return nil, errors.New("there is no end to the pages")
 }
 
 // pages joins all pages, or shows each.
 func (r runner) pages(ctx context.Context, s *Step, request string, each bool) (Answer, error) {
-	pages, refused, err := r.walk(ctx, s.Operation, request)
-	if err != nil || refused != nil {
-		return deref(refused), err
+	body, err := decode([]byte(request))
+	if err != nil {
+		return Answer{}, err
 	}
-	if !each {
-		return Answer{Body: canonical(join(s, pages))}, nil
+	pages, err := r.walk(ctx, s.Operation, body)
+	if err != nil || !each {
+		return Answer{Body: canonical(join(s, pages))}, err
 	}
 	out := make([]any, len(pages))
 	for i, page := range pages {
@@ -204,13 +207,6 @@ func total(pages []map[string]any, name string) (sum int64) {
 	return sum
 }
 
-func deref(a *Answer) Answer {
-	if a == nil {
-		return Answer{}
-	}
-	return *a
-}
-
 // segments joins all pages of all segments.
 func (r runner) segments(ctx context.Context, s *Step, request string) (Answer, error) {
 	body, err := decode([]byte(request))
@@ -219,20 +215,16 @@ func (r runner) segments(ctx context.Context, s *Step, request string) (Answer, 
 	}
 	n, ok := body["TotalSegments"].(json.Number)
 	if !ok {
-		return Answer{}, fmt.Errorf("TotalSegments is missing")
+		return Answer{}, errors.New("TotalSegments is missing")
 	}
 	segments, err := n.Int64()
 	var all []map[string]any
 	for i := range segments {
+		one := maps.Clone(body)
+		one["Segment"] = i
+		pages, err := r.walk(ctx, s.Operation, one)
 		if err != nil {
 			return Answer{}, err
-		}
-		body["Segment"] = i
-		one, _ := json.Marshal(body)
-		var pages []map[string]any
-		var refused *Answer
-		if pages, refused, err = r.walk(ctx, s.Operation, string(one)); refused != nil {
-			return *refused, err
 		}
 		all = append(all, pages...)
 	}
