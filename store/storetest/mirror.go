@@ -15,15 +15,11 @@ func CheckMirror(t testing.TB, s *store.Store, table string) {
 	View(t, s, func(tx *store.Tx) error {
 		tx.ShowExpired()
 		var rows, kept []string
-		for start, more := attr.Item(nil), true; more; more = start != nil {
-			p, err := tx.Scan(store.Scan{Table: table, StartKey: start})
+		for it, err := range tx.ScanAll(store.Scan{Table: table}) {
 			if err != nil {
 				return err
 			}
-			for _, it := range p.Items {
-				rows = append(rows, Show(it))
-			}
-			start = p.LastKey
+			rows = append(rows, Show(it))
 		}
 		err := tx.Side("mirror").Each(mirrorKey(table, nil), nil, func(_, v []byte) (bool, error) {
 			it, err := attr.Encoded(v[8:]).Decode()

@@ -16,17 +16,13 @@ import (
 func All(t testing.TB, s *store.Store, table string) (items []attr.Item) {
 	t.Helper()
 	View(t, s, func(tx *store.Tx) error {
-		var start attr.Item
-		for {
-			page, err := tx.Scan(store.Scan{Table: table, StartKey: start})
+		for it, err := range tx.ScanAll(store.Scan{Table: table}) {
 			if err != nil {
 				return err
 			}
-			items = append(items, page.Items...)
-			if start = page.LastKey; start == nil {
-				return nil
-			}
+			items = append(items, it)
 		}
+		return nil
 	})
 	return items
 }
@@ -107,7 +103,7 @@ func Put(t testing.TB, s *store.Store, table string, items ...attr.Item) {
 
 // SameItem reports whether two items are equal; nil is none.
 func SameItem(a, b attr.Item) bool {
-	return (a == nil) == (b == nil) && attr.Equal(attr.M(a), attr.M(b))
+	return (a == nil) == (b == nil) && attr.EqualItems(a, b)
 }
 
 // Show writes an item for a message.

@@ -32,16 +32,19 @@ const (
 // Fault happens once, at the first operation it fits from the given one on.
 type Fault struct {
 	Kind Kind
-	At   int // counted from 1 by Ops
+	At   int // counted from 1 by Seen.Ops
 }
 
-// Seen counts what a Disk has been asked for, and what it has refused.
+// Seen is what a Disk has been asked for, and what it has refused.
 type Seen struct {
-	Writes, Syncs, Allocs, Names int // operations that were done
-	Full                         int // refused for lack of space
-	MetaSyncs, DataSyncs         int // of those that failed: behind a write of the first two pages, behind others
-	Torn                         int // writes of which a power cut left a part
-	Lost                         int // sectors that a power cut took
+	Ops                          int    // operations
+	Trace                        uint64 // a sum of them all in their order, where they were and how long: two runs with the same did the same
+	Tripped                      bool   // the fault has happened
+	Writes, Syncs, Allocs, Names int    // operations that were done
+	Full                         int    // refused for lack of space
+	MetaSyncs, DataSyncs         int    // of those that failed: behind a write of the first two pages, behind others
+	Torn                         int    // writes of which a power cut left a part
+	Lost                         int    // sectors that a power cut took
 }
 
 // Disk is the disk of one folder. Its methods may be called from any goroutine.
@@ -54,10 +57,8 @@ type Disk struct {
 	fault    Fault
 	capacity int64 // 0: none
 	used     int64
-	ops      int
 	now      int // of changes: what a power cut orders them by
 	off      bool
-	tripped  bool
 	inodes   map[uint64]*inode // by the number that the real file has now
 	live     map[string]*inode // by path
 	durable  map[string]*inode
@@ -125,7 +126,7 @@ func number(info fs.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }
 func (d *Disk) SetFault(f Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.fault, d.tripped = f, false
+	d.fault, d.seen.Tripped = f, false
 }
 
 // SetSpace says how many bytes the disk has left; below 0 there is no limit.
@@ -138,32 +139,13 @@ func (d *Disk) SetSpace(free int64) {
 	}
 }
 
-// Ops counts the operations so far.
-func (d *Disk) Ops() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.ops
-}
-
-// Tripped reports whether the fault has happened.
-func (d *Disk) Tripped() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.tripped
-}
-
-// Seen returns the counts.
+// Seen returns what there was so far.
 func (d *Disk) Seen() Seen {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.seen
-}
-
-// Trace sums up all operations in their order, where they were and how long: two runs with the same trace did the same.
-func (d *Disk) Trace() uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.trace.Sum64()
+	seen := d.seen
+	seen.Trace = d.trace.Sum64()
+	return seen
 }
 
 // covers reports whether a path is on the disk.
@@ -178,14 +160,14 @@ func (d *Disk) begin(name string, kinds ...Kind) (Kind, error) {
 	if d.off {
 		return NoFault, &fs.PathError{Op: name, Path: d.root, Err: errOff}
 	}
-	d.ops++
+	d.seen.Ops++
 	_, _ = d.trace.Write([]byte(name))
-	if d.tripped || d.fault.Kind == NoFault || d.ops < d.fault.At {
+	if d.seen.Tripped || d.fault.Kind == NoFault || d.seen.Ops < d.fault.At {
 		return NoFault, nil
 	}
 	for _, k := range append(kinds, PowerFails) {
 		if k == d.fault.Kind {
-			d.tripped = true
+			d.seen.Tripped = true
 			d.off = k == PowerFails
 			return k, nil
 		}

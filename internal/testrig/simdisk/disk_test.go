@@ -117,7 +117,7 @@ func TestFailedSyncIsNotMadeUpFor(t *testing.T) {
 		syncFolder(t, d, dir)
 		write(t, d, f, strings.Repeat("n", 4096), 0)
 		d.SetFault(simdisk.Fault{Kind: simdisk.SyncFails})
-		if err := d.Sync(f, true); !errors.Is(err, syscall.EIO) || !d.Tripped() {
+		if err := d.Sync(f, true); !errors.Is(err, syscall.EIO) || !d.Seen().Tripped {
 			t.Fatal(err)
 		}
 		if err := d.Sync(f, true); err != nil { // the system believes that it has written everything
@@ -160,7 +160,7 @@ func TestFaults(t *testing.T) {
 	} {
 		d, dir := newDisk(t, 3)
 		f := open(t, d, filepath.Join(dir, "f"))
-		d.SetFault(simdisk.Fault{Kind: kind, At: d.Ops() + 2})
+		d.SetFault(simdisk.Fault{Kind: kind, At: d.Seen().Ops + 2})
 		write(t, d, f, "one", 0)
 		n, err := d.Write(f, []byte("two"), 3)
 		if !errors.Is(err, want) || n == 3 {

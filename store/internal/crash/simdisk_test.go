@@ -151,7 +151,7 @@ func (sim *simLives) live(seed uint64) (trace uint64) {
 	sim.run()
 	remove()
 	sim.tally.lives++
-	if disk.Tripped() {
+	if disk.Seen().Tripped {
 		sim.tally.kinds[sim.planned.Kind]++
 	}
 	next := filepath.Join(sim.t.TempDir(), "next")
@@ -167,7 +167,7 @@ func (sim *simLives) live(seed uint64) (trace uint64) {
 	}
 	defer works.Install()()
 	sim.verify()
-	return disk.Trace()
+	return disk.Seen().Trace
 }
 
 // plan chooses the fault of a life: half of them end in the middle of something.
@@ -242,7 +242,7 @@ func (sim *simLives) run() {
 
 // openFailed: on a disk without faults an Open never fails.
 func (sim *simLives) openFailed(err error) {
-	if !sim.disk.Tripped() && !sim.full {
+	if !sim.disk.Seen().Tripped && !sim.full {
 		sim.t.Errorf("open: %v", err)
 	}
 	if fault.KindOf(err) == fault.Damaged {
@@ -339,7 +339,7 @@ func (sim *simLives) backup(ctx context.Context) {
 	case err == nil:
 		sim.kept = append(sim.kept, name)
 		sim.tally.backups++
-	case !sim.disk.Tripped():
+	case !sim.disk.Seen().Tripped:
 		sim.t.Errorf("backup: %v", err)
 	case sim.s.Err() != nil:
 		sim.t.Errorf("a failed backup has latched the store: %v", err)
@@ -355,7 +355,7 @@ func (sim *simLives) compact(ctx context.Context) {
 	switch {
 	case err == nil:
 		sim.tally.compactions++
-	case !sim.disk.Tripped() && fault.KindOf(err) != fault.Full || fault.KindOf(err) == fault.Damaged:
+	case !sim.disk.Seen().Tripped && fault.KindOf(err) != fault.Full || fault.KindOf(err) == fault.Damaged:
 		sim.t.Errorf("compact: %v", err)
 	}
 }
@@ -398,7 +398,7 @@ func (sim *simLives) restoreAll() {
 
 // failed: the disk has failed, and the store takes nothing more and still can be read.
 func (sim *simLives) failed(err error) {
-	if !sim.disk.Tripped() {
+	if !sim.disk.Seen().Tripped {
 		sim.t.Errorf("failed without a reason: %v", err)
 		return
 	}
@@ -419,12 +419,12 @@ func (sim *simLives) failed(err error) {
 }
 
 func (sim *simLives) close() {
-	tripped := sim.disk.Tripped()
+	tripped := sim.disk.Seen().Tripped
 	if !tripped && sim.planned.At == 1<<30 {
-		sim.disk.SetFault(simdisk.Fault{Kind: sim.planned.Kind, At: sim.disk.Ops() + 1 + sim.rng.IntN(8)})
+		sim.disk.SetFault(simdisk.Fault{Kind: sim.planned.Kind, At: sim.disk.Seen().Ops + 1 + sim.rng.IntN(8)})
 	}
 	_ = sim.s.Close()
-	if !tripped && sim.disk.Tripped() {
+	if !tripped && sim.disk.Seen().Tripped {
 		sim.tally.closeCut++
 	}
 	sim.s = nil
