@@ -77,7 +77,7 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 		}
 	}
 	if goal != nil { // behind the keys: what is refused again is of the last request
-		p.rewritten(get, all, goal)
+		p.rewritten(get, all, behind, goal)
 	}
 	return p.writes, p.err == nil
 }
@@ -102,10 +102,18 @@ func (p *plan) onto(get Get, all []Refused, r *Refused) bool {
 	return true
 }
 
-// rewritten does to a goal that another node has made what was done here last to ours.
-func (p *plan) rewritten(get Get, all []Refused, last *Refused) {
+// rewritten does to a goal that another node has made what was done here last to ours. One that says there what it never said here is for
+// a person.
+func (p *plan) rewritten(get Get, all, behind []Refused, last *Refused) {
 	was, only, err := p.s.theirs(get, all)
 	p.fail(err)
+	p.refuse(!slices.ContainsFunc(slices.Concat(all, behind), func(r Refused) bool {
+		if !r.is(skGoal) || len(r.Again) == 0 || r.Again[0].Put == nil {
+			return false
+		}
+		said, err := decode[Goal](r.Again[0].Put.Item)
+		return err == nil && said.equal(&was.Scored)
+	}), conflict("goal_state_changed", "The goal was changed at another node."))
 	k := key(last.Key["pk"].Str(), was.sk)
 	if last.Again[0].Delete != nil {
 		p.write(table.Delete(p.s.Table, k, only))

@@ -170,6 +170,27 @@ func TestOneKeyTwice(t *testing.T) {
 	}
 }
 
+// Where each of two nodes has corrected otherwise what both have made of one request somebody is asked.
+func TestOneKeyCorrectedTwice(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.start("g", 1)
+	all := r.refused(r.goalWithKey, func() { r.must(r.goalWithKey) })
+	edit := func(by string) func(tx *store.Tx) (Change, error) {
+		return func(tx *store.Tx) (Change, error) {
+			return r.UpdateGoal(tx, "g", r.board("g").Goals[0].EventID, Corrector{Actor: boss}, func(s *Scored) { *s = scored(by, "blue") }, &IDs{})
+		}
+	}
+	behind := r.entries(view(r, edit("yellow")))
+	r.must(edit("blue"))
+	for i := range all {
+		all[i].Remote = r.row(all[i].Key)
+	}
+	if writes, ok := r.Merge(r.get, all, behind); ok {
+		t.Errorf("nobody is asked: %v", writes)
+	}
+}
+
 // A player who has joined at two nodes by one request is one, and is in the team that he was put into at either.
 func TestOneJoinTwoNodes(t *testing.T) {
 	ours, theirs := newRig(t), newRig(t)
