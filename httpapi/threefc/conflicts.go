@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
@@ -37,7 +38,11 @@ func (r *request) conflicts(concerned func(w conflict.Write) bool) (of []conflic
 }
 
 // taken is something that was made here and not in the cloud, where its id was another's. To is that one's page; empty: it has none.
-type taken struct{ What, Name, ID, To string }
+type taken struct {
+	What, Name, ID, To string
+	Record             uint64 // of the conflict
+	Here               string // the page that tells it
+}
 
 // origin is what a row says of where it belongs and who has made it.
 type origin struct{ LeagueID, SeasonID, SessionID, GameID, Name, SessionDate, GameStartTs, CreatedByUserID string } //nolint:staticcheck // as the rows spell it
@@ -47,39 +52,69 @@ func (r *request) taken(mine func(r *request, entity string, p *origin) bool) (a
 	if r.user == "" {
 		return nil, nil
 	}
-	_, err = r.conflicts(func(w conflict.Write) bool {
-		var p origin
-		entity := w.Item["entityType"].Str()
-		if w.Met == nil || w.Base != nil || w.Item["sk"].Str() != "METADATA" || dataOf(&p, w.Item) != nil || !mine(r, entity, &p) {
-			return false
+	of, err := r.conflicts(func(conflict.Write) bool { return true })
+	for _, c := range of {
+		for _, w := range slices.Concat(c.Decided, c.Tail) {
+			var p origin
+			entity := w.Item["entityType"].Str()
+			if w.Met == nil || w.Base != nil || w.Item["sk"].Str() != "METADATA" || dataOf(&p, w.Item) != nil || !mine(r, entity, &p) {
+				continue
+			}
+			t := taken{What: entity, Name: cmp.Or(p.Name, p.SessionDate, p.GameStartTs), ID: cmp.Or(p.GameID, p.SessionID, p.SeasonID, p.LeagueID), Record: c.ID, Here: r.Request.URL.Path}
+			if t.To = r.api.look.At("/" + entity + "s/" + url.PathEscape(t.ID)); entity == "session" {
+				t.What, t.To = "match day", ""
+			}
+			all = append(all, t)
 		}
-		t := taken{What: entity, Name: cmp.Or(p.Name, p.SessionDate, p.GameStartTs), ID: cmp.Or(p.GameID, p.SessionID, p.SeasonID, p.LeagueID)}
-		if t.To = r.api.look.At("/" + entity + "s/" + url.PathEscape(t.ID)); entity == "session" {
-			t.What, t.To = "match day", ""
-		}
-		all = append(all, t)
-		return false
-	})
+	}
 	return all, err
+}
+
+// mayDismiss reports whether somebody may put away that something was not made: who has made a league, or an admin of the one that it is in.
+func (r *request) mayDismiss(entity string, p *origin) bool {
+	if entity == "league" {
+		return p.CreatedByUserID == r.user
+	}
+	return httpapi.View(r.Context, func(tx *store.Tx) (err error) {
+		league := p.LeagueID
+		if league == "" {
+			if league, err = r.api.Service.LeagueOf(tx, threefc.Scope{Kind: "season", ID: p.SeasonID}); err != nil {
+				return err
+			}
+		}
+		return r.api.Service.Allow(tx, league, r.user, threefc.RoleAdmin)
+	}) == nil
+}
+
+// postDismissal puts the line about something that was made in vain away.
+func postDismissal(r *request) error {
+	all, err := r.taken((*request).mayDismiss)
+	return r.decide("discard", err, func(id uint64) bool {
+		return slices.ContainsFunc(all, func(t taken) bool { return t.Record == id })
+	})
 }
 
 // postDecision has an admin send anew what was refused of a game (retry), or leave it (discard).
 func postDecision(verb string) func(r *request) error {
 	return func(r *request) error {
-		if err := httpapi.Body(r.Context).Err(); err != nil {
-			return err
-		}
 		all, err := r.refused()
-		if err != nil {
-			return err
-		}
-		id, _ := strconv.ParseUint(r.Param("conflict"), 10, 64)
-		if !slices.ContainsFunc(all, func(c conflict.View) bool { return c.ID == id }) {
-			return fault.New(fault.NotFound, "", "Nothing of this game was refused under the number %s.", r.Param("conflict"))
-		}
-		done, err := httpapi.Decide(r.Context, id, verb)
-		return httpapi.Answer(r.Context, http.StatusOK, map[string]any{"id": done.ID, "state": done.State}, err)
+		return r.decide(verb, err, func(id uint64) bool {
+			return slices.ContainsFunc(all, func(c conflict.View) bool { return c.ID == id })
+		})
 	}
+}
+
+// decide does with the conflict of the path what is wanted, if it is one that who asks may decide.
+func (r *request) decide(verb string, err error, may func(id uint64) bool) error {
+	if err = cmp.Or(httpapi.Body(r.Context).Err(), err); err != nil {
+		return err
+	}
+	id, _ := strconv.ParseUint(r.Param("conflict"), 10, 64)
+	if !may(id) {
+		return fault.New(fault.NotFound, "", "Nothing here was refused under the number %s.", r.Param("conflict"))
+	}
+	done, err := httpapi.Decide(r.Context, id, verb)
+	return httpapi.Answer(r.Context, http.StatusOK, map[string]any{"id": done.ID, "state": done.State}, err)
 }
 
 // refusal is a conflict with both versions of its goals, in words.

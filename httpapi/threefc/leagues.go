@@ -20,6 +20,7 @@ func (a *api) leagueRoutes() []route {
 			all, err := s.LeaguesOf(tx, r.user)
 			return listed("leagues", all), err
 		})},
+		{"POST", "/v1/conflicts/:conflict/discard", session, postDismissal},
 		{"GET", "/v1/leagues/:league", viewer, one(s.League)},
 		{"DELETE", "/v1/leagues/:league", admin, removes(s.DeleteLeague)},
 		{"POST", "/v1/leagues/:league/seasons", admin, writes(http.StatusCreated, readSeason, plain(s.CreateSeason), made("season", s.Season))},

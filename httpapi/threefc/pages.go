@@ -176,7 +176,10 @@ func (a *api) live(ctx context.Context) (tiles []page.Tile, err error) {
 		open, err := a.Service.Open(tx, nil)
 		for i := 0; err == nil && i < len(open); i++ {
 			var g *shownGame
-			id := strings.TrimPrefix(open[i].Str(), "GAME#")
+			id, is := strings.CutPrefix(open[i].Str(), "GAME#")
+			if !is { // a player, or a code to join
+				continue
+			}
 			if g, err = a.shown(tx, id); err == nil {
 				tiles = append(tiles, page.Tile{Href: a.look.At("/games/" + id), Title: g.line(), Line: g.Title})
 			}

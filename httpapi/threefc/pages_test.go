@@ -184,7 +184,12 @@ func TestRefusedOfAGame(t *testing.T) {
 // metElsewhere is a cloud that had another's league, season and game where ours were made.
 type metElsewhere struct {
 	operator.Sync
-	asked int
+	asked, dismissed int
+}
+
+func (f *metElsewhere) Decide(_ context.Context, id uint64, verb string) (conflict.View, error) {
+	f.dismissed++
+	return conflict.View{Head: conflict.Head{ID: id, State: conflict.State(verb)}}, nil
 }
 
 func (f *metElsewhere) Conflicts(context.Context, conflict.Query) (all []conflict.View, next uint64, err error) {
@@ -192,7 +197,8 @@ func (f *metElsewhere) Conflicts(context.Context, conflict.Query) (all []conflic
 	return []conflict.View{{Head: conflict.Head{ID: 1}}}, 0, nil
 }
 
-func (f *metElsewhere) Conflict(context.Context, uint64) (c conflict.View, err error) {
+func (f *metElsewhere) Conflict(_ context.Context, id uint64) (c conflict.View, err error) {
+	c.ID = id
 	row := func(pk, sk, entity, data string) attr.Item {
 		return attr.Item{"pk": attr.S(pk), "sk": attr.S(sk), "entityType": attr.S(entity), "data": attr.S(data)}
 	}
@@ -224,13 +230,13 @@ func TestMadeElsewhereAlready(t *testing.T) {
 		t.Error("conflicts are read for somebody who has not signed in")
 	}
 	league := "The league “Mine” was not created: a league with the ID x exists already at <a href=\"/3fc/-/leagues/x\">"
-	r.page("boss", "/", 200, league, "!Autumn", "!Old", "!Fresh")
+	r.page("boss", "/", 200, league, "!Autumn", "!Old", "!Fresh", `action="/3fc/v1/conflicts/1/discard" data-now data-to="/3fc/-/"`)
 	r.page("other", "/", 200, "!exists already")
 	if body := r.page("boss", "/leagues/l", 200, "The season “Autumn” was not created", "!Mine"); strings.Count(body, "Autumn") != 1 {
 		t.Error("one season is told twice")
 	}
 	r.page("other", "/leagues/l", 200, "!exists already")
-	r.page("boss", "/seasons/s/admin", 200, "The game “2026-07-05T10:00:00.000Z” was not created", "The match day “2026-07-18” was not created: a match day with the ID v exists already.", "!Autumn")
+	r.page("boss", "/seasons/s/admin", 200, "The game “2026-07-05T10:00:00.000Z” was not created", "The match day “2026-07-18” was not created: a match day with the ID v exists already.", "!Autumn", `data-to="/3fc/-/seasons/s/admin"`)
 }
 
 // Who has a code joins without an account, and is then put into a team.

@@ -349,7 +349,13 @@ func (r *rig) conflicts() {
 		r.want(404, "not_found", "boss", "POST", c+"none"+verb, "")
 	}
 	r.want(403, "admin_required", "keeper", "POST", c+"1/retry", "")
-	if got := strings.Join(cloud.decided, " "); got != "1 retry 1 discard" {
+	elsewhere := &metElsewhere{}
+	r.sync, r.server = elsewhere, nil
+	r.server = r.serve()
+	r.want(404, "not_found", "boss", "POST", "/v1/conflicts/2/discard", "")
+	r.want(404, "not_found", "keeper", "POST", "/v1/conflicts/1/discard", "")
+	r.want(200, `{"id":1,"state":"discard"}`, "boss", "POST", "/v1/conflicts/1/discard", "{}")
+	if got := strings.Join(cloud.decided, " "); got != "1 retry 1 discard" || elsewhere.dismissed != 1 {
 		r.t.Errorf("decided: %s", got)
 	}
 	r.sync, r.server = nil, was
@@ -484,6 +490,8 @@ POST /v1/games/{game}/thirds/{third}/finish 400 bad_request
 POST /v1/games/{game}/thirds/{third}/finish 409 game_finished
 POST /v1/games/{game}/thirds/{third}/finish 409 third_not_started
 POST /v1/games/{game}/thirds/{third}/finish 409 third_already_finished
+POST /v1/conflicts/{conflict}/discard 200
+POST /v1/conflicts/{conflict}/discard 404 not_found
 POST /v1/games/{game}/conflicts/{conflict}/retry 200
 POST /v1/games/{game}/conflicts/{conflict}/retry 404 not_found
 POST /v1/games/{game}/conflicts/{conflict}/discard 200

@@ -243,13 +243,21 @@ func (w *world) mayAsk(n *peer, c *conflict.Record, roots []int) {
 		a := &w.acts[root-1]
 		text += "\nof " + a.String()
 		for i := range w.acts {
-			if b := &w.acts[i]; b.at != a.at && clash(a, b) {
+			if b := &w.acts[i]; b.at != a.at && (clash(a, b) || w.madeTwice(a, b)) {
 				w.count["asked of "+a.kind+" and "+b.kind]++
 				return
 			}
 		}
 	}
 	w.fail("%s", text)
+}
+
+// madeTwice reports whether what an act is about, or lies in, was made at both nodes: what stands on the one that was withdrawn, though of
+// one request, is for a person.
+func (w *world) madeTwice(a, b *act) bool {
+	return (b.kind == "create" || b.kind == "session") && (b.game == a.game || b.game == a.sub) && slices.ContainsFunc(w.acts, func(o act) bool {
+		return o.at == a.at && o.kind == b.kind && o.game == b.game
+	})
 }
 
 func tellEntry(e *intent.Entry) string {
