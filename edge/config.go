@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/strictyaml"
 	"github.com/touchline/touchline/store"
@@ -38,7 +39,7 @@ func DefaultConfig() Config {
 		Listen:  "127.0.0.1:8080",
 		Log:     node.LogConfig{Format: "auto", Level: "info"},
 		HTTP: node.HTTPConfig{
-			Rate: node.RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192, TrustedProxies: []string{}, TLS: node.DefaultTLS(),
+			Rate: httpapi.RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192, TrustedProxies: []string{}, TLS: node.DefaultTLS(),
 		},
 		Auth:     node.AuthConfig{AdminGroup: "admin", Session: node.DefaultSession()},
 		DynamoDB: node.DynamoDBConfig{TTLSweep: store.DefaultSweep},

@@ -115,7 +115,7 @@ func (c StandaloneConfig) run(ctx context.Context, e *node.Endpoint, s *store.St
 		_ = node.Housekeep(work, s, clock.Real(), c.Log) // ends with its context only
 	})
 	node.NameLongTurns(s, c.Log)
-	e.Open(s, store.PolicyLocal)
+	e.Open(s, store.PolicyLocal, nil)
 	err := e.Run(ctx)
 	rest()
 	return errors.Join(node.CauseOf(ctx), err)

@@ -18,8 +18,8 @@ import (
 
 // RateConfig is how much one user, key or address may ask.
 type RateConfig struct {
-	PerMinute int // 0: no limit
-	Burst     int
+	PerMinute int `yaml:"per_minute"` // 0: no limit
+	Burst     int `yaml:"burst"`
 }
 
 // People are those who sign in with a browser: at which issuers, and what the node remembers of them.

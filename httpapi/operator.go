@@ -210,9 +210,6 @@ func getConflicts(c *gin.Context) error {
 
 // conflictID is the one in the path.
 func conflictID(c *gin.Context) (uint64, error) {
-	if serverOf(c).cfg.Sync == nil {
-		return 0, noCloud()
-	}
 	id, err := strconv.ParseUint(c.Param("id"), 10, 64)
 	if err != nil {
 		return 0, fault.New(fault.NotFound, "conflict_not_found", "There is no conflict of this number.")

@@ -59,16 +59,12 @@ type Server struct {
 	drain    func()
 }
 
-// New makes a server. It does no I/O. An error is a metric that is registered already, an application's bad origin or address, or
-// a bug in the pages.
+// New makes a server. It does no I/O. An error is an application's bad origin or address, or a bug in the pages. Metrics that are
+// registered already are a bug, and panic.
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
-	m, err := newMetrics(cfg.Metrics)
-	if err != nil {
-		return nil, err
-	}
 	s := &Server{
-		cfg: cfg, log: cfg.Logger, wall: clock.Real(), metrics: m, scrape: scraper(cfg.Metrics), encoder: sse.NewEncoder(),
+		cfg: cfg, log: cfg.Logger, wall: clock.Real(), metrics: newMetrics(cfg.Metrics), scrape: scraper(cfg.Metrics), encoder: sse.NewEncoder(),
 		readers: readers{of: map[string]int{}}, conns: connlimit.New(connlimit.Config{Port: "http", Log: cfg.Logger}),
 		cross: http.NewCrossOriginProtection(),
 	}
@@ -87,6 +83,7 @@ func New(cfg Config) (*Server, error) {
 	for _, r := range s.nodeRoutes() {
 		s.own[r.Path] = true
 	}
+	var err error
 	if s.pages, err = page.New(strings.TrimSuffix(s.home(), "/"), nil, nil); err != nil {
 		return nil, err
 	}

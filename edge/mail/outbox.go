@@ -16,6 +16,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/touchline/touchline/internal/backoff"
 	"github.com/touchline/touchline/internal/clock"
@@ -94,6 +95,8 @@ type Deps struct {
 	Clock clock.Clock
 	Log   *slog.Logger
 	Roots *x509.CertPool // that the server's certificate is verified against; nil: the system's
+
+	Metrics prometheus.Registerer // nil: nobody collects them
 }
 
 // Outbox keeps messages and sends them. Its methods may be called from any goroutine.
@@ -110,10 +113,11 @@ type Outbox struct {
 
 // New makes the outbox of a configuration that is on and has no problems. It does no I/O.
 func New(c Config, d Deps) *Outbox {
+	with := promauto.With(d.Metrics)
 	o := &Outbox{
 		Deps: d, cfg: c, sender: sender{Config: c, roots: d.Roots, within: stepWithin}, random: rand.Float64,
-		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "touchline_mail_waiting", Help: "Messages that wait to be sent."}),
-		counts: prometheus.NewCounterVec(prometheus.CounterOpts{
+		waiting: with.NewGauge(prometheus.GaugeOpts{Name: "touchline_mail_waiting", Help: "Messages that wait to be sent."}),
+		counts: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "touchline_mail_attempts_total", Help: "Attempts to send a message, by outcome: sent, retried or given_up.",
 		}, []string{"outcome"}),
 	}
@@ -123,11 +127,6 @@ func New(c Config, d Deps) *Outbox {
 
 // Status is how the outbox stood when it was last looked at, which Run does after each attempt.
 func (o *Outbox) Status() Status { return *o.status.Load() }
-
-// Collectors are the outbox's metrics.
-func (o *Outbox) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{o.waiting, o.counts}
-}
 
 // Queue keeps a message in the transaction of what it stands for: both are committed, or neither. An address or a node that has
 // had its messages of this hour is fault.Throttled, an address that is none fault.Invalid.

@@ -17,9 +17,9 @@ const (
 
 // HTTPConfig is how the node's own address behaves.
 type HTTPConfig struct {
-	CORS       []string   `yaml:"cors"` // origins of web apps that may call, such as https://app.example
-	Rate       RateConfig `yaml:"rate"`
-	MaxStreams int        `yaml:"max_streams"` // event streams open at once
+	CORS       []string           `yaml:"cors"` // origins of web apps that may call, such as https://app.example
+	Rate       httpapi.RateConfig `yaml:"rate"`
+	MaxStreams int                `yaml:"max_streams"` // event streams open at once
 
 	// PublicURL is where people reach the node, such as https://scores.example: links that leave it, and redirects, begin with it.
 	PublicURL string    `yaml:"public_url"`
@@ -27,12 +27,6 @@ type HTTPConfig struct {
 
 	// Addresses and networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
 	TrustedProxies []string `yaml:"trusted_proxies"`
-}
-
-// RateConfig is how much one user, key or address may ask.
-type RateConfig struct {
-	PerMinute int `yaml:"per_minute"` // 0: no limit
-	Burst     int `yaml:"burst"`
 }
 
 // AuthConfig is how users sign in.
@@ -56,10 +50,7 @@ type CognitoConfig struct {
 // Limits are the section's as the API takes them, within so many connections (0: as many as it wants). The section has no
 // problems.
 func (h HTTPConfig) Limits(connections int) httpapi.Limits {
-	l := httpapi.Limits{
-		Rate:       httpapi.RateConfig{PerMinute: h.Rate.PerMinute, Burst: h.Rate.Burst},
-		MaxStreams: h.MaxStreams, MaxConnections: connections,
-	}
+	l := httpapi.Limits{Rate: h.Rate, MaxStreams: h.MaxStreams, MaxConnections: connections}
 	for _, text := range h.TrustedProxies {
 		if net, err := parseProxy(text); err == nil {
 			l.Proxies = append(l.Proxies, net)

@@ -1,6 +1,10 @@
 package node
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/touchline/touchline/httpapi"
+)
 
 // Limits have bounds, and proxies are named, not everybody.
 func TestHTTPConfig(t *testing.T) {
@@ -22,7 +26,7 @@ func TestHTTPConfig(t *testing.T) {
 		{func(h *HTTPConfig) { h.Rate.PerMinute = 1_000_001 }, "http.rate"},
 		{func(h *HTTPConfig) { h.Rate.Burst = 1_000_001 }, "http.rate"},
 	} {
-		h := HTTPConfig{Rate: RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192}
+		h := HTTPConfig{Rate: httpapi.RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192}
 		tt.change(&h)
 		problems := h.Problems()
 		if len(problems) > 1 || (len(problems) == 1) != (tt.bad != "") || len(problems) == 1 && problems[0].Key != tt.bad {

@@ -8,6 +8,8 @@ import (
 	"net"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
@@ -127,10 +129,10 @@ func (e *Endpoint) Limit(most int) {
 }
 
 // Open creates the API over a store. Tables that are created there get the policy; those that are owned are a node's.
-func (e *Endpoint) Open(s *store.Store, policy store.Policy, owned ...store.TableSpec) {
+func (e *Endpoint) Open(s *store.Store, policy store.Policy, metrics prometheus.Registerer, owned ...store.TableSpec) {
 	e.api = dynamoapi.New(dynamoapi.Config{
 		Store: s, Policy: policy, Owned: owned, Verifier: e.verifier, Faults: e.faults, Reset: e.reset, Logger: e.log,
-		MaxConnections: e.most, TLS: e.tls,
+		MaxConnections: e.most, TLS: e.tls, Metrics: metrics,
 	})
 }
 

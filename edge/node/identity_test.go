@@ -14,7 +14,7 @@ import (
 )
 
 func TestHTTPLimits(t *testing.T) {
-	c := HTTPConfig{CORS: []string{"https://a"}, Rate: RateConfig{PerMinute: 7, Burst: 3}, MaxStreams: 5}.Limits(9)
+	c := HTTPConfig{CORS: []string{"https://a"}, Rate: httpapi.RateConfig{PerMinute: 7, Burst: 3}, MaxStreams: 5}.Limits(9)
 	if c.Rate != (httpapi.RateConfig{PerMinute: 7, Burst: 3}) || c.MaxStreams != 5 || c.MaxConnections != 9 {
 		t.Errorf("%+v", c)
 	}

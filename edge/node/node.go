@@ -175,15 +175,13 @@ func (n *Node) assemble(ctx context.Context) error {
 		metrics.MustRegister(certificateMetric(t.Source))
 	}
 	if e := n.parts.DynamoDB; e != nil {
-		e.Open(n.store, store.PolicyIntent, n.schema.Tables...)
-		metrics.MustRegister(e.api)
+		e.Open(n.store, store.PolicyIntent, metrics, n.schema.Tables...)
 	}
 	if n.sync != nil {
 		metrics.MustRegister(n.sync.Collector())
 	}
 	if n.parts.Mail.On() {
-		n.mail = mail.New(n.parts.Mail, mail.Deps{Store: n.store, Clock: n.parts.Clock, Log: n.parts.Log})
-		metrics.MustRegister(n.mail.Collectors()...)
+		n.mail = mail.New(n.parts.Mail, mail.Deps{Store: n.store, Clock: n.parts.Clock, Log: n.parts.Log, Metrics: metrics})
 	}
 	if err := n.openLocks(ctx); err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
@@ -32,8 +34,9 @@ type Config struct {
 
 	TLS *tls.Config // nil: plain HTTP. Else the port takes plain HTTP from this machine only
 
-	Now    func() time.Time // nil: the wall clock
-	Logger *slog.Logger     // nil: nobody is told
+	Now     func() time.Time      // nil: the wall clock
+	Logger  *slog.Logger          // nil: nobody is told
+	Metrics prometheus.Registerer // of what is answered; nil: nobody collects them
 }
 
 func (c Config) withDefaults() Config {
@@ -46,7 +49,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// API answers requests. It is also a prometheus.Collector of what it has answered. Its methods may be called from any goroutine.
+// API answers requests. Its methods may be called from any goroutine.
 type API struct {
 	cfg        Config
 	store      *store.Store
@@ -61,7 +64,7 @@ type API struct {
 // New creates an API. It does no I/O.
 func New(cfg Config) *API {
 	cfg = cfg.withDefaults()
-	a := &API{cfg: cfg, store: cfg.Store, operations: map[string]func() request{}, metrics: newMetrics()}
+	a := &API{cfg: cfg, store: cfg.Store, operations: map[string]func() request{}, metrics: newMetrics(cfg.Metrics)}
 	for _, op := range operations() {
 		a.operations[op.name] = op.new
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -20,28 +21,17 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 }
 
-func newMetrics() *metrics {
+func newMetrics(r prometheus.Registerer) *metrics {
+	with := promauto.With(r)
 	return &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+		requests: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "touchline_dynamodb_requests_total", Help: "Requests of the DynamoDB API; the outcome is ok or the type of the error.",
 		}, []string{"operation", "outcome"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		seconds: with.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "touchline_dynamodb_request_seconds", Help: "Time to answer a request of the DynamoDB API.",
 			Buckets: []float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.025, 0.1, 0.5, 2.5},
 		}, []string{"operation"}),
 	}
-}
-
-// Describe implements prometheus.Collector.
-func (a *API) Describe(to chan<- *prometheus.Desc) {
-	a.metrics.requests.Describe(to)
-	a.metrics.seconds.Describe(to)
-}
-
-// Collect implements prometheus.Collector.
-func (a *API) Collect(to chan<- prometheus.Metric) {
-	a.metrics.requests.Collect(to)
-	a.metrics.seconds.Collect(to)
 }
 
 // RequestCount counts requests. The outcome is ok or the name of the exception.

@@ -75,7 +75,7 @@ func BenchmarkBindCached(b *testing.B) {
 }
 
 func BenchmarkMatch(b *testing.B) {
-	cond, err := ParseCondition(benchCondition, benchParams)
+	cond, err := parseCondition(formCondition, benchCondition, benchParams)
 	if err != nil {
 		b.Fatal(err)
 	}

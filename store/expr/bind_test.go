@@ -74,7 +74,7 @@ func TestParams(t *testing.T) {
 			"Supplied AttributeValue is empty, must contain exactly one of the supported datatypes for key :x"},
 	} {
 		for range 5 { // the order of a map is another one each time
-			_, err := ParseCondition("a = :x", c.params)
+			_, err := parseCondition(formCondition, "a = :x", c.params)
 			checkError(t, "condition", err, "", c.want)
 		}
 		_, err := ParseUpdate("REMOVE a", c.params)
@@ -91,7 +91,7 @@ func TestParams(t *testing.T) {
 // TestParseKeepsQuiet: one expression does not know what the others of its request use.
 func TestParseKeepsQuiet(t *testing.T) {
 	params := Params{Names: map[string]string{"#q": "q"}, Values: attr.Item{":x": attr.Int(1), ":y": attr.Int(1)}}
-	if _, err := ParseCondition("a = :x", params); err != nil {
+	if _, err := parseCondition(formCondition, "a = :x", params); err != nil {
 		t.Error(err)
 	}
 	if _, err := ParseUpdate("SET a = :x", params); err != nil {
@@ -100,7 +100,7 @@ func TestParseKeepsQuiet(t *testing.T) {
 }
 
 func TestErrorsAreFaults(t *testing.T) {
-	_, parse := ParseCondition("a = ", Params{})
+	_, parse := parseCondition(formCondition, "a = ", Params{})
 	_, bind := Bind(Request{Condition: "a = b", Params: one})
 	u, err := ParseUpdate("SET a = b", Params{})
 	if err != nil {

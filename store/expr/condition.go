@@ -13,13 +13,8 @@ type Condition struct {
 	binding
 }
 
-// ParseCondition reads a ConditionExpression. Placeholders that are not defined are refused; parameters that the text does not
-// use are not, because other expressions of the request may use them: Bind sees them all.
-func ParseCondition(text string, params Params) (*Condition, error) {
-	return parseCondition(formCondition, text, params)
-}
-
-// ParseFilter reads a FilterExpression: ParseCondition with the other name in its errors.
+// ParseFilter reads a FilterExpression. Placeholders that are not defined are refused; parameters that the text does not use are
+// not, because other expressions of the request may use them: Bind sees them all.
 func ParseFilter(text string, params Params) (*Condition, error) {
 	return parseCondition(formFilter, text, params)
 }

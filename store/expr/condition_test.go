@@ -46,7 +46,7 @@ func TestConditionsInUse(t *testing.T) {
 		{guesses, `{"guesses":{"L":[{"S":"A"},{"S":"B"},{"S":"C"}]}}`, true},
 		{guesses, `{"guesses":{"L":[{"S":"A"},{"S":"CRANE"},{"S":"C"}]}}`, false},
 	} {
-		cond, err := ParseCondition(c.text, params)
+		cond, err := parseCondition(formCondition, c.text, params)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestConditionsInUse(t *testing.T) {
 }
 
 func TestMatchNoItem(t *testing.T) {
-	cond, err := ParseCondition("attribute_not_exists(a) AND a <> :x AND NOT a = :x", one)
+	cond, err := parseCondition(formCondition, "attribute_not_exists(a) AND a <> :x AND NOT a = :x", one)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestMatchReadsLittle(t *testing.T) {
 		{"contains(a, bad)", true, 2},
 		{"a <> :x OR bad = :x", true, 2},
 	} {
-		cond, err := ParseCondition(c.text, one)
+		cond, err := parseCondition(formCondition, c.text, one)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestOwnWords(t *testing.T) {
 			"lower bound operand: AttributeValue: {B:YQ==}, upper bound operand: AttributeValue: {N:1}"},
 		{"a = :x \xff", "Syntax error; token: \"\xff\", near: \":x \xff\""},
 	} {
-		_, err := ParseCondition(c.text, Params{Values: attr.Item{":x": attr.Int(1), ":q": attr.S("Q"), ":b": attr.B([]byte("a"))}})
+		_, err := parseCondition(formCondition, c.text, Params{Values: attr.Item{":x": attr.Int(1), ":q": attr.S("Q"), ":b": attr.B([]byte("a"))}})
 		checkError(t, c.text, err, "Invalid ConditionExpression: ", c.want)
 	}
 }

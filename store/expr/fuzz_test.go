@@ -96,7 +96,7 @@ func FuzzCondition(f *testing.F) {
 		if err != nil || encoded != inMemory {
 			t.Fatalf("%v in memory, %v (%v) encoded", inMemory, encoded, err)
 		}
-		opposite, err := ParseCondition("NOT ("+text+")", params)
+		opposite, err := parseCondition(formCondition, "NOT ("+text+")", params)
 		if err != nil { // too long, too many operators, or parentheses that are redundant now
 			checkRefusal(t, err)
 			return
@@ -190,7 +190,7 @@ func FuzzKeyCondition(f *testing.F) {
 			return
 		}
 		// A range is the condition that it was made of.
-		cond, err := ParseCondition(text, params)
+		cond, err := parseCondition(formCondition, text, params)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,7 @@ func TestUpdateTooLarge(t *testing.T) {
 
 // A list that a condition names many times is read from the item once.
 func TestConditionReadsOnce(t *testing.T) {
-	c, err := expr.ParseCondition(strings.TrimSuffix(strings.Repeat("contains(l, :a) OR l[0] = :a OR ", 50), " OR "),
+	c, err := expr.ParseFilter(strings.TrimSuffix(strings.Repeat("contains(l, :a) OR l[0] = :a OR ", 50), " OR "),
 		expr.Params{Values: attr.Item{":a": attr.S("x")}})
 	if err != nil {
 		t.Fatal(err)

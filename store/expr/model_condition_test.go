@@ -16,7 +16,7 @@ func TestConditionModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModelMaker(t)
 		want := m.condition(0)
-		c, err := ParseCondition(want.text, m.params)
+		c, err := parseCondition(formCondition, want.text, m.params)
 		if err != nil {
 			t.Fatalf("%s\n%v", want.text, err)
 		}

@@ -118,7 +118,7 @@ func (c recorded) evaluate(t *testing.T) (string, error) {
 
 func (c recorded) evaluateCondition(r Request) (string, error) {
 	if c.text == "" {
-		_, err := ParseCondition(c.text, c.params)
+		_, err := parseCondition(formCondition, c.text, c.params)
 		return "", err
 	}
 	r.Condition = c.text

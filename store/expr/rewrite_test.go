@@ -42,7 +42,7 @@ func TestEnclosed(t *testing.T) {
 	for text, want := range map[string]bool{
 		"(a = :v)": true, "a = :v": false, "(a = :v) AND (b = :v)": false, "(a = :v OR b = :v)": true, "NOT (a = :v)": false,
 	} {
-		c, err := ParseCondition(text, Params{Values: attr.Item{":v": attr.Int(1)}})
+		c, err := parseCondition(formCondition, text, Params{Values: attr.Item{":v": attr.Int(1)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestEnclosed(t *testing.T) {
 
 func TestPlaces(t *testing.T) {
 	params := Params{Names: map[string]string{"#m": "m"}, Values: attr.Item{":v": attr.Int(1), ":l": attr.L()}}
-	c, err := ParseCondition("#m.a[1].b = :v AND attribute_exists(x) OR size(y) > :v", params)
+	c, err := parseCondition(formCondition, "#m.a[1].b = :v AND attribute_exists(x) OR size(y) > :v", params)
 	if err != nil {
 		t.Fatal(err)
 	}

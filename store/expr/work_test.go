@@ -73,7 +73,7 @@ func costlyCondition(t testing.TB, name string) *expr.Condition {
 		}
 		terms = append(terms, term)
 	}
-	cond, err := expr.ParseCondition(strings.Join(terms, " OR "), expr.Params{Values: c.values})
+	cond, err := expr.ParseFilter(strings.Join(terms, " OR "), expr.Params{Values: c.values})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestWorkEndsTheCostly(t *testing.T) {
 
 func costlyTerm(t testing.TB, name string) *expr.Condition {
 	c := costly[name]
-	cond, err := expr.ParseCondition(strings.ReplaceAll(c.term, "%d", ""), expr.Params{Values: c.values})
+	cond, err := expr.ParseFilter(strings.ReplaceAll(c.term, "%d", ""), expr.Params{Values: c.values})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestContainsModel(t *testing.T) {
 			from := rapid.IntRange(0, len(text)).Draw(t, "from")
 			piece = text[from:rapid.IntRange(from, len(text)).Draw(t, "to")]
 		}
-		cond, err := expr.ParseCondition("contains(a, :v)", expr.Params{Values: attr.Item{":v": attr.S(piece)}})
+		cond, err := expr.ParseFilter("contains(a, :v)", expr.Params{Values: attr.Item{":v": attr.S(piece)}})
 		if err != nil {
 			t.Fatal(err)
 		}

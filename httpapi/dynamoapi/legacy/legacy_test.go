@@ -92,7 +92,7 @@ func holds(c *Comparison, v attr.Value) bool {
 		return ok && low >= least && low <= 1 && high <= most
 	}
 	has := func() bool {
-		match, err := expr.ParseCondition("contains(a, :a)", expr.Params{Values: attr.Item{":a": one(0)}})
+		match, err := expr.ParseFilter("contains(a, :a)", expr.Params{Values: attr.Item{":a": one(0)}})
 		if err != nil || v.IsZero() {
 			return false
 		}
