@@ -12,54 +12,46 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// What the commands that look after the files tell.
-type (
-	// Progress is how far a command has come.
-	Progress = admin.Progress
-	// BackupResult tells of a backup.
-	BackupResult = admin.BackupResult
-	// CheckResult tells of a check.
-	CheckResult = admin.CheckResult
-)
+// Progress is how far a command has come.
+type Progress = admin.Progress
 
 // Backup writes a backup of the database in dir to a new file; without a target into dir/backups. A node that runs
 // makes it itself.
-func Backup(ctx context.Context, dir, target string, progress func(Progress)) (BackupResult, error) {
+func Backup(ctx context.Context, dir, target string, progress func(Progress)) (store.BackupInfo, error) {
 	path, err := node.Database(dir)
 	if err != nil {
-		return BackupResult{}, err
+		return store.BackupInfo{}, err
 	}
 	if target != "" {
 		if target, err = filepath.Abs(target); err != nil { // the node has another working directory
-			return BackupResult{}, err
+			return store.BackupInfo{}, err
 		}
 	}
 	s, err := store.Open(path, store.Options{LockTimeout: node.HeldAfter, CompactAbove: -1})
 	if fault.Is(err, fault.Locked) {
 		client, err := node.Ask(dir)
 		if err != nil {
-			return BackupResult{}, err
+			return store.BackupInfo{}, err
 		}
 		return client.Backup(ctx, target, progress)
 	}
 	if err != nil {
-		return BackupResult{}, err
+		return store.BackupInfo{}, err
 	}
 	defer s.Close() //nolint:errcheck // the backup is made; what Close adds is the speed of the next start
 	if target, err = node.BackupTarget(dir, target, clock.Real().Now()); err != nil {
-		return BackupResult{}, err
+		return store.BackupInfo{}, err
 	}
-	info, err := s.Backup(ctx, target, bytesOf("copy", progress))
-	return admin.NewBackupResult(info), err
+	return s.Backup(ctx, target, bytesOf("copy", progress))
 }
 
 // Check looks at everything in the database in dir, or in a file. A node that runs does it itself, beside its writers.
-func Check(ctx context.Context, dir, file string, progress func(Progress)) (CheckResult, error) {
+func Check(ctx context.Context, dir, file string, progress func(Progress)) (admin.CheckResult, error) {
 	path := file
 	if path == "" {
 		var err error
 		if path, err = node.Database(dir); err != nil {
-			return CheckResult{}, err
+			return admin.CheckResult{}, err
 		}
 	}
 	problems, err := store.CheckFile(ctx, path, func(where string) {
@@ -70,7 +62,7 @@ func Check(ctx context.Context, dir, file string, progress func(Progress)) (Chec
 	if fault.Is(err, fault.Locked) && file == "" {
 		client, err := node.Ask(dir)
 		if err != nil {
-			return CheckResult{}, err
+			return admin.CheckResult{}, err
 		}
 		return client.Check(ctx, progress)
 	}
@@ -94,25 +86,18 @@ func Restore(ctx context.Context, dir, backup string, unchecked bool, progress f
 	return r, err
 }
 
-// CompactResult describes what a compaction did.
-type CompactResult struct {
-	Path string `json:"path"`
-	store.CompactInfo
-	TookSeconds float64 `json:"tookSeconds"`
-}
-
 // Compact writes the database in dir anew, without its free pages. No node may run.
-func Compact(ctx context.Context, dir string, progress func(Progress)) (CompactResult, error) {
+func Compact(ctx context.Context, dir string, progress func(Progress)) (store.CompactInfo, error) {
 	path, err := node.Database(dir)
 	if err != nil {
-		return CompactResult{}, err
+		return store.CompactInfo{}, err
 	}
 	info, err := store.Compact(ctx, path, bytesOf("compact", progress))
 	if fault.Is(err, fault.Locked) {
-		return CompactResult{}, fault.Wrap(err, fault.Locked, "store_locked",
+		return store.CompactInfo{}, fault.Wrap(err, fault.Locked, "store_locked",
 			"%s is in use by another touchline process: stop the node, then compact", path)
 	}
-	return CompactResult{Path: path, CompactInfo: info, TookSeconds: info.Took.Seconds()}, err
+	return info, err
 }
 
 func bytesOf(what string, progress func(Progress)) func(done, total int64) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/clock"
@@ -149,6 +150,6 @@ func (n *Node) tellCompaction() {
 	case err != nil:
 		n.parts.Log.Warn("the database is half empty and could not be compacted", "err", err)
 	case done:
-		n.parts.Log.Info("database compacted", "before", info.Before, "after", info.After, "took", info.Took)
+		n.parts.Log.Info("database compacted", "before", info.Before, "after", info.After, "took", time.Duration(info.TookSeconds*float64(time.Second)))
 	}
 }

@@ -106,18 +106,6 @@ func routes(c *Config) []httpapi.Route {
 	return all
 }
 
-// BackupResult is a backup as the socket and the command line tell of it.
-type BackupResult struct {
-	store.BackupInfo
-	TookSeconds float64 `json:"tookSeconds"`
-	HeldSeconds float64 `json:"heldSeconds"` // how long the store could not use free pages
-}
-
-// NewBackupResult makes one of what the store says.
-func NewBackupResult(i store.BackupInfo) BackupResult {
-	return BackupResult{BackupInfo: i, TookSeconds: i.Took.Seconds(), HeldSeconds: i.Held.Seconds()}
-}
-
 // postBackup reads {"path": "/absolute/path"}; without a path the node chooses. It answers lines of JSON, see line.
 func (a *socket) postBackup(c *gin.Context) error {
 	var ask struct {
@@ -133,7 +121,7 @@ func (a *socket) postBackup(c *gin.Context) error {
 	info, err := a.node.Backup(c.Request.Context(), ask.Path, func(done, total int64) {
 		out.progress(Progress{What: "copy", Done: done, Total: total})
 	})
-	return out.end(NewBackupResult(info), err)
+	return out.end(info, err)
 }
 
 // CheckResult is what a check found: promises that the store does not keep.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 )
 
 // Client asks a node over its admin socket.
@@ -32,7 +33,7 @@ func NewClient(socket string) *Client {
 }
 
 // Backup has the node back its store up; see Maintenance.
-func (a *Client) Backup(ctx context.Context, path string, progress func(Progress)) (out BackupResult, err error) {
+func (a *Client) Backup(ctx context.Context, path string, progress func(Progress)) (out store.BackupInfo, err error) {
 	err = a.post(ctx, "/backup", map[string]string{"path": path}, progress, &out)
 	return out, err
 }

@@ -90,30 +90,18 @@ func (k Kind) operations() []string {
 
 // Load reads a file of rules. The error is a *fault.Error that lists all problems, by line and key.
 func Load(file string) (Rules, error) {
-	raw, err := readFile(file)
+	raw, err := os.ReadFile(file)
+	if err == nil && len(raw) > maxFile {
+		err = fmt.Errorf("it is longer than %d bytes", maxFile)
+	}
 	if err != nil {
-		return Rules{}, err
+		return Rules{}, fault.Wrap(err, fault.Invalid, "no_rules", "cannot read the rules in %s", file)
 	}
 	r, err := Parse(raw)
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		f.Message = file + ": " + f.Message
 	}
 	return r, err
-}
-
-func readFile(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err == nil && info.Size() > maxFile {
-		err = fmt.Errorf("it is longer than %d bytes", maxFile)
-	}
-	var raw []byte
-	if err == nil {
-		raw, err = os.ReadFile(file)
-	}
-	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "no_rules", "cannot read the rules in %s", file)
-	}
-	return raw, nil
 }
 
 // Parse reads rules in YAML or JSON. The error is a *fault.Error that lists all problems, by line and key.

@@ -21,15 +21,15 @@ import (
 
 // Info describes what is in a backup.
 type Info struct {
-	Path        string        `json:"path"`
-	Bytes       int64         `json:"bytes"`
-	SHA256      string        `json:"sha256"` // of the file, in hex; also in Path + ".sha256"
-	Node        string        `json:"node"`
-	Incarnation uint64        `json:"incarnation"`
-	Seq         uint64        `json:"seq"` // the last journal record in it
-	Tables      int           `json:"tables"`
-	Took        time.Duration `json:"-"`
-	Held        time.Duration `json:"-"` // how long its snapshot held pages of the store back
+	Path        string  `json:"path"`
+	Bytes       int64   `json:"bytes"`
+	SHA256      string  `json:"sha256"` // of the file, in hex; also in Path + ".sha256"
+	Node        string  `json:"node"`
+	Incarnation uint64  `json:"incarnation"`
+	Seq         uint64  `json:"seq"` // the last journal record in it
+	Tables      int     `json:"tables"`
+	TookSeconds float64 `json:"tookSeconds"`
+	HeldSeconds float64 `json:"heldSeconds"` // how long its snapshot held pages of the store back
 }
 
 // Backup is Store.Backup.
@@ -56,7 +56,7 @@ func (c *Copies) Backup(ctx context.Context, path string, progress func(done, to
 		_ = os.Remove(path + checksumSuffix)
 		return info, err
 	}
-	info.Took = time.Since(began)
+	info.TookSeconds = time.Since(began).Seconds()
 	return info, nil
 }
 
@@ -100,7 +100,7 @@ func (c *Copies) CopyTo(
 		return info, err
 	}
 	snap.end()
-	info.Held = time.Since(began)
+	info.HeldSeconds = time.Since(began).Seconds()
 	disk.DropCache(c.E.Room.F)
 	if err := w.Freelist(); err != nil {
 		return info, err

@@ -77,7 +77,7 @@ func TestBackupIsTheStore(t *testing.T) {
 		t.Errorf("%d bytes with sum %x, told %d of %d: %+v", len(raw), sum, last, total, info)
 	}
 	if info.Path != path || info.Node != s.Node() || info.Incarnation != 1 || info.Seq != s.Seq() || info.Tables != 2 ||
-		info.Took <= 0 || info.Held <= 0 || info.Held > info.Took {
+		info.TookSeconds <= 0 || info.HeldSeconds <= 0 || info.HeldSeconds > info.TookSeconds {
 		t.Errorf("info %+v", info)
 	}
 	storetest.WantFiles(t, filepath.Dir(path), "b.db", "b.db.sha256")

@@ -21,9 +21,10 @@ import (
 
 // CompactInfo describes what a compaction did.
 type CompactInfo struct {
-	Before int64         `json:"before"` // bytes of the file
-	After  int64         `json:"after"`
-	Took   time.Duration `json:"-"`
+	Path        string  `json:"path"`
+	Before      int64   `json:"before"` // bytes of the file
+	After       int64   `json:"after"`
+	TookSeconds float64 `json:"tookSeconds"`
 }
 
 // CompactionDone is what Open did about the file's free pages.
@@ -126,7 +127,7 @@ func compactFile(ctx context.Context, path string, f *os.File, progress func(don
 		d.Discard()
 		return nil, info, err
 	}
-	return d.F, CompactInfo{Before: size.Size(), After: after.Size(), Took: time.Since(began)}, nil
+	return d.F, CompactInfo{Path: path, Before: size.Size(), After: after.Size(), TookSeconds: time.Since(began).Seconds()}, nil
 }
 
 // behindLinks is where the file at path lies: one on another disk, behind a symbolic link, stays there.

@@ -104,7 +104,7 @@ func TestCompactKeepsEverything(t *testing.T) {
 				t.Fatal(err)
 			}
 			after := sizeOf(t, path)
-			if info.Before != before || info.After != after || info.Took <= 0 || after*10 > before || last == 0 {
+			if info.Before != before || info.After != after || info.Path == "" || info.TookSeconds <= 0 || after*10 > before || last == 0 {
 				t.Errorf("%+v, %d bytes before and %d after", info, before, after)
 			}
 			if dump(t, path) != said {
