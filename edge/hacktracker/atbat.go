@@ -10,8 +10,8 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/patch"
+	"github.com/touchline/touchline/store/table"
 )
 
 // AtBats lists those of a game to a member of its team, in order.
@@ -59,13 +59,14 @@ func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) A
 		b.refuse(!SameAtBat(row, was), fault.New(fault.Conflict, "idempotency_conflict", "This Idempotency-Key was used for another at-bat"))
 		return atBatOf(was)
 	}
+	b.refuse(b.get(undoneKey(game, id)) != nil, fault.New(fault.Conflict, "undone", "This at-bat was taken back"))
 	b.Fail(late)
 	b.refuse(g.Status != InProgress, Invalid("Game must be IN_PROGRESS to record at-bats"))
 	b.refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before at-bats can be recorded"))
 	b.refuse(len(g.Lineup) > 0 && !g.bats(player), Invalid("Player is not in the lineup"))
 	b.refuse(len(b.AtBats(game)) >= MaxAtBats, Invalid("A game has at most %d at-bats", MaxAtBats))
-	still := liveParams()
-	still.Values[":at"] = row["createdAt"]
+	still := live()
+	still[":at"] = row["createdAt"]
 	b.commit(b.create(row), b.check(gameKey(game), exists+" AND (#status = :live OR finalAt >= :at)", still))
 	return atBatOf(row)
 }
@@ -86,8 +87,10 @@ func (b *Book) ChangeAtBat(game, id string, in Input) AtBat {
 	return b.AtBat(game, id)
 }
 
-// DeleteAtBat takes a plate appearance back.
+// DeleteAtBat takes a plate appearance back. What is left says so: the phone that has scored it may tell another node of it, or have told one.
 func (b *Book) DeleteAtBat(game, id string) {
 	b.allowGame(game, manageAtBats)
-	b.commit(b.remove(key(prefixGame+game, b.AtBat(game, id).sk), "", expr.Params{}))
+	sk := b.AtBat(game, id).sk
+	undone := b.Stamp(undoneKey(game, strings.TrimPrefix(sk, prefixAtBat)), nil)
+	b.commit(b.drop(key(prefixGame+game, sk)), table.Put(b.Table, undone, table.If{}))
 }

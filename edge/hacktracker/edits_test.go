@@ -17,7 +17,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -272,6 +271,42 @@ func TestFiveHundredAtBats(t *testing.T) {
 	})
 }
 
+// What was taken back stays so when the phone tells of it again, or has told another node of it, whose row comes later.
+func TestTakenBack(t *testing.T) {
+	_, update := openBook(t)
+	l := newLedger(t, update)
+	e := entry{player: l.players[0], result: "1B", at: time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC)}
+	e.id = ulid.MustNew(ulid.Timestamp(e.at), nil).String()
+	var row attr.Item
+	l.do(t, func(b *Book) {
+		l.score(b, &e)
+		row = b.get(atBatKey(l.game, e.id))
+		b.DeleteAtBat(l.game, e.id)
+		if l.score(b, &e); !fault.Is(b.err, fault.Conflict) {
+			t.Errorf("told again: %v", b.err)
+		}
+		b.err = nil
+	})
+	for what, look := range map[string]func(b *Book){
+		"each":     func(b *Book) { b.Fail(l.Emptied(b.tx, []store.Record{{Key: row, New: row}})) },
+		"all":      func(b *Book) { b.Fail(l.EmptyAll(b.tx)) },
+		"the word": func(b *Book) { b.Fail(l.Emptied(b.tx, []store.Record{{Key: undoneKey(l.game, e.id), New: row}})) },
+	} {
+		l.do(t, func(b *Book) {
+			b.commit(b.create(maps.Clone(row)))
+			if look(b); len(b.AtBats(l.game)) != 0 {
+				t.Errorf("%s: it has come back", what)
+			}
+		})
+	}
+	l.do(t, func(b *Book) {
+		b.DeleteGame(l.game)
+		if left := collect(b, "", prefixGame+l.game, prefixUndone, rowOf); len(left) != 0 {
+			t.Errorf("left of a deleted game: %v", left)
+		}
+	})
+}
+
 // At-bats of a deleted game go, whether they or the deletion come from another node, and in whatever order; those of a game that is
 // there stay.
 func TestDeletedGamesAreEmptied(t *testing.T) {
@@ -305,7 +340,7 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 		t.Fatalf("%d and %d at-bats before the deletion", a, b)
 	}
 	gone.do(t, func(b *Book) { // as it comes from another node
-		b.commit(b.remove(gameKey(gone.game), "", expr.Params{}))
+		b.commit(b.remove(gameKey(gone.game), "", nil))
 		b.commit(b.create(deletedKey(gone.game)))
 	})
 	consume()

@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/patch"
+	"github.com/touchline/touchline/store/table"
 )
 
 // allowGame returns a game to a member of its team who may do something with it.
@@ -41,7 +42,7 @@ func (b *Book) GamesOf(team string) []Game {
 
 // Games lists the games of all teams, a page of them.
 func (b *Book) Games(p Page) ([]Game, attr.Item) {
-	return listed(b, "GAME", p, gameOf, "", with(attr.Item{}))
+	return listed(b, "GAME", p, gameOf, "", expr.Params{Values: attr.Item{}})
 }
 
 // NewGame returns the writes of a game, and its id. Without a team it is one of the caller's PERSONAL team Default.
@@ -99,11 +100,11 @@ func (b *Book) start(t *Team, g *Game) []store.WriteItem {
 		b.refuse(o.ID != g.ID && o.Status == InProgress, Invalid("A game is already in progress. Please finish the current game before starting another."))
 	}
 	return append(b.take(liveKey(t.ID), "gameId", g.ID, func(owner string) store.WriteItem {
-		return b.check(gameKey(owner), "attribute_not_exists(PK) OR #status <> :live", liveParams())
+		return b.check(gameKey(owner), "attribute_not_exists(PK) OR #status <> :live", live())
 	}), b.there(t.ID))
 }
 
-func liveParams() expr.Params { return with(attr.Item{":live": attr.S(InProgress)}, "status") }
+func live() attr.Item { return attr.Item{":live": attr.S(InProgress)} }
 
 // ChangeGame changes what a body names, attribute by attribute: two people who change different things lose nothing. Only a start
 // has a condition.
@@ -116,12 +117,12 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	}
 	next.Status = cmp.Or(p.Set["status"].Str(), was.Status)
 	b.checkLineup(&next, p.Set)
-	change := b.update(gameKey(game), p, exists, expr.Params{})
+	change := b.update(gameKey(game), p, exists, nil)
 	var more []store.WriteItem
 	switch on := next.Status == InProgress; {
 	case on && was.Status != InProgress:
 		more = b.start(&t, &next)
-		change = b.update(gameKey(game), p, exists+" AND #status <> :live", liveParams())
+		change = b.update(gameKey(game), p, exists+" AND #status <> :live", live())
 	case on && t.Type != Personal && len(next.Lineup) == 0 && len(was.Lineup) > 0:
 		b.Fail(Invalid("A lineup is required while the game is in progress."))
 	case !on && was.Status == InProgress:
@@ -157,10 +158,8 @@ func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 		values[":"+name] = n
 		adds = append(adds, name+" :"+name)
 	}
-	b.commit(store.WriteItem{Update: &store.UpdateItem{
-		Table: b.Table, Key: gameKey(game), Condition: exists + " AND NOT contains(runKeys, :tap)", Params: with(values),
-		Update: "SET runKeys = list_append(if_not_exists(runKeys, :none), :taps), updatedAt = :now ADD " + strings.Join(adds, ", "),
-	}})
+	update := "SET runKeys = list_append(if_not_exists(runKeys, :none), :taps), updatedAt = :now ADD " + strings.Join(adds, ", ")
+	b.commit(table.Update(b.Table, gameKey(game), update, table.When(exists+" AND NOT contains(runKeys, :tap)", values)))
 	return b.Game(game)
 }
 
@@ -168,52 +167,57 @@ func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 func (b *Book) DeleteGame(game string) {
 	g, t := b.allowGame(game, manageGames)
 	gone := b.Stamp(deletedKey(game), attr.Item{"gameId": attr.S(game), "deletedBy": attr.S(b.user)})
-	b.commit(append(b.letGo(liveKey(t.ID), "gameId", g.ID), b.create(gone), b.remove(gameKey(game), "", expr.Params{}))...)
+	b.commit(append(b.letGo(liveKey(t.ID), "gameId", g.ID), b.create(gone), b.remove(gameKey(game), "", nil))...)
 	b.empty(game)
 }
 
 // empty removes the at-bats of a game that was deleted, with a check that it is not there.
 func (b *Book) empty(game string) {
-	writes := collect(b, "", prefixGame+game, prefixAtBat, func(it attr.Item) store.WriteItem {
-		return store.WriteItem{Delete: &store.DeleteItem{Table: b.Table, Key: key(it["PK"].Str(), it["SK"].Str()), NoOld: true}}
-	})
-	gone := b.check(gameKey(game), "attribute_not_exists(PK)", expr.Params{})
+	writes := append(collect(b, "", prefixGame+game, prefixAtBat, b.drop), collect(b, "", prefixGame+game, prefixUndone, b.drop)...)
+	gone := b.check(gameKey(game), "attribute_not_exists(PK)", nil)
 	for part := range slices.Chunk(writes, emptied) {
 		b.commit(append([]store.WriteItem{gone}, part...)...)
 	}
 }
 
-// Emptied removes at-bats of deleted games, whoever has brought the deletion or the at-bats.
+// Emptied removes at-bats that were taken back, and those of deleted games, whoever has brought that or the at-bats.
 func (s *Service) Emptied(tx *store.Tx, records []store.Record) error {
 	b := s.Open(tx, "")
 	for i := range records {
-		r := &records[i]
-		if game, sk := GameOf(r.Key), r.Key["SK"].Str(); game != "" && r.New != nil && (sk == skDeleted || strings.HasPrefix(sk, prefixAtBat)) {
-			b.emptyDeleted(game)
+		if r := &records[i]; r.New != nil {
+			b.gone(r.Key)
 		}
 	}
 	return b.err
 }
 
-// EmptyAll removes what is left of all deleted games, and in the end what says so.
+// EmptyAll removes what is left of all deleted games and of what was taken back, and in the end what says so.
 func (s *Service) EmptyAll(tx *store.Tx) error {
 	b := s.Open(tx, "")
-	scan := store.Scan{Table: s.Table, Prefix: prefixGame, Filter: "SK = :deleted", Params: with(attr.Item{":deleted": attr.S(skDeleted)})}
+	scan := store.Scan{Table: s.Table, Prefix: prefixGame, Filter: "SK = :deleted OR begins_with(SK, :undone)"}
+	scan.Values = attr.Item{":deleted": attr.S(skDeleted), ":undone": attr.S(prefixUndone)}
 	for it, err := range tx.ScanAll(scan) {
 		if b.Fail(err); b.err != nil {
 			break
 		}
-		game := GameOf(it)
-		b.emptyDeleted(game)
+		b.gone(it)
 		if at, err := time.Parse(patch.Stamp, it["createdAt"].Str()); err == nil && tx.Now().Sub(at) > keptFor && b.err == nil {
-			_, b.err = tx.Delete(store.DeleteItem{Table: s.Table, Key: deletedKey(game), NoOld: true})
+			b.commit(b.drop(it))
 		}
 	}
 	return b.err
 }
 
-func (b *Book) emptyDeleted(game string) {
-	if b.get(deletedKey(game)) != nil && b.get(gameKey(game)) == nil {
+// gone removes what a row says is gone, or the at-bat itself if another row says so of it.
+func (b *Book) gone(row attr.Item) {
+	game, sk := GameOf(row), row["SK"].Str()
+	_, id, _ := strings.Cut(sk, "#")
+	atBat := strings.HasPrefix(sk, prefixAtBat) || strings.HasPrefix(sk, prefixUndone)
+	switch {
+	case game == "" || !atBat && sk != skDeleted:
+	case b.get(deletedKey(game)) != nil && b.get(gameKey(game)) == nil:
 		b.empty(game)
+	case atBat && b.get(undoneKey(game, id)) != nil && b.get(atBatKey(game, id)) != nil:
+		b.commit(b.drop(atBatKey(game, id)))
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
 
 const (
@@ -17,6 +18,7 @@ const (
 	prefixGame   = "GAME#"
 	prefixPlayer = "PLAYER#"
 	prefixAtBat  = "ATBAT#"
+	prefixUndone = "UNDONE#" // of a game: the at-bat goes too, whoever brings it
 	prefixJersey = "JERSEY#"
 	prefixOnce   = "IDEMPOTENCY#"
 )
@@ -35,18 +37,12 @@ func Table(name string) store.TableSpec {
 	spec := store.TableSpec{
 		Name: name, Policy: store.PolicyIntent,
 		Why: "a shirt number, the one game in progress and an at-bat of a running game are conditional: the cloud decides between nodes",
-		Key: keySpec("PK", "SK"),
+		Key: table.Keys("PK", "SK"),
 	}
 	for _, index := range []string{indexSub, indexEntity, indexGames, indexPlayers, indexAtBats} {
-		spec.Indexes = append(spec.Indexes, store.IndexSpec{Name: index, Key: keySpec(index+"PK", index+"SK"), Projection: store.ProjectAll})
+		spec.Indexes = append(spec.Indexes, store.IndexSpec{Name: index, Key: table.Keys(index+"PK", index+"SK"), Projection: store.ProjectAll})
 	}
 	return spec
-}
-
-func keySpec(partition, sort string) store.KeySpec {
-	return store.KeySpec{
-		Partition: store.KeyAttr{Name: partition, Type: store.KeyString}, Sort: store.KeyAttr{Name: sort, Type: store.KeyString},
-	}
 }
 
 func key(pk, sk string) attr.Item { return attr.Item{"PK": attr.S(pk), "SK": attr.S(sk)} }
@@ -60,6 +56,7 @@ func liveKey(team string) attr.Item           { return key(prefixTeam+team, skLi
 func gameKey(game string) attr.Item           { return key(prefixGame+game, skMetadata) }
 func deletedKey(game string) attr.Item        { return key(prefixGame+game, skDeleted) }
 func atBatKey(game, atBat string) attr.Item   { return key(prefixGame+game, prefixAtBat+atBat) }
+func undoneKey(game, atBat string) attr.Item  { return key(prefixGame+game, prefixUndone+atBat) }
 
 // indexed adds the key of an index to a row.
 func indexed(row attr.Item, index, pk, sk string) {

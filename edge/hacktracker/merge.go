@@ -7,16 +7,40 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/idempotency"
 	"github.com/touchline/touchline/store/patch"
+	"github.com/touchline/touchline/store/table"
 )
 
-// Refused is one action of a write that the cloud did not take: its item as it was, as it was seen here, and as it is by now. nil:
-// no item.
-type Refused struct {
-	Key, Base, View, Remote attr.Item
+// behind is what was done behind a write that another node has made too: it is done to what that one has made. A row is written once: of
+// several changes of one a person is asked.
+func behind(later []table.Refused) (writes []store.WriteItem, ok bool) {
+	var checks []store.WriteItem
+	at := map[string]int{}
+	for i := range later {
+		r := &later[i]
+		row := rowOf(r.Key)
+		switch n, is := at[row]; {
+		case !is:
+			at[row] = len(writes)
+			writes = append(writes, r.Again[0])
+		case r.Again[0].Delete == nil:
+			return nil, false
+		default:
+			writes[n] = r.Again[0]
+		}
+		checks = append(checks, r.Again[1:]...)
+	}
+	for _, c := range checks {
+		if _, is := at[rowOf(c.Check.Key)]; !is {
+			at[rowOf(c.Check.Key)] = len(writes)
+			writes = append(writes, c)
+		}
+	}
+	return writes, true
 }
+
+func rowOf(k attr.Item) string { return k["PK"].Str() + " " + k["SK"].Str() }
 
 // Merge answers for writes that the cloud has refused; of everything else a person is asked.
 //
@@ -27,23 +51,28 @@ type Refused struct {
 //	a start while another game is running      the game stays as it was, or is made SCHEDULED; what else was set with it is kept
 //	a marker that is let go already            the rest is done without it
 //	a game that is deleted already             nothing to do
+//	at-bats of a deleted game                  nothing to do: they go once the game has gone
 //	a run whose tap another node has told      it counts already: nothing to do
 //
-// later are the keys of the writes behind it, which go with it: where nothing is to be done for ours they are for a person, and so is
-// a start with at-bats.
-func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteItem, ok bool) {
-	find := func(prefix string) *Refused {
-		return first(all, func(r Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefix) })
+// later are the writes behind it, which go with it, without images: where another node has done the same they are done to what that one has
+// made. A start with at-bats is for a person.
+func (s *Service) Merge(all, later []table.Refused, _ func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
+	find := func(prefix string) *table.Refused {
+		return first(all, func(r table.Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefix) })
 	}
-	left := slices.DeleteFunc(slices.Clone(all), func(r Refused) bool { return r.isLost() })
+	left := slices.DeleteFunc(slices.Clone(all), func(r table.Refused) bool { return isLost(&r) })
 	a, j := find(prefixAtBat), find(prefixJersey)
 	switch {
-	case slices.ContainsFunc(all, func(r Refused) bool { return r.isDone(len(all) == 1) }):
-		return nil, len(later) == 0
+	case slices.ContainsFunc(all, func(r table.Refused) bool { return isDone(&r, len(all) == 1) }):
+		return behind(later)
+	case !slices.ContainsFunc(all, func(r table.Refused) bool { return !r.Drops() }):
+		return behind(later)
 	case len(left) < len(all):
 		return s.without(left, later)
+	case a != nil && len(all) == 1 && len(a.Again) > 0 && a.Again[0].Put != nil && SameAtBat(a.Again[0].Put.Item, a.Remote):
+		return behind(later)
 	case a != nil:
-		return nil, len(all) == 1 && len(later) == 0 && SameAtBat(a.View, a.Remote)
+		return nil, false
 	case j != nil && j.View != nil && j.Remote != nil:
 		return s.withoutNumber(all, j, later)
 	}
@@ -51,14 +80,14 @@ func (s *Service) Merge(all []Refused, later []attr.Item) (writes []store.WriteI
 }
 
 // isDone reports whether another node has done the same: the request, alone a user, or the deletion of a game.
-func (r *Refused) isDone(alone bool) bool {
+func isDone(r *table.Refused, alone bool) bool {
 	pk, sk := r.Key["PK"].Str(), r.Key["SK"].Str()
 	return strings.HasPrefix(pk, prefixOnce) && idempotency.Same(r.View, r.Remote) ||
 		r.Remote != nil && (alone && strings.HasPrefix(pk, prefixUser) && sk == skMetadata || sk == skDeleted)
 }
 
 // first is the first of a sort; nil: there is none.
-func first(all []Refused, is func(r Refused) bool) *Refused {
+func first(all []table.Refused, is func(r table.Refused) bool) *table.Refused {
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		return &all[i]
 	}
@@ -66,15 +95,15 @@ func first(all []Refused, is func(r Refused) bool) *Refused {
 }
 
 // ofGame answers for runs of a game, and for a start where live is the marker of the game in progress.
-func (s *Service) ofGame(all []Refused, live *Refused, later []attr.Item) (writes []store.WriteItem, ok bool) {
-	g := first(all, func(r Refused) bool { return GameOf(r.Key) != "" && r.Key["SK"].Str() == skMetadata })
+func (s *Service) ofGame(all []table.Refused, live *table.Refused, later []table.Refused) (writes []store.WriteItem, ok bool) {
+	g := first(all, func(r table.Refused) bool { return GameOf(r.Key) != "" && r.Key["SK"].Str() == skMetadata })
 	switch {
 	case g == nil || g.View == nil:
 		return nil, false
 	case len(all) == 1 && g.Remote != nil && repeats(g.View, g.Base, g.Remote):
-		return nil, len(later) == 0
+		return behind(later)
 	case live == nil || live.View == nil || live.Remote == nil,
-		slices.ContainsFunc(later, func(k attr.Item) bool { return GameOf(k) == GameOf(g.Key) }):
+		slices.ContainsFunc(later, func(r table.Refused) bool { return GameOf(r.Key) == GameOf(g.Key) }):
 		return nil, false
 	case g.Base == nil:
 		return s.anew(all, g, "status", attr.Item{"status": attr.S(Scheduled)})
@@ -83,19 +112,19 @@ func (s *Service) ofGame(all []Refused, live *Refused, later []attr.Item) (write
 }
 
 // isLost reports whether it lets go of a marker that somebody else has let go, or has taken.
-func (r *Refused) isLost() bool {
+func isLost(r *table.Refused) bool {
 	sk := r.Key["SK"].Str()
 	return r.View == nil && r.Base != nil && !attr.EqualItems(r.Base, r.Remote) && (sk == skLive || strings.HasPrefix(sk, prefixJersey))
 }
 
 // without does the rest of a transaction, where a marker is let go already. A number that is taken is for a person.
-func (s *Service) without(left []Refused, later []attr.Item) (writes []store.WriteItem, ok bool) {
+func (s *Service) without(left []table.Refused, later []table.Refused) (writes []store.WriteItem, ok bool) {
 	for i := range left {
 		r := &left[i]
 		switch gone := r.View == nil; {
 		case gone && (r.Base == nil || r.Remote == nil): // it was checked alone, or is gone there too
 		case gone && GameOf(r.Key) != "":
-			writes = append(writes, s.remove(r.Key, "", expr.Params{}))
+			writes = append(writes, s.remove(r.Key, "", nil))
 		case gone:
 			writes = append(writes, s.removeGhost(r.Key))
 		case r.Base == nil && r.Remote != nil:
@@ -117,9 +146,9 @@ func repeats(view, base, remote attr.Item) bool {
 }
 
 // withoutNumber writes a player anew whose number is another's, with the row by which the request takes effect once.
-func (s *Service) withoutNumber(all []Refused, j *Refused, later []attr.Item) (writes []store.WriteItem, ok bool) {
-	p := first(all, func(r Refused) bool { return r.Key["SK"].Str() == prefixPlayer+j.View["playerId"].Str() })
-	if p == nil || p.View == nil || slices.ContainsFunc(later, func(k attr.Item) bool { return !attr.EqualItems(k, p.Key) }) {
+func (s *Service) withoutNumber(all []table.Refused, j *table.Refused, later []table.Refused) (writes []store.WriteItem, ok bool) {
+	p := first(all, func(r table.Refused) bool { return r.Key["SK"].Str() == prefixPlayer+j.View["playerId"].Str() })
+	if p == nil || p.View == nil || slices.ContainsFunc(later, func(r table.Refused) bool { return !attr.EqualItems(r.Key, p.Key) }) {
 		return nil, false // not a player's, or another row's write goes with it: a membership, a number
 	}
 	n := p.View["playerNumber"]
@@ -130,7 +159,7 @@ func (s *Service) withoutNumber(all []Refused, j *Refused, later []attr.Item) (w
 }
 
 // anew makes a row after all, without what is another's, together with the row by which the request takes effect once.
-func (s *Service) anew(all []Refused, r *Refused, without string, set attr.Item) (writes []store.WriteItem, ok bool) {
+func (s *Service) anew(all []table.Refused, r *table.Refused, without string, set attr.Item) (writes []store.WriteItem, ok bool) {
 	if r.Remote != nil {
 		return nil, false
 	}
@@ -147,7 +176,7 @@ func (s *Service) anew(all []Refused, r *Refused, without string, set attr.Item)
 }
 
 // rest is the write of what else was changed, and of what is to be said of it.
-func (s *Service) rest(r *Refused, set attr.Item, without ...string) []store.WriteItem {
+func (s *Service) rest(r *table.Refused, set attr.Item, without ...string) []store.WriteItem {
 	p := patch.Patch{Set: set}
 	for name, v := range r.View {
 		if !slices.Contains(without, name) && name != "updatedAt" && !v.Equal(r.Base[name]) {
@@ -165,7 +194,7 @@ func (s *Service) rest(r *Refused, set attr.Item, without ...string) []store.Wri
 	p.Set["updatedAt"] = r.View["updatedAt"]
 	ended := p.Set["finalAt"]
 	delete(p.Set, "finalAt")
-	u := p.Update(s.Table, r.Key, exists, expr.Params{})
+	u := p.Update(s.Table, r.Key, table.When(exists, nil))
 	if !ended.IsZero() {
 		endOnce(u, ended)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/patch"
+	"github.com/touchline/touchline/store/table"
 )
 
 // roster is a team's players: by number, those without one last, then by last and first name.
@@ -77,7 +77,7 @@ func (b *Book) claim(team, player string, n attr.Value) []store.WriteItem {
 		b.refuse(p.ID != player && Shirt(p.Number) == n.Text(), fault.New(fault.Conflict, "number_taken", "Player number %s is already taken", n.Text()))
 	}
 	return b.take(jerseyKey(team, n.Text()), "playerId", player, func(owner string) store.WriteItem {
-		return b.check(playerKey(team, owner), "attribute_not_exists(playerNumber) OR playerNumber <> :n", with(attr.Item{":n": n}))
+		return b.check(playerKey(team, owner), "attribute_not_exists(playerNumber) OR playerNumber <> :n", attr.Item{":n": n})
 	})
 }
 
@@ -85,16 +85,11 @@ func (b *Book) claim(team, player string, n attr.Value) []store.WriteItem {
 // knows no markers: it is taken over, with the check lost that this is still so.
 func (b *Book) take(k attr.Item, name, by string, lost func(owner string) store.WriteItem) []store.WriteItem {
 	was := b.get(k)
-	row := b.Stamp(maps.Clone(k), attr.Item{name: attr.S(by)})
-	put := b.create(row)
-	if was == nil {
-		return []store.WriteItem{put}
+	writes := []store.WriteItem{table.Put(b.Table, b.Stamp(maps.Clone(k), attr.Item{name: attr.S(by)}), table.Same(was, "PK", name))}
+	if owner := was[name].Str(); was != nil && owner != by {
+		writes = append(writes, lost(owner))
 	}
-	put.Put.Condition, put.Put.Values = name+" = :owner", attr.Item{":owner": was[name]}
-	if was[name].Str() == by {
-		return []store.WriteItem{put}
-	}
-	return []store.WriteItem{put, lost(was[name].Str())}
+	return writes
 }
 
 // release returns the write that lets go of a player's number, where the marker is theirs.
@@ -104,10 +99,11 @@ func (b *Book) release(p *Player) []store.WriteItem {
 
 // letGo deletes a marker whose owner somebody is.
 func (b *Book) letGo(k attr.Item, name, owner string) []store.WriteItem {
-	if b.get(k)[name].Str() != owner {
+	was := b.get(k)
+	if was[name].Str() != owner {
 		return nil
 	}
-	return []store.WriteItem{b.remove(k, " AND "+name+" = :owner", with(attr.Item{":owner": attr.S(owner)}))}
+	return []store.WriteItem{table.Delete(b.Table, k, table.Same(was, "PK", name))}
 }
 
 // ChangePlayer changes a row of a roster: managers do, and whoever it is linked to, all but the status.
@@ -119,7 +115,7 @@ func (b *Book) ChangePlayer(team, player string, in Input) Player {
 		b.allow(team, manageRoster)
 	}
 	writes := b.renumber(&was, &p)
-	b.commit(append(writes, b.update(playerKey(team, player), p, exists, expr.Params{}))...)
+	b.commit(append(writes, b.update(playerKey(team, player), p, exists, nil))...)
 	return b.player(team, player)
 }
 
@@ -148,7 +144,7 @@ func (b *Book) DeletePlayer(team, player string) {
 }
 
 func (s *Service) removeGhost(k attr.Item) store.WriteItem {
-	return s.remove(k, " AND isGhost = :true", with(attr.Item{":true": attr.Bool(true)}))
+	return s.remove(k, " AND isGhost = :true", attr.Item{":true": attr.Bool(true)})
 }
 
 // linkable returns a row of a managed team's roster to who may link it.
@@ -180,14 +176,14 @@ func (b *Book) LinkPlayer(team, player string, in Input) Player {
 			b.refuse(t.Role != Owner, forbidden("Insufficient permissions. Required: owner"))
 			m.Set["role"] = r
 		}
-		writes = append(writes, b.update(memberKey(user, team), m, exists, expr.Params{}))
+		writes = append(writes, b.update(memberKey(user, team), m, exists, nil))
 	}
 	return b.linked(user, &t, player, writes)
 }
 
 // ghost is the change of a player who is one, or is none.
 func (b *Book) ghost(team, player string, c patch.Patch, is bool) store.WriteItem {
-	return b.update(playerKey(team, player), c, exists+" AND isGhost = :ghost", with(attr.Item{":ghost": attr.Bool(is)}))
+	return b.update(playerKey(team, player), c, exists+" AND isGhost = :ghost", attr.Item{":ghost": attr.Bool(is)})
 }
 
 // linked makes the writes that join or part a player and a user, with the check that who does it for another still may.
@@ -212,5 +208,5 @@ func (b *Book) UnlinkPlayer(team, player string) Player {
 		Remove: []string{indexPlayers + "PK", indexPlayers + "SK"},
 	}
 	m := patch.Patch{Set: attr.Item{"status": attr.S(inactive)}}
-	return b.linked(*p.UserID, &t, player, []store.WriteItem{b.ghost(team, player, c, false), b.update(memberKey(*p.UserID, team), m, exists, expr.Params{})})
+	return b.linked(*p.UserID, &t, player, []store.WriteItem{b.ghost(team, player, c, false), b.update(memberKey(*p.UserID, team), m, exists, nil)})
 }

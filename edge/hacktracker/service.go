@@ -15,6 +15,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/idempotency"
 	"github.com/touchline/touchline/store/patch"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Service is the scorebook over a table.
@@ -108,17 +109,22 @@ func (b *Book) Make(id string, writes []store.WriteItem) string {
 }
 
 // update is the write of a patch, of now, under a condition.
-func (b *Book) update(k attr.Item, p patch.Patch, condition string, params expr.Params) store.WriteItem {
+func (b *Book) update(k attr.Item, p patch.Patch, condition string, values attr.Item) store.WriteItem {
 	p.Set["updatedAt"] = b.now()
-	return store.WriteItem{Update: p.Update(b.Table, k, condition, params)}
+	return store.WriteItem{Update: p.Update(b.Table, k, table.When(condition, values))}
 }
 
 // save makes a patch of a row that is there.
-func (b *Book) save(k attr.Item, p patch.Patch) { b.commit(b.update(k, p, exists, expr.Params{})) }
+func (b *Book) save(k attr.Item, p patch.Patch) { b.commit(b.update(k, p, exists, nil)) }
 
 // remove is the deletion of a row that is there, under a condition more.
-func (s *Service) remove(k attr.Item, condition string, params expr.Params) store.WriteItem {
-	return store.WriteItem{Delete: &store.DeleteItem{Table: s.Table, Key: k, Condition: exists + condition, Params: params}}
+func (s *Service) remove(k attr.Item, condition string, values attr.Item) store.WriteItem {
+	return table.Delete(s.Table, k, table.When(exists+condition, values))
+}
+
+// drop is the deletion of a row, whatever it is by now.
+func (s *Service) drop(row attr.Item) store.WriteItem {
+	return table.Delete(s.Table, key(row["PK"].Str(), row["SK"].Str()), table.If{})
 }
 
 // exists is the condition that a row is there.
@@ -136,34 +142,25 @@ func (b *Book) allow(team string, do action) Team {
 }
 
 // check is the condition of a transaction on a row that it does not write.
-func (s *Service) check(k attr.Item, condition string, params expr.Params) store.WriteItem {
-	return store.WriteItem{Check: &store.ConditionCheck{Table: s.Table, Key: k, Condition: condition, Params: params}}
-}
-
-// with are the values of an expression, and the names that it has behind a #.
-func with(values attr.Item, names ...string) expr.Params {
-	p := expr.Params{Values: values, Names: map[string]string{}}
-	for _, name := range names {
-		p.Names["#"+name] = name
-	}
-	return p
+func (s *Service) check(k attr.Item, condition string, values attr.Item) store.WriteItem {
+	return table.Check(s.Table, k, table.When(condition, values))
 }
 
 // asRole is the check that who writes still has a role when a write reaches the cloud.
 func (b *Book) asRole(team string, role Role) store.WriteItem {
-	return b.check(memberKey(b.user, team), "#role = :role AND #status = :active", with(attr.Item{":role": attr.S(string(role)), ":active": attr.S(active)}, "role", "status"))
+	return b.check(memberKey(b.user, team), "#role = :role AND #status = :active", attr.Item{":role": attr.S(string(role)), ":active": attr.S(active)})
 }
 
 // there is the check that a team has not been deleted.
 func (s *Service) there(team string) store.WriteItem {
-	return s.check(teamKey(team), exists+" AND "+notDeleted, with(attr.Item{":deleted": attr.S(deleted)}, "status"))
+	return s.check(teamKey(team), exists+" AND "+notDeleted, attr.Item{":deleted": attr.S(deleted)})
 }
 
 const notDeleted = "(attribute_not_exists(#status) OR #status <> :deleted)"
 
 // create is the write of a row that is not there yet.
 func (s *Service) create(row attr.Item) store.WriteItem {
-	return store.WriteItem{Put: &store.PutItem{Table: s.Table, Item: row, Condition: "attribute_not_exists(PK)", NoOld: true}}
+	return table.Put(s.Table, row, table.Same(nil, "PK"))
 }
 
 // Now is the moment of the transaction.
@@ -191,11 +188,12 @@ func (b *Book) newID(kind, once string) string {
 
 // each reads all rows of a partition of the table or of an index whose sort key begins with a prefix.
 func (b *Book) each(index, pk, prefix string, do func(it attr.Item)) {
-	params := expr.Params{Values: attr.Item{":pk": attr.S(pk), ":sk": attr.S(prefix)}, Names: map[string]string{"#pk": index + "PK", "#sk": index + "SK"}}
+	q := store.Query{Table: b.Table, Index: index, KeyCondition: index + "PK = :pk AND begins_with(" + index + "SK, :sk)"}
+	q.Values = attr.Item{":pk": attr.S(pk), ":sk": attr.S(prefix)}
 	if b.err != nil {
 		return
 	}
-	for it, err := range b.tx.QueryAll(store.Query{Table: b.Table, Index: index, KeyCondition: "#pk = :pk AND begins_with(#sk, :sk)", Params: params}) {
+	for it, err := range b.tx.QueryAll(q) {
 		if b.Fail(err); err != nil {
 			return
 		}

@@ -50,7 +50,7 @@ type TeamQuery struct {
 
 // Teams lists teams, a page of them.
 func (b *Book) Teams(q TeamQuery) ([]Team, attr.Item) {
-	p := with(attr.Item{":deleted": attr.S(deleted)}, "status")
+	p := expr.Params{Names: map[string]string{"#status": "status"}, Values: attr.Item{":deleted": attr.S(deleted)}}
 	filter := notDeleted
 	switch {
 	case q.Type != "":
@@ -121,7 +121,7 @@ func (b *Book) DeleteTeam(team string) (token string) {
 	token = uuid.NewString()
 	p := patch.Patch{Set: attr.Item{"status": attr.S(deleted), "deletedAt": b.now(), "recoveryToken": attr.S(token)}}
 	still := exists + " AND (attribute_not_exists(#status) OR #status = :active)"
-	b.commit(b.update(teamKey(team), p, still, with(attr.Item{":active": attr.S(active)}, "status")), b.asRole(team, Owner))
+	b.commit(b.update(teamKey(team), p, still, attr.Item{":active": attr.S(active)}), b.asRole(team, Owner))
 	return token
 }
 
@@ -133,7 +133,7 @@ func (b *Book) RecoverTeam(team string, in Input) Team {
 	b.refuse(t.OwnerID != b.user, forbidden("Insufficient permissions. Required: owner"))
 	b.refuse(t.Status != deleted || token.Str() == "" || !token.Equal(it["recoveryToken"]) || it["deletedAt"].Str() < b.At(-keptFor), notFound("Team"))
 	p := patch.Patch{Set: attr.Item{"status": attr.S(active)}, Remove: []string{"deletedAt", "recoveryToken"}}
-	b.commit(b.update(teamKey(team), p, "recoveryToken = :token", with(attr.Item{":token": token})))
+	b.commit(b.update(teamKey(team), p, "recoveryToken = :token", attr.Item{":token": token}))
 	return b.Team(team)
 }
 
@@ -143,7 +143,7 @@ func (b *Book) ChangeMember(team, user string, in Input) Membership {
 	t := b.allow(team, ownTeam)
 	b.refuse(user == t.OwnerID, Invalid("The owner's membership cannot be changed"))
 	b.known(memberKey(user, team), "Member")
-	b.commit(b.update(memberKey(user, team), p, exists, expr.Params{}), b.asRole(team, Owner))
+	b.commit(b.update(memberKey(user, team), p, exists, nil), b.asRole(team, Owner))
 	return membershipOf(b.get(memberKey(user, team)))
 }
 
@@ -177,7 +177,7 @@ func (b *Book) UserBySub(sub string) (u User) {
 
 // Users lists users.
 func (b *Book) Users(p Page) ([]User, attr.Item) {
-	return listed(b, "USER", p, userOf, "", with(attr.Item{}))
+	return listed(b, "USER", p, userOf, "", expr.Params{Values: attr.Item{}})
 }
 
 // ChangeUser changes the user's names and phone number.
@@ -192,7 +192,7 @@ func (b *Book) DeleteUser() {
 	for _, t := range b.TeamsOf(b.user) {
 		b.refuse(t.Role == Owner && t.Type == Managed, fault.New(fault.Conflict, "owns_team", "User still owns the team %s", t.Name))
 	}
-	b.commit(b.remove(userKey(b.user), "", expr.Params{}))
+	b.commit(b.remove(userKey(b.user), "", nil))
 }
 
 // Context is which kinds of team a user is in.

@@ -7,6 +7,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // An event takes picks up to the minute an hour before its start, by the clock and by its state.
@@ -158,7 +159,7 @@ func TestMerge(t *testing.T) {
 	here := Upcoming // the event's state at this node
 	get := func(attr.Item) (attr.Item, error) { return (&Event{ID: event, State: here}).row(), nil }
 	ask := func(k, base, view, remote attr.Item) ([]store.WriteItem, bool) {
-		return r.Merge([]Refused{{Key: k, Base: base, View: view, Remote: remote}}, nil, get)
+		return r.Merge([]table.Refused{{Key: k, Base: base, View: view, Remote: remote}}, nil, get)
 	}
 	early, late := "2024-03-03T10:00:00.000Z", "2024-03-03T11:00:00.000Z"
 	ours, k := row(late, map[string]int{"m1": 1, "m2": 0}), predictionKey("sam", event)
@@ -227,16 +228,16 @@ func TestMerge(t *testing.T) {
 	if w, ok := ask(eventKey(event), state(Upcoming), state(Broadcast), state(Scored)); w != nil || !ok {
 		t.Errorf("a lock of what is scored: %+v %t", w, ok)
 	}
-	points := Refused{Key: predictionKey("sam", event), Update: "SET GSI_SK = :0, points = :1"}
-	standing, result := Refused{Key: standingsKey("sam", "2024")}, Refused{Key: matchKey(event, "m1"), Update: "SET #0 = :0 ADD edition :1"}
-	mark, scored := Refused{Key: eventKey(event), Update: "SET scoring = :0"}, Refused{Key: eventKey(event), Update: "REMOVE scoring SET #0 = :0"}
-	place := Refused{Key: matchKey(event, "m1"), Update: "SET GSI_SK = :0"}
+	points := table.Refused{Key: predictionKey("sam", event), Again: updates("SET GSI_SK = :0, points = :1")}
+	standing, result := table.Refused{Key: standingsKey("sam", "2024")}, table.Refused{Key: matchKey(event, "m1"), Again: updates("SET #0 = :0 ADD edition :1")}
+	mark, scored := table.Refused{Key: eventKey(event), Again: updates("SET scoring = :0")}, table.Refused{Key: eventKey(event), Again: updates("REMOVE scoring SET #0 = :0")}
+	place := table.Refused{Key: matchKey(event, "m1"), Again: updates("SET GSI_SK = :0")}
 	for name, c := range map[string]struct {
-		all, tail []Refused
+		all, tail []table.Refused
 		ok        bool
 	}{
-		"a scoring": {[]Refused{points, standing}, []Refused{scored}, true}, "its mark": {[]Refused{mark}, []Refused{points}, true},
-		"with a result behind it": {[]Refused{scored}, []Refused{result}, false}, "a result": {[]Refused{result, mark}, nil, false}, "a place": {[]Refused{place}, nil, false},
+		"a scoring": {[]table.Refused{points, standing}, []table.Refused{scored}, true}, "its mark": {[]table.Refused{mark}, []table.Refused{points}, true},
+		"with a result behind it": {[]table.Refused{scored}, []table.Refused{result}, false}, "a result": {[]table.Refused{result, mark}, nil, false}, "a place": {[]table.Refused{place}, nil, false},
 	} {
 		if w, ok := r.Merge(c.all, c.tail, get); w != nil || ok != c.ok {
 			t.Errorf("%s: %+v %t", name, w, ok)
@@ -277,8 +278,12 @@ func TestPicksAreSentUpToAMinuteBehindTheLock(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	w, ok := r.Merge([]Refused{{Key: k, View: k, Remote: k, Late: true}}, nil, func(attr.Item) (attr.Item, error) { return nil, nil })
+	w, ok := r.Merge([]table.Refused{{Key: k, View: k, Remote: k, Late: true}}, nil, func(attr.Item) (attr.Item, error) { return nil, nil })
 	if !ok || len(w) != 1 || w[0].Update.Update != "ADD notcounted :event" {
 		t.Errorf("not sent in time: %+v %t", w, ok)
 	}
+}
+
+func updates(text string) []store.WriteItem {
+	return []store.WriteItem{{Update: &store.UpdateItem{Update: text}}}
 }

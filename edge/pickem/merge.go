@@ -7,19 +7,14 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
 
-// Refused is a write that the cloud did not take: its item as it was, as it was seen here, and as the cloud has it; nil: no item.
-type Refused struct {
-	Key, Base, View, Remote attr.Item
-	Update                  string // how it was updated
-	Late                    bool   // it was not sent in time (SendBy)
-}
-
 // computed reports whether it is of a scoring.
-func (r *Refused) computed() bool {
-	return strings.HasPrefix(r.Key["SK"].Str(), prefixStandings) || strings.HasPrefix(r.Update, setMark) ||
-		strings.HasPrefix(r.Update, setScored) || strings.HasPrefix(r.Update, setPoints) && userOf(r.Key) != ""
+func computed(r *table.Refused) bool {
+	update := r.Updates()
+	return strings.HasPrefix(r.Key["SK"].Str(), prefixStandings) || strings.HasPrefix(update, setMark) ||
+		strings.HasPrefix(update, setScored) || strings.HasPrefix(update, setPoints) && userOf(r.Key) != ""
 }
 
 // SendBy is until when a write may be sent to the cloud for the first time, given its key and what it puts or how it updates: picks
@@ -58,8 +53,8 @@ func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 //	a match, and the cloud has it so               dropped: one form reached two nodes
 //
 // read reads another row, as it is here.
-func (s *Service) Merge(all, tail []Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
-	byPerson := func(r Refused) bool { return !r.computed() }
+func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
+	byPerson := func(r table.Refused) bool { return !computed(&r) }
 	later := slices.ContainsFunc(tail, byPerson)
 	if !slices.ContainsFunc(all, byPerson) {
 		return nil, !later
@@ -89,7 +84,7 @@ func (s *Service) Merge(all, tail []Refused, read func(key attr.Item) (attr.Item
 }
 
 // joined adds the picks of a first row to that of another node.
-func (s *Service) joined(user, event string, it *Refused) (writes []store.WriteItem, ok bool) {
+func (s *Service) joined(user, event string, it *table.Refused) (writes []store.WriteItem, ok bool) {
 	ours, ok := predictionOf(it.View, event)
 	theirs, readable := predictionOf(it.Remote, event)
 	if !ok || !readable {

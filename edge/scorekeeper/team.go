@@ -67,7 +67,7 @@ func (s *Service) SetProfile(tx *store.Tx, user string, name, avatar *string) (P
 		}
 	}
 	if !p.Empty() {
-		if _, err := tx.Update(*p.Update(s.Table, profileKey(user), "", expr.Params{})); err != nil {
+		if _, err := tx.Update(*p.Update(s.Table, profileKey(user), table.If{})); err != nil {
 			return Profile{}, err
 		}
 	}

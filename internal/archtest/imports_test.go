@@ -18,7 +18,7 @@ var arrows = []arrow{
 	{pkg: "edge/mail", may: []string{"store", "store/attr"}, tests: []string{"migrations"}},
 	{
 		pkg: "edge/app",
-		may: []string{"edge/mail", "httpapi", "httpapi/admin", "httpapi/auth", "httpapi/devlogin", "httpapi/page", "migrations", "sync/lease", "sync/replica/...", "store", "store/attr"},
+		may: []string{"edge/mail", "httpapi", "httpapi/admin", "httpapi/auth", "httpapi/devlogin", "httpapi/page", "migrations", "sync/lease", "sync/replica/...", "store", "store/attr", "store/table"},
 	},
 	{pkg: "edge/node", may: []string{"edge/app", "edge/mail", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps, "edge/cricket/..."}},
 	{pkg: builders, may: []string{"edge/app", "edge/mail", "edge/node", apps, "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
@@ -146,11 +146,11 @@ var arrows = []arrow{
 	{pkg: "store/expr", may: []string{"store/attr"}},
 	{pkg: "store/attr"},
 	{pkg: "store/idempotency", may: []string{"store", "store/attr"}},
-	{pkg: "store/patch", may: []string{"store", "store/expr", "store/attr"}},
+	{pkg: "store/patch", may: []string{"store", "store/attr", "store/table"}},
 	{pkg: "store/table", may: []string{"store", "store/expr", "store/attr"}},
 
 	{pkg: "store/storetest/...", may: []string{"store/...", "sync/..."}},
-	{pkg: "internal/testrig/nodes", may: []string{"edge/app", "edge/node", "httpapi/auth", "store", "sync/dynamo", "sync/lease", "sync/replica/intent"}},
+	{pkg: "internal/testrig/nodes", may: []string{"edge/app", "edge/node", "httpapi/auth", "store/...", "sync/dynamo", "sync/lease", "sync/replica/intent"}},
 	{pkg: "internal/testrig/...", may: []string{"store/...", "sync/...", "httpapi/...", "edge/cricket/..."}},
 	{pkg: "internal/tools/...", may: []string{"..."}},
 	{pkg: "internal/...", may: []string{"internal/..."}}, // the leaves

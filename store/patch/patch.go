@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Input are the members of a request's body.
@@ -75,12 +75,14 @@ func ReadSome(fields map[string]Field, in Input) (Patch, error) {
 // Empty reports whether a patch changes nothing.
 func (p *Patch) Empty() bool { return len(p.Set)+len(p.Remove) == 0 }
 
-// Update is the write of a patch, under a condition with its parameters.
-func (p *Patch) Update(table string, k attr.Item, condition string, params expr.Params) *store.UpdateItem {
-	u := &store.UpdateItem{Table: table, Key: k, Condition: condition}
-	u.Names, u.Values = map[string]string{}, attr.Item{}
-	maps.Copy(u.Names, params.Names)
-	maps.Copy(u.Values, params.Values)
+// Update is the write of a patch, under a condition.
+func (p *Patch) Update(name string, k attr.Item, only table.If) *store.UpdateItem {
+	u := table.Update(name, k, "", only).Update
+	if u.Names == nil {
+		u.Names = map[string]string{}
+	}
+	u.Values = attr.Item{}
+	maps.Copy(u.Values, only.Values)
 	var sets, gone []string
 	for i, name := range slices.Sorted(maps.Keys(p.Set)) {
 		n := strconv.Itoa(i)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/patch"
 	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/store/table"
 )
 
 // What a body names is set, what it has null removed; the rest of the row stays. Words of the expression language are names too.
@@ -48,7 +48,7 @@ func TestPatch(t *testing.T) {
 		}
 		var got attr.Item
 		if err := s.Update(t.Context(), func(tx *store.Tx) (err error) {
-			if _, err = tx.Update(*p.Update("rows", key, "attribute_not_exists(gone)", expr.Params{})); err == nil {
+			if _, err = tx.Update(*p.Update("rows", key, table.When("attribute_not_exists(gone)", nil))); err == nil {
 				got, err = tx.Get("rows", key)
 			}
 			return err

@@ -10,7 +10,6 @@ import (
 	httphacktracker "github.com/touchline/touchline/httpapi/hacktracker"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -46,7 +45,7 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Live, Partitions: service.Followed},
 					{Table: s.Table, Every: app.Seldom},
 				},
-				Merge: map[string]conflict.MergeFunc{s.Table: merge(service)},
+				Merge: map[string]conflict.MergeFunc{s.Table: app.Merge(service.Merge)},
 			}
 		},
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) {
@@ -79,20 +78,5 @@ func sweep(ctx context.Context, service *hacktracker.Service, h *app.Host) error
 		if h.Clock.Wait(ctx, h.Clock.Now().Add(24*time.Hour), nil) != nil {
 			return nil //nolint:nilerr // the node stops
 		}
-	}
-}
-
-func merge(rules *hacktracker.Service) conflict.MergeFunc {
-	return func(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
-		var all []hacktracker.Refused
-		for i, e := range c.Entries {
-			it := &c.Items[i]
-			all = append(all, hacktracker.Refused{Key: e.Key, Base: it.Base, View: it.View, Remote: it.Remote})
-		}
-		var later []attr.Item
-		for _, e := range c.Tail {
-			later = append(later, e.Key)
-		}
-		return rules.Merge(all, later)
 	}
 }

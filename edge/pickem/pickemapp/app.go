@@ -11,7 +11,6 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/intent"
@@ -51,7 +50,7 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Minute, Partitions: service.Picks},
 					{Table: s.Table, Every: app.Seldom},
 				},
-				Merge:  map[string]conflict.MergeFunc{s.Table: merge(service)},
+				Merge:  map[string]conflict.MergeFunc{s.Table: app.Merge(service.Merge)},
 				Secret: map[string]conflict.SecretFunc{s.Table: service.Secret},
 				SendBy: map[string]replica.SendBy{s.Table: func(tx *store.Tx, w *intent.Write) (time.Time, error) {
 					return service.SendBy(tx, w.Key, w.Item, w.Update)
@@ -82,21 +81,4 @@ func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, err
 			func(ctx context.Context) error { return service.Run(ctx, h.Clock, failed) },
 		},
 	}, nil
-}
-
-// merge hands what the cloud has refused of a transaction to the rules.
-func merge(rules *pickem.Service) conflict.MergeFunc {
-	return func(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
-		var all, tail []pickem.Refused
-		for i, e := range c.Entries {
-			it := &c.Items[i]
-			all = append(all, pickem.Refused{
-				Key: e.Key, Base: it.Base, View: it.View, Remote: it.Remote, Update: e.Update, Late: c.Code == string(intent.CodeLate),
-			})
-		}
-		for _, e := range c.Tail {
-			tail = append(tail, pickem.Refused{Key: e.Key, Update: e.Update})
-		}
-		return rules.Merge(all, tail, func(key attr.Item) (attr.Item, error) { return c.Get(c.Entries[0].Table, key) })
-	}
 }

@@ -39,6 +39,8 @@ type Options struct {
 	Speed float64                  // of time; 0: real time
 	Wrong map[string]time.Duration // by how much a node's clock is ahead, by name
 	Parts func(p *node.Parts)      // changes what a node is opened with; nil: nothing
+	// Bubble is for a test in a bubble of testing/synctest: its time is virtual, and nodes are reached through pipes.
+	Bubble bool
 }
 
 // Fleet is the nodes "a" and "b" over one cloud, or "a" alone.
@@ -51,6 +53,8 @@ type Fleet struct {
 	Base   map[string]string         // addresses by node, "http://127.0.0.1:40000"
 
 	options Options
+	pipes   map[string]*web.Pipes
+	stores  map[string]*store.Store      // of nodes in a bubble
 	doors   map[string]*faultproxy.Proxy // to DynamoDB Local, by node
 	dirs    map[string]string
 	stops   map[string]func() error
@@ -73,6 +77,9 @@ func Two(t *testing.T, o Options) *Fleet {
 func (f *Fleet) start(name string) {
 	f.T.Helper()
 	c := eager()
+	if f.options.Bubble { // where waiting costs nothing, and each look does
+		c = node.DefaultCloud()
+	}
 	c.Region = "sim"
 	f.serve(name, &node.Cloud{Config: c, Name: "sim", Items: f.Links[name], Locks: f.Links[name].Locks})
 }
@@ -105,7 +112,7 @@ func begin(t *testing.T, o Options) *Fleet {
 	}
 	f := &Fleet{
 		T: t, Issuer: issuer, Clock: clock.Real(), Links: map[string]*simcloud.Link{}, Base: map[string]string{},
-		options: o, doors: map[string]*faultproxy.Proxy{}, dirs: map[string]string{}, stops: map[string]func() error{},
+		options: o, pipes: map[string]*web.Pipes{}, stores: map[string]*store.Store{}, doors: map[string]*faultproxy.Proxy{}, dirs: map[string]string{}, stops: map[string]func() error{},
 	}
 	if o.Speed != 0 {
 		scaled := clock.NewScaled(time.Now(), o.Speed)
@@ -152,10 +159,19 @@ func (f *Fleet) serve(name string, cloud *node.Cloud) {
 	}
 	if f.dirs[name] == "" {
 		f.dirs[name] = f.T.TempDir()
+		if f.options.Bubble {
+			f.stores[name] = f.openStore(f.dirs[name])
+		}
 	}
+	p.Store = f.stores[name]
 	n, err := node.Open(f.T.Context(), f.dirs[name], p)
 	if err != nil {
 		f.T.Fatal(err)
+	}
+	if f.options.Bubble {
+		f.pipes[name] = web.NewPipes()
+		f.Base[name], f.stops[name] = "http://localhost", web.RunOn(f.T, n, f.pipes[name])
+		return
 	}
 	f.Base[name], f.stops[name] = web.Run(f.T, n)
 }
@@ -187,7 +203,11 @@ func (f *Fleet) Send(at, user, method, path, body string, headers ...string) (st
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}).Do(req)
+	transport := &http.Transport{DisableKeepAlives: true}
+	if p := f.pipes[at]; p != nil {
+		transport.DialContext = p.Dial
+	}
+	resp, err := (&http.Client{Transport: transport, Timeout: time.Minute}).Do(req)
 	if err != nil {
 		f.T.Fatal(err)
 	}

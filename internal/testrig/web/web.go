@@ -31,6 +31,12 @@ func Run(t testing.TB, s Runner) (address string, stop func() error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return "http://" + ln.Addr().String(), RunOn(t, s, ln)
+}
+
+// RunOn runs a server on a listener until stop or the end of the test.
+func RunOn(t testing.TB, s Runner, ln net.Listener) (stop func() error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx, ln) }()
@@ -48,7 +54,7 @@ func Run(t testing.TB, s Runner) (address string, stop func() error) {
 			t.Error(err)
 		}
 	})
-	return "http://" + ln.Addr().String(), stop
+	return stop
 }
 
 // Client is one that keeps no connections, so that none outlives its test.

@@ -1,0 +1,30 @@
+package app
+
+import (
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
+	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Refusals are rules that answer for the writes of a transaction that the cloud has refused, and for those behind them, which go with them.
+// get reads another row of the table as it is here.
+type Refusals func(all, behind []table.Refused, get func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool)
+
+// Merge is the handler that asks rules.
+func Merge(rules Refusals) conflict.MergeFunc {
+	return func(c conflict.MergeCase) ([]store.WriteItem, bool) {
+		var all, behind []table.Refused
+		for i, e := range c.Entries {
+			it := &c.Items[i]
+			all = append(all, table.Refused{
+				Key: e.Key, Again: conflict.Again(e), Base: it.Base, View: it.View, Remote: it.Remote, Late: c.Code == string(intent.CodeLate),
+			})
+		}
+		for _, e := range c.Tail {
+			behind = append(behind, table.Refused{Key: e.Key, Again: conflict.Again(e)})
+		}
+		return rules(all, behind, func(key attr.Item) (attr.Item, error) { return c.Get(c.Entries[0].Table, key) })
+	}
+}

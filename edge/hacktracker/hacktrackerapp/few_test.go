@@ -1,0 +1,5 @@
+//go:build !long
+
+package hacktrackerapp
+
+const apartChecks = "3"

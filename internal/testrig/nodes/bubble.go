@@ -1,0 +1,78 @@
+package nodes
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Check is rapid.Check so many times, always with the same seed: a test that is to say the same each time. The flags -rapid.checks and
+// -rapid.seed have it look further.
+func Check(t *testing.T, times string, prop func(*rapid.T)) {
+	t.Helper()
+	for name, value := range map[string]string{"rapid.checks": times, "rapid.seed": "1"} {
+		f := flag.Lookup(name)
+		if was := f.Value.String(); was == f.DefValue {
+			if err := f.Value.Set(value); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = f.Value.Set(was) })
+		}
+	}
+	rapid.Check(t, prop)
+}
+
+// openStore opens a store that is not synced to disk, in a folder whose name is too long for the node's admin socket beside it: who waits for
+// a connection of that would keep virtual time from going on.
+func (f *Fleet) openStore(dir string) *store.Store {
+	f.T.Helper()
+	dir = filepath.Join(dir, strings.Repeat("d", 120))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		f.T.Fatal(err)
+	}
+	return storetest.OpenWith(f.T, filepath.Join(dir, node.StoreFile), store.Options{NoSync: true})
+}
+
+// Pass lets time go on, and has everything done that is due by then.
+func (f *Fleet) Pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// Rows are the items of a table, by the values of their keys, as a node has them; of "" the cloud's, without what nodes add to them.
+func (f *Fleet) Rows(at, table string) map[string]attr.Item {
+	f.T.Helper()
+	rows := map[string]attr.Item{}
+	keep := func(it attr.Item) { rows[it["PK"].Str()+" "+it["SK"].Str()] = it }
+	if at == "" {
+		for _, it := range f.Cloud.Items(table) {
+			it, _ = intent.Split(it)
+			keep(it)
+		}
+		return rows
+	}
+	if err := f.stores[at].View(f.T.Context(), func(tx *store.Tx) error {
+		for it, err := range tx.ScanAll(store.Scan{Table: table}) {
+			if err != nil {
+				return err
+			}
+			keep(it)
+		}
+		return nil
+	}); err != nil {
+		f.T.Fatal(err)
+	}
+	return rows
+}
