@@ -73,7 +73,7 @@ func (s *Service) move(user string, g *Game, late bool, refused []Refused, read 
 	if err != nil {
 		return nil, err
 	}
-	moved, conflicts := *g, out.Conflicts
+	moved, lost := *g, []string(nil)
 	moved.PK, moved.SK, moved.UserID = account.PK, skGame, account.UserID
 	switch {
 	case len(account.Guesses) == 0:
@@ -81,7 +81,7 @@ func (s *Service) move(user string, g *Game, late bool, refused []Refused, read 
 		moved = Merge(&moved, &account)
 	default:
 		out.Conflicts++
-		lost := g.Guesses
+		lost = g.Guesses
 		if g.CreatedAt < account.CreatedAt {
 			lost = account.Guesses
 			moved.Dropped = slices.Clone(account.Dropped)
@@ -94,7 +94,7 @@ func (s *Service) move(user string, g *Game, late bool, refused []Refused, read 
 		}
 	}
 	for i := range refused {
-		moved = refused[i].joined(&moved, out.Conflicts == conflicts)
+		moved = refused[i].joined(&moved, lost)
 	}
 	writes := []store.WriteItem{table.Delete(s.Table, key(g.PK, g.SK), table.Same(g.seen(), "pk", "guesses", "dropped"))}
 	if !moved.same(&account) {

@@ -69,13 +69,15 @@ func (s *Service) moveAgain(all []Refused, read reader) (writes []store.WriteIte
 	case err != nil || bad != nil || marker == nil || slices.ContainsFunc(all, other):
 		return nil, false
 	case all[at].Remote != nil:
-		writes, err = s.move(marker["user_id"].Str(), &left, false, all, read, &Conversion{})
+		late := left.CreatedAt >= marker["converted_at"].Str()
+		writes, err = s.move(marker["user_id"].Str(), &left, late, all, read, &Conversion{})
 		return writes, err == nil
 	}
 	account, err := gameIn(read, marker["user_id"].Str(), date) // another node has moved it
 	merged := account
 	for i := range all {
-		merged = all[i].joined(&merged, false)
+		wrote, _ := gameOf(all[i].Wrote)
+		merged = all[i].joined(&merged, wrote.Guesses)
 	}
 	if err != nil {
 		return nil, false
@@ -92,27 +94,25 @@ func (s *Service) over(g, was *Game) (writes []store.WriteItem, ok bool) {
 	return []store.WriteItem{w}, err == nil
 }
 
-// joined is a game with what was guessed here of that day: all of it, or where it is another game what stands behind that which a conversion
-// has made. Of that its player is told.
-func (r *Refused) joined(to *Game, whole bool) Game {
+// joined is a game with what was guessed here of that day, but, where that was another game, for what was lost with it: its player is told.
+func (r *Refused) joined(to *Game, lost []string) Game {
 	seen, err := gameOf(r.View)
-	wrote, bad := gameOf(r.Wrote)
 	switch {
-	case err != nil || bad != nil || len(seen.Guesses) == 0:
+	case err != nil || len(seen.Guesses) == 0:
 		return *to
-	case whole || len(to.Guesses) > 0 && seen.is(to):
-		return Merge(&seen, to)
+	case len(to.Guesses) > 0 && seen.is(to):
+		lost = nil
 	}
 	more := seen
-	more.Guesses, more.GuessTimes, more.GuessKeys, more.Won = nil, nil, nil, seen.Won && !wrote.Won
+	more.Guesses, more.GuessTimes, more.GuessKeys, more.Won = nil, nil, nil, seen.Won && !slices.Contains(lost, seen.solution())
 	for _, t := range seen.since(0) {
-		if !slices.Contains(wrote.Guesses, t.word) {
+		if !slices.Contains(lost, t.word) {
 			more.add(t)
 		}
 	}
 	out := Merge(&more, to)
 	if len(out.Guesses) > 0 {
-		out.drop(wrote.Guesses)
+		out.drop(lost)
 	}
 	return out
 }

@@ -208,11 +208,13 @@ func TestTwoNodesByTheBook(t *testing.T) {
 			"a cut, a guess ses manna, b guess bob crane, b guess ses moist, a guess bob vexed, a convert ses bob, a guess ses joust", "[manna] [moist crane vexed joust]",
 		},
 		"the account begins at two nodes, and the session that was converted goes on": {
-			"a guess ses crane, a convert ses bob, a cut, a guess dan brick, b guess bob crane",
-			"[crane] []",
+			"a guess ses brick 1, a convert ses bob, a pass, a cut, a guess bob fjord, a guess ses slate, b guess bob crane", "[fjord slate crane] []",
+		},
+		"the account has another game where the conversion is not known": {
+			"a cut, b guess bob slate, a guess ses brick, b guess ses crane, a convert ses bob, a guess ses moist, a guess bob joust", "[slate brick moist joust] [crane]",
 		},
 	} {
-		wrong := playApart(t, 1, 1, func(a *apart) {
+		wrong := playApart(t, 1, 2, func(a *apart) {
 			a.script(c.script)
 			a.together()
 			var g scorekeeper.Game
@@ -227,10 +229,10 @@ func TestTwoNodesByTheBook(t *testing.T) {
 	}
 }
 
-// script does what a text says: where, what, and who does it.
+// script does what a text says: where, what, and who does it, on the last day or, with something behind it, the one before.
 func (a *apart) script(text string) {
 	for line := range strings.SplitSeq(text, ", ") {
-		f := append(strings.Fields(line), "", "")
+		f := append(strings.Fields(line), "", "", "")
 		n, who := a.nodes[f[0][0]-'a'], strings.Replace(f[2], "ses", players[2], 1)
 		switch f[1] {
 		case "cut":
@@ -240,7 +242,7 @@ func (a *apart) script(text string) {
 		case "pass":
 			a.passes(time.Minute)
 		case "guess":
-			a.must(a.plays(n, scorekeeper.Guess{User: who, Date: a.days[0], Word: f[3], At: time.Now()}))
+			a.must(a.plays(n, scorekeeper.Guess{User: who, Date: a.days[len(f[4])], Word: f[3], At: time.Now()}))
 		case "convert":
 			a.must(a.converts(n, f[3], who))
 		}
