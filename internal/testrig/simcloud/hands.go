@@ -1,6 +1,7 @@
 package simcloud
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -40,7 +41,7 @@ func (f Foreign) Delete(table string, key attr.Item) error {
 func (c *Cloud) Expire(at time.Time) (expired int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, name := range c.names() {
+	for _, name := range slices.Sorted(maps.Keys(c.tables)) {
 		t := c.tables[name]
 		if t.spec.TTL == "" {
 			continue
@@ -59,15 +60,6 @@ func (c *Cloud) Expire(at time.Time) (expired int) {
 	return expired
 }
 
-func (c *Cloud) names() []string {
-	names := make([]string, 0, len(c.tables))
-	for name := range c.tables {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // Restore brings the named tables (none: all) back to what they were at an instant, with new ids, as a point-in-time
 // recovery under the same names does. The log goes on: what is undone is an effect By "restore".
 func (c *Cloud) Restore(at time.Time, names ...string) {
@@ -77,7 +69,7 @@ func (c *Cloud) Restore(at time.Time, names ...string) {
 		panic("simcloud: a cloud that keeps no log cannot be restored")
 	}
 	if len(names) == 0 {
-		names = c.names()
+		names = slices.Sorted(maps.Keys(c.tables))
 	}
 	first := slices.IndexFunc(c.log, func(e Effect) bool { return e.At.After(at) })
 	undo := []Effect(nil)
