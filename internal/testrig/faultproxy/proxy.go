@@ -29,12 +29,14 @@ type Proxy struct {
 	rng        *rand.Rand
 	conditions Conditions
 	since      time.Time     // they began
-	changed    chan struct{} // closed when they end
 	offset     time.Duration // of the server's clock
 	conns      map[net.Conn]bool
 	met        [numFaults]int
 	passed     int
 }
+
+// tick is how often it is seen whether a fault has come or gone.
+const tick = 10 * time.Millisecond
 
 // Start listens on a port of loopback until the test ends, and forwards to the server at an address.
 func Start(t testing.TB, dial Dial, to string, seed uint64) *Proxy {
@@ -47,13 +49,18 @@ func Start(t testing.TB, dial Dial, to string, seed uint64) *Proxy {
 	p := &Proxy{
 		addr: l.Addr().String(), to: to, ctx: ctx, cancel: cancel,
 		behind: &http.Transport{DialContext: dial, DisableCompression: true, MaxIdleConnsPerHost: 64},
-		rng:    rand.New(rand.NewPCG(seed, 0)), changed: make(chan struct{}), conns: map[net.Conn]bool{}, since: time.Now(),
+		rng:    rand.New(rand.NewPCG(seed, 0)), conns: map[net.Conn]bool{}, since: time.Now(),
 	}
 	p.server = &http.Server{
 		Handler: http.HandlerFunc(p.forward), ConnState: p.keep, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	p.listen(l)
-	p.group.Go(p.flap)
+	p.group.Go(func() {
+		for p.ctx.Err() == nil { // a fault may flap, and a port be held for a moment
+			p.doors()
+			p.wait(tick)
+		}
+	})
 	t.Cleanup(p.close)
 	return p
 }
@@ -65,7 +72,6 @@ func (p *Proxy) URL() string { return "http://" + p.addr }
 func (p *Proxy) Set(c Conditions) {
 	p.mu.Lock()
 	p.conditions, p.since = c, time.Now()
-	p.turn()
 	p.mu.Unlock()
 	p.doors()
 }
@@ -109,38 +115,10 @@ func (p *Proxy) close() {
 	p.behind.CloseIdleConnections()
 }
 
-// turn wakes whoever waits for other conditions.
-func (p *Proxy) turn() {
-	close(p.changed)
-	p.changed = make(chan struct{})
-}
-
 // active reports whether the fault is there now: one that flaps comes and goes.
 func (p *Proxy) active() bool {
 	c := p.conditions
 	return c.Fault != None && (c.Flap == 0 || time.Since(p.since)/c.Flap%2 == 0)
-}
-
-// flap has those who wait look again each time that a fault comes or goes.
-func (p *Proxy) flap() {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-p.ctx.Done():
-			return
-		case <-tick.C:
-		}
-		p.mu.Lock()
-		flaps := p.conditions.Flap != 0
-		if flaps {
-			p.turn()
-		}
-		p.mu.Unlock()
-		if flaps {
-			p.doors()
-		}
-	}
 }
 
 // doors opens or shuts the listener.
@@ -158,11 +136,9 @@ func (p *Proxy) doors() {
 			reset(c)
 		}
 	default:
-		// The port may still be held for a moment by a connection that is being reset: the next tick tries again.
+		// The port may still be held by a connection that is being reset: the next tick tries again.
 		if l, err := new(net.ListenConfig).Listen(p.ctx, "tcp", p.addr); err == nil {
 			p.listen(l)
-		} else {
-			time.AfterFunc(10*time.Millisecond, p.doors)
 		}
 	}
 }
@@ -203,20 +179,12 @@ func (p *Proxy) meets() Conditions {
 
 // outlast waits for the end of a partition and reports whether what was held still arrives.
 func (p *Proxy) outlast() (arrives bool) {
-	for {
-		p.mu.Lock()
-		over, changed := p.conditions.Fault != Partition || !p.active(), p.changed
-		arrives = p.rng.IntN(2) == 0
-		p.mu.Unlock()
-		if over {
-			return arrives
-		}
-		select {
-		case <-p.ctx.Done():
-			return false
-		case <-changed:
-		}
+	for p.cutOff() && p.ctx.Err() == nil {
+		p.wait(tick)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ctx.Err() == nil && p.rng.IntN(2) == 0
 }
 
 // reset closes a connection so that its other end is told of an error.
