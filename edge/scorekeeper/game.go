@@ -312,9 +312,9 @@ func (s *Service) Game(tx *store.Tx, user, date string) (View, error) {
 	return g.view(answer, len(g.Guesses)), err
 }
 
-// Seen says that a player has been told which guesses did not count.
-func (s *Service) Seen(tx *store.Tx, user, date string) error {
-	w := table.Update(s.Table, GameKey(user, date), "REMOVE dropped", table.When("attribute_exists(dropped)", nil))
+// Seen says that a player has been told which guesses did not count: those, and none that another node has noted since.
+func (s *Service) Seen(tx *store.Tx, user, date string, told []string) error {
+	w := table.Update(s.Table, GameKey(user, date), "REMOVE dropped", table.When("dropped = :told", attr.Item{":told": texts(told)}))
 	_, err := tx.Update(*w.Update)
 	if fault.Is(err, fault.Conflict) {
 		return nil

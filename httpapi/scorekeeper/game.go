@@ -40,7 +40,7 @@ func (a *api) getGame(c *gin.Context) error {
 	}
 	v, err := httpapi.Read(c, func(tx *store.Tx) (scorekeeper.View, error) { return a.Service.Game(tx, user, c.Param("date")) })
 	if err == nil && len(v.Dropped) > 0 && c.Request.Method == http.MethodGet { // a HEAD tells nothing
-		err = httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Seen(tx, user, c.Param("date")) })
+		err = httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Seen(tx, user, c.Param("date"), v.Dropped) })
 	}
 	return a.offline(c, httpapi.JSON(c, v, err))
 }

@@ -238,5 +238,5 @@ func (a *apart) looks(n *half, user, day string) error {
 		return err
 	}
 	a.told[user+day] = append(a.told[user+day], v.Dropped...)
-	return n.store.Update(context.Background(), func(tx *store.Tx) error { return n.Seen(tx, user, day) })
+	return n.store.Update(context.Background(), func(tx *store.Tx) error { return n.Seen(tx, user, day, v.Dropped) })
 }

@@ -95,6 +95,7 @@ func (a *apart) judge() {
 			a.judgeGame(rows, user, day)
 		}
 	}
+	a.judgeLost()
 }
 
 // judgeTeams counts admins and looks at both halves of each membership.
@@ -142,21 +143,16 @@ func (a *apart) judgeGame(rows map[string]attr.Item, user, day string) {
 	case row != nil && len(a.ended[user]) > 0:
 		a.fail("%s %s was converted and is there: %v", user, day, row)
 	}
-	a.judgeLost(&g, user, day)
+	a.told[user+day] = append(a.told[user+day], slices.Concat(g.Guesses, g.Dropped)...)
 }
 
-// judgeLost looks for the guesses of an account, and of the sessions that became it: they count, or the player was told that they do not, or
-// they were of the game that a conversion did not keep.
-func (a *apart) judgeLost(g *scorekeeper.Game, user, day string) {
-	a.told[user+day] = append(a.told[user+day], slices.Concat(g.Guesses, g.Dropped)...)
+// judgeLost looks for each guess that was taken, in the games of the player and of the accounts that the session became: it counts, or the
+// player was told that it does not, or it was of a game that a conversion did not keep.
+func (a *apart) judgeLost() {
 	for _, t := range a.took {
-		of := a.ended[t.User]
-		if len(of) == 0 {
-			of = []string{t.User}
-		}
-		there := func(who string) bool { return slices.Contains(a.told[who+day], t.Word) }
-		if of[len(of)-1] == user && t.Date == day && !slices.ContainsFunc(of, there) {
-			a.fail("%s %s: %s of %s is lost; there is %v, dropped %v", user, day, t.Word, t.User, g.Guesses, g.Dropped)
+		there := func(who string) bool { return slices.Contains(a.told[who+t.Date], t.Word) }
+		if !there(t.User) && !slices.ContainsFunc(a.ended[t.User], there) {
+			a.fail("%s of %s, %s, is lost: %v, %v", t.Word, t.User, t.Date, a.ended[t.User], a.told)
 		}
 	}
 }

@@ -213,6 +213,11 @@ func TestTwoNodesByTheBook(t *testing.T) {
 		"the account has another game where the conversion is not known": {
 			"a cut, b guess bob slate, a guess ses brick, b guess ses crane, a convert ses bob, a guess ses moist, a guess bob joust", "[slate brick moist joust] [crane]",
 		},
+		"somebody is told at one node what did not count, while more does not at another": {
+			"b guess ses crane 1, b convert ses bob, b guess bob moist, a pass, a cut, b guess bob manna, a guess bob slate, a heal, " +
+				"a pass, b pass, a cut, a look bob, b guess ses proud, b pass",
+			"[moist manna] [slate proud]",
+		},
 	} {
 		wrong := playApart(t, 1, 2, func(a *apart) {
 			a.script(c.script)
@@ -245,6 +250,8 @@ func (a *apart) script(text string) {
 			a.must(a.plays(n, scorekeeper.Guess{User: who, Date: a.days[len(f[4])], Word: f[3], At: time.Now()}))
 		case "convert":
 			a.must(a.converts(n, f[3], who))
+		case "look":
+			a.must(a.looks(n, who, a.days[0]))
 		}
 		a.passes(1100 * time.Millisecond)
 	}
