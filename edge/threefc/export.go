@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -145,9 +146,9 @@ func (p *plan) exportResult(g *Game, b *Board, at string) {
 
 // sameResult reports whether two results say the same, whenever they were computed.
 func sameResult(a, b *Result) bool {
-	return same(a.WinnerTeamID, b.WinnerTeamID) && slices.EqualFunc(a.Teams, b.Teams, func(a, b ResultTeam) bool {
-		return a.TeamID == b.TeamID && a.Tally() == b.Tally() && a.Rank == b.Rank && a.Outcome == b.Outcome && a.Name == b.Name && same(a.Color, b.Color)
-	})
+	x := *a
+	x.ComputedAt = b.ComputedAt
+	return reflect.DeepEqual(&x, b)
 }
 
 // emptied is how many rows of a deleted partition are removed in one transaction, with the check that it is deleted.

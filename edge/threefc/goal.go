@@ -83,12 +83,6 @@ func (g *Scored) Check() error {
 	return nil
 }
 
-// equal reports whether two say the same.
-func (g *Scored) equal(o *Scored) bool {
-	return same(g.ScoringTeamID, o.ScoringTeamID) && g.ConcedingTeamID == o.ConcedingTeamID && g.ScorerPlayerID == o.ScorerPlayerID &&
-		slices.Equal(g.AssistPlayerIDs, o.AssistPlayerIDs) && g.OwnGoal == o.OwnGoal
-}
-
 // eligible refuses a goal of players who are not in the teams that they must be in.
 func (s *Service) eligible(tx *store.Tx, game string, g *Scored) error {
 	if err := g.Check(); err != nil {

@@ -123,7 +123,7 @@ func (s *Service) joinedWith(get Get, r *Refused, all []Refused) (writes []store
 	p := &plan{s: s, writes: row}
 	for i := range all {
 		switch o := &all[i]; {
-		case attr.EqualItems(o.Key, r.Key), o.used():
+		case attr.EqualItems(o.Key, r.Key), o.answered(get):
 		case o.Remote != nil && o.View != nil && !attr.EqualItems(o.Base, o.Remote), !o.in(pkOnce) && !(o.in(pkSession) && o.is(pkGame)):
 			return nil, false
 		default:

@@ -136,20 +136,28 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 		ours    func(g *Game)
 		with    []Refused
 		behind  []Refused
-		written string // keys, and the times of thirds
+		there   attr.Item // the row of a key that was used there
+		written string    // keys, and the times of thirds
 		ok      bool
 	}{
 		"one start each":                    {ours: first, with: []Refused{key("k", nil)}, written: "k", ok: true},
 		"its key was used there":            {ours: first, with: []Refused{key("k", once("k", "h"))}, ok: true},
 		"and more behind it":                {ours: more, with: []Refused{key("k", nil)}, behind: []Refused{{Key: gameKey("g")}, key("l", nil)}, written: "00-22 25- k l", ok: true},
 		"its key used, and more behind it":  {ours: more, with: []Refused{key("k", once("k", "h"))}, behind: []Refused{key("l", nil)}, written: "00-22 25- l", ok: true},
+		"and more behind it, one used":      {ours: more, with: []Refused{key("k", nil)}, behind: []Refused{key("l", nil), key("m", nil)}, there: once("l", "h"), written: "00-22 25- k m", ok: true},
 		"and its place":                     {ours: first, with: []Refused{place("1")}, written: "place", ok: true},
 		"and its place, changed there":      {ours: first, with: []Refused{place("3")}},
 		"its key stands for something else": {ours: first, with: []Refused{key("k", once("k", "x"))}},
 		"a team behind it":                  {ours: first, with: []Refused{key("k", nil)}, behind: []Refused{{Key: gameTeamKey("g", "red")}}},
 	} {
 		r := two(t, scheduled, tt.ours, first)
-		writes, ok := s.Merge(nil, append(tt.with, r), tt.behind)
+		get := func(k attr.Item) (attr.Item, error) {
+			if tt.there == nil || !k["pk"].Equal(tt.there["pk"]) {
+				return nil, nil
+			}
+			return tt.there, nil
+		}
+		writes, ok := s.Merge(get, append(tt.with, r), tt.behind)
 		var got []string
 		for _, w := range writes {
 			if pk, once := strings.CutPrefix(w.Put.Item["pk"].Str(), pkOnce); once {

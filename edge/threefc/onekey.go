@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -112,7 +113,7 @@ func (p *plan) rewritten(get Get, all, behind []Refused, last *Refused) {
 			return false
 		}
 		said, err := decode[Goal](r.Again[0].Put.Item)
-		return err == nil && said.equal(&was.Scored)
+		return err == nil && reflect.DeepEqual(said.Scored, was.Scored)
 	}), conflict("goal_state_changed", "The goal was changed at another node."))
 	k := key(last.Key["pk"].Str(), was.sk)
 	if last.Again[0].Delete != nil {
