@@ -90,9 +90,9 @@ func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteIte
 		return nil, true
 	case has(func(r *Refused) bool { return r.is(skRoster) }):
 		return nil, len(behind) == 0
-	case i >= 0 && all[i].View == nil:
+	case i >= 0 && all[i].View == nil && !has((*Refused).used):
 		return deletion(get, &all[i], all, len(behind) > 0)
-	case i >= 0:
+	case i >= 0 && all[i].View != nil:
 		return s.joinedWith(get, &all[i], slices.Concat(all, behind))
 	case has((*Refused).used):
 		return s.corrected(get, all, behind)

@@ -202,9 +202,10 @@ func (r *rig) get(k attr.Item) (attr.Item, error) { return r.row(k), nil }
 func (r *rig) entries(c Change) (all []Refused) {
 	r.t.Helper()
 	var checks []store.WriteItem
+	r.txns++
 	for i := range c.Writes {
 		w := &c.Writes[i]
-		one := Refused{Again: []store.WriteItem{*w}}
+		one := Refused{Txn: r.txns, Again: []store.WriteItem{*w}}
 		switch {
 		case w.Put != nil:
 			one.Key, one.View = key(w.Put.Item["pk"].Str(), w.Put.Item["sk"].Str()), w.Put.Item

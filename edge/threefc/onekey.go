@@ -67,6 +67,7 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 		switch {
 		case len(r.Again) == 0:
 			return nil, false
+		case r.exported():
 		case r.in(pkGame) && r.is(skGoal):
 			goal = r
 			p.again(r.Again[1:])
@@ -83,23 +84,30 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 	return p.writes, p.err == nil
 }
 
-// onto asks for a write again: of what is not there, or of what another node has made as it was made here.
+// onto asks for a write again: of a row that another node has made as it was made here, of that node's.
 func (p *plan) onto(get Get, all []Refused, r *Refused) bool {
-	w := r.Again[0]
 	row, err := get(r.Key)
 	p.fail(err)
-	switch {
-	case w.Delete != nil && w.Delete.Condition == "", w.Put != nil && (w.Put.Condition == "" || row == nil && strings.Contains(w.Put.Condition, "attribute_not_exists")):
-		p.again(r.Again)
-		return true
-	case w.Put == nil, !slices.ContainsFunc(all, func(o Refused) bool {
-		return row != nil && attr.EqualItems(o.Key, r.Key) && len(o.Again) > 0 && o.Again[0].Put != nil && o.Again[0].Put.Item["data"].Equal(row["data"])
-	}):
+	known, same := false, false
+	for i := range all {
+		if o := &all[i]; o.Txn != r.Txn && attr.EqualItems(o.Key, r.Key) && len(o.Again) > 0 && o.Again[0].Put != nil {
+			known, same = true, same || row != nil && o.Again[0].Put.Item["data"].Equal(row["data"])
+		}
+	}
+	only := seen(Stamps{UpdatedAt: row["updatedAt"].Str(), raw: row["data"].Str()})
+	switch w := r.Again[0]; {
+	case !known, w.Put != nil && w.Put.Condition == "", w.Delete != nil && w.Delete.Condition == "":
+		p.again(r.Again[:1])
+	case same && w.Put != nil:
+		now := maps.Clone(w.Put.Item)
+		now["createdAt"] = row["createdAt"]
+		p.again([]store.WriteItem{table.Put(p.s.Table, now, only)})
+	case same && w.Delete != nil:
+		p.again([]store.WriteItem{table.Delete(p.s.Table, r.Key, only)})
+	default:
 		return false
 	}
-	now := maps.Clone(w.Put.Item)
-	now["createdAt"] = row["createdAt"]
-	p.again(append([]store.WriteItem{table.Put(p.s.Table, now, seen(Stamps{UpdatedAt: row["updatedAt"].Str(), raw: row["data"].Str()}))}, r.Again[1:]...))
+	p.again(r.Again[1:])
 	return true
 }
 

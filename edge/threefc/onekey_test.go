@@ -234,3 +234,34 @@ func TestOneJoinTwoNodes(t *testing.T) {
 	theirs.must(func(tx *store.Tx) (Change, error) { return theirs.Unassign(tx, "g", player, false) })
 	is("")
 }
+
+// Who deletes a game that two nodes have changed by one request has deleted it.
+func TestOneKeyAndADeletion(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	live := Live
+	patch := func(tx *store.Tx) (Change, error) {
+		c, err := r.PatchGame(tx, "g", GamePatch{Status: &live})
+		once := OnceKey("s", "k")
+		once["requestHash"] = attr.S("h")
+		c.Writes = append([]store.WriteItem{r.create(once)}, c.Writes...)
+		return c, err
+	}
+	all := r.refused(patch, func() { r.now = r.now.Add(time.Second); r.must(patch) })
+	for i := range all {
+		all[i].View = all[i].Again[0].Put.Item
+		if all[i].Remote = r.row(all[i].Key); all[i].in(pkGame) {
+			all[i].View = nil
+		}
+	}
+	behind := r.entries(view(r, func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") }))
+	for i := range behind { // of a row as it was made here
+		if w := behind[i].Again[0].Delete; w != nil && behind[i].in(pkGame) {
+			w.Values[":updated"] = attr.S("2026-07-04T10:00:00.000Z")
+		}
+	}
+	r.merged(all, behind...)
+	if r.row(gameKey("g")) != nil || r.row(deletedKey(pkGame+"g")) == nil {
+		t.Error("the game stays")
+	}
+}

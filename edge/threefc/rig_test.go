@@ -30,6 +30,7 @@ type rig struct {
 	t     testing.TB
 	store *store.Store
 	now   time.Time
+	txns  uint64 // that were shown as refused
 }
 
 func newRig(t testing.TB) *rig {
