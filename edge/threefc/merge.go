@@ -60,8 +60,8 @@ type Get func(key attr.Item) (attr.Item, error)
 // asked. Behind them stand later writes, which go with it (without images): where they are not part of the answer, what people have
 // done is for a person.
 //
-//	row of a key that another node has used for the same     it has taken effect once: ours is withdrawn, whatever else failed; corrections
-//	                                                         of the goal behind it are of the other node's
+//	row of a key that another node has used for the same     it has taken effect once: ours is withdrawn, whatever else failed; what stands
+//	                                                         behind it is done to the other node's rows
 //	tallies, state, result                                    an export: the consumer computes them again
 //	removal of a deleted partition's rows                     somebody else's, or made again: nothing to do
 //	a token, a code or an invite that was used elsewhere      the session or role that ours made goes with it
@@ -80,7 +80,7 @@ func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteIte
 	}
 	of := func(r Refused) bool { return r.in(pkGame) && (r.is(skMeta) || r.is(skTeam)) }
 	switch i := slices.IndexFunc(all, of); {
-	case has((*Refused).used) && len(behind) == 0:
+	case has((*Refused).used) && len(unanswered(get, all, behind)) == 0:
 		return nil, true
 	case has(func(r *Refused) bool { return r.in(pkMagic) || r.in(pkCode) || r.in(pkSignIn) }):
 		return nil, true
@@ -190,7 +190,13 @@ func (s *Service) joined(get Get, r *Refused) (writes []store.WriteItem, ok bool
 	if !changed {
 		return nil, true
 	}
-	return s.rewrite(r, theirs)
+	p := &plan{s: s}
+	if r.is(skMeta) {
+		rewritten(p, r, theirs, entGame, (*Game).agree)
+	} else {
+		rewritten(p, r, theirs, entGameTeam, func(*GameTeam) {})
+	}
+	return p.writes, p.err == nil
 }
 
 // member joins a member of a row, as JSON; started: a third of the game has, in the cloud. ok is false where a person is asked.
@@ -243,34 +249,17 @@ func computed(base, ours map[string]json.RawMessage) bool {
 	return true
 }
 
-// rewrite puts a row with other members in the place of the cloud's, in the order in which its record has them.
-func (s *Service) rewrite(r *Refused, with map[string]json.RawMessage) ([]store.WriteItem, bool) {
+// rewritten puts a row with other members in the place of the cloud's, in the order in which its record has them.
+func rewritten[T any, P stamped[T]](p *plan, r *Refused, with map[string]json.RawMessage, entity string, agree func(*T)) {
 	raw, err := json.Marshal(with)
-	if err != nil {
-		return nil, false
-	}
-	row := attr.Item{"pk": r.Key["pk"], "sk": r.Key["sk"], "data": attr.S(string(raw)), "createdAt": r.Remote["createdAt"]}
-	row["updatedAt"] = attr.S(max(r.View["updatedAt"].Str(), r.Remote["updatedAt"].Str()))
-	p := &plan{s: s}
-	if r.is(skMeta) {
-		rewritten[Game](p, r, row, entGame)
-	} else {
-		rewritten[GameTeam](p, r, row, entGameTeam)
-	}
-	return p.writes, p.err == nil
-}
-
-func rewritten[T any, P stamped[T]](p *plan, r *Refused, row attr.Item, entity string) {
+	p.fail(err)
 	was, err := decode[T, P](r.Remote)
 	p.fail(err)
-	now, err := decode[T, P](row)
+	now, err := decode[T, P](attr.Item{"data": attr.S(string(raw))})
 	p.fail(err)
-	if p.err == nil {
-		if g, is := any(&now).(*Game); is {
-			g.agree()
-		}
-		replace[T, P](p, r.Key, entity, &was, now)
-	}
+	P(&now).stamps().UpdatedAt = max(r.View["updatedAt"].Str(), r.Remote["updatedAt"].Str())
+	agree(&now)
+	replace[T, P](p, r.Key, entity, &was, now)
 }
 
 // agree has the members of a game that was joined say the same.

@@ -48,13 +48,21 @@ func unanswered(get Get, all, behind []Refused) (left []Refused) {
 	return left
 }
 
+// item is what it puts; nil: it puts nothing.
+func (r *Refused) item() attr.Item {
+	if len(r.Again) > 0 && r.Again[0].Put != nil {
+		return r.Again[0].Put.Item
+	}
+	return nil
+}
+
 // answered reports whether it is the row of a key that was used elsewhere for the same request, or of a correction that was made there.
 func (r *Refused) answered(get Get) bool {
-	if r.used() || len(r.Again) == 0 || r.Again[0].Put == nil || !r.in(pkOnce) && !r.is(skOperation) {
+	if r.used() || r.item() == nil || !r.in(pkOnce) && !r.is(skOperation) {
 		return r.used()
 	}
 	row, err := get(r.Key)
-	return err == nil && (r.is(skOperation) && row != nil || idempotency.Same(r.Again[0].Put.Item, row))
+	return err == nil && (r.is(skOperation) && row != nil || idempotency.Same(r.item(), row))
 }
 
 // corrected has what was done here to what another node has made of the same request done to that one's.
@@ -90,8 +98,8 @@ func (p *plan) onto(get Get, all []Refused, r *Refused) bool {
 	p.fail(err)
 	known, same := false, false
 	for i := range all {
-		if o := &all[i]; o.Txn != r.Txn && attr.EqualItems(o.Key, r.Key) && len(o.Again) > 0 && o.Again[0].Put != nil {
-			known, same = true, same || row != nil && o.Again[0].Put.Item["data"].Equal(row["data"])
+		if o := &all[i]; o.Txn != r.Txn && attr.EqualItems(o.Key, r.Key) && o.item() != nil {
+			known, same = true, same || row != nil && o.item()["data"].Equal(row["data"])
 		}
 	}
 	only := seen(Stamps{UpdatedAt: row["updatedAt"].Str(), raw: row["data"].Str()})
@@ -114,81 +122,66 @@ func (p *plan) onto(get Get, all []Refused, r *Refused) bool {
 // rewritten does to a goal that another node has made what was done here last to ours. One that says there what it never said here is for
 // a person.
 func (p *plan) rewritten(get Get, all, behind []Refused, last *Refused) {
-	was, only, err := p.s.theirs(get, all)
-	p.fail(err)
+	was, only := p.theirs(get, all)
 	p.refuse(!slices.ContainsFunc(slices.Concat(all, behind), func(r Refused) bool {
-		if !r.is(skGoal) || len(r.Again) == 0 || r.Again[0].Put == nil {
-			return false
-		}
-		said, err := decode[Goal](r.Again[0].Put.Item)
-		return err == nil && reflect.DeepEqual(said.Scored, was.Scored)
+		said, err := decode[Audit](r.item())
+		return err == nil && r.is(skAudit) && said.After != nil && reflect.DeepEqual(said.After.Scored, was.Scored)
 	}), conflict("goal_state_changed", "The goal was changed at another node."))
 	k := key(last.Key["pk"].Str(), was.sk)
-	if last.Again[0].Delete != nil {
+	if last.item() == nil {
 		p.write(table.Delete(p.s.Table, k, only))
 		return
 	}
-	ours, err := decode[Goal](last.Again[0].Put.Item)
-	p.fail(err)
 	p.check(markerKey(was.GameID, was.EventID), "attribute_exists(pk)", nil) // it is there, wherever it is
+	ours := p.goal(last.item())
 	now := was
 	now.Scored, now.UpdatedAt = ours.Scored, ours.UpdatedAt
 	put(p, k, entGoal, now, only)
 }
 
-// theirs is the goal that another node has made of our request, with the condition that it is unchanged. It may lie in another minute
-// than ours, and not have come yet: then it is what the row of the key says.
-func (s *Service) theirs(get Get, all []Refused) (was Goal, only table.If, err error) {
-	var ours *Refused
-	ids := map[string]string{}
-	for i := range all {
-		switch r := &all[i]; {
-		case r.in(pkGame) && r.is(skGoal):
-			ours = r
-		case r.used():
-			ids = idempotency.IDs(r.Remote)
-		}
-	}
-	if ours == nil || ours.Remote != nil {
-		if ours != nil {
-			was, err = decode[Goal](ours.Remote)
-		}
-		return was, seen(was.Stamps), cmp.Or(err, missing(ours == nil))
-	}
-	third, elapsed := 0, 0
-	_, err = fmt.Sscanf(ids[idClock], "%d#%d", &third, &elapsed)
-	game := strings.TrimPrefix(ours.Key["pk"].Str(), pkGame)
-	row, bad := get(gameKey(game))
-	if err = cmp.Or(err, bad, missing(row == nil || len(ours.Again) == 0 || ours.Again[0].Put == nil)); err != nil {
-		return was, only, err
-	}
-	g, err := decode[Game](row)
-	was, bad = decode[Goal](ours.Again[0].Put.Item)
-	was.Moment = MomentAt(cmp.Or(g.ThirdLengthMinutes, lengths[0]), third, elapsed)
-	k := goalKey(game, third, was.GameMinute, was.EventID)
-	if err = cmp.Or(err, bad); err != nil {
-		return was, only, err
-	}
-	if row, err = get(k); err != nil {
-		return was, only, err
-	}
-	if row != nil {
-		was, err = decode[Goal](row)
-		return was, seen(was.Stamps), err
-	}
-	at, _, _ := strings.Cut(ids["audit"], "#")
-	was.Stamps = Stamps{CreatedAt: at, UpdatedAt: at}
-	if row, err = encode(k, entGoal, was); err == nil {
-		was, err = decode[Goal](row)
-	}
-	only = seen(was.Stamps)
-	only.Condition = absent + " OR " + only.Condition
-	return was, only, err
+// goal reads the goal of a row.
+func (p *plan) goal(row attr.Item) Goal {
+	g, err := decode[Goal](row)
+	p.fail(err)
+	return g
 }
 
-func missing(is bool) error {
-	if is {
-		return notFound("", "The goal was not found.")
+// theirs is the goal that another node has made of our request, with the condition that it is unchanged. It may lie in another minute
+// than ours, and not have come yet: then it is what the row of the key says.
+func (p *plan) theirs(get Get, all []Refused) (was Goal, only table.If) {
+	var ours Refused
+	ids := map[string]string{}
+	for _, r := range all {
+		if r.used() {
+			ids = idempotency.IDs(r.Remote)
+		} else if r.in(pkGame) && r.is(skGoal) {
+			ours = r
+		}
 	}
-	return nil
+	row, condition := ours.Remote, ""
+	if row == nil {
+		third, elapsed := 0, 0
+		_, err := fmt.Sscanf(ids[idClock], "%d#%d", &third, &elapsed)
+		p.fail(err)
+		was = p.goal(ours.item())
+		game, err := get(gameKey(was.GameID))
+		p.fail(err)
+		g, err := decode[Game](game)
+		p.fail(err)
+		was.Moment = MomentAt(cmp.Or(g.ThirdLengthMinutes, lengths[0]), third, elapsed)
+		at, _, _ := strings.Cut(ids["audit"], "#")
+		was.Stamps = Stamps{CreatedAt: at, UpdatedAt: at}
+		k := goalKey(was.GameID, third, was.GameMinute, was.EventID)
+		row, err = get(k)
+		p.fail(err)
+		if row == nil {
+			row, err = encode(k, entGoal, was)
+			p.fail(err)
+			condition = absent + " OR "
+		}
+	}
+	was = p.goal(row)
+	only = seen(was.Stamps)
+	only.Condition = condition + only.Condition
+	return was, only
 }

@@ -191,6 +191,37 @@ func TestOneKeyCorrectedTwice(t *testing.T) {
 	}
 }
 
+// Of two corrections that were asked for again together, of which another node has made one, the other stays.
+func TestOneOfTwoKeys(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.start("g", 1)
+	event := r.goal("g", "red", "blue")
+	once := func(name string) Refused {
+		row := OnceKey("s", name)
+		row["requestHash"] = attr.S("h")
+		return Refused{Key: OnceKey("s", name), View: row, Again: []store.WriteItem{r.create(row)}}
+	}
+	edit := func(by string) func(tx *store.Tx) (Change, error) {
+		return func(tx *store.Tx) (Change, error) {
+			return r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored(by, "blue") }, &IDs{})
+		}
+	}
+	theirs := r.entries(view(r, edit("blue")))
+	r.must(edit("blue"))
+	ours := r.entries(view(r, edit("yellow"))) // the goal, and the audit
+	used, other := once("k"), once("l")
+	used.Remote, ours[0].Remote = used.View, r.row(ours[0].Key)
+	all := []Refused{used, theirs[1], other, ours[1], ours[0]}
+	for i := range all {
+		all[i].Txn = 9
+	}
+	r.merged(all)
+	if g := r.board("g").Goals[0]; *g.ScoringTeamID != "yellow" || r.row(other.Key) == nil || r.row(used.Key) != nil {
+		t.Errorf("%+v", g)
+	}
+}
+
 // A player who has joined at two nodes by one request is one, and is in the team that he was put into at either.
 func TestOneJoinTwoNodes(t *testing.T) {
 	ours, theirs := newRig(t), newRig(t)
