@@ -17,33 +17,25 @@ import (
 // unanswered are the writes of the requests that no other node has answered, in their order. A merge's transaction has several, each
 // behind the row of its key; the checks are those of the first.
 func unanswered(get Get, all, behind []Refused) (left []Refused) {
-	var checks []store.WriteItem
-	one := func(rows []Refused) {
-		for i := range rows {
-			for _, w := range rows[i].Again {
-				if w.Check != nil {
-					checks = append(checks, w)
-				}
+	var of [][]Refused // by request
+	for _, part := range [][]Refused{all, behind} {
+		for i, r := range part {
+			if i == 0 || r.Txn != part[i-1].Txn || r.in(pkOnce) {
+				of = append(of, nil)
 			}
-		}
-		if len(rows) > 0 && !slices.ContainsFunc(rows, func(r Refused) bool { return r.answered(get) }) {
-			rows[0].Again = slices.Concat(rows[0].Again, checks)
-			left = append(left, rows...)
+			of[len(of)-1] = append(of[len(of)-1], r)
 		}
 	}
-	for _, part := range [][]Refused{all, behind} {
-		part = slices.Clone(part)
-		from := 0
-		for i := range part {
-			if other := part[i].Txn != part[from].Txn; i > from && (other || part[i].in(pkOnce)) {
-				if one(part[from:i]); other {
-					checks = nil
-				}
-				from = i
-			}
+	checks := map[uint64][]store.WriteItem{}
+	for _, rows := range of {
+		txn := rows[0].Txn
+		for i := range rows {
+			checks[txn] = append(checks[txn], slices.DeleteFunc(slices.Clone(rows[i].Again), func(w store.WriteItem) bool { return w.Check == nil })...)
 		}
-		one(part[from:])
-		checks = nil
+		if !slices.ContainsFunc(rows, func(r Refused) bool { return r.answered(get) }) {
+			rows[0].Again = slices.Concat(rows[0].Again, checks[txn])
+			left = append(left, rows...)
+		}
 	}
 	return left
 }

@@ -202,7 +202,7 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 		switch {
 		case err == nil, fault.Is(err, fault.Invalid): // people have changed the teams
 		case ctx.Err() != nil, fault.Is(err, fault.Conflict), fault.Is(err, fault.NotFound): // or keep the score themselves
-			return nil
+			return nil //nolint:nilerr // there is no more to do
 		default:
 			h.Log.Warn("the demo cannot record its goal", "err", err)
 		}

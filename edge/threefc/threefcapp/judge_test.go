@@ -37,8 +37,7 @@ func (w *world) judgePointer(rows map[string]attr.Item, it attr.Item) {
 	var want string
 	switch {
 	case it["entityType"].Str() == "sessionGame":
-		var at struct{ GameID, GameStartTs string } //nolint:staticcheck // as the rows spell it
-		at = dataOf[struct{ GameID, GameStartTs string }](it)
+		at := dataOf[threefc.Game](it)
 		want = "GAME#" + at.GameID + " METADATA"
 		if g := dataOf[threefc.Game](rows[want]); g.GameStartTs != at.GameStartTs || "GAME#"+at.GameStartTs+"#"+at.GameID != sk {
 			w.fail("%s %s leads to a game of %s", pk, sk, g.GameStartTs)

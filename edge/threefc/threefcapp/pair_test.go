@@ -43,7 +43,6 @@ type peer struct {
 	rep   *replica.Replica
 	link  *simcloud.Link
 	taken uint64 // of the journal
-	stop  func()
 }
 
 func newPair(t *testing.T) *pair {

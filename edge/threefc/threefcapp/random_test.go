@@ -52,7 +52,6 @@ type world struct {
 	acts  []act // since both were one
 	asked []keyed
 	keys  int
-	teams map[string]string // by game and player, when both were one
 	count map[string]int
 	log   []string
 }
