@@ -78,14 +78,14 @@ type change struct {
 }
 
 // Real are the operations themselves, without the simulation.
-type Real interface {
-	Write(f *os.File, b []byte, off int64) (int, error) // off below 0: where the file stands
-	Truncate(f *os.File, size int64) error
-	Open(name string, flag int, perm fs.FileMode) (*os.File, error)
-	Rename(from, to string) error
-	Link(from, to string) error
-	Remove(name string) error
-	Mkdir(name string, perm fs.FileMode) error
+type Real struct {
+	Write    func(f *os.File, b []byte, off int64) (int, error)
+	Truncate func(f *os.File, size int64) error
+	Open     func(name string, flag int, perm fs.FileMode) (*os.File, error)
+	Rename   func(from, to string) error
+	Link     func(from, to string) error
+	Remove   func(name string) error
+	Mkdir    func(name string, perm fs.FileMode) error
 }
 
 // New returns a disk with all that lies in the folder now, on disk.

@@ -14,30 +14,18 @@ import (
 	"github.com/touchline/touchline/internal/testrig/simdisk"
 )
 
-// system is package os.
-type system struct{}
-
-func (system) Write(f *os.File, b []byte, off int64) (int, error) {
-	if off < 0 {
-		return f.Write(b)
-	}
-	return f.WriteAt(b, off)
-}
-
-func (system) Truncate(f *os.File, size int64) error { return f.Truncate(size) }
-
-func (system) Open(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	return os.OpenFile(name, flag, perm)
-}
-func (system) Rename(from, to string) error              { return os.Rename(from, to) }
-func (system) Link(from, to string) error                { return os.Link(from, to) }
-func (system) Remove(name string) error                  { return os.Remove(name) }
-func (system) Mkdir(name string, perm fs.FileMode) error { return os.Mkdir(name, perm) }
-
 func newDisk(t *testing.T, seed uint64) (d *simdisk.Disk, dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	d, err := simdisk.New(dir, seed, system{})
+	d, err := simdisk.New(dir, seed, simdisk.Real{
+		Write: func(f *os.File, b []byte, off int64) (int, error) {
+			if off < 0 {
+				return f.Write(b)
+			}
+			return f.WriteAt(b, off)
+		},
+		Truncate: (*os.File).Truncate, Open: os.OpenFile, Rename: os.Rename, Link: os.Link, Remove: os.Remove, Mkdir: os.Mkdir,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
