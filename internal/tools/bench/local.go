@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
 	"github.com/touchline/touchline/internal/tools/measure"
@@ -21,89 +20,58 @@ func measureLocal(ctx context.Context, b *bench) error {
 	}
 	defer measure.Remove(folder)
 	local, err := ddblocal.StartOnDisk(ctx, folder)
-	if err != nil {
-		return b.withoutLocal(ctx, err)
+	if err != nil { // there is none here, which is no error
+		why, _, _ := strings.Cut(err.Error(), "\n")
+		b.MissingGroup("local", why)
+		return ctx.Err()
 	}
 	defer local.Kill()
 	if err := measure.Fill(ctx, measure.NewClient(local.Addr, local.Dial, 1), b.size.small); err != nil {
 		return err
 	}
-	path, err := b.filled(ctx, b.size.small)
-	if err != nil {
-		return err
-	}
-	defer measure.Remove(path)
-	srv, addr, err := startServer(ctx, -1, path)
-	if err != nil {
-		return err
-	}
-	defer srv.end()
-	p := peers{b: b, ours: Order{Addr: addr, Items: b.size.small}, local: Order{Addr: local.Addr, Local: true, Items: b.size.small}}
-	p.dialOurs, p.dialLocal = new(net.Dialer).DialContext, local.Dial
-	if err := p.measure(ctx); err != nil {
-		return err
-	}
-	p.measureMemory(srv.PID(), local.PID())
-	return nil
-}
-
-// withoutLocal says of the rows why there is no DynamoDB Local here, which is no error.
-func (b *bench) withoutLocal(ctx context.Context, err error) error {
-	why, _, _ := strings.Cut(err.Error(), "\n")
-	for _, t := range targets {
-		if strings.HasPrefix(t.ID, "local/") {
-			b.Missing(t.ID, why)
-		}
-	}
-	return ctx.Err()
-}
-
-// peers are the two that are asked.
-type peers struct {
-	b                   *bench
-	ours, local         Order
-	dialOurs, dialLocal measure.Dialer
-}
-
-func (p *peers) measure(ctx context.Context) error {
-	for _, c := range []struct {
-		id, kind string
-		conns    int
-	}{
-		{"local/get", "get", 1}, {"local/query", "query", 1}, {"local/put", "put", 1}, {"local/put-64", "put", 64},
-	} {
-		if !p.b.Wants(c.id) && !p.b.Wants("local/memory") {
-			continue
-		}
-		// Java compiles what it has seen often enough: it is given time for that.
-		if _, err := p.side(ctx, p.local, p.dialLocal, c.kind, c.conns, 3*p.b.size.web).Run(); err != nil {
+	return b.serve(ctx, -1, func(srv *remote, addr string) error {
+		if err := b.compareWith(ctx, local, addr); err != nil {
 			return err
 		}
-		got, err := measure.Interleave(ctx, webRounds(p.b),
-			p.side(ctx, p.ours, p.dialOurs, c.kind, c.conns, p.b.size.web),
-			p.side(ctx, p.local, p.dialLocal, c.kind, c.conns, p.b.size.web))
+		mine, known := measure.MemoryOf(srv.PID())
+		theirs, too := measure.MemoryOf(local.PID())
+		if !known || !too {
+			b.Missing("local/memory", measure.ErrMemory)
+			return nil
+		}
+		// The most that each ever had resident, the pages of files among it.
+		b.Compare("local/memory", measure.Exactly(mine.Peak, "MB"), measure.Exactly(theirs.Peak, "MB"))
+		return nil
+	})
+}
+
+func (b *bench) compareWith(ctx context.Context, local *ddblocal.Instance, addr string) error {
+	for _, c := range []struct {
+		id  string
+		ask Order
+	}{
+		{"local/get", Order{Kind: "get", Conns: 1}}, {"local/query", Order{Kind: "query", Conns: 1}},
+		{"local/put", Order{Kind: "put", Conns: 1}}, {"local/put-64", Order{Kind: "put", Conns: 64}},
+	} {
+		if !b.Wants(c.id) && !b.Wants("local/memory") {
+			continue
+		}
+		ours, theirs := b.order(c.ask, addr), b.order(c.ask, local.Addr)
+		theirs.Local = true
+		warm := theirs
+		warm.Millis *= 3 // Java compiles what it has seen often enough: it is given time for that
+		if _, err := warm.carryOut(ctx, local.Dial); err != nil {
+			return err
+		}
+		got, err := measure.Interleave(ctx, webRounds(b),
+			measure.Side{Run: func() (int, error) { return ours.carryOut(ctx, new(net.Dialer).DialContext) }},
+			measure.Side{Run: func() (int, error) { return theirs.carryOut(ctx, local.Dial) }})
 		if err != nil {
 			return err
 		}
-		p.b.Compare(c.id, measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
+		b.Compare(c.id, measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
 	}
 	return nil
-}
-
-func (p *peers) side(ctx context.Context, o Order, dial measure.Dialer, kind string, conns int, d time.Duration) measure.Side {
-	o.Kind, o.Conns, o.Millis = kind, conns, d.Milliseconds()
-	return measure.Side{Run: func() (int, error) { return o.carryOut(ctx, dial) }}
-}
-
-// measureMemory compares the most that each ever had resident, the pages of files among it.
-func (p *peers) measureMemory(ours, local int) {
-	mine, known := measure.MemoryOf(ours)
-	theirs, too := measure.MemoryOf(local)
-	if !known || !too {
-		p.b.Missing("local/memory", measure.ErrMemory)
-		return
-	}
-	p.b.Compare("local/memory", measure.Exactly(mine.Peak, "MB"), measure.Exactly(theirs.Peak, "MB"))
 }
 
 // localRequest is what server is asked, in DynamoDB's protocol.

@@ -15,9 +15,7 @@ import (
 // nothing of the file in the page cache.
 func measureStart(ctx context.Context, b *bench) error {
 	if why := b.lacksSpace(b.size.file); why != "" {
-		for _, id := range []string{"start/memory", "start/load", "start/clean", "start/crash"} {
-			b.Missing(id, why)
-		}
+		b.MissingGroup("start", why)
 		return nil
 	}
 	if b.large == "" {

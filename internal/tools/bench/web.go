@@ -7,71 +7,50 @@ import (
 	"github.com/touchline/touchline/internal/tools/measure"
 )
 
-// measureHTTP compares the GET of an item with a hello, and 64 clients that PUT with one.
+// measureHTTP compares the GET of an item with a hello, and 64 clients that PUT with one. For the first the server has one
+// processor and the client another: what is measured is the server, as long as it is the slower one; 16 connections keep it busy.
 func measureHTTP(ctx context.Context, b *bench) error {
-	path, err := b.filled(ctx, b.size.small)
-	if err != nil {
-		return err
+	for _, c := range []struct {
+		id             string
+		server, client int // their processors
+		ours, floor    Order
+	}{
+		{"http/get", 0, 1, Order{Kind: "get", Conns: 16}, Order{Kind: "hello", Conns: 16}},
+		{"http/crowd", -1, -1, Order{Kind: "put", Conns: 64}, Order{Kind: "put", Conns: 1}},
+	} {
+		if !b.Wants(c.id) {
+			continue
+		}
+		err := b.serve(ctx, c.server, func(srv *remote, addr string) error {
+			client, err := startChild(ctx, c.client)
+			if err != nil {
+				return err
+			}
+			defer client.end()
+			began, used := time.Now(), measure.ProcessTime(srv.PID())
+			got, err := measure.Interleave(ctx, webRounds(b), client.side(b.order(c.ours, addr)), client.side(b.order(c.floor, addr)))
+			if err != nil {
+				return err
+			}
+			busy := (measure.ProcessTime(srv.PID()) - used).Seconds() / time.Since(began).Seconds()
+			b.Say("%s: the server had %.0f %% of a processor; much less than all it may have is another's doing, or the client's", c.id, busy*100)
+			b.Compare(c.id, measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
-	defer measure.Remove(path)
-	if err := b.measureHello(ctx, path); err != nil {
-		return err
-	}
-	if !b.Wants("http/crowd") {
-		return nil
-	}
-	srv, addr, err := startServer(ctx, -1, path)
-	if err != nil {
-		return err
-	}
-	defer srv.end()
-	client, err := startChild(ctx, -1)
-	if err != nil {
-		return err
-	}
-	defer client.end()
-	put := Order{Addr: addr, Kind: "put", Items: b.size.small, Conns: 1, Millis: b.size.web.Milliseconds()}
-	many := put
-	many.Conns = 64
-	got, err := measure.Interleave(ctx, webRounds(b), client.side(many), client.side(put))
-	if err != nil {
-		return err
-	}
-	b.Compare("http/crowd", measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
 	return nil
 }
 
 // webRounds is less than for others: their slices are long.
 func webRounds(b *bench) int { return max(2, b.size.rounds-4) }
 
-// measureHello gives the server one processor and the client another: what is measured is the server, as long as it is
-// the slower one. 16 connections keep it busy.
-func (b *bench) measureHello(ctx context.Context, path string) error {
-	if !b.Wants("http/get") {
-		return nil
-	}
-	srv, addr, err := startServer(ctx, 0, path)
-	if err != nil {
-		return err
-	}
-	defer srv.end()
-	client, err := startChild(ctx, 1)
-	if err != nil {
-		return err
-	}
-	defer client.end()
-	get := Order{Addr: addr, Kind: "get", Items: b.size.small, Conns: 16, Millis: b.size.web.Milliseconds()}
-	hello := get
-	hello.Kind = "hello"
-	began, used := time.Now(), measure.ProcessTime(srv.PID())
-	got, err := measure.Interleave(ctx, webRounds(b), client.side(get), client.side(hello))
-	if err != nil {
-		return err
-	}
-	busy := (measure.ProcessTime(srv.PID()) - used).Seconds() / time.Since(began).Seconds()
-	b.Say("http: the server had its processor for %.0f %% of the time; much less than 100 is another's doing, or the client's", busy*100)
-	b.Compare("http/get", measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
-	return nil
+// order has what is asked of a server for a slice.
+func (b *bench) order(ask Order, addr string) Order {
+	ask.Addr, ask.Items, ask.Millis = addr, b.size.small, b.size.web.Milliseconds()
+	return ask
 }
 
 // filled makes the file of a store with items and closes it.
@@ -83,16 +62,23 @@ func (b *bench) filled(ctx context.Context, items int) (string, error) {
 	return s.Path(), s.Close()
 }
 
-// startServer runs the server on a file and returns its address.
-func startServer(ctx context.Context, cpu int, path string) (srv *remote, addr string, err error) {
-	if srv, err = startChild(ctx, cpu); err != nil {
-		return nil, "", err
+// serve runs the server on a file with items as long as do takes.
+func (b *bench) serve(ctx context.Context, cpu int, do func(srv *remote, addr string) error) error {
+	path, err := b.filled(ctx, b.size.small)
+	if err != nil {
+		return err
 	}
+	defer measure.Remove(path)
+	srv, err := startChild(ctx, cpu)
+	if err != nil {
+		return err
+	}
+	defer srv.end()
+	var addr string
 	if err := srv.Call("Child.Serve", path, &addr); err != nil {
-		srv.Kill()
-		return nil, "", err
+		return err
 	}
-	return srv, addr, nil
+	return do(srv, addr)
 }
 
 // side makes a side of an order.

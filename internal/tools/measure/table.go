@@ -2,6 +2,7 @@ package measure
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -67,13 +68,10 @@ func (t *Table) Wants(id string) bool { return t.Select == nil || t.Select.Match
 
 // WantsGroup reports whether any row of a group is selected.
 func (t *Table) WantsGroup(name string) bool {
-	for _, target := range t.Targets {
-		if strings.HasPrefix(target.ID, name+"/") && t.Wants(target.ID) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Targets, func(target Target) bool { return target.in(name) && t.Wants(target.ID) })
 }
+
+func (t *Target) in(group string) bool { return strings.HasPrefix(t.ID, group+"/") }
 
 // Compare adds a row with a floor.
 func (t *Table) Compare(id string, ours, floor Figure) { t.CompareWith(id, "", ours, floor) }
@@ -107,19 +105,23 @@ func (t *Table) Missing(id, why string) {
 	t.add(id, func(r *Row, _ Target) { r.Missing = why })
 }
 
+// MissingGroup adds all rows of a group, which could not be measured.
+func (t *Table) MissingGroup(name, why string) {
+	for _, target := range t.Targets {
+		if target.in(name) {
+			t.Missing(target.ID, why)
+		}
+	}
+}
+
 func (t *Table) add(id string, fill func(*Row, Target)) {
 	if !t.Wants(id) {
 		return
 	}
-	for _, target := range t.Targets {
-		if target.ID == id {
-			r := Row{ID: id, What: target.What, Against: target.Floor, Bound: target.bound(), Target: target.Limit}
-			fill(&r, target)
-			t.rows = append(t.rows, r)
-			return
-		}
-	}
-	panic("no target " + id)
+	target := t.Targets[slices.IndexFunc(t.Targets, func(target Target) bool { return target.ID == id })]
+	r := Row{ID: id, What: target.What, Against: target.Floor, Bound: target.bound(), Target: target.Limit}
+	fill(&r, target)
+	t.rows = append(t.rows, r)
 }
 
 // Rows returns the rows in the order of the targets, whatever was measured first.
