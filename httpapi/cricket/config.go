@@ -82,8 +82,8 @@ type AppInfo struct {
 // Pushes is what the coordinator tells.
 type Pushes struct {
 	push.Status
-	Counts  push.Counts      // of the matches that are on
-	Reasons map[string]int64 // refusals since the start, by Apple's reason
+	push.Counts                  // of the matches that are on
+	Reasons     map[string]int64 `json:"reasons"` // refusals since the start, by Apple's reason
 }
 
 // Config is what cricket's routes and pages work with. Service is needed; of the rest the zero value will do.

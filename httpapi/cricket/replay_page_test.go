@@ -123,10 +123,10 @@ func TestOperatorProblems(t *testing.T) {
 	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	well := func() *shown {
 		return &shown{cricketState{
-			At: at, Feed: feedHealth{Configured: true, Status: poll.Status{LastAt: at}, Endpoints: []endpointHealth{{
+			At: at, Feed: feedHealth{Configured: true, Feed: Feed{Status: poll.Status{LastAt: at}}, Endpoints: []endpointHealth{{
 				"livescores", sportmonks.Health{State: "closed", LastFail: "once"}, sportmonks.Budget{Used: 1700, Limit: 2000, Reserve: 100},
 			}}},
-			Push:    pushHealth{Configured: true, Circuit: "closed"},
+			Push:    pushHealth{Configured: true, Pushes: Pushes{Status: push.Status{Circuit: "closed"}}},
 			Leagues: leagueCounts{Known: 3, Active: 1},
 			Matches: []matchState{{MatchID: "7", Name: "A v B", Status: "live", TickAgeSeconds: 60, Followers: 2, Sessions: map[string]int{"active": 1}}},
 		}, operator.Streams{Open: 10, Limit: 100}}

@@ -16,16 +16,15 @@ import (
 // Feed is what the poller and the feed's client tell.
 type Feed struct {
 	poll.Status
-	Oddities map[string]int64 // what the feed sent that it should not have, or that is not known, by kind
+	Oddities map[string]int64 `json:"oddities"` // what the feed sent that it should not have, or that is not known, by kind
 }
 
 // feedHealth is how the polling goes, for operators.
 type feedHealth struct {
 	Configured bool `json:"configured"`
-	poll.Status
+	Feed
 	Torn      int              `json:"torn"` // matches whose score and balls disagree in the last readings
 	Endpoints []endpointHealth `json:"endpoints"`
-	Oddities  map[string]int64 `json:"oddities"`
 }
 
 // endpointHealth is how one endpoint of the feed stands: its circuit breaker, and its calls of this hour.
@@ -37,16 +36,16 @@ type endpointHealth struct {
 
 // newFeedHealth has lists where there is nothing, not null.
 func newFeedHealth(f *Feed) feedHealth {
-	h := feedHealth{Endpoints: []endpointHealth{}, Oddities: map[string]int64{}}
+	h := feedHealth{Endpoints: []endpointHealth{}}
 	if f != nil {
-		h.Configured, h.Status, h.Torn = true, f.Status, f.Inconsistent()
+		h.Configured, h.Feed, h.Torn = true, *f, f.Inconsistent()
 		for name, of := range f.Health {
 			h.Endpoints = append(h.Endpoints, endpointHealth{name, of, f.Budgets[name]})
 		}
 		slices.SortFunc(h.Endpoints, func(a, b endpointHealth) int { return cmp.Compare(a.Endpoint, b.Endpoint) })
-		if f.Oddities != nil {
-			h.Oddities = f.Oddities
-		}
+	}
+	if h.Oddities == nil {
+		h.Oddities = map[string]int64{}
 	}
 	if h.Jobs == nil {
 		h.Jobs = []poll.JobStatus{}
@@ -57,23 +56,18 @@ func newFeedHealth(f *Feed) feedHealth {
 // pushHealth is how the pushing goes, for operators.
 type pushHealth struct {
 	Configured bool `json:"configured"`
-	push.Counts
-	Reasons map[string]int64 `json:"reasons"`              // refusals since the start, by Apple's reason
-	Paused  time.Time        `json:"pausedUntil,omitzero"` // nothing is sent before
-	Circuit string           `json:"circuit,omitempty"`    // of the way to Apple: closed, half-open or open
-	Alarms  []push.Alarm     `json:"alarms"`
+	Pushes
 }
 
-func newPushHealth(p *Pushes) pushHealth {
-	h := pushHealth{Reasons: map[string]int64{}, Alarms: []push.Alarm{}}
-	if p == nil {
-		return h
+// newPushHealth has lists where there is nothing, not null.
+func newPushHealth(p *Pushes) (h pushHealth) {
+	if p != nil {
+		h = pushHealth{true, *p}
 	}
-	h.Configured, h.Counts, h.Paused, h.Circuit = true, p.Counts, p.Paused, p.Circuit
-	h.Alarms = append(h.Alarms, p.Alarms...)
-	if p.Reasons != nil {
-		h.Reasons = p.Reasons
+	if h.Reasons == nil {
+		h.Reasons = map[string]int64{}
 	}
+	h.Alarms = append([]push.Alarm{}, h.Alarms...)
 	return h
 }
 

@@ -23,10 +23,10 @@ type Alarm struct {
 
 // Status is what the coordinator says of itself, for /statusz and the pages.
 type Status struct {
-	Paused  time.Time   `json:"paused,omitzero"`   // nothing is sent until then
-	Circuit string      `json:"circuit,omitempty"` // of the way to Apple: closed, half-open or open
-	Alarms  []Alarm     `json:"alarms"`            // the latest first
-	Matches []MatchView `json:"matches"`           // in play, by id
+	Paused  time.Time   `json:"pausedUntil,omitzero"` // nothing is sent until then
+	Circuit string      `json:"circuit,omitempty"`    // of the way to Apple: closed, half-open or open
+	Alarms  []Alarm     `json:"alarms"`               // the latest first
+	Matches []MatchView `json:"-"`                    // in play, by id
 }
 
 // Status reports how the pushing stands.
