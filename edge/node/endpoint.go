@@ -65,17 +65,13 @@ func (e *Endpoint) readKeys(file string) error {
 	if file == "" {
 		return nil
 	}
+	e.verifier = sigv4.New(&sigv4.Keyring{}, clock.Real().Now)
 	return e.read("keys", file, func() error {
 		keys, err := sigv4.Load(file)
-		switch {
-		case err != nil:
-			return err
-		case e.verifier == nil:
-			e.verifier = sigv4.New(keys, clock.Real().Now)
-		default:
+		if err == nil {
 			e.verifier.SetKeys(keys)
 		}
-		return nil
+		return err
 	})
 }
 
@@ -84,18 +80,14 @@ func (e *Endpoint) readFaults(file string) error {
 	if file == "" {
 		return nil
 	}
+	e.log.Warn("fault injection is on for the DynamoDB API", "file", file)
+	e.faults = new(inject.Injector)
 	return e.read("faults", file, func() error {
 		rules, err := inject.Load(file)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case e.faults == nil:
-			e.log.Warn("fault injection is on for the DynamoDB API", "file", file)
-			e.faults, err = inject.New(rules)
-			return err
-		default:
-			return e.faults.Set(rules)
 		}
+		return e.faults.Set(rules)
 	})
 }
 

@@ -28,7 +28,8 @@ func faulty(t *testing.T, rules string) *dynamoapi.API {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := inject.New(parsed)
+	in := new(inject.Injector)
+	err = in.Set(parsed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,8 @@ import (
 
 func injector(t testing.TB, rules ...Rule) *Injector {
 	t.Helper()
-	in, err := New(Rules{Seed: 7, Rules: rules})
+	in := new(Injector)
+	err := in.Set(Rules{Seed: 7, Rules: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,8 @@ func TestExampleFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := New(rules)
+	in := new(Injector)
+	err = in.Set(rules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +217,8 @@ func TestDeterminism(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		requests := rapid.SliceOfN(rapid.SampledFrom(operations), 1, 50).Draw(t, "requests")
 		run := func(rules ...Rule) (out []string) {
-			in, err := New(Rules{Seed: seed, Rules: rules})
+			in := new(Injector)
+			err := in.Set(Rules{Seed: seed, Rules: rules})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +248,8 @@ func TestDeterminism(t *testing.T) {
 }
 
 func seeded(t *testing.T, seed uint64) *Injector {
-	in, err := New(Rules{Seed: seed, Rules: []Rule{{Kind: Throttle, Probability: 0.5}}})
+	in := new(Injector)
+	err := in.Set(Rules{Seed: seed, Rules: []Rule{{Kind: Throttle, Probability: 0.5}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +350,8 @@ func FuzzRules(f *testing.F) {
 			}
 			return
 		}
-		in, err := New(rules)
+		in := new(Injector)
+		err = in.Set(rules)
 		if err != nil {
 			t.Fatal(err)
 		}

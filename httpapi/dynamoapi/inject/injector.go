@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Injector decides which requests meet a fault. Its methods may be called from any goroutine; a nil *Injector never
-// decides for one.
+// Injector decides which requests meet a fault. Its methods may be called from any goroutine; one without
+// rules, and a nil *Injector, never decides for one.
 type Injector struct {
 	state atomic.Pointer[state]
 }
@@ -32,17 +32,8 @@ type rule struct {
 	injected uint64
 }
 
-// New creates an Injector. The error is a *fault.Error that lists all that is wrong with the rules.
-func New(rules Rules) (*Injector, error) {
-	in := &Injector{}
-	if err := in.Set(rules); err != nil {
-		return nil, err
-	}
-	return in, nil
-}
-
-// Set takes other rules from now on, all of them beginning anew. Rules that are wrong change nothing; the error is as
-// that of New.
+// Set takes other rules from now on, all of them beginning anew. Rules that are wrong change nothing; the error is a *fault.Error
+// that lists all that is wrong with them.
 func (in *Injector) Set(rules Rules) error {
 	if err := refused(rules.Problems()); err != nil {
 		return err
@@ -66,7 +57,7 @@ func (in *Injector) Decide(operation string, tables []string) Fault {
 		return Fault{}
 	}
 	s := in.state.Load()
-	if len(s.rules) == 0 {
+	if s == nil || len(s.rules) == 0 {
 		return Fault{}
 	}
 	s.mu.Lock()
@@ -148,7 +139,7 @@ type Status struct {
 
 // Status reports how the present rules fare, in their order.
 func (in *Injector) Status() []Status {
-	if in == nil {
+	if in == nil || in.state.Load() == nil {
 		return nil
 	}
 	s := in.state.Load()

@@ -75,7 +75,8 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(filepath.Base(script), func(t *testing.T) {
 			t.Parallel()
-			faults, err := inject.New(rules)
+			faults := new(inject.Injector)
+			err := faults.Set(rules)
 			if err != nil {
 				t.Fatal(err)
 			}
