@@ -2,12 +2,12 @@ package edge
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"slices"
 
 	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -80,7 +80,7 @@ func (r *reloader) reload() {
 	live, rest, files, err := r.take()
 	switch {
 	case err != nil:
-		r.log.Error("the configuration was not reloaded: the previous settings stay in force", "err", textOf(err))
+		r.log.Error("the configuration was not reloaded: the previous settings stay in force", "err", cli.Message(err))
 	case len(rest) > 0:
 		r.log.Warn("configuration reloaded, but some settings need a restart", "changed", live, "files", files, "needsRestart", rest)
 	default:
@@ -99,7 +99,7 @@ func (r *reloader) take() (live, rest, files []string, err error) {
 	live, rest = changedKeys(r.now, next)
 	merged := r.now.withLive(&next)
 	if err := merged.Validate(); err != nil { // of a key that goes and a sign-in that comes with a restart
-		return nil, nil, nil, fault.New(fault.Invalid, "needsRestart", "without a restart: %s", textOf(err))
+		return nil, nil, nil, fault.New(fault.Invalid, "needsRestart", "without a restart: %s", cli.Message(err))
 	}
 	if err := r.apply(merged); err != nil {
 		return nil, nil, nil, err
@@ -109,20 +109,12 @@ func (r *reloader) take() (live, rest, files []string, err error) {
 	return live, rest, files, err
 }
 
-// textOf is an error's message for people.
-func textOf(err error) string {
-	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return f.Message
-	}
-	return err.Error()
-}
-
 // startReloading reads the files of an endpoint that stands alone whenever that is asked for, until the returned function
 // is called.
 func (c *StandaloneConfig) startReloading(ctx context.Context, e *node.Endpoint) (stop func()) {
 	return onSignal(ctx, c.Reload, func() {
 		if files, err := e.Reload(); err != nil {
-			c.Log.Error("a file was not reloaded: its previous contents stay in force", "err", textOf(err))
+			c.Log.Error("a file was not reloaded: its previous contents stay in force", "err", cli.Message(err))
 		} else {
 			c.Log.Info("reloaded; a change of flags needs a restart", "files", files)
 		}

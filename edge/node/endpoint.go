@@ -164,15 +164,13 @@ func (n *Node) startEndpoint(ctx context.Context, fail context.CancelCauseFunc) 
 
 // FailWith calls fail when the store fails, until the returned function is called.
 func FailWith(s *store.Store, fail context.CancelCauseFunc) (stop func()) {
-	stopped := make(chan struct{})
-	go func() {
+	return Background(context.Background(), func(ctx context.Context) {
 		select {
 		case <-s.Failed():
 			fail(fault.Wrap(s.Err(), fault.Unavailable, "store_failed", "the database failed: %s", s.Err()))
-		case <-stopped:
+		case <-ctx.Done():
 		}
-	}()
-	return func() { close(stopped) }
+	})
 }
 
 // CauseOf is why ctx ended, if it was not asked to.
