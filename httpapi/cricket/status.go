@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi/cricket/page"
 	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/sync/lease"
 )
 
 // Feed is what the poller and the feed's client tell.
@@ -86,7 +87,7 @@ func (a *api) nodeStatus(node *operator.NodeStatus) (out page.Status) {
 			out.Role = "observer"
 			if m := &f.Matches[i]; m.Fence != 0 {
 				out.Role = "leader"
-				out.Lease = page.LeaseStatus{Key: tables.MatchLock(m.MatchID), Fence: m.Fence, Deadline: m.Deadline}
+				out.Lease = lease.Status{Key: tables.MatchLock(m.MatchID), Fence: m.Fence, Deadline: m.Deadline}
 				break
 			}
 		}

@@ -35,7 +35,7 @@ var arrows = []arrow{
 		pkg: "httpapi/operator", may: []string{"edge/mail", "httpapi/page", "httpapi/dynamoapi/...", "store", "store/attr", "sync/replica/...", "sync/lease"},
 	},
 	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store", "sync/replica/conflict"}, tests: []string{"store/attr", "sync/replica"}},
-	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr"}, tests: []string{"sync/replica/..."}},
+	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr", "sync/lease"}, tests: []string{"sync/replica/..."}},
 	{pkg: apis, may: []string{"httpapi", "httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/sse", apps, "store", "store/attr", "store/idempotency", "sync/replica/conflict"}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/devlogin", may: []string{"httpapi/auth"}},

@@ -276,11 +276,11 @@ func (m *Manager) giveBack(ctx context.Context, l *Lease, why error) {
 	}
 }
 
-// Status is a lease as an operator sees it.
+// Status is a lease as an operator sees it. The zero value is none.
 type Status struct {
-	Key      string    `json:"key"`
-	Fence    int64     `json:"fence"`
-	Deadline time.Time `json:"deadline"`
+	Key      string    `json:"key,omitempty"`
+	Fence    int64     `json:"fence,omitempty"`
+	Deadline time.Time `json:"deadline,omitzero"` // real time
 }
 
 // Held lists the leases that this node has now, by key.

@@ -16,6 +16,7 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/lease"
 )
 
 //go:embed gallery/*.json
@@ -162,7 +163,7 @@ func sceneNode(now time.Time) NodeStatus {
 		Journal: store.JournalStats{First: 1, Last: 8812}, Commits: store.CommitStats{LastMillis: 0.31, Shared: 1.8},
 		MemoryBytes: 41 << 20, Goroutines: 46, Streams: 3, Clock: operator.ClockStatus{Speed: "30x", Now: now},
 	}, Status{
-		Role: "leader", Lease: LeaseStatus{Key: "match:1144530", Fence: 7, Deadline: now.Add(12 * time.Second)},
+		Role: "leader", Lease: lease.Status{Key: "match:1144530", Fence: 7, Deadline: now.Add(12 * time.Second)},
 		Feed: FeedStatus{
 			Configured: true, Status: poll.Status{Polls: 11204, Unchanged: 10480, Failed: 3}, LastAnswer: "304", LastAt: now.Add(-2 * time.Second), AgeSeconds: 2,
 		},

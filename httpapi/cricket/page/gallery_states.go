@@ -8,6 +8,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/sync/lease"
 )
 
 // The changes that make one recorded moment into another state.
@@ -100,7 +101,7 @@ func silent(in *Input) {
 }
 
 func offline(in *Input) {
-	in.Node.Role, in.Node.Lease = "observer", LeaseStatus{}
+	in.Node.Role, in.Node.Lease = "observer", lease.Status{}
 	in.Node.Cloud = operator.CloudStatus{State: "offline", Since: in.Node.Clock.Now.Add(-26 * time.Minute), Waiting: 12, Conflicts: 2, LastError: "connection refused"}
 	in.Node.Clock.Speed = "real"
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/sync/lease"
 )
 
 // NodeStatus is how the node is doing, and what it does for this application: the operator's strip of the pages.
@@ -16,17 +17,10 @@ type NodeStatus struct {
 
 // Status is this application's part of /statusz.
 type Status struct {
-	Role   string      `json:"role"` // leader or observer; empty while nothing is on
-	Lease  LeaseStatus `json:"lease"`
-	Feed   FeedStatus  `json:"feed"`
-	Pushes PushStatus  `json:"pushes"`
-}
-
-// LeaseStatus is the lease under which the node works. The zero value means it holds none.
-type LeaseStatus struct {
-	Key      string    `json:"key,omitempty"`
-	Fence    int64     `json:"fence,omitempty"`
-	Deadline time.Time `json:"deadline,omitzero"` // real time
+	Role   string       `json:"role"`  // leader or observer; empty while nothing is on
+	Lease  lease.Status `json:"lease"` // under which the node works
+	Feed   FeedStatus   `json:"feed"`
+	Pushes PushStatus   `json:"pushes"`
 }
 
 // FeedStatus is how the polling of the live feed goes.
