@@ -222,9 +222,4 @@ func (u *usage) add(s *server, run func() (int, error)) (int, error) {
 }
 
 // micros is the processor time of a request in microseconds, 0 where it is not known.
-func (u *usage) micros() float64 {
-	if u.count == 0 {
-		return 0
-	}
-	return u.time.Seconds() * 1e6 / float64(u.count)
-}
+func (u *usage) micros() float64 { return u.time.Seconds() * 1e6 / float64(max(u.count, 1)) }

@@ -36,23 +36,16 @@ func startOurs(ctx context.Context, binary, name string, store ...string) (*serv
 // startLocal starts a DynamoDB Local, in memory if folder is empty.
 func startLocal(ctx context.Context, name, folder string) (*server, error) {
 	began := time.Now()
-	var local *ddblocal.Instance
-	var err error
-	if folder == "" {
-		local, err = ddblocal.StartInMemory(ctx)
-	} else {
-		local, err = ddblocal.StartOnDisk(ctx, folder)
+	start := ddblocal.StartInMemory
+	if folder != "" {
+		start = func(ctx context.Context) (*ddblocal.Instance, error) { return ddblocal.StartOnDisk(ctx, folder) }
 	}
+	local, err := start(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &server{name: name, slow: true, pid: local.PID(), stop: local.Kill, client: newClient(local.Addr, local.Dial)}
-	if err := answered(ctx, s.client); err != nil {
-		local.Kill()
-		return nil, err
-	}
-	s.began = time.Since(began)
-	return s, nil
+	return s.answered(ctx, began)
 }
 
 const dynaliteVersion = "4.0.0"

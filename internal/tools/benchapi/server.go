@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -35,10 +34,14 @@ func newClient(addr string, dial measure.Dialer) *dynamodb.Client {
 	return measure.NewClient(addr, dial, 4*many)
 }
 
-// answered is when a server has started: it has answered a request.
-func answered(ctx context.Context, c *dynamodb.Client) error {
-	_, err := c.ListTables(ctx, &dynamodb.ListTablesInput{})
-	return err
+// answered waits until a server that began to start at an instant has answered a request.
+func (s *server) answered(ctx context.Context, began time.Time) (*server, error) {
+	if _, err := s.client.ListTables(ctx, &dynamodb.ListTablesInput{}); err != nil {
+		s.stop()
+		return nil, fmt.Errorf("%s does not answer: %w", s.name, err)
+	}
+	s.began = time.Since(began)
+	return s, nil
 }
 
 var address = regexp.MustCompile(`127\.0\.0\.1:[1-9][0-9]*`)
@@ -90,10 +93,5 @@ func serve(ctx context.Context, name string, cmd *exec.Cmd) (*server, error) {
 		p.Await(startTimeout)
 	}
 	s := &server{name: name, pid: p.PID(), stop: stop, client: newClient(addr, new(net.Dialer).DialContext)}
-	if err := answered(ctx, s.client); err != nil {
-		stop()
-		return nil, errors.Join(fmt.Errorf("%s does not answer", name), err)
-	}
-	s.began = time.Since(began)
-	return s, nil
+	return s.answered(ctx, began)
 }
