@@ -1,0 +1,5 @@
+//go:build !long
+
+package pickemapp
+
+const apartChecks = "3"

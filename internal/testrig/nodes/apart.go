@@ -1,0 +1,232 @@
+package nodes
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Apart is two nodes in a bubble that are cut off and joined again, with what was said to be done at them.
+type Apart struct {
+	*Fleet
+	Table string
+	Trace []string // what was done, with what came of it
+	Wrong []string
+	said  map[string][]said // by row and attribute
+}
+
+// said is a value that somebody was told is written. It is over once it was written over where it was known.
+type said struct {
+	value, at string
+	over      bool
+}
+
+// NewApart starts two nodes with an application, of which a table is looked at.
+func NewApart(t *testing.T, o Options, table string) *Apart {
+	t.Helper()
+	o.Bubble = true
+	w := &Apart{Fleet: Two(t, o), Table: table, said: map[string][]said{}}
+	w.Pass(10 * time.Second)
+	return w
+}
+
+// Bad notes what is wrong.
+func (w *Apart) Bad(format string, args ...any) {
+	w.Wrong = append(w.Wrong, fmt.Sprintf(format, args...))
+}
+
+// Weather cuts nodes off, or joins them again: "cut", "cut both", "heal", "heal both"; "mute": what a node says arrives, answers do not.
+func (w *Apart) Weather(what, at string) {
+	w.Trace = append(w.Trace, what+" "+at)
+	if what == "mute" {
+		w.Links[at].SetMode(simcloud.OneWayIn)
+		return
+	}
+	what, both := strings.CutSuffix(what, " both")
+	names := []string{at}
+	if both {
+		names = nil
+	}
+	if what == "cut" {
+		w.Cut(names...)
+	} else {
+		w.Heal(names...)
+	}
+}
+
+// Asks asks a node for something, with an Idempotency-Key unless it is empty, and reports whether it was done.
+func (w *Apart) Asks(at, user, method, path, body, key string) (answer string, ok bool) {
+	w.T.Helper()
+	var headers []string
+	if key != "" {
+		headers = []string{"Idempotency-Key", key}
+	}
+	status, answer := w.Ask(at, user, method, path, body, headers...)
+	w.Trace = append(w.Trace, fmt.Sprintf("%s %s %s %s %s %s %s: %d %.120s", w.Clock.Now().Format("15:04:05.000"), at, user, method, path, body, key, status, answer))
+	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable {
+		w.Bad("%s %s %s at %s: %d %s", method, path, body, at, status, answer)
+	}
+	w.Pass(10 * time.Millisecond)
+	return answer, status < http.StatusBadRequest
+}
+
+// Read reads JSON.
+func (w *Apart) Read(answer string, into any) {
+	w.T.Helper()
+	if err := json.Unmarshal([]byte(answer), into); err != nil {
+		w.T.Fatalf("%v: %s", err, answer)
+	}
+}
+
+// Makes asks a node to make something, and returns a member of the answer; empty: it was not made.
+func (w *Apart) Makes(at, user, path, body, key, name string) string {
+	w.T.Helper()
+	answer, ok := w.Asks(at, user, http.MethodPost, path, body, key)
+	if !ok {
+		return ""
+	}
+	var m map[string]any
+	w.Read(answer, &m)
+	return fmt.Sprint(m[name])
+}
+
+// Does is Asks for what changes attributes of a row: what they have come to is said to be so from then on. "a.b" is a member of a map.
+func (w *Apart) Does(at, user, method, path, body, key, row string, names ...string) (answer string, ok bool) {
+	w.T.Helper()
+	before := w.Rows(at, w.Table)
+	if answer, ok = w.Asks(at, user, method, path, body, key); ok {
+		w.Says(at, row, before, names...)
+	}
+	return answer, ok
+}
+
+// Says notes what attributes of a row have come to at a node; before are the rows that it had.
+func (w *Apart) Says(at, row string, before map[string]attr.Item, names ...string) {
+	w.T.Helper()
+	after := w.Rows(at, w.Table)
+	for _, name := range names {
+		reg, is := row+"\x00"+name, Shown(before[row], name)
+		known := 0 // of how many nodes it can be what is known: of more than one nobody knows of which
+		for _, s := range w.said[reg] {
+			if s.value == is && !s.over {
+				known++
+			}
+		}
+		for i := range w.said[reg] {
+			if s := &w.said[reg][i]; s.at == at || s.value == is && known == 1 {
+				s.over = true
+			}
+		}
+		w.said[reg] = append(w.said[reg], said{value: Shown(after[row], name), at: at})
+	}
+}
+
+// Shown is an attribute of a row as text; empty: it has none. "a.b" is a member of a map.
+func Shown(it attr.Item, name string) string {
+	if of, member, ok := strings.Cut(name, "."); ok {
+		return Shown(it[of].Map(), member)
+	}
+	if it[name].IsZero() {
+		return ""
+	}
+	return string(attr.AppendValueJSON(nil, it[name]))
+}
+
+// Joined joins the nodes, and returns the cloud's rows when all is done that is to be: both nodes are to have the same.
+func (w *Apart) Joined() (cloud map[string]attr.Item) {
+	w.T.Helper()
+	w.Weather("heal both", "")
+	w.Pass(40 * time.Minute)
+	cloud = w.Rows("", w.Table)
+	for at := range w.Base {
+		var st struct{ Waiting int }
+		if w.Read(w.Want(at, Boss, http.MethodGet, "/_/api/sync", ""), &st); st.Waiting > 0 {
+			w.Bad("%d writes wait at %s", st.Waiting, at)
+		}
+		rows := w.Rows(at, w.Table)
+		for _, k := range slices.Sorted(maps.Keys(cloud)) {
+			if !attr.EqualItems(rows[k], cloud[k]) {
+				w.Bad("%s has %s %s, the cloud %s", at, k, attr.AppendJSON(nil, rows[k]), attr.AppendJSON(nil, cloud[k]))
+			}
+			delete(rows, k)
+		}
+		for k := range rows {
+			w.Bad("%s has %s, the cloud nothing", at, k)
+		}
+	}
+	return cloud
+}
+
+// Lost notes each attribute that is none of what was said last of it, unless somebody is told of its row, or it is excused.
+func (w *Apart) Lost(cloud map[string]attr.Item, asked string, excused func(row, name, is string, said []string) bool) {
+	for _, reg := range slices.Sorted(maps.Keys(w.said)) {
+		row, name, _ := strings.Cut(reg, "\x00")
+		is := Shown(cloud[row], name)
+		var last []string
+		for _, s := range w.said[reg] {
+			if !s.over {
+				last = append(last, s.value)
+			}
+		}
+		if !slices.Contains(last, is) && !strings.Contains(asked, row) && !excused(row, name, is, last) {
+			w.Bad("%s %s is %q, and was said to be one of %q", row, name, is, last)
+		}
+	}
+}
+
+// Conflict is what a person is asked of.
+type Conflict struct {
+	At, Code, Note string
+	Decided, Tail  []Write
+}
+
+// Write is one of its writes.
+type Write struct {
+	Op     string
+	Key    struct{ PK, SK struct{ S string } }
+	Item   map[string]map[string]any
+	Update string
+}
+
+// String are the rows that it is about.
+func (c *Conflict) String() string {
+	out := c.At + " " + c.Code + " " + c.Note
+	for i, one := range slices.Concat(c.Decided, c.Tail) {
+		if i == len(c.Decided) {
+			out += "; behind it"
+		}
+		out += ", " + one.Op + " " + one.Key.PK.S + " " + one.Key.SK.S + " " + one.Update
+	}
+	return out
+}
+
+// Asked are the conflicts that persons are asked of at both nodes.
+func (w *Apart) Asked() (all []Conflict) {
+	w.T.Helper()
+	for _, at := range []string{"a", "b"} {
+		var list struct{ Items []struct{ ID uint64 } }
+		w.Read(w.Open(at), &list)
+		for _, one := range list.Items {
+			c := Conflict{At: at}
+			w.Read(w.Want(at, Boss, http.MethodGet, fmt.Sprint("/_/api/conflicts/", one.ID), ""), &c)
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Told is what is wrong, with what was done; ids have other names, given behind them.
+func (w *Apart) Told(names ...string) string {
+	if w.Wrong == nil {
+		return ""
+	}
+	return strings.NewReplacer(names...).Replace(strings.Join(append(w.Wrong, w.Trace...), "\n"))
+}
