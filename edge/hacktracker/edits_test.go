@@ -27,6 +27,7 @@ type ledger struct {
 	team, game string
 	players    []string
 	kept       []entry
+	scored     int
 }
 
 type entry struct {
@@ -169,7 +170,8 @@ func (l *ledger) edit(t *rapid.T, b *Book, results []string, at *time.Time) {
 		for slices.ContainsFunc(l.kept, func(o entry) bool { return o.at.Equal(e.at) }) {
 			e.at = e.at.Add(-time.Millisecond)
 		}
-		e.id = ulid.MustNew(ulid.Timestamp(e.at), nil).String()
+		l.scored++ // one that was taken back stays so: no other has its id
+		e.id = ulid.MustNew(ulid.Timestamp(e.at), strings.NewReader(fmt.Sprintf("%10d", l.scored))).String()
 		l.kept = append(l.kept, e)
 		slices.SortFunc(l.kept, func(a, b entry) int { return a.at.Compare(b.at) })
 		l.score(b, &e)

@@ -212,7 +212,7 @@ func (w *apart) do(s step) {
 		}
 	case "no player":
 		if s.Which%len(w.players) >= 3 {
-			w.does(at, "DELETE", playerPath, "", playerRow, "firstName", "lastName", "playerNumber")
+			w.does(at, "DELETE", playerPath, "", playerRow, "firstName", "lastName", "playerNumber", "userId")
 		}
 	case "start":
 		w.does(at, "PATCH", "/games/"+game, `{"status":"IN_PROGRESS"}`, gameRow, "status")

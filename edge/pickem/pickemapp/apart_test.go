@@ -217,7 +217,7 @@ func (w *apart) hidden() {
 		return
 	}
 	at, reader := []string{"a", "b"}[w.n/2%2], people[w.n%3]
-	for _, path := range []string{"/pickem/app/events/" + event, "/pickem/app/events/" + event + "/predictions.csv", "/pickem/-/events/" + event, "/pickem/app/standings?year=2000"} {
+	for _, path := range []string{"/pickem/app/events/" + event, "/pickem/app/events/" + event + "/predictions.csv", "/pickem/-/events/" + event} {
 		_, answer := w.Ask(at, reader, "GET", path, "")
 		for _, other := range people {
 			if other != reader && (strings.Contains(answer, `"userId":"`+other) || strings.Contains(answer, "\n"+other+",")) {
