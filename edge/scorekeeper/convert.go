@@ -1,6 +1,7 @@
 package scorekeeper
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -67,15 +68,22 @@ func (s *Service) become(tx *store.Tx, account, session string) (already bool, e
 
 // move returns the writes that move a game to an account, and counts it. One that is late, and one that came to the account by an earlier
 // conversion and has gone on in the session at another node, is joined to the account's game. So is what was seen here of that day behind a
-// move that the cloud has refused; if another game stays then, its player is told.
-func (s *Service) move(user string, g *Game, late bool, refused []Refused, read reader, out *Conversion) ([]store.WriteItem, error) {
+// move that the cloud has refused, also where another node has moved the game, which has no guesses then; if another game stays, its player
+// is told.
+func (s *Service) move(user string, g *Game, late bool, refused []Refused, read reader, out *Conversion) (writes []store.WriteItem, err error) {
 	account, err := gameIn(read, user, g.Date)
-	if err != nil {
-		return nil, err
+	row, bad := attr.Marshal(g)
+	if err != nil || bad != nil {
+		return nil, cmp.Or(err, bad)
 	}
 	moved, lost := *g, []string(nil)
 	moved.PK, moved.SK, moved.UserID = account.PK, skGame, account.UserID
+	if len(g.Guesses) > 0 {
+		writes = append(writes, table.Delete(s.Table, key(g.PK, g.SK), table.Same(row, "pk", "guesses", "dropped")))
+	}
 	switch {
+	case len(g.Guesses) == 0:
+		moved = account
 	case len(account.Guesses) == 0:
 	case late || g.is(&account):
 		moved = Merge(&moved, &account)
@@ -94,9 +102,8 @@ func (s *Service) move(user string, g *Game, late bool, refused []Refused, read 
 		}
 	}
 	for i := range refused {
-		moved = refused[i].joined(&moved, lost)
+		moved = refused[i].joined(&moved, lost, len(g.Guesses) == 0)
 	}
-	writes := []store.WriteItem{table.Delete(s.Table, key(g.PK, g.SK), table.Same(g.seen(), "pk", "guesses", "dropped"))}
 	if !moved.same(&account) {
 		out.Converted++
 		out.Dates = append(out.Dates, g.Date)
@@ -109,15 +116,6 @@ func (s *Service) move(user string, g *Game, late bool, refused []Refused, read 
 // is reports whether a game is another image of one that has guesses.
 func (g *Game) is(other *Game) bool {
 	return g.CreatedAt == other.CreatedAt && slices.Contains(g.Guesses, other.Guesses[0])
-}
-
-// seen is what is not to have changed of a game that goes.
-func (g *Game) seen() attr.Item {
-	row := attr.Item{"guesses": texts(g.Guesses)}
-	if len(g.Dropped) > 0 {
-		row["dropped"] = texts(g.Dropped)
-	}
-	return row
 }
 
 // create is the write of a row where there is none.

@@ -49,7 +49,11 @@ func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store
 		return []store.WriteItem{w}, err == nil && IsSession(ours.UserID)
 	}
 	merged := Merge(&ours, &theirs)
-	return s.over(&merged, &theirs)
+	if merged.same(&theirs) {
+		return nil, true
+	}
+	w, err := s.write(&merged, &theirs)
+	return []store.WriteItem{w}, err == nil
 }
 
 // lastAdmin reports whether what was refused is that the one admin whom the cloud has in a team is none any more.
@@ -65,43 +69,27 @@ func (s *Service) moveAgain(all []Refused, read reader) (writes []store.WriteIte
 	marker, err := read(convertedKey(session))
 	left, bad := gameOf(all[at].Remote)
 	other := func(r Refused) bool { _, day, game := PlayedBy(r.Key); return !game || day != date }
-	switch {
-	case err != nil || bad != nil || marker == nil || slices.ContainsFunc(all, other):
-		return nil, false
-	case all[at].Remote != nil:
-		late := left.CreatedAt >= marker["converted_at"].Str()
-		writes, err = s.move(marker["user_id"].Str(), &left, late, all, read, &Conversion{})
-		return writes, err == nil
-	}
-	account, err := gameIn(read, marker["user_id"].Str(), date) // another node has moved it
-	merged := account
-	for i := range all {
-		wrote, _ := gameOf(all[i].Wrote)
-		merged = all[i].joined(&merged, wrote.Guesses)
-	}
-	if err != nil {
+	if err != nil || bad != nil || marker == nil || slices.ContainsFunc(all, other) {
 		return nil, false
 	}
-	return s.over(&merged, &account)
-}
-
-// over is the answer that a game is now another.
-func (s *Service) over(g, was *Game) (writes []store.WriteItem, ok bool) {
-	if g.same(was) {
-		return nil, true
-	}
-	w, err := s.write(g, was)
-	return []store.WriteItem{w}, err == nil
+	left.Date = date
+	late := left.CreatedAt >= marker["converted_at"].Str()
+	writes, err = s.move(marker["user_id"].Str(), &left, late, all, read, &Conversion{})
+	return writes, err == nil
 }
 
 // joined is a game with what was guessed here of that day, but, where that was another game, for what was lost with it: its player is told.
-func (r *Refused) joined(to *Game, lost []string) Game {
+// That is, of one that another node has moved, what was moved here.
+func (r *Refused) joined(to *Game, lost []string, moved bool) Game {
 	seen, err := gameOf(r.View)
+	wrote, bad := gameOf(r.Wrote)
 	switch {
-	case err != nil || len(seen.Guesses) == 0:
+	case err != nil || bad != nil || len(seen.Guesses) == 0:
 		return *to
 	case len(to.Guesses) > 0 && seen.is(to):
 		lost = nil
+	case moved:
+		lost = wrote.Guesses
 	}
 	more := seen
 	more.Guesses, more.GuessTimes, more.GuessKeys, more.Won = nil, nil, nil, seen.Won && !slices.Contains(lost, seen.solution())
