@@ -104,7 +104,7 @@ func (s *Service) move(user string, g *Game, late bool, refused []Refused, read 
 	for i := range refused {
 		moved = refused[i].joined(&moved, lost, len(g.Guesses) == 0)
 	}
-	if !moved.same(&account) {
+	if len(moved.Guesses) > 0 && !moved.same(&account) {
 		out.Converted++
 		out.Dates = append(out.Dates, g.Date)
 		w, err := s.write(&moved, &account)

@@ -223,6 +223,15 @@ func TestRefusedConversion(t *testing.T) {
 		if refused[1].Remote = nil; settle() != nil {
 			t.Errorf("%s: moved twice", name)
 		}
+		seen := Game{Guesses: []string{"proud"}, GuessTimes: []string{""}, GuessKeys: []string{""}, Dropped: []string{"vexed"}}
+		var err error
+		if refused[0].View, err = attr.Marshal(seen); err != nil {
+			t.Fatal(err)
+		}
+		refused[0].Wrote = refused[0].View
+		if writes := settle(); c.session == nil && c.account == nil && writes != nil {
+			t.Errorf("%s: a game without guesses: %+v", name, writes)
+		}
 		if _, ok := r.Settle(refused, true, func(attr.Item) (attr.Item, error) { return nil, nil }); ok {
 			t.Errorf("%s: nobody knows whose it became, and nobody is asked", name)
 		}

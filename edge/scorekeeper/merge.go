@@ -21,7 +21,7 @@ type Refused struct {
 // it.
 //
 //	a guess, and another node's came first     the guesses of both by time (Merge)
-//	a guess of a session that has no game now  the game is the session's again, until Take sees whose it became
+//	a guess of a session that has no game now  the game is the session's again, until Take sees whose it became, if it has not yet
 //	a conversion                               made again with what is there now, and with what was guessed since
 //	a change of a team that is there already   nothing to do
 //	the last admin of a team leaves            who stays, as everywhere
@@ -41,9 +41,11 @@ func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store
 	r := &all[0]
 	ours, err := gameOf(r.View)
 	theirs, bad := gameOf(r.Remote)
-	switch _, _, game := PlayedBy(r.Key); {
-	case len(all) != 1 || !game || r.View == nil || err != nil || bad != nil:
+	switch user, _, game := PlayedBy(r.Key); {
+	case len(all) != 1 || !game || err != nil || bad != nil:
 		return nil, false
+	case r.View == nil: // it was moved from here since
+		return nil, IsSession(user)
 	case r.Remote == nil:
 		w, err := s.write(&ours, &Game{})
 		return []store.WriteItem{w}, err == nil && IsSession(ours.UserID)

@@ -83,6 +83,9 @@ func TestMerge(t *testing.T) {
 	if writes, ok := ask(guest, rowOf(t, session, "crane"), nil); !ok || len(writes) != 1 || writes[0].Put.Condition != "attribute_not_exists(pk)" {
 		t.Errorf("a session that has no game now: %+v, %t", writes, ok)
 	}
+	if writes, ok := ask(guest, nil, rowOf(t, session, "crane")); !ok || writes != nil {
+		t.Errorf("a session's game that was moved from here since: %+v, %t", writes, ok)
+	}
 	broken := game("crane")
 	broken["guesses"] = attr.S("crane")
 	for what, of := range map[string]struct {

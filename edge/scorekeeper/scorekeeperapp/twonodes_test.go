@@ -218,6 +218,10 @@ func TestTwoNodesByTheBook(t *testing.T) {
 				"a pass, b pass, a cut, a look bob, b guess ses proud, b pass",
 			"[moist manna] [slate proud]",
 		},
+		"guesses of a session wait while it is converted": {
+			"a guess ses waltz, b pass, a cut, a guess ses slate, b guess ses moist, b convert ses bob, b guess ses crane",
+			"[waltz slate moist crane] []",
+		},
 	} {
 		wrong := playApart(t, 1, 2, func(a *apart) {
 			a.script(c.script)
