@@ -1,10 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -57,7 +56,7 @@ func (o *outcome) line() string {
 }
 
 // row is a mutant on the page.
-type row struct{ name, words, what, after string }
+type row struct{ words, what, after string }
 
 // tests are those that the row names.
 func (r *row) tests() string {
@@ -75,51 +74,37 @@ func tellPage(path string, o *outcome, alone bool, list []string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	rows := slices.DeleteFunc(readRows(string(text)), func(r row) bool { return !slices.Contains(list, r.name) })
-	f, err := os.Create(path)
-	if err != nil {
-		return err
+	rows := readRows(string(text))
+	is := row{words: o.mutant.words, what: o.what(), after: o.after()}
+	if was, there := rows[o.mutant.name]; there && alone {
+		is.what = caughtBy(was.tests(), o.seed > 0)
 	}
-	return errors.Join(write(f, withRow(rows, o, alone)), f.Close())
+	rows[o.mutant.name] = is
+	maps.DeleteFunc(rows, func(name string, _ row) bool { return !slices.Contains(list, name) })
+	return os.WriteFile(path, []byte(page(rows)), 0o600)
 }
 
-func readRows(page string) (rows []row) {
+// readRows reads the rows of a page, by the names of their mutants.
+func readRows(page string) map[string]row {
+	rows := map[string]row{}
 	for line := range strings.Lines(page) {
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
-		if !strings.HasPrefix(line, "| ") || len(cells) != 4 || strings.TrimSpace(cells[0]) == "mutant" {
-			continue
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | ")
+		if strings.HasPrefix(line, "| ") && len(cells) == 4 && cells[0] != "mutant" {
+			rows[cells[0]] = row{cells[1], cells[2], cells[3]}
 		}
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		rows = append(rows, row{cells[0], cells[1], cells[2], cells[3]})
 	}
 	return rows
 }
 
-// withRow puts an outcome in its place among the rows.
-func withRow(rows []row, o *outcome, alone bool) []row {
-	is := row{name: o.mutant.name, words: o.mutant.words, what: o.what(), after: o.after()}
-	i, there := slices.BinarySearchFunc(rows, is.name, func(r row, name string) int { return cmp.Compare(r.name, name) })
-	if !there {
-		return slices.Insert(rows, i, is)
-	}
-	if alone {
-		is.what = caughtBy(rows[i].tests(), o.seed > 0)
-	}
-	rows[i] = is
-	return rows
-}
-
-// write writes the page.
-func write(w io.Writer, rows []row) error {
+// page writes the page.
+func page(rows map[string]row) string {
 	var b strings.Builder
 	caught, sim := 0, 0
-	for i := range rows {
-		if rows[i].what != nothing {
+	for _, r := range rows {
+		if r.what != nothing {
 			caught++
 		}
-		if strings.HasSuffix(rows[i].what, simulated) {
+		if strings.HasSuffix(r.what, simulated) {
 			sim++
 		}
 	}
@@ -136,9 +121,9 @@ remote root hash that is adopted, a child shard read before its parent, a peer t
 | mutant | what is wrong | caught by | seeds |
 |---|---|---|---|
 `, caught, len(rows), sim)
-	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.name, r.words, r.what, r.after)
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		r := rows[name]
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, r.words, r.what, r.after)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }

@@ -25,7 +25,9 @@ func (d draw) chance(n int, label string) bool { return rapid.IntRange(0, n-1).D
 
 func (d draw) step() *Step {
 	makers := map[string]func() (string, object){
-		"PutItem": d.put, "UpdateItem": d.update, "DeleteItem": d.remove, "GetItem": d.get, "Query": d.query, "Scan": d.scan,
+		"PutItem":    func() (string, object) { return d.replace("Item", d.item()) },
+		"DeleteItem": func() (string, object) { return d.replace("Key", d.key()) },
+		"UpdateItem": d.update, "GetItem": d.get, "Query": d.query, "Scan": d.scan,
 		"BatchGetItem": d.batchGet, "BatchWriteItem": d.batchWrite,
 		"TransactWriteItems": d.transactWrite, "TransactGetItems": d.transactGet,
 	}

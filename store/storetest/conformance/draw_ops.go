@@ -35,17 +35,9 @@ func (e *expressions) updated() (several, deep bool) {
 	return several, deep
 }
 
-func (d draw) put() (modes string, request object) {
-	e := d.expressions(object{"TableName": d.shape.Name, "Item": d.item()})
-	e.conditioned()
-	if d.chance(2, "old") {
-		e.request["ReturnValues"] = "ALL_OLD"
-	}
-	return "", e.done()
-}
-
-func (d draw) remove() (modes string, request object) {
-	e := d.expressions(object{"TableName": d.shape.Name, "Key": d.key()})
+// replace is a PutItem, of an Item, or a DeleteItem, of a Key.
+func (d draw) replace(what string, of object) (modes string, request object) {
+	e := d.expressions(object{"TableName": d.shape.Name, what: of})
 	e.conditioned()
 	if d.chance(2, "old") {
 		e.request["ReturnValues"] = "ALL_OLD"
