@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -123,7 +124,12 @@ func failedSeed(text string, first, n int) int {
 func (r *runner) run(ctx context.Context, program string, t testRun, env ...string) (failed []string, text string) {
 	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	cmd := exec.CommandContext(limited, program, "-test.run", t.run, "-test.timeout", r.timeout.String(), "-test.failfast")
+	args := []string{"-test.run", t.run, "-test.timeout", r.timeout.String(), "-test.failfast"}
+	const noFile = "rapid.nofailfile" // a failure that rapid found would be kept in the tree
+	if raw, err := os.ReadFile(program); err == nil && bytes.Contains(raw, []byte(noFile)) {
+		args = append(args, "-"+noFile)
+	}
+	cmd := exec.CommandContext(limited, program, args...)
 	cmd.Dir = filepath.Join(r.root, filepath.FromSlash(t.pkg))
 	cmd.Env = append(os.Environ(), env...)
 	cmd.WaitDelay = time.Second
