@@ -13,7 +13,7 @@ import (
 // it; nil: no row. Wrote is the row as a conversion has made it.
 type Refused struct {
 	Key, Wrote, View, Remote attr.Item
-	Deletes                  bool // it was deleted here
+	Makes, Deletes           bool // it was made, and it was deleted here
 }
 
 // Settle answers for the writes of a transaction that the cloud has refused, and for those that stood behind it and go with it; of everything
@@ -22,6 +22,8 @@ type Refused struct {
 //
 //	a guess, and another node's came first     the guesses of both by time (Merge)
 //	a guess of a session that has no game now  the game is the session's again, until Take sees whose it became, if it has not yet
+//	the first guess, and what came first is    it is made again, for the cloud to show that
+//	not known here
 //	a conversion                               made again with what is there now, and with what was guessed since
 //	a change of a team that is there already   nothing to do
 //	the last admin of a team leaves            who stays, as everywhere
@@ -48,7 +50,7 @@ func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store
 		return nil, IsSession(user)
 	case r.Remote == nil:
 		w, err := s.write(&ours, &Game{})
-		return []store.WriteItem{w}, err == nil && IsSession(ours.UserID)
+		return []store.WriteItem{w}, err == nil && (r.Makes || IsSession(ours.UserID))
 	}
 	merged := Merge(&ours, &theirs)
 	if merged.same(&theirs) {

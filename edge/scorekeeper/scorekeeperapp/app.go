@@ -101,7 +101,8 @@ func merge(rules *scorekeeper.Service) conflict.MergeFunc {
 				}
 				r.View = after(e, r.View, r.Remote)
 			}
-			if r.Deletes = r.Deletes || e.Op == store.OpDelete; r.Wrote == nil && !r.Deletes && e.Txn != 0 {
+			r.Makes, r.Deletes = r.Makes || e.Op == store.OpPut, r.Deletes || e.Op == store.OpDelete
+			if r.Wrote == nil && !r.Deletes && e.Txn != 0 {
 				r.Wrote = e.Item
 			}
 		}

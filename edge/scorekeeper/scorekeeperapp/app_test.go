@@ -83,6 +83,11 @@ func TestMerge(t *testing.T) {
 	if writes, ok := ask(guest, rowOf(t, session, "crane"), nil); !ok || len(writes) != 1 || writes[0].Put.Condition != "attribute_not_exists(pk)" {
 		t.Errorf("a session that has no game now: %+v, %t", writes, ok)
 	}
+	first := entry(game1)
+	first.Op = store.OpPut
+	if writes, ok := handler(conflict.MergeCase{Entries: []*intent.Entry{first}, Items: []conflict.MergeItem{{View: game("crane")}}, Get: nothing}); !ok || len(writes) != 1 || writes[0].Put == nil {
+		t.Errorf("a first guess, and what is there was not shown: %+v, %t", writes, ok)
+	}
 	if writes, ok := ask(guest, nil, rowOf(t, session, "crane")); !ok || writes != nil {
 		t.Errorf("a session's game that was moved from here since: %+v, %t", writes, ok)
 	}

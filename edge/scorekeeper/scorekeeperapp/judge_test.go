@@ -96,6 +96,7 @@ func (a *apart) judge() {
 		}
 	}
 	a.judgeLost()
+	a.judgeAgain(rows)
 }
 
 // judgeTeams counts admins and looks at both halves of each membership.
@@ -153,6 +154,23 @@ func (a *apart) judgeLost() {
 		there := func(who string) bool { return slices.Contains(a.told[who+t.Date], t.Word) }
 		if !there(t.User) && !slices.ContainsFunc(a.ended[t.User], there) {
 			a.fail("%s of %s, %s, is lost: %v, %v", t.Word, t.User, t.Date, a.ended[t.User], a.told)
+		}
+	}
+}
+
+// judgeAgain sends each guess that counts with its key once more: it is taken, and changes nothing.
+func (a *apart) judgeAgain(rows map[string]attr.Item) {
+	for _, t := range a.took {
+		var g scorekeeper.Game
+		a.must(attr.Unmarshal(rows["USER#"+t.User+"#PUZZLE#"+t.Date+" GAME_STATE"], &g))
+		if t.Key == "" || !slices.Contains(g.GuessKeys, t.Key) {
+			continue
+		}
+		for _, n := range a.nodes {
+			before := n.store.Seq()
+			if _, err := change(n, func(tx *store.Tx) (scorekeeper.View, error) { return n.Guess(tx, t) }); err != nil || n.store.Seq() != before {
+				a.fail("%s of %s, %s, again at %s: %v", t.Word, t.User, t.Date, n.name, err)
+			}
 		}
 	}
 }

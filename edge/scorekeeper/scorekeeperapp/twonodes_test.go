@@ -117,8 +117,8 @@ func (a *apart) endTeam(n *half, s *step) error {
 	return err
 }
 
-func (a *apart) cut(n *half, _ *step) error {
-	n.link.SetMode(simcloud.NoDNS)
+func (a *apart) cut(n *half, s *step) error {
+	n.link.SetMode([]simcloud.Fault{simcloud.NoDNS, simcloud.NoDNS, simcloud.Partition, simcloud.OneWayIn}[s.Ago%4])
 	return nil
 }
 
@@ -218,6 +218,9 @@ func TestTwoNodesByTheBook(t *testing.T) {
 				"a pass, b pass, a cut, a look bob, b guess ses proud, b pass",
 			"[moist manna] [slate proud]",
 		},
+		"a first guess leaves, and does not arrive": {
+			"a lose, a guess bob vexed, a pass, b guess bob waltz, a guess bob crane", "[vexed waltz crane] []",
+		},
 		"guesses of a session wait while it is converted": {
 			"a guess ses waltz, b pass, a cut, a guess ses slate, b guess ses moist, b convert ses bob, b guess ses crane",
 			"[waltz slate moist crane] []",
@@ -245,7 +248,9 @@ func (a *apart) script(text string) {
 		n, who := a.nodes[f[0][0]-'a'], strings.Replace(f[2], "ses", players[2], 1)
 		switch f[1] {
 		case "cut":
-			a.must(a.cut(n, nil))
+			a.must(a.cut(n, &step{}))
+		case "lose":
+			a.must(a.cut(n, &step{Ago: 2}))
 		case "heal":
 			a.must(a.heal(n, nil))
 		case "pass":
@@ -270,7 +275,7 @@ func TestManyGamesConverted(t *testing.T) {
 			a.must(a.plays(a.nodes[0], scorekeeper.Guess{User: players[2], Date: day, Word: "crane", At: time.Now()}))
 		}
 		a.passes(5 * time.Minute)
-		a.must(a.cut(a.nodes[0], nil))
+		a.must(a.cut(a.nodes[0], &step{}))
 		a.must(a.plays(a.nodes[1], scorekeeper.Guess{User: players[2], Date: a.days[7], Word: "slate", At: time.Now()}))
 		a.must(a.converts(a.nodes[0], "bob", players[2]))
 		a.must(a.plays(a.nodes[0], scorekeeper.Guess{User: "bob", Date: a.days[7], Word: "moist", At: time.Now()}))
