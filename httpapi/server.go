@@ -19,6 +19,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/connlimit"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/serve"
 )
 
 // The time-outs of a connection. Streams set their write deadline forward themselves.
@@ -143,16 +144,13 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		s.events.Run(eventsCtx)
 	})
 	guarded = s.listen(eventsCtx, srv, guarded, loops.Go)
-	serving, served := context.WithCancelCause(ctx)
-	loops.Go(func() { served(srv.Serve(guarded)) })
-	<-serving.Done()
-
-	err := s.shutDown(ctx, srv)
+	err := serve.Until(ctx, srv, guarded, s.cfg.Drain, func() { // http.Server would wait for streams for ever
+		s.drain()
+		s.events.Hurry(s.wall.Now().Add(time.Second))
+	})
+	s.streams.Wait()
 	stopEvents()
 	loops.Wait()
-	if ctx.Err() == nil { // it ended by itself: the listener broke
-		return fmt.Errorf("serve: %w", context.Cause(serving))
-	}
 	return err
 }
 
@@ -162,23 +160,4 @@ func NewHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 		Handler: h, ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin, IdleTimeout: idleFor,
 		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
-}
-
-// shutDown ends the streams first: http.Server would wait for them for ever.
-func (s *Server) shutDown(ctx context.Context, srv *http.Server) error {
-	s.drain()
-	s.events.Hurry(s.wall.Now().Add(time.Second))
-	defer s.streams.Wait()
-	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Drain)
-	defer cancel()
-	if err := srv.Shutdown(within); err != nil {
-		if !errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("shut down: %w", err)
-		}
-		s.log.Warn("requests cut off at shutdown")
-		if err := srv.Close(); err != nil {
-			return fmt.Errorf("close: %w", err)
-		}
-	}
-	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -22,6 +21,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/serve"
 	"github.com/touchline/touchline/store"
 )
 
@@ -69,20 +69,7 @@ func Run(ctx context.Context, ln net.Listener, s *httpapi.Server, c Config) erro
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	srv := httpapi.NewHTTPServer(s.OperatorHandler(routes(&c)), c.Logger)
 	srv.BaseContext = func(net.Listener) context.Context { return ctx }
-	serving, served := context.WithCancelCause(ctx)
-	var loop sync.WaitGroup
-	defer loop.Wait()
-	loop.Go(func() { served(srv.Serve(netutil.LimitListener(ln, maxConnections))) })
-	<-serving.Done()
-	if ctx.Err() == nil { // it ended by itself: the listener broke
-		return fmt.Errorf("admin socket: %w", context.Cause(serving))
-	}
-	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Drain)
-	defer cancel()
-	if srv.Shutdown(within) != nil { // what runs there does not hear that its context has ended
-		return srv.Close()
-	}
-	return nil
+	return serve.Until(ctx, srv, netutil.LimitListener(ln, maxConnections), c.Drain, nil)
 }
 
 // routes is the table of what the socket can do beside telling of the node.

@@ -23,6 +23,7 @@ import (
 	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/internal/connlimit"
 	"github.com/touchline/touchline/internal/rebind"
+	"github.com/touchline/touchline/internal/serve"
 )
 
 // The limits of a connection.
@@ -49,21 +50,7 @@ func (a *API) Run(ctx context.Context, ln net.Listener) error {
 		srv.TLSConfig = a.cfg.TLS
 		guarded = certs.Listen(guarded, a.cfg.TLS)
 	}
-	serving, served := context.WithCancelCause(ctx)
-	var loop sync.WaitGroup
-	loop.Go(func() { served(srv.Serve(guarded)) })
-	<-serving.Done()
-	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainFor)
-	defer cancel()
-	err := srv.Shutdown(within)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = srv.Close()
-	}
-	loop.Wait()
-	if ctx.Err() == nil { // it ended by itself: the listener broke
-		return fmt.Errorf("serve: %w", context.Cause(serving))
-	}
-	return err
+	return serve.Until(ctx, srv, guarded, drainFor, nil)
 }
 
 // byTLS refuses what comes from another machine in the clear, where the port speaks TLS: a program cannot be sent on, its
