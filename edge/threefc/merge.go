@@ -26,6 +26,11 @@ func (r *Refused) in(prefix string) bool { return strings.HasPrefix(r.Key["pk"].
 // used reports whether it is the row of a key that another node has used for the same request.
 func (r *Refused) used() bool { return r.in(pkOnce) && idempotency.Same(r.View, r.Remote) }
 
+// says reports whether the cloud's row says what ours does.
+func (r *Refused) says() bool {
+	return r.View != nil && r.Remote != nil && r.View["data"].Equal(r.Remote["data"])
+}
+
 // accepted reports whether it is an invite that was accepted here, and elsewhere before.
 func (r *Refused) accepted() bool {
 	used := func(it attr.Item) bool {
@@ -69,6 +74,7 @@ type Get func(key attr.Item) (attr.Item, error)
 //	deletion of what was deleted elsewhere                    it has taken effect
 //	deletion of a session's last game                         the session stays: it has got another one elsewhere
 //	a game's or a team's row                                  by member: what ours has changed and theirs has not; times of thirds stay as set first
+//	a row that says in the cloud what ours says               it has taken effect
 //
 // get reads another row as it is here.
 func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteItem, ok bool) {
@@ -96,6 +102,14 @@ func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteIte
 		return s.joinedWith(get, &all[i], slices.Concat(all, behind))
 	case has((*Refused).used):
 		return s.corrected(get, all, behind)
+	case every(func(r *Refused) bool { return r.says() || r.in(pkOnce) && r.Remote == nil }) && len(behind) == 0:
+		p := &plan{s: s}
+		for i := range all {
+			if all[i].in(pkOnce) {
+				p.again(all[i].Again)
+			}
+		}
+		return p.writes, true
 	}
 	return nil, false
 }

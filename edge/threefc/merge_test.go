@@ -68,6 +68,33 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 	}
 }
 
+// Who claims a player, or names a team, at two nodes has done so once; two who do it differently are asked about.
+func TestMergeOfTheSameSaidTwice(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.now = r.now.Add(time.Second)
+	name := func(name string) func(tx *store.Tx) (Change, error) {
+		return func(tx *store.Tx) (Change, error) { return r.PutSeasonTeam(tx, "s", name[:1], TeamName{Name: name}) }
+	}
+	claim := func(user, player string) func(tx *store.Tx) (Change, error) {
+		return func(tx *store.Tx) (Change, error) { return r.Claim(tx, user, player) }
+	}
+	once := OnceKey("s", "k")
+	for what, tt := range map[string]struct {
+		ours, theirs func(tx *store.Tx) (Change, error)
+		ok           bool
+	}{
+		"one name": {name("a Team"), name("a Team"), true}, "two names": {name("b Team"), name("b Side"), false},
+		"one claim": {claim(boss, "r1"), claim(boss, "r1"), true}, "two claims": {claim(boss, "b1"), claim("x@example.org", "b1"), false},
+	} {
+		all := r.refused(tt.ours, func() { r.now = r.now.Add(time.Second); r.must(tt.theirs) })
+		all = append([]Refused{{Key: once, View: once, Again: []store.WriteItem{r.create(once)}}}, all...)
+		if writes, ok := r.Merge(r.get, all, nil); ok != tt.ok || ok && (len(writes) != 1 || writes[0].Put == nil) {
+			t.Errorf("%s: %t %v", what, ok, writes)
+		}
+	}
+}
+
 // Of a game that was deleted elsewhere an export is dropped, and what people have set is for a person.
 func TestMergeOfADeletedGame(t *testing.T) {
 	s := &Service{Table: "t"}

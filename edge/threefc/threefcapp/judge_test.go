@@ -276,7 +276,9 @@ func clash(a, b *act) bool {
 	case "delete":
 		return game && (b.kind == "third" || b.kind == "patch" || b.kind == "finish") || b.kind == "grant" && b.sub == a.by
 	case "team", "season team":
-		return sub && a.kind == b.kind
+		return sub && a.kind == b.kind && a.value != b.value
+	case "claim":
+		return b.kind == "claim" && a.sub == b.sub && a.value != b.value
 	case "create":
 		return a.kind == b.kind && game || b.kind == "delete" && b.sub == a.sub || b.kind == "session" && b.game == a.sub
 	case "session":
@@ -311,6 +313,11 @@ func (w *world) judgeAct(rows map[string]attr.Item, told map[int]bool, a *act) {
 				row = rows["SEASON#s TEAM#"+a.sub]
 			}
 			return gone && a.kind == "team" || dataOf[threefc.GameTeam](row).Name == a.value
+		})
+	case "claim":
+		w.alone(i, func() bool {
+			claimed := dataOf[threefc.Player](rows["PLAYER#"+a.sub+" PROFILE"]).ClaimedByUserID
+			return claimed != nil && *claimed == a.value && rows["USER#"+a.value+" PLAYER#"+a.sub] != nil
 		})
 	case "grant":
 		w.alone(i, func() bool {

@@ -66,7 +66,7 @@ type keyed struct {
 var moves = slices.Concat(
 	move(5, "goal", (*world).goal), move(3, "repeat", (*world).repeat), move(2, "edit", (*world).edit), move(1, "delete", (*world).remove), move(1, "undo", (*world).undo),
 	move(3, "third", (*world).third), move(1, "finish", (*world).finish), move(2, "assign", (*world).assign), move(1, "unassign", (*world).unassign),
-	move(1, "join", (*world).join), move(1, "team", (*world).team), move(1, "season team", (*world).seasonTeam), move(1, "patch", (*world).patch),
+	move(1, "join", (*world).join), move(1, "claim", (*world).claim), move(1, "team", (*world).team), move(1, "season team", (*world).seasonTeam), move(1, "patch", (*world).patch),
 	move(1, "delete game", (*world).deleteGame), move(1, "create game", (*world).createGame), move(1, "grant", (*world).grant),
 	move(3, "cut", (*world).cut), move(2, "heal", (*world).heal), move(3, "wait", (*world).wait),
 )
@@ -317,6 +317,14 @@ func (w *world) join(n *peer, s step) {
 	b := w.game(n, s)
 	w.scorer(n, s, act{kind: "join", game: b.GameID}, "", func(n *peer, tx *store.Tx, ids *threefc.IDs) (threefc.Change, error) {
 		return n.Join(tx, b.JoinCode, "Jo", ids)
+	})
+}
+
+func (w *world) claim(n *peer, s step) {
+	b := w.game(n, s)
+	player, user := w.player(n, b.GameID, s), pick([]string{randomBoss, randomSecond}, s.Z)
+	w.scorer(n, s, act{kind: "claim", game: b.GameID, sub: player, value: user}, player+user, func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
+		return n.Claim(tx, user, player)
 	})
 }
 
