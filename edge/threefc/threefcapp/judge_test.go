@@ -194,13 +194,11 @@ func (w *world) told() map[int]bool {
 			}
 		}
 		for _, c := range w.records(n, "") {
-			var roots []int // of what was refused, or where that is an export of what stands behind it
-			for i, e := range c.Entries() {
+			var roots []int // of what was refused, and of what stands behind it
+			for _, e := range c.Entries() {
 				for _, seq := range append([]uint64{e.Seq}, e.Folds...) {
 					if one := of[seq]; one > 0 {
-						if i < len(c.Decided) || len(roots) == 0 {
-							roots = append(roots, one)
-						}
+						roots = append(roots, one)
 						if c.State == conflict.StateOpen {
 							told[one-1] = true
 						}
