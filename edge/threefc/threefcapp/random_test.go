@@ -65,7 +65,7 @@ type keyed struct {
 // moves are what may happen, by how often.
 var moves = slices.Concat(
 	move(5, "goal", (*world).goal), move(3, "repeat", (*world).repeat), move(2, "edit", (*world).edit), move(1, "delete", (*world).remove), move(1, "undo", (*world).undo),
-	move(3, "third", (*world).third), move(1, "finish", (*world).finish), move(2, "assign", (*world).assign), move(1, "unassign", (*world).unassign),
+	move(3, "third", (*world).third), move(2, "finish", (*world).finish), move(2, "assign", (*world).assign), move(1, "unassign", (*world).unassign),
 	move(1, "join", (*world).join), move(1, "claim", (*world).claim), move(1, "team", (*world).team), move(1, "season team", (*world).seasonTeam), move(1, "patch", (*world).patch),
 	move(1, "delete game", (*world).deleteGame), move(1, "create game", (*world).createGame), move(1, "grant", (*world).grant),
 	move(3, "cut", (*world).cut), move(2, "heal", (*world).heal), move(3, "wait", (*world).wait),
@@ -399,7 +399,7 @@ func (w *world) grant(n *peer, s step) {
 	})
 }
 
-// begin makes the league with its two games, which both nodes have.
+// begin makes the league with its two games, which both nodes have: one is at its beginning, one near its end.
 func (w *world) begin() {
 	n := w.nodes[0]
 	do := func(plan plan) {
@@ -433,9 +433,16 @@ func (w *world) begin() {
 				return n.Assign(tx, game, team[:1]+"1", team, true)
 			})
 		}
-		do(func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
-			return n.StartThird(tx, game, 1, n.Now(tx))
-		})
+		for third := 1; third <= 1+2*i; third++ { // h is in its last
+			do(func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
+				return n.StartThird(tx, game, third, n.Now(tx))
+			})
+			if third <= 2*i {
+				do(func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
+					return n.FinishThird(tx, game, third, n.Now(tx))
+				})
+			}
+		}
 	}
 }
 
