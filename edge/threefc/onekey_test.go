@@ -169,7 +169,7 @@ func TestOneKeyTwice(t *testing.T) {
 		if writes, ok := r.Merge(r.get, all, behind); !ok || len(writes) > 0 {
 			t.Errorf("the correction is made again: %t %v", ok, writes)
 		}
-		r.adopt(once, nil) // the row of its key has not come yet
+		r.adopt(OnceKey("s", "l"), nil) // the row of its key has not come yet
 	}
 }
 
