@@ -67,6 +67,8 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 		switch {
 		case len(r.Again) == 0:
 			return nil, false
+		case r.in(pkGame) && p.buried(get, r.Key["pk"].Str()):
+			return nil, true // with all that was done to it
 		case r.exported():
 		case r.in(pkGame) && r.is(skGoal):
 			goal = r
@@ -82,6 +84,15 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 		p.rewritten(get, all, behind, goal)
 	}
 	return p.writes, p.err == nil
+}
+
+// buried reports whether a partition was deleted.
+func (p *plan) buried(get Get, pk string) bool {
+	meta, err := get(key(pk, skMeta))
+	p.fail(err)
+	row, err := get(deletedKey(pk))
+	p.fail(err)
+	return meta == nil && row != nil
 }
 
 // onto asks for a write again: of a row that another node has made as it was made here, of that node's.

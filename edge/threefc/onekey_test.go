@@ -269,6 +269,21 @@ func TestOneJoinTwoNodes(t *testing.T) {
 	is("")
 }
 
+// What was done to a goal of both nodes goes with its game, which was deleted here afterwards.
+func TestOneKeyInADeletedGame(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.start("g", 1)
+	all := r.refused(r.goalWithKey, func() { r.must(r.goalWithKey) })
+	behind := r.entries(view(r, func(tx *store.Tx) (Change, error) {
+		return r.DeleteGoal(tx, "g", r.board("g").Goals[0].EventID, Corrector{Actor: boss}, &IDs{})
+	}))
+	r.must(func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") })
+	if writes, ok := r.Merge(r.get, all, behind); !ok || len(writes) > 0 {
+		t.Errorf("%t %v", ok, writes)
+	}
+}
+
 // Who deletes a game that two nodes have changed by one request has deleted it.
 func TestOneKeyAndADeletion(t *testing.T) {
 	r := newRig(t)
