@@ -80,7 +80,7 @@ func play(t *testing.T, steps []step) string {
 			w.add("a", event)
 		}
 	}
-	w.Pass(16 * time.Minute)
+	w.Settle()
 	for _, s := range steps {
 		w.n++
 		w.do(s)

@@ -38,6 +38,22 @@ func NewApart(t *testing.T, o Options, table string) *Apart {
 	return w
 }
 
+// Settle waits until both nodes have what the cloud has.
+func (w *Apart) Settle() {
+	w.T.Helper()
+	equal := func(at string) bool {
+		return maps.EqualFunc(w.Rows(at, w.Table), w.Rows("", w.Table), attr.EqualItems)
+	}
+	w.Pass(time.Minute)
+	for range 24 {
+		if equal("a") && equal("b") {
+			return
+		}
+		w.Pass(5 * time.Minute)
+	}
+	w.T.Fatal("the nodes do not come to what the cloud has")
+}
+
 // Bad notes what is wrong.
 func (w *Apart) Bad(format string, args ...any) {
 	w.Wrong = append(w.Wrong, fmt.Sprintf(format, args...))
@@ -129,12 +145,16 @@ func (w *Apart) Says(at, row string, before map[string]attr.Item, names ...strin
 	}
 }
 
-// Shown is an attribute of a row as text; empty: it has none. "a.b" is a member of a map.
+// Shown is an attribute of a row as text; empty: it has none; "gone": there is no row. "a.b" is a member of a map, null where it has none.
 func Shown(it attr.Item, name string) string {
 	if of, member, ok := strings.Cut(name, "."); ok {
-		return Shown(it[of].Map(), member)
+		in := it[of].Map()
+		return string(attr.AppendValueJSON(nil, in[member]))
 	}
-	if it[name].IsZero() {
+	switch {
+	case it == nil:
+		return "gone"
+	case it[name].IsZero():
 		return ""
 	}
 	return string(attr.AppendValueJSON(nil, it[name]))
@@ -184,8 +204,8 @@ func (w *Apart) Lost(cloud map[string]attr.Item, asked string, excused func(row,
 
 // Conflict is what a person is asked of.
 type Conflict struct {
-	At, Code, Note string
-	Decided, Tail  []Write
+	At, Code, State, Note string
+	Decided, Tail         []Write
 }
 
 // Write is one of its writes.
@@ -208,19 +228,21 @@ func (c *Conflict) String() string {
 	return out
 }
 
-// Asked are the conflicts that persons are asked of at both nodes.
-func (w *Apart) Asked() (all []Conflict) {
+// Asked are the conflicts that persons are asked of at both nodes. What rules have decided is in the trace.
+func (w *Apart) Asked() (open []Conflict) {
 	w.T.Helper()
 	for _, at := range []string{"a", "b"} {
 		var list struct{ Items []struct{ ID uint64 } }
-		w.Read(w.Open(at), &list)
+		w.Read(w.Want(at, Boss, http.MethodGet, "/_/api/conflicts?state=all&limit=100", ""), &list)
 		for _, one := range list.Items {
 			c := Conflict{At: at}
 			w.Read(w.Want(at, Boss, http.MethodGet, fmt.Sprint("/_/api/conflicts/", one.ID), ""), &c)
-			all = append(all, c)
+			if w.Trace = append(w.Trace, c.State+" "+c.String()); c.State == "open" {
+				open = append(open, c)
+			}
 		}
 	}
-	return all
+	return open
 }
 
 // Told is what is wrong, with what was done; ids have other names, given behind them.
