@@ -13,7 +13,7 @@ import (
 // it; nil: no row. Wrote is the row as a conversion has made it.
 type Refused struct {
 	Key, Wrote, View, Remote attr.Item
-	Makes, Deletes           bool // it was made, and it was deleted here
+	Makes, Deletes           bool // it was made here, and it was deleted then
 }
 
 // Settle answers for the writes of a transaction that the cloud has refused, and for those that stood behind it and go with it; of everything
@@ -84,7 +84,7 @@ func (s *Service) moveAgain(all []Refused, read reader) (writes []store.WriteIte
 
 // joined is a game with what was guessed here of that day, but, where that was another game, for what was lost with it: its player is told.
 // That is, of one that another node has moved, what was moved here.
-func (r *Refused) joined(to *Game, lost []string, moved bool) Game {
+func (r *Refused) joined(to *Game, lost []string, elsewhere bool) Game {
 	seen, err := gameOf(r.View)
 	wrote, bad := gameOf(r.Wrote)
 	switch {
@@ -92,7 +92,7 @@ func (r *Refused) joined(to *Game, lost []string, moved bool) Game {
 		return *to
 	case len(to.Guesses) > 0 && seen.is(to):
 		lost = nil
-	case moved:
+	case elsewhere:
 		lost = wrote.Guesses
 	}
 	more := seen

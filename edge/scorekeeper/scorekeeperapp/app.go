@@ -87,21 +87,19 @@ func merge(rules *scorekeeper.Service) conflict.MergeFunc {
 		for i, e := range slices.Concat(c.Entries, c.Tail) {
 			at := slices.IndexFunc(all, func(r scorekeeper.Refused) bool { return attr.EqualItems(r.Key, e.Key) })
 			if at < 0 {
-				at = len(all)
-				all = append(all, scorekeeper.Refused{Key: e.Key})
-			}
-			r := &all[at]
-			switch {
-			case i < len(c.Entries):
-				r.View, r.Remote = c.Items[i].View, c.Items[i].Remote
-			case at >= len(c.Entries): // the case has no images of it
-				var err error
-				if r.Remote, err = get(e.Key); err != nil {
+				there, err := get(e.Key)
+				if err != nil {
 					return nil, false
 				}
+				at, all = len(all), append(all, scorekeeper.Refused{Key: e.Key, Remote: there})
+			}
+			r := &all[at]
+			if i < len(c.Entries) {
+				r.View, r.Remote = c.Items[i].View, c.Items[i].Remote
+			} else { // what has come behind the refusal is in no image of the case
 				r.View = after(e, r.View, r.Remote)
 			}
-			r.Makes, r.Deletes = r.Makes || e.Op == store.OpPut, r.Deletes || e.Op == store.OpDelete
+			r.Makes, r.Deletes = r.Makes || e.Op == store.OpPut && !r.Deletes, r.Deletes || e.Op == store.OpDelete
 			if r.Wrote == nil && !r.Deletes && e.Txn != 0 {
 				r.Wrote = e.Item
 			}
@@ -119,7 +117,7 @@ func after(e *intent.Entry, seen, is attr.Item) attr.Item {
 		seen = is
 	}
 	b, err := expr.Bind(expr.Request{Update: e.Update, Condition: e.Condition, Params: e.Params})
-	if err == nil && seen != nil {
+	if err == nil && seen != nil && b.Update != nil {
 		seen, err = b.Update.Apply(seen)
 	}
 	if err != nil {

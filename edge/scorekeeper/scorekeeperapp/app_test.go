@@ -56,7 +56,7 @@ func rowOf(t *testing.T, user string, guesses ...string) attr.Item {
 
 func entry(key attr.Item) *intent.Entry {
 	e := &intent.Entry{}
-	e.Table, e.Key = table, key
+	e.Table, e.Key, e.Op = table, key, store.OpUpdate
 	return e
 }
 
@@ -196,5 +196,19 @@ func TestMergeOfTheLastAdmin(t *testing.T) {
 		if ok != of.done || writes != nil {
 			t.Errorf("%s: %+v, %t", what, writes, ok)
 		}
+	}
+}
+
+// What was guessed when the refused write was in no view any more is in no image of it: it is read from the writes behind it.
+func TestMergeOfWhatCameBehind(t *testing.T) {
+	first, behind, row := entry(game1), entry(game1), rowOf(t, "u1", "crane", "moist", "proud")
+	first.Op, first.Item = store.OpPut, rowOf(t, "u1", "crane")
+	behind.Update, behind.Values = "SET guesses = :0", attr.Item{":0": row["guesses"]}
+	writes, ok := merge(&scorekeeper.Service{Table: table})(conflict.MergeCase{
+		Entries: []*intent.Entry{first}, Items: []conflict.MergeItem{{View: rowOf(t, "u1", "crane", "moist"), Remote: rowOf(t, "u1", "slate")}},
+		Tail: []*intent.Entry{behind}, Get: nothing,
+	})
+	if !ok || len(writes) != 1 || len(writes[0].Update.Values[":guesses"].List()) != 4 {
+		t.Errorf("%+v, %t", writes, ok)
 	}
 }

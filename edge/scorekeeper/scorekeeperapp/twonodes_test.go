@@ -221,6 +221,9 @@ func TestTwoNodesByTheBook(t *testing.T) {
 		"a first guess leaves, and does not arrive": {
 			"a lose, a guess bob vexed, a pass, b guess bob waltz, a guess bob crane", "[vexed waltz crane] []",
 		},
+		"the first guess of a session leaves and does not arrive, and it is converted": {
+			"a lose, a guess ses vexed, a pass, b guess ses waltz, a guess ses crane, a convert ses bob", "[vexed waltz crane] []",
+		},
 		"guesses of a session wait while it is converted": {
 			"a guess ses waltz, b pass, a cut, a guess ses slate, b guess ses moist, b convert ses bob, b guess ses crane",
 			"[waltz slate moist crane] []",
