@@ -108,17 +108,13 @@ func Node(c *gin.Context) operator.NodeStatus { return serverOf(c).nodeStatus() 
 // getStatus answers with the node's account and the members that its applications add.
 func (s *Server) getStatus(c *gin.Context) error {
 	node := s.nodeStatus()
+	out := map[string]json.RawMessage{}
 	own, err := json.Marshal(node)
+	if err == nil {
+		err = json.Unmarshal(own, &out)
+	}
 	if err != nil {
 		return fmt.Errorf("encode status: %w", err)
-	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(own, &members); err != nil {
-		return fmt.Errorf("encode status: %w", err)
-	}
-	out := map[string]any{}
-	for name, v := range members {
-		out[name] = v
 	}
 	for _, m := range s.apps {
 		if m.Status == nil {
@@ -128,12 +124,12 @@ func (s *Server) getStatus(c *gin.Context) error {
 			if _, taken := out[name]; taken {
 				name = m.Name + "." + name
 			}
-			out[name] = v
+			if out[name], err = json.Marshal(v); err != nil {
+				return fmt.Errorf("encode status: %w", err)
+			}
 		}
 	}
-	c.Header("Cache-Control", "no-store")
-	writeBody(c, http.StatusOK, jsonType, out)
-	return nil
+	return Answer(c, http.StatusOK, out, nil)
 }
 
 func (s *Server) getMetrics(c *gin.Context) error {

@@ -62,17 +62,9 @@ func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 // waits for the cloud as the first one does.
 func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error)) (out idempotency.Outcome, err error) {
 	s := serverOf(c)
-	if s.cfg.Store == nil {
-		return out, noStore()
-	}
-	var before, seq uint64
-	err = s.cfg.Store.Update(c.Request.Context(), func(tx *store.Tx) (err error) {
-		before = tx.Seq()
-		if out, err = once(tx, row, do); err != nil {
-			return err
-		}
-		seq = tx.Seq()
-		return nil
+	seq, wrote, err := s.update(c, func(tx *store.Tx) (err error) {
+		out, err = once(tx, row, do)
+		return err
 	})
 	if err != nil {
 		return out, err
@@ -80,7 +72,7 @@ func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 	if out.Repeated && out.Node == s.cfg.Store.Node() {
 		return out, s.written(c, out.Seq, true)
 	}
-	if err := s.written(c, seq, seq != before); err != nil {
+	if err := s.written(c, seq, wrote); err != nil {
 		return out, err
 	}
 	if out.Repeated && s.cfg.Sync != nil { // another node has written the row: it came from the cloud

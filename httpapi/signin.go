@@ -92,12 +92,10 @@ func (s *Server) postSignIn(c *gin.Context) error {
 	if form {
 		return seeOther(c, s.goOn(in.To))
 	}
-	c.Header("Cache-Control", "no-store")
-	writeBody(c, http.StatusOK, jsonType, signedIn{
+	return Answer(c, http.StatusOK, signedIn{
 		UserID: id.Subject, Groups: append([]string{}, id.Groups...), Admin: id.Admin,
 		ExpiresAt: id.Expires.UTC().Format("2006-01-02T15:04:05Z"),
-	})
-	return nil
+	}, nil)
 }
 
 // verifyCookie judges a token that is to be kept as a cookie.

@@ -18,10 +18,26 @@ import (
 // refused meanwhile is an error.
 func Update(c *gin.Context, do func(tx *store.Tx) error) error {
 	s := serverOf(c)
-	if s.cfg.Store == nil {
-		return noStore()
+	seq, wrote, err := s.update(c, do)
+	if err != nil {
+		return err
 	}
-	return s.write(c, do)
+	return s.written(c, seq, wrote)
+}
+
+// update runs a transaction, and says up to which journal record it has come, and whether it has written any.
+func (s *Server) update(c *gin.Context, do func(tx *store.Tx) error) (seq uint64, wrote bool, err error) {
+	if s.cfg.Store == nil {
+		return 0, false, noStore()
+	}
+	err = s.cfg.Store.Update(c.Request.Context(), func(tx *store.Tx) error {
+		before := tx.Seq()
+		err := do(tx)
+		seq = tx.Seq()
+		wrote = seq != before
+		return err
+	})
+	return seq, wrote, err
 }
 
 // View reads what is kept.

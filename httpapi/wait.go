@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-
-	"github.com/touchline/touchline/store"
 )
 
 const (
@@ -28,22 +26,6 @@ const (
 
 	keyAccepted = "touchline.accepted"
 )
-
-// write changes what is kept, says under which journal record, and holds the answer back until the cloud has it where
-// the client prefers that (Prefer: wait=5). A write that the cloud refused meanwhile is a *refusedError.
-func (s *Server) write(c *gin.Context, do func(tx *store.Tx) error) error {
-	var before, seq uint64
-	err := s.cfg.Store.Update(c.Request.Context(), func(tx *store.Tx) error {
-		before = tx.Seq()
-		err := do(tx)
-		seq = tx.Seq()
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.written(c, seq, seq != before)
-}
 
 // How far a write has come, in the header and for who asks later.
 const (
