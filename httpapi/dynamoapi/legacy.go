@@ -6,8 +6,6 @@ import (
 	"github.com/touchline/touchline/httpapi/dynamoapi/legacy"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 )
 
 // legacyParams are the parameters from before there were expressions. An operation hands it the members that it has, and
@@ -184,11 +182,7 @@ func (l *legacyParams) checkKey(spec *store.TableSpec, index string) error {
 	if ix := indexOf(spec, index); ix != nil {
 		of = &ix.Key
 	}
-	key := expr.Key{Partition: len(of.PartitionAttrs())}
-	for _, a := range of.Attrs() {
-		kind, _ := attr.ParseKind(string(a.Type))
-		key.Attrs = append(key.Attrs, expr.KeyAttr{Name: a.Name, Kind: kind})
-	}
+	key := of.Bound()
 	if err := legacy.CheckKey(l.keys.V, &key); err != nil {
 		return err
 	}

@@ -111,10 +111,7 @@ func (s *statement) values() ([]attr.Value, error) {
 
 // keyOf is a key as PartiQL knows it.
 func keyOf(k store.KeySpec) partiql.Key {
-	of := func(a store.KeyAttr) partiql.Attr {
-		kind, _ := attr.ParseKind(string(a.Type))
-		return partiql.Attr{Name: a.Name, Kind: kind}
-	}
+	of := func(a store.KeyAttr) partiql.Attr { return partiql.Attr{Name: a.Name, Kind: a.Type.Kind()} }
 	key := partiql.Key{Partition: of(k.Partition)}
 	if k.Sort.Name != "" {
 		key.Sort = of(k.Sort)

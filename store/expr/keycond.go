@@ -73,15 +73,6 @@ type Key struct {
 	Partition int
 }
 
-// SimpleKey is a key of one partition attribute and one sort attribute, or none.
-func SimpleKey(partition, sort KeyAttr) *Key {
-	k := &Key{Attrs: []KeyAttr{partition}, Partition: 1}
-	if sort.Name != "" {
-		k.Attrs = append(k.Attrs, sort)
-	}
-	return k
-}
-
 // Multi reports whether a part of the key has more than one attribute.
 func (k *Key) Multi() bool { return k.Partition > 1 || len(k.Attrs)-k.Partition > 1 }
 

@@ -9,7 +9,10 @@ import (
 
 // testKey is a key whose values may be of any type.
 func testKey(partition, sort string) *Key {
-	return SimpleKey(KeyAttr{Name: partition}, KeyAttr{Name: sort})
+	if sort == "" {
+		return &Key{Attrs: []KeyAttr{{Name: partition}}, Partition: 1}
+	}
+	return &Key{Attrs: []KeyAttr{{Name: partition}, {Name: sort}}, Partition: 1}
 }
 
 func TestKeyRangeContains(t *testing.T) {
@@ -54,7 +57,7 @@ func TestKeyRangeContains(t *testing.T) {
 func TestKeyWithoutSort(t *testing.T) {
 	params := Params{Values: attr.Item{":p": attr.S("p")}}
 	r, err := ParseKeyCondition("pk = :p", params, testKey("pk", ""))
-	if err != nil || r.Op != SortAny || r.Check(SimpleKey(KeyAttr{"pk", attr.KindS}, KeyAttr{})) != nil {
+	if err != nil || r.Op != SortAny || r.Check(&Key{Attrs: []KeyAttr{{"pk", attr.KindS}}, Partition: 1}) != nil {
 		t.Error(r, err)
 	}
 	_, err = ParseKeyCondition("pk = :p AND sk = :p", params, testKey("pk", ""))
@@ -92,9 +95,9 @@ func TestKeyRangeCheck(t *testing.T) {
 		{KeyRange{Partition: []attr.Value{s}, Op: SortBetween, Low: n, High: s}, wrongType},
 		{KeyRange{Partition: []attr.Value{attr.S("")}}, empty + "pk"},
 	} {
-		err := c.r.Check(SimpleKey(KeyAttr{"pk", attr.KindS}, KeyAttr{"sk", attr.KindN}))
+		err := c.r.Check(&Key{Attrs: []KeyAttr{{"pk", attr.KindS}, {"sk", attr.KindN}}, Partition: 1})
 		checkError(t, "check", err, "", c.want)
 	}
-	err := KeyRange{Partition: []attr.Value{s}, Op: SortBeginsWith, Low: attr.S("")}.Check(SimpleKey(KeyAttr{"pk", attr.KindS}, KeyAttr{"sk", attr.KindS}))
+	err := KeyRange{Partition: []attr.Value{s}, Op: SortBeginsWith, Low: attr.S("")}.Check(&Key{Attrs: []KeyAttr{{"pk", attr.KindS}, {"sk", attr.KindS}}, Partition: 1})
 	checkError(t, "empty prefix", err, "", empty+"sk")
 }

@@ -105,7 +105,7 @@ func (c recorded) evaluate(t *testing.T) (string, error) {
 	r.KeyCondition = c.text
 	b, err := Bind(r)
 	if err == nil {
-		err = b.Key.Check(SimpleKey(KeyAttr{"pk", attr.KindS}, KeyAttr{"sk", attr.KindS}))
+		err = b.Key.Check(&Key{Attrs: []KeyAttr{{"pk", attr.KindS}, {"sk", attr.KindS}}, Partition: 1})
 	}
 	sign := []string{"", "=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"}[b.Key.Op]
 	partition := ""

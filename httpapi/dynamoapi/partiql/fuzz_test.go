@@ -81,10 +81,14 @@ func bindRead(s *Statement, params []attr.Value) error {
 	if err != nil {
 		return err
 	}
+	key := &expr.Key{Attrs: []expr.KeyAttr{{Name: src.key().Partition.Name}}, Partition: 1}
+	if sort := src.key().Sort.Name; sort != "" {
+		key.Attrs = append(key.Attrs, expr.KeyAttr{Name: sort})
+	}
 	for _, step := range r.Steps {
 		_, err := expr.Bind(expr.Request{
 			KeyCondition: step.KeyCondition, Filter: step.Filter, Projection: step.Projection, Params: step.Params,
-			Key: expr.SimpleKey(expr.KeyAttr{Name: src.key().Partition.Name}, expr.KeyAttr{Name: src.key().Sort.Name}),
+			Key: key,
 		})
 		if err != nil {
 			return err

@@ -66,14 +66,12 @@ func (c *Cloud) Read(r remote.Reading) (remote.Page, error) {
 // query reads one partition. Called with the cloud locked.
 func (c *Cloud) query(t *table, r *remote.Reading, after string) (remote.Page, error) {
 	spec := t.spec.Key
-	key := expr.SimpleKey(
-		expr.KeyAttr{Name: spec.Partition.Name, Kind: kindOf(spec.Partition.Type)},
-		expr.KeyAttr{Name: spec.Sort.Name, Kind: kindOf(spec.Sort.Type)})
-	bound, err := c.exprs.Bind(expr.Request{KeyCondition: r.KeyCondition, Params: r.Params, Key: key})
+	key := spec.Bound()
+	bound, err := c.exprs.Bind(expr.Request{KeyCondition: r.KeyCondition, Params: r.Params, Key: &key})
 	if err != nil {
 		return remote.Page{}, asError(err)
 	}
-	if err := bound.Key.Check(key); err != nil {
+	if err := bound.Key.Check(&key); err != nil {
 		return remote.Page{}, asError(err)
 	}
 	part, err := attr.AppendKey(nil, bound.Key.Partition[0])

@@ -47,13 +47,10 @@ func (t *table) behind(after, least string) []string {
 	return t.order[at:]
 }
 
-// keyAttrs lists the key attributes, one or two.
-func (t *table) keyAttrs() []store.KeyAttr { return t.spec.Key.Attrs() }
-
 // keyOf returns the key of an item.
 func (t *table) keyOf(it attr.Item) attr.Item {
 	key := attr.Item{}
-	for _, a := range t.keyAttrs() {
+	for _, a := range t.spec.Key.Attrs() {
 		key[a.Name] = it[a.Name]
 	}
 	return key
@@ -61,7 +58,7 @@ func (t *table) keyOf(it attr.Item) attr.Item {
 
 // requestKey reads the key of an Update, a Delete or a Get: the key attributes and nothing else.
 func (t *table) requestKey(key attr.Item) (string, error) {
-	if len(key) != len(t.keyAttrs()) {
+	if len(key) != len(t.spec.Key.Attrs()) {
 		return "", invalid("The provided key element does not match the schema")
 	}
 	return t.itemKey(key)
@@ -70,10 +67,10 @@ func (t *table) requestKey(key attr.Item) (string, error) {
 // itemKey reads the key in an item.
 func (t *table) itemKey(it attr.Item) (string, error) {
 	var key []byte
-	for i, a := range t.keyAttrs() {
+	for i, a := range t.spec.Key.Attrs() {
 		v := it[a.Name]
 		switch {
-		case v.Kind() != kindOf(a.Type):
+		case v.Kind() != a.Type.Kind():
 			return "", invalid("The provided key element does not match the schema")
 		case v.Kind() != attr.KindN && attr.SizeOf(v) == 0:
 			return "", emptyKeyError{invalid("One or more parameter values are not valid. The AttributeValue for a key "+
@@ -89,11 +86,6 @@ func (t *table) itemKey(it attr.Item) (string, error) {
 	return string(key), nil
 }
 
-func kindOf(t store.KeyType) attr.Kind {
-	k, _ := attr.ParseKind(string(rune(t)))
-	return k
-}
-
 // checkIndexes refuses an item that cannot be in the table's indexes.
 func (t *table) checkIndexes(it attr.Item) error {
 	for i := range t.spec.Indexes {
@@ -105,7 +97,7 @@ func (t *table) checkIndexes(it attr.Item) error {
 				if v.IsZero() {
 					continue
 				}
-				if v.Kind() != kindOf(a.Type) || v.Kind() != attr.KindN && attr.SizeOf(v) == 0 {
+				if v.Kind() != a.Type.Kind() || v.Kind() != attr.KindN && attr.SizeOf(v) == 0 {
 					return invalid("One or more parameter values were invalid: Type mismatch for Index Key %s", a.Name)
 				}
 				size += attr.SizeOf(v)

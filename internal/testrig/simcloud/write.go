@@ -87,7 +87,7 @@ func (a *action) aim() (err error) {
 		return err
 	}
 	for _, name := range a.bound.Update.Attributes() {
-		for _, k := range a.table.keyAttrs() {
+		for _, k := range a.table.spec.Key.Attrs() {
 			if name == k.Name {
 				return invalid("One or more parameter values were invalid: Cannot update attribute %s. "+
 					"This attribute is part of the key", name)

@@ -41,10 +41,10 @@ func (ix *Index) checkItem(it attr.Item) error {
 		if !ok {
 			continue
 		}
-		if v.Kind() != a.Type.kind() {
+		if v.Kind() != a.Type.Kind() {
 			return refusal.Invalid("One or more parameter values were invalid: "+
 				"Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
-				a.Name, a.Type.kind(), v.Kind(), ix.Spec.Name)
+				a.Name, a.Type.Kind(), v.Kind(), ix.Spec.Name)
 		}
 		if v.Kind() != attr.KindN && attr.SizeOf(v) == 0 {
 			return errEmptyKey(v, "One or more parameter values are not valid. A value specified for a secondary index key is "+

@@ -11,7 +11,7 @@ import (
 // HasKey reports whether an item has the key attributes of the table in their types.
 func (t *Table) HasKey(it attr.Item) bool {
 	for _, a := range t.Key.Attrs {
-		if it[a.Name].Kind() != a.Type.kind() {
+		if it[a.Name].Kind() != a.Type.Kind() {
 			return false
 		}
 	}

@@ -14,7 +14,8 @@ const (
 	maxSortKey      = 1024
 )
 
-func (t KeyType) kind() attr.Kind {
+// Kind is the kind of values that are of the type; 0: there is no such type.
+func (t KeyType) Kind() attr.Kind {
 	switch t {
 	case KeyString:
 		return attr.KindS
@@ -62,6 +63,15 @@ func (k *KeySpec) SortAttrs() []KeyAttr {
 // Attrs lists the key attributes, those of the partition key first.
 func (k *KeySpec) Attrs() []KeyAttr { return append(k.PartitionAttrs(), k.SortAttrs()...) }
 
+// Bound is the key as key conditions know it.
+func (k *KeySpec) Bound() expr.Key {
+	out := expr.Key{Partition: len(k.PartitionAttrs())}
+	for _, a := range k.Attrs() {
+		out.Attrs = append(out.Attrs, expr.KeyAttr{Name: a.Name, Kind: a.Type.Kind()})
+	}
+	return out
+}
+
 // Multi reports whether a part of the key has more than one attribute.
 func (k *KeySpec) Multi() bool { return k.MorePartition[0].Name != "" || k.MoreSort[0].Name != "" }
 
@@ -86,12 +96,7 @@ type KeyAttrs struct {
 }
 
 func newKeyAttrs(k *KeySpec) KeyAttrs {
-	out := KeyAttrs{Attrs: k.Attrs(), hashes: len(k.PartitionAttrs()), Multi: k.Multi()}
-	for _, a := range out.Attrs {
-		out.Bound.Attrs = append(out.Bound.Attrs, expr.KeyAttr{Name: a.Name, Kind: a.Type.kind()})
-	}
-	out.Bound.Partition = out.hashes
-	return out
+	return KeyAttrs{Attrs: k.Attrs(), hashes: len(k.PartitionAttrs()), Multi: k.Multi(), Bound: k.Bound()}
 }
 
 // Has reports whether the attribute is one of the key's.
@@ -111,7 +116,7 @@ func (k *KeyAttrs) limit(i int) int {
 // limit: total is what those before took, and from the first attribute on the caller keeps it.
 func (k *KeyAttrs) Fits(i int, v attr.Value, total *int) bool {
 	switch {
-	case v.Kind() != k.Attrs[i].Type.kind():
+	case v.Kind() != k.Attrs[i].Type.Kind():
 		return false
 	case v.Kind() == attr.KindN && !k.Multi:
 		return true
@@ -127,7 +132,7 @@ func (k *KeyAttrs) Fits(i int, v attr.Value, total *int) bool {
 func (k *KeyAttrs) PartitionLen(key []byte) (int, error) {
 	n := 0
 	for _, a := range k.Attrs[:k.hashes] {
-		m, err := attr.KeyLen(key[n:], a.Type.kind())
+		m, err := attr.KeyLen(key[n:], a.Type.Kind())
 		if err != nil {
 			return 0, err
 		}
@@ -147,7 +152,7 @@ func (t *Table) AppendRequestKey(dst []byte, key attr.Item) ([]byte, error) {
 		return nil, ErrKeySchema()
 	}
 	return t.appendKey(dst, key, func(a KeyAttr, v attr.Value) error {
-		if v.Kind() != a.Type.kind() {
+		if v.Kind() != a.Type.Kind() {
 			return ErrKeySchema()
 		}
 		return nil
@@ -165,9 +170,9 @@ func (t *Table) ItemKey(it attr.Item) ([]byte, error) {
 		if v.IsZero() {
 			return refusal.Invalid("One or more parameter values were invalid: Missing the key %s in the item", a.Name)
 		}
-		if v.Kind() != a.Type.kind() {
+		if v.Kind() != a.Type.Kind() {
 			return refusal.Invalid("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s",
-				a.Name, a.Type.kind(), v.Kind())
+				a.Name, a.Type.Kind(), v.Kind())
 		}
 		return nil
 	})
@@ -225,7 +230,7 @@ func errKeySize(limit int) error {
 func (t *Table) KeyItem(key []byte) (attr.Item, error) {
 	out := attr.Item{}
 	for _, a := range t.Key.Attrs {
-		v, rest, err := attr.ReadKey(key, a.Type.kind())
+		v, rest, err := attr.ReadKey(key, a.Type.Kind())
 		if err != nil {
 			return nil, refusal.Damaged(err, "a key of table %s cannot be decoded", t.Spec.Name)
 		}

@@ -180,7 +180,7 @@ func (k KeySpec) check(multi bool) error {
 		if a.Name == "" || len(a.Name) > maxAttrName {
 			return refusal.Invalid("a key attribute needs a name of 1 to %d bytes", maxAttrName)
 		}
-		if a.Type.kind() == 0 {
+		if a.Type.Kind() == 0 {
 			return refusal.Invalid("key attribute %s needs one of the types S, N and B", a.Name)
 		}
 	}

@@ -36,7 +36,7 @@ func (k *KeyAttrs) CheckStart(key attr.Item, first int) error {
 		if !ok {
 			return ErrStartKey()
 		}
-		if v.Kind() != a.Type.kind() {
+		if v.Kind() != a.Type.Kind() {
 			return ErrKeySchema()
 		}
 		if err := checkKeyValue(a.Name, v, k.limit(i)); err != nil {
