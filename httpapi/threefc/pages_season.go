@@ -70,7 +70,7 @@ func makes[T any](kind, title string, mine func(r *request, entity string, p *or
 }
 
 type leaguesPage struct {
-	Leagues []publicLeague
+	Leagues []threefc.League
 	Make    *making // of who has signed in
 }
 
@@ -78,7 +78,7 @@ func (a *api) leaguesPage(tx *store.Tx, r *request, m *making) (out leaguesPage,
 	if r.user != "" {
 		out.Make = m
 	}
-	out.Leagues, err = a.leagues(tx)
+	out.Leagues, err = a.Service.PublicLeagues(tx)
 	return out, err
 }
 

@@ -365,7 +365,7 @@ func (r *rig) publicReads() {
 	p := "/v1/public"
 	r.want(200, `{"leagues":[{"leagueId":"l","name":"League","slug":"lg"}]}`, "-", "GET", p+"/leagues", "")
 	for _, league := range []string{"l", "lg"} {
-		r.want(200, `"seasons":[{"seasonId":"s"`, "-", "GET", p+"/leagues/"+league+"/seasons", "")
+		r.want(200, `"seasonId":"s"`, "-", "GET", p+"/leagues/"+league+"/seasons", "")
 	}
 	r.want(404, "not_found", "-", "GET", p+"/leagues/x/seasons", "")
 	r.want(200, `"winnerTeamId":"red"`, "-", "GET", p+"/games/g", "")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,8 +21,8 @@ func (a *api) publicRoutes() []route {
 	s := a.Service
 	return []route{
 		{"GET", "/v1/public/leagues", public, reads(func(tx *store.Tx, _ *request) (any, error) {
-			all, err := a.leagues(tx)
-			return listed("leagues", all), err
+			all, err := s.PublicLeagues(tx)
+			return listed("leagues", each(all, publicLeague)), err
 		})},
 		{"GET", "/v1/public/leagues/:league/seasons", public, reads(a.publicSeasons)},
 		{"GET", "/v1/public/games/:game", public, reads(ofBoard(publicGameOf))},
@@ -39,29 +40,24 @@ func (a *api) publicRoutes() []route {
 	}
 }
 
-// publicLeague is a league as everybody may see it.
-type publicLeague struct {
-	LeagueID string  `json:"leagueId"`
-	Name     string  `json:"name"`
-	Slug     *string `json:"slug"`
+// only is what everybody may see of a record: these members of it.
+func only(record any, names ...string) map[string]any {
+	raw, _ := json.Marshal(record) // of our own
+	var all map[string]any
+	_ = json.Unmarshal(raw, &all)
+	maps.DeleteFunc(all, func(name string, _ any) bool { return !slices.Contains(names, name) })
+	return all
 }
 
-func (a *api) leagues(tx *store.Tx) (out []publicLeague, err error) {
-	all, err := a.Service.PublicLeagues(tx)
-	for _, l := range all {
-		out = append(out, publicLeague{l.LeagueID, l.Name, l.Slug})
+// each shows all of a list.
+func each[T any](all []T, show func(one T) map[string]any) (out []map[string]any) {
+	for _, one := range all {
+		out = append(out, show(one))
 	}
-	return out, err
+	return out
 }
 
-// publicSeason is a season as everybody may see it.
-type publicSeason struct {
-	SeasonID string  `json:"seasonId"`
-	Name     string  `json:"name"`
-	Slug     *string `json:"slug"`
-	StartsOn *string `json:"startsOn"`
-	EndsOn   *string `json:"endsOn"`
-}
+func publicLeague(l threefc.League) map[string]any { return only(l, "leagueId", "name", "slug") }
 
 func (a *api) publicSeasons(tx *store.Tx, r *request) (any, error) {
 	l, err := a.Service.LeagueNamed(tx, r.of.ID)
@@ -69,41 +65,19 @@ func (a *api) publicSeasons(tx *store.Tx, r *request) (any, error) {
 		return nil, err
 	}
 	all, err := a.Service.Seasons(tx, l.LeagueID)
-	out := []publicSeason{}
-	for _, s := range all {
-		out = append(out, publicSeason{s.SeasonID, s.Name, s.Slug, s.StartsOn, s.EndsOn})
-	}
-	return map[string]any{"league": publicLeague{l.LeagueID, l.Name, l.Slug}, "seasons": out}, err
-}
-
-// publicTeam is a team of a game as everybody may see it.
-type publicTeam struct {
-	TeamID   string  `json:"teamId"`
-	Name     string  `json:"name"`
-	Color    *string `json:"color"`
-	Scored   int     `json:"scored"`
-	Conceded int     `json:"conceded"`
-}
-
-// publicGame is a game as everybody may see it.
-type publicGame struct {
-	GameID      string          `json:"gameId"`
-	LeagueID    string          `json:"leagueId"`
-	SeasonID    string          `json:"seasonId"`
-	Status      string          `json:"status"`
-	GameStartTs string          `json:"gameStartTs"` //nolint:staticcheck // as the rows spell it
-	Timer       threefc.Timer   `json:"timer"`
-	Teams       []publicTeam    `json:"teams"`
-	FinishedAt  *string         `json:"finishedAt"`
-	Result      *threefc.Result `json:"result"`
+	out := listed("seasons", each(all, func(s threefc.Season) map[string]any {
+		return only(s, "seasonId", "name", "slug", "startsOn", "endsOn")
+	}))
+	out["league"] = publicLeague(*l)
+	return out, err
 }
 
 func publicGameOf(b *threefc.Board) any {
-	g := publicGame{b.GameID, b.LeagueID, b.SeasonID, b.Status, b.GameStartTs, b.Timer(), []publicTeam{}, b.FinishedAt, b.Result}
-	for _, t := range b.Teams {
-		g.Teams = append(g.Teams, publicTeam{t.TeamID, t.Name, t.Color, t.Scored, t.Conceded})
-	}
-	return g
+	out := only(b.Game, "gameId", "leagueId", "seasonId", "status", "gameStartTs", "finishedAt", "result")
+	out["timer"], out["teams"] = b.Timer(), each(b.Teams, func(t threefc.GameTeam) map[string]any {
+		return only(t, "teamId", "name", "color", "scored", "conceded")
+	})
+	return out
 }
 
 // ofSeason answers with a table of a season under its name; where a parameter has a value, in the other way that there is.
