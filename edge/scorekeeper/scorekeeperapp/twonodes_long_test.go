@@ -5,4 +5,4 @@ package scorekeeperapp
 import "testing"
 
 // TestTwoNodesApart over longer scripts, in which more comes together.
-func TestTwoNodesApartForLong(t *testing.T) { checkApart(t, 100, 200) }
+func TestTwoNodesApartForLong(t *testing.T) { checkApart(t, 60, 100, 200) }

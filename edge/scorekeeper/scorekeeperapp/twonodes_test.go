@@ -2,6 +2,8 @@ package scorekeeperapp
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -173,20 +175,28 @@ func drawStep(t *rapid.T) step {
 
 // Whatever people do at two nodes that are cut off and joined at random: in the end both and the cloud have the same, no guess that was
 // taken is lost without the rules saying so, teams count their admins, and of games nobody is asked.
-func TestTwoNodesApart(t *testing.T) { checkApart(t, 5, 40) }
+func TestTwoNodesApart(t *testing.T) { checkApart(t, 40, 5, 40) }
 
-func checkApart(t *testing.T, least, most int) {
+// checkApart plays scripts of some length, each made of its seed. The environment says which others are played:
+//
+//	TOUCHLINE_SCOREKEEPER_SEED0=1000 TOUCHLINE_SCOREKEEPER_SEEDS=5000 go test -tags nomsgpack,long -run TestTwoNodesApart ./edge/scorekeeper/scorekeeperapp
+func checkApart(t *testing.T, seeds, least, most int) {
 	t.Helper()
-	rapid.Check(t, func(rt *rapid.T) {
-		all := rapid.SliceOfN(rapid.Custom(drawStep), least, most).Draw(rt, "steps")
-		if wrong := playApart(t, rapid.Uint64().Draw(rt, "seed"), 2, func(a *apart) {
+	first, _ := strconv.Atoi(os.Getenv("TOUCHLINE_SCOREKEEPER_SEED0"))
+	if n, err := strconv.Atoi(os.Getenv("TOUCHLINE_SCOREKEEPER_SEEDS")); err == nil {
+		seeds = n
+	}
+	scripts := rapid.SliceOfN(rapid.Custom(drawStep), least, most)
+	for seed := first; seed < first+seeds; seed++ {
+		all := scripts.Example(seed)
+		if wrong := playApart(t, uint64(seed), 2, func(a *apart) {
 			for i := range all {
 				a.do(&all[i])
 			}
 		}); len(wrong) > 0 {
-			rt.Fatalf("%s", strings.Join(wrong, "\n"))
+			t.Fatalf("seed %d: %s", seed, strings.Join(wrong, "\n"))
 		}
-	})
+	}
 }
 
 // Schedules that random steps have found, or people before them: what somebody does at a node a line, then the game that comes of it.
