@@ -33,6 +33,7 @@ type apart struct {
 	wrong []string
 	told  map[string][]string // by player and day: guesses that did not count, or were of a game that a conversion did not keep
 	ended map[string][]string // the accounts that a session became
+	gone  map[string]bool     // partitions of teams that were deleted
 }
 
 // half is one of the nodes.
@@ -54,7 +55,7 @@ var (
 // openApart begins with the puzzles of some days, which both nodes know.
 func openApart(t *testing.T, seed uint64, days int) *apart {
 	t.Helper()
-	a := &apart{table: "scorekeeper-prod", told: map[string][]string{}, ended: map[string][]string{}}
+	a := &apart{table: "scorekeeper-prod", told: map[string][]string{}, ended: map[string][]string{}, gone: map[string]bool{}}
 	a.cloud = simcloud.New(simcloud.Options{Now: time.Now})
 	tables := New().Schema().Tables
 	a.cloud.Create(append(tables, store.TableSpec{

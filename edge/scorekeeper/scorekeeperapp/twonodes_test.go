@@ -116,6 +116,7 @@ func (a *apart) endTeam(n *half, s *step) error {
 	_, err := change(n, func(tx *store.Tx) (scorekeeper.Team, error) {
 		return n.DeleteTeam(tx, accounts[s.Who%len(accounts)], id)
 	})
+	a.gone["TEAM#"+id] = a.gone["TEAM#"+id] || err == nil
 	return err
 }
 
