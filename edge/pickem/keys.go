@@ -19,6 +19,7 @@ const (
 	prefixMatch     = "MATCH#"
 	prefixScore     = "SCORE#"
 	prefixStandings = "STANDINGS#"
+	prefixLate      = "NOTCOUNTED#" // of a user: an event of which a pick came after the lock
 )
 
 func key(pk, sk string) attr.Item { return attr.Item{"PK": attr.S(pk), "SK": attr.S(sk)} }
@@ -27,6 +28,7 @@ func userKey(user string) attr.Item              { return key(prefixUser+user, s
 func eventKey(event string) attr.Item            { return key(pkEvents, prefixEvent+event) }
 func matchKey(event, match string) attr.Item     { return key(prefixEvent+event, prefixMatch+match) }
 func predictionKey(user, event string) attr.Item { return key(prefixUser+user, prefixEvent+event) }
+func lateKey(user, event string) attr.Item       { return key(prefixUser+user, prefixLate+event) }
 func standingsKey(user, year string) attr.Item   { return key(prefixUser+user, prefixStandings+year) }
 
 // Numbers in keys have leading zeros, since keys are sorted as text: without them 9 would come behind 10.

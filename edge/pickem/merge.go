@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -73,34 +74,68 @@ func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (att
 		return nil, lock && locked(it.Remote) && locked(it.View) && !later
 	}
 	is, err := read(eventKey(event))
-	notCounted, bad := attr.SS(event)
 	switch {
-	case err != nil || bad != nil:
+	case err != nil:
 		return nil, false
 	case !it.Late && it.Base == nil && it.Remote != nil && it.View != nil && !locked(is):
-		return s.joined(user, event, it)
+		return s.joined(user, event, append([]table.Refused{*it}, tail...))
 	}
-	return []store.WriteItem{s.update(userKey(user), "ADD notcounted :event", exists, attr.Item{":event": notCounted})}, true
+	late := lateKey(user, event) // a row by itself: no change of the user that the cloud refuses takes it along
+	late["type"] = attr.S("notcounted")
+	return []store.WriteItem{table.Put(s.Table, late, table.If{})}, true
 }
 
-// joined adds the picks of a first row to that of another node.
-func (s *Service) joined(user, event string, it *table.Refused) (writes []store.WriteItem, ok bool) {
-	ours, ok := predictionOf(it.View, event)
-	theirs, readable := predictionOf(it.Remote, event)
-	if !ok || !readable {
+// joined adds the picks of a first row, with those behind it, to the row of another node. What was picked when that row was here already is not
+// in what was seen before it: the writes say it themselves.
+func (s *Service) joined(user, event string, all []table.Refused) (writes []store.WriteItem, ok bool) {
+	theirs, ok := predictionOf(all[0].Remote, event)
+	if !ok {
 		return nil, false
 	}
-	later := it.View["updatedAt"].Str() > it.Remote["updatedAt"].Str()
-	picks := map[string]*int{}
-	for match, pick := range ours.Picks {
-		if other, there := theirs.Picks[match]; !there || later && other != pick {
-			picks[match] = &pick
+	ours, at := map[string]*int{}, ""
+	for i := range all {
+		if attr.EqualItems(all[i].Key, all[0].Key) {
+			at = said(&all[i], event, ours)
 		}
 	}
-	if len(picks) == 0 {
+	there := all[0].Remote["updatedAt"].Str()
+	for match, pick := range ours {
+		if other, is := theirs.Picks[match]; is && at <= there || !is && pick == nil || is && pick != nil && other == *pick {
+			delete(ours, match)
+		}
+	}
+	if len(ours) == 0 {
 		return nil, true
 	}
-	at, _ := time.Parse(stamp, max(it.View["updatedAt"].Str(), it.Remote["updatedAt"].Str()))
-	write := s.change(user, event, picks, at)
-	return []store.WriteItem{s.isOpen(event), write}, true
+	moment, _ := time.Parse(stamp, max(at, there))
+	return []store.WriteItem{s.isOpen(event), s.change(user, event, ours, moment)}, true
+}
+
+var (
+	oneSet  = regexp.MustCompile(`predictions\.(#\w+) = (:\w+)`)
+	oneTime = regexp.MustCompile(`updatedAt = (:\w+)`)
+	oneGone = regexp.MustCompile(`predictions\.(#\w+)`)
+)
+
+// said adds the picks of a write (first, change) to those before it, and returns when they were made.
+func said(r *table.Refused, event string, picks map[string]*int) (at string) {
+	again := r.Again[0]
+	if again.Put != nil {
+		first, _ := predictionOf(again.Put.Item, event)
+		for match, pick := range first.Picks {
+			picks[match] = &pick
+		}
+		return again.Put.Item["updatedAt"].Str()
+	}
+	set, gone, _ := strings.Cut(r.Updates(), " REMOVE ")
+	for _, m := range oneSet.FindAllStringSubmatch(set, -1) {
+		picks[again.Update.Names[m[1]]] = new(number(again.Update.Values[m[2]]))
+	}
+	for _, m := range oneGone.FindAllStringSubmatch(gone, -1) {
+		picks[again.Update.Names[m[1]]] = nil
+	}
+	if m := oneTime.FindStringSubmatch(set); m != nil {
+		at = again.Update.Values[m[1]].Str()
+	}
+	return at
 }

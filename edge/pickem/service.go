@@ -149,8 +149,8 @@ func (s *Service) Event(tx *store.Tx, id, user string) (c Card, err error) {
 	if user == "" || c.State == Upcoming {
 		return c, nil
 	}
-	u, err := s.user(tx, user)
-	c.NotCounted = slices.Contains(u.NotCounted, id)
+	late, err := tx.Get(s.Table, lateKey(user, id))
+	c.NotCounted = late != nil
 	return c, err
 }
 

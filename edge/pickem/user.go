@@ -23,7 +23,7 @@ type User struct {
 
 func userRow(it attr.Item) User {
 	active, ok := it["active"]
-	return User{ID: userOf(it), Name: it["name"].Str(), Active: !ok || active.Bool(), NotCounted: it["notcounted"].Members(), was: it}
+	return User{ID: userOf(it), Name: it["name"].Str(), Active: !ok || active.Bool(), was: it}
 }
 
 func noUser() error { return fault.New(fault.NotFound, "not_found", "There is no such user.") }
@@ -58,9 +58,7 @@ func (s *Service) Invited(tx *store.Tx, id string) error {
 func (s *Service) Users(tx *store.Tx) ([]User, error) {
 	scan := store.Scan{Table: s.Table, Prefix: prefixUser, Filter: "SK = :user", Params: expr.Params{Values: attr.Item{":user": attr.S(skUser)}}}
 	return table.Collect(tx.ScanAll(scan), func(it attr.Item) (User, bool, error) {
-		u := userRow(it)
-		u.NotCounted = nil // is for themselves
-		return u, true, nil
+		return userRow(it), true, nil
 	})
 }
 
@@ -132,6 +130,8 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 		switch sk := it["SK"].Str(); {
 		case sk == skUser:
 			p.User = userRow(it)
+		case strings.HasPrefix(sk, prefixLate) && id == reader: // it is for themselves
+			p.NotCounted = append(p.NotCounted, strings.TrimPrefix(sk, prefixLate))
 		case strings.HasPrefix(sk, prefixStandings):
 			if st, ok := standingOf(it); ok {
 				st.Name = p.Name // whose row is the last of the partition
@@ -146,9 +146,6 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 	}
 	if p.ID == "" {
 		return p, noUser()
-	}
-	if id != reader {
-		p.NotCounted = nil
 	}
 	return p, nil
 }

@@ -248,7 +248,7 @@ func (w *apart) judge() {
 	w.Lost(cloud, asked, func(row, name, _ string, _ []string) bool {
 		pk, sk, _ := strings.Cut(row, " ")
 		match, pick := strings.CutPrefix(name, "predictions.")
-		return pick && (cloud[sk+" MATCH#"+match] == nil || slices.Contains(cloud[pk+" USER"]["notcounted"].Members(), strings.TrimPrefix(sk, "EVENT#"))) ||
+		return pick && (cloud[sk+" MATCH#"+match] == nil || cloud[pk+" NOTCOUNTED#"+strings.TrimPrefix(sk, "EVENT#")] != nil) ||
 			strings.HasPrefix(sk, "MATCH#") && cloud[row] == nil // it has other teams, or is off the card
 	})
 	w.recount(cloud)
