@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
 
 const (
@@ -21,6 +23,15 @@ const (
 	prefixStandings = "STANDINGS#"
 	prefixLate      = "NOTCOUNTED#" // of a user: an event of which a pick came after the lock
 )
+
+// Table declares the one table with its index.
+func Table(name, index string) store.TableSpec {
+	return store.TableSpec{
+		Name: name, Policy: store.PolicyIntent,
+		Why: "a pick is conditional on its event being open: whether it came in time is decided in the cloud",
+		Key: table.Keys("PK", "SK"), Indexes: []store.IndexSpec{{Name: index, Key: table.Keys("GSI_PK", "GSI_SK"), Projection: store.ProjectAll}},
+	}
+}
 
 func key(pk, sk string) attr.Item { return attr.Item{"PK": attr.S(pk), "SK": attr.S(sk)} }
 

@@ -111,11 +111,8 @@ func (s *Service) joined(user, event string, all []table.Refused) (writes []stor
 	return []store.WriteItem{s.isOpen(event), s.change(user, event, ours, moment)}, true
 }
 
-var (
-	oneSet  = regexp.MustCompile(`predictions\.(#\w+) = (:\w+)`)
-	oneTime = regexp.MustCompile(`updatedAt = (:\w+)`)
-	oneGone = regexp.MustCompile(`predictions\.(#\w+)`)
-)
+// onePick is what an update does with a pick: it sets it, or takes it back.
+var onePick = regexp.MustCompile(`predictions\.(#\w+)(?: = (:\w+))?`)
 
 // said adds the picks of a write (first, change) to those before it, and returns when they were made.
 func said(r *table.Refused, event string, picks map[string]*int) (at string) {
@@ -127,15 +124,15 @@ func said(r *table.Refused, event string, picks map[string]*int) (at string) {
 		}
 		return again.Put.Item["updatedAt"].Str()
 	}
-	set, gone, _ := strings.Cut(r.Updates(), " REMOVE ")
-	for _, m := range oneSet.FindAllStringSubmatch(set, -1) {
-		picks[again.Update.Names[m[1]]] = new(number(again.Update.Values[m[2]]))
+	for _, m := range onePick.FindAllStringSubmatch(r.Updates(), -1) {
+		var team *int
+		if v, is := again.Update.Values[m[2]]; is {
+			team = new(number(v))
+		}
+		picks[again.Update.Names[m[1]]] = team
 	}
-	for _, m := range oneGone.FindAllStringSubmatch(gone, -1) {
-		picks[again.Update.Names[m[1]]] = nil
-	}
-	if m := oneTime.FindStringSubmatch(set); m != nil {
-		at = again.Update.Values[m[1]].Str()
+	for _, v := range again.Update.Values { // the teams are numbers, and one text is the time
+		at = max(at, v.Str())
 	}
 	return at
 }

@@ -69,9 +69,6 @@ func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, err
 	}
 	failed := func(err error) { h.Log.Error("an event was not locked or scored", "app", name, "err", err) }
 	api, err := httppickem.New(c)
-	if err != nil {
-		return nil, err
-	}
 	return &app.Instance{
 		API: api, Started: []any{"table", s.Table},
 		Consumers: []app.Consumer{{
@@ -80,5 +77,5 @@ func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, err
 		Loops: []func(ctx context.Context) error{
 			func(ctx context.Context) error { return service.Run(ctx, h.Clock, failed) },
 		},
-	}, nil
+	}, err
 }
