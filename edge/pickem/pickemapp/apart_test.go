@@ -203,6 +203,7 @@ func (w *apart) effects() {
 			w.locked[event], w.ever[event] = locked, w.ever[event] || locked
 		default:
 			was, is := nodes.Shown(e.Old, "predictions"), nodes.Shown(e.New, "predictions")
+			w.Trace = append(w.Trace, fmt.Sprintf("in the cloud, %s by %s: %s of %s: %s", e.At.Format("15:04:05.000"), e.By, event, e.Key["PK"].Str(), is))
 			if w.locked[event] && was != is {
 				w.Bad("picks of %s behind the lock: %s, were %s", e.Key["PK"].Str(), is, was)
 			}

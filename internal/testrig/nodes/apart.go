@@ -130,9 +130,9 @@ func (w *Apart) Says(at, row string, before map[string]attr.Item, names ...strin
 	after := w.Rows(at, w.Table)
 	for _, name := range names {
 		reg, is := row+"\x00"+name, Shown(before[row], name)
-		known := 0 // of how many nodes it can be what is known: of more than one nobody knows of which
+		known := 0 // of how many it can be what is known: of more than one nobody knows of which, and nothing there says nothing
 		for _, s := range w.said[reg] {
-			if s.value == is && !s.over {
+			if s.value == is && !s.over && is != "" && is != "null" {
 				known++
 			}
 		}
