@@ -98,7 +98,7 @@ func (s *Service) move(user string, g *Game, late bool, refused []Refused, read 
 			moved = account
 		}
 		if refused != nil {
-			moved.drop(lost)
+			moved.drop(slices.Concat(lost, g.Dropped))
 		}
 	}
 	here := func(r Refused) bool { return r.Deletes && r.Makes } // the cloud never had the game

@@ -193,8 +193,8 @@ func TestRefusedConversion(t *testing.T) {
 		want, told       string
 	}{
 		"gone":                      {nil, nil, "[]", "[]"},
-		"begun before":              {[]string{"proud"}, []string{"slate"}, "[slate]", "[proud]"},
-		"has gone on":               {[]string{"proud", "brick"}, nil, "[proud brick]", "[]"},
+		"begun before":              {[]string{"proud"}, []string{"slate"}, "[slate]", "[proud vexed]"},
+		"has gone on":               {[]string{"proud", "brick"}, nil, "[proud brick]", "[vexed]"},
 		"moved already by the node": {nil, []string{"slate"}, "[slate]", "[]"},
 	} {
 		r := newRig(t)
@@ -202,6 +202,12 @@ func TestRefusedConversion(t *testing.T) {
 		r.plays(user, day, c.account...)
 		r.plays(anon, day, c.session...)
 		r.must(func(tx *store.Tx) error {
+			if row := r.row(GameKey(anon, day)); row != nil {
+				row["dropped"] = texts([]string{"vexed"})
+				if _, err := tx.Put(store.PutItem{Table: tableName, Item: row}); err != nil {
+					return err
+				}
+			}
 			_, err := r.become(tx, user, anon)
 			return err
 		})
