@@ -132,7 +132,7 @@ func (w *Apart) Says(at, row string, before map[string]attr.Item, names ...strin
 		reg, is := row+"\x00"+name, Shown(before[row], name)
 		known := 0 // of how many it can be what is known: of more than one nobody knows of which, and nothing there says nothing
 		for _, s := range w.said[reg] {
-			if s.value == is && !s.over && is != "" && is != "null" {
+			if s.value == is && !s.over && is != "" && is != `{"NULL":true}` {
 				known++
 			}
 		}
@@ -204,8 +204,8 @@ func (w *Apart) Lost(cloud map[string]attr.Item, asked string, excused func(row,
 
 // Conflict is what a person is asked of.
 type Conflict struct {
-	At, Code, State, Note string
-	Decided, Tail         []Write
+	Node, Code, State, Note string
+	Decided, Tail           []Write
 }
 
 // Write is one of its writes.
@@ -218,14 +218,15 @@ type Write struct {
 
 // String are the rows that it is about.
 func (c *Conflict) String() string {
-	out := c.At + " " + c.Code + " " + c.Note
+	var out []string
 	for i, one := range slices.Concat(c.Decided, c.Tail) {
-		if i == len(c.Decided) {
-			out += "; behind it"
+		behind := ""
+		if i >= len(c.Decided) {
+			behind = "behind it "
 		}
-		out += ", " + one.Op + " " + one.Key.PK.S + " " + one.Key.SK.S + " " + one.Update
+		out = append(out, behind+one.Op+" "+one.Key.PK.S+" "+one.Key.SK.S+" "+one.Update)
 	}
-	return out
+	return c.Node + " " + c.Code + " " + c.Note + ", " + strings.Join(out, ", ")
 }
 
 // Asked are the conflicts that persons are asked of at both nodes. What rules have decided is in the trace.
@@ -235,7 +236,7 @@ func (w *Apart) Asked() (open []Conflict) {
 		var list struct{ Items []struct{ ID uint64 } }
 		w.Read(w.Want(at, Boss, http.MethodGet, "/_/api/conflicts?state=all&limit=100", ""), &list)
 		for _, one := range list.Items {
-			c := Conflict{At: at}
+			c := Conflict{Node: at}
 			w.Read(w.Want(at, Boss, http.MethodGet, fmt.Sprint("/_/api/conflicts/", one.ID), ""), &c)
 			if w.Trace = append(w.Trace, c.State+" "+c.String()); c.State == "open" {
 				open = append(open, c)

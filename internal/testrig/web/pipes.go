@@ -25,12 +25,12 @@ func NewPipes() *Pipes {
 type piped struct{ net.Conn }
 
 // RemoteAddr implements net.Conn.
-func (piped) RemoteAddr() net.Addr { return loopback }
+func (piped) RemoteAddr() net.Addr { return loopback() }
 
 // LocalAddr implements net.Conn.
-func (piped) LocalAddr() net.Addr { return loopback }
+func (piped) LocalAddr() net.Addr { return loopback() }
 
-var loopback = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}
+func loopback() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
 // Accept implements net.Listener.
 func (p *Pipes) Accept() (net.Conn, error) {
@@ -49,7 +49,7 @@ func (p *Pipes) Close() error {
 }
 
 // Addr implements net.Listener.
-func (p *Pipes) Addr() net.Addr { return loopback }
+func (p *Pipes) Addr() net.Addr { return loopback() }
 
 // Dial connects to the listener, whatever the address: it is for http.Transport.
 func (p *Pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
