@@ -101,10 +101,8 @@ func (s *Service) move(user string, g *Game, late bool, refused []Refused, read 
 			moved.drop(slices.Concat(lost, g.Dropped))
 		}
 	}
-	here := func(r Refused) bool { return r.Deletes && r.Makes } // the cloud never had the game
-	elsewhere := len(g.Guesses) == 0 && !slices.ContainsFunc(refused, here)
 	for i := range refused {
-		moved = refused[i].joined(&moved, lost, elsewhere)
+		moved = refused[i].joined(&moved, lost, len(g.Guesses) == 0)
 	}
 	if len(moved.Guesses) > 0 && !moved.same(&account) {
 		out.Converted++

@@ -10,7 +10,7 @@ import (
 )
 
 // Refused is a row of a transaction that the cloud did not take, or of what stood behind it: as it was seen here in the end, and as the cloud has
-// it; nil: no row. Wrote is the row as a conversion has made it.
+// it; nil: no row. Wrote is the row as a conversion was to make it that was refused itself.
 type Refused struct {
 	Key, Wrote, View, Remote attr.Item
 	Makes, Deletes           bool // it was made here, and it was deleted then

@@ -99,8 +99,8 @@ func merge(rules *scorekeeper.Service) conflict.MergeFunc {
 			} else { // what has come behind the refusal is in no image of the case
 				r.View = after(e, r.View, r.Remote)
 			}
-			r.Makes, r.Deletes = r.Makes || e.Op == store.OpPut && !r.Deletes, r.Deletes || e.Op == store.OpDelete
-			if r.Wrote == nil && !r.Deletes && e.Txn != 0 {
+			r.Makes, r.Deletes = r.Makes || e.Op == store.OpPut, r.Deletes || e.Op == store.OpDelete
+			if i < len(c.Entries) && e.Txn != 0 {
 				r.Wrote = e.Item
 			}
 		}
