@@ -264,7 +264,7 @@ func (w *apart) judge() {
 }
 
 // forPersons reports whether no rule says what becomes of writes that were refused: at-bats of a game that was over by then, a start
-// or a number with something behind it, what is deleted, players who were linked meanwhile, and memberships.
+// a number or a run with something behind it, what is deleted, players who were linked meanwhile, and memberships.
 func forPersons(c *nodes.Conflict, cloud map[string]attr.Item) bool {
 	atBat := c.Decided[0]
 	if g := cloud[atBat.Key.PK.S+" METADATA"]; strings.HasPrefix(atBat.Key.SK.S, "ATBAT#") && atBat.Op == "put" && g != nil {
@@ -280,7 +280,7 @@ func forPersons(c *nodes.Conflict, cloud map[string]attr.Item) bool {
 	return slices.ContainsFunc(slices.Concat(c.Decided, c.Tail), func(one nodes.Write) bool {
 		number := strings.HasPrefix(one.Key.SK.S, "JERSEY#") && len(c.Tail) > 0
 		linked := strings.HasPrefix(one.Key.SK.S, "PLAYER#") && one.Op == "delete" && cloud[one.Key.PK.S+" "+one.Key.SK.S] != nil
-		return linked || one.Op == "put" && (number || one.Key.SK.S == "LIVE#GAME") || strings.HasPrefix(one.Key.PK.S, "USER#")
+		return linked || one.Op == "put" && (number || one.Key.SK.S == "LIVE#GAME" || one.Key.SK.S == "DELETED" && len(c.Tail) > 0) || strings.HasPrefix(one.Key.PK.S, "USER#")
 	})
 }
 
