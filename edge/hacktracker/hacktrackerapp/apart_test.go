@@ -278,7 +278,7 @@ func forPersons(c *nodes.Conflict, cloud map[string]attr.Item) bool {
 		}
 	}
 	return slices.ContainsFunc(slices.Concat(c.Decided, c.Tail), func(one nodes.Write) bool {
-		number := strings.HasPrefix(one.Key.SK.S, "JERSEY#") && len(c.Tail) > 0
+		number := strings.HasPrefix(one.Key.SK.S, "JERSEY#") && (len(c.Tail) > 0 || len(c.Decided) > 2) // another is given up for it, or more stands behind it
 		linked := strings.HasPrefix(one.Key.SK.S, "PLAYER#") && one.Op == "delete" && cloud[one.Key.PK.S+" "+one.Key.SK.S] != nil
 		return linked || one.Op == "put" && (number || one.Key.SK.S == "LIVE#GAME" || one.Key.SK.S == "DELETED" && len(c.Tail) > 0) || strings.HasPrefix(one.Key.PK.S, "USER#")
 	})
