@@ -66,7 +66,8 @@ func lastAdmin(all []Refused) bool {
 	return all[0].Remote["role"].Equal(attr.S(string(RoleAdmin))) && slices.ContainsFunc(all, one)
 }
 
-// moveAgain moves what is left of a session's game. What was guessed since is the account's, also where another game of that day stays.
+// moveAgain moves what is left of a session's game. What was guessed since is the account's, also where another game of that day stays. Guesses
+// of others are theirs.
 func (s *Service) moveAgain(all []Refused, read reader) (writes []store.WriteItem, ok bool) {
 	at := slices.IndexFunc(all, func(r Refused) bool { return r.Deletes })
 	session, date, _ := PlayedBy(all[at].Key)
@@ -77,9 +78,19 @@ func (s *Service) moveAgain(all []Refused, read reader) (writes []store.WriteIte
 		return nil, false
 	}
 	left.Date = date
-	late := left.CreatedAt >= marker["converted_at"].Str()
-	writes, err = s.move(marker["user_id"].Str(), &left, late, all, read, &Conversion{})
-	return writes, err == nil
+	account, late := marker["user_id"].Str(), left.CreatedAt >= marker["converted_at"].Str()
+	var behind []Refused
+	for _, r := range all {
+		if user, _, _ := PlayedBy(r.Key); user == session || user == account {
+			behind = append(behind, r)
+		} else if err == nil { // the session became that one's first
+			var own []store.WriteItem
+			own, err = s.move(user, &Game{Date: date}, false, []Refused{r}, read, &Conversion{})
+			writes = append(writes, own...)
+		}
+	}
+	moved, bad := s.move(account, &left, late, behind, read, &Conversion{})
+	return append(writes, moved...), err == nil && bad == nil
 }
 
 // joined is a game with what was guessed here of that day, but, where that was another game, for what was lost with it: its player is told.

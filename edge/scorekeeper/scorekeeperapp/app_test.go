@@ -213,18 +213,21 @@ func TestMergeOfWhatCameBehind(t *testing.T) {
 	}
 }
 
-// A guess of a session is refused, and the conversion behind it goes with it: the account has all that was seen here.
+// A guess of a session is refused, and the conversion behind it goes with it: the account has all that was seen here, also where the session
+// became another's meanwhile.
 func TestMergeOfAConversionBehindAGuess(t *testing.T) {
-	marker := attr.Item{"pk": attr.S("USER#" + session), "sk": attr.S("CONVERTED"), "user_id": attr.S("u1")}
 	put, gone := entry(game1), entry(guest)
 	put.Op, put.Item, put.Txn, gone.Op, gone.Txn = store.OpPut, rowOf(t, "u1", "crane", "moist"), 7, store.OpDelete, 7
-	writes, ok := merge(&scorekeeper.Service{Table: table})(conflict.MergeCase{
-		Entries: []*intent.Entry{entry(guest)}, Items: []conflict.MergeItem{{}}, Tail: []*intent.Entry{gone, put},
-		Get: func(_ string, key attr.Item) (attr.Item, error) {
-			return map[string]attr.Item{"CONVERTED": marker}[key["sk"].Str()], nil
-		},
-	})
-	if !ok || len(writes) != 1 || writes[0].Put == nil || len(writes[0].Put.Item["guesses"].List()) != 2 {
-		t.Errorf("%+v, %t", writes, ok)
+	for _, became := range []string{"u1", "u2"} {
+		marker := attr.Item{"pk": attr.S("USER#" + session), "sk": attr.S("CONVERTED"), "user_id": attr.S(became)}
+		writes, ok := merge(&scorekeeper.Service{Table: table})(conflict.MergeCase{
+			Entries: []*intent.Entry{entry(guest)}, Items: []conflict.MergeItem{{}}, Tail: []*intent.Entry{gone, put},
+			Get: func(_ string, key attr.Item) (attr.Item, error) {
+				return map[string]attr.Item{"CONVERTED": marker}[key["sk"].Str()], nil
+			},
+		})
+		if !ok || len(writes) != 1 || writes[0].Put == nil || len(writes[0].Put.Item["guesses"].List()) != 2 || writes[0].Put.Item["user_id"].Str() != "u1" {
+			t.Errorf("it became %s: %+v, %t", became, writes, ok)
+		}
 	}
 }
