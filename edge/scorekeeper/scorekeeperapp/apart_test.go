@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,9 +85,15 @@ func openApart(t *testing.T, seed uint64, days int) *apart {
 			}
 			rules = append(rules, rule)
 		}
+		var mu sync.Mutex // writers and the sender draw at once
 		luck := rand.New(rand.NewPCG(seed, uint64(i)))
+		draw := func() uint64 {
+			mu.Lock()
+			defer mu.Unlock()
+			return luck.Uint64()
+		}
 		if n.sync, err = replica.New(replica.Config{
-			Store: n.store, Cloud: n.link, Rand: func() uint64 { return luck.Uint64() }, Poll: rules, Merge: cloud.Merge,
+			Store: n.store, Cloud: n.link, Rand: draw, Poll: rules, Merge: cloud.Merge,
 		}); err != nil {
 			t.Fatal(err)
 		}
