@@ -73,17 +73,19 @@ func (s *Service) moveAgain(all []Refused, read reader) (writes []store.WriteIte
 	session, date, _ := PlayedBy(all[at].Key)
 	marker, err := read(convertedKey(session))
 	left, bad := gameOf(all[at].Remote)
-	other := func(r Refused) bool { _, day, game := PlayedBy(r.Key); return !game || day != date }
-	if err != nil || bad != nil || marker == nil || slices.ContainsFunc(all, other) {
+	if err != nil || bad != nil || marker == nil {
 		return nil, false
 	}
 	left.Date = date
 	account, late := marker["user_id"].Str(), left.CreatedAt >= marker["converted_at"].Str()
 	var behind []Refused
 	for _, r := range all {
-		if user, _, _ := PlayedBy(r.Key); user == session || user == account {
+		switch user, day, game := PlayedBy(r.Key); {
+		case !game || day != date || err != nil:
+			return nil, false
+		case user == session || user == account:
 			behind = append(behind, r)
-		} else if err == nil { // the session became that one's first
+		default: // whose the session was before it became another's
 			var own []store.WriteItem
 			own, err = s.move(user, &Game{Date: date}, false, []Refused{r}, read, &Conversion{})
 			writes = append(writes, own...)
@@ -106,16 +108,38 @@ func (r *Refused) joined(to *Game, lost []string, elsewhere bool) Game {
 	case elsewhere:
 		lost = wrote.Guesses
 	}
-	more := seen
-	more.Guesses, more.GuessTimes, more.GuessKeys, more.Won = nil, nil, nil, seen.Won && !slices.Contains(lost, seen.solution())
-	for _, t := range seen.since(0) {
-		if !slices.Contains(lost, t.word) {
-			more.add(t)
-		}
-	}
+	more := seen.without(lost)
 	out := Merge(&more, to)
 	if len(out.Guesses) > 0 {
 		out.drop(lost)
+	}
+	return out
+}
+
+// Then has a write that came behind change what was seen. Guesses that it does not know are no less seen: what another merge has written of a
+// game has left nothing out by itself.
+func (r *Refused) Then(row attr.Item, known []string) {
+	seen, err := gameOf(r.View)
+	is, bad := gameOf(row)
+	r.View = row
+	if more := seen.without(known); err == nil && bad == nil && len(more.Guesses) > 0 {
+		if row != nil {
+			more = Merge(&more, &is)
+		}
+		if both, err := attr.Marshal(&more); err == nil {
+			r.View = both
+		}
+	}
+}
+
+// without is a game without some words.
+func (g *Game) without(words []string) Game {
+	out := *g
+	out.Guesses, out.GuessTimes, out.GuessKeys, out.Won = nil, nil, nil, g.Won && !slices.Contains(words, g.solution())
+	for _, t := range g.since(0) {
+		if !slices.Contains(words, t.word) {
+			out.add(t)
+		}
 	}
 	return out
 }

@@ -97,7 +97,7 @@ func merge(rules *scorekeeper.Service) conflict.MergeFunc {
 			if i < len(c.Entries) {
 				r.View, r.Remote = c.Items[i].View, c.Items[i].Remote
 			} else { // what has come behind the refusal is in no image of the case
-				r.View = after(e, r.View, r.Remote)
+				r.Then(after(e, r.View, r.Remote), known(e))
 			}
 			r.Makes, r.Deletes = r.Makes || e.Op == store.OpPut, r.Deletes || e.Op == store.OpDelete
 			if i < len(c.Entries) && e.Txn != 0 {
@@ -106,6 +106,16 @@ func merge(rules *scorekeeper.Service) conflict.MergeFunc {
 		}
 		return rules.Settle(all, len(c.Tail) > 0, get)
 	}
+}
+
+// known are the texts in the lists that a write has, in its condition too: the guesses before it and behind it.
+func known(e *intent.Entry) (all []string) {
+	for _, list := range e.Values {
+		for _, v := range list.List() {
+			all = append(all, v.Str())
+		}
+	}
+	return all
 }
 
 // after is a row when an entry has changed it, as it was seen or, where it was not, as it is.

@@ -201,15 +201,20 @@ func TestMergeOfTheLastAdmin(t *testing.T) {
 
 // What was guessed when the refused write was in no view any more is in no image of it: it is read from the writes behind it.
 func TestMergeOfWhatCameBehind(t *testing.T) {
-	first, behind, row := entry(game1), entry(game1), rowOf(t, "u1", "crane", "moist", "proud")
+	first, behind, other, row := entry(game1), entry(game1), entry(game1), rowOf(t, "u1", "crane", "moist", "proud")
 	first.Op, first.Item = store.OpPut, rowOf(t, "u1", "crane")
 	behind.Update, behind.Values = "SET guesses = :0", attr.Item{":0": row["guesses"]}
-	writes, ok := merge(&scorekeeper.Service{Table: table})(conflict.MergeCase{
-		Entries: []*intent.Entry{first}, Items: []conflict.MergeItem{{View: rowOf(t, "u1", "crane", "moist"), Remote: rowOf(t, "u1", "slate")}},
-		Tail: []*intent.Entry{behind}, Get: nothing,
-	})
-	if !ok || len(writes) != 1 || len(writes[0].Update.Values[":guesses"].List()) != 4 {
-		t.Errorf("%+v, %t", writes, ok)
+	// What another merge has written upon the first guess knows nothing of the next ones.
+	other.Update, other.Condition = "SET guesses = :0", "guesses = :1"
+	other.Values = attr.Item{":0": rowOf(t, "u1", "fjord", "crane")["guesses"], ":1": rowOf(t, "u1", "crane")["guesses"]}
+	for want, tail := range map[int][]*intent.Entry{4: {behind}, 5: {behind, other}} {
+		writes, ok := merge(&scorekeeper.Service{Table: table})(conflict.MergeCase{
+			Entries: []*intent.Entry{first}, Items: []conflict.MergeItem{{View: rowOf(t, "u1", "crane", "moist"), Remote: rowOf(t, "u1", "slate")}},
+			Tail: tail, Get: nothing,
+		})
+		if !ok || len(writes) != 1 || len(writes[0].Update.Values[":guesses"].List()) != want {
+			t.Errorf("%+v, %t, want %d", writes, ok, want)
+		}
 	}
 }
 
