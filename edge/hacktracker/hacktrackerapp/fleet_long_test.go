@@ -13,8 +13,6 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-const apartChecks = "40"
-
 // fleet is two nodes with the application over one cloud, or one over DynamoDB Local.
 type fleet struct{ *nodes.Fleet }
 

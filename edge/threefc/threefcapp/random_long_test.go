@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/internal/testrig/nodes"
 )
 
-// TestTwoNodesForLong is TestTwoNodesAtRandom with other steps each time (-rapid.checks says how often, -rapid.seed which).
+// TestTwoNodesForLong is TestTwoNodesAtRandom with more steps (-rapid.checks says how often, -rapid.seed which others).
 func TestTwoNodesForLong(t *testing.T) {
 	count := map[string]int{}
-	rapid.Check(t, func(rt *rapid.T) {
+	nodes.Check(t, "20", func(rt *rapid.T) {
 		w := play(t, steps(20, 60).Draw(rt, "steps"))
 		for what, n := range w.count {
 			count[what] += n

@@ -1,5 +1,0 @@
-//go:build !long
-
-package hacktrackerapp
-
-const apartChecks = "3"

@@ -1,5 +1,0 @@
-//go:build !long
-
-package pickemapp
-
-const apartChecks = "3"
