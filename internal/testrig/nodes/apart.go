@@ -132,7 +132,7 @@ func (w *Apart) Says(at, row string, before map[string]attr.Item, names ...strin
 		reg, is := row+"\x00"+name, Shown(before[row], name)
 		known := 0 // of how many it can be what is known: of more than one nobody knows of which, and nothing there says nothing
 		for _, s := range w.said[reg] {
-			if s.value == is && !s.over && is != "" && is != `{"NULL":true}` {
+			if s.value == is && is != "" && is != `{"NULL":true}` {
 				known++
 			}
 		}
