@@ -19,11 +19,11 @@ func Merge(rules Refusals) conflict.MergeFunc {
 		for i, e := range c.Entries {
 			it := &c.Items[i]
 			all = append(all, table.Refused{
-				Key: e.Key, Again: conflict.Again(e), Base: it.Base, View: it.View, Remote: it.Remote, Late: c.Code == string(intent.CodeLate),
+				Key: e.Key, Again: conflict.Again(e), Txn: e.Txn, Base: it.Base, View: it.View, Remote: it.Remote, Late: c.Code == string(intent.CodeLate),
 			})
 		}
 		for _, e := range c.Tail {
-			behind = append(behind, table.Refused{Key: e.Key, Again: conflict.Again(e)})
+			behind = append(behind, table.Refused{Key: e.Key, Again: conflict.Again(e), Txn: e.Txn})
 		}
 		return rules(all, behind, func(key attr.Item) (attr.Item, error) { return c.Get(c.Entries[0].Table, key) })
 	}

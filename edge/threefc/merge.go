@@ -9,14 +9,21 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/idempotency"
+	"github.com/touchline/touchline/store/table"
 )
 
-// Refused is a write of a transaction that the cloud did not take: its item as it was, as it was seen here, and as it is by now, nil: no
-// item; and what asks for it again, with the checks of its transaction where it is the first one.
-type Refused struct {
-	Key, Base, View, Remote attr.Item
-	Again                   []store.WriteItem
-	Txn                     uint64 // the transaction that it was written in
+// Refused is a write of a transaction that the cloud did not take, or of what stands behind it.
+type Refused table.Refused
+
+// Settle is Merge for the handler of the node.
+func (s *Service) Settle(all, behind []table.Refused, get func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
+	ours := func(in []table.Refused) (out []Refused) {
+		for _, r := range in {
+			out = append(out, Refused(r))
+		}
+		return out
+	}
+	return s.Merge(get, ours(all), ours(behind))
 }
 
 func (r *Refused) is(prefix string) bool { return strings.HasPrefix(r.Key["sk"].Str(), prefix) }

@@ -11,7 +11,8 @@ import (
 type Refused struct {
 	Key, Base, View, Remote attr.Item
 	Again                   []store.WriteItem
-	Late                    bool // it was not sent in time
+	Txn                     uint64 // the transaction that it was written in; 0: it was written by itself
+	Late                    bool   // it was not sent in time
 }
 
 // Updates is the update that it makes; empty: it makes none.

@@ -13,7 +13,6 @@ import (
 	httpthreefc "github.com/touchline/touchline/httpapi/threefc"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -52,7 +51,7 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Slow, Partitions: rules.Rest},
 					{Table: s.Table, Every: app.Seldom}, // leagues that nobody has asked for here
 				},
-				Merge:  map[string]conflict.MergeFunc{s.Table: merge(rules)},
+				Merge:  map[string]conflict.MergeFunc{s.Table: app.Merge(rules.Settle)},
 				Secret: map[string]conflict.SecretFunc{s.Table: rules.Secret},
 			}
 		},
@@ -78,20 +77,4 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 		API: api, Started: []any{"table", s.Table}, Commands: adminCommands(service, h.Store),
 		Consumers: []app.Consumer{{Name: "export", Tables: []string{s.Table}, Take: service.Take, Anew: service.Anew}},
 	}, err
-}
-
-// merge hands what the cloud has refused of a transaction to the rules.
-func merge(rules *threefc.Service) conflict.MergeFunc {
-	return func(c conflict.MergeCase) ([]store.WriteItem, bool) {
-		var all, behind []threefc.Refused
-		for i, e := range c.Entries {
-			it := &c.Items[i]
-			all = append(all, threefc.Refused{Key: e.Key, Again: conflict.Again(e), Txn: e.Txn, Base: it.Base, View: it.View, Remote: it.Remote})
-		}
-		for _, e := range c.Tail {
-			behind = append(behind, threefc.Refused{Key: e.Key, Again: conflict.Again(e), Txn: e.Txn})
-		}
-		get := func(key attr.Item) (attr.Item, error) { return c.Get(rules.Table, key) }
-		return rules.Merge(get, all, behind)
-	}
 }
