@@ -21,7 +21,7 @@ func (s *Service) Access(tx *store.Tx, league, user string) (*Access, error) {
 }
 
 // Grant gives somebody a role. The last admin keeps theirs: another admin's row is checked, wherever that one is taken away. With an
-// admin's role goes the league's reusable invite, whose code they know.
+// admin's role goes the pointer to the league's reusable invite, whose code they know: the invite may not be here.
 func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, error) {
 	p := s.plan(tx)
 	was := optional[Access](p, aclKey(league, user), entACL)
@@ -33,9 +33,7 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 			return Change{}, cmp.Or(p.err, conflict("last_admin", "The last admin of a league cannot lose the role."))
 		}
 		p.stillAdmin(league, all[i].UserID)
-		if share := optional[sharePointer](p, shareKey(league), entShare); share != nil {
-			p.delete(InviteKey(share.InviteCode))
-		}
+		p.delete(shareKey(league))
 	}
 	now := Access{LeagueID: league, UserID: user, Role: role, GrantedByUserID: by, Stamps: s.stamp(tx)}
 	replace(p, aclKey(league, user), entACL, was, now)
@@ -85,7 +83,8 @@ func (s *Service) Invite(tx *store.Tx, code string) (*Invite, error) {
 	return found[Invite](tx, s, InviteKey(code), entInvite, "Invite")
 }
 
-// valid reads an invite with its league: none is valid longer than its league is there and its creator is an admin.
+// valid reads an invite with its league: none is valid longer than its league is there and its creator is an admin, a reusable one no
+// longer than the league leads to it.
 func (s *Service) valid(tx *store.Tx, code string) (in *Invite, l *League, err error) {
 	if in, err = s.Invite(tx, code); err == nil {
 		l, err = s.League(tx, in.LeagueID)
@@ -93,8 +92,13 @@ func (s *Service) valid(tx *store.Tx, code string) (in *Invite, l *League, err e
 	if err != nil {
 		return nil, nil, err
 	}
+	share, err := get[sharePointer](tx, s, shareKey(l.LeagueID), entShare)
+	if err != nil {
+		return nil, nil, err
+	}
+	former := in.CreatedAt < l.CreatedAt || in.Kind == inviteShare && (share == nil || share.InviteCode != code)
 	err = s.Allow(tx, l.LeagueID, in.CreatedByUserID, RoleAdmin)
-	if fault.Is(err, fault.Forbidden) || err == nil && in.CreatedAt < l.CreatedAt {
+	if fault.Is(err, fault.Forbidden) || err == nil && former {
 		err = notFound("", "Invite was not found.")
 	}
 	return in, l, err
@@ -121,7 +125,7 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 		p.under(leagueKey(in.LeagueID), l.Stamps)
 		p.stillAdmin(in.LeagueID, in.CreatedByUserID)
 		if in.Kind != inviteEmail {
-			p.under(InviteKey(code), in.Stamps)
+			p.check(shareKey(in.LeagueID), "attribute_exists(pk) AND contains(#data, :code)", attr.Item{":code": attr.S(`"` + code + `"`)})
 		}
 	}
 	return p.change("invite", code, "league", in.LeagueID)

@@ -54,6 +54,24 @@ func TestCodesGoWithTheRole(t *testing.T) {
 	}
 }
 
+// The code that a former admin knows lets nobody in, also where the league's row of it had not come to the node that took the role away.
+func TestShareCodeOfElsewhere(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.grant(boss, "second", RoleAdmin)
+	code := r.invite("l", boss, "")
+	kept := r.row(InviteKey(code))
+	r.adopt(InviteKey(code), nil)
+	r.grant(boss, "second", RoleScorekeeper)
+	r.adopt(InviteKey(code), kept)
+	if err := r.accept(code, "second"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("the former code: %v", err)
+	}
+	if now := r.invite("l", boss, ""); now == code || r.accept(now, "third") != nil {
+		t.Errorf("the league's code was %s and is %s", code, now)
+	}
+}
+
 // An invite goes with its league, and is none of one that is made again with its id.
 func TestInvitesGoWithTheirLeague(t *testing.T) {
 	r := newRig(t)

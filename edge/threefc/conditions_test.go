@@ -159,7 +159,7 @@ func TestStandsOrFalls(t *testing.T) {
 		},
 		"a share code that is gone": {
 			mine:  func(r *rig) plan { return r.accepting(r.invite("l", boss, "")) },
-			while: func(r *rig) func() { return func() { r.adopt(InviteKey(r.invite("l", boss, "")), nil) } },
+			while: func(r *rig) func() { return func() { r.adopt(shareKey("l"), nil) } },
 		},
 		"an invite to another league": {
 			mine:  func(r *rig) plan { return r.accepting(r.invite("l", boss, "new@example.org")) },
@@ -268,7 +268,7 @@ func TestOnlyWhatWasDeletedIsEmptied(t *testing.T) {
 	if r.row(sessionKey("s", "d")) == nil {
 		t.Error("a season that was made again was emptied")
 	}
-	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { return r.empty(tx, pkSeason+"s") }); !fault.Is(err, fault.Conflict) {
+	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { return r.empty(tx, pkSeason+"s", &tombstone{}) }); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a removal beside its season: %v", err)
 	}
 	for game, start := range map[string]string{"g": "2026-07-04T09:00:00.000Z", "elsewhere": "2026-07-04T10:00:00.000Z"} {

@@ -18,8 +18,12 @@ func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 	for i := range records {
 		r := &records[i]
 		pk, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
-		if strings.HasPrefix(pk, pkSession) && strings.HasPrefix(sk, pkGame) && r.New == nil { // of a game that was deleted, or moved
+		switch { // what leads to a game, which may have been deleted where that was not known
+		case strings.HasPrefix(pk, pkSession) && strings.HasPrefix(sk, pkGame):
 			pk = pkGame + sk[strings.LastIndex(sk, "#")+1:]
+		case strings.HasPrefix(pk, pkJoin) && r.New != nil:
+			code, _ := decode[joinCode](r.New) // one that cannot be read leads nowhere
+			pk = pkGame + code.GameID
 		}
 		concerned := sk == skDeleted || sk == skMeta && r.New == nil || strings.HasPrefix(pk, pkGame)
 		if !concerned || slices.Contains(done, pk) {
@@ -47,7 +51,7 @@ func (s *Service) settle(tx *store.Tx, pk string) error {
 	if err != nil || meta != nil || deleted == nil {
 		return err
 	}
-	return s.empty(tx, pk)
+	return s.empty(tx, pk, deleted)
 }
 
 // Anew does so for everything that is here.
@@ -154,9 +158,9 @@ func sameResult(a, b *Result) bool {
 // emptied is how many rows of a deleted partition are removed in one transaction, with the check that it is deleted.
 const emptied = 48
 
-// empty removes what is left of a deleted partition. Each removal stands or falls with the absence of what the partition is of:
-// nothing is removed of one that was made again.
-func (s *Service) empty(tx *store.Tx, pk string) error {
+// empty removes what is left of a deleted partition, and of what leads to it. Each removal stands or falls with the absence of what the
+// partition is of: nothing is removed of one that was made again.
+func (s *Service) empty(tx *store.Tx, pk string, of *tombstone) error {
 	keys, err := table.Collect(tx.QueryAll(s.query(pk, "")), func(it attr.Item) (attr.Item, bool, error) {
 		sk := it["sk"].Str()
 		return key(pk, sk), sk != skDeleted && sk != skMeta, nil
@@ -175,6 +179,9 @@ func (s *Service) empty(tx *store.Tx, pk string) error {
 			}
 		}
 	}
+	if game, ok := strings.CutPrefix(pk, pkGame); ok && of.JoinCode != "" {
+		keys = append(keys, JoinKey(of.JoinCode), sessionGameKey(of.SessionID, of.GameStartTs, game))
+	}
 	for some := range slices.Chunk(keys, emptied) {
 		p := s.plan(tx)
 		p.check(key(pk, skMeta), absent, nil)
@@ -185,5 +192,9 @@ func (s *Service) empty(tx *store.Tx, pk string) error {
 			return err
 		}
 	}
-	return nil
+	p := s.plan(tx)
+	if p.endSession(of, 0); p.err != nil || len(p.writes) == 0 {
+		return p.err
+	}
+	return tx.TransactWrite(store.TransactWrite{Items: p.writes})
 }

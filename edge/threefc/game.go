@@ -175,21 +175,27 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
 	g := must(p, s.game, id)
-	index, err := list[sessionGame](tx, s, pkSession+g.SessionID, pkGame, entSessionGame)
-	p.fail(err)
-	session := optional[Session](p, sessionMirror(g.SessionID), entSession)
+	dead := tombstone{SessionID: g.SessionID, GameStartTs: g.GameStartTs, JoinCode: g.JoinCode, Stamps: s.stamp(tx)}
 	p.remove(gameKey(id), g.Stamps)
 	p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
 	if g.JoinCode != "" {
 		p.delete(JoinKey(g.JoinCode))
 	}
-	if len(index) <= 1 && session != nil { // and no game is made in it meanwhile, at whatever node
-		p.delete(sessionKey(g.SeasonID, g.SessionID))
-		p.remove(sessionMirror(g.SessionID), session.Stamps)
-	}
+	p.endSession(&dead, 1)
 	p.stillAdmin(g.LeagueID, user)
-	p.bury(pkGame+id, tombstone{})
+	p.bury(pkGame+id, dead)
 	return p.change()
+}
+
+// endSession removes the session of a deleted game if it has so few games, and none is made in it meanwhile, at whatever node. One that
+// was made since is another.
+func (p *plan) endSession(of *tombstone, few int) {
+	session := optional[Session](p, sessionMirror(of.SessionID), entSession)
+	games, err := list[sessionGame](p.tx, p.s, pkSession+of.SessionID, pkGame, entSessionGame)
+	if p.fail(err); session != nil && len(games) <= few && session.CreatedAt <= of.CreatedAt {
+		p.delete(sessionKey(session.SeasonID, of.SessionID))
+		p.remove(sessionMirror(of.SessionID), session.Stamps)
+	}
 }
 
 // PutGameTeam names a team of a game.

@@ -83,13 +83,12 @@ func (s *Service) DeleteLeague(tx *store.Tx, user, id string) (Change, error) {
 	p.refuse(len(seasons) > 0, conflict("league_has_seasons", "Cannot delete league with existing seasons."))
 	p.remove(leagueKey(id), l.Stamps)
 	p.stillAdmin(id, user)
-	p.bury(pkLeague+id, tombstone{})
+	p.bury(pkLeague+id, tombstone{Stamps: s.stamp(tx)})
 	return p.change()
 }
 
 // bury has a partition emptied, by the row that says so alone.
 func (p *plan) bury(pk string, of tombstone) {
-	of.Stamps = p.s.stamp(p.tx)
 	it, err := encode(deletedKey(pk), entDeleted, of)
 	if p.fail(err); err == nil {
 		it[AttrTTL] = attr.Int(p.s.Now(p.tx).Add(buried).Unix())
@@ -130,7 +129,7 @@ func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 	p.remove(seasonMirror(id), se.Stamps)
 	p.delete(seasonKey(se.LeagueID, id))
 	p.stillAdmin(se.LeagueID, user)
-	p.bury(pkSeason+id, tombstone{})
+	p.bury(pkSeason+id, tombstone{Stamps: s.stamp(tx)})
 	return p.change()
 }
 

@@ -47,10 +47,11 @@ func (r *Refused) accepted() bool {
 	return r.in(pkInvite) && r.View != nil && r.Remote != nil && used(r.View) && used(r.Remote)
 }
 
-// emptied reports whether it removes a row of a partition that was deleted, an invite of such a league, or a session without games.
+// emptied reports whether it removes a row of a partition that was deleted, an invite of such a league, a code of such a game, or a
+// session without games.
 func (r *Refused) emptied() bool {
 	removes := r.View == nil || len(r.Again) > 0 && r.Again[0].Delete != nil
-	return removes && (!r.is(skMeta) || r.in(pkInvite) || r.in(pkSession))
+	return removes && (!r.is(skMeta) || r.in(pkInvite) || r.in(pkJoin) || r.in(pkSession))
 }
 
 // swept reports whether it is a row's removal with the partition that was deleted: people remove what they have seen.

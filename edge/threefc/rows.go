@@ -259,8 +259,13 @@ type playerClaim struct {
 	Stamps
 }
 
-// tombstone has a partition emptied.
-type tombstone struct{ Stamps }
+// tombstone has a partition emptied. That of a game says what leads to it.
+type tombstone struct {
+	SessionID   string `json:"sessionId,omitempty"`
+	GameStartTs string `json:"gameStartTs,omitempty"` //nolint:staticcheck // as the rows spell it
+	JoinCode    string `json:"joinCode,omitempty"`
+	Stamps
+}
 
 // third returns a third of a game.
 func (g *Game) third(n int) *Third {

@@ -1,0 +1,93 @@
+package threefcapp
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+)
+
+// make makes a session, or where a game is named that in it.
+func (w *world) make(n *peer, session, game string) {
+	a := act{kind: "create", game: game, sub: session}
+	if game == "" {
+		a = act{kind: "session", game: session}
+	}
+	w.do(n, a, request{of: []threefc.Scope{{Kind: "session", ID: session}}, plan: func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
+		if game == "" {
+			return n.CreateSession(tx, threefc.Session{SeasonID: "s", SessionID: session, SessionDate: "2026-07-04"})
+		}
+		return n.CreateGame(tx, threefc.Game{SessionID: session, GameID: game, GameStartTs: "2026-07-04T10:00:00.000Z"})
+	}})
+}
+
+// drop deletes a game, for a node that may know of no more than its partition.
+func (w *world) drop(n *peer, game string) {
+	w.do(n, act{kind: "delete", game: game}, request{of: of(game), plan: func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
+		return n.DeleteGame(tx, randomBoss, game)
+	}})
+}
+
+// A deleted game leaves nothing that leads to it, also where its node had not heard of that: its code, its place in its session, or the
+// session itself, which goes with its last game, whoever deletes that. A session that was made again meanwhile stays.
+func TestNothingLeadsToADeletedGame(t *testing.T) {
+	for name, tt := range map[string]struct {
+		play func(w *world, a, b *peer)
+		left string // sessions
+	}{
+		"its code has not come": {left: "d e", play: func(w *world, a, b *peer) {
+			w.make(a, "d", "i")
+			w.pass(2 * time.Second)
+			w.drop(b, "i")
+		}},
+		"its session has not come": {left: "d e", play: func(w *world, a, b *peer) {
+			w.make(a, "f", "")
+			w.make(a, "f", "i")
+			w.pass(2 * time.Second)
+			w.drop(b, "i")
+		}},
+		"each of the last two elsewhere": {left: "e", play: func(w *world, a, b *peer) {
+			w.make(a, "d", "i")
+			w.pass(time.Minute)
+			a.link.SetMode(simcloud.NoDNS)
+			b.link.SetMode(simcloud.NoDNS)
+			w.drop(a, "g")
+			w.drop(b, "i")
+		}},
+		"a session of the same name": {left: "d e", play: func(w *world, a, b *peer) {
+			w.drop(a, "g")
+			w.pass(time.Minute)
+			w.make(b, "d", "")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{pair: newPair(t), count: map[string]int{}}
+				w.begin()
+				w.pass(70 * time.Second)
+				tt.play(w, w.nodes[0], w.nodes[1])
+				w.meet()
+				w.judge()
+				look(t, w)
+				if w.count["refused"] > 0 || w.count["asked"] > 0 {
+					t.Errorf("%v", w.count)
+				}
+				var left []string
+				for k := range w.rows(nil) {
+					if id, is := strings.CutPrefix(strings.TrimSuffix(k, " METADATA"), "SESSION#"); is && !strings.Contains(id, " ") {
+						left = append(left, id)
+					}
+				}
+				slices.Sort(left)
+				if got := strings.Join(left, " "); got != tt.left {
+					t.Errorf("sessions %s, not %s", got, tt.left)
+				}
+			})
+		})
+	}
+}
