@@ -44,7 +44,7 @@ func drawSteps(rt *rapid.T) []step {
 // asked; and nobody is asked where the rules decide.
 // -rapid.checks and -rapid.seed say which other scripts are played.
 func TestNodesApart(t *testing.T) {
-	nodes.Check(t, "3", func(rt *rapid.T) {
+	nodes.Check(t, 3, func(rt *rapid.T) {
 		steps := drawSteps(rt)
 		var wrong string
 		synctest.Test(t, func(t *testing.T) { wrong = newApart(t).play(steps) })

@@ -41,7 +41,7 @@ func drawSteps(rt *rapid.T) []step {
 // is asked.
 // -rapid.checks and -rapid.seed say which other scripts are played.
 func TestNodesApart(t *testing.T) {
-	nodes.Check(t, "3", func(rt *rapid.T) {
+	nodes.Check(t, 3, func(rt *rapid.T) {
 		steps := drawSteps(rt)
 		var wrong string
 		synctest.Test(t, func(t *testing.T) { wrong = play(t, steps) })

@@ -13,7 +13,7 @@ import (
 // TestTwoNodesForLong is TestTwoNodesAtRandom with more steps (-rapid.checks says how often, -rapid.seed which others).
 func TestTwoNodesForLong(t *testing.T) {
 	count := map[string]int{}
-	nodes.Check(t, "20", func(rt *rapid.T) {
+	nodes.Check(t, 20, func(rt *rapid.T) {
 		w := play(t, steps(20, 60).Draw(rt, "steps"))
 		for what, n := range w.count {
 			count[what] += n

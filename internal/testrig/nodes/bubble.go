@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,11 +19,14 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Check is rapid.Check so many times, always with the same seed: a test that is to say the same each time. The flags -rapid.checks and
-// -rapid.seed have it look further.
-func Check(t *testing.T, times string, prop func(*rapid.T)) {
+// Check is rapid.Check so many times, once with -short, and always with the same seed: a test that is to say the same each time. The flags
+// -rapid.checks and -rapid.seed have it look further.
+func Check(t *testing.T, times int, prop func(*rapid.T)) {
 	t.Helper()
-	for name, value := range map[string]string{"rapid.checks": times, "rapid.seed": "1"} {
+	if testing.Short() {
+		times = 5 // of which rapid does a fifth
+	}
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(times), "rapid.seed": "1"} {
 		f := flag.Lookup(name)
 		if was := f.Value.String(); was == f.DefValue {
 			if err := f.Value.Set(value); err != nil {
