@@ -1,7 +1,6 @@
 package pickem
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 )
@@ -11,17 +10,20 @@ import (
 //
 //	Tornado Tag Team,25,false,AEW World Tag Team Championship,Sting & Darby Allin*|Matthew Jackson & Nicholas Jackson
 func ParseMatch(row []string) (m Details, err error) {
-	m.Name = strings.TrimSpace(row[0])
-	if preshow := strings.TrimSpace(row[2]); preshow != "" {
-		m.Preshow, err = strconv.ParseBool(preshow)
+	m.Name, m.Championships = strings.TrimSpace(row[0]), parts(row[3], "|")
+	if m.Points, err = strconv.Atoi(strings.TrimSpace(row[1])); err != nil {
+		return m, invalid("points", "must be a whole number")
 	}
-	points, bad := strconv.Atoi(strings.TrimSpace(row[1]))
-	m.Points, m.Championships = points, parts(row[3], "|")
+	if preshow := strings.TrimSpace(row[2]); preshow != "" {
+		if m.Preshow, err = strconv.ParseBool(preshow); err != nil {
+			return m, invalid("preshow", "must be true or false")
+		}
+	}
 	for _, side := range parts(row[4], "|") {
 		members, champion := strings.CutSuffix(side, "*")
 		m.Teams = append(m.Teams, Team{Members: parts(members, "&"), Champion: champion})
 	}
-	return m, cmp.Or(err, bad)
+	return m, nil
 }
 
 func parts(text, by string) (out []string) {

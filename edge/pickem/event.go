@@ -181,7 +181,8 @@ func (s *Service) DeleteEvent(tx *store.Tx, id string) error {
 const (
 	MaxMatches     = 99
 	maxEventPoints = 999
-	maxYearEvents  = 99_999 / maxEventPoints // points of a year have five digits in keys
+	maxYearPoints  = 99_999
+	maxYearEvents  = maxYearPoints / maxEventPoints
 )
 
 func (d *Details) check() error {
@@ -221,7 +222,8 @@ func (c *Card) fits(id string, d *Details) error {
 	return d.check()
 }
 
-// AddMatch puts a match at the end of a card. With a key it does so once, however often it is asked.
+// AddMatch puts a match at the end of a card. With a key it does so once, however often it is asked, also when its teams were changed
+// meanwhile; an id never comes to mean other teams.
 func (s *Service) AddMatch(tx *store.Tx, event, key string, d Details) (m Match, err error) {
 	c, err := s.upcoming(tx, event)
 	if err != nil {
@@ -229,10 +231,12 @@ func (s *Service) AddMatch(tx *store.Tx, event, key string, d Details) (m Match,
 	}
 	m = Match{ID: uuid.NewString(), Details: d, Place: cardPlace(len(c.Matches) + 1)}
 	if key != "" {
-		m.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(event+"#"+key)).String()
+		m.ID = uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s#%q#%#v", event, key, d.Teams)).String()
 	}
-	if made := c.match(m.ID); made != nil {
-		return *made, nil
+	for _, made := range c.Matches {
+		if made.ID == m.ID || slices.Contains(made.Was, m.ID) {
+			return made, nil
+		}
 	}
 	if err = c.fits("", &d); err == nil && len(c.Matches) >= MaxMatches {
 		err = invalid("matches", "of an event must be at most 99")

@@ -106,6 +106,26 @@ func TestPointsAreBounded(t *testing.T) {
 	}
 }
 
+// Two nodes that are cut off may put more on a card than it may be worth: keys keep their digits, points are as they are.
+func TestKeysKeepTheirDigits(t *testing.T) {
+	r := newRig(t)
+	id, _ := r.card("2024-03-03", []int{100, 100, 100, 100, 100, 100, 100, 100, 100, 99}, "sam")
+	elsewhere := Match{ID: "m", Place: cardPlace(11), Details: Details{Name: "x", Points: 100, Teams: []Team{{Members: []string{"A"}}, {Members: []string{"B"}}}}}
+	r.must(func(tx *store.Tx) error { return r.putMatch(tx, id, &elsewhere, nil) })
+	c := read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, id, "sam") })
+	for i := range c.Matches {
+		r.picks("sam", id, c.Matches[i].ID, 1)
+	}
+	r.results(id, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+	r.score(id)
+	if it := r.item(predictionKey("sam", id)); it["GSI_SK"].Str() != "SCORE#999#sam" || number(it["points"]) != 1099 {
+		t.Errorf("%v", it)
+	}
+	if got := standingScore(100_001, "sam"); got != "SCORE#99999#sam" {
+		t.Error(got)
+	}
+}
+
 func TestEventID(t *testing.T) {
 	for name, want := range map[string]string{
 		"AEW Revolution": "2024-03-03-aew-revolution", " A & B!": "2024-03-03-a-b", "日本": "2024-03-03-event",

@@ -42,10 +42,11 @@ func predictionKey(user, event string) attr.Item { return key(prefixUser+user, p
 func lateKey(user, event string) attr.Item       { return key(prefixUser+user, prefixLate+event) }
 func standingsKey(user, year string) attr.Item   { return key(prefixUser+user, prefixStandings+year) }
 
-// Numbers in keys have leading zeros, since keys are sorted as text: without them 9 would come behind 10.
+// Numbers in keys have leading zeros, since keys are sorted as text: without them 9 would come behind 10. What matches that were added
+// at two nodes are worth above a card's bound has no digits.
 func cardPlace(n int) string                       { return fmt.Sprintf("%s%02d", prefixMatch, n) }
-func eventScore(points int, user string) string    { return score(points, 3, user) }
-func standingScore(points int, user string) string { return score(points, 5, user) }
+func eventScore(points int, user string) string    { return score(min(points, maxEventPoints), 3, user) }
+func standingScore(points int, user string) string { return score(min(points, maxYearPoints), 5, user) }
 func score(points, digits int, user string) string {
 	return fmt.Sprintf("%s%0*d#%s", prefixScore, digits, points, user)
 }
@@ -75,9 +76,10 @@ func EventID(day, name string) string {
 // yearOf is the year whose standings an event counts for.
 func yearOf(event string) string { return event[:min(4, len(event))] }
 
-// IsUser reports whether a text can be a user's id: in keys a # parts it from what stands before it.
+// IsUser reports whether a text can be a user's id: in keys a # parts it from what stands before it, in paths a slash. Names of Cognito
+// have no spaces; one that was typed behind an id would be somebody else.
 func IsUser(text string) bool {
-	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r == '#' || r < ' ' })
+	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r == '#' || r == '/' || r <= ' ' })
 }
 
 // userOf is the user whose partition a key lies in; empty: it is another one.

@@ -65,7 +65,7 @@ func (s *Service) Users(tx *store.Tx) ([]User, error) {
 // Invite makes a user.
 func (s *Service) Invite(tx *store.Tx, id, name string) (User, error) {
 	if !IsUser(id) {
-		return User{}, invalid("userId", "must have 1 to 64 characters and no #")
+		return User{}, invalid("userId", "must have 1 to 64 characters, and no #, slash or space")
 	}
 	if err := checkName(name); err != nil {
 		return User{}, err

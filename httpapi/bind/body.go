@@ -45,14 +45,23 @@ type Body struct {
 // be read, and of a strict one members that nobody asked for; a tolerant one passes them over, so that a newer app can talk to an
 // older node.
 func ReadBody(c *gin.Context, strict bool) *Body {
-	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &Body{known: map[string]bool{}, unread: fault.New(fault.TooLarge, "too_large", "The body is larger than %d bytes.", maxBody)}
-	}
+	raw, err := Raw(c)
 	if err != nil {
-		return &Body{known: map[string]bool{}, unread: fault.Wrap(err, fault.Invalid, "validation", "The body did not arrive completely.")}
+		return &Body{known: map[string]bool{}, unread: err}
 	}
 	return ParseBody(raw, strict)
+}
+
+// Raw reads what a request carries, up to 64 KiB.
+func Raw(c *gin.Context) ([]byte, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, fault.New(fault.TooLarge, "too_large", "The body is larger than %d bytes.", maxBody)
+	}
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "validation", "The body did not arrive completely.")
+	}
+	return raw, nil
 }
 
 // ParseBody reads the JSON object of a request that was read already.

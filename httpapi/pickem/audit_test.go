@@ -1,8 +1,10 @@
 package pickem
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -188,5 +190,98 @@ func TestAccessToPages(t *testing.T) {
 				t.Errorf("%s at %s: %d", who, path, w.Code)
 			}
 		}
+	}
+}
+
+// A card that comes as a file, as spreadsheets and fat fingers make it.
+func TestCardFiles(t *testing.T) {
+	r := newRig(t)
+	r.card()
+	card := "/admin/events/" + event + "/card"
+	for _, c := range []struct {
+		name, file string
+		status     int
+		has        string
+	}{
+		{"a mark and no head", "\ufeffMark,5,,,A|B\n", 201, `"name":"Mark"`},
+		{"a mark before a quoted head", "\ufeff\"name\",\"points\",\"preshow\",\"championships\",\"teams\"\r\n\"Quoted\",\"5\",\"\",\"\",\"A|B\"\r\n", 201, `"name":"Quoted"`},
+		{"spaces around the head", " Name ,points,preshow,championships,teams\nSpaced,5,,,A|B\n", 201, `"name":"Spaced"`},
+		{"quotes and commas", `"Say ""I quit"", please",5,,"US, World",A|B`, 201, `"name":"Say \"I quit\", please","championships":["US, World"]`},
+		{"empty", "", 400, "has no match"},
+		{"a head alone", "\ufeffname,points,preshow,championships,teams\n", 400, "has no match"},
+		{"semicolons", "x;5;;;A|B\n", 400, "five columns"},
+		{"an open quote", "\"x,5,,,A|B\n", 400, "five columns"},
+		{"Latin-1", "caf\xe9,5,,,A|B\n", 400, "not UTF-8"},
+		{"UTF-16", "\xff\xfex\x00", 400, "five columns"},
+		{"points in words", "x,5,,,A|B\ny,five,,,A|B\n", 400, "match 2: points must be a whole number"},
+		{"points beyond the bound", "x,5,,,A|B\ny,101,,,A|B\n", 400, "match 2: points must be 1 to 100"},
+		{"one team", "x,5,,,A|\n", 400, "match 1: teams must be 2 to 20"},
+		{"too many", strings.Repeat("x,1,,,A|B\n", 100), 400, "must be at most 99"},
+		{"too large", strings.Repeat("x,1,,,A|B\n", 10_000), 413, "too_large"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := web.Ask(r.server.Handler(), "POST", "/pickem"+card, c.file, headersOf("admin")...)
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.has) {
+				t.Errorf("%d %s, want %d %s", w.Code, w.Body, c.status, c.has)
+			}
+		})
+	}
+	r.want(200, `"picked":"0 of 6"`, "sam", "GET", "/app/events", "")
+}
+
+// A file that is sent again, since its answer was lost, is put on the card once, also what is in it twice.
+func TestCardFileIsTakenOncePerKey(t *testing.T) {
+	r := newRig(t)
+	r.card()
+	for range 2 {
+		w := web.Ask(r.server.Handler(), "POST", "/pickem/admin/events/"+event+"/card", "x,5,,,A|B\nx,5,,,A|B\n", append(headersOf("admin"), "Idempotency-Key", "k")...)
+		if w.Code != http.StatusCreated {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	r.want(200, `"picked":"0 of 4"`, "sam", "GET", "/app/events", "")
+}
+
+// A form that is sent again makes no second match where the first one's teams were changed meanwhile, and none whose id others' picks
+// know with other teams.
+func TestMatchKeepsItsTeams(t *testing.T) {
+	r := newRig(t)
+	r.card()
+	at, admin := "/app/events/"+event, "/admin/events/"+event+"/matches"
+	ask := func(a, b string) string {
+		body := fmt.Sprintf(`{"name":"Once","points":1,"teams":[{"members":[%q]},{"members":[%q]}]}`, a, b)
+		w := web.Ask(r.server.Handler(), "POST", "/pickem"+admin, body, append(headersOf("admin"), "Idempotency-Key", "k")...)
+		return idOf(t, w.Body.String())
+	}
+	first := ask("A", "B")
+	r.want(200, "", "sam", "PUT", at+"/predictions", fmt.Sprintf(`{"predictions":{%q:0}}`, first))
+	other := idOf(t, r.want(200, "", "admin", "PATCH", admin+"/"+first, `{"teams":[{"members":["C"]},{"members":["B"]}]}`))
+	if again := ask("A", "B"); again != other {
+		t.Errorf("made again as %s, is %s", again, other)
+	}
+	r.want(204, "", "admin", "DELETE", admin+"/"+other, "")
+	if again := ask("Z", "B"); again == first {
+		t.Error("a pick of A has become one of Z")
+	}
+}
+
+func idOf(t *testing.T, answer string) string {
+	t.Helper()
+	var made struct{ ID string }
+	if err := json.Unmarshal([]byte(answer), &made); err != nil || made.ID == "" {
+		t.Fatal(err, answer)
+	}
+	return made.ID
+}
+
+// Ids that no path could name, and spaces that were typed along.
+func TestUserIDs(t *testing.T) {
+	r := newRig(t)
+	for _, id := range []string{"a/b", "sam ", " sam", "s m", "s#m", strings.Repeat("x", 65)} {
+		r.want(400, "userId", "admin", "POST", "/admin/users", fmt.Sprintf(`{"userId":%q,"name":"x"}`, id))
+	}
+	for _, id := range []string{"auth0|5f", "sam@example.com", "-1+1", "a?b%c", "é"} {
+		r.want(201, "", "admin", "POST", "/admin/users", fmt.Sprintf(`{"userId":%q,"name":"x"}`, id))
+		r.want(200, "", "admin", "PATCH", "/admin/users/"+url.PathEscape(id), `{"active":false}`)
 	}
 }

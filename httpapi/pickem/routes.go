@@ -3,10 +3,12 @@ package pickem
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/touchline/touchline/edge/pickem"
 	"github.com/touchline/touchline/httpapi"
@@ -185,24 +187,45 @@ func (a *api) getEventCSV(c *call) error {
 	return httpapi.CSV(c.Context, c.id()+".csv", append([][]string{t.Heads}, t.Rows...))
 }
 
-// postCard puts the matches of a CSV file on a card, all or none: pickem.ParseMatch has the columns.
+// postCard puts the matches of a CSV file on a card, all or none, and with a key once: pickem.ParseMatch has the columns.
 func (a *api) postCard(c *call) error {
-	r := csv.NewReader(c.Request.Body)
+	raw, err := bind.Raw(c.Context)
+	if err != nil {
+		return err
+	}
+	key, err := httpapi.IdempotencyKey(c.Context)
+	if err != nil {
+		return err
+	}
+	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(raw), "\ufeff"))) // the mark of a spreadsheet
 	r.FieldsPerRecord = 5
 	rows, err := r.ReadAll()
+	if err == nil && !utf8.Valid(raw) {
+		err = errors.New("it is not UTF-8")
+	}
 	if err != nil {
 		return bind.Invalid("card", "is not a CSV file with five columns: %v", err)
 	}
-	if len(rows) > 0 && strings.EqualFold(strings.TrimPrefix(rows[0][0], "\ufeff"), "name") { // the mark of a spreadsheet
+	if len(rows) > 0 && strings.EqualFold(strings.TrimSpace(rows[0][0]), "name") {
 		rows = rows[1:]
+	}
+	if len(rows) == 0 {
+		return bind.Invalid("card", "has no match")
 	}
 	out, err := httpapi.Change(c.Context, func(tx *store.Tx) (any, error) {
 		for i, row := range rows {
-			d, err := pickem.ParseMatch(row)
-			if err != nil {
-				return nil, bind.Invalid("card", "must have a whole number of points, and true or false of the pre-show, in match %d", i+1)
+			once := key
+			if key != "" {
+				once += "#" + strconv.Itoa(i)
 			}
-			if _, err := a.Service.AddMatch(tx, c.id(), "", d); err != nil {
+			d, err := pickem.ParseMatch(row)
+			if err == nil {
+				_, err = a.Service.AddMatch(tx, c.id(), once, d)
+			}
+			if fault.Is(err, fault.Invalid) {
+				err = bind.Invalid("card", "match %d: %v", i+1, err)
+			}
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -286,7 +286,7 @@ func (w *apart) recount(cloud map[string]attr.Item) {
 		} else {
 			points, right = 0, 0
 		}
-		w.figures(k, it, fmt.Sprintf("SCORE#%03d#%s", points, user), points, right)
+		w.figures(k, it, fmt.Sprintf("SCORE#%03d#%s", min(points, 999), user), points, right)
 	}
 	for _, year := range slices.Sorted(maps.Keys(years)) {
 		y, user, _ := strings.Cut(year, " ")
