@@ -82,8 +82,8 @@ func (b *Book) NewTeam(once string, in Input) (id string, writes []store.WriteIt
 	player := b.newID("owner", once)
 	row := b.Stamp(playerKey(id, player), attr.Item{"firstName": attr.S("Player")})
 	row["playerId"], row["teamId"], row["status"] = attr.S(player), attr.S(id), attr.S(active)
-	if playerName.MatchString(u.FirstName) {
-		row["firstName"] = attr.S(u.FirstName)
+	if name, wrong := playerName(u.FirstName); wrong == "" {
+		row["firstName"] = attr.S(name)
 	}
 	link(row, b.user, player, b.now())
 	return id, []store.WriteItem{b.create(team), b.create(b.membership(b.user, id, Owner, attr.Null())), b.create(row)}

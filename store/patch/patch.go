@@ -126,11 +126,12 @@ func UpTo(most int) func(string) (string, string) {
 	}
 }
 
-// Matching accepts what an expression matches; blanks become one each.
-func Matching(re *regexp.Regexp, wrong string) func(string) (string, string) {
+// Matching accepts from least to most characters that an expression matches; blanks become one each. The expression itself does not count
+// classes of Unicode: it would be compiled to megabytes, at each start.
+func Matching(re *regexp.Regexp, least, most int, wrong string) func(string) (string, string) {
 	return func(v string) (string, string) {
 		v = strings.Join(strings.Fields(v), " ")
-		if !re.MatchString(v) {
+		if n := utf8.RuneCountInString(v); n < least || n > most || !re.MatchString(v) {
 			return "", wrong
 		}
 		return v, ""
