@@ -29,8 +29,15 @@ var errDrain = errors.New("the server is shutting down")
 // Stream sends what happens in a topic as server-sent events, with the journal's sequence as id; the empty topic is everything
 // of the application. A client that names the last id it saw is sent what it missed; one that names none, or one that is too
 // long ago, is sent a snapshot, of which the last frame has the id. kind is for the metrics.
-func Stream(c *gin.Context, kind, topic string) error {
+func Stream(c *gin.Context, kind, topic string) error { return StreamOf(c, kind, topic, nil) }
+
+// StreamOf is Stream for a reader whom only some of a topic concerns: frames that are of what concerns lists (sse.Frame.Of). It is asked
+// again before anything is sent, so that a frame may say that it has changed. A snapshot is of the whole topic.
+func StreamOf(c *gin.Context, kind, topic string, concerns func(tx *store.Tx) ([]string, error)) error {
 	s, m := serverOf(c), appOf(c)
+	if concerns != nil && s.cfg.Store == nil {
+		return noStore()
+	}
 	last, err := lastEventID(c)
 	if err != nil {
 		return err
@@ -44,12 +51,17 @@ func Stream(c *gin.Context, kind, topic string) error {
 		return err
 	}
 	sub, unsubscribe := s.events.Subscribe(sse.Topic{App: m.Name, Name: topic}, false)
-	t := &topicStream{s: s, app: m, topic: topic, sub: sub, watch: watch, expires: streamsUntil(c)}
+	t := &topicStream{s: s, app: m, topic: topic, sub: sub, watch: watch, expires: streamsUntil(c), concerns: concerns}
+	gone := func() { unsubscribe(); leave() }
+	if err := t.narrow(c.Request.Context(), sub); err != nil {
+		gone()
+		return err
+	}
 	run := func(ctx context.Context, out *sse.Conn) error {
 		t.out = out
 		return t.run(ctx, last)
 	}
-	return s.serveStream(c, &stream{sub: sub, run: run}, func() { unsubscribe(); leave() })
+	return s.serveStream(c, &stream{sub: sub, run: run}, gone)
 }
 
 // announced is what a record means to the readers of all applications. One that does not understand it keeps no other from it.
@@ -176,6 +188,20 @@ type topicStream struct {
 	sent    uint64    // everything up to here is with the client
 	expires time.Time // of the client's token; zero: never
 	watch   *watch
+
+	concerns func(tx *store.Tx) ([]string, error) // nil: all of it does
+}
+
+// narrow has an inbox take what concerns the reader.
+func (t *topicStream) narrow(ctx context.Context, box *sse.Subscriber) error {
+	if t.concerns == nil {
+		return nil
+	}
+	return t.s.cfg.Store.View(ctx, func(tx *store.Tx) error {
+		of, err := t.concerns(tx)
+		box.Only(of)
+		return err
+	})
 }
 
 func (t *topicStream) run(ctx context.Context, last *uint64) error {
@@ -203,8 +229,9 @@ func (t *topicStream) run(ctx context.Context, last *uint64) error {
 			return err
 		}
 		frames, lost := t.sub.Take()
-		var err error
+		err := t.narrow(ctx, t.sub) // before they are sent: who looks when they come sees what is not kept from here on
 		switch {
+		case err != nil:
 		case lost:
 			t.s.metrics.snapshots.Inc()
 			err = t.snapshot(ctx)
@@ -247,6 +274,9 @@ func (t *topicStream) missed(ctx context.Context, after uint64) (frames []sse.Fr
 		return nil, 0, false, nil
 	}
 	box := sse.NewSubscriber(false)
+	if err := t.narrow(ctx, box); err != nil {
+		return nil, 0, false, err
+	}
 	for after < end {
 		records, err := t.s.cfg.Journal.Journal(ctx, after, replayBatch)
 		if err != nil {

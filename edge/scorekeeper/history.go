@@ -215,6 +215,30 @@ func (s *Service) board(tx *store.Tx, t *Team, date string) (Board, error) {
 	return b, nil
 }
 
+// BoardsOf is which boards a journal record changes: those of a day, or of a team that somebody joins or leaves. of is who learns of it, as
+// Concerns lists them; ok is false for a record that changes none.
+func BoardsOf(r *store.Record) (of string, which map[string]string, ok bool) {
+	pk, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
+	if user, day, played := PlayedBy(r.Key); played {
+		return user, map[string]string{"puzzle_date_iso_day": day}, r.New != nil
+	}
+	if team, joined := strings.CutPrefix(sk, prefixTeam); joined {
+		return pk, map[string]string{"team_id": team}, true
+	}
+	return pk, map[string]string{"team_id": strings.TrimPrefix(pk, prefixTeam)}, strings.HasPrefix(sk, prefixMember)
+}
+
+// Concerns lists what a player learns of: the teams that they join and leave, who else does in these, and what their members play.
+func (s *Service) Concerns(tx *store.Tx, user string) ([]string, error) {
+	all := []string{prefixUser + user}
+	teams, err := s.TeamsOf(tx, user)
+	for _, team := range teams {
+		members, bad := s.under(tx, prefixTeam+team, prefixMember)
+		all, err = append(append(all, prefixTeam+team), members...), cmp.Or(err, bad)
+	}
+	return all, err
+}
+
 // Boards returns previews of a team's boards of the days of a range that had a puzzle: so many behind the first ones, and of how many days.
 func (s *Service) Boards(tx *store.Tx, by, team, from, to string, behind, most int) (all []Board, of int, err error) {
 	t, err := s.Team(tx, team, by)

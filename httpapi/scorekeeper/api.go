@@ -4,6 +4,7 @@ package scorekeeper
 import (
 	"cmp"
 	_ "embed" // the OpenAPI document
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -79,7 +80,7 @@ func (a *api) routes() []httpapi.Route {
 		a.route("DELETE", "/team/teammate", a.deleteTeammate),
 		a.route("GET", "/score", a.getScore),
 		a.route("GET", "/scoreboard", a.getScoreboard),
-		{Method: "GET", Path: "/stream", Access: httpapi.User, Do: func(c *gin.Context) error { return httpapi.Stream(c, "board", topicBoard) }, Stream: true},
+		{Method: "GET", Path: "/stream", Access: httpapi.User, Do: a.getStream, Stream: true},
 	}
 }
 
@@ -208,16 +209,25 @@ func problem(f *httpapi.Failure) any {
 	return httpapi.ErrorObject(code, f.Message, f.Details)
 }
 
-// topicBoard is the topic of all boards. What is sent says which day has changed: who reads it asks for the board of their team.
+// topicBoard is the topic of all boards. What is sent says of which day, or of which team, they have changed: who reads it asks for them.
 const topicBoard = "board"
 
-// topicOf is what a record means to streams. No frame has a letter of a guess.
+// topicOf is what a record means to the members of teams. No frame has a letter of a guess.
 func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
-	_, day, played := scorekeeper.PlayedBy(r.Key)
-	if r.Table != a.Service.Table || r.New == nil || !played {
+	of, what, ok := scorekeeper.BoardsOf(r)
+	if r.Table != a.Service.Table || !ok {
 		return ch, false, nil
 	}
-	frame := sse.NewFrame("board", r.Seq, []byte(`{"puzzle_date_iso_day":"`+day+`"}`))
-	frame.Slot = "board " + day
-	return sse.Change{Topic: topicBoard, Frame: frame, All: func() sse.Frame { return frame }}, true, nil
+	data, err := json.Marshal(what)
+	frame := sse.NewFrame("board", r.Seq, data)
+	frame.Slot, frame.Of = string(data), of
+	return sse.Change{Topic: topicBoard, Frame: frame}, true, err
+}
+
+func (a *api) getStream(c *gin.Context) error {
+	user, err := player(c)
+	if err != nil {
+		return err
+	}
+	return httpapi.StreamOf(c, "board", topicBoard, func(tx *store.Tx) ([]string, error) { return a.Service.Concerns(tx, user) })
 }

@@ -5,6 +5,7 @@ type Frame struct {
 	Name string
 	Seq  uint64 // of the journal; 0: the frame has no id
 	Slot string // frames of one slot replace each other; empty: each one counts
+	Of   string // what it is of, within its topic, for readers whom only some of a topic concerns (Subscriber.Only)
 	Data []byte // JSON
 
 	enc *encoded

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -53,6 +54,45 @@ func TestInbox(t *testing.T) {
 			clear(newest)
 		}
 	})
+}
+
+// What waits and what comes is of what concerns the reader now.
+func TestInboxOfSome(t *testing.T) {
+	sub := NewSubscriber(false)
+	seq := uint64(0)
+	offer := func(of ...string) {
+		for _, one := range of {
+			seq++
+			sub.Offer(Frame{Name: "event", Seq: seq, Of: one}, Frame{Name: "state", Seq: seq, Of: one, Slot: one})
+		}
+	}
+	want := func(of ...string) {
+		t.Helper()
+		frames, _ := sub.Take()
+		var got []string
+		for _, f := range frames {
+			got = append(got, f.Of)
+		}
+		if !slices.Equal(got, of) {
+			t.Errorf("%v, want %v", got, of)
+		}
+	}
+	offer("a", "b")
+	want("a", "a", "b", "b")
+	offer("a", "b")
+	sub.Only([]string{"b"})
+	offer("a", "b", "")
+	sub.Sig.Clear()
+	offer("a")
+	select {
+	case <-sub.Sig.C():
+		t.Error("woken for nothing")
+	default:
+	}
+	want("b", "b", "b")
+	sub.Only(nil)
+	offer("b")
+	want()
 }
 
 // When the journal is trimmed faster than the broadcaster reads, every stream starts over.

@@ -24,6 +24,7 @@ type Subscriber struct {
 	slots  []Frame // one of each slot: few, so that to look through them costs less than a map
 	events []Frame
 	lost   bool
+	only   map[string]bool // nil: frames of whatever
 }
 
 // NewSubscriber creates an inbox without a broadcaster. With wake it takes no frames: its reader is only woken.
@@ -40,7 +41,7 @@ func (s *Subscriber) Offer(frames ...Frame) {
 	for i := range frames {
 		f := &frames[i]
 		switch {
-		case f.Name == "":
+		case f.Name == "", s.only != nil && !s.only[f.Of]:
 			continue // nothing to send
 		case s.lost: // a snapshot is due: it has this too
 		case f.Slot != "":
@@ -56,6 +57,18 @@ func (s *Subscriber) Offer(frames ...Frame) {
 	if some {
 		s.Sig.Set()
 	}
+}
+
+// Only has the inbox keep and take what is of some alone (Frame.Of).
+func (s *Subscriber) Only(of []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.only = make(map[string]bool, len(of))
+	for _, one := range of {
+		s.only[one] = true
+	}
+	others := func(f Frame) bool { return !s.only[f.Of] }
+	s.slots, s.events = slices.DeleteFunc(s.slots, others), slices.DeleteFunc(s.events, others)
 }
 
 func (s *Subscriber) replace(f *Frame) {

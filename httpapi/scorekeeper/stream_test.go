@@ -1,0 +1,84 @@
+package scorekeeper
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/touchline/touchline/internal/testrig/web"
+)
+
+// A player's stream tells of the teams that they are in at the moment, and of nobody else's, live and behind an id.
+func TestStreamIsOfOwnTeams(t *testing.T) {
+	r := newRig(t)
+	r.answer(day, "manna")
+	base, _ := web.Run(t, r.server)
+	open := func(who, behind string) *web.Stream {
+		return web.Open(t, base+"/scorekeeper/stream", map[string]string{"Authorization": "Bearer " + who, "Last-Event-ID": behind})
+	}
+	behind := fmt.Sprint(r.store.Seq())
+	streams := map[string]*web.Stream{"ann": open("ann", ""), "ben": open("ben", ""), "cid": open("cid", "")}
+	teams := map[string]string{}
+	found := func(who string) {
+		var team struct {
+			ID string `json:"team_id"`
+		}
+		if err := json.Unmarshal(r.want(201, "", who, "POST", "/team", `{"team_name":"Wizards"}`).Body.Bytes(), &team); err != nil {
+			t.Fatal(err)
+		}
+		teams[who] = team.ID
+	}
+	mate := func(method, team, user string) {
+		r.want(200, "", team, method, "/team/teammate", fmt.Sprintf(`{"team_id":%q,"user_id":%q,"role":"member"}`, teams[team], user))
+	}
+	plays := func(who, date string) {
+		r.answer(date, "manna")
+		r.want(200, "", who, "POST", "/guess", fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":"crane"}`, date))
+	}
+	// A stream's events come one after the other, so that the next one that it has shows what it had none of before.
+	next := func(who string, s *web.Stream, field, is string) {
+		t.Helper()
+		m, ok := s.Next()
+		for ok && m.Name == "" {
+			m, ok = s.Next()
+		}
+		if want := fmt.Sprintf(`{%q:%q}`, field, is); m.Name != "board" || m.Data != want {
+			t.Fatalf("%s: %+v, want %s", who, m, want)
+		}
+	}
+	team := func(who, of string) { t.Helper(); next(who, streams[who], "team_id", teams[of]) }
+	played := func(who, date string) { t.Helper(); next(who, streams[who], "puzzle_date_iso_day", date) }
+
+	plays("ann", "2026-01-01") // alone: nobody's
+	found("ann")
+	team("ann", "ann")
+	found("cid")
+	team("cid", "cid")
+	mate("PUT", "ann", "ben")
+	team("ann", "ann")
+	team("ben", "ann")
+	plays("cid", "2026-01-02")
+	played("cid", "2026-01-02")
+	r.want(200, "", "guest", "POST", "/guess", guessBody("crane"))
+	plays("ben", "2026-01-03")
+	played("ann", "2026-01-03")
+	played("ben", "2026-01-03")
+	mate("PUT", "cid", "ben") // who is in two teams: of the other one ann hears nothing
+	team("ben", "cid")
+	team("cid", "cid")
+	mate("DELETE", "ann", "ben")
+	team("ann", "ann")
+	team("ben", "ann")
+	plays("ann", "2026-01-04")
+	played("ann", "2026-01-04")
+	plays("cid", "2026-01-05")
+	played("cid", "2026-01-05")
+	played("ben", "2026-01-05")
+
+	again := open("ben", behind) // who comes again is sent what they missed, as far as it is theirs now
+	next("ben", again, "puzzle_date_iso_day", "2026-01-02")
+	next("ben", again, "puzzle_date_iso_day", "2026-01-03")
+	next("ben", again, "team_id", teams["cid"])
+	next("ben", again, "team_id", teams["ann"])
+	next("ben", again, "puzzle_date_iso_day", "2026-01-05")
+}
