@@ -52,9 +52,8 @@ func Commands(sh *app.Shell) app.Commands {
 func demoCommand(version string, demos []*app.Demo) *cobra.Command {
 	all := node.DemoCommand("demo", version, demos...)
 	all.Short = "Play a live match and use every application, on this machine alone"
-	all.Long = "All applications on one node of this machine, each with invented data: a recorded real match that is played today, ten times as\n" +
-		"fast, with phones that are pushed to; games that are being scored; a puzzle and a league to play in. No cloud, no account, and\n" +
-		"nothing is kept."
+	all.Long = "Run all applications on one node on this machine, each with invented data: a recorded match played today at ten times real speed,\n" +
+		"with simulated phones; games that are being scored; a puzzle and a league to play in. No cloud, no account, and nothing is kept."
 	for _, d := range demos {
 		if d.Alone == nil {
 			d.Alone = node.DemoCommand(d.App.Name, version, d)

@@ -71,11 +71,11 @@ func permit(a Access, id auth.Identity, err error) error {
 		return err
 	case Admin:
 		if err == nil && !id.Admin {
-			return fault.New(fault.Forbidden, "forbidden", "This is for admins.")
+			return fault.New(fault.Forbidden, "forbidden", "Only admins may do this.")
 		}
 		return err
 	default:
-		return fault.New(fault.Forbidden, "forbidden", "This is for nobody.")
+		return fault.New(fault.Forbidden, "forbidden", "Nobody may do this.")
 	}
 }
 
@@ -166,7 +166,7 @@ func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/str
 func Subject(c *gin.Context) (string, error) {
 	who, ok := Identity(c)
 	if !ok || who.Subject == "" {
-		return "", fault.New(fault.Forbidden, "no_user", "The API key belongs to no user: sign in as one.")
+		return "", fault.New(fault.Forbidden, "no_user", "An API key is not a user: sign in as a user.")
 	}
 	return who.Subject, nil
 }

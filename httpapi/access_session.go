@@ -47,7 +47,7 @@ func (m *mounted) knows(s *Server, id auth.Identity) (auth.Identity, error) {
 		if id.Key { // and somebody whom it does not know
 			return auth.Identity{Scheme: auth.APIKey, Key: true, Admin: true}, nil
 		}
-		return auth.Identity{}, fault.New(fault.Unauthorized, "unauthorized", "%s does not know people of that issuer: sign in at one that it knows.", m.Title)
+		return auth.Identity{}, fault.New(fault.Unauthorized, "unauthorized", "%s does not accept sign-ins of that issuer: use one that it accepts.", m.Title)
 	}
 	if m.SignIn.Anonymous != "" && isGuest(strings.ToLower(id.Subject)) {
 		id.Subject = id.Issuer + "|" + id.Subject

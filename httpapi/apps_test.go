@@ -60,7 +60,7 @@ func TestTwoApplications(t *testing.T) {
 		{"GET", "/tally/openapi.json", "", nil, 200, `{"url":"/tally"}`},
 		{"GET", "/_/docs", "", html, 200, `href="/_/docs/tally"`},
 		{"GET", "/_/docs/tally", "", html, 200, `data-document="/tally/openapi.json"`},
-		{"GET", "/_/docs/none", "", nil, 404, "no such description"},
+		{"GET", "/_/docs/none", "", nil, 404, "no such document"},
 		{"GET", "/", "", html, 200, `<a href="/tally/-/">The tally</a>`},
 		{"GET", "/", "", html, 200, `href="/counter/-/counts/c1"><span class="tile__line">counter one`},
 		{"GET", "/_/", "", html, 200, "tally one"},

@@ -22,7 +22,7 @@ func newCORS(origins []string, credentials bool) (gin.HandlerFunc, error) {
 	}
 	for _, origin := range origins {
 		if !ValidOrigin(origin) {
-			return nil, fault.New(fault.Invalid, "bad_origin", "%q is no origin such as https://app.example", origin)
+			return nil, fault.New(fault.Invalid, "bad_origin", "%q is not an origin such as https://app.example", origin)
 		}
 	}
 	if credentials && slices.Contains(origins, "*") {

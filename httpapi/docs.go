@@ -69,7 +69,7 @@ func (s *Server) described(name string) (m *mounted, ok bool) {
 // getDocsIndex lists the descriptions.
 func (s *Server) getDocsIndex(c *gin.Context) error {
 	if c.Param("name") != "" {
-		return fault.New(fault.NotFound, "not_found", "There is no such description.")
+		return fault.New(fault.NotFound, "not_found", "There is no such document.")
 	}
 	g := page.Group{ID: "docs", Title: "OpenAPI", None: "No application here has an API."}
 	for _, m := range s.apps {

@@ -187,7 +187,7 @@ func (s *Server) noRoute(c *gin.Context) {
 
 func (s *Server) noMethod(c *gin.Context) {
 	allowed := c.Writer.Header().Get("Allow")
-	s.fail(c, fault.New(fault.Invalid, methodNotAllowed, "This address answers %s only.", strings.ReplaceAll(allowed, ", ", " and ")))
+	s.fail(c, fault.New(fault.Invalid, methodNotAllowed, "This address accepts only %s.", strings.ReplaceAll(allowed, ", ", " and ")))
 }
 
 // IsToken reports whether a text looks like a token of a device or a session: a long hexadecimal number.

@@ -52,7 +52,7 @@ func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 		return now, bind.Invalid(headerOccurred, "must be a number of seconds")
 	}
 	if ago > occurredAtMost.Seconds() || ago < -occurredEarly.Seconds() {
-		return now, fault.New(fault.Conflict, "occurred_at", "What happened more than 12 hours before it is told, or after, is not taken.")
+		return now, fault.New(fault.Conflict, "occurred_at", "A write that happened more than 12 hours ago, or in the future, is not accepted.")
 	}
 	return now.Add(-time.Duration(max(0, ago) * float64(time.Second))), nil
 }
@@ -108,7 +108,7 @@ func (s *Server) getWritten(c *gin.Context) error {
 	seq, err := strconv.ParseUint(c.Param("seq"), 10, 64)
 	life := s.cfg.Store.Incarnation() << 40
 	if err != nil || c.Param("node") != s.cfg.Store.Node() || seq <= life || seq > s.cfg.Store.Seq() {
-		return fault.New(fault.NotFound, "unknown_write", "This node knows no such write: send it again, with its Idempotency-Key.")
+		return fault.New(fault.NotFound, "unknown_write", "This node does not know that write: send it again, with its Idempotency-Key.")
 	}
 	if _, ok := preferredWait(c.Request.Header.Values("Prefer")); !ok {
 		c.Request.Header.Set("Prefer", "wait=0")

@@ -83,7 +83,7 @@ func (s *Server) partOf(ctx context.Context, m *mounted, now time.Time) (part op
 	}
 	part, err := m.Operator(ctx, now)
 	if err != nil {
-		s.log.Error("an application does not say how it is", "app", m.Name, "err", err)
+		s.log.Error("the status of an application cannot be read", "app", m.Name, "err", err)
 		return operator.Part{Problems: []string{m.Title + " cannot say how it is: its state could not be read."}}
 	}
 	for i := range part.Tables {
@@ -212,7 +212,7 @@ func getConflicts(c *gin.Context) error {
 func conflictID(c *gin.Context) (uint64, error) {
 	id, err := strconv.ParseUint(c.Param("id"), 10, 64)
 	if err != nil {
-		return 0, fault.New(fault.NotFound, "conflict_not_found", "There is no conflict of this number.")
+		return 0, fault.New(fault.NotFound, "conflict_not_found", "There is no conflict with this number.")
 	}
 	return id, nil
 }

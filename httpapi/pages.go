@@ -146,7 +146,7 @@ func (s *Server) getIndex(c *gin.Context) error {
 			g.None = "Nothing is on."
 			var err error
 			if g.Tiles, err = m.Live(c.Request.Context()); err != nil {
-				s.log.Error("an application does not say what is on", "app", m.Name, "err", err)
+				s.log.Error("the list of what is on in an application cannot be read", "app", m.Name, "err", err)
 				g.None = "What is on cannot be read now."
 			}
 		}

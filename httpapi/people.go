@@ -128,7 +128,7 @@ func (s *Server) codeFor(c *gin.Context, user, issuer string) (code string, unti
 	code, until, err = s.cfg.People.Sessions.Code(c.Request.Context(), user, issuer)
 	if err == nil {
 		by, _ := Identity(c)
-		s.log.Info("a sign-in code was made", "for", user, "by", nameOf(by), "until", until)
+		s.log.Info("a sign-in code was created", "for", user, "by", nameOf(by), "until", until)
 	}
 	return code, until, err
 }

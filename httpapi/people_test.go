@@ -139,7 +139,7 @@ func TestSignInAtAnIssuer(t *testing.T) {
 	r := newSignInRig(t, nil)
 	b := browser{}
 	if body := b.ask(r.Handler(), "GET", "/signin?to=/counter/-/", "").Body.String(); !strings.Contains(body, `href="/_/signin/with/dev?to=%2Fcounter%2F-%2F">Sign in with Dev</a>`) ||
-		strings.Contains(body, "signin-token") || !strings.Contains(body, "At another one you sign in again.") {
+		strings.Contains(body, "signin-token") || !strings.Contains(body, "at another node you sign in again.") {
 		t.Error(body)
 	}
 	if to := r.signIn(b, "ada", "/counter/-/counts/c1?x=1"); to != "/counter/-/counts/c1?x=1" {
@@ -293,7 +293,7 @@ func TestSignInByCode(t *testing.T) {
 	if w := phone.ask(r.Handler(), "GET", pathSessions, ""); !strings.Contains(w.Body.String(), "(by a code)") || strings.Count(w.Body.String(), "data-session") != 2 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := enter(browser{}, code[1]); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "ask an admin for another one") {
+	if w := enter(browser{}, code[1]); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "ask an admin for a new one") {
 		t.Errorf("twice: %d %s", w.Code, w.Body)
 	}
 	made := admin.ask(r.Handler(), "POST", "/_/api/sign-in-codes", `{"userId":"ada"}`, "Sec-Fetch-Site", "same-origin", "Content-Type", "application/json")

@@ -161,7 +161,7 @@ func (b *buckets) limit(c *gin.Context, now time.Time, names ...string) error {
 		return nil
 	}
 	h.Set("Retry-After", seconds(max(time.Second, wait)))
-	return fault.New(fault.Throttled, "rate_limited", "Too many requests: come again in %s s.", h.Get("Retry-After"))
+	return fault.New(fault.Throttled, "rate_limited", "Too many requests: try again in %s s.", h.Get("Retry-After"))
 }
 
 // seconds writes a duration in whole seconds, rounded up.

@@ -74,7 +74,7 @@ type signedIn struct {
 // it would be as the one it chooses.
 func (s *Server) postSignIn(c *gin.Context) error {
 	if s.cfg.Auth != nil && !s.cfg.Tokens {
-		return fault.New(fault.Forbidden, "no_token_sign_in", "This node takes no pasted tokens: sign in at an issuer, or send Authorization: Bearer.")
+		return fault.New(fault.Forbidden, "no_token_sign_in", "This node does not accept pasted tokens: sign in at an issuer, or send Authorization: Bearer.")
 	}
 	in, form, err := readSignIn(c.Request)
 	if err != nil {

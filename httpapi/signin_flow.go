@@ -47,7 +47,7 @@ func (s *Server) issuersKnown() error {
 	for _, m := range s.apps {
 		for _, name := range m.SignIn.Issuers {
 			if !s.cfg.People.Issuers.Has(name) {
-				return fault.New(fault.Invalid, "no_issuer", "The application %s knows people of the issuer %s, which auth.issuers has not.", m.Name, name)
+				return fault.New(fault.Invalid, "no_issuer", "The application %s accepts the issuer %s, which auth.issuers does not have.", m.Name, name)
 			}
 		}
 	}

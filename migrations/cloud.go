@@ -276,7 +276,7 @@ func (r *cloudRun) settle(ctx context.Context, table string) (CloudState, error)
 			return CloudState{}, err
 		}
 		if !ok {
-			return CloudState{}, fault.New(fault.Conflict, "cloud_table_gone", "the table %s went away while it was looked at", table)
+			return CloudState{}, fault.New(fault.Conflict, "cloud_table_gone", "the table %s was dropped while it was being checked", table)
 		}
 		if state.settled() || r.o.DryRun {
 			return state, nil

@@ -242,7 +242,7 @@ func (n *acmeNode) shows(count int) (serial string) {
 	if at, err := strconv.ParseFloat(value, 64); err != nil || int64(at) != leaf.NotAfter.Unix() {
 		n.t.Errorf("the metric is %q, the certificate ends at %d", value, leaf.NotAfter.Unix())
 	}
-	if given := strings.Count(n.log.String(), `"the CA has given a certificate"`); given != count {
+	if given := strings.Count(n.log.String(), `"the CA has issued a certificate"`); given != count {
 		n.t.Errorf("%d certificates were given", given)
 	}
 	return leaf.SerialNumber.String()

@@ -75,7 +75,7 @@ func conflictLines(page *admin.ConflictList, state conflict.State) string {
 		if state == conflict.StateOpen {
 			return "no open conflicts\n"
 		}
-		return "there is none\n"
+		return "no such conflicts\n"
 	}
 	s := newSheet()
 	s.row("ID", "AT", "KIND", "STATE", "TABLE", "KEY", "WRITES", "WHAT")
@@ -217,13 +217,13 @@ func conflictText(c *conflict.View) string {
 		s.row("note", c.Note)
 	}
 	if len(c.NewSeqs) > 0 {
-		s.row("written anew", strings.Trim(fmt.Sprint(c.NewSeqs), "[]"))
+		s.row("written again as", strings.Trim(fmt.Sprint(c.NewSeqs), "[]"))
 	}
 	for i := range c.Decided {
 		conflictWrite(s, "write", &c.Decided[i])
 	}
 	for i := range c.Tail {
-		conflictWrite(s, "with it", &c.Tail[i])
+		conflictWrite(s, "also rejected", &c.Tail[i])
 	}
 	return s.String()
 }
@@ -235,7 +235,7 @@ func conflictWrite(s *sheet, what string, w *conflict.Write) {
 	s.row("key", asJSON(w.Key))
 	for _, part := range []struct{ name, text string }{
 		{w.Op, asJSON(w.Item)}, {w.Op, w.Update}, {"condition", w.Condition}, {"names", asJSON(w.Names)}, {"values", asJSON(w.Values)},
-		{"known before", asJSON(w.Base)}, {"the cloud has", asJSON(w.Met)},
+		{"last known", asJSON(w.Base)}, {"the cloud has", asJSON(w.Met)},
 	} {
 		if part.text != "" {
 			s.row(part.name, clipped(part.text, widestPart))

@@ -37,8 +37,8 @@ With --any-key other machines may connect too, and each may do everything. Tests
   curl -X POST http://127.0.0.1:8000/_/reset                # removes every item, in one commit
   curl -X POST http://127.0.0.1:8000/_/reset?tables=true    # drops the tables too
 
-SIGTERM and SIGINT let requests finish that have begun; SIGHUP has the files of keys and faults read again. Exit codes: 0 ended by a signal, 1 failure (port in use, file
-in use), 2 wrong usage, 130 ended by a second signal.`
+On SIGTERM or SIGINT, requests in progress finish first. SIGHUP rereads the files of keys and faults. Exit codes: 0 ended by
+a signal, 1 failure (port in use, file in use), 2 wrong usage, 130 ended by a second signal.`
 
 // dynamodbFlags are the flags of the endpoint alone.
 type dynamodbFlags struct {

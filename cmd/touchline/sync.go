@@ -161,7 +161,7 @@ func syncTables(st *operator.SyncStatus) string {
 	s := newSheet()
 	if told := st.Told(); len(told) > 0 {
 		s.gap()
-		s.row("TABLE", "WAITING", "HINDERED")
+		s.row("TABLE", "WAITING", "PROBLEM")
 		for _, t := range told {
 			s.row(t.Table, fmt.Sprint(t.Waiting), t.Hindered())
 		}

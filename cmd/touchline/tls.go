@@ -19,9 +19,9 @@ func newTLSInit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Create the node's own CA, for HTTPS in a local network",
-		Long: "Create a CA in the data directory. With http.tls.mode local the node makes itself certificates of it, for this machine's\n" +
+		Long: "Create a CA in the data directory. With http.tls.mode: local the node issues itself certificates from it, for this machine's\n" +
 			"names and addresses and those of http.tls.hosts, and renews them. Devices trust the node once they have installed the\n" +
-			"CA: the node's page /_/tls hands it out and says how. The CA can vouch for nothing but these names and local networks.",
+			"CA: the node's page /_/tls offers it and says how. The CA can certify only these names and local networks.",
 		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load(f.config, cmd.Flags())
@@ -39,6 +39,6 @@ func newTLSInit() *cobra.Command {
 	}
 	f.add(cmd)
 	cmd.Flags().String("listen", edge.DefaultConfig().Listen, "address that the node serves on, for the address of the page")
-	cmd.Flags().BoolVar(&replace, "replace", false, "make a new CA in the place of one that is there: every device has to be given it")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace an existing CA; the new one has to be installed on every device")
 	return cmd
 }

@@ -31,7 +31,7 @@ func (f *watchedFile) watch(ctx context.Context, c clock.Clock, log *slog.Logger
 			continue
 		}
 		if err != nil {
-			log.Error("the file of "+f.what+" has changed and is wrong: what it said before holds on", "file", f.path, "err", err)
+			log.Error("the file of "+f.what+" has changed and is invalid: its previous contents stay in force", "file", f.path, "err", err)
 			continue
 		}
 		log.Info("the file of "+f.what+" has changed and was read", "file", f.path)

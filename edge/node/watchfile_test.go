@@ -78,7 +78,7 @@ func TestWatchedFile(t *testing.T) {
 	}
 	stop()
 	<-done
-	if n := strings.Count(told.String(), "has changed and is wrong"); n != 1 {
-		t.Errorf("told %d times that the file is wrong: %s", n, told.String())
+	if n := strings.Count(told.String(), "has changed and is invalid"); n != 1 {
+		t.Errorf("told %d times that the file is invalid: %s", n, told.String())
 	}
 }

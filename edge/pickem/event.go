@@ -136,7 +136,7 @@ func (s *Service) ChangeEvent(tx *store.Tx, id string, n NewEvent) (Card, error)
 	case c.State != Upcoming:
 		return c, notUpcoming()
 	case n.Date != "" && n.Date != c.Date:
-		return c, fault.New(fault.Conflict, "date_immutable", "The day of an event stays: make another one.")
+		return c, fault.New(fault.Conflict, "date_immutable", "The day of an event cannot change: create another event.")
 	}
 	if c.Name = cmp.Or(n.Name, c.Name); !n.StartsAt.IsZero() {
 		if c.StartsAt = n.StartsAt.UTC(); c.Locked(s.now(tx)) {
@@ -163,7 +163,7 @@ func (s *Service) DeleteEvent(tx *store.Tx, id string) error {
 	case c.Locked(s.now(tx)):
 		return notUpcoming()
 	case len(c.all) > 0:
-		return fault.New(fault.Conflict, "has_predictions", "There are predictions of this event.")
+		return fault.New(fault.Conflict, "has_predictions", "There are predictions for this event.")
 	}
 	items := []store.WriteItem{s.remove(c.Event.was, eventFacts...)}
 	for i := range c.Matches {

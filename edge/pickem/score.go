@@ -115,7 +115,7 @@ func (s *Service) mark(tx *store.Tx, c *Card) error {
 	case c.State == Upcoming:
 		return notLocked()
 	case c.behind():
-		return fault.New(fault.Unavailable, "results_missing_here", "Results that were entered elsewhere have not come here yet.")
+		return fault.New(fault.Unavailable, "results_missing_here", "Results entered at another node have not arrived here yet.")
 	case missing != nil:
 		return &MissingError{missing}
 	}

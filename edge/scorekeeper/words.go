@@ -39,7 +39,7 @@ func NewDictionary(file string) (*Dictionary, error) {
 	words := strings.Fields(strings.ToLower(string(raw)))
 	for _, w := range words {
 		if !isWord(w) {
-			return nil, fault.New(fault.Invalid, "bad_words", "%s: %q is no word of five letters a to z", file, w)
+			return nil, fault.New(fault.Invalid, "bad_words", "%s: %q is not a word of five letters a to z", file, w)
 		}
 	}
 	if len(words) == 0 {

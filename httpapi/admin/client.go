@@ -120,7 +120,7 @@ func (a *Client) failed(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fault.Wrap(err, fault.Unavailable, "no_answer", "the node ended before it was done")
+		return fault.Wrap(err, fault.Unavailable, "no_answer", "the node stopped before it was done")
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return fault.Wrap(err, fault.Unavailable, "no_admin", "nothing answers on the admin socket %s: %v", a.socket, op.Err)

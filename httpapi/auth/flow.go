@@ -70,7 +70,7 @@ func (v *Verifier) chosen(ctx context.Context, name string) (*trusted, *discover
 			return t, said, err
 		}
 	}
-	return nil, nil, fault.New(fault.NotFound, "no_issuer", "There is no such way to sign in.")
+	return nil, nil, fault.New(fault.NotFound, "no_issuer", "There is no such sign-in option.")
 }
 
 // SignOut is the issuer's page where a browser ends its session there, and its title; empty: it has none, or has never said so.

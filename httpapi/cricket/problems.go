@@ -45,9 +45,9 @@ func (p *problems) feed(h *cricketState) {
 	p.standIns(h.Matches)
 	switch {
 	case f.LastError != "" && f.LastAt.IsZero():
-		p.Add("The live list could not be read yet: %s.", f.LastError)
+		p.Add("The live list has not been read yet: %s.", f.LastError)
 	case f.LastError != "":
-		p.Add("The live list could not be read since %s: %s.", operator.Clock(f.LastAt, p.At), f.LastError)
+		p.Add("The live list has not been read since %s: %s.", operator.Clock(f.LastAt, p.At), f.LastError)
 	}
 	if h.Leagues.Known > 0 && h.Leagues.Active == 0 {
 		p.Add("No league is active, so no match is read: activate one of %d (PATCH /leagues/ID with {\"active\": true}).", h.Leagues.Known)
@@ -64,28 +64,28 @@ func (p *problems) standIns(all []matchState) {
 		}
 	}
 	if from != "" {
-		p.Add("The live list is left alone: its matches are read by %s meanwhile, next at %s.", from, operator.Clock(next, p.At))
+		p.Add("The live list is not called for now: its matches are read by %s, next at %s.", from, operator.Clock(next, p.At))
 	}
 }
 
 func (p *problems) endpoint(e *endpointHealth) {
 	until := ""
 	if !e.Until.IsZero() {
-		until = ", until " + operator.Clock(e.Until, p.At)
+		until = " until " + operator.Clock(e.Until, p.At)
 	}
 	switch {
 	case e.Alarm != "":
-		p.Add("Action needed: the feed refuses %s since %s (%s).", e.Endpoint, operator.Clock(e.AlarmAt, p.At), e.Alarm)
+		p.Add("Action needed: the feed has refused %s since %s (%s).", e.Endpoint, operator.Clock(e.AlarmAt, p.At), e.Alarm)
 	case e.State == "refused":
-		p.Add("The feed refuses %s; it is left alone%s (%s).", e.Endpoint, until, cmp.Or(e.LastFail, "no reason is known"))
+		p.Add("The feed refuses %s; it is not called%s (%s).", e.Endpoint, until, cmp.Or(e.LastFail, "no reason is known"))
 	case e.State == "open" || e.State == "half-open":
-		p.Add("The feed fails at %s; it is left alone%s (%s).", e.Endpoint, until, cmp.Or(e.LastFail, "no reason is known"))
+		p.Add("The feed fails at %s; it is not called%s (%s).", e.Endpoint, until, cmp.Or(e.LastFail, "no reason is known"))
 	case e.State == "resting":
-		p.Add("The feed asks for a rest at %s%s.", e.Endpoint, until)
+		p.Add("The feed asked this node not to call %s%s.", e.Endpoint, until)
 	case e.State == "broke":
-		p.Add("The calls of this hour at %s are used up (%d of %d, %d kept for final reads)%s.", e.Endpoint, e.Used, e.Limit, e.Reserve, until)
+		p.Add("This hour's calls to %s are used up (%d of %d, %d kept for final reads)%s.", e.Endpoint, e.Used, e.Limit, e.Reserve, until)
 	case e.Limit > e.Reserve && float64(e.Used) >= budgetTight*float64(e.Limit-e.Reserve):
-		p.Add("The calls of this hour at %s are nearly used up: %d of %d. Matches are read less often until %s.", e.Endpoint, e.Used, e.Limit, operator.Clock(e.Reset, p.At))
+		p.Add("This hour's calls to %s are nearly used up: %d of %d. Matches are read less often until %s.", e.Endpoint, e.Used, e.Limit, operator.Clock(e.Reset, p.At))
 	}
 }
 
@@ -130,9 +130,9 @@ func (p *problems) match(m *matchState, pushes bool) {
 	name := cmp.Or(m.Name, "match "+m.MatchID)
 	switch late := time.Duration(m.TickAgeSeconds * float64(time.Second)); {
 	case late >= tickLate:
-		p.Add("%s is live and was not read for %d minutes.", name, int(late/time.Minute))
+		p.Add("%s is live and has not been read for %d minutes.", name, int(late/time.Minute))
 	case late >= ownerLate && m.Lease == nil && m.Owner != "":
-		p.Add("%s is live and node %s, which looks after it, has said nothing for %d seconds: has it ended?", name, m.Owner, int(late/time.Second))
+		p.Add("%s is live and node %s, which reads it, has been silent for %d seconds: has it stopped?", name, m.Owner, int(late/time.Second))
 	}
 	active, pending := m.Sessions[string(phone.SessionActive)], m.Sessions[string(phone.SessionPending)]
 	if pushes && pending > 0 && m.Phase != string(cricket.PhaseStumps) {

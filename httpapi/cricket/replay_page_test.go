@@ -93,8 +93,8 @@ func TestOperatorPage(t *testing.T) {
 			t.Errorf("%s: %d", as, w.Code)
 		}
 		for _, text := range []string{
-			"England v India 7", "7 of 2000", "timeout &lt;b&gt;", ">12</td>", "every ball, livescores, next 1 Jun 12:00", "unknown status", "failing, left alone until 1 Jun 12:00", "league 3", "1 Jun 12:01",
-			"The feed fails at livescores; it is left alone, until 1 Jun 12:00", "Apple answered BadTopic 5 times, last at 1 Jun 12:00: Name the app",
+			"England v India 7", "7 of 2000", "timeout &lt;b&gt;", ">12</td>", "every ball, livescores, next 1 Jun 12:00", "unknown status", "failing, not called until 1 Jun 12:00", "league 3", "1 Jun 12:01",
+			"The feed fails at livescores; it is not called until 1 Jun 12:00", "Apple answered BadTopic 5 times, last at 1 Jun 12:00: Name the app",
 			"The job team sync failed at 1 Jun 12:00, and is tried again at 1 Jun 12:01: no answer.", "BadTopic, since the start",
 		} {
 			if want == http.StatusOK && !strings.Contains(w.Body.String(), text) {
@@ -136,30 +136,30 @@ func TestOperatorProblems(t *testing.T) {
 	}
 	endpoint := func(h *shown) *endpointHealth { return &h.Feed.Endpoints[0] }
 	for want, change := range map[string]func(h *shown){
-		"No feed is configured":                     func(h *shown) { h.Feed = feedHealth{} },
-		"No league is active":                       func(h *shown) { h.Leagues.Active = 0 },
-		"could not be read since 12:00:00: 503.":    func(h *shown) { h.Feed.LastError = "503" },
-		"could not be read yet: 503.":               func(h *shown) { h.Feed.LastError, h.Feed.LastAt = "503", time.Time{} },
-		"Action needed: the feed refuses":           func(h *shown) { endpoint(h).Alarm = "401" },
-		"The feed refuses livescores":               func(h *shown) { endpoint(h).State = "refused" },
-		"it is left alone, until 12:00:00 (once)":   func(h *shown) { endpoint(h).State, endpoint(h).Until = "open", at },
-		"asks for a rest at livescores, until 12:0": func(h *shown) { endpoint(h).State, endpoint(h).Until = "resting", at },
-		"are used up (1700 of 2000, 100 kept":       func(h *shown) { endpoint(h).State = "broke" },
-		"nearly used up: 1720 of 2000":              func(h *shown) { endpoint(h).Used = 1720 },
-		"Nothing is pushed: cricket.push.key":       func(h *shown) { h.Push = pushHealth{} },
-		"Nothing is pushed until 12:00:30":          func(h *shown) { h.Push.Paused = at.Add(30 * time.Second) },
-		"Apple cannot be reached":                   func(h *shown) { h.Push.Circuit = "open" },
-		"is being tried again":                      func(h *shown) { h.Push.Circuit = "half-open" },
-		"answered BadTopic once, last at 12:00:00":  func(h *shown) { h.Push.Alarms = []push.Alarm{{Reason: "BadTopic", Count: 1, Last: at}} },
-		"A v B is live and node n2, which looks after it, has said nothing for 80 seconds": func(h *shown) {
+		"No feed is configured":                    func(h *shown) { h.Feed = feedHealth{} },
+		"No league is active":                      func(h *shown) { h.Leagues.Active = 0 },
+		"has not been read since 12:00:00: 503.":   func(h *shown) { h.Feed.LastError = "503" },
+		"has not been read yet: 503.":              func(h *shown) { h.Feed.LastError, h.Feed.LastAt = "503", time.Time{} },
+		"Action needed: the feed has refused":      func(h *shown) { endpoint(h).Alarm = "401" },
+		"The feed refuses livescores":              func(h *shown) { endpoint(h).State = "refused" },
+		"it is not called until 12:00:00 (once)":   func(h *shown) { endpoint(h).State, endpoint(h).Until = "open", at },
+		"not to call livescores until 12:0":        func(h *shown) { endpoint(h).State, endpoint(h).Until = "resting", at },
+		"are used up (1700 of 2000, 100 kept":      func(h *shown) { endpoint(h).State = "broke" },
+		"nearly used up: 1720 of 2000":             func(h *shown) { endpoint(h).Used = 1720 },
+		"Nothing is pushed: cricket.push.key":      func(h *shown) { h.Push = pushHealth{} },
+		"Nothing is pushed until 12:00:30":         func(h *shown) { h.Push.Paused = at.Add(30 * time.Second) },
+		"Apple cannot be reached":                  func(h *shown) { h.Push.Circuit = "open" },
+		"is being tried again":                     func(h *shown) { h.Push.Circuit = "half-open" },
+		"answered BadTopic once, last at 12:00:00": func(h *shown) { h.Push.Alarms = []push.Alarm{{Reason: "BadTopic", Count: 1, Last: at}} },
+		"A v B is live and node n2, which reads it, has been silent for 80 seconds": func(h *shown) {
 			h.Matches[0].TickAgeSeconds, h.Matches[0].Owner = 80, "n2"
 		},
-		"A v B is live and was not read for 6 min": func(h *shown) { h.Matches[0].TickAgeSeconds = 360 },
-		"live with 2 followers and no Live":        func(h *shown) { h.Matches[0].Sessions = map[string]int{"ended": 2} },
+		"A v B is live and has not been read for 6 min": func(h *shown) { h.Matches[0].TickAgeSeconds = 360 },
+		"live with 2 followers and no Live":             func(h *shown) { h.Matches[0].Sessions = map[string]int{"ended": 2} },
 		"live and 2 of 3 Live Activities are pending: no update token": func(h *shown) {
 			h.Matches[0].Sessions = map[string]int{"active": 1, "pending": 2}
 		},
-		"its matches are read by fixtures/{id} meanwhile, next at 12:00:05": func(h *shown) {
+		"its matches are read by fixtures/{id}, next at 12:00:05": func(h *shown) {
 			h.Matches[0].Watched = &poll.Held{Listed: true, From: "fixtures/{id}", Next: at.Add(5 * time.Second), StandIn: true}
 		},
 		"90 of 100 streams are open": func(h *shown) { h.streams.Open = 90 },

@@ -68,7 +68,7 @@ func feedTable(h *cricketState) page.Table {
 
 // stateWord is an endpoint's state for people who do not think of circuit breakers.
 func stateWord(state string) string {
-	word := map[string]string{"closed": "well", "open": "failing, left alone", "half-open": "failing, on trial", "broke": "calls used up"}[state]
+	word := map[string]string{"closed": "ok", "open": "failing, not called", "half-open": "failing, being retried", "broke": "no calls left", "resting": "told to wait"}[state]
 	return cmp.Or(word, state)
 }
 
@@ -86,7 +86,7 @@ func pushTable(p *pushHealth) page.Table {
 	if !p.Configured {
 		return t
 	}
-	t.Rows = [][]string{{"sent, of the matches that are on", fmt.Sprint(p.Sent)}, {"accepted", fmt.Sprint(p.Accepted)}, {"refused or not answered", fmt.Sprint(p.Refused)}}
+	t.Rows = [][]string{{"sent, for matches in progress", fmt.Sprint(p.Sent)}, {"accepted", fmt.Sprint(p.Accepted)}, {"refused or not answered", fmt.Sprint(p.Refused)}}
 	for _, reason := range slices.Sorted(maps.Keys(p.Reasons)) {
 		t.Rows = append(t.Rows, []string{reason + ", since the start", fmt.Sprint(p.Reasons[reason])})
 	}
@@ -94,7 +94,7 @@ func pushTable(p *pushHealth) page.Table {
 }
 
 func oddTable(odd map[string]int64) page.Table {
-	t := page.Table{ID: "odd", Title: "Oddities of the feed", None: "The feed sent nothing odd.", Heads: []string{"Kind", "Times"}}
+	t := page.Table{ID: "odd", Title: "Feed anomalies", None: "The feed sent no unexpected values.", Heads: []string{"Kind", "Times"}}
 	for _, kind := range slices.Sorted(maps.Keys(odd)) {
 		t.Rows = append(t.Rows, []string{strings.ReplaceAll(kind, "_", " "), fmt.Sprint(odd[kind])})
 	}
@@ -115,8 +115,8 @@ func readingTable(h *cricketState) page.Table {
 	return page.Table{ID: "reading", Title: "Live list", Heads: []string{"What", "Figure"}, Rows: [][]string{
 		{"Leagues", fmt.Sprintf("%d, %d active", h.Leagues.Known, h.Leagues.Active)},
 		{"The live list is read by", leads},
-		{"Readings of it", fmt.Sprintf("%d, %d unchanged, %d failed", f.Polls, f.Unchanged, f.Failed)},
-		{"Last good reading", operator.Clock(f.LastAt, h.At)}, {"Marquee", marquee},
+		{"Reads of it", fmt.Sprintf("%d, %d unchanged, %d failed", f.Polls, f.Unchanged, f.Failed)},
+		{"Last good read", operator.Clock(f.LastAt, h.At)}, {"Marquee", marquee},
 		{"Matches taken over", fmt.Sprint(f.Takeovers)}, {"Final reads", fmt.Sprint(f.FinalReads)},
 		{"Replies cached", fmt.Sprintf("%d, %d too big", f.Cached, f.TooBig)},
 	}}

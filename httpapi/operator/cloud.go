@@ -22,7 +22,7 @@ func (p *Problems) Cloud(st *SyncStatus) {
 		if st.Mode == "strict" {
 			still = " Work that needs a lease has stopped (cloud.offline: strict)."
 		}
-		p.Add("The cloud cannot be reached since %s; %s, and the node serves what it has.%s", Clock(st.Since, p.At), waitingText(st.Waiting), still)
+		p.Add("The cloud has been out of reach since %s; %s, and the node serves what it has.%s", Clock(st.Since, p.At), waitingText(st.Waiting), still)
 	}
 	if n := st.Conflicts.Open; n > 0 {
 		p.Add("The cloud did not accept %s as intended: see the conflicts below (touchline conflicts show ID).", Count(n, "write"))
@@ -65,15 +65,15 @@ func cloudTable(h *State) page.Table {
 		return t
 	}
 	t.Rows = [][]string{
-		{"State", cloudSentence(st, h.At)}, {"Cloud", st.Cloud}, {"Prefix of the tables", cmp.Or(st.Prefix, "none")},
-		{"Writes that wait", fmt.Sprint(st.Waiting)},
+		{"State", cloudSentence(st, h.At)}, {"Cloud", st.Cloud}, {"Table prefix", cmp.Or(st.Prefix, "none")},
+		{"Waiting writes", fmt.Sprint(st.Waiting)},
 		{"Unanswered: sent, outcome not known yet", fmt.Sprint(st.Unanswered)},
 		{"Doubtful: not shown here, the cloud decides", fmt.Sprint(st.Doubtful)},
-		{"Not in the cloud since", Clock(st.Oldest, h.At)},
+		{"Oldest waiting since", Clock(st.Oldest, h.At)},
 		{"Last error", lastErrorText(st, h.At)},
-		{"Conflicts", fmt.Sprintf("%d to look at, %d quarantined, %d kept", st.Conflicts.Open, st.Conflicts.Quarantined, st.Conflicts.Kept)},
-		{"Room for what waits", fmt.Sprintf("%.0f %% used (%s)", 100*st.Budget.Used, cmp.Or(st.Budget.Which, "nothing"))},
-		{"Kept after sending, for a cloud that is restored", Count(int(st.Replay.Entries), "write")},
+		{"Conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept", st.Conflicts.Open, st.Conflicts.Quarantined, st.Conflicts.Kept)},
+		{"Room for the backlog", fmt.Sprintf("%.0f %% used (%s)", 100*st.Budget.Used, cmp.Or(st.Budget.Which, "nothing"))},
+		{"Kept after sending, in case the cloud is restored", Count(int(st.Replay.Entries), "write")},
 		{"Used since the start", fmt.Sprintf("%s, %.1f write units, %.1f read units", Count(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits)},
 		{"Clock", clockText(st)},
 		{"Offline", offlineText(st.Mode)},
@@ -103,7 +103,7 @@ func offlineText(mode string) string {
 
 func clockText(st *SyncStatus) string {
 	if !st.Reached {
-		return "not known: the cloud was not reached yet"
+		return "unknown: the cloud has not been reached yet"
 	}
 	return fmt.Sprintf("%+.1f s off the cloud's", st.Ahead())
 }
@@ -113,11 +113,11 @@ func cloudTables(h *State) []page.Table {
 	if !h.Sync.Configured {
 		return nil
 	}
-	waiting := page.Table{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing waits.", Heads: []string{"Table", "Writes", "Hindered"}}
+	waiting := page.Table{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing waits.", Heads: []string{"Table", "Writes", "Problem"}}
 	for _, t := range h.Sync.Told() {
 		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.Hindered(), "–")})
 	}
-	parked := page.Table{ID: "parked", Title: "Parked: waiting by themselves while others go on", None: "Nothing waits by itself.", Heads: []string{"Write", "Table", "Key", "Until", "Behind it", "Why"}}
+	parked := page.Table{ID: "parked", Title: "Parked: waiting aside while others go on", None: "Nothing is parked.", Heads: []string{"Write", "Table", "Key", "Until", "Behind it", "Why"}}
 	for _, l := range h.Sync.Lanes {
 		for _, p := range l.Parked {
 			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, string(p.Key), Clock(p.Until, h.At), fmt.Sprint(p.Behind), p.Words()})

@@ -18,7 +18,7 @@ func TestCloudTableWords(t *testing.T) {
 	text := fmt.Sprint(cloudTable(&State{Sync: st}).Rows)
 	for _, want := range []string{
 		"stopped: the cloud has no table touchline-sync; touchline migrate --cloud creates it; 1 write waits", "prod-",
-		"Kept after sending", "outcome not known yet", "not shown here", "not known: the cloud was not reached yet",
+		"Kept after sending", "outcome not known yet", "not shown here", "unknown: the cloud has not been reached yet",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)

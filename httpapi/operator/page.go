@@ -27,7 +27,7 @@ func nodeTable(s *State) page.Table {
 	if d := n.Disk; d != nil {
 		add("Database", "%s, %s of it used", Size(d.File), Size(d.Used))
 		if d.Grow >= 0 {
-			add("Room for it to grow", "%s", Size(d.Grow))
+			add("Room to grow", "%s", Size(d.Grow))
 		}
 	}
 	if v := &n.Chores.Verify; !v.Ended.IsZero() {

@@ -38,10 +38,10 @@ func TestStatusPage(t *testing.T) {
 	}
 	text := fmt.Sprint(s.Page().Tables)
 	for _, want := range []string{
-		"[Version 1.2]", "[Running for 3 h 12 min]", "[Memory 70.1 MB]", "[Database 12.0 MB, 3.4 MB of it used]", "[Room for it to grow 20.1 GB]",
+		"[Version 1.2]", "[Running for 3 h 12 min]", "[Memory 70.1 MB]", "[Database 12.0 MB, 3.4 MB of it used]", "[Room to grow 20.1 GB]",
 		"[Items on disk 1 item verified at 11:59:00, 0 damaged]", "[Last write to disk 5.5 ms]", "[Streams 3 of 100]", "[DynamoDB API 127.0.0.1:8000, 5 requests]",
 		"[Mail 2 messages to send, 1 given up in 24 hours]", "[Certificate files, until 2026-06-01, for scores.example]",
-		"[Counter well 7 1]", "[Tally 2 problems, see above 0 0]", "[Toll not ready: no barrier 0 0]", "No cloud is configured",
+		"[Counter ok 7 1]", "[Tally 2 problems, see above 0 0]", "[Toll not ready: no barrier 0 0]", "No cloud is configured",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)

@@ -50,7 +50,7 @@ func (a *AppStatus) Words() string {
 	case a.Problems > 0:
 		return Count(a.Problems, "problem") + ", see above"
 	}
-	return "well"
+	return "ok"
 }
 
 // Part is what one application adds.

@@ -72,7 +72,7 @@ func (r *Renderer) nodeScenes() (out []Scene, err error) {
 		data             any
 	}{
 		{"signin", "Signing in", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Tokens: true}},
-		{"signin-refused", "A code that is refused", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Problem: "That is no code that counts now: ask an admin for another one."}},
+		{"signin-refused", "A code that is refused", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Problem: "That code is not valid now: ask an admin for a new one."}},
 		{"signed-in", "Who is signed in", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Subject: "asha", Name: "Asha", Admin: true, Session: true}},
 		{"signed-out", "Signed out here, and not at the issuer", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Out: &Link{"#", "Cognito"}}},
 		{"signin-nobody", "No issuer is configured", "signin", SignInInput{To: "/"}},
@@ -98,7 +98,7 @@ func (r *Renderer) nodeScenes() (out []Scene, err error) {
 func sceneStatus() OperatorInput {
 	return OperatorInput{At: "12:00:07", Problems: []string{"The disk is almost full: the database can grow by 80.1 MB."}, Tables: []Table{
 		{ID: "node", Title: "This node", Heads: []string{"What", "Figure"}, Rows: [][]string{{"Running for", "3 h 12 min"}, {"Database", "12.0 MB, 3.4 MB of it used"}}},
-		{ID: "applications", Title: "Applications", Heads: []string{"Application", "State", "Requests", "Failed"}, Rows: [][]string{{"The counter", "well", "1204", "0"}, {"The tally", "1 problem, see above", "7", "1"}}},
+		{ID: "applications", Title: "Applications", Heads: []string{"Application", "State", "Requests", "Failed"}, Rows: [][]string{{"The counter", "ok", "1204", "0"}, {"The tally", "1 problem, see above", "7", "1"}}},
 		{ID: "cloud", Title: "Cloud", None: "No cloud is configured: nothing is replicated."},
 	}}
 }

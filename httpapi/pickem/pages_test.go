@@ -31,8 +31,8 @@ func (r *rig) page(who, path string, status int, has ...string) string {
 func TestPages(t *testing.T) {
 	r := newRig(t)
 	r.want(201, "", "admin", "POST", "/admin/users", `{"userId":"eve","name":"Eve"}`)
-	r.page("eve", "/", 200, "There is no event yet.")
-	r.page("eve", "/standings", 200, "No event of this year was scored yet.")
+	r.page("eve", "/", 200, "There are no events yet.")
+	r.page("eve", "/standings", 200, "No event of this year has been scored yet.")
 	ids := r.card()
 	const at, admin = "/events/" + event, "/admin/events/" + event
 
@@ -44,7 +44,7 @@ func TestPages(t *testing.T) {
 	}
 	r.page("eve", "/admin", 403)
 	r.page("nobody", "/", 403)
-	r.page("admin", "/admin", 200, "Make the event", "Shut sam H out", `action="/pickem/admin/users/sam" data-queue="PATCH"`)
+	r.page("admin", "/admin", 200, "Create the event", "Shut sam H out", `action="/pickem/admin/users/sam" data-queue="PATCH"`)
 	r.page("admin", admin, 200, "Lock now", "Put on the card", "Team 4, member 3", `name="teams.3.name"`, `name="preshow" type="checkbox"`, `name="matchIds[]" value="`+ids[1], "Take Title off the card")
 
 	r.want(200, "", "sam", "PUT", "/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, ids[0]))
@@ -52,7 +52,7 @@ func TestPages(t *testing.T) {
 	if other := r.page("max", at, 200); strings.Contains(other, "✓") {
 		t.Error("another's pick is seen before the lock")
 	}
-	if other := r.page("max", "/users/sam", 200, "sam H", "Nothing was picked yet."); strings.Contains(other, event) {
+	if other := r.page("max", "/users/sam", 200, "sam H", "No picks yet."); strings.Contains(other, event) {
 		t.Error("another's page shows an open event")
 	}
 	if editor := r.page("admin", admin, 200); strings.Contains(editor, "Everybody") {
@@ -166,7 +166,7 @@ func TestScenes(t *testing.T) {
 	if err != nil || len(scenes) != 7 {
 		t.Fatalf("%d scenes, %v", len(scenes), err)
 	}
-	for i, has := range []string{"There is no event yet.", "Locks in", "✓ The Cys", "Not counted", "You picked The Cys.", "The Cys ✓", "No contest."} {
+	for i, has := range []string{"There are no events yet.", "Locks in", "✓ The Cys", "Not counted", "You picked The Cys.", "The Cys ✓", "No contest."} {
 		if !strings.Contains(string(scenes[i].Page), has) {
 			t.Errorf("%s has no %s", scenes[i].Name, has)
 		}

@@ -75,7 +75,7 @@ func (k *Keeper) known(tx *store.Tx, subject, issuer string) (*personRow, error)
 	case len(found) == 0:
 		return nil, fault.New(fault.NotFound, "never_signed_in", "Nobody with that id has signed in on this node.")
 	case len(found) > 1:
-		return nil, fault.New(fault.Conflict, "several_issuers", "People of several issuers have that id: say which issuer.")
+		return nil, fault.New(fault.Conflict, "several_issuers", "Several issuers have a person with that id: name the issuer.")
 	}
 	return &found[0], nil
 }
@@ -83,7 +83,7 @@ func (k *Keeper) known(tx *store.Tx, subject, issuer string) (*personRow, error)
 // Code makes a one-time code for somebody who has signed in on this node before. It counts for 15 minutes.
 func (k *Keeper) Code(ctx context.Context, subject, issuer string) (code string, until time.Time, err error) {
 	if subject == "" {
-		return "", until, fault.New(fault.Invalid, "no_user", "Say for whom the code is.")
+		return "", until, fault.New(fault.Invalid, "no_user", "Name the person that the code is for.")
 	}
 	until = k.Clock.Now().Add(codeLife).UTC().Truncate(time.Second)
 	err = k.Store.Update(ctx, func(tx *store.Tx) error {
@@ -124,7 +124,7 @@ func (k *Keeper) code(tx *store.Tx, id string) (*codeRow, error) {
 // end one try less is left.
 func (k *Keeper) Redeem(ctx context.Context, text string) (id auth.Identity, err error) {
 	code := plain(text)
-	refused := fault.New(fault.Unauthorized, "bad_code", "That is no code that counts now: ask an admin for another one.")
+	refused := fault.New(fault.Unauthorized, "bad_code", "That code is not valid now: ask an admin for a new one.")
 	if len(code) != codeLength {
 		return id, refused
 	}

@@ -117,5 +117,5 @@ func (k *Keeper) change(tx *store.Tx, r *row, what step) (next string, err error
 
 // ended refuses a cookie of no session.
 func ended() error {
-	return fault.New(fault.Unauthorized, "unauthorized", "Your session has ended: sign in again. A session is of one node: at the next one you sign in again too.")
+	return fault.New(fault.Unauthorized, "unauthorized", "Your session has ended: sign in again. A session belongs to one node: at another node you sign in again too.")
 }

@@ -57,7 +57,7 @@ func CreateCA(dataDir string, hosts []string, replace bool, now time.Time) (*CA,
 	certFile, keyFile := filepath.Join(dataDir, CAFile), filepath.Join(dataDir, caKey)
 	dir := filepath.Dir(keyFile)
 	if _, err := os.Stat(keyFile); !replace && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.Conflict, "ca_exists", "there is a CA in %s already: --replace makes a new one, which every device has to be given", dir)
+		return nil, fault.New(fault.Conflict, "ca_exists", "there is a CA in %s already: --replace creates a new one, which has to be installed on every device", dir)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot create %s: %s", dir, err)

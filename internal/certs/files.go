@@ -52,7 +52,7 @@ func (f *Files) read(shown *tls.Certificate) (*tls.Certificate, error) {
 	}
 	pair, err := tls.X509KeyPair(chain, secret)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "bad_certificate", "%s and %s are no pair: %s", f.cert, f.key, err)
+		return nil, fault.Wrap(err, fault.Invalid, "bad_certificate", "%s and %s cannot be used as a pair: %s", f.cert, f.key, err)
 	}
 	f.chain, f.secret = chain, secret
 	return &pair, nil

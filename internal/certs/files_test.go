@@ -94,8 +94,8 @@ func TestFilesReload(t *testing.T) {
 		}
 		write(certFile, []byte("no certificate"))
 		look("two.local", "")
-		look("two.local", "are no pair")
-		look("two.local", "are no pair")
+		look("two.local", "cannot be used as a pair")
+		look("two.local", "cannot be used as a pair")
 		if n := strings.Count(logged(), "ERROR"); n != 1 {
 			t.Errorf("%d lines for one mistake: %s", n, logged())
 		}

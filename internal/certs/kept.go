@@ -53,10 +53,10 @@ func (k *kept) Reload() error {
 	was := k.shown.Load()
 	c, err := k.look(was)
 	if err != nil {
-		problem := "another certificate is not to be had, and the one before stays in use: " + err.Error()
+		problem := "no new certificate can be loaded; the previous one stays in use: " + err.Error()
 		if k.failed && problem != k.problem {
 			k.problem = problem
-			k.log.Error("another certificate is not to be had, and the one before stays in use", "err", err)
+			k.log.Error("no new certificate can be loaded; the previous one stays in use", "err", err)
 		}
 		k.failed = true
 		return err
@@ -64,7 +64,7 @@ func (k *kept) Reload() error {
 	k.failed, k.problem = false, ""
 	k.shown.Store(c)
 	if was != nil && c != was {
-		k.log.Info("the node has another certificate", "names", namesOf(c.Leaf), "until", c.Leaf.NotAfter)
+		k.log.Info("the node uses a new certificate", "names", namesOf(c.Leaf), "until", c.Leaf.NotAfter)
 	}
 	return nil
 }

@@ -69,11 +69,11 @@ func do(ctx context.Context, path string, ask asked, service *threefc.Service, s
 // commands are the application's: export and import of a season, and its demo.
 func commands(sh *app.Shell) app.Commands {
 	var season string
-	exports := command(sh, "export", "Write a season with its games, rosters and goals as JSON, of a node that runs or not", cobra.NoArgs,
+	exports := command(sh, "export", "Write a season with its games, rosters and goals as JSON, whether or not the node is running", cobra.NoArgs,
 		func([]string) (string, asked, error) { return pathExport, asked{Season: season}, nil })
 	exports.Flags().StringVar(&season, "season", "", "id of the season")
 	cobra.CheckErr(exports.MarkFlagRequired("season"))
-	imports := command(sh, "import FILE", "Read a season that was exported; what is there already stays", cobra.ExactArgs(1),
+	imports := command(sh, "import FILE", "Import an exported season; existing rows stay as they are", cobra.ExactArgs(1),
 		func(args []string) (string, asked, error) {
 			path, err := filepath.Abs(args[0]) // the node has another working directory
 			return pathImport, asked{File: path}, err

@@ -152,7 +152,7 @@ func sceneReplays() *ReplayInput {
 
 func sceneOperator() *page.OperatorInput {
 	return &page.OperatorInput{At: "12:00:07", Problems: []string{
-		"The feed fails at fixtures; it is left alone, until 12:01:30 (the feed did not answer in time).",
+		"The feed fails at fixtures; it is not called until 12:01:30 (the feed did not answer in time).",
 		"Apple answered BadDeviceToken 40 times, last at 11:58:02: host and build do not go together.",
 	}, Tables: []page.Table{
 		{ID: "matches", Title: "Matches", Heads: []string{"Match", "Status", "Last tick", "Followers", "Live Activities"}, Rows: [][]string{

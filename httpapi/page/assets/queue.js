@@ -49,7 +49,7 @@ export class Queue extends EventTarget {
   async add({ path, body = {}, method = "POST", what = "", until = 0, key = ulid() }) {
     await this.ready;
     const entry = { key, at: Date.now(), reader: this.#reader, method, path, body: JSON.stringify(body), what, until, state: "queued", words: "" };
-    if (entry.body.length > mostBytes) throw new Error("This is too much for one write.");
+    if (entry.body.length > mostBytes) throw new Error("This is too large for one write.");
     if (this.entries.length >= most) throw new Error(`${most} writes wait already: no more are taken until some have been sent.`);
     try {
       if (!this.#db) throw new DOMException("", "InvalidStateError");
@@ -267,7 +267,7 @@ async function wordsOf(answer) {
   const one = typeof said.error === "object" && said.error ? said.error : said;
   const detail = (one.details ?? one.errors ?? [])[0];
   const words = one.message ?? one.detail ?? (typeof said.error === "string" ? said.error : "");
-  return [words || `The node has refused it (${answer.status}).`, detail && `${detail.field}: ${detail.message}`].filter(Boolean).join(" ");
+  return [words || `The node refused it (${answer.status}).`, detail && `${detail.field}: ${detail.message}`].filter(Boolean).join(" ");
 }
 
 // ulid makes a key that sorts by its time.

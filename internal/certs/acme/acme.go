@@ -84,11 +84,11 @@ func (s *Source) event(_ context.Context, name string, data map[string]any) erro
 	switch name {
 	case "cert_obtained":
 		s.problem.Store("")
-		s.cfg.Log.Info("the CA has given a certificate", "name", host, "renewal", data["renewal"])
+		s.cfg.Log.Info("the CA has issued a certificate", "name", host, "renewal", data["renewal"])
 	case "cert_failed":
 		err, _ := data["error"].(error)
 		s.problem.Store(fmt.Sprintf("the CA has given none for %s: %v", host, err))
-		s.cfg.Log.Error("the CA has given no certificate, and will be asked again", "name", host, "renewal", data["renewal"], "err", err)
+		s.cfg.Log.Error("the CA has issued no certificate; it will be asked again", "name", host, "renewal", data["renewal"], "err", err)
 	}
 	return nil
 }
