@@ -162,7 +162,7 @@ func (s *Server) byCredentials(c *gin.Context, a Access) (auth.Identity, error) 
 // isStream reports whether a request is for a stream, all of which end so.
 func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/stream") }
 
-// Subject returns whose rows a request is about. The API key is nobody's.
+// Subject returns the user whose rows a request is about. For the API key, which is not a user, it returns an error.
 func Subject(c *gin.Context) (string, error) {
 	who, ok := Identity(c)
 	if !ok || who.Subject == "" {

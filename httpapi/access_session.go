@@ -85,11 +85,11 @@ func isGuest(text string) bool {
 	return err == nil && id.String() == text
 }
 
-// KnownGuest is the anonymous id of the browser that asks, also where somebody has signed in with it; empty: it has none.
+// KnownGuest returns the anonymous id in the browser's cookie, even if somebody is signed in there; empty: it has none.
 func KnownGuest(c *gin.Context) string { return appOf(c).guest(serverOf(c), c.Request) }
 
-// GuestID returns the anonymous id of the browser that asks, and gives it one where it has none. It is for a route of an
-// application that has such ids; another site's page may not have one given out.
+// GuestID returns the anonymous id in the browser's cookie, and sets a new one if it has none. It is for routes of an
+// application with anonymous ids. A request from another site's page is not given one.
 func GuestID(c *gin.Context) (string, error) {
 	s, m := serverOf(c), appOf(c)
 	if err := s.ownPage(c.Request); err != nil {

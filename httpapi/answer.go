@@ -22,7 +22,7 @@ func writeBody(c *gin.Context, status int, contentType string, v any) {
 	c.Data(status, contentType, body)
 }
 
-// Answer answers a change with what came of it, if err is nil.
+// Answer answers a write with v and a status, unless err is set.
 func Answer(c *gin.Context, status int, v any, err error) error {
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func Answer(c *gin.Context, status int, v any, err error) error {
 	return nil
 }
 
-// NoContent answers that something is gone, or done.
+// NoContent answers 204.
 func NoContent(c *gin.Context) error {
 	c.Header("Cache-Control", "no-store")
 	c.Status(accepted(c, http.StatusNoContent))
@@ -53,8 +53,8 @@ func seeOther(c *gin.Context, to string) error {
 
 const jsonType = "application/json; charset=utf-8"
 
-// JSON answers a read with JSON, if err is nil, with its strong ETag, and 304 when the client has it already. Every answer must be
-// asked for again: what is right now may be wrong in two seconds.
+// JSON answers a read with v as JSON, unless err is set: with a strong ETag, and with 304 if the client has it already. Every
+// answer has to be revalidated, because it may be out of date two seconds later.
 func JSON(c *gin.Context, v any, err error) error {
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func NewList[T any](items []T, next string) List[T] {
 	return l
 }
 
-// HTML answers with a page, which is made anew each time, if err is nil.
+// HTML answers with a page that must not be cached, unless err is set.
 func HTML(c *gin.Context, status int, body []byte, err error) error {
 	if err != nil {
 		return err

@@ -183,14 +183,14 @@ func Body(c *gin.Context) *bind.Body {
 	return bind.ReadBody(c, m != nil && m.Strict)
 }
 
-// ClearCache forgets what was rendered for the application of a request.
+// ClearCache drops the rendered pages and snapshots of the request's application.
 func ClearCache(c *gin.Context) {
 	m := appOf(c)
 	m.views.clear()
 	m.snapshots.clear()
 }
 
-// Cached counts it: pages, and snapshots that streams begin with.
+// Cached returns how many pages and stream snapshots of the application are cached.
 func Cached(c *gin.Context) (pages, snapshots int) {
 	m := appOf(c)
 	return m.views.count(), m.snapshots.count()

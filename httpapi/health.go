@@ -77,7 +77,7 @@ func (s *Server) checks(ctx context.Context) []operator.Check {
 	return checks
 }
 
-// Ready is nil while the node is ready, for an application that answers that in words of its own.
+// Ready returns nil while the node is ready. It is for an application with a readiness route of its own.
 func Ready(c *gin.Context) error {
 	for _, check := range serverOf(c).checks(c.Request.Context()) {
 		if check.Err != nil {
@@ -102,7 +102,7 @@ func (s *Server) nodeStatus() operator.NodeStatus {
 	return n
 }
 
-// Node is the node's own account of itself.
+// Node returns the node's own status.
 func Node(c *gin.Context) operator.NodeStatus { return serverOf(c).nodeStatus() }
 
 // getStatus answers with the node's account and the members that its applications add.

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// ShortConnections may be open at once beside the streams: short requests, also of those who have a stream.
+	// ShortConnections is how many connections may be open besides the streams, for short requests.
 	ShortConnections = 1024
 
 	defaultStreams     = 8192
@@ -48,7 +48,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// SetLimits has other limits hold from now on. How much each user has asked is kept where the rate stays.
+// SetLimits changes the limits from now on. If the rate stays the same, the counts of each client are kept.
 func (s *Server) SetLimits(l Limits) error {
 	l = l.withDefaults()
 	next := &limits{Limits: l, streams: l.MaxStreams, proxies: slices.Clone(l.Proxies)}

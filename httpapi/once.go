@@ -39,9 +39,8 @@ func IdempotencyKey(c *gin.Context) (string, error) {
 	return key, nil
 }
 
-// OccurredAt is when what a request tells of happened: now, or as long before as it says, for one that was held back. What it
-// says must be a number of seconds, of at most 12 hours. The application decides whether it fits, after it has looked whether
-// the request was answered before.
+// OccurredAt returns when the event that a request reports happened: now, less the seconds in Touchline-Occurred-Ago, at most
+// 12 hours. The application checks that the time fits, after it has checked whether the request was answered before.
 func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 	text := c.GetHeader(headerOccurred)
 	if text == "" {
@@ -57,9 +56,9 @@ func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 	return now.Add(-time.Duration(max(0, ago) * float64(time.Second))), nil
 }
 
-// UpdateOnce is Update for a request that may come again. do says what comes of the first one and what it writes, which may be nothing; it is not
-// called where one with the key of the row was answered before. Without a row each request is a first one. A repeated request
-// waits for the cloud as the first one does.
+// UpdateOnce is Update for a request that may be repeated. do writes what the first request asks for, which may be nothing,
+// and returns its answer; it is not called if a request with the row's key was answered before. Without a row every request
+// counts as a first one. A repeated request waits for the cloud as the first one does.
 func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error)) (out idempotency.Outcome, err error) {
 	s := serverOf(c)
 	seq, wrote, err := s.update(c, func(tx *store.Tx) (err error) {

@@ -30,7 +30,7 @@ type stateCache struct {
 	state operator.State
 }
 
-// Operator is how the node is doing, with what each of its applications says of itself.
+// Operator returns the node's state, with what each application reports of itself.
 func Operator(c *gin.Context) (operator.State, error) {
 	return serverOf(c).operatorState(c.Request.Context())
 }
@@ -167,7 +167,8 @@ func Conflict(c *gin.Context, id uint64) (conflict.View, error) {
 	return sync.Conflict(c.Request.Context(), id)
 }
 
-// Decide does with one what somebody wants whom the application lets: "retry" or "discard" (operator.Sync).
+// Decide applies a decision, "retry" or "discard" (operator.Sync), to a conflict. The application has checked that the caller
+// may decide.
 func Decide(c *gin.Context, id uint64, verb string) (conflict.View, error) {
 	sync := serverOf(c).cfg.Sync
 	if sync == nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Own answers with a page that is its reader's alone, of the template kind + "-page". It has no stream, which all readers of a topic
-// share: its parts with data-refresh are asked for again (refresh.js). It works while the node is away where the application's pages do.
+// Own answers with a page for its reader alone, of the template kind + "-page". It has no stream, which all readers of a topic
+// would share: refresh.js fetches its parts with data-refresh again. It works while the node cannot be reached if the
+// application's pages do.
 func Own(c *gin.Context, kind, title string, data any) error {
 	m := appOf(c)
 	f := m.Look.Own(kind, title)
@@ -18,7 +19,7 @@ func Own(c *gin.Context, kind, title string, data any) error {
 	return HTML(c, http.StatusOK, body, err)
 }
 
-// OwnView answers with such a page of what is read.
+// OwnView is Own with data that read returns.
 func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) (T, error)) error {
 	data, err := Read(c, read)
 	if err != nil {
@@ -27,5 +28,5 @@ func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) 
 	return Own(c, kind, title, data)
 }
 
-// Address is that of a path at this node, as people reach it: for others to follow.
+// Address returns the absolute address of a path at this node, as people reach it, for links.
 func Address(c *gin.Context, path string) string { return serverOf(c).base(c.Request) + path }

@@ -23,7 +23,7 @@ const (
 // Page answers with the page of a topic, which then follows its stream.
 func Page(c *gin.Context, topic string) error { return PageAs(c, topic, "") }
 
-// PageAs answers with some parts of the page of a topic in another frame, that of the template kind + "-page".
+// PageAs answers with some parts of the page of a topic in another layout, the template kind + "-page".
 func PageAs(c *gin.Context, topic, kind string) error {
 	s, m := serverOf(c), appOf(c)
 	if err := m.ensure(c.Request.Context(), topic); err != nil {
@@ -40,7 +40,7 @@ func PageAs(c *gin.Context, topic, kind string) error {
 	return HTML(c, http.StatusOK, body, err)
 }
 
-// Leads answers by leading on to the path that find gives.
+// Leads returns a handler that redirects to the path that find returns.
 func Leads(find func(ctx context.Context) (path string, err error)) Handler {
 	return func(c *gin.Context) error {
 		path, err := find(c.Request.Context())
@@ -51,13 +51,13 @@ func Leads(find func(ctx context.Context) (path string, err error)) Handler {
 	}
 }
 
-// BarePage answers with a page of one part, which has no stream.
+// BarePage answers with a page of one part, without a stream.
 func BarePage(c *gin.Context, status int, view page.View) error {
 	body, err := appOf(c).Look.Bare(view, serverOf(c).nav(c))
 	return HTML(c, status, body, err)
 }
 
-// OwnPage refuses what another origin's page has a browser send.
+// OwnPage refuses a request that a browser sent for another origin's page.
 func OwnPage(c *gin.Context) error { return serverOf(c).ownPage(c.Request) }
 
 // ensure has what a topic shows here.

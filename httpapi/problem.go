@@ -46,7 +46,7 @@ const (
 	notHere          = "not_here" // for a name that is not this machine's
 )
 
-// Failure is an error worked out for the client.
+// Failure is an error translated for the client.
 type Failure struct {
 	Status    int
 	Code      string
@@ -58,7 +58,7 @@ type Failure struct {
 	retry string // Retry-After
 }
 
-// FailureOf works an error out. What is not known is a 500 without a text.
+// FailureOf translates an error. An unknown error becomes a 500 without a text.
 func FailureOf(err error) Failure {
 	if refused, ok := errors.AsType[*refusedError](err); ok {
 		return Failure{
@@ -154,13 +154,13 @@ type errorObject[D any] struct {
 	Details []D    `json:"details,omitempty"`
 }
 
-// ErrorObject is the body of an error in a shape that applications have in common (App.Problem): {"error": {"code": "not_found",
-// "message": "…", "details": […]}}, the last only where there are some.
+// ErrorObject returns the body of an error in a shape that several applications use (App.Problem): {"error": {"code":
+// "not_found", "message": "…", "details": […]}}. details is left out if there are none.
 func ErrorObject[D any](code, message string, details []D) any {
 	return map[string]errorObject[D]{"error": {code, message, details}}
 }
 
-// ProblemOf is a failure as the node's own routes tell it.
+// ProblemOf returns a failure in the shape of the node's own routes.
 func ProblemOf(c *gin.Context, f Failure) Problem {
 	return Problem{
 		Type: "about:blank", Title: http.StatusText(f.Status), Status: f.Status, Detail: f.Message,
@@ -192,7 +192,7 @@ func (s *Server) failPage(c *gin.Context, f Failure) {
 	c.Data(f.Status, htmlType, body)
 }
 
-// Fault is the error that a problem tells of, for clients of ours.
+// Fault returns the problem as an error, for clients in this repository.
 func (p Problem) Fault() error {
 	kind := fault.Unavailable
 	for k, a := range answers {

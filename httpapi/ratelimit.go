@@ -125,7 +125,7 @@ func (s *Server) limitBy(c *gin.Context, names ...string) error {
 	return b.limit(c, s.wall.Now(), names...)
 }
 
-// Limit refuses a user, key or address that comes oftener than so often a minute, besides what the application allows them.
+// Limit refuses a user, key or address that calls more often than perMinute, in addition to the application's own rate.
 func Limit(perMinute int) Handler {
 	b, err := newBuckets(RateConfig{PerMinute: perMinute, Burst: perMinute})
 	return func(c *gin.Context) error {
@@ -138,8 +138,7 @@ func Limit(perMinute int) Handler {
 	}
 }
 
-// Client names the client's address, for an application that counts what clients do in its own way. Who has an address of IPv6 has all
-// of its network.
+// Client returns the client's address, for an application that counts requests in its own way. For IPv6 it is the /64 network.
 func Client(c *gin.Context) string {
 	return addrBucket(serverOf(c).limits.Load().proxies.client(c.Request))
 }

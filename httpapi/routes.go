@@ -83,8 +83,8 @@ func (s *Server) nodeRoutes() []Route {
 	return all
 }
 
-// OperatorRoutes are what the node tells admins of itself and its cloud, for applications whose clients know them under the
-// application's mount. The node has them at /_/api too.
+// OperatorRoutes returns the routes that show admins the node and its cloud, for applications whose clients expect them under
+// the application's mount. The node also serves them at /_/api.
 func OperatorRoutes() []Route {
 	return []Route{
 		{Method: "GET", Path: "/sync", Access: Admin, Do: getSync, Quiet: true},

@@ -60,8 +60,8 @@ type Server struct {
 	drain    func()
 }
 
-// New makes a server. It does no I/O. An error is an application's bad origin or address, or a bug in the pages. Metrics that are
-// registered already are a bug, and panic.
+// New creates a server. It does no I/O. The error is a bad origin or address of an application, or a bug in the pages. It
+// panics if metrics are registered already.
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{

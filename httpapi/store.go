@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Update changes what is kept, and waits for the cloud where the client prefers that (Prefer: wait=5). A write that the cloud
-// refused meanwhile is an error.
+// Update runs do in a write transaction, and waits for the cloud if the client prefers that (Prefer: wait=5). If the cloud
+// refuses the write meanwhile, that is an error.
 func Update(c *gin.Context, do func(tx *store.Tx) error) error {
 	s := serverOf(c)
 	seq, wrote, err := s.update(c, do)
@@ -40,7 +40,7 @@ func (s *Server) update(c *gin.Context, do func(tx *store.Tx) error) (seq uint64
 	return seq, wrote, err
 }
 
-// View reads what is kept.
+// View runs do in a read transaction.
 func View(c *gin.Context, do func(tx *store.Tx) error) error {
 	s := serverOf(c)
 	if s.cfg.Store == nil {
@@ -53,7 +53,7 @@ func noStore() error {
 	return fault.New(fault.Unavailable, "no_store", "This node stores no user data.")
 }
 
-// Read is View for what gives a value.
+// Read is View for a function that returns a value.
 func Read[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) (out T, err error) {
 	err = View(c, func(tx *store.Tx) (err error) {
 		out, err = read(tx)
@@ -62,13 +62,13 @@ func Read[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) (out T, err
 	return out, err
 }
 
-// AnswerView reads what is kept and answers with it.
+// AnswerView answers with what read returns.
 func AnswerView[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) error {
 	out, err := Read(c, read)
 	return JSON(c, out, err)
 }
 
-// Change is Update for what gives a value.
+// Change is Update for a function that returns a value.
 func Change[T any](c *gin.Context, change func(tx *store.Tx) (T, error)) (out T, err error) {
 	err = Update(c, func(tx *store.Tx) (err error) {
 		out, err = change(tx)
@@ -77,13 +77,13 @@ func Change[T any](c *gin.Context, change func(tx *store.Tx) (T, error)) (out T,
 	return out, err
 }
 
-// AnswerUpdate changes what is kept and answers with what came of it.
+// AnswerUpdate runs a change and answers with what it returns.
 func AnswerUpdate[T any](c *gin.Context, change func(tx *store.Tx) (T, error)) error {
 	out, err := Change(c, change)
 	return Answer(c, http.StatusOK, out, err)
 }
 
-// Remove answers 204 where do gives no error.
+// Remove runs do as Update and answers 204, unless it fails.
 func Remove(c *gin.Context, do func(tx *store.Tx) error) error {
 	if err := Update(c, do); err != nil {
 		return err
@@ -91,7 +91,7 @@ func Remove(c *gin.Context, do func(tx *store.Tx) error) error {
 	return NoContent(c)
 }
 
-// Rows reads a page of a table. A row that is not as this version writes it is passed over.
+// Rows reads a page of a table. Rows that this version cannot read are skipped.
 func Rows[T any](c *gin.Context, p *bind.Page, read func(tx *store.Tx) (store.Page, error)) (all []T, next string, err error) {
 	err = View(c, func(tx *store.Tx) error {
 		found, err := read(tx)
@@ -113,16 +113,17 @@ func Rows[T any](c *gin.Context, p *bind.Page, read func(tx *store.Tx) (store.Pa
 	return all, next, err
 }
 
-// Ensure has rows of a table here, or whole partitions, that another node may have written. nil: the node has no cloud, and whatever
-// there is is here.
+// Ensure fetches rows of a table, or whole partitions, that another node may have written. nil: the node has no cloud, so all
+// rows are here.
 type Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 
-// Keys has rows here before a request goes by them, within the time of EnsureWithin.
+// Keys fetches rows that a request depends on, within the time of EnsureWithin.
 func (e Ensure) Keys(c *gin.Context, table string, keys ...attr.Item) error {
 	return e.Needs(c, table, func(*store.Tx) ([]attr.Item, error) { return keys, nil })
 }
 
-// Needs is Keys for rows that what is here names. Some show only when the first ones are here: it asks until there are no more.
+// Needs is Keys for the rows that needs names, given what is here. Fetched rows may name further ones: it repeats until needs
+// names no new ones.
 func (e Ensure) Needs(c *gin.Context, table string, needs func(tx *store.Tx) ([]attr.Item, error)) error {
 	if e == nil {
 		return nil
@@ -144,8 +145,8 @@ func (e Ensure) Needs(c *gin.Context, table string, needs func(tx *store.Tx) ([]
 // ensureWithin is how long a reader waits for rows that another node may have written. After that it goes by what is here.
 const ensureWithin = 2 * time.Second
 
-// EnsureWithin runs what fetches rows from the cloud before they are read. That it took too long, or that a key cannot be one, is
-// no error: the route goes by what is here, and says so in its own words.
+// EnsureWithin runs a fetch from the cloud before rows are read. A timeout, or an invalid key, is not an error: the route then
+// works with what is here, and reports it in its own way.
 func EnsureWithin(ctx context.Context, fetch func(ctx context.Context) error) error {
 	inner, cancel := context.WithTimeout(ctx, ensureWithin)
 	defer cancel()

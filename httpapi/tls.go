@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/internal/rebind"
 )
 
-// TLS is how a server speaks HTTPS. Its port takes plain HTTP too: from this machine, and to send everybody else on.
+// TLS configures HTTPS. Its port accepts plain HTTP too: it serves requests from this machine and redirects all others.
 type TLS struct {
 	Source certs.Source // Run keeps it
 	CA     *certs.CA    // the node's own, for the page that hands it out; nil: devices trust the certificate as it is

@@ -27,16 +27,17 @@ type App struct {
 
 	// Settings is the application's section with its defaults, changed by file, environment and flags before Open.
 	Settings Settings
-	// Default runs the application on a node whose configuration says nothing of any.
+	// Default runs the application on a node whose configuration has no section of any application.
 	Default bool
 
-	// Schema is what it stores, Cloud what it shares. They are asked when Settings have been read: names of tables may be there.
+	// Schema returns what the application stores, Cloud what it shares with other nodes. Both are called after Settings have
+	// been read, which may set names of tables.
 	Schema func() migrations.Schema
 	Cloud  func() Cloud
 
-	// Commands are the application's; nil: it has none.
+	// Commands returns the application's commands; nil: it has none.
 	Commands func(sh *Shell) Commands
-	// Flags of `touchline serve` set a key of the section to true.
+	// Flags are switches of `touchline serve`, each of which sets a key of the section to true.
 	Flags []Flag
 
 	// Open puts the application together over the node's open store. It starts nothing: that is for Instance.Loops.
@@ -48,22 +49,23 @@ type Flag struct{ Name, Key, Usage string }
 
 // Cloud is what an application shares with other nodes. All of it is known before the store is opened.
 type Cloud struct {
-	// Locks is the table of its leases; empty: the node's own, LocksTable, which all other applications share.
+	// Locks is the table of the application's leases; empty: LocksTable, which all other applications share.
 	Locks string
-	// Reads is what the node reads of what others write.
+	// Reads lists what the node reads of other nodes' and programs' writes.
 	Reads []Read
-	// Merge answers in the place of a person what becomes of a refused write, by table.
+	// Merge holds, by table, the function that decides about a refused write in place of a person.
 	Merge map[string]conflict.MergeFunc
-	// SendBy is until when a write may be sent for the first time, by table: what reaches the cloud in time is decided
-	// there, and what this node could not send in time is decided here.
+	// SendBy holds, by table, the deadline for the first send of a write. Writes that reach the cloud in time are decided
+	// there; a write that this node could not send in time is a conflict here.
 	SendBy map[string]replica.SendBy
-	// Secret reports of an item, by table, whether its values are its owner's alone for now: then conflicts hide them even from admins.
+	// Secret holds, by table, a function that reports whether an item's values are for its owner only at the moment: conflicts
+	// then hide them, even from admins.
 	Secret map[string]conflict.SecretFunc
-	// Before is what the node has to have read before it works under a lock that it has just taken.
+	// Before returns what the node must have read from the cloud before it works under a lock that it has just taken.
 	Before func(lock string) []Rows
 }
 
-// Rows are the items under a key: one, or a whole partition where the key has no sort part.
+// Rows names items by a key: one item, or a whole partition if the key has no sort attribute.
 type Rows struct {
 	Table string
 	Key   attr.Item
@@ -84,34 +86,36 @@ const (
 type Read struct {
 	Table string
 	Every Pace
-	// Partitions are those to read, given the locks that this node holds; nil, or an absent value: the whole table is.
+	// Partitions returns the partitions to read, given the locks that this node holds. If it is nil, or returns an absent
+	// value, the whole table is read.
 	Partitions func(tx *store.Tx, held []string) ([]attr.Value, error)
 }
 
 // Instance is an application in an open node.
 type Instance struct {
-	// API is the application's face to HTTP. Name, title and mount are the App's.
+	// API is what the application serves over HTTP. The node fills in Name, Title and Mount.
 	API httpapi.App
-	// Loops run until their context ends. All of them join the clock before the first one runs.
+	// Loops run until their context ends. All of them join the clock before the first one starts.
 	Loops []func(ctx context.Context) error
-	// Consumers take the journal, each from where it was left.
+	// Consumers read the journal, each from its own position.
 	Consumers []Consumer
-	// Started are log attributes that say what the application works with, for the line that says that the node serves.
+	// Started are log attributes for the line "serving": what the application works with.
 	Started []any
 	// Commands are what the operator can ask of the application over the admin socket.
 	Commands []admin.Command
-	// Close lets go of what works beyond the loops. They have ended; the store is still open.
+	// Close releases what outlives the loops. It is called when they have ended, while the store is still open.
 	Close func()
 }
 
-// Consumer takes what the journal says of some tables, in order, also what came from the cloud. An error keeps it where it is:
-// the node logs it and tries again, and nothing else waits for it.
+// Consumer is given the journal's records of some tables in order, those that came from the cloud too. After an error its
+// position stays: the node logs the error and tries again, and nothing else waits for it.
 type Consumer struct {
 	Name   string // unique within the application; it stays what it is
 	Tables []string
-	// Take deals with records. What it writes is committed together with how far it has come: it happens once. Where it writes
-	// nothing it may be given the same records after a restart.
+	// Take handles records. What it writes is committed together with the consumer's position, so it happens once. If it
+	// writes nothing, it may be given the same records again after a restart.
 	Take func(tx *store.Tx, records []store.Record) error
-	// Anew deals with everything as it is now: at the very first start, and where the journal no longer has what comes next.
+	// Anew handles the whole present state: at the very first start, and when the journal no longer has the records after the
+	// consumer's position.
 	Anew func(tx *store.Tx) error
 }

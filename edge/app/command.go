@@ -2,13 +2,13 @@ package app
 
 import "github.com/spf13/cobra"
 
-// Shell is what the commands of an application are given.
+// Shell is what the command line gives to an application's commands.
 type Shell struct {
 	Version     string
 	DefaultFile string // of the configuration
 	DataDir     string // where nothing is said
-	// Load reads the configuration that the flags of a command name, and file if it is not empty: the directory of the
-	// node's data, and the application's settings.
+	// Load reads the configuration that the flags of a command name (and file, if it is not empty). It returns the node's data
+	// directory and the application's settings.
 	Load func(cmd *cobra.Command, file, application string) (dataDir string, s Settings, err error)
 }
 

@@ -16,13 +16,15 @@ type Demo struct {
 	App         *App
 	Short, Long string // of its command
 	Users       []devlogin.User
-	// Fill has data there before the node serves, when the application is open, and says where to begin; nil: the tables are empty.
+	// Fill writes the demo's data after the application is opened and before the node serves. It returns tiles that say where
+	// to begin; nil: the tables start empty.
 	Fill func(ctx context.Context, h *Host) ([]page.Tile, error)
-	// Live is what goes on while the node runs, until it is over or ctx ends; nil: nothing.
+	// Live adds data while the node runs, until it is done or ctx ends; nil: nothing is added.
 	Live func(ctx context.Context, h *Host) error
-	// Told sums up what has gone on, when Live is over, for a demo that ends then (--once); nil: this one goes on.
+	// Told returns a summary for a demo that ends when Live is done (--once); nil: the demo does not end.
 	Told func(ctx context.Context, h *Host) (string, error)
-	// Alone is its command by itself, where that is another than the node's; nil: the node's.
+	// Alone is the command `touchline demo NAME`, if it differs from the one that runs the application on the common demo
+	// node; nil: it does not.
 	Alone *cobra.Command
 }
 

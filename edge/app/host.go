@@ -31,8 +31,8 @@ type Host struct {
 	Observe bool         // without the cloud the node goes on for its own readers (cloud.offline: observe)
 
 	Version   string
-	PublicURL string // where people reach the node, for links in what it sends (http.public_url); empty: nobody has said
-	// Maintain begins something with the store that is done one at a time, as a backup is; done ends it.
+	PublicURL string // where people reach the node, for links in what it sends (http.public_url); empty: not configured
+	// Maintain starts an operation on the store of which only one may run at a time, such as a backup; done ends it.
 	Maintain func() (done func(), err error)
 
 	// Work ends when the node's work does, which is before it stops serving.
@@ -41,13 +41,14 @@ type Host struct {
 
 // Sync is what an application asks of the replication with the cloud. replica.Replica is one.
 type Sync interface {
-	// Ensure has items here, or whole partitions, that another node may have written. A cloud that cannot be reached is no
-	// error.
+	// Ensure fetches items, or whole partitions, that another node may have written. If the cloud cannot be reached that is
+	// not an error.
 	Ensure(ctx context.Context, table string, keys ...attr.Item) error
 	// Proved reports what became of the write of a journal record.
 	Proved(ctx context.Context, seq uint64) (replica.Proof, error)
-	// Confirmed returns an item as the cloud has it, as far as this node has heard: without what waits to be sent. nil: there is none.
+	// Confirmed returns an item as the cloud has it, as far as this node knows: without writes that are waiting to be sent.
+	// nil: the cloud has none.
 	Confirmed(tx *store.Tx, table string, key attr.Item) (attr.Item, error)
-	// Skew is what the cloud's clock is ahead of this machine's, as its last answers say.
+	// Skew is how far the cloud's clock is ahead of this machine's, by its last answers.
 	Skew() time.Duration
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Refusals are rules that answer for the writes of a transaction that the cloud has refused, and for those behind them, which go with them.
-// get reads another row of the table as it is here.
+// Refusals decides about the writes of a transaction that the cloud has refused (all), and about the later writes that go with
+// them (behind). get reads another row of the table from this node.
 type Refusals func(all, behind []table.Refused, get func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool)
 
-// Merge is the handler that asks rules.
+// Merge returns the conflict handler that asks rules.
 func Merge(rules Refusals) conflict.MergeFunc {
 	return func(c conflict.MergeCase) ([]store.WriteItem, bool) {
 		var all, behind []table.Refused

@@ -26,7 +26,7 @@ type Settings interface {
 	Problems() []Problem
 }
 
-// SecureURL wants https, but for a server on this machine.
+// SecureURL requires https, or http to a loopback address.
 func SecureURL(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
@@ -60,8 +60,8 @@ func MountProblem(name, mount string) string {
 
 var storedName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,200}$`)
 
-// PlaceProblems are what is wrong with where an application of some name lies: the path of its routes, which is its key mount, and the
-// names of tables and indexes, by the keys that set them.
+// PlaceProblems returns what is wrong with an application's places: the path of its routes (the key mount), and the names of
+// its tables and indexes, by the keys that set them.
 func PlaceProblems(name, mount string, stored map[string]string) (out []Problem) {
 	if text := MountProblem(name, mount); text != "" {
 		out = append(out, Problem{Key: "mount", Text: text})
