@@ -164,7 +164,7 @@ func movedFrom(base, now string) Handler {
 func (s *Server) newEngine(use ...gin.HandlerFunc) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode) // else every route is printed
 	e := gin.New()
-	e.HandleMethodNotAllowed = true
+	e.HandleMethodNotAllowed, e.UseRawPath = true, true // %2F is of a segment
 	e.RedirectTrailingSlash = false
 	e.ContextWithFallback = true
 	_ = e.SetTrustedProxies(nil) // nobody's word counts for who is asking; nil cannot fail

@@ -119,6 +119,7 @@ func compressed(h http.Handler) (http.Handler, error) {
 	}
 	whole := answers(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.RawPath = strings.ReplaceAll(r.URL.RawPath, "+", "%2B") // gin reads escaped segments as those of a query
 		if isStream(r) {
 			h.ServeHTTP(w, r)
 			return

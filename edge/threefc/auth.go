@@ -88,7 +88,7 @@ func badMagic() error {
 // key has one session, at whatever node: its id is made of the token's secret.
 func (s *Service) CompleteMagic(tx *store.Tx, token string, ids *IDs) (Change, error) {
 	id, hidden, ok := strings.Cut(token, ".")
-	if !ok || CheckID("token", id) != nil {
+	if !ok || !IsID(id) {
 		return Change{}, badMagic()
 	}
 	row, err := tx.Get(s.Table, MagicKey(id))
@@ -120,7 +120,7 @@ func (s *Service) signIn(tx *store.Tx, from, row attr.Item, session, condition s
 
 // SignedIn reads a session; nil: it is none, or has ended.
 func (s *Service) SignedIn(tx *store.Tx, session string) (*SignIn, error) {
-	if !isID(session) {
+	if !IsID(session) {
 		return nil, nil //nolint:nilnil // no session
 	}
 	row, err := tx.Get(s.Table, SignInKey(session))
@@ -138,7 +138,7 @@ func (s *Service) SignedIn(tx *store.Tx, session string) (*SignIn, error) {
 
 // SignOut ends a session. One that is none has ended.
 func (s *Service) SignOut(tx *store.Tx, session string) error {
-	if !isID(session) {
+	if !IsID(session) {
 		return nil
 	}
 	_, err := tx.Delete(store.DeleteItem{Table: s.Table, Key: SignInKey(session), NoOld: true})

@@ -11,8 +11,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// lengths of a third, in minutes, the usual one first.
-var lengths = []int{20, 25, 30}
+// Lengths are those that a third may have, in minutes, the usual one first.
+func Lengths() []int { return []int{usualLength, 25, 30} }
+
+const usualLength = 20
 
 // Board is a game with what its goals come to.
 type Board struct {
@@ -29,18 +31,13 @@ func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
 	p.free("game", gameKey(g.GameID))
 	g.LeagueID, g.SeasonID, g.Stamps = season.LeagueID, season.SeasonID, s.stamp(tx)
 	g.JoinCode, g.Thirds = newCode(), []Third{}
-	g.Status, g.ThirdLengthMinutes = cmp.Or(g.Status, Scheduled), cmp.Or(g.ThirdLengthMinutes, lengths[0])
-	p.allowLength(g.ThirdLengthMinutes)
+	g.Status, g.ThirdLengthMinutes = cmp.Or(g.Status, Scheduled), cmp.Or(g.ThirdLengthMinutes, usualLength)
 	add(p, gameKey(g.GameID), entGame, g)
 	add(p, sessionGameKey(g.SessionID, g.GameStartTs, g.GameID), entSessionGame, indexOf(&g))
 	add(p, JoinKey(g.JoinCode), entJoin, joinCode{JoinCode: g.JoinCode, GameID: g.GameID, Stamps: g.Stamps})
 	p.begin(sessionMirror(g.SessionID), session.Stamps, g.CreatedAt)
 	p.unused(pkGame + g.GameID)
 	return p.change("game", g.GameID)
-}
-
-func (p *plan) allowLength(minutes int) {
-	p.refuse(!slices.Contains(lengths, minutes), invalid("", "Field `thirdLengthMinutes` must be 20, 25 or 30."))
 }
 
 func indexOf(g *Game) sessionGame {
@@ -53,7 +50,7 @@ func indexOf(g *Game) sessionGame {
 func (s *Service) game(tx *store.Tx, id string) (*Game, error) {
 	g, err := found[Game](tx, s, gameKey(id), entGame, "Game %s", id)
 	if g != nil {
-		g.ThirdLengthMinutes = cmp.Or(g.ThirdLengthMinutes, lengths[0])
+		g.ThirdLengthMinutes = cmp.Or(g.ThirdLengthMinutes, usualLength)
 		if g.Thirds == nil {
 			g.Thirds = []Third{}
 		}
@@ -158,7 +155,6 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 		g.Status = *c.Status
 	}
 	if c.ThirdLengthMinutes != nil && *c.ThirdLengthMinutes != g.ThirdLengthMinutes {
-		p.allowLength(*c.ThirdLengthMinutes)
 		p.refuse(g.started(), conflict("third_length_locked", "The length of thirds cannot change once a third has started."))
 		g.ThirdLengthMinutes = *c.ThirdLengthMinutes
 	}

@@ -124,15 +124,8 @@ const (
 // maxID is the longest id, in bytes.
 const maxID = 128
 
-// CheckID refuses what cannot be an id: in keys a # parts it from what stands beside it.
-func CheckID(field, id string) error {
-	if !isID(id) {
-		return invalid("", "Field `%s` must be 1 to %d bytes without #.", field, maxID)
-	}
-	return nil
-}
-
-func isID(id string) bool {
+// IsID reports whether a text can be an id: in keys a # parts it from what stands beside it.
+func IsID(id string) bool {
 	bad := strings.ContainsFunc(id, func(r rune) bool { return r == '#' || r < ' ' || r == 0x7f })
 	return id != "" && len(id) <= maxID && !bad
 }
@@ -143,12 +136,9 @@ const stamp = "2006-01-02T15:04:05.000Z"
 func stampOf(t time.Time) string { return t.UTC().Format(stamp) }
 
 // NormalTime reads an RFC 3339 time and writes it as rows have it.
-func NormalTime(field, text string) (string, error) {
+func NormalTime(text string) (at string, ok bool) {
 	t, err := time.Parse(time.RFC3339, text)
-	if err != nil || t.Year() < 1 || t.Year() > 9999 {
-		return "", invalid("", "Field `%s` must be an ISO 8601 timestamp.", field)
-	}
-	return stampOf(t), nil
+	return stampOf(t), err == nil && t.UTC().Year() > 0 && t.UTC().Year() < 10000
 }
 
 func parseTime(text string) time.Time {

@@ -198,7 +198,7 @@ func TestCodes(t *testing.T) {
 		t.Error("ids of one seed differ, or of one request are the same")
 	}
 	for id, good := range map[string]bool{"a": true, "": false, "a#b": false, "a\n": false} {
-		if (CheckID("id", id) == nil) != good {
+		if IsID(id) != good {
 			t.Errorf("%q", id)
 		}
 	}

@@ -171,7 +171,7 @@ func (p *plan) theirs(get Get, all []Refused) (was Goal, only table.If) {
 		p.fail(err)
 		g, err := decode[Game](game)
 		p.fail(err)
-		was.Moment = MomentAt(cmp.Or(g.ThirdLengthMinutes, lengths[0]), third, elapsed)
+		was.Moment = MomentAt(cmp.Or(g.ThirdLengthMinutes, usualLength), third, elapsed)
 		at, _, _ := strings.Cut(ids["audit"], "#")
 		was.Stamps = Stamps{CreatedAt: at, UpdatedAt: at}
 		k := goalKey(was.GameID, third, was.GameMinute, was.EventID)

@@ -1,9 +1,6 @@
 package threefc
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // The states of a game.
 const (
@@ -278,7 +275,7 @@ func (g *Game) third(n int) *Third {
 }
 
 // ThirdOf reads the number of a third.
-func ThirdOf(text string) (int, bool) {
-	n, err := strconv.Atoi(text)
-	return n, err == nil && n >= 1 && n <= 3
+func ThirdOf(text string) (n int, ok bool) {
+	n = slices.Index([]string{"1", "2", "3"}, text) + 1
+	return n, n > 0
 }

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -35,8 +36,11 @@ type problems struct {
 	details []Detail
 }
 
-// Bad notes what is wrong with a field.
+// Bad notes what is wrong with a field. Of one field the first stays.
 func (p *problems) Bad(field, format string, args ...any) {
+	if slices.ContainsFunc(p.details, func(d Detail) bool { return d.Field == field }) {
+		return
+	}
 	p.details = append(p.details, Detail{field, fmt.Sprintf(format, args...)})
 }
 

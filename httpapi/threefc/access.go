@@ -60,7 +60,7 @@ func readGrant(_ *request, b *bind.Body) (in [2]string, err error) {
 	if role != "" && role != threefc.RoleAdmin && role != threefc.RoleScorekeeper {
 		b.Bad("role", "must be admin or scorekeeper")
 	}
-	if user != "" && threefc.CheckID("userId", user) != nil {
+	if user != "" && !threefc.IsID(user) {
 		b.Bad("userId", "must be 1 to 128 bytes without #")
 	}
 	return [2]string{user, role}, nil

@@ -200,7 +200,7 @@ func optional(b *bind.Body, name string) *string {
 // newID reads the id of what a request makes: what another node has made with it has to be here.
 func (r *request) newID(b *bind.Body, kind string) string {
 	id := text(b, kind+"Id")
-	if id != "" && threefc.CheckID(kind, id) != nil {
+	if id != "" && !threefc.IsID(id) {
 		b.Bad(kind+"Id", "must be 1 to 128 bytes without #")
 	}
 	r.wants = append(r.wants, threefc.Partition(threefc.Scope{Kind: kind, ID: id}))

@@ -93,7 +93,7 @@ func (a *api) link(r *request, path string, q url.Values) string {
 // readToken reads the token of a link, and has its row here.
 func readToken(r *request, b *bind.Body) (token string, err error) {
 	token = text(b, "token")
-	if id, _, _ := strings.Cut(token, "."); threefc.CheckID("token", id) == nil {
+	if id, _, _ := strings.Cut(token, "."); threefc.IsID(id) {
 		r.wants = append(r.wants, threefc.MagicKey(id))
 	}
 	return token, nil

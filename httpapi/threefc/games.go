@@ -2,6 +2,7 @@ package threefc
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/edge/threefc"
@@ -84,25 +85,21 @@ func changes[T any](read func(r *request, b *bind.Body) (T, error), plan func(tx
 // readGame reads what may be said of a game.
 func readGame(b *bind.Body) (c threefc.GamePatch) {
 	if _, ok := b.Get("status"); ok {
-		if v := b.OneOf("status", threefc.Scheduled, threefc.Live); v != "" {
-			c.Status = &v
-		} else {
-			b.Bad("status", "must be scheduled or live")
-		}
+		text(b, "status")
+		v := b.OneOf("status", threefc.Scheduled, threefc.Live)
+		c.Status = &v
 	}
 	if _, ok := b.Get("gameStartTs"); ok {
-		if v, err := threefc.NormalTime("gameStartTs", text(b, "gameStartTs")); err == nil {
-			c.GameStartTs = &v
-		} else {
+		v, ok := threefc.NormalTime(text(b, "gameStartTs"))
+		if c.GameStartTs = &v; !ok {
 			b.Bad("gameStartTs", "must be an ISO 8601 timestamp")
 		}
 	}
 	if _, ok := b.Get("thirdLengthMinutes"); ok {
 		n := int(b.Whole("thirdLengthMinutes", 60, 0))
-		if n != 20 && n != 25 && n != 30 {
+		if c.ThirdLengthMinutes = &n; !slices.Contains(threefc.Lengths(), n) {
 			b.Bad("thirdLengthMinutes", "must be 20, 25 or 30")
 		}
-		c.ThirdLengthMinutes = &n
 	}
 	return c
 }

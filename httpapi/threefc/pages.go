@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -166,7 +167,7 @@ func (a *api) named(r *request) error {
 
 // tabs lead to the parts of a game.
 func (a *api) tabs(game, here string) page.Tabs {
-	return page.NewTabs("Game", a.look.At("/games/"+game), here,
+	return page.NewTabs("Game", a.look.At("/games/"+url.PathEscape(game)), here,
 		[2]string{"", "Overview"}, [2]string{"/teams", "Teams"}, [2]string{"/score", "Score"}, [2]string{"/results", "Results"})
 }
 
@@ -181,7 +182,7 @@ func (a *api) live(ctx context.Context) (tiles []page.Tile, err error) {
 				continue
 			}
 			if g, err = a.shown(tx, id); err == nil {
-				tiles = append(tiles, page.Tile{Href: a.look.At("/games/" + id), Title: g.line(), Line: g.Title})
+				tiles = append(tiles, page.Tile{Href: a.look.At("/games/" + url.PathEscape(id)), Title: g.line(), Line: g.Title})
 			}
 		}
 		return err

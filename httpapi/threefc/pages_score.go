@@ -54,8 +54,7 @@ type scored struct{ Event, Say, At string }
 
 // ofGame lays out what the pages of a game have in common.
 func (a *api) ofGame(g *shownGame, in *threefc.Roster, tab string) *ownPage {
-	id := url.PathEscape(g.Game)
-	p := &ownPage{Head: g, Base: a.mount + "/v1/games/" + id, Tabs: a.tabs(id, tab), Over: g.board.FinishedAt != nil, Result: g.board.Result}
+	p := &ownPage{Head: g, Base: a.mount + "/v1/games/" + url.PathEscape(g.Game), Tabs: a.tabs(g.Game, tab), Over: g.board.FinishedAt != nil, Result: g.board.Result}
 	for _, s := range g.Sides {
 		l := lineup{side: s}
 		for _, one := range in.Roster {

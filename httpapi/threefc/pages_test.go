@@ -304,3 +304,27 @@ func TestScenes(t *testing.T) {
 		}
 	}
 }
+
+// An id may have what stands between the parts of an address; what leads to it says so.
+func TestIDsInAddresses(t *testing.T) {
+	r := newRig(t)
+	r.in("boss")
+	const id, seg = "2026/27+ a?", "2026%2F27+%20a%3F"
+	body := func(kind, more string) string { return fmt.Sprintf(`{"%sId":%q,%s}`, kind, id, more) }
+	r.want(201, id, "boss", "POST", "/v1/leagues", body("league", `"name":"L"`))
+	r.want(201, id, "boss", "POST", "/v1/leagues/"+seg+"/seasons", body("season", `"name":"S"`))
+	r.want(201, id, "boss", "POST", "/v1/seasons/"+seg+"/sessions", body("session", `"sessionDate":"2026-07-04"`))
+	r.want(201, id, "boss", "POST", "/v1/sessions/"+seg+"/games", body("game", `"gameStartTs":"2026-07-04T11:00:00Z"`))
+	r.want(201, id, "boss", "POST", "/v1/games/"+seg+"/players", body("player", `"nickname":"P"`))
+	for _, player := range []string{seg, "2026%2F27%2B%20a%3F"} {
+		r.want(200, id, "boss", "PUT", "/v1/games/"+seg+"/roster/"+player, `{"teamId":"red"}`)
+	}
+	href := strings.ReplaceAll(seg, "+", "&#43;")
+	r.page("boss", "/", 200, `/leagues/`+href+`"`)
+	r.page("boss", "/leagues/"+seg, 200, `/seasons/`+href+`"`, `/seasons/`+href+`/admin"`, `/leagues/`+href+`/seasons"`, `/leagues/`+href+`/access"`)
+	r.page("boss", "/seasons/"+seg, 200, `/games/`+href+`"`, `/seasons/`+href+`/london"`)
+	r.page("boss", "/seasons/"+seg+"/admin", 200, `/seasons/`+href+`/sessions"`, `/sessions/`+href+`/games"`, `/seasons/`+href+`/teams/red"`)
+	r.page("boss", "/games/"+seg, 200, `/games/`+href+`/teams"`, `/seasons/`+href+`"`)
+	r.page("boss", "/games/"+seg+"/teams", 200, `/games/`+href+`/roster/`+href+`"`)
+	r.page("boss", "/"+seg+"/"+seg+"/"+seg, 200, `/games/`+href+`/teams"`)
+}

@@ -129,7 +129,11 @@ func (r *rig) leagues() {
 	r.want(400, "Field `teamId` must be red, blue or yellow.", "boss", "PUT", "/v1/seasons/s/teams/green", `{"name":"Reds"}`)
 	r.want(400, "Field `color`", "boss", "PUT", "/v1/seasons/s/teams/red", `{"name":"Reds","color":"red"}`)
 	r.want(409, "already_exists", "boss", "POST", "/v1/sessions/d/games", `{"gameId":"g","gameStartTs":"2026-07-04T10:00:00Z"}`)
-	r.want(400, "Field `status`", "boss", "POST", "/v1/sessions/d/games", `{"gameId":"h","gameStartTs":"2026-07-04T10:00:00Z","status":"finished"}`)
+	r.want(400, "\"Field `status` must be one of scheduled, live.\"", "boss", "POST", "/v1/sessions/d/games", `{"gameId":"h","gameStartTs":"2026-07-04T10:00:00Z","status":"finished"}`)
+	r.want(400, "\"Field `status` must be a non-empty string.\"", "boss", "PATCH", "/v1/games/g", `{"status":""}`)
+	for _, at := range []string{"2026-07-04", "9999-12-31T23:59:59-01:00"} { // which is in the year 10000
+		r.want(400, "\"Field `gameStartTs` must be an ISO 8601 timestamp.\"", "boss", "POST", "/v1/sessions/d/games", `{"gameId":"h","gameStartTs":"`+at+`"}`)
+	}
 	r.want(200, `"gameId":"g"`, "watcher", "GET", "/v1/sessions/d/games", "")
 	r.want(200, `"gameId":"g"`, "watcher", "GET", "/v1/seasons/s/games", "")
 	r.want(413, `{"error":"too_large"`, "boss", "POST", "/v1/leagues", `{"leagueId":"`+strings.Repeat("x", 70<<10)+`"}`)
@@ -161,7 +165,7 @@ func (r *rig) play() {
 	r.want(404, "not_found", "keeper", "DELETE", g+"/roster/z1", "")
 
 	r.want(400, "Third must be 1, 2, or 3.", "keeper", "POST", g+"/thirds/4/start", "")
-	r.want(400, "Third must be 1, 2, or 3.", "keeper", "POST", g+"/thirds/x/finish", "")
+	r.want(400, "Third must be 1, 2, or 3.", "keeper", "POST", g+"/thirds/01/finish", "")
 	r.want(409, "third_not_started", "keeper", "POST", g+"/thirds/1/finish", "")
 	r.want(409, "previous_third_unfinished", "keeper", "POST", g+"/thirds/2/start", "")
 	r.want(409, "no_active_third", "keeper", "POST", g+"/goals", redGoal)
