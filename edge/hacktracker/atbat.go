@@ -9,6 +9,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/patch"
 	"github.com/touchline/touchline/store/table"
@@ -65,10 +66,13 @@ func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) A
 	b.refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before at-bats can be recorded"))
 	b.refuse(len(g.Lineup) > 0 && !g.bats(player), Invalid("Player is not in the lineup"))
 	b.refuse(len(b.AtBats(game)) >= MaxAtBats, Invalid("A game has at most %d at-bats", MaxAtBats))
-	still := live()
-	still[":at"] = row["createdAt"]
-	b.commit(b.create(row), b.check(gameKey(game), exists+" AND (#status = :live OR finalAt >= :at)", still))
+	b.commit(b.create(row), b.onAt(gameKey(game), row["createdAt"]))
 	return atBatOf(row)
+}
+
+// onAt is the check that a game is on, or was at a moment.
+func (s *Service) onAt(game attr.Item, at attr.Value) store.WriteItem {
+	return s.check(game, exists+" AND (#status = :live OR finalAt >= :at)", attr.Item{":live": attr.S(InProgress), ":at": at})
 }
 
 // SameAtBat reports whether an at-bat tells of the plate appearance that one with its id was made of. What became of that by a correction

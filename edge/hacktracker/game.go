@@ -117,6 +117,9 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	}
 	next.Status = cmp.Or(p.Set["status"].Str(), was.Status)
 	b.checkLineup(&next, p.Set)
+	if !p.Set["status"].IsZero() {
+		p.Remove = append(p.Remove, "startRefused")
+	}
 	change := b.update(gameKey(game), p, exists, nil)
 	var more []store.WriteItem
 	switch on := next.Status == InProgress; {

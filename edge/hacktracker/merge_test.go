@@ -13,7 +13,7 @@ import (
 func TestMerge(t *testing.T) {
 	s := &Service{Table: "t"}
 	with := func(row attr.Item, more attr.Item) attr.Item {
-		out := attr.Item{}
+		out := attr.Item{"updatedAt": attr.S("1")}
 		maps.Copy(out, row)
 		maps.Copy(out, more)
 		return out
@@ -25,19 +25,21 @@ func TestMerge(t *testing.T) {
 	ours, theirs := with(jerseyKey("t", "12"), attr.Item{"playerId": attr.S("p")}), with(jerseyKey("t", "12"), attr.Item{"playerId": attr.S("q")})
 	jersey := table.Refused{Key: jerseyKey("t", "12"), View: ours, Remote: theirs}
 	game, started := with(gameKey("g"), attr.Item{"status": attr.S(Scheduled)}), with(gameKey("g"), attr.Item{"status": attr.S(InProgress), "location": attr.S("x")})
-	live := table.Refused{Key: liveKey("t"), View: liveKey("t"), Remote: liveKey("t")}
-	start := []table.Refused{{Key: gameKey("g"), Base: game, View: started}, live}
+	live := table.Refused{Key: liveKey("t"), View: liveKey("t"), Remote: with(liveKey("t"), attr.Item{"gameId": attr.S("o")})}
+	start := []table.Refused{{Key: gameKey("g"), Base: game, View: started, Remote: game}, live}
 	ended := with(started, attr.Item{"status": attr.S(Final), "finalAt": attr.S("2")})
 	released := table.Refused{Key: liveKey("t"), Base: with(liveKey("t"), attr.Item{"gameId": attr.S("g")})}
 	let := table.Refused{Key: jerseyKey("t", "3"), Base: with(jerseyKey("t", "3"), attr.Item{"playerId": attr.S("p")})}
-	runs := func(taps ...string) attr.Item {
-		list := make([]attr.Value, 0, len(taps))
-		for _, tap := range taps {
-			list = append(list, attr.S(tap))
+	run := func(tap string, there ...string) table.Refused {
+		var list []attr.Value
+		for _, one := range there {
+			list = append(list, attr.S(one))
 		}
-		return with(game, attr.Item{"teamScore": attr.Int(int64(len(taps))), "runKeys": attr.L(list...)})
+		values := attr.Item{":taps": attr.L(attr.S(tap)), ":none": attr.L(), ":n": attr.Int(1)}
+		return table.Refused{Key: gameKey("g"), Remote: with(game, attr.Item{"runKeys": attr.L(list...)}), Again: []store.WriteItem{
+			table.Update("t", gameKey("g"), "SET runKeys = list_append(if_not_exists(runKeys, :none), :taps) ADD teamScore :n", table.When("", values)),
+		}}
 	}
-	other := table.Refused{Key: playerKey("t", "q"), Base: was, View: was}
 	swept := table.Refused{Key: atBatKey("g", "x"), Base: atBat, Again: []store.WriteItem{s.drop(atBatKey("g", "x"))}}
 	for name, tt := range map[string]struct {
 		all    []table.Refused
@@ -48,7 +50,7 @@ func TestMerge(t *testing.T) {
 		"another node has done it":           {[]table.Refused{{Key: teamKey("t"), View: teamKey("t")}, {Key: key(prefixOnce+"ana#k", skMetadata), View: once, Remote: once}}, nil, true, 0},
 		"and we have gone on with it":        {[]table.Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once, Remote: once}}, []attr.Item{teamKey("t")}, true, 1},
 		"a user with a later name":           {[]table.Refused{{Key: userKey("ana"), View: userKey("ana"), Remote: userKey("ana")}}, []attr.Item{userKey("ana")}, true, 1},
-		"an at-bat that was corrected twice": {[]table.Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: atBat}}, []attr.Item{atBatKey("g", "x"), atBatKey("g", "x")}, false, 0},
+		"an at-bat that is gone since":       {[]table.Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: atBat}}, []attr.Item{atBatKey("g", "x"), atBatKey("g", "x")}, false, 0},
 		"an at-bat that was corrected":       {[]table.Refused{{Key: atBatKey("g", "x"), View: atBat, Remote: atBat}}, []attr.Item{atBatKey("g", "x")}, true, 1},
 		"another request with the key":       {[]table.Refused{{Key: once, View: once, Remote: with(once, attr.Item{"requestHash": attr.S("i")})}}, nil, false, 0},
 		"a user of another node":             {[]table.Refused{{Key: userKey("ana"), View: userKey("ana"), Remote: userKey("ana")}}, nil, true, 0},
@@ -57,68 +59,126 @@ func TestMerge(t *testing.T) {
 		"an at-bat of a game that is over":   {[]table.Refused{{Key: atBatKey("g", "x"), View: atBat}}, nil, false, 0},
 		"a new player's number":              {[]table.Refused{{Key: playerKey("t", "p"), View: player}, jersey}, nil, true, 1},
 		"the same, once":                     {[]table.Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once}, {Key: playerKey("t", "p"), View: player}, jersey}, nil, true, 2},
-		"a player's new number":              {[]table.Refused{{Key: playerKey("t", "p"), Base: was, View: player}, jersey}, nil, true, 1},
+		"a player's new number":              {[]table.Refused{{Key: playerKey("t", "p"), Base: was, View: player, Remote: was}, jersey}, nil, true, 1},
 		"a new player with a user":           {[]table.Refused{{Key: playerKey("t", "p"), View: player}, jersey}, []attr.Item{memberKey("ana", "t")}, false, 0},
 		"a new player who was renamed":       {[]table.Refused{{Key: playerKey("t", "p"), View: player}, jersey}, []attr.Item{playerKey("t", "p")}, true, 1},
 		"a player of a deleted team":         {[]table.Refused{{Key: playerKey("t", "p"), View: player}, {Key: jerseyKey("t", "12"), View: ours}}, nil, false, 0},
 		"a start":                            {start, nil, true, 1},
 		"a game that was made as it starts":  {[]table.Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once}, {Key: gameKey("g"), View: started}, live}, nil, true, 2},
-		"the same with at-bats":              {[]table.Refused{{Key: gameKey("g"), View: started}, live}, []attr.Item{atBatKey("g", "x")}, false, 0},
-		"a number that was somebody's":       {[]table.Refused{jersey, other, {Key: playerKey("t", "p"), Base: was, View: player}}, nil, true, 1},
-		"a run that was told elsewhere":      {[]table.Refused{{Key: gameKey("g"), Base: runs("a"), View: runs("a", "b"), Remote: runs("b", "c")}}, nil, true, 0},
-		"a run of a game that is gone":       {[]table.Refused{{Key: gameKey("g"), Base: runs("a"), View: runs("a", "b")}}, nil, false, 0},
-		"a run that nobody has told":         {[]table.Refused{{Key: gameKey("g"), Base: runs("a"), View: runs("a", "b"), Remote: runs("c")}}, nil, false, 0},
+		"a start of a game that is gone":     {[]table.Refused{{Key: gameKey("g"), Base: game, View: started}, live}, nil, false, 0},
+		"two starts":                         {start, []attr.Item{gameKey("h")}, false, 0},
+		"a number that was somebody's":       {[]table.Refused{jersey, {Key: playerKey("t", "p"), Base: was, View: player, Remote: was}}, nil, true, 1},
+		"a run that was told elsewhere":      {[]table.Refused{run("b", "b", "c")}, nil, true, 0},
+		"a run that nobody has told":         {[]table.Refused{run("b", "c")}, nil, false, 0},
 		"an end that is told twice":          {[]table.Refused{{Key: gameKey("g"), Base: started, View: ended, Remote: with(ended, attr.Item{"finalAt": attr.S("1")})}, released}, nil, true, 1},
 		"an end that goes on":                {[]table.Refused{{Key: gameKey("g"), Base: started, View: ended, Remote: ended}, released}, []attr.Item{gameKey("g")}, false, 1},
 		"a game that both delete":            {[]table.Refused{released, {Key: deletedKey("g"), View: deletedKey("g"), Remote: deletedKey("g")}, {Key: gameKey("g"), Base: game}}, nil, true, 0},
 		"a game that has ended since":        {[]table.Refused{released, {Key: deletedKey("g"), View: deletedKey("g")}, {Key: gameKey("g"), Base: started, Remote: ended}}, nil, true, 2},
 		"a player whom both delete":          {[]table.Refused{let, {Key: playerKey("t", "p"), Base: was}}, nil, true, 0},
 		"a player with another number since": {[]table.Refused{let, {Key: playerKey("t", "p"), Base: was, Remote: player}}, nil, true, 1},
-		"a number whose last owner is there": {[]table.Refused{{Key: jerseyKey("t", "12"), View: ours}, {Key: playerKey("t", "q"), Remote: was}, let, {Key: playerKey("t", "p"), Base: was, View: player, Remote: was}}, nil, true, 2},
+		"a number whose last owner is there": {[]table.Refused{{Key: jerseyKey("t", "12"), View: ours}, let, {Key: playerKey("t", "p"), Base: was, View: player, Remote: was}}, nil, true, 2},
 		"a number that both change":          {[]table.Refused{{Key: jerseyKey("t", "12"), View: ours}, let, {Key: playerKey("t", "p"), Base: was, View: player, Remote: was}}, nil, true, 2},
-		"a start with at-bats":               {start, []attr.Item{atBatKey("g", "x")}, false, 0},
 		"at-bats of a deleted game":          {[]table.Refused{swept, swept}, nil, true, 0},
 		"a score":                            {[]table.Refused{{Key: gameKey("g"), Base: game, View: started}}, nil, false, 0},
 	} {
-		for i := range tt.all {
-			if r := &tt.all[i]; r.View != nil {
-				r.Again = []store.WriteItem{{Put: &store.PutItem{Item: r.View}}}
-			}
-		}
+		again(s, tt.all)
 		var later []table.Refused
 		for _, k := range tt.later {
-			later = append(later, table.Refused{Key: k, Again: []store.WriteItem{{Update: &store.UpdateItem{Key: k}}}})
+			later = append(later, table.Refused{Key: k, Again: []store.WriteItem{table.Update("t", k, "SET place = :p", table.When(exists, attr.Item{":p": attr.S("x")}))}})
 		}
-		writes, ok := s.Merge(tt.all, later, nil)
+		writes, ok := s.Merge(tt.all, later, nobody)
 		if ok != tt.ok || len(writes) != tt.writes {
 			t.Errorf("%s: %t, %d writes", name, ok, len(writes))
 		}
 	}
-	writes, _ := s.Merge([]table.Refused{{Key: playerKey("t", "p"), View: player}, jersey}, nil, nil)
-	if row := writes[0].Put.Item; row["numberRefused"].Text() != "12" || !row["playerNumber"].IsZero() {
+	merge := func(all ...table.Refused) []store.WriteItem {
+		again(s, all)
+		writes, _ := s.Merge(all, nil, nobody)
+		return writes
+	}
+	if row := merge(table.Refused{Key: playerKey("t", "p"), View: player}, jersey)[0].Put.Item; row["numberRefused"].Text() != "12" || !row["playerNumber"].IsZero() {
 		t.Errorf("%v", row)
 	}
 	undone := key(prefixGame+"g", prefixUndone+"x")
-	corrected := store.WriteItem{Update: &store.UpdateItem{Key: swept.Key}}
-	live.Again = []store.WriteItem{s.check(gameKey("g"), exists, nil)}
+	corrected := table.Update("t", swept.Key, "SET place = :p", table.When(exists, attr.Item{":p": attr.S("x")}))
+	there := s.check(gameKey("g"), exists, nil)
 	writes, ok := s.Merge([]table.Refused{{Key: swept.Key, View: atBat, Remote: atBat, Again: []store.WriteItem{s.create(atBat)}}}, []table.Refused{
-		{Key: swept.Key, Again: []store.WriteItem{corrected, live.Again[0]}}, swept, {Key: undone, Again: []store.WriteItem{s.create(undone), live.Again[0]}},
-	}, nil)
+		{Key: swept.Key, Again: []store.WriteItem{corrected, there}}, swept, {Key: undone, Again: []store.WriteItem{s.create(undone), there}},
+	}, nobody)
 	if !ok || len(writes) != 3 || writes[0].Delete == nil || writes[1].Put == nil || writes[2].Check == nil {
 		t.Errorf("taken back: %t %+v", ok, writes)
 	}
-	writes, _ = s.Merge([]table.Refused{jersey, other, {Key: playerKey("t", "p"), Base: was, View: player}}, nil, nil)
-	if len(writes) != 1 || writes[0].Update.Key["SK"].Str() != "PLAYER#p" {
+	if writes = merge(jersey, table.Refused{Key: playerKey("t", "p"), Base: was, View: player, Remote: was}); len(writes) != 1 || writes[0].Update.Key["SK"].Str() != "PLAYER#p" {
 		t.Errorf("%+v", writes)
 	}
-	writes, _ = s.Merge([]table.Refused{{Key: gameKey("g"), View: started}, live}, nil, nil)
-	if row := writes[0].Put.Item; row["status"].Str() != Scheduled || row["location"].Str() != "x" {
+	if row := merge(table.Refused{Key: gameKey("g"), View: started}, live)[0].Put.Item; row["status"].Str() != Scheduled || row["location"].Str() != "x" || row["startRefused"].Str() != "o" {
 		t.Errorf("%v", row)
 	}
-	writes, _ = s.Merge(start, nil, nil)
-	for _, name := range writes[0].Update.Names {
+	for _, name := range merge(start...)[0].Update.Names {
 		if name == "status" {
 			t.Error("the start is made again")
+		}
+	}
+}
+
+func nobody(attr.Item) (attr.Item, error) { return nil, nil }
+
+// again gives refused writes what asks for them.
+func again(s *Service, all []table.Refused) {
+	for i := range all {
+		switch r := &all[i]; {
+		case r.Again != nil:
+		case r.View == nil:
+			r.Again = []store.WriteItem{s.remove(r.Key, "", nil)}
+		case r.Base == nil:
+			r.Again = []store.WriteItem{s.create(r.View)}
+		default:
+			r.Again = s.rest(r.Base, r.View, attr.Item{})
+		}
+	}
+}
+
+// At-bats that the cloud has refused count if their game was on when they happened, or is on, if only because they are there.
+func TestMergeOfAtBats(t *testing.T) {
+	s := &Service{Table: "t"}
+	row := atBatKey("g", "x")
+	row["createdAt"], row["updatedAt"] = attr.S("2"), attr.S("2")
+	corrected := table.Update("t", atBatKey("g", "x"), "SET rbis = :n", table.When(exists, attr.Item{":n": attr.Int(2)}))
+	for name, tt := range map[string]struct {
+		game  attr.Item
+		later []store.WriteItem
+		first string // of the writes, of two; empty: a person is asked
+	}{
+		"on":                        {attr.Item{"status": attr.S(InProgress)}, nil, "at-bat"},
+		"on until later":            {attr.Item{"status": attr.S(Final), "finalAt": attr.S("3")}, nil, "at-bat"},
+		"over":                      {attr.Item{"status": attr.S(Final), "finalAt": attr.S("1")}, nil, ""},
+		"not begun":                 {attr.Item{"status": attr.S(Scheduled)}, nil, ""},
+		"gone":                      {nil, nil, ""},
+		"a start that was refused":  {attr.Item{"status": attr.S(Scheduled), "startRefused": attr.S("o")}, nil, "game"},
+		"corrected twice":           {attr.Item{"status": attr.S(InProgress)}, []store.WriteItem{corrected, corrected}, "at-bat"},
+		"taken back, and not begun": {attr.Item{"status": attr.S(Scheduled)}, []store.WriteItem{corrected, s.drop(atBatKey("g", "x"))}, "delete"},
+	} {
+		var later []table.Refused
+		for _, one := range tt.later {
+			later = append(later, table.Refused{Key: atBatKey("g", "x"), Again: []store.WriteItem{one}})
+		}
+		writes, ok := s.Merge([]table.Refused{{Key: atBatKey("g", "x"), View: row, Again: []store.WriteItem{s.create(row)}}}, later, func(attr.Item) (attr.Item, error) { return tt.game, nil })
+		got := ""
+		for i := range writes {
+			switch w := &writes[i]; {
+			case w.Delete != nil:
+				got = "delete"
+			case w.Update != nil && i == 0:
+				got = "game"
+			case w.Put != nil && i == 0:
+				got = "at-bat"
+			}
+			if p := writes[i].Put; p != nil && (p.Item["rbis"].Text() == "2") != (len(later) > 0) {
+				t.Errorf("%s: %v", name, p.Item)
+			}
+		}
+		if got != tt.first || ok != (tt.first != "") {
+			t.Errorf("%s: %q %t", name, got, ok)
 		}
 	}
 }

@@ -161,7 +161,8 @@ type Game struct {
 	Lineup         []Slot `json:"lineup"` // in batting order
 	CreatedAt      string `json:"createdAt"`
 	UpdatedAt      string `json:"updatedAt"`
-	FinalAt        string `json:"finalAt,omitempty"` // when it was first final
+	FinalAt        string `json:"finalAt,omitempty"`      // when it was first final
+	StartRefused   string `json:"startRefused,omitempty"` // another game, for which the cloud has refused this one's start
 
 	RunKeys []string `json:"-"` // ends of the keys of taps that added runs
 
@@ -174,6 +175,7 @@ func gameOf(it attr.Item) Game {
 		ScheduledStart: it["scheduledStart"].Str(), Opponent: it["opponentName"].Str(), Location: it["location"].Str(), SeasonID: it["seasonId"].Str(),
 		TeamScore: number(it["teamScore"]), OpponentScore: number(it["opponentScore"]), Lineup: lineupOf(it["lineup"]),
 		CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(), FinalAt: it["finalAt"].Str(), RunKeys: textsOf(it["runKeys"]),
+		StartRefused: it["startRefused"].Str(),
 	}
 	if g.TeamID == "" {
 		g.TeamID = strings.TrimPrefix(it["GSI3PK"].Str(), prefixTeam)

@@ -247,11 +247,12 @@ func (w *apart) judge() {
 			w.Bad("asked: %s", &c)
 		}
 	}
-	w.Lost(cloud, asked, func(row, name, _ string, said []string) bool {
+	w.Lost(cloud, asked, func(row, name, is string, said []string) bool {
 		pk, _, _ := strings.Cut(row, " ")
 		gone := strings.HasPrefix(row, "GAME#") && cloud[pk+" METADATA"] == nil && cloud[pk+" DELETED"] != nil
-		refused := nodes.Shown(cloud[row], "numberRefused") // another node's player has got it
-		return gone || name == "playerNumber" && slices.Contains(said, refused)
+		refused := nodes.Shown(cloud[row], "numberRefused")                                                      // another node's player has got it
+		start := is != `{"S":"IN_PROGRESS"}` && cloud[row]["startRefused"].Str() != "" && !w.playedOn(pk, cloud) // another game was on
+		return gone || name == "playerNumber" && slices.Contains(said, refused) || name == "status" && start
 	})
 	for game, taps := range w.taps {
 		g := cloud["GAME#"+game+" METADATA"]
@@ -264,8 +265,8 @@ func (w *apart) judge() {
 	}
 }
 
-// forPersons reports whether no rule says what becomes of writes that were refused: at-bats of a game that was over by then, a start
-// a number or a run with something behind it, what is deleted, players who were linked meanwhile, and memberships.
+// forPersons reports whether no rule says what becomes of writes that were refused: at-bats of a game that was over by then, a number or a run
+// with something behind it, starts of several games, what is deleted, players who were linked meanwhile, and memberships.
 func forPersons(c *nodes.Conflict, cloud map[string]attr.Item) bool {
 	atBat := c.Decided[0]
 	if g := cloud[atBat.Key.PK.S+" METADATA"]; strings.HasPrefix(atBat.Key.SK.S, "ATBAT#") && atBat.Op == "put" && g != nil {
@@ -281,8 +282,29 @@ func forPersons(c *nodes.Conflict, cloud map[string]attr.Item) bool {
 	return slices.ContainsFunc(slices.Concat(c.Decided, c.Tail), func(one nodes.Write) bool {
 		number := strings.HasPrefix(one.Key.SK.S, "JERSEY#") && (len(c.Tail) > 0 || len(c.Decided) > 2) // another is given up for it, or more stands behind it
 		linked := strings.HasPrefix(one.Key.SK.S, "PLAYER#") && one.Op == "delete" && cloud[one.Key.PK.S+" "+one.Key.SK.S] != nil
-		return linked || one.Op == "put" && (number || one.Key.SK.S == "LIVE#GAME" || one.Key.SK.S == "DELETED" && len(c.Tail) > 0) || strings.HasPrefix(one.Key.PK.S, "USER#")
-	})
+		return linked || one.Op == "put" && (number || one.Key.SK.S == "DELETED" && len(c.Tail) > 0) || strings.HasPrefix(one.Key.PK.S, "USER#")
+	}) || starts(c) > 1
+}
+
+// playedOn reports whether a game has an at-bat from after it was over, or has not been over.
+func (w *apart) playedOn(pk string, cloud map[string]attr.Item) bool {
+	for k, it := range cloud {
+		if strings.HasPrefix(k, pk+" ATBAT#") && it["createdAt"].Str() > cloud[pk+" METADATA"]["finalAt"].Str() {
+			return true
+		}
+	}
+	return false
+}
+
+// starts is of how many games the marker is put.
+func starts(c *nodes.Conflict) int {
+	games := map[any]bool{}
+	for _, one := range slices.Concat(c.Decided, c.Tail) {
+		if one.Op == "put" && one.Key.SK.S == "LIVE#GAME" {
+			games[one.Item["gameId"]["S"]] = true
+		}
+	}
+	return len(games)
 }
 
 // box compares a box score with a recount of the rows.
