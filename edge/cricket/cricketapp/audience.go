@@ -3,6 +3,7 @@ package cricketapp
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/matches"
@@ -21,6 +22,8 @@ type audience struct {
 	phones *sandbox.Sandbox
 	match  string
 	on     []sandbox.Phone // switched on
+
+	service func() *matches.Service // of the node, which may be another one later
 }
 
 // switchOn puts phones on the network. Their apps tell the node of their tokens as the real ones would.
@@ -89,9 +92,41 @@ func (a *audience) forget(ctx context.Context) error {
 	})
 }
 
+// attend has the users follow the match as soon as the node knows it, and returns when the match is over and every phone has been
+// told. Whenever something has changed it calls look, the last time when it is over; look may name an instant to look again at.
+func (a *audience) attend(ctx context.Context, c clock.Clock, look func(over bool) (next time.Time, err error)) error {
+	changed := clock.NewSignal()
+	defer a.store.Watch(changed)()
+	for following := false; ; {
+		var err error
+		if !following {
+			if following, err = a.follow(ctx); err != nil {
+				return err
+			}
+		}
+		over, err := a.over(ctx)
+		if err != nil {
+			return err
+		}
+		next, err := look(over)
+		switch {
+		case err != nil:
+			return err
+		case over: // a second later nobody is in the middle of anything any more
+			return clock.Sleep(ctx, c, time.Second)
+		}
+		if again := c.Now().Add(time.Minute); next.IsZero() || again.Before(next) {
+			next = again
+		}
+		if err := c.Wait(ctx, next, changed); err != nil {
+			return err
+		}
+	}
+}
+
 // over reports whether the match has ended and every activity with it.
-func (a *audience) over(ctx context.Context, c *matches.Service) (bool, error) {
-	st, found, err := c.State(ctx, a.match)
+func (a *audience) over(ctx context.Context) (bool, error) {
+	st, found, err := a.service().State(ctx, a.match)
 	if err != nil || !found || st.Status != cricket.ActiveEnded {
 		return false, err
 	}
@@ -107,11 +142,11 @@ func (a *audience) over(ctx context.Context, c *matches.Service) (bool, error) {
 }
 
 // toSandbox makes the way to a push service on this machine.
-func toSandbox(service *sandbox.Sandbox, url string, c clock.Clock, log *slog.Logger) SenderMaker {
+func toSandbox(service *sandbox.Sandbox, c clock.Clock, log *slog.Logger) SenderMaker {
 	account := service.Account()
 	return func(s *store.Store) (push.Sender, error) {
 		return apns.New(apns.Config{
-			Host: url, BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID,
+			Host: service.URL(), BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID,
 			Key: account.Key, RootCAs: account.RootCAs, Tokens: push.Bearers(s), Clock: c, Logger: log,
 		})
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -112,19 +111,17 @@ func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
 	} else {
 		d.clock = clock.NewScaled(start, d.Speed)
 	}
-	// What is around the node outlives it: a node that ends still has pushes on their way.
-	outside, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	around, err := d.startAround(outside)
-	var summary *Summary
-	if err == nil {
-		d.node, err = d.newNode(ctx, dir, around)
+	// The push service outlives the node: one that ends still has pushes on their way.
+	phones, end, err := sandbox.Start(sandbox.Config{Clock: d.clock, Seed: d.Match, Logger: d.log})
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
+	d.phones = phones
+	var summary *Summary
+	if d.node, err = d.newNode(ctx, dir); err == nil {
 		summary, err = d.play(ctx, ln)
 	}
-	end()
-	return summary, errors.Join(err, around.wait())
+	return summary, errors.Join(err, end())
 }
 
 // position returns where the match is to go on: at its start, or where a match that was not played to its end was
@@ -154,47 +151,4 @@ func (d *demo) position(ctx context.Context, dir string) (time.Time, error) {
 	default:
 		return st.LastTickAt, nil
 	}
-}
-
-// around is what a real node finds outside: the feed and the push service.
-type around struct {
-	feed string // base URL
-	apns string
-	errs chan error
-	n    int
-}
-
-// wait waits for the servers to end; their context has ended.
-func (a *around) wait() error {
-	var errs []error
-	for range a.n {
-		errs = append(errs, <-a.errs)
-	}
-	return errors.Join(errs...)
-}
-
-func (a *around) serve(f func() error) {
-	a.n++
-	go func() { a.errs <- f() }()
-}
-
-func (d *demo) startAround(ctx context.Context) (*around, error) {
-	a := &around{errs: make(chan error, 2)}
-	ln, err := node.Listen(ctx, "127.0.0.1:0", "--listen")
-	if err != nil {
-		return a, err
-	}
-	a.feed = "http://" + ln.Addr().String() + "/api/v2.0"
-	feed := &http.Server{
-		Handler:           replay.NewFeed(d.match, d.clock, demoToken, 0),
-		ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-	}
-	a.serve(func() error { return node.ServeUntil(ctx, feed, ln) })
-	d.phones, err = sandbox.New(sandbox.Config{Clock: d.clock, Seed: d.Match, Logger: d.log})
-	if err != nil {
-		return a, err
-	}
-	a.serve(func() error { return d.phones.Run(ctx) })
-	a.apns, err = d.phones.URL(ctx)
-	return a, err
 }

@@ -50,28 +50,18 @@ func newDemo(version string) *app.Demo {
 	return &app.Demo{App: a, Live: d.live, Alone: newDemoAlone(version)}
 }
 
-// outside starts a push service with phones, and is a feed that has no match yet.
+// outside starts a push service with phones, and is a feed that has no match yet. Pushes may be on their way when the work ends.
 func (d *beside) outside(h *app.Host) (o Outside, err error) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(h.Work)) // pushes may be on their way when the work ends
-	served := make(chan error, 1)
-	d.end = func() error { cancel(nil); return <-served }
-	if d.phones, err = sandbox.New(sandbox.Config{Clock: h.Clock, Seed: DefaultMatch, Logger: h.Log}); err != nil {
-		served <- nil
-		return o, err
-	}
-	go func() {
-		err := d.phones.Run(ctx)
-		cancel(err)
-		served <- err
-	}()
-	url, err := d.phones.URL(ctx)
-	if err != nil {
-		return o, err
-	}
+	d.end = func() error { return nil }
 	if d.replays, err = newReplaySet(h.Clock, h.Log); err != nil {
 		return o, err
 	}
-	return Outside{Feed: d.replays.feed, Replays: d.replays, Phones: d.phones.Phones, Sender: toSandbox(d.phones, url, h.Clock, h.Log)}, nil
+	phones, end, err := sandbox.Start(sandbox.Config{Clock: h.Clock, Seed: DefaultMatch, Logger: h.Log})
+	if err != nil {
+		return o, err
+	}
+	d.phones, d.end = phones, end
+	return Outside{Feed: d.replays.feed, Replays: d.replays, Phones: d.phones.Phones, Sender: toSandbox(d.phones, h.Clock, h.Log)}, nil
 }
 
 // live plays the match, again and again, before people who follow it.

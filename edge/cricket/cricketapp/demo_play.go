@@ -8,7 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
@@ -19,9 +21,10 @@ import (
 // demoJournal is small: a demo's readers never lag, and its memory is to stay small too.
 const demoJournal = 4 << 20
 
-// newNode makes the demo's node: the real feed client and the real push client, pointed at what is around it.
-func (d *demo) newNode(ctx context.Context, dir string, a *around) (*played, error) {
-	feed, err := sportmonks.New(sportmonks.Config{BaseURL: a.feed, Token: demoToken, Clock: d.clock, Logger: d.log})
+// newNode makes the demo's node: the real feed client and the real push client, before a recorded match and a push service of this
+// process.
+func (d *demo) newNode(ctx context.Context, dir string) (*played, error) {
+	feed, err := readInside(replay.NewFeed(d.match, d.clock, demoToken, 0), sportmonks.Config{Token: demoToken, Clock: d.clock, Logger: d.log})
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +39,7 @@ func (d *demo) newNode(ctx context.Context, dir string, a *around) (*played, err
 		Auth: users.Identity, Demo: users.SignIn,
 	}, set, Outside{
 		Feed: feed, Featured: d.Match, Phones: d.phones.Phones,
-		Sender: toSandbox(d.phones, a.apns, d.clock, d.log),
+		Sender: toSandbox(d.phones, d.clock, d.log),
 	})
 }
 
@@ -114,7 +117,7 @@ func (d *demo) goOn() {
 
 // switchPhonesOn puts the demo's phones on the network.
 func (d *demo) switchPhonesOn(ctx context.Context) error {
-	d.audience = &audience{store: d.node.Store(), phones: d.phones, match: d.Match}
+	d.audience = &audience{store: d.node.Store(), phones: d.phones, match: d.Match, service: func() *matches.Service { return d.node.cricket }}
 	if err := d.audience.switchOn(demoPhones()); err != nil {
 		return err
 	}
@@ -124,39 +127,17 @@ func (d *demo) switchPhonesOn(ctx context.Context) error {
 // watch has the users follow the match as soon as the node knows it, tells the terminal what happens, and returns
 // when the match is over and every phone has been told.
 func (d *demo) watch(ctx context.Context) (*Summary, error) {
-	changed := clock.NewSignal()
-	stop := d.node.Store().Watch(changed)
-	defer stop()
-	following, last := false, d.node.Store().Seq()
-	for {
-		if !following {
-			var err error
-			if following, err = d.audience.follow(ctx); err != nil {
-				return nil, err
-			}
+	last := d.node.Store().Seq()
+	err := d.audience.attend(ctx, d.clock, func(over bool) (next time.Time, err error) {
+		if last, err = d.tell(ctx, last); err == nil && !over {
+			err = d.stuck()
 		}
-		var err error
-		if last, err = d.tell(ctx, last); err != nil {
-			return nil, err
-		}
-		over, err := d.audience.over(ctx, d.node.cricket)
-		if err != nil {
-			return nil, err
-		}
-		if over {
-			// A second later nobody is in the middle of anything any more.
-			if err := clock.Sleep(ctx, d.clock, time.Second); err != nil {
-				return nil, err
-			}
-			return d.summarize(ctx)
-		}
-		if err := d.stuck(); err != nil {
-			return nil, err
-		}
-		if err := d.clock.Wait(ctx, d.clock.Now().Add(time.Minute), changed); err != nil {
-			return nil, err
-		}
+		return next, err
+	})
+	if err != nil {
+		return nil, err
 	}
+	return d.summarize(ctx)
 }
 
 // longAfter is how long after the feed's last word a match may take to be over.

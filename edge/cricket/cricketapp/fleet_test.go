@@ -94,9 +94,7 @@ func newFleet(t *testing.T) *fleet {
 			t.Error(err)
 		}
 	})
-	if f.apns, err = f.box.URL(ctx); err != nil {
-		t.Fatal(err)
-	}
+	f.apns = f.box.URL()
 	f.clock.Join()
 	return f
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/replay"
@@ -30,7 +31,6 @@ type replayRig struct {
 	store    *store.Store
 	feed     *sportmonks.Client
 	phones   *sandbox.Sandbox
-	apns     string
 	audience *audience
 	pushes   *pushLedger
 	words    toldWords
@@ -47,14 +47,9 @@ func newReplayRig(c *ReplayConfig, m *replay.Match) (*replayRig, error) {
 	if r.feed, err = r.newFeed(); err != nil {
 		return nil, err
 	}
-	r.phones, err = sandbox.New(sandbox.Config{Clock: r.clock, Seed: r.id, LogSize: ledgerSize, Logger: c.Log})
-	if err != nil {
-		return nil, err
-	}
 	if r.store, err = store.OpenMemory(store.Options{Now: r.clock.Now, JournalBytes: demoJournal}); err != nil {
 		return nil, err
 	}
-	r.audience = &audience{store: r.store, phones: r.phones, match: r.id}
 	random := rand.New(rand.NewPCG(c.Faults, uint64(len(r.id))))
 	span := m.End().Sub(m.Start())
 	for range c.Restarts {
@@ -68,9 +63,8 @@ func newReplayRig(c *ReplayConfig, m *replay.Match) (*replayRig, error) {
 func (r *replayRig) newFeed() (*sportmonks.Client, error) {
 	random := rand.New(rand.NewPCG(r.Faults, 1)) // waits between attempts are the same in every run
 	var mu sync.Mutex
-	return sportmonks.New(sportmonks.Config{
-		BaseURL: "http://127.0.0.1/api/v2.0", Token: demoToken, Clock: r.clock, Logger: r.Log,
-		Transport: replay.Transport(replay.NewFeed(r.match, r.clock, demoToken, r.Faults)),
+	return readInside(replay.NewFeed(r.match, r.clock, demoToken, r.Faults), sportmonks.Config{
+		Token: demoToken, Clock: r.clock, Logger: r.Log,
 		Random: func() float64 {
 			mu.Lock()
 			defer mu.Unlock()
@@ -84,16 +78,12 @@ func (r *replayRig) play(asked context.Context) (report *ReplayReport, err error
 	ctx, cancel := context.WithCancelCause(asked)
 	defer cancel(nil)
 	r.failed = cancel
-	outside, end := context.WithCancel(context.WithoutCancel(ctx)) // the push service outlives the node
-	served := make(chan error, 1)
-	go func() { served <- r.phones.Run(outside) }()
-	defer func() {
-		end()
-		err = errors.Join(err, <-served, r.store.Close())
-	}()
-	if r.apns, err = r.phones.URL(ctx); err != nil {
-		return nil, err
+	var end func() error // of the push service, which outlives the node
+	if r.phones, end, err = sandbox.Start(sandbox.Config{Clock: r.clock, Seed: r.id, LogSize: ledgerSize, Logger: r.Log}); err != nil {
+		return nil, errors.Join(err, r.store.Close())
 	}
+	defer func() { err = errors.Join(err, end(), r.store.Close()) }()
+	r.audience = &audience{store: r.store, phones: r.phones, match: r.id, service: func() *matches.Service { return r.node.cricket }}
 	if err := r.audience.switchOn(replayPhones(r.Phones)); err != nil {
 		return nil, err
 	}
@@ -128,7 +118,7 @@ func (r *replayRig) start(ctx context.Context) error {
 	}
 	var err error
 	r.node, err = openPlayed(ctx, "", node.Parts{Clock: r.clock, Speed: "max", Log: r.Log, Store: r.store},
-		&Settings{Mount: "/" + name, Leagues: []string{poll.AllLeagues}}, Outside{Feed: feed, Sender: toSandbox(r.phones, r.apns, r.clock, r.Log)})
+		&Settings{Mount: "/" + name, Leagues: []string{poll.AllLeagues}}, Outside{Feed: feed, Sender: toSandbox(r.phones, r.clock, r.Log)})
 	if err != nil {
 		return err
 	}
@@ -139,41 +129,24 @@ func (r *replayRig) start(ctx context.Context) error {
 // longestReplay is how long after the feed's last word a match may take to be over.
 const longestReplay = longAfter + time.Hour
 
-// watch has the users follow the match as soon as the node knows it, notes what is pushed, throws the node away at its
-// times, and returns when the match is over and every phone has been told.
+// watch plays on until the match is over and every phone has been told, notes what is pushed, and throws the node away at its
+// times.
 func (r *replayRig) watch(ctx context.Context) error {
-	changed := clock.NewSignal()
-	stop := r.store.Watch(changed)
-	defer stop()
-	following := false
-	for {
-		var err error
-		if !following {
-			if following, err = r.audience.follow(ctx); err != nil {
-				return err
-			}
-		}
+	return r.audience.attend(ctx, r.clock, func(over bool) (next time.Time, err error) {
 		r.pushes.take(r.phones)
 		if err := r.words.take(ctx, r.store); err != nil {
-			return err
+			return next, err
 		}
 		now := r.clock.Now()
 		r.tell(now)
-		if over, err := r.audience.over(ctx, r.node.cricket); err != nil || over {
-			// A second later nobody is in the middle of anything any more.
-			return errors.Join(err, clock.Sleep(ctx, r.clock, time.Second))
+		if over {
+			return next, nil
 		}
 		if now.After(r.match.End().Add(longestReplay)) {
-			return fault.New(fault.Unavailable, "match_lost", "the node never saw the end of the match")
+			return next, fault.New(fault.Unavailable, "match_lost", "the node never saw the end of the match")
 		}
-		next, err := r.restartWhenDue(ctx, now)
-		if err != nil {
-			return err
-		}
-		if err := r.clock.Wait(ctx, next, changed); err != nil {
-			return err
-		}
-	}
+		return r.restartWhenDue(ctx, now)
+	})
 }
 
 // tell reports how far the match is.
@@ -185,7 +158,7 @@ func (r *replayRig) tell(now time.Time) {
 }
 
 // restartWhenDue throws poller, coordinator and service away, if it is time, and builds them anew from the store. Time
-// stands meanwhile: the caller has joined the clock. It gives the instant at which to look again.
+// stands meanwhile: the caller has joined the clock. It gives the instant of the next time, zero: there is none.
 func (r *replayRig) restartWhenDue(ctx context.Context, now time.Time) (next time.Time, err error) {
 	if len(r.restarts) > 0 && !now.Before(r.restarts[0]) {
 		r.restarts = r.restarts[1:]
@@ -194,8 +167,7 @@ func (r *replayRig) restartWhenDue(ctx context.Context, now time.Time) (next tim
 			return next, err
 		}
 	}
-	next = now.Add(time.Minute)
-	if len(r.restarts) > 0 && r.restarts[0].Before(next) {
+	if len(r.restarts) > 0 {
 		next = r.restarts[0]
 	}
 	return next, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
@@ -38,11 +39,14 @@ func newReplaySet(c clock.Clock, log *slog.Logger) (*replaySet, error) {
 	token := rand.Text()
 	r := &replaySet{Set: replay.NewSet(c, token)}
 	var err error
-	r.feed, err = sportmonks.New(sportmonks.Config{
-		BaseURL: "http://127.0.0.1/api/v2.0", Token: token, Clock: c, Logger: log,
-		Transport: replay.Transport(r.Set), CallsPerHour: unlimited,
-	})
+	r.feed, err = readInside(r.Set, sportmonks.Config{Token: token, Clock: c, Logger: log, CallsPerHour: unlimited})
 	return r, err
+}
+
+// readInside creates the client of a feed in this process. It is the one that reads the real feed, but for the wire.
+func readInside(feed http.Handler, c sportmonks.Config) (*sportmonks.Client, error) {
+	c.BaseURL, c.Transport = "http://127.0.0.1/api/v2.0", replay.Transport(feed)
+	return sportmonks.New(c)
 }
 
 func replaysKey() attr.Item { return attr.Item{"deck": attr.S("replays")} }

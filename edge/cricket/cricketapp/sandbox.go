@@ -100,7 +100,7 @@ func Sandbox(ctx context.Context, c SandboxConfig) error {
 	if err != nil {
 		return err
 	}
-	ready := SandboxReady{Phones: []SandboxPhone{}}
+	ready := SandboxReady{URL: box.URL(), Phones: []SandboxPhone{}}
 	if err := ready.write(c.Dir, box.Account()); err != nil {
 		return err
 	}
@@ -137,23 +137,15 @@ func (c *SandboxConfig) run(ctx context.Context, box *sandbox.Sandbox, ready San
 		go func() { errs <- node.ServeUntil(ctx, srv, ln) }()
 	}
 	go func() { errs <- box.Run(ctx) }()
-	said := make(chan struct{})
-	go func() {
-		defer close(said)
-		url, err := box.URL(ctx)
-		if err != nil || c.Ready == nil {
-			return
-		}
-		ready.URL = url
+	if c.Ready != nil {
 		c.Ready(ready)
-	}()
+	}
 	first := <-errs // both end with ctx, or one of them for a reason
 	cancel()
 	all := []error{first}
 	for range n - 1 {
 		all = append(all, <-errs)
 	}
-	<-said
 	return errors.Join(all...)
 }
 

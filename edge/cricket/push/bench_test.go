@@ -92,13 +92,9 @@ func newFanout(b *testing.B, matches int, channels bool) *fanout {
 	ctx, cancel := context.WithCancel(b.Context())
 	served := make(chan error, 1)
 	go func() { served <- box.Run(ctx) }()
-	url, err := box.URL(ctx)
-	if err != nil {
-		b.Fatal(err)
-	}
 	acc := box.Account()
 	client, err := apns.New(apns.Config{
-		Host: url, BundleID: acc.BundleID, TeamID: acc.TeamID, KeyID: acc.KeyID, Key: acc.Key, RootCAs: acc.RootCAs,
+		Host: box.URL(), BundleID: acc.BundleID, TeamID: acc.TeamID, KeyID: acc.KeyID, Key: acc.Key, RootCAs: acc.RootCAs,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -32,10 +32,6 @@ func newWithPhones(t *testing.T, phones int) *withPhones {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.box.Run(ctx) }()
-	url, err := r.box.URL(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
 		r.halt()
 		r.client.Close()
@@ -46,7 +42,7 @@ func newWithPhones(t *testing.T, phones int) *withPhones {
 	})
 	acc := r.box.Account()
 	r.client, err = apns.New(apns.Config{
-		Host: url, BundleID: acc.BundleID, TeamID: acc.TeamID, KeyID: acc.KeyID, Key: acc.Key, RootCAs: acc.RootCAs,
+		Host: r.box.URL(), BundleID: acc.BundleID, TeamID: acc.TeamID, KeyID: acc.KeyID, Key: acc.Key, RootCAs: acc.RootCAs,
 		Tokens: Bearers(r.s), TripAfter: 1000,
 	})
 	if err != nil {

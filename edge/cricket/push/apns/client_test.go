@@ -48,13 +48,9 @@ func newRig(t testing.TB, change func(*Config)) *rig {
 			t.Errorf("sandbox: %v", err)
 		}
 	})
-	url, err := r.box.URL(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
 	acc := r.box.Account()
 	r.cfg = Config{
-		Host: url, BundleID: acc.BundleID, TeamID: acc.TeamID, KeyID: acc.KeyID, Key: acc.Key, RootCAs: acc.RootCAs,
+		Host: r.box.URL(), BundleID: acc.BundleID, TeamID: acc.TeamID, KeyID: acc.KeyID, Key: acc.Key, RootCAs: acc.RootCAs,
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})), Timeout: time.Minute,
 		Clock: r.clk,
 	}
@@ -234,9 +230,7 @@ func TestNoAnswer(t *testing.T) {
 		t.Errorf("nobody listens: %+v", dead)
 	}
 	r.cfg.RootCAs = nil
-	if r.cfg.Host, err = r.box.URL(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r.cfg.Host = r.box.URL()
 	untrusted := r.another().Send(t.Context(), r.push())
 	if untrusted.Action != Retry || untrusted.Maybe {
 		t.Errorf("unknown authority: %+v", untrusted)

@@ -40,7 +40,7 @@ type conn struct {
 	acked     bool          // and acknowledged
 	last      uint32        // the last stream that is served, 0: all
 	away      bool          // a GOAWAY waits for the server's own SETTINGS, which come first
-	trusted   bool          // a valid provider token has been seen
+	trusted   sync.Once     // a valid provider token has been seen
 }
 
 func newConn(c net.Conn, streams uint32, beyond *atomic.Int64) *conn {
@@ -272,14 +272,10 @@ func (s *Sandbox) trust(w *conn) {
 	if w == nil {
 		return
 	}
-	s.mu.Lock()
-	streams := s.streams
-	s.mu.Unlock()
-	w.mu.Lock()
-	trusted := w.trusted
-	w.trusted = true
-	w.mu.Unlock()
-	if !trusted {
+	w.trusted.Do(func() {
+		s.mu.Lock()
+		streams := s.streams
+		s.mu.Unlock()
 		w.allow(streams)
-	}
+	})
 }

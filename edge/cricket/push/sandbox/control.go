@@ -251,6 +251,6 @@ func (s *Sandbox) controlPage(w http.ResponseWriter, page *template.Template) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	_ = page.Execute(w, map[string]any{ // the reader may be gone: nothing to do about it here
-		"Phones": s.TokensOfPhones(), "Lines": lines, "Answers": s.Counts(), "Account": s.Account(), "URL": s.url,
+		"Phones": s.TokensOfPhones(), "Lines": lines, "Answers": s.Counts(), "Account": s.Account(), "URL": s.URL(),
 	})
 }

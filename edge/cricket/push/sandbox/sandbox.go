@@ -54,9 +54,8 @@ type Sandbox struct {
 	key      *ecdsa.PrivateKey // the provider's, as if downloaded from Apple
 	provider provider
 
-	ready chan struct{}
-	url   string // set before ready is closed
-	busy  sync.WaitGroup
+	listener net.Listener
+	busy     sync.WaitGroup
 
 	beyond atomic.Int64 // streams that clients opened though they were not allowed
 
@@ -73,7 +72,7 @@ type Sandbox struct {
 	made     int // channels
 }
 
-// New makes the keys and certificates; it does not listen yet.
+// New makes the keys and certificates, and takes the address; Run answers there.
 func New(cfg Config) (*Sandbox, error) {
 	cfg.complete()
 	for _, key := range []**ecdsa.PrivateKey{&cfg.Key, &cfg.CAKey} {
@@ -99,10 +98,13 @@ func New(cfg Config) (*Sandbox, error) {
 		sum := sha256.Sum256(public)
 		cfg.Seed = hex.EncodeToString(sum[:])
 	}
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", cfg.Addr)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Unavailable, "sandbox", "the push sandbox cannot listen on %s", cfg.Addr)
+	}
 	return &Sandbox{
-		cfg: cfg, roots: roots, ca: ca, cert: cert, key: key,
+		cfg: cfg, roots: roots, ca: ca, cert: cert, key: key, listener: l,
 		provider: newProvider(cfg.TeamID, cfg.KeyID, &key.PublicKey, cfg.wall),
-		ready:    make(chan struct{}),
 		tokens:   map[string]*endpoint{},
 		script:   scripts{},
 		record:   newRecorder(cfg.LogSize),
@@ -141,15 +143,19 @@ func (s *Sandbox) Account() Account {
 	}
 }
 
-// URL waits until the sandbox listens and returns its address.
-func (s *Sandbox) URL(ctx context.Context) (string, error) {
-	select {
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	case <-s.ready:
-		return s.url, nil
+// Start is New, and Run until stop is called, which returns what Run does.
+func Start(cfg Config) (s *Sandbox, stop func() error, err error) {
+	if s, err = New(cfg); err != nil {
+		return nil, nil, err
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Run(ctx) }()
+	return s, sync.OnceValue(func() error { cancel(); return <-served }), nil
 }
+
+// URL is the sandbox's address.
+func (s *Sandbox) URL() string { return "https://" + s.listener.Addr().String() }
 
 // manyStreams is what the server itself allows: what clients are sent is less.
 const manyStreams = 100_000
@@ -159,13 +165,6 @@ const grace = 250 * time.Millisecond
 
 // Run serves until ctx ends and every request is done. It may be called once.
 func (s *Sandbox) Run(ctx context.Context) error {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", s.cfg.Addr)
-	if err != nil {
-		return fault.Wrap(err, fault.Unavailable, "sandbox", "the push sandbox cannot listen on %s", s.cfg.Addr)
-	}
-	s.url = "https://" + l.Addr().String()
-	close(s.ready)
 	// TLS is ours, so that the frames can be seen: the server speaks HTTP/2 to what is inside it.
 	var h2 http.Protocols
 	h2.SetUnencryptedHTTP2(true)
@@ -179,11 +178,12 @@ func (s *Sandbox) Run(ctx context.Context) error {
 		ConnContext:       withConn,
 		ConnState:         s.connState,
 	}
-	inside := &connListener{Listener: l, box: s, tls: &tls.Config{
+	inside := &connListener{Listener: s.listener, box: s, tls: &tls.Config{
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{s.cert}, NextProtos: []string{"h2"},
 	}}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(inside) }()
+	var err error
 	select {
 	case err = <-served:
 	case <-ctx.Done():

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -18,86 +17,48 @@ const (
 	integer
 	boolean
 	date // a number: seconds since 2001-01-01
-	object
-	list
 )
 
-// property is one property of a Swift struct. A list's elements are objects of props, or of type elem.
-type property struct {
-	kind     kind
-	optional bool
-	elem     kind
-	props    schema
-}
+// schema is a Swift struct: the kind of each property, a schema, or a list with one of these for all its elements. A property
+// whose name ends with a question mark is optional.
+type schema map[string]any
 
-type schema map[string]property
+// list is a Swift array of what its one element says.
+type list [1]any
 
 // contentState is the app's ContentState, written down here a second time on purpose: what the node sends has to
 // fit the app, not itself.
-//
-//	struct ContentState: Codable {
-//	    let phase, status: String
-//	    let teams: [Team]; let batters: [Batter]; let bowler: Bowler?; let stand: Stand?
-//	    let lastBalls: [String]
-//	    let target, requiredRuns, ballsLeft, lead, day: Int?
-//	    let runRate, requiredRate, equation, note, result: String?
-//	    let keyEvent: KeyEvent?
-//	    let updatedAt: Date
-//	}
 func contentState() schema {
-	team := schema{
-		"id": {kind: integer}, "code": {kind: text}, "runs": {kind: integer}, "wickets": {kind: integer},
-		"overs": {kind: text}, "batting": {kind: boolean}, "batted": {kind: boolean},
-		"earlier": {kind: text, optional: true},
-	}
-	batter := schema{
-		"name": {kind: text}, "runs": {kind: integer}, "balls": {kind: integer}, "onStrike": {kind: boolean},
-	}
-	bowler := schema{
-		"name": {kind: text}, "overs": {kind: text}, "maidens": {kind: integer}, "runs": {kind: integer},
-		"wickets": {kind: integer},
-	}
 	return schema{
-		"phase": {kind: text}, "status": {kind: text},
-		"teams":        {kind: list, elem: object, props: team},
-		"batters":      {kind: list, elem: object, props: batter},
-		"bowler":       {kind: object, optional: true, props: bowler},
-		"stand":        {kind: object, optional: true, props: schema{"runs": {kind: integer}, "balls": {kind: integer}}},
-		"lastBalls":    {kind: list, elem: text},
-		"target":       {kind: integer, optional: true},
-		"requiredRuns": {kind: integer, optional: true},
-		"ballsLeft":    {kind: integer, optional: true},
-		"lead":         {kind: integer, optional: true},
-		"day":          {kind: integer, optional: true},
-		"runRate":      {kind: text, optional: true},
-		"requiredRate": {kind: text, optional: true},
-		"equation":     {kind: text, optional: true},
-		"note":         {kind: text, optional: true},
-		"result":       {kind: text, optional: true},
-		"keyEvent": {kind: object, optional: true, props: schema{
-			"type": {kind: text}, "text": {kind: text}, "at": {kind: date},
+		"phase": text, "status": text,
+		"teams": list{schema{
+			"id": integer, "code": text, "runs": integer, "wickets": integer, "overs": text, "batting": boolean, "batted": boolean,
+			"earlier?": text,
 		}},
-		"updatedAt": {kind: date},
+		"batters":   list{schema{"name": text, "runs": integer, "balls": integer, "onStrike": boolean}},
+		"bowler?":   schema{"name": text, "overs": text, "maidens": integer, "runs": integer, "wickets": integer},
+		"stand?":    schema{"runs": integer, "balls": integer},
+		"lastBalls": list{text},
+		"target?":   integer, "requiredRuns?": integer, "ballsLeft?": integer, "lead?": integer, "day?": integer,
+		"runRate?": text, "requiredRate?": text, "equation?": text, "note?": text, "result?": text,
+		"keyEvent?": schema{"type": text, "text": text, "at": date},
+		"updatedAt": date,
 	}
 }
 
-// attributes are the static part, which comes with the start.
-//
-//	struct MatchAttributes: ActivityAttributes { let matchId, league: String; let teams: [Side] }
+// attributes are the static part, which comes with the start: the app's MatchAttributes.
 func attributes() schema {
 	return schema{
-		"matchId": {kind: text}, "league": {kind: text},
-		"teams": {kind: list, elem: object, props: schema{
-			"id": {kind: integer}, "code": {kind: text}, "name": {kind: text},
-		}},
+		"matchId": text, "league": text,
+		"teams": list{schema{"id": integer, "code": text, "name": text}},
 	}
 }
 
 // attributesType is the name of the Swift type that a start has to say.
 const attributesType = "MatchAttributes"
 
-// decode returns the reason why raw is no Swift value of that shape. Unknown properties are an error too: Swift
-// skips them, but here they mean that node and app have drifted apart.
+// decode returns the reason why a part of a payload is no Swift value of that shape. Unknown properties are an error too:
+// Swift skips them, but here they mean that node and app have drifted apart.
 func decode(raw json.RawMessage, s schema) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -105,71 +66,67 @@ func decode(raw json.RawMessage, s schema) error {
 	if err := d.Decode(&v); err != nil {
 		return fmt.Errorf("not JSON: %w", err)
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("more than one value")
-	}
 	return s.check("", v)
 }
 
 func (s schema) check(at string, v any) error {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return fmt.Errorf("%s is not an object", strings.TrimPrefix(at, "."))
+		return wrong(at, "is not an object")
 	}
 	for _, name := range slices.Sorted(maps.Keys(s)) {
-		p := s[name]
-		got, there := m[name]
-		switch {
-		case there && got != nil:
-			if err := p.check(at+"."+name, got); err != nil {
+		property, optional := strings.CutSuffix(name, "?")
+		switch got := m[property]; {
+		case got != nil:
+			if err := fits(at+"."+property, s[name], got); err != nil {
 				return err
 			}
-		case !p.optional:
-			return fmt.Errorf("%s is missing", strings.TrimPrefix(at+"."+name, "."))
+		case !optional:
+			return wrong(at+"."+property, "is missing")
 		}
 	}
 	for name := range m {
-		if _, ok := s[name]; !ok {
-			return fmt.Errorf("%s is unknown", strings.TrimPrefix(at+"."+name, "."))
+		if s[name] == nil && s[name+"?"] == nil {
+			return wrong(at+"."+name, "is unknown")
 		}
 	}
 	return nil
 }
 
-func (p property) check(at string, v any) error {
-	ok := true
-	switch p.kind {
-	case text:
-		_, ok = v.(string)
-	case boolean:
-		_, ok = v.(bool)
-	case integer:
-		n, isNumber := v.(json.Number)
-		_, err := n.Int64()
-		ok = isNumber && err == nil
-	case date:
-		_, ok = v.(json.Number)
-	case object:
-		return p.props.check(at, v)
+// fits holds a value against what a schema says of it.
+func fits(at string, want, v any) error {
+	ok := false
+	switch want := want.(type) {
+	case schema:
+		return want.check(at, v)
 	case list:
-		return p.checkList(at, v)
+		items, isList := v.([]any)
+		for i, item := range items {
+			if err := fits(fmt.Sprintf("%s[%d]", at, i), want[0], item); err != nil {
+				return err
+			}
+		}
+		ok = isList
+	case kind:
+		ok = want.takes(v)
 	}
 	if !ok {
-		return fmt.Errorf("%s has the wrong type", strings.TrimPrefix(at, "."))
+		return wrong(at, "has the wrong type")
 	}
 	return nil
 }
 
-func (p property) checkList(at string, v any) error {
-	items, ok := v.([]any)
-	if !ok {
-		return fmt.Errorf("%s is not a list", strings.TrimPrefix(at, "."))
+func (k kind) takes(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return k == text
+	case bool:
+		return k == boolean
+	case json.Number:
+		_, err := v.Int64()
+		return k == date || k == integer && err == nil
 	}
-	elem := property{kind: p.elem, props: p.props}
-	for i, item := range items {
-		if err := elem.check(fmt.Sprintf("%s[%d]", at, i), item); err != nil {
-			return err
-		}
-	}
-	return nil
+	return false
 }
+
+func wrong(at, what string) error { return fmt.Errorf("%s %s", strings.TrimPrefix(at, "."), what) }
