@@ -45,8 +45,11 @@ func TestRolesByRoutes(t *testing.T) {
 		} else {
 			b.WriteString("         ")
 		}
+		if rt.method != "GET" {
+			fill = nil
+		}
 		for _, who := range people {
-			if fill == nil || rt.method != "GET" {
+			if fill == nil {
 				fill = cast(r, strings.HasSuffix(rt.path, "/recover"))
 			}
 			var headers []string
@@ -55,6 +58,9 @@ func TestRolesByRoutes(t *testing.T) {
 			}
 			w := r.ask(who, rt.method, fill.Replace(rt.path), fill.Replace(rt.body), headers...)
 			fmt.Fprintf(&b, "%12d", w.Code)
+			if rt.method != "GET" && w.Code < 400 {
+				fill = nil
+			}
 		}
 	}
 	golden(t, "testdata/roles.golden", b.String()+"\n")

@@ -148,7 +148,7 @@ func TestReplaySources(t *testing.T) {
 func TestReplayEnds(t *testing.T) {
 	gone := errors.New("gone")
 	short := oneOver(t)
-	c := cricketapp.ReplayConfig{Sources: []string{short, short, short}, Report: func(*cricketapp.ReplayReport) error { return gone }}
+	c := cricketapp.ReplayConfig{Sources: []string{short, short, short}, Parallel: 1, Report: func(*cricketapp.ReplayReport) error { return gone }}
 	if err := cricketapp.Replay(t.Context(), c); !errors.Is(err, gone) {
 		t.Errorf("%v", err)
 	}

@@ -177,7 +177,7 @@ func drawStep(t *rapid.T) step {
 
 // Whatever people do at two nodes that are cut off and joined at random: in the end both and the cloud have the same, no guess that was
 // taken is lost without the rules saying so, teams count their admins, and of games nobody is asked.
-func TestTwoNodesApart(t *testing.T) { checkApart(t, 40, 5, 40) }
+func TestTwoNodesApart(t *testing.T) { checkApart(t, 15, 5, 40) }
 
 // checkApart plays scripts of some length, each made of its seed. The environment says which others are played:
 //

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/touchline/touchline/internal/failpoint"
@@ -75,7 +76,7 @@ func AtEach(t *testing.T, seed *store.Store, arg string, transactions int64, che
 		t.Fatalf("%s: %v", out, err)
 	}
 	for point, n := range hits {
-		for _, nth := range []int64{1, (n + 1) / 2, n} {
+		for _, nth := range slices.Compact([]int64{1, (n + 1) / 2, n}) {
 			when := fmt.Sprintf("%s, time %d", point, nth)
 			path, _, killed := run(t, raw, how{Arg: arg, Point: point, Nth: nth})
 			if !killed {
