@@ -240,7 +240,7 @@ func TestCloudDiffers(t *testing.T) {
 		{"more than is wanted", func(m, _ *migrations.CloudState) { m.Indexes[1].Projection = store.ProjectAll },
 			"index by-team, projection: it is all attributes, and should be the keys and a, b", 0},
 		{"another index", func(m, _ *migrations.CloudState) { m.Indexes = append(m.Indexes, store.IndexSpec{Name: "x"}) },
-			"index x: it is there, and should be not there: it costs write units, and no application reads it", 0},
+			"index x: it is present, and should be absent: it costs write units, and no application reads it", 0},
 		{"expiry", func(m, _ *migrations.CloudState) { m.TTL = "expires" }, "expiry (TTL): it is by expires, and should be by ttl", 1},
 		{"expiry of locks", func(_, l *migrations.CloudState) { l.TTL = "expiresAt" }, "expiry (TTL): it is by expiresAt, and should be none", 1},
 		{"stream", func(m, _ *migrations.CloudState) { m.Stream = "KEYS_ONLY" }, "stream: it is KEYS_ONLY, and should be NEW_AND_OLD_IMAGES", 1},

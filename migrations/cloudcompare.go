@@ -20,7 +20,7 @@ func compare(want *CloudTable, have *CloudState) []CloudDifference {
 	for _, x := range have.Indexes {
 		if !slices.ContainsFunc(want.Indexes, named(x.Name)) {
 			out = append(out, CloudDifference{
-				What: "index " + x.Name, Have: "there", Want: "not there: it costs write units, and no application reads it", Harmless: true,
+				What: "index " + x.Name, Have: "present", Want: "absent: it costs write units, and no application reads it", Harmless: true,
 			})
 		}
 	}

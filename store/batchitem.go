@@ -36,9 +36,9 @@ type BatchGetResult struct {
 	Unprocessed BatchGet               // what is left to ask for again, nil: nothing
 }
 
-// BatchGet reads items until they are 16 MB, by the size of the whole items whatever the projections show, and tells
-// which it has not come to. Tables are read in the order of their names. What is not there, or is past its TTL, is left
-// out. No key may be there twice.
+// BatchGet reads items until they come to 16 MB, counting whole items whatever the projections show, and returns which keys it
+// has not read. Tables are read in the order of their names. Items that do not exist, or are past their TTL, are left out. A
+// key may be given only once.
 func (tx *Tx) BatchGet(b BatchGet) (BatchGetResult, error) {
 	if err := tx.core.Enter(); err != nil {
 		return BatchGetResult{}, err
@@ -171,9 +171,9 @@ type WriteRequest struct {
 	Delete attr.Item // the key of the item to delete
 }
 
-// BatchWrite puts and deletes items without conditions, at most one request an item. All are done, or the request is
-// refused as a whole: DynamoDB does them one by one, and may leave some unprocessed. The journal has them in the order
-// of the names of the tables.
+// BatchWrite puts and deletes items without conditions, at most one request per item. Either all are done or the request is
+// refused as a whole; DynamoDB does them one by one and may leave some unprocessed. The journal has them in the order of the
+// tables' names.
 func (tx *Tx) BatchWrite(b BatchWrite) error {
 	if err := tx.enterWrite(); err != nil {
 		return err

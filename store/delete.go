@@ -22,8 +22,8 @@ func (d *DeleteItem) write() write {
 	}
 }
 
-// Delete removes an item if the condition holds of it, and returns it. To delete what is not there is no error, changes
-// nothing and leaves nothing in the journal.
+// Delete removes an item if the condition holds for it, and returns it. Deleting an item that does not exist is not an error,
+// changes nothing and writes no journal record.
 func (tx *Tx) Delete(d DeleteItem) (old attr.Item, err error) {
 	images, err := tx.write(d.write(), !d.NoOld)
 	return images.Old, err

@@ -15,8 +15,8 @@ type GetItem struct {
 	expr.Params
 }
 
-// GetItem reads an item or the parts of it that the projection names. It gives nil if there is none, or if it is past
-// its TTL; an item that has none of the parts is an empty one.
+// GetItem reads an item, or the parts of it that the projection names. It returns nil if there is no item or it is past its
+// TTL, and an empty item if the item has none of the parts.
 func (tx *Tx) GetItem(g GetItem) (attr.Item, error) {
 	bound, err := tx.s.exprs.Bind(expr.Request{Projection: g.Projection, Params: g.Params})
 	if err != nil {
@@ -36,7 +36,7 @@ func (tx *Tx) GetItem(g GetItem) (attr.Item, error) {
 	return bound.Projection.Project(it), nil
 }
 
-// Get reads the item with the given key as a whole. It gives nil if there is none, or if it is past its TTL.
+// Get reads the whole item with the given key. It returns nil if there is none, or if it is past its TTL.
 func (tx *Tx) Get(table string, key attr.Item) (it attr.Item, err error) {
 	err = tx.GetEncoded(table, key, func(e attr.Encoded) error {
 		it, err = format.DecodeItem(e)
@@ -45,9 +45,8 @@ func (tx *Tx) Get(table string, key attr.Item) (it attr.Item, err error) {
 	return it, err
 }
 
-// GetEncoded is Get for callers that need only the item's JSON or some attributes: use is called with the item as it
-// lies in the store, if there is one. Its bytes are not there any more when use has returned, and use makes no other
-// call on the transaction.
+// GetEncoded is Get for callers that need only the item's JSON or some of its attributes: use is called with the stored bytes,
+// if there is an item. The bytes are invalid after use has returned, and use must not call the transaction.
 func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) error) error {
 	if err := tx.core.Enter(); err != nil {
 		return err

@@ -22,8 +22,9 @@ func (s *Store) Journal(ctx context.Context, after uint64, limit int) (out []Rec
 	return out, err
 }
 
-// JournalOf reads records of one table behind a sequence, in order. It does not decode what belongs to others, and looks
-// at a bounded number of them: a page may be empty and the next one not. A table that nobody remembers is fault.NotFound.
+// JournalOf reads records of one table after a sequence, in order. It does not decode records of other tables, and looks at a
+// bounded number of them: a page may be empty while the next one is not. A table that is unknown, and has no stream left, is
+// fault.NotFound.
 func (s *Store) JournalOf(ctx context.Context, q JournalQuery) (page JournalPage, err error) {
 	err = s.View(ctx, func(tx *Tx) error {
 		page, err = tx.core.JournalOf(q)
@@ -32,8 +33,8 @@ func (s *Store) JournalOf(ctx context.Context, q JournalQuery) (page JournalPage
 	return page, err
 }
 
-// JournalAt returns the sequence behind which the records lie that were made at an instant or later: an After for
-// JournalOf. If the clock was set back in between, it is one of the places at which the instant is passed.
+// JournalAt returns the sequence after which the records made at an instant or later begin: an After for JournalOf. If the
+// clock was set back in between, it is one of the places where the records pass the instant.
 func (s *Store) JournalAt(ctx context.Context, at time.Time) (after uint64, err error) {
 	err = s.View(ctx, func(tx *Tx) error {
 		if err := tx.core.Enter(); err != nil {
@@ -62,11 +63,11 @@ func (s *Store) JournalAt(ctx context.Context, at time.Time) (after uint64, err 
 	return after, err
 }
 
-// Cursor returns how far the reader of that name has come in the journal; false if it is not registered.
+// Cursor returns the position in the journal of the reader with that name; false if it is not registered.
 func (tx *Tx) Cursor(name string) (seq uint64, ok bool, err error) { return tx.core.Cursor(name) }
 
-// SetCursor registers a reader of the journal, or moves it: records up to seq have been dealt with and may be trimmed,
-// later ones stay. Setting it in the transaction that does the work makes the work happen once.
+// SetCursor registers a reader of the journal, or moves it: records up to seq may be trimmed, later ones are kept. Set in the
+// transaction that does the reader's work, it makes the work happen once.
 func (tx *Tx) SetCursor(name string, seq uint64) error { return tx.core.SetCursor(name, seq) }
 
 // Journal is Store.Journal within a transaction: it sees the transaction's own records too.
@@ -78,9 +79,9 @@ func (tx *Tx) Journal(after uint64, limit int) ([]Record, error) {
 // record behind what Streams knows of, so that the end of a stream is never missed.
 func (tx *Tx) JournalOf(q JournalQuery) (JournalPage, error) { return tx.core.JournalOf(q) }
 
-// StreamsBehind lists up to limit streams behind that of a table with a label, by the tables' names and then by age, and reports
-// whether there are more: those that go on, and those that ended less than StreamAge ago, also because their table was
-// dropped. It takes as long as the streams that it returns.
+// StreamsBehind lists up to limit streams that come after the one of a table with a label, ordered by table name and then by
+// age, and reports whether there are more. Listed are streams that are open, and those that ended less than StreamAge ago,
+// also because their table was dropped. The cost depends only on the streams returned.
 func (s *Store) StreamsBehind(table, label string, limit int) (streams []TableStream, more bool) {
 	c, now := s.engine.Cat.Load(), s.engine.Opts.Now()
 	for i := c.FirstStreaming(table); i < len(c.Streaming); {
@@ -101,7 +102,7 @@ func (s *Store) StreamsBehind(table, label string, limit int) (streams []TableSt
 	return streams, false
 }
 
-// StreamsOf is StreamsBehind for the tables of one name, which was used again if there are several, from the oldest stream on.
+// StreamsOf lists the streams of all tables that have had one name, the oldest first.
 func (s *Store) StreamsOf(table string) []TableStream {
 	return s.engine.Cat.Load().StreamsOf(table, s.engine.Opts.Now())
 }

@@ -49,8 +49,8 @@ func Compact(ctx context.Context, path string, progress func(done, total int64))
 	return file.Compact(ctx, path, progress)
 }
 
-// Compaction returns what Open did: false if there was nothing to do. An error is why the file was left as it is, which
-// does no harm: no room for the copy, mostly.
+// Compaction reports what Open did: false if there was nothing to compact. The error says why the file was left as it is,
+// usually for lack of room for the copy; that does no harm.
 func (s *Store) Compaction() (info CompactInfo, done bool, err error) {
 	c := s.compaction
 	return c.Info, c.Info.Before > 0 || c.Err != nil, c.Err
@@ -117,15 +117,15 @@ func (s *Store) checkTarget() (f *os.File, remove func(), err error) {
 // and again when WatchTables says so, and every minute or so by Options.Now.
 func (s *Store) Housekeep(ctx context.Context) (more bool, err error) { return s.keeper.Housekeep(ctx) }
 
-// WatchTables has sig set after each commit that changed a table, its indexes or what is left of dropped ones, until
-// stop is called.
+// WatchTables sets sig after each commit that changed a table, its indexes or the remains of dropped ones, until stop is
+// called.
 func (s *Store) WatchTables(sig *clock.Signal) (stop func()) { return s.engine.TableWatches.Add(sig) }
 
-// SweepEvery is how often a pass over all tables with a TTL begins at most.
+// SweepEvery is the shortest time between the beginnings of two passes over all tables with a TTL.
 func (s *Store) SweepEvery() time.Duration { return s.engine.Opts.SweepEvery }
 
-// Scrub returns what is known of the items on disk.
+// Scrub returns the results of the verification of items on disk.
 func (s *Store) Scrub() ScrubStats { return s.keeper.ScrubStats() }
 
-// IsNoSpace reports whether the disk, or what one user may have of it, was too full for what has failed.
+// IsNoSpace reports whether an operation failed because the disk, or the user's quota on it, is full.
 func IsNoSpace(err error) bool { return disk.IsNoSpace(err) }

@@ -15,7 +15,7 @@ type PutItem struct {
 	Sending
 }
 
-// PutEncoded is Put of an item in its binary form, which attr.ReadEncodedJSON has made of a request: p.Item is not looked at.
+// PutEncoded is Put for an item in its binary form, as attr.ReadEncodedJSON makes it from a request: p.Item is ignored.
 func (tx *Tx) PutEncoded(p PutItem, item attr.Encoded) (old attr.Item, err error) {
 	w := p.write()
 	w.encoded = item
@@ -30,10 +30,10 @@ func (p *PutItem) write() write {
 	}
 }
 
-// Put writes an item if the condition holds of the one that is there, which it returns: nil if there is none. It does
-// not keep p.Item.
+// Put writes an item if the condition holds for the present one, which it returns: nil if there is none. It does not keep a
+// reference to p.Item.
 //
-// An item past its TTL is still there for conditions and as the old item, as in DynamoDB.
+// An item past its TTL still counts as the present one, as in DynamoDB.
 func (tx *Tx) Put(p PutItem) (old attr.Item, err error) {
 	images, err := tx.write(p.write(), !p.NoOld)
 	return images.Old, err

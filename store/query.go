@@ -40,9 +40,9 @@ type Page struct {
 // Query reads a page. Items past their TTL are left out, and do not count for the limit.
 func (tx *Tx) Query(q Query) (Page, error) { return tx.query(q, nil) }
 
-// QueryEncoded is Query for callers that need only the JSON of the items or some attributes: use is called with each
-// item as it lies in the store, and Page.Items is empty. The bytes are not there any more when use has returned, and
-// use makes no other call on the transaction. An error of use ends the page.
+// QueryEncoded is Query for callers that need only the items' JSON or some attributes: use is called with the stored bytes of
+// each item, and Page.Items is empty. The bytes are invalid after use has returned, and use must not call the transaction. An
+// error of use ends the page.
 func (tx *Tx) QueryEncoded(q Query, use func(attr.Encoded) error) (Page, error) {
 	return tx.query(q, use)
 }
@@ -130,8 +130,8 @@ func checkQueryFilter(filter *expr.Condition, key *catalogue.KeyAttrs) error {
 	return nil
 }
 
-// QueryAll reads the items of all pages of a Query, one page at a time. An error ends it. In an Update the items may be
-// changed on the way: a page is read before the first of its items is given out.
+// QueryAll iterates over the items of all pages of a Query, reading one page at a time. An error ends it. In an Update the
+// items may be changed during the iteration: a page is read before its first item is returned.
 func (tx *Tx) QueryAll(q Query) iter.Seq2[attr.Item, error] {
 	return allPages(func(start attr.Item) (Page, error) {
 		if start != nil {
@@ -141,7 +141,7 @@ func (tx *Tx) QueryAll(q Query) iter.Seq2[attr.Item, error] {
 	})
 }
 
-// ScanAll is to Scan what QueryAll is to Query.
+// ScanAll iterates over the items of all pages of a Scan, as QueryAll does for a Query.
 func (tx *Tx) ScanAll(q Scan) iter.Seq2[attr.Item, error] {
 	return allPages(func(start attr.Item) (Page, error) {
 		if start != nil {

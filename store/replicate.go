@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Replicator decides what of a write goes to the cloud. It is told within the transaction that makes the write, so that
-// what it notes (Tx.Side) is there with the write or not at all.
+// Replicator decides what of a write is sent to the cloud. It is called within the transaction that makes the write, so that
+// its notes (Tx.Side) are committed with the write or not at all.
 type Replicator interface {
 	// Compile is called with the own application's writes (Origin "") when they have been judged and before any of them is
 	// applied: one call for each Put, Update and Delete and each request of a BatchWrite to a table that sends
@@ -25,13 +25,13 @@ type Replicator interface {
 	// may read, and use Tx.Side. Writes of items within it are refused: the sequences it was told would not hold.
 	Compile(tx *Tx, writes []Write) error
 
-	// Expire reports whether the sweep may delete an expired row of a table that the cloud has too (it sends, or its
-	// policy is pull). It is called within the sweep's transaction and may use Tx.Side. A row that stays is hidden from
-	// readers, and is asked about again in a later pass.
+	// Expire reports whether the sweep may delete an expired row of a table that the cloud has too (it sends, or its policy is
+	// pull). It is called within the sweep's transaction and may use Tx.Side. If the row stays, readers do not see it, and a
+	// later pass asks again.
 	Expire(tx *Tx, spec *TableSpec, key attr.Item) (bool, error)
 }
 
-// Write is one action on its way into the store, for a Replicator. It belongs to the store and is valid within the call.
+// Write is one action of a transaction, as a Replicator sees it. It belongs to the store and is valid only during the call.
 type Write struct {
 	Seq     uint64 // of the journal record that it will have; 0: it changes nothing (a ConditionCheck, a delete of no item)
 	Txn     uint64 // Seq of the first record of the whole Update
@@ -49,14 +49,14 @@ type Write struct {
 	Read    bool       // this Update has seen the item before: see Tx.saw
 }
 
-// Sending says of a write to a table that sends when the cloud gets it. Without it a write waits for what was written to
-// its items before, and for nothing else. It changes nothing of what is done here, and is not in the journal.
+// Sending says when the cloud gets a write to a table that sends. Without it a write waits for earlier writes to its own
+// items, and for nothing else. It has no effect on this store and is not in the journal.
 type Sending struct {
-	// After names items of other keys: the write is sent when what was written to them before, in this Update or an
-	// earlier one, has settled, whatever became of it. What is written to them later waits for the write.
+	// After names other items: the write is sent when all earlier writes to them, in this Update or before it, have settled,
+	// whatever their outcome. Later writes to these items wait for this one.
 	After []ItemRef
-	// Ahead has the write be sent before those that wait for their turn, of other items. What waits on its own items, or on
-	// those of After, goes first all the same.
+	// Ahead sends the write before waiting writes of other items. Writes that wait on its own items, or on those of After,
+	// still go first.
 	Ahead bool
 }
 
@@ -66,8 +66,8 @@ type ItemRef struct {
 	Key   attr.Item
 }
 
-// Replicate sets who is told of the writes. It is called once, before the store's first write; without it there is no
-// cloud, and nothing of what a Replicator needs is done.
+// Replicate sets the Replicator. It is called once, before the store's first write; without it there is no cloud, and nothing
+// is done for one.
 func (s *Store) Replicate(r Replicator) { s.replicator.Store(&r) }
 
 // replicatorOf is who is told of a transaction's writes, nil: nobody, because there is nobody or the writes are not the

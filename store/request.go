@@ -51,8 +51,8 @@ func (l lane) take(ctx context.Context) error {
 	}
 }
 
-// ViewRequest is View for a request of somebody who may ask for anything. Its expressions have a budget, beyond which they
-// are refused with fault.Invalid and expr.CodeWork. Pages of queries end before that. It ends with ctx.
+// ViewRequest is View for untrusted callers. Their expressions have a budget; beyond it they are refused with fault.Invalid
+// and expr.CodeWork, and pages of queries end early. It ends with ctx.
 func (s *Store) ViewRequest(ctx context.Context, fn func(*Tx) error) error {
 	return s.viewWithin(ctx, readWork, fn)
 }
@@ -76,7 +76,7 @@ func (s *Store) viewWithin(ctx context.Context, limit int, fn func(*Tx) error) e
 	})
 }
 
-// Work is what the expressions of the request may still cost, for a caller that evaluates some of them; nil: no limit.
+// Work is the remaining budget of the request's expressions, for a caller that evaluates some itself; nil: no limit.
 func (tx *Tx) Work() *expr.Work { return tx.work }
 
 // within runs fn, and gives the error of the budget whatever fn makes of it.

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// Select says what a Query or Scan gives of the items it reads.
+// Select says what a Query or Scan returns of the items it reads.
 type Select uint8
 
 // The selections of DynamoDB.
@@ -54,7 +54,8 @@ func (w *walk) choose(sel Select, bound expr.Bound) error {
 	return nil
 }
 
-// SelectError is the cause of errors about a Select that does not go with the projection or the index. The text is the error's.
+// SelectError is the cause of errors about a Select that does not fit the projection or the index. The error's text is in the
+// fault around it.
 type SelectError struct{}
 
 // Error adds nothing.

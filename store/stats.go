@@ -28,7 +28,7 @@ type DiskState struct {
 	Grow int64 `json:"growBytes"` // what the file may still grow by, for Options.MaxSize and the disk; -1: not known
 }
 
-// Share is how much of what the store may ever use it does use, between 0 and 1; 0 if neither the limit nor the disk is
+// Share is the used part of what the store may use at most, between 0 and 1; 0 if neither a limit nor the disk's size is
 // known.
 func (d DiskState) Share() float64 {
 	if d.Grow < 0 || d.File+d.Grow <= 0 {
@@ -37,7 +37,7 @@ func (d DiskState) Share() float64 {
 	return float64(d.Used) / float64(d.File+d.Grow)
 }
 
-// Disk returns how much room there is. It asks the system, and costs some microseconds.
+// Disk returns how much room there is. It asks the operating system, which takes some microseconds.
 func (s *Store) Disk() DiskState {
 	d := DiskState{File: s.engine.Room.Size.Load(), Used: s.engine.UsedBytes(), Grow: -1}
 	if s.engine.Path != "" {
@@ -54,8 +54,8 @@ func (s *Store) Disk() DiskState {
 	return d
 }
 
-// Count counts the items of a table. It walks all of them, in slices, each of which sees the table as it is then: beside
-// writers the sum is one that may never have been.
+// Count counts the items of a table. It walks all of them in slices, each in a snapshot of its own: if there are writes
+// meanwhile, the sum may never have been true at one instant.
 func (s *Store) Count(ctx context.Context, name string) (counts Counts, err error) {
 	var after []byte
 	for id := int64(-1); id < 0 || after != nil; {

@@ -82,8 +82,8 @@ func (s *Store) Path() string { return s.engine.Path }
 // Tables lists the tables in the order of their names.
 func (s *Store) Tables() []TableSpec { return s.engine.Cat.Load().Specs() }
 
-// TableNames lists up to limit names of tables behind one, in their order and without those of internal tables, and tells
-// whether there are more. It takes as long as the names that it gives.
+// TableNames lists, in order, up to limit names of tables that come after a name, without internal tables, and reports whether
+// there are more. The cost depends only on the names returned.
 func (s *Store) TableNames(after string, limit int) (names []string, more bool) {
 	c := s.engine.Cat.Load()
 	at, found := slices.BinarySearch(c.Names, after)
@@ -108,12 +108,12 @@ func (s *Store) Seq() uint64 { return s.engine.Journal.Load().Last }
 // FirstSeq is the sequence of the first record that has not been trimmed, Seq()+1 if there is none.
 func (s *Store) FirstSeq() uint64 { return s.engine.Journal.Load().First }
 
-// Watch has sig set after each commit that wrote to the journal, before the Update that wrote returns, until stop is
-// called. A watcher reads the journal behind its cursor after each signal: one signal may stand for many commits.
+// Watch sets sig after each commit that wrote to the journal, before the Update that wrote it returns, until stop is called.
+// After each signal a watcher reads the journal from its position: one signal may stand for many commits.
 func (s *Store) Watch(sig *clock.Signal) (stop func()) { return s.engine.Watches.Add(sig) }
 
-// Failed is closed when an I/O error has latched the store: what was on its way may or may not be in the file, no
-// further write is taken, and the process should end. Reads go on.
+// Failed is closed when an I/O error has latched the store: writes in progress may or may not be in the file, further writes
+// are refused, and the process should end. Reads still work.
 func (s *Store) Failed() <-chan struct{} { return s.engine.Failed }
 
 // Err is the error that latched the store, nil as long as it works.
@@ -168,6 +168,6 @@ func (s *Store) Close() error {
 	return s.closeError
 }
 
-// OnLongTurn has fn called for each Update whose function ran for more than 100 ms, and for one that does not end. It is called
-// between two turns: it does not wait for anything. It is set once, before the first write.
+// OnLongTurn sets a function that is called for each Update whose function ran for more than 100 ms, and for one that does not
+// end. It is called between two turns and must not block. Set it once, before the first write.
 func (s *Store) OnLongTurn(fn func(LongTurn)) { s.engine.LongTurns.Store(&fn) }

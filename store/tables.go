@@ -37,7 +37,7 @@ func (s *Store) Define(ctx context.Context, specs ...TableSpec) error {
 	return err
 }
 
-// CreateTable makes a table; one of the name that is there already is fault.Conflict, code table_exists.
+// CreateTable creates a table. If there is a table of that name, the error is fault.Conflict with the code table_exists.
 func (s *Store) CreateTable(ctx context.Context, spec TableSpec, settings TableSettings) error {
 	if err := errors.Join(spec.Check(), settings.Stream.Check()); err != nil {
 		return err
@@ -117,9 +117,9 @@ func (s *Store) Describe(name string) (TableDescription, error) {
 	return d, nil
 }
 
-// DropTable takes a table away, with its indexes and items, for everybody and at once. Journal records of it stay until
-// they are trimmed, and its streams are listed for StreamAge. Housekeep gives its space back. A table made again under
-// the name is another one. One that is protected is fault.Invalid.
+// DropTable removes a table with its indexes and items, for all readers at once. Its journal records stay until they are
+// trimmed, its streams are listed for StreamAge, and Housekeep frees its space. A table created again under the name is a new
+// one. A protected table is fault.Invalid.
 func (s *Store) DropTable(ctx context.Context, name string) error {
 	return s.Update(ctx, func(tx *Tx) error {
 		t, err := tx.table(name)

@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Touch is what a call read or wrote of one item: what DynamoDB counts capacity by. Sizes are in bytes as attr.Size
-// counts them; 0 is no item.
+// Touch is what a call read or wrote of one item, by which DynamoDB counts capacity. Sizes are in bytes as attr.Size counts
+// them; 0 means no item.
 type Touch struct {
 	Table   string
 	Op      Op  // 0: it was read, or a condition on it checked

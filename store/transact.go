@@ -50,8 +50,8 @@ type TransactWrite struct {
 	// same request with the same token succeeds without being done again.
 	Token string
 
-	// AllReasons has every action's reason told, as for statements of PartiQL; else there are none behind the first that is not
-	// valid.
+	// AllReasons requests the reason of every action, as PartiQL statements need; otherwise none are returned after the first
+	// action that is not valid.
 	AllReasons bool
 
 	// Repeated is called instead of doing an action that was done before, with the item of the action as it is now, or
@@ -60,8 +60,8 @@ type TransactWrite struct {
 	Repeated func(Touch)
 }
 
-// ChecksOnly reports whether the transaction changes nothing. It has no need of a turn then: see Store.UpdateRequest, in
-// which its token is not remembered either.
+// ChecksOnly reports whether the transaction only checks conditions. Store.UpdateRequest then runs it without a turn, and does
+// not remember its token.
 func (t *TransactWrite) ChecksOnly() bool {
 	return !slices.ContainsFunc(t.Items, func(it WriteItem) bool { return it.Check == nil })
 }
@@ -72,7 +72,7 @@ type TransactionCanceledError struct {
 	Reasons []CancellationReason // one for each action, in their order
 }
 
-// CancellationReason says why an action was in the way, or that it was not.
+// CancellationReason says why an action cancelled the transaction, or (ReasonNone) that it did not.
 type CancellationReason struct {
 	Code    string    // one of the Reason constants
 	Message string    // empty with ReasonNone

@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// CheckWrites refuses what is wrong with actions of a transaction alone, as TransactWrite does before it looks at any table. It is
-// for callers that have found a fault in the action behind these: the first one is reported.
+// CheckWrites refuses actions of a transaction that are invalid in themselves, as TransactWrite does before it looks at any
+// table. It is for callers that have found an error in an action behind these: the first error is the one to report.
 func (s *Store) CheckWrites(items []WriteItem) error {
 	if len(items) == 0 {
 		return nil

@@ -29,10 +29,10 @@ type Tx struct {
 	recalled int        // calls of it
 }
 
-// ShowExpired has the reads that follow show items past their TTL until they are swept, as DynamoDB does.
+// ShowExpired makes the reads that follow return items past their TTL until they are swept, as DynamoDB does.
 func (tx *Tx) ShowExpired() { tx.showExpired = true }
 
-// HideInternal has the calls that follow find no internal tables (TableSpec.Internal).
+// HideInternal makes the calls that follow treat internal tables (TableSpec.Internal) as if they did not exist.
 func (tx *Tx) HideInternal() { tx.hideInternal = true }
 
 // IndexesAsOf has the queries and scans of global indexes that follow see them as they were at an instant, as DynamoDB's
@@ -41,7 +41,7 @@ func (tx *Tx) HideInternal() { tx.hideInternal = true }
 // seen as they are.
 func (tx *Tx) IndexesAsOf(at time.Time) { tx.indexesAsOf = at }
 
-// SetOrigin names who made the writes that follow, for the journal. Empty is this node's own application.
+// SetOrigin sets the origin of the writes that follow, for the journal. Empty is this node's own application.
 func (tx *Tx) SetOrigin(origin string) { tx.core.Origin = origin }
 
 // enterWrite is enter for a change.
@@ -70,5 +70,5 @@ func (tx *Tx) Now() time.Time { return tx.core.Now() }
 // sequence of a record that is not committed yet is given again to another if the transaction fails.
 func (tx *Tx) Seq() uint64 { return tx.core.Seq() }
 
-// Side returns a space by its name. There is nothing to make: one that nobody has written to is empty.
+// Side returns a space by its name. Spaces are not created: one that nobody has written to is empty.
 func (tx *Tx) Side(name string) Side { return Side{Tx: tx.core, Name: name} }

@@ -13,7 +13,7 @@ func report() *edge.CloudReport {
 		{Table: "d", State: "differs", Differences: []edge.CloudDifference{
 			{What: "sort key", Have: "none", Want: "x (S)", Fixed: true},
 			{What: "stream", Have: "KEYS_ONLY", Want: "both"},
-			{What: "index y", Have: "there", Want: "not there", Harmless: true},
+			{What: "index y", Have: "present", Want: "absent", Harmless: true},
 			{What: "expiry (TTL)", Have: "none", Want: "by ttl", Addable: true},
 			{What: "index x", Have: "missing", Want: "global", Addable: true, Added: true},
 		}}, {}, // the one that a run that failed did not get to
@@ -25,7 +25,7 @@ func TestCloudText(t *testing.T) {
 	const differs = `d: differs
   sort key: it is none, and should be x (S) (this cannot be changed while the table is there)
   stream: it is KEYS_ONLY, and should be both (not changed here: it may not be this node's; change it in the cloud)
-  index y: it is there, and should be not there (a node works with it as it is)
+  index y: it is present, and should be absent (a node works with it as it is)
   expiry (TTL): it is none, and should be by ttl`
 	for _, tt := range []struct {
 		name  string

@@ -10,10 +10,10 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// Compile implements store.Replicator: what the application writes becomes entries of the outbox, in the transaction in
-// which it is written. An error refuses the write.
+// Compile implements store.Replicator: the application's writes become entries of the outbox, in the transaction that makes
+// them. An error refuses the write.
 //
-// Nothing in memory moves here but hints, for the transaction may still be undone.
+// Only hints in memory change here, because the transaction may still be undone.
 func (r *Replica) Compile(tx *store.Tx, writes []store.Write) error {
 	if err := r.admit(tx, writes); err != nil {
 		return err
@@ -21,8 +21,8 @@ func (r *Replica) Compile(tx *store.Tx, writes []store.Write) error {
 	return r.box.Compile(tx, writes)
 }
 
-// Expire implements store.Replicator: an item past its TTL stays, hidden, until the cloud has it no more. What the cloud
-// never had, or has no more, goes.
+// Expire implements store.Replicator: an item past its TTL stays, hidden, as long as the cloud has it. An item that the cloud
+// never had, or no longer has, may be deleted.
 func (r *Replica) Expire(tx *store.Tx, spec *store.TableSpec, key attr.Item) (bool, error) {
 	it, err := outbox.ItemOf(tx, spec, key)
 	if err != nil {
@@ -70,7 +70,7 @@ func admitted(level flow.Level, w *store.Write) bool {
 	return false
 }
 
-// Refusing says what is refused just now because of what waits for the cloud; empty: nothing.
+// Refusing says which writes are refused at the moment because too much waits for the cloud; empty: none.
 func (r *Replica) Refusing(ctx context.Context) (what string, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		all, err := outbox.ReadCounts(tx)

@@ -16,11 +16,12 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// SendBy is until when, by the server's clock, a write may be sent for the first time; zero: for ever. A later one is a
-// conflict with intent.CodeLate. What was sent before and may have arrived goes on until it is answered.
+// SendBy returns the deadline, by the server's clock, for the first send of a write; zero: none. A write that was not sent by
+// then becomes a conflict with intent.CodeLate. One that was sent before, and may have arrived, goes on until it is
+// answered.
 type SendBy func(tx *store.Tx, w *intent.Write) (time.Time, error)
 
-// Config is what a Replica is made of. Store and Cloud have to be there; the rest has defaults.
+// Config configures a Replica. Store and Cloud are required; everything else has a default.
 type Config struct {
 	Store *store.Store
 	Cloud remote.Cloud
@@ -50,7 +51,7 @@ type Config struct {
 	// is not repeated: it is on record, and the holder's next one carries the raised fence. nil: nobody is told.
 	Deposed func(ctx context.Context, lock string, fence int64) (raised int64, err error)
 
-	// Failpoint is called between the steps that a crash may tear apart, with the name of the place; nil: by nobody.
+	// Failpoint is called with a name between two steps that a crash may separate; nil: no calls.
 	Failpoint func(point string)
 }
 

@@ -181,7 +181,7 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 	return at, waits, nil
 }
 
-// Drained reports whether nothing is left in the outbox but what waits for a person.
+// Drained reports whether the outbox is empty except for what waits for a person.
 func (r *Replica) Drained(ctx context.Context) (drained bool, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		_, waits, err := r.oldest(tx)

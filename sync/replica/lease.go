@@ -57,9 +57,8 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 	return nil
 }
 
-// AwaitCloud waits until the cloud has been reached once since the start, for as long as a request may take: for
-// callers that begin with the node and would else take the moment before for a cloud that is away. An error is the
-// context's.
+// AwaitCloud waits until the cloud has been reached once since the start, at most for as long as a request may take. It is for
+// callers that start with the node and would otherwise mistake the first moment for an outage. The error is the context's.
 func (r *Replica) AwaitCloud(ctx context.Context) error {
 	there := clock.NewSignal()
 	limit := r.clock.Now().Add(r.cfg.Deadline)

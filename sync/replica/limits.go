@@ -6,8 +6,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Limits are the constants that have to be passed before some of the protocol comes about at all. Tests make
-// them small: a history of minutes and three nodes then prunes marks, forgets holds and reads page by page.
+// Limits are thresholds that a history must pass before parts of the protocol come into play. Tests make them small, so that a
+// history of minutes and three nodes prunes marks, forgets holds and reads page by page.
 type Limits struct {
 	Marks  int           // on an item, above which a send takes settled ones away
 	Signed time.Duration // for how long a signed request can arrive
@@ -20,7 +20,7 @@ type Limits struct {
 	Heads  int           // batches of an item that are told that they lead: with more the lanes read the outbox anew
 }
 
-// UsualLimits are those of every replica that nobody has limited.
+// UsualLimits returns the limits that are used in production.
 func UsualLimits() Limits {
 	return Limits{Marks: intent.ManyMarks, Signed: intent.SignedFor, Tell: time.Minute, Page: 200, Aside: 1024, Scan: 128, Window: 64, Folds: 64, Heads: 64}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/feed"
 )
 
-// Collector returns what Status tells as metrics, read when they are scraped.
+// Collector returns the figures of Status as metrics, read when they are scraped.
 func (r *Replica) Collector() prometheus.Collector {
 	c := &collector{r: r}
 	c.links()

@@ -64,7 +64,7 @@ type Replica struct {
 	feed     *feed.Feed
 }
 
-// New makes a Replica. It does no I/O.
+// New creates a Replica. It does no I/O.
 func New(c Config) (*Replica, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -127,22 +127,22 @@ func (r *Replica) makeWorkers(n int) {
 	r.feed.Link, r.identity.Link = r.net, r.net
 }
 
-// Outbox is what waits for the cloud, and what is known of the items there.
+// Outbox returns the outbox: what waits for the cloud, and what is known of the items there.
 func (r *Replica) Outbox() *outbox.Outbox { return r.box }
 
-// Ensure has items, or whole partitions, here before they are read, as feed.Feed.Ensure.
+// Ensure fetches items, or whole partitions, from the cloud before they are read; see feed.Feed.Ensure.
 func (r *Replica) Ensure(ctx context.Context, table string, keys ...attr.Item) error {
 	return r.feed.Ensure(ctx, table, keys...)
 }
 
-// Conflicts is the log of what was decided, and what an operator does about it.
+// Conflicts returns the log of decisions, through which an operator decides open conflicts.
 func (r *Replica) Conflicts() *conflict.Log { return r.conflicts }
 
 // float is a random number in [0, 1).
 func (r *Replica) float() float64 { return backoff.Float(r.cfg.Rand) }
 
-// Open attaches the replica to its store and loads what lies there of earlier runs. It comes before the store's first
-// write, and asks the cloud nothing.
+// Open attaches the replica to its store and loads what earlier runs left there. It must be called before the store's first
+// write, and makes no request to the cloud.
 func (r *Replica) Open(ctx context.Context) error {
 	if !r.opened.CompareAndSwap(false, true) {
 		return fault.New(fault.Internal, "replica_open", "the replicator is open already")
@@ -220,7 +220,7 @@ func (l *worker) suspect(tx *store.Tx, t outbox.Tally) error {
 	return outbox.MarkAttempted(tx, l.no, nil)
 }
 
-// Run sends, receives and keeps house until ctx ends, and returns its cause when everything that it started has ended.
+// Run sends, receives and maintains until ctx ends. It returns the context's cause when everything that it started has ended.
 func (r *Replica) Run(ctx context.Context) error {
 	if !r.opened.Load() {
 		return fault.New(fault.Internal, "replica_open", "the replicator runs before it is open")

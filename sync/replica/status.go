@@ -21,7 +21,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// Status is how far the node and the cloud are one, at one instant.
+// Status describes how far the node and the cloud are in sync, at one instant.
 type Status struct {
 	At time.Time `json:"at"` // by the node's clock
 	// State is in_step, behind (writes wait), offline (the cloud cannot be reached), or stopped (a person has to look: a clone,
@@ -52,7 +52,7 @@ type Status struct {
 	Alarms    []string         `json:"alarms"`      // in plain words: what a person has to look at
 }
 
-// TableStatus is what waits of a table.
+// TableStatus describes the waiting writes of one table.
 type TableStatus struct {
 	Table   string             `json:"table"`
 	Waiting int64              `json:"waiting"`
@@ -61,7 +61,7 @@ type TableStatus struct {
 	flow.Pace
 }
 
-// Hindered says in a few words what keeps the table's writes, if anything does.
+// Hindered says in a few words what holds up the table's writes; empty: nothing does.
 func (t *TableStatus) Hindered() string {
 	switch {
 	case t.Stopped != nil:
@@ -72,14 +72,14 @@ func (t *TableStatus) Hindered() string {
 	return ""
 }
 
-// LaneStatus is how a lane goes.
+// LaneStatus describes one lane (a worker with its queue).
 type LaneStatus struct {
 	Lane   int          `json:"lane"`
 	Busy   bool         `json:"busy"`   // a request of it is on its way
 	Parked []ParkStatus `json:"parked"` // what waits while the lane goes on, the oldest first, at most maxParks
 }
 
-// ParkStatus is a unit that waits by itself.
+// ParkStatus describes a batch that waits aside while its lane goes on.
 type ParkStatus struct {
 	WriteID string          `json:"writeId"`
 	Table   string          `json:"table"`
@@ -89,7 +89,7 @@ type ParkStatus struct {
 	Behind  int             `json:"behind"`         // units that wait on its items until it is settled
 }
 
-// Words says for a person why the item waits. Reasons that are words already stay as they are.
+// Words says for a person why the batch waits. Reasons that are plain words already are returned unchanged.
 func (p *ParkStatus) Words() string {
 	switch p.Why {
 	case "hold":
@@ -114,7 +114,7 @@ func (p *ParkStatus) Words() string {
 // maxParks bounds what a lane lists.
 const maxParks = 100
 
-// Status reads how things stand. It looks at counts and at the first units of the lanes, so it costs the same however
+// Status returns the present status. It reads counters and the first batches of each lane, so its cost does not depend on how
 // much waits.
 func (r *Replica) Status(ctx context.Context) (Status, error) {
 	st := Status{

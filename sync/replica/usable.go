@@ -13,8 +13,8 @@ const (
 	unusableAfter = 30 * time.Second
 )
 
-// Usable is nil while what is written here under a lock is taken, and gets to the cloud or may do so at once: who works for other
-// nodes too, under a lease, is to leave it to them else. The locks table may answer all the same: it is asked by itself.
+// Usable returns nil while writes under a lock are accepted here and reach the cloud, or may do so soon. Otherwise this node
+// should leave work under leases to others. The locks table is asked separately and may answer all the same.
 func (r *Replica) Usable() error {
 	switch st := r.net.State(); {
 	case st.Why != "":

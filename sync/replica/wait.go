@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// Proof is what is known of one entry.
+// Proof is the known outcome of one entry.
 type Proof uint8
 
 // The proofs.
@@ -145,11 +145,11 @@ func (r *Replica) verdict(ctx context.Context, first, last uint64) error {
 	return err
 }
 
-// Skew is what the cloud's clock is ahead of this machine's, as its last answers say; zero before the first.
+// Skew is how far the cloud's clock is ahead of this machine's, by its last answers; zero before the first.
 func (r *Replica) Skew() time.Duration { return r.cloud.Skew() }
 
-// Proved returns what is known of the entry of one journal record. A record that sent nothing is applied. A quarantined
-// entry is refused until an operator lets it go.
+// Proved returns the known outcome of the entry of one journal record. A record that sent nothing counts as applied, a
+// quarantined entry as refused until an operator releases it.
 func (r *Replica) Proved(ctx context.Context, seq uint64) (p Proof, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		p, err = r.proved(tx, seq)
@@ -180,7 +180,8 @@ func (r *Replica) proved(tx *store.Tx, seq uint64) (Proof, error) {
 	return ProofApplied, nil
 }
 
-// Confirmed returns an item as the cloud has it, as far as this node has heard: without what waits to be sent. nil: there is none.
+// Confirmed returns an item as the cloud has it, as far as this node knows: without writes that are waiting to be sent. nil:
+// the cloud has none.
 func (r *Replica) Confirmed(tx *store.Tx, table string, key attr.Item) (attr.Item, error) {
 	spec := r.box.Spec(table)
 	if spec == nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// ID is where a batch lies in the outbox. seq is that of its first journal record: the greatest, of a folded one.
+// ID is the place of a batch in the outbox. Seq is the sequence of its first journal record; of a folded batch it is the
+// greatest sequence.
 type ID struct {
 	Seq  uint64
 	Lane uint8
@@ -94,13 +95,14 @@ func (u *Batch) Tables() []string {
 	return tables
 }
 
-// Held reports whether somebody has to decide before the batch goes on.
+// Held reports whether the batch waits for an operator's decision.
 func (u *Batch) Held() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Held != intent.HoldNone })
 }
 
-// Untouched reports whether no byte of a batch has been sent, and none may be before the transaction that has read it is
-// over: only then may something be folded into it. What was sent and never came to the cloud counts only where that was stored.
+// Untouched reports whether no byte of a batch has been sent, and none can be before the transaction that read it is over:
+// only then may another entry be folded into it. A send that never reached the cloud counts as no send only if that was
+// stored.
 func (u *Batch) Untouched() bool {
 	return !slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		return !e.Untouched()
@@ -120,7 +122,7 @@ func (u *Batch) Writes(table string, key attr.Item) bool {
 	})
 }
 
-// ShownBy reports whether an image of an item carries the mark of the batch's entry on it.
+// ShownBy reports whether an image of an item carries the mark of the batch's entry for that item.
 func (u *Batch) ShownBy(it *WorkItem, side intent.Sidecar, node string) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		return e.Table == it.Spec.Name && attr.EqualItems(e.Key, it.Key) && e.Shown(side, node)
@@ -143,7 +145,7 @@ func (u *Batch) ParkedUntil(now time.Time) (t time.Time) {
 	return t
 }
 
-// MayApply reports whether a send of the batch has had no answer, so that it may have been applied, or be yet.
+// MayApply reports whether a send of the batch is unanswered, so that it may have been applied or may still be.
 func (u *Batch) MayApply() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Unsure })
 }
@@ -156,7 +158,7 @@ func (u *Batch) Tries() (n int) {
 	return n
 }
 
-// Provisional reports whether a stamp of the batch is of a clock that no server has confirmed.
+// Provisional reports whether a stamp of the batch comes from a clock that no server has confirmed.
 func (u *Batch) Provisional() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Provisional })
 }
@@ -185,8 +187,8 @@ func (u *Batch) WaitsForOthers() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Why == intent.WhyReplay })
 }
 
-// WasSentTo reports whether a batch was sent and is not answered, or a lost timeline may have sent it and had its proof,
-// and has an entry for a table. State has a newer one.
+// WasSentTo reports whether a batch has an entry for a table and was sent without an answer, or was possibly sent and proved
+// by a lost timeline. Batches of policy state do not count: a newer image is sent instead.
 func (u *Batch) WasSentTo(table string, env intent.Env) bool {
 	if u.Held() || u.Entries[0].Policy == store.PolicyState {
 		return false

@@ -94,7 +94,7 @@ func (b *Outbox) PendingOf(tx *store.Tx, seq uint64) (first uint64, pending []ID
 	return first, pending, nil
 }
 
-// NotHeld leaves out the batches that wait for an operator: there is a record of each.
+// NotHeld returns the batches that do not wait for an operator: those that do have a record.
 func NotHeld(tx *store.Tx, ids []ID) (out []ID, err error) {
 	for _, id := range ids {
 		u, err := Get(tx, id)
@@ -108,7 +108,7 @@ func NotHeld(tx *store.Tx, ids []ID) (out []ID, err error) {
 	return out, nil
 }
 
-// Find finds the batch that the entry of a sequence is in; nil: it is settled, or there never was one.
+// Find returns the batch that holds the entry of a sequence; nil: the entry is settled, or there never was one.
 func (b *Outbox) Find(tx *store.Tx, seq uint64) (*Batch, error) {
 	for lane := range b.Lanes {
 		u, err := findIn(tx, uint8(lane), seq)
@@ -246,10 +246,10 @@ func (b *Outbox) LaneOf(it *Item, ahead bool) uint8 {
 	return uint8(h.Sum64() >> 17 % uint64(b.Express()))
 }
 
-// Express is the lane of what goes ahead.
+// Express returns the lane of batches that go ahead.
 func (b *Outbox) Express() uint8 { return uint8(b.Lanes - 1) }
 
-// SettledHere returns the sequence up to which nothing of this node waits.
+// SettledHere returns the last sequence up to which nothing of this node waits.
 func SettledHere(ctx context.Context, s *store.Store) (uint64, error) {
 	settled := s.Seq() // read first: what is journaled by now is in the outbox of the View
 	err := s.View(ctx, func(tx *store.Tx) error {

@@ -41,7 +41,7 @@ func Decode(id ID, b []byte) (*Batch, error) {
 	return u, nil
 }
 
-// Put writes a batch, anew or again.
+// Put stores a new or changed batch.
 func Put(tx *store.Tx, u *Batch, t Tally) error {
 	b := u.Encode()
 	if err := tx.Side(SideOutbox).Set(u.ID.Key(), b); err != nil {
@@ -59,7 +59,7 @@ func Put(tx *store.Tx, u *Batch, t Tally) error {
 	return nil
 }
 
-// Drop takes a batch out of the outbox; the shadows of its items are the caller's.
+// Drop removes a batch from the outbox; the caller updates the shadows of its items.
 func Drop(tx *store.Tx, u *Batch, t Tally) error {
 	if err := tx.Side(SideOutbox).Delete(u.ID.Key()); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Place is where a batch stands in the queue of an item. Batches that write nothing there share it: none of them waits for
-// another, but for what is written before them, and what is written behind them waits for all.
+// Place is the position of a batch in the queue of an item. Batches that do not write the item share a place: they do not wait
+// for each other but for what was written before them, and what is written after them waits for all of them.
 type Place struct {
 	ID
 
@@ -21,13 +21,14 @@ type Place struct {
 // placeShared is set in the byte of a place's lane. Places of an earlier version do not have it: each waits for the one before.
 const placeShared = 1 << 7
 
-// Index is where a batch stands in the queue of the item; -1: it does not.
+// Index returns the position of a batch in the queue of the item; -1: it is not there.
 func (sh *Remote) Index(id ID) int {
 	return slices.IndexFunc(sh.Pending, func(p Place) bool { return p.ID == id })
 }
 
-// EachPlace calls fn with the items that the batch has a place with: those it writes, which it has for itself, and those that
-// it has conditions on or stands behind, whose place it shares with others that write nothing there either.
+// EachPlace calls fn with the items in whose queues the batch has a place: those that it writes, where the place is its own,
+// and those that it has conditions on or waits behind, where it shares the place with others that do not write the item
+// either.
 func (u *Batch) EachPlace(fn func(table string, key attr.Item, shared bool) error) error {
 	for _, e := range u.Entries {
 		if err := fn(e.Table, e.Key, false); err != nil {
@@ -76,7 +77,7 @@ func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
 	return true, nil
 }
 
-// IsHead reports whether nothing that was written before a batch waits on any of its items.
+// IsHead reports whether nothing written before the batch still waits on any of its items.
 func (b *Outbox) IsHead(tx *store.Tx, u *Batch) (head bool, err error) {
 	head = true
 	err = u.EachPlace(func(table string, key attr.Item, _ bool) error {

@@ -47,7 +47,7 @@ func (r *Reads) Start() *Read {
 	return &Read{r: r, begin: r.tick}
 }
 
-// End forgets the read. What it found has been taken, in a transaction that is over.
+// End forgets the read, after the transaction that took its result is over.
 func (d *Read) End() {
 	r := d.r
 	r.mu.Lock()

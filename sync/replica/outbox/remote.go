@@ -15,7 +15,7 @@ import (
 // SideRemote holds what the node knows of an item beside its row: by itemID.
 const SideRemote = "shadow"
 
-// Remote is that of one item.
+// Remote is what the node knows of one item in the cloud.
 type Remote struct {
 	// known is the last confirmed image. With nothing pending it is not kept twice: the row is its item.
 	Known intent.Known
@@ -36,7 +36,7 @@ type Seen struct {
 	Base, View attr.Item
 }
 
-// Gone is the local tombstone of a base that went.
+// Gone is the local tombstone of a base that was deleted.
 type Gone struct {
 	Life string // value of _c, empty: it had none
 	At   time.Time
@@ -49,7 +49,7 @@ type Item struct {
 	Raw  []byte
 }
 
-// ID names the item among all.
+// ID identifies the item across all tables.
 func (it *Item) ID() string { return it.Spec.Name + "\x00" + string(it.Raw) }
 
 // ItemOf finds an item's table and key. An unknown table is an error of the store.
@@ -98,7 +98,7 @@ func ReadRemote(tx *store.Tx, it *Item) (sh *Remote, same bool, err error) {
 	return sh, same, nil
 }
 
-// KeepRemote stores it. The base is kept as long as anything is pending, and else the row has to be it.
+// KeepRemote stores it. The base is stored as long as anything is pending; otherwise the row must be the base.
 func KeepRemote(tx *store.Tx, it *Item, sh *Remote) error {
 	side, key := tx.Side(SideRemote), []byte(it.ID())
 	if len(sh.Pending) == 0 && sh.Known.Item == nil && sh.Gone == (Gone{}) {
