@@ -145,7 +145,7 @@ func (s *Service) score(tx *store.Tx, g *Game) (Score, error) {
 // with them. by is who asks.
 func (s *Service) Scores(tx *store.Tx, by, user, from, to string) ([]Score, error) {
 	if by != user {
-		if common, err := s.common(tx, by, user); err != nil || !common {
+		if of, err := s.Concerns(tx, by); err != nil || !IsUser(user) || !slices.Contains(of, user) {
 			return nil, cmp.Or(err, notFound("User"))
 		}
 	}
@@ -158,15 +158,6 @@ func (s *Service) Scores(tx *store.Tx, by, user, from, to string) ([]Score, erro
 		}
 	}
 	return all, err
-}
-
-// common reports whether two players are in one team.
-func (s *Service) common(tx *store.Tx, a, b string) (found bool, err error) {
-	teams, err := s.TeamsOf(tx, a)
-	for i := 0; i < len(teams) && !found && err == nil; i++ {
-		found, err = s.load(tx, memberKey(teams[i], b), &Member{})
-	}
-	return found, err
 }
 
 // Board is how a team did on a day.
@@ -228,13 +219,17 @@ func BoardsOf(r *store.Record) (of string, which map[string]string, ok bool) {
 	return pk, map[string]string{"team_id": strings.TrimPrefix(pk, prefixTeam)}, strings.HasPrefix(sk, prefixMember)
 }
 
-// Concerns lists what a player learns of: the teams that they join and leave, who else does in these, and what their members play.
+// Concerns lists what a player learns of: the teams that they join and leave, who else does in these, and what their members play. A team
+// that is deleted has none, though a member stays whom another node has added meanwhile.
 func (s *Service) Concerns(tx *store.Tx, user string) ([]string, error) {
 	all := []string{prefixUser + user}
 	teams, err := s.TeamsOf(tx, user)
 	for _, team := range teams {
-		members, bad := s.under(tx, prefixTeam+team, prefixMember)
-		all, err = append(append(all, prefixTeam+team), members...), cmp.Or(err, bad)
+		there, bad := s.load(tx, teamKey(team), &Team{})
+		members, failed := s.under(tx, prefixTeam+team, prefixMember)
+		if err = cmp.Or(err, bad, failed); there {
+			all = append(append(all, prefixTeam+team), members...)
+		}
 	}
 	return all, err
 }

@@ -168,7 +168,7 @@ func TestScores(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")
 	r.answerIs("2026-02-01", "manna")
-	r.team1("ann", "bob")
+	id := r.team1("ann", "bob")
 	r.plays("bob", day, "crane")
 	r.plays("bob", "2026-02-01", "crane", "manna")
 	for by, want := range map[string]int{"bob": 2, "ann": 1} {
@@ -176,9 +176,19 @@ func TestScores(t *testing.T) {
 			t.Errorf("%s sees %+v", by, got)
 		}
 	}
-	if _, err := tryRead(r, func(tx *store.Tx) ([]Score, error) { return r.Scores(tx, "eve", "bob", "", "9") }); !fault.Is(err, fault.NotFound) {
-		t.Errorf("a stranger: %v", err)
+	strange := func(by, user string) {
+		t.Helper()
+		if all, err := tryRead(r, func(tx *store.Tx) ([]Score, error) { return r.Scores(tx, by, user, "", "9") }); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s is told of %s: %v, %v", by, user, all, err)
+		}
 	}
+	strange("eve", "bob")
+	strange("ann", "USER#ann")
+	r.must(func(tx *store.Tx) error { // by a node that does not know of bob
+		_, err := tx.Delete(store.DeleteItem{Table: tableName, Key: teamKey(id)})
+		return err
+	})
+	strange("ann", "bob")
 }
 
 // What takes an admin out is refused as a whole where another node has taken them out, or has changed their role.

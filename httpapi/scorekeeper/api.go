@@ -150,9 +150,9 @@ func need(b *bind.Body, name string) string {
 	return bind.Need(b, name, func(name string) string { return b.Text(name, maxText) })
 }
 
-// given reads a text of a body that has to be there. Empty it is one that the rules refuse in their own words.
+// given reads a text of a body that has to be there. Empty, or far too long, it is one that the rules refuse in their own words.
 func given(b *bind.Body, name string) string {
-	if v := bind.Need(b, name, func(name string) *string { return b.Change(name, maxText) }); v != nil {
+	if v := bind.Need(b, name, func(name string) *string { return b.Change(name, longText) }); v != nil {
 		return *v
 	}
 	return ""

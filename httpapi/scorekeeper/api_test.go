@@ -128,6 +128,7 @@ func guessBody(word string) string {
 // Every route, with the texts and codes of the original.
 func TestRoutes(t *testing.T) {
 	r := newRig(t)
+	long := strings.Repeat("x", 5000)
 	r.want(200, "OK", "-", "GET", "/health", "")
 	r.answer(day, "manna")
 
@@ -142,6 +143,8 @@ func TestRoutes(t *testing.T) {
 		{400, `"message":"Guess must be exactly 5 letters"`, "u1", guessBody("cran")},
 		{400, `"message":"Guess must be exactly 5 letters"`, "u1", guessBody("")},
 		{400, "Expected YYYY-MM-DD", "u1", `{"puzzle_date_iso_day":"","word_guessed":"crane"}`},
+		{400, `"message":"Guess must be exactly 5 letters"`, "u1", guessBody(long)},
+		{400, "Expected YYYY-MM-DD", "u1", `{"puzzle_date_iso_day":"` + long + `","word_guessed":"crane"}`},
 		{403, "cannot play", "u#1", guessBody("crane")},
 		{400, `"message":"Word not in dictionary"`, "u1", guessBody("qqqqq")},
 		{404, `{"error":{"code":"NOT_FOUND","message":"No puzzle found for this date"}}`, "u1", `{"puzzle_date_iso_day":"2026-02-01","word_guessed":"crane"}`},
@@ -174,6 +177,8 @@ func TestRoutes(t *testing.T) {
 	r.want(404, "No puzzle found for date 2026-02-01", "u1", "GET", "/puzzles/2026-02-01", "")
 	r.want(403, `{"error":{"code":"FORBIDDEN","message":"Only game administrators can set puzzle answers"}}`, "u1", "PUT", "/puzzles", `{"date":"2026-02-03","word":"crane"}`)
 	r.want(400, "Word must contain only letters (a-z)", "admin", "PUT", "/puzzles", `{"date":"2026-02-03","word":"cr4ne"}`)
+	r.want(400, "Word must be exactly 5 letters", "admin", "PUT", "/puzzles", `{"date":"2026-02-03","word":"`+long+`"}`)
+	r.want(400, "Expected YYYY-MM-DD", "u1", "GET", "/puzzles?start_date="+long+"&end_date="+long, "")
 	r.want(200, `"teamId":"t1"`, "admin", "PUT", "/puzzles", `{"date":"2026-02-03","set_random_unused_word":true,"teamId":"t1"}`)
 	r.want(200, `{"message":"Puzzle answer cache cleared"}`, "admin", "POST", "/puzzles/cache/clear", "")
 	r.want(403, "FORBIDDEN", "u1", "POST", "/puzzles/cache/clear", "")
@@ -181,13 +186,14 @@ func TestRoutes(t *testing.T) {
 	r.want(200, `{"userId":"u1"}`, "u1", "GET", "/profile", "")
 	r.want(200, `{"userId":"u1","displayName":"Ann"}`, "u1", "PUT", "/profile", `{"displayName":"Ann"}`)
 	r.want(400, "avatarUrl must be an https URL", "u1", "PUT", "/profile", `{"avatarUrl":"http://x"}`)
-	for _, body := range []string{`{"displayName":"` + strings.Repeat("x", 41) + `"}`, `{"displayName":""}`, `{"displayName":" ","avatarUrl":"https://x/a.png"}`, `{}`} {
+	for _, body := range []string{`{"displayName":"` + strings.Repeat("x", 41) + `"}`, `{"displayName":"` + long + `"}`, `{"displayName":""}`, `{"displayName":" ","avatarUrl":"https://x/a.png"}`, `{}`} {
 		r.want(400, "displayName must be 1 to 40 characters", "u1", "PUT", "/profile", body)
 	}
 	r.want(200, `"displayName":"Ann","avatarUrl":"https://x/a.png"`, "u1", "PUT", "/profile", `{"avatarUrl":"https://x/a.png"}`)
 
 	r.want(400, "must be a valid UUID", "u1", "POST", "/convert-session", `{"session_id":"auth0|123"}`)
 	r.want(400, "must be a valid UUID", "u1", "POST", "/convert-session", `{"session_id":""}`)
+	r.want(400, "must be a valid UUID", "u1", "POST", "/convert-session", `{"session_id":"`+long+`"}`)
 	r.want(200, `{"converted":1,"conflicts_resolved":0,"puzzle_dates_affected":["2026-02-02"]}`, "u3", "POST", "/convert-session", `{"session_id":"`+guest+`"}`)
 
 	r.want(404, "NOT_FOUND", "u1", "GET", "/nothing", "")
@@ -199,6 +205,7 @@ func TestTeamRoutes(t *testing.T) {
 	r.answer(day, "manna")
 	r.want(400, "team_name", "u1", "POST", "/team", `{}`)
 	r.want(400, "team_name", "u1", "POST", "/team", `{"team_name":"  "}`)
+	r.want(400, "team_name", "u1", "POST", "/team", `{"team_name":"`+strings.Repeat("x", 5000)+`"}`)
 	var team struct {
 		ID string `json:"team_id"`
 	}

@@ -14,8 +14,11 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// maxText is the longest word, date or id that is looked at.
-const maxText = 128
+// How many bytes of a text are looked at: of an id, and of what the rules refuse in their own words when it is too long.
+const (
+	maxText  = 128
+	longText = 1 << 16 // no body is longer
+)
 
 // postGuess: {puzzle_date_iso_day, word_guessed}. With an Idempotency-Key it may be sent again.
 func (a *api) postGuess(r *request) work {
@@ -77,7 +80,7 @@ func (a *api) postConvert(r *request) work {
 
 // getPuzzles lists puzzles; words are for admins who do not leave them out.
 func (a *api) getPuzzles(r *request) work {
-	from, to, omit := r.query.Text("start_date", maxText), r.query.Text("end_date", maxText), r.query.OneOf("omit_answers", "true", "false")
+	from, to, omit := r.query.Text("start_date", longText), r.query.Text("end_date", longText), r.query.OneOf("omit_answers", "true", "false")
 	return func(tx *store.Tx) (any, error) {
 		all, err := a.Service.Puzzles(tx, from, to)
 		for i := range all {
@@ -105,7 +108,7 @@ func (a *api) getPuzzle(r *request) work {
 
 // putPuzzle: {date, word | set_random_unused_word, teamId?}.
 func (a *api) putPuzzle(r *request) work {
-	n := scorekeeper.NewAnswer{Date: given(r.body, "date"), Word: r.body.Text("word", maxText), TeamID: r.body.Text("teamId", maxText)}
+	n := scorekeeper.NewAnswer{Date: given(r.body, "date"), Word: r.body.Text("word", longText), TeamID: r.body.Text("teamId", maxText)}
 	random := r.body.Bool("set_random_unused_word")
 	n.Random = random != nil && *random
 	return func(tx *store.Tx) (any, error) { return a.Service.SetAnswer(tx, n) }

@@ -22,7 +22,7 @@ func (a *api) getProfile(r *request) work {
 
 // putProfile: {displayName?, avatarUrl?}.
 func (a *api) putProfile(r *request) work {
-	name, avatar := r.body.Change("displayName", 4*maxText), r.body.Change("avatarUrl", 16*maxText)
+	name, avatar := r.body.Change("displayName", longText), r.body.Change("avatarUrl", 16*maxText)
 	switch {
 	case avatar != nil && !isHTTPS(*avatar):
 		r.wrong = fault.New(fault.Invalid, "bad_request", "avatarUrl must be an https URL")
@@ -59,7 +59,7 @@ func (r *request) needed(name string) string {
 
 // postTeam: {team_name}. With an Idempotency-Key it may be sent again.
 func (a *api) postTeam(r *request) work {
-	name := r.body.Text("team_name", 4*maxText)
+	name := r.body.Text("team_name", longText)
 	once, err := httpapi.IdempotencyKey(r.Context)
 	r.status, r.wrong = http.StatusCreated, err
 	return func(tx *store.Tx) (any, error) { return a.Service.CreateTeam(tx, r.user, name, once) }
