@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/touchline/touchline/store"
@@ -45,7 +46,8 @@ func TestEventThatCannotBeScoredStopsNoOther(t *testing.T) {
 			return err
 		})
 	}
-	if _, err := r.Maintain(t.Context()); Missing(err) == nil {
+	_, err := r.Maintain(t.Context())
+	if _, missing := errors.AsType[*MissingError](err); !missing {
 		t.Errorf("of the one that cannot be scored: %v", err)
 	}
 	if state := State(r.item(eventKey(id))["state"].Str()); state != Scored {

@@ -44,11 +44,12 @@ func standingsKey(user, year string) attr.Item   { return key(prefixUser+user, p
 
 // Numbers in keys have leading zeros, since keys are sorted as text: without them 9 would come behind 10. What matches that were added
 // at two nodes are worth above a card's bound has no digits.
-func cardPlace(n int) string                       { return fmt.Sprintf("%s%02d", prefixMatch, n) }
-func eventScore(points int, user string) string    { return score(min(points, maxEventPoints), 3, user) }
-func standingScore(points int, user string) string { return score(min(points, maxYearPoints), 5, user) }
-func score(points, digits int, user string) string {
-	return fmt.Sprintf("%s%0*d#%s", prefixScore, digits, points, user)
+func cardPlace(n int) string { return fmt.Sprintf("%s%02d", prefixMatch, n) }
+func eventScore(points int, user string) string {
+	return fmt.Sprintf("%s%03d#%s", prefixScore, min(points, maxEventPoints), user)
+}
+func standingScore(points int, user string) string {
+	return fmt.Sprintf("%s%05d#%s", prefixScore, min(points, maxYearPoints), user)
 }
 
 // Day is how dates are written in ids and in the API; rows have slashes.

@@ -60,7 +60,7 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 			}
 			if due > 0 {
 				next = min(next, due)
-			} else if err := s.setState(tx, e, Broadcast); err != nil {
+			} else if err := s.lock(tx, e); err != nil {
 				return err
 			}
 		}
@@ -72,6 +72,15 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 		err = errors.Join(err, failed)
 	}
 	return next, err
+}
+
+// setLock is how the lock of an event that is due begins: a person's does not. It holds for the start that it was due by.
+const setLock = "SET startsAt = "
+
+func (s *Service) lock(tx *store.Tx, e *Event) error {
+	return s.since(tx, e.was, []string{"state", "startsAt"}, setLock+":at, #state = :to", attr.Item{
+		":at": attr.S(e.StartsAt.UTC().Format(time.RFC3339)), ":to": attr.S(string(Broadcast)),
+	})
 }
 
 func (s *Service) setState(tx *store.Tx, e *Event, to State) error {

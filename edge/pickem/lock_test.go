@@ -242,12 +242,14 @@ func TestMerge(t *testing.T) {
 	}
 	points := table.Refused{Key: predictionKey("sam", event), Again: updates("SET GSI_SK = :0, points = :1")}
 	standing, result := table.Refused{Key: standingsKey("sam", "2024")}, table.Refused{Key: matchKey(event, "m1"), Again: updates("SET #0 = :0 ADD edition :1")}
+	due := table.Refused{Key: eventKey(event), Base: state(Upcoming), View: state(Broadcast), Remote: moved, Again: updates("SET startsAt = :0, #1 = :1")}
 	mark, scored := table.Refused{Key: eventKey(event), Again: updates("SET scoring = :0")}, table.Refused{Key: eventKey(event), Again: updates("REMOVE scoring SET #0 = :0")}
 	place := table.Refused{Key: matchKey(event, "m1"), Again: updates("SET GSI_SK = :0")}
 	for name, c := range map[string]struct {
 		all, tail []table.Refused
 		ok        bool
 	}{
+		"a lock of a start that was moved": {[]table.Refused{due}, nil, true}, "with a result behind it, too": {[]table.Refused{due}, []table.Refused{result}, false},
 		"a scoring": {[]table.Refused{points, standing}, []table.Refused{scored}, true}, "its mark": {[]table.Refused{mark}, []table.Refused{points}, true},
 		"with a result behind it": {[]table.Refused{scored}, []table.Refused{result}, false}, "a result": {[]table.Refused{result, mark}, nil, false}, "a place": {[]table.Refused{place}, nil, false},
 	} {
@@ -282,6 +284,8 @@ func TestPicksAreSentUpToAMinuteBehindTheLock(t *testing.T) {
 		{"a first pick", k, r.first("sam", id, picks, r.now).Put.Item, "", want},
 		{"a change", k, nil, "SET updatedAt = :0, predictions.#0 = :1", want},
 		{"points", k, nil, "SET GSI_SK = :key, points = :points, mcorrect = :correct", time.Time{}},
+		{"a lock that is not due", eventKey(id), nil, "SET startsAt = :0, #1 = :1", time.Unix(0, 0)},
+		{"a person's lock", eventKey(id), nil, "SET #1 = :1", time.Time{}},
 		{"a user", userKey("sam"), userKey("sam"), "", time.Time{}},
 		{"the event", eventKey(id), eventKey(id), "", time.Time{}},
 		{"no such event", predictionKey("sam", "2024-01-01-none"), k, "", time.Time{}},
@@ -289,6 +293,10 @@ func TestPicksAreSentUpToAMinuteBehindTheLock(t *testing.T) {
 		if got := read(r, func(tx *store.Tx) (time.Time, error) { return r.SendBy(tx, c.key, c.item, c.update) }); !got.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
+	}
+	r.now = start.Add(-time.Hour)
+	if by := read(r, func(tx *store.Tx) (time.Time, error) { return r.SendBy(tx, eventKey(id), nil, setLock) }); !by.IsZero() {
+		t.Errorf("a lock that is due: %v", by)
 	}
 	w, ok := r.Merge([]table.Refused{{Key: k, View: k, Remote: k, Late: true}}, nil, func(attr.Item) (attr.Item, error) { return nil, nil })
 	if !ok || len(w) != 1 || !toldLate(w) {

@@ -11,26 +11,33 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// computed reports whether it is of a scoring.
+// computed reports whether it is of a scoring, or a lock that was due.
 func computed(r *table.Refused) bool {
 	update := r.Updates()
-	return strings.HasPrefix(r.Key["SK"].Str(), prefixStandings) || strings.HasPrefix(update, setMark) ||
+	return strings.HasPrefix(r.Key["SK"].Str(), prefixStandings) || strings.HasPrefix(update, setMark) || strings.HasPrefix(update, setLock) ||
 		strings.HasPrefix(update, setScored) || strings.HasPrefix(update, setPoints) && userOf(r.Key) != ""
 }
 
 // SendBy is until when a write may be sent to the cloud for the first time, given its key and what it puts or how it updates: picks
-// were taken before the lock, and have until the state says so. Zero: it is no pick.
+// were taken before the lock, and have until the state says so. A lock that is not due yet, by the clock of a cloud that this machine had
+// not heard when it locked, is never sent. Zero: any other may be sent at any time.
 func (s *Service) SendBy(tx *store.Tx, key, item attr.Item, update string) (by time.Time, err error) {
 	event, ok := strings.CutPrefix(key["SK"].Str(), prefixEvent)
-	if !ok || userOf(key) == "" || item == nil && !strings.HasPrefix(update, setPicks) {
+	pick, lock := userOf(key) != "" && (item != nil || strings.HasPrefix(update, setPicks)), strings.HasPrefix(update, setLock)
+	if !ok || !pick && !lock {
 		return by, nil
 	}
 	it, err := tx.Get(s.Table, eventKey(event))
 	if err != nil || it == nil {
 		return by, err
 	}
-	e := eventOf(it)
-	return e.LockAt.Add(lockSettles), nil
+	switch e := eventOf(it); {
+	case pick:
+		by = e.LockAt.Add(lockSettles)
+	case s.now(tx).Before(e.LockAt):
+		by = time.Unix(0, 0)
+	}
+	return by, nil
 }
 
 // Secret reports whether an item has picks that others may not see yet.
@@ -47,10 +54,11 @@ func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 // person is asked.
 //
 //	points, standings, the mark of a scoring       dropped: they are counted again when what the cloud has is here
+//	a lock that was due                            dropped: the event is locked elsewhere, or its start was moved
 //	first row here, another node's in the cloud    picks by match, of one match the later one
 //	not sent within a minute behind the lock       not counted, whatever the cloud has
 //	a row that the cloud does not have as such     the event was locked: not counted, and the owner is told
-//	a lock, and the cloud's event is locked        dropped
+//	a person's lock, and the cloud's is locked     dropped
 //	a match, and the cloud has it so               dropped: one form reached two nodes
 //
 // read reads another row, as it is here.

@@ -2,7 +2,6 @@ package pickem
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -35,7 +34,7 @@ type Scoring struct {
 type MissingError struct{ Matches []string }
 
 // Error implements error.
-func (e *MissingError) Error() string { return "no result of " + strings.Join(e.Matches, ", ") }
+func (e *MissingError) Error() string { return "No result of " + strings.Join(e.Matches, ", ") }
 
 // perBatch is how many rows one transaction writes.
 const perBatch = 45
@@ -150,15 +149,6 @@ func (s *Service) duePoints(_ *store.Tx, c *Card) (items []store.WriteItem, err 
 	return items, nil
 }
 
-// differs reports whether an event is to be scored: it is marked, or its rows, or the standings of its year, are not what a recount says.
-func (s *Service) differs(tx *store.Tx, c *Card, standings bool) (bool, error) {
-	items, err := s.duePoints(tx, c)
-	if err == nil && standings && len(items) == 0 {
-		items, err = s.dueStandings(tx, c)
-	}
-	return c.scoring || len(items) > 0, err
-}
-
 // due lists the events whose scoring has begun and not ended, and of years in which something has changed one whose rows, or whose
 // standings, are not what a recount says: a write that the cloud refused has left others' here.
 func (s *Service) due(tx *store.Tx) (ids []string, err error) {
@@ -178,10 +168,14 @@ func (s *Service) due(tx *store.Tx) (ids []string, err error) {
 			return nil, err
 		}
 		_, again := clean[year]
-		due, err := s.differs(tx, &c, !again)
+		items, err := s.duePoints(tx, &c)
+		if err == nil && len(items) == 0 && !again {
+			items, err = s.dueStandings(tx, &c)
+		}
 		if err != nil {
 			return nil, err
 		}
+		due := c.scoring || len(items) > 0
 		if due && !c.behind() {
 			ids = append(ids, e.ID)
 		}
@@ -231,12 +225,4 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int
 
 func notLocked() error {
 	return fault.New(fault.Conflict, "event_upcoming", "The event is not locked yet.")
-}
-
-// Missing are the matches without a result that keep an event from being scored; nil: the error is another one.
-func Missing(err error) []string {
-	if e, ok := errors.AsType[*MissingError](err); ok {
-		return e.Matches
-	}
-	return nil
 }

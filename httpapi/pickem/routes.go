@@ -63,11 +63,7 @@ func (a *api) adminRoutes() []httpapi.Route {
 		admin("POST", one+"/matches", changes(http.StatusCreated, func(tx *store.Tx, c *call) (any, error) {
 			var d pickem.Details
 			details(c.body)(&d)
-			key, err := httpapi.IdempotencyKey(c.Context)
-			if err != nil {
-				return nil, err
-			}
-			return s.AddMatch(tx, c.id(), key, d)
+			return a.add(tx, c, 0, d)
 		})),
 		admin("POST", one+"/card", a.postCard),
 		admin("PATCH", match, changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
@@ -187,13 +183,21 @@ func (a *api) getEventCSV(c *call) error {
 	return httpapi.CSV(c.Context, c.id()+".csv", append([][]string{t.Heads}, t.Rows...))
 }
 
+// add puts the match of a number in a request on the card, once for a key.
+func (a *api) add(tx *store.Tx, c *call, n int, d pickem.Details) (m pickem.Match, err error) {
+	key, err := httpapi.IdempotencyKey(c.Context)
+	if err != nil {
+		return m, err
+	}
+	if key != "" {
+		key += "#" + strconv.Itoa(n)
+	}
+	return a.Service.AddMatch(tx, c.id(), key, d)
+}
+
 // postCard puts the matches of a CSV file on a card, all or none, and with a key once: pickem.ParseMatch has the columns.
 func (a *api) postCard(c *call) error {
 	raw, err := bind.Raw(c.Context)
-	if err != nil {
-		return err
-	}
-	key, err := httpapi.IdempotencyKey(c.Context)
 	if err != nil {
 		return err
 	}
@@ -214,13 +218,9 @@ func (a *api) postCard(c *call) error {
 	}
 	out, err := httpapi.Change(c.Context, func(tx *store.Tx) (any, error) {
 		for i, row := range rows {
-			once := key
-			if key != "" {
-				once += "#" + strconv.Itoa(i)
-			}
 			d, err := pickem.ParseMatch(row)
 			if err == nil {
-				_, err = a.Service.AddMatch(tx, c.id(), once, d)
+				_, err = a.add(tx, c, i, d)
 			}
 			if fault.Is(err, fault.Invalid) {
 				err = bind.Invalid("card", "match %d: %v", i+1, err)
@@ -256,8 +256,8 @@ func (a *api) postScore(c *call) error {
 		return err
 	}
 	out, err := a.Service.Score(c.Request.Context(), c.id())
-	if missing := pickem.Missing(err); missing != nil {
-		return httpapi.Answer(c.Context, http.StatusConflict, httpapi.ErrorObject("results_missing", "No result of "+strings.Join(missing, ", "), missing), nil)
+	if missing, ok := errors.AsType[*pickem.MissingError](err); ok {
+		return httpapi.Answer(c.Context, http.StatusConflict, httpapi.ErrorObject("results_missing", missing.Error(), missing.Matches), nil)
 	}
 	return httpapi.Answer(c.Context, http.StatusOK, out, err)
 }

@@ -25,7 +25,8 @@ func drawSteps(rt *rapid.T) []step {
 	what := rapid.SampledFrom([]string{
 		"nothing", "cut", "cut both", "cut both", "mute", "heal", "heal both", "pass", "pass", "pass long", "pass long",
 		"pick", "pick", "pick", "pick", "pick", "pick", "pick", "pick", "pick more", "pick more", "take back", "take back", "take back",
-		"points", "teams", "name", "add", "remove", "order", "move", "lock", "open", "result", "result", "results", "results", "score", "score", "user",
+		"points", "teams", "teams", "name", "add", "remove", "remove", "order", "move", "move", "lock", "open", "result", "result", "results", "results", "score", "score",
+		"scored elsewhere", "user", "shut out", "let in", "invite", "uninvite", "make", "unmake",
 	})
 	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) step {
 		return step{
@@ -51,6 +52,27 @@ func TestNodesApart(t *testing.T) {
 	})
 }
 
+// A node that is cut off locks by the start that it knows. One that was moved meanwhile is not locked by that, and nobody is asked.
+func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newApart(t)
+		w.Weather("cut", "b")
+		event, starts := w.events[0], w.starts[0].Add(5*time.Hour)
+		w.Want("a", nodes.Boss, "PATCH", admin+event, fmt.Sprintf(`{"startsAt":%q}`, starts.Format(time.RFC3339)))
+		w.Pass(2 * time.Hour)
+		w.Weather("heal", "b")
+		w.Pass(10 * time.Minute)
+		for at := range w.Base {
+			if it := w.Rows(at, prod)["EVENT EVENT#"+event]; it["state"].Str() != "upcoming" {
+				t.Errorf("%s: %s", at, attr.AppendJSON(nil, it))
+			}
+		}
+		if asked := w.Asked(); asked != nil {
+			t.Errorf("asked: %v", asked)
+		}
+	})
+}
+
 const (
 	prod  = "pickem-prod"
 	admin = "/pickem/admin/events/"
@@ -59,29 +81,39 @@ const (
 type apart struct {
 	*nodes.Apart
 	events  []string
+	starts  []time.Time         // of the events
 	matches map[string][]string // by event, also those that are gone
 	log     uint64              // effects of the cloud that were looked at
 	locked  map[string]bool     // events that the cloud has locked
 	ever    map[string]bool     // or had
+	byHand  map[string]bool     // or a person has
 	n       int
 }
 
-var people = []string{"sam", "max", "kim"}
+// people pick; zoe is invited by the way.
+var people = []string{"sam", "max", "kim", "zoe"}
 
-func play(t *testing.T, steps []step) string {
-	w := &apart{Apart: nodes.NewApart(t, nodes.Options{App: New}, prod), matches: map[string][]string{}, locked: map[string]bool{}, ever: map[string]bool{}}
-	for _, user := range people {
+// newApart has a league of three at two nodes, with two events.
+func newApart(t *testing.T) *apart {
+	t.Helper()
+	w := &apart{Apart: nodes.NewApart(t, nodes.Options{App: New}, prod), matches: map[string][]string{}, locked: map[string]bool{}, ever: map[string]bool{}, byHand: map[string]bool{}}
+	for _, user := range people[:3] {
 		w.Want("a", nodes.Boss, "POST", "/pickem/admin/users", fmt.Sprintf(`{"userId":%q,"name":%q}`, user, user))
 	}
 	for i, in := range []time.Duration{150 * time.Minute, 10 * 24 * time.Hour} {
-		at := w.Clock.Now().Add(in).UTC()
-		event := w.Makes("a", nodes.Boss, "/pickem/admin/events", fmt.Sprintf(`{"date":%q,"startsAt":%q,"name":"E%d"}`, at.Format(time.DateOnly), at.Format(time.RFC3339), i), "", "id")
+		w.starts = append(w.starts, w.Clock.Now().Add(in).UTC())
+		event := w.Makes("a", nodes.Boss, "/pickem/admin/events", w.event(i), "", "id")
 		w.events = append(w.events, event)
 		for range 3 {
 			w.add("a", event)
 		}
 	}
 	w.Settle()
+	return w
+}
+
+func play(t *testing.T, steps []step) string {
+	w := newApart(t)
 	for _, s := range steps {
 		w.n++
 		w.do(s)
@@ -98,11 +130,28 @@ func play(t *testing.T, steps []step) string {
 	return w.Told(names...)
 }
 
+// event is what makes an event of a number.
+func (w *apart) event(n int) string {
+	at := w.starts[n]
+	return fmt.Sprintf(`{"date":%q,"startsAt":%q,"name":"E%d"}`, at.Format(time.DateOnly), at.Format(time.RFC3339), n)
+}
+
 func (w *apart) add(at, event string) {
 	body := fmt.Sprintf(`{"name":"M%d","points":5,"teams":[{"members":["A"]},{"members":["B"]},{"members":["C"]}]}`, w.n)
 	if match := w.Makes(at, nodes.Boss, admin+event+"/matches", body, "", "id"); match != "" {
 		w.matches[event] = append(w.matches[event], match)
 	}
+}
+
+// card are the matches of an event at a node; none: it has no such event.
+func (w *apart) card(at, event string) (ids []string) {
+	var card struct{ Matches []struct{ ID string } }
+	_, answer := w.Ask(at, "sam", "GET", "/pickem/app/events/"+event, "")
+	w.Read(answer, &card)
+	for _, m := range card.Matches {
+		ids = append(ids, m.ID)
+	}
+	return ids
 }
 
 func some[T any](all []T, which int) (one T) {
@@ -113,14 +162,16 @@ func some[T any](all []T, which int) (one T) {
 }
 
 func (w *apart) do(s step) {
-	at, user, event := s.At, some(people, s.Which), some(w.events, min(s.Like%4, 1)) // mostly the second
+	at, user, n := s.At, some(people, s.Which), min(s.Like%4, 1) // mostly the second event
 	if s.Which%2 == 0 {
-		event = w.events[0]
+		n = 0
 	}
+	event := w.events[n]
 	match := some(w.matches[event], s.Like)
 	path, matchRow, eventRow := admin+event, "EVENT#"+event+" MATCH#"+match, "EVENT EVENT#"+event
 	boss := func(method, path, body, row string, names ...string) {
-		w.Does(at, nodes.Boss, method, path, body, "", row, names...)
+		answer, _ := w.Does(at, nodes.Boss, method, path, body, "", row, names...)
+		w.byHand[event] = w.byHand[event] || row == eventRow && strings.Contains(answer, `"state":"broadcast"`)
 	}
 	switch s.What {
 	case "nothing":
@@ -155,15 +206,16 @@ func (w *apart) do(s step) {
 	case "remove":
 		boss("DELETE", path+"/matches/"+match, "", matchRow, "name")
 	case "order":
-		var card struct{ Matches []struct{ ID string } }
-		w.Read(w.Want(at, "sam", "GET", "/pickem/app/events/"+event, ""), &card)
-		var ids []string
-		for i := range card.Matches {
-			ids = append(ids, fmt.Sprintf("%q", card.Matches[(i+s.Like)%len(card.Matches)].ID))
+		card, ids := w.card(at, event), []string{}
+		for i := range card {
+			ids = append(ids, fmt.Sprintf("%q", card[(i+s.Like)%len(card)]))
 		}
 		w.Asks(at, nodes.Boss, "PUT", path+"/order", `{"matchIds":[`+strings.Join(ids, ",")+`]}`, "")
 	case "move":
 		starts := w.Clock.Now().Add(time.Duration(s.Like*s.Like) * time.Minute).UTC()
+		if n > 0 {
+			starts = w.starts[n].Add(time.Duration(s.Like-10) * 20 * time.Minute)
+		}
 		boss("PATCH", path, fmt.Sprintf(`{"startsAt":%q}`, starts.Format(time.RFC3339)), eventRow, "startsAt")
 	case "lock":
 		boss("PUT", path+"/state", `{"state":"broadcast"}`, eventRow)
@@ -172,20 +224,31 @@ func (w *apart) do(s step) {
 	case "result":
 		boss("PUT", path+"/results", fmt.Sprintf(`{"results":{%q:%d}}`, match, s.Which%3), matchRow, "result")
 	case "results":
-		var card struct{ Matches []struct{ ID string } }
-		w.Read(w.Want(at, "sam", "GET", "/pickem/app/events/"+event, ""), &card)
-		var all []string
-		for i, m := range card.Matches {
-			all = append(all, fmt.Sprintf("%q:%s", m.ID, some([]string{"0", "1", "null"}, s.Like+i)))
+		card, all := w.card(at, event), []string{}
+		for i, m := range card {
+			all = append(all, fmt.Sprintf("%q:%s", m, some([]string{"0", "1", "null"}, s.Like+i)))
 		}
 		before := w.Rows(at, prod)
 		if _, ok := w.Asks(at, nodes.Boss, "PUT", path+"/results", `{"results":{`+strings.Join(all, ",")+`}}`, ""); ok {
-			for _, m := range card.Matches {
-				w.Says(at, "EVENT#"+event+" MATCH#"+m.ID, before, "result")
+			for _, m := range card {
+				w.Says(at, "EVENT#"+event+" MATCH#"+m, before, "result")
 			}
 		}
 	case "score":
 		w.Asks(at, nodes.Boss, "POST", path+"/score", "", "")
+	case "scored elsewhere":
+		boss("PUT", path+"/results", fmt.Sprintf(`{"results":{%q:%d}}`, match, s.Which%3), matchRow, "result")
+		w.Asks(map[string]string{"a": "b", "b": "a"}[at], nodes.Boss, "POST", path+"/score", "", "")
+	case "shut out", "let in":
+		boss("PATCH", "/pickem/admin/users/kim", fmt.Sprintf(`{"active":%t}`, s.What == "let in"), "USER#kim USER", "active")
+	case "invite":
+		boss("POST", "/pickem/admin/users", `{"userId":"zoe","name":"zoe"}`, "USER#zoe USER", "name")
+	case "uninvite":
+		boss("DELETE", "/pickem/admin/users/zoe", "", "USER#zoe USER", "name")
+	case "make":
+		boss("POST", "/pickem/admin/events", w.event(n), eventRow, "name", "startsAt")
+	case "unmake":
+		boss("DELETE", path, "", eventRow, "name", "startsAt")
 	case "user":
 		boss("PATCH", "/pickem/admin/users/"+user, fmt.Sprintf(`{"name":"U%d"}`, w.n), "USER#"+user+" USER", "name")
 	default:
@@ -202,6 +265,10 @@ func (w *apart) effects() {
 		case !ok:
 		case e.Key["PK"].Str() == "EVENT":
 			w.locked[event], w.ever[event] = locked, w.ever[event] || locked
+			starts, _ := time.Parse(time.RFC3339, e.New["startsAt"].Str())
+			if due := starts.Add(time.Minute - time.Hour); locked && !w.byHand[event] && e.At.Before(due) {
+				w.Bad("%s was locked %v early", event, due.Sub(e.At))
+			}
 		default:
 			was, is := nodes.Shown(e.Old, "predictions"), nodes.Shown(e.New, "predictions")
 			w.Trace = append(w.Trace, fmt.Sprintf("in the cloud, %s by %s: %s of %s: %s", e.At.Format("15:04:05.000"), e.By, event, e.Key["PK"].Str(), is))
