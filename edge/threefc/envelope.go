@@ -81,7 +81,7 @@ func withOthers(data, raw string) (string, error) {
 // decode takes a record out of its envelope. Members that this version does not know are passed over.
 func decode[T any, P stamped[T]](it attr.Item) (v T, err error) {
 	if err := json.Unmarshal([]byte(it["data"].Str()), &v); err != nil {
-		return v, fmt.Errorf("row %s %s: %w", it["pk"].Str(), it["sk"].Str(), err)
+		return v, fmt.Errorf("a row of %s, made at %s: %w", it["entityType"].Str(), it["createdAt"].Str(), err) // keys may be addresses and codes
 	}
 	*P(&v).stamps() = Stamps{it["createdAt"].Str(), it["updatedAt"].Str(), it["data"].Str(), it["sk"].Str()}
 	return v, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -202,5 +203,22 @@ func TestHourly(t *testing.T) {
 	}
 	if h.full("a", now.Add(59*time.Minute)) == nil || h.full("a", now.Add(time.Hour)) != nil {
 		t.Error("the hour does not end after an hour")
+	}
+}
+
+// A row that cannot be read fails the request, and its key, which may be an address, stays out of the log.
+func TestUnreadableRow(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	row := attr.Item{"pk": attr.S("LEAGUE#l"), "sk": attr.S("ACL#USER#boss@example.org"), "entityType": attr.S("acl"), "data": attr.S("{")}
+	if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: "3fc-test", Item: row})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.want(500, `"error":"internal"`, "boss", "GET", "/v1/leagues/l", "")
+	if text := r.log.String(); !strings.Contains(text, "row of acl") || strings.Contains(text, "@") {
+		t.Errorf("the log: %s", text)
 	}
 }
