@@ -92,60 +92,34 @@ func (s *Service) Export(tx *store.Tx, game string) error {
 		at = max(at, audits[i].CreatedAt)
 	}
 	p := s.plan(tx)
-	p.exportTeams(b, at)
-	p.exportState(b, len(audits), at)
-	p.exportResult(g, b, at)
+	for _, t := range b.Teams {
+		t.UpdatedAt = max(t.UpdatedAt, at)
+		derive(p, gameTeamKey(game, t.TeamID), entGameTeam, t)
+	}
+	state := goalState{GameID: game, Revision: len(audits), Stamps: Stamps{CreatedAt: b.CreatedAt, UpdatedAt: at}}
+	if n := len(b.Goals); n > 0 {
+		state.LatestEventID, state.LatestGoalSK = &b.Goals[n-1].EventID, &b.Goals[n-1].sk
+	}
+	if len(audits) > 0 || len(b.Goals) > 0 {
+		derive(p, stateKey(game), entState, state)
+	}
+	if b.Result != nil && (g.Result == nil || !sameResult(g.Result, b.Result)) {
+		g.Result, g.UpdatedAt = b.Result, max(g.UpdatedAt, at)
+		g.Result.ComputedAt = max(*g.FinishedAt, at)
+		derive(p, gameKey(game), entGame, *g)
+	}
 	return p.err
 }
 
-// derive writes a record in the place of what was seen, alone.
-func derive[T any, P stamped[T]](p *plan, k attr.Item, entity string, was *T, now T) {
+// derive writes a record in the place of what was seen, alone, unless that says the same.
+func derive[T any, P stamped[T]](p *plan, k attr.Item, entity string, now T) {
+	was := optional[T, P](p, k, entity)
 	p.writes = nil
-	if replace[T, P](p, k, entity, was, now); p.err == nil {
-		_, err := p.tx.Put(*p.writes[0].Put)
-		p.fail(err)
-	}
-}
-
-func (p *plan) exportTeams(b *Board, at string) {
-	for _, t := range b.Teams {
-		was := optional[GameTeam](p, gameTeamKey(b.GameID, t.TeamID), entGameTeam)
-		if was == nil || was.Scored != t.Scored || was.Conceded != t.Conceded {
-			t.UpdatedAt = max(t.UpdatedAt, at)
-			derive(p, gameTeamKey(b.GameID, t.TeamID), entGameTeam, was, t)
-		}
-	}
-}
-
-func (p *plan) exportState(b *Board, revision int, at string) {
-	if revision == 0 && len(b.Goals) == 0 {
+	if replace[T, P](p, k, entity, was, now); p.err != nil || was != nil && P(was).stamps().raw == p.writes[0].Put.Item["data"].Str() {
 		return
 	}
-	now := goalState{GameID: b.GameID, Revision: revision, Stamps: Stamps{CreatedAt: b.CreatedAt, UpdatedAt: at}}
-	if n := len(b.Goals); n > 0 {
-		now.LatestEventID, now.LatestGoalSK = &b.Goals[n-1].EventID, &b.Goals[n-1].sk
-	}
-	was := optional[goalState](p, stateKey(b.GameID), entState)
-	if was == nil || was.Revision != now.Revision || !same(was.LatestEventID, now.LatestEventID) || !same(was.LatestGoalSK, now.LatestGoalSK) {
-		derive(p, stateKey(b.GameID), entState, was, now)
-	}
-}
-
-func same[T comparable](a, b *T) bool {
-	return a == nil && b == nil || a != nil && b != nil && *a == *b
-}
-
-func (p *plan) exportResult(g *Game, b *Board, at string) {
-	if b.Result == nil {
-		return
-	}
-	now := *b.Result
-	now.ComputedAt = max(*g.FinishedAt, at)
-	if g.Result == nil || !sameResult(g.Result, &now) {
-		next := *g
-		next.Result, next.UpdatedAt = &now, max(g.UpdatedAt, at)
-		derive(p, gameKey(g.GameID), entGame, g, next)
-	}
+	_, err := p.tx.Put(*p.writes[0].Put)
+	p.fail(err)
 }
 
 // sameResult reports whether two results say the same, whenever they were computed.

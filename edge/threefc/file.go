@@ -91,14 +91,16 @@ func (s *Service) ExportSeason(tx *store.Tx, season string) (f File, err error) 
 func leads(of string, it attr.Item) (pk string, err error) {
 	sk := it["sk"].Str()
 	switch {
-	case strings.HasPrefix(of, pkSeason) && strings.HasPrefix(sk, pkSession), strings.HasPrefix(of, pkGame) && strings.HasPrefix(sk, pkPlayer):
+	case strings.HasPrefix(of, pkLeague) && strings.HasPrefix(sk, pkSeason), strings.HasPrefix(of, pkSeason) && strings.HasPrefix(sk, pkSession),
+		strings.HasPrefix(of, pkGame) && strings.HasPrefix(sk, pkPlayer):
 		return sk, nil
 	case strings.HasPrefix(of, pkSession) && strings.HasPrefix(sk, pkGame):
 		g, err := decode[sessionGame](it)
 		return pkGame + g.GameID, err
 	case strings.HasPrefix(of, pkGame) && sk == skMeta:
-		g, err := decode[Game](it)
-		return pkJoin + g.JoinCode, err
+		if g, err := decode[Game](it); err != nil || g.JoinCode != "" {
+			return pkJoin + g.JoinCode, err
+		}
 	}
 	return "", nil
 }

@@ -1,11 +1,11 @@
 package threefc
 
 import (
-	"cmp"
+	"slices"
+	"strings"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 )
 
 // Partition is the key of all rows of something: a league, season, session, game or player.
@@ -15,75 +15,48 @@ func Partition(of Scope) attr.Item {
 }
 
 // Open are the partitions of games that are played, and of their players and codes to join that are not here yet.
-func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) {
-	all, err := s.games(tx, func(g *Game) bool { return g.Status == Live && g.FinishedAt == nil })
-	p := s.plan(tx)
-	p.fail(err)
-	for _, pk := range all { // of the games alone
-		here, err := list[gamePlayer](tx, s, pk.Str(), pkPlayer, entGamePlayer)
-		p.fail(err)
-		for i := range here {
-			if optional[Player](p, playerKey(here[i].PlayerID), entPlayer) == nil {
-				all = append(all, attr.S(pkPlayer+here[i].PlayerID))
-			}
-		}
-	}
-	return all, p.err
-}
+func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) { return s.interest(tx, pkGame, true) }
 
 // Rest are the partitions of the leagues that are here, of all that belongs to them, and of the games that Open leaves out; also where
-// nothing of a season, session or game is here but its place in what it belongs to.
-func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) {
-	all, err := s.games(tx, func(g *Game) bool { return g.Status != Live || g.FinishedAt != nil })
-	if err != nil {
-		return nil, err
-	}
-	rows := store.Scan{
-		Table: s.Table, Filter: "sk = :meta AND (begins_with(pk, :league) OR begins_with(pk, :season) OR begins_with(pk, :session)) OR " +
-			"begins_with(pk, :league) AND begins_with(sk, :season) OR begins_with(pk, :season) AND begins_with(sk, :session) OR " +
-			"begins_with(pk, :session) AND begins_with(sk, :game)",
-		Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta), ":league": attr.S(pkLeague), ":season": attr.S(pkSeason), ":session": attr.S(pkSession), ":game": attr.S(pkGame)}},
-	}
-	for it, err := range tx.ScanAll(rows) {
+// nothing of a season, session, game or code is here but what leads to it.
+func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) { return s.interest(tx, "", false) }
+
+// interest are the partitions of rows with keys of a prefix, and those which they lead to and of which nothing is here: of open games, or
+// of all else.
+func (s *Service) interest(tx *store.Tx, prefix string, open bool) (all []attr.Value, err error) {
+	var g Game // that the rows are of: its own comes before those of its players
+	for it, err := range tx.ScanAll(store.Scan{Table: s.Table, Prefix: prefix}) {
 		if err != nil {
 			return nil, err
 		}
-		pk := it["pk"]
-		switch sk := it["sk"]; {
-		case sk.Str() == skMeta:
-		case it["entityType"].Str() == entSessionGame:
-			at, err := decode[sessionGame](it)
-			if err != nil {
-				return nil, err
-			}
-			pk = attr.S(pkGame + at.GameID)
-		default:
-			pk = sk
+		pk, sk := it["pk"].Str(), it["sk"].Str()
+		next, err := leads(pk, it)
+		if err == nil && sk == skMeta && strings.HasPrefix(pk, pkGame) {
+			g, err = decode[Game](it)
 		}
-		if here, err := tx.Get(s.Table, attr.Item{"pk": pk, "sk": attr.S(skMeta)}); err != nil {
+		if err != nil {
 			return nil, err
-		} else if here == nil || it["sk"].Str() == skMeta {
-			all = append(all, pk)
+		}
+		if played := pk == pkGame+g.GameID && g.Status == Live && g.FinishedAt == nil; played != open {
+			continue
+		}
+		if sk == skMeta && slices.ContainsFunc([]string{pkLeague, pkSeason, pkSession, pkGame}, func(of string) bool { return strings.HasPrefix(pk, of) }) {
+			all = append(all, it["pk"])
+		}
+		is := skMeta
+		if strings.HasPrefix(next, pkPlayer) {
+			is = skProfile
+		}
+		if next == "" || is == skProfile && !open || strings.HasPrefix(next, pkJoin) && g.FinishedAt != nil {
+			continue
+		}
+		if here, err := tx.Get(s.Table, key(next, is)); err != nil {
+			return nil, err
+		} else if here == nil {
+			all = append(all, attr.S(next))
 		}
 	}
 	return all, nil
-}
-
-// games are the partitions of some games, and of the codes to join of those that go on, as far as those are not here yet.
-func (s *Service) games(tx *store.Tx, which func(g *Game) bool) (all []attr.Value, err error) {
-	games, err := scan[Game](tx, s, pkGame, skMeta)
-	p := s.plan(tx)
-	for i := range games {
-		g := &games[i]
-		if !which(g) {
-			continue
-		}
-		all = append(all, attr.S(pkGame+g.GameID))
-		if g.FinishedAt == nil && g.JoinCode != "" && optional[joinCode](p, JoinKey(g.JoinCode), entJoin) == nil {
-			all = append(all, attr.S(pkJoin+g.JoinCode))
-		}
-	}
-	return all, cmp.Or(err, p.err)
 }
 
 // Above are the partitions that something which is here lies in, as far as they are known: a game's league and season, a session's
