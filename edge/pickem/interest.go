@@ -53,3 +53,17 @@ func Needs(user, event string) []attr.Item {
 	}
 	return []attr.Item{userKey(user), eventKey(event), predictionKey(user, event)}
 }
+
+// OfUser is the partition of a user: what must be known to delete them.
+func (s *Service) OfUser(_ *store.Tx, user string) ([]attr.Item, error) {
+	return []attr.Item{{"PK": attr.S(prefixUser + user)}}, nil
+}
+
+// OfEvent are the predictions that there may be of an event: what must be known to delete it.
+func (s *Service) OfEvent(tx *store.Tx, event string) (keys []attr.Item, err error) {
+	users, err := s.Users(tx)
+	for i := range users {
+		keys = append(keys, predictionKey(users[i].ID, event))
+	}
+	return keys, err
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 //go:embed openapi.yaml
@@ -108,6 +109,17 @@ func changes(status int, do work) func(c *call) error {
 			return out, cmp.Or(c.body.Err(), err)
 		})
 		return httpapi.Answer(c.Context, status, out, err)
+	}
+}
+
+// behind does something when rows are here that another node may have written.
+func (a *api) behind(rows func(tx *store.Tx, id string) ([]attr.Item, error), do func(c *call) error) func(c *call) error {
+	return func(c *call) error {
+		err := a.Ensure.Needs(c.Context, a.Service.Table, func(tx *store.Tx) ([]attr.Item, error) { return rows(tx, c.id()) })
+		if err != nil {
+			return err
+		}
+		return do(c)
 	}
 }
 

@@ -50,7 +50,7 @@ func (a *api) adminRoutes() []httpapi.Route {
 		admin("PATCH", "/admin/users/:id", changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
 			return s.ChangeUser(tx, c.id(), c.body.Change("name", maxText), c.body.Bool("active"))
 		})),
-		admin("DELETE", "/admin/users/:id", removes(func(tx *store.Tx, c *call) error { return s.DeleteUser(tx, c.id()) })),
+		admin("DELETE", "/admin/users/:id", a.behind(s.OfUser, removes(func(tx *store.Tx, c *call) error { return s.DeleteUser(tx, c.id()) }))),
 		admin("POST", "/admin/events", changes(http.StatusCreated, func(tx *store.Tx, c *call) (any, error) {
 			b := c.body
 			return s.CreateEvent(tx, pickem.NewEvent{Date: text(b, "date"), Name: text(b, "name"), StartsAt: bind.Need(b, "startsAt", b.Instant)})
@@ -59,7 +59,7 @@ func (a *api) adminRoutes() []httpapi.Route {
 			b := c.body
 			return s.ChangeEvent(tx, c.id(), pickem.NewEvent{Date: b.Text("date", maxText), Name: b.Text("name", maxText), StartsAt: b.Instant("startsAt")})
 		})),
-		admin("DELETE", one, removes(func(tx *store.Tx, c *call) error { return s.DeleteEvent(tx, c.id()) })),
+		admin("DELETE", one, a.behind(s.OfEvent, removes(func(tx *store.Tx, c *call) error { return s.DeleteEvent(tx, c.id()) }))),
 		admin("POST", one+"/matches", changes(http.StatusCreated, func(tx *store.Tx, c *call) (any, error) {
 			var d pickem.Details
 			details(c.body)(&d)

@@ -3,6 +3,7 @@ package pickemapp
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,23 @@ func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 		}
 		if asked := w.Asked(); asked != nil {
 			t.Errorf("asked: %v", asked)
+		}
+	})
+}
+
+// Picks at another node, which this one has not read yet, keep their event and their user from being deleted.
+func TestPicksElsewhereAreNotDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newApart(t)
+		w.Want("a", nodes.Boss, "DELETE", admin+w.events[0], "") // by whose lock all picks would be read each minute
+		w.Pass(20 * time.Minute)
+		event := w.events[1]
+		w.Want("a", "sam", "PUT", "/pickem/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, w.matches[event][0]))
+		w.Pass(100 * time.Second) // what was read of the whole table is too old by then, or has the pick
+		for _, path := range []string{admin + event, "/pickem/admin/users/sam"} {
+			if status, answer := w.Ask("b", nodes.Boss, "DELETE", path, ""); status != http.StatusConflict {
+				t.Errorf("%s: %d %s", path, status, answer)
+			}
 		}
 	})
 }
