@@ -287,12 +287,23 @@ func TestAtBats(t *testing.T) {
 	if !strings.Contains(w.Body.String(), "\n0,Player,1,1,1,1.000,1.000,3.000,4.000,1,0,0,1,0,2,0,0,0,0,0,3,2.000,1.000\n") {
 		t.Errorf("%s", w.Body)
 	}
+	r.want(200, "", "ana", "POST", "/teams/"+team+"/players/"+players[0]+"/unlink", "{}")
+	r.want(204, "", "ana", "DELETE", "/teams/"+team+"/players/"+players[0], "")
+	stats := "/players/" + players[0] + "/stats" // of a former player
+	for who, status := range map[string]int{"ana": 200, "cy": 200, "dan": 403} {
+		r.want(status, "", who, "GET", stats, "")
+		r.want(status, "", who, "GET", stats+"?teamId="+team, "")
+	}
+	r.want(404, "Player not found", "ana", "GET", stats+"?teamId=other", "")
+	r.want(200, `"name":"","batting":{"PA":1,`, "ana", "GET", stats, "")
+	r.page("ana", "/teams/"+team+"/players/"+players[0], 200, "former player")
 	r.want(204, "", "ana", "DELETE", "/games/"+game, "")
 	if rows := r.rows("GAME#" + game); len(rows) != 1 || rows["DELETED"] == nil {
 		t.Errorf("%v", rows)
 	}
 	r.want(404, "Game not found", "ana", "GET", path, "")
-	r.want(200, `"PA":0`, "ana", "GET", "/players/"+players[0]+"/stats", "")
+	r.want(200, `"PA":0`, "cy", "GET", "/players/"+players[1]+"/stats", "")
+	r.want(404, "Player not found", "ana", "GET", stats, "")
 }
 
 // A tap adds runs, whatever the score is by then, and counts once, however often it is told.

@@ -146,7 +146,8 @@ func (p *teamPage) manages() bool {
 
 func (a *api) playerPage(b *hacktracker.Book, r *call) any {
 	p, stats := a.teamPage(b, r, "-"), b.PlayerStats(r.id("player"), r.id("team"))
-	if p.Title = stats.Name; p.manages() {
+	p.Title = cmp.Or(stats.Name, "former player")
+	if p.manages() && stats.Name != "" {
 		p.Player = stats.PlayerID
 	}
 	heads := append([]string{"Game"}, statHeads[1:]...)

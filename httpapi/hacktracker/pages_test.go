@@ -62,6 +62,11 @@ func TestGamePages(t *testing.T) {
 
 	next := id(r.want(201, "", "owner", "POST", "/games", `{"teamId":"`+team+`"}`), "gameId")
 	r.page("owner", "/games/"+next+"/lineup", 200, `&#34;playerId&#34;:&#34;`+players[0], "Copy last game")
+	refused := `{"PK":{"S":"GAME#two"},"SK":{"S":"METADATA"},"teamId":{"S":"` + team + `"},"startRefused":{"S":"one"},"status":{"S":"`
+	r.put(refused + `SCHEDULED"}}`)
+	r.page("owner", "/games/two", 200, "The start was taken back: another game of the team was in progress.")
+	r.put(refused + `IN_PROGRESS"}}`)
+	r.page("owner", "/games/two/score", 200, "Another game of the team was in progress when this one was started. Finish the one that is over.")
 	r.page("stranger", at, 403)
 	r.page("player", at+"/score", 403)
 	r.page("owner", "/games/none", 404)

@@ -29,7 +29,7 @@ func drawSteps(rt *rapid.T) []step {
 		"nothing", "cut", "cut both", "cut both", "mute", "heal", "heal both", "pass", "pass", "pass long",
 		"score", "score", "score", "score", "score without a key", "again", "again", "correct", "correct", "undo", "undo",
 		"run", "run", "run again", "lineup", "place", "number", "number", "name", "new player", "new player again", "no player",
-		"start", "final", "no game", "new game", "link", "unlink", "role",
+		"start", "start", "start", "final", "final", "no game", "new game", "link", "unlink", "role",
 	})
 	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) step {
 		return step{
@@ -148,8 +148,10 @@ func (w *apart) do(s step) {
 		}
 		body := fmt.Sprintf(`{"playerId":%q,"result":%q,"inning":1,"outs":0,"battingOrder":%d,"rbis":%d,"hitLocation":{"x":0.5,"y":0.%03d}}`,
 			pick(w.players[:3], s.Like), pick(strings.Fields("1B K HR BB FO DP SAC E"), s.Like), s.Like%3+1, s.Like%4, w.n)
-		game = pick(w.games, s.Which%5/3) // mostly the first
 		before := w.Rows(at, prod)
+		if on := slices.DeleteFunc(slices.Clone(w.games), func(id string) bool { return before["GAME#"+id+" METADATA"]["status"].Str() != "IN_PROGRESS" }); s.Which%7 > 0 && len(on) > 0 {
+			game = pick(on, s.Which)
+		}
 		if id := w.makes(at, "/games/"+game+"/atbats", body, "atBatId", key); id != "" {
 			w.plays = append(w.plays, played{game, id, body})
 			row := "GAME#" + game + " ATBAT#" + id
