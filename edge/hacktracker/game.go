@@ -117,7 +117,9 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	}
 	next.Status = cmp.Or(p.Set["status"].Str(), was.Status)
 	b.checkLineup(&next, p.Set)
-	if !p.Set["status"].IsZero() {
+	if next.Status == was.Status {
+		delete(p.Set, "status") // who says what is so already does not contradict another node
+	} else {
 		p.Remove = append(p.Remove, "startRefused")
 	}
 	change := b.update(gameKey(game), p, exists, nil)

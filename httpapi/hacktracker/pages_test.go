@@ -66,7 +66,11 @@ func TestGamePages(t *testing.T) {
 	r.put(refused + `SCHEDULED"}}`)
 	r.page("owner", "/games/two", 200, "The start was taken back: another game of the team was in progress.")
 	r.put(refused + `IN_PROGRESS"}}`)
+	r.want(200, `"startRefused":"one"`, "owner", "PATCH", "/games/two", `{"status":"IN_PROGRESS"}`) // which changes nothing
 	r.page("owner", "/games/two/score", 200, "Another game of the team was in progress when this one was started. Finish the one that is over.")
+	if _, ok := r.want(200, "", "owner", "PATCH", "/games/two", `{"status":"FINAL"}`)["startRefused"]; ok {
+		t.Error("a game that is over tells of its start")
+	}
 	r.page("stranger", at, 403)
 	r.page("player", at+"/score", 403)
 	r.page("owner", "/games/none", 404)

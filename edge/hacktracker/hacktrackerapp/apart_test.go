@@ -78,7 +78,7 @@ func newApart(t *testing.T) *apart {
 	w.Want("a", "cleo", "GET", "/hacktracker/users/context", "")
 	w.Want("a", "dan", "GET", "/hacktracker/users/context", "")
 	for _, status := range []string{"IN_PROGRESS", "SCHEDULED", "SCHEDULED"} {
-		w.games = append(w.games, w.makes("a", "/games", fmt.Sprintf(`{"teamId":%q,"status":%q,"lineup":%s}`, w.team, status, w.lineup(0)), "gameId", ""))
+		w.newGame("a", status, "")
 	}
 	w.Settle()
 	return w
@@ -100,6 +100,14 @@ func (w *apart) lineup(turn int) string {
 		slots = append(slots, fmt.Sprintf(`{"playerId":%q,"battingOrder":%d}`, w.players[(i+turn)%3], w.n%96+i+1)) // no two lineups are the same
 	}
 	return "[" + strings.Join(slots, ",") + "]"
+}
+
+func (w *apart) newGame(at, status, key string) {
+	w.T.Helper()
+	if id := w.makes(at, "/games", fmt.Sprintf(`{"teamId":%q,"status":%q,"lineup":%s}`, w.team, status, w.lineup(0)), "gameId", key); id != "" {
+		w.games = append(w.games, id)
+		w.Says(at, "GAME#"+id+" METADATA", nil, "lineup", "status")
+	}
 }
 
 func pick[T any](all []T, which int) (one T) {
@@ -223,12 +231,7 @@ func (w *apart) do(s step) {
 			w.does(at, "DELETE", "/games/"+game, "", gameRow, "status", "location", "opponentScore", "lineup")
 		}
 	case "new game":
-		status := pick([]string{"SCHEDULED", "IN_PROGRESS"}, s.Like)
-		if id := w.makes(at, "/games", fmt.Sprintf(`{"teamId":%q,"status":%q,"lineup":%s}`, w.team, status, w.lineup(0)), "gameId", key); id != "" {
-			w.games = append(w.games, id)
-			row := "GAME#" + id + " METADATA"
-			w.Says(at, row, nil, "lineup")
-		}
+		w.newGame(at, pick([]string{"SCHEDULED", "IN_PROGRESS"}, s.Like), key)
 	case "link":
 		w.does(at, "POST", playerPath+"/link", fmt.Sprintf(`{"userId":%q,"role":"scorekeeper"}`, pick([]string{"cleo", "dan"}, s.Like)), playerRow, "userId")
 	case "unlink":
