@@ -1,6 +1,7 @@
 package hacktracker
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -33,28 +34,24 @@ type merging struct {
 //	at-bats of a deleted game                  nothing to do: they go once the game has gone
 //	a run whose tap another node has told      it counts already: nothing to do
 //
-// Where another node has done the same, what stands behind it is done to what that one has made.
+// What stands behind what another node has done, or what is done after all, is done to what there is then.
 func (s *Service) Merge(all, later []table.Refused, get func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
 	m := merging{s, all, later, get}
-	left := slices.DeleteFunc(slices.Clone(all), func(r table.Refused) bool { return isLost(&r) })
 	a, g, j, live := m.first(prefixGame, prefixAtBat), m.first(prefixGame, skMetadata), m.first(prefixTeam, prefixJersey), m.first(prefixTeam, skLive)
 	switch {
-	case slices.ContainsFunc(all, func(r table.Refused) bool { return isDone(&r, len(all) == 1) }):
-		return m.behind(later)
-	case !slices.ContainsFunc(all, func(r table.Refused) bool { return !r.Drops() }):
-		return m.behind(later)
-	case len(left) < len(all):
-		return m.without(left)
+	case slices.ContainsFunc(all, func(r table.Refused) bool { return isDone(&r, len(all) == 1) }),
+		!slices.ContainsFunc(all, func(r table.Refused) bool { return !r.Drops() }):
+		return m.again(later, never, nil)
+	case slices.ContainsFunc(all, isLost):
+		return m.again(slices.Concat(all, later), isLost, nil)
 	case a != nil:
 		return m.atBat(a)
 	case j != nil && j.Again[0].Put != nil && j.Remote != nil:
 		return m.withoutNumber(j)
-	case g == nil:
-		return nil, false
 	case live != nil && live.Again[0].Put != nil && live.Remote != nil:
-		return m.withoutStart(g, live.Remote["gameId"])
-	case len(all) == 1 && repeats(g):
-		return m.behind(later)
+		return m.withoutStart(live.Remote["gameId"])
+	case g != nil && len(all) == 1 && repeats(g):
+		return m.again(later, never, nil)
 	}
 	return nil, false
 }
@@ -76,22 +73,21 @@ func isDone(r *table.Refused, alone bool) bool {
 		r.Remote != nil && (alone && strings.HasPrefix(pk, prefixUser) && sk == skMetadata || sk == skDeleted)
 }
 
+func never(table.Refused) bool { return false }
+
+func isNumber(r table.Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefixJersey) }
+
+func isLive(r table.Refused) bool { return r.Key["SK"].Str() == skLive }
+
 // isLost reports whether it lets go of a marker that somebody else has let go, or has taken.
-func isLost(r *table.Refused) bool {
-	sk := r.Key["SK"].Str()
-	return r.Again[0].Delete != nil && !attr.EqualItems(r.Base, r.Remote) && (sk == skLive || strings.HasPrefix(sk, prefixJersey))
+func isLost(r table.Refused) bool {
+	return r.Again[0].Delete != nil && !attr.EqualItems(r.Base, r.Remote) && (isLive(r) || isNumber(r))
 }
 
 // repeats reports whether another node has told the cloud of the tap that adds to a game's score.
 func repeats(g *table.Refused) bool {
-	there := textsOf(g.Remote["runKeys"])
 	taps := textsOf(after(g.Key, *g)["runKeys"])
-	return len(taps) > 0 && slices.Contains(there, taps[0])
-}
-
-// of are the writes behind it of a row.
-func (m *merging) of(k attr.Item) []table.Refused {
-	return slices.DeleteFunc(slices.Clone(m.later), func(r table.Refused) bool { return !attr.EqualItems(r.Key, k) })
+	return len(taps) > 0 && slices.Contains(textsOf(g.Remote["runKeys"]), taps[0])
 }
 
 // after is a row behind what is written to it; nil: it is gone, or the writes do not fit it.
@@ -105,10 +101,10 @@ func after(row attr.Item, all ...table.Refused) attr.Item {
 		case row != nil:
 			u := again.Update
 			bound, err := expr.Bind(expr.Request{Update: u.Update, Condition: u.Condition, Params: u.Params})
-			if err != nil {
-				return nil
+			if err == nil {
+				row, err = bound.Update.Apply(row)
 			}
-			if row, err = bound.Update.Apply(row); err != nil {
+			if err != nil {
 				return nil
 			}
 		}
@@ -116,58 +112,62 @@ func after(row attr.Item, all ...table.Refused) attr.Item {
 	return row
 }
 
-// behind is what was done behind something that another node has done too, each row written once. Of several runs a person is asked.
-func (m *merging) behind(later []table.Refused) (writes []store.WriteItem, ok bool) {
-	var checks []store.WriteItem
-	have := map[string]bool{}
-	for i := range later {
-		checks = append(checks, later[i].Again[1:]...)
-		k := later[i].Key
-		if have[rowOf(k)] {
-			continue
-		}
-		have[rowOf(k)] = true
-		own := m.of(k)
-		if last := own[len(own)-1].Again[0]; len(own) == 1 || last.Delete != nil {
-			writes = append(writes, last)
-			continue
-		}
-		row, err := m.get(k)
-		next := after(row, own...)
-		if err != nil || row == nil || next == nil || !next["runKeys"].Equal(row["runKeys"]) {
-			return nil, false
-		}
-		writes = append(writes, m.rest(row, next, attr.Item{})...)
+// of are those writes that are of a row.
+func of(k attr.Item, all []table.Refused) []table.Refused {
+	return slices.DeleteFunc(slices.Clone(all), func(r table.Refused) bool { return !attr.EqualItems(r.Key, k) })
+}
+
+func rowOf(k attr.Item) string { return k["PK"].Str() + " " + k["SK"].Str() }
+
+// now is a row as the cloud has it, or as it is here.
+func (m *merging) now(k attr.Item) (attr.Item, error) {
+	if own := of(k, m.all); len(own) > 0 {
+		return own[0].Remote, nil
 	}
-	for _, c := range checks {
-		if k := rowOf(c.Check.Key); !have[k] {
-			have[k] = true
-			writes = append(writes, c)
+	return m.get(k)
+}
+
+// again does writes anew, to what their rows are by now, but for some; edit is what a row is to be instead, nil: nothing. Each row is written
+// once. Of runs behind something else a person is asked: they cannot be added twice.
+func (m *merging) again(all []table.Refused, but func(r table.Refused) bool, edit func(was, row attr.Item)) (writes []store.WriteItem, ok bool) {
+	left, have := slices.DeleteFunc(slices.Clone(all), but), map[string]bool{}
+	for _, r := range left {
+		if have[rowOf(r.Key)] {
+			continue
+		}
+		have[rowOf(r.Key)] = true
+		own := of(r.Key, left)
+		was, err := m.now(r.Key)
+		row, last := after(was, own...), own[len(own)-1].Again[0]
+		switch put := own[0].Again[0].Put; {
+		case err != nil, put != nil && put.Condition != "" && was != nil, row == nil && last.Delete == nil:
+			return nil, false // there is another one, or none any more
+		case row == nil && was == nil: // it is gone there too
+		case row == nil, len(own) == 1 && edit == nil:
+			writes = append(writes, last)
+		case was != nil && !row["runKeys"].Equal(was["runKeys"]):
+			return nil, false
+		default:
+			if edit != nil {
+				edit(was, row)
+			}
+			writes = append(writes, m.rest(was, row)...)
+		}
+	}
+	for _, r := range m.later {
+		for _, c := range r.Again[1:] {
+			if k := rowOf(c.Check.Key); !have[k] {
+				have[k] = true
+				writes = append(writes, c)
+			}
 		}
 	}
 	return writes, true
 }
 
-func rowOf(k attr.Item) string { return k["PK"].Str() + " " + k["SK"].Str() }
-
-// without does the rest of a transaction, where a marker is let go already. A number that is taken is for a person.
-func (m *merging) without(left []table.Refused) (writes []store.WriteItem, ok bool) {
-	for i := range left {
-		r := &left[i]
-		switch again := r.Again[0]; {
-		case again.Delete != nil && r.Remote == nil: // it is gone there too
-		case again.Put != nil && !attr.EqualItems(r.Base, r.Remote):
-			return nil, false
-		default:
-			writes = append(writes, again)
-		}
-	}
-	return writes, len(m.later) == 0
-}
-
 // atBat answers for one that was scored: another node may have it, or its game may be on after all.
 func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
-	row, own := after(nil, *a), m.of(a.Key)
+	row, own := after(nil, *a), of(a.Key, m.later)
 	game := gameKey(GameOf(a.Key))
 	it, err := m.get(game)
 	last := after(row, own...)
@@ -175,7 +175,7 @@ func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
 	case err != nil || row == nil:
 		return nil, false
 	case SameAtBat(row, a.Remote), last == nil: // or it was taken back
-		return m.behind(m.later)
+		return m.again(m.later, never, nil)
 	case a.Remote != nil || it == nil || len(own) < len(m.later):
 		return nil, false
 	case g.Status == InProgress || g.FinalAt >= row["createdAt"].Str():
@@ -187,84 +187,49 @@ func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
 	return []store.WriteItem{{Update: on.Update(m.Table, game, table.When("attribute_exists(startRefused)", nil))}, m.create(last)}, true
 }
 
-// withoutStart does what was done to a game from its start on, which is refused for another one that is on. One that would be on is as it was,
-// and says so: at-bats behind it have it go on.
-func (m *merging) withoutStart(g *table.Refused, other attr.Value) (writes []store.WriteItem, ok bool) {
-	own := append([]table.Refused{*g}, m.of(g.Key)...)
-	made := g.Again[0].Put != nil
-	rest := slices.DeleteFunc(slices.Clone(m.later), func(r table.Refused) bool { return attr.EqualItems(r.Key, g.Key) || r.Key["SK"].Str() == skLive })
-	if made == (g.Remote != nil) || slices.ContainsFunc(rest, func(r table.Refused) bool { return GameOf(r.Key) != GameOf(g.Key) }) {
-		return nil, false // another start stands behind it, or the game is gone
-	}
-	row, mark, kept := after(g.Remote, own...), attr.Item{}, ""
-	if row["status"].Str() == InProgress {
-		mark["startRefused"], kept = other, "status"
-	}
-	if writes, ok = m.behind(rest); made {
-		writes = append(writes, m.once()...)
-	}
-	switch {
-	case row != nil && made:
-		if kept != "" {
-			mark["status"] = attr.S(Scheduled)
+// withoutStart does what was done from a start on that is refused for another game. One that would be on is as it was, and says so: at-bats
+// behind it have it go on.
+func (m *merging) withoutStart(other attr.Value) (writes []store.WriteItem, ok bool) {
+	return m.again(slices.Concat(m.all, m.later), isLive, func(was, row attr.Item) {
+		if row["status"].Str() == InProgress {
+			row["status"], row["startRefused"] = attr.S(cmp.Or(was["status"].Str(), Scheduled)), other
 		}
-		maps.Copy(row, mark)
-		writes = append(writes, m.create(row))
-	case row != nil:
-		writes = append(writes, m.rest(g.Remote, row, mark, kept)...)
-	case !made:
-		writes = append(writes, own[len(own)-1].Again[0])
-	}
-	return writes, ok
+	})
 }
 
-// withoutNumber writes a player without the number that is another's.
+// withoutNumber does what was done to a player from then on that they should have a number which is another's.
 func (m *merging) withoutNumber(j *table.Refused) (writes []store.WriteItem, ok bool) {
-	p := m.first(prefixTeam, prefixPlayer+j.Again[0].Put.Item["playerId"].Str())
-	if p == nil || len(m.of(p.Key)) < len(m.later) {
-		return nil, false // not a player's, or another row's write goes with it: a membership, a number
-	}
-	row := after(p.Remote, append([]table.Refused{*p}, m.later...)...)
-	n, made := row["playerNumber"], p.Again[0].Put != nil
-	switch mark := (attr.Item{"numberRefused": n}); {
-	case n.IsZero() || made == (p.Remote != nil):
+	p, all := m.first(prefixTeam, prefixPlayer+j.Again[0].Put.Item["playerId"].Str()), slices.Concat(m.all, m.later)
+	if p == nil {
 		return nil, false
-	case made:
-		delete(row, "playerNumber")
-		maps.Copy(row, mark)
-		return append(m.once(), m.create(row)), true
-	default:
-		return m.rest(p.Remote, row, mark, "playerNumber", "numberRefused"), true
 	}
+	refused := func(row attr.Item) bool { return prefixJersey+row["playerNumber"].Text() == j.Key["SK"].Str() }
+	kept := refused(after(p.Remote, of(p.Key, all)...)) // else they have another one since
+	return m.again(all, func(r table.Refused) bool { return isNumber(r) && (kept || attr.EqualItems(r.Key, j.Key)) }, func(was, row attr.Item) {
+		if attr.EqualItems(key(row["PK"].Str(), row["SK"].Str()), p.Key) && refused(row) {
+			row["numberRefused"] = row["playerNumber"]
+			if delete(row, "playerNumber"); was != nil && !was["playerNumber"].IsZero() {
+				row["playerNumber"] = was["playerNumber"]
+			}
+		}
+	})
 }
 
-// once are the rows by which what is made anew is made once.
-func (m *merging) once() (writes []store.WriteItem) {
-	for i := range m.all {
-		if r := &m.all[i]; strings.HasPrefix(r.Key["PK"].Str(), prefixOnce) && r.Remote == nil {
-			writes = append(writes, r.Again[0])
-		}
+// rest is the write by which a row comes to what it would be; nil before: it is made.
+func (s *Service) rest(was, row attr.Item) []store.WriteItem {
+	if was == nil {
+		return []store.WriteItem{s.create(row)}
 	}
-	return writes
-}
-
-// rest is the write by which a row comes to what it would be but for some attributes, with what is to be said of it.
-func (s *Service) rest(was, row, set attr.Item, without ...string) []store.WriteItem {
-	p := patch.Patch{Set: set}
-	for name, v := range row {
-		if !slices.Contains(without, name) && name != "updatedAt" && !v.Equal(was[name]) {
-			p.Set[name] = v
-		}
-	}
+	p := patch.Patch{Set: maps.Clone(row)}
+	maps.DeleteFunc(p.Set, func(name string, v attr.Value) bool { return v.Equal(was[name]) })
 	for _, name := range slices.Sorted(maps.Keys(was)) {
-		if _, ok := row[name]; !ok && !slices.Contains(without, name) {
+		if _, ok := row[name]; !ok {
 			p.Remove = append(p.Remove, name)
 		}
 	}
 	if p.Empty() {
 		return nil
 	}
-	p.Set["updatedAt"] = row["updatedAt"]
 	ended := p.Set["finalAt"]
 	delete(p.Set, "finalAt")
 	u := p.Update(s.Table, key(row["PK"].Str(), row["SK"].Str()), table.When(exists, nil))
