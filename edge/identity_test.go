@@ -21,6 +21,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/devlogin"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -227,10 +229,11 @@ func TestDevIssuer(t *testing.T) {
 
 // The demo's page needs no click, and neither does a program beside it.
 func TestDemoSignIn(t *testing.T) {
-	d, err := node.NewDemoSignIn("demo")
+	d, err := node.OpenDemoLogin(t.Context(), devlogin.Invented(auth.DefaultAdminGroup, "Asha"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer d.Close()
 	served(t, t.TempDir(), node.Parts{Auth: d.Identity, Demo: d.SignIn}, func(base string) {
 		status, cookies := statusOf(t, base+"/cricket/-/matches", "Accept", "text/html")
 		if status != http.StatusOK || len(cookies) != 1 {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
-	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store/storetest"
 )
@@ -41,32 +40,3 @@ func TestKeyStore(t *testing.T) {
 		t.Errorf("another issuer: %+v, %v", set, err)
 	}
 }
-
-// A token of the demo is used until it is old.
-func TestDemoTokenRenewed(t *testing.T) {
-	d, err := NewDemoSignIn("demo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &setClock{at: time.Unix(1_800_000_000, 0)}
-	d.clock = c
-	var last string
-	for _, tt := range []struct {
-		after time.Duration
-		fresh bool
-	}{{0, true}, {11 * time.Hour, false}, {time.Second, true}, {0, false}} {
-		c.at = c.at.Add(tt.after)
-		token, err := d.SignIn()
-		if err != nil || (token != last) != tt.fresh {
-			t.Errorf("at %s: fresh %t, %v", c.at, token != last, err)
-		}
-		last = token
-	}
-}
-
-type setClock struct {
-	clock.Clock
-	at time.Time
-}
-
-func (c *setClock) Now() time.Time { return c.at }

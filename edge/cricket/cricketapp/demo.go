@@ -111,6 +111,11 @@ func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
 	} else {
 		d.clock = clock.NewScaled(start, d.Speed)
 	}
+	login, err := node.OpenDemoLogin(ctx, demoUsers(), d.log)
+	if err != nil {
+		return nil, err
+	}
+	defer login.Close()
 	// The push service outlives the node: one that ends still has pushes on their way.
 	phones, end, err := sandbox.Start(sandbox.Config{Clock: d.clock, Seed: d.Match, Logger: d.log})
 	if err != nil {
@@ -118,7 +123,7 @@ func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
 	}
 	d.phones = phones
 	var summary *Summary
-	if d.node, err = d.newNode(ctx, dir); err == nil {
+	if d.node, err = d.newNode(ctx, dir, login); err == nil {
 		summary, err = d.play(ctx, ln)
 	}
 	return summary, errors.Join(err, end())

@@ -23,12 +23,8 @@ const demoJournal = 4 << 20
 
 // newNode makes the demo's node: the real feed client and the real push client, before a recorded match and a push service of this
 // process.
-func (d *demo) newNode(ctx context.Context, dir string) (*played, error) {
+func (d *demo) newNode(ctx context.Context, dir string, login *node.DemoLogin) (*played, error) {
 	feed, err := readInside(replay.NewFeed(d.match, d.clock, demoToken, 0), sportmonks.Config{Token: demoToken, Clock: d.clock, Logger: d.log})
-	if err != nil {
-		return nil, err
-	}
-	users, err := node.NewDemoSignIn(demoUser)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +32,7 @@ func (d *demo) newNode(ctx context.Context, dir string) (*played, error) {
 	set.Leagues = []string{poll.AllLeagues}
 	return openPlayed(ctx, dir, node.Parts{
 		Clock: d.clock, Speed: d.speedName(), Version: d.Version, Log: d.log, JournalBytes: demoJournal, Gallery: true,
-		Auth: users.Identity, Demo: users.SignIn,
+		Auth: login.Identity, Demo: login.SignIn,
 	}, set, Outside{
 		Feed: feed, Featured: d.Match, Phones: d.phones.Phones,
 		Sender: toSandbox(d.phones, d.clock, d.log),

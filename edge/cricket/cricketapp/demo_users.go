@@ -1,16 +1,24 @@
 package cricketapp
 
-import "github.com/touchline/touchline/edge/cricket/push/sandbox"
+import (
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/devlogin"
+)
 
-// demoUser is the one who looks: one of those whose phones the demo shows.
-const demoUser = "demo-asha"
+// demoUsers are the people who follow the match in the demo. The first one looks, and is an admin.
+func demoUsers() []devlogin.User {
+	return devlogin.Invented(auth.DefaultAdminGroup, "Asha Ben Chloe Dev")
+}
 
-// demoPhones are the people who follow the match in the demo.
+// demoPhones are theirs.
 func demoPhones() []sandbox.Phone {
-	return []sandbox.Phone{
-		{Name: "Asha", Model: "iPhone 17 Pro", UserID: demoUser, DeviceID: "asha-phone"},
-		{Name: "Ben", Model: "iPhone 16", UserID: "demo-ben", DeviceID: "ben-phone", Dark: true},
-		{Name: "Chloe", Model: "iPhone 15", UserID: "demo-chloe", DeviceID: "chloe-phone"},
-		{Name: "Dev", Model: "iPhone SE", UserID: "demo-dev", DeviceID: "dev-phone", Dark: true},
+	phones := []sandbox.Phone{
+		{Model: "iPhone 17 Pro", DeviceID: "asha-phone"}, {Model: "iPhone 16", DeviceID: "ben-phone", Dark: true},
+		{Model: "iPhone 15", DeviceID: "chloe-phone"}, {Model: "iPhone SE", DeviceID: "dev-phone", Dark: true},
 	}
+	for i, u := range demoUsers() {
+		phones[i].Name, phones[i].UserID = u.Name, u.Subject
+	}
+	return phones
 }
