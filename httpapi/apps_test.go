@@ -186,7 +186,7 @@ func TestAnErrorInOneApplication(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/counter/counts": `"oops":"internal"`, "/tally/counts": `{"items":["c1"]`, "/tally/-/counts/c1": `<p data-part="count">40</p>`,
-		"/_/hub": "The counter cannot say how it is: its state could not be read.", "/_/": "tally one", "/_/api/hub": `"tally":{"counts":1}`,
+		"/_/hub": "The counter: its state could not be read.", "/_/": "tally one", "/_/api/hub": `"tally":{"counts":1}`,
 		"/readyz": "ready",
 	} {
 		w := web.Ask(s.Handler(), "GET", path, "", "RemoteAddr", "127.0.0.1:1")

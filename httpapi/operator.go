@@ -84,7 +84,7 @@ func (s *Server) partOf(ctx context.Context, m *mounted, now time.Time) (part op
 	part, err := m.Operator(ctx, now)
 	if err != nil {
 		s.log.Error("the status of an application cannot be read", "app", m.Name, "err", err)
-		return operator.Part{Problems: []string{m.Title + " cannot say how it is: its state could not be read."}}
+		return operator.Part{Problems: []string{m.Title + ": its state could not be read."}}
 	}
 	for i := range part.Tables {
 		if len(s.apps) > 1 {

@@ -147,7 +147,7 @@ func (s *Server) getIndex(c *gin.Context) error {
 			var err error
 			if g.Tiles, err = m.Live(c.Request.Context()); err != nil {
 				s.log.Error("the list of what is on in an application cannot be read", "app", m.Name, "err", err)
-				g.None = "What is on cannot be read now."
+				g.None = "The list of what is on cannot be read now."
 			}
 		}
 		groups = append(groups, g)

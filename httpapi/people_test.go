@@ -213,7 +213,7 @@ func TestSessionCookie(t *testing.T) {
 	}
 	b, begun := browser{}, r.Handler()
 	at, answer, _ := strings.Cut(r.atIssuer(b.ask(begun, "GET", pathWith+"dev", "").Header().Get("Location"), "ada"), "?")
-	if w := b.ask(begun, "GET", strings.Replace(at, "/dev", "/other", 1)+"?"+answer, ""); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "has not begun") {
+	if w := b.ask(begun, "GET", strings.Replace(at, "/dev", "/other", 1)+"?"+answer, ""); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "did not start") {
 		t.Errorf("an answer to another issuer's sign-in: %d %s", w.Code, w.Body)
 	}
 	public := newSignInRig(t, func(c *Config) { c.PublicURL = "https://scores.example" })

@@ -35,7 +35,7 @@ func (s *Server) getSignIn(c *gin.Context) error {
 	to := s.goOn(c.Query("to"))
 	if c.GetHeader("Sec-Fetch-Site") == "cross-site" && to != s.goOn("") {
 		c.Header("Refresh", "0; url="+to)
-		body, err := s.pages.Notice("One moment", "To where you were going.")
+		body, err := s.pages.Notice("One moment", "Continue to where you were going.")
 		return HTML(c, http.StatusOK, body, err)
 	}
 	id, _ := Identity(c)

@@ -45,7 +45,7 @@ func (m *cloudMigration) misused(cmd *cobra.Command) error {
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !m.cloud {
-			err = fmt.Errorf("--%s goes with --cloud", f.Name)
+			err = fmt.Errorf("--%s needs --cloud", f.Name)
 		}
 	})
 	if err == nil && m.o.Limit <= 0 {
@@ -148,7 +148,7 @@ func differenceText(d *edge.CloudDifference, o edge.CloudMigration) string {
 	case d.Harmless:
 		return d.String() + " (a node works with it as it is)"
 	case d.Fixed:
-		return d.String() + " (this cannot be changed while the table is there)"
+		return d.String() + " (this cannot be changed while the table exists)"
 	default:
 		return d.String() + " (not changed here: it may not be this node's; change it in the cloud)"
 	}

@@ -133,7 +133,7 @@ func TestMigrateCloud(t *testing.T) {
 	cmd := r.command("migrate", "--cloud")
 	out, err := cmd.Output()
 	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "cricket-teams: differs\n  partition key: it is id (S), and should be teamId (S) "+
-		"(this cannot be changed while the table is there)\n") {
+		"(this cannot be changed while the table exists)\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

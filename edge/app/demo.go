@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 )
 
-// Demo shows an application with invented data, alone or beside others: on a node of this machine, without a cloud and with an
+// Demo shows an application with invented data, alone or beside others: on a node on this machine, without a cloud and with an
 // empty store at each start, at which the demo's users sign in with a button each. Its data are of the time at which it is started.
 type Demo struct {
 	App         *App

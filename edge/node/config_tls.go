@@ -76,7 +76,7 @@ func (c *TLSConfig) openSource(ctx context.Context, t *httpapi.TLS, dataDir stri
 		for _, host := range c.Hosts {
 			if !t.CA.MayName(host) {
 				return fault.New(fault.Invalid, "bad_host", "http.tls.hosts: the CA of this node was made without %s: make a new one "+
-					"(touchline tls init --replace), and give it to every device", host)
+					"(touchline tls init --replace), and install it on every device", host)
 			}
 		}
 		t.Source, err = certs.OpenLocal(t.CA, c.Hosts, clock.Real(), log)
@@ -100,7 +100,7 @@ func (c *TLSConfig) problems(bad func(key, format string, args ...any)) {
 	}
 	for _, host := range c.Hosts {
 		if !certs.ValidHost(host) && (net.ParseIP(host) == nil || c.Mode == tlsACME) {
-			bad("hosts", "%q is no host name in lower case, and no address", host)
+			bad("hosts", "%q is neither a host name in lower case nor an address", host)
 		}
 	}
 	if c.PlainListen != "" {

@@ -96,7 +96,7 @@ func (s *Service) SetState(tx *store.Tx, id string, to State) (Card, error) {
 	opens := c.State == Broadcast && to == Upcoming && s.now(tx).Before(c.LockAt) && c.edition == 0
 	switch {
 	case to == Scored:
-		return c, fault.New(fault.Conflict, "not_scored", "An event becomes scored when it is scored by its results: its state cannot be set to that.")
+		return c, fault.New(fault.Conflict, "not_scored", "An event is scored by its results: its state cannot be set to scored.")
 	case c.State != Upcoming && !opens:
 		return c, fault.New(fault.Conflict, "state_backwards", "An event cannot go from %s to %s.", c.State, to)
 	}

@@ -159,7 +159,7 @@ func (r *FileRow) check(tx *store.Tx, s *Service, season string, pks []string) e
 	league, ofLeague := strings.CutPrefix(r.PK, pkLeague)
 	in := slices.Contains(pks, r.PK) || ofLeague && r.SK == pkSeason+season
 	if !r.isFiled() || !in || json.Unmarshal(r.Data, &data) != nil || data.SeasonID != "" && data.SeasonID != season {
-		return invalid("bad_file", "The file has a row %s %s that is none of its season.", r.PK, r.SK)
+		return invalid("bad_file", "The file has a row %s %s that does not belong to its season.", r.PK, r.SK)
 	}
 	if ofLeague {
 		_, err := s.League(tx, league)

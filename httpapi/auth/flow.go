@@ -90,17 +90,17 @@ func (v *Verifier) SignOut(ctx context.Context, issuer string) (page, title stri
 // person, or fault.Unavailable where the issuer does not answer.
 func (v *Verifier) Finish(ctx context.Context, f *Flow, back string, q url.Values) (Identity, error) {
 	if f.State == "" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(f.State)) != 1 {
-		return Identity{}, startAgain("This browser has not begun this sign-in, or has begun another one since: sign in again.")
+		return Identity{}, startAgain("This browser did not start this sign-in, or has started another one since: sign in again.")
 	}
 	t, said, err := v.chosen(ctx, f.Issuer)
 	if err != nil {
 		return Identity{}, err
 	}
 	if iss := q.Get("iss"); iss != t.URL && (iss != "" || said.SendsIss) { // RFC 9207
-		return Identity{}, startAgain("The answer is of another issuer: sign in again.")
+		return Identity{}, startAgain("The answer is from another issuer: sign in again.")
 	}
 	if code := q.Get("error"); code != "" {
-		return Identity{}, startAgain("The issuer has not signed you in (%s).", word(code))
+		return Identity{}, startAgain("The issuer did not sign you in (%s).", word(code))
 	}
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, v.cfg.Client), exchangeWithin)
 	defer cancel()
@@ -124,7 +124,7 @@ func (v *Verifier) signedIn(ctx context.Context, t *trusted, f *Flow, token *oau
 		return Identity{}, err
 	}
 	if got.by != t || !slices.Contains(said.Audience, t.Client.ID) || said.text(claimNonce) != f.Nonce {
-		return Identity{}, startAgain("The issuer's token is not of this sign-in: sign in again.")
+		return Identity{}, startAgain("The issuer's token is not for this sign-in: sign in again.")
 	}
 	if t.Tokens != KindAccess {
 		return got.id, nil
@@ -135,7 +135,7 @@ func (v *Verifier) signedIn(ctx context.Context, t *trusted, f *Flow, token *oau
 		return Identity{}, err
 	}
 	if access.by != t || opens.RegisteredClaims.Subject != said.RegisteredClaims.Subject {
-		return Identity{}, startAgain("The issuer's tokens are of two people: sign in again.")
+		return Identity{}, startAgain("The issuer's tokens are for two different people: sign in again.")
 	}
 	access.id.Name, access.id.Email = cmp.Or(got.id.Name, access.id.Name), cmp.Or(got.id.Email, access.id.Email)
 	return access.id, nil

@@ -89,7 +89,7 @@ func (v *Verifier) judge(ctx context.Context, token string, kind *Kind) (verdict
 	read, err := v.parser.ParseWithClaims(token, &said, func(t *jwt.Token) (any, error) {
 		by = v.trust[said.Issuer]
 		if by == nil {
-			return nil, unauthorized("The token is of an issuer that this node does not know: its iss is not the configured one.")
+			return nil, unauthorized("The token is from an issuer that this node does not know: its iss is not a configured one.")
 		}
 		kid, err := by.kid(t)
 		if err != nil {

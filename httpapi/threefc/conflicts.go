@@ -111,7 +111,7 @@ func (r *request) decide(verb string, err error, may func(id uint64) bool) error
 	}
 	id, _ := strconv.ParseUint(r.Param("conflict"), 10, 64)
 	if !may(id) {
-		return fault.New(fault.NotFound, "", "Nothing here was refused under the number %s.", r.Param("conflict"))
+		return fault.New(fault.NotFound, "", "No refused write has the number %s.", r.Param("conflict"))
 	}
 	done, err := httpapi.Decide(r.Context, id, verb)
 	return httpapi.Answer(r.Context, http.StatusOK, map[string]any{"id": done.ID, "state": done.State}, err)

@@ -186,7 +186,7 @@ func (r *PushTestResult) explain(res *apns.Result, toDevice bool) {
 	case res.Action == apns.Accepted:
 		r.OK, r.Says = true, "Apple has accepted the push. It should be on the device; if it is not, notifications are switched off there."
 		if !toDevice {
-			r.Says = "The push was accepted, though no device has that token: this is a sandbox that takes any."
+			r.Says = "The push was accepted, though no device has that token: this is a sandbox that accepts any token."
 		}
 	case !toDevice && res.Reason == "BadDeviceToken":
 		r.OK = true

@@ -33,7 +33,7 @@ func commands(*app.Shell) app.Commands {
 	set, _ := a.Settings.(*Settings)
 	return app.Commands{Demo: &app.Demo{
 		App: a, Short: "Score softball: a team of twelve, six games played and one live",
-		Long: "A softball scorebook on a node of this machine: an invented team of twelve with six finished games and one that is being\n" +
+		Long: "A softball scorebook on a node on this machine: an invented team of twelve with six finished games and one that is being\n" +
 			"played, a plate appearance every 15 seconds. Ada owns the team, Bram manages it, Chidi scores. No cloud, no account.",
 		Users: app.DemoUsers(demoPlayers),
 		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {

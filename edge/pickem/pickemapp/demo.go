@@ -42,7 +42,7 @@ func commands(*app.Shell) app.Commands {
 	set, _ := a.Settings.(*Settings)
 	demo := app.Demo{
 		App: a, Short: "Predict winners: twelve players, five events of 2024, a lock in ten minutes",
-		Long: "A league of predictions on a node of this machine: twelve invented players, cards and results of five events of 2024, and one\n" +
+		Long: "A league of predictions on a node on this machine: twelve invented players, cards and results of five events of 2024, and one\n" +
 			"more event whose card locks in ten minutes. Ada is an admin, who enters results and scores them. No cloud, no account.",
 		Users: app.DemoUsers(demoPlayers),
 		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {

@@ -24,7 +24,7 @@ func commands(*app.Shell) app.Commands {
 	set, _ := a.Settings.(*Settings)
 	demo := app.Demo{
 		App: a, Short: "Guess the word of the day, in a team of eight that has played for 60 days",
-		Long: "A daily word puzzle on a node of this machine: guess as a guest without signing in, or as one of a team of eight invented players\n" +
+		Long: "A daily word puzzle on a node on this machine: guess as a guest without signing in, or as one of a team of eight invented players\n" +
 			"who have played the 60 days before today. Ada sets the words. No cloud, no account.",
 		Users: app.DemoUsers(demoPlayers),
 		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {

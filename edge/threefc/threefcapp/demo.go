@@ -47,7 +47,7 @@ func newDemo() *app.Demo {
 	}
 	return &app.Demo{
 		App: a, Short: "Three-sided football: four games played and one live with two scorers",
-		Long: "A league of three-sided football on a node of this machine: four finished games and a live one with two scorers, of whom one\n" +
+		Long: "A league of three-sided football on a node on this machine: four finished games and a live one with two scorers, one of whom\n" +
 			"loses the node for six minutes: the goals of that time arrive late, with the moment of each tap. No cloud, no account.",
 		Users: app.DemoUsers(1),
 		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {
@@ -230,7 +230,7 @@ func (d *demo) told(ctx context.Context, h *app.Host) (text string, err error) {
 		for _, t := range b.Teams {
 			text += fmt.Sprintf("%s has conceded %d and scored %d.\n", t.Name, t.Conceded, t.Scored)
 		}
-		text += fmt.Sprintf("%d goals in %d minutes, %d of them told late by a scorer who had lost the node.\n", len(b.Goals), int(demoThird.Minutes()), late)
+		text += fmt.Sprintf("%d goals in %d minutes, %d of them sent late by a scorer who had lost the connection.\n", len(b.Goals), int(demoThird.Minutes()), late)
 		return nil
 	})
 	return text, err

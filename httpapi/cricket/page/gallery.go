@@ -90,7 +90,7 @@ func Scenes() ([]Scene, error) {
 		{Name: "list", What: "Several matches", List: &list},
 		{Name: "replays", What: "Replays", Replay: sceneReplays()},
 		{Name: "hub", What: "For operators", Operator: sceneOperator()},
-		{Name: "noreplays", What: "Nothing is being played", Replay: &ReplayInput{Recordings: sceneReplays().Recordings, Problem: "There is no tape “7”."}},
+		{Name: "noreplays", What: "Nothing is being played", Replay: &ReplayInput{Recordings: sceneReplays().Recordings, Problem: "There is no replay “7”."}},
 		{Name: "quiet", What: "Nothing on", List: &ListInput{Node: list.Node}},
 	}, nil
 }

@@ -12,7 +12,7 @@ func advice() map[string]string {
 	const (
 		clock = "Check this machine's clock (NTP) first: provider tokens carry the time, and with a clock an hour off none of them is valid."
 		ours  = "This is a fault of the program and not of the configuration: please report it."
-		again = "Apple's service has trouble; nothing is wrong here. It is tried again."
+		again = "Apple's service has a problem; nothing is wrong here. The push is tried again."
 	)
 	return map[string]string{ //nolint:gosec // advice about keys, and none of them
 		"BadDeviceToken": "The tokens are not of this environment: apps from Xcode have tokens of https://api.sandbox.push.apple.com, " +
@@ -26,7 +26,7 @@ func advice() map[string]string {
 		"BadCertificate":              "Something between this machine and Apple presents a certificate: check the proxy.",
 		"BadCertificateEnvironment":   "Something between this machine and Apple presents a certificate: check the proxy.",
 		"BadEnvironmentKeyInToken":    "The key is limited to the other environment: check cricket.push.host, or make a key for both at developer.apple.com.",
-		"UnrelatedKeyIdInToken":       "The key is of another team than the one before on the same connection: check cricket.push.key_id and cricket.push.team_id.",
+		"UnrelatedKeyIdInToken":       "The key belongs to a different team than the previous one on this connection: check cricket.push.key_id and cricket.push.team_id.",
 		"Forbidden":                   "Apple forbids this to the key: check at developer.apple.com what it is limited to.",
 		"TooManyProviderTokenUpdates": "The credentials are right, but another process has recently made a provider token with the same key, or this one restarts without its data directory: Apple takes a new one every 20 minutes. It is tried again by then.",
 		"TooManyRequests":             "Too many pushes in a row went to the same device token. Nothing is wrong with the configuration: wait a moment.",
