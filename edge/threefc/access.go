@@ -83,6 +83,15 @@ func (s *Service) Invite(tx *store.Tx, code string) (*Invite, error) {
 	return found[Invite](tx, s, InviteKey(code), entInvite, "Invite")
 }
 
+// Invited is the league that an invite's code leads to.
+func (s *Service) Invited(tx *store.Tx, code string) (Scope, error) {
+	in, err := s.Invite(tx, code)
+	if err != nil {
+		return Scope{}, err
+	}
+	return Scope{Kind: "league", ID: in.LeagueID}, nil
+}
+
 // valid reads an invite with its league: none is valid longer than its league is there and its creator is an admin, a reusable one no
 // longer than the league leads to it.
 func (s *Service) valid(tx *store.Tx, code string) (in *Invite, l *League, err error) {
@@ -137,26 +146,13 @@ func InviteMail(to, league, link string) Mail {
 		"You are invited to organise %s on 3FC. Open this link and sign in with this email address:\n\n%s\n", league, link)}
 }
 
-// Join adds somebody to the game of a code, without an account.
-func (s *Service) Join(tx *store.Tx, code, nickname string, ids *IDs) (Change, error) {
-	game, err := s.JoinCode(tx, code)
-	if err != nil {
-		return Change{}, err
-	}
-	c, err := s.AddPlayer(tx, game, "", nickname, ids)
-	if err == nil {
-		c.IDs["game"] = game
-	}
-	return c, err
-}
-
-// JoinCode is the game that a code leads to.
-func (s *Service) JoinCode(tx *store.Tx, code string) (game string, err error) {
+// Joins is the game that a code leads to.
+func (s *Service) Joins(tx *store.Tx, code string) (Scope, error) {
 	j, err := found[joinCode](tx, s, JoinKey(code), entJoin, "Join code")
 	if err != nil {
-		return "", err
+		return Scope{}, err
 	}
-	return j.GameID, nil
+	return Scope{Kind: "game", ID: j.GameID}, nil
 }
 
 // Claim says that a player is a user. Nobody else can say so then.

@@ -15,11 +15,15 @@ func Partition(of Scope) attr.Item {
 }
 
 // Open are the partitions of games that are played, and of their players and codes to join that are not here yet.
-func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) { return s.interest(tx, pkGame, true) }
+func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) {
+	return s.interest(tx, pkGame, true)
+}
 
 // Rest are the partitions of the leagues that are here, of all that belongs to them, and of the games that Open leaves out; also where
 // nothing of a season, session, game or code is here but what leads to it.
-func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) { return s.interest(tx, "", false) }
+func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) {
+	return s.interest(tx, "", false)
+}
 
 // interest are the partitions of rows with keys of a prefix, and those which they lead to and of which nothing is here: of open games, or
 // of all else.

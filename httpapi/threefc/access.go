@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/edge/threefc"
-	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/store"
 )
@@ -19,39 +18,30 @@ func (a *api) accessRoutes() []route {
 	return []route{
 		// Whoever has the code is in, without an account.
 		{"POST", "/v1/join/:code", public, writes(http.StatusCreated, a.readJoin, func(tx *store.Tx, r *request, name string) (threefc.Change, error) {
-			return s.Join(tx, r.given, name, r.ids)
+			return s.AddPlayer(tx, r.of.ID, "", name, r.ids)
 		}, func(tx *store.Tx, r *request) (any, error) {
 			p, err := a.player(tx, r.made["player"])
-			return map[string]any{"gameId": r.made["game"], "joinCode": r.given, "player": p}, err
+			return map[string]any{"gameId": r.of.ID, "joinCode": r.given, "player": p}, err
 		})},
 		{"GET", "/v1/leagues/:league/access", admin, lists("access", s.AccessList)},
 		{"POST", "/v1/leagues/:league/access", admin, writes(http.StatusOK, readGrant, func(tx *store.Tx, r *request, in [2]string) (threefc.Change, error) {
 			return s.Grant(tx, r.league, r.user, in[0], in[1])
 		}, func(tx *store.Tx, r *request) (any, error) { return s.Access(tx, r.league, r.made["user"]) })},
 		{"POST", "/v1/leagues/:league/organiser-invites", admin, writes(http.StatusCreated, readInvite, a.invite, a.invited)},
-		{"POST", "/v1/invites/:code/accept", session, writes(http.StatusOK, readAccept, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
+		{"POST", "/v1/invites/:code/accept", session, writes(http.StatusOK, func(r *request, _ *bind.Body) (any, error) {
+			return nil, r.invited()
+		}, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
 			return s.AcceptInvite(tx, r.given, r.user)
 		}, a.accepted)},
 	}
 }
 
-// readJoin reads a nickname, and has the game of the code here.
+// readJoin reads a nickname.
 func (a *api) readJoin(r *request, b *bind.Body) (string, error) {
 	if err := a.joins(r.Context); err != nil {
 		return "", err
 	}
-	if err := r.code("Join code", threefc.JoinKey); err != nil {
-		return "", err
-	}
-	name := nickname(b)
-	if err := b.Err(); err != nil {
-		return "", err
-	}
-	game, err := httpapi.Read(r.Context, func(tx *store.Tx) (string, error) { return a.Service.JoinCode(tx, r.given) })
-	if err != nil {
-		return "", err
-	}
-	return name, r.need(threefc.Partition(threefc.Scope{Kind: "game", ID: game}))
+	return nickname(b), r.joins()
 }
 
 // readGrant reads who is given which role.
@@ -109,17 +99,6 @@ func (a *api) invited(tx *store.Tx, r *request) (any, error) {
 		delivery = map[bool]string{true: "queued", false: "unavailable"}[a.mails()]
 	}
 	return map[string]any{"invite": in, "inviteCode": in.InviteCode, "inviteLink": a.inviteLink(r, in.InviteCode), "emailDelivery": delivery}, nil
-}
-
-func readAccept(r *request, _ *bind.Body) (any, error) {
-	if err := r.code("Invite", threefc.InviteKey); err != nil {
-		return nil, err
-	}
-	in, err := httpapi.Read(r.Context, func(tx *store.Tx) (*threefc.Invite, error) { return r.api.Service.Invite(tx, r.given) })
-	if err != nil {
-		return nil, err
-	}
-	return nil, r.need(threefc.Partition(threefc.Scope{Kind: "league", ID: in.LeagueID})) // with its admins
 }
 
 func (a *api) accepted(tx *store.Tx, r *request) (any, error) {

@@ -166,7 +166,7 @@ type joinPage struct {
 }
 
 func (a *api) getJoinPage(r *request) error {
-	if err := r.code("Join code", threefc.JoinKey); err != nil {
+	if err := r.joins(); err != nil {
 		return err
 	}
 	qr, err := a.joinFigure(r, r.given)
@@ -175,16 +175,12 @@ func (a *api) getJoinPage(r *request) error {
 	}
 	p := joinPage{Code: r.given, Mount: a.mount, QR: qr}
 	return httpapi.OwnView(r.Context, "join", "Join", func(tx *store.Tx) (joinPage, error) {
-		game, err := a.Service.JoinCode(tx, p.Code)
-		if err != nil {
-			return p, err
-		}
-		g, err := a.shown(tx, game)
+		g, err := a.shown(tx, r.of.ID)
 		if err != nil {
 			return p, err
 		}
 		p.Title = g.Title
-		in, err := a.Service.Roster(tx, game)
+		in, err := a.Service.Roster(tx, g.Game)
 		for _, one := range in.Players {
 			p.Here = append(p.Here, one.Nickname)
 		}
@@ -210,7 +206,7 @@ func (a *api) getSignInPage(r *request) error {
 
 // getInvitePage asks somebody who has signed in whether to accept.
 func (a *api) getInvitePage(r *request) error {
-	if err := r.code("Invite", threefc.InviteKey); err != nil {
+	if err := r.invited(); err != nil {
 		return err
 	}
 	return httpapi.Own(r.Context, "invite", "Invitation", a.mount+"/v1/invites/"+r.given+"/accept")

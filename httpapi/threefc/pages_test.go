@@ -86,7 +86,9 @@ func TestPages(t *testing.T) {
 	r.page("keeper", "/games/g/conflicts", 403)
 	r.page("boss", "/games/g/conflicts", 200, "Nothing in this game was refused.")
 	r.page("boss", "/seasons/s/admin", 200, "Add match day", "Create game on 2026-07-04", "Save the red team")
-	r.page("other", "/invites/AAAAAAAA", 200, "/3fc/v1/invites/AAAAAAAA/accept")
+	r.page("other", "/invites/AAAAAAAA", 404)
+	invite := inviteOf(r.want(201, "", "boss", "POST", "/v1/leagues/l/organiser-invites", ""))
+	r.page("other", "/invites/"+invite, 200, "/3fc/v1/invites/"+invite+"/accept")
 
 	step := func(n int) string { return fmt.Sprintf(`data-step="%d" method="post"`, n) }
 	open := func(n int, action string) string {

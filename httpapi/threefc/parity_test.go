@@ -311,10 +311,6 @@ func (r *rig) people() (secrets []string) {
 		r.t.Errorf("two links: %s %s", share, again)
 	}
 	mailed := r.want(201, `"emailDelivery":"queued"`, "boss", "POST", "/v1/leagues/l/organiser-invites", `{"email":"other@example.org"}`)
-	inviteOf := func(answer string) string {
-		_, after, _ := strings.Cut(answer, `"inviteCode":"`)
-		return after[:8]
-	}
 	if m := r.mails[len(r.mails)-1]; m.To != "other@example.org" || !strings.Contains(m.Text, "/3fc/-/invites/"+inviteOf(mailed)) {
 		r.t.Errorf("%+v", m)
 	}
@@ -564,3 +560,9 @@ GET /v1/public/seasons/{season}/standings 404 not_found
 GET /v1/public/seasons/{season}/leaderboards/players 200
 GET /v1/public/seasons/{season}/leaderboards/players 404 not_found
 `
+
+// inviteOf is the code of an invite.
+func inviteOf(answer string) string {
+	_, after, _ := strings.Cut(answer, `"inviteCode":"`)
+	return after[:8]
+}

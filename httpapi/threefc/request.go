@@ -38,14 +38,24 @@ func (r *request) need(keys ...attr.Item) error {
 	return r.api.Ensure.Keys(r.Context, r.api.Service.Table, keys...)
 }
 
-// code reads the code of the path, and has its row here; what cannot be a code is not found.
-func (r *request) code(what string, row func(code string) attr.Item) error {
+// code reads the code of the path, and has here what it leads to, which the request is about; what cannot be a code is not found.
+func (r *request) code(what string, row func(code string) attr.Item, leads func(tx *store.Tx, code string) (threefc.Scope, error)) (err error) {
 	var ok bool
 	if r.given, ok = threefc.CodeOf(r.Param("code")); !ok {
 		return fault.New(fault.NotFound, "", "%s was not found.", what)
 	}
-	return r.need(row(r.given))
+	if err = r.need(row(r.given)); err != nil {
+		return err
+	}
+	if r.of, err = httpapi.Read(r.Context, func(tx *store.Tx) (threefc.Scope, error) { return leads(tx, r.given) }); err != nil {
+		return err
+	}
+	return r.need(threefc.Partition(r.of))
 }
+
+func (r *request) joins() error { return r.code("Join code", threefc.JoinKey, r.api.Service.Joins) }
+
+func (r *request) invited() error { return r.code("Invite", threefc.InviteKey, r.api.Service.Invited) }
 
 // signedIn finds out who is asking, by the cookie.
 func (r *request) signedIn() error {

@@ -316,7 +316,7 @@ func (w *world) unassign(n *peer, s step) {
 func (w *world) join(n *peer, s step) {
 	b := w.game(n, s)
 	w.scorer(n, s, act{kind: "join", game: b.GameID}, "", func(n *peer, tx *store.Tx, ids *threefc.IDs) (threefc.Change, error) {
-		return n.Join(tx, b.JoinCode, "Jo", ids)
+		return n.AddPlayer(tx, b.GameID, "", "Jo", ids)
 	})
 }
 
