@@ -118,22 +118,16 @@ func (s *Service) signIn(tx *store.Tx, from, row attr.Item, session, condition s
 	}}, err
 }
 
-// SignedIn reads a session; nil: it is none, or has ended.
+// SignedIn reads a session. One that is none, and one that has ended, is fault.Unauthorized.
 func (s *Service) SignedIn(tx *store.Tx, session string) (*SignIn, error) {
-	if !IsID(session) {
-		return nil, nil //nolint:nilnil // no session
-	}
 	row, err := tx.Get(s.Table, SignInKey(session))
-	if err != nil || row == nil {
-		return nil, err
-	}
 	until, _ := row["expiresAtEpoch"].Int()
-	if s.Now(tx).Unix() >= until {
-		return nil, nil //nolint:nilnil // no session
+	if err == nil && s.Now(tx).Unix() >= until {
+		err = fault.New(fault.Unauthorized, "unauthorized", "Session is missing, invalid, or expired.")
 	}
 	return &SignIn{
 		SessionID: session, Email: row["email"].Str(), CreatedAt: row["createdAt"].Str(), ExpiresAt: stampOf(time.Unix(until, 0)),
-	}, nil
+	}, err
 }
 
 // SignOut ends a session. One that is none has ended.

@@ -222,3 +222,36 @@ func TestUnreadableRow(t *testing.T) {
 		t.Errorf("the log: %s", text)
 	}
 }
+
+// What cannot be an id is nowhere: neither the store nor the cloud is asked for it.
+func TestNoID(t *testing.T) {
+	asked := 0
+	r := newRig(t, func(c *Config) {
+		c.Ensure = func(_ context.Context, _ string, keys ...attr.Item) error {
+			for _, k := range keys {
+				if asked++; len(k["pk"].Str()) > 200 || strings.Count(k["pk"].Str(), "#") > 1 {
+					t.Errorf("asked for %v", k)
+				}
+			}
+			return nil
+		}
+	})
+	r.league()
+	for _, id := range []string{strings.Repeat("x", 3000), "a%23b", "a%0Ab"} {
+		r.want(404, `"not_found"`, "boss", "GET", "/v1/games/"+id, "")
+		r.want(404, `"not_found"`, "-", "GET", "/v1/public/games/"+id, "")
+		r.want(404, `"not_found"`, "boss", "POST", "/v1/players/"+id+"/claim", "")
+		r.want(404, `"not_found"`, "keeper", "PUT", "/v1/games/g/roster/"+id, `{"teamId":"red"}`)
+		r.want(404, `"not_found"`, "keeper", "DELETE", "/v1/games/g/roster/"+id, "")
+		r.want(404, `"not_found"`, "keeper", "DELETE", "/v1/games/g/goals/"+id, "")
+		r.page("boss", "/games/"+id, 404)
+		r.page("boss", "/leagues/"+id, 404)
+		r.page("boss", "/"+id+"/"+id, 404)
+		r.want(401, "unauthorized", "-", "GET", "/v1/leagues", "", "Cookie", cookieName+"="+id)
+		r.want(404, `"not_found"`, "-", "POST", "/v1/join/"+id, `{"nickname":"n"}`)
+		r.want(401, "", "-", "POST", "/v1/auth/magic/complete", fmt.Sprintf(`{"token":"%s.x"}`, strings.ReplaceAll(id[:min(len(id), 400)], "%0A", "")))
+	}
+	if asked == 0 {
+		t.Error("nothing was asked for")
+	}
+}

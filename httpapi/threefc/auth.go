@@ -99,18 +99,9 @@ func readToken(r *request, b *bind.Body) (token string, err error) {
 	return token, nil
 }
 
-// session is one that goes on.
-func (a *api) session(tx *store.Tx, id string) (*threefc.SignIn, error) {
-	in, err := a.Service.SignedIn(tx, id)
-	if err == nil && in == nil {
-		err = fault.New(fault.Unauthorized, "unauthorized", "Session is missing, invalid, or expired.")
-	}
-	return in, err
-}
-
 // signedInAs lets somebody in, with the cookie.
 func (a *api) signedInAs(tx *store.Tx, r *request) (any, error) {
-	in, err := a.session(tx, r.made["session"])
+	in, err := a.Service.SignedIn(tx, r.made["session"])
 	if err == nil {
 		a.setCookie(r, in.SessionID, int(threefc.SignInLife.Seconds()))
 	}

@@ -60,13 +60,13 @@ func (r *request) invited() error { return r.code("Invite", threefc.InviteKey, r
 // signedIn finds out who is asking, by the cookie.
 func (r *request) signedIn() error {
 	cookie, err := r.Request.Cookie(cookieName)
-	if err != nil || cookie.Value == "" {
+	if err != nil || !threefc.IsID(cookie.Value) {
 		return fault.New(fault.Unauthorized, "unauthorized", "Valid session cookie required.")
 	}
 	if err := r.need(threefc.SignInKey(cookie.Value)); err != nil {
 		return err
 	}
-	r.signIn, err = httpapi.Read(r.Context, func(tx *store.Tx) (*threefc.SignIn, error) { return r.api.session(tx, cookie.Value) })
+	r.signIn, err = httpapi.Read(r.Context, func(tx *store.Tx) (*threefc.SignIn, error) { return r.api.Service.SignedIn(tx, cookie.Value) })
 	if err == nil {
 		r.user = r.signIn.Email
 	}
@@ -94,10 +94,15 @@ func (r *request) allowed(who level) error {
 func (r *request) fetch() error {
 	var keys []attr.Item
 	for _, kind := range []string{"player", "league", "season", "session", "game"} {
-		if id := r.Param(kind); id != "" {
-			r.of = threefc.Scope{Kind: kind, ID: id}
-			keys = append(keys, threefc.Partition(r.of))
+		id := r.Param(kind)
+		switch {
+		case id == "":
+			continue
+		case !threefc.IsID(id):
+			return fault.New(fault.NotFound, "", "There is nothing at this address.")
 		}
+		r.of = threefc.Scope{Kind: kind, ID: id}
+		keys = append(keys, threefc.Partition(r.of))
 	}
 	return r.api.Ensure.Needs(r.Context, r.api.Service.Table, func(tx *store.Tx) ([]attr.Item, error) {
 		above, err := r.api.Service.Above(tx, r.of)

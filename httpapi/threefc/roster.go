@@ -1,8 +1,8 @@
 package threefc
 
 import (
+	"math"
 	"net/http"
-	"strconv"
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi/bind"
@@ -52,13 +52,7 @@ func (a *api) player(tx *store.Tx, id string) (playerView, error) {
 
 func (a *api) getPlayers(r *request) error {
 	q := bind.Parameters(r.Request)
-	search, limit := q.Text("search", maxText), 0
-	if raw := r.Query("limit"); raw != "" {
-		var err error
-		if limit, err = strconv.Atoi(raw); err != nil || limit < 1 {
-			q.Bad("limit", "must be a number from 1")
-		}
-	}
+	search, limit := q.Text("search", maxText), q.Number("limit", math.MaxInt)
 	if err := q.Err(); err != nil {
 		return err
 	}
