@@ -26,6 +26,7 @@ type bench struct {
 type sizes struct {
 	rounds int
 	items  int
+	ready  int // different requests, for each client
 	slice  time.Duration
 	warm   time.Duration // that a slow starter is asked before its first slice
 	starts int
@@ -34,10 +35,10 @@ type sizes struct {
 func newBench(run *measure.Run, binary string) *bench {
 	b := &bench{
 		Run: run, binary: binary, absent: map[string]string{}, results: results{},
-		size: sizes{rounds: 5, items: 10_000, slice: time.Second, warm: 3 * time.Second, starts: 5},
+		size: sizes{rounds: 5, items: 10_000, ready: 64, slice: time.Second, warm: 3 * time.Second, starts: 5},
 	}
 	if run.Quick {
-		b.size = sizes{rounds: 2, items: 1_000, slice: 100 * time.Millisecond, warm: 300 * time.Millisecond, starts: 2}
+		b.size = sizes{rounds: 2, items: 1_000, ready: 64, slice: 100 * time.Millisecond, warm: 300 * time.Millisecond, starts: 2}
 	}
 	return b
 }
@@ -158,7 +159,7 @@ func (b *bench) run(ctx context.Context, w workload) error {
 }
 
 func (b *bench) try(ctx context.Context, w workload) error {
-	calls := w.prepare(w.clients, b.size.items)
+	calls := w.prepare(w.clients, b.size.items, b.size.ready)
 	servers := b.asked(w)
 	sides := make([]measure.Side, len(servers))
 	used := make([]usage, len(servers))

@@ -23,7 +23,7 @@ import (
 // peer too: what is measured here says nothing.
 func TestRunMeasuresEveryOperation(t *testing.T) {
 	b := begin(t, "-rows", "^(peers|canned|alone|memory)/")
-	b.size = sizes{rounds: 1, items: 400, slice: 2 * time.Millisecond, warm: time.Millisecond}
+	b.size = sizes{rounds: 1, items: 400, ready: 2, slice: 2 * time.Millisecond, warm: time.Millisecond}
 	t.Cleanup(b.end)
 	peer := inProcess(t, dynalite, endpoint(t))
 	peer.slow, peer.lacks = true, "transact"
@@ -71,7 +71,7 @@ func TestPeerThatFailsLeaves(t *testing.T) {
 	broken := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	for name, want := range map[string]bool{localDisk: true, ours: false} {
 		b := begin(t)
-		b.size = sizes{rounds: 1, items: 400, slice: time.Millisecond}
+		b.size = sizes{rounds: 1, items: 400, ready: 2, slice: time.Millisecond}
 		t.Cleanup(b.end)
 		b.servers = []*server{inProcess(t, cannedBytes, canned()), inProcess(t, name, broken)}
 		err := b.run(t.Context(), workload{operations[0], 2})
@@ -92,7 +92,7 @@ func TestClientsHaveItemsOfTheirOwn(t *testing.T) {
 		n := next()
 		return func(context.Context, *dynamodb.Client) error { return keyError(n) }
 	}}
-	for i, own := range record.prepare(clients, items) {
+	for i, own := range record.prepare(clients, items, 64) {
 		for _, c := range own {
 			var n keyError
 			if err := c(t.Context(), nil); !errors.As(err, &n) || n < 0 || int(n) >= items {

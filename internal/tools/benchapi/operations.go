@@ -135,16 +135,13 @@ func distinct(next func() int, count int) []int {
 	return out
 }
 
-// prepared is how many different requests each client has ready.
-const prepared = 64
-
-// prepare makes the requests of so many clients. The items of no two of them are the same.
-func (o operation) prepare(clients, items int) [][]call {
+// prepare makes so many different requests for each of so many clients. The items of no two of them are the same.
+func (o operation) prepare(clients, items, requests int) [][]call {
 	rnd := rand.New(rand.NewPCG(1, uint64(clients)))
 	ready := make([][]call, clients)
 	for i := range ready {
 		own := func() int { return rnd.IntN(items/clients)*clients + i }
-		for range prepared {
+		for range requests {
 			ready[i] = append(ready[i], o.make(own))
 		}
 	}
