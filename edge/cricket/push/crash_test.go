@@ -212,9 +212,13 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestCrashes plays a match with processes that die all the time. Run one seed with -run 'TestCrashes/17'.
+// TestCrashes plays a match with processes that die all the time. Run one seed with -run 'TestCrashes/14'.
 func TestCrashes(t *testing.T) {
-	for seed := range uint64(16) {
+	seeds := uint64(16)
+	if testing.Short() {
+		seeds = 6
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			crashes(t, rand.New(rand.NewPCG(seed, 1)))
