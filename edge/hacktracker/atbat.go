@@ -50,7 +50,7 @@ func (b *Book) newULID(once, what string, at time.Time) string {
 func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) AtBat {
 	p := b.read(atBatFields(), in, "playerId", "result", "inning", "outs", "battingOrder")
 	id := b.newULID(once, "an at-bat", at)
-	g, t := b.allowGame(game, manageAtBats)
+	g, t := b.allowGame(game, manageGames)
 	row := b.Stamp(atBatKey(game, id), p.Set)
 	row["atBatId"], row["gameId"], row["teamId"], row["createdAt"] = attr.S(id), attr.S(game), attr.S(t.ID), attr.S(at.UTC().Format(patch.Stamp))
 	row["updatedAt"] = row["createdAt"]
@@ -86,14 +86,14 @@ func SameAtBat(a, there attr.Item) bool {
 // ChangeAtBat corrects a plate appearance, also of a game that is over.
 func (b *Book) ChangeAtBat(game, id string, in Input) AtBat {
 	p := b.change(atBatFields(), in, "playerId", "battingOrder")
-	b.allowGame(game, manageAtBats)
+	b.allowGame(game, manageGames)
 	b.save(key(prefixGame+game, b.AtBat(game, id).sk), p)
 	return b.AtBat(game, id)
 }
 
 // DeleteAtBat takes a plate appearance back. What is left says so: the phone that has scored it may tell another node of it, or have told one.
 func (b *Book) DeleteAtBat(game, id string) {
-	b.allowGame(game, manageAtBats)
+	b.allowGame(game, manageGames)
 	sk := b.AtBat(game, id).sk
 	undone := b.Stamp(undoneKey(game, strings.TrimPrefix(sk, prefixAtBat)), nil)
 	b.commit(table.Put(b.Table, undone, table.If{})) // by itself, at half the price: with it, whoever has the at-bat removes it

@@ -64,7 +64,7 @@ func (b *Book) NewGame(once string, in Input) (id string, writes []store.WriteIt
 	if g.Status == Final {
 		row["finalAt"] = row["createdAt"]
 	}
-	b.checkLineup(&g, p.Set)
+	b.checkLineup(team, p.Set["lineup"])
 	writes = []store.WriteItem{b.create(row)}
 	if g.Status == InProgress {
 		writes = append(writes, b.start(&t, &g)...)
@@ -83,12 +83,9 @@ func (b *Book) ownDefault() (team string) {
 }
 
 // checkLineup refuses a lineup with players who are not on the team.
-func (b *Book) checkLineup(g *Game, set attr.Item) {
-	if _, ok := set["lineup"]; !ok || len(g.Lineup) == 0 {
-		return
-	}
-	all := b.roster(g.TeamID)
-	for _, slot := range g.Lineup {
+func (b *Book) checkLineup(team string, lineup attr.Value) {
+	all := b.roster(team)
+	for _, slot := range lineupOf(lineup) {
 		b.refuse(!slices.ContainsFunc(all, func(p Player) bool { return p.ID == slot.PlayerID }), Invalid("Player %s is not on the team", slot.PlayerID))
 	}
 }
@@ -116,7 +113,7 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 		next.Lineup = lineupOf(v)
 	}
 	next.Status = cmp.Or(p.Set["status"].Str(), was.Status)
-	b.checkLineup(&next, p.Set)
+	b.checkLineup(t.ID, p.Set["lineup"])
 	if next.Status == was.Status {
 		delete(p.Set, "status") // who says what is so already does not contradict another node
 	} else {

@@ -140,11 +140,7 @@ func (b *Book) DeletePlayer(team, player string) {
 	b.allow(team, manageRoster)
 	was := b.player(team, player)
 	b.refuse(!was.Ghost, Invalid("Cannot delete linked player. Use unlink operation instead."))
-	b.commit(append(b.release(&was), b.removeGhost(playerKey(team, player)))...)
-}
-
-func (s *Service) removeGhost(k attr.Item) store.WriteItem {
-	return s.remove(k, " AND isGhost = :true", attr.Item{":true": attr.Bool(true)})
+	b.commit(append(b.release(&was), b.remove(playerKey(team, player), " AND isGhost = :true", attr.Item{":true": attr.Bool(true)}))...)
 }
 
 // linkable returns a row of a managed team's roster to who may link it.

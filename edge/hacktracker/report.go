@@ -253,15 +253,9 @@ func NewRecord(games []Game) Record {
 		}
 		r.RunsFor += g.TeamScore
 		r.RunsAgainst += g.OpponentScore
-		outcome, count := "T", &r.Ties
-		switch {
-		case g.TeamScore > g.OpponentScore:
-			outcome, count = "W", &r.Wins
-		case g.TeamScore < g.OpponentScore:
-			outcome, count = "L", &r.Losses
-		}
-		*count++
-		r.LastFive = append(r.LastFive, outcome)
+		at := 1 + cmp.Compare(g.TeamScore, g.OpponentScore)
+		*[]*int{&r.Losses, &r.Ties, &r.Wins}[at]++
+		r.LastFive = append(r.LastFive, "LTW"[at:at+1])
 	}
 	r.LastFive = r.LastFive[:min(5, len(r.LastFive))]
 	return r

@@ -26,12 +26,9 @@ type action string
 
 const (
 	anyMember    action = ""
-	manageRoster action = "owner, manager"
-	manageTeam   action = "owner, manager"
-	deleteTeam   action = "owner"
-	manageGames  action = "owner, manager, scorekeeper"
-	manageAtBats action = "owner, manager, scorekeeper"
-	ownTeam      action = "owner"
+	ownTeam      action = "owner"                       // delete_team
+	manageRoster action = "owner, manager"              // and manage_team
+	manageGames  action = "owner, manager, scorekeeper" // and manage_atbats
 )
 
 func forbidden(format string, args ...any) error {
@@ -240,23 +237,21 @@ func (s *Service) Once(user, path, once, node string, in Input) (*idempotency.Ro
 	return &idempotency.Row{Table: s.Table, Key: key(prefixOnce+user+"#"+once, skMetadata), Hash: hash, Node: node}, err
 }
 
-// Needs are the partitions of a request that another node may have written to: of a game, of a team, and of two users. Empty ones are none.
-func Needs(game, team, user, other string) (all []attr.Item) {
-	for _, pk := range []string{prefixGame + game, prefixTeam + team, prefixUser + user, prefixUser + other} {
+// Needs are the partitions of a request that another node may have written to: of a game with its team, of a team, else of all teams of the
+// user, of the user and of another. Empty ones are none.
+func (b *Book) Needs(game, team, other string) (all []attr.Item) {
+	switch {
+	case game != "":
+		team = cmp.Or(team, gameOf(b.get(gameKey(game))).TeamID)
+	case team == "":
+		for _, m := range b.memberships(b.user) {
+			all = append(all, teamKey(m.TeamID))
+		}
+	}
+	for _, pk := range []string{prefixGame + game, prefixTeam + team, prefixUser + b.user, prefixUser + other} {
 		if !strings.HasSuffix(pk, "#") {
 			all = append(all, attr.Item{"PK": attr.S(pk)})
 		}
-	}
-	return all
-}
-
-// NeedsThen are those that only show when the first are here: the team of a game, else all teams of the user.
-func (b *Book) NeedsThen(game string) (all []attr.Item) {
-	if game != "" {
-		return Needs("", gameOf(b.get(gameKey(game))).TeamID, "", "")
-	}
-	for _, m := range b.memberships(b.user) {
-		all = append(all, teamKey(m.TeamID))
 	}
 	return all
 }

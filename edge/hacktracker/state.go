@@ -57,22 +57,17 @@ func Replay(lineup []Slot, all []AtBat) State {
 // advance moves the runners as far as a result says for certain; nil: nobody knows. Runners of slow-pitch do not steal, so a
 // strikeout moves nobody.
 func advance(b *Bases, a *AtBat) *Bases {
+	to, isHit := map[string]Bases{Single: {First: a.PlayerID}, Double: {Second: a.PlayerID}, Triple: {Third: a.PlayerID}, HomeRun: {}}[a.Result]
 	switch {
 	case a.Result == HomeRun:
-		return &Bases{}
+		return &to
 	case b == nil, a.Result == Strikeout:
 		return b
 	case a.Result == Walk, a.Result == HitByP:
 		return forced(*b, a.PlayerID)
-	case *b != Bases{}:
-		return nil
-	case a.Result == Single:
-		return &Bases{First: a.PlayerID}
-	case a.Result == Double:
-		return &Bases{Second: a.PlayerID}
-	case a.Result == Triple:
-		return &Bases{Third: a.PlayerID}
-	case outsOf[a.Result] == 1:
+	case isHit && *b == Bases{}:
+		return &to
+	case outsOf[a.Result] == 1 && *b == Bases{}:
 		return b
 	}
 	return nil
@@ -80,12 +75,11 @@ func advance(b *Bases, a *AtBat) *Bases {
 
 // forced puts a batter on first, and on those who have to make room.
 func forced(b Bases, batter string) *Bases {
-	switch {
-	case b.First == "":
-	case b.Second == "":
+	if b.First != "" {
+		if b.Second != "" {
+			b.Third = b.Second
+		}
 		b.Second = b.First
-	default:
-		b.Second, b.Third = b.First, b.Second
 	}
 	b.First = batter
 	return &b

@@ -110,14 +110,14 @@ func (b *Book) managed(team, what string, do action) {
 // ChangeTeam changes a team's name and description.
 func (b *Book) ChangeTeam(team string, in Input) Team {
 	p := b.change(teamFields(), in, "teamType")
-	b.managed(team, "manage team", manageTeam)
+	b.managed(team, "manage team", manageRoster)
 	b.save(teamKey(team), p)
 	return b.Team(team)
 }
 
 // DeleteTeam hides a team, and returns the token by which its owner has it back for 30 days.
 func (b *Book) DeleteTeam(team string) (token string) {
-	b.managed(team, "delete team", deleteTeam)
+	b.managed(team, "delete team", ownTeam)
 	token = uuid.NewString()
 	p := patch.Patch{Set: attr.Item{"status": attr.S(deleted), "deletedAt": b.now(), "recoveryToken": attr.S(token)}}
 	still := exists + " AND (attribute_not_exists(#status) OR #status = :active)"

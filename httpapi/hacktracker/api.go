@@ -58,6 +58,7 @@ type call struct {
 
 	user   string
 	in     hacktracker.Input
+	query  *bind.Query
 	once   string // of a POST, the key by which it takes effect once; empty: it has none
 	made   string // id of what it has made
 	status int    // of the answer
@@ -74,6 +75,7 @@ func in[T any](a *api, r *call, do func(b *hacktracker.Book, r *call) T) func(tx
 	return func(tx *store.Tx) (T, error) {
 		b := a.Service.Open(tx, r.user)
 		out := do(b, r)
+		b.Fail(r.query.Err())
 		return out, b.Err()
 	}
 }
@@ -94,26 +96,21 @@ func (a *api) route(method, path string, do func(r *call) error) httpapi.Route {
 				return fault.New(fault.NotFound, "not_found", "Not found")
 			}
 		}
-		r := &call{Context: c, user: user, status: http.StatusOK}
-		if err := r.read(method); err != nil {
-			return err
+		r := &call{Context: c, user: user, status: http.StatusOK, query: bind.Parameters(c.Request)}
+		if method != http.MethodGet && method != http.MethodDelete {
+			r.in, err = httpapi.Body(c).Members()
 		}
-		if err := a.prepare(r); err != nil {
+		if err == nil && method == http.MethodPost {
+			r.once, err = httpapi.IdempotencyKey(c)
+		}
+		if err == nil {
+			err = a.prepare(r)
+		}
+		if err != nil {
 			return err
 		}
 		return do(r)
 	}}
-}
-
-// read reads the body and the key that a request of a method carries.
-func (r *call) read(method string) (err error) {
-	if method != http.MethodGet && method != http.MethodDelete {
-		r.in, err = httpapi.Body(r.Context).Members()
-	}
-	if err == nil && method == http.MethodPost {
-		r.once, err = httpapi.IdempotencyKey(r.Context)
-	}
-	return err
 }
 
 // prepare has the partitions here that a request is about, and the user's profile.
@@ -133,17 +130,13 @@ func (a *api) prepare(r *call) error {
 	})
 }
 
-// needs is what a request names, users in its body too, and what only shows by that.
+// needs is what a request names, users in its body too.
 func needs(b *hacktracker.Book, r *call) []attr.Item {
-	team, game, other := r.Param("team"), r.Param("game"), r.Param("user")
+	other := r.Param("user")
 	if raw, ok := r.in["userId"]; ok && json.Unmarshal(raw, &other) != nil || !hacktracker.IsID(other) {
 		other = ""
 	}
-	all := hacktracker.Needs(game, team, r.user, other)
-	if team == "" {
-		all = append(all, b.NeedsThen(game)...)
-	}
-	return all
+	return b.Needs(r.Param("game"), r.Param("team"), other)
 }
 
 // on is a route that answers with what comes of something, or that it is gone.
@@ -215,13 +208,13 @@ const (
 	maxToken  = 1024
 )
 
-// paged reads limit and nextToken, which is the key that the page before ended with, as JSON.
-func paged(q *bind.Query) (p hacktracker.Page) {
-	p.Limit = q.Limit()
-	if token := q.Text("nextToken", maxToken); token != "" {
+// page reads limit and nextToken, which is the key that the page before ended with, as JSON.
+func (r *call) page() (p hacktracker.Page) {
+	p.Limit = r.query.Limit()
+	if token := r.query.Text("nextToken", maxToken); token != "" {
 		var err error
 		if p.Start, err = attr.ParseJSON([]byte(token)); err != nil || len(p.Start) == 0 {
-			q.Bad("nextToken", "is invalid")
+			r.query.Bad("nextToken", "is invalid")
 		}
 	}
 	return p

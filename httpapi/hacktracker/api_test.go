@@ -348,9 +348,9 @@ func TestWhatIsAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ method, path, body, want string }{
-		{"GET", "/users/cy", "", "USER#ana USER#cy TEAM#" + team},
-		{"GET", "/users/context", "", "USER#ana TEAM#" + team},
-		{"GET", "/games/" + game, "", "GAME#" + game + " USER#ana TEAM#" + team},
+		{"GET", "/users/cy", "", "TEAM#" + team + " USER#ana USER#cy"},
+		{"GET", "/users/context", "", "TEAM#" + team + " USER#ana"},
+		{"GET", "/games/" + game, "", "GAME#" + game + " TEAM#" + team + " USER#ana"},
 		{"PUT", "/teams/" + team + "/members/ben", `{"role":"manager"}`, "TEAM#" + team + " USER#ana USER#ben"},
 		{"POST", "/teams/" + team + "/players/" + players[0] + "/link", `{"userId":"cy"}`, "TEAM#" + team + " USER#ana USER#cy"},
 	} {

@@ -67,12 +67,10 @@ func worded(id string) string {
 
 // book is what the scorer's script goes on from while the node is away.
 type book struct {
-	Status        string   `json:"status"`
-	TeamScore     int      `json:"teamScore"`
-	OpponentScore int      `json:"opponentScore"`
-	Lineup        []slot   `json:"lineup"`
-	Plays         []play   `json:"plays"`
-	RunKeys       []string `json:"runKeys"`
+	*hacktracker.Game
+	Lineup  []slot   `json:"lineup"`
+	Plays   []play   `json:"plays"`
+	RunKeys []string `json:"runKeys"`
 }
 
 type slot struct {
@@ -162,7 +160,7 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, roster []hacktrac
 		}
 	}
 	name := func(id string) string { return cmp.Or(names[id], "former player") }
-	now := book{Status: g.Status, TeamScore: g.TeamScore, OpponentScore: g.OpponentScore, RunKeys: g.RunKeys, Lineup: []slot{}, Plays: []play{}}
+	now := book{g, []slot{}, []play{}, g.RunKeys}
 	lineup := g.Lineup
 	if len(lineup) == 0 && team.Type == hacktracker.Personal && len(roster) > 0 { // its owner bats alone
 		lineup = []hacktracker.Slot{{PlayerID: roster[0].ID, BattingOrder: 1}}

@@ -191,7 +191,7 @@ func balls(all []hacktracker.AtBat, name func(string) string) (out []ball) {
 // teamCSV is a team's statistics as a table, with the columns that other scorebooks export.
 func (a *api) teamCSV(r *call) error {
 	stats, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, r *call) hacktracker.TeamStats {
-		return b.TeamStats(r.id("team"), r.Query("seasonId"))
+		return b.TeamStats(r.id("team"), r.query.Text("seasonId", maxText))
 	}))
 	if err != nil {
 		return err

@@ -4,13 +4,11 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
@@ -40,7 +38,7 @@ func (a *api) teamRoutes() []httpapi.Route {
 		a.on("POST", team+"/recover", func(b *book, r *call) any { return b.RecoverTeam(r.id("team"), r.in) }),
 		a.on("PUT", team+"/members/:user", func(b *book, r *call) any { return b.ChangeMember(r.id("team"), r.Param("user"), r.in) }),
 		a.on("GET", team+"/games", func(b *book, r *call) any { return b.GamesOf(r.id("team")) }),
-		a.on("GET", team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.Query("seasonId")) }),
+		a.on("GET", team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.query.Text("seasonId", maxText)) }),
 		a.route(http.MethodGet, team+"/stats.csv", a.teamCSV),
 
 		a.creates(team+"/players", func(b *book, r *call) (string, []store.WriteItem) { return b.NewPlayer(r.Param("team"), r.once, r.in) }, getPlayer),
@@ -51,7 +49,7 @@ func (a *api) teamRoutes() []httpapi.Route {
 		a.on("DELETE", player, func(b *book, r *call) any { b.DeletePlayer(r.Param("team"), r.id("player")); return nil }),
 		a.on("POST", player+"/link", func(b *book, r *call) any { return b.LinkPlayer(r.Param("team"), r.id("player"), r.in) }),
 		a.on("POST", player+"/unlink", func(b *book, r *call) any { return b.UnlinkPlayer(r.Param("team"), r.id("player")) }),
-		a.on("GET", "/players/:player/stats", playerStats),
+		a.on("GET", "/players/:player/stats", func(b *book, r *call) any { return b.PlayerStats(r.Param("player"), r.query.Text("teamId", maxText)) }),
 	}
 }
 
@@ -105,9 +103,7 @@ func (r *call) admin(b *hacktracker.Book) {
 
 // users answers one user by their Cognito subject, or to an admin a page of all.
 func users(b *hacktracker.Book, r *call) any {
-	q := bind.Parameters(r.Request)
-	sub, p := q.Text("cognitoSub", maxText), paged(q)
-	b.Fail(q.Err())
+	sub, p := r.query.Text("cognitoSub", maxText), r.page()
 	if sub != r.user {
 		r.admin(b)
 	}
@@ -133,35 +129,27 @@ func mine(rt httpapi.Route) httpapi.Route {
 // corrects changes what is there, but for members that are read-only; allowed are those that it knows, nil: it passes over others.
 func corrects(readOnly, allowed []string, do doing) doing {
 	return func(b *hacktracker.Book, r *call) any {
-		var fixed, unknown []string
-		for _, name := range slices.Sorted(maps.Keys(r.in)) {
-			switch {
-			case slices.Contains(readOnly, name):
-				fixed = append(fixed, name)
-			case allowed != nil && !slices.Contains(allowed, name):
-				unknown = append(unknown, strings.ToValidUTF8(name[:min(len(name), maxText)], ""))
-			}
-		}
-		if len(fixed)+len(unknown) == 0 {
-			return do(b, r)
-		}
-		r.status = http.StatusBadRequest
-		if len(fixed) > 0 {
+		named := slices.Sorted(maps.Keys(r.in))
+		fixed := slices.DeleteFunc(slices.Clone(named), func(name string) bool { return !slices.Contains(readOnly, name) })
+		unknown := slices.DeleteFunc(named, func(name string) bool { return allowed == nil || slices.Contains(allowed, name) })
+		switch r.status = http.StatusBadRequest; {
+		case len(fixed) > 0:
 			return map[string]any{"error": "Cannot update read-only fields", "readOnlyFields": fixed}
+		case len(unknown) > 0:
+			return map[string]any{"error": "Invalid fields", "invalidFields": unknown, "allowedFields": allowed}
 		}
-		return map[string]any{"error": "Invalid fields", "invalidFields": unknown, "allowedFields": allowed}
+		r.status = http.StatusOK
+		return do(b, r)
 	}
 }
 
 // teams lists the teams of a member, of an owner, or all.
 func teams(b *hacktracker.Book, r *call) any {
-	q := bind.Parameters(r.Request)
-	member := q.Text("userId", maxText)
-	t := hacktracker.TeamQuery{Owner: q.Text("ownerId", maxText), Type: q.OneOf("team_type", hacktracker.Managed, hacktracker.Personal), Page: paged(q)}
+	member, q := r.query.Text("userId", maxText), r.query
+	t := hacktracker.TeamQuery{Owner: q.Text("ownerId", maxText), Type: q.OneOf("team_type", hacktracker.Managed, hacktracker.Personal), Page: r.page()}
 	if member != "" && t.Owner != "" {
 		q.Bad("userId", "cannot be given together with ownerId")
 	}
-	b.Fail(q.Err())
 	if member == "" {
 		all, next := b.Teams(t)
 		return listed("teams", all, next)
@@ -170,26 +158,14 @@ func teams(b *hacktracker.Book, r *call) any {
 }
 
 func roster(b *hacktracker.Book, r *call) any {
-	q := bind.Parameters(r.Request)
-	want := hacktracker.RosterQuery{
+	q := r.query
+	return listed("players", b.Roster(r.id("team"), hacktracker.RosterQuery{
 		Status: q.OneOf("status", "active", "inactive", "sub"), Ghost: q.OneOf("isGhost", "true", "false"), Roles: q.OneOf("includeRoles", "true", "false") == "true",
-	}
-	b.Fail(q.Err())
-	return listed("players", b.Roster(r.id("team"), want), nil)
+	}), nil)
 }
 
 func games(b *hacktracker.Book, r *call) any {
 	r.admin(b)
-	q := bind.Parameters(r.Request)
-	p := paged(q)
-	b.Fail(q.Err())
-	all, next := b.Games(p)
+	all, next := b.Games(r.page())
 	return listed("games", all, next)
-}
-
-func playerStats(b *hacktracker.Book, r *call) any {
-	q := bind.Parameters(r.Request)
-	team := q.Text("teamId", maxText)
-	b.Fail(q.Err())
-	return b.PlayerStats(r.id("player"), team)
 }

@@ -50,23 +50,18 @@ func New() *app.App {
 		},
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) {
 			service.Table = s.Table
-			return open(s, service, h)
+			c := httphacktracker.Config{Service: service, Mount: s.Mount, Node: h.Store.Node()}
+			if h.Sync != nil {
+				c.Ensure = h.Sync.Ensure
+			}
+			api, err := httphacktracker.New(c)
+			return &app.Instance{
+				API: api, Started: []any{"table", s.Table},
+				Loops:     []func(context.Context) error{func(ctx context.Context) error { return sweep(ctx, service, h) }},
+				Consumers: []app.Consumer{{Name: "deleted", Tables: []string{s.Table}, Take: service.Emptied, Anew: service.EmptyAll}},
+			}, err
 		},
 	}
-}
-
-func open(s *Settings, service *hacktracker.Service, h *app.Host) (*app.Instance, error) {
-	c := httphacktracker.Config{Service: service, Mount: s.Mount, Node: h.Store.Node()}
-	if h.Sync != nil {
-		c.Ensure = h.Sync.Ensure
-	}
-	api, err := httphacktracker.New(c)
-	return &app.Instance{
-		API: api, Started: []any{"table", s.Table}, Loops: []func(context.Context) error{
-			func(ctx context.Context) error { return sweep(ctx, service, h) },
-		},
-		Consumers: []app.Consumer{{Name: "deleted", Tables: []string{s.Table}, Take: service.Emptied, Anew: service.EmptyAll}},
-	}, err
 }
 
 // sweep looks once a day after games that were deleted.

@@ -170,10 +170,7 @@ func (d *demo) step(b *hacktracker.Book, at time.Time) {
 
 // live goes on with the game that is being played until it is over.
 func (d *demo) live(ctx context.Context, h *app.Host) error {
-	for over := false; !over; {
-		if err := h.Clock.Wait(ctx, h.Clock.Now().Add(demoPace), nil); err != nil {
-			return nil //nolint:nilerr // its cause is that the node stops
-		}
+	for over := false; !over && h.Clock.Wait(ctx, h.Clock.Now().Add(demoPace), nil) == nil; {
 		err := h.Store.Update(ctx, func(tx *store.Tx) (err error) {
 			over, err = d.goOn(d.Open(tx, d.owner))
 			return err
