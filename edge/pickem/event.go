@@ -328,15 +328,9 @@ func (s *Service) Order(tx *store.Tx, event string, ids []string) (Card, error) 
 	if err != nil {
 		return c, err
 	}
-	in := make([]Match, 0, len(ids))
-	for _, id := range ids {
-		if m := c.match(id); m != nil && !slices.ContainsFunc(in, func(o Match) bool { return o.ID == id }) {
-			in = append(in, *m)
-		}
-	}
-	if len(in) != len(c.Matches) || len(ids) != len(in) {
+	slices.SortFunc(c.Matches, func(x, y Match) int { return cmp.Compare(slices.Index(ids, x.ID), slices.Index(ids, y.ID)) })
+	if !slices.EqualFunc(c.Matches, ids, func(m Match, id string) bool { return m.ID == id }) {
 		return c, fault.New(fault.Invalid, "bad_order", "matchIds must name each match of the card once.")
 	}
-	c.Matches = in
-	return c, transact(tx, s.placed(event, in))
+	return c, transact(tx, s.placed(event, c.Matches))
 }

@@ -97,12 +97,10 @@ func Concerns(k attr.Item) (event, year string) {
 	if year, ok := strings.CutPrefix(k["SK"].Str(), prefixStandings); ok {
 		return "", year
 	}
-	event, ok := strings.CutPrefix(k["PK"].Str(), prefixEvent)
-	if !ok {
-		event, ok = strings.CutPrefix(k["SK"].Str(), prefixEvent)
+	for _, name := range []string{"PK", "SK"} {
+		if event, ok := strings.CutPrefix(k[name].Str(), prefixEvent); ok {
+			return event, yearOf(event)
+		}
 	}
-	if !ok {
-		return "", ""
-	}
-	return event, yearOf(event)
+	return "", ""
 }

@@ -83,10 +83,6 @@ func (s *Service) lock(tx *store.Tx, e *Event) error {
 	})
 }
 
-func (s *Service) setState(tx *store.Tx, e *Event, to State) error {
-	return s.since(tx, e.was, scoredBy, "SET #state = :to", attr.Item{":to": attr.S(string(to))})
-}
-
 // SetState locks an event, or opens it again while its lock is to come and no result is known.
 func (s *Service) SetState(tx *store.Tx, id string, to State) (Card, error) {
 	c, err := s.entry(tx, id, nobody)
@@ -101,5 +97,5 @@ func (s *Service) SetState(tx *store.Tx, id string, to State) (Card, error) {
 		return c, fault.New(fault.Conflict, "state_backwards", "An event cannot go from %s to %s.", c.State, to)
 	}
 	c.State = to
-	return c, s.setState(tx, &c.Event, to)
+	return c, s.since(tx, c.Event.was, scoredBy, "SET #state = :to", attr.Item{":to": attr.S(string(to))})
 }

@@ -44,9 +44,9 @@ func drawSteps(rt *rapid.T) []step {
 // -rapid.checks and -rapid.seed say which other scripts are played.
 func TestNodesApart(t *testing.T) {
 	nodes.Check(t, 3, func(rt *rapid.T) {
-		steps := drawSteps(rt)
+		clock, steps := rapid.SampledFrom([]time.Duration{0, 0, time.Hour, -time.Hour}).Draw(rt, "clock of b"), drawSteps(rt)
 		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = play(t, steps) })
+		synctest.Test(t, func(t *testing.T) { wrong = play(t, clock, steps) })
 		if wrong != "" {
 			rt.Fatal(wrong)
 		}
@@ -56,7 +56,7 @@ func TestNodesApart(t *testing.T) {
 // A node that is cut off locks by the start that it knows. One that was moved meanwhile is not locked by that, and nobody is asked.
 func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newApart(t)
+		w := newApart(t, 0)
 		w.Weather("cut", "b")
 		event, starts := w.events[0], w.starts[0].Add(5*time.Hour)
 		w.Want("a", nodes.Boss, "PATCH", admin+event, fmt.Sprintf(`{"startsAt":%q}`, starts.Format(time.RFC3339)))
@@ -77,7 +77,7 @@ func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 // Picks at another node, which this one has not read yet, keep their event and their user from being deleted.
 func TestPicksElsewhereAreNotDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newApart(t)
+		w := newApart(t, 0)
 		w.Want("a", nodes.Boss, "DELETE", admin+w.events[0], "") // by whose lock all picks would be read each minute
 		w.Pass(20 * time.Minute)
 		event := w.events[1]
@@ -111,10 +111,10 @@ type apart struct {
 // people pick; zoe is invited by the way.
 var people = []string{"sam", "max", "kim", "zoe"}
 
-// newApart has a league of three at two nodes, with two events.
-func newApart(t *testing.T) *apart {
+// newApart has a league of three at two nodes, with two events; the clock of one is wrong.
+func newApart(t *testing.T, clock time.Duration) *apart {
 	t.Helper()
-	w := &apart{Apart: nodes.NewApart(t, nodes.Options{App: New}, prod), matches: map[string][]string{}, locked: map[string]bool{}, ever: map[string]bool{}, byHand: map[string]bool{}}
+	w := &apart{Apart: nodes.NewApart(t, nodes.Options{App: New, Wrong: map[string]time.Duration{"b": clock}}, prod), matches: map[string][]string{}, locked: map[string]bool{}, ever: map[string]bool{}, byHand: map[string]bool{}}
 	for _, user := range people[:3] {
 		w.Want("a", nodes.Boss, "POST", "/pickem/admin/users", fmt.Sprintf(`{"userId":%q,"name":%q}`, user, user))
 	}
@@ -130,8 +130,8 @@ func newApart(t *testing.T) *apart {
 	return w
 }
 
-func play(t *testing.T, steps []step) string {
-	w := newApart(t)
+func play(t *testing.T, clock time.Duration, steps []step) string {
+	w := newApart(t, clock)
 	for _, s := range steps {
 		w.n++
 		w.do(s)

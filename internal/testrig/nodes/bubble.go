@@ -38,15 +38,15 @@ func Check(t *testing.T, times int, prop func(*rapid.T)) {
 	rapid.Check(t, prop)
 }
 
-// openStore opens a store that is not synced to disk, in a folder whose name is too long for the node's admin socket beside it: who waits for
-// a connection of that would keep virtual time from going on.
-func (f *Fleet) openStore(dir string) *store.Store {
+// openStore opens a node's store, which goes by the node's clock and is not synced to disk, in a folder whose name is too long for the
+// node's admin socket beside it: who waits for a connection of that would keep virtual time from going on.
+func (f *Fleet) openStore(name, dir string) *store.Store {
 	f.T.Helper()
 	dir = filepath.Join(dir, strings.Repeat("d", 120))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		f.T.Fatal(err)
 	}
-	return storetest.OpenWith(f.T, filepath.Join(dir, node.StoreFile), store.Options{NoSync: true})
+	return storetest.OpenWith(f.T, filepath.Join(dir, node.StoreFile), store.Options{NoSync: true, Now: f.clockOf(name).Now})
 }
 
 // Pass lets time go on, and has everything done that is due by then.

@@ -160,7 +160,7 @@ func (f *Fleet) serve(name string, cloud *node.Cloud) {
 	if f.dirs[name] == "" {
 		f.dirs[name] = f.T.TempDir()
 		if f.options.Bubble {
-			f.stores[name] = f.openStore(f.dirs[name])
+			f.stores[name] = f.openStore(name, f.dirs[name])
 		}
 	}
 	p.Store = f.stores[name]
