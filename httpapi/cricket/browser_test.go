@@ -99,7 +99,8 @@ func TestScenesInABrowser(t *testing.T) {
 	}
 }
 
-// On a wide screen the scorecards leave no column empty, and on any a list that goes on below its edge fades out there.
+// On a wide screen the scorecards leave no column empty, and on any a list that goes on below its edge fades out there. With -short it is
+// a match of super overs and one of several days.
 func TestWholeRowsInABrowser(t *testing.T) {
 	b := browser.Open(t)
 	if b == nil {
@@ -108,7 +109,11 @@ func TestWholeRowsInABrowser(t *testing.T) {
 	cfg, _, _ := config(t)
 	cfg.Development = true
 	home, _ := start(t, cfg)
-	for _, scene := range []string{"superover", "test", "chase", "first"} {
+	scenes := []string{"superover", "test", "chase", "first"}
+	if testing.Short() {
+		scenes = scenes[:2]
+	}
+	for _, scene := range scenes {
 		for _, width := range []int64{360, 1280, 1920} {
 			b.Do(t, chromedp.EmulateViewport(width, 900))
 			b.Do(t, chromedp.Navigate(home+"/_/gallery/cricket/"+scene))
