@@ -17,14 +17,14 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// App is what an application is to HTTP: a value that it fills in. Name, Title and Mount are needed; of the rest the zero value
-// will do. Applications in one server know nothing of each other: each has its routes, errors, topics and pages, and what goes
-// wrong in one is its own.
+// App is what an application serves over HTTP: a value that it fills in. Name, Title and Mount are required; everything else may be
+// zero. Applications in one server are independent: each has its own routes, errors, topics and pages, and a failure in one does not
+// affect the others.
 type App struct {
 	Name  string // in addresses of streams and of the gallery, and in the log
 	Title string // for people
-	About string // what it is for, in a few words, for the list of what runs; empty: its title says it
-	Mount string // where its routes lie: "/counter"; its pages lie under Mount + "/-". "/" moves the node's list to "/_/"
+	About string // what it is for, in a few words, for the list of applications; empty: the title is enough
+	Mount string // path of its routes: "/counter"; its pages are under Mount + "/-". "/" moves the node's list to "/_/"
 
 	Routes  []Route            // under the mount
 	Pages   []Route            // under the mount's "/-"; that of "/" is the application's first page
@@ -33,65 +33,67 @@ type App struct {
 	Problem func(*Failure) any // the JSON body of an error under the mount, 404s and panics too; it may set another status; nil: problem+json
 	Strict  bool               // bodies with unknown members are refused
 	CORS    []string           // origins of web applications that may call; none: only our own pages
-	// Credentials lets those origins send its cookies, which it has made itself.
+	// Credentials lets those origins send the application's own cookies.
 	Credentials bool
-	SignIn      SignIn                                         // who its people are; zero: those of all issuers of the node
-	Rate        RateConfig                                     // how much each may ask of it, counted by itself; zero: as the node allows, with the others
-	Ready       func(ctx context.Context) []operator.Check     // beside the node's own; nil: none
+	SignIn      SignIn                                         // how it knows people; zero: by all issuers of the node
+	Rate        RateConfig                                     // limit per user, key or address, counted separately; zero: the node's limit, shared with the others
+	Ready       func(ctx context.Context) []operator.Check     // besides the node's own; nil: none
 	Status      func(node *operator.NodeStatus) map[string]any // members that it adds to /statusz; nil: none
 
-	// Topics says what a journal record means to streams and pages; ok is false for one that concerns no reader of it. An error is
-	// logged, and ends streams that replay the record. It must be pure: it is called for each stream that catches up.
+	// Topics returns what a journal record changes for streams and pages; ok is false if it changes nothing there. An error is
+	// logged, and ends streams that replay the record. Topics must be pure: it is called for each stream that catches up.
 	Topics func(*store.Record) (ch sse.Change, ok bool, err error)
-	// Snapshot returns the frames with which a stream of a topic begins, of "" those of everything. They have no sequence.
+	// Snapshot returns the frames with which a stream of a topic begins; topic "" is everything. They have no sequence.
 	Snapshot func(ctx context.Context, topic string) ([]sse.Frame, error)
-	// Ensure has what a topic shows here before it is read, and again once a minute while somebody reads. It bounds its time itself.
+	// Ensure fetches what a topic shows from the cloud before it is read, and once a minute while somebody reads it. It sets its own
+	// time limit.
 	Ensure func(ctx context.Context, topic string) error
 
-	// View renders a page, which is named by the topic that it shows. Parts that say what they said in last are taken from it. A
-	// page that is not there is fault.NotFound.
+	// View renders the page of a topic. Parts that have not changed since last are taken from it. A page that does not exist is
+	// fault.NotFound.
 	View func(ctx context.Context, node *operator.NodeStatus, topic string, last page.View) (page.View, error)
-	// Offline has its pages work while the node is away: a browser keeps those that were opened, and what people do on them is
-	// queued (assets/offline.js, docs/http.md).
+	// Offline makes its pages work while the node cannot be reached: a browser keeps those that were opened, and queues what people do
+	// on them (assets/offline.js, docs/http.md).
 	Offline bool
-	// Open has pages that show a topic follow it for anybody: nothing in a View is for those alone who have signed in.
+	// Open allows pages to follow their topic without a sign-in: nothing in a View is only for people who have signed in.
 	Open bool
 
 	Look   *page.Renderer                                 // of its pages
-	Nav    func(who auth.Identity) []page.Link            // where its pages lead on to
-	Live   func(ctx context.Context) ([]page.Tile, error) // what is on, for the list of what runs
+	Nav    func(who auth.Identity) []page.Link            // navigation links of its pages
+	Live   func(ctx context.Context) ([]page.Tile, error) // what is on now, for the list of applications
 	Scenes func() ([]page.Scene, error)                   // for the gallery
 
-	// Operator is its part of the operator's page, at an instant of the node's clock. It is asked at most once a second.
+	// Operator returns its part of the Status page, at an instant of the node's clock. It is called at most once a second.
 	Operator func(ctx context.Context, now time.Time) (operator.Part, error)
 }
 
-// SignIn are the schemes by which an application knows people, besides the API key. What a route asks of them is its Access.
+// SignIn configures how an application identifies people, besides the API key. What a route requires is its Access.
 type SignIn struct {
-	// Issuers are those whose people it knows, by their names in the node's settings; none: all of them.
+	// Issuers are the issuers that it accepts, by their names in the node's settings; none: all of them.
 	Issuers []string
-	// Anonymous is the cookie with the id of somebody who has not signed in, a UUID in small letters; empty: there are none such.
-	// A user whose id looks like one is then known as "<issuer>|<id>": nobody becomes a user by a cookie.
+	// Anonymous is the cookie with the id of somebody who has not signed in, a UUID in lower case; empty: no anonymous ids. A user whose
+	// id looks like a UUID is then known as "<issuer>|<id>", so that nobody can become a user by a cookie.
 	Anonymous string
-	// Header names who asks, where nothing else does and the node is one for development (Config.Tokens); empty: no header does.
+	// Header is the header that identifies the user of a request without credentials, on a node for development only (Config.Tokens);
+	// empty: none.
 	Header string
-	// Own finds who has signed in at the application itself, which then knows nobody else; empty: nobody. It is asked on routes and pages
-	// that are not Public.
+	// Own returns the user who is signed in at the application itself, which then accepts no other sign-in; an empty subject:
+	// nobody is. nil: the node's sign-in counts. It is called on routes and pages that are not Public.
 	Own  func(c *gin.Context) (subject string, err error)
-	Page string // where people do so, below the application's pages: "/sign-in"
+	Page string // path of the application's own sign-in page, below its pages: "/sign-in"
 }
 
 // Handler is a route's code: it answers, or returns the error to answer with.
 type Handler func(c *gin.Context) error
 
-// Route is one thing that the server answers. A GET answers HEAD as well, but for a stream.
+// Route is one method and path that the server answers. A GET also answers HEAD, except for a stream.
 type Route struct {
 	Method string
 	Path   string
 	Access Access
 	Do     Handler
-	Stream bool // goes on for as long as the reader stays; its path ends in "/stream"
-	Quiet  bool // asked all the time: logged at debug level while it works
+	Stream bool // lasts as long as the reader stays; its path ends in "/stream"
+	Quiet  bool // called very often: successes are logged at debug level
 }
 
 // mounted is an application in a server.
