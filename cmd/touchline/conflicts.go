@@ -27,10 +27,10 @@ func newConflicts() *cobra.Command {
 		Long: "A conflict is a write accepted here that the cloud did not accept as intended. Its record shows the request, what\n" +
 			"the cloud had instead, and the outcome, and is kept for 30 days. The node must be running.",
 	}, newConflictsList(), newConflictsShow(),
-		newConflictsDecide("retry", "Write the contents of conflicts again, under new numbers",
+		newConflictsDecide("retry", "Apply the writes of conflicts again, as new writes",
 			"The same operations are applied again to the current items, all of a conflict or none, and sent to the cloud as new\n"+
 				"writes. If a condition does not hold here, the retry is refused at once and its conflict stays open."),
-		newConflictsDecide("discard", "Mark the contents of conflicts as unwanted",
+		newConflictsDecide("discard", "Give up the writes of conflicts: the cloud's items stay",
 			"The records stay for 30 days. Quarantined writes are removed from the queue for the cloud."))
 }
 

@@ -96,7 +96,7 @@ func printReplay(w io.Writer, r *ReplayReport) error {
 		line("a phone shows something other than the node\n")
 	}
 	if w := r.LastWords; w != nil {
-		line("last words of a phone: %d wrong, %d false, %d untold\n", w.Wrong, w.False, w.Untold)
+		line("last alert on each subject: %d wrong, %d false, %d withdrawn though true\n", w.Wrong, w.False, w.Untold)
 		for _, each := range w.Each {
 			line("%s\n", each)
 		}

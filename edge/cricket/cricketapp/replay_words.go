@@ -217,11 +217,11 @@ func lastWords(last map[string]string, clean []cricket.Event) *LastWords {
 		is, so := truth[subject]
 		switch {
 		case said == "" && so:
-			say(&w.Untold, "untold: %s was taken back and is so: %q", subject, is)
+			say(&w.Untold, "withdrawn: %s is true: %q", subject, is)
 		case said != "" && !so:
-			say(&w.False, "false: %s is not so: %q", subject, said)
+			say(&w.False, "false: %s did not happen: %q", subject, said)
 		case !sameFacts(said, is):
-			say(&w.Wrong, "wrong: of %s it says %q, and %q is so", subject, said, is)
+			say(&w.Wrong, "wrong: on %s it says %q, the record %q", subject, said, is)
 		}
 	}
 	return w
