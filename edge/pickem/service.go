@@ -146,9 +146,6 @@ func (s *Service) Event(tx *store.Tx, id, user string) (c Card, err error) {
 		rank(c.all, (*Prediction).placed)
 		c.Predictions = c.all
 	}
-	if user == "" || c.State == Upcoming {
-		return c, nil
-	}
 	late, err := tx.Get(s.Table, lateKey(user, id))
 	c.NotCounted = late != nil
 	return c, err

@@ -53,12 +53,14 @@ func TestNodesApart(t *testing.T) {
 	})
 }
 
-// A node that is cut off locks by the start that it knows. One that was moved meanwhile is not locked by that, and nobody is asked.
+// A node that is cut off locks by the start that it knows. One that was moved meanwhile is not locked by that, and nobody is asked; who
+// picked there in time, and whose pick could not be sent by the lock that was known, is told while they can pick again.
 func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newApart(t, 0)
 		w.Weather("cut", "b")
 		event, starts := w.events[0], w.starts[0].Add(5*time.Hour)
+		w.Want("b", "sam", "PUT", "/pickem/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, w.matches[event][0]))
 		w.Want("a", nodes.Boss, "PATCH", admin+event, fmt.Sprintf(`{"startsAt":%q}`, starts.Format(time.RFC3339)))
 		w.Pass(2 * time.Hour)
 		w.Weather("heal", "b")
@@ -66,6 +68,9 @@ func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 		for at := range w.Base {
 			if it := w.Rows(at, prod)["EVENT EVENT#"+event]; it["state"].Str() != "upcoming" {
 				t.Errorf("%s: %s", at, attr.AppendJSON(nil, it))
+			}
+			if answer := w.Want(at, "sam", "GET", "/pickem/app/events/"+event, ""); !strings.Contains(answer, `"notCounted":true`) {
+				t.Errorf("%s: a pick is gone without a word: %s", at, answer)
 			}
 		}
 		if asked := w.Asked(); asked != nil {
