@@ -342,7 +342,7 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 		t.Fatalf("%d and %d at-bats before the deletion", a, b)
 	}
 	gone.do(t, func(b *Book) { // as it comes from another node
-		b.commit(b.remove(gameKey(gone.game), "", nil))
+		b.commit(b.remove(gameKey(gone.game), exists, nil))
 		b.commit(b.create(deletedKey(gone.game)))
 	})
 	consume()

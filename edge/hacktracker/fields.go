@@ -57,17 +57,14 @@ func lineup(raw json.RawMessage) (attr.Value, string) {
 	if json.Unmarshal(raw, &in) != nil || in == nil || len(in) > MaxLineup {
 		return attr.Value{}, "must be a list of at most 40 objects with playerId and battingOrder"
 	}
-	orders, players, out := map[int]bool{}, map[string]bool{}, []attr.Value{}
-	for _, s := range in {
-		switch {
+	out := []attr.Value{}
+	for i, s := range in {
+		switch twice := func(o Slot) bool { return o.BattingOrder == s.BattingOrder || o.PlayerID == s.PlayerID }; {
 		case !IsID(s.PlayerID), s.BattingOrder < 1, s.BattingOrder > maxOrder:
 			return attr.Value{}, "needs a playerId and a battingOrder from 1 to 99 in each entry"
-		case orders[s.BattingOrder]:
-			return attr.Value{}, "must not have a battingOrder twice"
-		case players[s.PlayerID]:
-			return attr.Value{}, "must not have a player twice"
+		case slices.ContainsFunc(in[:i], twice):
+			return attr.Value{}, "must not have a battingOrder or a player twice"
 		}
-		orders[s.BattingOrder], players[s.PlayerID] = true, true
 		out = append(out, attr.M(attr.Item{"playerId": attr.S(s.PlayerID), "battingOrder": attr.Int(int64(s.BattingOrder))}))
 	}
 	return attr.L(out...), ""

@@ -8,7 +8,6 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/patch"
 	"github.com/touchline/touchline/store/table"
 )
@@ -42,7 +41,7 @@ func (b *Book) GamesOf(team string) []Game {
 
 // Games lists the games of all teams, a page of them.
 func (b *Book) Games(p Page) ([]Game, attr.Item) {
-	return listed(b, "GAME", p, gameOf, "", expr.Params{Values: attr.Item{}})
+	return listed(b, "GAME", p, gameOf)
 }
 
 // NewGame returns the writes of a game, and its id. Without a team it is one of the caller's PERSONAL team Default.
@@ -97,11 +96,9 @@ func (b *Book) start(t *Team, g *Game) []store.WriteItem {
 		b.refuse(o.ID != g.ID && o.Status == InProgress, Invalid("A game is already in progress. Please finish the current game before starting another."))
 	}
 	return append(b.take(liveKey(t.ID), "gameId", g.ID, func(owner string) store.WriteItem {
-		return b.check(gameKey(owner), "attribute_not_exists(PK) OR #status <> :live", live())
+		return b.check(gameKey(owner), "attribute_not_exists(PK) OR #status <> :live", attr.Item{":live": attr.S(InProgress)})
 	}), b.there(t.ID))
 }
-
-func live() attr.Item { return attr.Item{":live": attr.S(InProgress)} }
 
 // ChangeGame changes what a body names, attribute by attribute: two people who change different things lose nothing. Only a start
 // has a condition.
@@ -124,7 +121,7 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	switch on := next.Status == InProgress; {
 	case on && was.Status != InProgress:
 		more = b.start(&t, &next)
-		change = b.update(gameKey(game), p, exists+" AND #status <> :live", live())
+		change = b.update(gameKey(game), p, exists+" AND #status <> :live", attr.Item{":live": attr.S(InProgress)})
 	case on && t.Type != Personal && len(next.Lineup) == 0 && len(was.Lineup) > 0:
 		b.Fail(Invalid("A lineup is required while the game is in progress."))
 	case !on && was.Status == InProgress:
@@ -169,7 +166,7 @@ func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 func (b *Book) DeleteGame(game string) {
 	g, t := b.allowGame(game, manageGames)
 	gone := b.Stamp(deletedKey(game), attr.Item{"gameId": attr.S(game), "deletedBy": attr.S(b.user)})
-	b.commit(append(b.letGo(liveKey(t.ID), "gameId", g.ID), b.create(gone), b.remove(gameKey(game), "", nil))...)
+	b.commit(append(b.letGo(liveKey(t.ID), "gameId", g.ID), b.create(gone), b.remove(gameKey(game), exists, nil))...)
 	b.empty(game)
 }
 

@@ -40,18 +40,16 @@ func (s *Service) Merge(all, later []table.Refused, get func(key attr.Item) (att
 	a, g, j, live := m.first(prefixGame, prefixAtBat), m.first(prefixGame, skMetadata), m.first(prefixTeam, prefixJersey), m.first(prefixTeam, skLive)
 	switch {
 	case slices.ContainsFunc(all, func(r table.Refused) bool { return isDone(&r, len(all) == 1) }),
-		!slices.ContainsFunc(all, func(r table.Refused) bool { return !r.Drops() }):
-		return m.again(later, never, nil)
+		!slices.ContainsFunc(all, func(r table.Refused) bool { return !r.Drops() }), g != nil && len(all) == 1 && repeats(g):
+		return m.again(later, nil)
 	case slices.ContainsFunc(all, isLost):
-		return m.again(slices.Concat(all, later), isLost, nil)
+		return m.again(m.without(isLost), nil)
 	case a != nil:
 		return m.atBat(a)
 	case j != nil && j.Again[0].Put != nil && j.Remote != nil:
 		return m.withoutNumber(j)
 	case live != nil && live.Again[0].Put != nil && live.Remote != nil:
 		return m.withoutStart(live.Remote["gameId"])
-	case g != nil && len(all) == 1 && repeats(g):
-		return m.again(later, never, nil)
 	}
 	return nil, false
 }
@@ -72,8 +70,6 @@ func isDone(r *table.Refused, alone bool) bool {
 	return strings.HasPrefix(pk, prefixOnce) && idempotency.Same(r.View, r.Remote) ||
 		r.Remote != nil && (alone && strings.HasPrefix(pk, prefixUser) && sk == skMetadata || sk == skDeleted)
 }
-
-func never(table.Refused) bool { return false }
 
 func isNumber(r table.Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefixJersey) }
 
@@ -127,16 +123,21 @@ func (m *merging) now(k attr.Item) (attr.Item, error) {
 	return m.get(k)
 }
 
-// again does writes anew, to what their rows are by now, but for some; edit is what a row is to be instead, nil: nothing. Each row is written
-// once. Of runs behind something else a person is asked: they cannot be added twice.
-func (m *merging) again(all []table.Refused, but func(r table.Refused) bool, edit func(was, row attr.Item)) (writes []store.WriteItem, ok bool) {
-	left, have := slices.DeleteFunc(slices.Clone(all), but), map[string]bool{}
-	for _, r := range left {
+// without is all but some.
+func (m *merging) without(some func(r table.Refused) bool) []table.Refused {
+	return slices.DeleteFunc(slices.Concat(m.all, m.later), some)
+}
+
+// again does writes anew, to what their rows are by now; edit is what a row is to be instead, nil: nothing. Each row is written once. Of runs
+// behind something else a person is asked: they cannot be added twice.
+func (m *merging) again(all []table.Refused, edit func(was, row attr.Item)) (writes []store.WriteItem, ok bool) {
+	have := map[string]bool{}
+	for _, r := range all {
 		if have[rowOf(r.Key)] {
 			continue
 		}
 		have[rowOf(r.Key)] = true
-		own := of(r.Key, left)
+		own := of(r.Key, all)
 		was, err := m.now(r.Key)
 		row, last := after(was, own...), own[len(own)-1].Again[0]
 		switch put := own[0].Again[0].Put; {
@@ -175,7 +176,7 @@ func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
 	case err != nil || row == nil:
 		return nil, false
 	case SameAtBat(row, a.Remote), last == nil: // or it was taken back
-		return m.again(m.later, never, nil)
+		return m.again(m.later, nil)
 	case a.Remote != nil || it == nil || len(own) < len(m.later):
 		return nil, false
 	case g.Status == InProgress || g.FinalAt >= row["createdAt"].Str():
@@ -190,7 +191,7 @@ func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
 // withoutStart does what was done from a start on that is refused for another game. One that would be on is as it was, and says so: at-bats
 // behind it have it go on.
 func (m *merging) withoutStart(other attr.Value) (writes []store.WriteItem, ok bool) {
-	return m.again(slices.Concat(m.all, m.later), isLive, func(was, row attr.Item) {
+	return m.again(m.without(isLive), func(was, row attr.Item) {
 		if row["status"].Str() == InProgress {
 			row["status"], row["startRefused"] = attr.S(cmp.Or(was["status"].Str(), Scheduled)), other
 		}
@@ -199,13 +200,14 @@ func (m *merging) withoutStart(other attr.Value) (writes []store.WriteItem, ok b
 
 // withoutNumber does what was done to a player from then on that they should have a number which is another's.
 func (m *merging) withoutNumber(j *table.Refused) (writes []store.WriteItem, ok bool) {
-	p, all := m.first(prefixTeam, prefixPlayer+j.Again[0].Put.Item["playerId"].Str()), slices.Concat(m.all, m.later)
+	p := m.first(prefixTeam, prefixPlayer+j.Again[0].Put.Item["playerId"].Str())
 	if p == nil {
 		return nil, false
 	}
 	refused := func(row attr.Item) bool { return prefixJersey+row["playerNumber"].Text() == j.Key["SK"].Str() }
-	kept := refused(after(p.Remote, of(p.Key, all)...)) // else they have another one since
-	return m.again(all, func(r table.Refused) bool { return isNumber(r) && (kept || attr.EqualItems(r.Key, j.Key)) }, func(was, row attr.Item) {
+	last := refused(after(p.Remote, append([]table.Refused{*p}, of(p.Key, m.later)...)...)) // else they have another one since
+	left := m.without(func(r table.Refused) bool { return isNumber(r) && (last || attr.EqualItems(r.Key, j.Key)) })
+	return m.again(left, func(was, row attr.Item) {
 		if attr.EqualItems(key(row["PK"].Str(), row["SK"].Str()), p.Key) && refused(row) {
 			row["numberRefused"] = row["playerNumber"]
 			if delete(row, "playerNumber"); was != nil && !was["playerNumber"].IsZero() {

@@ -129,7 +129,7 @@ func again(s *Service, all []table.Refused) {
 		switch r := &all[i]; {
 		case r.Again != nil:
 		case r.View == nil:
-			r.Again = []store.WriteItem{s.remove(r.Key, "", nil)}
+			r.Again = []store.WriteItem{s.remove(r.Key, exists, nil)}
 		case r.Base == nil:
 			r.Again = []store.WriteItem{s.create(r.View)}
 		default:

@@ -92,11 +92,6 @@ func (b *Book) take(k attr.Item, name, by string, lost func(owner string) store.
 	return writes
 }
 
-// release returns the write that lets go of a player's number, where the marker is theirs.
-func (b *Book) release(p *Player) []store.WriteItem {
-	return b.letGo(jerseyKey(p.TeamID, Shirt(p.Number)), "playerId", p.ID)
-}
-
 // letGo deletes a marker whose owner somebody is.
 func (b *Book) letGo(k attr.Item, name, owner string) []store.WriteItem {
 	was := b.get(k)
@@ -130,7 +125,7 @@ func (b *Book) renumber(was *Player, p *patch.Patch) (writes []store.WriteItem) 
 		writes = b.claim(was.TeamID, was.ID, n)
 	}
 	if Shirt(was.Number) != n.Text() {
-		writes = append(writes, b.release(was)...)
+		writes = append(writes, b.letGo(jerseyKey(was.TeamID, Shirt(was.Number)), "playerId", was.ID)...)
 	}
 	return writes
 }
@@ -140,14 +135,8 @@ func (b *Book) DeletePlayer(team, player string) {
 	b.allow(team, manageRoster)
 	was := b.player(team, player)
 	b.refuse(!was.Ghost, Invalid("Cannot delete linked player. Use unlink operation instead."))
-	b.commit(append(b.release(&was), b.remove(playerKey(team, player), " AND isGhost = :true", attr.Item{":true": attr.Bool(true)}))...)
-}
-
-// linkable returns a row of a managed team's roster to who may link it.
-func (b *Book) linkable(team, player string) (Team, Player) {
-	t := b.allow(team, manageRoster)
-	b.refuse(t.Type == Personal, Invalid("Cannot link players of personal teams"))
-	return t, b.player(team, player)
+	writes := b.letGo(jerseyKey(team, Shirt(was.Number)), "playerId", player)
+	b.commit(append(writes, b.remove(playerKey(team, player), isGhost, attr.Item{":ghost": attr.Bool(true)}))...)
 }
 
 // LinkPlayer makes a ghost the player of a user, who becomes a member. Who was one before has the role of then, unless an owner gives
@@ -155,13 +144,15 @@ func (b *Book) linkable(team, player string) (Team, Player) {
 func (b *Book) LinkPlayer(team, player string, in Input) Player {
 	asked := b.read(map[string]patch.Field{"userId": {Read: patch.Text(id)}, "role": memberFields()["role"]}, in, "userId").Set
 	user := asked["userId"].Str()
-	t, p := b.linkable(team, player)
+	t := b.allow(team, manageRoster)
+	b.refuse(t.Type == Personal, Invalid("Cannot link players of personal teams"))
+	p := b.player(team, player)
 	b.User(user)
 	linked := slices.ContainsFunc(b.roster(team), func(o Player) bool { return o.UserID != nil && *o.UserID == user })
 	b.refuse(!p.Ghost || linked, Invalid("Player or user is already linked"))
 	c := patch.Patch{Set: attr.Item{}}
 	link(c.Set, user, player, b.now())
-	writes := []store.WriteItem{b.ghost(team, player, c, true)}
+	writes := []store.WriteItem{b.update(playerKey(team, player), c, isGhost, attr.Item{":ghost": attr.Bool(true)})}
 	it := b.get(memberKey(user, team))
 	switch {
 	case it == nil:
@@ -177,11 +168,6 @@ func (b *Book) LinkPlayer(team, player string, in Input) Player {
 	return b.linked(user, &t, player, writes)
 }
 
-// ghost is the change of a player who is one, or is none.
-func (b *Book) ghost(team, player string, c patch.Patch, is bool) store.WriteItem {
-	return b.update(playerKey(team, player), c, exists+" AND isGhost = :ghost", attr.Item{":ghost": attr.Bool(is)})
-}
-
 // linked makes the writes that join or part a player and a user, with the check that who does it for another still may.
 func (b *Book) linked(user string, t *Team, player string, writes []store.WriteItem) Player {
 	if b.user != user {
@@ -193,7 +179,9 @@ func (b *Book) linked(user string, t *Team, player string, writes []store.WriteI
 
 // UnlinkPlayer makes a player a ghost again, and ends the membership of the user.
 func (b *Book) UnlinkPlayer(team, player string) Player {
-	t, p := b.linkable(team, player)
+	t := b.allow(team, manageRoster)
+	b.refuse(t.Type == Personal, Invalid("Cannot link players of personal teams"))
+	p := b.player(team, player)
 	b.refuse(p.Ghost, Invalid("Player is not linked"))
 	if b.err != nil {
 		return p
@@ -204,5 +192,7 @@ func (b *Book) UnlinkPlayer(team, player string) Player {
 		Remove: []string{indexPlayers + "PK", indexPlayers + "SK"},
 	}
 	m := patch.Patch{Set: attr.Item{"status": attr.S(inactive)}}
-	return b.linked(*p.UserID, &t, player, []store.WriteItem{b.ghost(team, player, c, false), b.update(memberKey(*p.UserID, team), m, exists, nil)})
+	return b.linked(*p.UserID, &t, player, []store.WriteItem{
+		b.update(playerKey(team, player), c, isGhost, attr.Item{":ghost": attr.Bool(false)}), b.update(memberKey(*p.UserID, team), m, exists, nil),
+	})
 }

@@ -28,9 +28,8 @@ func (b *Book) State(game string) GameState {
 func (b *Book) Box(game string) Box {
 	g := b.Game(game)
 	all, season := b.AtBats(game), map[string]Line{}
-	tally(season, all)
 	for _, o := range b.gamesOf(g.TeamID) {
-		if o.ID != g.ID && o.SeasonID == g.SeasonID {
+		if o.SeasonID == g.SeasonID {
 			tally(season, b.AtBats(o.ID))
 		}
 	}

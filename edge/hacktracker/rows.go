@@ -203,10 +203,6 @@ func lineupOf(v attr.Value) []Slot {
 	return out
 }
 
-func (g *Game) bats(player string) bool {
-	return slices.ContainsFunc(g.Lineup, func(s Slot) bool { return s.PlayerID == player })
-}
-
 // Point is where a ball was hit to: fractions of the field's picture, from its left and from its top.
 type Point struct {
 	X float64 `dynamodbav:"x" json:"x"`
@@ -261,10 +257,10 @@ func Sort(all []AtBat) {
 }
 
 func textOf(v attr.Value) *string {
-	if text := v.Str(); v.Kind() == attr.KindS && text != "" {
-		return &text
+	if v.Str() == "" {
+		return nil
 	}
-	return nil
+	return new(v.Str())
 }
 
 // textsOf are the texts of a list or a set.

@@ -12,7 +12,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/idempotency"
 	"github.com/touchline/touchline/store/patch"
 	"github.com/touchline/touchline/store/table"
@@ -114,9 +113,9 @@ func (b *Book) update(k attr.Item, p patch.Patch, condition string, values attr.
 // save makes a patch of a row that is there.
 func (b *Book) save(k attr.Item, p patch.Patch) { b.commit(b.update(k, p, exists, nil)) }
 
-// remove is the deletion of a row that is there, under a condition more.
+// remove is the deletion of a row under a condition.
 func (s *Service) remove(k attr.Item, condition string, values attr.Item) store.WriteItem {
-	return table.Delete(s.Table, k, table.When(exists+condition, values))
+	return table.Delete(s.Table, k, table.When(condition, values))
 }
 
 // drop is the deletion of a row, whatever it is by now.
@@ -124,8 +123,11 @@ func (s *Service) drop(row attr.Item) store.WriteItem {
 	return table.Delete(s.Table, key(row["PK"].Str(), row["SK"].Str()), table.If{})
 }
 
-// exists is the condition that a row is there.
-const exists = "attribute_exists(PK)"
+// The conditions that a row is there, and that a player is a ghost or is none.
+const (
+	exists  = "attribute_exists(PK)"
+	isGhost = exists + " AND isGhost = :ghost"
+)
 
 // allow returns a team to a member who may do something with it.
 func (b *Book) allow(team string, do action) Team {
@@ -150,10 +152,8 @@ func (b *Book) asRole(team string, role Role) store.WriteItem {
 
 // there is the check that a team has not been deleted.
 func (s *Service) there(team string) store.WriteItem {
-	return s.check(teamKey(team), exists+" AND "+notDeleted, attr.Item{":deleted": attr.S(deleted)})
+	return s.check(teamKey(team), exists+" AND (attribute_not_exists(#status) OR #status <> :deleted)", attr.Item{":deleted": attr.S(deleted)})
 }
-
-const notDeleted = "(attribute_not_exists(#status) OR #status <> :deleted)"
 
 // create is the write of a row that is not there yet.
 func (s *Service) create(row attr.Item) store.WriteItem {
@@ -212,14 +212,13 @@ type Page struct {
 }
 
 // listed reads a page of all rows of a kind, and the key that it ends with; nil: it is the last.
-func listed[T any](b *Book, kind string, p Page, of func(it attr.Item) T, filter string, params expr.Params) (out []T, next attr.Item) {
+func listed[T any](b *Book, kind string, p Page, of func(it attr.Item) T) (out []T, next attr.Item) {
 	if b.err != nil {
 		return nil, nil
 	}
-	params.Values[":kind"] = attr.S("ENTITY#" + kind)
-	found, err := b.tx.Query(store.Query{
-		Table: b.Table, Index: indexEntity, KeyCondition: "GSI2PK = :kind", Filter: filter, Limit: p.Limit, StartKey: p.Start, Params: params,
-	})
+	q := store.Query{Table: b.Table, Index: indexEntity, KeyCondition: "GSI2PK = :kind", Limit: p.Limit, StartKey: p.Start}
+	q.Values = attr.Item{":kind": attr.S("ENTITY#" + kind)}
+	found, err := b.tx.Query(q)
 	if p.Start != nil && fault.Is(err, fault.Invalid) {
 		err = Invalid("Invalid nextToken")
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/patch"
 )
 
@@ -50,21 +49,11 @@ type TeamQuery struct {
 
 // Teams lists teams, a page of them.
 func (b *Book) Teams(q TeamQuery) ([]Team, attr.Item) {
-	p := expr.Params{Names: map[string]string{"#status": "status"}, Values: attr.Item{":deleted": attr.S(deleted)}}
-	filter := notDeleted
-	switch {
-	case q.Type != "":
-		filter += " AND team_type = :type"
-		p.Values[":type"] = attr.S(q.Type)
-	case q.Owner == "":
-		filter += " AND (attribute_not_exists(team_type) OR team_type <> :personal)"
-		p.Values[":personal"] = attr.S(Personal)
-	}
-	if q.Owner != "" {
-		filter += " AND ownerId = :owner"
-		p.Values[":owner"] = attr.S(q.Owner)
-	}
-	return listed(b, "TEAM", q.Page, teamOf, filter, p)
+	all, next := listed(b, "TEAM", q.Page, teamOf)
+	return slices.DeleteFunc(all, func(t Team) bool {
+		other := q.Type != "" && t.Type != q.Type || q.Owner != "" && t.OwnerID != q.Owner
+		return other || t.Status == deleted || q.Type == "" && q.Owner == "" && t.Type == Personal
+	}), next
 }
 
 // NewTeam returns the writes of a team, of its owner's membership and of its owner's player, and the team's id.
@@ -101,23 +90,17 @@ func link(row attr.Item, user, player string, now attr.Value) {
 	indexed(row, indexPlayers, prefixUser+user, prefixPlayer+player)
 }
 
-// managed refuses what is done to a PERSONAL team, where nothing is managed.
-func (b *Book) managed(team, what string, do action) {
-	t := b.allow(team, do)
-	b.refuse(t.Type == Personal, forbidden("Cannot %s on personal stats team", what))
-}
-
 // ChangeTeam changes a team's name and description.
 func (b *Book) ChangeTeam(team string, in Input) Team {
 	p := b.change(teamFields(), in, "teamType")
-	b.managed(team, "manage team", manageRoster)
+	b.refuse(b.allow(team, manageRoster).Type == Personal, forbidden("Cannot manage team on personal stats team"))
 	b.save(teamKey(team), p)
 	return b.Team(team)
 }
 
 // DeleteTeam hides a team, and returns the token by which its owner has it back for 30 days.
 func (b *Book) DeleteTeam(team string) (token string) {
-	b.managed(team, "delete team", ownTeam)
+	b.refuse(b.allow(team, ownTeam).Type == Personal, forbidden("Cannot delete team on personal stats team"))
 	token = uuid.NewString()
 	p := patch.Patch{Set: attr.Item{"status": attr.S(deleted), "deletedAt": b.now(), "recoveryToken": attr.S(token)}}
 	still := exists + " AND (attribute_not_exists(#status) OR #status = :active)"
@@ -147,9 +130,6 @@ func (b *Book) ChangeMember(team, user string, in Input) Membership {
 	return membershipOf(b.get(memberKey(user, team)))
 }
 
-// Known reports whether the user has a profile.
-func (b *Book) Known() bool { return b.get(userKey(b.user)) != nil }
-
 // Enrol makes the profile of the user at their first request; one that is there already stays.
 func (b *Book) Enrol(email, name string) {
 	email = strings.ToLower(email)
@@ -160,7 +140,7 @@ func (b *Book) Enrol(email, name string) {
 	row["firstName"], row["lastName"] = attr.S(cmp.Or(first, before, "Player")), attr.S(cmp.Or(last, "User"))
 	indexed(row, indexSub, "COGNITO#"+b.user, "USER")
 	indexed(row, indexEntity, "ENTITY#USER", skMetadata+"#"+b.user)
-	if !b.Known() {
+	if b.get(userKey(b.user)) == nil {
 		b.commit(b.create(b.Stamp(row, nil)))
 	}
 }
@@ -177,7 +157,7 @@ func (b *Book) UserBySub(sub string) (u User) {
 
 // Users lists users.
 func (b *Book) Users(p Page) ([]User, attr.Item) {
-	return listed(b, "USER", p, userOf, "", expr.Params{Values: attr.Item{}})
+	return listed(b, "USER", p, userOf)
 }
 
 // ChangeUser changes the user's names and phone number.
@@ -192,7 +172,7 @@ func (b *Book) DeleteUser() {
 	for _, t := range b.TeamsOf(b.user) {
 		b.refuse(t.Role == Owner && t.Type == Managed, fault.New(fault.Conflict, "owns_team", "User still owns the team %s", t.Name))
 	}
-	b.commit(b.remove(userKey(b.user), "", nil))
+	b.commit(b.remove(userKey(b.user), exists, nil))
 }
 
 // Context is which kinds of team a user is in.

@@ -118,8 +118,8 @@ func (a *api) prepare(r *call) error {
 	if err := a.Ensure.Needs(r.Context, a.Service.Table, in(a, r, needs)); err != nil {
 		return err
 	}
-	known, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, _ *call) bool { return b.Known() }))
-	if known || err != nil {
+	_, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, _ *call) hacktracker.User { return b.User(r.user) }))
+	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
 	return httpapi.Update(r.Context, func(tx *store.Tx) error {

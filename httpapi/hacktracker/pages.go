@@ -54,10 +54,8 @@ var results = []result{
 }
 
 func worded(id string) string {
-	for _, r := range results {
-		if r.ID == id {
-			return r.Word
-		}
+	if i := slices.IndexFunc(results, func(r result) bool { return r.ID == id }); i >= 0 {
+		return results[i].Word
 	}
 	if id == hacktracker.Sacrifice {
 		return "sacrifice"
