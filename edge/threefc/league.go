@@ -197,9 +197,6 @@ func (s *Service) PutSeasonTeam(tx *store.Tx, season, team string, n TeamName) (
 
 // access is somebody's role in a league; nil: none.
 func (s *Service) access(tx *store.Tx, league, user string) (*Access, error) {
-	if user == "" {
-		return nil, nil //nolint:nilnil // nobody has no role
-	}
 	return get[Access](tx, s, aclKey(league, user), entACL)
 }
 

@@ -13,61 +13,45 @@ import (
 )
 
 // Refused is a write of a transaction that the cloud did not take, or of what stands behind it.
-type Refused table.Refused
+type Refused = table.Refused
 
-// Settle is Merge for the handler of the node.
-func (s *Service) Settle(all, behind []table.Refused, get func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
-	ours := func(in []table.Refused) (out []Refused) {
-		for _, r := range in {
-			out = append(out, Refused(r))
-		}
-		return out
-	}
-	return s.Merge(get, ours(all), ours(behind))
-}
+func inSK(r Refused, prefix string) bool { return strings.HasPrefix(r.Key["sk"].Str(), prefix) }
 
-func (r *Refused) is(prefix string) bool { return strings.HasPrefix(r.Key["sk"].Str(), prefix) }
-
-func (r *Refused) in(prefix string) bool { return strings.HasPrefix(r.Key["pk"].Str(), prefix) }
+func inPK(r Refused, prefix string) bool { return strings.HasPrefix(r.Key["pk"].Str(), prefix) }
 
 // used reports whether it is the row of a key that another node has used for the same request.
-func (r *Refused) used() bool { return r.in(pkOnce) && idempotency.Same(r.View, r.Remote) }
+func used(r Refused) bool { return inPK(r, pkOnce) && idempotency.Same(r.View, r.Remote) }
 
 // says reports whether the cloud's row says what ours does.
-func (r *Refused) says() bool {
+func says(r Refused) bool {
 	return r.View != nil && r.Remote != nil && r.View["data"].Equal(r.Remote["data"])
 }
 
 // accepted reports whether it is an invite that was accepted here, and elsewhere before.
-func (r *Refused) accepted() bool {
-	used := func(it attr.Item) bool {
+func accepted(r Refused) bool {
+	by := func(it attr.Item) bool {
 		in, err := decode[Invite](it)
 		return err == nil && in.AcceptedByUserID != nil
 	}
-	return r.in(pkInvite) && r.View != nil && r.Remote != nil && used(r.View) && used(r.Remote)
+	return inPK(r, pkInvite) && r.View != nil && r.Remote != nil && by(r.View) && by(r.Remote)
 }
 
-// emptied reports whether it removes a row of a partition that was deleted, an invite of such a league, a code of such a game, or a
+// removal reports whether it removes a row of a partition that was deleted, an invite of such a league, a code of such a game, or a
 // session without games.
-func (r *Refused) emptied() bool {
+func removal(r Refused) bool {
 	removes := r.View == nil || len(r.Again) > 0 && r.Again[0].Delete != nil
-	return removes && (!r.is(skMeta) || r.in(pkInvite) || r.in(pkJoin) || r.in(pkSession))
+	return removes && (!inSK(r, skMeta) || inPK(r, pkInvite) || inPK(r, pkJoin) || inPK(r, pkSession))
 }
 
-// swept reports whether it is a row's removal with the partition that was deleted: people remove what they have seen.
-func (r *Refused) swept() bool {
-	return len(r.Again) > 0 && r.Again[0].Delete != nil && r.Again[0].Delete.Condition == ""
-}
-
-func (r *Refused) state() bool { return r.is(skState) }
+func state(r Refused) bool { return inSK(r, skState) }
 
 // exported reports whether it is an export alone.
-func (r *Refused) exported() bool {
-	return r.in(pkGame) && (r.is(skState) || r.is(skTeam)) && len(r.Again) == 1
+func exported(r Refused) bool {
+	return inPK(r, pkGame) && (inSK(r, skState) || inSK(r, skTeam)) && len(r.Again) == 1
 }
 
 // Get reads a row; nil: there is none.
-type Get func(key attr.Item) (attr.Item, error)
+type Get = func(key attr.Item) (attr.Item, error)
 
 // Merge answers for the writes of a transaction that the cloud has refused. No writes: ours is dropped. Of everything else a person is
 // asked. Behind them stand later writes, which go with it (without images): where they are not part of the answer, what people have
@@ -85,35 +69,31 @@ type Get func(key attr.Item) (attr.Item, error)
 //	a row that says in the cloud what ours says               it has taken effect
 //
 // get reads another row as it is here.
-func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteItem, ok bool) {
-	has := func(is func(r *Refused) bool) bool {
-		return slices.ContainsFunc(all, func(r Refused) bool { return is(&r) })
-	}
-	every := func(is func(r *Refused) bool) bool {
-		return !has(func(r *Refused) bool { return !is(r) })
-	}
-	of := func(r Refused) bool { return r.in(pkGame) && (r.is(skMeta) || r.is(skTeam)) }
+func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteItem, ok bool) {
+	has := func(is func(r Refused) bool) bool { return slices.ContainsFunc(all, is) }
+	every := func(is func(r Refused) bool) bool { return !has(func(r Refused) bool { return !is(r) }) }
+	of := func(r Refused) bool { return inPK(r, pkGame) && (inSK(r, skMeta) || inSK(r, skTeam)) }
 	switch i := slices.IndexFunc(all, of); {
-	case has((*Refused).used) && len(unanswered(get, all, behind)) == 0:
+	case has(used) && len(unanswered(get, all, behind)) == 0:
 		return nil, true
-	case has(func(r *Refused) bool { return r.in(pkMagic) || r.in(pkCode) || r.in(pkSignIn) }):
+	case has(func(r Refused) bool { return inPK(r, pkMagic) || inPK(r, pkCode) || inPK(r, pkSignIn) }):
 		return nil, true
-	case has((*Refused).accepted):
+	case has(accepted):
 		return nil, len(behind) == 0
-	case (every((*Refused).state) || every((*Refused).emptied)) && !slices.ContainsFunc(behind, func(r Refused) bool { return !r.exported() && !r.swept() }):
+	case (every(state) || every(removal)) && !slices.ContainsFunc(behind, func(r Refused) bool { return !exported(r) && !r.Drops() }):
 		return nil, true
-	case has(func(r *Refused) bool { return r.is(skRoster) }):
+	case has(func(r Refused) bool { return inSK(r, skRoster) }):
 		return nil, len(behind) == 0
-	case i >= 0 && all[i].View == nil && !has((*Refused).used):
-		return deletion(get, &all[i], all, len(behind) > 0)
+	case i >= 0 && all[i].View == nil && !has(used):
+		return deletion(get, all[i], all, len(behind) > 0)
 	case i >= 0 && all[i].View != nil:
-		return s.joinedWith(get, &all[i], slices.Concat(all, behind))
-	case has((*Refused).used):
+		return s.joinedWith(get, all[i], slices.Concat(all, behind))
+	case has(used):
 		return s.corrected(get, all, behind)
-	case every(func(r *Refused) bool { return r.says() || r.in(pkOnce) && r.Remote == nil }) && len(behind) == 0:
+	case every(func(r Refused) bool { return says(r) || inPK(r, pkOnce) && r.Remote == nil }) && len(behind) == 0:
 		p := &plan{s: s}
 		for i := range all {
-			if all[i].in(pkOnce) {
+			if inPK(all[i], pkOnce) {
 				p.again(all[i].Again)
 			}
 		}
@@ -123,15 +103,15 @@ func (s *Service) Merge(get Get, all, behind []Refused) (writes []store.WriteIte
 }
 
 // deletion answers for one of a game.
-func deletion(get Get, game *Refused, all []Refused, later bool) (writes []store.WriteItem, ok bool) {
+func deletion(get Get, game Refused, all []Refused, later bool) (writes []store.WriteItem, ok bool) {
 	if row, err := get(game.Key); err != nil || row == nil {
 		return nil, err == nil && !later
 	}
 	for i := range all {
-		switch r := &all[i]; {
-		case r.in(pkSession) && r.is(skMeta):
+		switch r := all[i]; {
+		case inPK(r, pkSession) && inSK(r, skMeta):
 			ok = r.Remote != nil && !later
-		case !r.in(pkSeason) || !r.is(pkSession):
+		case !inPK(r, pkSeason) || !inSK(r, pkSession):
 			writes = append(writes, r.Again...)
 		}
 	}
@@ -140,13 +120,13 @@ func deletion(get Get, game *Refused, all []Refused, later bool) (writes []store
 
 // joinedWith joins a row that both have changed; what went with ours goes with it again: the rows of the requests' keys, a game's
 // place in its session. Of anything else a person is asked.
-func (s *Service) joinedWith(get Get, r *Refused, all []Refused) (writes []store.WriteItem, ok bool) {
+func (s *Service) joinedWith(get Get, r Refused, all []Refused) (writes []store.WriteItem, ok bool) {
 	row, ok := s.joined(get, r)
 	p := &plan{s: s, writes: row}
 	for i := range all {
-		switch o := &all[i]; {
-		case attr.EqualItems(o.Key, r.Key), o.answered(get):
-		case o.Remote != nil && o.View != nil && !attr.EqualItems(o.Base, o.Remote), !o.in(pkOnce) && !(o.in(pkSession) && o.is(pkGame)):
+		switch o := all[i]; {
+		case attr.EqualItems(o.Key, r.Key), answered(o, get):
+		case o.Remote != nil && o.View != nil && !attr.EqualItems(o.Base, o.Remote), !inPK(o, pkOnce) && !(inPK(o, pkSession) && inSK(o, pkGame)):
 			return nil, false
 		default:
 			p.again(o.Again)
@@ -188,7 +168,7 @@ func (s *Service) Secret(_ *store.Tx, k attr.Item) (bool, error) {
 var derived = []string{"result", "scored", "conceded"}
 
 // joined is the cloud's row with what ours has changed of it; ok is false where both have changed one member.
-func (s *Service) joined(get Get, r *Refused) (writes []store.WriteItem, ok bool) {
+func (s *Service) joined(get Get, r Refused) (writes []store.WriteItem, ok bool) {
 	base, ours, theirs := members(r.Base), members(r.View), members(r.Remote)
 	if theirs == nil { // deleted there: what is computed goes with it, what people have set does not
 		return nil, ours == nil || base != nil && computed(base, ours)
@@ -213,7 +193,7 @@ func (s *Service) joined(get Get, r *Refused) (writes []store.WriteItem, ok bool
 		return nil, true
 	}
 	p := &plan{s: s}
-	if r.is(skMeta) {
+	if inSK(r, skMeta) {
 		rewritten(p, r, theirs, entGame, (*Game).agree)
 	} else {
 		rewritten(p, r, theirs, entGameTeam, func(*GameTeam) {})
@@ -238,7 +218,7 @@ func member(name, ours, theirs, was string, started bool) (now string, ok bool) 
 }
 
 // said has, of a team's row that two nodes have made, what one of them has made of nothing but usual names as the image before both.
-func (s *Service) said(get Get, r *Refused, ours, theirs map[string]json.RawMessage) map[string]json.RawMessage {
+func (s *Service) said(get Get, r Refused, ours, theirs map[string]json.RawMessage) map[string]json.RawMessage {
 	base := map[string]json.RawMessage{}
 	game := strings.TrimPrefix(r.Key["pk"].Str(), pkGame)
 	team := usualTeam("", strings.TrimPrefix(r.Key["sk"].Str(), skTeam))
@@ -272,7 +252,7 @@ func computed(base, ours map[string]json.RawMessage) bool {
 }
 
 // rewritten puts a row with other members in the place of the cloud's, in the order in which its record has them.
-func rewritten[T any, P stamped[T]](p *plan, r *Refused, with map[string]json.RawMessage, entity string, agree func(*T)) {
+func rewritten[T any, P stamped[T]](p *plan, r Refused, with map[string]json.RawMessage, entity string, agree func(*T)) {
 	raw, err := json.Marshal(with)
 	p.fail(err)
 	was, err := decode[T, P](r.Remote)
@@ -321,9 +301,6 @@ func earliest(ours, theirs string) string {
 		}
 		g.setThird(done)
 	}
-	raw, err := json.Marshal(g.Thirds)
-	if err != nil {
-		return theirs
-	}
+	raw, _ := json.Marshal(g.Thirds) // of our own
 	return string(raw)
 }

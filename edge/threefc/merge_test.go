@@ -47,23 +47,23 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 		"a removal of a league":                 {Refused{Key: leagueKey("l"), Remote: leagueKey("l")}, false, false},
 	} {
 		all := []Refused{c.row}
-		if writes, ok := s.Merge(nil, all, nil); ok != c.alone || len(writes) > 0 {
+		if writes, ok := s.Merge(all, nil, nil); ok != c.alone || len(writes) > 0 {
 			t.Errorf("%s: %t, %v", name, ok, writes)
 		}
-		if writes, ok := s.Merge(nil, all, later); ok != c.withLater || len(writes) > 0 {
+		if writes, ok := s.Merge(all, later, nil); ok != c.withLater || len(writes) > 0 {
 			t.Errorf("%s, with writes behind it: %t, %v", name, ok, writes)
 		}
 	}
 	tally := []Refused{{Key: gameTeamKey("g", "red"), Again: []store.WriteItem{{}}}}
-	if _, ok := s.Merge(nil, []Refused{{Key: gamePlayerKey("g", "p")}}, tally); !ok {
+	if _, ok := s.Merge([]Refused{{Key: gamePlayerKey("g", "p")}}, tally, nil); !ok {
 		t.Error("a removal with an export behind it is for a person")
 	}
 	swept := []Refused{{Key: place, Again: again.Again}, {Key: tally[0].Key, Again: []store.WriteItem{{Delete: &store.DeleteItem{Key: tally[0].Key}}}}}
-	if writes, ok := s.Merge(nil, tally, swept); !ok || len(writes) > 0 {
+	if writes, ok := s.Merge(tally, swept, nil); !ok || len(writes) > 0 {
 		t.Errorf("a tally whose game was deleted afterwards is for a person: %v", writes)
 	}
 	none := func(attr.Item) (attr.Item, error) { return nil, nil }
-	if _, ok := s.Merge(none, tally, append(swept, later...)); ok {
+	if _, ok := s.Merge(tally, append(swept, later...), none); ok {
 		t.Error("so it is where more was written afterwards")
 	}
 }
@@ -89,7 +89,7 @@ func TestMergeOfTheSameSaidTwice(t *testing.T) {
 	} {
 		all := r.refused(tt.ours, func() { r.now = r.now.Add(time.Second); r.must(tt.theirs) })
 		all = append([]Refused{{Key: once, View: once, Again: []store.WriteItem{r.create(once)}}}, all...)
-		if writes, ok := r.Merge(r.get, all, nil); ok != tt.ok || ok && (len(writes) != 1 || writes[0].Put == nil) {
+		if writes, ok := r.Merge(all, nil, r.get); ok != tt.ok || ok && (len(writes) != 1 || writes[0].Put == nil) {
 			t.Errorf("%s: %t %v", what, ok, writes)
 		}
 	}
@@ -108,7 +108,7 @@ func TestMergeOfADeletedGame(t *testing.T) {
 		"a tally": {`{"name":"Red","scored":1,"conceded":2}`, true},
 		"a name":  {`{"name":"Reds","scored":0,"conceded":0}`, false},
 	} {
-		if writes, ok := s.Merge(nil, []Refused{{Key: row("{}"), Base: row(`{"name":"Red","scored":0,"conceded":0}`), View: row(c.data)}}, nil); ok != c.ok || len(writes) > 0 {
+		if writes, ok := s.Merge([]Refused{{Key: row("{}"), Base: row(`{"name":"Red","scored":0,"conceded":0}`), View: row(c.data)}}, nil, nil); ok != c.ok || len(writes) > 0 {
 			t.Errorf("%s: %t, %v", name, ok, writes)
 		}
 	}
@@ -184,7 +184,7 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 			}
 			return tt.there, nil
 		}
-		writes, ok := s.Merge(get, append(tt.with, r), tt.behind)
+		writes, ok := s.Merge(append(tt.with, r), tt.behind, get)
 		var got []string
 		for _, w := range writes {
 			if pk, once := strings.CutPrefix(w.Put.Item["pk"].Str(), pkOnce); once {
@@ -254,7 +254,7 @@ func (r *rig) entries(c Change) (all []Refused) {
 // merged does what the rules answer to a refusal.
 func (r *rig) merged(all []Refused, behind ...Refused) {
 	r.t.Helper()
-	writes, ok := r.Merge(r.get, all, behind)
+	writes, ok := r.Merge(all, behind, r.get)
 	if !ok {
 		r.t.Fatal("a person is asked")
 	}
@@ -270,7 +270,7 @@ func TestLastGameDeletedWhileAnotherIsMade(t *testing.T) {
 	remove := func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") }
 	asked := func(all []Refused) {
 		t.Helper()
-		if writes, ok := r.Merge(r.get, all, []Refused{{Key: gameTeamKey("g", "red")}}); ok {
+		if writes, ok := r.Merge(all, []Refused{{Key: gameTeamKey("g", "red")}}, r.get); ok {
 			t.Errorf("what stands behind it goes without a person: %v", writes)
 		}
 	}
@@ -299,7 +299,7 @@ func TestDeletedWhileSomethingBegins(t *testing.T) {
 	asked := func(remove, begin func(tx *store.Tx) (Change, error)) {
 		t.Helper()
 		r.now = r.now.Add(time.Second)
-		if writes, ok := r.Merge(r.get, r.refused(remove, func() { r.must(begin) }), nil); ok {
+		if writes, ok := r.Merge(r.refused(remove, func() { r.must(begin) }), nil, r.get); ok {
 			t.Errorf("nobody is asked: %v", writes)
 		}
 	}
@@ -336,7 +336,7 @@ func TestMergeOfAGamesMembers(t *testing.T) {
 	} {
 		r := two(t, tt.base, tt.ours, tt.theirs)
 		r.View["updatedAt"], r.Remote["updatedAt"] = attr.S("2"), attr.S("1")
-		writes, ok := s.Merge(func(attr.Item) (attr.Item, error) { return nil, nil }, []Refused{r}, nil)
+		writes, ok := s.Merge([]Refused{r}, nil, func(attr.Item) (attr.Item, error) { return nil, nil })
 		got := map[bool]string{true: "theirs", false: "asked"}[ok]
 		if ok && len(writes) == 1 {
 			if at := writes[0].Put.Item["updatedAt"].Str(); at != "2" {
@@ -375,7 +375,7 @@ func TestMergeOfATeamMadeTwice(t *testing.T) {
 	for _, tt := range []struct{ ours, theirs, want string }{
 		{"Reds", "Season", "Reds"}, {"Reds", "Red", "Reds"}, {"Season", "Reds", "theirs"}, {"Red", "Reds", "theirs"}, {"Red", "Season", "theirs"}, {"Reds", "Rouges", "asked"},
 	} {
-		writes, ok := r.Merge(r.get, []Refused{{Key: gameTeamKey("g", "red"), View: image(tt.ours), Remote: image(tt.theirs)}}, nil)
+		writes, ok := r.Merge([]Refused{{Key: gameTeamKey("g", "red"), View: image(tt.ours), Remote: image(tt.theirs)}}, nil, r.get)
 		got := map[bool]string{true: "theirs", false: "asked"}[ok]
 		if len(writes) == 1 {
 			row, _ := decode[GameTeam](writes[0].Put.Item)

@@ -20,7 +20,7 @@ func unanswered(get Get, all, behind []Refused) (left []Refused) {
 	var of [][]Refused // by request
 	for _, part := range [][]Refused{all, behind} {
 		for i, r := range part {
-			if i == 0 || r.Txn != part[i-1].Txn || r.in(pkOnce) {
+			if i == 0 || r.Txn != part[i-1].Txn || inPK(r, pkOnce) {
 				of = append(of, nil)
 			}
 			of[len(of)-1] = append(of[len(of)-1], r)
@@ -32,7 +32,7 @@ func unanswered(get Get, all, behind []Refused) (left []Refused) {
 		for i := range rows {
 			checks[txn] = append(checks[txn], slices.DeleteFunc(slices.Clone(rows[i].Again), func(w store.WriteItem) bool { return w.Check == nil })...)
 		}
-		if !slices.ContainsFunc(rows, func(r Refused) bool { return r.answered(get) }) {
+		if !slices.ContainsFunc(rows, func(r Refused) bool { return answered(r, get) }) {
 			rows[0].Again = slices.Concat(rows[0].Again, checks[txn])
 			left = append(left, rows...)
 		}
@@ -41,7 +41,7 @@ func unanswered(get Get, all, behind []Refused) (left []Refused) {
 }
 
 // item is what it puts; nil: it puts nothing.
-func (r *Refused) item() attr.Item {
+func item(r Refused) attr.Item {
 	if len(r.Again) > 0 && r.Again[0].Put != nil {
 		return r.Again[0].Put.Item
 	}
@@ -49,38 +49,38 @@ func (r *Refused) item() attr.Item {
 }
 
 // answered reports whether it is the row of a key that was used elsewhere for the same request, or of a correction that was made there.
-func (r *Refused) answered(get Get) bool {
-	if r.used() || r.item() == nil || !r.in(pkOnce) && !r.is(skOperation) {
-		return r.used()
+func answered(r Refused, get Get) bool {
+	if used(r) || item(r) == nil || !inPK(r, pkOnce) && !inSK(r, skOperation) {
+		return used(r)
 	}
 	row, err := get(r.Key)
-	return err == nil && (r.is(skOperation) && row != nil || idempotency.Same(r.item(), row))
+	return err == nil && (inSK(r, skOperation) && row != nil || idempotency.Same(item(r), row))
 }
 
 // corrected has what was done here to what another node has made of the same request done to that one's.
 func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.WriteItem, ok bool) {
 	p := &plan{s: s}
-	var goal *Refused // what was done to it last
+	var goal Refused // what was done to it last
 	left := unanswered(get, all, behind)
 	for i := range left {
-		r := &left[i]
+		r := left[i]
 		switch {
 		case len(r.Again) == 0:
 			return nil, false
-		case r.in(pkGame) && p.buried(get, r.Key["pk"].Str()):
+		case inPK(r, pkGame) && p.buried(get, r.Key["pk"].Str()):
 			return nil, true // with all that was done to it
-		case r.exported():
-		case r.in(pkGame) && r.is(skGoal):
+		case exported(r):
+		case inPK(r, pkGame) && inSK(r, skGoal):
 			goal = r
 			p.again(r.Again[1:])
 		case p.onto(get, slices.Concat(all, behind), r):
-		case r.in(pkGame) && r.is(pkPlayer): // who was put into a team there too stays in that
+		case inPK(r, pkGame) && inSK(r, pkPlayer): // who was put into a team there too stays in that
 			return nil, p.err == nil
 		default:
 			return nil, false
 		}
 	}
-	if goal != nil { // behind the keys: what is refused again is of the last request
+	if goal.Key != nil { // behind the keys: what is refused again is of the last request
 		p.rewritten(get, all, behind, goal)
 	}
 	return p.writes, p.err == nil
@@ -96,13 +96,13 @@ func (p *plan) buried(get Get, pk string) bool {
 }
 
 // onto asks for a write again: of a row that another node has made as it was made here, of that node's.
-func (p *plan) onto(get Get, all []Refused, r *Refused) bool {
+func (p *plan) onto(get Get, all []Refused, r Refused) bool {
 	row, err := get(r.Key)
 	p.fail(err)
 	known, same := false, false
 	for i := range all {
-		if o := &all[i]; o.Txn != r.Txn && attr.EqualItems(o.Key, r.Key) && o.item() != nil {
-			known, same = true, same || row != nil && o.item()["data"].Equal(row["data"])
+		if o := all[i]; o.Txn != r.Txn && attr.EqualItems(o.Key, r.Key) && item(o) != nil {
+			known, same = true, same || row != nil && item(o)["data"].Equal(row["data"])
 		}
 	}
 	only := seen(Stamps{UpdatedAt: row["updatedAt"].Str(), raw: row["data"].Str()})
@@ -124,19 +124,19 @@ func (p *plan) onto(get Get, all []Refused, r *Refused) bool {
 
 // rewritten does to a goal that another node has made what was done here last to ours. One that says there what it never said here is for
 // a person.
-func (p *plan) rewritten(get Get, all, behind []Refused, last *Refused) {
+func (p *plan) rewritten(get Get, all, behind []Refused, last Refused) {
 	was, only := p.theirs(get, all)
 	p.refuse(!slices.ContainsFunc(slices.Concat(all, behind), func(r Refused) bool {
-		said, err := decode[Audit](r.item())
-		return err == nil && r.is(skAudit) && said.After != nil && reflect.DeepEqual(said.After.Scored, was.Scored)
+		said, err := decode[Audit](item(r))
+		return err == nil && inSK(r, skAudit) && said.After != nil && reflect.DeepEqual(said.After.Scored, was.Scored)
 	}), conflict("goal_state_changed", "The goal was changed at another node."))
 	k := key(last.Key["pk"].Str(), was.sk)
-	if last.item() == nil {
+	if item(last) == nil {
 		p.write(table.Delete(p.s.Table, k, only))
 		return
 	}
 	p.check(markerKey(was.GameID, was.EventID), "attribute_exists(pk)", nil) // it is there, wherever it is
-	ours := p.goal(last.item())
+	ours := p.goal(item(last))
 	now := was
 	now.Scored, now.UpdatedAt = ours.Scored, ours.UpdatedAt
 	put(p, k, entGoal, now, only)
@@ -155,9 +155,9 @@ func (p *plan) theirs(get Get, all []Refused) (was Goal, only table.If) {
 	var ours Refused
 	ids := map[string]string{}
 	for _, r := range all {
-		if r.used() {
+		if used(r) {
 			ids = idempotency.IDs(r.Remote)
-		} else if r.in(pkGame) && r.is(skGoal) {
+		} else if inPK(r, pkGame) && inSK(r, skGoal) {
 			ours = r
 		}
 	}
@@ -166,7 +166,7 @@ func (p *plan) theirs(get Get, all []Refused) (was Goal, only table.If) {
 		third, elapsed := 0, 0
 		_, err := fmt.Sscanf(ids[idClock], "%d#%d", &third, &elapsed)
 		p.fail(err)
-		was = p.goal(ours.item())
+		was = p.goal(item(ours))
 		game, err := get(gameKey(was.GameID))
 		p.fail(err)
 		g, err := decode[Game](game)

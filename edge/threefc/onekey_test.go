@@ -54,16 +54,16 @@ func TestOneKeyTwoNodes(t *testing.T) {
 		all := r.refused(create, func() { event = r.must(create).IDs["event"] })
 		var behind []Refused
 		for _, e := range r.entries(view(r, func(tx *store.Tx) (Change, error) { return tt.correct(r, tx, event) })) {
-			if e.is(skGoal) && !tt.came {
+			if inSK(e, skGoal) && !tt.came {
 				all[1].View = e.View
 			}
 			behind = append(behind, Refused{Key: e.Key, Again: e.Again})
 		}
-		if _, ok := r.Merge(r.get, all, append(behind, Refused{Key: gameTeamKey("g", "red")})); ok {
+		if _, ok := r.Merge(all, append(behind, Refused{Key: gameTeamKey("g", "red")}), r.get); ok {
 			t.Errorf("%s: a team's name behind it goes without a person", name)
 		}
 		open := func(w store.WriteItem) bool { return w.Check != nil && attr.EqualItems(w.Check.Key, gameKey("g")) }
-		if writes, _ := r.Merge(r.get, all, behind); !slices.ContainsFunc(writes, open) {
+		if writes, _ := r.Merge(all, behind, r.get); !slices.ContainsFunc(writes, open) {
 			t.Errorf("%s: it does not stand or fall with its game", name)
 		}
 		r.merged(all, behind...)
@@ -128,7 +128,7 @@ func TestOneKeyInTwoMinutes(t *testing.T) {
 			if !came {
 				theirs.adopt(there, nil)
 			}
-			writes, ok := theirs.Merge(theirs.get, all, behind)
+			writes, ok := theirs.Merge(all, behind, theirs.get)
 			if !ok {
 				t.Fatalf("%s: a person is asked", name)
 			}
@@ -166,7 +166,7 @@ func TestOneKeyTwice(t *testing.T) {
 	behind := r.entries(view(r, edit))
 	r.must(edit)
 	for range 2 {
-		if writes, ok := r.Merge(r.get, all, behind); !ok || len(writes) > 0 {
+		if writes, ok := r.Merge(all, behind, r.get); !ok || len(writes) > 0 {
 			t.Errorf("the correction is made again: %t %v", ok, writes)
 		}
 		r.adopt(OnceKey("s", "l"), nil) // the row of its key has not come yet
@@ -189,7 +189,7 @@ func TestOneKeyCorrectedTwice(t *testing.T) {
 	for i := range all {
 		all[i].Remote = r.row(all[i].Key)
 	}
-	if writes, ok := r.Merge(r.get, all, behind); ok {
+	if writes, ok := r.Merge(all, behind, r.get); ok {
 		t.Errorf("nobody is asked: %v", writes)
 	}
 }
@@ -279,7 +279,7 @@ func TestOneKeyInADeletedGame(t *testing.T) {
 		return r.DeleteGoal(tx, "g", r.board("g").Goals[0].EventID, Corrector{Actor: boss}, &IDs{})
 	}))
 	r.must(func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") })
-	if writes, ok := r.Merge(r.get, all, behind); !ok || len(writes) > 0 {
+	if writes, ok := r.Merge(all, behind, r.get); !ok || len(writes) > 0 {
 		t.Errorf("%t %v", ok, writes)
 	}
 }
@@ -299,13 +299,13 @@ func TestOneKeyAndADeletion(t *testing.T) {
 	all := r.refused(patch, func() { r.now = r.now.Add(time.Second); r.must(patch) })
 	for i := range all {
 		all[i].View = all[i].Again[0].Put.Item
-		if all[i].Remote = r.row(all[i].Key); all[i].in(pkGame) {
+		if all[i].Remote = r.row(all[i].Key); inPK(all[i], pkGame) {
 			all[i].View = nil
 		}
 	}
 	behind := r.entries(view(r, func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") }))
 	for i := range behind { // of a row as it was made here
-		if w := behind[i].Again[0].Delete; w != nil && behind[i].in(pkGame) {
+		if w := behind[i].Again[0].Delete; w != nil && inPK(behind[i], pkGame) {
 			w.Values[":updated"] = attr.S("2026-07-04T10:00:00.000Z")
 		}
 	}

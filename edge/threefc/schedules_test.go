@@ -136,7 +136,7 @@ func TestWriteSkew(t *testing.T) {
 		"a deletion": func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, "second", "g") },
 	} {
 		all := r.refused(mine, func() { r.must(demote(boss, "second")) })
-		if writes, ok := r.Merge(r.get, all, nil); ok {
+		if writes, ok := r.Merge(all, nil, r.get); ok {
 			t.Errorf("%s: nobody is asked: %v", name, writes)
 		}
 		r.grant(boss, "second", RoleAdmin)
@@ -177,7 +177,7 @@ func TestCodeUsedTwice(t *testing.T) {
 	r := newRig(t)
 	for _, k := range []attr.Item{codeKey("ABCDEFGH"), MagicKey("id")} {
 		all := []Refused{{Key: k, Base: k, View: k, Remote: k}, {Key: SignInKey("x"), View: SignInKey("x")}}
-		if writes, ok := r.Merge(r.get, all, nil); !ok || len(writes) > 0 {
+		if writes, ok := r.Merge(all, nil, r.get); !ok || len(writes) > 0 {
 			t.Errorf("%v: %t %v", k, ok, writes)
 		}
 	}

@@ -126,8 +126,8 @@ func snapshot(_ context.Context, topic string) ([]sse.Frame, error) {
 	if !ok {
 		return nil, nil
 	}
-	raw, err := json.Marshal(map[string]string{"gameId": game})
-	return []sse.Frame{sse.NewFrame("game", 0, raw)}, err
+	raw, _ := json.Marshal(map[string]string{"gameId": game}) // of our own
+	return []sse.Frame{sse.NewFrame("game", 0, raw)}, nil
 }
 
 // topicOf is what a record means to the streams of its game: goal, clock, or that something of the game has changed. Readers ask for
@@ -141,10 +141,7 @@ func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	if err != nil || name == "" {
 		return ch, false, err
 	}
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return ch, false, err
-	}
+	raw, _ := json.Marshal(body) // of our own
 	frame := sse.NewFrame(name, r.Seq, raw)
 	return sse.Change{Topic: topicGame + game, Frame: frame, All: func() sse.Frame { return frame }}, true, nil
 }

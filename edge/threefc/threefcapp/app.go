@@ -51,7 +51,7 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Slow, Partitions: rules.Rest},
 					{Table: s.Table, Every: app.Seldom}, // leagues that nobody has asked for here
 				},
-				Merge:  map[string]conflict.MergeFunc{s.Table: app.Merge(rules.Settle)},
+				Merge:  map[string]conflict.MergeFunc{s.Table: app.Merge(rules.Merge)},
 				Secret: map[string]conflict.SecretFunc{s.Table: rules.Secret},
 			}
 		},
