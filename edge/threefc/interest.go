@@ -29,17 +29,13 @@ func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) {
 // of all else.
 func (s *Service) interest(tx *store.Tx, prefix string, open bool) (all []attr.Value, err error) {
 	var g Game // that the rows are of: its own comes before those of its players
+	p := s.plan(tx)
 	for it, err := range tx.ScanAll(store.Scan{Table: s.Table, Prefix: prefix}) {
-		if err != nil {
-			return nil, err
-		}
+		p.fail(err)
 		pk, sk := it["pk"].Str(), it["sk"].Str()
-		next, err := leads(pk, it)
-		if err == nil && sk == skMeta && strings.HasPrefix(pk, pkGame) {
+		if sk == skMeta && strings.HasPrefix(pk, pkGame) {
 			g, err = decode[Game](it)
-		}
-		if err != nil {
-			return nil, err
+			p.fail(err)
 		}
 		if played := pk == pkGame+g.GameID && g.Status == Live && g.FinishedAt == nil; played != open {
 			continue
@@ -47,20 +43,25 @@ func (s *Service) interest(tx *store.Tx, prefix string, open bool) (all []attr.V
 		if sk == skMeta && slices.ContainsFunc([]string{pkLeague, pkSeason, pkSession, pkGame}, func(of string) bool { return strings.HasPrefix(pk, of) }) {
 			all = append(all, it["pk"])
 		}
-		is := skMeta
-		if strings.HasPrefix(next, pkPlayer) {
-			is = skProfile
-		}
-		if next == "" || is == skProfile && !open || strings.HasPrefix(next, pkJoin) && g.FinishedAt != nil {
-			continue
-		}
-		if here, err := tx.Get(s.Table, key(next, is)); err != nil {
-			return nil, err
-		} else if here == nil {
+		next, err := leads(pk, it)
+		p.fail(err)
+		wanted := next != "" && (open || !strings.HasPrefix(next, pkPlayer)) && (g.FinishedAt == nil || !strings.HasPrefix(next, pkJoin))
+		if wanted && !p.here(next) {
 			all = append(all, attr.S(next))
 		}
 	}
-	return all, nil
+	return all, p.err
+}
+
+// here reports whether what a partition is of is here.
+func (p *plan) here(pk string) bool {
+	sk := skMeta
+	if strings.HasPrefix(pk, pkPlayer) {
+		sk = skProfile
+	}
+	it, err := p.tx.Get(p.s.Table, key(pk, sk))
+	p.fail(err)
+	return it != nil
 }
 
 // Above are the partitions that something which is here lies in, as far as they are known: a game's league and season, a session's

@@ -112,7 +112,9 @@ func deletion(get Get, game Refused, all []Refused, later bool) (writes []store.
 		case inPK(r, pkSession) && inSK(r, skMeta):
 			ok = r.Remote != nil && !later
 		case !inPK(r, pkSeason) || !inSK(r, pkSession):
-			writes = append(writes, r.Again...)
+			writes = append(writes, slices.DeleteFunc(slices.Clone(r.Again), func(w store.WriteItem) bool { // what would end the session
+				return w.Check != nil && strings.HasPrefix(w.Check.Key["pk"].Str(), pkGame)
+			})...)
 		}
 	}
 	return writes, ok

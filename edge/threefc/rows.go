@@ -258,6 +258,7 @@ type playerClaim struct {
 
 // tombstone has a partition emptied. That of a game says what leads to it.
 type tombstone struct {
+	GameID      string `json:"gameId,omitempty"`
 	SessionID   string `json:"sessionId,omitempty"`
 	GameStartTs string `json:"gameStartTs,omitempty"` //nolint:staticcheck // as the rows spell it
 	JoinCode    string `json:"joinCode,omitempty"`

@@ -33,12 +33,20 @@ func (w *world) drop(n *peer, game string) {
 	}})
 }
 
+// goOn ends the third that runs.
+func (w *world) goOn(n *peer, game string) {
+	w.do(n, act{kind: "third", game: game, sub: "finish1"}, request{of: of(game), plan: func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
+		return n.FinishThird(tx, game, 1, n.Now(tx))
+	}})
+}
+
 // A deleted game leaves nothing that leads to it, also where its node had not heard of that: its code, its place in its session, or the
 // session itself, which goes with its last game, whoever deletes that. A session that was made again meanwhile stays.
 func TestNothingLeadsToADeletedGame(t *testing.T) {
 	for name, tt := range map[string]struct {
 		play func(w *world, a, b *peer)
 		left string // sessions
+		asks bool   // a person
 	}{
 		"its code has not come": {left: "d e", play: func(w *world, a, b *peer) {
 			w.make(a, "d", "i")
@@ -59,6 +67,35 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 			w.drop(a, "g")
 			w.drop(b, "i")
 		}},
+		"a game that went on elsewhere, and the other here": {left: "d e", asks: true, play: func(w *world, a, b *peer) {
+			w.make(a, "d", "i")
+			w.pass(time.Minute)
+			b.link.SetMode(simcloud.NoDNS)
+			w.drop(b, "g")
+			w.pass(time.Second)
+			w.drop(b, "i")
+			w.goOn(a, "g")
+			w.pass(time.Second)
+		}},
+		"a game that went on elsewhere, as the other ended": {left: "d e", asks: true, play: func(w *world, a, b *peer) {
+			w.make(a, "d", "i")
+			w.pass(time.Minute)
+			b.link.SetMode(simcloud.NoDNS)
+			w.drop(b, "g")
+			w.goOn(a, "g")
+			w.drop(a, "i")
+			w.pass(time.Second)
+		}},
+		"one by both, the last by one": {left: "e", play: func(w *world, a, b *peer) {
+			w.make(a, "d", "i")
+			w.pass(time.Minute)
+			b.link.SetMode(simcloud.NoDNS)
+			w.drop(b, "g")
+			w.drop(a, "g")
+			w.pass(time.Second)
+			w.drop(b, "i")
+			w.pass(time.Second)
+		}},
 		"a session of the same name": {left: "d e", play: func(w *world, a, b *peer) {
 			w.drop(a, "g")
 			w.pass(time.Minute)
@@ -74,7 +111,7 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 				w.meet()
 				w.judge()
 				look(t, w)
-				if w.count["refused"] > 0 || w.count["asked"] > 0 {
+				if w.count["refused"] > 0 || w.count["asked"] > 0 != tt.asks {
 					t.Errorf("%v", w.count)
 				}
 				var left []string
