@@ -70,7 +70,7 @@ func (s *Service) become(tx *store.Tx, account, session string) (already bool, e
 // conversion and has gone on in the session at another node, is joined to the account's game. So is what was seen here of that day behind a
 // move that the cloud has refused, also where another node has moved the game, which has no guesses then; if another game stays, its player
 // is told.
-func (s *Service) move(user string, g *Game, late bool, refused []Refused, read reader, out *Conversion) (writes []store.WriteItem, err error) {
+func (s *Service) move(user string, g *Game, late bool, refused []refusal, read reader, out *Conversion) (writes []store.WriteItem, err error) {
 	account, err := gameIn(read, user, g.Date)
 	row, bad := attr.Marshal(g)
 	if err != nil || bad != nil {

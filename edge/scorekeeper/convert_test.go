@@ -132,7 +132,7 @@ func TestLateGuesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		writes, ok := r.Settle([]Refused{{Key: GameKey(anon, day), View: view}}, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
+		writes, ok := r.settle([]refusal{{Key: GameKey(anon, day), View: view}}, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
 		if !ok || len(writes) != 1 {
 			t.Fatalf("%+v, %t", writes, ok)
 		}
@@ -211,9 +211,9 @@ func TestRefusedConversion(t *testing.T) {
 			_, err := r.become(tx, user, anon)
 			return err
 		})
-		refused := []Refused{{Key: GameKey(user, day), Remote: r.row(GameKey(user, day))}, {Key: GameKey(anon, day), Deletes: true, Remote: r.row(GameKey(anon, day))}}
+		refused := []refusal{{Key: GameKey(user, day), Remote: r.row(GameKey(user, day))}, {Key: GameKey(anon, day), Deletes: true, Remote: r.row(GameKey(anon, day))}}
 		settle := func() []store.WriteItem {
-			writes, ok := r.Settle(refused, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
+			writes, ok := r.settle(refused, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
 			if !ok {
 				t.Fatalf("%s: a person is asked", name)
 			}
@@ -238,7 +238,7 @@ func TestRefusedConversion(t *testing.T) {
 		if writes := settle(); c.session == nil && c.account == nil && writes != nil {
 			t.Errorf("%s: a game without guesses: %+v", name, writes)
 		}
-		if _, ok := r.Settle(refused, true, func(attr.Item) (attr.Item, error) { return nil, nil }); ok {
+		if _, ok := r.settle(refused, true, func(attr.Item) (attr.Item, error) { return nil, nil }); ok {
 			t.Errorf("%s: nobody knows whose it became, and nobody is asked", name)
 		}
 	}
@@ -296,7 +296,7 @@ func TestGuessesBehindARefusedConversion(t *testing.T) {
 			_, err := r.become(tx, user, anon)
 			return err
 		})
-		writes, ok := r.Settle([]Refused{
+		writes, ok := r.settle([]refusal{
 			{Key: GameKey(user, day), Wrote: wrote, View: image(then), Remote: r.row(GameKey(user, day))},
 			{Key: GameKey(anon, day), Remote: r.row(GameKey(anon, day)), Deletes: true},
 		}, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })

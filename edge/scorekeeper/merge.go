@@ -7,18 +7,19 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
-// Refused is a row of a transaction that the cloud did not take, or of what stood behind it: as it was seen here in the end, and as the cloud has
+// refusal is a row of a transaction that the cloud did not take, or of what stood behind it: as it was seen here in the end, and as the cloud has
 // it; nil: no row. Wrote is the row as a conversion was to make it that was refused itself.
-type Refused struct {
+type refusal struct {
 	Key, Wrote, View, Remote attr.Item
 	Makes, Deletes           bool // it was made here, and it was deleted then
 }
 
-// Settle answers for the writes of a transaction that the cloud has refused, and for those that stood behind it and go with it; of everything
-// else a person is asked. read reads another row, as the cloud has it as far as is known here. Where later is true something stood behind
-// it.
+// Settle answers for the writes of a transaction that the cloud has refused, and for those behind it, which go with it; of everything else a
+// person is asked. read reads another row, as the cloud has it as far as is known here.
 //
 //	a guess, and another node's came first     the guesses of both by time (Merge)
 //	a guess of a session that has no game now  the game is the session's again, until Take sees whose it became, if it has not yet
@@ -27,7 +28,33 @@ type Refused struct {
 //	a conversion                               made again with what is there now, and with what was guessed since
 //	a change of a team that is there already   nothing to do
 //	the last admin of a team leaves            who stays, as everywhere
-func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store.WriteItem, ok bool) {
+func (s *Service) Settle(refused, behind []table.Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
+	var all []refusal
+	for i, w := range slices.Concat(refused, behind) {
+		at := slices.IndexFunc(all, func(r refusal) bool { return attr.EqualItems(r.Key, w.Key) })
+		if at < 0 {
+			there, err := read(w.Key)
+			if err != nil {
+				return nil, false
+			}
+			at, all = len(all), append(all, refusal{Key: w.Key, Remote: there})
+		}
+		r, op := &all[at], &w.Again[0]
+		if i < len(refused) {
+			r.View, r.Remote = w.View, w.Remote
+		} else { // what has come behind the refusal has no images
+			r.then(op)
+		}
+		r.Makes, r.Deletes = r.Makes || op.Put != nil, r.Deletes || op.Delete != nil
+		if i < len(refused) && w.Txn != 0 && op.Put != nil {
+			r.Wrote = op.Put.Item
+		}
+	}
+	return s.settle(all, len(behind) > 0, read)
+}
+
+// settle is Settle by rows; later is true where something stood behind the refusal.
+func (s *Service) settle(all []refusal, later bool, read reader) (writes []store.WriteItem, ok bool) {
 	for i := range all {
 		r := &all[i]
 		_, _, game := PlayedBy(r.Key)
@@ -61,15 +88,15 @@ func (s *Service) Settle(all []Refused, later bool, read reader) (writes []store
 }
 
 // lastAdmin reports whether what was refused is that the one admin whom the cloud has in a team is none any more.
-func lastAdmin(all []Refused) bool {
-	one := func(r Refused) bool { return r.Remote["admins"].Equal(attr.Int(1)) && !r.Deletes }
+func lastAdmin(all []refusal) bool {
+	one := func(r refusal) bool { return r.Remote["admins"].Equal(attr.Int(1)) && !r.Deletes }
 	return all[0].Remote["role"].Equal(attr.S(string(RoleAdmin))) && slices.ContainsFunc(all, one)
 }
 
 // moveAgain moves what is left of a session's game. What was guessed since is the account's, also where another game of that day stays. Guesses
 // of others are theirs.
-func (s *Service) moveAgain(all []Refused, read reader) (writes []store.WriteItem, ok bool) {
-	at := slices.IndexFunc(all, func(r Refused) bool { return r.Deletes })
+func (s *Service) moveAgain(all []refusal, read reader) (writes []store.WriteItem, ok bool) {
+	at := slices.IndexFunc(all, func(r refusal) bool { return r.Deletes })
 	session, date, _ := PlayedBy(all[at].Key)
 	marker, err := read(convertedKey(session))
 	left, bad := gameOf(all[at].Remote)
@@ -78,7 +105,7 @@ func (s *Service) moveAgain(all []Refused, read reader) (writes []store.WriteIte
 	}
 	left.Date = date
 	account, late := marker["user_id"].Str(), left.CreatedAt >= marker["converted_at"].Str()
-	var behind []Refused
+	var behind []refusal
 	for _, r := range all {
 		switch user, day, game := PlayedBy(r.Key); {
 		case !game || day != date || err != nil:
@@ -87,7 +114,7 @@ func (s *Service) moveAgain(all []Refused, read reader) (writes []store.WriteIte
 			behind = append(behind, r)
 		default: // whose the session was before it became another's
 			var own []store.WriteItem
-			own, err = s.move(user, &Game{Date: date}, false, []Refused{r}, read, &Conversion{})
+			own, err = s.move(user, &Game{Date: date}, false, []refusal{r}, read, &Conversion{})
 			writes = append(writes, own...)
 		}
 	}
@@ -97,7 +124,7 @@ func (s *Service) moveAgain(all []Refused, read reader) (writes []store.WriteIte
 
 // joined is a game with what was guessed here of that day, but, where that was another game, for what was lost with it: its player is told.
 // That is, of one that another node has moved, what was moved here.
-func (r *Refused) joined(to *Game, lost []string, elsewhere bool) Game {
+func (r *refusal) joined(to *Game, lost []string, elsewhere bool) Game {
 	seen, err := gameOf(r.View)
 	wrote, bad := gameOf(r.Wrote)
 	switch {
@@ -116,9 +143,34 @@ func (r *Refused) joined(to *Game, lost []string, elsewhere bool) Game {
 	return out
 }
 
-// Then has a write that came behind change what was seen. Guesses that it does not know are no less seen: what another merge has written of a
-// game has left nothing out by itself.
-func (r *Refused) Then(row attr.Item, known []string) {
+// then has a write that came behind change what was seen, or what is there where it was not. Guesses that it does not know, neither in what it
+// writes nor in its condition, are no less seen: what another merge has written of a game has left nothing out by itself.
+func (r *refusal) then(w *store.WriteItem) {
+	var row, values attr.Item
+	switch {
+	case w.Put != nil:
+		row, values = w.Put.Item, w.Put.Values
+	case w.Delete != nil:
+		values = w.Delete.Values
+	default:
+		row, values = r.Remote, w.Update.Values
+		if r.View != nil {
+			row = r.View
+		}
+		b, err := expr.Bind(expr.Request{Update: w.Update.Update, Condition: w.Update.Condition, Params: w.Update.Params})
+		if err == nil && row != nil && b.Update != nil {
+			row, err = b.Update.Apply(row)
+		}
+		if err != nil {
+			row = r.Remote
+		}
+	}
+	var known []string
+	for _, list := range values {
+		for _, v := range list.List() {
+			known = append(known, v.Str())
+		}
+	}
 	seen, err := gameOf(r.View)
 	is, bad := gameOf(row)
 	r.View = row

@@ -3,17 +3,13 @@ package scorekeeperapp
 
 import (
 	"context"
-	"slices"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/scorekeeper"
 	httpscorekeeper "github.com/touchline/touchline/httpapi/scorekeeper"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/conflict"
-	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 const name = "scorekeeper"
@@ -51,7 +47,7 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Slow, Partitions: scorekeeper.NearDays},
 					{Table: s.Table, Every: app.Seldom}, // games of before, for histories and conversions
 				},
-				Merge: map[string]conflict.MergeFunc{s.Table: merge(&scorekeeper.Service{Table: s.Table})},
+				Merge: map[string]conflict.MergeFunc{s.Table: app.Merge((&scorekeeper.Service{Table: s.Table}).Settle)},
 			}
 		},
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
@@ -77,61 +73,4 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 		Take: service.Take,
 		Anew: func(tx *store.Tx) error { service.ClearCache(tx.Seq()); return nil },
 	}}}, nil
-}
-
-// merge hands what the cloud has refused of a transaction to the rules, with what stood behind it.
-func merge(rules *scorekeeper.Service) conflict.MergeFunc {
-	return func(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
-		get := func(key attr.Item) (attr.Item, error) { return c.Get(c.Entries[0].Table, key) }
-		var all []scorekeeper.Refused
-		for i, e := range slices.Concat(c.Entries, c.Tail) {
-			at := slices.IndexFunc(all, func(r scorekeeper.Refused) bool { return attr.EqualItems(r.Key, e.Key) })
-			if at < 0 {
-				there, err := get(e.Key)
-				if err != nil {
-					return nil, false
-				}
-				at, all = len(all), append(all, scorekeeper.Refused{Key: e.Key, Remote: there})
-			}
-			r := &all[at]
-			if i < len(c.Entries) {
-				r.View, r.Remote = c.Items[i].View, c.Items[i].Remote
-			} else { // what has come behind the refusal is in no image of the case
-				r.Then(after(e, r.View, r.Remote), known(e))
-			}
-			r.Makes, r.Deletes = r.Makes || e.Op == store.OpPut, r.Deletes || e.Op == store.OpDelete
-			if i < len(c.Entries) && e.Txn != 0 {
-				r.Wrote = e.Item
-			}
-		}
-		return rules.Settle(all, len(c.Tail) > 0, get)
-	}
-}
-
-// known are the texts in the lists that a write has, in its condition too: the guesses before it and behind it.
-func known(e *intent.Entry) (all []string) {
-	for _, list := range e.Values {
-		for _, v := range list.List() {
-			all = append(all, v.Str())
-		}
-	}
-	return all
-}
-
-// after is a row when an entry has changed it, as it was seen or, where it was not, as it is.
-func after(e *intent.Entry, seen, is attr.Item) attr.Item {
-	if e.Op != store.OpUpdate {
-		return e.Item
-	}
-	if seen == nil {
-		seen = is
-	}
-	b, err := expr.Bind(expr.Request{Update: e.Update, Condition: e.Condition, Params: e.Params})
-	if err == nil && seen != nil && b.Update != nil {
-		seen, err = b.Update.Apply(seen)
-	}
-	if err != nil {
-		return is
-	}
-	return seen
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -64,7 +65,7 @@ func nothing(string, attr.Item) (attr.Item, error) { return nil, nil }
 
 // Of a game that another node has played on a person is asked nothing; of everything else one is.
 func TestMerge(t *testing.T) {
-	handler := merge(&scorekeeper.Service{Table: table})
+	handler := app.Merge((&scorekeeper.Service{Table: table}).Settle)
 	ask := func(k, view, remote attr.Item, tail ...*intent.Entry) ([]store.WriteItem, bool) {
 		return handler(conflict.MergeCase{Entries: []*intent.Entry{entry(k)}, Tail: tail, Items: []conflict.MergeItem{{View: view, Remote: remote}}, Get: nothing})
 	}
@@ -112,7 +113,7 @@ func TestMerge(t *testing.T) {
 
 // A guess behind a conversion goes with it, and so does another conversion of that day; what else stands behind one is a person's.
 func TestMergeOfAConversion(t *testing.T) {
-	handler := merge(&scorekeeper.Service{Table: table})
+	handler := app.Merge((&scorekeeper.Service{Table: table}).Settle)
 	marker := attr.Item{"pk": attr.S("USER#" + session), "sk": attr.S("CONVERTED"), "user_id": attr.S("u1")}
 	behind := func(key attr.Item, op store.Op) *intent.Entry {
 		e := entry(key)
@@ -144,7 +145,7 @@ func TestMergeOfAConversion(t *testing.T) {
 
 // A change of a team that another node has made already is done; another one is a person's.
 func TestMergeOfATeam(t *testing.T) {
-	handler := merge(&scorekeeper.Service{Table: table})
+	handler := app.Merge((&scorekeeper.Service{Table: table}).Settle)
 	member := attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("MEMBER#u2")}
 	role := func(r scorekeeper.Role) attr.Item {
 		return attr.Item{"pk": member["pk"], "sk": member["sk"], "role": attr.S(string(r))}
@@ -172,7 +173,7 @@ func TestMergeOfATeam(t *testing.T) {
 
 // The last admin whom the cloud has in a team stays, whatever was said at a node that did not know it.
 func TestMergeOfTheLastAdmin(t *testing.T) {
-	handler := merge(&scorekeeper.Service{Table: table})
+	handler := app.Merge((&scorekeeper.Service{Table: table}).Settle)
 	member, team := attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("MEMBER#u2")}, attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("METADATA")}
 	for what, of := range map[string]struct {
 		role    scorekeeper.Role
@@ -208,7 +209,7 @@ func TestMergeOfWhatCameBehind(t *testing.T) {
 	other.Update, other.Condition = "SET guesses = :0", "guesses = :1"
 	other.Values = attr.Item{":0": rowOf(t, "u1", "fjord", "crane")["guesses"], ":1": rowOf(t, "u1", "crane")["guesses"]}
 	for want, tail := range map[int][]*intent.Entry{4: {behind}, 5: {behind, other}} {
-		writes, ok := merge(&scorekeeper.Service{Table: table})(conflict.MergeCase{
+		writes, ok := app.Merge((&scorekeeper.Service{Table: table}).Settle)(conflict.MergeCase{
 			Entries: []*intent.Entry{first}, Items: []conflict.MergeItem{{View: rowOf(t, "u1", "crane", "moist"), Remote: rowOf(t, "u1", "slate")}},
 			Tail: tail, Get: nothing,
 		})
@@ -225,7 +226,7 @@ func TestMergeOfAConversionBehindAGuess(t *testing.T) {
 	put.Op, put.Item, put.Txn, gone.Op, gone.Txn = store.OpPut, rowOf(t, "u1", "crane", "moist"), 7, store.OpDelete, 7
 	for _, became := range []string{"u1", "u2"} {
 		marker := attr.Item{"pk": attr.S("USER#" + session), "sk": attr.S("CONVERTED"), "user_id": attr.S(became)}
-		writes, ok := merge(&scorekeeper.Service{Table: table})(conflict.MergeCase{
+		writes, ok := app.Merge((&scorekeeper.Service{Table: table}).Settle)(conflict.MergeCase{
 			Entries: []*intent.Entry{entry(guest)}, Items: []conflict.MergeItem{{}}, Tail: []*intent.Entry{gone, put},
 			Get: func(_ string, key attr.Item) (attr.Item, error) {
 				return map[string]attr.Item{"CONVERTED": marker}[key["sk"].Str()], nil
