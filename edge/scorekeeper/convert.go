@@ -129,7 +129,7 @@ func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 	s.Changed(records)
 	for i := range records {
 		r := &records[i]
-		session, _, played := PlayedBy(r.Key)
+		session, _, played := playedBy(r.Key)
 		if r.Key["sk"].Str() == skConverted {
 			session, played = strings.TrimPrefix(r.Key["pk"].Str(), prefixUser), true
 		}

@@ -210,7 +210,7 @@ func (s *Service) board(tx *store.Tx, t *Team, date string) (Board, error) {
 // Concerns lists them; ok is false for a record that changes none.
 func BoardsOf(r *store.Record) (of string, which map[string]string, ok bool) {
 	pk, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
-	if user, day, played := PlayedBy(r.Key); played {
+	if user, day, played := playedBy(r.Key); played {
 		return user, map[string]string{"puzzle_date_iso_day": day}, r.New != nil
 	}
 	if team, joined := strings.CutPrefix(sk, prefixTeam); joined {

@@ -56,8 +56,8 @@ func convertedKey(session string) attr.Item  { return key(prefixUser+session, sk
 // ownRows is the partition with what a player is: profile, teams, what became of a session.
 func ownRows(user string) attr.Item { return attr.Item{"pk": attr.S(prefixUser + user)} }
 
-// PlayedBy is whose game of which day a key is of; false: it is that of something else.
-func PlayedBy(k attr.Item) (user, date string, ok bool) {
+// playedBy is whose game of which day a key is of; false: it is that of something else.
+func playedBy(k attr.Item) (user, date string, ok bool) {
 	user, date, ok = strings.Cut(strings.TrimPrefix(k["pk"].Str(), prefixUser), "#"+prefixPuzzle)
 	sk := k["sk"].Str()
 	return user, date, ok && (sk == skGame || sk == skOldGame) && isDay(date)

@@ -57,7 +57,7 @@ func (s *Service) Settle(refused, behind []table.Refused, read func(key attr.Ite
 func (s *Service) settle(all []refusal, later bool, read reader) (writes []store.WriteItem, ok bool) {
 	for i := range all {
 		r := &all[i]
-		_, _, game := PlayedBy(r.Key)
+		_, _, game := playedBy(r.Key)
 		switch sk := r.Key["sk"].Str(); {
 		case game && r.Deletes:
 			return s.moveAgain(all, read)
@@ -70,7 +70,7 @@ func (s *Service) settle(all []refusal, later bool, read reader) (writes []store
 	r := &all[0]
 	ours, err := gameOf(r.View)
 	theirs, bad := gameOf(r.Remote)
-	switch user, _, game := PlayedBy(r.Key); {
+	switch user, _, game := playedBy(r.Key); {
 	case len(all) != 1 || !game || err != nil || bad != nil:
 		return nil, false
 	case r.View == nil: // it was moved from here since
@@ -97,7 +97,7 @@ func lastAdmin(all []refusal) bool {
 // of others are theirs.
 func (s *Service) moveAgain(all []refusal, read reader) (writes []store.WriteItem, ok bool) {
 	at := slices.IndexFunc(all, func(r refusal) bool { return r.Deletes })
-	session, date, _ := PlayedBy(all[at].Key)
+	session, date, _ := playedBy(all[at].Key)
 	marker, err := read(convertedKey(session))
 	left, bad := gameOf(all[at].Remote)
 	if err != nil || bad != nil || marker == nil {
@@ -107,7 +107,7 @@ func (s *Service) moveAgain(all []refusal, read reader) (writes []store.WriteIte
 	account, late := marker["user_id"].Str(), left.CreatedAt >= marker["converted_at"].Str()
 	var behind []refusal
 	for _, r := range all {
-		switch user, day, game := PlayedBy(r.Key); {
+		switch user, day, game := playedBy(r.Key); {
 		case !game || day != date || err != nil:
 			return nil, false
 		case user == session || user == account:

@@ -1,7 +1,6 @@
 package scorekeeper
 
 import (
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -54,26 +53,22 @@ func (a *answers) keep(date, word string, seq uint64) {
 	}
 }
 
-// drop forgets the answers of some days that changed with a record of the journal.
-func (a *answers) drop(seq uint64, days func(date, word string) bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	maps.DeleteFunc(a.words, days)
-	a.changed = max(a.changed, seq)
-}
-
-// Changed drops the answers that journal records are about.
+// Changed forgets the answers that were read where one has changed, as happens once a day.
 func (s *Service) Changed(records []store.Record) {
 	for i := range records {
-		if k := records[i].Key; k["sk"].Str() == skAnswer {
-			s.cache.drop(records[i].Seq, func(date, _ string) bool { return prefixPuzzle+date == k["pk"].Str() })
+		if records[i].Key["sk"].Str() == skAnswer {
+			s.ClearCache(records[i].Seq)
 		}
 	}
 }
 
-// ClearCache forgets all answers that were read; changed is the journal's last record.
+// ClearCache forgets all answers that were read before a record of the journal.
 func (s *Service) ClearCache(changed uint64) {
-	s.cache.drop(changed, func(string, string) bool { return true })
+	a := &s.cache
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.words)
+	a.changed = max(a.changed, changed)
 }
 
 // answer is a day's word. A day that has begun nowhere has none yet.
@@ -175,7 +170,7 @@ func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 		row["puzzle_date"], row["word"], row["team_id"] = attr.S(n.Date), attr.S(p.Word), team
 		_, err = tx.Put(*s.create(row).Put)
 	}
-	s.Changed([]store.Record{{Key: AnswerKey(n.Date), Seq: tx.Seq()}}) // at once: the journal is read a moment later
+	s.ClearCache(tx.Seq()) // at once: the journal is read a moment later
 	return p, err
 }
 

@@ -32,13 +32,14 @@ type Config struct {
 
 type api struct {
 	Config
-	mount string // without a slash at its end
-	look  *page.Renderer
+	mount   string // without a slash at its end
+	look    *page.Renderer
+	guesses httpapi.Handler // refuses who has guessed too often
 }
 
 // New makes the application's part of a server.
 func New(c Config) (httpapi.App, error) {
-	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/")}
+	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/"), guesses: httpapi.Limit(guessesPerMinute)}
 	var err error
 	a.look, err = page.New(a.mount+"/-", files, nil)
 	return httpapi.App{
@@ -52,16 +53,10 @@ func New(c Config) (httpapi.App, error) {
 const guessesPerMinute = 30
 
 func (a *api) routes() []httpapi.Route {
-	limit, guess := httpapi.Limit(guessesPerMinute), a.ofUser(a.postGuess)
 	return []httpapi.Route{
 		{Method: "GET", Path: "/health", Access: httpapi.Public, Do: getHealth, Quiet: true},
 		{Method: "POST", Path: "/session", Access: httpapi.Optional, Do: postSession},
-		{Method: "POST", Path: "/guess", Access: httpapi.Guest, Do: func(c *gin.Context) error {
-			if err := limit(c); err != nil {
-				return err
-			}
-			return guess(c)
-		}},
+		{Method: "POST", Path: "/guess", Access: httpapi.Guest, Do: a.ofUser(a.postGuess)},
 		{Method: "GET", Path: "/game/:date", Access: httpapi.Guest, Do: a.getGame},
 
 		a.route("GET", "/history", a.getHistory),

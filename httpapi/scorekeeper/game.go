@@ -24,7 +24,7 @@ const (
 func (a *api) postGuess(r *request) work {
 	g := scorekeeper.Guess{User: r.user, Date: given(r.body, "puzzle_date_iso_day"), Word: strings.ToLower(given(r.body, "word_guessed"))}
 	key, err := httpapi.IdempotencyKey(r.Context)
-	g.Key, r.wrong, r.needs = key, cmp.Or(a.Service.CheckGuess(&g), err), a.game(r.user, g.Date)
+	g.Key, r.wrong, r.needs = key, cmp.Or(a.guesses(r.Context), a.Service.CheckGuess(&g), err), a.game(r.user, g.Date)
 	return func(tx *store.Tx) (any, error) {
 		g.At, g.Late = httpapi.OccurredAt(r.Context, tx.Now())
 		v, err := a.Service.Guess(tx, g)
