@@ -133,10 +133,9 @@ type Score struct {
 
 func (s *Service) score(tx *store.Tx, g *Game) (Score, error) {
 	answer, err := s.word(tx, g.Date)
-	v := g.view(answer, len(g.Guesses))
-	out := Score{GameID: v.GameID, UserID: v.UserID, Moves: v.Moves, Won: v.Won, Rows: []string{}, at: g.UpdatedAt}
-	for _, m := range v.Graded {
-		out.Rows = append(out.Rows, m.Row())
+	out := Score{GameID: GameID(g.UserID, g.Date), UserID: g.UserID, Moves: len(g.Guesses), Won: g.Won, Rows: []string{}, at: g.UpdatedAt}
+	for _, guess := range g.Guesses {
+		out.Rows = append(out.Rows, Graded(guess, answer).Row())
 	}
 	return out, err
 }
@@ -209,14 +208,15 @@ func (s *Service) board(tx *store.Tx, t *Team, date string) (Board, error) {
 // BoardsOf is which boards a journal record changes: those of a day, or of a team that somebody joins or leaves. of is who learns of it, as
 // Concerns lists them; ok is false for a record that changes none.
 func BoardsOf(r *store.Record) (of string, which map[string]string, ok bool) {
-	pk, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
 	if user, day, played := playedBy(r.Key); played {
 		return user, map[string]string{"puzzle_date_iso_day": day}, r.New != nil
 	}
-	if team, joined := strings.CutPrefix(sk, prefixTeam); joined {
-		return pk, map[string]string{"team_id": team}, true
+	of, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
+	team, joins := strings.CutPrefix(sk, prefixTeam)
+	if !joins {
+		team = strings.TrimPrefix(of, prefixTeam)
 	}
-	return pk, map[string]string{"team_id": strings.TrimPrefix(pk, prefixTeam)}, strings.HasPrefix(sk, prefixMember)
+	return of, map[string]string{"team_id": team}, joins || strings.HasPrefix(sk, prefixMember)
 }
 
 // Concerns lists what a player learns of: the teams that they join and leave, who else does in these, and what their members play. A team
@@ -226,7 +226,7 @@ func (s *Service) Concerns(tx *store.Tx, user string) ([]string, error) {
 	teams, err := s.TeamsOf(tx, user)
 	for _, team := range teams {
 		there, bad := s.load(tx, teamKey(team), &Team{})
-		members, failed := s.under(tx, prefixTeam+team, prefixMember)
+		members, failed := under(s, tx, prefixTeam+team, prefixMember, name)
 		if err = cmp.Or(err, bad, failed); there {
 			all = append(append(all, prefixTeam+team), members...)
 		}

@@ -79,32 +79,34 @@ func notFound(what string) error { return fault.New(fault.NotFound, "not_found",
 // Team returns a team to one of its members.
 func (s *Service) Team(tx *store.Tx, team, user string) (Team, error) {
 	t, err := s.team(tx, team)
-	if err == nil && t.role(user) == "" {
+	if err == nil && t.of(user).Role == "" {
 		err = fault.New(fault.Forbidden, "forbidden", "Only the team's members can see it")
 	}
 	return t, err
 }
 
-func (t *Team) role(user string) Role {
+// of is a member of a team; empty: there is no such one.
+func (t *Team) of(user string) Member {
 	if i := slices.IndexFunc(t.Members, func(m Member) bool { return m.UserID == user }); i >= 0 {
-		return t.Members[i].Role
+		return t.Members[i]
 	}
-	return ""
+	return Member{}
 }
 
 func (s *Service) team(tx *store.Tx, id string) (t Team, err error) {
 	if found, err := s.load(tx, teamKey(id), &t); err != nil || !found {
 		return t, cmp.Or(err, notFound("Team"))
 	}
-	t.ID, t.Members = id, []Member{}
-	members, err := s.under(tx, prefixTeam+id, prefixMember)
-	for _, user := range members {
-		m, bad := s.member(tx, id, user)
-		if bad == nil {
-			t.Members = append(t.Members, m)
-		} else if !fault.Is(bad, fault.NotFound) { // in another shape
-			err = bad
-		}
+	t.ID = id
+	t.Members, err = under(s, tx, prefixTeam+id, prefixMember, func(user string, row attr.Item) (m Member, ok bool, err error) {
+		bad := attr.Unmarshal(row, &m) // which others have written in another shape
+		m.UserID = user
+		return m, bad == nil, nil
+	})
+	for i := range t.Members { // with the name of their profile, else one that tells them from others and says nothing of their account
+		m := &t.Members[i]
+		p, bad := s.Profile(tx, m.UserID)
+		m.Name, m.Avatar, err = cmp.Or(p.Name, "Player "+strings.ToUpper(GameID(m.UserID, "")[:4])), p.Avatar, cmp.Or(err, bad)
 	}
 	slices.SortFunc(t.Members, func(a, b Member) int {
 		return cmp.Or(cmp.Compare(a.JoinedAt, b.JoinedAt), strings.Compare(a.UserID, b.UserID))
@@ -112,31 +114,20 @@ func (s *Service) team(tx *store.Tx, id string) (t Team, err error) {
 	return t, err
 }
 
-// member reads a member, with the name of their profile, else one that tells them from others and says nothing of their account.
-func (s *Service) member(tx *store.Tx, team, user string) (Member, error) {
-	m := Member{UserID: user}
-	if found, err := s.load(tx, memberKey(team, user), &m); err != nil || !found {
-		return m, cmp.Or(err, notFound("User"))
-	}
-	p, err := s.Profile(tx, user)
-	m.UserID, m.Name, m.Avatar = user, cmp.Or(p.Name, "Player "+strings.ToUpper(GameID(user, "")[:4])), p.Avatar
-	return m, err
-}
-
 // TeamsOf lists the teams of a player.
 func (s *Service) TeamsOf(tx *store.Tx, user string) ([]string, error) {
-	return s.under(tx, prefixUser+user, prefixTeam)
+	return under(s, tx, prefixUser+user, prefixTeam, name)
 }
 
-// under lists what follows a prefix in the sort keys of a partition.
-func (s *Service) under(tx *store.Tx, pk, prefix string) ([]string, error) {
+// under reads the rows of a partition whose sort keys begin with a prefix, each with what follows that.
+func under[T any](s *Service, tx *store.Tx, pk, prefix string, take func(name string, row attr.Item) (T, bool, error)) ([]T, error) {
 	q := store.Query{Table: s.Table, KeyCondition: "pk = :pk AND begins_with(sk, :sk)", Params: expr.Params{Values: attr.Item{
 		":pk": attr.S(pk), ":sk": attr.S(prefix),
 	}}}
-	return table.Collect(tx.QueryAll(q), func(row attr.Item) (string, bool, error) {
-		return strings.TrimPrefix(row["sk"].Str(), prefix), true, nil
-	})
+	return table.Collect(tx.QueryAll(q), func(row attr.Item) (T, bool, error) { return take(strings.TrimPrefix(row["sk"].Str(), prefix), row) })
 }
+
+func name(name string, _ attr.Item) (string, bool, error) { return name, true, nil }
 
 // TeamNeeds are the rows behind what a player asks of their teams, and of one by name, that another node may have written, as far as is known
 // here who is in them: the teams, the members with their profiles, and their games of some days.
@@ -149,10 +140,7 @@ func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]
 	for _, id := range teams {
 		all = append(all, attr.Item{"pk": attr.S(prefixTeam + id)})
 	}
-	if team == "" || err != nil {
-		return all, err
-	}
-	t, err := s.team(tx, team)
+	t, bad := s.team(tx, team) // without a name: there is none
 	for i := range t.Members {
 		member := t.Members[i].UserID
 		all = append(all, profileKey(member), belongsKey(member, team))
@@ -160,10 +148,10 @@ func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]
 			all = append(all, GameKey(member, day))
 		}
 	}
-	if fault.Is(err, fault.NotFound) {
-		err = nil
+	if fault.Is(bad, fault.NotFound) {
+		bad = nil
 	}
-	return all, err
+	return all, cmp.Or(err, bad)
 }
 
 // CreateTeam makes a team, whose admin its creator is. With a once (an Idempotency-Key) its id is the same wherever it is asked for again,
@@ -239,7 +227,7 @@ func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) e
 // administered returns a team to one of its admins.
 func (s *Service) administered(tx *store.Tx, by, team string) (Team, error) {
 	t, err := s.team(tx, team)
-	if err == nil && t.role(by) != RoleAdmin {
+	if err == nil && t.of(by).Role != RoleAdmin {
 		err = fault.New(fault.Forbidden, "forbidden", "Only the team's admins can change it")
 	}
 	return t, err
@@ -248,7 +236,7 @@ func (s *Service) administered(tx *store.Tx, by, team string) (Team, error) {
 // SetTeammate adds a player to a team, or gives a member another role. It is for the team's admins.
 func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (Member, error) {
 	t, err := s.administered(tx, by, team)
-	was := t.role(user)
+	was := t.of(user).Role
 	switch {
 	case err != nil:
 		return Member{}, err
@@ -258,18 +246,20 @@ func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (M
 		if err := s.setRole(tx, by, team, user, was, role); err != nil {
 			return Member{}, err
 		}
+		t, err = s.team(tx, team)
 	}
-	return s.member(tx, team, user)
+	return t.of(user), err
 }
 
 // RemoveTeammate takes a player out of a team: its admins may, and each member for themselves.
 func (s *Service) RemoveTeammate(tx *store.Tx, by, team, user string) (Member, error) {
-	if t, err := s.administered(tx, by, team); err != nil && !(by == user && t.ID != "") {
+	t, err := s.administered(tx, by, team)
+	m := t.of(user)
+	switch {
+	case err != nil && !(by == user && t.ID != ""):
 		return Member{}, err
-	}
-	m, err := s.member(tx, team, user)
-	if err != nil {
-		return m, err
+	case m.Role == "":
+		return m, notFound("User")
 	}
 	return m, s.setRole(tx, by, team, user, m.Role, "")
 }

@@ -184,12 +184,10 @@ func postSession(c *gin.Context) error {
 	return httpapi.NoContent(c)
 }
 
-// codes are the original's, by status.
+// codes are the original's, by status, where they are others than the status's own name.
 var codes = map[int]string{
-	http.StatusBadRequest: "BAD_REQUEST", http.StatusUnauthorized: "UNAUTHORIZED", http.StatusForbidden: "FORBIDDEN",
-	http.StatusNotFound: "NOT_FOUND", http.StatusConflict: "CONFLICT", http.StatusUnprocessableEntity: "VALIDATION_ERROR",
-	http.StatusTooManyRequests: "RATE_LIMITED", http.StatusServiceUnavailable: "UNAVAILABLE",
-	http.StatusMethodNotAllowed: "METHOD_NOT_ALLOWED", http.StatusRequestEntityTooLarge: "TOO_LARGE",
+	http.StatusUnprocessableEntity: "VALIDATION_ERROR", http.StatusTooManyRequests: "RATE_LIMITED", http.StatusServiceUnavailable: "UNAVAILABLE",
+	http.StatusRequestEntityTooLarge: "TOO_LARGE", http.StatusInternalServerError: "INTERNAL_ERROR",
 }
 
 // problem is the shape of the original's errors. A body or a parameter of another type than it should be is its 422.
@@ -197,11 +195,8 @@ func problem(f *httpapi.Failure) any {
 	if f.Code == "validation" {
 		f.Status = http.StatusUnprocessableEntity
 	}
-	code, ok := codes[f.Status]
-	if !ok {
-		code = "INTERNAL_ERROR"
-	}
-	return httpapi.ErrorObject(code, f.Message, f.Details)
+	own := strings.ToUpper(strings.ReplaceAll(http.StatusText(f.Status), " ", "_"))
+	return httpapi.ErrorObject(cmp.Or(codes[f.Status], own), f.Message, f.Details)
 }
 
 // topicBoard is the topic of all boards. What is sent says of which day, or of which team, they have changed: who reads it asks for them.

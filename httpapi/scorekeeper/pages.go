@@ -157,12 +157,11 @@ func (a *api) historyPage(r *request) work {
 		if err != nil || len(history.Games) == 0 {
 			return p, err
 		}
-		played, first := map[string]*scorekeeper.PlayedGame{}, day
+		played := map[string]*scorekeeper.PlayedGame{}
 		for i := range history.Games {
-			g := &history.Games[i]
-			played[g.Date] = g
-			first, _ = time.Parse(scorekeeper.Day, g.Date) // the last one is the first day; days are checked where they are read
+			played[history.Games[i].Date] = &history.Games[i]
 		}
+		first, _ := time.Parse(scorekeeper.Day, history.Games[len(history.Games)-1].Date) // days are checked where they are read
 		p.Days = calendar(first, day, func(date string) cell { return a.played(date, played[date]) })
 		p.Streaks, err = a.Service.Streaks(tx, r.user, p.Day)
 		return p, err

@@ -140,17 +140,17 @@ func (a *api) getScoreboard(r *request) work {
 	if err != nil || size < 1 || size > 100 {
 		r.query.Bad("page_size", "must be a whole number from 1 to 100")
 	}
-	if !days.day {
-		return func(tx *store.Tx) (any, error) {
+	if days.day {
+		a.team(r, team, days.from)
+	}
+	return func(tx *store.Tx) (any, error) {
+		if !days.day {
 			all, of, err := a.Service.Boards(tx, r.user, team, days.from, days.to, (page-1)*size, size)
 			if err == nil {
 				r.pages(page, max(1, (of+size-1)/size))
 			}
 			return all, err
 		}
-	}
-	a.team(r, team, days.from)
-	return func(tx *store.Tx) (any, error) {
 		b, err := a.Service.Board(tx, r.user, team, days.from)
 		if preview == "true" {
 			b.Scores = nil

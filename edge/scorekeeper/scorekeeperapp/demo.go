@@ -22,7 +22,7 @@ const (
 func commands(*app.Shell) app.Commands {
 	a := New()
 	set, _ := a.Settings.(*Settings)
-	demo := app.Demo{
+	return app.Commands{Demo: &app.Demo{
 		App: a, Short: "Guess the word of the day, in a team of eight that has played for 60 days",
 		Long: "A daily word puzzle on a node on this machine: guess as a guest without signing in, or as one of a team of eight invented players\n" +
 			"who have played the 60 days before today. Ada sets the words. No cloud, no account.",
@@ -31,8 +31,7 @@ func commands(*app.Shell) app.Commands {
 			begin := []page.Tile{{Href: set.Mount + "/-/", Title: "Guess today’s word", Line: "Six guesses, the same word for everybody"}}
 			return begin, fill(ctx, h, set.Table)
 		},
-	}
-	return app.Commands{Demo: &demo}
+	}}
 }
 
 // demo is how the 60 days are made up.
