@@ -16,7 +16,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// Log is the log of a node: what was decided about writes that could not, or may not have, become what was said.
+// Log is a node's conflict log: decisions about writes that did not, or may not have, taken effect as the application wrote
+// them.
 type Log struct {
 	store  *store.Store
 	box    *outbox.Outbox
@@ -27,15 +28,16 @@ type Log struct {
 	moved  func(*outbox.Work)    // called behind a commit that has changed the outbox
 }
 
-// NewLog makes the log of a node; merge has the applications' answers by table, secret whose values are shown to nobody.
+// NewLog creates the log of a node. merge holds the applications' handlers by table; secret says, by table, which items'
+// values are shown to nobody.
 func NewLog(
 	s *store.Store, box *outbox.Outbox, c clock.Clock, log *slog.Logger, merge map[string]MergeFunc, secret map[string]SecretFunc, moved func(*outbox.Work),
 ) *Log {
 	return &Log{store: s, box: box, clock: c, log: log, rules: merge, secret: secret, moved: moved}
 }
 
-// Keep keeps a decision, in the transaction that makes it; see Conflict. It runs the merge handler of the
-// table, whose writes are those of the application from then on.
+// Keep stores a decision, in the transaction that makes it; see Record. It runs the table's merge handler, whose writes then
+// count as the application's.
 func (d *Log) Keep(tx *store.Tx, c *Record) error {
 	if len(c.Decided) == 0 {
 		return fault.New(fault.Internal, "empty_conflict", "a conflict of no entry (%s)", c.Code)
@@ -146,8 +148,8 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// Again is the operation of an entry as the application asked for it, and the conditions of its transaction on other items where it is
-// the first one: for a merge handler that answers with a part of what was refused.
+// Again returns the operation of an entry as the application asked for it; for the first entry of a transaction also the
+// transaction's conditions on other items. It is for a merge handler that repeats a part of what was refused.
 func Again(e *intent.Entry) (all []store.WriteItem) {
 	switch e.Op {
 	case store.OpPut:
@@ -164,7 +166,7 @@ func Again(e *intent.Entry) (all []store.WriteItem) {
 	return all
 }
 
-// List lists records, the newest first; next is to go on before, 0: there are no more.
+// List returns records, the newest first; next is the number to continue before, 0: there are no more.
 func (d *Log) List(ctx context.Context, q Query) (found []*Record, next uint64, err error) {
 	err = d.store.View(ctx, func(tx *store.Tx) error {
 		l, err := Open(tx)
@@ -203,7 +205,7 @@ func (d *Log) Retry(ctx context.Context, id uint64) (*Record, error) {
 	return d.decide(ctx, id, d.retry)
 }
 
-// Discard notes that what a record holds is not wanted. What was quarantined leaves the outbox and the view.
+// Discard gives up the writes of a record. Quarantined writes leave the outbox and the view.
 func (d *Log) Discard(ctx context.Context, id uint64) (*Record, error) {
 	return d.decide(ctx, id, func(w *outbox.Work, c *Record) error {
 		c.State = StateDiscarded

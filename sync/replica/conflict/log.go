@@ -50,7 +50,7 @@ type LogTx struct {
 	Max  int64
 }
 
-// Open reads the log within a transaction. What is changed in it is kept by save.
+// Open reads the log within a transaction. Changes are stored by Save.
 func Open(tx *store.Tx) (*LogTx, error) {
 	l := &LogTx{tx: tx, side: tx.Side(SideConflicts), Max: conflictBytes}
 	raw, err := l.side.Get([]byte("t"))
@@ -63,7 +63,7 @@ func Open(tx *store.Tx) (*LogTx, error) {
 	return l, nil
 }
 
-// Save writes the sums; it is the last thing that is done with a log that was changed.
+// Save writes the counters. It must be the last call on a log that was changed.
 func (l *LogTx) Save() error {
 	raw, err := json.Marshal(l.Sums)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *Record) indexKey() []byte {
 	}
 }
 
-// Add gives a record its number and keeps it.
+// Add numbers a record and stores it.
 func (l *LogTx) Add(c *Record) error {
 	l.Sums.Next++
 	c.ID = l.Sums.Next
@@ -156,7 +156,7 @@ func (l *LogTx) Get(id uint64) (*Record, error) {
 	return decode(raw)
 }
 
-// Change replaces a record that is there.
+// Change replaces an existing record.
 func (l *LogTx) Change(c *Record) error {
 	old, err := l.take(c.ID)
 	if err != nil || old == nil {
@@ -182,11 +182,12 @@ func (l *LogTx) take(id uint64) (*Record, error) {
 	return old, l.side.Delete(old.indexKey())
 }
 
-// Undecided is the share of the log's room that open records take. They are never dropped: near the end of the room the node
-// refuses writes, which could become conflicts in turn.
+// Undecided is the part of the log's room that open records take, between 0 and 1. They are never dropped: when the room is
+// nearly full the node refuses writes, because each could become a further conflict.
 func (l *LogTx) Undecided() float64 { return float64(l.Sums.OpenBytes) / float64(l.Max) }
 
-// Trim takes out what is decided and too old, and the oldest of it while there is too much. more: there is something left to do.
+// Trim removes decided records that are too old, and the oldest decided ones while the log is too large. more reports whether
+// something is left to remove.
 func (l *LogTx) Trim(now time.Time) (more bool, err error) {
 	var gone []uint64
 	excess := l.Sums.Bytes - l.Max
@@ -214,7 +215,7 @@ func (l *LogTx) Trim(now time.Time) (more bool, err error) {
 	return more || traces, err
 }
 
-// OfSeq is the latest record that an entry is in; 0: it is in none.
+// OfSeq returns the latest record that contains an entry; 0: none does.
 func (l *LogTx) OfSeq(seq uint64) (id uint64, err error) {
 	err = l.side.Each(conflictKey('s', seq), nil, func(k, _ []byte) (bool, error) {
 		if len(k) == 17 {
@@ -225,7 +226,7 @@ func (l *LogTx) OfSeq(seq uint64) (id uint64, err error) {
 	return id, err
 }
 
-// Query says which records are wanted.
+// Query selects records.
 type Query struct {
 	State  State  // empty and StateAny: any
 	Table  string // of one of its entries; empty: any
@@ -233,7 +234,7 @@ type Query struct {
 	Limit  int    // 0: 50
 }
 
-// List returns records, the newest first, and the number to go on before; 0: there are no more.
+// List returns records, the newest first, and the number to continue before; 0: there are no more.
 func (l *LogTx) List(q Query) (out []*Record, next uint64, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
@@ -276,7 +277,7 @@ func (c *Record) about(table string) bool {
 	return false
 }
 
-// Due reports whether there is something to take out: too much, or too old.
+// Due reports whether Trim has something to remove.
 func (l *LogTx) Due(now time.Time) (due bool, err error) {
 	if l.Sums.Bytes > l.Max && l.Sums.Bytes > l.Sums.OpenBytes || l.Sums.Traces > conflictTraces {
 		return true, nil
@@ -293,7 +294,7 @@ func (l *LogTx) Due(now time.Time) (due bool, err error) {
 	return due, nil
 }
 
-// Trim takes out what is too old, a slice at a time: records come at any pace, and none may come for a month.
+// Trim removes what is too old, a slice at a time. It runs by itself, because no record may be added for a month.
 func (d *Log) Trim(ctx context.Context) (more bool, err error) {
 	now, due := d.clock.Now(), false
 	err = d.store.View(ctx, func(tx *store.Tx) error {
@@ -319,7 +320,7 @@ func (d *Log) Trim(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// Between is the first record that an entry with one of these sequences is in; 0: there is none.
+// Between returns the first record that contains an entry with one of these sequences; 0: none does.
 func (l *LogTx) Between(first, last uint64) (uint64, error) {
 	for after := conflictKey('s', first); ; {
 		next := uint64(0)
@@ -338,8 +339,8 @@ func (l *LogTx) Between(first, last uint64) (uint64, error) {
 	}
 }
 
-// UnlessLetGo is the record of a quarantine, or 0 if an operator has let its entries go on under their own numbers: what
-// became of them is elsewhere.
+// UnlessLetGo returns the record of a quarantine, or 0 if an operator has released its entries under their own numbers: their
+// outcome is then recorded elsewhere.
 func (l *LogTx) UnlessLetGo(id uint64) (uint64, error) {
 	c, err := l.Get(id)
 	if err == nil && c != nil && c.letGo() {

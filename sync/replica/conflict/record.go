@@ -26,7 +26,7 @@ type Record struct {
 	Tail    []*intent.Entry // decided together with it: what carried its effect, or stands behind a quarantined one
 }
 
-// Head is a record but for its writes, in the log and as it is told (View).
+// Head is a record without its writes, as stored in the log and as shown (View).
 type Head struct {
 	ID    uint64    `json:"id"` // counts from 1, never used again; filled in
 	At    time.Time `json:"at"` // of the decision; zero: the transaction's instant, filled in
@@ -41,7 +41,7 @@ type Head struct {
 	NewSeqs  []uint64  `json:"newSeqs,omitempty"` // of the journal: what the retry or the merge wrote
 }
 
-// Decided is one entry of a decision with the images that it met.
+// Decided is one entry of a decision, with the images of its item at that time.
 type Decided struct {
 	Entry *intent.Entry
 	Met   attr.Item   // the cloud's item as the refusal showed it (ALL_OLD), sidecar included; nil: none, or not shown
@@ -63,7 +63,7 @@ const (
 	KindQuarantine Kind = "quarantine" // the cloud can never take it as it is
 )
 
-// Begins is the state in which a record of the kind is made: what nobody has to do anything about is decided.
+// Begins returns the state in which a record of the kind is created: decided if nobody has to act.
 func (k Kind) Begins() State {
 	switch k {
 	case KindSuperseded, KindDeposed, KindLost:
@@ -86,7 +86,7 @@ const (
 	StateAny       State = "all"       // of a Query alone
 )
 
-// States are what a list can be asked for.
+// States returns the states that a list can be asked for.
 func States() []string { return []string{"open", "retried", "discarded", "resolved", "decided", "all"} }
 
 // closed reports whether nothing more can be done with it.
@@ -94,7 +94,7 @@ func (s State) closed() bool {
 	return s == StateRetried || s == StateDiscarded || s == StateResolved
 }
 
-// Entries are all entries of the record: the batch's, then the tail's.
+// Entries returns all entries of the record: the batch's, then the tail's.
 func (c *Record) Entries() []*intent.Entry {
 	out := make([]*intent.Entry, 0, len(c.Decided)+len(c.Tail))
 	for i := range c.Decided {
@@ -103,7 +103,7 @@ func (c *Record) Entries() []*intent.Entry {
 	return append(out, c.Tail...)
 }
 
-// String names a conflict for logs: without keys, which may be somebody's.
+// String identifies a conflict in logs. It leaves out keys, which may be personal.
 func (c *Record) String() string {
 	return fmt.Sprintf("%s %d (%s)", c.Kind, c.ID, c.Code)
 }
@@ -115,8 +115,8 @@ type MergeCase struct {
 	Entries []*intent.Entry // refused, in their order; not to be changed
 	Tail    []*intent.Entry
 	Items   []MergeItem // one for each of Entries
-	// Get reads another row, as this node has it in the transaction that decides; nil: there is none. Those that a refused
-	// transaction had conditions on are as the cloud has them.
+	// Get reads another row, as this node has it in the deciding transaction; nil: there is none. Rows on which the refused
+	// transaction had conditions are as the cloud has them.
 	Get func(table string, key attr.Item) (attr.Item, error)
 }
 

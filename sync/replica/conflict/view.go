@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// View is a record as it is told: to operators, and by an application to its own people.
+// View is a record as operators see it, and as an application shows it to its users.
 type View struct {
 	Head
 
@@ -20,12 +20,12 @@ type View struct {
 	Policy  store.Policy `json:"policy"`
 	Writes  int          `json:"writes"` // decided together, the tail included
 
-	// Of one that is asked for by its id.
+	// Only in the answer to a query by id.
 	Decided []Write `json:"decided,omitempty"`
 	Tail    []Write `json:"tail,omitempty"`
 }
 
-// Write is one of the writes of a record, as it is told.
+// Write is one of the writes of a record, as it is shown.
 type Write struct {
 	WriteID   string            `json:"writeId"`
 	Table     string            `json:"table"`
@@ -43,10 +43,10 @@ type Write struct {
 	Base      attr.Item         `json:"base,omitzero"` // the cloud's item as it was known before
 }
 
-// SecretFunc reports of an item whether its values are its owner's alone for now.
+// SecretFunc reports whether an item's values are for its owner only at the moment.
 type SecretFunc func(tx *store.Tx, key attr.Item) (bool, error)
 
-// Conflicts lists records as they are told, the newest first, without their writes; next is to go on before, 0: there are no more.
+// Conflicts lists records without their writes, the newest first; next is the number to continue before, 0: there are no more.
 func (d *Log) Conflicts(ctx context.Context, q Query) (out []View, next uint64, err error) {
 	found, next, err := d.List(ctx, q)
 	for _, c := range found {
@@ -55,13 +55,14 @@ func (d *Log) Conflicts(ctx context.Context, q Query) (out []View, next uint64, 
 	return out, next, err
 }
 
-// Conflict tells of one with its writes and images, but for those that an application keeps secret; an unknown one is fault.NotFound.
+// Conflict returns one record with its writes and images, except those that an application keeps secret. An unknown id is
+// fault.NotFound.
 func (d *Log) Conflict(ctx context.Context, id uint64) (View, error) {
 	c, err := d.Find(ctx, id)
 	return d.whole(ctx, c, err)
 }
 
-// Decide does with a record what an operator wants: "retry" or "discard". The record as it is afterwards.
+// Decide applies an operator's decision, "retry" or "discard", and returns the record as it is afterwards.
 func (d *Log) Decide(ctx context.Context, id uint64, verb string) (View, error) {
 	do := d.Retry
 	switch verb {

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Budget bounds what may wait for the cloud, and what is kept of what has been sent. A zero field has its default.
+// Budget limits what may wait for the cloud, and what is kept of sent writes. A zero field has its default.
 type Budget struct {
 	Bytes   int64         // of the outbox; 0: 2 GiB
 	Entries int64         // in it; 0: 5,000,000
@@ -28,7 +28,7 @@ func (b Budget) WithDefaults() Budget {
 	return b
 }
 
-// Level is how far a budget is used up, and what follows from it.
+// Level says how full a budget is, and what follows from it.
 type Level uint8
 
 // The levels, with the share of the fullest budget at which they begin.
@@ -67,7 +67,7 @@ func levelOf(used float64) Level {
 	return level
 }
 
-// Levels know the budgets that no transaction shows, as of the last look, and count who was refused.
+// Levels holds the fill levels that no transaction shows, as of the last measurement, and counts refused writes.
 type Levels struct {
 	mu        sync.Mutex
 	age       float64
@@ -77,7 +77,7 @@ type Levels struct {
 	last      BudgetState
 }
 
-// BudgetState is how the budgets stand.
+// BudgetState describes how full the budgets are.
 type BudgetState struct {
 	Level   Level   `json:"level"`
 	Used    float64 `json:"used"`            // of the fullest budget; above 1 there is more than it allows
@@ -85,8 +85,8 @@ type BudgetState struct {
 	Refused uint64  `json:"-"`               // writes, since the start
 }
 
-// State is how the budgets stand with that much in the outbox. Age warns and refuses nothing: refusing makes no write younger,
-// and what the cloud has not taken for weeks may be one table of many.
+// State returns how full the budgets are with that much in the outbox. Age only warns and refuses nothing: refusing makes no
+// write younger, and writes that have waited for weeks may be of one table among many.
 func (l *Levels) State(b Budget, entries, bytes int64) BudgetState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,14 +118,15 @@ func (l *Levels) Room(b Budget, entries, bytes int64) Level {
 	return levelOf(max(float64(bytes)/float64(b.Bytes), float64(entries)/float64(b.Entries), l.disk))
 }
 
-// Last is how the budgets stood at the housekeeping's last look, seconds ago at most.
+// Last returns the state at housekeeping's last look, at most seconds ago.
 func (l *Levels) Last() BudgetState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last
 }
 
-// Measure takes what no transaction shows: how long the oldest write waits, and how full the disk and the log of conflicts are.
+// Measure sets what no transaction shows: how long the oldest write has waited, and how full the disk and the conflict log
+// are.
 func (l *Levels) Measure(age, disk, conflicts float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,7 +141,7 @@ func (l *Levels) Refuse(s BudgetState) error {
 	return &RefusedError{State: s}
 }
 
-// RefusedError refuses a write for want of room. The Kind of its fault is Full where the disk is short, else Unavailable.
+// RefusedError refuses a write for lack of room. The Kind of its fault is Full if the disk is short, else Unavailable.
 type RefusedError struct{ State BudgetState }
 
 // RetryAfter is when to try again: what waits has to be sent first.
@@ -169,7 +170,7 @@ func (l *Levels) Announce(s BudgetState) Level {
 	return before
 }
 
-// RefusedAt says what is not taken at a level.
+// RefusedAt says which writes are refused at a level.
 func RefusedAt(level Level) string {
 	switch {
 	case level >= LevelReadOnly:

@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Link knows whether the cloud can be reached. As long as it cannot, one probe goes now and then and everybody else
-// sleeps; when it can again, one lane sends, then two, then four.
+// Link tracks whether the cloud can be reached. While it cannot, one probe is made now and then and everybody else sleeps;
+// when it can again, one lane sends, then two, then four.
 type Link struct {
 	mu      sync.Mutex
 	rand    func() float64
@@ -37,12 +37,12 @@ func probeWait() backoff.Policy {
 	return backoff.Policy{Base: time.Second, Max: 30 * time.Second, Floor: 250 * time.Millisecond}
 }
 
-// NewLink creates the state of a way to the cloud on which that many lanes may send at once.
+// NewLink creates the state of a connection over which so many lanes may send at once.
 func NewLink(lanes int, rand func() float64) *Link {
 	return &Link{lanes: lanes, rand: rand}
 }
 
-// Enter asks for the right to have a request on its way. Without it sig is set when it makes sense to ask again.
+// Enter asks for permission to send a request. If it is refused, sig is set when it makes sense to ask again.
 func (n *Link) Enter(sig *clock.Signal) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -66,7 +66,7 @@ func appendOnce(list []*clock.Signal, sig *clock.Signal) []*clock.Signal {
 	return append(list, sig)
 }
 
-// Leave gives the right back. answered: the cloud has said something, whatever it was.
+// Leave gives the permission back. answered reports whether the cloud answered, whatever the answer was.
 func (n *Link) Leave(answered bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -82,7 +82,7 @@ func (n *Link) Leave(answered bool) {
 	}
 }
 
-// Lost notes that the cloud cannot be reached. It reports whether that is news.
+// Lost notes that the cloud cannot be reached, and reports whether that is new.
 func (n *Link) Lost(why string, now time.Time) (news bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -109,28 +109,28 @@ func (n *Link) schedule(now time.Time) {
 	n.queue = nil
 }
 
-// Begin has the first probe be made at once.
+// Begin schedules the first probe for now.
 func (n *Link) Begin(now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.up, n.next, n.busy = false, now, 0
 }
 
-// ProbeAt is when to probe, if the cloud is away.
+// ProbeAt returns when to probe next, if the cloud cannot be reached.
 func (n *Link) ProbeAt() (at time.Time, away bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.next, !n.up
 }
 
-// WasUp reports whether the cloud has ever been there since the start.
+// WasUp reports whether the cloud has been reached since the start.
 func (n *Link) WasUp() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.ever
 }
 
-// Probed notes how a probe ended; why empty: the cloud is there, and who sleeps is woken.
+// Probed notes the outcome of a probe; an empty why means that the cloud answered, and wakes the sleepers.
 func (n *Link) Probed(why string, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -150,7 +150,7 @@ func (n *Link) Probed(why string, now time.Time) {
 	n.asleep = nil
 }
 
-// Refused notes that a probe found the cloud away, and why. It reports whether that is news.
+// Refused notes that a probe failed, and why. It reports whether that is new.
 func (n *Link) Refused(f Fault, text string, now time.Time) (news bool) {
 	n.Probed(text, now)
 	n.mu.Lock()
@@ -162,14 +162,14 @@ func (n *Link) Refused(f Fault, text string, now time.Time) (news bool) {
 	return news
 }
 
-// Online reports whether the cloud was there the last time that somebody asked.
+// Online reports whether the cloud was reachable at the last attempt.
 func (n *Link) Online() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.up
 }
 
-// WhenOnline is for loops that only need the cloud: true, or false with sig set when it is there.
+// WhenOnline is for loops that only need the cloud: it returns true, or false and sets sig when the cloud is reachable.
 func (n *Link) WhenOnline(sig *clock.Signal) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -179,7 +179,7 @@ func (n *Link) WhenOnline(sig *clock.Signal) bool {
 	return n.up
 }
 
-// LinkState is how the way to the cloud is.
+// LinkState describes the connection to the cloud.
 type LinkState struct {
 	Up          bool      `json:"-"`
 	Away        time.Time `json:"-"`                   // since when, of one that is not up; zero: nobody has asked yet
@@ -192,7 +192,7 @@ type LinkState struct {
 	Do  string `json:"-"` // and what to do about it
 }
 
-// State returns how the way is.
+// State returns the state of the connection.
 func (n *Link) State() LinkState {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -203,12 +203,12 @@ func (n *Link) State() LinkState {
 	return s
 }
 
-// Fault is why there is no way to the cloud, for people.
+// Fault says to people why there is no connection to the cloud.
 type Fault struct {
 	Class intent.Class
 	Why   string // a part of a sentence
 	Do    string // the same: what a person does about it; empty: nothing, it is tried again
 }
 
-// Stands reports whether a person has to act before the way is there again.
+// Stands reports whether a person has to act before the connection can come back.
 func (f *Fault) Stands() bool { return f.Do != "" }

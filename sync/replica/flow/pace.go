@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Paces hold how fast each table is sent to, and which are stopped. A table has all the speed there is until the cloud
-// throttles it: then it has seven tenths of what it had, and gets it back slowly.
+// Paces holds the send rate of each table, and which tables are stopped. A table has no limit until the cloud throttles it;
+// then it is set to seven tenths of its rate, and recovers slowly.
 type Paces struct {
 	mu     sync.Mutex
 	tables map[string]*pace
@@ -53,12 +53,12 @@ func throttleWait() backoff.Policy {
 	return backoff.Policy{Base: 50 * time.Millisecond, Max: 20 * time.Second}
 }
 
-// StopWait is how long a stopped table waits for its next try: seconds at first, then minutes.
+// StopWait returns the waiting times between tries of a stopped table: seconds at first, then minutes.
 func StopWait() backoff.Policy {
 	return backoff.Policy{Base: 5 * time.Second, Max: 5 * time.Minute, Floor: time.Second}
 }
 
-// NewPaces creates the paces of tables that nobody has throttled yet.
+// NewPaces creates paces without any throttled table.
 func NewPaces(rand func() float64) *Paces {
 	return &Paces{tables: map[string]*pace{}, rand: rand}
 }
@@ -72,7 +72,7 @@ func (p *Paces) of(table string) *pace {
 	return t
 }
 
-// Take returns the instant at which a send to tables may go: now, or later, and then nothing is taken.
+// Take returns when a send to tables may go. If that is later than now, nothing is taken and the caller asks again.
 func (p *Paces) Take(tables []string, now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +128,7 @@ func (t *pace) count(now time.Time) {
 	}
 }
 
-// Throttled slows the table down, and returns how long the one that was throttled waits.
+// Throttled slows the table down, and returns how long the throttled batch waits.
 func (p *Paces) Throttled(table string, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,8 +169,7 @@ func (p *Paces) Takes(tables []string) {
 	}
 }
 
-// Halt stops a table for what only somebody can change; it is tried again now and then, by one entry. It reports whether
-// that is news.
+// Halt stops a table until a person acts; one entry tries it again now and then. It reports whether that is new.
 func (p *Paces) Halt(table, class, why string, now time.Time) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,7 +186,7 @@ func (p *Paces) Halt(table, class, why string, now time.Time) (news bool) {
 	return news
 }
 
-// StoppedUntil is when those of the tables that are stopped are tried again; zero: none is, or it is time.
+// StoppedUntil returns when the stopped ones among the tables are tried again; zero: none is stopped, or it is time.
 func (p *Paces) StoppedUntil(tables []string, now time.Time) (until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,13 +198,13 @@ func (p *Paces) StoppedUntil(tables []string, now time.Time) (until time.Time) {
 	return until
 }
 
-// WhyStopped is why a batch waits whose table is stopped.
+// WhyStopped is the reason of a batch that waits because its table is stopped.
 const WhyStopped = "its table is stopped"
 
 // holdFor is for ever.
 const holdFor = 365 * 24 * time.Hour
 
-// Pace is how fast a table is sent to.
+// Pace is the send rate of a table.
 type Pace struct {
 	Rate      float64 `json:"rate,omitzero"`      // sends a second that the cloud's throttling leaves; 0: as fast as it goes
 	Throttled uint64  `json:"throttled,omitzero"` // answers that were throttles, since the start
@@ -260,7 +259,7 @@ func (p *Paces) StoppedTables() (out []StoppedTable) {
 	return out
 }
 
-// Hold stops a table until it is released or the process ends. It reports whether that is news.
+// Hold stops a table until it is released or the process ends. It reports whether that is new.
 func (p *Paces) Hold(table, class, why string, now time.Time) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -270,7 +269,7 @@ func (p *Paces) Hold(table, class, why string, now time.Time) (news bool) {
 	return news
 }
 
-// Release reports whether the table was stopped for that.
+// Release releases a table that was stopped for that reason, and reports whether it was.
 func (p *Paces) Release(table, class string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

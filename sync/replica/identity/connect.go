@@ -20,8 +20,9 @@ const connectTries = 4
 // a copy that has just begun; twice, and both are running.
 const maxReplaced = 2
 
-// Connect tells the cloud who is there, and finds out whether somebody else was. It comes before the first entry of a
-// connection is sent, and is the probe while the cloud is away: its errors are those of the cloud. One call at a time.
+// Connect writes the node's row in the cloud, and detects whether another copy of the node has been there. It runs before the
+// first entry of a connection is sent, and serves as the probe while the cloud cannot be reached: its errors are those of the
+// cloud. Only one call runs at a time.
 func (id *Identity) Connect(ctx context.Context) error {
 	if id.Status().Stopped != "" {
 		return &intent.Error{Class: intent.Denied, Err: remote.ErrStopped}

@@ -147,7 +147,7 @@ func (id *Identity) beginBoot(ctx context.Context) error {
 // incarnationShift is where the incarnation stands in a sequence.
 const incarnationShift = 40
 
-// RandomID draws 16 hexadecimal digits.
+// RandomID returns 16 random hexadecimal digits.
 func RandomID(rand func() uint64) string { return fmt.Sprintf("%016x", rand()) }
 
 // lockFile waits until nobody else changes the file.
@@ -261,13 +261,13 @@ func (id *Identity) RunAfter() uint64 {
 	return boots[len(boots)-1].After
 }
 
-// Reconnect has the node connect anew before it sends anything more.
+// Reconnect makes the node connect again before it sends anything more.
 func (id *Identity) Reconnect(why string) {
 	id.Link.Lost(why, id.Clock.Now())
 	id.Errand()
 }
 
-// Status is who the node is to the cloud.
+// Status describes the node's identity in the cloud.
 type Status struct {
 	Node        string `json:"id"`
 	Incarnation uint64 `json:"incarnation"`
@@ -275,7 +275,7 @@ type Status struct {
 	Stopped     string `json:"clone,omitempty"` // why nothing is sent: another process works under this node's name; empty: it is
 }
 
-// Status tells it.
+// Status returns it.
 func (id *Identity) Status() Status {
 	id.mu.Lock()
 	defer id.mu.Unlock()
