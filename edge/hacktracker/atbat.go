@@ -87,7 +87,7 @@ func SameAtBat(a, there attr.Item) bool {
 func (b *Book) ChangeAtBat(game, id string, in Input) AtBat {
 	p := b.change(atBatFields(), in, "playerId", "battingOrder")
 	b.allowGame(game, manageGames)
-	b.save(key(prefixGame+game, b.AtBat(game, id).sk), p)
+	b.commit(b.update(key(prefixGame+game, b.AtBat(game, id).sk), p, exists, nil))
 	return b.AtBat(game, id)
 }
 

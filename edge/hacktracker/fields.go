@@ -101,23 +101,27 @@ func id(v string) (string, string) {
 }
 
 var (
-	teamName   = patch.Matching(regexp.MustCompile(`^[\p{L}\p{N} ]*$`), 3, 50, "must have 3 to 50 letters, digits and spaces")
-	playerName = patch.Matching(regexp.MustCompile(`^[\p{L}\p{M}'.-]*$`), 1, 30, "must be one word of 1 to 30 letters, ', - and .")
-	anyName    = patch.Matching(regexp.MustCompile(`^[^\x00-\x1f\x7f]*$`), 1, 100, "must not be empty")
-	phone      = patch.Matching(regexp.MustCompile(`^[+0-9 ()./-]*$`), 3, 30, "must be a phone number")
+	teamName   = regexp.MustCompile(`^[\p{L}\p{N} ]*$`)
+	playerName = regexp.MustCompile(`^[\p{L}\p{M}'.-]*$`)
+	anyName    = regexp.MustCompile(`^[^\x00-\x1f\x7f]*$`)
+	phone      = regexp.MustCompile(`^[+0-9 ()./-]*$`)
 )
+
+func oneWord(v string) (string, string) {
+	return patch.Matching(playerName, 1, 30, "must be one word of 1 to 30 letters, ', - and .")(v)
+}
 
 // userFields are what a person may change of their profile.
 func userFields() map[string]patch.Field {
-	name := patch.Text(anyName)
+	name := patch.Text(patch.Matching(anyName, 1, 100, "must not be empty"))
 	return map[string]patch.Field{
-		"firstName": {Read: name}, "lastName": {Read: name}, "phoneNumber": {Read: patch.Text(phone), Nullable: true, Blank: true},
+		"firstName": {Read: name}, "lastName": {Read: name}, "phoneNumber": {Read: patch.Text(patch.Matching(phone, 3, 30, "must be a phone number")), Nullable: true, Blank: true},
 	}
 }
 
 func teamFields() map[string]patch.Field {
 	return map[string]patch.Field{
-		"name":        {Read: patch.Text(teamName)},
+		"name":        {Read: patch.Text(patch.Matching(teamName, 3, 50, "must have 3 to 50 letters, digits and spaces"))},
 		"description": {Read: patch.Text(paragraphs), Nullable: true, Blank: true},
 		"teamType":    {Read: patch.Text(patch.OneOf(strings.ToUpper, Managed, Personal))},
 	}
@@ -131,7 +135,7 @@ func memberFields() map[string]patch.Field {
 }
 
 func playerFields() map[string]patch.Field {
-	name := patch.Text(playerName)
+	name := patch.Text(oneWord)
 	return map[string]patch.Field{
 		"firstName": {Read: name}, "lastName": {Read: name, Nullable: true}, "playerNumber": {Read: patch.Whole(0, 99), Nullable: true},
 		"positions": {Read: positions, Nullable: true}, "status": {Read: patch.Text(patch.OneOf(strings.ToLower, active, inactive, "sub"))},

@@ -110,9 +110,6 @@ func (b *Book) update(k attr.Item, p patch.Patch, condition string, values attr.
 	return store.WriteItem{Update: p.Update(b.Table, k, table.When(condition, values))}
 }
 
-// save makes a patch of a row that is there.
-func (b *Book) save(k attr.Item, p patch.Patch) { b.commit(b.update(k, p, exists, nil)) }
-
 // remove is the deletion of a row under a condition.
 func (s *Service) remove(k attr.Item, condition string, values attr.Item) store.WriteItem {
 	return table.Delete(s.Table, k, table.When(condition, values))

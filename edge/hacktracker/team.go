@@ -71,7 +71,7 @@ func (b *Book) NewTeam(once string, in Input) (id string, writes []store.WriteIt
 	player := b.newID("owner", once)
 	row := b.Stamp(playerKey(id, player), attr.Item{"firstName": attr.S("Player")})
 	row["playerId"], row["teamId"], row["status"] = attr.S(player), attr.S(id), attr.S(active)
-	if name, wrong := playerName(u.FirstName); wrong == "" {
+	if name, wrong := oneWord(u.FirstName); wrong == "" {
 		row["firstName"] = attr.S(name)
 	}
 	link(row, b.user, player, b.now())
@@ -94,7 +94,7 @@ func link(row attr.Item, user, player string, now attr.Value) {
 func (b *Book) ChangeTeam(team string, in Input) Team {
 	p := b.change(teamFields(), in, "teamType")
 	b.refuse(b.allow(team, manageRoster).Type == Personal, forbidden("Cannot manage team on personal stats team"))
-	b.save(teamKey(team), p)
+	b.commit(b.update(teamKey(team), p, exists, nil))
 	return b.Team(team)
 }
 
@@ -163,7 +163,7 @@ func (b *Book) Users(p Page) ([]User, attr.Item) {
 // ChangeUser changes the user's names and phone number.
 func (b *Book) ChangeUser(in Input) User {
 	p := b.change(userFields(), in)
-	b.save(userKey(b.user), p)
+	b.commit(b.update(userKey(b.user), p, exists, nil))
 	return b.User(b.user)
 }
 
