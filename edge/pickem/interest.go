@@ -51,7 +51,7 @@ func Needs(user, event string) []attr.Item {
 	if event == "" {
 		return []attr.Item{userKey(user)}
 	}
-	return []attr.Item{userKey(user), eventKey(event), predictionKey(user, event)}
+	return []attr.Item{userKey(user), eventKey(event), predictionKey(user, event), lateKey(user, event)}
 }
 
 // OfUser is the partition of a user: what must be known to delete them.

@@ -149,6 +149,15 @@ func (s *Service) duePoints(_ *store.Tx, c *Card) (items []store.WriteItem, err 
 	return items, nil
 }
 
+// differs reports whether an event is to be scored: it is marked, or its rows, or the standings of its year, are not what a recount says.
+func (s *Service) differs(tx *store.Tx, c *Card, standings bool) (bool, error) {
+	items, err := s.duePoints(tx, c)
+	if err == nil && standings && len(items) == 0 {
+		items, err = s.dueStandings(tx, c)
+	}
+	return c.scoring || len(items) > 0, err
+}
+
 // due lists the events whose scoring has begun and not ended, and of years in which something has changed one whose rows, or whose
 // standings, are not what a recount says: a write that the cloud refused has left others' here.
 func (s *Service) due(tx *store.Tx) (ids []string, err error) {
@@ -168,14 +177,10 @@ func (s *Service) due(tx *store.Tx) (ids []string, err error) {
 			return nil, err
 		}
 		_, again := clean[year]
-		items, err := s.duePoints(tx, &c)
-		if err == nil && len(items) == 0 && !again {
-			items, err = s.dueStandings(tx, &c)
-		}
+		due, err := s.differs(tx, &c, !again)
 		if err != nil {
 			return nil, err
 		}
-		due := c.scoring || len(items) > 0
 		if due && !c.behind() {
 			ids = append(ids, e.ID)
 		}
