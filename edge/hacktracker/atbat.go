@@ -65,6 +65,7 @@ func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) A
 	b.refuse(g.Status != InProgress, Invalid("Game must be IN_PROGRESS to record at-bats"))
 	b.refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before at-bats can be recorded"))
 	b.refuse(len(g.Lineup) > 0 && !slices.ContainsFunc(g.Lineup, func(s Slot) bool { return s.PlayerID == player }), Invalid("Player is not in the lineup"))
+	b.refuse(len(g.Lineup) == 0 && b.get(playerKey(t.ID, player)) == nil, Invalid("Player %s is not on the team", player))
 	b.refuse(len(b.AtBats(game)) >= MaxAtBats, Invalid("A game has at most %d at-bats", MaxAtBats))
 	b.commit(b.create(row), b.onAt(gameKey(game), row["createdAt"]))
 	return atBatOf(row)

@@ -255,6 +255,10 @@ func TestAtBats(t *testing.T) {
 	r.want(400, "Player is not in the lineup", "ana", "POST", path, atBat("x", "K", 1, 0, 1))
 	r.want(400, "result must be one of", "ana", "POST", path, atBat(players[0], "X", 1, 0, 1))
 	r.want(400, "must be a ULID", "ana", "POST", path, atBat(players[0], "K", 1, 0, 1), "Idempotency-Key", "k")
+	r.want(201, "", "eve", "POST", "/teams", `{"name":"Default","teamType":"PERSONAL"}`)
+	own := id(r.want(201, "", "eve", "POST", "/games", `{"status":"IN_PROGRESS"}`), "gameId")
+	r.want(400, "is not on the team", "eve", "POST", "/games/"+own+"/atbats", atBat(players[0], "K", 1, 0, 1))
+	r.want(200, `"PA":0`, "ana", "GET", "/players/"+players[0]+"/stats", "")
 	const key = "01JT6XQ0Z8M1C3V5N7B9D1F3H5"
 	body := strings.TrimSuffix(atBat(players[0], "2B", 1, 0, 1), "}") + `,"hitLocation":{"x":0.25,"y":0.5},"hitType":"ground_ball","rbis":0}`
 	for range 2 {
