@@ -75,8 +75,7 @@ func in[T any](a *api, r *call, do func(b *hacktracker.Book, r *call) T) func(tx
 	return func(tx *store.Tx) (T, error) {
 		b := a.Service.Open(tx, r.user)
 		out := do(b, r)
-		b.Fail(r.query.Err())
-		return out, b.Err()
+		return out, cmp.Or(r.query.Err(), b.Err())
 	}
 }
 

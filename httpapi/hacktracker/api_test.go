@@ -299,6 +299,7 @@ func TestAtBats(t *testing.T) {
 		r.want(status, "", who, "GET", stats+"?teamId="+team, "")
 	}
 	r.want(404, "Player not found", "ana", "GET", stats+"?teamId=other", "")
+	r.want(400, "teamId is longer", "ana", "GET", "/players/none/stats?teamId="+strings.Repeat("o", 200), "")
 	r.want(200, `"name":"","batting":{"PA":1,`, "ana", "GET", stats, "")
 	r.page("ana", "/teams/"+team+"/players/"+players[0], 200, "former player")
 	r.want(204, "", "ana", "DELETE", "/games/"+game, "")
