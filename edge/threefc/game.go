@@ -171,7 +171,7 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
 	g := must(p, s.game, id)
-	dead := tombstone{GameID: id, SessionID: g.SessionID, GameStartTs: g.GameStartTs, JoinCode: g.JoinCode, Stamps: s.stamp(tx)}
+	dead := tombstone{GameID: id, SessionID: g.SessionID, GameStartTs: g.GameStartTs, JoinCode: g.JoinCode, MadeAt: g.CreatedAt, Stamps: s.stamp(tx)}
 	p.remove(gameKey(id), g.Stamps)
 	p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
 	if g.JoinCode != "" {
@@ -184,21 +184,25 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 }
 
 // endSession removes the session of a deleted game if it has so few games, and none is made in it meanwhile, at whatever node, or stays
-// because its deletion is refused. A session that was made since is another.
+// because its deletion is refused. A session that was made since is another. One in which a game was made last that nobody has heard of
+// here, by the time that begin has noted, stays.
 func (p *plan) endSession(of *tombstone, few int) {
 	session := optional[Session](p, sessionMirror(of.SessionID), entSession)
 	games, err := list[sessionGame](p.tx, p.s, pkSession+of.SessionID, pkGame, entSessionGame)
 	if p.fail(err); session == nil || len(games) > few || session.CreatedAt > of.CreatedAt {
 		return
 	}
-	p.delete(sessionKey(session.SeasonID, of.SessionID))
-	p.remove(sessionMirror(of.SessionID), session.Stamps)
 	dead, err := scan[tombstone](p.tx, p.s, pkGame, skDeleted)
 	p.fail(err)
+	dead = slices.DeleteFunc(dead, func(o tombstone) bool { return o.SessionID != of.SessionID || few > 0 && o.GameID == of.GameID })
+	last := func(o tombstone) bool { return o.MadeAt == session.UpdatedAt }
+	if session.UpdatedAt != session.CreatedAt && !last(*of) && !slices.ContainsFunc(dead, last) {
+		return
+	}
+	p.delete(sessionKey(session.SeasonID, of.SessionID))
+	p.remove(sessionMirror(of.SessionID), session.Stamps)
 	for i := range dead {
-		if dead[i].SessionID == of.SessionID && (few == 0 || dead[i].GameID != of.GameID) {
-			p.check(gameKey(dead[i].GameID), absent, nil)
-		}
+		p.check(gameKey(dead[i].GameID), absent, nil)
 	}
 }
 

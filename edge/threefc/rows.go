@@ -262,6 +262,7 @@ type tombstone struct {
 	SessionID   string `json:"sessionId,omitempty"`
 	GameStartTs string `json:"gameStartTs,omitempty"` //nolint:staticcheck // as the rows spell it
 	JoinCode    string `json:"joinCode,omitempty"`
+	MadeAt      string `json:"madeAt,omitempty"`
 	Stamps
 }
 

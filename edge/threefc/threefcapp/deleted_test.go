@@ -96,6 +96,13 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 			w.drop(b, "i")
 			w.pass(time.Second)
 		}},
+		"the last here, and another made elsewhere": {left: "d e", play: func(w *world, a, b *peer) {
+			w.pass(time.Minute)
+			b.link.SetMode(simcloud.NoDNS)
+			w.drop(b, "g")
+			w.make(a, "d", "i")
+			w.pass(time.Second)
+		}},
 		"a session of the same name": {left: "d e", play: func(w *world, a, b *peer) {
 			w.drop(a, "g")
 			w.pass(time.Minute)
@@ -112,7 +119,7 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 				w.judge()
 				look(t, w)
 				if w.count["refused"] > 0 || w.count["asked"] > 0 != tt.asks {
-					t.Errorf("%v", w.count)
+					t.Errorf("%v\n%s", w.count, strings.Join(w.log, "\n"))
 				}
 				var left []string
 				for k := range w.rows(nil) {
