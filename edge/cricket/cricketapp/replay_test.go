@@ -75,7 +75,9 @@ func TestReplay(t *testing.T) {
 	}
 	if testing.Short() {
 		lied.Sources = []string{oneOver(t)}
-		lied.Clean = func(context.Context, string) (*cricketapp.ReplayReport, error) { return cleanRun(t, lied.Sources[0]), nil }
+		lied.Clean = func(context.Context, string) (*cricketapp.ReplayReport, error) {
+			return cleanRun(t, lied.Sources[0]), nil
+		}
 		first = replayed(t, lied)
 	}
 	second := replayed(t, lied)

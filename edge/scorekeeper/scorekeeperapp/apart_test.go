@@ -5,29 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/scorekeeper"
-	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/internal/testrig/nodes"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica"
-	"github.com/touchline/touchline/sync/replica/feed"
-	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// apart is two nodes over a simulated cloud, each with the rules, what they read and how they merge, in virtual time.
+// apart is two nodes, each with the rules.
 type apart struct {
-	cloud *simcloud.Cloud
-	table string
-	nodes [2]*half
+	*nodes.Pair
+	nodes []*half
 	days  []string
 	took  []scorekeeper.Guess // that a node has taken
 	said  []string            // what was done, for who reads a failure
@@ -40,11 +32,7 @@ type apart struct {
 // half is one of the nodes.
 type half struct {
 	*scorekeeper.Service
-	name  string
-	store *store.Store
-	sync  *replica.Replica
-	link  *simcloud.Link
-	taken uint64 // the last journal record that the consumer has had
+	*nodes.Half
 }
 
 var (
@@ -56,63 +44,16 @@ var (
 // openApart begins with the puzzles of some days, which both nodes know.
 func openApart(t *testing.T, seed uint64, days int) *apart {
 	t.Helper()
-	a := &apart{table: "scorekeeper-prod", told: map[string][]string{}, ended: map[string][]string{}, gone: map[string]bool{}}
-	a.cloud = simcloud.New(simcloud.Options{Now: time.Now})
-	tables := New().Schema().Tables
-	a.cloud.Create(append(tables, store.TableSpec{
-		Name: "touchline-sync", Key: store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}},
-	})...)
-	network := simcloud.NewNetwork(a.cloud, simcloud.NewTimer(), seed)
+	a := &apart{told: map[string][]string{}, ended: map[string][]string{}, gone: map[string]bool{}}
+	a.Pair = nodes.NewPair(t, New(), seed, a.must)
 	words, err := scorekeeper.NewDictionary("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, name := range []string{"a", "b"} {
-		n := &half{Service: &scorekeeper.Service{Table: a.table, Words: words}, name: name, link: network.Link(name, time.Now, nil)}
-		a.nodes[i] = n
-		if n.store, err = store.OpenMemory(store.Options{Now: time.Now, Node: name}); err != nil {
-			t.Fatal(err)
-		}
-		if err := n.store.Define(t.Context(), tables...); err != nil {
-			t.Fatal(err)
-		}
-		cloud := New().Cloud()
-		var rules []feed.Rule
-		for _, r := range cloud.Reads {
-			rule := feed.Rule{Table: r.Table, Every: map[app.Pace]time.Duration{app.Slow: 30 * time.Second, app.Seldom: 2 * time.Minute}[r.Every]}
-			if r.Partitions != nil {
-				rule.Partitions = func(tx *store.Tx) ([]attr.Value, error) { return r.Partitions(tx, nil) }
-			}
-			rules = append(rules, rule)
-		}
-		var mu sync.Mutex // writers and the sender draw at once
-		luck := rand.New(rand.NewPCG(seed, uint64(i)))
-		draw := func() uint64 {
-			mu.Lock()
-			defer mu.Unlock()
-			return luck.Uint64()
-		}
-		if n.sync, err = replica.New(replica.Config{
-			Store: n.store, Cloud: n.link, Rand: draw, Poll: rules, Merge: cloud.Merge,
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if err := n.sync.Open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			_ = n.sync.Run(ctx)
-		}()
-		t.Cleanup(func() {
-			cancel()
-			<-done
-			if err := n.store.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+	for _, n := range a.Nodes {
+		service := &scorekeeper.Service{Table: a.Table, Words: words}
+		n.Consumer = service.Take
+		a.nodes = append(a.nodes, &half{service, n})
 	}
 	for ago := range days {
 		day := time.Now().UTC().AddDate(0, 0, -ago).Format(scorekeeper.Day)
@@ -122,19 +63,8 @@ func openApart(t *testing.T, seed uint64, days int) *apart {
 		})
 		a.must(err)
 	}
-	a.passes(time.Minute)
+	a.Pass(time.Minute)
 	return a
-}
-
-// passes lets time pass, with the consumers at work.
-func (a *apart) passes(d time.Duration) {
-	for until := time.Now().Add(d); time.Now().Before(until); {
-		<-time.After(min(max(time.Second, d/30), time.Until(until)))
-		synctest.Wait()
-		for _, n := range a.nodes {
-			a.must(n.consume())
-		}
-	}
 }
 
 func (a *apart) must(err error) {
@@ -151,20 +81,6 @@ func (a *apart) fail(format string, args ...any) {
 	a.wrong = append(a.wrong, fmt.Sprintf(format, args...))
 }
 
-// consume hands the consumer what was written, until there is no more.
-func (n *half) consume() error {
-	for {
-		records, err := n.store.Journal(context.Background(), n.taken, 64)
-		if err != nil || len(records) == 0 {
-			return err
-		}
-		if err := n.store.Update(context.Background(), func(tx *store.Tx) error { return n.Take(tx, records) }); err != nil {
-			return err
-		}
-		n.taken = records[len(records)-1].Seq
-	}
-}
-
 // needs has rows here, as routes do.
 func (n *half) needs(needs func(tx *store.Tx) ([]attr.Item, error)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
@@ -175,14 +91,14 @@ func (n *half) needs(needs func(tx *store.Tx) ([]attr.Item, error)) error {
 			return err
 		}
 		known = len(keys)
-		if err := n.sync.Ensure(ctx, n.Table, keys...); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		if err := n.Sync.Ensure(ctx, n.Table, keys...); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 	}
 }
 
 func view[T any](n *half, do func(tx *store.Tx) (T, error)) (v T, err error) {
-	err = n.store.View(context.Background(), func(tx *store.Tx) (err error) {
+	err = n.Store.View(context.Background(), func(tx *store.Tx) (err error) {
 		v, err = do(tx)
 		return err
 	})
@@ -190,7 +106,7 @@ func view[T any](n *half, do func(tx *store.Tx) (T, error)) (v T, err error) {
 }
 
 func change[T any](n *half, do func(tx *store.Tx) (T, error)) (v T, err error) {
-	err = n.store.Update(context.Background(), func(tx *store.Tx) (err error) {
+	err = n.Store.Update(context.Background(), func(tx *store.Tx) (err error) {
 		v, err = do(tx)
 		return err
 	})
@@ -246,5 +162,5 @@ func (a *apart) looks(n *half, user, day string) error {
 		return err
 	}
 	a.told[user+day] = append(a.told[user+day], v.Dropped...)
-	return n.store.Update(context.Background(), func(tx *store.Tx) error { return n.Seen(tx, user, day, v.Dropped) })
+	return n.Store.Update(context.Background(), func(tx *store.Tx) error { return n.Seen(tx, user, day, v.Dropped) })
 }

@@ -2,90 +2,24 @@ package scorekeeperapp
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
-	"github.com/touchline/touchline/sync/replica/intent"
 )
-
-// rows are all of a node's, or of the cloud's, by key.
-func (a *apart) rows(n *half) map[string]attr.Item {
-	out := map[string]attr.Item{}
-	if n == nil {
-		for _, image := range a.cloud.Items(a.table) {
-			it, _ := intent.Split(image)
-			out[it["pk"].Str()+" "+it["sk"].Str()] = it
-		}
-		return out
-	}
-	a.must(n.store.View(context.Background(), func(tx *store.Tx) error {
-		for it, err := range tx.ScanAll(store.Scan{Table: a.table}) {
-			if err != nil {
-				return err
-			}
-			out[it["pk"].Str()+" "+it["sk"].Str()] = it
-		}
-		return nil
-	}))
-	return out
-}
-
-// same reports whether both nodes and the cloud have the same, and nothing is on its way.
-func (a *apart) same() bool {
-	want := a.rows(nil)
-	for _, n := range a.nodes {
-		drained, err := n.sync.Drained(context.Background())
-		a.must(err)
-		if !drained || !maps.EqualFunc(a.rows(n), want, attr.EqualItems) {
-			return false
-		}
-	}
-	return true
-}
-
-// together joins the nodes, and waits until they have the same.
-func (a *apart) together() {
-	for _, n := range a.nodes {
-		n.link.Heal()
-	}
-	a.passes(5 * time.Minute)
-	for range 30 {
-		if a.same() {
-			return
-		}
-		a.passes(time.Minute)
-	}
-	want := a.rows(nil)
-	for _, n := range a.nodes {
-		got := a.rows(n)
-		for k := range want {
-			if !attr.EqualItems(got[k], want[k]) {
-				a.fail("%s: %s has %v, the cloud %v", k, n.name, got[k], want[k])
-			}
-		}
-		for k := range got {
-			if want[k] == nil {
-				a.fail("%s: %s has %v, the cloud nothing", k, n.name, got[k])
-			}
-		}
-	}
-}
 
 // judge looks at what the nodes have come to.
 func (a *apart) judge() {
-	rows := a.rows(nil)
+	rows := a.Rows(nil)
 	for _, n := range a.nodes {
-		open, _, err := n.sync.Conflicts().List(context.Background(), conflict.Query{State: conflict.StateOpen})
+		open, _, err := n.Sync.Conflicts().List(context.Background(), conflict.Query{State: conflict.StateOpen})
 		a.must(err)
 		for _, c := range open {
 			if !strings.HasPrefix(c.Decided[0].Entry.Key["sk"].Str(), "M") { // a team's: METADATA and MEMBER
-				a.fail("%s asks a person: %s %s %s %v, tail of %d", n.name, c.Code, c.Decided[0].Entry.Op, c.Note, c.Decided[0].Entry.Key, len(c.Tail))
+				a.fail("%s asks a person: %s %s %s %v, tail of %d", n.Name, c.Code, c.Decided[0].Entry.Op, c.Note, c.Decided[0].Entry.Key, len(c.Tail))
 			}
 		}
 	}
@@ -171,9 +105,9 @@ func (a *apart) judgeAgain(rows map[string]attr.Item) {
 			continue
 		}
 		for _, n := range a.nodes {
-			before := n.store.Seq()
-			if _, err := change(n, func(tx *store.Tx) (scorekeeper.View, error) { return n.Guess(tx, t) }); err != nil || n.store.Seq() != before {
-				a.fail("%s of %s, %s, again at %s: %v", t.Word, t.User, t.Date, n.name, err)
+			before := n.Store.Seq()
+			if _, err := change(n, func(tx *store.Tx) (scorekeeper.View, error) { return n.Guess(tx, t) }); err != nil || n.Store.Seq() != before {
+				a.fail("%s of %s, %s, again at %s: %v", t.Word, t.User, t.Date, n.Name, err)
 			}
 		}
 	}

@@ -122,17 +122,17 @@ func (a *apart) endTeam(n *half, s *step) error {
 }
 
 func (a *apart) cut(n *half, s *step) error {
-	n.link.SetMode([]simcloud.Fault{simcloud.NoDNS, simcloud.NoDNS, simcloud.Partition, simcloud.OneWayIn}[s.Ago%4])
+	n.Link.SetMode([]simcloud.Fault{simcloud.NoDNS, simcloud.NoDNS, simcloud.Partition, simcloud.OneWayIn}[s.Ago%4])
 	return nil
 }
 
 func (a *apart) heal(n *half, _ *step) error {
-	n.link.Heal()
+	n.Link.Heal()
 	return nil
 }
 
 func (a *apart) pass(_ *half, s *step) error {
-	a.passes(time.Duration(1+s.Ago) * time.Second)
+	a.Pass(time.Duration(1+s.Ago) * time.Second)
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (a *apart) do(s *step) {
 	n, what := a.nodes[s.At%2], s.What%100
 	for i := range steps {
 		if what -= steps[i].often; what < 0 {
-			a.say("%s at %s: step %d", time.Now().Format(time.TimeOnly), n.name, i)
+			a.say("%s at %s: step %d", time.Now().Format(time.TimeOnly), n.Name, i)
 			err := steps[i].do(a, n, s)
 			if err != nil {
 				a.say("%v", err)
@@ -152,7 +152,7 @@ func (a *apart) do(s *step) {
 			break
 		}
 	}
-	a.passes(time.Duration(1000+s.Ago*7) * time.Millisecond)
+	a.Pass(time.Duration(1000+s.Ago*7) * time.Millisecond)
 }
 
 // playApart has two nodes go through what is done, and returns what is wrong in the end.
@@ -161,7 +161,7 @@ func playApart(t *testing.T, seed uint64, days int, do func(a *apart)) (wrong []
 	synctest.Test(t, func(t *testing.T) {
 		a := openApart(t, seed, days)
 		do(a)
-		a.together()
+		a.Meet()
 		a.judge()
 		if len(a.wrong) > 0 {
 			wrong = append(a.wrong, a.said...)
@@ -245,9 +245,9 @@ func TestTwoNodesByTheBook(t *testing.T) {
 	} {
 		wrong := playApart(t, 1, 2, func(a *apart) {
 			a.script(c.script)
-			a.together()
+			a.Meet()
 			var g scorekeeper.Game
-			a.must(attr.Unmarshal(a.rows(nil)["USER#bob#PUZZLE#"+a.days[0]+" GAME_STATE"], &g))
+			a.must(attr.Unmarshal(a.Rows(nil)["USER#bob#PUZZLE#"+a.days[0]+" GAME_STATE"], &g))
 			if got := fmt.Sprint(g.Guesses, g.Dropped); !slices.Contains(strings.Split(c.want, " or "), got) {
 				a.fail("bob has %s, want %s", got, c.want)
 			}
@@ -271,7 +271,7 @@ func (a *apart) script(text string) {
 		case "heal":
 			a.must(a.heal(n, nil))
 		case "pass":
-			a.passes(time.Minute)
+			a.Pass(time.Minute)
 		case "guess":
 			a.must(a.plays(n, scorekeeper.Guess{User: who, Date: a.days[len(f[4])], Word: f[3], At: time.Now()}))
 		case "convert":
@@ -279,7 +279,7 @@ func (a *apart) script(text string) {
 		case "look":
 			a.must(a.looks(n, who, a.days[0]))
 		}
-		a.passes(1100 * time.Millisecond)
+		a.Pass(1100 * time.Millisecond)
 	}
 }
 
@@ -291,12 +291,12 @@ func TestManyGamesConverted(t *testing.T) {
 		for _, day := range a.days {
 			a.must(a.plays(a.nodes[0], scorekeeper.Guess{User: players[2], Date: day, Word: "crane", At: time.Now()}))
 		}
-		a.passes(5 * time.Minute)
+		a.Pass(5 * time.Minute)
 		a.must(a.cut(a.nodes[0], &step{}))
 		a.must(a.plays(a.nodes[1], scorekeeper.Guess{User: players[2], Date: a.days[7], Word: "slate", At: time.Now()}))
 		a.must(a.converts(a.nodes[0], "bob", players[2]))
 		a.must(a.plays(a.nodes[0], scorekeeper.Guess{User: "bob", Date: a.days[7], Word: "moist", At: time.Now()}))
-		a.together()
+		a.Meet()
 		h, err := view(a.nodes[1], func(tx *store.Tx) (scorekeeper.History, error) { return a.nodes[1].History(tx, "bob") })
 		if a.must(err); h.Total != games {
 			a.fail("the account has %d games", h.Total)

@@ -50,20 +50,20 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 	}{
 		"its code has not come": {left: "d e", play: func(w *world, a, b *peer) {
 			w.make(a, "d", "i")
-			w.pass(2 * time.Second)
+			w.Pass(2 * time.Second)
 			w.drop(b, "i")
 		}},
 		"its session has not come": {left: "d e", play: func(w *world, a, b *peer) {
 			w.make(a, "f", "")
 			w.make(a, "f", "i")
-			w.pass(2 * time.Second)
+			w.Pass(2 * time.Second)
 			w.drop(b, "i")
 		}},
 		"each of the last two elsewhere": {left: "e", play: func(w *world, a, b *peer) {
 			w.make(a, "d", "i")
-			w.pass(time.Minute)
-			a.link.SetMode(simcloud.NoDNS)
-			b.link.SetMode(simcloud.NoDNS)
+			w.Pass(time.Minute)
+			a.Link.SetMode(simcloud.NoDNS)
+			b.Link.SetMode(simcloud.NoDNS)
 			w.drop(a, "g")
 			w.drop(b, "i")
 		}},
@@ -105,7 +105,7 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 		}},
 		"a session of the same name": {left: "d e", play: func(w *world, a, b *peer) {
 			w.drop(a, "g")
-			w.pass(time.Minute)
+			w.Pass(time.Minute)
 			w.make(b, "d", "")
 		}},
 	} {
@@ -113,16 +113,16 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &world{pair: newPair(t), count: map[string]int{}}
 				w.begin()
-				w.pass(70 * time.Second)
+				w.Pass(70 * time.Second)
 				tt.play(w, w.nodes[0], w.nodes[1])
-				w.meet()
+				w.Meet()
 				w.judge()
 				look(t, w)
 				if w.count["refused"] > 0 || w.count["asked"] > 0 != tt.asks {
 					t.Errorf("%v\n%s", w.count, strings.Join(w.log, "\n"))
 				}
 				var left []string
-				for k := range w.rows(nil) {
+				for k := range w.Rows(nil) {
 					if id, is := strings.CutPrefix(strings.TrimSuffix(k, " METADATA"), "SESSION#"); is && !strings.Contains(id, " ") {
 						left = append(left, id)
 					}

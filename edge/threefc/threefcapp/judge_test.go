@@ -16,7 +16,7 @@ import (
 
 // judge looks at a world whose nodes have met, and begins a new window.
 func (w *world) judge() {
-	rows := w.rows(nil)
+	rows := w.Rows(nil)
 	told := w.told()
 	for k, it := range rows {
 		if game, is := strings.CutPrefix(it["pk"].Str(), "GAME#"); is && it["sk"].Str() == "METADATA" {
@@ -211,7 +211,7 @@ func (w *world) told() map[int]bool {
 			if c.State == conflict.StateOpen {
 				w.count["asked"]++
 				w.mayAsk(n, c, roots)
-				_, err := n.rep.Conflicts().Discard(context.Background(), c.ID)
+				_, err := n.Sync.Conflicts().Discard(context.Background(), c.ID)
 				w.must(err)
 			} else {
 				w.count[string(c.State)]++
@@ -223,7 +223,7 @@ func (w *world) told() map[int]bool {
 
 // mayAsk fails where nothing that was done at the other node clashes with what a person is asked about.
 func (w *world) mayAsk(n *peer, c *conflict.Record, roots []int) {
-	text := fmt.Sprintf("%s asks a person: %v %s", n.name, c, c.Note)
+	text := fmt.Sprintf("%s asks a person: %v %s", n.Name, c, c.Note)
 	for _, e := range c.Entries() {
 		text += "\n  " + tellEntry(e)
 	}

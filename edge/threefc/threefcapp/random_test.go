@@ -80,10 +80,10 @@ func move(weight int, name string, do func(w *world, n *peer, s step)) []named {
 	return slices.Repeat([]named{{name, do}}, weight)
 }
 
-func (w *world) cut(n *peer, _ step)  { n.link.SetMode(simcloud.NoDNS) }
-func (w *world) heal(n *peer, _ step) { n.link.SetMode(simcloud.None) }
+func (w *world) cut(n *peer, _ step)  { n.Link.SetMode(simcloud.NoDNS) }
+func (w *world) heal(n *peer, _ step) { n.Link.SetMode(simcloud.None) }
 func (w *world) wait(_ *peer, s step) {
-	w.pass(time.Duration(s.X%4*s.Y+1) * time.Second)
+	w.Pass(time.Duration(s.X%4*s.Y+1) * time.Second)
 }
 
 func pick[T any](all []T, n int) (v T) {
@@ -451,19 +451,19 @@ func play(t *testing.T, steps []step) (w *world) {
 	synctest.Test(t, func(t *testing.T) {
 		w = &world{pair: newPair(t), count: map[string]int{}}
 		w.begin()
-		w.pass(70 * time.Second)
+		w.Pass(70 * time.Second)
 		for _, s := range steps {
 			if w.err != nil {
 				break
 			}
 			n := w.nodes[s.At]
-			w.consume(n)
+			w.must(n.CatchUp())
 			w.log = append(w.log, s.String())
 			moves[s.Do%len(moves)].do(w, n, s)
-			w.pass(time.Second)
+			w.Pass(time.Second)
 		}
 		if w.err == nil {
-			w.meet()
+			w.Meet()
 		}
 		if w.err == nil {
 			w.judge()

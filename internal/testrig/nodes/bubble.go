@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
@@ -58,16 +60,25 @@ func (f *Fleet) Pass(d time.Duration) {
 // Rows are the items of a table, by the values of their keys, as a node has them; of "" the cloud's, without what nodes add to them.
 func (f *Fleet) Rows(at, table string) map[string]attr.Item {
 	f.T.Helper()
+	rows, err := rowsOf(f.stores[at], f.Cloud, table, "PK", "SK")
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	return rows
+}
+
+// rowsOf are the rows of a table, by the values of the attributes that are their keys: of a store, or without one of a cloud.
+func rowsOf(s *store.Store, cloud *simcloud.Cloud, table, partition, sort string) (map[string]attr.Item, error) {
 	rows := map[string]attr.Item{}
-	keep := func(it attr.Item) { rows[it["PK"].Str()+" "+it["SK"].Str()] = it }
-	if at == "" {
-		for _, it := range f.Cloud.Items(table) {
+	keep := func(it attr.Item) { rows[it[partition].Str()+" "+it[sort].Str()] = it }
+	if s == nil {
+		for _, it := range cloud.Items(table) {
 			it, _ = intent.Split(it)
 			keep(it)
 		}
-		return rows
+		return rows, nil
 	}
-	if err := f.stores[at].View(f.T.Context(), func(tx *store.Tx) error {
+	err := s.View(context.Background(), func(tx *store.Tx) error {
 		for it, err := range tx.ScanAll(store.Scan{Table: table}) {
 			if err != nil {
 				return err
@@ -75,8 +86,6 @@ func (f *Fleet) Rows(at, table string) map[string]attr.Item {
 			keep(it)
 		}
 		return nil
-	}); err != nil {
-		f.T.Fatal(err)
-	}
-	return rows
+	})
+	return rows, err
 }
