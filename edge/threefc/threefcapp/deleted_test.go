@@ -69,32 +69,32 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 		}},
 		"a game that went on elsewhere, and the other here": {left: "d e", asks: true, play: func(w *world, a, b *peer) {
 			w.make(a, "d", "i")
-			w.pass(time.Minute)
-			b.link.SetMode(simcloud.NoDNS)
+			w.Pass(time.Minute)
+			b.Link.SetMode(simcloud.NoDNS)
 			w.drop(b, "g")
-			w.pass(time.Second)
+			w.Pass(time.Second)
 			w.drop(b, "i")
 			w.goOn(a, "g")
-			w.pass(time.Second)
+			w.Pass(time.Second)
 		}},
 		"a game that went on elsewhere, as the other ended": {left: "d e", asks: true, play: func(w *world, a, b *peer) {
 			w.make(a, "d", "i")
-			w.pass(time.Minute)
-			b.link.SetMode(simcloud.NoDNS)
+			w.Pass(time.Minute)
+			b.Link.SetMode(simcloud.NoDNS)
 			w.drop(b, "g")
 			w.goOn(a, "g")
 			w.drop(a, "i")
-			w.pass(time.Second)
+			w.Pass(time.Second)
 		}},
 		"one by both, the last by one": {left: "e", play: func(w *world, a, b *peer) {
 			w.make(a, "d", "i")
-			w.pass(time.Minute)
-			b.link.SetMode(simcloud.NoDNS)
+			w.Pass(time.Minute)
+			b.Link.SetMode(simcloud.NoDNS)
 			w.drop(b, "g")
 			w.drop(a, "g")
-			w.pass(time.Second)
+			w.Pass(time.Second)
 			w.drop(b, "i")
-			w.pass(time.Second)
+			w.Pass(time.Second)
 		}},
 		"the last here, and another made elsewhere": {left: "d e", play: func(w *world, a, b *peer) {
 			w.pass(time.Minute)
