@@ -150,7 +150,7 @@ var arrows = []arrow{
 	{pkg: "store/table", may: []string{"store", "store/expr", "store/attr"}},
 
 	{pkg: "store/storetest/...", may: []string{"store/...", "sync/..."}},
-	{pkg: "internal/testrig/nodes", may: []string{"edge/app", "edge/node", "httpapi/auth", "store/...", "sync/dynamo", "sync/lease", "sync/replica/intent"}},
+	{pkg: "internal/testrig/nodes", may: []string{"edge/app", "edge/node", "httpapi/auth", "store/...", "sync/dynamo", "sync/lease", "sync/replica", "sync/replica/feed", "sync/replica/intent"}},
 	{pkg: "internal/testrig/...", may: []string{"store/...", "sync/...", "httpapi/...", "edge/cricket/..."}},
 	{pkg: "internal/tools/...", may: []string{"..."}},
 	{pkg: "internal/...", may: []string{"internal/..."}}, // the leaves
