@@ -97,11 +97,11 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 			w.Pass(time.Second)
 		}},
 		"the last here, and another made elsewhere": {left: "d e", play: func(w *world, a, b *peer) {
-			w.pass(time.Minute)
-			b.link.SetMode(simcloud.NoDNS)
+			w.Pass(time.Minute)
+			b.Link.SetMode(simcloud.NoDNS)
 			w.drop(b, "g")
 			w.make(a, "d", "i")
-			w.pass(time.Second)
+			w.Pass(time.Second)
 		}},
 		"a session of the same name": {left: "d e", play: func(w *world, a, b *peer) {
 			w.drop(a, "g")
