@@ -12,15 +12,14 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/web"
-	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// two is a server with two counters over one journal, "counter" at /counter and "tally" at /tally.
+// two is a server with two counters over one store, "counter" at /counter and "tally" at /tally.
 func two(t *testing.T) (*Config, *counter, *counter) {
 	t.Helper()
 	cfg, f := config(t)
-	other := newCounter("tally", f.MemJournal)
+	other := newCounter(t, "tally", f.store)
 	other.counts["c1"] = 40
 	app := other.app(t, "/tally")
 	app.Strict = false
@@ -36,7 +35,6 @@ func two(t *testing.T) (*Config, *counter, *counter) {
 func TestTwoApplications(t *testing.T) {
 	cfg, _, _ := two(t)
 	cfg.Development = true
-	cfg.Store = storetest.Open(t, newCounter("counter", nil).table(), newCounter("tally", nil).table())
 	s := newServer(t, cfg)
 	html := []string{"Accept", "text/html"}
 	for _, tt := range []struct {
@@ -175,7 +173,8 @@ func TestAnErrorInOneApplication(t *testing.T) {
 	f.mu.Lock()
 	f.fail, f.panicOn = errors.New("the disk of the counter"), "c1"
 	f.mu.Unlock()
-	f.Commit(func() {}, store.Record{Table: "counter-bug"}, store.Record{Table: "counter-odd"})
+	storetest.Put(t, f.store, "counter-bug", storetest.Item("id", "c1"))
+	storetest.Put(t, f.store, "counter-odd", storetest.Item("id", "c1"))
 	f.note("c1", 1) // of the same name as the other's
 	other.note("c1", 2)
 	if m := stream.Until(web.Named(frameNote))[0]; m.Data != noteText(2) {
@@ -237,7 +236,7 @@ func TestPagesOfTwoApplications(t *testing.T) {
 func TestPlacesAreDistinct(t *testing.T) {
 	for _, at := range [][2]string{{"/counter", "counter"}, {"/counter/x", "other"}, {"/other", "counter"}} {
 		cfg, f := config(t)
-		app := newCounter(at[1], f.MemJournal).app(t, at[0])
+		app := newCounter(t, at[1], f.store).app(t, at[0])
 		cfg.Apps = append(cfg.Apps, app)
 		if _, err := New(*cfg); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: %v", at, err)

@@ -11,7 +11,6 @@ import (
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/session"
-	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
@@ -28,13 +27,12 @@ type People struct {
 	Sessions *session.Keeper
 }
 
-// Config is what a server works with. Journal and Clock are needed; of the rest the zero value will do.
+// Config is what a server works with. Clock and Store are needed; of the rest the zero value will do.
 type Config struct {
-	Apps    []App
-	Journal sse.Journal
-	Clock   clock.Clock // the node's, which may run fast; deadlines and heartbeats keep real time
+	Apps  []App
+	Clock clock.Clock // the node's, which may run fast; deadlines and heartbeats keep real time
 
-	Store *store.Store // nil: what users keep answers 503
+	Store *store.Store
 	Limits
 	Sync operator.Sync // nil: there is no cloud
 

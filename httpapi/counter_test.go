@@ -24,11 +24,13 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/idempotency"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // counter is an application for the tests alone: named counts, a note with each change, a page and a stream of each.
 type counter struct {
-	*web.MemJournal
+	t       testing.TB
+	store   *store.Store
 	name    string
 	mu      sync.Mutex
 	counts  map[string]int
@@ -38,10 +40,8 @@ type counter struct {
 	ensured []string
 }
 
-// table is where the counts are kept, where there is a store.
-func (f *counter) table() store.TableSpec {
-	return store.TableSpec{Name: f.name + "-counts", Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}}}
-}
+// table is where the counts are kept.
+func (f *counter) table() string { return f.name + "-counts" }
 
 func (f *counter) app(t testing.TB, mount string) App {
 	t.Helper()
@@ -160,7 +160,7 @@ func (f *counter) post(c *gin.Context) error {
 		at, err := OccurredAt(c, tx.Now())
 		item := attr.Item{"id": attr.S(c.Param("id")), "n": attr.Int(by), "at": attr.Int(at.Unix())}
 		out = idempotency.Outcome{Status: http.StatusCreated, IDs: map[string]string{"by": fmt.Sprint(by)}}
-		return out, []store.WriteItem{{Put: &store.PutItem{Table: f.table().Name, Item: item}}}, err
+		return out, []store.WriteItem{{Put: &store.PutItem{Table: f.table(), Item: item}}}, err
 	})
 	return Answer(c, http.StatusCreated, map[string]json.RawMessage{"by": json.RawMessage(out.IDs["by"])}, err)
 }
@@ -174,13 +174,13 @@ func (f *counter) once(c *gin.Context, who string, body any) (*idempotency.Row, 
 	scope := who + " " + c.Request.Method + " " + c.Request.URL.Path
 	hash, err := idempotency.Hash(scope, body)
 	return &idempotency.Row{
-		Table: f.table().Name, Key: attr.Item{"id": attr.S("once#" + scope + "#" + key)}, Hash: hash, Node: serverOf(c).cfg.Store.Node(),
+		Table: f.table(), Key: attr.Item{"id": attr.S("once#" + scope + "#" + key)}, Hash: hash, Node: serverOf(c).cfg.Store.Node(),
 	}, err
 }
 
 func (f *counter) remove(c *gin.Context) error {
 	return Remove(c, func(tx *store.Tx) error {
-		_, err := tx.Delete(store.DeleteItem{Table: f.table().Name, Key: attr.Item{"id": attr.S(c.Param("id"))}})
+		_, err := tx.Delete(store.DeleteItem{Table: f.table(), Key: attr.Item{"id": attr.S(c.Param("id"))}})
 		return err
 	})
 }
@@ -201,7 +201,7 @@ const (
 func (f *counter) topic(r *store.Record) (ch sse.Change, ok bool, err error) {
 	id := r.Key["id"].Str()
 	switch r.Table {
-	case f.table().Name:
+	case f.table():
 		ch = sse.Change{Topic: id, Frame: sse.NewFrame(frameCount, r.Seq, []byte(r.New["state"].Str()))}
 		ch.Frame.Slot = "count"
 	case f.name + "-notes":
@@ -265,21 +265,27 @@ func (f *counter) view(look *page.Renderer) func(context.Context, *operator.Node
 func (f *counter) count(id string, n int) uint64 { return f.state(id, n, fmt.Sprintf(`{"n":%d}`, n)) }
 
 func (f *counter) state(id string, n int, state string) uint64 {
-	return f.Commit(func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.counts[id] = n
-	}, store.Record{Table: f.table().Name, Key: attr.Item{"id": attr.S(id)}, New: attr.Item{"state": attr.S(state)}})
+	return f.commit(f.table(), id, state, func() { f.counts[id] = n })
 }
 
 // note adds the n-th note of a count.
 func (f *counter) note(id string, n int) uint64 {
 	text := noteText(n)
-	return f.Commit(func() {
+	return f.commit(f.name+"-notes", id, text, func() { f.notes[id] = append(f.notes[id], text) })
+}
+
+// commit makes a change together with a row, and returns the sequence of the row's journal record.
+func (f *counter) commit(table, id, state string, change func()) (seq uint64) {
+	f.t.Helper()
+	storetest.Update(f.t, f.store, func(tx *store.Tx) error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.notes[id] = append(f.notes[id], text)
-	}, store.Record{Table: f.name + "-notes", Key: attr.Item{"id": attr.S(id)}, New: attr.Item{"state": attr.S(text)}})
+		change()
+		_, err := tx.Put(store.PutItem{Table: table, Item: attr.Item{"id": attr.S(id), "state": attr.S(state)}})
+		seq = tx.Seq()
+		return err
+	})
+	return seq
 }
 
 func noteText(n int) string {
@@ -287,8 +293,16 @@ func noteText(n int) string {
 	return string(raw)
 }
 
-func newCounter(name string, j *web.MemJournal) *counter {
-	return &counter{MemJournal: j, name: name, counts: map[string]int{"c1": 3}, notes: map[string][]string{}}
+// newCounter makes a counter, with its tables in a store.
+func newCounter(t testing.TB, name string, s *store.Store) *counter {
+	t.Helper()
+	for _, table := range []string{"-counts", "-notes", "-bug", "-odd"} {
+		err := s.Define(t.Context(), store.TableSpec{Name: name + table, Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &counter{t: t, store: s, name: name, counts: map[string]int{"c1": 3}, notes: map[string][]string{}}
 }
 
 const (
@@ -299,9 +313,15 @@ const (
 // config is a node with one counter.
 func config(t testing.TB) (*Config, *counter) {
 	t.Helper()
-	f := newCounter("counter", web.NewJournal())
+	return configIn(t, storetest.Open(t))
+}
+
+// configIn is config in a store of the test's own.
+func configIn(t testing.TB, s *store.Store) (*Config, *counter) {
+	t.Helper()
+	f := newCounter(t, "counter", s)
 	return &Config{
-		Apps: []App{f.app(t, "/counter")}, Journal: f, Clock: clock.Real(), Version: "test", Auth: web.ByName{Silent: auth.Identity{Subject: "u0"}}, Tokens: true,
+		Apps: []App{f.app(t, "/counter")}, Store: s, Clock: clock.Real(), Version: "test", Auth: web.ByName{Silent: auth.Identity{Subject: "u0"}}, Tokens: true,
 	}, f
 }
 

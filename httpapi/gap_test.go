@@ -9,6 +9,8 @@ import (
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // What a stream replayed is not sent again because it lay in its inbox as well.
@@ -46,10 +48,12 @@ func TestNothingIsSentTwice(t *testing.T) {
 
 // A client that comes back after all it missed was trimmed is not told that it missed nothing.
 func TestReplayFromATrimmedJournal(t *testing.T) {
-	cfg, f := config(t)
+	cfg, f := configIn(t, storetest.OpenWith(t, t.TempDir()+"/s.db", store.Options{NoSync: true, JournalBytes: 1}))
 	from := f.note("c1", 1)
-	f.note("c1", 2)
-	f.Trim(f.Seq())
+	f.note("c1", 2) // both are trimmed at once
+	if f.store.FirstSeq() != from+2 {
+		t.Fatalf("the journal begins at %d", f.store.FirstSeq())
+	}
 	url, _ := start(t, cfg)
 	s := web.Open(t, url+streamPath, map[string]string{"Last-Event-ID": strconv.FormatUint(from, 10)})
 	if all := s.Until(web.Named(frameCount)); web.Names(all)[frameNote] != 2 {

@@ -21,7 +21,6 @@ import (
 
 	chromium "github.com/touchline/touchline/internal/testrig/browser"
 	"github.com/touchline/touchline/internal/testrig/web"
-	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -34,11 +33,6 @@ const (
 func mapped(address string) chromedp.ExecAllocatorOption {
 	u, _ := url.Parse(address)
 	return chromedp.Flag("host-resolver-rules", "MAP node.localhost:7777 "+u.Host)
-}
-
-func tapStore(t *testing.T) *store.Store {
-	t.Helper()
-	return storetest.Open(t, newCounter("counter", nil).table())
 }
 
 func tapped3(t *testing.T, f *taps, want ...string) {
@@ -81,7 +75,7 @@ func waits(n int) string {
 // A page is opened, its node goes, three taps wait, the browser ends and comes back, and so does the node, elsewhere under the same
 // name: it gets three taps, in their order, once, as of when they were made.
 func TestTapsWithoutTheNode(t *testing.T) {
-	s, profile := tapStore(t), t.TempDir()
+	s, profile := storetest.Open(t), t.TempDir()
 	cfg, f := newTaps(t, s, "one")
 	home, stop := start(t, cfg)
 	b := chromium.OpenAt(t, profile, mapped(home))
@@ -135,7 +129,7 @@ func TestTapsWithoutTheNode(t *testing.T) {
 
 // An open page learns of a new version of its node, sends what waits, and loads itself again; nothing of the old version is kept.
 func TestUpgradeSeenByAnOpenPage(t *testing.T) {
-	s := tapStore(t)
+	s := storetest.Open(t)
 	cfg, _ := newTaps(t, s, "one")
 	home, stop := start(t, cfg)
 	var to atomic.Pointer[url.URL] // the same address for both
@@ -175,7 +169,7 @@ func TestUpgradeSeenByAnOpenPage(t *testing.T) {
 
 // Two tabs send what both of them show once, and each sees what the other has done.
 func TestTwoTabs(t *testing.T) {
-	s := tapStore(t)
+	s := storetest.Open(t)
 	cfg, f := newTaps(t, s, "one")
 	var posts, away atomic.Int32
 	srv := newServer(t, cfg)
@@ -220,7 +214,7 @@ func TestTwoTabs(t *testing.T) {
 // What is taken waits until the cloud has it; what is refused says why, and can be sent again or discarded; what was not sent can be
 // taken back.
 func TestStatesOfAWrite(t *testing.T) {
-	s := tapStore(t)
+	s := storetest.Open(t)
 	cfg, f := newTaps(t, s, "one")
 	var confirmed, away atomic.Bool
 	var posts atomic.Int32
@@ -275,7 +269,7 @@ func TestStatesOfAWrite(t *testing.T) {
 // Storage that is full, or denied, is said, and what people do is sent all the same: what was kept before there was no room, and what is
 // kept by the page alone. Chromium is denied storage by a setting, as people do it, and given a quota that is used up.
 func TestNoStorage(t *testing.T) {
-	s := tapStore(t)
+	s := storetest.Open(t)
 	cfg, f := newTaps(t, s, "one")
 	var away atomic.Bool
 	srv := newServer(t, cfg)
@@ -338,7 +332,7 @@ func TestKitInABrowser(t *testing.T) {
 	if b == nil {
 		return
 	}
-	cfg, _ := newTaps(t, tapStore(t), "one")
+	cfg, _ := newTaps(t, storetest.Open(t), "one")
 	cfg.Development = true
 	home, _ := start(t, cfg)
 	for _, path := range []string{

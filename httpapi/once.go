@@ -100,9 +100,6 @@ func once(tx *store.Tx, row *idempotency.Row, do func(tx *store.Tx) (idempotency
 // getWritten says how far a write has come that this node has taken. One that it does not know, because another node or an
 // earlier life of this one has taken it, is fault.NotFound: who has sent it can send it again, with its key.
 func (s *Server) getWritten(c *gin.Context) error {
-	if s.cfg.Store == nil {
-		return noStore()
-	}
 	c.Header(headerNode, s.cfg.Store.Node())
 	seq, err := strconv.ParseUint(c.Param("seq"), 10, 64)
 	life := s.cfg.Store.Incarnation() << 40

@@ -93,8 +93,7 @@ func TestIdempotencyKeyOfAnotherNode(t *testing.T) {
 
 // A node without a cloud says that its own commit is the end.
 func TestWrittenWithoutACloud(t *testing.T) {
-	cfg, f := config(t)
-	cfg.Store = storetest.Open(t, f.table())
+	cfg, _ := config(t)
 	s := newServer(t, cfg)
 	if w := web.Ask(s.Handler(), "POST", "/counter/counts/c9", `{"by":2}`, "Prefer", "wait=0"); w.Code != 201 || w.Header().Get(headerCloud) != cloudNone {
 		t.Errorf("%d %v", w.Code, w.Header())
@@ -103,8 +102,7 @@ func TestWrittenWithoutACloud(t *testing.T) {
 
 func TestOccurredAgo(t *testing.T) {
 	now := time.Date(2026, 7, 4, 15, 0, 0, 0, time.UTC)
-	cfg, f := config(t)
-	cfg.Store = storetest.OpenWith(t, t.TempDir()+"/s.db", store.Options{NoSync: true, Now: func() time.Time { return now }}, f.table())
+	cfg, f := configIn(t, storetest.OpenWith(t, t.TempDir()+"/s.db", store.Options{NoSync: true, Now: func() time.Time { return now }}))
 	s := newServer(t, cfg)
 	for i, tt := range []struct {
 		ago  string
@@ -123,7 +121,7 @@ func TestOccurredAgo(t *testing.T) {
 			continue
 		}
 		err := cfg.Store.View(t.Context(), func(tx *store.Tx) error {
-			item, err := tx.Get(f.table().Name, attr.Item{"id": attr.S(id)})
+			item, err := tx.Get(f.table(), attr.Item{"id": attr.S(id)})
 			if at, _ := item["at"].Int(); now.Unix()-at != int64(tt.want.(int)) {
 				t.Errorf("%q: %d s before, want %v: %d %s", tt.ago, now.Unix()-at, tt.want, w.Code, w.Body)
 			}

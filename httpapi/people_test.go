@@ -66,10 +66,10 @@ func newSignInRig(t *testing.T, change func(c *Config)) *signInRig {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.users.Close)
-	cfg, f := config(t)
-	s := storetest.Open(t, append(session.Tables(), f.table())...)
+	s := storetest.Open(t, session.Tables()...)
+	cfg, _ := configIn(t, s)
 	cfg.Apps[0].SignIn = SignIn{Issuers: []string{"dev"}, Anonymous: "counter_guest"}
-	cfg.Auth, cfg.Tokens, cfg.Store = r.users, false, s
+	cfg.Auth, cfg.Tokens = r.users, false
 	cfg.People = &People{Issuers: r.users, Sessions: session.New(session.Config{
 		Store: s, Clock: clock.Real(), Idle: time.Hour, Life: 24 * time.Hour, Knows: r.users.Knows, Log: slog.New(slog.DiscardHandler),
 	})}

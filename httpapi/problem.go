@@ -121,7 +121,7 @@ func (s *Server) fail(c *gin.Context, err error) {
 		h.Set("Retry-After", f.retry)
 	}
 	f.RequestID = requestID(c)
-	if s.cfg.Store != nil && !safe(c.Request) { // who holds writes back can tell our refusal from that of something on the way
+	if !safe(c.Request) { // who holds writes back can tell our refusal from that of something on the way
 		h.Set(headerNode, s.cfg.Store.Node())
 	}
 	m := s.appAt(c.Request.URL.Path)

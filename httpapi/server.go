@@ -69,7 +69,7 @@ func New(cfg Config) (*Server, error) {
 		readers: readers{of: map[string]int{}}, conns: connlimit.New(connlimit.Config{Port: "http", Log: cfg.Logger}),
 		cross: http.NewCrossOriginProtection(),
 	}
-	s.events = sse.NewBroadcaster(cfg.Journal, cfg.Clock, cfg.Logger, s.announced)
+	s.events = sse.NewBroadcaster(cfg.Store, cfg.Clock, cfg.Logger, s.announced)
 	for _, a := range cfg.Apps {
 		m, err := s.mount(a)
 		if err != nil {

@@ -28,7 +28,7 @@ func (n *snapshots) get(ctx context.Context, topic string) (all sse.Frame, some 
 	e := n.entry(topic)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	seq = n.s.cfg.Journal.Seq() // before reading: what is newer comes once more, which does no harm
+	seq = n.s.cfg.Store.Seq() // before reading: what is newer comes once more, which does no harm
 	if e.made && e.seq == seq {
 		return e.frame, e.some, seq, nil
 	}

@@ -27,9 +27,6 @@ func Update(c *gin.Context, do func(tx *store.Tx) error) error {
 
 // update runs a transaction, and says up to which journal record it has come, and whether it has written any.
 func (s *Server) update(c *gin.Context, do func(tx *store.Tx) error) (seq uint64, wrote bool, err error) {
-	if s.cfg.Store == nil {
-		return 0, false, noStore()
-	}
 	err = s.cfg.Store.Update(c.Request.Context(), func(tx *store.Tx) error {
 		before := tx.Seq()
 		err := do(tx)
@@ -42,15 +39,7 @@ func (s *Server) update(c *gin.Context, do func(tx *store.Tx) error) (seq uint64
 
 // View runs do in a read transaction.
 func View(c *gin.Context, do func(tx *store.Tx) error) error {
-	s := serverOf(c)
-	if s.cfg.Store == nil {
-		return noStore()
-	}
-	return s.cfg.Store.View(c.Request.Context(), do)
-}
-
-func noStore() error {
-	return fault.New(fault.Unavailable, "no_store", "This node stores no user data.")
+	return serverOf(c).cfg.Store.View(c.Request.Context(), do)
 }
 
 // Read is View for a function that returns a value.

@@ -35,9 +35,6 @@ func Stream(c *gin.Context, kind, topic string) error { return StreamOf(c, kind,
 // again before anything is sent, so that a frame may say that it has changed. A snapshot is of the whole topic.
 func StreamOf(c *gin.Context, kind, topic string, concerns func(tx *store.Tx) ([]string, error)) error {
 	s, m := serverOf(c), appOf(c)
-	if concerns != nil && s.cfg.Store == nil {
-		return noStore()
-	}
 	last, err := lastEventID(c)
 	if err != nil {
 		return err
@@ -248,8 +245,8 @@ func (t *topicStream) run(ctx context.Context, last *uint64) error {
 
 // begin brings the client up to date.
 func (t *topicStream) begin(ctx context.Context, last *uint64) error {
-	j := t.s.cfg.Journal
-	if last == nil || *last > j.Seq() || *last+1 < j.FirstSeq() {
+	s := t.s.cfg.Store
+	if last == nil || *last > s.Seq() || *last+1 < s.FirstSeq() {
 		return t.snapshot(ctx)
 	}
 	frames, upTo, ok, err := t.missed(ctx, *last)
@@ -269,7 +266,7 @@ func (t *topicStream) begin(ctx context.Context, last *uint64) error {
 
 // missed collects what the journal has for this client. The inbox that bounds a slow client bounds this as well.
 func (t *topicStream) missed(ctx context.Context, after uint64) (frames []sse.Frame, upTo uint64, ok bool, err error) {
-	end := t.s.cfg.Journal.Seq()
+	end := t.s.cfg.Store.Seq()
 	if end-after > maxReplayed {
 		return nil, 0, false, nil
 	}
@@ -278,14 +275,11 @@ func (t *topicStream) missed(ctx context.Context, after uint64) (frames []sse.Fr
 		return nil, 0, false, err
 	}
 	for after < end {
-		records, err := t.s.cfg.Journal.Journal(ctx, after, replayBatch)
+		records, err := t.s.cfg.Store.Journal(ctx, after, replayBatch)
 		if err != nil {
 			return nil, 0, false, err
 		}
-		if len(records) == 0 {
-			break
-		}
-		if records[0].Seq != after+1 {
+		if len(records) == 0 || records[0].Seq != after+1 {
 			return nil, 0, false, nil // trimmed meanwhile
 		}
 		for i := range records {

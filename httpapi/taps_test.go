@@ -26,7 +26,6 @@ import (
 // them, and uses the parts of the kit.
 type taps struct {
 	*counter
-	store *store.Store
 	look  *page.Renderer
 	extra []string // words of a version
 }
@@ -49,12 +48,12 @@ func newTaps(t testing.TB, s *store.Store, version string) (*Config, *taps) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &taps{counter: newCounter("counter", web.NewJournal()), store: s, look: look, extra: []string{version}}
+	f := &taps{counter: newCounter(t, "counter", s), look: look, extra: []string{version}}
 	a := f.app(t, "/counter")
 	a.Look, a.Offline, a.View, a.Topics, a.Snapshot, a.Ensure = look, true, f.view, f.topic, nil, nil
 	a.Routes = append(a.Routes, Route{Method: "POST", Path: "/taps", Access: User, Do: f.tap})
 	return &Config{
-		Apps: []App{a}, Journal: s, Store: s, Clock: clock.Real(), Version: version, Auth: web.ByName{Silent: auth.Identity{Subject: "u0"}},
+		Apps: []App{a}, Store: s, Clock: clock.Real(), Version: version, Auth: web.ByName{Silent: auth.Identity{Subject: "u0"}},
 	}, f
 }
 
@@ -81,7 +80,7 @@ func (f *taps) tap(c *gin.Context) error {
 		id := "tap#" + c.GetHeader("Idempotency-Key")
 		item := attr.Item{"id": attr.S(id), "by": attr.Int(by), "at": attr.S(at.Format(time.RFC3339Nano))}
 		out = idempotency.Outcome{Status: http.StatusCreated, IDs: map[string]string{"tap": id}}
-		return out, []store.WriteItem{{Put: &store.PutItem{Table: f.table().Name, Item: item, Condition: "attribute_not_exists(id)"}}}, err
+		return out, []store.WriteItem{{Put: &store.PutItem{Table: f.table(), Item: item, Condition: "attribute_not_exists(id)"}}}, err
 	})
 	return Answer(c, http.StatusCreated, out.IDs, err)
 }

@@ -199,7 +199,7 @@ func TestRenewedUnderLoad(t *testing.T) {
 				t.Errorf("%d certificates were shown after 10 renewals", len(seen))
 			}
 			for i, st := range streams {
-				if n := web.Names(st.Until(web.WithID(fmt.Sprint(f.Seq()))))[frameNote]; n != 10 {
+				if n := web.Names(st.Until(web.WithID(fmt.Sprint(f.store.Seq()))))[frameNote]; n != 10 {
 					t.Errorf("stream %d got %d of 10 notes", i, n)
 				}
 			}

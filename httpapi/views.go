@@ -33,7 +33,7 @@ func (v *views) get(ctx context.Context, id string) (page.View, uint64, error) {
 	e := v.entry(id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now, seq := v.s.wall.Now(), v.s.cfg.Journal.Seq()
+	now, seq := v.s.wall.Now(), v.s.cfg.Store.Seq()
 	age := now.Sub(e.at)
 	if !e.at.IsZero() && (age < freshFor || seq == e.seq && age < v.s.cfg.PageTick*9/10) {
 		return e.view, e.seq, nil

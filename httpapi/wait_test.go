@@ -12,7 +12,6 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/testrig/corpus"
 	"github.com/touchline/touchline/internal/testrig/web"
-	"github.com/touchline/touchline/store/storetest"
 )
 
 // waited is a cloud that only waits.
@@ -26,8 +25,8 @@ func (w waited) Wait(ctx context.Context, _ uint64) (uint64, error) { return w.w
 // keeping is a counter that keeps its counts in a store, before a cloud.
 func keeping(t *testing.T, wait func(ctx context.Context) (uint64, error)) *Server {
 	t.Helper()
-	cfg, f := config(t)
-	cfg.Store, cfg.Sync = storetest.Open(t, f.table()), waited{wait: wait}
+	cfg, _ := config(t)
+	cfg.Sync = waited{wait: wait}
 	return newServer(t, cfg)
 }
 

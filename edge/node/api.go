@@ -11,7 +11,7 @@ import (
 func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	p := &n.parts
 	c := httpapi.Config{
-		Journal: n.store, Store: n.store, Clock: p.Clock, Node: n.status, Ready: n.ready, Demo: p.Demo,
+		Store: n.store, Clock: p.Clock, Node: n.status, Ready: n.ready, Demo: p.Demo,
 		Limits: p.HTTP.Limits(p.Connections), Metrics: metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery, TLS: p.TLS, PublicURL: p.HTTP.PublicURL,
 	}
 	if n.sync != nil {

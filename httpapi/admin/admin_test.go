@@ -17,8 +17,8 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // caretaker is a node that is told what to say.
@@ -64,7 +64,7 @@ func (n *caretaker) test(_ context.Context, ask json.RawMessage, progress func(P
 // serveAdmin serves the admin routes on a socket and returns its path.
 func serveAdmin(t *testing.T, n *caretaker) string {
 	t.Helper()
-	s, err := httpapi.New(httpapi.Config{Journal: web.NewJournal(), Clock: clock.Real(), Version: "test"})
+	s, err := httpapi.New(httpapi.Config{Store: storetest.Open(t), Clock: clock.Real(), Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

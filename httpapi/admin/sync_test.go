@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
@@ -69,7 +69,7 @@ func TestAdminSocketTellsOfTheCloud(t *testing.T) {
 	f := &fakeSync{conflicts: []conflict.View{
 		{Head: conflict.Head{ID: 1, State: "open"}, Decided: []conflict.Write{{Met: attr.Item{"a": attr.Int(2)}}}}, {Head: conflict.Head{ID: 2, State: "open"}},
 	}, status: operator.SyncStatus{Configured: true, Status: replica.Status{State: "in_step"}}}
-	s, err := httpapi.New(httpapi.Config{Journal: web.NewJournal(), Clock: clock.Real(), Sync: f})
+	s, err := httpapi.New(httpapi.Config{Store: storetest.Open(t), Clock: clock.Real(), Sync: f})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/testrig/web"
-	"github.com/touchline/touchline/store/storetest"
 )
 
 // Every route there is, asked for by everybody there may be. A new route is in it by itself.
@@ -80,7 +78,6 @@ func TestLevels(t *testing.T) {
 func TestUsersApart(t *testing.T) {
 	cfg, _, _ := config(t)
 	cfg.Auth, cfg.Tokens = web.Verifier(t), true
-	cfg.Store = storetest.Open(t, tables.All()...)
 	s := newServer(t, cfg)
 	as := func(user string) []string {
 		return []string{"Authorization", "Bearer " + web.Token(user), "Content-Type", "application/json"}

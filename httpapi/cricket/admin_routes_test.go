@@ -154,10 +154,6 @@ func TestWhatIsOn(t *testing.T) {
 		{as: "nobody", ask: "GET /health/ready", status: 503, want: []string{`"code":"not_ready"`}},
 		{as: "nobody", ask: "GET /app/config", status: 200, want: []string{`"minAppVersion":"2.1"`, `"maintenanceMode":true`}},
 	})
-	newAppRig(t, func(c *setup) { c.Store = nil }).do([]deed{
-		{ask: "POST /user/follow/7", status: 503, want: []string{"no_store"}},
-		{ask: "GET /leagues", status: 503},
-	})
 }
 
 // notices is a Notifier that takes notes.

@@ -16,7 +16,6 @@ import (
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/cricket/page"
 	httppage "github.com/touchline/touchline/httpapi/page"
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -86,11 +85,11 @@ type Pushes struct {
 	Reasons     map[string]int64 `json:"reasons"` // refusals since the start, by Apple's reason
 }
 
-// Config is what cricket's routes and pages work with. Service is needed; of the rest the zero value will do.
+// Config is what cricket's routes and pages work with. Service and Store are needed; of the rest the zero value will do.
 type Config struct {
 	Service Service
-	Store   *store.Store // nil: what users keep answers 503
-	Ensure  Ensure       // nil: what is not in the store is nowhere
+	Store   *store.Store
+	Ensure  Ensure // nil: what is not in the store is nowhere
 
 	Mount       string   // where the routes lie; "/cricket" when empty
 	CORS        []string // origins of web applications that may call; none: only our own pages
@@ -181,14 +180,6 @@ func problemOf(f *httpapi.Failure) any {
 		p.Error.Details = map[string]string{"requestId": f.RequestID}
 	}
 	return p
-}
-
-// keptHere reads what is kept, where there is no request.
-func (a *api) keptHere(ctx context.Context, do func(tx *store.Tx) error) error {
-	if a.Store == nil {
-		return fault.New(fault.Unavailable, "no_store", "This node stores no user data.")
-	}
-	return a.Store.View(ctx, do)
 }
 
 // What members hold that bodies have in common.

@@ -59,7 +59,7 @@ func (a *api) getMatches(c *gin.Context) error {
 
 // leagueCode returns the code of the league that a filter names by its id, as the feed numbers it.
 func (a *api) leagueCode(c *gin.Context, text string) (string, error) {
-	if text == "" || strings.Trim(text, "0123456789") != "" || a.Store == nil {
+	if text == "" || strings.Trim(text, "0123456789") != "" {
 		return text, nil
 	}
 	code := text

@@ -97,7 +97,7 @@ func (a *api) operator(ctx context.Context, now time.Time) (operator.Part, error
 func (a *api) state(ctx context.Context, now time.Time) (cricketState, error) {
 	feed := a.Feed()
 	out := cricketState{At: now, Role: a.nodeStatus(&operator.NodeStatus{}).Role, Feed: newFeedHealth(feed), Push: newPushHealth(a.Push())}
-	err := a.keptHere(ctx, func(tx *store.Tx) (err error) {
+	err := a.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if out.Matches, err = matchStates(tx, &out.Feed.Status, now); err == nil {
 			out.Leagues, err = countLeagues(tx)
 		}

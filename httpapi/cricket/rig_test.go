@@ -23,11 +23,13 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
 )
 
-// fake is a cricket service with its journal, in memory.
+// fake is a cricket service in memory, with the rows of its streams in a store.
 type fake struct {
-	*web.MemJournal
+	t        testing.TB
+	store    *store.Store
 	mu       sync.Mutex
 	fixtures map[string]matches.Fixture
 	displays map[string]cricket.Display
@@ -37,20 +39,25 @@ type fake struct {
 	panicOn  string // match whose card is a bug
 }
 
-func newFake() *fake {
+func newFake(t testing.TB, s *store.Store) *fake {
 	return &fake{
-		MemJournal: web.NewJournal(), fixtures: map[string]matches.Fixture{}, displays: map[string]cricket.Display{},
+		t: t, store: s, fixtures: map[string]matches.Fixture{}, displays: map[string]cricket.Display{},
 		cards: map[string]cricket.Card{}, events: map[string][]cricket.Event{},
 	}
 }
 
-// commit makes a change with its journal records.
-func (f *fake) commit(change func(), records ...store.Record) uint64 {
-	return f.Commit(func() {
+// commit makes a change together with a row, and returns the sequence of the row's journal record.
+func (f *fake) commit(table string, row attr.Item, change func()) (seq uint64) {
+	f.t.Helper()
+	storetest.Update(f.t, f.store, func(tx *store.Tx) error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		change()
-	}, records...)
+		_, err := tx.Put(store.PutItem{Table: table, Item: row})
+		seq = tx.Seq()
+		return err
+	})
+	return seq
 }
 
 // add puts a scene's match there, as if it had always been.
@@ -124,11 +131,11 @@ func (f *fake) Events(_ context.Context, id string) ([]cricket.Event, error) {
 }
 
 func (f *fake) putDisplay(d cricket.Display) uint64 {
-	return f.commit(func() { f.displays[d.MatchID] = d }, cacheRecord(tables.DisplayKey(d.MatchID), d))
+	return f.commit(tables.Display, cacheRow(tables.DisplayKey(d.MatchID), d), func() { f.displays[d.MatchID] = d })
 }
 
 func (f *fake) putCard(id string, in cricket.CardInnings) uint64 {
-	return f.commit(func() {}, cacheRecord(tables.CardKey(id, in.No), in))
+	return f.commit(tables.Display, cacheRow(tables.CardKey(id, in.No), in), func() {})
 }
 
 func (f *fake) putEvent(t testing.TB, id string, e cricket.Event) uint64 {
@@ -137,19 +144,16 @@ func (f *fake) putEvent(t testing.TB, id string, e cricket.Event) uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f.commit(func() { f.events[id] = append(f.events[id], e) }, store.Record{
-		Table: tables.Events, New: item,
-		Key: attr.Item{"matchId": attr.S(id), "eventKey": attr.S(e.Key)},
-	})
+	item["matchId"], item["eventKey"] = attr.S(id), attr.S(e.Key)
+	return f.commit(tables.Events, item, func() { f.events[id] = append(f.events[id], e) })
 }
 
-func cacheRecord(key string, v any) store.Record {
+func cacheRow(key string, v any) attr.Item {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
 	}
-	item := attr.Item{"cacheKey": attr.S(key), "state": attr.S(string(raw))}
-	return store.Record{Table: tables.Display, Key: attr.Item{"cacheKey": attr.S(key)}, New: item}
+	return attr.Item{"cacheKey": attr.S(key), "state": attr.S(string(raw))}
 }
 
 // theScenes are the moments of the gallery, read once.
@@ -183,11 +187,17 @@ type setup struct {
 // config is a node with one match, the last over of the 2019 final.
 func config(t testing.TB) (*setup, *fake, *page.Input) {
 	t.Helper()
-	in, f := scene(t, "chase"), newFake()
+	return configIn(t, storetest.Open(t, tables.All()...))
+}
+
+// configIn is config in a store of the test's own.
+func configIn(t testing.TB, s *store.Store) (*setup, *fake, *page.Input) {
+	t.Helper()
+	in, f := scene(t, "chase"), newFake(t, s)
 	f.add(in)
 	return &setup{
 		Config: httpapi.Config{
-			Journal: f, Clock: clock.Real(), Version: "test", Auth: web.ByName{Silent: auth.Identity{Subject: "u0"}},
+			Store: s, Clock: clock.Real(), Version: "test", Auth: web.ByName{Silent: auth.Identity{Subject: "u0"}},
 			Node: func() operator.NodeStatus { return in.Node.NodeStatus },
 		},
 		App: Config{

@@ -68,7 +68,7 @@ func newAppRig(t testing.TB, change ...func(*setup)) *appRig {
 	}
 	r.put(tables.Display, attr.Item{"cacheKey": attr.S(tables.DisplayKey("7")), "state": attr.S(string(state))})
 	cfg := &setup{
-		Config: httpapi.Config{Journal: r.store, Store: r.store, Clock: clock.Real(), Version: "test", Auth: web.ByName{}},
+		Config: httpapi.Config{Store: r.store, Clock: clock.Real(), Version: "test", Auth: web.ByName{}},
 		App:    Config{Service: matches.NewService(r.store, cricket.Options{})},
 	}
 	for _, f := range change {

@@ -14,8 +14,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/touchline/touchline/edge/cricket"
-	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -100,7 +102,7 @@ func TestStreamReplaysWhatWasMissed(t *testing.T) {
 		f.putEvent(t, "other", wicket(n))
 		f.putDisplay(in.Display)
 	}
-	want = append(want, seqID(f.Seq())) // of the displays only the newest
+	want = append(want, seqID(f.store.Seq())) // of the displays only the newest
 	for name, open := range map[string]func() *web.Stream{
 		"header": func() *web.Stream {
 			return web.Open(t, url+streamPath, map[string]string{"Last-Event-ID": seqID(from)})
@@ -109,7 +111,7 @@ func TestStreamReplaysWhatWasMissed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, m := range open().Until(web.WithID(seqID(f.Seq())))[1:] {
+			for _, m := range open().Until(web.WithID(seqID(f.store.Seq())))[1:] {
 				got = append(got, m.ID)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -119,7 +121,7 @@ func TestStreamReplaysWhatWasMissed(t *testing.T) {
 	}
 
 	t.Run("nothing missed", func(t *testing.T) {
-		s := web.Open(t, url+streamPath, map[string]string{"Last-Event-ID": seqID(f.Seq())})
+		s := web.Open(t, url+streamPath, map[string]string{"Last-Event-ID": seqID(f.store.Seq())})
 		s.Next() // retry
 		seq := f.putEvent(t, finalID, wicket(41))
 		if m, _ := s.Next(); m.ID != seqID(seq) {
@@ -127,7 +129,10 @@ func TestStreamReplaysWhatWasMissed(t *testing.T) {
 		}
 	})
 	t.Run("trimmed", func(t *testing.T) {
-		f.Trim(from + 1)
+		cfg, f, in := configIn(t, storetest.OpenWith(t, t.TempDir()+"/s.db", store.Options{NoSync: true, JournalBytes: 1}, tables.All()...))
+		url, _ := start(t, cfg)
+		from := f.putEvent(t, finalID, wicket(1))
+		f.putEvent(t, finalID, wicket(2))
 		s := web.Open(t, url+streamPath, map[string]string{"Last-Event-ID": seqID(from)})
 		if all := s.Until(web.Named(frameDisplay)); web.Names(all)[frameCard] != len(in.Card.Innings) {
 			t.Errorf("no snapshot: %v", web.Names(all))
@@ -144,7 +149,7 @@ func TestStreamOverManyBreaks(t *testing.T) {
 		f.putEvent(t, finalID, wicket(n+1))
 	}
 	id, seen := seqID(first), []string{}
-	for id != seqID(f.Seq()) {
+	for id != seqID(f.store.Seq()) {
 		s := web.Open(t, url+streamPath, map[string]string{"Last-Event-ID": id})
 		s.Next() // retry
 		m, ok := s.Next()
@@ -230,24 +235,5 @@ func TestTooManyStreams(t *testing.T) {
 	s := web.Open(t, url+streamPath, nil)
 	if s.Resp.StatusCode != http.StatusServiceUnavailable || s.Resp.Header.Get("Retry-After") == "" {
 		t.Errorf("the second one is answered %s", s.Resp.Status)
-	}
-}
-
-// With nobody to read for, the journal is left alone, and time on a stepped clock moves on.
-func TestIdleStreams(t *testing.T) {
-	cfg, f, in := config(t)
-	steps := clock.NewStepped(in.Display.UpdatedAt)
-	cfg.Clock = steps
-	leave := steps.Join()
-	start(t, cfg)
-	for range 50 {
-		f.putDisplay(in.Display)
-		if err := clock.Sleep(t.Context(), steps, time.Hour); err != nil {
-			t.Fatal(err)
-		}
-	}
-	leave()
-	if f.Reads() > 0 {
-		t.Errorf("the journal was read %d times", f.Reads())
 	}
 }

@@ -118,7 +118,7 @@ func (a *api) ensureRows(ctx context.Context, user, match string) error {
 		return err
 	}
 	var devices []phone.Device
-	err := a.keptHere(ctx, func(tx *store.Tx) (err error) {
+	err := a.Store.View(ctx, func(tx *store.Tx) (err error) {
 		devices, err = phone.Devices{}.Of(tx, user)
 		return err
 	})

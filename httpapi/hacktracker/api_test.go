@@ -349,7 +349,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "hacktracker", "HackTracker", "/hacktracker"
-	if r.server, err = httpapi.New(httpapi.Config{Auth: web.ByName{}, Apps: []httpapi.App{app}, Store: r.store, Journal: r.store, Clock: clock.Real()}); err != nil {
+	if r.server, err = httpapi.New(httpapi.Config{Auth: web.ByName{}, Apps: []httpapi.App{app}, Store: r.store, Clock: clock.Real()}); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ method, path, body, want string }{

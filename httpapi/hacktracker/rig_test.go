@@ -46,7 +46,7 @@ func newRigWith(t *testing.T, cfg httpapi.Config) *rig {
 		t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "hacktracker", "HackTracker", "/hacktracker"
-	cfg.Apps, cfg.Store, cfg.Journal, cfg.Clock = []httpapi.App{app}, r.store, r.store, clock.Real()
+	cfg.Apps, cfg.Store, cfg.Clock = []httpapi.App{app}, r.store, clock.Real()
 	if r.server, err = httpapi.New(cfg); err != nil {
 		t.Fatal(err)
 	}

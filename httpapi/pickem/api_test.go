@@ -47,7 +47,7 @@ func newRigFor(t *testing.T, silent auth.Identity) *rig {
 		t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "pickem", "Pick'Em", "/pickem"
-	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: s, Journal: s, Clock: clock.Real(), Auth: web.ByName{Silent: silent}}); err != nil {
+	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: s, Clock: clock.Real(), Auth: web.ByName{Silent: silent}}); err != nil {
 		t.Fatal(err)
 	}
 	return r

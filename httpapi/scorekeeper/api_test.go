@@ -79,7 +79,7 @@ func newRigOn(t *testing.T, o store.Options, level slog.Level) *rig {
 	app.Name, app.Title, app.Mount = "scorekeeper", "Scorekeeper", "/scorekeeper"
 	r.app = app
 	r.server, err = httpapi.New(httpapi.Config{
-		Apps: []httpapi.App{app}, Store: s, Journal: s, Clock: clock.Real(), Auth: web.ByName{},
+		Apps: []httpapi.App{app}, Store: s, Clock: clock.Real(), Auth: web.ByName{},
 		Logger: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: level})),
 	})
 	if err != nil {

@@ -13,18 +13,6 @@ import (
 // batch is how many journal records are read in one go.
 const batch = 256
 
-// Journal is what the broadcaster needs of the store. store.Store is one.
-type Journal interface {
-	// Journal returns up to limit records behind a sequence, in order. Trimmed records are left out.
-	Journal(ctx context.Context, after uint64, limit int) ([]store.Record, error)
-	// Seq is the sequence of the last record.
-	Seq() uint64
-	// FirstSeq is the sequence of the first record that has not been trimmed.
-	FirstSeq() uint64
-	// Watch has sig set after each commit with a record in it.
-	Watch(sig *clock.Signal) (stop func())
-}
-
 // Announced is a change with the application that it is of.
 type Announced struct {
 	App string
@@ -34,10 +22,10 @@ type Announced struct {
 // Broadcaster reads the journal once for all streams and puts what it finds into their inboxes. It holds no transaction
 // while it does, and no stream can hold it up.
 type Broadcaster struct {
-	journal Journal
-	clock   clock.Clock
-	log     *slog.Logger
-	read    func(*store.Record) []Announced
+	store *store.Store
+	clock clock.Clock
+	log   *slog.Logger
+	read  func(*store.Record) []Announced
 
 	mu     sync.Mutex
 	subs   map[Topic]map[*Subscriber]struct{}
@@ -45,15 +33,15 @@ type Broadcaster struct {
 	cursor uint64 // of the last record handed out
 }
 
-// NewBroadcaster creates a broadcaster. read says what a record means to the applications.
-func NewBroadcaster(j Journal, c clock.Clock, log *slog.Logger, read func(*store.Record) []Announced) *Broadcaster {
-	return &Broadcaster{journal: j, clock: c, log: log, read: read, subs: map[Topic]map[*Subscriber]struct{}{}}
+// NewBroadcaster creates a broadcaster of a store's journal. read says what a record means to the applications.
+func NewBroadcaster(s *store.Store, c clock.Clock, log *slog.Logger, read func(*store.Record) []Announced) *Broadcaster {
+	return &Broadcaster{store: s, clock: c, log: log, read: read, subs: map[Topic]map[*Subscriber]struct{}{}}
 }
 
 // Run hands out what is new until ctx ends. Its goroutine has joined the clock.
 func (b *Broadcaster) Run(ctx context.Context) {
 	sig := clock.NewSignal()
-	stop := b.journal.Watch(sig)
+	stop := b.store.Watch(sig)
 	defer stop()
 	for {
 		b.pump(ctx)
@@ -70,7 +58,7 @@ func (b *Broadcaster) pump(ctx context.Context) {
 		if idle {
 			return
 		}
-		records, err := b.journal.Journal(ctx, after, batch)
+		records, err := b.store.Journal(ctx, after, batch)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -78,9 +66,9 @@ func (b *Broadcaster) pump(ctx context.Context) {
 			b.log.Error("journal not readable", "err", err)
 			b.startOver()
 			return
-		case len(records) == 0:
+		case len(records) == 0 && b.store.FirstSeq() <= after+1:
 			return
-		case records[0].Seq > after+1:
+		case len(records) == 0, records[0].Seq > after+1:
 			b.startOver() // trimmed before we came to it
 			return
 		}
@@ -94,7 +82,7 @@ func (b *Broadcaster) position() (after uint64, idle bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open == 0 {
-		b.cursor = b.journal.Seq()
+		b.cursor = b.store.Seq()
 		return b.cursor, true
 	}
 	return b.cursor, false
@@ -104,7 +92,7 @@ func (b *Broadcaster) position() (after uint64, idle bool) {
 func (b *Broadcaster) startOver() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cursor = b.journal.Seq()
+	b.cursor = b.store.Seq()
 	for _, of := range b.subs {
 		for s := range of {
 			s.lose()
@@ -148,7 +136,7 @@ func (b *Broadcaster) Subscribe(topic Topic, wake bool) (sub *Subscriber, leave 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open == 0 {
-		b.cursor = b.journal.Seq() // whatever came while nobody listened
+		b.cursor = b.store.Seq() // whatever came while nobody listened
 	}
 	if b.subs[topic] == nil {
 		b.subs[topic] = map[*Subscriber]struct{}{}

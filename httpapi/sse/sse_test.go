@@ -1,17 +1,21 @@
 package sse
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // Whatever comes in whatever order: what is taken is in order, no event is missing unless a snapshot says so, and of
@@ -95,33 +99,93 @@ func TestInboxOfSome(t *testing.T) {
 	want()
 }
 
-// When the journal is trimmed faster than the broadcaster reads, every stream starts over.
-func TestBroadcasterNoticesAGap(t *testing.T) {
-	f := web.NewJournal()
-	note := func() { f.Commit(func() {}, store.Record{Table: "notes"}) }
-	read := func(r *store.Record) []Announced {
+// noted is a broadcaster over a store with matches: a write of one is a frame on topic t of application a.
+func noted(t *testing.T, o store.Options, c clock.Clock, read func()) (b *Broadcaster, note func()) {
+	o.NoSync = true
+	s := storetest.OpenWith(t, t.TempDir()+"/s.db", o, storetest.Matches())
+	b = NewBroadcaster(s, c, slog.New(slog.DiscardHandler), func(r *store.Record) []Announced {
+		read()
 		return []Announced{{App: "a", Change: Change{Topic: "t", Frame: NewFrame("note", r.Seq, []byte("{}"))}}}
+	})
+	return b, func() { storetest.Put(t, s, "matches", storetest.Item("match", "final")) }
+}
+
+// When the journal is trimmed faster than the broadcaster reads, every stream starts over: whether later records are left, or none.
+func TestBroadcasterNoticesAGap(t *testing.T) {
+	now := time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC)
+	for name, o := range map[string]store.Options{"some": {Now: func() time.Time { return now }}, "all": {JournalBytes: 1}} {
+		t.Run(name, func(t *testing.T) {
+			b, note := noted(t, o, clock.Real(), func() {})
+			sub, leave := b.Subscribe(Topic{"a", "t"}, false)
+			defer leave()
+			other, leaveOther := b.Subscribe(Topic{"b", "t"}, false)
+			defer leaveOther()
+			note()
+			now = now.Add(25 * time.Hour) // past the journal's age
+			note()
+			b.pump(t.Context())
+			if _, lost := sub.Take(); !lost {
+				t.Error("a record is missing and nobody was told")
+			}
+			other.Take()
+			if name == "all" {
+				return
+			}
+			note()
+			b.pump(t.Context())
+			if frames, lost := sub.Take(); lost || len(frames) != 1 {
+				t.Errorf("afterwards %d frames came, lost %v", len(frames), lost)
+			}
+			if frames, lost := other.Take(); lost || len(frames) != 0 {
+				t.Errorf("another application's topic of the same name got %d frames, lost %v", len(frames), lost)
+			}
+		})
 	}
-	b := NewBroadcaster(f, clock.Real(), slog.New(slog.DiscardHandler), read)
-	sub, leave := b.Subscribe(Topic{"a", "t"}, false)
-	defer leave()
-	other, leaveOther := b.Subscribe(Topic{"b", "t"}, false)
-	defer leaveOther()
-	note()
-	note()
-	f.Trim(1)
-	b.pump(t.Context())
-	if _, lost := sub.Take(); !lost {
-		t.Error("a record is missing and nobody was told")
+}
+
+// What was written, and trimmed, before the first streams opened is no gap: they are not told to start over.
+func TestBroadcasterBeginsAtTheEnd(t *testing.T) {
+	now := time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC)
+	b, note := noted(t, store.Options{Now: func() time.Time { return now }}, clock.Real(), func() {})
+	for range 2 {
+		note()
+		now = now.Add(25 * time.Hour) // past the journal's age
 	}
-	other.Take()
-	note()
-	b.pump(t.Context())
-	if frames, lost := sub.Take(); lost || len(frames) != 1 {
-		t.Errorf("afterwards %d frames came, lost %v", len(frames), lost)
+	for range 2 {
+		sub, leave := b.Subscribe(Topic{"a", "t"}, false)
+		defer leave()
+		b.pump(t.Context())
+		note()
+		b.pump(t.Context())
+		if frames, lost := sub.Take(); lost || len(frames) != 1 {
+			t.Errorf("%d frames, lost %v", len(frames), lost)
+		}
 	}
-	if frames, lost := other.Take(); lost || len(frames) != 0 {
-		t.Errorf("another application's topic of the same name got %d frames, lost %v", len(frames), lost)
+}
+
+// With nobody to read for, the journal is left alone, and time on a stepped clock moves on.
+func TestIdleBroadcaster(t *testing.T) {
+	steps := clock.NewStepped(time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC))
+	var reads atomic.Int64
+	b, note := noted(t, store.Options{}, steps, func() { reads.Add(1) })
+	leave, left := steps.Join(), steps.Join()
+	ctx, stop := context.WithCancel(t.Context())
+	var loop sync.WaitGroup
+	loop.Go(func() {
+		defer left()
+		b.Run(ctx)
+	})
+	for range 50 {
+		note()
+		if err := clock.Sleep(ctx, steps, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave()
+	stop()
+	loop.Wait()
+	if n := reads.Load(); n > 0 {
+		t.Errorf("%d records were read", n)
 	}
 }
 

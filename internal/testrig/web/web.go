@@ -1,5 +1,5 @@
-// Package web helps tests of what is served over HTTP: requests without a listener, servers on a port of their own, event streams,
-// sign-in, and a journal in memory.
+// Package web helps tests of what is served over HTTP: requests without a listener, servers on a port of their own, event streams
+// and sign-in.
 package web
 
 import (
