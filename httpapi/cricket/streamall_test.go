@@ -102,7 +102,7 @@ func TestStreamBeforeTheFirstReading(t *testing.T) {
 
 // A reader that has stopped reading does not hold up the end of the server.
 func TestShutdownDoesNotWaitForAStuckReader(t *testing.T) {
-	cfg, f, in := config(t)
+	cfg, f, _ := config(t)
 	url, stop := start(t, cfg)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
@@ -113,9 +113,11 @@ func TestShutdownDoesNotWaitForAStuckReader(t *testing.T) {
 	if _, err := conn.Read(make([]byte, 1)); err != nil { // it has begun, and nothing is read from here on
 		t.Fatal(err)
 	}
-	d := in.Display
-	d.Note = strings.Repeat("x", 16<<20) // more than any socket keeps
-	f.putDisplay(d)
+	for n := range 64 { // more than any socket keeps
+		e := wicket(n)
+		e.Text = strings.Repeat("x", 256<<10)
+		f.putEvent(t, finalID, e)
+	}
 	begin := time.Now()
 	if err := stop(); err != nil {
 		t.Error(err)
