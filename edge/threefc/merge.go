@@ -22,6 +22,19 @@ func inPK(r Refused, prefix string) bool { return strings.HasPrefix(r.Key["pk"].
 // used reports whether it is the row of a key that another node has used for the same request.
 func used(r Refused) bool { return inPK(r, pkOnce) && idempotency.Same(r.View, r.Remote) }
 
+// met reports whether the row was changed elsewhere.
+func met(r Refused) bool { return !attr.EqualItems(r.Base, r.Remote) }
+
+// game is the row of the game that writes are of; empty: it was deleted.
+func game(get Get, all []Refused) (row attr.Item) {
+	for _, r := range all {
+		if inPK(r, pkGame) {
+			row, _ = get(key(r.Key["pk"].Str(), skMeta)) // one that cannot be read is for a later refusal
+		}
+	}
+	return row
+}
+
 // says reports whether the cloud's row says what ours does.
 func says(r Refused) bool {
 	return r.View != nil && r.Remote != nil && r.View["data"].Equal(r.Remote["data"])
@@ -62,7 +75,7 @@ type Get = func(key attr.Item) (attr.Item, error)
 //	tallies, state, result                                    an export: the consumer computes them again
 //	removal of a deleted partition's rows                     somebody else's, or made again: nothing to do
 //	a token, a code or an invite that was used elsewhere      the session or role that ours made goes with it
-//	a roster's place                                          the other node's stays
+//	a roster's place                                          the other node's stays, or it went with its game; of another game with its id a person is asked
 //	deletion of what was deleted elsewhere                    it has taken effect
 //	deletion of a session's last game                         the session stays: it has got another one elsewhere
 //	a game's or a team's row                                  by member: what ours has changed and theirs has not; times of thirds stay as set first
@@ -83,7 +96,7 @@ func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteIte
 	case (every(state) || every(removal)) && !slices.ContainsFunc(behind, func(r Refused) bool { return !exported(r) && !r.Drops() }):
 		return nil, true
 	case has(func(r Refused) bool { return inSK(r, skRoster) }):
-		return nil, len(behind) == 0
+		return nil, len(behind) == 0 && (has(met) || len(game(get, all)) == 0)
 	case i >= 0 && all[i].View == nil && !has(used):
 		return deletion(get, all[i], all, len(behind) > 0)
 	case i >= 0 && all[i].View != nil:

@@ -135,3 +135,26 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 		})
 	}
 }
+
+// Who was put into a team of a game that another node had made with the same id is for a person, as that game is.
+func TestTeamOfAGameMadeTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{pair: newPair(t), count: map[string]int{}}
+		w.begin()
+		w.Pass(130 * time.Second)
+		a, b := w.nodes[0], w.nodes[1]
+		b.Link.SetMode(simcloud.NoDNS)
+		w.make(b, "d", "i")
+		w.do(b, act{kind: "roster", game: "i", sub: "r1", value: "yellow"}, request{of: of("i"), plan: func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
+			return n.Assign(tx, "i", "r1", "yellow", true)
+		}})
+		w.make(a, "d", "i")
+		w.Pass(time.Second)
+		w.Meet()
+		w.judge()
+		look(t, w)
+		if w.count["refused"] > 0 || w.count["asked"] != 2 {
+			t.Errorf("%v\n%s", w.count, strings.Join(w.log, "\n"))
+		}
+	})
+}
