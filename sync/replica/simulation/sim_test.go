@@ -66,7 +66,7 @@ func playSeeds(t *testing.T, first uint64, seeds int, step uint64) {
 func simSeeds(t *testing.T) (first uint64, seeds int) {
 	first, seeds = 1, 20
 	if testing.Short() {
-		seeds = 2
+		seeds = 3
 	}
 	if v := os.Getenv(simAsked); v != "" {
 		seeds = number(t, v)
