@@ -71,17 +71,23 @@ const prod = "hacktracker-prod"
 
 func newApart(t *testing.T) *apart {
 	w := &apart{Apart: nodes.NewApart(t, nodes.Options{App: New}, prod), taps: map[string]map[string]bool{}}
+	w.newTeam()
+	w.Want("a", "cleo", "GET", "/hacktracker/users/context", "")
+	w.Want("a", "dan", "GET", "/hacktracker/users/context", "")
+	w.Settle()
+	return w
+}
+
+// newTeam makes a team with a game that is on and two that are to come.
+func (w *apart) newTeam() {
+	w.T.Helper()
 	w.team = w.makes("a", "/teams", `{"name":"Bad News","teamType":"MANAGED"}`, "teamId", "")
 	for _, name := range []string{"Abe", "Bob", "Cy", "Deb"} {
 		w.players = append(w.players, w.makes("a", "/teams/"+w.team+"/players", fmt.Sprintf(`{"firstName":%q}`, name), "playerId", ""))
 	}
-	w.Want("a", "cleo", "GET", "/hacktracker/users/context", "")
-	w.Want("a", "dan", "GET", "/hacktracker/users/context", "")
 	for _, status := range []string{"IN_PROGRESS", "SCHEDULED", "SCHEDULED"} {
 		w.newGame("a", status, "")
 	}
-	w.Settle()
-	return w
 }
 
 func (w *apart) makes(at, path, body, name, key string) string {
