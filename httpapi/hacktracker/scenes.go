@@ -15,6 +15,8 @@ func (a *api) scenes() (out []page.Scene, err error) {
 	}{
 		{"no-lineup", "No lineup", "score", hacktracker.Scheduled, nil},
 		{"not-started", "Not started", "score", hacktracker.Scheduled, nil},
+		{"start-refused", "A start that was taken back", "score", hacktracker.Scheduled, nil},
+		{"both-on", "A game beside another one", "score", hacktracker.InProgress, []string{"1B", "K"}},
 		{"live", "The scorer's page", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}},
 		{"spectators", "The game's page", "game", hacktracker.InProgress, []string{"1B", "K", "HR"}},
 		{"bases-unknown", "Bases that are not known", "game", hacktracker.InProgress, []string{"1B", "1B"}},
@@ -38,6 +40,8 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		switch s.name {
 		case "no-lineup":
 			g.Lineup = nil
+		case "start-refused", "both-on":
+			g.StartRefused = "g0"
 		case "mismatch":
 			all[2].Outs, all[2].RBIs = 2, 1
 		case "personal":
