@@ -45,7 +45,7 @@ const contrast = `(() => {
 	const light = (c) => { const [r, g, b] = c.map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
 	let worst = [99, ""];
 	for (const el of document.querySelectorAll(".scorer *")) {
-		if (![...el.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !el.checkVisibility({ visibilityProperty: true }) || el.closest("svg, .vh")) continue;
+		if (![...el.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !el.checkVisibility({ visibilityProperty: true }) || el.closest("svg, .vh, :disabled")) continue;
 		let at = el, on = null;
 		while (at && !(on = rgb(getComputedStyle(at).backgroundColor))) at = at.parentElement;
 		const [a, b] = [light(rgb(getComputedStyle(el).color)), light(on ?? [255, 255, 255])].sort((x, y) => y - x);
@@ -231,6 +231,37 @@ func TestLineupSecondScorerAndSpectator(t *testing.T) {
 			t.Errorf("%s is %d pixels wide", path, wide)
 		}
 		chromium.Shoot(t, b, "hacktracker"+strings.ReplaceAll(strings.ReplaceAll(path, team, ""), "/", "-"))
+	}
+}
+
+// Every scene of the gallery stands at every width without a scroll bar at the bottom, and what a scorer reads can be read in the sun; a
+// browser finds nothing to complain about.
+func TestScenesInABrowser(t *testing.T) {
+	r := newRigWith(t, httpapi.Config{Auth: web.ByName{}, Development: true})
+	url, _ := r.away()
+	b := chromium.Open(t)
+	if b == nil {
+		return
+	}
+	for _, scene := range fixed(t) {
+		name := scene.Name
+		b.Do(t, chromedp.EmulateViewport(320, 640), chromedp.Navigate(url+"/_/gallery/hacktracker/"+name))
+		for _, w := range []int64{320, 360, 719, 720, 1200, 1920} {
+			b.Do(t, chromedp.EmulateViewport(w, 800))
+			if got := chromium.Eval[int64](t, b, `document.documentElement.scrollWidth`); got > w {
+				t.Errorf("%s is %d wide on a screen of %d", name, got, w)
+			}
+		}
+		for _, scheme := range []string{"light", "dark"} {
+			b.Scheme(t, scheme)
+			if faint := chromium.Eval[string](t, b, contrast); faint != "" {
+				t.Errorf("%s, %s: too faint: %s", name, scheme, faint)
+			}
+		}
+		chromium.Shoot(t, b, "hacktracker-scene-"+name)
+	}
+	if bad := b.Complaints(url); len(bad) > 0 {
+		t.Errorf("the browser complains:\n%s", strings.Join(bad, "\n"))
 	}
 }
 

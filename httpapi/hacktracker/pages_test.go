@@ -76,8 +76,9 @@ func TestGamePages(t *testing.T) {
 	r.page("owner", "/games/none", 404)
 }
 
-// What each scene of the gallery says, word for word.
-func TestScenes(t *testing.T) {
+// fixed are the scenes of the gallery.
+func fixed(t *testing.T) []page.Scene {
+	t.Helper()
 	look, err := page.New("/hacktracker/-", files, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -86,6 +87,12 @@ func TestScenes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return scenes
+}
+
+// What each scene of the gallery says, word for word.
+func TestScenes(t *testing.T) {
+	scenes := fixed(t)
 	picture, tag, space := regexp.MustCompile(`(?s)<svg.*?</svg>`), regexp.MustCompile(`<[^>]*>`), regexp.MustCompile(`\s+`)
 	var got strings.Builder
 	for i := range scenes {
