@@ -85,25 +85,20 @@ func (s *Service) Invite(tx *store.Tx, code string) (*Invite, error) {
 
 // Invited is the league that an invite's code leads to.
 func (s *Service) Invited(tx *store.Tx, code string) (Scope, error) {
-	in, err := s.Invite(tx, code)
-	if err != nil {
-		return Scope{}, err
-	}
-	return Scope{Kind: "league", ID: in.LeagueID}, nil
+	p := s.plan(tx)
+	in := must(p, s.Invite, code)
+	return Scope{Kind: "league", ID: in.LeagueID}, p.err
 }
 
 // valid reads an invite with its league: none is valid longer than its league is there and its creator is an admin, a reusable one no
 // longer than the league leads to it.
 func (s *Service) valid(tx *store.Tx, code string) (in *Invite, l *League, err error) {
-	if in, err = s.Invite(tx, code); err == nil {
-		l, err = s.League(tx, in.LeagueID)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	share, err := get[sharePointer](tx, s, shareKey(l.LeagueID), entShare)
-	if err != nil {
-		return nil, nil, err
+	p := s.plan(tx)
+	in = must(p, s.Invite, code)
+	l = must(p, s.League, in.LeagueID)
+	share := optional[sharePointer](p, shareKey(l.LeagueID), entShare)
+	if p.err != nil {
+		return nil, nil, p.err
 	}
 	former := in.CreatedAt < l.CreatedAt || in.Kind == inviteShare && (share == nil || share.InviteCode != code)
 	err = s.Allow(tx, l.LeagueID, in.CreatedByUserID, RoleAdmin)
@@ -172,11 +167,8 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 
 // PlayerOf reads a player for a user, who must have a role in a league where the player appears.
 func (s *Service) PlayerOf(tx *store.Tx, user, id string) (*Player, error) {
-	player, err := s.Player(tx, id)
-	if err != nil {
-		return nil, err
-	}
 	p := s.plan(tx)
+	player := must(p, s.Player, id)
 	in, err := scan[gamePlayer](tx, s, pkGame, pkPlayer+id)
 	p.fail(err)
 	for i := range in {

@@ -35,7 +35,10 @@ func tooLate() error {
 // momentOf is what the game's clock said at an instant: that of the running third, or for a tap that comes late that of the third
 // that ran then.
 func (g *Game) momentOf(at, now time.Time) (Moment, error) {
-	late := now.Sub(at) >= time.Second
+	late, none := now.Sub(at) >= time.Second, conflict("no_active_third", "A goal can only be created while a third is running.")
+	if late {
+		none = tooLate()
+	}
 	for _, t := range slices.Backward(g.Thirds) {
 		if t.StartedAt == nil {
 			continue
@@ -45,20 +48,15 @@ func (g *Game) momentOf(at, now time.Time) (Moment, error) {
 		switch {
 		case at.Before(start.Add(-lateStart)):
 			continue
-		case ended && !late:
-			return Moment{}, conflict("no_active_third", "A goal can only be created while a third is running.")
 		case ended:
-			return Moment{}, tooLate()
+			return Moment{}, none
 		}
 		if prior := g.third(t.Third - 1); late && at.Before(start) && prior != nil && prior.FinishedAt != nil && !at.After(parseTime(*prior.FinishedAt)) {
 			continue // it was in the third before
 		}
 		return MomentAt(g.ThirdLengthMinutes, t.Third, int(at.Sub(start)/time.Second)), nil
 	}
-	if late {
-		return Moment{}, tooLate()
-	}
-	return Moment{}, conflict("no_active_third", "A goal can only be created while a third is running.")
+	return Moment{}, none
 }
 
 // Check refuses a goal that cannot be, as far as the game's roster is not needed to see it.

@@ -208,15 +208,10 @@ func (p *plan) stillAdmin(league, user string) {
 // Allow refuses who has not the role that a request needs, or a stronger one.
 func (s *Service) Allow(tx *store.Tx, league, user, role string) error {
 	a, err := s.access(tx, league, user)
-	if err != nil {
-		return err
-	}
-	has := ""
-	if a != nil {
-		has = a.Role
-	}
 	switch {
-	case has == RoleAdmin, has != "" && role == RoleViewer, has == role && has != "":
+	case err != nil:
+		return err
+	case a != nil && a.Role != "" && (a.Role == RoleAdmin || a.Role == role || role == RoleViewer):
 		return nil
 	case role == RoleAdmin:
 		return fault.New(fault.Forbidden, "admin_required", "Admin role is required for league %s.", league)

@@ -63,6 +63,11 @@ func exported(r Refused) bool {
 	return inPK(r, pkGame) && (inSK(r, skState) || inSK(r, skTeam)) && len(r.Again) == 1
 }
 
+// placing reports whether it is of a request that has put a player of a game into a team, or out of one.
+func placing(r Refused) bool {
+	return inPK(r, pkOnce) || inPK(r, pkGame) && (inSK(r, skRoster) || inSK(r, pkPlayer))
+}
+
 // Get reads a row; nil: there is none.
 type Get = func(key attr.Item) (attr.Item, error)
 
@@ -75,8 +80,10 @@ type Get = func(key attr.Item) (attr.Item, error)
 //	tallies, state, result                                    an export: the consumer computes them again
 //	removal of a deleted partition's rows                     somebody else's, or made again: nothing to do
 //	a token, a code or an invite that was used elsewhere      the session or role that ours made goes with it
-//	a roster's place                                          the other node's stays, or it went with its game; of another game with its id a person is asked
-//	deletion of what was deleted elsewhere                    it has taken effect
+//	a roster's place                                          the other node's stays, or it went with its game, also where he was moved again
+//	                                                          afterwards; of another game with its id a person is asked
+//	deletion of what was deleted elsewhere, or of a goal      it has taken effect
+//	that was, whose request another node has answered
 //	deletion of a session's last game                         the session stays: it has got another one elsewhere
 //	a game's or a team's row                                  by member: what ours has changed and theirs has not; times of thirds stay as set first
 //	a row that says in the cloud what ours says               it has taken effect
@@ -96,7 +103,7 @@ func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteIte
 	case (every(state) || every(removal)) && !slices.ContainsFunc(behind, func(r Refused) bool { return !exported(r) && !r.Drops() }):
 		return nil, true
 	case has(func(r Refused) bool { return inSK(r, skRoster) }):
-		return nil, len(behind) == 0 && (has(met) || len(game(get, all)) == 0)
+		return nil, !slices.ContainsFunc(behind, func(r Refused) bool { return !placing(r) }) && (has(met) || len(game(get, all)) == 0)
 	case i >= 0 && all[i].View == nil && !has(used):
 		return deletion(get, all[i], all, len(behind) > 0)
 	case i >= 0 && all[i].View != nil:

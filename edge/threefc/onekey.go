@@ -80,10 +80,18 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 			return nil, false
 		}
 	}
+	if goal.Key != nil && item(goal) == nil && slices.ContainsFunc(all, unmade) {
+		return nil, p.err == nil // it has taken effect there
+	}
 	if goal.Key != nil { // behind the keys: what is refused again is of the last request
 		p.rewritten(get, all, behind, goal)
 	}
 	return p.writes, p.err == nil
+}
+
+// unmade reports whether it claims the id of a goal that the cloud has not: of a request that was answered there the goal was deleted.
+func unmade(r Refused) bool {
+	return inPK(r, pkGame) && inSK(r, skMarker) && item(r) != nil && r.Remote == nil
 }
 
 // buried reports whether a partition was deleted.

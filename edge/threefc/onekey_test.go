@@ -269,6 +269,33 @@ func TestOneJoinTwoNodes(t *testing.T) {
 	is("")
 }
 
+// Who deletes a goal that another node has made by the same request, and that is deleted there, has deleted it once. One who changes it is
+// asked.
+func TestOneKeyOfADeletedGoal(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.start("g", 1)
+	var deletion, edit []Refused
+	all := r.refused(r.goalWithKey, func() {
+		event := r.must(r.goalWithKey).IDs["event"]
+		remove := func(tx *store.Tx) (Change, error) {
+			return r.DeleteGoal(tx, "g", event, Corrector{Actor: boss}, &IDs{})
+		}
+		edit = r.entries(view(r, func(tx *store.Tx) (Change, error) {
+			return r.UpdateGoal(tx, "g", event, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{})
+		}))
+		deletion = r.entries(view(r, remove))
+		r.must(remove)
+	})
+	if writes, ok := r.Merge(all, deletion, r.get); !ok || len(writes) > 0 {
+		t.Errorf("it is deleted again: %t %v", ok, writes)
+	}
+	writes, _ := r.Merge(all, edit, r.get)
+	if _, err := r.try(func(*store.Tx) (Change, error) { return Change{Writes: writes}, nil }); !fault.Is(err, fault.Conflict) {
+		t.Errorf("nobody is asked: %v", err)
+	}
+}
+
 // What was done to a goal of both nodes goes with its game, which was deleted here afterwards.
 func TestOneKeyInADeletedGame(t *testing.T) {
 	r := newRig(t)

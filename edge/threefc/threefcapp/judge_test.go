@@ -297,7 +297,7 @@ func (w *world) judgeAct(rows map[string]attr.Item, told map[int]bool, a *act) {
 	switch a.kind {
 	case "goal", "correct":
 		here := rows["GAME#"+a.game+" AUDIT#GOAL#"+a.ids["audit"]] != nil
-		if !here && !gone && !w.twice(a) {
+		if !here && !gone && !w.twice(a) && !(rows["GAME#"+a.game+" GOAL_EVENT#"+a.sub] == nil && w.sentAgain(i)) {
 			w.fail("lost: %v", *a)
 		}
 	case "roster":
@@ -358,6 +358,15 @@ func (w *world) judgeAct(rows map[string]attr.Item, told map[int]bool, a *act) {
 // twice reports whether the other node has answered the same request.
 func (w *world) twice(a *act) bool {
 	return a.key != "" && slices.ContainsFunc(w.acts, func(o act) bool { return o.at != a.at && o.key == a.key })
+}
+
+// sentAgain reports whether an act is the deletion of a goal that its node had made by a request that the other node has answered too: where
+// that one's is deleted by then, it has taken effect.
+func (w *world) sentAgain(i int) bool {
+	a := &w.acts[i]
+	return a.kind == "correct" && a.value == "" && slices.ContainsFunc(w.acts[:i], func(o act) bool {
+		return o.at == a.at && o.kind == "goal" && o.sub == a.sub && w.twice(&o)
+	})
 }
 
 // alone wants what the last of the acts on something came to, where one node alone has acted on it.

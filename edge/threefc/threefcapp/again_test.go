@@ -1,0 +1,65 @@
+package threefcapp
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What a node that is cut off does once more of what has been done elsewhere, or to somebody whom another node has put elsewhere, needs
+// nobody.
+func TestOnceMoreAtANodeThatIsCutOff(t *testing.T) {
+	for name, tt := range map[string]struct {
+		play func(w *world, a, b *peer)
+		made map[string]int
+	}{
+		"a goal is deleted, sent again and deleted again": {made: map[string]int{"goal": 2, "correct": 2}, play: func(w *world, a, b *peer) {
+			w.goal(a, step{Z: 1})
+			w.Pass(10 * time.Second) // it comes, without the row of its key
+			w.cut(b, step{})
+			w.remove(b, step{})
+			w.repeat(b, step{})
+			w.remove(b, step{})
+		}},
+		"a goal that is deleted elsewhere is sent again and deleted": {made: map[string]int{"goal": 2, "correct": 2}, play: func(w *world, a, b *peer) {
+			w.cut(b, step{})
+			w.goal(a, step{Z: 1})
+			w.remove(a, step{})
+			w.Pass(time.Second)
+			w.repeat(b, step{})
+			w.remove(b, step{})
+		}},
+		"a player is put into two teams after each other": {made: map[string]int{"roster": 3}, play: func(w *world, a, b *peer) {
+			w.cut(b, step{})
+			w.assign(b, step{Y: 1, Z: 2})
+			w.assign(b, step{Y: 1, Z: 0})
+			w.assign(a, step{Y: 1, Z: 1})
+			w.Pass(time.Second)
+		}},
+		"a player is put into two teams, the second as elsewhere": {made: map[string]int{"roster": 3}, play: func(w *world, a, b *peer) {
+			w.cut(b, step{})
+			w.assign(b, step{Y: 1, Z: 2})
+			w.assign(a, step{Y: 1, Z: 1})
+			w.Pass(time.Second)
+			w.repeat(b, step{})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{pair: newPair(t), count: map[string]int{}}
+				w.begin()
+				w.Pass(130 * time.Second)
+				tt.play(w, w.nodes[0], w.nodes[1])
+				w.Meet()
+				w.judge()
+				look(t, w)
+				for kind, n := range tt.made {
+					if w.count[kind] != n || w.count["refused"]+w.count["asked"] > 0 {
+						t.Errorf("%v\n%s", w.count, strings.Join(w.log, "\n"))
+					}
+				}
+			})
+		})
+	}
+}
