@@ -28,7 +28,8 @@ type merging struct {
 //	an at-bat that is in the cloud             the same phone has told another node: nothing to do
 //	an at-bat of a game that is not on         it counts if the game is on by now, or was until later; a start that was refused is made good
 //	a player whose number another has got      the player stays, without the number, and is marked
-//	a start while another game is running      the game stays as it was, or is made SCHEDULED, and is marked; what else was done is kept
+//	a start while another game is running      the game stays as it was, or is made SCHEDULED, and is marked; what else was done is kept.
+//	                                           So it is behind the end of a game that runs again, or behind which another one was started
 //	a marker that is let go already            the rest is done without it
 //	a game that is deleted already             nothing to do
 //	at-bats of a deleted game                  nothing to do: they go once the game has gone
@@ -42,14 +43,14 @@ func (s *Service) Merge(all, later []table.Refused, get func(key attr.Item) (att
 	case slices.ContainsFunc(all, func(r table.Refused) bool { return isDone(&r, len(all) == 1) }),
 		!slices.ContainsFunc(all, func(r table.Refused) bool { return !r.Drops() }), g != nil && len(all) == 1 && repeats(g):
 		return m.again(later, nil)
+	case live != nil && live.Remote != nil && (isStart(*live) || isLost(*live) && slices.ContainsFunc(later, isStart)):
+		return m.withoutStart(live.Remote["gameId"])
 	case slices.ContainsFunc(all, isLost):
 		return m.again(m.without(isLost), nil)
 	case a != nil:
 		return m.atBat(a)
 	case j != nil && j.Again[0].Put != nil && j.Remote != nil:
 		return m.withoutNumber(j)
-	case live != nil && live.Again[0].Put != nil && live.Remote != nil:
-		return m.withoutStart(live.Remote["gameId"])
 	}
 	return nil, false
 }
@@ -74,6 +75,8 @@ func isDone(r *table.Refused, alone bool) bool {
 func isNumber(r table.Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefixJersey) }
 
 func isLive(r table.Refused) bool { return r.Key["SK"].Str() == skLive }
+
+func isStart(r table.Refused) bool { return isLive(r) && r.Again[0].Put != nil }
 
 // isLost reports whether it lets go of a marker that somebody else has let go, or has taken.
 func isLost(r table.Refused) bool {
@@ -192,7 +195,7 @@ func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
 // behind it have it go on.
 func (m *merging) withoutStart(other attr.Value) (writes []store.WriteItem, ok bool) {
 	return m.again(m.without(isLive), func(was, row attr.Item) {
-		if row["status"].Str() == InProgress {
+		if row["status"].Str() == InProgress && row["PK"].Str() != prefixGame+other.Str() {
 			row["status"], row["startRefused"] = attr.S(cmp.Or(was["status"].Str(), Scheduled)), other
 		}
 	})

@@ -62,6 +62,7 @@ type apart struct {
 	plays          []played
 	taps           map[string]map[string]bool // by game
 	keyed          []string                   // keys and bodies of new players
+	started        map[string]string          // when games started last, by game
 	n              int
 }
 
@@ -70,7 +71,7 @@ type played struct{ game, id, body string }
 const prod = "hacktracker-prod"
 
 func newApart(t *testing.T) *apart {
-	w := &apart{Apart: nodes.NewApart(t, nodes.Options{App: New}, prod), taps: map[string]map[string]bool{}}
+	w := &apart{Apart: nodes.NewApart(t, nodes.Options{App: New}, prod), taps: map[string]map[string]bool{}, started: map[string]string{}}
 	w.newTeam()
 	w.Want("a", "cleo", "GET", "/hacktracker/users/context", "")
 	w.Want("a", "dan", "GET", "/hacktracker/users/context", "")
@@ -229,6 +230,9 @@ func (w *apart) do(s step) {
 			w.does(at, "DELETE", playerPath, "", playerRow, "firstName", "lastName", "playerNumber", "userId")
 		}
 	case "start":
+		if w.Rows(at, prod)[gameRow]["status"].Str() != "IN_PROGRESS" {
+			w.started[game] = w.Clock.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+		}
 		w.does(at, "PATCH", "/games/"+game, `{"status":"IN_PROGRESS"}`, gameRow, "status")
 	case "final":
 		w.does(at, "PATCH", "/games/"+game, `{"status":"FINAL"}`, gameRow, "status")
@@ -297,10 +301,14 @@ func forPersons(c *nodes.Conflict, cloud map[string]attr.Item) bool {
 	}) || starts(c) > 1
 }
 
-// playedOn reports whether a game has an at-bat from after it was over, or has not been over.
+// playedOn reports whether a game has an at-bat from after it was over and somebody started it anew, or has not been over.
 func (w *apart) playedOn(pk string, cloud map[string]attr.Item) bool {
+	from := cloud[pk+" METADATA"]["finalAt"].Str()
+	if from != "" {
+		from = max(from, w.started[strings.TrimPrefix(pk, "GAME#")])
+	}
 	for k, it := range cloud {
-		if strings.HasPrefix(k, pk+" ATBAT#") && it["createdAt"].Str() > cloud[pk+" METADATA"]["finalAt"].Str() {
+		if strings.HasPrefix(k, pk+" ATBAT#") && it["createdAt"].Str() > from {
 			return true
 		}
 	}

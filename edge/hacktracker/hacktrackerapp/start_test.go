@@ -12,18 +12,21 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// twoStarts is a team whose second game starts at node a and whose third one starts at node b, and is played there, while both are cut off.
+// twoStarts is a team of which one game starts at node a and another one at node b, where it is played, while both are cut off.
 type twoStarts struct {
 	name    string
-	made    bool   // the third game is made as it starts, not before
-	acts    string // what is done to the third game then, one behind the other
+	again   string // "a" or "b": the game that was on before is ended at both nodes, and is the one that starts there
+	same    bool   // both nodes start a's game
+	made    bool   // b's game is made as it starts, not before
+	acts    string // what is done to b's game then, one behind the other
 	status  string // its status in the end; empty: it is gone
 	atBats  int
-	refused bool // it names the second game as the one for which its start was refused
+	refused bool // it names a's game as the one for which its start was refused
 
 	apart
-	order attr.Value // the lineup that it started with
-	runs  int
+	theirs, ours string     // the games, a's and b's
+	order        attr.Value // the lineup that b's started with
+	runs         int
 }
 
 // Two nodes that are cut off start different games: the second one to reach the cloud is played on if it has plate appearances, whatever
@@ -41,19 +44,27 @@ func TestTwoStarts(t *testing.T) {
 			{name: "made, runs and a place", made: true, acts: "run place", status: "SCHEDULED", refused: true},
 			{name: "made, with at-bats", made: true, acts: "score score correct", status: "IN_PROGRESS", atBats: 2, refused: true},
 			{name: "made, a game that is on", made: true, acts: "final start score", status: "IN_PROGRESS", atBats: 1, refused: true},
+			{name: "behind one that runs again", again: "a", acts: "place", status: "SCHEDULED", refused: true},
+			{name: "at-bats behind one that runs again", again: "a", acts: "score score", status: "IN_PROGRESS", atBats: 2, refused: true},
+			{name: "ended and started again", again: "b", acts: "place", status: "FINAL", refused: true},
+			{name: "ended and started again, at-bats", again: "b", acts: "score", status: "IN_PROGRESS", atBats: 1, refused: true},
+			{name: "the same game", same: true, acts: "score run", status: "IN_PROGRESS", atBats: 1},
+			{name: "the same game again", again: "a", same: true, acts: "score", status: "IN_PROGRESS", atBats: 1},
 		}
 		var names []string
 		for _, w := range all {
 			w.Apart = world
 			w.newTeam()
-			w.Want("a", "ana", "PATCH", w.path(0), `{"status":"FINAL"}`)
+			if w.again == "" {
+				w.sets("a", w.games[0], "FINAL")
+			}
 		}
 		world.Settle()
 		world.Cut()
 		for _, w := range all {
-			w.Want("a", "ana", "PATCH", w.path(1), `{"status":"IN_PROGRESS"}`)
 			w.begin()
-			names = append(names, w.games[2], "G of "+w.name, w.games[1], "O of "+w.name, w.team, "T of "+w.name)
+			w.act()
+			names = append(names, w.theirs, "a's of "+w.name, w.ours, "b's of "+w.name, w.team, "T of "+w.name)
 		}
 		world.Heal("a")
 		world.Pass(time.Minute)
@@ -70,56 +81,85 @@ func TestTwoStarts(t *testing.T) {
 	})
 }
 
-func (w *twoStarts) path(game int) string { return "/hacktracker/games/" + w.games[game] }
+// sets says at a node that a game has a status.
+func (w *twoStarts) sets(at, game, status string) {
+	w.T.Helper()
+	w.Want(at, "ana", "PATCH", "/hacktracker/games/"+game, fmt.Sprintf(`{"status":%q}`, status))
+}
 
-// begin starts the third game and does the acts, at b, which comes to the cloud second.
+// begin starts the games.
 func (w *twoStarts) begin() {
-	if w.made {
-		w.games[2] = w.makes("b", "/games", fmt.Sprintf(`{"teamId":%q,"status":"IN_PROGRESS","lineup":%s}`, w.team, w.lineup(0)), "gameId", "made for "+w.team)
-	} else {
-		w.Want("b", "ana", "PATCH", w.path(2), fmt.Sprintf(`{"status":"IN_PROGRESS","lineup":%s}`, w.lineup(1)))
+	w.theirs, w.ours = w.games[1], w.games[2]
+	if w.again != "" {
+		w.sets("a", w.games[0], "FINAL")
+		w.sets("b", w.games[0], "FINAL")
 	}
-	w.order = w.Rows("b", prod)["GAME#"+w.games[2]+" METADATA"]["lineup"]
+	switch w.again {
+	case "a":
+		w.theirs = w.games[0]
+	case "b":
+		w.ours = w.games[0]
+	}
+	if w.same {
+		w.ours = w.theirs
+	}
+	w.Pass(time.Second)
+	w.sets("a", w.theirs, "IN_PROGRESS")
+	if w.made {
+		w.ours = w.makes("b", "/games", fmt.Sprintf(`{"teamId":%q,"status":"IN_PROGRESS","lineup":%s}`, w.team, w.lineup(0)), "gameId", "made for "+w.team)
+	} else {
+		w.Want("b", "ana", "PATCH", "/hacktracker/games/"+w.ours, fmt.Sprintf(`{"status":"IN_PROGRESS","lineup":%s}`, w.lineup(1)))
+	}
+	w.order = w.Rows("b", prod)["GAME#"+w.ours+" METADATA"]["lineup"]
+}
+
+// act does what is done to b's game.
+func (w *twoStarts) act() {
 	var id string
+	path := "/hacktracker/games/" + w.ours
 	for i, act := range strings.Fields(w.acts) {
 		w.Pass(time.Second)
 		switch act {
 		case "score":
-			id = w.makes("b", "/games/"+w.games[2]+"/atbats", fmt.Sprintf(`{"playerId":%q,"result":"1B","inning":1,"outs":0,"battingOrder":1}`, w.players[0]), "atBatId", "")
+			id = w.makes("b", "/games/"+w.ours+"/atbats", fmt.Sprintf(`{"playerId":%q,"result":"1B","inning":1,"outs":0,"battingOrder":1}`, w.players[0]), "atBatId", "")
 		case "correct":
-			w.Want("b", "ana", "PUT", w.path(2)+"/atbats/"+id, `{"result":"HR"}`)
+			w.Want("b", "ana", "PUT", path+"/atbats/"+id, `{"result":"HR"}`)
 		case "undo":
-			w.Want("b", "ana", "DELETE", w.path(2)+"/atbats/"+id, "")
+			w.Want("b", "ana", "DELETE", path+"/atbats/"+id, "")
 		case "run":
 			w.runs++
-			w.makes("b", "/games/"+w.games[2]+"/runs", `{"teamScore":1}`, "gameId", fmt.Sprintf("01JT6XQ0Z8M1C3V5N7B9D1F3H%d", i))
+			w.makes("b", "/games/"+w.ours+"/runs", `{"teamScore":1}`, "gameId", fmt.Sprintf("01JT6XQ0Z8M1C3V5N7B9D1F3H%d", i))
 		case "place":
-			w.Want("b", "ana", "PATCH", w.path(2), `{"location":"Pier Field"}`)
+			w.Want("b", "ana", "PATCH", path, `{"location":"Pier Field"}`)
 		case "final":
-			w.Want("b", "ana", "PATCH", w.path(2), `{"status":"FINAL"}`)
+			w.sets("b", w.ours, "FINAL")
 		case "start":
-			w.Want("b", "ana", "PATCH", w.path(2), `{"status":"IN_PROGRESS"}`)
+			w.sets("b", w.ours, "IN_PROGRESS")
 		case "delete":
-			w.Want("b", "ana", "DELETE", w.path(2), "")
+			w.Want("b", "ana", "DELETE", path, "")
 		}
 	}
 }
 
 // check notes what is not as it is to be once both nodes have what the cloud has.
 func (w *twoStarts) check(cloud map[string]attr.Item) {
-	g, atBats := cloud["GAME#"+w.games[2]+" METADATA"], 0
+	g, atBats := cloud["GAME#"+w.ours+" METADATA"], 0
 	for k := range cloud {
-		if strings.HasPrefix(k, "GAME#"+w.games[2]+" ATBAT#") {
+		if strings.HasPrefix(k, "GAME#"+w.ours+" ATBAT#") {
 			atBats++
 		}
 	}
-	if g["status"].Str() != w.status || atBats != w.atBats || (g["startRefused"].Str() == w.games[1]) != w.refused {
+	other := ""
+	if w.refused {
+		other = w.theirs
+	}
+	if g["status"].Str() != w.status || atBats != w.atBats || g["startRefused"].Str() != other {
 		w.Bad("%s: %d at-bats of %v", w.name, atBats, g)
 	}
 	if n, _ := g["teamScore"].Int(); g != nil && (int(n) != w.runs || !g["lineup"].Equal(w.order) || strings.Contains(w.acts, "place") != (g["location"].Str() != "")) {
 		w.Bad("%s: %d runs: %v", w.name, w.runs, g)
 	}
-	if live := cloud["TEAM#"+w.team+" LIVE#GAME"]["gameId"].Str(); live != w.games[1] {
+	if live := cloud["TEAM#"+w.team+" LIVE#GAME"]["gameId"].Str(); live != w.theirs {
 		w.Bad("%s: the marker is that of %s", w.name, live)
 	}
 }
