@@ -31,6 +31,7 @@ type merging struct {
 //	a start while another game is running      the game stays as it was, or is made SCHEDULED, and is marked; what else was done is kept.
 //	                                           So it is behind the end of a game that runs again, or behind which another one was started
 //	a marker that is let go already            the rest is done without it
+//	a marker to take over that is gone         it is taken as one that nobody has
 //	a game that is deleted already             nothing to do
 //	at-bats of a deleted game                  nothing to do: they go once the game has gone
 //	a run whose tap another node has told      it counts already: nothing to do
@@ -47,6 +48,9 @@ func (s *Service) Merge(all, later []table.Refused, get func(key attr.Item) (att
 		return m.withoutStart(live.Remote["gameId"])
 	case slices.ContainsFunc(all, isLost):
 		return m.again(m.without(isLost), nil)
+	case slices.ContainsFunc(all, isFree):
+		m.later = slices.Concat(all, later) // with what they check
+		return m.again(m.later, func(_, _ attr.Item) {})
 	case a != nil:
 		return m.atBat(a)
 	case j != nil && j.Again[0].Put != nil && j.Remote != nil:
@@ -81,6 +85,11 @@ func isStart(r table.Refused) bool { return isLive(r) && r.Again[0].Put != nil }
 // isLost reports whether it lets go of a marker that somebody else has let go, or has taken.
 func isLost(r table.Refused) bool {
 	return r.Again[0].Delete != nil && !attr.EqualItems(r.Base, r.Remote) && (isLive(r) || isNumber(r))
+}
+
+// isFree reports whether it takes over a marker that nobody has by now.
+func isFree(r table.Refused) bool {
+	return r.Again[0].Put != nil && r.Base != nil && r.Remote == nil && (isLive(r) || isNumber(r))
 }
 
 // repeats reports whether another node has told the cloud of the tap that adds to a game's score.

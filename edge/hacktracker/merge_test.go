@@ -27,6 +27,10 @@ func TestMerge(t *testing.T) {
 	game, started := with(gameKey("g"), attr.Item{"status": attr.S(Scheduled)}), with(gameKey("g"), attr.Item{"status": attr.S(InProgress), "location": attr.S("x")})
 	live := table.Refused{Key: liveKey("t"), View: liveKey("t"), Remote: with(liveKey("t"), attr.Item{"gameId": attr.S("o")})}
 	start := []table.Refused{{Key: gameKey("g"), Base: game, View: started, Remote: game}, live}
+	over := func(was, row attr.Item, name string) table.Refused {
+		return table.Refused{Key: key(row["PK"].Str(), row["SK"].Str()), Base: was, View: row, Again: []store.WriteItem{table.Put("t", row, table.Same(was, "PK", name)), s.check(teamKey("t"), exists, nil)}}
+	}
+	taken := []table.Refused{start[0], over(live.Remote, with(liveKey("t"), attr.Item{"gameId": attr.S("g")}), "gameId")}
 	ended := with(started, attr.Item{"status": attr.S(Final), "finalAt": attr.S("2")})
 	released := table.Refused{Key: liveKey("t"), Base: with(liveKey("t"), attr.Item{"gameId": attr.S("g")})}
 	let := table.Refused{Key: jerseyKey("t", "3"), Base: with(jerseyKey("t", "3"), attr.Item{"playerId": attr.S("p")})}
@@ -65,6 +69,8 @@ func TestMerge(t *testing.T) {
 		"a player of a deleted team":         {[]table.Refused{{Key: playerKey("t", "p"), View: player}, {Key: jerseyKey("t", "12"), View: ours}}, nil, false, 0},
 		"a start":                            {start, nil, true, 1},
 		"a game that was made as it starts":  {[]table.Refused{{Key: key(prefixOnce+"ana#k", skMetadata), View: once}, {Key: gameKey("g"), View: started}, live}, nil, true, 2},
+		"a start where a marker was":         {taken, nil, true, 3},
+		"a number where a marker was":        {[]table.Refused{{Key: playerKey("t", "p"), Base: was, View: player, Remote: was}, over(theirs, ours, "playerId")}, nil, true, 3},
 		"a start of a game that is gone":     {[]table.Refused{{Key: gameKey("g"), Base: game, View: started}, live}, nil, false, 0},
 		"two starts":                         {start, []attr.Item{gameKey("h")}, false, 0},
 		"a number that was somebody's":       {[]table.Refused{jersey, {Key: playerKey("t", "p"), Base: was, View: player, Remote: was}}, nil, true, 1},
@@ -113,6 +119,9 @@ func TestMerge(t *testing.T) {
 	}
 	if row := merge(table.Refused{Key: gameKey("g"), View: started}, live)[0].Put.Item; row["status"].Str() != Scheduled || row["location"].Str() != "x" || row["startRefused"].Str() != "o" {
 		t.Errorf("%v", row)
+	}
+	if writes = merge(taken...); len(writes) != 3 || writes[1].Put == nil || writes[1].Put.Condition != s.create(taken[1].View).Put.Condition || writes[2].Check == nil {
+		t.Errorf("a marker that is gone: %+v", writes)
 	}
 	for _, name := range merge(start...)[0].Update.Names {
 		if name == "status" {
