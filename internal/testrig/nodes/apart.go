@@ -68,8 +68,8 @@ func (w *Apart) Weather(what, at string) {
 	}
 	what, both := strings.CutSuffix(what, " both")
 	names := []string{at}
-	if both {
-		names = nil
+	if both { // the other one behind it
+		names = append(names, slices.DeleteFunc(slices.Sorted(maps.Keys(w.Base)), func(name string) bool { return name == at })...)
 	}
 	if what == "cut" {
 		w.Cut(names...)

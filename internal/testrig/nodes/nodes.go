@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -251,17 +252,17 @@ func (f *Fleet) Until(what string, is func() bool) {
 	}
 }
 
-// Cut parts nodes from the cloud, or all of them.
+// Cut parts nodes from the cloud, one behind the other, or all of them.
 func (f *Fleet) Cut(names ...string) { f.weather(names, simcloud.NoDNS, faultproxy.Refuse) }
 
 // Heal joins them again.
 func (f *Fleet) Heal(names ...string) { f.weather(names, simcloud.None, faultproxy.None) }
 
 func (f *Fleet) weather(names []string, simulated simcloud.Fault, proxied faultproxy.Fault) {
-	for name := range f.Base {
-		if len(names) > 0 && !slices.Contains(names, name) {
-			continue
-		}
+	if len(names) == 0 {
+		names = slices.Sorted(maps.Keys(f.Base))
+	}
+	for _, name := range names { // in this order: who is joined first may come to the cloud first
 		if l := f.Links[name]; l != nil {
 			l.SetMode(simulated)
 		}
