@@ -243,7 +243,10 @@ func (w *apart) do(s step) {
 	case "new game":
 		w.newGame(at, pick([]string{"SCHEDULED", "IN_PROGRESS"}, s.Like), key)
 	case "link":
-		w.does(at, "POST", playerPath+"/link", fmt.Sprintf(`{"userId":%q,"role":"scorekeeper"}`, pick([]string{"cleo", "dan"}, s.Like)), playerRow, "userId")
+		user, before := pick([]string{"cleo", "dan"}, s.Like), w.Rows(at, prod)
+		if _, ok := w.Does(at, "ana", "POST", "/hacktracker"+playerPath+"/link", fmt.Sprintf(`{"userId":%q,"role":"scorekeeper"}`, user), "", playerRow, "userId"); ok {
+			w.Says(at, "USER#"+user+" TEAM#"+w.team, before, "role") // whoever was a manager is a scorekeeper from then on
+		}
 	case "unlink":
 		w.does(at, "POST", playerPath+"/unlink", "", playerRow, "userId")
 	case "role":
