@@ -13,6 +13,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/idempotency"
 	"github.com/touchline/touchline/store/table"
 )
 
@@ -231,7 +232,11 @@ func (s *Service) AddMatch(tx *store.Tx, event, key string, d Details) (m Match,
 	}
 	m = Match{ID: uuid.NewString(), Details: d, Place: cardPlace(len(c.Matches) + 1)}
 	if key != "" {
-		m.ID = uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s#%q#%#v", event, key, d.Teams)).String()
+		hash, err := idempotency.Hash(event+"#"+key, d.Teams) // the same at every node, of whatever version
+		if err != nil {
+			return m, err
+		}
+		m.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(hash)).String()
 	}
 	for _, made := range c.Matches {
 		if made.ID == m.ID || slices.Contains(made.Was, m.ID) {
