@@ -46,6 +46,30 @@ func TestNothingIsSentTwice(t *testing.T) {
 	}
 }
 
+// What is committed before a stream has its first turn is sent where no snapshot tells it.
+func TestNothingIsLostWithoutASnapshot(t *testing.T) {
+	cfg, f := config(t)
+	s := newServer(t, cfg)
+	readAll := running(t, s, f)
+	s.apps[0].Snapshot = nil
+	sub, leave := s.events.Subscribe(sse.Topic{App: "counter", Name: "c1"}, false)
+	defer leave()
+	f.note("c1", 1)
+	readAll()
+	g := &gated{header: http.Header{}}
+	m := &topicStream{s: s, app: s.apps[0], topic: "c1", sub: sub, out: sse.New(g, clock.Real(), s.encoder)}
+	if err := m.begin(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	frames, _ := sub.Take()
+	if err := m.forward(frames); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(g.text(), noteText(1)); got != 1 {
+		t.Errorf("the note was sent %d times", got)
+	}
+}
+
 // A client that comes back after all it missed was trimmed is not told that it missed nothing.
 func TestReplayFromATrimmedJournal(t *testing.T) {
 	cfg, f := configIn(t, storetest.OpenWith(t, t.TempDir()+"/s.db", store.Options{NoSync: true, JournalBytes: 1}))

@@ -324,10 +324,11 @@ func (t *topicStream) snapshot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if some {
-		if err := t.out.Send(all); err != nil {
-			return err
-		}
+	if !some { // what waits in the inbox is not told by it
+		return nil
+	}
+	if err := t.out.Send(all); err != nil {
+		return err
 	}
 	t.sent = max(t.sent, seq)
 	return nil

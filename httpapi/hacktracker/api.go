@@ -3,6 +3,7 @@ package hacktracker
 
 import (
 	"cmp"
+	"context"
 	_ "embed" // the OpenAPI document
 	"encoding/json"
 	"net/http"
@@ -46,7 +47,7 @@ func New(c Config) (httpapi.App, error) {
 	a := &api{c, mount, look}
 	return httpapi.App{
 		About:  "A softball scorebook with box scores and statistics",
-		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, CORS: []string{"*"},
+		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, Snapshot: snapshot, CORS: []string{"*"},
 		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 		SignIn: httpapi.SignIn{Header: "X-User-Id"},
 	}, err
@@ -196,9 +197,18 @@ func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	if r.Table != a.Service.Table || game == "" {
 		return ch, false, nil
 	}
-	frame := sse.NewFrame("game", r.Seq, []byte(`{"gameId":"`+game+`"}`))
+	frame := gameFrame(game, r.Seq)
 	frame.Slot = "game " + game
 	return sse.Change{Topic: topicGame + game, Frame: frame, All: func() sse.Frame { return frame }}, true, nil
+}
+
+// snapshot has who begins to read, or has missed more than can be told, ask for the game.
+func snapshot(_ context.Context, topic string) ([]sse.Frame, error) {
+	return []sse.Frame{gameFrame(strings.TrimPrefix(topic, topicGame), 0)}, nil
+}
+
+func gameFrame(game string, seq uint64) sse.Frame {
+	return sse.NewFrame("game", seq, []byte(`{"gameId":"`+game+`"}`))
 }
 
 const (

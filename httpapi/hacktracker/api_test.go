@@ -385,6 +385,10 @@ func TestStream(t *testing.T) {
 	}
 	s := web.Open(t, base+"/hacktracker/games/"+game+"/stream", map[string]string{"Authorization": "Bearer ben", "Last-Event-ID": fmt.Sprint(r.store.Seq())})
 	r.want(200, "", "ana", "PATCH", "/games/"+other, `{"location":"elsewhere"}`)
+	fresh := web.Open(t, base+"/hacktracker/games/"+game+"/stream", map[string]string{"Authorization": "Bearer ben"})
+	if seen := fresh.Until(web.Named("game")); seen[len(seen)-1].Data != `{"gameId":"`+game+`"}` {
+		t.Errorf("a stream begins with %v", seen)
+	}
 	path := "/games/" + game + "/atbats"
 	scored := id(r.want(201, "", "ana", "POST", path, atBat(players[0], "1B", 1, 0, 1)), "atBatId")
 	steps := []func(){

@@ -3,6 +3,7 @@ package pickem
 
 import (
 	"cmp"
+	"context"
 	_ "embed" // the OpenAPI document
 	"encoding/json"
 	"strings"
@@ -42,7 +43,7 @@ func New(c Config) (httpapi.App, error) {
 	a.look, err = page.New(a.mount+"/-", files, nil)
 	return httpapi.App{
 		About:  "A league of predictions that lock on time",
-		Routes: a.routes(), Pages: a.pageRoutes(), OpenAPI: document, Problem: problem, Topics: a.topicOf,
+		Routes: a.routes(), Pages: a.pageRoutes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, Snapshot: snapshot,
 		Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 	}, err
 }
@@ -131,6 +132,12 @@ func removes(do func(tx *store.Tx, c *call) error) func(c *call) error {
 func problem(f *httpapi.Failure) any { return httpapi.ErrorObject(f.Code, f.Message, f.Details) }
 
 const topicLeague = "league"
+
+// snapshot has who begins to read, or has missed more than can be told, ask for whatever they show.
+func snapshot(context.Context, string) ([]sse.Frame, error) {
+	all := []byte("{}")
+	return []sse.Frame{sse.NewFrame("event", 0, all), sse.NewFrame("standings", 0, all)}, nil
+}
 
 // topicOf is what a record means to streams: which event or which year's standings to ask for. Nothing says who has picked what.
 func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {

@@ -3,6 +3,7 @@ package scorekeeper
 
 import (
 	"cmp"
+	"context"
 	_ "embed" // the OpenAPI document
 	"encoding/json"
 	"net/http"
@@ -44,7 +45,7 @@ func New(c Config) (httpapi.App, error) {
 	a.look, err = page.New(a.mount+"/-", files, nil)
 	return httpapi.App{
 		About:  "A daily word puzzle, alone or in teams",
-		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, SignIn: httpapi.SignIn{Anonymous: "wordle_session"},
+		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, Snapshot: snapshot, SignIn: httpapi.SignIn{Anonymous: "wordle_session"},
 		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 	}, err
 }
@@ -201,6 +202,11 @@ func problem(f *httpapi.Failure) any {
 
 // topicBoard is the topic of all boards. What is sent says of which day, or of which team, they have changed: who reads it asks for them.
 const topicBoard = "board"
+
+// snapshot has who begins to read, or has missed more than can be told, ask for all of their boards.
+func snapshot(context.Context, string) ([]sse.Frame, error) {
+	return []sse.Frame{sse.NewFrame("board", 0, []byte("{}"))}, nil
+}
 
 // topicOf is what a record means to the members of teams. No frame has a letter of a guess.
 func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {

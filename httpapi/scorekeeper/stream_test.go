@@ -17,7 +17,6 @@ func TestStreamIsOfOwnTeams(t *testing.T) {
 		return web.Open(t, base+"/scorekeeper/stream", map[string]string{"Authorization": "Bearer " + who, "Last-Event-ID": behind})
 	}
 	behind := fmt.Sprint(r.store.Seq())
-	streams := map[string]*web.Stream{"ann": open("ann", ""), "ben": open("ben", ""), "cid": open("cid", "")}
 	teams := map[string]string{}
 	found := func(who string) {
 		var team struct {
@@ -36,15 +35,21 @@ func TestStreamIsOfOwnTeams(t *testing.T) {
 		r.want(200, "", who, "POST", "/guess", fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":"crane"}`, date))
 	}
 	// A stream's events come one after the other, so that the next one that it has shows what it had none of before.
-	next := func(who string, s *web.Stream, field, is string) {
+	told := func(who string, s *web.Stream, want string) {
 		t.Helper()
-		m, ok := s.Next()
-		for ok && m.Name == "" {
-			m, ok = s.Next()
-		}
-		if want := fmt.Sprintf(`{%q:%q}`, field, is); m.Name != "board" || m.Data != want {
+		seen := s.Until(func(m web.Message) bool { return m.Name != "" })
+		if m := seen[len(seen)-1]; m.Name != "board" || m.Data != want {
 			t.Fatalf("%s: %+v, want %s", who, m, want)
 		}
+	}
+	next := func(who string, s *web.Stream, field, is string) {
+		t.Helper()
+		told(who, s, fmt.Sprintf(`{%q:%q}`, field, is))
+	}
+	streams := map[string]*web.Stream{}
+	for _, who := range []string{"ann", "ben", "cid"} {
+		streams[who] = open(who, "")
+		told(who, streams[who], "{}") // whatever there is: from here on each change is told
 	}
 	team := func(who, of string) { t.Helper(); next(who, streams[who], "team_id", teams[of]) }
 	played := func(who, date string) { t.Helper(); next(who, streams[who], "puzzle_date_iso_day", date) }
