@@ -53,7 +53,7 @@ func (f *fleet) league(in time.Duration) (matches []string) {
 			return true
 		}
 		_, answer := f.Ask("b", "sam", "GET", f.at(), "")
-		return strings.Contains(answer, matches[1])
+		return strings.Contains(answer, matches[0]) && strings.Contains(answer, matches[1]) // each comes by itself
 	})
 	return matches
 }
