@@ -67,6 +67,7 @@ func newTeam(t *testing.T) (f *fleet, team, game string, players []string) {
 	f.sees("b", "/games/"+game, `"IN_PROGRESS"`)
 	f.sees("b", "/teams/"+team+"/players", `"count":4`)
 	f.sees("b", "/users/context", `"has_managed_context":true`)
+	f.Knows("b", "TEAM#"+team, "GAME#"+game)
 	return f, team, game, players
 }
 
@@ -144,6 +145,7 @@ func TestStartAtTwoNodes(t *testing.T) {
 		f.sees("b", "/games/"+games[i], `"SCHEDULED"`)
 	}
 	f.sees("b", "/games/"+game, `"FINAL"`)
+	f.Knows("b", "TEAM#"+team, "GAME#"+game, "GAME#"+games[0], "GAME#"+games[1])
 	f.Cut()
 	start := fmt.Sprintf(`{"status":"IN_PROGRESS","lineup":[{"playerId":%q,"battingOrder":1}]}`, players[0])
 	f.Want("a", "ana", "PATCH", mount+"/games/"+games[0], start)
@@ -164,6 +166,7 @@ func TestTheSameAtBothNodes(t *testing.T) {
 	f, team, game, _ := newTeam(t)
 	player := f.made("a", "/teams/"+team+"/players", `{"firstName":"Deb","playerNumber":12}`, "playerId")
 	f.sees("b", "/teams/"+team+"/players", player)
+	f.Knows("b", "TEAM#"+team)
 	f.Cut()
 	final := func(node string) (at string) {
 		var g struct{ FinalAt string }

@@ -45,6 +45,7 @@ func TestAdminTakenOutAtTwoNodes(t *testing.T) {
 	f.does("a", "u1", "PUT", "/team/teammate", of("u2"))
 	f.does("a", "u1", "PUT", "/team/teammate", of("u3"))
 	f.sees("b", "u3", "/team?team_id="+team.ID, `"user_id":"u3"`)
+	f.Knows("b", "TEAM#"+team.ID)
 
 	f.Cut()
 	f.does("a", "u1", "DELETE", "/team/teammate", of("u2"))
@@ -85,6 +86,7 @@ func TestLastAdminsLeaveAtTwoNodes(t *testing.T) {
 	}
 	f.does("a", "u1", "PUT", "/team/teammate", of("u2"))
 	f.sees("b", "u2", "/team?team_id="+team.ID, `"user_id":"u2"`)
+	f.Knows("b", "TEAM#"+team.ID) // with the number of its admins
 
 	f.Cut()
 	f.does("a", "u1", "DELETE", "/team/teammate", of("u1"))

@@ -115,6 +115,9 @@ func (f *fleet) game(start bool) {
 		_, game := f.ask("b", "GET", "/v1/games/g", "")
 		return strings.Contains(roster, has) && (!start || strings.Contains(game, `"status":"running"`))
 	})
+	if f.Cloud != nil {
+		f.Knows("b", "GAME#g", "SESSION#d")
+	}
 }
 
 func goal(by, against string) string {

@@ -4,6 +4,7 @@ package nodes
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -22,6 +23,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -55,7 +57,7 @@ type Fleet struct {
 
 	options Options
 	pipes   map[string]*web.Pipes
-	stores  map[string]*store.Store      // of nodes in a bubble
+	stores  map[string]*store.Store
 	doors   map[string]*faultproxy.Proxy // to DynamoDB Local, by node
 	dirs    map[string]string
 	stops   map[string]func() error
@@ -164,11 +166,14 @@ func (f *Fleet) serve(name string, cloud *node.Cloud) {
 			f.stores[name] = f.openStore(name, f.dirs[name])
 		}
 	}
-	p.Store = f.stores[name]
+	if f.options.Bubble {
+		p.Store = f.stores[name]
+	}
 	n, err := node.Open(f.T.Context(), f.dirs[name], p)
 	if err != nil {
 		f.T.Fatal(err)
 	}
+	f.stores[name] = n.Store()
 	if f.options.Bubble {
 		f.pipes[name] = web.NewPipes()
 		f.Base[name], f.stops[name] = "http://localhost", web.RunOn(f.T, n, f.pipes[name])
@@ -250,6 +255,24 @@ func (f *Fleet) Until(what string, is func() bool) {
 			f.T.Fatalf("not in time: %s; open: %s", what, open)
 		}
 	}
+}
+
+// Knows waits until a node has partitions of the application's first table as the cloud has them: rows that were written together may
+// reach it one by one.
+func (f *Fleet) Knows(at string, partitions ...string) {
+	f.T.Helper()
+	spec := node.Schema([]*app.App{f.options.App()}).Tables[0]
+	rows := func(s *store.Store) map[string]attr.Item {
+		all, err := rowsOf(s, f.Cloud, spec.Name, spec.Key.Partition.Name, spec.Key.Sort.Name)
+		if err != nil {
+			f.T.Fatal(err)
+		}
+		maps.DeleteFunc(all, func(_ string, it attr.Item) bool {
+			return !slices.Contains(partitions, it[spec.Key.Partition.Name].Str())
+		})
+		return all
+	}
+	f.Until(fmt.Sprint(at, " knows ", partitions), func() bool { return maps.EqualFunc(rows(f.stores[at]), rows(nil), attr.EqualItems) })
 }
 
 // Cut parts nodes from the cloud, one behind the other, or all of them.
