@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -14,10 +15,8 @@ func ParseMatch(row []string) (m Details, err error) {
 	if m.Points, err = strconv.Atoi(strings.TrimSpace(row[1])); err != nil {
 		return m, invalid("points", "must be a whole number")
 	}
-	if preshow := strings.TrimSpace(row[2]); preshow != "" {
-		if m.Preshow, err = strconv.ParseBool(preshow); err != nil {
-			return m, invalid("preshow", "must be true or false")
-		}
+	if m.Preshow, err = strconv.ParseBool(cmp.Or(strings.TrimSpace(row[2]), "false")); err != nil {
+		return m, invalid("preshow", "must be true or false")
 	}
 	for _, side := range parts(row[4], "|") {
 		members, champion := strings.CutSuffix(side, "*")

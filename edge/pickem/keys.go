@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -21,7 +22,9 @@ const (
 	prefixMatch     = "MATCH#"
 	prefixScore     = "SCORE#"
 	prefixStandings = "STANDINGS#"
-	prefixLate      = "NOTCOUNTED#" // of a user: an event of which a pick came after the lock
+	// Of a user, by event: a set of the picks that came after the lock, of each the match and when it was made. It is a row by itself, which no
+	// refused change takes along. Nodes add members and take them away, so none takes along what it has not heard of; without any the row stays.
+	prefixLate = "NOTCOUNTED#"
 )
 
 // Table declares the one table with its index.
@@ -59,19 +62,11 @@ const rowDay = "2006/01/02"
 
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// maxSlug is the longest end of an event's id.
-const maxSlug = 60
-
-// EventID is the id of an event: its day, and its name in small letters.
+// EventID is the id of an event: its day, and its name in up to 60 small letters.
 func EventID(day, name string) string {
 	slug := strings.Trim(notSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	if len(slug) > maxSlug {
-		slug = strings.TrimRight(slug[:maxSlug], "-")
-	}
-	if slug == "" {
-		slug = "event"
-	}
-	return day + "-" + slug
+	slug = strings.TrimRight(slug[:min(len(slug), 60)], "-")
+	return day + "-" + cmp.Or(slug, "event")
 }
 
 // yearOf is the year whose standings an event counts for.

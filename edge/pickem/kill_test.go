@@ -83,7 +83,7 @@ func TestResultFromElsewhereIsScoredAtOnce(t *testing.T) {
 	if err := r.Take(nil, records); err != nil {
 		t.Fatal(err)
 	}
-	late := first.Now().Add(lockLooks / 2)
+	late := first.Now().Add(time.Minute / 2)
 	for r.item(eventKey(id))["state"].Str() != string(Scored) {
 		if err := first.Wait(ctx, late, changed); err != nil || first.Now().After(late) {
 			t.Fatal("it waits for the next look", err)

@@ -11,11 +11,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-const (
-	// lockSettles is how long after its lock an event gets the state that says so: picks that were taken in time reach the cloud first.
-	lockSettles = time.Minute
-	lockLooks   = time.Minute
-)
+// lockSettles is how long after its lock an event gets the state that says so: picks that were taken in time reach the cloud first.
+const lockSettles = time.Minute
 
 // Run locks events when they are due, and ends scorings that a crash has cut off.
 func (s *Service) Run(ctx context.Context, c clock.Clock, failed func(error)) error {
@@ -45,7 +42,7 @@ func (s *Service) Take(_ *store.Tx, records []store.Record) error {
 
 // Maintain does what is due, and returns when to look again: in a minute, or when the next event locks.
 func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) {
-	next = lockLooks
+	next = time.Minute
 	var score []string
 	err = s.Store.Update(ctx, func(tx *store.Tx) error {
 		all, err := s.events(tx)

@@ -175,6 +175,12 @@ func TestMerge(t *testing.T) {
 	r.card("2024-03-03", []int{5}, "sam")
 	w, _ := ask(k, nil, ours, nil)
 	r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: w}) })
+	if again, ok := r.Merge([]table.Refused{{Key: w[0].Update.Key, Again: w}}, nil, get); !ok || !toldLate(again) {
+		t.Errorf("refused, it is %+v %t", again, ok)
+	}
+	if again, ok := r.Merge([]table.Refused{{Key: k, Base: ours, View: ours, Again: []store.WriteItem{table.Delete(r.Table, k, table.If{})}}}, nil, get); ok {
+		t.Errorf("what a foreign program takes away is decided: %+v", again)
+	}
 	r.must(func(tx *store.Tx) error { _, err := r.SetState(tx, event, Broadcast); return err })
 	if c := read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, event, "sam") }); !c.NotCounted {
 		t.Error("its owner is not told")
@@ -298,7 +304,7 @@ func TestPicksAreSentUpToAMinuteBehindTheLock(t *testing.T) {
 	if by := read(r, func(tx *store.Tx) (time.Time, error) { return r.SendBy(tx, eventKey(id), nil, setLock) }); !by.IsZero() {
 		t.Errorf("a lock that is due: %v", by)
 	}
-	w, ok := r.Merge([]table.Refused{{Key: k, View: k, Remote: k, Late: true}}, nil, func(attr.Item) (attr.Item, error) { return nil, nil })
+	w, ok := r.Merge([]table.Refused{{Key: k, View: k, Remote: k, Late: true, Again: []store.WriteItem{r.first("sam", id, picks, r.now)}}}, nil, func(attr.Item) (attr.Item, error) { return nil, nil })
 	if !ok || len(w) != 1 || !toldLate(w) {
 		t.Errorf("not sent in time: %+v %t", w, ok)
 	}
@@ -308,7 +314,7 @@ func updates(text string) []store.WriteItem {
 	return []store.WriteItem{{Update: &store.UpdateItem{Update: text}}}
 }
 
-// toldLate reports whether writes tell sam of a pick that does not count.
+// toldLate reports whether writes tell sam of picks that do not count.
 func toldLate(w []store.WriteItem) bool {
-	return len(w) == 1 && w[0].Put != nil && w[0].Put.Condition == "" && strings.HasPrefix(w[0].Put.Item["SK"].Str(), prefixLate) && userOf(w[0].Put.Item) == "sam"
+	return len(w) == 1 && w[0].Update != nil && w[0].Update.Condition == "" && strings.HasPrefix(w[0].Update.Key["SK"].Str(), prefixLate) && userOf(w[0].Update.Key) == "sam"
 }

@@ -58,6 +58,7 @@ func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 //	first row here, another node's in the cloud    picks by match, of one match the later one
 //	not sent within a minute behind the lock       not counted, whatever the cloud has
 //	a row that the cloud does not have as such     the event was locked: not counted, and the owner is told
+//	a note of what was not counted                 written again: it holds whatever the cloud has
 //	a person's lock, and the cloud's is locked     dropped
 //	a match, and the cloud has it so               dropped: one form reached two nodes
 //
@@ -69,12 +70,13 @@ func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (att
 		return nil, !later
 	}
 	it := &all[0]
-	locked := func(it attr.Item) bool { return it != nil && State(it["state"].Str()) != Upcoming }
 	event, isEvent := strings.CutPrefix(it.Key["SK"].Str(), prefixEvent)
 	user := userOf(it.Key)
 	switch {
 	case len(all) != 1:
 		return nil, false
+	case strings.HasPrefix(it.Key["SK"].Str(), prefixLate):
+		return it.Again, len(tail) == 0
 	case !isEvent:
 		return nil, it.Remote != nil && it.Base == nil && attr.EqualItems(it.View, it.Remote) && userOf(it.Key) == "" && !later
 	case user == "":
@@ -82,31 +84,34 @@ func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (att
 		return nil, lock && locked(it.Remote) && locked(it.View) && !later
 	}
 	is, err := read(eventKey(event))
+	picks, at := map[string]*int{}, "" // by the writes themselves: what was picked when another's row was here already is not in what was seen
+	for _, r := range append([]table.Refused{*it}, tail...) {
+		if attr.EqualItems(r.Key, it.Key) && r.Again[0].Delete == nil {
+			at = max(at, said(&r, event, picks))
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, false
 	case !it.Late && it.Base == nil && it.Remote != nil && it.View != nil && !locked(is):
-		return s.joined(user, event, append([]table.Refused{*it}, tail...))
+		return s.joined(user, event, it.Remote, picks, at)
 	}
-	late := lateKey(user, event) // a row by itself: no change of the user that the cloud refuses takes it along
-	late["type"] = attr.S("notcounted")
-	return []store.WriteItem{table.Put(s.Table, late, table.If{})}, true
+	var late []string
+	for match := range picks {
+		late = append(late, match+" "+at)
+	}
+	members, err := attr.SS(late...)
+	note := attr.Item{":type": attr.S("notcounted"), ":picks": members}
+	return []store.WriteItem{s.update(lateKey(user, event), "SET #type = :type ADD picks :picks", "", note)}, err == nil
 }
 
-// joined adds the picks of a first row, with those behind it, to the row of another node. What was picked when that row was here already is not
-// in what was seen before it: the writes say it themselves.
-func (s *Service) joined(user, event string, all []table.Refused) (writes []store.WriteItem, ok bool) {
-	theirs, ok := predictionOf(all[0].Remote, event)
+// joined adds picks of a first row, with those behind it, to the row of another node.
+func (s *Service) joined(user, event string, remote attr.Item, ours map[string]*int, at string) (writes []store.WriteItem, ok bool) {
+	theirs, ok := predictionOf(remote, event)
 	if !ok {
 		return nil, false
 	}
-	ours, at := map[string]*int{}, ""
-	for i := range all {
-		if attr.EqualItems(all[i].Key, all[0].Key) {
-			at = said(&all[i], event, ours)
-		}
-	}
-	there := all[0].Remote["updatedAt"].Str()
+	there := remote["updatedAt"].Str()
 	for match, pick := range ours {
 		if other, is := theirs.Picks[match]; is && at <= there || !is && pick == nil || is && pick != nil && other == *pick {
 			delete(ours, match)

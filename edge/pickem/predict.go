@@ -27,6 +27,9 @@ func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*in
 	if err := c.has(picks); err != nil {
 		return c, err
 	}
+	if err := s.madeAgain(tx, &c, user, picks); err != nil {
+		return c, err
+	}
 	var write store.WriteItem
 	switch {
 	case c.Mine != nil && len(picks) > 0:
@@ -40,6 +43,26 @@ func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*in
 		return c, err
 	}
 	return s.entry(tx, event, user)
+}
+
+// madeAgain takes what a user picks again, also of a match that has other teams by now, off the note of picks that were not counted.
+func (s *Service) madeAgain(tx *store.Tx, c *Card, user string, picks map[string]*int) error {
+	note, err := tx.Get(s.Table, lateKey(user, c.ID))
+	again := slices.DeleteFunc(slices.Clone(note["picks"].Strs()), func(one string) bool {
+		match, _, _ := strings.Cut(one, " ")
+		return !slices.ContainsFunc(c.Matches, func(m Match) bool {
+			_, is := picks[m.ID]
+			return is && (m.ID == match || slices.Contains(m.Was, match))
+		})
+	})
+	if err != nil || len(again) == 0 {
+		return err
+	}
+	members, err := attr.SS(again...)
+	if err == nil {
+		_, err = tx.Update(*s.update(lateKey(user, c.ID), "DELETE picks :picks", "", attr.Item{":picks": members}).Update)
+	}
+	return err
 }
 
 // has refuses what names a match that is not on the card, or a team that is not in its match.

@@ -124,12 +124,12 @@ func (r *rig) score(event string) {
 // recounted compares the standings' rows and the predictions' points with what picks and results come to.
 func (r *rig) recounted(year string) {
 	r.t.Helper()
-	want := read(r, func(tx *store.Tx) (map[string]*Standing, error) { return r.recount(tx, year, (*Event).counts) })
+	want := read(r, func(tx *store.Tx) (map[string]Standing, error) { return r.recount(tx, year, (*Event).counts) })
 	got := read(r, func(tx *store.Tx) ([]Standing, error) { return r.Standings(tx, year) })
 	for i := range got {
 		st := got[i]
 		st.Rank, st.Name = 0, ""
-		if w := want[st.User]; w == nil || *w != st {
+		if w := want[st.User]; w != st {
 			r.t.Errorf("standing %+v, a recount says %+v", st, w)
 		}
 		if i > 0 && got[i-1].Points < st.Points {

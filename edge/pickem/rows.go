@@ -40,6 +40,9 @@ type Event struct {
 // Locked reports whether an event takes no more picks, by the clock or by its state.
 func (e *Event) Locked(now time.Time) bool { return e.State != Upcoming || !now.Before(e.LockAt) }
 
+// locked reports whether there is a row of an event that says so.
+func locked(it attr.Item) bool { return it != nil && State(it["state"].Str()) != Upcoming }
+
 // counts reports whether an event is in the standings of its year.
 func (e *Event) counts() bool { return e.State == Scored || e.scoring }
 

@@ -1,6 +1,7 @@
 package pickem
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -209,9 +210,7 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int
 	var items []store.WriteItem
 	for id, team := range results {
 		m := c.match(id)
-		if m.Result = (Result{Known: true, Team: NoContest}); team != nil {
-			m.Result.Team = *team
-		}
+		m.Result = Result{Known: true, Team: *cmp.Or(team, new(NoContest))}
 		values := attr.Item{":result": m.Result.value(), ":one": attr.Int(1)}
 		items = append(items, s.update(matchKey(event, id), "SET #result = :result ADD edition :one", exists, values))
 	}

@@ -146,8 +146,8 @@ func (s *Service) Event(tx *store.Tx, id, user string) (c Card, err error) {
 		rank(c.all, (*Prediction).placed)
 		c.Predictions = c.all
 	}
-	late, err := tx.Get(s.Table, lateKey(user, id))
-	c.NotCounted = late != nil
+	note, err := tx.Get(s.Table, lateKey(user, id))
+	c.NotCounted = len(note["picks"].Strs()) > 0
 	return c, err
 }
 
@@ -163,7 +163,6 @@ func (c *Card) dropped() {
 // open reports whether everybody's predictions of an event can be seen: it is locked here, and in the cloud. A node that was cut off and
 // has locked by itself does not know whether the others have.
 func (s *Service) open(tx *store.Tx, event string) (bool, error) {
-	locked := func(it attr.Item) bool { return it != nil && State(it["state"].Str()) != Upcoming }
 	it, err := tx.Get(s.Table, eventKey(event))
 	if err == nil && s.Confirmed != nil && locked(it) {
 		it, err = s.Confirmed(tx, s.Table, eventKey(event))

@@ -11,9 +11,9 @@ import (
 )
 
 // recount computes the standings of a year from the picks and results of the events that count.
-func (s *Service) recount(tx *store.Tx, year string, counts func(e *Event) bool) (map[string]*Standing, error) {
+func (s *Service) recount(tx *store.Tx, year string, counts func(e *Event) bool) (map[string]Standing, error) {
 	events, err := s.events(tx)
-	out := map[string]*Standing{}
+	out := map[string]Standing{}
 	for i := range events {
 		e := &events[i]
 		if yearOf(e.ID) != year || !counts(e) {
@@ -27,11 +27,8 @@ func (s *Service) recount(tx *store.Tx, year string, counts func(e *Event) bool)
 			p := &c.all[j]
 			points, correct := c.points(p.Picks)
 			st := out[p.User]
-			if st == nil {
-				st = &Standing{Placed: Placed{User: p.User}}
-				out[p.User] = st
-			}
-			st.Points, st.Correct, st.Played = st.Points+points, st.Correct+correct, st.Played+1
+			st.User, st.Points, st.Correct, st.Played = p.User, st.Points+points, st.Correct+correct, st.Played+1
+			out[p.User] = st
 		}
 	}
 	return out, err
@@ -54,9 +51,9 @@ func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, 
 		if user == "" || it["SK"].Str() != prefixStandings+year {
 			continue
 		}
-		st := want[user]
+		st, counts := want[user]
 		delete(want, user)
-		if st != nil {
+		if counts {
 			row := st.row(year)
 			if !row["GSI_SK"].Equal(it["GSI_SK"]) || slices.ContainsFunc(standingFacts, func(n string) bool { return !row[n].Equal(it[n]) }) {
 				items = append(items, s.put(row, it, standingFacts...))
@@ -66,7 +63,8 @@ func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, 
 		}
 	}
 	for _, user := range slices.Sorted(maps.Keys(want)) {
-		items = append(items, s.put(want[user].row(year), nil))
+		st := want[user]
+		items = append(items, s.put(st.row(year), nil))
 	}
 	return items, nil
 }
@@ -91,7 +89,7 @@ func (s *Service) Moved(tx *store.Tx, event string) (now []Standing, before map[
 		for _, st := range byUser {
 			st.Name, failed = s.name(tx, st.User)
 			err = cmp.Or(err, failed)
-			all = append(all, *st)
+			all = append(all, st)
 		}
 		rank(all, (*Standing).placed)
 		return all

@@ -81,12 +81,7 @@ func (s *Service) ChangeUser(tx *store.Tx, id string, name *string, active *bool
 	if err != nil {
 		return u, err
 	}
-	if name != nil {
-		u.Name = *name
-	}
-	if active != nil {
-		u.Active = *active
-	}
+	u.Name, u.Active = *cmp.Or(name, &u.Name), *cmp.Or(active, &u.Active)
 	if err := checkName(u.Name); err != nil {
 		return u, err
 	}
@@ -130,7 +125,7 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 		switch sk := it["SK"].Str(); {
 		case sk == skUser:
 			p.User = userRow(it)
-		case strings.HasPrefix(sk, prefixLate) && id == reader: // it is for themselves
+		case strings.HasPrefix(sk, prefixLate) && id == reader && len(it["picks"].Strs()) > 0: // it is for themselves
 			p.NotCounted = append(p.NotCounted, strings.TrimPrefix(sk, prefixLate))
 		case strings.HasPrefix(sk, prefixStandings):
 			if st, ok := standingOf(it); ok {
@@ -145,9 +140,9 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 		}
 	}
 	if p.ID == "" {
-		return p, noUser()
+		err = noUser()
 	}
-	return p, nil
+	return p, err
 }
 
 // played adds an event to a user's, if it is their own or locked.

@@ -31,11 +31,8 @@ func (a *api) pageRoutes() []httpapi.Route {
 		a.user("GET", "/me", profile),
 		admin("GET", "/admin", shows("admin", "Admin", func(tx *store.Tx, _ *call) (any, error) {
 			users, err := a.Service.Users(tx)
-			if err != nil {
-				return nil, err
-			}
-			events, _, err := a.Service.Events(tx, "", 5*usualEvents, nil)
-			return map[string]any{"Base": a.mount + "/admin", "Users": users, "Events": events}, err
+			events, _, failed := a.Service.Events(tx, "", 5*usualEvents, nil)
+			return map[string]any{"Base": a.mount + "/admin", "Users": users, "Events": events}, cmp.Or(err, failed)
 		})),
 		admin("GET", "/admin/events/:id", shows("editor", "Card", func(tx *store.Tx, c *call) (any, error) {
 			card, err := a.Service.Event(tx, c.id(), "")
@@ -62,14 +59,13 @@ type eventsPage struct {
 	Events    []pickem.Listed
 }
 
-func (a *api) eventsPage(tx *store.Tx, c *call) (any, error) {
+func (a *api) eventsPage(tx *store.Tx, c *call) (_ any, err error) {
 	var out eventsPage
-	var err error
 	out.Events, _, err = a.Service.Events(tx, c.user, 2*usualEvents, nil)
 	for i := range out.Events { // newest first: the last one that is open is the next
 		e := &out.Events[i]
 		if a.here(&e.Event); !e.Locked(tx.Now()) {
-			out.Next, out.Countdown = e, countdown(&e.Event, tx.Now())
+			out.Next, out.Countdown = e, page.NewCountdown("Locks in", tx.Now(), e.LockAt, "locked")
 		}
 	}
 	return out, err
@@ -77,10 +73,6 @@ func (a *api) eventsPage(tx *store.Tx, c *call) (any, error) {
 
 // here has an event lock by this machine's clock, which is what browsers count by, however wrong it is.
 func (a *api) here(e *pickem.Event) { e.LockAt = e.LockAt.Add(-a.Service.Ahead()) }
-
-func countdown(e *pickem.Event, now time.Time) page.Countdown {
-	return page.NewCountdown("Locks in", now, e.LockAt, "locked")
-}
 
 // matchView is a match with what can be done about it, or with what its reader has picked.
 type matchView struct {
@@ -95,17 +87,12 @@ func (v matchView) Titles() []string { return append(slices.Clone(v.Championship
 
 // Slots: see Titles.
 func (v matchView) Slots() []pickem.Team {
-	all := slices.Clone(v.Teams)
-	all = append(all, make([]pickem.Team, max(1, 4-len(all)))...)
+	all := slices.Concat(v.Teams, make([]pickem.Team, max(1, 4-len(v.Teams))))
 	for i := range all {
-		members := slices.Clone(all[i].Members)
-		all[i].Members = append(members, make([]string, max(1, 3-len(members)))...)
+		all[i].Members = slices.Concat(all[i].Members, make([]string, max(1, 3-len(all[i].Members))))
 	}
 	return all
 }
-
-// order has the pre-show first.
-var order = map[bool]int{false: 1}
 
 type cardPage struct {
 	pickem.Card
@@ -116,11 +103,12 @@ type cardPage struct {
 
 func (a *api) card(card pickem.Card, now time.Time) cardPage {
 	a.here(&card.Event)
+	order := map[bool]int{false: 1} // the pre-show first
 	slices.SortStableFunc(card.Matches, func(x, y pickem.Match) int { return cmp.Compare(order[x.Preshow], order[y.Preshow]) })
 	out := cardPage{Card: card}
 	locked := card.Locked(now)
 	if !locked {
-		out.Countdown = new(countdown(&card.Event, now))
+		out.Countdown = new(page.NewCountdown("Locks in", now, card.LockAt, "locked"))
 	}
 	for i := range card.Matches {
 		v := matchView{Match: &card.Matches[i]}
@@ -186,13 +174,12 @@ func grid(card *pickem.Card) *page.Table {
 	return t
 }
 
-func (a *api) standingsPage(tx *store.Tx, c *call) (any, error) {
+func (a *api) standingsPage(tx *store.Tx, c *call) (_ any, err error) {
 	var out struct {
 		standings
 		Climbed map[string]int
 		Years   []string
 	}
-	var err error
 	if out.standings, err = a.standings(tx, c); err != nil {
 		return nil, err
 	}

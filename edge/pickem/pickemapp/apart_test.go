@@ -27,7 +27,7 @@ func drawSteps(rt *rapid.T) []step {
 		"nothing", "cut", "cut both", "cut both", "mute", "heal", "heal both", "pass", "pass", "pass long", "pass long",
 		"pick", "pick", "pick", "pick", "pick", "pick", "pick", "pick", "pick more", "pick more", "take back", "take back", "take back",
 		"points", "teams", "teams", "name", "add", "remove", "remove", "order", "move", "move", "lock", "open", "result", "result", "results", "results", "score", "score",
-		"scored elsewhere", "user", "shut out", "let in", "invite", "uninvite", "make", "unmake",
+		"scored elsewhere", "again", "again", "user", "shut out", "let in", "invite", "uninvite", "make", "unmake",
 	})
 	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) step {
 		return step{
@@ -39,8 +39,8 @@ func drawSteps(rt *rapid.T) []step {
 
 // People pick, and admins change cards, lock, enter results and score, at two nodes that are cut off from their cloud and joined again, at
 // random. Before the cloud has a lock nobody sees another's picks. In the end both nodes and the cloud have the same rows; standings are a
-// recount; no pick counts that has come behind the lock, and none is lost of which its owner is not told; and of picks and points no person
-// is asked.
+// recount; no pick counts that has come behind the lock, and none is lost of which its owner is not told, until they have picked again; and
+// of picks and points no person is asked.
 // -rapid.checks and -rapid.seed say which other scripts are played.
 func TestNodesApart(t *testing.T) {
 	nodes.Check(t, 3, func(rt *rapid.T) {
@@ -54,7 +54,7 @@ func TestNodesApart(t *testing.T) {
 }
 
 // A node that is cut off locks by the start that it knows. One that was moved meanwhile is not locked by that, and nobody is asked; who
-// picked there in time, and whose pick could not be sent by the lock that was known, is told while they can pick again.
+// picked there in time, and whose pick could not be sent by the lock that was known, is told until they have picked again.
 func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newApart(t, 0)
@@ -71,6 +71,13 @@ func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 			}
 			if answer := w.Want(at, "sam", "GET", "/pickem/app/events/"+event, ""); !strings.Contains(answer, `"notCounted":true`) {
 				t.Errorf("%s: a pick is gone without a word: %s", at, answer)
+			}
+		}
+		w.Want("a", "sam", "PUT", "/pickem/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, w.matches[event][0]))
+		w.Pass(10 * time.Minute)
+		for at := range w.Base {
+			if answer := w.Want(at, "sam", "GET", "/pickem/app/events/"+event, ""); strings.Contains(answer, "notCounted") {
+				t.Errorf("%s: a pick that counts is said not to: %s", at, answer)
 			}
 		}
 		if asked := w.Asked(); asked != nil {
@@ -110,6 +117,7 @@ type apart struct {
 	locked  map[string]bool     // events that the cloud has locked
 	ever    map[string]bool     // or had
 	byHand  map[string]bool     // or a person has
+	again   map[string]bool     // what notes told of, and was picked again where that was known
 	n       int
 }
 
@@ -119,7 +127,7 @@ var people = []string{"sam", "max", "kim", "zoe"}
 // newApart has a league of three at two nodes, with two events; the clock of one is wrong.
 func newApart(t *testing.T, clock time.Duration) *apart {
 	t.Helper()
-	w := &apart{Apart: nodes.NewApart(t, nodes.Options{App: New, Wrong: map[string]time.Duration{"b": clock}}, prod), matches: map[string][]string{}, locked: map[string]bool{}, ever: map[string]bool{}, byHand: map[string]bool{}}
+	w := &apart{Apart: nodes.NewApart(t, nodes.Options{App: New, Wrong: map[string]time.Duration{"b": clock}}, prod), matches: map[string][]string{}, locked: map[string]bool{}, ever: map[string]bool{}, byHand: map[string]bool{}, again: map[string]bool{}}
 	for _, user := range people[:3] {
 		w.Want("a", nodes.Boss, "POST", "/pickem/admin/users", fmt.Sprintf(`{"userId":%q,"name":%q}`, user, user))
 	}
@@ -189,7 +197,7 @@ func (w *apart) do(s step) {
 	if s.Which%2 == 0 {
 		n = 0
 	}
-	event := w.events[n]
+	event, elsewhere := w.events[n], map[string]string{"a": "b", "b": "a"}[at]
 	match := some(w.matches[event], s.Like)
 	path, matchRow, eventRow := admin+event, "EVENT#"+event+" MATCH#"+match, "EVENT EVENT#"+event
 	boss := func(method, path, body, row string, names ...string) {
@@ -213,7 +221,14 @@ func (w *apart) do(s step) {
 		if other := some(w.matches[event], s.Like+1); s.What == "pick more" && other != match {
 			picks, names = picks+fmt.Sprintf(`,%q:%d`, other, s.Like%3), append(names, "predictions."+other)
 		}
-		w.Does(at, user, "PUT", "/pickem/app/events/"+event+"/predictions", `{"predictions":{`+picks+`}}`, "", "USER#"+user+" EVENT#"+event, names...)
+		note := notes(w.Rows(at, prod), user, event)
+		if _, ok := w.Does(at, user, "PUT", "/pickem/app/events/"+event+"/predictions", `{"predictions":{`+picks+`}}`, "", "USER#"+user+" EVENT#"+event, names...); ok {
+			for _, one := range note {
+				if of, _, _ := strings.Cut(one, " "); slices.Contains(names, "predictions."+of) {
+					w.again[user+" "+event+" "+one] = true
+				}
+			}
+		}
 	case "points":
 		boss("PATCH", path+"/matches/"+match, fmt.Sprintf(`{"points":%d}`, w.n%90+1), matchRow, "points")
 	case "teams":
@@ -261,7 +276,15 @@ func (w *apart) do(s step) {
 		w.Asks(at, nodes.Boss, "POST", path+"/score", "", "")
 	case "scored elsewhere":
 		boss("PUT", path+"/results", fmt.Sprintf(`{"results":{%q:%d}}`, match, s.Which%3), matchRow, "result")
-		w.Asks(map[string]string{"a": "b", "b": "a"}[at], nodes.Boss, "POST", path+"/score", "", "")
+		w.Asks(elsewhere, nodes.Boss, "POST", path+"/score", "", "")
+	case "again": // what came behind a lock, when the event was opened again
+		again := some([]string{at, elsewhere}, s.Like)
+		for _, one := range []step{
+			{"cut", at, 0, 0}, {"pick", at, s.Which, s.Like}, {"lock", elsewhere, s.Which, s.Like}, {"pass", at, 10, 0}, {"heal", at, 0, 0},
+			{"pass long", at, 2, 0}, {"open", elsewhere, s.Which, s.Like}, {"pass long", at, 2, 0}, {"pick", again, s.Which, s.Like},
+		} {
+			w.do(one)
+		}
 	case "shut out", "let in":
 		boss("PATCH", "/pickem/admin/users/kim", fmt.Sprintf(`{"active":%t}`, s.What == "let in"), "USER#kim USER", "active")
 	case "invite":
@@ -340,10 +363,27 @@ func (w *apart) judge() {
 	w.Lost(cloud, asked, func(row, name, _ string, _ []string) bool {
 		pk, sk, _ := strings.Cut(row, " ")
 		match, pick := strings.CutPrefix(name, "predictions.")
-		return pick && (cloud[sk+" MATCH#"+match] == nil || cloud[pk+" NOTCOUNTED#"+strings.TrimPrefix(sk, "EVENT#")] != nil) ||
+		told := slices.ContainsFunc(notes(cloud, strings.TrimPrefix(pk, "USER#"), strings.TrimPrefix(sk, "EVENT#")), func(one string) bool {
+			return strings.HasPrefix(one, match+" ")
+		})
+		return pick && (cloud[sk+" MATCH#"+match] == nil || told) ||
 			strings.HasPrefix(sk, "MATCH#") && cloud[row] == nil // it has other teams, or is off the card
 	})
+	for _, event := range w.events {
+		for _, user := range people {
+			for _, one := range notes(cloud, user, event) {
+				if w.again[user+" "+event+" "+one] {
+					w.Bad("%s is told that a pick of %s was not counted, and has picked again: %s", user, event, one)
+				}
+			}
+		}
+	}
 	w.recount(cloud)
+}
+
+// notes are the picks of which rows tell a user that they were not counted: the match of each, and when it was made.
+func notes(rows map[string]attr.Item, user, event string) []string {
+	return rows["USER#"+user+" NOTCOUNTED#"+event]["picks"].Strs()
 }
 
 // recount counts points of scored events, and standings, from picks and results.
