@@ -86,6 +86,33 @@ func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 	})
 }
 
+// A node that starts without its cloud has no clock but its own, by which it locks: the lock has to come, also where nobody hears of the
+// cloud for a day. If that clock was fast, picks are taken again as soon as the cloud is heard, and nobody else has seen a lock.
+func TestNodeThatHasNotHeardTheCloudLocksByItsOwnClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newApart(t, time.Hour)
+		path, pick := "/pickem/app/events/"+w.events[0], fmt.Sprintf(`{"predictions":{%q:1}}`, w.matches[w.events[0]][0])
+		w.Weather("cut", "b")
+		w.Restart("b")
+		w.Pass(time.Until(w.starts[0].Add(-2*time.Hour - time.Second)))
+		w.Want("b", "sam", "PUT", path+"/predictions", pick)
+		w.Pass(2 * time.Minute)
+		if status, answer := w.Ask("b", "sam", "PUT", path+"/predictions", pick); status != http.StatusConflict {
+			t.Errorf("behind the lock by its own clock: %d %s", status, answer)
+		}
+		w.Weather("heal", "b")
+		w.Pass(2 * time.Minute)
+		for at := range w.Base {
+			if answer := w.Want(at, "sam", "PUT", path+"/predictions", pick); !strings.Contains(answer, `"upcoming"`) {
+				t.Errorf("%s, when the cloud is heard: %s", at, answer)
+			}
+		}
+		if asked := w.Asked(); asked != nil {
+			t.Errorf("asked: %v", asked)
+		}
+	})
+}
+
 // Picks at another node, which this one has not read yet, keep their event and their user from being deleted.
 func TestPicksElsewhereAreNotDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

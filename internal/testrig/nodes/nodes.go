@@ -100,6 +100,7 @@ func (f *Fleet) Restart(name string) {
 	if err := f.stops[name](); err != nil {
 		f.T.Fatal(err)
 	}
+	f.Links[name].Forget()
 	f.start(name)
 }
 

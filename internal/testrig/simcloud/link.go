@@ -268,6 +268,9 @@ func (l *Link) Skew() time.Duration {
 	return l.skew
 }
 
+// Forget has the node not know the server's clock, as after its start.
+func (l *Link) Forget() { l.locked(func() { l.skew = 0 }) }
+
 func (l *Link) answered() {
 	server, node := l.net.Cloud.options.Now(), l.now()
 	l.locked(func() { l.skew = server.Truncate(time.Second).Sub(node) })
