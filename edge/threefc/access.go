@@ -169,7 +169,7 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 func (s *Service) PlayerOf(tx *store.Tx, user, id string) (*Player, error) {
 	p := s.plan(tx)
 	player := must(p, s.Player, id)
-	in, err := scan[gamePlayer](tx, s, pkGame, pkPlayer+id)
+	in, err := scan[gamePlayer](tx, s, pkGame, pkPlayer+id, entGamePlayer)
 	p.fail(err)
 	for i := range in {
 		if g := optional[Game](p, gameKey(in[i].GameID), entGame); g != nil && s.Allow(tx, g.LeagueID, user, RoleViewer) == nil {

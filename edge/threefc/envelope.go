@@ -106,13 +106,28 @@ func found[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity, f
 	return v, err
 }
 
-// scan reads the records with one sort key, of all partitions whose keys begin with a text.
-func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk string) ([]T, error) {
-	rows := store.Scan{Table: s.Table, Prefix: prefix, Filter: "sk = :sk", Params: expr.Params{Values: attr.Item{":sk": attr.S(sk)}}}
-	return table.Collect(tx.ScanAll(rows), func(it attr.Item) (T, bool, error) {
-		v, err := decode[T, P](it)
-		return v, true, err
-	})
+// scan reads the records with one sort key, of all partitions whose keys begin with a text. It skips what else is in them: of games the goals.
+func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk, entity string) (all []T, err error) {
+	q := store.Scan{Table: s.Table, Prefix: prefix, Limit: 1}
+	for more := true; more; {
+		page, err := tx.Scan(q)
+		if err != nil {
+			return nil, err
+		}
+		q.StartKey, more = page.LastKey, page.LastKey != nil
+		for _, first := range page.Items {
+			pk := first["pk"].Str()
+			q.StartKey = key(pk, "~") // behind all sort keys, which begin with capitals
+			v, err := get[T, P](tx, s, key(pk, sk), entity)
+			if err != nil {
+				return nil, err
+			}
+			if v != nil {
+				all = append(all, *v)
+			}
+		}
+	}
+	return all, nil
 }
 
 // list reads the records of a partition whose sort keys begin with a text, in order of the keys.

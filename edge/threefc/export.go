@@ -143,7 +143,7 @@ func (s *Service) empty(tx *store.Tx, pk string, of *tombstone) error {
 		return err
 	}
 	if league, ok := strings.CutPrefix(pk, pkLeague); ok { // its invites lie elsewhere
-		all, err := scan[Invite](tx, s, pkInvite, skMeta)
+		all, err := scan[Invite](tx, s, pkInvite, skMeta, entInvite)
 		if err != nil {
 			return err
 		}

@@ -192,7 +192,7 @@ func (p *plan) endSession(of *tombstone, few int) {
 	if p.fail(err); session == nil || len(games) > few || session.CreatedAt > of.CreatedAt {
 		return
 	}
-	dead, err := scan[tombstone](p.tx, p.s, pkGame, skDeleted)
+	dead, err := scan[tombstone](p.tx, p.s, pkGame, skDeleted, entDeleted)
 	p.fail(err)
 	dead = slices.DeleteFunc(dead, func(o tombstone) bool { return o.SessionID != of.SessionID || few > 0 && o.GameID == of.GameID })
 	last := func(o tombstone) bool { return o.MadeAt == session.UpdatedAt }

@@ -44,7 +44,7 @@ func (s *Service) League(tx *store.Tx, id string) (*League, error) {
 
 // PublicLeagues lists all leagues by name.
 func (s *Service) PublicLeagues(tx *store.Tx) ([]League, error) {
-	all, err := scan[League](tx, s, pkLeague, skMeta)
+	all, err := scan[League](tx, s, pkLeague, skMeta, entLeague)
 	slices.SortFunc(all, func(a, b League) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.LeagueID, b.LeagueID))
 	})

@@ -1,0 +1,42 @@
+package threefc
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// A scan finds a row wherever it stands among the others of its partition, and not one that has expired.
+func TestScan(t *testing.T) {
+	r := newRig(t)
+	for game, rows := range map[string][]string{
+		"a": {skDeleted}, "b": {skAudit + "1", skDeleted, skMeta}, "c": {skMeta}, "d": {skDeleted, skTeam + "z"}, "e": {}, "f": {skAudit + "1", skDeleted},
+	} {
+		for _, sk := range rows {
+			row, err := encode(key(pkGame+game, sk), entDeleted, tombstone{GameID: game})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if game == "d" {
+				row[AttrTTL] = attr.Int(r.now.Add(time.Minute).Unix())
+			}
+			r.adopt(key(pkGame+game, sk), row)
+		}
+	}
+	found := func() (all string) {
+		for _, d := range view(r, func(tx *store.Tx) ([]tombstone, error) {
+			return scan[tombstone](tx, r.Service, pkGame, skDeleted, entDeleted)
+		}) {
+			all += d.GameID
+		}
+		return all
+	}
+	before := found()
+	r.now = r.now.Add(time.Hour)
+	if got := fmt.Sprint(before, " ", found()); got != "abdf abf" {
+		t.Errorf("found %s, want abdf, and an hour later abf", got)
+	}
+}
