@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
@@ -67,7 +69,9 @@ func fanoutOf(b *testing.B, matches int, channels bool) {
 	b.StopTimer()
 	b.ReportMetric(float64(matches*each)*float64(b.N)/b.Elapsed().Seconds(), "pushes/s")
 	b.ReportMetric(worst.Seconds(), "worst-s")
-	b.ReportMetric(f.perSession, "B/session")
+	if !channels { // else what the simulated phones hold is in it
+		b.ReportMetric(f.perSession, "B/session")
+	}
 }
 
 type fanout struct {
@@ -108,7 +112,14 @@ func newFanout(b *testing.B, matches int, channels bool) *fanout {
 		}
 		client.DeleteChannel(ctx, id)
 	}
-	f.audience(b, box, channels)
+	first := phonesOfMatch()
+	if channels {
+		first = 1 // a start waits 5 s for the channel of its match: the others come when there is one
+	}
+	for _, id := range f.ids {
+		f.do(b, func(tx *store.Tx) error { return f.match(tx, id) })
+	}
+	f.audience(b, box, channels, 0, first)
 	f.score(b, 0)
 	if f.coord, err = New(cfg); err != nil {
 		b.Fatal(err)
@@ -125,6 +136,10 @@ func newFanout(b *testing.B, matches int, channels bool) *fanout {
 		}
 		client.Close()
 	})
+	if channels {
+		f.until(b, "matches with a channel", matches, f.withChannel)
+		f.audience(b, box, channels, first, phonesOfMatch())
+	}
 	f.wait(b, matches*phonesOfMatch())
 	f.perSession = (heap() - before) / float64(matches*phonesOfMatch())
 	return f
@@ -138,27 +153,36 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// audience has every user follow a match. Without channels their phones already run their activities, whose tokens the
-// apps have handed in; with channels they are started on them.
-func (f *fanout) audience(b *testing.B, box *sandbox.Sandbox, channels bool) {
+// audience has users follow each match, those from first up to last. Without channels their phones already run their activities, whose
+// tokens the apps have handed in; with channels they are started on them.
+func (f *fanout) audience(b *testing.B, box *sandbox.Sandbox, channels bool, first, last int) {
 	b.Helper()
-	do := func(change func(*store.Tx) error) {
-		if err := f.s.Update(b.Context(), change); err != nil {
-			b.Fatal(err)
-		}
-	}
 	for _, id := range f.ids {
-		do(func(tx *store.Tx) error { return f.match(tx, id) })
-		for first := 0; first < phonesOfMatch(); first += rowsAtOnce {
-			do(func(tx *store.Tx) error {
-				for i := first; i < first+rowsAtOnce; i++ {
-					if err := f.follower(tx, box, id, fmt.Sprintf("u%s-%05d", id, i), channels); err != nil {
+		for users := range slices.Chunk(f.users(id)[first:last], rowsAtOnce) {
+			f.do(b, func(tx *store.Tx) error {
+				for _, user := range users {
+					if err := f.follower(tx, box, id, user, channels); err != nil {
 						return err
 					}
 				}
 				return nil
 			})
 		}
+	}
+}
+
+// users are those who follow a match.
+func (f *fanout) users(id string) (all []string) {
+	for i := range phonesOfMatch() {
+		all = append(all, fmt.Sprintf("u%s-%05d", id, i))
+	}
+	return all
+}
+
+func (f *fanout) do(b *testing.B, change func(*store.Tx) error) {
+	b.Helper()
+	if err := f.s.Update(b.Context(), change); err != nil {
+		b.Fatal(err)
 	}
 }
 
@@ -206,14 +230,33 @@ func (f *fanout) follower(tx *store.Tx, box *sandbox.Sandbox, id, user string, c
 // accepted is how many pushes have been accepted.
 func (f *fanout) accepted(b *testing.B) (n int) {
 	b.Helper()
+	for _, v := range f.views(b) {
+		n += v.Pushes.Accepted
+	}
+	return n
+}
+
+// withChannel is how many matches have a channel.
+func (f *fanout) withChannel(b *testing.B) (n int) {
+	b.Helper()
+	for _, v := range f.views(b) {
+		if v.Channel {
+			n++
+		}
+	}
+	return n
+}
+
+func (f *fanout) views(b *testing.B) (all []MatchView) {
+	b.Helper()
 	for _, id := range f.ids {
 		v, err := f.coord.View(b.Context(), id)
 		if err != nil {
 			b.Fatal(err)
 		}
-		n += v.Pushes.Accepted
+		all = append(all, v)
 	}
-	return n
+	return all
 }
 
 // score commits a display of every match.
@@ -230,7 +273,24 @@ func (f *fanout) score(b *testing.B, runs int) {
 // wait waits until so many pushes have been accepted.
 func (f *fanout) wait(b *testing.B, accepted int) {
 	b.Helper()
-	for f.accepted(b) < accepted {
+	f.until(b, "pushes accepted", accepted, f.accepted)
+}
+
+// until waits until there are so many of something, as long as they become more.
+func (f *fanout) until(b *testing.B, what string, want int, count func(*testing.B) int) {
+	b.Helper()
+	most, since := 0, time.Now()
+	for {
+		n := count(b)
+		if n >= want {
+			return
+		}
+		if n > most {
+			most, since = n, time.Now()
+		}
+		if time.Since(since) > hang.Limit(time.Minute) {
+			b.Fatalf("%d %s, want %d, and no more in a minute", n, what, want)
+		}
 		if err := clock.Sleep(b.Context(), clock.Real(), 5*time.Millisecond); err != nil {
 			b.Fatal(err)
 		}
