@@ -40,9 +40,7 @@ func (b *Book) GamesOf(team string) []Game {
 }
 
 // Games lists the games of all teams, a page of them.
-func (b *Book) Games(p Page) ([]Game, attr.Item) {
-	return listed(b, "GAME", p, gameOf)
-}
+func (b *Book) Games(p Page) ([]Game, attr.Item) { return listed(b, "GAME", p, gameOf) }
 
 // NewGame returns the writes of a game, and its id. Without a team it is one of the caller's PERSONAL team Default.
 func (b *Book) NewGame(once string, in Input) (id string, writes []store.WriteItem) {
@@ -92,12 +90,27 @@ func (b *Book) checkLineup(team string, lineup attr.Value) {
 // start returns the writes, beside the game's own, by which it is the team's one game in progress. What the games say holds.
 func (b *Book) start(t *Team, g *Game) []store.WriteItem {
 	b.refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before you can start the game. Please set the lineup first."))
-	for _, o := range b.gamesOf(t.ID) {
-		b.refuse(o.ID != g.ID && o.Status == InProgress, Invalid("A game is already in progress. Please finish the current game before starting another."))
-	}
+	b.refuse(b.beside(g) != "", Invalid("A game is already in progress. Please finish the current game before starting another."))
 	return append(b.take(liveKey(t.ID), "gameId", g.ID, func(owner string) store.WriteItem {
 		return b.check(gameKey(owner), "attribute_not_exists(PK) OR #status <> :live", attr.Item{":live": attr.S(InProgress)})
 	}), b.there(t.ID))
+}
+
+// beside is another game of the team that is on; empty: there is none.
+func (b *Book) beside(g *Game) string {
+	all := slices.DeleteFunc(b.gamesOf(g.TeamID), func(o Game) bool { return o.ID == g.ID || o.Status != InProgress })
+	return append(all, Game{})[0].ID
+}
+
+// leave returns the writes by which a game gives up its team's marker: to one that goes on beside it, or to nobody.
+func (b *Book) leave(g *Game) []store.WriteItem {
+	writes, other := b.letGo(liveKey(g.TeamID), "gameId", g.ID), b.beside(g)
+	if writes == nil || other == "" {
+		return writes
+	}
+	return b.take(liveKey(g.TeamID), "gameId", other, func(string) store.WriteItem {
+		return b.check(gameKey(other), "#status = :live", attr.Item{":live": attr.S(InProgress)})
+	})
 }
 
 // ChangeGame changes what a body names, attribute by attribute: two people who change different things lose nothing. Only a start
@@ -125,7 +138,7 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	case on && t.Type != Personal && len(next.Lineup) == 0 && len(was.Lineup) > 0:
 		b.Fail(Invalid("A lineup is required while the game is in progress."))
 	case !on && was.Status == InProgress:
-		more = b.letGo(liveKey(t.ID), "gameId", was.ID)
+		more = b.leave(&was)
 	}
 	if next.Status == Final {
 		endOnce(change.Update, b.now())
@@ -164,9 +177,9 @@ func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 
 // DeleteGame removes a game with its at-bats. The row DELETED has those removed too that another node brings later.
 func (b *Book) DeleteGame(game string) {
-	g, t := b.allowGame(game, manageGames)
+	g, _ := b.allowGame(game, manageGames)
 	gone := b.Stamp(deletedKey(game), attr.Item{"gameId": attr.S(game), "deletedBy": attr.S(b.user)})
-	b.commit(append(b.letGo(liveKey(t.ID), "gameId", g.ID), b.create(gone), b.remove(gameKey(game), exists, nil))...)
+	b.commit(append(b.leave(&g), b.create(gone), b.remove(gameKey(game), exists, nil))...)
 	b.empty(game)
 }
 

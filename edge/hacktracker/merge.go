@@ -30,6 +30,7 @@ type merging struct {
 //	a player whose number another has got      the player stays, without the number, and is marked
 //	a start while another game is running      the game stays as it was, or is made SCHEDULED, and is marked; what else was done is kept.
 //	                                           So it is behind the end of a game that runs again, or behind which another one was started
+//	a marker of a game that ends with it       it is let go, or another game's that is on by now: the late end holds, and so does a start behind it
 //	a marker that is let go already            the rest is done without it
 //	a marker to take over that is gone         it is taken as one that nobody has
 //	a game that is deleted already             nothing to do
@@ -40,15 +41,16 @@ type merging struct {
 func (s *Service) Merge(all, later []table.Refused, get func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
 	m := merging{s, all, later, get}
 	a, g, j, live := m.first(prefixGame, prefixAtBat), m.first(prefixGame, skMetadata), m.first(prefixTeam, prefixJersey), m.first(prefixTeam, skLive)
+	ends := live != nil && m.ends(live.Remote)
 	switch {
 	case slices.ContainsFunc(all, func(r table.Refused) bool { return isDone(&r, len(all) == 1) }),
 		!slices.ContainsFunc(all, func(r table.Refused) bool { return !r.Drops() }), g != nil && len(all) == 1 && repeats(g):
 		return m.again(later, nil)
-	case live != nil && live.Remote != nil && (isStart(*live) || isLost(*live) && slices.ContainsFunc(later, isStart)):
+	case live != nil && live.Remote != nil && !ends && (isStart(*live) || isLost(*live) && slices.ContainsFunc(later, isStart)):
 		return m.withoutStart(live.Remote["gameId"])
-	case slices.ContainsFunc(all, isLost):
+	case !ends && slices.ContainsFunc(all, isLost):
 		return m.again(m.without(isLost), nil)
-	case slices.ContainsFunc(all, isFree):
+	case ends, slices.ContainsFunc(all, isFree):
 		m.later = slices.Concat(all, later) // with what they check
 		return m.again(m.later, func(_, _ attr.Item) {})
 	case a != nil:
@@ -135,9 +137,28 @@ func (m *merging) now(k attr.Item) (attr.Item, error) {
 	return m.get(k)
 }
 
+// ends reports whether what is done anew ends the game that has a marker.
+func (m *merging) ends(live attr.Item) bool {
+	return live != nil && !m.isOn(live, attr.Item{"status": attr.S(InProgress)})
+}
+
+// isOn reports whether the game of a marker is on behind what is written to its row.
+func (m *merging) isOn(live, row attr.Item) bool {
+	return after(row, of(gameKey(live["gameId"].Str()), slices.Concat(m.all, m.later))...)["status"].Str() == InProgress
+}
+
 // without is all but some.
 func (m *merging) without(some func(r table.Refused) bool) []table.Refused {
 	return slices.DeleteFunc(slices.Concat(m.all, m.later), some)
+}
+
+// behind is a row behind what is written to it. A marker is free if that ends its game, and goes if the next one that has it is not on.
+func (m *merging) behind(was attr.Item, own []table.Refused) (row attr.Item, last store.WriteItem, free bool) {
+	row, last, free = after(was, own...), own[len(own)-1].Again[0], isLive(own[0]) && m.ends(was)
+	if g, err := m.now(gameKey(row["gameId"].Str())); isLive(own[0]) && (free || was == nil) && (err != nil || !m.isOn(row, g)) {
+		row, last = nil, m.remove(own[0].Key, "gameId = :was", attr.Item{":was": was["gameId"]})
+	}
+	return row, last, free
 }
 
 // again does writes anew, to what their rows are by now; edit is what a row is to be instead, nil: nothing. Each row is written once. Of runs
@@ -151,9 +172,9 @@ func (m *merging) again(all []table.Refused, edit func(was, row attr.Item)) (wri
 		have[rowOf(r.Key)] = true
 		own := of(r.Key, all)
 		was, err := m.now(r.Key)
-		row, last := after(was, own...), own[len(own)-1].Again[0]
+		row, last, free := m.behind(was, own)
 		switch put := own[0].Again[0].Put; {
-		case err != nil, put != nil && put.Condition != "" && was != nil, row == nil && last.Delete == nil:
+		case err != nil, put != nil && put.Condition != "" && was != nil && !free, row == nil && last.Delete == nil:
 			return nil, false // there is another one, or none any more
 		case row == nil && was == nil: // it is gone there too
 		case row == nil, len(own) == 1 && edit == nil:
@@ -246,7 +267,7 @@ func (s *Service) rest(was, row attr.Item) []store.WriteItem {
 	}
 	ended := p.Set["finalAt"]
 	delete(p.Set, "finalAt")
-	u := p.Update(s.Table, key(row["PK"].Str(), row["SK"].Str()), table.When(exists, nil))
+	u := p.Update(s.Table, key(row["PK"].Str(), row["SK"].Str()), table.Same(was, "PK", "gameId")) // of a marker: its game
 	if !ended.IsZero() {
 		endOnce(u, ended)
 	}

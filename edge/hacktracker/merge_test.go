@@ -2,6 +2,8 @@ package hacktracker
 
 import (
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/touchline/touchline/store"
@@ -164,6 +166,7 @@ func TestMergeOfAtBats(t *testing.T) {
 		"not begun":                 {attr.Item{"status": attr.S(Scheduled)}, nil, ""},
 		"gone":                      {nil, nil, ""},
 		"a start that was refused":  {attr.Item{"status": attr.S(Scheduled), "startRefused": attr.S("o")}, nil, "game"},
+		"refused, and corrected":    {attr.Item{"status": attr.S(Scheduled), "startRefused": attr.S("o")}, []store.WriteItem{corrected}, "game"},
 		"corrected twice":           {attr.Item{"status": attr.S(InProgress)}, []store.WriteItem{corrected, corrected}, "at-bat"},
 		"taken back, and not begun": {attr.Item{"status": attr.S(Scheduled)}, []store.WriteItem{corrected, s.drop(atBatKey("g", "x"))}, "nothing"},
 	} {
@@ -189,6 +192,74 @@ func TestMergeOfAtBats(t *testing.T) {
 		}
 		if got != tt.first || ok != (tt.first != "") {
 			t.Errorf("%s: %q %t", name, got, ok)
+		}
+	}
+}
+
+// The marker of a game that ends with what was refused goes to the one that is on by then; that of another game refuses a start.
+func TestMergeOfMarkers(t *testing.T) {
+	s := &Service{Table: "t"}
+	marker := func(game, at string) attr.Item {
+		row := liveKey("t")
+		row["gameId"], row["createdAt"] = attr.S(game), attr.S(at)
+		return row
+	}
+	game := func(id, status string) attr.Item {
+		row := gameKey(id)
+		row["gameId"], row["status"] = attr.S(id), attr.S(status)
+		return row
+	}
+	end := table.Refused{Key: gameKey("g"), Base: game("g", InProgress), View: game("g", Final), Remote: game("g", InProgress)}
+	start := []table.Refused{
+		{Key: gameKey("h"), Again: s.rest(game("h", Scheduled), game("h", InProgress))},
+		{Key: liveKey("t"), Again: []store.WriteItem{s.create(marker("h", "1"))}},
+	}
+	put := []store.WriteItem{table.Put("t", marker("h", "1"), table.Same(marker("g", "1"), "PK", "gameId"))}
+	for name, tt := range map[string]struct {
+		remote, other string // whose marker it is, and the status of the other game
+		again         []store.WriteItem
+		later         []table.Refused
+		taken, gone   bool // the marker
+		refused       bool // the start
+	}{
+		"an end behind a restart":             {remote: "g", other: Scheduled, gone: true},
+		"and a start behind it":               {remote: "g", other: Scheduled, later: start, taken: true},
+		"another one has started":             {remote: "o", other: Scheduled, later: start, refused: true},
+		"it is left to one that is on":        {remote: "g", other: InProgress, again: put, taken: true},
+		"it is left to one that is over":      {remote: "g", other: Final, again: put, gone: true},
+		"it is left, and another has it":      {remote: "o", other: InProgress, again: put},
+		"it is left, and is gone":             {other: InProgress, again: put, taken: true},
+		"it is left to one over, and is gone": {other: Final, again: put},
+	} {
+		live := table.Refused{Key: liveKey("t"), Base: marker("g", "1"), Again: tt.again}
+		if tt.remote != "" {
+			live.Remote = marker(tt.remote, "2")
+		}
+		all := []table.Refused{end, live}
+		again(s, all)
+		writes, ok := s.Merge(all, tt.later, func(k attr.Item) (attr.Item, error) {
+			if k["SK"].Str() == skLive {
+				return live.Remote, nil
+			}
+			return game(GameOf(k), tt.other), nil
+		})
+		var ended, taken, gone, refused bool
+		for _, w := range writes {
+			switch {
+			case w.Delete != nil:
+				gone = true
+			case w.Put != nil:
+				taken = tt.remote == "" && w.Put.Item["gameId"].Str() == "h"
+			case w.Update != nil && w.Update.Key["SK"].Str() == skLive: // only if nobody else has it by then
+				taken = strings.Contains(w.Update.Condition, "gameId")
+			case w.Update != nil && GameOf(w.Update.Key) == "g":
+				ended = true
+			case w.Update != nil:
+				refused = slices.Contains(slices.Collect(maps.Values(w.Update.Names)), "startRefused")
+			}
+		}
+		if !ok || !ended || taken != tt.taken || gone != tt.gone || refused != tt.refused {
+			t.Errorf("%s: %t, ended %t, taken %t, gone %t, refused %t: %+v", name, ok, ended, taken, gone, refused, writes)
 		}
 	}
 }

@@ -113,13 +113,12 @@ type Player struct {
 }
 
 func playerOf(it attr.Item) Player {
-	p := Player{
+	return Player{
 		ID: strings.TrimPrefix(it["SK"].Str(), prefixPlayer), TeamID: strings.TrimPrefix(it["PK"].Str(), prefixTeam), FirstName: it["firstName"].Str(),
 		LastName: it["lastName"].Str(), Number: wholeOf(it["playerNumber"]), Status: cmp.Or(it["status"].Str(), active), UserID: textOf(it["userId"]),
 		LinkedAt: textOf(it["linkedAt"]), CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(), Refused: wholeOf(it["numberRefused"]),
+		Ghost: textOf(it["userId"]) == nil, Positions: textsOf(it["positions"]),
 	}
-	p.Ghost, p.Positions = p.UserID == nil, textsOf(it["positions"])
-	return p
 }
 
 // Shirt is a number as a text; empty: there is none.
@@ -170,18 +169,13 @@ type Game struct {
 }
 
 func gameOf(it attr.Item) Game {
-	g := Game{
-		ID: strings.TrimPrefix(it["PK"].Str(), prefixGame), TeamID: it["teamId"].Str(), Status: cmp.Or(it["status"].Str(), Scheduled),
-		ScheduledStart: it["scheduledStart"].Str(), Opponent: it["opponentName"].Str(), Location: it["location"].Str(), SeasonID: it["seasonId"].Str(),
+	return Game{
+		ID: strings.TrimPrefix(it["PK"].Str(), prefixGame), TeamID: cmp.Or(it["teamId"].Str(), strings.TrimPrefix(it["GSI3PK"].Str(), prefixTeam)),
+		Status: cmp.Or(it["status"].Str(), Scheduled), ScheduledStart: it["scheduledStart"].Str(), Opponent: it["opponentName"].Str(), Location: it["location"].Str(), SeasonID: it["seasonId"].Str(),
 		TeamScore: number(it["teamScore"]), OpponentScore: number(it["opponentScore"]), Lineup: lineupOf(it["lineup"]),
 		CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(), FinalAt: it["finalAt"].Str(), RunKeys: textsOf(it["runKeys"]),
-		StartRefused: it["startRefused"].Str(),
+		StartRefused: it["startRefused"].Str(), scored: wholeOf(it["teamScore"]) != nil && wholeOf(it["opponentScore"]) != nil,
 	}
-	if g.TeamID == "" {
-		g.TeamID = strings.TrimPrefix(it["GSI3PK"].Str(), prefixTeam)
-	}
-	g.scored = wholeOf(it["teamScore"]) != nil && wholeOf(it["opponentScore"]) != nil
-	return g
 }
 
 // lineupOf reads a lineup: slots, or as the first version's documents have it the ids of players in batting order.

@@ -156,9 +156,7 @@ func (b *Book) UserBySub(sub string) (u User) {
 }
 
 // Users lists users.
-func (b *Book) Users(p Page) ([]User, attr.Item) {
-	return listed(b, "USER", p, userOf)
-}
+func (b *Book) Users(p Page) ([]User, attr.Item) { return listed(b, "USER", p, userOf) }
 
 // ChangeUser changes the user's names and phone number.
 func (b *Book) ChangeUser(in Input) User {

@@ -21,6 +21,7 @@ type twoStarts struct {
 	acts    string // what is done to b's game then, one behind the other
 	status  string // its status in the end; empty: it is gone
 	atBats  int
+	ended   bool // a's game, by b's end, which comes late: the marker is that of b's
 	refused bool // it names a's game as the one for which its start was refused
 
 	apart
@@ -30,7 +31,7 @@ type twoStarts struct {
 }
 
 // Two nodes that are cut off start different games: the second one to reach the cloud is played on if it has plate appearances, whatever
-// became of it meanwhile, and is as it was if it has none. It says so, and nobody is asked. Each case is another team of one world.
+// became of it meanwhile, and is as it was if it has none. It says so, and nobody is asked. What goes on gets the marker in the end. Each case is another team of one world.
 func TestTwoStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seldom := func(p *node.Parts) { p.Cloud.Config.Poll.Live = time.Minute } // with so many games on, each look costs
@@ -44,8 +45,8 @@ func TestTwoStarts(t *testing.T) {
 			{name: "made, runs and a place", made: true, acts: "run place", status: "SCHEDULED", refused: true},
 			{name: "made, with at-bats", made: true, acts: "score score correct", status: "IN_PROGRESS", atBats: 2, refused: true},
 			{name: "made, a game that is on", made: true, acts: "final start score", status: "IN_PROGRESS", atBats: 1, refused: true},
-			{name: "behind one that runs again", again: "a", acts: "place", status: "SCHEDULED", refused: true},
-			{name: "at-bats behind one that runs again", again: "a", acts: "score score", status: "IN_PROGRESS", atBats: 2, refused: true},
+			{name: "behind one that runs again", again: "a", acts: "place", status: "IN_PROGRESS", ended: true},
+			{name: "at-bats behind one that runs again", again: "a", acts: "score score", status: "IN_PROGRESS", atBats: 2, ended: true},
 			{name: "ended and started again", again: "b", acts: "place", status: "FINAL", refused: true},
 			{name: "ended and started again, at-bats", again: "b", acts: "score", status: "IN_PROGRESS", atBats: 1, refused: true},
 			{name: "the same game", same: true, acts: "score run", status: "IN_PROGRESS", atBats: 1},
@@ -72,6 +73,10 @@ func TestTwoStarts(t *testing.T) {
 		for _, w := range all {
 			w.check(cloud)
 		}
+		for _, w := range all {
+			w.end()
+		}
+		world.Settle()
 		for _, c := range world.Asked() {
 			world.Bad("asked: %s", &c)
 		}
@@ -159,7 +164,19 @@ func (w *twoStarts) check(cloud map[string]attr.Item) {
 	if n, _ := g["teamScore"].Int(); g != nil && (int(n) != w.runs || !g["lineup"].Equal(w.order) || strings.Contains(w.acts, "place") != (g["location"].Str() != "")) {
 		w.Bad("%s: %d runs: %v", w.name, w.runs, g)
 	}
-	if live := cloud["TEAM#"+w.team+" LIVE#GAME"]["gameId"].Str(); live != w.theirs {
+	if live := cloud["TEAM#"+w.team+" LIVE#GAME"]["gameId"].Str(); live != map[bool]string{true: w.ours, false: w.theirs}[w.ended] {
 		w.Bad("%s: the marker is that of %s", w.name, live)
+	}
+	if (cloud["GAME#"+w.theirs+" METADATA"]["status"].Str() == "FINAL") != w.ended {
+		w.Bad("%s: a's game: %v", w.name, cloud["GAME#"+w.theirs+" METADATA"])
+	}
+}
+
+// end ends a's game, and notes where the marker is not that of b's if this goes on.
+func (w *twoStarts) end() {
+	w.sets("a", w.theirs, "FINAL")
+	live, on := w.Rows("a", prod)["TEAM#"+w.team+" LIVE#GAME"], w.status == "IN_PROGRESS" && !w.same
+	if on && live["gameId"].Str() != w.ours || !on && live != nil {
+		w.Bad("%s: the marker behind the end is %v", w.name, live)
 	}
 }
