@@ -182,7 +182,11 @@ func (s *Server) noRoute(c *gin.Context) {
 			return
 		}
 	}
-	s.fail(c, fault.New(fault.NotFound, "not_found", "There is nothing at this address."))
+	s.fail(c, nowhere())
+}
+
+func nowhere() error {
+	return fault.New(fault.NotFound, "not_found", "There is nothing at this address.")
 }
 
 func (s *Server) noMethod(c *gin.Context) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -243,6 +244,7 @@ func decideConflict(verb string) Handler {
 // levels do not count. Errors show their text, whatever their kind.
 func (s *Server) OperatorHandler(others []Route) http.Handler {
 	e := s.newEngine()
+	e.NoRoute(s.noCommand)
 	all := append(OperatorRoutes(), Route{Method: "GET", Path: "/status", Do: s.getStatus})
 	for _, r := range append(all, others...) {
 		e.Handle(r.Method, r.Path, func(c *gin.Context) {
@@ -256,6 +258,22 @@ func (s *Server) OperatorHandler(others []Route) http.Handler {
 		})
 	}
 	return e
+}
+
+// noCommand says so where a command is of an application that does not run here.
+func (s *Server) noCommand(c *gin.Context) {
+	name, _, command := strings.Cut(strings.TrimPrefix(c.Request.URL.Path, "/"), "/")
+	if _, runs := s.appNamed(name); runs || !command {
+		s.failProblem(c, OperatorFailure(nowhere())) // not in the words of the application
+		return
+	}
+	var names []string
+	for _, m := range s.apps {
+		names = append(names, m.Name)
+	}
+	s.failProblem(c, OperatorFailure(fault.New(fault.NotFound, "not_running", "This node does not run %s. It runs: %s. "+
+		"To switch %[1]s on, add a section %[1]s to its configuration file, which needs one for each application, and restart it.",
+		name, cmp.Or(strings.Join(names, ", "), "no application"))))
 }
 
 // OperatorFailure is an error as the operator may see it: with its text.

@@ -16,6 +16,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
@@ -110,6 +111,15 @@ func TestTwoApplications(t *testing.T) {
 	var told struct{ Asked int64 }
 	if err := client.Command(t.Context(), "/counter/asked", struct{}{}, nil, &told); err != nil || told.Asked != 1 {
 		t.Errorf("the operator's command: %+v, %v", told, err)
+	}
+	want := "This node does not run threefc. It runs: cricket, counter. To switch threefc on, add a section threefc to its configuration file, " +
+		"which needs one for each application, and restart it."
+	err = client.Command(t.Context(), "/threefc/export", struct{}{}, nil, &told)
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.NotFound || f.Message != want {
+		t.Errorf("a command of an application that does not run: %v, want %s", err, want)
+	}
+	if err := client.Command(t.Context(), "/counter/other", struct{}{}, nil, &told); !fault.Is(err, fault.NotFound) || strings.Contains(err.Error(), "does not run") {
+		t.Errorf("a command that an application does not have: %v", err)
 	}
 	lag := func() (line string) {
 		_, body := ask(t, base+"/metrics")

@@ -36,7 +36,7 @@ type Maintenance interface {
 
 // Command is what an application's operator does by the socket.
 type Command struct {
-	Path string // "/counter/reset"
+	Path string // "/counter/reset", which begins with the name of the application
 	// Do reads what is asked, a JSON object or nothing, and returns what came of it, which is written as JSON. What is asked may
 	// hold a secret: it goes into no log.
 	Do func(ctx context.Context, ask json.RawMessage, progress func(Progress)) (any, error)

@@ -39,7 +39,7 @@ func migrateLAv2(ctx context.Context, s *store.Store, o lav2.Options, progress f
 }
 
 // pathMigrateLAv2 is where a node that runs is asked to.
-const pathMigrateLAv2 = "/migrate/la-v2"
+const pathMigrateLAv2 = "/" + name + "/migrate/la-v2"
 
 // migrateAsk asks it.
 type migrateAsk struct {

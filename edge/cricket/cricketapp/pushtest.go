@@ -109,7 +109,7 @@ func (c *PushTestConfig) openStore(ctx context.Context) (*store.Store, error) {
 }
 
 // pathPushTest is where a node that runs is asked for a test.
-const pathPushTest = "/push/test"
+const pathPushTest = "/" + name + "/push/test"
 
 // testPush is the command of the admin socket.
 func (a *application) testPush(ctx context.Context, ask json.RawMessage, _ func(admin.Progress)) (any, error) {
