@@ -18,6 +18,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/store/table"
 )
 
 // ledger is a game in a store, and what was scored of it, as somebody keeps it on paper.
@@ -358,5 +359,27 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 	consume()
 	if b := left(there); b != 60 {
 		t.Errorf("%d at-bats of the game that is there", b)
+	}
+}
+
+// Of two games that two nodes have started, the one that goes on gets the marker of the other, whether that ends or is deleted.
+func TestTheMarkerIsLeft(t *testing.T) {
+	_, update := openBook(t)
+	for what, end := range map[string]func(b *Book, game string){
+		"ended":   func(b *Book, game string) { b.ChangeGame(game, body(`{"status":"FINAL"}`)) },
+		"deleted": func(b *Book, game string) { b.DeleteGame(game) },
+	} {
+		l := newLedger(t, update)
+		l.do(t, func(b *Book) {
+			other := b.Make(b.NewGame("", body(`{"teamId":%q}`, l.team)))
+			on := table.Update(b.Table, gameKey(other), "SET #status = :live", table.When(exists, attr.Item{":live": attr.S(InProgress)}))
+			b.commit(on) // as it comes from another node
+			if end(b, l.game); b.get(liveKey(l.team))["gameId"].Str() != other {
+				t.Errorf("%s: the marker is %v", what, b.get(liveKey(l.team)))
+			}
+			if end(b, other); b.get(liveKey(l.team)) != nil {
+				t.Errorf("%s: the marker of the last one stays", what)
+			}
+		})
 	}
 }
