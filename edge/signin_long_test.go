@@ -115,14 +115,6 @@ func listening(t *testing.T) net.Listener {
 
 func portIn(ln net.Listener) int { return ln.Addr().(*net.TCPAddr).Port }
 
-// freePort is one that nobody listens on, to give to a program that takes no listener.
-func freePort(t *testing.T) int {
-	t.Helper()
-	ln := listening(t)
-	defer ln.Close()
-	return portIn(ln)
-}
-
 // runNode serves a configuration until the test ends.
 func runNode(t *testing.T, ln net.Listener, c Config) {
 	t.Helper()
