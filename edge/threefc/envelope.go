@@ -108,7 +108,7 @@ func found[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity, f
 
 // scan reads the records with one sort key, of all partitions whose keys begin with a text. It skips what else is in them: of games the goals.
 func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk, entity string) (all []T, err error) {
-	q := store.Scan{Table: s.Table, Prefix: prefix, Limit: 1}
+	q, pk := store.Scan{Table: s.Table, Prefix: prefix, Limit: 1}, ""
 	for more := true; more; {
 		page, err := tx.Scan(q)
 		if err != nil {
@@ -116,8 +116,11 @@ func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk, entity stri
 		}
 		q.StartKey, more = page.LastKey, page.LastKey != nil
 		for _, first := range page.Items {
-			pk := first["pk"].Str()
-			q.StartKey = key(pk, "~") // behind all sort keys, which begin with capitals
+			if first["pk"].Str() == pk { // a row of somebody else lies behind ours
+				continue
+			}
+			pk = first["pk"].Str()
+			q.StartKey = key(pk, "~") // behind all our sort keys, which begin with capitals
 			v, err := get[T, P](tx, s, key(pk, sk), entity)
 			if err != nil {
 				return nil, err

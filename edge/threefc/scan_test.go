@@ -9,11 +9,11 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// A scan finds a row wherever it stands among the others of its partition, and not one that has expired.
+// A scan finds a row wherever it stands among the others of its partition, those of other programs too, and not one that has expired.
 func TestScan(t *testing.T) {
 	r := newRig(t)
 	for game, rows := range map[string][]string{
-		"a": {skDeleted}, "b": {skAudit + "1", skDeleted, skMeta}, "c": {skMeta}, "d": {skDeleted, skTeam + "z"}, "e": {}, "f": {skAudit + "1", skDeleted},
+		"a": {skDeleted}, "b": {skAudit + "1", skDeleted, skMeta}, "c": {skMeta}, "d": {skDeleted, skTeam + "z"}, "e": {}, "f": {skAudit + "1", skDeleted, "é", "ü"},
 	} {
 		for _, sk := range rows {
 			row, err := encode(key(pkGame+game, sk), entDeleted, tombstone{GameID: game})
