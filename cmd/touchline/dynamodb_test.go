@@ -257,18 +257,6 @@ func writeUntilKilled(e *endpoint, life int) (acked []string) {
 	return acked
 }
 
-// knock has the server answer on a connection that is new.
-func (e *endpoint) knock() {
-	e.t.Helper()
-	resp, err := (&http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}).Get(e.Endpoint)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	if err := resp.Body.Close(); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
 // A request that has begun is finished when the process is told to end, and nothing is left of --memory.
 func TestEndpointEndsInOrder(t *testing.T) {
 	bin := binary(t)
@@ -284,10 +272,11 @@ func TestEndpointEndsInOrder(t *testing.T) {
 	}
 	req.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem")
 	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	req.Header.Set("Expect", "100-continue") // the body goes when the server asks for it: by then the request has begun
 	answered := make(chan string, 1)
 	go func() {
-		// Its own connection: on one that is kept from an earlier request the server may see nothing but silence yet.
-		resp, err := (&http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}}).Do(req)
+		patience := hang.Limit(time.Minute)
+		resp, err := (&http.Client{Timeout: patience, Transport: &http.Transport{ExpectContinueTimeout: patience}}).Do(req)
 		if err != nil {
 			answered <- err.Error()
 			return
@@ -298,7 +287,6 @@ func TestEndpointEndsInOrder(t *testing.T) {
 	if _, err := io.WriteString(w, `{"TableName":"users","Item":{"id":`); err != nil {
 		t.Fatal(err)
 	}
-	e.knock() // connections are taken in the order in which they came: by now the server has that of the other request
 	if err := e.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
