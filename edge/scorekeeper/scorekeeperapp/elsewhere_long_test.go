@@ -45,7 +45,7 @@ func TestAdminTakenOutAtTwoNodes(t *testing.T) {
 	f.does("a", "u1", "PUT", "/team/teammate", of("u2"))
 	f.does("a", "u1", "PUT", "/team/teammate", of("u3"))
 	f.sees("b", "u3", "/team?team_id="+team.ID, `"user_id":"u3"`)
-	f.Knows("b", "TEAM#"+team.ID)
+	f.Knows("b", "TEAM#"+team.ID, "USER#u2") // a membership has a row in each
 
 	f.Cut()
 	f.does("a", "u1", "DELETE", "/team/teammate", of("u2"))
@@ -86,7 +86,7 @@ func TestLastAdminsLeaveAtTwoNodes(t *testing.T) {
 	}
 	f.does("a", "u1", "PUT", "/team/teammate", of("u2"))
 	f.sees("b", "u2", "/team?team_id="+team.ID, `"user_id":"u2"`)
-	f.Knows("b", "TEAM#"+team.ID) // with the number of its admins
+	f.Knows("b", "TEAM#"+team.ID, "USER#u2") // with the number of its admins, and the other row of the membership
 
 	f.Cut()
 	f.does("a", "u1", "DELETE", "/team/teammate", of("u1"))
