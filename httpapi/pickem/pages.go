@@ -65,7 +65,7 @@ func (a *api) eventsPage(tx *store.Tx, c *call) (_ any, err error) {
 	for i := range out.Events { // newest first: the last one that is open is the next
 		e := &out.Events[i]
 		if a.here(&e.Event); !e.Locked(tx.Now()) {
-			out.Next, out.Countdown = e, page.NewCountdown("Locks in", tx.Now(), e.LockAt, "locked")
+			out.Next, out.Countdown = e, countdown(&e.Event, tx.Now())
 		}
 	}
 	return out, err
@@ -73,6 +73,10 @@ func (a *api) eventsPage(tx *store.Tx, c *call) (_ any, err error) {
 
 // here has an event lock by this machine's clock, which is what browsers count by, however wrong it is.
 func (a *api) here(e *pickem.Event) { e.LockAt = e.LockAt.Add(-a.Service.Ahead()) }
+
+func countdown(e *pickem.Event, now time.Time) page.Countdown {
+	return page.NewCountdown("Locks in", now, e.LockAt, "locked")
+}
 
 // matchView is a match with what can be done about it, or with what its reader has picked.
 type matchView struct {
@@ -108,7 +112,7 @@ func (a *api) card(card pickem.Card, now time.Time) cardPage {
 	out := cardPage{Card: card}
 	locked := card.Locked(now)
 	if !locked {
-		out.Countdown = new(page.NewCountdown("Locks in", now, card.LockAt, "locked"))
+		out.Countdown = new(countdown(&card.Event, now))
 	}
 	for i := range card.Matches {
 		v := matchView{Match: &card.Matches[i]}
