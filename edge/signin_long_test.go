@@ -20,6 +20,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/cache"
 	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/process"
 )
 
 // The issuers that are not ours, in the versions that the test was written with.
@@ -193,9 +194,9 @@ func startNPM(t *testing.T, home string) (url string) {
 	if err := copyFile(filepath.Join("testdata/issuer", script), filepath.Join(at, script)); err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
-	cmd := exec.Command(program, filepath.Join(at, script), fmt.Sprint(port), "node", issuerSecret, home+"/_/signin/back/npm")
-	url = fmt.Sprintf("http://localhost:%d", port)
+	port := process.FreePort(t)
+	cmd := exec.Command(program, filepath.Join(at, script), port, "node", issuerSecret, home+"/_/signin/back/npm")
+	url = "http://localhost:" + port
 	issuer(t, url+"/", cmd)
 	return url
 }
@@ -207,10 +208,10 @@ func startZitadel(t *testing.T, home string) (url string) {
 		return err
 	})
 	need(t, "zitadel's example server, by go install", err)
-	port := freePort(t)
+	port := process.FreePort(t)
 	cmd := exec.Command(filepath.Join(dir, "server"))
-	cmd.Env = append(os.Environ(), fmt.Sprint("PORT=", port), "REDIRECT_URI="+home+"/_/signin/back/zitadel")
-	return issuer(t, fmt.Sprintf("http://localhost:%d/", port), cmd)
+	cmd.Env = append(os.Environ(), "PORT="+port, "REDIRECT_URI="+home+"/_/signin/back/zitadel")
+	return issuer(t, "http://localhost:"+port+"/", cmd)
 }
 
 func copyFile(from, to string) error {

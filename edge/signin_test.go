@@ -5,19 +5,18 @@ import (
 	"html"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/process"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
@@ -69,33 +68,12 @@ func hop(t *testing.T, method, to, body string, cookies map[string]string) (stat
 	return resp.StatusCode, resp.Header.Get("Location")
 }
 
-// freePort is one that nobody listens on, to give to a program that takes no listener. It lies below those that systems give
-// to whoever asks for any: such a one could be gone before the program listens. Tests of other packages take others.
-func freePort(t *testing.T) int {
-	t.Helper()
-	const first, count = 10_000, 10_000
-	for range count {
-		ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf(":%d", first+(os.Getpid()+int(portsGiven.Add(1)))%count))
-		if err != nil {
-			continue // somebody's
-		}
-		if err := ln.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return ln.Addr().(*net.TCPAddr).Port
-	}
-	t.Fatal("no port is free")
-	return 0
-}
-
-var portsGiven atomic.Int64
-
 // A node with the development issuer's login page signs people in; after a restart without that issuer their sessions and the
 // issuer's tokens count as before.
 func TestSignInSurvivesARestartOffline(t *testing.T) {
 	c := DefaultConfig()
 	c.DataDir = t.TempDir()
-	c.Auth.DevIssuer, c.Auth.DevLogin = true, fmt.Sprint("127.0.0.1:", freePort(t))
+	c.Auth.DevIssuer, c.Auth.DevLogin = true, "127.0.0.1:"+process.FreePort(t)
 	if problems := c.Problems(); len(problems) > 0 {
 		t.Fatal(problems)
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/pebble"
+	"github.com/touchline/touchline/internal/testrig/process"
 	"github.com/touchline/touchline/internal/testrig/route53"
 )
 
@@ -111,7 +112,7 @@ func newACMENode(t *testing.T, ca *pebble.CA, looked <-chan struct{}) *acmeNode 
 		return nil
 	}})
 	t.Cleanup(zone.Close)
-	n := &acmeNode{t: t, dir: t.TempDir(), https: "127.0.0.1:" + freePort(t), plain: "127.0.0.1:" + freePort(t)}
+	n := &acmeNode{t: t, dir: t.TempDir(), https: "127.0.0.1:" + process.FreePort(t), plain: "127.0.0.1:" + process.FreePort(t)}
 	config := fmt.Sprintf(`data_dir: %s
 listen: %s
 log: {format: json}

@@ -10,11 +10,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/touchline/touchline/internal/testrig/process"
 )
 
 func TestMain(m *testing.M) {
@@ -27,8 +28,8 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_DATA_HOME", e.WorkDir+"/data")
-			e.Setenv("PORT", freePort(t))
-			e.Setenv("WEB", freePort(t))
+			e.Setenv("PORT", process.FreePort(t))
+			e.Setenv("WEB", process.FreePort(t))
 			e.Setenv("USERS", usersTable)
 			e.Setenv("NOW", strconv.FormatInt(time.Now().Unix(), 10))
 			return private(e.WorkDir)
@@ -61,28 +62,6 @@ func private(dir string) error {
 }
 
 // portsGiven counts the ports that tests of this process were given.
-var portsGiven atomic.Int32
-
-// freePort finds a port that nobody listens on, and that nobody takes before the test does, or while a node is down that
-// comes back to it: it lies below those that systems give to whoever asks for any, and is given to one test only.
-func freePort(t *testing.T) string {
-	t.Helper()
-	const first, count = 20_000, 10_000
-	for range count {
-		port := strconv.Itoa(first + (os.Getpid()+int(portsGiven.Add(1)))%count)
-		ln, err := net.Listen("tcp", "127.0.0.1:"+port)
-		if err != nil {
-			continue // somebody's
-		}
-		if err := ln.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return port
-	}
-	t.Fatal("no port is free")
-	return ""
-}
-
 // occupy listens on 127.0.0.1:$PORT until the script ends.
 func occupy(ts *testscript.TestScript, _ bool, _ []string) {
 	ln, err := net.Listen("tcp", "127.0.0.1:"+ts.Getenv("PORT"))

@@ -27,6 +27,7 @@ import (
 	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
 	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/process"
 )
 
 // cloudNode is a `touchline serve` with a way of its own to the cloud.
@@ -51,10 +52,10 @@ func (r *cloudRig) node(name string, seed uint64) *cloudNode {
 	r.t.Helper()
 	addr := strings.TrimSuffix(strings.TrimPrefix(r.URL, "http://"), "/")
 	n := &cloudNode{
-		t: r.t, name: name, rig: r, dir: filepath.Join(r.dir, name), web: "127.0.0.1:" + freePort(r.t),
+		t: r.t, name: name, rig: r, dir: filepath.Join(r.dir, name), web: "127.0.0.1:" + process.FreePort(r.t),
 		door: faultproxy.Start(r.t, r.Client.Transport.(*http.Transport).DialContext, addr, seed),
 	}
-	n.api = bareClient("http://127.0.0.1:"+freePort(r.t), &http.Client{Timeout: time.Minute, Transport: &http.Transport{}})
+	n.api = bareClient("http://127.0.0.1:"+process.FreePort(r.t), &http.Client{Timeout: time.Minute, Transport: &http.Transport{}})
 	return n
 }
 
