@@ -15,8 +15,7 @@ import (
 	"github.com/touchline/touchline/internal/cli"
 )
 
-// applications are all that a node can run, each with its default settings: one line each, and the only place that names
-// them.
+// applications returns every application that a node can run, with default settings. It is the only place that names them.
 func applications() []*app.App {
 	return []*app.App{
 		cricketapp.New(),
@@ -27,7 +26,7 @@ func applications() []*app.App {
 	}
 }
 
-// Commands are what the applications add to the command line. Their demos are played side by side, or one by its name.
+// Commands returns the commands that the applications add to the command line, and the demo command.
 func Commands(sh *app.Shell) app.Commands {
 	var all app.Commands
 	var demos []*app.Demo
@@ -48,7 +47,7 @@ func Commands(sh *app.Shell) app.Commands {
 	return all
 }
 
-// demoCommand is `touchline demo`: all of them on one node. Below it are those by name.
+// demoCommand returns `touchline demo`, which runs all demos on one node, with a subcommand for each.
 func demoCommand(version string, demos []*app.Demo) *cobra.Command {
 	all := node.DemoCommand("demo", version, demos...)
 	all.Short = "Play a live match and use every application, on this machine alone"
@@ -64,7 +63,7 @@ func demoCommand(version string, demos []*app.Demo) *cobra.Command {
 	return all
 }
 
-// Flags are the switches that the applications add to `touchline serve`, by name, each with its key.
+// Flags returns the flags that the applications add to `touchline serve`, by name, each with its full key.
 func Flags() map[string]app.Flag {
 	all := map[string]app.Flag{}
 	for _, a := range applications() {

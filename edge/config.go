@@ -15,9 +15,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Config is what a node is told. The names in the tags are those of the configuration file; a value may also come
-// from a flag or from the environment (TOUCHLINE_HTTP__RATE__BURST is http.rate.burst). Each application has a section of its
-// own beside these.
+// Config is the configuration of a node. The tags are the keys in the configuration file; values may also come from flags or the
+// environment (TOUCHLINE_HTTP__RATE__BURST is http.rate.burst). Each application adds a section of its own.
 type Config struct {
 	DataDir  string              `yaml:"data_dir"`
 	Listen   string              `yaml:"listen"`
@@ -28,11 +27,11 @@ type Config struct {
 	Cloud    node.CloudConfig    `yaml:"cloud"`
 	Mail     mail.Config         `yaml:"mail"`
 
-	Apps []*app.App      `yaml:"-"` // all that there are, with their settings
-	Said map[string]bool `yaml:"-"` // the applications of which the configuration says something
+	Apps []*app.App      `yaml:"-"` // every application, with its settings
+	Said map[string]bool `yaml:"-"` // sections that the configuration contains
 }
 
-// DefaultConfig is what holds where nothing is said.
+// DefaultConfig returns the defaults.
 func DefaultConfig() Config {
 	return Config{
 		DataDir: "/var/lib/touchline",
@@ -49,7 +48,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Sections are the settings of the applications, by the names of their sections.
+// Sections returns the applications' settings by section name.
 func (c *Config) Sections() map[string]any {
 	out := map[string]any{}
 	for _, a := range c.Apps {
@@ -58,7 +57,7 @@ func (c *Config) Sections() map[string]any {
 	return out
 }
 
-// running are the applications that this node runs: those with a section, and those that need none.
+// running returns the applications that this node runs: those with a section, and those with App.Default.
 func (c *Config) running() (on []*app.App) {
 	for _, a := range c.Apps {
 		if a.Default || c.Said[a.Name] {
@@ -68,7 +67,7 @@ func (c *Config) running() (on []*app.App) {
 	return on
 }
 
-// Problems returns everything that is wrong, so that it can be fixed in one go.
+// Problems returns all errors, so that they can be fixed in one go.
 func (c Config) Problems() []app.Problem {
 	var out []app.Problem
 	bad := strictyaml.Into(&out, "")
@@ -77,13 +76,13 @@ func (c Config) Problems() []app.Problem {
 	}
 	out = append(out, node.IdentityProblems(c.Listen, &c.Auth, &c.HTTP)...)
 	if sameAddress(c.Listen, c.DynamoDB.Listen) {
-		bad("dynamodb.listen", "cannot be the address of listen: choose another port")
+		bad("dynamodb.listen", "must differ from listen: choose another port")
 	}
 	if c.DynamoDB.TLS && !c.HTTP.TLS.On() {
 		bad("dynamodb.tls", "needs the certificate of http.tls: http.tls.mode is off")
 	}
 	if plain := c.HTTP.TLS.PlainListen; sameAddress(c.Listen, plain) || sameAddress(c.DynamoDB.Listen, plain) {
-		bad("http.tls.plain_listen", "cannot be the address of listen or dynamodb.listen: choose another port")
+		bad("http.tls.plain_listen", "must differ from listen and dynamodb.listen: choose another port")
 	}
 	out = append(out, c.DynamoDB.Problems()...)
 	switch c.Log.Format {
@@ -103,14 +102,14 @@ func (c Config) Problems() []app.Problem {
 			bad(a.Name+"."+p.Key, "%s", p.Text)
 		}
 		if other := mounts[a.Settings.Path()]; other != "" {
-			bad(a.Name+".mount", "is that of %s as well", other)
+			bad(a.Name+".mount", "is also the mount of %s", other)
 		}
 		mounts[a.Settings.Path()] = a.Name
 	}
 	return out
 }
 
-// sameAddress reports whether two addresses cannot both be listened on: one port, and one host, or every host.
+// sameAddress reports whether two addresses conflict: they have the same port, and the same host or one covers every host.
 func sameAddress(a, b string) bool {
 	hostA, portA, errA := net.SplitHostPort(a)
 	hostB, portB, errB := net.SplitHostPort(b)
@@ -131,7 +130,7 @@ func sameAddress(a, b string) bool {
 	return hostA == hostB || hostA == "" || hostB == ""
 }
 
-// Validate is Problems as one error.
+// Validate returns all Problems as one error.
 func (c Config) Validate() error {
 	problems := c.Problems()
 	if len(problems) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/edge/node"
 )
 
-// settings calls visit for each setting, with its key.
+// settings calls visit with each setting and its key.
 func (c Config) settings(visit func(key string, f reflect.StructField, v reflect.Value)) {
 	var walk func(prefix string, v reflect.Value)
 	walk = func(prefix string, v reflect.Value) {
@@ -18,7 +18,7 @@ func (c Config) settings(visit func(key string, f reflect.StructField, v reflect
 			case tag == "-":
 			case kind == reflect.Struct:
 				walk(prefix+tag+".", field)
-			case kind == reflect.Map: // sections with names of the operator's
+			case kind == reflect.Map: // sections named by the operator
 				for name, section := range field.Seq2() {
 					walk(prefix+tag+"."+name.String()+".", section)
 				}
@@ -33,7 +33,7 @@ func (c Config) settings(visit func(key string, f reflect.StructField, v reflect
 	}
 }
 
-// Values are all settings of a configuration, as text, by key; a list has commas between.
+// Values returns all settings as text, by key. Lists are joined by commas.
 func (c Config) Values() map[string]string {
 	out := map[string]string{}
 	c.settings(func(key string, _ reflect.StructField, v reflect.Value) {
@@ -45,8 +45,7 @@ func (c Config) Values() map[string]string {
 	return out
 }
 
-// Keys are the keys that a configuration can have, each with whether its value is a secret. One part of a key is a star where the
-// operator gives a name.
+// Keys returns every possible key, and whether its value is secret. "*" in a key stands for a name that the operator chooses.
 func Keys() map[string]bool {
 	c, out := DefaultConfig(), map[string]bool{}
 	c.Auth.Issuers = map[string]node.IssuerConfig{"*": {}}

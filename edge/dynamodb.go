@@ -15,34 +15,34 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// StandaloneConfig is what the DynamoDB API alone is told.
+// StandaloneConfig configures the DynamoDB API without a node.
 type StandaloneConfig struct {
 	node.DynamoDBConfig
-	Data   string // the file that holds the data; empty with Memory
-	Memory bool   // nothing is kept
+	Data   string // database file; empty with Memory
+	Memory bool   // keep the data in memory only
 
-	// AnyKey accepts every credential, and none, on any address: for tests in containers. POST /_/reset empties the tables then,
-	// for programs on this machine, and with RemoteReset for all.
+	// AnyKey accepts any credentials, or none, on any address: for tests in containers. It also enables POST /_/reset, which empties
+	// the tables, for programs on this machine, or with RemoteReset for everyone.
 	AnyKey      bool
 	RemoteReset bool
 
 	Log   *slog.Logger
 	Ready func(Answering) // called once, before the first request is answered
 
-	Reload <-chan os.Signal // each value has the files of keys and faults read again; nil: nobody asks
+	Reload <-chan os.Signal // each value reloads the files of keys and faults; may be nil
 }
 
-// Answering says where the endpoint listens.
+// Answering is where the endpoint listens.
 type Answering struct {
-	Endpoint string `json:"endpoint"`       // a URL, for AWS_ENDPOINT_URL_DYNAMODB
+	Endpoint string `json:"endpoint"`       // URL for AWS_ENDPOINT_URL_DYNAMODB
 	Listen   string `json:"listen"`         // host:port
-	Data     string `json:"data,omitempty"` // the file; empty: in memory
+	Data     string `json:"data,omitempty"` // database file; empty: in memory
 	AnyKey   bool   `json:"anyKey,omitempty"`
 }
 
-// DynamoDB answers the DynamoDB API alone, from a file or from memory, until ctx ends.
+// DynamoDB serves only the DynamoDB API, from a file or from memory, until ctx ends.
 func DynamoDB(ctx context.Context, c StandaloneConfig) error {
-	if _, err := node.IsLoopback(c.Listen); err != nil { // an empty address too: elsewhere it stands for no endpoint
+	if _, err := node.IsLoopback(c.Listen); err != nil { // refuses the empty address too, which in a node means no endpoint
 		return fault.New(fault.Invalid, "bad_listen", "cannot listen: %s", err)
 	}
 	if p := c.SweepProblem(); p != "" {
@@ -65,7 +65,7 @@ func DynamoDB(ctx context.Context, c StandaloneConfig) error {
 	return errors.Join(c.run(ctx, e, s), s.Close())
 }
 
-// endpoint takes the port.
+// endpoint listens on the configured address.
 func (c StandaloneConfig) endpoint(ctx context.Context) (*node.Endpoint, error) {
 	if p := c.ListenProblem(); p != "" && !c.AnyKey {
 		return nil, fault.New(fault.Invalid, "bad_listen", "cannot listen: %s; for tests, --any-key accepts every key", p)
@@ -85,8 +85,8 @@ func (c StandaloneConfig) endpoint(ctx context.Context) (*node.Endpoint, error) 
 	return e, nil
 }
 
-// reachable is where a program on this machine reaches an address: one that stands for all addresses is none to connect to
-// everywhere.
+// reachable returns an address to connect to from this machine. Not every system can connect to an unspecified address such as 0.0.0.0,
+// so that becomes 127.0.0.1.
 func reachable(addr string) string {
 	at, err := netip.ParseAddrPort(addr)
 	if err != nil || !at.Addr().IsUnspecified() {
@@ -95,8 +95,8 @@ func reachable(addr string) string {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String()
 }
 
-// aloneJournal is how much of the journal is kept where nobody reads it but the streams, which have a budget of their own.
-// Its pages would be the larger part of a small file, and of the memory that the process has mapped.
+// aloneJournal is how much of the journal is kept, in bytes. Only the streams read it, and they have a budget of their own. A longer
+// journal would be the larger part of a small file, and of the mapped memory.
 const aloneJournal = 1 << 20
 
 func (c StandaloneConfig) open() (*store.Store, error) {
@@ -106,13 +106,13 @@ func (c StandaloneConfig) open() (*store.Store, error) {
 	return store.Open(c.Data, store.Options{JournalBytes: aloneJournal, SweepEvery: c.TTLSweep})
 }
 
-// run answers until ctx ends or the store fails, and looks after the store meanwhile.
+// run serves, and maintains the store, until ctx ends or the store fails.
 func (c StandaloneConfig) run(ctx context.Context, e *node.Endpoint, s *store.Store) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer node.FailWith(s, cancel)()
 	rest := node.Background(context.WithoutCancel(ctx), func(work context.Context) {
-		_ = node.Housekeep(work, s, clock.Real(), c.Log) // ends with its context only
+		_ = node.Housekeep(work, s, clock.Real(), c.Log) // returns only when its context ends
 	})
 	node.NameLongTurns(s, c.Log)
 	e.Open(s, store.PolicyLocal, nil)

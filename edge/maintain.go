@@ -12,18 +12,17 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Progress is how far a command has come.
+// Progress is a command's progress.
 type Progress = admin.Progress
 
-// Backup writes a backup of the database in dir to a new file; without a target into dir/backups. A node that runs
-// makes it itself.
+// Backup writes a backup of the database in dir to a new file, by default in dir/backups. A running node writes it itself.
 func Backup(ctx context.Context, dir, target string, progress func(Progress)) (store.BackupInfo, error) {
 	path, err := node.Database(dir)
 	if err != nil {
 		return store.BackupInfo{}, err
 	}
 	if target != "" {
-		if target, err = filepath.Abs(target); err != nil { // the node has another working directory
+		if target, err = filepath.Abs(target); err != nil { // the node may have another working directory
 			return store.BackupInfo{}, err
 		}
 	}
@@ -38,14 +37,14 @@ func Backup(ctx context.Context, dir, target string, progress func(Progress)) (s
 	if err != nil {
 		return store.BackupInfo{}, err
 	}
-	defer s.Close() //nolint:errcheck // the backup is made; what Close adds is the speed of the next start
+	defer s.Close() //nolint:errcheck // the backup is complete; Close only speeds up the next start
 	if target, err = node.BackupTarget(dir, target, clock.Real().Now()); err != nil {
 		return store.BackupInfo{}, err
 	}
 	return s.Backup(ctx, target, bytesOf("copy", progress))
 }
 
-// Check looks at everything in the database in dir, or in a file. A node that runs does it itself, beside its writers.
+// Check verifies the database in dir, or a file. A running node does it itself while it keeps serving.
 func Check(ctx context.Context, dir, file string, progress func(Progress)) (admin.CheckResult, error) {
 	path := file
 	if path == "" {
@@ -69,8 +68,8 @@ func Check(ctx context.Context, dir, file string, progress func(Progress)) (admi
 	return admin.NewCheckResult(problems), err
 }
 
-// Restore makes the database in dir out of a backup. There must be none. A backup without its checksum is refused
-// unless unchecked.
+// Restore creates the database in dir from a backup. It must not exist yet. A backup without its checksum file is refused unless
+// unchecked is set.
 func Restore(ctx context.Context, dir, backup string, unchecked bool, progress func(Progress)) (store.RestoreInfo, error) {
 	path := filepath.Join(dir, node.StoreFile)
 	r, err := store.Restore(ctx, backup, path, store.RestoreOptions{Unchecked: unchecked, Progress: bytesOf("copy", progress)})
@@ -86,7 +85,7 @@ func Restore(ctx context.Context, dir, backup string, unchecked bool, progress f
 	return r, err
 }
 
-// Compact writes the database in dir anew, without its free pages. No node may run.
+// Compact rewrites the database in dir without its free pages. The node must be stopped.
 func Compact(ctx context.Context, dir string, progress func(Progress)) (store.CompactInfo, error) {
 	path, err := node.Database(dir)
 	if err != nil {

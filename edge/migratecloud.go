@@ -16,40 +16,40 @@ import (
 )
 
 type (
-	// CloudReport is what was found and done in the cloud.
+	// CloudReport is what a migration found and did in the cloud.
 	CloudReport = migrations.CloudReport
-	// CloudTableReport is its part about one table.
+	// CloudTableReport is the report about one table.
 	CloudTableReport = migrations.CloudTableReport
-	// CloudDifference is where a table is not as it is declared.
+	// CloudDifference is a difference between a table and its declaration.
 	CloudDifference = migrations.CloudDifference
 )
 
-// CloudMigration says what may be done to the cloud's tables.
+// CloudMigration configures what a migration may do to the cloud's tables.
 type CloudMigration struct {
-	DryRun    bool // nothing
-	Add       bool // what tables that are there lack
-	NoStreams bool // for a server that has none
-	// Limit is how long it may take in all; 0: defaultMigration.
+	DryRun    bool // change nothing
+	Add       bool // add what existing tables lack
+	NoStreams bool // require no streams, for a server without them
+	// Limit is the total time limit; 0: defaultMigration.
 	Limit time.Duration
 }
 
 const (
-	// lookAgain is how long a table that is being made is left alone.
+	// lookAgain is how often a table under construction is checked.
 	lookAgain = 2 * time.Second
-	// tellEvery is how often the log tells what is still waited for.
+	// tellEvery is how often the log repeats what the migration is waiting for.
 	tellEvery = time.Minute
-	// defaultMigration is enough for many tables that are made. An index over much takes longer: it goes on without us.
+	// defaultMigration is enough to create many tables. A large index takes longer, and is built without us.
 	defaultMigration = time.Hour
 )
 
-// MigrateCloud makes the tables that the cloud of a configuration lacks, and reports how those that are there differ from
-// what the applications declare. The progress counts tables in Done and Total.
+// MigrateCloud creates tables that the configured cloud lacks, and reports how existing ones differ from what the applications declare.
+// The progress counts tables in Done and Total.
 //
-// What DynamoDB has begun and not done within the limit is an error of kind fault.Unavailable: it goes on there, and the
-// next run looks after the rest.
+// If DynamoDB has not finished within the limit, the error is of kind fault.Unavailable. The work continues there, and the next run
+// does the rest.
 func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Logger, progress func(Progress)) (CloudReport, error) {
 	if !c.Cloud.Configured() {
-		return CloudReport{}, fault.New(fault.Invalid, "no_cloud", "there is no cloud: set cloud.region, and cloud.endpoint if it is not AWS's")
+		return CloudReport{}, fault.New(fault.Invalid, "no_cloud", "no cloud is configured: set cloud.region, and cloud.endpoint if it is not AWS's")
 	}
 	for _, p := range c.Cloud.Problems(node.Schema(c.running()).Tables) {
 		return CloudReport{}, fault.New(fault.Invalid, "bad_config", "%s: %s", p.Key, p.Text)
@@ -83,13 +83,13 @@ func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Lo
 
 var errSlowCloud = errors.New("the time limit has passed")
 
-// watching follows what a migration does, for its log and its error.
+// watching tracks the progress of a migration, for the log and the error.
 type watching struct {
 	log         *slog.Logger
-	shown       func(Progress) // nil: nobody looks
+	shown       func(Progress) // may be nil
 	clock       clock.Clock
 	doing       string
-	since, told time.Time // it was begun, the log told of it
+	since, told time.Time // start of doing, and of its latest log line
 }
 
 func (w *watching) at(doing string, done, total int) {
@@ -105,7 +105,7 @@ func (w *watching) at(doing string, done, total int) {
 	}
 }
 
-// cloudTables are those of the applications and the replicator's own.
+// cloudTables returns the tables of the applications and the replicator.
 func (c *Config) cloudTables() []migrations.CloudTable {
 	return append(node.Schema(c.running()).CloudTables(), migrations.CloudTable{TableSpec: store.TableSpec{
 		Name: c.Cloud.SyncTable, TTL: intent.SyncTTL,
@@ -113,7 +113,7 @@ func (c *Config) cloudTables() []migrations.CloudTable {
 	}})
 }
 
-// cloudTables has the client answer as migrations asks.
+// cloudTables implements migrations.Cloud with the client.
 type cloudTables struct{ *dynamo.Client }
 
 // Describe implements migrations.Cloud.

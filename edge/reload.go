@@ -11,28 +11,28 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Reload is how a running node reloads its configuration.
+// Reload configures how a running node reloads its configuration.
 type Reload struct {
-	Ask   <-chan os.Signal       // each value asks for it; nil: nobody does
-	Load  func() (Config, error) // reads the configuration from where it was read at the start
-	Level *slog.LevelVar         // of the node's log
+	Ask   <-chan os.Signal       // each value triggers a reload; may be nil
+	Load  func() (Config, error) // reads the configuration again
+	Level *slog.LevelVar         // level of the node's log
 }
 
-// liveKeys are the settings that a running node takes over.
+// liveKeys are the settings that take effect without a restart.
 func liveKeys() []string {
 	return []string{
 		"auth.api_key", "http.max_streams", "http.rate.burst", "http.rate.per_minute", "http.trusted_proxies", "log.level",
 	}
 }
 
-// withLive is a configuration with the settings of another one that a running node takes over.
+// withLive returns c with the live settings of next.
 func (c Config) withLive(next *Config) Config {
 	c.Auth.APIKey, c.Log.Level = next.Auth.APIKey, next.Log.Level
 	c.HTTP.Rate, c.HTTP.MaxStreams, c.HTTP.TrustedProxies = next.HTTP.Rate, next.HTTP.MaxStreams, next.HTTP.TrustedProxies
 	return c
 }
 
-// changedKeys are the settings in which two configurations differ: those that a running node takes over, and the others.
+// changedKeys returns the settings in which two configurations differ: live ones, and those that need a restart.
 func changedKeys(was, is Config) (live, rest []string) {
 	before := was.Values()
 	for key, value := range is.Values() {
@@ -52,13 +52,13 @@ func changedKeys(was, is Config) (live, rest []string) {
 // reloader reloads the configuration of a running node.
 type reloader struct {
 	Reload
-	now      Config // as it holds
+	now      Config // the configuration in force
 	apply    func(c Config) error
-	endpoint *node.Endpoint // nil: none
+	endpoint *node.Endpoint // nil: no endpoint
 	log      *slog.Logger
 }
 
-// onSignal calls do for each value of ask, until the returned function is called.
+// onSignal calls do for each value of ask, until stop is called.
 func onSignal(ctx context.Context, ask <-chan os.Signal, do func()) (stop func()) {
 	return node.Background(ctx, func(ctx context.Context) {
 		for {
@@ -72,10 +72,10 @@ func onSignal(ctx context.Context, ask <-chan os.Signal, do func()) (stop func()
 	})
 }
 
-// start reloads whenever that is asked for, until the returned function is called.
+// start reloads at each request, until stop is called.
 func (r *reloader) start(ctx context.Context) (stop func()) { return onSignal(ctx, r.Ask, r.reload) }
 
-// reload takes over what a running node can. A configuration that is wrong anywhere changes nothing.
+// reload applies the live settings. An error anywhere in the configuration changes nothing.
 func (r *reloader) reload() {
 	live, rest, files, err := r.take()
 	switch {
@@ -98,7 +98,7 @@ func (r *reloader) take() (live, rest, files []string, err error) {
 	}
 	live, rest = changedKeys(r.now, next)
 	merged := r.now.withLive(&next)
-	if err := merged.Validate(); err != nil { // of a key that goes and a sign-in that comes with a restart
+	if err := merged.Validate(); err != nil { // such as: an API key goes now, its replacement comes only with a restart
 		return nil, nil, nil, fault.New(fault.Invalid, "needsRestart", "without a restart: %s", cli.Message(err))
 	}
 	if err := r.apply(merged); err != nil {
@@ -109,8 +109,7 @@ func (r *reloader) take() (live, rest, files []string, err error) {
 	return live, rest, files, err
 }
 
-// startReloading reads the files of an endpoint that stands alone whenever that is asked for, until the returned function
-// is called.
+// startReloading reloads the files of a standalone endpoint at each request, until stop is called.
 func (c *StandaloneConfig) startReloading(ctx context.Context, e *node.Endpoint) (stop func()) {
 	return onSignal(ctx, c.Reload, func() {
 		if files, err := e.Reload(); err != nil {

@@ -33,7 +33,7 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	if err != nil {
 		return err
 	}
-	defer ln.Close() //nolint:errcheck // the server has closed it in the good case
+	defer ln.Close() //nolint:errcheck // normally the server has closed it
 	p.TTLSweep = c.DynamoDB.TTLSweep
 	if p.DynamoDB, err = node.NewEndpoint(ctx, c.DynamoDB, "--dynamodb-listen", log); err != nil {
 		return err
@@ -57,7 +57,7 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	}
 	log.Info("serving", append(c.serving(ln.Addr().String(), version, &p), n.Started()...)...)
 	r := &reloader{Reload: again, now: c, endpoint: p.DynamoDB, log: log, apply: func(next Config) error {
-		http, _ := next.connections(connlimit.Files(), slog.New(slog.DiscardHandler)) // the log has it since the start
+		http, _ := next.connections(connlimit.Files(), slog.New(slog.DiscardHandler)) // already logged at the start
 		if err := n.Reconfigure(next.HTTP, next.Auth.APIKey, http); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	return err
 }
 
-// home is where the node is reached at an address.
+// home returns the node's base URL, given its listening address.
 func (c Config) home(addr string) string {
 	switch {
 	case c.HTTP.PublicURL != "":
@@ -86,7 +86,7 @@ func (c Config) home(addr string) string {
 	return "http://" + reachable(addr)
 }
 
-// serving are log attributes of a node that serves.
+// serving returns the node's log attributes for the line "serving".
 func (c Config) serving(listen, version string, p *node.Parts) []any {
 	home := c.home(listen)
 	var documents []string
@@ -99,8 +99,8 @@ func (c Config) serving(listen, version string, p *node.Parts) []any {
 	}
 }
 
-// connections is how many connections the node's own address and the DynamoDB endpoint may have open, in a process that may
-// have so many files open.
+// connections returns the limits of open connections of the node's own address and of the DynamoDB endpoint, given the process's limit
+// of open files.
 func (c Config) connections(files int, log *slog.Logger) (http, dynamodb int) {
 	if c.DynamoDB.Listen != "" {
 		dynamodb = dynamoapi.DefaultConnections

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Ask asks the node with its data in dir, which must run.
+// Ask asks the node with its data in dir, which must be running.
 func Ask[T any](dir string, ask func(*admin.Client) (T, error)) (out T, err error) {
 	if _, err := node.Database(dir); err != nil {
 		return out, err

@@ -10,18 +10,18 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// CAInfo is a node's own CA, as its operator is told of it.
+// CAInfo describes a node's own CA to its operator.
 type CAInfo struct {
-	File        string    `json:"file"` // of the certificate, in PEM
+	File        string    `json:"file"` // path of the certificate, in PEM
 	Title       string    `json:"title"`
 	Fingerprint string    `json:"fingerprint"` // SHA-256
 	ExpiresAt   time.Time `json:"expiresAt"`
-	Page        string    `json:"page"` // where devices are given it, once the node serves with it
+	Page        string    `json:"page"` // where devices install it once the node uses it
 }
 
-// InitTLS makes the CA in the data directory of a configuration. One that is there stays, unless it is to be replaced.
+// InitTLS creates the CA in the data directory of a configuration. An existing one is an error, unless replace is set.
 func InitTLS(c Config, replace bool) (CAInfo, error) {
-	for _, p := range c.Problems() { // the others are for serve
+	for _, p := range c.Problems() { // serve reports the others
 		if p.Key == "data_dir" || p.Key == "http.tls.hosts" {
 			return CAInfo{}, fault.New(fault.Invalid, "bad_config", "%s %s", p.Key, p.Text)
 		}

@@ -8,15 +8,15 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// TokenConfig is what a token is to say.
+// TokenConfig is the content of a token.
 type TokenConfig struct {
 	User   string
 	Groups []string
-	Admin  bool // of the configuration's admin group
+	Admin  bool // add the configuration's admin group
 	Life   time.Duration
 }
 
-// TokenInfo is a token and what it says.
+// TokenInfo is a token and its content.
 type TokenInfo struct {
 	Token     string    `json:"token"`
 	UserID    string    `json:"userId"`
@@ -24,7 +24,7 @@ type TokenInfo struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
-// Token signs a token with the key that a node with auth.dev_issuer has made in its data directory.
+// Token signs a token with the key that a node with auth.dev_issuer created in its data directory.
 func Token(c Config, t TokenConfig) (TokenInfo, error) {
 	issuer, err := auth.ReadDevIssuer(c.DataDir)
 	if err != nil {

@@ -12,29 +12,29 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Access is who may use a route.
+// Access is the level that a route requires of its caller.
 type Access uint8
 
-// The levels. The zero value is none of them: a route whose level was forgotten is for nobody.
+// The levels. The zero value is none of them, so a route without a level admits nobody.
 const (
 	_        Access = iota
-	Public          // anybody; who it is does not matter
-	Optional        // anybody; Identity tells who it is, where that is known
-	Guest           // a user, whoever has the API key, or somebody with an anonymous id of the application
-	User            // a user, or whoever has the API key: that one has no Subject
-	Admin           // a member of the admin group, or whoever has the API key
+	Public          // anybody, without identification
+	Optional        // anybody; Identity is set if the caller is known
+	Guest           // a user, the API key, or a caller with an anonymous id of the application
+	User            // a user, or the API key, which has no Subject
+	Admin           // a member of the admin group, or the API key
 )
 
 const keyIdentity = "touchline.identity"
 
-// Identity returns the caller. On a route for users or admins it is always known, on a public one never.
+// Identity returns the caller. It is always set on routes for users or admins, and never on public ones.
 func Identity(c *gin.Context) (auth.Identity, bool) {
 	id, ok := c.Value(keyIdentity).(auth.Identity)
 	return id, ok
 }
 
-// allow lets those through who may use a route, as long as they do not ask too much. A route that is quiet has said so
-// before: it is not limited, but for those who guess at it.
+// allow admits callers that a route permits, within the rate limit. Quiet routes are exempt from the limit, except for failed attempts
+// on restricted ones.
 func (s *Server) allow(a Access) gin.HandlerFunc {
 	return s.wrap(func(c *gin.Context) error {
 		id, err := s.identify(c, a)
@@ -51,7 +51,7 @@ func (s *Server) allow(a Access) gin.HandlerFunc {
 	})
 }
 
-// limitAccess counts a request; failed is what came of asking who sent it.
+// limitAccess counts a request against the rate limit. failed is the error of identifying the caller.
 func (s *Server) limitAccess(c *gin.Context, a Access, id auth.Identity, failed error) error {
 	switch {
 	case a > Optional && fault.Is(failed, fault.Unauthorized) && !errors.Is(failed, errSignIn):
@@ -62,7 +62,7 @@ func (s *Server) limitAccess(c *gin.Context, a Access, id auth.Identity, failed 
 	return nil
 }
 
-// permit reports whether a level admits who is asking; err is what came of asking who that is.
+// permit returns an error unless a level admits the caller. err is the error of identifying the caller.
 func permit(a Access, id auth.Identity, err error) error {
 	switch a {
 	case Public, Optional:
@@ -79,7 +79,7 @@ func permit(a Access, id auth.Identity, err error) error {
 	}
 }
 
-// refuse has a person's browser sign in, and tells a program how it could.
+// refuse redirects a browser to the sign-in page, and tells a program how to authenticate.
 func (s *Server) refuse(c *gin.Context, err error) error {
 	if !fault.Is(err, fault.Unauthorized) {
 		return err
@@ -92,7 +92,7 @@ func (s *Server) refuse(c *gin.Context, err error) error {
 	return err
 }
 
-// signInAt is where people sign in; empty: nowhere.
+// signInAt returns the path of the sign-in page; empty: there is none.
 func (s *Server) signInAt(m *mounted) string {
 	switch {
 	case m != nil && m.SignIn.Own != nil:
@@ -103,7 +103,7 @@ func (s *Server) signInAt(m *mounted) string {
 	return pathSignIn
 }
 
-// challenge says with a 401 what would have done (RFC 6750).
+// challenge sets WWW-Authenticate for a 401 (RFC 6750).
 func challenge(c *gin.Context, err error) {
 	text := `Bearer realm="touchline"`
 	if f, ok := errors.AsType[*fault.Error](err); ok && !errors.Is(err, errSignIn) {
@@ -112,11 +112,11 @@ func challenge(c *gin.Context, err error) {
 	c.Header("WWW-Authenticate", text)
 }
 
-// errSignIn is a request of nobody, where it takes somebody.
+// errSignIn is the error of a request without credentials that needs them.
 var errSignIn error = fault.New(fault.Unauthorized, "unauthorized",
 	"Sign in: send Authorization: Bearer and an ID token, or an X-API-Key.")
 
-// identify finds out who is asking, as the application of the route knows them.
+// identify returns the caller as the route's application knows them.
 func (s *Server) identify(c *gin.Context, a Access) (auth.Identity, error) {
 	m := appOf(c)
 	if m != nil && m.SignIn.Own != nil {
@@ -140,8 +140,8 @@ func (s *Server) identify(c *gin.Context, a Access) (auth.Identity, error) {
 	return id, err
 }
 
-// byCredentials finds out who is asking: by the headers, by a cookie where it counts, or by the demo's leave. What a program
-// says in headers is never replaced by what a browser adds by itself.
+// byCredentials identifies the caller by headers, by a cookie where cookies count, or as the demo's user. A cookie, which a browser
+// adds by itself, never replaces credentials that a program sent in headers.
 func (s *Server) byCredentials(c *gin.Context, a Access) (auth.Identity, error) {
 	if s.cfg.Auth == nil {
 		return auth.Identity{}, errSignIn
@@ -159,10 +159,10 @@ func (s *Server) byCredentials(c *gin.Context, a Access) (auth.Identity, error) 
 	return id, err
 }
 
-// isStream reports whether a request is for a stream, all of which end so.
+// isStream reports whether a request is for a stream: the paths of all streams end like this.
 func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/stream") }
 
-// Subject returns the user whose rows a request is about. For the API key, which is not a user, it returns an error.
+// Subject returns the user whose rows a request is about. The API key is not a user and gets an error.
 func Subject(c *gin.Context) (string, error) {
 	who, ok := Identity(c)
 	if !ok || who.Subject == "" {

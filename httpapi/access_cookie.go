@@ -13,15 +13,15 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// cookieName is the cookie that holds a user's token for pages and streams, which cannot send headers.
+// cookieName is the cookie with a user's token, for pages and streams, which cannot send headers.
 const cookieName = "touchline_token"
 
-// maxCookie is the longest token that a browser keeps as a cookie, with the rest of the cookie.
+// maxCookie is the longest token, in bytes, that still fits into a browser's cookie limit with the cookie's other attributes.
 const maxCookie = 3900
 
-// byCookie identifies the caller by the cookie, which a browser adds to whatever is sent here, whoever has it sent. So it
-// counts for looking at pages and streams, and else only in what our own pages send. Two cookies of the name are one
-// that somebody else has set for the whole domain, and nobody can tell which.
+// byCookie identifies the caller by the token cookie. Browsers attach it to every request to this node, whichever site caused it, so it
+// counts only for reading pages and streams, and otherwise only in requests from our own pages. Two cookies with this name are refused:
+// somebody else set one for the whole domain, and we cannot tell which.
 func (s *Server) byCookie(r *http.Request) (auth.Identity, error) {
 	token, err := s.cookie(r, cookieName)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Server) byCookie(r *http.Request) (auth.Identity, error) {
 	return s.cfg.Auth.Verify(r.Context(), token)
 }
 
-// cookie is the value of a cookie that counts here.
+// cookie returns the value of a cookie if cookies count for this request.
 func (s *Server) cookie(r *http.Request, name string) (string, error) {
 	found := r.CookiesNamed(name)
 	switch {
@@ -48,13 +48,13 @@ func (s *Server) cookie(r *http.Request, name string) (string, error) {
 
 func safe(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// isNavigation reports whether a browser goes to a page: the answer is shown, not handed to the page that sent it here.
+// isNavigation reports whether a browser is opening a page: it shows the answer, and the page that caused the request cannot read it.
 func isNavigation(r *http.Request) bool {
 	return safe(r) && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
-// sameOrigin reports whether a browser vouches that one of our own pages sent a request. What it says of the site counts
-// also behind a proxy that changes the Host; the origin is for browsers that do not say.
+// sameOrigin reports whether the browser confirms that one of our own pages sent a request. Sec-Fetch-Site also works behind a proxy
+// that changes Host; Origin is the fallback for browsers that do not send it.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin"
@@ -62,8 +62,8 @@ func sameOrigin(r *http.Request) bool {
 	return originHost(r) != "" && originHost(r) == r.Host
 }
 
-// crossOrigin reports whether a browser says that somebody else's page sent a request. It says nothing of what a program
-// or a person has sent.
+// crossOrigin reports whether the browser says that another site's page sent a request. Requests of programs, and addresses that a
+// person entered, are not cross-origin.
 func crossOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "":
@@ -75,7 +75,7 @@ func crossOrigin(r *http.Request) bool {
 	}
 }
 
-// originHost is the host and port in the Origin header; empty: none, or one that is not a site's.
+// originHost returns the host and port in the Origin header; empty: the header is missing or does not name a site.
 func originHost(r *http.Request) string {
 	origin := r.Header.Get("Origin")
 	u, err := url.Parse(origin)
@@ -85,15 +85,15 @@ func originHost(r *http.Request) string {
 	return u.Host
 }
 
-// setCookie keeps something in the browser for so many seconds, for this origin's pages alone; a negative age takes it away. With
-// Lax a link from elsewhere leads to a page of somebody who is signed in, and with Strict it does not.
+// setCookie sets a cookie for this origin only, for age seconds; a negative age deletes it. Browsers send a Lax cookie when a person
+// follows a link from another site, a Strict one they do not.
 func (s *Server) setCookie(c *gin.Context, name, value, path string, site http.SameSite, age int) {
-	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the browser came by https
+	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure if the browser connected by https
 		Name: name, Value: value, Path: path, HttpOnly: true, SameSite: site, Secure: s.overTLS(c.Request), MaxAge: age,
 	})
 }
 
-// setToken keeps a token, for pages and streams, until it expires.
+// setToken sets the token cookie, for pages and streams, until the token expires.
 func (s *Server) setToken(c *gin.Context, token string, expires time.Time) {
 	s.setCookie(c, cookieName, token, "/", http.SameSiteStrictMode, max(1, int(expires.Sub(s.wall.Now()).Seconds())))
 }
@@ -102,14 +102,14 @@ func (s *Server) clearCookie(c *gin.Context, name string) {
 	s.setCookie(c, name, "", "/", http.SameSiteStrictMode, -1)
 }
 
-// overTLS reports whether the browser came by https: a trusted proxy says so, or the browser itself, which names its
-// scheme with every form that it sends. A client that lies does so about its own cookie.
+// overTLS reports whether the browser connected by https, according to the connection, a trusted proxy, or the scheme in the Origin
+// header that browsers send with every form. A client that lies about it affects only its own cookie.
 func (s *Server) overTLS(r *http.Request) bool {
 	return r.TLS != nil || s.limits.Load().proxies.https(r) || strings.HasPrefix(r.Header.Get("Origin"), "https://")
 }
 
-// demoFor reports whether a request without credentials is of the person at this machine: a page that they open, or a
-// program that they run. What somebody else's page has their browser send is not, and what a proxy hands on may not be.
+// demoFor reports whether a request without credentials comes from the person at this machine: a page that they open, or a program that
+// they run. Requests that another site's page causes do not count, nor do requests forwarded by a proxy.
 func (s *Server) demoFor(r *http.Request) bool {
 	addr, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !addr.Addr().Unmap().IsLoopback() {
@@ -126,7 +126,7 @@ func (s *Server) demoFor(r *http.Request) bool {
 	return !crossOrigin(r) && s.cross.Check(r) == nil
 }
 
-// signInDemo signs the demo's user in; a page keeps the token for what it sends later.
+// signInDemo signs in the demo's user. A page also gets the token as a cookie, for its later requests.
 func (s *Server) signInDemo(c *gin.Context) (auth.Identity, error) {
 	token, err := s.cfg.Demo()
 	if err != nil {

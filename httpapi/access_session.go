@@ -13,11 +13,11 @@ import (
 
 const (
 	sessionCookie = "touchline_session"
-	guestLife     = 400 * 24 * 3600 // seconds: as long as browsers keep a cookie
+	guestLife     = 400 * 24 * 3600 // seconds; browsers keep no cookie longer
 )
 
-// bySession identifies the caller by a session. The answer brings the next secret, when it is time and the answer is nobody
-// else's: what is public may be kept by a proxy, and a stream's headers are gone before it is known how it ends.
+// bySession identifies the caller by a session. The secret is renewed only in answers that are private and complete: a proxy may cache
+// a public one, and a stream's headers are sent before its outcome is known.
 func (s *Server) bySession(c *gin.Context, a Access) (auth.Identity, error) {
 	if s.cfg.People == nil {
 		return auth.Identity{}, errSignIn
@@ -33,18 +33,18 @@ func (s *Server) bySession(c *gin.Context, a Access) (auth.Identity, error) {
 	return id, err
 }
 
-// setSession keeps a session in the browser.
+// setSession sets the session cookie.
 func (s *Server) setSession(c *gin.Context, cookie string) {
 	s.setCookie(c, sessionCookie, cookie, "/", http.SameSiteLaxMode, int(s.cfg.People.Sessions.Life.Seconds()))
 }
 
-// knows is a person as the application knows them.
+// knows returns a person as the application knows them.
 func (m *mounted) knows(s *Server, id auth.Identity) (auth.Identity, error) {
 	if id.Subject == "" || id.Issuer == "" {
 		return id, nil
 	}
 	if len(m.SignIn.Issuers) > 0 && s.cfg.People != nil && !s.cfg.People.Issuers.Named(id.Issuer, m.SignIn.Issuers) {
-		if id.Key { // and somebody whom it does not know
+		if id.Key { // without the unknown user
 			return auth.Identity{Scheme: auth.APIKey, Key: true, Admin: true}, nil
 		}
 		return auth.Identity{}, fault.New(fault.Unauthorized, "unauthorized", "%s does not accept sign-ins of that issuer: use one that it accepts.", m.Title)
@@ -55,7 +55,7 @@ func (m *mounted) knows(s *Server, id auth.Identity) (auth.Identity, error) {
 	return id, nil
 }
 
-// own is who has signed in at the application itself.
+// own returns the user who signed in at the application itself.
 func (m *mounted) own(c *gin.Context, a Access) (auth.Identity, error) {
 	if a == Public {
 		return auth.Identity{}, errSignIn
@@ -67,7 +67,7 @@ func (m *mounted) own(c *gin.Context, a Access) (auth.Identity, error) {
 	return auth.Identity{Subject: subject, Scheme: auth.Session}, err
 }
 
-// guest is the anonymous id of a request; empty: none. It counts where any cookie does.
+// guest returns the anonymous id of a request; empty: none. The same rules apply as for other cookies.
 func (m *mounted) guest(s *Server, r *http.Request) string {
 	if m.SignIn.Anonymous == "" {
 		return ""
@@ -79,17 +79,17 @@ func (m *mounted) guest(s *Server, r *http.Request) string {
 	return id
 }
 
-// isGuest reports whether a text is an anonymous id: a UUID in its one form.
+// isGuest reports whether a text is an anonymous id: a UUID in canonical form.
 func isGuest(text string) bool {
 	id, err := uuid.Parse(text)
 	return err == nil && id.String() == text
 }
 
-// KnownGuest returns the anonymous id in the browser's cookie, even if somebody is signed in there; empty: it has none.
+// KnownGuest returns the anonymous id in the browser's cookie, even if a user is signed in; empty: none.
 func KnownGuest(c *gin.Context) string { return appOf(c).guest(serverOf(c), c.Request) }
 
-// GuestID returns the anonymous id in the browser's cookie, and sets a new one if it has none. It is for routes of an
-// application with anonymous ids. A request from another site's page is not given one.
+// GuestID returns the anonymous id in the browser's cookie, or sets a new one. It is for applications with anonymous ids. Requests from
+// other sites' pages are refused.
 func GuestID(c *gin.Context) (string, error) {
 	s, m := serverOf(c), appOf(c)
 	if err := s.ownPage(c.Request); err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// writeBody answers with JSON.
+// writeBody writes v as JSON with the given status.
 func writeBody(c *gin.Context, status int, contentType string, v any) {
 	body, err := json.Marshal(v)
-	if err != nil { // of our own structs: a bug
+	if err != nil { // one of our own structs: a bug
 		_ = c.Error(fmt.Errorf("encode answer: %w", err))
 		c.Status(http.StatusInternalServerError)
 		return
@@ -22,7 +22,7 @@ func writeBody(c *gin.Context, status int, contentType string, v any) {
 	c.Data(status, contentType, body)
 }
 
-// Answer answers a write with v and a status, unless err is set.
+// Answer answers a write with status and v as JSON, unless err is set.
 func Answer(c *gin.Context, status int, v any, err error) error {
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func NoContent(c *gin.Context) error {
 	return nil
 }
 
-// seeOther leads a browser on, for this once.
+// seeOther redirects a browser with 303 See Other, which is not cached.
 func seeOther(c *gin.Context, to string) error {
 	c.Header("Cache-Control", "no-store")
 	c.Redirect(http.StatusSeeOther, to)
@@ -53,8 +53,8 @@ func seeOther(c *gin.Context, to string) error {
 
 const jsonType = "application/json; charset=utf-8"
 
-// JSON answers a read with v as JSON, unless err is set: with a strong ETag, and with 304 if the client has it already. Every
-// answer has to be revalidated, because it may be out of date two seconds later.
+// JSON answers a read with v as JSON, unless err is set. It sets a strong ETag, and answers 304 if the client has that version. Clients
+// must revalidate every answer: the data may change within seconds.
 func JSON(c *gin.Context, v any, err error) error {
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func writeTagged(c *gin.Context, contentType string, body []byte) {
 	c.Data(http.StatusOK, contentType, body)
 }
 
-// hasTag reads If-None-Match as RFC 9110 says: a list, compared weakly, or a star.
+// hasTag reports whether If-None-Match contains tag (RFC 9110): a list, compared weakly, or a star.
 func hasTag(headers []string, tag string) bool {
 	for _, h := range headers {
 		for one := range strings.SplitSeq(h, ",") {
@@ -102,7 +102,7 @@ type List[T any] struct {
 	Cursor *string `json:"cursor"`
 }
 
-// NewList makes a list, or a page of one with the cursor of the next.
+// NewList returns a List; next is the cursor of the next page, empty on the last one.
 func NewList[T any](items []T, next string) List[T] {
 	l := List[T]{Items: items}
 	if l.Items == nil {

@@ -17,89 +17,88 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// App is what an application serves over HTTP: a value that it fills in. Name, Title and Mount are required; everything else may be
-// zero. Applications in one server are independent: each has its own routes, errors, topics and pages, and a failure in one does not
-// affect the others.
+// App describes what an application serves over HTTP. Name, Title and Mount are required; everything else may be zero. Applications in
+// one server are independent: each has its own routes, errors, topics and pages, and a failure in one does not affect the others.
 type App struct {
-	Name  string // in addresses of streams and of the gallery, and in the log
-	Title string // for people
-	About string // what it is for, in a few words, for the list of applications; empty: the title is enough
-	Mount string // path of its routes: "/counter"; its pages are under Mount + "/-". "/" moves the node's list to "/_/"
+	Name  string // used in stream and gallery addresses, and in the log
+	Title string // shown to people
+	About string // short description for the list of applications; may be empty
+	Mount string // path of its routes: "/counter"; pages are under Mount + "/-". With "/", the node's list of applications moves to "/_/"
 
-	Routes  []Route            // under the mount
-	Pages   []Route            // under the mount's "/-"; that of "/" is the application's first page
-	Moved   []string           // former addresses of pages, at the root: "/counts/:id" leads to Mount + "/-/counts/:id"
-	OpenAPI []byte             // YAML; served under the mount as openapi.yaml and openapi.json, with the mount as its first server
-	Problem func(*Failure) any // the JSON body of an error under the mount, 404s and panics too; it may set another status; nil: problem+json
-	Strict  bool               // bodies with unknown members are refused
-	CORS    []string           // origins of web applications that may call; none: only our own pages
-	// Credentials lets those origins send the application's own cookies.
+	Routes  []Route            // below Mount
+	Pages   []Route            // below Mount + "/-"; "/" is the application's first page
+	Moved   []string           // former page addresses at the root: "/counts/:id" redirects to Mount + "/-/counts/:id"
+	OpenAPI []byte             // YAML; served below Mount as openapi.yaml and openapi.json, with Mount as its first server
+	Problem func(*Failure) any // JSON body of an error below Mount, including 404s and panics; may change the status; nil: problem+json
+	Strict  bool               // refuse bodies with unknown fields
+	CORS    []string           // origins of web applications that may call its routes; none: only our own pages
+	// Credentials allows those origins to send the application's own cookies.
 	Credentials bool
-	SignIn      SignIn                                         // how it knows people; zero: by all issuers of the node
+	SignIn      SignIn                                         // how it identifies people; zero: by all issuers of the node
 	Rate        RateConfig                                     // limit per user, key or address, counted separately; zero: the node's limit, shared with the others
-	Ready       func(ctx context.Context) []operator.Check     // besides the node's own; nil: none
-	Status      func(node *operator.NodeStatus) map[string]any // members that it adds to /statusz; nil: none
+	Ready       func(ctx context.Context) []operator.Check     // readiness checks besides the node's; nil: none
+	Status      func(node *operator.NodeStatus) map[string]any // fields that it adds to /statusz; nil: none
 
-	// Topics returns what a journal record changes for streams and pages; ok is false if it changes nothing there. An error is
-	// logged, and ends streams that replay the record. Topics must be pure: it is called for each stream that catches up.
+	// Topics returns how a journal record changes streams and pages; ok is false if it does not. An error is logged, and ends streams
+	// that replay the record. Topics must be pure: it is called for each stream that catches up.
 	Topics func(*store.Record) (ch sse.Change, ok bool, err error)
-	// Snapshot returns the frames with which a stream of a topic begins; topic "" is everything. They have no sequence.
+	// Snapshot returns the frames that start a stream of a topic, without sequence numbers. The topic "" covers everything.
 	Snapshot func(ctx context.Context, topic string) ([]sse.Frame, error)
-	// Ensure fetches what a topic shows from the cloud before it is read, and once a minute while somebody reads it. It sets its own
-	// time limit.
+	// Ensure fetches a topic's data from the cloud before it is read, and once a minute while somebody follows it. It sets its own time
+	// limit.
 	Ensure func(ctx context.Context, topic string) error
 
-	// View renders the page of a topic. Parts that have not changed since last are taken from it. A page that does not exist is
-	// fault.NotFound.
+	// View renders the page of a topic. It may reuse parts of last that have not changed. It returns fault.NotFound for a page that
+	// does not exist.
 	View func(ctx context.Context, node *operator.NodeStatus, topic string, last page.View) (page.View, error)
-	// Offline makes its pages work while the node cannot be reached: a browser keeps those that were opened, and queues what people do
-	// on them (assets/offline.js, docs/http.md).
+	// Offline makes pages work while the node is unreachable: the browser keeps pages that were opened, and queues what people do on
+	// them (assets/offline.js, docs/http.md).
 	Offline bool
-	// Open allows pages to follow their topic without a sign-in: nothing in a View is only for people who have signed in.
+	// Open allows pages to follow their topic without a sign-in: no View contains anything reserved for signed-in users.
 	Open bool
 
-	Look   *page.Renderer                                 // of its pages
+	Look   *page.Renderer                                 // renders its pages
 	Nav    func(who auth.Identity) []page.Link            // navigation links of its pages
 	Live   func(ctx context.Context) ([]page.Tile, error) // what is on now, for the list of applications
 	Scenes func() ([]page.Scene, error)                   // for the gallery
 
-	// Operator returns its part of the Status page, at an instant of the node's clock. It is called at most once a second.
+	// Operator returns the application's part of the Status page; now is the node's time. It is called at most once a second.
 	Operator func(ctx context.Context, now time.Time) (operator.Part, error)
 }
 
 // SignIn configures how an application identifies people, besides the API key. What a route requires is its Access.
 type SignIn struct {
-	// Issuers are the issuers that it accepts, by their names in the node's settings; none: all of them.
+	// Issuers are the accepted issuers, by their names in the node's settings; none: all of them.
 	Issuers []string
-	// Anonymous is the cookie with the id of somebody who has not signed in, a UUID in lower case; empty: no anonymous ids. A user whose
-	// id looks like a UUID is then known as "<issuer>|<id>", so that nobody can become a user by a cookie.
+	// Anonymous is the name of the cookie with the id of a person who has not signed in, a UUID in lower case; empty: no anonymous ids.
+	// A user whose id looks like a UUID is then known as "<issuer>|<id>", so that no cookie can impersonate a user.
 	Anonymous string
-	// Header is the header that identifies the user of a request without credentials, on a node for development only (Config.Tokens);
-	// empty: none.
+	// Header is a header that identifies the user of a request without credentials, on development nodes only (Config.Tokens); empty:
+	// none.
 	Header string
-	// Own returns the user who is signed in at the application itself, which then accepts no other sign-in; an empty subject:
-	// nobody is. nil: the node's sign-in counts. It is called on routes and pages that are not Public.
+	// Own returns the user who signed in at the application itself, which then accepts no other sign-in; an empty subject means that
+	// nobody is signed in. nil: the node's sign-in counts. It is called on routes and pages that are not Public.
 	Own  func(c *gin.Context) (subject string, err error)
-	Page string // path of the application's own sign-in page, below its pages: "/sign-in"
+	Page string // the application's own sign-in page, a path below its pages: "/sign-in"
 }
 
-// Handler is a route's code: it answers, or returns the error to answer with.
+// Handler is a route's code. It writes the answer, or returns an error to answer with.
 type Handler func(c *gin.Context) error
 
-// Route is one method and path that the server answers. A GET also answers HEAD, except for a stream.
+// Route is one method and path. A GET route also answers HEAD, unless it is a stream.
 type Route struct {
 	Method string
 	Path   string
 	Access Access
 	Do     Handler
-	Stream bool // lasts as long as the reader stays; its path ends in "/stream"
+	Stream bool // stays open as long as the reader does; its path ends in "/stream"
 	Quiet  bool // called very often: successes are logged at debug level
 }
 
 // mounted is an application in a server.
 type mounted struct {
 	App
-	prefix    string // of its routes: the mount without a slash at its end
+	prefix    string // Mount without its trailing slash
 	views     *views
 	snapshots *snapshots
 	document  document
@@ -109,7 +108,7 @@ type mounted struct {
 	requests, failed atomic.Uint64 // answered since the start
 }
 
-// mount puts an application into the server.
+// mount adds an application to the server.
 func (s *Server) mount(a App) (m *mounted, err error) {
 	m = &mounted{App: a, prefix: strings.TrimSuffix(a.Mount, "/")}
 	m.views = &views{s: s, app: m}
@@ -124,13 +123,14 @@ func (s *Server) mount(a App) (m *mounted, err error) {
 	return m, err
 }
 
-// owns reports whether a path is under the application's mount and not one of its pages.
+// owns reports whether a path is below the application's mount and not one of its pages.
 func (m *mounted) owns(path string) bool {
 	rest, ok := strings.CutPrefix(path, m.prefix)
 	return ok && (rest == "" || rest[0] == '/') && rest != "/-" && !strings.HasPrefix(rest, "/-/")
 }
 
-// appAt returns the application whose API a path belongs to, known or not; nil: it is the node's, or a page.
+// appAt returns the application whose API a path belongs to, whether or not a route exists there; nil: the path is the node's, or a
+// page.
 func (s *Server) appAt(path string) *mounted {
 	var root *mounted
 	for _, m := range s.apps {
@@ -149,7 +149,7 @@ func (s *Server) appAt(path string) *mounted {
 	return root
 }
 
-// appNamed finds an application; the empty name is that of the only one.
+// appNamed returns an application by name. If there is only one, the empty name finds it.
 func (s *Server) appNamed(name string) (*mounted, bool) {
 	if name == "" && len(s.apps) == 1 {
 		return s.apps[0], true
@@ -173,19 +173,19 @@ func serverOf(c *gin.Context) *Server {
 	return s
 }
 
-// appOf returns the application that a route is of; nil: the node.
+// appOf returns the application of the current route; nil: it is the node's.
 func appOf(c *gin.Context) *mounted {
 	m, _ := c.Value(keyApp).(*mounted)
 	return m
 }
 
-// Body reads the JSON object that a request carries, strictly where the application does. Its Err says what is wrong with it.
+// Body reads a request's JSON object, strictly if App.Strict is set. Its Err describes what is wrong with it.
 func Body(c *gin.Context) *bind.Body {
 	m := appOf(c)
 	return bind.ReadBody(c, m != nil && m.Strict)
 }
 
-// ClearCache drops the rendered pages and snapshots of the request's application.
+// ClearCache drops all cached pages and stream snapshots of the request's application.
 func ClearCache(c *gin.Context) {
 	m := appOf(c)
 	m.views.clear()
@@ -198,7 +198,7 @@ func Cached(c *gin.Context) (pages, snapshots int) {
 	return m.views.count(), m.snapshots.count()
 }
 
-// documentRoutes are where an application describes itself.
+// documentRoutes returns the routes that serve an application's OpenAPI description.
 func (m *mounted) documentRoutes() []Route {
 	if m.OpenAPI == nil {
 		return nil

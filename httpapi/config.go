@@ -15,45 +15,45 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// RateConfig is how much one user, key or address may ask.
+// RateConfig limits the requests of one user, key or address.
 type RateConfig struct {
 	PerMinute int `yaml:"per_minute"` // 0: no limit
 	Burst     int `yaml:"burst"`
 }
 
-// People are those who sign in with a browser: at which issuers, and what the node remembers of them.
+// People configures sign-in by browser: the issuers and the sessions.
 type People struct {
 	Issuers  *auth.Verifier
 	Sessions *session.Keeper
 }
 
-// Config is what a server works with. Clock and Store are needed; of the rest the zero value will do.
+// Config configures a server. Clock and Store are required; everything else may be zero.
 type Config struct {
 	Apps  []App
-	Clock clock.Clock // the node's, which may run fast; deadlines and heartbeats keep real time
+	Clock clock.Clock // the node's, which may run fast; deadlines and heartbeats use real time
 
 	Store *store.Store
 	Limits
-	Sync operator.Sync // nil: there is no cloud
+	Sync operator.Sync // nil: no cloud
 
 	TLS       *TLS   // nil: plain HTTP
-	PublicURL string // where people reach the node, such as https://scores.example; empty: wherever they do
+	PublicURL string // public address, such as https://scores.example; empty: as in the request
 
-	Node    func() operator.NodeStatus                 // nil: only what httpapi knows itself
-	Ready   func(ctx context.Context) []operator.Check // nil: ready while it runs
-	Metrics *prometheus.Registry                       // nil: an empty one of its own
+	Node    func() operator.NodeStatus                 // nil: version and time only
+	Ready   func(ctx context.Context) []operator.Check // nil: always ready while running
+	Metrics *prometheus.Registry                       // nil: a new registry
 	Auth    auth.Authenticator                         // nil: nobody can sign in
-	People  *People                                    // who sign in with a browser; nil: nobody does, but by a token
-	Tokens  bool                                       // development: a token can be pasted to sign in, and applications' SignIn.Header counts
-	Demo    func() (token string, err error)           // signs in whoever comes from this machine without credentials; nil: nobody
+	People  *People                                    // sign-in by browser; nil: only by a token
+	Tokens  bool                                       // development: people can sign in with a pasted token, and SignIn.Header counts
+	Demo    func() (token string, err error)           // signs in local requests without credentials; nil: nobody
 	Logger  *slog.Logger                               // nil: silent
 	Version string
 
 	Development bool          // serves /_/gallery
-	Heartbeat   time.Duration // of silent streams; 15 s when zero
-	PageTick    time.Duration // how often a page looks at what is not in the journal; 1 s when zero
-	UserStreams int           // open at once of one user or address; 16 when zero
-	Drain       time.Duration // for requests to end at shutdown; 10 s when zero
+	Heartbeat   time.Duration // interval on silent streams; 15 s when zero
+	PageTick    time.Duration // how often pages check for changes outside the journal; 1 s when zero
+	UserStreams int           // limit of open streams per user or address; 16 when zero
+	Drain       time.Duration // time for requests to finish at shutdown; 10 s when zero
 }
 
 func (c Config) withDefaults() Config {

@@ -12,10 +12,10 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// newCORS lets the pages of other origins call an application. All others get answers without the headers by which a browser
-// would let them read, and no leave to send anything but what any page can. It is for the application's routes alone. Cookies are
-// part of it where an application says so that has made its own, and for named origins; elsewhere other origins sign in with a
-// header. The node's cookies never are: they are SameSite=Strict.
+// newCORS returns a handler that allows pages of other origins to call an application's routes. Pages of all other origins get no CORS
+// headers, so the browser lets them read no answer and send only simple requests. Cookies are allowed only to named origins, and only
+// of an application that sets its own and asks for it; otherwise other origins sign in with a header. The node's cookies are never
+// sent: they are SameSite=Strict.
 func newCORS(origins []string, credentials bool) (gin.HandlerFunc, error) {
 	if len(origins) == 0 {
 		return func(*gin.Context) {}, nil
@@ -44,7 +44,7 @@ func newCORS(origins []string, credentials bool) (gin.HandlerFunc, error) {
 			return
 		}
 		h := c.Writer.Header()
-		vary := slices.Clone(h.Values("Vary")) // the module forgets what stood there, and lends us a slice of its own
+		vary := slices.Clone(h.Values("Vary")) // the cors module overwrites Vary with a slice that it shares
 		if all || slices.Contains(origins, origin) {
 			allowed(c)
 		}
@@ -55,14 +55,14 @@ func newCORS(origins []string, credentials bool) (gin.HandlerFunc, error) {
 	}, nil
 }
 
-// allowOrigins has the application that a request is for say which origins may call it.
+// allowOrigins applies the CORS rules of the application that a request is for.
 func (s *Server) allowOrigins(c *gin.Context) {
 	if m := s.appAt(c.Request.URL.Path); m != nil {
 		m.cors(c)
 	}
 }
 
-// ValidOrigin reports whether a text is an origin as browsers send it, or the star for all of them.
+// ValidOrigin reports whether a text is an origin as browsers send it, or "*" for all.
 func ValidOrigin(text string) bool {
 	if text == "*" {
 		return true

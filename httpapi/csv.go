@@ -8,7 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// CSV answers with a table as a file of some name. A cell that a spreadsheet would run as a formula is marked as text.
+// CSV answers with a table as a file download. Cells that a spreadsheet would run as a formula are marked as text.
 func CSV(c *gin.Context, name string, rows [][]string) error {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)

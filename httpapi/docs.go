@@ -14,14 +14,14 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// swaggerUI is a page over npm's swagger-ui-dist, whose two files are kept and sent compressed (gzip -9 -n of the package's files).
+// swaggerUI is a page around npm's swagger-ui-dist, whose two files are stored and sent compressed (gzip -9 -n of the package's files).
 //
 //go:embed swagger-ui/docs.html swagger-ui/init.js swagger-ui/*.gz
 var swaggerUI embed.FS
 
 const swaggerVersion = "5.35.0"
 
-// docsFiles are the files of the page, with their types.
+// docsFiles returns the page's files and their content types.
 func docsFiles() map[string]string {
 	return map[string]string{
 		"swagger-ui-bundle.js": "text/javascript; charset=utf-8",
@@ -30,7 +30,7 @@ func docsFiles() map[string]string {
 	}
 }
 
-// newDocs makes the page that shows the description of an application's routes, and sends requests to try them.
+// newDocs renders the page that shows an application's OpenAPI description and sends requests to try it.
 func newDocs(prefix string) ([]byte, error) {
 	t, err := template.ParseFS(swaggerUI, "swagger-ui/docs.html")
 	if err != nil {
@@ -43,8 +43,8 @@ func newDocs(prefix string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// getDocs shows the description of the application that the path names; without a name that of the only one, or a list. Its
-// style sheet has pictures in it.
+// getDocs shows the description of the application named in the path. Without a name it shows the only application's, or a list.
+// Swagger UI's style sheet embeds images, so img-src allows data: here.
 func (s *Server) getDocs(c *gin.Context) error {
 	m, ok := s.described(c.Param("name"))
 	if !ok {
@@ -60,7 +60,7 @@ func (s *Server) getDocs(c *gin.Context) error {
 	return nil
 }
 
-// described finds an application that has a description.
+// described returns an application that has an OpenAPI description.
 func (s *Server) described(name string) (m *mounted, ok bool) {
 	m, ok = s.appNamed(name)
 	return m, ok && m.OpenAPI != nil
@@ -81,7 +81,7 @@ func (s *Server) getDocsIndex(c *gin.Context) error {
 	return HTML(c, http.StatusOK, body, err)
 }
 
-// getDocsFile sends a file of the page. Its path has its version, so it never changes.
+// getDocsFile serves a file of Swagger UI. The version in its path makes it immutable.
 func (s *Server) getDocsFile(c *gin.Context) error {
 	name := c.Param("file")
 	kind, ok := docsFiles()[name]

@@ -15,14 +15,14 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// getLive answers while the process can answer at all.
+// getLive answers as long as the process can answer at all.
 func (s *Server) getLive(c *gin.Context) error {
 	c.Header("Cache-Control", "no-store")
 	c.String(http.StatusOK, "ok\n")
 	return nil
 }
 
-// getReady answers whether this node should be sent readers. A node without its cloud is ready: it serves what it has.
+// getReady reports whether clients should be sent to this node. A node without its cloud is ready: it serves what it has.
 func (s *Server) getReady(c *gin.Context) error {
 	var failed []string
 	var lines strings.Builder
@@ -54,7 +54,7 @@ func (s *Server) getReady(c *gin.Context) error {
 	return nil
 }
 
-// checks are the node's and its applications', and whether the server is about to end.
+// checks returns the readiness checks of the node and its applications, and fails one at shutdown.
 func (s *Server) checks(ctx context.Context) []operator.Check {
 	checks := s.cfg.Ready(ctx)
 	if s.cfg.TLS != nil {
@@ -77,7 +77,7 @@ func (s *Server) checks(ctx context.Context) []operator.Check {
 	return checks
 }
 
-// Ready returns nil while the node is ready. It is for an application with a readiness route of its own.
+// Ready returns nil while the node is ready. It is for applications with a readiness route of their own.
 func Ready(c *gin.Context) error {
 	for _, check := range serverOf(c).checks(c.Request.Context()) {
 		if check.Err != nil {
@@ -91,7 +91,7 @@ func notReady(failed []string) error {
 	return fault.New(fault.Unavailable, "not_ready", "not ready: %s", strings.Join(failed, ", "))
 }
 
-// nodeStatus is the node's own account, with what only httpapi knows.
+// nodeStatus returns the node's status with the fields that only httpapi knows.
 func (s *Server) nodeStatus() operator.NodeStatus {
 	n := s.cfg.Node()
 	n.Streams = s.events.Count()
@@ -105,7 +105,7 @@ func (s *Server) nodeStatus() operator.NodeStatus {
 // Node returns the node's own status.
 func Node(c *gin.Context) operator.NodeStatus { return serverOf(c).nodeStatus() }
 
-// getStatus answers with the node's account and the members that its applications add.
+// getStatus answers with the node's status and the fields that its applications add.
 func (s *Server) getStatus(c *gin.Context) error {
 	node := s.nodeStatus()
 	out := map[string]json.RawMessage{}
@@ -140,6 +140,6 @@ func (s *Server) getMetrics(c *gin.Context) error {
 // scraper answers with the metrics of a registry.
 func scraper(reg *prometheus.Registry) http.Handler {
 	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{
-		Registry: reg, DisableCompression: true, // it is compressed around everything already
+		Registry: reg, DisableCompression: true, // the server compresses all answers already
 	})
 }

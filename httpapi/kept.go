@@ -2,16 +2,16 @@ package httpapi
 
 import "sync"
 
-// maxKept is how many topics' pages, and how many topics' snapshots, are kept of an application.
+// maxKept is how many topics' pages, and how many topics' snapshots, are cached per application.
 const maxKept = 64
 
-// kept is what was made last for each topic, for all who ask.
+// kept caches the latest T of each topic.
 type kept[T any] struct {
 	mu sync.Mutex
 	of map[string]*T
 }
 
-// entry returns a topic's place, which is empty at first.
+// entry returns a topic's entry, zero at first. A full cache is emptied.
 func (k *kept[T]) entry(topic string) *T {
 	k.mu.Lock()
 	defer k.mu.Unlock()

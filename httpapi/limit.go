@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	// ShortConnections is how many connections may be open besides the streams, for short requests.
+	// ShortConnections is how many connections may be open for short requests, in addition to the streams.
 	ShortConnections = 1024
 
 	defaultStreams     = 8192
 	defaultUserStreams = 16
-	streamRetry        = 30 // seconds until who has too many streams may ask again
+	streamRetry        = 30 // Retry-After in seconds for a client with too many streams
 )
 
-// Limits are what a server allows. They can be changed while it runs.
+// Limits are a server's limits. They can be changed while it runs.
 type Limits struct {
 	Rate           RateConfig
-	MaxStreams     int            // open at once; 8192 when zero, and fewer where there are few connections
-	MaxConnections int            // open at once; MaxStreams and ShortConnections when zero
-	Proxies        []netip.Prefix // whose X-Forwarded-For and X-Forwarded-Proto are believed; none: nobody's
+	MaxStreams     int            // open at once; 8192 when zero, fewer if MaxConnections is low
+	MaxConnections int            // open at once; MaxStreams + ShortConnections when zero
+	Proxies        []netip.Prefix // trusted for X-Forwarded-For and X-Forwarded-Proto
 }
 
-// limits are Limits as requests are held against them.
+// limits are the Limits in effect, with their state.
 type limits struct {
 	Limits
 	streams int
-	buckets *buckets // nil: nobody is limited
+	buckets *buckets // nil: no rate limit
 	proxies proxies
 }
 
-// withDefaults leaves a quarter of few connections to short requests.
+// withDefaults fills in defaults. If there are few connections, it reserves a quarter of them for short requests.
 func (l Limits) withDefaults() Limits {
 	l.MaxStreams = cmp.Or(l.MaxStreams, defaultStreams)
 	l.MaxConnections = cmp.Or(l.MaxConnections, l.MaxStreams+ShortConnections)
@@ -48,7 +48,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// SetLimits changes the limits from now on. If the rate stays the same, the counts of each client are kept.
+// SetLimits changes the limits from now on. If the rate stays the same, clients keep their counts.
 func (s *Server) SetLimits(l Limits) error {
 	l = l.withDefaults()
 	next := &limits{Limits: l, streams: l.MaxStreams, proxies: slices.Clone(l.Proxies)}
@@ -71,7 +71,7 @@ type readers struct {
 	of map[string]int
 }
 
-// enter counts a stream of a user in, unless there are as many already.
+// enter counts a user's new stream, unless most are open already.
 func (r *readers) enter(name string, most int) (leave func(), ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,8 +88,8 @@ func (r *readers) enter(name string, most int) (leave func(), ok bool) {
 	}, true
 }
 
-// enterStream counts a stream in, unless there are too many: of all, or of one user or address. The API key may have any
-// number: it is the operator's own.
+// enterStream counts a new stream, or refuses it if too many are open: in total, or of one user or address. The API key has no limit of
+// its own, because it is the operator's.
 func (s *Server) enterStream(c *gin.Context, kind string) (leave func(), err error) {
 	if s.events.Count() >= s.limits.Load().streams {
 		return nil, fault.New(fault.Unavailable, "too_many_streams", "Too many streams are open.")
@@ -107,5 +107,5 @@ func (s *Server) enterStream(c *gin.Context, kind string) (leave func(), err err
 	return func() { gauge.Dec(); left() }, nil
 }
 
-// keyAlone reports whether only the API key was shown, and no user.
+// keyAlone reports whether the caller showed only the API key, and is no user.
 func keyAlone(id auth.Identity) bool { return id.Key && id.Subject == "" }

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// metrics are httpapi's own.
+// metrics are the metrics of httpapi itself.
 type metrics struct {
 	requests  *prometheus.CounterVec
 	seconds   *prometheus.HistogramVec
@@ -16,7 +16,7 @@ type metrics struct {
 	snapshots prometheus.Counter
 }
 
-// newMetrics panics where they are registered already.
+// newMetrics registers the metrics. It panics if they are registered already.
 func newMetrics(reg prometheus.Registerer) *metrics {
 	with := promauto.With(reg)
 	return &metrics{
@@ -41,7 +41,7 @@ func (m *metrics) request(method, route string, status int, took time.Duration) 
 	m.seconds.WithLabelValues(route).Observe(took.Seconds())
 }
 
-// known keeps invented methods from becoming time series.
+// known maps unknown methods to "other", so that clients cannot create time series.
 func known(method string) string {
 	switch method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":

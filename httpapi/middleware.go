@@ -24,8 +24,7 @@ const (
 	maxBody      = 1 << 20
 )
 
-// enter gives each request an id of our own: one that came with the request could be anybody's invention. Handlers find the
-// server through it.
+// enter makes the server available to handlers, and sets a request id of our own: one sent by the client could be forged.
 func (s *Server) enter(c *gin.Context) {
 	c.Set(keyServer, s)
 	id := rand.Text()
@@ -37,12 +36,12 @@ func requestID(c *gin.Context) string { return c.GetString(keyRequestID) }
 
 type elsewhereKey struct{}
 
-// elsewhere answers a request for another machine's name.
+// elsewhere answers a request addressed to another machine's name.
 func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
 	s.misdirected(w, r, rebind.Refusal)
 }
 
-// misdirected answers a request that this port does not take, as every other error.
+// misdirected answers a request that this port does not serve, in the shape of every other error.
 func (s *Server) misdirected(w http.ResponseWriter, r *http.Request, why string) {
 	s.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), elsewhereKey{}, why)))
 }
@@ -53,7 +52,7 @@ func (s *Server) notElsewhere(c *gin.Context) {
 	}
 }
 
-// guard sets what a browser must and must not do with anything we send, and bounds what we read.
+// guard sets security headers on every answer, and limits the size of request bodies.
 func guard(c *gin.Context) {
 	h := c.Writer.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "+
@@ -67,16 +66,16 @@ func guard(c *gin.Context) {
 	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxBody)
 }
 
-// quiet marks routes that are asked all the time: they are logged at debug level while they work.
+// quiet marks routes that are called all the time: successes are logged at debug level.
 func quiet(c *gin.Context) { c.Set(keyQuiet, true) }
 
-// observe measures a request and logs it, once, with the error if there was one.
+// observe measures a request and logs it once, with its error if any.
 func (s *Server) observe(c *gin.Context) {
 	start := s.wall.Now()
 	s.noteUntrusted(c.Request)
 	c.Next()
 	if c.GetBool(keyTaken) {
-		return // a stream: it is told of when it ends
+		return // a stream: reported when it ends
 	}
 	n := s.noteOf(c)
 	n.status, n.bytes = c.Writer.Status(), max(0, c.Writer.Size())
@@ -86,7 +85,7 @@ func (s *Server) observe(c *gin.Context) {
 	s.report(n, s.wall.Now().Sub(start))
 }
 
-// note is what is told of a request when it is over.
+// note is what the log and the metrics record of a finished request.
 type note struct {
 	method, route, path, client, id string
 	quiet                           bool
@@ -101,12 +100,12 @@ func (s *Server) noteOf(c *gin.Context) note {
 		client: s.clientText(c.Request), id: requestID(c), quiet: c.GetBool(keyQuiet), app: appOf(c),
 	}
 	if n.route == "" {
-		n.route = "none" // else every guessed path were a metric of its own
+		n.route = "none" // otherwise every guessed path would become a metric
 	}
 	return n
 }
 
-// loggedPath leaves tokens and the code of a route's parameter out of a path: they are secrets.
+// loggedPath hides tokens and the value of the route's :code parameter in a path: they are secrets.
 func loggedPath(path, code string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -140,8 +139,8 @@ func (s *Server) report(n note, took time.Duration) {
 	s.log.LogAttrs(context.Background(), level, "request", attrs...)
 }
 
-// rescue turns a panic into the answer that the route's clients understand. Where the answer has begun already the
-// connection is cut, so that nobody takes a half for the whole.
+// rescue turns a panic into an error answer. If the answer has already begun it cuts the connection, so that no client takes a partial
+// answer for a complete one.
 func (s *Server) rescue(c *gin.Context) {
 	defer func() {
 		v := recover()
@@ -160,7 +159,7 @@ func (s *Server) rescue(c *gin.Context) {
 	c.Next()
 }
 
-// wrap makes a gin handler of ours.
+// wrap converts a Handler to gin's type.
 func (s *Server) wrap(h Handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		err := h(c)
@@ -174,7 +173,7 @@ func (s *Server) wrap(h Handler) gin.HandlerFunc {
 	}
 }
 
-// noRoute leads a browser that asks for an application to its pages.
+// noRoute redirects a browser from an application's mount to its pages; other unknown addresses are 404s.
 func (s *Server) noRoute(c *gin.Context) {
 	for _, m := range s.apps {
 		if wantsHTML(c.Request) && len(m.Pages) > 0 && m.prefix == strings.TrimSuffix(c.Request.URL.Path, "/") {
@@ -194,7 +193,7 @@ func (s *Server) noMethod(c *gin.Context) {
 	s.fail(c, fault.New(fault.Invalid, methodNotAllowed, "This address accepts only %s.", strings.ReplaceAll(allowed, ", ", " and ")))
 }
 
-// IsToken reports whether a text looks like a token of a device or a session: a long hexadecimal number.
+// IsToken reports whether a text looks like a device or session token: at least 32 hexadecimal digits.
 func IsToken(text string) bool {
 	return len(text) >= 32 && strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }

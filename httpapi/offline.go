@@ -10,13 +10,13 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 )
 
-// headerReader says whose page an answer is, so that a browser keeps no copies of two people's.
+// headerReader identifies the reader of a page, so that a browser does not mix the offline copies of two people.
 const headerReader = "Touchline-Reader"
 
-// scope is what the addresses of the application's pages begin with.
+// scope is the prefix of the addresses of the application's pages.
 func (m *mounted) scope() string { return m.prefix + "/-/" }
 
-// release names what sends the application's pages: their templates and assets, and the version of the node.
+// release identifies the version of the application's pages: a hash of templates, assets and the node's version.
 func (m *mounted) release() string {
 	if m.Look == nil {
 		return ""
@@ -25,7 +25,7 @@ func (m *mounted) release() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// readerOf names the reader of a page to the browser that keeps it: always alike, and of no use elsewhere.
+// readerOf returns a stable pseudonym of a page's reader for the browser that keeps the page. It is useless elsewhere.
 func readerOf(c *gin.Context) string {
 	who, _ := Identity(c)
 	if who.Subject == "" {
@@ -35,7 +35,7 @@ func readerOf(c *gin.Context) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// offline is what a page knows that works while the node is away; nil: it does not.
+// offline returns what a page needs to work while the node is unreachable; nil: the page does not.
 func (m *mounted) offline(c *gin.Context) *page.Offline {
 	if !m.Offline {
 		return nil
@@ -43,7 +43,7 @@ func (m *mounted) offline(c *gin.Context) *page.Offline {
 	return &page.Offline{Scope: m.scope(), Reader: readerOf(c), Now: m.views.s.cfg.Clock.Now()}
 }
 
-// offlineRoutes has the script that serves the pages while the node is away. It lies where it may do so.
+// offlineRoutes serves the pages' service worker from the directory that is its scope.
 func (m *mounted) offlineRoutes() []Route {
 	if !m.Offline {
 		return nil

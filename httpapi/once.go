@@ -21,11 +21,11 @@ const (
 
 	maxKey = 128 // characters
 
-	occurredAtMost = 12 * time.Hour  // before a request: what is older is not taken as of then
-	occurredEarly  = 2 * time.Minute // by which the client's clock may have been set back meanwhile
+	occurredAtMost = 12 * time.Hour  // oldest event that a request may report
+	occurredEarly  = 2 * time.Minute // tolerates a client's clock that was set back
 )
 
-// IdempotencyKey reads the header by which a request takes effect once; empty: there is none.
+// IdempotencyKey returns the request's Idempotency-Key, with which it takes effect once; empty: there is none.
 func IdempotencyKey(c *gin.Context) (string, error) {
 	all := c.Request.Header.Values(headerKey)
 	if len(all) == 0 {
@@ -39,8 +39,8 @@ func IdempotencyKey(c *gin.Context) (string, error) {
 	return key, nil
 }
 
-// OccurredAt returns when the event that a request reports happened: now, less the seconds in Touchline-Occurred-Ago, at most
-// 12 hours. The application checks that the time fits, after it has checked whether the request was answered before.
+// OccurredAt returns when the event that a request reports happened: now minus the seconds in Touchline-Occurred-Ago, at most 12 hours.
+// The application must check that this time is plausible, but only after it knows that the request is not a repetition.
 func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 	text := c.GetHeader(headerOccurred)
 	if text == "" {
@@ -56,9 +56,9 @@ func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 	return now.Add(-time.Duration(max(0, ago) * float64(time.Second))), nil
 }
 
-// UpdateOnce is Update for a request that may be repeated. do writes what the first request asks for, which may be nothing,
-// and returns its answer; it is not called if a request with the row's key was answered before. Without a row every request
-// counts as a first one. A repeated request waits for the cloud as the first one does.
+// UpdateOnce is Update for a request that may be repeated. do writes what the request asks for, which may be nothing, and returns the
+// answer. It is not called if a request with the row's key was answered before. A nil row means that the request has no key. A repeated
+// request waits for the cloud like the first one.
 func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error)) (out idempotency.Outcome, err error) {
 	s := serverOf(c)
 	seq, wrote, err := s.update(c, func(tx *store.Tx) (err error) {
@@ -74,7 +74,7 @@ func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 	if err := s.written(c, seq, wrote); err != nil {
 		return out, err
 	}
-	if out.Repeated && s.cfg.Sync != nil { // another node has written the row: it came from the cloud
+	if out.Repeated && s.cfg.Sync != nil { // another node wrote the row, so it came through the cloud
 		c.Header(headerCloud, cloudConfirmed)
 	}
 	return out, nil
@@ -89,7 +89,7 @@ func once(tx *store.Tx, row *idempotency.Row, do func(tx *store.Tx) (idempotency
 	}
 	out, writes, err := do(tx)
 	switch {
-	case err != nil, row == nil && len(writes) == 0: // nothing has to change
+	case err != nil, row == nil && len(writes) == 0: // nothing to write
 		return out, err
 	case row == nil:
 		return out, tx.TransactWrite(store.TransactWrite{Items: writes})
@@ -97,8 +97,8 @@ func once(tx *store.Tx, row *idempotency.Row, do func(tx *store.Tx) (idempotency
 	return out, row.Write(tx, out, writes...)
 }
 
-// getWritten says how far a write has come that this node has taken. One that it does not know, because another node or an
-// earlier life of this one has taken it, is fault.NotFound: who has sent it can send it again, with its key.
+// getWritten reports the progress of a write that this node accepted. It returns fault.NotFound for unknown writes, such as those
+// accepted by another node, or before a backup of this one was restored: the client can send the write again with its key.
 func (s *Server) getWritten(c *gin.Context) error {
 	c.Header(headerNode, s.cfg.Store.Node())
 	seq, err := strconv.ParseUint(c.Param("seq"), 10, 64)

@@ -10,13 +10,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is the description of an application's routes, under the mount where they lie here.
+// document is an application's OpenAPI description, with its first server set to the application's mount.
 type document struct {
 	yaml []byte
-	json func() ([]byte, error) // converted when it is first asked for
+	json func() ([]byte, error) // converted on first use
 }
 
-// firstServer is where a document says that the routes lie.
+// firstServer matches the URL of a document's first server.
 var firstServer = regexp.MustCompile(`(?m)^servers:\n\s*- url: (.*)$`)
 
 func newDocument(text []byte, mount string) (document, error) {

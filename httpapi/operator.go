@@ -18,20 +18,20 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// stateFresh is how long an answer serves everybody who asks: an application may count rows for it.
+// stateFresh is how long a state is reused: applications may count rows for it.
 const stateFresh = time.Second
 
-// conflictsShown is how many conflicts the operator's page lists.
+// conflictsShown is how many conflicts the Status page lists.
 const conflictsShown = 20
 
-// stateCache keeps the latest state.
+// stateCache holds the latest state.
 type stateCache struct {
 	mu    sync.Mutex
 	at    time.Time
 	state operator.State
 }
 
-// Operator returns the node's state, with what each application reports of itself.
+// Operator returns the node's state, including what each application reports.
 func Operator(c *gin.Context) (operator.State, error) {
 	return serverOf(c).operatorState(c.Request.Context())
 }
@@ -77,7 +77,7 @@ func (s *Server) readState(ctx context.Context) (out operator.State, err error) 
 	return out, nil
 }
 
-// partOf is what an application adds. Its tables bear its name where there are several.
+// partOf returns an application's part. With several applications, table titles carry the application's name.
 func (s *Server) partOf(ctx context.Context, m *mounted, now time.Time) (part operator.Part) {
 	if m.Operator == nil {
 		return part
@@ -103,7 +103,7 @@ func (m *mounted) answered(failed bool) {
 	}
 }
 
-// status is how an application does, which has some of the checks and as many problems beside.
+// status summarizes an application: its checks, its requests, and the number of its problems.
 func (m *mounted) status(checks []operator.Check, problems int) operator.AppStatus {
 	st := operator.AppStatus{Name: m.Name, Title: m.Title, Problems: problems, Requests: m.requests.Load(), Failed: m.failed.Load()}
 	for _, c := range checks {
@@ -123,7 +123,7 @@ func getHub(c *gin.Context) error {
 	return JSON(c, state, err)
 }
 
-// getHubPage is GET /_/hub for people.
+// getHubPage answers GET /_/hub, the Status page.
 func (s *Server) getHubPage(c *gin.Context) error {
 	state, err := Operator(c)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Server) getHubPage(c *gin.Context) error {
 	return HTML(c, http.StatusOK, body, err)
 }
 
-// syncStatus is the node's account of itself and the cloud; without a cloud it says so.
+// syncStatus returns the state of the replication with the cloud; on a node without a cloud it says that.
 func (s *Server) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
 	if s.cfg.Sync == nil {
 		return operator.NoCloud(s.cfg.Clock.Now()), nil
@@ -151,7 +151,7 @@ func getSync(c *gin.Context) error {
 	return JSON(c, st, err)
 }
 
-// Conflicts lists refused writes, the newest first, for an application that shows its own to its own people. Without a cloud there are none.
+// Conflicts lists refused writes, newest first, for applications that show them to their own users. Without a cloud there are none.
 func Conflicts(c *gin.Context, q conflict.Query) (all []conflict.View, err error) {
 	if s := serverOf(c); s.cfg.Sync != nil {
 		all, _, err = s.cfg.Sync.Conflicts(c.Request.Context(), q)
@@ -159,7 +159,7 @@ func Conflicts(c *gin.Context, q conflict.Query) (all []conflict.View, err error
 	return all, err
 }
 
-// Conflict is one of them, with its writes.
+// Conflict returns one conflict with its writes.
 func Conflict(c *gin.Context, id uint64) (conflict.View, error) {
 	sync := serverOf(c).cfg.Sync
 	if sync == nil {
@@ -168,8 +168,8 @@ func Conflict(c *gin.Context, id uint64) (conflict.View, error) {
 	return sync.Conflict(c.Request.Context(), id)
 }
 
-// Decide applies a decision, "retry" or "discard" (operator.Sync), to a conflict. The application has checked that the caller
-// may decide.
+// Decide applies a decision, "retry" or "discard" (operator.Sync), to a conflict. The application must have checked that the caller may
+// decide.
 func Decide(c *gin.Context, id uint64, verb string) (conflict.View, error) {
 	sync := serverOf(c).cfg.Sync
 	if sync == nil {
@@ -210,7 +210,7 @@ func getConflicts(c *gin.Context) error {
 	return JSON(c, NewList(found, cursor), nil)
 }
 
-// conflictID is the one in the path.
+// conflictID parses the conflict number in the path.
 func conflictID(c *gin.Context) (uint64, error) {
 	id, err := strconv.ParseUint(c.Param("id"), 10, 64)
 	if err != nil {
@@ -228,7 +228,7 @@ func getConflict(c *gin.Context) error {
 	return JSON(c, found, err)
 }
 
-// decideConflict retries or discards one.
+// decideConflict returns a handler that retries or discards a conflict.
 func decideConflict(verb string) Handler {
 	return func(c *gin.Context) error {
 		id, err := conflictID(c)
@@ -240,8 +240,8 @@ func decideConflict(verb string) Handler {
 	}
 }
 
-// OperatorHandler answers on a socket that only the operator can open: the node's state and its cloud's, and other routes, whose
-// levels do not count. Errors show their text, whatever their kind.
+// OperatorHandler serves the operator's socket: the state of the node and its cloud, and other routes, whose access levels are ignored
+// because only the operator can open the socket. Errors show their text, whatever their kind.
 func (s *Server) OperatorHandler(others []Route) http.Handler {
 	e := s.newEngine()
 	e.NoRoute(s.noCommand)
@@ -260,11 +260,11 @@ func (s *Server) OperatorHandler(others []Route) http.Handler {
 	return e
 }
 
-// noCommand says so where a command is of an application that does not run here.
+// noCommand explains if a command belongs to an application that this node does not run.
 func (s *Server) noCommand(c *gin.Context) {
 	name, _, command := strings.Cut(strings.TrimPrefix(c.Request.URL.Path, "/"), "/")
 	if _, runs := s.appNamed(name); runs || !command {
-		s.failProblem(c, OperatorFailure(nowhere())) // not in the words of the application
+		s.failProblem(c, OperatorFailure(nowhere())) // a problem document, not the application's error format
 		return
 	}
 	var names []string
@@ -276,7 +276,7 @@ func (s *Server) noCommand(c *gin.Context) {
 		name, cmp.Or(strings.Join(names, ", "), "no application"))))
 }
 
-// OperatorFailure is an error as the operator may see it: with its text.
+// OperatorFailure translates an error for the operator, who may see its text.
 func OperatorFailure(err error) Failure {
 	f := FailureOf(err)
 	if e, ok := errors.AsType[*fault.Error](err); ok {

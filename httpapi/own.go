@@ -8,9 +8,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Own answers with a page for its reader alone, of the template kind + "-page". It has no stream, which all readers of a topic
-// would share: refresh.js fetches its parts with data-refresh again. It works while the node cannot be reached if the
-// application's pages do.
+// Own answers with a page for its reader alone, from the template kind + "-page". All readers of a topic share its stream, so such a
+// page has none: refresh.js reloads the parts marked data-refresh. If the application's pages work offline, so does this one.
 func Own(c *gin.Context, kind, title string, data any) error {
 	m := appOf(c)
 	f := m.Look.Own(kind, title)
@@ -19,7 +18,7 @@ func Own(c *gin.Context, kind, title string, data any) error {
 	return HTML(c, http.StatusOK, body, err)
 }
 
-// OwnView is Own with data that read returns.
+// OwnView is Own with the data that read returns.
 func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) (T, error)) error {
 	data, err := Read(c, read)
 	if err != nil {
@@ -28,5 +27,5 @@ func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) 
 	return Own(c, kind, title, data)
 }
 
-// Address returns the absolute address of a path at this node, as people reach it, for links.
+// Address returns the absolute URL of a path on this node, as people reach it.
 func Address(c *gin.Context, path string) string { return serverOf(c).base(c.Request) + path }

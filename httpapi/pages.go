@@ -23,7 +23,7 @@ const (
 // Page answers with the page of a topic, which then follows its stream.
 func Page(c *gin.Context, topic string) error { return PageAs(c, topic, "") }
 
-// PageAs answers with some parts of the page of a topic in another layout, the template kind + "-page".
+// PageAs is Page in another layout, the template kind + "-page", which may show only some of the parts.
 func PageAs(c *gin.Context, topic, kind string) error {
 	s, m := serverOf(c), appOf(c)
 	if err := m.ensure(c.Request.Context(), topic); err != nil {
@@ -51,16 +51,16 @@ func Leads(find func(ctx context.Context) (path string, err error)) Handler {
 	}
 }
 
-// BarePage answers with a page of one part, without a stream.
+// BarePage answers with a page of one part and no stream.
 func BarePage(c *gin.Context, status int, view page.View) error {
 	body, err := appOf(c).Look.Bare(view, serverOf(c).nav(c))
 	return HTML(c, status, body, err)
 }
 
-// OwnPage refuses a request that a browser sent for another origin's page.
+// OwnPage refuses a request that a browser sent on behalf of another origin's page.
 func OwnPage(c *gin.Context) error { return serverOf(c).ownPage(c.Request) }
 
-// ensure has what a topic shows here.
+// ensure fetches what a topic shows, if the application has an Ensure.
 func (m *mounted) ensure(ctx context.Context, topic string) error {
 	if m.Ensure == nil {
 		return nil
@@ -68,7 +68,7 @@ func (m *mounted) ensure(ctx context.Context, topic string) error {
 	return m.Ensure(ctx, topic)
 }
 
-// nav is where a reader may go on to: on an application's pages those of that one, on the node's those of the only one.
+// nav returns the navigation links: those of the page's application, or on the node's pages those of the only application.
 func (s *Server) nav(c *gin.Context) *page.Nav {
 	who, _ := Identity(c)
 	m := appOf(c)
@@ -91,7 +91,7 @@ func (s *Server) nav(c *gin.Context) *page.Nav {
 	return n
 }
 
-// shownTo leaves out of a view what the caller may not see: the node's state is for admins.
+// shownTo removes parts that the caller may not see: the node's state is for admins.
 func shownTo(who auth.Identity, v page.View) page.View {
 	if !who.Admin && v.Operator != "" {
 		v.Parts = slices.DeleteFunc(slices.Clone(v.Parts), func(p page.Part) bool { return p.ID == v.Operator })
@@ -99,7 +99,7 @@ func shownTo(who auth.Identity, v page.View) page.View {
 	return v
 }
 
-// streamAddress is what a page listens to. It says which parts the page has, so that they are not sent again.
+// streamAddress returns the address of a page's stream. It lists the parts that the page has, so that they are not sent again.
 func (m *mounted) streamAddress(topic string, v page.View) string {
 	have := make([]string, 0, len(v.Parts))
 	for _, p := range v.Parts {
@@ -115,8 +115,8 @@ func (m *mounted) streamAddress(topic string, v page.View) string {
 	return "/_/stream?" + q.Encode()
 }
 
-// getAsset serves a file of the pages. Its path has the hash of all of them, so it never changes; a path of an older
-// version is gone.
+// getAsset serves an asset. The version in its path is a hash of all assets, so the file is immutable, and paths of older versions are
+// gone.
 func (s *Server) getAsset(c *gin.Context) error {
 	looks := []*page.Renderer{s.pages}
 	for _, m := range s.apps {
@@ -134,7 +134,7 @@ func (s *Server) getAsset(c *gin.Context) error {
 	return fault.New(fault.NotFound, "not_found", "There is no such file in this version.")
 }
 
-// getIndex lists the applications that run, with what is on.
+// getIndex lists the running applications and what is on in each.
 func (s *Server) getIndex(c *gin.Context) error {
 	var groups []page.Group
 	for _, m := range s.apps {
@@ -146,7 +146,7 @@ func (s *Server) getIndex(c *gin.Context) error {
 			g.None = "Nothing is on."
 			var err error
 			if g.Tiles, err = m.Live(c.Request.Context()); err != nil {
-				s.log.Error("the list of what is on in an application cannot be read", "app", m.Name, "err", err)
+				s.log.Error("cannot list what is on in an application", "app", m.Name, "err", err)
 				g.None = "The list of what is on cannot be read now."
 			}
 		}
@@ -160,7 +160,7 @@ func (s *Server) getIndex(c *gin.Context) error {
 	return HTML(c, http.StatusOK, body, err)
 }
 
-// scenes are those of an application.
+// scenes returns the application's gallery scenes.
 func (m *mounted) scenes() ([]page.Scene, error) {
 	if m.Scenes == nil {
 		return nil, nil
@@ -168,10 +168,10 @@ func (m *mounted) scenes() ([]page.Scene, error) {
 	return m.Scenes()
 }
 
-// kitScenes names those of the parts that applications compose.
+// kitScenes is the gallery name of the shared parts from which applications compose pages.
 const kitScenes = "kit"
 
-// getGallery shows every part in every state, from fixed data: a page an application, one behind the other.
+// getGallery shows every part in every state, from fixed data, on one page per application.
 func (s *Server) getGallery(c *gin.Context) error {
 	if c.Query("app") == kitScenes {
 		scenes, err := s.pages.Kit()
@@ -195,7 +195,7 @@ func (s *Server) getGallery(c *gin.Context) error {
 	return fault.New(fault.NotFound, "not_found", "There are no scenes.")
 }
 
-// getScene shows one state of a page as the whole page.
+// getScene shows one scene as a full page.
 func (s *Server) getScene(c *gin.Context) error {
 	var scenes []page.Scene
 	var err error

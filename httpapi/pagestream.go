@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	pagePause = 250 * time.Millisecond // between two updates of a page: faster than that nobody reads
-	pageBeat  = 2 * time.Second        // the longest silence of a page's stream; the page worries after four of them
+	pagePause = 250 * time.Millisecond // shortest pause between two updates of a page: nobody reads faster
+	pageBeat  = 2 * time.Second        // longest silence on a page's stream; the page reports a lost connection after four
 )
 
-// streamPage keeps one page in step: it sends the parts whose HTML changed, at most four times a second, with one
-// connection for everything. A page that is slow gets the newest state when it is ready for it.
+// streamPage keeps one page up to date: it sends the parts whose HTML changed, at most four times a second, over one connection. A slow
+// page gets the newest state when it is ready for it.
 func (s *Server) streamPage(c *gin.Context) error {
 	topic, name := c.Query("page"), c.Query("app")
 	if of := appOf(c); of != nil {
@@ -58,7 +58,7 @@ func (s *Server) streamPage(c *gin.Context) error {
 	return s.serveStream(c, &stream{sub: sub, run: run}, func() { unsubscribe(); leave() })
 }
 
-// streamFormer has a page that an earlier version has sent load itself again: it does not say whose it is.
+// streamFormer tells a page of an earlier version, which does not name its application, to reload.
 func (s *Server) streamFormer(c *gin.Context) error {
 	gone := func(_ context.Context, out *sse.Conn) error {
 		if err := out.Open(); err != nil {
@@ -69,7 +69,7 @@ func (s *Server) streamFormer(c *gin.Context) error {
 	return s.serveStream(c, &stream{sub: sse.NewSubscriber(true), run: gone}, func() {})
 }
 
-// parseHave reads which parts a page has: "score.1x2y3z top.4a5b6c".
+// parseHave parses the list of parts that a page has: "score.1x2y3z top.4a5b6c".
 func parseHave(text string) map[string]string {
 	have := map[string]string{}
 	for one := range strings.FieldsSeq(text) {
@@ -80,20 +80,20 @@ func parseHave(text string) map[string]string {
 	return have
 }
 
-// pageStream is one open page.
+// pageStream is the stream of one open page.
 type pageStream struct {
 	s    *Server
 	sub  *sse.Subscriber
 	who  auth.Identity
 	out  *sse.Conn
-	have map[string]string // hash of each part the page shows
+	have map[string]string // hash of each part that the page shows
 
 	expires time.Time // of the reader's token; zero: never
 	watch   *watch
-	version string // that sent the page; empty: one that did not say
+	version string // release that sent the page; empty: unknown
 }
 
-// pageParts is what goes to the page.
+// pageParts is an update of a page.
 type pageParts struct {
 	Title string     `json:"title"`
 	Parts []pagePart `json:"parts"`
@@ -115,7 +115,7 @@ func (p *pageStream) run(ctx context.Context) error {
 	for {
 		looked := p.s.wall.Now()
 		if !p.expires.IsZero() && !looked.Before(p.expires) {
-			return nil // the page comes again, and is sent to sign in
+			return nil // the page reconnects and is redirected to sign in
 		}
 		if err := p.watch.look(ctx); err != nil {
 			return err
@@ -139,7 +139,7 @@ func (p *pageStream) run(ctx context.Context) error {
 	}
 }
 
-// renew tells a page that a former version of the node has sent it.
+// renew tells a page of an earlier release that there is a newer one.
 func (p *pageStream) renew() error {
 	now := p.watch.app.release()
 	if p.version == "" || p.version == now {
@@ -152,8 +152,8 @@ func (p *pageStream) renew() error {
 	return p.out.Send(sse.NewFrame("version", 0, data))
 }
 
-// beat says something when nothing was said for a while, so that the reader knows that the way is open. It gives when
-// something was last said.
+// beat sends a tick if the stream was silent for a while, so that the page knows that the connection is alive. It returns when
+// something was last sent.
 func (p *pageStream) beat(said bool, spoke, now time.Time) (time.Time, error) {
 	switch {
 	case said:
@@ -164,7 +164,7 @@ func (p *pageStream) beat(said bool, spoke, now time.Time) (time.Time, error) {
 	return spoke, nil
 }
 
-// look sends what changed since the last look.
+// look sends the parts that changed since the last call.
 func (p *pageStream) look(ctx context.Context) (said bool, err error) {
 	view, seq, err := p.watch.app.views.get(ctx, p.watch.topic)
 	if err != nil {
@@ -182,7 +182,7 @@ func (p *pageStream) look(ctx context.Context) (said bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("encode parts: %w", err)
 	}
-	// The id only has to be there: it tells a page that comes again from a new one.
+	// Any id will do: it distinguishes a page that reconnects from a new one.
 	if err := p.out.Send(sse.NewFrame("parts", seq+1, data)); err != nil {
 		return false, err
 	}
@@ -192,7 +192,7 @@ func (p *pageStream) look(ctx context.Context) (said bool, err error) {
 	return true, nil
 }
 
-// news are the parts that the page does not have.
+// news returns the parts that the page does not have.
 func (p *pageStream) news(v page.View) []pagePart {
 	var out []pagePart
 	for _, part := range v.Parts {

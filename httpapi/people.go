@@ -16,7 +16,7 @@ const (
 	pathPeople   = "/_/people"
 )
 
-// peopleRoutes are where people sign in with a browser and see their sessions, and where admins see everybody's.
+// peopleRoutes returns the routes where people sign in with a browser and see their sessions, and admins see everybody's.
 func (s *Server) peopleRoutes() []Route {
 	if s.cfg.People == nil {
 		return nil
@@ -36,7 +36,7 @@ func (s *Server) peopleRoutes() []Route {
 	}
 }
 
-// sessions are those that a request may see: one's own, or for an admin who asks so everybody's. The API key has none.
+// sessions returns the caller's own sessions. Admins get everybody's with ?all, and the API key, which has none of its own, always.
 func (s *Server) sessions(c *gin.Context) (list []session.Session, all bool, err error) {
 	who, _ := Identity(c)
 	of := &who
@@ -103,7 +103,7 @@ func (s *Server) peoplePage(c *gin.Context, in page.PeopleInput) error {
 	return HTML(c, http.StatusOK, body, err)
 }
 
-// postPersonCode makes a code and shows it, once.
+// postPersonCode creates a sign-in code and shows it, once.
 func (s *Server) postPersonCode(c *gin.Context) error {
 	user := c.Request.PostFormValue("user")
 	code, until, err := s.codeFor(c, user, c.Request.PostFormValue("issuer"))
@@ -113,7 +113,7 @@ func (s *Server) postPersonCode(c *gin.Context) error {
 	return s.peoplePage(c, page.PeopleInput{Code: code[:4] + " " + code[4:], For: user, Until: until.Format(time.TimeOnly)})
 }
 
-// postCodeFor makes a code for a program: {userId, issuer?}.
+// postCodeFor creates a sign-in code for an API client: {userId, issuer?}.
 func (s *Server) postCodeFor(c *gin.Context) error {
 	b := Body(c)
 	user, issuer := b.Text("userId", 200), b.Text("issuer", 500)
@@ -133,7 +133,7 @@ func (s *Server) codeFor(c *gin.Context, user, issuer string) (code string, unti
 	return code, until, err
 }
 
-// nameOf names who did something, for the log.
+// nameOf names the caller in the log.
 func nameOf(id auth.Identity) string {
 	if id.Subject == "" {
 		return "the API key"

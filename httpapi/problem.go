@@ -13,14 +13,14 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// answer is how a kind of error is told to a client.
+// answer is the HTTP form of a kind of error.
 type answer struct {
 	status int
-	retry  string // Retry-After in seconds, where it makes sense to come again
-	hide   bool   // the text stays inside
+	retry  string // Retry-After in seconds, if a retry makes sense
+	hide   bool   // clients do not see the text
 }
 
-// answers is the one table from an error's kind to its status. What is not in it is a 500 without a text.
+// answers maps kinds of errors to statuses. Any other error is a 500 without its text.
 var answers = map[fault.Kind]answer{
 	fault.Invalid:      {status: http.StatusBadRequest},
 	fault.Unauthorized: {status: http.StatusUnauthorized},
@@ -34,31 +34,31 @@ var answers = map[fault.Kind]answer{
 	fault.Locked:       {status: http.StatusServiceUnavailable, retry: "2", hide: true},
 }
 
-// retryable is an error that knows when it makes sense to come again.
+// retryable is an error that knows when a retry makes sense.
 type retryable interface {
 	error
 	RetryAfter() time.Duration
 }
 
-// What is no kind: only the router and the listener know it.
+// Codes with a status of their own: only the router and the listener return them.
 const (
 	methodNotAllowed = "method_not_allowed"
-	notHere          = "not_here" // for a name that is not this machine's
+	notHere          = "not_here" // addressed to another machine's name
 )
 
-// Failure is an error translated for the client.
+// Failure is an error as clients see it.
 type Failure struct {
 	Status    int
 	Code      string
 	Message   string
-	Details   []bind.Detail // of a request that is not valid
+	Details   []bind.Detail // of an invalid request
 	RequestID string
-	Conflict  uint64 // of a write that the cloud refused; 0: of another error
+	Conflict  uint64 // number of the conflict if the cloud refused the write; otherwise 0
 
 	retry string // Retry-After
 }
 
-// FailureOf translates an error. An unknown error becomes a 500 without a text.
+// FailureOf translates an error. An unknown error becomes a 500 without its text.
 func FailureOf(err error) Failure {
 	if refused, ok := errors.AsType[*refusedError](err); ok {
 		return Failure{
@@ -104,12 +104,12 @@ func internalFailure() Failure {
 	}
 }
 
-// fail answers with an error. Its text goes to the access log, which has all of it.
+// fail answers with an error. Its full text goes to the access log.
 func (s *Server) fail(c *gin.Context, err error) {
 	_ = c.Error(err)
 	c.Abort()
 	if c.Writer.Written() {
-		return // a stream that broke off: the status is gone already
+		return // a stream that broke off: its status has been sent
 	}
 	f := FailureOf(err)
 	h := c.Writer.Header()
@@ -121,7 +121,7 @@ func (s *Server) fail(c *gin.Context, err error) {
 		h.Set("Retry-After", f.retry)
 	}
 	f.RequestID = requestID(c)
-	if !safe(c.Request) { // who holds writes back can tell our refusal from that of something on the way
+	if !safe(c.Request) { // lets a client with queued writes tell our refusal from a proxy's
 		h.Set(headerNode, s.cfg.Store.Node())
 	}
 	m := s.appAt(c.Request.URL.Path)
@@ -136,7 +136,7 @@ func (s *Server) fail(c *gin.Context, err error) {
 	}
 }
 
-// Problem is RFC 9457. Its type is about:blank: the status says what it is, code and detail say more.
+// Problem is an error of RFC 9457. Its type is about:blank: the status is the type, code and detail are more precise.
 type Problem struct {
 	Type      string        `json:"type"`
 	Title     string        `json:"title"`
@@ -154,8 +154,8 @@ type errorObject[D any] struct {
 	Details []D    `json:"details,omitempty"`
 }
 
-// ErrorObject returns the body of an error in a shape that several applications use (App.Problem): {"error": {"code":
-// "not_found", "message": "…", "details": […]}}. details is left out if there are none.
+// ErrorObject returns an error body in a shape that several applications use (App.Problem): {"error": {"code": "not_found", "message":
+// "…", "details": […]}}, without details if there are none.
 func ErrorObject[D any](code, message string, details []D) any {
 	return map[string]errorObject[D]{"error": {code, message, details}}
 }
@@ -172,7 +172,7 @@ func (s *Server) failProblem(c *gin.Context, f Failure) {
 	writeBody(c, f.Status, "application/problem+json", ProblemOf(c, f))
 }
 
-// wantsHTML tells a person's browser from a program: only the first names text/html.
+// wantsHTML reports whether a person's browser is asking: programs do not name text/html.
 func wantsHTML(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
 		strings.Contains(r.Header.Get("Accept"), "text/html")
@@ -192,7 +192,7 @@ func (s *Server) failPage(c *gin.Context, f Failure) {
 	c.Data(f.Status, htmlType, body)
 }
 
-// Fault returns the problem as an error, for clients in this repository.
+// Fault converts the problem back to an error, for clients in this repository.
 func (p Problem) Fault() error {
 	kind := fault.Unavailable
 	for k, a := range answers {

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// proxies are the addresses whose forwarding headers are believed.
+// proxies are the addresses whose forwarding headers are trusted.
 type proxies []netip.Prefix
 
-// trusts reports whether an address is a proxy's.
+// trusts reports whether an address is a trusted proxy's.
 func (p proxies) trusts(addr netip.Addr) bool {
 	return slices.ContainsFunc(p, func(net netip.Prefix) bool { return net.Contains(addr) })
 }
 
-// client is the address of the client: the peer's, or behind a trusted proxy the right-most one of X-Forwarded-For that is
-// no trusted proxy itself. What stands left of it could be anybody's invention. It has no zone (net.ParseIP, and so gin,
-// refuses one), and is not valid where the peer has no IP address.
+// client returns the client's address: the peer's, or behind a trusted proxy the rightmost address in X-Forwarded-For that is not a
+// trusted proxy. Addresses further left could be forged. The result has no zone, which net.ParseIP and so gin would refuse, and is
+// invalid if the peer has no IP address.
 func (p proxies) client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -28,14 +28,14 @@ func (p proxies) client(r *http.Request) netip.Addr {
 	for i := len(hops) - 1; i >= 0 && p.trusts(at); i-- {
 		hop, ok := parseHop(strings.TrimSpace(hops[i]))
 		if !ok {
-			break // the proxy does not know: the last address that is known counts
+			break // the proxy did not know: use the last known address
 		}
 		at = hop
 	}
 	return at
 }
 
-// parseHop reads an address of X-Forwarded-For, which some proxies write with the port.
+// parseHop parses an address of X-Forwarded-For; some proxies include the port.
 func parseHop(text string) (netip.Addr, bool) {
 	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
 		return plainAddr(addr), true
@@ -44,10 +44,10 @@ func parseHop(text string) (netip.Addr, bool) {
 	return plainAddr(addr.Addr()), err == nil
 }
 
-// plainAddr is an address in the one form in which it is compared and counted.
+// plainAddr returns an address in the form used for comparing and counting.
 func plainAddr(addr netip.Addr) netip.Addr { return addr.WithZone("").Unmap() }
 
-// https reports whether a trusted proxy says that the client came by https.
+// https reports whether a trusted proxy says that the client connected by https.
 func (p proxies) https(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !p.trusts(plainAddr(peer.Addr())) {
@@ -57,7 +57,7 @@ func (p proxies) https(r *http.Request) bool {
 	return strings.EqualFold(strings.TrimSpace(values[len(values)-1]), "https")
 }
 
-// clientText is the client's address for the log; empty: it has none.
+// clientText returns the client's address for the log; empty: it has none.
 func (s *Server) clientText(r *http.Request) string {
 	if addr := s.limits.Load().proxies.client(r); addr.IsValid() {
 		return addr.String()
@@ -65,7 +65,7 @@ func (s *Server) clientText(r *http.Request) string {
 	return ""
 }
 
-// noteUntrusted logs, once, that a proxy that is not trusted forwards requests: its clients all count as one address.
+// noteUntrusted logs, once, that an untrusted proxy forwards requests: all of its clients count as one address.
 func (s *Server) noteUntrusted(r *http.Request) {
 	if r.Header.Get("X-Forwarded-For") == "" || s.untrusted.Load() {
 		return

@@ -19,17 +19,17 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// maxBuckets is how many users, keys and addresses are remembered. One that is forgotten begins with a full bucket.
+// maxBuckets is how many users, keys and addresses are tracked. An evicted one starts again with a full bucket.
 const maxBuckets = 65_536
 
-// buckets hold how much each may still ask.
+// buckets are token buckets by user, key or address.
 type buckets struct {
-	rate  rate.Limit // a second
+	rate  rate.Limit // per second
 	burst int
 	of    *otter.Cache[string, *rate.Limiter]
 }
 
-// newBuckets makes the buckets; nil: nobody is limited.
+// newBuckets returns nil, which limits nobody, if no rate is set.
 func newBuckets(c RateConfig) (*buckets, error) {
 	if c.PerMinute <= 0 {
 		return nil, nil //nolint:nilnil // no limit
@@ -43,10 +43,10 @@ func newBuckets(c RateConfig) (*buckets, error) {
 	return &buckets{rate: rate.Limit(float64(c.PerMinute) / 60), burst: max(1, c.Burst), of: of}, nil
 }
 
-// bucketOf names who is limited: a user, whatever addresses they come from, the API key, or else the client's address.
+// bucketOf returns the bucket of a caller: a user's, whatever their address, the API key's, or else the client address's.
 func bucketOf(addr netip.Addr, id auth.Identity) string {
 	switch {
-	case id.Subject != "" && id.Scheme != auth.Anonymous: // anybody has any number of anonymous ids
+	case id.Subject != "" && id.Scheme != auth.Anonymous: // anybody can have any number of anonymous ids
 		return "user " + id.Subject
 	case id.Key:
 		return "key"
@@ -54,7 +54,7 @@ func bucketOf(addr netip.Addr, id auth.Identity) string {
 	return addrBucket(addr)
 }
 
-// addrBucket names an address. Who has one of IPv6 has all of its network.
+// addrBucket returns an address's bucket. IPv6 clients usually own a whole /64 network, so it counts as one.
 func addrBucket(addr netip.Addr) string {
 	if !addr.IsValid() {
 		return "elsewhere"
@@ -67,8 +67,8 @@ func addrBucket(addr netip.Addr) string {
 	return "addr " + addr.String()
 }
 
-// failureBuckets name what failed attempts to sign in are counted by: the credentials, and the client's address. A proxy's
-// own address stands for all of its clients, and is not counted.
+// failureBuckets returns the buckets that count failed sign-ins: by credentials and by client address. The address of a proxy stands
+// for all of its clients, and is not counted.
 func (p proxies) failureBuckets(r *http.Request, credentials string) []string {
 	sum := sha256.Sum256([]byte(credentials))
 	names := []string{"failed token " + string(sum[:16])}
@@ -78,7 +78,7 @@ func (p proxies) failureBuckets(r *http.Request, credentials string) []string {
 	return names
 }
 
-// credentialsOf is whatever a request signs in with.
+// credentialsOf returns all credentials of a request.
 func credentialsOf(r *http.Request) string {
 	h := r.Header
 	all := slices.Concat(h.Values("Authorization"), h.Values("X-Api-Key"))
@@ -88,7 +88,8 @@ func credentialsOf(r *http.Request) string {
 	return strings.Join(all, "\n")
 }
 
-// take takes one request out of a bucket; left is how many more there are, full when all of them are back.
+// take takes a token from a bucket. left is how many remain, full the time until the bucket is full, next the time until the next
+// token.
 func (b *buckets) take(name string, now time.Time) (ok bool, left int, full, next time.Duration) {
 	l, found := b.of.GetIfPresent(name)
 	if !found {
@@ -107,13 +108,12 @@ func (s *Server) limit(c *gin.Context, id auth.Identity) error {
 	return s.limitBy(c, bucketOf(s.limits.Load().proxies.client(c.Request), id))
 }
 
-// limitFailure counts an attempt to sign in that has failed. Failures have buckets of their own: they keep nobody from
-// signing in.
+// limitFailure counts a failed sign-in. Failures have buckets of their own, so they do not keep anybody from signing in.
 func (s *Server) limitFailure(c *gin.Context, credentials string) error {
 	return s.limitBy(c, s.limits.Load().proxies.failureBuckets(c.Request, credentials)...)
 }
 
-// limitBy takes a request out of the buckets of the application that it is for, or the node's.
+// limitBy takes tokens from buckets of the request's application, or the node's.
 func (s *Server) limitBy(c *gin.Context, names ...string) error {
 	b := s.limits.Load().buckets
 	if m := s.appAt(c.Request.URL.Path); m != nil && m.buckets != nil {
@@ -125,7 +125,8 @@ func (s *Server) limitBy(c *gin.Context, names ...string) error {
 	return b.limit(c, s.wall.Now(), names...)
 }
 
-// Limit refuses a user, key or address that calls more often than perMinute, in addition to the application's own rate.
+// Limit returns a handler that refuses a user, key or address with more than perMinute calls, in addition to the application's own
+// rate.
 func Limit(perMinute int) Handler {
 	b, err := newBuckets(RateConfig{PerMinute: perMinute, Burst: perMinute})
 	return func(c *gin.Context) error {
@@ -138,13 +139,13 @@ func Limit(perMinute int) Handler {
 	}
 }
 
-// Client returns the client's address, for an application that counts requests in its own way. For IPv6 it is the /64 network.
+// Client returns a key for the client's address, for applications that count requests themselves. For IPv6 it is the /64 network.
 func Client(c *gin.Context) string {
 	return addrBucket(serverOf(c).limits.Load().proxies.client(c.Request))
 }
 
-// limit takes a request out of buckets, and says with the answer how the emptiest stands
-// (draft-ietf-httpapi-ratelimit-headers, version 3).
+// limit takes a token from each bucket, and reports the emptiest one in the answer's headers (draft-ietf-httpapi-ratelimit-headers,
+// version 3).
 func (b *buckets) limit(c *gin.Context, now time.Time, names ...string) error {
 	allowed, least, longest, wait := true, b.burst, time.Duration(0), time.Duration(0)
 	for _, name := range names {
@@ -163,5 +164,5 @@ func (b *buckets) limit(c *gin.Context, now time.Time, names ...string) error {
 	return fault.New(fault.Throttled, "rate_limited", "Too many requests: try again in %s s.", h.Get("Retry-After"))
 }
 
-// seconds writes a duration in whole seconds, rounded up.
+// seconds formats a duration in whole seconds, rounded up.
 func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }

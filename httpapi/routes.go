@@ -8,14 +8,14 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// placed is a route with where it lies.
+// placed is a route with its full paths.
 type placed struct {
 	Route
 	paths []string
 	app   *mounted // nil: the node's own
 }
 
-// table is everything that the server answers.
+// table returns all routes of the server.
 func (s *Server) table() (all []placed) {
 	for _, r := range s.nodeRoutes() {
 		all = append(all, placed{Route: r, paths: []string{r.Path}})
@@ -27,7 +27,7 @@ func (s *Server) table() (all []placed) {
 	return append(all, s.firstPage())
 }
 
-// routes are those under the mount of an application: its root answers with and without a slash.
+// routes returns the routes below an application's mount. Its root answers with and without a trailing slash.
 func (m *mounted) routes() (all []placed) {
 	add := func(base string, r Route) {
 		p := placed{Route: r, paths: []string{base + r.Path}, app: m}
@@ -49,7 +49,7 @@ func (m *mounted) routes() (all []placed) {
 	return all
 }
 
-// nodeRoutes are the node's own.
+// nodeRoutes returns the node's own routes.
 func (s *Server) nodeRoutes() []Route {
 	all := append(slices.Concat(s.signInRoutes(), s.peopleRoutes(), s.caRoutes()), []Route{
 		{Method: "GET", Path: "/livez", Access: Public, Do: s.getLive, Quiet: true},
@@ -63,7 +63,7 @@ func (s *Server) nodeRoutes() []Route {
 		{Method: "GET", Path: "/_/docs/:name/:file", Access: Public, Do: s.getDocsFile, Quiet: true},
 		{Method: "GET", Path: "/_/stream", Access: User, Do: s.streamPage, Stream: true},
 		{Method: "GET", Path: "/_/assets/:version/:name", Access: Public, Do: s.getAsset, Quiet: true},
-		{Method: "GET", Path: "/_/writes/:node/:seq", Access: Optional, Do: s.getWritten}, // applications take writes of people whom the node does not know
+		{Method: "GET", Path: "/_/writes/:node/:seq", Access: Optional, Do: s.getWritten}, // applications accept writes of people unknown to the node
 		{Method: "GET", Path: "/_/api/hub", Access: Admin, Do: getHub},
 	}...)
 	for _, r := range OperatorRoutes() {
@@ -75,7 +75,7 @@ func (s *Server) nodeRoutes() []Route {
 			Route{Method: "GET", Path: "/_/gallery", Access: Public, Do: s.getGallery},
 			Route{Method: "GET", Path: "/_/gallery/:app/:scene", Access: Public, Do: s.getScene})
 	}
-	if s.atRoot() == nil { // the former addresses
+	if s.atRoot() == nil { // former addresses
 		all = append(all,
 			Route{Method: "GET", Path: "/hub", Access: Public, Do: movedFrom("", "/_")},
 			Route{Method: "GET", Path: "/docs", Access: Public, Do: movedFrom("", "/_")})
@@ -83,8 +83,8 @@ func (s *Server) nodeRoutes() []Route {
 	return all
 }
 
-// OperatorRoutes returns the routes that show admins the node and its cloud, for applications whose clients expect them under
-// the application's mount. The node also serves them at /_/api.
+// OperatorRoutes returns the routes that show admins the state of the node and its cloud, for applications whose clients expect them
+// below the application's mount. The node also serves them at /_/api.
 func OperatorRoutes() []Route {
 	return []Route{
 		{Method: "GET", Path: "/sync", Access: Admin, Do: getSync, Quiet: true},
@@ -95,7 +95,7 @@ func OperatorRoutes() []Route {
 	}
 }
 
-// atRoot is the application that is mounted at "/", if any.
+// atRoot returns the application mounted at "/", if any.
 func (s *Server) atRoot() *mounted {
 	for _, m := range s.apps {
 		if m.prefix == "" {
@@ -105,7 +105,7 @@ func (s *Server) atRoot() *mounted {
 	return nil
 }
 
-// home is the address of the node's first page.
+// home returns the path of the node's first page.
 func (s *Server) home() string {
 	switch {
 	case s.atRoot() == nil:
@@ -116,7 +116,7 @@ func (s *Server) home() string {
 	return "/_/"
 }
 
-// firstPage is the route of "/": the list of what runs, or where that is one application its first page.
+// firstPage returns the route of "/": the list of applications, or the first page of the only one.
 func (s *Server) firstPage() placed {
 	p := placed{Route: Route{Method: "GET", Path: "/", Access: User, Do: s.getIndex}}
 	if len(s.apps) == 1 {
@@ -126,13 +126,13 @@ func (s *Server) firstPage() placed {
 			}
 		}
 	}
-	if s.atRoot() == nil { // else an API has it
+	if s.atRoot() == nil { // otherwise "/" is an API's
 		p.paths = []string{"/"}
 	}
 	return p
 }
 
-// moved sends former addresses of pages on. Where an application is mounted at "/", they lay under "/_".
+// moved redirects former page addresses. Those of an application mounted at "/" were below "/_".
 func (s *Server) moved(m *mounted) (all []placed) {
 	base := ""
 	if m.prefix == "" {
@@ -141,14 +141,14 @@ func (s *Server) moved(m *mounted) (all []placed) {
 	for _, path := range m.Moved {
 		from := base + path
 		if s.atRoot() != nil && base == "" {
-			continue // the other application's API has it
+			continue // the path is another application's API
 		}
 		all = append(all, placed{Route: Route{Method: "GET", Path: path, Access: Public, Do: movedFrom(base, m.prefix+"/-")}, paths: []string{from}})
 	}
 	return all
 }
 
-// movedFrom answers that what lay under one base lies under another.
+// movedFrom returns a handler that redirects paths below base to the same paths below now.
 func movedFrom(base, now string) Handler {
 	return func(c *gin.Context) error {
 		to := now + strings.TrimPrefix(c.Request.URL.EscapedPath(), base)
@@ -160,14 +160,14 @@ func movedFrom(base, now string) Handler {
 	}
 }
 
-// newEngine makes a router, of which each request goes through the handlers that all have, and these.
+// newEngine creates a router. Every request passes the common handlers, then use.
 func (s *Server) newEngine(use ...gin.HandlerFunc) *gin.Engine {
-	gin.SetMode(gin.ReleaseMode) // else every route is printed
+	gin.SetMode(gin.ReleaseMode) // otherwise gin prints every route
 	e := gin.New()
-	e.HandleMethodNotAllowed, e.UseRawPath = true, true // %2F is of a segment
+	e.HandleMethodNotAllowed, e.UseRawPath = true, true // %2F is part of a segment
 	e.RedirectTrailingSlash = false
 	e.ContextWithFallback = true
-	_ = e.SetTrustedProxies(nil) // nobody's word counts for who is asking; nil cannot fail
+	_ = e.SetTrustedProxies(nil) // proxies finds the client's address, not gin; nil cannot fail
 	e.Use(s.enter, s.observe, s.rescue, guard)
 	e.Use(use...)
 	e.NoRoute(s.noRoute)

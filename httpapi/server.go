@@ -22,7 +22,7 @@ import (
 	"github.com/touchline/touchline/internal/serve"
 )
 
-// The time-outs of a connection. Streams set their write deadline forward themselves.
+// Connection timeouts. Streams extend their write deadline themselves.
 const (
 	readHeaderWithin = 5 * time.Second
 	readWithin       = 15 * time.Second
@@ -31,14 +31,14 @@ const (
 	maxHeader        = 16 << 10
 )
 
-// Server answers HTTP. Make it with New and run it with Run.
+// Server serves applications over HTTP. Create it with New and start it with Run.
 type Server struct {
 	cfg     Config
 	log     *slog.Logger
 	wall    clock.Clock // real time, for deadlines and heartbeats
 	apps    []*mounted
 	own     map[string]bool // paths of the node's routes
-	pages   *page.Renderer  // of the node's own pages
+	pages   *page.Renderer  // renders the node's own pages
 	events  *sse.Broadcaster
 	metrics *metrics
 	scrape  http.Handler
@@ -48,20 +48,20 @@ type Server struct {
 	limits  atomic.Pointer[limits]
 	readers readers
 
-	untrusted atomic.Bool // a proxy that is not trusted was logged
+	untrusted atomic.Bool // an untrusted proxy has been logged
 
 	conns *connlimit.Limiter
 	cross *http.CrossOriginProtection
 
 	encoder *sse.Encoder
-	streams sync.WaitGroup // that have taken their connection over
+	streams sync.WaitGroup // streams that have taken over their connection
 
 	draining context.Context //nolint:containedctx // a latch that streams and /readyz watch, not a request's context
 	drain    func()
 }
 
-// New creates a server. It does no I/O. The error is a bad origin or address of an application, or a bug in the pages. It
-// panics if metrics are registered already.
+// New creates a server. It does no I/O. It returns an error if an application has an invalid origin or mount, or a page is broken. It
+// panics if its metrics are registered already.
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
@@ -98,7 +98,7 @@ func New(cfg Config) (*Server, error) {
 	return s, err
 }
 
-// distinct sees that no two applications have a name or a place in common.
+// distinct checks that applications have different names, and mounts that do not overlap.
 func (s *Server) distinct() error {
 	for i, a := range s.apps {
 		for _, b := range s.apps[:i] {
@@ -110,16 +110,16 @@ func (s *Server) distinct() error {
 	return nil
 }
 
-// compressed wraps all answers but streams, which compress what they share once.
+// compressed compresses all answers except streams, which share compressed frames.
 func compressed(h http.Handler) (http.Handler, error) {
-	// The ETag names what the answer says, compressed or not: gzhttp leaves it alone.
+	// The ETag identifies the content, compressed or not: gzhttp leaves it alone.
 	answers, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.CompressionLevel(5), gzhttp.EnableZstd(false))
 	if err != nil {
 		return nil, fmt.Errorf("compression: %w", err)
 	}
 	whole := answers(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.URL.RawPath = strings.ReplaceAll(r.URL.RawPath, "+", "%2B") // gin reads escaped segments as those of a query
+		r.URL.RawPath = strings.ReplaceAll(r.URL.RawPath, "+", "%2B") // gin unescapes path segments like query values
 		if isStream(r) {
 			h.ServeHTTP(w, r)
 			return
@@ -128,11 +128,11 @@ func compressed(h http.Handler) (http.Handler, error) {
 	}), nil
 }
 
-// Handler answers requests without a listener, for tests and for mounting. Streams need Run.
+// Handler returns the handler for use without a listener, in tests or to mount it. Streams need Run.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Run serves on ln until ctx ends, which is no error. It first turns readers away (/readyz says no), ends the streams,
-// lets requests finish for a while, and returns when everything it started has ended. A server runs once.
+// Run serves on ln until ctx ends, which is not an error. It then reports not ready at /readyz, ends the streams, gives requests
+// Config.Drain to finish, and returns when everything it started has ended. A server runs once.
 func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 	s.port = portOf(ln.Addr().String())
 	srv := NewHTTPServer(s.atPort(ln), s.log)
@@ -145,7 +145,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		s.events.Run(eventsCtx)
 	})
 	guarded = s.listen(eventsCtx, srv, guarded, loops.Go)
-	err := serve.Until(ctx, srv, guarded, s.cfg.Drain, func() { // http.Server would wait for streams for ever
+	err := serve.Until(ctx, srv, guarded, s.cfg.Drain, func() { // http.Server would wait forever for streams
 		s.drain()
 		s.events.Hurry(s.wall.Now().Add(time.Second))
 	})
@@ -155,7 +155,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// NewHTTPServer makes an HTTP server with the time-outs of all of ours.
+// NewHTTPServer returns an HTTP server with our standard timeouts.
 func NewHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin, IdleTimeout: idleFor,

@@ -20,7 +20,7 @@ const (
 	pathSignOut = "/signout"
 )
 
-// signInRoutes are how a browser comes by its cookie.
+// signInRoutes returns the routes that set and clear a browser's cookies.
 func (s *Server) signInRoutes() []Route {
 	return []Route{
 		{Method: "GET", Path: pathSignIn, Access: Optional, Do: s.getSignIn},
@@ -29,8 +29,8 @@ func (s *Server) signInRoutes() []Route {
 	}
 }
 
-// getSignIn is the page where people sign in, or see that they are. A browser that follows a link from elsewhere keeps the cookie to
-// itself: sent on from here it shows it.
+// getSignIn is the page where people sign in, or see that they are signed in. A browser that follows a link from another site does not
+// send the Strict cookie. If it is redirected from our own page, it does.
 func (s *Server) getSignIn(c *gin.Context) error {
 	to := s.goOn(c.Query("to"))
 	if c.GetHeader("Sec-Fetch-Site") == "cross-site" && to != s.goOn("") {
@@ -51,18 +51,18 @@ func (s *Server) signInPage(c *gin.Context, status int, in page.SignInInput) err
 		q := url.Values{"to": {in.To}}
 		in.Issuers = append(in.Issuers, page.Link{Href: pathWith + issuer.Name + "?" + q.Encode(), Text: issuer.Title})
 	}
-	in.Tokens = s.cfg.Tokens && (s.cfg.Demo == nil || len(in.Issuers) == 0) // a demo's users have a button each
+	in.Tokens = s.cfg.Tokens && (s.cfg.Demo == nil || len(in.Issuers) == 0) // a demo has a button for each user
 	body, err := s.pages.Still("signin", "Sign in", in, nil)
 	return HTML(c, status, body, err)
 }
 
-// signInBody is what POST /signin takes, as a form or as JSON.
+// signInBody is the body of POST /signin, as a form or as JSON.
 type signInBody struct {
 	Token string `json:"token"`
-	To    string `json:"to"` // a path on this node; a form goes on there
+	To    string `json:"to"` // path on this node to which a form redirects
 }
 
-// signedIn is what a program is told of its token.
+// signedIn is the JSON answer to a valid token.
 type signedIn struct {
 	UserID    string   `json:"userId"`
 	Groups    []string `json:"groups"`
@@ -70,8 +70,8 @@ type signedIn struct {
 	ExpiresAt string   `json:"expiresAt"` // RFC 3339
 }
 
-// postSignIn takes a token and keeps it in the browser as a cookie. Another origin's page may not sign anybody in here:
-// it would be as the one it chooses.
+// postSignIn stores a token in the browser as a cookie. Pages of other origins must not do this: they would sign the person in as a
+// user of their choice.
 func (s *Server) postSignIn(c *gin.Context) error {
 	if s.cfg.Auth != nil && !s.cfg.Tokens {
 		return fault.New(fault.Forbidden, "no_token_sign_in", "This node does not accept pasted tokens: sign in at an issuer, or send Authorization: Bearer.")
@@ -98,7 +98,7 @@ func (s *Server) postSignIn(c *gin.Context) error {
 	}, nil)
 }
 
-// verifyCookie judges a token that is to be kept as a cookie.
+// verifyCookie verifies a token that will become a cookie.
 func (s *Server) verifyCookie(c *gin.Context, token string) (auth.Identity, error) {
 	switch {
 	case s.cfg.Auth == nil:
@@ -111,7 +111,7 @@ func (s *Server) verifyCookie(c *gin.Context, token string) (auth.Identity, erro
 	return s.cfg.Auth.Verify(c.Request.Context(), token)
 }
 
-// readSignIn reads the body; form reports whether a person's browser has sent it.
+// readSignIn reads the body; form reports whether it is a form, from a person's browser.
 func readSignIn(r *http.Request) (in signInBody, form bool, err error) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch kind {
@@ -128,7 +128,7 @@ func readSignIn(r *http.Request) (in signInBody, form bool, err error) {
 	return in, form, nil
 }
 
-// postSignOut ends the session, and forgets the cookies. A token counts until it expires: it is its issuer's.
+// postSignOut ends the session and clears the cookies. The token itself stays valid until it expires: only its issuer could revoke it.
 func (s *Server) postSignOut(c *gin.Context) error {
 	issuer, err := s.endSession(c)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Server) postSignOut(c *gin.Context) error {
 	return seeOther(c, to)
 }
 
-// ownForm has only this node's own pages send something, and reads their form (PostForm: of the body alone).
+// ownForm accepts requests of this node's own pages only, and parses their form (PostForm: the body alone).
 func (s *Server) ownForm(do Handler) Handler {
 	return func(c *gin.Context) error {
 		if err := s.ownPage(c.Request); err != nil {
@@ -158,7 +158,7 @@ func (s *Server) ownForm(do Handler) Handler {
 	}
 }
 
-// ownPage refuses what another origin's page has a browser send.
+// ownPage refuses requests that a browser sends on behalf of another origin's page.
 func (s *Server) ownPage(r *http.Request) error {
 	if err := s.cross.Check(r); err != nil || crossOrigin(r) {
 		return fault.Wrap(err, fault.Forbidden, "cross_origin", "Only this node's own pages may do that.")
@@ -166,7 +166,7 @@ func (s *Server) ownPage(r *http.Request) error {
 	return nil
 }
 
-// goOn is where somebody goes who has signed in: where they came from, or the first page.
+// goOn returns where a person goes after signing in: where they came from, or the first page.
 func (s *Server) goOn(to string) string {
 	if to = localPath(to); to == "/" {
 		return s.home()
@@ -174,8 +174,8 @@ func (s *Server) goOn(to string) string {
 	return to
 }
 
-// localPath is a path on this node, as it was asked for, or / where it was none: a link from elsewhere must not lead
-// through our sign-in to somebody else's.
+// localPath returns to if it is a path on this node, otherwise "/". A link from another site must not redirect through our sign-in to a
+// third one.
 func localPath(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || len(to) > 2048 ||

@@ -16,15 +16,15 @@ import (
 
 const (
 	pathFlow = "/_/signin/"
-	pathWith = pathFlow + "with/" // and the name of an issuer
+	pathWith = pathFlow + "with/" // followed by the name of an issuer
 	pathBack = pathFlow + "back/"
 	pathCode = pathFlow + "code"
 
 	flowCookie = "touchline_signin"
-	flowLife   = 600 // seconds that somebody has to sign in at the issuer
+	flowLife   = 600 // seconds to complete a sign-in at the issuer
 )
 
-// choices are the issuers at which whoever goes on to an address can sign in.
+// choices returns the issuers at which a person on the way to an address can sign in.
 func (s *Server) choices(to string) []auth.Choice {
 	if s.cfg.People == nil {
 		return nil
@@ -39,7 +39,7 @@ func (s *Server) choices(to string) []auth.Choice {
 	return all
 }
 
-// issuersKnown sees that what applications say of issuers is so.
+// issuersKnown checks that the issuers accepted by applications exist.
 func (s *Server) issuersKnown() error {
 	if s.cfg.People == nil {
 		return nil
@@ -47,14 +47,14 @@ func (s *Server) issuersKnown() error {
 	for _, m := range s.apps {
 		for _, name := range m.SignIn.Issuers {
 			if !s.cfg.People.Issuers.Has(name) {
-				return fault.New(fault.Invalid, "no_issuer", "The application %s accepts the issuer %s, which auth.issuers does not have.", m.Name, name)
+				return fault.New(fault.Invalid, "no_issuer", "The application %s accepts the issuer %s, which is not in auth.issuers.", m.Name, name)
 			}
 		}
 	}
 	return nil
 }
 
-// base is the address of this node as people know it: what redirect addresses that issuers know begin with.
+// base returns the public base URL of this node. Redirect URIs registered at issuers begin with it.
 func (s *Server) base(r *http.Request) string {
 	switch {
 	case s.cfg.PublicURL != "":
@@ -65,7 +65,7 @@ func (s *Server) base(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// getSignInWith sends a browser to an issuer. What the browser keeps of it is sent back here alone.
+// getSignInWith redirects a browser to an issuer. The browser keeps the state of the flow in a cookie.
 func (s *Server) getSignInWith(c *gin.Context) error {
 	name := c.Param("issuer")
 	f, to, err := s.cfg.People.Issuers.Begin(c.Request.Context(), name, s.base(c.Request)+pathBack+name)
@@ -81,17 +81,17 @@ func (s *Server) getSignInWith(c *gin.Context) error {
 	return seeOther(c, to)
 }
 
-// setFlow keeps a sign-in under way in the browser. Lax: the issuer's page sends the browser back.
+// setFlow stores the state of a sign-in in the browser. It is Lax because the issuer's page redirects the browser back.
 func (s *Server) setFlow(c *gin.Context, value string, life int) {
 	s.setCookie(c, flowCookie, value, pathFlow, http.SameSiteLaxMode, life)
 }
 
-// getSignInBack is where an issuer sends the browser with its answer.
+// getSignInBack receives the browser with the issuer's answer.
 func (s *Server) getSignInBack(c *gin.Context) error {
 	var f auth.Flow
 	if found := c.Request.CookiesNamed(flowCookie); len(found) == 1 {
 		raw, _ := base64.RawURLEncoding.DecodeString(found[0].Value)
-		_ = json.Unmarshal(raw, &f) // what it is not is the state
+		_ = json.Unmarshal(raw, &f) // without a valid cookie the state does not match
 	}
 	s.setFlow(c, "", -1)
 	name := c.Param("issuer")
@@ -105,7 +105,7 @@ func (s *Server) getSignInBack(c *gin.Context) error {
 	return s.signedIn(c, id, f.To, false)
 }
 
-// postCode signs in by a one-time code.
+// postCode signs in with a one-time code.
 func (s *Server) postCode(c *gin.Context) error {
 	code, to := c.Request.PostFormValue("code"), c.Request.PostFormValue("to")
 	id, err := s.cfg.People.Sessions.Redeem(c.Request.Context(), code)
@@ -115,7 +115,7 @@ func (s *Server) postCode(c *gin.Context) error {
 	return s.signedIn(c, id, to, true)
 }
 
-// notSignedIn shows the page to sign in with what went wrong, to a person. Failures are limited: a code could be guessed.
+// notSignedIn shows a person the sign-in page with the problem. Failures are rate-limited, because a code could be guessed.
 func (s *Server) notSignedIn(c *gin.Context, shown, to string, person bool, err error) error {
 	if s.cfg.Auth != nil && fault.Is(err, fault.Unauthorized) {
 		if err := s.limitFailure(c, shown); err != nil {
@@ -130,7 +130,7 @@ func (s *Server) notSignedIn(c *gin.Context, shown, to string, person bool, err 
 	return s.signInPage(c, f.Status, page.SignInInput{To: s.goOn(to), Problem: f.Message})
 }
 
-// signedIn begins a session of somebody who has shown who they are, in the place of the one that the browser has.
+// signedIn starts a session for an authenticated person, replacing the one that the browser has.
 func (s *Server) signedIn(c *gin.Context, id auth.Identity, to string, byCode bool) error {
 	if _, err := s.endSession(c); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (s *Server) signedIn(c *gin.Context, id auth.Identity, to string, byCode bo
 	return seeOther(c, s.goOn(to))
 }
 
-// endSession ends the session of the browser that asks, if it has one, and returns the name of the issuer that it began at.
+// endSession ends the browser's session, if any, and returns the name of the issuer where it began.
 func (s *Server) endSession(c *gin.Context) (issuer string, err error) {
 	if s.cfg.People == nil {
 		return "", nil
@@ -170,8 +170,8 @@ func (s *Server) endSession(c *gin.Context) (issuer string, err error) {
 	return issuer, nil
 }
 
-// signOutAt is a link to the page of an issuer where the browser ends its session there too; nil: it has none. It is for the person
-// to follow: the issuer may be out of reach, and signs others in by the same session.
+// signOutAt returns a link to the issuer's own sign-out; nil: it has none. The person decides whether to follow it: the issuer may be
+// unreachable, and its session may be in use elsewhere.
 func (s *Server) signOutAt(c *gin.Context, name string) *page.Link {
 	if name == "" || s.cfg.People == nil {
 		return nil

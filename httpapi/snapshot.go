@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/httpapi/sse"
 )
 
-// snapshots are what streams begin with: made once for all that begin while nothing is committed.
+// snapshots caches the frames that streams begin with, until something is committed.
 type snapshots struct {
 	s   *Server
 	app *mounted
@@ -15,20 +15,20 @@ type snapshots struct {
 }
 
 type snapshotEntry struct {
-	mu    sync.Mutex // held while it is made: the others wait for the one that does
+	mu    sync.Mutex // held while building it: others wait for the result
 	made  bool
 	seq   uint64
-	frame sse.Frame // all of them as one
-	some  bool      // there is something to tell
+	frame sse.Frame // all frames joined
+	some  bool      // the snapshot is not empty
 }
 
-// get returns the whole state of a topic, or for "" that of everything, and the sequence of the journal that it holds at least.
-// some is false where there is nothing to tell.
+// get returns the whole state of a topic ("": of everything), and a journal sequence up to which it is complete. some is false if it is
+// empty.
 func (n *snapshots) get(ctx context.Context, topic string) (all sse.Frame, some bool, seq uint64, err error) {
 	e := n.entry(topic)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	seq = n.s.cfg.Store.Seq() // before reading: what is newer comes once more, which does no harm
+	seq = n.s.cfg.Store.Seq() // before reading: newer records are sent again, which is harmless
 	if e.made && e.seq == seq {
 		return e.frame, e.some, seq, nil
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Update runs do in a write transaction, and waits for the cloud if the client prefers that (Prefer: wait=5). If the cloud
-// refuses the write meanwhile, that is an error.
+// Update runs do in a write transaction, then waits for the cloud if the client asks for that (Prefer: wait=5). It returns an error if
+// the cloud refuses the write within that time.
 func Update(c *gin.Context, do func(tx *store.Tx) error) error {
 	s := serverOf(c)
 	seq, wrote, err := s.update(c, do)
@@ -25,7 +25,7 @@ func Update(c *gin.Context, do func(tx *store.Tx) error) error {
 	return s.written(c, seq, wrote)
 }
 
-// update runs a transaction, and says up to which journal record it has come, and whether it has written any.
+// update runs a transaction. It returns the journal's sequence after it, and whether it wrote any record.
 func (s *Server) update(c *gin.Context, do func(tx *store.Tx) error) (seq uint64, wrote bool, err error) {
 	err = s.cfg.Store.Update(c.Request.Context(), func(tx *store.Tx) error {
 		before := tx.Seq()
@@ -51,7 +51,7 @@ func Read[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) (out T, err
 	return out, err
 }
 
-// AnswerView answers with what read returns.
+// AnswerView answers with the value that read returns.
 func AnswerView[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) error {
 	out, err := Read(c, read)
 	return JSON(c, out, err)
@@ -66,13 +66,13 @@ func Change[T any](c *gin.Context, change func(tx *store.Tx) (T, error)) (out T,
 	return out, err
 }
 
-// AnswerUpdate runs a change and answers with what it returns.
+// AnswerUpdate is Change that answers with the value that change returns.
 func AnswerUpdate[T any](c *gin.Context, change func(tx *store.Tx) (T, error)) error {
 	out, err := Change(c, change)
 	return Answer(c, http.StatusOK, out, err)
 }
 
-// Remove runs do as Update and answers 204, unless it fails.
+// Remove is Update that answers 204 on success.
 func Remove(c *gin.Context, do func(tx *store.Tx) error) error {
 	if err := Update(c, do); err != nil {
 		return err
@@ -80,7 +80,7 @@ func Remove(c *gin.Context, do func(tx *store.Tx) error) error {
 	return NoContent(c)
 }
 
-// Rows reads a page of a table. Rows that this version cannot read are skipped.
+// Rows reads a page of a table. It skips rows that this version cannot decode.
 func Rows[T any](c *gin.Context, p *bind.Page, read func(tx *store.Tx) (store.Page, error)) (all []T, next string, err error) {
 	err = View(c, func(tx *store.Tx) error {
 		found, err := read(tx)
@@ -88,9 +88,9 @@ func Rows[T any](c *gin.Context, p *bind.Page, read func(tx *store.Tx) (store.Pa
 			return err
 		}
 		for _, item := range found.Items {
-			var one T
-			if attr.Unmarshal(item, &one) == nil {
-				all = append(all, one)
+			var row T
+			if attr.Unmarshal(item, &row) == nil {
+				all = append(all, row)
 			}
 		}
 		next = bind.Cursor(found.LastKey)
@@ -102,17 +102,16 @@ func Rows[T any](c *gin.Context, p *bind.Page, read func(tx *store.Tx) (store.Pa
 	return all, next, err
 }
 
-// Ensure fetches rows of a table, or whole partitions, that another node may have written. nil: the node has no cloud, so all
-// rows are here.
+// Ensure fetches rows of a table, or whole partitions, that another node may have written. It is nil on a node without a cloud, where
+// all rows are local.
 type Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 
-// Keys fetches rows that a request depends on, within the time of EnsureWithin.
+// Keys fetches rows that a request depends on, within the time limit of EnsureWithin.
 func (e Ensure) Keys(c *gin.Context, table string, keys ...attr.Item) error {
 	return e.Needs(c, table, func(*store.Tx) ([]attr.Item, error) { return keys, nil })
 }
 
-// Needs is Keys for the rows that needs names, given what is here. Fetched rows may name further ones: it repeats until needs
-// names no new ones.
+// Needs is Keys for rows that depend on others: needs names them, given the local rows. It repeats until needs names no new ones.
 func (e Ensure) Needs(c *gin.Context, table string, needs func(tx *store.Tx) ([]attr.Item, error)) error {
 	if e == nil {
 		return nil
@@ -131,11 +130,11 @@ func (e Ensure) Needs(c *gin.Context, table string, needs func(tx *store.Tx) ([]
 	})
 }
 
-// ensureWithin is how long a reader waits for rows that another node may have written. After that it goes by what is here.
+// ensureWithin is how long a request waits for rows that another node may have written. After that it uses the local ones.
 const ensureWithin = 2 * time.Second
 
-// EnsureWithin runs a fetch from the cloud before rows are read. A timeout, or an invalid key, is not an error: the route then
-// works with what is here, and reports it in its own way.
+// EnsureWithin runs a fetch from the cloud before rows are read. A timeout or an invalid key is not an error: the route continues with
+// the local rows, and reports a bad key in its own way.
 func EnsureWithin(ctx context.Context, fetch func(ctx context.Context) error) error {
 	inner, cancel := context.WithTimeout(ctx, ensureWithin)
 	defer cancel()

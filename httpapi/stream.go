@@ -17,22 +17,23 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Bounds of a replay: behind them a snapshot is cheaper.
+// Limits of a replay: beyond them a snapshot is cheaper.
 const (
-	maxReplayed = 20_000 // journal records looked at
+	maxReplayed = 20_000 // journal records read
 	replayBatch = 256
 )
 
 // errDrain ends streams at shutdown.
 var errDrain = errors.New("the server is shutting down")
 
-// Stream sends what happens in a topic as server-sent events, with the journal's sequence as id; the empty topic is everything
-// of the application. A client that names the last id it saw is sent what it missed; one that names none, or one that is too
-// long ago, is sent a snapshot, of which the last frame has the id. kind is for the metrics.
+// Stream sends a topic's changes as server-sent events, with the journal's sequence as id. The empty topic covers the whole
+// application. A client that sends the last id it saw receives what it missed. Without an id, or with one that is too old, it receives
+// a snapshot, whose last frame has the id. kind is a metrics label.
 func Stream(c *gin.Context, kind, topic string) error { return StreamOf(c, kind, topic, nil) }
 
-// StreamOf is Stream for a reader whom only some of a topic concerns: frames that are of what concerns lists (sse.Frame.Of). It is asked
-// again before anything is sent, so that a frame may say that it has changed. A snapshot is of the whole topic.
+// StreamOf is Stream for a reader who receives only some of a topic's frames: those whose sse.Frame.Of is in the list that concerns
+// returns. concerns is called again before each send, so that a frame may announce a change of the list. Snapshots cover the whole
+// topic.
 func StreamOf(c *gin.Context, kind, topic string, concerns func(tx *store.Tx) ([]string, error)) error {
 	s, m := serverOf(c), appOf(c)
 	last, err := lastEventID(c)
@@ -61,7 +62,7 @@ func StreamOf(c *gin.Context, kind, topic string, concerns func(tx *store.Tx) ([
 	return s.serveStream(c, &stream{sub: sub, run: run}, gone)
 }
 
-// announced is what a record means to the readers of all applications. One that does not understand it keeps no other from it.
+// announced returns what a record changes in each application. An error in one does not affect the others.
 func (s *Server) announced(r *store.Record) (all []sse.Announced) {
 	for _, m := range s.apps {
 		ch, ok, err := m.changeOf(r)
@@ -76,7 +77,7 @@ func (s *Server) announced(r *store.Record) (all []sse.Announced) {
 	return all
 }
 
-// changeOf asks the application, whose bug ends no one else's streams.
+// changeOf calls the application's Topics. A panic there must not end other applications' streams.
 func (m *mounted) changeOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -88,7 +89,7 @@ func (m *mounted) changeOf(r *store.Record) (ch sse.Change, ok bool, err error) 
 	}
 	ch, ok, err = m.Topics(r)
 	if all := ch.All; all != nil {
-		ch.All = func() (f sse.Frame) { // which the broadcaster calls
+		ch.All = func() (f sse.Frame) { // called by the broadcaster
 			defer func() {
 				if v := recover(); v != nil {
 					m.views.s.log.Error("journal record not understood", "app", m.Name, "seq", r.Seq, "err", v)
@@ -100,10 +101,10 @@ func (m *mounted) changeOf(r *store.Record) (ch sse.Change, ok bool, err error) 
 	return ch, ok, err
 }
 
-// ensureAgain is how often an open stream says that somebody still reads its topic.
+// ensureAgain is how often an open stream repeats Ensure for its topic.
 const ensureAgain = time.Minute
 
-// watch keeps what a stream shows coming here.
+// watch repeats Ensure for the topic of an open stream.
 type watch struct {
 	s     *Server
 	app   *mounted
@@ -111,7 +112,7 @@ type watch struct {
 	again time.Time
 }
 
-// look is called as often as the stream has a turn. A nil watch keeps nothing.
+// look is called at each turn of the stream. A nil watch does nothing.
 func (w *watch) look(ctx context.Context) error {
 	if w == nil {
 		return nil
@@ -123,7 +124,7 @@ func (w *watch) look(ctx context.Context) error {
 	return nil
 }
 
-// streamsUntil is when a stream that opens now ends with its caller's token; zero: never.
+// streamsUntil returns when a stream must end because its caller's token expires; zero: never.
 func streamsUntil(c *gin.Context) time.Time {
 	if who, ok := Identity(c); ok && !who.Expires.IsZero() {
 		return who.Expires.Add(auth.Leeway)
@@ -131,30 +132,30 @@ func streamsUntil(c *gin.Context) time.Time {
 	return time.Time{}
 }
 
-// streamContext ends with the request or when the server begins to shut down.
+// streamContext returns a context that ends with the request or at shutdown.
 func (s *Server) streamContext(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	stop := context.AfterFunc(s.draining, func() { cancel(context.Cause(s.draining)) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// ended says why a stream is over. A shutdown tells the client when to come again, at a moment of its own, so that not
-// all of them come at once; a client that went is nothing to report.
+// ended returns the error with which a stream ended. At shutdown it tells the client to reconnect after a random delay, so that clients
+// do not return all at once. A client that left is not an error.
 func ended(ctx context.Context, err error, out *sse.Conn) error {
 	select {
 	case <-ctx.Done():
 		err = nil
 		if errors.Is(context.Cause(ctx), errDrain) {
 			out.Hurry(time.Second)
-			_ = out.Goodbye(time.Second + rand.N(4*time.Second)) // if it cannot be told, it has its old value
+			_ = out.Goodbye(time.Second + rand.N(4*time.Second)) // if this fails, the client keeps its previous delay
 		}
 	default:
 	}
 	return err
 }
 
-// lastEventID reads where a client left off. EventSource sends the header by itself; the parameter is for clients
-// that keep the id over a restart. A header that is not one of our ids is somebody else's: a snapshot answers it.
+// lastEventID returns the last id that the client saw. EventSource sends the header by itself; the parameter is for clients that keep
+// the id across restarts. A header that is not one of our ids counts as none.
 func lastEventID(c *gin.Context) (*uint64, error) {
 	text := c.GetHeader("Last-Event-ID")
 	if text == "" {
@@ -170,26 +171,26 @@ func lastEventID(c *gin.Context) (*uint64, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return nil, nil //nolint:nilerr // not ours: as good as none
+		return nil, nil //nolint:nilerr // not one of our ids
 	}
 	return &n, nil
 }
 
-// topicStream is one client's stream of one topic, or of everything.
+// topicStream is one client's stream of one topic, or of the whole application.
 type topicStream struct {
 	s       *Server
 	app     *mounted
-	topic   string // "": everything
+	topic   string // "": the whole application
 	sub     *sse.Subscriber
 	out     *sse.Conn
-	sent    uint64    // everything up to here is with the client
+	sent    uint64    // the client has everything up to this sequence
 	expires time.Time // of the client's token; zero: never
 	watch   *watch
 
-	concerns func(tx *store.Tx) ([]string, error) // nil: all of it does
+	concerns func(tx *store.Tx) ([]string, error) // nil: the whole topic does
 }
 
-// narrow has an inbox take what concerns the reader.
+// narrow restricts an inbox to the frames that concern the reader.
 func (t *topicStream) narrow(ctx context.Context, box *sse.Subscriber) error {
 	if t.concerns == nil {
 		return nil
@@ -220,13 +221,13 @@ func (t *topicStream) run(ctx context.Context, last *uint64) error {
 		case t.out.Gone():
 			return errGone
 		case !t.expires.IsZero() && !t.s.wall.Now().Before(t.expires):
-			return nil // to come again it needs a new token
+			return nil // it needs a new token to reconnect
 		}
 		if err := t.watch.look(ctx); err != nil {
 			return err
 		}
 		frames, lost := t.sub.Take()
-		err := t.narrow(ctx, t.sub) // before they are sent: who looks when they come sees what is not kept from here on
+		err := t.narrow(ctx, t.sub) // before sending: whoever reads after a frame arrives finds what is no longer delivered from here on
 		switch {
 		case err != nil:
 		case lost:
@@ -264,7 +265,8 @@ func (t *topicStream) begin(ctx context.Context, last *uint64) error {
 	return nil
 }
 
-// missed collects what the journal has for this client. The inbox that bounds a slow client bounds this as well.
+// missed collects frames from the journal that the client has not seen. ok is false if there are too many, or the records are gone. It
+// uses an inbox, so the limits of slow clients apply.
 func (t *topicStream) missed(ctx context.Context, after uint64) (frames []sse.Frame, upTo uint64, ok bool, err error) {
 	end := t.s.cfg.Store.Seq()
 	if end-after > maxReplayed {
@@ -280,7 +282,7 @@ func (t *topicStream) missed(ctx context.Context, after uint64) (frames []sse.Fr
 			return nil, 0, false, err
 		}
 		if len(records) == 0 || records[0].Seq != after+1 {
-			return nil, 0, false, nil // trimmed meanwhile
+			return nil, 0, false, nil // trimmed in the meantime
 		}
 		for i := range records {
 			ch, ok, err := t.app.changeOf(&records[i])
@@ -300,7 +302,7 @@ func (t *topicStream) missed(ctx context.Context, after uint64) (frames []sse.Fr
 	return frames, after, !lost, nil
 }
 
-// forward sends frames that are new to the client.
+// forward sends the frames that the client does not have.
 func (t *topicStream) forward(frames []sse.Frame) error {
 	fresh := frames[:0]
 	for _, f := range frames {
@@ -324,7 +326,7 @@ func (t *topicStream) snapshot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !some { // what waits in the inbox is not told by it
+	if !some { // frames in the inbox are not part of it
 		return nil
 	}
 	if err := t.out.Send(all); err != nil {

@@ -18,9 +18,9 @@ type stream struct {
 	run func(ctx context.Context, out *sse.Conn) error
 }
 
-// serveStream writes a stream until the reader goes or the server shuts down. It takes the connection from net/http,
-// whose buffers, request and stack cost several times what a reader does who mostly waits; where it cannot have it
-// (a client of HTTP/1.0, or one of another protocol) the stream goes on inside the request.
+// serveStream runs a stream until the reader leaves or the server shuts down. It takes the connection over from net/http, whose
+// buffers, request and stack cost several times as much memory as a mostly idle reader needs. If that is impossible (HTTP/1.0 or
+// HTTP/2) the stream runs inside the request.
 func (s *Server) serveStream(c *gin.Context, st *stream, leave func()) error {
 	out, ok := sse.TakeOver(c.Writer, c.Request, s.wall, s.encoder)
 	if !ok {
@@ -34,7 +34,7 @@ func (s *Server) serveStream(c *gin.Context, st *stream, leave func()) error {
 	c.Set(keyTaken, true)
 	s.streams.Go(func() {
 		defer leave()
-		defer out.Close() //nolint:errcheck // what there was to say is said
+		defer out.Close() //nolint:errcheck // nothing left to send
 		st.sub.Attach(out)
 		s.streams.Go(func() { out.Watch(st.sub) })
 		start := s.wall.Now()
@@ -45,8 +45,8 @@ func (s *Server) serveStream(c *gin.Context, st *stream, leave func()) error {
 	return nil
 }
 
-// guarded runs a stream to its end. What ends it before its time cuts the connection: nobody takes a half for the
-// whole.
+// guarded runs a stream to its end. After an error the connection is cut without the final chunk, so that the client knows that it is
+// incomplete.
 func (s *Server) guarded(st *stream, out *sse.Conn) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -59,9 +59,9 @@ func (s *Server) guarded(st *stream, out *sse.Conn) (err error) {
 	if err = ended(s.draining, err, out); err != nil {
 		return err
 	}
-	_ = out.Finish() // a reader that has gone needs no end
+	_ = out.Finish() // the reader may have left
 	return nil
 }
 
-// errGone ends the stream of a client that has closed.
+// errGone ends the stream of a client that closed its connection.
 var errGone = errors.New("the client has gone")

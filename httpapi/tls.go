@@ -13,45 +13,45 @@ import (
 	"github.com/touchline/touchline/internal/rebind"
 )
 
-// TLS configures HTTPS. Its port accepts plain HTTP too: it serves requests from this machine and redirects all others.
+// TLS configures HTTPS. The port also accepts plain HTTP: it serves local requests and redirects all others.
 type TLS struct {
-	Source certs.Source // Run keeps it
-	CA     *certs.CA    // the node's own, for the page that hands it out; nil: devices trust the certificate as it is
-	HSTS   bool         // browsers are told to come by HTTPS only: there is no way back from a certificate that they do not trust
-	Plain  net.Listener // a second port, which sends browsers on; nil: none
+	Source certs.Source // renewed by Run
+	CA     *certs.CA    // the node's own, offered for installation at /_/tls; nil: devices trust the certificate already
+	HSTS   bool         // tell browsers to use HTTPS only: they then refuse any certificate that they do not trust
+	Plain  net.Listener // second port, which redirects to HTTPS; nil: none
 }
 
-// Close lets the second port go of a server that was never run.
+// Close closes the second port of a server that was never run.
 func (t *TLS) Close() {
 	if t != nil && t.Plain != nil {
 		_ = t.Plain.Close()
 	}
 }
 
-// plainConnections may be open at once on the second port.
+// plainConnections is how many connections may be open at once on the second port.
 const plainConnections = 256
 
-// hsts has browsers come by HTTPS for half a year.
+// hsts tells browsers to use HTTPS for half a year.
 const hsts = "max-age=15768000"
 
-// listen has the port of a server speak TLS, and starts what keeps the certificate and the second port until ctx ends.
+// listen adds TLS to the server's port, and starts the certificate renewal and the second port until ctx ends.
 func (s *Server) listen(ctx context.Context, srv *http.Server, ln net.Listener, run func(func())) net.Listener {
 	t := s.cfg.TLS
 	if t == nil {
 		return ln
 	}
 	srv.TLSConfig = certs.Config(t.Source)
-	run(func() { _ = t.Source.Run(ctx) }) // ends with its context only
+	run(func() { _ = t.Source.Run(ctx) }) // returns only when ctx ends
 	if t.Plain != nil {
 		plain := NewHTTPServer(s.atPort(t.Plain), s.log)
 		guarded := connlimit.New(connlimit.Config{Port: "plain", Most: plainConnections, Log: s.log}).Guard(plain, t.Plain)
-		run(func() { _ = plain.Serve(guarded) }) // ends when it is closed
+		run(func() { _ = plain.Serve(guarded) }) // returns when closed
 		context.AfterFunc(ctx, func() { _ = plain.Close() })
 	}
 	return certs.Listen(ln, srv.TLSConfig)
 }
 
-// atPort is what a port answers: on loopback only requests for this machine's names.
+// atPort returns the handler of a port. On loopback it accepts only requests for this machine's names.
 func (s *Server) atPort(ln net.Listener) http.Handler {
 	var public []string
 	if _, host, ok := strings.Cut(s.cfg.PublicURL, "://"); ok {
@@ -60,8 +60,7 @@ func (s *Server) atPort(ln net.Listener) http.Handler {
 	return rebind.Guard(ln, s.byHTTPS(s.handler), s.elsewhere, public...)
 }
 
-// byHTTPS sends browsers that come by plain HTTP on to HTTPS. Requests of this machine stay as they are, and so does what a
-// device needs before it trusts the node, or a monitor.
+// byHTTPS redirects plain HTTP to HTTPS, except for local requests, monitoring, and what a device needs before it trusts the node.
 func (s *Server) byHTTPS(h http.Handler) http.Handler {
 	t := s.cfg.TLS
 	if t == nil {
@@ -89,8 +88,8 @@ func openToPlain(path string) bool {
 	return path == "/livez" || path == "/readyz" || path == pathCA || strings.HasPrefix(path, pathCA+"/") || strings.HasPrefix(path, "/_/assets/")
 }
 
-// secureAddress is the same address by HTTPS, under the name that was asked for if the certificate is for it, else at
-// http.public_url; empty: neither is so, and another host's name leads nowhere.
+// secureAddress returns the https URL of a request: under the requested name if the certificate covers it, otherwise at
+// http.public_url. Empty: neither works, and redirecting to another host's name would lead nowhere.
 func (s *Server) secureAddress(r *http.Request) string {
 	to := url.URL{Scheme: "https", Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
 	state, host := s.cfg.TLS.Source.State(), rebind.NameOf(r.Host)
@@ -98,7 +97,7 @@ func (s *Server) secureAddress(r *http.Request) string {
 	public, secure := strings.CutPrefix(s.cfg.PublicURL, "https://")
 	switch covered := state.Covers(host); {
 	case covered && at != nil && portOf(at.String()) == s.port:
-		to.Host = r.Host // with the client's own port, which something between may have mapped
+		to.Host = r.Host // with the port that the client used, which may have been mapped on the way
 	case covered:
 		to.Host = net.JoinHostPort(host, s.port)
 	case secure:
@@ -114,8 +113,8 @@ func portOf(addr string) string {
 	return port
 }
 
-// lanAddress is where a device in the local network reaches the node by plain HTTP: by the name in the request, or from this
-// machine's own browser by an address.
+// lanAddress returns where devices in the local network reach the node by plain HTTP: the requested name, or for this machine's own
+// browser an IP address.
 func (s *Server) lanAddress(r *http.Request) string {
 	host, state := rebind.NameOf(r.Host), s.cfg.TLS.Source.State()
 	if state.Covers(host) && !rebind.Loopback(host) {

@@ -15,8 +15,8 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// pathCA is where devices are given the CA of the node, by plain HTTP too: they do not trust its HTTPS yet. They show the
-// fingerprint, which touchline tls init has printed.
+// pathCA is where devices fetch the node's CA, by plain HTTP too, since they do not trust its HTTPS yet. They show the fingerprint, to
+// be compared with the one that touchline tls init printed.
 const pathCA = "/_/tls"
 
 func (s *Server) caRoutes() []Route {
@@ -29,7 +29,7 @@ func (s *Server) caRoutes() []Route {
 	}
 }
 
-// withCA answers where the node has a CA of its own.
+// withCA passes the node's own CA to a handler. Without one it is a 404.
 func (s *Server) withCA(do func(c *gin.Context, ca *certs.CA) error) Handler {
 	return func(c *gin.Context) error {
 		if s.cfg.TLS == nil || s.cfg.TLS.CA == nil {
@@ -48,7 +48,7 @@ func (s *Server) getCAPage(c *gin.Context, ca *certs.CA) error {
 	return HTML(c, http.StatusOK, body, err)
 }
 
-// download answers with a file of some name.
+// download answers with a file download.
 func download(c *gin.Context, name, kind string, body []byte) error {
 	c.Header("Content-Disposition", `attachment; filename="`+name+`"`)
 	c.Header("Cache-Control", "no-store")
@@ -56,7 +56,7 @@ func download(c *gin.Context, name, kind string, body []byte) error {
 	return nil
 }
 
-// profile is a CA as Apple's devices take it. Its ids are the certificate's: the same one installed again replaces itself.
+// profile is an Apple configuration profile with the CA. Its ids derive from the certificate, so installing it again replaces it.
 var profile = template.Must(template.New("profile").Parse(`<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0"><dict>

@@ -9,10 +9,10 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// freshFor is how long a view serves everybody who asks.
+// freshFor is how long a view is reused for everybody.
 const freshFor = 100 * time.Millisecond
 
-// views renders the parts of an application's pages once for all who look at them.
+// views renders an application's pages once for all readers.
 type views struct {
 	s   *Server
 	app *mounted
@@ -21,14 +21,14 @@ type views struct {
 
 // viewEntry is the latest view of one page.
 type viewEntry struct {
-	mu   sync.Mutex // held while it is rendered: the others wait for the one that does
+	mu   sync.Mutex // held while rendering: others wait for the result
 	at   time.Time
 	seq  uint64
 	view page.View
 }
 
-// get returns the parts of a topic's page, and the sequence of the journal they hold at least. A view is used again while nothing
-// was committed since, up to one tick of the page: the node moves without the journal.
+// get returns the view of a topic's page and a journal sequence up to which it is complete. A view is reused until something is
+// committed, but no longer than one tick of the page, because the node's state changes outside the journal.
 func (v *views) get(ctx context.Context, id string) (page.View, uint64, error) {
 	e := v.entry(id)
 	e.mu.Lock()

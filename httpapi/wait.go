@@ -13,28 +13,28 @@ import (
 )
 
 const (
-	// maxWait is the longest that a client can have its answer held back.
+	// maxWait is the longest time that a client can wait for the cloud.
 	maxWait = 30 * time.Second
-	// lookWithin is how long it takes to look whether the cloud has a write, where the client does not want to wait.
+	// lookWithin limits the check whether the cloud has a write, for a client that does not want to wait.
 	lookWithin = 100 * time.Millisecond
-	// headerSeq names the journal record of a write, by which it can be asked for.
+	// headerSeq is the sequence of a write's journal record, by which clients can ask about it.
 	headerSeq = "Touchline-Seq"
-	// headerNode names the node that has taken a write, or refused one.
+	// headerNode is the id of the node that accepted or refused a write.
 	headerNode = "Touchline-Node"
-	// headerCloud says how far a write has come: see the states of written.
+	// headerCloud is the progress of a write: one of the states below.
 	headerCloud = "Touchline-Cloud"
 
 	keyAccepted = "touchline.accepted"
 )
 
-// How far a write has come, in the header and for who asks later.
+// States of a write.
 const (
-	cloudNone      = "none"      // the node has no cloud: its own commit is the end
-	cloudWaiting   = "waiting"   // it will be sent
+	cloudNone      = "none"      // the node has no cloud; its commit is final
+	cloudWaiting   = "waiting"   // not sent yet
 	cloudConfirmed = "confirmed" // the cloud has it
 )
 
-// written says under which record a write was committed, and waits for the cloud as the request prefers.
+// written sets the headers of a committed write, and waits for the cloud if the client asks for that.
 func (s *Server) written(c *gin.Context, seq uint64, wrote bool) error {
 	if wrote {
 		c.Header(headerSeq, strconv.FormatUint(seq, 10))
@@ -47,7 +47,7 @@ func (s *Server) written(c *gin.Context, seq uint64, wrote bool) error {
 	return s.awaitCloud(c, seq, wrote)
 }
 
-// awaitCloud does what the request prefers. Without a cloud the commit here is all there is to wait for.
+// awaitCloud waits as long as the client's Prefer header says. Without a cloud there is nothing to wait for.
 func (s *Server) awaitCloud(c *gin.Context, seq uint64, wrote bool) error {
 	seconds, ok := preferredWait(c.Request.Header.Values("Prefer"))
 	if !ok {
@@ -81,15 +81,14 @@ func (s *Server) awaitCloud(c *gin.Context, seq uint64, wrote bool) error {
 	}
 }
 
-// holdOpen moves the connection's time-outs: the write has been read, and its answer may take a while.
+// holdOpen extends the connection's deadlines: the request has been read, and its answer may take a while.
 func (s *Server) holdOpen(c *gin.Context, within time.Duration) {
 	ctl := http.NewResponseController(c.Writer)
-	_ = ctl.SetReadDeadline(time.Time{}) // a writer without deadlines has none to end it
+	_ = ctl.SetReadDeadline(time.Time{}) // a writer without deadlines needs no extension
 	_ = ctl.SetWriteDeadline(s.wall.Now().Add(within + answerWithin))
 }
 
-// accepted is the status of a good answer: 202 where the client waited for the cloud and it does not have the write
-// yet.
+// accepted returns the status of a success: 202 if the client waited for the cloud in vain.
 func accepted(c *gin.Context, status int) int {
 	if c.GetBool(keyAccepted) {
 		return http.StatusAccepted
@@ -97,7 +96,7 @@ func accepted(c *gin.Context, status int) int {
 	return status
 }
 
-// refusedError is a write that was committed here and that the cloud then did not take.
+// refusedError is a write that was committed here and then refused by the cloud.
 type refusedError struct{ conflict uint64 }
 
 // Error implements error.
@@ -105,8 +104,8 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("the cloud has refused the write: conflict %d", e.conflict)
 }
 
-// preferredWait reads the preference wait of RFC 7240, in seconds. What cannot be read is passed over, as the RFC has
-// it; of several the first counts.
+// preferredWait returns the preference wait of RFC 7240, in seconds. As the RFC says, an invalid value is ignored and the first of
+// several counts.
 func preferredWait(headers []string) (seconds int, ok bool) {
 	for _, h := range headers {
 		for part := range splitUnquoted(h, ',') {
@@ -125,7 +124,7 @@ func preferredWait(headers []string) (seconds int, ok bool) {
 	return 0, false
 }
 
-// splitUnquoted cuts a header at a separator that stands in no quoted string.
+// splitUnquoted splits a header at separators outside of quoted strings.
 func splitUnquoted(text string, separator byte) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		quoted, start := false, 0

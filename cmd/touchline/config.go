@@ -43,14 +43,14 @@ func newConfigCheck() *cobra.Command {
 				return fault.New(fault.Invalid, "bad_config", "%s in the configuration", operator.Count(len(problems), "problem"))
 			}
 			if c.file == "" {
-				hold := "the defaults hold"
+				using := "the defaults"
 				if slices.ContainsFunc(slices.Collect(maps.Values(c.sources)), fromEnvironment) {
-					hold = "the environment and the defaults hold"
+					using = "the environment and the defaults"
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "configuration is good: there is no %s; %s\n", defaultFile, hold)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "configuration is valid: no file %s; using %s\n", defaultFile, using)
 				return err
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), "configuration is good:", c.file)
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "configuration is valid:", c.file)
 			return err
 		},
 	}
@@ -61,13 +61,13 @@ func newConfigCheck() *cobra.Command {
 // fromEnvironment reports whether a value's source is a variable, or a file that one names.
 func fromEnvironment(source string) bool { return strings.HasPrefix(source, "environment") }
 
-// where names the place of a key: file and line, or the kind of its source.
+// where returns where a key is set: file and line, or the kind of source.
 func (c *loaded) where(key string) string {
 	if line := c.lines[key]; line > 0 && (c.sources[key] == "file" || c.sources[key] == "") {
 		return fmt.Sprintf("%s:%d", c.file, line)
 	}
 	source := c.sources[key]
-	switch line := c.lines.Of(key); { // of a key that is missing: its section stands somewhere, or it is the file that lacks it
+	switch line := c.lines.Of(key); { // for a missing key: the line of its section, or the file
 	case source != "":
 		return source
 	case line > 0:
@@ -75,10 +75,10 @@ func (c *loaded) where(key string) string {
 	case c.file != "":
 		return c.file
 	}
-	return "configuration" // of several sources, or none
+	return "configuration" // several sources, or none
 }
 
-// source is where, and "default" for a value that nobody has set.
+// source is where, but "default" for a value that is not set.
 func (c *loaded) source(key string) string {
 	if c.sources[key] == "" {
 		return "default"
@@ -111,7 +111,7 @@ func (c *loaded) print(w io.Writer, sources bool) error {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		value := values[key]
 		if u, err := url.Parse(value); err == nil && (u.User != nil || u.RawQuery != "") {
-			value = u.Scheme + "://********" // whatever was put there, it is no place for it
+			value = u.Scheme + "://********" // user and query of a URL may be secrets, though they do not belong there
 		}
 		if isSecret(key) && value != "" {
 			value = "********"

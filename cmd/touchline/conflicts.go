@@ -34,7 +34,7 @@ func newConflicts() *cobra.Command {
 			"The records stay for 30 days. Quarantined writes are removed from the queue for the cloud."))
 }
 
-// mostConflicts is how many a node tells at once.
+// mostConflicts is how many conflicts a node lists at once.
 const mostConflicts = 100
 
 func newConflictsList() *cobra.Command {
@@ -142,7 +142,7 @@ func newConflictsDecide(verb, short, long string) *cobra.Command {
 	return cmd
 }
 
-// decide deals with one conflict after the other. What is wrong with one of several does not stop the rest.
+// decide decides one conflict after the other. An error with one of several does not stop the rest.
 func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint64) error {
 	failed := 0
 	for _, id := range ids {
@@ -157,7 +157,7 @@ func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint6
 		if len(ids) == 1 {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "conflict %d: %s\n", id, cli.Message(err)) //nolint:errcheck // nobody reads it then
+		fmt.Fprintf(cmd.ErrOrStderr(), "conflict %d: %s\n", id, cli.Message(err)) //nolint:errcheck // nothing to do if stderr is closed
 	}
 	if failed > 0 {
 		return fault.New(fault.Conflict, "not_all", "%d of %d conflicts could not be decided", failed, len(ids))
@@ -165,7 +165,7 @@ func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint6
 	return nil
 }
 
-// numbered wants the numbers of conflicts, and says where they are to be had.
+// numbered requires conflict numbers as arguments, and its error says where to find them.
 func numbered(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return errors.New("name the number of a conflict: touchline conflicts list shows them")
@@ -173,7 +173,7 @@ func numbered(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// conflicts reads the numbers of a command line, and where the node is.
+// conflicts parses the conflict numbers of a command line, and returns the node's data directory.
 func (f *maintainFlags) conflicts(cmd *cobra.Command, args []string) (dir string, ids []uint64, err error) {
 	for _, arg := range args {
 		id, err := strconv.ParseUint(arg, 10, 64)
@@ -186,12 +186,12 @@ func (f *maintainFlags) conflicts(cmd *cobra.Command, args []string) (dir string
 	return dir, ids, err
 }
 
-// confirmed asks the person at the terminal; where nobody can be asked, that is an error.
+// confirmed asks the person at the terminal. Without a terminal it returns an error.
 func confirmed(cmd *cobra.Command, verb string, ids []string) (bool, error) {
 	if f, ok := cmd.InOrStdin().(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		return false, cli.Misuse(cmd, errors.New("cannot ask for confirmation without a terminal: use --yes"))
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s conflict %s? [y/N] ", verb, strings.Join(ids, ", ")) //nolint:errcheck // the answer is no then
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s conflict %s? [y/N] ", verb, strings.Join(ids, ", ")) //nolint:errcheck // then nobody answers yes
 	line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
 	if err != nil {
 		return false, nil //nolint:nilerr // no answer is a no
@@ -204,7 +204,7 @@ func confirmed(cmd *cobra.Command, verb string, ids []string) (bool, error) {
 	}
 }
 
-// conflictText is a conflict in whole, for people.
+// conflictText formats a conflict in full, for people.
 func conflictText(c *conflict.View) string {
 	s := newSheet()
 	s.row("conflict", fmt.Sprintf("%d (%s, %s)", c.ID, c.Kind, c.State))
@@ -243,7 +243,7 @@ func conflictWrite(s *sheet, what string, w *conflict.Write) {
 	}
 }
 
-// asJSON writes an item, or names; empty: there is none.
+// asJSON formats an item or attribute names; empty: none.
 func asJSON[V any](of map[string]V) string {
 	if of == nil {
 		return ""
@@ -255,13 +255,13 @@ func asJSON[V any](of map[string]V) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// How much of a key in a list, and of an item, is for people. -o json has all of it.
+// Limits in bytes of a key in a list, and of an item. -o json has everything.
 const (
 	widestKey  = 60
 	widestPart = 2000
 )
 
-// clipped is the beginning of a text that is too long for people, and how long it is.
+// clipped truncates a long text, and appends its full length.
 func clipped(text string, most int) string {
 	if len(text) <= most {
 		return text

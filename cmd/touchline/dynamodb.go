@@ -40,7 +40,7 @@ With --any-key other machines may connect too, and each may do everything. Tests
 On SIGTERM or SIGINT, requests in progress finish first. SIGHUP rereads the files of keys and faults. Exit codes: 0 ended by
 a signal, 1 failure (port in use, file in use), 2 wrong usage, 130 ended by a second signal.`
 
-// dynamodbFlags are the flags of the endpoint alone.
+// dynamodbFlags are the flags of touchline dynamodb.
 type dynamodbFlags struct {
 	edge.StandaloneConfig
 	log    node.LogConfig
@@ -69,7 +69,7 @@ func newDynamoDB() *cobra.Command {
 	return cmd
 }
 
-// addEndpointFlags adds the flags that the endpoint has alone and in a node.
+// addEndpointFlags adds flags that the endpoint shares with touchline serve.
 func addEndpointFlags(cmd *cobra.Command, c *node.DynamoDBConfig) {
 	cmd.Flags().StringVar(&c.Auth, "dynamodb-auth", "", "file of access keys and their permissions; without it signatures are not checked")
 	cmd.Flags().DurationVar(&c.TTLSweep, "ttl-sweep", edge.DefaultConfig().DynamoDB.TTLSweep, "how often items past their TTL are deleted, from 1s")
@@ -99,7 +99,7 @@ func (f *dynamodbFlags) run(cmd *cobra.Command) error {
 	return edge.DynamoDB(cmd.Context(), f.StandaloneConfig)
 }
 
-// tell prints the one line. Whoever started the process may not read it: that is no reason to stop.
+// tell prints the ready line. A parent process that does not read it is no reason to stop.
 func (f *dynamodbFlags) tell(cmd *cobra.Command, a edge.Answering) {
 	if f.output == "json" {
 		_ = json.NewEncoder(cmd.OutOrStdout()).Encode(a)

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// The commands that look after the files of the database.
+// Commands that maintain the database files.
 
 func newBackup() *cobra.Command {
 	cmd := &cobra.Command{

@@ -7,11 +7,11 @@ import (
 	"github.com/touchline/touchline/edge"
 )
 
-// setting reports whether a configuration can have a key, with a name of the operator's own in the place of a star, and whether
-// its value is never shown.
+// setting reports whether a configuration key exists, where "*" in edge.Keys matches a name that the operator chose, and whether its
+// value is secret.
 func setting(key string) (has, secret bool) {
 	for pattern, secret := range edge.Keys() {
-		has, _ := path.Match(strings.ReplaceAll(pattern, ".", "/"), strings.ReplaceAll(key, ".", "/")) // the pattern is good
+		has, _ := path.Match(strings.ReplaceAll(pattern, ".", "/"), strings.ReplaceAll(key, ".", "/")) // the pattern is valid
 		if has {
 			return true, secret
 		}
@@ -24,14 +24,14 @@ func isSecret(key string) bool {
 	return secret
 }
 
-// known reports whether a configuration can have a key, or a secret by the file that the key with _file after it names.
+// known reports whether a configuration key exists, including KEY_file, which names a file with the value of a secret.
 func known(key string) bool {
 	has, _ := setting(key)
 	secret, inFile := strings.CutSuffix(key, "_file")
 	return has || inFile && isSecret(secret)
 }
 
-// meant suggests the variable for a key whose sections were joined by one underscore.
+// meant suggests the variable for a key whose sections are joined by one underscore instead of two.
 func meant(key string) string {
 	for other := range edge.Keys() {
 		if strings.ReplaceAll(other, ".", "_") == key {

@@ -25,16 +25,16 @@ const (
 	envPrefix   = "TOUCHLINE_"
 )
 
-// loaded is a configuration and where each value of it came from.
+// loaded is a configuration with the source of each value.
 type loaded struct {
 	edge.Config
-	file    string            // "" when there is none
-	sources map[string]string // key to flag, environment or file; none for a default
+	file    string            // empty: no file
+	sources map[string]string // by key: flag, environment or file; missing: default
 	lines   strictyaml.Lines  // of the file
-	wrong   []string          // what cannot be taken over, with its place
+	wrong   []string          // errors with their places
 }
 
-// load merges default, file, environment and flags, in that order. Keys that nobody knows are errors.
+// load merges defaults, file, environment and flags, in that order. Unknown keys are errors.
 func load(path string, flags *pflag.FlagSet) (*loaded, error) {
 	c := &loaded{Config: edge.DefaultConfig(), sources: map[string]string{}}
 	if err := c.fromFile(path); err != nil {
@@ -53,7 +53,7 @@ func load(path string, flags *pflag.FlagSet) (*loaded, error) {
 	return c, nil
 }
 
-// loadFor is load for the commands of an application.
+// loadFor is load for an application's commands.
 func loadFor(cmd *cobra.Command, file, application string) (dataDir string, s app.Settings, err error) {
 	c, err := load(file, cmd.Flags())
 	if err != nil {
@@ -67,7 +67,7 @@ func loadFor(cmd *cobra.Command, file, application string) (dataDir string, s ap
 	return c.DataDir, s, nil
 }
 
-// fromFile reads the configuration file. Only a file that was asked for must be there.
+// fromFile reads the configuration file. The default file may be missing, a named one may not.
 func (c *loaded) fromFile(path string) error {
 	asked := path != ""
 	if !asked {
@@ -91,7 +91,7 @@ func (c *loaded) fromFile(path string) error {
 		}
 		c.refuse(place, p)
 	}
-	var secrets []string // that stand in it themselves
+	var secrets []string // contained in the file itself
 	for _, key := range slices.Sorted(maps.Keys(c.lines)) {
 		c.sources[key] = "file"
 		if isSecret(key) && c.lines[key+"_file"] == 0 {
@@ -104,25 +104,25 @@ func (c *loaded) fromFile(path string) error {
 	return nil
 }
 
-// refuse notes what is wrong with what stands in a place.
+// refuse records an error and its place.
 func (c *loaded) refuse(place string, p strictyaml.Problem) {
 	p.Line = 0
 	c.wrong = append(c.wrong, place+": "+p.String())
 }
 
-// guarded refuses a configuration file that other users can change, and one with a secret in it that they can read.
+// guarded refuses a configuration file that other users can change, or one that contains a secret and that they can read.
 func guarded(path string, secrets []string) error {
 	err := secretfile.Check(path)
 	switch {
 	case errors.Is(err, secretfile.ErrWritable):
 		return fmt.Errorf("%s: %w (chmod go-w %s)", path, err, path)
 	case errors.Is(err, secretfile.ErrReadable) && len(secrets) > 0:
-		return fmt.Errorf("%s: holds %s, and %w (chmod 600 %s)", path, secrets[0], err, path)
+		return fmt.Errorf("%s: contains %s, and %w (chmod 600 %s)", path, secrets[0], err, path)
 	}
 	return nil
 }
 
-// fromEnv takes over what the environment says: TOUCHLINE_HTTP__RATE__BURST is http.rate.burst.
+// fromEnv applies environment variables: TOUCHLINE_HTTP__RATE__BURST is http.rate.burst.
 func (c *loaded) fromEnv() {
 	for _, variable := range slices.Sorted(slices.Values(os.Environ())) {
 		name, value, _ := strings.Cut(variable, "=")
@@ -139,7 +139,7 @@ func (c *loaded) fromEnv() {
 	}
 }
 
-// set takes over the text of one key.
+// set sets one key from its text.
 func (c *loaded) set(key, text, place, source string) {
 	for _, p := range strictyaml.Set(&c.Config, key, text) {
 		c.refuse(place, p)

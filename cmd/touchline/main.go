@@ -24,8 +24,8 @@ func main() {
 	os.Exit(run())
 }
 
-// run executes the command line. The first interrupt ends the work in order, the second one at once. A hangup ends nothing:
-// a command that can reload does so (hangups), and for the others the terminal is not needed.
+// run executes the command line. The first interrupt ends the work in order, a second one at once. SIGHUP never ends it: commands that
+// can reload do so (hangups), and the others do not need the terminal.
 func run() int {
 	signal.Ignore(syscall.SIGHUP)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -49,9 +49,9 @@ func run() int {
 	return exitFailure
 }
 
-// hangups returns each SIGHUP, until stop is called.
+// hangups delivers SIGHUPs until stop is called.
 func hangups() (ask <-chan os.Signal, stop func()) {
-	signals := make(chan os.Signal, 1) // those that come while one is handled are one
+	signals := make(chan os.Signal, 1) // further ones merge while one is being handled
 	signal.Notify(signals, syscall.SIGHUP)
 	return signals, func() { signal.Ignore(syscall.SIGHUP) }
 }

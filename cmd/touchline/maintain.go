@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// maintainFlags are the flags of the commands that look after the database.
+// maintainFlags are the flags of commands that maintain the database.
 type maintainFlags struct {
 	config string
 	output string
@@ -27,7 +27,7 @@ func configFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVar(path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
 }
 
-// dataDir is where the configuration has the database.
+// dataDir returns the configured data directory.
 func (f *maintainFlags) dataDir(cmd *cobra.Command) (string, error) {
 	c, err := f.load(cmd)
 	if err != nil {
@@ -45,16 +45,16 @@ func (f *maintainFlags) load(cmd *cobra.Command) (*loaded, error) {
 	return c, err
 }
 
-// print shows a result as JSON or as the text that a person reads.
+// print shows a result as JSON, or as text for people.
 func (f *maintainFlags) print(cmd *cobra.Command, result any, text string) error {
 	return cli.Print(cmd, f.output, result, text)
 }
 
-// maintenance is what a command does with the database in a directory: the result, and the text of it that a person reads. An error
-// that comes with a result is what is wrong with the database: the result is shown first.
+// maintenance is a command's operation on the database in dir. It returns the result, and a text of it for people. If both a result and
+// an error are returned, the error says what is wrong with the database, and the result is shown first.
 type maintenance func(ctx context.Context, dir string, args []string, progress func(edge.Progress)) (result any, text string, err error)
 
-// maintaining completes a command that looks after the database, and shows how far it has come.
+// maintaining completes a maintenance command, with a progress display.
 func maintaining(cmd *cobra.Command, do maintenance) *cobra.Command {
 	var f maintainFlags
 	f.add(cmd)

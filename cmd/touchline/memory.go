@@ -5,16 +5,16 @@ import (
 	"runtime/debug"
 )
 
-// What the garbage collector is told where requests come by the thousand. What lives is some megabytes: a collection at
-// every doubling, which is Go's default, takes a third of the processor; at five times as much it takes a tenth, for
-// about 15 MB more. Above the limit it collects more often, whatever that costs.
+// Garbage collector settings for thousands of requests per second. The live heap is a few megabytes, so Go's default, a collection at
+// every doubling, takes a third of the CPU. At five times the live heap it takes a tenth, for about 15 MB more memory. Near the limit
+// collections become more frequent, at any cost.
 const (
 	busyPercent = 400
-	nodeLimit   = 64 << 20 // with a node around the endpoint
-	aloneLimit  = 20 << 20 // the process stays below 64 MB with its code and the pages of its file
+	nodeLimit   = 64 << 20 // for the endpoint in a node
+	aloneLimit  = 20 << 20 // keeps the process, with its code and the mapped database, below 64 MB
 )
 
-// collectLess sets the garbage collector up for requests by the thousand, unless the operator has set it up himself.
+// collectLess configures the garbage collector for many requests, unless the operator configured it.
 func collectLess(limit int64) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(busyPercent)

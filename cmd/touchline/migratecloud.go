@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// cloudMigration is `migrate --cloud`.
+// cloudMigration implements `migrate --cloud`.
 type cloudMigration struct {
 	cloud  bool
 	config string
@@ -37,10 +37,10 @@ func (m *cloudMigration) add(cmd *cobra.Command) {
 	cli.OutputFlag(cmd, &m.output)
 }
 
-// limitUsual is how long the cloud has by default.
+// limitUsual is the default of --limit.
 const limitUsual = time.Hour
 
-// misused refuses flags that mean nothing as they are.
+// misused refuses flags that have no meaning together.
 func (m *cloudMigration) misused(cmd *cobra.Command) error {
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -58,7 +58,7 @@ func (m *cloudMigration) misused(cmd *cobra.Command) error {
 }
 
 func (m *cloudMigration) run(cmd *cobra.Command) error {
-	// --cloud is no value of the configuration, which has a section of that name.
+	// --cloud is not a configuration value, although there is a section of that name.
 	c, err := load(m.config, pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError))
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (m *cloudMigration) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// didAnything reports whether a run that failed has left something in the cloud, which its report then says.
+// didAnything reports whether a failed run changed the cloud, so that its report is worth showing.
 func didAnything(r *edge.CloudReport) bool {
 	for i := range r.Tables {
 		t := &r.Tables[i]
@@ -101,20 +101,20 @@ func didAnything(r *edge.CloudReport) bool {
 	return false
 }
 
-// cloudText is the report for people: which cloud, a line a table, and a line below it for each difference. Of a run that
-// did not get to its end it returns what that has done.
+// cloudText formats the report for people: which cloud, a line per table, and below it a line per difference. For a run that did not
+// finish (whole is false) it shows only what was done.
 func cloudText(r *edge.CloudReport, o edge.CloudMigration, whole bool) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "the cloud %s", r.Cloud)
 	if r.Prefix != "" {
-		fmt.Fprintf(&out, ", where each of these names begins with %s", r.Prefix)
+		fmt.Fprintf(&out, ", table name prefix %s", r.Prefix)
 	}
 	out.WriteString("\n")
 	addable := 0
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		if t.Table == "" || !whole && t.State == "ok" {
-			continue // not looked at yet, or not in whole
+			continue // not, or not completely, checked
 		}
 		fmt.Fprintf(&out, "%s: %s\n", t.Table, cloudState(t, o.DryRun))
 		for _, d := range t.Differences {
@@ -131,12 +131,12 @@ func cloudText(r *edge.CloudReport, o edge.CloudMigration, whole bool) string {
 	case r.DryRun && r.Remaining > 0:
 		out.WriteString("nothing was done: this was a dry run\n")
 	case r.Remaining == 0:
-		out.WriteString("the cloud is as it should be\n")
+		out.WriteString("the cloud's tables are as this version needs them\n")
 	}
 	return out.String()
 }
 
-// differenceText says where a table differs, and what of that can be helped.
+// differenceText describes a difference, and whether it can be removed.
 func differenceText(d *edge.CloudDifference, o edge.CloudMigration) string {
 	switch {
 	case d.Added:

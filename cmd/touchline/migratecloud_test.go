@@ -21,7 +21,7 @@ func report() *edge.CloudReport {
 }
 
 func TestCloudText(t *testing.T) {
-	const head = "the cloud eu-west-1 (https://x), where each of these names begins with p-\na: created\n"
+	const head = "the cloud eu-west-1 (https://x), table name prefix p-\na: created\n"
 	const differs = `d: differs
   sort key: it is none, and should be x (S) (this cannot be changed while the table exists)
   stream: it is KEYS_ONLY, and should be both (not changed here: it may not be this node's; change it in the cloud)

@@ -45,7 +45,7 @@ func newSyncStatus() *cobra.Command {
 	return cmd
 }
 
-// sheet is text in columns.
+// sheet formats text in columns.
 type sheet struct {
 	text strings.Builder
 	w    *tabwriter.Writer
@@ -57,7 +57,7 @@ func newSheet() *sheet {
 	return s
 }
 
-// row writes cells; none of them may break a line or a column.
+// row writes a row. Control characters in cells become spaces, so that they cannot break a line or column.
 func (s *sheet) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = strings.Map(func(r rune) rune {
@@ -70,7 +70,7 @@ func (s *sheet) row(cells ...string) {
 	fmt.Fprintln(s.w, strings.TrimRight(strings.Join(cells, "\t"), "\t")) //nolint:errcheck // into memory
 }
 
-// gap begins columns of their own.
+// gap starts a new table with its own column widths.
 func (s *sheet) gap() { fmt.Fprintln(s.w) } //nolint:errcheck // into memory
 
 func (s *sheet) String() string {
@@ -78,7 +78,7 @@ func (s *sheet) String() string {
 	return s.text.String()
 }
 
-// syncText is the status for people: the sentence that matters, figures, and tables of what there is something to tell of.
+// syncText formats the status for people: the summary sentence, figures, and tables of anything notable.
 func syncText(st *operator.SyncStatus) string {
 	if !st.Configured {
 		return "no cloud is configured (cloud.region): nothing is replicated\n"
@@ -110,7 +110,7 @@ func syncText(st *operator.SyncStatus) string {
 	return s.String() + syncTables(st)
 }
 
-// syncLine is the status in one sentence.
+// syncLine summarizes the status in one sentence.
 func syncLine(st *operator.SyncStatus) string {
 	writes := operator.Count(int(st.Waiting), "write")
 	switch st.State {
@@ -121,7 +121,7 @@ func syncLine(st *operator.SyncStatus) string {
 		if n := heldBack(st); n > 0 {
 			how = fmt.Sprintf("waiting, %d of them for stopped tables", n)
 		}
-		if st.Since.IsZero() { // the clock was not set when they were written
+		if st.Since.IsZero() { // the clock was not set when the writes were made
 			return fmt.Sprintf("behind: %s %s", writes, how)
 		}
 		return fmt.Sprintf("behind since %s: %s %s", instant(st.Since), writes, how)
@@ -132,7 +132,7 @@ func syncLine(st *operator.SyncStatus) string {
 	}
 }
 
-// heldBack counts the writes of tables that are stopped: they are not on their way before somebody acts.
+// heldBack counts writes to stopped tables: they are not sent until somebody acts.
 func heldBack(st *operator.SyncStatus) (n int) {
 	for i := range st.Tables {
 		if st.Tables[i].Stopped != nil {
@@ -156,7 +156,7 @@ func syncWaiting(st *operator.SyncStatus) string {
 	return text
 }
 
-// syncTables lists what waits where, and what is held.
+// syncTables lists tables with waiting writes or problems, parked writes, polled tables, and leases.
 func syncTables(st *operator.SyncStatus) string {
 	s := newSheet()
 	if told := st.Told(); len(told) > 0 {
@@ -194,7 +194,7 @@ func syncTables(st *operator.SyncStatus) string {
 	return s.String()
 }
 
-// instant writes a time as people at the node read it.
+// instant formats a time for people.
 func instant(t time.Time) string {
 	if t.IsZero() {
 		return "-"

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/internal/cli"
 )
 
-// build says what binary this is.
+// build describes this binary.
 type build struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
@@ -41,7 +41,7 @@ func buildInfo() build {
 	return b
 }
 
-// String is the one line that people see.
+// String formats the build in one line for people.
 func (b build) String() string {
 	return fmt.Sprintf("touchline %s (commit %s, %s, %s)", b.Version, b.Commit, b.Date, b.Go)
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Refusals decides about the writes of a transaction that the cloud has refused (all), and about the later writes that go with
-// them (behind). get reads another row of the table from this node.
+// Refusals resolves a transaction that the cloud refused. all are its writes, behind the later writes that depend on them. get reads
+// another row of the table from this node. ok is false if a person has to decide.
 type Refusals func(all, behind []table.Refused, get func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool)
 
-// Merge returns the conflict handler that asks rules.
+// Merge returns a conflict handler that applies rules.
 func Merge(rules Refusals) conflict.MergeFunc {
 	return func(c conflict.MergeCase) ([]store.WriteItem, bool) {
 		var all, behind []table.Refused

@@ -14,15 +14,15 @@ import (
 	"github.com/touchline/touchline/internal/strictyaml"
 )
 
-// Problem is one thing wrong with a configuration. Its Key is a path, "http.rate.burst".
+// Problem is one error in a configuration. Its Key is a path, such as "http.rate.burst".
 type Problem = strictyaml.Problem
 
-// Settings is a section of the configuration: a pointer to a struct whose fields have the tag yaml, and secret:"true" for
-// what is never shown.
+// Settings is a configuration section: a pointer to a struct whose fields are tagged yaml, and secret:"true" where a value must never
+// be shown.
 type Settings interface {
-	// Path is where the application's routes lie: "/counter", or "/" on a node that serves nothing else.
+	// Path is the mount of the application's routes: "/counter", or "/" on a node that serves nothing else.
 	Path() string
-	// Problems returns everything that is wrong, so that it can be fixed in one go. Keys are those within the section.
+	// Problems returns all errors, so that they can be fixed in one go. Keys are relative to the section.
 	Problems() []Problem
 }
 
@@ -33,7 +33,7 @@ func SecureURL(raw string) error {
 		return fault.New(fault.Invalid, "bad_url", "must be an https URL")
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fault.New(fault.Invalid, "bad_url", "must hold no user, password or query: secrets have keys of their own")
+		return fault.New(fault.Invalid, "bad_url", "must not contain a user, password or query: secrets have keys of their own")
 	}
 	host := u.Hostname()
 	addr, err := netip.ParseAddr(host)
@@ -44,7 +44,7 @@ func SecureURL(raw string) error {
 	return nil
 }
 
-// MountProblem is what is wrong with the path of an application's routes; empty: nothing.
+// MountProblem describes what is wrong with the path of an application's routes. Empty: nothing.
 func MountProblem(name, mount string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(mount, "/"), "/")
 	first = "/" + first
@@ -60,8 +60,8 @@ func MountProblem(name, mount string) string {
 
 var storedName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,200}$`)
 
-// PlaceProblems returns what is wrong with an application's places: the path of its routes (the key mount), and the names of
-// its tables and indexes, by the keys that set them.
+// PlaceProblems checks where an application puts its things: the path of its routes (key mount), and the names of its tables and
+// indexes, by the keys that set them.
 func PlaceProblems(name, mount string, stored map[string]string) (out []Problem) {
 	if text := MountProblem(name, mount); text != "" {
 		out = append(out, Problem{Key: "mount", Text: text})
@@ -74,7 +74,7 @@ func PlaceProblems(name, mount string, stored map[string]string) (out []Problem)
 	return out
 }
 
-// nodePaths are the first segments of what the node itself answers, whatever is mounted.
+// nodePaths are the first path segments that the node itself serves, whatever is mounted.
 func nodePaths() []string {
 	return []string{"/_", "/docs", "/hub", "/livez", "/matches", "/metrics", "/readyz", "/replay", "/signin", "/signout", "/statusz"}
 }

@@ -2,7 +2,7 @@ package app
 
 import "testing"
 
-// What the node itself answers cannot be the application's.
+// An application cannot be mounted on the node's own paths.
 func TestMount(t *testing.T) {
 	for mount, good := range map[string]bool{
 		"/cricket": true, "/": true, "/api/v1": true, "/hubs": true, "/api/hub": true,

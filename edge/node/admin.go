@@ -18,11 +18,11 @@ import (
 // adminFile is the name of the admin socket beside the database.
 const adminFile = "admin.sock"
 
-// maxSocketPath is what fits the address of a unix socket on every system (108 bytes with the end on Linux, 104 on
-// others).
+// maxSocketPath is the longest path, in bytes, that every system accepts for a unix socket (108 including the terminating zero on
+// Linux, 104 on others).
 const maxSocketPath = 103
 
-// adminSocket is where the node with its data in dir is asked.
+// adminSocket returns the path of the admin socket of the node with its data in dir.
 func adminSocket(dir string) (string, error) {
 	path := filepath.Join(dir, adminFile)
 	if len(path) > maxSocketPath {
@@ -32,8 +32,8 @@ func adminSocket(dir string) (string, error) {
 	return path, nil
 }
 
-// listenAdmin creates the admin socket of the node that holds the store in dir: what is there is of a node that died. It
-// is made in a folder of its own and moved when its mode is right, so that nobody can connect before.
+// listenAdmin creates the admin socket of the node that holds the store in dir, replacing one left by a node that died. The socket is
+// created in a private folder and moved when its mode is set, so that nobody can connect before.
 func listenAdmin(ctx context.Context, dir string) (net.Listener, error) {
 	path, err := adminSocket(dir)
 	if err != nil {
@@ -46,14 +46,14 @@ func listenAdmin(ctx context.Context, dir string) (net.Listener, error) {
 	if err := os.Mkdir(private, 0o700); err != nil {
 		return nil, adminError(path, err)
 	}
-	defer os.Remove(private) //nolint:errcheck // an empty folder does no harm
+	defer os.Remove(private) //nolint:errcheck // an empty folder is harmless
 	draft := filepath.Join(private, "s")
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "unix", draft)
 	if err != nil {
 		return nil, adminError(path, err)
 	}
-	ln.(*net.UnixListener).SetUnlinkOnClose(false) // it has another name by then
+	ln.(*net.UnixListener).SetUnlinkOnClose(false) // it is renamed below
 	err = os.Chmod(draft, 0o600)
 	if err == nil {
 		err = os.Rename(draft, path)
@@ -69,7 +69,7 @@ func adminError(path string, err error) error {
 	return fault.Wrap(err, fault.Unavailable, "no_admin", "cannot create the admin socket %s: %s", path, ReasonOf(err))
 }
 
-// adminListener removes its socket when it is closed. The store is still locked then: nobody else has made one.
+// adminListener removes its socket when it is closed. The store is still locked then, so no other node has created one.
 type adminListener struct {
 	net.Listener
 	path string
@@ -81,8 +81,8 @@ func (l *adminListener) Close() error {
 	return l.Listener.Close()
 }
 
-// startAdmin serves the admin socket until the returned function is called, which waits for its end. A node without one
-// works: that it cannot be had is logged.
+// startAdmin serves the admin socket until stop is called, which waits for its end. A node works without the socket, so a failure to
+// create it is only logged.
 func (n *Node) startAdmin(ctx context.Context) (stop func()) {
 	ln, err := listenAdmin(ctx, filepath.Dir(n.store.Path()))
 	if err != nil {
@@ -96,7 +96,7 @@ func (n *Node) startAdmin(ctx context.Context) (stop func()) {
 	})
 }
 
-// adminConfig is what the socket can do: what the node does with its store, and what applications bring.
+// adminConfig returns what the socket offers: maintenance of the store, and the applications' commands.
 func (n *Node) adminConfig() admin.Config {
 	c := admin.Config{Node: n.upkeep, Logger: n.parts.Log}
 	for _, a := range n.apps {
@@ -105,13 +105,13 @@ func (n *Node) adminConfig() admin.Config {
 	return c
 }
 
-// maintenance is what the admin socket may do with the store, one thing at a time.
+// maintenance runs the admin socket's store operations, one at a time.
 type maintenance struct {
 	store *store.Store
 	busy  sync.Mutex
 }
 
-// Maintain begins something with the store that is done one at a time; done ends it.
+// Maintain starts a store operation of which only one may run at a time. done ends it.
 func (m *maintenance) Maintain() (done func(), err error) {
 	if !m.busy.TryLock() {
 		return nil, fault.New(fault.Conflict, "busy", "the node is busy with another backup, check or migration")
@@ -143,7 +143,7 @@ func (m *maintenance) Check(ctx context.Context, progress func(where string)) ([
 	return m.store.CheckCopy(ctx, progress)
 }
 
-// tellCompaction logs what opening the store has done about its size.
+// tellCompaction logs whether opening the store compacted it.
 func (n *Node) tellCompaction() {
 	info, done, err := n.store.Compaction()
 	switch {

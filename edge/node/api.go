@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/httpapi/session"
 )
 
-// apiConfig is the node's own address: what it serves, to whom, and how much.
+// apiConfig returns the configuration of the node's HTTP server.
 func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	p := &n.parts
 	c := httpapi.Config{

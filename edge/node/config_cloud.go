@@ -15,30 +15,31 @@ import (
 	"github.com/touchline/touchline/sync/replica/flow"
 )
 
-// CloudConfig is the DynamoDB, or what speaks its protocol, that the node keeps in step with. There is one where region is
-// set. Access keys are no part of it: they come the way that every AWS tool finds them (environment, profile, role).
+// CloudConfig is the DynamoDB, or compatible server, with which the node replicates. It is enabled by region. Access keys are not part
+// of it: they are found as by every AWS tool (environment, profile, role).
 type CloudConfig struct {
-	Endpoint     string `yaml:"endpoint"` // URL; empty: AWS's own for the region
-	Region       string `yaml:"region"`   // for a server of one's own any word will do; empty: there is no cloud
-	Profile      string `yaml:"profile"`  // of the AWS files; empty: AWS_PROFILE, else the default one
-	Prefix       string `yaml:"prefix"`   // of every table's name in the cloud
+	Endpoint     string `yaml:"endpoint"` // URL; empty: AWS's endpoint for the region
+	Region       string `yaml:"region"`   // your own server accepts any word; empty: no cloud
+	Profile      string `yaml:"profile"`  // profile in the AWS files; empty: AWS_PROFILE or the default
+	Prefix       string `yaml:"prefix"`   // prefix of all table names in the cloud
 	SyncTable    string `yaml:"sync_table"`
-	Offline      string `yaml:"offline"`      // what goes on while the cloud is away: strict or observe
-	Transactions string `yaml:"transactions"` // does the cloud have them: auto, on or off
+	Offline      string `yaml:"offline"`      // behaviour while the cloud is unreachable: strict or observe
+	Transactions string `yaml:"transactions"` // whether the cloud supports transactions: auto, on or off
 
-	Deadline time.Duration     `yaml:"deadline"`  // of one request
-	LeaseTTL time.Duration     `yaml:"lease_ttl"` // how long a lock stands that nobody renews
+	Deadline time.Duration     `yaml:"deadline"`  // timeout of one request
+	LeaseTTL time.Duration     `yaml:"lease_ttl"` // how long a lock lasts without renewal
 	Poll     CloudPollConfig   `yaml:"poll"`
 	Budget   CloudBudgetConfig `yaml:"budget"`
 }
 
-// CloudPollConfig is how often the node looks at what others have written.
+// CloudPollConfig is how often the node polls for writes of others.
 type CloudPollConfig struct {
-	Tables time.Duration `yaml:"tables"` // small tables, read in whole: leagues, teams, the matches that are on
-	Live   time.Duration `yaml:"live"`   // what belongs to the matches whose lease is held
+	Tables time.Duration `yaml:"tables"` // small tables, read whole: leagues, teams, current matches
+	Live   time.Duration `yaml:"live"`   // data of matches whose lease this node holds
 }
 
-// CloudBudgetConfig bounds what may wait for the cloud, and what is kept of what it has.
+// CloudBudgetConfig limits the outbox of writes that wait for the cloud (Age: warn a person about older ones), and the log of sent
+// writes that are kept for a replay.
 type CloudBudgetConfig struct {
 	Megabytes int           `yaml:"megabytes"`
 	Entries   int           `yaml:"entries"`
@@ -47,13 +48,13 @@ type CloudBudgetConfig struct {
 	ReplayAge time.Duration `yaml:"replay_age"`
 }
 
-// The ways to go on while the cloud is away.
+// What a node does while the cloud is unreachable.
 const (
-	offlineStrict  = "strict"  // nothing is read for the matches of a lease that has run out
-	offlineObserve = "observe" // the feed is read on for whoever is near; nothing is pushed, no shared state is written
+	offlineStrict  = "strict"  // stop polling the feed for matches whose lease expired
+	offlineObserve = "observe" // keep polling the feed for local readers; push nothing and write no shared state
 )
 
-// DefaultCloud is what holds where nothing is said.
+// DefaultCloud returns the defaults.
 func DefaultCloud() CloudConfig {
 	return CloudConfig{
 		SyncTable: "touchline-sync", Offline: offlineObserve, Transactions: "auto",
@@ -65,15 +66,15 @@ func DefaultCloud() CloudConfig {
 	}
 }
 
-// Configured reports whether there is a cloud.
+// Configured reports whether the node has a cloud.
 func (c *CloudConfig) Configured() bool { return c.Region != "" || c.Endpoint != "" }
 
-// Name says which cloud a client goes to, for people.
+// Name returns a name of the cloud for people: the region and the client's endpoint.
 func (c *CloudConfig) Name(client *dynamo.Client) string {
 	return c.Region + " (" + client.Endpoint() + ")"
 }
 
-// transactions is the choice as the replicator takes it; nil: it asks.
+// transactions returns the setting for the replicator; nil: detect it.
 func (c *CloudConfig) transactions() *bool {
 	if c.Transactions == "auto" {
 		return nil
@@ -81,7 +82,7 @@ func (c *CloudConfig) transactions() *bool {
 	return new(c.Transactions == "on")
 }
 
-// budget is the section as the replicator takes it.
+// budget returns the section in the replicator's units.
 func (c *CloudBudgetConfig) budget() flow.Budget {
 	return flow.Budget{
 		Bytes: int64(c.Megabytes) << 20, Entries: int64(c.Entries), Age: c.Age, ReplayBytes: int64(c.ReplayMB) << 20, ReplayAge: c.ReplayAge,
@@ -94,7 +95,7 @@ var (
 	tablePart  = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,100}$`)
 )
 
-// Problems returns what is wrong with the section of a node with these tables.
+// Problems returns the errors in the section. tables are the node's tables.
 func (c *CloudConfig) Problems(tables []store.TableSpec) (out []app.Problem) {
 	bad := strictyaml.Into(&out, "cloud.")
 	if c.Endpoint != "" {
@@ -115,7 +116,7 @@ func (c *CloudConfig) Problems(tables []store.TableSpec) (out []app.Problem) {
 	case !tableName.MatchString(c.SyncTable):
 		bad("sync_table", "must be the name of a table: 3 to 255 letters, digits, dots, hyphens and underscores")
 	case slices.ContainsFunc(tables, func(t store.TableSpec) bool { return t.Name == c.SyncTable }):
-		bad("sync_table", "must be a table with nothing else in it, and %s has another use; touchline-sync is the default", c.SyncTable)
+		bad("sync_table", "must be a table of its own, but %s is in use; the default is touchline-sync", c.SyncTable)
 	}
 	if c.Offline != offlineStrict && c.Offline != offlineObserve {
 		bad("offline", "must be strict or observe, not %q", c.Offline)
@@ -130,7 +131,7 @@ func (c *CloudConfig) Problems(tables []store.TableSpec) (out []app.Problem) {
 	return out
 }
 
-// timeProblems calls bad for what is wrong with the durations.
+// timeProblems calls bad for each invalid duration.
 func (c *CloudConfig) timeProblems(bad func(key, format string, args ...any)) {
 	for _, d := range []struct {
 		key       string
@@ -150,7 +151,7 @@ func (c *CloudConfig) timeProblems(bad func(key, format string, args ...any)) {
 	}
 }
 
-// mostBudget is more than any node needs, and as bytes still a number.
+// mostBudget is more than any node needs, and its size in bytes still fits an int64.
 const mostBudget = 1_000_000_000
 
 func (c *CloudBudgetConfig) problems(bad func(key, format string, args ...any)) {
@@ -167,8 +168,8 @@ func (c *CloudBudgetConfig) problems(bad func(key, format string, args ...any)) 
 	}
 }
 
-// cloudURL says what is wrong with the address of a cloud; empty: nothing. Requests are signed, not hidden: they go in the
-// clear only to this machine and within a private network.
+// cloudURL returns what is wrong with the URL of a cloud; empty: nothing. Requests are signed but not encrypted, so plain HTTP is
+// allowed only to this machine and within a private network.
 func cloudURL(raw string) string {
 	if app.SecureURL(raw) == nil {
 		return ""
@@ -178,7 +179,7 @@ func cloudURL(raw string) string {
 		return "must be a URL, such as http://127.0.0.1:8000"
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "must hold no user, password or query: access keys come from the AWS environment or profile"
+		return "must not contain a user, password or query: access keys come from the AWS environment or profile"
 	}
 	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && addr.IsPrivate() {
 		return ""

@@ -13,17 +13,17 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// DynamoDBConfig is the endpoint that speaks DynamoDB's protocol.
+// DynamoDBConfig is the endpoint for DynamoDB's protocol.
 type DynamoDBConfig struct {
-	Listen string `yaml:"listen"` // empty: there is none
-	Auth   string `yaml:"auth"`   // file of keys and what each may do; empty: anyone who can connect may do everything
-	TLS    bool   `yaml:"tls"`    // HTTPS with the certificate of http.tls; plain HTTP from this machine only
-	Inject string `yaml:"inject"` // file of faults to answer with; empty: none
+	Listen string `yaml:"listen"` // empty: no endpoint
+	Auth   string `yaml:"auth"`   // file of keys and their permissions; empty: anyone who can connect may do everything
+	TLS    bool   `yaml:"tls"`    // HTTPS with the certificate of http.tls; plain HTTP only from this machine
+	Inject string `yaml:"inject"` // file of faults to inject; empty: none
 
 	TTLSweep time.Duration `yaml:"ttl_sweep"` // how often items past their TTL are deleted; 0: store.DefaultSweep
 }
 
-// SweepProblem is what is wrong with the time between two passes over expired items; empty: nothing.
+// SweepProblem returns what is wrong with the interval between two sweeps of expired items; empty: nothing.
 func (c DynamoDBConfig) SweepProblem() string {
 	if c.TTLSweep != 0 && (c.TTLSweep < time.Second || c.TTLSweep > 24*time.Hour) {
 		return fmt.Sprintf("must be from 1s to 24h0m0s, not %s", c.TTLSweep)
@@ -31,7 +31,7 @@ func (c DynamoDBConfig) SweepProblem() string {
 	return ""
 }
 
-// ListenProblem is what is wrong with the address; empty: nothing.
+// ListenProblem returns what is wrong with the address; empty: nothing.
 func (c DynamoDBConfig) ListenProblem() string {
 	if c.Listen == "" {
 		return ""
@@ -47,7 +47,7 @@ func (c DynamoDBConfig) ListenProblem() string {
 	return ""
 }
 
-// fileProblems returns what is wrong with the files that the section names.
+// fileProblems returns the errors in the files that the section names.
 func (c DynamoDBConfig) fileProblems() (out []app.Problem) {
 	bad := func(key string, err error) {
 		if f, ok := errors.AsType[*fault.Error](err); ok {
@@ -65,7 +65,7 @@ func (c DynamoDBConfig) fileProblems() (out []app.Problem) {
 	return out
 }
 
-// Problems returns what is wrong with the section.
+// Problems returns the errors in the section.
 func (c DynamoDBConfig) Problems() (out []app.Problem) {
 	for key, text := range map[string]string{"dynamodb.listen": c.ListenProblem(), "dynamodb.ttl_sweep": c.SweepProblem()} {
 		if text != "" {

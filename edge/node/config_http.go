@@ -9,36 +9,36 @@ import (
 	"github.com/touchline/touchline/internal/strictyaml"
 )
 
-// The most that a limit may be: above it a number is a slip of the keyboard.
+// Upper limits: a larger number is probably a typo.
 const (
 	mostRate    = 1_000_000
 	mostStreams = 1_000_000
 )
 
-// HTTPConfig is how the node's own address behaves.
+// HTTPConfig configures the node's HTTP server.
 type HTTPConfig struct {
 	CORS       []string           `yaml:"cors"` // origins of web apps that may call, such as https://app.example
 	Rate       httpapi.RateConfig `yaml:"rate"`
 	MaxStreams int                `yaml:"max_streams"` // event streams open at once
 
-	// PublicURL is where people reach the node, such as https://scores.example: links that leave it, and redirects, begin with it.
+	// PublicURL is where people reach the node, such as https://scores.example. It is the base of links in messages and of redirects.
 	PublicURL string    `yaml:"public_url"`
 	TLS       TLSConfig `yaml:"tls"`
 
-	// Addresses and networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
+	// TrustedProxies are addresses and networks (CIDR) of proxies trusted for X-Forwarded-For and X-Forwarded-Proto.
 	TrustedProxies []string `yaml:"trusted_proxies"`
 }
 
-// AuthConfig is how users sign in.
+// AuthConfig configures how users sign in.
 type AuthConfig struct {
 	Cognito    CognitoConfig           `yaml:"cognito"`
-	Issuers    map[string]IssuerConfig `yaml:"issuers"` // by names of the operator's
+	Issuers    map[string]IssuerConfig `yaml:"issuers"` // by name, which the operator chooses
 	AdminGroup string                  `yaml:"admin_group"`
 	APIKey     string                  `yaml:"api_key" secret:"true"` // X-API-Key of a full admin; empty: none
 	Session    SessionConfig           `yaml:"session"`
-	DevIssuer  bool                    `yaml:"dev_issuer"` // accept tokens of this node's own key: on a loopback address only
-	DevLogin   string                  `yaml:"dev_login"`  // loopback address of a login page of that issuer; empty: none
-	DevUsers   string                  `yaml:"dev_users"`  // file of who can sign in there; empty: demo users
+	DevIssuer  bool                    `yaml:"dev_issuer"` // accept tokens signed with this node's own key; loopback only
+	DevLogin   string                  `yaml:"dev_login"`  // loopback address of that issuer's login page; empty: none
+	DevUsers   string                  `yaml:"dev_users"`  // file of the users of that page; empty: demo users
 }
 
 // CognitoConfig is the user pool whose ID tokens users sign in with.
@@ -47,8 +47,7 @@ type CognitoConfig struct {
 	ClientIDs []string `yaml:"client_ids"`
 }
 
-// Limits are the section's as the API takes them, within so many connections (0: as many as it wants). The section has no
-// problems.
+// Limits returns the section's limits, with at most the given connections (0: as many as Connections wants). The section must be valid.
 func (h HTTPConfig) Limits(connections int) httpapi.Limits {
 	l := httpapi.Limits{Rate: h.Rate, MaxStreams: h.MaxStreams, MaxConnections: connections}
 	for _, text := range h.TrustedProxies {
@@ -59,7 +58,7 @@ func (h HTTPConfig) Limits(connections int) httpapi.Limits {
 	return l
 }
 
-// parseProxy reads an address, or a network in CIDR notation. One of all addresses would have anybody's word count.
+// parseProxy parses an address, or a network in CIDR notation. A network of all addresses is refused: it would trust everybody.
 func parseProxy(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		addr = addr.WithZone("").Unmap()
@@ -75,10 +74,10 @@ func parseProxy(text string) (netip.Prefix, error) {
 	return net.Masked(), nil
 }
 
-// Connections is how many connections the section wants.
+// Connections returns how many connections the section wants.
 func (h HTTPConfig) Connections() int { return h.MaxStreams + httpapi.ShortConnections }
 
-// Problems returns what is wrong with the section.
+// Problems returns the errors in the section.
 func (h HTTPConfig) Problems() (out []app.Problem) {
 	bad := strictyaml.Into(&out, "http.")
 	if h.Rate.PerMinute < 0 || h.Rate.Burst < 0 || h.Rate.PerMinute > 0 && h.Rate.Burst == 0 {
@@ -96,7 +95,7 @@ func (h HTTPConfig) Problems() (out []app.Problem) {
 		}
 	}
 	if h.PublicURL != "" && (h.PublicURL == "*" || !httpapi.ValidOrigin(h.PublicURL)) {
-		bad("public_url", "must be the beginning of an address, such as https://scores.example, in lower case and without a path, not %q", h.PublicURL)
+		bad("public_url", "must be an origin such as https://scores.example, in lower case and without a path, not %q", h.PublicURL)
 	}
 	h.TLS.problems(strictyaml.Into(&out, "http.tls."))
 	return out

@@ -12,38 +12,38 @@ import (
 	"github.com/touchline/touchline/httpapi/auth"
 )
 
-// IssuerConfig is an issuer (OpenID Connect) whose people the node knows.
+// IssuerConfig is an OpenID Connect issuer whose users the node accepts.
 type IssuerConfig struct {
-	Title        string   `yaml:"title"`                       // on its button; empty: its name
-	URL          string   `yaml:"url"`                         // iss of its tokens, to the letter
-	ClientID     string   `yaml:"client_id"`                   // of this node there; empty: nobody signs in there in a browser
-	ClientSecret string   `yaml:"client_secret" secret:"true"` // empty: a public client, with PKCE alone
-	ClientIDs    []string `yaml:"client_ids"`                  // of apps whose tokens programs may send
+	Title        string   `yaml:"title"`                       // label of its button; empty: its name
+	URL          string   `yaml:"url"`                         // iss of its tokens, exactly
+	ClientID     string   `yaml:"client_id"`                   // this node's client there; empty: no browser sign-in
+	ClientSecret string   `yaml:"client_secret" secret:"true"` // empty: a public client with PKCE only
+	ClientIDs    []string `yaml:"client_ids"`                  // other apps whose tokens are accepted from programs
 	Scopes       []string `yaml:"scopes"`                      // empty: openid, profile, email
-	Token        string   `yaml:"token"`                       // what programs send: id, access or any; empty: id
-	Audience     []string `yaml:"audience"`                    // aud of access tokens; one without aud must be for a client id
+	Token        string   `yaml:"token"`                       // kind of token that programs send: id, access or any; empty: id
+	Audience     []string `yaml:"audience"`                    // aud of access tokens; one without aud must be issued to a client id
 	SubjectClaim string   `yaml:"subject_claim"`               // empty: sub
-	AdminClaim   string   `yaml:"admin_claim"`                 // empty: cognito:groups; a path: app_metadata.game_admin
+	AdminClaim   string   `yaml:"admin_claim"`                 // empty: cognito:groups; may be a path: app_metadata.game_admin
 	AdminValue   string   `yaml:"admin_value"`                 // empty: auth.admin_group
 }
 
 // SessionConfig is how long a browser stays signed in.
 type SessionConfig struct {
-	Idle time.Duration `yaml:"idle"` // without being used
-	Life time.Duration `yaml:"life"` // at most
+	Idle time.Duration `yaml:"idle"` // since its last use
+	Life time.Duration `yaml:"life"` // since sign-in, at most
 }
 
-// DefaultSession is a week without use, and a month.
+// DefaultSession returns a week without use, and a month in total.
 func DefaultSession() SessionConfig {
 	return SessionConfig{Idle: 7 * 24 * time.Hour, Life: 30 * 24 * time.Hour}
 }
 
-// kinds are the words for kinds of tokens.
+// kinds maps the configured words to kinds of tokens.
 func kinds() map[string]auth.Kind {
 	return map[string]auth.Kind{"": auth.KindID, "id": auth.KindID, "access": auth.KindAccess, "any": auth.KindAny}
 }
 
-// issuer is the section as the verifier takes it.
+// issuer returns the section as the verifier's type.
 func (i *IssuerConfig) issuer(name string) auth.Issuer {
 	return auth.Issuer{
 		Name: name, Title: i.Title, URL: i.URL, ClientIDs: i.ClientIDs, Discover: true,
@@ -61,22 +61,22 @@ func (i *IssuerConfig) problems(bad func(key, format string, args ...any)) {
 		clients = append(slices.Clone(clients), i.ClientID)
 	}
 	if len(clients) == 0 && len(i.Audience) == 0 {
-		bad("client_id", "must be set, or client_ids or audience: else tokens for any app would be accepted")
+		bad("client_id", "must be set, or client_ids or audience: otherwise tokens for any app would be accepted")
 	}
 	if len(clients) == 0 && i.Token != "access" {
 		bad("client_ids", "must name the apps whose ID tokens are accepted")
 	}
 	if i.ClientSecret != "" && i.ClientID == "" {
-		bad("client_secret", "is of no client: set client_id")
+		bad("client_secret", "needs client_id")
 	}
 	if slices.Contains(slices.Concat(i.ClientIDs, i.Audience, i.Scopes), "") {
-		bad("client_ids", "an empty text in client_ids, audience or scopes names nothing")
+		bad("client_ids", "client_ids, audience and scopes must not contain empty values")
 	}
 	if slices.ContainsFunc(i.Audience, func(aud string) bool { return slices.Contains(clients, aud) }) {
 		bad("audience", "must not be a client id: an ID token would open what an access token does")
 	}
 	if len(i.Scopes) > 0 && !slices.Contains(i.Scopes, "openid") {
-		bad("scopes", "must hold openid")
+		bad("scopes", "must include openid")
 	}
 	if _, ok := kinds()[i.Token]; !ok {
 		bad("token", "must be id, access or any, not %q", i.Token)
@@ -88,11 +88,11 @@ func (a *AuthConfig) issuerProblems(bad func(key, format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(a.Issuers)) {
 		i, at := a.Issuers[name], "issuers."+name
 		if name == "" || len(name) > 32 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-			bad(at, "the name of an issuer is up to 32 small letters, digits and hyphens")
+			bad(at, "an issuer's name must be 1 to 32 lower-case letters, digits and hyphens")
 		}
 		i.problems(func(key, format string, args ...any) { bad(at+"."+key, format, args...) })
 		if urls[i.URL] {
-			bad(at+".url", "is that of another issuer as well")
+			bad(at+".url", "is also the URL of another issuer")
 		}
 		urls[i.URL] = true
 	}
@@ -110,6 +110,6 @@ func (a *AuthConfig) issuerProblems(bad func(key, format string, args ...any)) {
 		bad("dev_users", "needs auth.dev_login")
 	}
 	if _, port, err := net.SplitHostPort(a.DevLogin); err == nil && port == "0" {
-		bad("dev_login", "needs a port: it is a part of the issuer's name")
+		bad("dev_login", "needs a fixed port, because it is part of the issuer's URL")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// The ways to a certificate: http.tls.mode.
+// Sources of the certificate: http.tls.mode.
 const (
 	tlsOff   = "off"
 	tlsFiles = "files"
@@ -25,26 +25,26 @@ const (
 	tlsACME  = "acme"
 )
 
-// TLSConfig is how the node speaks HTTPS.
+// TLSConfig configures HTTPS.
 type TLSConfig struct {
 	Mode  string   `yaml:"mode"`  // off, files, local or acme
-	Cert  string   `yaml:"cert"`  // of files: the certificate and its chain, in PEM
-	Key   string   `yaml:"key"`   // of files
-	Hosts []string `yaml:"hosts"` // of local: names and addresses besides this machine's own; of acme: all names
+	Cert  string   `yaml:"cert"`  // for files: the certificate and its chain, in PEM
+	Key   string   `yaml:"key"`   // for files
+	Hosts []string `yaml:"hosts"` // for local: names and addresses besides this machine's own; for acme: all names
 
 	ACME ACMEConfig `yaml:"acme"`
 
-	PlainListen string `yaml:"plain_listen"` // a second address, such as :80, that sends browsers on to HTTPS; empty: none
+	PlainListen string `yaml:"plain_listen"` // second address, such as :80, that redirects to HTTPS; empty: none
 }
 
-// ACMEConfig is whose certificates are wanted. The CA looks for records at Route 53, which the node makes with the AWS credentials
-// of the machine.
+// ACMEConfig configures certificates from an ACME CA. The node proves its names by DNS records, which it creates at Route 53 with the
+// machine's AWS credentials.
 type ACMEConfig struct {
-	Email     string `yaml:"email"`     // that the CA may write to
+	Email     string `yaml:"email"`     // contact address for the CA
 	Directory string `yaml:"directory"` // URL of the CA
 }
 
-// DefaultTLS is the section where nothing is said.
+// DefaultTLS returns the defaults.
 func DefaultTLS() TLSConfig {
 	return TLSConfig{Mode: tlsOff, ACME: ACMEConfig{Directory: acme.LetsEncrypt}}
 }
@@ -52,10 +52,10 @@ func DefaultTLS() TLSConfig {
 // On reports whether the node speaks HTTPS.
 func (c *TLSConfig) On() bool { return c.Mode != "" && c.Mode != tlsOff }
 
-// Open makes the section's certificate, and takes the second port; nil: the node speaks no TLS.
+// Open prepares the certificate and listens on the second port. nil: the node does not use TLS.
 func (c *TLSConfig) Open(ctx context.Context, dataDir string, log *slog.Logger) (*httpapi.TLS, error) {
 	if !c.On() {
-		return nil, nil //nolint:nilnil // none was asked for
+		return nil, nil //nolint:nilnil // not configured
 	}
 	t := &httpapi.TLS{HSTS: c.Mode == tlsACME}
 	err := c.openSource(ctx, t, dataDir, log)
@@ -92,7 +92,7 @@ func (c *TLSConfig) openSource(ctx context.Context, t *httpapi.TLS, dataDir stri
 	return err
 }
 
-// problems calls bad for what is wrong with the section.
+// problems calls bad for each error in the section.
 func (c *TLSConfig) problems(bad func(key, format string, args ...any)) {
 	c.modeProblems(bad)
 	if c.Mode != tlsFiles && (c.Cert != "" || c.Key != "") {
@@ -107,12 +107,12 @@ func (c *TLSConfig) problems(bad func(key, format string, args ...any)) {
 		if _, err := IsLoopback(c.PlainListen); err != nil {
 			bad("plain_listen", "%s", err)
 		} else if !c.On() {
-			bad("plain_listen", "needs http.tls.mode: without it the node has nothing to send browsers to")
+			bad("plain_listen", "needs http.tls.mode: without HTTPS there is nothing to redirect to")
 		}
 	}
 }
 
-// modeProblems calls bad for what is wrong with the way to a certificate.
+// modeProblems calls bad for each error in the settings of the mode.
 func (c *TLSConfig) modeProblems(bad func(key, format string, args ...any)) {
 	switch c.Mode {
 	case "", tlsOff, tlsLocal:
@@ -121,7 +121,7 @@ func (c *TLSConfig) modeProblems(bad func(key, format string, args ...any)) {
 			bad("acme.directory", "%s", err)
 		}
 		if len(c.Hosts) == 0 || slices.ContainsFunc(c.Hosts, func(host string) bool { return !strings.Contains(host, ".") }) {
-			bad("hosts", "must hold the whole names that acme is to get certificates for")
+			bad("hosts", "must list the full names for which acme gets certificates")
 		}
 	case tlsFiles:
 		if c.Cert == "" || c.Key == "" {

@@ -6,12 +6,12 @@ import (
 	"github.com/touchline/touchline/internal/connlimit"
 )
 
-// ShareFiles divides connections among ports that want so many each, and logs where they get fewer.
+// ShareFiles divides connections among ports that want so many each, and logs a warning if there are too few.
 func ShareFiles(files int, log *slog.Logger, wanted ...int) []int {
 	share := connlimit.Share(files, wanted...)
 	sum := func(all []int) (n int) {
-		for _, one := range all {
-			n += one
+		for _, v := range all {
+			n += v
 		}
 		return n
 	}

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	consumed     = 64          // journal records that a consumer is given at once
-	consumeAgain = time.Second // after an error; twice as long after each further one
-	consumeLast  = time.Minute // at most
-	keepEvery    = 1000        // records of which nothing came, after which its cursor is kept all the same
+	consumed     = 64          // journal records per batch
+	consumeAgain = time.Second // delay after an error; doubles with each further one
+	consumeLast  = time.Minute // longest delay
+	keepEvery    = 1000        // the cursor is saved at least this often, even if the records led to no writes
 )
 
-// errNothing undoes a transaction that has nothing to keep, so that it costs no commit.
-var errNothing = errors.New("nothing came of the records")
+// errNothing rolls back a transaction that wrote nothing, to save a commit.
+var errNothing = errors.New("the records led to no writes")
 
 // consumer runs an app.Consumer.
 type consumer struct {
@@ -32,13 +32,13 @@ type consumer struct {
 
 	node   *Node
 	of     string        // the application's name
-	cursor string        // its name in the store
-	at     atomic.Uint64 // the last record that it has dealt with; 0: not known yet
-	kept   uint64        // as the store has it: where nothing came of records that is kept now and then only
-	failed atomic.Int64  // in a row
+	cursor string        // the cursor's name in the store
+	at     atomic.Uint64 // last processed record; 0: not loaded yet
+	kept   uint64        // at as saved in the store; lags while records lead to no writes
+	failed atomic.Int64  // consecutive failures
 }
 
-// newConsumer registers the lag of a consumer as a metric.
+// newConsumer creates a consumer and registers its lag as a metric.
 func (n *Node) newConsumer(of string, c app.Consumer, metrics prometheus.Registerer) *consumer {
 	out := &consumer{Consumer: c, node: n, of: of, cursor: of + "/" + c.Name}
 	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -50,7 +50,7 @@ func (n *Node) newConsumer(of string, c app.Consumer, metrics prometheus.Registe
 
 func (c *consumer) lag() float64 { return float64(c.node.store.Seq() - c.at.Load()) }
 
-// readiness adds to what an application says of itself which of its consumers fail. They are tried again: it is ready.
+// readiness adds warnings about failing consumers to an application's own checks. They are retried, so the application stays ready.
 func (n *Node) readiness(of string, own func(ctx context.Context) []operator.Check) func(ctx context.Context) []operator.Check {
 	return func(ctx context.Context) (checks []operator.Check) {
 		if own != nil {
@@ -59,14 +59,14 @@ func (n *Node) readiness(of string, own func(ctx context.Context) []operator.Che
 		for _, c := range n.consumers {
 			if failed := c.failed.Load(); c.of == of && failed > 0 {
 				checks = append(checks, operator.Check{Name: "consumer " + c.cursor, Warning: fmt.Sprintf(
-					"it has failed %s in a row and is tried again; journal records that wait for it: %.0f", operator.Count(int(failed), "time"), c.lag())})
+					"it failed %s in a row and is retried; journal records waiting for it: %.0f", operator.Count(int(failed), "time"), c.lag())})
 			}
 		}
 		return checks
 	}
 }
 
-// run takes the journal until ctx ends.
+// run processes the journal until ctx ends.
 func (c *consumer) run(ctx context.Context) error {
 	changed := clock.NewSignal()
 	stop := c.node.store.Watch(changed)
@@ -81,7 +81,7 @@ func (c *consumer) run(ctx context.Context) error {
 			failed := c.failed.Add(1)
 			again = c.node.parts.Clock.Now().Add(min(consumeAgain<<min(failed-1, 10), consumeLast))
 			if failed == 1 {
-				c.node.parts.Log.Warn("a consumer of the journal has failed and is tried again", "consumer", c.cursor, "err", err)
+				c.node.parts.Log.Warn("a journal consumer failed and is retried", "consumer", c.cursor, "err", err)
 			}
 		default:
 			c.failed.Store(0)
@@ -95,7 +95,7 @@ func (c *consumer) run(ctx context.Context) error {
 	}
 }
 
-// take hands the consumer the next records; more reports whether others may follow.
+// take processes the next batch; more reports whether there may be others.
 func (c *consumer) take(ctx context.Context) (more bool, err error) {
 	s := c.node.store
 	at := c.at.Load()
@@ -130,8 +130,8 @@ func (c *consumer) take(ctx context.Context) (more bool, err error) {
 	})
 }
 
-// update commits what do writes with how far it has come. Where it writes nothing it is done again after a restart, and nobody waits for
-// a commit.
+// update commits the writes of do together with the cursor. If do writes nothing, the commit is skipped: the records are processed
+// again after a restart.
 func (c *consumer) update(ctx context.Context, do func(tx *store.Tx) (upTo uint64, err error)) error {
 	var upTo uint64
 	err := c.node.store.Update(ctx, func(tx *store.Tx) (err error) {

@@ -19,7 +19,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// demoRun is one demo, or several side by side, as their command was called.
+// demoRun is one run of a demo, or of several side by side.
 type demoRun struct {
 	demos  []*app.Demo
 	listen string
@@ -27,12 +27,12 @@ type demoRun struct {
 	quiet  bool
 	out    io.Writer
 	log    *slog.Logger
-	begin  [][]page.Tile // of each demo, where to begin
+	begin  [][]page.Tile // per demo: where to start
 	once   bool
-	told   string // how it has ended
+	told   string // summary at the end
 }
 
-// DemoCommand is the command that plays demos on one node; the first of their users is signed in where there are several demos.
+// DemoCommand returns the command that runs demos on one node. If there are several, the first user is signed in.
 func DemoCommand(use, version string, demos ...*app.Demo) *cobra.Command {
 	r := demoRun{demos: demos, begin: make([][]page.Tile, len(demos))}
 	cmd := &cobra.Command{
@@ -53,7 +53,7 @@ func DemoCommand(use, version string, demos ...*app.Demo) *cobra.Command {
 	flags.StringVar(&r.listen, "listen", "127.0.0.1:8080", "address of the pages; loopback only")
 	flags.Float64Var(&r.speed, "speed", 1, "how many times faster than real time the node's clock goes")
 	if len(demos) == 1 && demos[0].Told != nil {
-		flags.BoolVar(&r.once, "once", false, "end when what is played is over, and say how it stands")
+		flags.BoolVar(&r.once, "once", false, "exit when the demo ends, and print a summary")
 	}
 	flags.BoolVar(&r.quiet, "quiet", false, "do not log to standard error")
 	return cmd
@@ -63,7 +63,7 @@ func (r *demoRun) run(ctx context.Context, version string) (err error) {
 	if err := LoopbackOnly(r.listen); err != nil {
 		return fault.Wrap(nil, fault.Invalid, "bad_listen", "--listen %s", err)
 	}
-	var level *slog.LevelVar // first where everything is, then warnings
+	var level *slog.LevelVar // errors only until the addresses are printed, then warnings too
 	if r.log, level, err = NewLeveledLogger(LogConfig{Format: "text", Level: "error"}, r.out); err != nil {
 		return err
 	}
@@ -74,12 +74,12 @@ func (r *demoRun) run(ctx context.Context, version string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer ln.Close() //nolint:errcheck // the server has closed it in the good case
+	defer ln.Close() //nolint:errcheck // normally the server has closed it
 	dir, err := os.MkdirTemp("", "touchline-demo-")
 	if err != nil {
 		return fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot create a directory for the demo: %s", ReasonOf(err))
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it is in the way of nothing
+	defer os.RemoveAll(dir) //nolint:errcheck // a leftover directory is harmless
 	users := r.users()
 	login, err := OpenDemoLogin(ctx, users, r.log)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *demoRun) run(ctx context.Context, version string) (err error) {
 	return n.Run(ctx, ln)
 }
 
-// users are those of all demos, each once.
+// users returns the users of all demos, each once.
 func (r *demoRun) users() (all []devlogin.User) {
 	for _, d := range r.demos {
 		for _, u := range d.Users {
@@ -119,7 +119,7 @@ func (r *demoRun) users() (all []devlogin.User) {
 	return all
 }
 
-// tell prints where everything is.
+// tell prints the addresses of the demo.
 func (r *demoRun) tell(home string, users []devlogin.User) {
 	title, who := r.demos[0].App.Title, "and sign in as "+users[0].Name
 	switch {
@@ -138,11 +138,11 @@ func (r *demoRun) tell(home string, users []devlogin.User) {
 			fmt.Fprintf(&text, "    %-20s %s\n", t.Title, home+t.Href)
 		}
 	}
-	_, _ = io.WriteString(r.out, text.String()) // a terminal that is gone is no reason to end
+	_, _ = io.WriteString(r.out, text.String()) // a closed terminal is no reason to stop
 }
 
-// filled is an application with its demo's data and with what goes on in it. What goes wrong is told, and ends the demo where it is
-// the only one.
+// filled returns the application with the demo's data and live updates. An error is logged, and ends the demo only if it is the only
+// one.
 func (r *demoRun) filled(i int, over func()) *app.App {
 	d := r.demos[i]
 	a := *d.App
@@ -163,7 +163,7 @@ func (r *demoRun) filled(i int, over func()) *app.App {
 	return &a
 }
 
-// live is what goes on in a demo, and the end of one that ends with it.
+// live runs a demo's live updates. With --once it then takes the summary and ends the node.
 func (r *demoRun) live(ctx context.Context, d *app.Demo, h *app.Host, over func()) error {
 	err := d.Live(ctx, h)
 	if err == nil && r.once && ctx.Err() == nil {
@@ -173,7 +173,7 @@ func (r *demoRun) live(ctx context.Context, d *app.Demo, h *app.Host, over func(
 	return err
 }
 
-// withBeginning adds to what is on in an application where to begin. Where nothing is on yet it says so of what is played.
+// withBeginning adds the demo's tiles to the list of what is on. While there are none, it announces a demo that is loading.
 func (r *demoRun) withBeginning(i int, live func(context.Context) ([]page.Tile, error)) func(context.Context) ([]page.Tile, error) {
 	return func(ctx context.Context) (on []page.Tile, err error) {
 		if live != nil {
@@ -181,17 +181,17 @@ func (r *demoRun) withBeginning(i int, live func(context.Context) ([]page.Tile, 
 		}
 		on = append(on, r.begin[i]...)
 		if d := r.demos[i]; len(on) == 0 && d.Live != nil {
-			on = []page.Tile{{Href: d.App.Settings.Path() + "/-/", Title: "About to begin", Line: "It is loading, and is shown here as soon as it is on"}}
+			on = []page.Tile{{Href: d.App.Settings.Path() + "/-/", Title: "About to begin", Line: "Loading; it will appear here shortly"}}
 		}
 		return on, err
 	}
 }
 
-// failed is the error of a demo that is alone; of one among others it is told.
+// failed returns the error of a demo that runs alone. If there are others it only logs it.
 func (r *demoRun) failed(ctx context.Context, d *app.Demo, err error) error {
 	if err == nil || len(r.demos) == 1 || ctx.Err() != nil {
 		return err
 	}
-	r.log.Error("a demo has failed; the others go on", "app", d.App.Title, "err", err)
+	r.log.Error("a demo failed; the others continue", "app", d.App.Title, "err", err)
 	return nil
 }

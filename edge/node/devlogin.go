@@ -18,11 +18,11 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// devURL is the iss of the development issuer with a login page.
+// devURL returns the issuer (iss) of the login page.
 func (a AuthConfig) devURL() string { return "http://" + a.DevLogin }
 
-// ServeLogin serves the login page of the development issuer, if the section wants one, until stop is called. Its key is in the
-// data directory, which must be there.
+// ServeLogin serves the development issuer's login page, if configured, until stop is called. Its key is in the data directory, which
+// must exist.
 func (a AuthConfig) ServeLogin(ctx context.Context, dataDir string, log *slog.Logger) (stop func(), err error) {
 	if a.DevLogin == "" {
 		return func() {}, nil
@@ -57,7 +57,7 @@ func serveLogin(ctx context.Context, ln net.Listener, provider *devlogin.Provide
 	})
 }
 
-// DemoLogin signs the users of a demo in: a login page on a port of its own of this machine, with a button for each of them.
+// DemoLogin is the login page of a demo, on a loopback port of its own, with a button for each user.
 type DemoLogin struct {
 	issuer   auth.Issuer
 	provider *devlogin.Provider
@@ -65,7 +65,8 @@ type DemoLogin struct {
 	Close    func() // ends the login page
 }
 
-// OpenDemoLogin serves the login page of one user or more until Close. Its key is as old as the process: sessions of an earlier run do not count.
+// OpenDemoLogin serves the login page until Close. users must not be empty. The key is new in each process, so sessions of an earlier
+// run are invalid.
 func OpenDemoLogin(ctx context.Context, users []devlogin.User, log *slog.Logger) (*DemoLogin, error) {
 	key, err := auth.NewDevIssuer()
 	if err != nil {
@@ -83,7 +84,7 @@ func OpenDemoLogin(ctx context.Context, users []devlogin.User, log *slog.Logger)
 	}, nil
 }
 
-// SignIn returns a token of the first user, as httpapi.Config.Demo does.
+// SignIn returns a token of the first user, for httpapi.Config.Demo.
 func (d *DemoLogin) SignIn() (string, error) { return d.provider.Token(d.first, "") }
 
 // Identity is the demo's AuthMaker.
@@ -91,7 +92,7 @@ func (d *DemoLogin) Identity(*store.Store) (*auth.Verifier, error) {
 	return auth.New(auth.Config{Issuers: []auth.Issuer{d.issuer}, Clock: clock.Real()})
 }
 
-// elsewhere answers a request for another machine's name.
+// elsewhere answers a request addressed to another machine's name.
 func elsewhere(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, rebind.Refusal, http.StatusMisdirectedRequest)
 }

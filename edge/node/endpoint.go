@@ -20,26 +20,26 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Endpoint is where the DynamoDB API is to listen and what it is to answer by, before there is a store: whatever a person
-// got wrong shows here.
+// Endpoint is the DynamoDB API before there is a store: its port and its files. It is created first, so that configuration errors show
+// before anything starts.
 type Endpoint struct {
 	ln       net.Listener
 	log      *slog.Logger
 	verifier *sigv4.Verifier  // nil: signatures are not verified
 	faults   *inject.Injector // nil: none
-	files    []*watchedFile   // of both
-	most     int              // connections open at once; 0: the API's default
+	files    []*watchedFile   // keys and faults
+	most     int              // limit of open connections; 0: the API's default
 	reset    dynamoapi.ResetAccess
 	tls      *tls.Config // nil: plain HTTP
 
-	api *dynamoapi.API // nil until there is a store
+	api *dynamoapi.API // nil until Open
 }
 
-// NewEndpoint takes the port and reads the files of the configuration. Without an address there is no endpoint: nil. The
-// flag is the one by which to choose another address.
+// NewEndpoint listens on the configured address and reads the configured files. It returns nil if no address is set. flag is the flag
+// that chooses another address, for the error message.
 func NewEndpoint(ctx context.Context, c DynamoDBConfig, flag string, log *slog.Logger) (*Endpoint, error) {
 	if c.Listen == "" {
-		return nil, nil //nolint:nilnil // none was asked for
+		return nil, nil //nolint:nilnil // not configured
 	}
 	if p := c.ListenProblem(); p != "" {
 		return nil, fault.New(fault.Invalid, "bad_listen", "cannot listen: %s", p)
@@ -47,7 +47,7 @@ func NewEndpoint(ctx context.Context, c DynamoDBConfig, flag string, log *slog.L
 	return NewOpenEndpoint(ctx, c, flag, log)
 }
 
-// NewOpenEndpoint is NewEndpoint for an address that may be used, whoever reaches it.
+// NewOpenEndpoint is NewEndpoint without the check that an address open to other machines needs keys.
 func NewOpenEndpoint(ctx context.Context, c DynamoDBConfig, flag string, log *slog.Logger) (*Endpoint, error) {
 	e := &Endpoint{log: log}
 	err := errors.Join(e.readKeys(c.Auth), e.readFaults(c.Inject))
@@ -60,7 +60,7 @@ func NewOpenEndpoint(ctx context.Context, c DynamoDBConfig, flag string, log *sl
 	return e, nil
 }
 
-// readKeys takes the keys of a file, now and whenever it changes.
+// readKeys reads a file of keys, now and whenever it changes.
 func (e *Endpoint) readKeys(file string) error {
 	if file == "" {
 		return nil
@@ -75,7 +75,7 @@ func (e *Endpoint) readKeys(file string) error {
 	})
 }
 
-// readFaults takes the rules of a file, now and whenever it changes.
+// readFaults reads a file of faults, now and whenever it changes.
 func (e *Endpoint) readFaults(file string) error {
 	if file == "" {
 		return nil
@@ -93,12 +93,12 @@ func (e *Endpoint) readFaults(file string) error {
 
 func (e *Endpoint) read(what, file string, load func() error) error {
 	f := &watchedFile{what: what, path: file, load: load}
-	f.changed() // looked at before it is read: what is written meanwhile is news
+	f.changed() // stat before reading, so that a write in between counts as a change
 	e.files = append(e.files, f)
 	return load()
 }
 
-// Addr is where it listens.
+// Addr returns the listening address; empty: no endpoint.
 func (e *Endpoint) Addr() string {
 	if e == nil {
 		return ""
@@ -106,21 +106,21 @@ func (e *Endpoint) Addr() string {
 	return e.ln.Addr().String()
 }
 
-// Close frees the port of an endpoint that was never run.
+// Close releases the port of an endpoint that was never run.
 func (e *Endpoint) Close() {
 	if e != nil {
 		_ = e.ln.Close()
 	}
 }
 
-// Limit bounds the connections that are open at once.
+// Limit sets the limit of open connections.
 func (e *Endpoint) Limit(most int) {
 	if e != nil {
 		e.most = most
 	}
 }
 
-// Open creates the API over a store. Tables that are created there get the policy; those that are owned are a node's.
+// Open creates the API on a store. Tables created over it get policy. It cannot change the owned tables, which are the node's.
 func (e *Endpoint) Open(s *store.Store, policy store.Policy, metrics prometheus.Registerer, owned ...store.TableSpec) {
 	e.api = dynamoapi.New(dynamoapi.Config{
 		Store: s, Policy: policy, Owned: owned, Verifier: e.verifier, Faults: e.faults, Reset: e.reset, Logger: e.log,
@@ -128,7 +128,7 @@ func (e *Endpoint) Open(s *store.Store, policy store.Policy, metrics prometheus.
 	})
 }
 
-// Run answers until ctx ends and the requests that had begun are answered. The endpoint has been opened.
+// Run serves until ctx ends and all started requests are answered. Call Open before.
 func (e *Endpoint) Run(ctx context.Context) error {
 	watching, stop := context.WithCancel(ctx)
 	var loops sync.WaitGroup
@@ -140,13 +140,13 @@ func (e *Endpoint) Run(ctx context.Context) error {
 	return e.api.Run(ctx, e.ln)
 }
 
-// status is what the endpoint has answered, for /statusz.
+// status returns the endpoint's counters for /statusz.
 func (e *Endpoint) status() *operator.EndpointStatus {
 	return &operator.EndpointStatus{Listen: e.Addr(), Requests: e.api.Requests(), Faults: e.faults.Status()}
 }
 
-// startEndpoint runs the node's endpoint, if it has one, until the returned function is called, which waits for its end.
-// If it ends by itself, fail is told.
+// startEndpoint runs the node's endpoint, if any, until stop is called, which waits for its end. If the endpoint fails by itself, it
+// calls fail.
 func (n *Node) startEndpoint(ctx context.Context, fail context.CancelCauseFunc) (stop func() error) {
 	e := n.parts.DynamoDB
 	if e == nil {
@@ -156,7 +156,7 @@ func (n *Node) startEndpoint(ctx context.Context, fail context.CancelCauseFunc) 
 	end := Background(ctx, func(ctx context.Context) {
 		if err = e.Run(ctx); err != nil && ctx.Err() == nil {
 			fail(err)
-			err = nil // told
+			err = nil // reported by fail
 		}
 	})
 	return func() error { end(); return err }
@@ -173,7 +173,7 @@ func FailWith(s *store.Store, fail context.CancelCauseFunc) (stop func()) {
 	})
 }
 
-// CauseOf is why ctx ended, if it was not asked to.
+// CauseOf returns why ctx ended, or nil if it was cancelled normally.
 func CauseOf(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
@@ -181,18 +181,19 @@ func CauseOf(ctx context.Context) error {
 	return nil
 }
 
-// Secure has the endpoint speak TLS with a certificate that somebody else keeps.
+// Secure makes the endpoint use TLS with a certificate that somebody else renews.
 func (e *Endpoint) Secure(s certs.Source) {
 	if e != nil {
 		e.tls = certs.Config(s)
-		e.tls.NextProtos = []string{"http/1.1"} // as DynamoDB's own endpoint
+		e.tls.NextProtos = []string{"http/1.1"} // like DynamoDB's own endpoint
 	}
 }
 
-// ResetBy allows the tables to be emptied over HTTP.
+// ResetBy allows who to empty the tables over HTTP.
 func (e *Endpoint) ResetBy(who dynamoapi.ResetAccess) { e.reset = who }
 
-// Reload reads the endpoint's files again, changed or not, and gives their names. A file that is wrong changes nothing.
+// Reload reads the endpoint's files again, changed or not, and returns their paths. An invalid file leaves the previous contents in
+// force.
 func (e *Endpoint) Reload() (files []string, err error) {
 	if e == nil {
 		return nil, nil

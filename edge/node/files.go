@@ -12,10 +12,10 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// HeldAfter is how long a command waits for a file before it takes it to be a running node's.
+// HeldAfter is how long a command waits for the lock of a database before it concludes that a running node holds it.
 const HeldAfter = 100 * time.Millisecond
 
-// Database is the file in dir, which must be there.
+// Database returns the path of the database in dir, or an error if it does not exist.
 func Database(dir string) (string, error) {
 	path := filepath.Join(dir, StoreFile)
 	if _, err := os.Stat(path); err != nil {
@@ -36,7 +36,7 @@ func Ask(dir string) (*admin.Client, error) {
 	return admin.NewClient(socket), nil
 }
 
-// OnDatabase works on the database in dir: itself, or where a node runs that holds it, by asking that one.
+// OnDatabase runs do on the database in dir, or ask on the running node that holds it.
 func OnDatabase(dir string, do func(s *store.Store) error, ask func(c *admin.Client) error) error {
 	path, err := Database(dir)
 	if err != nil {
@@ -60,9 +60,8 @@ func OnDatabase(dir string, do func(s *store.Store) error, ask func(c *admin.Cli
 	return err
 }
 
-// BackupTarget is the file of a backup: the one that was asked for, or one with the time in its name, in a folder of
-// its own, from which it removes the drafts of processes that were killed: who calls holds the store, and nobody else
-// writes there.
+// BackupTarget returns the file of a backup: target, or by default a file in dir/backups with the time in its name. In that folder it
+// removes drafts left by killed processes: the caller holds the store, so nobody else writes there.
 func BackupTarget(dir, target string, now time.Time) (string, error) {
 	if target != "" {
 		return target, nil

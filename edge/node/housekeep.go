@@ -9,11 +9,11 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// housekeepEvery is how often the store is asked for what time alone makes due. What it then does less often, it knows.
+// housekeepEvery is how often the store is given time for background tasks. The store itself does some of them less often.
 const housekeepEvery = time.Minute
 
-// Housekeep does the store's housekeeping until ctx ends. A slice that fails is tried again a minute later: the node
-// works without it. What is wrong is logged once until nothing is.
+// Housekeep runs the store's background tasks until ctx ends. A failed one is retried a minute later: the node works without it. A
+// persistent failure is logged once.
 func Housekeep(ctx context.Context, s *store.Store, c clock.Clock, log *slog.Logger) error {
 	changed := clock.NewSignal()
 	stop := s.WatchTables(changed)
@@ -39,7 +39,7 @@ func Housekeep(ctx context.Context, s *store.Store, c clock.Clock, log *slog.Log
 	}
 }
 
-// sayDamaged logs what the pass over all items has found beyond what it had found before, and returns how much that is now.
+// sayDamaged logs damaged items that the scrub found since before, and returns their new total.
 func sayDamaged(found store.ScrubStats, before uint64, log *slog.Logger) uint64 {
 	if found.Damaged > before {
 		log.Error("items on disk are not what was written: they are refused; run touchline check, restore the last backup, and check the disk",

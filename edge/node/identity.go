@@ -18,14 +18,14 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// minAPIKey is the shortest API key that is not to be guessed.
+// minAPIKey is the shortest API key that cannot be guessed.
 const minAPIKey = 20
 
-// AuthMaker makes what tells a node's users apart, given where the keys of their issuers are kept.
+// AuthMaker creates the verifier of a node's users. s stores the issuers' keys.
 type AuthMaker func(s *store.Store) (*auth.Verifier, error)
 
-// Maker returns the sign-in of a section. The development issuer's key is in the data directory, which must be there when the
-// node is opened.
+// Maker returns the AuthMaker of the section. The development issuer's key is in the data directory, which must exist when the node is
+// opened.
 func (a AuthConfig) Maker(dataDir string, log *slog.Logger) AuthMaker {
 	return func(s *store.Store) (*auth.Verifier, error) {
 		out := auth.Config{
@@ -53,8 +53,8 @@ func (a AuthConfig) Maker(dataDir string, log *slog.Logger) AuthMaker {
 	}
 }
 
-// IdentityProblems returns what is wrong with who may ask what at an address. A node that others can reach must know its
-// users: this machine's own are whoever is logged in here.
+// IdentityProblems returns the errors in who may sign in at an address. A node that other machines can reach must authenticate its
+// users; on a loopback address everybody logged in on this machine is trusted.
 func IdentityProblems(listen string, a *AuthConfig, h *HTTPConfig) (out []app.Problem) {
 	bad, ofAuth := strictyaml.Into(&out, ""), strictyaml.Into(&out, "auth.")
 	local, err := IsLoopback(listen)
@@ -89,10 +89,10 @@ func (a AuthConfig) problems(bad func(key, format string, args ...any)) {
 			bad("cognito.client_ids", "must name the app clients whose tokens are accepted, when auth.cognito.issuer is set")
 		}
 	} else if len(a.Cognito.ClientIDs) > 0 {
-		bad("cognito.issuer", "must be set when auth.cognito.client_ids are")
+		bad("cognito.issuer", "must be set if auth.cognito.client_ids is")
 	}
 	if slices.Contains(a.Cognito.ClientIDs, "") {
-		bad("cognito.client_ids", "an empty id names no app")
+		bad("cognito.client_ids", "must not contain an empty id")
 	}
 	if a.AdminGroup == "" {
 		bad("admin_group", "must name the group whose members are admins")
@@ -106,7 +106,7 @@ func (a AuthConfig) problems(bad func(key, format string, args ...any)) {
 	}
 }
 
-// keyStore keeps the keys of issuers in the node's store.
+// keyStore stores the issuers' keys in the node's store.
 type keyStore struct{ s *store.Store }
 
 // LoadKeys implements auth.KeyStore.
@@ -118,7 +118,7 @@ func (k keyStore) LoadKeys(ctx context.Context, issuer string) (set auth.KeySet,
 		}
 		at, err := time.Parse(time.RFC3339, it["fetchedAt"].Str())
 		if err != nil {
-			return nil //nolint:nilerr // as good as none: they are fetched again
+			return nil //nolint:nilerr // ignore an invalid row: the keys are fetched again
 		}
 		set = auth.KeySet{Issuer: issuer, Body: it["keys"].Bytes(), Discovery: it["discovery"].Bytes(), ETag: it["etag"].Str(), FetchedAt: at}
 		return nil

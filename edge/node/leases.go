@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// locks are the leases that this node takes in one table. Applications that have no table of their own share one.
+// locks are the leases of this node in one table. Applications without a table of their own share one.
 type locks struct {
 	table   string
 	apps    []*app.App
@@ -25,14 +25,14 @@ func locksTable(a *app.App) string {
 	return a.Cloud().Locks
 }
 
-// locksOf are those of an application.
+// locksOf returns the locks of an application.
 func (n *Node) locksOf(a *app.App) *locks {
 	i := slices.IndexFunc(n.locks, func(l *locks) bool { return l.table == locksTable(a) })
 	return n.locks[i]
 }
 
-// openLocks creates the managers of the locks that the nodes of a cloud share. Without a cloud they are over the node's own
-// tables, and what its earlier runs have left is freed: the file's lock proves them dead.
+// openLocks creates the managers of the locks that a cloud's nodes share. Without a cloud the locks are in the node's own store, and
+// those left by earlier runs are freed: the lock on the database file proves that those runs have ended.
 func (n *Node) openLocks(ctx context.Context) error {
 	boot := ulid.Make().String()
 	for _, a := range n.parts.Apps {
@@ -63,13 +63,13 @@ func (n *Node) openManager(ctx context.Context, l *locks, boot string) (err erro
 	if l.manager, err = lease.New(c); err != nil {
 		return err
 	}
-	if _, err := l.manager.Recover(ctx); err != nil { // a row that is none of ours: the locks run out by themselves
-		n.parts.Log.Warn("the locks of earlier runs could not be freed", "err", err)
+	if _, err := l.manager.Recover(ctx); err != nil { // a foreign row; the locks expire by themselves
+		n.parts.Log.Warn("cannot free the locks of earlier runs", "err", err)
 	}
 	return nil
 }
 
-// held are the leases that this node holds.
+// held returns the leases that this node holds.
 func (n *Node) held() (all []lease.Status) {
 	for _, l := range n.locks {
 		all = append(all, l.manager.Held()...)
@@ -77,7 +77,7 @@ func (n *Node) held() (all []lease.Status) {
 	return all
 }
 
-// took readies the node for work under a lock: what the lock guards is read, and what the application works with under it.
+// took prepares the node for work under a lock: it reads the rows that the applications need (app.Cloud.Before).
 func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) error {
 	var before []app.Rows
 	for _, a := range l.apps {
@@ -86,7 +86,7 @@ func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) err
 		}
 	}
 	if len(before) == 0 {
-		return nil // it guards no rows
+		return nil // the lock guards no rows
 	}
 	if err := n.sync.AwaitCloud(ctx); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) err
 	return nil
 }
 
-// fenced is the table of the locks whose fences rows carry; empty: none do.
+// fenced returns the table of the locks whose fences are stored in rows; empty: none.
 func (n *Node) fenced() string {
 	for _, a := range n.parts.Apps {
 		if a.Cloud().Locks != "" {
@@ -112,8 +112,8 @@ func (n *Node) fenced() string {
 	return ""
 }
 
-// fencedOff raises the fence of a lock that this node holds above one that has refused a write under it. The application
-// writes the rows anew by its next turn.
+// fencedOff raises the fence of a lock that this node holds above the one with which the cloud refused a write. The application writes
+// the rows again at its next turn.
 func (n *Node) fencedOff(ctx context.Context, lock string, fence int64) (raised int64, err error) {
 	for _, l := range n.locks {
 		if l.table == n.fenced() {

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// IsLoopback reports whether only this machine can reach an address to listen on.
+// IsLoopback reports whether a listening address can be reached from this machine only.
 func IsLoopback(listen string) (bool, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil || port == "" {
@@ -21,7 +21,7 @@ func IsLoopback(listen string) (bool, error) {
 	return host == "localhost" || err == nil && addr.IsLoopback(), nil
 }
 
-// LoopbackOnly refuses an address that others can reach: the demo takes whoever can connect for its user.
+// LoopbackOnly refuses an address that other machines can reach: the demo signs in everyone who can connect.
 func LoopbackOnly(listen string) error {
 	local, err := IsLoopback(listen)
 	if err == nil && !local {

@@ -10,10 +10,10 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// notReadyFrom is how long the writer is held by one transaction before the node is not ready.
+// notReadyFrom is how long one transaction may hold the writer before the node is not ready.
 const notReadyFrom = time.Second
 
-// NameLongTurns has the log name each transaction that kept the other writers waiting.
+// NameLongTurns logs each transaction that kept other writers waiting, with its caller.
 func NameLongTurns(s *store.Store, log *slog.Logger) {
 	s.OnLongTurn(func(t store.LongTurn) {
 		by := []any{"by", "the node itself"}
@@ -28,7 +28,7 @@ func NameLongTurns(s *store.Store, log *slog.Logger) {
 	})
 }
 
-// heldWriter is the error of a node whose writer is held by one transaction.
+// heldWriter returns an error if one transaction has held the writer for too long.
 func heldWriter(st *store.Stats) error {
 	if st.Held < notReadyFrom {
 		return nil

@@ -39,7 +39,7 @@ func (c nodeCollector) Collect(ch chan<- prometheus.Metric) {
 	send(gauge, "leases_held", "Locks that this node holds.", float64(len(c.held())))
 }
 
-// certificateMetric is when the certificate of HTTPS expires.
+// certificateMetric returns a gauge of the HTTPS certificate's expiry.
 func certificateMetric(s certs.Source) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "touchline_tls_certificate_expiry_timestamp_seconds", Help: "When the certificate of HTTPS expires; 0: there is none yet.",

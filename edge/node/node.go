@@ -27,40 +27,39 @@ import (
 	"github.com/touchline/touchline/sync/replica"
 )
 
-// StoreFile is the name of the database in its directory.
+// StoreFile is the name of the database in the data directory.
 const StoreFile = "touchline.db"
 
-// Parts are what a node is given besides its configuration: the ways out of the process, time, and its applications.
+// Parts are the dependencies and the configuration of a node.
 type Parts struct {
 	Clock   clock.Clock
-	Speed   string // of the clock, for the page: real, max or 30x
+	Speed   string // of the clock, as shown to people: real, max or 30x
 	Gallery bool   // serve the gallery of page parts
 	Version string
 	Log     *slog.Logger
 
-	Apps []*app.App // those that run
+	Apps []*app.App // the applications to run
 
 	HTTP    HTTPConfig
 	Mail    mail.Config
 	TLS     *httpapi.TLS           // nil: plain HTTP
 	Auth    AuthMaker              // nil: nobody can sign in
-	Session SessionConfig          // of browsers; zero: nobody has one
-	Tokens  bool                   // development: a token can be pasted to sign in
-	Demo    func() (string, error) // signs in whoever comes from this machine; nil: nobody
+	Session SessionConfig          // of browsers; zero: no sessions
+	Tokens  bool                   // development: people can sign in with a pasted token
+	Demo    func() (string, error) // signs in local requests without credentials; nil: nobody
 
 	DynamoDB *Endpoint // nil: none; Run closes it
-	Cloud    *Cloud    // nil: the node is alone with its store
+	Cloud    *Cloud    // nil: no cloud
 
-	Connections int // that the node's own address may have open; 0: as many as HTTP wants
+	Connections int // limit of open connections at the node's own address; 0: as many as HTTP wants
 
-	JournalBytes int64         // kept for readers that lag; 0: the store's default
+	JournalBytes int64         // kept for lagging readers; 0: the store's default
 	TTLSweep     time.Duration // how often items past their TTL are deleted; 0: the store's default
 
-	Store *store.Store // nil: the one in the node's directory; a given one outlives the node
+	Store *store.Store // nil: open the one in the node's directory; otherwise the caller closes it
 }
 
-// Schema is what a node with these applications keeps in its store. Leases of those that have no table of their own for
-// them lie in one that all share.
+// Schema returns what a node with these applications stores. Applications without a lease table of their own share one.
 func Schema(apps []*app.App) migrations.Schema {
 	all := make([]migrations.Schema, 0, len(apps)+2)
 	shared := false
@@ -86,23 +85,23 @@ type Node struct {
 	wall   clock.Clock // real time, for the uptime
 	store  *store.Store
 	sync   *replica.Replica // nil without a cloud
-	locks  []*locks         // by table
-	apps   []*app.Instance  // of parts.Apps, in their order
+	locks  []*locks         // one per table
+	apps   []*app.Instance  // in the order of parts.Apps
 
 	upkeep *maintenance
-	mail   *mail.Outbox // nil: none
+	mail   *mail.Outbox // nil: no mail
 
 	consumers []*consumer
 	api       *httpapi.Server
 	users     *auth.Verifier // nil: nobody can sign in
 	started   time.Time
 
-	hold func()             // lets a stepped clock go, once the loops have joined it
-	rest context.CancelFunc // ends the work, not the serving
-	work context.Context    //nolint:containedctx // the life of the loops, which Rest ends before Run's own
+	hold func()             // releases a stepped clock once the loops have joined it
+	rest context.CancelFunc // ends the loops, but not the server
+	work context.Context    //nolint:containedctx // lifetime of the loops, which ends before Run does
 }
 
-// Open opens the node's store in dir and puts the node together. Close it by Run, or by Close if Run is never called.
+// Open opens the node's store in dir and assembles the node. Run closes it, or Close if Run is never called.
 func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 	s, err := p.openStore(dir)
 	if err != nil {
@@ -120,10 +119,10 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 	return n, nil
 }
 
-// Store is the node's store.
+// Store returns the node's store.
 func (n *Node) Store() *store.Store { return n.store }
 
-// Started are the log attributes of its applications.
+// Started returns the applications' log attributes for the line "serving".
 func (n *Node) Started() (attrs []any) {
 	for _, a := range n.apps {
 		attrs = append(attrs, a.Started...)
@@ -131,7 +130,7 @@ func (n *Node) Started() (attrs []any) {
 	return attrs
 }
 
-// openStore opens the node's store in dir, or takes the one it was given.
+// openStore opens the store in dir, or returns the given one.
 func (p *Parts) openStore(dir string) (*store.Store, error) {
 	if p.Store != nil {
 		return p.Store, nil
@@ -142,7 +141,7 @@ func (p *Parts) openStore(dir string) (*store.Store, error) {
 	return store.Open(filepath.Join(dir, StoreFile), store.Options{Now: p.Clock.Now, JournalBytes: p.JournalBytes, SweepEvery: p.TTLSweep})
 }
 
-// closeStore closes the store that the node has opened, after what reads it by itself.
+// closeStore closes what reads the store, then the store if the node opened it.
 func (n *Node) closeStore() error {
 	for _, a := range n.apps {
 		if a.Close != nil {
@@ -204,7 +203,7 @@ func (n *Node) assemble(ctx context.Context) error {
 	return err
 }
 
-// host is what an application is given.
+// host returns what the node provides to an application.
 func (n *Node) host(a *app.App, metrics *prometheus.Registry) *app.Host {
 	h := &app.Host{
 		Node: n.store.Node(), Store: n.store, Clock: n.parts.Clock, Log: n.parts.Log, Metrics: metrics,
@@ -216,15 +215,16 @@ func (n *Node) host(a *app.App, metrics *prometheus.Registry) *app.Host {
 	return h
 }
 
-// Close closes the store of a node that does not run.
+// Close closes a node that does not run.
 func (n *Node) Close() error {
 	n.hold()
 	n.rest()
 	return n.closeStore()
 }
 
-// Run serves on ln and works until ctx ends or the store fails, and closes the store. The order of the end: no new
-// readers, streams and requests finish, those of the DynamoDB API too, the poller gives its leases back, the store is closed.
+// Run serves on ln and works until ctx ends or the store fails, then closes the store. It shuts down in this order: new readers are
+// refused; streams and requests finish, then those of the DynamoDB API; the loops end; outstanding writes are sent; leases are
+// released; the store is closed.
 func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -240,9 +240,8 @@ func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	return errors.Join(CauseOf(ctx), err, n.closeStore())
 }
 
-// Begin sets the node to work, whether it serves or not: it keeps in step with its cloud, its leases are kept, its loops
-// run. end stops the loops, lets what they wrote go to the cloud for a moment, and then gives the leases back: nobody works
-// under them any more.
+// Begin starts the node's work, whether or not it serves: replication with the cloud, renewal of leases, and the loops. end stops the
+// loops, gives their writes a moment to reach the cloud, and then releases the leases, since nobody works under them any more.
 func (n *Node) Begin(ctx context.Context, fail context.CancelCauseFunc) (end func()) {
 	var loops, leases sync.WaitGroup
 	endCloud := n.runCloud(ctx, fail)
@@ -264,8 +263,8 @@ func (n *Node) Begin(ctx context.Context, fail context.CancelCauseFunc) (end fun
 	}
 }
 
-// start runs the loops of the node. All of them join the clock before the first one runs, and since the node was
-// opened no other loop could move a stepped clock on without them.
+// start runs the node's loops. All of them join the clock before the first one runs. Since Open, hold has kept a stepped clock from
+// advancing without them.
 func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 	runs := []func(context.Context) error{
 		func(ctx context.Context) error { return Housekeep(ctx, n.store, n.parts.Clock, n.parts.Log) },
@@ -294,10 +293,11 @@ func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 	}
 }
 
-// Rest ends the applications' loops and housekeeping; the node goes on serving what it holds.
+// Rest ends the loops. The node continues to serve what it has.
 func (n *Node) Rest() { n.rest() }
 
-// ready reports whether the node can serve. It can without a cloud, without a feed, and on a full disk, which it says.
+// ready returns the node's readiness checks. A node without its cloud, without a feed, or with a full disk can serve; it reports a
+// warning.
 func (n *Node) ready(ctx context.Context) []operator.Check {
 	st := n.store.Stats()
 	checks := []operator.Check{
@@ -315,7 +315,7 @@ func (n *Node) ready(ctx context.Context) []operator.Check {
 	return checks
 }
 
-// missingTables reports the first table that the node or an application works with and that is not there.
+// missingTables returns an error for the first missing table of the node or an application.
 func missingTables(s *store.Store, tables []store.TableSpec) error {
 	for _, spec := range tables {
 		if _, err := s.Describe(spec.Name); err != nil {
@@ -325,8 +325,8 @@ func missingTables(s *store.Store, tables []store.TableSpec) error {
 	return nil
 }
 
-// Listen takes the port before anything is started, so that a port in use is the first thing a person learns. The flag
-// is the one by which to choose another.
+// Listen listens on addr. Call it before anything starts, so that a port in use is reported first. flag is the flag that chooses
+// another address, for the error message.
 func Listen(ctx context.Context, addr, flag string) (net.Listener, error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", addr)
@@ -346,7 +346,7 @@ func ServeUntil(ctx context.Context, s *http.Server, ln net.Listener) error {
 	return nil
 }
 
-// Background runs do until the returned function is called, which ends its context and waits for it.
+// Background runs do in a goroutine until stop is called, which ends its context and waits for it.
 func Background(ctx context.Context, do func(ctx context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var loop sync.WaitGroup
@@ -354,7 +354,7 @@ func Background(ctx context.Context, do func(ctx context.Context)) (stop func())
 	return func() { cancel(); loop.Wait() }
 }
 
-// ReasonOf is the operating system's word for what is wrong, without the path or the address.
+// ReasonOf returns the operating system's reason for an error, without the path or address.
 func ReasonOf(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err.Error()
@@ -365,7 +365,7 @@ func ReasonOf(err error) string {
 	return err.Error()
 }
 
-// Reconfigure has a running node take over the live settings of its sections.
+// Reconfigure applies settings that can change while the node runs.
 func (n *Node) Reconfigure(h HTTPConfig, apiKey string, connections int) error {
 	if err := n.api.SetLimits(h.Limits(connections)); err != nil {
 		return err

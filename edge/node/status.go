@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 )
 
-// status is the node's state for /statusz and the operator's strip.
+// status returns the node's state for /statusz and the Status page.
 func (n *Node) status() operator.NodeStatus {
 	st, disk := n.store.Stats(), n.store.Disk()
 	out := operator.NodeStatus{
@@ -29,7 +29,7 @@ func (n *Node) status() operator.NodeStatus {
 	return out
 }
 
-// mailStatus is nil where the node sends no mail.
+// mailStatus returns nil if the node sends no mail.
 func (n *Node) mailStatus() *mail.Status {
 	if n.mail == nil {
 		return nil
@@ -38,12 +38,12 @@ func (n *Node) mailStatus() *mail.Status {
 	return &st
 }
 
-// cloudStatus reports how the node stands with its cloud. A store that cannot be read says so itself.
+// cloudStatus adds the state of the replication. If the store cannot be read it adds nothing: the store's check reports that.
 func (n *Node) cloudStatus(out *operator.NodeStatus) {
 	if n.sync == nil {
 		return
 	}
-	st, err := n.sync.Status(context.WithoutCancel(n.work)) // it stands after the work has ended
+	st, err := n.sync.Status(context.WithoutCancel(n.work)) // still valid after the work has ended
 	if err != nil {
 		return
 	}
@@ -55,7 +55,7 @@ func (n *Node) cloudStatus(out *operator.NodeStatus) {
 	}
 }
 
-// residentBytes is the memory the process holds, as the kernel counts it; 0 where it does not say.
+// residentBytes returns the memory of the process according to the kernel; 0: unknown.
 func residentBytes() int64 {
 	raw, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

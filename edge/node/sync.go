@@ -19,16 +19,16 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// Cloud is the way to a node's cloud.
+// Cloud is a node's connection to its cloud.
 type Cloud struct {
 	Config CloudConfig
-	Name   string // for people: a region, or an address
+	Name   string // shown to people: a region, or an address
 	Items  remote.Cloud
 	Locks  func(table string) lease.Table
-	Close  func() // of connections, when the node has ended; nil: there is nothing to close
+	Close  func() // closes connections after the node has ended; may be nil
 }
 
-// Open returns the connection to the configured cloud, nil if there is none. It sends nothing.
+// Open returns the connection to the configured cloud, or nil if there is none. It sends nothing.
 func (c *CloudConfig) Open(ctx context.Context, log *slog.Logger) (*Cloud, error) {
 	if !c.Configured() {
 		return nil, nil //nolint:nilnil // a node need not have a cloud
@@ -42,21 +42,21 @@ func (c *CloudConfig) Open(ctx context.Context, log *slog.Logger) (*Cloud, error
 	}, nil
 }
 
-// Client goes to the configured cloud. It sends nothing yet.
+// Client returns a client of the configured cloud. It sends nothing.
 func (c *CloudConfig) Client(ctx context.Context, log *slog.Logger) (*dynamo.Client, error) {
 	return dynamo.New(ctx, dynamo.Config{
 		Endpoint: c.Endpoint, Region: c.Region, Profile: c.Profile, Prefix: c.Prefix, Deadline: c.Deadline, Log: log,
 	})
 }
 
-// openCloud puts the replicator before the store, whose first write is still to come.
+// openCloud opens the replicator. It must run before the first write to the store.
 func (n *Node) openCloud(ctx context.Context) error {
 	c := n.parts.Cloud
 	if c == nil {
 		return nil
 	}
 	dir := ""
-	if path := n.store.Path(); path != "" { // a store in memory has no place for a file beside it
+	if path := n.store.Path(); path != "" { // a store in memory has no directory
 		dir = filepath.Dir(path)
 	}
 	sendBy, secret, merge := map[string]replica.SendBy{}, map[string]conflict.SecretFunc{}, map[string]conflict.MergeFunc{}
@@ -81,10 +81,10 @@ func (n *Node) openCloud(ctx context.Context) error {
 	return nil
 }
 
-// seldom is how often a large table is read of which little changes.
+// seldom is the interval of app.Seldom.
 const seldom = 15 * time.Minute
 
-// pollRules is what the node reads of what others write.
+// pollRules returns what the node polls, and how often.
 func (n *Node) pollRules(every *CloudPollConfig) (rules []feed.Rule) {
 	for _, a := range n.parts.Apps {
 		for _, r := range a.Cloud().Reads {
@@ -99,7 +99,7 @@ func (n *Node) pollRules(every *CloudPollConfig) (rules []feed.Rule) {
 	return rules
 }
 
-// heldKeys are the locks that this node holds.
+// heldKeys returns the keys of the locks that this node holds.
 func (n *Node) heldKeys() (keys []string) {
 	for _, l := range n.held() {
 		keys = append(keys, l.Key)
@@ -108,11 +108,11 @@ func (n *Node) heldKeys() (keys []string) {
 }
 
 const (
-	drainFor  = 3 * time.Second // at the end: what waits goes as far as it does
+	drainFor  = 3 * time.Second // longest time for outstanding writes at shutdown
 	drainLook = 20 * time.Millisecond
 )
 
-// drain waits a moment for outstanding writes to reach the cloud, while it can be reached.
+// drain gives outstanding writes a moment to reach the cloud, if it is reachable.
 func (n *Node) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainFor)
 	defer cancel()
@@ -122,16 +122,16 @@ func (n *Node) drain(ctx context.Context) {
 			return
 		}
 		if drained, err := n.sync.Drained(ctx); err != nil || drained {
-			return // what is quarantined waits for a person
+			return // quarantined writes wait for a person
 		}
 		if clock.Sleep(ctx, n.wall, drainLook) != nil {
-			n.parts.Log.Info("writes wait for the cloud; they are sent when the node runs again", "waiting", st.Waiting)
+			n.parts.Log.Info("writes are waiting for the cloud and will be sent when the node runs again", "waiting", st.Waiting)
 			return
 		}
 	}
 }
 
-// runCloud sends and receives until the returned function is called, which lets what waits go first.
+// runCloud runs the replicator until end is called, which first drains outstanding writes.
 func (n *Node) runCloud(ctx context.Context, fail context.CancelCauseFunc) (end func()) {
 	if n.sync == nil {
 		return func() {}

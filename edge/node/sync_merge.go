@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Settled returns when the cloud has all that the transaction of a journal record has written; refused is the conflict, if
-// one of its writes became one that no application has answered. The node has a cloud.
+// Settled waits until the cloud has all writes of a journal record's transaction. refused is the conflict if the cloud refused one of
+// them and no application resolved it. The node must have a cloud.
 func (n *Node) Settled(ctx context.Context, seq uint64) (refused uint64, err error) {
 	err = n.sync.Wait(ctx, seq)
 	if settled, ok := errors.AsType[*replica.SettledError](err); ok && settled.Conflict != 0 {
@@ -20,8 +20,8 @@ func (n *Node) Settled(ctx context.Context, seq uint64) (refused uint64, err err
 	return 0, err
 }
 
-// merged returns what a wait for the cloud comes to that ended in a conflict, where that has been resolved: the conflict
-// of another write of the same request, or 0: what was asked for is there.
+// merged returns the outcome of a wait that ended in conflict id. If that was resolved, it is the conflict of another write of the same
+// request, or 0 if the request has taken effect.
 func (n *Node) merged(ctx context.Context, id, seq uint64) (refused uint64, err error) {
 	found, err := n.sync.Conflicts().Find(ctx, id)
 	if err != nil || found.State != conflict.StateResolved {
@@ -40,7 +40,7 @@ func (n *Node) merged(ctx context.Context, id, seq uint64) (refused uint64, err 
 			return other.ID, nil
 		}
 	}
-	if all := found.NewSeqs; len(all) > 0 { // they go the way of every write
+	if all := found.NewSeqs; len(all) > 0 { // the resolution's writes need to settle too
 		return n.Settled(ctx, all[len(all)-1])
 	}
 	return 0, nil

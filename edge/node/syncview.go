@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// cloudRoutes serves the replicator's state and its conflicts.
+// cloudRoutes implements operator.Sync with the replicator and its conflicts.
 type cloudRoutes struct {
 	n *Node
 	*conflict.Log

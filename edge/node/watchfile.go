@@ -10,20 +10,20 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// lookEvery is how often a file that may change at run time is looked at.
+// lookEvery is how often watched files are checked for changes.
 const lookEvery = 500 * time.Millisecond
 
-// watchedFile is a file of the operator's that is read again when it changes. One that is wrong changes nothing.
+// watchedFile is an operator's file that is read again when it changes. An invalid version leaves the previous one in force.
 type watchedFile struct {
-	what string // "keys": for the log
+	what string // name in the log: "keys"
 	path string
-	load func() error // takes what the file says now
+	load func() error // reads and applies the file
 
-	mu   sync.Mutex  // held while it is read
-	seen os.FileInfo // as it was read; nil: it was not there
+	mu   sync.Mutex  // held while reading
+	seen os.FileInfo // when last checked; nil: the file did not exist
 }
 
-// watch looks at the file until ctx ends. It has been loaded once.
+// watch checks the file until ctx ends. It must have been loaded once.
 func (f *watchedFile) watch(ctx context.Context, c clock.Clock, log *slog.Logger) {
 	for clock.Sleep(ctx, c, lookEvery) == nil {
 		changed, err := f.look()
@@ -48,7 +48,7 @@ func (f *watchedFile) look() (changed bool, err error) {
 	return true, f.load()
 }
 
-// reload reads the file, changed or not: what it names may have changed.
+// reload reads the file, changed or not: files that it names may have changed.
 func (f *watchedFile) reload() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,11 +56,11 @@ func (f *watchedFile) reload() error {
 	return f.load()
 }
 
-// changed reports whether the file is another one than it was when it was looked at last: written to, or replaced.
+// changed reports whether the file was written to or replaced since the last call.
 func (f *watchedFile) changed() bool {
 	now, err := os.Stat(f.path)
 	if err != nil {
-		now = nil // gone, as an editor has it for a moment: what it said holds on, and the next one is news
+		now = nil // missing, as briefly while an editor saves: keep the contents, the next file counts as changed
 	}
 	was := f.seen
 	f.seen = now
