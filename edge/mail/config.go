@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// The ways to send: mail.mode.
+// Modes of sending: mail.mode.
 const (
 	modeOff   = "off"
 	modeSMTP  = "smtp"
 	modeFiles = "files"
 )
 
-// How a connection is protected: mail.tls.
+// Connection security: mail.tls.
 const (
 	tlsStart = "starttls"
 	tlsWhole = "tls"
@@ -28,24 +28,24 @@ type Config struct {
 	Username string `yaml:"username"`
 	Password string `yaml:"password" secret:"true"`
 	From     string `yaml:"from"` // scores@example.org, or "Scores <scores@example.org>"
-	Dir      string `yaml:"dir"`  // of files
+	Dir      string `yaml:"dir"`  // for mode files
 
-	PerAddress int `yaml:"per_address"` // messages an hour to one address
-	PerHour    int `yaml:"per_hour"`    // messages an hour in all
+	PerAddress int `yaml:"per_address"` // messages per hour to one address
+	PerHour    int `yaml:"per_hour"`    // messages per hour in total
 }
 
-// Defaults are the section where nothing is said.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{Mode: modeOff, TLS: tlsStart, PerAddress: 5, PerHour: 200}
 }
 
-// mostPerHour bounds the rows that are looked at for each message.
+// mostPerHour limits the rows that are read for each message.
 const mostPerHour = 10_000
 
-// On reports whether messages can be sent.
+// On reports whether the node sends mail.
 func (c *Config) On() bool { return c.Mode == modeSMTP || c.Mode == modeFiles }
 
-// Problems calls bad for everything that is wrong with the section.
+// Problems calls bad for each error in the section.
 func (c *Config) Problems(bad func(key, format string, args ...any)) {
 	switch c.Mode {
 	case "", modeOff:

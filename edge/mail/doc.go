@@ -1,9 +1,9 @@
-// Package mail sends messages of applications: Outbox.Queue keeps one in the transaction of what it stands for, and Outbox.Run
-// hands it to an SMTP server, or writes it to a file.
+// Package mail sends messages for applications. Outbox.Queue stores a message in the transaction that causes it; Outbox.Run sends it by
+// SMTP, or writes it to a file.
 //
-// A message is sent at least once. Its row says that it waits until the server has acknowledged the end of its data. If the
-// process or the connection dies before that answer has arrived, nobody can know whether the server took the message: it is sent
-// again, with the same Message-ID, by which receivers tell a copy. In every other case it is sent once.
+// A message is sent at least once. Its row stays in the queue until the server has acknowledged the end of its data. If the process or
+// the connection dies before that answer arrives, nobody knows whether the server accepted the message. It is then sent again with the
+// same Message-ID, by which receivers recognize a duplicate. In all other cases it is sent exactly once.
 //
-// Addresses are personal: none is in a log line, a metric or an error of sending.
+// Addresses are personal data: they never appear in log lines, metrics or send errors.
 package mail

@@ -25,31 +25,31 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Table holds messages that wait, for an hour whom others were sent to, and for a day which were given up.
+// Table holds waiting messages, the recipients of sent ones for an hour, and messages that were given up for a day.
 const Table = "touchline-mail"
 
 const (
-	window     = time.Hour       // of the limits
-	giveUp     = 24 * time.Hour  // a message that nobody took for so long is given up
-	told       = 24 * time.Hour  // that it was
-	idleLook   = 5 * time.Minute // at rows whose hour is over
+	window     = time.Hour       // over which messages are limited
+	giveUp     = 24 * time.Hour  // an undelivered message is given up after this
+	told       = 24 * time.Hour  // how long a given-up message is reported
+	idleLook   = 5 * time.Minute // longest pause between two cleanups
 	maxSubject = 200
 	maxText    = 64 << 10
 	maxAddress = 254
 )
 
-// retries says how long a message waits after an attempt.
+// retries returns the backoff between attempts.
 func retries() backoff.Policy {
 	return backoff.Policy{Base: time.Minute, Max: time.Hour, Floor: 10 * time.Second}
 }
 
-// Message is a message in plain text.
+// Message is a plain text message.
 type Message struct {
 	To, Subject, Text string
-	Until             time.Time // not sent afterwards, as a link that has expired; zero: a day
+	Until             time.Time // do not send later, such as when a link in it expires; zero: after a day
 }
 
-// row is a message in the table.
+// row is a message as stored.
 type row struct {
 	ID       string    `dynamodbav:"id"` // sorts by time
 	To       string    `dynamodbav:"to"`
@@ -59,24 +59,24 @@ type row struct {
 	Until    time.Time `dynamodbav:"until"`
 	Next     time.Time `dynamodbav:"next"`
 	Attempts int       `dynamodbav:"attempts"`
-	Done     bool      `dynamodbav:"done"`             // sent or given up: it counts for the limits alone
-	Failed   string    `dynamodbav:"failed,omitempty"` // why it was given up, at Next
+	Done     bool      `dynamodbav:"done"`             // sent or given up; kept for the limits
+	Failed   string    `dynamodbav:"failed,omitempty"` // why it was given up, which was at Next
 }
 
-// over reports whether nobody asks for a row any more.
+// over reports whether a row is no longer needed.
 func (r *row) over(now time.Time) bool {
 	return r.Done && now.Sub(r.Queued) >= window && (r.Failed == "" || now.Sub(r.Next) >= told)
 }
 
-// Status is how the outbox stands.
+// Status is the state of the outbox.
 type Status struct {
 	Waiting int       `json:"waiting"`
-	GivenUp int       `json:"givenUp"`                  // messages, in the last 24 hours
-	LastAt  time.Time `json:"lastGivenUpAt,omitzero"`   // of the last one that was given up; zero: none was
-	LastWhy string    `json:"lastGivenUpWhy,omitempty"` // without the address
+	GivenUp int       `json:"givenUp"`                  // in the last 24 hours
+	LastAt  time.Time `json:"lastGivenUpAt,omitzero"`   // when the last one was given up; zero: never
+	LastWhy string    `json:"lastGivenUpWhy,omitempty"` // without addresses
 }
 
-// Warning is what a person should look at; empty: nothing.
+// Warning describes what needs attention; empty: nothing.
 func (s *Status) Warning() string {
 	what := "messages"
 	switch s.GivenUp {
@@ -89,29 +89,29 @@ func (s *Status) Warning() string {
 		s.GivenUp, what, s.LastAt.UTC().Format("15:04:05"), s.LastWhy)
 }
 
-// Deps are what an Outbox works with.
+// Deps are the dependencies of an Outbox.
 type Deps struct {
 	Store *store.Store
 	Clock clock.Clock
 	Log   *slog.Logger
-	Roots *x509.CertPool // that the server's certificate is verified against; nil: the system's
+	Roots *x509.CertPool // for the server's certificate; nil: the system's
 
-	Metrics prometheus.Registerer // nil: nobody collects them
+	Metrics prometheus.Registerer // may be nil
 }
 
-// Outbox keeps messages and sends them. Its methods may be called from any goroutine.
+// Outbox queues and sends messages. It is safe for concurrent use.
 type Outbox struct {
 	Deps
 	cfg     Config
 	sender  sender
 	random  func() float64
-	fresh   atomic.Int64 // when a message was queued last, in Unix nanoseconds: a commit after it is worth a look
+	fresh   atomic.Int64 // when a message was last queued, in Unix nanoseconds; a commit soon after may be its
 	status  atomic.Pointer[Status]
 	waiting prometheus.Gauge
 	counts  *prometheus.CounterVec
 }
 
-// New makes the outbox of a configuration that is on and has no problems. It does no I/O.
+// New creates an outbox. The configuration must be valid and On. It does no I/O.
 func New(c Config, d Deps) *Outbox {
 	with := promauto.With(d.Metrics)
 	o := &Outbox{
@@ -125,11 +125,11 @@ func New(c Config, d Deps) *Outbox {
 	return o
 }
 
-// Status is how the outbox stood when it was last looked at, which Run does after each attempt.
+// Status returns the state of the outbox after its latest pass.
 func (o *Outbox) Status() Status { return *o.status.Load() }
 
-// Queue keeps a message in the transaction of what it stands for: both are committed, or neither. An address or a node that has
-// had its messages of this hour is fault.Throttled, an address that is none fault.Invalid.
+// Queue stores a message in the caller's transaction, so both are committed or neither. It returns fault.Throttled if the address or
+// the node has reached its limit per hour, and fault.Invalid for an invalid address.
 func (o *Outbox) Queue(tx *store.Tx, m Message) error {
 	to, err := cleanAddress(m.To)
 	if err != nil {
@@ -163,7 +163,7 @@ func (o *Outbox) Queue(tx *store.Tx, m Message) error {
 	return put(tx, &r)
 }
 
-// cleanAddress is a bare address; nothing in it can end a header or a command.
+// cleanAddress returns the bare address. No character in it can end a header or an SMTP command.
 func cleanAddress(text string) (string, error) {
 	a, err := mail.ParseAddress(strings.TrimSpace(text))
 	if err != nil || a.Name != "" || len(a.Address) > maxAddress || strings.ContainsFunc(a.Address, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"<>\,;`, r) }) {
@@ -180,7 +180,7 @@ func put(tx *store.Tx, r *row) error {
 	return err
 }
 
-// rows are all, in no order.
+// rows yields all rows, in no particular order.
 func (o *Outbox) rows(tx *store.Tx) func(yield func(row, error) bool) {
 	return func(yield func(row, error) bool) {
 		for item, err := range tx.ScanAll(store.Scan{Table: Table}) {
@@ -195,14 +195,14 @@ func (o *Outbox) rows(tx *store.Tx) func(yield func(row, error) bool) {
 	}
 }
 
-// Run sends what waits, one message at a time, until ctx ends.
+// Run sends queued messages, one at a time, until ctx ends.
 func (o *Outbox) Run(ctx context.Context) error {
 	committed := clock.NewSignal()
 	defer o.Store.Watch(committed)()
 	for {
 		next, sent := o.pass(ctx)
 		if sent && ctx.Err() == nil {
-			continue // another may have been queued meanwhile
+			continue // another may have been queued in the meantime
 		}
 		if err := o.rest(ctx, next, committed); err != nil {
 			return err
@@ -210,16 +210,16 @@ func (o *Outbox) Run(ctx context.Context) error {
 	}
 }
 
-// pass attempts what is due, and reports whether there was anything, and when the next message is.
+// pass sends due messages. It returns when the next one is due, and whether any was attempted.
 func (o *Outbox) pass(ctx context.Context) (next time.Time, attempted bool) {
 	due, next, err := o.look(ctx)
 	if err != nil && ctx.Err() == nil {
-		o.Log.Warn("the outbox could not be read and will be looked at again", "err", err)
+		o.Log.Warn("the outbox could not be read; retrying", "err", err)
 	}
 	for i := range due {
 		if err := o.attempt(ctx, &due[i]); err != nil {
 			if ctx.Err() == nil {
-				o.Log.Error("the outbox cannot be written: nothing is sent meanwhile", "err", err)
+				o.Log.Error("the outbox cannot be written; sending is paused", "err", err)
 			}
 			return o.Clock.Now().Add(retries().Base), false
 		}
@@ -227,7 +227,7 @@ func (o *Outbox) pass(ctx context.Context) (next time.Time, attempted bool) {
 	return next, len(due) > 0
 }
 
-// rest waits until the next message is due, or until one may have been committed.
+// rest waits until the next message is due, or one may have been queued.
 func (o *Outbox) rest(ctx context.Context, next time.Time, committed *clock.Signal) error {
 	for {
 		if err := o.Clock.Wait(ctx, next, committed); err != nil {
@@ -240,7 +240,7 @@ func (o *Outbox) rest(ctx context.Context, next time.Time, committed *clock.Sign
 	}
 }
 
-// look finds the messages that are due and when the next one is, and forgets those whose hour is over.
+// look returns the due messages and when the next one is due, updates the status, and deletes rows that are over.
 func (o *Outbox) look(ctx context.Context) (due []row, next time.Time, err error) {
 	now := o.Clock.Now()
 	next = now.Add(idleLook)
@@ -289,15 +289,15 @@ func (o *Outbox) look(ctx context.Context) (due []row, next time.Time, err error
 	})
 }
 
-// attempt sends a message. That it is attempted is kept first: a store that cannot be written sends nothing again and again, and
-// a message that ends the process is not the first one after each start.
+// attempt sends a message. It records the attempt first: if the store cannot be written nothing is sent repeatedly, and a message that
+// crashes the process is not retried immediately at each start.
 func (o *Outbox) attempt(ctx context.Context, r *row) error {
 	r.Attempts++
 	r.Next = o.Clock.Now().Add(retries().Delay(r.Attempts-1, o.random()))
 	if err := o.keep(ctx, r); err != nil {
 		return err
 	}
-	err := error(&failure{what: "its time is over", final: true})
+	err := error(&failure{what: "it has expired", final: true})
 	if o.Clock.Now().Before(r.Until) {
 		o.Clock.Suspend(func() { err = o.sender.send(ctx, r) })
 	}
@@ -317,7 +317,7 @@ func (o *Outbox) attempt(ctx context.Context, r *row) error {
 	if outcome == "retried" {
 		return nil
 	}
-	r.Done, r.Subject, r.Text = true, "", "" // whom it was for counts for the limits
+	r.Done, r.Subject, r.Text = true, "", "" // the recipient is kept for the limits
 	return o.keep(context.WithoutCancel(ctx), r)
 }
 

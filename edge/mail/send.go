@@ -18,32 +18,32 @@ import (
 	"github.com/touchline/touchline/internal/secretfile"
 )
 
-// sendWithin bounds an attempt; a server may be silent for as long as stepWithin.
+// sendWithin limits one attempt, stepWithin each wait for the server.
 const (
 	sendWithin = time.Minute
 	stepWithin = 20 * time.Second
 )
 
-// failure is why a message was not sent, without a word of the server's: it may hold the address.
+// failure is why a message was not sent. It never quotes the server, whose text may contain the address.
 type failure struct {
 	what  string
-	final bool // the server has refused the message for good
+	final bool // retrying makes no sense
 }
 
 // Error implements error.
 func (f *failure) Error() string { return f.what }
 
-// sender hands one message to whoever delivers it.
+// sender delivers one message.
 type sender struct {
 	Config
 	roots  *x509.CertPool // nil: the system's
-	within time.Duration  // a server may be silent
+	within time.Duration  // limit of each wait for the server
 }
 
 func (s *sender) send(ctx context.Context, r *row) error {
 	msg, err := s.compose(r)
 	if err != nil {
-		return &failure{what: "it cannot be written as a message", final: true}
+		return &failure{what: "it cannot be encoded", final: true}
 	}
 	if s.Mode == modeFiles {
 		return s.file(msg, r.ID)
@@ -55,13 +55,13 @@ func (s *sender) send(ctx context.Context, r *row) error {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
 	err = client.DialAndSendWithContext(ctx, msg)
-	if err == nil || msg.IsDelivered() { // the server has it; that the farewell failed changes nothing
+	if err == nil || msg.IsDelivered() { // the server has it, even if QUIT failed
 		return nil
 	}
 	return failureOf(err)
 }
 
-// compose writes a message. Its id is the row's: a copy has the same one.
+// compose builds the message. The Message-ID derives from the row's id, so copies share it.
 func (s *sender) compose(r *row) (*gomail.Msg, error) {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	if err := errors.Join(msg.From(s.From), msg.To(r.To)); err != nil {
@@ -96,7 +96,7 @@ func (s *sender) client() (*gomail.Client, error) {
 	return gomail.NewClient(s.Host, append(opts, gomail.WithPort(cmp.Or(s.Port, port)))...)
 }
 
-// file writes a message where a developer finds it.
+// file writes a message to Dir, for development.
 func (s *sender) file(msg *gomail.Msg, id string) error {
 	var out bytes.Buffer
 	_, err := msg.WriteTo(&out)
@@ -109,14 +109,14 @@ func (s *sender) file(msg *gomail.Msg, id string) error {
 	return err
 }
 
-// failureOf reads what a server has answered: 5xx is for good, all else may be otherwise later.
+// failureOf classifies an error: a 5xx answer to the message is final, everything else is retried.
 func failureOf(err error) error {
 	if sent, ok := errors.AsType[*gomail.SendError](err); ok {
 		code := sent.ErrorCode()
 		return &failure{what: fmt.Sprintf("%s: %d", sent.Reason, code), final: code >= 500}
 	}
-	if answer, ok := errors.AsType[*textproto.Error](err); ok { // to the greeting or the credentials: an operator can mend them
+	if answer, ok := errors.AsType[*textproto.Error](err); ok { // to the greeting or the credentials: an operator can fix that
 		return &failure{what: fmt.Sprintf("the server refused the connection: %d", answer.Code)}
 	}
-	return &failure{what: err.Error()} // of the network or TLS: nobody's address is in it
+	return &failure{what: err.Error()} // from the network or TLS: contains no address
 }

@@ -42,7 +42,7 @@ func Housekeep(ctx context.Context, s *store.Store, c clock.Clock, log *slog.Log
 // sayDamaged logs damaged items that the scrub found since before, and returns their new total.
 func sayDamaged(found store.ScrubStats, before uint64, log *slog.Logger) uint64 {
 	if found.Damaged > before {
-		log.Error("items on disk are not what was written: they are refused; run touchline check, restore the last backup, and check the disk",
+		log.Error("items on disk are damaged and are refused: run touchline check, restore the last backup, and check the disk",
 			"damaged", found.Damaged, "where", found.Where)
 	}
 	return found.Damaged

@@ -127,7 +127,7 @@ func TestNodeVerifiesItems(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	end()
-	if n := strings.Count(log.String(), "items on disk are not what was written"); n != 1 || !strings.Contains(log.String(), tables.Display) {
+	if n := strings.Count(log.String(), "items on disk are damaged"); n != 1 || !strings.Contains(log.String(), tables.Display) {
 		t.Errorf("logged %d times: %s", n, log.String())
 	}
 }

@@ -58,7 +58,7 @@ func TestMailGivenUpIsTold(t *testing.T) {
 		"/metrics":        "\ntouchline_mail_attempts_total{outcome=\"given_up\"} 1\n",
 		"/readyz?verbose": "[!] mail: 1 message could not be sent",
 		"/_/hub":          "This node&#39;s mail: 1 message could not be sent",
-		"/_/api/hub":      "its time is over",
+		"/_/api/hub":      "it has expired",
 		"/_/hub?":         "0 messages to send, 1 given up in 24 hours",
 	} {
 		web.Eventually(t, path+" tells", func() bool { return strings.Contains(get(path), want) })

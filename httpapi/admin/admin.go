@@ -1,5 +1,5 @@
-// Package admin serves what an operator does on the machine itself: the node's state, conflicts, backup, check, and the commands
-// of applications, over a socket that only the operator can open; Client asks it.
+// Package admin serves the operator's commands over a socket on the machine itself that only the operator can open: the node's state,
+// conflicts, backup, check, and the applications' commands. Client is its client.
 package admin
 
 import (
@@ -25,45 +25,44 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Maintenance is what the socket needs of the node.
+// Maintenance is what the socket needs from the node.
 type Maintenance interface {
-	// Backup copies the store to a new file; an empty path is the node's own choice. A second one at a time is
-	// fault.Conflict.
+	// Backup copies the store to a new file; for an empty path the node chooses one. While another backup, check or migration runs it
+	// returns fault.Conflict.
 	Backup(ctx context.Context, path string, progress func(done, total int64)) (store.BackupInfo, error)
-	// Check looks at everything in the store, beside its writers.
+	// Check verifies the store without blocking writers.
 	Check(ctx context.Context, progress func(where string)) ([]store.Problem, error)
 }
 
-// Command is what an application's operator does by the socket.
+// Command is an application's command.
 type Command struct {
-	Path string // "/counter/reset", which begins with the name of the application
-	// Do reads what is asked, a JSON object or nothing, and returns what came of it, which is written as JSON. What is asked may
-	// hold a secret: it goes into no log.
+	Path string // "/counter/reset"; begins with the application's name
+	// Do handles a request, a JSON object or nothing, and returns a result that is written as JSON. The request may contain secrets, so
+	// it is not logged.
 	Do func(ctx context.Context, ask json.RawMessage, progress func(Progress)) (any, error)
 }
 
 const (
 	maxConnections = 16
 	maxBody        = 64 << 10
-	tick           = 200 * time.Millisecond // between two lines of progress
-	lineWithin     = 10 * time.Second       // for a line to leave
+	tick           = 200 * time.Millisecond // shortest interval between progress lines
+	lineWithin     = 10 * time.Second       // to write a line
 )
 
-// Config is what the socket answers with.
+// Config configures the socket.
 type Config struct {
 	Node     Maintenance
 	Commands []Command
-	Drain    time.Duration // for requests to end at shutdown; 10 s when zero
+	Drain    time.Duration // time for requests to finish at shutdown; 10 s when zero
 	Logger   *slog.Logger
 }
 
-// socket answers on the admin socket. Whoever can connect may do everything: the socket's mode is the sign-in.
+// socket implements the routes. Whoever can connect may do everything: the socket's file mode is the access control.
 type socket struct {
 	node Maintenance
 }
 
-// Run serves the admin routes of a node on ln, a socket that only the operator can open, until ctx ends, and what runs there
-// with it.
+// Run serves the admin routes on ln, a socket that only the operator can open, until ctx ends. Running requests are cancelled with it.
 func Run(ctx context.Context, ln net.Listener, s *httpapi.Server, c Config) error {
 	c.Drain = cmp.Or(c.Drain, 10*time.Second)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
@@ -72,7 +71,7 @@ func Run(ctx context.Context, ln net.Listener, s *httpapi.Server, c Config) erro
 	return serve.Until(ctx, srv, netutil.LimitListener(ln, maxConnections), c.Drain, nil)
 }
 
-// routes is the table of what the socket can do beside telling of the node.
+// routes returns the routes beyond the node's state.
 func routes(c *Config) []httpapi.Route {
 	a := &socket{node: c.Node}
 	all := []httpapi.Route{
@@ -93,7 +92,7 @@ func routes(c *Config) []httpapi.Route {
 	return all
 }
 
-// postBackup reads {"path": "/absolute/path"}; without a path the node chooses. It answers lines of JSON, see line.
+// postBackup takes {"path": "/absolute/path"}; without a path the node chooses one. It answers with lines of JSON, see line.
 func (a *socket) postBackup(c *gin.Context) error {
 	var ask struct {
 		Path string `json:"path"`
@@ -111,12 +110,12 @@ func (a *socket) postBackup(c *gin.Context) error {
 	return out.end(info, err)
 }
 
-// CheckResult is what a check found: promises that the store does not keep.
+// CheckResult is what a check found: violated invariants of the store.
 type CheckResult struct {
 	Problems []store.Problem `json:"problems"`
 }
 
-// NewCheckResult makes one of what the store found, with a list where there is nothing.
+// NewCheckResult returns a result with a non-nil list.
 func NewCheckResult(problems []store.Problem) CheckResult {
 	return CheckResult{Problems: append([]store.Problem{}, problems...)}
 }
@@ -130,7 +129,7 @@ func (a *socket) postCheck(c *gin.Context) error {
 	return out.end(NewCheckResult(problems), err)
 }
 
-// readBody reads a small JSON object; no body is an empty one.
+// readBody decodes a small JSON object; a missing body is an empty one.
 func readBody(c *gin.Context, into any) error {
 	d := json.NewDecoder(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
 	d.DisallowUnknownFields()
@@ -139,7 +138,7 @@ func readBody(c *gin.Context, into any) error {
 		return nil
 	}
 	if err == nil && d.More() {
-		err = errors.New("there is more after the object")
+		err = errors.New("there is data after the object")
 	}
 	if err != nil {
 		return fault.Wrap(err, fault.Invalid, "validation", "the body is not the expected JSON object: %v", err)
@@ -147,22 +146,22 @@ func readBody(c *gin.Context, into any) error {
 	return nil
 }
 
-// Progress is how far something has come. Without a Total it tells only what is being done.
+// Progress is how far an operation has come. Without a Total only What is known.
 type Progress struct {
 	What  string `json:"what"`
 	Done  int64  `json:"done,omitempty"`
 	Total int64  `json:"total,omitempty"`
 }
 
-// line is a line of an answer that takes a while: some with progress, and a last one with the result or the error.
-// What fails before the first line is answered with a status, as everywhere.
+// line is one line of a long-running answer: progress lines, then one with the result or an error. Errors before the first line are
+// answered with a status, as usual.
 type line struct {
 	Progress *Progress        `json:"progress,omitempty"`
 	Result   any              `json:"result,omitempty"`
 	Error    *httpapi.Problem `json:"error,omitempty"`
 }
 
-// lines is such an answer.
+// lines writes such an answer.
 type lines struct {
 	c    *gin.Context
 	ctl  *http.ResponseController
@@ -171,14 +170,14 @@ type lines struct {
 	what string
 }
 
-// newLines begins an answer of lines. The time-out for reading the request would end it: nothing more is read.
+// newLines starts an answer. It removes the read deadline, which would end the request.
 func newLines(c *gin.Context) *lines {
 	out := &lines{c: c, ctl: http.NewResponseController(c.Writer), wall: clock.Real()}
-	_ = out.ctl.SetReadDeadline(time.Time{}) // a writer without deadlines has none to end it
+	_ = out.ctl.SetReadDeadline(time.Time{}) // a writer without deadlines needs no change
 	return out
 }
 
-// progress writes a line now and then. That nobody reads it shows in the request's context.
+// progress writes a line at most every tick. If the client has left, the request's context ends.
 func (o *lines) progress(p Progress) {
 	now := o.wall.Now()
 	if p.What == o.what && now.Sub(o.told) < tick {

@@ -16,40 +16,40 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Client asks a node over its admin socket.
+// Client calls a node over its admin socket.
 type Client struct {
 	socket string
 	http   *http.Client
 }
 
-// NewClient creates a client of the socket at that path. Nothing is connected yet.
+// NewClient returns a client of the socket at a path. It does not connect yet.
 func NewClient(socket string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		d := net.Dialer{Timeout: 5 * time.Second}
 		return d.DialContext(ctx, "unix", socket)
 	}
-	// An answer takes as long as it takes; it ends with the caller's context, or with the node.
+	// No timeout: a request ends with the caller's context, or with the node.
 	return &Client{socket: socket, http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
 }
 
-// Backup has the node back its store up; see Maintenance.
+// Backup makes the node back up its store; see Maintenance.
 func (a *Client) Backup(ctx context.Context, path string, progress func(Progress)) (out store.BackupInfo, err error) {
 	err = a.post(ctx, "/backup", map[string]string{"path": path}, progress, &out)
 	return out, err
 }
 
-// Check has the node check its store.
+// Check makes the node verify its store.
 func (a *Client) Check(ctx context.Context, progress func(Progress)) (out CheckResult, err error) {
 	err = a.post(ctx, "/check", struct{}{}, progress, &out)
 	return out, err
 }
 
-// Command has the node do an application's command; out takes what came of it.
+// Command runs an application's command and decodes its result into out.
 func (a *Client) Command(ctx context.Context, path string, ask any, progress func(Progress), out any) error {
 	return a.post(ctx, path, ask, progress, out)
 }
 
-// post asks for something that answers in lines. The result goes into out.
+// post sends a request that is answered in lines, and decodes the result into out.
 func (a *Client) post(ctx context.Context, path string, ask any, progress func(Progress), out any) error {
 	body, err := json.Marshal(ask)
 	if err != nil {
@@ -82,7 +82,7 @@ func (a *Client) post(ctx context.Context, path string, ask any, progress func(P
 	})
 }
 
-// ask asks for something that answers at once, in one JSON object.
+// ask sends a request that is answered at once with one JSON object.
 func (a *Client) ask(ctx context.Context, method, path string, out any) error {
 	req, err := http.NewRequestWithContext(ctx, method, "http://admin"+path, http.NoBody)
 	if err != nil {
@@ -96,7 +96,7 @@ func (a *Client) ask(ctx context.Context, method, path string, out any) error {
 	})
 }
 
-// send has read take what a request was answered with; an answer that says no is its error.
+// send passes a successful answer to read. Any other answer becomes an error.
 func (a *Client) send(req *http.Request, read func(*json.Decoder) error) error {
 	resp, err := a.http.Do(req)
 	if err != nil {
@@ -114,13 +114,13 @@ func (a *Client) send(req *http.Request, read func(*json.Decoder) error) error {
 	return p.Fault()
 }
 
-// failed says why there is no answer.
+// failed returns the error of a missing answer.
 func (a *Client) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fault.Wrap(err, fault.Unavailable, "no_answer", "the node stopped before it was done")
+		return fault.Wrap(err, fault.Unavailable, "no_answer", "the node stopped before it had finished")
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return fault.Wrap(err, fault.Unavailable, "no_admin", "nothing answers on the admin socket %s: %v", a.socket, op.Err)

@@ -16,13 +16,13 @@ import (
 // ConflictList is a page of conflicts.
 type ConflictList = httpapi.List[conflict.View]
 
-// Sync asks how far the node and the cloud are one.
+// Sync returns the status of the replication.
 func (a *Client) Sync(ctx context.Context) (out operator.SyncStatus, err error) {
 	err = a.ask(ctx, http.MethodGet, "/sync", &out)
 	return out, err
 }
 
-// Conflicts asks for a page of conflicts, the newest first.
+// Conflicts returns a page of conflicts, newest first.
 func (a *Client) Conflicts(ctx context.Context, ask conflict.Query) (out ConflictList, err error) {
 	q := url.Values{}
 	for name, value := range map[string]string{"state": string(cmp.Or(ask.State, conflict.StateAny)), "table": ask.Table} {
@@ -40,13 +40,13 @@ func (a *Client) Conflicts(ctx context.Context, ask conflict.Query) (out Conflic
 	return out, err
 }
 
-// Conflict asks for one in whole.
+// Conflict returns one conflict in full.
 func (a *Client) Conflict(ctx context.Context, id uint64) (out conflict.View, err error) {
 	err = a.ask(ctx, http.MethodGet, fmt.Sprintf("/conflicts/%d", id), &out)
 	return out, err
 }
 
-// Decide has a conflict retried or discarded.
+// Decide retries or discards a conflict.
 func (a *Client) Decide(ctx context.Context, id uint64, verb string) (out conflict.View, err error) {
 	err = a.ask(ctx, http.MethodPost, fmt.Sprintf("/conflicts/%d/%s", id, url.PathEscape(verb)), &out)
 	return out, err

@@ -11,115 +11,115 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Scheme is how somebody has shown who they are.
+// Scheme is how a caller was identified.
 type Scheme uint8
 
-// The schemes. The zero value is none of them: nobody.
+// The schemes. The zero value means that nobody was identified.
 const (
 	_         Scheme = iota
-	Bearer           // a token of an issuer, with each request
-	Session          // a session of this node, which began with a sign-in
-	Anonymous        // an id that the browser was given, and no more
-	APIKey           // the node's API key, and no user
+	Bearer           // an issuer's token, sent with each request
+	Session          // a session of this node, started by a sign-in
+	Anonymous        // only an id that this node gave to the browser
+	APIKey           // the node's API key, without a user
 )
 
-// Identity is who is asking.
+// Identity is the caller of a request.
 type Identity struct {
-	Subject string    // the user's id, as the issuer's subject claim has it; empty for the API key alone
-	Scheme  Scheme    // how that is known
-	Issuer  string    // iss of who says so; empty: of the node itself
-	Groups  []string  // of the user, as the issuer has them
-	Admin   bool      // may do everything: by the issuer's admin claim, or by the API key
-	Key     bool      // showed the API key
-	Name    string    // for people; empty: the issuer has not said
-	Email   string    // the same
-	Session string    // public id of the session, where there is one
-	Expires time.Time // when to ask again who it is: the end of the token; zero: never
+	Subject string    // the user's id from the issuer's subject claim; empty: the API key alone
+	Scheme  Scheme    // how the caller was identified
+	Issuer  string    // iss of the token; empty: identified by the node itself
+	Groups  []string  // the user's groups according to the issuer
+	Admin   bool      // may do everything, by the issuer's admin claim or the API key
+	Key     bool      // sent the API key
+	Name    string    // for display; empty: not known
+	Email   string    // empty: not known
+	Session string    // public id of the session; empty: none
+	Expires time.Time // when the identification expires; zero: never
 }
 
-// Authenticator identifies the caller. An error is ErrNone, fault.Unauthorized with a text for the app's developer, or
-// fault.Unavailable where the issuer's keys cannot be fetched. No error holds a part of a token or a key.
+// Authenticator identifies callers. It returns ErrNone, fault.Unauthorized with a text for the app's developer, or fault.Unavailable if
+// the issuer's keys cannot be fetched. Errors never contain parts of tokens or keys.
 type Authenticator interface {
-	// Identify reads the Authorization and X-API-Key headers. Without either it is ErrNone; one that is wrong is an error
-	// even where the other is right.
+	// Identify reads the Authorization and X-API-Key headers. Without either it returns ErrNone. One invalid header is an error, even
+	// if the other is valid.
 	Identify(ctx context.Context, r *http.Request) (Identity, error)
-	// Verify judges a token by itself, as a cookie or a sign-in form has it.
+	// Verify verifies a bare token, as in a cookie or a sign-in form.
 	Verify(ctx context.Context, token string) (Identity, error)
 }
 
-// ErrNone is a request without credentials.
+// ErrNone is the error of a request without credentials.
 var ErrNone = errors.New("no credentials")
 
-// DefaultAdminGroup is that of a Config which names none.
+// DefaultAdminGroup is the default of Config.AdminGroup.
 const DefaultAdminGroup = "admin"
 
-// Leeway is by how much the issuer's clock and ours may differ.
+// Leeway is how far the issuer's clock and ours may differ.
 const Leeway = time.Minute
 
-// Issuer is one whose tokens count.
+// Issuer is a trusted issuer of tokens.
 type Issuer struct {
-	Name      string   // in the settings: "cognito"
-	Title     string   // for people, on a button
-	URL       string   // the iss claim, to the letter
+	Name      string   // name in the settings: "cognito"
+	Title     string   // label of its sign-in button
+	URL       string   // the exact iss claim
 	ClientIDs []string // the aud claim of an ID token must be one of them
-	Client    Client   // this node at the issuer; without an ID nobody signs in there in a browser
+	Client    Client   // this node at the issuer; without an ID there is no browser sign-in
 
-	Tokens   Kind     // that programs may send; zero: ID tokens
-	Audience []string // the aud claim of an access token must be one of them; one without aud must be for one of ClientIDs
+	Tokens   Kind     // kind of token that programs may send; zero: ID tokens
+	Audience []string // the aud claim of an access token must be one of them; one without aud must be issued to one of ClientIDs
 
-	Subject    string // the claim that is the user's id; empty: sub
-	AdminClaim string // whose value makes an admin, "app_metadata.game_admin"; empty: cognito:groups
-	AdminValue string // that value, or one in its list; empty: Config.AdminGroup
+	Subject    string // claim with the user's id; empty: sub
+	AdminClaim string // claim that makes an admin, such as "app_metadata.game_admin"; empty: cognito:groups
+	AdminValue string // value of that claim, or in its list; empty: Config.AdminGroup
 
-	// Discover asks the issuer where its keys are (OpenID Connect Discovery). Else it is an Amazon Cognito user pool: they are at
-	// URL/.well-known/jwks.json, and every token says its token_use.
+	// Discover asks the issuer for the location of its keys (OpenID Connect Discovery). Otherwise it is an Amazon Cognito user pool:
+	// the keys are at URL/.well-known/jwks.json, and every token has a token_use.
 	Discover bool
 
-	dev *DevIssuer // nil: the keys are fetched
+	dev *DevIssuer // nil: keys are fetched
 }
 
-// Client is what an issuer knows this node as.
+// Client is this node's registration at an issuer.
 type Client struct {
 	ID     string
-	Secret string   // empty: a public client, by PKCE alone
+	Secret string   // empty: a public client with PKCE only
 	Scopes []string // empty: openid, profile, email
 }
 
-// Kind is what a token was made for.
+// Kind is the purpose of a token.
 type Kind uint8
 
-// The kinds. An issuer's tokens may be of any kind where KindAny says so.
+// The kinds of tokens. KindAny accepts both.
 const (
-	KindID     Kind = iota // tells an application who signed in
-	KindAccess             // opens an API
+	KindID     Kind = iota // identifies a user to an application
+	KindAccess             // grants access to an API
 	KindAny
 )
 
-// Config is whom the node believes. Without issuers and key nobody can sign in.
+// Config configures whom the node trusts. Without issuers and key nobody can sign in.
 type Config struct {
 	Issuers    []Issuer
-	AdminGroup string       // whose members may do everything; empty: DefaultAdminGroup
-	APIKey     string       // X-API-Key of a full admin; empty: there is none
-	Clock      clock.Clock  // real time, by which tokens expire; nil: clock.Real
-	Keys       KeyStore     // where fetched keys are kept; nil: in memory alone
-	Client     *http.Client // that fetches keys; nil: one with short time-outs that follows no redirect
+	AdminGroup string       // group of admins; empty: DefaultAdminGroup
+	APIKey     string       // X-API-Key of a full admin; empty: none
+	Clock      clock.Clock  // for expiry; nil: clock.Real
+	Keys       KeyStore     // stores fetched keys; nil: memory only
+	Client     *http.Client // fetches keys; nil: a client with short timeouts that follows no redirects
 	Logger     *slog.Logger // nil: silent
 }
 
-// KeySet is an issuer's keys as they came.
+// KeySet is an issuer's keys as received.
 type KeySet struct {
 	Issuer    string
 	Body      []byte // a JWKS (RFC 7517)
-	Discovery []byte // the issuer's description of itself; nil: it was not asked for one
-	ETag      string // of Body; empty: none
+	Discovery []byte // the issuer's discovery document; nil: not requested
+	ETag      string // ETag of Body; empty: none
 	FetchedAt time.Time
 }
 
-// KeyStore keeps issuers' keys over a restart.
+// KeyStore stores issuers' keys across restarts.
 type KeyStore interface {
-	// LoadKeys returns what was saved last; a nil Body: nothing yet.
+	// LoadKeys returns what was last saved; a nil Body means nothing.
 	LoadKeys(ctx context.Context, issuer string) (KeySet, error)
-	// SaveKeys replaces what was saved before.
+	// SaveKeys replaces what was last saved.
 	SaveKeys(ctx context.Context, k KeySet) error
 }
 

@@ -24,25 +24,25 @@ import (
 	"github.com/touchline/touchline/internal/secretfile"
 )
 
-// DevIssuer signs tokens with a key of this machine, for development and for the demo: whoever can read the key is
-// anybody, so a node believes it on a loopback address only.
+// DevIssuer signs tokens with a local key, for development and the demo. Whoever can read the key can impersonate anybody, so a node
+// accepts it only on a loopback address.
 type DevIssuer struct {
 	private *ecdsa.PrivateKey
 	kid     string
 }
 
-// What a DevIssuer's tokens say, and where its key lies.
+// Claims of a DevIssuer's tokens, and the file of its key.
 const (
 	devIssuer  = "touchline-dev"
 	devClient  = "touchline"
 	devFile    = "dev-issuer.pem"
 	maxDevFile = 16 << 10
 
-	// MaxDevLife is how long a DevIssuer's token may count.
+	// MaxDevLife is the longest validity of a DevIssuer's token.
 	MaxDevLife = 30 * 24 * time.Hour
 )
 
-// NewDevIssuer makes one whose key is in memory alone.
+// NewDevIssuer returns an issuer with a new key in memory.
 func NewDevIssuer() (*DevIssuer, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -51,7 +51,7 @@ func NewDevIssuer() (*DevIssuer, error) {
 	return devIssuerOf(key)
 }
 
-// OpenDevIssuer reads the key in a node's data directory, and makes one where there is none.
+// OpenDevIssuer reads the key in a node's data directory, or creates it.
 func OpenDevIssuer(dir string) (*DevIssuer, error) {
 	d, err := ReadDevIssuer(dir)
 	if !fault.Is(err, fault.NotFound) {
@@ -66,8 +66,8 @@ func OpenDevIssuer(dir string) (*DevIssuer, error) {
 	return ReadDevIssuer(dir) // another process may have been first
 }
 
-// ReadDevIssuer reads the key in a node's data directory. There is none before OpenDevIssuer has made it:
-// fault.NotFound. A key that others may read is refused.
+// ReadDevIssuer reads the key in a node's data directory. It returns fault.NotFound before OpenDevIssuer has created it, and refuses a
+// key that other users can read.
 func ReadDevIssuer(dir string) (*DevIssuer, error) {
 	path := filepath.Join(dir, devFile)
 	text, err := secretfile.Read(path, maxDevFile)
@@ -80,8 +80,8 @@ func ReadDevIssuer(dir string) (*DevIssuer, error) {
 	case errors.As(err, new(*fs.PathError)):
 		return nil, fault.Wrap(err, fault.Unavailable, "bad_dev_issuer", "cannot read the token key %s", path)
 	}
-	key, bad := jwt.ParseECPrivateKeyFromPEM(text) // whose error might show what is there
-	if err != nil || bad != nil || key.Curve != elliptic.P256() {
+	key, parseErr := jwt.ParseECPrivateKeyFromPEM(text) // its error might quote the file
+	if err != nil || parseErr != nil || key.Curve != elliptic.P256() {
 		return nil, fault.New(fault.Invalid, "bad_dev_issuer", "%s is not a token key: remove it, and a new one is created", path)
 	}
 	return devIssuerOf(key)
@@ -96,7 +96,7 @@ func devIssuerOf(key *ecdsa.PrivateKey) (*DevIssuer, error) {
 	return &DevIssuer{private: key, kid: base64.RawURLEncoding.EncodeToString(sum[:12])}, nil
 }
 
-// save writes the key where there is none. The name appears with the whole key behind it or not at all.
+// save writes the key unless there is one. The file appears complete or not at all.
 func (d *DevIssuer) save(path string) error {
 	failed := func(err error) error {
 		return fault.Wrap(err, fault.Unavailable, "no_dev_issuer", "cannot write the token key %s", path)
@@ -109,7 +109,7 @@ func (d *DevIssuer) save(path string) error {
 	if err := secretfile.Write(draft, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
 		return failed(err)
 	}
-	defer os.Remove(draft) //nolint:errcheck // it is in the way of nothing
+	defer os.Remove(draft) //nolint:errcheck // a leftover draft is harmless
 	if err := os.Link(draft, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		if err := os.Rename(draft, path); err != nil { // a file system without links
 			return failed(err)
@@ -118,7 +118,7 @@ func (d *DevIssuer) save(path string) error {
 	return nil
 }
 
-// Issuer is what a Config is to hold for this issuer's tokens to count.
+// Issuer returns the Config entry that makes a node accept this issuer's tokens.
 func (d *DevIssuer) Issuer() Issuer {
 	return Issuer{URL: devIssuer, ClientIDs: []string{devClient}, dev: d}
 }
@@ -134,14 +134,14 @@ func (d *DevIssuer) key(_ context.Context, kid string) (any, error) {
 func (d *DevIssuer) round() uint64 { return 0 } // the key never changes
 func (d *DevIssuer) close()        {}
 
-// Grant is what a token is to say.
+// Grant is the content of a token.
 type Grant struct {
 	Subject string // the user's id
 	Groups  []string
 	Life    time.Duration // up to MaxDevLife
 }
 
-// Sign makes a token that counts from now on. Its claims are those of a Cognito ID token.
+// Sign returns a token that is valid from now on. Its claims are those of a Cognito ID token.
 func (d *DevIssuer) Sign(g Grant, now time.Time) (token string, expires time.Time, err error) {
 	switch {
 	case !goodSubject(g.Subject):
@@ -150,7 +150,7 @@ func (d *DevIssuer) Sign(g Grant, now time.Time) (token string, expires time.Tim
 	case g.Life < time.Second || g.Life > MaxDevLife:
 		return "", time.Time{}, fault.New(fault.Invalid, "bad_life", "a token is valid for 1 s to %d h", int(MaxDevLife.Hours()))
 	case slices.Contains(g.Groups, ""):
-		return "", time.Time{}, fault.New(fault.Invalid, "bad_group", "the name of a group is empty")
+		return "", time.Time{}, fault.New(fault.Invalid, "bad_group", "a group name is empty")
 	}
 	expires = now.Add(g.Life).Truncate(time.Second)
 	if token, err = d.SignClaims(map[string]any{
@@ -164,7 +164,7 @@ func (d *DevIssuer) Sign(g Grant, now time.Time) (token string, expires time.Tim
 	return token, expires, nil
 }
 
-// SignClaims signs claims as they are, for an issuer that has the key.
+// SignClaims signs claims as given, for an issuer that uses the same key.
 func (d *DevIssuer) SignClaims(claims map[string]any) (string, error) {
 	t := jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims(claims))
 	t.Header["kid"] = d.kid
@@ -175,7 +175,7 @@ func (d *DevIssuer) SignClaims(claims map[string]any) (string, error) {
 	return text, nil
 }
 
-// KeySet is the public key, as such an issuer publishes it.
+// KeySet returns the public key as a JWKS.
 func (d *DevIssuer) KeySet() jose.JSONWebKeySet {
 	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &d.private.PublicKey, KeyID: d.kid, Algorithm: string(jose.ES256), Use: "sig"}}}
 }

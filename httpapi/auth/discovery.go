@@ -13,16 +13,15 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// discovery is what an issuer says of itself (OpenID Connect Discovery 1.0).
+// discovery is an issuer's discovery document (OpenID Connect Discovery 1.0).
 type discovery struct {
 	oidc.ProviderConfig
-	Methods  []string `json:"token_endpoint_auth_methods_supported"`          // none: client_secret_basic
-	End      string   `json:"end_session_endpoint"`                           // OpenID Connect RP-Initiated Logout 1.0; empty: it has none
+	Methods  []string `json:"token_endpoint_auth_methods_supported"`          // default: client_secret_basic
+	End      string   `json:"end_session_endpoint"`                           // OpenID Connect RP-Initiated Logout 1.0; empty: none
 	SendsIss bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207
 }
 
-// discover asks the issuer for its description. One of another issuer is refused by the library, one that leads away from
-// https by us.
+// discover fetches the discovery document. The library refuses a document of another issuer, and we refuse endpoints without https.
 func (f *fetched) discover(ctx context.Context) (said *discovery, raw []byte, err error) {
 	p, err := oidc.NewProvider(oidc.ClientContext(ctx, f.cfg.Client), f.issuer)
 	if err != nil {
@@ -38,7 +37,7 @@ func (f *fetched) discover(ctx context.Context) (said *discovery, raw []byte, er
 	return said, body, nil
 }
 
-// readDiscovery reads a description; nil: it is none that can be used.
+// readDiscovery parses a discovery document; nil: it is unusable.
 func (f *fetched) readDiscovery(raw []byte) *discovery {
 	var d discovery
 	if len(raw) == 0 || json.Unmarshal(raw, &d) != nil || d.IssuerURL != f.issuer {
@@ -52,7 +51,7 @@ func (f *fetched) readDiscovery(raw []byte) *discovery {
 	return &d
 }
 
-// secure reports whether an address is of a server with TLS, or of this machine.
+// secure reports whether a URL uses TLS or is on this machine.
 func secure(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.User != nil {
@@ -63,7 +62,7 @@ func secure(raw string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && local
 }
 
-// client is what x/oauth2 needs to know to ask for a token.
+// client returns the configuration that x/oauth2 needs to request a token.
 func (d *discovery) client(c *Client, back string) *oauth2.Config {
 	end := oauth2.Endpoint{AuthURL: d.AuthURL, TokenURL: d.TokenURL, AuthStyle: oauth2.AuthStyleInHeader}
 	if c.Secret == "" || len(d.Methods) > 0 && !slices.Contains(d.Methods, "client_secret_basic") {

@@ -17,37 +17,37 @@ import (
 
 const (
 	fetchWithin  = 5 * time.Second
-	refreshAfter = 6 * time.Hour       // keys this old are fetched again by the way
-	askEvery     = 5 * time.Minute     // at most, after an answer: an unknown kid costs the issuer no more
-	retryAfter   = 10 * time.Second    // at first, after a failure; doubled up to askEvery
-	grace        = 30 * 24 * time.Hour // how long keys count that could not be fetched again
+	refreshAfter = 6 * time.Hour       // older keys are fetched again in the background
+	askEvery     = 5 * time.Minute     // shortest pause after an answer, which limits what unknown kids cost the issuer
+	retryAfter   = 10 * time.Second    // pause after a failure, doubled up to askEvery
+	grace        = 30 * 24 * time.Hour // how long keys stay valid if they cannot be fetched again
 )
 
-// fetched are the keys of an issuer that publishes them. They are fetched when they are first needed, again when they
-// are old or a token names one that they lack, by one request at a time and seldom.
+// fetched holds the keys of an issuer that publishes them. It fetches them when first needed, when they are old, and when a token names
+// an unknown key; by one request at a time, and rarely.
 type fetched struct {
 	issuer string
-	url    string // of the keys; empty: the issuer's discovery document says
+	url    string // of the keys; empty: taken from the discovery document
 	cfg    Config
 	log    *slog.Logger
-	life   context.Context //nolint:containedctx // of the fetches, which outlive the request that wanted them
+	life   context.Context //nolint:containedctx // lifetime of fetches, which outlive the request that started them
 	end    context.CancelFunc
 	work   sync.WaitGroup
 	rounds atomic.Uint64
 
 	mu      sync.Mutex
-	loaded  bool // the store was asked
+	loaded  bool // read from the store
 	set     read
-	asking  chan struct{} // closed when the fetch under way is over; nil: none is
+	asking  chan struct{} // closed when the current fetch ends; nil: none runs
 	askedAt time.Time
-	failed  int // fetches in a row
+	failed  int // consecutive failed fetches
 }
 
-// read is what an issuer has said, and what that says.
+// read is what an issuer published, and the parsed form of it.
 type read struct {
 	KeySet
 	keys map[string]any
-	said *discovery // nil: it was not asked
+	said *discovery // nil: not requested
 }
 
 func newFetched(issuer string, discover bool, c Config) *fetched {
@@ -73,7 +73,7 @@ func (f *fetched) key(ctx context.Context, kid string) (any, error) {
 	return waited(ctx, func(ask bool) (any, <-chan struct{}, error) { return f.find(ctx, kid, ask) })
 }
 
-// waited looks for something, and once more after the fetch that may bring it.
+// waited calls find, and again after the fetch that it started or joined.
 func waited[T any](ctx context.Context, find func(ask bool) (T, <-chan struct{}, error)) (T, error) {
 	found, wait, err := find(true)
 	if wait == nil {
@@ -88,7 +88,7 @@ func waited[T any](ctx context.Context, find func(ask bool) (T, <-chan struct{},
 	return found, err
 }
 
-// endpoints returns where the issuer signs people in, as it has said last.
+// endpoints returns the issuer's latest discovery document.
 func (f *fetched) endpoints(ctx context.Context) (*discovery, error) {
 	return waited(ctx, func(ask bool) (*discovery, <-chan struct{}, error) {
 		f.mu.Lock()
@@ -106,7 +106,7 @@ func (f *fetched) endpoints(ctx context.Context) (*discovery, error) {
 	})
 }
 
-// find looks for a key in what is here. Where a fetch might help it is begun, or joined: wait is closed at its end.
+// find looks for a key in memory. If a fetch may help it starts or joins one: wait is closed when that ends.
 func (f *fetched) find(ctx context.Context, kid string, ask bool) (key any, wait <-chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,7 +118,7 @@ func (f *fetched) find(ctx context.Context, kid string, ask bool) (key any, wait
 	usable := f.set.keys != nil && age < grace
 	if k := f.set.keys[kid]; k != nil && usable {
 		if ask && (age > refreshAfter || age < 0) {
-			f.ask(now) // nobody waits for it
+			f.ask(now) // in the background
 		}
 		return k, nil, nil
 	}
@@ -138,7 +138,7 @@ func (f *fetched) find(ctx context.Context, kid string, ask bool) (key any, wait
 	}
 }
 
-// load reads the keys that were kept, once.
+// load reads the stored keys, once.
 func (f *fetched) load(ctx context.Context) error {
 	if f.loaded || f.cfg.Keys == nil {
 		return nil
@@ -160,7 +160,7 @@ func (f *fetched) load(ctx context.Context) error {
 	return nil
 }
 
-// read reads what the issuer has said, now or before. What cannot be used is an error.
+// read parses what the issuer published, now or earlier. Unusable content is an error.
 func (f *fetched) read(set KeySet) (r read, err error) {
 	r = read{KeySet: set, said: f.readDiscovery(set.Discovery)}
 	if f.url == "" && r.said == nil {
@@ -170,7 +170,7 @@ func (f *fetched) read(set KeySet) (r read, err error) {
 	return r, err
 }
 
-// ask begins a fetch unless it is too soon, and returns what to wait for; nil: no fetch is under way.
+// ask starts a fetch unless it is too soon. It returns a channel to wait for; nil: no fetch is running.
 func (f *fetched) ask(now time.Time) <-chan struct{} {
 	if f.asking != nil {
 		return f.asking
@@ -179,7 +179,7 @@ func (f *fetched) ask(now time.Time) <-chan struct{} {
 	if f.failed > 0 {
 		pause = min(askEvery, retryAfter<<min(f.failed-1, 10))
 	}
-	// An answer from the future is a clock that was set back: it must not keep us from asking.
+	// If askedAt is in the future, the clock was set back: this must not prevent a fetch.
 	if since := now.Sub(f.askedAt); since >= 0 && since < pause || f.life.Err() != nil {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (f *fetched) ask(now time.Time) <-chan struct{} {
 	return done
 }
 
-// refresh fetches the keys and takes them over. Keys that cannot be fetched or read change nothing.
+// refresh fetches and installs the keys. If that fails nothing changes.
 func (f *fetched) refresh(known KeySet) {
 	set, err := f.fetch(f.life, known)
 	if err == nil && f.cfg.Keys != nil {
@@ -220,7 +220,7 @@ func (f *fetched) refresh(known KeySet) {
 	f.set = set
 }
 
-// fetch asks the issuer. An answer that nothing has changed renews what is known.
+// fetch asks the issuer. The answer "not modified" renews the known keys.
 func (f *fetched) fetch(ctx context.Context, known KeySet) (read, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()

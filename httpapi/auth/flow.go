@@ -17,17 +17,17 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// exchangeWithin is how long an issuer has to give a token for a code.
+// exchangeWithin limits the exchange of a code for a token.
 const exchangeWithin = 10 * time.Second
 
 // Choice is an issuer at which people can sign in with a browser.
 type Choice struct {
-	Name  string // in addresses
-	Title string // on its button
+	Name  string // used in addresses
+	Title string // label of its button
 	URL   string // its iss
 }
 
-// Choices are the issuers at which people can sign in, by name.
+// Choices returns the issuers at which people can sign in, sorted by name.
 func (v *Verifier) Choices() (all []Choice) {
 	for _, t := range v.trust {
 		if t.Client.ID != "" {
@@ -38,17 +38,17 @@ func (v *Verifier) Choices() (all []Choice) {
 	return all
 }
 
-// Flow is a sign-in under way (OpenID Connect, authorization code with PKCE). The browser that began it keeps it, and no other
-// can finish it.
+// Flow is the state of a sign-in (OpenID Connect, authorization code with PKCE). It is kept by the browser that started it, so that no
+// other can finish it.
 type Flow struct {
-	Issuer   string `json:"i"` // name
+	Issuer   string `json:"i"` // the issuer's name
 	State    string `json:"s"`
 	Nonce    string `json:"n"`
-	Verifier string `json:"v"` // of PKCE
-	To       string `json:"t"` // where the person goes on
+	Verifier string `json:"v"` // PKCE code verifier
+	To       string `json:"t"` // where the person goes afterwards
 }
 
-// Begin begins a sign-in: to is the issuer's page to send the browser to, which comes back to back.
+// Begin starts a sign-in. The browser must be redirected to to; the issuer sends it back to back.
 func (v *Verifier) Begin(ctx context.Context, issuer, back string) (f Flow, to string, err error) {
 	t, said, err := v.chosen(ctx, issuer)
 	if err != nil {
@@ -56,13 +56,13 @@ func (v *Verifier) Begin(ctx context.Context, issuer, back string) (f Flow, to s
 	}
 	f = Flow{Issuer: issuer, State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)}
-	if t.Tokens == KindAccess && len(t.Audience) > 0 { // Auth0 makes access tokens of its own kind without it
+	if t.Tokens == KindAccess && len(t.Audience) > 0 { // without it, Auth0 issues opaque access tokens
 		options = append(options, oauth2.SetAuthURLParam("audience", t.Audience[0]))
 	}
 	return f, said.client(&t.Client, back).AuthCodeURL(f.State, options...), nil
 }
 
-// chosen finds an issuer by its name, and where it signs people in.
+// chosen returns an issuer by name, with its discovery document.
 func (v *Verifier) chosen(ctx context.Context, name string) (*trusted, *discovery, error) {
 	for _, t := range v.trust {
 		if ring, ok := t.ring.(*fetched); ok && t.Name == name && t.Client.ID != "" {
@@ -73,21 +73,21 @@ func (v *Verifier) chosen(ctx context.Context, name string) (*trusted, *discover
 	return nil, nil, fault.New(fault.NotFound, "no_issuer", "There is no such sign-in option.")
 }
 
-// SignOut is the issuer's page where a browser ends its session there, and its title; empty: it has none, or has never said so.
+// SignOut returns the issuer's sign-out page and its title; empty: it has none, or its discovery document is not known.
 func (v *Verifier) SignOut(ctx context.Context, issuer string) (page, title string) {
 	t, said, err := v.chosen(ctx, issuer)
 	if err != nil || !secure(said.End) {
 		return "", ""
 	}
-	to, _ := url.Parse(said.End) // secure has read it
+	to, _ := url.Parse(said.End) // secure has parsed it
 	q := to.Query()
 	q.Set("client_id", t.Client.ID)
 	to.RawQuery = q.Encode()
 	return to.String(), cmp.Or(t.Title, t.Name)
 }
 
-// Finish ends a sign-in with what the issuer has sent the browser back with. An error is fault.Unauthorized, with a text for the
-// person, or fault.Unavailable where the issuer does not answer.
+// Finish completes a sign-in with the issuer's answer. It returns fault.Unauthorized with a text for the person, or fault.Unavailable
+// if the issuer does not answer.
 func (v *Verifier) Finish(ctx context.Context, f *Flow, back string, q url.Values) (Identity, error) {
 	if f.State == "" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(f.State)) != 1 {
 		return Identity{}, startAgain("This browser did not start this sign-in, or has started another one since: sign in again.")
@@ -109,13 +109,13 @@ func (v *Verifier) Finish(ctx context.Context, f *Flow, back string, q url.Value
 		return Identity{}, startAgain("The issuer does not accept its own code (%s): sign in again.", word(refused.ErrorCode))
 	}
 	if err != nil {
-		return Identity{}, fault.New(fault.Unavailable, "issuer_unreachable", "The issuer cannot be reached now.") // err may hold what was sent
+		return Identity{}, fault.New(fault.Unavailable, "issuer_unreachable", "The issuer cannot be reached now.") // err may contain secrets
 	}
 	return v.signedIn(ctx, t, f, token)
 }
 
-// signedIn is who a token is of. The ID token says that the person has signed in, just now, for us; what they are is said by the
-// kind of token that programs send.
+// signedIn returns whose token it is. The ID token proves that the person signed in just now, at this client. The identity comes from
+// the kind of token that programs send (Issuer.Tokens).
 func (v *Verifier) signedIn(ctx context.Context, t *trusted, f *Flow, token *oauth2.Token) (Identity, error) {
 	kind := KindID
 	raw, _ := token.Extra("id_token").(string)
@@ -141,15 +141,15 @@ func (v *Verifier) signedIn(ctx context.Context, t *trusted, f *Flow, token *oau
 	return access.id, nil
 }
 
-// startAgain refuses a sign-in.
+// startAgain returns the error of a failed sign-in.
 func startAgain(format string, args ...any) error {
 	return fault.New(fault.Unauthorized, "not_signed_in", format, args...)
 }
 
-// word is an error code of the protocol, of what may be anybody's text.
+// word returns an error code of the protocol, which could be any text, if it looks like one.
 func word(code string) string {
 	if code == "" || len(code) > 40 || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" {
-		return "no reason that is one"
+		return "no valid reason"
 	}
 	return code
 }

@@ -226,7 +226,7 @@ func TestFlow(t *testing.T) {
 		"no iss where it sends it": {sends: true, want: "another issuer", fault: fault.Unauthorized},
 		"refused, without its iss": {query: url.Values{"error": {"access_denied"}}, sends: true, want: "another issuer", fault: fault.Unauthorized},
 		"refused":                  {query: url.Values{"error": {"access_denied"}}, want: "(access_denied)", fault: fault.Unauthorized},
-		"refused in odd words":     {query: url.Values{"error": {"<b>no</b>"}}, want: "(no reason that is one)", fault: fault.Unauthorized},
+		"refused in odd words":     {query: url.Values{"error": {"<b>no</b>"}}, want: "(no valid reason)", fault: fault.Unauthorized},
 		"the code is refused":      {status: http.StatusBadRequest, want: "does not accept its own code (invalid_grant)", fault: fault.Unauthorized},
 		"the issuer is broken":     {status: http.StatusBadGateway, want: "cannot be reached", fault: fault.Unavailable},
 	} {

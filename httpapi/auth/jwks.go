@@ -10,15 +10,15 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Bounds of a key set.
+// Limits of a key set.
 const (
-	maxAnswer  = 64 << 10 // bytes of it, and of what an issuer says of itself
+	maxAnswer  = 64 << 10 // bytes of a key set or discovery document
 	maxKeys    = 32
-	minKeyBits = 2048 // go-jose takes up to 4096
+	minKeyBits = 2048 // go-jose accepts up to 4096
 )
 
-// parseKeys reads a JWKS: its RSA and P-256 keys for signatures, by kid. What else is in it is passed over: an issuer may add
-// kinds of keys that we do not know. A set without any is an error.
+// parseKeys parses a JWKS and returns its RSA and P-256 signing keys by kid. It ignores everything else, because issuers may add kinds
+// of keys that we do not know. A set without usable keys is an error.
 func parseKeys(body []byte) (map[string]any, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -39,13 +39,13 @@ func parseKeys(body []byte) (map[string]any, error) {
 	return keys, nil
 }
 
-// parseKey reads one key; nil: it is none that signs tokens for us.
+// parseKey parses one key; nil: not a usable signing key.
 func parseKey(raw json.RawMessage) (kid string, key any) {
 	var jwk jose.JSONWebKey
 	if jwk.UnmarshalJSON(raw) != nil || jwk.KeyID == "" || jwk.Use != "" && jwk.Use != "sig" {
 		return "", nil
 	}
-	switch k := jwk.Key.(type) { // a private one is another type
+	switch k := jwk.Key.(type) { // private keys have other types
 	case *rsa.PublicKey:
 		if k.N.BitLen() >= minKeyBits && k.E >= 3 && k.E%2 == 1 && (jwk.Algorithm == "" || jwk.Algorithm == "RS256") {
 			return jwk.KeyID, k

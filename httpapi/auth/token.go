@@ -15,16 +15,16 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// claims are what we read of a token.
+// claims are the claims that we read.
 type claims struct {
 	jwt.RegisteredClaims
-	TokenUse string   `json:"token_use"` // Cognito's: id or access
+	TokenUse string   `json:"token_use"` // set by Cognito: id or access
 	Groups   []string `json:"cognito:groups,omitempty"`
 
 	all map[string]any
 }
 
-// Names of claims.
+// Claim names.
 const (
 	claimSubject = "sub"
 	claimGroups  = "cognito:groups"
@@ -41,13 +41,13 @@ func (c *claims) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &c.all)
 }
 
-// text is a claim that is a text; empty: it is none.
+// text returns a string claim; empty: missing or not a string.
 func (c *claims) text(name string) string {
 	text, _ := c.all[name].(string)
 	return text
 }
 
-// lookup finds a claim by its path. Names may have dots in them: "https://app.example/roles", and "a.b" where b is in a.
+// lookup finds a claim by its path. Names may contain dots: "https://app.example/roles" is one name, "a.b" may be b inside a.
 func lookup(in map[string]any, path string) any {
 	if v, ok := in[path]; ok {
 		return v
@@ -63,7 +63,7 @@ func lookup(in map[string]any, path string) any {
 	return nil
 }
 
-// says reports whether a claim is a value, or a list with it.
+// says reports whether a claim equals a value, or is a list that contains it.
 func says(claim any, value string) bool {
 	switch v := claim.(type) {
 	case string:
@@ -76,11 +76,11 @@ func says(claim any, value string) bool {
 	return false
 }
 
-// maxSubject is the longest id a user can have.
+// maxSubject is the longest user id.
 const maxSubject = 128
 
-// judge reads a token and checks all of it. The issuer that the token names chooses the keys and the algorithm; the
-// token's own header chooses neither. kind is what the token must be; nil: what its issuer's settings say.
+// judge verifies a token completely. The token's issuer determines the keys and algorithms; its header determines neither. kind is the
+// required kind; nil: the one in the issuer's settings.
 func (v *Verifier) judge(ctx context.Context, token string, kind *Kind) (verdict, *claims, error) {
 	var said claims
 	var by *trusted
@@ -95,14 +95,14 @@ func (v *Verifier) judge(ctx context.Context, token string, kind *Kind) (verdict
 		if err != nil {
 			return nil, err
 		}
-		round = by.ring.round() // before the key: one of an older round is only judged once more
+		round = by.ring.round() // read before the key: an old round only causes another verification
 		key, err := by.ring.key(ctx, kid)
 		noKey = err
 		return key, err
 	})
 	switch {
 	case noKey != nil:
-		return verdict{}, nil, noKey // which may be the store's, or that the request has ended
+		return verdict{}, nil, noKey // may come from the store or the request's context
 	case err != nil:
 		return verdict{}, nil, tokenError(err, &said)
 	}
@@ -116,7 +116,7 @@ func (v *Verifier) judge(ctx context.Context, token string, kind *Kind) (verdict
 	return verdict{id: by.identity(&said), by: by, round: round}, &said, nil
 }
 
-// kid is the name of the key that a token's header asks for, if the rest of the header may be.
+// kid returns the key id in a token's header, after checking the rest of the header.
 func (t *trusted) kid(token *jwt.Token) (string, error) {
 	if !slices.Contains(t.algs, token.Method.Alg()) {
 		return "", unauthorized("The token must be signed with %s.", strings.Join(t.algs, " or "))
@@ -152,13 +152,13 @@ func (t *trusted) subject(c *claims) string {
 	return text
 }
 
-// What a token may say that it is.
+// Values of token_use.
 const (
 	useID     = "id"
 	useAccess = "access"
 )
 
-// check looks at the claims that the parser does not know.
+// check verifies the claims that the parser does not know.
 func (t *trusted) check(token *jwt.Token, c *claims, wanted Kind) error {
 	use := c.TokenUse
 	if typ, _ := token.Header["typ"].(string); strings.EqualFold(strings.TrimPrefix(typ, "application/"), "at+jwt") { // RFC 9068
@@ -178,8 +178,8 @@ func (t *trusted) check(token *jwt.Token, c *claims, wanted Kind) error {
 	return err
 }
 
-// checkKind holds a token against one kind. One that does not say what it is is known by its audience: an ID token is for a
-// client, an access token for an API.
+// checkKind verifies that a token is of a kind. Without token_use or typ the audience decides: an ID token is for a client, an access
+// token for an API.
 func (t *trusted) checkKind(use string, c *claims, wanted Kind) error {
 	switch {
 	case wanted == KindID && use != useID && (use == useAccess || !t.Discover):
@@ -192,7 +192,7 @@ func (t *trusted) checkKind(use string, c *claims, wanted Kind) error {
 	return nil
 }
 
-// opens reports whether an access token is for this node. Cognito's have no aud: the client that they were given to counts.
+// opens reports whether an access token is for this node. Cognito's access tokens have no aud, so their client_id counts.
 func (t *trusted) opens(c *claims) bool {
 	if len(c.Audience) == 0 {
 		return slices.Contains(t.ClientIDs, c.text(claimClient))
@@ -204,18 +204,18 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
 }
 
-// goodSubject reports whether users may be known by this id. Without # and spaces it stays one part of a composite key.
+// goodSubject reports whether a text can be a user id. Without # and spaces it stays one part of a composite key.
 func goodSubject(sub string) bool {
 	return sub != "" && len(sub) <= maxSubject && !strings.ContainsFunc(sub, func(r rune) bool {
 		return r <= ' ' || r == '#' || r == '/' || r > '~'
 	})
 }
 
-// tokenError says what is wrong with a token so that the developer of an app can mend it. Nothing of the token is in it
-// but times that its issuer has signed.
+// tokenError explains what is wrong with a token to an app developer. It quotes nothing from the token except times that the issuer has
+// signed.
 func tokenError(err error, said *claims) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return f // one of ours, on its way through the parser
+		return f // our own error, passed through the parser
 	}
 	switch {
 	case errors.Is(err, jwt.ErrTokenMalformed):

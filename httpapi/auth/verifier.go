@@ -22,19 +22,19 @@ import (
 
 const (
 	maxToken    = 8 << 10 // bytes; Cognito's are under 2 kB
-	maxVerified = 8192    // tokens that were judged good, kept
+	maxVerified = 8192    // size of the cache of verified tokens
 )
 
-// Verifier is the Authenticator of a Config. Make it with New, end it with Close.
+// Verifier is the Authenticator for a Config. Create it with New, end it with Close.
 type Verifier struct {
 	cfg    Config
-	apiKey atomic.Pointer[[sha256.Size]byte] // nil: there is none
+	apiKey atomic.Pointer[[sha256.Size]byte] // nil: none
 	trust  map[string]*trusted               // by iss
 	parser *jwt.Parser
 	good   *otter.Cache[[sha256.Size]byte, verdict]
 }
 
-// trusted is an issuer and what its tokens must be.
+// trusted is an issuer with what its tokens need.
 type trusted struct {
 	Issuer
 	algs []string
@@ -43,21 +43,21 @@ type trusted struct {
 
 // keyring returns the keys of an issuer.
 type keyring interface {
-	// key returns the key of a kid, or fault.Unauthorized, or fault.Unavailable where nobody can tell.
+	// key returns the key with an id, or fault.Unauthorized, or fault.Unavailable if that cannot be decided now.
 	key(ctx context.Context, kid string) (any, error)
-	// round counts the changes of the keys: a token that was judged in another round is judged again.
+	// round counts changes of the keys. Tokens verified in an earlier round are verified again.
 	round() uint64
 	close()
 }
 
-// verdict is what a good token said.
+// verdict is the cached result of a valid token.
 type verdict struct {
 	id    Identity
 	by    *trusted
 	round uint64
 }
 
-// New makes a Verifier. It does no I/O. An error is two issuers of one name, or one without a client id.
+// New returns a Verifier. It does no I/O. It returns an error if two issuers share a URL, or one has neither client id nor audience.
 func New(c Config) (*Verifier, error) {
 	c.AdminGroup = cmp.Or(c.AdminGroup, DefaultAdminGroup)
 	c.Clock = cmp.Or(c.Clock, clock.Real())
@@ -87,7 +87,7 @@ func New(c Config) (*Verifier, error) {
 	return v, nil
 }
 
-// SetAPIKey has another API key count from now on; empty: none does.
+// SetAPIKey replaces the API key; empty: none is accepted.
 func (v *Verifier) SetAPIKey(key string) {
 	if key == "" {
 		v.apiKey.Store(nil)
@@ -110,21 +110,21 @@ func (v *Verifier) newTrusted(i Issuer) *trusted {
 	return &trusted{Issuer: i, algs: []string{rs}, ring: newFetched(i.URL, false, v.cfg)}
 }
 
-// Named reports whether an issuer has one of these names in the settings. The development issuer, which has none, is taken for any.
+// Named reports whether an issuer has one of these names in the settings. The development issuer has no name and matches any.
 func (v *Verifier) Named(issuer string, names []string) bool {
 	t := v.trust[issuer]
 	return t != nil && (slices.Contains(names, t.Name) || t.dev != nil)
 }
 
-// Has reports whether there is an issuer with that name in the settings.
+// Has reports whether an issuer with this name is configured.
 func (v *Verifier) Has(name string) bool {
 	return slices.ContainsFunc(v.cfg.Issuers, func(i Issuer) bool { return i.Name == name })
 }
 
-// Knows reports whether an issuer is one of those whose people the node believes.
+// Knows reports whether an issuer, by its iss, is trusted.
 func (v *Verifier) Knows(issuer string) bool { return v.trust[issuer] != nil }
 
-// Close ends what is being fetched, and waits for it.
+// Close cancels running fetches and waits for their end.
 func (v *Verifier) Close() {
 	for _, t := range v.trust {
 		t.ring.close()
@@ -156,7 +156,7 @@ func (v *Verifier) Identify(ctx context.Context, r *http.Request) (Identity, err
 	return id, nil
 }
 
-// bearer reads the Authorization header. Two of them could be read differently by a proxy and by us.
+// bearer reads the Authorization header. Two headers are refused, because a proxy might read the other one.
 func bearer(h http.Header) (token string, ok bool, err error) {
 	values := h.Values("Authorization")
 	if len(values) == 0 {
@@ -176,7 +176,7 @@ func bearer(h http.Header) (token string, ok bool, err error) {
 	return token, true, nil
 }
 
-// checkKey reports whether the API key was shown. It compares hashes, so that not even the length shows in the time.
+// checkKey reports whether the API key was sent. It compares hashes, so that timing does not even reveal the length.
 func (v *Verifier) checkKey(h http.Header) (ok bool, err error) {
 	values := h.Values("X-Api-Key")
 	if len(values) == 0 {
@@ -192,8 +192,7 @@ func (v *Verifier) checkKey(h http.Header) (ok bool, err error) {
 	return true, nil
 }
 
-// Verify implements Authenticator. A token that was judged good is not judged again while its issuer's keys stay what
-// they are.
+// Verify implements Authenticator. A valid token is not verified again while its issuer's keys stay the same.
 func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	if len(token) > maxToken {
 		return Identity{}, unauthorized("The token is longer than %d bytes.", maxToken)
@@ -211,7 +210,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	return got.id, nil
 }
 
-// newClient makes the client that fetches keys. It goes where it is told and nowhere else.
+// newClient returns the client that fetches keys. It follows no redirects.
 func newClient() *http.Client {
 	return &http.Client{
 		Timeout:       fetchWithin,
@@ -223,7 +222,7 @@ func newClient() *http.Client {
 	}
 }
 
-// bounded refuses answers that are longer than anything an issuer has to say: what reads them needs no bound of its own.
+// bounded limits the size of answers, for all that read them.
 type bounded struct{ *http.Transport }
 
 // RoundTrip implements http.RoundTripper.

@@ -1,5 +1,5 @@
-// Package bind reads what a request carries: a JSON object, the parameters of a query, a cursor. Reading collects everything
-// that is wrong, so that a client is told of all of it in one answer.
+// Package bind reads requests: JSON objects, query parameters and cursors. It collects all errors, so that the client gets them in one
+// answer.
 package bind
 
 import (
@@ -21,29 +21,28 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Bounds of what a body may hold.
+// Limits of a body.
 const (
 	maxBody  = 64 << 10
 	maxDepth = 16
 )
 
-// MaxID is the longest id that is looked up, in bytes.
+// MaxID is the longest id, in bytes.
 const MaxID = 128
 
-// Body is a request's JSON object. A known member must have its type. Reading it collects what is wrong, one entry a member; Err
-// returns it.
+// Body is a request's JSON object. Known members must have the expected type. Errors are collected, at most one per member, and
+// returned by Err.
 type Body struct {
 	problems
 
 	members map[string]json.RawMessage
 	strict  bool
-	known   map[string]bool // members that were asked for
-	unread  error           // why there is no object
+	known   map[string]bool // members that the caller asked for
+	unread  error           // why the object could not be read
 }
 
-// ReadBody reads the JSON object that a request carries. No body is an empty object, where that may be. Err reports what could not
-// be read, and of a strict one members that nobody asked for; a tolerant one passes them over, so that a newer app can talk to an
-// older node.
+// ReadBody reads a request's JSON object; a missing body is an empty object. Err reports errors, and in strict mode members that the
+// caller did not ask for. Otherwise those are ignored, so that a newer app can talk to an older node.
 func ReadBody(c *gin.Context, strict bool) *Body {
 	raw, err := Raw(c)
 	if err != nil {
@@ -52,7 +51,7 @@ func ReadBody(c *gin.Context, strict bool) *Body {
 	return ParseBody(raw, strict)
 }
 
-// Raw reads what a request carries, up to 64 KiB.
+// Raw reads the request's body, up to 64 KiB.
 func Raw(c *gin.Context) ([]byte, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -64,7 +63,7 @@ func Raw(c *gin.Context) ([]byte, error) {
 	return raw, nil
 }
 
-// ParseBody reads the JSON object of a request that was read already.
+// ParseBody is ReadBody for a body that was read before.
 func ParseBody(raw []byte, strict bool) *Body {
 	b := &Body{members: map[string]json.RawMessage{}, strict: strict, known: map[string]bool{}}
 	b.unread = b.parse(raw)
@@ -83,7 +82,7 @@ func (b *Body) parse(raw []byte) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return badBody("has more after its first value")
+		return badBody("has data after its first value")
 	}
 	if err := json.Unmarshal(raw, &b.members); err != nil {
 		return badBody("must be a JSON object")
@@ -93,8 +92,8 @@ func (b *Body) parse(raw []byte) error {
 
 func badBody(format string, args ...any) error { return Invalid("body", format, args...) }
 
-// walkValue sees that the next value is JSON whose objects have each name once: of two, one reader takes the first
-// and the next the last.
+// walkValue checks that the next value is JSON and that object members are unique: of duplicates, one parser would take the first and
+// another the last.
 func walkValue(d *json.Decoder, depth int) error {
 	t, err := d.Token()
 	if err != nil {
@@ -130,7 +129,7 @@ func walkValue(d *json.Decoder, depth int) error {
 	return nil
 }
 
-// clip keeps what a client sent from filling the answer to it.
+// clip limits how much of a client's text the answer repeats.
 func clip(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -138,17 +137,17 @@ func clip(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// Get returns a member; a null counts as absent.
+// Get returns a member. null counts as absent.
 func (b *Body) Get(name string) (json.RawMessage, bool) {
 	b.known[name] = true
 	raw, ok := b.members[name]
 	return raw, ok && string(raw) != "null"
 }
 
-// Members returns all members as they were sent, nulls too, for a reader to whom null says something.
+// Members returns all members as sent, for callers to whom null differs from absent.
 func (b *Body) Members() (map[string]json.RawMessage, error) { return b.members, b.unread }
 
-// Err returns everything that was wrong as an *Error; nil: nothing. Members that are read after it count as unknown.
+// Err returns all errors as an *Error, or nil. Read all members before calling it: in strict mode the others are errors.
 func (b *Body) Err() error {
 	if b.unread != nil {
 		return b.unread
@@ -164,7 +163,7 @@ func (b *Body) Err() error {
 	return b.problems.Err()
 }
 
-// Need reads a member that must be there.
+// Need reads a required member: read must not return the zero value.
 func Need[T comparable](b *Body, name string, read func(name string) T) T {
 	before := len(b.details)
 	v := read(name)
@@ -175,7 +174,7 @@ func Need[T comparable](b *Body, name string, read func(name string) T) T {
 	return v
 }
 
-// Text reads a string of at most so many bytes without control characters. An empty one counts as absent.
+// Text reads a string of up to most bytes without control characters. The empty string counts as absent.
 func (b *Body) Text(name string, most int) string {
 	raw, ok := b.Get(name)
 	if !ok {
@@ -204,7 +203,7 @@ func (b *Body) clean(name, v string, most int) bool {
 	return true
 }
 
-// ID reads an id that is a string of at most so many bytes or a whole number; the empty string where it is absent.
+// ID reads an id, a string of up to most bytes or a positive whole number. If absent it returns the empty string.
 func (b *Body) ID(name string, most int) string {
 	raw, ok := b.Get(name)
 	if !ok {
@@ -221,7 +220,7 @@ func (b *Body) ID(name string, most int) string {
 	return b.Text(name, most)
 }
 
-// Number reads a number from low to high; usual where it is absent.
+// Number reads a number from low to high. If absent it returns usual.
 func (b *Body) Number(name string, low, high, usual float64) float64 {
 	raw, ok := b.Get(name)
 	if !ok {
@@ -235,7 +234,7 @@ func (b *Body) Number(name string, low, high, usual float64) float64 {
 	return v
 }
 
-// Whole reads a whole number from 0 to high; usual where it is absent.
+// Whole reads a whole number from 0 to high. If absent it returns usual.
 func (b *Body) Whole(name string, high int64, usual int64) int64 {
 	v := b.Number(name, 0, float64(high), float64(usual))
 	if v != math.Trunc(v) {
@@ -245,7 +244,7 @@ func (b *Body) Whole(name string, high int64, usual int64) int64 {
 	return int64(v)
 }
 
-// Bool reads true or false; nil where it is absent.
+// Bool reads true or false; nil: absent.
 func (b *Body) Bool(name string) *bool {
 	raw, ok := b.Get(name)
 	if !ok {
@@ -259,7 +258,7 @@ func (b *Body) Bool(name string) *bool {
 	return &v
 }
 
-// OneOf reads a string that must be one of a few; the empty string where it is absent.
+// OneOf reads a string that must be one of those allowed. If absent it returns the empty string.
 func (b *Body) OneOf(name string, allowed ...string) string {
 	v := b.Text(name, MaxID)
 	if v != "" && !slices.Contains(allowed, v) {
@@ -269,7 +268,7 @@ func (b *Body) OneOf(name string, allowed ...string) string {
 	return v
 }
 
-// Texts reads a list of strings, each with something in it; nil where it is absent.
+// Texts reads a list of 1 to many non-empty strings of up to most bytes; nil: absent.
 func (b *Body) Texts(name string, many, most int) []string {
 	raw, ok := b.Get(name)
 	if !ok {
@@ -280,19 +279,19 @@ func (b *Body) Texts(name string, many, most int) []string {
 		b.Bad(name, "must be a list of 1 to %d strings", many)
 		return nil
 	}
-	for _, one := range v {
-		if one == "" {
-			b.Bad(name, "must not have an empty string in it")
+	for _, text := range v {
+		if text == "" {
+			b.Bad(name, "must not contain an empty string")
 			return nil
 		}
-		if !b.clean(name, one, most) {
+		if !b.clean(name, text, most) {
 			return nil
 		}
 	}
 	return v
 }
 
-// Instant reads a time (RFC 3339); zero where it is absent.
+// Instant reads a time (RFC 3339). If absent it returns the zero time.
 func (b *Body) Instant(name string) time.Time {
 	v := b.Text(name, MaxID)
 	if v == "" {
@@ -306,7 +305,7 @@ func (b *Body) Instant(name string) time.Time {
 	return t.UTC()
 }
 
-// Change reads a member of a patch: nil where it is absent, so that what is not named stays.
+// Change reads a string member of a patch; nil: absent, so the field stays as it is.
 func (b *Body) Change(name string, most int) *string {
 	if _, ok := b.Get(name); !ok {
 		return nil
@@ -319,7 +318,7 @@ func (b *Body) Change(name string, most int) *string {
 	return &v
 }
 
-// Patch returns what is wrong with a patch: it has to change something, and to leave a name.
+// Patch returns the errors of a patch, which must change something (empty: it does not) and must not empty a name.
 func (b *Body) Patch(empty bool, name *string) error {
 	if name != nil && *name == "" {
 		b.Bad("name", "must not be empty")

@@ -8,21 +8,21 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Bounds of a page.
+// Limits of a page.
 const (
 	MaxLimit     = 100 // items
-	DefaultLimit = 50  // where the request names none
+	DefaultLimit = 50  // without a limit in the request
 	MaxCursor    = 1024
 )
 
-// Page is which part of a list a request wants.
+// Page is the part of a list that a request asks for.
 type Page struct {
 	Limit int
 	Start attr.Item         // the key that the page follows; nil: the first page
 	Text  map[string]string // other parameters
 }
 
-// ReadPage reads limit and cursor, and other parameters that are plain text.
+// ReadPage reads limit, cursor, and other plain text parameters.
 func ReadPage(r *http.Request, others ...string) (Page, error) {
 	q := Parameters(r)
 	p := Page{Limit: q.Limit(), Text: map[string]string{}}
@@ -43,7 +43,7 @@ func ReadPage(r *http.Request, others ...string) (Page, error) {
 	return p, nil
 }
 
-// Limit reads how many items a page is to have.
+// Limit reads the page size.
 func (p *Query) Limit() int {
 	if n := p.Number("limit", MaxLimit); n != 0 {
 		return n
@@ -51,7 +51,7 @@ func (p *Query) Limit() int {
 	return DefaultLimit
 }
 
-// Cursor writes the key that a page ends with, for the next one; nil: it was the last.
+// Cursor encodes the last key of a page as the cursor of the next one. nil, the last page, gives the empty string.
 func Cursor(last attr.Item) string {
 	if last == nil {
 		return ""
@@ -59,7 +59,7 @@ func Cursor(last attr.Item) string {
 	return base64.RawURLEncoding.EncodeToString(attr.AppendJSON(nil, last))
 }
 
-// BadCursor is a cursor that this node never issued.
+// BadCursor is the error for a cursor that this node never issued.
 func BadCursor() error {
 	return fault.New(fault.Invalid, "bad_cursor", "The cursor was not issued by this list.")
 }

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Detail is one thing that is wrong with a request: a member, a parameter, or "body" or "query" as a whole.
+// Detail is one error in a request: a member, a parameter, or "body" or "query" as a whole.
 type Detail struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// Error is a request with one or more things wrong.
+// Error is the error of an invalid request.
 type Error struct {
 	Details []Detail
 }
 
-// Invalid is an Error about one field.
+// Invalid returns an Error about one field.
 func Invalid(field, format string, args ...any) error {
 	return &Error{[]Detail{{field, fmt.Sprintf(format, args...)}}}
 }
@@ -31,12 +31,12 @@ func (e *Error) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// problems collects what is wrong.
+// problems collects errors.
 type problems struct {
 	details []Detail
 }
 
-// Bad notes what is wrong with a field. Of one field the first stays.
+// Bad records an error of a field. Only the first one per field is kept.
 func (p *problems) Bad(field, format string, args ...any) {
 	if slices.ContainsFunc(p.details, func(d Detail) bool { return d.Field == field }) {
 		return
@@ -44,7 +44,7 @@ func (p *problems) Bad(field, format string, args ...any) {
 	p.details = append(p.details, Detail{field, fmt.Sprintf(format, args...)})
 }
 
-// Err returns everything that was wrong as an *Error; nil: nothing.
+// Err returns all errors as an *Error, or nil.
 func (p *problems) Err() error {
 	if len(p.details) > 0 {
 		return &Error{p.details}

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// Query reads parameters and collects what is wrong with them.
+// Query reads query parameters and collects their errors.
 type Query struct {
 	problems
 
 	values url.Values
 }
 
-// Parameters reads the query of a request. What is not properly encoded is passed over.
+// Parameters returns the query parameters of a request. Wrongly encoded ones are ignored.
 func Parameters(r *http.Request) *Query { return NewQuery(r.URL.Query()) }
 
-// NewQuery reads parameters that have been decoded.
+// NewQuery returns a Query of decoded parameters.
 func NewQuery(values url.Values) *Query { return &Query{values: values} }
 
-// one returns a parameter that may stand there once; an empty one counts as absent.
+// one returns a parameter that must not be repeated. An empty one counts as absent.
 func (p *Query) one(name string) string {
 	v := p.values[name]
 	if len(v) == 0 {
@@ -35,7 +35,7 @@ func (p *Query) one(name string) string {
 	return v[0]
 }
 
-// Text reads a string of at most so many bytes without control characters; the empty string where it is absent.
+// Text reads a string of up to most bytes without control characters. If absent it returns the empty string.
 func (p *Query) Text(name string, most int) string {
 	v := p.one(name)
 	if len(v) > most {
@@ -44,14 +44,14 @@ func (p *Query) Text(name string, most int) string {
 	}
 	for _, r := range v {
 		if r < ' ' || r == 0x7f || r == '\uFFFD' {
-			p.Bad(name, "has characters that cannot be in it")
+			p.Bad(name, "has invalid characters")
 			return ""
 		}
 	}
 	return v
 }
 
-// OneOf reads a string that must be one of a few; the empty string where it is absent.
+// OneOf reads a string that must be one of those allowed. If absent it returns the empty string.
 func (p *Query) OneOf(name string, allowed ...string) string {
 	v := p.one(name)
 	if v == "" || slices.Contains(allowed, v) {
@@ -61,7 +61,7 @@ func (p *Query) OneOf(name string, allowed ...string) string {
 	return ""
 }
 
-// Number reads a whole number from 1 to high; 0 where it is absent.
+// Number reads a whole number from 1 to high. If absent it returns 0.
 func (p *Query) Number(name string, high int) int {
 	v := p.one(name)
 	if v == "" {
@@ -75,7 +75,8 @@ func (p *Query) Number(name string, high int) int {
 	return n
 }
 
-// Instant reads a time (RFC 3339) or a day; rest is what a day means beyond its first instant.
+// Instant reads a time (RFC 3339) or a day. For a day it returns midnight UTC plus rest, so that an upper limit can include the whole
+// day.
 func (p *Query) Instant(name string, rest time.Duration) time.Time {
 	v := p.one(name)
 	if v == "" {

@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	// ClientID is the one client that the issuer has: whoever asks on this machine.
+	// ClientID is the issuer's only client, which stands for everybody on this machine.
 	ClientID = "touchline"
 
 	codeLife  = time.Minute
 	tokenLife = time.Hour
-	maxCodes  = 1000 // that wait to be used
+	maxCodes  = 1000 // unused codes
 	maxForm   = 16 << 10
 )
 
@@ -41,14 +41,14 @@ type Provider struct {
 	codes map[string]grant
 }
 
-// grant is what a code stands for.
+// grant is what a code was issued for.
 type grant struct {
 	user                       User
 	nonce, challenge, redirect string
 	until                      time.Time
 }
 
-// New makes the issuer whose iss is url, where it is to be served.
+// New returns an issuer whose iss is url, where it must be served.
 func New(url string, key *auth.DevIssuer, users []User) *Provider {
 	p := &Provider{ServeMux: http.NewServeMux(), url: url, key: key, users: users, clock: clock.Real(), codes: map[string]grant{}}
 	p.HandleFunc("GET /.well-known/openid-configuration", p.describe)
@@ -83,11 +83,11 @@ func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, p.key.KeySet())
 }
 
-// wrong is what is wrong with a request to sign somebody in; empty: nothing. Who asks must be on this machine.
+// wrong returns what is wrong with a sign-in request; empty: nothing. The client must be on this machine.
 func wrong(q url.Values) string {
 	back, err := url.Parse(q.Get("redirect_uri"))
 	if err != nil || back.Host == "" || back.Fragment != "" || back.Scheme != "http" && back.Scheme != "https" {
-		return "redirect_uri is no address"
+		return "redirect_uri is not a URL"
 	}
 	addr, err := netip.ParseAddr(back.Hostname())
 	switch {
@@ -96,7 +96,7 @@ func wrong(q url.Values) string {
 	case q.Get("client_id") != ClientID:
 		return "client_id must be " + ClientID
 	case q.Get("response_type") != "code", q.Get("code_challenge_method") != "S256", len(q.Get("code_challenge")) != 43:
-		return "only the authorization code flow with PKCE (S256) is there"
+		return "only the authorization code flow with PKCE (S256) is supported"
 	}
 	return ""
 }
@@ -111,7 +111,7 @@ func (p *Provider) ask(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Frame-Options", "DENY")
 	_ = loginPage().Execute(w, map[string]any{
-		"Query": template.URL(r.URL.Query().Encode()), "Users": p.users, //nolint:gosec // encoded here: nothing in it ends the address
+		"Query": template.URL(r.URL.Query().Encode()), "Users": p.users, //nolint:gosec // encoded here: cannot break out of the URL
 	})
 }
 
@@ -120,12 +120,12 @@ func loginPage() *template.Template {
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <title>Development sign-in</title>
 <style>body{font:16px/1.5 system-ui;max-width:30em;margin:10vh auto;padding:0 1em}button{display:block;width:100%;margin:.5em 0;padding:.8em;font:inherit}</style>
-<main><h1>Who are you?</h1><p>This is a development issuer: everybody may be anybody.</p>
+<main><h1>Who are you?</h1><p>This is a development issuer: choose any user.</p>
 <form method="post" action="/authorize?{{.Query}}">{{range .Users}}<button name="user" value="{{.Subject}}">{{or .Name .Subject}}</button>{{end}}</form></main></html>
 `))
 }
 
-// choose sends the browser back with a code for the user that was chosen.
+// choose redirects the browser back with a code for the chosen user.
 func (p *Provider) choose(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	q := r.URL.Query()
@@ -145,16 +145,16 @@ func (p *Provider) choose(w http.ResponseWriter, r *http.Request) {
 	}
 	p.codes[code] = grant{p.users[i], q.Get("nonce"), q.Get("code_challenge"), q.Get("redirect_uri"), p.clock.Now().Add(codeLife)}
 	p.mu.Unlock()
-	back, _ := url.Parse(q.Get("redirect_uri")) // wrong has read it
+	back, _ := url.Parse(q.Get("redirect_uri")) // wrong has parsed it
 	to := back.Query()
 	to.Set("code", code)
 	to.Set("state", q.Get("state"))
 	to.Set("iss", p.url)
 	back.RawQuery = to.Encode()
-	http.Redirect(w, r, back.String(), http.StatusSeeOther) //nolint:gosec // to a client on this machine: wrong has seen to it
+	http.Redirect(w, r, back.String(), http.StatusSeeOther) //nolint:gosec // wrong has checked that the client is on this machine
 }
 
-// take takes a code, once.
+// take redeems a code, once.
 func (p *Provider) take(code string) (g grant, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,7 +187,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"token_type": "Bearer", "expires_in": int(tokenLife.Seconds()), "id_token": id, "access_token": id})
 }
 
-// Token signs somebody in without their browser: it is an id token of an hour.
+// Token returns an ID token of a user, valid for an hour, without a browser.
 func (p *Provider) Token(u *User, nonce string) (string, error) {
 	now := p.clock.Now()
 	return p.key.SignClaims(map[string]any{

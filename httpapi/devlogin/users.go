@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/internal/strictyaml"
 )
 
-// User is somebody who can sign in.
+// User is a user who can sign in.
 type User struct {
 	Subject string   `yaml:"subject"` // the user's id
 	Name    string   `yaml:"name"`
@@ -15,8 +15,7 @@ type User struct {
 	Groups  []string `yaml:"groups"`
 }
 
-// Invented are the users of a demo: one for each first name of a text, each with the id "demo-<name>", the first in the
-// admin group.
+// Invented returns the users of a demo, one for each first name in names, with the id "demo-<name>". The first is in the admin group.
 func Invented(adminGroup, names string) (all []User) {
 	for name := range strings.FieldsSeq(names) {
 		all = append(all, User{Subject: "demo-" + strings.ToLower(name), Name: name})
@@ -25,7 +24,7 @@ func Invented(adminGroup, names string) (all []User) {
 	return all
 }
 
-// DemoUsers are those where nobody says who there is: two users, and a member of the admin group.
+// DemoUsers returns the default users: two people, and a member of the admin group.
 func DemoUsers(adminGroup string) []User {
 	return []User{
 		{Subject: "ada", Name: "Ada", Email: "ada@example.com"},
@@ -34,7 +33,7 @@ func DemoUsers(adminGroup string) []User {
 	}
 }
 
-// ReadUsers reads a file of users: {users: [{subject, name, email, groups}]}.
+// ReadUsers parses a file of users: {users: [{subject, name, email, groups}]}.
 func ReadUsers(raw []byte) ([]User, error) {
 	var file struct {
 		Users []User `yaml:"users"`

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Cloud says what of the cloud a person should look at.
+// Cloud adds what about the cloud needs attention.
 func (p *Problems) Cloud(st *SyncStatus) {
 	if !st.Configured {
 		return
@@ -39,13 +39,13 @@ func waitingText(n int64) string {
 	return fmt.Sprintf("%d writes wait", n)
 }
 
-// cloudSentence is how things stand, for a person at the venue.
+// cloudSentence summarizes the state of the cloud, for a person at the venue.
 func cloudSentence(st *SyncStatus, now time.Time) string {
 	switch st.State {
 	case "in_step":
 		return "in sync: the cloud has everything written here"
 	case "behind":
-		if st.Since.IsZero() { // the clock was not set when they were written
+		if st.Since.IsZero() { // the clock was not set when the writes were made
 			return "behind: " + waitingText(st.Waiting)
 		}
 		return fmt.Sprintf("behind since %s: %s", Clock(st.Since, now), waitingText(st.Waiting))
@@ -82,7 +82,7 @@ func cloudTable(h *State) page.Table {
 	return t
 }
 
-// lastErrorText says when it was, too: it stays after the cloud has come back.
+// lastErrorText includes the time, because the last error stays after the cloud has come back.
 func lastErrorText(st *SyncStatus, now time.Time) string {
 	if st.LastError == "" {
 		return "none"
@@ -90,7 +90,7 @@ func lastErrorText(st *SyncStatus, now time.Time) string {
 	return st.LastError + " (" + Clock(st.LastErrorAt, now) + ")"
 }
 
-// offlineText says what goes on without the cloud.
+// offlineText describes what continues without the cloud.
 func offlineText(mode string) string {
 	switch mode {
 	case "strict":
@@ -108,12 +108,12 @@ func clockText(st *SyncStatus) string {
 	return fmt.Sprintf("%+.1f s off the cloud's", st.Ahead())
 }
 
-// cloudTables are the lists behind it: what waits of which table, what is read, what was not taken.
+// cloudTables returns the lists behind the summary: waiting writes by table, parked writes, polled tables, leases and conflicts.
 func cloudTables(h *State) []page.Table {
 	if !h.Sync.Configured {
 		return nil
 	}
-	waiting := page.Table{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing waits.", Heads: []string{"Table", "Writes", "Problem"}}
+	waiting := page.Table{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing is waiting.", Heads: []string{"Table", "Writes", "Problem"}}
 	for _, t := range h.Sync.Told() {
 		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.Hindered(), "–")})
 	}
@@ -135,7 +135,7 @@ func cloudTables(h *State) []page.Table {
 	return []page.Table{waiting, parked, read, leaseTable(h), conflicts}
 }
 
-// leaseTable is what this node holds.
+// leaseTable lists the leases that this node holds.
 func leaseTable(h *State) page.Table {
 	t := page.Table{ID: "leases", Title: "Leases", None: "This node holds none.", Heads: []string{"Lease", "Fence", "Until"}}
 	for _, l := range h.Sync.Leases {

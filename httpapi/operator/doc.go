@@ -1,3 +1,3 @@
-// Package operator holds what a node tells its operator: how it is doing, how far it and its cloud are in sync, the conflicts
-// between them, and what a person should look at, in plain words. It asks nobody: httpapi does.
+// Package operator describes a node's state to its operator: how the node is doing, the replication with its cloud, conflicts, and what
+// needs attention, in plain words. It only holds data; httpapi collects it.
 package operator

@@ -9,9 +9,9 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 )
 
-// Page is the operator's page: what is wrong, the node, its applications, its cloud, and what applications add.
+// Page returns the Status page: problems, the node, its applications, its cloud, and the applications' tables.
 func (s *State) Page() page.OperatorInput {
-	// A new slice: a state is kept, and shown to several at once.
+	// A new slice: the state is cached and rendered concurrently.
 	tables := slices.Concat([]page.Table{nodeTable(s), appTable(s.Applications), cloudTable(s)}, cloudTables(s), s.Tables)
 	return page.OperatorInput{At: Clock(s.At, s.At), Problems: s.Problems, Tables: tables}
 }
@@ -52,7 +52,7 @@ func nodeTable(s *State) page.Table {
 }
 
 func appTable(apps []AppStatus) page.Table {
-	t := page.Table{ID: "applications", Title: "Applications", None: "None runs.", Heads: []string{"Application", "State", "Requests", "Failed"}}
+	t := page.Table{ID: "applications", Title: "Applications", None: "No application runs.", Heads: []string{"Application", "State", "Requests", "Failed"}}
 	for i := range apps {
 		a := &apps[i]
 		t.Rows = append(t.Rows, []string{a.Title, a.Words(), fmt.Sprint(a.Requests), fmt.Sprint(a.Failed)})

@@ -53,7 +53,7 @@ func TestStatusPage(t *testing.T) {
 	}
 	for want, change := range map[string]func(s *State){
 		"The disk is almost full: the database can grow by 80.0 MB.": func(s *State) { s.Node.Disk.Grow = 80_000_000 },
-		"3 items, index entries or journal records on disk are not what was written (counts, journal).": func(s *State) {
+		"3 items, index entries or journal records on disk are damaged (counts, journal).": func(s *State) {
 			s.Node.Chores.Verify.Damaged, s.Node.Chores.Verify.Where = 3, []string{"counts", "journal"}
 		},
 		"90 of 100 streams are open: readers will be turned away (http.max_streams).": func(s *State) { s.Streams.Open = 90 },

@@ -8,22 +8,22 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// State is how a node is doing, for its operator.
+// State is a node's state, for its operator.
 type State struct {
-	At       time.Time      `json:"at"` // the node's
+	At       time.Time      `json:"at"` // time of the node's clock
 	Version  string         `json:"version"`
-	Problems []string       `json:"problems"` // what a person should look at, in plain words, the worst first
+	Problems []string       `json:"problems"` // what needs attention, in plain words, worst first
 	Streams  Streams        `json:"streams"`
-	Apps     map[string]any `json:"apps"` // what each application says of itself, by name
+	Apps     map[string]any `json:"apps"` // what each application reports, by name
 
 	Node         NodeStatus  `json:"node"`
 	Applications []AppStatus `json:"applications"`
 
-	// Of the page alone: the routes of the cloud have them.
+	// Only on the page; the API has routes of its own for these.
 	Sync SyncStatus `json:"-"`
 
-	Conflicts []conflict.View `json:"-"` // open ones, the newest
-	Tables    []page.Table    `json:"-"` // the applications'
+	Conflicts []conflict.View `json:"-"` // the newest open ones
+	Tables    []page.Table    `json:"-"` // of the applications
 }
 
 // Streams counts event streams.
@@ -32,17 +32,17 @@ type Streams struct {
 	Limit int `json:"limit"`
 }
 
-// AppStatus is how an application does, as far as its server knows.
+// AppStatus is the state of an application as its server knows it.
 type AppStatus struct {
 	Name     string `json:"name"`
 	Title    string `json:"title"`
-	NotReady string `json:"notReady,omitempty"` // why; empty: it is ready
-	Problems int    `json:"problems"`           // of State.Problems
+	NotReady string `json:"notReady,omitempty"` // reason; empty: ready
+	Problems int    `json:"problems"`           // how many of State.Problems are its
 	Requests uint64 `json:"requests"`           // answered since the start
-	Failed   uint64 `json:"failed"`             // of these, by an error of ours: 500, 502 and the like
+	Failed   uint64 `json:"failed"`             // of these, answered with a server error other than 503
 }
 
-// Words are how it does, in a line.
+// Words returns the state in a few words.
 func (a *AppStatus) Words() string {
 	switch {
 	case a.NotReady != "":
@@ -53,44 +53,44 @@ func (a *AppStatus) Words() string {
 	return "ok"
 }
 
-// Part is what one application adds.
+// Part is what one application adds to the State.
 type Part struct {
 	Problems []string
 	Tables   []page.Table
 	Status   any // as JSON
 }
 
-// CheckCloud names the check of the room for what waits for the cloud. It is good offline too, so it must not read as if
-// the cloud were there.
+// CheckCloud is the check of the space for writes that wait for the cloud. It passes offline too, so its name must not suggest that the
+// cloud is reachable.
 const CheckCloud = "cloud backlog"
 
-// Check is one answer to the question whether the node is ready. A nil Err is a yes. Its text is shown to whoever
-// asks. With a Warning the node is ready all the same, but a person should look.
+// Check is a readiness check. A nil Err means ready; otherwise clients see its text. With a Warning the node is ready, but needs
+// attention.
 type Check struct {
 	Name    string
-	App     string // whose it is; empty: the node's
+	App     string // application that it belongs to; empty: the node
 	Err     error
 	Warning string
 }
 
 const (
-	almostFull = 0.9       // of the streams that may be open
-	lowOnDisk  = 256 << 20 // bytes by which the database can still grow
+	almostFull = 0.9       // share of the open stream limit
+	lowOnDisk  = 256 << 20 // bytes by which the database can grow
 )
 
-// Judge puts the node's own problems around those of its applications.
+// Judge sets Problems: the node's, then those of its applications.
 func (s *State) Judge(checks []Check, apps []string) {
 	p := Problems{At: s.At, All: []string{}}
 	for _, c := range checks {
 		switch {
 		case c.Err != nil:
 			p.Add("This node is not ready (%s): %v.", c.Name, c.Err)
-		case c.Warning != "" && c.Name != CheckCloud: // which says it with its other alarms
+		case c.Warning != "" && c.Name != CheckCloud: // its warning is among the cloud's alarms
 			p.Add("This node's %s: %s.", c.Name, c.Warning)
 		}
 	}
 	if v := &s.Node.Chores.Verify; v.Damaged > 0 {
-		p.Add("%d items, index entries or journal records on disk are not what was written (%s).", v.Damaged, strings.Join(v.Where, ", "))
+		p.Add("%d items, index entries or journal records on disk are damaged (%s).", v.Damaged, strings.Join(v.Where, ", "))
 	}
 	if d := s.Node.Disk; d != nil && d.Grow >= 0 && d.Grow < lowOnDisk {
 		p.Add("The disk is almost full: the database can grow by %s.", Size(d.Grow))

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// NodeStatus is how the node is doing: its own part of the answer of /statusz, and of the operator's strip of pages.
+// NodeStatus is the node's own part of /statusz.
 type NodeStatus struct {
 	Version       string             `json:"version"`
 	UptimeSeconds float64            `json:"uptimeSeconds"`
@@ -18,34 +18,34 @@ type NodeStatus struct {
 	Journal       store.JournalStats `json:"journal"`
 	Commits       store.CommitStats  `json:"commits"`
 	Chores        store.ChoreStats   `json:"chores"`
-	Disk          *store.DiskState   `json:"disk,omitempty"`     // nil: not known
-	DynamoDB      *EndpointStatus    `json:"dynamodb,omitempty"` // nil: the node has no such endpoint
+	Disk          *store.DiskState   `json:"disk,omitempty"`     // nil: unknown
+	DynamoDB      *EndpointStatus    `json:"dynamodb,omitempty"` // nil: no endpoint
 	MemoryBytes   int64              `json:"memoryBytes"`        // resident
 	Goroutines    int                `json:"goroutines"`
 	Streams       int                `json:"streams"` // SSE clients; filled in by httpapi
 	Clock         ClockStatus        `json:"clock"`
 	Certificate   *certs.State       `json:"certificate,omitempty"` // nil: plain HTTP
-	Mail          *mail.Status       `json:"mail,omitempty"`        // nil: the node sends none
+	Mail          *mail.Status       `json:"mail,omitempty"`        // nil: no mail
 }
 
-// CloudStatus is how far the node is in step with the cloud.
+// CloudStatus is the state of the replication with the cloud.
 type CloudStatus struct {
 	State     string    `json:"state"`               // none, in_step, behind, offline, stopped
-	Since     time.Time `json:"since,omitzero"`      // of behind, offline and stopped
+	Since     time.Time `json:"since,omitzero"`      // for behind, offline and stopped
 	Waiting   int       `json:"waiting"`             // writes that the cloud does not have yet
-	Conflicts int       `json:"conflicts,omitempty"` // records that somebody should look at
+	Conflicts int       `json:"conflicts,omitempty"` // conflicts that need a decision
 	LastError string    `json:"lastError,omitempty"` // without secrets
-	Alarms    []string  `json:"alarms,omitempty"`    // in plain words: a person has to act
+	Alarms    []string  `json:"alarms,omitempty"`    // what needs an operator, in plain words
 }
 
-// EndpointStatus is what the DynamoDB endpoint has answered since the start.
+// EndpointStatus counts the DynamoDB endpoint's answers since the start.
 type EndpointStatus struct {
 	Listen   string                   `json:"listen"`
 	Requests []dynamoapi.RequestCount `json:"requests"`         // by operation and outcome, sorted
-	Faults   []inject.Status          `json:"faults,omitempty"` // on demand, by rule
+	Faults   []inject.Status          `json:"faults,omitempty"` // injected faults, by rule
 }
 
-// ClockStatus is the node's notion of time.
+// ClockStatus is the state of the node's clock.
 type ClockStatus struct {
 	Speed string    `json:"speed"` // real, max, or a factor: 30x
 	Now   time.Time `json:"now"`

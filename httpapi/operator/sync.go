@@ -10,37 +10,37 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// Sync is what the routes need of the replicator. A node without a cloud has none.
+// Sync is what the routes need from the replicator. It is nil without a cloud.
 type Sync interface {
-	// Status reports how far they are.
+	// Status returns the state of the replication.
 	Status(ctx context.Context) (SyncStatus, error)
-	// Conflicts lists records, the newest first.
+	// Conflicts returns a page of conflicts, newest first; next is the cursor of the following page, 0 on the last.
 	Conflicts(ctx context.Context, q conflict.Query) (found []conflict.View, next uint64, err error)
-	// Conflict returns one in whole; an unknown one is fault.NotFound.
+	// Conflict returns one conflict in full, or fault.NotFound.
 	Conflict(ctx context.Context, id uint64) (conflict.View, error)
-	// Decide does with one what an operator wants: "retry" writes anew what it holds, "discard" notes that it is not
-	// wanted. One that has been decided already is fault.Conflict. The record as it is afterwards.
+	// Decide applies an operator's decision: "retry" applies the conflict's writes again, "discard" gives them up. It returns the
+	// conflict afterwards, or fault.Conflict if it was decided before.
 	Decide(ctx context.Context, id uint64, verb string) (conflict.View, error)
-	// Wait returns when the cloud has all that the transaction of a journal record has written; refused is the
-	// conflict, if one of its writes became one. An end of ctx is its error.
+	// Wait waits until the cloud has all writes of a journal record's transaction. refused is the conflict if one of them was refused.
+	// If ctx ends it returns ctx's error.
 	Wait(ctx context.Context, seq uint64) (refused uint64, err error)
 }
 
-// SyncStatus is how far this node and the cloud are one, with what is configured of it. Its JSON is the same over HTTP, on the
-// admin socket and from the command line, and stays as it is: members may come, none goes.
+// SyncStatus is the state and configuration of the replication with the cloud. Its JSON is the same over HTTP, on the admin socket and
+// in the command line. It is stable: members may be added, none removed.
 type SyncStatus struct {
-	Configured bool `json:"configured"` // there is a cloud to be one with; without, State is none
+	Configured bool `json:"configured"` // whether there is a cloud; without one State is none
 	replica.Status
 	Cloud  string         `json:"cloud,omitempty"`
-	Prefix string         `json:"prefix,omitempty"` // of every table's name in the cloud
-	Mode   string         `json:"mode,omitempty"`   // what goes on offline: strict or observe
-	Leases []lease.Status `json:"leases"`           // that this node holds, by key
+	Prefix string         `json:"prefix,omitempty"` // prefix of all table names in the cloud
+	Mode   string         `json:"mode,omitempty"`   // behaviour while offline: strict or observe
+	Leases []lease.Status `json:"leases"`           // held by this node, sorted by key
 }
 
-// Ahead is how far this machine's clock is ahead of the cloud's, in tenths of a second, for people.
-func (s *SyncStatus) Ahead() float64 { return math.Round(-10*s.Skew)/10 + 0 } // no minus before a zero
+// Ahead returns how far this machine's clock is ahead of the cloud's, in seconds rounded to tenths.
+func (s *SyncStatus) Ahead() float64 { return math.Round(-10*s.Skew)/10 + 0 } // + 0 turns -0 into 0
 
-// Told are the tables that people are to see: something waits, or would.
+// Told returns the tables worth showing: those with waiting writes or a problem.
 func (s *SyncStatus) Told() (out []replica.TableStatus) {
 	for _, t := range s.Tables {
 		if t.Waiting > 0 || t.Hindered() != "" {
@@ -50,12 +50,12 @@ func (s *SyncStatus) Told() (out []replica.TableStatus) {
 	return out
 }
 
-// NoCloud is the status of a node that has none.
+// NoCloud returns the status of a node without a cloud.
 func NoCloud(now time.Time) SyncStatus {
 	return SyncStatus{Status: replica.Status{At: now, State: "none"}}.Whole()
 }
 
-// Whole has lists where there is nothing, not null.
+// Whole replaces nil lists, which JSON would write as null, by empty ones.
 func (s SyncStatus) Whole() SyncStatus {
 	s.Tables, s.Lanes, s.Feed, s.Leases = some(s.Tables), some(s.Lanes), some(s.Feed), some(s.Leases)
 	s.Alarms = some(s.Alarms)
@@ -65,7 +65,7 @@ func (s SyncStatus) Whole() SyncStatus {
 	return s
 }
 
-// some is a list that is written as [] where it is empty.
+// some returns a non-nil list.
 func some[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Problems collects what a person should look at, in plain words, the worst first.
+// Problems collects what needs attention, in plain words, worst first.
 type Problems struct {
-	At  time.Time // the node's
+	At  time.Time // time of the node's clock
 	All []string
 }
 
@@ -16,7 +16,7 @@ func (p *Problems) Add(format string, args ...any) {
 	p.All = append(p.All, fmt.Sprintf(format, args...))
 }
 
-// Clock writes an instant as seen from another: the time of day, and the day where it is not today.
+// Clock formats a time: only the time of day if it is on the same day as now.
 func Clock(t, now time.Time) string {
 	if t.IsZero() {
 		return "–"
@@ -28,7 +28,7 @@ func Clock(t, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// Ago writes how long ago something was.
+// Ago formats how long ago something was.
 func Ago(seconds float64) string {
 	if seconds < 120 {
 		return fmt.Sprintf("%.0f s ago", seconds)
@@ -36,7 +36,7 @@ func Ago(seconds float64) string {
 	return fmt.Sprintf("%.0f min ago", seconds/60)
 }
 
-// Span writes how long something has lasted, in the two units that matter.
+// Span formats a duration in its two most significant units.
 func Span(seconds float64) string {
 	s := int(seconds)
 	switch minutes := s / 60; {
@@ -51,7 +51,7 @@ func Span(seconds float64) string {
 	}
 }
 
-// Size writes a number of bytes.
+// Size formats a number of bytes.
 func Size(bytes int64) string {
 	if bytes < 1e9 {
 		return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
@@ -59,7 +59,7 @@ func Size(bytes int64) string {
 	return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
 }
 
-// Count writes a number of things.
+// Count formats a number of things: "1 item", "2 items".
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
