@@ -16,14 +16,14 @@ import (
 //go:embed assets/* templates/*.html
 var nodeFiles embed.FS
 
-// Asset is a file that a page loads.
+// Asset is a file loaded by pages.
 type Asset struct {
 	Type string // content type
 	Body []byte
 }
 
-// loadAssets reads the embedded files and those of an application. The version is the hash of them all, and of the templates: it
-// stands in their path, so that they may be cached for ever and modules can still name each other by plain relative paths.
+// loadAssets reads the embedded files and an application's. The version, a hash of them and the templates, is part of their path, so
+// they can be cached forever, and modules can import each other by plain relative paths.
 func (r *Renderer) loadAssets(files fs.FS, made map[string][]byte) error {
 	sum := sha256.New()
 	sum.Write(workerScript)
@@ -38,7 +38,7 @@ func (r *Renderer) loadAssets(files fs.FS, made map[string][]byte) error {
 		if in == nil {
 			continue
 		}
-		assets, _ := fs.Glob(in, "assets/*") // good patterns give no error
+		assets, _ := fs.Glob(in, "assets/*") // valid patterns return no error
 		templates, _ := fs.Glob(in, "templates/*.html")
 		for _, name := range append(assets, templates...) {
 			body, err := fs.ReadFile(in, name)
@@ -57,8 +57,8 @@ func (r *Renderer) loadAssets(files fs.FS, made map[string][]byte) error {
 
 var cssComment = regexp.MustCompile(`(?s)/\*.*?\*/\n?`)
 
-// newAsset is a file as it is served: a style sheet without what it says to those who read its source. It does not trust the
-// machine's own MIME tables for what a browser is strict about.
+// newAsset returns a file as it is served, style sheets without comments. Content types that browsers insist on are set here, because
+// the machine's MIME tables may be wrong.
 func newAsset(name string, body []byte) Asset {
 	switch ext := path.Ext(name); ext {
 	case ".css":

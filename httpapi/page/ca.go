@@ -1,22 +1,22 @@
 package page
 
-// CAInput is what the page that hands out a node's CA shows.
+// CAInput is the content of the page that offers a node's CA for installation.
 type CAInput struct {
-	Address     string // of the page in the local network
-	Secure      string // where the node is trusted once that is done
-	Title       string // of the CA, as devices list it
+	Address     string // address of the page in the local network
+	Secure      string // address of the node over HTTPS, once the CA is installed
+	Title       string // name of the CA as devices list it
 	Fingerprint string
 	Until       string
-	Trusted     bool // the browser came by HTTPS: it trusts the node already
+	Trusted     bool // the browser used HTTPS, so it trusts the node already
 }
 
-// caPage is what its template reads.
+// caPage is the data of its template.
 type caPage struct {
 	CAInput
 	Code Figure
 }
 
-// CA renders that page.
+// CA renders the page.
 func (r *Renderer) CA(in CAInput) ([]byte, error) {
 	code, err := QR(in.Address, in.Address)
 	if err != nil {

@@ -2,18 +2,18 @@ package page
 
 import "slices"
 
-// Scene is one state of a page, from fixed data, for those who look at the pages.
+// Scene is one state of a page with fixed data, for the gallery.
 type Scene struct {
-	Name string // in its address
+	Name string // used in its address
 	What string
 	View View
-	Page []byte // the whole page, standing still
+	Page []byte // the whole page, without updates
 
-	Kind string // of a personal page (Own) that is yet to be rendered from Data
+	Kind string // kind of a personal page (Own) that Scenes renders from Data
 	Data any
 }
 
-// Scene renders a state of a personal page (Own) from data, standing still.
+// Scene renders a state of a personal page (Own), without updates.
 func (r *Renderer) Scene(name, what, kind string, data any) (Scene, error) {
 	v, err := r.Parts(View{}, what, []Block{{ID: kind + "-page", Data: data}})
 	if err != nil {
@@ -26,7 +26,7 @@ func (r *Renderer) Scene(name, what, kind string, data any) (Scene, error) {
 	return Scene{Name: name, What: what, View: v, Page: page}, err
 }
 
-// Scenes renders those that are not yet.
+// Scenes renders the scenes that have no Page yet.
 func (r *Renderer) Scenes(all ...Scene) ([]Scene, error) {
 	for i := range all {
 		if s := &all[i]; s.Page == nil {
@@ -39,7 +39,7 @@ func (r *Renderer) Scenes(all ...Scene) ([]Scene, error) {
 	return all, nil
 }
 
-// Gallery renders one page with every part in every state. Its addresses begin with base.
+// Gallery renders one page with every part in every state. base is the prefix of its addresses.
 func (r *Renderer) Gallery(base string, scenes []Scene) ([]byte, error) {
 	styles := []string{"extra.css"}
 	for i := range scenes {

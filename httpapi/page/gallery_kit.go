@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// WaitingLine is what the line at the foot of a page says, for the gallery: on an open page a script does.
+// WaitingLine is the status line at the foot of a page, for the gallery; on an open page a script writes it.
 type WaitingLine struct {
 	Say, Note string
 	Bad       bool
 	Rows      []Waiting
 }
 
-// kitParts is what the scene of the parts reads.
+// kitParts is the data of the kit's scene.
 type kitParts struct {
 	Timelines []Timeline
 	Table     Table
@@ -23,7 +23,7 @@ type kitParts struct {
 	QR        Figure
 }
 
-// Kit renders the parts that applications compose in all their states, from fixed data.
+// Kit renders the parts from which applications compose pages, in all their states, with fixed data.
 func (r *Renderer) Kit() ([]Scene, error) {
 	code, err := QR("http://node.example:8080/game/-/games/g1", "node.example:8080/game/-/games/g1")
 	if err != nil {
@@ -58,7 +58,7 @@ func (r *Renderer) Kit() ([]Scene, error) {
 	return append(out, node...), err
 }
 
-// nodeScenes are the node's own pages, of people and their devices.
+// nodeScenes returns scenes of the node's own pages, about people and their devices.
 func (r *Renderer) nodeScenes() (out []Scene, err error) {
 	at := []Link{{"#", "Cognito"}, {"#", "the club's accounts"}}
 	since := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)

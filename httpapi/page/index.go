@@ -2,26 +2,26 @@ package page
 
 import "time"
 
-// Group is links of one kind on an index.
+// Group is a group of links on an index.
 type Group struct {
 	ID, Title string
 	About     string // below the title; empty: nothing
-	Href      string // of the title; empty: it is none
+	Href      string // link of the title; empty: none
 	Tiles     []Tile
-	None      string // said where there are no tiles; empty: nothing
+	None      string // shown if there are no tiles; may be empty
 }
 
-// Tile is a link with what there is to know of it.
+// Tile is a link with a description.
 type Tile struct {
 	Href, Title, Line string
-	At                time.Time // shown behind the line, as the reader's clock has it; zero: none
+	At                time.Time // shown after the line, in the reader's time zone; zero: none
 }
 
 // Index is a page of links.
 type Index struct {
 	Title  string
 	Lead   string // below the title; empty: nothing
-	Module string // script that keeps the links in step; empty: none
+	Module string // script that refreshes the links; empty: none
 	Groups []Group
 }
 

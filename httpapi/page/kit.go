@@ -9,90 +9,90 @@ import (
 	"rsc.io/qr"
 )
 
-// The values that the kit's templates read (templates/kit.html). An application's template says where a part stands:
+// The data of the kit's templates (templates/kit.html). An application's template places a part:
 //
 //	{{template "kit-table" .Table}}  {{template "kit-pad" .Keys}}
 //
-// A Class is one of the application's style sheet, which sets --ink, the colour of a side.
+// A Class is a class of the application's style sheet, which sets --ink, the colour of a side.
 
-// Pill is a state in a word: live, pause, over, soon.
+// Pill is a state in one word: live, pause, over, soon.
 type Pill struct{ Class, Icon, Text string }
 
-// Timeline is what happened, the newest first.
+// Timeline is a list of events, newest first.
 type Timeline struct {
-	ID, Title string // of the part
+	ID, Title string // id and title of the part
 	Items     []Happening
-	Rest      string // what is left out
-	None      string // said where nothing happened
+	Rest      string // note about omitted events
+	None      string // shown if there are no events
 }
 
-// Happening is one thing that happened.
+// Happening is one event of a Timeline.
 type Happening struct {
 	Key        string
-	Kind       string // of its token: good, bad, edge, milestone, end, or what the application's style sheet has
-	Mark, Icon string // what the token shows: a few letters, or the name of an icon
-	Side       string // class of whose it is; empty: nobody's
+	Kind       string // style of its token: good, bad, edge, milestone, end, or one in the application's style sheet
+	Mark, Icon string // text of the token, a few letters, or the name of an icon
+	Side       string // class of the side that it belongs to; empty: none
 	Where, At  string
-	Stamp      string // the time of At, machine-readable
+	Stamp      string // At in machine-readable form
 	Text, Note string
-	NoteIcon   string // with one the note counts
-	Loud       bool   // read out at once
+	NoteIcon   string // icon that emphasizes the note; empty: none
+	Loud       bool   // announced immediately by screen readers
 }
 
-// Tabs lead to the parts of a page.
+// Tabs are links to the parts of a page.
 type Tabs struct {
 	Label string
 	Links []Tab
 }
 
-// Tab is one of them.
+// Tab is one of Tabs. Here marks the current page.
 type Tab struct {
 	Link
 	Here bool
 }
 
-// NewTabs makes the tabs of the pages below an address: {"/results", "Results"} leads to that path. here is the path of the page they stand on.
+// NewTabs returns tabs for pages below base: {"/results", "Results"} links to base + "/results". here is the path of the current page.
 func NewTabs(label, base, here string, all ...[2]string) Tabs {
 	t := Tabs{Label: label}
-	for _, one := range all {
-		t.Links = append(t.Links, Tab{Link{Href: base + one[0], Text: one[1]}, one[0] == here})
+	for _, tab := range all {
+		t.Links = append(t.Links, Tab{Link{Href: base + tab[0], Text: tab[1]}, tab[0] == here})
 	}
 	return t
 }
 
-// Pad is a grid of big keys, each of which is a write of its own.
+// Pad is a grid of large keys. Each key sends a write.
 type Pad struct {
 	Label, Action string
 	Method        string // POST when empty
-	Until         int64  // ms by the node's clock, after which they are not sent any more; 0: they always are
+	Until         int64  // node time in ms after which keys are no longer sent; 0: no limit
 	Wide          bool
 	Keys          []Key
 }
 
-// Key is one of them. Name and Value are the member that it sends: "picks.m1" is one of the member picks.
+// Key is a key of a Pad. Name and Value are the member that it sends: "picks.m1" is member m1 of picks.
 type Key struct {
 	Name, Value string
 	Number      bool // the value is sent as a number
 	Text, Aside string
-	What        string // says the write in words, while it waits; empty: what the key says
+	What        string // describes the write while it waits; empty: the key's text
 	Main, Off   bool
 }
 
-// Countdown runs down to an instant, by the node's clock.
+// Countdown counts down to an instant by the node's clock.
 type Countdown struct {
 	Label string
 	Until time.Time
-	Left  string // what it shows until a script does
-	Over  string // said from then on
+	Left  string // shown until the script takes over
+	Over  string // shown afterwards
 }
 
-// Figure is a picture with words under it.
+// Figure is a picture with a caption.
 type Figure struct {
 	SVG  template.HTML
 	Text string
 }
 
-// NewCountdown makes a countdown as it stands now.
+// NewCountdown returns a countdown as of now.
 func NewCountdown(label string, now, until time.Time, over string) Countdown {
 	c := Countdown{Label: label, Until: until, Over: over, Left: over}
 	if s := int(until.Sub(now).Round(time.Second).Seconds()); s >= 3600 {
@@ -103,13 +103,13 @@ func NewCountdown(label string, now, until time.Time, over string) Countdown {
 	return c
 }
 
-// QR is a figure of a code that leads to an address.
+// QR returns a figure with the QR code of an address.
 func QR(address, text string) (Figure, error) {
 	code, err := qr.Encode(address, qr.M)
 	if err != nil {
 		return Figure{}, fmt.Errorf("QR code: %w", err)
 	}
-	const quiet = 4 // modules of white around it, as readers want
+	const quiet = 4 // width of the white border in modules, as the standard requires
 	var path strings.Builder
 	for y := range code.Size {
 		for x := range code.Size {
@@ -121,5 +121,5 @@ func QR(address, text string) (Figure, error) {
 	side := code.Size + 2*quiet
 	svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="QR code" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%dv%dH0z"/><path d="%s"/></svg>`,
 		side, side, side, side, path.String())
-	return Figure{SVG: template.HTML(svg), Text: text}, nil //nolint:gosec // numbers alone
+	return Figure{SVG: template.HTML(svg), Text: text}, nil //nolint:gosec // contains only numbers
 }

@@ -1,21 +1,21 @@
 package page
 
-// OperatorInput is what the operator's page shows: what is wrong, and tables of figures.
+// OperatorInput is the content of the Status page: problems, and tables of figures.
 type OperatorInput struct {
 	At       string   // the node's time of day
-	Problems []string // in plain words, the worst first; none: all is well
+	Problems []string // in plain words, worst first; none: all is well
 	Tables   []Table
 }
 
-// Table is one of them.
+// Table is a titled table.
 type Table struct {
 	ID, Title string
 	Heads     []string
 	Rows      [][]string
-	None      string // said where there are no rows
+	None      string // shown if there are no rows
 }
 
-// Operator renders the operator's page.
+// Operator renders the Status page.
 func (r *Renderer) Operator(in OperatorInput) (View, error) {
 	v, err := r.Parts(View{}, "Status", []Block{{"hub", in}})
 	v.Kind = "hub"

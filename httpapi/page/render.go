@@ -13,35 +13,35 @@ import (
 	"time"
 )
 
-// Part is a piece of a page that is sent again when it changes.
+// Part is a section of a page that is sent again when it changes.
 type Part struct {
 	ID   string
-	HTML template.HTML // made by our own templates, which escape
+	HTML template.HTML // from our own templates, which escape
 	Hash string        // of HTML
 }
 
-// View is a rendered page: its parts and its title.
+// View is a rendered page: its title and parts.
 type View struct {
 	Title    string
-	Kind     string // of page: the template "<kind>-page" puts the parts together
-	Operator string // id of the part that is for admins alone; empty: all are for everybody
+	Kind     string // selects the template "<kind>-page", which arranges the parts
+	Operator string // id of the part for admins only; empty: none
 	Parts    []Part
-	Styles   []string // style sheets beside those of all pages
-	Module   string   // script of the page beside that of its stream; empty: none
-	data     []any    // what each part was made of
+	Styles   []string // style sheets in addition to those of all pages
+	Module   string   // script in addition to that of the stream; empty: none
+	data     []any    // data of each part
 }
 
-// Nav is where a reader may go on to, under a page.
+// Nav is the navigation under a page.
 type Nav struct {
 	Links    []Link
-	SignIn   string // where somebody can sign in; empty: nowhere
+	SignIn   string // path of the sign-in page; empty: none
 	SignedIn bool
 }
 
-// Link leads to another page.
+// Link is a link to another page.
 type Link struct{ Href, Text string }
 
-// Renderer turns views into HTML. It is made once and safe for concurrent use.
+// Renderer renders pages as HTML. It is safe for concurrent use.
 type Renderer struct {
 	templates *template.Template
 	assets    map[string]Asset
@@ -49,16 +49,16 @@ type Renderer struct {
 	base      string
 }
 
-// New makes the renderer of pages whose addresses begin with base: "/counter/-". An application's files have its templates in
-// "templates", of which one may define "symbols", icons beside the node's, and in "assets", where there is such a folder, its style
-// sheets and scripts; made are more of those, by name. Assets named app.css and app.js are of all its personal pages (Own). All of it
-// is embedded: an error is a bug.
+// New returns a renderer of pages whose addresses begin with base: "/counter/-". An application's files contain its templates in
+// "templates", one of which may define "symbols", additional icons, and optionally its style sheets and scripts in "assets". made holds
+// further assets by name. Assets named app.css and app.js apply to all of its personal pages (Own). Everything is embedded, so an error
+// is a bug.
 func New(base string, files fs.FS, made map[string][]byte) (*Renderer, error) {
 	funcs := template.FuncMap{
-		"at":  func(path string) string { return base + path },                           // of a page
-		"api": func(path string) string { return strings.TrimSuffix(base, "/-") + path }, // of a route beside the pages
-		"seg": url.PathEscape,                                                            // a segment of a path
-		"nth": func(i int) int { return i + 1 },                                          // the number of an index, as people count
+		"at":  func(path string) string { return base + path },                           // address of a page
+		"api": func(path string) string { return strings.TrimSuffix(base, "/-") + path }, // address of an API route
+		"seg": url.PathEscape,                                                            // escapes a path segment
+		"nth": func(i int) int { return i + 1 },                                          // index counted from 1
 	}
 	t, err := template.New("page").Funcs(funcs).ParseFS(nodeFiles, "templates/*.html")
 	if err == nil && files != nil {
@@ -71,26 +71,26 @@ func New(base string, files fs.FS, made map[string][]byte) (*Renderer, error) {
 	return r, r.loadAssets(files, made)
 }
 
-// At is the address of a page.
+// At returns the address of a page.
 func (r *Renderer) At(path string) string { return r.base + path }
 
-// Version is the hash of all assets and templates; it stands in the path of assets.
+// Version returns the hash of all assets and templates, which is part of the assets' paths.
 func (r *Renderer) Version() string { return r.version }
 
-// Asset returns an asset by its name.
+// Asset returns an asset by name.
 func (r *Renderer) Asset(name string) (Asset, bool) {
 	a, ok := r.assets[name]
 	return a, ok
 }
 
-// Block is a part before it is rendered: the name of its template, and what that reads.
+// Block is a part before rendering: the name of its template, and the template's data.
 type Block struct {
 	ID   string
 	Data any
 }
 
-// Parts renders the parts of a page. Those that say what they said in last, an earlier view of the same page or none, are
-// taken from it: most seconds change nothing but an age.
+// Parts renders the parts of a page. It reuses parts of last, an earlier view of the same page or the zero View, whose data is the
+// same: most seconds change only an age.
 func (r *Renderer) Parts(last View, title string, blocks []Block) (View, error) {
 	v := View{Title: title, Parts: make([]Part, 0, len(blocks)), data: make([]any, 0, len(blocks))}
 	for i, b := range blocks {
@@ -110,7 +110,7 @@ func (r *Renderer) Parts(last View, title string, blocks []Block) (View, error) 
 	return v, nil
 }
 
-// Own is the frame of a page that is its reader's alone. It keeps itself in step by refresh.js, which an app.js imports itself.
+// Own returns the frame of a personal page. The page refreshes itself by refresh.js; an app.js must import that itself.
 func (r *Renderer) Own(kind, title string) Frame {
 	f := Frame{Title: title, Body: kind, Styles: []string{"extra.css"}, Module: "refresh.js"}
 	if _, ok := r.assets["app.css"]; ok {
@@ -122,26 +122,26 @@ func (r *Renderer) Own(kind, title string) Frame {
 	return f
 }
 
-// Frame is what the layout reads.
+// Frame is the data of the layout.
 type Frame struct {
 	Title  string
-	Body   string   // kind of page, for the style sheets
-	Stream string   // address of the page's stream; empty: the page stands still
-	Styles []string // style sheets beside page.css
-	Module string   // script of the page; empty: page.js where there is a stream, else none
-	Nav    *Nav     // nil: nothing under the page
+	Body   string   // kind of page, as a class for style sheets
+	Stream string   // address of the page's stream; empty: no updates
+	Styles []string // style sheets in addition to page.css
+	Module string   // script of the page; empty: page.js if there is a stream, otherwise none
+	Nav    *Nav     // nil: no navigation
 
-	Offline *Offline // nil: the page has no queue and is not kept
+	Offline *Offline // nil: the page does not work offline
 }
 
-// Offline is what a page knows that works while its node is away.
+// Offline is what a page needs to work while its node is unreachable.
 type Offline struct {
-	Scope  string    // what the addresses of the pages begin with that its worker keeps, with a slash at its end
-	Reader string    // whose page it is, in a form that says nothing of them; empty: nobody's
+	Scope  string    // address prefix of the pages that the worker keeps; ends in a slash
+	Reader string    // pseudonym of the page's reader; empty: nobody is signed in
 	Now    time.Time // by the node's clock
 }
 
-// layout is a frame around what a template has made.
+// layout is the data of the layout template: a frame around rendered content.
 type layout struct {
 	Frame
 	Assets  string
@@ -149,7 +149,7 @@ type layout struct {
 	Row     Waiting // the empty row of the queue
 }
 
-// Page puts a view into its frame, of which it sets the title, the kind of page, style sheets and script.
+// Page renders a view in a frame. It sets the frame's title, kind, style sheets and script.
 func (r *Renderer) Page(v View, f Frame) ([]byte, error) {
 	parts := make(map[string]template.HTML, len(v.Parts))
 	for _, p := range v.Parts {
@@ -159,18 +159,18 @@ func (r *Renderer) Page(v View, f Frame) ([]byte, error) {
 	return r.Framed(v.Kind+"-page", map[string]any{"Parts": parts}, f)
 }
 
-// Bare puts a page of one part into its frame, which keeps itself in step by a script (refresh.js) where there is one.
+// Bare renders a page of one part, which refresh.js refreshes.
 func (r *Renderer) Bare(v View, nav *Nav) ([]byte, error) {
 	return r.Framed("bare-page", v.Parts[0].HTML,
 		Frame{Title: v.Title, Body: v.Kind, Module: "refresh.js", Styles: append([]string{"extra.css"}, v.Styles...), Nav: nav})
 }
 
-// Still puts a page of the node, of the template kind + "-page", into its frame.
+// Still renders one of the node's pages, without updates, from the template kind + "-page".
 func (r *Renderer) Still(kind, title string, data any, nav *Nav) ([]byte, error) {
 	return r.Framed(kind+"-page", data, Frame{Title: title, Body: kind, Styles: []string{"extra.css"}, Nav: nav})
 }
 
-// Notice renders a page that says one thing: not found, or out of order.
+// Notice renders a page with a short message, such as "not found".
 func (r *Renderer) Notice(title, text string) ([]byte, error) {
 	if text != "" {
 		text = strings.ToUpper(text[:1]) + text[1:]
@@ -178,7 +178,7 @@ func (r *Renderer) Notice(title, text string) ([]byte, error) {
 	return r.Still("notice", title, map[string]string{"Title": title, "Text": text}, nil)
 }
 
-// Framed puts what a template makes of data into a frame.
+// Framed executes a template and renders the result in a frame.
 func (r *Renderer) Framed(name string, data any, f Frame) ([]byte, error) {
 	var buf bytes.Buffer
 	if err := r.templates.ExecuteTemplate(&buf, name, data); err != nil {
@@ -188,7 +188,7 @@ func (r *Renderer) Framed(name string, data any, f Frame) ([]byte, error) {
 	var out bytes.Buffer
 	err := r.templates.ExecuteTemplate(&out, "layout", layout{
 		Frame: f, Assets: r.assetPath(),
-		Content: template.HTML(buf.String()), //nolint:gosec // made by our own templates, which escape
+		Content: template.HTML(buf.String()), //nolint:gosec // from our own templates, which escape
 	})
 	if err != nil {
 		return nil, fmt.Errorf("render layout: %w", err)

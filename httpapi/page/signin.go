@@ -1,28 +1,28 @@
 package page
 
-// SignInInput is what the sign-in page shows.
+// SignInInput is the content of the sign-in page.
 type SignInInput struct {
-	To      string // path to go on to
-	Subject string // who is signed in; empty: nobody
-	Name    string // of them; empty: not known
+	To      string // path to continue to
+	Subject string // the signed-in user; empty: nobody
+	Name    string // the user's name; empty: not known
 	Admin   bool
-	Session bool   // by a session of this node
-	Problem string // with what was sent; empty: none was
-	Out     *Link  // where who has just signed out here signs out at the issuer too; nil: nowhere
-	Issuers []Link // at which people can sign in
-	Codes   bool   // one-time codes are taken
-	Tokens  bool   // a token can be pasted
+	Session bool   // signed in by a session of this node
+	Problem string // why the last attempt failed; empty: no failure
+	Out     *Link  // link to sign out at the issuer too; nil: none
+	Issuers []Link // links to sign in at issuers
+	Codes   bool   // one-time codes are accepted
+	Tokens  bool   // pasted tokens are accepted
 }
 
-// SessionsInput is what the page of sessions shows.
+// SessionsInput is the content of the page of sessions.
 type SessionsInput struct {
-	Admin    bool // may see everybody's
-	All      bool // they are everybody's
+	Admin    bool // the reader may see everybody's sessions
+	All      bool // Sessions are everybody's
 	Sessions any  // a list of session.Session
 }
 
-// PeopleInput is what the page shows where an admin makes codes.
+// PeopleInput is the content of the page where an admin creates codes.
 type PeopleInput struct {
-	Code, For, Until string // a code that was made just now; empty: none
+	Code, For, Until string // a code just created; empty: none
 	People           any    // a list of session.Person
 }

@@ -11,8 +11,8 @@ import (
 //go:embed worker/worker.js
 var workerScript []byte
 
-// Worker is the script that serves the pages below scope while the node is away. release is the version of the node: another one
-// makes another script, which a browser puts in the place of this one.
+// Worker returns the service worker that serves the pages below scope while the node is unreachable. release is the version of the
+// pages: with another one the script differs, and browsers replace the worker.
 func (r *Renderer) Worker(scope, release string) ([]byte, error) {
 	assets := make([]string, 0, len(r.assets))
 	for _, name := range slices.Sorted(maps.Keys(r.assets)) {
@@ -34,5 +34,5 @@ func (r *Renderer) Worker(scope, release string) ([]byte, error) {
 
 func (r *Renderer) assetPath() string { return "/_/assets/" + r.version + "/" }
 
-// Waiting is a write that waits to be sent, as its row is drawn. Scripts fill the rows of an open page; the gallery shows some.
+// Waiting is the row of a write that is waiting to be sent. Scripts fill the rows of open pages; the gallery shows examples.
 type Waiting struct{ What, State, Say, Words string }

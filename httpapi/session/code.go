@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// A one-time code: its first letters name it, so that wrong guesses at the rest can be counted.
+// One-time codes. The first letters identify a code, so that wrong guesses of the rest can be counted.
 const (
 	alphabet   = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ" // 32, without look-alikes
 	codeLength = 8
@@ -25,7 +25,7 @@ const (
 	codeTries  = 5
 )
 
-// Person is somebody who has signed in on this node.
+// Person is a person who has signed in on this node.
 type Person struct {
 	Subject string    `json:"userId"`
 	Issuer  string    `json:"issuer"`
@@ -35,23 +35,23 @@ type Person struct {
 	SeenAt  time.Time `json:"signedInAt"`
 }
 
-// personRow is one as it is stored.
+// personRow is a person as stored.
 type personRow struct {
 	who
 	SignedIn int64 `dynamodbav:"signedIn"`
 }
 
-// codeRow is a code as it is stored.
+// codeRow is a code as stored.
 type codeRow struct {
 	ID      string `dynamodbav:"id"`
 	Hash    []byte `dynamodbav:"hash"`
 	Subject string `dynamodbav:"subject"`
 	Issuer  string `dynamodbav:"issuer"`
-	Tries   int64  `dynamodbav:"tries"` // that were wrong
+	Tries   int64  `dynamodbav:"tries"` // failed attempts
 	TTL     int64  `dynamodbav:"ttl"`
 }
 
-// People lists who has signed in here, the last one first, as many as fit a page.
+// People returns the people who have signed in here, the latest first, up to maxListed.
 func (k *Keeper) People(ctx context.Context) (list []Person, err error) {
 	err = k.Store.View(ctx, func(tx *store.Tx) error {
 		all, err := rows(tx.ScanAll(store.Scan{Table: tablePeople}), func(p *personRow) bool { return k.Knows(p.Issuer) })
@@ -64,7 +64,7 @@ func (k *Keeper) People(ctx context.Context) (list []Person, err error) {
 	return list, err
 }
 
-// known finds a person; without an issuer the subject must be of one alone.
+// known finds a person. Without an issuer, the subject must be unique among issuers.
 func (k *Keeper) known(tx *store.Tx, subject, issuer string) (*personRow, error) {
 	found, err := rows(tx.QueryAll(store.Query{
 		Table: tablePeople, KeyCondition: "subject = :s", Params: expr.Params{Values: attr.Item{":s": attr.S(subject)}},
@@ -80,7 +80,7 @@ func (k *Keeper) known(tx *store.Tx, subject, issuer string) (*personRow, error)
 	return &found[0], nil
 }
 
-// Code makes a one-time code for somebody who has signed in on this node before. It counts for 15 minutes.
+// Code creates a one-time code for a person who has signed in on this node before. It is valid for 15 minutes.
 func (k *Keeper) Code(ctx context.Context, subject, issuer string) (code string, until time.Time, err error) {
 	if subject == "" {
 		return "", until, fault.New(fault.Invalid, "no_user", "Name the person that the code is for.")
@@ -91,7 +91,7 @@ func (k *Keeper) Code(ctx context.Context, subject, issuer string) (code string,
 		if err != nil {
 			return err
 		}
-		for range 100 { // of 32,768 names one is free
+		for range 100 { // one of 32,768 names should be free
 			code = newCode()
 			have, err := k.code(tx, code[:nameLength])
 			if err != nil {
@@ -115,13 +115,13 @@ func newCode() string {
 	return string(raw[:])
 }
 
-// code reads a code that counts; nil: there is none.
+// code reads a valid code; nil: there is none.
 func (k *Keeper) code(tx *store.Tx, id string) (*codeRow, error) {
 	return get(tx, tableCodes, id, func(c *codeRow) bool { return k.now() < c.TTL && c.Tries < codeTries })
 }
 
-// Redeem takes a code, once, and returns whose it is, as the issuer has described them last. Of a code that is wrong in the
-// end one try less is left.
+// Redeem uses up a code, and returns its person as the issuer last described them. If only the end of the code is wrong, that costs one
+// of its attempts.
 func (k *Keeper) Redeem(ctx context.Context, text string) (id auth.Identity, err error) {
 	code := plain(text)
 	refused := fault.New(fault.Unauthorized, "bad_code", "That code is not valid now: ask an admin for a new one.")
@@ -140,13 +140,13 @@ func (k *Keeper) Redeem(ctx context.Context, text string) (id auth.Identity, err
 		}
 		p, err := k.known(tx, c.Subject, c.Issuer)
 		if fault.Is(err, fault.NotFound) {
-			return nil // its issuer is not welcome any more
+			return nil // its issuer is no longer accepted
 		}
 		if err != nil {
 			return err
 		}
 		good, id = true, p.identity()
-		return drop(tx, tableCodes, c.ID) // one transaction writes at a time: it counts once
+		return drop(tx, tableCodes, c.ID) // write transactions are serial, so a code works once
 	})
 	if err == nil && !good {
 		err = refused
@@ -154,7 +154,7 @@ func (k *Keeper) Redeem(ctx context.Context, text string) (id auth.Identity, err
 	return id, err
 }
 
-// plain is a code as it was typed, without what people put between.
+// plain normalizes a code as typed: upper case, without separators.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(alphabet, r) {

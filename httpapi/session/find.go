@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	oldKept   = 32 // secrets by which a copy is known
+	oldKept   = 32 // old secrets kept to recognize copies
 	oldLength = 16 // bytes of each hash
 )
 
-// step is what a request with a secret does to its session.
+// step is what a request's secret means for its session.
 type step uint8
 
 const (
-	unknown step = iota // the secret is not, and never was, the session's
+	unknown step = iota // the secret was never the session's
 	good
-	due   // good, and time for the next secret
-	taken // it is the next one, which is current from now on
+	due   // valid, and it is time for the next secret
+	taken // the next secret, which becomes current
 	copied
 )
 
-// judge reports what a secret is to a session at an instant.
+// judge returns what a secret means for a session at a given time.
 func (r *row) judge(secret []byte, now, every int64) step {
 	switch {
 	case subtle.ConstantTimeCompare(secret, r.Secret) == 1:
@@ -52,8 +52,8 @@ func (r *row) judge(secret []byte, now, every int64) step {
 	return unknown
 }
 
-// Find returns who a cookie is of. Where renew says that the answer can carry a cookie, next is the one to replace it with, if it
-// is time; else it is empty. An error is fault.Unauthorized where there is no such session.
+// Find returns the person of a cookie. If renew says that the answer can carry a cookie and it is time, next is the new cookie;
+// otherwise it is empty. Without such a session the error is fault.Unauthorized.
 func (k *Keeper) Find(ctx context.Context, cookie string, renew bool) (id auth.Identity, next string, err error) {
 	name, secret, _ := strings.Cut(cookie, ".")
 	if len(cookie) > 100 || name == "" || secret == "" {
@@ -97,7 +97,7 @@ func (k *Keeper) Find(ctx context.Context, cookie string, renew bool) (id auth.I
 	return id, next, nil
 }
 
-// change does to a session what a request does to it.
+// change applies a step to a session.
 func (k *Keeper) change(tx *store.Tx, r *row, what step) (next string, err error) {
 	switch what {
 	case due:
@@ -115,7 +115,7 @@ func (k *Keeper) change(tx *store.Tx, r *row, what step) (next string, err error
 	return "", nil
 }
 
-// ended refuses a cookie of no session.
+// ended returns the error for a cookie without a session.
 func ended() error {
 	return fault.New(fault.Unauthorized, "unauthorized", "Your session has ended: sign in again. A session belongs to one node: at another node you sign in again too.")
 }

@@ -20,46 +20,46 @@ import (
 )
 
 const (
-	rotateEvery = time.Hour        // of use, at most; more often where sessions end sooner
-	grace       = time.Minute      // for requests that were on their way with the old secret, and answers with the next one
-	lookAgain   = 15 * time.Minute // what began with a session, as a stream, asks again after this time
-	maxSessions = 20               // of one person
-	maxListed   = 1000             // sessions and people on a page
-	maxAgent    = 120              // bytes of a browser's name
+	rotateEvery = time.Hour        // how often the secret is replaced; more often if idle sessions end sooner
+	grace       = time.Minute      // for requests in flight with the old secret, and answers in flight with the next one
+	lookAgain   = 15 * time.Minute // how long a stream may rely on a session before it is checked again
+	maxSessions = 20               // per person
+	maxListed   = 1000             // sessions or people in a list
+	maxAgent    = 120              // bytes kept of a User-Agent
 )
 
-// Config is what a Keeper works with. All of it is needed.
+// Config configures a Keeper. All fields are required.
 type Config struct {
 	Store *store.Store
 	Clock clock.Clock              // real time
-	Idle  time.Duration            // after which a session that is not used ends
-	Life  time.Duration            // after which every session ends
-	Knows func(issuer string) bool // whether an issuer's people are still welcome
+	Idle  time.Duration            // an unused session ends after this
+	Life  time.Duration            // every session ends after this
+	Knows func(issuer string) bool // reports whether an issuer is still accepted
 	Log   *slog.Logger
 }
 
-// Keeper keeps sessions, people and codes. Its methods may be called at once.
+// Keeper manages sessions, people and codes. It is safe for concurrent use.
 type Keeper struct{ Config }
 
-// New makes a Keeper. It does no I/O.
+// New returns a Keeper. It does no I/O.
 func New(c Config) *Keeper { return &Keeper{c} }
 
-// Session is a session for those who may see it.
+// Session is a session as shown to people.
 type Session struct {
 	ID        string    `json:"id"`
 	Subject   string    `json:"userId"`
 	Issuer    string    `json:"issuer"`
 	Name      string    `json:"name,omitempty"`
 	Admin     bool      `json:"admin"`
-	Agent     string    `json:"agent"` // the browser, in its own words
+	Agent     string    `json:"agent"` // the browser's User-Agent
 	ByCode    bool      `json:"byCode"`
 	CreatedAt time.Time `json:"createdAt"`
 	SeenAt    time.Time `json:"seenAt"` // to the hour
 	ExpiresAt time.Time `json:"expiresAt"`
-	Current   bool      `json:"current"` // of the request that asks
+	Current   bool      `json:"current"` // the caller's own session
 }
 
-// row is a session as it is stored.
+// row is a session as stored.
 type row struct {
 	ID     string `dynamodbav:"id"`
 	Person string `dynamodbav:"person"`
@@ -67,15 +67,15 @@ type row struct {
 	ByCode  bool   `dynamodbav:"byCode"`
 	Agent   string `dynamodbav:"agent"`
 	Secret  []byte `dynamodbav:"secret"`         // SHA-256
-	Next    []byte `dynamodbav:"next,omitempty"` // the same, of the secret that was sent but not yet shown
-	NextAt  int64  `dynamodbav:"nextAt"`         // epoch seconds, as all times here
-	Old     []byte `dynamodbav:"old,omitempty"`  // oldKept hashes that were current, the last one last
+	Next    []byte `dynamodbav:"next,omitempty"` // SHA-256 of the secret that was sent out but not used yet
+	NextAt  int64  `dynamodbav:"nextAt"`         // Unix seconds, like all times here
+	Old     []byte `dynamodbav:"old,omitempty"`  // up to oldKept hashes of former secrets, the latest last
 	Rotated int64  `dynamodbav:"rotated"`        // when Secret became current
 	Created int64  `dynamodbav:"created"`
 	TTL     int64  `dynamodbav:"ttl"`
 }
 
-// who is a person as the issuer has described them when they signed in.
+// who is a person as the issuer described them at sign-in.
 type who struct {
 	Subject string   `dynamodbav:"subject"`
 	Issuer  string   `dynamodbav:"issuer"`
@@ -93,7 +93,7 @@ func (w *who) identity() auth.Identity {
 	return auth.Identity{Subject: w.Subject, Issuer: w.Issuer, Groups: w.Groups, Admin: w.Admin, Name: w.Name, Email: w.Email}
 }
 
-// person names somebody: a subject is its issuer's.
+// person returns the key of a person: subjects are unique only per issuer.
 func person(issuer, subject string) string { return issuer + " " + subject }
 
 func hash(secret string) []byte {
@@ -105,16 +105,16 @@ func (k *Keeper) now() int64 { return k.Clock.Now().Unix() }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// ends is when a session ends if it is not used any more.
+// ends returns when a session ends if it is not used again.
 func (k *Keeper) ends(r *row) int64 { return min(r.Created+seconds(k.Life), r.Rotated+seconds(k.Idle)) }
 
-// save writes a session.
+// save stores a session.
 func (k *Keeper) save(tx *store.Tx, r *row) error {
 	r.TTL = k.ends(r)
 	return put(tx, tableSessions, r)
 }
 
-// put writes a row.
+// put stores a row.
 func put(tx *store.Tx, table string, row any) error {
 	item, err := attr.Marshal(row)
 	if err == nil {
@@ -123,27 +123,28 @@ func put(tx *store.Tx, table string, row any) error {
 	return err
 }
 
-// get reads a row that counts; nil: there is none. One that another version wrote is as good as none, here and in rows.
+// get reads a row and returns it if counts accepts it; nil: there is none. Rows of other versions that cannot be decoded are ignored,
+// here and in rows.
 func get[T any](tx *store.Tx, table, id string, counts func(*T) bool) (*T, error) {
 	item, err := tx.Get(table, attr.Item{"id": attr.S(id)})
-	var one T
-	if err != nil || item == nil || attr.Unmarshal(item, &one) != nil || !counts(&one) {
+	var r T
+	if err != nil || item == nil || attr.Unmarshal(item, &r) != nil || !counts(&r) {
 		return nil, err
 	}
-	return &one, nil
+	return &r, nil
 }
 
-// rows are those that count, as many as fit a page.
+// rows returns the rows that counts accepts, up to maxListed.
 func rows[T any](items iter.Seq2[attr.Item, error], counts func(*T) bool) (all []T, err error) {
 	for item, err := range items {
 		if err != nil {
 			return nil, err
 		}
-		var one T
-		if attr.Unmarshal(item, &one) != nil || !counts(&one) {
+		var r T
+		if attr.Unmarshal(item, &r) != nil || !counts(&r) {
 			continue
 		}
-		if all = append(all, one); len(all) == maxListed {
+		if all = append(all, r); len(all) == maxListed {
 			break
 		}
 	}
@@ -163,8 +164,8 @@ func drop(tx *store.Tx, table, id string) error {
 	return err
 }
 
-// Begin begins a session of somebody who has just signed in, and returns what the browser keeps. byCode says that it was one of
-// our codes, not the issuer. The least used of too many sessions ends.
+// Begin starts a session for a person who has just signed in, and returns the cookie. byCode means that they used one of our codes, not
+// the issuer. If the person has too many sessions, the least recently used ones end.
 func (k *Keeper) Begin(ctx context.Context, id auth.Identity, agent string, byCode bool) (cookie string, err error) {
 	secret, now := rand.Text(), k.now()
 	r := &row{
@@ -192,7 +193,7 @@ func (k *Keeper) Begin(ctx context.Context, id auth.Identity, agent string, byCo
 	return r.ID + "." + secret, err
 }
 
-// short is a text of a stranger as far as it is kept.
+// short returns the printable ASCII of a User-Agent, truncated.
 func short(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -203,14 +204,14 @@ func short(text string) string {
 	return text[:min(len(text), maxAgent)]
 }
 
-// of are the sessions of a person.
+// of returns a person's sessions.
 func (k *Keeper) of(tx *store.Tx, person string) ([]row, error) {
 	return rows(tx.QueryAll(store.Query{
 		Table: tableSessions, Index: byPerson, KeyCondition: "person = :p", Params: expr.Params{Values: attr.Item{":p": attr.S(person)}},
 	}), k.lives)
 }
 
-// Of lists the sessions of a person, the last used first. Without one it lists those of all, as many as fit a page.
+// Of returns a person's sessions, the most recently used first; nil: everybody's, up to maxListed.
 func (k *Keeper) Of(ctx context.Context, id *auth.Identity) (list []Session, err error) {
 	var all []row
 	err = k.Store.View(ctx, func(tx *store.Tx) (err error) {
@@ -232,7 +233,7 @@ func (k *Keeper) Of(ctx context.Context, id *auth.Identity) (list []Session, err
 	return list, err
 }
 
-// End ends a session: one's own, or as an admin anybody's. Others are told that there is none.
+// End ends a session. People may end their own, admins everybody's; others get fault.NotFound.
 func (k *Keeper) End(ctx context.Context, id string, by auth.Identity) error {
 	return k.Store.Update(ctx, func(tx *store.Tx) error {
 		r, err := k.get(tx, id)

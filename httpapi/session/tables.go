@@ -4,7 +4,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// The tables, all private to the node.
+// The tables. All are private to the node.
 const (
 	tableSessions = "touchline-sessions"
 	tablePeople   = "touchline-people"
@@ -14,7 +14,7 @@ const (
 	ttl      = "ttl"
 )
 
-// Tables are what a node's store has to have.
+// Tables returns the tables that a node's store needs.
 func Tables() []store.TableSpec {
 	text := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
 	return []store.TableSpec{

@@ -10,17 +10,17 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// batch is how many journal records are read in one go.
+// batch is how many journal records are read at once.
 const batch = 256
 
-// Announced is a change with the application that it is of.
+// Announced is a change and its application.
 type Announced struct {
 	App string
 	Change
 }
 
-// Broadcaster reads the journal once for all streams and puts what it finds into their inboxes. It holds no transaction
-// while it does, and no stream can hold it up.
+// Broadcaster reads the journal once for all streams, and delivers changes to their inboxes. It holds no transaction while delivering,
+// and a slow stream cannot block it.
 type Broadcaster struct {
 	store *store.Store
 	clock clock.Clock
@@ -29,16 +29,16 @@ type Broadcaster struct {
 
 	mu     sync.Mutex
 	subs   map[Topic]map[*Subscriber]struct{}
-	open   int    // how many they are
-	cursor uint64 // of the last record handed out
+	open   int    // number of subscribers
+	cursor uint64 // sequence of the last delivered record
 }
 
-// NewBroadcaster creates a broadcaster of a store's journal. read says what a record means to the applications.
+// NewBroadcaster returns a broadcaster of a store's journal. read returns the changes that a record means.
 func NewBroadcaster(s *store.Store, c clock.Clock, log *slog.Logger, read func(*store.Record) []Announced) *Broadcaster {
 	return &Broadcaster{store: s, clock: c, log: log, read: read, subs: map[Topic]map[*Subscriber]struct{}{}}
 }
 
-// Run hands out what is new until ctx ends. Its goroutine has joined the clock.
+// Run delivers changes until ctx ends. The caller must have joined the clock for its goroutine.
 func (b *Broadcaster) Run(ctx context.Context) {
 	sig := clock.NewSignal()
 	stop := b.store.Watch(sig)
@@ -69,14 +69,14 @@ func (b *Broadcaster) pump(ctx context.Context) {
 		case len(records) == 0 && b.store.FirstSeq() <= after+1:
 			return
 		case len(records) == 0, records[0].Seq > after+1:
-			b.startOver() // trimmed before we came to it
+			b.startOver() // trimmed before we read it
 			return
 		}
 		b.handOut(records)
 	}
 }
 
-// position is where to read on. With nobody to read for it moves to the end: a stream that opens later begins with a
+// position returns where to continue. Without subscribers it moves to the end of the journal: a stream that opens later begins with a
 // snapshot that is at least as new.
 func (b *Broadcaster) position() (after uint64, idle bool) {
 	b.mu.Lock()
@@ -88,7 +88,7 @@ func (b *Broadcaster) position() (after uint64, idle bool) {
 	return b.cursor, false
 }
 
-// startOver gives every stream a snapshot and goes on at the end of the journal.
+// startOver makes every stream send a snapshot, and continues at the end of the journal.
 func (b *Broadcaster) startOver() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,7 +100,8 @@ func (b *Broadcaster) startOver() {
 	}
 }
 
-// handOut puts what records mean into the inboxes: all of it before a stream is woken, so that one commit is one write.
+// handOut delivers changes to the inboxes. It collects all of them before it wakes a stream, so that one commit becomes one write to
+// the client.
 func (b *Broadcaster) handOut(records []store.Record) {
 	var all []Announced
 	of := map[Topic][]Frame{}
@@ -114,7 +115,7 @@ func (b *Broadcaster) handOut(records []store.Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cursor = records[len(records)-1].Seq
-	for i := range all { // readers of everything are woken by each change, with or without a frame for them
+	for i := range all { // readers of everything are woken by each change, even without a frame for them
 		topic := Topic{App: all[i].App}
 		if len(b.subs[topic]) == 0 || all[i].Topic == "" {
 			continue
@@ -129,14 +130,14 @@ func (b *Broadcaster) handOut(records []store.Record) {
 	}
 }
 
-// Subscribe opens an inbox. What is committed after it returned will be in it; what was committed before is in the
-// state that the caller reads next.
+// Subscribe opens an inbox. It receives everything committed after Subscribe returns; earlier commits are in the state that the caller
+// reads next.
 func (b *Broadcaster) Subscribe(topic Topic, wake bool) (sub *Subscriber, leave func()) {
 	sub = NewSubscriber(wake)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open == 0 {
-		b.cursor = b.store.Seq() // whatever came while nobody listened
+		b.cursor = b.store.Seq() // skip what came without subscribers
 	}
 	if b.subs[topic] == nil {
 		b.subs[topic] = map[*Subscriber]struct{}{}
@@ -154,14 +155,14 @@ func (b *Broadcaster) Subscribe(topic Topic, wake bool) (sub *Subscriber, leave 
 	}
 }
 
-// Count is the number of open streams.
+// Count returns the number of open streams.
 func (b *Broadcaster) Count() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.open
 }
 
-// Hurry bounds what is being written at shutdown: a reader that does not read now is not waited for.
+// Hurry sets a deadline for writes in progress at shutdown, so that nobody waits for a client that does not read.
 func (b *Broadcaster) Hurry(until time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

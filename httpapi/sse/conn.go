@@ -16,45 +16,45 @@ import (
 )
 
 const (
-	writeWithin = 10 * time.Second // for one batch of events to leave
-	retryAfter  = 2 * time.Second  // what a client waits before it comes again
-	copyUpTo    = 16 << 10         // bytes of a batch that are put together before they leave
+	writeWithin = 10 * time.Second // time limit for writing a batch of events
+	retryAfter  = 2 * time.Second  // how long clients wait before they reconnect
+	copyUpTo    = 16 << 10         // bytes that are collected before a write
 )
 
-// The first and the last words of gzip (RFC 1952) around what encoded.packed gives.
+// The header and the final block of a gzip stream (RFC 1952) around encoded.packed.
 const (
 	gzipHead = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-	gzipEnd  = "\x03\x00" // a last block with nothing in it; sum and size follow
+	gzipEnd  = "\x03\x00" // an empty last block; checksum and size follow
 )
 
-// pipe is where a stream goes.
+// pipe is the destination of a stream.
 type pipe interface {
 	Write(p []byte) (n int, err error)
 	SetWriteDeadline(at time.Time) error
 }
 
-// Conn writes server-sent events to one reader. Each batch has a deadline, so that a dead client ends a stream. Between batches there is
-// none: HTTP/2 ends a stream when its deadline comes, whether anything is being written or not.
+// Conn writes server-sent events to one reader. Each batch has a deadline, so that a dead client ends its stream. Between batches there
+// is none: HTTP/2 ends a stream at its deadline, even if nothing is being written.
 type Conn struct {
 	to   pipe
 	wall clock.Clock
 	enc  *Encoder
 
-	conn   net.Conn // taken over from net/http; nil: to is a ResponseWriter
+	conn   net.Conn // taken over from net/http; nil: to wraps a ResponseWriter
 	packed bool     // gzip; only with conn
-	sum    uint32   // of what was sent before it was packed
+	sum    uint32   // CRC-32 of the uncompressed body
 	size   uint32
 	sent   int64
-	gone   atomic.Bool   // the client has closed
-	within time.Duration // for a batch to leave; writeWithin when zero
+	gone   atomic.Bool   // the client has closed the connection
+	within time.Duration // time limit for a batch; writeWithin when zero
 }
 
-// New writes to a connection that net/http keeps.
+// New returns a Conn on a connection that net/http keeps.
 func New(w http.ResponseWriter, wall clock.Clock, enc *Encoder) *Conn {
 	return &Conn{to: &flushed{w, http.NewResponseController(w)}, wall: wall, enc: enc}
 }
 
-// flushed is a ResponseWriter all of whose writes leave.
+// flushed is a ResponseWriter that flushes every write.
 type flushed struct {
 	http.ResponseWriter
 	ctl *http.ResponseController
@@ -70,14 +70,14 @@ func (f *flushed) Write(p []byte) (int, error) {
 
 func (f *flushed) SetWriteDeadline(at time.Time) error { return f.ctl.SetWriteDeadline(at) }
 
-// streamHead is what a stream's answer says of itself.
+// streamHead sets the headers of a stream.
 func streamHead(h http.Header) {
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // or a proxy collects what should be seen now
+	h.Set("X-Accel-Buffering", "no") // otherwise nginx would buffer events
 }
 
-// Open sends the head. The time-out for reading the request would cut a stream off as well: nothing more is read.
+// Open sends the header. It removes the read deadline, which would end the stream.
 func (c *Conn) Open() error {
 	if f, ok := c.to.(*flushed); ok {
 		streamHead(f.Header())
@@ -89,7 +89,7 @@ func (c *Conn) Open() error {
 	return c.batch(c.enc.hello)
 }
 
-// Send writes frames and sees that they leave.
+// Send writes and flushes frames.
 func (c *Conn) Send(frames ...Frame) error {
 	if len(frames) == 0 {
 		return nil
@@ -101,13 +101,13 @@ func (c *Conn) Send(frames ...Frame) error {
 	return c.batch(all...)
 }
 
-// Beat shows both ends that the connection stands.
+// Beat sends a comment, so that both ends notice a broken connection.
 func (c *Conn) Beat() error { return c.batch(c.enc.beat) }
 
-// Tick says that there is nothing new, as an event that a page's script hears.
+// Tick sends an event without news, which a page's script sees.
 func (c *Conn) Tick() error { return c.batch(c.enc.tick) }
 
-// Goodbye tells the client when to come again.
+// Goodbye tells the client how long to wait before it reconnects.
 func (c *Conn) Goodbye(after time.Duration) error {
 	return c.batch(&encoded{plain: fmt.Appendf(nil, "retry: %d\n\n", after.Milliseconds())})
 }
@@ -143,7 +143,7 @@ func (c *Conn) batch(all ...*encoded) error {
 	return nil
 }
 
-// chunk adds a part of the body to what leaves next; a large one leaves by itself, uncopied.
+// chunk adds a part of the body to buf. A large part is written directly, without a copy.
 func (c *Conn) chunk(buf *bytes.Buffer, body []byte) error {
 	if c.conn != nil {
 		buf.WriteString(strconv.FormatInt(int64(len(body)), 16) + "\r\n")
@@ -177,19 +177,19 @@ func (c *Conn) write(p []byte) error {
 	return nil
 }
 
-// Gone reports whether the client has closed.
+// Gone reports whether the client has closed the connection.
 func (c *Conn) Gone() bool { return c.gone.Load() }
 
-// Hurry bounds what is written from now on: nobody waits for a reader who does not read.
+// Hurry shortens the time limit of later batches, so that nobody waits for a client that does not read.
 func (c *Conn) Hurry(within time.Duration) { c.within = within }
 
-// Sent is how many bytes have left.
+// Sent returns how many bytes were written.
 func (c *Conn) Sent() int64 { return c.sent }
 
 // Close closes a connection that was taken over.
 func (c *Conn) Close() error { return c.conn.Close() }
 
-// Finish ends the body of a connection that was taken over, so that the client knows that it is whole.
+// Finish ends the body of a connection that was taken over, so that the client knows that it is complete.
 func (c *Conn) Finish() error {
 	var end []byte
 	if c.packed {

@@ -9,14 +9,14 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// encoded is a frame as it goes out: made once, however many readers get it.
+// encoded is an encoded frame, shared by all of its readers.
 type encoded struct {
 	plain []byte // server-sent events
 	once  sync.Once
-	small []byte // plain as blocks of deflate that need nothing before them
+	small []byte // plain as deflate blocks that do not refer to earlier data
 }
 
-// encode writes an event. The id is left out where seq is 0.
+// encode encodes an event. The id is omitted if seq is 0.
 func encode(name string, seq uint64, data []byte) *encoded {
 	b := make([]byte, 0, len(name)+len(data)+48)
 	b = append(append(append(b, "event: "...), name...), '\n')
@@ -29,16 +29,16 @@ func encode(name string, seq uint64, data []byte) *encoded {
 	return &encoded{plain: append(b, '\n')}
 }
 
-// Encoder lends what encoding needs beside its result.
+// Encoder pools what encoding needs.
 type Encoder struct {
-	deflaters sync.Pool // of *flate.Writer: one has most of a megabyte
+	deflaters sync.Pool // of *flate.Writer, which takes most of a megabyte
 	scratch   sync.Pool // of *bytes.Buffer
 
-	// What every stream says again and again.
+	// Frames that every stream sends.
 	hello, beat, tick *encoded
 }
 
-// NewEncoder creates an encoder, which all streams of a server share.
+// NewEncoder returns an encoder, to be shared by all streams of a server.
 func NewEncoder() *Encoder {
 	return &Encoder{
 		hello: &encoded{plain: fmt.Appendf(nil, "retry: %d\n\n", retryAfter.Milliseconds())},
@@ -52,7 +52,7 @@ func (e *Encoder) deflater() *flate.Writer {
 	}
 	z, err := flate.NewWriter(nil, 6)
 	if err != nil {
-		panic(err) // the level is one that there is
+		panic(err) // the level is valid
 	}
 	return z
 }
@@ -65,8 +65,8 @@ func (e *Encoder) buffer() *bytes.Buffer {
 	return new(bytes.Buffer)
 }
 
-// packed is the frame compressed by itself, up to a byte's boundary. One behind the other, such frames are one stream
-// of deflate, so that all readers can share them.
+// packed returns the frame compressed on its own and flushed to a byte boundary. Such frames can be concatenated to one deflate stream,
+// so all readers can share them.
 func (w *encoded) packed(e *Encoder) []byte {
 	w.once.Do(func() {
 		z := e.deflater()

@@ -3,34 +3,33 @@ package sse
 // Frame is one server-sent event.
 type Frame struct {
 	Name string
-	Seq  uint64 // of the journal; 0: the frame has no id
-	Slot string // frames of one slot replace each other; empty: each one counts
-	Of   string // what it is of, within its topic, for readers whom only some of a topic concerns (Subscriber.Only)
+	Seq  uint64 // journal sequence, sent as id; 0: no id
+	Slot string // frames of the same slot replace each other; empty: never replaced
+	Of   string // subject within the topic, for readers of only some (Subscriber.Only)
 	Data []byte // JSON
 
 	enc *encoded
 }
 
-// NewFrame creates an event of data, which is JSON.
+// NewFrame returns a frame with JSON data.
 func NewFrame(name string, seq uint64, data []byte) Frame {
 	return Frame{Name: name, Seq: seq, Data: data, enc: encode(name, seq, data)}
 }
 
-// Topic is what a stream or a page follows: one thing of an application, or with an empty name everything of it. Two
-// applications may use one name.
+// Topic is what a stream or page follows: one thing of an application, or everything if Name is empty. Names are per application.
 type Topic struct{ App, Name string }
 
-// Change is what a journal record means to the readers of an application.
+// Change is what a journal record changes for the readers of an application.
 type Change struct {
-	Topic string // whose readers get the frame
-	Frame Frame  // the zero value: nothing is sent, but pages look again
+	Topic string // topic whose readers receive Frame
+	Frame Frame  // zero: nothing is sent, but pages check for updates
 
-	// All makes the frame for readers of everything, who need to see which topic it is of; nil: they get none. It is called only
-	// where there is such a reader.
+	// All returns the frame for readers of everything, which must name the topic; nil: they get none. It is called only if there are
+	// such readers.
 	All func() Frame
 }
 
-// all is the frame for readers of everything; ok is false where there is none.
+// all returns the frame for readers of everything; ok is false if there is none.
 func (ch *Change) all() (f Frame, ok bool) {
 	if ch.All == nil || ch.Frame.Name == "" {
 		return Frame{}, false
@@ -40,7 +39,7 @@ func (ch *Change) all() (f Frame, ok bool) {
 	return f, true
 }
 
-// For returns the frame that a reader of a topic gets; ok is false where it gets none.
+// For returns the frame for a reader of a topic; ok is false if there is none.
 func (ch *Change) For(topic string) (f Frame, ok bool) {
 	if topic == "" {
 		return ch.all()
@@ -48,8 +47,8 @@ func (ch *Change) For(topic string) (f Frame, ok bool) {
 	return ch.Frame, ch.Topic == topic && ch.Frame.Name != ""
 }
 
-// Join makes one of several frames. Only the last has an id: a client whose connection breaks in the middle has not seen it and
-// asks again from where it was. ok is false where there is nothing to join.
+// Join combines frames into one. Only the last has an id: if the connection breaks in the middle, the client has no new id, and
+// reconnects from where it was. ok is false if frames is empty.
 func Join(frames []Frame, seq uint64) (all Frame, ok bool) {
 	var text []byte
 	for i := range frames {

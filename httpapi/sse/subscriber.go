@@ -9,28 +9,28 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// maxPending is how many events may wait for a slow client before it is given a snapshot instead.
+// maxPending is how many events may wait for a slow client before it gets a snapshot instead.
 const maxPending = 128
 
-// Subscriber is a reader's bounded inbox. Of each slot only the newest frame waits, so that a client that reads slowly skips
-// states and not more; too many events turn into a snapshot.
+// Subscriber is a reader's bounded inbox. Only the newest frame of each slot waits, so a slow client skips states but no events. If too
+// many events wait, the reader gets a snapshot.
 type Subscriber struct {
-	Sig *clock.Signal // set when there is something to take
+	Sig *clock.Signal // set when Take has something
 
-	wake bool // wants to be woken, not to be sent anything
+	wake bool // only wakes the reader; receives no frames
 	out  atomic.Pointer[Conn]
 
 	mu     sync.Mutex
-	slots  []Frame // one of each slot: few, so that to look through them costs less than a map
+	slots  []Frame // one per slot; few, so a linear search is cheaper than a map
 	events []Frame
 	lost   bool
-	only   map[string]bool // nil: frames of whatever
+	only   map[string]bool // accepted Frame.Of; nil: all
 }
 
-// NewSubscriber creates an inbox without a broadcaster. With wake it takes no frames: its reader is only woken.
+// NewSubscriber returns an inbox without a broadcaster. With wake it receives no frames, and only wakes its reader.
 func NewSubscriber(wake bool) *Subscriber { return &Subscriber{wake: wake, Sig: clock.NewSignal()} }
 
-// Offer puts frames into the inbox. It never blocks.
+// Offer adds frames to the inbox. It never blocks.
 func (s *Subscriber) Offer(frames ...Frame) {
 	if s.wake {
 		s.Sig.Set()
@@ -43,7 +43,7 @@ func (s *Subscriber) Offer(frames ...Frame) {
 		switch {
 		case f.Name == "", s.only != nil && !s.only[f.Of]:
 			continue // nothing to send
-		case s.lost: // a snapshot is due: it has this too
+		case s.lost: // a snapshot is due and will include this
 		case f.Slot != "":
 			s.replace(f)
 		case len(s.events) < maxPending:
@@ -59,13 +59,13 @@ func (s *Subscriber) Offer(frames ...Frame) {
 	}
 }
 
-// Only has the inbox keep and take what is of some alone (Frame.Of).
+// Only restricts the inbox, including waiting frames, to the given subjects (Frame.Of).
 func (s *Subscriber) Only(of []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.only = make(map[string]bool, len(of))
-	for _, one := range of {
-		s.only[one] = true
+	for _, subject := range of {
+		s.only[subject] = true
 	}
 	others := func(f Frame) bool { return !s.only[f.Of] }
 	s.slots, s.events = slices.DeleteFunc(s.slots, others), slices.DeleteFunc(s.events, others)
@@ -81,7 +81,7 @@ func (s *Subscriber) replace(f *Frame) {
 	s.slots = append(s.slots, *f)
 }
 
-// lose makes the stream start over with a snapshot.
+// lose makes the stream continue with a snapshot.
 func (s *Subscriber) lose() {
 	s.mu.Lock()
 	s.drop()
@@ -93,7 +93,7 @@ func (s *Subscriber) drop() {
 	s.lost, s.events, s.slots = true, nil, nil
 }
 
-// Take empties the inbox: frames in the order of the journal, or lost when only a snapshot will do.
+// Take empties the inbox and returns its frames in journal order. lost means that a snapshot is needed instead.
 func (s *Subscriber) Take() (frames []Frame, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,5 +107,5 @@ func (s *Subscriber) Take() (frames []Frame, lost bool) {
 	return frames, false
 }
 
-// Attach says where the inbox is written to, so that a broadcaster that shuts down can hurry it.
+// Attach sets the connection that the inbox is written to, for Broadcaster.Hurry.
 func (s *Subscriber) Attach(c *Conn) { s.out.Store(c) }

@@ -12,16 +12,16 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// maxTalk is how much a client may send on its stream before it counts as gone.
+// maxTalk is how many bytes a client may send on its stream before it counts as gone.
 const maxTalk = 16 << 10
 
-// TakeOver takes a connection from net/http and sends the head of the answer; ok is false where it stays with net/http.
+// TakeOver takes a connection over from net/http and sends the header of the answer. If ok is false the connection stays with net/http.
 func TakeOver(w gin.ResponseWriter, r *http.Request, wall clock.Clock, enc *Encoder) (out *Conn, ok bool) {
 	if r.ProtoMajor != 1 || r.ProtoMinor != 1 {
 		return nil, false
 	}
 	if u, wraps := w.(interface{ Unwrap() http.ResponseWriter }); wraps {
-		if _, can := u.Unwrap().(http.Hijacker); !can { // gin takes it for granted
+		if _, can := u.Unwrap().(http.Hijacker); !can { // gin would panic
 			return nil, false
 		}
 	}
@@ -46,17 +46,17 @@ func TakeOver(w gin.ResponseWriter, r *http.Request, wall clock.Clock, enc *Enco
 	if out.packed {
 		fmt.Fprintf(&head, "%x\r\n%s\r\n", len(gzipHead), gzipHead)
 	}
-	// A connection that broke shows with the first event.
+	// A broken connection shows at the first event.
 	_ = conn.SetWriteDeadline(wall.Now().Add(writeWithin))
 	_, _ = io.WriteString(conn, head.String())
 	return out, true
 }
 
-// acceptsGzip reads Accept-Encoding as far as streams go: gzip is named, and not refused.
+// acceptsGzip reports whether Accept-Encoding names gzip and does not refuse it.
 func acceptsGzip(r *http.Request) bool {
 	for _, h := range r.Header.Values("Accept-Encoding") {
-		for one := range strings.SplitSeq(h, ",") {
-			name, q, _ := strings.Cut(strings.TrimSpace(one), ";")
+		for coding := range strings.SplitSeq(h, ",") {
+			name, q, _ := strings.Cut(strings.TrimSpace(coding), ";")
 			q = strings.ReplaceAll(q, " ", "")
 			if strings.TrimSpace(strings.ToLower(name)) == "gzip" && q != "q=0" && !strings.HasPrefix(q, "q=0.000") {
 				return true
@@ -66,7 +66,7 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// Watch waits for the client to close its end, which is all that can come from it, and wakes the stream.
+// Watch waits until the client closes the connection, and then wakes the stream. Clients send nothing else on a stream.
 func (c *Conn) Watch(sub *Subscriber) {
 	var buf [64]byte
 	for read := 0; read < maxTalk; {
@@ -77,6 +77,6 @@ func (c *Conn) Watch(sub *Subscriber) {
 		read += n
 	}
 	c.gone.Store(true)
-	_ = c.conn.SetWriteDeadline(time.Unix(1, 0)) // what is being written is written to nobody
+	_ = c.conn.SetWriteDeadline(time.Unix(1, 0)) // nobody reads what is being written
 	sub.Sig.Set()
 }

@@ -1,4 +1,4 @@
-// Package colour makes colours readable: as text on the panels of our pages, and as a background of scores.
+// Package colour makes colours readable, as text on the panels of our pages and as backgrounds of scores.
 package colour
 
 import (
@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// RGB is a colour of the screen, 0xRRGGBB.
+// RGB is an sRGB colour, 0xRRGGBB.
 type RGB uint32
 
-// The colours that a colour is read on and written with; the pages' style sheet has the same ones.
+// Background and text colours, the same as in the pages' style sheet.
 const (
 	LightPanel RGB = 0xffffff
 	DarkPanel  RGB = 0x121a26
@@ -18,17 +18,17 @@ const (
 	night      RGB = 0x080c12
 )
 
-// The contrast that is asked for.
+// Minimum contrast ratios.
 const (
 	TextContrast  = 4.5 // WCAG AA for text
-	DarkContrast  = 6.5 // the same on the dark panel, where a line at 4.5 looks dull
+	DarkContrast  = 6.5 // on the dark panel, where a ratio of 4.5 looks dull
 	scoreContrast = 7   // AAA: scores are read from three metres and in the sun
 )
 
-// Hex writes c as "#1a4fb8".
+// Hex formats c as "#1a4fb8".
 func (c RGB) Hex() string { return fmt.Sprintf("#%06x", uint32(c)) }
 
-// channels returns red, green and blue as light, 0 to 1.
+// channels returns red, green and blue in linear light, 0 to 1.
 func (c RGB) channels() (r, g, b float64) {
 	return linear(uint8(c >> 16)), linear(uint8(c >> 8)), linear(uint8(c))
 }
@@ -37,7 +37,7 @@ func fromChannels(r, g, b float64) RGB {
 	return RGB(gamma(r))<<16 | RGB(gamma(g))<<8 | RGB(gamma(b))
 }
 
-// linear undoes the transfer function of sRGB for one channel.
+// linear inverts sRGB's transfer function for one channel.
 func linear(v uint8) float64 {
 	c := float64(v) / 255
 	if c <= 0.04045 {
@@ -95,15 +95,14 @@ func (k lab) rgb() RGB {
 
 func cube(x float64) float64 { return x * x * x }
 
-// Difference is how unlike two colours look: 0 equal, about 0.1 hard to tell apart on a chart, 1 black and white.
+// Difference returns how different two colours look: 0 is equal, about 0.1 hard to distinguish on a chart, 1 black and white.
 func Difference(a, b RGB) float64 {
 	x, y := a.lab(), b.lab()
 	return math.Hypot(x.l-y.l, math.Hypot(x.a-y.a, x.b-y.b))
 }
 
-// Readable moves the lightness of c, keeping its hue, until it has at least the given contrast on the background:
-// darker on a light one, lighter on a dark one. Black or white is the end of the way, so on the panels it always
-// gets there for ratios up to 15.
+// Readable changes the lightness of c, keeping its hue, until it has at least the given contrast to the background: darker on a light
+// one, lighter on a dark one. It ends at black or white, so on the panels it succeeds for ratios up to 15.
 func Readable(c, on RGB, ratio float64) RGB {
 	if Contrast(c, on) >= ratio {
 		return c
@@ -115,7 +114,7 @@ func Readable(c, on RGB, ratio float64) RGB {
 	}
 	for range 100 {
 		k.l += step
-		k.a *= 0.995 // near the ends of lightness there is little room for colour
+		k.a *= 0.995 // very light or dark colours allow little saturation
 		k.b *= 0.995
 		if out := k.rgb(); Contrast(out, on) >= ratio {
 			return out
@@ -127,7 +126,7 @@ func Readable(c, on RGB, ratio float64) RGB {
 	return black
 }
 
-// Slab returns a background close to c and the colour of text on it, far enough apart for scores.
+// Slab returns a background close to c, and a text colour with enough contrast for scores.
 func Slab(c RGB) (bg, text RGB) {
 	text = white
 	if Contrast(c, night) > Contrast(c, white) {
@@ -136,7 +135,7 @@ func Slab(c RGB) (bg, text RGB) {
 	return Readable(c, text, scoreContrast), text
 }
 
-// Hue is the n-th of so many colours that are equally strong and equally far apart.
+// Hue returns the n-th of several colours of equal strength and equal distance.
 func Hue(n, of int) RGB {
 	angle := 2 * math.Pi * float64(n) / float64(of)
 	return lab{0.5, 0.14 * math.Cos(angle), 0.14 * math.Sin(angle)}.rgb()
