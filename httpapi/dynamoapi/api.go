@@ -17,26 +17,26 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Config says what an API answers from, and for whom.
+// Config configures an API.
 type Config struct {
 	Store  *store.Store
-	Policy store.Policy // of the tables that are created here; empty: PolicyLocal
+	Policy store.Policy // policy of tables created here; empty: PolicyLocal
 
-	// Owned are the tables that a node and its applications work with. They are not deleted, nor lose what is declared of
-	// them, and names that begin as those of the node's own tables do are not free. nil: there is no node behind the API.
+	// Owned are the tables of a node and its applications. They cannot be deleted or lose what is declared for them, and names with the
+	// prefix of the node's own tables are reserved. nil: there is no node behind the API.
 	Owned []store.TableSpec
 
-	Verifier *sigv4.Verifier  // of signatures; nil: signatures are not verified
-	Faults   *inject.Injector // on demand; nil: none
-	Reset    ResetAccess      // who may empty the database in one request
+	Verifier *sigv4.Verifier  // nil: signatures are not verified
+	Faults   *inject.Injector // fault injection; nil: none
+	Reset    ResetAccess      // who may reset the database
 
-	MaxConnections int // open at once; 0: DefaultConnections
+	MaxConnections int // limit of open connections; 0: DefaultConnections
 
-	TLS *tls.Config // nil: plain HTTP. Else the port takes plain HTTP from this machine only
+	TLS *tls.Config // nil: plain HTTP; otherwise plain HTTP is accepted from this machine only
 
 	Now     func() time.Time      // nil: the wall clock
-	Logger  *slog.Logger          // nil: nobody is told
-	Metrics prometheus.Registerer // of what is answered; nil: nobody collects them
+	Logger  *slog.Logger          // nil: silent
+	Metrics prometheus.Registerer // may be nil
 }
 
 func (c Config) withDefaults() Config {
@@ -49,7 +49,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// API answers requests. Its methods may be called from any goroutine.
+// API serves the operations. It is safe for concurrent use.
 type API struct {
 	cfg        Config
 	store      *store.Store
@@ -71,8 +71,8 @@ func New(cfg Config) *API {
 	return a
 }
 
-// Do runs an operation, named as in X-Amz-Target without the version, without HTTP and for anybody. What is refused is an
-// *Error.
+// Do runs an operation without HTTP and without access control. operation is named as in X-Amz-Target, without the version. A refusal
+// is an *Error.
 func (a *API) Do(ctx context.Context, operation string, body []byte) ([]byte, error) {
 	out := wire.NewEncoder(nil)
 	if err := a.answer(ctx, sigv4.Anyone(), operation, string(body), out); err != nil {
@@ -81,8 +81,8 @@ func (a *API) Do(ctx context.Context, operation string, body []byte) ([]byte, er
 	return out.Bytes(), nil
 }
 
-// answer decodes a request, runs it if whoever sent it may do that, and writes the answer. An error is an *Error, or
-// errDropped, and then nothing counts of what was written.
+// answer decodes a request, runs it if its sender may do that, and writes the answer to out. An error is an *Error or errDropped; the
+// contents of out are then invalid.
 func (a *API) answer(ctx context.Context, who *sigv4.Principal, operation, body string, out *wire.Encoder) error {
 	err := a.run(ctx, who, operation, body, out)
 	if err == nil || errors.Is(err, errDropped) {
@@ -123,7 +123,7 @@ func (a *API) run(ctx context.Context, who *sigv4.Principal, operation, body str
 	return nil
 }
 
-// decode reads a request and holds it against the API's model.
+// decode decodes a request and checks it against the API's model.
 func (a *API) decode(operation, body string) (request, error) {
 	newRequest, ok := a.operations[operation]
 	if !ok {
@@ -139,11 +139,11 @@ func (a *API) decode(operation, body string) (request, error) {
 	return r, c.err()
 }
 
-// access is what a request needs permission for: actions, as permissions name them, on tables.
+// access is the permission that a request needs: actions, by their names in permissions, on tables.
 type access struct {
 	operation string
 	actions   []string
-	tables    []string // of the actions, by their names
+	tables    []string // table name of each action
 }
 
 func accessOf(operation string, r request) access {
@@ -154,7 +154,7 @@ func accessOf(operation string, r request) access {
 	return out
 }
 
-// allowed refuses what somebody may not do. A request about no table is an action on all.
+// allowed returns an error if somebody lacks the permission. A request that names no table is an action on all tables.
 func (a access) allowed(who *sigv4.Principal) error {
 	if len(a.actions) == 0 {
 		return who.Allow(a.operation)

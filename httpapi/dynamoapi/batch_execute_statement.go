@@ -15,7 +15,7 @@ import (
 // maxBatchStatements is how many statements a batch may have.
 const maxBatchStatements = 25
 
-// batchExecuteStatement runs PartiQL statements, each about one item and each for itself.
+// batchExecuteStatement runs independent PartiQL statements, each about one item.
 type batchExecuteStatement struct {
 	someStatements
 	capacity wire.Opt[string]
@@ -35,7 +35,7 @@ func (r *batchExecuteStatement) members(m *wire.Member) {
 	m.Text("ReturnConsumedCapacity", &r.capacity)
 }
 
-// readStatements reads a list of at most so many statements, each of which the model calls shape.
+// readStatements reads a list of up to most statements; shape is the name of a statement in the model.
 func readStatements(m *wire.Member, name, shape string, most int, into *wire.Opt[[]statement]) {
 	wire.Array(m, name, most, into, wire.Objects(shape, (*statement).members))
 }
@@ -55,15 +55,15 @@ func constrainStatements(c *constraints, at string, all wire.Opt[[]statement], m
 	}
 }
 
-// batched is a statement of a batch on its way: what it does, and what came of it.
+// batched is a statement of a batch and its result.
 type batched struct {
 	*statement
 	spec  *store.TableSpec
-	read  partiql.Read    // of a SELECT
-	write store.WriteItem // of the others
+	read  partiql.Read    // for a SELECT
+	write store.WriteItem // for other statements
 
-	bad  error // what is wrong with it without its item
-	ran  bool  // it got as far as its table
+	bad  error // error found without reading its item
+	ran  bool  // it reached its table
 	item attr.Item
 	err  error
 }
@@ -78,7 +78,7 @@ func (r *batchExecuteStatement) run(c *call) error {
 		do = func(fn func(*store.Tx) error) error { return c.update(false, fn) }
 	}
 	var used *consumption
-	err = do(func(tx *store.Tx) error { // which may run several times
+	err = do(func(tx *store.Tx) error { // may run several times
 		used = newConsumption(r.capacity)
 		if writes {
 			used.watch(tx, false)
@@ -102,7 +102,7 @@ func (r *batchExecuteStatement) run(c *call) error {
 	return nil
 }
 
-// prepared takes all statements as far as they go without their items, and reports whether they write.
+// prepared prepares all statements, and reports whether they write.
 func (r *batchExecuteStatement) prepared(c *call) (all []batched, writes bool, err error) {
 	all = make([]batched, len(r.statements.V))
 	reads := false
@@ -124,7 +124,7 @@ func (r *batchExecuteStatement) prepared(c *call) (all []batched, writes bool, e
 	return all, writes, nil
 }
 
-// prepare takes a statement as far as it goes without its item.
+// prepare checks and compiles a statement as far as possible without its item.
 func (b *batched) prepare(c *call) error {
 	var params []attr.Value
 	var err error
@@ -149,7 +149,7 @@ func (b *batched) prepare(c *call) error {
 	return err
 }
 
-// twice reports whether two statements are about one item.
+// twice reports whether two statements are about the same item.
 func twice(all []batched) bool {
 	seen := map[string]bool{}
 	for i := range all {
@@ -166,7 +166,7 @@ func twice(all []batched) bool {
 	return false
 }
 
-// key is that of the statement's item.
+// key returns the key of the statement's item.
 func (b *batched) key() attr.Item {
 	if b.read.Key != nil {
 		return b.read.Key
@@ -174,7 +174,7 @@ func (b *batched) key() attr.Item {
 	return keyIn(b.spec, b.write)
 }
 
-// keyIn is the key of the item that a write is about.
+// keyIn returns the key of the item that a write is about.
 func keyIn(spec *store.TableSpec, w store.WriteItem) attr.Item {
 	switch {
 	case w.Update != nil:
@@ -191,7 +191,7 @@ func keyIn(spec *store.TableSpec, w store.WriteItem) attr.Item {
 	return key
 }
 
-// perform does a statement that has been prepared.
+// perform runs a prepared statement.
 func (b *batched) perform(tx *store.Tx, used *consumption) (err error) {
 	b.ran, b.item = true, nil
 	if b.read.Key == nil {

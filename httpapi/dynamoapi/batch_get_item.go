@@ -15,13 +15,13 @@ import (
 // maxBatchKeys is how many items a BatchGetItem may ask for.
 const maxBatchKeys = 100
 
-// batchGetItem reads items by their keys, in any tables.
+// batchGetItem reads items by key, from any tables.
 type batchGetItem struct {
 	tables   wire.Opt[map[string]*keysOf]
 	capacity wire.Opt[string]
 }
 
-// keysOf is what is asked of one table.
+// keysOf is the part of the request about one table.
 type keysOf struct {
 	keys       wire.Opt[[]wire.Item]
 	projection wire.Opt[string]
@@ -68,7 +68,7 @@ func (r *batchGetItem) constrain(c *constraints) {
 	}
 }
 
-// shown is the value of RequestItems as errors show it: without the keys.
+// shown returns RequestItems as errors show it: without the keys.
 func (r *batchGetItem) shown() string {
 	return showTables(r.tables.V, func(k *keysOf) int { return len(k.keys.V) }, "keys")
 }
@@ -119,7 +119,7 @@ func (r *batchGetItem) run(c *call) error {
 	return nil
 }
 
-// leave takes the keys out of a batch that are to be left unprocessed on demand.
+// leave removes keys from a batch that fault injection leaves unprocessed, and returns them.
 func leave(ask store.BatchGet, choice *inject.Choice) map[string][]attr.Item {
 	keys := map[string][]attr.Item{}
 	for table, k := range ask {
@@ -136,7 +136,7 @@ func leave(ask store.BatchGet, choice *inject.Choice) map[string][]attr.Item {
 	return left
 }
 
-// ask is the request as the store takes it.
+// ask returns the request for the store.
 func (r *batchGetItem) ask() (store.BatchGet, error) {
 	ask := store.BatchGet{}
 	for _, name := range slices.Sorted(maps.Keys(r.tables.V)) {
@@ -164,7 +164,7 @@ func (r *batchGetItem) ask() (store.BatchGet, error) {
 	return ask, nil
 }
 
-// write repeats what was asked of a table, for the keys that are left.
+// write writes the request about a table again, with only the given keys.
 func (k *keysOf) write(out *wire.Encoder, keys []attr.Item) {
 	out.Begin()
 	items(out, "Keys", keys)
@@ -187,7 +187,7 @@ func (k *keysOf) write(out *wire.Encoder, keys []attr.Item) {
 	out.End()
 }
 
-// items writes a member that is an array of items.
+// items writes a member with an array of items.
 func items(out *wire.Encoder, name string, all []attr.Item) {
 	out.NamedArray(name)
 	for _, it := range all {
@@ -196,7 +196,7 @@ func items(out *wire.Encoder, name string, all []attr.Item) {
 	out.EndArray()
 }
 
-// RequestItems of BatchGetItem and BatchWriteItem: what is asked for, by tables, each called by its name or its ARN.
+// RequestItems of BatchGetItem and BatchWriteItem: requests by table, each named by its name or ARN.
 
 // constrainTables limits the number of tables, refuses invalid names, and returns the names in order.
 func constrainTables[T any](c *constraints, tables map[string]T, most int, shown func() string) []string {
@@ -215,13 +215,13 @@ func errNoRequests(operation string) error {
 	return errValidation("The requestItems parameter is required for %s", operation)
 }
 
-// isTable reports whether a table can be called so, by its name or its ARN.
+// isTable reports whether a text is a valid name or ARN of a table.
 func isTable(name string) bool {
 	name = tableName(name)
 	return isName(name) && len(name) >= minTableName && len(name) <= maxTableName
 }
 
-// showTables is RequestItems as errors show it: of each table how many parts are asked for.
+// showTables returns RequestItems as errors show it: the number of parts per table.
 func showTables[T any](tables map[string]T, count func(T) int, parts string) string {
 	var out []string
 	for _, table := range slices.Sorted(maps.Keys(tables)) {
@@ -230,7 +230,7 @@ func showTables[T any](tables map[string]T, count func(T) int, parts string) str
 	return "'{" + strings.Join(out, ", ") + "}'"
 }
 
-// called returns the name that a request, whose tables these are, has for a table: the table's own, or its ARN.
+// called returns the key under which a request has a table: its name or ARN.
 func called[T any](tables map[string]T, table string) string {
 	if _, ok := tables[table]; ok {
 		return table

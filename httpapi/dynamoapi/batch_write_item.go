@@ -13,7 +13,7 @@ import (
 // maxBatchWrites is how many items a BatchWriteItem may write.
 const maxBatchWrites = 25
 
-// batchWriteItem puts and deletes items, in any tables.
+// batchWriteItem puts and deletes items in any tables.
 type batchWriteItem struct {
 	tables   wire.Opt[map[string][]batchWrite]
 	capacity wire.Opt[string]
@@ -73,7 +73,7 @@ func (r *batchWriteItem) constrain(c *constraints) {
 	}
 }
 
-// shown is the value of RequestItems as errors show it: without the items.
+// shown returns RequestItems as errors show it: without the items.
 func (r *batchWriteItem) shown() string {
 	return showTables(r.tables.V, func(w []batchWrite) int { return len(w) }, "requests")
 }
@@ -112,7 +112,7 @@ func (r *batchWriteItem) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.out.Name("UnprocessedItems") // none but on demand: all is written, or the request is refused
+	c.out.Name("UnprocessedItems") // empty without fault injection: the batch is written whole or refused whole
 	c.out.Begin()
 	for _, table := range slices.Sorted(maps.Keys(left)) {
 		writeRequests(c.out, called(r.tables.V, table), left[table])
@@ -122,7 +122,7 @@ func (r *batchWriteItem) run(c *call) error {
 	return nil
 }
 
-// writeRequests repeats requests for a table.
+// writeRequests writes requests about a table again.
 func writeRequests(out *wire.Encoder, table string, requests []store.WriteRequest) {
 	out.NamedArray(table)
 	for _, w := range requests {
@@ -139,7 +139,7 @@ func writeRequests(out *wire.Encoder, table string, requests []store.WriteReques
 	out.EndArray()
 }
 
-// batch makes the checks of the request and returns it as the store takes it.
+// batch checks the request and returns it for the store.
 func (r *batchWriteItem) batch() (store.BatchWrite, error) {
 	batch := store.BatchWrite{}
 	for _, name := range slices.Sorted(maps.Keys(r.tables.V)) {
@@ -173,7 +173,7 @@ func (w *batchWrite) request() (store.WriteRequest, error) {
 	return store.WriteRequest{Put: w.put.V.V}, w.put.V.Err
 }
 
-// tooLarge finds an item that the store would refuse, where something behind it is refused before the store is asked.
+// tooLarge returns the store's error for an item that is too large, for a request that fails before it reaches the store.
 func tooLarge(batch store.BatchWrite) error {
 	for _, requests := range batch {
 		for _, w := range requests {

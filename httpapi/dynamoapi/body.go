@@ -15,29 +15,29 @@ import (
 	"sync/atomic"
 )
 
-// The limits of what is read.
+// Limits in bytes.
 const (
-	maxBody   = 16 << 20  // of a request, as in DynamoDB; of a packed one also when it is unpacked
-	freeBody  = 64 << 10  // what a request may have without asking
-	maxBodies = 128 << 20 // of all requests together, beyond what is free
-	maxDrain  = 64 << 20  // of a refused request that is read on, so that its client comes to reading the answer
+	maxBody   = 16 << 20  // of a request, as in DynamoDB, both compressed and uncompressed
+	freeBody  = 64 << 10  // of a request without a reservation
+	maxBodies = 128 << 20 // of all reservations together
+	maxDrain  = 64 << 20  // that are still read of a refused request, so that its client gets to read the answer
 )
 
-// bodies reads requests, and bounds the memory of all of them: a client that sends a large one slowly holds what it has
-// sent, and no more.
+// bodies reads request bodies, and limits their total memory. A client that sends a large body slowly reserves only what it has sent so
+// far.
 type bodies struct {
 	held atomic.Int64
 	pool sync.Pool // of *[]byte
 }
 
-// body is the body of one request.
+// body is a request's body.
 type body struct {
 	text string
-	hash [sha256.Size]byte // as it came over the wire, if it was asked for
+	hash [sha256.Size]byte // hash of the bytes received, if requested
 	held int64
 }
 
-// read reads the body of a request. It is released when nothing of the request is needed any more.
+// read reads a request's body. Release it when nothing of the request is needed any more.
 func (b *bodies) read(r *http.Request, hashed bool) (out body, err error) {
 	if r.ContentLength > maxBody {
 		return body{}, errTooLarge()
@@ -54,10 +54,10 @@ func (b *bodies) read(r *http.Request, hashed bool) (out body, err error) {
 	p := parcel{of: b, data: b.buffer()}
 	if err := p.fill(from); err != nil {
 		b.held.Add(-p.held)
-		if r.ContentLength < 0 { // how long it is, only its end tells
+		if r.ContentLength < 0 { // the length is only known at the end
 			drain(raw)
 		}
-		if raw.n > maxBody { // whatever else it was refused for
+		if raw.n > maxBody { // takes precedence over other errors
 			return body{}, errTooLarge()
 		}
 		return body{}, unread(err)
@@ -66,13 +66,13 @@ func (b *bodies) read(r *http.Request, hashed bool) (out body, err error) {
 	if hashed {
 		sum.Sum(out.hash[:0])
 	}
-	if cap(p.data) <= freeBody { // a large one is not kept
+	if cap(p.data) <= freeBody { // large buffers are not kept
 		b.pool.Put(&p.data)
 	}
 	return out, nil
 }
 
-// unpacked reads what a Content-Encoding has packed. Deflate is that of zlib, or what is in it alone: clients send both.
+// unpacked decompresses a Content-Encoding. Deflate may be zlib or raw: clients send both.
 func unpacked(from io.Reader, encoding string) (io.Reader, error) {
 	var err error
 	switch strings.ToLower(encoding) {
@@ -91,7 +91,7 @@ func unpacked(from io.Reader, encoding string) (io.Reader, error) {
 	return from, nil
 }
 
-// wireBytes counts what comes over the wire.
+// wireBytes counts received bytes.
 type wireBytes struct {
 	from io.Reader
 	n    int64
@@ -103,20 +103,20 @@ func (c *wireBytes) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drain reads on in a body that is of no use any more, within a limit. Nothing is kept.
+// drain reads and discards the rest of a body, within a limit.
 func drain(body io.Reader) {
-	_, _ = io.CopyN(io.Discard, body, maxDrain) // how far it comes does not matter
+	_, _ = io.CopyN(io.Discard, body, maxDrain) // best effort
 }
 
-// drainBehind lets a refusal be sent before the request has been read to its end, and returns what reads the rest behind
-// it. A client that reads while it sends has its answer at once; one that sends all of it first comes to reading: to
-// close on it would reset the connection, and the answer would be lost.
+// drainBehind allows a refusal to be sent before the request has been read completely, and returns a function that reads the rest
+// afterwards. A client that reads while it sends gets its answer at once. One that sends everything first must get to its reading:
+// closing the connection on it would reset it, and the answer would be lost.
 func drainBehind(w http.ResponseWriter, r *http.Request) (rest func()) {
-	if r.Header.Get("Expect") != "" { // it waits for leave to send, which it does not get
+	if r.Header.Get("Expect") != "" { // it waits for 100 Continue and never sends the body
 		return func() {}
 	}
 	c := http.NewResponseController(w)
-	if c.EnableFullDuplex() != nil { // no connection of net/http's
+	if c.EnableFullDuplex() != nil { // not a connection of net/http
 		return func() {}
 	}
 	return func() {
@@ -126,7 +126,7 @@ func drainBehind(w http.ResponseWriter, r *http.Request) (rest func()) {
 	}
 }
 
-// unread is the refusal of a body that could not be read.
+// unread returns the refusal of a body that could not be read.
 func unread(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -142,7 +142,7 @@ func (b *bodies) buffer() []byte {
 	return make([]byte, 0, 4<<10)
 }
 
-// checkForm refuses what is no request of the protocol at all.
+// checkForm refuses requests that do not follow the protocol at all.
 func checkForm(r *http.Request) error {
 	if headerSize(r) > maxHeader {
 		return refuseWith(http.StatusRequestHeaderFieldsTooLarge, ofCoral+"RequestEntityTooLargeException",
@@ -156,7 +156,7 @@ func checkForm(r *http.Request) error {
 	return refuseWith(http.StatusNotFound, ofCoral+"UnknownOperationException", "")
 }
 
-// headerSize is how long the headers are with the line above them.
+// headerSize returns the length of the request line and headers.
 func headerSize(r *http.Request) int {
 	n := len("POST  HTTP/1.1\r\nHost: \r\n") + len(r.RequestURI) + len(r.Host)
 	for name, values := range r.Header {
@@ -172,14 +172,14 @@ func errTooLarge() *Error {
 		"Request size exceeded the maximum of %d bytes", maxBody)
 }
 
-// parcel is the body of one request as it comes in.
+// parcel is a body that is being received.
 type parcel struct {
 	of   *bodies
 	data []byte
 	held int64
 }
 
-// fill reads to the end, and asks for room before it takes more.
+// fill reads to the end, and reserves memory before the buffer grows.
 func (p *parcel) fill(from io.Reader) error {
 	for {
 		if len(p.data) == cap(p.data) {
@@ -201,7 +201,7 @@ func (p *parcel) fill(from io.Reader) error {
 	}
 }
 
-// hold asks for memory, twice what the buffer grows by: the text is a copy.
+// hold reserves memory: twice what the buffer grows by, because the text is a copy.
 func (p *parcel) hold(more int) error {
 	if len(p.data)+more <= freeBody {
 		return nil

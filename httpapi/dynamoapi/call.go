@@ -10,24 +10,24 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// call is one request on its way.
+// call is a request being processed.
 type call struct {
-	context.Context //nolint:containedctx // it is the request's own, and a call lives no longer
+	context.Context //nolint:containedctx // the request's own, which lives as long as the call
 	api             *API
-	out             *wire.Encoder // the members of the answer; its braces are set around it
-	silent          bool          // the answer has no body at all
-	fault           inject.Fault  // that is to happen to it; the operation looks at what only it can do
+	out             *wire.Encoder // members of the answer, without the enclosing braces
+	silent          bool          // the answer has no body
+	fault           inject.Fault  // injected fault; the operation handles what only it can do
 	caller          Caller
 }
 
-// Caller says whose request it is.
+// Caller identifies a request and its sender.
 type Caller struct {
-	Key       string // the id of the access key; empty: signatures are not verified
+	Key       string // access key id; empty: signatures are not verified
 	Operation string
-	Tables    []string // that the request names; the same one may be there several times
+	Tables    []string // tables that the request names, possibly repeated
 }
 
-// CallerOf returns the request of the API that a context belongs to; false: to none.
+// CallerOf returns the API request that a context belongs to; false: none.
 func CallerOf(ctx context.Context) (Caller, bool) {
 	c, ok := ctx.Value(callerKey{}).(*call)
 	if !ok {
@@ -41,12 +41,12 @@ func CallerOf(ctx context.Context) (Caller, bool) {
 	return who, true
 }
 
-// maxNamed is how many tables a line of the log names.
+// maxNamed is how many tables a log line names.
 const maxNamed = 5
 
 type callerKey struct{}
 
-// Value has the context of a call tell of the call.
+// Value makes the call available from its context.
 func (c *call) Value(key any) any {
 	if key == (callerKey{}) {
 		return c
@@ -57,18 +57,18 @@ func (c *call) Value(key any) any {
 // view runs fn on a snapshot.
 func (c *call) view(fn func(*store.Tx) error) error { return c.api.store.View(c, c.showing(fn)) }
 
-// evaluate is view for what has expressions: their work is bounded.
+// evaluate is view for expressions, whose work is bounded.
 func (c *call) evaluate(fn func(*store.Tx) error) error {
 	return c.api.store.ViewRequest(c, c.showing(fn))
 }
 
-// update runs fn in a transaction, and maybe on snapshots before: see store.UpdateRequest. checks reports that it changes nothing.
+// update runs fn in a transaction, possibly on snapshots before: see store.UpdateRequest. checks reports that fn changes nothing.
 func (c *call) update(checks bool, fn func(*store.Tx) error) error {
 	return c.api.store.UpdateRequest(c, checks, c.showing(fn))
 }
 
-// showing has a transaction see what DynamoDB shows: items past their TTL until they are swept, nothing that the node keeps for
-// itself, and on demand global indexes that are behind.
+// showing makes a transaction show what DynamoDB shows: items past their TTL until they are swept, no internal tables, and with fault
+// injection lagging global indexes.
 func (c *call) showing(fn func(*store.Tx) error) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
 		tx.ShowExpired()
@@ -80,8 +80,7 @@ func (c *call) showing(fn func(*store.Tx) error) func(*store.Tx) error {
 	}
 }
 
-// table describes a table by the name, or the ARN, that a request has for it. What the node keeps for itself is not
-// there.
+// table describes a table by its name or ARN in a request. The node's internal tables count as missing.
 func (c *call) table(name string) (store.TableDescription, error) {
 	d, err := c.api.store.Describe(tableName(name))
 	if err != nil || d.Spec.Internal {
@@ -96,7 +95,7 @@ func (c *call) table(name string) (store.TableDescription, error) {
 //	arn:aws:dynamodb:region:account:table/name/index/index
 //	arn:aws:dynamodb:region:account:table/name/stream/label
 
-// The place of the tables in ARNs. Clients need one; there is but this one here.
+// Region and account in ARNs. Clients need some value; there is only one here.
 const (
 	region  = "us-east-1"
 	account = "000000000000"
@@ -108,8 +107,8 @@ func tableARN(table string) string {
 
 func streamARN(table, label string) string { return tableARN(table) + "/stream/" + label }
 
-// resource returns what an ARN of DynamoDB names behind "table/": "name", "name/stream/label". Region and account may be
-// any: a client's configuration has some, and there is but one here.
+// resource returns what follows "table/" in a DynamoDB ARN: "name", "name/stream/label". Any region and account will do, because they
+// depend on the client's configuration and there is only one here.
 func resource(arn string) (name string, ok bool) {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) != 6 || parts[0] != "arn" || parts[2] != "dynamodb" || parts[3] == "" || !isAccount(parts[4]) {
@@ -122,13 +121,13 @@ func isAccount(text string) bool {
 	return text != "" && strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }) < 0
 }
 
-// tableOfARN returns the name of a table by its ARN.
+// tableOfARN returns the table name in an ARN.
 func tableOfARN(arn string) (table string, ok bool) {
 	table, ok = resource(arn)
 	return table, ok && isTable(table)
 }
 
-// streamOfARN returns the table's name and the label of a stream by its ARN.
+// streamOfARN returns the table name and label in a stream's ARN.
 func streamOfARN(arn string) (table, label string, ok bool) {
 	name, ok := resource(arn)
 	if !ok {
@@ -138,13 +137,12 @@ func streamOfARN(arn string) (table, label string, ok bool) {
 	return table, label, ok && isName(table) && label != "" && !strings.Contains(label, "/")
 }
 
-// tableName returns the name of a table that a request calls by its name or its ARN
-// (arn:aws:dynamodb:region:account:table/name).
+// tableName returns the name of a table that a request names directly or by ARN (arn:aws:dynamodb:region:account:table/name).
 func tableName(name string) string {
 	if !strings.HasPrefix(name, "arn:") {
 		return name
 	}
-	if of, ok := resource(name); ok { // as the operations on streams and tags read it: who may do what hangs on both
+	if of, ok := resource(name); ok { // the same reading as for streams and tags, because permissions depend on both
 		name, _, _ = strings.Cut(of, "/")
 	}
 	return name

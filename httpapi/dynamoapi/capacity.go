@@ -9,32 +9,32 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The sizes that a unit of capacity reads and writes, in bytes as attr.Size counts them.
+// Bytes, as attr.Size counts them, per unit of read and write capacity.
 const (
 	readUnit  = 4096
 	writeUnit = 1024
 )
 
-// consumption counts the capacity that a request consumes, as DynamoDB would bill it. A nil one counts nothing and writes
-// nothing: it was not asked for.
+// consumption counts the capacity that a request consumes, as DynamoDB would bill it. A nil one, when it was not requested, counts and
+// writes nothing.
 type consumption struct {
-	byIndex bool // INDEXES: the parts are told too
+	byIndex bool // INDEXES: list the parts too
 	tables  map[string]*tableUnits
 }
 
-// tableUnits is what was consumed of a table: in all, of the table itself, and of its indexes.
+// tableUnits is the consumption of a table: in total, of the table itself, and of its indexes.
 type tableUnits struct {
 	total, own    units
 	local, global map[string]*units
 }
 
-// units are capacity units. Those of transactions are also told apart by what they were for.
+// units are capacity units. In transactions, reads and writes are also listed separately.
 type units struct {
 	read, write float64
 	transact    bool
 }
 
-// newConsumption starts a count for ReturnConsumedCapacity; nil for NONE and where it is absent.
+// newConsumption returns a count for ReturnConsumedCapacity; nil if it is NONE or absent.
 func newConsumption(mode wire.Opt[string]) *consumption {
 	if !mode.Set || mode.V == "NONE" {
 		return nil
@@ -42,9 +42,8 @@ func newConsumption(mode wire.Opt[string]) *consumption {
 	return &consumption{byIndex: mode.V == "INDEXES", tables: map[string]*tableUnits{}}
 }
 
-// read counts what a read of so many bytes of a table or, if it is named, of an index costs: a unit for each begun 4 KB,
-// half of it when the read is not consistent, twice of it in a transaction. To find nothing costs as much as the smallest
-// item.
+// read counts a read of bytes from a table, or from an index if ix is set: one unit per started 4 KB, half if the read is not
+// consistent, double in a transaction. Finding nothing costs as much as the smallest item.
 func (u *consumption) read(table string, ix *store.IndexSpec, bytes int, consistent, transact bool) {
 	if u == nil {
 		return
@@ -59,7 +58,7 @@ func (u *consumption) read(table string, ix *store.IndexSpec, bytes int, consist
 	u.count(table, ix, units{read: n, transact: transact})
 }
 
-// watchReads counts what the reads of a transaction that follow cost.
+// watchReads counts the transaction's subsequent reads.
 func (u *consumption) watchReads(tx *store.Tx, consistent func(table string) bool, transact bool) {
 	if u == nil {
 		return
@@ -67,21 +66,20 @@ func (u *consumption) watchReads(tx *store.Tx, consistent func(table string) boo
 	tx.Touched(func(t store.Touch) { u.read(t.Table, nil, t.Old, consistent(t.Table), transact) })
 }
 
-// watch counts what the writes that follow cost, and what is read or checked by a key.
+// watch counts subsequent writes, and reads and checks by key.
 func (u *consumption) watch(tx *store.Tx, transact bool) {
 	if u != nil {
 		tx.Touched(func(t store.Touch) { u.touched(t, transact) })
 	}
 }
 
-// reread counts an action of a transaction that was done before: DynamoDB reads its item.
+// reread counts an action of a transaction that was applied before: DynamoDB then reads its item.
 func (u *consumption) reread(t store.Touch) {
 	u.read(t.Table, nil, t.Old, true, true)
 }
 
-// touched counts what a write cost: a unit for each begun KB of the larger image, and what its indexes cost, where an entry
-// that moves is deleted and put; all of it twice in a transaction. A write that changes nothing, or a condition alone,
-// costs the table's part.
+// touched counts a write: one unit per started KB of the larger image, plus its indexes, where a moved entry counts as a delete and a
+// put; double in a transaction. A write without changes, and a condition check, cost only the table's part.
 func (u *consumption) touched(t store.Touch, transact bool) {
 	if u == nil {
 		return
@@ -100,7 +98,7 @@ func (u *consumption) touched(t store.Touch, transact bool) {
 	}
 }
 
-// fetched counts what a table was asked for because a local index does not show it, in consistent read units.
+// fetched counts reads from the table for attributes that a local index does not project, in consistent read units.
 func (u *consumption) fetched(table string, n int, consistent bool) {
 	if u == nil || n == 0 {
 		return
@@ -112,10 +110,10 @@ func (u *consumption) fetched(table string, n int, consistent bool) {
 	u.count(table, nil, units{read: read})
 }
 
-// whole returns how many units of a size so many bytes begin, at least one.
+// whole returns how many units of a size the bytes start, at least one.
 func whole(bytes, unit int) float64 { return float64(max(1, (bytes+unit-1)/unit)) }
 
-// count adds units to a table, and to the part of it that they belong to: an index, or with nil the table itself.
+// count adds units to a table, and to the part that they belong to: an index, or if ix is nil the table itself.
 func (u *consumption) count(table string, ix *store.IndexSpec, n units) {
 	t := u.tables[table]
 	if t == nil {
@@ -137,7 +135,7 @@ func (u *consumption) count(table string, ix *store.IndexSpec, n units) {
 	parts[ix.Name].add(n)
 }
 
-// indexOf returns an index of a table by its name, nil if there is none.
+// indexOf returns an index of a table by name, or nil.
 func indexOf(spec *store.TableSpec, name string) *store.IndexSpec {
 	i := slices.IndexFunc(spec.Indexes, func(ix store.IndexSpec) bool { return ix.Name == name })
 	if i < 0 {
@@ -152,7 +150,7 @@ func (n *units) add(more units) {
 	n.transact = n.transact || more.transact
 }
 
-// one writes the member ConsumedCapacity of a request about one table.
+// one writes the member ConsumedCapacity for a request about one table.
 func (u *consumption) one(out *wire.Encoder) {
 	if u == nil {
 		return
@@ -163,7 +161,7 @@ func (u *consumption) one(out *wire.Encoder) {
 	}
 }
 
-// all writes the member ConsumedCapacity of a request about any tables.
+// all writes the member ConsumedCapacity for a request about several tables.
 func (u *consumption) all(out *wire.Encoder) {
 	if u == nil {
 		return
@@ -219,7 +217,7 @@ func (n *units) members(out *wire.Encoder) {
 	}
 }
 
-// ledger accounts for the writes of a request about many items. Nobody asks for it as a rule: then it does nothing.
+// ledger accounts for the writes of a request about many items. Usually nobody asks for it, and it does nothing.
 type ledger struct {
 	units       *consumption
 	collections *collections
@@ -229,7 +227,7 @@ func newLedger(capacity, metrics wire.Opt[string]) *ledger {
 	return &ledger{units: newConsumption(capacity), collections: newCollections(metrics)}
 }
 
-// add notes a write that is to be done. Its subject is the item or its key. Where there is no such table the request will fail.
+// add records an intended write; subject is the item or its key. A missing table is ignored, because the request will fail.
 func (l *ledger) add(c *call, table string, subject attr.Item) {
 	if l.collections == nil {
 		return
@@ -245,14 +243,14 @@ func (l *ledger) write(out *wire.Encoder) {
 	l.collections.all(out)
 }
 
-// collections notes the item collections that a request wrote to: the items of a partition, in tables with local indexes.
-// A nil one notes nothing and writes nothing: they were not asked for.
+// collections records the item collections that a request wrote to: the items of a partition in tables with local indexes. A nil one,
+// when it was not requested, records and writes nothing.
 type collections struct {
-	tables map[string][]attr.Value // the partition keys, by the names of the tables
-	key    map[string]string       // the name of the partition key of each
+	tables map[string][]attr.Value // partition keys by table name
+	key    map[string]string       // name of each table's partition key
 }
 
-// newCollections starts the list for ReturnItemCollectionMetrics; nil for NONE and where it is absent.
+// newCollections returns a list for ReturnItemCollectionMetrics; nil if it is NONE or absent.
 func newCollections(mode wire.Opt[string]) *collections {
 	if mode.V != "SIZE" {
 		return nil
@@ -260,7 +258,7 @@ func newCollections(mode wire.Opt[string]) *collections {
 	return &collections{tables: map[string][]attr.Value{}, key: map[string]string{}}
 }
 
-// wrote notes the collection of an item, given by its key or as a whole.
+// wrote records the collection of an item or key.
 func (m *collections) wrote(spec *store.TableSpec, it attr.Item) {
 	if m == nil || !slices.ContainsFunc(spec.Indexes, func(ix store.IndexSpec) bool { return ix.Local }) {
 		return
@@ -272,7 +270,7 @@ func (m *collections) wrote(spec *store.TableSpec, it attr.Item) {
 	}
 }
 
-// one writes the member ItemCollectionMetrics of a request about one item, if it has a collection.
+// one writes the member ItemCollectionMetrics for a request about one item, if it has a collection.
 func (m *collections) one(out *wire.Encoder) {
 	if m == nil {
 		return
@@ -283,7 +281,7 @@ func (m *collections) one(out *wire.Encoder) {
 	}
 }
 
-// all writes the member ItemCollectionMetrics of a request about any items, if one of them has a collection.
+// all writes the member ItemCollectionMetrics for a request about several items, if any has a collection.
 func (m *collections) all(out *wire.Encoder) {
 	if m == nil || len(m.tables) == 0 {
 		return
@@ -304,8 +302,8 @@ func (m *collections) all(out *wire.Encoder) {
 	out.End()
 }
 
-// write writes the estimate of a collection's size. It is always the smallest one: nothing here ends a collection at
-// 10 GB, and to measure one would be to read it.
+// write writes an estimate of a collection's size. It is always the smallest: no limit of 10 GB applies here, and measuring a
+// collection would mean reading it.
 func (m *collections) write(out *wire.Encoder, table string, v attr.Value) {
 	out.Begin()
 	named(out, "ItemCollectionKey", attr.Item{m.key[table]: v})

@@ -8,16 +8,16 @@ import (
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 )
 
-// maxConstraints is how many broken constraints the service names.
+// maxConstraints is how many violations the service reports.
 const maxConstraints = 10
 
-// constraints collects where a request breaks the model of the API. Places are written as the service writes them:
-// "tableName", "requestItems.t.member.1.putRequest.item".
+// constraints collects violations of the API's model. Locations are written as the service writes them: "tableName",
+// "requestItems.t.member.1.putRequest.item".
 type constraints struct {
 	found []string
 }
 
-// err is what was found, nil: nothing.
+// err returns the violations; nil: none.
 func (c *constraints) err() error {
 	switch n := len(c.found); n {
 	case 0:
@@ -29,17 +29,17 @@ func (c *constraints) err() error {
 	}
 }
 
-// full reports whether as many were found as the service names: more need not be looked for.
+// full reports whether the maximum is reached, so that checks can stop.
 func (c *constraints) full() bool { return len(c.found) == maxConstraints }
 
-// fail notes that the value at a place breaks a rule. The value is given as it shall be shown, quotes included.
+// fail records that the value at a location violates a rule. value is shown as given, quotes included.
 func (c *constraints) fail(at, value, format string, args ...any) {
 	if !c.full() {
 		c.found = append(c.found, "Value "+value+" at '"+at+"' failed to satisfy constraint: "+fmt.Sprintf(format, args...))
 	}
 }
 
-// failAt notes the same as the newer checks of the service do: a member is named as it stands in the request, and no value is shown.
+// failAt is fail in the style of the service's newer checks: members are named as in the request, and values are not shown.
 func (c *constraints) failAt(member, format string, args ...any) {
 	if !c.full() {
 		c.found = append(c.found, "Value at '"+member+"' failed to satisfy constraint: "+fmt.Sprintf(format, args...))
@@ -48,7 +48,7 @@ func (c *constraints) failAt(member, format string, args ...any) {
 
 func quoted(text string) string { return "'" + text + "'" }
 
-// required refuses a member that is absent.
+// required records a missing member.
 func (c *constraints) required(at string, set bool) bool {
 	if !set {
 		c.fail(at, "null", "Member must not be null")
@@ -56,7 +56,7 @@ func (c *constraints) required(at string, set bool) bool {
 	return set
 }
 
-// table is the rule for names of tables, where an ARN will do too. Of an empty name nothing but that is said.
+// table is the rule for a table name or ARN. For an empty name only its length is reported.
 func (c *constraints) table(at string, v wire.Opt[string]) {
 	switch {
 	case !c.required(at, v.Set), strings.HasPrefix(v.V, "arn:"):
@@ -84,14 +84,14 @@ func isName(text string) bool {
 	}) < 0
 }
 
-// length bounds a text.
+// length limits the length of a text.
 func (c *constraints) length(at string, v wire.Opt[string], least, most int) {
 	if v.Set {
 		c.count(at, quoted(v.V), len(v.V), least, most)
 	}
 }
 
-// count bounds the number of elements of what shows as value.
+// count limits the number of elements of a value.
 func (c *constraints) count(at, value string, n, least, most int) {
 	if n < least {
 		c.fail(at, value, "Member must have length greater than or equal to %d", least)
@@ -101,8 +101,8 @@ func (c *constraints) count(at, value string, n, least, most int) {
 	}
 }
 
-// elements bounds the number of elements of a list, of which there is at least one. The service shows what its objects are
-// called in memory, which says nothing and is never the same: here it is their number.
+// elements limits the number of elements of a list, at least one. The service shows the in-memory names of its objects, which are
+// meaningless and always different: here their number is shown.
 func (c *constraints) elements(at string, n, most int) {
 	value := "'[]'"
 	if n > 0 {
@@ -111,14 +111,14 @@ func (c *constraints) elements(at string, n, most int) {
 	c.count(at, value, n, 1, most)
 }
 
-// among refuses a text that is none of the known ones, which are given in the service's order.
+// among records a text that is not among the known ones, which are listed in the service's order.
 func (c *constraints) among(at string, v wire.Opt[string], known ...string) {
 	if v.Set && !slices.Contains(known, v.V) {
 		c.fail(at, quoted(v.V), "Member must satisfy enum value set: [%s]", strings.Join(known, ", "))
 	}
 }
 
-// between bounds a number.
+// between limits a number.
 func (c *constraints) between(at string, v wire.Opt[int64], least, most int64) {
 	if v.Set && v.V < least {
 		c.fail(at, fmt.Sprintf("'%d'", v.V), "Member must have value greater than or equal to %d", least)
@@ -128,7 +128,7 @@ func (c *constraints) between(at string, v wire.Opt[int64], least, most int64) {
 	}
 }
 
-// The enumerations that many operations share.
+// Enumerations of many operations.
 
 func (c *constraints) returnConsumedCapacity(v wire.Opt[string]) {
 	c.among("returnConsumedCapacity", v, "INDEXES", "TOTAL", "NONE")

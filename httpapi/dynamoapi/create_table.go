@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// createTable creates a table. It can be used when the answer comes, though the answer says CREATING as the service does.
+// createTable creates a table. The table is usable when the answer arrives, although the answer says CREATING as the service does.
 type createTable struct {
 	managedTable
 	definitions wire.Opt[[]attributeDefinition]
@@ -71,7 +71,7 @@ func (r *createTable) run(c *call) error {
 	return nil
 }
 
-// mode is the billing mode: who says nothing means throughput in advance.
+// mode returns the billing mode; provisioned is the default.
 func (r *createTable) mode() string {
 	if !r.billing.Set {
 		return store.BillingProvisioned
@@ -92,7 +92,7 @@ func (r *createTable) checkBilling() error {
 	return checkBounds(r.throughput)
 }
 
-// spec makes the declaration of the table.
+// spec returns the table's declaration.
 func (r *createTable) spec(c *call) (store.TableSpec, error) {
 	spec := store.TableSpec{Name: tableName(r.table.V), Policy: c.api.cfg.Policy, Why: "made through the DynamoDB API"}
 	if len(r.key.V) > len(r.definitions.V) {
@@ -155,7 +155,7 @@ func (r *createTable) indexes(spec *store.TableSpec, types *keyTypes) error {
 	return nil
 }
 
-// checkUsed refuses declared attributes that are in no key.
+// checkUsed refuses attribute definitions that no key uses.
 func (t *keyTypes) checkUsed(spec store.TableSpec) error {
 	used := keyTypes{types: map[string]store.KeyType{}}
 	used.addSpec(spec)
@@ -166,7 +166,7 @@ func (t *keyTypes) checkUsed(spec store.TableSpec) error {
 		strings.Join(t.names, ", "), strings.Join(used.names, ", "))
 }
 
-// addSpec adds the attributes that are in a table's keys.
+// addSpec adds the attributes of a table's keys.
 func (t *keyTypes) addSpec(spec store.TableSpec) {
 	add := func(key *store.KeySpec) {
 		for _, a := range key.Attrs() {
@@ -179,7 +179,7 @@ func (t *keyTypes) addSpec(spec store.TableSpec) {
 	}
 }
 
-// settings returns what the store only remembers.
+// settings returns the settings that the store only remembers.
 func (r *createTable) settings(c *call) (store.TableSettings, error) {
 	s := store.TableSettings{
 		Billing: r.mode(), Class: r.class.V, Protected: r.protected.V, Encrypted: r.encryption.V.enabled.V,
@@ -221,7 +221,7 @@ func (r *createTable) setThroughput(s *store.TableSettings) (err error) {
 	return nil
 }
 
-// warming returns what is asked to be warm from the beginning.
+// warming returns which parts were requested with warm throughput: "" is the table, others are indexes.
 func (r *createTable) warming() map[string]bool {
 	asked := map[string]bool{"": r.warm.Set}
 	for _, def := range r.global.V {

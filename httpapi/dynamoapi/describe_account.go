@@ -5,11 +5,11 @@ import (
 	"net/http"
 )
 
-// describeEndpoints answers a client that discovers endpoints with the one it has called, as
-// it has called it, which is not the listener's behind a port that is passed on.
+// describeEndpoints answers endpoint discovery with the host that the client called. That can differ from the listening address behind
+// a forwarded port.
 type describeEndpoints struct{ nothingAsked }
 
-// endpointMinutes is how long a client may remember the address.
+// endpointMinutes is how long a client may cache the address.
 const endpointMinutes = 1440
 
 func (describeEndpoints) run(c *call) error {
@@ -28,7 +28,7 @@ func (describeEndpoints) run(c *call) error {
 
 type hostKey struct{}
 
-// withHost returns the context of a request, with the host that was called where somebody wants to know.
+// withHost returns the context of a request, with the called host if the operation needs it.
 func withHost(r *http.Request, operation string) context.Context {
 	if operation != "DescribeEndpoints" {
 		return r.Context()
@@ -36,7 +36,7 @@ func withHost(r *http.Request, operation string) context.Context {
 	return context.WithValue(r.Context(), hostKey{}, r.Host)
 }
 
-// describeLimits returns the quotas of an account. Nothing is limited here: the numbers are those of a new account.
+// describeLimits returns an account's quotas. Nothing is limited here: the numbers are those of a new account.
 type describeLimits struct{ nothingAsked }
 
 func (describeLimits) run(c *call) error {

@@ -12,13 +12,13 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// maxStreams is how many streams, or shards of one, an answer has.
+// maxStreams is the maximum number of streams, or of a stream's shards, in an answer.
 const maxStreams = 100
 
-// listStreams lists streams, by table and age: those that go on and those that ended less than a day ago.
+// listStreams lists streams by table and age: current ones, and those that ended less than a day ago.
 type listStreams struct {
 	table wire.Opt[string]
-	after wire.Opt[string] // ExclusiveStartStreamArn; it need not be there
+	after wire.Opt[string] // ExclusiveStartStreamArn; need not exist
 	limit wire.Opt[int64]
 }
 
@@ -68,7 +68,7 @@ func (r *listStreams) run(c *call) error {
 	return nil
 }
 
-// page lists streams behind one.
+// page returns the streams after a given one.
 func (r *listStreams) page(s *store.Store, after store.TableStream, limit int) (streams []store.TableStream, more bool) {
 	if !r.table.Set {
 		return s.StreamsBehind(after.Table, after.Label, limit)
@@ -79,7 +79,7 @@ func (r *listStreams) page(s *store.Store, after store.TableStream, limit int) (
 	return streams[:min(limit, len(streams))], len(streams) > limit
 }
 
-// ofStream is the StreamArn of a request about one stream.
+// ofStream is the StreamArn of a request about a stream.
 type ofStream struct{ arn wire.Opt[string] }
 
 func (r *ofStream) touches(operation string, visit func(action, table string)) {
@@ -99,7 +99,7 @@ type describeStream struct {
 	filter wire.Opt[shardFilter]
 }
 
-// shardFilter is ShardFilter: the shards that a client wants to know of.
+// shardFilter is ShardFilter: which shards the client wants.
 type shardFilter struct {
 	kind, shard wire.Opt[string]
 }
@@ -146,7 +146,7 @@ func (r *describeStream) run(c *call) error {
 	out.NamedText("TableName", st.Table)
 	writeKey(out, &st.Key)
 	out.NamedArray("Shards")
-	if !r.filter.Set && (!r.after.Set || r.after.V < shardID(st)) { // the one shard is nobody's child
+	if !r.filter.Set && (!r.after.Set || r.after.V < shardID(st)) { // the only shard is no shard's child
 		writeShard(out, st)
 	}
 	out.EndArray()
@@ -154,7 +154,7 @@ func (r *describeStream) run(c *call) error {
 	return nil
 }
 
-// check refuses a filter that does not say whose children it means.
+// check refuses a filter that does not name the parent shard.
 func (f shardFilter) check(given bool) error {
 	switch {
 	case given && !f.kind.Set:
@@ -165,8 +165,8 @@ func (f shardFilter) check(given bool) error {
 	return nil
 }
 
-// writeShard writes a stream's shard. It begins before its first record, so that a reader who goes on behind the beginning
-// misses nothing.
+// writeShard writes a stream's shard. It starts before the first record, so that a reader that starts after its beginning misses
+// nothing.
 func writeShard(out *wire.Encoder, st store.TableStream) {
 	out.Begin()
 	out.NamedText("ShardId", shardID(st))
@@ -179,10 +179,10 @@ func writeShard(out *wire.Encoder, st store.TableStream) {
 	out.End()
 }
 
-// A stream has one shard from its begin to its end: the journal is one sequence, and a restart goes on in it. So there
-// are no parents and children, and a reader is done when the shard has an end and it has come there.
+// A stream has one shard from its start to its end: the journal is one sequence, which continues after a restart. So there are no
+// parents and children, and a reader is done when the shard has ended and everything was read.
 
-// stream finds a stream by its ARN. It can be read for a day after it was ended or its table deleted.
+// stream finds a stream by its ARN. A stream can be read for a day after it ended or its table was deleted.
 func (c *call) stream(arn string) (store.TableStream, error) {
 	return streamAmong(arn, func(table string) ([]store.TableStream, error) { return c.api.store.StreamsOf(table), nil })
 }
@@ -204,20 +204,19 @@ func streamAmong(arn string, of func(table string) ([]store.TableStream, error))
 	return store.TableStream{}, refuse(ofModel+"ResourceNotFoundException", "Requested resource not found: Stream: %s not found", arn)
 }
 
-// constrainStreamARN is the rule for the ARNs of streams.
+// constrainStreamARN is the rule for a stream's ARN.
 func constrainStreamARN(c *constraints, at string, v wire.Opt[string]) { c.length(at, v, 37, 1024) }
 
 func constrainShard(c *constraints, at string, v wire.Opt[string]) { c.length(at, v, 28, 65) }
 
-// shardID is the name of a stream's shard: when it began, in milliseconds, and eight hexadecimal digits.
+// shardID returns the name of a stream's shard: its start in milliseconds, and eight hexadecimal digits.
 func shardID(st store.TableStream) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(st.TableID + st.Label)) // never fails
 	return fmt.Sprintf("shardId-%020d-%08x", st.Began.UnixMilli(), h.Sum32())
 }
 
-// sequenceNumber writes a sequence of the journal as a number of 21 digits: in order as numbers and as texts, across
-// restarts too.
+// sequenceNumber formats a journal sequence as a number of 21 digits, so that numeric and text order agree, across restarts too.
 func sequenceNumber(seq uint64) string { return fmt.Sprintf("1%020d", seq) }
 
 func parseSequence(text string) (seq uint64, ok bool) {

@@ -19,7 +19,7 @@ func (r *describeTable) run(c *call) error {
 	return nil
 }
 
-// deleteTable deletes a table. It has gone when the answer comes, though the answer says DELETING as the service does.
+// deleteTable deletes a table. The table is gone when the answer arrives, although the answer says DELETING as the service does.
 type deleteTable struct{ managedTable }
 
 func (r *deleteTable) run(c *call) error {
@@ -39,12 +39,12 @@ func (r *deleteTable) run(c *call) error {
 	return nil
 }
 
-// maxTableNames is how many names one answer of ListTables has.
+// maxTableNames is the maximum number of names in an answer of ListTables.
 const maxTableNames = 100
 
 // listTables lists the names of the tables.
 type listTables struct {
-	after wire.Opt[string] // ExclusiveStartTableName; it need not be there
+	after wire.Opt[string] // ExclusiveStartTableName; need not exist
 	limit wire.Opt[int64]
 }
 
@@ -58,7 +58,7 @@ func (r *listTables) constrain(c *constraints) {
 	c.name("exclusiveStartTableName", r.after)
 }
 
-// touches no single table: a caller who may list tables sees every name.
+// touches reports no table: a caller who may list tables sees all names.
 func (r *listTables) touches(string, func(action, table string)) {}
 
 func (r *listTables) run(c *call) error {

@@ -15,24 +15,24 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The namespaces of error types.
+// Namespaces of error types.
 const (
-	ofModel    = "com.amazonaws.dynamodb.v20120810#" // errors that the API declares
-	ofCoral    = "com.amazon.coral.service#"         // errors of the protocol
+	ofModel    = "com.amazonaws.dynamodb.v20120810#" // declared by the API
+	ofCoral    = "com.amazon.coral.service#"         // of the protocol
 	ofValidate = "com.amazon.coral.validate#"
 )
 
-// Error is a refusal, as a client sees it.
+// Error is a refusal as a client sees it.
 type Error struct {
-	Status  int    // of HTTP
-	Type    string // with its namespace
+	Status  int    // HTTP status
+	Type    string // with namespace
 	Message string
 
-	members func(out *wire.Encoder) // more members of the body; nil: none
+	members func(out *wire.Encoder) // writes further members of the body; nil: none
 	cause   error                   // for the log
 }
 
-// Error is the type and the message.
+// Error returns the type and message.
 func (e *Error) Error() string { return e.name() + ": " + e.Message }
 
 // Unwrap returns the cause.
@@ -51,7 +51,7 @@ func (e *Error) write(out *wire.Encoder) {
 	out.Begin()
 	out.NamedText("__type", e.Type)
 	message := "message"
-	switch e.name() { // the service is not of one mind
+	switch e.name() { // the service is inconsistent
 	case "SerializationException", "TransactionCanceledException", "AccessDeniedException", "UnknownOperationException":
 		message = "Message"
 	}
@@ -88,7 +88,7 @@ func errNoTable() *Error {
 	return refuse(ofModel+"ResourceNotFoundException", "Requested resource not found")
 }
 
-// refusal makes an *Error of any error: this is the one table from the errors of others to the API's.
+// refusal converts any error to an *Error. It is the only table from other packages' errors to the API's.
 func (a *API) refusal(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -115,29 +115,29 @@ func (a *API) refusal(err error) *Error {
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"IdempotentParameterMismatchException", f.Message
 	case f.Kind == fault.Invalid:
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofValidate+"ValidationException", f.Message
-	case f.Code == "table_not_found": // which one, the service tells for operations on tables only
+	case f.Code == "table_not_found": // the service names it only for operations on tables
 		return errNoTable()
 	case f.Kind == fault.NotFound:
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"ResourceNotFoundException", f.Message
 	case f.Code == "table_exists":
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"ResourceInUseException", f.Message
-	case f.Kind == fault.Full, f.Kind == fault.Unavailable: // SDKs come again by themselves
+	case f.Kind == fault.Full, f.Kind == fault.Unavailable: // SDKs retry by themselves
 		e.Status, e.Type, e.Message = http.StatusServiceUnavailable, ofCoral+"ServiceUnavailableException", f.Message
 		_, ok := errors.AsType[later](err)
 		if ok || f.Code == "store_stalled" || f.Code == "store_busy" {
-			e.cause = nil // who refuses a write until there is room has logged that once; of those who wait the log names the one who holds
+			e.cause = nil // logged elsewhere: a full store once, and for waiting writes the transaction that holds the writer
 		}
 	}
 	return e
 }
 
-// isNumber reports whether an error is about a number that DynamoDB does not take.
+// isNumber reports whether an error is about a number that DynamoDB does not accept.
 func isNumber(err error) bool {
 	return errors.Is(err, attr.NumberError{})
 }
 
-// numberAlone words the error of a number as the newer checks of the service do, those of GetItem, BatchGetItem and Query: an
-// empty text is shown too. Any other error is left as it is.
+// numberAlone words a number's error like the newer checks of the service (GetItem, BatchGetItem, Query), which show even an empty
+// text. Other errors are returned unchanged.
 func numberAlone(err error) error {
 	if !isNumber(err) {
 		return err
@@ -145,7 +145,7 @@ func numberAlone(err error) error {
 	return errValidation("%s", numberMessage(err))
 }
 
-// numberDetected is numberAlone for PutItem, UpdateItem and DeleteItem, which count it as a validation error.
+// numberDetected is numberAlone for PutItem, UpdateItem and DeleteItem, which report it as a validation error.
 func numberDetected(err error) error {
 	if !isNumber(err) {
 		return err
@@ -161,12 +161,12 @@ func numberMessage(err error) string {
 	return message
 }
 
-// errDetected is one validation error, as newer checks of the service word it.
+// errDetected returns one validation error in the words of the service's newer checks.
 func errDetected(message string) error {
 	return errValidation("1 validation error detected: %s", message)
 }
 
-// later is an error that knows when to come again: nothing has failed.
+// later is an error that knows when to retry. It is not a failure.
 type later interface {
 	error
 	RetryAfter() time.Duration
@@ -200,13 +200,13 @@ func transactionCanceled(canceled *store.TransactionCanceledError) *Error {
 	return e
 }
 
-// named writes a member that is an item.
+// named writes a member with an item.
 func named(out *wire.Encoder, name string, it attr.Item) {
 	out.Name(name)
 	out.Item(it)
 }
 
-// withoutOld takes the item from the error of a failed condition whose request does not want it.
+// withoutOld removes the item from the error of a failed condition, unless the request wants it.
 func withoutOld(err error, wanted wire.Opt[string]) error {
 	failed, ok := errors.AsType[*store.ConditionFailedError](err)
 	if !ok || wanted.V == "ALL_OLD" {

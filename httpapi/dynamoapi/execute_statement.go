@@ -104,7 +104,7 @@ func (r *executeStatement) selecting(c *call, spec *store.TableSpec, params []at
 	return nil
 }
 
-// write compiles an INSERT, UPDATE, DELETE or EXISTS for the store. What is wrong with its key is told apart, as bad.
+// write compiles an INSERT, UPDATE, DELETE or EXISTS for the store. An error of its key is returned separately, as bad.
 func (s *statement) write(spec *store.TableSpec, params []attr.Value) (w store.WriteItem, bad, err error) {
 	c, err := s.read.Write(params, keyOf(spec.Key))
 	switch s.read.Kind {
@@ -120,7 +120,7 @@ func (s *statement) write(spec *store.TableSpec, params []attr.Value) (w store.W
 	return w, c.BadKey, err
 }
 
-// perform does a write and returns what RETURNING shows of it.
+// perform runs a write and returns what RETURNING shows of it.
 func (s *statement) perform(tx *store.Tx, w store.WriteItem) (attr.Item, error) {
 	var images store.Images
 	var err error
@@ -138,7 +138,7 @@ func (s *statement) perform(tx *store.Tx, w store.WriteItem) (attr.Item, error) 
 	return returned(string(s.read.Returning), images), nil
 }
 
-// refused translates the error of a write into PartiQL's words.
+// refused translates a write's error into PartiQL's words.
 func (s *statement) refused(err error) error {
 	if _, ok := errors.AsType[*store.ConditionFailedError](err); ok && s.read.Kind == partiql.Insert {
 		return refuse(ofModel+"DuplicateItemException", duplicateItem)
@@ -147,24 +147,24 @@ func (s *statement) refused(err error) error {
 }
 
 const (
-	// maxDecomposed is how many items a page has of a SELECT that names several keys.
+	// maxDecomposed is the page size, in items, of a SELECT that names several keys.
 	maxDecomposed = 10
 	// maxPage is how many bytes are read for a page, as in a Query.
 	maxPage = 1 << 20
 )
 
-// position is where a SELECT goes on: in which of its steps, and behind which key; nil: at its start.
+// position is where a SELECT continues: in which step, and after which key (nil: at the step's start).
 type position struct {
 	step int
 	key  attr.Item
 }
 
-// selection is a SELECT that is run.
+// selection is a running SELECT.
 type selection struct {
 	read       partiql.Read
 	spec       *store.TableSpec
 	index      string
-	limit      int // of items read, 0: none
+	limit      int // limit of items read; 0: none
 	consistent bool
 	used       *consumption
 
@@ -173,7 +173,7 @@ type selection struct {
 	bytes   int
 }
 
-// run reads a page and returns the position behind it, nil at the end.
+// run reads a page and returns where to continue; nil at the end.
 func (s *selection) run(tx *store.Tx, from position) (*position, error) {
 	steps := s.read.Steps
 	if len(steps) > 1 && (s.limit == 0 || s.limit > maxDecomposed) {
@@ -194,7 +194,7 @@ func (s *selection) run(tx *store.Tx, from position) (*position, error) {
 	return nil, nil
 }
 
-// step reads a page of one step and returns the key to continue after, nil at the end.
+// step reads a page of one step and returns the key to continue after; nil at the end.
 func (s *selection) step(tx *store.Tx, step *partiql.Step, start attr.Item) (attr.Item, error) {
 	if s.read.Key != nil {
 		return nil, s.get(tx)
@@ -230,7 +230,7 @@ func (s *selection) step(tx *store.Tx, step *partiql.Step, start attr.Item) (att
 	return page.LastKey, nil
 }
 
-// get reads the one item whose key is known.
+// get reads the item of a known key.
 func (s *selection) get(tx *store.Tx) error {
 	it, err := tx.Get(s.spec.Name, s.read.Key)
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *selection) get(tx *store.Tx) error {
 	return s.take(tx, it)
 }
 
-// take adds an item if the last condition holds.
+// take adds an item if the remaining condition holds.
 func (s *selection) take(tx *store.Tx, it attr.Item) error {
 	if s.read.After != nil {
 		if holds, err := s.read.After.MatchWithin(expr.Item(it), tx.Work()); err != nil || !holds {

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// executeTransaction runs PartiQL statements of which all are done or none.
+// executeTransaction runs PartiQL statements, all or none.
 type executeTransaction struct {
 	someStatements
 	token    wire.Opt[string] // ClientRequestToken
@@ -60,7 +60,7 @@ func (r *executeTransaction) run(c *call) error {
 	return errValidation("ExecuteTransaction API does not support both read and write operations in the same request.")
 }
 
-// within says in which statement an error of the request was found.
+// within adds to an error in which statement it was found.
 func within(i int, err error) error {
 	err = plain(err)
 	message := ""
@@ -75,7 +75,7 @@ func within(i int, err error) error {
 	return errValidation("Validation failed in TransactStatements[%d]: %s", i, message)
 }
 
-// tables describes the tables of the statements, nil for one that is not there: then missing is the error of the transaction.
+// tables describes the statements' tables. A missing table is nil, and missing is the transaction's error.
 func (r *executeTransaction) tables(c *call) (specs []*store.TableSpec, missing error) {
 	canceled := &store.TransactionCanceledError{}
 	for i := range r.statements.V {
@@ -141,7 +141,7 @@ func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
 		if s.read.Returning != partiql.ReturnNone {
 			return within(i, errValidation("RETURNING clause is not supported in ExecuteTransaction."))
 		}
-		w, _, err := s.write(spec, params[i]) // of a bad key, the store says so
+		w, _, err := s.write(spec, params[i]) // the store reports a bad key
 		if err != nil {
 			return within(i, err)
 		}
@@ -164,7 +164,7 @@ func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
 	return nil
 }
 
-// canceled returns the reasons in PartiQL's words.
+// canceled returns the error with its reasons in PartiQL's words.
 func (r *executeTransaction) canceled(err error) error {
 	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
 	if !ok {

@@ -10,13 +10,13 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// errDropped is a request whose answer nobody gets: the connection is closed.
+// errDropped is the error of a request that gets no answer: the connection is closed.
 var errDropped = errors.New("a fault injection rule closes the connection")
 
-// parted is a request of several parts, one of which may be in conflict with another transaction.
+// parted is a request of several parts, each of which may conflict with another transaction.
 type parted interface{ parts() int }
 
-// meet has the faults happen that are due before the work, or instead of it.
+// meet applies injected faults that occur before the work or replace it.
 func (c *call) meet(r request) error {
 	f := &c.fault
 	if f.Rules == nil {
@@ -41,7 +41,7 @@ func (c *call) meet(r request) error {
 	return nil
 }
 
-// conflict is the refusal of a transaction for one of its items, on which another transaction is at work.
+// conflict returns the refusal of a transaction whose chosen items conflict with another transaction.
 func conflict(chosen []bool) error {
 	canceled := &store.TransactionCanceledError{}
 	for _, it := range chosen {
@@ -54,7 +54,8 @@ func conflict(chosen []bool) error {
 	return canceled
 }
 
-// divide takes out of a batch, by tables, what is to be left on demand. Tables of which nothing stays are taken out too.
+// divide removes from a batch, by table, what fault injection leaves unprocessed, and returns it. Tables with nothing left are removed
+// too.
 func divide[T any](batch map[string][]T, choice *inject.Choice) (left map[string][]T) {
 	left = map[string][]T{}
 	if choice == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// getItem reads one item by its key.
+// getItem reads one item by key.
 type getItem struct {
 	ofTable
 	key        wire.Item
@@ -58,7 +58,7 @@ func (r *getItem) run(c *call) error {
 	return err
 }
 
-// get makes the checks of the request and returns it as the store takes it.
+// get checks the request and returns it for the store.
 func (r *getItem) get() (store.GetItem, error) {
 	expressions := []expression{{"ProjectionExpression", r.projection}}
 	if err := r.check(expressions, r.legacy.names(false)...); err != nil {

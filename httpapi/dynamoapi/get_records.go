@@ -10,14 +10,14 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The limits of one answer of GetRecords, and of the work for it.
+// Limits of an answer of GetRecords, and of the work for it.
 const (
 	maxRecords     = 1000
 	maxRecordBytes = 1 << 20
-	maxRecordLook  = 50_000 // records of all tables: some milliseconds
+	maxRecordLook  = 50_000 // journal records of all tables that are read: a few milliseconds
 )
 
-// getRecords reads a stream. An answer without records says nothing of the next one: the work of one request is bounded.
+// getRecords reads a stream. An answer without records does not mean that the stream has no more: the work per request is bounded.
 type getRecords struct {
 	iterator wire.Opt[string]
 	limit    wire.Opt[int64]
@@ -67,8 +67,7 @@ func (r *getRecords) run(c *call) error {
 	return nil
 }
 
-// readStream finds the stream of an iterator and what lies behind it: in one snapshot, so that nothing is shown that was
-// written after the stream had ended.
+// readStream finds an iterator's stream and reads from it in one snapshot, so that nothing written after the stream ended is shown.
 func (c *call) readStream(it shardIterator, limit int) (st store.TableStream, page store.JournalPage, err error) {
 	err = c.api.store.View(c, func(tx *store.Tx) error {
 		if st, err = streamAmong(it.stream, tx.StreamsOf); err != nil {
@@ -89,7 +88,7 @@ func (c *call) readStream(it shardIterator, limit int) (st store.TableStream, pa
 	return st, page, err
 }
 
-// writeRecords writes as many records of a page as fit into an answer, one at least, and returns how far that is.
+// writeRecords writes as many of a page's records as fit into an answer, at least one, and returns the last sequence it covered.
 func (c *call) writeRecords(st store.TableStream, page store.JournalPage) (came uint64) {
 	c.out.NamedArray("Records")
 	defer c.out.EndArray()
@@ -109,7 +108,7 @@ func (c *call) writeRecords(st store.TableStream, page store.JournalPage) (came 
 	return page.Came
 }
 
-// images returns what a record of a stream shows beside the key; nil: not that.
+// images returns the images that a stream record shows; nil: not shown.
 func images(view store.StreamView, r *store.Record) (now, old attr.Item) {
 	if view == store.ViewNew || view == store.ViewBoth {
 		now = r.New
@@ -120,13 +119,13 @@ func images(view store.StreamView, r *store.Record) (now, old attr.Item) {
 	return now, old
 }
 
-// recordSize is the size of a record, as SizeBytes counts it.
+// recordSize returns the size of a record, as in SizeBytes.
 func recordSize(view store.StreamView, r *store.Record) int {
 	now, old := images(view, r)
 	return attr.Size(r.Key) + attr.Size(now) + attr.Size(old)
 }
 
-// eventName is what a record says of the item: not what the request was called.
+// eventName returns what happened to the item, whatever operation did it.
 func eventName(r *store.Record) string {
 	switch {
 	case r.Old == nil:
@@ -137,7 +136,7 @@ func eventName(r *store.Record) string {
 	return "MODIFY"
 }
 
-// eventID is the same whenever the record is read.
+// eventID returns an id that is the same at each read of a record.
 func eventID(st store.TableStream, seq uint64) string {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(st.TableID+st.Label), seq))
 	return hex.EncodeToString(sum[:16])
@@ -152,7 +151,7 @@ func (c *call) writeRecord(st store.TableStream, r *store.Record, size int) {
 	out.NamedText("eventSource", "aws:dynamodb")
 	out.NamedText("awsRegion", region)
 	out.NamedObject("dynamodb")
-	out.NamedFloat("ApproximateCreationDateTime", float64(r.At.Unix())) // to the second, as the service gives it
+	out.NamedFloat("ApproximateCreationDateTime", float64(r.At.Unix())) // in whole seconds, like the service
 	named(out, "Keys", r.Key)
 	now, old := images(st.View, r)
 	if now != nil {

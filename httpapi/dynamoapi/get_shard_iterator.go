@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// getShardIterator returns a place in a stream from which to read.
+// getShardIterator returns a position in a stream from which to read.
 type getShardIterator struct {
 	ofStream
 	shard    wire.Opt[string]
@@ -69,7 +69,7 @@ func (r *getShardIterator) run(c *call) error {
 	return nil
 }
 
-// after is the sequence behind which to read.
+// after returns the sequence after which to read.
 func (r *getShardIterator) after(c *call, st store.TableStream, seq uint64) (uint64, error) {
 	s := c.api.store
 	last := s.Seq()
@@ -86,27 +86,27 @@ func (r *getShardIterator) after(c *call, st store.TableStream, seq uint64) (uin
 		after, err := s.JournalAt(c, time.UnixMilli(int64(max(r.at.V, 0)*1000)))
 		return max(oldest, min(after, last)), err
 	case "AT_SEQUENCE_NUMBER":
-		if seq > st.After { // the shard begins there, before its first record
+		if seq > st.After { // the shard starts there, before its first record
 			seq--
 		}
 	}
 	switch {
 	case seq < st.After || seq > last:
-		return 0, errWrong("Invalid SequenceNumber") // none of this stream's
+		return 0, errWrong("Invalid SequenceNumber") // not a record of this stream
 	case seq < oldest:
 		return 0, errTrimmed()
 	}
 	return seq, nil
 }
 
-// iteratorAge is how long an iterator can be used.
+// iteratorAge is how long an iterator is valid.
 const iteratorAge = 15 * time.Minute
 
-// shardIterator is a place in a stream: what comes next lies behind the sequence After. As text it is
+// shardIterator is a position in a stream: the next record follows the sequence after. Its text form is
 //
 //	ARN of the stream|1|base64 of after, made (in milliseconds since 1970) and a checksum
 //
-// which is nobody's business.
+// Clients must treat it as opaque.
 type shardIterator struct {
 	stream string // ARN
 	after  uint64

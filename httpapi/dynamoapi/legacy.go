@@ -8,9 +8,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// legacyParams are the parameters from before there were expressions. An operation hands it the members that it has, and
-// then takes from it what its expressions are: empty texts, where nothing was given. The placeholders of the texts are in
-// the builder, whose Params are the request's.
+// legacyParams are the parameters that predate expressions. An operation reads those that it has, and then gets their expressions; an
+// absent parameter gives an empty text. The placeholders are in the builder, whose Params belong to the request.
 type legacyParams struct {
 	attributes  wire.Opt[[]string]             // AttributesToGet
 	queryFilter wire.Opt[[]legacy.Comparison]  //
@@ -30,7 +29,7 @@ func (l *legacyParams) members(m *wire.Member) {
 	l.updateMembers(m)
 }
 
-// expectedMembers are those of all writes.
+// expectedMembers reads the members that all writes have.
 func (l *legacyParams) expectedMembers(m *wire.Member) {
 	m.Text("ConditionalOperator", &l.operator)
 	entries(m, "Expected", "ExpectedAttributeValue", &l.expected, func(name string) legacy.Expectation {
@@ -47,14 +46,14 @@ func (l *legacyParams) updateMembers(m *wire.Member) {
 	})
 }
 
-// entries reads a map of objects, in the order in which they stand. begin makes one of its name.
+// entries reads a map of objects in the order in which they appear. begin creates one from its name.
 func entries[T any](m *wire.Member, name, shape string, into *wire.Opt[[]T], begin func(name string) T, members func(*T, *wire.Member)) {
 	m.Read(name, func(d *wire.Decoder) {
 		*into = wire.Opt[[]T]{Set: true}
 		d.Map("com.amazonaws.dynamodb.v20120810."+shape, func(name string) {
-			one := begin(name)
-			d.Object(shape, func(m *wire.Member) { members(&one, m) })
-			into.V = append(into.V, one)
+			entry := begin(name)
+			d.Object(shape, func(m *wire.Member) { members(&entry, m) })
+			into.V = append(into.V, entry)
 		})
 	})
 }
@@ -91,8 +90,8 @@ func readValue(m *wire.Member, into **legacy.Value) {
 	m.Read("Value", func(d *wire.Decoder) { *into = legacyValue(d.FieldValue) })
 }
 
-// names returns what was given, in the order in which the service names it. KeyConditions go with expressions of other
-// kinds: they are in it only beside a KeyConditionExpression.
+// names returns the parameters given, in the service's order. KeyConditions may be combined with other kinds of expressions: they are
+// listed only beside a KeyConditionExpression.
 func (l *legacyParams) names(keyExpression bool) (given []string) {
 	for _, p := range [...]struct {
 		name string
@@ -113,7 +112,7 @@ func (l *legacyParams) names(keyExpression bool) (given []string) {
 	return given
 }
 
-// The constraints of the API's model. They stand at different places among those of each operation.
+// Constraints of the API's model. Each operation has them at other places among its own.
 
 func (l *legacyParams) constrainOperator(c *constraints) {
 	c.among("conditionalOperator", l.operator, "OR", "AND")
@@ -146,7 +145,7 @@ func constrainAll(c *constraints, member string, all []legacy.Comparison) {
 	}
 }
 
-// The checks of each parameter that need no table.
+// Checks of each parameter that need no table.
 
 func (l *legacyParams) checkFilters() error {
 	if err := legacy.CheckComparisons(l.queryFilter.V); err != nil {
@@ -157,7 +156,7 @@ func (l *legacyParams) checkFilters() error {
 
 func (l *legacyParams) checkAttributes() error { return legacy.CheckAttributes(l.attributes.V) }
 
-// checkKeys checks KeyConditions as far as it goes without the key, which of an index may have more than two attributes.
+// checkKeys checks KeyConditions as far as possible without knowing the key. An index's key may have more than two attributes.
 func (l *legacyParams) checkKeys(index bool) error {
 	if err := legacy.CheckComparisons(l.keys.V); err != nil {
 		return err
@@ -173,7 +172,7 @@ func (l *legacyParams) checkOperator() error {
 	return legacy.CheckOperator(l.operator.V, len(l.queryFilter.V)+len(l.scanFilter.V)+len(l.expected.V))
 }
 
-// checkKey holds KeyConditions and QueryFilter against the key of the table or index that is read.
+// checkKey checks KeyConditions and QueryFilter against the key of the table or index.
 func (l *legacyParams) checkKey(spec *store.TableSpec, index string) error {
 	if !l.keys.Set {
 		return nil
@@ -189,4 +188,4 @@ func (l *legacyParams) checkKey(spec *store.TableSpec, index string) error {
 	return legacy.CheckFilter(l.queryFilter.V, &key)
 }
 
-// The expressions. All have been checked before.
+// The expressions. All parameters were checked before.

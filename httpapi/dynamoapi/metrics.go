@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// metrics are what a node shows of the API.
+// metrics are the API's metrics.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -34,14 +34,14 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	}
 }
 
-// RequestCount counts requests. The outcome is ok or the name of the exception.
+// RequestCount is a number of requests. Outcome is "ok" or the name of the exception.
 type RequestCount struct {
 	Operation string `json:"operation"`
 	Outcome   string `json:"outcome"`
 	Count     uint64 `json:"count"`
 }
 
-// Requests returns what was answered since the start, by operation and outcome.
+// Requests returns the number of answers since the start, by operation and outcome.
 func (a *API) Requests() []RequestCount {
 	counters := make(chan prometheus.Metric)
 	go func() {
@@ -51,8 +51,8 @@ func (a *API) Requests() []RequestCount {
 	out := []RequestCount{}
 	for c := range counters {
 		var m dto.Metric
-		_ = c.Write(&m)        // a counter's never fails
-		labels := m.GetLabel() // by their names: operation, outcome
+		_ = c.Write(&m)        // never fails for a counter
+		labels := m.GetLabel() // sorted by name: operation, outcome
 		out = append(out, RequestCount{labels[0].GetValue(), labels[1].GetValue(), uint64(m.GetCounter().GetValue())})
 	}
 	slices.SortFunc(out, func(a, b RequestCount) int {
@@ -61,7 +61,7 @@ func (a *API) Requests() []RequestCount {
 	return out
 }
 
-// count notes a request. An operation that there is not would be a series of whoever invents names.
+// count counts a request. Unknown operations share one name, so that clients cannot create time series.
 func (a *API) count(operation string, refused *Error, took time.Duration) {
 	if _, known := a.operations[operation]; !known {
 		operation = "unknown"
@@ -74,17 +74,18 @@ func (a *API) count(operation string, refused *Error, took time.Duration) {
 	a.metrics.seconds.WithLabelValues(operation).Observe(took.Seconds())
 }
 
-// costlyEvery is how often one line of the log tells of requests that took too much work: who sends one sends more.
+// costlyEvery is the shortest interval between two log lines about requests that took too much work: a client that sends one sends
+// more.
 const costlyEvery = 10 * time.Second
 
-// costly logs requests that were refused for the work that they took.
+// costly logs requests that were refused because of the work they took.
 type costly struct {
 	mu    sync.Mutex
-	until time.Time // nothing more is told before
-	more  int       // requests that were not told of
+	until time.Time // no log line before this
+	more  int       // requests not logged since
 }
 
-// tell logs a request if it was refused for that.
+// tell logs a request if it was refused for its work.
 func (t *costly) tell(c *call, err error, took time.Duration) {
 	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != expr.CodeWork {
 		return

@@ -6,15 +6,14 @@ import (
 
 // request is the input of one operation.
 type request interface {
-	// members says what the request's members are called and where they go.
+	// members names the request's members and where to store them.
 	members(m *wire.Member)
-	// constrain lists what breaks the model of the API (its lengths, patterns, ranges and enumerations), in the order in
-	// which the service names it.
+	// constrain records violations of the API's model (lengths, patterns, ranges and enumerations), in the service's order.
 	constrain(c *constraints)
-	// touches reports the tables that the request is about, as the request names them, and the action on each as a permission
-	// names it, which is mostly the operation's name.
+	// touches reports the tables of the request, as named in it, and the action on each as named in permissions, mostly the operation's
+	// name.
 	touches(operation string, visit func(action, table string))
-	// run makes the operation's own checks, in the service's order, does the work, and writes the members of the answer.
+	// run makes the operation's own checks in the service's order, does the work, and writes the members of the answer.
 	run(c *call) error
 }
 
@@ -38,8 +37,8 @@ type operation struct {
 	new  func() request
 }
 
-// operations is what the API can do, in the order of the names. A new operation is a type with the methods of request and a line
-// here; a test then asks for its name in package inject.
+// operations returns the API's operations, sorted by name. A new operation is a type that implements request and a line here; a test
+// then requires its name in package inject.
 func operations() []operation {
 	return []operation{
 		{"BatchExecuteStatement", func() request { return new(batchExecuteStatement) }},

@@ -11,11 +11,11 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// params are the names and values that the expressions of a request share.
+// params are the names and values that a request's expressions share.
 type params struct {
 	names  wire.Opt[map[string]string]
 	values wire.Opt[map[string]wire.Value]
-	alone  bool // a bad number is told without the name of its value: a newer check of the service
+	alone  bool // report a bad number without the name of its value, like the service's newer checks
 }
 
 func (p *params) members(m *wire.Member) {
@@ -30,17 +30,17 @@ func (p *params) members(m *wire.Member) {
 	})
 }
 
-// maxValues is how large the values of a request's expressions may be together, which bounds what comparing them costs.
+// maxValues limits the total size in bytes of the expressions' values, and so the cost of comparing them.
 const maxValues = 2 << 20
 
-// expression is an expression of a request, or one of the parameters from the time before there were expressions.
+// expression is an expression of a request, or a parameter that predates expressions.
 type expression struct {
 	name string
 	text wire.Opt[string]
 }
 
-// check refuses what can be said of a request's expressions without reading them: the old parameters and expressions
-// together, names and values without expressions, empty ones. The order of the lists is the service's.
+// check refuses what can be found without parsing expressions: legacy parameters together with expressions, names and values without
+// expressions, empty ones. The lists are in the service's order.
 func (p *params) check(expressions []expression, legacy ...string) error {
 	var given []string
 	withValues := []string{}
@@ -71,7 +71,7 @@ func (p *params) check(expressions []expression, legacy ...string) error {
 	return nil
 }
 
-// bind returns names and values as the store takes them. It comes behind the checks of the request's other values.
+// bind returns names and values for the store. Call it after the checks of the request's other values.
 func (p *params) bind(expressions ...expression) (expr.Params, error) {
 	out := expr.Params{Names: p.names.V}
 	if p.names.Set && len(p.names.V) == 0 {
@@ -106,8 +106,8 @@ func (p *params) bind(expressions ...expression) (expr.Params, error) {
 	return out, nil
 }
 
-// faulty returns the first error in the expressions of a read. The store would find it too, but the service reports it before
-// it reads the expressions that follow.
+// faulty returns the first error in the expressions of a read. The store would find it too, but the service reports it before it parses
+// the next expressions.
 func faulty(expressions []expression, params expr.Params) error {
 	for _, e := range expressions {
 		var err error
@@ -125,7 +125,7 @@ func faulty(expressions []expression, params expr.Params) error {
 	return nil
 }
 
-// projected returns what a read shows: the projection, or what AttributesToGet says.
+// projected returns the projection of a read, from ProjectionExpression or AttributesToGet.
 func (p *params) projected(projection wire.Opt[string], old *legacyParams) (string, expr.Params, error) {
 	if err := old.checkAttributes(); err != nil {
 		return "", expr.Params{}, err
@@ -138,8 +138,8 @@ func (p *params) projected(projection wire.Opt[string], old *legacyParams) (stri
 	return b.Projection(old.attributes.V), b.Params(), nil
 }
 
-// badKey returns the error of a name or placeholder, if there is one, else found. The store would find it too, but the service
-// reports it first.
+// badKey returns the error of an invalid name or placeholder if there is one, otherwise found. The store would find it too, but the
+// service reports it first.
 func (p *params) badKey(found error) error {
 	placeholders := make(attr.Item, len(p.values.V))
 	for name := range p.values.V {
@@ -151,7 +151,7 @@ func (p *params) badKey(found error) error {
 	return found
 }
 
-// badValue names the first bad value, in the order of the names.
+// badValue returns the error of the first invalid value, ordered by name.
 func (p *params) badValue() error {
 	for _, name := range slices.Sorted(maps.Keys(p.values.V)) {
 		if err := p.values.V[name].Err; err != nil {

@@ -20,14 +20,14 @@ import (
 // maxStatement is the longest PartiQL text, in characters.
 const maxStatement = 8192
 
-// statement is a PartiQL statement of a request, with what goes with it.
+// statement is a PartiQL statement of a request with its parameters.
 type statement struct {
 	text       wire.Opt[string]
 	parameters wire.Opt[[]wire.Value]
 	consistent wire.Opt[bool]
 	onFailure  wire.Opt[string] // ReturnValuesOnConditionCheckFailure
 
-	read *partiql.Statement // nil: not read yet, or refused
+	read *partiql.Statement // nil: not parsed yet, or refused
 	err  error              // why it was refused
 }
 
@@ -38,7 +38,7 @@ func (s *statement) members(m *wire.Member) {
 	m.Text("ReturnValuesOnConditionCheckFailure", &s.onFailure)
 }
 
-// constrain is of a statement at a place, which is empty or ends with a dot.
+// constrain checks a statement at a location, which is empty or ends with a dot.
 func (s *statement) constrain(c *constraints, at string) {
 	if c.required(at+"statement", s.text.Set) {
 		c.count(at+"statement", quoted(s.text.V), utf8.RuneCountInString(s.text.V), 1, maxStatement)
@@ -49,7 +49,7 @@ func (s *statement) constrain(c *constraints, at string) {
 	c.onConditionCheckFailure(at+"returnValuesOnConditionCheckFailure", s.onFailure)
 }
 
-// parse reads the text, once.
+// parse parses the text, once.
 func (s *statement) parse() (*partiql.Statement, error) {
 	if s.read == nil && s.err == nil {
 		s.read, s.err = partiql.Parse(s.text.V)
@@ -57,13 +57,13 @@ func (s *statement) parse() (*partiql.Statement, error) {
 	return s.read, s.err
 }
 
-// of describes the table of the statement, which has been read.
+// of describes the table of a parsed statement.
 func (s *statement) of(c *call) (*store.TableSpec, error) {
 	d, err := c.table(s.read.Table)
 	return &d.Spec, err
 }
 
-// alone makes the checks of a statement that is in no transaction, as far as they go without its item.
+// alone makes the checks of a statement outside of a transaction, as far as possible without its item.
 func (s *statement) alone(c *call) (spec *store.TableSpec, params []attr.Value, err error) {
 	if params, err = s.values(); err != nil {
 		return nil, nil, err
@@ -79,7 +79,7 @@ func (s *statement) alone(c *call) (spec *store.TableSpec, params []attr.Value, 
 	return spec, params, err
 }
 
-// touches is request.touches for a statement. One that cannot be read touches nothing.
+// touches is request.touches for a statement. A statement that cannot be parsed touches nothing.
 func (s *statement) touches(_ string, visit func(action, table string)) {
 	read, err := s.parse()
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *statement) touches(_ string, visit func(action, table string)) {
 	}
 }
 
-// values returns the parameters. What is wrong with one is told before the text is read.
+// values returns the parameters. Their errors are reported before the text is parsed.
 func (s *statement) values() ([]attr.Value, error) {
 	values := make([]attr.Value, len(s.parameters.V))
 	for i, v := range s.parameters.V {
@@ -109,7 +109,7 @@ func (s *statement) values() ([]attr.Value, error) {
 	return values, nil
 }
 
-// keyOf is a key as PartiQL knows it.
+// keyOf converts a key for package partiql.
 func keyOf(k store.KeySpec) partiql.Key {
 	of := func(a store.KeyAttr) partiql.Attr { return partiql.Attr{Name: a.Name, Kind: a.Type.Kind()} }
 	key := partiql.Key{Partition: of(k.Partition)}
@@ -119,7 +119,7 @@ func keyOf(k store.KeySpec) partiql.Key {
 	return key
 }
 
-// source returns what a SELECT reads.
+// source returns what a SELECT reads from.
 func (s *statement) source(spec *store.TableSpec) (partiql.Source, error) {
 	src := partiql.Source{Table: keyOf(spec.Key)}
 	if s.read.Index == "" {
@@ -136,8 +136,8 @@ func (s *statement) source(spec *store.TableSpec) (partiql.Source, error) {
 	return src, s.checkIndex(spec)
 }
 
-// checkIndex refuses to read an index whose key has parts of several attributes. That is the service's rule, for all that
-// its words name tables.
+// checkIndex refuses an index with several attributes in a part of its key. That is the service's rule, although its message is about
+// tables.
 func (s *statement) checkIndex(spec *store.TableSpec) error {
 	if ix := indexOf(spec, s.read.Index); ix != nil && ix.Key.Multi() {
 		return errValidation("PartiQL statements cannot be executed on tables with multi-attribute HASH keys " +
@@ -146,7 +146,7 @@ func (s *statement) checkIndex(spec *store.TableSpec) error {
 	return nil
 }
 
-// shows reports whether an index has an attribute of the items.
+// shows reports whether an index contains an attribute of the items.
 func shows(spec *store.TableSpec, ix *store.IndexSpec, name string) bool {
 	if ix.Projection == store.ProjectAll {
 		return true
@@ -158,7 +158,7 @@ func shows(spec *store.TableSpec, ix *store.IndexSpec, name string) bool {
 	return ix.Projection == store.ProjectInclude && slices.Contains(ix.Include, name)
 }
 
-// plain takes from an error the name of the expression in which it was found: the request has none.
+// plain removes the name of the expression from an error, because the request has no expressions.
 func plain(err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if ok && strings.HasPrefix(f.Message, tooDeep) && strings.Contains(f.Message, ":") {
@@ -178,7 +178,7 @@ const tooDeep = "Nesting Levels have exceeded supported limits"
 const duplicateItem = "Duplicate primary key exists in table"
 
 const (
-	// tokenLife is how long a NextToken is good for, as in DynamoDB.
+	// tokenLife is how long a NextToken is valid, as in DynamoDB.
 	tokenLife = time.Hour
 	// maxToken is the longest NextToken, in characters.
 	maxToken = 32768
@@ -188,7 +188,7 @@ const (
 	tokenHead    = 1 + 8 + tokenHash + 4
 )
 
-// mark is a hash of the statement and its parameters: a token is good for them alone.
+// mark returns a hash of the statement and its parameters: a token is valid only for them.
 func (s *statement) mark() [tokenHash]byte {
 	h := sha256.New()
 	b := binary.AppendUvarint(nil, uint64(len(s.text.V)))
@@ -201,7 +201,7 @@ func (s *statement) mark() [tokenHash]byte {
 	return [tokenHash]byte(h.Sum(nil))
 }
 
-// token writes a NextToken: version, time, hash of the statement, position.
+// token returns a NextToken: version, time, hash of the statement, position.
 func (s *statement) token(now time.Time, at *position) string {
 	b := append(make([]byte, 0, 128), tokenVersion)
 	b = binary.BigEndian.AppendUint64(b, uint64(now.Unix()))
@@ -214,7 +214,7 @@ func (s *statement) token(now time.Time, at *position) string {
 	return base64.StdEncoding.EncodeToString(b)
 }
 
-// position reads a NextToken. Whether the key is one of the table, the store finds out.
+// position parses a NextToken. The store checks whether its key fits the table.
 func (s *statement) position(now time.Time, token wire.Opt[string], steps int) (position, error) {
 	if !token.Set {
 		return position{}, nil

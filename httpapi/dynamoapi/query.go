@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// reading is what Query and Scan have in common.
+// reading is the common part of Query and Scan.
 type reading struct {
 	ofTable
 	index      wire.Opt[string]
@@ -50,7 +50,7 @@ func (r *reading) constrainSelect(c *constraints) {
 
 func (r *reading) constrainLimit(c *constraints) { c.between("limit", r.limit, 1, math.MaxInt32) }
 
-// checkStart refuses a starting key whose values are wrong. The service names the key for some faults only.
+// checkStart refuses a start key with invalid values. The service names the key for some errors only.
 func (r *reading) checkStart() error {
 	if r.start.Err == nil {
 		return nil
@@ -61,19 +61,18 @@ func (r *reading) checkStart() error {
 	return errValidation("The provided starting key is invalid: %s", r.start.Err)
 }
 
-// inValue finds the faults of values that the service tells without saying where they are. It is never changed.
+// inValue matches errors of values for which the service names no location. It is never modified.
 var inValue = regexp.MustCompile("contains duplicates|number set|numeric value|significant digits|number with magnitude")
 
-// what is Select as the store knows it.
+// what returns Select for the store.
 func (r *reading) what() store.Select {
 	return map[string]store.Select{
 		"ALL_ATTRIBUTES": store.SelectAll, "ALL_PROJECTED_ATTRIBUTES": store.SelectProjected,
 		"SPECIFIC_ATTRIBUTES": store.SelectSpecific, "COUNT": store.SelectCount,
-	}[r.selected.V] // none: SelectDefault
+	}[r.selected.V] // default: SelectDefault
 }
 
-// selectError names AttributesToGet where that is the projection which does not go with Select. Query and Scan word it each in
-// their way.
+// selectError names AttributesToGet if that is the projection that conflicts with Select. Query and Scan word it differently.
 func (r *reading) selectError(err error, word func(message string) error) error {
 	if !errors.Is(err, store.SelectError{}) {
 		return err
@@ -85,15 +84,14 @@ func (r *reading) selectError(err error, word func(message string) error) error 
 	return word(message)
 }
 
-// ask makes the checks that need no table, and reads the texts of the request, or makes them of the parameters from the time
-// before there were expressions.
+// ask makes the checks that need no table, and returns the request's expressions, or those of its legacy parameters.
 func (r *reading) ask(given []expression, checks ...func() error) (texts, error) {
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return texts{}, err
 		}
 	}
-	slices.Reverse(given) // they are named in one order, and read in the other
+	slices.Reverse(given) // named in one order, parsed in the other
 	bound, err := r.bind(given...)
 	if err != nil {
 		return texts{}, err
@@ -114,13 +112,13 @@ func (r *reading) ask(given []expression, checks ...func() error) (texts, error)
 	return out, nil
 }
 
-// texts are the expressions of a request, and their parameters.
+// texts are the expressions of a request with their parameters.
 type texts struct {
 	filter, projection, keyCondition string
 	params                           expr.Params
 }
 
-// checkConsistent refuses what cannot be had of a global index in the cloud, though here it could.
+// checkConsistent refuses consistent reads of a global index. They would be possible here, but not in the cloud.
 func (r *reading) checkConsistent(c *call) error {
 	if !r.consistent.V || !r.index.Set {
 		return nil
@@ -167,7 +165,7 @@ func (r *reading) page(c *call, read func(tx *store.Tx, use func(attr.Encoded) e
 	return nil
 }
 
-// query reads items of one partition of a table or an index, in the order of the sort key.
+// query reads items of one partition of a table or index, in the order of the sort key.
 type query struct {
 	reading
 	keyCondition wire.Opt[string]
@@ -187,7 +185,7 @@ func (r *query) constrain(c *constraints) {
 	c.table("tableName", r.table)
 	r.legacy.constrainOperator(c)
 	r.legacy.constrainAttributes(c)
-	if r.limit.Set && r.limit.V < 1 { // one of the newer checks, for a Query alone
+	if r.limit.Set && r.limit.V < 1 { // a newer check of the service, only in Query
 		c.failAt("Limit", "Member must have value greater than or equal to 1")
 	} else {
 		r.constrainLimit(c)
@@ -231,7 +229,7 @@ func (r *query) checkKeyCondition() error {
 	return errValidation("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 }
 
-// checkTable holds what the old parameters say against the key of the table or index.
+// checkTable checks legacy parameters against the key of the table or index.
 func (r *query) checkTable(c *call) error {
 	if err := r.checkConsistent(c); err != nil || !r.legacy.keys.Set {
 		return err
@@ -252,10 +250,10 @@ func (r *query) checkTable(c *call) error {
 	return nil
 }
 
-// maxSegments is how many workers may share a scan.
+// maxSegments is the maximum number of workers that share a scan.
 const maxSegments = 1_000_000
 
-// scan reads a whole table or index, or a worker's part of it.
+// scan reads a whole table or index, or one worker's segment.
 type scan struct {
 	reading
 	segment  wire.Opt[int64]

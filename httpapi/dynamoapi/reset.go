@@ -7,21 +7,21 @@ import (
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 )
 
-// resetPath is where tests empty the database: POST /_/reset.
+// resetPath is the route by which tests empty the database: POST /_/reset.
 const resetPath = "/_/reset"
 
-// ResetAccess says who may empty the database in one request.
+// ResetAccess is who may empty the database in one request.
 type ResetAccess uint8
 
-// Nobody may reset, programs on this machine may, or all programs.
+// Nobody, programs on this machine, or all programs.
 const (
 	ResetOff ResetAccess = iota
 	ResetFromLoopback
 	ResetFromAnywhere
 )
 
-// reset empties all tables, or with ?tables=true drops them, in one commit. It is no operation of DynamoDB, and is not signed;
-// its errors have the shape of all others here.
+// reset empties all tables, or drops them with ?tables=true, in one commit. It is not an operation of DynamoDB and not signed; its
+// errors have the usual shape.
 func (a *API) reset(w http.ResponseWriter, r *http.Request, out *wire.Encoder) error {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -46,7 +46,8 @@ func (a *API) reset(w http.ResponseWriter, r *http.Request, out *wire.Encoder) e
 	return nil
 }
 
-// noReset is why a request may not reset; empty: it may. A page in a browser may not: its request needs no preflight.
+// noReset returns why a request may not reset; empty: it may. Pages of other origins may not: a browser would send their request
+// without a preflight.
 func (a *API) noReset(r *http.Request) string {
 	if err := http.NewCrossOriginProtection().Check(r); err != nil {
 		return "A web page of another origin may not reset"
@@ -64,7 +65,7 @@ func (a *API) noReset(r *http.Request) string {
 	}
 }
 
-// fromLoopback reports whether a program on this machine asks.
+// fromLoopback reports whether a request comes from a program on this machine.
 func fromLoopback(r *http.Request) bool {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && from.Addr().Unmap().IsLoopback()

@@ -26,20 +26,20 @@ import (
 	"github.com/touchline/touchline/internal/serve"
 )
 
-// The limits of a connection.
+// Limits of a connection.
 const (
 	readHeaderWithin = 5 * time.Second
-	readWithin       = 30 * time.Second // a request of 16 MB over a slow line
+	readWithin       = 30 * time.Second // enough for 16 MB over a slow connection
 	answerWithin     = 60 * time.Second
 	idleFor          = 5 * time.Minute // clients keep connections in a pool
 	drainFor         = 10 * time.Second
-	maxHeader        = 16 << 10 // net/http lets some more pass, which checkForm refuses
+	maxHeader        = 16 << 10 // net/http accepts slightly more, which checkForm refuses
 
-	// DefaultConnections may be open at once.
+	// DefaultConnections is the default limit of open connections.
 	DefaultConnections = 8192
 )
 
-// Run serves on ln until ctx ends, which is no error. Requests that have begun are finished, within a limit.
+// Run serves on ln until ctx ends, which is not an error. Requests in progress may finish, within a limit.
 func (a *API) Run(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
 		Handler: rebind.Guard(ln, a.byTLS(a), elsewhere), ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
@@ -53,8 +53,8 @@ func (a *API) Run(ctx context.Context, ln net.Listener) error {
 	return serve.Until(ctx, srv, guarded, drainFor, nil)
 }
 
-// byTLS refuses what comes from another machine in the clear, where the port speaks TLS: a program cannot be sent on, its
-// signature is for the address that it asked.
+// byTLS refuses plain HTTP from other machines if the port uses TLS. Programs cannot be redirected, because their signature covers the
+// address that they called.
 func (a *API) byTLS(h http.Handler) http.Handler {
 	if a.cfg.TLS == nil {
 		return h
@@ -69,7 +69,7 @@ func (a *API) byTLS(h http.Handler) http.Handler {
 	})
 }
 
-// elsewhere refuses a request for another machine's name, with the error that the model has for that.
+// elsewhere refuses a request addressed to another machine's name, with the model's error for that.
 func elsewhere(w http.ResponseWriter, r *http.Request) {
 	e := refuseWith(http.StatusMisdirectedRequest, ofModel+"InvalidEndpointException", rebind.Refusal)
 	send(w, r, e.Status, e.Wire())
@@ -106,10 +106,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // health is the service's answer to a health check.
 func (a *API) health(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = fmt.Fprintf(w, "healthy: dynamodb.%s.amazonaws.com ", region) // the client may have gone
+	_, _ = fmt.Fprintf(w, "healthy: dynamodb.%s.amazonaws.com ", region) // the client may have left
 }
 
-// serve runs a request. After an error nothing of what is in out counts.
+// serve runs a request. After an error the contents of out are invalid.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, out *wire.Encoder) (operation string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -146,7 +146,7 @@ func (a *API) note(r *http.Request, operation string, refused *Error, took time.
 		if log.Enabled(ctx, slog.LevelDebug) {
 			log.DebugContext(ctx, "request", "operation", operation, "key", sigv4.AccessKey(r), "took", took)
 		}
-	case refused.Status >= http.StatusInternalServerError && refused.cause != nil: // not a fault on demand
+	case refused.Status >= http.StatusInternalServerError && refused.cause != nil: // not an injected fault
 		log.ErrorContext(ctx, "request failed", "operation", operation, "type", refused.name(), "took", took, "err", refused.cause)
 	default:
 		if log.Enabled(ctx, slog.LevelDebug) {
@@ -155,10 +155,10 @@ func (a *API) note(r *http.Request, operation string, refused *Error, took time.
 	}
 }
 
-// encoders are used again and again, but for large ones.
+// encoders are reused, except large ones.
 type encoders struct{ pool sync.Pool }
 
-// maxKept is how large a buffer may be to be kept.
+// maxKept is the size in bytes up to which a buffer is reused.
 const maxKept = 64 << 10
 
 func (e *encoders) get() *wire.Encoder {
@@ -178,16 +178,16 @@ func (e *encoders) put(out *wire.Encoder) {
 
 const contentType = "application/x-amz-json-1.0"
 
-// gzipFrom is the size from which an answer is packed, for a client that takes it so.
+// gzipFrom is the size in bytes from which answers are compressed, if the client accepts it.
 const gzipFrom = 1 << 10
 
-// versions are the two halves of the API as requests name them.
+// Names of the API's two halves in requests.
 const (
 	versionTables  = "DynamoDB_20120810"
 	versionStreams = "DynamoDBStreams_20120810"
 )
 
-// target is the operation that a request names.
+// target returns the operation that a request names.
 func target(r *http.Request) (operation string, err error) {
 	version, operation, ok := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	if !ok || version != versionTables && version != versionStreams {
@@ -196,7 +196,7 @@ func target(r *http.Request) (operation string, err error) {
 	return operation, nil
 }
 
-// send writes an answer. The checksum is of what goes over the wire: packed, if it is packed.
+// send writes an answer. The checksum covers the bytes sent, compressed or not.
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
 	h["Content-Type"] = []string{contentType}
@@ -204,17 +204,17 @@ func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 		body = packed(body)
 		h["Content-Encoding"] = []string{"gzip"}
 	}
-	h["X-Amzn-Requestid"] = []string{rand.Text() + rand.Text()} // 52 letters and digits, as the service's
+	h["X-Amzn-Requestid"] = []string{rand.Text() + rand.Text()} // 52 letters and digits, like the service's
 	h["X-Amz-Crc32"] = []string{strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10)}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may have gone
+	_, _ = w.Write(body) // the client may have left
 }
 
-// packed packs a whole answer at once. The other levels keep a state, of which each writer makes a megabyte.
+// packed compresses an answer in one go. Other levels keep a state of about a megabyte per writer.
 func packed(body []byte) []byte {
 	var out bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&out, gzip.StatelessCompression) // the level is one that there is
+	z, _ := gzip.NewWriterLevel(&out, gzip.StatelessCompression) // the level is valid
 	_, _ = z.Write(body)                                         // into memory
 	_ = z.Close()
 	return out.Bytes()

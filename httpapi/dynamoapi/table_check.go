@@ -7,9 +7,9 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// keyTypes are the types of the attributes that may be in keys.
+// keyTypes are the types of attributes that keys may use.
 type keyTypes struct {
-	names []string // in the order in which they were declared
+	names []string // in order of declaration
 	types map[string]store.KeyType
 }
 
@@ -43,7 +43,7 @@ func (t *keyTypes) key(elements []keyElement) (store.KeySpec, error) {
 	return t.spec(elements[:1], elements[1:]), nil
 }
 
-// mostInPart is how many attributes each part of a global index's key may have.
+// mostInPart is the maximum number of attributes in each part of a global index's key.
 const mostInPart = 4
 
 // globalKey checks the key of a global index and returns it.
@@ -68,7 +68,7 @@ func (t *keyTypes) globalKey(elements []keyElement) (store.KeySpec, error) {
 	return t.spec(partition, sort), nil
 }
 
-// checkFirst is what all keys have to keep to: their attributes are defined, each is there once, and the first is a HASH.
+// checkFirst checks what applies to all keys: the attributes are defined, none is repeated, and the first is a HASH.
 func (t *keyTypes) checkFirst(elements []keyElement, global bool) error {
 	var names []string
 	undefined, twice := false, false
@@ -101,7 +101,7 @@ func (t *keyTypes) spec(partition, sort []keyElement) store.KeySpec {
 	return store.NewKeySpec(attrs(partition), attrs(sort))
 }
 
-// local checks a local index of a table.
+// local checks and returns a local index of a table.
 func (t *keyTypes) local(def *indexDefinition, table store.KeySpec) (store.IndexSpec, error) {
 	ix := store.IndexSpec{Name: def.name.V, Local: true}
 	var err error
@@ -118,7 +118,7 @@ func (t *keyTypes) local(def *indexDefinition, table store.KeySpec) (store.Index
 	return ix, def.projection.V.apply(&ix)
 }
 
-// global checks a global index of a table with the billing mode.
+// global checks and returns a global index of a table with the billing mode.
 func (t *keyTypes) global(def *indexDefinition, billing string) (store.IndexSpec, error) {
 	ix := store.IndexSpec{Name: def.name.V}
 	var err error

@@ -7,20 +7,20 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// look is how a description differs from what the store says of the table: answers to changes show the change on its
-// way, as the service does, though it has happened.
+// look is how a description differs from the store's state: answers to a change show it in progress, as the service does, although it
+// is complete.
 type look struct {
 	table string            // status; empty: ACTIVE
-	index string            // status of the global indexes; empty: as they are
+	index string            // status of global indexes; empty: their own
 	of    map[string]string // status of single global indexes
-	gone  []store.IndexSpec // global indexes that were there before
+	gone  []store.IndexSpec // removed global indexes that are still shown
 	made  bool              // the table is being created
 
-	warming map[string]bool // global indexes, or "" for the table, that are asked to be warmer
+	warming map[string]bool // global indexes, or "" for the table, with a request for warm throughput
 
-	counts     store.Counts                // what is in it
-	throughput *store.Throughput           // of the table as it was
-	indexes    map[string]store.Throughput // of global indexes as they were
+	counts     store.Counts                // number and size of items
+	throughput *store.Throughput           // the table's previous throughput
+	indexes    map[string]store.Throughput // global indexes' previous throughput
 }
 
 // describe writes a TableDescription.
@@ -29,7 +29,7 @@ func (c *call) describe(d store.TableDescription, l look) {
 	if l.table == "" {
 		l.table = "ACTIVE"
 	}
-	left := l.table != "DELETING" // of a table on its way out the service says neither keys nor indexes, nor when it was made
+	left := l.table != "DELETING" // for a table being deleted, the service shows no keys, indexes or creation time
 	out.Begin()
 	if left {
 		writeDefinitions(out, spec, l.gone)
@@ -65,7 +65,7 @@ func (c *call) describe(d store.TableDescription, l look) {
 	out.End()
 }
 
-// onDemand reports whether a table is paid by the request. Those of which nothing was ever said have no limit either.
+// onDemand reports whether a table is billed per request. Tables without a billing mode have no limits either.
 func onDemand(d store.TableDescription) bool { return d.Settings.Billing != store.BillingProvisioned }
 
 func writeDefinitions(out *wire.Encoder, spec store.TableSpec, gone []store.IndexSpec) {
@@ -91,7 +91,7 @@ func writeKey(out *wire.Encoder, key *store.KeySpec) {
 	out.EndArray()
 }
 
-// writeTime writes an instant in seconds since 1970, to the millisecond; the zero one is left out.
+// writeTime writes an instant in seconds since 1970 with milliseconds; a zero one is omitted.
 func writeTime(out *wire.Encoder, name string, at time.Time) {
 	if !at.IsZero() {
 		out.NamedFloat(name, float64(at.UnixMilli())/1000)
@@ -116,7 +116,7 @@ func (c *call) writeThroughput(of store.Throughput, onDemand bool) {
 	out.End()
 }
 
-// writeBilling writes the summary that a table has once it was paid by the request.
+// writeBilling writes the billing summary, which a table has once it was billed per request.
 func (c *call) writeBilling(d store.TableDescription) {
 	since := d.Settings.BillingSince
 	mode := store.BillingProvisioned
@@ -202,7 +202,7 @@ func (c *call) writeIndexes(d store.TableDescription, l look) {
 	c.out.EndArray()
 }
 
-// writeIndex writes what all indexes have.
+// writeIndex writes what local and global indexes have in common.
 func (c *call) writeIndex(d store.TableDescription, ix store.IndexSpec, l look) {
 	out := c.out
 	out.NamedText("IndexName", ix.Name)

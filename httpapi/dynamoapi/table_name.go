@@ -8,14 +8,14 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// The lengths of a table's name.
+// Limits of a table name's length.
 const (
 	minTableName = 3
 	maxTableName = 255
 )
 
-// managedTable is the TableName of an operation on a table as a whole. What is wrong with its length is said before the
-// model's constraints, and alone.
+// managedTable is the TableName of an operation on tables. An error of its length is reported before, and without, violations of the
+// model.
 type managedTable struct {
 	ofTable
 	wrong error
@@ -29,7 +29,7 @@ func (t *managedTable) constrain(c *constraints) {
 	}
 }
 
-// named checks the length, and reports whether the constraints of the request matter yet. The pattern is one of them.
+// named checks the length, and reports whether the other constraints, including the pattern, are to be checked.
 func (t *managedTable) named() bool {
 	switch n := len(t.table.V); {
 	case !t.table.Set:
@@ -41,8 +41,7 @@ func (t *managedTable) named() bool {
 	return t.wrong == nil
 }
 
-// namedNew is named for the name of a table that is to be made, whose length is one of the model's constraints. What is
-// wrong with the name is said alone.
+// namedNew is named for the name of a new table, whose length is one of the model's constraints. Errors of the name are reported alone.
 func (t *managedTable) namedNew(c *constraints) bool {
 	if !t.table.Set {
 		return t.named()
@@ -51,7 +50,7 @@ func (t *managedTable) namedNew(c *constraints) bool {
 	return len(c.found) == 0
 }
 
-// managed describes the table of such an operation.
+// managed describes the operation's table.
 func (c *call) managed(t *managedTable) (store.TableDescription, error) {
 	if t.wrong != nil {
 		return store.TableDescription{}, t.wrong
@@ -63,10 +62,10 @@ func (c *call) managed(t *managedTable) (store.TableDescription, error) {
 	return d, nil
 }
 
-// reservedPrefix begins the names of what a node keeps for itself.
+// reservedPrefix is the prefix of the node's own tables.
 const reservedPrefix = "touchline-"
 
-// owned returns the declaration of a table that the node or one of its applications works with.
+// owned returns the declaration of a table of the node or its applications.
 func (a *API) owned(name string) (spec store.TableSpec, ok bool) {
 	for _, spec := range a.cfg.Owned {
 		if spec.Name == name {
@@ -76,7 +75,7 @@ func (a *API) owned(name string) (spec store.TableSpec, ok bool) {
 	return spec, false
 }
 
-// refuseOwned refuses to take something away from such a table.
+// refuseOwned refuses an operation that would take something away from an owned table.
 func (a *API) refuseOwned(name, what string) error {
 	if _, ok := a.owned(name); !ok {
 		return nil
@@ -84,7 +83,7 @@ func (a *API) refuseOwned(name, what string) error {
 	return refuse(ofCoral+"AccessDeniedException", "Table: %s belongs to an application of this node: %s", name, what)
 }
 
-// refuseReserved refuses to make a table of a name that the node may need, whether it has one of that name or not.
+// refuseReserved refuses to create a table with a reserved name, whether or not the node has such a table.
 func (a *API) refuseReserved(name string) error {
 	if len(a.cfg.Owned) > 0 && strings.HasPrefix(name, reservedPrefix) {
 		return errReserved()
@@ -92,7 +91,7 @@ func (a *API) refuseReserved(name string) error {
 	return nil
 }
 
-// refuseHidden is refuseReserved for what only the store knows: that there is a table which nobody is shown.
+// refuseHidden is refuseReserved for a conflict with an existing internal table, which nobody may see.
 func (c *call) refuseHidden(name string, err error) error {
 	if f, _ := c.api.store.Describe(name); f.Spec.Internal && fault.Is(err, fault.Conflict) {
 		return errReserved()
@@ -104,7 +103,7 @@ func errReserved() error {
 	return refuse(ofCoral+"AccessDeniedException", "Table names that begin with %s are reserved for the node", reservedPrefix)
 }
 
-// checkOwned refuses to take the protection or a declared index from a table of an application.
+// checkOwned refuses to remove the protection or a declared index of an application's table.
 func (r *updateTable) checkOwned(c *call, before store.TableDescription) error {
 	spec, ok := c.api.owned(before.Spec.Name)
 	if !ok {

@@ -62,7 +62,7 @@ func (s *encryptionSpec) members(m *wire.Member) {
 	m.Text("KMSMasterKeyId", &s.key)
 }
 
-// constrainBilling lists what is wrong with the first two members in the service's order, constrainRest with the others.
+// constrainBilling records violations of the first two members in the service's order, constrainRest of the others.
 func (o *tableOptions) constrainBilling(c *constraints) {
 	c.among("billingMode", o.billing, store.BillingProvisioned, store.BillingOnDemand)
 	constrainThroughput(c, "provisionedThroughput", o.throughput)
@@ -78,7 +78,7 @@ func (o *tableOptions) constrainRest(c *constraints) {
 	c.among("tableClass", o.class, "STANDARD", "STANDARD_INFREQUENT_ACCESS")
 }
 
-// checkStream refuses a StreamSpecification that contradicts itself.
+// checkStream refuses a contradictory StreamSpecification.
 func (o *tableOptions) checkStream() error {
 	s := o.stream.V
 	switch {
@@ -91,7 +91,7 @@ func (o *tableOptions) checkStream() error {
 	return nil
 }
 
-// checkBounds refuses more throughput than there is.
+// checkBounds refuses throughput above the service's maximum.
 func checkBounds(v wire.Opt[throughputSpec]) error {
 	const most = 1_000_000_000_000
 	switch {
@@ -107,7 +107,7 @@ func errWrong(format string, args ...any) error {
 	return errValidation("One or more parameter values were invalid: "+format, args...)
 }
 
-// The limits of tags.
+// Limits of tags.
 const (
 	maxTags     = 50
 	maxTagKey   = 128 // characters
@@ -119,7 +119,7 @@ func (v *tag) members(m *wire.Member) {
 	m.Text("Value", &v.value)
 }
 
-// checkTags refuses tags that cannot be, alone or with each other.
+// checkTags refuses invalid and repeated tags.
 func checkTags(tags []tag) error {
 	seen := map[string]bool{}
 	for _, t := range tags {
@@ -147,8 +147,8 @@ func checkTagKey(key wire.Opt[string]) error {
 	return nil
 }
 
-// isTagText reports whether a key or value of a tag has no more than so many characters, all of them allowed: letters,
-// digits and spaces of any script, and some signs.
+// isTagText reports whether a tag's key or value has at most most characters, all of them allowed: letters, digits and spaces of any
+// script, and some punctuation.
 func isTagText(text string, most int) bool {
 	n := 0
 	for _, r := range text {
@@ -159,8 +159,8 @@ func isTagText(text string, most int) bool {
 	return true
 }
 
-// absent returns why a member of CreateTable or UpdateTable cannot be granted, "" for any other member. To take it and do
-// nothing would promise copies and guards that are not there.
+// absent returns why a member of CreateTable or UpdateTable is refused; "" for other members. Ignoring it would promise copies and
+// safeguards that do not exist.
 func absent(member string) (why string) {
 	switch member {
 	case "GlobalTableSettingsReplicationMode", "GlobalTableSourceArn", "GlobalTableWitnessUpdates", "MultiRegionConsistency",

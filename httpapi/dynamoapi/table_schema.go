@@ -8,11 +8,11 @@ import (
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 )
 
-// maxListed is how many elements a list in a request about tables may have. The limits of all of them lie far below; a
-// body of nothing but empty elements would be more in memory.
+// maxListed is the maximum number of elements kept of a list in a request about tables. All limits are far below; it bounds the memory
+// for a body of empty elements.
 const maxListed = 1000
 
-// attributeDefinition is the type of a key attribute.
+// attributeDefinition declares the type of a key attribute.
 type attributeDefinition struct {
 	name, kind wire.Opt[string]
 }
@@ -22,7 +22,7 @@ type keyElement struct {
 	name, kind wire.Opt[string]
 }
 
-// projectionSpec says what of an item an index has.
+// projectionSpec is which attributes of an item an index contains.
 type projectionSpec struct {
 	kind    wire.Opt[string]
 	include wire.Opt[[]string]
@@ -88,14 +88,14 @@ func (v *throughputSpec) warmMembers(m *wire.Member) {
 	m.Long(warmWrites, &v.write)
 }
 
-// localMembers are those of a local index, whose throughput is its table's.
+// localMembers reads the members of a local index, which shares its table's throughput.
 func (v *indexDefinition) localMembers(m *wire.Member) {
 	m.Text("IndexName", &v.name)
 	list(m, "KeySchema", &v.key, wire.Objects("KeySchemaElement", (*keyElement).members))
 	wire.Object(m, "Projection", "Projection", &v.projection, (*projectionSpec).members)
 }
 
-// members are those of a global index.
+// members reads the members of a global index.
 func (v *indexDefinition) members(m *wire.Member) {
 	v.localMembers(m)
 	wire.Object(m, "ProvisionedThroughput", "ProvisionedThroughput", &v.throughput, (*throughputSpec).members)
@@ -110,7 +110,7 @@ func orNull(v wire.Opt[string]) string {
 	return v.V
 }
 
-// The constraints of the model.
+// Constraints of the model.
 
 func constrainDefinitions(c *constraints, v wire.Opt[[]attributeDefinition]) {
 	for i, def := range v.V {
@@ -122,7 +122,7 @@ func constrainDefinitions(c *constraints, v wire.Opt[[]attributeDefinition]) {
 	}
 }
 
-// constrainKey is the rule for keys; most is how many elements one may have, 0: the operation says so itself.
+// constrainKey is the rule for keys. most is the maximum number of elements; 0: the operation checks that itself.
 func constrainKey(c *constraints, at string, v wire.Opt[[]keyElement], most int) {
 	if !c.required(at, v.Set) {
 		return
@@ -155,7 +155,7 @@ func constrainProjection(c *constraints, at string, v wire.Opt[projectionSpec]) 
 	}
 }
 
-// constrainThroughput is the rule where throughput may be absent.
+// constrainThroughput is the rule for optional throughput.
 func constrainThroughput(c *constraints, at string, v wire.Opt[throughputSpec]) {
 	if !v.Set {
 		return
@@ -168,7 +168,7 @@ func constrainThroughput(c *constraints, at string, v wire.Opt[throughputSpec]) 
 	atLeast(at+".readCapacityUnits", v.V.read)
 }
 
-// mostInKey is how many attributes the key of a table or a local index may have.
+// mostInKey is the maximum number of attributes in the key of a table or local index.
 const mostInKey = 2
 
 func (v *indexDefinition) constrain(c *constraints, at string, mostInKey int) {

@@ -8,15 +8,15 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// The service counts every six hours. Here a table is counted whenever something was written; but a count that took
-// longer than countWithin (of some ten thousand items) is good for countShare times as long, so that it takes one percent
-// of a core at most, however often the table is described.
+// The service counts items every six hours. Here a table is counted after any write; but a count that took longer than countWithin
+// (some ten thousand items) is reused for countShare times as long, so counting takes at most one percent of a core, however often the
+// table is described.
 const (
 	countWithin = 5 * time.Millisecond
 	countShare  = 100
 )
 
-// tableSizes remembers how much is in the tables, by their ids.
+// tableSizes caches tables' sizes, by table id.
 type tableSizes struct {
 	mu sync.Mutex
 	by map[string]counted
@@ -24,11 +24,11 @@ type tableSizes struct {
 
 type counted struct {
 	counts store.Counts
-	seq    uint64 // of the journal, when it was counted
+	seq    uint64 // journal sequence at the count
 	until  time.Time
 }
 
-// size returns how much is in a table and its indexes.
+// size returns the number and size of items in a table and its indexes.
 func (c *call) size(d store.TableDescription) (store.Counts, error) {
 	z, seq, now := &c.api.sizes, c.api.store.Seq(), c.api.cfg.Now()
 	z.mu.Lock()
@@ -55,14 +55,14 @@ func (c *call) size(d store.TableDescription) (store.Counts, error) {
 	return counts, nil
 }
 
-// covers reports whether a count has all indexes that a table has, filled as they are.
+// covers reports whether a count includes all indexes of a table, as far as they are filled.
 func (have *counted) covers(d store.TableDescription) bool {
 	return !slices.ContainsFunc(d.Indexes, func(ix store.IndexDescription) bool {
 		return !slices.ContainsFunc(have.counts.Indexes, func(c store.IndexCounts) bool { return c.Name == ix.Name })
 	})
 }
 
-// forget forgets a table that was deleted.
+// forget removes a deleted table.
 func (z *tableSizes) forget(id string) {
 	z.mu.Lock()
 	defer z.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// The members of OnDemandThroughput and WarmThroughput.
+// Members of OnDemandThroughput and WarmThroughput.
 const (
 	maxReads   = "MaxReadRequestUnits"
 	maxWrites  = "MaxWriteRequestUnits"
@@ -15,32 +15,32 @@ const (
 	warmWrites = "WriteUnitsPerSecond"
 )
 
-// What a table or an index that is paid by the request is warm for from the beginning.
+// Initial warm throughput of a table or index that is billed per request.
 const (
 	initialReads  = 12_000
 	initialWrites = 4_000
 )
 
-// demand is what a request wants of a table or a global index beside provisioned throughput.
+// demand is what a request asks for a table or global index, besides provisioned throughput.
 type demand struct {
 	onDemand, warm wire.Opt[throughputSpec]
 
-	index   string // empty: of the table
-	billing string // the mode of the table once the request is done
-	made    bool   // it is being created, not changed
+	index   string // empty: the table
+	billing string // the table's billing mode after the request
+	made    bool   // being created, not changed
 }
 
-// demand returns what is wanted of a global index.
+// demand returns what is asked for a global index.
 func (v *indexDefinition) demand(billing string, made bool) demand {
 	return demand{onDemand: v.onDemand, warm: v.warm, index: v.name.V, billing: billing, made: made}
 }
 
-// provisioned returns ProvisionedThroughput as the store keeps it.
+// provisioned converts ProvisionedThroughput for the store.
 func provisioned(v wire.Opt[throughputSpec]) store.Throughput {
 	return store.Throughput{Read: v.V.read.V, Write: v.V.write.V}
 }
 
-// of names the table or the index in a message. The service writes an index in two ways.
+// of names the table or index in a message. The service writes an index in two ways.
 func (d demand) of(sign string) string {
 	if d.index == "" {
 		return "table"
@@ -48,7 +48,7 @@ func (d demand) of(sign string) string {
 	return "index" + sign + d.index
 }
 
-// apply returns throughput with what is wanted. -1 takes a limit on demand away.
+// apply returns the throughput after the request. -1 removes an on-demand limit.
 func (d demand) apply(have store.Throughput) (store.Throughput, error) {
 	if err := d.checkOnDemand(); err != nil {
 		return have, err
@@ -68,7 +68,7 @@ func (d demand) apply(have store.Throughput) (store.Throughput, error) {
 	return have, nil
 }
 
-// checkOnDemand refuses limits where nothing is paid by the request, and those that are none.
+// checkOnDemand refuses on-demand limits without on-demand billing, and invalid ones.
 func (d demand) checkOnDemand() error {
 	for _, m := range []struct {
 		name string
@@ -96,7 +96,7 @@ func (d demand) errProvisioned(member string) error {
 	return errWrong("%s for OnDemandThroughput%s cannot be specified when %s", member, of, mode)
 }
 
-// checkWarm refuses to be less warm than it is.
+// checkWarm refuses less warm throughput than there is.
 func (d demand) checkWarm(have store.Throughput) error {
 	read, write := warmth(have, d.billing == store.BillingOnDemand)
 	for _, m := range []struct {
@@ -120,7 +120,7 @@ func (d demand) checkWarm(have store.Throughput) error {
 	return nil
 }
 
-// checkNamed refuses an empty WarmThroughput where it is all that an update has. It needs no table.
+// checkNamed refuses an empty WarmThroughput that is all that an update has. It needs no table.
 func (d demand) checkNamed() error {
 	if !d.warm.Set || d.warm.V.read.Set || d.warm.V.write.Set {
 		return nil
@@ -128,7 +128,7 @@ func (d demand) checkNamed() error {
 	return errWrong("WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for %s", d.of(": "))
 }
 
-// warmth returns what a table or an index is warm for: what it has been at most, and what comes with its mode.
+// warmth returns the warm throughput of a table or index: its highest so far, and at least what comes with its mode.
 func warmth(of store.Throughput, onDemand bool) (read, write int64) {
 	read, write = of.Read, of.Write
 	if onDemand {
@@ -137,13 +137,13 @@ func warmth(of store.Throughput, onDemand bool) (read, write int64) {
 	return max(read, of.WarmRead), max(write, of.WarmWrite)
 }
 
-// keepWarm notes how warm it is, before that is changed: nothing cools down.
+// keepWarm records the warm throughput before a change: it never decreases.
 func keepWarm(of store.Throughput, onDemand bool) store.Throughput {
 	of.WarmRead, of.WarmWrite = warmth(of, onDemand)
 	return of
 }
 
-// writeOnDemand writes the limits of reads and writes on demand, where there are any.
+// writeOnDemand writes the on-demand limits, if any.
 func writeOnDemand(out *wire.Encoder, of store.Throughput) {
 	if of.MaxRead <= 0 && of.MaxWrite <= 0 {
 		return
@@ -158,7 +158,7 @@ func writeOnDemand(out *wire.Encoder, of store.Throughput) {
 	out.End()
 }
 
-// writeWarm writes how warm a table or an index is. The answer that creates it tells that only where it was asked for.
+// writeWarm writes the warm throughput. The answer to a creation has it only if it was requested.
 func writeWarm(out *wire.Encoder, of store.Throughput, onDemand bool, l look, index string) {
 	status := "ACTIVE"
 	switch {
@@ -175,7 +175,7 @@ func writeWarm(out *wire.Encoder, of store.Throughput, onDemand bool, l look, in
 	out.End()
 }
 
-// set changes the settings as UpdateTable asks for. It runs under the writer: what it refuses changes nothing.
+// set applies UpdateTable to the settings. It runs inside the write transaction, so a refusal changes nothing.
 func (r *updateTable) set(c *call, before store.TableDescription, s *store.TableSettings) error {
 	now := c.api.cfg.Now()
 	mode := r.mode(before)
@@ -226,7 +226,7 @@ func (r *updateTable) setBilling(s *store.TableSettings, mode string, now time.T
 	return err
 }
 
-// free is what is left of throughput that is not paid in advance any more.
+// free returns throughput without its provisioned part.
 func free(of store.Throughput) store.Throughput {
 	return store.Throughput{MaxRead: of.MaxRead, MaxWrite: of.MaxWrite, WarmRead: of.WarmRead, WarmWrite: of.WarmWrite}
 }
@@ -256,7 +256,7 @@ func (r *updateTable) setIndexes(s *store.TableSettings, mode string, now time.T
 	return nil
 }
 
-// changed returns the throughput that was asked for, with when it grew and shrank; to ask for what is there is refused.
+// changed returns the requested throughput with the times of its last increase and decrease. Asking for the current values is refused.
 func changed(of store.Throughput, want throughputSpec, now time.Time, what, kind string) (store.Throughput, error) {
 	read, write := want.read.V, want.write.V
 	if read == of.Read && write == of.Write {
@@ -280,7 +280,7 @@ func changed(of store.Throughput, want throughputSpec, now time.Time, what, kind
 	return of, nil
 }
 
-// sameDay reports whether two instants are of one day in UTC.
+// sameDay reports whether two instants are on the same day in UTC.
 func sameDay(a, b time.Time) bool {
 	const day = 24 * time.Hour
 	return a.UTC().Truncate(day).Equal(b.UTC().Truncate(day))

@@ -15,14 +15,14 @@ type taggedTable struct {
 	wire.Opt[string]
 }
 
-// constrain leaves everything to run: the service looks at the ARN first.
+// constrain does nothing: the service checks the ARN first, in run.
 func (t *taggedTable) constrain(*constraints) {}
 
 func (t *taggedTable) touches(operation string, visit func(action, table string)) {
 	visit(operation, t.V)
 }
 
-// checkShape refuses what is no ARN of a table. What belongs to another service the caller may not see.
+// checkShape refuses what is not a table's ARN. For ARNs of other services it denies access.
 func (t *taggedTable) checkShape() error {
 	parts := strings.SplitN(t.V, ":", 6)
 	switch {
@@ -54,8 +54,7 @@ func (t *taggedTable) name() (string, error) {
 	return name, nil
 }
 
-// change changes the tags by a member of the request, which has a check of its own. Of a table that is not there the
-// operations speak in different words.
+// change applies a change of tags; check is the check of the request's member. The operations use different words for a missing table.
 func (t *taggedTable) change(
 	c *call, member string, set bool, check func() error, missing string, change func(*store.TableSettings) error,
 ) error {
@@ -113,7 +112,7 @@ func (r *tagResource) run(c *call) error {
 	})
 }
 
-// untagResource takes tags from a table. Those that it does not have are no error.
+// untagResource removes tags from a table. Tags that it does not have are ignored.
 type untagResource struct {
 	taggedTable
 	keys wire.Opt[[]string]
@@ -144,8 +143,8 @@ func (r *untagResource) run(c *call) error {
 	})
 }
 
-// listTagsOfResource lists the tags of a table by their keys. There are 50 at most: one answer has them all, and never a
-// NextToken. One that is given is the key behind which to go on, so that a client may page if it likes.
+// listTagsOfResource lists the tags of a table, sorted by key. A table has at most 50, so one answer has all of them and never a
+// NextToken. If a request has one, it is the key to continue after.
 type listTagsOfResource struct {
 	taggedTable
 	after wire.Opt[string]
@@ -165,7 +164,7 @@ func (r *listTagsOfResource) run(c *call) error {
 		return err
 	}
 	d, err := c.table(name)
-	if err != nil { // of a table that is not there, nobody says so
+	if err != nil { // a missing table is not mentioned
 		return errAccessDenied()
 	}
 	c.out.NamedArray("Tags")

@@ -5,7 +5,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// updateTimeToLive says which attribute of a table's items is their expiry.
+// updateTimeToLive sets which attribute of a table's items is their expiry.
 type updateTimeToLive struct {
 	managedTable
 	spec wire.Opt[expirySpec]

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// transactWriteItems does all of its actions or none.
+// transactWriteItems applies all of its actions or none.
 type transactWriteItems struct {
 	actions  wire.Opt[[]transactAction]
 	token    wire.Opt[string] // ClientRequestToken
@@ -17,20 +17,20 @@ type transactWriteItems struct {
 	metrics  wire.Opt[string] // ReturnItemCollectionMetrics
 }
 
-// transactAction is an element of TransactItems: its members, of which exactly one is to be set.
+// transactAction is an element of TransactItems. Exactly one of its members must be set.
 type transactAction map[string]*transactPart
 
-// transactKinds are the members of a transactAction, by the actions as permissions name them.
+// transactKinds are the members of a transactAction, with the actions as named in permissions.
 var transactKinds = []struct{ member, action string }{
 	{"Put", "PutItem"}, {"Update", "UpdateItem"}, {"Delete", "DeleteItem"}, {"ConditionCheck", "ConditionCheckItem"},
 }
 
-// transactPart is one action. It has what its kind has, the others' members are not read.
+// transactPart is one action. Only members of its kind are read.
 type transactPart struct {
 	kind      string
 	table     wire.Opt[string]
-	item      wire.Item // of a put
-	key       wire.Item // of the others
+	item      wire.Item // for a put
+	key       wire.Item // for the others
 	update    wire.Opt[string]
 	condition wire.Opt[string]
 	params
@@ -138,7 +138,7 @@ func (r *transactWriteItems) run(c *call) error {
 	}
 	write.Repeated = func(t store.Touch) {
 		l.units.reread(t)
-		l.collections = nil // it wrote to nothing
+		l.collections = nil // nothing was written
 	}
 	err := c.update(write.ChecksOnly(), func(tx *store.Tx) error {
 		l.units.watch(tx, true)
@@ -151,7 +151,7 @@ func (r *transactWriteItems) run(c *call) error {
 	return nil
 }
 
-// only returns the one action of an element. It refuses an element that is not exactly one.
+// only returns an element's action. It refuses an element without exactly one.
 func (a transactAction) only() (p *transactPart, err error) {
 	switch len(a) {
 	case 0:
@@ -164,7 +164,7 @@ func (a transactAction) only() (p *transactPart, err error) {
 	return nil, errValidation("TransactItems can only contain one of Check, Put, Update or Delete")
 }
 
-// subject is the item of a put, and the key of the others.
+// subject returns a put's item, and the key of other actions.
 func (p *transactPart) subject() *wire.Item {
 	if p.kind == "Put" {
 		return &p.item
@@ -172,7 +172,7 @@ func (p *transactPart) subject() *wire.Item {
 	return &p.key
 }
 
-// write makes the checks of an action and returns it as the store takes it.
+// write checks an action and returns it for the store.
 func (p *transactPart) write() (out store.WriteItem, err error) {
 	expressions := []expression{{"ConditionExpression", p.condition}}
 	if p.kind == "Update" {
@@ -202,7 +202,7 @@ func (p *transactPart) write() (out store.WriteItem, err error) {
 	return out, nil
 }
 
-// withoutOld takes the items from the reasons of those actions that do not want them.
+// withoutOld removes the items from the reasons of actions that do not want them.
 func (r *transactWriteItems) withoutOld(err error) error {
 	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
 	if !ok {
@@ -218,10 +218,10 @@ func (r *transactWriteItems) withoutOld(err error) error {
 	return err
 }
 
-// maxTransactItems is how many actions a transaction may have.
+// maxTransactItems is the maximum number of actions in a transaction.
 const maxTransactItems = 100
 
-// transactGetItems reads items as of one instant.
+// transactGetItems reads items from one snapshot.
 type transactGetItems struct {
 	gets     wire.Opt[[]wire.Opt[getItem]] // an element without its Get is not set
 	capacity wire.Opt[string]
@@ -277,7 +277,7 @@ func (r *transactGetItems) run(c *call) error {
 	return nil
 }
 
-// transactGet reads items as they were together at one moment.
+// transactGet reads items from one snapshot.
 func (c *call) transactGet(gets []store.GetItem, used *consumption) (got []attr.Item, err error) {
 	err = c.view(func(tx *store.Tx) (err error) {
 		used.watchReads(tx, func(string) bool { return true }, true)
@@ -287,7 +287,7 @@ func (c *call) transactGet(gets []store.GetItem, used *consumption) (got []attr.
 	return got, err
 }
 
-// responses writes items, each in an object of its own, which is empty where there is none.
+// responses writes each item in an object, which is empty if there is no item.
 func responses(out *wire.Encoder, items []attr.Item) {
 	out.NamedArray("Responses")
 	for _, it := range items {

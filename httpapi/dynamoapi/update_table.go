@@ -9,8 +9,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// updateTable changes a table. What it changes has changed when the answer comes, but for an index that is to be filled;
-// the answer shows the table on its way, as the service does.
+// updateTable changes a table. The change is complete when the answer arrives, except for filling a new index; the answer shows it in
+// progress, as the service does.
 type updateTable struct {
 	managedTable
 	definitions wire.Opt[[]attributeDefinition]
@@ -60,7 +60,7 @@ func (r *updateTable) constrain(c *constraints) {
 	r.constrainRest(c)
 }
 
-// name is the rule for names that must be there.
+// name is the rule for required names.
 func name(c *constraints, at string, v wire.Opt[string]) {
 	c.required(at, v.Set)
 	c.name(at, v)
@@ -101,7 +101,7 @@ func (r *updateTable) run(c *call) error {
 	return nil
 }
 
-// check refuses what can be said without the table.
+// check refuses what can be refused without the table.
 func (r *updateTable) check() error {
 	nothing := !r.throughput.Set && !r.billing.Set && !r.stream.Set && len(r.updates.V) == 0 && !r.encryption.Set &&
 		!r.class.Set && !r.protected.Set && !r.onDemand.Set && !r.warm.Set
@@ -125,7 +125,7 @@ func (r *updateTable) check() error {
 	return r.checkStream()
 }
 
-// checkUpdates refuses changes of indexes that are none, or two at once.
+// checkUpdates refuses index updates with no action or several.
 func (r *updateTable) checkUpdates() error {
 	seen := map[string]bool{}
 	for _, u := range r.updates.V {
@@ -160,7 +160,7 @@ func (r *updateTable) mode(before store.TableDescription) string {
 	return store.BillingProvisioned
 }
 
-// plan checks the changes of indexes and of throughput against the table, and notes which indexes come and go.
+// plan checks the changes of indexes and throughput against the table, and records which indexes are created and deleted.
 func (r *updateTable) plan(before store.TableDescription, change *store.TableChange) error {
 	mode := r.mode(before)
 	if r.throughput.Set && mode == store.BillingOnDemand {
@@ -217,7 +217,7 @@ func (r *updateTable) planIndexes(before store.TableDescription, mode string, ch
 	return nil
 }
 
-// checkUpdate checks other throughput for a global index.
+// checkUpdate checks a throughput change of a global index.
 func (v *indexDefinition) checkUpdate(before store.TableDescription, mode string) error {
 	switch {
 	case checkBounds(v.throughput) != nil:
@@ -233,7 +233,7 @@ func (v *indexDefinition) checkUpdate(before store.TableDescription, mode string
 	return nil
 }
 
-// checkOneAtATime refuses to make or delete a second index, also while another one is being filled.
+// checkOneAtATime refuses to create or delete a second index, also while another one is being filled.
 func (r *updateTable) checkOneAtATime(before store.TableDescription) error {
 	n, creates := 0, false
 	for _, u := range r.updates.V {
@@ -250,7 +250,7 @@ func (r *updateTable) checkOneAtATime(before store.TableDescription) error {
 	return nil
 }
 
-// updated returns what the request changes of a global index that stays, nil if it does not.
+// updated returns the request's change of a remaining global index; nil: none.
 func (r *updateTable) updated(index string) *indexDefinition {
 	for i := range r.updates.V {
 		if u := &r.updates.V[i]; u.update.Set && u.update.V.name.V == index {
@@ -260,16 +260,16 @@ func (r *updateTable) updated(index string) *indexDefinition {
 	return nil
 }
 
-// look shows the table as the service shows it while it works on the change.
+// look returns how the service shows the table while it works on the change.
 func (r *updateTable) look(before, after store.TableDescription) look {
 	l := look{of: map[string]string{}, indexes: map[string]store.Throughput{}, warming: map[string]bool{"": r.warm.Set}}
 	if r.throughput.Set || r.billing.Set || r.stream.Set || r.encryption.Set || r.class.Set || len(r.updates.V) > 0 {
-		l.table = "UPDATING" // limits, warmth and protection change while the table is ACTIVE
+		l.table = "UPDATING" // limits, warm throughput and protection change while the table stays ACTIVE
 	}
 	was := func(before, after store.Throughput) store.Throughput {
 		after.Read, after.Write, after.WarmRead, after.WarmWrite = before.Read, before.Write, before.WarmRead, before.WarmWrite
 		if after.Decreases > 0 && !after.Decreased.Equal(before.Decreased) {
-			after.Decreases-- // it is not counted yet
+			after.Decreases-- // not counted yet
 		}
 		return after
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// writing is what PutItem, UpdateItem and DeleteItem have in common.
+// writing is the common part of PutItem, UpdateItem and DeleteItem.
 type writing struct {
 	ofTable
 	condition wire.Opt[string]
@@ -34,13 +34,13 @@ func (r *writing) members(m *wire.Member) {
 	r.params.members(m)
 }
 
-// constrainExpected is about the members whose place is the same in all three.
+// constrainExpected checks the members that are at the same place in all three.
 func (r *writing) constrainExpected(c *constraints) {
 	r.legacy.constrainOperator(c)
 	r.legacy.constrainExpected(c)
 }
 
-// returned is what a write returns of its item.
+// returned returns what a write returns of its item.
 func returned(what string, images store.Images) attr.Item {
 	switch what {
 	case "ALL_OLD":
@@ -55,7 +55,7 @@ func returned(what string, images store.Images) attr.Item {
 	return nil
 }
 
-// whole makes the checks of a request that puts or deletes an item, whose item or key may be wrong, and of which only an update returns anything but the old one.
+// whole checks a put or delete. wrong is the error of its item or key. These operations can return only the old item.
 func (r *writing) whole(wrong error) ([]expression, error) {
 	expressions := []expression{{"ConditionExpression", r.condition}}
 	if err := r.check(expressions, r.legacy.names(false)...); err != nil {
@@ -70,7 +70,7 @@ func (r *writing) whole(wrong error) ([]expression, error) {
 	return expressions, nil
 }
 
-// bindLegacy is bind for a request that may have legacy parameters: it returns their expressions too.
+// bindLegacy is bind for a request that may have legacy parameters. It also returns their expressions.
 func (r *writing) bindLegacy(expressions ...expression) (condition, update string, p expr.Params, err error) {
 	if err := legacy.CheckExpected(r.legacy.expected.V); err != nil {
 		return "", "", p, err
@@ -84,10 +84,10 @@ func (r *writing) bindLegacy(expressions ...expression) (condition, update strin
 	return condition, update, b.Params(), nil
 }
 
-// do runs a write of the item with that key, or with the key in it, and writes the answer.
+// do runs a write of the item with a key (or an item that contains it), and writes the answer.
 func (r *writing) do(c *call, key attr.Item, write func(tx *store.Tx) (store.Images, error)) error {
 	units, collections := newConsumption(r.capacity), newCollections(r.metrics)
-	var spec store.TableSpec // read only where somebody asked for the collections
+	var spec store.TableSpec // read only if needed
 	if collections != nil || r.legacy.operator.Set {
 		d, err := c.table(r.table.V)
 		if err != nil {
@@ -116,10 +116,10 @@ func (r *writing) do(c *call, key attr.Item, write func(tx *store.Tx) (store.Ima
 	return nil
 }
 
-// putItem creates an item or replaces it as a whole.
+// putItem creates an item or replaces it completely.
 type putItem struct {
 	writing
-	item wire.Encoded // as it will be in the row
+	item wire.Encoded // encoded as stored
 }
 
 func (r *putItem) members(m *wire.Member) {
@@ -143,10 +143,10 @@ func (r *putItem) run(c *call) error {
 	if err == nil {
 		put.Condition, _, put.Params, err = r.bindLegacy(expressions...)
 		if err != nil && r.tooLarge() {
-			err = attr.TooLarge() // which the store finds, but the service finds it before what was found here
+			err = attr.TooLarge() // the store would find it, but the service reports it first
 		}
 	}
-	var item attr.Item // for ReturnItemCollectionMetrics alone
+	var item attr.Item // only for ReturnItemCollectionMetrics
 	if err == nil && r.metrics.Set {
 		item, err = r.item.V.Decode()
 	}
@@ -159,7 +159,7 @@ func (r *putItem) run(c *call) error {
 	})
 }
 
-// tooLarge reports whether the item is above the limit, whatever else is wrong with it.
+// tooLarge reports whether the item is above the size limit, whatever else is wrong with it.
 func (r *putItem) tooLarge() bool {
 	item, err := r.item.V.Decode()
 	return err == nil && attr.Size(item) > attr.MaxItemSize
@@ -202,7 +202,7 @@ func (r *updateItem) run(c *call) error {
 	return err
 }
 
-// asked makes the checks of the request and returns it as the store takes it.
+// asked checks the request and returns it for the store.
 func (r *updateItem) asked() (u store.UpdateItem, err error) {
 	expressions := []expression{{"UpdateExpression", r.update}, {"ConditionExpression", r.condition}}
 	if err := r.check(expressions, r.legacy.names(false)...); err != nil {
