@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// Fault is what is to happen to a request. The zero value is nothing. Its parts are in the order in which they are due:
-// first the wait, then at most one of what is instead of the request, then what is at the end.
+// Fault is what is injected into a request. The zero value is nothing. The fields are in the order in which they apply: first the wait,
+// then at most one replacement of the request, then effects on its processing.
 type Fault struct {
-	Rules []string // the names of the rules that it comes from, for the log; nil: no fault
+	Rules []string // names of the rules that applied, for the log; nil: no fault
 
-	Wait        time.Duration // before the request is done, or refused
-	DropRequest bool          // the connection is to be closed, and nothing to be done
-	Refusal     *Refusal      // the answer, and nothing is to be done
-	Conflict    *Choice       // a transaction is to be cancelled with ConflictCode for the one of its items that is chosen
+	Wait        time.Duration // wait before processing or refusing
+	DropRequest bool          // close the connection, do nothing
+	Refusal     *Refusal      // answer with this, do nothing
+	Conflict    *Choice       // cancel the transaction with ConflictCode for the chosen item
 
-	Unprocessed *Choice       // the items of a batch that are to be left, and given back, by the order in which it has them
-	IndexDelay  time.Duration // global indexes are to be read as they were that long ago; 0: as they are
-	DropAnswer  bool          // the connection is to be closed when the request is done
+	Unprocessed *Choice       // return the chosen items of the batch unprocessed, by their order in it
+	IndexDelay  time.Duration // read global indexes as they were that long ago; 0: as they are
+	DropAnswer  bool          // process the request, then close the connection
 }
 
-// What the reason says for which a transaction is cancelled.
+// Cancellation reason of an injected conflict.
 const (
 	ConflictCode    = "TransactionConflict"
 	ConflictMessage = "Transaction is ongoing for the item"
 )
 
-// Refusal is an error of the service, in its words.
+// Refusal is an error in the service's words.
 type Refusal struct {
-	Status  int    // of HTTP
-	Type    string // with its namespace
+	Status  int    // HTTP status
+	Type    string // with namespace
 	Message string
 }
 
 const ofModel = "com.amazonaws.dynamodb.v20120810#"
 
-// throttles are the ways in which the service says that there are too many requests.
+// throttles are the service's errors for too many requests.
 var throttles = map[string]Refusal{
 	"ProvisionedThroughputExceededException": {
 		http.StatusBadRequest, ofModel + "ProvisionedThroughputExceededException",
@@ -63,13 +63,13 @@ func throttle(name string) *Refusal {
 	return &r
 }
 
-// Choice chooses some of a request's items. It chooses the same ones whenever it is asked.
+// Choice chooses some of a request's items, the same ones at each call.
 type Choice struct {
-	share float64 // of the items; 0: one of them
+	share float64 // share of the items; 0: exactly one item
 	seed  uint64
 }
 
-// Of returns which of n items are chosen: at least one, if there is any.
+// Of returns which of n items are chosen: at least one, unless n is 0.
 func (c *Choice) Of(n int) []bool {
 	out := make([]bool, n)
 	if n == 0 {

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Injector decides which requests meet a fault. Its methods may be called from any goroutine; one without
-// rules, and a nil *Injector, never decides for one.
+// Injector decides which requests meet a fault. It is safe for concurrent use. Without rules, and as a nil *Injector, it never injects
+// any.
 type Injector struct {
 	state atomic.Pointer[state]
 }
 
-// state is rules at work. An empty one has none.
+// state is the current rules with their counters.
 type state struct {
 	mu    sync.Mutex
 	rules []rule
 }
 
-// rule is a Rule at work.
+// rule is a Rule with its state.
 type rule struct {
 	Rule
 	name     string
@@ -32,8 +32,7 @@ type rule struct {
 	injected uint64
 }
 
-// Set takes other rules from now on, all of them beginning anew. Rules that are wrong change nothing; the error is a *fault.Error
-// that lists all that is wrong with them.
+// Set replaces the rules and starts them anew. Invalid rules change nothing; the error is a *fault.Error that lists all problems.
 func (in *Injector) Set(rules Rules) error {
 	if err := refused(rules.Problems()); err != nil {
 		return err
@@ -50,8 +49,7 @@ func (in *Injector) Set(rules Rules) error {
 	return nil
 }
 
-// Decide returns what is to happen to a request for an operation that touches these tables, by their names. It is asked
-// once for each request, when the request is known to be a good one.
+// Decide returns the fault for a request of an operation on these tables. Call it once per request, after the request was found valid.
 func (in *Injector) Decide(operation string, tables []string) Fault {
 	if in == nil {
 		return Fault{}
@@ -76,7 +74,7 @@ func (in *Injector) Decide(operation string, tables []string) Fault {
 	return f
 }
 
-// fires reports whether the rule has a part in a request, and counts it.
+// fires reports whether the rule applies to a request, and counts it.
 func (r *rule) fires(operation string, tables []string) bool {
 	if some, narrow := about[r.Kind]; narrow && !slices.Contains(some, operation) ||
 		len(r.Operations) > 0 && !someFits(r.Operations, operation) ||
@@ -94,7 +92,7 @@ func (r *rule) fires(operation string, tables []string) bool {
 	return true
 }
 
-// add puts the rule's part into a fault, and reports whether it ends the request.
+// add adds the rule's effect to a fault, and reports whether it ends the request.
 func (r *rule) add(f *Fault, operation string) (ends bool) {
 	switch r.Kind {
 	case Throttle:
@@ -129,15 +127,15 @@ func (r *rule) add(f *Fault, operation string) (ends bool) {
 	return true
 }
 
-// Status is how a rule fares.
+// Status is the state of a rule.
 type Status struct {
 	Name     string `json:"rule"`
 	Kind     Kind   `json:"kind"`
-	Seen     uint64 `json:"seen"`     // requests that it is about
-	Injected uint64 `json:"injected"` // those that met the fault
+	Seen     uint64 `json:"seen"`     // requests that it matches
+	Injected uint64 `json:"injected"` // of these, requests with the fault
 }
 
-// Status reports how the present rules fare, in their order.
+// Status returns the state of the current rules, in their order.
 func (in *Injector) Status() []Status {
 	if in == nil || in.state.Load() == nil {
 		return nil

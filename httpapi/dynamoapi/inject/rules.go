@@ -13,13 +13,13 @@ import (
 	"github.com/touchline/touchline/internal/strictyaml"
 )
 
-// Rules says which faults are to happen.
+// Rules are the faults to inject.
 type Rules struct {
 	Seed  uint64 `yaml:"seed"`
 	Rules []Rule `yaml:"rules"`
 }
 
-// Rule is one fault, and when it happens. The package comment explains the fields.
+// Rule is one fault and its conditions. The package comment explains the fields.
 type Rule struct {
 	Name        string        `yaml:"name"`
 	Kind        Kind          `yaml:"kind"`
@@ -38,7 +38,7 @@ type Rule struct {
 // Kind is a kind of fault.
 type Kind string
 
-// The kinds.
+// The kinds of faults.
 const (
 	Throttle            Kind = "throttle"
 	Error500            Kind = "error-500"
@@ -50,19 +50,19 @@ const (
 	DropAnswer          Kind = "drop-answer"
 )
 
-// Kinds are all of them.
+// Kinds returns all kinds.
 func Kinds() []Kind {
 	return []Kind{Throttle, Error500, TransactionConflict, Unprocessed, StaleIndex, Latency, DropRequest, DropAnswer}
 }
 
-// The bounds of rules.
+// Limits of rules.
 const (
 	maxRules = 1000
 	maxWait  = 10 * time.Minute
 	maxFile  = 1 << 20
 )
 
-// everything is what the API can be asked for; what a kind can be about is part of it.
+// everything lists all operations; about lists those to which a kind is limited.
 var (
 	everything = []string{
 		"BatchExecuteStatement", "BatchGetItem", "BatchWriteItem", "CreateTable", "DeleteItem", "DeleteTable",
@@ -80,7 +80,7 @@ var (
 	}
 )
 
-// operations returns what a kind can be about.
+// operations returns the operations to which a kind can apply.
 func (k Kind) operations() []string {
 	if names, ok := about[k]; ok {
 		return names
@@ -120,7 +120,7 @@ func Parse(raw []byte) (Rules, error) {
 	return r, refused(problems)
 }
 
-// zeros reports values that are given as zero, where leaving them out means something else.
+// zeros reports explicit zeros where leaving the field out means something else.
 func (r Rule) zeros(i int, lines strictyaml.Lines) (problems []strictyaml.Problem) {
 	for _, f := range []struct {
 		name string
@@ -144,7 +144,7 @@ func refused(problems []strictyaml.Problem) error {
 	return fault.New(fault.Invalid, "bad_rules", "%s", strictyaml.Join(problems))
 }
 
-// Problems returns everything that is wrong with rules.
+// Problems returns all errors in the rules.
 func (r Rules) Problems() (problems []strictyaml.Problem) {
 	bad := strictyaml.Into(&problems, "")
 	if len(r.Rules) > maxRules {
@@ -177,7 +177,7 @@ func (r Rule) nameAt(i int) string {
 
 type complaint func(key, format string, args ...any)
 
-// when checks what says which requests the rule is about.
+// when checks the fields that select requests.
 func (r Rule) when(at string, bad complaint) {
 	if strings.Trim(r.Name, letters+" ") != "" || len(r.Name) > 64 {
 		bad(at+"name", "must be up to 64 letters, digits, spaces and _.-")
@@ -209,7 +209,7 @@ func (r Rule) when(at string, bad complaint) {
 	}
 }
 
-// what checks what says what happens.
+// what checks the fields of the effect.
 func (r Rule) what(at string, bad complaint) {
 	only := func(kind Kind, key string, said bool) {
 		if said && r.Kind != kind {
@@ -248,7 +248,7 @@ func list(kinds []Kind) string {
 	return strings.Join(texts, ", ")
 }
 
-// fits reports whether a name fits a pattern, in which asterisks stand for any text.
+// fits reports whether a name matches a pattern, in which * stands for any text.
 func fits(pattern, name string) bool {
 	if pattern == name || pattern == "*" {
 		return true

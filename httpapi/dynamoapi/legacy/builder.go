@@ -9,15 +9,15 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Builder makes the expressions of one request. Its placeholders are as short as can be: a text has a limit, and so has
-// the number of a request's attributes only by it.
+// Builder builds the expressions of one request. Its placeholders are as short as possible: the limit on an expression's length is the
+// only limit on a request's attributes.
 type Builder struct {
-	given expr.Params // of the request, which may have a FilterExpression beside KeyConditions
+	given expr.Params // the request's own, which may have a FilterExpression beside KeyConditions
 	made  expr.Params
-	names map[string]string // placeholders by the names of attributes
+	names map[string]string // placeholders by attribute name
 }
 
-// NewBuilder creates a builder for a request that has parameters of its own.
+// NewBuilder returns a builder for a request with its own parameters.
 func NewBuilder(given expr.Params) *Builder {
 	return &Builder{
 		given: given,
@@ -26,7 +26,7 @@ func NewBuilder(given expr.Params) *Builder {
 	}
 }
 
-// Params returns the request's own parameters and those of the expressions that were made.
+// Params returns the parameters of the request and of the built expressions.
 func (b *Builder) Params() expr.Params {
 	if len(b.made.Names) == 0 {
 		return b.given
@@ -59,7 +59,7 @@ func (b *Builder) value(v attr.Value) string {
 	return p
 }
 
-// free returns a placeholder that is not taken.
+// free returns a placeholder that is not in use.
 func free[V any](sigil string, number int, taken map[string]V) string {
 	p := sigil + strconv.FormatInt(int64(number), 36)
 	for _, ok := taken[p]; ok; _, ok = taken[p] {
@@ -89,7 +89,7 @@ func (b *Builder) Filter(all []Comparison, or bool) string {
 	return strings.Join(terms, " AND ")
 }
 
-// maxOperands is how many operands the IN of an expression may have. That of these parameters has no such limit.
+// maxOperands is the maximum number of operands of an expression's IN. The legacy parameters have no such limit.
 const maxOperands = 100
 
 func (b *Builder) comparison(c *Comparison) string {
@@ -115,7 +115,7 @@ func (b *Builder) comparison(c *Comparison) string {
 	case "CONTAINS":
 		return "contains(" + name + "," + values[0] + ")"
 	case "NOT_CONTAINS":
-		// Of an attribute that is absent it does not hold, unlike NE and unlike the expression with NOT alone.
+		// False for an absent attribute, unlike NE, and unlike the expression with only NOT.
 		return "(attribute_exists(" + name + ") AND NOT contains(" + name + "," + values[0] + "))"
 	default:
 		sign := map[string]string{"EQ": "=", "NE": "<>", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}[op]
@@ -123,7 +123,7 @@ func (b *Builder) comparison(c *Comparison) string {
 	}
 }
 
-// listOf returns values as one.
+// listOf returns a list of the values.
 func listOf(values []Value) attr.Value {
 	list := make([]attr.Value, len(values))
 	for i, v := range values {

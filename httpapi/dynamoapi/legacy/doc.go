@@ -1,5 +1,4 @@
-// Package legacy turns the parameters of DynamoDB's API from before there were expressions (Expected, AttributeUpdates,
-// KeyConditions, QueryFilter, ScanFilter, AttributesToGet) into expressions that mean the same, and refuses what the
-// service refuses of them, in its words and order. It is pure: a request's other parameters, its table and its items are
-// none of its concern.
+// Package legacy converts the parameters of DynamoDB's API that predate expressions (Expected, AttributeUpdates, KeyConditions,
+// QueryFilter, ScanFilter, AttributesToGet) to equivalent expressions, and refuses what the service refuses, in its words and order. It
+// knows nothing of a request's other parameters, its table or its items.
 package legacy

@@ -9,22 +9,22 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Value is a value as it was given.
+// Value is a value as given.
 type Value struct {
 	V   attr.Value
-	Err error // what is wrong with it
+	Err error // why it is invalid
 }
 
 // Comparison is an entry of KeyConditions, QueryFilter or ScanFilter.
 type Comparison struct {
-	Name     string // of the attribute
+	Name     string // attribute name
 	Operator string // empty: absent
-	Compared bool   // ComparisonOperator is there, be it empty
+	Compared bool   // ComparisonOperator is present, even if empty
 	Values   []Value
-	Listed   bool // AttributeValueList is there
+	Listed   bool // AttributeValueList is present
 }
 
-// Expectation is an entry of Expected: a Comparison, or the older form with a value or the wish that there be none.
+// Expectation is an entry of Expected: a Comparison, or the older form with a value or the requirement that there is none.
 type Expectation struct {
 	Comparison
 	Value  *Value // nil: absent
@@ -38,7 +38,7 @@ type Change struct {
 	Value  *Value // nil: absent
 }
 
-// Operators are the comparison operators, in the order in which the service lists them.
+// Operators returns the comparison operators in the service's order.
 func Operators() []string {
 	return []string{
 		"IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE", "BEGINS_WITH", "GE", "CONTAINS",
@@ -51,7 +51,7 @@ func invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "validation", format, args...)
 }
 
-// CheckComparisons refuses entries of a filter or a key condition that no table could take.
+// CheckComparisons refuses entries of a filter or key condition that are invalid for any table.
 func CheckComparisons(all []Comparison) error {
 	return checkAll(all, func(c *Comparison) error {
 		if err := c.checkValues(); err != nil {
@@ -70,7 +70,7 @@ func checkAll[T any](all []T, check func(*T) error) error {
 	return nil
 }
 
-// checkValues refuses the first value that is wrong in itself.
+// checkValues refuses the first invalid value.
 func (c *Comparison) checkValues() error {
 	if c.Name == "" {
 		return invalid("Empty attribute name")
@@ -83,7 +83,7 @@ func (c *Comparison) checkValues() error {
 	return nil
 }
 
-// check refuses a wrong number of values and values that the operator does not take.
+// check refuses a wrong number of values, and types that the operator does not accept.
 func (c *Comparison) check() error {
 	op, values := c.Operator, c.Values
 	if least, most := arguments(op); len(values) < least || len(values) > most {
@@ -107,7 +107,7 @@ func (c *Comparison) check() error {
 	return nil
 }
 
-// arguments returns how many values an operator takes.
+// arguments returns how many values an operator accepts.
 func arguments(op string) (least, most int) {
 	const anyNumber = 1 << 30
 	switch op {
@@ -121,7 +121,7 @@ func arguments(op string) (least, most int) {
 	return 1, 1
 }
 
-// takes reports whether an operator compares with values of a type.
+// takes reports whether an operator accepts values of a type.
 func takes(op string, k attr.Kind) bool {
 	text := k == attr.KindS || k == attr.KindB
 	set := k == attr.KindSS || k == attr.KindNS || k == attr.KindBS
@@ -136,7 +136,7 @@ func takes(op string, k attr.Kind) bool {
 	return text || k == attr.KindN
 }
 
-// CheckExpected refuses entries of Expected that no table could take.
+// CheckExpected refuses entries of Expected that are invalid for any table.
 func CheckExpected(all []Expectation) error { return checkAll(all, (*Expectation).check) }
 
 func (e *Expectation) check() error {
@@ -197,7 +197,7 @@ func (e *Expectation) comparison() Comparison {
 	return c
 }
 
-// CheckChanges refuses entries of AttributeUpdates that no table could take.
+// CheckChanges refuses entries of AttributeUpdates that are invalid for any table.
 func CheckChanges(all []Change) error { return checkAll(all, (*Change).check) }
 
 func (c *Change) check() error {
@@ -232,7 +232,7 @@ func CheckOperator(operator string, entries int) error {
 	return invalid("ConditionalOperator can only be used when Filter or Expected has two or more elements")
 }
 
-// CheckAttributes refuses names of AttributesToGet.
+// CheckAttributes refuses invalid names in AttributesToGet.
 func CheckAttributes(names []string) error {
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -247,8 +247,8 @@ func CheckAttributes(names []string) error {
 	return nil
 }
 
-// CheckKey refuses KeyConditions that are not of a key, which is the table's or an index's. Of a key with parts of several
-// attributes it looks at each condition alone: how they go together is the same for a KeyConditionExpression.
+// CheckKey refuses KeyConditions that do not fit the key of a table or index. For a key with several attributes per part it checks each
+// condition by itself: their combination is checked as for a KeyConditionExpression.
 func CheckKey(all []Comparison, key *expr.Key) error {
 	if key.Multi() {
 		return checkAll(all, (*Comparison).checkIndexable)

@@ -2,7 +2,7 @@ package partiql
 
 import "github.com/touchline/touchline/store/attr"
 
-// assigned writes the right side of a SET. Sums and differences may have any number of constants, which become one.
+// assigned writes the right side of a SET. Any number of constants in sums and differences are combined into one.
 func (b *builder) assigned(n *node) string {
 	if n.kind != nodeOp || n.name != "+" && n.name != "-" || len(n.args) != 2 {
 		return b.term(n)
@@ -22,7 +22,7 @@ func errUpdateOperator(n *node) refusal {
 	return invalid("Unsupported operator in Update Expression. Operator: %s", n.name)
 }
 
-// sum is a sum of terms and one constant, which is absent if there is none.
+// sum is a sum of terms and an optional constant.
 type sum struct {
 	constant attr.Value
 	terms    []sumTerm
@@ -33,7 +33,7 @@ type sumTerm struct {
 	minus bool
 }
 
-// take adds or subtracts a node, which is an operand of op.
+// take adds or subtracts a node that is an operand of op.
 func (s *sum) take(b *builder, n *node, minus bool, op string) {
 	if n.kind == nodeOp && len(n.args) == 2 && (n.name == "+" || n.name == "-") {
 		s.take(b, n.args[0], minus, n.name)

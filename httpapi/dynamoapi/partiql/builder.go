@@ -8,10 +8,10 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// builder writes the expressions of one request. They share names and values, each of which is there once.
+// builder writes the expressions of one request. They share names and values, without duplicates.
 type builder struct {
-	params []attr.Value // of the statement
-	twice  int          // how many conditions have been written twice, see truth
+	params []attr.Value // parameters of the statement
+	twice  int          // number of conditions written twice, see truth
 	names  map[string]string
 	values attr.Item
 	known  map[string]string // name, or encoded value, to its placeholder
@@ -24,8 +24,7 @@ func newBuilder(params []attr.Value) *builder {
 // shared returns the names and values.
 func (b *builder) shared() expr.Params { return expr.Params{Names: b.names, Values: b.values} }
 
-// name returns the placeholder of an attribute's name. A placeholder keeps reserved words and odd characters out of the
-// texts.
+// name returns the placeholder of an attribute's name. Placeholders keep reserved words and special characters out of the expressions.
 func (b *builder) name(name string) string {
 	if p, ok := b.known["#"+name]; ok {
 		return p
@@ -69,7 +68,7 @@ func (b *builder) path(steps []step) string {
 	return text.String()
 }
 
-// all writes conditions of which all must hold; "" for none.
+// all joins conditions with AND; "" for none.
 func (b *builder) all(conditions []*node) string {
 	switch len(conditions) {
 	case 0:
@@ -80,7 +79,7 @@ func (b *builder) all(conditions []*node) string {
 	return b.condition(both(conditions...))
 }
 
-// condition writes what is true or false of an item.
+// condition writes a node that is true or false for an item.
 func (b *builder) condition(n *node) string {
 	switch n.kind {
 	case nodeAnd, nodeOr:
@@ -100,12 +99,12 @@ func (b *builder) condition(n *node) string {
 		if !knownFunction(n.name) {
 			panic(invalidAt(n.at, "Unrecognized function: %s", n.name))
 		}
-		return b.call(n, b.operand) // what is wrong with its arguments, store/expr says in DynamoDB's words
+		return b.call(n, b.operand) // store/expr reports errors of its arguments in DynamoDB's words
 	}
 	panic(errOperator(n.name))
 }
 
-// junction writes an AND or OR. OR within AND needs parentheses; any others would be refused as redundant.
+// junction writes an AND or OR. Only OR within AND needs parentheses; others would be refused as redundant.
 func (b *builder) junction(n *node) string {
 	parts := each(n.args, func(arg *node) string {
 		text := b.condition(arg)
@@ -128,7 +127,7 @@ func (b *builder) comparison(n *node) string {
 	return strings.Join(each(n.args, b.operand), " "+n.name+" ")
 }
 
-// enclosed writes a condition that may stand anywhere.
+// enclosed writes a condition that can be used as an operand.
 func (b *builder) enclosed(n *node) string {
 	text := b.condition(n)
 	if n.kind == nodeOr || n.kind == nodeAnd {
@@ -156,8 +155,8 @@ func (b *builder) typeTest(n *node) string {
 	return "attribute_type(" + path + ", " + b.value(attr.S(kind)) + ")"
 }
 
-// typeName returns the name by which a type of PartiQL is known, of those that it may be written with; "" for what is no
-// type. Two of the types have a second word, which take reads if it is there.
+// typeName returns the canonical name of a PartiQL type; "" if the word is no type. Two types have a second word, which take consumes
+// if present.
 func typeName(word string, take func(word string) bool) string {
 	switch word {
 	case "bool":
@@ -177,7 +176,7 @@ func typeName(word string, take func(word string) bool) string {
 		if take("precision") {
 			return "double_precision"
 		}
-	case "missing", "null", "boolean", "blob", "string", "numeric", "struct", "tuple", "list", // which DynamoDB has
+	case "missing", "null", "boolean", "blob", "string", "numeric", "struct", "tuple", "list", // types of DynamoDB
 		"any", "bag", "bigint", "clob", "date", "decimal", "float", "int2", "int4", "int8", "integer", "real", "sexp", "smallint",
 		"symbol", "time", "timestamp":
 		return word
@@ -199,9 +198,9 @@ func (b *builder) membership(n *node) string {
 	return of + " IN (" + strings.Join(each(right.args, b.operand), ", ") + ")"
 }
 
-// call writes a function of arguments.
+// call writes a function with its arguments.
 func (b *builder) call(n *node, operand func(*node) string) string {
-	if len(n.args) == 0 { // which the grammar of expressions does not have
+	if len(n.args) == 0 { // not in the grammar of expressions
 		panic(invalid("Incorrect number of operands for operator or function; operator or function: %s, number of operands: 0", n.name))
 	}
 	return n.name + "(" + strings.Join(each(n.args, operand), ", ") + ")"
@@ -215,7 +214,7 @@ func each(nodes []*node, write func(*node) string) []string {
 	return out
 }
 
-// operand writes what is compared in a condition.
+// operand writes an operand of a comparison.
 func (b *builder) operand(n *node) string {
 	switch {
 	case n.kind == nodePath:

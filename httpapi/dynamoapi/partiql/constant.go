@@ -7,10 +7,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// root is what the service calls the top of a literal.
+// root is the service's name for the top level of a literal.
 const root = "root"
 
-// isConstant reports whether the node has a value of its own, whatever the item.
+// isConstant reports whether the node's value does not depend on the item.
 func (n *node) isConstant() bool {
 	switch n.kind {
 	case nodeValue, nodeParam, nodeIon, nodeList, nodeBag, nodeMap:
@@ -27,11 +27,10 @@ func (n *node) constant(params []attr.Value) attr.Value {
 	return n.literal(root, 0)
 }
 
-// maxLevels is how deep lists and maps may lie in one another, with the item as the first level.
+// maxLevels is how deep lists and maps may nest; the item is the first level.
 const maxLevels = 32
 
-// literal returns the value of a literal, under names where it lies in the whole one, level levels deep. There are no
-// parameters in it.
+// literal returns the value of a literal without parameters. under and level are its position within the whole literal.
 func (n *node) literal(under string, level int) attr.Value {
 	if level >= maxLevels {
 		panic(invalid("Nesting Levels have exceeded supported limits under %s", under))
@@ -60,7 +59,7 @@ func (n *node) literal(under string, level int) attr.Value {
 	panic(invalidAt(n.at, "Unsupported data type: %s under key %s", n.typeName(under != root), under))
 }
 
-// typeName is what the service calls a node that is no literal.
+// typeName returns the service's name for a node that is not a literal.
 func (n *node) typeName(nested bool) string {
 	switch {
 	case n.kind == nodeMissing:
@@ -79,7 +78,7 @@ func (n *node) typeName(nested bool) string {
 	return n.name
 }
 
-// key returns a key of a map, which is not in it yet.
+// key returns a key of a map, and refuses one that is already in it.
 func (n *node) key(i int, it attr.Item, twice place) string {
 	k := n.keys[i]
 	if k.kind != nodeValue || k.value.Kind() != attr.KindS {
@@ -96,7 +95,7 @@ func (n *node) key(i int, it attr.Item, twice place) string {
 	return name
 }
 
-// literalSet returns a set, whose members are all different strings or numbers.
+// literalSet returns a set, whose members must be distinct strings or numbers.
 func (n *node) literalSet() attr.Value {
 	if len(n.args) == 0 {
 		panic(invalid("Empty bags are not supported"))
@@ -126,8 +125,8 @@ func (n *node) literalSet() attr.Value {
 
 const unsupportedInBag = "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"
 
-// duplicates is the refusal of a set with a member twice. The service shows numbers as they were written, and ends the
-// message in one way or the other.
+// duplicates returns the refusal of a set with a repeated member. The service shows numbers as they were written, and ends the message
+// in one of two ways.
 func (n *node) duplicates(kind attr.Kind) refusal {
 	members, end := make([]string, len(n.args)), "."
 	for i, arg := range n.args {

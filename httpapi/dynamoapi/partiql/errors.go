@@ -6,18 +6,18 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// place is where a token stands in the text. All three count characters, line and column from 1.
+// place is the position of a token in the text. All values count characters; line and column start at 1.
 type place struct {
 	line, column, length int
 }
 
 func (p place) String() string { return fmt.Sprintf("%d:%d:%d", p.line, p.column, p.length) }
 
-// refusal is what the parser and the compiler panic with, as those of text/template do: the first fault ends the recursive
-// descent wherever it is found, and caught makes an error of it. No panic leaves the package, and no other is caught.
+// refusal is the panic value of the parser and compiler, as in text/template: the first error ends the recursive descent wherever it
+// occurs, and caught converts it to an error. No refusal leaves the package, and no other panic is caught.
 type refusal struct{ err error }
 
-// caught is deferred by all that is exported and may refuse a statement.
+// caught must be deferred by every exported function that may refuse a statement.
 func caught(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -28,7 +28,7 @@ func caught(err *error) {
 	}
 }
 
-// must refuses a statement for the error of another package.
+// must refuses a statement because of another package's error.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(refusal{err})
@@ -40,12 +40,12 @@ func invalid(format string, args ...any) refusal {
 	return refusal{fault.New(fault.Invalid, "validation", format, args...)}
 }
 
-// invalidAt is invalid with the place that the service names.
+// invalidAt is invalid with the position that the service names.
 func invalidAt(at place, format string, args ...any) refusal {
 	return invalid("%s at %s", fmt.Sprintf(format, args...), at)
 }
 
-// malformed refuses a text that is not of the language.
+// malformed refuses a text that violates the grammar.
 func malformed(why string) refusal {
 	return invalid("Statement wasn't well formed, can't be processed: %s", why)
 }

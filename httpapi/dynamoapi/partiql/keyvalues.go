@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// limit takes a condition that limits the sort key, if there is none yet.
+// limit uses a condition as the limit of the sort key, if there is none yet.
 func (r *reading) limit(c *node) bool {
 	a := r.key.Sort
 	var bounds []*node
@@ -49,7 +49,7 @@ func mirrored(op string) string {
 	return "<="
 }
 
-// among returns the values that a condition allows a key attribute; false if the condition is about something else.
+// among returns the values that a condition allows for a key attribute; false if the condition is about something else.
 func (r *reading) among(c *node, a Attr) ([]attr.Value, bool) {
 	var constants []*node
 	switch {
@@ -86,9 +86,9 @@ func (r *reading) among(c *node, a Attr) ([]attr.Value, bool) {
 	return distinct(values), true
 }
 
-// amongEach is among for the parts of an OR.
+// amongEach is among for the operands of an OR.
 func (r *reading) amongEach(parts []*node, a Attr) (all []attr.Value, ok bool) {
-	// Another attribute anywhere: no key, and no refusal of a type either.
+	// With another attribute it is not a key condition, and types are not checked.
 	other := false
 	for _, c := range parts {
 		c.attributes(func(name string) { other = other || name != a.Name })
@@ -107,10 +107,10 @@ func (r *reading) amongEach(parts []*node, a Attr) (all []attr.Value, ok bool) {
 	return distinct(all), true
 }
 
-// maxOperands is how many members the list of an IN may have.
+// maxOperands is the maximum length of an IN list.
 const maxOperands = 100
 
-// distinct sorts the values of one key attribute, none of which may be there twice.
+// distinct sorts a key attribute's values and refuses duplicates.
 func distinct(values []attr.Value) []attr.Value {
 	slices.SortStableFunc(values, func(a, b attr.Value) int {
 		c, _ := attr.Compare(a, b)
@@ -122,7 +122,7 @@ func distinct(values []attr.Value) []attr.Value {
 	return values
 }
 
-// common returns what is in both lists.
+// common returns the values in both lists.
 func common(a, b []attr.Value) []attr.Value {
 	return slices.DeleteFunc(a, func(v attr.Value) bool { return !slices.ContainsFunc(b, v.Equal) })
 }

@@ -1,7 +1,7 @@
 package partiql
 
-// keyword reports whether a word, in lower case, belongs to the language and is no name unless it is quoted. The list is
-// what DynamoDB Local refuses as a bare attribute name: the words of SQL-92 without those of dates, and PartiQL's own.
+// keyword reports whether a lower-case word is reserved, so that it is a name only in quotes. The list is what DynamoDB Local refuses
+// as a bare attribute name: the words of SQL-92 except those about dates, and PartiQL's own.
 func keyword(word string) bool {
 	switch word {
 	case "absolute", "action", "add", "all", "allocate", "alter", "and", "any", "are", "as", "asc", "assertion", "at",

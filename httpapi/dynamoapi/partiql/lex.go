@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// tokenKind is what a token is.
+// tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
 	tokEnd     tokenKind = iota // the end of the text
 	tokWord                     // a bare name
-	tokKeyword                  // a word of the language; its text is in lower case
+	tokKeyword                  // a reserved word, in lower case
 	tokQuoted                   // "a name"
 	tokString                   // 'a text'
 	tokNumber                   // an unsigned number
@@ -20,7 +20,7 @@ const (
 	tokSign                     // an operator or a bracket
 )
 
-// token is a piece of the text. Of what is quoted, text is what stands between the quotes.
+// token is a token of the text. text excludes quotes.
 type token struct {
 	kind tokenKind
 	text string
@@ -29,14 +29,14 @@ type token struct {
 
 func (t token) is(kind tokenKind, text string) bool { return t.kind == kind && t.text == text }
 
-// lexer cuts a text into tokens.
+// lexer splits a text into tokens.
 type lexer struct {
 	rest         string
-	line, column int // of rest
+	line, column int // position of rest
 }
 
-// lex cuts a whole text. The last token is tokEnd. Of what is no token the service does not say more than that the statement
-// is not well formed.
+// lex returns the tokens of a text; the last one is tokEnd. For invalid tokens the service only says that the statement is not well
+// formed.
 func lex(text string) []token {
 	if !utf8.ValidString(text) {
 		panic(malformed(""))
@@ -55,7 +55,7 @@ func lex(text string) []token {
 	}
 }
 
-// skip steps over n bytes.
+// skip advances by n bytes.
 func (x *lexer) skip(n int) {
 	for _, r := range x.rest[:n] {
 		x.column++
@@ -67,7 +67,7 @@ func (x *lexer) skip(n int) {
 	x.rest = x.rest[n:]
 }
 
-// blanks steps over white space and comments.
+// blanks skips white space and comments.
 func (x *lexer) blanks() {
 	for {
 		n := len(x.rest) - len(strings.TrimLeft(x.rest, " \t\r\n\f\v"))
@@ -90,7 +90,7 @@ func (x *lexer) blanks() {
 	}
 }
 
-// scan finds the token at the start of the rest, and its width in bytes.
+// scan returns the token at the start of the rest, and its length in bytes.
 func (x *lexer) scan() (token, int) {
 	if x.rest == "" {
 		return token{}, 0
@@ -128,7 +128,7 @@ func scanWord(text string) (token, int) {
 	return token{kind: tokWord, text: text[:n]}, n
 }
 
-// scanQuoted reads what begins with a quote, in which the quote is written twice.
+// scanQuoted scans a quoted text, in which a doubled quote stands for one.
 func scanQuoted(text string, kind tokenKind) (token, int) {
 	quote := text[:1]
 	for n := 1; ; {
@@ -143,7 +143,7 @@ func scanQuoted(text string, kind tokenKind) (token, int) {
 	}
 }
 
-// numberWidth measures digits with an optional fraction and exponent.
+// numberWidth returns the length of digits with an optional fraction and exponent.
 func numberWidth(text string) int {
 	n := digits(text, 0)
 	if n < len(text) && text[n] == '.' {
@@ -180,7 +180,7 @@ func scanSign(text string) (token, int) {
 	panic(malformed(""))
 }
 
-// isLetter reports whether a word may begin with the byte.
+// isLetter reports whether a word may start with the byte.
 func isLetter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$'
 }

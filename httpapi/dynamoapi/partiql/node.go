@@ -6,11 +6,11 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// nodeKind is what a node of the tree is.
+// nodeKind is the kind of a node in the syntax tree.
 type nodeKind uint8
 
 const (
-	nodePath    nodeKind = iota // an attribute or what lies in it: steps
+	nodePath    nodeKind = iota // an attribute or something inside it: steps
 	nodeValue                   // a literal of a simple type: value
 	nodeParam                   // ?: param
 	nodeMissing                 // MISSING
@@ -19,7 +19,7 @@ const (
 	nodeBag                     // <<a, b>>: args
 	nodeMap                     // {a: b}: keys and args
 	nodeCall                    // name(args)
-	nodeOp                      // an operator of one or two operands that gives a value: name, args
+	nodeOp                      // an operator with one or two operands and a value: name, args
 	nodeCompare                 // = <> < <= > >=: name, two args
 	nodeAnd                     // args, at least two
 	nodeOr                      // args, at least two
@@ -29,10 +29,10 @@ const (
 	nodeBetween                 // args[0] BETWEEN args[1] AND args[2]
 )
 
-// node is a part of a statement.
+// node is a node of the syntax tree.
 type node struct {
 	kind  nodeKind
-	at    place // of the operator, of the name of a function, otherwise of the first token
+	at    place // position of the operator or function name, otherwise of the first token
 	name  string
 	steps []step
 	value attr.Value
@@ -41,7 +41,7 @@ type node struct {
 	args  []*node
 }
 
-// noIndex is the index of a step that is a name.
+// noIndex is the index of a step by name.
 const noIndex = -1
 
 // step is one element of a path: a name in a map or an index in a list.
@@ -50,7 +50,7 @@ type step struct {
 	index int
 }
 
-// attribute returns the name of the attribute that the path is, or "".
+// attribute returns the attribute's name if the path is just that, otherwise "".
 func (n *node) attribute() string {
 	if n.kind == nodePath && len(n.steps) == 1 {
 		return n.steps[0].name
@@ -58,7 +58,7 @@ func (n *node) attribute() string {
 	return ""
 }
 
-// isCondition reports whether the node is true or false of an item.
+// isCondition reports whether the node is true or false for an item.
 func (n *node) isCondition() bool {
 	switch n.kind {
 	case nodeCompare, nodeAnd, nodeOr, nodeNot, nodeIs, nodeIn, nodeBetween:
@@ -66,12 +66,12 @@ func (n *node) isCondition() bool {
 	case nodeCall:
 		return n.name != "size"
 	case nodeOp:
-		return n.name == "like" // which is refused, but by its own name
+		return n.name == "like" // refused later, by name
 	}
 	return false
 }
 
-// mustHold refuses what is not true or false, all through ANDs, ORs and NOTs.
+// mustHold refuses operands of ANDs, ORs and NOTs that are not true or false.
 func (n *node) mustHold() {
 	if !n.isCondition() {
 		panic(invalid("WHERE clause must contain an expression that resolves to a boolean"))
@@ -91,7 +91,7 @@ func (n *node) mustHold() {
 	}
 }
 
-// attributes calls visit with the name of every attribute that the node names, in the order of the text.
+// attributes calls visit with the name of each attribute in the node, in the order of the text.
 func (n *node) attributes(visit func(name string)) {
 	if n.kind == nodePath {
 		visit(n.steps[0].name)
@@ -101,7 +101,7 @@ func (n *node) attributes(visit func(name string)) {
 	}
 }
 
-// conjuncts returns the conditions of which all must hold.
+// conjuncts returns the conditions that must all hold.
 func (n *node) conjuncts() []*node {
 	switch {
 	case n == nil:
@@ -112,7 +112,7 @@ func (n *node) conjuncts() []*node {
 	return []*node{n}
 }
 
-// label is the name under which a SELECT shows what the path leads to: the last name, with the indexes behind it.
+// label returns the name under which a SELECT shows a path's value: the last name with the indexes after it.
 func label(path []step) string {
 	last := len(path) - 1
 	for path[last].index != noIndex {

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// maxDepth bounds the recursion. The service has its own bound, which is not documented; no sensible text comes near.
+// maxDepth limits the recursion. The service has its own undocumented limit; no reasonable text comes near it.
 const maxDepth = 500
 
 // maxChars is the longest text, in characters.
 const maxChars = 8192
 
-// parser reads the tokens of a text.
+// parser parses the tokens of a text.
 type parser struct {
 	tokens []token
 	pos    int
-	params int // seen so far
+	params int // number of parameters seen so far
 	depth  int
 }
 
 func (p *parser) peek() token { return p.tokens[p.pos] }
 
-// next steps over a token. The end stays.
+// next consumes a token, except the end.
 func (p *parser) next() token {
 	t := p.tokens[p.pos]
 	if t.kind != tokEnd {
@@ -30,7 +30,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// take steps over the token if it is there.
+// take consumes the token if it is next.
 func (p *parser) take(kind tokenKind, text string) bool {
 	if !p.peek().is(kind, text) {
 		return false
@@ -42,7 +42,7 @@ func (p *parser) take(kind tokenKind, text string) bool {
 func (p *parser) takeSign(text string) bool { return p.take(tokSign, text) }
 func (p *parser) takeWord(word string) bool { return p.take(tokKeyword, word) }
 
-// sign is takeSign where nothing else may stand.
+// sign is takeSign where the sign is required.
 func (p *parser) sign(text string) {
 	if !p.takeSign(text) {
 		panic(malformed("Expected " + signName(text)))
@@ -56,14 +56,14 @@ func signName(text string) string {
 	return cmp.Or(name, text)
 }
 
-// word is takeWord where nothing else may stand.
+// word is takeWord where the word is required.
 func (p *parser) word(word string) {
 	if !p.takeWord(word) {
 		panic(malformed("Expected " + strings.ToUpper(word)))
 	}
 }
 
-// enter goes one level deeper; leave goes back.
+// enter descends one level; leave ascends.
 func (p *parser) enter() {
 	if p.depth++; p.depth > maxDepth {
 		panic(malformed("The nesting is too deep"))
@@ -72,14 +72,14 @@ func (p *parser) enter() {
 
 func (p *parser) leave() { p.depth-- }
 
-// list calls read for each of several elements with commas between them.
+// list calls read for each of several elements separated by commas.
 func (p *parser) list(read func()) {
 	for more := true; more; more = p.takeSign(",") {
 		read()
 	}
 }
 
-// Parse reads a statement of at most 8,192 characters.
+// Parse parses a statement of at most 8,192 characters.
 func Parse(text string) (_ *Statement, err error) {
 	defer caught(&err)
 	if len(text) > maxChars*4 {

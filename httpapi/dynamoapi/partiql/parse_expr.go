@@ -7,12 +7,12 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// expression reads an expression; OR binds loosest.
+// expression parses an expression. OR has the lowest precedence.
 func (p *parser) expression() *node { return p.chain("or", nodeOr, p.conjunction) }
 
 func (p *parser) conjunction() *node { return p.chain("and", nodeAnd, p.negation) }
 
-// chain reads operands with one word between them. What is nested in the same operator is one list with it.
+// chain parses operands joined by one word. Nested nodes of the same kind are merged.
 func (p *parser) chain(word string, kind nodeKind, operand func() *node) *node {
 	n := operand()
 	if !p.peek().is(tokKeyword, word) {
@@ -56,8 +56,8 @@ func negated(at place, n *node) *node {
 	return &node{kind: nodeNot, at: at, name: "not", args: []*node{n}}
 }
 
-// comparison reads what compares two values, from the left. Its loop has no recursion, and what it nests is refused later:
-// nothing but a comparison with TRUE or FALSE has a condition as an operand.
+// comparison parses comparisons of two values, left to right. It loops instead of recursing; what it nests is refused later, because
+// only a comparison with TRUE or FALSE may have a condition as an operand.
 func (p *parser) comparison() *node {
 	n := p.concatenation()
 	for range maxDepth {
@@ -98,7 +98,7 @@ func comparator(sign string) bool {
 	return false
 }
 
-// binary reads an operator and its right operand.
+// binary parses an operator and its right operand.
 func (p *parser) binary(kind nodeKind, left *node, operand func() *node) *node {
 	op := p.next()
 	name := op.text
@@ -147,7 +147,7 @@ func (p *parser) concatenation() *node { return p.operators(p.sum, "||") }
 func (p *parser) sum() *node           { return p.operators(p.product, "+", "-") }
 func (p *parser) product() *node       { return p.operators(p.unary, "*", "/", "%") }
 
-// operators reads operands with any of the signs between them, from the left. Their number bounds the depth of the tree.
+// operators parses operands joined by any of the signs, left to right. The number of operands limits the depth of the tree.
 func (p *parser) operators(operand func() *node, signs ...string) *node {
 	n := operand()
 	for depth := 0; ; depth++ {
@@ -229,7 +229,7 @@ func (p *parser) keyword(t token) *node {
 	return p.call(t)
 }
 
-// call reads the arguments of a function.
+// call parses a function's arguments.
 func (p *parser) call(name token) *node {
 	p.next() // the parenthesis
 	n := &node{kind: nodeCall, at: name.at, name: strings.ToLower(name.text)}
@@ -241,7 +241,7 @@ func (p *parser) call(name token) *node {
 	return n
 }
 
-// elements reads expressions with commas between them, and the closing sign. No expression is allowed only if empty is.
+// elements parses expressions separated by commas, and the closing sign. An empty list is allowed only if empty is set.
 func (p *parser) elements(end string, empty bool) (all []*node) {
 	if empty && p.takeSign(end) {
 		return nil
@@ -256,7 +256,7 @@ func (p *parser) elements(end string, empty bool) (all []*node) {
 	return all
 }
 
-// bracketed reads what stands in brackets of any kind.
+// bracketed parses the contents of brackets of any kind.
 func (p *parser) bracketed(open token) *node {
 	n := &node{at: open.at}
 	switch open.text {
@@ -278,7 +278,7 @@ func (p *parser) bracketed(open token) *node {
 	return n
 }
 
-// members reads what stands in a map.
+// members parses the contents of a map.
 func (p *parser) members(n *node) {
 	if p.takeSign("}") {
 		return

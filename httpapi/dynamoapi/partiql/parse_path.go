@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// path reads the steps behind the first name.
+// path parses the steps after the first name.
 func (p *parser) path(first token) *node {
 	n := &node{kind: nodePath, at: first.at, steps: []step{{first.text, noIndex}}}
 	for s, more := p.step(); more; s, more = p.step() {
@@ -22,7 +22,7 @@ func (p *parser) path(first token) *node {
 	return n
 }
 
-// step reads one step of a path, if there is another one.
+// step parses a step of a path, if there is another.
 func (p *parser) step() (s step, ok bool) {
 	switch {
 	case p.takeSign("."):
@@ -42,7 +42,7 @@ func (p *parser) step() (s step, ok bool) {
 	return step{}, false
 }
 
-// index reads what stands in the brackets of a path.
+// index parses the contents of a path's brackets.
 func (p *parser) index() step {
 	t := p.next()
 	if t.kind == tokString {
@@ -65,7 +65,7 @@ func (p *parser) index() step {
 	return step{index: int(i)}
 }
 
-// number returns the node of a literal; its name is the text.
+// number returns the node of a number literal; its name is the text.
 func number(t token) *node {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(t.text), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
@@ -79,7 +79,7 @@ func number(t token) *node {
 	return &node{kind: nodeValue, at: t.at, name: t.text, value: must(attr.N(text))}
 }
 
-// ionType guesses the type of a literal of Amazon Ion, for the refusal.
+// ionType guesses the type of an Amazon Ion literal, for the refusal.
 func ionType(text string) string {
 	text = strings.TrimSpace(text)
 	switch {

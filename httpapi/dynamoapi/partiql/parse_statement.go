@@ -2,7 +2,7 @@ package partiql
 
 import "strings"
 
-// selecting reads a SELECT from behind its word.
+// selecting parses a SELECT after its first word.
 func (p *parser) selecting() *Statement {
 	s := &Statement{Kind: Select}
 	for _, word := range []string{"distinct", "value", "pivot"} {
@@ -26,7 +26,7 @@ func (p *parser) selecting() *Statement {
 	return s
 }
 
-// columns reads what a SELECT shows.
+// columns parses the projection of a SELECT.
 func (p *parser) columns(s *Statement) {
 	if p.takeSign("*") {
 		if p.takeSign(",") {
@@ -40,7 +40,7 @@ func (p *parser) columns(s *Statement) {
 	})
 }
 
-// alias steps over another name, with AS or without.
+// alias consumes an alias, with or without AS.
 func (p *parser) alias() bool {
 	as := p.takeWord("as")
 	if t := p.peek(); t.kind == tokWord || t.kind == tokQuoted {
@@ -56,7 +56,7 @@ func (p *parser) noAlias(s *Statement) {
 	}
 }
 
-// source reads the table, with the index.
+// source parses the table and index.
 func (p *parser) source(s *Statement) {
 	if p.peek().is(tokSign, "(") {
 		panic(invalid("Unexpected from source"))
@@ -90,7 +90,7 @@ func (p *parser) ordering(s *Statement) {
 	})
 }
 
-// unsupported reads the clauses that DynamoDB has no use for.
+// unsupported parses clauses that DynamoDB does not support.
 func (p *parser) unsupported(s *Statement) {
 	if p.takeWord("group") {
 		p.word("by")
@@ -104,7 +104,7 @@ func (p *parser) unsupported(s *Statement) {
 	}
 }
 
-// inserting reads an INSERT from behind its word.
+// inserting parses an INSERT after its first word.
 func (p *parser) inserting() *Statement {
 	s := &Statement{Kind: Insert}
 	p.word("into")
@@ -130,7 +130,7 @@ func (p *parser) inserting() *Statement {
 	return s
 }
 
-// target reads the table of a write, or a path that is written to.
+// target parses the table of a write, or a path to assign to.
 func (p *parser) target(expected string) *node {
 	if t := p.peek(); t.kind != tokWord && t.kind != tokQuoted {
 		panic(malformed("Expected " + expected))
@@ -138,14 +138,14 @@ func (p *parser) target(expected string) *node {
 	return p.path(p.next())
 }
 
-// changing begins a statement that changes what is in the table that it names.
+// changing parses the table of an UPDATE or DELETE.
 func (p *parser) changing(kind Kind) *Statement {
 	s := &Statement{Kind: kind, from: p.target("identifier")}
 	p.noAlias(s)
 	return s
 }
 
-// updating reads an UPDATE from behind its word.
+// updating parses an UPDATE after its first word.
 func (p *parser) updating() *Statement {
 	s := p.changing(Update)
 	p.changes(s)
@@ -154,7 +154,7 @@ func (p *parser) updating() *Statement {
 	return s
 }
 
-// updatingFrom reads the other form of an UPDATE, from behind its FROM: the WHERE comes before what is changed.
+// updatingFrom parses the other form of an UPDATE after its FROM: the WHERE precedes the changes.
 func (p *parser) updatingFrom() *Statement {
 	s := p.changing(Update)
 	p.filter(s)
@@ -163,7 +163,7 @@ func (p *parser) updatingFrom() *Statement {
 	return s
 }
 
-// changes reads the SETs and REMOVEs of an UPDATE.
+// changes parses the SET and REMOVE clauses of an UPDATE.
 func (p *parser) changes(s *Statement) {
 	for {
 		switch {
@@ -179,7 +179,7 @@ func (p *parser) changes(s *Statement) {
 	}
 }
 
-// assignment reads one of what stands behind SET.
+// assignment parses one assignment of a SET.
 func (p *parser) assignment(s *Statement) {
 	path := p.target("identifier for simple path")
 	if !p.takeSign("=") {
@@ -188,7 +188,7 @@ func (p *parser) assignment(s *Statement) {
 	s.sets = append(s.sets, assignment{path, p.expression()})
 }
 
-// deleting reads a DELETE from behind its word.
+// deleting parses a DELETE after its first word.
 func (p *parser) deleting() *Statement {
 	p.word("from")
 	s := p.changing(Delete)
@@ -200,12 +200,12 @@ func (p *parser) deleting() *Statement {
 	return s
 }
 
-// String is the clause without its star.
+// String returns the clause without its star.
 func (r Returning) String() string {
 	return strings.NewReplacer("UPDATED", "MODIFIED", "_", " ").Replace(string(r))
 }
 
-// returning reads a RETURNING clause, if there is one.
+// returning parses a RETURNING clause, if there is one.
 func (p *parser) returning(s *Statement) bool {
 	if !p.takeWord("returning") {
 		return false

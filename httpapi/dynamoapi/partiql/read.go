@@ -7,23 +7,23 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// maxReads is how many keys a SELECT may name.
+// maxReads is the maximum number of keys in a SELECT.
 const maxReads = 50
 
-// Source is what a SELECT reads: a table or one of its indexes.
+// Source is what a SELECT reads from: a table or one of its indexes.
 type Source struct {
 	Table Key
 	Index *Index // nil: the table itself
 }
 
-// Index is an index as a SELECT needs to know it.
+// Index is what a SELECT needs to know of an index.
 type Index struct {
 	Name  string
 	Key   Key
 	Shows func(attribute string) bool
 }
 
-// key is the key by which the source is read.
+// key returns the key by which the source is read.
 func (s Source) key() Key {
 	if s.Index != nil {
 		return s.Index.Key
@@ -31,47 +31,46 @@ func (s Source) key() Key {
 	return s.Table
 }
 
-// Read is what a SELECT does.
+// Read is a compiled SELECT.
 type Read struct {
-	Key   attr.Item // the whole key of an item of the table: one read by the key; otherwise nil
-	Scan  bool      // Steps has one, and it is a scan
-	Steps []Step    // to be done one after the other; none: the conditions exclude each other
+	Key   attr.Item // complete key of an item of the table: a read by key; otherwise nil
+	Scan  bool      // the only step is a scan
+	Steps []Step    // to be run in order; none: the conditions contradict each other
 
 	Descending bool
-	After      *expr.Condition // on key attributes, which the filter of a query may not name: of the items that it gives; nil: none
+	After      *expr.Condition // condition on key attributes, which a query's filter may not name, for the items returned; nil: none
 	Columns    *Columns        // nil: all attributes
 }
 
-// Step is one query, scan or read by the key: expressions as store/expr takes them.
+// Step is one query, scan or read by key, with expressions for store/expr.
 type Step struct {
 	KeyCondition string
 	Filter       string
-	Projection   string // all attributes that are needed, whole
+	Projection   string // all needed attributes, unprojected
 	expr.Params
 }
 
-// reading is a Read that is being made.
+// reading is a Read being compiled.
 type reading struct {
 	*Statement
 	source Source
 	key    Key
 	params []attr.Value
 
-	partitions []attr.Value // the values that the partition key may have
-	keyed      bool         // they are known
+	partitions []attr.Value // possible values of the partition key
+	keyed      bool         // partitions is known
 	sorts      []attr.Value
 	sorted     bool
-	anyType    bool    // values need not be of the key's types
-	bound      *node   // the condition on the sort key, if it is not known
-	filter     []*node // of queries and of scans
+	anyType    bool    // do not check values against the key's types
+	bound      *node   // condition on the sort key, if its values are not known
+	filter     []*node // filter of queries and scans
 	after      []*node
 }
 
 // Read compiles a SELECT.
 //
-// The partition key is known if WHERE wants it to be equal to a constant or to be in a list of them, or has nothing but such
-// equalities on both sides of an OR. Then there is one query for each value, and for each of the sort key if that is known too.
-// Otherwise it is a scan.
+// The partition key is known if WHERE requires it to equal a constant or to be in a list of constants, or consists of such equalities
+// joined by OR. Then there is one query per value, and per value of the sort key if that is known too. Otherwise it is a scan.
 func (s *Statement) Read(params []attr.Value, source Source) (_ Read, err error) {
 	defer caught(&err)
 	s.match(params)
@@ -90,8 +89,8 @@ func (s *Statement) Read(params []attr.Value, source Source) (_ Read, err error)
 	return out, nil
 }
 
-// SingleItem compiles a SELECT that has to name the key of one item and nothing else; false if it does not. Whether the values
-// are of the key's types is not looked at.
+// SingleItem compiles a SELECT whose WHERE must be the key of one item and nothing else; false if it is not. It does not check the
+// values' types.
 func (s *Statement) SingleItem(params []attr.Value, table Key) (out Read, single bool, err error) {
 	defer caught(&err)
 	s.match(params)
@@ -105,7 +104,7 @@ func (s *Statement) SingleItem(params []attr.Value, table Key) (out Read, single
 	return out, true, nil
 }
 
-// check refuses what no key attribute can be held against.
+// check refuses comparisons that no key attribute can have.
 func (r *reading) check(n *node) {
 	if n == nil {
 		return
@@ -118,7 +117,7 @@ func (r *reading) check(n *node) {
 	}
 }
 
-// divide decides what each condition is for.
+// divide assigns each condition to its use.
 func (r *reading) divide() {
 	var rest []*node
 	for _, c := range r.where.conjuncts() {
@@ -148,7 +147,7 @@ func (r *reading) divide() {
 	}
 }
 
-// place finds the use of a condition of a read whose partition key is known.
+// place finds the use of a condition if the partition key is known.
 func (r *reading) place(c *node) {
 	if r.key.Sort.Name != "" {
 		if values, ok := r.among(c, r.key.Sort); ok {
@@ -171,7 +170,7 @@ func (r *reading) place(c *node) {
 	r.filter = append(r.filter, c)
 }
 
-// direction reads ORDER BY: whether the sort key descends. That of the partition key turns the order of the partitions.
+// direction evaluates ORDER BY: whether the sort key descends. Ordering by the partition key sets the order of the partitions.
 func (r *reading) direction() (descending bool) {
 	if len(r.order) == 0 {
 		return false
@@ -200,7 +199,7 @@ func (r *reading) direction() (descending bool) {
 	return descending
 }
 
-// orderType is what the service calls something that it does not order by.
+// orderType returns the service's name for something that cannot be ordered by.
 func (n *node) orderType() string {
 	switch {
 	case n.kind == nodePath:

@@ -6,10 +6,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Kind is what a statement does.
+// Kind is the kind of a statement.
 type Kind uint8
 
-// The statements that there are.
+// The kinds of statements.
 const (
 	Select Kind = iota
 	Insert
@@ -18,10 +18,10 @@ const (
 	Exists // EXISTS(SELECT ...): the condition check of a transaction
 )
 
-// Returning is what a write gives of its item.
+// Returning is what a write returns of its item.
 type Returning string
 
-// The RETURNING clauses, as the ReturnValues of the same meaning.
+// The RETURNING clauses, named like the equivalent ReturnValues.
 const (
 	ReturnNone       Returning = ""
 	ReturnAllOld     Returning = "ALL_OLD"
@@ -30,22 +30,22 @@ const (
 	ReturnUpdatedNew Returning = "UPDATED_NEW" // MODIFIED NEW
 )
 
-// Statement is a text that has been read. It is never changed, and may be compiled many times, for many requests at once.
+// Statement is a parsed statement. It is immutable, and may be compiled many times concurrently.
 type Statement struct {
 	Kind      Kind
 	Table     string
 	Index     string // empty: the table itself
 	Returning Returning
 
-	params  int     // how many ? there are
+	params  int     // number of ?
 	columns []*node // nil: all
 	from    *node
-	where   *node // nil: none
+	where   *node // nil: no WHERE
 	order   []ordering
-	item    *node        // of an INSERT
-	sets    []assignment // of an UPDATE
+	item    *node        // for an INSERT
+	sets    []assignment // for an UPDATE
 	removes []*node
-	flaw    *refusal // the first of the faults that are told when the whole text has been read
+	flaw    *refusal // first of the errors that are reported only after the whole text is parsed
 }
 
 // ordering is an element of ORDER BY.
@@ -59,14 +59,14 @@ type assignment struct {
 	path, value *node
 }
 
-// note keeps the first fault.
+// note records an error, unless there is one already.
 func (s *Statement) note(flaw refusal) {
 	if s.flaw == nil {
 		s.flaw = &flaw
 	}
 }
 
-// check refuses what can be said without knowing the table, and names the table.
+// check refuses what is invalid for any table, and sets the table.
 func (s *Statement) check() {
 	if s.flaw != nil {
 		panic(*s.flaw)
@@ -87,7 +87,7 @@ func (s *Statement) check() {
 	}
 }
 
-// source makes of what stands behind FROM the names of a table and an index.
+// source determines the table and index from FROM.
 func (s *Statement) source() {
 	if s.from.kind != nodePath {
 		panic(invalid("Unexpected from source"))
@@ -120,7 +120,7 @@ func (s *Statement) source() {
 
 const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-// match refuses another number of parameters than the text has places for, and a WHERE that is neither true nor false.
+// match refuses a wrong number of parameters, and a WHERE that is not true or false.
 func (s *Statement) match(params []attr.Value) {
 	if len(params) != s.params {
 		panic(invalid("Number of parameters in request and statement don't match."))

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// steps writes the queries, or the scan.
+// steps returns the queries, or the scan.
 func (r *reading) steps() (all []Step) {
 	if !r.keyed {
 		return []Step{r.step()}
@@ -36,7 +36,7 @@ func equals(a Attr, v attr.Value) *node {
 	}}
 }
 
-// step writes one query, or the scan if there is no key condition.
+// step returns one query, or the scan if there is no key condition.
 func (r *reading) step(key ...*node) Step {
 	b := newBuilder(r.params)
 	step := Step{KeyCondition: b.all(key), Filter: b.all(r.filter), Projection: r.projection(b)}
@@ -44,7 +44,7 @@ func (r *reading) step(key ...*node) Step {
 	return step
 }
 
-// projection names the attributes that are needed: those that are shown, and those that conditions afterwards look at.
+// projection returns the attributes needed: those shown, and those that later conditions read.
 func (r *reading) projection(b *builder) string {
 	if r.columns == nil {
 		return ""
@@ -64,7 +64,7 @@ func (r *reading) projection(b *builder) string {
 	return strings.Join(names, ", ")
 }
 
-// byKey makes a read by the key of what names the whole key of one item of the table, and no more.
+// byKey makes a read by key if the conditions are exactly the complete key of one item of the table.
 func (r *reading) byKey(out *Read) {
 	if r.source.Index != nil || len(r.partitions) != 1 || len(r.filter)+len(r.after) > 0 {
 		return
@@ -82,7 +82,7 @@ func (r *reading) byKey(out *Read) {
 	out.Steps[0].Params = b.shared()
 }
 
-// unprojected refuses conditions on what the index does not show, if it is read by its key.
+// unprojected refuses conditions on attributes that the index does not contain, if it is read by its key.
 func (r *reading) unprojected(conditions []*node) {
 	if r.source.Index == nil {
 		return
@@ -102,7 +102,7 @@ func (r *reading) unprojected(conditions []*node) {
 	}
 }
 
-// hashOrder puts names in the order in which the service shows a set of them, which is that of Java's hash set.
+// hashOrder sorts names in the order in which the service shows a set of them, which is that of Java's HashSet.
 func hashOrder(names []string) {
 	size := uint32(16)
 	for uint32(len(names)) > size*3/4 {
@@ -118,20 +118,19 @@ func hashOrder(names []string) {
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(bucket(a), bucket(b)) })
 }
 
-// Columns are what a SELECT shows of an item.
+// Columns is what a SELECT shows of an item.
 type Columns struct {
 	all []column
 }
 
-// column is a value that is shown under a name: what the path leads to, or of an element of a list the parts that the rest of
-// the path names.
+// column is a value shown under a name: the one at path, or the parts of a list element there that rest selects.
 type column struct {
 	name string
 	path []step
-	rest *expr.Projection // of {"element": the value}; nil: the whole value
+	rest *expr.Projection // projection on {"element": value}; nil: the whole value
 }
 
-// newColumns checks the paths of a SELECT; none is nil, for all attributes.
+// newColumns checks the paths of a SELECT; nil stands for all attributes.
 func newColumns(paths []*node) *Columns {
 	if paths == nil {
 		return nil
@@ -142,7 +141,7 @@ func newColumns(paths []*node) *Columns {
 	}
 	projectionOn(all)
 	c := &Columns{}
-	inner := map[string][][]step{} // the rests of the paths into an element of a list
+	inner := map[string][][]step{} // rests of paths into a list element
 	for _, path := range all {
 		head, rest := split(path)
 		name := label(head)
@@ -161,7 +160,7 @@ func newColumns(paths []*node) *Columns {
 	return c
 }
 
-// projectionOn returns the projection on paths, which must be one.
+// projectionOn returns the projection on paths, which must be valid.
 func projectionOn(paths [][]step) *expr.Projection {
 	b := newBuilder(nil)
 	texts := make([]string, len(paths))
@@ -171,7 +170,7 @@ func projectionOn(paths [][]step) *expr.Projection {
 	return must(expr.ParseProjection(strings.Join(texts, ", "), b.shared()))
 }
 
-// split divides a path behind its first index. The rest is nil if there is nothing more.
+// split splits a path after its first index. rest is nil if nothing follows.
 func split(path []step) (head, rest []step) {
 	i := slices.IndexFunc(path, func(s step) bool { return s.index != noIndex })
 	if i < 0 || i == len(path)-1 {
@@ -180,7 +179,7 @@ func split(path []step) (head, rest []step) {
 	return path[:i+1], path[i+1:]
 }
 
-// Show returns what is shown of an item.
+// Show returns the part of an item that is shown.
 func (c *Columns) Show(it attr.Item) attr.Item {
 	if c == nil {
 		return it
@@ -201,7 +200,7 @@ func (c *Columns) Show(it attr.Item) attr.Item {
 	return out
 }
 
-// of returns what the step leads to, the absent value if there is nothing.
+// of returns the value that a step leads to; absent if there is none.
 func (s step) of(v attr.Value) attr.Value {
 	if s.index == noIndex {
 		return v.Map()[s.name]

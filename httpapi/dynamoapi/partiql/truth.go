@@ -2,10 +2,10 @@ package partiql
 
 import "github.com/touchline/touchline/store/attr"
 
-// maxTwice bounds the conditions that are written twice: nested in one another, each doubles the text.
+// maxTwice limits conditions that are written twice: each level of nesting doubles the text.
 const maxTwice = 3
 
-// truth writes a condition that is compared with a value, for in PartiQL it is one itself: TRUE or FALSE.
+// truth writes a condition that is compared with a value, because in PartiQL a condition has a value: TRUE or FALSE.
 func (b *builder) truth(op string, condition, with *node) string {
 	if op != "=" && op != "<>" {
 		panic(invalid("Incorrect operand type for operator or function; operator or function: %s, operand type: BOOL", op))
@@ -35,7 +35,7 @@ func isBool(n *node, truth bool) *node {
 	return &node{kind: nodeCompare, name: "=", args: []*node{n, {kind: nodeValue, value: attr.Bool(truth)}}}
 }
 
-// truthAmong writes a condition that is to be in a list of constants.
+// truthAmong writes a condition whose value must be in a list of constants.
 func (b *builder) truthAmong(condition, list *node) string {
 	var has [2]bool
 	for _, arg := range list.args {
@@ -55,7 +55,7 @@ func (b *builder) truthAmong(condition, list *node) string {
 	return b.itOrNot(condition, has[1])
 }
 
-// itOrNot writes a condition or its opposite, such that it may stand anywhere.
+// itOrNot writes a condition or its negation, in a form that can be used as an operand.
 func (b *builder) itOrNot(condition *node, it bool) string {
 	if it {
 		return b.enclosed(condition)
@@ -63,7 +63,7 @@ func (b *builder) itOrNot(condition *node, it bool) string {
 	return b.condition(negated(condition.at, condition))
 }
 
-// always writes what is true of every item, or of none, and has the condition in it, which may be a faulty one.
+// always writes an expression that is true, or false, for every item. It contains the condition, so that errors in that are found.
 func (b *builder) always(condition *node, truth bool) string {
 	constant := isBool(&node{kind: nodeValue, value: attr.Bool(true)}, truth)
 	if truth {

@@ -14,7 +14,7 @@ type Attr struct {
 	Kind attr.Kind
 }
 
-// Key is the key of a table or an index. Sort has no name where there is none.
+// Key is the key of a table or index. Without a sort key, Sort.Name is empty.
 type Key struct {
 	Partition, Sort Attr
 }
@@ -31,22 +31,22 @@ func (k Key) has(name string) bool {
 	return name == k.Partition.Name || k.Sort.Name != "" && name == k.Sort.Name
 }
 
-// Change is what an INSERT, UPDATE, DELETE or EXISTS does to one item.
+// Change is the effect of an INSERT, UPDATE, DELETE or EXISTS on one item.
 type Change struct {
-	Item      attr.Item // of an INSERT
-	Key       attr.Item // of the others
-	Update    string    // of an UPDATE
+	Item      attr.Item // for an INSERT
+	Key       attr.Item // for the others
+	Update    string    // for an UPDATE
 	Condition string
 	expr.Params
-	BadKey error // what is wrong with the key, which a transaction finds out for itself; then Key is what there is of it
+	BadKey error // error of the key, whose valid part is in Key; a transaction reports the error itself
 }
 
-// Write compiles an INSERT, UPDATE, DELETE or EXISTS, whose condition is about the item as it was:
+// Write compiles an INSERT, UPDATE, DELETE or EXISTS. Its condition applies to the item before the change:
 //
-//	INSERT   that there is none
-//	UPDATE   that there is one, and the rest of WHERE
-//	DELETE   the rest of WHERE, or that there is none: to delete what is not there is no failure
-//	EXISTS   as UPDATE; there has to be more in WHERE than the key
+//	INSERT   it does not exist
+//	UPDATE   it exists, and the rest of WHERE holds
+//	DELETE   the rest of WHERE holds, or it does not exist: deleting a missing item succeeds
+//	EXISTS   as UPDATE; WHERE must contain more than the key
 func (s *Statement) Write(params []attr.Value, key Key) (_ Change, err error) {
 	defer caught(&err)
 	if s.Kind == Exists && s.Index != "" {
@@ -107,7 +107,7 @@ func (s *Statement) change(params []attr.Value, key Key) Change {
 	return c
 }
 
-// missing is the error of an item without a key, nil if it has one.
+// missing returns the error of an item without a complete key; nil: it has one.
 func (k Key) missing(it attr.Item) (err error) {
 	defer caught(&err)
 	for _, a := range k.all() {
@@ -120,22 +120,22 @@ func (k Key) missing(it attr.Item) (err error) {
 	return nil
 }
 
-// mustFit refuses a value that cannot be the key attribute's.
+// mustFit refuses a value that does not fit the key attribute.
 func (a Attr) mustFit(v attr.Value) {
 	if v.Kind() != a.Kind {
 		panic(invalid("Key attribute's data type should match its data type in table's schema: Key %s", a.Name))
 	}
 }
 
-// beyondKey reports whether WHERE has the whole key of an item, and more. A key that cannot be one is none.
+// beyondKey reports whether WHERE contains the complete, valid key of an item, and more.
 func (s *Statement) beyondKey(params []attr.Value, key Key) bool {
 	defer caught(new(error))
 	k, rest, _ := s.target(params, key)
 	return len(k) == len(key.all()) && len(rest) > 0
 }
 
-// target takes the key of one item, or what there is of it, out of WHERE. The rest is the other conditions, also one that gives a
-// key attribute a second value: the name of that is twice. Whether the values are of the key's types is not looked at.
+// target splits WHERE into the key of one item, as far as given, and the other conditions. A condition that gives a key attribute a
+// second value is among the others, and twice is its attribute. Types are not checked.
 func (s *Statement) target(params []attr.Value, key Key) (k attr.Item, rest []*node, twice string) {
 	k = attr.Item{}
 	for _, c := range s.where.conjuncts() {
@@ -152,7 +152,7 @@ func (s *Statement) target(params []attr.Value, key Key) (k attr.Item, rest []*n
 	return k, rest, twice
 }
 
-// equality returns the key attribute and the constant that the node holds equal, on either side; no name: it does not.
+// equality returns the key attribute and constant that the node compares for equality, on either side; an empty name: it does not.
 func (n *node) equality(params []attr.Value, key Key) (name string, v attr.Value) {
 	if n.kind != nodeCompare || n.name != "=" {
 		return "", v

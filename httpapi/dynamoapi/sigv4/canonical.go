@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// canonical returns the request as it is signed. payload is the hash of the body, in hexadecimal.
+// canonical returns the canonical request. payload is the hash of the body, in hexadecimal.
 func (c *claim) canonical(r *http.Request, payload string) string {
 	var b strings.Builder
 	b.Grow(1024)
@@ -33,8 +33,7 @@ func (c *claim) canonical(r *http.Request, payload string) string {
 	return b.String()
 }
 
-// writePath writes the path without its dots and empty parts, escaped once more than it came, as all services but S3
-// have it.
+// writePath writes the path without dots and empty segments, escaped once more, as for all services except S3.
 func writePath(b *strings.Builder, u *url.URL) {
 	if u.Path == "/" || u.Path == "" {
 		b.WriteByte('/')
@@ -48,7 +47,7 @@ func writePath(b *strings.Builder, u *url.URL) {
 	writeEscaped(b, clean, true)
 }
 
-// writeQuery writes the parameters of a query, sorted, without the signature itself.
+// writeQuery writes the query parameters, sorted, without the signature.
 func writeQuery(b *strings.Builder, raw string) {
 	if raw == "" {
 		return
@@ -74,7 +73,7 @@ func writeQuery(b *strings.Builder, raw string) {
 	}
 }
 
-// reescape returns a part of a query in the one form in which it is signed. What cannot be unescaped is as it came.
+// reescape returns a part of a query in canonical escaping. If it cannot be unescaped it stays as it is.
 func reescape(s string) string {
 	plain, err := url.QueryUnescape(s)
 	if err != nil {
@@ -100,7 +99,7 @@ func writeEscaped(b *strings.Builder, s string, slash bool) {
 	}
 }
 
-// writeHeader writes the values of a header. What net/http takes out of the headers is put back.
+// writeHeader writes the values of a header, including those that net/http removes from the headers.
 func writeHeader(b *strings.Builder, r *http.Request, name string) {
 	if name == "host" {
 		b.WriteString(cmp.Or(r.Host, r.URL.Host))
@@ -118,7 +117,7 @@ func writeHeader(b *strings.Builder, r *http.Request, name string) {
 	}
 }
 
-// writeTrimmed writes a value without the spaces around it, and with one where there are several.
+// writeTrimmed writes a value without surrounding spaces, and with inner ones reduced to one.
 func writeTrimmed(b *strings.Builder, value string) {
 	value = strings.Trim(value, " \t")
 	for {

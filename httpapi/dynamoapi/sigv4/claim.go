@@ -16,21 +16,21 @@ const (
 	service     = "dynamodb"
 	stampLayout = "20060102T150405Z"
 	skew        = 15 * time.Minute
-	maxExpires  = 7 * 24 * time.Hour // of a presigned URL
+	maxExpires  = 7 * 24 * time.Hour // longest validity of a presigned URL
 )
 
-// claim is what a request says of its signature.
+// claim is what a request states about its signature.
 type claim struct {
 	algorithm  string
 	credential string
-	signed     []string // names of headers, in lower case, sorted
+	signed     []string // header names in lower case, sorted
 	signature  string   // hexadecimal
-	stamp      string   // as the request has it
+	stamp      string   // as sent
 	expires    time.Duration
 	inQuery    bool
 	hasToken   bool
 
-	id, date, region string // of the credential
+	id, date, region string // parts of the credential
 }
 
 // claimOf reads the claim from the Authorization header or from the query.
@@ -109,10 +109,10 @@ func claimOfQuery(r *http.Request) (*claim, *Error) {
 	return c, nil
 }
 
-// parameter is a part of the header or of the query.
+// parameter is a parameter in the header or the query.
 type parameter struct{ name, value string }
 
-// absent names the parameters that have no value, each in the words of format.
+// absent lists the parameters without a value, each formatted by format.
 func absent(format string, parameters []parameter) (text string) {
 	for _, p := range parameters {
 		if p.value == "" {
@@ -128,7 +128,7 @@ func (c *claim) sign(headers string) {
 	c.signed = slices.Compact(c.signed)
 }
 
-// current checks the time, and leaves the stamp in the basic format of ISO 8601.
+// current checks the time, and converts the stamp to the basic format of ISO 8601.
 func (c *claim) current(now time.Time) *Error {
 	at, err := time.Parse(stampLayout, c.stamp)
 	if err != nil && !c.inQuery {
@@ -158,7 +158,7 @@ func length(d time.Duration) string {
 	return strconv.Itoa(int(d/time.Second)) + " sec"
 }
 
-// headersSigned refuses a request of which somebody on the way could have changed what it asks for, or of whom.
+// headersSigned refuses a request if unsigned headers would let somebody on the way change its target or meaning.
 func (c *claim) headersSigned(h http.Header) *Error {
 	if _, ok := slices.BinarySearch(c.signed, "host"); !ok {
 		return errInvalid("'Host' must be a 'SignedHeader' in the AWS Authorization.")
@@ -178,7 +178,7 @@ func (c *claim) headersSigned(h http.Header) *Error {
 	return nil
 }
 
-// scope takes the credential apart: key, date, region, service, terminator.
+// scope parses the credential: key, date, region, service, terminator.
 func (c *claim) scope(regions []string) *Error {
 	if c.algorithm != algorithm {
 		return errIncomplete("Unsupported AWS 'algorithm': '%s' (only %s for now). ", c.algorithm, algorithm)
@@ -209,8 +209,7 @@ func (c *claim) scope(regions []string) *Error {
 	return nil
 }
 
-// AccessKey returns the id of the key that a request says it is signed with, for a log where nobody verifies it; empty:
-// it does not say, or not in a way that belongs in a log.
+// AccessKey returns the access key id that a request claims, for logs without verification; empty: none, or not suitable for a log.
 func AccessKey(r *http.Request) string {
 	const mark = "Credential="
 	text := r.Header.Get("Authorization")

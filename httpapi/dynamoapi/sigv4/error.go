@@ -5,17 +5,17 @@ import (
 	"net/http"
 )
 
-// namespace is that of all the types of Error.
+// namespace is the namespace of all types of Error.
 const namespace = "com.amazon.coral.service#"
 
-// Error is why a request is not done, in the service's words.
+// Error is a refusal in the service's words.
 type Error struct {
-	Status  int    // of HTTP
-	Type    string // with its namespace
+	Status  int    // HTTP status
+	Type    string // with namespace
 	Message string
 }
 
-// Error is the type and the message.
+// Error returns the type and message.
 func (r *Error) Error() string { return r.Type[len(namespace):] + ": " + r.Message }
 
 func refuse(kind, format string, args ...any) *Error {
@@ -38,7 +38,7 @@ func errUnrecognized() *Error {
 	return refuse("UnrecognizedClientException", "The security token included in the request is invalid.")
 }
 
-// errMismatch returns what was signed here, as the service does: nothing in it is not the client's own.
+// errMismatch shows what should have been signed, as the service does: all of it comes from the client.
 func errMismatch(canonical, toSign string) *Error {
 	return errInvalid("The request signature we calculated does not match the signature you provided. "+
 		"Check your AWS Secret Access Key and signing method. Consult the service documentation for details.\n\n"+

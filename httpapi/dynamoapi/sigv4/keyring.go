@@ -13,13 +13,13 @@ import (
 	"github.com/touchline/touchline/internal/strictyaml"
 )
 
-// Config is the keys as they are configured.
+// Config is the configured keys.
 type Config struct {
-	Regions []string `yaml:"regions"` // of which requests may be signed; none: of any
+	Regions []string `yaml:"regions"` // accepted regions; none: any
 	Keys    []Key    `yaml:"keys"`
 }
 
-// Key is a key and what it may do.
+// Key is an access key with its permissions.
 type Key struct {
 	ID     string  `yaml:"access_key"`
 	Secret Secret  `yaml:"secret" secret:"true"`
@@ -32,12 +32,12 @@ type Grant struct {
 	Actions []string `yaml:"actions"`
 }
 
-// Secret is a text that is not shown.
+// Secret is a text that formatting and encoding hide.
 type Secret string
 
 const hidden = "(secret)"
 
-// Format implements fmt.Formatter: whatever the verb is.
+// Format implements fmt.Formatter for every verb.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(hidden)) }
 
 // LogValue implements slog.LogValuer.
@@ -46,11 +46,11 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 // MarshalText implements encoding.TextMarshaler, for JSON and YAML.
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// The bounds of keys.
+// Limits of keys.
 const (
 	minID     = 3
 	maxID     = 128
-	minSecret = 16 // who listens can try secrets at home
+	minSecret = 16 // an eavesdropper can guess secrets offline
 	maxSecret = 256
 	maxFile   = 1 << 20
 )
@@ -59,17 +59,17 @@ func goodID(id string) bool {
 	return len(id) >= minID && len(id) <= maxID && strings.Trim(id, letters+"_-") == ""
 }
 
-// Keyring is keys by which requests are verified. It does not change.
+// Keyring is an immutable set of keys.
 type Keyring struct {
 	regions []string
 	byID    map[string]*key
 }
 
-// Format implements fmt.Formatter: it tells how many keys there are, whatever the verb is.
+// Format implements fmt.Formatter: every verb prints only the number of keys.
 func (r Keyring) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "(%d keys)", len(r.byID)) }
 
 type key struct {
-	secret func() Secret // a function, because fmt shows fields that are not exported as they are
+	secret func() Secret // a function, because fmt prints unexported fields without their Format
 	grants []grant
 }
 
@@ -77,7 +77,7 @@ type key struct {
 func Load(file string) (*Keyring, error) {
 	raw, err := secretfile.Read(file, maxFile)
 	if p, ok := errors.AsType[*os.PathError](err); ok {
-		err = p.Err // the text around it has the path
+		err = p.Err // the message below names the path
 	}
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "no_keys", "cannot read the keys in %s: %s", file, err)
@@ -89,7 +89,7 @@ func Load(file string) (*Keyring, error) {
 	return compile(c), nil
 }
 
-// NewKeyring creates a Keyring of keys whose secrets have been read. The error is a *fault.Error that lists all problems.
+// NewKeyring returns a Keyring of keys with loaded secrets. The error is a *fault.Error that lists all problems.
 func NewKeyring(c Config) (*Keyring, error) {
 	if problems := c.Problems(); len(problems) > 0 {
 		return nil, fault.New(fault.Invalid, "bad_keys", "%s", strictyaml.Join(problems))
@@ -97,7 +97,7 @@ func NewKeyring(c Config) (*Keyring, error) {
 	return compile(c), nil
 }
 
-// read reads a file of keys that lies in dir.
+// read parses a file of keys in dir.
 func read(raw []byte, dir string) (c Config, problems []strictyaml.Problem) {
 	lines, problems := strictyaml.DecodeIn(dir, raw, &c)
 	if len(problems) > 0 {
@@ -110,7 +110,7 @@ func read(raw []byte, dir string) (c Config, problems []strictyaml.Problem) {
 	return c, problems
 }
 
-// Problems returns everything that is wrong with keys whose secrets have been read.
+// Problems returns all errors in keys with loaded secrets.
 func (c Config) Problems() (problems []strictyaml.Problem) {
 	bad := strictyaml.Into(&problems, "")
 	for i, region := range c.Regions {

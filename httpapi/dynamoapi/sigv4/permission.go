@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// groups are sets of actions that have a name.
+// groups are named sets of actions.
 var groups = map[string][]string{
 	"read": {
 		"GetItem", "BatchGetItem", "Query", "Scan", "ConditionCheckItem", "PartiQLSelect", "DescribeTable", "ListTables",
@@ -21,7 +21,7 @@ var groups = map[string][]string{
 	"admin": {"CreateTable", "UpdateTable", "DeleteTable", "UpdateTimeToLive", "TagResource", "UntagResource"},
 }
 
-// known reports whether any action has a name that fits a pattern.
+// known reports whether any action matches a pattern.
 func known(pattern string) bool {
 	for _, actions := range groups {
 		if slices.ContainsFunc(actions, func(action string) bool { return fits(pattern, action) }) {
@@ -31,8 +31,8 @@ func known(pattern string) bool {
 	return false
 }
 
-// fits reports whether a name fits a pattern, in which asterisks stand for any text. Neither holds what else path.Match
-// knows: patterns are checked when they are read, and a name with a slash fits only what has the same.
+// fits reports whether a name matches a pattern, in which * stands for any text. Other syntax of path.Match cannot occur: patterns are
+// checked when they are loaded, and a name with a slash matches only a pattern with the same.
 func fits(pattern, name string) bool {
 	if pattern == name || pattern == "*" {
 		return true
@@ -43,7 +43,7 @@ func fits(pattern, name string) bool {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// goodPattern reports whether a pattern has only what names of tables and actions have, and asterisks.
+// goodPattern reports whether a pattern has only asterisks and characters of table and action names.
 func goodPattern(pattern string) bool {
 	return pattern != "" && strings.Trim(pattern, letters+"_.-*") == ""
 }
@@ -72,11 +72,11 @@ func (g Grant) problems(at string, bad func(key, format string, args ...any)) {
 
 const iamPrefix = "dynamodb:"
 
-// grant is a Grant made ready.
+// grant is a compiled Grant.
 type grant struct {
 	tables   []string
 	actions  map[string]bool
-	patterns []string // of actions
+	patterns []string // action patterns
 }
 
 func (g Grant) compile() grant {
@@ -103,18 +103,18 @@ func (g *grant) allows(action, table string) bool {
 		slices.ContainsFunc(g.tables, func(p string) bool { return fits(p, table) })
 }
 
-// Principal is who sent a request. A nil *Principal may do nothing.
+// Principal is the sender of a request. A nil *Principal may do nothing.
 type Principal struct {
 	id     string
 	grants []grant
 }
 
-// Anyone returns a Principal without a key that may do everything, for a server that verifies nothing.
+// Anyone returns a Principal without a key and with all permissions, for a server that does not verify signatures.
 func Anyone() *Principal {
 	return &Principal{grants: []grant{{tables: []string{"*"}, patterns: []string{"*"}}}}
 }
 
-// ID is the id of the key; empty: none.
+// ID returns the key's id; empty: none.
 func (p *Principal) ID() string {
 	if p == nil {
 		return ""
@@ -122,12 +122,11 @@ func (p *Principal) ID() string {
 	return p.id
 }
 
-// Allow reports whether an action, by IAM's name without "dynamodb:", is allowed on all of the tables, which are named by
-// their names, not their ARNs. No table: the action is about none, and must be allowed on all. The error is nil or a
-// *Error that names the first table on which it is not.
+// Allow returns nil if an action, by its IAM name without "dynamodb:", is allowed on all of the tables (names, not ARNs), otherwise an
+// *Error that names the first table on which it is not. Without tables, the action must be allowed on all tables.
 func (p *Principal) Allow(action string, tables ...string) error {
 	if len(tables) == 0 {
-		tables = []string{"*"} // which no other pattern than that of all tables fits
+		tables = []string{"*"} // matched only by the pattern for all tables
 	}
 	for _, table := range tables {
 		if !p.may(action, table) {

@@ -10,14 +10,13 @@ import (
 	"time"
 )
 
-// Verifier verifies requests. Its methods may be called from any goroutine. A nil *Verifier verifies nothing, and lets
-// everybody do everything.
+// Verifier verifies requests. It is safe for concurrent use. A nil *Verifier verifies nothing and allows everything.
 type Verifier struct {
-	now   func() time.Time // the clock by which a signature is current
+	now   func() time.Time // clock for checking the time of signatures
 	state atomic.Pointer[state]
 }
 
-// state is the keys, with what was derived from them.
+// state is the keys with the derived signing keys.
 type state struct {
 	keys *Keyring
 
@@ -25,27 +24,26 @@ type state struct {
 	derived map[scope][]byte
 }
 
-// scope is what a signing key is for.
+// scope is the scope of a signing key.
 type scope struct{ id, date, region string }
 
-// maxDerived bounds the signing keys that are remembered. Only keys of requests that were signed right are, so that it
-// takes a known key to fill it.
+// maxDerived limits the cached signing keys. Only those of correctly signed requests are cached, so filling it takes a valid key.
 const maxDerived = 256
 
-// New creates a Verifier. now is the clock by which a signature is current.
+// New returns a Verifier. now is the clock for checking the time of signatures.
 func New(keys *Keyring, now func() time.Time) *Verifier {
 	v := &Verifier{now: now}
 	v.SetKeys(keys)
 	return v
 }
 
-// SetKeys takes other keys from now on.
+// SetKeys replaces the keys.
 func (v *Verifier) SetKeys(keys *Keyring) {
 	v.state.Store(&state{keys: keys, derived: map[scope][]byte{}})
 }
 
-// Verify identifies the sender of a request whose body, as it came over the wire (before it is unpacked), has this
-// hash. The body of r is not read. The error is nil or a *Error.
+// Verify returns the sender of a request whose body has this hash as received, before decompression. It does not read r.Body. The error
+// is nil or an *Error.
 func (v *Verifier) Verify(r *http.Request, payload [sha256.Size]byte) (*Principal, error) {
 	if v == nil {
 		return Anyone(), nil
@@ -91,7 +89,7 @@ func (s *state) checkSignature(r *http.Request, c *claim, key *key, payload [sha
 	return nil
 }
 
-// signingKey returns the key for the scope of a claim, and whether it is remembered already.
+// signingKey returns the signing key for a claim, and whether it was cached.
 func (s *state) signingKey(c *claim, key *key) (signing []byte, known bool) {
 	s.mu.Lock()
 	signing, known = s.derived[scope{c.id, c.date, c.region}]
@@ -111,14 +109,14 @@ func (s *state) remember(c *claim, signing []byte) {
 	s.derived[scope{c.id, c.date, c.region}] = signing
 }
 
-// stringToSign binds a canonical request to its time, region and service.
+// stringToSign combines a canonical request with its time, region and service.
 func stringToSign(stamp, region, service, canonical string) string {
 	hashed := sha256.Sum256([]byte(canonical))
 	return algorithm + "\n" + stamp + "\n" + stamp[:8] + "/" + region + "/" + service + "/" + terminator + "\n" +
 		hex.EncodeToString(hashed[:])
 }
 
-// derive returns the key that signs on a date in a region.
+// derive returns the signing key for a date and region.
 func derive(secret Secret, date, region, service string) []byte {
 	signing := mac([]byte("AWS4"+string(secret)), date)
 	for _, part := range []string{region, service, terminator} {

@@ -10,54 +10,52 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// maxDepth is how deep arrays and objects may lie in each other where attribute values are not read: values have a limit
-// of their own, and no request needs a tenth of it.
+// maxDepth is how deep arrays and objects may nest outside of attribute values, which have a limit of their own. No request needs a
+// tenth of it.
 const maxDepth = 100
 
-// maxMembers is how many elements and entries all lists and maps of a request may have together, but for those within
-// attribute values. What a request can hold is bounded by its size alone otherwise, and a list of empty objects would take
-// hundreds of times the memory of its text.
+// maxMembers is the maximum number of elements and entries of all lists and maps of a request together, except within attribute values.
+// Without it only the size would limit a request, and a list of empty objects takes hundreds of times the memory of its text.
 const maxMembers = 100_000
 
-// Decoder reads one JSON text from its beginning to its end.
+// Decoder decodes one JSON text from start to end.
 type Decoder struct {
 	lex     jsonlex.Lexer
 	depth   int
-	members int // elements and entries that were read
+	members int // elements and entries read so far
 	member  Member
 }
 
-// NewDecoder creates a decoder of a text.
+// NewDecoder returns a decoder of a text.
 func NewDecoder(text string) *Decoder { return &Decoder{lex: jsonlex.Lexer{Text: text}} }
 
-// Opt is a member that may be absent.
+// Opt is an optional member.
 type Opt[T any] struct {
 	V   T
 	Set bool
 }
 
-// Given is what was given of attribute values. What is wrong with one of them is an error that is due only when the request's
-// other parts have been read.
+// Given is a member with attribute values. Err is reported only after the other parts of the request were decoded.
 type Given[T any] struct {
 	V   T
 	Set bool
-	Err error // a ValidationException without a place
+	Err error // a ValidationException without a location
 }
 
 type (
 	// Item is a map of attribute values.
 	Item = Given[attr.Item]
-	// Encoded is a map of attribute values in its binary form.
+	// Encoded is a map of attribute values in binary form.
 	Encoded = Given[attr.Encoded]
 	// Value is one attribute value.
 	Value = Given[attr.Value]
 )
 
-// refusal is what a decoder panics with, as that of encoding/json does: the first fault ends the reading, however deep it
-// is, and Root makes an error of it.
+// refusal is the panic value of a decoder, as in encoding/json: the first error ends decoding, however deep, and Root converts it to an
+// error.
 type refusal struct{ err error }
 
-// Fail ends the reading with an error.
+// Fail ends decoding with an error.
 func (d *Decoder) Fail(err error) { panic(refusal{err}) }
 
 func must[T any](v T, err error) T {
@@ -73,7 +71,7 @@ func check(err error) {
 	}
 }
 
-// Root reads the text as one object, and that nothing follows it.
+// Root decodes the text as one object, which nothing may follow.
 func (d *Decoder) Root(members func(m *Member)) (err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -92,10 +90,10 @@ func (d *Decoder) Root(members func(m *Member)) (err error) {
 	return nil
 }
 
-// Object reads an object of the API's shape of that name. members is called for each member that is not null.
+// Object decodes an object of a shape in the API's model. members is called for each member that is not null.
 func (d *Decoder) Object(shape string, members func(m *Member)) { d.object(shape, false, members) }
 
-// Field is Object where the object is a field of another one's shape: what is no object has another name there.
+// Field is Object for an object that is a field of another one: errors name a value that is not an object differently there.
 func (d *Decoder) Field(shape string, members func(m *Member)) { d.object(shape, true, members) }
 
 func (d *Decoder) object(shape string, field bool, members func(m *Member)) {
@@ -115,8 +113,7 @@ func (d *Decoder) object(shape string, field bool, members func(m *Member)) {
 	d.member = outer
 }
 
-// Map reads an object whose names are the user's, and whose entries are of that Java type. A name that is there twice is
-// refused, and so is a null.
+// Map decodes an object with arbitrary names and entries of a Java type. Repeated names and nulls are refused.
 func (d *Decoder) Map(of string, entry func(key string)) {
 	d.MapUpTo(math.MaxInt, of, func(key string) {
 		d.count()
@@ -124,15 +121,15 @@ func (d *Decoder) Map(of string, entry func(key string)) {
 	})
 }
 
-// MapUpTo is Map where more than most entries are refused later. It reads one more than that, so that whoever counts them
-// sees that they are too many, and steps over the others.
+// MapUpTo is Map for at most most entries. It decodes one more, so that the caller notices and can refuse the excess, and skips the
+// rest.
 func (d *Decoder) MapUpTo(most int, of string, entry func(key string)) {
 	if !d.lex.Take('{') {
 		d.Fail(d.lex.NoMap(of))
 	}
 	seen := map[string]bool{}
 	d.named(func(key string) {
-		if len(seen) > most { // the names are not looked at: to remember millions of them takes a second
+		if len(seen) > most { // ignore names: remembering millions of them takes a second
 			d.Skip()
 			return
 		}
@@ -150,7 +147,7 @@ func (d *Decoder) count() {
 	}
 }
 
-// named reads the members of an object that is open.
+// named decodes the members of an opened object.
 func (d *Decoder) named(member func(name string)) {
 	d.enter()
 	for i := 0; must(d.lex.Next(i, '}')); i++ {
@@ -161,7 +158,7 @@ func (d *Decoder) named(member func(name string)) {
 	d.depth--
 }
 
-// Array reads an array. elem is called for each element and reads it.
+// Array decodes an array. elem is called to decode each element.
 func (d *Decoder) Array(elem func(i int)) {
 	d.ArrayUpTo(math.MaxInt, func(i int) {
 		d.count()
@@ -169,7 +166,7 @@ func (d *Decoder) Array(elem func(i int)) {
 	})
 }
 
-// ArrayUpTo is Array where more than most elements are refused later, as MapUpTo is Map.
+// ArrayUpTo is Array for at most most elements, like MapUpTo.
 func (d *Decoder) ArrayUpTo(most int, elem func(i int)) {
 	if !d.lex.Take('[') {
 		d.Fail(d.lex.NoList())
@@ -191,7 +188,7 @@ func (d *Decoder) enter() {
 	}
 }
 
-// null steps over a null, if one stands here.
+// null consumes a null, if it is next.
 func (d *Decoder) null() bool {
 	d.lex.Space()
 	if !strings.HasPrefix(d.lex.Text[d.lex.Pos:], "null") {
@@ -201,20 +198,20 @@ func (d *Decoder) null() bool {
 	return true
 }
 
-// Text reads a string.
+// Text decodes a string.
 func (d *Decoder) Text(into *string) { *into = must(d.lex.Quoted()) }
 
 func (d *Decoder) integer(kind string) int64 {
 	text := d.number(kind)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		f, _ := strconv.ParseFloat(text, 64)                      // of a number that is too large, infinite
+		f, _ := strconv.ParseFloat(text, 64)                      // infinite if too large
 		n = int64(max(math.MinInt64, min(math.MaxInt64-1024, f))) // the next float64 below the largest int64
 	}
 	return n
 }
 
-// number reads the text of a JSON number.
+// number returns the text of a JSON number.
 func (d *Decoder) number(kind string) string {
 	d.lex.Space()
 	rest := d.lex.Text[d.lex.Pos:]
@@ -226,7 +223,7 @@ func (d *Decoder) number(kind string) string {
 	return rest[:n]
 }
 
-// numberLen returns how many bytes the JSON number takes with which a text begins; 0: none.
+// numberLen returns the length of the JSON number at the start of a text; 0: none.
 func numberLen(text string) int {
 	i := 0
 	digits := func() bool {
@@ -259,7 +256,7 @@ func numberLen(text string) int {
 	return i
 }
 
-// Item reads a map of attribute values.
+// Item decodes a map of attribute values.
 func (d *Decoder) Item(into *Item) { into.V, into.Set, into.Err = readItem(d, attr.ReadJSON) }
 
 func readItem[T any](d *Decoder, read func(text string, at int) (v T, behind int, err error)) (v T, set bool, err error) {
@@ -269,10 +266,10 @@ func readItem[T any](d *Decoder, read func(text string, at int) (v T, behind int
 	return v, true, err
 }
 
-// Value reads one attribute value.
+// Value decodes an attribute value.
 func (d *Decoder) Value(into *Value) { d.value(into, false) }
 
-// FieldValue is Value where it is a field, as Field is Object.
+// FieldValue is Value for a field, as Field is Object.
 func (d *Decoder) FieldValue(into *Value) { d.value(into, true) }
 
 func (d *Decoder) value(into *Value, field bool) {
@@ -283,7 +280,7 @@ func (d *Decoder) value(into *Value, field bool) {
 	d.goOn(start, behind, &into.Err)
 }
 
-// brace returns where the object begins that must stand here.
+// brace returns the position of the required opening brace.
 func (d *Decoder) brace(mismatch func() error) (start int) {
 	d.lex.Space()
 	if !strings.HasPrefix(d.lex.Text[d.lex.Pos:], "{") {
@@ -292,13 +289,13 @@ func (d *Decoder) brace(mismatch func() error) (start int) {
 	return d.lex.Pos
 }
 
-// goOn goes on behind a value. If that was in order as JSON, what is wrong with it stays for later.
+// goOn continues after a value. If the value was valid JSON, its error is kept for later.
 func (d *Decoder) goOn(start, behind int, err *error) {
 	if *err == nil {
 		d.lex.Pos = behind
 		return
 	}
-	if f, ok := (*err).(*fault.Error); !ok || f.Code != "validation" { //nolint:errorlint // attr gives its own errors, not wrapped ones
+	if f, ok := (*err).(*fault.Error); !ok || f.Code != "validation" { //nolint:errorlint // attr returns unwrapped errors
 		d.Fail(*err)
 	}
 	d.lex.Pos = start

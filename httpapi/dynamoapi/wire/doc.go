@@ -1,5 +1,4 @@
-// Package wire reads and writes the JSON of DynamoDB's protocol: a Decoder that hands the members of a request to whoever
-// knows them, and an Encoder that appends an answer. Neither makes maps or trees of what passes through. What is of a
-// wrong type is refused as the service does it, with a SerializationException before anything else is looked at; a null is
-// a member that is not there.
+// Package wire decodes and encodes the JSON of DynamoDB's protocol: a Decoder that passes each member of a request to the code that
+// knows it, and an Encoder that appends an answer. Neither builds maps or trees. Values of wrong types are refused like by the service,
+// with a SerializationException before any other check; a null counts as an absent member.
 package wire

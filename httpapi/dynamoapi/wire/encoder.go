@@ -7,19 +7,19 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Encoder appends JSON to a buffer and sets the commas. It does not watch that what is begun is ended.
+// Encoder appends JSON to a buffer and inserts commas. It does not check that objects and arrays are closed.
 type Encoder struct {
 	buf   []byte
-	comma bool // one is due before the next name or element
+	comma bool // a comma is needed before the next name or element
 }
 
-// NewEncoder creates an encoder that appends to buf.
+// NewEncoder returns an encoder that appends to buf.
 func NewEncoder(buf []byte) *Encoder { return &Encoder{buf: buf} }
 
-// Bytes returns what was written.
+// Bytes returns what was encoded.
 func (e *Encoder) Bytes() []byte { return e.buf }
 
-// Reset takes back all that was written.
+// Reset discards what was encoded.
 func (e *Encoder) Reset() { e.buf, e.comma = e.buf[:0], false }
 
 func (e *Encoder) next() {
@@ -29,13 +29,13 @@ func (e *Encoder) next() {
 	e.comma = true
 }
 
-// Begin begins an object, as an element or behind a name.
+// Begin opens an object, as an element or after a name.
 func (e *Encoder) Begin() { e.open('{') }
 
-// End ends an object.
+// End closes an object.
 func (e *Encoder) End() { e.close('}') }
 
-// EndArray ends an array.
+// EndArray closes an array.
 func (e *Encoder) EndArray() { e.close(']') }
 
 func (e *Encoder) open(b byte) {
@@ -62,7 +62,7 @@ func (e *Encoder) Text(text string) {
 	e.buf = attr.AppendText(e.buf, text)
 }
 
-// Float writes a number, always with a fraction or an exponent, as the service writes its doubles.
+// Float writes a number, always with a fraction or exponent, as the service writes doubles.
 func (e *Encoder) Float(f float64) {
 	e.next()
 	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
@@ -78,7 +78,7 @@ func (e *Encoder) Item(it attr.Item) {
 	e.buf = attr.AppendJSON(e.buf, it)
 }
 
-// Encoded writes an item in its binary form. After an error nothing was written.
+// Encoded writes an item given in binary form. After an error nothing was written.
 func (e *Encoder) Encoded(it attr.Encoded) error {
 	before := *e
 	e.next()
@@ -91,13 +91,13 @@ func (e *Encoder) Encoded(it attr.Encoded) error {
 	return nil
 }
 
-// NamedText writes a member that is a string.
+// NamedText writes a string member.
 func (e *Encoder) NamedText(name, text string) {
 	e.Name(name)
 	e.Text(text)
 }
 
-// TextObject writes an object whose members are strings: a name, a text, a name, a text...
+// TextObject writes an object of strings: a name, a text, a name, a text...
 func (e *Encoder) TextObject(pairs ...string) {
 	e.Begin()
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -106,27 +106,27 @@ func (e *Encoder) TextObject(pairs ...string) {
 	e.End()
 }
 
-// NamedInt writes a member that is a whole number.
+// NamedInt writes a whole number member.
 func (e *Encoder) NamedInt(name string, n int64) {
 	e.Name(name)
 	e.next()
 	e.buf = strconv.AppendInt(e.buf, n, 10)
 }
 
-// NamedBool writes a member that is true or false.
+// NamedBool writes a boolean member.
 func (e *Encoder) NamedBool(name string, truth bool) {
 	e.Name(name)
 	e.next()
 	e.buf = strconv.AppendBool(e.buf, truth)
 }
 
-// NamedFloat writes a member that is a number, as Float does.
+// NamedFloat writes a number member, like Float.
 func (e *Encoder) NamedFloat(name string, f float64) {
 	e.Name(name)
 	e.Float(f)
 }
 
-// NamedTexts writes a member that is an array of strings.
+// NamedTexts writes a member with an array of strings.
 func (e *Encoder) NamedTexts(name string, texts []string) {
 	e.NamedArray(name)
 	for _, text := range texts {
@@ -135,13 +135,13 @@ func (e *Encoder) NamedTexts(name string, texts []string) {
 	e.EndArray()
 }
 
-// NamedObject begins a member that is an object.
+// NamedObject opens a member that is an object.
 func (e *Encoder) NamedObject(name string) {
 	e.Name(name)
 	e.Begin()
 }
 
-// NamedArray begins a member that is an array.
+// NamedArray opens a member that is an array.
 func (e *Encoder) NamedArray(name string) {
 	e.Name(name)
 	e.open('[')

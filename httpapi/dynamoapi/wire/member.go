@@ -6,8 +6,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Member is the member of an object that is read next. Each of its methods names one that is known and reads its value, if this
-// is the one; what none of them names is stepped over. So a request says once what its members are called and where they go:
+// Member is the next member of an object. Each of its methods names a known member, and decodes the value if this is the one; a member
+// that no method names is skipped. So a request lists once what its members are called and where they go:
 //
 //	func (r *listTables) members(m *wire.Member) {
 //		m.Text("ExclusiveStartTableName", &r.after)
@@ -17,7 +17,7 @@ type Member struct {
 	Name string
 
 	d    *Decoder
-	read bool // its value was read
+	read bool // its value was decoded
 }
 
 func (m *Member) is(name string) bool {
@@ -28,50 +28,50 @@ func (m *Member) is(name string) bool {
 	return true
 }
 
-// Read has read take the value.
+// Read decodes the value with read.
 func (m *Member) Read(name string, read func(d *Decoder)) {
 	if m.is(name) {
 		read(m.d)
 	}
 }
 
-// Text reads a string.
+// Text decodes a string.
 func (m *Member) Text(name string, into *Opt[string]) {
 	if m.is(name) {
 		*into = Opt[string]{V: must(m.d.lex.Quoted()), Set: true}
 	}
 }
 
-// Bool reads true or false.
+// Bool decodes a boolean.
 func (m *Member) Bool(name string, into *Opt[bool]) {
 	if m.is(name) {
 		*into = Opt[bool]{V: must(m.d.lex.Bool()), Set: true}
 	}
 }
 
-// Int reads a whole number of the API's type Integer; a fraction is cut off.
+// Int decodes a whole number of the API's type Integer; a fraction is truncated.
 func (m *Member) Int(name string, into *Opt[int64]) {
 	if m.is(name) {
 		*into = Opt[int64]{V: m.d.integer("Integer"), Set: true}
 	}
 }
 
-// Long reads a whole number of the API's type Long.
+// Long decodes a whole number of the API's type Long.
 func (m *Member) Long(name string, into *Opt[int64]) {
 	if m.is(name) {
 		*into = Opt[int64]{V: m.d.integer("Long"), Set: true}
 	}
 }
 
-// Float reads a number.
+// Float decodes a number.
 func (m *Member) Float(name string, into *Opt[float64]) {
 	if m.is(name) {
-		f, _ := strconv.ParseFloat(m.d.number("Double"), 64) // of a number that is too large, infinite
+		f, _ := strconv.ParseFloat(m.d.number("Double"), 64) // infinite if too large
 		*into = Opt[float64]{V: f, Set: true}
 	}
 }
 
-// Texts reads an array of strings.
+// Texts decodes an array of strings.
 func (m *Member) Texts(name string, into *Opt[[]string]) {
 	if m.is(name) {
 		*into = Opt[[]string]{V: []string{}, Set: true}
@@ -79,7 +79,7 @@ func (m *Member) Texts(name string, into *Opt[[]string]) {
 	}
 }
 
-// TextMap reads an object of strings.
+// TextMap decodes an object of strings.
 func (m *Member) TextMap(name string, into *Opt[map[string]string]) {
 	if m.is(name) {
 		*into = Opt[map[string]string]{V: map[string]string{}, Set: true}
@@ -87,21 +87,21 @@ func (m *Member) TextMap(name string, into *Opt[map[string]string]) {
 	}
 }
 
-// Item reads a map of attribute values.
+// Item decodes a map of attribute values.
 func (m *Member) Item(name string, into *Item) {
 	if m.is(name) {
 		m.d.Item(into)
 	}
 }
 
-// Encoded is Item, of which it gives the binary form.
+// Encoded is Item in binary form.
 func (m *Member) Encoded(name string, into *Encoded) {
 	if m.is(name) {
 		into.V, into.Set, into.Err = readItem(m.d, attr.ReadEncodedJSON)
 	}
 }
 
-// Object reads an object, whose shape has that name in the API's model.
+// Object decodes an object of a shape in the API's model.
 func Object[T any](m *Member, name, shape string, into *Opt[T], members func(*T, *Member)) {
 	if m.is(name) {
 		into.Set = true
@@ -109,8 +109,7 @@ func Object[T any](m *Member, name, shape string, into *Opt[T], members func(*T,
 	}
 }
 
-// Array reads an array. Where it has more than most elements, which is refused later, it has one more than that: the others
-// are stepped over.
+// Array decodes an array of at most most elements. Of a longer one, which is refused later, it keeps one more and skips the rest.
 func Array[T any](m *Member, name string, most int, into *Opt[[]T], read func(*Decoder, *T)) {
 	if !m.is(name) {
 		return
@@ -124,7 +123,7 @@ func Array[T any](m *Member, name string, most int, into *Opt[[]T], read func(*D
 	})
 }
 
-// Objects returns what reads an object that is an element of an array.
+// Objects returns a function that decodes an object as an array element.
 func Objects[T any](shape string, members func(*T, *Member)) func(*Decoder, *T) {
 	return func(d *Decoder, into *T) {
 		d.Object(shape, func(m *Member) { members(into, m) })

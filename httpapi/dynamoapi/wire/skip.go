@@ -2,9 +2,9 @@ package wire
 
 import "strings"
 
-// Skip reads a value that nobody wants to know.
+// Skip skips a value.
 func (d *Decoder) Skip() {
-	open := make([]byte, 0, 16) // the brackets that are to be closed
+	open := make([]byte, 0, 16) // closing brackets still expected
 	for {
 		d.skipOne(&open)
 		for len(open) > 0 && d.lex.Take(open[len(open)-1]) {
@@ -18,7 +18,7 @@ func (d *Decoder) Skip() {
 	}
 }
 
-// skipOne reads a scalar, or the beginning of an array or object up to its first element.
+// skipOne skips a scalar, or the start of an array or object up to its first element.
 func (d *Decoder) skipOne(open *[]byte) {
 	for {
 		d.lex.Space()
@@ -44,7 +44,7 @@ func (d *Decoder) skipOne(open *[]byte) {
 	}
 }
 
-// skipName reads a member's name, where the next thing is a member of an object.
+// skipName skips a member's name if the next thing is a member of an object.
 func (d *Decoder) skipName(end byte) {
 	if end == '}' {
 		must(d.lex.Quoted())
