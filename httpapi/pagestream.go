@@ -48,7 +48,7 @@ func (s *Server) streamPage(c *gin.Context) error {
 	sub, unsubscribe := s.events.Subscribe(sse.Topic{App: m.Name, Name: topic}, true)
 	p := &pageStream{s: s, sub: sub, watch: watch, have: map[string]string{}, expires: streamsUntil(c), version: c.Query("version")}
 	p.who, _ = Identity(c)
-	if c.GetHeader("Last-Event-ID") == "" { // a page that comes again has newer parts than its address says
+	if c.GetHeader("Last-Event-ID") == "" { // a page that reconnects has newer parts than its address lists
 		p.have = parseHave(c.Query("have"))
 	}
 	run := func(ctx context.Context, out *sse.Conn) error {

@@ -227,7 +227,7 @@ func (t *topicStream) run(ctx context.Context, last *uint64) error {
 			return err
 		}
 		frames, lost := t.sub.Take()
-		err := t.narrow(ctx, t.sub) // before sending: whoever reads after a frame arrives finds what is no longer delivered from here on
+		err := t.narrow(ctx, t.sub) // before sending, so that a client that rereads the state on a frame misses nothing that was dropped
 		switch {
 		case err != nil:
 		case lost:

@@ -189,7 +189,7 @@ func (e *Endpoint) Secure(s certs.Source) {
 	}
 }
 
-// ResetBy allows who to empty the tables over HTTP.
+// ResetBy sets who may empty the tables over HTTP.
 func (e *Endpoint) ResetBy(who dynamoapi.ResetAccess) { e.reset = who }
 
 // Reload reads the endpoint's files again, changed or not, and returns their paths. An invalid file leaves the previous contents in

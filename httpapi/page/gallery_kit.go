@@ -130,7 +130,7 @@ func sceneWaiting() []WaitingLine {
 		{Say: "No connection to the node. What you see is 4 min old. 5 not sent, the oldest 3 min ago.", Bad: true, Rows: []Waiting{row("+1 for Red", "queued", "not sent, 3 min ago", "")}},
 		{Say: "3 taken by the node, not confirmed by the cloud yet.", Rows: []Waiting{row("+1 for Red", "taken", "taken by the node, not confirmed by the cloud, 20 s ago", "")}},
 		{Say: "1 refused.", Bad: true, Rows: []Waiting{row("+1 for a side with a long name", "refused", "refused, 2 min ago", "The game is over: nothing can be added to it.")}},
-		{Say: "1 not sent, the oldest 9 s ago.", Note: "The storage of this browser is full: what waits is lost when the page is closed. Keep it open.", Rows: []Waiting{row("+1 for Red", "queued", "not sent, 9 s ago", "")}},
+		{Say: "1 not sent, the oldest 9 s ago.", Note: "The storage of this browser is full: unsent writes are lost when the page is closed. Keep it open.", Rows: []Waiting{row("+1 for Red", "queued", "not sent, 9 s ago", "")}},
 		{Say: "1 not sent, the oldest 9 s ago. Sign in to send.", Bad: true, Note: "Without HTTPS this page cannot be opened while the node is away: keep it open."},
 	}
 }

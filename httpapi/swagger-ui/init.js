@@ -1,4 +1,4 @@
-// The page of the API's description. Nothing is asked of other hosts: validatorUrl would send the document to one.
+// Shows the API's description. It contacts no other hosts: validatorUrl would send them the document.
 window.ui = SwaggerUIBundle({
   url: document.getElementById("docs").dataset.document,
   dom_id: "#docs",

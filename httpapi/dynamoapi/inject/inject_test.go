@@ -275,7 +275,7 @@ func TestProblems(t *testing.T) {
 			"line 4: rules[0].operations[1]: must be an operation's name, with * for any text; " +
 			"line 4: rules[0].operations[2]: must be an operation's name, with * for any text"},
 		{"rules:\n- kind: throttle\n  name: a\n  tables: ['a[b]']\n- kind: throttle\n  name: a", "line 4: rules[0].tables[0]: must be a table's name, with * for any text; " +
-			"line 6: rules[1].name: is that of rules[0] too"},
+			"line 6: rules[1].name: is also the name of rules[0]"},
 		{"rules:\n- kind: throttle\n  name: a;b", "line 3: rules[0].name: must be up to 64 letters, digits, spaces and _.-"},
 		{"rules:\n- kind: throttle\n  chance: 1", "line 3: rules[0]: has an unknown key"},
 		{"rules:" + strings.Repeat("\n- kind: throttle", 1001), "line 1: rules: must be at most 1000"},

@@ -155,7 +155,7 @@ func (r Rules) Problems() (problems []strictyaml.Problem) {
 		at := fmt.Sprintf("rules[%d].", i)
 		name := rule.nameAt(i)
 		if other, twice := names[name]; twice {
-			bad(at+"name", "is that of rules[%d] too", other)
+			bad(at+"name", "is also the name of rules[%d]", other)
 		}
 		names[name] = i
 		if !slices.Contains(Kinds(), rule.Kind) {

@@ -119,7 +119,7 @@ func (c Config) Problems() (problems []strictyaml.Problem) {
 		}
 	}
 	if len(c.Keys) == 0 {
-		bad("keys", "must hold at least one key: without one nobody has access")
+		bad("keys", "must contain at least one key: without one nobody has access")
 	}
 	first := map[string]int{}
 	for i, k := range c.Keys {
@@ -127,7 +127,7 @@ func (c Config) Problems() (problems []strictyaml.Problem) {
 		if !goodID(k.ID) {
 			bad(at+"access_key", "must be %d to %d letters, digits, _ and -", minID, maxID)
 		} else if other, twice := first[k.ID]; twice {
-			bad(at+"access_key", "is that of keys[%d] too", other)
+			bad(at+"access_key", "is also the id of keys[%d]", other)
 		} else {
 			first[k.ID] = i
 		}

@@ -47,7 +47,7 @@ func TestFileProblems(t *testing.T) {
 	const head = "keys:\n- access_key: AKID\n  "
 	const allow = "\n  allow: [{tables: [a], actions: [read]}]"
 	tests := []struct{ text, want string }{
-		{"", "keys: must hold at least one key: without one nobody has access"},
+		{"", "keys: must contain at least one key: without one nobody has access"},
 		{"keys: hunter2hunter2hunter2", "line 1: keys: must be a list"},
 		{head + "secret: hunter2" + allow, "line 3: keys[0].secret: must be 16 to 256 bytes long, here or in the file that secret_file names"},
 		{head + "secret: hunter2hunter2hunter2\n  secret_file: s" + allow, "line 4: keys[0].secret_file: cannot be combined with secret"},
@@ -62,7 +62,7 @@ func TestFileProblems(t *testing.T) {
 				"line 6: keys[0].allow[0].actions[1]: must be read, write, admin, or an action's name, with * for any text; " +
 				"line 6: keys[0].allow[0].actions[3]: must be read, write, admin, or an action's name, with * for any text"},
 		{head + "secret: hunter2hunter2hunter2" + allow + "\n- access_key: AKID\n  secret: hunter2hunter2hunter2" + allow + "\nregions: ['']",
-			"line 5: keys[1].access_key: is that of keys[0] too; line 8: regions[0]: must be the name of a region, such as us-east-1"},
+			"line 5: keys[1].access_key: is also the id of keys[0]; line 8: regions[0]: must be the name of a region, such as us-east-1"},
 		{"keys:\n- access_key: a/b\n  secret: hunter2hunter2hunter2" + allow,
 			"line 2: keys[0].access_key: must be 3 to 128 letters, digits, _ and -"},
 		{head + "secrets: hunter2hunter2hunter2", "line 3: keys[0]: unknown key secrets"},

@@ -121,7 +121,7 @@ func (d *Decoder) Map(of string, entry func(key string)) {
 	})
 }
 
-// MapUpTo is Map for at most most entries. It decodes one more, so that the caller notices and can refuse the excess, and skips the
+// MapUpTo is Map for up to most entries. It decodes one more, so that the caller notices and can refuse the excess, and skips the
 // rest.
 func (d *Decoder) MapUpTo(most int, of string, entry func(key string)) {
 	if !d.lex.Take('{') {
@@ -166,7 +166,7 @@ func (d *Decoder) Array(elem func(i int)) {
 	})
 }
 
-// ArrayUpTo is Array for at most most elements, like MapUpTo.
+// ArrayUpTo is Array for up to most elements, like MapUpTo.
 func (d *Decoder) ArrayUpTo(most int, elem func(i int)) {
 	if !d.lex.Take('[') {
 		d.Fail(d.lex.NoList())

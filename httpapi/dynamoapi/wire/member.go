@@ -109,7 +109,7 @@ func Object[T any](m *Member, name, shape string, into *Opt[T], members func(*T,
 	}
 }
 
-// Array decodes an array of at most most elements. Of a longer one, which is refused later, it keeps one more and skips the rest.
+// Array decodes an array of up to most elements. Of a longer one, which is refused later, it keeps one more and skips the rest.
 func Array[T any](m *Member, name string, most int, into *Opt[[]T], read func(*Decoder, *T)) {
 	if !m.is(name) {
 		return

@@ -1,14 +1,14 @@
-// Changes one DOM tree into another with as few touches as possible, so that focus, scrolling, opened disclosures and
-// running animations stay. Children are matched by data-key where they have one, else by place.
+// Changes one DOM tree into another with minimal changes, so that focus, scrolling, opened disclosures and running animations are
+// preserved. Children are matched by data-key, otherwise by position.
 
-// morph makes `from` like `to`. `changed` is called with each element that carries data-wash and whose text is new; one
-// with data-wash="new" counts only when it comes into the document.
+// morph makes `from` like `to`. It calls `changed` with each element that has data-wash and new text; one with data-wash="new" counts
+// only when it is inserted.
 export function morph(from, to, changed) {
   if (from.nodeName !== to.nodeName || from.namespaceURI !== to.namespaceURI) {
     from.replaceWith(to);
     return;
   }
-  if (from.hasAttribute && from.hasAttribute("data-held")) return; // a script has filled it, and keeps it
+  if (from.hasAttribute && from.hasAttribute("data-held")) return; // managed by a script
   const watch = from.dataset && from.dataset.wash;
   const washed = watch && watch !== "new" && from.textContent !== to.textContent;
   attributes(from, to);
@@ -26,7 +26,7 @@ function attributes(from, to) {
   }
 }
 
-// What a reader has opened or closed is the reader's.
+// The reader decides what is opened and closed.
 function kept(el, name) {
   return name === "open" && el.hasAttribute("data-keep");
 }

@@ -1,6 +1,6 @@
-// A page that works while its node is away: its worker, the queue of what people do, and the line that says how old what they see
-// is and what waits. A form with data-queue gives its fields to the queue; a script of the application imports queue for what forms
-// do not say.
+// Makes a page work while its node is unreachable: with the service worker, the queue of writes, and the status line that shows how old
+// the page's content is and what waits. A form with data-queue sends its fields through the queue. A script of the application imports
+// queue for other writes.
 import { Queue } from "./queue.js";
 
 const root = document.documentElement;
@@ -13,14 +13,14 @@ const row = document.getElementById("waiting-row").content;
 
 export const queue = new Queue(scope, reader);
 let link = { lost: false };
-let opened = Date.now(); // when this page was fetched, by this device's clock
-let nodeAhead = Number(root.dataset.now) - opened; // of this device's clock, in ms
-let outdated = false; // the node has another version
+let opened = Date.now(); // when this page was fetched, in this device's time
+let nodeAhead = Number(root.dataset.now) - opened; // ms by which the node's clock is ahead of this device's
+let outdated = false; // the node has a newer version
 
-// nodeNow is the time by the node's clock, as well as it is known here.
+// nodeNow returns the node's time, as well as it is known here.
 export const nodeNow = () => Date.now() + nodeAhead;
 
-// Where the page is a copy, its worker has noted when it was made.
+// If the page is a copy, use the time at which the worker stored it.
 globalThis.caches?.match(location.href).then((copy) => {
   const at = Number(copy?.headers.get("Touchline-Kept"));
   if (!at || at > opened) return;
@@ -50,9 +50,9 @@ document.addEventListener("submit", async (e) => {
   }
 });
 
-// What a form says, as JSON. A field or button with data-type="number" is a number, null where its value says so; one that is optional is
-// left out where it is empty. A checkbox is true or false, an optional one true or left out, a local time an instant.
-// Its name may lead into the body: "sides.0.names[]" adds to a list in the first of a list.
+// Returns the fields of a form as a JSON body. data-type="number" makes a field or button a number, null if its value is "null";
+// data-type="optional" leaves an empty field out. A checkbox is true or false, an optional one true or left out; a local time becomes
+// an instant. A name can be a path: "sides.0.names[]" appends to names of the first element of sides.
 function fields(form, submitter) {
   const body = {};
   for (const el of [...form.elements, submitter]) {
@@ -105,11 +105,11 @@ function age(ms) {
 
 const states = { queued: "not sent", sending: "being sent", taken: "taken by the node, not confirmed by the cloud", refused: "refused" };
 const troubles = {
-  denied: "This browser keeps nothing: what waits is lost when the page is closed. Keep it open.",
-  full: "The storage of this browser is full: what waits is lost when the page is closed. Keep it open.",
+  denied: "This browser stores nothing: unsent writes are lost when the page is closed. Keep it open.",
+  full: "The storage of this browser is full: unsent writes are lost when the page is closed. Keep it open.",
 };
 
-// sentences is what the line says, the worst first; none: it is not needed.
+// sentences returns the text of the status line, worst first; empty if the line is not needed.
 function sentences() {
   const mine = queue.entries.filter((e) => e.reader === reader);
   const unsent = mine.filter((e) => e.state === "queued" || e.state === "sending");
@@ -181,7 +181,7 @@ addEventListener("beforeunload", (e) => {
   if (queue.trouble && queue.entries.length) e.preventDefault();
 });
 
-// A new version is loaded when nothing waits to be sent and nobody is at a field.
+// Reloads for a new version when nothing waits to be sent and nobody is using a field.
 function renew() {
   const at = document.activeElement;
   const busy = !document.hidden && at?.matches("input, select, textarea");
@@ -197,15 +197,15 @@ document.addEventListener("touchline:version", (e) => {
   queue.ready.then(renew);
 });
 
-// A countdown runs by the node's clock.
+// Countdowns run by the node's clock.
 function tick() {
   for (const el of document.querySelectorAll("time[data-countdown]")) {
-    const s = Math.ceil((Date.parse(el.dateTime) - nodeNow()) / 1000); // over when it is, not half a second before
+    const s = Math.ceil((Date.parse(el.dateTime) - nodeNow()) / 1000); // rounded up, so that it ends on time
     const two = (n) => String(n).padStart(2, "0");
     set(el, s <= 0 ? el.dataset.countdown : `${s >= 3600 ? `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}` : Math.floor(s / 60)}:${two(s % 60)}`);
   }
 }
-// Other times are shown as the reader's clock has them.
+// Other times are shown in the reader's time zone.
 function local() {
   for (const el of document.querySelectorAll("time[data-local]")) {
     set(el, new Date(el.dateTime).toLocaleString([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" }));

@@ -1,9 +1,9 @@
-// Keeps the page in step with the node: one EventSource, which carries the parts that changed.
+// Keeps the page up to date: one EventSource delivers the parts that changed.
 import { morph } from "./morph.js";
 
 const root = document.documentElement;
 const lost = document.getElementById("link");
-const patience = 8000; // the node speaks at least every two seconds
+const patience = 8000; // ms; the node sends something at least every two seconds
 
 let last = performance.now();
 let heard = false; // since the page was opened
@@ -26,13 +26,13 @@ function connect(address) {
   es.addEventListener("version", (e) => renew(JSON.parse(e.data).version));
   es.addEventListener("error", () => {
     showLink();
-    // After a break EventSource comes again by itself; after an answer that is no stream it gives up.
+    // EventSource reconnects by itself after a broken connection, but not after an answer that is not a stream.
     if (es.readyState === EventSource.CLOSED) setTimeout(again, 3000);
   });
   return es;
 }
 
-// The page has newer parts by now than its address says. Whoever is not signed in any more is sent to do so.
+// Reconnects without "have": the page's parts are newer by now. A reader who is no longer signed in is redirected to sign in.
 async function again() {
   const page = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "manual" }).catch(() => null);
   if (page && page.type === "opaqueredirect") return location.reload();
@@ -43,8 +43,8 @@ async function again() {
 
 setInterval(showLink, 1000);
 
-// Another version of the node: the page loads itself again, once for each, as its copy may be older. A
-// script of the page may put it off.
+// Reloads the page for another version of the node, once per version, because the page may be an older copy. A script of the page may
+// postpone it.
 function renew(version) {
   if (sessionStorage.version === version) return;
   sessionStorage.version = version;
@@ -59,7 +59,7 @@ function apply(id, html) {
   morph(old, box.content.firstElementChild, wash);
 }
 
-// A wash of colour that fades; the animation must start again when the figure changes twice in a moment.
+// Highlights an element with a fading colour; the animation must restart if the figure changes twice quickly.
 function wash(el) {
   el.classList.remove("is-new");
   requestAnimationFrame(() => requestAnimationFrame(() => el.classList.add("is-new")));
@@ -72,7 +72,7 @@ function keys() {
   return [...document.querySelectorAll(".event[data-key]")].map((el) => el.dataset.key);
 }
 
-// Says what is new: what is loud at once, the rest when there is a pause.
+// Announces new events to screen readers: loud ones at once, others at the next pause.
 function announce() {
   const loud = [], quiet = [];
   for (const el of document.querySelectorAll(".event[data-key]")) {
@@ -91,7 +91,7 @@ function alive() {
   if (dropped) showLink();
 }
 
-// A page that has lost its node says so, and how old its figures are.
+// Shows that the connection is lost, and how old the figures are.
 function showLink() {
   const quiet = performance.now() - last;
   dropped = quiet > patience || source.readyState === EventSource.CLOSED;
@@ -104,14 +104,14 @@ function showLink() {
   lost.lastElementChild.textContent = `No connection to the node. These figures are ${age} old.`;
 }
 
-// What is long and folded is fetched when it is opened. Without scripts there is a link in its place.
+// Long content is fetched when it is unfolded. Without scripts there is a link in its place.
 document.addEventListener("toggle", (e) => {
   if (e.target.matches("details[data-lazy][open]")) fill(e.target);
 }, true);
 
 async function fill(el) {
   const answer = await fetch(el.dataset.lazy, { headers: { Accept: "text/html" } }).catch(() => null);
-  if (!answer || !answer.ok) return; // the link stands, or the figures of a moment ago
+  if (!answer || !answer.ok) return; // keep the link, or the previous content
   const next = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-overs]");
   const body = el.querySelector(".more__body");
   if (!next || !body) return;

@@ -1,21 +1,20 @@
-// What people have done and the node has not confirmed yet. Each write is kept in IndexedDB before it is sent, and until it has
-// arrived for good: where the node has a cloud, in the cloud. One is in flight at a time, the oldest first, whichever tab it was
-// made in. See DESIGN.md in httpapi/page.
+// The queue of writes that the node has not confirmed. A write is stored in IndexedDB before it is sent, until it has arrived for good:
+// in the cloud, if the node has one. One write is in flight at a time, oldest first, across all tabs. See DESIGN.md in httpapi/page.
 
-const most = 500; // writes that wait
+const most = 500; // writes in the queue
 const mostBytes = 16 << 10; // of one body
-const within = 15000; // ms that the node has for an answer
-const steps = [1, 2, 4, 8, 16, 30]; // seconds between two attempts
-const loose = 2 ** 50; // numbers from here on are of writes that only this page holds
+const within = 15000; // ms until a request times out
+const steps = [1, 2, 4, 8, 16, 30]; // seconds between attempts
+const loose = 2 ** 50; // numbers from here on are writes only in this page's memory
 
-// Queue raises "change" when entries, trouble or its state of sending is another. An entry is
-// {n, key, at, reader, method, path, body, what, until, state, words, node, seq}; its state is queued, sending, taken or refused.
+// Queue raises "change" when entries, trouble or signedOut change. An entry is {n, key, at, reader, method, path, body, what, until,
+// state, words, node, seq}; its state is queued, sending, taken or refused.
 export class Queue extends EventTarget {
-  entries = []; // in their order, those of other readers too
-  trouble = ""; // why nothing can be kept: "denied", "full"
-  signedOut = false; // what waits needs its reader to sign in
+  entries = []; // in order, including other readers'
+  trouble = ""; // why nothing can be stored: "denied", "full"
+  signedOut = false; // the reader must sign in before writes can be sent
   #db = null;
-  #held = new Map(); // what could not be kept, and what is kept as it was before
+  #held = new Map(); // entries that could not be stored, or only in an older state
   #scope; #reader; #channel; #timer = 0; #tries = 0; #turn = null; #again = false;
 
   constructor(scope, reader) {
@@ -44,13 +43,13 @@ export class Queue extends EventTarget {
     this.#load();
   }
 
-  // add takes a write of now: {path, body, method, what, until, key}. what says it in words; until is the moment of this device's
-  // clock after which it is not to be sent for the first time. It returns when the write is kept.
+  // add queues a write made now: {path, body, method, what, until, key}. what describes it; until is the time by this device's clock
+  // after which it must not be sent for the first time. It returns when the write is stored.
   async add({ path, body = {}, method = "POST", what = "", until = 0, key = ulid() }) {
     await this.ready;
     const entry = { key, at: Date.now(), reader: this.#reader, method, path, body: JSON.stringify(body), what, until, state: "queued", words: "" };
     if (entry.body.length > mostBytes) throw new Error("This is too large for one write.");
-    if (this.entries.length >= most) throw new Error(`${most} writes wait already: no more are taken until some have been sent.`);
+    if (this.entries.length >= most) throw new Error(`${most} writes are waiting already: send some before adding more.`);
     try {
       if (!this.#db) throw new DOMException("", "InvalidStateError");
       await this.#in("readwrite", (writes) => writes.add(entry));
@@ -67,19 +66,19 @@ export class Queue extends EventTarget {
     return entry;
   }
 
-  // discard takes one back that was not sent, or forgets one that was refused. It reports whether that could be done.
+  // discard removes an entry that was not sent, or was refused. It reports whether that was possible.
   async discard(n) {
     const done = await this.#change(n, (e) => (e.state === "refused" || (e.state === "queued" && !e.tried) ? null : e));
     return done === null;
   }
 
-  // retry sends one again that was refused.
+  // retry queues a refused entry again.
   async retry(n) {
     await this.#change(n, (e) => ({ ...e, state: e.state === "refused" ? "queued" : e.state, words: "" }));
     this.pump();
   }
 
-  // pump sends what waits. Tabs take turns; what one has sent is not there for the next.
+  // pump sends queued entries. Tabs take turns, and each reads the queue first, so none sends what another has sent.
   async pump() {
     await this.ready;
     this.#again = true;
@@ -97,13 +96,13 @@ export class Queue extends EventTarget {
     this.#turn = null;
   }
 
-  // hurry is called when the node is there again.
+  // hurry must be called when the node is reachable again.
   hurry() {
     this.#tries = 0;
     if (this.entries.length) this.pump();
   }
 
-  // Returns after how many seconds there is something to do again; 0: never.
+  // Returns after how many seconds to continue; 0: nothing to do.
   async #drain() {
     let there = false;
     for (;;) {
@@ -115,7 +114,7 @@ export class Queue extends EventTarget {
         continue;
       }
       there ||= await isThere();
-      if (!there) return this.#later(0); // what was not sent can be taken back
+      if (!there) return this.#later(0); // an entry that was not sent can still be discarded
       await this.#change(e.n, (e) => ({ ...e, state: "sending", tried: true }));
       const got = await send(e);
       this.signedOut = got.signIn || false;
@@ -126,12 +125,12 @@ export class Queue extends EventTarget {
     return this.#confirm();
   }
 
-  // Asks how far those have come that the node has taken.
+  // Asks about the entries that the node has taken.
   async #confirm() {
     for (const e of this.entries.filter((e) => e.reader === this.#reader && e.state === "taken")) {
       const got = await ask(e);
       if (got.next || got.done) await this.#change(e.n, (e) => (got.done ? null : { ...e, ...got.next }));
-      if (got.next?.state === "queued") return 0.1; // another node: it is sent again, with its key
+      if (got.next?.state === "queued") return 0.1; // another node: send it again with its key
       if (!got.done && !got.next) return this.#later(2);
     }
     return 0;
@@ -168,7 +167,8 @@ export class Queue extends EventTarget {
     await this.#load();
   }
 
-  // Changes an entry as it is now; to null: it goes. What there is no room to keep, this page alone knows: it is sent all the same.
+  // Replaces the current state of an entry by to(state); null deletes it. A state that cannot be stored is kept in memory, and sent all
+  // the same.
   async #change(n, to) {
     let now;
     if (n >= loose) {
@@ -196,7 +196,7 @@ export class Queue extends EventTarget {
   }
 }
 
-// A request of IndexedDB as a promise.
+// Converts an IndexedDB request to a promise.
 function asked(request, upgrade) {
   return new Promise((ok, no) => {
     request.onupgradeneeded = () => upgrade(request.result);
@@ -205,8 +205,8 @@ function asked(request, upgrade) {
   });
 }
 
-// Does work while no other tab does. Without a secure context, or storage, there are no locks: two tabs may send one write twice,
-// and the node knows it by its key.
+// Runs work while no other tab does. Without a secure context or storage there are no locks: two tabs may then send the same write
+// twice, and the node recognizes it by its key.
 async function alone(name, work) {
   let begun = false;
   const once = () => {
@@ -226,7 +226,7 @@ async function isThere() {
   return answer?.ok ?? false;
 }
 
-// Sends one entry. What comes of it: done, or what is next of it; with later it is to be tried again, after some seconds at least.
+// Sends one entry. Returns done, or the next state; later is the minimum number of seconds before another attempt.
 async function send(e) {
   let answer;
   try {
@@ -244,7 +244,7 @@ async function send(e) {
   const cloud = answer.headers.get("Touchline-Cloud");
   const again = [408, 425, 429, 502, 503, 504].includes(answer.status) || (answer.status === 500 && (e.failed ?? 0) < steps.length);
   if (answer.status === 401) return { later: 30, signIn: true, next: { state: "queued" } };
-  if (!node || again) { // without the header something on the way has answered
+  if (!node || again) { // without the header, a proxy has answered
     return { later: Number(answer.headers.get("Retry-After")) || 0, next: { state: "queued", failed: (e.failed ?? 0) + (answer.status === 500) } };
   }
   if (!answer.ok) return { next: { state: "refused", words: await wordsOf(answer), failed: 0 } };
@@ -252,7 +252,7 @@ async function send(e) {
   return { next: { state: "taken", node, seq: answer.headers.get("Touchline-Seq") } };
 }
 
-// Asks what has become of one that was taken. Nothing: it is not known yet.
+// Asks what became of a taken entry. An empty result: not known yet.
 async function ask(e) {
   const answer = await fetch(`/_/writes/${e.node}/${e.seq}`, { cache: "no-store", signal: AbortSignal.timeout(within) }).catch(() => null);
   if (!answer?.headers.get("Touchline-Node")) return {};
@@ -261,16 +261,16 @@ async function ask(e) {
   return { done: answer.ok && answer.headers.get("Touchline-Cloud") !== "waiting" };
 }
 
-// The server's words, in the shapes of errors that applications have.
+// Returns the text of an error in any of the applications' formats.
 async function wordsOf(answer) {
   const said = await answer.json().catch(() => ({}));
-  const one = typeof said.error === "object" && said.error ? said.error : said;
-  const detail = (one.details ?? one.errors ?? [])[0];
-  const words = one.message ?? one.detail ?? (typeof said.error === "string" ? said.error : "");
+  const error = typeof said.error === "object" && said.error ? said.error : said;
+  const detail = (error.details ?? error.errors ?? [])[0];
+  const words = error.message ?? error.detail ?? (typeof said.error === "string" ? said.error : "");
   return [words || `The node refused it (${answer.status}).`, detail && `${detail.field}: ${detail.message}`].filter(Boolean).join(" ");
 }
 
-// ulid makes a key that sorts by its time.
+// ulid returns a key that sorts by time.
 export function ulid(now = Date.now()) {
   const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
   let time = "";

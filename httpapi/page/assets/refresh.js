@@ -1,19 +1,19 @@
-// Keeps a part of the page in step (data-refresh names it) while nobody is at one of its controls. Without it the page
-// works by its forms, and stands still. A part that names a stream with its kinds of events (data-follow) is asked for when one of them
-// comes, and seldom beside: while the stream is away, or is not for its reader, as often as the others.
+// Keeps the parts marked data-refresh up to date while nobody is using one of their controls. Without this script the page works by its
+// forms, but does not update. A part can name a stream with its kinds of events (data-follow): it is then refreshed at such events, and
+// otherwise rarely. Without the stream it is refreshed as often as others.
 import { morph } from "./morph.js";
 
 const often = 2000, seldom = 30000;
 let every = often;
 
-// A field that was sent is empty again: what came of it is shown though the reader is still there. A button is no field.
+// After a form is sent its field is empty again: the result is shown although the reader is still there. A button is not a field.
 function idle(sent) {
-  const at = document.activeElement?.closest("form:not(.pad) :is(input, select, textarea)"); // a pad has nothing to type into
+  const at = document.activeElement?.closest("form:not(.pad) :is(input, select, textarea)"); // a pad has no text fields
   return !document.hidden && (!at || (sent && at.value === ""));
 }
 
 let timer = setTimeout(refresh, every);
-document.addEventListener("touchline:sent", () => { // a write has arrived: what came of it is shown at once, and kept
+document.addEventListener("touchline:sent", () => { // a write has arrived: show the result at once, and update the stored copy
   clearTimeout(timer);
   refresh("reload");
 });
@@ -27,12 +27,12 @@ if (address) {
   };
   stream.onopen = () => look(every = seldom);
   stream.onerror = () => look(every = often);
-  for (const kind of kinds) stream.addEventListener(kind, () => look(100)); // what comes together is one
+  for (const kind of kinds) stream.addEventListener(kind, () => look(100)); // events close together cause one refresh
 }
 
-// One is asked for at a time, so that what comes later is newer. Who takes part hears when what is shown was asked for.
+// One request runs at a time, so that later answers are newer. "touchline:refreshed" has the time of the request.
 let running = false;
-let again = ""; // how it is asked for once more
+let again = ""; // cache mode of a pending further request
 
 async function refresh(cache = "default") {
   if (running) {
@@ -53,7 +53,7 @@ async function refresh(cache = "default") {
       if (part) morph(old, document.importNode(part, true), () => {});
     }
     document.dispatchEvent(new CustomEvent("touchline:refreshed", { detail: { asked } }));
-  } catch { // the node is away
+  } catch { // the node is unreachable
   } finally {
     running = false;
     clearTimeout(timer);

@@ -1,12 +1,12 @@
-// Serves an application's pages while the node is away. The node puts VERSION, SCOPE and ASSETS in front; a node of another
-// version serves another worker, which takes over at once and keeps a cache of its own. See DESIGN.md in httpapi/page.
+// Serves an application's pages while the node is unreachable. The node prepends VERSION, SCOPE and ASSETS. A node of another version
+// serves another worker, which takes over at once and has its own cache. See DESIGN.md in httpapi/page.
 
 const family = `touchline ${SCOPE} `;
 const mine = family + VERSION;
-const most = 40; // pages that are kept
-const patience = 4000; // ms that the node has while there is a copy
-const kept = "Touchline-Kept"; // when a copy was made, by this device's clock
-const reader = "Touchline-Reader"; // whose page it is
+const most = 40; // stored pages
+const patience = 4000; // ms to wait for the node if there is a copy
+const kept = "Touchline-Kept"; // when a copy was stored, in this device's time
+const reader = "Touchline-Reader"; // pseudonym of the page's reader
 
 self.addEventListener("install", (e) => e.waitUntil(install()));
 self.addEventListener("activate", (e) => e.waitUntil(activate()));
@@ -19,7 +19,7 @@ self.addEventListener("fetch", (e) => {
   else if (e.request.cache === "reload" && e.request.headers.get("Accept") === "text/html") e.respondWith(anew(e));
 });
 
-// What the former version had of pages is fetched anew: its copies would load what is no longer there.
+// Fetches the previous version's stored pages again: their copies refer to assets that no longer exist.
 async function install() {
   const cache = await caches.open(mine);
   await cache.addAll(ASSETS);
@@ -40,7 +40,7 @@ async function activate() {
   await self.clients.claim();
 }
 
-// A page that was opened before there was this worker asks to be kept.
+// Stores a page that was opened before this worker existed.
 async function begin(url) {
   const cache = await caches.open(mine);
   if (!url.startsWith(location.origin + SCOPE) || (await cache.match(url))) return;
@@ -56,13 +56,13 @@ async function pages(cache) {
   return (await cache.keys()).filter((r) => !new URL(r.url).pathname.startsWith("/_/assets/"));
 }
 
-// The network first. A node that is away, or does not answer in time, has its last copy speak for it.
+// Network first. If the node is unreachable or slow, the last copy is used.
 async function page(e) {
   const cache = await caches.open(mine);
   const url = e.request.url;
   const asked = fetch(e.request).then((answer) => {
     if ([502, 503, 504].includes(answer.status)) throw new Error("away");
-    e.waitUntil(note(cache, url, answer.clone()).catch(() => {})); // without room there is no copy
+    e.waitUntil(note(cache, url, answer.clone()).catch(() => {})); // without space there is no copy
     return answer;
   });
   e.waitUntil(asked.catch(() => {}));
@@ -75,7 +75,7 @@ async function page(e) {
   }
 }
 
-// What a page looks like after something was sent: its copy is that from now on.
+// Stores a page as it is after a write.
 async function anew(e) {
   const answer = await fetch(e.request);
   const copy = answer.clone();
@@ -83,11 +83,11 @@ async function anew(e) {
   return answer;
 }
 
-// Keeps what an answer is a copy of, and forgets what it says is no longer there. Who is sent elsewhere is signed out: copies of
-// what only the signed-in see go.
+// Stores the copy of an answer, or deletes one that is gone. A redirect means that the reader is signed out: copies for signed-in
+// readers are deleted.
 async function note(cache, url, answer) {
   if (answer.type === "opaqueredirect" || answer.status === 401) {
-    for (const one of await pages(cache)) await cache.delete(one);
+    for (const copy of await pages(cache)) await cache.delete(copy);
   } else if (answer.ok) {
     await keep(cache, url, answer);
   } else {
@@ -99,9 +99,9 @@ async function keep(cache, url, answer) {
   if (!(answer.headers.get("Content-Type") ?? "").startsWith("text/html")) return;
   const headers = new Headers(answer.headers);
   headers.set(kept, Date.now());
-  for (const one of await pages(cache)) {
-    const had = await cache.match(one);
-    if (had && had.headers.get(reader) !== headers.get(reader)) await cache.delete(one);
+  for (const old of await pages(cache)) {
+    const had = await cache.match(old);
+    if (had && had.headers.get(reader) !== headers.get(reader)) await cache.delete(old);
   }
   await cache.put(url, new Response(await answer.blob(), { headers }));
   const all = await pages(cache);
