@@ -2,7 +2,7 @@ package edge
 
 import "testing"
 
-// A port is one, and two listeners have two.
+// Two listeners need two ports.
 func TestListenProblems(t *testing.T) {
 	for _, tt := range []struct {
 		listen, dynamodb string

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Few open files are shared between the ports, and the log says so.
+// Scarce open files are divided between the ports, and the log says so.
 func TestConnections(t *testing.T) {
 	for _, tt := range []struct {
 		files          int

@@ -18,14 +18,14 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// visitor is a browser's way through a demo: cookies are kept, what is elsewhere is followed.
+// visitor is a browser in a demo: it keeps cookies and follows redirects.
 type visitor struct {
 	t      *testing.T
 	base   string
 	client *http.Client
 }
 
-// playDemo is touchline demo.
+// playDemo runs touchline demo.
 func playDemo(ctx context.Context, out io.Writer, args ...string) error {
 	for _, c := range Commands(&app.Shell{}).Root {
 		if c.Name() == "demo" {
@@ -68,7 +68,7 @@ func demoed(t *testing.T, args ...string) *visitor {
 	return v
 }
 
-// page is what somebody sees who opens a path, and the address that it has in the end.
+// page returns the page that a visitor of a path sees, and its final address.
 func (v *visitor) page(path string) (text string, at *url.URL) {
 	v.t.Helper()
 	req, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, v.base+path, http.NoBody)
@@ -91,8 +91,8 @@ func (v *visitor) page(path string) (text string, at *url.URL) {
 	return string(raw), resp.Request.URL
 }
 
-// Without a name the demo plays all applications on one node: its first page has the five, what is on in them and where to begin, and
-// whoever opens it need not sign in. The match is played today, and its score moves.
+// Without a name the demo runs all applications on one node. Its first page lists the five with what is on and where to start, and
+// needs no sign-in. The match is played today, and its score advances.
 func TestDemoOfAll(t *testing.T) {
 	v := demoed(t, "--speed", "20")
 	front, _ := v.page("/")
@@ -111,7 +111,7 @@ func TestDemoOfAll(t *testing.T) {
 		return len(scores) >= 4
 	})
 
-	// A tile of each leads to where something is going on, without another step.
+	// Each application has a tile that leads directly to something live.
 	tiles := regexp.MustCompile(`class="tile" href="([^"]+)"`).FindAllStringSubmatch(front, -1)
 	found := map[string]string{}
 	for _, tile := range tiles {
@@ -129,7 +129,7 @@ func TestDemoOfAll(t *testing.T) {
 			t.Errorf("%s: its tiles do not lead to %q", app, want)
 		}
 	}
-	web.Eventually(t, "phones are told of the match", func() bool { // behind the score that they are told of
+	web.Eventually(t, "phones are told of the match", func() bool { // sent after the score
 		text, _ := v.page(match)
 		return strings.Contains(text, "Alert to 4 phones")
 	})
@@ -141,7 +141,7 @@ func TestDemoOfAll(t *testing.T) {
 	}
 }
 
-// The sign-in of 3FC is a link that never grows old: it leads to a token of the league's admin, who keeps the live game's score.
+// The sign-in of 3FC is a link that never expires. It returns a token of the league's admin, who keeps the live game's score.
 func TestDemoSignsInTo3FC(t *testing.T) {
 	v := demoed(t)
 	for range 2 {

@@ -98,7 +98,7 @@ func TestIdentityProblems(t *testing.T) {
 	}
 }
 
-// issuers configures issuers, given by name and section.
+// issuers configures issuers, given as names and sections.
 func issuers(all ...any) func(c *Config) {
 	return func(c *Config) {
 		c.Auth.Issuers = map[string]node.IssuerConfig{}
@@ -108,7 +108,7 @@ func issuers(all ...any) func(c *Config) {
 	}
 }
 
-// served runs a node in dir, asks it what do asks, and ends it.
+// served runs a node in dir while do asks it.
 func served(t *testing.T, dir string, p node.Parts, do func(base string)) {
 	t.Helper()
 	p.Clock, p.Log = clock.Real(), slog.New(slog.DiscardHandler)
@@ -131,7 +131,7 @@ func served(t *testing.T, dir string, p node.Parts, do func(base string)) {
 	}
 }
 
-// statusOf asks with headers, given as name and value.
+// statusOf sends a request with headers, given as names and values.
 func statusOf(t *testing.T, url string, headers ...string) (status int, cookies []*http.Cookie) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
@@ -150,7 +150,7 @@ func statusOf(t *testing.T, url string, headers ...string) (status int, cookies 
 	return resp.StatusCode, resp.Cookies()
 }
 
-// A node knows its users by their pool, and after a restart without the internet by what it kept of it.
+// A node recognizes its users by their pool, and after a restart without the internet by the stored keys.
 func TestCognitoOffline(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -191,7 +191,7 @@ func TestCognitoOffline(t *testing.T) {
 	}
 }
 
-// The key that a node makes for development signs what it accepts, and only while it is told to.
+// The node accepts tokens signed with its development key, but only while configured to.
 func TestDevIssuer(t *testing.T) {
 	c := DefaultConfig()
 	c.DataDir, c.Auth.DevIssuer, c.Auth.AdminGroup = t.TempDir(), true, "staff"
@@ -227,7 +227,7 @@ func TestDevIssuer(t *testing.T) {
 	})
 }
 
-// The demo's page needs no click, and neither does a program beside it.
+// Neither the demo's page nor a local program needs to sign in.
 func TestDemoSignIn(t *testing.T) {
 	d, err := node.OpenDemoLogin(t.Context(), devlogin.Invented(auth.DefaultAdminGroup, "Asha"), slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// The policy of a node in docs/cloud.md names every table that is in the cloud, and no other.
+// The node's policy in docs/cloud.md names exactly the tables in the cloud.
 func TestNodePolicyNamesTheTables(t *testing.T) {
 	page, err := os.ReadFile("../docs/cloud.md")
 	if err != nil {
@@ -54,7 +54,7 @@ func TestMigrateCloudRefuses(t *testing.T) {
 	}
 }
 
-// A table that is never ready is waited for as long as was said, and the error names it.
+// A table that never becomes ready is waited for until the limit, and the error names it.
 func TestMigrateCloudGivesUp(t *testing.T) {
 	cloud := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/x-amz-json-1.0")

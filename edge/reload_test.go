@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 )
 
-// What a running node takes over is what it says that it takes over.
+// The live keys are exactly those that a reload applies.
 func TestLiveKeys(t *testing.T) {
 	was := DefaultConfig()
 	next := DefaultConfig()

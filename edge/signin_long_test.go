@@ -23,13 +23,13 @@ import (
 	"github.com/touchline/touchline/internal/testrig/process"
 )
 
-// The issuers that are not ours, in the versions that the test was written with.
+// Third-party issuers, in the versions that the test was written for.
 const (
 	zitadelServer = "github.com/zitadel/oidc/v3/example/server@v3.51.17"
-	issuerSecret  = "secret" // zitadel's example has no other
+	issuerSecret  = "secret" // the only one in zitadel's example
 )
 
-// A person signs in, in Chromium, at two issuers that are not ours: npm's oidc-provider and the example server of zitadel/oidc.
+// A person signs in, in Chromium, at two third-party issuers: npm's oidc-provider and the example server of zitadel/oidc.
 func TestSignInAtOtherIssuers(t *testing.T) {
 	ln := listening(t)
 	home := fmt.Sprintf("http://localhost:%d", portIn(ln))
@@ -137,7 +137,7 @@ func runNode(t *testing.T, ln net.Listener, c Config) {
 	})
 }
 
-// need fails in CI and skips elsewhere where something for the test is missing.
+// need fails in CI, and skips elsewhere, if something for the test is missing.
 func need(t *testing.T, what string, err error) {
 	t.Helper()
 	switch {
@@ -149,7 +149,7 @@ func need(t *testing.T, what string, err error) {
 	}
 }
 
-// issuer runs a program until the test ends, and waits until it describes itself.
+// issuer runs a program until the test ends, and waits for its discovery document.
 func issuer(t *testing.T, url string, cmd *exec.Cmd) string {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
@@ -239,7 +239,7 @@ func openTab(t *testing.T) context.Context {
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, cancel := chromedp.NewContext(alloc)
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx); cancel(); stop() })
-	if err := chromedp.Do(ctx); err != nil { // else it ends with the time of the first step
+	if err := chromedp.Do(ctx); err != nil { // otherwise it ends with the timeout of the first step
 		t.Fatal(err)
 	}
 	return ctx

@@ -20,7 +20,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// pageAt is the text of a page, asked for with cookies.
+// pageAt returns the text of a page, requested with cookies.
 func pageAt(t *testing.T, at string, cookies map[string]string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
@@ -42,7 +42,7 @@ func pageAt(t *testing.T, at string, cookies map[string]string) string {
 	return string(raw)
 }
 
-// hop asks once, with cookies, and follows nothing.
+// hop sends one request with cookies and follows no redirect.
 func hop(t *testing.T, method, to, body string, cookies map[string]string) (status int, location string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, to, strings.NewReader(body))
@@ -68,8 +68,8 @@ func hop(t *testing.T, method, to, body string, cookies map[string]string) (stat
 	return resp.StatusCode, resp.Header.Get("Location")
 }
 
-// A node with the development issuer's login page signs people in; after a restart without that issuer their sessions and the
-// issuer's tokens count as before.
+// A node with the development issuer's login page signs people in. After a restart without that issuer, their sessions and the issuer's
+// tokens stay valid.
 func TestSignInSurvivesARestartOffline(t *testing.T) {
 	c := DefaultConfig()
 	c.DataDir = t.TempDir()
@@ -117,7 +117,7 @@ func TestSignInSurvivesARestartOffline(t *testing.T) {
 			t.Errorf("a token that is none: %d", status)
 		}
 	})
-	// Taken out of the configuration, the issuer's people are not known any more.
+	// After it is removed from the configuration, the issuer's people are no longer accepted.
 	c.Auth.DevLogin = ""
 	parts.Auth = c.Auth.Maker(c.DataDir, log)
 	served(t, c.DataDir, parts, func(base string) {
@@ -130,7 +130,7 @@ func TestSignInSurvivesARestartOffline(t *testing.T) {
 	})
 }
 
-// Users come from a file where one is named, and one that cannot be read is told.
+// Users come from a configured file, and an unreadable one is reported.
 func TestDevUsers(t *testing.T) {
 	for text, want := range map[string]string{
 		"users: [{subject: sam, groups: [admin]}]": "",
@@ -156,7 +156,7 @@ func TestDevUsers(t *testing.T) {
 	}
 }
 
-// A demo's login page has a button for each of its users, and whoever presses one is signed in as that user and sees its data.
+// A demo's login page has a button for each of its users, which signs them in and shows their data.
 func TestDemoUsersHaveButtons(t *testing.T) {
 	base := demoed(t, "pickem").base
 	for user, people := range map[string]int{"demo-bram": http.StatusForbidden, "demo-ada": http.StatusOK} {

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// Every route there is, asked for by everybody there may be. A new route is in it by itself.
+// Every route, called by every kind of caller. New routes are covered automatically.
 func TestEveryRoute(t *testing.T) {
 	for _, mount := range []string{"/counter", "/"} {
 		cfg, f := config(t)
@@ -29,13 +29,13 @@ func TestEveryRoute(t *testing.T) {
 	}
 }
 
-// asked has everybody ask for a route.
+// asked lets every caller call a route.
 func asked(t *testing.T, s *Server, r Route, path string, all []web.Caller, page bool) {
 	t.Helper()
 	level := map[Access]string{Public: "public", Optional: "public", Guest: "user", User: "user", Admin: "admin"}[r.Access]
 	for i := range all {
 		if r.Access == Public && i%8 != 0 {
-			continue // there is nothing to decide
+			continue // nothing to decide
 		}
 		who := &all[i]
 		want := who.Want(level, r.Method == http.MethodGet && (r.Stream || page))
@@ -52,8 +52,7 @@ func asked(t *testing.T, s *Server, r Route, path string, all []web.Caller, page
 	}
 }
 
-// What changes something, or shows what is not everybody's, is not public; and nothing is served that is not in the
-// table.
+// Routes that change something, or show private data, are not public; and nothing outside the table is served.
 func TestLevels(t *testing.T) {
 	cfg, _ := config(t)
 	cfg.Development = true
@@ -95,7 +94,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// A node without sign-in lets nobody in but to what is everybody's.
+// A node without sign-in admits callers only to public routes.
 func TestNobodyCanSignIn(t *testing.T) {
 	cfg, _ := config(t)
 	cfg.Auth = nil
@@ -110,8 +109,8 @@ func TestNobodyCanSignIn(t *testing.T) {
 	}
 }
 
-// In development a header says who asks, of applications that have one. It stands behind credentials, makes nobody an admin, and is
-// nothing elsewhere.
+// In development, a header identifies the caller of applications that configure one. Credentials take precedence, it makes nobody an
+// admin, and other applications ignore it.
 func TestUserHeader(t *testing.T) {
 	for _, tt := range []struct {
 		tokens             bool
@@ -139,7 +138,7 @@ func TestUserHeader(t *testing.T) {
 	}
 }
 
-// A browser is sent to sign in, and back to where it was going; a program is told.
+// A browser is redirected to sign in and back to where it was going; a program gets an error.
 func TestSentToSignIn(t *testing.T) {
 	cfg, _ := config(t)
 	cfg.Auth = web.Verifier(t)
@@ -172,7 +171,7 @@ func TestSentToSignIn(t *testing.T) {
 	}
 }
 
-// The challenge says what is wrong so that it can be read by a machine and breaks no header.
+// The challenge describes the error in a machine-readable way that is a valid header.
 func TestChallenge(t *testing.T) {
 	cfg, _ := config(t)
 	cfg.Auth = web.Verifier(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// two is a server with two counters over one store, "counter" at /counter and "tally" at /tally.
+// two returns a server with two counters over one store, "counter" at /counter and "tally" at /tally.
 func two(t *testing.T) (*Config, *counter, *counter) {
 	t.Helper()
 	cfg, f := config(t)
@@ -31,7 +31,7 @@ func two(t *testing.T) (*Config, *counter, *counter) {
 	return cfg, f, other
 }
 
-// Two applications in one server have each their routes, errors, bodies, limits, origins, documents and pages.
+// Two applications in one server have their own routes, errors, bodies, limits, origins, documents and pages.
 func TestTwoApplications(t *testing.T) {
 	cfg, _, _ := two(t)
 	cfg.Development = true
@@ -108,7 +108,7 @@ func TestTwoApplications(t *testing.T) {
 	}
 }
 
-// A browser that asks for an application itself is led to its pages, where the application has nothing of its own there.
+// A browser at an application's mount is redirected to its pages, unless the application has a route there.
 func TestBrowserAtAMount(t *testing.T) {
 	cfg, _, _ := two(t)
 	tally := &cfg.Apps[1]
@@ -125,7 +125,7 @@ func TestBrowserAtAMount(t *testing.T) {
 	}
 }
 
-// A node that serves one application leads straight to it.
+// A node with one application shows that one's first page.
 func TestOneApplicationIsTheFirstPage(t *testing.T) {
 	cfg, f := config(t)
 	for mount, path := range map[string]string{"/counter": "/", "/": "/-/"} {
@@ -140,7 +140,7 @@ func TestOneApplicationIsTheFirstPage(t *testing.T) {
 	}
 }
 
-// One of several applications may have all of "/": its pages are at /-/, the list is at /_/, and its former pages lay under /_.
+// One of several applications may be mounted at "/": its pages are at /-/, the list is at /_/, and its former pages were below /_.
 func TestAnApplicationAtTheRoot(t *testing.T) {
 	cfg, f, _ := two(t)
 	mountAt(t, cfg, f, "/")
@@ -157,7 +157,7 @@ func TestAnApplicationAtTheRoot(t *testing.T) {
 	}
 }
 
-// What goes wrong in one application is its own: the other's routes, streams, pages and parts of the node's pages go on.
+// A failure in one application leaves the other's routes, streams, pages and its parts of the node's pages working.
 func TestAnErrorInOneApplication(t *testing.T) {
 	cfg, f, other := two(t)
 	var said bytes.Buffer
@@ -175,7 +175,7 @@ func TestAnErrorInOneApplication(t *testing.T) {
 	f.mu.Unlock()
 	storetest.Put(t, f.store, "counter-bug", storetest.Item("id", "c1"))
 	storetest.Put(t, f.store, "counter-odd", storetest.Item("id", "c1"))
-	f.note("c1", 1) // of the same name as the other's
+	f.note("c1", 1) // same name as the other's
 	other.note("c1", 2)
 	if m := stream.Until(web.Named(frameNote))[0]; m.Data != noteText(2) {
 		t.Errorf("the tally's stream says %+v", m)
@@ -206,7 +206,7 @@ func TestAnErrorInOneApplication(t *testing.T) {
 	}
 }
 
-// The pages of two applications follow topics of one name, each its own.
+// Pages of two applications follow topics of the same name, each its own.
 func TestPagesOfTwoApplications(t *testing.T) {
 	cfg, f, other := two(t)
 	cfg.PageTick = time.Hour
@@ -223,7 +223,7 @@ func TestPagesOfTwoApplications(t *testing.T) {
 	if m := theirs.Until(web.Named("parts"))[0]; !strings.Contains(m.Data, `"tally 41 · touchline"`) {
 		t.Errorf("%+v", m)
 	}
-	former := web.Open(t, url+"/_/stream?count=c1&have=x.1", nil) // as a page of an earlier version does
+	former := web.Open(t, url+"/_/stream?count=c1&have=x.1", nil) // like a page of an earlier version
 	former.Until(web.Named("gone"))
 	for path, want := range map[string]int{"/_/stream?app=none": 404, "/_/stream?app=tally&page=" + strings.Repeat("x", 300): 404} {
 		if c := web.Open(t, url+path, nil); c.Resp.StatusCode != want {
@@ -232,7 +232,7 @@ func TestPagesOfTwoApplications(t *testing.T) {
 	}
 }
 
-// Applications that would take each other's addresses are refused.
+// Applications with overlapping mounts are refused.
 func TestPlacesAreDistinct(t *testing.T) {
 	for _, at := range [][2]string{{"/counter", "counter"}, {"/counter/x", "other"}, {"/other", "counter"}} {
 		cfg, f := config(t)

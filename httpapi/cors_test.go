@@ -80,7 +80,7 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-// What the module sets does not take away what stood there before, and is not shared between answers.
+// The cors module neither removes existing Vary values nor shares its slice between answers.
 func TestCORSKeepsVary(t *testing.T) {
 	s := corsServer(t, "/counter", webApp)
 	for range 3 {

@@ -27,7 +27,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// counter is an application for the tests alone: named counts, a note with each change, a page and a stream of each.
+// counter is an application for tests: named counts, a note with each change, and a page and a stream of each.
 type counter struct {
 	t       testing.TB
 	store   *store.Store
@@ -40,7 +40,7 @@ type counter struct {
 	ensured []string
 }
 
-// table is where the counts are kept.
+// table returns the table of the counts.
 func (f *counter) table() string { return f.name + "-counts" }
 
 func (f *counter) app(t testing.TB, mount string) App {
@@ -101,7 +101,7 @@ func (f *counter) app(t testing.TB, mount string) App {
 	}
 }
 
-// me tells who asks.
+// me answers who the caller is.
 func (f *counter) me(c *gin.Context) error {
 	id, _ := Identity(c)
 	return JSON(c, map[string]any{"subject": id.Subject, "scheme": id.Scheme, "admin": id.Admin, "name": id.Name}, nil)
@@ -141,7 +141,7 @@ func (f *counter) get(c *gin.Context) error {
 	return JSON(c, map[string]int{"n": n}, err)
 }
 
-// post: {by}. The new count is kept in the store, once for each Idempotency-Key, with when it was counted.
+// post: {by}. It stores the new count, once per Idempotency-Key, with the time of counting.
 func (f *counter) post(c *gin.Context) error {
 	who, err := Subject(c)
 	if err != nil {
@@ -165,7 +165,7 @@ func (f *counter) post(c *gin.Context) error {
 	return Answer(c, http.StatusCreated, map[string]json.RawMessage{"by": json.RawMessage(out.IDs["by"])}, err)
 }
 
-// once is the row of a request with an Idempotency-Key.
+// once returns the row of a request with an Idempotency-Key.
 func (f *counter) once(c *gin.Context, who string, body any) (*idempotency.Row, error) {
 	key, err := IdempotencyKey(c)
 	if err != nil || key == "" {
@@ -293,7 +293,7 @@ func noteText(n int) string {
 	return string(raw)
 }
 
-// newCounter makes a counter, with its tables in a store.
+// newCounter returns a counter, and creates its tables in a store.
 func newCounter(t testing.TB, name string, s *store.Store) *counter {
 	t.Helper()
 	for _, table := range []string{"-counts", "-notes", "-bug", "-odd"} {
@@ -310,13 +310,13 @@ const (
 	listenPath = "/_/stream?app=counter&page=c1"
 )
 
-// config is a node with one counter.
+// config configures a node with one counter.
 func config(t testing.TB) (*Config, *counter) {
 	t.Helper()
 	return configIn(t, storetest.Open(t))
 }
 
-// configIn is config in a store of the test's own.
+// configIn is config with the test's own store.
 func configIn(t testing.TB, s *store.Store) (*Config, *counter) {
 	t.Helper()
 	f := newCounter(t, "counter", s)
@@ -325,7 +325,7 @@ func configIn(t testing.TB, s *store.Store) (*Config, *counter) {
 	}, f
 }
 
-// mountAt moves the counter.
+// mountAt moves the counter to another mount.
 func mountAt(t testing.TB, cfg *Config, f *counter, mount string) {
 	t.Helper()
 	was := cfg.Apps[0]

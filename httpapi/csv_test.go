@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 )
 
-// A table is a file; what a spreadsheet would run is text.
+// A table becomes a file; cells that a spreadsheet would run become text.
 func TestCSV(t *testing.T) {
 	w := httptest.NewRecorder()
 	c, _ := gin.CreateTestContext(w)

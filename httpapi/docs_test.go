@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The page lies among the pages, names the document where it lies, and its files never change.
+// The page is among the node's pages, names the document's address, and its files are immutable.
 func TestDocs(t *testing.T) {
 	for mount, at := range map[string][2]string{"/counter": {"/_/docs", "/counter/openapi.json"}, "/": {"/_/docs", "/openapi.json"}} {
 		cfg, f := config(t)

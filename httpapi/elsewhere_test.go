@@ -9,8 +9,8 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// A request for another machine's name is refused as everything else is at that place: in the application's shape, as a problem,
-// as a page.
+// A request addressed to another machine's name is refused in the usual form of that path: the application's, a problem document, or a
+// page.
 func TestOtherMachinesAreRefused(t *testing.T) {
 	cfg, _ := config(t)
 	address, stop := start(t, cfg)

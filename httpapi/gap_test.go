@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// What a stream replayed is not sent again because it lay in its inbox as well.
+// Frames replayed from the journal are not sent again from the inbox.
 func TestNothingIsSentTwice(t *testing.T) {
 	cfg, f := config(t)
 	s := newServer(t, cfg)
@@ -46,7 +46,7 @@ func TestNothingIsSentTwice(t *testing.T) {
 	}
 }
 
-// What is committed before a stream has its first turn is sent where no snapshot tells it.
+// Without a snapshot, commits before a stream's first turn are sent.
 func TestNothingIsLostWithoutASnapshot(t *testing.T) {
 	cfg, f := config(t)
 	s := newServer(t, cfg)
@@ -70,7 +70,7 @@ func TestNothingIsLostWithoutASnapshot(t *testing.T) {
 	}
 }
 
-// A client that comes back after all it missed was trimmed is not told that it missed nothing.
+// A client whose missed records were all trimmed gets a snapshot.
 func TestReplayFromATrimmedJournal(t *testing.T) {
 	cfg, f := configIn(t, storetest.OpenWith(t, t.TempDir()+"/s.db", store.Options{NoSync: true, JournalBytes: 1}))
 	from := f.note("c1", 1)

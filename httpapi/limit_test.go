@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// safeLog is a log that may be read while it is written.
+// safeLog is a log that can be read while it is written.
 type safeLog struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -58,7 +58,7 @@ func asks(t *testing.T, addr, path string) int {
 	return resp.StatusCode
 }
 
-// Idle connections, before or after a request, do not take the port away from others.
+// Idle connections, before or after a request, do not block the port for others.
 func TestIdleConnectionsDoNotHoldThePort(t *testing.T) {
 	cfg, _ := config(t)
 	cfg.MaxConnections = 8
@@ -86,8 +86,8 @@ func TestIdleConnectionsDoNotHoldThePort(t *testing.T) {
 	}
 }
 
-// A user has 16 streams open and no more, from wherever they come; others and the API key have theirs, and one that ends
-// makes room.
+// A user may have 16 open streams from any addresses; others and the API key have their own limits, and a closed stream frees its
+// place.
 func TestStreamsOfAUser(t *testing.T) {
 	cfg, _ := config(t)
 	cfg.Heartbeat = time.Hour
@@ -148,7 +148,7 @@ func TestStreamsOfAUser(t *testing.T) {
 	}
 }
 
-// With few connections a quarter of them is not for streams.
+// If there are few connections, a quarter of them is reserved for short requests.
 func TestLimitStreams(t *testing.T) {
 	for _, tt := range []struct{ streams, connections, wantStreams, wantConnections int }{
 		{0, 0, 8192, 9216},

@@ -25,11 +25,11 @@ import (
 )
 
 const (
-	tapsHome = "http://node.localhost:7777" // as the browser knows the node, wherever it listens
+	tapsHome = "http://node.localhost:7777" // the node's address in the browser, wherever it listens
 	tapsPage = tapsHome + "/counter/-/"
 )
 
-// mapped has a browser find the node at an address.
+// mapped makes a browser find the node at an address.
 func mapped(address string) chromedp.ExecAllocatorOption {
 	u, _ := url.Parse(address)
 	return chromedp.Flag("host-resolver-rules", "MAP node.localhost:7777 "+u.Host)
@@ -72,8 +72,8 @@ func waits(n int) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".waits")].filter((li) => li.dataset.state === "queued" || li.dataset.state === "sending").length === %d`, n)
 }
 
-// A page is opened, its node goes, three taps wait, the browser ends and comes back, and so does the node, elsewhere under the same
-// name: it gets three taps, in their order, once, as of when they were made.
+// A page is opened, its node stops, three taps wait, the browser is restarted, and so is the node, elsewhere under the same name. It
+// receives the three taps in order, once, with the times when they were made.
 func TestTapsWithoutTheNode(t *testing.T) {
 	s, profile := storetest.Open(t), t.TempDir()
 	cfg, f := newTaps(t, s, "one")
@@ -127,7 +127,7 @@ func TestTapsWithoutTheNode(t *testing.T) {
 	}
 }
 
-// An open page learns of a new version of its node, sends what waits, and loads itself again; nothing of the old version is kept.
+// An open page learns of a new version of its node, sends what waits, and reloads; nothing of the old version remains.
 func TestUpgradeSeenByAnOpenPage(t *testing.T) {
 	s := storetest.Open(t)
 	cfg, _ := newTaps(t, s, "one")
@@ -167,7 +167,7 @@ func TestUpgradeSeenByAnOpenPage(t *testing.T) {
 	b.WaitFor(t, `caches.keys().then(async (all) => all.length === 1 && (await (await (await caches.open(all[0])).match(location.href))?.text())?.includes("Taps two"))`)
 }
 
-// Two tabs send what both of them show once, and each sees what the other has done.
+// A write shown in two tabs is sent once, and each tab sees what the other has done.
 func TestTwoTabs(t *testing.T) {
 	s := storetest.Open(t)
 	cfg, f := newTaps(t, s, "one")
@@ -211,8 +211,8 @@ func TestTwoTabs(t *testing.T) {
 	}
 }
 
-// What is taken waits until the cloud has it; what is refused says why, and can be sent again or discarded; what was not sent can be
-// taken back.
+// A taken write waits until the cloud has it. A refused one says why, and can be retried or discarded. One that was not sent can be
+// discarded.
 func TestStatesOfAWrite(t *testing.T) {
 	s := storetest.Open(t)
 	cfg, f := newTaps(t, s, "one")
@@ -266,8 +266,8 @@ func TestStatesOfAWrite(t *testing.T) {
 	tapped3(t, f, "2")
 }
 
-// Storage that is full, or denied, is said, and what people do is sent all the same: what was kept before there was no room, and what is
-// kept by the page alone. Chromium is denied storage by a setting, as people do it, and given a quota that is used up.
+// Full or denied storage is reported, and writes are sent all the same: those stored before, and those only in the page's memory.
+// Chromium is denied storage by a setting, as people do it, and given a quota that is used up.
 func TestNoStorage(t *testing.T) {
 	s := storetest.Open(t)
 	cfg, f := newTaps(t, s, "one")
@@ -295,7 +295,7 @@ func TestNoStorage(t *testing.T) {
 	b.WaitFor(t, waits(1)+` && `+note+` === ""`)
 	b.Close()
 	b = chromium.OpenAt(t, profile, mapped(front.URL))
-	b.Quota(t, tapsHome, 1) // before it has allotted room for a while
+	b.Quota(t, tapsHome, 1) // before it has reserved space
 	b.Do(t, chromedp.Navigate(tapsPage))
 	press(t, b, 1)
 	b.WaitFor(t, waits(2)+` && `+note+`.includes("storage of this browser is full")`)
@@ -325,8 +325,8 @@ func TestNoStorage(t *testing.T) {
 	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0`)
 }
 
-// Every part of the kit stands at every width, and can be read there and hit with a thumb; a browser finds nothing to complain
-// about, on the kit and on a page that works without its node.
+// Every part of the kit works at every width: readable, and large enough for a thumb. A browser reports no problem on the kit, or on a
+// page that works offline.
 func TestKitInABrowser(t *testing.T) {
 	b := chromium.Open(t)
 	if b == nil {
@@ -367,13 +367,13 @@ func TestKitInABrowser(t *testing.T) {
 	}
 }
 
-// unseenScroll lists tables that are wider than their place where that is not seen, or where a keyboard cannot move them.
+// unseenScroll lists tables that are wider than their box without visible sign, or that a keyboard cannot scroll.
 const unseenScroll = `[...document.querySelectorAll("main .scroll")].filter((el) => el.scrollWidth > el.clientWidth && !(el.tabIndex === 0 &&
 	el.matches("[role=region]:is([aria-label], [aria-labelledby])") && getComputedStyle(el).backgroundImage.includes("gradient"))).map((el) => el.outerHTML).join("\n")`
 
 const wideTable = `[...document.querySelectorAll("main .scroll")].some((el) => el.scrollWidth > el.clientWidth)`
 
-// faintText lists text whose contrast to what it stands on is below 4.5, or 7 for figures and keys.
+// faintText lists text with a contrast below 4.5 to its background, or below 7 for figures and keys.
 const faintText = `(() => {
 	const parse = (c) => (c.match(/[\d.]+/g) ?? []).map(Number);
 	const channel = (v) => ((v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);

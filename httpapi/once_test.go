@@ -15,8 +15,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// A request that comes again gets the first one's answer, with the record of the first, and writes nothing; one that says
-// something else under its key is refused, as is a key that is none.
+// A repeated request gets the first one's answer and record, and writes nothing. Different content under the same key is refused, as is
+// an invalid key.
 func TestIdempotencyKey(t *testing.T) {
 	settled := true
 	s := keeping(t, func(ctx context.Context) (uint64, error) {
@@ -66,7 +66,7 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// A row that came from the cloud stands for a write that the cloud has.
+// A row that came from the cloud belongs to a write that the cloud has.
 func TestIdempotencyKeyOfAnotherNode(t *testing.T) {
 	s := keeping(t, func(context.Context) (uint64, error) { panic("there is nothing to wait for") })
 	post := func() *httptest.ResponseRecorder {
@@ -91,7 +91,7 @@ func TestIdempotencyKeyOfAnotherNode(t *testing.T) {
 	}
 }
 
-// A node without a cloud says that its own commit is the end.
+// On a node without a cloud its own commit is final.
 func TestWrittenWithoutACloud(t *testing.T) {
 	cfg, _ := config(t)
 	s := newServer(t, cfg)
@@ -106,7 +106,7 @@ func TestOccurredAgo(t *testing.T) {
 	s := newServer(t, cfg)
 	for i, tt := range []struct {
 		ago  string
-		want any // seconds before now, or the code of the error
+		want any // seconds before now, or an error code
 	}{
 		{"", 0}, {"0", 0}, {"90.4", 91}, {"43200", 43200}, {"-0.5", 0}, {"-120", 0},
 		{"43201", "occurred_at"}, {"-121", "occurred_at"}, {"1e300", "occurred_at"},
@@ -133,7 +133,7 @@ func TestOccurredAgo(t *testing.T) {
 	}
 }
 
-// Who has sent a write asks what has become of it; a node that has not taken it says so, and is told that it was asked.
+// A client can ask what became of its write; a node that did not accept it says so.
 func TestWritten(t *testing.T) {
 	var refused uint64
 	s := keeping(t, func(context.Context) (uint64, error) { return refused, nil })

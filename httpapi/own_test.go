@@ -13,7 +13,7 @@ import (
 
 var followed = regexp.MustCompile(`data-stream="([^"]*)"`)
 
-// An application that signs its people in itself knows nobody else, sends them to its own page, and has its streams open where it says so.
+// An application with its own sign-in accepts no other, redirects to its own page, and has open streams if it says so.
 func TestOwnSignInAndOpenPages(t *testing.T) {
 	cfg, f := config(t)
 	cfg.Auth = web.ByName{}

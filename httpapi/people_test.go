@@ -28,7 +28,7 @@ import (
 
 var updateIdentities = flag.Bool("update-identities", false, "write the golden table of identities anew")
 
-// A person whose id is a UUID, and what that looks like as a cookie.
+// A person whose id is a UUID, and that as a cookie.
 const uuidUser = "0b8ffd0c-3fbb-4ea8-8a94-5c3cf6c5a2e6"
 
 // signInRig is a server whose people sign in at an issuer beside it.
@@ -53,7 +53,7 @@ func newSignInRig(t *testing.T, change func(c *Config)) *signInRig {
 			login.ServeHTTP(w, req)
 			return
 		}
-		said := httptest.NewRecorder() // an issuer with a session of its own, which ends there
+		said := httptest.NewRecorder() // the issuer's own session, which ends there
 		login.ServeHTTP(said, req)
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, strings.Replace(said.Body.String(), "{", `{"end_session_endpoint":"`+r.issuer+`/end?a=1",`, 1))
@@ -80,7 +80,7 @@ func newSignInRig(t *testing.T, change func(c *Config)) *signInRig {
 	return r
 }
 
-// browser keeps cookies, of which none is for another path here.
+// browser keeps cookies and ignores their paths.
 type browser map[string]string
 
 func (b browser) ask(h http.Handler, method, path, body string, headers ...string) *httptest.ResponseRecorder {
@@ -99,7 +99,7 @@ func (b browser) ask(h http.Handler, method, path, body string, headers ...strin
 	return w
 }
 
-// atIssuer goes to the issuer's page, chooses a user, and returns where the issuer sends the browser.
+// atIssuer opens the issuer's page, chooses a user, and returns where the issuer redirects the browser.
 func (r *signInRig) atIssuer(page, user string) (back string) {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, page, strings.NewReader(url.Values{"user": {user}}.Encode()))
@@ -120,7 +120,7 @@ func (r *signInRig) atIssuer(page, user string) (back string) {
 	return at.RequestURI()
 }
 
-// signIn signs somebody in, as a browser does; to is where it lands.
+// signIn signs somebody in like a browser; to is where it ends up.
 func (r *signInRig) signIn(b browser, user, want string) (to string) {
 	r.t.Helper()
 	w := b.ask(r.Handler(), "GET", pathWith+"dev?to="+url.QueryEscape(want), "")
@@ -194,7 +194,7 @@ func TestSignInAtAnIssuer(t *testing.T) {
 	}
 }
 
-// Over TLS, by itself or before a proxy that is trusted, the cookie is Secure, and the issuer sends the browser back there.
+// Over TLS, directly or behind a trusted proxy, the cookie is Secure and the issuer redirects back to https.
 func TestSessionCookie(t *testing.T) {
 	r := newSignInRig(t, nil)
 	for _, secure := range []bool{false, true} {
@@ -229,7 +229,7 @@ func TestSessionCookie(t *testing.T) {
 	if c.Name != sessionCookie || !c.HttpOnly || c.Secure || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 24*3600 {
 		t.Errorf("%s", c)
 	}
-	// The answer of the issuer counts once, and in the browser that has begun.
+	// The issuer's answer is valid once, and only in the browser that started.
 	for who, b := range map[string]browser{"the same browser, again": b, "another browser": {}} {
 		if w := b.ask(r.Handler(), "GET", back, ""); w.Code != http.StatusUnauthorized || len(b[sessionCookie]) > 0 && who != "the same browser, again" {
 			t.Errorf("%s: %d %v", who, w.Code, b)
@@ -242,7 +242,7 @@ func TestSessionCookie(t *testing.T) {
 	}
 }
 
-// After the sign-in people land on this node, whatever the link that led them there says.
+// After sign-in people stay on this node, whatever the link said.
 func TestOpenRedirects(t *testing.T) {
 	r := newSignInRig(t, nil)
 	for _, to := range []string{
@@ -261,7 +261,7 @@ func TestOpenRedirects(t *testing.T) {
 	}
 }
 
-// Without the internet an admin shows a code, which signs in once the person that it was made for.
+// Without the internet an admin shows a code, which signs in its person once.
 func TestSignInByCode(t *testing.T) {
 	r := newSignInRig(t, nil)
 	admin, ada := browser{}, browser{}
@@ -306,7 +306,7 @@ func TestSignInByCode(t *testing.T) {
 	}
 }
 
-// Whoever guesses at codes is held back, and nobody else is.
+// Guessing codes is rate-limited, without affecting others.
 func TestGuessedCodes(t *testing.T) {
 	r := newSignInRig(t, func(c *Config) { c.Rate = RateConfig{PerMinute: 1, Burst: 5} })
 	guess := func(address, code string) int {
@@ -326,7 +326,7 @@ func TestGuessedCodes(t *testing.T) {
 	}
 }
 
-// A user whose id looks like an anonymous one is not taken for that, nor by a cookie for the user.
+// A user whose id looks like an anonymous one is not taken for that, nor a cookie for the user.
 func TestAnonymousIsNobody(t *testing.T) {
 	r := newSignInRig(t, nil)
 	me := func(b browser, headers ...string) string {
@@ -366,7 +366,7 @@ func TestAnonymousIsNobody(t *testing.T) {
 	}
 }
 
-// An application that knows people of one issuer does not know those of another.
+// An application that accepts one issuer refuses people of another.
 func TestOtherIssuer(t *testing.T) {
 	r := newSignInRig(t, func(c *Config) { c.Apps[0].SignIn.Issuers = []string{"dev"} })
 	b := browser{}
@@ -383,7 +383,7 @@ func TestOtherIssuer(t *testing.T) {
 	}
 }
 
-// Five identities at every route there is, in one table; and no form or write takes what another site's page sends.
+// Five identities at every route, in one table; and no form or write accepts requests from another site's page.
 func TestFiveIdentities(t *testing.T) {
 	r := newSignInRig(t, nil)
 	user, admin := browser{}, browser{}
@@ -405,7 +405,7 @@ func TestFiveIdentities(t *testing.T) {
 				b := browser{sessionCookie: one.b[sessionCookie], "counter_guest": one.b["counter_guest"]}
 				headers := append([]string{"Accept", "application/json", "Sec-Fetch-Site", "same-origin", "Content-Type", "application/json"}, one.headers...)
 				if path == "/signout" && b[sessionCookie] != "" {
-					other := browser{} // not the session that all other routes are asked with
+					other := browser{} // not the session used for all other routes
 					r.signIn(other, map[string]string{"user": "ada", "admin": "olga"}[one.name], "/")
 					b = other
 				}

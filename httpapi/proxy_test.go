@@ -21,7 +21,7 @@ func trusted(t *testing.T, nets ...string) proxies {
 	return out
 }
 
-// Forwarding headers count from trusted proxies only, and there up to the right-most address that is none.
+// Forwarding headers count only from trusted proxies, up to the rightmost address that is not one.
 func TestClientBehindProxies(t *testing.T) {
 	nets := trusted(t, "127.0.0.1/32", "10.0.0.0/8", "fd00::/8")
 	for _, tt := range []struct {
@@ -57,7 +57,7 @@ func TestClientBehindProxies(t *testing.T) {
 	}
 }
 
-// proxied is a server behind a proxy on its own machine; ask asks for a client of it.
+// proxied returns a server behind a proxy on its own machine; asked sends requests of its clients.
 func proxied(t *testing.T, trust proxies, log *slog.Logger) (asked func(client, method, path, body string, headers ...string) *httptest.ResponseRecorder) {
 	t.Helper()
 	cfg, _ := config(t)
@@ -69,7 +69,7 @@ func proxied(t *testing.T, trust proxies, log *slog.Logger) (asked func(client, 
 	}
 }
 
-// Who guesses behind a proxy is stopped by their own address and by the token, and locks nobody else out.
+// Guessing behind a proxy is limited by client address and token, and locks nobody else out.
 func TestGuessesBehindAProxy(t *testing.T) {
 	for name, trust := range map[string]proxies{"trusted": trusted(t, "127.0.0.0/8"), "not trusted": nil} {
 		ask := proxied(t, trust, nil)
@@ -105,7 +105,7 @@ func TestGuessesBehindAProxy(t *testing.T) {
 	}
 }
 
-// One wrong token that comes from everywhere is stopped as well; a right one never is.
+// A wrong token sent from many addresses is limited too; a valid one never is.
 func TestOneWrongTokenFromEverywhere(t *testing.T) {
 	ask := proxied(t, trusted(t, "127.0.0.1/32"), nil)
 	var last int
@@ -118,14 +118,14 @@ func TestOneWrongTokenFromEverywhere(t *testing.T) {
 	if w := ask("198.51.100.1", "GET", "/counter/counts", "", "Authorization", "Bearer "+web.Token("u1")); w.Code != http.StatusOK {
 		t.Errorf("a right token: %d", w.Code)
 	}
-	for i := range 40 { // the proxy itself, or a program on its machine: by token alone
+	for i := range 40 { // the proxy itself, or a program on its machine: limited by token only
 		if w := ask("", "GET", "/counter/counts", "", "Authorization", fmt.Sprint("Bearer ", i)); w.Code != http.StatusUnauthorized {
 			t.Fatalf("token %d: %d", i, w.Code)
 		}
 	}
 }
 
-// X-Forwarded-Proto counts from a trusted proxy only; a proxy that is not trusted is named in the log, once.
+// X-Forwarded-Proto counts only from a trusted proxy; an untrusted proxy is logged, once.
 func TestForwardedProto(t *testing.T) {
 	asJSON := []string{"Content-Type", "application/json"}
 	body := `{"token":"` + web.Token("u1") + `"}`
@@ -148,7 +148,7 @@ func TestForwardedProto(t *testing.T) {
 	}
 }
 
-// Other limits hold at once, and what was asked under the same rate still counts.
+// New limits apply at once, and counts under an unchanged rate are kept.
 func TestSetLimits(t *testing.T) {
 	cfg, _ := config(t)
 	cfg.Auth, cfg.Rate = web.Verifier(t), RateConfig{PerMinute: 1, Burst: 2}

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// Tokens come back at their pace, up to the burst.
+// Tokens are refilled at the rate, up to the burst.
 func TestBuckets(t *testing.T) {
 	b, err := newBuckets(RateConfig{PerMinute: 60, Burst: 3})
 	if err != nil {
@@ -50,7 +50,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// However many there are who ask, what is remembered of them has a bound.
+// The number of tracked clients is bounded.
 func TestBucketsAreBounded(t *testing.T) {
 	b, err := newBuckets(RateConfig{PerMinute: 60, Burst: 3})
 	if err != nil {
@@ -139,8 +139,7 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-// Who guesses is stopped by address, whatever names they make up; a stream counts once; what is asked all the time is
-// not counted.
+// Guessing is limited by address, whatever names are tried; a stream counts once; quiet routes do not count.
 func TestRateLimitOfGuesses(t *testing.T) {
 	s := limitedServer(t, 1, 20)
 	for i := range 20 {

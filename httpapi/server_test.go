@@ -22,10 +22,10 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// TestMain sees that nothing is left running.
+// TestMain checks that no goroutine is left running.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The server's own time-outs are for answers. A stream outlives them.
+// The server's timeouts apply to answers. A stream outlives them.
 func TestStreamOutlivesTimeouts(t *testing.T) {
 	cfg, f := config(t)
 	cfg.Heartbeat = 40 * time.Millisecond
@@ -38,7 +38,7 @@ func TestStreamOutlivesTimeouts(t *testing.T) {
 	srv.Config.ReadTimeout, srv.Config.WriteTimeout = 60*time.Millisecond, 60*time.Millisecond
 	srv.Start()
 	t.Cleanup(srv.Close)
-	// On a busy machine the request itself may be too late for them, or the stream's first words: another one shows it then.
+	// On a busy machine the request itself, or the stream's first bytes, may exceed them: then another one is used.
 	var c *web.Stream
 	for beats, tries := 0, 0; beats < 10; tries++ {
 		if tries == 20 {
@@ -62,7 +62,7 @@ func TestStreamOutlivesTimeouts(t *testing.T) {
 	c.Until(web.Named(frameNote))
 }
 
-// A reader that leaves makes room at once, not at the next event.
+// A reader that leaves frees its place at once, not at the next event.
 func TestReaderThatLeavesMakesRoom(t *testing.T) {
 	cfg, _ := config(t)
 	cfg.MaxStreams, cfg.Heartbeat = 1, time.Hour
@@ -75,7 +75,7 @@ func TestReaderThatLeavesMakesRoom(t *testing.T) {
 	web.Eventually(t, "room", func() bool { return s.events.Count() == 0 })
 }
 
-// A listener that breaks is an error, and still everything ends.
+// A broken listener is an error, and still everything ends.
 func TestBrokenListener(t *testing.T) {
 	cfg, _ := config(t)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,7 +88,7 @@ func TestBrokenListener(t *testing.T) {
 	}
 }
 
-// An open stream says once a minute that somebody reads its topic.
+// An open stream repeats Ensure once a minute.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, f := config(t)
@@ -107,7 +107,7 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// A cloud that is slow holds nobody up for long; an error that nobody expects is not passed over.
+// A slow cloud delays nobody for long; an unexpected error is returned.
 func TestEnsureWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
@@ -130,8 +130,8 @@ func TestEnsureWithin(t *testing.T) {
 	})
 }
 
-// Rows that only show when the first ones are here are asked for with them, and nothing is asked for again that names no more; a node
-// without a cloud asks for nothing.
+// Rows that only the first ones reveal are fetched too, nothing is repeated without new rows, and a node without a cloud fetches
+// nothing.
 func TestEnsureNeeds(t *testing.T) {
 	s := &Server{cfg: Config{Store: storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true})}}
 	here := []attr.Item{{"pk": attr.S("game")}}
@@ -142,7 +142,7 @@ func TestEnsureNeeds(t *testing.T) {
 		if table != "facts" {
 			t.Errorf("table %s", table)
 		}
-		if len(keys) < 3 { // it names what it lies in
+		if len(keys) < 3 { // it names its parent
 			here = append(here, attr.Item{"pk": attr.S("above")})
 		}
 		return nil
@@ -172,10 +172,10 @@ func TestEnsureNeeds(t *testing.T) {
 	}
 }
 
-// The paths of requests are logged; what can be pushed to with is not.
+// Paths of requests are logged without push tokens.
 func TestTokensAreNotLogged(t *testing.T) {
 	for path, want := range map[string]string{
-		"/3fc/v1/invites/ABCDEFGH/accept":                    "/3fc/v1/invites/.../accept", // of the route's parameter
+		"/3fc/v1/invites/ABCDEFGH/accept":                    "/3fc/v1/invites/.../accept", // the route's :code
 		"/counter/devices/" + strings.Repeat("a", 64):        "/counter/devices/...",
 		"/counter/devices/" + strings.Repeat("A", 64) + "/x": "/counter/devices/.../x",
 		"/counter/matches/1144530":                           "/counter/matches/1144530",

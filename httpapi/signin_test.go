@@ -24,7 +24,7 @@ func signInServer(t *testing.T) *Server {
 
 const formType = "application/x-www-form-urlencoded"
 
-// cookieOf is the cookie that an answer sets; nil: none.
+// cookieOf returns the cookie that an answer sets; nil: none.
 func cookieOf(t *testing.T, w *httptest.ResponseRecorder) *http.Cookie {
 	t.Helper()
 	set := w.Result().Cookies()
@@ -51,8 +51,8 @@ func TestSignIn(t *testing.T) {
 		body, kind string
 		headers    []string
 		status     int
-		to         string // where a form goes on
-		text       string // in the answer
+		to         string // where a form redirects
+		text       string // contained in the answer
 		cookie     bool
 		secure     bool
 	}{
@@ -100,7 +100,7 @@ func TestSignIn(t *testing.T) {
 				c.Secure != tt.secure || c.MaxAge < 3500 || c.MaxAge > 3600 {
 				t.Errorf("cookie %s", c)
 			}
-			// It opens what it is for.
+			// It grants access.
 			if w := web.Ask(s.Handler(), "GET", "/counter/counts", "", "Cookie", c.Name+"="+c.Value, "Sec-Fetch-Site", "same-origin"); w.Code != http.StatusOK {
 				t.Errorf("with the cookie: %d %s", w.Code, w.Body)
 			}
@@ -108,7 +108,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// Over a connection that is itself TLS no header is needed.
+// Over a TLS connection no header is needed.
 func TestSignInOverTLS(t *testing.T) {
 	s := signInServer(t)
 	r := httptest.NewRequest("POST", "/signin", strings.NewReader(`{"token":"`+web.Token("u1")+`"}`))
@@ -121,7 +121,7 @@ func TestSignInOverTLS(t *testing.T) {
 	}
 }
 
-// Where the application lies at the root, the pages begin elsewhere.
+// If an application is mounted at the root, the pages begin elsewhere.
 func TestSignInBesideTheRoot(t *testing.T) {
 	cfg, f := config(t)
 	cfg.Auth = web.Verifier(t)
@@ -168,7 +168,7 @@ func TestSignInPage(t *testing.T) {
 	if body := w.Body.String(); !strings.Contains(body, "signed in as <strong>boss</strong>, an admin") || !strings.Contains(body, `action="/signout"`) {
 		t.Error(body)
 	}
-	// A link from another site leads here without the cookie: it is sent on from here, once, and then it has it.
+	// A link from another site arrives without the cookie: it is redirected from here, once, and then has it.
 	w = web.Ask(s.Handler(), "GET", "/signin?to=/matches", "", "Accept", "text/html", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate")
 	if got := w.Header().Get("Refresh"); got != "0; url=/matches" || strings.Contains(w.Body.String(), "<form") {
 		t.Errorf("%q %s", got, w.Body)
@@ -179,7 +179,7 @@ func TestSignInPage(t *testing.T) {
 	}
 }
 
-// Nothing leads off this node.
+// No redirect leaves this node.
 func TestLocalPath(t *testing.T) {
 	for _, to := range []string{"/", "/counter/-/counts/c1", "/matches/1144530?a=b&c=%2F%2Fx#d", "/-/counts/c1", "/counter/counts"} {
 		if got := localPath(to); got != to {
@@ -199,7 +199,7 @@ func TestLocalPath(t *testing.T) {
 	}
 }
 
-// demoServer signs in whoever is at this machine.
+// demoServer returns a server that signs in local requests.
 func demoServer(t *testing.T) *Server {
 	t.Helper()
 	issuer, err := auth.NewDevIssuer()
@@ -220,7 +220,7 @@ func demoServer(t *testing.T) *Server {
 	return newServer(t, cfg)
 }
 
-// The demo signs in who is at this machine, and nobody whom a web page or a proxy speaks for.
+// The demo signs in requests from this machine, except those caused by other sites' pages or forwarded by a proxy.
 func TestDemo(t *testing.T) {
 	s := demoServer(t)
 	const here = "127.0.0.1:40000"

@@ -20,9 +20,9 @@ import (
 type gated struct {
 	mu     sync.Mutex
 	buf    bytes.Buffer
-	ahead  []time.Duration // how far each deadline lay ahead when it was set
+	ahead  []time.Duration // distance of each deadline when it was set
 	gate   chan struct{}   // nil: open
-	stuck  chan struct{}   // closed when a write waits
+	stuck  chan struct{}   // closed when a write blocks
 	fail   error
 	header http.Header
 }
@@ -79,10 +79,10 @@ func (g *gated) open() {
 	g.gate = nil
 }
 
-// pending is more events than wait for a slow client.
+// pending is more events than may wait for a slow client.
 const pending = 128
 
-// running has the server's broadcaster run, and returns what waits until it has read to the end of the journal.
+// running runs the server's broadcaster, and returns a function that waits until it has read the whole journal.
 func running(t *testing.T, s *Server, f *counter) (readAll func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -101,7 +101,7 @@ func running(t *testing.T, s *Server, f *counter) (readAll func()) {
 	}
 }
 
-// A client that does not read holds up nobody; when it reads again it has lost single states and no event.
+// A client that does not read blocks nobody; when it reads again it has missed states but no event.
 func TestSlowClientIsGivenASnapshot(t *testing.T) {
 	cfg, f := config(t)
 	s := newServer(t, cfg)
@@ -137,7 +137,7 @@ func TestSlowClientIsGivenASnapshot(t *testing.T) {
 	if text := web.Ask(s.Handler(), "GET", "/metrics", "", "X-API-Key", "key").Body.String(); !strings.Contains(text, "\ntouchline_http_stream_snapshots_total 1\n") {
 		t.Errorf("no snapshot for a client that lagged: the inbox has no bound: %.300s", text)
 	}
-	g.mu.Lock() // the stream goes on
+	g.mu.Lock() // the stream continues
 	defer g.mu.Unlock()
 	for i, ahead := range g.ahead {
 		if ahead > 10*time.Second || ahead < 0 {
@@ -146,7 +146,7 @@ func TestSlowClientIsGivenASnapshot(t *testing.T) {
 	}
 }
 
-// A client that never reads again is gone after its write deadline.
+// A client that never reads again is dropped after its write deadline.
 func TestDeadClientEndsItsStream(t *testing.T) {
 	cfg, _ := config(t)
 	s := newServer(t, cfg)

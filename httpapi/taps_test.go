@@ -22,18 +22,18 @@ import (
 	"github.com/touchline/touchline/store/idempotency"
 )
 
-// taps is the counter with a page that works without its node: big keys, each tap of which is a row of its own. The page shows
-// them, and uses the parts of the kit.
+// taps is the counter with a page that works offline: large keys, each tap of which is a row. The page shows them, and uses the parts
+// of the kit.
 type taps struct {
 	*counter
 	look  *page.Renderer
-	extra []string // words of a version
+	extra []string // text of a version
 }
 
-// tapped is a count of one tap, as it is kept.
+// tapped is a stored tap.
 type tapped struct{ Key, By, At string }
 
-// newTaps makes a node with that application over a store that outlives it. Two versions differ in their words.
+// newTaps configures a node with that application over a store that outlives it. Versions differ in their text.
 func newTaps(t testing.TB, s *store.Store, version string) (*Config, *taps) {
 	t.Helper()
 	look, err := page.New("/counter/-", fstest.MapFS{"templates/taps.html": {Data: []byte(
@@ -57,7 +57,7 @@ func newTaps(t testing.TB, s *store.Store, version string) (*Config, *taps) {
 	}, f
 }
 
-// tap: {by}. There is no tap of 9.
+// tap: {by}. A tap of 9 is refused.
 func (f *taps) tap(c *gin.Context) error {
 	who, err := Subject(c)
 	if err != nil {
@@ -85,7 +85,7 @@ func (f *taps) tap(c *gin.Context) error {
 	return Answer(c, http.StatusCreated, out.IDs, err)
 }
 
-// all are the taps in the order in which they were taken.
+// all returns the taps in the order in which they were accepted.
 func (f *taps) all(ctx context.Context) (out []tapped, err error) {
 	records, err := f.store.Journal(ctx, 0, 1000)
 	for i := range records {

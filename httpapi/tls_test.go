@@ -31,7 +31,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// movedClock is real time, and some more.
+// movedClock is real time plus an offset.
 type movedClock struct {
 	clock.Clock
 	more atomic.Int64
@@ -65,7 +65,7 @@ func selfSigned(t *testing.T, cert, key string) *x509.Certificate {
 	return made
 }
 
-// source is a kind of certificate, with a way to have it renewed.
+// source is a kind of certificate, with a way to renew it.
 type source struct {
 	*TLS
 	roots *x509.CertPool
@@ -83,7 +83,7 @@ func filesSource(t *testing.T) *source {
 	}
 	s.TLS = &TLS{Source: files}
 	s.renew = func(t *testing.T) {
-		s.roots = s.roots.Clone() // clients have the one before
+		s.roots = s.roots.Clone() // clients have the previous one
 		s.roots.AddCert(selfSigned(t, cert, key))
 		if err := files.Reload(); err != nil {
 			t.Error(err)
@@ -113,7 +113,7 @@ func localSource(t *testing.T) *source {
 	return s
 }
 
-// client is one that trusts the source, and keeps no connections.
+// client returns a client that trusts the source, and keeps no connections.
 func (s *source) client(t *testing.T, h2 bool) *http.Client {
 	t.Helper()
 	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.roots, Time: s.clock.Now}, ForceAttemptHTTP2: h2, DisableKeepAlives: true}
@@ -143,8 +143,7 @@ func (s *source) follow(t *testing.T, url string, h2 bool) *web.Stream {
 	return st
 }
 
-// Certificates are renewed while streams are read and requests come: every stream goes on, no request fails, and who connects
-// afterwards sees the new one.
+// Certificates are renewed under load: every stream continues, no request fails, and new connections see the new certificate.
 func TestRenewedUnderLoad(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) *source{"files": filesSource, "local": localSource} {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +214,7 @@ func (f *fixed) State() certs.State                                         { re
 func (f *fixed) Run(ctx context.Context) error                              { <-ctx.Done(); return ctx.Err() }
 func (f *fixed) Reload() error                                              { return nil }
 
-// plainAsker asks a server with the port 8443 for its handler's word on requests from others.
+// plainAsker returns a function that sends requests of other machines to a server's handler for port 8443.
 func plainAsker(t *testing.T, change func(c *Config)) func(from, local, url string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	cfg, _ := config(t)
@@ -248,7 +247,7 @@ const (
 	port80   = "10.0.0.1:80"
 )
 
-// Whoever comes by plain HTTP is sent on to the node's own names, and nowhere else.
+// Plain HTTP is redirected to the node's own names only.
 func TestPlainIsSentOn(t *testing.T) {
 	ask := plainAsker(t, func(*Config) {})
 	forwarded := func(proto string) []string {
@@ -292,7 +291,7 @@ func TestPlainIsSentOn(t *testing.T) {
 	}
 }
 
-// What is no name of the certificate goes to http.public_url, if that is HTTPS.
+// A name that is not in the certificate is redirected to http.public_url, if that is HTTPS.
 func TestPlainIsSentToThePublicURL(t *testing.T) {
 	for public, want := range map[string]string{
 		"https://public.example": "https://public.example/x?y", "http://public.example": "", "": "",
@@ -304,7 +303,7 @@ func TestPlainIsSentToThePublicURL(t *testing.T) {
 	}
 }
 
-// Browsers are bound to HTTPS only where every browser trusts the certificate.
+// Browsers are bound to HTTPS only with certificates that every browser trusts.
 func TestHSTS(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		ask := plainAsker(t, func(c *Config) { c.TLS.HSTS = on })
@@ -318,7 +317,7 @@ func TestHSTS(t *testing.T) {
 	}
 }
 
-// The page is for devices of the local network, also when this machine's own browser shows it.
+// The page gives addresses for devices in the local network, also in this machine's own browser.
 func TestCAPage(t *testing.T) {
 	src := localSource(t)
 	ask := plainAsker(t, func(c *Config) { c.TLS = src.TLS })
@@ -350,7 +349,7 @@ func TestCAPage(t *testing.T) {
 	}
 }
 
-// The certificate's expiry is in the status and on the operator's page; readiness warns before, and says no afterwards.
+// The certificate's expiry is in the status and on the Status page; readiness warns before it, and fails after it.
 func TestExpiryIsTold(t *testing.T) {
 	now := time.Now()
 	src := &fixed{certs.State{Kind: "files", Names: []string{"scores.example"}, NotBefore: now.Add(-80 * 24 * time.Hour), NotAfter: now.Add(90 * 24 * time.Hour)}}

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// waited is a cloud that only waits.
+// waited is a cloud that only implements Wait.
 type waited struct {
 	operator.Sync
 	wait func(ctx context.Context) (uint64, error)
@@ -22,7 +22,7 @@ type waited struct {
 
 func (w waited) Wait(ctx context.Context, _ uint64) (uint64, error) { return w.wait(ctx) }
 
-// keeping is a counter that keeps its counts in a store, before a cloud.
+// keeping returns a server with a counter that stores its counts, before a cloud.
 func keeping(t *testing.T, wait func(ctx context.Context) (uint64, error)) *Server {
 	t.Helper()
 	cfg, _ := config(t)
@@ -30,7 +30,7 @@ func keeping(t *testing.T, wait func(ctx context.Context) (uint64, error)) *Serv
 	return newServer(t, cfg)
 }
 
-// A wait is never longer than the connection stands, and ends with the server.
+// A wait never outlasts the connection, and ends with the server.
 func TestPreferWaitIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := keeping(t, func(ctx context.Context) (uint64, error) {
@@ -54,7 +54,7 @@ func TestPreferWaitIsBounded(t *testing.T) {
 	})
 }
 
-// The time-outs of a connection do not cut a wait off.
+// The connection's timeouts do not cut off a wait.
 func TestPreferWaitOnAConnection(t *testing.T) {
 	s := keeping(t, func(context.Context) (uint64, error) { return 0, nil })
 	var read, wrote []time.Time
@@ -70,7 +70,7 @@ func TestPreferWaitOnAConnection(t *testing.T) {
 	}
 }
 
-// deadlines is a writer that notes what it is told.
+// deadlines is a writer that records its deadlines.
 type deadlines struct {
 	http.ResponseWriter
 	read, wrote *[]time.Time
@@ -79,7 +79,7 @@ type deadlines struct {
 func (d *deadlines) SetReadDeadline(t time.Time) error  { *d.read = append(*d.read, t); return nil }
 func (d *deadlines) SetWriteDeadline(t time.Time) error { *d.wrote = append(*d.wrote, t); return nil }
 
-// FuzzPrefer reads anything as RFC 7240 has it: what it cannot read is no preference.
+// FuzzPrefer parses any text according to RFC 7240: an invalid one is no preference.
 func FuzzPrefer(f *testing.F) {
 	for _, h := range []string{
 		"wait=5", "respond-async, wait=10", `foo="a, wait=3", Wait = "7"; x=y`, "wait", "wait=-1", "wait=99999999999", `wait="5`, `x="\", wait=1", wait=2`,

@@ -46,7 +46,7 @@ type acmeAnswer struct {
 	body   string
 }
 
-// acmeNode is a `touchline serve` whose certificates are a public CA's.
+// acmeNode is a `touchline serve` with certificates from a public CA.
 type acmeNode struct {
 	t            *testing.T
 	dir          string
@@ -57,10 +57,11 @@ type acmeNode struct {
 	roots        *tls.Config
 }
 
-// A node has a certificate from a public CA by DNS-01, with records made at Route 53's API: without one it is not ready and says why;
-// then it serves HTTPS with it, and renews it under load: no request fails and no stream ends. Only Route 53 itself is not tried.
+// A node gets a certificate from a public CA by DNS-01, with records created through Route 53's API. Without one it is not ready and
+// says why; then it serves HTTPS with it and renews it under load: no request fails and no stream ends. Only Route 53 itself is
+// replaced.
 func TestCertificateOfAPublicCA(t *testing.T) {
-	ca, looked := pebble.Start(t, 5*time.Minute), make(chan struct{}) // so short a life is to be renewed at each look
+	ca, looked := pebble.Start(t, 5*time.Minute), make(chan struct{}) // so short a life that it is renewed at each check
 	n := newACMENode(t, ca, looked)
 	n.start()
 	pebble.Eventually(t, "the node says that it has no certificate", func() bool {
@@ -93,7 +94,7 @@ func TestCertificateOfAPublicCA(t *testing.T) {
 func newACMENode(t *testing.T, ca *pebble.CA, looked <-chan struct{}) *acmeNode {
 	t.Helper()
 	zone := httptest.NewServer(&route53.Server{T: t, Changed: func(r *http.Request, name string, values []string) error {
-		select { // the first certificate waits for a look at the node without one
+		select { // the first certificate waits until the node was checked without one
 		case <-looked:
 		case <-r.Context().Done():
 		}
@@ -167,7 +168,7 @@ func (n *acmeNode) stop() {
 	}
 }
 
-// client reaches the node under its name; it keeps its connection or makes one for each request.
+// client returns a client that reaches the node by its name, and keeps its connection or makes one per request.
 func (n *acmeNode) client(keeps bool) *http.Client {
 	tr := &http.Transport{
 		ForceAttemptHTTP2: true, DisableKeepAlives: !keeps, TLSClientConfig: n.roots,
@@ -190,7 +191,7 @@ func (n *acmeNode) get(path string) acmeAnswer {
 	return n.ask(http.MethodGet, "https://"+acmeHost+path, "")
 }
 
-// plainly asks by plain HTTP, from this machine.
+// plainly sends a request by plain HTTP, from this machine.
 func (n *acmeNode) plainly(path string) acmeAnswer {
 	n.t.Helper()
 	return n.ask(http.MethodGet, "http://"+n.https+path, "")
@@ -223,7 +224,7 @@ func (n *acmeNode) ask(method, to, body string, headers ...string) acmeAnswer {
 	return a
 }
 
-// shows looks at the certificate in the status and the metrics, which is that of a new connection; count is how many there have been.
+// shows checks that status and metrics show the certificate of new connections; count is how many there have been.
 func (n *acmeNode) shows(count int) (serial string) {
 	n.t.Helper()
 	a := n.get("/statusz")
@@ -249,7 +250,7 @@ func (n *acmeNode) shows(count int) (serial string) {
 	return leaf.SerialNumber.String()
 }
 
-// sendsOn looks at what plain HTTP answers: everything to this machine, an address by HTTPS to others.
+// sendsOn checks plain HTTP: everything for this machine, a redirect to HTTPS for others.
 func (n *acmeNode) sendsOn() {
 	n.t.Helper()
 	if a := n.plainly("/signin"); a.status != http.StatusOK || a.header.Get("Strict-Transport-Security") != "" {
@@ -275,7 +276,7 @@ func (n *acmeNode) token() string {
 	return strings.TrimSpace(string(out))
 }
 
-// signsIn looks at the cookie of somebody who signs in.
+// signsIn checks the cookie of somebody who signs in.
 func (n *acmeNode) signsIn() {
 	n.t.Helper()
 	form := url.Values{"token": {n.token()}, "to": {"/_/hub"}}.Encode()
@@ -294,8 +295,7 @@ func (n *acmeNode) signsIn() {
 	}
 }
 
-// renews has the node look at its certificate, which renews it, while a stream is read and requests go on, on one connection and on
-// new ones.
+// renews makes the node renew its certificate, while a stream is read and requests are sent on one connection and on new ones.
 func (n *acmeNode) renews(first string) {
 	n.t.Helper()
 	lines := n.stream()
@@ -311,7 +311,7 @@ func (n *acmeNode) renews(first string) {
 			}
 		})
 	}
-	if err := n.cmd.Process.Signal(syscall.SIGHUP); err != nil { // else it looks every 10 minutes
+	if err := n.cmd.Process.Signal(syscall.SIGHUP); err != nil { // otherwise it checks every 10 minutes
 		n.t.Fatal(err)
 	}
 	pebble.Eventually(n.t, "a renewal", func() bool {
@@ -326,7 +326,7 @@ func (n *acmeNode) renews(first string) {
 	asking.Wait()
 }
 
-// alive asks once more, and reports whether that went well.
+// alive sends a request and reports whether it succeeded.
 func (n *acmeNode) alive(c *http.Client) bool {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://"+acmeHost+"/livez", http.NoBody)
 	if err != nil {
@@ -370,7 +370,7 @@ func (n *acmeNode) stream() *atomic.Int64 {
 	return lines
 }
 
-// private looks at who may read keys.
+// private checks who may read the keys.
 func (n *acmeNode) private() {
 	n.t.Helper()
 	keys := 0

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
 )
 
-// set gives an item a value through a node's endpoint, remove takes one away, as a client does.
+// set sets an item's value through a node's endpoint, as a client does; remove deletes it.
 func (n *cloudNode) set(id string, v int) {
 	n.t.Helper()
 	_, err := n.api.UpdateItem(n.t.Context(), &dynamodb.UpdateItemInput{
@@ -40,7 +40,7 @@ func (n *cloudNode) items() map[string]string {
 	return table(n.t.Context(), n.t, n.api, nodeTable)
 }
 
-// status is all that `sync status` says, as text.
+// status returns the output of `sync status` as text.
 func (n *cloudNode) status() string {
 	var all json.RawMessage
 	if !n.ask(&all, "sync", "status") {
@@ -49,7 +49,7 @@ func (n *cloudNode) status() string {
 	return string(all)
 }
 
-// onlyHeld reports whether all that waits does because a late copy of an earlier write may come, and how much that is.
+// onlyHeld reports whether all waiting writes are held because a late copy of an earlier write may arrive, and how many there are.
 func (n *cloudNode) onlyHeld() (held int, only bool) {
 	var s struct {
 		Waiting int
@@ -68,8 +68,9 @@ func (n *cloudNode) onlyHeld() (held int, only bool) {
 	return held, held == s.Waiting
 }
 
-// A table is dropped under running nodes and made anew, empty. Nobody deletes what they have; what waits says why; and when
-// the nodes are started anew, as they ask, the cloud has everything again but what was withdrawn, and nothing waits for ever.
+// A table is dropped and created again, empty, under running nodes. No node deletes its items, and waiting writes say why they wait.
+// When the nodes are restarted, as they ask for, the cloud has everything again except what was deleted in the meantime, and nothing
+// waits forever.
 func TestTableMadeAnewUnderNodes(t *testing.T) {
 	rig := newCloudRig(t)
 	if _, code := rig.migrate(); code != 0 {
@@ -130,8 +131,8 @@ func TestTableMadeAnewUnderNodes(t *testing.T) {
 		}()
 		n.until("nothing waits but for a hold", nodePatience, func() bool { _, only := n.onlyHeld(); return only })
 	}
-	// What was withdrawn while nothing was sent waits until no late copy of its repeated create can come. That is "late", and
-	// what was withdrawn first, if the node had noticed by then that the table is another.
+	// An item deleted while nothing was sent waits until no late copy of its repeated create can arrive. That is "late", and what was
+	// deleted first, if the node had noticed the new table by then.
 	want := map[string]string{
 		"late": `{"teamId":"late","v":"1"}`,
 		"kept": `{"teamId":"kept","v":"1"}`, "changed": `{"teamId":"changed","v":"2"}`, "new": `{"teamId":"new","v":"1"}`,
@@ -142,7 +143,7 @@ func TestTableMadeAnewUnderNodes(t *testing.T) {
 			t.Logf("the cloud had %v, want %v", got, want)
 		}
 	}()
-	a.until("the cloud has everything again", nodePatience, func() bool { // a node may see only now what was lost
+	a.until("the cloud has everything again", nodePatience, func() bool { // a node may notice only now what was lost
 		got = table(t.Context(), t, foreign, cloudTable)
 		got["late"] = want["late"] // there for as long as it is held
 		if held, _ := a.onlyHeld(); held > 1 {
@@ -159,7 +160,7 @@ func TestTableMadeAnewUnderNodes(t *testing.T) {
 		delete(have, "withdrawnByB") // which it may keep, as b below
 		return maps.Equal(have, want) && a.items()["late"] == ""
 	})
-	// b cannot tell what the other has withdrawn from what was lost with the table: it keeps it.
+	// b cannot distinguish what the other deleted from what was lost with the table, so it keeps it.
 	want["withdrawn"] = `{"teamId":"withdrawn","v":"1"}`
 	b.until("it is as the cloud, and has what it had", nodePatience, func() bool {
 		have := b.items()

@@ -32,8 +32,7 @@ const usersTable = `{"TableName":"users","BillingMode":"PAY_PER_REQUEST",
 	"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
 	"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}]}`
 
-// ddb sends an operation to the endpoint at 127.0.0.1:$PORT, waiting until somebody answers there, and leaves the answer's
-// body in a file.
+// ddb sends an operation to the endpoint at 127.0.0.1:$PORT, waits until it answers, and stores the answer's body in a file.
 func ddb(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: ddb operation body")
@@ -47,7 +46,7 @@ func ddb(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// reset sends POST /_/reset with a query, wants a status, and leaves the answer's body in a file.
+// reset sends POST /_/reset with a query, expects a status, and stores the answer's body in a file.
 func reset(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 1 {
 		ts.Fatalf("usage: reset status [query]")
@@ -63,7 +62,7 @@ func reset(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// untilDDB sends an operation until its answer matches.
+// untilDDB repeats an operation until its answer matches.
 func untilDDB(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: untilddb pattern operation body")
@@ -76,7 +75,7 @@ func untilDDB(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// as signs what ddb sends from now on.
+// as signs the following ddb requests.
 func as(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: as access-key secret")
@@ -85,7 +84,7 @@ func as(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("SECRET", args[1])
 }
 
-// poll tries until it is done, or fails the script with the complaint.
+// poll repeats done until it succeeds, or fails the script with the complaint.
 func poll(ts *testscript.TestScript, complaint string, done func() bool) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -135,7 +134,7 @@ func ask(ctx context.Context, url, operation, body string, as aws.Credentials) (
 	return resp.StatusCode, answer, err
 }
 
-// endpoint is a process that answers DynamoDB's API.
+// endpoint is a process that serves DynamoDB's API.
 type endpoint struct {
 	edge.Answering
 	t   *testing.T
@@ -168,7 +167,7 @@ func startEndpoint(t *testing.T, bin string, args ...string) *endpoint {
 	return e
 }
 
-// kill ends the process as a power cut would.
+// kill ends the process like a power cut.
 func (e *endpoint) kill() {
 	if e.cmd.ProcessState == nil {
 		_ = e.cmd.Process.Kill()
@@ -176,7 +175,7 @@ func (e *endpoint) kill() {
 	}
 }
 
-// stop ends the process as an operator does.
+// stop ends the process like an operator.
 func (e *endpoint) stop() {
 	e.t.Helper()
 	if err := e.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -187,7 +186,7 @@ func (e *endpoint) stop() {
 	}
 }
 
-// ok sends an operation that must be answered.
+// ok sends an operation that must succeed.
 func (e *endpoint) ok(operation, body string) string {
 	e.t.Helper()
 	status, answer, err := ask(e.t.Context(), e.Endpoint, operation, body, aws.Credentials{})
@@ -197,7 +196,7 @@ func (e *endpoint) ok(operation, body string) string {
 	return string(answer)
 }
 
-// What was acknowledged is there after a kill, whoever was writing then; and the file is in order.
+// Acknowledged writes survive a kill with concurrent writers, and the file passes its check.
 func TestKilledEndpoint(t *testing.T) {
 	bin := binary(t)
 	file := filepath.Join(t.TempDir(), "app.db")
@@ -257,7 +256,7 @@ func writeUntilKilled(e *endpoint, life int) (acked []string) {
 	return acked
 }
 
-// A request that has begun is finished when the process is told to end, and nothing is left of --memory.
+// A request in progress is finished when the process is told to end, and nothing remains of --memory.
 func TestEndpointEndsInOrder(t *testing.T) {
 	bin := binary(t)
 	e := startEndpoint(t, bin, "--memory")
@@ -290,7 +289,7 @@ func TestEndpointEndsInOrder(t *testing.T) {
 	if err := e.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	for { // it turns newcomers away
+	for { // it refuses new connections
 		if _, _, err := ask(t.Context(), e.Endpoint, "ListTables", `{}`, aws.Credentials{}); err != nil {
 			break
 		}

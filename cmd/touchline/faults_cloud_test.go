@@ -33,22 +33,22 @@ const (
 	shared     = 6 // items that everybody writes
 )
 
-// ledger is what clients were told: what was acknowledged must be found again, what was not may be.
+// ledger is what clients were told: acknowledged writes must be found again, others may be.
 type ledger struct {
 	mu    sync.Mutex
 	acked map[string]bool // name of a write: an attribute of its own on a shared item, or an item of its own
-	maybe map[string]bool // no answer came
+	maybe map[string]bool // unanswered
 	added [shared]int     // to the counters, acknowledged
-	spare [shared]int     // the same, without an answer
+	spare [shared]int     // the same, unanswered
 	won   map[string][]string
-	odd   map[string]int // refusals that no test asks for, by their code
+	odd   map[string]int // unexpected refusals, by code
 }
 
 func newLedger() *ledger {
 	return &ledger{acked: map[string]bool{}, maybe: map[string]bool{}, won: map[string][]string{}, odd: map[string]int{}}
 }
 
-// told notes how a write of a client ended. A refusal is no write.
+// told records the outcome of a client's write. A refusal is no write.
 func (l *ledger) told(name string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *ledger) told(name string, err error) {
 	}
 }
 
-// note counts what was refused: a node that is busy or ends says so, and nothing else is to be refused.
+// note counts refusals: only a busy or ending node may refuse.
 func (l *ledger) note(err error) {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		l.odd[api.ErrorCode()]++
@@ -80,7 +80,7 @@ func (l *ledger) count(item int, err error) {
 	}
 }
 
-// writer is one client that writes to one place until it is told to stop.
+// writer is a client that writes to one place until it is told to stop.
 type writer struct {
 	name  string
 	api   *dynamodb.Client
@@ -116,7 +116,7 @@ func (w *writer) one(ctx context.Context) {
 	item := w.rng.IntN(shared)
 	name := fmt.Sprintf("%s-%d", w.name, w.n)
 	switch w.rng.IntN(10) {
-	case 0, 1, 2, 3: // an attribute that is this write's alone
+	case 0, 1, 2, 3: // an attribute of its own
 		_, err := w.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: aws.String(w.table), Key: key(sharedID(item)), UpdateExpression: aws.String("SET #a = :v"),
 			ExpressionAttributeNames: map[string]string{"#a": name}, ExpressionAttributeValues: map[string]types.AttributeValue{":v": num(w.n)},
@@ -134,7 +134,7 @@ func (w *writer) one(ctx context.Context) {
 			ConditionExpression: aws.String("attribute_not_exists(teamId)"),
 		})
 		w.l.told(name, err)
-	case 9: // an item that only the first one gets
+	case 9: // an item that only the first can create
 		id := fmt.Sprint("prize", w.rng.IntN(40))
 		_, err := w.api.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: aws.String(w.table), Item: map[string]types.AttributeValue{"teamId": s(id), "by": s(name)},
@@ -148,7 +148,7 @@ func (w *writer) one(ctx context.Context) {
 	}
 }
 
-// What befalls a node beside the faults of its network.
+// What happens to a node besides the faults of its network.
 const (
 	mishapKill = iota
 	mishapPause
@@ -157,7 +157,7 @@ const (
 	mishaps
 )
 
-// trouble does to a node what happens to machines and networks, one thing after the other; lied: to its clock too.
+// trouble lets one mishap after another happen to a node, and if it is lied to, to its clock too.
 func (n *cloudNode) trouble(ctx context.Context, rng *rand.Rand, faults []faultproxy.Fault, lied bool) {
 	for i := 0; ctx.Err() == nil; i++ {
 		fault := faults[i%len(faults)]
@@ -171,7 +171,7 @@ func (n *cloudNode) trouble(ctx context.Context, rng *rand.Rand, faults []faultp
 		case mishapKill:
 			n.kill()
 			n.start()
-		case mishapPause: // asleep for longer than a lease and a request may last
+		case mishapPause: // paused for longer than a lease and a request may last
 			n.signal(syscall.SIGSTOP)
 			wait(ctx, time.Duration(2000+rng.IntN(3000))*time.Millisecond)
 			n.signal(syscall.SIGCONT)
@@ -196,9 +196,8 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Three nodes share a cloud, each behind a network that does everything a network does, and are killed and put to sleep, and
-// one is lied to about the time, while their clients and a writer who knows nothing of them write the same items. Afterwards
-// every acknowledged write is accounted for, and all nodes are equal to the cloud.
+// Three nodes share a cloud, each behind a faulty network. They are killed and paused, and one has a wrong clock, while their clients
+// and an independent writer write the same items. Afterwards every acknowledged write is accounted for, and all nodes equal the cloud.
 func TestNodesUnderFaults(t *testing.T) {
 	const seed = 11
 	rig := newCloudRig(t)
@@ -239,7 +238,7 @@ func TestNodesUnderFaults(t *testing.T) {
 	}
 }
 
-// storm is the bad time: so long, and on a machine that has other things to do longer, until enough of everything has happened.
+// storm lasts a fixed time, and on a busy machine longer, until enough of everything has happened.
 func storm(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client, l *ledger, regs *registrations, seed uint64) {
 	t.Helper()
 	const least, most = 40 * time.Second, 5 * time.Minute
@@ -272,7 +271,7 @@ func storm(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client, l *ledger
 	}
 }
 
-// lacking is what has not happened often enough for the test to mean something.
+// lacking returns what has not happened often enough for the test to be meaningful.
 func lacking(nodes []*cloudNode, l *ledger, regs *registrations) (lacks []string) {
 	for _, f := range faultproxy.Faults() {
 		met := 0
@@ -311,7 +310,7 @@ func mishapTimes(nodes []*cloudNode, mishap int) (times int) {
 	return times
 }
 
-// settle waits until everything has been sent and everybody has read it.
+// settle waits until everything is sent, and every node has read it.
 func settle(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client) {
 	t.Helper()
 	began := time.Now()
@@ -329,7 +328,7 @@ func settle(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client) {
 	}
 }
 
-// record is what the test looks at of a conflict.
+// record is a conflict as far as the test checks it.
 type record struct {
 	ID      uint64                       `json:"id"`
 	Kind    string                       `json:"kind"`
@@ -340,7 +339,7 @@ type record struct {
 	Tail    []recordWrite                `json:"tail"`
 }
 
-// recordWrite is one write of a conflict; several of the application's may have been folded into it.
+// recordWrite is one write of a conflict; several writes of the application may have been folded into it.
 type recordWrite struct {
 	Update string                       `json:"update"`
 	Names  map[string]string            `json:"names"`
@@ -361,7 +360,7 @@ func (w recordWrite) sets() (names []string, tally int) {
 	return slices.Collect(maps.Values(w.Names)), tally
 }
 
-// conflicts are all that a node has recorded of the table, by the item they are about.
+// conflicts returns all conflicts that a node recorded about the table, by item.
 func (n *cloudNode) conflicts() map[string][]record {
 	n.t.Helper()
 	out := map[string][]record{}
@@ -387,7 +386,7 @@ func (n *cloudNode) conflicts() map[string][]record {
 	}
 }
 
-// books are what the nodes have recorded, taken together.
+// books are the conflicts of all nodes together.
 type books struct {
 	of    []map[string][]record // by node
 	sets  map[string]bool       // attributes of their own that recorded writes set
@@ -416,7 +415,7 @@ func openBooks(nodes []*cloudNode) *books {
 	return b
 }
 
-// judge holds the ledger against the cloud and the nodes' records.
+// judge compares the ledger with the cloud and the nodes' conflicts.
 func judge(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client, l *ledger) {
 	t.Helper()
 	items := map[string]map[string]string{}
@@ -468,8 +467,8 @@ func sumAll(counts [shared]int) (n int) {
 	return n
 }
 
-// judgePrizes looks at what only one could get: it is there, and each other one that was told it had it is in the record of
-// its node, with nothing beside.
+// judgePrizes checks items that only one writer could get: each exists, and every other writer that was told it had it is in a conflict
+// of its node.
 func judgePrizes(t *testing.T, nodes []*cloudNode, b *books, items map[string]map[string]string, l *ledger) {
 	t.Helper()
 	losers, recorded := 0, 0

@@ -26,18 +26,16 @@ const (
 	newestUser  = "somebody"
 	newestItems = 4 // of each sort
 
-	// clockBound is by how much the clocks of two nodes that nobody lies to may differ. A node knows the cloud's clock by the
-	// Date of its answers: to half a second, and to half of the way of an answer, of which those over five seconds do not count.
+	// clockBound is how far the clocks of two nodes with correct time may differ. A node knows the cloud's clock from the Date of its
+	// answers: to half a second plus half the duration of an answer, of which those over five seconds are ignored.
 	clockBound = 6 * time.Second
 )
 
-// registrations are writes of whole items to a table of policy newest, where stamps decide. What can be said of them:
+// registrations are writes of whole items to a table of policy newest, where stamps decide. Their guarantees:
 //
-//   - Whatever the clocks tell: nodes and cloud are equal in the end, and every item is one that was written, whole.
-//   - Of items to which only nodes with right clocks write ("right"): no acknowledged write has lost to another that had been
-//     acknowledged longer than the clocks' error before it began.
-//   - Of the others ("any"), while a clock is wrong by an hour: no more than that. Who is right again, and has seen what
-//     is there, wins over a stamp of an hour ahead.
+//   - Whatever the clocks: nodes and cloud are equal in the end, and every item is exactly one that was written.
+//   - Items written only by nodes with correct clocks ("right"): no acknowledged write has lost to one that had been acknowledged longer than the clock error before it started.
+//   - Other items ("any"), while a clock is wrong by an hour: no more than that. A node whose clock is right again, and that has seen the item, wins over a stamp one hour ahead.
 type registrations struct {
 	t     *testing.T
 	nodes []*cloudNode
@@ -54,7 +52,7 @@ type registration struct {
 	acked      bool
 }
 
-// newRegistrations has all items be there, so that nothing of what follows is a create.
+// newRegistrations creates all items first, so that no later write is a create.
 func newRegistrations(t *testing.T, nodes []*cloudNode) *registrations {
 	t.Helper()
 	r := &registrations{t: t, nodes: nodes, all: map[string]registration{}}
@@ -73,7 +71,7 @@ func newestNames() (names []string) {
 	return names
 }
 
-// right reports whether nobody lies to a node about the time.
+// right reports whether a node's clock is correct.
 func (r *registrations) right(n *cloudNode) bool { return n != r.nodes[len(r.nodes)-1] }
 
 // run writes until it is told to stop.
@@ -88,8 +86,8 @@ func (r *registrations) run(ctx context.Context, n *cloudNode, rng *rand.Rand) {
 	}
 }
 
-// write puts an item, and waits so long for the answer. Its TTL lies beyond what a lie about the time makes the past: who takes
-// an item for expired makes it anew, and such a create, unanswered, may wait a quarter of an hour for its late copies.
+// write puts an item and waits for the answer up to limit. Its TTL is beyond what a wrong clock could consider past: a node that takes
+// an item for expired creates it again, and an unanswered create may wait a quarter of an hour for late copies.
 func (r *registrations) write(n *cloudNode, item string, rng *rand.Rand, limit time.Duration) registration {
 	r.mu.Lock()
 	r.n++
@@ -108,7 +106,7 @@ func (r *registrations) write(n *cloudNode, item string, rng *rand.Rand, limit t
 	return w
 }
 
-// must is write where nothing is in its way.
+// must is write without faults.
 func (r *registrations) must(n *cloudNode, item string, rng *rand.Rand) registration {
 	r.t.Helper()
 	w := r.write(n, item, rng, time.Minute)
@@ -118,7 +116,7 @@ func (r *registrations) must(n *cloudNode, item string, rng *rand.Rand) registra
 	return w
 }
 
-// read returns what somebody has, item by item as text, and which write each item is of.
+// read returns a table as text, item by item, and the write that each item comes from.
 func (r *registrations) read(from *dynamodb.Client, table string) (flat, by map[string]string) {
 	r.t.Helper()
 	items := allOf(r.t.Context(), r.t, from, table)
@@ -133,15 +131,14 @@ func (r *registrations) read(from *dynamodb.Client, table string) (flat, by map[
 	return byKey(items, []string{"deviceToken"}), by
 }
 
-// cloud returns which write each item in the cloud is of.
+// cloud returns the write that each item in the cloud comes from.
 func (r *registrations) cloud(foreign *dynamodb.Client) map[string]string {
 	r.t.Helper()
 	_, by := r.read(foreign, "p-"+newestTable)
 	return by
 }
 
-// settle waits until everything has been sent and everybody has read it. The devices of a user are read when somebody asks
-// for something of theirs.
+// settle waits until everything is sent and read. A user's devices are read when somebody asks for them.
 func (r *registrations) settle(foreign *dynamodb.Client) {
 	r.t.Helper()
 	for _, n := range r.nodes {
@@ -159,8 +156,7 @@ func (r *registrations) settle(foreign *dynamodb.Client) {
 	}
 }
 
-// lastWords writes once more to two items, so that one knows how it must end: an older write that comes late, and one that
-// claims to be of an hour ahead.
+// lastWords writes two items once more with known outcomes: an older write that arrives late, and one that claims to be an hour ahead.
 func (r *registrations) lastWords(foreign *dynamodb.Client) {
 	r.t.Helper()
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -192,7 +188,7 @@ func (r *registrations) lastWords(foreign *dynamodb.Client) {
 	}
 }
 
-// judge looks at what is in the cloud when everybody is equal to it.
+// judge checks the cloud after all nodes equal it.
 func (r *registrations) judge(foreign *dynamodb.Client) {
 	r.t.Helper()
 	by := r.cloud(foreign)
@@ -219,7 +215,7 @@ func (r *registrations) acked() (n int) {
 	return n
 }
 
-// wronglyWon returns what cannot be of the items' writes, and how many items it could judge by the time of their writes.
+// wronglyWon returns impossible outcomes, and how many items could be judged by the time of their writes.
 func wronglyWon(by map[string]string, all map[string]registration) (wrong []string, judged int) {
 	if there, want := slices.Sorted(maps.Keys(by)), slices.Sorted(slices.Values(newestNames())); !slices.Equal(there, want) {
 		wrong = append(wrong, fmt.Sprintf("there are the items %v", there))
@@ -229,7 +225,7 @@ func wronglyWon(by map[string]string, all map[string]registration) (wrong []stri
 		switch {
 		case !written || won.item != item:
 			wrong = append(wrong, fmt.Sprintf("%s is of %s, which nobody has written there", item, name))
-		case !won.acked || !strings.HasPrefix(item, "right"): // when it was taken in, or by which clock, is not known
+		case !won.acked || !strings.HasPrefix(item, "right"): // when it was accepted, or by which clock, is unknown
 		default:
 			judged++
 			for _, w := range all {
@@ -242,7 +238,7 @@ func wronglyWon(by map[string]string, all map[string]registration) (wrong []stri
 	return wrong, judged
 }
 
-// The judge sees a lost item, one of nobody's, one of two writes, and an older one that has won, but for what a clock may err.
+// The judge finds a lost item, an unknown one, a mix of two writes, and an older winner, but tolerates the clock error.
 func TestWronglyWon(t *testing.T) {
 	t.Parallel()
 	began := time.Now()

@@ -19,8 +19,8 @@ import (
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 
-// differs returns where a node does not have what the cloud has; empty: nowhere. What belongs to matches that are others'
-// is read when somebody asks for it, as here.
+// differs returns where a node's data differs from the cloud's; empty: nowhere. Data of other nodes' matches is read on request, as
+// here.
 func (f *fleet) differs(n *cloudNode) string {
 	f.t.Helper()
 	for _, p := range f.phones {
@@ -47,7 +47,7 @@ func (f *fleet) differs(n *cloudNode) string {
 	return ""
 }
 
-// byKey returns items as text, without what the nodes keep on them.
+// byKey returns items as text, without the nodes' own attributes.
 func byKey(items []map[string]types.AttributeValue, keys []string) map[string]string {
 	out := map[string]string{}
 	for _, it := range items {
@@ -92,7 +92,7 @@ func plainValue(v types.AttributeValue) any {
 	}
 }
 
-// judge looks at what the phones heard, and at all that was ever written in the cloud.
+// judge checks what the phones received, and everything ever written to the cloud.
 func (f *fleet) judge() {
 	f.t.Helper()
 	alone := f.alone()
@@ -102,7 +102,7 @@ func (f *fleet) judge() {
 	}
 }
 
-// alone plays each match in a node that is alone.
+// alone plays each match on a single node.
 func (f *fleet) alone() (out []*cricketapp.ReplayReport) {
 	f.t.Helper()
 	var recordings []string
@@ -119,7 +119,7 @@ func (f *fleet) alone() (out []*cricketapp.ReplayReport) {
 	return out
 }
 
-// judgeRows looks at all images of a match's row: fences only grow, and one fence is one node's. It tells the longest silence.
+// judgeRows checks all versions of a match's row: fences only grow, and each belongs to one node. It reports the longest silence.
 func (f *fleet) judgeRows(m fleetMatch) {
 	f.t.Helper()
 	var last fleetRow
@@ -149,15 +149,15 @@ func (f *fleet) judgeRows(m fleetMatch) {
 	}
 }
 
-// fleetEvent is an event as the cloud has it.
+// fleetEvent is an event as stored in the cloud.
 type fleetEvent struct {
 	key, kind, text, dropped, node string
 	at                             time.Time
 	alert                          bool
 }
 
-// judgeEvents looks at the events of a match: each was made once, those that count are all there, and whoever followed
-// heard each that was claimed, once.
+// judgeEvents checks the events of a match: each was created once, all events that count exist, and every follower received each
+// claimed one once.
 func (f *fleet) judgeEvents(m fleetMatch, alone *cricketapp.ReplayReport) {
 	f.t.Helper()
 	events := map[string]fleetEvent{}
@@ -189,8 +189,7 @@ func (f *fleet) judgeEvents(m fleetMatch, alone *cricketapp.ReplayReport) {
 	}
 }
 
-// judgeRecord holds the events against those that one node finds that plays the match alone: the key events up to the last
-// one that was found must all be there.
+// judgeRecord compares the events with those of a single node that plays the match: all key events up to the last one found must exist.
 func (f *fleet) judgeRecord(m fleetMatch, events map[string]fleetEvent, alone *cricketapp.ReplayReport) {
 	f.t.Helper()
 	last, found := -1, map[string]int{}
@@ -220,7 +219,7 @@ func (f *fleet) judgeRecord(m fleetMatch, events map[string]fleetEvent, alone *c
 	f.say("match %s: %d events of %d, %v among them; %v", m.id, len(events), len(alone.Record), found, fate)
 }
 
-// judgePhone looks at what a phone heard.
+// judgePhone checks what a phone received.
 func (f *fleet) judgePhone(p *fleetPhone, events map[string]fleetEvent) {
 	f.t.Helper()
 	heard := map[string]int{}
@@ -260,22 +259,22 @@ func (f *fleet) judgePhone(p *fleetPhone, events map[string]fleetEvent) {
 	f.say("%s heard %d alerts", p.Name, told)
 }
 
-// hadTrouble reports whether the node that claimed an alert was killed, paused or cut off about then: what it had taken
-// upon itself is told by nobody else.
+// hadTrouble reports whether the node that claimed an alert was killed, paused or cut off at that time: nobody else sends what it had
+// claimed.
 func (f *fleet) hadTrouble(e fleetEvent) bool {
 	return slices.ContainsFunc(f.spells, func(s spell) bool {
 		return f.ids[s.node] == e.node && e.at.After(s.from.Add(-2*fleetTTL)) && (s.to.IsZero() || e.at.Before(s.to))
 	})
 }
 
-// fleetChange is one write that the cloud took.
+// fleetChange is one write that the cloud accepted.
 type fleetChange struct {
 	key  map[string]string
 	item map[string]types.AttributeValue // nil: it was deleted
 	made bool
 }
 
-// history reads all that was ever written to a table, from its stream.
+// history returns everything ever written to a table, from its stream.
 func (f *fleet) history(table string) (out []fleetChange) {
 	f.t.Helper()
 	c := dynamodbstreams.New(dynamodbstreams.Options{
@@ -326,7 +325,7 @@ func changeOf(r *streams.Record) fleetChange {
 	return c
 }
 
-// fromStream is a value as the tables' client has it, of those kinds that are looked at.
+// fromStream converts a value to the type of the tables' client, as far as the test uses it.
 func fromStream(v streams.AttributeValue) types.AttributeValue {
 	switch v := v.(type) {
 	case *streams.AttributeValueMemberS:

@@ -17,23 +17,22 @@ import (
 
 const (
 	fleetTTL = 8 * time.Second // of a lease
-	// fleetWait is what a takeover may take besides the TTL: a match must have been silent for half a minute before another
-	// node takes it, and the rest is a look at who is there and a reading of the feed.
+	// fleetWait is the time for a takeover besides the TTL: a match must be silent for half a minute before another node takes it; the
+	// rest is discovering the nodes and polling the feed.
 	fleetWait = 40 * time.Second
-	// fleetSlack is for machines that have other things to do. How long it took is logged.
+	// fleetSlack is for busy machines. The time it took is logged.
 	fleetSlack = 90 * time.Second
 
-	fleetSpeed = 12 // of the matches: a ball in a bit more than three seconds, so that each has a reading of its own
+	fleetSpeed = 12 // of the matches: a ball in a bit more than three seconds, so that each has a poll of its own
 )
 
-// Three nodes, each with its own way to one cloud, share the matches of one feed and tell the phones of one push service,
-// while one of them is paused for longer than its leases last, one is cut off from the cloud, one is killed and started
-// again, and one has connections that are open at one end alone. Each match is told by somebody again in time, what the
-// paused one writes late is refused by the fence, no phone hears anything twice, no key event is missing, and in the end
-// all nodes have what the cloud has.
+// Three nodes, each with its own connection to one cloud, share the matches of one feed and send to the phones of one push service. One
+// is paused for longer than its leases last, one is cut off from the cloud, one is killed and restarted, and one has half-open
+// connections. Each match is taken over in time, the fence refuses what the paused node writes late, no phone receives anything twice,
+// no key event is missing, and in the end all nodes have what the cloud has.
 func TestFleetOfProcesses(t *testing.T) {
 	f := newFleet(t)
-	// In two matches there is time for all that happens, two come to their results meanwhile.
+	// Two matches last long enough for everything that happens, the other two finish.
 	for _, rec := range []struct {
 		id   string
 		left int // balls
@@ -64,8 +63,8 @@ func TestFleetOfProcesses(t *testing.T) {
 	}
 }
 
-// pauseOneAndCutOneOff has one node's answers vanish, so that it works on for those seconds that its leases last, and
-// then pauses it; another is cut off from the cloud and not from the push service. The third takes all matches over.
+// pauseOneAndCutOneOff drops one node's answers, so that it continues while its leases last, and then pauses it. Another is cut off
+// from the cloud but not from the push service. The third takes over all matches.
 func (f *fleet) pauseOneAndCutOneOff() {
 	f.t.Helper()
 	paused := f.busiest(nil)
@@ -74,7 +73,7 @@ func (f *fleet) pauseOneAndCutOneOff() {
 		if f.waits(paused, fleetTTL*7/10) {
 			break
 		}
-		paused.door.Set(faultproxy.Conditions{}) // nothing happened in its matches: once more
+		paused.door.Set(faultproxy.Conditions{}) // nothing happened in its matches: try again
 		f.drained(paused)
 		f.until("it holds something again", fleetSlack, func() bool { return f.shares()[paused] > 0 })
 	}
@@ -109,8 +108,7 @@ func (f *fleet) pauseOneAndCutOneOff() {
 	}
 }
 
-// killOneAndHalfOpenAnother kills the node with the most matches and starts it again, while another's connections are open at
-// one end alone.
+// killOneAndHalfOpenAnother kills and restarts the node with the most matches, while another has half-open connections.
 func (f *fleet) killOneAndHalfOpenAnother() {
 	f.t.Helper()
 	victim := f.busiest(nil)
@@ -135,7 +133,7 @@ func (f *fleet) killOneAndHalfOpenAnother() {
 	f.recovered(other)
 }
 
-// waits reports whether something comes to wait for the cloud within a while.
+// waits reports whether writes start to wait for the cloud within a limit.
 func (f *fleet) waits(n *cloudNode, limit time.Duration) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); wait(f.t.Context(), 50*time.Millisecond) {
 		if s, ok := f.status(n); ok && s.Waiting > 0 && s.works() {
@@ -145,13 +143,13 @@ func (f *fleet) waits(n *cloudNode, limit time.Duration) bool {
 	return false
 }
 
-// works reports whether a node holds a lease that has not run out.
+// works reports whether a node holds a lease that has not expired.
 func (f *fleet) works(n *cloudNode) bool {
 	s, ok := f.status(n)
 	return !ok || s.works()
 }
 
-// drained waits until the cloud has all that a node has.
+// drained waits until the cloud has everything that a node has.
 func (f *fleet) drained(n *cloudNode) {
 	f.t.Helper()
 	f.until(n.name+" has nothing that waits", fleetSlack, func() bool {
@@ -160,8 +158,8 @@ func (f *fleet) drained(n *cloudNode) {
 	})
 }
 
-// deposed counts the writes of a node that were given up because another had taken its lock over: those that the cloud
-// refused, and those that the node itself laid aside when it had learnt of it.
+// deposed counts the writes of a node that were given up because another node took its lock: those that the cloud refused, and those
+// that the node itself dropped when it learned of it.
 func (n *cloudNode) deposed() (count int) {
 	var page struct {
 		Items []struct {
@@ -180,7 +178,7 @@ func (n *cloudNode) deposed() (count int) {
 	return count
 }
 
-// shared waits until every node has a match and none has more than its share.
+// shared waits until every node has a match and none has too many.
 func (f *fleet) shared() {
 	f.t.Helper()
 	began := time.Now()
@@ -199,7 +197,7 @@ func (f *fleet) shared() {
 	f.say("the matches are shared after %v", time.Since(began).Round(100*time.Millisecond))
 }
 
-// shares counts the matches of each node by their rows in the cloud; nil: of nobody.
+// shares counts the matches of each node by their rows in the cloud; nil: no node's.
 func (f *fleet) shares() map[*cloudNode]int {
 	out := map[*cloudNode]int{}
 	for _, m := range f.matches {
@@ -208,7 +206,7 @@ func (f *fleet) shares() map[*cloudNode]int {
 	return out
 }
 
-// busiest is the node with the most matches that are not over, of those that are not left out.
+// busiest returns the node with the most unfinished matches, except not.
 func (f *fleet) busiest(not *cloudNode) *cloudNode {
 	count := map[*cloudNode]int{}
 	for _, m := range f.matches {
@@ -237,7 +235,7 @@ func (f *fleet) byID(id string) *cloudNode {
 	return nil
 }
 
-// settle waits until all is sent, and every node has what the cloud has.
+// settle waits until everything is sent, and every node has what the cloud has.
 func (f *fleet) settle() {
 	f.t.Helper()
 	f.until("nothing is held until it is sure", fleetSlack, func() bool {
@@ -259,7 +257,7 @@ func (f *fleet) settle() {
 	}
 }
 
-// until waits for something of all nodes that must come to be.
+// until waits for a condition of all nodes.
 func (f *fleet) until(what string, limit time.Duration, so func() bool) {
 	f.t.Helper()
 	for end := time.Now().Add(limit); !so(); wait(f.t.Context(), 200*time.Millisecond) {
@@ -274,7 +272,7 @@ func (f *fleet) until(what string, limit time.Duration, so func() bool) {
 	}
 }
 
-// play puts a recorded match on the feed, with so many balls left to be bowled, and holds it there.
+// play puts a recorded match on the feed with a number of balls left, and holds it there.
 func (f *fleet) play(recording string, left int) {
 	f.t.Helper()
 	p, err := f.replays.Start(replay.StartReplay{RecordingID: recording, Speed: fleetSpeed})
@@ -288,7 +286,7 @@ func (f *fleet) play(recording string, left int) {
 	f.one(p.ID, "pause")
 }
 
-// control lets all matches play, or holds them.
+// control plays or holds all matches.
 func (f *fleet) control(action string) {
 	f.t.Helper()
 	for _, m := range f.matches {
@@ -303,7 +301,7 @@ func (f *fleet) one(id, action string) {
 	}
 }
 
-// over counts the matches that have a result.
+// over counts the matches with a result.
 func (f *fleet) over() (count int) {
 	for _, m := range f.matches {
 		if f.row(m.id).over {
@@ -313,7 +311,7 @@ func (f *fleet) over() (count int) {
 	return count
 }
 
-// lookAtLocks sees that the fences of all locks only grow, and that one fence is one holder's.
+// lookAtLocks checks that the fences of all locks only grow, and that each belongs to one holder.
 func (f *fleet) lookAtLocks() {
 	f.t.Helper()
 	for _, it := range f.items("cricket-locks") {

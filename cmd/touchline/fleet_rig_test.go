@@ -25,7 +25,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// fleet is nodes that share a cloud, a feed and a push service, and the phones behind that.
+// fleet is a group of nodes that share a cloud, a feed and a push service, with the phones behind it.
 type fleet struct {
 	*cloudRig
 	began   time.Time
@@ -41,7 +41,7 @@ type fleet struct {
 	matches []fleetMatch
 	phones  []fleetPhone
 	spells  []spell
-	locks   map[string]fleetLock // as they were last seen
+	locks   map[string]fleetLock // as last seen
 }
 
 // fleetLock is a lock's record.
@@ -50,7 +50,7 @@ type fleetLock struct {
 	holder string
 }
 
-// fleetStatus is what the test looks at of GET /sync.
+// fleetStatus is the part of GET /sync that the test checks.
 type fleetStatus struct {
 	State   string
 	Waiting int
@@ -58,7 +58,7 @@ type fleetStatus struct {
 	Node    struct{ ID string }
 }
 
-// works tells of a lease that has not run out.
+// works reports whether there is a lease that has not expired.
 func (s *fleetStatus) works() bool {
 	for _, l := range s.Leases {
 		if l.Deadline.After(time.Now()) {
@@ -68,17 +68,17 @@ func (s *fleetStatus) works() bool {
 	return false
 }
 
-// fleetMatch is a match that is played.
+// fleetMatch is a match being played.
 type fleetMatch struct{ id, recording string }
 
-// fleetPhone is a phone, whose user follows a match.
+// fleetPhone is a phone whose user follows a match.
 type fleetPhone struct {
 	sandbox.Phone
 	match string
 	home  int // the node that its app asks first
 }
 
-// spell is a time in which a node had trouble.
+// spell is a period in which a node had trouble.
 type spell struct {
 	node     *cloudNode
 	from, to time.Time // to zero: it has not ended
@@ -101,13 +101,13 @@ func newFleet(t *testing.T) *fleet {
 	return f
 }
 
-// say notes how the test goes, and when.
+// say logs the progress of the test, with the time.
 func (f *fleet) say(format string, args ...any) {
 	f.t.Helper()
 	f.t.Logf("%5.1f s: "+format, append([]any{time.Since(f.began).Seconds()}, args...)...)
 }
 
-// pushService runs the sandbox of Apple's push service, and writes the files that a sender needs.
+// pushService runs the sandbox of Apple's push service, and writes the files that senders need.
 func (f *fleet) pushService() {
 	f.t.Helper()
 	var err error
@@ -151,7 +151,7 @@ func (f *fleet) start(name string) {
 		"TOUCHLINE_CLOUD__LEASE_TTL=" + fleetTTL.String(), "TOUCHLINE_CLOUD__OFFLINE=strict", "TOUCHLINE_AUTH__DEV_ISSUER=true",
 		"TOUCHLINE_CRICKET__LEAGUES=*", "TOUCHLINE_CRICKET__FEED__BASE_URL=" + f.feed, "TOUCHLINE_CRICKET__FEED__TOKEN=feed-token",
 		"TOUCHLINE_CRICKET__FEED__CALLS_PER_HOUR=100000",
-		"TOUCHLINE_CRICKET__ALERTS__SIX=true", "TOUCHLINE_CRICKET__ALERTS__FOUR=true", // so that there is much to tell
+		"TOUCHLINE_CRICKET__ALERTS__SIX=true", "TOUCHLINE_CRICKET__ALERTS__FOUR=true", // to have many alerts
 	}, f.apns...)
 	n.start()
 	n.until("it says who it is", fleetSlack, func() bool {
@@ -167,12 +167,12 @@ func (f *fleet) as(n *cloudNode, user, method, path string, body, into any) int 
 	return n.as(f.client, user, method, path, body, into)
 }
 
-// status asks a node how it and the cloud stand.
+// status returns the sync status of a node.
 func (f *fleet) status(n *cloudNode) (s fleetStatus, ok bool) {
 	return s, f.as(n, "admin", http.MethodGet, "/sync", nil, &s) == http.StatusOK
 }
 
-// audience has two users follow each match, who are known to different nodes, and waits until their phones show it.
+// audience makes two users, known to different nodes, follow each match, and waits until their phones show it.
 func (f *fleet) audience() {
 	f.t.Helper()
 	for i := range 2 * len(f.matches) {
@@ -203,7 +203,7 @@ func (f *fleet) audience() {
 	})
 }
 
-// begun is the app of a phone on which an activity has begun: it tells its server, and asks again until it is heard.
+// begun is the app of a phone on which an activity started: it tells its server, and retries until it succeeds.
 func (f *fleet) begun(_ context.Context, p sandbox.Phone, a sandbox.Activity) error {
 	f.apps.Go(func() {
 		home, _ := strconv.Atoi(p.DeviceID[len("phone"):])
@@ -219,12 +219,12 @@ func (f *fleet) begun(_ context.Context, p sandbox.Phone, a sandbox.Activity) er
 	return nil
 }
 
-// troubled notes that a node has trouble from now on.
+// troubled records that a node has trouble from now on.
 func (f *fleet) troubled(n *cloudNode) {
 	f.spells = append(f.spells, spell{node: n, from: time.Now()})
 }
 
-// recovered notes that it is over.
+// recovered records that the trouble is over.
 func (f *fleet) recovered(n *cloudNode) {
 	f.t.Helper()
 	f.drained(n)
@@ -235,13 +235,13 @@ func (f *fleet) recovered(n *cloudNode) {
 	}
 }
 
-// fleetRow is what the cloud's row of a match says.
+// fleetRow is the cloud's row of a match.
 type fleetRow struct {
 	node  string
 	fence int64
 	at    time.Time // of the last tick
 	over  bool
-	// pending: something was seen, and is held until it is sure
+	// pending: an event was seen, and is held until it is certain
 	pending bool
 }
 
@@ -254,7 +254,7 @@ func rowOf(it map[string]types.AttributeValue) (r fleetRow) {
 	return r
 }
 
-// row reads the row of a match from the cloud.
+// row reads a match's row from the cloud.
 func (f *fleet) row(match string) fleetRow {
 	f.t.Helper()
 	out, err := f.cloud.GetItem(f.t.Context(), &dynamodb.GetItemInput{
@@ -266,7 +266,7 @@ func (f *fleet) row(match string) fleetRow {
 	return rowOf(out.Item)
 }
 
-// items reads a table of the cloud.
+// items reads a table from the cloud.
 func (f *fleet) items(table string) []map[string]types.AttributeValue {
 	f.t.Helper()
 	return allOf(f.t.Context(), f.t, f.cloud, "p-"+table)
@@ -285,7 +285,7 @@ func allOf(ctx context.Context, t *testing.T, c *dynamodb.Client, name string) (
 	return out
 }
 
-// text is a string or a number of an item, empty where there is neither.
+// text returns a string or number of an item; empty: neither.
 func text(v types.AttributeValue) string {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:

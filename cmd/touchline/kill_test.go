@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 
-// binary is this test binary under the name by which it is touchline.
+// binary returns this test binary under the name that makes it run touchline.
 func binary(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -32,21 +32,20 @@ func binary(t *testing.T) string {
 	return name
 }
 
-// processLimit is how long a process of a test may live: three minutes are much where nothing hangs, and a machine may be
-// busy.
+// processLimit limits a test process: three minutes are ample if nothing hangs, but a machine may be busy.
 const processLimit = 10 * time.Minute
 
-// within makes a command that is killed when the test ends, or when it hangs.
+// within returns a command that is killed when the test ends, or when it hangs.
 func within(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), processLimit, fmt.Errorf("%v has run for %s", args, processLimit))
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.WaitDelay = time.Minute // and whoever holds its pipes: what it said may be read late as well
+	cmd.WaitDelay = time.Minute // also for reading its output late
 	return cmd
 }
 
-// demo is a match at top speed: its time goes by what the node has done, and not by how busy the machine is.
+// demo plays a match at top speed: its clock advances with the node's work, however busy the machine is.
 func demo(t *testing.T, bin, dir string) *exec.Cmd {
 	t.Helper()
 	return within(t, bin, "demo", "cricket", "--match", "1343760", "--once", "--speed", "max", "-o", "json",
@@ -59,14 +58,14 @@ func summaryOf(t *testing.T, out []byte) cricketapp.Summary {
 	if err := json.Unmarshal(out, &s); err != nil {
 		t.Fatalf("%v in %q", err, out)
 	}
-	s.Pushes = cricketapp.SummaryPushes{} // phones that were killed too are told the state again
+	s.Pushes = cricketapp.SummaryPushes{} // phones that were killed too receive the state again
 	return s
 }
 
-// holdVariable names, in the environment of a process, what it is to be held at.
+// holdVariable is the environment variable that says where a process is held.
 const holdVariable = "TOUCHLINE_TEST_HOLD"
 
-// touchline is the binary, held at what the test says. Where the terminal does not take a line the demo's time stands.
+// touchline runs the binary, held where the test says. While the terminal does not accept a line, the demo's clock stands.
 func touchline() {
 	text := os.Getenv(holdVariable)
 	if text == "" {
@@ -81,7 +80,7 @@ func touchline() {
 	}
 }
 
-// holder is standard error, which takes no more once it has taken a line with this text.
+// holder is a standard error that blocks after it accepted a line with this text.
 type holder string
 
 // Write implements io.Writer.
@@ -93,8 +92,8 @@ func (h holder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// A node that is killed at each of its alerts (at every fifth with -short), the last of which is the result, a quarter of an hour before the match is
-// over, goes on where it was: the same innings, result, events and alerts as one that is not, and each alert once.
+// A node that is killed at each of its alerts (at every fifth with -short), the last of which is the result a quarter of an hour before
+// the end, continues where it was: the same innings, result, events and alerts as one that is not killed, and each alert once.
 func TestKilledInTheMiddle(t *testing.T) {
 	bin := binary(t)
 	clean, err := demo(t, bin, t.TempDir()).Output()
@@ -135,7 +134,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 }
 
-// killAt runs the demo until it tells of something, holds it there, and kills it.
+// killAt runs the demo until it prints a text, holds it there, and kills it.
 func killAt(t *testing.T, cmd *exec.Cmd, until string, told map[string]int) {
 	t.Helper()
 	cmd.Env = append(cmd.Environ(), holdVariable+"="+until)
@@ -165,7 +164,7 @@ func killAt(t *testing.T, cmd *exec.Cmd, until string, told map[string]int) {
 	}
 }
 
-// countAlerts counts the lines of the terminal that tell an alert.
+// countAlerts counts the terminal's lines about alerts.
 func countAlerts(text string, told map[string]int) {
 	for line := range strings.Lines(text) {
 		if stamp, rest, ok := strings.Cut(line, "  "); ok && strings.HasPrefix(stamp, "Nov 24") {

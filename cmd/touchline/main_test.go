@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"touchline": touchline})
 }
 
-// The scripts run the binary as a person would and hold what it prints.
+// The scripts run the binary as a person would, and check its output.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// private takes the files of a script from other users: nodes refuse secrets that these can read.
+// private makes a script's files private: nodes refuse secrets that other users can read.
 func private(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -69,7 +69,7 @@ func occupy(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Defer(func() { ln.Close() })
 }
 
-// idle opens connections to 127.0.0.1:$PORT that say nothing until the script ends.
+// idle opens connections to 127.0.0.1:$PORT that stay silent until the script ends.
 func idle(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -80,8 +80,8 @@ func idle(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// await waits until a node answers at 127.0.0.1:$PORT with a path's answer, one that matches if there is a pattern, and
-// prints it. It asks as who has the node's API key, if the node was given one.
+// await waits until a node at 127.0.0.1:$PORT answers a path, with an answer that matches if there is a pattern, and prints it. It
+// sends the node's API key, if the node has one.
 func await(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: await path [pattern]")
@@ -110,7 +110,7 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// writeAnswer puts a body into a file of lines.
+// writeAnswer writes a body to a file.
 func writeAnswer(name string, body []byte) error {
 	return os.WriteFile(name, append(body, '\n'), 0o600)
 }
@@ -126,7 +126,7 @@ func corrupt(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(name, raw, 0o600))
 }
 
-// mode compares the mode of a file, as ls writes it.
+// mode compares the mode of a file in the format of ls.
 func mode(ts *testscript.TestScript, _ bool, args []string) {
 	info, err := os.Stat(ts.MkAbs(args[0]))
 	ts.Check(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/lav2"
 )
 
-// A migration that is killed again and again, at any moment, ends with all rows written, each once.
+// A migration that is killed repeatedly, at any moment, ends with all rows written exactly once.
 func TestMigrationKilled(t *testing.T) {
 	subscriptions := int64(3000)
 	if testing.Short() {
@@ -25,7 +25,7 @@ func TestMigrationKilled(t *testing.T) {
 	kills := 0
 	patience := 40 * time.Millisecond
 	if testing.Short() {
-		patience = max(patience, startUp(t, bin)*3/4) // a process that is killed before it begins shows nothing
+		patience = max(patience, startUp(t, bin)*3/4) // killing a process before it starts tests nothing
 	}
 	for ; ; patience += max(10*time.Millisecond, patience/10) { // a busy machine takes seconds
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -58,7 +58,7 @@ func TestMigrationKilled(t *testing.T) {
 	}
 }
 
-// startUp is how long the binary takes to begin.
+// startUp returns how long the binary takes to start.
 func startUp(t *testing.T, bin string) time.Duration {
 	t.Helper()
 	begun := time.Now()
@@ -68,7 +68,7 @@ func startUp(t *testing.T, bin string) time.Duration {
 	return time.Since(begun)
 }
 
-// fillOldTable makes the database in dir, with an old table of which every tenth row has no user.
+// fillOldTable creates the database in dir with an old table, in which every tenth row has no user.
 func fillOldTable(t *testing.T, bin, dir string, n int) {
 	t.Helper()
 	e := startEndpoint(t, bin, "--data", filepath.Join(dir, "touchline.db"))

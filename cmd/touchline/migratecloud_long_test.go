@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
 )
 
-// cloudRig is a DynamoDB Local that processes reach, and the environment in which they do.
+// cloudRig is a DynamoDB Local that processes can reach, and their environment.
 type cloudRig struct {
 	*ddblocal.Server
 	t    *testing.T
@@ -77,7 +77,7 @@ func states(report *edge.CloudReport) map[string]int {
 	return out
 }
 
-// From an empty cloud to one that a node works with, and every kind of difference after that.
+// From an empty cloud to a usable one, and then every kind of difference.
 func TestMigrateCloud(t *testing.T) {
 	r := newCloudRig(t)
 	r.do("CreateTable", `{"TableName":"p-cricket-teams","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
@@ -122,7 +122,7 @@ func TestMigrateCloud(t *testing.T) {
 		t.Errorf("touchline-sync: %s", out)
 	}
 
-	// To a table that is there nothing is added unasked.
+	// Nothing is added to an existing table without --yes.
 	r.do("UpdateTable", `{"TableName":"p-cricket-leagues","StreamSpecification":{"StreamEnabled":false}}`)
 	for i, add := range [][]string{nil, {"--yes"}} {
 		if report, _ = r.migrate(add...); report.Remaining != 3-i {
@@ -138,7 +138,7 @@ func TestMigrateCloud(t *testing.T) {
 	}
 }
 
-// A run that is killed at any moment is finished by the next ones, whatever it had begun.
+// A run that is killed at any moment is completed by the next ones.
 func TestMigrateCloudKilled(t *testing.T) {
 	r := newCloudRig(t)
 	r.door.Set(faultproxy.Conditions{Fault: faultproxy.Slow, Delay: 10 * time.Millisecond})

@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/edge"
 )
 
-// report is one of everything.
+// report is a report with one of everything.
 func report() *edge.CloudReport {
 	return &edge.CloudReport{Cloud: "eu-west-1 (https://x)", Prefix: "p-", Remaining: 4, Tables: []edge.CloudTableReport{
 		{Table: "a", State: "created"}, {Table: "b", State: "ok"}, {Table: "c", State: "missing"},
@@ -16,7 +16,7 @@ func report() *edge.CloudReport {
 			{What: "index y", Have: "present", Want: "absent", Harmless: true},
 			{What: "expiry (TTL)", Have: "none", Want: "by ttl", Addable: true},
 			{What: "index x", Have: "missing", Want: "global", Addable: true, Added: true},
-		}}, {}, // the one that a run that failed did not get to
+		}}, {}, // a table that a failed run did not reach
 	}}
 }
 

@@ -30,7 +30,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/process"
 )
 
-// cloudNode is a `touchline serve` with a way of its own to the cloud.
+// cloudNode is a `touchline serve` with its own connection to the cloud.
 type cloudNode struct {
 	t     *testing.T
 	name  string
@@ -39,7 +39,7 @@ type cloudNode struct {
 	dir   string
 	web   string
 	api   *dynamodb.Client // of the node's own DynamoDB endpoint
-	env   []string         // of the process, besides what all have
+	env   []string         // of the process, besides the common variables
 	cmd   *exec.Cmd
 	log   processLog
 	kills int
@@ -47,7 +47,7 @@ type cloudNode struct {
 	befell [mishaps]atomic.Int32
 }
 
-// node makes one that does not run yet.
+// node returns a node that does not run yet.
 func (r *cloudRig) node(name string, seed uint64) *cloudNode {
 	r.t.Helper()
 	addr := strings.TrimSuffix(strings.TrimPrefix(r.URL, "http://"), "/")
@@ -59,7 +59,7 @@ func (r *cloudRig) node(name string, seed uint64) *cloudNode {
 	return n
 }
 
-// processLog is what a process says. It can be read while the process runs.
+// processLog is the output of a process. It can be read while the process runs.
 type processLog struct {
 	mu   sync.Mutex
 	text []byte
@@ -79,8 +79,8 @@ func (l *processLog) String() string {
 	return string(l.text)
 }
 
-// reader has the SDK see an answer when all of it is there: the SDK closes the request's body while net/http may still look
-// for its end, and net/http then closes the connection, in the midst of a long answer.
+// reader gives the SDK an answer only after it is complete: the SDK closes the request's body while net/http may still look for its
+// end, and net/http then closes the connection in the middle of a long answer.
 type reader struct{ *http.Client }
 
 func (r reader) Do(req *http.Request) (*http.Response, error) {
@@ -94,7 +94,7 @@ func (r reader) Do(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// bareClient is the SDK's, that tries once.
+// bareClient returns an SDK client without retries.
 func bareClient(url string, client *http.Client) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String(url), HTTPClient: reader{client}, Retryer: aws.NopRetryer{},
@@ -125,10 +125,10 @@ func (n *cloudNode) start() {
 	})
 }
 
-// nodePatience is for what takes a node seconds at most, on a machine that has other things to do.
+// nodePatience is for what takes a node a few seconds, on a busy machine.
 var nodePatience = hang.Limit(2 * time.Minute)
 
-// until waits for something that must come to be.
+// until waits for a condition.
 func (n *cloudNode) until(what string, limit time.Duration, so func() bool) {
 	n.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -153,7 +153,7 @@ func (n *cloudNode) signal(s syscall.Signal) {
 	}
 }
 
-// stop ends the process in order, and if it does not end, by force.
+// stop ends the process in order, or by force if it hangs.
 func (n *cloudNode) stop() {
 	n.t.Helper()
 	n.signal(syscall.SIGINT)
@@ -164,13 +164,13 @@ func (n *cloudNode) stop() {
 	}
 }
 
-// ask runs a command of the CLI against the running node, and reads its JSON.
+// ask runs a CLI command against the running node, and decodes its JSON.
 func (n *cloudNode) ask(into any, args ...string) bool {
 	out, err := n.rig.command(append(args, "--data-dir", n.dir, "-o", "json")...).Output()
 	return err == nil && json.Unmarshal(out, into) == nil
 }
 
-// as asks the node as a user, gives the answer's status (0: there is none), and reads its JSON into what is not nil.
+// as sends a request as a user, returns the status (0: no answer), and decodes its JSON into a non-nil into.
 func (n *cloudNode) as(client *http.Client, user, method, path string, body, into any) int {
 	c := edge.DefaultConfig()
 	c.DataDir = n.dir
@@ -200,7 +200,7 @@ func (n *cloudNode) as(client *http.Client, user, method, path string, body, int
 	return resp.StatusCode
 }
 
-// syncState is what the test looks at of `sync status`.
+// syncState is the part of `sync status` that the test checks.
 type syncState struct {
 	State     string   `json:"state"`
 	Waiting   int      `json:"waiting"`
@@ -223,7 +223,7 @@ func (n *cloudNode) sync() (s syncState) {
 	return s
 }
 
-// drained waits until the cloud has all that the node has.
+// drained waits until the cloud has everything that the node has.
 func (n *cloudNode) drained(limit time.Duration) syncState {
 	n.t.Helper()
 	var s syncState
@@ -239,7 +239,7 @@ func (n *cloudNode) drained(limit time.Duration) syncState {
 	return s
 }
 
-// table reads a table from somewhere, item by item as text, without what the nodes keep on an item.
+// table reads a table as text, item by item, without the nodes' own attributes.
 func table(ctx context.Context, t *testing.T, c *dynamodb.Client, name string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -282,7 +282,7 @@ func itemText(t *testing.T, it map[string]types.AttributeValue) string {
 	return string(text)
 }
 
-// foreign is the bare SDK at the cloud itself: the original backend, a console.
+// foreign returns a plain SDK client of the cloud itself: the original backend, or a console.
 func (r *cloudRig) foreign() *dynamodb.Client {
 	return bareClient(strings.TrimSuffix(r.URL, "/"), r.Client)
 }
@@ -293,7 +293,7 @@ func num(n int) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: fmt.Sprint(n)}
 }
 
-// keepLogs writes the nodes' logs to a folder if one is named: for whoever looks for the reason of a failure.
+// keepLogs writes the nodes' logs to a folder if one is configured, for finding the reason of a failure.
 func keepLogs(t *testing.T, nodes []*cloudNode) {
 	t.Helper()
 	dir := os.Getenv("KEEP_LOGS_IN")

@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/internal/testrig/awsclients"
 )
 
-// What README says of the AWS CLI is run as it stands there, line by line, by a shell that knows nothing of AWS; then boto3 is
-// asked in the same environment.
+// README's commands for the AWS CLI are run as written, line by line, in a shell without AWS settings; then boto3 runs in the same
+// environment.
 func TestReadmeOnTheCLI(t *testing.T) {
 	python := awsclients.Python(t)
 	shell, err := exec.LookPath("sh")
@@ -40,8 +40,7 @@ print("boto3", boto3.client("dynamodb").list_tables()["TableNames"], boto3.clien
 	}
 }
 
-// readmeOnSDKs returns the first command that README has of the endpoint for SDKs, without its comment, and the commands
-// behind it.
+// readmeOnSDKs returns README's first command of the endpoint for SDKs, without its comment, and the commands after it.
 func readmeOnSDKs(t *testing.T) (command string, lines []string) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
@@ -66,7 +65,7 @@ func readmeOnSDKs(t *testing.T) (command string, lines []string) {
 	return command, lines
 }
 
-// awsOn returns a folder with an aws that is the AWS CLI.
+// awsOn returns a folder with the AWS CLI as aws.
 func awsOn(t *testing.T, python awsclients.Client) string {
 	t.Helper()
 	dir := t.TempDir()

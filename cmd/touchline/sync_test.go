@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 )
 
-// The first line of a status is what people act on: what waits for a stopped table is not said to be on its way.
+// The first line of a status must not claim that writes to a stopped table are in flight.
 func TestSyncLineOfStoppedTables(t *testing.T) {
 	for status, want := range map[string]string{
 		`{"state": "behind", "waiting": 5, "tables": [

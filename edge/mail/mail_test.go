@@ -20,10 +20,10 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// TestMain sees that nothing is left running.
+// TestMain checks that no goroutine is left running.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A message goes out once, by a verified connection and with credentials, as soon as its transaction is committed.
+// A message is sent once, over a verified connection and with credentials, as soon as its transaction is committed.
 func TestSent(t *testing.T) {
 	for _, mode := range []string{tlsStart, tlsWhole, tlsNone} {
 		s := serve(t, mode)
@@ -52,7 +52,7 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// A server that cannot prove who it is, or offers no TLS, is told neither the password nor the message.
+// A server that cannot prove its identity, or offers no TLS, receives neither password nor message.
 func TestNeverInTheClear(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) (*server, *rig){
 		"another CA": func(t *testing.T) (*server, *rig) {
@@ -78,7 +78,7 @@ func TestNeverInTheClear(t *testing.T) {
 	}
 }
 
-// 4xx and broken connections are tried again, later and later; 5xx is not.
+// 4xx and broken connections are retried at growing intervals; 5xx is not.
 func TestRetries(t *testing.T) {
 	s := serve(t, tlsStart)
 	s.rcpt = func(to string) error {
@@ -108,7 +108,7 @@ func TestRetries(t *testing.T) {
 	r.clock.pass(time.Second)
 	r.pass(t.Context())
 	r.want(s, 1, 0)
-	again := New(r.cfg, r.Deps) // that one was given up is told a day, also after a start
+	again := New(r.cfg, r.Deps) // a given-up message is reported for a day, also after a restart
 	for _, want := range []int{1, 0} {
 		again.pass(t.Context())
 		if st := again.Status(); st.GivenUp != want {
@@ -123,7 +123,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// Nothing is sent when it is too late, and nothing is tried for ever.
+// Nothing is sent after its time, and nothing is retried forever.
 func TestGivenUpInTime(t *testing.T) {
 	s := serve(t, tlsStart)
 	s.rcpt = func(string) error { return &smtp.SMTPError{Code: 421, Message: "later"} }
@@ -146,7 +146,7 @@ func TestGivenUpInTime(t *testing.T) {
 	}
 }
 
-// A server that says nothing holds the outbox up for a moment only.
+// A silent server delays the outbox only briefly.
 func TestHang(t *testing.T) {
 	s := serve(t, tlsStart)
 	release := make(chan struct{})
@@ -165,14 +165,14 @@ func TestHang(t *testing.T) {
 	if took := time.Since(begin); took > hang.Limit(20*time.Second) {
 		t.Errorf("it hung for %s", took)
 	}
-	r.want(s, 1, 1) // it has the message, and has not said so
+	r.want(s, 1, 1) // it has the message, but has not acknowledged it
 	r.sender.within = stepWithin
 	r.clock.pass(time.Minute)
 	r.pass(t.Context())
 	r.want(s, 2, 0)
 }
 
-// Where the answer to the data is lost the message is sent again under the same id: the only way to a second copy.
+// If the answer to the data is lost, the message is sent again with the same id. This is the only way to a duplicate.
 func TestLostAnswer(t *testing.T) {
 	s := serve(t, tlsStart)
 	s.data = func(c *smtp.Conn, n int) error {
@@ -193,13 +193,13 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// A node that ends while it sends loses no message and sends none twice.
+// A node that stops while sending loses no message and sends none twice.
 func TestRestart(t *testing.T) {
 	s := serve(t, tlsStart)
 	ctx, cancel := context.WithCancel(t.Context())
 	s.rcpt = func(to string) error {
 		if to == "p2@example.net" && ctx.Err() == nil {
-			cancel() // the node ends in the middle of the second
+			cancel() // the node stops in the middle of the second
 			return &smtp.SMTPError{Code: 421, Message: "cut"}
 		}
 		return nil
@@ -288,7 +288,7 @@ func TestInjection(t *testing.T) {
 	}
 }
 
-// In development messages are files, for their owner alone.
+// In mode files, messages are files readable by their owner only.
 func TestFiles(t *testing.T) {
 	c := Defaults()
 	c.Mode, c.Dir, c.From = modeFiles, filepath.Join(t.TempDir(), "mail"), "scores@example.org"

@@ -25,7 +25,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// letter is a message as a server got it.
+// letter is a message as received by a server.
 type letter struct {
 	to, password string
 	secure       bool
@@ -33,7 +33,7 @@ type letter struct {
 	body         string
 }
 
-// server is an SMTP server that does what a test wants.
+// server is an SMTP server with scripted behaviour.
 type server struct {
 	host  string
 	port  int
@@ -42,7 +42,7 @@ type server struct {
 	mu   sync.Mutex
 	got  []letter
 	rcpt func(to string) error           // answers RCPT
-	data func(c *smtp.Conn, n int) error // answers the n-th DATA, after the message is kept
+	data func(c *smtp.Conn, n int) error // answers the n-th DATA, after storing the message
 	said map[string]int                  // commands, and logins
 }
 
@@ -151,7 +151,7 @@ func (s *session) Data(r io.Reader) error {
 	return nil
 }
 
-// setClock is a clock that a test moves.
+// setClock is a clock set by the test.
 type setClock struct {
 	clock.Clock
 	mu  sync.Mutex
@@ -170,7 +170,7 @@ func (c *setClock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// rig is an outbox over a store of its own.
+// rig is an outbox with a store.
 type rig struct {
 	*Outbox
 	t     *testing.T
@@ -213,7 +213,7 @@ func (r *rig) mustQueue(to ...string) {
 	}
 }
 
-// waiting counts the messages that wait.
+// waits counts waiting messages.
 func (r *rig) waits() (n int) {
 	r.t.Helper()
 	err := r.Store.View(context.Background(), func(tx *store.Tx) error {
@@ -235,7 +235,7 @@ func (r *rig) waits() (n int) {
 	return n
 }
 
-// want holds what the server has, what waits, and that nobody's address is in the log.
+// want checks the number of received and waiting messages, and that the log contains no address.
 func (r *rig) want(s *server, letters, waits int) {
 	r.t.Helper()
 	if got := len(s.letters()); got != letters || r.waits() != waits {

@@ -15,11 +15,10 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// The socket is its owner's alone from the start, takes the place of one that a dead node left, and goes with the
-// listener.
+// The socket is private from the start, replaces one left by a dead node, and is removed with the listener.
 func TestListenAdmin(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o755); err != nil { // made by somebody else
+	if err := os.Chmod(dir, 0o755); err != nil { // created by somebody else
 		t.Fatal(err)
 	}
 	for range 2 {

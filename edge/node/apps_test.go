@@ -82,7 +82,7 @@ func errorText(err error) string {
 	return ""
 }
 
-// Two applications in one node: each has its tables, loops and consumer, and what goes wrong in one does not touch the other.
+// Two applications in one node have their own tables, loops and consumers, and failures in one do not affect the other.
 func TestTwoApplications(t *testing.T) {
 	c := &counter{}
 	base, dir := beside(t, c, nil)
@@ -182,8 +182,8 @@ func linked(net *simcloud.Network, name string) (*simcloud.Link, *node.Cloud) {
 	return link, &node.Cloud{Config: c, Name: "sim", Items: link, Locks: link.Locks}
 }
 
-// Two nodes with both applications over one cloud: what is counted at one is in the other's total, one of them does the job,
-// of two that open a gate the first one does and nobody is asked, and cricket's locks are not the counter's.
+// Two nodes run both applications over one cloud: counts at one node appear in the other's total, one of them does the job, of two that
+// open a gate the first wins without a conflict for a person, and cricket's locks are separate from the counter's.
 func TestTwoApplicationsOfAFleet(t *testing.T) {
 	a, b := &counter{}, &counter{}
 	cloud, network := sharedCloud(t, cricketapp.New(), a.app())

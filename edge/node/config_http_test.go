@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 )
 
-// Limits have bounds, and proxies are named, not everybody.
+// Limits have bounds, and trusted proxies must not include everybody.
 func TestHTTPConfig(t *testing.T) {
 	for _, tt := range []struct {
 		change func(*HTTPConfig)

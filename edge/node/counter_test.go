@@ -23,8 +23,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// counter is a small application that uses every part of the contract: people count at gates, and what they count is added up
-// in a row for others to read. It keeps one table: "gate#NAME" has what was counted at a gate, "total" is derived.
+// counter is a small application that uses every part of the contract: people are counted at gates, and the counts are summed in a row
+// for others to read. It has one table: "gate#NAME" is the count at a gate, "total" is derived.
 type counter struct {
 	host   *app.Host
 	broken atomic.Bool  // its consumer fails
@@ -34,7 +34,7 @@ type counter struct {
 
 const counts = "counter-counts"
 
-// counterSettings are its section.
+// counterSettings is its section.
 type counterSettings struct {
 	Mount string `yaml:"mount"`
 }
@@ -98,7 +98,7 @@ func (c *counter) open(_ context.Context, h *app.Host) (*app.Instance, error) {
 	}, nil
 }
 
-// count adds to a gate; the first who counts at one opens it.
+// count adds to a gate; the first count opens it.
 func (c *counter) count(ctx context.Context, name string, n int64) error {
 	return c.host.Store.Update(ctx, func(tx *store.Tx) error {
 		_, err := tx.Update(store.UpdateItem{Table: counts, Key: gate(name), Update: "ADD n :n", Params: expr.Params{Values: attr.Item{":n": attr.Int(n)}}})
@@ -106,7 +106,7 @@ func (c *counter) count(ctx context.Context, name string, n int64) error {
 	})
 }
 
-// postCount counts one at a gate, once for each Idempotency-Key.
+// postCount counts one at a gate, once per Idempotency-Key.
 func (c *counter) postCount(g *gin.Context) error {
 	key, err := httpapi.IdempotencyKey(g)
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *counter) postCount(g *gin.Context) error {
 	return httpapi.Answer(g, http.StatusCreated, map[string]bool{"repeated": out.Repeated}, err)
 }
 
-// open a gate that nobody has opened: of two nodes that do, the first one does.
+// openGate opens a gate that nobody has opened: if two nodes do, the first wins.
 func (c *counter) openGate(ctx context.Context, name, by string) error {
 	return c.host.Store.Update(ctx, func(tx *store.Tx) error {
 		_, err := tx.Put(store.PutItem{
@@ -135,7 +135,7 @@ func (c *counter) openGate(ctx context.Context, name, by string) error {
 	})
 }
 
-// merge: a gate that another has opened is open, and what another has counted under the same key is counted.
+// merge: a gate opened by another node is open, and a count of another node under the same key is counted.
 func (c *counter) merge(m conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 	if slices.ContainsFunc(m.Items, func(it conflict.MergeItem) bool { return idempotency.Same(it.View, it.Remote) }) {
 		return nil, len(m.Tail) == 0
@@ -145,7 +145,7 @@ func (c *counter) merge(m conflict.MergeCase) (writes []store.WriteItem, ok bool
 
 func (c *counter) take(tx *store.Tx, _ []store.Record) error { return c.sum(tx) }
 
-// sum writes the total where it is not what it should be.
+// sum writes the total if it has changed.
 func (c *counter) sum(tx *store.Tx) error {
 	if c.broken.Load() {
 		return errors.New("broken")
@@ -168,7 +168,7 @@ func (c *counter) sum(tx *store.Tx) error {
 	return err
 }
 
-// sumOf is the total that a node shows.
+// sumOf returns a node's total.
 func (c *counter) sumOf(ctx context.Context) (n int64) {
 	_ = c.host.Store.View(ctx, func(tx *store.Tx) error {
 		it, err := tx.Get(counts, total())
@@ -178,7 +178,7 @@ func (c *counter) sumOf(ctx context.Context) (n int64) {
 	return n
 }
 
-// tick is a job that one node of a fleet does.
+// tick is a job done by one node of a fleet.
 func (c *counter) tick(ctx context.Context) error {
 	leases := c.host.Leases.User()
 	for clock.Sleep(ctx, c.host.Clock, 10*time.Millisecond) == nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/touchline/touchline/migrations"
 )
 
-// small is a demo of an application with one page, for whoever has signed in.
+// small returns a demo of an application with one page for signed-in users.
 func small(name string) *app.Demo {
 	return &app.Demo{
 		Users: app.DemoUsers(2),
@@ -35,7 +35,7 @@ func small(name string) *app.Demo {
 	}
 }
 
-// What goes wrong in one demo is told and stops none of the others: its application does not open, has no data, or stands still.
+// A failure in one demo is logged and does not stop the others: an application that does not open, has no data, or has no live updates.
 func TestDemosFailAlone(t *testing.T) {
 	closed, empty, still, good := small("closed"), small("empty"), small("still"), small("good")
 	closed.App.Open = func(context.Context, *app.Host) (*app.Instance, error) { return nil, errors.New("it does not open") }
@@ -83,7 +83,7 @@ func TestDemosFailAlone(t *testing.T) {
 	}
 }
 
-// One demo by itself ends with what goes wrong in it.
+// A demo that runs alone ends with its failure.
 func TestDemoFails(t *testing.T) {
 	d := small("empty")
 	d.Fill = func(context.Context, *app.Host) ([]page.Tile, error) { return nil, errors.New("it has no data") }
@@ -95,7 +95,7 @@ func TestDemoFails(t *testing.T) {
 	}
 }
 
-// The first line says where it is and as whom to sign in, whatever the node has met while it was filled.
+// The first line says where the demo is and who can sign in, whatever was logged before.
 func TestDemoSaysWhereItIs(t *testing.T) {
 	d := small("one")
 	d.Users = app.DemoUsers(1)

@@ -63,7 +63,7 @@ func runShown(t *testing.T) *shownNode {
 	return n
 }
 
-// stop ends the node and opens what it left.
+// stop stops the node and opens its store.
 func (n *shownNode) stop() *store.Store {
 	n.t.Helper()
 	n.end()
@@ -96,7 +96,7 @@ func (n *shownNode) send(ctx context.Context, method, url, operation string, bod
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	req.Header.Set("X-API-Key", operatorKey) // for the web; the DynamoDB API does not know it
+	req.Header.Set("X-API-Key", operatorKey) // for the web; the DynamoDB API ignores it
 	if operation != "" {
 		req.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 		req.Header.Set("Content-Type", "application/x-amz-json-1.0")
@@ -113,7 +113,7 @@ func (n *shownNode) send(ctx context.Context, method, url, operation string, bod
 	return resp.StatusCode, string(raw)
 }
 
-// The endpoint shows the applications' tables and nothing of the node's own, and writes to the same store.
+// The endpoint shows the applications' tables but none of the node's own, and writes to the same store.
 func TestNodeAnswersDynamoDB(t *testing.T) {
 	n := runShown(t)
 	var want []string
@@ -166,7 +166,7 @@ func TestNodeAnswersDynamoDB(t *testing.T) {
 	}
 }
 
-// The node shows what its endpoint has answered.
+// The node's status has the endpoint's counters.
 func TestNodeCountsDynamoDB(t *testing.T) {
 	n := runShown(t)
 	for range 3 {
@@ -194,7 +194,7 @@ func TestNodeCountsDynamoDB(t *testing.T) {
 	n.stop()
 }
 
-// A node without the endpoint does not speak of it.
+// A node without the endpoint does not mention it.
 func TestNodeWithoutDynamoDB(t *testing.T) {
 	e, err := node.NewEndpoint(t.Context(), node.DynamoDBConfig{}, "", nil)
 	if e != nil || err != nil || e.Addr() != "" {
@@ -203,7 +203,7 @@ func TestNodeWithoutDynamoDB(t *testing.T) {
 	e.Close()
 }
 
-// An address that others can reach is refused while whoever reaches it may do everything.
+// An address that other machines can reach is refused without keys.
 func TestEndpointListen(t *testing.T) {
 	for listen, code := range map[string]string{
 		"127.0.0.1:0": "", "localhost:0": "", "[::1]:0": "", "0.0.0.0:0": "bad_listen", ":0": "bad_listen", "[::]:0": "bad_listen",
@@ -229,8 +229,8 @@ func TestEndpointListen(t *testing.T) {
 	}
 }
 
-// A client of the endpoint cannot take an application's table, or what is declared of it, away from the node, and is not
-// told which tables the node keeps for itself.
+// A client of the endpoint cannot delete an application's table or what is declared for it, and does not see the node's internal
+// tables.
 func TestNodeKeepsItsTables(t *testing.T) {
 	n := runShown(t)
 	const another = `"BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],

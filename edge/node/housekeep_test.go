@@ -23,7 +23,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// putExpiring makes the store of a node that kept two states for the display, one of them too long.
+// putExpiring creates a node's store with items that expire at the given times.
 func putExpiring(t *testing.T, dir string, times ...time.Time) {
 	t.Helper()
 	var items []attr.Item
@@ -58,7 +58,7 @@ func putDisplay(t *testing.T, dir string, items ...attr.Item) {
 	}
 }
 
-// A running node sweeps what its clock says is over, as it starts and from time to time, and shows it.
+// A running node sweeps expired items, at its start and periodically, and reports it.
 func TestNodeSweeps(t *testing.T) {
 	start := time.Date(2019, 7, 14, 9, 59, 0, 0, time.UTC)
 	dir := t.TempDir()
@@ -83,7 +83,7 @@ func TestNodeSweeps(t *testing.T) {
 
 const operatorKey = "a-key-for-the-tests-alone"
 
-// keyed lets in who has the operator's key.
+// keyed admits holders of the operator's key.
 func keyed(*store.Store) (*auth.Verifier, error) { return auth.New(auth.Config{APIKey: operatorKey}) }
 
 func readStatus(t *testing.T, addr string) (st operator.NodeStatus) {
@@ -104,7 +104,7 @@ func readStatus(t *testing.T, addr string) (st operator.NodeStatus) {
 	return st
 }
 
-// A running node verifies all items, shows when it has, and what it found.
+// A running node verifies all items, and reports when it has and what it found.
 func TestNodeVerifiesItems(t *testing.T) {
 	start := time.Date(2019, 7, 14, 9, 59, 0, 0, time.UTC)
 	dir := t.TempDir()
@@ -132,7 +132,7 @@ func TestNodeVerifiesItems(t *testing.T) {
 	}
 }
 
-// damage flips a bit of a text wherever it stands in a file: in the item and in its journal record.
+// damage flips a bit of a text wherever it occurs in a file: in the item and in its journal record.
 func damage(t *testing.T, path, text string) {
 	t.Helper()
 	b, err := os.ReadFile(path)

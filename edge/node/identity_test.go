@@ -19,7 +19,7 @@ func TestHTTPLimits(t *testing.T) {
 	}
 }
 
-// What is fetched of an issuer is in the store as it was.
+// Fetched keys are stored unchanged.
 func TestKeyStore(t *testing.T) {
 	k := keyStore{storetest.Open(t, migrations.WithNode().Tables...)}
 	if set, err := k.LoadKeys(t.Context(), "https://a"); err != nil || set.Body != nil {

@@ -27,7 +27,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// gate is a replicator whose first write waits in its turn.
+// gate is a replicator whose first write blocks in its turn.
 type gate struct{ has, end chan struct{} }
 
 func (g gate) Compile(*store.Tx, []store.Write) error {
@@ -38,7 +38,7 @@ func (g gate) Compile(*store.Tx, []store.Write) error {
 
 func (gate) Expire(*store.Tx, *store.TableSpec, attr.Item) (bool, error) { return true, nil }
 
-// The log names the request that holds the writer, by key, operation and table, and none of those that wait for it.
+// The log names the request that holds the writer, by key, operation and table, and none that waits.
 func TestLongTurnIsLogged(t *testing.T) {
 	spec := store.TableSpec{
 		Name: "held", Key: store.KeySpec{Partition: store.KeyAttr{Name: "a", Type: store.KeyString}}, Policy: store.PolicyIntent, Why: "a test's",
@@ -129,7 +129,7 @@ func TestHeldWriterIsNotReady(t *testing.T) {
 	}
 }
 
-// Readiness and the metrics show a writer that one transaction holds, as long as it does.
+// Readiness and metrics show a writer held by one transaction, for as long as it lasts.
 func TestHeldWriterIsShown(t *testing.T) {
 	s, err := store.OpenMemory(store.Options{WriteStall: notReadyFrom})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// A message that was given up is on the operator's page, in the status, in the metrics and in readiness, which stays.
+// A given-up message is shown on the Status page, in the status, the metrics and readiness; the node stays ready.
 func TestMailGivenUpIsTold(t *testing.T) {
 	c := mail.Defaults()
 	c.Mode, c.Dir, c.From = "files", filepath.Join(t.TempDir(), "mail"), "scores@example.org"

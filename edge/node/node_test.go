@@ -66,7 +66,7 @@ func runNode(t *testing.T, n *node.Node) (addr string, end func()) {
 	}
 }
 
-// readiness is the answer of /readyz?verbose.
+// readiness returns the answer of /readyz?verbose.
 func readiness(t *testing.T, addr string) (status int, body string) {
 	t.Helper()
 	resp, err := (&http.Client{Timeout: time.Minute}).Get("http://" + addr + "/readyz?verbose")
@@ -81,8 +81,8 @@ func readiness(t *testing.T, addr string) (status int, body string) {
 	return resp.StatusCode, string(all)
 }
 
-// Between Open and Run a stepped clock stands, though another loop waits for an instant already: a match must not be
-// over before the node looks.
+// Between Open and Run a stepped clock stands still, even if another loop waits for an instant: a match must not be over before the
+// node sees it.
 func TestClockWaitsForTheNode(t *testing.T) {
 	start := time.Date(2019, 7, 14, 9, 59, 0, 0, time.UTC)
 	c := clock.NewStepped(start)
@@ -100,7 +100,7 @@ func TestClockWaitsForTheNode(t *testing.T) {
 	end()
 }
 
-// A node that is never run gives its store and the clock back.
+// A node that never runs releases its store and the clock.
 func TestCloseWithoutRun(t *testing.T) {
 	c := clock.NewStepped(time.Unix(0, 0))
 	n := openNode(t, c)
@@ -113,7 +113,7 @@ func TestCloseWithoutRun(t *testing.T) {
 	}
 }
 
-// A node whose store has no room serves reads, is ready, and says what is wrong wherever it is asked.
+// A node whose store is full serves reads, is ready, and reports the problem everywhere.
 func TestFullStoreIsTold(t *testing.T) {
 	s, n := memoryNode(t, store.Options{MaxSize: 4 << 20})
 	addr, end := runNode(t, n)
@@ -139,7 +139,7 @@ func TestFullStoreIsTold(t *testing.T) {
 	end()
 }
 
-// A node that lacks one of its tables is not ready, and says which.
+// A node with a missing table is not ready, and names it.
 func TestMissingTableIsTold(t *testing.T) {
 	s, n := memoryNode(t, store.Options{})
 	addr, end := runNode(t, n)
@@ -158,5 +158,5 @@ func TestMissingTableIsTold(t *testing.T) {
 	end()
 }
 
-// cricketSchema is what a node with cricket keeps: an application with many tables.
+// cricketSchema returns the schema of a node with cricket, an application with many tables.
 func cricketSchema() migrations.Schema { return node.Schema([]*app.App{cricketapp.New()}) }

@@ -16,8 +16,8 @@ import (
 	"github.com/touchline/touchline/sync/replica"
 )
 
-// What is asked with one key of two nodes that see neither each other nor the cloud takes effect once, when they do: in the cloud, at
-// both, without anybody being asked. Whoever asks again is told so, at either.
+// Requests with one key at two nodes that see neither each other nor the cloud take effect once after they reconnect: in the cloud and
+// at both nodes, without a conflict for a person. Repeating the request at either says so.
 func TestOnceAtTwoNodes(t *testing.T) {
 	a, b := &counter{}, &counter{}
 	cloud, network := sharedCloud(t, cricketapp.New(), a.app())
@@ -51,7 +51,7 @@ func TestOnceAtTwoNodes(t *testing.T) {
 			}
 		}
 	}
-	seq, got := post(baseB, "south", "k2") // another one, of b alone
+	seq, got := post(baseB, "south", "k2") // another request, at b only
 	if got != first {
 		t.Error(got)
 	}

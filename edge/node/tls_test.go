@@ -24,8 +24,8 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// A node with its own CA: metrics have the certificate's expiry, and aws-sdk-go-v2 uses the DynamoDB endpoint by HTTPS, beside
-// plain HTTP from this machine.
+// A node with its own CA: metrics show the certificate's expiry, and aws-sdk-go-v2 uses the DynamoDB endpoint over HTTPS, besides plain
+// HTTP from this machine.
 func TestNodeByTLS(t *testing.T) {
 	log, dir := slog.New(slog.DiscardHandler), t.TempDir()
 	settings := node.TLSConfig{Mode: "local", PlainListen: "127.0.0.1:0"}
@@ -110,7 +110,7 @@ func speak(t *testing.T, db *dynamodb.Client, table string) {
 	}
 }
 
-// What another machine asks of the endpoint in the clear is refused.
+// The endpoint refuses plain HTTP from other machines.
 func TestEndpointRefusesPlainFromOthers(t *testing.T) {
 	ip := otherAddress(t)
 	log, dir := slog.New(slog.DiscardHandler), t.TempDir()
@@ -147,7 +147,7 @@ func TestEndpointRefusesPlainFromOthers(t *testing.T) {
 	}
 }
 
-// otherAddress is one of this machine that is not loopback.
+// otherAddress returns an address of this machine other than loopback.
 func otherAddress(t *testing.T) string {
 	for _, name := range certs.Here() {
 		if ip := net.ParseIP(name); ip != nil && ip.To4() != nil {

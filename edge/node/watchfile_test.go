@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// A file is read again when it was written or replaced, and only then; while it is wrong or gone what it said holds on.
+// A file is read again only after it was written or replaced; while it is invalid or missing the previous contents stay in force.
 func TestWatchedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rules")
 	write := func(text string) {
@@ -57,7 +57,7 @@ func TestWatchedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sleep(lookEvery / 2) // so that it never looks at the instant at which the test does
+	sleep(lookEvery / 2) // so that it never checks at the same instant as the test
 	for _, step := range []struct {
 		change func()
 		holds  string
@@ -68,7 +68,7 @@ func TestWatchedFile(t *testing.T) {
 		{func() { write("wrong") }, "b", 3},
 		{func() { os.Remove(path) }, "b", 3},
 		{func() { write("c") }, "c", 4},
-		{func() { write("d") }, "d", 5}, // as long as before
+		{func() { write("d") }, "d", 5}, // same length as before
 	} {
 		step.change()
 		sleep(2 * lookEvery)

@@ -21,12 +21,12 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// caretaker is a node that is told what to say.
+// caretaker is a node with scripted answers.
 type caretaker struct {
 	paths   []string
 	steps   int
 	err     error
-	hold    chan struct{} // nil: does not wait for the caller to go
+	hold    chan struct{} // nil: does not wait for the caller to leave
 	problem []store.Problem
 	tests   []string
 }
@@ -86,7 +86,7 @@ func serveAdmin(t *testing.T, n *caretaker) string {
 	return socket
 }
 
-// askAdmin makes one request by hand.
+// askAdmin sends one raw request.
 func askAdmin(t *testing.T, socket, method, path, body string) (status int, contentType, answer string) {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{
@@ -203,7 +203,7 @@ func TestAdminClient(t *testing.T) {
 	if err != nil || r.Path != "/b.db" || r.Bytes != 7 || r.Node != "lords" || len(seen) != 1 || seen[0].Total != 2 {
 		t.Errorf("%+v, %v, saw %v", r, err, seen)
 	}
-	for _, steps := range []int{0, 1} { // before the answer has begun, and behind
+	for _, steps := range []int{0, 1} { // before and after the answer has begun
 		node.steps, node.err = steps, fault.New(fault.Conflict, "file_exists", "it is there")
 		_, err = client.Check(t.Context(), nil)
 		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != "file_exists" || f.Message != "it is there" || f.Kind != fault.Conflict {
@@ -216,7 +216,7 @@ func TestAdminClient(t *testing.T) {
 	}
 }
 
-// Who goes away ends what was asked for.
+// A client that leaves ends its operation.
 func TestAdminClientGoes(t *testing.T) {
 	node := &caretaker{steps: 1, hold: make(chan struct{})}
 	client := NewClient(serveAdmin(t, node))
@@ -228,7 +228,7 @@ func TestAdminClientGoes(t *testing.T) {
 	<-node.hold
 }
 
-// The socket passes on what an application's command is asked and what comes of it, and does not look into either.
+// The socket passes an application's requests and results through without interpreting them.
 func TestCommands(t *testing.T) {
 	n := &caretaker{steps: 3}
 	client := NewClient(serveAdmin(t, n))

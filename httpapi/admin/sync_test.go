@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// fakeSync is a cloud that answers as a test wants.
+// fakeSync is a cloud with scripted answers.
 type fakeSync struct {
 	status    operator.SyncStatus
 	conflicts []conflict.View
@@ -64,7 +64,7 @@ func (f *fakeSync) Wait(context.Context, uint64) (uint64, error) {
 	return 0, nil
 }
 
-// The admin socket answers the same, as the command line reads it.
+// The admin socket gives the same answers, as the command line reads them.
 func TestAdminSocketTellsOfTheCloud(t *testing.T) {
 	f := &fakeSync{conflicts: []conflict.View{
 		{Head: conflict.Head{ID: 1, State: "open"}, Decided: []conflict.Write{{Met: attr.Item{"a": attr.Int(2)}}}}, {Head: conflict.Head{ID: 2, State: "open"}},

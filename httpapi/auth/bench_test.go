@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What one request costs: of a user who was here before, of a new one, and of somebody who tries.
+// The cost of one request: of a returning user, of a new one, and of an attacker.
 func BenchmarkVerify(b *testing.B) {
 	r := newRig(b)
 	good := r.good().token()

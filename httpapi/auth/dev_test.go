@@ -63,7 +63,7 @@ func TestDevIssuer(t *testing.T) {
 	if _, err := v.Verify(t.Context(), strange); !fault.Is(err, fault.Unauthorized) || !strings.Contains(err.Error(), "touchline token") {
 		t.Errorf("another machine's token: %v", err)
 	}
-	// The right kid under another key, and an RSA key where this issuer has a curve.
+	// The right kid with another key, and an RSA key where this issuer uses a curve.
 	for name, forged := range map[string]string{
 		"key": forge(other, again.kid, jwt.SigningMethodES256, other.private),
 		"RSA": forge(other, again.kid, jwt.SigningMethodRS256, theirKey()),
@@ -81,7 +81,7 @@ func forge(d *DevIssuer, kid string, m jwt.SigningMethod, key any) string {
 	}.signed(m, key)
 }
 
-// Two processes that start at once end with one key.
+// Two processes that start at once end up with one key.
 func TestDevIssuerRace(t *testing.T) {
 	dir := t.TempDir()
 	kids := make([]string, 8)

@@ -25,7 +25,7 @@ func (r *rig) expect(t *testing.T, what, token string, kind fault.Kind, ok bool)
 
 func (r *rig) expectAsked(t *testing.T, what string, want int64) {
 	t.Helper()
-	// What was begun by the way is over when nothing waits for it any more.
+	// Background fetches end when nothing waits for them any more.
 	for _, by := range r.trust {
 		if f, ok := by.ring.(*fetched); ok {
 			f.work.Wait()
@@ -56,7 +56,7 @@ func TestUnknownKids(t *testing.T) {
 	r.expect(t, "a known one", r.good().token(), 0, true)
 }
 
-// The issuer changes its key: the new one is found, the old one counts no more, also in tokens that were judged before.
+// The issuer rotates its key: the new one is found, and the old one is no longer valid, even in tokens verified before.
 func TestRotation(t *testing.T) {
 	r := newRig(t)
 	old := r.good().token()
@@ -70,7 +70,7 @@ func TestRotation(t *testing.T) {
 	r.expect(t, "old key, withdrawn", old, fault.Unauthorized, false)
 }
 
-// All who come while the keys are fetched wait for the one fetch.
+// All requests during a fetch wait for that one.
 func TestSingleFlight(t *testing.T) {
 	r := newRig(t)
 	body := keySet(map[string]any{"k1": &theirKey().PublicKey})
@@ -90,7 +90,7 @@ func TestSingleFlight(t *testing.T) {
 		})
 	}
 	<-begun
-	// One who does not wait for the end does not take it from the others.
+	// One caller's cancellation does not affect the others.
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errNever)
 	if _, err := r.Verify(ctx, token+"x"); err == nil {
@@ -101,7 +101,7 @@ func TestSingleFlight(t *testing.T) {
 	r.expectAsked(t, "fifty at once", 1)
 }
 
-// A request that is given up while it waits ends at once; the fetch goes on for others.
+// A request cancelled while it waits ends at once; the fetch continues for others.
 func TestGivenUp(t *testing.T) {
 	r := newRig(t)
 	body := keySet(map[string]any{"k1": &theirKey().PublicKey})
@@ -127,7 +127,7 @@ func TestGivenUp(t *testing.T) {
 	r.expectAsked(t, "both", 1)
 }
 
-// A node that starts without the internet knows its users by the keys it kept, for thirty days.
+// A node that starts without the internet recognizes its users by the stored keys for thirty days.
 func TestOfflineStart(t *testing.T) {
 	r := newRig(t)
 	r.expect(t, "online", r.good().token(), 0, true)
@@ -138,7 +138,7 @@ func TestOfflineStart(t *testing.T) {
 	r.expect(t, "offline, another key", r.good().signed(jwt.SigningMethodRS256, otherKey()), fault.Unauthorized, false)
 	r.expect(t, "offline, kid never seen, too soon to ask", r.good().head("kid", "k2").token(), fault.Unauthorized, false)
 	r.clock.forward(askEvery)
-	// Nobody can say now whether the issuer has a new key: an app must not sign its user out for that.
+	// Nobody knows now whether the issuer has a new key: an app must not sign its user out because of that.
 	r.expect(t, "offline, kid never seen", r.good().head("kid", "k2").token(), fault.Unavailable, false)
 	r.clock.forward(grace - askEvery - time.Second)
 	r.expect(t, "offline for almost 30 days", r.good().token(), 0, true)
@@ -146,7 +146,7 @@ func TestOfflineStart(t *testing.T) {
 	r.expect(t, "offline for 30 days", r.good().with("sub", "u2").token(), fault.Unavailable, false)
 }
 
-// A node that has never had the keys asks again soon, and then less and less often.
+// A node that never had the keys retries soon, and then less and less often.
 func TestNeverHadKeys(t *testing.T) {
 	r := newRig(t)
 	r.status(http.StatusBadGateway)
@@ -168,7 +168,7 @@ func TestNeverHadKeys(t *testing.T) {
 	r.expect(t, "at last", r.good().token(), 0, true)
 }
 
-// Keys that are old are fetched again by the way; that nothing has changed renews them.
+// Old keys are fetched again in the background; "not modified" renews them.
 func TestRenewal(t *testing.T) {
 	r := newRig(t)
 	r.expect(t, "first", r.good().token(), 0, true)
@@ -181,7 +181,7 @@ func TestRenewal(t *testing.T) {
 	r.expect(t, "after a restart", r.good().token(), 0, true)
 }
 
-// A clock that was wrong, and is set back, does not keep the node from asking.
+// A clock that was wrong and is set back does not prevent a fetch.
 func TestClockSetBack(t *testing.T) {
 	r := newRig(t)
 	r.clock.forward(3 * 365 * 24 * time.Hour)
@@ -192,7 +192,7 @@ func TestClockSetBack(t *testing.T) {
 	r.expect(t, "new key", r.good().head("kid", "k2").signed(jwt.SigningMethodRS256, otherKey()), 0, true)
 }
 
-// Whatever an issuer answers, the keys that are there stay.
+// Whatever an issuer answers, the current keys stay.
 func TestBadAnswers(t *testing.T) {
 	small := `{"kty":"RSA","kid":"k1","use":"sig","n":"AQAB","e":"AQAB"}`
 	for name, answer := range map[string]http.HandlerFunc{
@@ -231,7 +231,7 @@ func text(s string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, s) }
 }
 
-// What a store cannot keep is kept in memory; one that cannot be read is an error of ours, not of who signs in.
+// Keys that cannot be stored are kept in memory; an unreadable store is our error, not the caller's.
 func TestBadStore(t *testing.T) {
 	r := newRig(t)
 	r.expect(t, "first", r.good().token(), 0, true)

@@ -19,8 +19,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
-// FuzzHeaders holds that no headers but the right ones are accepted, and that what is refused is refused in a way that
-// says nothing of them.
+// FuzzHeaders checks that only the right headers are accepted, and that refusals reveal nothing about them.
 func FuzzHeaders(f *testing.F) {
 	corpus.Add(f)
 	now := time.Unix(1_800_000_000, 0)
@@ -66,7 +65,7 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// fixedToken is the same in every process, as fuzzing has many.
+// fixedToken is the same in every process, because fuzzing runs several.
 func fixedToken(f *testing.F, now time.Time) (*DevIssuer, string) {
 	f.Helper()
 	key, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), bytes.Repeat([]byte{7}, 32))
@@ -82,7 +81,7 @@ func fixedToken(f *testing.F, now time.Time) (*DevIssuer, string) {
 		claims: map[string]any{"iss": devIssuer, "aud": devClient, "sub": "u1", "token_use": "id", "exp": now.Unix() + 3600},
 	}
 	digest := sha256.Sum256([]byte(p.unsigned()))
-	der, err := key.Sign(nil, digest[:], crypto.SHA256) // without a source of chance it is always the same (RFC 6979)
+	der, err := key.Sign(nil, digest[:], crypto.SHA256) // deterministic without a random source (RFC 6979)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -96,7 +95,7 @@ func fixedToken(f *testing.F, now time.Time) (*DevIssuer, string) {
 	return dev, p.unsigned() + "." + base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// FuzzKeys holds that a key set of an issuer gives strong keys or none.
+// FuzzKeys checks that an issuer's key set yields strong keys or none.
 func FuzzKeys(f *testing.F) {
 	corpus.Add(f)
 	f.Add(string(keySet(map[string]any{"k1": &theirKey().PublicKey, "k2": &otherKey().PublicKey})))

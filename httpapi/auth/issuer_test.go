@@ -18,14 +18,14 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// issuerRig is an issuer that describes itself, and a Verifier that believes it.
+// issuerRig is an issuer with a discovery document, and a Verifier that trusts it.
 type issuerRig struct {
 	*rig
 	config Config
 	asked  map[string]int
 	token  http.HandlerFunc
 	end    string // its end_session_endpoint
-	sends  bool   // it says that its answers have its iss
+	sends  bool   // it announces that its answers contain iss
 }
 
 func newIssuerRig(t *testing.T, i Issuer) *issuerRig {
@@ -52,7 +52,7 @@ func newIssuerRig(t *testing.T, i Issuer) *issuerRig {
 	return r
 }
 
-// again makes the Verifier anew.
+// again creates the Verifier again.
 func (r *issuerRig) again() {
 	r.t.Helper()
 	v, err := New(r.config)
@@ -64,12 +64,12 @@ func (r *issuerRig) again() {
 	r.t.Cleanup(func() { v.Close(); v.cfg.Client.CloseIdleConnections() })
 }
 
-// plain is a good ID token as most issuers make it.
+// plain returns a valid ID token as most issuers create it.
 func (r *issuerRig) plain() parts {
 	return r.good().with("token_use", nil, "cognito:groups", nil, "iss", r.issuer)
 }
 
-// What an issuer's settings say of its tokens holds.
+// An issuer's settings for tokens are enforced.
 func TestKinds(t *testing.T) {
 	both := Issuer{ClientIDs: []string{"app"}, Audience: []string{"api"}}
 	access := []any{"aud", "api"}
@@ -77,7 +77,7 @@ func TestKinds(t *testing.T) {
 		kind   Kind
 		change []any
 		typ    string
-		want   string // empty: it counts
+		want   string // empty: valid
 	}{
 		"ID":                                {KindID, nil, "", ""},
 		"ID, said so":                       {KindID, []any{"token_use", "id"}, "", ""},
@@ -113,7 +113,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Whose claim makes the user and the admin is a setting.
+// The claims for the user and the admin are configurable.
 func TestClaims(t *testing.T) {
 	for name, tt := range map[string]struct {
 		issuer  Issuer
@@ -143,8 +143,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// An issuer may sign with RSA or P-256, each key by its own algorithm, and is known by what was kept of it after a restart
-// without the internet.
+// An issuer may sign with RSA or P-256, each with its own algorithm, and is known from storage after a restart without the internet.
 func TestDiscovered(t *testing.T) {
 	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -184,13 +183,13 @@ func keyJSON(t *testing.T, kid string, key any) []byte {
 	return set.Keys[0]
 }
 
-// What stands in a test for the iss of its issuer, and for that of another one that the node knows.
+// Placeholders for the iss of the test's issuer, and of another one that the node trusts.
 const (
 	itsIssuer   = "its own"
 	otherIssuer = "other"
 )
 
-// A sign-in ends for the browser that began it, with tokens of that sign-in.
+// Only the browser that started a sign-in can finish it, with tokens of that sign-in.
 func TestFlow(t *testing.T) {
 	const back = "http://node.example/back"
 	for name, tt := range map[string]struct {
@@ -198,7 +197,7 @@ func TestFlow(t *testing.T) {
 		id     []any // changes of the ID token
 		access []any // of the access token
 		query  url.Values
-		sends  bool // the issuer says that its answers have its iss
+		sends  bool // the issuer announces that its answers contain iss
 		status int
 		want   string
 		fault  fault.Kind
@@ -291,7 +290,7 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// People are led to an issuer to sign out there only where it says that they can, over TLS.
+// People get a sign-out link to an issuer only if it announces one, over TLS.
 func TestSignOutAtTheIssuer(t *testing.T) {
 	for end, want := range map[string]string{
 		"":                                "",
@@ -312,7 +311,7 @@ func TestSignOutAtTheIssuer(t *testing.T) {
 	}
 }
 
-// watched is a transport by which nobody may go to another machine.
+// watched is a transport that refuses requests to other machines.
 type watched struct {
 	bounded
 	t *testing.T
@@ -327,7 +326,7 @@ func (w watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.bounded.RoundTrip(r)
 }
 
-// What an issuer says of itself is not believed when it is another's, leads away from TLS, or is endless.
+// A discovery document of another issuer, without TLS, or without end is refused.
 func TestBadDiscovery(t *testing.T) {
 	for name, body := range map[string]func(self string) string{
 		"another issuer": func(self string) string {
@@ -375,7 +374,7 @@ func TestBadDiscovery(t *testing.T) {
 	}
 }
 
-// A description that was kept is judged like one that comes: it may be of another version of the node, or of another issuer.
+// A stored discovery document is checked like a fetched one: it may be from another version of the node, or from another issuer.
 func TestKeptDiscovery(t *testing.T) {
 	for name, change := range map[string]func(said string) string{
 		"as it came":     func(said string) string { return said },

@@ -12,7 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Of a set count the public keys of the two algorithms, in sizes that are worth something, each under a name.
+// A key set yields the named public keys of the two algorithms in secure sizes.
 func TestKeysThatCount(t *testing.T) {
 	ec := func(c elliptic.Curve) any {
 		key, err := ecdsa.GenerateKey(c, rand.Reader)
@@ -55,7 +55,7 @@ func TestKeysThatCount(t *testing.T) {
 	}
 }
 
-// Of two keys of one name the first counts, and of a long set the beginning.
+// Of two keys with the same name the first counts, and of a long set the beginning.
 func TestKeysOfASet(t *testing.T) {
 	first := jose.JSONWebKey{Key: &theirKey().PublicKey, KeyID: "k"}
 	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{first, {Key: &otherKey().PublicKey, KeyID: "k"}}}

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Keys take a while to make: all tests share two.
+// Creating keys is slow: all tests share two.
 var (
 	theirKey = sync.OnceValue(newKey)
 	otherKey = sync.OnceValue(newKey)
@@ -39,7 +39,7 @@ func newKey() *rsa.PrivateKey {
 	return key
 }
 
-// hands is a clock that stands until it is set.
+// hands is a clock that stands still until it is set.
 type hands struct {
 	clock.Clock
 	at atomic.Int64
@@ -71,7 +71,7 @@ func (k *kept) SaveKeys(_ context.Context, set KeySet) error {
 	return k.fail
 }
 
-// rig is a user pool and a Verifier that believes it.
+// rig is a user pool and a Verifier that trusts it.
 type rig struct {
 	*Verifier
 	t      testing.TB
@@ -101,7 +101,7 @@ func newRig(t testing.TB) *rig {
 	return r
 }
 
-// restart makes the Verifier anew, as a node that starts does.
+// restart creates the Verifier again, like a restarted node.
 func (r *rig) restart() {
 	r.t.Helper()
 	v, err := New(Config{
@@ -118,7 +118,7 @@ func (r *rig) restart() {
 	r.t.Cleanup(func() { v.Close(); v.cfg.Client.CloseIdleConnections() })
 }
 
-// serve has the pool answer with a body, and with 304 to whoever has it.
+// serve makes the pool answer with a body, and 304 to clients that have it.
 func (r *rig) serve(body []byte) {
 	sum := sha256.Sum256(body)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:]) + `"`
@@ -134,7 +134,7 @@ func (r *rig) serve(body []byte) {
 
 func (r *rig) handle(h http.HandlerFunc) { r.answer.Store(&h) }
 
-// status has the pool answer with no more than a status.
+// status makes the pool answer with just a status.
 func (r *rig) status(code int) {
 	r.handle(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
 }
@@ -154,7 +154,7 @@ func keySet(keys map[string]any) []byte {
 // parts are the header and the claims of a token.
 type parts struct{ header, claims map[string]any }
 
-// good is a token that counts for an hour.
+// good returns a token that is valid for an hour.
 func (r *rig) good() parts {
 	now := r.clock.Now().Unix()
 	return parts{
@@ -190,7 +190,7 @@ func set(m map[string]any, kv []any) {
 	}
 }
 
-// unsigned are the two parts that are signed.
+// unsigned returns the two parts that are signed.
 func (p parts) unsigned() string { return encode(p.header) + "." + encode(p.claims) }
 
 func encode(v any) string {
@@ -212,5 +212,5 @@ func (p parts) signed(m jwt.SigningMethod, key any) string {
 
 func (p parts) token() string { return p.signed(jwt.SigningMethodRS256, theirKey()) }
 
-// errNever is what a closed door says.
+// errNever is the error of a closed door.
 var errNever = errors.New("no")

@@ -33,7 +33,7 @@ func TestGoodToken(t *testing.T) {
 		"a fast clock":    {r.good().with("nbf", r.clock.Now().Unix()+59), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 2 { // judged, and remembered
+			for range 2 { // verified, then cached
 				id, err := r.Verify(t.Context(), tt.p.token())
 				if err != nil {
 					t.Fatal(err)
@@ -51,7 +51,7 @@ func TestGoodToken(t *testing.T) {
 	}
 }
 
-// Nothing but a token of the issuer, for this app, of now, is believed, and what is wrong is said without the token.
+// Only a current token of the issuer for this app is accepted, and errors do not contain the token.
 func TestBadTokens(t *testing.T) {
 	r := newRig(t)
 	trap := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a token had us ask a stranger") }))
@@ -140,7 +140,7 @@ func TestBadTokens(t *testing.T) {
 		"too long":              {token + strings.Repeat("A", maxToken), "longer than 8192 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r.clock.forward(askEvery) // whatever a kid may do, it may now
+			r.clock.forward(askEvery) // an unknown kid may cause a fetch again
 			id, err := r.Verify(t.Context(), tt.token)
 			r.clock.forward(-askEvery)
 			if !fault.Is(err, fault.Unauthorized) || !strings.Contains(err.Error(), tt.want) {
@@ -158,7 +158,7 @@ func TestBadTokens(t *testing.T) {
 	}
 }
 
-// A token that was judged good counts no longer than it says.
+// A cached token expires like any other.
 func TestRememberedTokenExpires(t *testing.T) {
 	r := newRig(t)
 	token := r.good().token()
@@ -224,7 +224,7 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// Without a key no key is right, not even an empty one.
+// Without a configured key every key is refused, even an empty one.
 func TestNoAPIKey(t *testing.T) {
 	v, err := New(Config{})
 	if err != nil {
@@ -249,7 +249,7 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// Two issuers do not speak for each other: neither a key nor a client id of one counts for the other.
+// Issuers are separate: a key or client id of one is not valid for the other.
 func TestIssuersApart(t *testing.T) {
 	a, b := newRig(t), newRig(t)
 	b.serve(keySet(map[string]any{"k1": &otherKey().PublicKey}))

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
-// Whatever is sent as a body is refused with a field that is wrong, or is an object whose members each stand there once.
+// Any body is either refused with the name of a field, or an object with unique members.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", `{"teamId":10}`, `{"a":1,"a":2}`, `{"a":{"b":[1,{"c":null}]}}`, "[1]", "{} {}", `{"a":"\u0000"}`, "\xff", `{"a":1e999}`, `{"A":1,"a":2}`,
@@ -55,7 +55,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// A strict body names what nobody asked for, each once; a tolerant one passes it over.
+// In strict mode unknown members are errors, each once; otherwise they are ignored.
 func TestStrictBody(t *testing.T) {
 	for _, tt := range []struct {
 		body   string

@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// The page says in words what a person meets nowhere else, and no figure that nobody knows.
+// The page explains in words what a person does not know, and shows no unknown figures.
 func TestCloudTableWords(t *testing.T) {
 	st := SyncStatus{Configured: true, Status: replica.Status{State: "stopped", Reason: "the cloud has no table touchline-sync; touchline migrate --cloud creates it", Waiting: 1}, Prefix: "prod-"}
 	text := fmt.Sprint(cloudTable(&State{Sync: st}).Rows)
@@ -41,7 +41,7 @@ func TestCloudTableWords(t *testing.T) {
 			t.Errorf("%q is not in %s", want, text)
 		}
 	}
-	st.State = "behind" // with what was written before the clock was set: nobody knows since when
+	st.State = "behind" // with writes from before the clock was set: the time is unknown
 	if text := cloudSentence(&st, now); text != "behind: 1 write waits" {
 		t.Error(text)
 	}

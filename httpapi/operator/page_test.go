@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// The page has the node's figures, a line for each application and what the node itself has found wrong.
+// The page has the node's figures, a line per application, and the problems that the node found.
 func TestStatusPage(t *testing.T) {
 	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	well := func() *State {

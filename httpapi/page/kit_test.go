@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The first load of a page that works without its node is small, with every part of the kit in it, its worker, and what that fetches.
+// The first load of a page that works offline is small, including every part of the kit, its worker, and what that fetches.
 func TestFirstLoadOfTheKit(t *testing.T) {
 	r, err := New("/counter/-", nil, nil)
 	if err != nil {
@@ -24,7 +24,7 @@ func TestFirstLoadOfTheKit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range scenes {
-		if len(scenes[i].View.Parts) == 0 { // a page of the node, which has no part of the kit
+		if len(scenes[i].View.Parts) == 0 { // one of the node's pages, without parts of the kit
 			continue
 		}
 		body, err := r.Framed("bare-page", scenes[i].View.Parts[0].HTML, Frame{
@@ -44,14 +44,14 @@ func TestFirstLoadOfTheKit(t *testing.T) {
 			}
 			total += len(a.Body)
 		}
-		if total > 100_000 { // of the 150 kB an application's own parts have the rest
+		if total > 100_000 { // the rest of 150 kB is for an application's own parts
 			t.Errorf("%s: the first load is %d bytes", scenes[i].Name, total)
 		}
 		t.Logf("%s: %d bytes, of them %d of the page", scenes[i].Name, total, len(body))
 	}
 }
 
-// Another version of the node, of a template or of an asset has another worker.
+// Another version of the node, a template or an asset results in another worker.
 func TestWorkerOfAVersion(t *testing.T) {
 	script := func(files fs.FS, made map[string][]byte, release string) string {
 		t.Helper()

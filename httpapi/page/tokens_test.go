@@ -22,7 +22,7 @@ func hexOf(t *testing.T, css, name string) colour.RGB {
 	return colour.RGB(n)
 }
 
-// The tokens of page.css: text and accents can be read on what they stand on, and the panels are those of the code.
+// The colours in page.css: text and accents are readable on their backgrounds, and the panels match the code.
 func TestTokensAreReadable(t *testing.T) {
 	raw, err := nodeFiles.ReadFile("assets/page.css")
 	if err != nil {

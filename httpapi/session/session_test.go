@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// hands is a clock that stands until it is set.
+// hands is a clock that stands still until it is set.
 type hands struct {
 	clock.Clock
 	at atomic.Int64
@@ -58,7 +58,7 @@ func (r *rig) begin(id auth.Identity) string {
 	return cookie
 }
 
-// find asks with a cookie, of which good says whether it counts.
+// find looks up a cookie; good says whether it must be valid.
 func (r *rig) find(what, cookie string, good bool) (next string) {
 	r.t.Helper()
 	id, next, err := r.Find(r.t.Context(), cookie, true)
@@ -71,7 +71,7 @@ func (r *rig) find(what, cookie string, good bool) (next string) {
 	return next
 }
 
-// A secret is replaced once an hour; the old one counts for a minute more, and whoever uses it later has a copy of it.
+// A secret is replaced once an hour. The old one stays valid for a minute; a later use means that it was copied.
 func TestRotation(t *testing.T) {
 	r := newRig(t)
 	first := r.begin(user("u1"))
@@ -89,7 +89,7 @@ func TestRotation(t *testing.T) {
 	if next := r.find("a request beside it", first, true); next != "" {
 		t.Error("two requests at once have two secrets")
 	}
-	// The answer is lost: nobody is signed out for that.
+	// The answer is lost: nobody is signed out because of that.
 	r.clock.forward(2 * time.Hour)
 	third := r.find("its answer was lost", first, true)
 	if third == "" {
@@ -104,7 +104,7 @@ func TestRotation(t *testing.T) {
 	r.find("the session has ended with it", third, false)
 }
 
-// However often a secret was replaced, a copy of an old one ends the session; one that never was does nothing.
+// However often a secret was replaced, using an old one ends the session; an unknown one does nothing.
 func TestStolen(t *testing.T) {
 	r := newRig(t)
 	all := []string{r.begin(user("u1"))}
@@ -124,7 +124,7 @@ func TestStolen(t *testing.T) {
 	r.find("after it", last, false)
 }
 
-// Sessions end when they are not used, when they are old, when their issuer is not welcome, and when they are ended.
+// Sessions end when unused, when old, when their issuer is no longer accepted, and when ended.
 func TestEnds(t *testing.T) {
 	r := newRig(t)
 	idle := r.begin(user("u1"))
@@ -169,7 +169,7 @@ func TestEnds(t *testing.T) {
 	r.find("ended by an admin", other, false)
 }
 
-// One person has so many sessions at most; the least used one makes room. Each sees their own, in full.
+// A person has a limited number of sessions; the least recently used one is replaced. Each person sees their own, in full.
 func TestList(t *testing.T) {
 	r := newRig(t)
 	oldest := r.begin(user("u1"))
@@ -190,7 +190,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A code counts once, for a quarter of an hour, for five tries, and for somebody who was here.
+// A code works once, for a quarter of an hour, for five attempts, and for somebody who has signed in here.
 func TestCodes(t *testing.T) {
 	r := newRig(t)
 	if _, _, err := r.Code(t.Context(), "u1", ""); !fault.Is(err, fault.NotFound) {
@@ -236,7 +236,7 @@ func TestCodes(t *testing.T) {
 		takes("no code", text, false)
 	}
 
-	// Of all who type it at once one gets in.
+	// Of all who enter it at once, one gets in.
 	code = made()
 	var in atomic.Int64
 	var all sync.WaitGroup
@@ -256,7 +256,7 @@ func TestCodes(t *testing.T) {
 	takes("its issuer is not welcome", code, false)
 }
 
-// Two issuers may name two people alike.
+// Two issuers may have people with the same id.
 func TestSameName(t *testing.T) {
 	r := newRig(t)
 	r.Knows = func(string) bool { return true }
@@ -284,7 +284,7 @@ func TestSameName(t *testing.T) {
 	}
 }
 
-// What the store holds signs nobody in.
+// The stored data does not allow signing in.
 func TestStoredHashed(t *testing.T) {
 	r := newRig(t)
 	cookie := r.begin(user("u1"))

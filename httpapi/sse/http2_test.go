@@ -32,8 +32,8 @@ func (l oneConn) Accept() (net.Conn, error) {
 func (oneConn) Close() error   { return nil }
 func (oneConn) Addr() net.Addr { return &net.TCPAddr{} }
 
-// A stream with nothing to say for longer than a batch may take, and than an answer may, goes on: by HTTP/1.1 and by HTTP/2. One whose
-// client does not read ends.
+// A stream that is silent for longer than the limits of a batch and of an answer stays open over HTTP/1.1 and HTTP/2. One whose client
+// does not read ends.
 func TestSilentStreamGoesOn(t *testing.T) {
 	for _, h2 := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -66,14 +66,14 @@ func TestSilentStreamGoesOn(t *testing.T) {
 	}
 }
 
-// streamed is a stream at its client.
+// streamed is a stream as its client sees it.
 type streamed struct {
 	proto string
 	body  io.Reader
-	ended <-chan error // what the server's side has come to
+	ended <-chan error // outcome on the server's side
 }
 
-// streamOver has a server stream what write says.
+// streamOver makes a server stream what write sends.
 func streamOver(t *testing.T, h2 bool, write func(out *Conn) error) streamed {
 	t.Helper()
 	var p http.Protocols

@@ -18,8 +18,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// Whatever comes in whatever order: what is taken is in order, no event is missing unless a snapshot says so, and of
-// each slot the newest is there.
+// Whatever arrives in whatever order: frames are taken in order, no event is missing unless a snapshot is due, and of each slot the
+// newest is there.
 func TestInbox(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sub := NewSubscriber(false)
@@ -60,7 +60,7 @@ func TestInbox(t *testing.T) {
 	})
 }
 
-// What waits and what comes is of what concerns the reader now.
+// Waiting and later frames are those that concern the reader now.
 func TestInboxOfSome(t *testing.T) {
 	sub := NewSubscriber(false)
 	seq := uint64(0)
@@ -99,7 +99,7 @@ func TestInboxOfSome(t *testing.T) {
 	want()
 }
 
-// noted is a broadcaster over a store with matches: a write of one is a frame on topic t of application a.
+// noted returns a broadcaster over a store with matches: a write of one is a frame on topic t of application a.
 func noted(t *testing.T, o store.Options, c clock.Clock, read func()) (b *Broadcaster, note func()) {
 	o.NoSync = true
 	s := storetest.OpenWith(t, t.TempDir()+"/s.db", o, storetest.Matches())
@@ -110,7 +110,7 @@ func noted(t *testing.T, o store.Options, c clock.Clock, read func()) (b *Broadc
 	return b, func() { storetest.Put(t, s, "matches", storetest.Item("match", "final")) }
 }
 
-// When the journal is trimmed faster than the broadcaster reads, every stream starts over: whether later records are left, or none.
+// If the journal is trimmed faster than the broadcaster reads, every stream starts over, whether later records remain or not.
 func TestBroadcasterNoticesAGap(t *testing.T) {
 	now := time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC)
 	for name, o := range map[string]store.Options{"some": {Now: func() time.Time { return now }}, "all": {JournalBytes: 1}} {
@@ -143,7 +143,7 @@ func TestBroadcasterNoticesAGap(t *testing.T) {
 	}
 }
 
-// What was written, and trimmed, before the first streams opened is no gap: they are not told to start over.
+// Records written and trimmed before the first stream opened are no gap: streams do not start over.
 func TestBroadcasterBeginsAtTheEnd(t *testing.T) {
 	now := time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC)
 	b, note := noted(t, store.Options{Now: func() time.Time { return now }}, clock.Real(), func() {})
@@ -163,7 +163,7 @@ func TestBroadcasterBeginsAtTheEnd(t *testing.T) {
 	}
 }
 
-// With nobody to read for, the journal is left alone, and time on a stepped clock moves on.
+// Without readers the journal is not read, and time on a stepped clock advances.
 func TestIdleBroadcaster(t *testing.T) {
 	steps := clock.NewStepped(time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC))
 	var reads atomic.Int64
