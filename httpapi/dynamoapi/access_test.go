@@ -21,7 +21,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// Whoever may work on one table may not work on another beside it in one request.
+// Access to one table does not extend to another table in the same request.
 func TestEveryTableOfARequestNeedsPermission(t *testing.T) {
 	ring, err := sigv4.NewKeyring(sigv4.Config{Keys: []sigv4.Key{{
 		ID: "AKIDSOME", Secret: "a secret of a test", Allow: []sigv4.Grant{{Tables: []string{"mine"}, Actions: []string{"*"}}},
@@ -50,7 +50,7 @@ func TestEveryTableOfARequestNeedsPermission(t *testing.T) {
 			t.Errorf("%s: %s", operation, got)
 		}
 		if strings.HasPrefix(operation, "Batch") && !strings.HasSuffix(operation, "Statement") {
-			continue // one table cannot be named twice
+			continue // a table cannot be named twice
 		}
 		if got := signed(t, server.URL, operation, strings.ReplaceAll(body, "TABLE", "mine")); strings.Contains(got, "__type") {
 			t.Errorf("%s: %s", operation, got)
@@ -84,7 +84,7 @@ func signed(t *testing.T, url, operation, body string) string {
 	return string(got)
 }
 
-// Of a table that a node works with the indexes that are declared stay, and those that a client has added may go.
+// On a node's table, declared indexes stay, and those that a client added may be deleted.
 func TestOwnedIndexesStay(t *testing.T) {
 	s := storetest.Open(t)
 	attr := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
@@ -111,7 +111,7 @@ func TestOwnedIndexesStay(t *testing.T) {
 	}
 }
 
-// Where there is no node, a name of its kind is free, unless the file has a table of that name that nobody is shown.
+// Without a node, names with its prefix are free, unless the file has a table of that name that nobody may see.
 func TestReservedNamesWithoutANode(t *testing.T) {
 	s := storetest.Open(t)
 	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
@@ -126,7 +126,7 @@ func TestReservedNamesWithoutANode(t *testing.T) {
 	accepted(t, a, "CreateTable", `{"TableName":"touchline-sync","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
 }
 
-// Of the node's own bookkeeping no operation shows or changes anything: the answer is that of a table that is not there.
+// No operation shows or changes the node's internal tables: the answer is that of a missing table.
 func TestInternalTables(t *testing.T) {
 	s := storetest.Open(t)
 	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
@@ -185,7 +185,7 @@ func TestInternalTables(t *testing.T) {
 	}
 }
 
-// Who may reset: by default nobody, then this machine, then everybody, but never a web page of another origin.
+// Who may reset: by default nobody, then this machine, then everybody, but never a page of another origin.
 func TestWhoMayReset(t *testing.T) {
 	s := storetest.Open(t, store.TableSpec{Name: "users", Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}}, Policy: store.PolicyLocal})
 	for name, c := range map[string]struct {

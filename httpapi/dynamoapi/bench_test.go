@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// BenchmarkRequest answers the operations that matter for speed, without a network and without a disk: items of about
-// 1 KB, in partitions of a hundred.
+// BenchmarkRequest runs the operations that matter for speed, without network and disk: items of about 1 KB, in partitions of a
+// hundred.
 func BenchmarkRequest(b *testing.B) {
 	a := open(b)
 	const items = 1000
@@ -92,7 +92,7 @@ func benchItem(n int) string {
 	return text + "}"
 }
 
-// discard is a response that nobody reads.
+// discard is a response that ignores what is written.
 type discard struct {
 	header http.Header
 	status int

@@ -13,8 +13,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// billed is a table of a, with a local index of c that shows all, a global one of g that shows its key, and a global one of
-// h that shows x beside it.
+// billed returns a table of a, with a local index of c that projects everything, a global one of g that projects its key, and a global
+// one of h that projects x too.
 func billed() *store.TableSpec {
 	s := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
 	return &store.TableSpec{Name: "tab", Key: store.KeySpec{Partition: s("a"), Sort: s("b")}, Indexes: []store.IndexSpec{
@@ -24,7 +24,7 @@ func billed() *store.TableSpec {
 	}}
 }
 
-// item makes an item of the key k and of "name=value" pairs; a value of "*1000" is a text of so many bytes.
+// item returns an item of the key k and "name=value" pairs; a value "*1000" is a text of that many bytes.
 func item(pairs ...string) attr.Item {
 	it := attr.Item{"a": attr.S("k"), "b": attr.S("k")}
 	for _, p := range pairs {
@@ -81,7 +81,7 @@ func TestWriteUnits(t *testing.T) {
 	}
 }
 
-// inStore puts an item into the billed table, and then another, or deletes it; watch is called in between.
+// inStore puts an item into the billed table, then replaces or deletes it; watch is called in between.
 func inStore(t *testing.T, old, now attr.Item, watch func(*store.Tx)) {
 	t.Helper()
 	s := storetest.Open(t)
@@ -161,7 +161,7 @@ func TestConsumedCapacityIsWritten(t *testing.T) {
 	}
 }
 
-// TestLargeTableIsNotCountedEachTime: a clock that goes on by a second whenever it is looked at makes every count slow.
+// TestLargeTableIsNotCountedEachTime: a clock that advances by a second at each reading makes every count slow.
 func TestLargeTableIsNotCountedEachTime(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	key := store.KeySpec{Partition: store.KeyAttr{Name: "a", Type: store.KeyString}}

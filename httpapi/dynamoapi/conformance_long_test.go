@@ -17,10 +17,10 @@ import (
 
 var update = flag.Bool("update", false, "record what DynamoDB Local answers, and our API where a step says it differs")
 
-// suite is where the recorded answers are kept.
+// suite is the folder of the recorded answers.
 const suite = "../../store/storetest"
 
-// TestRecorded holds DynamoDB Local to the answers that are kept: they are its own.
+// TestRecorded compares DynamoDB Local with the recorded answers, which are its own.
 func TestRecorded(t *testing.T) {
 	local := ddblocal.Start(t)
 	open := func(t testing.TB) conformance.Target { return emptied(t, local) }

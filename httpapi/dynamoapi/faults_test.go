@@ -21,7 +21,7 @@ import (
 const tab = `{"TableName":"tab","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],` +
 	`"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],"BillingMode":"PAY_PER_REQUEST"}`
 
-// faulty makes an API with a table and these rules.
+// faulty returns an API with a table and these rules.
 func faulty(t *testing.T, rules string) *dynamoapi.API {
 	t.Helper()
 	parsed, err := inject.Parse([]byte(rules))
@@ -62,7 +62,7 @@ func TestFaultsInsteadOfTheWork(t *testing.T) {
 	}
 }
 
-// A part of a batch is left, and what is asked for again is done.
+// A part of a batch is left unprocessed, and repeating it completes the batch.
 func TestFaultsOfBatches(t *testing.T) {
 	a := faulty(t, "rules: [{kind: unprocessed, share: 0.5, count: 2}]")
 	var written struct{ UnprocessedItems map[string][]json.RawMessage }
@@ -92,7 +92,7 @@ func TestFaultsOfBatches(t *testing.T) {
 	}
 }
 
-// A dropped request is not done, a dropped answer is; of neither does the client hear.
+// A dropped request is not processed, a dropped answer is; the client hears of neither.
 func TestFaultsDropConnections(t *testing.T) {
 	for kind, done := range map[string]bool{"drop-request": false, "drop-answer": true} {
 		a := faulty(t, "rules: [{kind: "+kind+", operations: [PutItem]}]")
@@ -110,7 +110,7 @@ func TestFaultsDropConnections(t *testing.T) {
 	}
 }
 
-// A global index on demand is behind its table, which is not.
+// A stale global index lags behind its table, which is current.
 func TestFaultsDelayIndexes(t *testing.T) {
 	a := faulty(t, "rules: [{kind: stale-index, delay: 10m}]")
 	do(t, a, "CreateTable", `{"TableName":"two","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"AttributeDefinitions":[{"AttributeName":"pk",`+
@@ -127,7 +127,7 @@ func TestFaultsDelayIndexes(t *testing.T) {
 	}
 }
 
-// Who sends what takes too much work is in one line of the log, however often it is sent, until ten seconds later.
+// A client with too costly requests is logged in one line, however many it sends, until ten seconds later.
 func TestCostlyRequestsAreNamed(t *testing.T) {
 	s := storetest.Open(t)
 	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
@@ -158,8 +158,8 @@ func TestCostlyRequestsAreNamed(t *testing.T) {
 	}
 }
 
-// Expressions that look through a large attribute too often are refused, whole requests and by a message that no client
-// comes again for, whichever operation has them. What is only long is done.
+// Expressions that read a large attribute too often are refused, as whole requests and with an error that clients do not retry, in
+// every operation. Expressions that are only long work.
 func TestTooMuchWork(t *testing.T) {
 	a := open(t)
 	text := strings.Repeat("ab", 190_000)

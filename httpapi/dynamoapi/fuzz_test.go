@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/storetest/conformance"
 )
 
-// FuzzRequest: whatever a request says, the answer is JSON, with a status that is no fault of the node.
+// FuzzRequest: the answer to any request is JSON, with a status other than a server error.
 func FuzzRequest(f *testing.F) {
 	corpus.Add(f)
 	files, err := conformance.Files()
@@ -37,7 +37,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// isAnswered runs a request, fails where the answer is no JSON or tells of a fault of the node, and returns it.
+// isAnswered runs a request, fails if the answer is not JSON or a server error, and returns it.
 func isAnswered(t *testing.T, a *dynamoapi.API, operation, request string) string {
 	t.Helper()
 	answer, err := a.Do(context.Background(), operation, []byte(request))
@@ -55,14 +55,14 @@ func isAnswered(t *testing.T, a *dynamoapi.API, operation, request string) strin
 	return string(answer)
 }
 
-// fuzzed is a store that is made anew now and then, so that what piles up in it does not slow the search.
+// fuzzed is a store that is replaced now and then, so that old data does not slow the search.
 type fuzzed struct {
 	dir string
 	s   *store.Store
 	n   int
 }
 
-// perStore is how many requests a store gets.
+// perStore is how many requests each store gets.
 const perStore = 500
 
 func (r *fuzzed) api(t testing.TB) *dynamoapi.API {

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// open makes an API over a store that has a table "tab" of pk and sk.
+// open returns an API over a store with a table "tab" of pk and sk.
 func open(t testing.TB) *dynamoapi.API {
 	t.Helper()
 	s := storetest.Open(t)
@@ -61,7 +61,7 @@ func TestPutAndGet(t *testing.T) {
 	}
 }
 
-// DynamoDB shows an item past its time until it is swept. The store hides it at once from everybody else.
+// DynamoDB shows expired items until they are swept. The store hides them at once from other readers.
 func TestExpiredItemsAreShown(t *testing.T) {
 	now := time.Now()
 	a, s := managed(t, func() time.Time { return now })
@@ -95,7 +95,7 @@ func TestExpiredItemsAreShown(t *testing.T) {
 	}
 }
 
-// TestWritesAreAccountedFor: capacity and item collections of each write that has them, in a table with local indexes.
+// TestWritesAreAccountedFor: capacity and item collections of each kind of write, in a table with local indexes.
 func TestWritesAreAccountedFor(t *testing.T) {
 	const (
 		ask        = `"ReturnConsumedCapacity":"INDEXES","ReturnItemCollectionMetrics":"SIZE"`
@@ -137,17 +137,17 @@ func TestWritesAreAccountedFor(t *testing.T) {
 	}
 }
 
-// TestTransactWrites: what is refused, what cancels a transaction with which reasons, and what one does.
+// TestTransactWrites: refusals, cancellations with their reasons, and effects of transactions.
 func TestTransactWrites(t *testing.T) {
 	runRecorded(t, recordedTables(t), "testdata/transact_writes.txt")
 }
 
-// TestLegacyParameters: what the old parameters mean, and what is refused of them, is what DynamoDB Local makes of them.
+// TestLegacyParameters: legacy parameters have the same meaning and refusals as in DynamoDB Local.
 func TestLegacyParameters(t *testing.T) {
 	runRecorded(t, recordedTables(t), "testdata/legacy.txt")
 }
 
-// TestLegacyLimits: the old parameters have limits of their own, not those of expressions.
+// TestLegacyLimits: legacy parameters have limits of their own, not those of expressions.
 func TestLegacyLimits(t *testing.T) {
 	api := recordedTables(t)
 	const many = 600
@@ -175,7 +175,7 @@ func TestLegacyLimits(t *testing.T) {
 	}
 }
 
-// TestPagesOfOneMegabyte: a page ends with the item that makes 1 MB full, whatever the filter leaves of it.
+// TestPagesOfOneMegabyte: a page ends with the item that completes 1 MB, whatever the filter leaves of it.
 func TestPagesOfOneMegabyte(t *testing.T) {
 	api := recordedTables(t)
 	long := strings.Repeat("x", 300_000)
@@ -190,11 +190,11 @@ func TestPagesOfOneMegabyte(t *testing.T) {
 			`{"Count":1,"ScannedCount":1,"ConsumedCapacity":{"CapacityUnits":37.0,"TableName":"range"}}`},
 		{"Query", `"KeyConditionExpression":"a = :a","ExpressionAttributeValues":{":a":{"S":"p"}},"Select":"COUNT","ConsistentRead":true,"ReturnConsumedCapacity":"TOTAL"`,
 			`{"Count":4,"ScannedCount":4,"LastEvaluatedKey":{"a":{"S":"p"},"b":{"S":"3"}},"ConsumedCapacity":{"CapacityUnits":293.0,"TableName":"range"}}`},
-		// what the index shows is little: it is no page of its own
+		// the index projects little: it does not fill a page
 		{"Query", `"IndexName":"index2","KeyConditionExpression":"a = :a","ExpressionAttributeValues":{":a":{"S":"p"}},"Select":"COUNT","ReturnConsumedCapacity":"INDEXES"`,
 			`{"Count":5,"ScannedCount":5,"ConsumedCapacity":{"CapacityUnits":0.5,"TableName":"range","Table":{"CapacityUnits":0},` +
 				`"LocalSecondaryIndexes":{"index2":{"CapacityUnits":0.5}}}}`},
-		// what it does not show is fetched, each item by itself: 74 units and the index
+		// what it does not project is fetched item by item: 74 units and the index
 		{"Query", `"IndexName":"index2","KeyConditionExpression":"a = :a","ExpressionAttributeValues":{":a":{"S":"p"}},"ProjectionExpression":"b, f",` +
 			`"Limit":2,"ReturnConsumedCapacity":"INDEXES","ConsistentRead":true`,
 			`{"Items":[{"b":{"S":"0"}},{"b":{"S":"1"}}],"Count":2,"ScannedCount":2,"LastEvaluatedKey":{"a":{"S":"p"},"b":{"S":"1"},"d":{"S":"1"}},` +
@@ -209,7 +209,7 @@ func TestPagesOfOneMegabyte(t *testing.T) {
 	}
 }
 
-// TestSegmentsReadAll: each item is in one segment, and the pages of a segment lead to its end.
+// TestSegmentsReadAll: each item is in one segment, and the pages of a segment reach its end.
 func TestSegmentsReadAll(t *testing.T) {
 	api := recordedTables(t)
 	for i := range 40 {
@@ -245,7 +245,7 @@ func TestSegmentsReadAll(t *testing.T) {
 	}
 }
 
-// TestTransactionsReadByTable: a transactional read costs twice, each table by itself.
+// TestTransactionsReadByTable: a transactional read costs double, counted per table.
 func TestTransactionsReadByTable(t *testing.T) {
 	api := recordedTables(t)
 	do(t, api, "PutItem", `{"TableName":"hash","Item":{"a":{"S":"k"},"v":{"S":"`+strings.Repeat("x", 5000)+`"}}}`)
@@ -259,8 +259,8 @@ func TestTransactionsReadByTable(t *testing.T) {
 	}
 }
 
-// An index whose key has parts of several attributes comes to a table that has items. What is answered was recorded from
-// the service (2026) and from DynamoDB Local 3.3.1.
+// An index with several attributes per key part is added to a table with items. The answers were recorded from the service (2026) and
+// from DynamoDB Local 3.3.1.
 func TestMultiKeyIndex(t *testing.T) {
 	a, s := managed(t, time.Now)
 	accepted(t, a, "CreateTable", `{"TableName":"tab","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)

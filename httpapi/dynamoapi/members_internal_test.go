@@ -21,14 +21,14 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// ignored are the members of the API's model that nobody reads, by their path (as "CreateTable.Tags.Key"), each with the
-// reason why that changes no answer. All others are read, or refused by name. At present there are none.
+// ignored returns members of the API's model that nobody reads, by path (as "CreateTable.Tags.Key"), each with the reason why that
+// changes no answer. All others are read, or refused by name. At present there are none.
 func ignored() map[string]string {
 	return map[string]string{}
 }
 
-// TestEveryMemberOfTheModel: no member of a request is dropped in silence. The members are those of the SDK's structs, at any
-// depth. A value of the wrong JSON type shows which of them are looked at: nobody minds the type of what is stepped over.
+// TestEveryMemberOfTheModel: no member of a request is ignored silently. The members are those of the SDK's structs, at any depth. A
+// value of the wrong JSON type reveals which are read: skipped members are not type-checked.
 func TestEveryMemberOfTheModel(t *testing.T) {
 	w := memberWalk{api: New(Config{})}
 	for _, op := range operations() {
@@ -55,7 +55,7 @@ func TestEveryMemberOfTheModel(t *testing.T) {
 	}
 }
 
-// TestEveryOperationCanFail: rules of faults know each operation by its name.
+// TestEveryOperationCanFail: package inject knows each operation by name.
 func TestEveryOperationCanFail(t *testing.T) {
 	for _, op := range operations() {
 		rules := inject.Rules{Rules: []inject.Rule{{Kind: inject.Throttle, Operations: []string{op.name}}}}
@@ -65,7 +65,7 @@ func TestEveryOperationCanFail(t *testing.T) {
 	}
 }
 
-// inputOf is the struct of an operation's request.
+// inputOf returns the struct of an operation's request.
 func inputOf(operation string) (reflect.Type, bool) {
 	for _, client := range []any{(*dynamodb.Client)(nil), (*dynamodbstreams.Client)(nil)} {
 		if m, ok := reflect.TypeOf(client).MethodByName(operation); ok {
@@ -75,7 +75,7 @@ func inputOf(operation string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// memberWalk goes through the members of requests.
+// memberWalk walks the members of requests.
 type memberWalk struct {
 	api       *API
 	operation string
@@ -83,8 +83,8 @@ type memberWalk struct {
 	unread    []string
 }
 
-// members looks at each member of a struct, which stands in the request that around makes of it. Above are the structs
-// around it: those of the model hold each other.
+// members checks each member of a struct, which around embeds in a request. above are the enclosing structs: some structs of the model
+// contain each other.
 func (w *memberWalk) members(path string, of reflect.Type, above []reflect.Type, around func(inner string) string) {
 	for field := range fieldsOf(of) {
 		at := path + "." + field.Name
@@ -120,7 +120,7 @@ func fieldsOf(of reflect.Type) func(yield func(reflect.StructField) bool) {
 	}
 }
 
-// value is types.AttributeValue, which in the SDK is an interface.
+// value stands for types.AttributeValue, which is an interface in the SDK.
 type value struct {
 	S, N string
 	B    []byte
@@ -133,7 +133,7 @@ type value struct {
 	L    []string
 }
 
-// held returns what a list, a map, a pointer or a value holds, and the JSON around it; nil for what holds nothing.
+// held returns what a list, map, pointer or value contains, and the JSON around it; nil if it contains nothing.
 func held(of reflect.Type) (inner reflect.Type, wrap string) {
 	switch {
 	case of == reflect.TypeFor[types.AttributeValue]():
@@ -148,7 +148,7 @@ func held(of reflect.Type) (inner reflect.Type, wrap string) {
 	return nil, ""
 }
 
-// wrong is a value that is not of a member's JSON type.
+// wrong returns a value that does not have a member's JSON type.
 func wrong(of reflect.Type) string {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
@@ -167,13 +167,13 @@ func wrong(of reflect.Type) string {
 	return `{"x":[]}`
 }
 
-// refuses reports whether reading a request fails.
+// refuses reports whether decoding a request fails.
 func (w *memberWalk) refuses(body string) bool {
 	r := w.api.operations[w.operation]()
 	return wire.NewDecoder(body).Root(r.members) != nil
 }
 
-// TestPartiQLTouches names the permissions that statements need.
+// TestPartiQLTouches checks the permissions that statements need.
 func TestPartiQLTouches(t *testing.T) {
 	for name, c := range map[string]struct {
 		operation, body string
@@ -205,7 +205,7 @@ func (noRoomError) RetryAfter() time.Duration { return time.Second }
 
 func (e noRoomError) Unwrap() error { return e.error }
 
-// What the node cannot do now is told as that, so that clients come again, and not as its failure.
+// Temporary problems are reported as such, so that clients retry, and not as a failure of the node.
 func TestRefusedForNow(t *testing.T) {
 	away := fault.New(fault.Unavailable, "budget_entries", "too much waits for the cloud")
 	for _, tt := range []struct {
@@ -220,7 +220,7 @@ func TestRefusedForNow(t *testing.T) {
 	}
 }
 
-// What a permission is asked for is the table that the operation then works on, whatever else an ARN holds.
+// Permission is checked for the table that the operation then uses, whatever else an ARN contains.
 func TestPermissionIsAskedForWhatIsHit(t *testing.T) {
 	arn := "arn:table/allowed/:dynamodb:us-east-1:000000000000:table/secret"
 	stream := arn + "/stream/2026-01-01T00:00:00.000"
@@ -246,11 +246,11 @@ func TestPermissionIsAskedForWhatIsHit(t *testing.T) {
 	}
 }
 
-// A list of empty elements takes no more memory than the text that holds it, a few times.
+// A list of empty elements takes at most a few times the memory of its text.
 func TestListsOfTheEmpty(t *testing.T) {
 	n := 200_000
 	if testing.Short() {
-		n = 101_000 // still more than the 100,000 elements that are allowed
+		n = 101_000 // just above the limit of 100,000 elements
 	}
 	many := func(element string) string { return strings.TrimSuffix(strings.Repeat(element+",", n), ",") }
 	numbered := func(format string) string {

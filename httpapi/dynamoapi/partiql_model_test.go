@@ -15,13 +15,13 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// modelItem is an item of the table of the model: pk is one letter, sk and n are small numbers; n may be missing: -1.
+// modelItem is an item of the model's table: pk is one letter, sk and n are small numbers; n -1 means that it is missing.
 type modelItem struct {
 	pk    string
 	sk, n int
 }
 
-// modelCond is a condition as a text, and what it means.
+// modelCond is a condition as text, with its meaning.
 type modelCond struct {
 	text  string
 	holds func(modelItem) bool
@@ -102,8 +102,7 @@ func modelCondition(t *rapid.T, depth int) modelCond {
 	return modelCond{"NOT (" + a.text + ")", func(it modelItem) bool { return !a.holds(it) }}
 }
 
-// TestPartiQLSelectModel compares what a SELECT gives, page by page, with all items for which its condition holds, whichever
-// way it is read.
+// TestPartiQLSelectModel compares the result of a SELECT, page by page, with all items that satisfy its condition, however it is read.
 func TestPartiQLSelectModel(t *testing.T) {
 	api := dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t)})
 	mustDo(t, api, "CreateTable", `{"TableName":"tab","BillingMode":"PAY_PER_REQUEST",
@@ -132,10 +131,10 @@ func TestPartiQLSelectModel(t *testing.T) {
 		}
 		got, err := pages(t, api, "SELECT pk, sk FROM tab WHERE "+where.text, limit)
 		if err != nil && strings.Contains(err.Error(), "Overlapping conditions") {
-			return // one value twice
+			return // a repeated value
 		}
 		if err != nil && strings.Contains(err.Error(), "Unsupported operator") && strings.Count(where.text, ") = (") > 3 {
-			return // each comparison of conditions is written twice, and no more than three are taken
+			return // each comparison of conditions is written twice, and at most three are accepted
 		}
 		if err != nil {
 			rt.Fatalf("%s: %v", where.text, err)
@@ -147,7 +146,7 @@ func TestPartiQLSelectModel(t *testing.T) {
 	})
 }
 
-// pages reads all pages of a SELECT of pk and sk. No page may have more items than the limit.
+// pages reads all pages of a SELECT of pk and sk. No page may exceed the limit.
 func pages(t *testing.T, api *dynamoapi.API, text string, limit int) (all []string, err error) {
 	var more []string
 	if limit > 0 {
@@ -184,7 +183,7 @@ func pages(t *testing.T, api *dynamoapi.API, text string, limit int) (all []stri
 	}
 }
 
-// TestPartiQLOrder reads in the order that is asked for, over pages.
+// TestPartiQLOrder reads in the requested order, over several pages.
 func TestPartiQLOrder(t *testing.T) {
 	api := dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t)})
 	mustDo(t, api, "CreateTable", `{"TableName":"tab","BillingMode":"PAY_PER_REQUEST",
@@ -211,7 +210,7 @@ func TestPartiQLOrder(t *testing.T) {
 	}
 }
 
-// TestPartiQLToken uses tokens for what they are not good for.
+// TestPartiQLToken uses tokens where they are not valid.
 func TestPartiQLToken(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	api := dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t), Now: func() time.Time { return now }})

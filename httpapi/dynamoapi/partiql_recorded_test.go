@@ -17,8 +17,7 @@ import (
 
 var updateRecorded = flag.Bool("update-partiql", false, "write what is ours in the recorded answers anew")
 
-// TestRecordedPartiQL runs requests, one after the other on one store, and compares with what DynamoDB Local answered, or with
-// what is noted as our answer.
+// TestRecordedPartiQL runs requests in sequence on one store, and compares with DynamoDB Local's answers, or with our noted ones.
 func TestRecordedPartiQL(t *testing.T) {
 	file := filepath.Join("testdata", "partiql.txt")
 	data, err := os.ReadFile(file)
@@ -80,8 +79,8 @@ func answerOf(t *testing.T, api *dynamoapi.API, operation, body string) string {
 	return normalAnswer(t, body, string(answer))
 }
 
-// normalAnswer writes an answer so that equal ones are the same text: items in an order of their own where the request has none,
-// members of sets in order, of errors the bare name, of tokens only that there is one.
+// normalAnswer normalizes an answer for comparison: items are sorted if the request has no order, members of sets are sorted, of errors
+// only the bare name remains, and of tokens only their existence.
 func normalAnswer(t *testing.T, request, answer string) string {
 	t.Helper()
 	var v map[string]any
@@ -108,7 +107,7 @@ func normalAnswer(t *testing.T, request, answer string) string {
 	return jsonText(t, setsSorted(v))
 }
 
-// setsSorted puts the members of sets in order.
+// setsSorted sorts the members of sets.
 func setsSorted(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -137,8 +136,8 @@ func jsonText(t *testing.T, v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// FuzzPartiQL runs two statements with parameters, each alone, both in a batch and both in a transaction: the answer is JSON,
-// with a status that is no fault of the node.
+// FuzzPartiQL runs two statements with parameters, each alone, both in a batch and both in a transaction: the answer is JSON, with a
+// status other than a server error.
 func FuzzPartiQL(f *testing.F) {
 	data, err := os.ReadFile(filepath.Join("testdata", "partiql.txt"))
 	if err != nil {
@@ -169,7 +168,7 @@ func FuzzPartiQL(f *testing.F) {
 	})
 }
 
-// withParameters is a statement with as many of the parameters as it has question marks, which is a guess.
+// withParameters returns a statement with as many of the parameters as it has question marks, which is a guess.
 func withParameters(text, parameters string) string {
 	quoted, err := json.Marshal(text)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// openPartiQL makes an API with a table "tab" of pk and sk, both strings, and indexes of every kind, and some items in it.
+// openPartiQL returns an API with a table "tab" of pk and sk, both strings, with indexes of every kind and some items.
 func openPartiQL(t *testing.T) *dynamoapi.API {
 	t.Helper()
 	api := dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t)})
@@ -47,7 +47,7 @@ func mustDo(t *testing.T, api *dynamoapi.API, operation, body string) string {
 	return string(answer)
 }
 
-// executing is the body of an ExecuteStatement; more are its other members.
+// executing returns the body of an ExecuteStatement; more are its other members.
 func executing(text string, more ...string) string {
 	return `{"Statement":` + quotedJSON(text) + strings.Join(append([]string{""}, more...), ",") + `}`
 }
@@ -56,7 +56,7 @@ func quotedJSON(text string) string {
 	return `"` + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }
 
-// transacting is the body of an ExecuteTransaction.
+// transacting returns the body of an ExecuteTransaction.
 func transacting(statements ...string) string {
 	for i, s := range statements {
 		statements[i] = executing(s)
@@ -74,8 +74,8 @@ const (
 	inFirst       = "Validation failed in TransactStatements[0]: "
 )
 
-// TestPartiQLOfTheService has refusals that others have recorded from the service itself (eu-west-2, 2026), where they are
-// not those of DynamoDB Local or where only they tell the words.
+// TestPartiQLOfTheService has refusals recorded from the service itself (eu-west-2, 2026), where they differ from DynamoDB Local's or
+// only they show the words.
 func TestPartiQLOfTheService(t *testing.T) {
 	api := openPartiQL(t)
 	for _, c := range []struct{ text, want string }{
@@ -175,7 +175,7 @@ func TestPartiQLTransactionsOfTheService(t *testing.T) {
 	}
 }
 
-// TestPartiQLBatchesOfTheService is the same for batches, whose statements fail alone.
+// TestPartiQLBatchesOfTheService is the same for batches, whose statements fail independently.
 func TestPartiQLBatchesOfTheService(t *testing.T) {
 	api := openPartiQL(t)
 	const byKey = `{"Error":{"Code":"ValidationError","Message":"Select statements within BatchExecuteStatement must specify the ` +
@@ -207,15 +207,15 @@ func TestPartiQLBatchesOfTheService(t *testing.T) {
 	}
 }
 
-// TestPartiQLOfIndexes has reads that the service does, and what they cost.
+// TestPartiQLOfIndexes has reads that the service accepts, and their cost.
 func TestPartiQLOfIndexes(t *testing.T) {
 	api := openPartiQL(t)
 	const indexes = `"ReturnConsumedCapacity":"INDEXES"`
 	for _, c := range []struct{ text, want string }{
-		// The index decides what there is, also of all attributes.
+		// The index determines what is shown, even with *.
 		{`SELECT * FROM "tab"."gsi-inc" WHERE g='y'`, `{"Items":[{"g":{"S":"y"},"pk":{"S":"p"},"shown":{"S":"s2"},"sk":{"S":"2"}}],` +
 			`"ConsumedCapacity":{"CapacityUnits":0.5,"TableName":"tab","Table":{"CapacityUnits":0.0},"GlobalSecondaryIndexes":{"gsi-inc":{"CapacityUnits":0.5}}}}`},
-		// A local index fetches what it does not show, item by item.
+		// For a local index, what it does not project is fetched item by item.
 		{`SELECT hidden FROM "tab"."lsi-keys" WHERE pk='p' AND l>'l1'`, `{"Items":[{"hidden":{"S":"h2"}},{"hidden":{"S":"h4"}}],` +
 			`"ConsumedCapacity":{"CapacityUnits":1.5,"TableName":"tab","Table":{"CapacityUnits":1.0},"LocalSecondaryIndexes":{"lsi-keys":{"CapacityUnits":0.5}}}}`},
 		{`SELECT l FROM "tab"."lsi-keys" WHERE pk='p' ORDER BY l DESC`, `{"Items":[{"l":{"S":"l4"}},{"l":{"S":"l2"}},{"l":{"S":"l1"}}],` +
@@ -226,7 +226,7 @@ func TestPartiQLOfIndexes(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		// Without the key it is a scan of the index, in which the attribute is not there.
+		// Without the key it is a scan of the index, in which the attribute is missing.
 		`SELECT pk FROM "tab"."gsi-inc" WHERE hidden='h1'`:                             ``,
 		`SELECT pk FROM "tab"."lsi-keys" WHERE hidden='h1'`:                            ``,
 		`SELECT sk FROM "tab"."gsi-inc" WHERE NOT hidden='h1'`:                         `{"sk":{"S":"1"}},{"sk":{"S":"4"}},{"sk":{"S":"2"}},{"sk":{"S":"5"}}`,
@@ -245,7 +245,7 @@ func TestPartiQLOfIndexes(t *testing.T) {
 	}
 }
 
-// TestPartiQLHidesTables: the node's own tables are not there.
+// TestPartiQLHidesTables: the node's internal tables count as missing.
 func TestPartiQLHidesTables(t *testing.T) {
 	s := storetest.Open(t)
 	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
@@ -272,7 +272,7 @@ func TestPartiQLHidesTables(t *testing.T) {
 	}
 }
 
-// TestPartiQLConditionsOfTheService has conditions that the service takes, of one item.
+// TestPartiQLConditionsOfTheService has conditions on one item that the service accepts.
 func TestPartiQLConditionsOfTheService(t *testing.T) {
 	api := openPartiQL(t)
 	mustDo(t, api, "ExecuteStatement", executing("INSERT INTO tab VALUE {'pk':'b','sk':'1','n':1,'flag':'right','yes':true}"))
@@ -320,7 +320,7 @@ func numbers(n int) []string {
 	return out
 }
 
-// TestPartiQLCancellationsOfTheService has transactions that keys and tables are against.
+// TestPartiQLCancellationsOfTheService has transactions that fail because of keys and tables.
 func TestPartiQLCancellationsOfTheService(t *testing.T) {
 	api := openPartiQL(t)
 	const gone = "UPDATE gone SET a=1 WHERE pk='x'"

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/storetest/conformance"
 )
 
-// TestRandomSequences asks DynamoDB Local and the API the same. A failure prints its seed, which -rapid.seed takes.
+// TestRandomSequences sends the same random requests to DynamoDB Local and the API. A failure prints its seed, for -rapid.seed.
 func TestRandomSequences(t *testing.T) {
 	local := ddblocal.Start(t)
 	for name, sort := range map[string]string{"string": "S", "number": "N", "binary": "B", "none": ""} {

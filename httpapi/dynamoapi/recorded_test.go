@@ -17,15 +17,15 @@ import (
 	"github.com/touchline/touchline/store/storetest/conformance"
 )
 
-// recorded is a request with the answer that was recorded of it.
+// recorded is a request with its recorded answer.
 type recorded struct {
 	line            int
 	operation, body string
 	want            string
-	ours, because   string // what is answered here instead, and why; empty: what was recorded
+	ours, because   string // our different answer, and why; empty: as recorded
 }
 
-// readRecorded reads a file of recorded answers. testdata/recorded_writes.txt says how they are written.
+// readRecorded reads a file of recorded answers. testdata/recorded_writes.txt explains the format.
 func readRecorded(t *testing.T, path string) (all []recorded) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -64,7 +64,7 @@ func readRecorded(t *testing.T, path string) (all []recorded) {
 	return all
 }
 
-// recordedTables makes the tables that the recorded requests are about.
+// recordedTables creates the tables of the recorded requests.
 func recordedTables(t *testing.T) *dynamoapi.API {
 	t.Helper()
 	a, b := store.KeyAttr{Name: "a", Type: store.KeyString}, store.KeyAttr{Name: "b", Type: store.KeyString}
@@ -120,7 +120,7 @@ func short(text string) string {
 	return text
 }
 
-// answers reports whether an answer is the one that is wanted.
+// answers reports whether an answer is the expected one.
 func answers(t *testing.T, got, want string) bool {
 	t.Helper()
 	var body map[string]any
@@ -155,7 +155,7 @@ func TestRecordedAnswers(t *testing.T) {
 	runRecorded(t, readTables(t), "testdata/recorded_answers.txt")
 }
 
-// readTables makes the tables that the recorded reads are about.
+// readTables creates the tables of the recorded reads.
 func readTables(t *testing.T) *dynamoapi.API {
 	t.Helper()
 	api := recordedTables(t)
@@ -173,13 +173,12 @@ func TestRecordedQueries(t *testing.T) {
 
 func TestRecordedScans(t *testing.T) { runRecorded(t, readTables(t), "testdata/recorded_scans.txt") }
 
-// TestConformance holds the API to what DynamoDB Local answered to some thousand requests, or to the note that ours
-// differs.
+// TestConformance compares the API with DynamoDB Local's answers to some thousand requests, or with noted differences.
 func TestConformance(t *testing.T) {
 	conformance.Run(t, conformance.Ours, func(t testing.TB) conformance.Target { return overStore(storetest.Open(t)) })
 }
 
-// target is the API over a store whose house somebody keeps: whoever asks for a table may wait for an index of it.
+// target is the API with background tasks for its store: describing a table may wait for an index.
 type target struct {
 	*dynamoapi.API
 	store *store.Store

@@ -46,7 +46,7 @@ func served(t testing.TB, a *dynamoapi.API) string {
 	return ln.Addr().String()
 }
 
-// answer is what came back.
+// answer is a received answer.
 type answer struct {
 	status int
 	header http.Header
@@ -72,7 +72,7 @@ func send(t testing.TB, r *http.Request) answer {
 	return answer{got.StatusCode, got.Header, string(body)}
 }
 
-// request is one as clients send it, with more headers.
+// request returns a request as clients send it, with additional headers.
 func request(t testing.TB, addr, operation string, body io.Reader, headers ...string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/", body)
@@ -147,13 +147,13 @@ func TestHealth(t *testing.T) {
 
 func packed(text string) *bytes.Buffer {
 	var out bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is one that there is
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is valid
 	_, _ = io.WriteString(z, text)
 	_ = z.Close()
 	return &out
 }
 
-// Requests and answers may be packed; the checksum is of what is sent.
+// Requests and answers may be compressed; the checksum covers the bytes sent.
 func TestGzip(t *testing.T) {
 	addr := served(t, open(t))
 	text := strings.Repeat("over ", 400)
@@ -176,7 +176,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// A body above 16 MB is refused, packed or not, and so is one whose client announces more than it sends.
+// A body above 16 MB is refused, compressed or not, as is one shorter than announced.
 func TestLargeBodies(t *testing.T) {
 	addr := served(t, open(t))
 	const limit = 16 << 20
@@ -186,7 +186,7 @@ func TestLargeBodies(t *testing.T) {
 		headers []string
 		status  int
 	}{
-		{strings.NewReader(wrap(limit)), nil, 400}, // read whole: it lacks its table
+		{strings.NewReader(wrap(limit)), nil, 400}, // read completely: it has no table
 		{strings.NewReader(wrap(limit + 1)), nil, 413},
 		{io.MultiReader(strings.NewReader(wrap(limit + 1))), nil, 413}, // in chunks
 		{packed(wrap(limit)), []string{"Content-Encoding", "gzip"}, 400},
@@ -199,7 +199,7 @@ func TestLargeBodies(t *testing.T) {
 	}
 }
 
-// Many large bodies at once have a common limit; what is refused is told so, and the room comes back.
+// Concurrent large bodies share a limit; the refused ones get an answer, and the memory is released.
 func TestBodiesTogether(t *testing.T) {
 	addr := served(t, open(t))
 	const clients, size = 12, 15 << 20
@@ -217,7 +217,7 @@ func TestBodiesTogether(t *testing.T) {
 		senders.Go(func() {
 			fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Target: %s\r\n"+
 				"Content-Length: %d\r\n\r\n", getTarget, size)
-			_, _ = io.WriteString(conn, strings.Repeat("x", size-1)) // all but the end: cut off where there is no room
+			_, _ = io.WriteString(conn, strings.Repeat("x", size-1)) // all but the end: cut off if there is no room
 		})
 	}
 	refused := make(chan string, clients)
@@ -244,7 +244,7 @@ func TestBodiesTogether(t *testing.T) {
 	}
 }
 
-// Clients that say nothing, half of something, or go away in the middle do not stop the others.
+// Clients that are silent, send half a request, or leave in the middle do not block others.
 func TestIdleAndBrokenClients(t *testing.T) {
 	addr := served(t, open(t))
 	for i := range 500 {
@@ -269,7 +269,7 @@ func TestIdleAndBrokenClients(t *testing.T) {
 	}
 }
 
-// A name that is not this machine's is refused on loopback: a web site could have pointed it here.
+// Another machine's name is refused on loopback: a web site could have pointed it here.
 func TestForeignHost(t *testing.T) {
 	r := request(t, served(t, open(t)), getTarget, strings.NewReader(`{}`))
 	r.Host = "dynamodb.example.com"
@@ -278,7 +278,7 @@ func TestForeignHost(t *testing.T) {
 	}
 }
 
-// Idle connections, before or after a request, do not take the port away from others.
+// Idle connections, before or after a request, do not block the port for others.
 func TestIdleConnectionsDoNotHoldThePort(t *testing.T) {
 	addr := served(t, dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t), MaxConnections: 8}))
 	for i := range 40 {
@@ -298,7 +298,7 @@ func TestIdleConnectionsDoNotHoldThePort(t *testing.T) {
 	}
 }
 
-// A request for another machine's name is refused with the error that the model has for that.
+// A request addressed to another machine's name is refused with the model's error for that.
 func TestOtherMachinesAreRefused(t *testing.T) {
 	address := served(t, dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t)}))
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/", strings.NewReader(`{}`))
@@ -350,7 +350,7 @@ func TestLongHeaders(t *testing.T) {
 	}
 }
 
-// TestEmptyAnswers: operations on tags that have nothing to say answer with no body at all.
+// TestEmptyAnswers: operations on tags without a result answer without a body.
 func TestEmptyAnswers(t *testing.T) {
 	addr := served(t, open(t))
 	const arn = `"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/tab"`
@@ -364,12 +364,12 @@ func TestEmptyAnswers(t *testing.T) {
 	}
 }
 
-// deflated packs a text, with the header and checksum of zlib or without.
+// deflated compresses a text, with or without zlib's header and checksum.
 func deflated(t *testing.T, text string, bare bool) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	var z io.WriteCloser
-	z, _ = zlib.NewWriterLevel(&out, flate.BestSpeed) // the level is one that there is
+	z, _ = zlib.NewWriterLevel(&out, flate.BestSpeed) // the level is valid
 	if bare {
 		z, _ = flate.NewWriter(&out, flate.BestSpeed)
 	}
@@ -403,8 +403,8 @@ func TestDeflatedBodies(t *testing.T) {
 	}
 }
 
-// TestTooLargeIsHeard: a client that sends all of a request before it reads gets the refusal, not a reset, however many do so
-// at once. Some say how long it is, some do not, some are refused for another reason before.
+// TestTooLargeIsHeard: a client that sends its whole request before it reads gets the refusal, not a reset, however many do so at once.
+// Some announce the length, some do not, some are refused earlier for another reason.
 func TestTooLargeIsHeard(t *testing.T) {
 	addr := served(t, open(t))
 	const large = 20 << 20
@@ -427,7 +427,7 @@ func TestTooLargeIsHeard(t *testing.T) {
 	clients.Wait()
 }
 
-// sendBlindly sends a request to its end and only then reads the answer, of which it gives the status.
+// sendBlindly sends a request completely, only then reads the answer, and returns its status.
 func sendBlindly(addr, head, end string, otherType bool, size int) (int, error) {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -467,7 +467,7 @@ func sendBlindly(addr, head, end string, otherType bool, size int) (int, error) 
 	return got.StatusCode, err
 }
 
-// TestWhoAsksBeforeSending: a client that waits for leave to send a body that is too large never sends it.
+// TestWhoAsksBeforeSending: a client that expects 100 Continue never sends a body that is too large.
 func TestWhoAsksBeforeSending(t *testing.T) {
 	conn, err := net.Dial("tcp", served(t, open(t)))
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// streamEvent is what a record of a stream should say. Items are given by their number n; 0: there is none.
+// streamEvent is an expected stream record. Items are given by their number n; 0: none.
 type streamEvent struct {
 	key      string
 	old, now int
 }
 
-// streamRun is a table with a stream, what it should hold and tell, and readers at different places.
+// streamRun is a table with a stream, its expected contents and events, and readers at different positions.
 type streamRun struct {
 	rt   *rapid.T
 	path string
@@ -35,13 +35,13 @@ type streamRun struct {
 
 	items   map[string]int
 	events  []streamEvent
-	numbers []string // SequenceNumbers of the events that somebody has read
+	numbers []string // SequenceNumbers of events read so far
 	readers []*streamReader
 }
 
 type streamReader struct {
 	iterator string
-	seen     int // events
+	seen     int // events read
 }
 
 func (r *streamRun) do(operation, body string) string {
@@ -60,11 +60,11 @@ func (r *streamRun) open() {
 	r.s, r.a = s, dynamoapi.New(dynamoapi.Config{Store: s})
 }
 
-// set notes what a write does.
+// set records a write.
 func (r *streamRun) set(key string, n int) {
 	old := r.items[key]
 	if old == n {
-		return // a change of nothing
+		return // no change
 	}
 	r.events = append(r.events, streamEvent{key: key, old: old, now: n})
 	if r.items[key] = n; n == 0 {
@@ -120,7 +120,7 @@ func (r *streamRun) begin(rt *rapid.T) {
 	r.readers = append(r.readers, &streamReader{iterator: text(rt, got, "ShardIterator"), seen: seen})
 }
 
-// page is the answer of GetRecords.
+// page is an answer of GetRecords.
 type page struct {
 	NextShardIterator string
 	Records           []struct {
@@ -144,7 +144,7 @@ func readPage(t rapid.TB, body string) page {
 	return p
 }
 
-// read reads a page and holds it against what was done.
+// read reads a page and compares it with the writes.
 func (r *streamRun) read(rd *streamReader, limit int) (n int) {
 	p := readPage(r.rt, r.do("GetRecords", fmt.Sprintf(`{"ShardIterator":%s,"Limit":%d}`, quoted(rd.iterator), limit)))
 	if len(p.Records) > limit {
@@ -172,7 +172,7 @@ func (r *streamRun) read(rd *streamReader, limit int) (n int) {
 	return len(p.Records)
 }
 
-// finish reads everything to the end: each reader comes to the last event, and the events give what is in the table.
+// finish reads everything: each reader reaches the last event, and the events add up to the table.
 func (r *streamRun) finish() {
 	for _, rd := range r.readers {
 		for rd.seen < len(r.events) {
@@ -218,8 +218,8 @@ func scanned(t rapid.TB, body string) map[string]int {
 	return items
 }
 
-// TestStreamTellsEachChangeOnceAndInOrder: whatever is written, however often the node restarts and wherever its readers
-// are, they see each change once and in order, and the changes give the table.
+// TestStreamTellsEachChangeOnceAndInOrder: whatever is written, however often the node restarts and wherever its readers are, they see
+// each change once and in order, and the changes add up to the table.
 func TestStreamTellsEachChangeOnceAndInOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := &streamRun{rt: rt, path: filepath.Join(t.TempDir(), "store.db"), items: map[string]int{}}
@@ -251,7 +251,7 @@ func TestStreamTellsEachChangeOnceAndInOrder(t *testing.T) {
 	})
 }
 
-// TestStreamBesideWriters: who reads while many write misses nothing and sees nothing twice.
+// TestStreamBesideWriters: a reader with many concurrent writers misses nothing and sees nothing twice.
 func TestStreamBesideWriters(t *testing.T) {
 	const writers, writes = 4, 100
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"), store.Options{NoSync: true})

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// quoted is a text as JSON.
+// quoted returns a text as JSON.
 func quoted(text string) string {
 	b, _ := json.Marshal(text)
 	return string(b)
@@ -33,7 +33,7 @@ func text(t rapid.TB, body string, path ...any) string {
 	return s
 }
 
-// streamed makes a table with a stream and returns the ARN.
+// streamed creates a table with a stream and returns the ARN.
 func streamed(t testing.TB, a *dynamoapi.API, table, view string) string {
 	t.Helper()
 	got := accepted(t, a, "CreateTable", `{"TableName":"`+table+`","BillingMode":"PAY_PER_REQUEST",`+simple+
@@ -41,7 +41,7 @@ func streamed(t testing.TB, a *dynamoapi.API, table, view string) string {
 	return text(t, got, "TableDescription", "LatestStreamArn")
 }
 
-// iterator asks for an iterator; more is added to the request.
+// iterator requests an iterator; more is added to the request.
 func iterator(t testing.TB, a *dynamoapi.API, arn, kind, more string) string {
 	t.Helper()
 	shard := text(t, accepted(t, a, "DescribeStream", `{"StreamArn":"`+arn+`"}`), "StreamDescription", "Shards", 0, "ShardId")
@@ -65,7 +65,7 @@ func TestStreamRecordsOfEveryView(t *testing.T) {
 			`"Keys":{"a":{"S":"1"}},"NewImage":{"a":{"S":"1"},"m":{"M":{"x":{"L":[{"BOOL":true},{"NULL":true}]}}},"n":{"N":"18"}},"OldImage":{"a":{"S":"1"},"n":{"N":"17"}},`,
 			`"Keys":{"a":{"S":"1"}},"OldImage":{"a":{"S":"1"},"m":{"M":{"x":{"L":[{"BOOL":true},{"NULL":true}]}}},"n":{"N":"18"}},`},
 	} {
-		// the sizes that DynamoDB Local counts with both images, and the parts of them
+		// sizes according to DynamoDB Local, with both images and with parts of them
 		sizes := map[string][]int{"KEYS_ONLY": {2, 2, 2}, "NEW_IMAGE": {7, 20, 2}, "OLD_IMAGE": {2, 7, 20}, "NEW_AND_OLD_IMAGES": {7, 25, 20}}[view]
 		a, _ := managed(t, func() time.Time { return now })
 		arn := streamed(t, a, "tab", view)
@@ -335,8 +335,7 @@ func TestWhatExpiresIsRemovedByTheService(t *testing.T) {
 	}
 }
 
-// TestReadingFromTheBeginningOfAShard: what DescribeStream says of it is a place at which, and behind which, a reader can begin,
-// also before there is a record.
+// TestReadingFromTheBeginningOfAShard: a reader can start at and after the position in DescribeStream, even before there is a record.
 func TestReadingFromTheBeginningOfAShard(t *testing.T) {
 	a, _ := managed(t, time.Now)
 	arn := streamed(t, a, "tab", "KEYS_ONLY")
@@ -377,7 +376,7 @@ func TestShardFilter(t *testing.T) {
 	}
 }
 
-// TestReadingFromAnInstant: AT_TIMESTAMP gives the records from the first one that was made then or later.
+// TestReadingFromAnInstant: AT_TIMESTAMP starts at the first record written then or later.
 func TestReadingFromAnInstant(t *testing.T) {
 	began := time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
 	now := began
@@ -415,8 +414,7 @@ func TestReadingFromAnInstant(t *testing.T) {
 	}
 }
 
-// BenchmarkGetRecords reads a page of 1,000 records with both images of some 1 KB altogether, behind as many of another
-// table.
+// BenchmarkGetRecords reads a page of 1,000 records with both images of about 1 KB in total, after as many of another table.
 func BenchmarkGetRecords(b *testing.B) {
 	a, _ := managed(b, time.Now)
 	arn := streamed(b, a, "tab", "NEW_AND_OLD_IMAGES")

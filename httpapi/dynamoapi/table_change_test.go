@@ -120,7 +120,7 @@ func TestIndexesComeAndGo(t *testing.T) {
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"), store.Options{NoSync: true})
 	a := dynamoapi.New(dynamoapi.Config{Store: s})
 	accepted(t, a, "CreateTable", `{"TableName":"tab","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
-	for i := range 3000 / 25 { // more than one slice of filling
+	for i := range 3000 / 25 { // takes several steps to fill
 		var puts []string
 		for j := range 25 {
 			puts = append(puts, fmt.Sprintf(`{"PutRequest":{"Item":{"a":{"S":"%d"},"b":{"N":"%d"}}}}`, i*25+j, i*25+j))
@@ -145,7 +145,7 @@ func TestIndexesComeAndGo(t *testing.T) {
 	if got := do(t, a, "UpdateTable", create("two")); !strings.Contains(got, "LimitExceededException") {
 		t.Errorf("a second index meanwhile: %s", got)
 	}
-	for { // Housekeep's work
+	for { // as Housekeep does
 		if err := s.Define(t.Context(), s.Tables()[0]); err != nil {
 			t.Fatal(err)
 		}
@@ -226,8 +226,8 @@ func TestTheSmallerOperations(t *testing.T) {
 	}
 }
 
-// TestWhatMakesNoSenseHere: the answer is the one of an unknown operation. Terraform, which asks for the backups of each
-// table, takes it for a table that has none.
+// TestWhatMakesNoSenseHere: the answer is that of an unknown operation. Terraform, which asks for each table's backups, treats that as
+// a table without any.
 func TestWhatMakesNoSenseHere(t *testing.T) {
 	a, _ := managed(t, time.Now)
 	accepted(t, a, "CreateTable", `{"TableName":"tab","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
@@ -259,8 +259,8 @@ func TestEndpointIsTheOneThatWasCalled(t *testing.T) {
 	}
 }
 
-// mismatches are the service's words for a value of the wrong type in place of one of the API's types; X stands for the
-// name in angle brackets.
+// mismatches returns the service's messages for a value of the wrong type in place of one of the API's types; X stands for the name in
+// angle brackets.
 func mismatches() map[string]map[string]string {
 	const collection, structure = "Unrecognized collection type class ", "Start of structure or map found where not expected"
 	const shape = collection + "com.amazonaws.dynamodb.v20120810.X"

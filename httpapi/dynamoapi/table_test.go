@@ -15,14 +15,14 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// managed makes an API over an empty store, with the clock given.
+// managed returns an API over an empty store with the given clock.
 func managed(t testing.TB, now func() time.Time) (*dynamoapi.API, *store.Store) {
 	t.Helper()
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"), store.Options{NoSync: true, Now: now})
 	return dynamoapi.New(dynamoapi.Config{Store: s, Now: now}), s
 }
 
-// accepted runs a request that is not refused and returns the answer.
+// accepted runs a request that must succeed and returns the answer.
 func accepted(t testing.TB, a *dynamoapi.API, operation, body string) string {
 	t.Helper()
 	got, err := a.Do(t.Context(), operation, []byte(body))
@@ -32,8 +32,8 @@ func accepted(t testing.TB, a *dynamoapi.API, operation, body string) string {
 	return string(got)
 }
 
-// refusal is a line of testdata/tables: a request and its refusal, as recorded from the service. Where the service has
-// no order of its own for the faults it names, they are a list.
+// refusal is a line of testdata/tables: a request and its refusal, as recorded from the service. If the service lists errors in no
+// fixed order, they are a list.
 type refusal struct {
 	In      json.RawMessage
 	Type    string
@@ -221,7 +221,7 @@ func TestDeletedTableIsGone(t *testing.T) {
 
 func TestDescribeTableCounts(t *testing.T) {
 	now := time.Now()
-	a, _ := managed(t, func() time.Time { return now }) // each count takes no time: a slow one is good for a while
+	a, _ := managed(t, func() time.Time { return now }) // counts take no time: a slow count would be reused for a while
 	accepted(t, a, "CreateTable", `{"TableName":"tab","BillingMode":"PAY_PER_REQUEST","GlobalSecondaryIndexes":[{"IndexName":"one",`+
 		`"KeySchema":[{"AttributeName":"n","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],`+
 		strings.Replace(simple, `}],"Key`, `},{"AttributeName":"n","AttributeType":"N"}],"Key`, 1)+`}`)

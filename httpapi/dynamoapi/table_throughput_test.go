@@ -15,8 +15,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// throughputStep is a request about throughput with what the service answers: a refusal, or the shown member of the answer,
-// and of a later DescribeTable.
+// throughputStep is a request about throughput with the service's answer: a refusal, or the member shown in the answer and in a later
+// DescribeTable.
 type throughputStep struct {
 	op, body string
 	refused  string
@@ -27,7 +27,7 @@ type throughputStep struct {
 
 const anIndex = `"GlobalSecondaryIndexes":[{"IndexName":"one","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}%}]`
 
-// throughputSteps are requests one after the other with what the service was seen to answer to each in October 2026.
+// throughputSteps returns consecutive requests with the service's answers as observed in October 2026.
 func throughputSteps() []throughputStep {
 	const wrong = `One or more parameter values were invalid: `
 	const initial = ` is lower than initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial`
@@ -83,7 +83,7 @@ func throughputSteps() []throughputStep {
 			refused: wrong + `Requested MaxReadRequestUnits for OnDemandThroughput for table is outside of valid range`},
 		{op: "UpdateTable", body: `"BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1},` +
 			update(`,"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}`), at: warm,
-			then: `{"ReadUnitsPerSecond":12001,"Status":"ACTIVE","WriteUnitsPerSecond":4002}`}, // nothing cools down
+			then: `{"ReadUnitsPerSecond":12001,"Status":"ACTIVE","WriteUnitsPerSecond":4002}`}, // warm throughput never decreases
 		{op: "UpdateTable", body: `"OnDemandThroughput":{"MaxReadRequestUnits":5}`,
 			refused: wrong + `MaxReadRequestUnits for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED`},
 	}
@@ -113,7 +113,7 @@ func TestThroughputIsKeptAndDescribed(t *testing.T) {
 	}
 }
 
-// TestWarmthFollowsTheHighest: what a table was provisioned with at most is what it is warm for.
+// TestWarmthFollowsTheHighest: the highest provisioned throughput of a table determines its warm throughput.
 func TestWarmthFollowsTheHighest(t *testing.T) {
 	a, _ := managed(t, time.Now)
 	accepted(t, a, "CreateTable", `{"TableName":"tab","ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1},`+simple+`}`)
@@ -134,7 +134,7 @@ func TestWarmthFollowsTheHighest(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotHereIsRefused: members that ask for copies, guards and indexes that there are not.
+// TestWhatIsNotHereIsRefused: members that request unsupported copies, safeguards and indexes.
 func TestWhatIsNotHereIsRefused(t *testing.T) {
 	a, _ := managed(t, time.Now)
 	accepted(t, a, "CreateTable", `{"TableName":"tab","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
@@ -157,8 +157,8 @@ func TestWhatIsNotHereIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzTableRequest: whatever is asked of tables and streams, the answer is JSON and no fault of the node's, and every
-// table and stream that is listed then can be described and read.
+// FuzzTableRequest: the answer to any request about tables and streams is JSON and not a server error, and every table and stream
+// listed afterwards can be described and read.
 func FuzzTableRequest(f *testing.F) {
 	corpus.Add(f)
 	files, err := filepath.Glob("testdata/tables/*.jsonl")
@@ -199,7 +199,7 @@ func FuzzTableRequest(f *testing.F) {
 	})
 }
 
-// fuzzedTables is a store that is made anew now and then, so that not too many tables pile up in it.
+// fuzzedTables is a store that is replaced now and then, so that it does not accumulate too many tables.
 type fuzzedTables struct {
 	s *store.Store
 	n int
@@ -217,7 +217,7 @@ func (r *fuzzedTables) api(t testing.TB) *dynamoapi.API {
 		r.s = s
 	}
 	a := dynamoapi.New(dynamoapi.Config{Store: r.s})
-	if _, err := r.s.Describe("tab"); err != nil { // the first one, or the last request has deleted it
+	if _, err := r.s.Describe("tab"); err != nil { // first request, or the last one deleted it
 		streamed(t, a, "tab", "NEW_IMAGE")
 	}
 	do(t, a, "PutItem", `{"TableName":"tab","Item":{"a":{"S":"1"}}}`)

@@ -157,7 +157,7 @@ func TestHowOften(t *testing.T) {
 	}
 }
 
-// Rules add up until one ends the request; those behind it do not see it.
+// Several rules apply until one ends the request; later ones do not see it.
 func TestSeveralRules(t *testing.T) {
 	in := injector(t,
 		Rule{Name: "slow", Kind: Latency, Latency: time.Second, LatencyMax: 2 * time.Second},
@@ -200,7 +200,7 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// The same seed and requests give the same faults, whatever other rules there are that end no request.
+// The same seed and requests give the same faults, whatever other rules there are, unless they end a request.
 func TestDeterminism(t *testing.T) {
 	operations := []string{"PutItem", "GetItem", "BatchWriteItem", "TransactWriteItems", "Query"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -299,7 +299,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Rules that are wrong leave those that are there, and what they have counted.
+// Invalid rules leave the current ones and their counters unchanged.
 func TestSetKeepsOldRules(t *testing.T) {
 	in := injector(t, Rule{Kind: Throttle, Every: 2})
 	in.Decide("PutItem", nil)
@@ -332,7 +332,7 @@ func TestManyAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// FuzzRules holds that a file is refused, or that its rules can be put to work and never do what they do not say.
+// FuzzRules checks that a file is refused, or that its rules work and never do more than they say.
 func FuzzRules(f *testing.F) {
 	corpus.Add(f)
 	for _, file := range []string{"testdata/rules.yaml", "testdata/rules.json"} {

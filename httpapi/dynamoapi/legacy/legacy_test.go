@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// valueGen draws values of every type.
+// valueGen generates values of every type.
 func valueGen(t testing.TB) *rapid.Generator[Value] {
 	t.Helper()
 	must := func(v attr.Value, err error) attr.Value {
@@ -38,13 +38,13 @@ func comparisonGen(t testing.TB) *rapid.Generator[Comparison] {
 	})
 }
 
-// given are parameters that a request has beside its old ones, with the names that a builder likes best.
+// given returns parameters that a request has besides its legacy ones, with the names that a builder prefers.
 func given() expr.Params {
 	return expr.Params{Names: map[string]string{"#0": "given", "#1": "other"}, Values: attr.Item{":0": attr.S("given"), ":1": attr.S("other")}}
 }
 
-// TestAcceptedFiltersAreExpressions: what the checks let pass becomes an expression that binds beside the request's own
-// FilterExpression, and holds where the comparisons hold.
+// TestAcceptedFiltersAreExpressions: accepted comparisons become an expression that binds beside the request's own FilterExpression,
+// and is true exactly when they are.
 func TestAcceptedFiltersAreExpressions(t *testing.T) {
 	all, items := comparisonGen(t), rapid.MapOf(rapid.SampledFrom(names), valueGen(t))
 	rapid.Check(t, func(t *rapid.T) {
@@ -83,7 +83,7 @@ func TestAcceptedFiltersAreExpressions(t *testing.T) {
 	})
 }
 
-// holds is what a comparison means, without expressions.
+// holds evaluates a comparison without expressions.
 func holds(c *Comparison, v attr.Value) bool {
 	one := func(i int) attr.Value { return c.Values[i].V }
 	in := func(least, most int) bool {
@@ -132,7 +132,7 @@ func holds(c *Comparison, v attr.Value) bool {
 		string(v.Bytes()) == string(one(0).Bytes())
 }
 
-// TestAcceptedChangesAreExpressions: what the checks let pass becomes an update that binds and changes what is named.
+// TestAcceptedChangesAreExpressions: accepted changes become an update that binds and changes what they name.
 func TestAcceptedChangesAreExpressions(t *testing.T) {
 	value := valueGen(t)
 	change := rapid.Custom(func(t *rapid.T) Change {
@@ -171,7 +171,7 @@ func TestAcceptedChangesAreExpressions(t *testing.T) {
 	})
 }
 
-// TestManyParameters: placeholders are short enough for what requests had.
+// TestManyParameters: placeholders are short enough for the largest requests.
 func TestManyParameters(t *testing.T) {
 	var changes []Change
 	var expected []Expectation
@@ -192,7 +192,7 @@ func TestManyParameters(t *testing.T) {
 	}
 }
 
-// TestManyValuesOfIN: the IN of these parameters may have more values than that of an expression, and means the same.
+// TestManyValuesOfIN: a legacy IN may have more values than an expression's, with the same meaning.
 func TestManyValuesOfIN(t *testing.T) {
 	for _, n := range []int{100, 101, 27_500} {
 		c := Comparison{Name: "a", Operator: "IN", Compared: true, Listed: true}
@@ -219,7 +219,7 @@ func TestManyValuesOfIN(t *testing.T) {
 	}
 }
 
-// TestManyAttributes: these parameters may be about more attributes than an expression has room for.
+// TestManyAttributes: legacy parameters may name more attributes than fit into an expression.
 func TestManyAttributes(t *testing.T) {
 	const n = 2000
 	var changes []Change

@@ -7,18 +7,18 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// BenchmarkRead reads and compiles a usual SELECT.
+// BenchmarkRead parses and compiles a typical SELECT.
 func BenchmarkRead(b *testing.B) {
 	benchmark(b, `SELECT OrderID, Total FROM "ttt" WHERE pk=? AND sk BETWEEN ? AND ? AND begins_with(Address, 'Main')`,
 		attr.S("a"), attr.Int(1), attr.Int(9))
 }
 
-// BenchmarkUpdate reads and compiles a usual UPDATE.
+// BenchmarkUpdate parses and compiles a typical UPDATE.
 func BenchmarkUpdate(b *testing.B) {
 	benchmark(b, `UPDATE ttt SET n=n+? SET m.x='y' REMOVE old WHERE pk=? AND sk=? AND n<100`, attr.Int(1), attr.S("a"), attr.Int(9))
 }
 
-// BenchmarkLongest reads and compiles texts as long as they can be, of the kinds that there is most to do for.
+// BenchmarkLongest parses and compiles texts of maximum length, of the most expensive kinds.
 func BenchmarkLongest(b *testing.B) {
 	for name, c := range map[string][2]string{
 		"in":      {"SELECT * FROM ttt WHERE a IN ['x'", ",'y'"},

@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// The tables that the tests know: "ttt" of pk and sk, with an index of all attributes by g and sk, and a local one of the
-// keys alone by pk and l; "hhh" of pk.
+// The tests' tables: "ttt" of pk and sk, with an index of all attributes by g and sk, and a local one of the keys only by pk and l;
+// "hhh" of pk.
 func testKey(table string) Key {
 	k := Key{Partition: Attr{"pk", attr.KindS}}
 	if table == "ttt" {
@@ -36,7 +36,7 @@ func testSource(s *Statement) Source {
 	return src
 }
 
-// TestCompile compares what statements become with a golden file, which also has the statements.
+// TestCompile compares compiled statements with a golden file, which also contains the statements.
 func TestCompile(t *testing.T) {
 	file := filepath.Join("testdata", "compile.txt")
 	data, err := os.ReadFile(file)
@@ -78,7 +78,7 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// compiled returns what a statement becomes, as the golden file has it.
+// compiled returns a compiled statement in the format of the golden file.
 func compiled(text string, params []attr.Value) string {
 	s, err := Parse(text)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// FuzzStatement takes a text and parameters as DynamoDB JSON. Whatever these are: nothing panics, what is refused is refused
-// with a code, a second reading is the same, and what is accepted is accepted by the expressions too or refused in their words.
+// FuzzStatement takes a text, and parameters as DynamoDB JSON. For any input: nothing panics, refusals have a code, parsing again gives
+// the same, and an accepted statement's expressions are accepted too, or refused in their words.
 func FuzzStatement(f *testing.F) {
 	data, err := os.ReadFile(filepath.Join("testdata", "compile.txt"))
 	if err != nil {
@@ -49,7 +49,7 @@ func FuzzStatement(f *testing.F) {
 	})
 }
 
-// parameters returns as many values as the text wants, from a list in DynamoDB JSON.
+// parameters returns as many values as the text needs, from a list in DynamoDB JSON.
 func parameters(values []byte, n int) []attr.Value {
 	out := make([]attr.Value, n)
 	v, err := attr.ParseValueJSON([]byte(`{"L":` + string(values) + `}`))
@@ -62,7 +62,7 @@ func parameters(values []byte, n int) []attr.Value {
 	return out
 }
 
-// bind compiles a statement and binds its expressions, as the store will.
+// bind compiles a statement and binds its expressions, as the store does.
 func bind(s *Statement, params []attr.Value) error {
 	key := testKey(s.Table)
 	if s.Kind == Select {
@@ -104,8 +104,8 @@ func bindRead(s *Statement, params []attr.Value) error {
 	return nil
 }
 
-// checkRefusal wants an error that may be shown to whoever wrote the text. Syntax errors of an expression would be ours: a
-// statement that is well formed becomes expressions that are.
+// checkRefusal requires an error that may be shown to the author of the text. Syntax errors of an expression would be our bug: a
+// well-formed statement compiles to well-formed expressions.
 func checkRefusal(t *testing.T, err error) {
 	t.Helper()
 	var f *fault.Error
@@ -119,7 +119,7 @@ func checkRefusal(t *testing.T, err error) {
 	}
 }
 
-// TestDeep reads texts as deep and as long as they can be.
+// TestDeep parses texts of maximum depth and length.
 func TestDeep(t *testing.T) {
 	for _, c := range []struct{ before, open, middle, shut, after string }{
 		{"SELECT * FROM ttt WHERE ", "(", "pk='a'", ")", ""},

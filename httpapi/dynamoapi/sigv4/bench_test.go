@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkVerify is a request with a body of 1 KB, its hash included.
+// BenchmarkVerify verifies a request with a body of 1 KB, including its hash.
 func BenchmarkVerify(b *testing.B) {
 	body := []byte(strings.Repeat("x", 1024))
 	r := request(string(body))

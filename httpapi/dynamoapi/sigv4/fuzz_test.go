@@ -10,8 +10,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
-// FuzzAuthorization holds that no header but the right one is accepted, and that what is refused is refused in one of the
-// ways there are.
+// FuzzAuthorization checks that only the right header is accepted, and that others are refused with a known error.
 func FuzzAuthorization(f *testing.F) {
 	corpus.Add(f)
 	good := signed(f, testBody)
@@ -36,7 +35,7 @@ func FuzzAuthorization(f *testing.F) {
 	})
 }
 
-// FuzzRequest does the same with whole requests: none of them is signed, as nobody knows the secret.
+// FuzzRequest does the same with whole requests: none is signed, because nobody knows the secret.
 func FuzzRequest(f *testing.F) {
 	corpus.Add(f)
 	good := signed(f, testBody)

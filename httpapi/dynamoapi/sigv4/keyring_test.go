@@ -17,7 +17,7 @@ import (
 )
 
 func TestExampleFile(t *testing.T) {
-	dir := t.TempDir() // a checkout is readable by everybody, and such keys are refused
+	dir := t.TempDir() // files in a checkout are readable by everybody, and such keys are refused
 	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	}
 }
 
-// FuzzKeys holds that a file is keys or problems, that no problem tells a secret, and that no key may do what is not said.
+// FuzzKeys checks that a file yields keys or problems, that no problem reveals a secret, and that no key may do more than configured.
 func FuzzKeys(f *testing.F) {
 	corpus.Add(f)
 	if raw, err := os.ReadFile("testdata/keys.yaml"); err == nil {

@@ -27,8 +27,8 @@ func TestAllow(t *testing.T) {
 		grant    Grant
 		action   string
 		tables   string
-		refused  string // the table that is named; "-": none
-		fromNone bool   // asked about no table
+		refused  string // table named in the error; "-": none
+		fromNone bool   // request about no table
 	}{
 		{grants("Scores", "PutItem"), "PutItem", "Scores", "-", false},
 		{grants("Scores", "dynamodb:PutItem"), "PutItem", "Scores", "-", false},
@@ -65,7 +65,7 @@ func TestAllow(t *testing.T) {
 			t.Errorf("%+v: %v", test, err)
 		}
 	}
-	// Grants add up, and do not mix.
+	// Grants add up, but do not combine.
 	p := principal(t, grants("A", "GetItem"), grants("B", "PutItem"))
 	if p.Allow("GetItem", "A") != nil || p.Allow("PutItem", "B") != nil || p.Allow("GetItem", "A", "B") == nil || p.Allow("PutItem", "A") == nil {
 		t.Error("grants mix")
@@ -75,7 +75,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// A pattern is a regular expression in which an asterisk is any text.
+// A pattern is like a regular expression in which * is any text.
 func TestPatterns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := rapid.StringMatching(`[abA_.*-]{1,8}`).Draw(t, "pattern")
@@ -87,7 +87,7 @@ func TestPatterns(t *testing.T) {
 	})
 }
 
-// Every action of a group can be given by its name, and no group has one twice.
+// Every action of a group can be granted by name, and no group has duplicates.
 func TestGroups(t *testing.T) {
 	for name, actions := range groups {
 		for i, action := range actions {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is changed of a request that was signed, it is refused.
+// A signed request with any change is refused.
 func TestAnyChangeRefuses(t *testing.T) {
 	v := verifier(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -56,7 +56,7 @@ func TestAnyChangeRefuses(t *testing.T) {
 			at := rapid.IntRange(len("AWS4-HMAC-SHA256 "), len(auth)-1).Draw(rt, "at")
 			to := rapid.SampledFrom([]byte("abf0129x/")).Draw(rt, "to")
 			if auth[at] == ' ' || auth[at] == ',' || auth[at] == to {
-				return // means the same, or is
+				return // equivalent or equal
 			}
 			auth[at] = to
 			r.Header.Set("Authorization", string(auth))

@@ -38,7 +38,7 @@ func verifier(t testing.TB, regions ...string) *Verifier {
 	return New(keyring(t, regions...), func() time.Time { return testNow })
 }
 
-// request makes one as a server gets it.
+// request returns a request as a server receives it.
 func request(body string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8000/", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
@@ -48,7 +48,7 @@ func request(body string) *http.Request {
 	return r
 }
 
-// sign signs as the SDK does.
+// sign signs like the SDK.
 func sign(t testing.TB, r *http.Request, body string, at time.Time) {
 	t.Helper()
 	sum := sha256.Sum256([]byte(body))
@@ -69,7 +69,7 @@ func verify(v *Verifier, r *http.Request, body string) (*Principal, error) {
 	return v.Verify(r, sha256.Sum256([]byte(body)))
 }
 
-// refusal returns the short type and the message, and holds that the status and the namespace are right.
+// refusal returns the short type and message, and checks status and namespace.
 func refusal(t testing.TB, err error) string {
 	t.Helper()
 	r, ok := errors.AsType[*Error](err)

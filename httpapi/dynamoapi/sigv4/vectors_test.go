@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The requests, and what they are signed with, that AWS gives as examples of the algorithm.
+// AWS's published examples of signed requests.
 func TestPublishedVectors(t *testing.T) {
 	const secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 	const form = "application/x-www-form-urlencoded"
@@ -59,7 +59,7 @@ func TestPublishedVectors(t *testing.T) {
 	}
 }
 
-// What the service answered, in 2013, to a request with a wrong signature.
+// The service's answer, in 2013, to a request with a wrong signature.
 func TestRecordedMismatch(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "http://dynamodb.ap-southeast-2.amazonaws.com/", nil)
 	r.Header.Set("Date", "Sun, 09 Jun 2013 10:07:59 GMT")

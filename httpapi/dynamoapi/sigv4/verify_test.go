@@ -45,7 +45,7 @@ func TestSignedBySDK(t *testing.T) {
 	}
 }
 
-// A request that has travelled is not the one that was signed: net/http moves some headers.
+// A received request differs from the signed one: net/http moves some headers.
 func TestOverTheWire(t *testing.T) {
 	v := verifier(t)
 	var got error
@@ -124,7 +124,7 @@ func TestRefusals(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*http.Request)
-		want   string // the text, or its beginning if it ends in "..."
+		want   string // the text, or its start if it ends in "..."
 	}{
 		{"nothing", func(r *http.Request) { r.Header.Del("Authorization") },
 			"MissingAuthenticationTokenException: Request is missing Authentication Token"},
@@ -203,7 +203,7 @@ func TestRegions(t *testing.T) {
 	}
 }
 
-// The bounds of the time are still good, and the header Date counts where there is no other.
+// Times at the limits are accepted, and Date counts if there is no other.
 func TestTime(t *testing.T) {
 	for _, at := range []time.Duration{-15 * time.Minute, 15 * time.Minute} {
 		r := request(testBody)
@@ -251,10 +251,10 @@ func TestUnsignedPayload(t *testing.T) {
 	}
 }
 
-// Other keys count at once, and what was derived from the old ones is forgotten.
+// New keys take effect at once, and signing keys derived from the old ones are dropped.
 func TestSetKeys(t *testing.T) {
 	v := verifier(t)
-	for range 2 { // the second from what is remembered
+	for range 2 { // the second from the cache
 		if _, err := verify(v, signed(t, testBody), testBody); err != nil {
 			t.Fatal(err)
 		}

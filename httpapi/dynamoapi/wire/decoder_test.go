@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// members are one of each kind of member.
+// members has one member of each kind.
 type members struct {
 	Text    wire.Opt[string]
 	Bool    wire.Opt[bool]
@@ -70,7 +70,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What is wrong with a value inside an item waits; what is wrong with the JSON around it does not.
+// Errors of values inside an item are kept for later; errors of the JSON around it are not.
 func TestDecodeLater(t *testing.T) {
 	m, err := decode(`{"Item":{"a":{"N":"x"},"b":{"L":[{"S":"]"}]}},"Value":{},"Text":"behind"}`)
 	if err != nil || m.Text.V != "behind" {
@@ -122,7 +122,7 @@ func TestDecodeRefused(t *testing.T) {
 	}
 }
 
-// No depth of nesting takes more than the text itself.
+// No depth of nesting takes more memory than the text itself.
 func TestDecodeDeep(t *testing.T) {
 	for _, text := range []string{
 		`{"X":` + strings.Repeat(`[`, 8<<20), `{"X":` + strings.Repeat(`{"a":`, 2<<20), `{"X":` + strings.Repeat(`[`, 1<<20) + strings.Repeat(`]`, 1<<20) + `}`,
@@ -163,7 +163,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// FuzzDecode: what is read as a request is JSON, and JSON that only has unknown members is read.
+// FuzzDecode: an accepted request is JSON, and JSON with only unknown members is accepted.
 func FuzzDecode(f *testing.F) {
 	corpus.Add(f)
 	f.Add(`{"Text":"a","List":[{"Item":{"a":{"M":{"b":{"SS":["x"]}}}}}],"X":[1.5e3,{"y":null}]}`)
@@ -179,8 +179,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// strictText reports whether a JSON text has none of what encoding/json lets pass: bytes that are not UTF-8 and halves of
-// surrogate pairs.
+// strictText reports whether a JSON text contains nothing that only encoding/json accepts: invalid UTF-8 and unpaired surrogates.
 func strictText(text string) bool {
 	return strings.ToValidUTF8(text, "") == text && !strings.Contains(strings.ToLower(text), `\ud`)
 }
