@@ -34,8 +34,10 @@ const (
 // registrations are writes of whole items to a table of policy newest, where stamps decide. Their guarantees:
 //
 //   - Whatever the clocks: nodes and cloud are equal in the end, and every item is exactly one that was written.
-//   - Items written only by nodes with correct clocks ("right"): no acknowledged write has lost to one that had been acknowledged longer than the clock error before it started.
-//   - Other items ("any"), while a clock is wrong by an hour: no more than that. A node whose clock is right again, and that has seen the item, wins over a stamp one hour ahead.
+//   - Items written only by nodes with correct clocks ("right"): no acknowledged write has lost to one that had been
+//     acknowledged longer than the clock error before it started.
+//   - Other items ("any"), while a clock is wrong by an hour: no more than that. A node whose clock is right again, and that has
+//     seen the item, wins over a stamp one hour ahead.
 type registrations struct {
 	t     *testing.T
 	nodes []*cloudNode
