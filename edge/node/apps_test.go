@@ -157,7 +157,7 @@ func TestTwoApplications(t *testing.T) {
 	}
 	until(t, "the operator is told", func() bool {
 		_, page := ask(t, base+"/_/hub")
-		return strings.Contains(page, "This node&#39;s consumer counter/total: it has failed ") && strings.Contains(page, ">1 problem, see above<")
+		return strings.Contains(page, "This node&#39;s consumer counter/total: it failed ") && strings.Contains(page, ">1 problem, see above<")
 	})
 	if n := c.sumOf(t.Context()); n != 5 {
 		t.Errorf("a total of %d while the consumer fails", n)

@@ -106,7 +106,7 @@ func TestBodies(t *testing.T) {
 	}{
 		"not JSON":       {`{"teamId":`, 400, "is not JSON"},
 		"an array":       {`[1]`, 400, "must be a JSON object"},
-		"more behind":    {`{} {}`, 400, "more after"},
+		"more behind":    {`{} {}`, 400, "data after"},
 		"twice":          {`{"teamId":10,"teamId":42}`, 400, `"field":"teamId","message":"is given twice"`},
 		"twice, inside":  {`{"x":{"a":1,"a":2}}`, 400, "is given twice"},
 		"twice, escaped": {`{"teamId":10,"team\u0049d":42}`, 400, "is given twice"},
