@@ -13,28 +13,28 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Conversion is what became of the games of an anonymous session that was converted to an account.
+// Conversion reports the result of converting an anonymous session to an account.
 type Conversion struct {
-	Converted int      `json:"converted"`             // games that the account has now
-	Conflicts int      `json:"conflicts_resolved"`    // days of which both had a game
-	Dates     []string `json:"puzzle_dates_affected"` // of the games converted
+	Converted int      `json:"converted"`             // games of the account that were added or changed
+	Conflicts int      `json:"conflicts_resolved"`    // days on which both had a game
+	Dates     []string `json:"puzzle_dates_affected"` // days of the converted games
 }
 
-// IsSession reports whether a text is the id of an anonymous session: a UUID in lower case, and so never that of an account.
+// IsSession reports whether text is the ID of an anonymous session: a lower-case UUID, which no account has as its ID.
 func IsSession(text string) bool {
 	id, err := uuid.Parse(text)
 	return err == nil && id.String() == text
 }
 
-// Convert moves the games of a session to an account, each in a transaction of its own: what becomes of one day says nothing of another. Of
-// a day that both have played the game that was begun first stays. A row says whose the session became: what it has played at a node that did
-// not know of it, and what it plays from then on, is joined to the account's games (Take).
+// Convert moves the games of a session to an account. Each game moves in its own transaction, so that a refusal of one day leaves the others
+// alone. If both have played on a day, the game that began first stays. A marker row records the account: Take merges what the session plays
+// afterwards, and what it played at nodes that did not know of the conversion, into the account's games.
 func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, error) {
 	out := Conversion{Dates: []string{}}
 	if !IsSession(session) || session == account {
 		return out, badRequest("Invalid session_id: must be a valid UUID")
 	}
-	for { // until none is left: behind a game an older row of the same day may show
+	for { // until no game is left: removing a game may uncover a skOldGame row of the same day
 		games, err := s.games(tx, session)
 		if err != nil || len(games) == 0 {
 			return out, err
@@ -55,7 +55,7 @@ func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, er
 	}
 }
 
-// become keeps whose a session became. It is written once: what the cloud refuses of one conversion takes nothing of a later one along.
+// become records the account in the marker row, unless it is there already: if the cloud refuses a write, later ones of its row go with it.
 func (s *Service) become(tx *store.Tx, account, session string) (already bool, err error) {
 	marker, err := tx.Get(s.Table, convertedKey(session))
 	if already = marker["user_id"].Str() == account; err == nil && !already {
@@ -66,15 +66,15 @@ func (s *Service) become(tx *store.Tx, account, session string) (already bool, e
 	return already, err
 }
 
-// move returns the writes that move a game to an account, and counts it. One that is late, and one that came to the account by an earlier
-// conversion and has gone on in the session at another node, is joined to the account's game. So is what was seen here of that day behind a
-// move that the cloud has refused, also where another node has moved the game, which has no guesses then; if another game stays, its player
-// is told.
+// move returns the writes that move a session's game to an account, and counts it in out. If both have a game for that day, they are merged
+// if the session's is late, or if the account's is a copy of it that an earlier conversion made; otherwise the one that began first stays.
+// refused lists what this node saw of that day after the cloud refused an earlier move; it is merged too. g has no guesses if another node
+// has moved the game meanwhile. After a refusal, guesses lost with a game that does not stay are reported to the player.
 func (s *Service) move(user string, g *Game, late bool, refused []refusal, read reader, out *Conversion) (writes []store.WriteItem, err error) {
 	account, err := gameIn(read, user, g.Date)
-	row, bad := attr.Marshal(g)
-	if err != nil || bad != nil {
-		return nil, cmp.Or(err, bad)
+	row, rowErr := attr.Marshal(g)
+	if err != nil || rowErr != nil {
+		return nil, cmp.Or(err, rowErr)
 	}
 	moved, lost := *g, []string(nil)
 	moved.PK, moved.SK, moved.UserID = account.PK, skGame, account.UserID
@@ -113,18 +113,18 @@ func (s *Service) move(user string, g *Game, late bool, refused []refusal, read 
 	return writes, nil
 }
 
-// is reports whether a game is another image of one that has guesses.
+// is reports whether two games are versions of the same one. other must have guesses.
 func (g *Game) is(other *Game) bool {
 	return g.CreatedAt == other.CreatedAt && slices.Contains(g.Guesses, other.Guesses[0])
 }
 
-// create is the write of a row where there is none.
+// create returns the write of a new row. It is refused if the row exists.
 func (s *Service) create(row attr.Item) store.WriteItem {
 	return table.Put(s.Table, row, table.Same(nil, "pk"))
 }
 
-// Take drops answers that have changed, and moves what a session has played, at whatever node, after it became an account's. What cannot be
-// moved, since others have written the rows in another way, stays where it is.
+// Take consumes journal records: it drops changed answers from the cache, and moves games of converted sessions, wherever they were played,
+// to their account. Games that cannot be moved because another program has written the rows in another form stay where they are.
 func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 	s.Changed(records)
 	for i := range records {

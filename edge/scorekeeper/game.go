@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Game is a player's game of a day, as it is stored. GuessTimes and GuessKeys go beside Guesses; rows of the original have neither.
+// Game is the row of a player's game for a day. GuessTimes and GuessKeys run parallel to Guesses; rows of the original have neither.
 type Game struct {
 	PK         string   `dynamodbav:"pk"`
 	SK         string   `dynamodbav:"sk"`
@@ -27,21 +27,21 @@ type Game struct {
 	CreatedAt  string   `dynamodbav:"created_at"`
 	UpdatedAt  string   `dynamodbav:"updated_at"`
 	GuessTimes []string `dynamodbav:"guess_times,omitempty"`
-	GuessKeys  []string `dynamodbav:"guess_keys,omitempty"` // of each guess its Idempotency-Key; empty: it had none
-	Dropped    []string `dynamodbav:"dropped,omitempty"`    // guesses of another node that did not count; the player has not seen it
+	GuessKeys  []string `dynamodbav:"guess_keys,omitempty"` // the Idempotency-Key of each guess; empty if it had none
+	Dropped    []string `dynamodbav:"dropped,omitempty"`    // words that did not count, and that the player has not been told of yet
 }
 
-// turn is a guess of a game.
+// turn is one guess of a game.
 type turn struct{ word, at, key string }
 
 func (g *Game) add(t turn) {
 	g.Guesses, g.GuessTimes, g.GuessKeys = append(g.Guesses, t.word), append(g.GuessTimes, t.at), append(g.GuessKeys, t.key)
 }
 
-// Over reports whether a game takes no more guesses.
+// Over reports whether a game is finished, won or lost.
 func (g *Game) Over() bool { return g.Won || len(g.Guesses) >= MaxGuesses }
 
-// gameOf reads a row; of one without times and keys these are empty, and without a row all is.
+// gameOf decodes a row; nil is a game without guesses. Missing times and keys are filled with empty strings, one for each guess.
 func gameOf(row attr.Item) (g Game, err error) {
 	err = attr.Unmarshal(row, &g)
 	for _, list := range []*[]string{&g.GuessTimes, &g.GuessKeys} {
@@ -53,13 +53,13 @@ func gameOf(row attr.Item) (g Game, err error) {
 // Move is a guess with its grades.
 type Move []Letter
 
-// Letter is one of a guess.
+// Letter is one letter of a guess with its grade.
 type Letter struct {
 	Letter string `json:"letter"`
 	Grade  Grade  `json:"grade"`
 }
 
-// Graded is a guess with its grades; empty where the answer is not known.
+// Graded returns a guess with its grades. It is empty if the answer is not known.
 func Graded(guess, answer string) Move {
 	m := make(Move, 0, Letters)
 	for i, grade := range GradeGuess(guess, answer) {
@@ -68,7 +68,7 @@ func Graded(guess, answer string) Move {
 	return m
 }
 
-// Row is a guess without its letters, as people share it.
+// Row returns the grades of a guess as coloured squares, without letters, as people share them.
 func (m Move) Row() (row string) {
 	for _, l := range m {
 		row += map[Grade]string{Correct: "🟩", Contained: "🟨", Wrong: "⬛"}[l.Grade]
@@ -83,16 +83,16 @@ type View struct {
 	Moves   int      `json:"moves_qty"`
 	Won     bool     `json:"won"`
 	Graded  []Move   `json:"moves"`
-	Answer  string   `json:"answer,omitempty"`  // of a lost game alone
-	Dropped []string `json:"dropped,omitempty"` // guesses that did not count, since six from another node came first
+	Answer  string   `json:"answer,omitempty"`  // set only if the game is lost
+	Dropped []string `json:"dropped,omitempty"` // words that did not count: see Merge
 }
 
-// GameID is the id of a player's game of a day: the same at every node.
+// GameID returns the ID of a player's game for a day, which is the same at every node.
 func GameID(user, date string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(user+"#"+date)).String()
 }
 
-// view shows the first n guesses of a game.
+// view returns a game as it stood after its first n guesses.
 func (g *Game) view(answer string, n int) View {
 	won := g.Won && n == len(g.Guesses)
 	v := View{GameID: GameID(g.UserID, g.Date), UserID: g.UserID, Moves: n, Won: won, Graded: make([]Move, 0, n), Dropped: g.Dropped}
@@ -105,7 +105,7 @@ func (g *Game) view(answer string, n int) View {
 	return v
 }
 
-// Share is what a player sends to others of a finished game of a day: no letters.
+// Share returns the text in which a player shares a finished game. It contains no letters.
 func (v *View) Share(date string) string {
 	moves := "X"
 	if v.Won {
@@ -118,12 +118,12 @@ func (v *View) Share(date string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Guess is a word that a player guesses.
+// Guess is a request of a player to guess a word.
 type Guess struct {
 	User, Date, Word string
-	Key              string    // Idempotency-Key; empty: none
-	At               time.Time // the moment of the tap
-	Late             error     // why that is too long ago; it may still be one that was taken before
+	Key              string    // Idempotency-Key; empty if there is none
+	At               time.Time // when the player tapped
+	Late             error     // set if At is too long ago; a repetition of a guess that was accepted is still answered
 }
 
 func badRequest(text string) error { return fault.New(fault.Invalid, "bad_request", "%s", text) }
@@ -134,7 +134,7 @@ func noPuzzle() error {
 	return fault.New(fault.NotFound, "not_found", "No puzzle found for this date")
 }
 
-// CheckGuess looks at what a guess says by itself. The word is in lower case.
+// CheckGuess checks the date and the word of a guess, without reading the store. The word must be in lower case.
 func (s *Service) CheckGuess(g *Guess) error {
 	switch {
 	case !isDay(g.Date):
@@ -147,10 +147,10 @@ func (s *Service) CheckGuess(g *Guess) error {
 	return nil
 }
 
-// Guess plays a guess that CheckGuess has passed. One that is repeated with its key answers what the first one did.
+// Guess plays a guess that CheckGuess accepted. A guess repeated with its Idempotency-Key gets the answer of the first one.
 //
-// The condition of its write is on the whole list: where another node's guess came first in the cloud, this one is refused there, and
-// with it all that were made behind it (see Merge).
+// The write is conditional on the whole list of guesses: if another node's guess reaches the cloud first, the cloud refuses this one and
+// all that follow it. Merge then joins the two lists.
 func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 	answer, err := s.answer(tx, g.Date)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 	return game.view(answer, len(game.Guesses)), s.keep(tx, &game, &was)
 }
 
-// Import has a player guess words of a day, a minute each from a moment on.
+// Import creates a player's game from words that were guessed one minute apart, the first of them at the given time.
 func (s *Service) Import(tx *store.Tx, user string, words []string, at time.Time) error {
 	date := at.UTC().Format(Day)
 	answer, err := s.answer(tx, date)
@@ -193,7 +193,7 @@ func (s *Service) Import(tx *store.Tx, user string, words []string, at time.Time
 	return cmp.Or(err, s.keep(tx, &g, &Game{}))
 }
 
-// keep writes a game that was another before.
+// keep stores a game over was, the version that was read.
 func (s *Service) keep(tx *store.Tx, g, was *Game) error {
 	w, err := s.write(g, was)
 	if err == nil && w.Update != nil {
@@ -204,8 +204,8 @@ func (s *Service) keep(tx *store.Tx, g, was *Game) error {
 	return err
 }
 
-// write is the write of a game that was another before. One that begins, or goes on from a row of the original's earlier version, is a new row.
-// What did not count is added to what the player was not told yet, whoever has noted that meanwhile.
+// write returns the write that replaces was, the version that was read, by g. A game that begins, or goes on from a skOldGame row, is a new
+// row. Newly dropped words are appended to the list in the row, to which another node may have added some meanwhile.
 func (s *Service) write(g, was *Game) (store.WriteItem, error) {
 	if len(was.Guesses) == 0 || was.SK != skGame {
 		g.SK = skGame
@@ -228,7 +228,7 @@ func (s *Service) write(g, was *Game) (store.WriteItem, error) {
 	return table.Update(s.Table, key(g.PK, g.SK), update, only), nil
 }
 
-// texts is a list of strings.
+// texts returns a list attribute of strings.
 func texts(list []string) attr.Value {
 	all := make([]attr.Value, len(list))
 	for i, t := range list {
@@ -237,19 +237,19 @@ func texts(list []string) attr.Value {
 	return attr.L(all...)
 }
 
-// reader reads the row of a key; nil: there is none.
+// reader returns the row with a key, or nil if there is none.
 type reader func(key attr.Item) (attr.Item, error)
 
 func (s *Service) reader(tx *store.Tx) reader {
 	return func(k attr.Item) (attr.Item, error) { return tx.Get(s.Table, k) }
 }
 
-// gameIn reads a player's game of a day; one that was not begun has no guesses, and neither has a row that others have written in
-// another shape.
+// gameIn reads a player's game for a day. It has no guesses if the player has not begun, or if the row was written by another program in
+// a form that cannot be decoded.
 func gameIn(read reader, user, date string) (Game, error) {
 	for _, sk := range []string{skGame, skOldGame} {
 		row, err := read(key(gamesOf(user)+date, sk))
-		if g, bad := gameOf(row); err != nil || row != nil && bad == nil {
+		if g, malformed := gameOf(row); err != nil || row != nil && malformed == nil {
 			return g, err
 		}
 	}
@@ -262,8 +262,8 @@ func (s *Service) game(tx *store.Tx, user, date string) (Game, error) {
 	return g, err
 }
 
-// GameNeeds are the rows behind a player's game of a day that another node may have written. Of a session that is also what became of
-// it. Nobody has no game, and what is no day has nothing.
+// GameNeeds lists the rows behind a player's game for a day that another node may have written: the game, the answer and, for a session,
+// its conversion marker. user may be empty: a visitor without an ID has no game. An invalid date needs no rows.
 func (s *Service) GameNeeds(user, date string) (keys []attr.Item) {
 	if !isDay(date) {
 		return nil
@@ -280,10 +280,10 @@ func (s *Service) GameNeeds(user, date string) (keys []attr.Item) {
 	return keys
 }
 
-// near is how many days around today the answers are read of, and what somebody has played is asked for.
+// near is how many days from today NearDays and RecentNeeds reach.
 const near = 7
 
-// NearDays are the partitions of the answers around today, also as others set them.
+// NearDays lists the partitions of the answers around today, which a node reads from the cloud at intervals.
 func NearDays(tx *store.Tx, _ []string) (days []attr.Value, err error) {
 	for i := -near; i <= near; i++ {
 		days = append(days, AnswerKey(tx.Now().UTC().AddDate(0, 0, i).Format(Day))["pk"])
@@ -291,7 +291,7 @@ func NearDays(tx *store.Tx, _ []string) (days []attr.Value, err error) {
 	return days, nil
 }
 
-// RecentNeeds are the games of a player that another node may have written of late, the latest first.
+// RecentNeeds lists a player's games of the last days, newest first, which another node may have written.
 func (s *Service) RecentNeeds(tx *store.Tx, user string) (all []attr.Item, err error) {
 	for ago := -1; ago <= near; ago++ {
 		all = append(all, GameKey(user, tx.Now().UTC().AddDate(0, 0, -ago).Format(Day)))
@@ -299,7 +299,7 @@ func (s *Service) RecentNeeds(tx *store.Tx, user string) (all []attr.Item, err e
 	return all, nil
 }
 
-// Game shows a player's game of a day, with guesses that did not count, once: Seen takes them away.
+// Game returns a player's game for a day, with the words that did not count. Call Seen once the player has been told of them.
 func (s *Service) Game(tx *store.Tx, user, date string) (View, error) {
 	if !isDay(date) {
 		return View{}, badDate()
@@ -312,7 +312,7 @@ func (s *Service) Game(tx *store.Tx, user, date string) (View, error) {
 	return g.view(answer, len(g.Guesses)), err
 }
 
-// Seen says that a player has been told which guesses did not count: those, and none that another node has noted since.
+// Seen records that a player has been told of dropped words. If another node has added some since, the list stays, to be shown again.
 func (s *Service) Seen(tx *store.Tx, user, date string, told []string) error {
 	w := table.Update(s.Table, GameKey(user, date), "REMOVE dropped", table.When("dropped = :told", attr.Item{":told": texts(told)}))
 	_, err := tx.Update(*w.Update)

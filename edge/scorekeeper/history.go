@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// History is all that a player has played, newest day first. It has grades and no letters.
+// History lists all games of a player, newest day first. It contains grades but no letters.
 type History struct {
 	UserID string       `json:"user_id"`
 	Total  int          `json:"total_games"`
@@ -29,29 +29,29 @@ type PlayedGame struct {
 	UpdatedAt  string    `json:"updated_at"`
 }
 
-// games reads all games of a player, oldest day first. A day that has both kinds of row is read of the newer kind.
+// games reads all games of a player, oldest day first. If a day has a row of both kinds, the skGame row is used.
 func (s *Service) games(tx *store.Tx, user string) (all []Game, err error) {
 	for _, sk := range []string{skGame, skOldGame} {
-		some, err := rows(s, tx, gamesOf(user), sk, func(row attr.Item) (Game, bool) {
+		games, err := rows(s, tx, gamesOf(user), sk, func(row attr.Item) (Game, bool) {
 			g, err := gameOf(row)
 			return g, err == nil && isDay(g.Date) && !slices.ContainsFunc(all, func(o Game) bool { return o.Date == g.Date })
 		})
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, some...)
+		all = append(all, games...)
 	}
 	slices.SortFunc(all, func(a, b Game) int { return strings.Compare(a.Date, b.Date) })
 	return all, nil
 }
 
-// Games counts the games of a player.
+// Games returns the number of a player's games.
 func (s *Service) Games(tx *store.Tx, user string) (int, error) {
 	all, err := s.games(tx, user)
 	return len(all), err
 }
 
-// Players counts the games of a day.
+// Players returns the number of games of a day.
 func (s *Service) Players(tx *store.Tx, date string) (int, error) {
 	all, err := rows(s, tx, prefixUser, skGame, func(row attr.Item) (struct{}, bool) {
 		return struct{}{}, row["puzzle_date"].Str() == date
@@ -59,7 +59,7 @@ func (s *Service) Players(tx *store.Tx, date string) (int, error) {
 	return len(all), err
 }
 
-// History returns what a player has played.
+// History returns a player's history.
 func (s *Service) History(tx *store.Tx, user string) (History, error) {
 	h := History{UserID: user, Games: []PlayedGame{}}
 	all, err := s.games(tx, user)
@@ -83,31 +83,31 @@ func (s *Service) History(tx *store.Tx, user string) (History, error) {
 	return h, err
 }
 
-// Streaks are runs of solved days, and how many games took how many guesses.
+// Streaks counts a player's runs of solved days, and games by number of guesses.
 type Streaks struct {
 	Now          int                 `json:"streak"`
 	Best         int                 `json:"best_streak"`
-	Distribution [MaxGuesses + 1]int `json:"distribution"` // of one to six guesses; the last: lost
+	Distribution [MaxGuesses + 1]int `json:"distribution"` // games won with one to six guesses; the last element counts games lost
 }
 
-// Streaks counts over the days that had a puzzle: a day without one breaks no run, and neither does today while it is not over.
+// Streaks returns a player's streaks up to today. A day without a puzzle does not end a run; neither does today's game until it is lost.
 func (s *Service) Streaks(tx *store.Tx, user, today string) (out Streaks, err error) {
 	puzzles, err := s.Puzzles(tx, "", "")
 	if err != nil {
 		return out, err
 	}
 	games, err := s.games(tx, user)
-	of := map[string]Game{}
+	byDate := map[string]Game{}
 	for _, g := range games {
-		of[g.Date] = g
-		if moves := len(g.Guesses); g.Won && moves > 0 && moves <= MaxGuesses { // others write these rows too
+		byDate[g.Date] = g
+		if moves := len(g.Guesses); g.Won && moves > 0 && moves <= MaxGuesses { // other programs write these rows too
 			out.Distribution[moves-1]++
 		} else if g.Over() {
 			out.Distribution[MaxGuesses]++
 		}
 	}
 	for _, p := range puzzles {
-		switch g := of[p.Date]; {
+		switch g := byDate[p.Date]; {
 		case p.Date > today:
 		case g.Won:
 			out.Now++
@@ -119,7 +119,7 @@ func (s *Service) Streaks(tx *store.Tx, user, today string) (out Streaks, err er
 	return out, err
 }
 
-// Score is a game as others may see it: rows of coloured squares, no letters.
+// Score is a game as other players may see it: rows of coloured squares, without letters.
 type Score struct {
 	GameID string   `json:"game_id"`
 	UserID string   `json:"user_id"`
@@ -127,8 +127,8 @@ type Score struct {
 	Won    bool     `json:"won"`
 	Rows   []string `json:"score"`
 
-	Name string `json:"-"` // on a board
-	at   string
+	Name string `json:"-"` // display name; set on a board only
+	at   string // when the game was last updated
 }
 
 func (s *Service) score(tx *store.Tx, g *Game) (Score, error) {
@@ -140,11 +140,11 @@ func (s *Service) score(tx *store.Tx, g *Game) (Score, error) {
 	return out, err
 }
 
-// Scores returns the games of a player from one day to another, as others may see them: the finished ones, to who is in a team
-// with them. by is who asks.
+// Scores returns the games of user between two days. Another player, by, must share a team with user, and gets only the finished games. If
+// they share none, the error is NotFound.
 func (s *Service) Scores(tx *store.Tx, by, user, from, to string) ([]Score, error) {
 	if by != user {
-		if of, err := s.Concerns(tx, by); err != nil || !IsUser(user) || !slices.Contains(of, user) {
+		if known, err := s.Concerns(tx, by); err != nil || !IsUser(user) || !slices.Contains(known, user) {
 			return nil, cmp.Or(err, notFound("User"))
 		}
 	}
@@ -159,16 +159,16 @@ func (s *Service) Scores(tx *store.Tx, by, user, from, to string) ([]Score, erro
 	return all, err
 }
 
-// Board is how a team did on a day.
+// Board shows how a team did on a day.
 type Board struct {
 	ID           string  `json:"scoreboard_id"`
 	TeamID       string  `json:"team_id"`
 	Date         string  `json:"puzzle_date_iso_day"`
-	Participants int     `json:"participants_qty"` // who has guessed, finished or not
-	Scores       []Score `json:"score,omitempty"`  // of finished games: solved ones first, fewer guesses, sooner, by name
+	Participants int     `json:"participants_qty"` // members who have guessed, finished or not
+	Scores       []Score `json:"score,omitempty"`  // finished games: solved before lost, then by guesses, time and name
 }
 
-// Board returns a team's board of a day to one of its members.
+// Board returns a team's board for a day. Only members may see it.
 func (s *Service) Board(tx *store.Tx, by, team, date string) (Board, error) {
 	t, err := s.Team(tx, team, by)
 	if err != nil {
@@ -191,12 +191,12 @@ func (s *Service) board(tx *store.Tx, t *Team, date string) (Board, error) {
 		if !g.Over() {
 			continue
 		}
-		one, err := s.score(tx, &g)
+		score, err := s.score(tx, &g)
 		if err != nil {
 			return b, err
 		}
-		one.Name = m.Name
-		b.Scores = append(b.Scores, one)
+		score.Name = m.Name
+		b.Scores = append(b.Scores, score)
 	}
 	slices.SortFunc(b.Scores, func(x, y Score) int {
 		behind := map[bool]int{false: 1}
@@ -205,51 +205,51 @@ func (s *Service) board(tx *store.Tx, t *Team, date string) (Board, error) {
 	return b, nil
 }
 
-// BoardsOf is which boards a journal record changes: those of a day, or of a team that somebody joins or leaves. of is who learns of it, as
-// Concerns lists them; ok is false for a record that changes none.
-func BoardsOf(r *store.Record) (of string, which map[string]string, ok bool) {
+// BoardsOf returns which boards a journal record changes: those of a day, or those of a team that a player joins or leaves. subject is the
+// player or the partition that the record is about: readers whose Concerns include it are notified. ok is false if no board changes.
+func BoardsOf(r *store.Record) (subject string, which map[string]string, ok bool) {
 	if user, day, played := playedBy(r.Key); played {
 		return user, map[string]string{"puzzle_date_iso_day": day}, r.New != nil
 	}
-	of, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
+	subject, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
 	team, joins := strings.CutPrefix(sk, prefixTeam)
 	if !joins {
-		team = strings.TrimPrefix(of, prefixTeam)
+		team = strings.TrimPrefix(subject, prefixTeam)
 	}
-	return of, map[string]string{"team_id": team}, joins || strings.HasPrefix(sk, prefixMember)
+	return subject, map[string]string{"team_id": team}, joins || strings.HasPrefix(sk, prefixMember)
 }
 
-// Concerns lists what a player learns of: the teams that they join and leave, who else does in these, and what their members play. A team
-// that is deleted has none, though a member stays whom another node has added meanwhile.
+// Concerns lists the subjects (see BoardsOf) that a player is notified of: their own partition, and the partitions and members of their
+// teams. A deleted team counts as having no members, though the row of one that another node added meanwhile may remain.
 func (s *Service) Concerns(tx *store.Tx, user string) ([]string, error) {
 	all := []string{prefixUser + user}
 	teams, err := s.TeamsOf(tx, user)
 	for _, team := range teams {
-		there, bad := s.load(tx, teamKey(team), &Team{})
-		members, failed := under(s, tx, prefixTeam+team, prefixMember, name)
-		if err = cmp.Or(err, bad, failed); there {
+		found, loadErr := s.load(tx, teamKey(team), &Team{})
+		members, listErr := under(s, tx, prefixTeam+team, prefixMember, name)
+		if err = cmp.Or(err, loadErr, listErr); found {
 			all = append(append(all, prefixTeam+team), members...)
 		}
 	}
 	return all, err
 }
 
-// Boards returns previews of a team's boards of the days of a range that had a puzzle: so many behind the first ones, and of how many days.
-func (s *Service) Boards(tx *store.Tx, by, team, from, to string, behind, most int) (all []Board, of int, err error) {
+// Boards returns boards without scores of the days of a range that had a puzzle, at most limit of them after skip; total counts all days.
+func (s *Service) Boards(tx *store.Tx, by, team, from, to string, skip, limit int) (all []Board, total int, err error) {
 	t, err := s.Team(tx, team, by)
 	if err != nil {
 		return nil, 0, err
 	}
 	puzzles, err := s.Puzzles(tx, from, to)
 	puzzles = slices.DeleteFunc(puzzles, func(p Puzzle) bool { return !begun(p.Date, tx.Now()) })
-	all, of = []Board{}, len(puzzles)
-	for _, p := range puzzles[min(behind, of):min(behind+most, of)] {
+	all, total = []Board{}, len(puzzles)
+	for _, p := range puzzles[min(skip, total):min(skip+limit, total)] {
 		b, err := s.board(tx, &t, p.Date)
 		if err != nil {
-			return nil, of, err
+			return nil, total, err
 		}
 		b.Scores = nil
 		all = append(all, b)
 	}
-	return all, of, err
+	return all, total, err
 }

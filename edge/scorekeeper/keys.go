@@ -1,7 +1,7 @@
-// Package scorekeeper is the daily word puzzle: one word of five letters a day, six guesses, teams that compare how they did.
+// Package scorekeeper implements the rules of a daily word puzzle: one five-letter word a day, six guesses, and teams that compare results.
 //
-// What people did is a row each: the guesses of a player on a day, the answer of a day, a team and its members. Everything else
-// is computed when it is read: grades, scores, boards, streaks. So an answer that is corrected re-grades what was guessed.
+// The table stores facts only: a player's guesses for a day, the day's answer, teams and their members. Grades, scores, boards and streaks
+// are computed on every read. Correcting an answer therefore re-grades the guesses already made.
 package scorekeeper
 
 import (
@@ -12,19 +12,19 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Table declares the one table.
+// Table returns the specification of the application's only table.
 func Table(name string) store.TableSpec {
 	return store.TableSpec{
 		Name: name, Policy: store.PolicyIntent,
-		Why: "a guess is conditional on those before it: which of two nodes' guesses counts is decided in the cloud, and the rest is merged",
+		Why: "a guess is conditional on the earlier guesses: the cloud decides which of two nodes' guesses counts, and the others are merged",
 		Key: store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}, Sort: store.KeyAttr{Name: "sk", Type: store.KeyString}},
 	}
 }
 
-// The sort keys of rows that are alone in their partition or the first of it, and what the other keys begin with.
+// Fixed sort keys, and prefixes of the other keys.
 const (
 	skGame      = "GAME_STATE"
-	skOldGame   = "GAME" // of rows that an earlier version of the original wrote: read, never written
+	skOldGame   = "GAME" // written by an early version of the original application; read, never written
 	skAnswer    = "ANSWER"
 	skTeam      = "METADATA"
 	skProfile   = "PROFILE"
@@ -38,13 +38,13 @@ const (
 
 func key(pk, sk string) attr.Item { return attr.Item{"pk": attr.S(pk), "sk": attr.S(sk)} }
 
-// gamesOf is what the partitions of all games of a player begin with.
+// gamesOf returns the prefix of the partition keys of a player's games.
 func gamesOf(user string) string { return prefixUser + user + "#" + prefixPuzzle }
 
-// GameKey is the key of a player's game of a day.
+// GameKey returns the key of a player's game for a day.
 func GameKey(user, date string) attr.Item { return key(gamesOf(user)+date, skGame) }
 
-// AnswerKey is the key of a day's answer.
+// AnswerKey returns the key of a day's answer.
 func AnswerKey(date string) attr.Item { return key(prefixPuzzle+date, skAnswer) }
 
 func teamKey(team string) attr.Item          { return key(prefixTeam+team, skTeam) }
@@ -53,33 +53,33 @@ func belongsKey(user, team string) attr.Item { return key(prefixUser+user, prefi
 func profileKey(user string) attr.Item       { return key(prefixUser+user, skProfile) }
 func convertedKey(session string) attr.Item  { return key(prefixUser+session, skConverted) }
 
-// ownRows is the partition with what a player is: profile, teams, what became of a session.
+// ownRows returns the partition with a player's profile and memberships and, for a converted session, its marker.
 func ownRows(user string) attr.Item { return attr.Item{"pk": attr.S(prefixUser + user)} }
 
-// playedBy is whose game of which day a key is of; false: it is that of something else.
+// playedBy returns the player and the day of a game's key. ok is false for the key of any other row.
 func playedBy(k attr.Item) (user, date string, ok bool) {
 	user, date, ok = strings.Cut(strings.TrimPrefix(k["pk"].Str(), prefixUser), "#"+prefixPuzzle)
 	sk := k["sk"].Str()
 	return user, date, ok && (sk == skGame || sk == skOldGame) && isDay(date)
 }
 
-// Day is how dates are written: in keys, in rows and in the API.
+// Day is the layout of dates in keys, in rows and in the API.
 const Day = time.DateOnly
 
-// stamp is how instants are written in rows.
+// stamp is the layout of times in rows. They are in UTC.
 const stamp = "2006-01-02T15:04:05Z"
 
-// isDay reports whether a text is a date, to the letter.
+// isDay reports whether text is a date in exactly the layout Day.
 func isDay(text string) bool {
 	d, err := time.Parse(Day, text)
 	return err == nil && d.Format(Day) == text
 }
 
-// furthest is the time zone in which a day begins first.
+// furthest is the offset of UTC+14, the time zone in which a day begins first.
 const furthest = 14 * time.Hour
 
-// begun reports whether a day has begun anywhere.
+// begun reports whether a day has begun in any time zone.
 func begun(date string, now time.Time) bool { return date <= now.UTC().Add(furthest).Format(Day) }
 
-// IsUser reports whether a text can be a player's id: in keys a # parts it from what follows.
+// IsUser reports whether text can be a player's ID. It must not contain #, which ends the ID in keys.
 func IsUser(text string) bool { return text != "" && !strings.Contains(text, "#") }

@@ -11,38 +11,38 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// refusal is a row of a transaction that the cloud did not take, or of what stood behind it: as it was seen here in the end, and as the cloud has
-// it; nil: no row. Wrote is the row as a conversion was to make it that was refused itself.
+// refusal is a row changed by a refused transaction, or by the writes behind it. View is its last state at this node and Remote its state in
+// the cloud; nil is no row. Wrote is the row that the refused transaction itself put.
 type refusal struct {
 	Key, Wrote, View, Remote attr.Item
-	Makes, Deletes           bool // it was made here, and it was deleted then
+	Makes, Deletes           bool // whether one of the writes puts the row, and whether one deletes it
 }
 
-// Settle answers for the writes of a transaction that the cloud has refused, and for those behind it, which go with it; of everything else a
-// person is asked. read reads another row, as the cloud has it as far as is known here.
+// Settle decides about a transaction that the cloud refused, and about the later writes that went with it (behind). It returns the writes that
+// take their place; if ok is false, a person decides. read returns the last known state of another row in the cloud.
 //
-//	a guess, and another node's came first     the guesses of both by time (Merge)
-//	a guess of a session that has no game now  the game is the session's again, until Take sees whose it became, if it has not yet
-//	the first guess, and what came first is    it is made again, for the cloud to show that
-//	not known here
-//	a conversion                               made again with what is there now, and with what was guessed since
-//	a change of a team that is there already   nothing to do
-//	the last admin of a team leaves            who stays, as everywhere
+//	a guess, after one of another node     merge the guesses of both by time (Merge)
+//	a guess, and the session has no game   create the session's game again; Take moves it once it knows the account
+//	a first guess, and the game that came  create it again, so that the cloud's answer shows that game
+//	before it is not known here
+//	a conversion                           repeat it with the rows as they are now, and with the guesses made since
+//	a change of a team that is made        nothing to do
+//	the last admin leaves                  drop the change: the admin stays, at every node
 func (s *Service) Settle(refused, behind []table.Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
 	var all []refusal
 	for i, w := range slices.Concat(refused, behind) {
 		at := slices.IndexFunc(all, func(r refusal) bool { return attr.EqualItems(r.Key, w.Key) })
 		if at < 0 {
-			there, err := read(w.Key)
+			remote, err := read(w.Key)
 			if err != nil {
 				return nil, false
 			}
-			at, all = len(all), append(all, refusal{Key: w.Key, Remote: there})
+			at, all = len(all), append(all, refusal{Key: w.Key, Remote: remote})
 		}
 		r, op := &all[at], &w.Again[0]
 		if i < len(refused) {
 			r.View, r.Remote = w.View, w.Remote
-		} else { // what has come behind the refusal has no images
+		} else { // writes behind the refused ones have no images
 			r.then(op)
 		}
 		r.Makes, r.Deletes = r.Makes || op.Put != nil, r.Deletes || op.Delete != nil
@@ -53,7 +53,7 @@ func (s *Service) Settle(refused, behind []table.Refused, read func(key attr.Ite
 	return s.settle(all, len(behind) > 0, read)
 }
 
-// settle is Settle by rows; later is true where something stood behind the refusal.
+// settle is Settle by row. later reports whether there were writes behind the refused transaction.
 func (s *Service) settle(all []refusal, later bool, read reader) (writes []store.WriteItem, ok bool) {
 	for i := range all {
 		r := &all[i]
@@ -69,11 +69,11 @@ func (s *Service) settle(all []refusal, later bool, read reader) (writes []store
 	}
 	r := &all[0]
 	ours, err := gameOf(r.View)
-	theirs, bad := gameOf(r.Remote)
+	theirs, remoteErr := gameOf(r.Remote)
 	switch user, _, game := playedBy(r.Key); {
-	case len(all) != 1 || !game || err != nil || bad != nil:
+	case len(all) != 1 || !game || err != nil || remoteErr != nil:
 		return nil, false
-	case r.View == nil: // it was moved from here since
+	case r.View == nil: // the game was moved to an account since
 		return nil, IsSession(user)
 	case r.Remote == nil:
 		w, err := s.write(&ours, &Game{})
@@ -87,20 +87,20 @@ func (s *Service) settle(all []refusal, later bool, read reader) (writes []store
 	return []store.WriteItem{w}, err == nil
 }
 
-// lastAdmin reports whether what was refused is that the one admin whom the cloud has in a team is none any more.
+// lastAdmin reports whether the refused change takes away the only admin that the team has in the cloud.
 func lastAdmin(all []refusal) bool {
-	one := func(r refusal) bool { return r.Remote["admins"].Equal(attr.Int(1)) && !r.Deletes }
-	return all[0].Remote["role"].Equal(attr.S(string(RoleAdmin))) && slices.ContainsFunc(all, one)
+	hasOne := func(r refusal) bool { return r.Remote["admins"].Equal(attr.Int(1)) && !r.Deletes }
+	return all[0].Remote["role"].Equal(attr.S(string(RoleAdmin))) && slices.ContainsFunc(all, hasOne)
 }
 
-// moveAgain moves what is left of a session's game. What was guessed since is the account's, also where another game of that day stays. Guesses
-// of others are theirs.
+// moveAgain repeats a refused move with what is left of the session's game. Guesses made since go to the account, even if another game of that
+// day stays. If the session belonged to another account before, guesses in that account's game remain with it.
 func (s *Service) moveAgain(all []refusal, read reader) (writes []store.WriteItem, ok bool) {
 	at := slices.IndexFunc(all, func(r refusal) bool { return r.Deletes })
 	session, date, _ := playedBy(all[at].Key)
 	marker, err := read(convertedKey(session))
-	left, bad := gameOf(all[at].Remote)
-	if err != nil || bad != nil || marker == nil {
+	left, leftErr := gameOf(all[at].Remote)
+	if err != nil || leftErr != nil || marker == nil {
 		return nil, false
 	}
 	left.Date = date
@@ -112,39 +112,39 @@ func (s *Service) moveAgain(all []refusal, read reader) (writes []store.WriteIte
 			return nil, false
 		case user == session || user == account:
 			behind = append(behind, r)
-		default: // whose the session was before it became another's
+		default: // an account that the session belonged to before
 			var own []store.WriteItem
 			own, err = s.move(user, &Game{Date: date}, false, []refusal{r}, read, &Conversion{})
 			writes = append(writes, own...)
 		}
 	}
-	moved, bad := s.move(account, &left, late, behind, read, &Conversion{})
-	return append(writes, moved...), err == nil && bad == nil
+	moved, moveErr := s.move(account, &left, late, behind, read, &Conversion{})
+	return append(writes, moved...), err == nil && moveErr == nil
 }
 
-// joined is a game with what was guessed here of that day, but, where that was another game, for what was lost with it: its player is told.
-// That is, of one that another node has moved, what was moved here.
+// joined returns game to with the guesses seen here merged in. If they belong to another game than to, the words in lost are left out, and the
+// player is shown them (Dropped). If another node moved the session's game (elsewhere), the words that this node moved are lost.
 func (r *refusal) joined(to *Game, lost []string, elsewhere bool) Game {
 	seen, err := gameOf(r.View)
-	wrote, bad := gameOf(r.Wrote)
+	wrote, wroteErr := gameOf(r.Wrote)
 	switch {
-	case err != nil || bad != nil || len(seen.Guesses) == 0:
+	case err != nil || wroteErr != nil || len(seen.Guesses) == 0:
 		return *to
 	case len(to.Guesses) > 0 && seen.is(to):
 		lost = nil
 	case elsewhere:
 		lost = wrote.Guesses
 	}
-	more := seen.without(lost)
-	out := Merge(&more, to)
+	kept := seen.without(lost)
+	out := Merge(&kept, to)
 	if len(out.Guesses) > 0 {
 		out.drop(lost)
 	}
 	return out
 }
 
-// then has a write that came behind change what was seen, or what is there where it was not. Guesses that it does not know, neither in what it
-// writes nor in its condition, are no less seen: what another merge has written of a game has left nothing out by itself.
+// then applies a later write to the state seen here or, if there is none, to the cloud's. Guesses seen here that the write names neither in its
+// values nor in its condition are kept: a merge leaves none out on purpose, so the write was made without knowing of them.
 func (r *refusal) then(w *store.WriteItem) {
 	var row, values attr.Item
 	switch {
@@ -172,19 +172,19 @@ func (r *refusal) then(w *store.WriteItem) {
 		}
 	}
 	seen, err := gameOf(r.View)
-	is, bad := gameOf(row)
+	written, rowErr := gameOf(row)
 	r.View = row
-	if more := seen.without(known); err == nil && bad == nil && len(more.Guesses) > 0 {
+	if kept := seen.without(known); err == nil && rowErr == nil && len(kept.Guesses) > 0 {
 		if row != nil {
-			more = Merge(&more, &is)
+			kept = Merge(&kept, &written)
 		}
-		if both, err := attr.Marshal(&more); err == nil {
+		if both, err := attr.Marshal(&kept); err == nil {
 			r.View = both
 		}
 	}
 }
 
-// without is a game without some words.
+// without returns a copy of a game without some words.
 func (g *Game) without(words []string) Game {
 	out := *g
 	out.Guesses, out.GuessTimes, out.GuessKeys, out.Won = nil, nil, nil, g.Won && !slices.Contains(words, g.solution())
@@ -196,10 +196,9 @@ func (g *Game) without(words []string) Game {
 	return out
 }
 
-// Merge joins two games of a player and a day that went apart: ours at a node, theirs in the cloud. What both begin with stays; the
-// guesses behind it are taken in the order in which they were made, those without a time first and of two at one time theirs. A word
-// that is there already is passed over. The game ends when it is solved or has six guesses; what is left was not to be guessed any
-// more, and the player is told so (Dropped):
+// Merge joins two diverged versions of a player's game for a day: ours is a node's, theirs the cloud's. Their common prefix stays. The other
+// guesses are added in order of time; those without a time come first, and of two with the same time, theirs. Repeated words are skipped.
+// The game ends when it is solved or has six guesses. The words that are left did not count, and the player is shown them (Dropped):
 //
 //	theirs  crane slate | moist 10:02, manna 10:09 (solved)
 //	ours    crane slate | proud 10:05, brick 10:11
@@ -230,7 +229,7 @@ func Merge(ours, theirs *Game) Game {
 	return out
 }
 
-// drop has a player be told that words did not count.
+// drop adds words to those that did not count, unless the game contains them.
 func (g *Game) drop(words []string) {
 	for _, word := range words {
 		if !slices.Contains(g.Guesses, word) && !slices.Contains(g.Dropped, word) {
@@ -239,7 +238,7 @@ func (g *Game) drop(words []string) {
 	}
 }
 
-// since lists the guesses of a game behind its first n.
+// since returns the guesses of a game after the first n.
 func (g *Game) since(n int) (all []turn) {
 	for i := n; i < len(g.Guesses); i++ {
 		all = append(all, turn{g.Guesses[i], g.GuessTimes[i], g.GuessKeys[i]})
@@ -247,7 +246,7 @@ func (g *Game) since(n int) (all []turn) {
 	return all
 }
 
-// solution is the word that has won a game.
+// solution returns the word that solved a game. It is empty if the game is not won.
 func (g *Game) solution() string {
 	if !g.Won || len(g.Guesses) == 0 {
 		return ""

@@ -13,25 +13,25 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Service is the puzzle over a table. It is safe for concurrent use.
+// Service implements the puzzle on a table. It is safe for concurrent use.
 type Service struct {
 	Table string
 	Words *Dictionary
 	cache answers
 }
 
-// Puzzle is a day's answer. Word is for admins, and for who has lost.
+// Puzzle is a day's answer. Word is for admins: for any other reader, callers clear it.
 type Puzzle struct {
 	Date   string `dynamodbav:"puzzle_date" json:"date"`
 	Word   string `dynamodbav:"word" json:"word,omitempty"`
 	TeamID string `dynamodbav:"team_id" json:"teamId,omitempty"`
 }
 
-// answers keeps the answers that were read, until a journal record says that one has changed, whoever wrote it.
+// answers caches answers until a journal record reports a change to any of them, whoever made it.
 type answers struct {
 	mu      sync.Mutex
 	words   map[string]string
-	changed uint64 // the last journal record about an answer: what a transaction before it has read is not kept
+	changed uint64 // sequence number of the last change; words read by earlier transactions are not cached
 }
 
 func (a *answers) get(date string) (word string, ok bool) {
@@ -41,7 +41,7 @@ func (a *answers) get(date string) (word string, ok bool) {
 	return word, ok
 }
 
-// keep keeps what a transaction has read that saw the journal up to seq.
+// keep caches a word read by a transaction that saw the journal up to seq.
 func (a *answers) keep(date, word string, seq uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,7 +53,7 @@ func (a *answers) keep(date, word string, seq uint64) {
 	}
 }
 
-// Changed forgets the answers that were read where one has changed, as happens once a day.
+// Changed clears the cache if one of the records is about an answer, which happens about once a day.
 func (s *Service) Changed(records []store.Record) {
 	for i := range records {
 		if records[i].Key["sk"].Str() == skAnswer {
@@ -62,7 +62,7 @@ func (s *Service) Changed(records []store.Record) {
 	}
 }
 
-// ClearCache forgets all answers that were read before a record of the journal.
+// ClearCache clears the cache. Words read before the journal record with sequence number changed are not cached again.
 func (s *Service) ClearCache(changed uint64) {
 	a := &s.cache
 	a.mu.Lock()
@@ -71,7 +71,7 @@ func (s *Service) ClearCache(changed uint64) {
 	a.changed = max(a.changed, changed)
 }
 
-// answer is a day's word. A day that has begun nowhere has none yet.
+// answer returns a day's word. The puzzle does not exist for players until the day has begun in some time zone.
 func (s *Service) answer(tx *store.Tx, date string) (string, error) {
 	if !begun(date, tx.Now()) {
 		return "", noPuzzle()
@@ -83,7 +83,7 @@ func (s *Service) answer(tx *store.Tx, date string) (string, error) {
 	return word, err
 }
 
-// word is the word of any day; empty: there is none.
+// word returns the word of any day, future ones too. It is empty if there is none.
 func (s *Service) word(tx *store.Tx, date string) (string, error) {
 	if word, ok := s.cache.get(date); ok {
 		return word, nil
@@ -96,7 +96,7 @@ func (s *Service) word(tx *store.Tx, date string) (string, error) {
 	return p.Word, err
 }
 
-// load reads the row with a key into a value; one that is not there, or that others have written in another shape, changes nothing.
+// load decodes the row with key k. found is false if there is no such row, or if another program wrote it in a form that cannot be decoded.
 func (s *Service) load(tx *store.Tx, k attr.Item, into any) (found bool, err error) {
 	row, err := tx.Get(s.Table, k)
 	return row != nil && err == nil && attr.Unmarshal(row, into) == nil, err
@@ -115,7 +115,7 @@ func (s *Service) Puzzle(tx *store.Tx, date string) (Puzzle, error) {
 	return p, err
 }
 
-// Puzzles lists the puzzles of a range of days, of all where both ends are empty, in the order of their days.
+// Puzzles lists the puzzles from one day to another, oldest first. If both are empty it lists all.
 func (s *Service) Puzzles(tx *store.Tx, from, to string) ([]Puzzle, error) {
 	switch {
 	case (from == "") != (to == ""):
@@ -131,24 +131,24 @@ func (s *Service) Puzzles(tx *store.Tx, from, to string) ([]Puzzle, error) {
 	})
 }
 
-// rows reads what a function takes of the rows with a sort key whose partitions begin with prefix. Those that others have written in
-// another shape are to be passed over.
+// rows collects what take returns for the rows with sort key sk in partitions that begin with prefix. take reports false for a row to skip,
+// such as one that another program wrote in a form that cannot be decoded.
 func rows[T any](s *Service, tx *store.Tx, prefix, sk string, take func(row attr.Item) (T, bool)) ([]T, error) {
 	q := store.Scan{Table: s.Table, Prefix: prefix, Filter: "sk = :sk", Params: expr.Params{Values: attr.Item{":sk": attr.S(sk)}}}
 	return table.Collect(tx.ScanAll(q), func(row attr.Item) (T, bool, error) {
-		one, ok := take(row)
-		return one, ok, nil
+		v, ok := take(row)
+		return v, ok, nil
 	})
 }
 
-// NewAnswer is what an admin wants of a day: a word, or a random one that was never asked for.
+// NewAnswer is an admin's request to set the answer of a day: to Word or, if Random is set, to a random word not used so far.
 type NewAnswer struct {
 	Date, Word, TeamID string
 	Random             bool
 }
 
-// SetAnswer sets the answer of a day. Where there is one it is changed as asked, and the games of the day are graded anew; of two
-// nodes that set one at once the first in the cloud has it, and the other's is an open conflict.
+// SetAnswer sets or changes the answer of a day. Changing it re-grades the games of that day. If two nodes set an answer at once, the first
+// to reach the cloud wins, and the other's is an open conflict.
 func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 	p, err := s.chosen(tx, n)
 	if err != nil {
@@ -170,11 +170,11 @@ func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 		row["puzzle_date"], row["word"], row["team_id"] = attr.S(n.Date), attr.S(p.Word), team
 		_, err = tx.Put(*s.create(row).Put)
 	}
-	s.ClearCache(tx.Seq()) // at once: the journal is read a moment later
+	s.ClearCache(tx.Seq()) // now: the journal record arrives a moment later
 	return p, err
 }
 
-// chosen is the puzzle that an admin wants, if it may be.
+// chosen validates a request, and picks the word of a random one.
 func (s *Service) chosen(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 	p := Puzzle{Date: n.Date, Word: strings.ToLower(n.Word), TeamID: n.TeamID}
 	switch {

@@ -24,7 +24,7 @@ const (
 	RoleMember Role = "member"
 )
 
-// MaxMembers of a team, so that it can go in one transaction.
+// MaxMembers is the most members a team can have. One transaction must be able to delete them all.
 const MaxMembers = 48
 
 // Team is a team with its members.
@@ -51,14 +51,14 @@ type Profile struct {
 	Avatar string `dynamodbav:"avatarUrl" json:"avatarUrl,omitempty"`
 }
 
-// Profile returns a player's profile; one that was never set is empty.
+// Profile returns a player's profile. Fields that were never set are empty.
 func (s *Service) Profile(tx *store.Tx, user string) (Profile, error) {
 	p := Profile{UserID: user}
 	_, err := s.load(tx, profileKey(user), &p)
 	return p, err
 }
 
-// SetProfile changes what is not nil.
+// SetProfile updates the given fields of a player's profile; nil leaves a field as it is.
 func (s *Service) SetProfile(tx *store.Tx, user string, name, avatar *string) (Profile, error) {
 	p := patch.Patch{Set: attr.Item{}}
 	for attribute, v := range map[string]*string{"displayName": name, "avatarUrl": avatar} {
@@ -76,7 +76,7 @@ func (s *Service) SetProfile(tx *store.Tx, user string, name, avatar *string) (P
 
 func notFound(what string) error { return fault.New(fault.NotFound, "not_found", "%s not found", what) }
 
-// Team returns a team to one of its members.
+// Team returns a team. Only its members may see it.
 func (s *Service) Team(tx *store.Tx, team, user string) (Team, error) {
 	t, err := s.team(tx, team)
 	if err == nil && t.of(user).Role == "" {
@@ -85,7 +85,7 @@ func (s *Service) Team(tx *store.Tx, team, user string) (Team, error) {
 	return t, err
 }
 
-// of is a member of a team; empty: there is no such one.
+// of returns the member with a user's ID, or the zero Member.
 func (t *Team) of(user string) Member {
 	if i := slices.IndexFunc(t.Members, func(m Member) bool { return m.UserID == user }); i >= 0 {
 		return t.Members[i]
@@ -99,14 +99,14 @@ func (s *Service) team(tx *store.Tx, id string) (t Team, err error) {
 	}
 	t.ID = id
 	t.Members, err = under(s, tx, prefixTeam+id, prefixMember, func(user string, row attr.Item) (m Member, ok bool, err error) {
-		bad := attr.Unmarshal(row, &m) // which others have written in another shape
+		malformed := attr.Unmarshal(row, &m) // a row of another program, to be skipped
 		m.UserID = user
-		return m, bad == nil, nil
+		return m, malformed == nil, nil
 	})
-	for i := range t.Members { // with the name of their profile, else one that tells them from others and says nothing of their account
+	for i := range t.Members { // a member without a name gets one that is distinct and reveals nothing of the account
 		m := &t.Members[i]
-		p, bad := s.Profile(tx, m.UserID)
-		m.Name, m.Avatar, err = cmp.Or(p.Name, "Player "+strings.ToUpper(GameID(m.UserID, "")[:4])), p.Avatar, cmp.Or(err, bad)
+		p, profileErr := s.Profile(tx, m.UserID)
+		m.Name, m.Avatar, err = cmp.Or(p.Name, "Player "+strings.ToUpper(GameID(m.UserID, "")[:4])), p.Avatar, cmp.Or(err, profileErr)
 	}
 	slices.SortFunc(t.Members, func(a, b Member) int {
 		return cmp.Or(cmp.Compare(a.JoinedAt, b.JoinedAt), strings.Compare(a.UserID, b.UserID))
@@ -114,12 +114,12 @@ func (s *Service) team(tx *store.Tx, id string) (t Team, err error) {
 	return t, err
 }
 
-// TeamsOf lists the teams of a player.
+// TeamsOf lists the IDs of a player's teams.
 func (s *Service) TeamsOf(tx *store.Tx, user string) ([]string, error) {
 	return under(s, tx, prefixUser+user, prefixTeam, name)
 }
 
-// under reads the rows of a partition whose sort keys begin with a prefix, each with what follows that.
+// under collects what take returns for the rows of a partition whose sort keys begin with prefix. name is the rest of the sort key.
 func under[T any](s *Service, tx *store.Tx, pk, prefix string, take func(name string, row attr.Item) (T, bool, error)) ([]T, error) {
 	q := store.Query{Table: s.Table, KeyCondition: "pk = :pk AND begins_with(sk, :sk)", Params: expr.Params{Values: attr.Item{
 		":pk": attr.S(pk), ":sk": attr.S(prefix),
@@ -129,8 +129,8 @@ func under[T any](s *Service, tx *store.Tx, pk, prefix string, take func(name st
 
 func name(name string, _ attr.Item) (string, bool, error) { return name, true, nil }
 
-// TeamNeeds are the rows behind what a player asks of their teams, and of one by name, that another node may have written, as far as is known
-// here who is in them: the teams, the members with their profiles, and their games of some days.
+// TeamNeeds lists the rows behind a request about a player's teams, or about the one given, that another node may have written: the player's
+// memberships, the teams and, for the team given, the profiles and memberships of the members known here, and their games on the given days.
 func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]attr.Item, error) {
 	teams, err := s.TeamsOf(tx, user)
 	if team != "" {
@@ -140,7 +140,7 @@ func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]
 	for _, id := range teams {
 		all = append(all, attr.Item{"pk": attr.S(prefixTeam + id)})
 	}
-	t, bad := s.team(tx, team) // without a name: there is none
+	t, teamErr := s.team(tx, team) // not found if team is empty
 	for i := range t.Members {
 		member := t.Members[i].UserID
 		all = append(all, profileKey(member), belongsKey(member, team))
@@ -148,14 +148,14 @@ func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]
 			all = append(all, GameKey(member, day))
 		}
 	}
-	if fault.Is(bad, fault.NotFound) {
-		bad = nil
+	if fault.Is(teamErr, fault.NotFound) {
+		teamErr = nil
 	}
-	return all, cmp.Or(err, bad)
+	return all, cmp.Or(err, teamErr)
 }
 
-// CreateTeam makes a team, whose admin its creator is. With a once (an Idempotency-Key) its id is the same wherever it is asked for again,
-// and then it is there already.
+// CreateTeam creates a team with its creator as admin. once, an Idempotency-Key, may be empty; otherwise it determines the team's ID, at every
+// node, and a repeated request returns the team that exists.
 func (s *Service) CreateTeam(tx *store.Tx, user, name, once string) (Team, error) {
 	if n := len([]rune(strings.TrimSpace(name))); n < 1 || n > 50 {
 		return Team{}, badRequest("team_name must be 1 to 50 characters")
@@ -176,8 +176,8 @@ func (s *Service) CreateTeam(tx *store.Tx, user, name, once string) (Team, error
 	return s.team(tx, id)
 }
 
-// membership returns the writes of the two rows of a membership: without a role before they are made, without one then deleted. Where another
-// node has changed the role they are refused.
+// membership returns the writes of the two rows of a membership. They create the rows if was is empty, delete them if role is empty, and change
+// the role otherwise. They are refused if another node has changed the role.
 func (s *Service) membership(team, user string, was, role Role, at int64) (items []store.WriteItem) {
 	for _, k := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
 		unchanged := table.When("#role = :was", attr.Item{":was": attr.S(string(was))})
@@ -195,11 +195,11 @@ func (s *Service) membership(team, user string, was, role Role, at int64) (items
 	return items
 }
 
-// there is the condition that a row is there.
+// there is the condition that a row exists.
 const there = "attribute_exists(pk)"
 
-// setRole writes that a player has another role in a team, or none, and counts its admins, of whom the last one stays. Refused is all or
-// nothing, so that nobody is counted twice; and so it is where by, if it is not the player, is no admin any more.
+// setRole changes a player's role in a team, or removes the player if role is empty, and updates the team's count of admins. It is one
+// transaction, so that no admin is counted twice. It is refused if no admin would be left, or if by, who changes another player, is none now.
 func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) error {
 	items := s.membership(team, user, was, role, tx.Now().UnixMilli())
 	admins := map[Role]int64{RoleAdmin: 1}
@@ -224,7 +224,7 @@ func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) e
 	return err
 }
 
-// administered returns a team to one of its admins.
+// administered returns a team, with a Forbidden error unless by is one of its admins.
 func (s *Service) administered(tx *store.Tx, by, team string) (Team, error) {
 	t, err := s.team(tx, team)
 	if err == nil && t.of(by).Role != RoleAdmin {
@@ -233,7 +233,7 @@ func (s *Service) administered(tx *store.Tx, by, team string) (Team, error) {
 	return t, err
 }
 
-// SetTeammate adds a player to a team, or gives a member another role. It is for the team's admins.
+// SetTeammate adds a player to a team, or changes a member's role. Only the team's admins may do so.
 func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (Member, error) {
 	t, err := s.administered(tx, by, team)
 	was := t.of(user).Role
@@ -251,7 +251,7 @@ func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (M
 	return t.of(user), err
 }
 
-// RemoveTeammate takes a player out of a team: its admins may, and each member for themselves.
+// RemoveTeammate removes a player from a team. Admins may remove anyone; other members only themselves.
 func (s *Service) RemoveTeammate(tx *store.Tx, by, team, user string) (Member, error) {
 	t, err := s.administered(tx, by, team)
 	m := t.of(user)
@@ -264,7 +264,7 @@ func (s *Service) RemoveTeammate(tx *store.Tx, by, team, user string) (Member, e
 	return m, s.setRole(tx, by, team, user, m.Role, "")
 }
 
-// DeleteTeam removes a team and its members, in one transaction, whatever their roles are.
+// DeleteTeam deletes a team and all memberships in one transaction. Only the team's admins may do so.
 func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 	t, err := s.administered(tx, by, team)
 	if err != nil {
@@ -273,7 +273,7 @@ func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 	return t, tx.TransactWrite(store.TransactWrite{Items: s.deletion(&t, by)})
 }
 
-// deletion returns the writes that remove a team, unless another node has deleted it or who asks is no admin any more.
+// deletion returns the writes that delete a team. They are refused if another node has deleted it, or if by is no longer an admin.
 func (s *Service) deletion(t *Team, by string) []store.WriteItem {
 	items := s.membership(t.ID, by, RoleAdmin, "", 0)
 	items = append(items, table.Delete(s.Table, teamKey(t.ID), table.When(there, nil)))

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// The lists of SCOWL, a word a line, sorted (internal/tools/words makes them).
+// The embedded lists come from SCOWL: sorted, one word a line. The program internal/tools/words generates them.
 var (
 	//go:embed words/guesses.txt
 	embeddedGuesses string
@@ -18,32 +18,32 @@ var (
 	embeddedAnswers string
 )
 
-// Dictionary is the words that may be guessed, and those that a random answer is taken from. It is a sorted text of words of one
-// length, and takes no more memory than that.
+// Dictionary holds the words that may be guessed, and those from which random answers are drawn. Each list is one sorted string of lines
+// of equal length, which a binary search reads in place: it needs no memory besides.
 type Dictionary struct{ guesses, answers string }
 
 const line = Letters + 1 // a word and its line feed
 
-// NewDictionary reads the embedded lists, or a file with one word a line, all of which may be guessed and asked for.
+// NewDictionary returns the embedded lists or, if file is not empty, the words of that file, one a line, as both guesses and answers.
 func NewDictionary(file string) (*Dictionary, error) {
 	if file == "" {
 		return &Dictionary{guesses: embeddedGuesses, answers: embeddedAnswers}, nil
 	}
 	if info, err := os.Stat(file); err == nil && info.Size() > maxWordFile {
-		return nil, fault.New(fault.TooLarge, "bad_words", "the list of words %s is larger than %d bytes", file, maxWordFile)
+		return nil, fault.New(fault.TooLarge, "bad_words", "the word list %s is larger than %d bytes", file, maxWordFile)
 	}
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "bad_words", "the list of words cannot be read")
+		return nil, fault.Wrap(err, fault.Invalid, "bad_words", "the word list cannot be read")
 	}
 	words := strings.Fields(strings.ToLower(string(raw)))
 	for _, w := range words {
 		if !isWord(w) {
-			return nil, fault.New(fault.Invalid, "bad_words", "%s: %q is not a word of five letters a to z", file, w)
+			return nil, fault.New(fault.Invalid, "bad_words", "%s: %q is not a word of five letters a-z", file, w)
 		}
 	}
 	if len(words) == 0 {
-		return nil, fault.New(fault.Invalid, "bad_words", "%s has no words", file)
+		return nil, fault.New(fault.Invalid, "bad_words", "%s contains no words", file)
 	}
 	slices.Sort(words)
 	text := strings.Join(slices.Compact(words), "\n") + "\n"
@@ -58,24 +58,24 @@ func (d *Dictionary) Has(word string) bool {
 	return found
 }
 
-// Answers are the words that a random answer is taken from.
+// Answers returns the words from which random answers are drawn. The caller may change the slice.
 func (d *Dictionary) Answers() []string { return strings.Fields(d.answers) }
 
-// isWord reports whether a text is five letters a to z.
+// isWord reports whether text is five letters a-z.
 func isWord(text string) bool {
 	return len(text) == Letters && !strings.ContainsFunc(text, func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-// Len is the number of words that may be guessed.
+// Len returns the number of words that may be guessed.
 func (d *Dictionary) Len() int { return len(d.guesses) / line }
 
 // Letters is the length of every word.
 const Letters = 5
 
-// MaxGuesses end a game.
+// MaxGuesses is the number of guesses after which a game is over.
 const MaxGuesses = 6
 
-// Grade is what a guess says of one letter.
+// Grade is the grade of one letter of a guess.
 type Grade string
 
 // The grades.
@@ -85,12 +85,12 @@ const (
 	Wrong     Grade = "wrong"
 )
 
-// GradeGuess grades a guess in two passes: letters in their place use up the answer's letter first; of the others each uses up
-// one that is left, from left to right. So the second e of "creep" is wrong where the answer is "crane", which has one:
+// GradeGuess grades a guess in two passes. Letters in their place use up letters of the answer first; then each other letter, from left to
+// right, uses up one that remains. The answer "crane" has a single e, so the second e of "creep" is wrong:
 //
 //	creep against crane: correct correct contained wrong wrong
 //
-// An answer that is not known, of a day whose row is gone, grades nothing: the list is empty.
+// If the answer is not known, because the day's row is gone, the list is empty.
 func GradeGuess(guess, answer string) []Grade {
 	grades := make([]Grade, 0, Letters)
 	if len(guess) != Letters || len(answer) != Letters {

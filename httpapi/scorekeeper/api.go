@@ -1,4 +1,4 @@
-// Package scorekeeper is the word puzzle's face to HTTP: its routes, errors in their shape, a stream, and its pages.
+// Package scorekeeper serves the word puzzle over HTTP: API routes, error format, event stream and pages.
 package scorekeeper
 
 import (
@@ -24,7 +24,7 @@ import (
 //go:embed openapi.yaml
 var document []byte
 
-// Config is what the routes work with.
+// Config is what New needs.
 type Config struct {
 	Service *scorekeeper.Service
 	Mount   string
@@ -33,12 +33,12 @@ type Config struct {
 
 type api struct {
 	Config
-	mount   string // without a slash at its end
+	mount   string // without a trailing slash
 	look    *page.Renderer
-	guesses httpapi.Handler // refuses who has guessed too often
+	guesses httpapi.Handler // limits the rate of guesses
 }
 
-// New makes the application's part of a server.
+// New returns the application's part of a server.
 func New(c Config) (httpapi.App, error) {
 	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/"), guesses: httpapi.Limit(guessesPerMinute)}
 	var err error
@@ -50,7 +50,7 @@ func New(c Config) (httpapi.App, error) {
 	}, err
 }
 
-// guessesPerMinute is how often a player, or an address with guests, may guess.
+// guessesPerMinute limits the guesses of a player; guests share the limit of their address.
 const guessesPerMinute = 30
 
 func (a *api) routes() []httpapi.Route {
@@ -80,28 +80,28 @@ func (a *api) routes() []httpapi.Route {
 	}
 }
 
-// request is what has come. A route reads what it is asked for, and returns the work that is done when nothing is wrong with that.
+// request is a request being served. A route reads its input from it, and returns the work to do if the input is valid.
 type request struct {
 	*gin.Context
 
-	user   string     // whose rows it is about; empty: nobody's
-	body   *bind.Body // empty of a GET
+	user   string     // the player whose rows the request is about; may be empty
+	body   *bind.Body // empty for a GET
 	query  *bind.Query
-	wrong  error                                   // beside what body and query say
-	needs  func(tx *store.Tx) ([]attr.Item, error) // rows that another node may have written; nil: none
-	status int                                     // of the answer
-	kind   string                                  // of the page that is answered; empty: it is JSON
+	wrong  error                                   // an error found besides those of body and query
+	needs  func(tx *store.Tx) ([]attr.Item, error) // rows that another node may have written; nil if there are none
+	status int                                     // of the response
+	kind   string                                  // kind of the page to answer with; empty for JSON
 	title  string                                  // of the page
 }
 
 type work func(tx *store.Tx) (any, error)
 
-// route is one for users, whose rows it is about.
+// route returns a route about the rows of the user who calls it.
 func (a *api) route(method, path string, do func(r *request) work) httpapi.Route {
 	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: a.ofUser(do)}
 }
 
-// ofUser serves whose rows a route is about: a user, or a guest where the route is for guests too.
+// ofUser returns the handler of a route about the caller's rows. The caller is a user or, if the route's Access permits, a guest.
 func (a *api) ofUser(do func(r *request) work) httpapi.Handler {
 	return func(c *gin.Context) error {
 		user, err := player(c)
@@ -112,12 +112,12 @@ func (a *api) ofUser(do func(r *request) work) httpapi.Handler {
 	}
 }
 
-// serve serves whoever may use a route.
+// serve returns the handler of a route that is not about the caller's rows.
 func (a *api) serve(do func(r *request) work) httpapi.Handler {
 	return func(c *gin.Context) error { return a.answer(c, "", do) }
 }
 
-// answer reads a request, has the rows here that another node may have written, does the work and answers.
+// answer serves a request: it reads the input, fetches rows that another node may have written, does the work and writes the response.
 func (a *api) answer(c *gin.Context, user string, do func(r *request) work) error {
 	reads := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
 	r := &request{Context: c, user: user, query: bind.Parameters(c.Request), body: bind.ParseBody(nil, false), status: http.StatusOK}
@@ -141,12 +141,12 @@ func (a *api) answer(c *gin.Context, user string, do func(r *request) work) erro
 	return httpapi.Answer(c, r.status, out, err)
 }
 
-// need reads a text of a body that has to be there, with something in it.
+// need reads a required, non-empty string field of the body.
 func need(b *bind.Body, name string) string {
 	return bind.Need(b, name, func(name string) string { return b.Text(name, maxText) })
 }
 
-// given reads a text of a body that has to be there. Empty, or far too long, it is one that the rules refuse in their own words.
+// given reads a required string field of the body. It may be empty or far too long: the rules refuse it then, with their own message.
 func given(b *bind.Body, name string) string {
 	if v := bind.Need(b, name, func(name string) *string { return b.Change(name, longText) }); v != nil {
 		return *v
@@ -168,16 +168,16 @@ func getHealth(c *gin.Context) error {
 	return nil
 }
 
-// player is whose rows a request is about.
+// player returns the ID of the player who makes a request.
 func player(c *gin.Context) (user string, err error) {
 	user, err = httpapi.Subject(c)
 	if err == nil && !scorekeeper.IsUser(user) {
-		err = fault.New(fault.Forbidden, "forbidden", "This account cannot play: its ID has a # in it")
+		err = fault.New(fault.Forbidden, "forbidden", "This account cannot play: its ID contains a #")
 	}
 	return user, err
 }
 
-// postSession gives a browser the cookie of a guest, if it has none.
+// postSession sets a guest's cookie in a browser that has none.
 func postSession(c *gin.Context) error {
 	if _, err := httpapi.GuestID(c); err != nil {
 		return err
@@ -185,13 +185,13 @@ func postSession(c *gin.Context) error {
 	return httpapi.NoContent(c)
 }
 
-// codes are the original's, by status, where they are others than the status's own name.
+// codes are the error codes of the original by status, where they differ from the name of the status.
 var codes = map[int]string{
 	http.StatusUnprocessableEntity: "VALIDATION_ERROR", http.StatusTooManyRequests: "RATE_LIMITED", http.StatusServiceUnavailable: "UNAVAILABLE",
 	http.StatusRequestEntityTooLarge: "TOO_LARGE", http.StatusInternalServerError: "INTERNAL_ERROR",
 }
 
-// problem is the shape of the original's errors. A body or a parameter of another type than it should be is its 422.
+// problem returns an error in the original's format. A field or parameter of the wrong type is a 422, as there.
 func problem(f *httpapi.Failure) any {
 	if f.Code == "validation" {
 		f.Status = http.StatusUnprocessableEntity
@@ -200,23 +200,23 @@ func problem(f *httpapi.Failure) any {
 	return httpapi.ErrorObject(cmp.Or(codes[f.Status], own), f.Message, f.Details)
 }
 
-// topicBoard is the topic of all boards. What is sent says of which day, or of which team, they have changed: who reads it asks for them.
+// topicBoard is the topic of all boards. An event names the day or the team whose boards have changed; the reader then fetches them.
 const topicBoard = "board"
 
-// snapshot has who begins to read, or has missed more than can be told, ask for all of their boards.
+// snapshot returns the event that tells a new reader, or one too far behind, to fetch all of its boards.
 func snapshot(context.Context, string) ([]sse.Frame, error) {
 	return []sse.Frame{sse.NewFrame("board", 0, []byte("{}"))}, nil
 }
 
-// topicOf is what a record means to the members of teams. No frame has a letter of a guess.
+// topicOf turns a journal record into a board event. Events never contain letters of a guess.
 func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
-	of, what, ok := scorekeeper.BoardsOf(r)
+	subject, boards, ok := scorekeeper.BoardsOf(r)
 	if r.Table != a.Service.Table || !ok {
 		return ch, false, nil
 	}
-	data, err := json.Marshal(what)
+	data, err := json.Marshal(boards)
 	frame := sse.NewFrame("board", r.Seq, data)
-	frame.Slot, frame.Of = string(data), of
+	frame.Slot, frame.Of = string(data), subject
 	return sse.Change{Topic: topicBoard, Frame: frame}, true, err
 }
 

@@ -14,13 +14,13 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// How many bytes of a text are looked at: of an id, and of what the rules refuse in their own words when it is too long.
+// Limits of string fields, in bytes: of IDs, and of fields that the rules check themselves.
 const (
 	maxText  = 128
 	longText = 1 << 16 // no body is longer
 )
 
-// postGuess: {puzzle_date_iso_day, word_guessed}. With an Idempotency-Key it may be sent again.
+// postGuess takes {puzzle_date_iso_day, word_guessed}. A request with an Idempotency-Key may be repeated.
 func (a *api) postGuess(r *request) work {
 	g := scorekeeper.Guess{User: r.user, Date: given(r.body, "puzzle_date_iso_day"), Word: strings.ToLower(given(r.body, "word_guessed"))}
 	key, err := httpapi.IdempotencyKey(r.Context)
@@ -32,7 +32,7 @@ func (a *api) postGuess(r *request) work {
 	}
 }
 
-// getGame shows the player's game. Guesses that did not count are told once.
+// getGame returns the player's game. Words that did not count are reported once.
 func (a *api) getGame(c *gin.Context) error {
 	user, err := player(c)
 	if err == nil {
@@ -42,18 +42,18 @@ func (a *api) getGame(c *gin.Context) error {
 		return err
 	}
 	v, err := httpapi.Read(c, func(tx *store.Tx) (scorekeeper.View, error) { return a.Service.Game(tx, user, c.Param("date")) })
-	if err == nil && len(v.Dropped) > 0 && c.Request.Method == http.MethodGet { // a HEAD tells nothing
+	if err == nil && len(v.Dropped) > 0 && c.Request.Method == http.MethodGet { // a HEAD has shown the player nothing
 		err = httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Seen(tx, user, c.Param("date"), v.Dropped) })
 	}
 	return a.offline(c, httpapi.JSON(c, v, err))
 }
 
-// game needs the day's answer and the player's game.
+// game names the rows behind a player's game for a day.
 func (a *api) game(user, date string) func(tx *store.Tx) ([]attr.Item, error) {
 	return func(*store.Tx) ([]attr.Item, error) { return a.Service.GameNeeds(user, date), nil }
 }
 
-// offline says of a puzzle that is not here that the cloud, which may have it, could not be asked.
+// offline sets a header if a puzzle was not found while the cloud, which may have it, could not be reached.
 func (a *api) offline(c *gin.Context, err error) error {
 	if fault.Is(err, fault.NotFound) && a.Ensure != nil && httpapi.Node(c).Cloud.State == "offline" {
 		c.Header("Touchline-Offline", "1")
@@ -61,7 +61,7 @@ func (a *api) offline(c *gin.Context, err error) error {
 	return err
 }
 
-// recent needs what somebody has played of late.
+// recent names a player's recent games.
 func (a *api) recent(user string) func(tx *store.Tx) ([]attr.Item, error) {
 	return func(tx *store.Tx) ([]attr.Item, error) { return a.Service.RecentNeeds(tx, user) }
 }
@@ -71,14 +71,14 @@ func (a *api) getHistory(r *request) work {
 	return func(tx *store.Tx) (any, error) { return a.Service.History(tx, r.user) }
 }
 
-// postConvert: {session_id}.
+// postConvert takes {session_id}.
 func (a *api) postConvert(r *request) work {
 	session := given(r.body, "session_id")
 	r.needs = a.recent(session)
 	return func(tx *store.Tx) (any, error) { return a.Service.Convert(tx, r.user, session) }
 }
 
-// getPuzzles lists puzzles; words are for admins who do not leave them out.
+// getPuzzles lists puzzles. Admins see the words, unless they set omit_answers.
 func (a *api) getPuzzles(r *request) work {
 	from, to, omit := r.query.Text("start_date", longText), r.query.Text("end_date", longText), r.query.OneOf("omit_answers", "true", "false")
 	return func(tx *store.Tx) (any, error) {
@@ -90,7 +90,7 @@ func (a *api) getPuzzles(r *request) work {
 	}
 }
 
-// shown is a puzzle as the caller may see it: the word is for admins.
+// shown returns a puzzle as the caller may see it: with its word for an admin only.
 func (r *request) shown(p scorekeeper.Puzzle, omit bool) scorekeeper.Puzzle {
 	if who, _ := httpapi.Identity(r.Context); omit || !who.Admin {
 		p.Word = ""
@@ -106,7 +106,7 @@ func (a *api) getPuzzle(r *request) work {
 	}
 }
 
-// putPuzzle: {date, word | set_random_unused_word, teamId?}.
+// putPuzzle takes {date, word | set_random_unused_word, teamId?}.
 func (a *api) putPuzzle(r *request) work {
 	n := scorekeeper.NewAnswer{Date: given(r.body, "date"), Word: r.body.Text("word", longText), TeamID: r.body.Text("teamId", maxText)}
 	random := r.body.Bool("set_random_unused_word")

@@ -41,23 +41,23 @@ func (a *api) nav(who auth.Identity) []page.Link {
 	return links
 }
 
-// playPage is a day's puzzle as its player sees it. Nothing in it tells the word before the end.
+// playPage is a day's puzzle as its player sees it. Before the game is over it does not contain the word.
 type playPage struct {
 	Mount, Date string
-	Latest      bool // the page is of the day that it is now, wherever the reader is
-	Known       bool // the reader has a game: a user, or a guest with a cookie
+	Latest      bool // the page is for today, whatever day that is for the reader
+	Known       bool // the reader can have a game: a user, or a guest with a cookie
 	Missing     bool // the day has no puzzle
 	Over        bool
 	Game        scorekeeper.View
-	Rows        []scorekeeper.Move // as many as there are guesses; empty ones have no letters
-	Keys        []scorekeeper.Move // of the keyboard, with what is known of each letter
+	Rows        []scorekeeper.Move // one for each possible guess; the letters of unused ones are empty
+	Keys        []scorekeeper.Move // rows of the keyboard, with the best grade known for each letter
 	Share       string
 	Streaks     scorekeeper.Streaks
-	Guest       string // whose games the reader can take over; empty: there are none
+	Guest       string // the session whose games the reader can add to the account; may be empty
 	GuestGames  int
 }
 
-// getPlayPage is for everybody: nobody has no game.
+// getPlayPage serves everybody. A visitor without an ID has no game.
 func (a *api) getPlayPage(c *gin.Context) error {
 	if who, _ := httpapi.Identity(c); who.Subject != "" {
 		return a.ofUser(a.playPage)(c)
@@ -90,7 +90,7 @@ func (a *api) playPage(r *request) work {
 	}
 }
 
-// today is the day that it is for the reader, who has the page's script say so (day) where it is another than at the node, in UTC.
+// today returns the reader's date. The page's script sends it (parameter day) if it differs from the node's, which is in UTC.
 func (r *request) today() time.Time {
 	day, err := httpapi.Read(r.Context, func(tx *store.Tx) (time.Time, error) {
 		now := tx.Now().UTC()
@@ -103,16 +103,16 @@ func (r *request) today() time.Time {
 	return day
 }
 
-// show lays a game out.
+// show fills in the rows and the keyboard for a game.
 func (p *playPage) show(game scorekeeper.View) {
 	p.Game, p.Over = game, game.Won || game.Moves >= scorekeeper.MaxGuesses
 	p.Rows = slices.Clone(game.Graded)
 	for len(p.Rows) < scorekeeper.MaxGuesses {
 		p.Rows = append(p.Rows, make(scorekeeper.Move, scorekeeper.Letters))
 	}
-	learned, says := map[string]scorekeeper.Grade{}, map[scorekeeper.Grade]int{scorekeeper.Wrong: 1, scorekeeper.Contained: 2, scorekeeper.Correct: 3}
+	learned, rank := map[string]scorekeeper.Grade{}, map[scorekeeper.Grade]int{scorekeeper.Wrong: 1, scorekeeper.Contained: 2, scorekeeper.Correct: 3}
 	for _, l := range slices.Concat(game.Graded...) {
-		if says[l.Grade] > says[learned[l.Letter]] {
+		if rank[l.Grade] > rank[learned[l.Letter]] {
 			learned[l.Letter] = l.Grade
 		}
 	}
@@ -128,21 +128,21 @@ func (p *playPage) show(game scorekeeper.View) {
 // cell is a day of a calendar.
 type cell struct{ Date, Class, Text, Href string }
 
-// calendar has the days from one to another in weeks, which begin on Mondays.
+// calendar returns the days from one to another, beginning on the Monday of the first week.
 func calendar(from, to time.Time, show func(date string) cell) (cells []cell) {
 	for from.Weekday() != time.Monday {
 		from = from.AddDate(0, 0, -1)
 	}
 	for ; !from.After(to); from = from.AddDate(0, 0, 1) {
-		one := show(from.Format(scorekeeper.Day))
-		one.Date = from.Format(scorekeeper.Day)
-		cells = append(cells, one)
+		c := show(from.Format(scorekeeper.Day))
+		c.Date = from.Format(scorekeeper.Day)
+		cells = append(cells, c)
 	}
 	return cells
 }
 
 type historyPage struct {
-	Day     string // that it is for the reader
+	Day     string // the reader's date
 	History scorekeeper.History
 	Streaks scorekeeper.Streaks
 	Days    []cell
@@ -161,29 +161,29 @@ func (a *api) historyPage(r *request) work {
 		for i := range history.Games {
 			played[history.Games[i].Date] = &history.Games[i]
 		}
-		first, _ := time.Parse(scorekeeper.Day, history.Games[len(history.Games)-1].Date) // days are checked where they are read
+		first, _ := time.Parse(scorekeeper.Day, history.Games[len(history.Games)-1].Date) // valid: History checks the dates it reads
 		p.Days = calendar(first, day, func(date string) cell { return a.played(date, played[date]) })
 		p.Streaks, err = a.Service.Streaks(tx, r.user, p.Day)
 		return p, err
 	}
 }
 
-// played shows a game in a calendar.
+// played returns the calendar cell of a game; nil is a day without one.
 func (a *api) played(date string, g *scorekeeper.PlayedGame) cell {
-	one := cell{Class: "missed", Text: "–", Href: a.look.At("/days/" + date)}
+	c := cell{Class: "missed", Text: "–", Href: a.look.At("/days/" + date)}
 	switch {
 	case g == nil:
 	case g.InProgress:
-		one.Class, one.Text = "open", "…"
+		c.Class, c.Text = "open", "…"
 	case g.Won:
-		one.Class, one.Text = "won", strconv.Itoa(g.Guesses)
+		c.Class, c.Text = "won", strconv.Itoa(g.Guesses)
 	default:
-		one.Class, one.Text = "lost", "X"
+		c.Class, c.Text = "lost", "X"
 	}
-	return one
+	return c
 }
 
-// scenes shows the page of a day in its states, from fixed data.
+// scenes returns the play page in each of its states, with fixed data, for the gallery.
 func (a *api) scenes() ([]page.Scene, error) {
 	var out []page.Scene
 	for _, s := range []struct {
@@ -196,7 +196,7 @@ func (a *api) scenes() ([]page.Scene, error) {
 		{"solved", "Solved", []string{"crane", "manna"}, func(p *playPage) { p.Game.Won, p.Streaks.Now, p.Streaks.Best = true, 3, 12 }},
 		{"lost", "Lost", []string{"crane", "slate", "moist", "proud", "brick", "vexed"}, func(p *playPage) { p.Game.Answer = "manna" }},
 		{"no-puzzle", "A day without a puzzle", nil, func(p *playPage) { p.Missing = true }},
-		{"offline", "A guess that waits", []string{"crane"}, func(p *playPage) { p.waits("slate") }},
+		{"offline", "A guess not sent yet", []string{"crane"}, func(p *playPage) { p.waits("slate") }},
 		{"dropped", "A guess that did not count", []string{"crane", "moist"}, func(p *playPage) { p.Game.Dropped = []string{"brick"} }},
 	} {
 		p := playPage{Mount: a.mount, Date: "2100-03-04", Known: true}
@@ -216,7 +216,7 @@ func (a *api) scenes() ([]page.Scene, error) {
 	return a.look.Scenes(out...)
 }
 
-// waits shows a guess that was not sent, as the script does.
+// waits shows a guess that is not sent yet, as the script does.
 func (p *playPage) waits(word string) {
 	for i := range p.Rows[p.Game.Moves] {
 		p.Rows[p.Game.Moves][i] = scorekeeper.Letter{Letter: word[i : i+1], Grade: "waits"}

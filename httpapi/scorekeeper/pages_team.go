@@ -29,30 +29,30 @@ func (a *api) teamsPage(r *request) work {
 		p := teamsPage{Mount: a.mount, User: r.user}
 		profile, err := a.Service.Profile(tx, r.user)
 		p.Name = profile.Name
-		ids, bad := a.Service.TeamsOf(tx, r.user)
+		ids, teamsErr := a.Service.TeamsOf(tx, r.user)
 		for _, id := range ids {
 			t, err := a.Service.Team(tx, id, r.user)
 			if err == nil {
 				p.Teams = append(p.Teams, t)
-			} else if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Forbidden) { // another node, which knew half of it, has deleted it
-				bad = err
+			} else if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Forbidden) { // deleted by a node that knew half of it
+				teamsErr = err
 			}
 		}
-		return p, cmp.Or(err, bad)
+		return p, cmp.Or(err, teamsErr)
 	}
 }
 
 type teamPage struct {
 	Mount, User string
-	Day         string // that it is for the reader
+	Day         string // the reader's date
 	Team        scorekeeper.Team
 	Admin       bool
 	Tabs        page.Tabs
-	Board       *scorekeeper.Board // of today
+	Board       *scorekeeper.Board // today's
 	Week        *page.Table
 }
 
-// teamPage shows a team's board of today, of this week or of the last one.
+// teamPage shows a team's board for today, this week or last week.
 func (a *api) teamPage(r *request) work {
 	r.kind, r.title = "team", "Team"
 	when, day := r.Param("when"), r.today()
@@ -86,7 +86,7 @@ func (a *api) teamPage(r *request) work {
 	}
 }
 
-// weekOf are the days of the week of a day, from Monday on.
+// weekOf returns the seven days of a day's week, from Monday on.
 func weekOf(day time.Time) (days []string) {
 	for _, d := range calendar(day, day.AddDate(0, 0, 6), func(string) cell { return cell{} })[:7] {
 		days = append(days, d.Date)
@@ -94,26 +94,26 @@ func weekOf(day time.Time) (days []string) {
 	return days
 }
 
-// week is how a team did in a week: who solved most, with the fewest guesses.
+// week returns a team's table for some days: most puzzles solved first, then fewest guesses.
 func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []string) (*page.Table, error) {
 	type sum struct {
 		name            string
 		solved, guesses int
 	}
-	all, of := make([]sum, len(team.Members)), map[string]*sum{}
+	all, byUser := make([]sum, len(team.Members)), map[string]*sum{}
 	for i, m := range team.Members {
 		all[i].name = m.Name
-		of[m.UserID] = &all[i]
+		byUser[m.UserID] = &all[i]
 	}
 	for _, day := range days {
 		board, err := a.Service.Board(tx, user, team.ID, day)
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range board.Scores {
-			if one.Won {
-				of[one.UserID].solved++
-				of[one.UserID].guesses += one.Moves
+		for _, score := range board.Scores {
+			if score.Won {
+				byUser[score.UserID].solved++
+				byUser[score.UserID].guesses += score.Moves
 			}
 		}
 	}
@@ -121,13 +121,13 @@ func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []str
 		return cmp.Or(cmp.Compare(y.solved, x.solved), cmp.Compare(x.guesses, y.guesses), strings.Compare(x.name, y.name))
 	})
 	t := &page.Table{ID: "week", Title: "Week of " + days[0], Heads: []string{"Player", "Solved", "Guesses"}}
-	for _, one := range all {
-		t.Rows = append(t.Rows, []string{one.name, strconv.Itoa(one.solved), strconv.Itoa(one.guesses)})
+	for _, player := range all {
+		t.Rows = append(t.Rows, []string{player.name, strconv.Itoa(player.solved), strconv.Itoa(player.guesses)})
 	}
 	return t, nil
 }
 
-// ahead is how many days, from today on, must have their puzzle.
+// ahead is for how many days, from today on, the admin page warns of missing puzzles.
 const ahead = 14
 
 type adminPage struct {
@@ -158,7 +158,7 @@ func (a *api) getAdminPage(c *gin.Context) error {
 type dayPage struct {
 	Mount  string
 	Puzzle scorekeeper.Puzzle
-	Games  int // that are graded anew when the word is changed
+	Games  int // games that a change of the word re-grades
 }
 
 func (a *api) getDayPage(c *gin.Context) error {

@@ -20,7 +20,7 @@ func (a *api) getProfile(r *request) work {
 	return func(tx *store.Tx) (any, error) { return a.Service.Profile(tx, r.user) }
 }
 
-// putProfile: {displayName?, avatarUrl?}.
+// putProfile takes {displayName?, avatarUrl?}.
 func (a *api) putProfile(r *request) work {
 	name, avatar := r.body.Change("displayName", longText), r.body.Change("avatarUrl", 16*maxText)
 	switch {
@@ -42,13 +42,13 @@ func (a *api) getTeam(r *request) work {
 	return func(tx *store.Tx) (any, error) { return a.Service.Team(tx, team, r.user) }
 }
 
-// team has a team here with its members and their games of some days.
+// team sets what a request about a team needs: the team, its members, and their games on the given days. It returns the team's ID.
 func (a *api) team(r *request, team string, days ...string) string {
 	r.needs = func(tx *store.Tx) ([]attr.Item, error) { return a.Service.TeamNeeds(tx, r.user, team, days...) }
 	return team
 }
 
-// needed reads a parameter that has to be there.
+// needed reads a required query parameter.
 func (r *request) needed(name string) string {
 	v := r.query.Text(name, maxText)
 	if v == "" {
@@ -57,7 +57,7 @@ func (r *request) needed(name string) string {
 	return v
 }
 
-// postTeam: {team_name}. With an Idempotency-Key it may be sent again.
+// postTeam takes {team_name}. A request with an Idempotency-Key may be repeated.
 func (a *api) postTeam(r *request) work {
 	name := r.body.Text("team_name", longText)
 	once, err := httpapi.IdempotencyKey(r.Context)
@@ -65,7 +65,7 @@ func (a *api) postTeam(r *request) work {
 	return func(tx *store.Tx) (any, error) { return a.Service.CreateTeam(tx, r.user, name, once) }
 }
 
-// deleteTeam: {team_id}.
+// deleteTeam takes {team_id}.
 func (a *api) deleteTeam(r *request) work {
 	team := a.team(r, need(r.body, "team_id"))
 	return func(tx *store.Tx) (any, error) { return a.Service.DeleteTeam(tx, r.user, team) }
@@ -80,7 +80,7 @@ func (a *api) mate(r *request) (team, user string) {
 	return team, user
 }
 
-// putTeammate: {team_id, user_id, role}.
+// putTeammate takes {team_id, user_id, role}.
 func (a *api) putTeammate(r *request) work {
 	team, user := a.mate(r)
 	role := scorekeeper.Role(bind.Need(r.body, "role", func(name string) string {
@@ -94,10 +94,10 @@ func (a *api) deleteTeammate(r *request) work {
 	return func(tx *store.Tx) (any, error) { return a.Service.RemoveTeammate(tx, r.user, team, user) }
 }
 
-// span is a range of days that a request asks for, by one day or by two instants.
+// span is the range of days of a request, given as one day or as two times.
 type span struct {
 	from, to string
-	day      bool // it is one day, asked for as such
+	day      bool // the request gave one day
 }
 
 func spanOf(q *bind.Query) span {
@@ -126,13 +126,13 @@ func (a *api) getScore(r *request) work {
 	user, days := cmp.Or(r.query.Text("user_id", maxText), r.user), spanOf(r.query)
 	r.needs = func(tx *store.Tx) ([]attr.Item, error) {
 		teams, err := a.Service.TeamNeeds(tx, r.user, "")
-		games, bad := a.Service.RecentNeeds(tx, user)
-		return append(teams, games...), cmp.Or(err, bad)
+		games, gamesErr := a.Service.RecentNeeds(tx, user)
+		return append(teams, games...), cmp.Or(err, gamesErr)
 	}
 	return func(tx *store.Tx) (any, error) { return a.Service.Scores(tx, r.user, user, days.from, days.to) }
 }
 
-// getScoreboard answers the board of a day, without scores as a preview; a range of days is a page of previews.
+// getScoreboard returns the board of a day, or a page of the boards of a range of days. Those, and a preview of a day, have no scores.
 func (a *api) getScoreboard(r *request) work {
 	days, preview, page := spanOf(r.query), r.query.OneOf("preview", "true", "false"), max(1, r.query.Number("page", 1<<20))
 	team := a.team(r, r.needed("team_id"))
@@ -145,9 +145,9 @@ func (a *api) getScoreboard(r *request) work {
 	}
 	return func(tx *store.Tx) (any, error) {
 		if !days.day {
-			all, of, err := a.Service.Boards(tx, r.user, team, days.from, days.to, (page-1)*size, size)
+			all, total, err := a.Service.Boards(tx, r.user, team, days.from, days.to, (page-1)*size, size)
 			if err == nil {
-				r.pages(page, max(1, (of+size-1)/size))
+				r.pages(page, max(1, (total+size-1)/size))
 			}
 			return all, err
 		}
@@ -159,11 +159,11 @@ func (a *api) getScoreboard(r *request) work {
 	}
 }
 
-// pages says in headers how many pages there are, and what the ones beside a page are asked for with.
-func (r *request) pages(page, of int) {
-	r.Header("page_qty", strconv.Itoa(of))
-	for header, to := range map[string]int{"pg_query_forward": page + 1, "pg_query_backward": min(page-1, of)} {
-		if q := r.Request.URL.Query(); to >= 1 && to <= of {
+// pages sets the paging headers: the number of pages, and the queries of the next page and of the one before.
+func (r *request) pages(page, total int) {
+	r.Header("page_qty", strconv.Itoa(total))
+	for header, to := range map[string]int{"pg_query_forward": page + 1, "pg_query_backward": min(page-1, total)} {
+		if q := r.Request.URL.Query(); to >= 1 && to <= total {
 			q.Set("page", strconv.Itoa(to))
 			r.Header(header, q.Encode())
 		}

@@ -1,4 +1,4 @@
-// Package scorekeeperapp builds the word puzzle for a node: it joins rules, routes and pages into one app.App.
+// Package scorekeeperapp builds the word puzzle for a node: it joins rules, routes and pages in one app.App.
 package scorekeeperapp
 
 import (
@@ -14,11 +14,11 @@ import (
 
 const name = "scorekeeper"
 
-// Settings are the section scorekeeper of the configuration.
+// Settings is the section scorekeeper of the configuration.
 type Settings struct {
-	Mount string `yaml:"mount"` // path that its routes lie under
-	Table string `yaml:"table"` // in the store and in the cloud, without cloud.prefix
-	Words string `yaml:"words"` // file with one word a line, in the place of the embedded lists
+	Mount string `yaml:"mount"` // path prefix of the routes
+	Table string `yaml:"table"` // name in the store and in the cloud, without cloud.prefix
+	Words string `yaml:"words"` // file with one word a line that replaces the embedded lists
 }
 
 // Path implements app.Settings.
@@ -33,7 +33,7 @@ func (s *Settings) Problems() []app.Problem {
 	return out
 }
 
-// New is the application with its default settings.
+// New returns the application with its default settings.
 func New() *app.App {
 	s := &Settings{Mount: "/scorekeeper", Table: "scorekeeper-prod"}
 	return &app.App{
@@ -45,7 +45,7 @@ func New() *app.App {
 			return app.Cloud{
 				Reads: []app.Read{
 					{Table: s.Table, Every: app.Slow, Partitions: scorekeeper.NearDays},
-					{Table: s.Table, Every: app.Seldom}, // games of before, for histories and conversions
+					{Table: s.Table, Every: app.Seldom}, // older games, for histories and conversions
 				},
 				Merge: map[string]conflict.MergeFunc{s.Table: app.Merge((&scorekeeper.Service{Table: s.Table}).Settle)},
 			}

@@ -18,7 +18,7 @@ const (
 	demoSeed    = 2026
 )
 
-// commands are the application's: its demo.
+// commands returns the application's commands: its demo.
 func commands(*app.Shell) app.Commands {
 	a := New()
 	set, _ := a.Settings.(*Settings)
@@ -34,14 +34,14 @@ func commands(*app.Shell) app.Commands {
 	}}
 }
 
-// demo is how the 60 days are made up.
+// demo generates the 60 days.
 type demo struct {
 	*scorekeeper.Service
 	luck    *rand.Rand
 	answers []string
 }
 
-// fill has a team play the days before today; today, and all but one of the two weeks from it on, have a word.
+// fill creates a team and its games for the days before today. Today and the 13 days after it, except for one, get a word.
 func fill(ctx context.Context, h *app.Host, table string) error {
 	words, err := scorekeeper.NewDictionary("")
 	if err != nil {
@@ -52,7 +52,7 @@ func fill(ctx context.Context, h *app.Host, table string) error {
 	err = h.Store.Update(ctx, d.team)
 	for i := -demoDays; err == nil && i < 14; i++ {
 		if i == 9 {
-			continue // the gap that the admin's page marks
+			continue // a gap for the admin page to mark
 		}
 		err = h.Store.Update(ctx, func(tx *store.Tx) error {
 			return d.day(tx, tx.Now().UTC().AddDate(0, 0, i).Truncate(24*time.Hour), d.answers[i+demoDays], i < 0)
@@ -75,7 +75,7 @@ func (d *demo) team(tx *store.Tx) error {
 	return err
 }
 
-// day has a word, and if it is over games of most of the team, at some hour of theirs.
+// day sets the word of a day. If the day is over, most of the team plays it, each at a random hour.
 func (d *demo) day(tx *store.Tx, day time.Time, word string, over bool) error {
 	_, err := d.SetAnswer(tx, scorekeeper.NewAnswer{Date: day.Format(scorekeeper.Day), Word: word})
 	for _, u := range app.DemoUsers(demoPlayers) {
@@ -86,11 +86,11 @@ func (d *demo) day(tx *store.Tx, day time.Time, word string, over bool) error {
 	return err
 }
 
-// play guesses as people do who look at the colours: words that may still be it, now and then one that may not.
+// play guesses as people do: mostly words that still fit the colours, now and then one that does not.
 func play(luck *rand.Rand, all []string, word string) (guesses []string) {
-	may := slices.Clone(all)
+	fitting := slices.Clone(all)
 	for len(guesses) < scorekeeper.MaxGuesses && !slices.Contains(guesses, word) {
-		guess := may[luck.IntN(len(may))]
+		guess := fitting[luck.IntN(len(fitting))]
 		if luck.IntN(5) == 0 {
 			guess = all[luck.IntN(len(all))]
 		}
@@ -99,7 +99,7 @@ func play(luck *rand.Rand, all []string, word string) (guesses []string) {
 		}
 		guesses = append(guesses, guess)
 		got := scorekeeper.GradeGuess(guess, word)
-		may = slices.DeleteFunc(may, func(w string) bool { return !slices.Equal(scorekeeper.GradeGuess(guess, w), got) })
+		fitting = slices.DeleteFunc(fitting, func(w string) bool { return !slices.Equal(scorekeeper.GradeGuess(guess, w), got) })
 	}
 	return guesses
 }

@@ -1,5 +1,5 @@
-// The page of a day: keys, letters as they are typed, the guess that waits, sharing. Without it the page works by its field, for
-// those who have a game already; nothing here grades. Other pages have it for the reader's own day alone.
+// Script of the play page: keyboard, typed letters, a guess that is not sent yet, sharing. It never grades. Without it, readers who have a
+// user ID or a cookie can still play with the text field. Other pages use it only to find the reader's date.
 import "./refresh.js";
 import { queue } from "./offline.js";
 
@@ -8,7 +8,7 @@ const form = document.querySelector(".guess");
 const word = document.getElementById("word");
 const said = document.getElementById("said");
 
-// The day is the reader's own: where it is another than the node's, its page is gone to, once.
+// ownDay goes to the page for the reader's date, once, if it differs from the node's. It also sets the countdown to the next puzzle.
 function ownDay() {
   const now = new Date();
   const two = (n) => String(n).padStart(2, "0");
@@ -18,7 +18,7 @@ function ownDay() {
   if (next) next.dateTime = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1).toISOString();
 }
 
-// Who has no game gets the cookie of a guest, and with it a page of their own.
+// asGuest gets a guest's cookie for a reader without an ID, and loads the page again with it.
 async function asGuest() {
   if (!("nobody" in main.dataset)) return;
   const answer = await fetch(main.dataset.mount + "/session", { method: "POST" }).catch(() => null);
@@ -29,7 +29,7 @@ const reader = document.documentElement.dataset.reader;
 const guesses = () => queue.entries.filter((e) => e.reader === reader && e.path === form.getAttribute("action"));
 const waiting = () => guesses().find((e) => e.state === "queued" || e.state === "sending");
 
-// draw puts what is typed, or waits, into the first row without a guess.
+// draw shows the typed letters, or the guess that is not sent yet, in the first free row.
 function draw() {
   const waits = waiting();
   const text = waits ? JSON.parse(waits.body).word_guessed : word.value;
@@ -70,7 +70,7 @@ function guessing() {
     e.preventDefault();
   });
   word.addEventListener("input", draw);
-  // One guess waits at most: the next one depends on what it says.
+  // At most one guess may wait to be sent: the player chooses the next one by its grades.
   document.addEventListener("submit", (e) => {
     if (e.target !== form || !waiting()) return;
     e.preventDefault();
@@ -83,7 +83,7 @@ function guessing() {
   }, true);
   form.addEventListener("reset", () => setTimeout(draw));
   queue.addEventListener("change", async () => {
-    for (const e of guesses().filter((e) => e.state === "refused")) { // said here, once
+    for (const e of guesses().filter((e) => e.state === "refused")) { // shown on this page, once
       await queue.discard(e.n);
       tell(e.words);
     }
