@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParseMatch reads a row of a table with a card: name, points, preshow, championships, teams. Teams are parted by |, as championships
-// are, and their members by &; a champion has a star at the end.
+// ParseMatch parses one row of a card: name, points, preshow, championships, teams. Championships and teams are separated by |, the members of
+// a team by &. A team that holds the championship ends in a star.
 //
 //	Tornado Tag Team,25,false,AEW World Tag Team Championship,Sting & Darby Allin*|Matthew Jackson & Nicholas Jackson
 func ParseMatch(row []string) (m Details, err error) {

@@ -1,8 +1,8 @@
-// Package pickem is a league of predictions: before an event people pick who wins each match of its card, an hour before the start
-// the card locks, and when the results are in the points make the standings of the year.
+// Package pickem implements the rules of a prediction league. Before an event, users pick the winner of each match on its card. Picks lock an
+// hour before the start. Once the results are in, the event is scored, and its points count in the year's standings.
 //
-// A pick and a result are facts; points of an event and standings are computed from them when an event is scored, and written to rows
-// that the original reads.
+// Picks and results are facts. Points and standings are computed from them when an event is scored, and stored in rows that the original
+// application reads.
 //
 //	admin: event, matches ─┐
 //	user: picks ───────────┼─> facts ──(lock: EVENT.state = broadcast)──> results ──(score)──> prediction rows, STANDINGS rows

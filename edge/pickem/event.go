@@ -25,7 +25,7 @@ func (s *Service) events(tx *store.Tx) ([]Event, error) {
 	})
 }
 
-// Years are those that have events, the newest first.
+// Years lists the years that have events, newest first.
 func (s *Service) Years(tx *store.Tx) (years []string, err error) {
 	all, err := s.events(tx)
 	for i := range all {
@@ -34,7 +34,7 @@ func (s *Service) Years(tx *store.Tx) (years []string, err error) {
 	return slices.Compact(years), err
 }
 
-// Events is a page of the list, newest first, with how much of each the user has picked.
+// Events returns a page of the events, newest first, with the number of matches that the user has picked.
 func (s *Service) Events(tx *store.Tx, user string, limit int, start attr.Item) (all []Listed, next attr.Item, err error) {
 	q := s.partition(pkEvents)
 	q.Limit, q.StartKey = limit, start
@@ -44,11 +44,11 @@ func (s *Service) Events(tx *store.Tx, user string, limit int, start attr.Item) 
 	}
 	all = []Listed{}
 	for _, it := range page.Items {
-		one := Listed{Event: eventOf(it)}
-		if one.ID == "" {
+		e := Listed{Event: eventOf(it)}
+		if e.ID == "" {
 			continue
 		}
-		c, err := s.entry(tx, one.ID, user)
+		c, err := s.entry(tx, e.ID, user)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -58,13 +58,13 @@ func (s *Service) Events(tx *store.Tx, user string, limit int, start attr.Item) 
 				n++
 			}
 		}
-		one.Picked = fmt.Sprintf("%d of %d", n, len(c.Matches))
-		all = append(all, one)
+		e.Picked = fmt.Sprintf("%d of %d", n, len(c.Matches))
+		all = append(all, e)
 	}
 	return all, page.LastKey, nil
 }
 
-// NewEvent is what an admin says of an event. In a change, what is empty stays.
+// NewEvent is what an admin enters about an event. In a change, an empty field leaves the event's as it is.
 type NewEvent struct {
 	Date, Name string
 	StartsAt   time.Time
@@ -80,7 +80,7 @@ func (e *Event) check() error {
 		return invalid("date", "must be a day such as 2024-03-03")
 	}
 	if after := e.StartsAt.Sub(day); after < 0 || after >= 48*time.Hour {
-		return invalid("startsAt", "must be on the event's day in UTC, or on the day after")
+		return invalid("startsAt", "must be on the event's day in UTC, or the day after")
 	}
 	return checkName(e.Name)
 }
@@ -92,7 +92,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// CreateEvent makes an event without matches.
+// CreateEvent creates an event without matches.
 func (s *Service) CreateEvent(tx *store.Tx, n NewEvent) (c Card, err error) {
 	e := Event{ID: EventID(n.Date, n.Name), Date: n.Date, Name: n.Name, State: Upcoming, StartsAt: n.StartsAt.UTC()}
 	if err := e.check(); err != nil {
@@ -103,9 +103,9 @@ func (s *Service) CreateEvent(tx *store.Tx, n NewEvent) (c Card, err error) {
 		return c, err
 	}
 	if sameYear := slices.DeleteFunc(all, func(o Event) bool { return yearOf(o.ID) != yearOf(e.ID) }); len(sameYear) >= maxYearEvents {
-		return c, invalid("date", "is of a year that has as many events as its standings have digits for")
+		return c, invalid("date", fmt.Sprintf("is in a year that already has %d events", maxYearEvents))
 	}
-	if err := s.create(tx, e.row(), "event_exists", "There is an event with this day and name."); err != nil {
+	if err := s.create(tx, e.row(), "event_exists", "An event with this day and name already exists."); err != nil {
 		return c, err
 	}
 	return s.entry(tx, e.ID, nobody)
@@ -115,10 +115,10 @@ func notUpcoming() error {
 	return fault.New(fault.Conflict, "event_not_upcoming", "The event is locked.")
 }
 
-// eventFacts are what an admin's change of an event goes by.
+// eventFacts are the attributes that must be unchanged for an admin's change of an event.
 var eventFacts = []string{"state", "name", "startsAt"}
 
-// upcoming reads an event whose card can change: behind its lock nobody could pick again.
+// upcoming reads an event, and refuses one that is locked: its card must not change, since nobody could pick again.
 func (s *Service) upcoming(tx *store.Tx, id string) (Card, error) {
 	c, err := s.entry(tx, id, nobody)
 	if err == nil && c.Locked(s.now(tx)) {
@@ -127,8 +127,8 @@ func (s *Service) upcoming(tx *store.Tx, id string) (Card, error) {
 	return c, err
 }
 
-// ChangeEvent gives an event another name or start; its id stays. A start that comes earlier locks at once, by the clock. Behind the
-// lock a later one does not open it, also while the state does not say so yet: SetState does.
+// ChangeEvent changes the name or start of an event. Its ID stays. If the new start puts the lock in the past, the event locks at once. Moving
+// the start of an event that is past its lock does not open it, even if its state is not set yet: use SetState.
 func (s *Service) ChangeEvent(tx *store.Tx, id string, n NewEvent) (Card, error) {
 	c, err := s.entry(tx, id, nobody)
 	switch {
@@ -155,7 +155,7 @@ func (s *Service) ChangeEvent(tx *store.Tx, id string, n NewEvent) (Card, error)
 	return s.entry(tx, id, nobody)
 }
 
-// DeleteEvent removes an event that nobody has picked of, with its matches.
+// DeleteEvent deletes an event without predictions, and its matches.
 func (s *Service) DeleteEvent(tx *store.Tx, id string) error {
 	c, err := s.load(tx, id, everybody)
 	switch {
@@ -170,15 +170,15 @@ func (s *Service) DeleteEvent(tx *store.Tx, id string) error {
 	for i := range c.Matches {
 		items = append(items, s.remove(c.Matches[i].was))
 	}
-	for some := range slices.Chunk(items, 2*perBatch) {
-		if err := transact(tx, some); err != nil {
+	for batch := range slices.Chunk(items, 2*perBatch) {
+		if err := transact(tx, batch); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// The bounds of a card.
+// Limits of cards and years.
 const (
 	MaxMatches     = 99
 	maxEventPoints = 999
@@ -202,14 +202,14 @@ func (d *Details) check() error {
 	return checkName(d.Name)
 }
 
-// badText tells texts that have nothing to read, too much, or what no line has.
+// badText returns a function that reports whether a text is blank, is longer than most characters, or has control characters.
 func badText(most int) func(string) bool {
 	return func(text string) bool {
 		return strings.TrimSpace(text) == "" || len([]rune(text)) > most || strings.ContainsFunc(text, unicode.IsControl)
 	}
 }
 
-// fits refuses what a card cannot have in the place of its match of an id, and what is worth more than the keys of scores have digits for.
+// fits checks the details of a new match, or of those that replace match id, and that the card's points still fit the digits of score keys.
 func (c *Card) fits(id string, d *Details) error {
 	total := d.Points
 	for i := range c.Matches {
@@ -223,8 +223,8 @@ func (c *Card) fits(id string, d *Details) error {
 	return d.check()
 }
 
-// AddMatch puts a match at the end of a card. With a key it does so once, however often it is asked, also when its teams were changed
-// meanwhile; an id never comes to mean other teams.
+// AddMatch adds a match at the end of a card. With an idempotency key, a repeated call returns the existing match, even if its teams were
+// changed meanwhile. The ID is derived from the teams too, so that one ID never stands for other teams.
 func (s *Service) AddMatch(tx *store.Tx, event, key string, d Details) (m Match, err error) {
 	c, err := s.upcoming(tx, event)
 	if err != nil {
@@ -232,15 +232,15 @@ func (s *Service) AddMatch(tx *store.Tx, event, key string, d Details) (m Match,
 	}
 	m = Match{ID: uuid.NewString(), Details: d, Place: cardPlace(len(c.Matches) + 1)}
 	if key != "" {
-		hash, err := idempotency.Hash(event+"#"+key, d.Teams) // the same at every node, of whatever version
+		hash, err := idempotency.Hash(event+"#"+key, d.Teams) // the same at every node and in every version
 		if err != nil {
 			return m, err
 		}
 		m.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(hash)).String()
 	}
-	for _, made := range c.Matches {
-		if made.ID == m.ID || slices.Contains(made.Was, m.ID) {
-			return made, nil
+	for _, existing := range c.Matches {
+		if existing.ID == m.ID || slices.Contains(existing.Was, m.ID) {
+			return existing, nil
 		}
 	}
 	if err = c.fits("", &d); err == nil && len(c.Matches) >= MaxMatches {
@@ -252,10 +252,10 @@ func (s *Service) AddMatch(tx *store.Tx, event, key string, d Details) (m Match,
 	return m, s.putMatch(tx, event, &m, nil)
 }
 
-// matchFacts are what an admin's change of a match goes by.
+// matchFacts are the attributes that must be unchanged for an admin's change of a match.
 var matchFacts = []string{"name", "championships", "points", "preshow", "teams", "GSI_SK"}
 
-// putMatch writes a match of a card that can change, in the place of a row or of none.
+// putMatch writes a match if its event is open. was is the row that it replaces, or nil for a new match.
 func (s *Service) putMatch(tx *store.Tx, event string, m *Match, was attr.Item) error {
 	row, err := m.row(event)
 	if err != nil {
@@ -270,8 +270,8 @@ func (s *Service) putMatch(tx *store.Tx, event string, m *Match, was attr.Item) 
 
 func noMatch() error { return fault.New(fault.NotFound, "not_found", "There is no such match.") }
 
-// ChangeMatch changes a match. With other teams it is another match, with another id: no pick can come to mean another team.
-// Of a locked event the name alone can change.
+// ChangeMatch changes a match. If its teams change it gets a new ID, so that no pick comes to mean another team. Once the event is locked, only
+// the name can change.
 func (s *Service) ChangeMatch(tx *store.Tx, event, id string, change func(d *Details)) (m Match, err error) {
 	c, err := s.entry(tx, event, nobody)
 	if err != nil {
@@ -299,7 +299,7 @@ func (s *Service) ChangeMatch(tx *store.Tx, event, id string, change func(d *Det
 	return m, s.since(tx, old.was, []string{"name"}, "SET #name = :name", attr.Item{":name": attr.S(m.Name)})
 }
 
-// DeleteMatch takes a match off a card; those behind it move up.
+// DeleteMatch removes a match from a card. The matches after it move up.
 func (s *Service) DeleteMatch(tx *store.Tx, event, id string) error {
 	c, err := s.upcoming(tx, event)
 	if err != nil {
@@ -316,7 +316,7 @@ func (s *Service) DeleteMatch(tx *store.Tx, event, id string) error {
 	return transact(tx, s.placed(event, rest))
 }
 
-// placed returns the writes that give matches the places in which they stand.
+// placed returns the writes that store the order of the given matches.
 func (s *Service) placed(event string, in []Match) (items []store.WriteItem) {
 	for i := range in {
 		if place := cardPlace(i + 1); in[i].Place != place {
@@ -327,7 +327,7 @@ func (s *Service) placed(event string, in []Match) (items []store.WriteItem) {
 	return items
 }
 
-// Order gives the matches of a card another order, which must name each once.
+// Order sets the order of a card's matches. ids must name each match once.
 func (s *Service) Order(tx *store.Tx, event string, ids []string) (Card, error) {
 	c, err := s.entry(tx, event, nobody)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// What a node follows of the cloud: cards of events around today, and everybody's predictions from before a lock until the event is scored.
+// A node follows in the cloud the cards of events around today, and all predictions from picksFromLock before a lock until the event is scored.
 const (
 	cardsBefore   = 7 * 24 * time.Hour
 	cardsAfter    = 30 * 24 * time.Hour
 	picksFromLock = 2 * time.Hour
 )
 
-// Cards are the partitions of the cards of events around today.
+// Cards lists the partitions with the cards of events around today.
 func (s *Service) Cards(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	all := []attr.Value{attr.S(pkEvents)}
 	events, err := s.near(tx)
@@ -25,8 +25,8 @@ func (s *Service) Cards(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	return all, err
 }
 
-// Picks is the whole table while a lock is near, or an event that was locked is not scored: predictions lie in the partitions of
-// their users, of whom some may have been invited at another node.
+// Picks returns the whole table while a lock is near or a locked event is not scored, and otherwise nothing. Predictions are in the partitions
+// of their users, some of whom may have been invited at another node, so no list of partitions would do.
 func (s *Service) Picks(tx *store.Tx, _ []string) (all []attr.Value, err error) {
 	events, err := s.near(tx)
 	if slices.ContainsFunc(events, func(e Event) bool {
@@ -46,7 +46,7 @@ func (s *Service) near(tx *store.Tx) ([]Event, error) {
 	}), err
 }
 
-// Needs are the rows of a user that another node may have written, with those of an event if one is named.
+// Needs lists the rows behind a user's request that another node may have written, with those for an event if one is given.
 func Needs(user, event string) []attr.Item {
 	if event == "" {
 		return []attr.Item{userKey(user)}
@@ -54,12 +54,12 @@ func Needs(user, event string) []attr.Item {
 	return []attr.Item{userKey(user), eventKey(event), predictionKey(user, event), lateKey(user, event)}
 }
 
-// OfUser is the partition of a user: what must be known to delete them.
+// OfUser returns the partition of a user, which must be known here before the user is deleted.
 func (s *Service) OfUser(_ *store.Tx, user string) ([]attr.Item, error) {
 	return []attr.Item{{"PK": attr.S(prefixUser + user)}}, nil
 }
 
-// OfEvent are the predictions that there may be of an event: what must be known to delete it.
+// OfEvent lists the keys of all possible predictions for an event, which must be known here before the event is deleted.
 func (s *Service) OfEvent(tx *store.Tx, event string) (keys []attr.Item, err error) {
 	users, err := s.Users(tx)
 	for i := range users {

@@ -22,16 +22,16 @@ const (
 	prefixMatch     = "MATCH#"
 	prefixScore     = "SCORE#"
 	prefixStandings = "STANDINGS#"
-	// Of a user, by event: a set of the picks that came after the lock, of each the match and when it was made. It is a row by itself, which no
-	// refused change takes along. Nodes add members and take them away, so none takes along what it has not heard of; without any the row stays.
+	// A user's note of an event: the set of picks that came after the lock, each as match and time. It is a row of its own, so that a refused
+	// change of picks leaves it alone. Nodes only add or remove members, so none erases one it does not know of. An empty note stays.
 	prefixLate = "NOTCOUNTED#"
 )
 
-// Table declares the one table with its index.
+// Table returns the specification of the application's only table, with its index.
 func Table(name, index string) store.TableSpec {
 	return store.TableSpec{
 		Name: name, Policy: store.PolicyIntent,
-		Why: "a pick is conditional on its event being open: whether it came in time is decided in the cloud",
+		Why: "a pick is conditional on its event being open: the cloud decides whether it came in time",
 		Key: table.Keys("PK", "SK"), Indexes: []store.IndexSpec{{Name: index, Key: table.Keys("GSI_PK", "GSI_SK"), Projection: store.ProjectAll}},
 	}
 }
@@ -45,8 +45,8 @@ func predictionKey(user, event string) attr.Item { return key(prefixUser+user, p
 func lateKey(user, event string) attr.Item       { return key(prefixUser+user, prefixLate+event) }
 func standingsKey(user, year string) attr.Item   { return key(prefixUser+user, prefixStandings+year) }
 
-// Numbers in keys have leading zeros, since keys are sorted as text: without them 9 would come behind 10. What matches that were added
-// at two nodes are worth above a card's bound has no digits.
+// Numbers in keys have leading zeros because keys sort as text: without them 9 would come after 10. Points are capped to the digits there
+// are: matches added at two nodes at once can be worth more than a card's limit.
 func cardPlace(n int) string { return fmt.Sprintf("%s%02d", prefixMatch, n) }
 func eventScore(points int, user string) string {
 	return fmt.Sprintf("%s%03d#%s", prefixScore, min(points, maxEventPoints), user)
@@ -55,30 +55,30 @@ func standingScore(points int, user string) string {
 	return fmt.Sprintf("%s%05d#%s", prefixScore, min(points, maxYearPoints), user)
 }
 
-// Day is how dates are written in ids and in the API; rows have slashes.
+// Day is the layout of dates in IDs and in the API. In rows they have slashes (rowDay).
 const Day = time.DateOnly
 
 const rowDay = "2006/01/02"
 
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// EventID is the id of an event: its day, and its name in up to 60 small letters.
+// EventID returns the ID of an event: its day, and a slug of its name of at most 60 characters, such as 2024-03-03-aew-revolution.
 func EventID(day, name string) string {
 	slug := strings.Trim(notSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	slug = strings.TrimRight(slug[:min(len(slug), 60)], "-")
 	return day + "-" + cmp.Or(slug, "event")
 }
 
-// yearOf is the year whose standings an event counts for.
+// yearOf returns the year in whose standings an event counts.
 func yearOf(event string) string { return event[:min(4, len(event))] }
 
-// IsUser reports whether a text can be a user's id: in keys a # parts it from what stands before it, in paths a slash. Names of Cognito
-// have no spaces; one that was typed behind an id would be somebody else.
+// IsUser reports whether text can be a user's ID. Keys separate it by #, and paths by a slash. Cognito's user names contain no spaces; a space
+// typed by mistake would make an ID that nobody has.
 func IsUser(text string) bool {
 	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r == '#' || r == '/' || r <= ' ' })
 }
 
-// userOf is the user whose partition a key lies in; empty: it is another one.
+// userOf returns the user whose partition a key is in. It is empty for any other partition.
 func userOf(k attr.Item) string {
 	user, ok := strings.CutPrefix(k["PK"].Str(), prefixUser)
 	if !ok {
@@ -87,7 +87,7 @@ func userOf(k attr.Item) string {
 	return user
 }
 
-// Concerns is the event that a row is about, and its year; of standings the year alone, of a user neither.
+// Concerns returns the event that a row is about and its year: for standings only the year, and for a user neither.
 func Concerns(k attr.Item) (event, year string) {
 	if year, ok := strings.CutPrefix(k["SK"].Str(), prefixStandings); ok {
 		return "", year

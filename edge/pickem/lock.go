@@ -11,10 +11,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// lockSettles is how long after its lock an event gets the state that says so: picks that were taken in time reach the cloud first.
+// lockSettles is the time from an event's lock to its state Broadcast. In it, picks accepted in time reach the cloud.
 const lockSettles = time.Minute
 
-// Run locks events when they are due, and ends scorings that a crash has cut off.
+// Run locks events when they are due, and completes scorings that a crash interrupted.
 func (s *Service) Run(ctx context.Context, c clock.Clock, failed func(error)) error {
 	for {
 		next, err := s.Maintain(ctx)
@@ -22,13 +22,13 @@ func (s *Service) Run(ctx context.Context, c clock.Clock, failed func(error)) er
 			failed(err)
 		}
 		if err := c.Wait(ctx, c.Now().Add(next), s.Wake); err != nil {
-			return nil //nolint:nilerr // its cause is that the node stops
+			return nil //nolint:nilerr // the node is stopping
 		}
 	}
 }
 
-// Take wakes Run when an event changes, also at another node: its lock may be another, or it is to be scored. The year of whatever has
-// changed is counted again at the next look.
+// Take consumes journal records. It wakes Run if an event has changed, here or at another node: its lock may have moved, or a scoring be due.
+// It also has the next Maintain check the standings of the years concerned.
 func (s *Service) Take(_ *store.Tx, records []store.Record) error {
 	for i := range records {
 		_, year := Concerns(records[i].Key)
@@ -40,7 +40,7 @@ func (s *Service) Take(_ *store.Tx, records []store.Record) error {
 	return nil
 }
 
-// Maintain does what is due, and returns when to look again: in a minute, or when the next event locks.
+// Maintain locks and scores the events that are due. next is the time until it must run again: a minute, or less if an event locks sooner.
 func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) {
 	next = time.Minute
 	var score []string
@@ -64,14 +64,14 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 		score, err = s.due(tx)
 		return err
 	})
-	for _, event := range score { // one that fails keeps no other from it
-		_, failed := s.Score(ctx, event)
-		err = errors.Join(err, failed)
+	for _, event := range score { // a failure does not keep the others from being scored
+		_, scoreErr := s.Score(ctx, event)
+		err = errors.Join(err, scoreErr)
 	}
 	return next, err
 }
 
-// setLock is how the lock of an event that is due begins: a person's does not. It holds for the start that it was due by.
+// setLock begins the update that locks a due event; an admin's lock begins otherwise. It applies only to the start by which it was due.
 const setLock = "SET startsAt = "
 
 func (s *Service) lock(tx *store.Tx, e *Event) error {
@@ -80,7 +80,7 @@ func (s *Service) lock(tx *store.Tx, e *Event) error {
 	})
 }
 
-// SetState locks an event, or opens it again while its lock is to come and no result is known.
+// SetState locks an event, or opens it again if the time of its lock has not come and no result was set.
 func (s *Service) SetState(tx *store.Tx, id string, to State) (Card, error) {
 	c, err := s.entry(tx, id, nobody)
 	if err != nil || c.State == to {

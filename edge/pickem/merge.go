@@ -11,16 +11,16 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// computed reports whether it is of a scoring, or a lock that was due.
+// computed reports whether the node itself made a write: a part of a scoring, or the lock of a due event.
 func computed(r *table.Refused) bool {
 	update := r.Updates()
 	return strings.HasPrefix(r.Key["SK"].Str(), prefixStandings) || strings.HasPrefix(update, setMark) || strings.HasPrefix(update, setLock) ||
 		strings.HasPrefix(update, setScored) || strings.HasPrefix(update, setPoints) && userOf(r.Key) != ""
 }
 
-// SendBy is until when a write may be sent to the cloud for the first time, given its key and what it puts or how it updates: picks
-// were taken before the lock, and have until the state says so. A lock that is not due yet, by the clock of a cloud that this machine had
-// not heard when it locked, is never sent. Zero: any other may be sent at any time.
+// SendBy returns the time until which a write may first be sent to the cloud, given its key and what it puts or how it updates. Picks were
+// accepted before the lock, and may be sent until lockSettles after it. The lock of an event that is not due by the cloud's clock, which this
+// machine had not heard when it locked, is never sent. Other writes may be sent at any time: the time is zero.
 func (s *Service) SendBy(tx *store.Tx, key, item attr.Item, update string) (by time.Time, err error) {
 	event, ok := strings.CutPrefix(key["SK"].Str(), prefixEvent)
 	pick, lock := userOf(key) != "" && (item != nil || strings.HasPrefix(update, setPicks)), strings.HasPrefix(update, setLock)
@@ -40,7 +40,7 @@ func (s *Service) SendBy(tx *store.Tx, key, item attr.Item, update string) (by t
 	return by, nil
 }
 
-// Secret reports whether an item has picks that others may not see yet.
+// Secret reports whether an item contains picks that others may not see yet.
 func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 	event, ok := strings.CutPrefix(key["SK"].Str(), prefixEvent)
 	if !ok || userOf(key) == "" {
@@ -50,19 +50,19 @@ func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 	return !open, err
 }
 
-// Merge answers for the writes of a transaction that the cloud has refused, with those behind them that go with them. Of everything else a
-// person is asked.
+// Merge decides about a transaction that the cloud refused (all), and about the later writes that went with it (tail). It returns the writes
+// that take their place; if ok is false, a person decides.
 //
-//	points, standings, the mark of a scoring       dropped: they are counted again when what the cloud has is here
-//	a lock that was due                            dropped: the event is locked elsewhere, or its start was moved
-//	first row here, another node's in the cloud    picks by match, of one match the later one
-//	not sent within a minute behind the lock       not counted, whatever the cloud has
-//	a row that the cloud does not have as such     the event was locked: not counted, and the owner is told
-//	a note of what was not counted                 written again: it holds whatever the cloud has
-//	a person's lock, and the cloud's is locked     dropped
-//	a match, and the cloud has it so               dropped: one form reached two nodes
+//	points, standings, the mark of a scoring     drop: they are computed again once the cloud's rows are here
+//	lock of a due event                          drop: the event is locked elsewhere, or its start was moved
+//	first picks, but another node's came first   merge by match; of two picks for one match the later one counts
+//	picks not sent within a minute of the lock   not counted, whatever the cloud has; the user is told by a note
+//	other picks                                  the event was locked: not counted, with a note
+//	a note of picks that were not counted        write it again: it is true whatever the cloud has
+//	an admin's lock of an event that is locked   drop
+//	a match that the cloud has just so           drop: one form reached two nodes
 //
-// read reads another row, as it is here.
+// read returns another row as it is here.
 func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
 	byPerson := func(r table.Refused) bool { return !computed(&r) }
 	later := slices.ContainsFunc(tail, byPerson)
@@ -83,8 +83,8 @@ func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (att
 		lock := it.Base["name"].Equal(it.View["name"]) && it.Base["startsAt"].Equal(it.View["startsAt"])
 		return nil, lock && locked(it.Remote) && locked(it.View) && !later
 	}
-	is, err := read(eventKey(event))
-	picks, at := map[string]*int{}, "" // by the writes themselves: what was picked when another's row was here already is not in what was seen
+	row, err := read(eventKey(event))
+	picks, at := map[string]*int{}, "" // from the writes: View lacks picks made once another node's row had arrived here
 	for _, r := range append([]table.Refused{*it}, tail...) {
 		if attr.EqualItems(r.Key, it.Key) && r.Again[0].Delete == nil {
 			at = max(at, said(&r, event, picks))
@@ -93,7 +93,7 @@ func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (att
 	switch {
 	case err != nil:
 		return nil, false
-	case !it.Late && it.Base == nil && it.Remote != nil && it.View != nil && !locked(is):
+	case !it.Late && it.Base == nil && it.Remote != nil && it.View != nil && !locked(row):
 		return s.joined(user, event, it.Remote, picks, at)
 	}
 	var late []string
@@ -105,29 +105,29 @@ func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (att
 	return []store.WriteItem{s.update(lateKey(user, event), "SET #type = :type ADD picks :picks", "", note)}, err == nil
 }
 
-// joined adds picks of a first row, with those behind it, to the row of another node.
+// joined merges picks of a refused first row, and of the writes behind it, into another node's row.
 func (s *Service) joined(user, event string, remote attr.Item, ours map[string]*int, at string) (writes []store.WriteItem, ok bool) {
 	theirs, ok := predictionOf(remote, event)
 	if !ok {
 		return nil, false
 	}
-	there := remote["updatedAt"].Str()
+	theirAt := remote["updatedAt"].Str()
 	for match, pick := range ours {
-		if other, is := theirs.Picks[match]; is && at <= there || !is && pick == nil || is && pick != nil && other == *pick {
+		if other, is := theirs.Picks[match]; is && at <= theirAt || !is && pick == nil || is && pick != nil && other == *pick {
 			delete(ours, match)
 		}
 	}
 	if len(ours) == 0 {
 		return nil, true
 	}
-	moment, _ := time.Parse(stamp, max(at, there))
+	moment, _ := time.Parse(stamp, max(at, theirAt))
 	return []store.WriteItem{s.isOpen(event), s.change(user, event, ours, moment)}, true
 }
 
-// onePick is what an update does with a pick: it sets it, or takes it back.
+// onePick matches the part of an update that sets a pick or, without a value, takes it back.
 var onePick = regexp.MustCompile(`predictions\.(#\w+)(?: = (:\w+))?`)
 
-// said adds the picks of a write (first, change) to those before it, and returns when they were made.
+// said adds the picks of a write (see first and change) to picks, and returns the time at which they were made.
 func said(r *table.Refused, event string, picks map[string]*int) (at string) {
 	again := r.Again[0]
 	if again.Put != nil {
@@ -144,7 +144,7 @@ func said(r *table.Refused, event string, picks map[string]*int) (at string) {
 		}
 		picks[again.Update.Names[m[1]]] = team
 	}
-	for _, v := range again.Update.Values { // the teams are numbers, and one text is the time
+	for _, v := range again.Update.Values { // the time is the only string: teams are numbers
 		at = max(at, v.Str())
 	}
 	return at

@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Predict keeps picks of a user: of each match named the index of a team, or nil to take the pick back. The others stay, so two devices
-// do not erase each other's picks. It holds only if the event is open when it reaches the cloud.
+// Predict stores a user's picks: by match, the index of a team, or nil to take the pick back. Picks for other matches stay, so that two devices
+// do not erase each other's. The write is refused if the event is not open when it reaches the cloud.
 func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*int) (Card, error) {
 	c, err := s.entry(tx, event, user)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*in
 		write = s.change(user, event, picks, s.now(tx))
 	case slices.ContainsFunc(slices.Collect(maps.Values(picks)), func(pick *int) bool { return pick != nil }):
 		write = s.first(user, event, picks, s.now(tx))
-	default: // nothing to keep: who never picked has no row
+	default: // nothing to store: a user who never picked has no row
 		return c, nil
 	}
 	if err := transact(tx, []store.WriteItem{s.isOpen(event), write}); err != nil {
@@ -45,11 +45,11 @@ func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*in
 	return s.entry(tx, event, user)
 }
 
-// madeAgain takes what a user picks again, also of a match that has other teams by now, off the note of picks that were not counted.
+// madeAgain removes the given picks from the note of picks that were not counted, even if a match has changed its teams and ID since.
 func (s *Service) madeAgain(tx *store.Tx, c *Card, user string, picks map[string]*int) error {
 	note, err := tx.Get(s.Table, lateKey(user, c.ID))
-	again := slices.DeleteFunc(slices.Clone(note["picks"].Strs()), func(one string) bool {
-		match, _, _ := strings.Cut(one, " ")
+	again := slices.DeleteFunc(slices.Clone(note["picks"].Strs()), func(member string) bool {
+		match, _, _ := strings.Cut(member, " ")
 		return !slices.ContainsFunc(c.Matches, func(m Match) bool {
 			_, is := picks[m.ID]
 			return is && (m.ID == match || slices.Contains(m.Was, match))
@@ -65,12 +65,12 @@ func (s *Service) madeAgain(tx *store.Tx, c *Card, user string, picks map[string
 	return err
 }
 
-// has refuses what names a match that is not on the card, or a team that is not in its match.
+// has returns an error if a match is not on the card, or a team is not in its match.
 func (c *Card) has(teams map[string]*int) error {
 	for id, team := range teams {
 		m := c.match(id)
 		if m == nil {
-			return fault.New(fault.Invalid, "unknown_match", "There is no match %s in this event.", id)
+			return fault.New(fault.Invalid, "unknown_match", "This event has no match %s.", id)
 		}
 		if team != nil && m.Team(*team) == nil {
 			return fault.New(fault.Invalid, "bad_team", "The match %s has no team %d.", m.Name, *team)
@@ -79,15 +79,15 @@ func (c *Card) has(teams map[string]*int) error {
 	return nil
 }
 
-// isOpen is the check that an event takes picks, where it counts: in the cloud.
+// isOpen returns the check that an event takes picks. It decides in the cloud.
 func (s *Service) isOpen(event string) store.WriteItem {
 	return table.Check(s.Table, eventKey(event), table.When("#state = :upcoming", attr.Item{":upcoming": attr.S(string(Upcoming))}))
 }
 
-// stamp is how instants of picks are written in rows: of one length, so that they compare as text.
+// stamp is the layout of the times of picks in rows, in UTC. All have one length, so that they compare as text.
 const stamp = "2006-01-02T15:04:05.000Z"
 
-// first is a user's first row of an event.
+// first returns the write of a user's first picks for an event.
 func (s *Service) first(user, event string, picks map[string]*int, now time.Time) store.WriteItem {
 	it, all := predictionKey(user, event), attr.Item{}
 	for id, pick := range picks {
@@ -102,10 +102,10 @@ func (s *Service) first(user, event string, picks map[string]*int, now time.Time
 	return s.put(it, nil)
 }
 
-// setPicks is how a change of picks begins; the store names the values of an update anew.
+// setPicks begins the update that changes picks. It ends before the first value's name, since the store renames values.
 const setPicks = "SET updatedAt = "
 
-// change is a change of picks in a row that is there: of each match by itself.
+// change returns the update of picks in an existing row. It sets or removes the pick of each match on its own.
 func (s *Service) change(user, event string, picks map[string]*int, now time.Time) store.WriteItem {
 	u := &store.UpdateItem{
 		Table: s.Table, Key: predictionKey(user, event), Condition: exists, Update: setPicks + ":at",

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// State is how far an event is.
+// State is the state of an event.
 type State string
 
 // The states.
@@ -20,7 +20,7 @@ const (
 	Scored    State = "scored"
 )
 
-// lockBefore is how long before its start an event takes no more picks.
+// lockBefore is how long before its start an event locks.
 const lockBefore = time.Hour
 
 // Event is an event with its state.
@@ -32,26 +32,26 @@ type Event struct {
 	StartsAt time.Time `json:"startsAt"`
 	LockAt   time.Time `json:"lockAt"`
 
-	scoring bool // its rows are being written
-	edition int  // how often results of its matches were set
-	was     attr.Item
+	scoring bool      // a scoring has begun and is not finished
+	edition int       // how often results of its matches were set
+	was     attr.Item // the row as it was read
 }
 
-// Locked reports whether an event takes no more picks, by the clock or by its state.
+// Locked reports whether an event is locked, by the clock or by its state.
 func (e *Event) Locked(now time.Time) bool { return e.State != Upcoming || !now.Before(e.LockAt) }
 
-// locked reports whether there is a row of an event that says so.
+// locked reports whether an event's row exists and says that the event is locked.
 func locked(it attr.Item) bool { return it != nil && State(it["state"].Str()) != Upcoming }
 
-// counts reports whether an event is in the standings of its year.
+// counts reports whether an event counts in the standings of its year.
 func (e *Event) counts() bool { return e.State == Scored || e.scoring }
 
-// Words are a state as people call it.
+// Words returns the name of a state for people.
 func (s State) Words() string {
 	return cmp.Or(map[State]string{Upcoming: "open", Broadcast: "under way"}[s], string(s))
 }
 
-// eventOf reads a row. One that is no event's, or that the index does not have, has no id. One of the original has no start: its day will do.
+// eventOf decodes a row. ID is empty if it is no event, or not in the index. Rows of the original have no start: midnight UTC is used.
 func eventOf(it attr.Item) Event {
 	e := Event{Name: it["name"].Str(), State: State(it["state"].Str()), scoring: it["scoring"].Bool(), edition: number(it["edition"]), was: it}
 	id, ok := strings.CutPrefix(it["SK"].Str(), prefixEvent)
@@ -82,19 +82,19 @@ type Team struct {
 	Champion bool     `dynamodbav:"champion,omitempty" json:"champion,omitempty"`
 }
 
-// Label is how a team is shown.
+// Label returns the text shown for a team.
 func (t *Team) Label() string { return cmp.Or(t.Name, strings.Join(t.Members, " & ")) }
 
-// Result is who has won a match. The zero value: nobody knows yet.
+// Result is the winner of a match. The zero value is a result that is not known yet.
 type Result struct {
 	Known bool
-	Team  int // index of the winners; NoContest: nobody has won
+	Team  int // index of the winning team, or NoContest
 }
 
-// NoContest is the result of a match that nobody has won: no pick of it is right, or wrong.
+// NoContest is the result of a match without a winner. Picks for it are neither right nor wrong.
 const NoContest = -1
 
-// IsZero has an unknown result left out of JSON.
+// IsZero makes JSON omit an unknown result.
 func (r Result) IsZero() bool { return !r.Known }
 
 // MarshalJSON implements json.Marshaler: an index, or null for no contest.
@@ -118,13 +118,13 @@ type Match struct {
 	Details
 	Result Result `dynamodbav:"-" json:"result,omitzero"`
 
-	was     attr.Item
-	Place   string   `dynamodbav:"GSI_SK" json:"-"`
-	Was     []string `dynamodbav:"was,omitempty" json:"-"`     // ids that it had with other teams
-	Edition int      `dynamodbav:"edition,omitempty" json:"-"` // how often its result was set
+	was     attr.Item // the row as it was read
+	Place   string    `dynamodbav:"GSI_SK" json:"-"`
+	Was     []string  `dynamodbav:"was,omitempty" json:"-"`     // IDs that it had with other teams
+	Edition int       `dynamodbav:"edition,omitempty" json:"-"` // how often its result was set
 }
 
-// Details are what an admin says of a match.
+// Details is what an admin enters about a match.
 type Details struct {
 	Name          string   `dynamodbav:"name" json:"name"`
 	Championships []string `dynamodbav:"championships" json:"championships,omitempty"`
@@ -133,7 +133,7 @@ type Details struct {
 	Teams         []Team   `dynamodbav:"teams" json:"teams"`
 }
 
-// Team is the team of an index; nil: there is none, as of NoContest.
+// Team returns the team with an index, or nil if there is none, as for NoContest.
 func (m *Match) Team(index int) *Team {
 	if index < 0 || index >= len(m.Teams) {
 		return nil
@@ -141,7 +141,7 @@ func (m *Match) Team(index int) *Team {
 	return &m.Teams[index]
 }
 
-// Winner is who has won; nil: nobody, or it is not known.
+// Winner returns the winning team, or nil if there is none or the result is not known.
 func (m *Match) Winner() *Team {
 	if !m.Result.Known {
 		return nil
@@ -149,13 +149,13 @@ func (m *Match) Winner() *Team {
 	return m.Team(m.Result.Team)
 }
 
-// NewChampion reports whether somebody has won a championship who did not hold it.
+// NewChampion reports whether the match was won by a team that did not hold its championship.
 func (m *Match) NewChampion() bool {
 	winner := m.Winner()
 	return winner != nil && !winner.Champion && len(m.Championships) > 0
 }
 
-// matchOf reads a row; false: it is none that this version can have written.
+// matchOf decodes a row. ok is false for a row that this version cannot have written.
 func matchOf(it attr.Item) (m Match, ok bool) {
 	if err := attr.Unmarshal(it, &m); err != nil || len(m.Teams) < 2 || it["SK"].Str() != prefixMatch+m.ID {
 		return m, false
@@ -180,7 +180,7 @@ func (m *Match) row(event string) (attr.Item, error) {
 	return it, err
 }
 
-// Placed is who has how many points, and the rank that comes of it.
+// Placed is a user with points, and their rank.
 type Placed struct {
 	Rank    int    `dynamodbav:"-" json:"rank,omitempty"`
 	User    string `dynamodbav:"-" json:"userId"`
@@ -189,15 +189,15 @@ type Placed struct {
 	Correct int    `dynamodbav:"mcorrect" json:"mcorrect"`
 }
 
-// Prediction is what a user has picked of an event, with what came of it when it was scored.
+// Prediction is a user's picks for an event and, once it is scored, the points they earned.
 type Prediction struct {
 	Placed
-	Picks map[string]int `dynamodbav:"predictions" json:"predictions"` // index of a team by the match's id
+	Picks map[string]int `dynamodbav:"predictions" json:"predictions"` // index of a team, by match ID
 
 	Key string `dynamodbav:"GSI_SK" json:"-"`
 }
 
-// has reports whether a user has picked of a match; nil has picked nothing.
+// has reports whether there is a pick for a match. A nil Prediction has none.
 func (p *Prediction) has(match string) bool {
 	if p == nil {
 		return false
@@ -206,19 +206,19 @@ func (p *Prediction) has(match string) bool {
 	return ok
 }
 
-// predictionOf reads a row of an event; false: it is none that this version can have written.
+// predictionOf decodes a prediction for an event. ok is false for a row that this version cannot have written.
 func predictionOf(it attr.Item, event string) (p Prediction, ok bool) {
 	p.User, p.Picks = userOf(it), map[string]int{}
 	return p, attr.Unmarshal(it, &p) == nil && p.User != "" && it["SK"].Str() == prefixEvent+event
 }
 
-// Standing is a user's place in a year.
+// Standing is a user's row in the standings of a year.
 type Standing struct {
 	Placed
 	Played int `dynamodbav:"eplayed" json:"eplayed"`
 }
 
-// standingOf reads a row; false: it is none that this version can have written.
+// standingOf decodes a row. ok is false for a row that this version cannot have written.
 func standingOf(it attr.Item) (st Standing, ok bool) {
 	st.User = userOf(it)
 	return st, attr.Unmarshal(it, &st) == nil && st.User != ""

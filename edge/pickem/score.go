@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// points counts what picks have earned with the results that are known.
+// points returns the points and the number of right picks by the results known so far.
 func (c *Card) points(picks map[string]int) (points, correct int) {
 	for i := range c.Matches {
 		m := &c.Matches[i]
@@ -24,25 +24,25 @@ func (c *Card) points(picks map[string]int) (points, correct int) {
 	return points, correct
 }
 
-// Scoring is what came of a scoring: how many rows were changed.
+// Scoring reports how many rows a scoring changed.
 type Scoring struct {
-	Scored      string `json:"scored"` // the event
+	Scored      string `json:"scored"` // event ID
 	Predictions int    `json:"predictions"`
 	Standings   int    `json:"standings"`
 }
 
-// MissingError is an event that cannot be scored yet.
+// MissingError lists the IDs of matches without a result, because of which an event cannot be scored yet.
 type MissingError struct{ Matches []string }
 
 // Error implements error.
-func (e *MissingError) Error() string { return "No result of " + strings.Join(e.Matches, ", ") }
+func (e *MissingError) Error() string { return "No result for " + strings.Join(e.Matches, ", ") }
 
-// perBatch is how many rows one transaction writes.
+// perBatch is the most rows that one transaction of a scoring writes.
 const perBatch = 45
 
-// Score writes the points of an event and the standings of its year: the mark that it is on the way, predictions, standings, and the
-// state last. A step is a transaction and looks at what is there, so whoever begins again after a crash ends with the same rows. Each
-// holds in the cloud only if the event's results are those it was computed from.
+// Score writes the points of an event and the standings of its year. It sets the mark scoring first, then writes predictions and standings, and
+// sets the state last. Each step is a transaction that begins from the stored rows: repeating Score after a crash gives the same result. The
+// cloud refuses a step if the event's results are not those that it was computed from.
 func (s *Service) Score(ctx context.Context, event string) (out Scoring, err error) {
 	out.Scored = event
 	if err := s.step(ctx, event, s.mark); err != nil {
@@ -70,10 +70,10 @@ func (s *Service) Score(ctx context.Context, event string) (out Scoring, err err
 	return out, s.step(ctx, event, s.finish)
 }
 
-// dueFunc tells which rows are not what they are to be.
+// dueFunc returns the writes of rows that differ from what the results imply.
 type dueFunc func(tx *store.Tx, c *Card) ([]store.WriteItem, error)
 
-// batch is a transaction with the next rows that are due, and the check that the event's results are those that were read; nil: none is.
+// batch returns a transaction with the next due rows, and a check that the results are still those read. It is nil if no row is due.
 func (s *Service) batch(tx *store.Tx, c *Card, due dueFunc) ([]store.WriteItem, error) {
 	items, err := due(tx, c)
 	if err != nil || len(items) == 0 {
@@ -83,7 +83,7 @@ func (s *Service) batch(tx *store.Tx, c *Card, due dueFunc) ([]store.WriteItem, 
 	return append([]store.WriteItem{check}, items[:min(len(items), perBatch)]...), nil
 }
 
-// step is a transaction about an event.
+// step runs one transaction on an event.
 func (s *Service) step(ctx context.Context, event string, do func(tx *store.Tx, c *Card) error) error {
 	return s.Store.Update(ctx, func(tx *store.Tx) error {
 		c, err := s.load(tx, event, everybody)
@@ -94,10 +94,10 @@ func (s *Service) step(ctx context.Context, event string, do func(tx *store.Tx, 
 	})
 }
 
-// scoredBy are what an event is scored by: a write that goes by them holds only where they are what was read.
+// scoredBy are the event's attributes that must be unchanged for a step of a scoring to be accepted.
 var scoredBy = []string{"state", "edition"}
 
-// How the writes of a scoring begin: those of a person do not.
+// The updates of a scoring begin so; those of people do not.
 const (
 	setMark   = "SET scoring = "
 	setScored = "REMOVE scoring SET "
@@ -122,7 +122,7 @@ func (s *Service) mark(tx *store.Tx, c *Card) error {
 	return s.since(tx, c.Event.was, scoredBy, setMark+":yes", attr.Item{":yes": attr.Bool(true)})
 }
 
-// behind reports whether results were set elsewhere that are not here yet: their matches lie in another partition than the event.
+// behind reports whether results set elsewhere are still missing here: matches are in another partition than their event, and arrive apart.
 func (c *Card) behind() bool {
 	n := 0
 	for i := range c.Matches {
@@ -135,7 +135,7 @@ func (s *Service) finish(tx *store.Tx, c *Card) error {
 	return s.since(tx, c.Event.was, scoredBy, setScored+"#state = :scored", attr.Item{":scored": attr.S(string(Scored))})
 }
 
-// duePoints are the writes of an event's predictions that do not have the points of their picks.
+// duePoints returns the writes of those predictions whose stored points differ from what their picks have earned.
 func (s *Service) duePoints(_ *store.Tx, c *Card) (items []store.WriteItem, err error) {
 	for i := range c.all {
 		p := &c.all[i]
@@ -150,7 +150,7 @@ func (s *Service) duePoints(_ *store.Tx, c *Card) (items []store.WriteItem, err 
 	return items, nil
 }
 
-// differs reports whether an event is to be scored: it is marked, or its rows, or the standings of its year, are not what a recount says.
+// differs reports whether an event must be scored: it is marked, or its points or (if asked) its year's standings differ from a recount.
 func (s *Service) differs(tx *store.Tx, c *Card, standings bool) (bool, error) {
 	items, err := s.duePoints(tx, c)
 	if err == nil && standings && len(items) == 0 {
@@ -159,8 +159,8 @@ func (s *Service) differs(tx *store.Tx, c *Card, standings bool) (bool, error) {
 	return c.scoring || len(items) > 0, err
 }
 
-// due lists the events whose scoring has begun and not ended, and of years in which something has changed one whose rows, or whose
-// standings, are not what a recount says: a write that the cloud refused has left others' here.
+// due lists the events to be scored: those whose scoring has begun but not ended and, in years with changes, those whose points or standings
+// differ from a recount. They differ after the cloud has refused a write and its own rows have arrived here.
 func (s *Service) due(tx *store.Tx) (ids []string, err error) {
 	all, err := s.events(tx)
 	if err != nil {
@@ -195,8 +195,8 @@ func (s *Service) due(tx *store.Tx) (ids []string, err error) {
 	return ids, nil
 }
 
-// SetResults sets who has won: the index of a team, or nil where nobody has. The event counts how often, and each match, so that a node
-// sees which results it has not heard of, and a scoring by older ones does not hold. An event that was scored is scored anew, by who calls.
+// SetResults sets results by match: the index of the winning team, or nil for no contest. Event and matches count how often (edition), so that a
+// node notices results it has not received, and a scoring by older ones is refused. If the event was scored, the caller must score it again.
 func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int) (c Card, err error) {
 	if c, err = s.entry(tx, event, nobody); err != nil {
 		return c, err
@@ -214,13 +214,13 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int
 		values := attr.Item{":result": m.Result.value(), ":one": attr.Int(1)}
 		items = append(items, s.update(matchKey(event, id), "SET #result = :result ADD edition :one", exists, values))
 	}
-	for some := range slices.Chunk(items, 2*perBatch) {
-		set, values := "ADD edition :n", attr.Item{":n": attr.Int(int64(len(some))), ":upcoming": attr.S(string(Upcoming))}
+	for batch := range slices.Chunk(items, 2*perBatch) {
+		set, values := "ADD edition :n", attr.Item{":n": attr.Int(int64(len(batch))), ":upcoming": attr.S(string(Upcoming))}
 		if c.State == Scored {
 			set += " SET scoring = :yes"
 			values[":yes"] = attr.Bool(true)
 		}
-		if err := transact(tx, append(some, s.update(eventKey(event), set, exists+" AND #state <> :upcoming", values))); err != nil {
+		if err := transact(tx, append(batch, s.update(eventKey(event), set, exists+" AND #state <> :upcoming", values))); err != nil {
 			return c, err
 		}
 	}

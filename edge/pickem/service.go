@@ -13,21 +13,21 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Service is the league over a table. It is safe for concurrent use.
+// Service implements the league on a table. It is safe for concurrent use.
 type Service struct {
 	Store        *store.Store
 	Table, Index string
-	// Confirmed returns a row as the cloud has it, as far as this node has heard; nil: the node has no cloud.
+	// Confirmed returns the last known state of a row in the cloud. It is nil if the node has no cloud.
 	Confirmed func(tx *store.Tx, table string, key attr.Item) (attr.Item, error)
-	// Skew is what the cloud's clock is ahead of this machine's; nil: nobody knows.
+	// Skew returns by how much the cloud's clock is ahead of this machine's. It is nil if that is not measured.
 	Skew func() time.Duration
-	// Wake has Run look at once; nil: it looks each minute.
+	// Wake makes Run look for due events at once. It may be nil: Run looks at least once a minute.
 	Wake *clock.Signal
 
-	counted sync.Map // years whose rows are what a recount says, as far as is known
+	counted sync.Map // years whose rows are known to match a recount
 }
 
-// Ahead is what the clock by which events lock, the cloud's, is ahead of this machine's, as far as it is known.
+// Ahead returns by how much the cloud's clock, by which events lock, is ahead of this machine's, or 0 if that is not known.
 func (s *Service) Ahead() time.Duration {
 	if s.Skew == nil {
 		return 0
@@ -38,13 +38,13 @@ func (s *Service) Ahead() time.Duration {
 // now is the time by which events lock.
 func (s *Service) now(tx *store.Tx) time.Time { return tx.Now().Add(s.Ahead()) }
 
-// Card is an event with its matches in their order, and with predictions: those that the reader may see.
+// Card is an event with its matches in order, and with the predictions that the reader may see.
 type Card struct {
 	Event
 	Matches     []Match      `json:"matches"`
 	Mine        *Prediction  `json:"prediction"`
 	Dropped     []string     `json:"dropped,omitempty"`    // matches whose teams have changed since the reader picked
-	NotCounted  bool         `json:"notCounted,omitempty"` // a pick of the reader came after the lock
+	NotCounted  bool         `json:"notCounted,omitempty"` // one of the reader's picks came after the lock
 	Predictions []Prediction `json:"predictions,omitempty"`
 
 	all []Prediction
@@ -58,11 +58,11 @@ func (c *Card) match(id string) *Match {
 }
 
 const (
-	everybody = "" // has load read the predictions of all
-	nobody    = "" // is who an admin reads an event as
+	everybody = "" // for load: read the predictions of all users
+	nobody    = "" // for entry: read as an admin, who has no picks
 )
 
-// load reads an event in one query of the index: with the predictions of one user, or of everybody, best first.
+// load reads an event in one query of the index, with the predictions of one user, or of everybody, best first.
 func (s *Service) load(tx *store.Tx, event, user string) (Card, error) {
 	q := s.indexed(prefixEvent + event)
 	if user != everybody {
@@ -72,7 +72,7 @@ func (s *Service) load(tx *store.Tx, event, user string) (Card, error) {
 	return s.card(tx, event, q)
 }
 
-// entry reads an event with what a user has picked of it. What others have picked is not looked at, however much it is.
+// entry reads an event with the picks of one user. It does not read others' picks, so its cost does not depend on their number.
 func (s *Service) entry(tx *store.Tx, event, user string) (c Card, err error) {
 	q := s.indexed(prefixEvent + event)
 	q.KeyCondition += " AND GSI_SK < :scores"
@@ -89,7 +89,7 @@ func (s *Service) entry(tx *store.Tx, event, user string) (c Card, err error) {
 	return c, err
 }
 
-// card reads the rows of an event. Those that others have written otherwise are passed over.
+// card reads the rows of an event. Rows that another program has written in another form are skipped.
 func (s *Service) card(tx *store.Tx, event string, q store.Query) (c Card, err error) {
 	c.Matches = []Match{}
 	for it, err := range tx.QueryAll(q) {
@@ -116,7 +116,7 @@ func (s *Service) card(tx *store.Tx, event string, q store.Query) (c Card, err e
 	return c, nil
 }
 
-// Event shows an event to a user, or without one to an admin: everybody's predictions from the lock on, as far as the cloud has confirmed it.
+// Event returns an event for a user or, if user is empty, for an admin. All predictions are included once the cloud has confirmed the lock.
 func (s *Service) Event(tx *store.Tx, id, user string) (c Card, err error) {
 	open, err := s.open(tx, id)
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *Service) Event(tx *store.Tx, id, user string) (c Card, err error) {
 		if p.Name, err = s.name(tx, p.User); err != nil {
 			return c, err
 		}
-		if c.State == Broadcast { // running, of the results so far
+		if c.State == Broadcast { // not scored yet: show the points by the results so far
 			p.Points, p.Correct = c.points(p.Picks)
 		}
 		if p.User == user {
@@ -151,7 +151,7 @@ func (s *Service) Event(tx *store.Tx, id, user string) (c Card, err error) {
 	return c, err
 }
 
-// dropped names the matches whose teams have changed since the reader picked.
+// dropped lists in Dropped the matches whose teams have changed since the reader picked.
 func (c *Card) dropped() {
 	for i := range c.Matches {
 		if m := &c.Matches[i]; !c.Mine.has(m.ID) && slices.ContainsFunc(m.Was, c.Mine.has) {
@@ -160,8 +160,8 @@ func (c *Card) dropped() {
 	}
 }
 
-// open reports whether everybody's predictions of an event can be seen: it is locked here, and in the cloud. A node that was cut off and
-// has locked by itself does not know whether the others have.
+// open reports whether everybody may see all predictions for an event: it must be locked here and in the cloud. A node that was cut off and has
+// locked by itself does not know whether the other nodes have.
 func (s *Service) open(tx *store.Tx, event string) (bool, error) {
 	it, err := tx.Get(s.Table, eventKey(event))
 	if err == nil && s.Confirmed != nil && locked(it) {
@@ -178,7 +178,7 @@ type Listed struct {
 
 func (p *Placed) placed() *Placed { return p }
 
-// rank sorts rows, most points first, and gives those with equal points one rank: 1, 1, 3.
+// rank sorts rows by points, most first, and sets their ranks. Equal points share a rank: 1, 1, 3.
 func rank[T any](rows []T, placed func(*T) *Placed) {
 	slices.SortFunc(rows, func(x, y T) int {
 		a, b := placed(&x), placed(&y)

@@ -36,7 +36,7 @@ func (s *Service) recount(tx *store.Tx, year string, counts func(e *Event) bool)
 
 var standingFacts = []string{"points", "mcorrect", "eplayed"}
 
-// dueStandings are the writes of the standings of an event's year that are not what a recount says, of each if it is what was read.
+// dueStandings returns the writes that bring an event's year up to a recount, each on the condition that its row is still as it was read.
 func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, err error) {
 	year := yearOf(c.ID)
 	want, err := s.recount(tx, year, (*Event).counts)
@@ -69,7 +69,7 @@ func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, 
 	return items, nil
 }
 
-// Standings are a year's, in one query of the index.
+// Standings returns the standings of a year, by one query of the index.
 func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
 	all, err := table.Collect(tx.QueryAll(s.indexed(prefixStandings+year)), func(it attr.Item) (st Standing, ok bool, err error) {
 		if st, ok = standingOf(it); ok {
@@ -81,14 +81,14 @@ func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
 	return all, err
 }
 
-// Moved are the standings of an event's year if it counts, and by user those if it does not.
+// Moved returns the standings of an event's year with the event counted, and those without it by user.
 func (s *Service) Moved(tx *store.Tx, event string) (now []Standing, before map[string]Standing, err error) {
 	ranked := func(counts func(e *Event) bool) (all []Standing) {
-		byUser, failed := s.recount(tx, yearOf(event), counts)
-		err = cmp.Or(err, failed)
+		byUser, readErr := s.recount(tx, yearOf(event), counts)
+		err = cmp.Or(err, readErr)
 		for _, st := range byUser {
-			st.Name, failed = s.name(tx, st.User)
-			err = cmp.Or(err, failed)
+			st.Name, readErr = s.name(tx, st.User)
+			err = cmp.Or(err, readErr)
 			all = append(all, st)
 		}
 		rank(all, (*Standing).placed)
@@ -101,7 +101,7 @@ func (s *Service) Moved(tx *store.Tx, event string) (now []Standing, before map[
 	return ranked(func(e *Event) bool { return e.ID == event || e.counts() }), before, err
 }
 
-// Climbed is how many places each user has gone up in a year's standings by its last event that was scored.
+// Climbed returns how many places each user gained in a year's standings with the last scored event; a loss is negative.
 func (s *Service) Climbed(tx *store.Tx, year string) (map[string]int, error) {
 	events, err := s.events(tx) // newest first
 	last := slices.IndexFunc(events, func(e Event) bool { return yearOf(e.ID) == year && e.State == Scored })
@@ -111,7 +111,7 @@ func (s *Service) Climbed(tx *store.Tx, year string) (map[string]int, error) {
 	}
 	now, before, err := s.Moved(tx, events[last].ID)
 	for i := range now {
-		if was, ok := before[now[i].User]; ok { // who was not there has come from nowhere
+		if was, ok := before[now[i].User]; ok { // a user who was not ranked before has gained no places
 			up[now[i].User] = was.Rank - now[i].Rank
 		}
 	}

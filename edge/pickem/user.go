@@ -11,14 +11,14 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// User is who was invited.
+// User is a person invited to the league.
 type User struct {
 	ID         string   `json:"userId"`
 	Name       string   `json:"name"`
 	Active     bool     `json:"active"`
-	NotCounted []string `json:"notCounted,omitempty"` // events of which a pick came after the lock
+	NotCounted []string `json:"notCounted,omitempty"` // events for which a pick came after the lock
 
-	was attr.Item
+	was attr.Item // the row as it was read
 }
 
 func userRow(it attr.Item) User {
@@ -36,7 +36,7 @@ func (s *Service) user(tx *store.Tx, id string) (User, error) {
 	return userRow(it), err
 }
 
-// name is how a user is shown.
+// name returns the name shown for a user: the ID if there is no other.
 func (s *Service) name(tx *store.Tx, id string) (string, error) {
 	u, err := s.user(tx, id)
 	if fault.Is(err, fault.NotFound) || err == nil && u.Name == "" {
@@ -45,7 +45,7 @@ func (s *Service) name(tx *store.Tx, id string) (string, error) {
 	return u.Name, err
 }
 
-// Invited refuses who is not a user, or no longer one.
+// Invited returns a Forbidden error unless id is an active user.
 func (s *Service) Invited(tx *store.Tx, id string) error {
 	u, err := s.user(tx, id)
 	if fault.Is(err, fault.NotFound) || err == nil && !u.Active {
@@ -54,7 +54,7 @@ func (s *Service) Invited(tx *store.Tx, id string) error {
 	return err
 }
 
-// Users lists who was invited, by id.
+// Users lists the users by ID.
 func (s *Service) Users(tx *store.Tx) ([]User, error) {
 	scan := store.Scan{Table: s.Table, Prefix: prefixUser, Filter: "SK = :user", Params: expr.Params{Values: attr.Item{":user": attr.S(skUser)}}}
 	return table.Collect(tx.ScanAll(scan), func(it attr.Item) (User, bool, error) {
@@ -62,20 +62,20 @@ func (s *Service) Users(tx *store.Tx) ([]User, error) {
 	})
 }
 
-// Invite makes a user.
+// Invite creates a user.
 func (s *Service) Invite(tx *store.Tx, id, name string) (User, error) {
 	if !IsUser(id) {
-		return User{}, invalid("userId", "must have 1 to 64 characters, and no #, slash or space")
+		return User{}, invalid("userId", "must be 1 to 64 characters, without #, slash or space")
 	}
 	if err := checkName(name); err != nil {
 		return User{}, err
 	}
 	it := userKey(id)
 	it["type"], it["name"] = attr.S("user"), attr.S(name)
-	return User{ID: id, Name: name, Active: true}, s.create(tx, it, "user_exists", "There is a user with this id.")
+	return User{ID: id, Name: name, Active: true}, s.create(tx, it, "user_exists", "A user with this ID already exists.")
 }
 
-// ChangeUser renames a user, or lets them in and out; nil stays.
+// ChangeUser changes a user's name, and whether they may use the league; nil leaves a field as it is.
 func (s *Service) ChangeUser(tx *store.Tx, id string, name *string, active *bool) (User, error) {
 	u, err := s.user(tx, id)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Service) ChangeUser(tx *store.Tx, id string, name *string, active *bool
 	})
 }
 
-// DeleteUser removes a user who has predicted nothing.
+// DeleteUser deletes a user who has no predictions.
 func (s *Service) DeleteUser(tx *store.Tx, id string) error {
 	p, err := s.Profile(tx, id, id)
 	switch {
@@ -102,14 +102,14 @@ func (s *Service) DeleteUser(tx *store.Tx, id string) error {
 	return transact(tx, []store.WriteItem{s.remove(p.was, "name", "active")})
 }
 
-// Profile is a user with all that they have predicted, newest event first, and their standings by year.
+// Profile is a user with their predictions, newest event first, and their standings by year.
 type Profile struct {
 	User
 	Standings map[string]Standing `json:"standings"`
 	Events    []Played            `json:"events"`
 }
 
-// Played is an event of a user.
+// Played is an event with a user's picks.
 type Played struct {
 	EventID string         `json:"eventId"`
 	Name    string         `json:"name"`
@@ -118,18 +118,18 @@ type Played struct {
 	Picks   map[string]int `json:"predictions"`
 }
 
-// Profile reads a user in one query. Of another user, predictions of events that are open are left out.
+// Profile reads a user in one query. A reader does not see another user's predictions for events that are still open.
 func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error) {
 	p = Profile{Standings: map[string]Standing{}, Events: []Played{}}
 	for it, err := range tx.QueryAll(s.partition(prefixUser + id)) {
 		switch sk := it["SK"].Str(); {
 		case sk == skUser:
 			p.User = userRow(it)
-		case strings.HasPrefix(sk, prefixLate) && id == reader && len(it["picks"].Strs()) > 0: // it is for themselves
+		case strings.HasPrefix(sk, prefixLate) && id == reader && len(it["picks"].Strs()) > 0: // only users themselves see it
 			p.NotCounted = append(p.NotCounted, strings.TrimPrefix(sk, prefixLate))
 		case strings.HasPrefix(sk, prefixStandings):
 			if st, ok := standingOf(it); ok {
-				st.Name = p.Name // whose row is the last of the partition
+				st.Name = p.Name // already read: the user's row is the last of the partition, and comes first here
 				p.Standings[strings.TrimPrefix(sk, prefixStandings)] = st
 			}
 		case strings.HasPrefix(sk, prefixEvent):
@@ -145,15 +145,15 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (p Profile, err error
 	return p, err
 }
 
-// played adds an event to a user's, if it is their own or locked.
+// played adds the event of a prediction row to a profile, unless it belongs to another user and the event is still open.
 func (s *Service) played(tx *store.Tx, row attr.Item, own bool, to *Profile) error {
 	id := strings.TrimPrefix(row["SK"].Str(), prefixEvent)
-	one, ok := predictionOf(row, id)
+	prediction, ok := predictionOf(row, id)
 	open, err := s.open(tx, id)
 	if err != nil || !ok || !own && !open {
 		return err
 	}
 	e, err := tx.Get(s.Table, eventKey(id))
-	to.Events = append(to.Events, Played{id, cmp.Or(e["name"].Str(), id), one.Points, one.Correct, one.Picks})
+	to.Events = append(to.Events, Played{id, cmp.Or(e["name"].Str(), id), prediction.Points, prediction.Correct, prediction.Picks})
 	return err
 }

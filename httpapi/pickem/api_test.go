@@ -141,7 +141,7 @@ func TestRoutes(t *testing.T) {
 
 	r.want(200, `"state":"broadcast"`, "admin", "PUT", admin+"/results", result(ids[0], 1))
 	r.want(200, `"rank":1,"userId":"sam","name":"sam H","points":5,"mcorrect":1`, "max", "GET", at, "")
-	r.want(409, `"code":"results_missing","message":"No result of `+ids[1]+`","details":["`+ids[1]+`"]`, "admin", "POST", admin+"/score", "")
+	r.want(409, `"code":"results_missing","message":"No result for `+ids[1]+`","details":["`+ids[1]+`"]`, "admin", "POST", admin+"/score", "")
 	r.want(400, "bad_team", "admin", "PUT", admin+"/results", result(ids[0], 2))
 	r.want(400, "bad_team", "admin", "PUT", admin+"/results", result(ids[0], -1))
 	r.want(200, `"result":null`, "admin", "PUT", admin+"/results", result(ids[1], "null"))

@@ -1,4 +1,4 @@
-// Package pickemapp builds the league of predictions for a node: it joins rules and routes into one app.App.
+// Package pickemapp builds the prediction league for a node: it joins rules, routes and pages in one app.App.
 package pickemapp
 
 import (
@@ -18,11 +18,11 @@ import (
 
 const name = "pickem"
 
-// Settings are the section pickem of the configuration.
+// Settings is the section pickem of the configuration.
 type Settings struct {
-	Mount string `yaml:"mount"` // path that its routes lie under
-	Table string `yaml:"table"` // in the store and in the cloud, without cloud.prefix
-	Index string `yaml:"index"` // of the table
+	Mount string `yaml:"mount"` // path prefix of the routes
+	Table string `yaml:"table"` // name in the store and in the cloud, without cloud.prefix
+	Index string `yaml:"index"` // name of the table's index
 }
 
 // Path implements app.Settings.
@@ -33,7 +33,7 @@ func (s *Settings) Problems() []app.Problem {
 	return app.PlaceProblems(name, s.Mount, map[string]string{"index": s.Index, "table": s.Table})
 }
 
-// New is the application with its default settings.
+// New returns the application with its default settings.
 func New() *app.App {
 	s := &Settings{Mount: "/pickem", Table: "pickem-prod", Index: "GSI"}
 	service := &pickem.Service{Wake: clock.NewSignal()}
@@ -67,12 +67,12 @@ func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, err
 	if h.Sync != nil {
 		c.Ensure, service.Skew, service.Confirmed = h.Sync.Ensure, h.Sync.Skew, h.Sync.Confirmed
 	}
-	failed := func(err error) { h.Log.Error("an event was not locked or scored", "app", name, "err", err) }
+	failed := func(err error) { h.Log.Error("locking or scoring events failed", "app", name, "err", err) }
 	api, err := httppickem.New(c)
 	return &app.Instance{
 		API: api, Started: []any{"table", s.Table},
 		Consumers: []app.Consumer{{
-			Name: "events", Tables: []string{s.Table}, Take: service.Take, Anew: func(*store.Tx) error { return nil }, // Run has looked at its start
+			Name: "events", Tables: []string{s.Table}, Take: service.Take, Anew: func(*store.Tx) error { return nil }, // Run begins with a look
 		}},
 		Loops: []func(ctx context.Context) error{
 			func(ctx context.Context) error { return service.Run(ctx, h.Clock, failed) },

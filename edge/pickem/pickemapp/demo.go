@@ -17,8 +17,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// demoEvents are five events of 2024, as they were: cards, champions, winners, each with its source. Names of matches and points are
-// the demo's. A match is a row as pickem.ParseMatch reads it, with the winning team's index behind it.
+// demoEvents are five real events of 2024, with their cards, champions, winners and sources. The names of matches and their points are made up.
+// A match is a row for pickem.ParseMatch, followed by the index of the winning team.
 //
 //go:embed demo/events.json
 var demoEvents []byte
@@ -31,12 +31,12 @@ type demoEvent struct {
 }
 
 const (
-	demoPlayers = 12 // the first is the league's admin too
+	demoPlayers = 12 // the first is also the league's admin
 	demoSeed    = 2024
-	demoStart   = 70 * time.Minute // from now to the start of the next event, which so locks in ten minutes
+	demoStart   = 70 * time.Minute // until the next event starts; it locks an hour earlier, in ten minutes
 )
 
-// commands are the application's: its demo.
+// commands returns the application's commands: its demo.
 func commands(*app.Shell) app.Commands {
 	a := New()
 	set, _ := a.Settings.(*Settings)
@@ -46,7 +46,7 @@ func commands(*app.Shell) app.Commands {
 			"more event whose card locks in ten minutes. Ada is an admin, who enters results and scores them. No cloud, no account.",
 		Users: app.DemoUsers(demoPlayers),
 		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {
-			s := season{picks: rand.New(rand.NewPCG(demoSeed, 0))} // invented picks, the same each time
+			s := season{picks: rand.New(rand.NewPCG(demoSeed, 0))} // the same invented picks each time
 			s.Service = pickem.Service{Store: h.Store, Table: set.Table, Index: set.Index, Skew: func() time.Duration { return s.at.Sub(h.Clock.Now()) }}
 			next, err := s.fill(ctx, h.Clock.Now().Add(demoStart))
 			return []page.Tile{{Href: set.Mount + "/-/events/" + next, Title: "Pick the winners", Line: "Picks lock ten minutes from now"}}, err
@@ -55,15 +55,15 @@ func commands(*app.Shell) app.Commands {
 	return app.Commands{Demo: &demo}
 }
 
-// season is a league that is played at the times of its events.
+// season plays a league, with its clock set to the time of each event.
 type season struct {
 	pickem.Service
 	at    time.Time
 	picks *rand.Rand
 }
 
-// fill writes the players, the events with their results, and the next event, of which all but the first player have picked. It
-// returns that event's id.
+// fill creates the players, the events with their results, and the next event, for which all but the first player have picked. It returns
+// the ID of that event.
 func (s *season) fill(ctx context.Context, next time.Time) (id string, err error) {
 	var events []demoEvent
 	if err := json.Unmarshal(demoEvents, &events); err != nil {
@@ -72,8 +72,8 @@ func (s *season) fill(ctx context.Context, next time.Time) (id string, err error
 	users := app.DemoUsers(demoPlayers)
 	if err := s.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		for _, u := range users {
-			_, failed := s.Invite(tx, u.Subject, u.Name)
-			err = errors.Join(err, failed)
+			_, inviteErr := s.Invite(tx, u.Subject, u.Name)
+			err = errors.Join(err, inviteErr)
 		}
 		return err
 	}); err != nil {
@@ -89,7 +89,7 @@ func (s *season) fill(ctx context.Context, next time.Time) (id string, err error
 	return s.play(ctx, &again, users[1:], false)
 }
 
-// play makes an event, has users pick a day before it, and ends it with its results.
+// play creates an event and the users' picks, a day before it, and if it has ended sets its results and scores it.
 func (s *season) play(ctx context.Context, e *demoEvent, users []devlogin.User, ended bool) (id string, err error) {
 	s.at = e.StartsAt.Add(-24 * time.Hour)
 	err = s.Store.Update(ctx, func(tx *store.Tx) error {
@@ -116,7 +116,7 @@ func (s *season) play(ctx context.Context, e *demoEvent, users []devlogin.User, 
 	return id, err
 }
 
-// card makes an event with its matches, and tells who wins them.
+// card creates an event with its matches, and returns their results.
 func (s *season) card(tx *store.Tx, e *demoEvent) (card pickem.Card, results map[string]*int, err error) {
 	results = map[string]*int{}
 	if card, err = s.CreateEvent(tx, pickem.NewEvent{Date: e.Date, Name: e.Name, StartsAt: e.StartsAt}); err != nil {
@@ -128,8 +128,8 @@ func (s *season) card(tx *store.Tx, e *demoEvent) (card pickem.Card, results map
 		if err == nil {
 			m, err = s.AddMatch(tx, card.ID, "", d)
 		}
-		winner, bad := strconv.Atoi(row[len(row)-1])
-		if err = errors.Join(err, bad); err != nil {
+		winner, winnerErr := strconv.Atoi(row[len(row)-1])
+		if err = errors.Join(err, winnerErr); err != nil {
 			return card, nil, err
 		}
 		results[m.ID] = &winner
@@ -138,15 +138,15 @@ func (s *season) card(tx *store.Tx, e *demoEvent) (card pickem.Card, results map
 	return card, results, nil
 }
 
-// guess is what a player picks: the later they are in the list, the more often by chance.
-func (s *season) guess(of []pickem.Match, results map[string]*int, player int) map[string]*int {
+// guess returns a player's picks. They are the results, or random teams: the more often, the later the player is in the list.
+func (s *season) guess(matches []pickem.Match, results map[string]*int, player int) map[string]*int {
 	picks := map[string]*int{}
-	for i := range of {
-		pick := *results[of[i].ID]
+	for i := range matches {
+		pick := *results[matches[i].ID]
 		if s.picks.IntN(20) < player+4 {
-			pick = s.picks.IntN(len(of[i].Teams))
+			pick = s.picks.IntN(len(matches[i].Teams))
 		}
-		picks[of[i].ID] = &pick
+		picks[matches[i].ID] = &pick
 	}
 	return picks
 }
