@@ -10,13 +10,13 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Options say how a store is opened. The zero value is good for a node.
+// Options configures how a store is opened. The zero value is good for a node.
 type Options = file.Options
 
-// DefaultSweep is Options.SweepEvery where nothing is said. DynamoDB deletes within days.
+// DefaultSweep is the default of Options.SweepEvery. DynamoDB deletes expired items within days.
 const DefaultSweep = file.DefaultSweep
 
-// TableSpec and the types behind it are what tables are made of.
+// TableSpec and the types around it declare tables.
 type (
 	TableSpec  = catalogue.TableSpec
 	KeySpec    = catalogue.KeySpec
@@ -38,14 +38,14 @@ type (
 	IndexStatus      = catalogue.IndexStatus
 )
 
-// The three types a key may have.
+// The three types of a key attribute.
 const (
 	KeyString = catalogue.KeyString
 	KeyNumber = catalogue.KeyNumber
 	KeyBinary = catalogue.KeyBinary
 )
 
-// The projections of DynamoDB.
+// DynamoDB's projection types.
 const (
 	ProjectAll      = catalogue.ProjectAll
 	ProjectKeysOnly = catalogue.ProjectKeysOnly
@@ -61,7 +61,7 @@ const (
 	PolicyLock   = catalogue.PolicyLock
 )
 
-// Billing modes, the views of a stream, how long its records stay, and the states of an index.
+// Billing modes, stream views, the retention of stream records, and index states.
 const (
 	BillingProvisioned = catalogue.BillingProvisioned
 	BillingOnDemand    = catalogue.BillingOnDemand
@@ -77,7 +77,7 @@ const (
 	IndexCreating = catalogue.IndexCreating
 )
 
-// Op and the types behind it are of the journal.
+// Op and the types around it describe the journal.
 type (
 	Op           = format.Op
 	Record       = format.Record
@@ -86,7 +86,7 @@ type (
 	JournalPage  = txn.JournalPage
 )
 
-// The operations of the journal, and the origins of records that are not of an application.
+// The operations in journal records, and the origins of records that no application wrote.
 const (
 	OpPut    = format.OpPut
 	OpUpdate = format.OpUpdate
@@ -96,10 +96,10 @@ const (
 	OriginTTL   = txn.OriginTTL
 )
 
-// Side is a space of keys and values beside the tables.
+// Side is a key-value space beside the tables.
 type Side = txn.Side
 
-// Stats and the types behind it are what is told of a store, of its upkeep, and of its file.
+// Stats and the types around it describe a store, its maintenance and its file.
 type (
 	Stats        = txn.Stats
 	JournalStats = txn.JournalStats
@@ -120,5 +120,5 @@ type (
 	CompactInfo    = file.CompactInfo
 )
 
-// NewKeySpec makes a key of its attributes. Of each part it takes the first four.
+// NewKeySpec returns a key made of the given attributes. It takes the first four of each part.
 func NewKeySpec(partition, sort []KeyAttr) KeySpec { return catalogue.NewKeySpec(partition, sort) }

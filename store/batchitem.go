@@ -12,33 +12,32 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// DynamoDB's limits for BatchGetItem and BatchWriteItem. The items of a batch of 25 are never as much as the 16 MB
-// that a BatchWriteItem may have.
+// DynamoDB's limits for BatchGetItem and BatchWriteItem. A batch of 25 items can never reach the 16 MB that a BatchWriteItem may have.
 const (
 	maxBatchGet      = 100
 	maxBatchGetBytes = 16 << 20
 	maxBatchWrite    = 25
 )
 
-// BatchGet asks for up to 100 items by their keys, in any tables, by the names of the tables.
+// BatchGet requests up to 100 items by key, grouped by table name.
 type BatchGet map[string]KeysAndAttributes
 
-// KeysAndAttributes are the items of one table that are asked for, and what to show of them.
+// KeysAndAttributes holds the requested keys of one table and the projection to apply to the items.
 type KeysAndAttributes struct {
 	Keys       []attr.Item
 	Projection string // empty: whole items
 	expr.Params
 }
 
-// BatchGetResult is the items that were found, by table, in the order of their keys in the request.
+// BatchGetResult holds the items found, by table, in the order of their keys in the request.
 type BatchGetResult struct {
-	Items       map[string][]attr.Item // an entry for each table that was read, also when it has none of the items
-	Unprocessed BatchGet               // what is left to ask for again, nil: nothing
+	Items       map[string][]attr.Item // an entry for each table that was read, even if no item was found
+	Unprocessed BatchGet               // the keys still to be requested; nil if none
 }
 
-// BatchGet reads items until they come to 16 MB, counting whole items whatever the projections show, and returns which keys it
-// has not read. Tables are read in the order of their names. Items that do not exist, or are past their TTL, are left out. A
-// key may be given only once.
+// BatchGet reads items until they add up to 16 MB, counting whole items regardless of projections, and returns the keys it did not read
+// as Unprocessed. It reads tables in the order of their names. It leaves out items that do not exist or are past their TTL. A key may be
+// given only once.
 func (tx *Tx) BatchGet(b BatchGet) (BatchGetResult, error) {
 	if err := tx.core.Enter(); err != nil {
 		return BatchGetResult{}, err
@@ -74,7 +73,7 @@ func (tx *Tx) BatchGet(b BatchGet) (BatchGetResult, error) {
 	return result, nil
 }
 
-// rest is the part of the batch that has not been read.
+// rest returns the part of the batch that has not been read.
 func (b BatchGet) rest(reads []write) BatchGet {
 	rest := BatchGet{}
 	for i := range reads {
@@ -89,7 +88,7 @@ func (b BatchGet) rest(reads []write) BatchGet {
 	return rest
 }
 
-// aimBatch returns the gets of a batch with their tables and keys.
+// aimBatch resolves the tables and keys of a batch's reads.
 func (tx *Tx) aimBatch(b BatchGet) ([]write, error) {
 	names, err := b.check()
 	if err != nil {
@@ -121,7 +120,7 @@ func (tx *Tx) aimBatch(b BatchGet) ([]write, error) {
 	return reads, onlyOnce(reads)
 }
 
-// askOnce is onlyOnce for keys that do not fit their tables, or have none.
+// askOnce is onlyOnce for requests whose table is missing or whose keys do not fit it.
 func (b BatchGet) askOnce() error {
 	for _, ask := range b {
 		for i, key := range ask.Keys {
@@ -135,7 +134,7 @@ func (b BatchGet) askOnce() error {
 
 func errTwice() error { return refusal.Invalid("Provided list of item keys contains duplicates") }
 
-// check counts, and returns the names of the tables in order.
+// check validates the number of keys and returns the table names in order.
 func (b BatchGet) check() (names []string, err error) {
 	if len(b) == 0 {
 		return nil, refusal.Constraint("RequestItems", "Member must have length greater than or equal to 1")
@@ -154,7 +153,7 @@ func (b BatchGet) check() (names []string, err error) {
 	return names, nil
 }
 
-// onlyOnce refuses a batch with two requests about one item.
+// onlyOnce refuses a batch with two requests for one item.
 func onlyOnce(writes []write) error {
 	if twice(writes) {
 		return errTwice()
@@ -162,18 +161,18 @@ func onlyOnce(writes []write) error {
 	return nil
 }
 
-// BatchWrite is up to 25 requests, by the names of the tables.
+// BatchWrite is up to 25 requests, grouped by table name.
 type BatchWrite map[string][]WriteRequest
 
-// WriteRequest is one of a BatchWrite: exactly one of its fields is set.
+// WriteRequest is one request of a BatchWrite. Exactly one of its fields is set.
 type WriteRequest struct {
 	Put    attr.Item // the item to put
 	Delete attr.Item // the key of the item to delete
 }
 
-// BatchWrite puts and deletes items without conditions, at most one request per item. Either all are done or the request is
-// refused as a whole; DynamoDB does them one by one and may leave some unprocessed. The journal has them in the order of the
-// tables' names.
+// BatchWrite puts and deletes items without conditions, at most one request per item. Either all requests are done or the batch is
+// refused as a whole; DynamoDB does them one by one and may leave some unprocessed. The journal records them in the order of the table
+// names.
 func (tx *Tx) BatchWrite(b BatchWrite) error {
 	if err := tx.enterWrite(); err != nil {
 		return err
@@ -189,14 +188,14 @@ func (tx *Tx) BatchWrite(b BatchWrite) error {
 		tx.note(*call)
 		return nil
 	}
-	told, err := tx.compile(call.writes, call.changes, false)
+	noted, err := tx.compile(call.writes, call.changes, false)
 	if err != nil {
 		return err
 	}
-	return tx.isTold(told, tx.performAll(call.changes))
+	return tx.breakIfNoted(noted, tx.performAll(call.changes))
 }
 
-// judgeBatch takes the requests to their changes.
+// judgeBatch turns the requests into changes.
 func (tx *Tx) judgeBatch(b BatchWrite) (*judged, error) {
 	writes, err := b.writes()
 	if err != nil {
@@ -219,7 +218,7 @@ func (tx *Tx) judgeBatch(b BatchWrite) (*judged, error) {
 	return &judged{writes: writes, changes: changes}, nil
 }
 
-// aimInBatch is aim and fit. Of a wrong key DynamoDB says less in a batch than in a PutItem.
+// aimInBatch runs the steps find, aim and fit. For a wrong key, DynamoDB's message is shorter in a batch than in a PutItem.
 func (tx *Tx) aimInBatch(w *write) (err error) {
 	if err := w.find(tx); err != nil {
 		return err
@@ -233,7 +232,7 @@ func (tx *Tx) aimInBatch(w *write) (err error) {
 	return w.fit()
 }
 
-// writes returns the requests of a batch, after refusing what needs no table to be refused.
+// writes returns the requests of a batch as writes. It first refuses every fault that can be found without looking at a table.
 func (b BatchWrite) writes() ([]write, error) {
 	if len(b) == 0 {
 		return nil, refusal.Constraint("RequestItems", "Member must have length greater than or equal to 1")

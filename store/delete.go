@@ -11,7 +11,7 @@ type DeleteItem struct {
 	Key       attr.Item
 	Condition string
 	expr.Params
-	NoOld bool // the old item is not wanted
+	NoOld bool // do not return the old item
 	Sending
 }
 
@@ -22,7 +22,7 @@ func (d *DeleteItem) write() write {
 	}
 }
 
-// Delete removes an item if the condition holds for it, and returns it. Deleting an item that does not exist is not an error,
+// Delete removes an item if the condition holds, and returns the old item. Deleting an item that does not exist is not an error: it
 // changes nothing and writes no journal record.
 func (tx *Tx) Delete(d DeleteItem) (old attr.Item, err error) {
 	images, err := tx.write(d.write(), !d.NoOld)

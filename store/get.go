@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/internal/format"
 )
 
-// GetItem reads one item by its key, which is the table's key attributes and nothing else.
+// GetItem reads one item by its key: the table's key attributes and nothing else.
 type GetItem struct {
 	Table      string
 	Key        attr.Item
@@ -15,8 +15,8 @@ type GetItem struct {
 	expr.Params
 }
 
-// GetItem reads an item, or the parts of it that the projection names. It returns nil if there is no item or it is past its
-// TTL, and an empty item if the item has none of the parts.
+// GetItem reads an item, or the parts of it named by the projection. It returns nil if the item does not exist or is past its TTL, and an
+// empty item if it has none of the parts.
 func (tx *Tx) GetItem(g GetItem) (attr.Item, error) {
 	bound, err := tx.s.exprs.Bind(expr.Request{Projection: g.Projection, Params: g.Params})
 	if err != nil {
@@ -36,7 +36,7 @@ func (tx *Tx) GetItem(g GetItem) (attr.Item, error) {
 	return bound.Projection.Project(it), nil
 }
 
-// Get reads the whole item with the given key. It returns nil if there is none, or if it is past its TTL.
+// Get reads the whole item with the given key. It returns nil if the item does not exist or is past its TTL.
 func (tx *Tx) Get(table string, key attr.Item) (it attr.Item, err error) {
 	err = tx.GetEncoded(table, key, func(e attr.Encoded) error {
 		it, err = format.DecodeItem(e)
@@ -45,8 +45,8 @@ func (tx *Tx) Get(table string, key attr.Item) (it attr.Item, err error) {
 	return it, err
 }
 
-// GetEncoded is Get for callers that need only the item's JSON or some of its attributes: use is called with the stored bytes,
-// if there is an item. The bytes are invalid after use has returned, and use must not call the transaction.
+// GetEncoded is Get for callers that need only the item's JSON or some of its attributes. If the item exists, use is called with the
+// stored bytes, which are invalid after use returns. use must not call the transaction.
 func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) error) error {
 	if err := tx.core.Enter(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) err
 	return tx.core.Lend(r.Item(), use)
 }
 
-// scratch returns room for a key that is looked up and forgotten.
+// scratch returns a buffer for a key that is looked up and then forgotten.
 func (tx *Tx) scratch() []byte {
 	if tx.core.Reader == nil {
 		return make([]byte, 0, 64)
@@ -80,7 +80,7 @@ func (tx *Tx) scratch() []byte {
 	return tx.core.Reader.Key
 }
 
-// visible fetches the row that a read shows, nil if there is none.
+// visible fetches the row that a read shows, or nil if there is none.
 func (tx *Tx) visible(t *catalogue.Table, key []byte) (format.Row, error) {
 	r, err := tx.core.Row(t, key)
 	if err != nil || r == nil {
@@ -92,7 +92,7 @@ func (tx *Tx) visible(t *catalogue.Table, key []byte) (format.Row, error) {
 	return r, nil
 }
 
-// hides reports whether reads do not show a row because its item is past its TTL.
+// hides reports whether reads hide a row because its item is past its TTL.
 func (tx *Tx) hides(t *catalogue.Table, r format.Row) (bool, error) {
 	if t.Spec.TTL == "" || tx.showExpired {
 		return false, nil

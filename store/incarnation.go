@@ -9,13 +9,13 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// BeginIncarnation has the journal go on in a new incarnation of the node, as Restore does, while the store is open: for a
-// node that finds that it was cloned, or that another has gone on from an older copy of its file. The incarnation is
-// above the given one, above all that this file has had, and above all that were ever restored at its path; it is noted
-// beside the file (path + ".incarnations") before it is in the file, so that a crash skips one and never repeats one.
+// BeginIncarnation continues the journal in a new incarnation of the node, as Restore does, but while the store is open. Use it when a
+// node finds that it was cloned, or that another node continued from an older copy of its file. The new incarnation is greater than
+// above, than all that this file has had, and than all that were ever restored at its path. It is noted beside the file (path +
+// ".incarnations") before it is written to the file, so a crash may skip an incarnation but never repeats one.
 //
-// The records that are there stay, and are followed by a step in the sequences. It is a transaction of its own; the
-// records of those that come later are in the new incarnation, and Incarnation tells of it when this has returned.
+// Existing records stay; the sequences of later ones jump. BeginIncarnation is a transaction of its own: later transactions write their
+// records in the new incarnation, which Incarnation returns once this call has returned.
 func (s *Store) BeginIncarnation(ctx context.Context, above uint64) (uint64, error) {
 	above = max(above, s.Incarnation())
 	if above >= file.MaxIncarnation {
@@ -36,8 +36,8 @@ func (s *Store) BeginIncarnation(ctx context.Context, above uint64) (uint64, err
 	return next, nil
 }
 
-// KeepIncarnation notes the node's incarnation beside the file where nothing of it is noted yet: a later one, which begins
-// over the note, needs no room on the disk then.
+// KeepIncarnation notes the node's incarnation beside the file if no note exists yet. A later BeginIncarnation overwrites the note and
+// then needs no additional disk space.
 func (s *Store) KeepIncarnation() error {
 	if s.engine.Path == "" {
 		return nil

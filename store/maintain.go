@@ -15,55 +15,53 @@ import (
 	"github.com/touchline/touchline/store/internal/pages"
 )
 
-// Backup writes a consistent copy of the store to a new file, while the store is in use: all that was committed when it
-// began. The folder must be there, path must not; path + ".sha256" gets the checksum as sha256sum writes it, also where
-// there is one without its file. The copy is a store file in good order, closed and verified: Restore takes it, and
-// Open does without a scan. It is on disk when Backup returns; one that failed or was cancelled leaves nothing.
+// Backup writes a consistent copy of the store to a new file while the store is in use. The copy has everything that was committed when
+// Backup began. The folder must exist, path must not. The checksum is written to path + ".sha256" in the format of sha256sum, replacing
+// one left without its file. The copy is a clean, closed and verified store file: Restore accepts it, and Open needs no scan for it. It
+// is on disk when Backup returns. A backup that failed or was cancelled leaves nothing.
 //
-// The snapshot is held as long as the copy takes, at most Options.BackupDeadline, and meanwhile the store finds no free
-// pages: path is on a local disk, not on a network. progress may be nil; it is told the bytes copied and how many there
-// are. A disk without room for the copy and 64 MiB more is fault.Full, a taken name fault.Conflict, a store with
-// damaged pages, items or journal records fault.Damaged: a backup of these would take the place of one from before.
+// Backup holds a snapshot for as long as the copy takes, at most Options.BackupDeadline, and meanwhile the store cannot reuse free pages:
+// path should be on a local disk, not on a network. progress may be nil; it gets the number of bytes copied and the total. A disk without
+// room for the copy and 64 MiB more is fault.Full, an existing path is fault.Conflict, and a store with damaged pages, items or journal
+// records is fault.Damaged: a backup of these would replace an older, good one.
 func (s *Store) Backup(ctx context.Context, path string, progress func(done, total int64)) (BackupInfo, error) {
 	return s.copies.Backup(ctx, path, progress)
 }
 
-// Restore makes a store at path out of a backup. path must not exist (fault.Conflict), nor is the backup changed. The
-// checksum beside the backup is compared, every page looked at, and the format of the store, before anything appears at
-// path: what is wrong is fault.Damaged; an interrupted restore leaves nothing.
+// Restore creates a store at path from a backup. path must not exist (fault.Conflict); the backup is not changed. Before anything appears
+// at path, Restore compares the checksum beside the backup and verifies every page and the format of the store. A mismatch is
+// fault.Damaged. An interrupted restore leaves nothing.
 //
-// The store has left its history: what the node did after the backup is gone, and the world may have seen it. So it
-// gets a new incarnation, and no sequence of the journal is given twice. The highest incarnation that was ever restored
-// at path is kept in path + ".incarnations", so that a backup that is restored twice does not repeat one either.
-// Cursors, leases and request tokens stay as they are in the backup: they tell what had been done with these records,
-// and whatever is behind them is dealt with again under a new incarnation.
+// A restored store has left its history: what the node did after the backup is gone, but the rest of the world may have seen it. So it
+// gets a new incarnation, and no journal sequence is used twice. The highest incarnation ever restored at path is kept in path +
+// ".incarnations", so a backup that is restored twice does not repeat one either. Cursors, leases and request tokens stay as they are in
+// the backup. They describe what had been done with its records; everything after them is processed again under the new incarnation.
 func Restore(ctx context.Context, from, path string, o RestoreOptions) (RestoreInfo, error) {
 	return backup.Restore(ctx, from, path, o)
 }
 
-// Compact writes the file anew without the free pages that bbolt keeps for later and never gives back. Nobody may have
-// the store open: that is fault.Locked. The new file takes the place of the old one when it is on disk and says the
-// same, byte for byte; a crash before that leaves the old one, and a draft that the next Open removes. The disk needs
-// room for both. progress may be nil; it is told the bytes written and about how many there will be.
+// Compact rewrites the file without the free pages that bbolt keeps and never returns to the disk. If anybody has the store open, the
+// error is fault.Locked. The new file replaces the old one once it is on disk and has the same content, byte for byte. A crash before
+// that leaves the old file, and a draft that the next Open removes. The disk needs room for both. progress may be nil; it gets the bytes
+// written and about how many there will be.
 func Compact(ctx context.Context, path string, progress func(done, total int64)) (CompactInfo, error) {
 	return file.Compact(ctx, path, progress)
 }
 
-// Compaction reports what Open did: false if there was nothing to compact. The error says why the file was left as it is,
-// usually for lack of room for the copy; that does no harm.
+// Compaction reports what the compaction in Open did; done is false if there was nothing to compact. The error says why the file was left
+// as it is, usually for lack of room for the copy, which does no harm.
 func (s *Store) Compaction() (info CompactInfo, done bool, err error) {
 	c := s.compaction
 	return c.Info, c.Info.Before > 0 || c.Err != nil, c.Err
 }
 
-// CheckFile looks at everything in a file that nobody has open, a store or a backup: that its pages hang together, that
-// every item can be read and lies under its key, that the indexes say what the items say, both ways, that the journal is
-// dense, holds both images of every record and the state of every item it tells of. It gives the first hundred problems.
+// CheckFile verifies everything in a file that nobody has open, a store or a backup: that its pages are consistent, that every item can
+// be read and lies under its key, that indexes and items agree both ways, that the journal has no holes, and that it holds both images of
+// every record and the state of every item it names. It returns the first hundred problems.
 //
-// It only reads, and it stands what a damaged file does to it: every page is looked at before bbolt maps the file, and what
-// goes wrong behind that is a problem like the others. What makes the file no store at all is a problem too; an error is a
-// file that cannot be read, or is held by another process (fault.Locked). progress may be nil; it is told what is being
-// looked at.
+// CheckFile only reads, and damaged files cannot crash it: it verifies every page before bbolt maps the file, and reports later failures
+// as problems too. A file that is no store at all is a problem as well. An error means that the file cannot be read or is held by another
+// process (fault.Locked). progress may be nil; it gets the name of the part being checked.
 func CheckFile(ctx context.Context, path string, progress func(where string)) ([]Problem, error) {
 	f, err := file.LockExisting(path, os.O_RDONLY, Options{}.WithDefaults())
 	if errors.Is(err, pages.ErrNoFile) {
@@ -75,8 +73,7 @@ func CheckFile(ctx context.Context, path string, progress func(where string)) ([
 	return check.Locked(ctx, f, progress)
 }
 
-// CheckCopy is CheckFile beside the writers of a store in use: it takes a copy, which needs room on the disk for a moment,
-// and checks that.
+// CheckCopy is CheckFile for a store in use: it checks a copy, which needs disk space for a moment.
 func (s *Store) CheckCopy(ctx context.Context, progress func(where string)) ([]Problem, error) {
 	f, remove, err := s.checkTarget()
 	if err != nil {
@@ -96,7 +93,7 @@ func (s *Store) CheckCopy(ctx context.Context, progress func(where string)) ([]P
 	return check.Locked(ctx, f, progress)
 }
 
-// checkTarget is where the copy lies: beside the store, or in memory like it.
+// checkTarget creates the file for the copy: beside the store, or in memory if the store is.
 func (s *Store) checkTarget() (f *os.File, remove func(), err error) {
 	if s.engine.Path == "" {
 		return disk.MemoryFile()
@@ -108,20 +105,19 @@ func (s *Store) checkTarget() (f *os.File, remove func(), err error) {
 	return d.F, func() { _ = os.Remove(d.Path) }, nil
 }
 
-// Housekeep does one slice, of about two milliseconds, of what nobody waits for: filling new indexes, emptying what
-// belonged to dropped ones and to dropped tables, deleting items whose time is over, forgetting old tokens of
-// transactions, and, a slice a minute, verifying all items (Scrub). more tells that there may be something left to do now; when nothing is due it is cheap. An error leaves
-// what is due for a later call, which tries another chore first; a full disk is fault.Full, and no reason to stop.
+// Housekeep does one slice, of about two milliseconds, of background work: filling new indexes, emptying dropped indexes and tables,
+// deleting expired items, forgetting old transaction tokens, and, one slice a minute, verifying all items (Scrub). more reports that work
+// may remain; with nothing due, a call is cheap. After an error the work stays due for a later call, which tries another chore first. A
+// full disk is fault.Full and no reason to stop.
 //
-// Calls from several goroutines wait for each other. A node has one loop that calls Housekeep until there is no more,
-// and again when WatchTables says so, and every minute or so by Options.Now.
+// Concurrent calls wait for each other. A node has one loop that calls Housekeep until more is false, and again when WatchTables signals,
+// and every minute or so by Options.Now.
 func (s *Store) Housekeep(ctx context.Context) (more bool, err error) { return s.keeper.Housekeep(ctx) }
 
-// WatchTables sets sig after each commit that changed a table, its indexes or the remains of dropped ones, until stop is
-// called.
+// WatchTables sets sig after each commit that changed a table, its indexes or the remains of dropped ones, until stop is called.
 func (s *Store) WatchTables(sig *clock.Signal) (stop func()) { return s.engine.TableWatches.Add(sig) }
 
-// SweepEvery is the shortest time between the beginnings of two passes over all tables with a TTL.
+// SweepEvery returns the shortest time between the starts of two passes over all tables with a TTL.
 func (s *Store) SweepEvery() time.Duration { return s.engine.Opts.SweepEvery }
 
 // Scrub returns the results of the verification of items on disk.

@@ -5,17 +5,17 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// PutItem creates an item or replaces it as a whole.
+// PutItem creates an item or replaces the whole item.
 type PutItem struct {
 	Table     string
 	Item      attr.Item
 	Condition string
 	expr.Params
-	NoOld bool // the old item is not wanted: to decode it is a good part of the work
+	NoOld bool // do not return the old item: decoding it is a good part of the work
 	Sending
 }
 
-// PutEncoded is Put for an item in its binary form, as attr.ReadEncodedJSON makes it from a request: p.Item is ignored.
+// PutEncoded is Put for an item in its binary form, as attr.ReadEncodedJSON makes it from a request. It ignores p.Item.
 func (tx *Tx) PutEncoded(p PutItem, item attr.Encoded) (old attr.Item, err error) {
 	w := p.write()
 	w.encoded = item
@@ -30,10 +30,10 @@ func (p *PutItem) write() write {
 	}
 }
 
-// Put writes an item if the condition holds for the present one, which it returns: nil if there is none. It does not keep a
-// reference to p.Item.
+// Put writes an item if the condition holds for the current one, and returns the current one, or nil if there was none. It does not keep
+// a reference to p.Item.
 //
-// An item past its TTL still counts as the present one, as in DynamoDB.
+// An item past its TTL still counts as the current one, as in DynamoDB.
 func (tx *Tx) Put(p PutItem) (old attr.Item, err error) {
 	images, err := tx.write(p.write(), !p.NoOld)
 	return images.Old, err

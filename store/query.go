@@ -11,38 +11,36 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// Query reads the items of one partition of a table or an index, in the order of the sort key.
+// Query reads items of one partition of a table or an index, in the order of the sort key.
 type Query struct {
 	Table        string
 	Index        string // empty: the table itself
 	KeyCondition string
-	Filter       string // of the items read, those for which it holds are given
-	Projection   string // the parts of them that are given; empty: as Select says
+	Filter       string // keeps only the items read for which it holds
+	Projection   string // the attributes to return; empty: Select decides
 	expr.Params
 	Select     Select
 	Descending bool
-	Limit      int       // of items read, before the filter; 0: as many as fit a page
-	StartKey   attr.Item // LastKey of the page before
+	Limit      int       // number of items to read, before the filter; 0: as many as fit a page
+	StartKey   attr.Item // LastKey of the previous page
 }
 
-// Page is one page of a Query or Scan: what was read until the limit, or 1 MB of items as attr.Size counts them, was
-// reached.
+// Page is one page of a Query or Scan. It ends at the limit, or at 1 MB of items as attr.Size counts them.
 type Page struct {
-	Items   []attr.Item // none with SelectCount
+	Items   []attr.Item // empty with SelectCount
 	Count   int         // items that passed the filter
 	Scanned int         // items read
-	LastKey attr.Item   // where to go on; nil: there is no more
+	LastKey attr.Item   // where the next page starts; nil: this was the last
 
-	Bytes   int // of the items read, as attr.Size counts them and as the index shows them
-	Fetched int // read capacity of what a local index does not show and the table was asked for: 4 KB, each item rounded up
+	Bytes   int // size of the items read, as attr.Size counts them and as the index shows them
+	Fetched int // capacity for items fetched because a local index lacks attributes: in units of 4 KB, each item rounded up
 }
 
-// Query reads a page. Items past their TTL are left out, and do not count for the limit.
+// Query reads a page. Items past their TTL are left out and do not count towards the limit.
 func (tx *Tx) Query(q Query) (Page, error) { return tx.query(q, nil) }
 
-// QueryEncoded is Query for callers that need only the items' JSON or some attributes: use is called with the stored bytes of
-// each item, and Page.Items is empty. The bytes are invalid after use has returned, and use must not call the transaction. An
-// error of use ends the page.
+// QueryEncoded is Query for callers that need only the items' JSON or some attributes. use is called with the stored bytes of each item,
+// which are invalid after use returns, and Page.Items stays empty. use must not call the transaction. An error of use ends the page.
 func (tx *Tx) QueryEncoded(q Query, use func(attr.Encoded) error) (Page, error) {
 	return tx.query(q, use)
 }
@@ -92,14 +90,14 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 	return w.run()
 }
 
-// request returns the expressions, to be bound to a key.
+// request returns the query's expressions, bound to a key.
 func (q *Query) request(key *expr.Key) expr.Request {
 	return expr.Request{KeyCondition: q.KeyCondition, Filter: q.Filter, Projection: q.Projection, Params: q.Params, Key: key}
 }
 
-// wrongAnyway is what is wrong with a query whose table or index is not there, and would be with any: DynamoDB looks at
-// the request first. Of a key condition that is the error that does not depend on the names of the key, nor, of an index,
-// on how many there are.
+// wrongAnyway returns the error of a query on a missing table or index that it would also have on any existing one, because DynamoDB
+// validates the request first. A faulty key condition counts if the error does not depend on the names of the key attributes nor, for an
+// index, on their number.
 func (tx *Tx) wrongAnyway(q Query) error {
 	wrong := func(partition string) error {
 		key := expr.Key{Attrs: []expr.KeyAttr{{Name: partition}, {Name: "\x02"}}, Partition: 1}
@@ -117,7 +115,7 @@ func (tx *Tx) wrongAnyway(q Query) error {
 	return checkSelect(q.Select, q.Index != "", q.Projection != "")
 }
 
-// checkQueryFilter refuses a filter on what the key condition is for.
+// checkQueryFilter refuses filters on key attributes, which belong in the key condition.
 func checkQueryFilter(filter *expr.Condition, key *catalogue.KeyAttrs) error {
 	if filter == nil {
 		return nil
@@ -130,8 +128,8 @@ func checkQueryFilter(filter *expr.Condition, key *catalogue.KeyAttrs) error {
 	return nil
 }
 
-// QueryAll iterates over the items of all pages of a Query, reading one page at a time. An error ends it. In an Update the
-// items may be changed during the iteration: a page is read before its first item is returned.
+// QueryAll iterates over the items of all pages of a Query, reading one page at a time. An error ends it. An Update may change items
+// during the iteration: each page is read before its first item is yielded.
 func (tx *Tx) QueryAll(q Query) iter.Seq2[attr.Item, error] {
 	return allPages(func(start attr.Item) (Page, error) {
 		if start != nil {
@@ -141,7 +139,7 @@ func (tx *Tx) QueryAll(q Query) iter.Seq2[attr.Item, error] {
 	})
 }
 
-// ScanAll iterates over the items of all pages of a Scan, as QueryAll does for a Query.
+// ScanAll iterates over the items of all pages of a Scan, like QueryAll.
 func (tx *Tx) ScanAll(q Scan) iter.Seq2[attr.Item, error] {
 	return allPages(func(start attr.Item) (Page, error) {
 		if start != nil {

@@ -12,65 +12,62 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Replicator decides what of a write is sent to the cloud. It is called within the transaction that makes the write, so that
-// its notes (Tx.Side) are committed with the write or not at all.
+// Replicator decides what part of a write is sent to the cloud. It is called within the transaction that makes the write, so its notes
+// (Tx.Side) are committed with the write or not at all.
 type Replicator interface {
-	// Compile is called with the own application's writes (Origin "") when they have been judged and before any of them is
-	// applied: one call for each Put, Update and Delete and each request of a BatchWrite to a table that sends
-	// (TableSpec.Sends), and one call with all actions of a TransactWrite of which any is about such a table, in their
-	// order, conditions and writes to other tables included. The delete of what is not there is no write, nor is an update
-	// that only removes from it; Compile does not hear of them, unless as actions of a TransactWrite.
+	// Compile is called with the application's own writes (Origin "") when all have been judged and none has been applied: once for each
+	// Put, Update, Delete and BatchWrite request to a table that sends (TableSpec.Sends), and once for a TransactWrite with any such
+	// table, with all of its actions in order, including checks and writes to other tables. Deleting a missing item, or an update that
+	// only removes from one, is not a write: Compile sees it only as an action of a TransactWrite.
 	//
-	// An error refuses the writes and takes back what Compile noted of them; the transaction around them may go on. Compile
-	// may read, and use Tx.Side. Writes of items within it are refused: the sequences it was told would not hold.
+	// An error refuses the writes and rolls back what Compile noted for them; the surrounding transaction may continue. Compile may read
+	// and use Tx.Side. It must not write items: the sequences it was given would be wrong, so such writes are refused.
 	Compile(tx *Tx, writes []Write) error
 
-	// Expire reports whether the sweep may delete an expired row of a table that the cloud has too (it sends, or its policy is
-	// pull). It is called within the sweep's transaction and may use Tx.Side. If the row stays, readers do not see it, and a
-	// later pass asks again.
+	// Expire reports whether the sweep may delete an expired row of a table that the cloud has too (it sends, or its policy is pull). It
+	// is called within the sweep's transaction and may use Tx.Side. If the row stays, reads hide it, and a later pass asks again.
 	Expire(tx *Tx, spec *TableSpec, key attr.Item) (bool, error)
 }
 
 // Write is one action of a transaction, as a Replicator sees it. It belongs to the store and is valid only during the call.
 type Write struct {
-	Seq     uint64 // of the journal record that it will have; 0: it changes nothing (a ConditionCheck, a delete of no item)
+	Seq     uint64 // of the journal record it will have; 0: it changes nothing (a ConditionCheck, a delete of a missing item)
 	Txn     uint64 // Seq of the first record of the whole Update
 	Spec    *TableSpec
 	Key     attr.Item
-	RawKey  []byte       // as Tx.RawKey gives it
+	RawKey  []byte       // as Tx.RawKey returns it
 	Op      Op           // 0: a ConditionCheck
 	Old     attr.Encoded // the row before, expired or not; nil: none
-	New     attr.Encoded // after; nil: none. Of a ConditionCheck nil
+	New     attr.Encoded // the row after; nil: none, or a ConditionCheck
 	Request Request
 	Sending Sending
-	Bound   expr.Bound // of Request: Update and Condition
-	Atomic  bool       // of a TransactWrite
-	Sends   bool       // to a table that sends
+	Bound   expr.Bound // Update and Condition of Request
+	Atomic  bool       // part of a TransactWrite
+	Sends   bool       // the table sends
 	Read    bool       // this Update has seen the item before: see Tx.saw
 }
 
-// Sending says when the cloud gets a write to a table that sends. Without it a write waits for earlier writes to its own
-// items, and for nothing else. It has no effect on this store and is not in the journal.
+// Sending controls when the cloud gets a write to a table that sends. By default a write waits for earlier writes to its own items and
+// for nothing else. Sending has no effect on this store and is not in the journal.
 type Sending struct {
-	// After names other items: the write is sent when all earlier writes to them, in this Update or before it, have settled,
-	// whatever their outcome. Later writes to these items wait for this one.
+	// After names other items: the write is sent when all earlier writes to them, in this Update or before it, have settled, whatever
+	// their outcome. Later writes to these items wait for this one.
 	After []ItemRef
-	// Ahead sends the write before waiting writes of other items. Writes that wait on its own items, or on those of After,
-	// still go first.
+	// Ahead sends the write before waiting writes of other items. Waiting writes of its own items, or of those in After, still go first.
 	Ahead bool
 }
 
-// ItemRef names an item.
+// ItemRef identifies an item.
 type ItemRef struct {
 	Table string
 	Key   attr.Item
 }
 
-// Replicate sets the Replicator. It is called once, before the store's first write; without it there is no cloud, and nothing
-// is done for one.
+// Replicate sets the Replicator. Call it once, before the store's first write. Without a Replicator there is no cloud, and no work is
+// done for one.
 func (s *Store) Replicate(r Replicator) { s.replicator.Store(&r) }
 
-// replicatorOf is who is told of a transaction's writes, nil: nobody, because there is nobody or the writes are not the
+// replicatorOf returns the Replicator for a transaction's writes. It is nil if the store has none or if the writes are not the
 // application's.
 func (tx *Tx) replicatorOf() Replicator {
 	if tx.replicator == nil || tx.core.Origin != "" {
@@ -79,14 +76,14 @@ func (tx *Tx) replicatorOf() Replicator {
 	return tx.replicator
 }
 
-// compile has the replicator told of changes that are about to be made, with the actions they were made of. It may
-// refuse them: then nothing has happened.
-func (tx *Tx) compile(writes []write, changes []txn.Change, atomic bool) (told bool, err error) {
+// compile passes changes that are about to be made to the replicator, with the actions they come from, and reports whether it did. If the
+// replicator refuses them, its notes are rolled back.
+func (tx *Tx) compile(writes []write, changes []txn.Change, atomic bool) (noted bool, err error) {
 	r := tx.replicatorOf()
 	if r == nil || !anySends(changes) {
 		return false, nil
 	}
-	told = true
+	noted = true
 	list, err := tx.describe(writes, changes, atomic)
 	if err != nil {
 		return false, err
@@ -100,23 +97,23 @@ func (tx *Tx) compile(writes []write, changes []txn.Change, atomic bool) (told b
 		}
 	}()
 	if atomic {
-		return told, r.Compile(tx, list)
+		return noted, r.Compile(tx, list)
 	}
 	for i := range list {
 		if list[i].Sends && list[i].Seq != 0 {
 			if err := r.Compile(tx, list[i:i+1:i+1]); err != nil {
-				return told, err
+				return noted, err
 			}
 		}
 	}
-	return told, nil
+	return noted, nil
 }
 
 func anySends(changes []txn.Change) bool {
 	return slices.ContainsFunc(changes, func(ch txn.Change) bool { return ch.Table.Sends })
 }
 
-// describe tells of changes what a replicator wants to know, the sequences that they will have among it.
+// describe returns changes in the form that a Replicator gets, including the sequences they will have.
 func (tx *Tx) describe(writes []write, changes []txn.Change, atomic bool) ([]Write, error) {
 	next := tx.core.Batch.Journal.Last + 1
 	txn := tx.core.First
@@ -153,13 +150,13 @@ func errCompiling() error {
 	return fault.New(fault.Internal, "tx_compiling", "a write of an item within Replicator.Compile")
 }
 
-// seen are the items that a transaction has read, of tables that send. Without a replicator it is not kept.
+// seen is the set of items that a transaction has read from tables that send. It is not kept without a replicator.
 type seen struct {
 	items map[itemID]struct{}
-	all   bool // it has read too many to list: any item counts as read
+	all   bool // too many to list: every item counts as read
 }
 
-// maxSeen bounds what a transaction remembers of its reads.
+// maxSeen limits how many reads a transaction remembers.
 const maxSeen = 10_000
 
 func (s *seen) add(t *catalogue.Table, key []byte) {
@@ -183,16 +180,16 @@ func (s *seen) has(t *catalogue.Table, key []byte) bool {
 	return ok
 }
 
-// saw notes that the transaction has shown an item to its caller, or that it is not there: by a read, by the images that a
-// write returned, or by the old one of a failed condition. What is written to the item after that may be made of it. The
-// items that a Query or Scan has looked at count, filtered or not; not those that it did not find.
+// saw notes that the transaction has shown an item, or its absence, to its caller: by a read, by the images that a write returned, or by
+// the old image of a failed condition. Later writes to the item may depend on it. All items that a Query or Scan looked at count,
+// filtered or not; items it did not find do not.
 func (tx *Tx) saw(t *catalogue.Table, key []byte) {
 	if tx.replicator != nil && t.Sends && !tx.compiling {
 		tx.seen.add(t, key)
 	}
 }
 
-// mayExpire asks the replicator whether a row that is past its time may go.
+// mayExpire asks the replicator whether an expired row may be deleted.
 func (s *Store) mayExpire(c *txn.Tx, t *catalogue.Table, raw []byte) (bool, error) {
 	r := s.replicator.Load()
 	if r == nil {
@@ -205,12 +202,11 @@ func (s *Store) mayExpire(c *txn.Tx, t *catalogue.Table, raw []byte) (bool, erro
 	return (*r).Expire(s.newTx(c), &t.Spec, key)
 }
 
-// Adopt sets the row of a key to an item as the cloud has it, nil: to none, with its index entries and a journal record of
-// the origin OriginCloud. It reports whether that changed anything. The replicator is not asked; a condition, a TTL, or
-// the protection of a table are no matter. An item that no table can hold, or that is of another key, is fault.Invalid.
+// Adopt sets the row of a key to the cloud's item, or removes it if item is nil, with its index entries and a journal record of origin
+// OriginCloud. It reports whether anything changed. It does not ask the replicator, and ignores conditions, TTL and table protection. An
+// item that no table can hold, or that has another key, is fault.Invalid.
 //
-// An attribute that cannot be the key of an index leaves the item out of it, as it does in DynamoDB for an item that was
-// there before the index.
+// An item whose attribute cannot be the key of an index is left out of that index, as in DynamoDB for items older than the index.
 func (tx *Tx) Adopt(table string, key, item attr.Item) (changed bool, err error) {
 	if err := tx.enterWrite(); err != nil {
 		return false, err
@@ -245,7 +241,7 @@ func (tx *Tx) Adopt(table string, key, item attr.Item) (changed bool, err error)
 	return true, tx.core.Apply(c)
 }
 
-// adoptedRow makes a row of an item from elsewhere.
+// adoptedRow builds the row of an item from the cloud.
 func adoptedRow(item, key attr.Item, old format.Row) (format.Row, error) {
 	for name, v := range key {
 		if !attr.Equal(item[name], v) {
@@ -259,7 +255,7 @@ func adoptedRow(item, key attr.Item, old format.Row) (format.Row, error) {
 	return format.NewRow(item, size, old), nil
 }
 
-// leavesItem reports whether the row says already what the change would make it say.
+// leavesItem reports whether the row already holds the item of the change.
 func leavesItem(c *txn.Change, item attr.Item) (bool, error) {
 	if c.Old == nil || item == nil {
 		return c.Old == nil && item == nil, nil
@@ -268,8 +264,7 @@ func leavesItem(c *txn.Change, item attr.Item) (bool, error) {
 	return err == nil && attr.EqualItems(old, item), err
 }
 
-// RawKey returns the key of an item in the order-keeping bytes of attr.AppendKey, partition key first: what Write.RawKey
-// is.
+// RawKey returns the key of an item in the order-preserving bytes of attr.AppendKey, partition key first. Write.RawKey has the same form.
 func (tx *Tx) RawKey(table string, key attr.Item) (raw []byte, err error) {
 	if err := tx.core.Enter(); err != nil {
 		return nil, err
@@ -282,7 +277,7 @@ func (tx *Tx) RawKey(table string, key attr.Item) (raw []byte, err error) {
 	return t.RequestKey(key)
 }
 
-// KeyOf is the key of which raw is the RawKey.
+// KeyOf returns the key whose RawKey is raw.
 func (tx *Tx) KeyOf(table string, raw []byte) (attr.Item, error) {
 	if err := tx.core.Enter(); err != nil {
 		return nil, err

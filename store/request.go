@@ -13,33 +13,32 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// What the requests of others may cost, in units of expr.Work. Two requests are never more than both of their budgets apart: a
-// machine that is slow is slow for all of them.
+// The budgets of untrusted requests, in units of expr.Work. They count work, not time: a slow machine does not refuse more.
 const (
-	// turnWork may be spent while the others wait. A request that needs more is judged on a snapshot, beside them.
+	// turnWork may be spent while others wait. A request that needs more is judged on a snapshot, beside them.
 	turnWork = 1 << 19
-	// requestWork may be spent on the snapshot, and in the turn by a request whose items have changed each time it was judged.
+	// requestWork may be spent on the snapshot, and within the turn by a request whose items changed each time it was judged.
 	requestWork = 64 << 20
-	// maxAhead is how many times a request is judged before that.
+	// maxAhead is how often a request is judged on a snapshot before it is judged within its turn.
 	maxAhead = 3
-	// pageWork ends a page of a Query or Scan, like its size.
+	// pageWork ends a page of a Query or Scan, as its size does.
 	pageWork = 64 << 20
-	// readWork is what all pages of a View may cost, so that one item always has requestWork.
+	// readWork limits all pages of a View together. One item always has requestWork left.
 	readWork = pageWork + requestWork
-	// laneFrom is what a request costs that waits for its place beside other costly ones.
-	laneFrom = 2 << 20
-	// laneWait is how long.
-	laneWait = 2 * time.Second
+	// slotFrom is the cost from which a request needs one of the slots for expensive requests.
+	slotFrom = 2 << 20
+	// slotWait is how long a request waits for a slot.
+	slotWait = 2 * time.Second
 )
 
-// lane has places for the requests that take long: half of the processors, so that the others have the rest.
-type lane chan struct{}
+// slots limits the expensive requests that run at a time to half of the processors, which leaves the rest to the others.
+type slots chan struct{}
 
-func newLane() lane { return make(lane, max(1, runtime.GOMAXPROCS(0)/2)) }
+func newSlots() slots { return make(slots, max(1, runtime.GOMAXPROCS(0)/2)) }
 
-// take waits for a place.
-func (l lane) take(ctx context.Context) error {
-	late := time.NewTimer(laneWait)
+// take waits for a slot.
+func (l slots) take(ctx context.Context) error {
+	late := time.NewTimer(slotWait)
 	defer late.Stop()
 	select {
 	case l <- struct{}{}:
@@ -51,8 +50,8 @@ func (l lane) take(ctx context.Context) error {
 	}
 }
 
-// ViewRequest is View for untrusted callers. Their expressions have a budget; beyond it they are refused with fault.Invalid
-// and expr.CodeWork, and pages of queries end early. It ends with ctx.
+// ViewRequest is View for untrusted callers. Their expressions have a budget: beyond it they are refused with fault.Invalid and
+// expr.CodeWork, and pages of queries end early. It ends with ctx.
 func (s *Store) ViewRequest(ctx context.Context, fn func(*Tx) error) error {
 	return s.viewWithin(ctx, readWork, fn)
 }
@@ -61,13 +60,13 @@ func (s *Store) viewWithin(ctx context.Context, limit int, fn func(*Tx) error) e
 	placed := false
 	defer func() {
 		if placed {
-			<-s.lane
+			<-s.slots
 		}
 	}()
 	return s.View(ctx, func(tx *Tx) error {
 		tx.work = expr.NewWork(limit, func(spent int) (err error) {
-			if spent >= laneFrom && !placed {
-				err = s.lane.take(ctx)
+			if spent >= slotFrom && !placed {
+				err = s.slots.take(ctx)
 				placed = err == nil
 			}
 			return errors.Join(err, context.Cause(ctx))
@@ -76,10 +75,10 @@ func (s *Store) viewWithin(ctx context.Context, limit int, fn func(*Tx) error) e
 	})
 }
 
-// Work is the remaining budget of the request's expressions, for a caller that evaluates some itself; nil: no limit.
+// Work returns the remaining budget of the request, for callers that evaluate expressions themselves; nil: no limit.
 func (tx *Tx) Work() *expr.Work { return tx.work }
 
-// within runs fn, and gives the error of the budget whatever fn makes of it.
+// within runs fn. If the budget is spent, it returns that error, whatever fn made of it.
 func (tx *Tx) within(fn func(*Tx) error) error {
 	err := fn(tx)
 	if over := tx.work.Err(); over != nil {
@@ -88,13 +87,13 @@ func (tx *Tx) within(fn func(*Tx) error) error {
 	return err
 }
 
-// UpdateRequest is Update for a request of somebody who may ask for anything: its expressions have a budget, as in
-// ViewRequest, and what takes long is not done while others wait. Such a request is judged on a snapshot, and when its turn
-// comes it is only looked whether the items are still the same. If they are not, it is judged again.
+// UpdateRequest is Update for untrusted callers. Expressions have a budget, as in ViewRequest, and long work is not done while others
+// wait: such a request is judged on a snapshot, and its turn only checks that the items have not changed since. If they have, it is
+// judged again.
 //
-// So fn may run several times, on the snapshot too, and does the same each time. Its calls do not depend on one another, as a
-// call on the snapshot changes nothing. ahead begins with the snapshot: where that shows that nothing is to be changed, the
-// request never has a turn.
+// So fn may run several times, also on the snapshot, and must do the same each time. Its calls must not depend on one another, because
+// calls on the snapshot change nothing. If ahead is true, the first run is on a snapshot, and a request that changes nothing there never
+// takes a turn.
 func (s *Store) UpdateRequest(ctx context.Context, ahead bool, fn func(*Tx) error) error {
 	j, limit := (*judgement)(nil), turnWork
 	for try := 0; ; try++ {
@@ -124,23 +123,24 @@ func isTooMuch(err error) bool {
 	return ok && f.Code == expr.CodeWork
 }
 
-// judgement is what the calls of a request have come to on a snapshot, in their order.
+// judgement holds the results of a request's calls on a snapshot, in order.
 type judgement struct {
 	calls   []judged
-	changes bool // one of the calls changes something
+	changes bool // at least one call changes something
 }
 
-// judged is one call: its actions and their changes, whose old rows are those of the snapshot and gone with it.
+// judged is the result of one call: its actions and their changes. The old rows in the changes belong to the snapshot and are gone with
+// it.
 type judged struct {
 	writes  []write
 	mark    format.Mark
 	changes []txn.Change
 	images  Images
-	had     []uint64 // seq of the old rows; 0: none. nil: it was not on a snapshot
+	had     []uint64 // seq of the old rows, 0: none; nil: not judged on a snapshot
 	refused bool
 }
 
-// judge runs fn on a snapshot. If it changes nothing, what it has touched is told.
+// judge runs fn on a snapshot. If fn changes nothing, it reports what fn touched to Tx.Touched.
 func (s *Store) judge(ctx context.Context, j *judgement, fn func(*Tx) error) error {
 	return s.viewWithin(ctx, requestWork, func(tx *Tx) error {
 		tx.ahead = j
@@ -158,7 +158,7 @@ func (s *Store) judge(ctx context.Context, j *judgement, fn func(*Tx) error) err
 	})
 }
 
-// note keeps what a call has come to on a snapshot.
+// note keeps the result of a call on a snapshot.
 func (tx *Tx) note(call judged) {
 	if tx.ahead == nil {
 		return
@@ -173,7 +173,7 @@ func (tx *Tx) note(call judged) {
 	tx.ahead.calls = append(tx.ahead.calls, call)
 }
 
-// recall returns what the next call has come to on a snapshot, nil: it was on none.
+// recall returns the result of the next call on a snapshot, or nil if it was not judged on one.
 func (tx *Tx) recall() *judged {
 	if tx.judged == nil || tx.recalled == len(tx.judged.calls) {
 		return nil
@@ -182,8 +182,8 @@ func (tx *Tx) recall() *judged {
 	return &tx.judged.calls[tx.recalled-1]
 }
 
-// stands reports whether what a call came to on a snapshot is still so: the tables and the rows are the same. Then its
-// changes have the rows of this transaction. Each write of a row has a sequence of its own.
+// stands reports whether the result of a call on a snapshot is still valid: its tables and rows are unchanged. Each write gives a row a
+// new sequence, so comparing those is enough. It then replaces the old rows in the changes by those of this transaction.
 func (tx *Tx) stands(call *judged) (bool, error) {
 	if call == nil || call.refused || call.had == nil {
 		return false, nil
@@ -209,7 +209,7 @@ func (tx *Tx) stands(call *judged) (bool, error) {
 	return true, nil
 }
 
-// spendOn takes the decoding, or the writing, of an item off the budget.
+// spendOn charges the budget for decoding or writing an item.
 func (tx *Tx) spendOn(it attr.Item, encoded int) error {
 	if tx.work == nil || encoded <= smallRow {
 		return tx.work.Spend(encoded * smallByte)
@@ -217,7 +217,7 @@ func (tx *Tx) spendOn(it attr.Item, encoded int) error {
 	return tx.work.SpendDecoded(it)
 }
 
-// A small item is not weighed: its bytes may be what costs most.
+// Small items are charged by their size: weighing them might cost more than decoding them.
 const (
 	smallRow  = 4 << 10
 	smallByte = 16

@@ -14,25 +14,25 @@ import (
 // maxSegments is DynamoDB's limit for a parallel scan.
 const maxSegments = 1_000_000
 
-// Scan reads a whole table or index, page by page. The order is that of the keys, which DynamoDB does not promise.
+// Scan reads a whole table or index, page by page, in key order. DynamoDB does not promise an order.
 type Scan struct {
 	Table      string
 	Index      string
 	Filter     string
-	Projection string // the parts of the items that are given; empty: as Select says
+	Projection string // the attributes to return; empty: Select decides
 	expr.Params
 	Select        Select
-	Prefix        string    // of the partition key, a string: only the range of keys that begin with it is read; empty: all
-	Limit         int       // of items read, before the filter; 0: as many as fit a page
-	StartKey      attr.Item // LastKey of the page before
-	Segment       int       // this worker's part of a scan by several: 0 to TotalSegments-1
+	Prefix        string    // reads only items whose string partition key begins with it; empty: all
+	Limit         int       // number of items to read, before the filter; 0: as many as fit a page
+	StartKey      attr.Item // LastKey of the previous page
+	Segment       int       // this worker's part of a parallel scan: 0 to TotalSegments-1
 	TotalSegments int       // 0: the scan is not divided
 }
 
-// Scan reads a page. Items past their TTL are left out, and do not count for the limit.
+// Scan reads a page. Items past their TTL are left out and do not count towards the limit.
 //
-// Segments divide the items by a hash of the partition key, so that each is read by one worker whatever is written
-// meanwhile. A worker steps over the items of the others: the work of the filter is what is shared.
+// Segments divide the items by a hash of the partition key, so each item is read by one worker whatever is written meanwhile. A worker
+// steps over the items of the others: the workers share the cost of the filter, not of the walk.
 func (tx *Tx) Scan(q Scan) (Page, error) { return tx.scan(q, nil) }
 
 // ScanEncoded is to Scan what QueryEncoded is to Query.
@@ -71,7 +71,7 @@ func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 	return w.run()
 }
 
-// within bounds the walk to the keys that begin with a prefix, which DynamoDB cannot.
+// within limits the walk to keys with a prefix, which DynamoDB cannot do.
 func (w *walk) within(prefix string) (err error) {
 	if prefix == "" {
 		return nil
@@ -113,11 +113,11 @@ func (w *walk) mine(k []byte) (bool, error) {
 	return crc32.ChecksumIEEE(k[:n])%w.segments == w.segment, nil
 }
 
-// passWork is what it costs to step over an entry of another segment, in units of expr.Work.
+// passWork is the cost of stepping over an entry of another segment, in units of expr.Work.
 const passWork = 64
 
-// passOver steps over an entry of another segment. It is none to go on after: a page that has cost enough ends with the last
-// one of its own, and where there is none the walk goes on until the budget of the request is spent.
+// passOver steps over an entry of another segment. A page cannot resume at such an entry. So a page that has cost enough ends at the last
+// entry of its own segment; without one, the walk continues until the budget of the request is spent.
 func (w *walk) passOver() (full bool, err error) {
 	if err := w.tx.work.Spend(passWork); err != nil {
 		return false, err

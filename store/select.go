@@ -8,22 +8,22 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// Select says what a Query or Scan returns of the items it reads.
+// Select says which attributes of its items a Query or Scan returns.
 type Select uint8
 
-// The selections of DynamoDB.
+// DynamoDB's selections.
 const (
-	SelectDefault   Select = iota // all attributes; of an index those it shows; with a projection, what it names
-	SelectAll                     // all attributes, which of a global index only one has that shows them all
-	SelectProjected               // of an index: the attributes that it shows
-	SelectSpecific                // what the projection names
-	SelectCount                   // no items, only their number
+	SelectDefault   Select = iota // all attributes; those of the index, for an index; those of the projection, if there is one
+	SelectAll                     // all attributes; a global index must project them all
+	SelectProjected               // all attributes that the index projects
+	SelectSpecific                // the attributes that the projection names
+	SelectCount                   // the number of items only
 )
 
-// maxFew is how many attributes are looked up one by one before it is cheaper to decode the item.
+// maxFew is how many attributes are looked up one by one; for more it is cheaper to decode the item.
 const maxFew = 4
 
-// choose sets the filter and what the walk gives of each item.
+// choose sets the filter, and which attributes the walk returns.
 func (w *walk) choose(sel Select, bound expr.Bound) error {
 	if err := checkSelect(sel, w.index != nil, bound.Projection != nil); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (w *walk) choose(sel Select, bound expr.Bound) error {
 	}
 	missing := w.index.Missing(w.table, w.projection)
 	if w.index.Spec.Local {
-		// What a local index lacks is fetched from the table, if it is asked for.
+		// Attributes that a local index lacks are fetched from the table if they are requested.
 		w.narrow = sel != SelectAll && len(missing) == 0
 		w.fetches = !w.narrow
 		return nil
@@ -54,11 +54,10 @@ func (w *walk) choose(sel Select, bound expr.Bound) error {
 	return nil
 }
 
-// SelectError is the cause of errors about a Select that does not fit the projection or the index. The error's text is in the
-// fault around it.
+// SelectError is the cause of errors about a Select that does not fit the projection or the index. The fault around it has the text.
 type SelectError struct{}
 
-// Error adds nothing.
+// Error returns the empty string.
 func (SelectError) Error() string { return "" }
 
 func errSelect(format string, args ...any) error {
@@ -79,7 +78,7 @@ func checkSelect(sel Select, index, projection bool) error {
 	return nil
 }
 
-// String is DynamoDB's name.
+// String returns DynamoDB's name of the selection.
 func (s Select) String() string {
 	switch s {
 	case SelectAll:

@@ -9,8 +9,8 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// checkStart refuses a key to go on after that lacks one of its attributes, or has others, or whose attributes of the index
-// do not fit it; startAt looks at the rest. Of a table itself Query finds such faults here, Scan in startAt.
+// checkStart refuses a start key with missing or additional attributes, or whose index attributes do not fit the index. startAt checks
+// the rest. For a table itself, Query finds such faults here and Scan in startAt.
 func (w *walk) checkStart(key attr.Item, scan bool) error {
 	switch {
 	case key == nil:
@@ -23,7 +23,7 @@ func (w *walk) checkStart(key attr.Item, scan bool) error {
 	return w.key().CheckStart(key, len(w.key().Attrs))
 }
 
-// startAt encodes the key to go on after. It must be one that a page may have ended with.
+// startAt encodes the start key. It must be one that a page can have ended with.
 func (w *walk) startAt(key attr.Item) error {
 	if key == nil {
 		return nil
@@ -50,8 +50,7 @@ func (w *walk) startAt(key attr.Item) error {
 	return nil
 }
 
-// checkInside refuses a key to go on after that lies outside of a query: in another partition, or where the condition on
-// the sort key does not hold.
+// checkInside refuses a start key outside of the query: in another partition, or where the condition on the sort key does not hold.
 func (w *walk) checkInside(partition []attr.Value, sorted bool) error {
 	if w.Start == nil {
 		return nil
@@ -83,7 +82,7 @@ func (w *walk) checkInside(partition []attr.Value, sorted bool) error {
 	return nil
 }
 
-// checkSegment refuses a key to go on after that belongs to another segment of a scan.
+// checkSegment refuses a start key that belongs to another segment of a scan.
 func (w *walk) checkSegment() error {
 	if w.Start == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/internal/disk"
 )
 
-// Stats returns the present figures.
+// Stats returns the current figures.
 func (s *Store) Stats() Stats {
 	j := s.engine.Journal.Load()
 	st := Stats{Journal: JournalStats{First: j.First, Last: j.Last, Bytes: j.Bytes}}
@@ -21,14 +21,14 @@ func (s *Store) Stats() Stats {
 	return st
 }
 
-// DiskState is what a store has of its disk, for callers with a budget. All sizes are in bytes.
+// DiskState describes the disk space of a store, for callers with a budget. All sizes are in bytes.
 type DiskState struct {
-	File int64 `json:"fileBytes"` // the file, all of it allocated
-	Used int64 `json:"usedBytes"` // of the file, what holds data: its high water mark less its free pages
-	Grow int64 `json:"growBytes"` // what the file may still grow by, for Options.MaxSize and the disk; -1: not known
+	File int64 `json:"fileBytes"` // size of the file, all of it allocated
+	Used int64 `json:"usedBytes"` // the part of the file that holds data: its high water mark less its free pages
+	Grow int64 `json:"growBytes"` // how much the file may still grow, by Options.MaxSize and the disk; -1: not known
 }
 
-// Share is the used part of what the store may use at most, between 0 and 1; 0 if neither a limit nor the disk's size is
+// Share returns the used fraction of the space the store may use, between 0 and 1. It is 0 if neither a limit nor the size of the disk is
 // known.
 func (d DiskState) Share() float64 {
 	if d.Grow < 0 || d.File+d.Grow <= 0 {
@@ -37,7 +37,7 @@ func (d DiskState) Share() float64 {
 	return float64(d.Used) / float64(d.File+d.Grow)
 }
 
-// Disk returns how much room there is. It asks the operating system, which takes some microseconds.
+// Disk returns how much space there is. It asks the operating system, which takes some microseconds.
 func (s *Store) Disk() DiskState {
 	d := DiskState{File: s.engine.Room.Size.Load(), Used: s.engine.UsedBytes(), Grow: -1}
 	if s.engine.Path != "" {
@@ -54,8 +54,8 @@ func (s *Store) Disk() DiskState {
 	return d
 }
 
-// Count counts the items of a table. It walks all of them in slices, each in a snapshot of its own: if there are writes
-// meanwhile, the sum may never have been true at one instant.
+// Count counts the items of a table. It walks them in slices, each in a snapshot of its own: with concurrent writes the sum may never
+// have been true at any instant.
 func (s *Store) Count(ctx context.Context, name string) (counts Counts, err error) {
 	var after []byte
 	for id := int64(-1); id < 0 || after != nil; {
@@ -64,7 +64,7 @@ func (s *Store) Count(ctx context.Context, name string) (counts Counts, err erro
 			if err != nil {
 				return err
 			}
-			if id != int64(t.ID) { // the first slice, or it was dropped and made again
+			if id != int64(t.ID) { // the first slice, or the table was dropped and created again
 				counts, after, id = count.New(t), nil, int64(t.ID)
 			}
 			after, err = count.Slice(tx.core, t, after, &counts)

@@ -19,24 +19,24 @@ import (
 type Store struct {
 	engine     *txn.DB
 	replicator atomic.Pointer[Replicator]
-	lane       lane
+	slots      slots
 	exprs      *expr.Cache
 	keeper     housekeeping.Keeper
 
 	copies     backup.Copies       // the snapshots of backups
-	compaction file.CompactionDone // what Open did
-	remove     func()              // of a store in memory: takes away what is left of it behind the file's closing
+	compaction file.CompactionDone // what Open compacted
+	remove     func()              // of a store in memory: removes what is left after the file is closed
 
 	closeOnce  sync.Once
 	closeError error
 }
 
-// exprCache is how many parsed expressions are kept. Applications have some dozens of texts.
+// exprCache is how many parsed expressions are kept. Applications have some dozens.
 const exprCache = 1024
 
-// Open opens the store in the file at path and creates it, and the folder around it, where there is none. A file that
-// another process holds is fault.Locked; one that is torn, foreign or made by a newer version is fault.Damaged, and is
-// left as it is. Every error is one line that names the file.
+// Open opens the store in the file at path. It creates the file and its folder if they do not exist. A file that another process holds is
+// fault.Locked. A file that is damaged, foreign or made by a newer version is fault.Damaged and is left as it is. Every error is one line
+// that names the file.
 func Open(path string, o Options) (*Store, error) {
 	o = o.WithDefaults()
 	f, err := file.Open(path, o)
@@ -46,12 +46,11 @@ func Open(path string, o Options) (*Store, error) {
 	return start(f, o), nil
 }
 
-// OpenMemory makes an empty store that is gone when it is closed or the process ends, however it ends. On Linux it is
-// nowhere on disk. Where there is no memory to be had as a file it is a temporary one, without a name as soon as the
-// system allows that: on Windows it has one until Close.
+// OpenMemory creates an empty store that is gone when it is closed or the process ends, however it ends. On Linux nothing of it is on
+// disk. Systems without memory files use a temporary file, which loses its name as soon as the system allows: on Windows at Close.
 //
-// It does all that others do. Nothing is synced; Options.MaxSize bounds the memory; JournalBytes is 1 MiB unless it is
-// given, StreamBytes 256 MiB; Path is empty.
+// It can do all that other stores can. Nothing is synced; Options.MaxSize limits the memory; JournalBytes defaults to 1 MiB and
+// StreamBytes to 256 MiB; Path is empty.
 func OpenMemory(o Options) (*Store, error) {
 	o = file.MemoryOptions(o)
 	f, err := file.OpenUnnamed(disk.MemoryFile, o)
@@ -63,27 +62,27 @@ func OpenMemory(o Options) (*Store, error) {
 
 func start(f *file.File, o Options) *Store {
 	e := txn.New(f, o)
-	s := &Store{engine: e, exprs: expr.NewCache(exprCache), lane: newLane(), compaction: f.Compaction, remove: f.Remove}
+	s := &Store{engine: e, exprs: expr.NewCache(exprCache), slots: newSlots(), compaction: f.Compaction, remove: f.Remove}
 	s.keeper.E, s.keeper.Expire = e, s.mayExpire
 	s.copies.E = e
 	return s
 }
 
-// Node is the id of the node that the file belongs to.
+// Node returns the id of the node that the file belongs to.
 func (s *Store) Node() string { return s.engine.Node }
 
-// Incarnation counts the times that the node has left its history (a restored backup, a clone: BeginIncarnation).
-// Sequences of the journal start at Incarnation<<40 + 1.
+// Incarnation returns how often the node has left its history (by a restored backup or a clone: see BeginIncarnation). Sequences of the
+// journal start at Incarnation<<40 + 1.
 func (s *Store) Incarnation() uint64 { return s.engine.Incarnation.Load() }
 
-// Path is the file; empty: OpenMemory.
+// Path returns the path of the file; empty for OpenMemory.
 func (s *Store) Path() string { return s.engine.Path }
 
-// Tables lists the tables in the order of their names.
+// Tables returns the specs of all tables in the order of their names.
 func (s *Store) Tables() []TableSpec { return s.engine.Cat.Load().Specs() }
 
-// TableNames lists, in order, up to limit names of tables that come after a name, without internal tables, and reports whether
-// there are more. The cost depends only on the names returned.
+// TableNames returns up to limit names of tables after the given name, in order and without internal tables, and reports whether there
+// are more. The cost depends only on the names returned.
 func (s *Store) TableNames(after string, limit int) (names []string, more bool) {
 	c := s.engine.Cat.Load()
 	at, found := slices.BinarySearch(c.Names, after)
@@ -102,32 +101,31 @@ func (s *Store) TableNames(after string, limit int) (names []string, more bool) 
 	return names, false
 }
 
-// Seq is the sequence of the last committed record of the journal; Incarnation<<40 if there is none in this incarnation.
+// Seq returns the sequence of the last committed journal record, or Incarnation<<40 if this incarnation has none.
 func (s *Store) Seq() uint64 { return s.engine.Journal.Load().Last }
 
-// FirstSeq is the sequence of the first record that has not been trimmed, Seq()+1 if there is none.
+// FirstSeq returns the sequence of the first record that has not been trimmed, or Seq()+1 if there is none.
 func (s *Store) FirstSeq() uint64 { return s.engine.Journal.Load().First }
 
-// Watch sets sig after each commit that wrote to the journal, before the Update that wrote it returns, until stop is called.
-// After each signal a watcher reads the journal from its position: one signal may stand for many commits.
+// Watch sets sig after each commit that wrote to the journal, before the Update that wrote it returns, until stop is called. After a
+// signal a watcher reads the journal from its position: one signal may stand for many commits.
 func (s *Store) Watch(sig *clock.Signal) (stop func()) { return s.engine.Watches.Add(sig) }
 
-// Failed is closed when an I/O error has latched the store: writes in progress may or may not be in the file, further writes
-// are refused, and the process should end. Reads still work.
+// Failed returns a channel that is closed when an I/O error has latched the store: writes in progress may or may not be in the file,
+// further writes are refused, and the process should end. Reads still work.
 func (s *Store) Failed() <-chan struct{} { return s.engine.Failed }
 
-// Err is the error that latched the store, nil as long as it works.
+// Err returns the error that latched the store, nil while it works.
 func (s *Store) Err() error { return s.engine.Err() }
 
-// Update runs fn in a transaction that sees everything committed before it and is seen by no other until it is
-// committed. It returns nil when the changes are on disk. An error of fn, or a panic in it, takes back all that fn has
-// done; the error is returned, the panic goes on.
+// Update runs fn in a transaction that sees everything committed before it and is invisible to others until it is committed. It returns
+// nil when the changes are on disk. If fn returns an error or panics, everything it did is rolled back; the error is returned, the panic
+// continues.
 //
-// One transaction runs at a time, in the order of the calls; those that wait share one commit with the one before
-// them. So fn must not block: nothing that leaves the process happens in it. It must not call Update either, which
-// would wait for itself: that is refused after Options.WriteStall.
+// One transaction runs at a time, in the order of the calls; waiting ones share a commit with the one before them. So fn must not block
+// or do network I/O. It must not call Update either, which would wait for itself: such a call is refused after Options.WriteStall.
 //
-// ctx is looked at until fn starts. After that the outcome is always waited for.
+// ctx can end the wait until fn starts. After that, Update always waits for the outcome.
 func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 	return s.engine.Update(ctx, func(c *txn.Tx) error {
 		return fn(s.newTx(c))
@@ -142,11 +140,11 @@ func (s *Store) newTx(c *txn.Tx) *Tx {
 	return tx
 }
 
-// View runs fn on a snapshot: it sees what was committed when it began. It may run beside any number of others, and
-// does not wait for Update. The snapshot holds pages of the file back from being used again, so it ends after
-// Options.ReadDeadline: from then on every call on the Tx fails. Stats shows the oldest.
+// View runs fn on a snapshot of what was committed when it began. Any number of Views run at the same time, and none waits for Update.
+// The snapshot keeps pages of the file from being reused, so it ends after Options.ReadDeadline: from then on every call on the Tx fails.
+// Stats shows the oldest.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
-	v := &struct { // one piece of memory
+	v := &struct { // one allocation for both
 		tx Tx
 		txn.View
 	}{}
@@ -154,8 +152,8 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	return s.engine.View(ctx, &v.View, func() error { return fn(&v.tx) })
 }
 
-// Close waits for the transactions that run, ends a Backup, commits what makes the next Open fast, and releases the file. Updates
-// that come later are refused.
+// Close waits for running transactions, ends a Backup, commits what makes the next Open fast, and releases the file. Later Updates are
+// refused.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.engine.Stop()
@@ -168,6 +166,6 @@ func (s *Store) Close() error {
 	return s.closeError
 }
 
-// OnLongTurn sets a function that is called for each Update whose function ran for more than 100 ms, and for one that does not
-// end. It is called between two turns and must not block. Set it once, before the first write.
+// OnLongTurn sets a function that is called for each Update whose closure ran for more than 100 ms, and for one that does not end. It is
+// called between two turns and must not block. Set it once, before the first write.
 func (s *Store) OnLongTurn(fn func(LongTurn)) { s.engine.LongTurns.Store(&fn) }

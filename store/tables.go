@@ -12,11 +12,10 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Define makes the tables that are not there and brings the others to what their spec says: indexes are added or
-// dropped, but not those that UpdateTable has added; the TTL attribute and the policy change at once. The settings of a
-// table stay as they are. It returns when new indexes are filled; if it fails before that, or ctx ends, Housekeep or the
-// next Define goes on. Keys, projections and local indexes cannot change: fault.Conflict, code table_differs. Tables
-// that are not named stay as they are. Defining what is there already writes nothing.
+// Define creates missing tables and changes existing ones to match their specs: it adds and drops indexes, except those that UpdateTable
+// added; TTL attribute and policy change at once. The settings of a table stay as they are. It returns when new indexes are filled; if it
+// fails before that, or ctx ends, Housekeep or the next Define continues. Keys, projections and local indexes cannot change:
+// fault.Conflict, code table_differs. Tables that are not named stay as they are. Defining what already exists writes nothing.
 func (s *Store) Define(ctx context.Context, specs ...TableSpec) error {
 	err := s.Update(ctx, func(tx *Tx) error {
 		for _, spec := range specs {
@@ -37,7 +36,7 @@ func (s *Store) Define(ctx context.Context, specs ...TableSpec) error {
 	return err
 }
 
-// CreateTable creates a table. If there is a table of that name, the error is fault.Conflict with the code table_exists.
+// CreateTable creates a table. If the name is taken, the error is fault.Conflict with code table_exists.
 func (s *Store) CreateTable(ctx context.Context, spec TableSpec, settings TableSettings) error {
 	if err := errors.Join(spec.Check(), settings.Stream.Check()); err != nil {
 		return err
@@ -50,11 +49,11 @@ func (s *Store) CreateTable(ctx context.Context, spec TableSpec, settings TableS
 	})
 }
 
-// UpdateTable adds indexes to a table and drops others. A new index on a table with many items is IndexCreating first:
-// every write maintains it, reads of it are refused, and Housekeep fills it. A dropped one is gone at once.
+// UpdateTable adds indexes to a table and drops others. A new index on a table with many items starts as IndexCreating: every write
+// maintains it, reads of it are refused, and Housekeep fills it. A dropped index is gone at once.
 //
-// Errors are DynamoDB's: fault.NotFound for a table or an index to be dropped that is not there, fault.Invalid for an
-// index that is there already and for local ones.
+// Errors are DynamoDB's: fault.NotFound if the table or an index to be dropped does not exist, fault.Invalid if a new index exists
+// already or is local.
 func (s *Store) UpdateTable(ctx context.Context, c TableChange) error {
 	if len(c.AddIndexes)+len(c.DropIndexes) == 0 && c.TTL == nil && c.Settings == nil {
 		return refusal.Invalid("At least one of AddIndexes, DropIndexes, TTL or Settings is required")
@@ -95,7 +94,7 @@ func (tx *Tx) define(spec TableSpec) error {
 	return tx.core.BreakOff(tx.core.ChangeTable(have, spec, have.Settings, false))
 }
 
-// Describe describes a table. One that is not there is fault.NotFound.
+// Describe describes a table. A missing table is fault.NotFound.
 func (s *Store) Describe(name string) (TableDescription, error) {
 	t := s.engine.Cat.Load().ByName[name]
 	if t == nil {
@@ -117,9 +116,9 @@ func (s *Store) Describe(name string) (TableDescription, error) {
 	return d, nil
 }
 
-// DropTable removes a table with its indexes and items, for all readers at once. Its journal records stay until they are
-// trimmed, its streams are listed for StreamAge, and Housekeep frees its space. A table created again under the name is a new
-// one. A protected table is fault.Invalid.
+// DropTable removes a table with its indexes and items, for all readers at once. Its journal records stay until they are trimmed, its
+// streams are listed for StreamAge, and Housekeep frees its space. A table created later under the same name is a new one. A protected
+// table is fault.Invalid.
 func (s *Store) DropTable(ctx context.Context, name string) error {
 	return s.Update(ctx, func(tx *Tx) error {
 		t, err := tx.table(name)
@@ -134,10 +133,10 @@ func (s *Store) DropTable(ctx context.Context, name string) error {
 	})
 }
 
-// Reset takes every item out of the database in one commit, and forgets the tokens of transactions: readers see the tables as
-// they were, or all of them empty. Each table is dropped, protected or not, and made again with its indexes and settings, under
-// another TableDescription.ID; with tables they are only dropped. It returns the names of the tables. A database with a table
-// whose writes are sent elsewhere is refused: fault.Conflict.
+// Reset removes every item from the database in one commit and forgets all transaction tokens: readers see the tables as they were, or
+// all of them empty. Each table, protected or not, is dropped and created again with its indexes and settings, under a new
+// TableDescription.ID. If tables is true, tables are only dropped. It returns the names of the tables. A database with a table that sends
+// its writes to the cloud is refused with fault.Conflict.
 func (s *Store) Reset(ctx context.Context, tables bool) (names []string, err error) {
 	err = s.Update(ctx, func(tx *Tx) error {
 		names = nil

@@ -10,30 +10,30 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Touch is what a call read or wrote of one item, by which DynamoDB counts capacity. Sizes are in bytes as attr.Size counts
+// Touch reports what a call read or wrote of one item, from which DynamoDB computes capacity. Sizes are in bytes as attr.Size counts
 // them; 0 means no item.
 type Touch struct {
 	Table   string
-	Op      Op  // 0: it was read, or a condition on it checked
-	Old     int // before a write; of a read: the item
+	Op      Op  // 0: a read or a condition check
+	Old     int // before a write; for a read, the item
 	New     int // after a write
 	Indexes []IndexTouch
 }
 
-// IndexTouch is what a write changed of an index: DynamoDB writes an entry when something that the index shows changes.
+// IndexTouch reports the change a write made to an index. DynamoDB writes an entry when something that the index shows changes.
 type IndexTouch struct {
 	Index string
 	Local bool
-	Old   int  // bytes of the entry before, as the index shows the item; 0: there was none
+	Old   int  // bytes of the entry before, as the index shows the item; 0: none
 	New   int  // after
-	Moved bool // both are there, with different keys: DynamoDB deletes one and puts the other
+	Moved bool // both exist, with different keys: DynamoDB deletes one and puts the other
 }
 
-// Touched has fn called for each item that Get, GetItem, BatchGet, TransactGet and the writes that follow read or write,
-// in the order of the request, also for those that are not there; nil: no longer. fn makes no call on the transaction. A
-// write calls it before the commit, which may fail yet. What a Query or Scan has read is in its Page.
+// Touched sets a function to be called for each item that later calls of Get, GetItem, BatchGet, TransactGet and of writes read or write,
+// in the order of the request, including items that do not exist; nil: none. fn must not call the transaction. For a write it runs before
+// the commit, which may still fail. Page has the figures of a Query or Scan.
 //
-// To find out about indexes costs the decoding of both images.
+// The figures of indexes cost the decoding of both images.
 func (tx *Tx) Touched(fn func(Touch)) { tx.touched = fn }
 
 // touchRead reports an item that was read.
@@ -72,7 +72,7 @@ func (tx *Tx) touchWrite(c *txn.Change) error {
 	return nil
 }
 
-// touchIndex returns what a change does to the entry of an item, and whether to any that can be seen.
+// touchIndex returns what a change does to the index entry of an item, and reports whether that changes what the index shows.
 func touchIndex(ix *catalogue.Index, c *txn.Change, old, now attr.Item) (it IndexTouch, changed bool, err error) {
 	was, _, err := ix.EntryKey(expr.Item(old), c.Key)
 	if err != nil {

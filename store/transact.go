@@ -33,7 +33,7 @@ func (c *ConditionCheck) write() write {
 	}
 }
 
-// WriteItem is one action of a TransactWrite: exactly one of its fields is set.
+// WriteItem is one action of a TransactWrite. Exactly one of its fields is set.
 type WriteItem struct {
 	Put    *PutItem
 	Update *UpdateItem
@@ -41,52 +41,52 @@ type WriteItem struct {
 	Check  *ConditionCheck
 }
 
-// TransactWrite is up to 100 actions on as many items, in any tables, of which all are done or none. The items put, and
-// the keys and values of the other actions, are 4 MB at most.
+// TransactWrite is up to 100 actions on distinct items of any tables, done all or not at all. The items put, and the keys and values of
+// the other actions, may have 4 MB in total.
 type TransactWrite struct {
 	Items []WriteItem
 
-	// Token is DynamoDB's ClientRequestToken, of up to 36 characters; empty: none. For ten minutes after it was done, the
-	// same request with the same token succeeds without being done again.
+	// Token is DynamoDB's ClientRequestToken, of up to 36 characters; empty: none. For ten minutes after the request was done, the same
+	// request with the same token succeeds without being done again.
 	Token string
 
-	// AllReasons requests the reason of every action, as PartiQL statements need; otherwise none are returned after the first
-	// action that is not valid.
+	// AllReasons requests the reason of every action, as PartiQL statements need. By default, actions after the first invalid one get
+	// none.
 	AllReasons bool
 
-	// Repeated is called instead of doing an action that was done before, with the item of the action as it is now, or
-	// of size 0 if there is none: DynamoDB bills a read of it. It makes no call on the transaction; nil: nobody asks. What
-	// Touched has set is not called then.
+	// Repeated is called for each action of a request that was done before, with the present size of its item, or 0 if there is none:
+	// DynamoDB bills a read of it. It must not call the transaction; nil: not called. The function set by Touched is not called for such
+	// actions.
 	Repeated func(Touch)
 }
 
-// ChecksOnly reports whether the transaction only checks conditions. Store.UpdateRequest then runs it without a turn, and does
-// not remember its token.
+// ChecksOnly reports whether the transaction only checks conditions. Store.UpdateRequest then runs it without a turn, and does not
+// remember its token.
 func (t *TransactWrite) ChecksOnly() bool {
 	return !slices.ContainsFunc(t.Items, func(it WriteItem) bool { return it.Check == nil })
 }
 
-// TransactionCanceledError says that actions of a TransactWrite or TransactGet could not be done. Nothing was changed;
-// the transaction around it may go on. fault.KindOf gives Conflict.
+// TransactionCanceledError reports that actions of a TransactWrite or TransactGet could not be done. Nothing was changed; the surrounding
+// transaction may continue. fault.KindOf returns Conflict.
 type TransactionCanceledError struct {
-	Reasons []CancellationReason // one for each action, in their order
+	Reasons []CancellationReason // one for each action, in order
 }
 
-// CancellationReason says why an action cancelled the transaction, or (ReasonNone) that it did not.
+// CancellationReason says why an action cancelled the transaction, or with ReasonNone that it did not.
 type CancellationReason struct {
 	Code    string    // one of the Reason constants
-	Message string    // empty with ReasonNone
-	Item    attr.Item // with ReasonConditionFailed the item as it is, expired or not; nil if there is none
+	Message string    // empty for ReasonNone
+	Item    attr.Item // for ReasonConditionFailed the present item, expired or not; nil if there is none
 }
 
-// The codes of cancellation reasons, in DynamoDB's spelling. It has more, for what cannot happen here.
+// The codes of cancellation reasons, in DynamoDB's spelling. DynamoDB has more, which cannot happen here.
 const (
 	ReasonNone            = "None"
 	ReasonConditionFailed = "ConditionalCheckFailed"
 	ReasonValidation      = "ValidationError"
 )
 
-// Error has DynamoDB's words.
+// Error returns DynamoDB's text.
 func (e *TransactionCanceledError) Error() string {
 	codes := make([]string, len(e.Reasons))
 	for i, r := range e.Reasons {
@@ -102,10 +102,10 @@ func (e *TransactionCanceledError) Unwrap() error {
 
 // TransactWrite does all of its actions or none. All conditions are judged against the state before it.
 //
-// What is wrong with the request alone refuses it with fault.Invalid: expressions, items too large or too deep, empty
-// key values, two actions on one item. Conditions that do not hold, and what depends on the tables and items, cancel it
-// with a TransactionCanceledError that has every reason: keys and index keys of the wrong type, updates that do not fit
-// their item or make it too large. The split is the service's; DynamoDB Local draws it elsewhere.
+// Faults of the request alone are fault.Invalid: bad expressions, items too large or too deep, empty key values, two actions on one item.
+// Failed conditions, and faults that depend on tables and items, are a TransactionCanceledError with all reasons: keys and index keys of
+// the wrong type, updates that do not fit their item or make it too large. The line is drawn as by the service; DynamoDB Local draws it
+// elsewhere.
 func (tx *Tx) TransactWrite(t TransactWrite) error {
 	if err := tx.enterWrite(); err != nil {
 		return err
@@ -137,20 +137,20 @@ func (tx *Tx) TransactWrite(t TransactWrite) error {
 	return tx.do(call)
 }
 
-// do makes the changes of a transaction.
+// do applies the changes of a transaction.
 func (tx *Tx) do(call *judged) error {
-	told, err := tx.compile(call.writes, call.changes, true)
+	noted, err := tx.compile(call.writes, call.changes, true)
 	if err != nil {
 		return err
 	}
-	if err := tx.isTold(told, tx.performAll(call.changes)); err != nil {
+	if err := tx.breakIfNoted(noted, tx.performAll(call.changes)); err != nil {
 		return err
 	}
 	failpoint.Hit(failpoint.TransactDone)
 	return tx.core.Remember(call.mark)
 }
 
-// repeat tells of the items that a transaction is about which was done before. A table may be another one since, or none.
+// repeat calls tell for each item of a transaction that was done before. Its table may have been replaced or dropped since.
 func (tx *Tx) repeat(writes []write, tell func(Touch)) error {
 	if tell == nil {
 		return nil
@@ -170,7 +170,7 @@ func (tx *Tx) repeat(writes []write, tell func(Touch)) error {
 	return nil
 }
 
-// judgeAll takes the actions from the tables to their changes, and collects the reasons against them.
+// judgeAll turns the actions into changes, and collects the reasons against them.
 func (tx *Tx) judgeAll(writes []write, all bool) ([]txn.Change, error) {
 	reasons := make(reasons, len(writes))
 	for i := range writes {
@@ -203,16 +203,15 @@ func (tx *Tx) judgeAll(writes []write, all bool) ([]txn.Change, error) {
 	return changes, reasons.verdict(all)
 }
 
-// reasons are collected while the actions are looked at; those without a code are of actions that nothing is against.
+// reasons collects the outcomes of the actions. An empty code means that nothing is wrong with the action.
 type reasons []CancellationReason
 
-// take makes the error of an action its reason. An error that is none is given back: it is about the whole request, or
-// no matter of the request at all.
+// take makes the error of an action its reason. It returns errors that are not: those about the whole request, and internal ones.
 func (r reasons) take(i int, err error) error {
 	if err == nil {
 		return nil
 	}
-	if failed, ok := err.(*ConditionFailedError); ok { //nolint:errorlint // judge gives it as it is
+	if failed, ok := err.(*ConditionFailedError); ok { //nolint:errorlint // judge does not wrap it
 		r[i] = CancellationReason{Code: ReasonConditionFailed, Message: failed.Error(), Item: failed.Old}
 		return nil
 	}
@@ -223,8 +222,8 @@ func (r reasons) take(i int, err error) error {
 	return nil
 }
 
-// verdict is the error of the transaction, nil if there is no reason for one. The service looks no further than to the first
-// action that is not valid: those behind it have no reason of their own, unless all are wanted.
+// verdict returns the error of the transaction, or nil if no action failed. The service stops at the first invalid action: later ones get
+// no reason, unless all are requested.
 func (r reasons) verdict(all bool) error {
 	canceled, invalid := false, false
 	for i := range r {

@@ -12,19 +12,19 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// CheckWrites refuses actions of a transaction that are invalid in themselves, as TransactWrite does before it looks at any
-// table. It is for callers that have found an error in an action behind these: the first error is the one to report.
+// CheckWrites refuses actions of a transaction that are invalid in themselves, as TransactWrite does before it looks at any table. It is
+// for callers that have found an error in a later action, because the first error is the one to report.
 func (s *Store) CheckWrites(items []WriteItem) error {
 	if len(items) == 0 {
 		return nil
 	}
 	t := TransactWrite{Items: items}
-	_, err := t.writes(&Tx{s: s}) // binding asks it for the cache of expressions and the budget alone
+	_, err := t.writes(&Tx{s: s}) // binding needs only the expression cache and the budget
 	return err
 }
 
-// writes returns the actions of a transaction, bound, after refusing what needs no table to be refused. Of several faults
-// the one of the first action is reported.
+// writes returns the bound actions of a transaction. It first refuses every fault that can be found without looking at a table; of
+// several, it reports that of the first action.
 func (t *TransactWrite) writes(tx *Tx) ([]write, error) {
 	if err := refusal.Count(len(t.Items), maxTransactItems, "TransactItems"); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (t *TransactWrite) writes(tx *Tx) ([]write, error) {
 	return writes, nil
 }
 
-// write returns the one action that is in a WriteItem, the one of the given number from 0.
+// write returns the one action in a WriteItem. number is its position in the request, from 0.
 func (it *WriteItem) write(number int) (w write, err error) {
 	n := 0
 	if it.Put != nil {
@@ -81,7 +81,7 @@ func (it *WriteItem) write(number int) (w write, err error) {
 	return w, nil
 }
 
-// twice reports whether two actions are on one item. Those whose key could not be made are left out.
+// twice reports whether two actions are on one item. It skips actions whose key could not be made.
 func twice(writes []write) bool {
 	seen := make(map[itemID]bool, len(writes))
 	for i := range writes {
@@ -97,7 +97,7 @@ func twice(writes []write) bool {
 	return false
 }
 
-// itemID names an item in the store.
+// itemID identifies an item in the store.
 type itemID struct {
 	table uint32
 	key   string
@@ -113,7 +113,7 @@ func checkToken(token string) error {
 	return nil
 }
 
-// newMark hashes what a request asks for: equal requests have equal marks.
+// newMark hashes the content of a request: equal requests have equal marks.
 func newMark(token string, writes []write) format.Mark {
 	if token == "" {
 		return format.Mark{}
@@ -126,7 +126,7 @@ func newMark(token string, writes []write) format.Mark {
 		b = fields.Append(b, w.name)
 		b = w.request.Append(b)
 		b = attr.Encode(b, w.subject)
-		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(b)))) // a hash never fails
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(b)))) // a hash never returns an error
 		_, _ = h.Write(b)
 	}
 	m := format.Mark{Token: token}

@@ -7,11 +7,11 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// TransactGet reads up to 100 items, of 4 MB together, as of one instant: nil where there is none, or where it is past
-// its TTL. No item may be asked for twice, as in DynamoDB.
+// TransactGet reads up to 100 items, of 4 MB in total, as of one instant. A result is nil if the item does not exist or is past its TTL.
+// No item may be requested twice, as in DynamoDB.
 //
-// A transaction of this store sees one instant anyway: this is for callers that speak DynamoDB's protocol. Keys that do
-// not fit their table are a TransactionCanceledError.
+// Every transaction of this store sees one instant: TransactGet is for callers that speak DynamoDB's protocol. Keys that do not fit their
+// table are a TransactionCanceledError.
 func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
 	if err := tx.core.Enter(); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
 	return out, nil
 }
 
-// aimAll returns the gets with their tables and keys.
+// aimAll resolves the tables and keys of the reads.
 func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
 	if err := refusal.Count(len(items), maxTransactItems, "TransactItems"); err != nil {
 		return nil, err

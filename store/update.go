@@ -7,12 +7,12 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// UpdateItem changes attributes of an item, or creates it of its key and what the update sets or adds. An update that only
+// UpdateItem changes attributes of an item, or creates the item from its key and what the update sets or adds. An update that only
 // removes and deletes does not create an item: it succeeds, and nothing is written.
 type UpdateItem struct {
 	Table     string
 	Key       attr.Item
-	Update    string // empty: only the key, if the item is not there
+	Update    string // empty: creates an item of only the key, if missing
 	Condition string
 	expr.Params
 	Sending
@@ -25,20 +25,20 @@ func (u *UpdateItem) write() write {
 	}
 }
 
-// Images are an item before and after a write; nil is no item.
+// Images holds an item before and after a write; nil means no item.
 type Images struct {
 	Old, New attr.Item
 
 	OldSize, NewSize int // in bytes as attr.Size counts them; 0: no item
 
-	update *expr.Update // that led from Old to New; nil: none
+	update *expr.Update // the update that led from Old to New; nil: none
 }
 
-// Updated returns of both images what the update expression named: UPDATED_OLD and UPDATED_NEW. Of a nested path that is
-// the nested part alone, and elements of a list close up. What was not there, or is not there any more, is absent; an
-// image without any of it is empty, and no item stays nil. The sizes stay those of the whole items.
+// Updated reduces both images to what the update expression named: UPDATED_OLD and UPDATED_NEW. For a nested path that is the nested part
+// alone, and lists are compacted to the elements named. Attributes that did not exist before, or no longer exist, are left out: an image
+// without any is empty; nil stays nil. The sizes stay those of the whole items.
 //
-// DynamoDB Local shows the whole attribute that a nested path lies in; the service shows the part.
+// DynamoDB Local shows the whole attribute that contains a nested path; the service shows the part.
 func (im Images) Updated() Images {
 	return Images{Old: im.named(im.Old), New: im.named(im.New), OldSize: im.OldSize, NewSize: im.NewSize}
 }
@@ -58,7 +58,7 @@ func (tx *Tx) Update(u UpdateItem) (Images, error) {
 	return tx.write(u.write(), true)
 }
 
-// updated returns the item after an update, in a map of its own; nil: there is none, and the update creates none.
+// updated returns the item after an update, in a new map, or nil if there is no item and the update creates none.
 func updated(old, key attr.Item, u *expr.Update, work *expr.Work) (attr.Item, error) {
 	base := old
 	if base == nil {

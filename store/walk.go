@@ -14,40 +14,40 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// maxPage is how much a page reads before it ends, in bytes as attr.Size counts them.
+// maxPage is how much a page reads, in bytes as attr.Size counts them.
 const maxPage = 1 << 20
 
-// maxSteps is how many entries that it does not show a page looks at, so that a walk over what is hidden ends too.
+// maxSteps is how many hidden entries a page looks at, so that a walk over hidden items ends too.
 const maxSteps = 10_000
 
-// walk reads a range of the keys of a table or an index, for Query and Scan.
+// walk reads a range of keys of a table or an index, for Query and Scan.
 type walk struct {
 	tx    *Tx
 	table *catalogue.Table
 	index *catalogue.Index // nil: the table itself
-	past  *past.Past       // of the index; nil: it is seen as it is
+	past  *past.Past       // earlier state of the index; nil: current
 
-	keys *bolt.Bucket // what is walked
-	base *bolt.Bucket // where the items are
+	keys *bolt.Bucket // the bucket being walked
+	base *bolt.Bucket // the bucket with the items
 
 	past.Range
 	limit    int
-	own      format.Row // the last one of the walk's segment
+	own      format.Row // the last row of the walk's own segment
 	segment  uint32
-	segments uint32 // 0: all items are this walk's
-	single   bool   // there is one item at most, and so no page behind it
+	segments uint32 // 0: the walk is not divided
+	single   bool   // at most one item matches, so there is no next page
 
 	filter     *expr.Condition
 	projection *expr.Projection
-	few        []string // the projection, if it is no more than some attributes
-	narrow     bool     // only what the index shows is seen and given
-	fetches    bool     // what a local index does not show is fetched from the table
+	few        []string // the attributes of the projection, if only a few
+	narrow     bool     // only the attributes in the index are seen and returned
+	fetches    bool     // attributes that a local index lacks are fetched from the table
 	countOnly  bool
-	use        func(attr.Encoded) error // takes the items; nil: the page does
+	use        func(attr.Encoded) error // receives the items; nil: they go into the page
 
 	page   Page
-	size   int // bytes
-	before int // work that was spent before the walk
+	size   int // bytes counted towards maxPage
+	before int // work spent before the walk
 }
 
 func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
@@ -78,7 +78,7 @@ func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
 	return w, err
 }
 
-// key is that of what is walked.
+// key returns the key attributes of the table or index being walked.
 func (w *walk) key() *catalogue.KeyAttrs {
 	if w.index != nil {
 		return &w.index.Key
@@ -86,7 +86,7 @@ func (w *walk) key() *catalogue.KeyAttrs {
 	return &w.table.Key
 }
 
-// lastKeyNames are the attributes of a LastKey.
+// lastKeyNames returns the names of the attributes in a LastKey.
 func (w *walk) lastKeyNames() map[string]bool {
 	names := map[string]bool{}
 	for _, a := range w.table.Key.Attrs {
@@ -132,7 +132,7 @@ func (w *walk) run() (Page, error) {
 	return w.page, nil
 }
 
-// wanted is the error of a reader who has gone.
+// wanted returns an error if the reader has gone. It checks every 16th step.
 func (w *walk) wanted(steps int) error {
 	const often = 16
 	if w.tx.core.Reader == nil || steps%often != 0 || w.tx.core.Ctx.Err() == nil {
@@ -141,7 +141,7 @@ func (w *walk) wanted(steps int) error {
 	return context.Cause(w.tx.core.Ctx)
 }
 
-// step looks at one entry and reports whether the page ends with it.
+// step processes one entry and reports whether the page ends with it.
 func (w *walk) step(k, v []byte, last bool) (full bool, err error) {
 	r, err := w.row(k, v)
 	if err == nil {
@@ -159,7 +159,7 @@ func (w *walk) step(k, v []byte, last bool) (full bool, err error) {
 	return true, err
 }
 
-// first returns the first entry in the direction of the walk, and how to get the next.
+// first returns the first entry in the direction of the walk, and a function that returns the next.
 func (w *walk) first() (step func() (k, v []byte), k, v []byte) {
 	c := w.keys.Cursor()
 	if !w.Descending {
@@ -178,8 +178,8 @@ func (w *walk) first() (step func() (k, v []byte), k, v []byte) {
 	return firstBelow(w.keys, end)
 }
 
-// firstBelow returns the last entry below end, nil: the last of all, and how to get the one before. It also stands pages
-// that the transaction itself has emptied: Prev gives nil for such a page, and Last turns for ever where there is no other.
+// firstBelow returns the last entry below end (nil: the last of all) and a function that returns the previous one. It copes with pages
+// that the transaction itself has emptied: Prev returns nil for such a page, and Last loops forever if there is no other.
 func firstBelow(b *bolt.Bucket, end []byte) (step func() (k, v []byte), k, v []byte) {
 	c := b.Cursor()
 	var at []byte
@@ -222,8 +222,8 @@ func (w *walk) row(k, v []byte) (format.Row, error) {
 	return w.tx.core.RowOf(w.table, k, v)
 }
 
-// saw is Tx.saw of an entry of what is walked. One that is damaged has been refused before; of an index as it was nobody
-// lists the items.
+// saw is Tx.saw for an entry of the walk. Damaged entries have already been refused. For an earlier state of an index nothing is listed:
+// every item counts as seen.
 func (w *walk) saw(k, v []byte) {
 	switch {
 	case w.tx.replicator == nil || !w.table.Sends:
@@ -237,7 +237,7 @@ func (w *walk) saw(k, v []byte) {
 	w.tx.saw(w.table, k)
 }
 
-// visit takes a row into the page if it is to be shown, and reports whether the page is full.
+// visit adds a row to the page if it is visible, and reports whether the page is full.
 func (w *walk) visit(r format.Row) (full bool, err error) {
 	hidden, err := w.tx.hides(w.table, r)
 	if err != nil || hidden {
@@ -254,7 +254,7 @@ func (w *walk) visit(r format.Row) (full bool, err error) {
 		if err = w.countFetched(r); err == nil {
 			err = w.take(r)
 		}
-		// That is how the documentation counts: what the index shows in all, and each item of the table, in units of 4 KB.
+		// As documented by AWS: the index entries in total, and each item fetched from the table, in units of 4 KB.
 		w.size = (w.page.Bytes+readUnit-1)/readUnit*readUnit + w.page.Fetched*readUnit
 	default:
 		w.size += r.Size()
@@ -264,16 +264,16 @@ func (w *walk) visit(r format.Row) (full bool, err error) {
 	return w.size >= maxPage || w.limit != 0 && w.page.Scanned >= w.limit || w.tx.work.Spent()-w.before >= pageWork, err
 }
 
-// What it costs to read an entry of a page, in units of expr.Work: itself, and a unit for so many bytes.
+// The cost of reading an entry, in units of expr.Work: entryWork, and one unit per entryBytes bytes.
 const (
 	entryWork  = 256
 	entryBytes = 4
 )
 
-// readUnit is how much a unit of read capacity reads, in bytes.
+// readUnit is the size of a read capacity unit, in bytes.
 const readUnit = 4 << 10
 
-// countFetched counts an item of which the index shows a part and the table the rest.
+// countFetched counts an item that is read partly from the index and partly from the table.
 func (w *walk) countFetched(r format.Row) error {
 	it, err := w.decode(r)
 	if err != nil {
@@ -284,7 +284,7 @@ func (w *walk) countFetched(r format.Row) error {
 	return nil
 }
 
-// decode decodes what is not a part of the answer.
+// decode decodes an item outside of the answer's own decoding, and charges the budget for it.
 func (w *walk) decode(r format.Row) (attr.Item, error) {
 	it, err := r.Decode()
 	if err == nil {
@@ -317,7 +317,7 @@ func (w *walk) take(r format.Row) error {
 	return w.give(it)
 }
 
-// giveFew gives some attributes without decoding the others.
+// giveFew returns a few attributes without decoding the others.
 func (w *walk) giveFew(e attr.Encoded) error {
 	it := make(attr.Item, len(w.few))
 	for _, name := range w.few {
@@ -332,7 +332,7 @@ func (w *walk) giveFew(e attr.Encoded) error {
 	return w.give(it)
 }
 
-// takeNarrow is take for an index that does not show the whole item: a filter does not see the rest either.
+// takeNarrow is take for an index that does not project the whole item: filters do not see the rest either.
 func (w *walk) takeNarrow(r format.Row) error {
 	it, err := w.decode(r)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// opCheck is a condition alone, which only a TransactWrite has; it is in no record.
+// opCheck is a condition alone, which only a TransactWrite has. It never appears in a record.
 const opCheck Op = 0
 
-// write is one action on its way through the steps that all of them take: check, bind, find, aim, fit, judge, apply. Put, Update and
-// Delete take one action through all steps; TransactWrite and BatchWrite take all of theirs through a step before the
-// next one, so that nothing is changed until nothing can be refused any more.
+// write is one action on its way through the steps: check, bind, find, aim, fit, judge, apply. Put, Update and Delete take one action
+// through all steps. TransactWrite and BatchWrite take all of their actions through each step before the next, so nothing is changed
+// until nothing can be refused any more.
 type write struct {
 	op      Op
 	name    string       // of the table
 	subject attr.Item    // the item of a put, the key of the others
-	encoded attr.Encoded // the item of a put, where it comes so: then subject holds what keys are made of, from aim on
+	encoded attr.Encoded // the item of a put in its binary form, if given so; then aim sets subject to the key attributes
 	request Request
 	sending Sending
 
@@ -31,7 +31,7 @@ type write struct {
 	size  int // of the item of a put
 }
 
-// bind reads the expressions.
+// bind parses and binds the expressions.
 func (w *write) bind(tx *Tx) (err error) {
 	w.bound, err = tx.s.exprs.Bind(expr.Request{
 		Update: w.request.Update, Condition: w.request.Condition, Params: w.request.Params, Work: tx.work,
@@ -39,7 +39,7 @@ func (w *write) bind(tx *Tx) (err error) {
 	return err
 }
 
-// aim finds the key of the item in the table.
+// aim computes the key of the item in the table.
 func (w *write) aim() (err error) {
 	if w.encoded != nil {
 		if w.subject, err = w.table.KeyParts(w.encoded); err != nil {
@@ -54,7 +54,7 @@ func (w *write) aim() (err error) {
 	return err
 }
 
-// sendable refuses expressions that are longer than any that may be sent, of a table that the cloud has too.
+// sendable refuses expressions too long for the cloud, if the table sends its writes.
 func (w *write) sendable(tx *Tx) error {
 	if !w.request.Params.Long || tx.replicator == nil || !w.table.Spec.Sends() {
 		return nil
@@ -65,7 +65,7 @@ func (w *write) sendable(tx *Tx) error {
 	return err
 }
 
-// fit refuses what the table could take in no state; what no table could take, checkBare has refused before.
+// fit refuses what the table can never accept, whatever items it has. checkBare has already refused what no table can accept.
 func (w *write) fit() (err error) {
 	switch w.op {
 	case OpPut:
@@ -79,7 +79,7 @@ func (w *write) fit() (err error) {
 	return w.table.CheckPaths(append(w.bound.Update.Nested(), w.bound.Condition.Nested()...))
 }
 
-// checkBare refuses an item that no table can hold. What an update makes of an item is checked when that is known.
+// checkBare refuses an item that no table can hold. The result of an update is checked once it is known.
 func (w *write) checkBare() (err error) {
 	if w.op != OpPut {
 		return nil
@@ -95,7 +95,7 @@ func (w *write) checkBare() (err error) {
 	return err
 }
 
-// row makes the row of the item of a put.
+// row builds the row for the item of a put.
 func (w *write) row(was format.Row) format.Row {
 	if w.encoded != nil {
 		return format.NewEncodedRow(w.encoded, w.size)
@@ -103,7 +103,7 @@ func (w *write) row(was format.Row) format.Row {
 	return format.NewRow(w.subject, w.size, was)
 }
 
-// write takes one action through all its steps. Its caller is shown the images, unless it does not want the old one.
+// write takes one action through all its steps. It returns the images to the caller; without wantOld, the old one may be missing.
 func (tx *Tx) write(w write, wantOld bool) (Images, error) {
 	if err := tx.enterWrite(); err != nil {
 		return Images{}, err
@@ -122,8 +122,8 @@ func (tx *Tx) write(w write, wantOld bool) (Images, error) {
 	return images, nil
 }
 
-// prepare takes an action through all steps up to the one that changes something: what is wrong with the request alone
-// is refused before the table is looked for.
+// prepare takes an action through all steps before the first change. Faults of the request alone are refused before the table is looked
+// up.
 func (tx *Tx) prepare(w *write, wantOld bool) (c txn.Change, images Images, err error) {
 	call := tx.recall()
 	switch stands, err := tx.stands(call); {
@@ -153,14 +153,13 @@ func (tx *Tx) prepareNow(w *write, wantOld bool) (txn.Change, Images, error) {
 	return tx.judge(w, wantOld)
 }
 
-// find looks the table up.
+// find looks up the table.
 func (w *write) find(tx *Tx) (err error) {
 	w.table, err = tx.table(w.name)
 	return err
 }
 
-// judge looks at the item: does the condition hold, and what does the action make of it? The old image is decoded if it
-// is wanted or needed.
+// judge reads the item, checks the condition, and computes the change. It decodes the old image only if that is wanted or needed.
 func (tx *Tx) judge(w *write, wantOld bool) (txn.Change, Images, error) {
 	was, old, err := tx.condition(w.table, w.key, w.bound.Condition, wantOld || w.op == OpUpdate)
 	if err != nil {
@@ -194,7 +193,7 @@ func (tx *Tx) judge(w *write, wantOld bool) (txn.Change, Images, error) {
 	return c, images, nil
 }
 
-// performOne has the replicator told of a change, and applies it.
+// performOne passes a change to the replicator and applies it.
 func (tx *Tx) performOne(w *write, c txn.Change) error {
 	if tx.ahead != nil {
 		return nil
@@ -202,24 +201,24 @@ func (tx *Tx) performOne(w *write, c txn.Change) error {
 	if tx.replicator == nil || !c.Table.Sends {
 		return tx.perform(c)
 	}
-	told, err := tx.compile([]write{*w}, []txn.Change{c}, false)
+	noted, err := tx.compile([]write{*w}, []txn.Change{c}, false)
 	if err != nil {
 		return err
 	}
-	return tx.isTold(told, tx.perform(c))
+	return tx.breakIfNoted(noted, tx.perform(c))
 }
 
-// isTold is the error of applying changes. Where the replicator has noted them it means that the transaction cannot be
-// committed: what is not there would be sent.
-func (tx *Tx) isTold(told bool, err error) error {
-	if err != nil && told {
+// breakIfNoted handles the error of applying changes. If the replicator has noted them, the transaction must not be committed: changes
+// that were never made would be sent.
+func (tx *Tx) breakIfNoted(noted bool, err error) error {
+	if err != nil && noted {
 		return tx.core.BreakOff(err)
 	}
 	return err
 }
 
-// perform applies a change if it is one: a condition alone is none, nor is a delete or an update that finds no item and
-// leaves none.
+// perform applies a change if there is one. A condition check is none, and neither is a delete or update that finds no item and creates
+// none.
 func (tx *Tx) perform(c txn.Change) error {
 	if err := tx.touchWrite(&c); err != nil {
 		return err
@@ -240,8 +239,7 @@ func (tx *Tx) performAll(changes []txn.Change) error {
 	return nil
 }
 
-// condition fetches the row of a key, and the item in it if that is wanted. It refuses to go on if the condition does not
-// hold of the item.
+// condition fetches the row of a key, and decodes the item if wanted. It returns a ConditionFailedError if the condition does not hold.
 func (tx *Tx) condition(t *catalogue.Table, key []byte, c *expr.Condition, decode bool) (was format.Row, old attr.Item, err error) {
 	was, err = tx.core.Row(t, key)
 	if err != nil {
@@ -269,14 +267,14 @@ func (tx *Tx) condition(t *catalogue.Table, key []byte, c *expr.Condition, decod
 	return was, old, nil
 }
 
-// ConditionFailedError says that the item did not satisfy the condition of a write. Nothing was changed by that
-// write; the transaction may go on. fault.KindOf gives Conflict.
+// ConditionFailedError reports that the item did not satisfy the condition of a write. That write changed nothing; the transaction may
+// continue. fault.KindOf returns Conflict.
 type ConditionFailedError struct {
 	Table string
 	Old   attr.Item // the item as it was, expired or not; nil if there was none
 }
 
-// Error has DynamoDB's words.
+// Error returns DynamoDB's text.
 func (e *ConditionFailedError) Error() string { return "The conditional request failed" }
 
 // Unwrap returns the fault that the edges map.
