@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Equal reports whether two values are the same: of one type and, for numbers, numerically; lists in order, maps and
-// sets regardless of it. Two absent values are equal.
+// Equal reports whether two values have the same type and content. Numbers are compared numerically, lists in order, maps and sets
+// regardless of order. Two absent values are equal.
 func Equal(a, b Value) bool {
 	if a.kind != b.kind {
 		return false
@@ -21,19 +21,19 @@ func Equal(a, b Value) bool {
 		return EqualItems(a.Map(), b.Map())
 	case KindSS, KindNS, KindBS:
 		return slices.Equal(a.set(), b.set())
-	default: // a number's text is canonical, so that equal numbers are equal texts
+	default: // a number's text is canonical: equal numbers have equal texts
 		return a.text == b.text
 	}
 }
 
-// Equal is the function as a method: go-cmp uses it.
+// Equal is the function Equal as a method, for go-cmp.
 func (v Value) Equal(other Value) bool { return Equal(v, other) }
 
 // EqualItems reports whether two items have the same names with equal values.
 func EqualItems(a, b Item) bool { return maps.EqualFunc(a, b, Equal) }
 
-// Compare orders two strings, two numbers or two binaries: -1, 0 or 1. Other types have no order in DynamoDB, nor
-// have values of different types: false.
+// Compare orders two strings, two numbers or two binaries: -1, 0 or 1. It returns false for other types and for values of different
+// types, which have no order in DynamoDB.
 func Compare(a, b Value) (int, bool) {
 	if a.kind != b.kind {
 		return 0, false
@@ -62,8 +62,8 @@ func compareNumbers(a, b string) int {
 	return compareMagnitudes(a, b)
 }
 
-// compareMagnitudes orders canonical texts without a sign: the longer integer part is the larger number, and with
-// equally long ones the texts have the order of the numbers, the point being less than every digit.
+// compareMagnitudes orders canonical texts without a sign. The one with the longer integer part is larger: 10.5 > 9.75. If these are
+// equally long, the texts are in the order of the numbers, because the point sorts before every digit.
 func compareMagnitudes(a, b string) int {
 	if x, y := integerDigits(a), integerDigits(b); x != y {
 		if x < y {

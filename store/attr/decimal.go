@@ -2,7 +2,8 @@ package attr
 
 import "strconv"
 
-// decimal is a number taken apart: 0.ddd × 10^exp, first and last digit not zero. No digits mean zero.
+// decimal is a decoded number: 0.ddd × 10^exp, where the first and last digits are not zero. 12.5 has the digits 1 2 5 and exp 2. No
+// digits mean zero.
 type decimal struct {
 	neg    bool
 	n      int
@@ -10,10 +11,10 @@ type decimal struct {
 	digits [maxDigits]byte // values 0 to 9, not characters
 }
 
-// expClamp bounds the exponent: far outside the range, far inside an int.
+// expClamp limits the exponent: far outside DynamoDB's range, far inside an int.
 const expClamp = 1 << 26
 
-// parseDecimal reads a number text of any spelling DynamoDB takes.
+// parseDecimal parses a number in any spelling that DynamoDB accepts: 1, -0.50, +1e3, .5E-2.
 func parseDecimal(text string) (decimal, error) {
 	var d decimal
 	i := 0
@@ -32,7 +33,7 @@ func parseDecimal(text string) (decimal, error) {
 	if !ok || i != len(text) {
 		return decimal{}, badNumber("The parameter cannot be converted to a numeric value: %s", text)
 	}
-	if d.n == 0 { // zero has no magnitude: the service holds the exponent that is written to the range
+	if d.n == 0 { // zero has no magnitude, but the service checks the range of its written exponent
 		zero := decimal{exp: exp + 1}
 		return decimal{}, zero.check(false)
 	}
@@ -40,7 +41,7 @@ func parseDecimal(text string) (decimal, error) {
 	return d, d.check(long)
 }
 
-// check refuses what DynamoDB has no room for.
+// check refuses numbers that do not fit DynamoDB's digits and range.
 func (d *decimal) check(long bool) error {
 	switch {
 	case long:
@@ -57,8 +58,8 @@ func errOverflow() error {
 	return badNumber("Number overflow. Attempting to store a number with magnitude larger than supported range")
 }
 
-// readDigits takes the digits and the point, gives where they end, whether there are more significant ones than fit,
-// and whether there is a digit at all. Zeros wait until a digit after them shows that they are significant.
+// readDigits reads digits and the point. It returns where they end, whether there are more significant digits than fit, and whether there
+// is a digit at all. Zeros are kept back until a later digit shows that they are significant.
 func (d *decimal) readDigits(text string, i int) (end int, long, ok bool) {
 	point, zeros := false, 0
 	for ; i < len(text); i++ {
@@ -93,7 +94,7 @@ func (d *decimal) readDigits(text string, i int) (end int, long, ok bool) {
 	return i, long, ok
 }
 
-// readExponent takes what follows the e. One that 64 bits do not hold makes the text no number.
+// readExponent reads the exponent after the e. If it does not fit 64 bits, the text is not a number.
 func readExponent(text string, i int) (exp, end int, ok bool) {
 	neg := false
 	if i < len(text) && (text[i] == '-' || text[i] == '+') {
@@ -112,7 +113,7 @@ func readExponent(text string, i int) (exp, end int, ok bool) {
 	return int(max(-expClamp, min(expClamp, long))), i, err == nil
 }
 
-// appendText writes the canonical text, the one DynamoDB answers with: plain digits, never an exponent.
+// appendText appends the canonical text, which DynamoDB answers with: plain digits, never an exponent.
 func (d *decimal) appendText(dst []byte) []byte {
 	if d.n == 0 {
 		return append(dst, '0')

@@ -1,10 +1,10 @@
 package attr
 
-// Decode returns the item of an encoding. Its texts share one copy of the encoding, so that nothing of it refers to
-// e afterwards. Bytes that Encode does not write are fault.Damaged.
+// Decode decodes an item. Its strings share one copy of the encoding, so none of them refers to e. Bytes that Encode does not write are
+// fault.Damaged.
 func (e Encoded) Decode() (Item, error) { return decodeItem(string(e)) }
 
-// decodeItem returns the item of an encoding that the item may keep.
+// decodeItem decodes an item from a string that the item may refer to.
 func decodeItem(text string) (Item, error) {
 	if text == "" || text[0] != wireVersion {
 		return nil, damaged("an item")
@@ -17,7 +17,7 @@ func decodeItem(text string) (Item, error) {
 	return it, nil
 }
 
-// item reads the body of a map whose values are at the given level of nesting.
+// item reads the body of a map whose values are at the given nesting level.
 func (s *scanner) item(level int) (Item, bool) {
 	const least = 2 // an empty name and a tag
 	n, ok := s.count(least)
@@ -41,7 +41,7 @@ func (s *scanner) item(level int) (Item, bool) {
 	return it, true
 }
 
-// value reads one value at the given level of nesting.
+// value reads one value at the given nesting level.
 func (s *scanner) value(level int) (Value, bool) {
 	if level > maxLevel {
 		return Value{}, false
@@ -66,7 +66,7 @@ func (s *scanner) value(level int) (Value, bool) {
 	}
 }
 
-// collection reads what holds other values; its size has to agree with its elements.
+// collection reads a value that holds others. Its size must match its elements.
 func (s *scanner) collection(tag byte, level int) (Value, bool) {
 	end, ok := s.size()
 	if !ok {
@@ -109,7 +109,7 @@ func (s *scanner) list(level int) ([]Value, bool) {
 	return list, true
 }
 
-// members reads a set: never empty, strictly ascending.
+// members reads a set, which is never empty and strictly ascending.
 func (s *scanner) members(tag byte) ([]string, bool) {
 	n, ok := s.count(1)
 	if !ok || n == 0 {

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Encode appends the binary form of an item to dst: equal items give equal bytes. The item is one that Check
-// accepts; a value that is absent all the same is written as a null.
+// Encode appends the binary form of an item to dst. Equal items have equal bytes. Check must accept the item; a value that is absent
+// anyway is written as a null.
 func Encode(dst []byte, it Item) []byte {
 	return appendMap(append(dst, wireVersion), it)
 }
 
 func appendMap(dst []byte, it Item) []byte {
-	var few [32]string // most items fit, so that no names are allocated
+	var few [32]string // most items fit, so nothing is allocated for the names
 	dst = binary.AppendUvarint(dst, uint64(len(it)))
 	for _, name := range sortedNames(few[:0], it) {
 		dst = appendText(dst, name)
@@ -82,7 +82,7 @@ func appendSet(dst []byte, tag byte, set []string) []byte {
 	return closeSized(dst, start)
 }
 
-// openSized writes a tag and leaves room for the size that closeSized fills in.
+// openSized appends a tag and leaves room for the size that closeSized fills in.
 func openSized(dst []byte, tag byte) (out []byte, start int) {
 	dst = append(dst, tag, 0, 0, 0, 0)
 	return dst, len(dst)

@@ -2,11 +2,11 @@ package attr
 
 import "unsafe"
 
-// Encoded is the binary form of an item, as Encode writes it. It is read where it lies, in a page of the store: what
-// its methods give is a copy and stays when the page goes.
+// Encoded is the binary form of an item, as Encode writes it. It is read in place, in a page of the store. What its methods return is a
+// copy, which remains valid when the page is gone.
 type Encoded []byte
 
-// Get returns one attribute without decoding the others: false where the item has none of that name.
+// Get returns one attribute without decoding the others, or false if the item does not have it.
 func (e Encoded) Get(name string) (Value, bool, error) {
 	start, end, found, ok := e.find(name)
 	if !ok {
@@ -23,7 +23,7 @@ func (e Encoded) Get(name string) (Value, bool, error) {
 	return v, true, nil
 }
 
-// Has reports whether the item has an attribute of that name.
+// Has reports whether the item has an attribute with the given name.
 func (e Encoded) Has(name string) (bool, error) {
 	_, _, found, ok := e.find(name)
 	if !ok {
@@ -32,14 +32,14 @@ func (e Encoded) Has(name string) (bool, error) {
 	return found, nil
 }
 
-// Len is the number of attributes; 0 where it cannot be read.
+// Len returns the number of attributes, or 0 if it cannot be read.
 func (e Encoded) Len() int {
 	_, n, _ := e.scan()
 	return n
 }
 
-// find returns where the value of an attribute lies. Names ascend, so that a first byte above that of the name ends
-// the search; the whole comparison would cost more than it saves.
+// find returns where the value of an attribute lies. Names ascend, so a first byte above that of the name ends the search; comparing
+// whole names would cost more than it saves.
 func (e Encoded) find(name string) (start, end int, found, ok bool) {
 	s, n, ok := e.scan()
 	if !ok {
@@ -59,7 +59,7 @@ func (e Encoded) find(name string) (start, end int, found, ok bool) {
 	return 0, 0, false, true
 }
 
-// scan returns a scanner behind the number of attributes.
+// scan returns a scanner positioned after the number of attributes.
 func (e Encoded) scan() (s scanner, n int, ok bool) {
 	if len(e) == 0 || e[0] != wireVersion {
 		return scanner{}, 0, false
@@ -69,8 +69,8 @@ func (e Encoded) scan() (s scanner, n int, ok bool) {
 	return s, n, ok
 }
 
-// view returns the bytes as a string without copying them. The string ends its life before the method that took it
-// returns: whatever is handed out is copied from it.
+// view returns the bytes as a string without copying them. The string must not outlive the method that calls view: results are copied
+// from it.
 func (e Encoded) view() string {
 	return unsafe.String(unsafe.SliceData(e), len(e)) //nolint:gosec // G103: nobody changes the bytes of an Encoded
 }

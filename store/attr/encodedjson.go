@@ -1,7 +1,7 @@
 package attr
 
-// AppendJSON appends the item as DynamoDB JSON without decoding it: the same bytes as the function of that name gives
-// for the decoded item, and no memory beside dst. After an error dst is as it was.
+// AppendJSON appends the item as DynamoDB JSON without decoding it: the same bytes that the function AppendJSON appends for the decoded
+// item, with no allocation besides dst. After an error it returns dst unchanged.
 func (e Encoded) AppendJSON(dst []byte) ([]byte, error) {
 	s, n, ok := e.scan()
 	if !ok {
@@ -39,7 +39,7 @@ func (s *scanner) appendItemJSON(dst []byte, n, level int) ([]byte, bool) {
 	return append(dst, '}'), true
 }
 
-// appendEntryJSON appends a name and the string or number that comes next.
+// appendEntryJSON appends a name and the string or number that follows.
 func (s *scanner) appendEntryJSON(dst []byte, i int, name string, letter byte) ([]byte, bool) {
 	s.pos++
 	text, ok := s.text()

@@ -9,10 +9,10 @@ import (
 	"github.com/touchline/touchline/internal/jsonlex"
 )
 
-// EncodeJSON appends to dst the binary form of an item in DynamoDB JSON: what Encode writes of the item that ParseJSON
-// reads, without making the item. It is strict: a name given twice, anything behind the item, text that is not UTF-8,
-// base64 that is not, a type that is unknown or not alone are errors of kind fault.Invalid, with code "serialization"
-// where the JSON is at fault and "validation" where a value is. After an error dst is as it was.
+// EncodeJSON appends to dst the binary form of an item in DynamoDB JSON. The result is that of ParseJSON and Encode, without building the
+// item. It is strict: repeated names, anything after the item, text that is not UTF-8, invalid base64, unknown types and values with two
+// types are errors of kind fault.Invalid. Their code is "serialization" if the JSON is at fault and "validation" if a value is. After an
+// error it returns dst unchanged.
 func EncodeJSON(dst, src []byte) ([]byte, error) {
 	p := newJSONEncoder(append(dst, wireVersion), string(src))
 	err := p.object(1)
@@ -25,7 +25,7 @@ func EncodeJSON(dst, src []byte) ([]byte, error) {
 	return p.out, nil
 }
 
-// ParseJSON reads an item in DynamoDB JSON, as strictly as EncodeJSON. Its texts share one piece of memory.
+// ParseJSON parses an item in DynamoDB JSON, as strictly as EncodeJSON. The item's strings share one allocation.
 func ParseJSON(src []byte) (Item, error) {
 	encoded, err := EncodeJSON(make([]byte, 0, len(src)), src)
 	if err != nil {
@@ -34,8 +34,7 @@ func ParseJSON(src []byte) (Item, error) {
 	return decodeItem(Encoded(encoded).view())
 }
 
-// ReadJSON reads the item in DynamoDB JSON that begins at a place in a longer text, as strictly as EncodeJSON, and gives
-// the place behind it.
+// ReadJSON parses the item in DynamoDB JSON at offset at of a text, as strictly as EncodeJSON, and returns the offset behind it.
 func ReadJSON(text string, at int) (it Item, behind int, err error) {
 	e, behind, err := ReadEncodedJSON(text, at)
 	if err != nil {
@@ -45,7 +44,7 @@ func ReadJSON(text string, at int) (it Item, behind int, err error) {
 	return it, behind, err
 }
 
-// ReadEncodedJSON is ReadJSON without making the item: it gives what Encode writes of it.
+// ReadEncodedJSON is ReadJSON without building the item: it returns its binary form.
 func ReadEncodedJSON(text string, at int) (e Encoded, behind int, err error) {
 	p := newJSONEncoder(append(make([]byte, 0, 512), wireVersion), text)
 	p.Pos = at
@@ -55,7 +54,7 @@ func ReadEncodedJSON(text string, at int) (e Encoded, behind int, err error) {
 	return p.out, p.Pos, nil
 }
 
-// ReadValueJSON is ReadJSON for one value.
+// ReadValueJSON is ReadJSON for a single value.
 func ReadValueJSON(text string, at int) (v Value, behind int, err error) {
 	p := newJSONEncoder(make([]byte, 0, 64), text)
 	p.Pos = at
@@ -66,7 +65,7 @@ func ReadValueJSON(text string, at int) (v Value, behind int, err error) {
 	return v, p.Pos, err
 }
 
-// ParseValueJSON reads one value in DynamoDB JSON, as strictly as EncodeJSON.
+// ParseValueJSON parses a single value in DynamoDB JSON, as strictly as EncodeJSON.
 func ParseValueJSON(src []byte) (Value, error) {
 	p := newJSONEncoder(make([]byte, 0, len(src)), string(src))
 	err := p.value(1)
@@ -79,7 +78,7 @@ func ParseValueJSON(src []byte) (Value, error) {
 	return p.decoded()
 }
 
-// decoded returns the one value that was written.
+// decoded returns the one value in the output.
 func (p *jsonEncoder) decoded() (Value, error) {
 	s := scanner{buf: Encoded(p.out).view()}
 	v, ok := s.value(1)
@@ -89,7 +88,7 @@ func (p *jsonEncoder) decoded() (Value, error) {
 	return v, nil
 }
 
-// UnmarshalJSON reads a value in DynamoDB JSON.
+// UnmarshalJSON parses a value in DynamoDB JSON.
 func (v *Value) UnmarshalJSON(src []byte) error {
 	parsed, err := ParseValueJSON(src)
 	if err != nil {
@@ -99,16 +98,16 @@ func (v *Value) UnmarshalJSON(src []byte) error {
 	return nil
 }
 
-// jsonEncoder writes the binary form of what it reads, as it reads it. The members of an object are put in order when
-// its end has been seen, unless they were.
+// jsonEncoder writes the binary form of its input while it reads it. It sorts the members of an object at the end of the object, unless
+// they are in order already.
 type jsonEncoder struct {
 	jsonlex.Lexer
 	out     []byte
-	members []jsonMember // of the objects that are open, the innermost last
+	members []jsonMember // of the open objects, innermost last
 	scratch []byte
 }
 
-// jsonMember is where a member of an object lies in the output.
+// jsonMember is the position of an object's member in the output.
 type jsonMember struct {
 	name       string
 	start, end int
@@ -126,12 +125,12 @@ func (p *jsonEncoder) end() error {
 	return nil
 }
 
-// object reads names and values that are at the given level of nesting.
+// object reads names and values; the values are at the given nesting level.
 func (p *jsonEncoder) object(level int) error {
 	if !p.Take('{') {
 		return p.NoMap("com.amazonaws.dynamodb.v20120810.AttributeValue")
 	}
-	if p.members == nil { // room for as many as the text may have, but no more than most items have
+	if p.members == nil { // as many as the text may have, but no more than most items have
 		p.members = make([]jsonMember, 0, min(24, 2+(len(p.Text)-p.Pos)/32))
 	}
 	first, count, ordered := len(p.members), p.openCount(), true
@@ -187,13 +186,13 @@ func (p *jsonEncoder) order(members []jsonMember) error {
 	return nil
 }
 
-// openCount leaves room for a count of elements, of one byte, as nearly all are.
+// openCount reserves one byte for a count of elements: nearly all counts fit.
 func (p *jsonEncoder) openCount() (at int) {
 	p.out = append(p.out, 0)
 	return len(p.out) - 1
 }
 
-// closeCount fills a count in.
+// closeCount fills in a count.
 func (p *jsonEncoder) closeCount(at, n int) {
 	if n < 0x80 {
 		p.out[at] = byte(n)
@@ -217,7 +216,7 @@ func (p *jsonEncoder) value(level int) error {
 		return err
 	}
 	if p.Take(',') {
-		if err := p.typed(level); err != nil { // what is wrong with the second is told before that there is one
+		if err := p.typed(level); err != nil { // a fault in the second value is reported before the fact that there are two
 			return err
 		}
 		return invalid("Supplied AttributeValue has more than one datatypes set, " +
@@ -226,7 +225,7 @@ func (p *jsonEncoder) value(level int) error {
 	return p.Expect('}')
 }
 
-// typed reads a type and its content.
+// typed reads a type and its content, such as "S": "x".
 func (p *jsonEncoder) typed(level int) error {
 	kind, err := p.Quoted()
 	if err != nil {
@@ -320,7 +319,7 @@ func (p *jsonEncoder) base64() (string, error) {
 		return "", err
 	}
 	for i := range len(text) {
-		if text[i] == '\n' || text[i] == '\r' { // the decoder would pass over them
+		if text[i] == '\n' || text[i] == '\r' { // the decoder would skip them
 			return "", jsonlex.Malformed("The base64 at byte %d of the JSON is not valid", at)
 		}
 	}
@@ -331,7 +330,7 @@ func (p *jsonEncoder) base64() (string, error) {
 	return string(data), nil
 }
 
-// strictBase64 refuses bits behind the last byte, which would give a binary a second text. It is never changed.
+// strictBase64 refuses non-zero bits after the last byte: they would give a binary more than one text. It is never changed.
 var strictBase64 = base64.StdEncoding.Strict()
 
 // set reads a set of one of the three types.
@@ -359,7 +358,7 @@ func (p *jsonEncoder) set(kind string) (Value, error) {
 	}
 }
 
-// texts reads an array of strings, of base64 ones their data.
+// texts reads an array of strings. If binary is set, they are base64, and it returns their data.
 func (p *jsonEncoder) texts(binary bool) ([]string, error) {
 	if !p.Take('[') {
 		return nil, p.NoList()

@@ -1,7 +1,6 @@
 package attr
 
-// AppendJSON appends an item as DynamoDB JSON, {"name":{"S":"x"}}, names in ascending order. It takes no memory
-// beside dst.
+// AppendJSON appends an item as DynamoDB JSON, {"name":{"S":"x"}}, with names in ascending order. It allocates nothing besides dst.
 func AppendJSON(dst []byte, it Item) []byte {
 	var few [32]string
 	dst = append(dst, '{')
@@ -19,7 +18,7 @@ func AppendJSON(dst []byte, it Item) []byte {
 	return append(dst, '}')
 }
 
-// appendName appends a name with the colon, and a comma in front of all but the first.
+// appendName appends a name and a colon, preceded by a comma unless i is 0.
 func appendName(dst []byte, i int, name string) []byte {
 	if i > 0 {
 		dst = append(dst, ',', '"')
@@ -30,8 +29,8 @@ func appendName(dst []byte, i int, name string) []byte {
 	return append(dst, '"', ':')
 }
 
-// appendEntry is appendName and the string or number of that name. Items are made of little else, so that it has its own
-// way: everything in a row, without a call between.
+// appendEntry appends a name and its string or number. Nearly all attributes are one of these, so appendEntry writes everything in a row,
+// without calls in between.
 func appendEntry(dst []byte, i int, name string, letter byte, text string) []byte {
 	if !allPlain(name) || letter == 'S' && !allPlain(text) {
 		dst = append(appendName(dst, i, name), '{', '"', letter, '"', ':', '"')
@@ -48,7 +47,7 @@ func appendEntry(dst []byte, i int, name string, letter byte, text string) []byt
 	return append(dst, '"', '}')
 }
 
-// AppendValueJSON appends one value as DynamoDB JSON, {"S":"x"}. An absent value becomes a null.
+// AppendValueJSON appends one value as DynamoDB JSON, {"S":"x"}. An absent value is written as a null.
 func AppendValueJSON(dst []byte, v Value) []byte {
 	switch v.kind {
 	case KindS:
@@ -108,5 +107,5 @@ func appendSetJSON(dst []byte, set []string, member func([]byte, string) []byte)
 // MarshalJSON returns the value as DynamoDB JSON.
 func (v Value) MarshalJSON() ([]byte, error) { return AppendValueJSON(nil, v), nil }
 
-// String returns the value as DynamoDB JSON, for people.
+// String returns the value as DynamoDB JSON, for display.
 func (v Value) String() string { return string(AppendValueJSON(nil, v)) }

@@ -7,14 +7,14 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendText appends a text as a JSON string, quotes included.
+// AppendText appends a text as a JSON string, including the quotes.
 func AppendText(dst []byte, text string) []byte {
 	return append(appendString(append(dst, '"'), text), '"')
 }
 
-// Every other writer here writes what stands between the quotes of a JSON string.
+// The functions below write what is between the quotes of a JSON string.
 
-// appendString appends a text. What is not UTF-8 becomes U+FFFD: the reader gets JSON in any case.
+// appendString appends a text. Invalid UTF-8 becomes U+FFFD, so the result is always JSON.
 func appendString(dst []byte, s string) []byte {
 	if allPlain(s) { // the usual case: one copy
 		return append(dst, s...)
@@ -22,8 +22,8 @@ func appendString(dst []byte, s string) []byte {
 	return appendEscaping(dst, s)
 }
 
-// allPlain reports whether all bytes of a string stand for themselves in JSON. It looks at eight at once, the last time
-// at some that it has seen.
+// allPlain reports whether a string needs no escaping in JSON. It examines eight bytes at a time; the last eight may overlap those
+// before.
 func allPlain(s string) bool {
 	n := len(s)
 	if n < 8 {
@@ -41,14 +41,14 @@ func load4(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }
 
-// plainWord is allPlain for eight bytes: a subtraction borrows into the highest bit of each byte that is below ' ' or,
-// after the exclusive or, is zero.
+// plainWord is allPlain for eight bytes: a subtraction borrows into the highest bit of each byte that is below ' ' or, after the
+// exclusive or, is zero.
 func plainWord(w uint64) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	return (w|(w-' '*ones)|(w^'"'*ones-ones)|(w^'\\'*ones-ones))&high == 0
 }
 
-// plainLen returns how many bytes at the start of a string stand for themselves.
+// plainLen returns how many bytes at the start of a string need no escaping.
 func plainLen(s string) int {
 	for i := range len(s) {
 		if !isPlain(s[i]) {
@@ -97,9 +97,9 @@ func appendEscape(dst []byte, b byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xf])
 }
 
-// appendBase64 appends a binary, in pieces through the stack because the binary is held as a string.
+// appendBase64 appends a binary in base64, piece by piece on the stack because the binary is held as a string.
 func appendBase64(dst []byte, data string) []byte {
-	var piece [96]byte // a multiple of three, so that only the last piece is padded
+	var piece [96]byte // a multiple of three: only the last piece is padded
 	for len(data) > 0 {
 		n := copy(piece[:], data)
 		dst = base64.StdEncoding.AppendEncode(dst, piece[:n])

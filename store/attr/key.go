@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// A key's bytes order as DynamoDB orders the values, and say themselves where they end, so that the parts of a
-// composite key follow each other. Strings and binaries: the bytes, 0x00 as 0x00 0xff, and 0x00 0x01 behind the last.
+// Keys sort as DynamoDB sorts their values and mark their own end, so the parts of a composite key can follow each other. A string or
+// binary is its bytes, with 0x00 written as 0x00 0xff, then 0x00 0x01: "a" is 61 00 01, "a\x00" is 61 00 ff 00 01.
 const (
 	keyEscape     = 0x00
 	keyEscapedNul = 0xff
 	keyEnd        = 0x01
 )
 
-// AppendKey appends the order-preserving bytes of a string, a number or a binary; no other type can be a key. The
-// bytes do not say the type: all values of one key attribute have the same.
+// AppendKey appends the order-preserving bytes of a string, a number or a binary; no other type can be a key. The bytes do not contain
+// the type, because all values of a key attribute have the same.
 func AppendKey(dst []byte, v Value) ([]byte, error) {
 	switch v.kind {
 	case KindS, KindB:
@@ -27,7 +27,7 @@ func AppendKey(dst []byte, v Value) ([]byte, error) {
 	}
 }
 
-// AppendKeyPrefix appends the bytes with which the keys of all strings (or binaries) begin that begin with v.
+// AppendKeyPrefix appends the common prefix of the keys of all strings (or binaries) that begin with v.
 func AppendKeyPrefix(dst []byte, v Value) ([]byte, error) {
 	if v.kind != KindS && v.kind != KindB {
 		return dst, notAKey(v)
@@ -51,7 +51,7 @@ func appendEscaped(dst []byte, text string) []byte {
 	}
 }
 
-// ReadKey reads a value of type k that AppendKey wrote, and returns what follows it.
+// ReadKey reads a value of type k written by AppendKey, and returns the bytes after it.
 func ReadKey(src []byte, k Kind) (v Value, rest []byte, err error) {
 	switch k {
 	case KindS, KindB:
@@ -71,7 +71,7 @@ func ReadKey(src []byte, k Kind) (v Value, rest []byte, err error) {
 	}
 }
 
-// KeyLen returns how many bytes the value of type k takes with which src begins.
+// KeyLen returns the length of the key of type k at the start of src.
 func KeyLen(src []byte, k Kind) (int, error) {
 	var rest []byte
 	var ok bool

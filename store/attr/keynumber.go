@@ -1,8 +1,8 @@
 package attr
 
-// A number's key: a sign byte, then for all but zero the exponent and the digits, two to a byte, with a 0x00 behind
-// them. A pair of digits is 1 to 100, so that the end is below every digit. Of a negative number all bytes behind the
-// sign are inverted: the larger magnitude comes first.
+// The key of a number is a sign byte and, except for zero, the exponent, the digits in pairs, one byte each, and a final 0x00. Each pair
+// is stored as 1 to 100, so the final byte is below every pair. 12.5 is 0.125 × 10^2: the sign, the exponent 2 (plus 129), 13 for 12, 51
+// for 50, 0. For a negative number all bytes after the sign are inverted, so larger magnitudes come first.
 const (
 	keyNegative = 0x01
 	keyZero     = 0x02
@@ -68,7 +68,8 @@ func readKeyNumber(src []byte) (d decimal, rest []byte, ok bool) {
 	return d, nil, false
 }
 
-// trim takes off the zero that filled the last pair. Digits that start with a zero or end in two were never written.
+// trim removes the zero that fills the last pair. It returns false for digits that were never written: with a leading zero, or two
+// trailing ones.
 func (d *decimal) trim() bool {
 	if d.n == 0 || d.digits[0] == 0 {
 		return false

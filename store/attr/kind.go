@@ -2,16 +2,16 @@ package attr
 
 import "slices"
 
-// Kind is the type of a value. The zero Kind is that of an absent value.
+// Kind is the type of a value. The zero Kind means an absent value.
 type Kind uint8
 
-// The ten types of DynamoDB.
+// DynamoDB's ten types.
 const (
 	KindS    Kind = iota + 1 // string, UTF-8
 	KindN                    // number, 38 significant digits
 	KindB                    // binary
 	KindBool                 // true or false
-	KindNull                 // known to be nothing
+	KindNull                 // the explicit null
 	KindL                    // list of values of any type
 	KindM                    // map of names to values of any type
 	KindSS                   // set of strings
@@ -32,10 +32,10 @@ var kindNames = [...]string{
 	KindBS:   "BS",
 }
 
-// String returns DynamoDB's name of the type, the one used in its JSON and by attribute_type; "" for absent.
+// String returns DynamoDB's name of the type, as used in its JSON and by attribute_type; "" for an absent value.
 func (k Kind) String() string { return kindNames[k] }
 
-// ParseKind finds the type of a name as DynamoDB writes it.
+// ParseKind returns the type with the given DynamoDB name.
 func ParseKind(name string) (Kind, bool) {
 	k := max(0, slices.Index(kindNames[:], name))
 	return Kind(k), k > 0

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Types that are values in themselves, whatever their kind.
+// Types that are values by themselves, whatever their reflect.Kind.
 var (
 	timeType  = reflect.TypeFor[time.Time]()
 	valueType = reflect.TypeFor[Value]()
 )
 
-// Marshal makes an item of a struct or of a map with string keys. Fields are named by `dynamodbav:"name,omitempty"`,
-// by their Go name without one, left out with "-"; fields of embedded structs count as the struct's own. Strings are
-// S, integers and floats N, times S (YYYY-MM-DDTHH:MM:SS.mmmZ), []byte B, other slices and arrays L, structs and
-// maps M, nil pointers and interfaces NULL; a nil slice or map is an empty one. A Value is itself, and left out when
-// absent. With omitempty false, 0, "", a nil pointer, an empty slice or map and the zero time are left out.
+// Marshal converts a struct, or a map with string keys, to an item. A field's name is that in its tag `dynamodbav:"name,omitempty"`, or
+// its Go name; "-" leaves the field out. Fields of embedded structs count as the struct's own. Strings become S, integers and floats N,
+// times S (YYYY-MM-DDTHH:MM:SS.mmmZ), []byte B, other slices and arrays L, structs and maps M, nil pointers and interfaces NULL. A nil
+// slice or map becomes an empty one. A Value stays as it is, and is left out if absent. omitempty leaves out false, 0, "", nil pointers,
+// empty slices and maps, and the zero time.
 func Marshal(v any) (Item, error) {
 	val, err := marshal(reflect.ValueOf(v), 0)
 	if err != nil {
@@ -30,12 +30,12 @@ func Marshal(v any) (Item, error) {
 	return val.Map(), nil
 }
 
-// MarshalValue makes a value of a Go value, by the rules of Marshal.
+// MarshalValue converts a Go value to a Value, by the rules of Marshal.
 func MarshalValue(v any) (Value, error) {
 	return marshal(reflect.ValueOf(v), 1)
 }
 
-// marshal makes the value of v, which is at the given level of nesting; an item itself is at level 0.
+// marshal converts v, which is at the given nesting level; an item itself is at level 0.
 func marshal(v reflect.Value, level int) (Value, error) {
 	if level > maxLevel {
 		return Value{}, tooDeep()

@@ -1,14 +1,14 @@
 package attr
 
-// Limits of a number: DynamoDB keeps 38 significant digits and magnitudes from 1e-130 to 9.99…e125.
+// The limits of numbers: DynamoDB keeps 38 significant digits and magnitudes from 1e-130 to 9.99…e125.
 const (
 	maxDigits   = 38
 	maxExponent = 126  // of 0.ddd × 10^exponent
 	minExponent = -129 // 1e-130 is 0.1e-129
 )
 
-// N makes a number of a decimal text, with or without a fraction and an exponent. The number is exact: what does
-// not fit DynamoDB's 38 digits or its range is an error, never rounded.
+// N returns a number from its decimal text, with or without a fraction and an exponent. The number is exact: a text that does not fit
+// DynamoDB's 38 digits or its range is an error, never rounded.
 func N(text string) (Value, error) {
 	if isCanonical(text) {
 		return Value{kind: KindN, text: text}, nil
@@ -20,8 +20,8 @@ func N(text string) (Value, error) {
 	return Value{kind: KindN, text: string(d.appendText(nil))}, nil
 }
 
-// isCanonical reports whether a text is the one that a number is held and printed as: no exponent, no plus, no zeros
-// that say nothing, no negative zero. It is asked for every number read from disk, so it walks the text once.
+// isCanonical reports whether a text is the form in which a number is held and printed: no exponent, no plus sign, no redundant zeros, no
+// negative zero. 0.5 is canonical; .5, 0.50 and 5e-1 are not. It runs for every number read from disk, so it walks the text once.
 func isCanonical(text string) bool {
 	s := text
 	if s != "" && s[0] == '-' {
@@ -43,7 +43,7 @@ func isCanonical(text string) bool {
 	return s[dot] == '.' && isFraction(s, dot)
 }
 
-// isFraction checks what follows the point of a canonical number.
+// isFraction checks the digits after the point of a canonical number.
 func isFraction(s string, dot int) bool {
 	fraction := s[dot+1:]
 	for i := range len(fraction) {
@@ -64,7 +64,7 @@ func isFraction(s string, dot int) bool {
 	return -zeros >= minExponent && len(fraction)-zeros <= maxDigits
 }
 
-// significant counts the digits of an integer up to its last one that is not zero.
+// significant returns the number of digits of an integer up to the last one that is not zero.
 func significant(s string) int {
 	n := len(s)
 	for n > 0 && s[n-1] == '0' {

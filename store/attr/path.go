@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// pathError says at which attribute of an item Marshal or Unmarshal failed.
+// pathError names the attribute of an item at which Marshal or Unmarshal failed.
 type pathError struct {
-	path string // "innings[2].runs"
+	path string // such as "innings[2].runs"
 	err  error
 }
 
@@ -16,7 +16,7 @@ func (e *pathError) Error() string { return "attr: " + e.path + ": " + e.err.Err
 
 func (e *pathError) Unwrap() error { return e.err }
 
-// atName puts a name in front of the path of an error.
+// atName prepends a name to the path of an error.
 func atName(err error, name string) error {
 	inner, ok := errors.AsType[*pathError](err)
 	switch {
@@ -28,5 +28,5 @@ func atName(err error, name string) error {
 	return &pathError{path: name + "." + inner.path, err: inner.err}
 }
 
-// atIndex puts an index in front of the path of an error.
+// atIndex prepends an index to the path of an error.
 func atIndex(err error, i int) error { return atName(err, "["+strconv.Itoa(i)+"]") }

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// plans holds what planOf found out about each struct type. It is a cache of what reflection would say again.
-var plans sync.Map //nolint:gochecknoglobals // a memo of what reflection would say again: reflect.Type to *plan
+// plans caches the results of planOf by struct type.
+var plans sync.Map //nolint:gochecknoglobals // a cache: reflect.Type to *plan
 
-// plan is how a struct type is an item.
+// plan says how a struct type maps to an item.
 type plan struct {
 	fields []planField
 }
@@ -34,8 +34,7 @@ func planOf(t reflect.Type) (*plan, error) {
 	return p, nil
 }
 
-// add takes in the fields of a struct, those of embedded structs as its own. A field hides the embedded ones of its
-// name.
+// add adds the fields of a struct; those of embedded structs count as its own. A field hides embedded ones with the same name.
 func (p *plan) add(t reflect.Type, index []int) error {
 	var embedded []reflect.StructField
 	own := len(p.fields)
@@ -82,8 +81,8 @@ func (p *plan) find(name string) int {
 	return -1
 }
 
-// readTag reads `dynamodbav:"name,omitempty"`. An option that is not known here is an error: what it asks for would
-// silently not be done.
+// readTag parses `dynamodbav:"name,omitempty"`. An unknown option is an error, because ignoring it would silently not do what it asks
+// for.
 func readTag(t reflect.Type, f reflect.StructField, tag string) (planField, error) {
 	name, options, _ := strings.Cut(tag, ",")
 	field := planField{name: name}

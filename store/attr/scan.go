@@ -1,13 +1,13 @@
 package attr
 
-// scanner walks over an encoding. It trusts nothing: every length is held against what is left before it is used,
-// and a scan that fails says so once, with false.
+// scanner walks over an encoding. It trusts nothing: every length is checked against the remaining bytes before it is used. A failure is
+// reported as false.
 type scanner struct {
 	buf string
 	pos int
 }
 
-// uvarint reads a number in its shortest form; a longer form would give an item a second encoding.
+// uvarint reads a number in its shortest form. It refuses longer forms, which would give an item a second encoding.
 func (s *scanner) uvarint() (int, bool) {
 	n, shift := uint64(0), 0
 	for i := s.pos; i < len(s.buf) && shift < 35; i++ {
@@ -22,14 +22,14 @@ func (s *scanner) uvarint() (int, bool) {
 	return 0, false
 }
 
-// count reads a number of elements that take at least size bytes each: more than can follow is refused before
-// anything is allocated for them.
+// count reads a number of elements that take at least size bytes each. It refuses more than the remaining bytes can hold, before anything
+// is allocated for them.
 func (s *scanner) count(size int) (int, bool) {
 	n, ok := s.uvarint()
 	return n, ok && n <= (len(s.buf)-s.pos)/size
 }
 
-// text reads a length and as many bytes. Nearly all lengths are one byte: this is where the time goes.
+// text reads a length and that many bytes. Nearly all lengths are one byte: most of the time is spent here.
 func (s *scanner) text() (string, bool) {
 	if p := s.pos + 1; p <= len(s.buf) {
 		n := int(s.buf[p-1])
@@ -50,7 +50,7 @@ func (s *scanner) longText() (string, bool) {
 	return s.buf[s.pos-n : s.pos], true
 }
 
-// tag reads a tag, 0 at the end.
+// tag reads a tag; 0 at the end.
 func (s *scanner) tag() byte {
 	if s.pos >= len(s.buf) {
 		return 0
@@ -59,7 +59,7 @@ func (s *scanner) tag() byte {
 	return s.buf[s.pos-1]
 }
 
-// peek returns the next tag and stays in front of it.
+// peek returns the next tag without consuming it.
 func (s *scanner) peek() byte {
 	if s.pos >= len(s.buf) {
 		return 0
@@ -67,7 +67,7 @@ func (s *scanner) peek() byte {
 	return s.buf[s.pos]
 }
 
-// size reads the size in front of elements and returns the position behind the last of them.
+// size reads the size in front of elements and returns the position after the last of them.
 func (s *scanner) size() (end int, ok bool) {
 	if len(s.buf)-s.pos < sizeBytes {
 		return 0, false
@@ -78,11 +78,11 @@ func (s *scanner) size() (end int, ok bool) {
 	return s.pos + n, n <= len(s.buf)-s.pos
 }
 
-// entry reads a name, says where its value starts, and steps over the value. Most values are texts, most lengths are one
-// byte: those take one look, which is what makes an attribute cheap to find.
+// entry reads a name, returns where its value starts, and skips the value. Most values are texts and most lengths are one byte: a single
+// check covers that case, which makes finding an attribute cheap.
 func (s *scanner) entry() (name string, start int, ok bool) {
 	if p := s.pos; p < len(s.buf) && s.buf[p] < 0x80 {
-		v := p + 1 + int(s.buf[p]) // where the value is, if the name ends here at all
+		v := p + 1 + int(s.buf[p]) // where the value is, if the name ends within the buffer
 		if v+1 < len(s.buf) && s.buf[v]-tagS <= tagB-tagS && s.buf[v+1] < 0x80 {
 			s.pos = v + 2 + int(s.buf[v+1])
 			return s.buf[p+1 : v], v, s.pos <= len(s.buf)
@@ -93,7 +93,7 @@ func (s *scanner) entry() (name string, start int, ok bool) {
 	return name, start, ok && s.skip()
 }
 
-// skip steps over a value.
+// skip skips a value.
 func (s *scanner) skip() bool {
 	switch s.tag() {
 	case tagS, tagN, tagB:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// SS makes a string set. An empty set and a member given twice are refused, as DynamoDB does. The order of the
-// members means nothing; they are held ascending, so that equal sets are equal bytes.
+// SS returns a string set. Like DynamoDB, it refuses empty sets and repeated members. The order of the members has no meaning; they are
+// held in ascending order, so equal sets have equal bytes.
 func SS(members ...string) (Value, error) {
 	if len(members) == 0 {
 		return Value{}, invalid("One or more parameter values were invalid: An string set  may not be empty")
@@ -21,7 +21,7 @@ func SS(members ...string) (Value, error) {
 	return Value{kind: KindSS, many: set}, nil
 }
 
-// NS makes a number set of number texts: 1 and 1.0 are the same member.
+// NS returns a number set from number texts: 1 and 1.0 are the same member.
 func NS(members ...string) (Value, error) {
 	if len(members) == 0 {
 		return Value{}, invalid("One or more parameter values were invalid: An number set  may not be empty")
@@ -41,7 +41,7 @@ func NS(members ...string) (Value, error) {
 	return Value{kind: KindNS, many: set}, nil
 }
 
-// BS makes a set of copies of the members.
+// BS returns a binary set with copies of the members.
 func BS(members ...[]byte) (Value, error) {
 	set := make([]string, len(members))
 	for i, m := range members {
@@ -71,7 +71,7 @@ func base64Texts(members []string) []string {
 	return texts
 }
 
-// Union returns the set of the members of either of two sets of one type.
+// Union returns the members of either of two sets of the same type.
 func Union(a, b Value) Value {
 	one, two, order := a.set(), b.set(), a.order()
 	out := make([]string, 0, len(one)+len(two))
@@ -88,8 +88,8 @@ func Union(a, b Value) Value {
 	return Value{kind: a.kind, many: append(append(out, one...), two...)}
 }
 
-// Difference returns the set of the members of a set that are not in another one of its type: the absent Value if there
-// are none. It looks each member up, so that a large set taken from small ones many times costs little.
+// Difference returns the members of a that are not in b, a set of the same type, or the absent Value if there are none. It looks up each
+// member by binary search, so taking a large set away from a small one is cheap.
 func Difference(a, b Value) Value {
 	gone, order := b.set(), a.order()
 	var out []string
@@ -104,7 +104,7 @@ func Difference(a, b Value) Value {
 	return Value{kind: a.kind, many: out}
 }
 
-// order is how the members of a set are held.
+// order returns the order in which the members of a set are held.
 func (v Value) order() func(a, b string) int {
 	if v.kind == KindNS {
 		return compareNumbers
@@ -112,7 +112,7 @@ func (v Value) order() func(a, b string) int {
 	return strings.Compare
 }
 
-// hasTwins reports whether a sorted set holds a member twice.
+// hasTwins reports whether a sorted set has a member twice.
 func hasTwins(set []string) bool {
 	for i := 1; i < len(set); i++ {
 		if set[i] == set[i-1] {

@@ -5,16 +5,16 @@ import "strings"
 // MaxItemSize is DynamoDB's limit for an item, names and values together, in bytes as Size counts them.
 const MaxItemSize = 409600
 
-// maxLevel is DynamoDB's limit of nesting: an attribute's own value is at level 1, the elements of a list in it at
-// level 2. A value at level 33 is refused.
+// maxLevel is DynamoDB's nesting limit: an attribute's own value is at level 1, the elements of a list in it are at level 2. A value at
+// level 33 is refused.
 const maxLevel = 32
 
-// emptyCollection is the size of a list or map without elements, each of which adds 1 to its own size.
+// emptyCollection is the size of an empty list or map. Each element adds its own size and 1.
 const emptyCollection = 3
 
-// Size counts an item as DynamoDB does (Developer Guide, "DynamoDB item sizes and formats"): the bytes of names and
-// strings in UTF-8 and of binaries; a number about half a byte a significant digit; 1 for BOOL and NULL; 3 for a list
-// or map and 1 for each of its elements. DynamoDB's own store adds 100 bytes an item for billing, not for the limit.
+// Size returns the size of an item as DynamoDB counts it (Developer Guide, "DynamoDB item sizes and formats"): the bytes of names,
+// strings (UTF-8) and binaries; for a number about one byte for two significant digits; 1 for BOOL and NULL; 3 for a list or map and 1
+// for each element. {"id": "a1", "runs": 42} is 2+2 + 4+2 bytes. DynamoDB adds 100 bytes per item for billing, not for the limit.
 func Size(it Item) int {
 	size := 0
 	for name, v := range it {
@@ -23,8 +23,8 @@ func Size(it Item) int {
 	return size
 }
 
-// SizeOf counts a value as Size does. It is also what the function size() of an expression does not give: that one
-// counts elements and characters.
+// SizeOf returns the size of a value as Size counts it. It differs from the expression function size(), which counts elements and
+// characters.
 func SizeOf(v Value) int {
 	switch v.kind {
 	case KindS, KindB:
@@ -55,8 +55,8 @@ func SizeOf(v Value) int {
 	}
 }
 
-// Weight counts what a value is made of: itself and all values and members in it, those of a map four times, and the bytes of
-// their texts and names. It is a measure of the work to decode, copy or compare it.
+// Weight returns the number of values in a value (itself, all values and members in it, those of a map counted four times) and the bytes
+// of their texts and names. It measures the work of decoding, copying or comparing it.
 func Weight(v Value) (values, bytes int) {
 	values, bytes = 1, len(v.text)
 	switch v.kind {
@@ -79,8 +79,8 @@ func Weight(v Value) (values, bytes int) {
 	return values, bytes
 }
 
-// sizeNumber counts a canonical number: one byte, one for each two significant digits before the point and for each
-// two behind it, and one for a minus. Zeros that lead or trail the digits as a whole are not significant.
+// sizeNumber returns the size of a canonical number: one byte, one for each two significant digits before the point and for each two
+// after it, and one for a minus sign. Leading and trailing zeros of the number are not significant: 1200 counts two digits.
 func sizeNumber(text string) int {
 	size := 1
 	if text[0] == '-' {
@@ -98,8 +98,7 @@ func sizeNumber(text string) int {
 	return size + (len(whole)+1)/2 + (len(fraction)+1)/2
 }
 
-// Check refuses what no item may be: larger than MaxItemSize, nested below level 32, holding an absent value or a name
-// that is none.
+// Check refuses an item that is larger than MaxItemSize, nested below level 32, or has an absent value or an invalid name.
 func Check(it Item) error {
 	size, err := Measure(it)
 	if err == nil && size > MaxItemSize {
@@ -108,13 +107,13 @@ func Check(it Item) error {
 	return err
 }
 
-// TooLarge is the error of an item above MaxItemSize.
+// TooLarge returns the error of an item larger than MaxItemSize.
 func TooLarge() error { return invalid("Item size has exceeded the maximum allowed size") }
 
-// Measure is Check without the limit of size, and Size, in one walk over the item.
+// Measure is Size and Check, except the size limit, in one walk over the item.
 func Measure(it Item) (size int, err error) { return measureItem(it, 1) }
 
-// Measure is Measure of the item. Of its attributes only lists, maps and sets are decoded.
+// Measure is the function Measure for an encoded item. It decodes only lists, maps and sets.
 func (e Encoded) Measure() (size int, err error) {
 	s, n, ok := e.scan()
 	if !ok {
@@ -140,7 +139,7 @@ func (e Encoded) Measure() (size int, err error) {
 	return size, nil
 }
 
-// measure returns the size of the value of an attribute and steps over it.
+// measure returns the size of an attribute's value and skips it.
 func (s *scanner) measure() (int, error) {
 	switch tag := s.peek(); tag {
 	case tagS, tagB, tagN:
@@ -175,7 +174,7 @@ func measureItem(it Item, level int) (size int, err error) {
 	return size, nil
 }
 
-// measure returns the size of a value at a level of nesting.
+// measure returns the size of a value at a nesting level.
 func measure(v Value, level int) (size int, err error) {
 	if level > maxLevel {
 		return 0, tooDeep()
@@ -201,7 +200,7 @@ func measure(v Value, level int) (size int, err error) {
 	return SizeOf(v), nil
 }
 
-// maxName is the longest name of an attribute, in bytes of UTF-8.
+// maxName is the longest attribute name, in bytes of UTF-8.
 const maxName = 65535
 
 func checkName(name string) error {

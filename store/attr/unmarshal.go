@@ -6,14 +6,13 @@ import (
 	"strconv"
 )
 
-// Unmarshal fills the struct or map that v points to from an item, by the rules of Marshal. Attributes that the
-// struct does not have are passed over, fields without an attribute stay as they are, and a NULL makes any of them
-// zero. Besides what Marshal writes, sets are read into slices. A type that does not fit and a number that is out of
-// the field's range or has a fraction that an integer cannot hold are errors that name the path: they tell of a row that is not what the code takes it for, so
-// their kind is fault.Internal.
+// Unmarshal sets the struct or map that v points to from an item, by the rules of Marshal. It ignores attributes that the struct does not
+// have, leaves fields without an attribute as they are, and sets fields of NULL attributes to zero. It also reads sets into slices. A
+// type that does not fit, and a number out of the field's range or with a fraction for an integer field, are errors that name the path.
+// Their kind is fault.Internal, because the row is not what the code expects.
 func Unmarshal(it Item, v any) error { return UnmarshalValue(M(it), v) }
 
-// UnmarshalValue sets what v points to from one value, by the rules of Unmarshal.
+// UnmarshalValue sets what v points to from a value, by the rules of Unmarshal.
 func UnmarshalValue(val Value, v any) error {
 	target := reflect.ValueOf(v)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -88,7 +87,7 @@ func unmarshalScalar(val Value, v reflect.Value) error {
 	return mismatch(val, v)
 }
 
-// inexact turns the error of strconv into one about the field. What was parsed half is taken back.
+// inexact converts an error of strconv to one about the field, and resets a partly parsed result.
 func inexact(err error, val Value, v reflect.Value) error {
 	if err == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Request is all expressions of one request with their parameters. An empty text is no expression.
+// Request holds all expressions of one request with their parameters. An empty string means no expression.
 type Request struct {
 	Update       string
 	Condition    string
@@ -16,13 +16,13 @@ type Request struct {
 	Filter       string
 	Projection   string
 
-	Key *Key // that KeyCondition is about
+	Key *Key // the key that KeyCondition is about
 	Params
 
-	Work *Work // that the parsing may cost; nil: as much as it takes
+	Work *Work // budget of the parsing; nil: no limit
 }
 
-// Bound is a request whose expressions can be run. What was not in the request is nil, Key is the zero KeyRange.
+// Bound is a request whose expressions are ready to run. Expressions not in the request are nil; Key is then the zero KeyRange.
 type Bound struct {
 	Update     *Update
 	Condition  *Condition
@@ -31,7 +31,7 @@ type Bound struct {
 	Projection *Projection
 }
 
-// form is the role of an expression in a request: errors begin with its name.
+// form is the role of an expression in a request. Its error messages begin with the name.
 type form string
 
 const (
@@ -52,19 +52,20 @@ func (f form) grammar() grammar {
 	return grammarCondition
 }
 
-// invalid is an error that the request can never get rid of.
+// invalid returns an error that no state of the item can cure.
 func invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "validation", format, args...)
 }
 
-// refused says which expression of the request is not accepted.
+// refused wraps an error with the name of the expression it is about.
 func (f form) refused(why error) error { return invalid("Invalid %s: %s", f, why) }
 
 // Bind is Cache.Bind without a cache.
 func Bind(r Request) (Bound, error) { return (*Cache)(nil).Bind(r) }
 
-// Bind reads all expressions of a request and joins them with its parameters. It refuses what DynamoDB refuses before
-// it looks at an item: faulty texts, placeholders that are not defined, and names and values that no expression uses.
+// Bind parses all expressions of a request and binds its parameters. It refuses what DynamoDB refuses before it looks at an item: syntax
+// errors, undefined placeholders, and names and values that no expression uses. For example, "#n = :v" without a ":v" in Values is
+// refused, and so is a ":w" in Values that no expression mentions.
 func (c *Cache) Bind(r Request) (Bound, error) {
 	b := binder{cache: c, params: r.Params, work: r.Work}
 	if err := r.Params.Check(); err != nil {
@@ -100,7 +101,7 @@ func (c *Cache) Bind(r Request) (Bound, error) {
 	return out, nil
 }
 
-// binder joins the expressions of one request with its parameters and remembers what it joined.
+// binder binds the expressions of one request to its parameters and remembers the expressions, to find unused parameters.
 type binder struct {
 	cache  *Cache
 	params Params
@@ -109,13 +110,13 @@ type binder struct {
 	count  int
 }
 
-// binding is what the placeholders of one expression stand for, by their numbers.
+// binding holds what the placeholders of one expression stand for, by number.
 type binding struct {
 	names  []string
 	values []attr.Value
 }
 
-// bind parses a text and looks its placeholders up. Those that are not defined stay empty until a checker refuses them.
+// bind parses a text and looks up its placeholders. Undefined ones stay empty until a checker refuses them.
 func (b *binder) bind(f form, text string) (*parsed, binding, error) {
 	p, err := b.cache.parse(f.grammar(), text, b.params.Long, b.work)
 	if b.work.Err() != nil {
@@ -142,7 +143,7 @@ func (b *binder) bind(f form, text string) (*parsed, binding, error) {
 	return p, bound, nil
 }
 
-// unused refuses parameters that none of the expressions uses.
+// unused refuses parameters that no expression uses.
 func (b *binder) unused() error {
 	if b.count == 0 {
 		return b.pointless()
@@ -179,7 +180,7 @@ func (b *binder) uses(placeholder string) bool {
 	})
 }
 
-// pointless refuses parameters of a request that has no expression.
+// pointless refuses parameters of a request without expressions.
 func (b *binder) pointless() error {
 	if len(b.params.Names) > 0 {
 		return invalid("ExpressionAttributeNames can only be specified when using expressions")

@@ -6,18 +6,18 @@ import (
 	"sync/atomic"
 )
 
-// Cache keeps the parsed forms of the texts seen lately, a bounded number of them. Its methods may be called from
-// several goroutines at once. A nil Cache keeps nothing.
+// Cache keeps the parsed forms of recently seen texts, up to a limit. Its methods may be called from several goroutines at once. A nil
+// Cache keeps nothing.
 type Cache struct {
 	limit int
 
 	mu     sync.RWMutex
 	byText map[cacheKey]*cached
-	ring   []*cached // in no order; hand goes round it looking for one that was not used since its last visit
+	ring   []*cached // unordered; hand circles over it in search of an entry unused since its last visit
 	hand   int
 }
 
-// cacheKey is a text and how it is to be read: an update is no condition.
+// cacheKey is a text and how it is parsed: the same text parses differently as an update and as a condition.
 type cacheKey struct {
 	grammar grammar
 	text    string
@@ -30,12 +30,12 @@ type cached struct {
 	used   atomic.Bool
 }
 
-// NewCache makes a cache of up to limit texts. A text and its parsed form take at most about 200 kB, usually 2 kB.
+// NewCache returns a cache of up to limit texts. A text and its parsed form take at most about 200 kB, usually 2 kB.
 func NewCache(limit int) *Cache {
 	return &Cache{limit: max(limit, 0), byText: make(map[cacheKey]*cached)}
 }
 
-// parse is parse with the cache. Texts that are refused are not kept: nobody sends them twice on purpose.
+// parse is the function parse with the cache. Refused texts are not cached: nobody sends them twice on purpose.
 func (c *Cache) parse(g grammar, text string, long bool, work *Work) (*parsed, error) {
 	if c != nil && len(text) <= maxText {
 		if p := c.find(cacheKey{g, text, long}); p != nil {
@@ -48,7 +48,7 @@ func (c *Cache) parse(g grammar, text string, long bool, work *Work) (*parsed, e
 	if c == nil || c.limit == 0 || len(text) > maxText {
 		return parse(g, text, long)
 	}
-	// The parsed form shares the text, which may be a piece of a whole request body.
+	// The parsed form refers to the text, which may be a substring of a whole request body.
 	text = strings.Clone(text)
 	p, err := parse(g, text, long)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Cache) find(key cacheKey) *parsed {
 	if e == nil {
 		return nil
 	}
-	if !e.used.Load() { // a store into memory that every core reads is worth avoiding
+	if !e.used.Load() { // avoids writing to memory that every core reads
 		e.used.Store(true)
 	}
 	return e.parsed

@@ -6,14 +6,13 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// checker refuses what can be seen to be wrong without an item. Whether it is depends on the parameters, so the checker
-// runs at each binding.
+// checker refuses faults that are visible without an item. Some depend on the parameters, so the checker runs at each binding.
 type checker struct {
 	*parsed
 	binding
 }
 
-// checkDefined refuses placeholders that are not defined, names before values.
+// checkDefined refuses undefined placeholders, names before values.
 func (c *checker) checkDefined() error {
 	for i := range c.binding.names {
 		if err := c.checkName(i); err != nil {
@@ -44,7 +43,7 @@ func (c *checker) checkValue(number int) error {
 		c.parsed.values[number])
 }
 
-// check looks at a node and everything below it, operands first.
+// check checks a node and everything below it, operands first.
 func (c *checker) check(n *node) error {
 	switch n.op {
 	case opValue:
@@ -84,7 +83,7 @@ func operandCount(fn op) int {
 	return 2
 }
 
-// checkDistinct refuses a path that is compared with itself.
+// checkDistinct refuses a comparison of a path with itself, such as "a.b = a.b".
 func (c *checker) checkDistinct(n *node) error {
 	switch n.op {
 	case opAnd, opOr, opNot, opPlus, opMinus, opListAppend:
@@ -133,7 +132,7 @@ func isText(k attr.Kind) bool    { return k == attr.KindS || k == attr.KindB }
 func isOrdered(k attr.Kind) bool { return isText(k) || isNumber(k) }
 func isSized(k attr.Kind) bool   { return !isNumber(k) && k != attr.KindBool && k != attr.KindNull }
 
-// allow refuses an operand whose type is known and not allowed.
+// allow refuses an operand whose type is known and not allowed, such as ":list" in "size(a) < :list".
 func (c *checker) allow(n *node, allowed func(attr.Kind) bool) error {
 	for i := range n.args {
 		if k := c.kind(&n.args[i]); k != 0 && !allowed(k) {
@@ -147,7 +146,7 @@ func wrongType(o op, kind string) error {
 	return refuse("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", o, kind)
 }
 
-// kind is the type of an operand as far as it is known without an item; 0 when it is not.
+// kind returns the type of an operand if it is known without an item, else 0.
 func (c *checker) kind(n *node) attr.Kind {
 	switch n.op {
 	case opValue:
@@ -158,7 +157,7 @@ func (c *checker) kind(n *node) attr.Kind {
 	return 0
 }
 
-// checkTypeName refuses an attribute_type that asks for no type.
+// checkTypeName refuses an attribute_type with an unknown type name, such as "STRING" for "S".
 func (c *checker) checkTypeName(n *node) error {
 	switch k := c.kind(&n.args[1]); k {
 	case 0:
@@ -174,7 +173,7 @@ func (c *checker) checkTypeName(n *node) error {
 	return nil
 }
 
-// checkBounds refuses the bounds of a BETWEEN that nothing can be between.
+// checkBounds refuses the bounds of a BETWEEN that no value can lie between: of different types, or low above high.
 func (c *checker) checkBounds(n *node) error {
 	if n.args[1].op != opValue || n.args[2].op != opValue {
 		return nil
@@ -192,7 +191,7 @@ func (c *checker) checkBounds(n *node) error {
 	return nil
 }
 
-// literal writes a string, number or binary as DynamoDB's errors do.
+// literal formats a string, number or binary as DynamoDB's errors do.
 func literal(v attr.Value) string {
 	text := v.Str()
 	if v.Kind() == attr.KindB {

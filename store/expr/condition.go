@@ -13,8 +13,8 @@ type Condition struct {
 	binding
 }
 
-// ParseFilter reads a FilterExpression. Placeholders that are not defined are refused; parameters that the text does not use are
-// not, because other expressions of the request may use them: Bind sees them all.
+// ParseFilter parses a FilterExpression. It refuses undefined placeholders but not unused parameters, because other expressions of the
+// request may use them: only Bind sees them all.
 func ParseFilter(text string, params Params) (*Condition, error) {
 	return parseCondition(formFilter, text, params)
 }
@@ -39,11 +39,11 @@ func (b *binder) condition(f form, text string) (*Condition, error) {
 	return &Condition{root: &p.root, binding: bound}, nil
 }
 
-// Match reports whether the condition holds for an item; nil is the item that does not exist. The only errors are
-// those of the document: a condition that has been accepted is true or false of every item.
+// Match reports whether the condition holds for an item; a nil doc means that the item does not exist. The only errors are those of
+// reading the document: an accepted condition is true or false for every item.
 func (c *Condition) Match(doc Doc) (bool, error) { return c.MatchWithin(doc, nil) }
 
-// MatchWithin is Match with a budget; nil: none. It also fails when the budget does.
+// MatchWithin is Match with a budget; nil: no limit. It also fails when the budget is spent.
 func (c *Condition) MatchWithin(doc Doc, work *Work) (bool, error) {
 	if doc == nil {
 		doc = Item(nil)
@@ -52,12 +52,12 @@ func (c *Condition) MatchWithin(doc Doc, work *Work) (bool, error) {
 	return s.truth(c.root)
 }
 
-// Attributes returns the names of the attributes that the condition looks at, in the order of the text; one may occur
-// more than once.
+// Attributes returns the names of the attributes that the condition uses, in the order of the text. Names may repeat: "a = :x OR a.b =
+// :y" returns a, a.
 func (c *Condition) Attributes() []string { return appendAttributes(nil, c.root, c.names) }
 
-// Nested returns the names of the attributes that the condition looks into, by a name or an index behind them, in the
-// order of the text; one may occur more than once.
+// Nested returns the names of the attributes of which the condition uses a nested part, in the order of the text. Names may repeat: "a =
+// :x OR b.c = :y OR b[0] = :z" returns b, b.
 func (c *Condition) Nested() []string {
 	if c == nil {
 		return nil
@@ -85,15 +85,15 @@ func appendAttributes(to []string, n *node, names []string) []string {
 	return to
 }
 
-// scope is what a condition or the right side of an update is evaluated in.
+// scope is the context in which a condition or the right side of a SET is evaluated.
 type scope struct {
 	doc Doc
 	*binding
-	work    *Work // nil: as much as it takes
+	work    *Work // nil: no limit
 	decoded []decoded
 }
 
-// truth evaluates what is true or false.
+// truth evaluates a node with a truth value. AND and OR evaluate their right side only if the left one does not decide.
 func (s *scope) truth(n *node) (bool, error) {
 	if err := s.work.Spend(perNode); err != nil {
 		return false, err
@@ -130,8 +130,8 @@ func (s *scope) truth(n *node) (bool, error) {
 	return s.compare(n.op, left, right)
 }
 
-// compare evaluates a comparator or a function of two values. The zero Value is a missing operand: nothing is true of
-// it, except that it is not equal.
+// compare evaluates a comparator or a function of two values. The zero Value is a missing operand: every comparison with it is false,
+// except <>, which is true.
 func compare(o op, left, right attr.Value) bool {
 	missing := left.IsZero() || right.IsZero()
 	if o == opNotEqual {
@@ -152,7 +152,7 @@ func compare(o op, left, right attr.Value) bool {
 	return ok && ordered(o, order)
 }
 
-// ordered reports whether the order of two values is what a comparator asks for.
+// ordered reports whether the order of two values satisfies a comparator.
 func ordered(o op, order int) bool {
 	switch o {
 	case opLess:
@@ -197,7 +197,7 @@ func (s *scope) between(n *node) (bool, error) {
 	return s.compare(opLessEqual, v[0], v[2])
 }
 
-// at returns what lies at a path.
+// at returns the value at a path, or the zero Value if there is none.
 func (s *scope) at(p path) (v attr.Value, err error) {
 	if v, err = s.attribute(p[0]); err != nil {
 		return attr.Value{}, err
@@ -208,8 +208,8 @@ func (s *scope) at(p path) (v attr.Value, err error) {
 	return v, nil
 }
 
-// attribute returns an attribute of the document. One that is large, or that is looked for in a large item, is read once,
-// however often the expression names it: that may take some milliseconds, and a condition has room for 150 of them.
+// attribute returns an attribute of the document. If the attribute or the item is large, it is decoded only once, however often the
+// expression names it: decoding may take some milliseconds, and a condition can name an attribute 150 times.
 func (s *scope) attribute(e element) (attr.Value, error) {
 	for i := range s.decoded {
 		if s.decoded[i].element == e {
@@ -240,16 +240,16 @@ func (s *scope) attribute(e element) (attr.Value, error) {
 	return v, s.work.spendOn(v, decoding)
 }
 
-// maxSmall is the size of an encoded item of which each attribute is cheap to read again.
+// maxSmall is the size of an encoded item up to which decoding an attribute again is cheap.
 const maxSmall = 1 << 10
 
-// decoded is an attribute of the item that is evaluated, as the expression names it. A missing one is the zero Value.
+// decoded is a decoded attribute, by its name in the expression. A missing one has the zero Value.
 type decoded struct {
 	element
 	value attr.Value
 }
 
-// value evaluates an operand; the zero Value means that there is none.
+// value evaluates an operand; the zero Value means that it is missing.
 func (s *scope) value(n *node) (attr.Value, error) {
 	switch n.op {
 	case opValue:
@@ -270,7 +270,7 @@ func (s *scope) value(n *node) (attr.Value, error) {
 	return attr.Value{}, nil
 }
 
-// sizeOf is the function size. A string is as long as its UTF-16 form, as in the language DynamoDB is written in.
+// sizeOf is the function size. For a string it counts UTF-16 units, as in DynamoDB's implementation language: most emoji count 2.
 func sizeOf(v attr.Value) (int, bool) {
 	switch v.Kind() {
 	case attr.KindS:

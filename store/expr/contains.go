@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// contains reports whether a string has a piece, a set a member or a list an element.
+// contains reports whether a string has a substring, a set a member or a list an element. Binary values work like strings.
 func (s *scope) contains(v, part attr.Value) (bool, error) {
 	switch {
 	case v.Kind() == attr.KindL:
@@ -25,7 +25,7 @@ func (s *scope) contains(v, part attr.Value) (bool, error) {
 	return false, nil
 }
 
-// hasElement looks for a value in a list.
+// hasElement searches a list for a value.
 func (s *scope) hasElement(list []attr.Value, part attr.Value) (bool, error) {
 	if err := s.work.Spend(len(list) * perLook); err != nil {
 		return false, err
@@ -41,12 +41,12 @@ func (s *scope) hasElement(list []attr.Value, part attr.Value) (bool, error) {
 	return false, nil
 }
 
-// maxNeedle is the longest piece that is searched for as a whole: so much the processor compares at once. The rest of a longer one
-// is compared where its beginning was found. What strings.Index does with long pieces takes the length of the text times that
-// of the piece where somebody has made both for it.
+// maxNeedle is the longest needle for strings.Index: the processor compares that much at once. For a longer one, the search is for its
+// first bytes, and the rest is compared at each hit. Within strings.Index, a long needle and a text crafted for it can take the product
+// of their lengths, which the budget could not see.
 const maxNeedle = 31
 
-// hasPiece looks for a piece in a text.
+// hasPiece searches a text for a substring.
 func (s *scope) hasPiece(text, piece string) (bool, error) {
 	head := piece[:min(len(piece), maxNeedle)]
 	for len(text) >= len(piece) {

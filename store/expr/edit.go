@@ -7,8 +7,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// editNames returns a map with the changes below it made: results has the new value of each path, the zero Value
-// removes. The given map stays as it is.
+// editNames returns a copy of a map with the changes of the tree applied: results has the new value of each path, and the zero Value
+// removes it. The given map is not changed.
 func (t *tree) editNames(from attr.Item, results []attr.Value) attr.Item {
 	to := make(attr.Item, len(from)+len(t.subs))
 	maps.Copy(to, from)
@@ -22,8 +22,8 @@ func (t *tree) editNames(from attr.Item, results []attr.Value) attr.Item {
 	return to
 }
 
-// editIndexes is editNames for a list. Indexes are those of the list before the update; values past its end are
-// appended, and removed elements leave no holes.
+// editIndexes is editNames for a list. Indexes refer to the list before the update; values past its end are appended, and removed
+// elements leave no holes: REMOVE a[0] SET a[1] = :x, a[9] = :y turns [1, 2] into [x, y].
 func (t *tree) editIndexes(from []attr.Value, results []attr.Value) []attr.Value {
 	to := make([]attr.Value, len(from), len(from)+len(t.subs))
 	copy(to, from)
@@ -37,8 +37,8 @@ func (t *tree) editIndexes(from []attr.Value, results []attr.Value) []attr.Value
 	return slices.DeleteFunc(to, attr.Value.IsZero)
 }
 
-// edit returns the new value at a place; the zero Value is none. Where paths go on, the place is a map or a list as they
-// need it: scope.reach has seen to that.
+// edit returns the new value at a node of the tree; the zero Value means none. Where paths continue, the old value is a map or a list as
+// they require: scope.reach has checked that.
 func (t *tree) edit(old attr.Value, results []attr.Value) attr.Value {
 	switch {
 	case t.leaf != noLeaf:

@@ -6,10 +6,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// SortOp is how a key condition limits the sort key.
+// SortOp is the operator of a condition on the sort key.
 type SortOp uint8
 
-// The limits of the sort key that a query can have.
+// The conditions on the sort key that a query can have.
 const (
 	SortAny          SortOp = iota
 	SortEqual               // = Low
@@ -17,11 +17,11 @@ const (
 	SortLessEqual           // <= Low
 	SortGreater             // > Low
 	SortGreaterEqual        // >= Low
-	SortBetween             // Low to High, both included
+	SortBetween             // Low to High, both inclusive
 	SortBeginsWith          // begins with Low
 )
 
-// sortOps are the operators of the limits; SortAny has none.
+// sortOps maps each SortOp to its operator. SortAny has none.
 var sortOps = [...]op{
 	SortEqual:        opEqual,
 	SortLess:         opLess,
@@ -32,16 +32,16 @@ var sortOps = [...]op{
 	SortBeginsWith:   opBeginsWith,
 }
 
-// KeyRange is a key condition: one partition and a range of its sort keys. Low and High are absent where Op has no use
-// for them.
+// KeyRange is a key condition: one partition and a range of its sort keys. Low and High are zero if Op does not use them. For example,
+// "pk = :p AND sk BETWEEN :a AND :b" has Partition [:p], Op SortBetween, Low :a and High :b.
 type KeyRange struct {
-	Partition []attr.Value // of each attribute of the partition key
-	Equal     []attr.Value // of the sort attributes before the one that Op is about
+	Partition []attr.Value // the value of each partition key attribute
+	Equal     []attr.Value // the values of the sort attributes before the one Op is about
 	Op        SortOp
 	Low, High attr.Value
 }
 
-// SortSize is how many bytes the values of the sort key take, at most.
+// SortSize returns the largest number of bytes that the values of the sort key take.
 func (r KeyRange) SortSize() int {
 	size := 0
 	for _, v := range r.Equal {
@@ -50,7 +50,7 @@ func (r KeyRange) SortSize() int {
 	return size + max(attr.SizeOf(r.Low), attr.SizeOf(r.High))
 }
 
-// Contains reports whether the sort attribute that Op is about is in the range.
+// Contains reports whether a value of the sort attribute that Op is about is in the range.
 func (r KeyRange) Contains(sort attr.Value) bool {
 	switch r.Op {
 	case SortAny:
@@ -67,16 +67,16 @@ type KeyAttr struct {
 	Kind attr.Kind
 }
 
-// Key is a key with the attributes of the partition key, which are the first so many, and those of the sort key.
+// Key is a key: its first Partition attributes are the partition key, the others the sort key.
 type Key struct {
 	Attrs     []KeyAttr
 	Partition int
 }
 
-// Multi reports whether a part of the key has more than one attribute.
+// Multi reports whether the partition key or the sort key has more than one attribute.
 func (k *Key) Multi() bool { return k.Partition > 1 || len(k.Attrs)-k.Partition > 1 }
 
-// Check refuses values that are not of the key's types, and empty ones.
+// Check refuses empty values, and values whose type is not that of the key attribute.
 func (r KeyRange) Check(k *Key) error {
 	at := 0
 	for _, list := range [...][]attr.Value{r.Partition, r.Equal} {
@@ -118,14 +118,14 @@ func emptyName(k attr.Kind) string {
 	return "string"
 }
 
-// CheckKeyCondition refuses a text that is no condition at all, of whatever key.
+// CheckKeyCondition refuses a text that is no condition at all, whatever the key.
 func CheckKeyCondition(text string, params Params) error {
 	b := binder{params: params}
 	_, err := b.condition(formKey, text)
 	return err
 }
 
-// keyRange reads a condition as a key condition.
+// keyRange converts a condition to a KeyRange.
 func (c *Condition) keyRange(key *Key) (KeyRange, error) {
 	k := keyReader{binding: c.binding, key: key}
 	if err := k.read(c.root); err != nil {
@@ -137,21 +137,21 @@ func (c *Condition) keyRange(key *Key) (KeyRange, error) {
 	return k.keyRange()
 }
 
-// keyReader collects the conditions of a key condition.
+// keyReader collects the terms of a key condition.
 type keyReader struct {
 	binding
 	key   *Key
 	found []keyTerm
 }
 
-// keyTerm is a condition on one attribute.
+// keyTerm is a condition on one attribute: "sk > :v", or ":v < sk", which is the same.
 type keyTerm struct {
 	name   string
 	op     op
 	values []attr.Value
 }
 
-// read goes through the conditions, which AND joins.
+// read collects the terms that AND connects. No other connective is allowed.
 func (k *keyReader) read(n *node) error {
 	switch n.op {
 	case opAnd:
@@ -166,7 +166,7 @@ func (k *keyReader) read(n *node) error {
 }
 
 func (k *keyReader) readTerm(n *node) error {
-	at := -1 // the operand that is the attribute
+	at := -1 // which operand is the attribute
 	term := keyTerm{op: n.op}
 	for i := range n.args {
 		switch arg := &n.args[i]; {
@@ -201,7 +201,7 @@ func (k *keyReader) readTerm(n *node) error {
 	return nil
 }
 
-// turned is the comparator with its sides exchanged.
+// turned returns the comparator with its sides exchanged: < becomes >.
 func turned(o op) op {
 	switch o {
 	case opLess:
@@ -216,7 +216,13 @@ func turned(o op) op {
 	return o
 }
 
-// keyRange makes a range of what was found, for a key of one attribute a part.
+// keyRange builds the range of a key with one attribute for each part: an equality on the partition key, then at most one condition on
+// the sort key.
+//
+//	pk = :p                   the whole partition
+//	pk = :p AND sk > :a       sort keys above a
+//	pk > :p                   refused: the partition key needs an equality
+//	sk = :a                   refused: the condition on the partition key is missing
 func (k *keyReader) keyRange() (KeyRange, error) {
 	if len(k.found) > 2 {
 		return KeyRange{}, k.errTooMany()
@@ -247,7 +253,7 @@ func (k *keyReader) keyRange() (KeyRange, error) {
 	return r, nil
 }
 
-// limit sets what a condition says of a sort attribute.
+// limit sets the condition on a sort attribute.
 func (r *KeyRange) limit(t keyTerm) {
 	r.Op, r.Low = SortOp(slices.Index(sortOps[:], t.op)), t.values[0]
 	if t.op == opBetween {

@@ -2,11 +2,11 @@ package expr
 
 import "strings"
 
-// multiRange makes a range of what was found, for a key with parts of several attributes: an equality for each of the
-// partition key's, then for those of the sort key from the first on, of which the last may have another condition.
+// multiRange builds the range of a key with several attributes in a part. Each partition key attribute needs an equality. Conditions on
+// sort key attributes start with the first and leave none out; all but the last are equalities.
 //
 //	h1 = :a AND h2 = :b                              the whole partition
-//	h1 = :a AND h2 = :b AND r1 = :c AND r2 > :d      behind d in c
+//	h1 = :a AND h2 = :b AND r1 = :c AND r2 > :d      r1 is c, r2 above d
 //	h1 = :a AND h2 = :b AND r2 > :d                  refused: r1 is missing
 //	h1 = :a AND h2 = :b AND r1 > :c AND r2 > :d      refused: only the last may be a range
 func (k *keyReader) multiRange() (KeyRange, error) {
@@ -33,13 +33,13 @@ func (k *keyReader) multiRange() (KeyRange, error) {
 		}
 		r.limit(limit)
 	}
-	if used < len(k.found)-k.key.Partition { // a condition on something else
+	if used < len(k.found)-k.key.Partition { // a condition on another attribute
 		return r, errMissed(sorts[used])
 	}
 	return r, nil
 }
 
-// multiPartition takes the values of the partition key.
+// multiPartition sets the values of the partition key.
 func (k *keyReader) multiPartition(r *KeyRange) error {
 	attrs := k.key.Attrs[:k.key.Partition]
 	if missing := k.withoutEquality(attrs); missing != "" {
@@ -55,7 +55,8 @@ func (k *keyReader) multiPartition(r *KeyRange) error {
 	return nil
 }
 
-// withoutEquality names the attributes that have no condition, or, if all have one, those whose condition is no equality.
+// withoutEquality returns the names of the attributes without a condition or, if there are none, of those whose condition is not an
+// equality.
 func (k *keyReader) withoutEquality(attrs []KeyAttr) string {
 	var missing, others []string
 	for _, a := range attrs {

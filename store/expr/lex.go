@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// tokenKind is what a token is.
+// tokenKind is the type of a token.
 type tokenKind uint8
 
 const (
 	tokEnd          tokenKind = iota // the end of the text
-	tokOther                         // a character that begins no token
-	tokWord                          // a bare attribute name or the name of a function
-	tokName                          // #name, a placeholder of a name
-	tokValue                         // :value, a placeholder of a value
+	tokOther                         // a character that starts no token
+	tokWord                          // a bare attribute name or a function name
+	tokName                          // #name, a placeholder for a name
+	tokValue                         // :value, a placeholder for a value
 	tokIndex                         // the digits of a list index
-	tokAnd                           // from here: the words that are never names
+	tokAnd                           // from here on keywords, which are never names
 	tokOr                            //
 	tokNot                           //
 	tokBetween                       //
@@ -40,14 +40,14 @@ const (
 	tokDot                           // .
 )
 
-// token is a piece of the text. maxText keeps the offsets within 16 bits.
+// token is a piece of the text. maxLongText keeps the offsets within 16 bits.
 type token struct {
 	kind       tokenKind
 	start, end uint16
 }
 
-// lex cuts a text of at most maxText bytes into tokens. It never fails: what it does not know becomes tokOther, which
-// no rule of the grammar accepts. The last token is tokEnd.
+// lex splits a text of at most maxLongText bytes into tokens. It never fails: unknown characters become tokOther, which no rule of the
+// grammar accepts. The last token is tokEnd.
 func lex(text string) []token {
 	tokens := make([]token, 0, len(text)/3+2)
 	for pos := 0; ; {
@@ -63,7 +63,7 @@ func lex(text string) []token {
 	}
 }
 
-// scan finds the token at the start of a text and its width in bytes.
+// scan returns the token at the start of a text and its width in bytes.
 func scan(text string) (tokenKind, int) {
 	if text == "" {
 		return tokEnd, 0
@@ -87,7 +87,7 @@ func scan(text string) (tokenKind, int) {
 	return scanSign(text)
 }
 
-// scanSign is scan for everything that is not made of letters and digits.
+// scanSign is scan for operators and punctuation.
 func scanSign(text string) (tokenKind, int) {
 	switch {
 	case strings.HasPrefix(text, "<>"):
@@ -125,8 +125,8 @@ func scanSign(text string) (tokenKind, int) {
 	return tokOther, width
 }
 
-// wordKind separates the words of the language from names. They are words in every expression: "set" is no attribute
-// name in a condition either.
+// wordKind tells keywords from names, in any case. A keyword is one in every expression: "set" is no attribute name in a condition
+// either.
 func wordKind(word string) tokenKind {
 	if len(word) > len("BETWEEN") {
 		return tokWord
@@ -162,7 +162,7 @@ func wordLength(text string) int {
 	return n
 }
 
-// indexLength measures a list index. It has no leading zeros: "00" is two tokens, and so no index.
+// indexLength returns the length of a list index. An index has no leading zeros: "00" is two tokens, so it is refused.
 func indexLength(text string) int {
 	if text[0] == '0' {
 		return 1

@@ -1,12 +1,12 @@
 package expr
 
-// op is what a node of a parsed expression does.
+// op is the operation of a node of a parsed expression.
 type op uint8
 
 const (
 	opPath    op = iota + 1 // the value at a document path
 	opValue                 // a value placeholder
-	opUnknown               // a function that does not exist here: the parse ends with an error
+	opUnknown               // an unknown function: the parse ends with an error
 	opSize                  // the functions of conditions
 	opExists
 	opNotExists
@@ -60,13 +60,13 @@ var opNames = [...]string{
 	opNot:          "NOT",
 }
 
-// isFunction reports whether the node is a function, not an operator or an operand.
+// isFunction reports whether the node is a function, as opposed to an operator or an operand.
 func (o op) isFunction() bool { return o >= opUnknown && o <= opListAppend }
 
-// isTruth reports whether the operator has a truth value that nothing can be compared with.
+// isTruth reports whether the operator returns a truth value, which cannot be compared with anything.
 func (o op) isTruth() bool { return o >= opEqual }
 
-// functionOp finds a function by its name, which is case-sensitive; opUnknown when there is none.
+// functionOp returns the function with the given name, which is case-sensitive, or opUnknown.
 func functionOp(name string) op {
 	for o := opSize; o <= opListAppend; o++ {
 		if o.String() == name {
@@ -76,23 +76,23 @@ func functionOp(name string) op {
 	return opUnknown
 }
 
-// node is an operator or function with its operands, or an operand. It holds placeholders by number, never what they
-// stand for: a parsed expression serves every request with the same text.
+// node is an operator or function with its operands, or an operand. It refers to placeholders by number and never holds their values: a
+// parsed expression serves every request with the same text.
 type node struct {
 	op     op
-	parens bool   // it stood in parentheses: a second pair around it is redundant
+	parens bool   // it was in parentheses: a second pair is redundant
 	at     int    // the first token of a function
 	value  int    // opValue: the number of the placeholder
 	path   path   // opPath
 	args   []node // the operands, in the order of the text
 }
 
-// parsed is an expression without what its placeholders stand for. It is never changed after the parse.
+// parsed is a parsed expression, without the values of its placeholders. It is never changed after the parse.
 type parsed struct {
-	names   []string       // the placeholders of names, in the order of their first use
-	values  []string       // the placeholders of values, likewise
-	number  map[string]int // the number of each of both
-	root    node           // a condition
-	actions []action       // an update, in the order of the text
-	paths   []path         // a projection
+	names   []string       // the name placeholders, in the order of their first use
+	values  []string       // the value placeholders, likewise
+	number  map[string]int // maps both to their numbers
+	root    node           // of a condition
+	actions []action       // of an update, in the order of the text
+	paths   []path         // of a projection
 }

@@ -6,24 +6,24 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The limits of DynamoDB on parameters.
+// DynamoDB's limits for parameters, in bytes.
 const (
 	maxPlaceholder = 255
 	maxName        = 65535
 )
 
-// Params are the names and values that the placeholders of a request stand for: ExpressionAttributeNames ("#n" to
-// an attribute name) and ExpressionAttributeValues (":v" to a value). Several expressions share them.
+// Params holds the values of the placeholders of a request: ExpressionAttributeNames ("#n" to an attribute name) and
+// ExpressionAttributeValues (":v" to a value). All its expressions share them.
 type Params struct {
 	Names  map[string]string
 	Values attr.Item
 
-	// Long says that the texts were not sent but made of parameters that have other limits: they may be longer than an expression
-	// and have more operators.
+	// Long means that the texts were generated from parameters with limits of their own: they may be longer than a sent expression and
+	// have more operators.
 	Long bool
 }
 
-// Check refuses parameters that no expression could use.
+// Check refuses parameters that no expression could use, such as "n" for "#n" or an empty value.
 func (p Params) Check() error {
 	if why := firstFault(p.Names, faultOfName); why != "" {
 		return invalid("ExpressionAttributeNames contains invalid %s", why)
@@ -34,7 +34,7 @@ func (p Params) Check() error {
 	return nil
 }
 
-// firstFault returns what is wrong with the faulty parameter that sorts first, so that an error is always the same one.
+// firstFault returns the fault of the first faulty parameter in sorted order, so the error does not depend on the order of the map.
 func firstFault[V any](params map[string]V, faultOf func(key string, v V) string) string {
 	first, why := "", ""
 	for key, v := range params {

@@ -2,11 +2,11 @@ package expr
 
 import "fmt"
 
-// The limits of DynamoDB on one expression, and one of our own: maxDepth keeps the recursion of the parser short. An
-// expression within maxOperators and without redundant parentheses cannot reach it.
+// DynamoDB's limits for one expression, and one of our own: maxDepth limits the recursion of the parser. An expression within
+// maxOperators and without redundant parentheses cannot reach it.
 const (
 	maxText      = 4096
-	maxLongText  = 1<<16 - 1 // with Params.Long: a place in a text has 16 bits
+	maxLongText  = 1<<16 - 1 // with Params.Long: token offsets have 16 bits
 	maxOperators = 300
 	maxOperands  = 100 // of IN
 	maxPath      = 32  // elements of a document path
@@ -14,11 +14,11 @@ const (
 	maxDepth     = 2 * (maxOperators + 2)
 )
 
-// refuse says why an expression is not accepted, in DynamoDB's words, without which expression of a request it is:
-// a parsed expression does not know that, form.refused adds it.
+// refuse returns an error with DynamoDB's text, without the name of the expression: a parsed expression may serve several roles.
+// form.refused adds the name.
 func refuse(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
-// grammar is one of the three grammars; filters and key conditions are written as conditions.
+// grammar is one of the three grammars. Filters and key conditions use that of conditions.
 type grammar uint8
 
 const (
@@ -27,19 +27,19 @@ const (
 	grammarProjection
 )
 
-// rank orders what is wrong with an expression that has no syntax error: DynamoDB reports one thing, by its rank and
-// within a rank by its place in the text.
+// rank orders the faults of an expression without syntax errors. DynamoDB reports only one: the lowest rank, and within a rank the first
+// in the text. For example, "foo(a) AND size = :x" reports the function foo, not the reserved word size behind it.
 type rank uint8
 
 const (
 	rankOperators rank = iota
-	rankWord           // a name or function that cannot stand there
+	rankWord           // a name or function not allowed at its place
 	rankLimit
 	rankSection
 	rankNothing
 )
 
-// parser turns the tokens of one text into nodes.
+// parser turns the tokens of a text into nodes.
 type parser struct {
 	text      string
 	grammar   grammar
@@ -49,11 +49,11 @@ type parser struct {
 	operators int
 	out       *parsed
 	complaint error
-	worst     rank // of the complaint
-	worstAt   int  // the token that the complaint is about
+	worst     rank // rank of the complaint
+	worstAt   int  // the token of the complaint
 }
 
-// parse reads a text. Its errors depend on the text alone, and on whether it may be long.
+// parse parses a text. Its errors depend only on the text and on whether it may be long.
 func parse(g grammar, text string, long bool) (*parsed, error) {
 	if text == "" {
 		return nil, refuse("The expression can not be empty;")
@@ -84,7 +84,7 @@ func (p *parser) run() error {
 	return p.condition()
 }
 
-// complain notes something that is wrong and the token that it is about.
+// complain records a fault and the token it is about, unless a worse or earlier one is recorded already.
 func (p *parser) complain(r rank, at int, format string, args ...any) {
 	if r < p.worst || r == p.worst && at < p.worstAt {
 		p.worst, p.worstAt, p.complaint = r, at, refuse(format, args...)
@@ -93,7 +93,7 @@ func (p *parser) complain(r rank, at int, format string, args ...any) {
 
 func (p *parser) peek() tokenKind { return p.tokens[p.pos].kind }
 
-// next takes the present token; the end is never passed.
+// next consumes the current token, except tokEnd, and returns its text.
 func (p *parser) next() string {
 	t := p.tokens[p.pos]
 	if t.kind != tokEnd {
@@ -102,7 +102,7 @@ func (p *parser) next() string {
 	return p.text[t.start:t.end]
 }
 
-// accept takes the present token if it is of the kind.
+// accept consumes the current token if it is of the given kind.
 func (p *parser) accept(kind tokenKind) bool {
 	if p.peek() != kind {
 		return false
@@ -111,7 +111,7 @@ func (p *parser) accept(kind tokenKind) bool {
 	return true
 }
 
-// expect takes the present token, which must be of the kind, and returns its text.
+// expect consumes the current token, which must be of the given kind, and returns its text.
 func (p *parser) expect(kind tokenKind) (string, error) {
 	if p.peek() != kind {
 		return "", p.syntaxError()
@@ -119,7 +119,7 @@ func (p *parser) expect(kind tokenKind) (string, error) {
 	return p.next(), nil
 }
 
-// syntaxError blames the present token. "near" is the text from the token before it to the end of the token after it.
+// syntaxError reports the current token. "near" is the text from the token before it to the end of the token after it.
 func (p *parser) syntaxError() error {
 	bad := p.tokens[p.pos]
 	word, from, to := "<EOF>", uint16(0), bad.end
@@ -133,7 +133,7 @@ func (p *parser) syntaxError() error {
 	return refuse("Syntax error; token: \"%s\", near: \"%s\"", word, p.text[from:to])
 }
 
-// enter counts a level of nesting; leave ends it.
+// enter adds a level of nesting; leave removes it.
 func (p *parser) enter() error {
 	p.depth++
 	if p.depth > maxDepth {
@@ -144,7 +144,7 @@ func (p *parser) enter() error {
 
 func (p *parser) leave() { p.depth-- }
 
-// parens reads what inner reads, in parentheses.
+// parens parses what inner parses, in parentheses. A second pair around it is refused, as in "((a = :x))".
 func (p *parser) parens(inner func() (node, error)) (node, error) {
 	if _, err := p.expect(tokOpen); err != nil {
 		return node{}, err

@@ -1,6 +1,7 @@
 package expr
 
-// The precedences of conditions, loosest first. A comparator binds one comparison: "a = b = c" is a syntax error.
+// The precedences of conditions, loosest first: "NOT a = :x AND b = :y OR c = :z" means "((NOT (a = :x)) AND (b = :y)) OR (c = :z)".
+// Comparisons do not chain: "a = b = c" is a syntax error.
 const (
 	precedenceNone = iota
 	precedenceOr
@@ -9,8 +10,7 @@ const (
 	precedenceCompare
 )
 
-// infix returns the operator of a token that stands between two operands and its precedence; precedenceNone for every
-// other token.
+// infix returns the operator and precedence of a token between two operands, or precedenceNone if it is not an operator.
 func infix(kind tokenKind) (op, int) {
 	switch kind {
 	case tokOr:
@@ -37,7 +37,7 @@ func infix(kind tokenKind) (op, int) {
 	return 0, precedenceNone
 }
 
-// condition reads a whole condition.
+// condition parses a whole condition.
 func (p *parser) condition() error {
 	n, err := p.truth(precedenceOr)
 	if err != nil {
@@ -48,7 +48,7 @@ func (p *parser) condition() error {
 	return err
 }
 
-// truth reads an expression that is true or false.
+// truth parses an expression with a truth value.
 func (p *parser) truth(least int) (node, error) {
 	n, err := p.expression(least)
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *parser) truth(least int) (node, error) {
 	return n, p.wantTruth(n)
 }
 
-// wantTruth refuses an operand where a truth value must stand; the token after it is the one that DynamoDB blames.
+// wantTruth refuses an operand where a truth value is required. Like DynamoDB, it reports the token after the operand.
 func (p *parser) wantTruth(n node) error {
 	switch n.op {
 	case opPath, opValue:
@@ -68,8 +68,8 @@ func (p *parser) wantTruth(n node) error {
 	return nil
 }
 
-// expression reads everything that binds at least as tightly as a precedence. What it gives may be an operand: only
-// the token after a closing parenthesis tells "(a) = :x" from "(a = :x)".
+// expression parses everything that binds at least as tightly as the given precedence. The result may be an operand: only the token after
+// a closing parenthesis distinguishes "(a) = :x" from "(a = :x)".
 func (p *parser) expression(least int) (node, error) {
 	left, err := p.prefix()
 	for err == nil {
@@ -107,7 +107,7 @@ func (p *parser) not() (node, error) {
 	return node{op: opNot, args: []node{n}}, err
 }
 
-// connective reads the rest of an AND or OR.
+// connective parses the rest of an AND or OR.
 func (p *parser) connective(left node, o op, precedence int) (node, error) {
 	if err := p.wantTruth(left); err != nil {
 		return node{}, err
@@ -118,7 +118,7 @@ func (p *parser) connective(left node, o op, precedence int) (node, error) {
 	return node{op: o, args: []node{left, right}}, err
 }
 
-// comparison reads the rest of a comparison.
+// comparison parses the rest of a comparison.
 func (p *parser) comparison(left node, o op) (node, error) {
 	if left.op.isTruth() {
 		return node{}, p.syntaxError()

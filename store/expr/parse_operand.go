@@ -2,7 +2,7 @@ package expr
 
 import "strconv"
 
-// operand reads a path, a value placeholder or a function call, in parentheses or not.
+// operand parses a path, a value placeholder or a function call, with or without parentheses.
 func (p *parser) operand() (node, error) {
 	switch p.peek() {
 	case tokOpen:
@@ -18,7 +18,7 @@ func (p *parser) operand() (node, error) {
 	return node{op: opPath, path: at}, err
 }
 
-// operands reads one operand or more, with commas.
+// operands parses one or more operands, separated by commas.
 func (p *parser) operands() ([]node, error) {
 	var list []node
 	for {
@@ -33,7 +33,7 @@ func (p *parser) operands() ([]node, error) {
 	}
 }
 
-// call reads a function with its operands.
+// call parses a function call.
 func (p *parser) call() (node, error) {
 	at := p.pos
 	name := p.next()
@@ -53,7 +53,8 @@ func (p *parser) call() (node, error) {
 	return node{op: fn, at: at, args: args}, err
 }
 
-// checkFunction complains of a function that this grammar does not have.
+// checkFunction complains about an unknown function, or one that this grammar does not allow: if_not_exists in a condition, size in an
+// update.
 func (p *parser) checkFunction(at int, name string, fn op) {
 	ofUpdates := fn == opIfNotExists || fn == opListAppend
 	switch {
@@ -66,8 +67,8 @@ func (p *parser) checkFunction(at int, name string, fn op) {
 	}
 }
 
-// usable reads a node that is an operand of something. Of the functions only size and if_not_exists have a value that
-// another function or operator can use.
+// usable parses a node that is an operand. Only the functions size and if_not_exists return a value that another function or operator can
+// use.
 func (p *parser) usable(read func() (node, error)) (node, error) {
 	n, err := read()
 	if err == nil {
@@ -86,7 +87,7 @@ func (p *parser) misused(fn node) {
 	p.complain(rankWord, fn.at, "The function is not allowed to be used this way in an expression; function: %s", fn.op)
 }
 
-// path reads a document path.
+// path parses a document path, such as a.#n[3].c.
 func (p *parser) path() (path, error) {
 	first, err := p.pathName()
 	if err != nil {
@@ -140,7 +141,7 @@ func (p *parser) pathIndex() (element, error) {
 	return element{kind: elementIndex, number: int(index)}, err
 }
 
-// placeholder takes the present token and returns its number among the placeholders of its sort.
+// placeholder consumes the current token and returns its number among the placeholders of its type.
 func (p *parser) placeholder(list *[]string) int {
 	text := p.next()
 	number, seen := p.out.number[text]

@@ -1,6 +1,6 @@
 package expr
 
-// actionKind is the clause an action stands in.
+// actionKind is the clause that an action is in.
 type actionKind uint8
 
 const (
@@ -10,7 +10,7 @@ const (
 	actionDelete
 )
 
-// String returns the word that begins the clause.
+// String returns the keyword of the clause.
 func (k actionKind) String() string {
 	return [...]string{actionSet: "SET", actionRemove: "REMOVE", actionAdd: "ADD", actionDelete: "DELETE"}[k]
 }
@@ -19,10 +19,10 @@ func (k actionKind) String() string {
 type action struct {
 	kind  actionKind
 	path  path
-	value node // SET: the right side; ADD and DELETE: the placeholder of the operand
+	value node // SET: the right side; ADD, DELETE: the operand, a placeholder
 }
 
-// update reads a whole update expression: clauses, each at most once, in any order.
+// update parses a whole update expression: clauses in any order, each at most once.
 func (p *parser) update() error {
 	var seen [actionDelete + 1]bool
 	for {
@@ -44,12 +44,12 @@ func (p *parser) update() error {
 	}
 }
 
-// clause is the clause that a word begins; the words are in the order of the clauses.
+// clause returns the clause that a keyword begins. The keywords are in the order of the clauses.
 func clause(kind tokenKind) (actionKind, bool) {
 	return actionKind(kind - tokSet), kind >= tokSet && kind <= tokDelete
 }
 
-// actions reads the actions of one clause.
+// actions parses the actions of one clause.
 func (p *parser) actions(kind actionKind) error {
 	for {
 		at, err := p.path()
@@ -87,7 +87,7 @@ func (p *parser) valueOperand() (node, error) {
 	return p.operand()
 }
 
-// sum reads an operand, or one sum or difference of two: DynamoDB has no chains of them.
+// sum parses an operand, or one sum or difference of two. DynamoDB does not allow chains: "SET a = b + :x + :y" is a syntax error.
 func (p *parser) sum() (node, error) {
 	read := p.operand
 	if p.peek() == tokOpen {

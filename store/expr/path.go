@@ -11,10 +11,10 @@ import (
 // path is a document path as written: an attribute name, then names in maps and indexes in lists.
 type path []element
 
-// element is one element of a written path: a name, the placeholder of a name or a list index.
+// element is one element of a written path: a name, a name placeholder or a list index.
 type element struct {
 	kind   elementKind
-	number int    // the placeholder's number or the list index
+	number int    // number of the placeholder, or the list index
 	name   string // elementName
 }
 
@@ -26,13 +26,13 @@ const (
 	elementIndex
 )
 
-// step is an element with its placeholder resolved. Two steps are equal when they lead to the same place.
+// step is an element with its placeholder resolved. Equal steps lead to the same place.
 type step struct {
 	name  string
-	index int // the index in a list; notIndex for a name
+	index int // the list index; notIndex for a name
 }
 
-// notIndex in a step says that it is a name.
+// notIndex marks a step that is a name.
 const notIndex = -1
 
 func (s step) isIndex() bool { return s.index != notIndex }
@@ -57,12 +57,12 @@ func (p path) steps(names []string) []step {
 	return out
 }
 
-// same reports whether two paths lead to the same place.
+// same reports whether two paths lead to the same place: "a.#n" and "a.b" do if #n is b.
 func (p path) same(q path, names []string) bool {
 	return slices.EqualFunc(p, q, func(e, f element) bool { return e.step(names) == f.step(names) })
 }
 
-// describe writes a path as DynamoDB's errors do: [matches, [0], score].
+// describe formats a path as DynamoDB's errors do: [matches, [0], score].
 func describe(steps []step) string {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -80,14 +80,13 @@ func describe(steps []step) string {
 	return b.String()
 }
 
-// Doc is what a condition looks at. attr.Encoded is a Doc that reads only what is asked for.
+// Doc is an item that a condition is evaluated on. attr.Encoded is a Doc that decodes only the attributes asked for.
 type Doc interface {
-	// Get returns the value of an attribute and whether it exists. An error means that the item cannot be read; Match
-	// passes it on.
+	// Get returns the value of an attribute and reports whether it exists. An error means that the item cannot be read; Match returns it.
 	Get(name string) (attr.Value, bool, error)
 }
 
-// Item makes a Doc of an item in memory. A nil Item is the item that does not exist.
+// Item is a Doc for an item in memory. A nil Item is an item that does not exist.
 type Item attr.Item
 
 // Get implements Doc.
@@ -96,7 +95,7 @@ func (it Item) Get(name string) (attr.Value, bool, error) {
 	return v, ok, nil
 }
 
-// child is the value one step below a value; the zero Value is nothing there.
+// child returns the value one step below a value, or the zero Value if there is none.
 func child(v attr.Value, s step) attr.Value {
 	if !s.isIndex() {
 		return v.Map()[s.name]

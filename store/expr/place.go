@@ -7,11 +7,11 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Place is where a document path leads as far as names go: the attribute, then names in maps. A path into a list is the
-// list as a whole, for its elements have no fixed places.
+// Place is the part of a document path that consists of names: an attribute, then names in maps. A path into a list stands for the whole
+// list, because list elements have no fixed places: the Place of a.b[2].c is a.b.
 type Place []string
 
-// In returns what an item holds there; the zero Value is nothing.
+// In returns the value of an item at the place, or the zero Value if there is none.
 func (p Place) In(it attr.Item) attr.Value {
 	v := it[p[0]]
 	for _, name := range p[1:] {
@@ -20,14 +20,13 @@ func (p Place) In(it attr.Item) attr.Value {
 	return v
 }
 
-// placeSeparator cannot be in an attribute name that anybody uses; if it is, two places share a text and are told apart
-// by nobody who compares values of both.
+// placeSeparator does not occur in attribute names in practice. If it does, two places may share a text.
 const placeSeparator = "\x00"
 
-// String returns the place as a text from which ParsePlace makes it again.
+// String returns the place in a form that ParsePlace parses.
 func (p Place) String() string { return strings.Join(p, placeSeparator) }
 
-// ParsePlace is String the other way round.
+// ParsePlace is the inverse of String.
 func ParsePlace(text string) Place { return strings.Split(text, placeSeparator) }
 
 func (p path) place(names []string) Place {
@@ -42,8 +41,7 @@ func (p path) place(names []string) Place {
 	return out
 }
 
-// Places returns what the condition looks at, in the order of the text; one may occur more than once. A nil Condition
-// looks at nothing.
+// Places returns the places that the condition uses, in the order of the text. Places may repeat. A nil Condition has none.
 func (c *Condition) Places() []Place {
 	if c == nil {
 		return nil
@@ -51,7 +49,7 @@ func (c *Condition) Places() []Place {
 	return appendPlaces(nil, c.root, c.names)
 }
 
-// Places returns what the update changes, in the order of the text.
+// Places returns the places that the update changes, in the order of the text.
 func (u *Update) Places() []Place {
 	out := make([]Place, len(u.actions))
 	for i := range u.actions {
@@ -70,15 +68,15 @@ func appendPlaces(to []Place, n *node, names []string) []Place {
 	return to
 }
 
-// Change is an action on a whole attribute by a value of the request.
+// Change is an action on a whole attribute with a value from the request.
 type Change struct {
 	Verb  string // SET, REMOVE, ADD, DELETE
 	Name  string
-	Value attr.Value // not of a REMOVE
+	Value attr.Value // zero for REMOVE
 }
 
-// Changes returns the update as changes of whole attributes by values of the request; false if an action is of another
-// sort: into a map or list, or computed from the item.
+// Changes returns the update as changes of whole attributes with values from the request. It returns false if any action is different:
+// into a map or list, or computed from the item. "SET a = :x REMOVE b" is two changes; "SET a = a + :x" is not one.
 func (u *Update) Changes() ([]Change, bool) {
 	out := make([]Change, len(u.actions))
 	for i := range u.actions {
@@ -94,7 +92,7 @@ func (u *Update) Changes() ([]Change, bool) {
 	return out, true
 }
 
-// Verbs returns which clauses the update has, and whether it appends to lists.
+// Verbs reports which clauses the update has, and whether it appends to lists.
 func (u *Update) Verbs() (set, remove, add, del, appends bool) {
 	for i := range u.actions {
 		switch u.actions[i].kind {

@@ -2,7 +2,7 @@ package expr
 
 import "github.com/touchline/touchline/store/attr"
 
-// projection reads a whole projection: paths with commas.
+// projection parses a whole projection: paths separated by commas.
 func (p *parser) projection() error {
 	for {
 		at, err := p.path()
@@ -17,10 +17,10 @@ func (p *parser) projection() error {
 	}
 }
 
-// Projection says which parts of an item to show. It may be used by several goroutines at once.
+// Projection selects the parts of an item to return. It may be used by several goroutines at once.
 type Projection struct{ tree *tree }
 
-// ParseProjection reads a ProjectionExpression. About unused parameters see ParseFilter.
+// ParseProjection parses a ProjectionExpression. Like ParseFilter, it does not refuse unused parameters.
 func ParseProjection(text string, params Params) (*Projection, error) {
 	if err := params.Check(); err != nil {
 		return nil, err
@@ -45,15 +45,15 @@ func (b *binder) projection(text string) (*Projection, error) {
 	return &Projection{tree: t}, nil
 }
 
-// Project returns an item with the parts that the projection names and that exist; it shares them with the given item.
-// Elements of a list keep their order and close up. Nothing there: an empty item.
+// Project returns an item with the existing parts that the projection names, which it shares with the given item. List elements keep
+// their order and leave no holes: a[5], a[2] of a ten-element list is a list of two. If no part exists, the item is empty.
 func (p *Projection) Project(it attr.Item) attr.Item { return p.tree.pickNames(it) }
 
-// Attributes returns the names of the attributes that the projection looks at, in the order of the text: enough to
-// know whether an index has them all.
+// Attributes returns the names of the attributes that the projection uses, in the order of the text: enough to decide whether an index
+// has them all.
 func (p *Projection) Attributes() []string { return p.tree.attributes() }
 
-// Nested returns the names of the attributes of which the projection names parts only. A nil Projection is of none.
+// Nested returns the names of the attributes that the projection shows only in part. A nil Projection has none.
 func (p *Projection) Nested() []string {
 	if p == nil {
 		return nil
@@ -61,8 +61,8 @@ func (p *Projection) Nested() []string {
 	return p.tree.nested()
 }
 
-// Names returns the names of the attributes, and whether the projection is of whole attributes only. A nil Projection is
-// of none.
+// Names returns the names of the attributes if the projection consists of whole attributes only, and reports whether it does. A nil
+// Projection has none.
 func (p *Projection) Names() (names []string, whole bool) {
 	if p == nil {
 		return nil, false

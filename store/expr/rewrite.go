@@ -2,8 +2,8 @@ package expr
 
 import "strings"
 
-// Rewrite returns an expression with its placeholders replaced and its white space short: what a text must be before it
-// can stand in one request with another. The text is one that has been accepted.
+// Rewrite returns an expression with its placeholders renamed and its white space shortened, so that it can be combined with another in
+// one request. The text must have been accepted before.
 func Rewrite(text string, rename func(placeholder string) string) string {
 	if len(text) > maxText {
 		return text
@@ -28,10 +28,10 @@ func Rewrite(text string, rename func(placeholder string) string) string {
 	return b.String()
 }
 
-// Clauses are the actions of an update, without the words that begin them; empty: there is no such clause.
+// Clauses holds the actions of an update by clause, without the keyword. Empty means that the update does not have the clause.
 type Clauses struct{ Set, Remove, Add, Delete string }
 
-// SplitUpdate takes an update apart. The text is one that has been accepted.
+// SplitUpdate splits an update into its clauses. The text must have been accepted before.
 func SplitUpdate(text string) (c Clauses) {
 	if len(text) > maxText {
 		return c
@@ -63,7 +63,7 @@ func (c *Clauses) of(kind actionKind) *string {
 	return &c.Delete
 }
 
-// String writes the update.
+// String returns the update as text.
 func (c Clauses) String() string {
 	var parts []string
 	for _, one := range [...]struct{ word, actions string }{
@@ -76,5 +76,5 @@ func (c Clauses) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Enclosed reports whether the whole condition stands in parentheses: a second pair would be refused.
+// Enclosed reports whether the whole condition is in parentheses: a second pair would be refused.
 func (c *Condition) Enclosed() bool { return c.root.parens }

@@ -7,14 +7,14 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// tree is a set of document paths of which none contains another: the places an update changes or a projection
-// shows. It makes both of them one walk down the item, and overlaps are found while it is built.
+// tree is a set of document paths of which none contains another: the places that an update changes or a projection shows. It lets both
+// process an item in one walk, and detects overlaps while it is built.
 type tree struct {
 	step   step
-	leaf   int // the number of the path that ends here, noLeaf if some go on
-	first  int // the number of the first path that came through here
+	leaf   int // the number of the path that ends here; noLeaf if paths continue
+	first  int // the number of the first path that passes through here
 	subs   []*tree
-	byStep map[step]*tree // of subs, when they are many
+	byStep map[step]*tree // index of subs, if there are many
 }
 
 const (
@@ -22,17 +22,18 @@ const (
 	manySubs = 8
 )
 
-// plant makes the tree of paths. The error names the first two paths that cannot stand together.
+// plant builds the tree of paths. It refuses paths that overlap (a and a.b) or conflict (a.b and a[0]); the error names the first such
+// two.
 func plant(paths []path, names []string) (*tree, error) {
 	elements := 0
 	for _, p := range paths {
 		elements += len(p)
 	}
-	room := make([]tree, 0, 1+elements) // one allocation for all nodes: a tree is planted for every request
+	room := make([]tree, 0, 1+elements) // one allocation for all nodes: a tree is built for every request
 	root := newTree(&room, step{}, 0)
 	for number, p := range paths {
 		if other, why := root.add(p, names, number, &room); why != "" {
-			if one, two, ok := overlap(paths, names); ok { // it is named before a conflict, wherever it stands
+			if one, two, ok := overlap(paths, names); ok { // an overlap is reported before a conflict, wherever it is
 				other, why, p = one, "overlap", paths[two]
 			}
 			return nil, refuse("Two document paths %s with each other; must remove or rewrite one of these paths; "+
@@ -43,7 +44,7 @@ func plant(paths []path, names []string) (*tree, error) {
 	return root, nil
 }
 
-// overlap finds the first two paths of which one contains the other.
+// overlap returns the first two paths of which one contains the other.
 func overlap(paths []path, names []string) (one, two int, ok bool) {
 	for two = range paths {
 		for one = range two {
@@ -59,7 +60,7 @@ func overlap(paths []path, names []string) (one, two int, ok bool) {
 	return 0, 0, false
 }
 
-// add adds a path. It gives the number of a path that it cannot stand together with, and why not.
+// add adds a path. If it cannot, it returns the number of the other path and the reason.
 func (t *tree) add(p path, names []string, number int, room *[]tree) (other int, why string) {
 	for i := range p {
 		s := p[i].step(names)
@@ -123,7 +124,7 @@ func (t *tree) sort() {
 	}
 }
 
-// pick returns the parts of a value that the paths lead to, false if there are none. Lists are closed up.
+// pick returns the parts of a value that the paths lead to, or false if there are none. Lists have no holes.
 func (t *tree) pick(v attr.Value) (attr.Value, bool) {
 	if t.leaf != noLeaf {
 		return v, true
@@ -163,7 +164,7 @@ func (t *tree) pickIndexes(from []attr.Value) []attr.Value {
 	return to
 }
 
-// attributes returns the first steps of all paths.
+// attributes returns the first step of each path.
 func (t *tree) attributes() []string {
 	names := make([]string, len(t.subs))
 	for i, sub := range t.subs {
@@ -172,7 +173,7 @@ func (t *tree) attributes() []string {
 	return names
 }
 
-// nested returns the first steps of the paths that have more.
+// nested returns the first steps of the paths that have more than one.
 func (t *tree) nested() (names []string) {
 	for _, sub := range t.subs {
 		if len(sub.subs) > 0 {

@@ -7,17 +7,17 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// CodeOperand is the fault code of an update that finds a value of the wrong type in the item.
+// CodeOperand is the fault code of an update that meets a value of the wrong type in the item.
 const CodeOperand = "operand_type"
 
 // Update is an update with its parameters. It may be used by several goroutines at once.
 type Update struct {
 	actions []action
-	tree    *tree // of the actions' paths
+	tree    *tree // of the paths of the actions
 	binding
 }
 
-// ParseUpdate reads an UpdateExpression. About unused parameters see ParseFilter.
+// ParseUpdate parses an UpdateExpression. Like ParseFilter, it does not refuse unused parameters.
 func ParseUpdate(text string, params Params) (*Update, error) {
 	if err := params.Check(); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (p *parsed) targets() []path {
 	return paths
 }
 
-// checkOperand refuses what can be neither added nor deleted. It is named before anything that is wrong with a SET.
+// checkOperand refuses operands that can be neither added nor deleted, such as a string. Like DynamoDB, it is checked before the SETs.
 func (c *checker) checkOperand(a *action) error {
 	if a.kind != actionAdd && a.kind != actionDelete {
 		return nil
@@ -71,7 +71,7 @@ func (c *checker) checkOperand(a *action) error {
 		"typeSet: ALLOWED_FOR_%s_OPERAND", a.kind, longName(k), a.kind)
 }
 
-// checkValueOf refuses the right side of a SET that fails on every item.
+// checkValueOf refuses the right side of a SET that fails for every item, such as ":string + :n".
 func (c *checker) checkValueOf(a *action) error {
 	if a.kind != actionSet {
 		return nil
@@ -81,7 +81,7 @@ func (c *checker) checkValueOf(a *action) error {
 
 func isSet(k attr.Kind) bool { return k == attr.KindSS || k == attr.KindNS || k == attr.KindBS }
 
-// longName is the name of a type in the errors about ADD and DELETE.
+// longName returns the name of a type in errors about ADD and DELETE.
 func longName(k attr.Kind) string {
 	return cmp.Or(map[attr.Kind]string{
 		attr.KindS:    "STRING",
@@ -93,18 +93,18 @@ func longName(k attr.Kind) string {
 	}[k], k.String())
 }
 
-// Attributes returns the names of the attributes that the update changes, whole or in part, in the order of the text.
+// Attributes returns the names of the attributes that the update changes, in whole or in part, in the order of the text.
 func (u *Update) Attributes() []string { return u.tree.attributes() }
 
-// Creates reports whether the update creates the item where there is none. One that only removes and deletes leaves nothing
-// there, whatever its paths: "REMOVE a.b" on a missing item is no error. A nil Update creates an item of its key alone.
+// Creates reports whether the update creates a missing item. One that only removes and deletes does not, whatever its paths: "REMOVE a.b"
+// on a missing item is no error. A nil Update creates an item with only its key.
 func (u *Update) Creates() bool {
 	return u == nil || slices.ContainsFunc(u.actions, func(a action) bool {
 		return a.kind == actionSet || a.kind == actionAdd
 	})
 }
 
-// Nested returns the names of the attributes that the update changes in part or looks into. A nil Update has none.
+// Nested returns the names of the attributes that the update changes in part or reads a part of. A nil Update has none.
 func (u *Update) Nested() (names []string) {
 	if u == nil {
 		return nil
@@ -116,17 +116,16 @@ func (u *Update) Nested() (names []string) {
 	return names
 }
 
-// Project returns the parts of an item that the update is about: UPDATED_OLD of the item before, UPDATED_NEW of the
-// item after.
+// Project returns the parts of an item that the update names: UPDATED_OLD for the item before, UPDATED_NEW for the item after.
 func (u *Update) Project(it attr.Item) attr.Item { return u.tree.pickNames(it) }
 
-// Apply returns the item after the update. The given item is never changed, and shares all that the update leaves alone
-// with the new one. Every right side is evaluated against the given item, whatever the order of the actions. To
-// create an item, give one that has only the key; whether it may be created, Creates says. An error of kind Invalid means that this item does not fit the
-// update: an operand is missing or of the wrong type, or there is nothing to put the value in.
+// Apply returns the item after the update. It does not change the given item; both share everything that the update leaves alone. Every
+// right side is evaluated on the given item, whatever the order of the actions: "SET a = b, b = a" swaps two attributes. To create an
+// item, pass one with only the key; Creates reports whether that is allowed. An error of kind Invalid means that this item does not fit
+// the update: an operand is missing or has the wrong type, or there is no map or list to put the value in.
 func (u *Update) Apply(it attr.Item) (attr.Item, error) { return u.ApplyWithin(it, nil) }
 
-// ApplyWithin is Apply with a budget; nil: none.
+// ApplyWithin is Apply with a budget; nil: no limit.
 func (u *Update) ApplyWithin(it attr.Item, work *Work) (attr.Item, error) {
 	results := make([]attr.Value, len(u.actions))
 	s := scope{doc: Item(it), binding: &u.binding, work: work}
@@ -136,7 +135,7 @@ func (u *Update) ApplyWithin(it attr.Item, work *Work) (attr.Item, error) {
 		if results[i], err = s.result(&u.actions[i]); err != nil {
 			return nil, err
 		}
-		// The results lie beside each other in the item. Each may be as large as one can be, and there may be hundreds.
+		// All results end up in one item. Each may be as large as an item, and there may be hundreds.
 		if size += attr.SizeOf(results[i]); size > attr.MaxItemSize {
 			return nil, tooLarge()
 		}

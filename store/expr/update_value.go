@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// result returns the value that an action leaves at its path; the zero Value is none.
+// result returns the value that an action leaves at its path; the zero Value means none.
 func (s *scope) result(a *action) (attr.Value, error) {
 	if err := s.reach(a.path); err != nil {
 		return attr.Value{}, err
@@ -37,8 +37,8 @@ func (s *scope) result(a *action) (attr.Value, error) {
 	return s.joined(a.kind, old, operand)
 }
 
-// joined is what ADD and DELETE make of a set and an operand of its type; the zero Value when no member is left, for there
-// are no empty sets.
+// joined returns the result of ADD or DELETE for a set and an operand of its type. It is the zero Value if no member is left, because
+// there are no empty sets.
 func (s *scope) joined(kind actionKind, old, operand attr.Value) (attr.Value, error) {
 	have, more := len(old.Members()), len(operand.Members())
 	cost := (have + more) * perMember
@@ -54,7 +54,7 @@ func (s *scope) joined(kind actionKind, old, operand attr.Value) (attr.Value, er
 	return attr.Difference(old, operand), nil
 }
 
-// reach refuses a path whose last step has no map or list to be taken in.
+// reach refuses a path whose last step has no map or list to go into: "SET a.b = :x" needs a map at a.
 func (s *scope) reach(p path) error {
 	last := len(p) - 1
 	if last == 0 {
@@ -74,14 +74,14 @@ func (s *scope) reach(p path) error {
 	return nil
 }
 
-// wrongOperand has a code of its own: who makes updates out of something else has other words for it.
+// wrongOperand has a code of its own because callers that generate updates report it in other words.
 func wrongOperand() error {
 	return fault.New(fault.Invalid, CodeOperand, "An operand in the update expression has an incorrect data type")
 }
 
 func tooLarge() error { return invalid("Item size to update has exceeded the maximum allowed size") }
 
-// rightSide evaluates the right side of a SET. There is always a value or an error.
+// rightSide evaluates the right side of a SET. It returns a value or an error, never the zero Value.
 func (s *scope) rightSide(n *node) (attr.Value, error) {
 	switch n.op {
 	case opPlus, opMinus:
@@ -98,7 +98,7 @@ func (s *scope) rightSide(n *node) (attr.Value, error) {
 	return v, err
 }
 
-// ifNotExists needs its second operand to be there even when the first one is used, as DynamoDB does.
+// ifNotExists requires the second operand to exist even if the first one is used, as DynamoDB does.
 func (s *scope) ifNotExists(n *node) (attr.Value, error) {
 	v, err := s.value(&n.args[0])
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *scope) ifNotExists(n *node) (attr.Value, error) {
 	return v, nil
 }
 
-// both evaluates two operands, which must be of a kind.
+// both evaluates two operands, which must be of the given type.
 func (s *scope) both(n *node, kind attr.Kind) (v [2]attr.Value, err error) {
 	for i := range v {
 		if v[i], err = s.rightSide(&n.args[i]); err != nil {
@@ -141,7 +141,7 @@ func (s *scope) append(n *node) (attr.Value, error) {
 		return attr.Value{}, err
 	}
 	size := len(v[0].List()) + len(v[1].List())
-	if size > attr.MaxItemSize { // each is a byte at least
+	if size > attr.MaxItemSize { // each element takes at least one byte
 		return attr.Value{}, tooLarge()
 	}
 	if err := s.work.Spend(size * perMember); err != nil {

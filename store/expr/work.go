@@ -5,15 +5,15 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// CodeWork is the fault code of expressions that take more work than their request may.
+// CodeWork is the fault code of expressions that exceed the budget of their request.
 const CodeWork = "too_much_work"
 
-// Work is what the expressions of one request may cost, in units, and have cost so far. A unit is about what a processor of
-// 2020 does in a nanosecond, but it is counted, never measured: a request that is refused on one machine is refused on all.
-// It is used by one goroutine. Of a nil Work as much as it takes may be spent.
+// Work is the budget of a request's expressions, in units, and what they have spent so far. A unit is about a nanosecond on a processor
+// of 2020, but it is counted, never measured: a request refused on one machine is refused on all. Only one goroutine may use it. A nil
+// Work has no limit.
 type Work struct {
 	limit, spent int
-	next         int // spent so far that pause is asked, or the limit is reached
+	next         int // the value of spent at which pause is called or the limit reached
 	pause        func(spent int) error
 	err          error
 }
@@ -21,15 +21,15 @@ type Work struct {
 // stretch is how much is spent between two calls of pause.
 const stretch = 1 << 20
 
-// NewWork makes a budget. pause is called after each million units or so, with what is spent: an error of it ends the
-// evaluation. nil: nobody is asked.
+// NewWork returns a budget. pause is called with the units spent after about each million; if it returns an error, the evaluation ends.
+// nil: no calls.
 func NewWork(limit int, pause func(spent int) error) *Work {
 	w := &Work{limit: limit, pause: pause}
 	w.next = min(stretch, limit+1)
 	return w
 }
 
-// Spent is what has been spent.
+// Spent returns the units spent.
 func (w *Work) Spent() int {
 	if w == nil {
 		return 0
@@ -37,7 +37,7 @@ func (w *Work) Spent() int {
 	return w.spent
 }
 
-// Err is the error by which Spend has failed, nil: it has not.
+// Err returns the error with which Spend failed, nil if it has not.
 func (w *Work) Err() error {
 	if w == nil {
 		return nil
@@ -45,7 +45,7 @@ func (w *Work) Err() error {
 	return w.err
 }
 
-// Spend takes units off the budget. It fails when there are not as many, and from then on: kind Invalid, code CodeWork.
+// Spend charges units to the budget. If too few are left, it and all later calls fail: kind Invalid, code CodeWork.
 func (w *Work) Spend(units int) error {
 	if w == nil {
 		return nil
@@ -73,26 +73,26 @@ func (w *Work) stop() error {
 	return w.err
 }
 
-// What things cost, in units. Measured: see BenchmarkWork.
+// Costs in units, measured by BenchmarkWork.
 const (
-	perNode   = 16  // of a parsed expression
-	perName   = 16  // an attribute stepped over in an item
-	perLook   = 8   // a member of a set or list that is held against a value
-	perMember = 16  // of a set or list that is joined with another
-	perByte   = 256 // of a text that is parsed, at worst
-	perUnit   = 8   // bytes that are copied or compared
+	perNode   = 16  // a node of a parsed expression
+	perName   = 16  // an attribute skipped in an item
+	perLook   = 8   // a member of a set or list compared with a value
+	perMember = 16  // a member of a set or list joined with another
+	perByte   = 256 // a byte of a text being parsed, at worst
+	perUnit   = 8   // not a cost: bytes copied or compared for one unit
 )
 
-// What is done with a value, by its cost for each value within it.
+// Costs of an operation for each value within a value.
 const (
 	comparing = 32
 	decoding  = 32
 )
 
-// SpendDecoded takes off what the decoding of an item has cost.
+// SpendDecoded charges the decoding of an item.
 func (w *Work) SpendDecoded(it attr.Item) error { return w.spendOn(attr.M(it), decoding) }
 
-// spendOn takes off what it costs to do something with a value.
+// spendOn charges an operation on a value.
 func (w *Work) spendOn(v attr.Value, perValue int) error {
 	if w == nil {
 		return nil
@@ -101,7 +101,7 @@ func (w *Work) spendOn(v attr.Value, perValue int) error {
 	return w.Spend(values*perValue + bytes/perUnit)
 }
 
-// compare is compare with its cost.
+// compare is the function compare with its cost charged.
 func (s *scope) compare(o op, left, right attr.Value) (bool, error) {
 	if o == opContains {
 		return s.contains(left, right)
@@ -112,8 +112,8 @@ func (s *scope) compare(o op, left, right attr.Value) (bool, error) {
 	return compare(o, left, right), nil
 }
 
-// spendOnBoth takes off what it costs to compare two values. Of different types or lengths they are not looked into; else no
-// more is looked at than the right one has.
+// spendOnBoth charges a comparison of two values. Values of different types or lengths are not examined; otherwise the comparison
+// examines no more than the right one has.
 func (s *scope) spendOnBoth(left, right attr.Value) error {
 	if s.work == nil || left.Kind() != right.Kind() {
 		return nil
