@@ -1,4 +1,4 @@
-// Package idempotency has the row by which a request takes effect once: its Idempotency-Key, which the client has made, leads to
-// what came of the first request that carried it. The row is written in the transaction of what it stands for, so that both
-// are there or neither is, also in the cloud, where the row of another node is in the way of this one's.
+// Package idempotency stores the row that makes a request take effect once. The row maps the Idempotency-Key, which the client made, to
+// the outcome of the first request with that key. It is written in the transaction of that request's writes, so that both exist or
+// neither does. That also holds in the cloud, where the row of one node makes the same request of another node fail.
 package idempotency

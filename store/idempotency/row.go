@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The attributes of a row, beside its key and what the application adds.
+// The attributes of a row besides its key and those of the application.
 const (
 	attrHash   = "requestHash"
 	attrStatus = "responseStatus"
@@ -23,31 +23,31 @@ const (
 	attrSeq    = "nodeSeq"
 )
 
-// Row is where the first use of a key is kept. The application says where: the item's key is made of a scope (who asks, and for
-// what) and the key, and of nothing that differs between nodes.
+// Row is the row for a key's first use. The application chooses the item's key: a scope (who asks, and for what) and the Idempotency-Key,
+// and nothing that differs between nodes.
 type Row struct {
 	Table string
-	Key   attr.Item // names every key attribute of the table
-	Hash  string    // of what is asked for: see Hash
-	Node  string    // that writes it: store.Store.Node
+	Key   attr.Item // all key attributes of the table
+	Hash  string    // of the request: see Hash
+	Node  string    // the node that writes the row: store.Store.Node
 
-	More    attr.Item     // attributes that the application's rows have
+	More    attr.Item     // the application's own attributes
 	Expires string        // the table's TTL attribute; empty: the row stays
-	Keep    time.Duration // how long, with Expires; longer than a client may hold a request back
+	Keep    time.Duration // how long the row stays, with Expires; longer than a client may hold back a request
 }
 
-// Outcome is what came of a request: enough to answer it again.
+// Outcome is the outcome of a request, sufficient to answer it again.
 type Outcome struct {
 	Status int
-	IDs    map[string]string // of what it made, by what the application calls them
+	IDs    map[string]string // of what the request created, by the application's names
 
-	Repeated bool   // it came of an earlier request
-	Node     string // that answered first
-	Seq      uint64 // of the row in that node's journal
+	Repeated bool   // the outcome is that of an earlier request
+	Node     string // the node that answered first
+	Seq      uint64 // sequence of the row in that node's journal
 }
 
-// Hash is the hash of a request: of its scope, and of its body as it was understood. Two bodies that mean the same have one hash:
-// members of structs have an order, those of maps are sorted.
+// Hash returns the hash of a request's scope and parsed body. Bodies with the same meaning have the same hash: struct fields have a fixed
+// order, map keys are sorted.
 func Hash(scope string, body any) (string, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -57,8 +57,8 @@ func Hash(scope string, body any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Read returns what came of an earlier request with the same key; ok is false for the first one. A key that was used for
-// something else is fault.Conflict.
+// Read returns the outcome of an earlier request with the same key; ok is false if there is none. If the key was used for another
+// request, the error is fault.Conflict.
 func (r *Row) Read(tx *store.Tx) (out Outcome, ok bool, err error) {
 	item, err := tx.Get(r.Table, r.Key)
 	if err != nil || item == nil {
@@ -72,7 +72,7 @@ func (r *Row) Read(tx *store.Tx) (out Outcome, ok bool, err error) {
 	return Outcome{Status: int(status), Repeated: true, Node: item[attrNode].Str(), Seq: uint64(max(0, seq)), IDs: IDs(item)}, true, nil
 }
 
-// IDs are what came of a request (Outcome.IDs), by an image of its row.
+// IDs returns Outcome.IDs from an image of the row.
 func IDs(item attr.Item) map[string]string {
 	ids := map[string]string{}
 	for name, id := range item[attrIDs].Map() {
@@ -81,7 +81,7 @@ func IDs(item attr.Item) map[string]string {
 	return ids
 }
 
-// Write does the writes of a first request and keeps what came of it, in one transaction, of which the row is the first action.
+// Write does the writes of a first request and stores its outcome, in one transaction whose first action is the row.
 func (r *Row) Write(tx *store.Tx, out Outcome, writes ...store.WriteItem) error {
 	put := r.put(tx, out)
 	return tx.TransactWrite(store.TransactWrite{Items: append([]store.WriteItem{{Put: &put}}, writes...)})
@@ -98,7 +98,7 @@ func (r *Row) put(tx *store.Tx, out Outcome) store.PutItem {
 	item[attrNode], item[attrSeq] = attr.S(r.Node), attr.Int(int64(tx.Seq()+1))
 	p := store.PutItem{Table: r.Table, Item: item, Condition: "attribute_not_exists(#key)"}
 	p.Names = map[string]string{"#key": slices.Min(slices.Collect(maps.Keys(r.Key)))}
-	if r.Expires != "" { // one past its time is in the way until it is swept
+	if r.Expires != "" { // an expired row still exists until it is swept
 		item[r.Expires] = attr.Int(tx.Now().Add(r.Keep).Unix())
 		p.Condition += " OR #ttl < :now"
 		p.Names["#ttl"], p.Values = r.Expires, attr.Item{":now": attr.Int(tx.Now().Unix())}
@@ -106,8 +106,7 @@ func (r *Row) put(tx *store.Tx, out Outcome) store.PutItem {
 	return p
 }
 
-// Same reports whether two images of a row stand for one request: what the other node has made of it is what this one would
-// have.
+// Same reports whether two images of a row belong to the same request, so that the outcome at the other node is also this one's.
 func Same(a, b attr.Item) bool {
 	return a != nil && b != nil && a[attrHash].Str() != "" && a[attrHash].Str() == b[attrHash].Str()
 }

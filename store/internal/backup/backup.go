@@ -19,17 +19,17 @@ import (
 	"github.com/touchline/touchline/store/internal/pages"
 )
 
-// Info describes what is in a backup.
+// Info describes a backup.
 type Info struct {
 	Path        string  `json:"path"`
 	Bytes       int64   `json:"bytes"`
 	SHA256      string  `json:"sha256"` // of the file, in hex; also in Path + ".sha256"
 	Node        string  `json:"node"`
 	Incarnation uint64  `json:"incarnation"`
-	Seq         uint64  `json:"seq"` // the last journal record in it
+	Seq         uint64  `json:"seq"` // the last journal record in the backup
 	Tables      int     `json:"tables"`
 	TookSeconds float64 `json:"tookSeconds"`
-	HeldSeconds float64 `json:"heldSeconds"` // how long its snapshot held pages of the store back
+	HeldSeconds float64 `json:"heldSeconds"` // how long the backup's snapshot kept pages of the store from being reused
 }
 
 // Backup is Store.Backup.
@@ -60,7 +60,7 @@ func (c *Copies) Backup(ctx context.Context, path string, progress func(done, to
 	return info, nil
 }
 
-// checkContent refuses an item or a journal record that is not what was written.
+// checkContent refuses an item or a journal record that differs from what was written.
 func (c *Copies) checkContent(bucket, key, value []byte) error {
 	if string(bucket) == string(format.BucketJournal) {
 		_, err := format.CheckRecord(value)
@@ -76,7 +76,7 @@ func (c *Copies) checkContent(bucket, key, value []byte) error {
 	return fmt.Errorf("an item of table %s is not what was written to disk", t.Spec.Name)
 }
 
-// CopyTo writes a snapshot of the store into an empty file, which contents judges if it is not nil.
+// CopyTo writes a snapshot of the store to an empty file. contents, if not nil, checks each key and value.
 func (c *Copies) CopyTo(
 	ctx context.Context, f *os.File, progress func(done, total int64), contents func(bucket, key, value []byte) error,
 ) (info Info, err error) {
@@ -111,12 +111,12 @@ func (c *Copies) CopyTo(
 
 const checksumSuffix = ".sha256"
 
-// writeChecksum writes the line that sha256sum -c reads. It goes to disk before the file has its name: a file without
-// its checksum would be worth less than a checksum without its file.
+// writeChecksum writes a line in the format of sha256sum -c. It is on disk before the backup gets its name: a checksum without its file
+// does less harm than a file without its checksum.
 func writeChecksum(path, sum string) error {
 	name := filepath.Base(path)
 	if escaped := strings.NewReplacer("\\", "\\\\", "\n", "\\n", "\r", "\\r").Replace(name); escaped != name {
-		sum, name = "\\"+sum, escaped // as sha256sum has it
+		sum, name = "\\"+sum, escaped // the escaping of sha256sum
 	}
 	to := path + checksumSuffix
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -132,7 +132,7 @@ func writeChecksum(path, sum string) error {
 	return nil
 }
 
-// readChecksum returns the checksum that lies beside a backup. The name in it does not count: files are moved.
+// readChecksum returns the checksum stored beside a backup. It ignores the file name in it, because files are moved.
 func readChecksum(path string) (string, error) {
 	raw, err := os.ReadFile(path + checksumSuffix)
 	if err != nil {

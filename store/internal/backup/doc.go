@@ -1,2 +1,2 @@
-// Package backup copies a store in use into a file, and makes a store of such a file.
+// Package backup copies a store in use to a file and restores a store from such a file.
 package backup

@@ -21,10 +21,10 @@ import (
 	"github.com/touchline/touchline/store/internal/pages"
 )
 
-// RestoreOptions say how a backup is restored. The zero value is the careful way.
+// RestoreOptions configures a restore. The zero value is the careful way.
 type RestoreOptions struct {
-	Unchecked bool                    // a backup without its checksum will do; one that is there is looked at all the same
-	Progress  func(done, total int64) // bytes copied; nil: nobody asks
+	Unchecked bool                    // accept a backup without a checksum; an existing one is still compared
+	Progress  func(done, total int64) // gets the bytes copied and the total; may be nil
 }
 
 // RestoreInfo describes what was restored.
@@ -32,8 +32,8 @@ type RestoreInfo struct {
 	Path        string `json:"path"`
 	Bytes       int64  `json:"bytes"`
 	Node        string `json:"node"`
-	Incarnation uint64 `json:"incarnation"` // of the restored store, a new one
-	Seq         uint64 `json:"seq"`         // the last journal record of the backup
+	Incarnation uint64 `json:"incarnation"` // of the restored store: a new one
+	Seq         uint64 `json:"seq"`         // the last journal record in the backup
 	Tables      int    `json:"tables"`
 }
 
@@ -79,7 +79,7 @@ func Restore(ctx context.Context, backup, path string, o RestoreOptions) (info R
 	return info, d.Publish(path, false)
 }
 
-// checksum returns the backup's checksum; "" if it has none and need not.
+// checksum returns the backup's checksum, or "" if it has none and o allows that.
 func (o RestoreOptions) checksum(backup string) (string, error) {
 	want, err := readChecksum(backup)
 	switch {
@@ -131,7 +131,7 @@ func copyChecked(ctx context.Context, d *disk.Draft, from *os.File, progress fun
 	}
 }
 
-// leaveHistory returns the store in the draft, which becomes the one at path, its new incarnation.
+// leaveHistory gives the store in the draft, which will be the store at path, a new incarnation.
 func leaveHistory(d *disk.Draft, backup, path string) (info RestoreInfo, err error) {
 	opts := file.BoltOptions(file.Options{})
 	opts.NoSync, opts.NoFreelistSync = true, false
@@ -163,8 +163,7 @@ func leaveHistory(d *disk.Draft, backup, path string) (info RestoreInfo, err err
 	return info, d.Reopen(info.Bytes)
 }
 
-// writeIncarnation moves the journal to the begin of an incarnation. The records that are there stay, and are followed
-// by a step.
+// writeIncarnation moves the journal to the start of an incarnation. Existing records stay; the sequences of later ones jump.
 func writeIncarnation(btx *bolt.Tx, incarnation uint64, j format.JournalState) error {
 	m := btx.Bucket(format.BucketMeta)
 	return errors.Join(

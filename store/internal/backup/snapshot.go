@@ -18,28 +18,28 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Copies are the snapshots that backups hold. They are no Views: a copy of the whole file has a limit of its own.
+// Copies holds the snapshots of running backups. They are not Views, because a copy of the whole file has a limit of its own.
 type Copies struct {
 	E      *txn.DB
 	mu     sync.Mutex
-	open   map[*copySnapshot]time.Time // since when
+	open   map[*copySnapshot]time.Time // by start time
 	closed bool
 }
 
-// copySnapshot is the state of the file at one instant. Its pages are not written to until it ends.
+// copySnapshot is the state of the file at one instant. Its pages are not reused until it ends.
 type copySnapshot struct {
 	copies *Copies
 	meta   pages.Meta
 	seq    uint64
 	tables int
-	forget func() bool // the context's watch
+	forget func() bool // stops watching the context
 
 	mu   sync.Mutex
 	btx  *bolt.Tx
-	over error // why it ended; nil: it stands
+	over error // why it ended; nil: it is valid
 }
 
-// begin takes a snapshot that ends by itself when ctx or the limit does.
+// begin takes a snapshot, which ends at the latest with ctx or at the limit.
 func (c *Copies) begin(ctx context.Context) (*copySnapshot, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -77,7 +77,7 @@ func (c *Copies) begin(ctx context.Context) (*copySnapshot, error) {
 	return snap, nil
 }
 
-// lastSeq reads where the journal ends. bbolt panics where a page is no page.
+// lastSeq reads the last sequence of the journal. It turns bbolt's panic at a damaged page into an error.
 func lastSeq(btx *bolt.Tx) (seq uint64, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -91,7 +91,7 @@ func lastSeq(btx *bolt.Tx) (seq uint64, err error) {
 	return j.Last, nil
 }
 
-// end gives the snapshot back; it may be called again.
+// end releases the snapshot. It may be called more than once.
 func (snap *copySnapshot) end() {
 	snap.forget()
 	snap.release(txn.ErrTxOver())
@@ -104,14 +104,14 @@ func (snap *copySnapshot) release(why error) {
 		return
 	}
 	snap.over = why
-	_ = snap.btx.Rollback() // fails only on a transaction that is over
+	_ = snap.btx.Rollback() // fails only if the transaction has ended
 	c := snap.copies
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, snap)
 }
 
-// ReadAt reads the snapshot's pages; it fails once it has ended.
+// ReadAt reads from the snapshot's pages. It fails after the snapshot has ended.
 func (snap *copySnapshot) ReadAt(p []byte, at int64) (int, error) {
 	snap.mu.Lock()
 	defer snap.mu.Unlock()
@@ -121,7 +121,7 @@ func (snap *copySnapshot) ReadAt(p []byte, at int64) (int, error) {
 	return snap.copies.E.Room.F.ReadAt(p, at)
 }
 
-// Close ends the copies that run: the closing of the file would wait for them.
+// Close ends running copies, because closing the file would wait for them.
 func (c *Copies) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -132,7 +132,7 @@ func (c *Copies) Close() {
 	}
 }
 
-// Fill counts the snapshots of copies among the readers.
+// Fill adds the snapshots of copies to the readers in st.
 func (c *Copies) Fill(st *txn.Stats) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

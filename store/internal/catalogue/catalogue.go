@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// NextFill returns the first index that is not filled.
+// NextFill returns the first index that is still being filled, or nil.
 func (t *Table) NextFill() *Index {
 	for _, ix := range t.Indexes {
 		if ix.Fill != nil {
@@ -24,51 +24,50 @@ func (t *Table) NextFill() *Index {
 	return nil
 }
 
-// Tables holds the tables by name. It and its tables are never changed: who changes a table makes new ones, which the
-// store takes over when the transaction that wrote them has been committed.
+// Tables is the catalogue of tables. It and its tables are immutable: a change makes new ones, which the store adopts after the
+// transaction that wrote them has been committed.
 type Tables struct {
 	ByName map[string]*Table
-	Names  []string          // of tables, ascending; another slice whenever it changes
-	ByID   map[uint32]*Table // the dropped ones too, as long as the journal names them
-	NextID uint32            // for tables and indexes; an id is never used again
+	Names  []string          // of tables, ascending; a new slice at each change
+	ByID   map[uint32]*Table // including dropped ones, as long as the journal names them
+	NextID uint32            // for tables and indexes; ids are never reused
 
-	Streaming []*Table // those of ByID that have a stream, or had one, by name and id; another slice whenever it changes
+	Streaming []*Table // the tables of ByID that have or had a stream, by name and id; a new slice at each change
 }
 
-// Table is a TableSpec made ready for use.
+// Table is a TableSpec prepared for use.
 type Table struct {
 	ID      uint32
-	UUID    string // the id that DescribeTable shows; tables of older files have none
-	Created int64  // nanoseconds since 1970; 0: not known
+	UUID    string // the id in DescribeTable; empty for tables of older files
+	Created int64  // nanoseconds since 1970; 0: unknown
 	Spec    TableSpec
 	Key     KeyAttrs
-	Sends   bool // as spec says
+	Sends   bool // Spec.Sends()
 	Bucket  []byte
-	Indexes []*Index // as in spec.Indexes
+	Indexes []*Index // in the order of Spec.Indexes
 
 	Settings TableSettings
-	Streams  []Stream // from the oldest on; forgotten some time after they have ended
+	Streams  []Stream // oldest first; forgotten some time after they have ended
 
-	Dropped bool       // nobody sees it; the row is there for the journal's readers
-	Through uint64     // last sequence when it was dropped: later records do not name it
-	Leaving []Leftover // buckets that nobody reads any more, not emptied yet
+	Dropped bool       // invisible; the row remains for readers of the journal
+	Through uint64     // last sequence when the table was dropped: later records do not name it
+	Leaving []Leftover // buckets no longer in use that are not empty yet
 }
 
-// Index is an IndexSpec made ready for use.
+// Index is an IndexSpec prepared for use.
 type Index struct {
 	ID     uint32
 	Spec   IndexSpec
 	Key    KeyAttrs
 	Bucket []byte
 	Fill   *Filling // nil: every item has its entry
-	Added  bool     // by UpdateTable: Define leaves it alone
+	Added  bool     // by UpdateTable: Define does not drop it
 }
 
-// Filling is how far an index on a table with items has come. Items up to the key have their entries; of those behind
-// it, some have.
+// Filling is the progress of filling an index. Items up to UpTo have their entries; later ones may have them.
 type Filling struct {
-	UpTo  []byte // primary key; nil: none yet
-	Items uint64 // looked at
+	UpTo  []byte // primary key; nil: not started
+	Items uint64 // items processed
 }
 
 // Leftover is a bucket that is being emptied.
@@ -78,20 +77,20 @@ type Leftover struct {
 	Name string // of the index; empty: the items of the table
 }
 
-// Bucket is the name of the bucket.
+// Bucket returns the name of the bucket.
 func (l Leftover) Bucket() []byte { return format.BucketName(l.Kind, l.ID) }
 
-// NewTable makes a spec ready for use.
+// NewTable returns a Table for a spec.
 func NewTable(id uint32, spec TableSpec) *Table {
 	return &Table{ID: id, Spec: spec, Key: newKeyAttrs(&spec.Key), Bucket: format.BucketName(format.KindTable, id)}
 }
 
-// NewIndex makes a spec ready for use.
+// NewIndex returns an Index for a spec.
 func NewIndex(id uint32, spec IndexSpec) *Index {
 	return &Index{ID: id, Spec: spec, Key: newKeyAttrs(&spec.Key), Bucket: format.BucketName(format.KindIndex, id)}
 }
 
-// Index returns an index to be read.
+// Index returns the index with the given name. It refuses indexes that are still being filled.
 func (t *Table) Index(name string) (*Index, error) {
 	ix := t.Find(name)
 	switch {
@@ -103,7 +102,7 @@ func (t *Table) Index(name string) (*Index, error) {
 	return ix, nil
 }
 
-// Find returns an index, filled or not, nil if there is none of the name.
+// Find returns the index with the given name, filled or not, or nil.
 func (t *Table) Find(name string) *Index {
 	for _, ix := range t.Indexes {
 		if ix.Spec.Name == name {
@@ -113,7 +112,7 @@ func (t *Table) Find(name string) *Index {
 	return nil
 }
 
-// Clone is a table to be changed.
+// Clone returns a copy of a table that may be changed.
 func (t *Table) Clone() *Table {
 	c := *t
 	c.Indexes = slices.Clone(t.Indexes)
@@ -124,7 +123,7 @@ func (t *Table) Clone() *Table {
 	return &c
 }
 
-// SetIndexes replaces the indexes, in the table and in its spec.
+// SetIndexes replaces the indexes of the table and of its spec.
 func (t *Table) SetIndexes(indexes []*Index) {
 	t.Indexes, t.Spec.Indexes = indexes, nil
 	for _, ix := range indexes {
@@ -132,14 +131,14 @@ func (t *Table) SetIndexes(indexes []*Index) {
 	}
 }
 
-// Clone is a catalogue to be changed.
+// Clone returns a copy of the catalogue that may be changed.
 func (c *Tables) Clone() *Tables {
 	return &Tables{
 		ByName: maps.Clone(c.ByName), Names: c.Names, ByID: maps.Clone(c.ByID), NextID: c.NextID, Streaming: c.Streaming,
 	}
 }
 
-// Add puts a table, or another state of it, into the catalogue.
+// Add adds a table to the catalogue, or replaces its previous state.
 func (c *Tables) Add(t *Table) {
 	t.Sends = t.Spec.Sends()
 	c.ByID[t.ID] = t
@@ -156,7 +155,7 @@ func (c *Tables) Add(t *Table) {
 	}
 }
 
-// SetStreaming puts a table among those with streams, or takes it out.
+// SetStreaming adds a table to those with streams, or removes it.
 func (c *Tables) SetStreaming(t *Table, has bool) {
 	at, found := slices.BinarySearchFunc(c.Streaming, t, func(a, b *Table) int {
 		return cmp.Or(cmp.Compare(a.Spec.Name, b.Spec.Name), cmp.Compare(a.ID, b.ID))
@@ -172,10 +171,10 @@ func (c *Tables) SetStreaming(t *Table, has bool) {
 	}
 }
 
-// IDs lists the tables, dropped ones too, in the order in which they were made.
+// IDs returns the ids of all tables, including dropped ones, in the order of their creation.
 func (c *Tables) IDs() []uint32 { return slices.Sorted(maps.Keys(c.ByID)) }
 
-// Specs lists the tables by name.
+// Specs returns the specs of the tables, by name.
 func (c *Tables) Specs() []TableSpec {
 	out := make([]TableSpec, 0, len(c.ByName))
 	for _, name := range c.Names {
@@ -184,7 +183,7 @@ func (c *Tables) Specs() []TableSpec {
 	return out
 }
 
-// CloneSpec copies a spec with its lists.
+// CloneSpec returns a copy of a spec and its lists.
 func CloneSpec(s TableSpec) TableSpec {
 	s.Indexes = slices.Clone(s.Indexes)
 	for i := range s.Indexes {
@@ -220,17 +219,17 @@ func Load(btx *bolt.Tx) (*Tables, error) {
 	return c, nil
 }
 
-// Forgettable reports whether nothing but a row is left of a table, given the first sequence that the journal shows.
+// Forgettable reports whether nothing but its row is left of a table, given the first sequence that the journal shows.
 func (t *Table) Forgettable(first uint64, now time.Time) bool {
 	return t.Dropped && len(t.Leaving) == 0 && first > t.Through && len(t.ShownStreams(now)) == 0
 }
 
-// NoTable is the fault of a table that is not there.
+// NoTable returns the fault of a missing table.
 func NoTable(name string) error {
 	return fault.New(fault.NotFound, "table_not_found", "Requested resource not found: Table: %s not found", name)
 }
 
-// ByUUID finds a table by the id that is shown, dropped or not.
+// ByUUID returns the table with the given UUID, dropped or not.
 func (c *Tables) ByUUID(id string) *Table {
 	for _, t := range c.ByID {
 		if t.UUID == id && id != "" {

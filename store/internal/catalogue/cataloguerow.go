@@ -7,8 +7,8 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// tableRow, indexRow and leftoverRow are the catalogue as it lies in the file: JSON, so that fields can be added. A
-// field that is missing says what was true of every table before there was the field.
+// tableRow, indexRow and leftoverRow are the catalogue in the file, as JSON so that fields can be added. The zero value of a new field
+// must describe the tables written before it.
 type tableRow struct {
 	ID      uint32        `json:"id"`
 	UUID    string        `json:"uuid,omitempty"`
@@ -48,10 +48,10 @@ type leftoverRow struct {
 	Name string `json:"name,omitempty"`
 }
 
-// TableKey is the key of a table's row in the bucket of tables.
+// TableKey returns the key of a table's row in the bucket of tables.
 func TableKey(id uint32) []byte { return binary.BigEndian.AppendUint32(nil, id) }
 
-// Encode is the table as it lies in the file.
+// Encode returns the table's row in the file.
 func (t *Table) Encode() ([]byte, error) {
 	r := tableRow{
 		ID: t.ID, UUID: t.UUID, Created: t.Created, Name: t.Spec.Name, Key: keyRow(t.Spec.Key), TTL: t.Spec.TTL,
@@ -75,7 +75,7 @@ func (t *Table) Encode() ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// DecodeTable reads what Encode wrote.
+// DecodeTable decodes a row written by Encode.
 func DecodeTable(encoded []byte) (*Table, error) {
 	var r tableRow
 	if err := json.Unmarshal(encoded, &r); err != nil {
@@ -115,11 +115,11 @@ func keyRow(k KeySpec) [4]string {
 	return row
 }
 
-// indexKey is a key of an index as it lies in the file: as a table's, or, of several attributes a part, an object, which
-// programs from before there were such keys do not take for one of theirs.
+// indexKey is the key of an index in the file. It is encoded like a table's key or, if a part has several attributes, as an object, which
+// programs older than such keys refuse.
 type indexKey KeySpec
 
-// multiKey lists names and types.
+// multiKey holds pairs of name and type.
 type multiKey struct {
 	Partition [][2]string `json:"partition"`
 	Sort      [][2]string `json:"sort,omitempty"`

@@ -9,15 +9,15 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// TableChange is what UpdateTable does to a table.
+// TableChange is a change that UpdateTable makes to a table.
 type TableChange struct {
 	Table       string
-	AddIndexes  []IndexSpec // global ones
+	AddIndexes  []IndexSpec // must be global
 	DropIndexes []string
-	TTL         *string // the attribute; empty: items live until deleted; nil: as it is
+	TTL         *string // the attribute; empty: items live until deleted; nil: no change
 
-	// Settings changes the table's settings, under the writer: it sees what earlier changes have left, without the
-	// indexes that go. Its error ends the change. nil: they stay.
+	// Settings changes the table's settings. It runs under the writer, so it sees the results of earlier changes, without the settings of
+	// dropped indexes. If it returns an error, nothing is changed. nil: no change.
 	Settings func(*TableSettings) error
 }
 
@@ -75,7 +75,7 @@ func (c TableChange) NewSpec(spec TableSpec) (TableSpec, error) {
 	return CloneSpec(spec), spec.Check()
 }
 
-// MayBecome refuses a spec that a table cannot be brought to.
+// MayBecome refuses a spec that the table cannot be changed to.
 func (t TableSpec) MayBecome(spec TableSpec) error {
 	if t.Key != spec.Key {
 		return fault.New(fault.Conflict, "table_differs", "table %s exists with a different key", t.Name)
@@ -100,7 +100,7 @@ func (t TableSpec) MayBecome(spec TableSpec) error {
 	return nil
 }
 
-// IndexSpec finds an index by its name; nil: there is none.
+// IndexSpec returns the index with the given name, or nil.
 func (t TableSpec) IndexSpec(name string) *IndexSpec {
 	for i := range t.Indexes {
 		if t.Indexes[i].Name == name {
@@ -110,7 +110,7 @@ func (t TableSpec) IndexSpec(name string) *IndexSpec {
 	return nil
 }
 
-// SameSpec compares two specs; the order of the indexes says nothing.
+// SameSpec reports whether two specs are equal, ignoring the order of their indexes.
 func SameSpec(a, b TableSpec) bool {
 	same := a.Name == b.Name && a.Key == b.Key && a.TTL == b.TTL && a.Policy == b.Policy && a.Why == b.Why &&
 		a.Internal == b.Internal && a.Lock == b.Lock
@@ -136,7 +136,7 @@ func (c *Tables) TakeID() uint32 {
 	return c.NextID - 1
 }
 
-// NewUUID is a random one, version 4.
+// NewUUID returns a random UUID, version 4.
 func NewUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// IndexStatus is the state of an index, in DynamoDB's words.
+// IndexStatus is the state of an index, in DynamoDB's terms.
 type IndexStatus string
 
 // The states of an index.
@@ -13,20 +13,20 @@ const (
 	IndexCreating IndexStatus = "CREATING" // writes maintain it, reads are refused, Housekeep fills it
 )
 
-// TableDescription is what there is to tell of a table. Its items are not counted: that would be to read all of them.
+// TableDescription describes a table. It has no item counts, which would mean reading all items.
 type TableDescription struct {
 	Spec    TableSpec
-	ID      string    // a UUID, another one when the table is dropped and made again; empty: made by an early version
-	Created time.Time // zero: made by an early version
+	ID      string    // a UUID, different after the table is dropped and created again; empty: created by an early version
+	Created time.Time // zero: created by an early version
 	Indexes []IndexDescription
 
 	Settings TableSettings
-	Streams  []Stream // the last one goes on if Settings.Stream is set, the others ended less than StreamAge ago
+	Streams  []Stream // the last one is open if Settings.Stream is set; the others ended less than StreamAge ago
 }
 
-// IndexDescription is the state of one index, in the order of TableSpec.Indexes.
+// IndexDescription is the state of an index. Indexes are in the order of TableSpec.Indexes.
 type IndexDescription struct {
 	Name   string
 	Status IndexStatus
-	Filled uint64 // items of the table looked at so far, while it is IndexCreating
+	Filled uint64 // items processed so far, while it is IndexCreating
 }

@@ -1,3 +1,2 @@
-// Package catalogue is the tables: what is declared of them, how their keys and index entries are made, and how all that lies in
-// the file.
+// Package catalogue has the tables: their specs, how their keys and index entries are encoded, and their rows in the file.
 package catalogue

@@ -9,13 +9,12 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// An index entry has as its key the index's key attributes and the item's own key, and as its value the length of the
-// first part. The item is fetched from its table in the same transaction: an entry changes only when its key does,
-// and then one page is dirty instead of a copy of the item.
+// The key of an index entry is the index's key attributes followed by the item's own key; its value is the length of the first part. The
+// item itself is fetched from its table in the same transaction. So an entry changes only when its key does, and that dirties one page
+// instead of copying the item.
 
-// EntryKey returns the key of the entry of an item with the given primary key, nil if it is not in the index: because it
-// lacks one of its attributes, or has something else in one, which checkItem refuses but an item that was there before
-// the index may hold.
+// EntryKey returns the key of the index entry of an item with the given primary key. It is nil if the item is not in the index: if one of
+// the key attributes is missing or not valid as a key. checkItem refuses invalid ones, but items older than the index may have them.
 func (ix *Index) EntryKey(d expr.Doc, primary []byte) (key []byte, split int, err error) {
 	key = make([]byte, 0, 64+len(primary))
 	total := 0
@@ -64,8 +63,7 @@ func (ix *Index) checkItem(it attr.Item) error {
 	return ix.checkPart(it, "RANGE", ix.Key.Attrs[ix.Key.hashes:], maxSortKey)
 }
 
-// checkPart refuses an item whose values of a part of the key take more than its limit together. Those that the item
-// lacks take nothing.
+// checkPart refuses an item whose values for one part of the key exceed the limit in total. Missing attributes count nothing.
 func (ix *Index) checkPart(it attr.Item, part string, attrs []KeyAttr, limit int) error {
 	size := 0
 	var names []string
@@ -85,10 +83,10 @@ func (ix *Index) checkPart(it attr.Item, part string, attrs []KeyAttr, limit int
 		part, strings.Join(names, ", "), ix.Spec.Name, limit, size)
 }
 
-// EntryValue is the value of an entry: the length of the index's part of its key.
+// EntryValue returns the value of an entry: the length of the index's own part of the key.
 func EntryValue(split int) []byte { return binary.AppendUvarint(nil, uint64(split)) }
 
-// PrimaryOf returns the primary key that an entry ends with.
+// PrimaryOf returns the primary key at the end of an entry's key.
 func (ix *Index) PrimaryOf(key, value []byte) ([]byte, error) {
 	split, n := binary.Uvarint(value)
 	if n <= 0 || split >= uint64(len(key)) {

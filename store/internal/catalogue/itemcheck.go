@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// HasKey reports whether an item has the key attributes of the table in their types.
+// HasKey reports whether an item has all key attributes of the table, with the right types.
 func (t *Table) HasKey(it attr.Item) bool {
 	for _, a := range t.Key.Attrs {
 		if it[a.Name].Kind() != a.Type.Kind() {
@@ -18,7 +18,7 @@ func (t *Table) HasKey(it attr.Item) bool {
 	return true
 }
 
-// KeyParts returns the attributes of an item that keys of the table and its indexes are made of.
+// KeyParts returns the attributes of an item that the keys of the table and its indexes consist of.
 func (t *Table) KeyParts(e attr.Encoded) (attr.Item, error) {
 	parts := attr.Item{}
 	take := func(attrs []KeyAttr) error {
@@ -42,7 +42,7 @@ func (t *Table) KeyParts(e attr.Encoded) (attr.Item, error) {
 	return parts, err
 }
 
-// CheckUpdate refuses an update of a key attribute, also one that would leave its value.
+// CheckUpdate refuses an update of a key attribute, even to its present value.
 func (t *Table) CheckUpdate(u *expr.Update) error {
 	if u == nil {
 		return nil
@@ -58,8 +58,7 @@ func (t *Table) CheckUpdate(u *expr.Update) error {
 	return nil
 }
 
-// CheckUpdated refuses what an update must not make of an item, in the words that DynamoDB has for updates, and gives
-// the item's size.
+// CheckUpdated refuses an invalid result of an update, with DynamoDB's messages for updates, and returns the item's size.
 func (t *Table) CheckUpdated(it attr.Item) (size int, err error) {
 	size, err = attr.Measure(it)
 	if err == nil && size > attr.MaxItemSize {
@@ -87,8 +86,8 @@ func (t *Table) CheckIndexKeys(it attr.Item) error {
 	return nil
 }
 
-// emptyKeyError is a key attribute, of the table or of an index, with an empty value. It is told from what else is wrong
-// with keys because DynamoDB refuses the whole of a transaction for it, and cancels the transaction for the rest.
+// emptyKeyError refuses an empty value of a key attribute of the table or an index. It has a type of its own because DynamoDB rejects a
+// transaction for it, while other faults of keys cancel the transaction.
 type emptyKeyError struct {
 	error
 	what string // "string" or "binary"
@@ -101,7 +100,7 @@ func errEmptyKey(v attr.Value, format string, args ...any) error {
 	return &emptyKeyError{error: refusal.Invalid(format, args...), what: emptyName(v)}
 }
 
-// IsEmptyKey reports whether a key attribute with an empty value was refused.
+// IsEmptyKey reports whether an error is about an empty value of a key attribute.
 func IsEmptyKey(err error) bool {
 	_, ok := errors.AsType[*emptyKeyError](err)
 	return ok

@@ -14,7 +14,7 @@ const (
 	maxSortKey      = 1024
 )
 
-// Kind is the kind of values that are of the type; 0: there is no such type.
+// Kind returns the kind of the type's values, or 0 if the type is invalid.
 func (t KeyType) Kind() attr.Kind {
 	switch t {
 	case KeyString:
@@ -30,7 +30,7 @@ func (t KeyType) Kind() attr.Kind {
 // MaxKeyPart is how many attributes each part of a global index's key may have.
 const MaxKeyPart = 4
 
-// NewKeySpec makes a key of its attributes. Of each part it takes the first four.
+// NewKeySpec returns a key made of the given attributes. It takes the first four of each part.
 func NewKeySpec(partition, sort []KeyAttr) (k KeySpec) {
 	for i, a := range partition[:min(len(partition), MaxKeyPart)] {
 		if i == 0 {
@@ -49,10 +49,10 @@ func NewKeySpec(partition, sort []KeyAttr) (k KeySpec) {
 	return k
 }
 
-// PartitionAttrs lists the attributes of the partition key, at least one.
+// PartitionAttrs returns the attributes of the partition key, at least one.
 func (k *KeySpec) PartitionAttrs() []KeyAttr { return listAttrs(k.Partition, &k.MorePartition) }
 
-// SortAttrs lists the attributes of the sort key.
+// SortAttrs returns the attributes of the sort key.
 func (k *KeySpec) SortAttrs() []KeyAttr {
 	if k.Sort.Name == "" {
 		return nil
@@ -60,10 +60,10 @@ func (k *KeySpec) SortAttrs() []KeyAttr {
 	return listAttrs(k.Sort, &k.MoreSort)
 }
 
-// Attrs lists the key attributes, those of the partition key first.
+// Attrs returns the key attributes, those of the partition key first.
 func (k *KeySpec) Attrs() []KeyAttr { return append(k.PartitionAttrs(), k.SortAttrs()...) }
 
-// Bound is the key as key conditions know it.
+// Bound returns the key in the form that key conditions use.
 func (k *KeySpec) Bound() expr.Key {
 	out := expr.Key{Partition: len(k.PartitionAttrs())}
 	for _, a := range k.Attrs() {
@@ -87,24 +87,24 @@ func listAttrs(first KeyAttr, more *[MaxKeyPart - 1]KeyAttr) []KeyAttr {
 	return out
 }
 
-// KeyAttrs is a KeySpec ready for use.
+// KeyAttrs is a KeySpec prepared for use.
 type KeyAttrs struct {
 	Attrs  []KeyAttr // those of the partition key first
-	hashes int       // how many are of the partition key
+	hashes int       // number of partition key attributes
 	Multi  bool      // a part has more than one
-	Bound  expr.Key  // as key conditions know it
+	Bound  expr.Key  // the form that key conditions use
 }
 
 func newKeyAttrs(k *KeySpec) KeyAttrs {
 	return KeyAttrs{Attrs: k.Attrs(), hashes: len(k.PartitionAttrs()), Multi: k.Multi(), Bound: k.Bound()}
 }
 
-// Has reports whether the attribute is one of the key's.
+// Has reports whether an attribute is part of the key.
 func (k *KeyAttrs) Has(name string) bool {
 	return slices.ContainsFunc(k.Attrs, func(a KeyAttr) bool { return a.Name == name })
 }
 
-// limit is how many bytes the part of the key may take to which the attribute with this number belongs.
+// limit returns the size limit in bytes of the part of the key to which the i-th attribute belongs.
 func (k *KeyAttrs) limit(i int) int {
 	if i < k.hashes {
 		return maxPartitionKey
@@ -112,8 +112,8 @@ func (k *KeyAttrs) limit(i int) int {
 	return maxSortKey
 }
 
-// Fits reports whether a value can be the attribute with this number in a key. The attributes of a part share its
-// limit: total is what those before took, and from the first attribute on the caller keeps it.
+// Fits reports whether a value can be the i-th attribute of a key. The attributes of a part share its limit: total is the size of those
+// before, which the caller keeps from one attribute to the next.
 func (k *KeyAttrs) Fits(i int, v attr.Value, total *int) bool {
 	switch {
 	case v.Kind() != k.Attrs[i].Type.Kind():
@@ -128,7 +128,7 @@ func (k *KeyAttrs) Fits(i int, v attr.Value, total *int) bool {
 	return size > 0 && *total <= k.limit(i)
 }
 
-// PartitionLen returns how many bytes of an encoded key are its partition key.
+// PartitionLen returns the length in bytes of the partition key in an encoded key.
 func (k *KeyAttrs) PartitionLen(key []byte) (int, error) {
 	n := 0
 	for _, a := range k.Attrs[:k.hashes] {
@@ -141,12 +141,12 @@ func (k *KeyAttrs) PartitionLen(key []byte) (int, error) {
 	return n, nil
 }
 
-// RequestKey encodes the key of an Update or Delete, which is the key attributes and nothing else.
+// RequestKey encodes the key of an Update or Delete: the key attributes and nothing else.
 func (t *Table) RequestKey(key attr.Item) ([]byte, error) {
 	return t.AppendRequestKey(make([]byte, 0, 64), key)
 }
 
-// AppendRequestKey is RequestKey behind dst.
+// AppendRequestKey is RequestKey, appending to dst.
 func (t *Table) AppendRequestKey(dst []byte, key attr.Item) ([]byte, error) {
 	if len(key) != len(t.Key.Attrs) {
 		return nil, ErrKeySchema()
@@ -159,7 +159,7 @@ func (t *Table) AppendRequestKey(dst []byte, key attr.Item) ([]byte, error) {
 	})
 }
 
-// ErrKeySchema refuses a key that does not fit its table.
+// ErrKeySchema returns the error of a key that does not fit its table.
 func ErrKeySchema() error {
 	return refusal.Invalid("The provided key element does not match the schema")
 }
@@ -220,13 +220,13 @@ func emptyName(v attr.Value) string {
 func errKeySize(limit int) error {
 	if limit == maxPartitionKey {
 		return refusal.Invalid("One or more parameter values were invalid: "+
-			"Size of hashkey has exceeded the maximum size limit of%d bytes", limit) // without the blank: so the service has it
+			"Size of hashkey has exceeded the maximum size limit of%d bytes", limit) // no blank: this is the service's text
 	}
 	return refusal.Invalid("One or more parameter values were invalid: "+
 		"Aggregated size of all range keys has exceeded the size limit of %d bytes", limit)
 }
 
-// KeyItem decodes a key that key encoded.
+// KeyItem decodes a key encoded by RequestKey or ItemKey.
 func (t *Table) KeyItem(key []byte) (attr.Item, error) {
 	out := attr.Item{}
 	for _, a := range t.Key.Attrs {

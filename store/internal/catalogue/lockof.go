@@ -7,9 +7,9 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// LockOf returns the name of the lock whose fence an item of the table carries: TableSpec.Lock with the attributes of the
-// item, strings or numbers, in the places of their names in braces. It is empty if the table names no lock, or the item
-// lacks one of the attributes.
+// LockOf returns the name of the lock whose fence an item of the table carries: TableSpec.Lock with names in braces replaced by the
+// item's attributes, strings or numbers. For "match:{matchId}" and an item with matchId "m7" it returns "match:m7". It is empty if the
+// table names no lock or the item lacks one of the attributes.
 func (t *TableSpec) LockOf(it attr.Item) string {
 	var b strings.Builder
 	rest := t.Lock
@@ -29,7 +29,7 @@ func (t *TableSpec) LockOf(it attr.Item) string {
 	}
 }
 
-// lockPart is an attribute as it stands in the name of a lock.
+// lockPart returns an attribute as a part of a lock's name.
 func lockPart(v attr.Value) string {
 	if v.Kind() == attr.KindS || v.Kind() == attr.KindN {
 		return v.Str()
@@ -37,7 +37,7 @@ func lockPart(v attr.Value) string {
 	return ""
 }
 
-// checkLock refuses a template that names no attribute where it has braces.
+// checkLock refuses a template with invalid braces.
 func (t TableSpec) checkLock() error {
 	rest := t.Lock
 	for rest != "" {

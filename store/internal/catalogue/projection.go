@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// CheckPaths refuses to look into attributes that are keys of the table or of one of its indexes: they have no parts.
+// CheckPaths refuses paths into key attributes of the table or one of its indexes, which are scalars.
 func (t *Table) CheckPaths(looked []string) error {
 	if len(looked) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func errInsideKey(what, name string) error {
 	return refusal.Invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: %s: %s", what, name)
 }
 
-// Missing returns the attributes of a projection that the index does not show.
+// Missing returns the attributes of a projection that the index does not have.
 func (ix *Index) Missing(t *Table, p *expr.Projection) (names []string) {
 	if p == nil {
 		return nil
@@ -49,7 +49,7 @@ func (ix *Index) Missing(t *Table, p *expr.Projection) (names []string) {
 	return names
 }
 
-// shows reports whether the index has the attribute.
+// shows reports whether the index has an attribute.
 func (ix *Index) shows(t *Table, name string) bool {
 	if ix.Spec.Projection == ProjectAll || t.Key.Has(name) || ix.Key.Has(name) {
 		return true
@@ -57,7 +57,7 @@ func (ix *Index) shows(t *Table, name string) bool {
 	return ix.Spec.Projection == ProjectInclude && slices.Contains(ix.Spec.Include, name)
 }
 
-// Project leaves of an item what the index shows.
+// Project returns the attributes of an item that the index has.
 func (ix *Index) Project(t *Table, it attr.Item) attr.Item {
 	out := attr.Item{}
 	for name, v := range it {

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Bounds returns the keys from low, included, to high, excluded, that a key condition selects.
+// Bounds returns the range of keys that a key condition selects: low is inclusive, high is exclusive.
 func (k *KeyAttrs) Bounds(r expr.KeyRange) (low, high []byte, err error) {
 	if err := r.Check(&k.Bound); err != nil {
 		return nil, nil, err
@@ -46,13 +46,13 @@ func (k *KeyAttrs) Bounds(r expr.KeyRange) (low, high []byte, err error) {
 	return from, behind(to), err
 }
 
-// Prefixed returns the range of the keys whose partition key is a string that begins with prefix.
+// Prefixed returns the range of keys whose partition key is a string with the given prefix.
 func Prefixed(prefix string) (low, high []byte, err error) {
 	low, err = attr.AppendKeyPrefix(nil, attr.S(prefix))
 	return low, behind(low), err
 }
 
-// AppendKeys appends the values of a key.
+// AppendKeys appends the encoded values of a key.
 func AppendKeys(dst []byte, values []attr.Value) (_ []byte, err error) {
 	for _, v := range values {
 		if dst, err = attr.AppendKey(dst, v); err != nil {
@@ -69,7 +69,7 @@ func appendSort(prefix []byte, r expr.KeyRange) ([]byte, error) {
 	return attr.AppendKey(slices.Clip(prefix), r.Low)
 }
 
-// behind returns the first key behind all that begin with prefix, nil if there is none.
+// behind returns the first key after all keys with the given prefix, or nil if there is none.
 func behind(prefix []byte) []byte {
 	out := slices.Clone(prefix)
 	for i := len(out) - 1; i >= 0; i-- {

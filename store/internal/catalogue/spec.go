@@ -1,6 +1,6 @@
 package catalogue
 
-// Sends reports whether writes to the table go to the cloud, were there one.
+// Sends reports whether writes to the table are sent to the cloud, if there is one.
 func (t *TableSpec) Sends() bool {
 	switch t.Policy {
 	case PolicyIntent, PolicyNewest, PolicyState:
@@ -10,29 +10,28 @@ func (t *TableSpec) Sends() bool {
 	return false
 }
 
-// TableSpec declares a table: the same declaration makes the buckets here and the CreateTable call in the cloud.
+// TableSpec declares a table. The same declaration creates the buckets here and the table in the cloud.
 type TableSpec struct {
-	Name    string // as in DynamoDB, prefix included
+	Name    string // as in DynamoDB, including the prefix
 	Key     KeySpec
 	Indexes []IndexSpec
 	TTL     string // attribute with the expiry in epoch seconds; empty: items live until deleted
-	Policy  Policy // how writes travel to the cloud
-	Why     string // the reason for the policy, for the people who read the catalogue
+	Policy  Policy // how writes get to the cloud
+	Why     string // the reason for the policy, for readers of the catalogue
 
-	// Internal is for the node's own bookkeeping: who shows a store to others, as the DynamoDB endpoint does, leaves the
-	// table out.
+	// Internal marks a table for the node's own bookkeeping. Interfaces that expose the store, such as the DynamoDB endpoint, hide it.
 	Internal bool
 
-	// Lock names the lock whose fence the items carry, with attributes of the item in braces, such as "match:{matchId}":
-	// see LockOf. Empty: none.
+	// Lock is a template for the name of the lock whose fence the items carry, with attributes of the item in braces, such as
+	// "match:{matchId}": see LockOf. Empty: none.
 	Lock string
 }
 
-// KeySpec names the key attributes of a table or an index. An empty Sort.Name means a partition key alone.
+// KeySpec names the key attributes of a table or an index. If Sort.Name is empty, there is only a partition key.
 //
-// Each part of a global index's key may have up to four attributes: MorePartition and MoreSort hold those after the
-// first, in their order, without gaps. Items with the same values of all partition attributes are one partition, sorted
-// by the sort attributes one after the other.
+// Each part of a global index's key may have up to four attributes: MorePartition and MoreSort hold those after the first, in order and
+// without gaps. Items with the same values of all partition attributes form one partition, sorted by the first sort attribute, then by
+// the second, and so on.
 type KeySpec struct {
 	Partition KeyAttr
 	Sort      KeyAttr
@@ -47,36 +46,36 @@ type KeyAttr struct {
 	Type KeyType
 }
 
-// KeyType is the type of a key attribute, in DynamoDB's letters.
+// KeyType is the type of a key attribute, by DynamoDB's letter.
 type KeyType byte
 
-// The three types a key may have.
+// The three types of a key attribute.
 const (
 	KeyString KeyType = 'S'
 	KeyNumber KeyType = 'N'
 	KeyBinary KeyType = 'B'
 )
 
-// IndexSpec declares a secondary index. An item without the index's key attributes is not in it.
+// IndexSpec declares a secondary index. It does not contain items that lack one of its key attributes.
 type IndexSpec struct {
 	Name       string
-	Local      bool // the table's partition key and a sort key of its own; made with the table, never later
+	Local      bool // the table's partition key and another sort key; only created with the table
 	Key        KeySpec
 	Projection Projection
 	Include    []string // with ProjectInclude
 }
 
-// Projection says which attributes an index shows.
+// Projection says which attributes an index has.
 type Projection uint8
 
-// The projections of DynamoDB.
+// DynamoDB's projection types.
 const (
 	ProjectAll Projection = iota
 	ProjectKeysOnly
 	ProjectInclude
 )
 
-// Policy says what is sent to the cloud and how a conflict is decided there.
+// Policy says what is sent to the cloud and how a conflict there is resolved.
 type Policy string
 
 // The replication policies.

@@ -20,7 +20,7 @@ const (
 
 const wrongParameter = "One or more parameter values were invalid: "
 
-// Check refuses a spec that cannot be a table.
+// Check refuses an invalid spec.
 func (t TableSpec) Check() error {
 	if err := checkName("tableName", t.Name); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (t TableSpec) checkLocal(ix IndexSpec) error {
 	return nil
 }
 
-// checkTypes refuses a name that has one type here and another there: DynamoDB declares each key attribute once.
+// checkTypes refuses an attribute with different types in different keys: DynamoDB declares each key attribute once.
 func (t TableSpec) checkTypes() error {
 	types := map[string]KeyType{}
 	keys := []KeySpec{t.Key}
@@ -161,7 +161,7 @@ func (t TableSpec) checkTypes() error {
 	return nil
 }
 
-// check refuses what cannot be a key; multi: of a global index, whose parts may have several attributes.
+// check refuses an invalid key. With multi, for a global index, its parts may have several attributes.
 func (k KeySpec) check(multi bool) error {
 	attrs := k.Attrs()
 	if NewKeySpec(k.PartitionAttrs(), k.SortAttrs()) != k {

@@ -7,29 +7,29 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// CheckStart refuses a key to go on after which Query refuses before it looks at what the key condition says of the
-// partition key: for callers that read key conditions in another form.
+// CheckStart refuses a start key that Query refuses before it examines the key condition. It is for callers that read key conditions in
+// another form.
 func (t *TableSpec) CheckStart(index string, key attr.Item) error {
 	if key == nil {
 		return nil
 	}
-	names, of := map[string]bool{}, &t.Key
+	names, spec := map[string]bool{}, &t.Key
 	for i := range t.Indexes {
 		if t.Indexes[i].Name == index {
-			of = &t.Indexes[i].Key
+			spec = &t.Indexes[i].Key
 		}
 	}
-	for _, a := range slices.Concat(t.Key.Attrs(), of.Attrs()) {
+	for _, a := range slices.Concat(t.Key.Attrs(), spec.Attrs()) {
 		names[a.Name] = true
 	}
 	if len(key) != len(names) {
 		return ErrStartKey()
 	}
-	attrs := newKeyAttrs(of)
+	attrs := newKeyAttrs(spec)
 	return attrs.CheckStart(key, attrs.hashes)
 }
 
-// CheckStart looks at the first attributes of the key.
+// CheckStart checks the first attributes of a start key.
 func (k *KeyAttrs) CheckStart(key attr.Item, first int) error {
 	for i, a := range k.Attrs[:first] {
 		v, ok := key[a.Name]
@@ -46,5 +46,5 @@ func (k *KeyAttrs) CheckStart(key attr.Item, first int) error {
 	return nil
 }
 
-// ErrStartKey refuses a key to go on after that no page can have ended with.
+// ErrStartKey returns the error of a start key that no page can have ended with.
 func ErrStartKey() error { return refusal.Invalid("The provided starting key is invalid") }

@@ -6,29 +6,28 @@ import (
 	"time"
 )
 
-// StreamAge is how long the records of a stream can be read, and a stream that has ended is told of.
+// StreamAge is how long the records of a stream can be read, and how long a stream is listed after it has ended.
 const StreamAge = 24 * time.Hour
 
-// LabelLayout is the label of a stream: when it began, in UTC.
+// LabelLayout is the format of a stream's label: its start, in UTC.
 const LabelLayout = "2006-01-02T15:04:05.000"
 
-// Stream is a stretch of the journal in which a table had a stream: its records are those of the table behind After, up
-// to Through.
+// Stream is a section of the journal during which a table had a stream. Its records are those of the table after After, up to Through.
 type Stream struct {
-	Label   string     `json:"label"` // unique among the streams of the tables of one name
+	Label   string     `json:"label"` // unique among the streams of all tables with the name
 	View    StreamView `json:"view"`
 	Began   time.Time  `json:"began"`
 	After   uint64     `json:"after"`
-	Ended   time.Time  `json:"ended,omitzero"` // zero: it has not
+	Ended   time.Time  `json:"ended,omitzero"` // zero: it is open
 	Through uint64     `json:"through,omitempty"`
 }
 
-// Open reports whether the stream goes on.
+// Open reports whether the stream has not ended.
 func (s Stream) Open() bool { return s.Ended.IsZero() }
 
 func (s Stream) shown(now time.Time) bool { return s.Open() || now.Sub(s.Ended) < StreamAge }
 
-// TableStream is a stream with its table, which may have been dropped.
+// TableStream is a stream and its table, which may have been dropped.
 type TableStream struct {
 	Stream
 	Table   string
@@ -36,7 +35,7 @@ type TableStream struct {
 	Key     KeySpec
 }
 
-// StreamsOf lists the streams of the tables of one name, from the oldest on.
+// StreamsOf returns the streams of all tables with the given name, oldest first.
 func (c *Tables) StreamsOf(name string, now time.Time) (out []TableStream) {
 	for _, t := range c.Streaming[c.FirstStreaming(name):] {
 		if t.Spec.Name != name {
@@ -50,13 +49,13 @@ func (c *Tables) StreamsOf(name string, now time.Time) (out []TableStream) {
 	return out
 }
 
-// FirstStreaming is where the tables of a name, or of later ones, begin among those with streams.
+// FirstStreaming returns the position in Streaming of the first table with the given name or a later one.
 func (c *Tables) FirstStreaming(name string) int {
 	at, _ := slices.BinarySearchFunc(c.Streaming, name, func(t *Table, name string) int { return cmp.Compare(t.Spec.Name, name) })
 	return at
 }
 
-// ShownStreams returns the streams that there is something to tell of.
+// ShownStreams returns the streams that are listed: open ones, and those that ended less than StreamAge ago.
 func (t *Table) ShownStreams(now time.Time) []Stream {
 	var out []Stream
 	for _, st := range t.Streams {
@@ -67,7 +66,7 @@ func (t *Table) ShownStreams(now time.Time) []Stream {
 	return out
 }
 
-// Streamed reports whether a record lies in a stretch that some stream shows, whichever table it is about.
+// Streamed reports whether a record, of whichever table, lies in the section of a stream that is listed.
 func (c *Tables) Streamed(seq uint64, now time.Time) bool {
 	for _, t := range c.Streaming {
 		for _, st := range t.Streams {
@@ -79,7 +78,7 @@ func (c *Tables) Streamed(seq uint64, now time.Time) bool {
 	return false
 }
 
-// Present returns the stream that goes on, nil if there is none.
+// Present returns the open stream, or nil.
 func (t *Table) Present() *Stream {
 	if n := len(t.Streams); n > 0 && t.Streams[n-1].Open() {
 		return &t.Streams[n-1]
@@ -87,7 +86,7 @@ func (t *Table) Present() *Stream {
 	return nil
 }
 
-// NewLabel returns the instant, or one a little later, that no stream of the table's name has as its label.
+// NewLabel returns at, or the first later millisecond whose label no stream of a table with this name has.
 func (c *Tables) NewLabel(t *Table, at time.Time) time.Time {
 	var taken []string
 	for _, other := range c.ByID {

@@ -8,12 +8,12 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// ttlHorizon: DynamoDB leaves items alone whose expiry lies further back, on the assumption that the attribute holds
-// something else.
+// ttlHorizon is how far in the past an expiry may be. DynamoDB ignores older ones, on the assumption that the attribute holds something
+// else.
 const ttlHorizon = 5 * 365 * 24 * time.Hour
 
-// Expired reports whether an item is past its time. Reads do not show it then; conditions and updates work on it until
-// it is swept, as in DynamoDB.
+// Expired reports whether an item is past its TTL. Reads then hide it; conditions and updates still see it until it is swept, as in
+// DynamoDB.
 func (t *Table) Expired(d expr.Doc, now time.Time) (bool, error) {
 	if t.Spec.TTL == "" {
 		return false, nil

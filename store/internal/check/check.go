@@ -15,29 +15,29 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Problem is a promise that the file does not keep.
+// Problem is a violated guarantee of the file.
 type Problem struct {
 	Where string `json:"where"` // table, index, journal or file
 	What  string `json:"what"`
 }
 
-// String is the problem on one line.
+// String returns the problem as one line.
 func (p Problem) String() string { return p.Where + ": " + p.What }
 
-// maxProblems ends a check: a file that has this many has more than can be listed.
+// maxProblems ends a check: a file with this many has more than can be listed.
 const maxProblems = 100
 
 var errEnough = errors.New("enough problems")
 
-// Checker collects the problems of a file, seen through a transaction.
+// Checker collects the problems of a file, read through a transaction.
 type Checker struct {
 	Tx       *txn.Tx
 	where    string
-	at       func(where string) // is told what is looked at; may be nil
+	at       func(where string) // gets the name of each part checked; may be nil
 	Problems []Problem
 }
 
-// say notes a problem; its error ends the check.
+// say records a problem. Its error ends the check.
 func (c *Checker) say(format string, args ...any) error {
 	c.Problems = append(c.Problems, Problem{Where: c.where, What: fmt.Sprintf(format, args...)})
 	if len(c.Problems) >= maxProblems {
@@ -46,7 +46,7 @@ func (c *Checker) say(format string, args ...any) error {
 	return nil
 }
 
-// contents looks at everything above the pages.
+// contents checks everything above the level of pages.
 func (c *Checker) contents() error {
 	if err := c.buckets(); err != nil {
 		return err
@@ -69,13 +69,13 @@ func (c *Checker) contents() error {
 	return c.journal()
 }
 
-// look begins with a part of the file.
+// look starts the check of a part of the file.
 func (c *Checker) look(where string) {
 	c.where = where
 	Tell(c.at, where)
 }
 
-// buckets compares the buckets of tables and indexes with the catalogue: what is left of dropped ones is known too.
+// buckets compares the buckets of tables and indexes with the catalogue, including those of dropped ones that are not yet gone.
 func (c *Checker) buckets() error {
 	known := map[string]bool{}
 	for _, t := range c.Tx.Cat.ByID {
@@ -112,7 +112,7 @@ func (c *Checker) table(t *catalogue.Table) error {
 	c.look("table " + t.Spec.Name)
 	bucket := c.Tx.Btx.Bucket(t.Bucket)
 	if bucket == nil {
-		return nil // buckets has said so
+		return nil // reported by buckets
 	}
 	err := bucket.ForEach(func(k, v []byte) error { return c.Row(t, k, format.Row(v)) })
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *Checker) table(t *catalogue.Table) error {
 	return nil
 }
 
-// Row looks at an item: its checksum, key, size and journal record.
+// Row checks an item: its checksum, key, size and journal record.
 func (c *Checker) Row(t *catalogue.Table, key []byte, r format.Row) error {
 	if c.Tx.Ctx.Err() != nil {
 		return context.Cause(c.Tx.Ctx)
@@ -170,13 +170,12 @@ func (c *Checker) rowRecord(t *catalogue.Table, key []byte, r format.Row) error 
 	return nil
 }
 
-// index compares the entries with the items: each entry has its item, and each item in the index its entry. With no
-// entry too many and as many entries as items there is none missing. Of the items that a filling has not come to, any
-// may have an entry.
+// index compares entries with items, both ways: each entry must have its item, and each item in the index its entry. If all entries are
+// valid and there are as many as items, none is missing. In an index being filled, items after UpTo may or may not have entries.
 func (c *Checker) index(ix *catalogue.Index, base *bolt.Bucket) error {
 	bucket := c.Tx.Btx.Bucket(ix.Bucket)
 	if bucket == nil {
-		return nil // buckets has said so
+		return nil // reported by buckets
 	}
 	entries := 0
 	err := bucket.ForEach(func(k, v []byte) error {
@@ -211,7 +210,7 @@ func (c *Checker) index(ix *catalogue.Index, base *bolt.Bucket) error {
 	return err
 }
 
-// Entry looks at an index entry: its item must be there, and say the same.
+// Entry checks that the item of an index entry exists and has the entry's key.
 func (c *Checker) Entry(ix *catalogue.Index, base *bolt.Bucket, k, v []byte) error {
 	primary, err := ix.PrimaryOf(k, v)
 	if err != nil {
@@ -228,8 +227,8 @@ func (c *Checker) Entry(ix *catalogue.Index, base *bolt.Bucket, k, v []byte) err
 	return nil
 }
 
-// journal looks at the records. Those below first are there for their image alone, each for one record above; those of a
-// dropped table may wait for nobody but ForgetSlice.
+// journal checks the records. Those below First are only kept for their image, each for one later record; those of dropped tables may
+// also be waiting for ForgetSlice.
 func (c *Checker) journal() error {
 	j := c.Tx.JournalState()
 	kept, wanted := map[uint64]bool{}, map[uint64]bool{}
@@ -269,7 +268,7 @@ func (c *Checker) journal() error {
 	return c.kept(kept, wanted)
 }
 
-// kept compares the records that were kept for their image with those that want one.
+// kept checks that each record kept for its image is still needed.
 func (c *Checker) kept(kept, wanted map[uint64]bool) error {
 	for seq := range kept {
 		if !wanted[seq] {
@@ -279,7 +278,7 @@ func (c *Checker) kept(kept, wanted map[uint64]bool) error {
 	return nil
 }
 
-// ending compares the last record with the books. A restored journal ends before the first record of its incarnation.
+// ending compares the last record with the metadata. A restored journal ends before the first record of its incarnation.
 func (c *Checker) ending(prev uint64, j format.JournalState) error {
 	begun := j.Last&(1<<format.IncarnationBits-1) != 0
 	if prev != j.Last && begun && j.First <= j.Last {
@@ -288,7 +287,7 @@ func (c *Checker) ending(prev uint64, j format.JournalState) error {
 	return nil
 }
 
-// past looks at a record that is not shown any more. Of a table that is there it is kept for a record that is.
+// past checks a record below First. If its table exists, it must be needed by a later record.
 func (c *Checker) past(seq uint64, table uint32, kept map[uint64]bool) error {
 	t := c.Tx.Cat.ByID[table]
 	if t == nil {
@@ -313,7 +312,7 @@ func (c *Checker) sequence(seq, prev uint64, j format.JournalState) error {
 	return nil
 }
 
-// record reads a record as its readers do, and looks at the old image.
+// record decodes a record as readers do, and checks its images.
 func (c *Checker) record(k, v []byte) error {
 	bucket := c.Tx.Btx.Bucket(format.BucketJournal)
 	r, err := c.Tx.Record(bucket, k, v)

@@ -1,2 +1,2 @@
-// Package check compares everything in a file with what the store promises of it.
+// Package check verifies everything in a file against the guarantees of the store.
 package check

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Tell calls progress, if there is one, with what is looked at.
+// Tell calls progress, if not nil, with the part being checked.
 func Tell(progress func(where string), where string) {
 	if progress != nil {
 		progress(where)
@@ -35,8 +35,8 @@ func Locked(ctx context.Context, f *os.File, progress func(where string)) ([]Pro
 	if err == nil {
 		db, err = file.OpenReadOnly(f)
 	}
-	if err != nil { // which is what was asked for
-		_ = f.Close()                                             // unless bbolt has
+	if err != nil { // the error is the result of the check
+		_ = f.Close()                                             // bbolt may have closed it
 		return []Problem{{Where: "file", What: err.Error()}}, nil //nolint:nilerr // a damaged file is an answer
 	}
 	problems, err := checkContents(ctx, db, progress)
@@ -46,8 +46,8 @@ func Locked(ctx context.Context, f *os.File, progress func(where string)) ([]Pro
 	return problems, errors.Join(err, db.Close())
 }
 
-// checkContents looks at everything above the pages, on a goroutine of its own on which a fault of the map, as a disk
-// that cannot read makes it, is a panic, and a panic a problem.
+// checkContents checks everything above the level of pages. It runs on a goroutine where a fault in the memory map, which an unreadable
+// disk causes, is a panic, and reports panics as problems.
 func checkContents(ctx context.Context, db *bolt.DB, progress func(where string)) (problems []Problem, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -67,7 +67,7 @@ func checkContents(ctx context.Context, db *bolt.DB, progress func(where string)
 				return c.say("%v", err)
 			}
 			snap := &txn.Snapshot{Btx: btx, Buckets: map[string]*bolt.Bucket{}}
-			// A reader that no deadline ends: nobody writes to this file.
+			// A reader without a deadline: nobody writes to this file.
 			c.Tx = &txn.Tx{DB: &txn.DB{}, Ctx: ctx, Btx: btx, Cat: st.Cat, Reader: &txn.Reader{Snapshot: snap}}
 			return c.contents()
 		})

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/internal/format"
 )
 
-// sides looks at the spaces beside the tables. What is in them is their owners' matter.
+// sides checks the side spaces. Their contents are their owners' concern.
 func (c *Checker) sides() error {
 	return c.Tx.Btx.ForEach(func(name []byte, b *bolt.Bucket) error {
 		if !bytes.HasPrefix(name, []byte(format.SidePrefix)) {
@@ -27,7 +27,7 @@ func (c *Checker) sides() error {
 	})
 }
 
-// tokens finds every token in both orders.
+// tokens checks that every token is stored both by name and by time.
 func (c *Checker) tokens() error {
 	bucket := c.Tx.Btx.Bucket(format.BucketTokens)
 	if bucket == nil {

@@ -1,4 +1,4 @@
-// Package count counts what a table holds and its indexes show.
+// Package count counts the items of a table and of its indexes.
 package count
 
 import (
@@ -11,24 +11,24 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// sliceItems is how many items Slice looks at.
+// sliceItems is how many items Slice processes.
 const sliceItems = 10_000
 
-// Counts is how much a table holds. Items past their TTL count until they are swept.
+// Counts is the content of a table. Items past their TTL count until they are swept.
 type Counts struct {
 	Items   int64
 	Bytes   int64 // as attr.Size counts them
 	Indexes []IndexCounts
 }
 
-// IndexCounts is how much an index shows, or will when it is filled; in the order of TableSpec.Indexes.
+// IndexCounts is the content of an index, or what it will be once filled. Indexes are in the order of TableSpec.Indexes.
 type IndexCounts struct {
 	Name  string
 	Items int64
-	Bytes int64 // of what the index shows of them
+	Bytes int64 // of the attributes that the index has
 }
 
-// New is nothing yet, with a place for each index of the table.
+// New returns zero counts for a table and its indexes.
 func New(t *catalogue.Table) (c Counts) {
 	for _, ix := range t.Indexes {
 		c.Indexes = append(c.Indexes, IndexCounts{Name: ix.Spec.Name})
@@ -36,8 +36,8 @@ func New(t *catalogue.Table) (c Counts) {
 	return c
 }
 
-// Slice adds the next items behind a key, and returns the key to go on behind; nil: the table is at its end. It decodes
-// no item; for an index whose projection is not all attributes it looks at those that the index shows.
+// Slice adds the next items after a key to counts. It returns the key to continue after, or nil at the end of the table. It decodes no
+// items, only the projected attributes for indexes that do not have all.
 func Slice(tx *txn.Tx, t *catalogue.Table, after []byte, counts *Counts) (to []byte, err error) {
 	if err := tx.Enter(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func Slice(tx *txn.Tx, t *catalogue.Table, after []byte, counts *Counts) (to []b
 	if err != nil {
 		return nil, err
 	}
-	shown := make([]*IndexCounts, len(t.Indexes)) // an index that came or went between two slices counts from there
+	shown := make([]*IndexCounts, len(t.Indexes)) // an index added or dropped between two slices is counted only in part
 	for i, ix := range t.Indexes {
 		at := slices.IndexFunc(counts.Indexes, func(c IndexCounts) bool { return c.Name == ix.Spec.Name })
 		if at >= 0 {
@@ -71,7 +71,7 @@ func Slice(tx *txn.Tx, t *catalogue.Table, after []byte, counts *Counts) (to []b
 	return to, err
 }
 
-// entry adds an item to what an index shows, if it does; into may be nil.
+// entry adds an item to the counts of an index that contains it; into may be nil.
 func entry(t *catalogue.Table, ix *catalogue.Index, r format.Row, into *IndexCounts) error {
 	if into == nil {
 		return nil
@@ -98,7 +98,7 @@ func entry(t *catalogue.Table, ix *catalogue.Index, r format.Row, into *IndexCou
 	return nil
 }
 
-// sizeShown is the size of what an index shows of an item.
+// sizeShown returns the size of the attributes of an item that an index has.
 func sizeShown(t *catalogue.Table, ix *catalogue.Index, e attr.Encoded) (size int, err error) {
 	names := slices.Clone(ix.Spec.Include)
 	for _, a := range slices.Concat(t.Key.Attrs, ix.Key.Attrs) {

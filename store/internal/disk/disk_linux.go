@@ -8,21 +8,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FreeSpace is what a program may still write into a folder.
+// FreeSpace returns the number of bytes that can still be written to a folder's disk.
 func FreeSpace(dir string) (bytes int64, known bool) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, false
 	}
-	return int64(st.Bavail * uint64(st.Bsize)), true // the size has another type on every system
+	return int64(st.Bavail * uint64(st.Bsize)), true // the type of Bsize differs between architectures
 }
 
-// IsNoSpace reports whether the disk, or what one user may have of it, was too full for what has failed.
+// IsNoSpace reports whether an operation failed because the disk or the user's quota on it is full.
 func IsNoSpace(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
 }
 
-// Allocate extends the file from its size to the given one, with blocks behind it.
+// Allocate extends the file from one size to another and allocates its blocks.
 func Allocate(f *os.File, from, to int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), 0, from, to-from)
@@ -36,8 +36,8 @@ func Allocate(f *os.File, from, to int64) error {
 	}
 }
 
-// FillHoles gives blocks to what a file has none for: bbolt makes new files a page longer than it writes them, and tools
-// that copy leave out zeros. Where the file system has no call for it, nothing is known of holes, and that is no error.
+// FillHoles allocates missing blocks of a file: bbolt makes new files a page longer than it writes them, and copying tools leave out
+// zeros. On file systems that do not support it holes are unknown, which is not an error.
 func FillHoles(f *os.File, size int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), 0, 0, size)
@@ -51,9 +51,9 @@ func FillHoles(f *os.File, size int64) error {
 	}
 }
 
-// Forget drops a file that was read as a whole from the map and the page cache. What was read in large pieces is cached
-// in large pieces, in which scattered writes are four times slower; and the pages count as memory of this process. Both
-// calls are advice: an error changes nothing.
+// Forget removes a file that was read as a whole from the memory map and the page cache. Data read in large pieces is cached in large
+// pieces, in which scattered writes are four times slower; and the pages count as memory of this process. Both calls are advisory, so
+// errors do not matter.
 func Forget(db *bolt.DB, f *os.File) {
 	info, err := f.Stat()
 	if err != nil {
@@ -63,17 +63,17 @@ func Forget(db *bolt.DB, f *os.File) {
 	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 
-// DropCache drops from the page cache what no process has mapped of a file: what a copy read or wrote, not what a
-// running store works with.
+// DropCache removes the parts of a file that no process has mapped from the page cache: what a copy read or wrote, but not what a running
+// store uses.
 func DropCache(f *os.File) { _ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
 
-// StartWriting has the disk begin with a part of a file that is being written. Else it all goes at the sync, and the
-// commits of a store on the same disk wait behind it.
+// StartWriting starts writing a part of a file to disk. Otherwise all of it is written at the sync, and the commits of a store on the
+// same disk wait for it.
 func StartWriting(f *os.File, at, n int64) {
 	_ = unix.SyncFileRange(int(f.Fd()), at, n, unix.SYNC_FILE_RANGE_WRITE)
 }
 
-// anonymousFile is memory of this process as a file.
+// anonymousFile returns memory of this process as a file.
 func anonymousFile(name string) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {

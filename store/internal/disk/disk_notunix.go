@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// LockFile leaves the lock to bbolt.
+// LockFile does nothing: bbolt takes the lock.
 func LockFile(*os.File, time.Duration) error { return nil }
 
-// KeepOwner leaves owners to the system.
+// KeepOwner does nothing on these systems.
 func KeepOwner(*os.File, string) {}

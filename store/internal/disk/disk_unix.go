@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// LockFile takes the lock that bbolt takes, on the same descriptor, but before anything is read: what another process
-// is writing looks damaged.
+// LockFile takes the same lock that bbolt takes, on the same descriptor, but before anything is read: a file that another process is
+// writing looks damaged.
 func LockFile(f *os.File, wait time.Duration) error {
 	deadline := time.After(wait)
 	again := time.NewTicker(20 * time.Millisecond)
@@ -28,14 +28,14 @@ func LockFile(f *os.File, wait time.Duration) error {
 	}
 }
 
-// KeepOwner gives a new file the owner of what it takes the place of, or of its folder: root may look after the files
-// of a node that runs as somebody else, who must be able to open them afterwards. Others than root cannot and need not.
+// KeepOwner gives a new file the owner of like, the file it replaces or its folder. Root may maintain the files of a node that runs as
+// another user, who must be able to open them afterwards. Other users cannot change owners and need not.
 func KeepOwner(f *os.File, like string) {
 	info, err := os.Stat(like)
 	if err != nil || os.Geteuid() != 0 {
 		return
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		_ = f.Chown(int(st.Uid), int(st.Gid)) // where it fails, opening the file will tell
+		_ = f.Chown(int(st.Uid), int(st.Gid)) // if it fails, opening the file will report it
 	}
 }

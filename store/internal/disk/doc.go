@@ -1,3 +1,3 @@
-// Package disk is what the store needs of files, folders and the disk under them: locks, drafts that get their name when they are
-// on disk, room that is reserved before it is written to. What differs between systems is in disk_linux.go and its neighbours.
+// Package disk provides what the store needs of files, folders and disks: locks, drafts that get their name once they are on disk, and
+// space that is reserved before it is written to. The differences between operating systems are in disk_linux.go and its neighbours.
 package disk

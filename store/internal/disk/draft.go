@@ -12,19 +12,18 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Draft is a file on its way: it has another name until it is complete and on disk, so that a crash leaves the whole
-// file under its own name or none. It is locked: two that make the same file do not write into one draft, and one that
-// a crash left behind is known by its free lock. That one is removed and not written over: a crash in the middle of
-// publish leaves a file with both names.
+// Draft is a file under another name until it is complete and on disk, so a crash leaves the whole file under its own name, or no file. A
+// draft is locked: two processes that create the same file cannot write to one draft, and a draft left by a crash is recognized by its
+// free lock. Such a draft is removed rather than overwritten, because a crash in the middle of Publish leaves a file with both names.
 type Draft struct {
 	F    *os.File
 	Path string
 }
 
-// NewDraft makes an empty draft. One that somebody else is writing is fault.Conflict.
+// NewDraft creates an empty draft. If another process is writing it, the error is fault.Conflict.
 func NewDraft(path string) (*Draft, error) {
 	d := &Draft{Path: path}
-	for range 3 { // one that is finished between two steps is made anew
+	for range 3 { // another process may finish the draft between two steps: then try again
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, CannotWrite(path, err)
@@ -62,7 +61,7 @@ func (d *Draft) lock() error {
 	return err
 }
 
-// Reopen takes the draft back from bbolt, which closed it.
+// Reopen opens the draft again after bbolt has closed it.
 func (d *Draft) Reopen(size int64) error {
 	f, err := os.OpenFile(d.Path, os.O_RDWR, 0)
 	if err != nil {
@@ -78,7 +77,7 @@ func (d *Draft) Reopen(size int64) error {
 	return nil
 }
 
-// End closes the draft's file if it was made, and discards it else.
+// End closes the draft's file if it was published, and discards the draft otherwise.
 func (d *Draft) End(made bool) {
 	if !made {
 		d.Discard()
@@ -87,17 +86,17 @@ func (d *Draft) End(made bool) {
 	_ = d.F.Close()
 }
 
-// Discard removes the draft, unless it has become somebody else's.
+// Discard removes the draft, unless the file under its name is another by now.
 func (d *Draft) Discard() {
 	_, err := d.F.Stat()
-	if errors.Is(err, fs.ErrClosed) || SameFile(d.F, d.Path) { // bbolt has closed it, where it failed
+	if errors.Is(err, fs.ErrClosed) || SameFile(d.F, d.Path) { // bbolt closes the file when it fails
 		_ = os.Remove(d.Path)
 	}
 	_ = d.F.Close()
 }
 
-// Publish puts the draft on disk and gives it its name, which must be free unless it replaces what is there. It stays
-// open, and locked, where the system allows that. If it fails, a name that was free is free again.
+// Publish syncs the draft and gives it its name. The name must be free unless replace is set. The file stays open and locked if the
+// system allows that. If Publish fails, a name that was free is free again.
 func (d *Draft) Publish(path string, replace bool) error {
 	like := filepath.Dir(path)
 	if _, err := os.Lstat(path); err == nil {
@@ -109,7 +108,7 @@ func (d *Draft) Publish(path string, replace bool) error {
 	}
 	failpoint.Hit(failpoint.DraftSynced)
 	DropCache(d.F)
-	if runtime.GOOS == "windows" { // there an open file keeps its name
+	if runtime.GOOS == "windows" { // an open file cannot be renamed there
 		_ = d.F.Close()
 	}
 	err := rename(d.Path, path, replace)
@@ -131,7 +130,7 @@ func (d *Draft) Publish(path string, replace bool) error {
 	return nil
 }
 
-// has reports whether the draft has that name by now.
+// has reports whether the draft already has the given name.
 func (d *Draft) has(path string) bool {
 	mine, err := d.F.Stat()
 	if err != nil {
@@ -141,7 +140,8 @@ func (d *Draft) has(path string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// rename moves a file. A link does not replace; where there are none (FAT) it is looked first.
+// rename moves a file. Without replace it uses a link, which never replaces a file; on file systems without links (FAT) it first checks
+// that the name is free.
 func rename(from, to string, replace bool) error {
 	if replace {
 		return os.Rename(from, to)
@@ -169,7 +169,7 @@ func MustBeNew(path string) error {
 	return CannotWrite(path, err)
 }
 
-// SameFile reports whether the open file still has that name.
+// SameFile reports whether the path still names the open file.
 func SameFile(f *os.File, path string) bool {
 	a, err := f.Stat()
 	if err != nil {
@@ -179,7 +179,7 @@ func SameFile(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// RoomFor refuses to write bytes into a folder whose disk has no room for them and for what goes on there meanwhile.
+// RoomFor refuses to write the given number of bytes if the folder's disk lacks room for them and for the node's own writes meanwhile.
 func RoomFor(dir string, bytes int64) error {
 	free, known := FreeSpace(dir)
 	if !known || free >= bytes+leaveFree {
@@ -189,7 +189,7 @@ func RoomFor(dir string, bytes int64) error {
 		dir, megabytes(bytes), megabytes(free), megabytes(leaveFree))
 }
 
-// leaveFree is what copies leave of a disk: the node goes on writing beside them.
+// leaveFree is the space that copies leave on a disk for the node, which continues to write.
 const leaveFree = 64 << 20
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
@@ -198,7 +198,7 @@ func errTaken(path string) error {
 	return fault.New(fault.Conflict, "file_exists", "%s already exists, and nothing is overwritten", path)
 }
 
-// CannotWrite is the fault of a file that could not be written.
+// CannotWrite returns the fault of a file that could not be written.
 func CannotWrite(path string, err error) error {
 	if IsNoSpace(err) {
 		return fault.Wrap(err, fault.Full, "no_room", "cannot write %s: the disk is full", path)
@@ -206,7 +206,7 @@ func CannotWrite(path string, err error) error {
 	return fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot write %s: %s", path, Reason(err))
 }
 
-// CannotRead is the fault of a file that could not be read.
+// CannotRead returns the fault of a file that could not be read.
 func CannotRead(path string, err error) error {
 	kind := fault.Unavailable
 	if errors.Is(err, fs.ErrNotExist) {
@@ -215,7 +215,7 @@ func CannotRead(path string, err error) error {
 	return fault.Wrap(err, kind, "cannot_read", "cannot read %s: %s", path, Reason(err))
 }
 
-// Reason is the operating system's word without the path, which the message has already.
+// Reason returns the operating system's message without the path, which our message already has.
 func Reason(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err.Error()

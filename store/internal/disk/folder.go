@@ -7,24 +7,23 @@ import (
 	"path/filepath"
 )
 
-// ErrLockHeld is the error of LockFile when another process has the lock.
+// ErrLockHeld is the error of LockFile if another process has the lock.
 var ErrLockHeld = errors.New("the lock is held")
 
-// Publish gives the draft its name unless that is taken. A link does not replace; where there are no links (FAT) a
-// rename does, in the unlikely case that two processes create the same store at once and neither sees the other's.
+// Publish gives the draft its name unless the name is taken. A link never replaces a file. On file systems without links (FAT) a rename
+// can, in the unlikely case that two processes create the same store at once and neither sees the other's file.
 func Publish(draft, path string) error {
 	err := os.Link(draft, path)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	if _, there := os.Lstat(path); there == nil { // whoever was faster has removed the draft too
+	if _, there := os.Lstat(path); there == nil { // the faster process has removed the draft too
 		return nil
 	}
 	return os.Rename(draft, path)
 }
 
-// MakeFolder makes a folder, and those above it, that are there after a crash too: a file on disk is lost if its folder
-// is not.
+// MakeFolder creates a folder and its parents so that they survive a crash: a file on disk is lost if its folder is not.
 func MakeFolder(dir string, noSync bool) error {
 	var made []string
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
@@ -44,7 +43,7 @@ func MakeFolder(dir string, noSync bool) error {
 	return nil
 }
 
-// SyncDir puts the names in a folder on disk.
+// SyncDir syncs the names in a folder to disk.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -4,10 +4,10 @@ import (
 	"os"
 )
 
-// MemoryName stands where a store in memory would have a path.
+// MemoryName is used in place of a path for stores in memory.
 const MemoryName = "memory"
 
-// MemoryFile returns an empty file for this process alone; remove is called when it is closed.
+// MemoryFile returns an empty file for this process alone. Call remove after closing it.
 func MemoryFile() (f *os.File, remove func(), err error) {
 	if f, err := anonymousFile(MemoryName); err == nil {
 		return f, func() {}, nil

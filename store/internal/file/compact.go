@@ -27,7 +27,7 @@ type CompactInfo struct {
 	TookSeconds float64 `json:"tookSeconds"`
 }
 
-// CompactionDone is what Open did about the file's free pages.
+// CompactionDone is the result of the compaction in Open.
 type CompactionDone struct {
 	Info CompactInfo
 	Err  error
@@ -36,7 +36,7 @@ type CompactionDone struct {
 const (
 	compactSuffix = ".compact"
 
-	// compactPart is how much goes into one transaction of a compaction: what it holds in memory.
+	// compactPart is the size of one transaction of a compaction, which is held in memory.
 	compactPart = 4 << 20
 )
 
@@ -55,13 +55,13 @@ func Compact(ctx context.Context, path string, progress func(done, total int64))
 	return info, f.Close()
 }
 
-// compactWorth reports whether a file that is being opened is half air.
+// compactWorth reports whether a file is large enough to be compacted and at least half free.
 func compactWorth(is pages.Verified, o Options) bool {
 	return o.CompactAbove >= 0 && is.Meta.Used() > o.CompactAbove && is.Free > is.Meta.High/2
 }
 
-// compactAtOpen compacts the file that Open has locked, if it pays. Whatever comes of it there is a locked file again,
-// unless another process takes it while it is not.
+// compactAtOpen compacts the file that Open has locked if it is worth it. Unless it returns an error, the returned file is locked.
+// Between closing the old file and locking the new one, another process may take it.
 func compactAtOpen(path string, f *os.File, is pages.Verified, o Options) (*os.File, pages.Verified, CompactionDone, error) {
 	if !compactWorth(is, o) {
 		return f, is, CompactionDone{}, nil
@@ -105,7 +105,7 @@ func compactFile(ctx context.Context, path string, f *os.File, progress func(don
 	}
 	from, err := OpenReadOnly(f)
 	if err != nil {
-		_ = f.Close() // unless bbolt has
+		_ = f.Close() // bbolt may have closed it
 		return nil, info, DamagedFile(path, err)
 	}
 	defer from.Close() //nolint:errcheck // it was only read
@@ -130,7 +130,7 @@ func compactFile(ctx context.Context, path string, f *os.File, progress func(don
 	return d.F, CompactInfo{Path: path, Before: size.Size(), After: after.Size(), TookSeconds: time.Since(began).Seconds()}, nil
 }
 
-// behindLinks is where the file at path lies: one on another disk, behind a symbolic link, stays there.
+// behindLinks resolves symbolic links, so that a file on another disk stays there.
 func behindLinks(path string) string {
 	if at, err := filepath.EvalSymlinks(path); err == nil {
 		return at
@@ -138,7 +138,7 @@ func behindLinks(path string) string {
 	return path
 }
 
-// compactInto fills the draft and looks at what has become of it.
+// compactInto fills the draft and verifies the result.
 func compactInto(ctx context.Context, d *disk.Draft, from *bolt.DB, live int64, progress func(done, total int64)) error {
 	seed := maphash.MakeSeed()
 	p := packer{ctx: ctx, sum: newContentSum(seed), total: live, progress: progress}
@@ -174,10 +174,10 @@ type packer struct {
 	progress func(done, total int64)
 }
 
-// pack copies from into the draft, whose file it closes.
+// pack copies from into the draft and closes the draft's file.
 func (p *packer) pack(d *disk.Draft, from *bolt.DB) (err error) {
 	opts := BoltOptions(Options{MapSize: int(p.total) + compactPart})
-	opts.NoSync = true // the whole file is synced when it is complete
+	opts.NoSync = true // the whole file is synced once it is complete
 	opts.OpenFile = func(string, int, os.FileMode) (*os.File, error) { return d.F, nil }
 	if p.to, err = bolt.Open(d.Path, 0o600, opts); err != nil {
 		return disk.CannotWrite(d.Path, err)
@@ -201,11 +201,11 @@ func (p *packer) pack(d *disk.Draft, from *bolt.DB) (err error) {
 	if err != nil {
 		return err
 	}
-	p.to.NoFreelistSync = false // the next Open need not search for free pages
+	p.to.NoFreelistSync = false // so the next Open need not search for free pages
 	return p.commit(false)
 }
 
-// bucket copies one bucket. There are none within others.
+// bucket copies one bucket. Buckets are not nested.
 func (p *packer) bucket(name []byte, b *bolt.Bucket) error {
 	to, err := p.btx.CreateBucket(name)
 	if err == nil {
@@ -236,7 +236,7 @@ func (p *packer) bucket(name []byte, b *bolt.Bucket) error {
 	})
 }
 
-// commit ends one part of the copy and begins the next.
+// commit ends one part of the copy and starts the next.
 func (p *packer) commit(more bool) (err error) {
 	if p.ctx.Err() != nil {
 		return context.Cause(p.ctx)
@@ -256,7 +256,7 @@ func (p *packer) commit(more bool) (err error) {
 	return nil
 }
 
-// contentOf reads a file back and sums up what it says.
+// contentOf reads a file back and computes the sum of its content.
 func contentOf(ctx context.Context, d *disk.Draft, seed maphash.Seed) (uint64, error) {
 	sum := newContentSum(seed)
 	db, err := OpenReadOnly(d.F)
@@ -282,7 +282,7 @@ func contentOf(ctx context.Context, d *disk.Draft, seed maphash.Seed) (uint64, e
 	return sum.h.Sum64(), d.Reopen(info.Size())
 }
 
-// contentSum sums up buckets, keys and values in their order.
+// contentSum is a hash of buckets, keys and values in order.
 type contentSum struct{ h maphash.Hash }
 
 func newContentSum(seed maphash.Seed) *contentSum {
@@ -305,8 +305,7 @@ func (s *contentSum) pair(k, v []byte) {
 	_, _ = s.h.Write(v)
 }
 
-// OpenReadOnly opens a locked and verified file to be read; it is closed with the database. Its free list is not
-// looked at.
+// OpenReadOnly opens a locked and verified file for reading, without its free list. Closing the database closes the file.
 func OpenReadOnly(f *os.File) (db *bolt.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -319,10 +318,10 @@ func OpenReadOnly(f *os.File) (db *bolt.DB, err error) {
 	})
 }
 
-// removeDrafts removes what a crash has left of work on a store. Who calls holds the store's lock: nobody else is at it,
-// but those who make the same store at the same time, and they see that it is there.
+// removeDrafts removes what a crash has left of work on a store. The caller holds the store's lock, so the only others who may be working
+// there are processes creating the same store, and they notice that it exists.
 func removeDrafts(path string) {
-	entries, _ := os.ReadDir(filepath.Dir(path)) // of a folder that cannot be listed new files are left
+	entries, _ := os.ReadDir(filepath.Dir(path)) // if the folder cannot be listed, new files stay
 	for _, e := range entries {
 		rest, found := strings.CutPrefix(e.Name(), filepath.Base(path)+newSuffix)
 		if found && strings.Trim(rest, "0123456789-") == "" {

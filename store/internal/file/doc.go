@@ -1,2 +1,2 @@
-// Package file opens a store's file: it is made, locked, verified, compacted if that pays, and given to bbolt.
+// Package file opens the file of a store: it creates, locks, verifies and compacts it as needed and opens it with bbolt.
 package file

@@ -1,7 +1,7 @@
 package file
 
-// CheckSuffix ends the name of the copy that is checked.
+// CheckSuffix is the suffix of the copy made for a check.
 const CheckSuffix = ".check"
 
-// RestoreSuffix ends the name of a store that is being restored.
+// RestoreSuffix is the suffix of a store being restored.
 const RestoreSuffix = ".restore"

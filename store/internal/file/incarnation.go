@@ -12,10 +12,10 @@ import (
 	"github.com/touchline/touchline/store/internal/format"
 )
 
-// MaxIncarnation is the last one that a sequence has room for.
+// MaxIncarnation is the last incarnation that fits into a sequence.
 const MaxIncarnation = 1<<(64-format.IncarnationBits) - 1
 
-// KeepIncarnation notes an incarnation of a node unless there is a note of one.
+// KeepIncarnation notes an incarnation of a node unless one is noted already.
 func KeepIncarnation(path, node string, incarnation uint64) error {
 	name := path + incarnationsSuffix
 	had, err := readIncarnations(name)
@@ -26,10 +26,10 @@ func KeepIncarnation(path, node string, incarnation uint64) error {
 	return noteIncarnations(name, had)
 }
 
-// incarnationsSuffix ends the name of the note of the highest incarnation that each node has had at a path.
+// incarnationsSuffix is the suffix of the file with the highest incarnation that each node has had at a path.
 const incarnationsSuffix = ".incarnations"
 
-// NewIncarnation gives the node an incarnation that it never had at path, and keeps it in mind.
+// NewIncarnation returns an incarnation that the node never had at path, and notes it.
 func NewIncarnation(path, node string, above uint64) (uint64, error) {
 	name := path + incarnationsSuffix
 	had, err := readIncarnations(name)
@@ -54,17 +54,17 @@ func readIncarnations(name string) (map[string]uint64, error) {
 		return nil, fault.Wrap(err, fault.Damaged, "bad_incarnations",
 			"%s, which counts the restores of the store, cannot be read: %s", name, disk.Reason(err))
 	}
-	if had == nil { // the file said null
+	if had == nil { // the file was "null"
 		had = map[string]uint64{}
 	}
 	return had, nil
 }
 
-// maxInPlace is the size of a sector, which a disk writes as a whole or not at all.
+// maxInPlace is the size of a sector, which a disk writes completely or not at all.
 const maxInPlace = 512
 
-// noteIncarnations puts a note in the place of the one before. On a full disk it is written over that one, which has its
-// room, if it fits a sector (a dozen nodes do: a path has had one, or one more for every foreign backup restored there).
+// noteIncarnations replaces the note. On a full disk it overwrites the old note in place, which needs no space, if the new one fits a
+// sector. A dozen nodes do: a path has had one, and one more for every foreign backup restored there.
 func noteIncarnations(name string, had map[string]uint64) error {
 	raw, err := json.Marshal(had)
 	if err != nil {

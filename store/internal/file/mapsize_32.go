@@ -2,5 +2,5 @@
 
 package file
 
-// defaultMapSize leaves the rest of a 32-bit address space to the process.
+// defaultMapSize leaves most of a 32-bit address space to the rest of the process.
 const defaultMapSize = 256 << 20

@@ -2,5 +2,5 @@
 
 package file
 
-// defaultMapSize is address space: with it the map need not move, and wait for every reader, while the file is small.
+// defaultMapSize is reserved address space: until the file is that large, the map never moves, which would have to wait for every reader.
 const defaultMapSize = 1 << 30

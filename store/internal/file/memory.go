@@ -9,13 +9,13 @@ import (
 	"github.com/touchline/touchline/store/internal/disk"
 )
 
-// The journal of a store in memory takes of it.
+// The journal limits of a store in memory, in bytes.
 const (
 	memoryJournal = 1 << 20
 	memoryStream  = 256 << 20
 )
 
-// MemoryOptions are those of a store in memory.
+// MemoryOptions returns o with the defaults of a store in memory.
 func MemoryOptions(o Options) Options {
 	o.NoSync = true
 	o.JournalBytes = cmp.Or(o.JournalBytes, memoryJournal)
@@ -23,7 +23,7 @@ func MemoryOptions(o Options) Options {
 	return o.WithDefaults()
 }
 
-// OpenUnnamed makes an empty store in a file of its own.
+// OpenUnnamed creates an empty store in a file from newFile.
 func OpenUnnamed(newFile func() (*os.File, func(), error), o Options) (*File, error) {
 	f, remove, err := newFile()
 	if err != nil {
@@ -31,14 +31,14 @@ func OpenUnnamed(newFile func() (*os.File, func(), error), o Options) (*File, er
 	}
 	out := &File{F: f, Remove: remove}
 	if err := out.fill(o); err != nil {
-		_ = f.Close() // unless bbolt has
+		_ = f.Close() // bbolt may have closed it
 		remove()
 		return nil, cannotOpen(disk.MemoryName, err)
 	}
 	return out, nil
 }
 
-// fill writes what an empty store has.
+// fill writes the content of an empty store.
 func (f *File) fill(o Options) (err error) {
 	if f.Bolt, err = openBolt(f.F, o); err != nil {
 		return err

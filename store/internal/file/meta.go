@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store/internal/pages"
 )
 
-// identity is who wrote the file.
+// identity identifies the writer of the file.
 type identity struct {
 	Node        string
 	Incarnation uint64
@@ -45,7 +45,7 @@ type State struct {
 	Cat     *catalogue.Tables
 }
 
-// ReadMeta reads what writeMeta and the commits since have written. It refuses a foreign file with ErrForeign.
+// ReadMeta reads the meta bucket. It refuses a foreign file with ErrForeign.
 func ReadMeta(btx *bolt.Tx) (State, error) {
 	m := btx.Bucket(format.BucketMeta)
 	if m == nil || string(m.Get(format.MetaMagic)) != string(format.Magic) {

@@ -20,7 +20,7 @@ import (
 	"github.com/touchline/touchline/store/internal/pages"
 )
 
-// LockExisting opens and locks a file that must be there. To open a pipe would be to wait for its other end.
+// LockExisting opens and locks an existing regular file. Opening a pipe would block until its other end is opened.
 func LockExisting(path string, flag int, o Options) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fault.Wrap(pages.ErrNoFile, fault.Damaged, "store_damaged", "%s cannot be used as a store: %v", path, pages.ErrNoFile)
@@ -36,17 +36,17 @@ func LockExisting(path string, flag int, o Options) (*os.File, error) {
 	return f, nil
 }
 
-// File is one that was opened, with what lies in it.
+// File is an opened file and its state.
 type File struct {
-	Path       string // empty: it is in memory
+	Path       string // empty: in memory
 	F          *os.File
 	Bolt       *bolt.DB
 	State      State
 	Compaction CompactionDone
-	Remove     func() // of one in memory: takes away what is left of it behind its closing
+	Remove     func() // of a store in memory: removes what is left after closing
 }
 
-// Open opens the file at path and creates it, and the folder around it, where there is none.
+// Open opens the file at path. It creates the file and its folder if they do not exist.
 func Open(path string, o Options) (*File, error) {
 	f, err := openLocked(path, o)
 	if err != nil {
@@ -70,7 +70,7 @@ func Open(path string, o Options) (*File, error) {
 	failpoint.Hit(failpoint.OpenVerified)
 	db, err := openBolt(f, o)
 	if err != nil {
-		_ = f.Close() // unless bbolt has
+		_ = f.Close() // bbolt may have closed it
 		return nil, DamagedFile(path, err)
 	}
 	failpoint.Hit(failpoint.OpenMapped)
@@ -92,9 +92,9 @@ func (f *File) readState() error {
 	})
 }
 
-// openLocked returns the file, locked, after creating it if need be.
+// openLocked returns the file, locked, and creates it if needed.
 func openLocked(path string, o Options) (*os.File, error) {
-	for range 3 { // a file that vanishes between two steps is made anew
+	for range 3 { // the file may vanish between two steps: then try again
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			if err := create(path, o); err != nil {
@@ -109,7 +109,7 @@ func openLocked(path string, o Options) (*os.File, error) {
 			_ = f.Close()
 			return nil, lockError(path, err)
 		}
-		if !disk.SameFile(f, path) { // a compaction has put another in its place
+		if !disk.SameFile(f, path) { // a compaction has replaced it
 			_ = f.Close()
 			continue
 		}
@@ -127,12 +127,12 @@ func lockError(path string, err error) error {
 
 func cannotOpen(path string, err error) error {
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pathError.Err // the path is in the message already
+		err = pathError.Err // the message already has the path
 	}
 	return fault.New(fault.Unavailable, "store_open", "cannot open the store %s: %v", path, err)
 }
 
-// DamagedFile is the fault of a file that is no store, or not a whole one.
+// DamagedFile returns the fault of a file that is not a store or not intact.
 func DamagedFile(path string, err error) error {
 	return fault.New(fault.Damaged, "store_damaged", "%s cannot be used as a store: %v", path, err)
 }
@@ -141,10 +141,10 @@ func formatError(v uint32) error {
 	return fmt.Errorf("its format is version %d, this program knows versions %d to %d", v, format.OldestFormat, format.FormatVersion)
 }
 
-// BoltOptions are how bbolt opens a file.
+// BoltOptions returns the options with which bbolt opens a file.
 func BoltOptions(o Options) *bolt.Options {
 	if runtime.GOOS == "windows" {
-		o.MapSize = 0 // there the file takes the size of its map
+		o.MapSize = 0 // the file gets the size of its map there
 	}
 	return &bolt.Options{
 		Timeout:         o.LockTimeout,
@@ -155,7 +155,7 @@ func BoltOptions(o Options) *bolt.Options {
 	}
 }
 
-// openBolt opens a locked and verified file. bbolt panics on some damage that Verify does not look for.
+// openBolt opens a locked and verified file. bbolt panics at some kinds of damage that Verify does not check for.
 func openBolt(f *os.File, o Options) (db *bolt.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -168,14 +168,14 @@ func openBolt(f *os.File, o Options) (db *bolt.DB, err error) {
 	if err != nil {
 		return nil, err
 	}
-	db.AllocSize = 0 // room grows the file; what it did not foresee is taken to the page
+	db.AllocSize = 0 // Room grows the file; bbolt takes what Room did not foresee, page by page
 	return db, nil
 }
 
-const newSuffix = ".new-" // and two numbers
+const newSuffix = ".new-" // followed by two numbers
 
-// create makes a complete file under another name and gives it its own when it is on disk: a crash leaves the whole
-// file or none. If another process was faster its file stands.
+// create writes a complete file under another name and renames it once it is on disk, so a crash leaves the whole file or none. If
+// another process was faster, its file is kept.
 func create(path string, o Options) error {
 	dir := filepath.Dir(path)
 	if err := disk.MakeFolder(dir, o.NoSync); err != nil {
@@ -210,7 +210,7 @@ func writeDraft(path string, o Options) error {
 	return errors.Join(db.Update(func(btx *bolt.Tx) error { return writeMeta(btx, newIdentity(o)) }), db.Close())
 }
 
-// newIdentity is that of a new store.
+// newIdentity returns the identity of a new store.
 func newIdentity(o Options) identity {
 	id := identity{Node: o.Node, Incarnation: 1}
 	if id.Node == "" {
@@ -221,8 +221,8 @@ func newIdentity(o Options) identity {
 	return id
 }
 
-// keepName syncs the folder of a file that is there: who gave it its name, after it was made or compacted, may have been
-// killed before that, or the sync may have failed. A power cut would then take what is written to it from now on.
+// keepName syncs the folder of an existing file. The process that created or compacted the file may have been killed before it synced its
+// name, or that sync may have failed; a power cut would then lose everything written to the file.
 func keepName(path string, o Options) error {
 	if o.NoSync {
 		return nil

@@ -1,3 +1,2 @@
-// Package format is what lies in the file: the names of its buckets, rows, journal records and tokens, with their versions and
-// checksums.
+// Package format defines the contents of the file: bucket names, rows, journal records and tokens, with their versions and checksums.
 package format

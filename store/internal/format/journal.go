@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// StepTo is where a journal stands at the begin of an incarnation. The records that are there stay.
+// StepTo returns the state of the journal at the start of an incarnation. Existing records stay.
 func (j JournalState) StepTo(incarnation uint64) JournalState {
 	empty := j.First > j.Last
 	j.Last = incarnation << IncarnationBits
@@ -21,10 +21,10 @@ func (j JournalState) StepTo(incarnation uint64) JournalState {
 // JournalFill packs the pages of a bucket that only grows at its end.
 const JournalFill = 0.9
 
-// SeqKey is the key of a record.
+// SeqKey returns the key of a record.
 func SeqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(make([]byte, 0, 8), seq) }
 
-// OldImage finds the image before a record.
+// OldImage returns the image before a record.
 func OldImage(bucket *bolt.Bucket, r *StoredRecord) ([]byte, error) {
 	if r.Prev == 0 {
 		return r.Old, nil
@@ -39,20 +39,21 @@ func OldImage(bucket *bolt.Bucket, r *StoredRecord) ([]byte, error) {
 	return prev.Now, nil
 }
 
-// IncarnationBits is how many bits of a sequence count within one incarnation of the node.
+// IncarnationBits is how many bits of a sequence count within one incarnation of the node: sequence 3<<40 + 7 is the seventh of
+// incarnation 3.
 const IncarnationBits = 40
 
-// JournalState is where the journal stands; it lies in the meta bucket because a journal that was trimmed to the
-// end cannot tell.
+// JournalState is the position of the journal. It is stored in the meta bucket because it cannot be derived from a journal that was
+// trimmed to its end.
 type JournalState struct {
-	First uint64 // sequence of the first record that is not trimmed; last+1 when there is none
+	First uint64 // sequence of the first record that is not trimmed; Last+1 if there is none
 	Last  uint64 // sequence of the last record written
-	Bytes uint64 // of the records from first to last, as stored
+	Bytes uint64 // stored size of the records from First to Last
 
-	FirstAt int64 // when first was written, 0: not looked up; not stored
+	FirstAt int64 // when First was written; 0: not looked up; not stored
 }
 
-// Encode is the state as it lies in the file.
+// Encode returns the state as stored in the file.
 func (j JournalState) Encode() []byte {
 	b := make([]byte, 0, 24)
 	b = binary.BigEndian.AppendUint64(b, j.First)
@@ -60,12 +61,12 @@ func (j JournalState) Encode() []byte {
 	return binary.BigEndian.AppendUint64(b, j.Bytes)
 }
 
-// Same compares what is stored.
+// Same compares the stored fields.
 func (j JournalState) Same(o JournalState) bool {
 	return j.First == o.First && j.Last == o.Last && j.Bytes == o.Bytes
 }
 
-// DecodeJournalState reads what Encode wrote.
+// DecodeJournalState decodes what Encode wrote.
 func DecodeJournalState(b []byte) (JournalState, bool) {
 	if len(b) != 24 {
 		return JournalState{}, false
@@ -77,7 +78,7 @@ func DecodeJournalState(b []byte) (JournalState, bool) {
 	}, true
 }
 
-// Next is the sequence behind the first. There are holes only between incarnations.
+// Next returns the sequence after First. Sequences have holes only between incarnations.
 func (j *JournalState) Next(bucket *bolt.Bucket) uint64 {
 	if j.First == j.Last || j.First>>IncarnationBits == j.Last>>IncarnationBits {
 		return j.First + 1

@@ -16,14 +16,14 @@ import (
 // Op is what a write did.
 type Op uint8
 
-// The operations of the journal.
+// The operations in journal records.
 const (
 	OpPut Op = iota + 1
 	OpUpdate
 	OpDelete
 )
 
-// String is the name of the operation in DynamoDB.
+// String returns DynamoDB's name of the operation.
 func (o Op) String() string {
 	switch o {
 	case OpPut:
@@ -36,47 +36,47 @@ func (o Op) String() string {
 	return ""
 }
 
-// Record is one write in the journal: what was asked, and the item before and after it.
+// Record is one write in the journal: the request, and the item before and after it.
 type Record struct {
-	Seq     uint64 // dense within an incarnation of the node
+	Seq     uint64 // without holes within an incarnation of the node
 	Txn     uint64 // Seq of the first record of the same transaction
 	At      time.Time
 	Table   string
 	Key     attr.Item
 	Op      Op
-	Old     attr.Item // nil: there was none
+	Old     attr.Item // nil: no item
 	New     attr.Item // nil: deleted
 	Origin  string    // who made the write; empty: this node's own application
 	Request Request
 }
 
-// Request is the write as it was asked for. Of a Put the item is Record.New.
+// Request is the requested write. For a Put, the item is in Record.New.
 type Request struct {
 	Update    string
 	Condition string
 	Params    expr.Params
 }
 
-// StoredRecord is a record as it lies in the file. Each image is there once: a record holds the new image, and of the
-// old one the sequence of the record that made it, or the image itself if that record had been trimmed. How trimming
-// keeps that true is said at trim.
+// StoredRecord is a record as stored in the file. Each image is stored once: a record holds the new image, and for the old one the
+// sequence of the record that wrote it, or a copy if that record had been trimmed. For example, if record 9 updates an item last written
+// by record 4, its Prev is 4. See txn's trim for how trimming preserves this.
 type StoredRecord struct {
 	Op      Op
 	At      int64  // nanoseconds since 1970
-	Txn     uint64 // distance back to the first record of the transaction
+	Txn     uint64 // distance to the first record of the transaction
 	Table   uint32
 	Key     []byte
 	Origin  string
 	Request Request
 	Prev    uint64       // sequence of the record with the old image; 0: none
-	Old     attr.Encoded // the old image where prev is 0; nil: none
+	Old     attr.Encoded // the old image if Prev is 0; nil: none
 	Now     attr.Encoded // the new image; nil: deleted
 }
 
-// Of a record the version, the time and the checksum are looked at without the rest.
+// Version, time and checksum can be read without decoding the record.
 const (
-	RecordPlain  = 1 // version without a checksum, from files of format 2
-	RecordAt     = 3 // where the time begins
+	RecordPlain  = 1 // version without checksum, from files of format 2
+	RecordAt     = 3 // offset of the time
 	RecordHeader = RecordAt + 8
 	RecordSum    = 4 // bytes of the checksum at the end
 
@@ -88,7 +88,7 @@ const (
 	hasNow     = 1 << 3
 )
 
-// Encode is the record as it lies in the file.
+// Encode returns the record as stored in the file.
 func (r *StoredRecord) Encode() []byte {
 	var flags byte
 	if r.Request.Update != "" || r.Request.Condition != "" {
@@ -123,7 +123,7 @@ func (r *StoredRecord) Encode() []byte {
 	return binary.BigEndian.AppendUint32(b, checksum(0, b))
 }
 
-// Append appends what was asked for.
+// Append appends the encoded request.
 func (q Request) Append(b []byte) []byte {
 	b = fields.Append(b, q.Update)
 	b = fields.Append(b, q.Condition)
@@ -139,14 +139,14 @@ func (q Request) Append(b []byte) []byte {
 	return fields.Append(b, values)
 }
 
-// ErrRecord is the cause of the fault of a record that cannot be read at all.
+// ErrRecord is the cause of the fault of a record that cannot be decoded at all.
 var ErrRecord = errors.New("a journal record is cut short or of an unknown version")
 
 func knownRecord(b []byte) bool {
 	return len(b) >= RecordHeader && b[0] == RecordPlain || len(b) >= RecordHeader+RecordSum && b[0] == recordVersion
 }
 
-// CheckRecord compares a record with its checksum, and returns it without.
+// CheckRecord verifies the checksum of a record and returns the record without it.
 func CheckRecord(b []byte) ([]byte, error) {
 	if !knownRecord(b) {
 		return nil, refusal.Damaged(ErrRecord, "journal")
@@ -161,7 +161,7 @@ func CheckRecord(b []byte) ([]byte, error) {
 	return b[:end], nil
 }
 
-// DecodeRecord reads a record. Its byte slices lie in b.
+// DecodeRecord decodes a record. Its byte slices point into b.
 func DecodeRecord(b []byte) (r StoredRecord, err error) {
 	if b, err = CheckRecord(b); err != nil {
 		return r, err
@@ -194,7 +194,7 @@ func DecodeRecord(b []byte) (r StoredRecord, err error) {
 	return r, nil
 }
 
-// TableOfRecord reads of a record which table it is about.
+// TableOfRecord returns the id of the table that a record is about.
 func TableOfRecord(b []byte) (id uint32, err error) {
 	if !knownRecord(b) {
 		return 0, refusal.Damaged(ErrRecord, "journal")
@@ -208,7 +208,7 @@ func TableOfRecord(b []byte) (id uint32, err error) {
 	return id, nil
 }
 
-// readRequest takes off what was asked for.
+// readRequest decodes a request.
 func readRequest(d *fields.Reader) (Request, error) {
 	q := Request{Update: string(d.Bytes()), Condition: string(d.Bytes())}
 	if n := d.Count(); n > 0 {
