@@ -1,5 +1,5 @@
-// Package patch changes single attributes of rows as JSON says: what a body names is set, a null removes what may be absent, and
-// the rest of the row stays, whoever has changed it meanwhile.
+// Package patch changes single attributes of rows from JSON: fields in the body are set, null removes a nullable one, and the rest of the
+// row stays as it is, even if others have changed it meanwhile.
 package patch
 
 import (
@@ -18,17 +18,17 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Input are the members of a request's body.
+// Input holds the fields of a request's body.
 type Input = map[string]json.RawMessage
 
-// Stamp is how instants are kept, so that they sort as text.
+// Stamp is the format of stored times, which sort as text.
 const Stamp = "2006-01-02T15:04:05.000Z"
 
-// Field is a member that a client may set.
+// Field is a field that clients may set.
 type Field struct {
-	Read     func(raw json.RawMessage) (v attr.Value, wrong string) // the value as it is stored, or what is wrong with it
-	Nullable bool                                                   // null removes it
-	Blank    bool                                                   // and so does ""
+	Read     func(raw json.RawMessage) (v attr.Value, wrong string) // the value to store, or what is wrong with it
+	Nullable bool                                                   // null removes the attribute
+	Blank    bool                                                   // with Nullable: "" removes it too
 }
 
 // Patch is a change of a row.
@@ -37,7 +37,7 @@ type Patch struct {
 	Remove []string
 }
 
-// Read reads the members of a body that fields know; others are passed over. What is wrong is fault.Invalid.
+// Read reads the known fields of a body and ignores others. An invalid or missing field is fault.Invalid.
 func Read(fields map[string]Field, in Input, needed ...string) (p Patch, err error) {
 	p.Set = attr.Item{}
 	for _, name := range needed {
@@ -63,7 +63,7 @@ func Read(fields map[string]Field, in Input, needed ...string) (p Patch, err err
 	return p, nil
 }
 
-// ReadSome is Read for a body that has to change something.
+// ReadSome is Read for a body that must change something.
 func ReadSome(fields map[string]Field, in Input) (Patch, error) {
 	p, err := Read(fields, in)
 	if err == nil && p.Empty() {
@@ -75,7 +75,7 @@ func ReadSome(fields map[string]Field, in Input) (Patch, error) {
 // Empty reports whether a patch changes nothing.
 func (p *Patch) Empty() bool { return len(p.Set)+len(p.Remove) == 0 }
 
-// Update is the write of a patch, under a condition.
+// Update returns the write of a patch, under a condition.
 func (p *Patch) Update(name string, k attr.Item, only table.If) *store.UpdateItem {
 	u := table.Update(name, k, "", only).Update
 	if u.Names == nil {
@@ -103,7 +103,7 @@ func (p *Patch) Update(name string, k attr.Item, only table.If) *store.UpdateIte
 	return u
 }
 
-// Text reads a string that a function accepts: it returns it as it is kept, or what is wrong.
+// Text reads a string with accept, which returns the string to store, or what is wrong.
 func Text(accept func(v string) (string, string)) func(json.RawMessage) (attr.Value, string) {
 	return func(raw json.RawMessage) (attr.Value, string) {
 		var v *string
@@ -115,7 +115,7 @@ func Text(accept func(v string) (string, string)) func(json.RawMessage) (attr.Va
 	}
 }
 
-// UpTo accepts a text of so many characters, without control characters.
+// UpTo accepts a string of up to most characters, without control characters.
 func UpTo(most int) func(string) (string, string) {
 	return func(v string) (string, string) {
 		v = strings.TrimSpace(v)
@@ -126,8 +126,8 @@ func UpTo(most int) func(string) (string, string) {
 	}
 }
 
-// Matching accepts from least to most characters that an expression matches; blanks become one each. The expression itself does not count
-// classes of Unicode: it would be compiled to megabytes, at each start.
+// Matching accepts strings of least to most characters that match re, after shortening white space to single blanks. The length is not
+// part of re because counted Unicode classes would compile to megabytes, at each start.
 func Matching(re *regexp.Regexp, least, most int, wrong string) func(string) (string, string) {
 	return func(v string) (string, string) {
 		v = strings.Join(strings.Fields(v), " ")
@@ -138,7 +138,7 @@ func Matching(re *regexp.Regexp, least, most int, wrong string) func(string) (st
 	}
 }
 
-// OneOf accepts one of a few words, as shape makes it.
+// OneOf accepts one of the given words, after applying shape.
 func OneOf(shape func(string) string, all ...string) func(string) (string, string) {
 	return func(v string) (string, string) {
 		v = shape(v)
@@ -149,7 +149,7 @@ func OneOf(shape func(string) string, all ...string) func(string) (string, strin
 	}
 }
 
-// Whole reads a whole number from low to high.
+// Whole reads an integer from low to high.
 func Whole(low, high int64) func(json.RawMessage) (attr.Value, string) {
 	return func(raw json.RawMessage) (attr.Value, string) {
 		var n *int64
@@ -160,7 +160,7 @@ func Whole(low, high int64) func(json.RawMessage) (attr.Value, string) {
 	}
 }
 
-// Instant accepts a time (ISO 8601), and keeps it in UTC with milliseconds.
+// Instant accepts an ISO 8601 time, and returns it in UTC with milliseconds.
 func Instant(v string) (string, string) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
 		if at, err := time.Parse(layout, v); err == nil && at.Year() > 0 {

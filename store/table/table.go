@@ -1,5 +1,5 @@
-// Package table says in a line each what the rules of an application do with the rows of their table: the actions of a transaction, under
-// conditions that the cloud judges again, and the reading of many rows.
+// Package table provides short forms for an application's operations on its table: the actions of a transaction, under conditions that
+// the cloud judges again, and reading many rows.
 package table
 
 import (
@@ -11,18 +11,18 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// If is what must hold for an action to be done; the zero value: nothing. A name with a # in it, or in the update that it goes with, is
-// that of an attribute, also one whose name is a reserved word: "#state" is state.
+// If is the condition of an action; the zero value means none. In the condition and the update, a name with # is the attribute of that
+// name, even if it is a reserved word: "#state" is state.
 type If struct {
 	Condition string
-	Values    attr.Item // of the condition, and of the update that it goes with
+	Values    attr.Item // of the condition, and of the update it goes with
 }
 
-// When is a condition with its values.
+// When returns a condition with its values.
 func When(condition string, values attr.Item) If { return If{condition, values} }
 
-// Same holds where a row still has what it had of some attributes when it was read; nil: where there still is no row. partition is the
-// name of the key's first attribute.
+// Same returns the condition that the named attributes of a row are unchanged since it was read or, for a nil row, that there still is no
+// row. partition is the name of the key's first attribute.
 func Same(row attr.Item, partition string, names ...string) If {
 	if row == nil {
 		return If{Condition: "attribute_not_exists(" + partition + ")"}
@@ -41,7 +41,7 @@ func Same(row attr.Item, partition string, names ...string) If {
 
 var ownName = regexp.MustCompile(`#[A-Za-z_]+`)
 
-// params are the values, and the names that a text has.
+// params returns the values, and the names used in a text.
 func (c If) params(text string) expr.Params {
 	p := expr.Params{Values: c.Values}
 	for _, name := range ownName.FindAllString(text, -1) {
@@ -58,7 +58,7 @@ func Put(table string, row attr.Item, only If) store.WriteItem {
 	return store.WriteItem{Put: &store.PutItem{Table: table, Item: row, Condition: only.Condition, Params: only.params(only.Condition), NoOld: true}}
 }
 
-// Update changes a row by an update expression.
+// Update changes a row with an update expression.
 func Update(table string, key attr.Item, update string, only If) store.WriteItem {
 	return store.WriteItem{Update: &store.UpdateItem{
 		Table: table, Key: key, Update: update, Condition: only.Condition, Params: only.params(update + only.Condition),
@@ -70,12 +70,12 @@ func Delete(table string, key attr.Item, only If) store.WriteItem {
 	return store.WriteItem{Delete: &store.DeleteItem{Table: table, Key: key, Condition: only.Condition, Params: only.params(only.Condition), NoOld: true}}
 }
 
-// Check has the transaction stand or fall with a row that it does not change.
+// Check makes the transaction depend on a row that it does not change.
 func Check(table string, key attr.Item, only If) store.WriteItem {
 	return store.WriteItem{Check: &store.ConditionCheck{Table: table, Key: key, Condition: only.Condition, Params: only.params(only.Condition)}}
 }
 
-// Collect reads what take makes of rows, and leaves out those of which it makes nothing. The first error ends it. The list is never nil.
+// Collect returns the results of take for all rows for which it reports ok. The first error ends it. The list is never nil.
 func Collect[T any](rows iter.Seq2[attr.Item, error], take func(row attr.Item) (one T, ok bool, err error)) ([]T, error) {
 	all := []T{}
 	for row, err := range rows {

@@ -9,15 +9,14 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// Row is an item as it lies in the bucket of its table: a byte of version, a checksum, the sequence of the journal record
-// that wrote it, the item's size as DynamoDB counts it (pages of a Query end by that), and the encoded item. nil is no
-// item.
+// Row is an item as stored in its table's bucket: a version byte, a checksum, the sequence of the journal record that wrote it, the
+// item's size as DynamoDB counts it (which limits the pages of a Query), and the encoded item. nil means no item.
 //
-// The checksum is CRC-32C over the key and all that follows the checksum. It is compared when the item is read and intact
-// does not know the row yet, and by the pass of scrub.
+// The checksum is CRC-32C of the key and of everything after the checksum. It is verified when the item is read and Intact does not know
+// the row yet, and by Scrub.
 type Row []byte
 
-// The versions differ in three bits, so that no single flipped bit makes one of the other.
+// The versions differ in three bits, so a single flipped bit cannot turn one into another.
 const (
 	rowVersion = 5
 	RowPlain   = 2 // without a checksum, from files of format 2
@@ -27,21 +26,21 @@ const (
 	RowSize   = RowSeq + 8
 	rowHeader = RowSize + 4
 
-	plainShift = RowSeq - rowSum // how much earlier all else lies in a row without a checksum
+	plainShift = RowSeq - rowSum // how much earlier the other fields are in a row without a checksum
 )
 
-// castagnoli is CRC-32C, which processors compute by themselves.
+// castagnoli is CRC-32C, which processors compute in hardware.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum goes on with a CRC-32C.
+// checksum continues a CRC-32C.
 func checksum(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli, b) }
 
-// NewRow makes a row of an item of that size, probably about as long as the one it replaces; the journal seals it.
+// NewRow returns a row for an item of the given size, allocated for about the length of the row it replaces. Tx.Apply seals it.
 func NewRow(it attr.Item, size int, old Row) Row {
 	return attr.Encode(newHeader(size, max(512, len(old)+64)), it)
 }
 
-// NewEncodedRow is NewRow of an item that is encoded.
+// NewEncodedRow is NewRow for an encoded item.
 func NewEncodedRow(e attr.Encoded, size int) Row {
 	return append(newHeader(size, rowHeader+len(e)), e...)
 }
@@ -53,7 +52,7 @@ func newHeader(size, room int) Row {
 	return r
 }
 
-// Seal sets the sequence, and the checksum of the row under its key.
+// Seal sets the sequence and the checksum of the row under its key.
 func (r Row) Seal(key []byte, seq uint64) {
 	binary.BigEndian.PutUint64(r[RowSeq:], seq)
 	binary.BigEndian.PutUint32(r[rowSum:], r.sum(key))
@@ -63,7 +62,7 @@ func (r Row) sum(key []byte) uint32 {
 	return checksum(checksum(0, key), r[RowSeq:])
 }
 
-// Sealed is a copy of a row from before there were checksums, with one.
+// Sealed returns a copy, with a checksum, of a row without one.
 func (r Row) Sealed(key []byte) Row {
 	out := append(make(Row, RowSeq, len(r)+plainShift), r[rowSum:]...)
 	out[0] = rowVersion
@@ -71,7 +70,7 @@ func (r Row) Sealed(key []byte) Row {
 	return out
 }
 
-// Known reports an error for a row that cannot be read at all. What is in it may be wrong.
+// Known returns an error if the row has an unknown version or is too short. It does not verify the content.
 func (r Row) Known() error {
 	switch {
 	case len(r) >= rowHeader && r[0] == rowVersion, len(r) >= rowHeader-plainShift && r[0] == RowPlain:
@@ -80,7 +79,7 @@ func (r Row) Known() error {
 	return refusal.Damaged(nil, "a row has no known version")
 }
 
-// Check reports an error for a row that is not what was written under the key.
+// Check returns an error if the row is not what was written under the key.
 func (r Row) Check(key []byte) error {
 	if err := r.Known(); err != nil || r.Plain() {
 		return err
@@ -94,7 +93,7 @@ func (r Row) Check(key []byte) error {
 // Plain reports whether the row has no checksum.
 func (r Row) Plain() bool { return r[0] == RowPlain }
 
-// at is where in the row something lies, of which the place in a row with a checksum is given.
+// at returns the offset of a field, given its offset in a row with a checksum.
 func (r Row) at(place int) int {
 	if r.Plain() {
 		return place - plainShift
@@ -102,13 +101,13 @@ func (r Row) at(place int) int {
 	return place
 }
 
-// Seq is the record that wrote the row.
+// Seq returns the sequence of the record that wrote the row.
 func (r Row) Seq() uint64 { return binary.BigEndian.Uint64(r[r.at(RowSeq):]) }
 
-// Size is the size of the item as attr.Size counts it.
+// Size returns the size of the item as attr.Size counts it.
 func (r Row) Size() int { return int(binary.BigEndian.Uint32(r[r.at(RowSize):])) }
 
-// Bytes is size, 0 of no row.
+// Bytes is Size, or 0 for a nil row.
 func (r Row) Bytes() int {
 	if r == nil {
 		return 0
@@ -116,10 +115,10 @@ func (r Row) Bytes() int {
 	return r.Size()
 }
 
-// Item is the item in the row.
+// Item returns the item in the row.
 func (r Row) Item() attr.Encoded { return attr.Encoded(r[r.at(rowHeader):]) }
 
-// Decode returns the item, nil for no row.
+// Decode returns the item, or nil for a nil row.
 func (r Row) Decode() (attr.Item, error) {
 	if r == nil {
 		return nil, nil
@@ -127,7 +126,7 @@ func (r Row) Decode() (attr.Item, error) {
 	return DecodeItem(r.Item())
 }
 
-// Doc is the row as conditions see it: an absent item has no attributes.
+// Doc returns the row for conditions: a missing item has no attributes.
 func (r Row) Doc() expr.Doc {
 	if r == nil {
 		return expr.Item(nil)

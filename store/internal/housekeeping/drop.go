@@ -7,8 +7,7 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// emptyNext is the chore of Housekeep that takes a slice out of a bucket that nobody reads any more, and deletes the
-// bucket when it is empty.
+// emptyNext is the chore of Housekeep that removes a slice from a bucket no longer in use, and the bucket itself once it is empty.
 func (k *Keeper) emptyNext(ctx context.Context) (did bool, err error) {
 	cat := k.E.Cat.Load()
 	for _, id := range cat.IDs() {
@@ -32,8 +31,8 @@ func (k *Keeper) emptyNext(ctx context.Context) (did bool, err error) {
 	return false, nil
 }
 
-// forgetNext is the chore of Housekeep that ends a dropped table: when the journal no longer shows a record of it, the
-// records that were kept for their image go, and then its row of the catalogue.
+// forgetNext is the chore of Housekeep that finishes a dropped table. Once the journal shows no record of it, it removes the records kept
+// for their image, and then the table's row in the catalogue.
 func (k *Keeper) forgetNext(ctx context.Context) (did bool, err error) {
 	cat, first := k.E.Cat.Load(), k.E.Journal.Load().First
 	for _, id := range cat.IDs() {

@@ -8,12 +8,12 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// FillTable fills the indexes of a table that are not yet.
+// FillTable fills all unfilled indexes of a table.
 func (k *Keeper) FillTable(ctx context.Context, name string) error {
 	for {
 		t := k.E.Cat.Load().ByName[name]
 		if t == nil {
-			return nil // dropped meanwhile
+			return nil // dropped in the meantime
 		}
 		ix := t.NextFill()
 		if ix == nil {
@@ -25,7 +25,7 @@ func (k *Keeper) FillTable(ctx context.Context, name string) error {
 	}
 }
 
-// fillNext is the chore of Housekeep: a slice of the first index that is not filled.
+// fillNext is the chore of Housekeep that fills a slice of the first unfilled index.
 func (k *Keeper) fillNext(ctx context.Context) (did bool, err error) {
 	cat := k.E.Cat.Load()
 	for _, id := range cat.IDs() {
@@ -36,7 +36,7 @@ func (k *Keeper) fillNext(ctx context.Context) (did bool, err error) {
 	return false, nil
 }
 
-// fill makes one slice of an index, if it is still to be filled.
+// fill fills one slice of an index, if the index still needs it.
 func (k *Keeper) fill(ctx context.Context, tableID, indexID uint32) error {
 	return k.E.Update(ctx, func(tx *txn.Tx) error {
 		t := tx.Cat.ByID[tableID]

@@ -12,28 +12,28 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Keeper is what Housekeep remembers between its slices. All of it may be lost: what is due is in the file.
+// Keeper is the state of Housekeep between slices. All of it may be lost: the file records what is due.
 type Keeper struct {
 	E          *txn.DB
 	Expire     func(tx *txn.Tx, t *catalogue.Table, key []byte) (bool, error)
-	Mu         sync.Mutex // one slice at a time
-	turn       int        // the chore that is asked first
+	Mu         sync.Mutex // held for one slice
+	turn       int        // the chore to try first
 	sweep      sweep
 	forgetFrom map[uint32]uint64 // by table id, for ForgetSlice
-	Slice      SliceSizes        // zero: the default
+	Slice      SliceSizes        // the zero value means the default
 
 	scrub scrub
 	swept atomic.Uint64
 	count sync.Mutex
-	taken map[catalogue.Leftover]uint64 // entries that were taken out, since Open
+	taken map[catalogue.Leftover]uint64 // entries removed since Open
 }
 
-// SliceSizes bound one slice of each chore: so long the writers wait for it.
+// SliceSizes limits one slice of each chore, and so how long writers wait for it.
 type SliceSizes struct {
 	Empty   int // entries
 	Forget  int // records
-	Sweep   int // rows looked at
-	Deletes int // of expired items
+	Sweep   int // rows examined
+	Deletes int // expired items deleted
 }
 
 func (k *Keeper) sizes() SliceSizes {
@@ -61,14 +61,14 @@ func (k *Keeper) Housekeep(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// tookOut counts entries of a bucket that is being emptied.
+// tookOut counts the entries removed from a bucket that is being emptied.
 func (k *Keeper) tookOut(from catalogue.Leftover, n int) {
 	k.count.Lock()
 	defer k.count.Unlock()
 	if k.taken == nil {
 		k.taken = map[catalogue.Leftover]uint64{}
 	}
-	if n == 0 { // the bucket itself
+	if n == 0 { // the bucket itself was removed
 		delete(k.taken, from)
 		return
 	}
@@ -81,7 +81,7 @@ func (k *Keeper) tookOutOf(from catalogue.Leftover) uint64 {
 	return k.taken[from]
 }
 
-// FillChores adds what Housekeep is at.
+// FillChores adds the progress of Housekeep to st.
 func (k *Keeper) FillChores(st *txn.Stats) {
 	st.Swept, st.Verify = k.swept.Load(), k.ScrubStats()
 	cat := k.E.Cat.Load()

@@ -14,38 +14,38 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// A pass over all items begins a day after the one before it began, and when the store has been opened. It reads a share
-// of the file each minute, so that it takes about an hour, and no more than scrubTime of real time in that minute.
+// A pass over all items starts when the store has been opened, and a day after the previous one started. It reads a share of the file
+// each minute, so it takes about an hour, and at most scrubTime of real time in each minute.
 const (
 	ScrubEvery = 24 * time.Hour
 	scrubPace  = time.Minute
 	scrubShare = 60
-	scrubLeast = 1 << 20 // bytes of a slice
+	scrubLeast = 1 << 20 // minimum bytes of a slice
 	scrubTime  = 250 * time.Millisecond
-	scrubKeys  = 256 // of one transaction
+	scrubKeys  = 256 // in one transaction
 )
 
-// scrubPass is what one pass over all items, index entries and journal records has found.
+// scrubPass is the result of a pass over all items, index entries and journal records.
 type scrubPass struct {
-	began   time.Time // by Options.Now; zero: there is none
-	ended   time.Time // zero: it runs
-	items   uint64    // looked at
-	damaged uint64    // items, index entries and journal records that are not what was written
-	where   []string  // where these lie: "table", "table/index" or "journal"
+	began   time.Time // by Options.Now; zero: no pass
+	ended   time.Time // zero: still running
+	items   uint64    // verified
+	damaged uint64    // damaged items, index entries and journal records
+	where   []string  // where they are: "table", "table/index" or "journal"
 }
 
-// scrub is how far the pass over all items has come. It is in memory only: after a restart a new one begins.
+// scrub is the state of the pass over all items. It is only in memory: after a restart a new pass starts.
 type scrub struct {
 	slice time.Time // when the next slice is due
 	parts []scrubPart
-	after []byte // key in the first of them; nil: before all
+	after []byte // key in the first part; nil: at its start
 
-	mu      sync.Mutex // guards what Stats shows
-	last    scrubPass  // the last whole one since Open
-	current scrubPass  // the one that runs
+	mu      sync.Mutex // guards what Stats reads
+	last    scrubPass  // the last complete pass since Open
+	current scrubPass  // the running pass
 }
 
-// scrubPart is a bucket to be read: the items of a table, an index of it, or the journal.
+// scrubPart is a bucket to read: the items of a table, one of its indexes, or the journal.
 type scrubPart struct {
 	bucket []byte
 	table  uint32
@@ -63,9 +63,9 @@ func (k *Keeper) ScrubStats() txn.ScrubStats {
 	}
 }
 
-// begin starts a pass or goes on with one if it is time, and reports whether it is.
+// begin starts or continues a pass if it is time, and reports whether it is.
 func (w *scrub) begin(cat *catalogue.Tables, now time.Time) bool {
-	if wait := w.slice.Sub(now); wait > 0 && wait <= scrubPace { // more: the clock was set back
+	if wait := w.slice.Sub(now); wait > 0 && wait <= scrubPace { // a longer wait means that the clock was set back
 		return false
 	}
 	w.slice = now.Add(scrubPace)
@@ -92,7 +92,7 @@ func (w *scrub) begin(cat *catalogue.Tables, now time.Time) bool {
 	return true
 }
 
-// moved notes how far the pass has come; nil: to the end of the part.
+// moved records the progress of the pass; nil: the part is complete.
 func (w *scrub) moved(to []byte, now time.Time) {
 	if w.after = to; to == nil {
 		w.parts = w.parts[1:]
@@ -106,8 +106,8 @@ func (w *scrub) moved(to []byte, now time.Time) {
 	w.last, w.current = w.current, scrubPass{}
 }
 
-// scrubNext is the chore of Housekeep that reads all items, compares them with their checksums and their index entries, and
-// gives a checksum to those from files that had none. It has a pace of its own, so that there is never more to do now.
+// scrubNext is the chore of Housekeep that reads all items, verifies their checksums and index entries, and adds checksums to rows
+// without one. It has its own pace, so it never reports that more is due now.
 func (k *Keeper) scrubNext(ctx context.Context) (did bool, err error) {
 	w := &k.scrub
 	if !w.begin(k.E.Cat.Load(), k.E.Opts.Now()) {
@@ -122,7 +122,7 @@ func (k *Keeper) scrubNext(ctx context.Context) (did bool, err error) {
 		w.note(&sl)
 		if len(sl.plain) > 0 {
 			err := k.sealRows(ctx, sl.part.table, sl.plain)
-			if err != nil && !fault.Is(err, fault.Full) { // without room they are as good as they were
+			if err != nil && !fault.Is(err, fault.Full) { // without space, the rows stay as they were
 				return false, err
 			}
 		}
@@ -142,19 +142,19 @@ func (w *scrub) note(sl *scrubSlice) {
 	}
 }
 
-// scrubSlice is what one snapshot shows of a part.
+// scrubSlice is the part of a bucket read in one snapshot.
 type scrubSlice struct {
 	part    scrubPart
 	after   []byte
-	to      []byte // nil: the part is at its end
+	to      []byte // nil: the part is complete
 	where   string
 	items   uint64
 	bytes   int
 	damaged uint64
-	plain   [][]byte // keys of the rows without a checksum
+	plain   [][]byte // keys of rows without a checksum
 }
 
-// read looks at the next keys of the part.
+// read verifies the next keys of the part.
 func (sl *scrubSlice) read(tx *txn.Tx) error {
 	if err := tx.Enter(); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (sl *scrubSlice) read(tx *txn.Tx) error {
 	return nil
 }
 
-// judge is what the part's keys and values are judged by; nil: the part is gone, or not complete yet.
+// judge returns the function that verifies a key and value of the part, or nil if the part is gone or not complete yet.
 func (sl *scrubSlice) judge(tx *txn.Tx) (func(k, v []byte) bool, error) {
 	if bytes.Equal(sl.part.bucket, format.BucketJournal) {
 		sl.where = "journal"
@@ -208,7 +208,7 @@ func (sl *scrubSlice) judge(tx *txn.Tx) (func(k, v []byte) bool, error) {
 	}, nil
 }
 
-// row judges an item: by its checksum, its key, its journal record and its index entries.
+// row verifies an item: its checksum, key, journal record and index entries.
 func (sl *scrubSlice) row(tx *txn.Tx, t *catalogue.Table, k, v []byte) bool {
 	sl.items++
 	c, r := check.Checker{Tx: tx}, format.Row(v)
@@ -231,7 +231,7 @@ func (sl *scrubSlice) row(tx *txn.Tx, t *catalogue.Table, k, v []byte) bool {
 	return true
 }
 
-// sealRows gives rows a checksum that have none yet. What is in them stays, and the journal does not tell of it.
+// sealRows adds checksums to rows without one. Their content does not change, so the journal gets no records.
 func (k *Keeper) sealRows(ctx context.Context, id uint32, keys [][]byte) error {
 	return k.E.Update(ctx, func(tx *txn.Tx) error {
 		t := tx.Cat.ByID[id]
@@ -245,7 +245,7 @@ func (k *Keeper) sealRows(ctx context.Context, id uint32, keys [][]byte) error {
 		tx.Batch.Grows = true
 		for _, key := range keys {
 			r := format.Row(bucket.Get(key))
-			if r.Known() != nil || !r.Plain() { // it has been written or deleted meanwhile
+			if r.Known() != nil || !r.Plain() { // written or deleted in the meantime
 				continue
 			}
 			if err := tx.BreakOff(tx.Batch.Set(bucket, key, r.Sealed(key), r)); err != nil {

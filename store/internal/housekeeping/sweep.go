@@ -12,19 +12,19 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// sweep is where the pass stands. It is in memory only: after a restart a new one begins.
+// sweep is the state of the pass that deletes expired items. It is only in memory: after a restart a new pass starts.
 type sweep struct {
 	due    time.Time // of the next pass
-	tables []uint32  // still to be looked at
-	after  []byte    // key in the first of them; nil: before all
+	tables []uint32  // tables not finished yet
+	after  []byte    // key in the first table; nil: at its start
 }
 
-// begin starts a pass if it is time, and reports whether there is one.
+// begin starts a pass if it is time, and reports whether one is running.
 func (w *sweep) begin(cat *catalogue.Tables, now time.Time, every time.Duration) bool {
 	if len(w.tables) > 0 {
 		return true
 	}
-	if wait := w.due.Sub(now); wait > 0 && wait <= every { // more: the clock was set back
+	if wait := w.due.Sub(now); wait > 0 && wait <= every { // a longer wait means that the clock was set back
 		return false
 	}
 	w.due = now.Add(every)
@@ -36,7 +36,7 @@ func (w *sweep) begin(cat *catalogue.Tables, now time.Time, every time.Duration)
 	return len(w.tables) > 0
 }
 
-// moved notes how far a slice has come; nil: to the end of the table.
+// moved records the progress of a slice; nil: the table is complete.
 func (w *sweep) moved(to []byte) {
 	w.after = to
 	if to == nil {
@@ -44,7 +44,7 @@ func (w *sweep) moved(to []byte) {
 	}
 }
 
-// sweepNext is the chore of Housekeep that deletes items whose time is over.
+// sweepNext is the chore of Housekeep that deletes expired items.
 func (k *Keeper) sweepNext(ctx context.Context) (did bool, err error) {
 	w := &k.sweep
 	if !w.begin(k.E.Cat.Load(), k.E.Opts.Now(), k.E.Opts.SweepEvery) {
@@ -62,12 +62,12 @@ func (k *Keeper) sweepNext(ctx context.Context) (did bool, err error) {
 		k.swept.Add(uint64(n))
 		w.moved(to)
 	case fault.Is(err, fault.Damaged):
-		w.moved(nil) // the other tables are not to wait for it
+		w.moved(nil) // the other tables must not wait for it
 	}
 	return true, err
 }
 
-// findExpired returns the keys of expired items behind a key, and how far it has looked, nil if that is the end.
+// findExpired returns the keys of expired items after a key, and the key to continue after, or nil at the end of the table.
 func (k *Keeper) findExpired(ctx context.Context, id uint32, after []byte) (found [][]byte, to []byte, err error) {
 	err = k.E.Look(ctx, func(tx *txn.Tx) error {
 		if err := tx.Enter(); err != nil {
@@ -94,7 +94,7 @@ func (k *Keeper) findExpired(ctx context.Context, id uint32, after []byte) (foun
 	return found, to, err
 }
 
-// rowExpired reports whether a row is past its time. One that is damaged is left: scrub reports it.
+// rowExpired reports whether a row has expired. It ignores damaged rows, which Scrub reports.
 func rowExpired(t *catalogue.Table, k, v []byte, now time.Time) bool {
 	r := format.Row(v)
 	if r.Check(k) != nil {
@@ -104,7 +104,7 @@ func rowExpired(t *catalogue.Table, k, v []byte, now time.Time) bool {
 	return err == nil && gone
 }
 
-// deleteExpired deletes the items that are still there and still expired, and returns how many that were.
+// deleteExpired deletes the items that still exist and are still expired, and returns their number.
 func (k *Keeper) deleteExpired(ctx context.Context, id uint32, keys [][]byte) (n int, err error) {
 	err = k.E.Update(ctx, func(tx *txn.Tx) error {
 		n = 0
@@ -127,7 +127,7 @@ func (k *Keeper) deleteExpired(ctx context.Context, id uint32, keys [][]byte) (n
 	return n, err
 }
 
-// sweepRow deletes a row if it is still there, still past its time, and nobody keeps it.
+// sweepRow deletes a row if it still exists, is still expired, and the replicator does not need it.
 func (k *Keeper) sweepRow(tx *txn.Tx, t *catalogue.Table, key []byte) (did bool, err error) {
 	old, err := tx.Row(t, key)
 	if err != nil || old == nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// sliceTokens bounds the tokens that a slice forgets.
+// sliceTokens limits the tokens forgotten in one slice.
 const sliceTokens = 500
 
-// ForgetTokens is the chore of Housekeep for a store where nobody commits.
+// forgetTokens is the chore of Housekeep that forgets old tokens while nobody commits.
 func (k *Keeper) forgetTokens(ctx context.Context) (did bool, err error) {
 	due := false
 	err = k.E.Look(ctx, func(tx *txn.Tx) error {

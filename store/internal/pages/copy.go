@@ -14,13 +14,13 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// CopyChunk is what is copied at once; writingChunk is when the disk is told to begin.
+// CopyChunk is how much is copied at a time. After each writingChunk, writing to disk is started.
 const (
 	CopyChunk    = 256 << 10
 	writingChunk = 8 << 20
 )
 
-// MetaOf describes the file as a transaction sees it.
+// MetaOf returns the meta page of the file as a transaction sees it.
 func MetaOf(btx *bolt.Tx) Meta {
 	size, root := uint64(btx.DB().Info().PageSize), btx.Cursor().Bucket()
 	return Meta{
@@ -29,11 +29,10 @@ func MetaOf(btx *bolt.Tx) Meta {
 	}
 }
 
-// SnapshotWriter writes a snapshot as a file that was closed in order. A store in use has no free list on disk, without
-// which the next Open would walk the whole file, and nobody would know whether the copy hangs together. So the copy is
-// walked when it is written, in the page cache, and what the walk did not meet is its free list: it lies behind the
-// pages of the snapshot, in as many pages as it may need, so that the first pages can name it before it is known, and
-// the checksum be taken on the way.
+// SnapshotWriter writes a snapshot as a cleanly closed file. A store in use has no free list on disk; without one, the next Open would
+// walk the whole file, and nobody would know whether the copy is consistent. So the copy is walked right after it is written, from the
+// page cache, and the pages that the walk does not meet are its free list. The list is placed after the pages of the snapshot, in as many
+// pages as it may need, so the meta pages can refer to it before it is known, and the checksum can be computed while writing.
 type SnapshotWriter struct {
 	Ctx      context.Context //nolint:containedctx // the life of one call
 	F        *os.File
@@ -41,23 +40,23 @@ type SnapshotWriter struct {
 	From     io.ReaderAt
 	Meta     Meta // of the copy
 	Progress func(done, total int64)
-	Contents func(bucket, key, value []byte) error // judges what was copied; nil: nobody does
+	Contents func(bucket, key, value []byte) error // checks what was copied; may be nil
 	At       int64
-	told     int64 // up to where the disk was told to begin
+	started  int64 // offset up to which writing to disk has been started
 }
 
-// ReserveFreelist names the place of the free list.
+// ReserveFreelist sets the position of the free list.
 func (w *SnapshotWriter) ReserveFreelist() {
 	w.Meta.freelist = w.Meta.High
 	bytes := pageHeader + 8*(w.Meta.High+1) // every page, and their number
 	w.Meta.High += (bytes + w.Meta.PageSize - 1) / w.Meta.PageSize
 }
 
-// Pages writes the meta pages and all that the snapshot has.
+// Pages writes the meta pages and all pages of the snapshot.
 func (w *SnapshotWriter) Pages() error {
 	older := w.Meta
 	older.txid--
-	first, second := w.Meta, older // bbolt replaces the older one first: it keeps the even ones in the first page
+	first, second := w.Meta, older // bbolt replaces the older one first, and keeps even transactions in the first page
 	if w.Meta.txid%2 == 1 {
 		first, second = older, w.Meta
 	}
@@ -93,9 +92,9 @@ func (w *SnapshotWriter) write(b []byte) error {
 	if err != nil {
 		return disk.CannotWrite(w.F.Name(), err)
 	}
-	if w.At-w.told >= writingChunk {
-		disk.StartWriting(w.F, w.told, w.At-w.told)
-		w.told = w.At
+	if w.At-w.started >= writingChunk {
+		disk.StartWriting(w.F, w.started, w.At-w.started)
+		w.started = w.At
 	}
 	if w.Progress != nil {
 		w.Progress(w.At, w.Meta.Used())
@@ -106,7 +105,7 @@ func (w *SnapshotWriter) write(b []byte) error {
 // Freelist walks the copy and writes the list of its free pages.
 func (w *SnapshotWriter) Freelist() error {
 	copied := w.Meta
-	copied.High = w.Meta.freelist // without the list itself
+	copied.High = w.Meta.freelist // without the pages of the list
 	v := newVerifier(w.F, copied)
 	v.contents = w.Contents
 	if err := v.tree(copied.root, nil, nil, 0); err != nil {
@@ -119,7 +118,7 @@ func (w *SnapshotWriter) Freelist() error {
 	return err
 }
 
-// page encodes a meta page as readMetaPage reads it.
+// page encodes a meta page for readMetaPage.
 func (m Meta) page(id uint64) []byte {
 	b := make([]byte, m.PageSize)
 	order, body := binary.NativeEndian, b[pageHeader:]
@@ -139,7 +138,7 @@ func (m Meta) page(id uint64) []byte {
 	return b
 }
 
-// freelistPages encodes the free list in the pages that m keeps for it.
+// freelistPages encodes the free list into the pages that m reserves for it.
 func freelistPages(m Meta, ids []uint64) []byte {
 	n := m.High - m.freelist
 	b := make([]byte, n*m.PageSize)

@@ -1,3 +1,3 @@
-// Package pages reads and writes the pages of a bbolt file without bbolt, which trusts its file: it verifies a file before bbolt
-// sees it, and writes the copy of a snapshot.
+// Package pages reads and writes the pages of a bbolt file without bbolt, which trusts its file. It verifies a file before bbolt opens
+// it, and writes the copy of a snapshot.
 package pages

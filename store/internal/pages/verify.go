@@ -9,25 +9,24 @@ import (
 	"os"
 )
 
-// ErrNoFile is the error of a path that is a folder, a pipe or a device.
+// ErrNoFile is the error for a path that is a folder, a pipe or a device.
 var ErrNoFile = errors.New("it is not a file")
 
-// ErrForeign is the error of a file that is not ours.
+// ErrForeign is the error for a file that is not a touchline store.
 var ErrForeign = errors.New("it is not a touchline store")
 
-// bbolt trusts its file: on a torn or foreign one Open may panic, also in a goroutine of its own where nobody can
-// recover, and a page number out of range is a segmentation fault. So the file is looked at first, with nothing but
-// reads: the meta pages always, and every page if the file is small or was not closed in order, in which case bbolt
-// walks through all of it too.
+// bbolt trusts its file. On a damaged or foreign file, Open may panic, even in a goroutine of its own where nobody can recover, and a
+// page number out of range is a segmentation fault. So the file is verified first, by reading only: the meta pages always, and every page
+// if the file is small or was not cleanly closed. In the latter case bbolt would walk all of it too.
 
-// verifyLimit is the size up to which a file that was closed in order is read as a whole, some milliseconds.
+// verifyLimit is the size up to which a cleanly closed file is verified completely, which takes some milliseconds.
 const verifyLimit = 32 << 20
 
-// prefetchLimit is the size from which a file that is going to be walked is read in order first: the walk's own order
-// is ten times slower on a cold disk.
+// prefetchLimit is the size above which a file is read sequentially before it is walked: the order of the walk is ten times slower on a
+// cold disk.
 const prefetchLimit = 64 << 20
 
-// Numbers of bbolt's file format, version 2. All are in the byte order of the machine.
+// Constants of bbolt's file format, version 2. All numbers are in the byte order of the machine.
 const (
 	boltMagic      = 0xED0CDAED
 	boltVersion    = 2
@@ -36,7 +35,7 @@ const (
 	pageHeader    = 16 // id 8, flags 2, count 2, overflow 4
 	metaSize      = 64
 	metaSummed    = 56
-	elementSize   = 16 // of branch and leaf pages alike
+	elementSize   = 16 // of branch and leaf pages
 	bucketHeader  = 16 // root page 8, sequence 8
 	pageBranch    = 0x01
 	pageLeaf      = 0x02
@@ -44,36 +43,36 @@ const (
 	pageMeta      = 0x04
 	elementBucket = 0x01
 
-	// manyFree, as the number of pages in a free list, says that the number does not fit and stands before the list.
+	// manyFree as the count of a free list means that the count does not fit and is stored in front of the list.
 	manyFree = 0xffff
 )
 
-// Meta is the valid meta page with the highest transaction.
+// Meta is the valid meta page with the highest transaction id.
 type Meta struct {
 	PageSize uint64
 	root     uint64
-	sequence uint64 // of the root bucket; nobody uses it
+	sequence uint64 // of the root bucket; unused
 	freelist uint64
-	High     uint64 // pages from here on do not exist
+	High     uint64 // the first page that does not exist
 	txid     uint64
 }
 
 // closedInOrder reports whether the last commit wrote the free list, which only Close does.
 func (m Meta) closedInOrder() bool { return m.freelist != boltNoFreelist }
 
-// Used is how much of the file the pages take.
+// Used returns the size of the pages in use, in bytes.
 func (m Meta) Used() int64 { return int64(m.High * m.PageSize) }
 
-// Verified is what is known of a file that was looked at.
+// Verified is the result of Verify.
 type Verified struct {
 	Meta       Meta
 	Free       uint64 // pages
-	Lost       uint64 // pages that are neither free nor used, where every page was looked at
-	Prefetched bool   // all of it has been read into the page cache
+	Lost       uint64 // pages neither free nor used, if every page was verified
+	Prefetched bool   // the whole file was read into the page cache
 }
 
-// Verify refuses a file that bbolt should not see. It leaves the file as it is. It looks at every page where that
-// takes no time, where bbolt would do the same, and where the whole file is asked for.
+// Verify refuses a file that bbolt must not open. It does not change the file. It verifies every page if that is fast, if bbolt would
+// walk them too, or if whole is set.
 func Verify(f *os.File, whole bool) (is Verified, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -113,7 +112,8 @@ func prefetch(f *os.File, size int64) error {
 	return err
 }
 
-// findMeta reads the two meta pages. The second lies one page into the file, and the size of a page stands in them.
+// findMeta returns the newer of the two meta pages. The second is one page into the file, but the page size is only known from the meta
+// pages themselves.
 func findMeta(f io.ReaderAt, size int64) (best Meta, err error) {
 	if size == 0 {
 		return best, errors.New("it is empty")

@@ -11,21 +11,21 @@ import (
 type verifier struct {
 	f    io.ReaderAt
 	meta Meta
-	seen []uint64 // a bit for each page that the tree uses
-	bufs [][]byte // one for each level of the tree
+	seen []uint64 // one bit per page, set if the tree uses it
+	bufs [][]byte // one per level of the tree
 
-	contents func(bucket, key, value []byte) error // judges what lies in the buckets; nil: nobody does
-	in       []byte                                // the bucket that is walked
+	contents func(bucket, key, value []byte) error // checks the content of the buckets; may be nil
+	in       []byte                                // the name of the bucket being walked
 }
 
 func newVerifier(f io.ReaderAt, meta Meta) *verifier {
 	return &verifier{f: f, meta: meta, seen: make([]uint64, meta.High/64+1)}
 }
 
-// maxDepth is deeper than any tree of buckets of this store can be.
+// maxDepth is more than the depth of any tree of buckets in this store.
 const maxDepth = 40
 
-// boltPage is a page with its overflow.
+// boltPage is a page and its overflow pages.
 type boltPage struct {
 	id    uint64
 	flags uint16
@@ -37,7 +37,7 @@ func (v *verifier) broken(id uint64, why string) error {
 	return fmt.Errorf("page %d is damaged: %s", id, why)
 }
 
-// read reads a page that is used once, into the buffer of its level.
+// read reads a page into the buffer of its level, and refuses a page that is already in use.
 func (v *verifier) read(id uint64, level int) (p boltPage, err error) {
 	if id < 2 || id >= v.meta.High {
 		return p, v.broken(id, "there is no such page")
@@ -80,7 +80,7 @@ func (v *verifier) buffer(level int, size int64) []byte {
 	return v.bufs[level][:size]
 }
 
-// tree walks a page and all below it. Its keys are from low, included, to high, excluded; nil is no bound.
+// tree walks a page and all pages below it. Its keys must be from low, inclusive, to high, exclusive; nil means no bound.
 func (v *verifier) tree(id uint64, low, high []byte, level int) error {
 	if level > maxDepth {
 		return v.broken(id, "the tree does not end")
@@ -166,7 +166,7 @@ func (v *verifier) leaf(p boltPage, low, high []byte, level int) error {
 	return nil
 }
 
-// content has an element judged.
+// content checks an element's content.
 func (v *verifier) content(e boltElement) error {
 	if v.contents == nil {
 		return nil
@@ -174,7 +174,7 @@ func (v *verifier) content(e boltElement) error {
 	return v.contents(v.in, e.key, e.value)
 }
 
-// bucket looks at the value that is a bucket, and returns its root page: 0 for one whose page lies in the value itself.
+// bucket checks a value that is a bucket. It returns the bucket's root page, or 0 if its page is inline in the value.
 func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
 	if len(value) < bucketHeader {
 		return 0, v.broken(p.id, "a bucket is cut short")
@@ -211,12 +211,12 @@ func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
 
 type boltElement struct {
 	key, value []byte
-	child      uint64 // of a branch
-	bucket     bool   // of a leaf
+	child      uint64 // of a branch page
+	bucket     bool   // of a leaf page
 }
 
-// element reads the i-th element of a page: of a branch position 4, key size 4, child 8; of a leaf flags 4, position
-// 4, key size 4, value size 4. Positions count from the element.
+// element decodes the i-th element of a page. On a branch page it is position 4, key size 4, child 8; on a leaf page flags 4, position 4,
+// key size 4, value size 4. Positions are relative to the element.
 func (v *verifier) element(p boltPage, i int) (e boltElement, err error) {
 	at := uint64(pageHeader + i*elementSize)
 	if at+elementSize > uint64(len(p.data)) {
@@ -255,8 +255,8 @@ func (v *verifier) ordered(p boltPage, keys [][]byte, low, high []byte) error {
 	return nil
 }
 
-// freePages counts the pages that are free: in a file that was closed in order as its list says, which is looked at on
-// the way, in any other those that the tree, walked before, does not use.
+// freePages returns the number of free pages. In a cleanly closed file it takes them from the free list, which it verifies; in any other
+// file they are those that the tree, already walked, does not use.
 func (v *verifier) freePages() (uint64, error) {
 	if v.meta.closedInOrder() {
 		return v.freelist()
@@ -264,7 +264,7 @@ func (v *verifier) freePages() (uint64, error) {
 	return uint64(len(v.unused())), nil
 }
 
-// unused lists the pages that the tree does not use, in ascending order.
+// unused returns the pages that the tree does not use, in ascending order.
 func (v *verifier) unused() (ids []uint64) {
 	for id := uint64(2); id < v.meta.High; id++ { // the first two are the meta pages
 		if v.seen[id/64]&(1<<(id%64)) == 0 {
@@ -274,8 +274,8 @@ func (v *verifier) unused() (ids []uint64) {
 	return ids
 }
 
-// freelist looks at the pages that a file closed in order says are free, and counts them. That no page is free and in
-// use at once is known only where the tree was walked.
+// freelist verifies the free list of a cleanly closed file and returns the number of pages on it. Only if the tree has been walked can it
+// detect pages that are both free and used.
 func (v *verifier) freelist() (uint64, error) {
 	p, err := v.read(v.meta.freelist, 0)
 	if err != nil {

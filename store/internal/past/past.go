@@ -1,4 +1,4 @@
-// Package past shows an index as it was some time ago, from the journal.
+// Package past shows an earlier state of an index, which it reconstructs from the journal.
 package past
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Past is what an index differs in from what it was; nil: in nothing.
+// Past is the difference between an index and its earlier state; nil means none.
 type Past struct {
 	index   *catalogue.Index
-	changed map[string]bool // by primary key: the items that were written since
-	entries []entry         // those of them that were in the index then, sorted by key
+	changed map[string]bool // by primary key: the items written since then
+	entries []entry         // the entries of those items at that time, sorted by key
 }
 
-// entry is an entry of an index that was, with its item.
+// entry is an entry of the earlier index, with its item.
 type entry struct {
 	key []byte
 	row format.Row
 }
 
-// Of looks for what was written to a table since an instant. Of the records of an item the earliest since then has as
-// its old image what the item was.
+// Of collects what was written to a table since an instant. An item's state at that instant is the old image of its first record since
+// then.
 func Of(tx *txn.Tx, t *catalogue.Table, ix *catalogue.Index, at time.Time) (*Past, error) {
 	journal, err := tx.Bucket(format.BucketJournal)
 	if err != nil {
@@ -62,7 +62,7 @@ func Of(tx *txn.Tx, t *catalogue.Table, ix *catalogue.Index, at time.Time) (*Pas
 	return p, nil
 }
 
-// add takes an item as it was, nil: it was not there.
+// add adds an earlier item; nil means that it did not exist.
 func (p *Past) add(primary, image []byte) error {
 	if image == nil {
 		return nil
@@ -79,7 +79,7 @@ func (p *Past) add(primary, image []byte) error {
 	return nil
 }
 
-// Find returns the item of an entry that was, nil if there is none.
+// Find returns the item of an earlier entry, or nil if there is none.
 func (p *Past) Find(key []byte) format.Row {
 	if p == nil {
 		return nil
@@ -91,19 +91,19 @@ func (p *Past) Find(key []byte) format.Row {
 	return p.entries[i].row
 }
 
-// search returns the place of the first entry at or behind key.
+// search returns the position of the first entry at or after key.
 func (p *Past) search(key []byte) (int, bool) {
 	return slices.BinarySearchFunc(p.entries, key, func(e entry, key []byte) int { return bytes.Compare(e.key, key) })
 }
 
-// Range is what is read of an index, and in which direction.
+// Range is a range of an index and the direction in which it is read.
 type Range struct {
-	Low, High  []byte // nil: from the first, to the last
-	Start      []byte // the key after which to go on, nil: none
+	Low, High  []byte // nil: unbounded
+	Start      []byte // the key to continue after; nil: none
 	Descending bool
 }
 
-// keys returns the keys of the entries in the direction of a range, from where it begins.
+// keys returns the keys of the earlier entries in a range, in its direction.
 func (p *Past) keys(r Range) (out [][]byte) {
 	from, to := 0, len(p.entries)
 	if !r.Descending {
@@ -130,8 +130,8 @@ func (p *Past) keys(r Range) (out [][]byte) {
 	return out
 }
 
-// Merge gives, in the direction of a range, the entries of the index as it is, from k on, without the items that were
-// written since, and those of these as they were. Of the latter there is no value.
+// Merge returns the entries of the earlier index in the direction of a range: the present entries, from k on, except those of items
+// written since, and the earlier entries of those items. The latter have no value.
 func (p *Past) Merge(r Range, next func() (k, v []byte), k, v []byte) (step func() (k, v []byte)) {
 	keys := p.keys(r)
 	return func() (outK, outV []byte) {
@@ -149,7 +149,7 @@ func (p *Past) Merge(r Range, next func() (k, v []byte), k, v []byte) (step func
 	}
 }
 
-// isChanged reports whether an entry is of an item that was written since. A damaged one is left to its reader.
+// isChanged reports whether an entry belongs to an item written since then. Damaged entries are left to the reader.
 func (p *Past) isChanged(k, v []byte) bool {
 	primary, err := p.index.PrimaryOf(k, v)
 	return err == nil && p.changed[string(primary)]

@@ -1,2 +1,2 @@
-// Package refusal makes the errors that several parts of the store have in common.
+// Package refusal has the errors that several parts of the store share.
 package refusal

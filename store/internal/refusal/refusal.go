@@ -7,22 +7,22 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Invalid refuses a request, in DynamoDB's words.
+// Invalid refuses a request with DynamoDB's text.
 func Invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "validation", format, args...)
 }
 
-// Closed refuses what comes after Close.
+// Closed refuses calls after Close.
 func Closed() error {
 	return fault.New(fault.Unavailable, "store_closed", "the store is closed")
 }
 
-// Damaged is for what cannot be read back as it was written.
+// Damaged reports data that cannot be read back as it was written.
 func Damaged(err error, format string, args ...any) error {
 	return fault.Wrap(err, fault.Damaged, "store_damaged", "the store is damaged: %s", fmt.Sprintf(format, args...))
 }
 
-// Count refuses an empty list and one that is too long, in the words of DynamoDB's checks of members.
+// Count refuses an empty list and one that is too long, with the text of DynamoDB's parameter validation.
 func Count(n, limit int, member string) error {
 	switch {
 	case n == 0:
@@ -33,7 +33,7 @@ func Count(n, limit int, member string) error {
 	return nil
 }
 
-// Constraint refuses a member of a request, as DynamoDB's checks of members do.
+// Constraint refuses a parameter of a request, with the text of DynamoDB's parameter validation.
 func Constraint(member, constraint string) error {
 	return Invalid("1 validation error detected: Value at '%s' failed to satisfy constraint: %s", member, constraint)
 }

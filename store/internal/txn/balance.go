@@ -4,13 +4,13 @@ import (
 	"github.com/touchline/touchline/store/internal/disk"
 )
 
-// balance is what a batch does to the spaces beside the tables, and what it takes from the cloud, in bytes of keys and
+// balance is how much a batch adds to and removes from the side spaces, and how much it adopts from the cloud, in bytes of keys and
 // values.
 type balance struct {
 	added   int
 	removed int
-	keys    int // that were taken out
-	adopted int // of rows and records of Adopt that are more than what they replace
+	keys    int // number of keys removed
+	adopted int // growth by rows and records of Adopt, beyond what they replace
 }
 
 func (b *balance) set(key, value, old []byte) {
@@ -28,16 +28,16 @@ func (b *balance) remove(key, old []byte) {
 
 func (b *balance) growth() int { return b.added + b.adopted - b.removed }
 
-// settlement is how much a commit may add, in bytes, that takes keys out of a space: a conflict record for an entry, or
-// the item that the cloud has in place of ours.
+// settlement is how much a commit that removes keys from a side space may add, in bytes: a conflict record for an outbox entry, or the
+// cloud's item in place of ours.
 const settlement = 128 << 10
 
-// smallNote is how much a commit may add, in bytes, that is about no item: what is on its way is noted before it is settled.
+// smallNote is how much a commit without items may add, in bytes: the attempt to send an entry is noted before the entry is settled.
 const smallNote = 1 << 10
 
-// leaves is how much of the spare a commit of the batch leaves to others, in bytes. What makes room, now or as soon as the
-// cloud has it, must go on when nothing else can: who deletes, and even more who takes an entry out of a queue, which is
-// the last thing that may be stuck.
+// leaves returns how much of the spare a commit of the batch must leave to others, in bytes. Commits that free space, now or once the
+// cloud has the data, must continue when nothing else can: deletes, and above all the removal of entries from a queue, which must be the
+// last thing to get stuck.
 func (b *batch) leaves() int64 {
 	growth := b.side.growth()
 	switch {

@@ -11,22 +11,22 @@ import (
 	"github.com/touchline/touchline/store/internal/format"
 )
 
-// batch is one bbolt transaction with the members that share it.
+// batch is one bbolt transaction and the members that share it.
 type batch struct {
 	s       *DB
 	btx     *bolt.Tx
 	members []*member
-	broken  error // an undo failed: the whole batch goes
+	broken  error // an undo failed: the whole batch is rolled back
 
-	// What the store becomes when the batch is committed. A member that is undone takes back what it did to these.
+	// The state of the store after the batch is committed. Undoing a member restores these.
 	cat       *catalogue.Tables
 	Journal   format.JournalState
-	begun     uint64 // an incarnation that began in it; 0: none
-	mutations int    // changes of the buckets that stand
-	bytes     int    // of keys and values in them
-	records   int    // journal records that stand
-	tokens    int    // of transactions, remembered
-	Grows     bool   // it holds more than deletes, adopted items, and what lies beside the tables
+	begun     uint64 // an incarnation that began in the batch; 0: none
+	mutations int    // changes of buckets, without undone ones
+	bytes     int    // of keys and values in those changes
+	records   int    // journal records, without undone ones
+	tokens    int    // transaction tokens remembered
+	Grows     bool   // it has changes other than deletes, adopted items and side spaces
 	side      balance
 	undo      []UndoEntry
 }
@@ -39,7 +39,7 @@ func (b *batch) newTx(ctx context.Context) *Tx {
 	return &Tx{DB: b.s, Ctx: ctx, Btx: b.btx, Cat: b.cat, now: b.s.Opts.Now(), Batch: b, before: b.Savepoint()}
 }
 
-// Savepoint is the state of the batch now.
+// Savepoint returns the current state of the batch.
 func (b *batch) Savepoint() savepoint {
 	return savepoint{
 		cat: b.cat, journal: b.Journal, begun: b.begun, mutations: b.mutations, bytes: b.bytes, records: b.records, undo: len(b.undo),
@@ -47,10 +47,10 @@ func (b *batch) Savepoint() savepoint {
 	}
 }
 
-// TokenSlice bounds the tokens that one commit forgets; see trimSlice.
+// TokenSlice limits the tokens that one commit forgets; see trimSlice.
 const TokenSlice = 64
 
-// seal writes what belongs to the batch as a whole: the journal's position, and slices of trimming and forgetting.
+// seal writes what belongs to the batch as a whole: the position of the journal, and slices of trimming and forgetting.
 func (b *batch) seal() error {
 	if err := b.trim(); err != nil {
 		return err
@@ -69,14 +69,14 @@ func (b *batch) seal() error {
 	return b.btx.Bucket(format.BucketMeta).Put(format.MetaJournal, b.Journal.Encode())
 }
 
-// need is the space that the commit may take at most, were no page of the file free: about four pages a change, for
-// its leaf, a neighbour and their share of the branches above, and the data twice, since pages are left half full.
+// need returns the most space that the commit can take if no page of the file is free: about four pages for each change, for its leaf, a
+// neighbour and their share of the branches above, and twice the data, since pages are left half full.
 func (b *batch) need() int {
 	page := b.btx.DB().Info().PageSize
 	return page*(64+4*b.mutations) + 2*b.bytes
 }
 
-// savepoint is the state of a batch before a member ran.
+// savepoint is the state of a batch before a member runs.
 type savepoint struct {
 	cat       *catalogue.Tables
 	journal   format.JournalState
@@ -88,12 +88,11 @@ type savepoint struct {
 	undo      int
 }
 
-// UndoEntry is how one change of a bucket is taken back. bbolt has no savepoints, so that this is how a member leaves
-// a batch alone.
+// UndoEntry undoes one change of a bucket. bbolt has no savepoints, so this is how a member is removed from a batch.
 type UndoEntry struct {
 	bucket *bolt.Bucket
 	key    []byte
-	old    []byte // nil: the key was not there
+	old    []byte // nil: the key did not exist
 	Again  func() error
 }
 
@@ -108,7 +107,7 @@ func (e UndoEntry) run() error {
 	}
 }
 
-// RollbackTo plays the undo log back to sp.
+// RollbackTo undoes all changes since sp, the last first.
 func (b *batch) RollbackTo(sp savepoint) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -128,8 +127,8 @@ func (b *batch) RollbackTo(sp savepoint) {
 	b.mutations, b.bytes, b.records, b.side = sp.mutations, sp.bytes, sp.records, sp.side
 }
 
-// Set puts a value and notes how to take it back. old is the value that is there, nil for none; like the new one it
-// must stay as it is until the commit, which bbolt promises for what it gave out in this transaction.
+// Set sets a value and records how to undo it. old is the present value, nil if there is none. Like the new value it must not change
+// until the commit, which bbolt guarantees for values returned in this transaction.
 func (b *batch) Set(bucket *bolt.Bucket, key, value, old []byte) error {
 	if err := bucket.Put(key, value); err != nil {
 		return err

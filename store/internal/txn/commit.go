@@ -17,51 +17,50 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// MaxBatch bounds the transactions of one commit, and with them the time that the first of them waits.
+// MaxBatch limits the transactions of one commit, and so how long the first of them waits.
 const MaxBatch = 512
 
-// A commit waits for as many members as there were about the last one, in it or waiting behind it: up to linger for the
-// next of them, and up to maxLinger from its beginning. maxYields ends it where time stands still.
+// A commit waits for as many members as the last one had, including those that were waiting when it ended: up to linger for each next
+// one, and up to maxLinger from its start. maxYields ends the wait where time stands still.
 const (
 	linger    = 100 * time.Microsecond
 	maxLinger = 10 * linger
 	maxYields = 1 << 8
 )
 
-// committer is the one writer, without a goroutine of its own: of those who wait, one leads. The leader takes all that
-// wait into one bbolt transaction and gives each of them its turn: the function of a member runs on the goroutine of its
-// caller, so that a panic, a runtime.Goexit or a stack trace is where it belongs, while the leader waits. Then the
-// leader commits, tells them all, and hands the lead to the first of those who have come meanwhile. So a lone writer
-// does all of it on its own goroutine and waits for nobody.
+// committer is the single writer. It has no goroutine of its own: one of the waiting callers leads. The leader takes all waiting members
+// into one bbolt transaction and gives each its turn. A member's function runs on its caller's goroutine while the leader waits, so a
+// panic, a runtime.Goexit or a stack trace is where it belongs. Then the leader commits, tells all members the outcome, and hands the
+// lead to the first caller that has arrived meanwhile. So a lone writer does everything on its own goroutine and waits for nobody.
 type committer struct {
 	s       *DB
 	mu      sync.Mutex
 	queue   []*member
-	leading bool          // somebody leads, or has been told to
-	closed  error         // why no further member is taken
-	ended   chan struct{} // closed was set and nobody leads any more
-	last    int           // members about the last commit; the leader's, like the next
-	back    chan struct{} // the member that had the turn gives it back
+	leading bool          // there is a leader, or a member has been told to lead
+	closed  error         // why no more members are accepted
+	ended   chan struct{} // closed when closed is set and nobody leads
+	last    int           // members of the last commit and waiting after it; only the leader uses it and the next field
+	back    chan struct{} // signals that a member has finished its turn
 
 	trimmed   time.Time // when the journal was last trimmed
 	untrimmed int       // records written since
 
-	stall   *time.Timer // runs while members are served
+	stall   *time.Timer // runs during turns
 	serving bool
-	since   time.Time // when a member got the turn; zero: nobody has it
-	holder  *member   // that has it
+	since   time.Time // when the current turn began; zero: no turn
+	holder  *member   // the member whose turn it is
 }
 
-// member is one Update on its way.
+// member is one Update in progress.
 type member struct {
 	ctx   context.Context
 	fn    func(*Tx) error
 	state atomic.Uint32
-	ch    chan turn // the lead or the turn, then the outcome
+	ch    chan turn // receives the lead or a turn, then the outcome
 	err   error     // of fn, then of the commit
 }
 
-// turn is what the leader sends to a member: the lead, a transaction to run in, or the end.
+// turn is a message from the leader to a member: the lead, a transaction to run in, or the end.
 type turn struct {
 	lead bool
 	tx   *Tx
@@ -69,9 +68,9 @@ type turn struct {
 
 const (
 	memberWaits   = iota
-	memberRuns    // it has the lead or the turn
+	memberRuns    // it leads or has its turn
 	memberLeft    // its context ended first
-	memberEscaped // it left by a panic, after it was undone: nobody waits for the outcome
+	memberEscaped // it panicked and was undone: nobody waits for the outcome
 )
 
 func newCommitter(s *DB) *committer {
@@ -114,7 +113,7 @@ func (c *committer) submit(ctx context.Context, fn func(*Tx) error) error {
 	return m.err
 }
 
-// enter gives the member the lead if nobody has it, else a place in the queue.
+// enter gives the member the lead if nobody has it; otherwise it queues the member.
 func (c *committer) enter(m *member) (leads bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +136,7 @@ func (c *committer) takeTurn(m *member, tx *Tx) {
 	c.take(m, tx)
 }
 
-// take runs the member's function. If it fails, panics or ends the goroutine, what it did is undone.
+// take runs the member's function. If that fails, panics or ends the goroutine, its changes are undone.
 func (c *committer) take(m *member, tx *Tx) {
 	returned := false
 	defer func() {
@@ -150,8 +149,8 @@ func (c *committer) take(m *member, tx *Tx) {
 	returned = true
 }
 
-// lead makes one commit of the member and all that wait. The commit is made and the lead goes on also if the function
-// of the member panics or ends the goroutine: the others have nothing to do with that.
+// lead makes one commit of the member and all that wait. Even if the member's function panics or ends the goroutine, the commit is made
+// and the lead handed on, because the others are not affected.
 func (c *committer) lead(m *member) {
 	b, err := c.begin()
 	if err != nil {
@@ -168,7 +167,7 @@ func (c *committer) lead(m *member) {
 	c.serve(b, m)
 }
 
-// handOn gives the lead to the first of those who wait.
+// handOn gives the lead to the first waiting member.
 func (c *committer) handOn() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -182,15 +181,15 @@ func (c *committer) handOn() {
 	}
 }
 
-// Waiting is how many wait for their turn or the lead.
+// Waiting returns how many members wait for their turn or the lead.
 func (c *committer) Waiting() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.queue)
 }
 
-// linger waits a moment for somebody to come, as those who were about the last commit will: they share this one then.
-// It yields instead of sleeping because a timer is ten times too coarse.
+// linger waits briefly for another member, as those of the last commit may be about to return and can share this one. It yields instead
+// of sleeping because timers are ten times too coarse.
 func (c *committer) linger(end time.Time) (came bool) {
 	began := time.Now()
 	for n := 1; ; n++ {
@@ -206,7 +205,7 @@ func (c *committer) linger(end time.Time) (came bool) {
 	}
 }
 
-// next takes the first of those who wait and gives it the right to run.
+// next removes the first waiting member from the queue and marks it as running.
 func (c *committer) next() *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,7 +226,7 @@ func (c *committer) first() *member {
 	return nil
 }
 
-// commit ends the batch, and returns how many members there were about it: in it, or waiting when it ended.
+// commit ends the batch. It returns the number of its members and of those waiting when it ended.
 func (c *committer) commit(b *batch) int {
 	err := c.finish(b)
 	c.s.Readers.Resume()
@@ -237,8 +236,8 @@ func (c *committer) commit(b *batch) int {
 	return len(b.members) + behind
 }
 
-// serve gives the leader, those who wait and those who come meanwhile their turn. It goes on until nobody comes any more,
-// or as many were served as there were about the last commit and nobody waits: a lone writer waits for nobody.
+// serve gives the leader, the waiting members and those that arrive meanwhile their turns. It stops when nobody arrives any more, or when
+// nobody waits and as many were served as at the last commit: a lone writer waits for nobody.
 func (c *committer) serve(b *batch, leader *member) {
 	c.watchStall(true)
 	defer c.watchStall(false)
@@ -260,8 +259,8 @@ func (c *committer) serve(b *batch, leader *member) {
 	}
 }
 
-// BatchLimit is one after a refusal for lack of space: then a write that needs no new space is not refused for the
-// sake of a neighbour that does.
+// BatchLimit is 1 after a refusal for lack of space, so that a write that needs no new space is not refused because of another one that
+// does.
 func (c *committer) BatchLimit() int {
 	if c.s.Meter.LastWasFull.Load() {
 		return 1
@@ -274,7 +273,7 @@ func (c *committer) begin() (b *batch, err error) {
 		return nil, err
 	}
 	defer func() {
-		if r := recover(); r != nil { // bbolt does where its lists of pages are damaged
+		if r := recover(); r != nil { // bbolt panics if its page lists are damaged
 			err = c.s.latch(fmt.Errorf("begin: %v", r))
 		}
 	}()
@@ -293,7 +292,7 @@ func (c *committer) giveTurn(b *batch, m *member) {
 	c.hadTurn()
 }
 
-// finish commits what the members have left. Only behind the commit does the memory of the store move.
+// finish commits the changes of the members. The state in memory changes only after the commit.
 func (c *committer) finish(b *batch) (err error) {
 	started := time.Now()
 	defer func() {
@@ -336,7 +335,7 @@ func (c *committer) finish(b *batch) (err error) {
 	return nil
 }
 
-// refusal translates an error of a commit: no room is met before anything is written; all else is beyond repair.
+// refusal translates an error of a commit. Lack of space is detected before anything is written; any other error latches the store.
 func (c *committer) refusal(err error) error {
 	if disk.IsFull(err) {
 		c.s.Meter.full()
@@ -345,8 +344,8 @@ func (c *committer) refusal(err error) error {
 	return c.s.latch(err)
 }
 
-// tell gives the members their outcome. When the commit failed all of them did: also an error of theirs may have been
-// about something that now never was.
+// tell sends the members their outcome. If the commit failed, all get its error, because even a member's own error may be about changes
+// that now never happened.
 func (c *committer) tell(b *batch, err error) {
 	for _, m := range b.members {
 		if m.state.Load() == memberEscaped {
@@ -355,13 +354,13 @@ func (c *committer) tell(b *batch, err error) {
 		if err != nil {
 			m.err = err
 		}
-		if m.ch != nil { // the leader of an empty house need not be told
+		if m.ch != nil { // a leader that never queued has no channel
 			m.ch <- turn{}
 		}
 	}
 }
 
-// refuseAll fails those who wait.
+// refuseAll fails all waiting members.
 func (c *committer) refuseAll(err error) {
 	for m := c.next(); m != nil; m = c.next() {
 		m.err = err
@@ -369,7 +368,7 @@ func (c *committer) refuseAll(err error) {
 	}
 }
 
-// close lets those who wait finish, refuses all others, and returns when nobody leads any more.
+// close lets waiting members finish, refuses later ones, and returns when nobody leads any more.
 func (c *committer) close() {
 	c.mu.Lock()
 	if c.closed == nil {
@@ -382,8 +381,8 @@ func (c *committer) close() {
 	<-c.ended
 }
 
-// abandon gives back the write lock of a transaction that panicked, so that Close does not wait for it.
+// abandon releases the write lock of a transaction that panicked, so that Close does not wait for it.
 func abandon(btx *bolt.Tx) {
-	defer func() { _ = recover() }() // it is beyond repair already
+	defer func() { _ = recover() }() // the transaction is lost already
 	_ = btx.Rollback()
 }

@@ -28,7 +28,7 @@ func (tx *Tx) Cursor(name string) (seq uint64, ok bool, err error) {
 	return binary.BigEndian.Uint64(v), true, nil
 }
 
-// maxCursorName is the longest name of a cursor, in bytes.
+// maxCursorName is the maximum length of a cursor's name, in bytes.
 const maxCursorName = 255
 
 // SetCursor is store.Tx.SetCursor.

@@ -17,12 +17,12 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// OriginCloud is the origin of what Tx.Adopt wrote.
+// OriginCloud is the origin of changes made by Tx.Adopt.
 const OriginCloud = "cloud"
 
-// advance takes over what b has committed, and wakes those who watch.
+// advance adopts the state that b has committed, and signals the watchers.
 func (s *DB) advance(b *batch) {
-	tables := s.Cat.Swap(b.cat) != b.cat // before the journal: see Store.begin
+	tables := s.Cat.Swap(b.cat) != b.cat // before the journal: see DB.begin
 	j := b.Journal
 	if b.begun != 0 {
 		s.Incarnation.Store(b.begun)
@@ -38,7 +38,7 @@ func (s *DB) advance(b *batch) {
 	}
 }
 
-// BeginIncarnation has the journal go on in an incarnation, which is later than the present one.
+// BeginIncarnation continues the journal in a new incarnation, which must be later than the present one.
 func (tx *Tx) BeginIncarnation(next uint64) error {
 	meta, err := tx.Bucket(format.BucketMeta)
 	if err != nil {
@@ -60,15 +60,15 @@ func (tx *Tx) BeginIncarnation(next uint64) error {
 	return nil
 }
 
-// DB runs the transactions on one open file.
+// DB runs transactions on an open file.
 type DB struct {
-	Path string // empty: it is in memory
+	Path string // empty: in memory
 	Opts file.Options
 	Node string
 	Bolt *bolt.DB
 	Room *disk.Room
 
-	// What the last commit left. Only the committer writes it, behind the commit.
+	// The state after the last commit. Only the committer writes it, after committing.
 	Cat         atomic.Pointer[catalogue.Tables]
 	Journal     atomic.Pointer[format.JournalState]
 	Incarnation atomic.Uint64
@@ -80,18 +80,18 @@ type DB struct {
 	Watches watches
 	Intact  format.Intact
 	Refused atomic.Uint64 // reads and writes that met a damaged item
-	older   atomic.Bool   // the file is of a format that the next commit makes the present one
+	older   atomic.Bool   // the file has an older format, which the next commit changes to the present one
 
 	TableWatches watches
 	Meter        meter
 
-	FillItems int // of a slice of filling an index
+	FillItems int // items in one slice of filling an index
 
 	Failed  chan struct{} // closed when the store is latched
 	failure atomic.Pointer[failure]
 }
 
-// New runs the transactions on an open file.
+// New returns a DB for an open file.
 func New(f *file.File, o file.Options) *DB {
 	st := &f.State
 	e := &DB{Path: f.Path, Opts: o, Node: st.Node, Bolt: f.Bolt, Room: disk.NewRoom(f.F, f.Bolt, o.MaxSize, o.NoSync), Failed: make(chan struct{}), FillItems: fillItems}
@@ -104,7 +104,7 @@ func New(f *file.File, o file.Options) *DB {
 	return e
 }
 
-// Err is the error that latched the store, nil as long as it works.
+// Err returns the error that latched the store, nil while it works.
 func (s *DB) Err() error {
 	if f := s.failure.Load(); f != nil {
 		return f.err
@@ -112,12 +112,12 @@ func (s *DB) Err() error {
 	return nil
 }
 
-// Update runs fn in a transaction of its own, as Store.Update does.
+// Update runs fn in a transaction of its own, like Store.Update.
 func (s *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	return s.Commits.submit(ctx, fn)
 }
 
-// View runs fn on a snapshot, which is v's as long as it runs.
+// View runs fn on a snapshot, which v holds while fn runs.
 func (s *DB) View(ctx context.Context, v *View, fn func() error) error {
 	if err := s.begin(ctx, v); err != nil {
 		return err
@@ -135,14 +135,14 @@ func (s *DB) Look(ctx context.Context, fn func(*Tx) error) error {
 	return s.View(ctx, v, func() error { return fn(&v.Tx) })
 }
 
-// View is a transaction that reads, with its snapshot.
+// View is a read transaction and its snapshot.
 type View struct {
 	Tx     Tx
 	reader Reader
 }
 
-// begin makes a view with a snapshot and a catalogue that is not newer: the tables that it names are there. The last
-// record is asked for before the catalogue because a commit moves them the other way round.
+// begin gives a view a snapshot, and a catalogue that is not newer: the tables in it exist in the snapshot. It loads the last sequence
+// before the catalogue because a commit stores them in the opposite order.
 func (s *DB) begin(ctx context.Context, v *View) error {
 	for {
 		*v = View{}
@@ -159,19 +159,18 @@ func (s *DB) begin(ctx context.Context, v *View) error {
 	}
 }
 
-// Stop waits for the transactions that run, and refuses others.
+// Stop waits for running transactions and refuses later ones.
 func (s *DB) Stop() {
 	s.Commits.close()
 	s.Readers.close()
 }
 
-// ShutDown closes the file, and commits with the free list before, so that the next Open need not search the file for
-// free pages.
+// ShutDown closes the file. It first commits the free list, so that the next Open need not search the file for free pages.
 func (s *DB) ShutDown(again bool) error {
 	if again && s.Err() == nil {
 		failpoint.Hit(failpoint.CloseBegin)
 		s.Bolt.NoFreelistSync = false
-		// Without it the next Open is slower and finds the same data: no reason to fail.
+		// Without the list the next Open is slower but finds the same data: no reason to fail.
 		_ = s.Bolt.Update(func(btx *bolt.Tx) error {
 			return s.Room.Reserve(btx, 64*os.Getpagesize()+int(btx.Size()/256), 0)
 		})
@@ -180,6 +179,6 @@ func (s *DB) ShutDown(again bool) error {
 	return s.Bolt.Close()
 }
 
-// OriginTTL is the origin of the journal records of items that were deleted because their time was over. DynamoDB's
-// copy of a table expires by itself: these deletions are not to be sent to it.
+// OriginTTL is the origin of journal records of expired items that were deleted. DynamoDB expires its own copy of a table, so these
+// deletions must not be sent to it.
 const OriginTTL = "ttl"

@@ -1,7 +1,7 @@
 package txn
 
-// UsedBytes is how much of the file holds data: what bbolt counts as free it will use again, as soon as nobody reads it.
-// 0: the store is closed, or cannot be read.
+// UsedBytes returns how much of the file holds data. Pages that bbolt counts as free are not included: it reuses them as soon as nobody
+// reads them. It returns 0 if the store is closed or cannot be read.
 func (s *DB) UsedBytes() int64 {
 	var r Reader
 	if s.Readers.begin(&r, s.Bolt) != nil {
@@ -10,7 +10,7 @@ func (s *DB) UsedBytes() int64 {
 	defer s.Readers.end(&r)
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	if r.gone { // the deadline has taken the snapshot away already
+	if r.gone { // the deadline has already ended the snapshot
 		return 0
 	}
 	free := s.Bolt.Stats()

@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/store/internal/format"
 )
 
-// EmptySlice takes entries out of the first bucket that is leaving, or the bucket itself once it is empty: that is a
-// transaction of its own, because nothing can be put back into a bucket that was deleted.
+// EmptySlice removes entries from the table's first leftover bucket or, once it is empty, the bucket itself. Removing the bucket is a
+// transaction of its own, because nothing can be restored into a deleted bucket.
 func (tx *Tx) EmptySlice(t *catalogue.Table, entries int) (removed int, err error) {
 	name := t.Leaving[0].Bucket()
 	bucket, err := tx.Bucket(name)
@@ -28,7 +28,7 @@ func (tx *Tx) EmptySlice(t *catalogue.Table, entries int) (removed int, err erro
 	}
 	if len(keys) > 0 {
 		failpoint.Hit(failpoint.EmptySlice)
-		// They lie side by side: the commit changes their pages, which may be half full, and not one for each of them.
+		// The entries are adjacent: the commit changes their pages, which may be half full, not a page for each entry.
 		pages := 2 + 2*size/tx.Btx.DB().Info().PageSize
 		tx.Batch.mutations -= max(0, len(keys)-pages)
 		return len(keys), nil
@@ -42,7 +42,7 @@ func (tx *Tx) EmptySlice(t *catalogue.Table, entries int) (removed int, err erro
 	return 0, tx.SaveTable(tx.Cat.Clone(), changed)
 }
 
-// firstEntries reads before anything is removed, which would move the cursor.
+// firstEntries collects entries before any is removed, because that would move the cursor.
 func firstEntries(bucket *bolt.Bucket, limit int) (keys, values [][]byte) {
 	c := bucket.Cursor()
 	for k, v := c.First(); k != nil && len(keys) < limit; k, v = c.Next() {
@@ -51,11 +51,11 @@ func firstEntries(bucket *bolt.Bucket, limit int) (keys, values [][]byte) {
 	return keys, values
 }
 
-// ForgetSlice looks at records that are past, from a sequence on, and removes those of the table. It gives where to go
-// on, 0 when it is done. The row goes with the last of them.
+// ForgetSlice examines trimmed records from a sequence on, and removes those of the table. It returns where to continue, or 0 when it is
+// done; then it also removes the table's row.
 //
-// Trimming asks the item's row whether a record is still needed for its image. When the row has gone first, the record
-// stays for nobody: that is why they are looked for here.
+// Trimming keeps a record while the item's row is no longer the image in it, because a later record may need that image. If the row was
+// removed with its table, such records stay for nobody, so they are removed here.
 func (tx *Tx) ForgetSlice(t *catalogue.Table, from uint64, records int) (next uint64, err error) {
 	bucket, err := tx.Bucket(format.BucketJournal)
 	if err != nil {

@@ -4,11 +4,11 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// failure is why the store is latched.
+// failure is the reason why the store is latched.
 type failure struct{ err error }
 
-// latch stops the store from writing, for ever: after a failed commit nobody knows what is in the file, and a second
-// try could make an acknowledged lie of it. The first error is the one that stays.
+// latch stops all further writes. After a failed commit the content of the file is unknown, and another attempt could lose an
+// acknowledged write. The first error is kept.
 func (s *DB) latch(cause error) error {
 	err := fault.Wrap(cause, fault.Unavailable, "store_failed", "the store has failed and accepts no writes")
 	if s.failure.CompareAndSwap(nil, &failure{err: err}) {

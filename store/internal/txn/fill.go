@@ -11,15 +11,14 @@ import (
 	"github.com/touchline/touchline/store/internal/catalogue"
 )
 
-// fillTime ends a slice of filling an index before its items do.
+// fillTime limits the time of one slice of filling an index.
 const fillTime = 2 * time.Millisecond
 
-// FillItems is how many items a slice takes.
+// fillItems is how many items one slice processes.
 const fillItems = 256
 
-// FillSlice makes the entries of the next items of a table, behind those that have theirs, and returns the index as it is
-// then. Items whose attributes cannot be keys of the index are left out of it, as DynamoDB does. A write may have been
-// there first: its entry stands.
+// FillSlice creates the entries of the next items of a table and returns the index with its progress. Like DynamoDB, it leaves out items
+// whose attributes cannot be keys of the index. If a write has already created an entry, it is kept.
 func (tx *Tx) FillSlice(t *catalogue.Table, ix *catalogue.Index) (*catalogue.Index, error) {
 	base, err := tx.Bucket(t.Bucket)
 	if err != nil {
@@ -65,8 +64,8 @@ func (tx *Tx) fillEntry(t *catalogue.Table, bucket *bolt.Bucket, ix *catalogue.I
 	return tx.Batch.Set(bucket, key, catalogue.EntryValue(split), nil)
 }
 
-// Slice calls each with the keys of a bucket behind one (nil: with all), until they are most or each wants no more. It returns
-// the last of them, nil at the end of the bucket.
+// Slice calls each with the keys of a bucket after the given one (nil: from the start), until it has called it most times or each returns
+// false. It returns the last key, or nil at the end of the bucket.
 func Slice(b *bolt.Bucket, after []byte, most int, each func(k, v []byte) (more bool)) (to []byte) {
 	c := b.Cursor()
 	k, v := seekBehind(c, after)
@@ -79,7 +78,7 @@ func Slice(b *bolt.Bucket, after []byte, most int, each func(k, v []byte) (more 
 	return nil
 }
 
-// seekBehind moves a cursor to the first key behind one; nil is before all.
+// seekBehind moves a cursor to the first key after the given one; nil is before all keys.
 func seekBehind(c *bolt.Cursor, key []byte) (k, v []byte) {
 	if key == nil {
 		return c.First()

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/internal/format"
 )
 
-// Journal is Store.Journal within a transaction: it sees the transaction's own records too.
+// Journal is Store.Journal within a transaction. It also sees the transaction's own records.
 func (tx *Tx) Journal(after uint64, limit int) ([]format.Record, error) {
 	if err := tx.Enter(); err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func (tx *Tx) Journal(after uint64, limit int) ([]format.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := max(after+1, tx.JournalState().First) // below lie records that were kept for their image
+	from := max(after+1, tx.JournalState().First) // lower ones are kept only for their image
 	c := bucket.Cursor()
 	var out []format.Record
 	for k, v := c.Seek(format.SeqKey(from)); k != nil && len(out) < limit; k, v = c.Next() {
@@ -32,7 +32,7 @@ func (tx *Tx) Journal(after uint64, limit int) ([]format.Record, error) {
 	return out, nil
 }
 
-// JournalState is where the journal stands for this transaction.
+// JournalState returns the state of the journal in this transaction.
 func (tx *Tx) JournalState() format.JournalState {
 	if tx.Batch != nil {
 		return tx.Batch.Journal
@@ -41,7 +41,7 @@ func (tx *Tx) JournalState() format.JournalState {
 	return j
 }
 
-// Record returns a record with its images.
+// Record decodes a record and its images.
 func (tx *Tx) Record(bucket *bolt.Bucket, k, v []byte) (format.Record, error) {
 	st, err := format.DecodeRecord(v)
 	if err != nil {

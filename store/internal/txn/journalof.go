@@ -10,33 +10,33 @@ import (
 	"github.com/touchline/touchline/store/internal/format"
 )
 
-// What a page of JournalOf is where nothing is said: to look at as many records takes about a millisecond.
+// The defaults for a page of JournalOf. Examining 10,000 records takes about a millisecond.
 const (
 	defaultLook  = 10_000
 	defaultLimit = 1000
 	defaultBytes = 1 << 20
 )
 
-// JournalQuery asks for the records of one table.
+// JournalQuery requests the records of one table.
 type JournalQuery struct {
 	TableID string // see TableDescription.ID; the table may have been dropped
 	After   uint64
-	Through uint64 // the last sequence that is asked for; 0: as far as the journal goes
-	Limit   int    // records given; 0: 1000
-	Bytes   int    // the page ends with the record whose encoded images pass this; 0: 1 MiB
-	Look    int    // records of any table that are looked at; 0: 10,000
+	Through uint64 // the last sequence requested; 0: up to the end of the journal
+	Limit   int    // records to return; 0: 1000
+	Bytes   int    // the page ends with the record that makes the encoded images exceed this; 0: 1 MiB
+	Look    int    // records of any table to examine; 0: 10,000
 }
 
-// JournalPage is what JournalOf found.
+// JournalPage is the result of JournalOf.
 type JournalPage struct {
 	Records []format.Record
-	Came    uint64 // After of the next page. Records of the table up to here are in this page or the ones before
-	First   uint64 // the first sequence that is not trimmed: above After+1 what lay between is gone
-	Last    uint64 // the last sequence that is shown: at Came == Last, or Through, there is no more
+	Came    uint64 // After for the next page: all records of the table up to here are in this page or earlier ones
+	First   uint64 // the first sequence not trimmed: if it is above After+1, the records in between are gone
+	Last    uint64 // the last sequence shown: the journal, or the query, ends when Came reaches it, or Through
 }
 
-// JournalOf is Store.JournalOf within a transaction: it sees the transaction's own records too. In a View it shows no
-// record behind what Streams knows of, so that the end of a stream is never missed.
+// JournalOf is Store.JournalOf within a transaction. It also sees the transaction's own records. In a View it shows no record later than
+// the state that StreamsOf sees, so the end of a stream is never missed.
 func (tx *Tx) JournalOf(q JournalQuery) (JournalPage, error) {
 	if err := tx.Enter(); err != nil {
 		return JournalPage{}, err

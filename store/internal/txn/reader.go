@@ -12,14 +12,14 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// maxIdle bounds the snapshots that wait for the next View.
+// maxIdle limits the snapshots kept for later Views.
 const maxIdle = 32
 
-// Snapshot is a read transaction of bbolt with the buckets that were looked at: bbolt searches for a bucket each time.
+// Snapshot is a read transaction of bbolt with the buckets used so far: bbolt would search for a bucket each time.
 type Snapshot struct {
 	Btx     *bolt.Tx
 	Buckets map[string]*bolt.Bucket
-	Key     []byte // room for the key of a Get
+	Key     []byte // a buffer for the key of a Get
 }
 
 func (s *Snapshot) bucket(name []byte) *bolt.Bucket {
@@ -32,31 +32,29 @@ func (s *Snapshot) bucket(name []byte) *bolt.Bucket {
 	return b
 }
 
-// giveBack ends a snapshot; nil is none. It fails only on a transaction that is over.
+// giveBack ends a snapshot; nil is none. Rollback fails only if the transaction has ended.
 func (s *Snapshot) giveBack() {
 	if s != nil {
 		_ = s.Btx.Rollback()
 	}
 }
 
-// Reader is one View. mu is held by every call on its Tx, so that the deadline takes the snapshot away between two
-// calls and never from under one.
+// Reader is one View. Every call on its Tx holds Mu, so the deadline ends the snapshot between two calls, never during one.
 type Reader struct {
 	Mu sync.Mutex
 	*Snapshot
 	epoch   uint64
-	started time.Duration // since the readers were made: cheaper to ask than the time of day
+	started time.Duration // since the readers were created: cheaper than the time of day
 	gone    bool          // the snapshot was given back
 
 	older, newer *Reader
 }
 
-// readers is the list of open Views from oldest to newest, and one timer for all of them. The timer runs only while
-// there are any.
+// readers is the list of open Views from oldest to newest, and one timer for all of them. The timer runs only while there are any.
 //
-// To begin and end a transaction of bbolt costs more than to look an item up. So a View gives its snapshot to the next
-// one, as long as nobody writes: suspend, called before a write transaction begins, ends the idle ones, since they
-// would keep pages from being used again and the file's mapping from growing; resume lets new ones be kept.
+// Starting and ending a bbolt transaction costs more than looking up an item. So a View leaves its snapshot to the next View, as long as
+// nobody writes. Suspend, called before a write transaction begins, ends the idle snapshots, which would keep pages from being reused and
+// the memory map from growing. Resume allows new ones to be kept.
 type readers struct {
 	deadline time.Duration
 	made     time.Time
@@ -68,8 +66,8 @@ type readers struct {
 	timer          *time.Timer
 
 	idle   []*Snapshot // of the present state
-	keep   bool        // nobody writes
-	epoch  uint64      // counts where write transactions begin and end: a snapshot of an earlier one is not kept
+	keep   bool        // no write transaction is open
+	epoch  uint64      // incremented when a write transaction begins or ends: snapshots of an earlier epoch are not kept
 	closed bool
 }
 
@@ -77,12 +75,12 @@ func newReaders(deadline time.Duration) *readers {
 	return &readers{deadline: deadline, made: time.Now(), keep: true}
 }
 
-// begin gives r a snapshot and puts it on the list.
+// begin gives r a snapshot and adds it to the list.
 func (rs *readers) begin(r *Reader, db *bolt.DB) error {
 	if rs.beginIdle(r) {
 		return nil
 	}
-	btx, err := db.Begin(false) // it may wait for the mapping of the file: not under mu
+	btx, err := db.Begin(false) // may wait for the memory map: not under Mu
 	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 		return refusal.Closed()
 	}
@@ -96,8 +94,8 @@ func (rs *readers) begin(r *Reader, db *bolt.DB) error {
 	return nil
 }
 
-// beginIdle begins with a snapshot that is there, false if none is. It notes the epoch in any case: before a snapshot is
-// made, so that one that is older than it seems is not kept.
+// beginIdle reuses an idle snapshot, or returns false if there is none. In any case it records the epoch, before a new snapshot is made,
+// so that a snapshot older than its epoch is never kept.
 func (rs *readers) beginIdle(r *Reader) bool {
 	r.started = time.Since(rs.made)
 	rs.Mu.Lock()
@@ -113,10 +111,10 @@ func (rs *readers) beginIdle(r *Reader) bool {
 	return true
 }
 
-// age is how long a reader has been open.
+// age returns how long a reader has been open.
 func (rs *readers) age(r *Reader) time.Duration { return time.Since(rs.made) - r.started }
 
-// link puts a reader at the end of the list.
+// link appends a reader to the list.
 func (rs *readers) link(r *Reader) {
 	r.older = rs.newest
 	if r.older != nil {
@@ -143,7 +141,7 @@ func (rs *readers) unlink(r *Reader) {
 	rs.open--
 }
 
-// end takes the reader from the list and keeps its snapshot for the next, or gives it back.
+// end removes the reader from the list and keeps its snapshot for the next one, or gives it back.
 func (rs *readers) end(r *Reader) {
 	left := r.leave()
 	rs.Mu.Lock()
@@ -156,7 +154,7 @@ func (rs *readers) end(r *Reader) {
 	left.giveBack()
 }
 
-// leave takes the snapshot from the reader, nil if the deadline has.
+// leave takes the snapshot from the reader; nil if the deadline already has.
 func (r *Reader) leave() *Snapshot {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -167,7 +165,7 @@ func (r *Reader) leave() *Snapshot {
 	return r.Snapshot
 }
 
-// Suspend is called before a write transaction begins, resume when it has ended.
+// Suspend is called before a write transaction begins, Resume after it has ended.
 func (rs *readers) Suspend() {
 	rs.Mu.Lock()
 	defer rs.Mu.Unlock()
@@ -180,7 +178,7 @@ func (rs *readers) Resume() {
 	rs.Mu.Lock()
 	defer rs.Mu.Unlock()
 	rs.keep = !rs.closed
-	rs.epoch++ // who began meanwhile may see the state before
+	rs.epoch++ // Views begun in between may see the state before
 }
 
 func (rs *readers) dropIdle() {
@@ -191,7 +189,7 @@ func (rs *readers) dropIdle() {
 	rs.idle = rs.idle[:0]
 }
 
-// arm starts the timer. It is not stopped when the last reader ends: it fires once more and finds nothing.
+// arm starts the timer. It is not stopped when the last reader ends: it fires once more and does nothing.
 func (rs *readers) arm(d time.Duration) {
 	switch {
 	case rs.armed:
@@ -204,7 +202,7 @@ func (rs *readers) arm(d time.Duration) {
 	rs.armed = true
 }
 
-// expire ends the readers that are too old, and comes back for the next.
+// expire ends the readers past the deadline, and arms the timer for the next.
 func (rs *readers) expire() {
 	var old []*Reader
 	rs.Mu.Lock()
@@ -224,7 +222,7 @@ func (rs *readers) expire() {
 	}
 }
 
-// close ends the idle snapshots, for which the closing of the file would wait, and keeps no more.
+// close ends the idle snapshots, because closing the file would wait for them, and keeps no more.
 func (rs *readers) close() {
 	rs.Mu.Lock()
 	defer rs.Mu.Unlock()

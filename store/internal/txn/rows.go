@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// Row fetches a row, nil if there is none.
+// Row fetches a row, or nil if there is none.
 func (tx *Tx) Row(t *catalogue.Table, key []byte) (format.Row, error) {
 	bucket, err := tx.Bucket(t.Bucket)
 	if err != nil {
@@ -26,8 +26,8 @@ func (tx *Tx) Row(t *catalogue.Table, key []byte) (format.Row, error) {
 	return tx.RowOf(t, key, v)
 }
 
-// moveEntry brings the entry of an item from what old says to what now says. Equal entries are left alone. While the index is
-// being filled the entry of the old item may not be there yet: then its removal is not noted, and so not undone either.
+// moveEntry changes the index entry of an item from that of old to that of now. Equal entries are left alone. While the index is being
+// filled, the old entry may not exist yet; then nothing is removed and nothing recorded for undo.
 func (tx *Tx) moveEntry(ix *catalogue.Index, primary []byte, old, now expr.Doc) error {
 	was, wasSplit, err := ix.EntryKey(old, primary)
 	if err != nil {
@@ -56,7 +56,7 @@ func (tx *Tx) moveEntry(ix *catalogue.Index, primary []byte, old, now expr.Doc) 
 	return tx.Batch.Set(bucket, is, catalogue.EntryValue(split), nil)
 }
 
-// ItemOf fetches the row that an entry stands for.
+// ItemOf fetches the row that an index entry refers to.
 func (tx *Tx) ItemOf(t *catalogue.Table, ix *catalogue.Index, base *bolt.Bucket, key, value []byte) (format.Row, error) {
 	primary, err := ix.PrimaryOf(key, value)
 	if err != nil {
@@ -69,22 +69,22 @@ func (tx *Tx) ItemOf(t *catalogue.Table, ix *catalogue.Index, base *bolt.Bucket,
 	return tx.RowOf(t, primary, v)
 }
 
-// Change is one write, decided and checked.
+// Change is one write, judged and checked.
 type Change struct {
 	Table   *catalogue.Table
 	Key     []byte
 	Old     format.Row
-	Now     format.Row // with no sequence yet; nil: delete
+	Now     format.Row // has no sequence yet; nil: delete
 	Op      format.Op
 	Request format.Request
 }
 
-// Changes reports whether there is something to do: a condition alone changes nothing, nor does what finds no item and
+// Changes reports whether there is anything to do. A condition alone changes nothing, and neither does a write that finds no item and
 // leaves none.
 func (c *Change) Changes() bool { return c.Op != 0 && (c.Old != nil || c.Now != nil) }
 
-// Apply makes a change: the journal record, the row, the index entries. From the first of these on, an error means
-// that the transaction cannot be committed.
+// Apply makes a change: the journal record, the row, the index entries. After the first of these, an error means that the transaction
+// cannot be committed.
 func (tx *Tx) Apply(c Change) error { return tx.BreakOff(tx.applySteps(c)) }
 
 func (tx *Tx) applySteps(c Change) error {
@@ -158,7 +158,7 @@ func (tx *Tx) log(c Change) (seq uint64, err error) {
 	return seq, nil
 }
 
-// RowOf returns a value of the table's bucket as a row. One that is not what was written is refused, and counted.
+// RowOf returns a value from the table's bucket as a row. It refuses a row that is not what was written, and counts the refusal.
 func (tx *Tx) RowOf(t *catalogue.Table, key, value []byte) (format.Row, error) {
 	r := format.Row(value)
 	if err := tx.DB.Intact.Check(r, key); err != nil {

@@ -10,15 +10,14 @@ import (
 	"github.com/touchline/touchline/store/internal/format"
 )
 
-// Side is a space of keys and values beside the tables, of a name: what belongs to the node and not to an application.
-// It is changed in the same transactions as the tables, undone with a failed one alone, and lies in backups. The journal
-// does not tell of it.
+// Side is a named space of keys and values beside the tables, for data of the node rather than of an application. It is changed in the
+// same transactions as the tables, rolled back with a failed one, and included in backups. It is not in the journal.
 type Side struct {
 	Tx   *Tx
 	Name string
 }
 
-// bucket returns the bucket of the space, nil if nobody has written to it.
+// bucket returns the bucket of the space, or nil if nobody has written to it.
 func (sd Side) bucket() *bolt.Bucket {
 	if sd.Tx.Reader != nil {
 		return sd.Tx.Reader.bucket(format.SideBucket(sd.Name))
@@ -26,7 +25,7 @@ func (sd Side) bucket() *bolt.Bucket {
 	return sd.Tx.Btx.Bucket(format.SideBucket(sd.Name))
 }
 
-// Get returns a copy of the value of a key, nil if there is none. A value that is there and empty is not nil.
+// Get returns a copy of the value of a key, nil if there is none. An existing empty value is not nil.
 func (sd Side) Get(key []byte) ([]byte, error) {
 	if err := sd.Tx.Enter(); err != nil {
 		return nil, err
@@ -43,7 +42,7 @@ func (sd Side) Get(key []byte) ([]byte, error) {
 	return append([]byte{}, v...), nil
 }
 
-// Set gives a key a value. Both are copied.
+// Set sets the value of a key. It copies both.
 func (sd Side) Set(key, value []byte) error {
 	if err := sd.enterWrite(); err != nil {
 		return err
@@ -75,7 +74,7 @@ func (sd Side) set(key, value []byte) error {
 	return nil
 }
 
-// create makes the bucket.
+// create creates the bucket.
 func (sd Side) create() (*bolt.Bucket, error) {
 	btx, name := sd.Tx.Btx, format.SideBucket(sd.Name)
 	b, err := btx.CreateBucket(name)
@@ -86,7 +85,7 @@ func (sd Side) create() (*bolt.Bucket, error) {
 	return b, nil
 }
 
-// Delete removes a key. One that is not there is no error.
+// Delete removes a key. A missing key is no error.
 func (sd Side) Delete(key []byte) error {
 	if err := sd.enterWrite(); err != nil {
 		return err
@@ -108,7 +107,7 @@ func (sd Side) Delete(key []byte) error {
 	return nil
 }
 
-// enterWrite is Tx.enterWrite, within Compile too.
+// enterWrite is Tx.enterWrite, but also allowed within Compile.
 func (sd Side) enterWrite() error {
 	if sd.Tx.Batch == nil {
 		return ErrReadOnly()
@@ -116,9 +115,8 @@ func (sd Side) enterWrite() error {
 	return sd.Tx.Enter()
 }
 
-// Each calls fn with the keys that begin with prefix and are behind after (nil: all), ascending, until it wants no more
-// or fails. Key and value are valid within fn only, which makes no call on the transaction; who wants to change what it
-// finds collects the keys first.
+// Each calls fn with the keys that have the given prefix and come after the given key (nil: all), ascending, until fn returns false or an
+// error. Key and value are valid only within fn, which must not call the transaction; to change what it finds, collect the keys first.
 func (sd Side) Each(prefix, after []byte, fn func(key, value []byte) (more bool, err error)) error {
 	if err := sd.Tx.Enter(); err != nil {
 		return err

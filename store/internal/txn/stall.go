@@ -7,30 +7,30 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// longTurn is how long a member may have its turn without being named.
+// longTurn is how long a member may keep its turn without being reported.
 const longTurn = 100 * time.Millisecond
 
-// LongTurn is a transaction that kept the others waiting.
+// LongTurn is a transaction that kept others waiting.
 type LongTurn struct {
 	Context context.Context //nolint:containedctx // of the Update: it names the caller
 	Held    time.Duration
-	Over    bool // false: it still runs, and those who wait are being refused
+	Over    bool // false: it is still running, and those that wait are being refused
 }
 
-func (c *committer) tellLong(m *member, held time.Duration, over bool) {
+func (c *committer) reportLong(m *member, held time.Duration, over bool) {
 	if fn := c.s.LongTurns.Load(); fn != nil {
 		(*fn)(LongTurn{Context: m.ctx, Held: held, Over: over})
 	}
 }
 
-// hasTurn notes that a member has its turn.
+// hasTurn records that a member has its turn.
 func (c *committer) hasTurn(m *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.since, c.holder = time.Now(), m
 }
 
-// hadTurn notes that nobody has it any more.
+// hadTurn records that the turn is over.
 func (c *committer) hadTurn() {
 	c.mu.Lock()
 	m, held := c.holder, time.Since(c.since)
@@ -38,11 +38,11 @@ func (c *committer) hadTurn() {
 	c.mu.Unlock()
 	if held >= longTurn {
 		c.s.Meter.longTurn()
-		c.tellLong(m, held, true)
+		c.reportLong(m, held, true)
 	}
 }
 
-// Held is how long the member that has the turn has had it.
+// Held returns how long the current turn has lasted.
 func (c *committer) Held() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +52,7 @@ func (c *committer) Held() time.Duration {
 	return time.Since(c.since)
 }
 
-// watchStall starts the watch over the members of a commit, and ends it.
+// watchStall starts or stops watching the turns of a commit.
 func (c *committer) watchStall(on bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,18 +64,18 @@ func (c *committer) watchStall(on bool) {
 	}
 }
 
-// breakStall fails those who wait while one member keeps its turn too long. If one of them is an Update that the
-// member made itself, the member gets its error and ends; otherwise callers learn that the store is stuck.
+// breakStall fails the waiting members while one keeps its turn too long. If one of them is an Update that the member itself has called,
+// the member gets its error and ends; otherwise the callers learn that the store is stuck.
 func (c *committer) breakStall() {
 	limit := c.s.Opts.WriteStall
 	if m, held := c.stalled(limit); m != nil {
-		c.tellLong(m, held, false)
+		c.reportLong(m, held, false)
 		c.refuseAll(fault.New(fault.Unavailable, "store_stalled",
 			"another transaction has been running for %v; does it call Update itself?", limit))
 	}
 }
 
-// stalled returns a member that has had its turn for limit, nil: none has, and comes back when one may have.
+// stalled returns the member that has had its turn for at least limit, or nil. It resets the timer for the next check.
 func (c *committer) stalled(limit time.Duration) (holder *member, had time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

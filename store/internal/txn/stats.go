@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// IndexProgress is how far the filling of an index has come.
+// IndexProgress is the progress of filling an index.
 type IndexProgress struct {
 	Table string `json:"table"`
 	Index string `json:"index"`
-	Items uint64 `json:"done"` // of the table that were looked at
+	Items uint64 `json:"done"` // items of the table processed
 }
 
-// DropProgress is how far the emptying of a dropped table or index has come.
+// DropProgress is the progress of emptying a dropped table or index.
 type DropProgress struct {
 	Table   string `json:"table"`
 	Index   string `json:"index,omitempty"` // empty: the items of the table
@@ -28,36 +28,36 @@ type JournalStats struct {
 	Bytes uint64 `json:"-"`
 }
 
-// CommitStats is how the commits go.
+// CommitStats describes the commits.
 type CommitStats struct {
-	Commits    uint64        `json:"-"`                 // that wrote
+	Commits    uint64        `json:"-"`                 // commits that wrote something
 	Members    uint64        `json:"-"`                 // transactions in them
-	Shared     float64       `json:"members"`           // transactions of one commit, on average
-	LastMillis float64       `json:"lastMillis"`        // how long the last commit took, from the first byte on
-	MeanCommit time.Duration `json:"-"`                 // exponentially weighted, the last ten or so
-	Refused    uint64        `json:"refused"`           // commits refused for lack of room
-	Warning    string        `json:"warning,omitempty"` // what a person should look at: there is no room
+	Shared     float64       `json:"members"`           // average number of transactions in a commit
+	LastMillis float64       `json:"lastMillis"`        // duration of the last commit, from the first byte written
+	MeanCommit time.Duration `json:"-"`                 // exponentially weighted, over the last ten or so
+	Refused    uint64        `json:"refused"`           // commits refused for lack of space
+	Warning    string        `json:"warning,omitempty"` // a problem that needs attention: the disk is full
 }
 
-// ChoreStats is what is done that nobody waits for.
+// ChoreStats describes background work.
 type ChoreStats struct {
-	Swept    uint64          `json:"swept"`              // items deleted because their time was over
+	Swept    uint64          `json:"swept"`              // expired items deleted
 	Filling  []IndexProgress `json:"filling,omitempty"`  // indexes that cannot be read yet
-	Dropping []DropProgress  `json:"dropping,omitempty"` // what is left of dropped tables and indexes
+	Dropping []DropProgress  `json:"dropping,omitempty"` // remains of dropped tables and indexes
 	Verify   ScrubStats      `json:"verify"`
 }
 
-// ScrubStats is what the daily pass over all items, index entries and journal records has found.
+// ScrubStats is the result of the daily pass over all items, index entries and journal records.
 type ScrubStats struct {
 	Running bool      `json:"running"`
-	Ended   time.Time `json:"ended,omitzero"`    // of the last whole pass since Open, by Options.Now
+	Ended   time.Time `json:"ended,omitzero"`    // of the last complete pass since Open, by Options.Now
 	Items   uint64    `json:"items"`             // in that pass
-	Damaged uint64    `json:"damaged"`           // items, index entries and journal records that are not what was written: by that pass, or the one that runs
-	Where   []string  `json:"where,omitempty"`   // where these lie: "table", "table/index" or "journal"
+	Damaged uint64    `json:"damaged"`           // damaged items, index entries and journal records, in that pass or the running one
+	Where   []string  `json:"where,omitempty"`   // where they are: "table", "table/index" or "journal"
 	Refused uint64    `json:"refused,omitempty"` // reads and writes since Open that met a damaged item
 }
 
-// Stats are what a node shows of its store. Counters run since Open. What has JSON names is in /statusz under these.
+// Stats are the figures that a node shows of its store. Counters start at Open. Fields with JSON names are in /statusz under these.
 type Stats struct {
 	Journal JournalStats
 	CommitStats
@@ -65,24 +65,23 @@ type Stats struct {
 
 	FileBytes    int64 // on disk
 	OpenReaders  int
-	OldestReader time.Duration // age; 0: none
-	Waiting      int           // Updates that wait for their turn
-	Held         time.Duration // how long the Update that has its turn has had it; 0: none has
-	LongTurns    uint64        // Updates that had it for more than 100 ms
+	OldestReader time.Duration // age; 0: no reader
+	Waiting      int           // Updates waiting for their turn
+	Held         time.Duration // duration of the current turn; 0: none
+	LongTurns    uint64        // turns of more than 100 ms
 }
 
-// refusedOf is how long a write that found no room is held against the store: whether there is some again is known from
-// the next ones.
+// refusedOf is how long a refusal for lack of space is reported. Later writes show whether there is space again.
 const refusedOf = time.Minute
 
-// meter collects what Stats shows of the commits.
+// meter collects the statistics of commits.
 type meter struct {
 	LastWasFull atomic.Bool
 
 	Mu     sync.Mutex
 	stats  CommitStats
 	long   uint64
-	FullAt time.Time // real time of the last commit that was refused; zero: none
+	FullAt time.Time // real time of the last refused commit; zero: none
 }
 
 func (m *meter) longTurn() {

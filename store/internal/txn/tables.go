@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// SaveTable writes a table into the catalogue and makes next, with it, the catalogue of this transaction.
+// SaveTable writes a table's row in the catalogue, adds the table to next, and makes next the catalogue of this transaction.
 func (tx *Tx) SaveTable(next *catalogue.Tables, t *catalogue.Table) error {
 	encoded, err := t.Encode()
 	if err != nil {
@@ -37,7 +37,7 @@ func (tx *Tx) SaveTable(next *catalogue.Tables, t *catalogue.Table) error {
 	return nil
 }
 
-// forgetTable takes the row of a dropped table out of the catalogue.
+// forgetTable removes the row of a dropped table from the catalogue.
 func (tx *Tx) forgetTable(t *catalogue.Table) error {
 	tables, err := tx.Bucket(format.BucketTables)
 	if err != nil {
@@ -54,8 +54,8 @@ func (tx *Tx) forgetTable(t *catalogue.Table) error {
 	return nil
 }
 
-// tableOf returns the table that a journal record is about, dropped or not. A snapshot may be one commit ahead of its
-// catalogue, and tells then of a table that only the file knows.
+// tableOf returns the table that a journal record is about, dropped or not. A snapshot may be one commit ahead of its catalogue; then the
+// table may only be in the file.
 func (tx *Tx) tableOf(id uint32) (*catalogue.Table, error) {
 	if t := tx.Cat.ByID[id]; t != nil {
 		return t, nil
@@ -79,7 +79,7 @@ func (tx *Tx) createBucket(name []byte) error {
 	return nil
 }
 
-// deleteBucket deletes an empty bucket, in a transaction that has not touched it: undo makes a new one.
+// deleteBucket deletes an empty bucket that the transaction has not touched. Undo creates a new one.
 func (tx *Tx) deleteBucket(name []byte) error {
 	if err := tx.Btx.DeleteBucket(name); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (tx *Tx) deleteBucket(name []byte) error {
 	return nil
 }
 
-// CreateTable makes a table of a spec that was checked.
+// CreateTable creates a table from a checked spec.
 func (tx *Tx) CreateTable(spec catalogue.TableSpec, settings catalogue.TableSettings) error {
 	next := tx.Cat.Clone()
 	t := catalogue.NewTable(next.TakeID(), spec)
@@ -110,8 +110,8 @@ func (tx *Tx) CreateTable(spec catalogue.TableSpec, settings catalogue.TableSett
 	return tx.SaveTable(next, t)
 }
 
-// ChangeTable brings a table to a spec that it may become, and to its settings. Its new indexes are marked as added, or
-// not.
+// ChangeTable changes a table to a spec that it may become, and to the given settings. added says whether new indexes are marked as added
+// by UpdateTable.
 func (tx *Tx) ChangeTable(have *catalogue.Table, spec catalogue.TableSpec, settings catalogue.TableSettings, added bool) error {
 	next := tx.Cat.Clone()
 	t := have.Clone()
@@ -138,7 +138,7 @@ func (tx *Tx) ChangeTable(have *catalogue.Table, spec catalogue.TableSpec, setti
 	return tx.SaveTable(next, t)
 }
 
-// addIndex makes the bucket of an index and fills it if the table is small.
+// addIndex creates the bucket of an index, and fills the index if the table is small.
 func (tx *Tx) addIndex(t *catalogue.Table, ix *catalogue.Index) (*catalogue.Index, error) {
 	if err := tx.createBucket(ix.Bucket); err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (tx *Tx) addIndex(t *catalogue.Table, ix *catalogue.Index) (*catalogue.Inde
 	return tx.FillSlice(t, ix)
 }
 
-// DropTable hides a table, and leaves its buckets to housekeeping.
+// DropTable hides a table and leaves its buckets to housekeeping.
 func (tx *Tx) DropTable(t *catalogue.Table) error {
 	gone := t.Clone()
 	gone.Dropped, gone.Through = true, tx.JournalState().Last
@@ -160,8 +160,7 @@ func (tx *Tx) DropTable(t *catalogue.Table) error {
 	return tx.SaveTable(tx.Cat.Clone(), gone)
 }
 
-// setSettings gives a table that is being changed its settings, which have been checked, and begins and ends its streams
-// by them.
+// setSettings sets the checked settings of a table that is being changed, and starts and ends its streams accordingly.
 func (tx *Tx) setSettings(t *catalogue.Table, s catalogue.TableSettings) {
 	s = s.Clone()
 	maps.DeleteFunc(s.Indexes, func(name string, _ catalogue.Throughput) bool {
@@ -172,10 +171,9 @@ func (tx *Tx) setSettings(t *catalogue.Table, s catalogue.TableSettings) {
 	tx.setStream(t)
 }
 
-// setStream begins and ends streams of a table that is being changed, by its settings. A stream shows one view from its
-// begin to its end.
+// setStream starts and ends streams of a table that is being changed, by its settings. A stream has the same view from start to end.
 func (tx *Tx) setStream(t *catalogue.Table) {
-	t.Streams = t.ShownStreams(tx.Now()) // and forgets the others
+	t.Streams = t.ShownStreams(tx.Now()) // drops streams that are no longer listed
 	want := t.Settings.Stream
 	if t.Dropped {
 		want = ""

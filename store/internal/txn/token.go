@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/internal/format"
 )
 
-// ForgetAllTokens takes out all tokens, of whatever age.
+// ForgetAllTokens removes all tokens, whatever their age.
 func (tx *Tx) ForgetAllTokens() error {
 	bucket := tx.Btx.Bucket(format.BucketTokens)
 	if bucket == nil {
@@ -28,7 +28,7 @@ func (tx *Tx) ForgetAllTokens() error {
 	return nil
 }
 
-// DoneBefore reports whether the request was done with this token before. Another request with the token is refused.
+// DoneBefore reports whether the request has already been done with this token. It refuses another request with the same token.
 func (tx *Tx) DoneBefore(m format.Mark) (bool, error) {
 	bucket := tx.Btx.Bucket(format.BucketTokens)
 	if m.Token == "" || bucket == nil {
@@ -52,7 +52,7 @@ func (tx *Tx) DoneBefore(m format.Mark) (bool, error) {
 	return true, nil
 }
 
-// Remember notes that a request was done. Its error means that the transaction cannot be committed.
+// Remember records that a request was done. An error means that the transaction cannot be committed.
 func (tx *Tx) Remember(m format.Mark) error {
 	if m.Token == "" {
 		return nil
@@ -67,7 +67,7 @@ func (tx *Tx) rememberSteps(m format.Mark) error {
 	}
 	key, at := format.TokenKey(m.Token), tx.Now().UnixNano()
 	old := bucket.Get(key)
-	if old != nil { // past its age, and not forgotten yet
+	if old != nil { // past its age but not forgotten yet
 		before, _, err := format.ReadToken(old)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (tx *Tx) rememberSteps(m format.Mark) error {
 	return tx.Batch.Set(bucket, format.TokenTime(at, m.Token), []byte{}, nil)
 }
 
-// ForgetTokens takes out up to limit tokens that are past their age.
+// ForgetTokens removes up to limit tokens that are past their age.
 func (b *batch) ForgetTokens(limit int) error {
 	bucket := b.btx.Bucket(format.BucketTokens)
 	if bucket == nil {
@@ -109,9 +109,9 @@ func (b *batch) ForgetTokens(limit int) error {
 	return nil
 }
 
-// OldestToken returns the key of the first token by time if it is past its age.
+// OldestToken returns the time key of the oldest token if it is past its age, else nil.
 func OldestToken(bucket *bolt.Bucket, now time.Time) []byte {
-	k, _ := bucket.Cursor().First() // 'a' is before 't'
+	k, _ := bucket.Cursor().First() // 'a' sorts before 't'
 	if len(k) < 9 || k[0] != 'a' {
 		return nil
 	}

@@ -13,28 +13,30 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// trimSlice bounds the records that one commit trims, so that no commit pays for many; a commit that wrote many
-// records may trim twice as many, so that the journal cannot outgrow its trimming.
+// trimSlice limits the records that one commit trims, so no commit pays for many. A commit that wrote many records may trim twice as
+// many, so the journal cannot outgrow its trimming.
 const trimSlice = 256
 
-// A commit that trims writes the first pages of the journal as well as its last. So the oldest records are looked at
-// once in so many records or so much time.
+// A commit that trims writes the first pages of the journal in addition to its last. So commits only trim once every trimEvery records or
+// every trimAfter.
 const (
 	trimEvery = 64
 	trimAfter = time.Minute
 )
 
-// trim takes the oldest records out of the journal if they are past the age or the size of Options and past every
-// cursor. From the first record of a stream on the age is StreamAge and the size that for streams. It runs within the commits, so that a journal that nobody writes is not trimmed either.
+// trim removes the oldest records of the journal if they exceed the age or the size in Options and every cursor has passed them. From the
+// first record of a stream on, the age is StreamAge and the size is that for streams. trim runs within commits, so a journal without
+// writes is not trimmed.
 //
-// A record holds its new image; the next record of the same item refers to that as its old one. So a record that the
-// journal no longer shows stays as long as the one that refers to it: it lies below first, and goes with that one.
+// A record holds its new image, and the next record of the same item refers to it as its old image. So a record that the journal no
+// longer shows stays as long as one that refers to it: below First, and it is removed together with that one. For example, if records 4
+// and 9 are about one item, trimming 4 only moves First; trimming 9 removes both, unless a later record refers to 9.
 func (b *batch) trim() error {
 	if !b.trimNow() {
 		return nil
 	}
 	slice := max(trimSlice, 2*b.records)
-	floor := uint64(0) // not asked yet
+	floor := uint64(0) // not read yet
 	for range slice {
 		if !b.trimDue() {
 			return nil
@@ -55,8 +57,7 @@ func (b *batch) trim() error {
 	return nil
 }
 
-// trimNow reports whether it is time to trim again, or the journal is well above its size, or the file was full: then
-// every page counts.
+// trimNow reports whether it is time to trim again, or the journal is well above its size, or the file was full, when every page counts.
 func (b *batch) trimNow() bool {
 	c, now := b.s.Commits, b.s.Opts.Now()
 	c.untrimmed += b.records
@@ -75,7 +76,7 @@ func (b *batch) outgrown() bool {
 		(above(o.StreamBytes) || !b.cat.Streamed(b.Journal.First, o.Now()))
 }
 
-// trimDue reports whether the first record is one too many.
+// trimDue reports whether the first record may be trimmed.
 func (b *batch) trimDue() bool {
 	j := &b.Journal
 	if j.First > j.Last {
@@ -91,14 +92,14 @@ func (b *batch) trimDue() bool {
 	if j.FirstAt == 0 {
 		v := b.btx.Bucket(format.BucketJournal).Get(format.SeqKey(j.First))
 		if len(v) < format.RecordHeader {
-			return true // trimFirst passes over it
+			return true // trimFirst skips it
 		}
 		j.FirstAt = int64(binary.BigEndian.Uint64(v[format.RecordAt:]))
 	}
 	return b.s.Opts.Now().Sub(time.Unix(0, j.FirstAt)) > age
 }
 
-// cursorFloor is the sequence up to which every cursor has read.
+// cursorFloor returns the sequence that every cursor has reached.
 func cursorFloor(cursors *bolt.Bucket) (uint64, error) {
 	floor := uint64(math.MaxUint64)
 	err := cursors.ForEach(func(k, v []byte) error {
@@ -116,7 +117,7 @@ func (b *batch) trimFirst() error {
 	j := &b.Journal
 	key := format.SeqKey(j.First)
 	v := bucket.Get(key)
-	if r, err := format.DecodeRecord(v); err == nil { // one that is damaged stays: which others need it is not known, and no commit may fail for it
+	if r, err := format.DecodeRecord(v); err == nil { // a damaged record stays: it is unknown which others need it, and no commit may fail because of it
 		if err := b.trimRecord(bucket, key, &r); err != nil {
 			return err
 		}
@@ -129,7 +130,7 @@ func (b *batch) trimFirst() error {
 	return nil
 }
 
-// trimRecord deletes the record that the first one refers to, and the first one itself if no later one refers to it.
+// trimRecord deletes the record that the first one refers to, and the first one itself if no later record refers to it.
 func (b *batch) trimRecord(bucket *bolt.Bucket, key []byte, r *format.StoredRecord) error {
 	if r.Prev != 0 {
 		if err := bucket.Delete(format.SeqKey(r.Prev)); err != nil {
@@ -142,8 +143,8 @@ func (b *batch) trimRecord(bucket *bolt.Bucket, key []byte, r *format.StoredReco
 	return bucket.Delete(key)
 }
 
-// referred reports whether a later record has this one's image as its old one: it has unless the image is still the
-// state of the item, or there is none.
+// referred reports whether a later record refers to this one for its old image. That is so unless the image is still the item's present
+// state, or the record is a delete.
 func (b *batch) referred(seq uint64, r *format.StoredRecord) bool {
 	t := b.cat.ByID[r.Table]
 	if r.Now == nil || t == nil {
@@ -151,7 +152,7 @@ func (b *batch) referred(seq uint64, r *format.StoredRecord) bool {
 	}
 	bucket := b.btx.Bucket(t.Bucket)
 	if bucket == nil {
-		return true // of a dropped table: who needs it is not known any more, ForgetSlice ends it
+		return true // dropped table: it is unknown who needs the record; ForgetSlice removes it
 	}
 	present := format.Row(bucket.Get(r.Key))
 	return present == nil || present.Seq() != seq

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// ErrTxOver refuses a call on a transaction whose function has returned.
+// ErrTxOver returns the error of a call on a transaction whose function has returned.
 func ErrTxOver() error {
 	return fault.New(fault.Internal, "tx_over", "a store transaction was used after its function returned")
 }
@@ -22,12 +22,12 @@ func errTxLent() error {
 	return fault.New(fault.Internal, "tx_lent", "a store transaction was used by a function that it had lent an item to")
 }
 
-// ErrReadOnly refuses a write in a View.
+// ErrReadOnly returns the error of a write in a View.
 func ErrReadOnly() error {
 	return fault.New(fault.Internal, "tx_read_only", "a write in View")
 }
 
-// Now is the instant of the transaction. It does not move while the transaction runs.
+// Now returns the time of the transaction. It is constant while the transaction runs.
 func (tx *Tx) Now() time.Time {
 	if tx.now.IsZero() {
 		tx.now = tx.DB.Opts.Now()
@@ -35,8 +35,8 @@ func (tx *Tx) Now() time.Time {
 	return tx.now
 }
 
-// Seq is the sequence of the last journal record: of this transaction if it wrote one, else of those it sees. The
-// sequence of a record that is not committed yet is given again to another if the transaction fails.
+// Seq returns the sequence of the last journal record that the transaction sees, including its own. If the transaction fails, the
+// sequences of its records are used again by others.
 func (tx *Tx) Seq() uint64 {
 	if tx.Enter() != nil {
 		return 0
@@ -45,7 +45,7 @@ func (tx *Tx) Seq() uint64 {
 	return tx.JournalState().Last
 }
 
-// run calls fn and gives its error, or that of a change that failed by half whatever fn made of it.
+// run calls fn. It returns fn's error or, if a change was only made in part, the error of that change, whatever fn made of it.
 func (tx *Tx) run(fn func(*Tx) error) error {
 	if err := fn(tx); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (tx *Tx) run(fn func(*Tx) error) error {
 	return tx.broken
 }
 
-// finish ends the transaction of a member; what a failed one did is undone.
+// finish ends the transaction of a member. Unless keep is set, its changes are undone.
 func (tx *Tx) finish(keep bool) {
 	tx.over = true
 	if !keep {
@@ -63,7 +63,7 @@ func (tx *Tx) finish(keep bool) {
 	tx.Batch.cat = tx.Cat
 }
 
-// Enter begins a call on the transaction, leave ends it.
+// Enter starts a call on the transaction; Leave ends it.
 func (tx *Tx) Enter() error {
 	switch {
 	case tx.over:
@@ -85,21 +85,21 @@ func (tx *Tx) Enter() error {
 	return nil
 }
 
-// Lend gives a function bytes that lie in the snapshot, which nobody takes away meanwhile.
+// Lend passes bytes of the snapshot to a function. Meanwhile the snapshot cannot end.
 func (tx *Tx) Lend(e attr.Encoded, use func(attr.Encoded) error) error {
 	tx.lent = true
 	defer func() { tx.lent = false }()
 	return use(e)
 }
 
-// Leave ends a call that Enter began.
+// Leave ends a call started with Enter.
 func (tx *Tx) Leave() {
 	if tx.Reader != nil {
 		tx.Reader.Mu.Unlock()
 	}
 }
 
-// Table finds a table by its name.
+// Table returns the table with the given name.
 func (tx *Tx) Table(name string) (*catalogue.Table, error) {
 	if t := tx.Cat.ByName[name]; t != nil {
 		return t, nil
@@ -107,7 +107,7 @@ func (tx *Tx) Table(name string) (*catalogue.Table, error) {
 	return nil, catalogue.NoTable(name)
 }
 
-// Bucket returns a bucket that the catalogue says is there.
+// Bucket returns a bucket that must exist according to the catalogue.
 func (tx *Tx) Bucket(name []byte) (*bolt.Bucket, error) {
 	var b *bolt.Bucket
 	if tx.Reader != nil {
@@ -121,7 +121,7 @@ func (tx *Tx) Bucket(name []byte) (*bolt.Bucket, error) {
 	return nil, refusal.Damaged(nil, "bucket %x is missing", name)
 }
 
-// BreakOff notes that a change was made by half, so that the transaction cannot be committed any more.
+// BreakOff records that a change was made only in part: the transaction cannot be committed any more.
 func (tx *Tx) BreakOff(err error) error {
 	if err != nil && tx.broken == nil {
 		tx.broken = fmt.Errorf("store: %w", err)
@@ -129,27 +129,27 @@ func (tx *Tx) BreakOff(err error) error {
 	return tx.broken
 }
 
-// Tx is the part of a transaction that knows the file.
+// Tx is the part of a transaction that works on the file.
 type Tx struct {
 	DB     *DB
 	Ctx    context.Context //nolint:containedctx // the life of one call
 	Btx    *bolt.Tx
 	Cat    *catalogue.Tables
-	now    time.Time // zero in a View until it is asked for
+	now    time.Time // zero in a View until first used
 	Origin string
 
 	Batch  *batch  // of an Update
 	Reader *Reader // of a View
-	upTo   uint64  // of a View: cat knows all that was done to tables up to this record. The snapshot may be newer
+	upTo   uint64  // of a View: Cat includes all changes of tables up to this record; the snapshot may be newer
 
-	before savepoint // of the batch, before this transaction
-	First  uint64    // sequence of the first record of this transaction
-	broken error     // a change was made by half: the whole transaction has to go
-	lent   bool      // a function has bytes of the snapshot: no other call may come between
+	before savepoint // state of the batch before this transaction
+	First  uint64    // sequence of this transaction's first record
+	broken error     // a change was made only in part: the whole transaction must be rolled back
+	lent   bool      // a function is using bytes of the snapshot: no other call is allowed
 	over   bool
 }
 
-// enterWrite is enter for a change.
+// enterWrite is Enter for a change.
 func (tx *Tx) enterWrite() error {
 	if tx.Batch == nil {
 		return ErrReadOnly()

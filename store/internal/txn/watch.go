@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// watches are the signals that a commit sets. The zero value is ready.
+// watches is the set of signals that a commit sets. The zero value is ready for use.
 type watches struct {
 	mu   sync.Mutex
 	sigs map[*clock.Signal]int
