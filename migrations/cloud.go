@@ -8,31 +8,31 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Cloud is what bringing the cloud's tables up needs of it. Names are without the prefix that they have there. An error of
-// kind fault.Throttled passes by itself: too much is being made at once, or somebody else is at it.
+// Cloud has the operations of the cloud that MigrateCloud needs. Names are without the cloud's prefix. An error of kind fault.Throttled
+// is temporary: too much is being created at once, or somebody else is changing the table.
 type Cloud interface {
-	// Describe reports how a table is; ok is false where there is none.
+	// Describe returns the state of a table; ok is false if there is none.
 	Describe(ctx context.Context, table string) (t CloudState, ok bool, err error)
-	// Create begins to make a table billed by the request, with all its indexes, without its expiry.
+	// Create starts to create a table with on-demand billing and all its indexes, but without TTL.
 	Create(ctx context.Context, spec store.TableSpec, stream bool) error
-	// AddIndex begins to make a global index of a table that is there.
+	// AddIndex starts to create a global index of an existing table.
 	AddIndex(ctx context.Context, spec store.TableSpec, x store.IndexSpec) error
-	// SetExpiry has items expire by an attribute.
+	// SetExpiry sets the TTL attribute of a table.
 	SetExpiry(ctx context.Context, table, attribute string) error
-	// SetStream gives a table a stream of old and new images.
+	// SetStream adds a stream of old and new images to a table.
 	SetStream(ctx context.Context, table string) error
 }
 
-// CloudState is a table as the cloud has it.
+// CloudState is the state of a table in the cloud.
 type CloudState struct {
-	store.TableSpec          // name, keys, indexes, attribute of the expiry
-	Status          string   // StatusActive when it can be used
-	Building        []string // indexes that are being filled
-	OnDemand        bool     // billed by the request
-	Stream          string   // what is in it, StreamBoth for one; empty: there is none
+	store.TableSpec          // name, keys, indexes, TTL attribute
+	Status          string   // StatusActive when the table can be used
+	Building        []string // indexes being filled
+	OnDemand        bool     // on-demand billing
+	Stream          string   // its view type, StreamBoth for old and new images; empty: no stream
 }
 
-// What the cloud calls its states.
+// DynamoDB's values of these states.
 const (
 	StatusActive = "ACTIVE"
 	StreamBoth   = "NEW_AND_OLD_IMAGES"
@@ -42,13 +42,13 @@ func (s *CloudState) settled() bool {
 	return (s.Status == StatusActive || s.Status == "") && len(s.Building) == 0
 }
 
-// CloudTable is a table that the cloud is to have.
+// CloudTable is a table that the cloud should have.
 type CloudTable struct {
 	store.TableSpec
-	Stream bool // others follow its changes
+	Stream bool // other nodes follow its changes
 }
 
-// CloudTables are those of the tables that are in the cloud: all but what never leaves a node.
+// CloudTables returns the tables that belong in the cloud: all but those that never leave a node.
 func (m Schema) CloudTables() []CloudTable {
 	var out []CloudTable
 	for _, spec := range m.Tables {
@@ -60,49 +60,49 @@ func (m Schema) CloudTables() []CloudTable {
 	return out
 }
 
-// CloudOptions say what may be done.
+// CloudOptions configures MigrateCloud.
 type CloudOptions struct {
-	DryRun   bool                                // nothing: only tell
-	Add      bool                                // also to tables that are there, what they lack
-	Wait     func(ctx context.Context) error     // a little, before it is looked again
-	Progress func(doing string, done, total int) // nil: nobody watches
+	DryRun   bool                                // change nothing, only report
+	Add      bool                                // also add what existing tables lack
+	Wait     func(ctx context.Context) error     // pauses before the state is checked again
+	Progress func(doing string, done, total int) // may be nil
 }
 
-// CloudReport is what was found and done.
+// CloudReport describes what was found and done.
 type CloudReport struct {
-	Cloud  string             `json:"cloud,omitempty"`  // where, in words
-	Prefix string             `json:"prefix,omitempty"` // of every table's name there
+	Cloud  string             `json:"cloud,omitempty"`  // a description of the place
+	Prefix string             `json:"prefix,omitempty"` // of every table name there
 	Tables []CloudTableReport `json:"tables"`
 	DryRun bool               `json:"dryRun"`
-	// Remaining are the differences that keep a node from working as it should, and the tables that are missing.
+	// Remaining is the number of missing tables, and of differences that keep a node from working properly.
 	Remaining int `json:"remaining"`
 }
 
-// CloudTableReport is about one table. State is "ok", "created", "missing", "being created" or "differs".
+// CloudTableReport describes one table. State is "ok", "created", "missing", "being created" or "differs".
 type CloudTableReport struct {
 	Table       string            `json:"table"`
 	State       string            `json:"state"`
 	Differences []CloudDifference `json:"differences,omitempty"`
 }
 
-// CloudDifference is where a table is not as it is declared.
+// CloudDifference is a difference between a table and its declaration.
 type CloudDifference struct {
 	What string `json:"what"` // "partition key", "index by-c", "expiry", ...
 	Have string `json:"have"`
 	Want string `json:"want"`
-	// Addable: it lacks something that can be added while it is used. Nothing is added to a table with other keys.
+	// Addable: something is missing that can be added while the table is in use. Nothing is added to a table with other keys.
 	Addable bool `json:"addable"`
-	// Added: that was done.
+	// Added: the missing part has been added.
 	Added bool `json:"added"`
-	// Harmless: a node works with it as it is.
+	// Harmless: a node works with the table as it is.
 	Harmless bool `json:"harmless"`
-	// Fixed: it stays so as long as the table is there.
+	// Fixed: the difference stays as long as the table exists.
 	Fixed bool `json:"fixed"`
 
 	add func(ctx context.Context, cloud Cloud) error
 }
 
-// String is the difference for people.
+// String returns the difference as a sentence.
 func (d CloudDifference) String() string {
 	return fmt.Sprintf("%s: it is %s, and should be %s", d.What, d.Have, d.Want)
 }
@@ -116,9 +116,9 @@ type cloudRun struct {
 	done   int
 }
 
-// MigrateCloud brings the cloud's tables to what is declared: it makes those that are missing, tells where those that are
-// there differ, and with CloudOptions.Add gives them the indexes, expiries and streams that they lack. Nothing that is there
-// is ever changed or dropped. What was interrupted goes on when it is called again.
+// MigrateCloud brings the cloud's tables in line with their declarations: it creates missing tables, reports where existing ones differ,
+// and with CloudOptions.Add adds the indexes, TTL and streams that they lack. It never changes or drops anything that exists. After an
+// interruption, call it again to continue.
 func MigrateCloud(ctx context.Context, cloud Cloud, tables []CloudTable, o CloudOptions) (CloudReport, error) {
 	r := &cloudRun{cloud: cloud, o: o, tables: tables, report: CloudReport{DryRun: o.DryRun}}
 	r.report.Tables = make([]CloudTableReport, len(tables))
@@ -141,7 +141,7 @@ func (r *cloudRun) progress(format string, args ...any) {
 	}
 }
 
-// begin has a table that is missing made. All are begun before any is waited for: DynamoDB makes them side by side.
+// begin starts the creation of a missing table. All are started before any is awaited, because DynamoDB creates them in parallel.
 func (r *cloudRun) begin(ctx context.Context, t *CloudTable, report *CloudTableReport) error {
 	report.Table, report.State = t.Name, "ok"
 	r.progress("%s: looking", t.Name)
@@ -150,7 +150,7 @@ func (r *cloudRun) begin(ctx context.Context, t *CloudTable, report *CloudTableR
 	case err != nil:
 		return err
 	case ok && state.Status == "CREATING":
-		report.State = "being created" // by a run that was interrupted, or by somebody else
+		report.State = "being created" // by an interrupted run, or by somebody else
 		return nil
 	case ok:
 		return nil
@@ -170,7 +170,7 @@ func (r *cloudRun) create(ctx context.Context, t *CloudTable, report *CloudTable
 			report.State = "created"
 			return nil
 		}
-		// Somebody else may make it at this moment, or an answer was lost.
+		// Somebody else may be creating it at this moment, or an answer was lost.
 		if _, there, looking := r.describe(ctx, t.Name); looking == nil && there {
 			report.State = "being created"
 			return nil
@@ -179,8 +179,8 @@ func (r *cloudRun) create(ctx context.Context, t *CloudTable, report *CloudTable
 	})
 }
 
-// build waits for a table, and adds the indexes and the stream that it lacks as far as that is wanted. Expiries come when
-// all of that is done: DynamoDB Local makes no index any more once seven tables have one.
+// build waits for a table, and adds missing indexes and the stream as requested. TTL is set after all of that, because DynamoDB Local
+// creates no more indexes once seven tables have TTL.
 func (r *cloudRun) build(ctx context.Context, t *CloudTable, report *CloudTableReport) error {
 	if report.State == "missing" || r.o.DryRun && report.State == "being created" {
 		return nil
@@ -193,12 +193,12 @@ func (r *cloudRun) build(ctx context.Context, t *CloudTable, report *CloudTableR
 	return r.add(ctx, t, report, func(d *CloudDifference) bool { return d.What != whatExpiry })
 }
 
-// finish adds the expiry that a table lacks, and says how it is now.
+// finish sets a missing TTL and determines the final state.
 func (r *cloudRun) finish(ctx context.Context, t *CloudTable, report *CloudTableReport) error {
 	if err := r.add(ctx, t, report, func(d *CloudDifference) bool { return d.What == whatExpiry }); err != nil {
 		return err
 	}
-	ours := isOurs(report) // what it lacked belongs to its making
+	ours := isOurs(report) // what a new table lacked was part of creating it
 	var left []CloudDifference
 	for _, d := range report.Differences {
 		if !ours || !d.Added {
@@ -215,12 +215,12 @@ func (r *cloudRun) finish(ctx context.Context, t *CloudTable, report *CloudTable
 	return nil
 }
 
-// isOurs reports whether a table is made by this run, or was begun by one before.
+// isOurs reports whether a table was created by this run, or by an earlier one that was interrupted.
 func isOurs(report *CloudTableReport) bool {
 	return report.State == "created" || report.State == "being created"
 }
 
-// add adds what a table lacks of those that are wanted now, if it is to be added at all.
+// add adds the missing parts selected by now, if they are to be added at all.
 func (r *cloudRun) add(ctx context.Context, t *CloudTable, report *CloudTableReport, now func(*CloudDifference) bool) error {
 	if r.o.DryRun || !r.o.Add && !isOurs(report) {
 		return nil
@@ -236,7 +236,7 @@ func (r *cloudRun) add(ctx context.Context, t *CloudTable, report *CloudTableRep
 		}); err != nil {
 			return err
 		}
-		// One at a time: DynamoDB takes no second change while it makes one.
+		// One at a time: DynamoDB accepts no second change during the first.
 		if _, err := r.settle(ctx, t.Name); err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func (r *cloudRun) add(ctx context.Context, t *CloudTable, report *CloudTableRep
 	return nil
 }
 
-// patience is how often in a row what passes by itself is tried again.
+// patience is how often a temporary error is retried in a row.
 const patience = 100
 
 func (r *cloudRun) patiently(ctx context.Context, do func() error) error {
@@ -268,7 +268,7 @@ func (r *cloudRun) describe(ctx context.Context, table string) (state CloudState
 	return state, ok, err
 }
 
-// settle waits until a table and its indexes are there. A dry run looks once.
+// settle waits until a table and its indexes are ready. A dry run does not wait.
 func (r *cloudRun) settle(ctx context.Context, table string) (CloudState, error) {
 	for {
 		state, ok, err := r.describe(ctx, table)
@@ -295,7 +295,7 @@ func doing(s *CloudState) string {
 	return fmt.Sprintf("filling %v", s.Building)
 }
 
-// count counts what keeps a node from working as it should.
+// count counts what keeps a node from working properly.
 func (r *cloudRun) count() {
 	for i := range r.report.Tables {
 		t := &r.report.Tables[i]

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// compare returns everything in which a table of the cloud is not what is declared.
+// compare returns all differences between a table in the cloud and its declaration.
 func compare(want *CloudTable, have *CloudState) []CloudDifference {
 	out := keyDifferences("", want.Key, have.Key)
 	foreign := len(out) > 0
@@ -32,7 +32,7 @@ func compare(want *CloudTable, have *CloudState) []CloudDifference {
 			Harmless: true,
 		})
 	}
-	if foreign { // it holds something else: an expiry could delete that
+	if foreign { // the table holds something else, which TTL could delete
 		for i := range out {
 			out[i].Addable = false
 		}
@@ -44,7 +44,8 @@ func named(name string) func(store.IndexSpec) bool {
 	return func(x store.IndexSpec) bool { return x.Name == name }
 }
 
-// keyDifferences compares the keys of a table or an index, whose name comes before what differs. Those of a table are fixed.
+// keyDifferences compares the keys of a table or an index. of is a prefix with the index's name, empty for the table, whose key cannot be
+// changed.
 func keyDifferences(of string, want, have store.KeySpec) (out []CloudDifference) {
 	for _, part := range []struct {
 		what       string

@@ -1,5 +1,5 @@
-// Package migrations brings a store, and its cloud, to what this binary works with: tables, and changes of data that earlier
-// versions have written. What that is comes from the applications.
+// Package migrations brings a store, and its cloud, to the state that this binary expects: tables, and changes of data written by earlier
+// versions. The applications declare that state.
 package migrations
 
 import (
@@ -12,16 +12,16 @@ import (
 // Schema is what an application, or the node itself, keeps in a store.
 type Schema struct {
 	Tables []store.TableSpec
-	Steps  []Step // in the order in which they are taken; a new one comes last
+	Steps  []Step // in the order of execution; append new ones
 }
 
-// tableSteps is the node's own: which steps this store has behind it.
+// tableSteps is a table of the node: the steps that this store has completed.
 const tableSteps = "touchline-migrations"
 
-// TableKeys is the node's own: the keys of the issuers whose tokens users sign in with, by issuer, as they were fetched.
+// TableKeys is a table of the node: the fetched keys, by issuer, of the issuers whose tokens users sign in with.
 const TableKeys = "touchline-keys"
 
-// WithNode is everything in a node's store: the schemas of its applications, and the node's own tables.
+// WithNode returns the whole schema of a node's store: those of its applications, and the node's own tables.
 func WithNode(apps ...Schema) Schema {
 	var all Schema
 	for _, a := range apps {
@@ -33,7 +33,7 @@ func WithNode(apps ...Schema) Schema {
 	return all
 }
 
-// Private is a table that no other node sees.
+// Private returns the spec of a table that no other node sees.
 func Private(name, key, why string) store.TableSpec {
 	return store.TableSpec{
 		Name: name, Internal: true, Policy: store.PolicyLocal, Why: why,
@@ -41,8 +41,8 @@ func Private(name, key, why string) store.TableSpec {
 	}
 }
 
-// Apply defines the tables that are missing, protects the applications' against deletion, and takes the steps that the store
-// does not have behind it. It is done before anything else uses the store, and doing it again changes nothing.
+// Apply defines missing tables, protects those of the applications against deletion, and runs the steps that the store has not completed.
+// It must run before anything else uses the store. Running it again changes nothing.
 func (m Schema) Apply(ctx context.Context, s *store.Store) error {
 	if err := s.Define(ctx, m.Tables...); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (m Schema) Apply(ctx context.Context, s *store.Store) error {
 	return nil
 }
 
-// protect has the deletion of an application's table refused, as DynamoDB does where deletion protection is on: a node
-// does not work without its tables, and a client of the DynamoDB API may not know that one is behind them.
+// protect turns on deletion protection for the applications' tables, as in DynamoDB: a node does not work without its tables, and a
+// client of the DynamoDB API may not know that an application depends on them.
 func (m Schema) protect(ctx context.Context, s *store.Store) error {
 	for _, spec := range m.Tables {
 		d, err := s.Describe(spec.Name)

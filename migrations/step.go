@@ -9,10 +9,9 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Step is a change of data that may be there already. It is taken once in the life of a store, in one transaction with
-// the record of it.
+// Step is a change of existing data. It runs once in the life of a store, in one transaction with the record that it has run.
 type Step struct {
-	Name string // in the record: it stays what it is
+	Name string // in the record: must never change
 	Run  func(tx *store.Tx) error
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// BreakRows breaks the header of every page that holds much of the items' text.
+// BreakRows damages the header of every page with much of the items' text.
 func BreakRows(t testing.TB, path string) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -22,7 +22,7 @@ func BreakRows(t testing.TB, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = f.Close() }() // what was written is there
+	defer func() { _ = f.Close() }() // everything has been written
 	size := os.Getpagesize()
 	for at := 0; at+size <= len(raw); at += size {
 		if strings.Count(string(raw[at:at+size]), "xxxx") < size/16 {
@@ -34,10 +34,10 @@ func BreakRows(t testing.TB, path string) {
 	}
 }
 
-// Quick are options for a store whose file another process may hold: it is not waited for, and nothing is synced to disk.
+// Quick returns options for a store whose file another process may hold: it hardly waits for the lock, and syncs nothing to disk.
 func Quick() store.Options { return store.Options{NoSync: true, LockTimeout: 50 * time.Millisecond} }
 
-// WantFiles fails the test if a folder does not hold these files, and no others.
+// WantFiles fails the test unless a folder has exactly these files.
 func WantFiles(t testing.TB, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -53,7 +53,7 @@ func WantFiles(t testing.TB, dir string, want ...string) {
 	}
 }
 
-// Written makes a store with some hundred items, closed in order, and returns its file.
+// Written creates a store with some hundred items, closes it, and returns its path.
 func Written(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "written.db")

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// CheckMirror compares the rows of a table with what a Mirror has kept of them, both ways.
+// CheckMirror compares the rows of a table with what a Mirror recorded, both ways.
 func CheckMirror(t testing.TB, s *store.Store, table string) {
 	t.Helper()
 	View(t, s, func(tx *store.Tx) error {
@@ -33,8 +33,8 @@ func CheckMirror(t testing.TB, s *store.Store, table string) {
 	})
 }
 
-// Mirror is a replicator that keeps beside the tables what it is told: of each row of a table that sends the sequence of
-// its record and its image.
+// Mirror is a replicator that records what it is given in a side space: for each row of a table that sends, the sequence of its record
+// and its image.
 type Mirror struct{}
 
 // Compile implements store.Replicator.

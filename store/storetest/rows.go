@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// All returns what a table holds, in order.
+// All returns the items of a table, in order.
 func All(t testing.TB, s *store.Store, table string) (items []attr.Item) {
 	t.Helper()
 	View(t, s, func(tx *store.Tx) error {
@@ -27,15 +27,15 @@ func All(t testing.TB, s *store.Store, table string) (items []attr.Item) {
 	return items
 }
 
-// Attrs lists the attributes of a part of a key.
+// Attrs returns the attributes of a part of a key.
 func Attrs(list ...store.KeyAttr) []store.KeyAttr { return list }
 
-// Ball makes an item of the table of Balls.
+// Ball returns an item of the table of Balls.
 func Ball(match string, n int, more ...any) attr.Item {
 	return Item(append([]any{"match", match, "ball", n}, more...)...)
 }
 
-// Balls has a number to sort by, an index without a sort key, and a sparse one that shows keys only.
+// Balls is a table with a numeric sort key, an index without a sort key, and a sparse index of keys only.
 func Balls() store.TableSpec {
 	return store.TableSpec{
 		Name: "balls",
@@ -51,7 +51,7 @@ func Balls() store.TableSpec {
 	}
 }
 
-// Get returns an item, nil if there is none.
+// Get returns an item, or nil if there is none.
 func Get(t testing.TB, s *store.Store, table string, key attr.Item) (it attr.Item) {
 	t.Helper()
 	View(t, s, func(tx *store.Tx) (err error) {
@@ -61,7 +61,7 @@ func Get(t testing.TB, s *store.Store, table string, key attr.Item) (it attr.Ite
 	return it
 }
 
-// Item makes an item of names and values: strings, ints, or values.
+// Item returns an item from names and values: strings, ints, or Values.
 func Item(pairs ...any) attr.Item {
 	it := attr.Item{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -70,7 +70,7 @@ func Item(pairs ...any) attr.Item {
 	return it
 }
 
-// Journal returns the records behind a sequence.
+// Journal returns the records after a sequence.
 func Journal(t testing.TB, s *store.Store, after uint64) []store.Record {
 	t.Helper()
 	records, err := s.Journal(t.Context(), after, 1<<20)
@@ -80,15 +80,15 @@ func Journal(t testing.TB, s *store.Store, after uint64) []store.Record {
 	return records
 }
 
-// Matches has a partition key alone.
+// Matches is a table with only a partition key.
 func Matches() store.TableSpec {
 	return store.TableSpec{Name: "matches", Key: store.KeySpec{Partition: Str("match")}}
 }
 
-// Num is a key attribute that is a number.
+// Num returns a numeric key attribute.
 func Num(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyNumber} }
 
-// Put writes items, in one transaction.
+// Put writes items in one transaction.
 func Put(t testing.TB, s *store.Store, table string, items ...attr.Item) {
 	t.Helper()
 	Update(t, s, func(tx *store.Tx) error {
@@ -101,12 +101,12 @@ func Put(t testing.TB, s *store.Store, table string, items ...attr.Item) {
 	})
 }
 
-// SameItem reports whether two items are equal; nil is none.
+// SameItem reports whether two items are equal; nil means no item.
 func SameItem(a, b attr.Item) bool {
 	return (a == nil) == (b == nil) && attr.EqualItems(a, b)
 }
 
-// Show writes an item for a message.
+// Show formats an item for a message.
 func Show(it attr.Item) string {
 	if it == nil {
 		return "none"
@@ -114,10 +114,10 @@ func Show(it attr.Item) string {
 	return string(attr.AppendJSON(nil, it))
 }
 
-// Str is a key attribute that is a string.
+// Str returns a string key attribute.
 func Str(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
 
-// Together runs the functions as members of one commit, in this order, and gives their errors.
+// Together runs the functions as members of one commit, in this order, and returns their errors.
 func Together(t testing.TB, s *store.Store, fns ...func(*store.Tx) error) []error {
 	t.Helper()
 	errs := make([]error, len(fns))
@@ -150,7 +150,7 @@ func Update(t testing.TB, s *store.Store, fn func(*store.Tx) error) {
 	}
 }
 
-// Value makes a value of a string or an int; a value stays as it is.
+// Value converts a string or an int to a Value; a Value stays as it is.
 func Value(v any) attr.Value {
 	switch v := v.(type) {
 	case string:
@@ -162,7 +162,7 @@ func Value(v any) attr.Value {
 	}
 }
 
-// Values are the values of an expression, in pairs as in Item.
+// Values returns the values of an expression, from pairs as in Item.
 func Values(pairs ...any) expr.Params { return expr.Params{Values: Item(pairs...)} }
 
 // View reads a snapshot and fails the test if that fails.
@@ -173,7 +173,7 @@ func View(t testing.TB, s *store.Store, fn func(*store.Tx) error) {
 	}
 }
 
-// WantFault fails the test if an error is not a fault of that kind and code.
+// WantFault fails the test unless an error is a fault of the given kind and code.
 func WantFault(t testing.TB, err error, kind fault.Kind, code string) {
 	t.Helper()
 	f, ok := errors.AsType[*fault.Error](err)
@@ -182,7 +182,7 @@ func WantFault(t testing.TB, err error, kind fault.Kind, code string) {
 	}
 }
 
-// WantItem fails the test if an item is not the one that is wanted.
+// WantItem fails the test unless an item is the wanted one.
 func WantItem(t testing.TB, what string, got, want attr.Item) {
 	t.Helper()
 	if !SameItem(got, want) {

@@ -1,5 +1,5 @@
-// Package storetest opens stores for tests and looks, when a test ends, whether the store has kept its promises. It has the
-// tables, items and checks that the tests of the store share.
+// Package storetest opens stores for tests and verifies the store's guarantees when a test ends. It has the tables, items and checks that
+// the tests of the store share.
 package storetest
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Open opens a store with these tables in a folder of the test. Nothing is synced to disk. When the test ends the
-// store is checked (see Check) and closed.
+// Open opens a store with the given tables in a folder of the test. Nothing is synced to disk. When the test ends, the store is checked
+// (see Check) and closed.
 func Open(t testing.TB, specs ...store.TableSpec) *store.Store {
 	t.Helper()
 	return OpenWith(t, filepath.Join(t.TempDir(), "store.db"), store.Options{NoSync: true}, specs...)
 }
 
-// OpenWith is Open with a file and options of the test's own.
+// OpenWith is Open with the given file and options.
 func OpenWith(t testing.TB, path string, o store.Options, specs ...store.TableSpec) *store.Store {
 	t.Helper()
 	s, err := store.Open(path, o)
@@ -36,7 +36,7 @@ func OpenWith(t testing.TB, path string, o store.Options, specs ...store.TableSp
 	return s
 }
 
-// Check fails the test for each promise that the store has not kept, and for a View that is still open.
+// Check fails the test for each violated guarantee of the store, and for Views that are still open.
 func Check(t testing.TB, s *store.Store) {
 	t.Helper()
 	if n := s.Stats().OpenReaders; n != 0 {

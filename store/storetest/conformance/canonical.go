@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// canonical writes JSON with sorted names, sorted sets, and long texts of one letter as %{x*400}.
+// canonical formats JSON with sorted names and sets, and long runs of one letter as %{x*400}.
 func canonical(v any) string {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -18,7 +18,7 @@ func canonical(v any) string {
 	return contract(strings.TrimSuffix(out.String(), "\n"))
 }
 
-// normal sorts the sets in a value of JSON.
+// normal sorts the sets in a JSON value.
 func normal(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -38,7 +38,7 @@ func normal(v any) any {
 	return v
 }
 
-// sortAny orders values by their JSON.
+// sortAny sorts values by their JSON.
 func sortAny(list []any) {
 	text := func(v any) string {
 		out, _ := json.Marshal(v)
@@ -47,14 +47,14 @@ func sortAny(list []any) {
 	slices.SortFunc(list, func(a, b any) int { return strings.Compare(text(a), text(b)) })
 }
 
-// tidy takes from an answer what no two targets have in common (times, ids, throughput) and puts in order what has none.
+// tidy removes from an answer what differs between targets (times, ids, throughput), and sorts what has no order.
 func tidy(operation string, modes []string, answer map[string]any) {
-	delete(answer, "ConsumedCapacity") // a test of its own
+	delete(answer, "ConsumedCapacity") // has a test of its own
 	switch operation {
 	case "Scan":
 		sortItems(answer)
 		if answer["LastEvaluatedKey"] != nil {
-			// Which of the items are on a page is up to the target.
+			// Which items are on a page depends on the target.
 			answer["LastEvaluatedKey"] = "some"
 			delete(answer, "Items")
 		}
@@ -78,8 +78,8 @@ func tidy(operation string, modes []string, answer map[string]any) {
 	}
 }
 
-// countKeys leaves of a BatchGetItem that was too much how many items came and how many keys are left: which is up to
-// the target.
+// countKeys reduces an oversized BatchGetItem to the number of items returned and of keys left, because which ones are returned depends
+// on the target.
 func countKeys(answer map[string]any) {
 	responses, _ := answer["Responses"].(map[string]any)
 	for table, items := range responses {
@@ -88,10 +88,10 @@ func countKeys(answer map[string]any) {
 		}
 	}
 	rest, _ := answer["UnprocessedKeys"].(map[string]any)
-	for _, of := range rest {
-		if of, ok := of.(map[string]any); ok {
-			keys, _ := of["Keys"].([]any)
-			of["Keys"] = len(keys)
+	for _, request := range rest {
+		if request, ok := request.(map[string]any); ok {
+			keys, _ := request["Keys"].([]any)
+			request["Keys"] = len(keys)
 		}
 	}
 }
@@ -103,8 +103,8 @@ func sortItems(answer map[string]any) {
 	}
 }
 
-// tidyTable keeps of a table's description what its definition said, and the states if they are asked for: what they
-// are right after a change depends on how fast a target is.
+// tidyTable reduces a table's description to its definition and, for DescribeTable, the states: right after a change these depend on how
+// fast a target is.
 func tidyTable(operation string, answer map[string]any) {
 	name, keep := "TableDescription", []string{
 		"TableName", "KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes", "LocalSecondaryIndexes",

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// shown is how much of a request or an answer the page of differences has: the whole is in the case.
+// shown is how many bytes of a request or an answer the page shows. The case has all of it.
 const shown = 240
 
-// Differences lists all steps that ours answers otherwise, as a page for people: by their reasons, and in each by
-// the pair of answers.
+// Differences returns a page with all steps that our API answers differently, grouped by reason and by the pair of answers.
 func Differences(files []*File) string {
 	reasons := newGroups()
 	steps := 0
@@ -36,7 +35,7 @@ func Differences(files []*File) string {
 	return out.String()
 }
 
-// beyondSteps is what differs and is too large to be a step.
+// beyondSteps has the differences that are not steps.
 const beyondSteps = `
 ## Expressions have a budget
 
@@ -67,13 +66,13 @@ No step. Agrees with DynamoDB's documentation: neither. The documentation has no
   service was recorded for a table only, with the words used for tables here.
 `
 
-// pair is a step that differs, and where it is.
+// pair is a step whose answers differ, and its location.
 type pair struct {
 	file, name string
 	step       *Step
 }
 
-// groups are the reasons, in the order in which they appear.
+// groups holds the groups in order of appearance.
 type groups struct {
 	order  []string
 	groups map[string]*group
@@ -89,12 +88,12 @@ func (g *groups) of(why string) *group {
 	return g.groups[why]
 }
 
-// group is what differs for one reason.
+// group holds the steps that differ for the same reason.
 type group struct {
 	agrees string
 	total  int
 	first  []pair
-	count  map[string]int // by the two answers
+	count  map[string]int // by the pair of answers
 }
 
 func (g *group) add(agrees string, p pair) {
@@ -118,7 +117,7 @@ func (g *group) write(out *strings.Builder, why string) {
 	}
 }
 
-// answers are the two, from shortly before where they differ.
+// answers returns both answers, from shortly before their first difference.
 func (p pair) answers() string {
 	local, ours := oneLine(p.step.Want.String()), oneLine(p.step.Differs.Ours.String())
 	same := 0
@@ -134,7 +133,7 @@ func (p pair) answers() string {
 
 func oneLine(text string) string { return strings.ReplaceAll(text, "\n ", "") }
 
-// short is the beginning of a text, on one line.
+// short returns the start of a text as one line.
 func short(text string) string {
 	text = oneLine(text)
 	if len(text) > shown {

@@ -12,7 +12,7 @@ import (
 
 type object = map[string]any
 
-// draw makes random requests up, of few keys and few attributes, so that they meet.
+// draw generates random requests with few keys and few attributes, so that they affect each other.
 type draw struct {
 	*rapid.T
 	shape Shape
@@ -20,7 +20,7 @@ type draw struct {
 
 func one[V any](d draw, label string, of ...V) V { return rapid.SampledFrom(of).Draw(d.T, label) }
 
-// chance is true once in n times, and false where rapid makes a failure smaller.
+// chance is true once in n times, and false when rapid shrinks a failure.
 func (d draw) chance(n int, label string) bool { return rapid.IntRange(0, n-1).Draw(d.T, label) == n-1 }
 
 func (d draw) step() *Step {
@@ -46,7 +46,7 @@ func (d draw) step() *Step {
 	return s
 }
 
-// key is one of a few keys; now and then one that does not fit.
+// key is one of a few keys, sometimes an invalid one.
 func (d draw) key() object {
 	k := object{"pk": object{"S": one(d, "pk", "a", "a", "a", "b")}}
 	if d.shape.Sort != "" {
@@ -73,7 +73,7 @@ func (d draw) number(label string) object {
 	return object{"N": one(d, label, "0", "1", "2", "-1", "1.5", "100", "1E2", "-3E-2", "12345678901234567890123456789012345678")}
 }
 
-// scalar is a value of no depth.
+// scalar is a value that holds no others.
 func (d draw) scalar(label string) object {
 	return one(d, label,
 		func() object { return d.number(label) },
@@ -84,7 +84,7 @@ func (d draw) scalar(label string) object {
 	)()
 }
 
-// value is any value.
+// value is a value of any type.
 func (d draw) value(label string) object {
 	return one(d, label,
 		func() object { return d.scalar(label) },
@@ -121,7 +121,7 @@ func (d draw) document(label string) object {
 	return object{"M": m}
 }
 
-// attribute is a value that an attribute mostly has: keys of indexes have their types, others what their names say.
+// attribute is a typical value of an attribute: keys of indexes usually have their types, others the type that their names suggest.
 func (d draw) attribute(name string) object {
 	switch name {
 	case "g":
@@ -139,7 +139,7 @@ func (d draw) attribute(name string) object {
 	return d.value(name)
 }
 
-// names are the attributes that are no keys of the table.
+// names returns the attributes that are not keys of the table.
 func names() []string { return []string{"g", "h", "n", "o", "s", "v", "l", "m", "w"} }
 
 func (d draw) item() object {
@@ -164,7 +164,7 @@ func (d draw) expressions(request object) *expressions {
 	return &expressions{draw: d, request: request, names: map[string]string{}, values: object{}}
 }
 
-// done puts the parameters into the request.
+// done adds the parameters to the request.
 func (e *expressions) done() object {
 	if len(e.names) > 0 {
 		e.request["ExpressionAttributeNames"] = e.names
@@ -181,7 +181,7 @@ func (e *expressions) bind(value object) string {
 	return name
 }
 
-// name writes an attribute, now and then by a placeholder.
+// name returns an attribute's name, sometimes as a placeholder.
 func (e *expressions) name(attribute string) string {
 	if !e.chance(4, "placeholder") {
 		return attribute
@@ -190,7 +190,7 @@ func (e *expressions) name(attribute string) string {
 	return "#" + attribute
 }
 
-// path is an attribute or something in it, whatever is there.
+// path is an attribute or a part of it, whether that exists or not.
 func (e *expressions) path(of ...string) string {
 	attribute := one(e.draw, "path", of...)
 	switch {

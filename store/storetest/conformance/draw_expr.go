@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// condition makes a condition over some attributes.
+// condition returns a condition on some of the attributes.
 func (e *expressions) condition(over []string, depth int) string {
 	if depth > 0 && e.chance(3, "join") {
 		left, right := e.condition(over, depth-1), e.condition(over, depth-1)
@@ -47,11 +47,11 @@ func (e *expressions) comparator() string {
 	return one(e.draw, "comparator", "=", "<>", "<", "<=", ">", ">=")
 }
 
-// plain is a path without placeholders.
+// plain returns a path without placeholders.
 func (e *expressions) plain(path string) string { return strings.ReplaceAll(path, "#", "") }
 
-// update makes an update of one to three attributes, each named once so that no paths overlap. It reports whether there
-// are several, and whether one of them is within an attribute.
+// update returns an update of one to three attributes, each only once so that no paths overlap. It reports whether there are several, and
+// whether one is a nested path.
 func (e *expressions) update() (text string, several, deep bool) {
 	clauses := map[string][]string{}
 	left := rapid.SliceOfNDistinct(rapid.SampledFrom(names()), 1, 3, rapid.ID).Draw(e.T, "attributes")
@@ -70,7 +70,7 @@ func (e *expressions) update() (text string, several, deep bool) {
 	return strings.TrimSpace(text), len(left) > 1, deep
 }
 
-// action is one action of an update. Index keys keep their types, mostly.
+// action returns one action of an update. Index keys usually keep their types.
 func (e *expressions) action(attribute, path string, whole bool) (word, action string) {
 	value := func() string {
 		if whole {

@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// all are the attributes that a condition may look at; some are never there.
+// all returns the attributes that a condition may use; some never exist.
 func (d draw) all() []string { return append(names(), "pk", "zz") }
 
-// conditioned adds a condition to a write, now and then.
+// conditioned sometimes adds a condition to a write.
 func (e *expressions) conditioned() {
 	if !e.chance(3, "conditioned") {
 		return
@@ -22,8 +22,8 @@ func (e *expressions) conditioned() {
 	}
 }
 
-// updated adds an update, and a condition now and then. One that only removes gets the condition that there is an item: of none
-// DynamoDB Local makes one.
+// updated adds an update and sometimes a condition. An update that only removes gets the condition that the item exists, because DynamoDB
+// Local creates an item otherwise.
 func (e *expressions) updated() (several, deep bool) {
 	text, several, deep := e.update()
 	e.request["UpdateExpression"] = text
@@ -35,7 +35,7 @@ func (e *expressions) updated() (several, deep bool) {
 	return several, deep
 }
 
-// replace is a PutItem, of an Item, or a DeleteItem, of a Key.
+// replace is a PutItem with an Item, or a DeleteItem with a Key.
 func (d draw) replace(what string, of object) (modes string, request object) {
 	e := d.expressions(object{"TableName": d.shape.Name, what: of})
 	e.conditioned()
@@ -49,7 +49,7 @@ func (d draw) update() (modes string, request object) {
 	e := d.expressions(object{"TableName": d.shape.Name, "Key": d.key()})
 	several, deep := e.updated()
 	values := []string{"NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"}
-	if deep { // DynamoDB Local gives whole attributes
+	if deep { // DynamoDB Local returns whole attributes
 		values = values[:3]
 	}
 	e.request["ReturnValues"] = one(d, "return", values...)
@@ -59,7 +59,7 @@ func (d draw) update() (modes string, request object) {
 	return modes, e.done()
 }
 
-// projected adds a projection, now and then: of attributes that an index has.
+// projected sometimes adds a projection, to attributes that an index has.
 func (e *expressions) projected(of []string) {
 	if e.chance(4, "projected") {
 		e.request["ProjectionExpression"] = e.path(of...)
@@ -72,7 +72,7 @@ func (d draw) get() (modes string, request object) {
 	return "", e.done()
 }
 
-// source is what a Query or Scan reads: key attributes, what may be projected and filtered, and what orders it.
+// source is what a Query or Scan reads: its key attributes and the attributes that may be projected and filtered.
 type source struct {
 	index           string
 	partition, sort string
@@ -138,7 +138,7 @@ func (e *expressions) rangeOf(sort string) string {
 	}
 }
 
-// page adds what Query and Scan have in common. A filter looks at what is projected: DynamoDB Local refuses others.
+// page adds what Query and Scan have in common. A filter uses only projected attributes: DynamoDB Local refuses others.
 func (e *expressions) page(src source) {
 	if e.chance(3, "limit") {
 		e.request["Limit"] = rapid.IntRange(1, 4).Draw(e.T, "limit")
@@ -171,8 +171,8 @@ func (d draw) scan() (modes string, request object) {
 	return "/all", e.done()
 }
 
-// distinct returns up to n keys, now and then the same one twice; but not one whose number has an exponent: the local
-// version does not always see that the key of a Put and that of another action are the same then.
+// distinct returns up to n keys, sometimes with a duplicate. Keys whose number has an exponent are not repeated: DynamoDB Local does not
+// always notice that the key of a Put equals that of another action then.
 func (d draw) distinct(n int) (keys []object) {
 	seen := map[string]bool{}
 	for range rapid.IntRange(1, n).Draw(d.T, "keys") {

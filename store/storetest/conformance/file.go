@@ -17,40 +17,40 @@ var testdata embed.FS
 type File struct {
 	Name   string
 	Tables []string // CreateTable requests
-	Lets   []string // what %[name] stands for in requests: name, text, name, text
+	Lets   []string // pairs of name and text for %[name] in requests
 	Cases  []*Case
 
-	parts []any // what the file is made of, in order: lines as they are, and steps
+	parts []any // the content of the file in order: unparsed lines, and steps
 }
 
-// Case is a sequence of requests that begins with empty tables.
+// Case is a sequence of requests that starts with empty tables.
 type Case struct {
 	Name  string
 	Steps []*Step
 }
 
-// Step is one request and what is to come of it.
+// Step is a request and its expected answer.
 type Step struct {
 	Line      int
 	Operation string
 	Modes     []string
 	Times     int
-	Request   string // with what is to be expanded
+	Request   string // not expanded yet
 	Want      Answer // of DynamoDB Local
-	Recorded  bool   // whether there is a Want
+	Recorded  bool   // there is a Want
 	Differs   *Difference
 
 	head string // the lines of the request
 }
 
-// Difference says that our store answers a step otherwise.
+// Difference is a different answer of our store.
 type Difference struct {
-	Agrees string // who agrees with DynamoDB's documentation: "ours", "local", "both" or "neither"
+	Agrees string // the side that agrees with DynamoDB's documentation: "ours", "local", "both" or "neither"
 	Why    string
 	Ours   Answer
 }
 
-// Of returns the answer that one side is to give.
+// Of returns the answer expected from one side.
 func (s *Step) Of(side Side) Answer {
 	if side == Ours && s.Differs != nil {
 		return s.Differs.Ours
@@ -58,7 +58,7 @@ func (s *Step) Of(side Side) Answer {
 	return s.Want
 }
 
-// Files reads the suite.
+// Files reads the files of the suite.
 func Files() ([]*File, error) {
 	names, err := fs.Glob(testdata, "testdata/*.txt")
 	if err != nil {
@@ -79,7 +79,7 @@ func Files() ([]*File, error) {
 	return files, nil
 }
 
-// parse reads a file.
+// parse parses a file.
 func parse(name, text string) (*File, error) {
 	p := parser{file: &File{Name: name}}
 	for n, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -93,7 +93,7 @@ func parse(name, text string) (*File, error) {
 type parser struct {
 	file *File
 	step *Step
-	last *Answer // of step, the one whose body an indented line is; nil: such a line goes on with the request
+	last *Answer // the answer that indented lines belong to; nil: they continue the request
 }
 
 func (p *parser) line(n int, line string) error {
@@ -150,7 +150,7 @@ func (p *parser) request(n int, word, request, line string) error {
 	return nil
 }
 
-// more takes an indented line.
+// more parses an indented line.
 func (p *parser) more(line string) error {
 	switch {
 	case p.step == nil:
@@ -194,7 +194,7 @@ func (p *parser) differs(text string) error {
 	return nil
 }
 
-// String writes the file as it is read, with the answers that the steps have now.
+// String returns the file's text, with the current answers of the steps.
 func (f *File) String() string {
 	var out strings.Builder
 	for _, part := range f.parts {

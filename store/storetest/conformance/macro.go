@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// shortest is how long a run of one letter is before it is contracted.
+// shortest is the length from which a run of one letter is contracted.
 const shortest = 100
 
-// patterns are what requests are expanded by.
+// patterns are the replacements made in requests.
 type patterns struct {
 	lets          *strings.Replacer
 	repeat, count *regexp.Regexp
@@ -24,7 +24,7 @@ func newPatterns(lets []string) patterns {
 	}
 }
 
-// expand writes out what a request stands for, the n-th time it is sent.
+// expand returns a request with everything filled in, for the n-th time it is sent.
 func (p patterns) expand(text string, n int) string {
 	text = p.lets.Replace(text)
 	text = p.repeat.ReplaceAllStringFunc(text, func(m string) string {
@@ -58,5 +58,5 @@ func contract(text string) string {
 	return out.String()
 }
 
-// Expand returns the request of a step with everything filled in, as it is sent first.
+// Expand returns the request of a step with everything filled in, as it is first sent.
 func (f *File) Expand(s *Step) string { return newPatterns(f.Lets).expand(s.Request, 1) }

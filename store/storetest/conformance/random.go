@@ -11,14 +11,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Shape is the tables of a random sequence: partition key pk, and a sort key sk of a type, S, N or B, or none. There are
-// global indexes of each projection: all (g, h), key (g) and inc (n), and with a sort key the local index loc (o).
+// Shape describes the table of a random sequence: partition key pk, and a sort key sk of type S, N or B, or none. It has a global index
+// of each projection, all (g, h), key (g) and inc (n), and with a sort key the local index loc (o).
 type Shape struct {
 	Name string // of the table
-	Sort string // the type of its sort key; empty: it has none
+	Sort string // type of the sort key; empty: none
 }
 
-// CreateTable returns the request that makes the table.
+// CreateTable returns the request that creates the table.
 func (s Shape) CreateTable() string {
 	type m = map[string]any
 	key := func(names ...string) (out []m) {
@@ -56,9 +56,8 @@ func (s Shape) CreateTable() string {
 	return string(out)
 }
 
-// Random sends the same random requests to two targets, which have the table of the shape already, and fails where one
-// answers otherwise than the other. What is known to differ (see Differences) is passed over or not asked for. A
-// failure shows the requests as they would stand in a file of the suite.
+// Random sends the same random requests to two targets, which already have the table of the shape, and fails if an answer differs. Known
+// differences (see Differences) are ignored or avoided. A failure shows the requests in the format of the suite's files.
 func Random(rt *rapid.T, ctx context.Context, shape Shape, local, ours Target) { //nolint:revive // rapid.T goes first, as in all of rapid
 	words, err := knownWords()
 	if err != nil {
@@ -75,17 +74,17 @@ func Random(rt *rapid.T, ctx context.Context, shape Shape, local, ours Target) {
 			rt.Fatalf("our store: %v\n%s", err, s.head)
 		}
 		if !words.same(want, got, slices.Contains(s.Modes, "several")) {
-			// Rapid takes failures with the same text for the same: the details must not be in it.
+			// Rapid considers failures with the same text the same, so the details must not be in it.
 			rt.Logf("local %s\nours  %s\n%s", want, got, transcript(shape, steps[:i+1]))
 			rt.Fatal("the answers differ")
 		}
 	}
 }
 
-// GoString is what rapid shows of a step.
+// GoString returns what rapid shows of a step.
 func (s *Step) GoString() string { return s.head }
 
-// askRandom returns an answer with its numbers in normal form. Of Query and Scan it joins all pages.
+// askRandom returns an answer with its numbers in normal form. For Query and Scan it joins all pages.
 func askRandom(ctx context.Context, target Target, s *Step) (Answer, error) {
 	r := runner{target: target, patterns: newPatterns(nil)}
 	a, err := r.send(ctx, s, 1)
@@ -97,7 +96,7 @@ func askRandom(ctx context.Context, target Target, s *Step) (Answer, error) {
 		return a, err
 	}
 	normalNumbers(body)
-	tidy(s.Operation, s.Modes, body) // sets and items are ordered by their text, which is another one now
+	tidy(s.Operation, s.Modes, body) // sorting is by text, which has changed
 	if i := slices.IndexFunc(s.Modes, func(m string) bool { return strings.HasPrefix(m, "by=") }); i >= 0 {
 		orderTies(body, strings.TrimPrefix(s.Modes[i], "by="))
 	}
@@ -105,8 +104,8 @@ func askRandom(ctx context.Context, target Target, s *Step) (Answer, error) {
 	return a, nil
 }
 
-// orderTies puts items in order that have the same value of the attribute that orders them: DynamoDB does not. With no
-// attribute all items are such.
+// orderTies sorts items with the same value of the sorting attribute, whose order DynamoDB leaves open. Without an attribute it sorts all
+// items.
 func orderTies(body map[string]any, attribute string) {
 	items, _ := body["Items"].([]any)
 	value := func(i int) string {
@@ -123,7 +122,7 @@ func orderTies(body map[string]any, attribute string) {
 	}
 }
 
-// transcript writes what was done as a file of the suite has it.
+// transcript formats the requests like a file of the suite.
 func transcript(shape Shape, steps []*Step) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "table %s\n\ncase found\n", shape.CreateTable())

@@ -15,13 +15,13 @@ import (
 // Side says whose answers are expected where they differ.
 type Side int
 
-// The two sides. Whatever serves our store is on ours.
+// The two sides. Everything that serves our store is Ours.
 const (
 	Local Side = iota
 	Ours
 )
 
-// Run holds a target to the suite. open is called for each case: it gives a target without tables.
+// Run checks a target against the suite. It calls open for each case, for a target without tables.
 func Run(t *testing.T, side Side, open func(testing.TB) Target) {
 	files, err := Files()
 	if err != nil {
@@ -38,8 +38,8 @@ func Run(t *testing.T, side Side, open func(testing.TB) Target) {
 	}
 }
 
-// Record is Run that keeps the answers instead of comparing them: as those of DynamoDB Local, then as our store's where a
-// step says that they differ. A note of a difference that is none any more goes.
+// Record is Run, but stores the answers instead of comparing them: as those of DynamoDB Local, or as those of our store for steps marked
+// as different. It removes the mark if the answers no longer differ.
 func Record(t *testing.T, side Side, f *File, open func(testing.TB) Target) {
 	for _, c := range f.Cases {
 		if side == Ours && !slices.ContainsFunc(c.Steps, func(s *Step) bool { return s.Differs != nil }) {
@@ -138,10 +138,10 @@ func (r runner) once(ctx context.Context, operation, request string, modes ...st
 	return Answer{Body: canonical(answer)}, nil
 }
 
-// limitOfPages ends a Query or Scan that goes round in circles.
+// limitOfPages ends a Query or Scan that loops.
 const limitOfPages = 1000
 
-// walk asks for pages until there is no more. The error may be a refusal.
+// walk requests pages until there are no more. The error may be a refusal.
 func (r runner) walk(ctx context.Context, operation string, body map[string]any) (pages []map[string]any, err error) {
 	for len(pages) < limitOfPages {
 		data, err := json.Marshal(body)
@@ -164,7 +164,7 @@ func (r runner) walk(ctx context.Context, operation string, body map[string]any)
 	return nil, errors.New("there is no end to the pages")
 }
 
-// pages joins all pages, or shows each.
+// pages returns all pages, joined or separately.
 func (r runner) pages(ctx context.Context, s *Step, request string, each bool) (Answer, error) {
 	body, err := decode([]byte(request))
 	if err != nil {
@@ -182,7 +182,7 @@ func (r runner) pages(ctx context.Context, s *Step, request string, each bool) (
 	return Answer{Body: canonical(map[string]any{"Pages": out})}, nil
 }
 
-// join makes one page of many.
+// join joins pages into one.
 func join(s *Step, pages []map[string]any) map[string]any {
 	var items []any
 	for _, page := range pages {
@@ -231,7 +231,7 @@ func (r runner) segments(ctx context.Context, s *Step, request string) (Answer, 
 	return Answer{Body: canonical(join(s, all))}, err
 }
 
-// wait asks for a table's state until it is no longer changing, or gone.
+// wait polls a table's state until it no longer changes, or the table is gone.
 func (r runner) wait(ctx context.Context, request string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -250,7 +250,7 @@ func (r runner) wait(ctx context.Context, request string) error {
 	}
 }
 
-// changing reports whether a state of a description is one that passes.
+// changing reports whether a description has a transient state.
 func changing(body string) bool {
 	return slices.ContainsFunc([]string{"CREATING", "UPDATING", "DELETING", "BACKFILLING"}, func(state string) bool {
 		return strings.Contains(body, `Status":"`+state)

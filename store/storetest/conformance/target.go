@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// Target is what can be held to the suite.
+// Target is an implementation that can be checked against the suite.
 type Target interface {
-	// Do takes the name of an operation and DynamoDB's JSON request and returns its JSON answer. What DynamoDB would
-	// refuse is an error that has Wire() []byte, the body that DynamoDB would send: __type, message, and what belongs to
-	// it. Any other error ends the test.
+	// Do takes the name of an operation and a request in DynamoDB's JSON, and returns the JSON answer. What DynamoDB would refuse is an
+	// error with a method Wire() []byte that returns the body DynamoDB would send: __type, message and other fields. Any other error ends
+	// the test.
 	Do(ctx context.Context, operation string, request []byte) (answer []byte, err error)
 }
 
-// Answer is what came of a request, in one form for all targets.
+// Answer is the answer to a request, in a form common to all targets.
 type Answer struct {
-	Refusal string // name of the exception, empty if there was none
+	Refusal string // name of the exception; empty: none
 	Message string // of the exception
-	Body    string // JSON: the answer, or what the exception holds beside its message
+	Body    string // JSON: the answer, or the other fields of the exception
 }
 
-// String returns the answer as the files have it.
+// String returns the answer in the format of the files.
 func (a Answer) String() string {
 	if a.Refusal == "" {
 		return "= " + a.Body
@@ -66,7 +66,7 @@ func refusal(err error) (Answer, error) {
 	return a, nil
 }
 
-// decode reads a JSON object and keeps its numbers as they are written.
+// decode parses a JSON object and keeps the spelling of its numbers.
 func decode(data []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

@@ -7,10 +7,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// words are the pairs of messages, ours for one of DynamoDB Local's, that the suite knows.
+// words holds the pairs of messages, DynamoDB Local's and ours, that occur in the suite.
 type words struct {
 	pairs    map[[2]string]bool
-	variable *regexp.Regexp // what differs from request to request: what stands in brackets, names of three letters
+	variable *regexp.Regexp // matches what varies between requests: text in brackets, words of up to three letters
 }
 
 func knownWords() (words, error) {
@@ -35,8 +35,8 @@ func (w words) pair(local, ours Answer) [2]string {
 	return [2]string{w.variable.ReplaceAllString(local.Message, "_"), w.variable.ReplaceAllString(ours.Message, "_")}
 }
 
-// same compares two answers. Refusals have the same name, and the same message or one that is known to stand for it;
-// where several things may be wrong, which of them is told is not documented.
+// same compares two answers. Refusals must have the same name, and the same message or a pair known from the suite. Where several things
+// may be wrong, it is undocumented which of them is reported.
 func (w words) same(local, ours Answer, several bool) bool {
 	switch {
 	case local == ours:
@@ -44,13 +44,13 @@ func (w words) same(local, ours Answer, several bool) bool {
 	case local.Refusal == "" || ours.Refusal == "":
 		return false
 	case ours.Refusal == "TransactionCanceledException" && local.Refusal == "ValidationException":
-		// What is wrong with one action DynamoDB Local says of all.
+		// DynamoDB Local refuses the whole request for a fault of one action.
 		return strings.Contains(ours.Message, "ValidationError")
 	case local.Refusal == "TransactionCanceledException" && strings.Contains(ours.Message, "multiple operations on one item"):
-		// Where a condition does not hold either, DynamoDB Local tells that first.
+		// DynamoDB Local reports a failed condition first.
 		return true
 	case ours.Refusal == "TransactionCanceledException":
-		// Of a TransactGetItems DynamoDB Local tells no reasons.
+		// DynamoDB Local returns no reasons for a TransactGetItems.
 		return local.Refusal == ours.Refusal && (local.Body == "" || codes(local) == codes(ours))
 	case several && local.Refusal == "ValidationException" && ours.Refusal == local.Refusal:
 		return true
@@ -58,8 +58,8 @@ func (w words) same(local, ours Answer, several bool) bool {
 	return local.Refusal == ours.Refusal && (local.Message == ours.Message && local.Body == ours.Body || w.pairs[w.pair(local, ours)])
 }
 
-// codes are the reasons of a cancelled transaction without their messages, which DynamoDB Local words otherwise, and
-// without those behind the first ValidationError, which the service does not give and DynamoDB Local does.
+// codes returns the reasons of a cancelled transaction without their messages, whose wording differs in DynamoDB Local, and without those
+// after the first ValidationError, which DynamoDB Local returns but the service does not.
 func codes(a Answer) string {
 	body, err := decode([]byte(a.Body))
 	if err != nil {
@@ -80,7 +80,7 @@ func codes(a Answer) string {
 	return canonical(body)
 }
 
-// normalNumbers brings the numbers in attribute values to their normal form.
+// normalNumbers converts the numbers in attribute values to their normal form.
 func normalNumbers(v any) {
 	switch v := v.(type) {
 	case map[string]any:
