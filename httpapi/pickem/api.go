@@ -1,4 +1,4 @@
-// Package pickem is the league's face to HTTP: its routes, errors in their shape, a stream, and its pages.
+// Package pickem serves the prediction league over HTTP: API routes, error format, event stream and pages.
 package pickem
 
 import (
@@ -23,7 +23,7 @@ import (
 //go:embed openapi.yaml
 var document []byte
 
-// Config is what the routes work with.
+// Config is what New needs.
 type Config struct {
 	Service *pickem.Service
 	Mount   string
@@ -32,11 +32,11 @@ type Config struct {
 
 type api struct {
 	Config
-	mount string // without a slash at its end
+	mount string // without a trailing slash
 	look  *page.Renderer
 }
 
-// New makes the application's part of a server.
+// New returns the application's part of a server.
 func New(c Config) (httpapi.App, error) {
 	a := &api{Config: c, mount: strings.TrimSuffix(c.Mount, "/")}
 	var err error
@@ -48,22 +48,22 @@ func New(c Config) (httpapi.App, error) {
 	}, err
 }
 
-// call is a request with who asks: on routes for users somebody who was invited, on those of admins nobody.
+// call is a request being served.
 type call struct {
 	*gin.Context
-	user string
-	body *bind.Body // of a change
+	user string     // the caller's ID on routes for users; empty on those for admins
+	body *bind.Body // set for changes only
 }
 
-// id is the event that the path names, on routes of admins the event or the user.
+// id returns the path's parameter id: an event or, on some routes for admins, a user.
 func (c *call) id() string { return c.Param("id") }
 
-// profile is the user whom the path names, or who asks.
+// profile returns the user in the path or, if there is none, the caller.
 func (a *api) profile(tx *store.Tx, c *call) (any, error) {
 	return a.Service.Profile(tx, cmp.Or(c.Param("user"), c.user), c.user)
 }
 
-// user is a route for those who were invited; what another node may have written of them and of an event is here before it is asked.
+// user returns a route for invited users. It first fetches what another node may have written about the user and the event in the path.
 func (a *api) user(method, path string, do func(c *call) error) httpapi.Route {
 	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: func(g *gin.Context) error {
 		user, err := httpapi.Subject(g)
@@ -84,24 +84,24 @@ func admin(method, path string, do func(c *call) error) httpapi.Route {
 	return httpapi.Route{Method: method, Path: path, Access: httpapi.Admin, Do: func(g *gin.Context) error { return do(&call{Context: g}) }}
 }
 
-// work is what an answer, or a page, is made of, and what a change does.
+// work reads what a response or a page shows, or makes a change.
 type work func(tx *store.Tx, c *call) (any, error)
 
 func (w work) of(c *call) func(tx *store.Tx) (any, error) {
 	return func(tx *store.Tx) (any, error) { return w(tx, c) }
 }
 
-// answers is a route that answers with what it reads.
+// answers returns a handler that responds with what do reads.
 func answers(do work) func(c *call) error {
 	return func(c *call) error { return httpapi.AnswerView(c.Context, do.of(c)) }
 }
 
-// shows is a page of the template kind + "-page".
+// shows returns the handler of a page with the template kind + "-page".
 func shows(kind, title string, do work) func(c *call) error {
 	return func(c *call) error { return httpapi.OwnView(c.Context, kind, title, do.of(c)) }
 }
 
-// changes is a route that does what its body says. Where something is wrong with that, nothing has happened.
+// changes returns the handler of a route that changes something by its body. If the body is invalid, nothing changes.
 func changes(status int, do work) func(c *call) error {
 	return func(c *call) error {
 		c.body = httpapi.Body(c.Context)
@@ -113,7 +113,7 @@ func changes(status int, do work) func(c *call) error {
 	}
 }
 
-// behind does something when rows are here that another node may have written.
+// behind returns a handler that fetches rows which another node may have written before it calls do.
 func (a *api) behind(rows func(tx *store.Tx, id string) ([]attr.Item, error), do func(c *call) error) func(c *call) error {
 	return func(c *call) error {
 		err := a.Ensure.Needs(c.Context, a.Service.Table, func(tx *store.Tx) ([]attr.Item, error) { return rows(tx, c.id()) })
@@ -128,18 +128,18 @@ func removes(do func(tx *store.Tx, c *call) error) func(c *call) error {
 	return func(c *call) error { return httpapi.Remove(c.Context, func(tx *store.Tx) error { return do(tx, c) }) }
 }
 
-// problem is the shape of errors.
+// problem returns an error in the format of the API.
 func problem(f *httpapi.Failure) any { return httpapi.ErrorObject(f.Code, f.Message, f.Details) }
 
 const topicLeague = "league"
 
-// snapshot has who begins to read, or has missed more than can be told, ask for whatever they show.
+// snapshot returns the events that tell a new reader, or one too far behind, to fetch everything it shows.
 func snapshot(context.Context, string) ([]sse.Frame, error) {
 	all := []byte("{}")
 	return []sse.Frame{sse.NewFrame("event", 0, all), sse.NewFrame("standings", 0, all)}, nil
 }
 
-// topicOf is what a record means to streams: which event or which year's standings to ask for. Nothing says who has picked what.
+// topicOf turns a journal record into an event that names the league event, or the year of the standings, to fetch. It never reveals picks.
 func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	event, year := pickem.Concerns(r.Key)
 	kind, about := "event", map[string]string{"id": event}
@@ -155,7 +155,7 @@ func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	return sse.Change{Topic: topicLeague, Frame: frame, All: func() sse.Frame { return frame }}, true, err
 }
 
-// offline refuses what needs the cloud while it cannot be reached.
+// offline returns an error if the cloud, which scoring needs, cannot be reached.
 func (a *api) offline(c *call) error {
 	if a.Ensure != nil && httpapi.Node(c.Context).Cloud.State == "offline" {
 		return fault.New(fault.Unavailable, "offline", "Scoring needs the cloud, which cannot be reached.")

@@ -62,7 +62,7 @@ type eventsPage struct {
 func (a *api) eventsPage(tx *store.Tx, c *call) (_ any, err error) {
 	var out eventsPage
 	out.Events, _, err = a.Service.Events(tx, c.user, 2*usualEvents, nil)
-	for i := range out.Events { // newest first: the last one that is open is the next
+	for i := range out.Events { // newest first: the last open event is the next one
 		e := &out.Events[i]
 		if a.here(&e.Event); !e.Locked(tx.Now()) {
 			out.Next, out.Countdown = e, countdown(&e.Event, tx.Now())
@@ -71,25 +71,25 @@ func (a *api) eventsPage(tx *store.Tx, c *call) (_ any, err error) {
 	return out, err
 }
 
-// here has an event lock by this machine's clock, which is what browsers count by, however wrong it is.
+// here converts an event's lock to this machine's clock, right or wrong, since the pages' countdowns run by it.
 func (a *api) here(e *pickem.Event) { e.LockAt = e.LockAt.Add(-a.Service.Ahead()) }
 
 func countdown(e *pickem.Event, now time.Time) page.Countdown {
 	return page.NewCountdown("Locks in", now, e.LockAt, "locked")
 }
 
-// matchView is a match with what can be done about it, or with what its reader has picked.
+// matchView is a match with its buttons, or with the reader's pick.
 type matchView struct {
 	*pickem.Match
 	Pad    *page.Pad
 	Picked *pickem.Team
-	Up     []string // the order of the card with this match moved up
+	Up     []string // IDs in the card's order if this match is moved up
 }
 
-// Titles and Slots are what its form asks for: its championships, and its teams with their members, and room for more.
+// Titles returns the championships for the match's form, with an empty one to fill in.
 func (v matchView) Titles() []string { return append(slices.Clone(v.Championships), "") }
 
-// Slots: see Titles.
+// Slots returns the teams and members for the match's form, with empty ones to fill in.
 func (v matchView) Slots() []pickem.Team {
 	all := slices.Concat(v.Teams, make([]pickem.Team, max(1, 4-len(v.Teams))))
 	for i := range all {
@@ -107,7 +107,7 @@ type cardPage struct {
 
 func (a *api) card(card pickem.Card, now time.Time) cardPage {
 	a.here(&card.Event)
-	order := map[bool]int{false: 1} // the pre-show first
+	order := map[bool]int{false: 1} // pre-show first
 	slices.SortStableFunc(card.Matches, func(x, y pickem.Match) int { return cmp.Compare(order[x.Preshow], order[y.Preshow]) })
 	out := cardPage{Card: card}
 	locked := card.Locked(now)
@@ -134,7 +134,7 @@ func (a *api) card(card pickem.Card, now time.Time) cardPage {
 	return out
 }
 
-// teams is a pad with a key for each team of a match, of which chosen has a tick.
+// teams returns a pad with a key for each team of a match. The chosen one has a tick.
 func (a *api) teams(m *pickem.Match, chosen int, path, member, what string) *page.Pad {
 	p := &page.Pad{Label: m.Name, Action: a.mount + path, Method: "PUT", Wide: true}
 	for i := range m.Teams {
@@ -151,7 +151,7 @@ func (a *api) teams(m *pickem.Match, chosen int, path, member, what string) *pag
 	return p
 }
 
-// grid has everybody's picks, the best first: a row a user, a column a match.
+// grid returns the table of everybody's picks, best first, with a row for each user and a column for each match.
 func grid(card *pickem.Card) *page.Table {
 	t := &page.Table{ID: "grid", Title: "Everybody's picks", Heads: []string{"Name", "Points"}, None: "Nobody has picked."}
 	for i := range card.Matches {
@@ -200,10 +200,10 @@ type editorPage struct {
 	Views   []matchView
 	Blank   matchView
 	Missing int
-	Opens   bool // it can be opened again
+	Opens   bool // the event can be opened again
 	Grid    *page.Table
-	Now     []pickem.Standing // as they are if the event counts, and as they are without it
-	Before  map[string]pickem.Standing
+	Now     []pickem.Standing          // the year's standings with this event
+	Before  map[string]pickem.Standing // and without it, by user
 }
 
 func (a *api) editor(card pickem.Card, now time.Time) editorPage {
@@ -233,7 +233,7 @@ func (a *api) editor(card pickem.Card, now time.Time) editorPage {
 	return out
 }
 
-// results is a pad with a key for each team that may have won a match, and one for no contest.
+// results returns a pad with a key for each team that may have won a match, and one for no contest.
 func (a *api) results(m *pickem.Match, base string) *page.Pad {
 	chosen := -1
 	if m.Result.Known {

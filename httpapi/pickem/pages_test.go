@@ -44,8 +44,8 @@ func TestPages(t *testing.T) {
 	}
 	r.page("eve", "/admin", 403)
 	r.page("nobody", "/", 403)
-	r.page("admin", "/admin", 200, "Create the event", "Shut sam H out", `action="/pickem/admin/users/sam" data-queue="PATCH"`)
-	r.page("admin", admin, 200, "Lock now", "Put on the card", "Team 4, member 3", `name="teams.3.name"`, `name="preshow" type="checkbox"`, `name="matchIds[]" value="`+ids[1], "Take Title off the card")
+	r.page("admin", "/admin", 200, "Create the event", "Deactivate sam H", `action="/pickem/admin/users/sam" data-queue="PATCH"`)
+	r.page("admin", admin, 200, "Lock now", "Add the match", "Team 4, member 3", `name="teams.3.name"`, `name="preshow" type="checkbox"`, `name="matchIds[]" value="`+ids[1], "Remove Title from the card")
 
 	r.want(200, "", "sam", "PUT", "/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, ids[0]))
 	r.page("sam", at, 200, "✓ The C")

@@ -84,32 +84,32 @@ func (a *api) adminRoutes() []httpapi.Route {
 	}
 }
 
-// maxText is the longest text that is looked at, in bytes.
+// maxText limits string fields, in bytes.
 const maxText = 512
 
 func text(b *bind.Body, name string) string {
 	return bind.Need(b, name, func(name string) string { return b.Text(name, maxText) })
 }
 
-// indexes reads a member that has the index of a team, or null, by match.
+// indexes reads a field that maps match IDs to the index of a team, or to null.
 func indexes(b *bind.Body, name string) (out map[string]*int) {
 	raw, ok := b.Get(name)
 	if !ok || json.Unmarshal(raw, &out) != nil || len(out) > pickem.MaxMatches {
-		b.Bad(name, "must have the index of a team, or null, by match")
+		b.Bad(name, "must map match IDs to the index of a team, or to null")
 	}
 	return out
 }
 
-// details reads what a body says of a match; what it does not name stays.
+// details reads the details of a match. Applying them leaves fields that the body does not name as they are.
 func details(b *bind.Body) func(to *pickem.Details) {
 	members, _ := b.Members()
 	raw, err := json.Marshal(members)
 	if err != nil || json.Unmarshal(raw, new(pickem.Details)) != nil {
-		b.Bad("match", "is not as it should be: see the document")
+		b.Bad("match", "does not have the form that the OpenAPI document describes")
 	}
 	return func(to *pickem.Details) {
 		was := *to
-		to.Championships, to.Teams = nil, nil // a list of JSON is read into the one that is there
+		to.Championships, to.Teams = nil, nil // json.Unmarshal would reuse their elements
 		_ = json.Unmarshal(raw, to)
 		if to.Championships == nil {
 			to.Championships = was.Championships
@@ -144,12 +144,12 @@ func (a *api) getEvents(c *call) error {
 
 const usualEvents = 20
 
-// standings are those of the year that a request names, else of this one.
 type standings struct {
 	Year      string            `json:"year"`
 	Standings []pickem.Standing `json:"standings"`
 }
 
+// standings returns the standings of the year that a request names, or of the current year.
 func (a *api) standings(tx *store.Tx, c *call) (out standings, err error) {
 	if out.Year = c.Query("year"); out.Year == "" {
 		out.Year = strconv.Itoa(tx.Now().UTC().Year())
@@ -173,7 +173,7 @@ func (a *api) getStandingsCSV(c *call) error {
 	return httpapi.CSV(c.Context, "standings.csv", rows)
 }
 
-// getEventCSV has everybody's picks from the lock on, before it nobody's.
+// getEventCSV returns everybody's picks once the event is locked, and no picks before.
 func (a *api) getEventCSV(c *call) error {
 	card, err := httpapi.Read(c.Context, func(tx *store.Tx) (pickem.Card, error) { return a.Service.Event(tx, c.id(), c.user) })
 	if err != nil {
@@ -183,7 +183,7 @@ func (a *api) getEventCSV(c *call) error {
 	return httpapi.CSV(c.Context, c.id()+".csv", append([][]string{t.Heads}, t.Rows...))
 }
 
-// add puts the match of a number in a request on the card, once for a key.
+// add adds match n of a request to the card. With an Idempotency-Key, a repeated request does not add it again.
 func (a *api) add(tx *store.Tx, c *call, n int, d pickem.Details) (m pickem.Match, err error) {
 	key, err := httpapi.IdempotencyKey(c.Context)
 	if err != nil {
@@ -195,13 +195,13 @@ func (a *api) add(tx *store.Tx, c *call, n int, d pickem.Details) (m pickem.Matc
 	return a.Service.AddMatch(tx, c.id(), key, d)
 }
 
-// postCard puts the matches of a CSV file on a card, all or none, and with a key once: pickem.ParseMatch has the columns.
+// postCard adds the matches of a CSV file (see pickem.ParseMatch) to a card, all or none. An Idempotency-Key works as for add.
 func (a *api) postCard(c *call) error {
 	raw, err := bind.Raw(c.Context)
 	if err != nil {
 		return err
 	}
-	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(raw), "\ufeff"))) // the mark of a spreadsheet
+	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(raw), "\ufeff"))) // the byte order mark that spreadsheets write
 	r.FieldsPerRecord = 5
 	rows, err := r.ReadAll()
 	if err == nil && !utf8.Valid(raw) {
@@ -214,7 +214,7 @@ func (a *api) postCard(c *call) error {
 		rows = rows[1:]
 	}
 	if len(rows) == 0 {
-		return bind.Invalid("card", "has no match")
+		return bind.Invalid("card", "contains no matches")
 	}
 	out, err := httpapi.Change(c.Context, func(tx *store.Tx) (any, error) {
 		for i, row := range rows {
@@ -234,8 +234,8 @@ func (a *api) postCard(c *call) error {
 	return httpapi.Answer(c.Context, http.StatusCreated, out, err)
 }
 
-// putResults takes {results: {matchId: index | null}}, null for no contest. An event that was scored is scored anew, here or by whoever has
-// all results.
+// putResults takes {results: {matchId: index | null}}, with null for no contest. If the event was scored, it is scored again, here or at a
+// node that has all results.
 func (a *api) putResults(c *call) error {
 	b := httpapi.Body(c.Context)
 	results := indexes(b, "results")

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 )
 
-// scenes shows the pages in their states, from fixed data.
+// scenes returns the pages in each of their states, with fixed data, for the gallery.
 func (a *api) scenes() ([]page.Scene, error) {
 	return a.look.Scenes(
 		page.Scene{Name: "no-event", What: "No event", Kind: "events", Data: eventsPage{}},
@@ -16,11 +16,11 @@ func (a *api) scenes() ([]page.Scene, error) {
 		a.scene("late", "A late pick", pickem.Broadcast, 1, 0),
 		a.scene("locked", "Locked", pickem.Broadcast, 2, 0),
 		a.scene("live", "Live results", pickem.Broadcast, 2, 1),
-		a.scene("scored", "Scored, with a tie and a match without contest", pickem.Scored, 2, 2),
+		a.scene("scored", "Scored, with a tie and a no contest", pickem.Scored, 2, 2),
 	)
 }
 
-// scene is a card of two matches, of which so many are picked and so many have a result.
+// scene returns a card of two matches. picked and known are how many of them have a pick and a result.
 func (a *api) scene(name, what string, state pickem.State, picked, known int) page.Scene {
 	lock := time.Date(2100, 3, 4, 0, 0, 0, 0, time.UTC)
 	team := func(name string, members ...string) pickem.Team { return pickem.Team{Name: name, Members: members} }

@@ -103,7 +103,7 @@ func TestDemo(t *testing.T) {
 	if body, _ = get(base); !strings.Contains(body, "Rematch of Revolution") || !strings.Contains(body, "Locks in") {
 		t.Errorf("the first page: %s", body)
 	}
-	if body, _ = get(league + "/-/admin"); !strings.Contains(body, "Who was invited") {
+	if body, _ = get(league + "/-/admin"); !strings.Contains(body, "Invited users") {
 		t.Errorf("the admin's page: %s", body)
 	}
 }
