@@ -86,9 +86,9 @@ func writeTagged(c *gin.Context, contentType string, body []byte) {
 // hasTag reports whether If-None-Match contains tag (RFC 9110): a list, compared weakly, or a star.
 func hasTag(headers []string, tag string) bool {
 	for _, h := range headers {
-		for one := range strings.SplitSeq(h, ",") {
-			one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
-			if one == tag || one == "*" {
+		for part := range strings.SplitSeq(h, ",") {
+			part = strings.TrimPrefix(strings.TrimSpace(part), "W/")
+			if part == tag || part == "*" {
 				return true
 			}
 		}

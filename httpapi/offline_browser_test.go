@@ -318,7 +318,7 @@ func TestNoStorage(t *testing.T) {
 	b.Do(t, chromedp.Navigate(tapsPage))
 	away.Store(true)
 	press(t, b, 2)
-	b.WaitFor(t, waits(1)+` && `+note+`.includes("This browser keeps nothing")`)
+	b.WaitFor(t, waits(1)+` && `+note+`.includes("This browser stores nothing")`)
 	away.Store(false)
 	chromium.Eval[bool](t, b, `(dispatchEvent(new Event("online")), true)`)
 	tapped3(t, f, "3", "1", "2")

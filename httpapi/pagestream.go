@@ -72,8 +72,8 @@ func (s *Server) streamFormer(c *gin.Context) error {
 // parseHave parses the list of parts that a page has: "score.1x2y3z top.4a5b6c".
 func parseHave(text string) map[string]string {
 	have := map[string]string{}
-	for one := range strings.FieldsSeq(text) {
-		if id, hash, ok := strings.Cut(one, "."); ok && len(have) < 32 {
+	for part := range strings.FieldsSeq(text) {
+		if id, hash, ok := strings.Cut(part, "."); ok && len(have) < 32 {
 			have[id] = hash
 		}
 	}

@@ -28,7 +28,7 @@ type App struct {
 	// Settings is the application's configuration section. It holds the defaults until file, environment and flags change it, before
 	// Open.
 	Settings Settings
-	// Default runs the application on a node whose configuration has no application section.
+	// Default runs the application even if the configuration has no section for it.
 	Default bool
 
 	// Schema returns what the application stores, Cloud what it shares with other nodes. Both are called after Settings has been read,

@@ -28,7 +28,7 @@ type Host struct {
 	Leases  *lease.Pool
 	Sync    Sync         // nil: the node has no cloud
 	Mail    *mail.Outbox // nil: the node sends no mail (mail.mode)
-	Observe bool         // without the cloud the node keeps serving its own readers (cloud.offline: observe)
+	Observe bool         // without the cloud the node keeps working for its own readers (cloud.offline: observe)
 
 	Version   string
 	PublicURL string // public address of the node (http.public_url), for links in messages; empty: not configured

@@ -73,7 +73,7 @@ func (i *IssuerConfig) problems(bad func(key, format string, args ...any)) {
 		bad("client_ids", "client_ids, audience and scopes must not contain empty values")
 	}
 	if slices.ContainsFunc(i.Audience, func(aud string) bool { return slices.Contains(clients, aud) }) {
-		bad("audience", "must not be a client id: an ID token would open what an access token does")
+		bad("audience", "must not be a client id: an ID token would then grant access to the API")
 	}
 	if len(i.Scopes) > 0 && !slices.Contains(i.Scopes, "openid") {
 		bad("scopes", "must include openid")

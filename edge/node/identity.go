@@ -86,7 +86,7 @@ func (a AuthConfig) problems(bad func(key, format string, args ...any)) {
 			bad("cognito.issuer", "%s", err)
 		}
 		if len(a.Cognito.ClientIDs) == 0 {
-			bad("cognito.client_ids", "must name the app clients whose tokens are accepted, when auth.cognito.issuer is set")
+			bad("cognito.client_ids", "must name the app clients whose tokens are accepted, if auth.cognito.issuer is set")
 		}
 	} else if len(a.Cognito.ClientIDs) > 0 {
 		bad("cognito.issuer", "must be set if auth.cognito.client_ids is")

@@ -34,7 +34,7 @@ func (f *watchedFile) watch(ctx context.Context, c clock.Clock, log *slog.Logger
 			log.Error("the file of "+f.what+" has changed and is invalid: its previous contents stay in force", "file", f.path, "err", err)
 			continue
 		}
-		log.Info("the file of "+f.what+" has changed and was read", "file", f.path)
+		log.Info("the file of "+f.what+" has changed and was reloaded", "file", f.path)
 	}
 }
 

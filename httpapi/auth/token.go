@@ -71,7 +71,7 @@ func says(claim any, value string) bool {
 	case bool:
 		return strconv.FormatBool(v) == value
 	case []any:
-		return slices.ContainsFunc(v, func(one any) bool { text, ok := one.(string); return ok && text == value })
+		return slices.ContainsFunc(v, func(elem any) bool { text, ok := elem.(string); return ok && text == value })
 	}
 	return false
 }
@@ -138,8 +138,8 @@ func (t *trusted) identity(c *claims) Identity {
 	}
 	if id.Groups == nil {
 		list, _ := lookup(c.all, t.AdminClaim).([]any)
-		for _, one := range list {
-			if group, ok := one.(string); ok {
+		for _, elem := range list {
+			if group, ok := elem.(string); ok {
 				id.Groups = append(id.Groups, group)
 			}
 		}
@@ -201,7 +201,7 @@ func (t *trusted) opens(c *claims) bool {
 }
 
 func overlap(a, b []string) bool {
-	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
+	return slices.ContainsFunc(a, func(elem string) bool { return slices.Contains(b, elem) })
 }
 
 // goodSubject reports whether a text can be a user id. Without # and spaces it stays one part of a composite key.

@@ -149,17 +149,17 @@ func (r *batchGetItem) ask() (store.BatchGet, error) {
 		if err != nil {
 			return nil, err
 		}
-		one := store.KeysAndAttributes{Projection: projection, Params: params}
+		keys := store.KeysAndAttributes{Projection: projection, Params: params}
 		for _, key := range k.keys.V {
 			if key.Err != nil {
 				return nil, key.Err
 			}
-			one.Keys = append(one.Keys, key.V)
+			keys.Keys = append(keys.Keys, key.V)
 		}
 		if _, twice := ask[tableName(name)]; twice {
 			return nil, errValidation("The table %s is named twice, by its name and by its ARN", tableName(name))
 		}
-		ask[tableName(name)] = one
+		ask[tableName(name)] = keys
 	}
 	return ask, nil
 }

@@ -153,14 +153,14 @@ func (r *batchWriteItem) batch() (store.BatchWrite, error) {
 				"must contain exactly one of the supported datatypes")
 		}
 		for i := range requests {
-			one, err := requests[i].request()
+			write, err := requests[i].request()
 			if err != nil {
 				if large := tooLarge(batch); large != nil {
 					return nil, large
 				}
 				return nil, err
 			}
-			batch[table] = append(batch[table], one)
+			batch[table] = append(batch[table], write)
 		}
 	}
 	return batch, nil

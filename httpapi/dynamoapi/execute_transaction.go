@@ -102,15 +102,15 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 		if read.Index != "" {
 			return within(i, errValidation("Reads on indices are not supported within transactions."))
 		}
-		one, single, err := read.SingleItem(params[i], keyOf(spec.Key))
+		get, single, err := read.SingleItem(params[i], keyOf(spec.Key))
 		if err == nil && !single {
 			err = errValidation("Select statements within ExecuteTransaction must specify the primary key in the where clause.")
 		}
 		if err != nil {
 			return within(i, err)
 		}
-		gets[i] = store.GetItem{Table: spec.Name, Key: one.Key}
-		columns[i] = one.Columns
+		gets[i] = store.GetItem{Table: spec.Name, Key: get.Key}
+		columns[i] = get.Columns
 	}
 	if missing != nil {
 		return missing

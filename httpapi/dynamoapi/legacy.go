@@ -137,10 +137,10 @@ func (l *legacyParams) constrainUpdates(c *constraints) {
 }
 
 func constrainAll(c *constraints, member string, all []legacy.Comparison) {
-	for _, one := range all {
-		at := fmt.Sprintf("%s.%s.member.comparisonOperator", member, one.Name)
-		if c.required(at, one.Compared) {
-			c.among(at, wire.Opt[string]{V: one.Operator, Set: true}, legacy.Operators()...)
+	for _, entry := range all {
+		at := fmt.Sprintf("%s.%s.member.comparisonOperator", member, entry.Name)
+		if c.required(at, entry.Compared) {
+			c.among(at, wire.Opt[string]{V: entry.Operator, Set: true}, legacy.Operators()...)
 		}
 	}
 }

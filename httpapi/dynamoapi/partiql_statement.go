@@ -194,8 +194,8 @@ func (s *statement) mark() [tokenHash]byte {
 	b := binary.AppendUvarint(nil, uint64(len(s.text.V)))
 	b = append(b, s.text.V...)
 	for _, v := range s.parameters.V {
-		one := attr.AppendValueJSON(nil, v.V)
-		b = append(binary.AppendUvarint(b, uint64(len(one))), one...)
+		value := attr.AppendValueJSON(nil, v.V)
+		b = append(binary.AppendUvarint(b, uint64(len(value))), value...)
 	}
 	_, _ = h.Write(b) // a hash never fails
 	return [tokenHash]byte(h.Sum(nil))

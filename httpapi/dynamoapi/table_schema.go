@@ -51,9 +51,9 @@ func list[T any](m *wire.Member, name string, into *wire.Opt[[]T], read func(*wi
 			if i >= maxListed {
 				d.Fail(errValidation("A list in the request has more than %d elements", maxListed))
 			}
-			var one T
-			read(d, &one)
-			into.V = append(into.V, one)
+			var elem T
+			read(d, &elem)
+			into.V = append(into.V, elem)
 		})
 	})
 }

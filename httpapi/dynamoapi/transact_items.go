@@ -126,14 +126,14 @@ func (r *transactWriteItems) run(c *call) error {
 		if err != nil {
 			return err
 		}
-		one, err := p.write()
+		item, err := p.write()
 		if err != nil {
 			if earlier := c.api.store.CheckWrites(write.Items); earlier != nil {
 				return earlier
 			}
 			return err
 		}
-		write.Items = append(write.Items, one)
+		write.Items = append(write.Items, item)
 		l.add(c, tableName(p.table.V), p.subject().V)
 	}
 	write.Repeated = func(t store.Touch) {

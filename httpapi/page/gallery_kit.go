@@ -39,16 +39,16 @@ func (r *Renderer) Kit() ([]Scene, error) {
 		Countdown: []Countdown{{Label: "Closes in", Until: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC), Left: "1:04:09", Over: "closed"}, {Label: "Closes in", Left: "closed", Over: "closed"}},
 	}
 	var out []Scene
-	for _, one := range []struct {
+	for _, scene := range []struct {
 		name, what string
 		data       any
 	}{{"parts", "Parts that applications compose", parts}, {"waiting", "What waits to be sent", sceneWaiting()}} {
-		v, err := r.Parts(View{}, one.what, []Block{{ID: "kit-" + one.name, Data: one.data}})
+		v, err := r.Parts(View{}, scene.what, []Block{{ID: "kit-" + scene.name, Data: scene.data}})
 		if err != nil {
 			return nil, err
 		}
 		v.Kind, v.Styles = "kit", []string{"kit.css"}
-		s := Scene{Name: one.name, What: one.what, View: v}
+		s := Scene{Name: scene.name, What: scene.what, View: v}
 		if s.Page, err = r.Bare(v, nil); err != nil {
 			return nil, err
 		}

@@ -117,9 +117,9 @@ func Array[T any](m *Member, name string, most int, into *Opt[[]T], read func(*D
 	d := m.d
 	*into = Opt[[]T]{Set: true}
 	d.ArrayUpTo(most, func(int) {
-		var one T
-		read(d, &one)
-		into.V = append(into.V, one)
+		var elem T
+		read(d, &elem)
+		into.V = append(into.V, elem)
 	})
 }
 
