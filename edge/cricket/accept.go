@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// A feed answers with what it said a minute ago, leaves arrays out, takes balls back. A snapshot that goes behind what
-// was taken in is doubted: it counts when the next says the same.
+// A feed repeats answers from a minute ago, leaves arrays out and takes balls back. A snapshot that falls behind
+// the accepted one is doubted, and counts if the next one agrees with it.
 const (
-	doubtPolls   = 6  // so many doubted snapshots in a row are the truth, whatever they say
-	missingPolls = 24 // so many without a score line, of a match that had one
+	doubtPolls   = 6  // after so many doubted snapshots in a row the latest is accepted, whatever it says
+	missingPolls = 24 // the same for snapshots without a score line, in a match that had one
 )
 
-// doubt is why a snapshot is not taken in at once.
+// doubt is the reason why a snapshot is not accepted at once.
 type doubt int
 
 const (
 	sure     doubt = iota
-	older          // its score is behind the one taken in, by the feed's own stamp or by what it says
-	vanished       // a ball that was there is not
+	older          // its score is behind the accepted one, by the feed's stamp or by its values
+	vanished       // a ball that was there is missing
 	partial        // it lacks an array that the match had
 	empty          // it lacks the score
 )
 
-// accept decides whether a snapshot is taken in, and notes a doubted one.
+// accept decides whether a snapshot counts, and keeps track of doubted ones.
 func (st *State) accept(s *Snapshot) bool {
 	why := st.doubts(s)
 	if why == sure {
@@ -76,7 +76,7 @@ func (st *State) doubts(s *Snapshot) doubt {
 	}
 }
 
-// nameless reports whether a snapshot came without the names of a side, its league or a batter.
+// nameless reports whether the name of a side, the league or a batter is missing.
 func (s *Snapshot) nameless() bool {
 	for _, t := range s.Teams {
 		if t.ID != 0 && t.Name == "" {
@@ -88,7 +88,7 @@ func (s *Snapshot) nameless() bool {
 	})
 }
 
-// stamp is when the feed last wrote a score line.
+// stamp returns when the feed last wrote a score line.
 func (s *Snapshot) stamp() time.Time {
 	var newest time.Time
 	for i := range s.Innings {
@@ -96,11 +96,11 @@ func (s *Snapshot) stamp() time.Time {
 			newest = at
 		}
 	}
-	return newest.Truncate(time.Millisecond) // as the store keeps it
+	return newest.Truncate(time.Millisecond) // the store's precision
 }
 
-// steady gives a score line that says what it said the stamp it had then: a feed may stamp its lines anew with every
-// answer, and what is dated by them would be news for ever.
+// steady keeps the previous stamp of a score line that has not changed. A feed may stamp its lines anew with
+// every answer, and events dated by them would stay news forever.
 func (s *Snapshot) steady(before []PreviousScore) *Snapshot {
 	fixed := *s
 	for i := range s.Innings {
@@ -140,7 +140,7 @@ func (st *State) lost(s *Snapshot) bool {
 	return false
 }
 
-// sign is what two equal snapshots have in common.
+// sign returns a digest that equal snapshots share.
 func (s *Snapshot) sign() string {
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, s.Status, s.Winner, s.NoResult, len(s.Balls), len(s.Batting), len(s.Bowling))
@@ -154,9 +154,9 @@ func (s *Snapshot) sign() string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// settleStatus returns the snapshot as it is shown: a new phase, or a word nobody knows, counts once two snapshots have it,
-// for a feed says that play is interrupted, or over, and takes it back. What begins a match counts at once, and that play
-// goes on where another ball has been bowled: in a super over there are six.
+// settleStatus returns the snapshot as it is shown. A new phase or an unknown status counts once two snapshots
+// have it, because feeds report interruptions and results and take them back. The start of a match counts at
+// once, and so does play if a ball was bowled since: a super over has only six.
 func (st *State) settleStatus(s *Snapshot) *Snapshot {
 	phase, known := s.phaseKnown()
 	if st.PreviousStatus == "" || s.Status == st.PreviousStatus || known && phase == st.MatchPhase ||

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// boundaryCooldown is one key for fours and sixes: they share a cooldown.
+// boundaryCooldown is the cooldown that fours and sixes share.
 const boundaryCooldown = "boundary"
 
-// mergedIn is the rule that drops an alert because another of its tick is told instead.
+// mergedIn is the rule that drops an alert because another alert of its tick speaks for it.
 const mergedIn = "merged"
 
-// alerts reports whether phones are told of events of a type.
+// alerts reports whether events of a type alert.
 func (o Options) alerts(t EventType) bool {
 	r := ruleOf(t)
 	if on, chosen := o.Alerts[t]; chosen && (r.alert || r.optional) {
@@ -22,7 +22,7 @@ func (o Options) alerts(t EventType) bool {
 	return r.alert
 }
 
-// alerts reports whether phones are to be told of a candidate that is sure, if no rule drops it.
+// alerts reports whether a confirmed candidate alerts unless a rule drops it.
 func (r *round) alerts(c *confirmed) bool {
 	if c.Type == EventCorrection {
 		return corrects(r.challenges[c.Key].fact)
@@ -30,16 +30,16 @@ func (r *round) alerts(c *confirmed) bool {
 	return !c.Quiet && r.options.alerts(c.Type)
 }
 
-// owes reports whether phones have to hear of a candidate, late if need be: a correction, the result, and what is so after
-// phones were told that it is not. Its words change with the snapshots until they are told, and it goes when there is nothing
-// to correct any more.
+// owes reports whether phones must hear of a candidate, even late: a correction, the result, or an event that is true after
+// it was withdrawn. Until it is announced its text follows the snapshots, and it is dropped once there is nothing left to
+// correct.
 func (r *round) owes(c *Candidate) bool {
 	return c.Type == EventCorrection || c.Key == resultKey || r.owed[factKey(&c.Event)]
 }
 
-// decide makes events of what is sure, and at most one alert among them: the most telling that no rule drops. A
-// dropped alert is not delayed; the event is recorded with the rule's name. What phones are owed is held on until it can be
-// told: while another alert is before it, or the hour is full.
+// decide turns confirmed candidates into events. The most important one that no rule drops becomes the alert. A
+// dropped alert is not delayed: its event is recorded with the name of the rule. What phones are owed stays held
+// instead, while another alert takes precedence or the hour is full.
 func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 	r.leaveToResult(sure)
 	best := r.best(sure)
@@ -80,11 +80,11 @@ func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 	return events, later
 }
 
-// longestTogether bounds the words of corrections that are told in one alert: a phone cuts longer ones.
+// longestTogether bounds the length of corrections combined in one alert, in bytes: phones cut longer texts.
 const longestTogether = 160
 
-// together lists the corrections that are told with the one at best, as far as an alert has room for them, and the wickets
-// that another wicket's alert counts.
+// together lists what is announced with the candidate at best: corrections as far as they fit, and the wickets
+// and hauls that a wicket's alert covers.
 func (r *round) together(sure []confirmed, best int) (with []int) {
 	if best < 0 {
 		return nil
@@ -107,14 +107,14 @@ func (r *round) together(sure []confirmed, best int) (with []int) {
 	return with
 }
 
-// correctionWord begins every correction.
+// correctionWord starts every correction.
 const correctionWord = "Correction: "
 
-// andAlso is a correction behind another one.
+// andAlso returns a correction's text for appending to another.
 func andAlso(text string) string { return "; " + strings.TrimPrefix(text, correctionWord) }
 
-// leaveToResult drops the end of the innings that decides the match: the result tells it, within seconds. One that takes
-// a wicket speaks for that.
+// leaveToResult drops the end of the innings that decides the match: the result follows within seconds. If a
+// wicket fell with it, the innings end stays, because it speaks for the wicket.
 func (r *round) leaveToResult(sure []confirmed) {
 	fell := slices.ContainsFunc(sure, func(c confirmed) bool {
 		return c.Type == EventWicket && c.dropped == "" && r.alerts(&c)
@@ -127,8 +127,7 @@ func (r *round) leaveToResult(sure []confirmed) {
 	}
 }
 
-// best is the index of the most telling that no rule drops, -1 where there is none. It names the rule for those in a
-// cooldown.
+// best returns the index of the most important candidate that no rule drops, -1 if there is none. It marks those that a cooldown drops.
 func (r *round) best(sure []confirmed) int {
 	best := -1
 	for i := range sure {
@@ -151,8 +150,8 @@ func (r *round) best(sure []confirmed) int {
 	return best
 }
 
-// moreTelling orders two events of one tick; of equals the later one is told, but an innings end tells the wicket
-// that made it, and the first of two corrections goes first.
+// moreTelling orders two events of one tick by priority. Of equals the later one is announced, except that an
+// innings end includes its wicket, and the first of two corrections goes first.
 func moreTelling(a, b EventType) bool {
 	pa, pb := ruleOf(a).priority, ruleOf(b).priority
 	if pa != pb {
@@ -172,8 +171,8 @@ func (r *round) claim(events []Event, best int, owed bool, wanted map[string]boo
 	r.state.cool(e.Type, r.now)
 }
 
-// merge has the alert speak for the other events of its tick that would have been one: in its words for the wickets and
-// the hauls that they made.
+// merge marks the other would-be alerts of the tick as merged. The text of the alert includes wickets, the hauls
+// they complete, and corrections.
 func (r *round) merge(events []Event, best int, wanted map[string]bool) {
 	e := &events[best]
 	var wickets, hauls, corrections []string
@@ -204,12 +203,12 @@ func (r *round) merge(events []Event, best int, wanted map[string]bool) {
 	e.Text = inWordsOf(e, wickets, hauls) + strings.Join(corrections, "")
 }
 
-// The alerts of a match in a running hour: a phone has a budget of its own, and what it drops would be the wrong ones.
+// Alerts per match in a running hour. A phone has a budget of its own, and would drop the wrong ones.
 const (
-	usualAlerts = 8  // of any kind
-	finerAlerts = 10 // of priority 1 and 2
-	firstAlerts = 12 // of priority 1: no more news than these
-	mostAlerts  = 15 // with corrections and the result, the last of them for what ends the match
+	usualAlerts = 8  // any kind
+	finerAlerts = 10 // priority 1 and 2
+	firstAlerts = 12 // priority 1; the limit for news
+	mostAlerts  = 15 // including corrections and the result; the last place is for whatever ends the match
 )
 
 // room reports whether the running hour has room for an alert.
@@ -230,7 +229,7 @@ func (r *round) room(c *confirmed, owed bool) bool {
 	}
 }
 
-// forgetAlerts drops what is older than the running hour.
+// forgetAlerts drops alert times older than an hour.
 func (st *State) forgetAlerts(now time.Time) {
 	hour := now.Add(-time.Hour).UnixMilli()
 	st.AlertTimes = slices.DeleteFunc(slices.Clone(st.AlertTimes), func(at int64) bool { return at <= hour })

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// wicketCry is what the text of a wicket begins with.
+// wicketCry starts the text of a wicket.
 const wicketCry = "WICKET! "
 
-// WicketsCry follows the number of several.
+// WicketsCry follows the number when several wickets fell.
 const WicketsCry = " wickets! "
 
-// speaksForWickets reports whether an alert's words can have the wickets and hauls of its tick.
+// speaksForWickets reports whether the text of an alert can include the wickets and hauls of its tick.
 func speaksForWickets(t EventType) bool {
 	return t == EventWicket || t == EventInningsEnd || t == EventHatTrick
 }
 
-// inWordsOf is the text of an alert with the wickets of its tick, in the order they fell, and the hauls they made.
+// inWordsOf returns the text of an alert with the wickets of its tick, in the order they fell, and the hauls they complete.
 func inWordsOf(e *Event, wickets, hauls []string) string {
 	switch {
 	case e.Type == EventWicket, e.Type == EventInningsEnd && len(wickets) > 0:
@@ -35,8 +35,8 @@ func inWordsOf(e *Event, wickets, hauls []string) string {
 	}
 }
 
-// wicketsText is "2 wickets! Kohli b Starc 54 (63), Rahul run out 12 (10) · IND 182/5 (32.2)": everybody who is out, and
-// the score after the last of them.
+// wicketsText returns "2 wickets! Kohli b Starc 54 (63), Rahul run out 12 (10) · IND 182/5 (32.2)": every batter
+// out, and the score after the last wicket.
 func wicketsText(wickets, hauls []string) string {
 	cry, score := wicketCry, ""
 	if n := len(wickets); n > 1 {
@@ -45,7 +45,7 @@ func wicketsText(wickets, hauls []string) string {
 	var out []string
 	for _, w := range wickets {
 		who, after, named := strings.Cut(w, " · ")
-		if !named { // the score alone shows it
+		if !named { // known only from the score
 			who, after = "", w
 		}
 		score = after
@@ -59,7 +59,7 @@ func wicketsText(wickets, hauls []string) string {
 	return withHauls(cry+strings.Join(out, ", ")+" · "+score, hauls)
 }
 
-// withHauls puts hauls behind the people of a text, "WICKET! Kohli b Bumrah 54 (63), five for Bumrah 5-31 · IND 182/4".
+// withHauls inserts hauls after the players of a text, "WICKET! Kohli b Bumrah 54 (63), five for Bumrah 5-31 · IND 182/4".
 func withHauls(text string, hauls []string) string {
 	who, score, _ := strings.Cut(text, " · ")
 	for _, h := range hauls {

@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// Announced is what was recorded and must stay true of the record, packed as SeenKeys is: facts as texts, "w:1:3=21906".
+// Announced holds the recorded facts that must stay true. It is packed like SeenKeys, each fact as a text: "w:1:3=21906".
 type Announced SeenKeys
 
-// The standing of a fact: the sign between its key and its subject.
+// The standing of a fact is the sign between its key and its subject.
 const (
-	factAnnounced      = '=' // phones were told
-	factQuiet          = '~' // it was recorded, and phones were not told
-	factWithdrawn      = '!' // phones were told, and told that it was not so
-	factTransient      = '@' // phones were told, and it passes by itself; the subject is when
-	factTransientQuiet = '^' // it was recorded, phones were not told, and it passes by itself
+	factAnnounced      = '=' // announced to phones
+	factQuiet          = '~' // recorded without an alert
+	factWithdrawn      = '!' // announced to phones and withdrawn
+	factTransient      = '@' // announced, and passes by itself; the subject is when
+	factTransientQuiet = '^' // recorded without an alert, and passes by itself
 )
 
-// fact is an event that was recorded and must stay true.
+// fact is a recorded event that must stay true.
 type fact struct {
 	key      string
 	standing byte
 	subject  string
-	words    string // of what a ball made not long ago: the ball, and a digest of what the row says
+	words    string // if a recent ball made it: the ball, and a digest of the row's text
 }
 
-// beforeWords parts the words of a fact from its subject.
+// beforeWords separates the subject of a fact from its words.
 const beforeWords = "|"
 
 func (t Announced) facts() []fact {
@@ -55,23 +55,23 @@ func packAnnounced(facts []fact) Announced {
 	return Announced(ks.pack())
 }
 
-// challenge is a fact that the snapshot contradicts, with what is to be said about it.
+// challenge is a fact that the snapshot contradicts, and how to correct it.
 type challenge struct {
 	fact fact
-	now  *Candidate // what the snapshot has under the key, nil: nothing
-	same bool       // as far as its subject goes
-	more bool       // the same, and the snapshot has more to say of it
+	now  *Candidate // what the snapshot has under the key, nil if nothing
+	same bool       // with the same subject
+	more bool       // same, and the snapshot says more about it
 
-	elsewhere int  // the number of the wicket that a batter fell as who is out, but not as was told
-	retake    bool // nobody was told: the event is taken back without a word
-	reword    bool // nor need anybody be: its row says what is so from now on
+	elsewhere int  // the number of the wicket as which the batter fell instead, 0 if still in
+	retake    bool // not announced: the event is withdrawn silently
+	reword    bool // need not be announced: only the row changes
 }
 
-// Corrections are held as events are. A taking back is held under a key that no event has.
+// takeBack starts the key under which a silent withdrawal is held, as corrections are held under corr:. No event has such a key.
 const takeBack = "undo:"
 
-// challenged finds what was recorded and is not so in the snapshot, as candidates that are to hold like any other, and
-// the challenges by their keys. all is everything the snapshot tells.
+// challenged compares recorded facts with the snapshot. It returns what is no longer true as candidates, which
+// are held like any other, and their challenges by key. all is everything the snapshot shows.
 func (st *State) challenged(
 	prev *State, all []Candidate, s *Snapshot, known keySet, now time.Time,
 ) ([]Candidate, map[string]challenge) {
@@ -96,7 +96,7 @@ func (st *State) challenged(
 			ch.same, ch.more = how != differs, how == fuller
 		}
 		if !s.contradicts(&ch, judged, now) || f.key == targetFact && ch.now != nil && !known.has(ch.now.Key) {
-			continue // a target that is new is told as such
+			continue // a new target is announced as an event of its own
 		}
 		if ch.now != nil && ch.now.Text == "" {
 			ch.now = inWords(prev, s, known, f.key)
@@ -112,13 +112,13 @@ func (st *State) challenged(
 	return out, byKey
 }
 
-// contradicts reports whether a snapshot says otherwise than a fact.
+// contradicts reports whether the snapshot disagrees with a fact.
 func (s *Snapshot) contradicts(ch *challenge, judged int64, now time.Time) bool {
 	f := &ch.fact
 	reworded := ch.same && s.rewords(f, ch.now)
 	switch {
 	case f.standing == factWithdrawn:
-		return false // its key is free: what is so after all is news
+		return false // the key is free: if it is true after all, it is news
 	case ch.more:
 		return true
 	case f.fromScore() && f.minor() && !reworded:
@@ -131,12 +131,12 @@ func (s *Snapshot) contradicts(ch *challenge, judged int64, now time.Time) bool 
 		return !f.outlived(now) && !s.still(f.key)
 	case ch.same:
 		return false
-	default: // the scores must not deny another end of the match; what they leave open waits
+	default: // a different result must not be contradicted by the scores; while they leave it open it waits
 		return f.key != resultKey || ch.now == nil || s.settled() || s.Winner != 0 && s.verdict() == verdictOpen
 	}
 }
 
-// fellAs is the number of the wicket that the batter of a fact fell as, if another than was told; 0: the batter is in.
+// fellAs returns the number of the wicket as which the batter of a fact fell, if it is not the announced one; 0 if the batter is in.
 func fellAs(f *fact, all []Candidate) int {
 	family, was := splitKey(f.key)
 	if family != familyWicket {
@@ -152,7 +152,7 @@ func fellAs(f *fact, all []Candidate) int {
 	return 0
 }
 
-// inWords finds an event again that was left without its text: that it is challenged is rare.
+// inWords returns an event with its text, which detect left out. Challenges are rare enough to detect again.
 func inWords(prev *State, s *Snapshot, known keySet, key string) *Candidate {
 	all := detect(prev, s, known, nil).out
 	if i := slices.IndexFunc(all, func(c Candidate) bool { return factKey(&c.Event) == key }); i >= 0 {
@@ -161,13 +161,13 @@ func inWords(prev *State, s *Snapshot, known keySet, key string) *Candidate {
 	return nil
 }
 
-// targetFact is the key of the fact which target phones were told last: there is one at a time.
+// targetFact is the key of the fact that holds the target announced last: only one is in force.
 const targetFact = "dls"
 
-// wasSo ends the subject of a target that phones were told, and that was so until another took its place.
+// wasSo ends the subject of a target that was announced and true until another one replaced it.
 const wasSo = "+"
 
-// factKey is the key of the fact that an event makes.
+// factKey returns the key of an event's fact.
 func factKey(e *Event) string {
 	if e.Type == EventTargetRevised {
 		return targetFact
@@ -175,7 +175,7 @@ func factKey(e *Event) string {
 	return e.Key
 }
 
-// eventKey is the key of the event that made a fact.
+// eventKey returns the key of a fact's event.
 func (f *fact) eventKey() string {
 	if f.key == targetFact {
 		target, _, _ := strings.Cut(f.subject, "+")
@@ -184,15 +184,15 @@ func (f *fact) eventKey() string {
 	return f.key
 }
 
-// judges reports whether a snapshot can contradict a fact: without the balls it was found in, it cannot, nor by a target
-// that was revised since.
+// judges reports whether a snapshot can contradict a fact. It cannot without the balls in which the fact was
+// found, or if the target was revised since.
 func (s *Snapshot) judges(key, subject string) bool {
 	family, numbers := splitKey(key)
 	switch family {
 	case familyBall:
-		return false // as a version before has kept it
+		return false // kept by earlier versions
 	case familyRowSixes:
-		return len(s.Balls) == 0 // with them the same sixes have another key
+		return len(s.Balls) == 0 // with balls the same sixes have another key
 	case familyHatTrick, familySixes:
 		return len(s.Balls) > 0 && slices.ContainsFunc(s.Innings, func(in Innings) bool {
 			balls := s.ballsIn(in.No)
@@ -207,7 +207,7 @@ func (s *Snapshot) judges(key, subject string) bool {
 	}
 }
 
-// correction is the candidate that a challenge makes.
+// correction returns the candidate for a challenge.
 func (st *State) correction(ch challenge, s *Snapshot, known keySet) Candidate {
 	c := Candidate{Event: Event{Key: takeBack + ch.fact.key, Type: EventCorrection, Detail: ch.fact.key}}
 	if !ch.silent() {
@@ -222,7 +222,7 @@ func (st *State) correction(ch challenge, s *Snapshot, known keySet) Candidate {
 	return c
 }
 
-// correctionKey is the first that is free: an event can be corrected again.
+// correctionKey returns the first free key: an event can be corrected more than once.
 func correctionKey(key string, known keySet) string {
 	corr := correctionPrefix + key
 	for n := 2; known.has(corr); n++ {
@@ -231,7 +231,7 @@ func correctionKey(key string, known keySet) string {
 	return corr
 }
 
-// correctionText says what is so, as a scorer would.
+// correctionText states the corrected fact as a scorer would.
 func (s *Snapshot) correctionText(ch challenge) string {
 	if ch.fact.standing == factTransient {
 		return "Correction: " + s.goesOn()
@@ -297,7 +297,7 @@ func (s *Snapshot) notSo(family string, numbers []int64) string {
 	}
 }
 
-// called is the name of the player that a subject is about.
+// called returns the name of the player a subject is about.
 func (s *Snapshot) called(subject string) string {
 	who, _, _ := strings.Cut(subject, "+")
 	if id, err := strconv.ParseInt(who, 10, 64); err == nil {
@@ -315,12 +315,12 @@ func (s *Snapshot) battingRow(innings int, player int64) *BattingRow {
 	return nil
 }
 
-// corrects reports whether the correction of an event is an alert: whatever phones were told has to be put right where it
-// was told. What passes by itself needs no more than the banner.
+// corrects reports whether correcting the fact alerts: what phones were told must be put right on phones. For
+// transient events the banner is enough.
 func corrects(f fact) bool { return f.standing == factAnnounced }
 
-// settleFacts brings the facts up to date with what became sure: new ones, corrected ones, those taken back. It gives
-// the keys that are free again, whose rows are to go, and the rows that say something else from now on.
+// settleFacts updates the facts with what was confirmed: new, corrected and withdrawn ones. It returns the keys
+// that are free again, whose rows are deleted, and the rows that read differently now.
 func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cleared []string, revised []Event) {
 	if len(sure) == 0 {
 		return nil, nil
@@ -350,7 +350,7 @@ func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cle
 	return cleared, revised
 }
 
-// noted is the facts with that of an event that became sure.
+// noted returns the facts with that of a confirmed event.
 func (r *round) noted(facts []fact, c *confirmed) []fact {
 	f := fact{key: factKey(&c.Event), standing: factQuiet, subject: c.Subject}
 	if r.revisable(&c.Event) {
@@ -363,14 +363,14 @@ func (r *round) noted(facts []fact, c *confirmed) []fact {
 		return append(facts, f)
 	} else if r.told[c.Key] {
 		facts[old] = f
-	} else if f.key == targetFact { // phones know of the one before, which was so until now
+	} else if f.key == targetFact { // phones know the previous target, which was true until now
 		facts[old].subject = strings.TrimSuffix(facts[old].subject, wasSo) + wasSo
 	}
 	return facts
 }
 
-// withdrawn lists the keys of what phones were told is not so. What happens under one of them after all is owed to them,
-// as a correction is.
+// withdrawn lists the keys whose announcement was withdrawn. If one becomes true after all, phones are owed that
+// as they are owed a correction.
 func (t Announced) withdrawn() map[string]bool {
 	out := map[string]bool{}
 	for _, f := range t.facts() {

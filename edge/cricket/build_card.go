@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Mark is how a ball looks on a disc.
+// Mark returns the ball's mark for display.
 func (b *Ball) Mark() BallMark {
 	m := BallMark{Label: b.Label}
 	total := b.Total()
@@ -34,7 +34,7 @@ func (b *Ball) Mark() BallMark {
 
 func countMark(n int, suffix string) string { return strconv.Itoa(n) + suffix }
 
-// eleven is a side.
+// eleven is the size of a side.
 const eleven = 11
 
 func (s *Snapshot) card(in *Innings) CardInnings {
@@ -58,7 +58,7 @@ func (s *Snapshot) card(in *Innings) CardInnings {
 	return c
 }
 
-// rowHowOut writes a dismissal from its ball, whose words tell more than the row's code.
+// rowHowOut describes a dismissal from its ball, whose text says more than the row's code.
 func (s *Snapshot) rowHowOut(r *BattingRow, balls []Ball) string {
 	for i := range balls {
 		b := &balls[i]
@@ -69,7 +69,7 @@ func (s *Snapshot) rowHowOut(r *BattingRow, balls []Ball) string {
 	return s.howOut(rowDismissal(r), r.BowlerID, r.CatchID)
 }
 
-// overs groups the balls of an innings for the worm and the over bars.
+// overs groups the balls of an innings by over, for the charts.
 func (s *Snapshot) overs(balls []Ball) []CardOver {
 	out := make([]CardOver, 0, len(balls)/s.BallsPerOver()+1)
 	var marks []string

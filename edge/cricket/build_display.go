@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// display builds the whole state of the match. Its banner shows events that are still held: only alerts wait.
+// display builds the display. Its banner includes held events: only alerts wait.
 func (s *Snapshot) display(st *State, all []Candidate, now time.Time) Display {
 	d := Display{
 		MatchID:   s.MatchID,
@@ -21,7 +21,7 @@ func (s *Snapshot) display(st *State, all []Candidate, now time.Time) Display {
 		UpdatedAt: now,
 	}
 	if d.Phase == PhasePrematch && s.begun() {
-		d.Phase = PhaseInterrupted // "Delayed" of a match that is being played
+		d.Phase = PhaseInterrupted // "Delayed" in a match that has begun
 	}
 	for i := range s.Innings {
 		d.Innings = append(d.Innings, s.inningsLine(&s.Innings[i]))
@@ -51,7 +51,7 @@ func (s *Snapshot) inningsLine(in *Innings) InningsLine {
 	}
 }
 
-// teamScores returns both sides, the one batting first.
+// teamScores returns both sides, the batting side first.
 func (s *Snapshot) teamScores() []TeamScore {
 	order := s.Teams
 	in := s.current()
@@ -72,7 +72,7 @@ func (s *Snapshot) teamScores() []TeamScore {
 	return out
 }
 
-// displayInnings fills in what belongs to the innings in play.
+// displayInnings fills in the fields about the innings in play.
 func (s *Snapshot) displayInnings(d *Display, in *Innings) {
 	legal := s.legal(in)
 	d.RunRate = rate(in.Runs, legal)
@@ -106,7 +106,7 @@ func (s *Snapshot) displayInnings(d *Display, in *Innings) {
 	}
 }
 
-// rate is runs to six balls with two decimals, "" before the first ball.
+// rate returns runs per six balls with two decimals, "" before the first ball.
 func rate(runs, balls int) string {
 	if balls == 0 {
 		return ""
@@ -133,7 +133,7 @@ func (s *Snapshot) equation(d *Display, in *Innings) string {
 	}
 }
 
-// chaseEnd is how a chase ended, before there is a result.
+// chaseEnd describes the end of a chase while there is no result yet.
 func chaseEnd(need int) string {
 	switch {
 	case need <= 0:
@@ -145,8 +145,8 @@ func chaseEnd(need int) string {
 	}
 }
 
-// atCrease finds the two batters at the crease: after the last ball's pair, less who got out, plus who came in. A
-// batter who retired hurt looks not out in the rows, so the balls decide where there are any.
+// atCrease returns the two batters at the crease: the pair of the last ball, without a batter who got out and with
+// one who came in. In the rows a batter who retired hurt looks not out, so the balls decide if there are any.
 func (s *Snapshot) atCrease(in *Innings, balls []Ball) []Batter {
 	batters := []Batter{}
 	var pair [2]int64
@@ -179,7 +179,7 @@ func (s *Snapshot) justIn(innings int, row *BattingRow, balls []Ball) bool {
 	return row.Innings == innings
 }
 
-// nextStriker works out who faces the next ball; 0 when a wicket leaves it open.
+// nextStriker returns who faces the next ball; 0 after a wicket, when it is open.
 func (s *Snapshot) nextStriker(last *Ball, balls []Ball) int64 {
 	if last.Wicket {
 		return 0
@@ -239,7 +239,7 @@ func (s *Snapshot) bowlerLine(r *BowlingRow) Bowler {
 	}
 }
 
-// stand adds up the runs and balls since the last wicket.
+// stand returns the runs and balls since the last wicket.
 func (s *Snapshot) stand(balls []Ball) *Stand {
 	var st Stand
 	for i := len(balls) - 1; i >= 0 && !balls[i].Wicket; i-- {
@@ -251,19 +251,19 @@ func (s *Snapshot) stand(balls []Ball) *Stand {
 	return &st
 }
 
-// bannerBalls is how many balls an event stays in the banner, a wicket twice as many where there is but the end of an over
-// to show instead; bannerTime is how long where balls are not known.
+// bannerBalls is how many balls an event stays in the banner. A wicket stays twice as long unless something more
+// important than the end of an over happens. bannerTime is used instead if there are no balls.
 const (
 	bannerBalls = 6
 	bannerTime  = 4 * time.Minute
 )
 
-// bannerSince is how old an event in the banner may be.
+// bannerSince returns the time before which an event is too old for the banner.
 func (s *Snapshot) bannerSince(now time.Time) time.Time {
 	return s.ago(2*bannerBalls, 2*bannerTime, now)
 }
 
-// ago is the time of the ball so many before the end, or so long before now where balls are not known.
+// ago returns the time of the ball that many balls before the last, or now minus d if there are no balls.
 func (s *Snapshot) ago(balls int, d time.Duration, now time.Time) time.Time {
 	if n := len(s.Balls); n > 0 {
 		return s.Balls[max(0, n-balls)].UpdatedAt
@@ -271,8 +271,8 @@ func (s *Snapshot) ago(balls int, d time.Duration, now time.Time) time.Time {
 	return now.Add(-d)
 }
 
-// banner is the most telling of the latest events; of equals the later one. It stays until it is old or something as
-// telling happens. A batter in the nineties is in it while nothing else is.
+// banner returns the most important recent event; of equals, the later one. It stays until it is too old or
+// something as important happens. A batter in the nineties shows only while nothing else does.
 func (s *Snapshot) banner(all []Candidate, now time.Time) *KeyEvent {
 	oldest, since := s.bannerSince(now), s.ago(bannerBalls, bannerTime, now)
 	var best *Candidate
@@ -291,8 +291,8 @@ func (s *Snapshot) banner(all []Candidate, now time.Time) *KeyEvent {
 	return &KeyEvent{Key: best.Key, Type: wireType(best.Type), Text: best.Text, At: best.SeenAt}
 }
 
-// bannerRank orders the banner, 1 first; 0 is not for it. An older wicket comes before what every over brings. That there
-// is a super over is telling until something happens in it.
+// bannerRank orders events in the banner, 1 first; 0 keeps one out. An older wicket comes before what happens
+// every over. A super over's start shows until something happens in it.
 func bannerRank(c *Candidate, older bool) int {
 	priority := ruleOf(c.Type).priority
 	switch {

@@ -2,14 +2,13 @@ package cricket
 
 import "time"
 
-// rule is a line of the event catalogue: how telling an event is, whether phones are told, and whether it must stay
-// true.
+// rule is an entry of the event catalogue.
 type rule struct {
 	priority int           // 1 is highest
 	alert    bool          // by default
 	optional bool          // no alert unless it is switched on
 	cooldown time.Duration // per match and type, after an alert
-	lasting  bool          // once told it must stay true of the record, or a correction follows
+	lasting  bool          // must stay true of the record once recorded, or a correction follows
 }
 
 // The cooldowns of the catalogue.
@@ -22,8 +21,8 @@ const (
 	interruptCooldown = 10 * time.Minute
 )
 
-// ruleOf is the event catalogue. Boundaries never alert by default: at 60 of them a match, priority is what keeps
-// a phone quiet, not a cooldown.
+// ruleOf is the event catalogue. Boundaries do not alert by default: there are about 60 in a match, and only
+// their priority keeps a phone quiet, not a cooldown.
 func ruleOf(t EventType) rule {
 	if r, ok := ruleOfPlay(t); ok {
 		return r
@@ -35,15 +34,15 @@ func ruleOf(t EventType) rule {
 		return rule{priority: 2, alert: true, lasting: true}
 	case EventTargetRevised:
 		return rule{priority: 2, alert: true, lasting: true}
-	case EventDelayed: // like stumps and an interruption it may be taken back, and be so again
+	case EventDelayed: // like stumps and interruptions it may be withdrawn and happen again
 		return rule{priority: 2, alert: true, cooldown: interruptCooldown}
 	case EventPostponed, EventCancelled:
 		return rule{priority: 2, alert: true}
 	case EventFollowOn:
 		return rule{priority: 3, alert: true, lasting: true}
-	case EventCorrection: // it alerts for what was told
+	case EventCorrection: // whether it alerts depends on what was announced
 		return rule{priority: 3}
-	case EventDeclared: // the innings end tells it
+	case EventDeclared: // the innings end announces it
 		return rule{priority: 3, lasting: true}
 	case EventMatchStart:
 		return rule{priority: 4, alert: true}
@@ -61,12 +60,12 @@ func ruleOf(t EventType) rule {
 		return rule{priority: 7}
 	case EventPlayerOfMatch:
 		return rule{priority: 7, lasting: true}
-	default: // EventLineup among them
+	default: // including EventLineup
 		return rule{priority: 6}
 	}
 }
 
-// ruleOfPlay is the part of the catalogue that balls make.
+// ruleOfPlay is the part of the catalogue for events made by balls.
 func ruleOfPlay(t EventType) (rule, bool) {
 	switch t {
 	case EventHatTrick:
@@ -100,7 +99,7 @@ func ruleOfPlay(t EventType) (rule, bool) {
 	}
 }
 
-// wireType is the name of an event in keyEvent.type, where Sightscreen's clients know an older one.
+// wireType returns an event's name in keyEvent.type: Sightscreen's older name if it has one.
 func wireType(t EventType) string {
 	switch t {
 	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned:
@@ -116,7 +115,7 @@ func wireType(t EventType) string {
 	}
 }
 
-// milestone is a score of a batter that counts.
+// milestone is a batter's score worth an event.
 type milestone struct {
 	runs int
 	kind EventType

@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// Candidate is an event as one snapshot of the feed has it. It is an Event to be once it has held: the snapshot may
-// be corrected within seconds. One without a key is for the banner alone.
+// Candidate is an event as one snapshot shows it. It becomes an Event once it has held, because the snapshot may
+// be corrected within seconds. A candidate without a key is only for the banner.
 type Candidate struct {
 	Event
-	SeenAt  time.Time // when the feed says it happened
-	Mark    string    // what it was read from; when that changes, the hold begins again
-	Subject string    // who it is about (the batter out, the winner): the same key with another is another fact; "?" is any
-	Quiet   bool      // never an alert, whatever is switched on
+	SeenAt  time.Time // when the event happened, by the feed's clock
+	Mark    string    // the data it was found in; a change restarts the hold
+	Subject string    // who it is about (the batter out, the winner): with another subject the same key is another fact; "?" matches any
+	Quiet   bool      // never alerts, whatever is switched on
 }
 
-// detection is one look at a snapshot.
+// detection is the detection of events in one snapshot.
 type detection struct {
 	s        *Snapshot
-	m        Memory     // after this snapshot
-	recorded keySet     // keys of what was recorded
-	recent   *time.Time // nil: everything is told in full; else what is recorded and older is not, or without its text
-	known    keySet     // the same where rows may have told what balls tell; nil otherwise
+	m        Memory     // as of this snapshot
+	recorded keySet     // keys of recorded events
+	recent   *time.Time // nil: all events in full; otherwise recorded ones before it are left out, or have no text
+	known    keySet     // recorded, if rows may have shown events before their balls; nil otherwise
 	spells   *spells
-	hauls    map[int64]int // wickets of each bowler in the innings before
+	hauls    map[int64]int // wickets of each bowler in earlier innings
 	out      []Candidate
 }
 
-// detect finds everything that has happened in a match as the snapshot has it, in order. It knows nothing of what was
-// announced before: keys do. So a poll that was missed, a restart and a second poller all find the same events. What the
-// snapshot cannot show comes from prev: an interruption that is over, balls that it leaves out.
+// detect finds everything that has happened in a match according to the snapshot, in order. It does not depend on
+// what was announced: keys tell events apart. So after a missed poll or a restart, and in a second poller, the same
+// events are found. prev supplies what the snapshot cannot show: an interruption that is over, balls it leaves out.
 //
-// With a time it leaves out what is recorded and older than that, for nobody asks for it again; of what must stay true it
-// returns all but the text.
+// If recent is set, recorded events before that time are left out, because nothing uses them again. Those that
+// must stay true are returned without their text.
 func detect(prev *State, s *Snapshot, recorded keySet, recent *time.Time) *detection {
 	d := &detection{s: s, recorded: recorded, recent: recent, spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}}
 	d.m = prev.Memory.next(prev, s, recorded)
@@ -48,14 +48,14 @@ func detect(prev *State, s *Snapshot, recorded keySet, recent *time.Time) *detec
 	return d
 }
 
-// past reports whether an event was recorded and is no news, not even for the banner.
+// past reports whether an event is recorded and too old even for the banner.
 func (d *detection) past(at time.Time, family string, numbers ...int64) bool {
 	return d.recent != nil && at.Before(*d.recent) && d.recorded.holds(family, numbers...)
 }
 
 func (d *detection) add(c Candidate) { d.out = append(d.out, c) }
 
-// innings adds what happened in one innings.
+// innings adds the events of one innings.
 func (d *detection) innings(in *Innings) {
 	s := d.s
 	balls := s.ballsIn(in.No)
@@ -84,19 +84,19 @@ func (d *detection) innings(in *Innings) {
 	}
 }
 
-// ballsIn is the run of balls of one innings.
+// ballsIn returns the balls of one innings.
 func (s *Snapshot) ballsIn(innings int) []Ball {
 	from, _ := slices.BinarySearchFunc(s.Balls, innings, func(b Ball, n int) int { return b.Innings - n })
 	to, _ := slices.BinarySearchFunc(s.Balls, innings+1, func(b Ball, n int) int { return b.Innings - n })
 	return s.Balls[from:to]
 }
 
-// agrees reports whether score and balls of an innings say the same. They are a ball apart for a moment in many
-// replies; what only one of them shows waits for the next.
+// agrees reports whether score and balls of an innings agree. In many replies they are briefly a ball apart;
+// what only one of them shows waits for the next snapshot.
 func (s *Snapshot) agrees(in *Innings) bool {
 	balls := s.ballsIn(in.No)
 	if len(balls) == 0 {
-		return true // no balls were asked for, or none was bowled
+		return true // balls were not requested, or none was bowled
 	}
 	runs, wickets, legal := in.Penalty, 0, 0
 	for i := range balls {
@@ -112,7 +112,7 @@ func (s *Snapshot) agrees(in *Innings) bool {
 	return runs == in.Runs && wickets <= in.Wickets && legal == s.legal(in)
 }
 
-// inconsistent reports whether the innings in play disagrees with its balls.
+// inconsistent reports whether score and balls of the current innings disagree.
 func (s *Snapshot) inconsistent() bool {
 	in := s.current()
 	return in != nil && !s.agrees(in)

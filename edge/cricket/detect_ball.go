@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tally follows one innings ball by ball and reports what each ball made happen.
+// tally follows one innings ball by ball and reports the events of each ball.
 type tally struct {
 	*detection
 	in      *Innings
@@ -18,13 +18,13 @@ type tally struct {
 	stand   int // runs since the last wicket
 	target  int
 	quota   int
-	first   int64 // the ball from which on events are told in full: a few more than are revised, for a milestone may move
+	first   int64 // events are detected in full from this ball on: a few balls before the revisable ones, because a milestone may move
 	bat     map[int64]*batTally
 	bowl    map[int64]*bowlTally
 	out     map[int64]bool
-	silent  []BattingRow        // dismissals that no ball shows, in the order they fell
-	told    map[string]struct{} // keys that rows must not tell again
-	lines   bool                // the balls of the innings are known, and all of them
+	silent  []BattingRow        // dismissals that no ball shows, in the order of their fall
+	told    map[string]struct{} // keys that rows must not report again
+	lines   bool                // all balls of the innings are known
 	overs   overTally
 }
 
@@ -32,11 +32,11 @@ type batTally struct {
 	runs, balls, fours, sixes int
 	seen                      bool
 	fire                      bool
-	row                       []int64 // ids of the sixes in a row
+	row                       []int64 // ids of consecutive sixes
 	rowFours, rowSixes        fromRows
 }
 
-// fromRows are balls that show what rows have told before they came: how many there are, and how many of them have passed.
+// fromRows counts the balls of events that rows reported before the balls arrived: how many there are, and how many have been passed.
 type fromRows struct{ all, passed int }
 
 type bowlTally struct{ wickets, conceded int }
@@ -54,7 +54,7 @@ func newTally(d *detection, in *Innings, balls []Ball) *tally {
 	return t
 }
 
-// head takes in what a snapshot leaves out that begins in the middle of an innings: the rows have it.
+// head starts the tally of a snapshot whose balls begin in the middle of an innings: rows minus balls.
 func (t *tally) head() {
 	if len(t.balls) == 0 || t.balls[0].Over == 0 && ballInOver(t.balls[0].Label) <= 1 {
 		return
@@ -72,7 +72,7 @@ func (t *tally) head() {
 	t.runs, t.legal = max(0, t.runs), max(0, t.legal)
 }
 
-// unplay takes a ball off the sums.
+// unplay subtracts a ball from the totals.
 func (t *tally) unplay(b *Ball) {
 	bat, bowl := entry(t.bat, b.BatterID), entry(t.bowl, b.BowlerID)
 	t.runs -= b.Total()
@@ -89,7 +89,7 @@ func (t *tally) unplay(b *Ball) {
 	}
 }
 
-// absorb counts the balls that show what rows have told before they came.
+// absorb counts the boundaries that rows reported before their balls arrived.
 func (t *tally) absorb() {
 	if t.known == nil || len(t.balls) == 0 {
 		return
@@ -101,7 +101,7 @@ func (t *tally) absorb() {
 	}
 }
 
-// ball takes the next ball in.
+// ball adds the next ball.
 func (t *tally) ball(b *Ball) {
 	t.newOver(b)
 	t.newBatter(b)
@@ -146,7 +146,7 @@ func entry[T any](m map[int64]*T, id int64) *T {
 	return e
 }
 
-// candidate is an event of this ball. The mark is all of the ball that a revision can change.
+// candidate returns an event of this ball. Its mark covers everything about the ball that a revision can change.
 func (t *tally) candidate(b *Ball, kind EventType, key, text string) Candidate {
 	return Candidate{
 		Event:  Event{Key: key, Type: kind, Text: text, Innings: t.in.No, Over: b.Label, BallID: b.ID},
@@ -155,13 +155,13 @@ func (t *tally) candidate(b *Ball, kind EventType, key, text string) Candidate {
 	}
 }
 
-// past reports whether an event of a ball was recorded, is no news, and no revision changes it any more. Where rows tell what
-// balls do not, they have to know what balls have told.
+// past reports whether an event of a ball is recorded, too old for the banner, and beyond revision. While balls
+// are missing it is never past, because rows must know what balls have reported.
 func (t *tally) past(b *Ball, family string, numbers ...int64) bool {
 	return t.lines && b.ID < t.first && t.detection.past(b.UpdatedAt, family, numbers...)
 }
 
-// must is an event that was recorded and must stay true, without its words.
+// must adds a recorded event that must stay true, without its text.
 func (t *tally) must(b *Ball, kind EventType, key, about, detail string) {
 	t.addOnce(Candidate{
 		Event:  Event{Key: key, Type: kind, Innings: t.in.No, Over: b.Label, BallID: b.ID, Detail: detail},
@@ -169,7 +169,7 @@ func (t *tally) must(b *Ball, kind EventType, key, about, detail string) {
 	})
 }
 
-// addOnce adds an event that rows can tell too.
+// addOnce adds an event that rows may report too.
 func (t *tally) addOnce(c Candidate) {
 	if _, ok := t.told[c.Key]; !ok {
 		t.told[c.Key] = struct{}{}
@@ -177,7 +177,7 @@ func (t *tally) addOnce(c Candidate) {
 	}
 }
 
-// score is how the innings stands, "IND 182/4 (32.1)".
+// score returns the score of the innings, "IND 182/4 (32.1)".
 func (t *tally) score() string {
 	overs := wholeOvers(oversOf(t.legal, t.s.BallsPerOver()))
 	if t.wickets >= t.s.maxWickets(t.in) {
@@ -186,7 +186,7 @@ func (t *tally) score() string {
 	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.runs, t.wickets, overs)
 }
 
-// boundary reports a four or a six: under the key of the row that has told it before its ball came, if one has.
+// boundary reports a four or a six, under the row's key if a row reported it before the ball arrived.
 func (t *tally) boundary(b *Ball, bat *batTally) {
 	var kind EventType
 	var word string
@@ -212,7 +212,7 @@ func (t *tally) boundary(b *Ball, bat *batTally) {
 	t.addOnce(c)
 }
 
-// crossed finds the milestones that the ball took the batter over.
+// crossed reports the milestones that the batter passed with this ball.
 func (t *tally) crossed(b *Ball, before int, bat *batTally) {
 	for _, m := range milestones() {
 		switch {
@@ -228,13 +228,13 @@ func (t *tally) crossed(b *Ball, before int, bat *batTally) {
 	}
 }
 
-// withRuns is a batter as the subject of a milestone, with the runs at which it was reached.
+// withRuns returns the subject of a milestone: the batter, and the runs after the ball that reached it.
 func withRuns(batter int64, runs int) string { return fmt.Sprintf("%d+%d", batter, runs) }
 
-// The steps in which a team's runs and those of a partnership count.
+// runStep is the step of team milestones and partnerships, in runs.
 const runStep = 50
 
-// teamCrossed finds the fifties of the team and of the partnership.
+// teamCrossed reports the team milestones and partnership fifties passed with this ball.
 func (t *tally) teamCrossed(b *Ball, team, stand int) {
 	for n := (team/runStep + 1) * runStep; n <= t.runs; n += runStep {
 		if t.past(b, familyTeamRuns, int64(n), int64(t.in.No)) {
@@ -303,8 +303,7 @@ func (t *tally) wicketText(who int64, how dismissal, bowler, catcher int64) stri
 	return fmt.Sprintf(wicketCry+"%s %d (%d) · %s", name, bat.runs, bat.balls, t.score())
 }
 
-// haul finds a bowler's third and later wickets, the fifth and the tenth among them; in a match of more innings the
-// ten may be of the match.
+// haul reports a bowler's third and later wickets, and the fifth and tenth. In a multi-day match the ten may be of the whole match.
 func (t *tally) haul(b *Ball, bowl *bowlTally) {
 	name := t.s.who(b.BowlerID, bowlerWord)
 	n := int64(bowl.wickets)
@@ -329,7 +328,7 @@ func (t *tally) haul(b *Ball, bowl *bowlTally) {
 	}
 }
 
-// fireWickets are enough to call a bowler on fire, fireRuns at fireRate runs a hundred balls a batter.
+// A bowler is on fire from fireWickets wickets, a batter from fireRuns runs at fireRate runs per hundred balls.
 const (
 	fireWickets = 3
 	fireRuns    = 20
@@ -338,7 +337,7 @@ const (
 
 func onFire(runs, balls int) bool { return runs >= fireRuns && runs*100 >= fireRate*balls }
 
-// onFire finds the ball after which a batter has scored enough fast enough.
+// onFire reports a batter who has scored enough, fast enough.
 func (t *tally) onFire(b *Ball, bat *batTally) {
 	if bat.fire || t.out[b.BatterID] || !onFire(bat.runs, bat.balls) {
 		return
@@ -351,7 +350,7 @@ func (t *tally) onFire(b *Ball, bat *batTally) {
 	t.addOnce(t.candidate(b, EventBatsmanOnFire, batterFireKey(t.in.No, b.BatterID), text))
 }
 
-// newBatter reports who is at the crease for the first time; the pair that opens is no news.
+// newBatter reports batters who are at the crease for the first time; the opening pair is no news.
 func (t *tally) newBatter(b *Ball) {
 	opening := b == &t.balls[0]
 	for _, id := range [...]int64{b.PairIDs[0], b.PairIDs[1], b.BatterID} {

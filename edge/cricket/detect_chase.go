@@ -12,7 +12,7 @@ func isClose(need, left int) bool {
 	return left > 0 && left <= closeBalls && need > 0 && need <= closeRate*left
 }
 
-// chases reports whether an innings chases in limited overs; a super over's chase is close anyway.
+// chases reports whether an innings is a limited-overs chase. Super overs do not count: their chases are always close.
 func (s *Snapshot) chases(in *Innings) bool {
 	return !s.MultiDay() && !s.IsSuperOver(in.No) && s.Target(in) > 0
 }
@@ -21,7 +21,7 @@ func (s *Snapshot) closeNow(in *Innings) bool {
 	return s.chases(in) && in.Wickets < s.maxWickets(in) && isClose(s.Target(in)-in.Runs, s.quota(in)-s.legal(in))
 }
 
-// chase finds the ball after which the chase is close.
+// chase reports the ball after which the chase is close.
 func (t *tally) chase(b *Ball) {
 	need, left := t.target-t.runs, t.quota-t.legal
 	if _, told := t.told[closeKey]; told || !isClose(need, left) || !t.s.chases(t.in) || t.wickets >= t.s.maxWickets(t.in) {
@@ -32,7 +32,7 @@ func (t *tally) chase(b *Ball) {
 	t.addOnce(c)
 }
 
-// closeSubject is the chase that was close: by another target it is another, and the first was close all the same.
+// closeSubject identifies a chase by target and overs: with another target it is a different one, and the first was still close.
 func (s *Snapshot) closeSubject() string {
 	in := s.innings(2)
 	if in == nil {
@@ -45,7 +45,7 @@ func closeText(code string, need, left int) string {
 	return fmt.Sprintf("%s need %d off %d", code, need, left)
 }
 
-// chaseNow reports a chase that is close, or was when the score was all there was to see.
+// chaseNow reports a chase that is close by the score, or was while only the score was known.
 func (t *tally) chaseNow() {
 	if !t.s.closeNow(t.in) && (len(t.balls) > 0 || !t.m.Close || !t.s.chases(t.in)) {
 		return
@@ -56,8 +56,8 @@ func (t *tally) chaseNow() {
 	t.addOnce(c)
 }
 
-// targetReached reports a chase that has been won on the score, before the feed says so: it is the result, under the
-// result's key. Once play was shortened the first innings' arithmetic is no target.
+// targetReached reports a chase won on the score before the feed says so. It is the result, under the result's
+// key. In a shortened match the first innings' total does not give the target.
 func (d *detection) targetReached(in *Innings) {
 	s := d.s
 	target := s.Target(in)
@@ -71,7 +71,7 @@ func (d *detection) targetReached(in *Innings) {
 	d.add(c)
 }
 
-// chaseWon is in the words of the feed's own results, "Australia won by 6 wickets".
+// chaseWon words the result as the feed does, "Australia won by 6 wickets".
 func (s *Snapshot) chaseWon(in *Innings) string {
 	text := s.name(in.TeamID) + " won"
 	switch {

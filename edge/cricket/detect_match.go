@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// inningsEvent is an event that an innings as a whole makes.
+// inningsEvent returns an event of an innings as a whole.
 func (d *detection) inningsEvent(in *Innings, kind EventType, key, text string) Candidate {
 	return Candidate{Event: Event{Key: key, Type: kind, Text: text, Innings: in.No}, SeenAt: in.UpdatedAt}
 }
 
-// start reports that play is under way: with the first ball or, where balls are not asked for, with the status.
+// start reports the start of play: at the first ball or, if balls are not requested, by the status.
 func (d *detection) start(in *Innings, balls []Ball) {
 	s := d.s
 	if in.No != s.Innings[0].No || len(balls) == 0 && (s.Balls != nil || s.phase() == PhasePrematch) && s.legal(in) == 0 && in.Runs == 0 {
@@ -24,7 +24,7 @@ func (d *detection) start(in *Innings, balls []Ball) {
 	d.add(c)
 }
 
-// begunAt is when an innings began: with its first ball or, where balls are not known, so many balls ago.
+// begunAt returns when an innings began: at its first ball or, without balls, estimated from the number of balls bowled.
 func (s *Snapshot) begunAt(in *Innings) time.Time {
 	if balls := s.ballsIn(in.No); len(balls) > 0 {
 		return balls[0].UpdatedAt
@@ -32,7 +32,7 @@ func (s *Snapshot) begunAt(in *Innings) time.Time {
 	return in.UpdatedAt.Add(-time.Duration(s.legal(in)) * perBall)
 }
 
-// missing reports an innings that has no score line because it was forfeited: the one after it has.
+// missing reports a forfeited innings without a score line, known from the line of the one after it.
 func (d *detection) missing(in *Innings) {
 	s := d.s
 	before := s.innings(in.No - 1)
@@ -43,7 +43,7 @@ func (d *detection) missing(in *Innings) {
 	d.inningsEnd(&absent, CauseForfeited)
 }
 
-// superOver is the beginning of the nth super over.
+// superOver returns the start of the nth super over.
 func (s *Snapshot) superOver(n, innings int, at time.Time) Candidate {
 	text := "Scores level – super over!"
 	if n > 1 {
@@ -52,7 +52,7 @@ func (s *Snapshot) superOver(n, innings int, at time.Time) Candidate {
 	return Candidate{Event: Event{Key: superOverKey(n), Type: EventSuperOver, Text: text, Innings: innings}, SeenAt: at}
 }
 
-// superOverAhead reports a super over from the feed's words, before its first innings has a score line.
+// superOverAhead reports a super over from the feed's status or note, before its first innings has a score line.
 func (d *detection) superOverAhead() {
 	s, in := d.s, d.s.current()
 	if in == nil || s.over() || s.MultiDay() || in.No < 2 || in.No%2 == 1 {
@@ -68,13 +68,13 @@ func (d *detection) superOverAhead() {
 	d.add(s.superOver(in.No/2, in.No+1, in.UpdatedAt))
 }
 
-// saysSuperOver reads the note; one that names who won it tells of the past.
+// saysSuperOver reports whether the note announces a super over; a note with its winner is about the past.
 func (s *Snapshot) saysSuperOver() bool {
 	note := strings.ToLower(s.Note)
 	return strings.Contains(note, "super over") && !strings.Contains(note, "won")
 }
 
-// followOn reports that a side bats again at once.
+// followOn reports that a side follows on.
 func (d *detection) followOn() {
 	s := d.s
 	second := s.innings(2)
@@ -93,7 +93,7 @@ func (d *detection) followOn() {
 	d.add(c)
 }
 
-// followsOn reports whether the side that batted second bats third too, or is told to.
+// followsOn reports whether the side that batted second also bats third, or was asked to.
 func (s *Snapshot) followsOn() bool {
 	second, third := s.innings(2), s.innings(3)
 	if !s.MultiDay() || second == nil {
@@ -108,7 +108,7 @@ func (s *Snapshot) playsSuperOver() bool {
 	return in != nil && s.IsSuperOver(in.No)
 }
 
-// inningsEnd reports the end of an innings and what it means: a declaration, a target that was reached.
+// inningsEnd reports the end of an innings, and a declaration or a target reached with it.
 func (d *detection) inningsEnd(in *Innings, cause Cause) {
 	s := d.s
 	c := d.inningsEvent(in, EventInningsEnd, inningsEndKey(in.No), s.inningsEndText(in, cause))
@@ -127,11 +127,11 @@ func (d *detection) inningsEnd(in *Innings, cause Cause) {
 	}
 }
 
-// needMark begins what a chase needs in the subject of the innings before it.
+// needMark starts the part of an innings' subject that says what the chase needs.
 const needMark = "need"
 
-// inningsLeaves is the part of the subject of an innings' end that depends on more than that innings: the lead, and what the
-// chase needs. A snapshot of a match that is over does not tell what a chase needed.
+// inningsLeaves returns the part of an innings' subject that depends on more than that innings: the lead, or
+// what the chase needs. Once the match is over a snapshot no longer shows what the chase needed.
 func (s *Snapshot) inningsLeaves(in *Innings) string {
 	switch {
 	case s.MultiDay():
@@ -143,7 +143,7 @@ func (s *Snapshot) inningsLeaves(in *Innings) string {
 	}
 }
 
-// inningsEndText is "IND 352/8 (50). AUS need 353".
+// inningsEndText returns "IND 352/8 (50). AUS need 353".
 func (s *Snapshot) inningsEndText(in *Innings, cause Cause) string {
 	side := s.code(in.TeamID)
 	text := side + " " + ScoreLine(in, cause)
@@ -161,20 +161,20 @@ func (s *Snapshot) inningsEndText(in *Innings, cause Cause) string {
 	}
 }
 
-// nextNeeds is what the side that bats next in limited overs needs, "AUS need 353"; none after a chase.
+// nextNeeds returns what the side batting next needs in limited overs, "AUS need 353"; nothing after a chase.
 func (s *Snapshot) nextNeeds(in *Innings) []string {
 	other := s.code(s.other(in.TeamID))
 	switch {
 	case s.IsSuperOver(in.No) && s.Target(in) == 0:
 		return []string{fmt.Sprintf("%s need %d to win the super over", other, in.Runs+1)}
-	case in.No == 1 && !s.MultiDay(): // also of a match that is over, for feeds say so in the break
+	case in.No == 1 && !s.MultiDay(): // also after the match is over, because feeds show that during the break
 		return []string{fmt.Sprintf("%s need %d", other, s.chaseTarget()) + s.chaseOvers(in)}
 	default:
 		return nil
 	}
 }
 
-// chaseText is what a fourth innings is left with, or how the sides stand.
+// chaseText returns what the fourth innings needs, or the lead.
 func (s *Snapshot) chaseText(in *Innings) string {
 	if in.No == 3 && s.innings(2) != nil && s.innings(2).TeamID != in.TeamID {
 		if lead := s.lead(in); lead >= 0 {
@@ -187,7 +187,7 @@ func (s *Snapshot) chaseText(in *Innings) string {
 	return s.leadText(in)
 }
 
-// chaseOvers names the overs of a chase that was shortened.
+// chaseOvers returns the overs of a shortened chase, " off 18".
 func (s *Snapshot) chaseOvers(in *Innings) string {
 	if s.RevTarget == 0 || s.RevOvers == "" || s.quota(in) == s.Overs*s.BallsPerOver() {
 		return ""
@@ -195,10 +195,10 @@ func (s *Snapshot) chaseOvers(in *Innings) string {
 	return " off " + wholeOvers(s.RevOvers)
 }
 
-// wholeOvers writes overs without a fraction of none, "18" and "7.3".
+// wholeOvers drops an empty fraction, "18.0" becomes "18".
 func wholeOvers(overs string) string { return strings.TrimSuffix(overs, ".0") }
 
-// ScoreLine is "352/8 (50)", with "all out" and "dec" where they apply.
+// ScoreLine returns "352/8 (50)", with "all out" or "dec" if it applies.
 func ScoreLine(in *Innings, cause Cause) string {
 	overs := wholeOvers(in.Overs)
 	switch cause {
@@ -211,7 +211,7 @@ func ScoreLine(in *Innings, cause Cause) string {
 	}
 }
 
-// lead is how far the batting side of an innings is ahead over all innings so far, negative when it trails.
+// lead returns the batting side's lead over all innings so far, negative if it trails.
 func (s *Snapshot) lead(in *Innings) int {
 	return s.sum(in.TeamID, in.No) + in.Runs - s.sum(s.other(in.TeamID), in.No)
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ending makes a candidate of a finished match, and names its best player. Whether the result may be told is the
-// gate's question. A match that was not played has none.
+// ending adds the result of a finished match as a candidate, and its player of the match. Whether the result may
+// be announced is decided by believable. A match that was not played has none.
 func (d *detection) ending() {
 	s := d.s
 	if !s.over() || s.Status.NotPlayed() {
@@ -35,7 +35,7 @@ func (d *detection) ending() {
 	}
 }
 
-// resultDetail tells a win that was awarded from one that was played for.
+// resultDetail distinguishes an awarded win from one on the field.
 func (s *Snapshot) resultDetail() string {
 	if s.Winner != 0 && s.noteHas("award") {
 		return detailAwarded
@@ -43,13 +43,14 @@ func (s *Snapshot) resultDetail() string {
 	return ""
 }
 
-// decidedOtherwise reports whether a winner's words say that the scores were level: by the rain rule, or something else decided.
+// decidedOtherwise reports whether a result says that the scores were level, under the rain rule too, or that something else decided the
+// match.
 func decidedOtherwise(text string) bool {
 	ways := []string{"tied (", "Super Over", "super over", "boundar", "bowl-out", "fewer wickets"}
 	return slices.ContainsFunc(ways, func(words string) bool { return strings.Contains(text, words) })
 }
 
-// marginIn is by how much a match was won, as words have it, "18r", or what else decided it; "" where they do not say.
+// marginIn returns the margin in a result's text as "18r", or what else decided the match; "" if the text does not say.
 func marginIn(text string) string {
 	_, by, found := strings.Cut(text, " won by ")
 	switch {
@@ -71,8 +72,7 @@ func marginIn(text string) string {
 	return out.String()
 }
 
-// result reads how a finished match ended. While the feed names neither winner nor why there is none, the text
-// returns the scores alone.
+// result reads how a finished match ended. While the feed names neither a winner nor a reason for none, the text has only the scores.
 func (s *Snapshot) result() (EventType, string) {
 	none := strings.ToLower(s.NoResult)
 	switch {
@@ -91,7 +91,7 @@ func (s *Snapshot) result() (EventType, string) {
 	}
 }
 
-// tieText keeps the rain rule where one made the tie.
+// tieText keeps a rain rule that the note names.
 func (s *Snapshot) tieText() string {
 	if strings.HasPrefix(s.Note, "Match tied") {
 		return s.Note
@@ -99,14 +99,14 @@ func (s *Snapshot) tieText() string {
 	return "Match tied"
 }
 
-// saysTied reads a note that calls the match a tie and nobody its winner.
+// saysTied reports whether the note calls the match a tie and names no winner.
 func (s *Snapshot) saysTied() bool {
 	note := strings.ToLower(s.Note)
 	return strings.HasPrefix(note, "match tied") && !strings.Contains(note, "won")
 }
 
-// winText is the feed's own wording when it names the winner; of a tie decided otherwise it keeps the decision:
-// "Match tied (England won on boundary count)". Where the feed has no words the scores have.
+// winText returns the feed's own wording if it names the winner; for a tie decided otherwise only the decision,
+// as in "Match tied (England won on boundary count)". Without such a note the scores give the text.
 func (s *Snapshot) winText() string {
 	name := s.name(s.Winner)
 	text := strings.TrimSpace(s.Note)
@@ -119,7 +119,7 @@ func (s *Snapshot) winText() string {
 	return name + " won" + s.margin()
 }
 
-// margin is by how much the winner won, as far as the scores tell: " by 18 runs (DLS)".
+// margin returns the winning margin, as far as the scores show it: " by 18 runs (DLS)".
 func (s *Snapshot) margin() string {
 	in := s.current()
 	if in == nil || strings.Contains(strings.ToLower(s.Note), "award") {
@@ -140,8 +140,8 @@ func (s *Snapshot) margin() string {
 	}
 }
 
-// superOverMargin says that the super over decided, where its scores say so: one that ends level is decided by something
-// else, and one that a snapshot finishes too early is not known to have decided anything.
+// superOverMargin credits the super over if its scores do. A tied super over is decided by something else, and
+// in one that a snapshot finishes too early nothing is decided yet.
 func (s *Snapshot) superOverMargin(in *Innings, target int) string {
 	chased := in.TeamID == s.Winner && in.Runs >= target
 	held := in.TeamID != s.Winner && in.Runs < target-1
@@ -151,7 +151,7 @@ func (s *Snapshot) superOverMargin(in *Innings, target int) string {
 	return ""
 }
 
-// scoresText names the scores and no winner.
+// scoresText lists the scores without a winner.
 func (s *Snapshot) scoresText() string {
 	if len(s.Innings) == 0 {
 		return "Match over"
@@ -166,7 +166,7 @@ func (s *Snapshot) scoresText() string {
 
 func (s *Snapshot) abandoned() bool { return s.phase() == PhaseAbandoned }
 
-// level reports whether a limited-overs match was tied on its regulation innings.
+// level reports whether a limited-overs match was tied after its regulation innings.
 func (s *Snapshot) level() bool {
 	second := s.innings(2)
 	return !s.MultiDay() && second != nil && s.Target(second) > 0 && second.Runs == s.Target(second)-1 && s.Ended(second) != CauseNone

@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// How long ago something was that only rows tell, so that the banner lets it go: about the time of a ball and of a
-// run.
+// Estimated time per ball and per run, to age events that only rows show, so that they leave the banner.
 const (
 	perBall = 40 * time.Second
 	perRun  = 40 * time.Second
 )
 
-// silentWickets are the batters who are out without a ball that says so: a second wicket on one ball, a batter timed
-// out or retired out, and all of them where balls were not asked for.
+// silentWickets returns the batters whose dismissal no ball shows: a second wicket on one ball, a batter timed
+// out or retired out, and all of them if balls were not requested.
 func (t *tally) silentWickets() []BattingRow {
 	shown := map[int64]bool{}
 	for i := range t.balls {
@@ -33,10 +32,10 @@ func (t *tally) silentWickets() []BattingRow {
 	return rows
 }
 
-// when is a label as a number that orders.
+// when converts a label to a number of balls, for ordering.
 func (t *tally) when(label string) int { return ballsOf(label, t.s.BallsPerOver()) }
 
-// silentBefore takes the silent wickets in that fell before a ball, so that every wicket has the number of its fall.
+// silentBefore counts the silent wickets that fell before a ball, so that every wicket is numbered by its fall.
 func (t *tally) silentBefore(label string) {
 	for len(t.silent) > 0 && t.when(t.silent[0].FoWOvers) < t.when(label) {
 		t.nextSilent()
@@ -46,13 +45,13 @@ func (t *tally) silentBefore(label string) {
 func (t *tally) nextSilent() {
 	row := t.silent[0]
 	t.silent = t.silent[1:]
-	if t.wickets < t.in.Wickets && !t.out[row.PlayerID] { // else the score does not have it yet
+	if t.wickets < t.in.Wickets && !t.out[row.PlayerID] { // otherwise the score does not include it yet
 		t.rowWicket(&row)
 	}
 }
 
-// rows reports what no ball has shown in the end: the silent wickets that are left, milestones and hauls that rows are
-// ahead with and, where balls were not asked for or some are missing, all the rest that rows and score can tell.
+// rows reports what no ball has shown: the remaining silent wickets, and milestones and hauls in which the rows are
+// ahead. If balls were not requested or some are missing, it also reports everything else that rows and score show.
 func (t *tally) rows() {
 	for row := range t.s.battingOf(t.in.No) {
 		if len(t.balls) == 0 {
@@ -79,7 +78,7 @@ func (t *tally) rows() {
 	t.rowScore()
 }
 
-// rowEvent is an event that a row tells, about its player. ago is how long it has been so.
+// rowEvent returns an event known from a row about its player. ago is how long it has been so.
 func (t *tally) rowEvent(kind EventType, key, text string, player int64, ago time.Duration) Candidate {
 	return Candidate{
 		Event:   Event{Key: key, Type: kind, Text: text, Innings: t.in.No},
@@ -89,7 +88,7 @@ func (t *tally) rowEvent(kind EventType, key, text string, player int64, ago tim
 	}
 }
 
-// rowSubject is the subject of an event as a ball has it too: what need not last is about nobody.
+// rowSubject returns the subject that the event of a ball would have. Events that need not stay true have none.
 func rowSubject(kind EventType, player int64) string {
 	switch {
 	case kind == EventFour || kind == EventSix:
@@ -101,7 +100,7 @@ func rowSubject(kind EventType, player int64) string {
 	}
 }
 
-// sinceLabel estimates how long ago a ball was.
+// sinceLabel estimates how long ago a ball was bowled.
 func (t *tally) sinceLabel(label string) time.Duration {
 	return time.Duration(t.s.legal(t.in)-t.when(label)) * perBall
 }
@@ -122,7 +121,7 @@ func (t *tally) rowWicket(row *BattingRow) {
 	t.add(c)
 }
 
-// namelessWickets are those that the score alone shows: no row says yet who is out.
+// namelessWickets reports wickets known only from the score: no row says yet who is out.
 func (t *tally) namelessWickets() {
 	if t.wickets < t.in.Wickets && len(t.balls) == 0 {
 		t.runs, t.legal = t.in.Runs, t.s.legal(t.in)
@@ -177,7 +176,7 @@ func (t *tally) rowHaul(row *BowlingRow) {
 	}
 }
 
-// sinceHaul estimates how long ago a bowler took the nth wicket, by the fall of those that are the bowler's.
+// sinceHaul estimates how long ago a bowler took the nth wicket, from the falls of that bowler's wickets.
 func (t *tally) sinceHaul(bowler int64, nth int) time.Duration {
 	var falls []int
 	for r := range t.s.battingOf(t.in.No) {
@@ -192,7 +191,7 @@ func (t *tally) sinceHaul(bowler int64, nth int) time.Duration {
 	return time.Duration(t.s.legal(t.in)-falls[nth-1]) * perBall
 }
 
-// rowBoundaries reports the fours and sixes that no ball shows, each by its number among those of the batter.
+// rowBoundaries reports fours and sixes that no ball shows, each by its number among the batter's.
 func (t *tally) rowBoundaries() {
 	for row := range t.s.battingOf(t.in.No) {
 		seen, _ := t.seenOf(row.PlayerID)
@@ -229,12 +228,12 @@ func (t *tally) rowBoundary(row *BattingRow, kind EventType, word string, missin
 	}
 }
 
-// nowScore is how the innings stands in the snapshot.
+// nowScore returns the score of the innings in the snapshot.
 func (t *tally) nowScore() string {
 	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.in.Runs, t.in.Wickets, wholeOvers(t.in.Overs))
 }
 
-// rowMaidens reports the maidens of the bowlers' rows that no ball shows.
+// rowMaidens reports maidens in the bowling rows that no ball shows.
 func (t *tally) rowMaidens() {
 	for row := range t.s.bowlingOf(t.in.No) {
 		seen := 0
@@ -250,7 +249,7 @@ func (t *tally) rowMaidens() {
 	}
 }
 
-// rowBatters reports who came in and who is on fire.
+// rowBatters reports new batters, and batters on fire.
 func (t *tally) rowBatters() {
 	n := 0
 	for row := range t.s.battingOf(t.in.No) {
@@ -268,7 +267,7 @@ func (t *tally) rowBatters() {
 	}
 }
 
-// rowScore reports overs, the powerplay, the team's fifties and those of the partnerships from the score.
+// rowScore reports overs, the powerplay, team milestones and partnerships from the score.
 func (t *tally) rowScore() {
 	legal, per := t.s.legal(t.in), t.s.BallsPerOver()
 	for n := 1; n*per <= legal; n++ {
@@ -299,7 +298,7 @@ func (t *tally) rowScore() {
 	t.rowStands()
 }
 
-// rowStands reports the partnerships from the falls of wickets.
+// rowStands reports partnerships from the falls of wickets.
 func (t *tally) rowStands() {
 	var falls []int
 	for r := range t.s.battingOf(t.in.No) {
@@ -319,7 +318,7 @@ func (t *tally) rowStands() {
 	}
 }
 
-// nineties is for the banner: a batter who is about to have a hundred.
+// nineties adds a batter in the nineties, for the banner.
 func (t *tally) nineties() {
 	for r := range t.s.battingOf(t.in.No) {
 		if r.Out || r.Runs < 90 || r.Runs > 99 {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// overTally is the over in play.
+// overTally is the over being bowled.
 type overTally struct {
 	balls []*Ball
 	ended bool // its end was told
 }
 
-// hatTrick reports the second wicket with two balls in a row, and the third; the fourth makes no other hat-trick.
+// hatTrick reports a second wicket in consecutive balls, and the third; a fourth is not another hat-trick.
 func (t *tally) hatTrick(b *Ball, streak *Streak) {
 	if streak == nil {
 		return
@@ -31,7 +31,7 @@ func (t *tally) hatTrick(b *Ball, streak *Streak) {
 	}
 }
 
-// rememberedHatTricks reports those that the snapshot does not reach back to.
+// rememberedHatTricks reports hat-tricks from before the first ball of the snapshot.
 func (d *detection) rememberedHatTricks() {
 	for _, k := range d.m.HatTricks {
 		if len(d.s.Balls) > 0 && k.Balls[0] >= d.s.Balls[0].ID || len(k.Balls) < 3 {
@@ -39,7 +39,7 @@ func (d *detection) rememberedHatTricks() {
 		}
 		key := hatTrickKey(k.Bowler, k.Balls[2])
 		if len(d.s.Balls) > 0 && k.Balls[2] >= d.s.Balls[0].ID {
-			continue // the walk has found it
+			continue // already found in the balls
 		}
 		d.add(Candidate{
 			Event: Event{
@@ -51,7 +51,7 @@ func (d *detection) rememberedHatTricks() {
 	}
 }
 
-// sixes finds the third six in a row of a batter. A wide is not faced and breaks nothing.
+// sixes reports a batter's third consecutive six. A wide is not a ball faced, so it breaks nothing.
 func (t *tally) sixes(b *Ball, bat *batTally) {
 	if b.Wide {
 		return
@@ -70,7 +70,7 @@ func (t *tally) sixes(b *Ball, bat *batTally) {
 	t.add(c)
 }
 
-// jumped reports whether the row has told these sixes before their balls came.
+// jumped reports whether the row reported these sixes before their balls arrived.
 func (t *tally) jumped(batter int64, sixes int) bool {
 	for n := sixes - 1; n <= sixes+1; n++ {
 		if t.known.holds(familyRowSixes, int64(t.in.No), batter, int64(n)) {
@@ -80,7 +80,7 @@ func (t *tally) jumped(batter int64, sixes int) bool {
 	return false
 }
 
-// newOver closes the over before when a ball of another one comes: an over can be short of balls.
+// newOver closes the previous over at the first ball of another: an over can be short of balls.
 func (t *tally) newOver(b *Ball) {
 	if n := len(t.overs.balls); n > 0 && t.overs.balls[0].Over != b.Over {
 		if !t.overs.ended {
@@ -91,7 +91,7 @@ func (t *tally) newOver(b *Ball) {
 	t.overs.balls = append(t.overs.balls, b)
 }
 
-// endOfOver reports the end of an over with its last legal ball, and what the over was.
+// endOfOver reports the end of an over, and a maiden, at its last legal ball.
 func (t *tally) endOfOver(b *Ball) {
 	if !b.Legal() || t.overs.ended {
 		return
@@ -112,7 +112,7 @@ func (t *tally) endOfOver(b *Ball) {
 	t.overEnd(b)
 }
 
-// overEnd reports the end of the over in play, and of the powerplay with it.
+// overEnd reports the end of the over, and of the powerplay if it ends with it.
 func (t *tally) overEnd(b *Ball) {
 	no := b.Over + 1
 	if !t.past(b, familyOver, int64(t.in.No), int64(no)) {
@@ -123,7 +123,7 @@ func (t *tally) overEnd(b *Ball) {
 	}
 }
 
-// overText writes the over as on a scoresheet, "Over 12: 1 4 0 W 0 2 (7)".
+// overText writes the over as a scoresheet does, "Over 12: 1 4 0 W 0 2 (7)".
 func (t *tally) overText(no int) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Over %d:", no)
@@ -144,7 +144,7 @@ func (t *tally) powerplayText() string {
 	return fmt.Sprintf("Powerplay: %s %d/%d", t.code, t.runs, t.wickets)
 }
 
-// sheetMark is a ball as a scorer writes it: as on a disc, but 0 for a dot.
+// sheetMark returns a ball's mark as a scorer writes it: like Mark, but 0 for a dot ball.
 func sheetMark(b *Ball) string {
 	if m := b.Mark().Mark; m != "." {
 		return m
@@ -152,14 +152,13 @@ func sheetMark(b *Ball) string {
 	return "0"
 }
 
-// maidenOver is an over without a run off the bowler.
+// maidenOver is an over in which the bowler conceded nothing.
 type maidenOver struct {
 	bowler int64
 	no     int // from 1
 }
 
-// maiden finds an over of legal balls by one bowler who conceded nothing; byes are not his. It is known when the
-// over has all its legal balls.
+// maiden reports a full over by one bowler who conceded nothing; byes do not count against the bowler.
 func (t *tally) maiden(b *Ball) {
 	if !t.s.isMaiden(t.overs.balls) {
 		return
@@ -184,7 +183,7 @@ func (s *Snapshot) isMaiden(over []*Ball) bool {
 	return legal == s.BallsPerOver()
 }
 
-// maidensIn lists the maidens that balls show.
+// maidensIn lists the maidens among the balls.
 func (s *Snapshot) maidensIn(balls []Ball) []maidenOver {
 	var out []maidenOver
 	var over []*Ball
@@ -201,8 +200,8 @@ func (s *Snapshot) maidensIn(balls []Ball) []maidenOver {
 	return out
 }
 
-// rowMaiden is the number under which the bowler's row has told this maiden before its balls came, 0: it has not. The oldest
-// that balls have not told are those.
+// rowMaiden returns the number under which the bowler's row reported this maiden before its balls arrived, 0 if
+// it did not. Row maidens are matched to the oldest maidens that balls have not reported.
 func (t *tally) rowMaiden(b *Ball) int {
 	rows := t.known.rowMaidens(t.in.No, b.BowlerID)
 	if rows == 0 || t.known.holds(familyMaiden, int64(t.in.No), int64(b.Over)+1) {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// bothLineUps are the players of two elevens.
+// bothLineUps is the number of players in two elevens.
 const bothLineUps = 22
 
-// matchEvent is an event that the feed's words make, at the time they were first read.
+// matchEvent returns an event known from the feed's status or fields, dated by when they were first read.
 func (d *detection) matchEvent(kind EventType, key, text string, at time.Time) Candidate {
 	return Candidate{
 		Event:  Event{Key: key, Type: kind, Text: text, Innings: d.s.stop().Innings},
@@ -18,7 +18,7 @@ func (d *detection) matchEvent(kind EventType, key, text string, at time.Time) C
 	}
 }
 
-// beforePlay reports the toss, the line-ups, and a start that is put off or called off.
+// beforePlay reports the toss, the line-ups, and a start that is delayed, postponed or cancelled.
 func (d *detection) beforePlay() {
 	s := d.s
 	if s.Toss.TeamID != 0 {
@@ -40,7 +40,7 @@ func (d *detection) beforePlay() {
 	d.notStarted()
 }
 
-// notStarted reports a start that is put off or called off. Once play has begun no start is delayed.
+// notStarted reports a start that is delayed, postponed or cancelled. Once play has begun, "Delayed" is not about the start.
 func (d *detection) notStarted() {
 	s := d.s
 	var kind EventType
@@ -48,7 +48,7 @@ func (d *detection) notStarted() {
 	switch s.Status.word() {
 	case "delayed":
 		if len(s.Innings) > 0 {
-			return // an interruption
+			return // this is an interruption
 		}
 		kind, text = EventDelayed, "Start delayed"
 	case "postp":
@@ -67,7 +67,7 @@ func (s *Snapshot) begun() bool {
 	return in != nil && (in.No > 1 || in.Runs > 0 || s.legal(in) > 0 || len(s.Balls) > 0)
 }
 
-// standstill reports the breaks: lunch and its kin, close of play, rain, and that play goes on after rain.
+// standstill reports breaks (lunch, tea and the like), stumps, interruptions, and the resumption after one.
 func (d *detection) standstill() {
 	s, in := d.s, d.s.current()
 	if kind, ok := breakOf(s.Status.word()); ok {
@@ -95,14 +95,14 @@ func (d *detection) standstill() {
 		d.add(d.matchEvent(EventInterrupted, key, s.stopWord()+": "+s.standing(in), d.m.StatusAt))
 	case s.phase() == PhaseLive && d.m.Stopped:
 		key := d.stopKey(d.m.Stops[len(d.m.Stops)-1])
-		if d.recorded.has(key) { // else it was too short to be told
+		if d.recorded.has(key) { // otherwise it was too short to be announced
 			d.add(d.matchEvent(EventResumed, key+resumedAfter, "Play resumes: "+s.standing(in), d.m.StatusAt))
 		}
 	}
 }
 
-// stopKey is the key of an interruption. Overs repeat from one innings to the next: the second at the same has a key
-// of its own.
+// stopKey returns the key of an interruption. The same overs occur in every innings, so a later innings'
+// interruption at the same overs has its own key.
 func (d *detection) stopKey(x Stop) string {
 	for _, y := range d.m.Stops {
 		if y.Overs == x.Overs && y.Innings < x.Innings {
@@ -112,7 +112,7 @@ func (d *detection) stopKey(x Stop) string {
 	return interruptedKey(x.Overs)
 }
 
-// stopWord says what stops play, as far as the feed does.
+// stopWord says what stopped play, as far as the note tells.
 func (s *Snapshot) stopWord() string {
 	note := strings.ToLower(s.Note)
 	switch {
@@ -138,7 +138,7 @@ func breakWord(kind EventType) string {
 	}
 }
 
-// standing is how a match stands in a break, "ENG 312/7, trail by 40".
+// standing returns the state of the match in a break, "ENG 312/7, trail by 40".
 func (s *Snapshot) standing(in *Innings) string {
 	text := s.code(in.TeamID)
 	switch cause := s.Ended(in); cause {
@@ -158,7 +158,7 @@ func (s *Snapshot) standing(in *Innings) string {
 	return text + s.leadText(in)
 }
 
-// revised reports overs and target that rain has changed, as far as the feed names them.
+// revised reports overs and target changed by rain, as far as the feed gives them.
 func (d *detection) revised(in *Innings) {
 	s := d.s
 	if in.No != s.stop().Innings || s.MultiDay() {
@@ -169,7 +169,7 @@ func (d *detection) revised(in *Innings) {
 		target = s.noteTarget()
 	}
 	if first := s.innings(1); first != nil && target == s.chaseSum() && s.legal(first) <= s.revisedQuota(first) {
-		target = 0 // both sides have the same overs: the target is what it would be
+		target = 0 // both sides have the same overs: the target is the usual one
 	}
 	if target == 0 && s.RevOvers == "" {
 		return
@@ -193,13 +193,13 @@ func (s *Snapshot) revisedText(target int, overs string) string {
 	}
 }
 
-// shorterChase reports whether the first innings had more overs than are left to the second.
+// shorterChase reports whether the first innings had more overs than the second has left.
 func (s *Snapshot) shorterChase() bool {
 	first := s.innings(1)
 	return first != nil && s.legal(first) > s.revisedQuota(first)
 }
 
-// rainRule names the rule that made the target, as results do; "" where none did.
+// rainRule names the rule that set the target, worded as in results; "" if none did.
 func (s *Snapshot) rainRule() string {
 	switch {
 	case s.noteHas("vjd"):

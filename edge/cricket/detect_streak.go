@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// spells follows wickets in a row, by bowler, over the whole match. A window of the last balls is not enough: of 174
-// real hat-tricks five took more than thirty.
+// spells follows consecutive wickets, by bowler, over the whole match. A window of recent balls is not enough:
+// of 174 real hat-tricks, five were spread over more than thirty balls.
 type spells struct {
 	s    *Snapshot
 	open map[int64]*Streak
@@ -21,7 +21,7 @@ func (k *Streak) length() int {
 	return len(k.Balls)
 }
 
-// newSpells begins with what the snapshot leaves out at its beginning.
+// newSpells starts from the remembered streaks of balls before the snapshot's first.
 func newSpells(s *Snapshot, m *Memory) *spells {
 	sp := &spells{s: s, open: map[int64]*Streak{}}
 	if len(s.Balls) == 0 {
@@ -37,14 +37,14 @@ func newSpells(s *Snapshot, m *Memory) *spells {
 	return sp
 }
 
-// ball takes the next ball in and returns the bowler's streak if it lengthened it, nil otherwise; it is good until the
-// next. Super overs are no part of the match's runs.
+// ball adds the next ball. It returns the bowler's streak if the ball extended it, otherwise nil; the streak is
+// valid until the next call. Super overs do not count.
 func (sp *spells) ball(b *Ball) *Streak {
 	if sp.s.IsSuperOver(b.Innings) {
 		return nil
 	}
 	if last := sp.last; last != nil && last.Innings == b.Innings && sp.s.gap(last, b) {
-		sp.end(last.BowlerID) // who knows what is missing
+		sp.end(last.BowlerID) // the missing balls may have broken it
 		sp.end(b.BowlerID)
 	}
 	sp.last = b
@@ -68,8 +68,8 @@ func (sp *spells) end(bowler int64) {
 	}
 }
 
-// gap reports whether legal balls are missing between two that follow each other in a snapshot. Overs of five and of
-// seven balls are umpires' mistakes and no gaps.
+// gap reports whether legal balls are missing between two adjacent balls of a snapshot. Overs of five or seven
+// balls are umpires' mistakes, not gaps.
 func (s *Snapshot) gap(a, b *Ball) bool {
 	na, nb := ballInOver(a.Label), ballInOver(b.Label)
 	switch b.Over - a.Over {
@@ -82,7 +82,7 @@ func (s *Snapshot) gap(a, b *Ball) bool {
 	}
 }
 
-// ballInOver is the number of a ball in its over, 4 of "12.4".
+// ballInOver returns the number of a ball in its over, 4 for "12.4".
 func ballInOver(label string) int {
 	_, n, _ := strings.Cut(label, ".")
 	i, err := strconv.Atoi(n)
@@ -92,8 +92,7 @@ func ballInOver(label string) int {
 	return i
 }
 
-// noteStreaks keeps the streaks that are open and the hat-tricks that the snapshot shows, and of those before it what
-// it does not reach back to.
+// noteStreaks remembers the open streaks, the hat-tricks in the snapshot, and those from before its first ball.
 func (m *Memory) noteStreaks(s *Snapshot) {
 	first := s.Balls[0].ID
 	kept := slices.DeleteFunc(slices.Clone(m.HatTricks), func(k Streak) bool { return k.Balls[0] >= first })

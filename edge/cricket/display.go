@@ -3,13 +3,13 @@ package cricket
 import "time"
 
 // Display is the whole state of a match as phones, pages and API clients show it. It is built once per match and
-// tick; every follower sees the same.
+// tick, and is the same for every follower.
 type Display struct {
 	MatchID      string        `json:"matchId"`
 	League       string        `json:"league"`
 	Phase        Phase         `json:"phase"`
 	Status       string        `json:"status"`
-	Teams        []TeamScore   `json:"teams"`   // batting side first, as of the present innings; see For
+	Teams        []TeamScore   `json:"teams"`   // batting side first, in the current innings; see For
 	Batters      []Batter      `json:"batters"` // at most two, striker marked
 	Bowler       *Bowler       `json:"bowler,omitempty"`
 	Partnership  *Stand        `json:"partnership,omitempty"`
@@ -18,21 +18,21 @@ type Display struct {
 	RequiredRate string        `json:"requiredRate,omitempty"` // "6.25"; never in multi-day matches
 	RunRate      string        `json:"runRate,omitempty"`
 	BallsLeft    int           `json:"ballsLeft,omitempty"`
-	Lead         *int          `json:"lead,omitempty"` // multi-day: of the batting side, negative when it trails
+	Lead         *int          `json:"lead,omitempty"` // multi-day only: the batting side's lead, negative if it trails
 	Day          int           `json:"day,omitempty"`
 	KeyEvent     *KeyEvent     `json:"keyEvent,omitempty"`
-	LastBalls    []BallMark    `json:"lastBalls"` // the newest last, six at most
+	LastBalls    []BallMark    `json:"lastBalls"` // newest last, at most six
 	Innings      []InningsLine `json:"innings"`
 	FollowOn     bool          `json:"followOn,omitempty"`
-	SuperOver    bool          `json:"superOver,omitempty"` // being played, or decided the match
+	SuperOver    bool          `json:"superOver,omitempty"` // in play, or decided the match
 	Note         string        `json:"note,omitempty"`      // toss, target, rain, the feed's own words
 	Equation     string        `json:"equation,omitempty"`  // "need 15 from 6", "trail by 40"
 	Result       string        `json:"result,omitempty"`    // once confirmed
 	UpdatedAt    time.Time     `json:"updatedAt"`
 }
 
-// For is the display as a follower of a team sees it: that team first, nothing else different. A team that does not
-// play changes nothing.
+// For returns the display for a follower of a team: that team is listed first, and nothing else differs. For a
+// team that does not play it returns the display unchanged.
 func (d Display) For(teamID int64) Display {
 	if len(d.Teams) == 2 && d.Teams[1].ID == teamID && d.Teams[0].ID != teamID {
 		d.Teams = []TeamScore{d.Teams[1], d.Teams[0]}
@@ -40,7 +40,7 @@ func (d Display) For(teamID int64) Display {
 	return d
 }
 
-// TeamScore is one side's score as it stands, the sum line "112/3 (14.2)" of its latest innings.
+// TeamScore is a side's current score, the total "112/3 (14.2)" of its latest innings.
 type TeamScore struct {
 	ID      int64  `json:"id"`
 	Name    string `json:"name"`
@@ -64,7 +64,7 @@ type Batter struct {
 	OnStrike   bool   `json:"onStrike"`
 }
 
-// Bowler is who bowled the latest ball.
+// Bowler is the bowler of the latest ball.
 type Bowler struct {
 	ID      int64  `json:"id"`
 	Name    string `json:"name"`
@@ -74,28 +74,28 @@ type Bowler struct {
 	Wickets int    `json:"wickets"`
 }
 
-// Stand is the partnership at the crease.
+// Stand is the current partnership.
 type Stand struct {
 	Runs  int `json:"runs"`
 	Balls int `json:"balls"`
 }
 
-// KeyEvent is the banner: the most telling thing that happened lately.
+// KeyEvent is the banner: the most important recent event.
 type KeyEvent struct {
 	Key  string    `json:"key"`
-	Type string    `json:"type"` // Sightscreen's names where it has one: match_end for result and its kin
+	Type string    `json:"type"` // Sightscreen's names if it has one, e.g. match_end for result
 	Text string    `json:"text"`
 	At   time.Time `json:"at"`
 }
 
-// BallMark is a ball as a disc shows it.
+// BallMark is a ball's mark.
 type BallMark struct {
 	Label string `json:"label"` // "12.4"
 	Mark  string `json:"mark"`  // ".", "1", "4", "6", "W", "2wd", "1nb", "4b", "1lb"
 	Kind  string `json:"kind"`  // dot, run, four, six, wicket, extra
 }
 
-// InningsLine is one innings, finished or not, super overs and forfeited ones included.
+// InningsLine is one innings, finished or not; super overs and forfeited innings are included.
 type InningsLine struct {
 	No        int    `json:"number"`
 	TeamID    int64  `json:"teamId"`
@@ -108,7 +108,7 @@ type InningsLine struct {
 	SuperOver bool   `json:"superOver"`
 }
 
-// Card is the scorecard behind the display: what a page draws beyond it.
+// Card is the scorecard: what a page draws in addition to the display.
 type Card struct {
 	MatchID string        `json:"matchId"`
 	Innings []CardInnings `json:"innings"`
@@ -120,7 +120,7 @@ type CardInnings struct {
 	TeamID  int64        `json:"teamId"`
 	Batting []CardBatter `json:"batting"`
 	Bowling []Bowler     `json:"bowling"`
-	Overs   []CardOver   `json:"overs"` // the worm and the over bars; empty where balls are not known
+	Overs   []CardOver   `json:"overs"` // for the charts; empty if there are no balls
 	Extras  int          `json:"extras"`
 }
 

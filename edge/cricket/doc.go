@@ -1,8 +1,8 @@
-// Package cricket is the rules of a match: what a snapshot of the feed says, what happened since the last, what phones are
-// told of it, and what is shown. It is pure: nothing in it reads a store, a clock or a network.
+// Package cricket holds the rules of a match: what a snapshot of the feed shows, what happened since the last
+// one, what phones are told, and what is displayed. The package is pure: it uses no store, clock or network.
 //
-// A Snapshot goes with the stored State into Step, which returns the next State, the Events to record with at most one alert
-// among them, and the Display. The packages below it do the rest: matches keeps all that in the tables, in one transaction a
-// tick; reference keeps leagues and teams; phone keeps follows, devices and Live Activities; payload makes what a phone is
-// sent; tables declares where everything lies.
+// Step takes the stored State and a Snapshot, and returns the next State, the Events to record (at most one of them an
+// alert) and the Display. The packages below it do the rest: matches stores the outcome, one transaction per tick;
+// reference keeps leagues and teams; phone keeps follows, devices and Live Activities; payload builds what a phone is sent;
+// tables declares the tables.
 package cricket

@@ -4,10 +4,10 @@ import (
 	"time"
 )
 
-// EventType names what happened; the names are the event catalogue's.
+// EventType is the kind of an event, named as in the event catalogue.
 type EventType string
 
-// The events this node finds.
+// The event types.
 const (
 	EventMatchStart       EventType = "match_start"
 	EventToss             EventType = "toss"
@@ -29,7 +29,7 @@ const (
 	EventTwoHundred       EventType = "two_hundred"
 	Event250              EventType = "two_hundred_fifty"
 	Event300              EventType = "three_hundred"
-	EventNineties         EventType = "nineties" // in the banner only: it has no key
+	EventNineties         EventType = "nineties" // only in the banner: it has no key
 	EventTeamMilestone    EventType = "team_milestone"
 	EventPartnership      EventType = "partnership"
 	EventOverEnd          EventType = "over_end"
@@ -60,14 +60,14 @@ const (
 	EventCorrection       EventType = "correction"
 )
 
-// The details of a result that is more than the feed's word: whoever waits for a match to end waits for one type.
+// Details of a result that needs explaining. The type stays result, so that clients wait for one type.
 const (
-	detailTarget  = "target_reached" // the score tells it, before the feed does
+	detailTarget  = "target_reached" // known from the score before the feed says so
 	detailAwarded = "awarded"
 )
 
-// Event is something that happened in a match. Its Key comes from the source (innings, ball, batter), never from
-// the poller, so that two pollers, a restart and a revision all mean the same event by the same key.
+// Event is something that happened in a match. Its Key is derived from the source (innings, ball, batter), never
+// from the poller, so that two pollers, a restart and a revision all give the same event the same key.
 type Event struct {
 	Key     string    `dynamodbav:"eventKey" json:"key"`
 	Type    EventType `dynamodbav:"type" json:"type"`
@@ -77,11 +77,11 @@ type Event struct {
 	Over    string    `dynamodbav:"over,omitempty" json:"over,omitempty"` // label of the ball, "12.4"
 	BallID  int64     `dynamodbav:"ballId,omitempty" json:"ballId,omitempty"`
 	Detail  string    `dynamodbav:"detail,omitempty" json:"detail,omitempty"`   // kind of wicket, cause of an innings end, how a result was found
-	Alert   bool      `dynamodbav:"alert" json:"alert"`                         // claimed: phones are told, once
-	Dropped string    `dynamodbav:"dropped,omitempty" json:"dropped,omitempty"` // why not: the rule's name
-	Owed    bool      `dynamodbav:"owed,omitempty" json:"-"`                    // an alert that has to reach phones, late if need be
-	Told    string    `dynamodbav:"told,omitempty" json:"-"`                    // what phones were told, where the text is another since
-	Instead string    `dynamodbav:"instead,omitempty" json:"-"`                 // of a correction: the corrected event as it would be told now; empty: there is none
+	Alert   bool      `dynamodbav:"alert" json:"alert"`                         // claimed: announced to phones, once
+	Dropped string    `dynamodbav:"dropped,omitempty" json:"dropped,omitempty"` // the rule that kept it from being an alert
+	Owed    bool      `dynamodbav:"owed,omitempty" json:"-"`                    // an alert that must reach phones, even late
+	Told    string    `dynamodbav:"told,omitempty" json:"-"`                    // the text announced to phones, if it differs from Text now
+	Instead string    `dynamodbav:"instead,omitempty" json:"-"`                 // of a correction: the corrected event's text, empty if it did not happen
 }
 
 // StaleRule is the rule that drops an alert whose news is old.

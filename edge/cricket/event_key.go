@@ -2,9 +2,9 @@ package cricket
 
 import "strconv"
 
-// Keys of the events: what the source says, so that everyone who sees the event names it alike. All are the
-// catalogue's to the letter. What is known from rows alone has keys of its own ("4:", "6:", "mdr:", "csr:"): a row
-// counts and does not name its balls.
+// Keys of events, derived from the source so that everyone who sees an event gives it the same key. They follow the
+// catalogue exactly. Events known only from rows have their own keys ("4:", "6:", "mdr:", "csr:"), because a row has counts
+// and does not name its balls.
 
 const (
 	startKey     = "start"
@@ -21,7 +21,7 @@ const (
 	breakPrefix      = "brk:"
 )
 
-// The families of keys that differ in their numbers alone; a hole stands for a number.
+// Families of keys that differ only in their numbers; a hole stands for a number.
 const (
 	familyBall        = "b:\x00"
 	familyWicket      = "w:\x00:\x00"
@@ -46,7 +46,7 @@ const (
 	familyRowSixes    = "csr:\x00:\x00:\x00"
 )
 
-// keyOf puts the numbers into the holes of a family.
+// keyOf fills the holes of a family with numbers.
 func keyOf(family string, numbers ...int64) string {
 	var space [64]byte
 	key := space[:0]

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ballsOf counts the legal balls of an overs text, "49.3" with six to the over being 297.
+// ballsOf returns the number of legal balls in an overs text: "49.3" with six balls to the over is 297.
 func ballsOf(overs string, perOver int) int {
 	whole, rest, _ := strings.Cut(overs, ".")
 	n, err := strconv.Atoi(whole)
@@ -15,7 +15,7 @@ func ballsOf(overs string, perOver int) int {
 		return 0
 	}
 	extra := 0
-	if rest != "" { // an error would have its price
+	if rest != "" { // avoids allocating an error
 		if extra, err = strconv.Atoi(rest); err != nil {
 			extra = 0
 		}
@@ -23,12 +23,12 @@ func ballsOf(overs string, perOver int) int {
 	return max(0, n*perOver+extra)
 }
 
-// oversOf is the opposite of ballsOf.
+// oversOf is the inverse of ballsOf.
 func oversOf(balls, perOver int) string {
 	return fmt.Sprintf("%d.%d", balls/perOver, balls%perOver)
 }
 
-// battingOf walks the batting rows of an innings, in the feed's order.
+// battingOf iterates over the batting rows of an innings in the feed's order.
 func (s *Snapshot) battingOf(innings int) iter.Seq[*BattingRow] {
 	return func(yield func(*BattingRow) bool) {
 		for i := range s.Batting {
@@ -39,7 +39,7 @@ func (s *Snapshot) battingOf(innings int) iter.Seq[*BattingRow] {
 	}
 }
 
-// bowlingOf walks the bowling rows of an innings, in the feed's order.
+// bowlingOf iterates over the bowling rows of an innings in the feed's order.
 func (s *Snapshot) bowlingOf(innings int) iter.Seq[*BowlingRow] {
 	return func(yield func(*BowlingRow) bool) {
 		for i := range s.Bowling {
@@ -50,7 +50,7 @@ func (s *Snapshot) bowlingOf(innings int) iter.Seq[*BowlingRow] {
 	}
 }
 
-// innings finds an innings by its number; nil where it has no score line.
+// innings returns an innings by its number, nil if it has no score line.
 func (s *Snapshot) innings(no int) *Innings {
 	for i := range s.Innings {
 		if s.Innings[i].No == no {
@@ -60,7 +60,7 @@ func (s *Snapshot) innings(no int) *Innings {
 	return nil
 }
 
-// regulation is the number of innings before a super over.
+// regulation returns the number of innings before a super over.
 func (s *Snapshot) regulation() int {
 	if s.MultiDay() {
 		return 4
@@ -68,10 +68,10 @@ func (s *Snapshot) regulation() int {
 	return 2
 }
 
-// IsSuperOver reports whether an innings is beyond regulation.
+// IsSuperOver reports whether an innings is part of a super over.
 func (s *Snapshot) IsSuperOver(innings int) bool { return innings > s.regulation() }
 
-// current is the innings being played or the last one played; nil before the first.
+// current returns the innings being played or the last one played; nil before the first.
 func (s *Snapshot) current() *Innings {
 	if len(s.Innings) == 0 {
 		return nil
@@ -82,10 +82,10 @@ func (s *Snapshot) current() *Innings {
 // last reports whether no later innings has begun.
 func (s *Snapshot) last(in *Innings) bool { return in.No >= s.current().No }
 
-// legal counts the legal balls of an innings.
+// legal returns the number of legal balls of an innings.
 func (s *Snapshot) legal(in *Innings) int { return ballsOf(in.Overs, s.BallsPerOver()) }
 
-// scheduled is the number of legal balls an innings was to last before any rain, 0 for no limit.
+// scheduled returns the number of legal balls an innings may last without rain, 0 for no limit.
 func (s *Snapshot) scheduled(in *Innings) int {
 	if s.IsSuperOver(in.No) {
 		return s.BallsPerOver()
@@ -93,7 +93,7 @@ func (s *Snapshot) scheduled(in *Innings) int {
 	return s.Overs * s.BallsPerOver()
 }
 
-// revisedQuota is the number of legal balls an innings may last after rain, 0 where nothing was shortened.
+// revisedQuota returns the number of legal balls an innings may last after rain, 0 if nothing was shortened.
 func (s *Snapshot) revisedQuota(in *Innings) int {
 	if s.RevOvers == "" || s.MultiDay() || s.IsSuperOver(in.No) {
 		return 0
@@ -101,7 +101,7 @@ func (s *Snapshot) revisedQuota(in *Innings) int {
 	return ballsOf(s.RevOvers, s.BallsPerOver())
 }
 
-// quota is the number of legal balls an innings may last, 0 for no limit.
+// quota returns the number of legal balls an innings may last, 0 for no limit.
 func (s *Snapshot) quota(in *Innings) int {
 	if n := s.revisedQuota(in); n > 0 {
 		return n
@@ -109,7 +109,7 @@ func (s *Snapshot) quota(in *Innings) int {
 	return s.scheduled(in)
 }
 
-// overs reports whether an innings has had its overs. Overs that rain takes off the second do not end the first.
+// bowledOut reports whether an innings has had all its overs. Overs that rain takes off the second do not end the first.
 func (s *Snapshot) bowledOut(in *Innings) bool {
 	legal, revised, whole := s.legal(in), s.revisedQuota(in), s.scheduled(in)
 	if in.No == 1 {
@@ -119,7 +119,7 @@ func (s *Snapshot) bowledOut(in *Innings) bool {
 	return quota > 0 && legal >= quota
 }
 
-// maxWickets is how many wickets end an innings.
+// maxWickets returns the number of wickets that end an innings.
 func (s *Snapshot) maxWickets(in *Innings) int {
 	if s.IsSuperOver(in.No) {
 		return 2
@@ -138,7 +138,7 @@ func (s *Snapshot) sum(team int64, before int) int {
 	return total
 }
 
-// other is the side that a team plays against.
+// other returns a team's opponent.
 func (s *Snapshot) other(team int64) int64 {
 	if s.Teams[0].ID == team {
 		return s.Teams[1].ID
@@ -146,8 +146,8 @@ func (s *Snapshot) other(team int64) int64 {
 	return s.Teams[0].ID
 }
 
-// Target is what the batting side of an innings needs to win, 0 while it is not chasing: the feed's revised number,
-// else the number in its note, else what the scores make it.
+// Target returns what the batting side of an innings needs to win, 0 if it is not chasing. It is the feed's
+// revised target, else the target in its note, else what the scores give.
 func (s *Snapshot) Target(in *Innings) int {
 	switch {
 	case s.IsSuperOver(in.No):
@@ -168,7 +168,7 @@ func (s *Snapshot) Target(in *Innings) int {
 	}
 }
 
-// chaseTarget is what the side batting second needs in limited overs.
+// chaseTarget returns what the side batting second needs in limited overs.
 func (s *Snapshot) chaseTarget() int {
 	switch {
 	case s.RevTarget > 0:
@@ -180,7 +180,7 @@ func (s *Snapshot) chaseTarget() int {
 	}
 }
 
-// chaseSum is one run more than the first innings.
+// chaseSum returns one run more than the first innings.
 func (s *Snapshot) chaseSum() int {
 	if first := s.innings(1); first != nil {
 		return first.Runs + 1
@@ -188,7 +188,7 @@ func (s *Snapshot) chaseSum() int {
 	return 0
 }
 
-// noteTarget reads "Target 183 runs", 0 where the note says no such thing of the second innings.
+// noteTarget reads "Target 183 runs" from the note; 0 if it gives no target for the second innings.
 func (s *Snapshot) noteTarget() int {
 	if in := s.current(); in != nil && in.No > 2 {
 		return 0
@@ -205,23 +205,23 @@ func (s *Snapshot) noteTarget() int {
 	return 0
 }
 
-// shortened reports whether rain took overs off the match.
+// shortened reports whether rain shortened the match.
 func (s *Snapshot) shortened() bool { return s.RevOvers != "" || s.RevTarget > 0 }
 
-// rainRuled reports whether a rain rule made the target: the feed says so, or the target is not what the scores make it.
-// Overs that were fewer for both sides alike need no rule.
+// rainRuled reports whether a rain rule set the target: the feed says so, or the target differs from the
+// scores'. Equally fewer overs for both sides need no rule.
 func (s *Snapshot) rainRuled() bool {
 	return s.RevTarget > 0 && s.RevTarget != s.chaseSum() || s.RainScore[0].Known || s.RainScore[1].Known ||
 		s.noteHas("dls", "d/l", "vjd", "duckworth")
 }
 
-// namesTarget reports whether the feed names the target itself.
+// namesTarget reports whether the feed gives the target itself.
 func (s *Snapshot) namesTarget() bool { return s.RevTarget > 0 || s.noteTarget() > 0 }
 
-// Cause says why an innings ended.
+// Cause is the reason why an innings ended.
 type Cause string
 
-// The causes of an innings end; none while it goes on.
+// Causes of an innings end; CauseNone while it continues.
 const (
 	CauseNone      Cause = ""
 	CauseAllOut    Cause = "all_out"
@@ -232,8 +232,8 @@ const (
 	CauseClosed    Cause = "closed"
 )
 
-// Ended reports whether and why an innings is over. The last innings of a match that just stops (rain, a draw) has
-// no cause: the result says it.
+// Ended returns why an innings is over, CauseNone if it is not. The last innings of a match that just stops
+// (rain, a draw) has no cause: the result covers it.
 func (s *Snapshot) Ended(in *Innings) Cause {
 	phase := s.phase()
 	target := s.Target(in)
@@ -258,8 +258,8 @@ func (s *Snapshot) Ended(in *Innings) Cause {
 	}
 }
 
-// decides reports whether nothing but the result can follow the end of an innings: the side batting last has the target,
-// or has neither reached it nor a tie.
+// decides reports whether only the result can follow the end of an innings: the side batting last reached the
+// target, or fell short of a tie.
 func (s *Snapshot) decides(innings int) bool {
 	in := s.innings(innings)
 	if in == nil || !s.last(in) {
@@ -276,8 +276,8 @@ func (s *Snapshot) decides(innings int) bool {
 	}
 }
 
-// shortHanded reports whether an innings ended with nine or eight wickets down for want of batters: the others were absent
-// or had retired hurt. Where overs are limited nobody declares; else the balls tell who went off and did not come back.
+// shortHanded reports whether an innings ended at eight or nine wickets because the other batters were absent or
+// retired hurt. In limited overs nobody declares; otherwise the balls show who went off and did not return.
 func (s *Snapshot) shortHanded(in *Innings, over bool) bool {
 	if !over || s.IsSuperOver(in.No) || in.Wickets < 8 {
 		return false
@@ -285,11 +285,11 @@ func (s *Snapshot) shortHanded(in *Innings, over bool) bool {
 	return !s.MultiDay() || in.Wickets+s.wentOff(in) >= s.maxWickets(in)
 }
 
-// wentOff counts the batters of an innings who are not out and not at the crease: retired hurt.
+// wentOff counts the batters of an innings who are neither out nor at the crease: retired hurt.
 func (s *Snapshot) wentOff(in *Innings) int {
 	balls, n := s.ballsIn(in.No), 0
 	if len(balls) == 0 {
-		return 0 // rows alone do not tell them from those at the crease
+		return 0 // rows alone do not show who is at the crease
 	}
 	last := &balls[len(balls)-1]
 	for i := range s.Batting {
@@ -302,8 +302,7 @@ func (s *Snapshot) wentOff(in *Innings) int {
 	return n
 }
 
-// decided reports whether a match that is finished was lost by the side batting last, on the score alone: an innings
-// that rain cut short has a revised target.
+// decided reports whether the side batting last lost on the score alone: an innings cut short by rain has a revised target.
 func (s *Snapshot) decided(in *Innings) bool {
 	return s.RevTarget == 0 && s.Winner != 0 && s.Winner != in.TeamID
 }

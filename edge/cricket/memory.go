@@ -5,58 +5,57 @@ import (
 	"time"
 )
 
-// Memory is what a match has to remember beyond its last snapshot: what snapshots without balls, or with some of them,
-// cannot tell again, and when the feed's words changed.
+// Memory is what a match must remember beyond its last snapshot: what snapshots without all balls cannot show
+// again, and when the feed's statuses changed.
 type Memory struct {
-	StatusAt time.Time `dynamodbav:"statusAt,omitempty"` // when the present status was first read
+	StatusAt time.Time `dynamodbav:"statusAt,omitempty"` // when the current status was first read
 	TossAt   time.Time `dynamodbav:"tossAt,omitempty"`
 	LineUpAt time.Time `dynamodbav:"lineUpAt,omitempty"`
-	Stumps   int       `dynamodbav:"stumps,omitempty"` // the last day whose close of play was read
-	Stops    []Stop    `dynamodbav:"stops,omitempty"`  // interruptions, the newest last
+	Stumps   int       `dynamodbav:"stumps,omitempty"` // the last day whose stumps were read
+	Stops    []Stop    `dynamodbav:"stops,omitempty"`  // interruptions, newest last
 	Stopped  bool      `dynamodbav:"stopped,omitempty"`
 
-	Streaks   []Streak `dynamodbav:"streaks,omitempty"`   // wickets with the bowler's last balls
+	Streaks   []Streak `dynamodbav:"streaks,omitempty"`   // wickets with the bowler's latest balls
 	HatTricks []Streak `dynamodbav:"hatTricks,omitempty"` // three wickets in three balls
 
-	Balled  []int        `dynamodbav:"balled,omitempty"`  // innings whose balls were read
-	Innings int          `dynamodbav:"innings,omitempty"` // the innings of what follows
+	Balled  []int        `dynamodbav:"balled,omitempty"`  // innings with balls
+	Innings int          `dynamodbav:"innings,omitempty"` // the innings of the fields below
 	Batters []BatterSeen `dynamodbav:"batters,omitempty"`
 	Bowlers []BowlerSeen `dynamodbav:"bowlers,omitempty"`
 	Close   bool         `dynamodbav:"close,omitempty"` // the chase was close once
-	Rowed   bool         `dynamodbav:"rowed,omitempty"` // rows may have told what no ball had shown
+	Rowed   bool         `dynamodbav:"rowed,omitempty"` // rows may have reported what no ball had shown
 }
 
-// Stop is where play was interrupted.
+// Stop is the point at which play was interrupted.
 type Stop struct {
 	Innings int    `dynamodbav:"i"`
 	Overs   string `dynamodbav:"o"`
 }
 
-// Streak is a bowler's wickets with balls in a row.
+// Streak is a bowler's wickets in consecutive balls.
 type Streak struct {
 	Bowler  int64   `dynamodbav:"b"`
 	Balls   []int64 `dynamodbav:"x"` // ids
-	Innings int     `dynamodbav:"i"` // of the last of them
+	Innings int     `dynamodbav:"i"` // of the last ball
 	Over    string  `dynamodbav:"o"`
 }
 
-// BatterSeen is what was known of a batter's boundaries in the innings in play.
+// BatterSeen is what is known of a batter's boundaries in the current innings.
 type BatterSeen struct {
 	Player int64 `dynamodbav:"p"`
-	Fours  int   `dynamodbav:"f,omitempty"` // that balls have told
+	Fours  int   `dynamodbav:"f,omitempty"` // reported from balls
 	Sixes  int   `dynamodbav:"s,omitempty"`
-	Last   int   `dynamodbav:"l,omitempty"` // sixes of the row at the last snapshot
-	Jump   int   `dynamodbav:"j,omitempty"` // sixes of the row when it had two more at once
+	Last   int   `dynamodbav:"l,omitempty"` // sixes in the row at the last snapshot
+	Jump   int   `dynamodbav:"j,omitempty"` // sixes in the row when two were added at once
 }
 
-// BowlerSeen is how many of a bowler's maidens balls have told in the innings in play.
+// BowlerSeen is the number of a bowler's maidens reported from balls in the current innings.
 type BowlerSeen struct {
 	Player  int64 `dynamodbav:"p"`
 	Maidens int   `dynamodbav:"m"`
 }
 
-// next is the memory once a snapshot was taken in; prev is the state before it, recorded its keys. Detect takes it before
-// it looks, Step keeps it: both see the same.
+// next returns the memory after a snapshot; prev is the state before it, recorded its keys. detect uses it, and Step keeps the same one.
 func (m Memory) next(prev *State, s *Snapshot, recorded keySet) Memory {
 	m.noteStatus(prev, s)
 	if len(s.Balls) > 0 {
@@ -78,8 +77,8 @@ func (m Memory) next(prev *State, s *Snapshot, recorded keySet) Memory {
 	return m
 }
 
-// noteStatus takes in what the feed's words say: when they changed, the day, whether play stands still. An
-// interruption counts from its second snapshot: statuses flap.
+// noteStatus remembers when the status, toss and line-ups were first read, the day, and whether play is
+// interrupted. An interruption counts from its second snapshot, because statuses flap.
 func (m *Memory) noteStatus(prev *State, s *Snapshot) {
 	if m.StatusAt.IsZero() || prev.PreviousStatus.word() != s.Status.word() {
 		m.StatusAt = s.ReadAt
@@ -100,14 +99,14 @@ func (m *Memory) noteStatus(prev *State, s *Snapshot) {
 		}
 	case phase == PhaseInterrupted, phase == "":
 	case phase != PhaseLive, len(m.Stops) == 0, s.since(m.Stops[len(m.Stops)-1]) > resumedBalls:
-		m.Stopped = false // another day, another innings, or play goes on as if nothing had been
+		m.Stopped = false // another day or innings, or play has continued for a while
 	}
 }
 
-// resumedBalls is for how many balls "play resumes" is news.
+// resumedBalls is the number of balls for which "play resumes" is news.
 const resumedBalls = 3
 
-// stop is where play stands now.
+// stop returns the point play has reached.
 func (s *Snapshot) stop() Stop {
 	in := s.current()
 	if in == nil {
@@ -116,7 +115,7 @@ func (s *Snapshot) stop() Stop {
 	return Stop{in.No, in.Overs}
 }
 
-// since counts the balls bowled since an interruption.
+// since returns the number of balls bowled since an interruption.
 func (s *Snapshot) since(x Stop) int {
 	now := s.stop()
 	if now.Innings != x.Innings {
@@ -125,7 +124,7 @@ func (s *Snapshot) since(x Stop) int {
 	return max(0, ballsOf(now.Overs, s.BallsPerOver())-ballsOf(x.Overs, s.BallsPerOver()))
 }
 
-// day is the day of the match, from 1. Without memory the dates tell.
+// day returns the day of the match, from 1. If no stumps were read it follows from the dates.
 func (m *Memory) day(s *Snapshot) int {
 	if n := s.Status.stumps(); n > 0 {
 		return n
@@ -140,8 +139,8 @@ func (m *Memory) day(s *Snapshot) int {
 	return day + 1
 }
 
-// noteRows keeps what rows and balls of the innings in play have told, so that neither tells it once more. What balls have
-// told stays so while they disagree with the score: some may be missing.
+// noteRows remembers what rows and balls of the current innings have reported, so that neither reports it again.
+// While they disagree, what balls have reported stays: some may be missing.
 func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings, known keySet) {
 	balls, agrees := s.ballsIn(in.No), s.agrees(in)
 	sameOver := s.sameOver(prev, in)
@@ -172,7 +171,7 @@ func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings, known keySet) {
 	}
 }
 
-// sameOver reports whether the balls since the last snapshot are all of one over.
+// sameOver reports whether all balls since the last snapshot belong to one over.
 func (s *Snapshot) sameOver(prev *State, in *Innings) bool {
 	for _, p := range prev.PreviousScore {
 		if p.Innings == in.No {
@@ -182,7 +181,7 @@ func (s *Snapshot) sameOver(prev *State, in *Innings) bool {
 	return false
 }
 
-// noteMaidens keeps how many maidens of each bowler balls have told.
+// noteMaidens remembers how many maidens of each bowler were reported from balls.
 func (m *Memory) noteMaidens(known keySet, s *Snapshot, in *Innings, balls []Ball, agrees bool) {
 	overs, before := s.maidensIn(balls), m.Bowlers
 	m.Bowlers = nil
@@ -203,7 +202,7 @@ func (m *Memory) noteMaidens(known keySet, s *Snapshot, in *Innings, balls []Bal
 	}
 }
 
-// known is the set of the recorded keys where it can matter: looking keys up has its price.
+// known returns the recorded keys if rows may have reported events, otherwise nil: looking up keys is expensive.
 func (m *Memory) known(recorded keySet) keySet {
 	if !m.Rowed {
 		return nil
@@ -211,10 +210,10 @@ func (m *Memory) known(recorded keySet) keySet {
 	return recorded
 }
 
-// boundary is fours or sixes, as balls and as rows tell them.
+// boundary is a kind of boundary, fours or sixes.
 type boundary struct {
 	is   func(*Ball) bool
-	runs int64 // the first number of the keys of rows
+	runs int64 // the first number in the keys of rows
 }
 
 func fourKind() boundary { return boundary{func(b *Ball) bool { return b.Four }, 4} }
@@ -232,7 +231,7 @@ func (k boundary) of(balls []Ball, batter int64) []int64 {
 	return ids
 }
 
-// absorbed is how many balls show what a row has told before they came. They are the oldest of those not told.
+// absorbed returns how many boundaries a row reported before their balls arrived: the oldest of those not reported from balls.
 func (k boundary) absorbed(known keySet, balls []Ball, innings int, batter int64) int {
 	rows := 0
 	for known.holds(familyRowBoundary, k.runs, int64(innings), batter, int64(rows)+1) {
@@ -250,12 +249,12 @@ func (k boundary) absorbed(known keySet, balls []Ball, innings int, batter int64
 	return min(rows, untold)
 }
 
-// told is how many of a batter's boundaries balls tell.
+// told returns how many of a batter's boundaries are reported from balls.
 func (k boundary) told(known keySet, balls []Ball, innings int, batter int64) int {
 	return len(k.of(balls, batter)) - k.absorbed(known, balls, innings, batter)
 }
 
-// absorbedMaidens is absorbed for the maidens of a bowler.
+// absorbedMaidens is absorbed for a bowler's maidens.
 func (ks keySet) absorbedMaidens(overs []maidenOver, innings int, bowler int64) int {
 	untold := 0
 	for _, o := range overs {
@@ -266,7 +265,7 @@ func (ks keySet) absorbedMaidens(overs []maidenOver, innings int, bowler int64) 
 	return min(untold, ks.rowMaidens(innings, bowler))
 }
 
-// rowMaidens counts the maidens of a bowler that were told from rows alone.
+// rowMaidens counts a bowler's maidens that were reported from rows.
 func (ks keySet) rowMaidens(innings int, bowler int64) int {
 	n := 0
 	for ks.holds(familyRowMaiden, int64(innings), bowler, int64(n)+1) {

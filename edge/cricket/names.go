@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// The words for players whose names are not known, and the length beyond which a name is cut.
+// Words for players without a known name, and the length beyond which a name is cut.
 const (
 	batterWord = "Batter"
 	bowlerWord = "Bowler"
 	longName   = 24
 )
 
-// distinct returns the snapshot with those players called in full who share their last name with another: "Moeen Ali",
-// "BKG Mendis". The full name is the feed's, which has the initials where it does not know more.
+// distinct returns the snapshot with full names for players who share a last name: "Moeen Ali", "BKG Mendis".
+// The full name is the feed's, with initials if it has no more.
 func (s *Snapshot) distinct() *Snapshot {
 	count := make(map[string]int, len(s.Players))
 	for _, n := range s.Players {
@@ -38,7 +38,7 @@ func (s *Snapshot) distinct() *Snapshot {
 	return &named
 }
 
-// who is how a text calls a player: by last name or, where it is not known, by what the player does.
+// who returns a player's name for texts: the last name, or otherwise if it is not known.
 func (s *Snapshot) who(id int64, otherwise string) string {
 	if n, ok := s.Players[id]; ok {
 		if name := strings.TrimSpace(cmp.Or(n.Last, n.Full)); name != "" {
@@ -48,7 +48,7 @@ func (s *Snapshot) who(id int64, otherwise string) string {
 	return otherwise
 }
 
-// short cuts a name that would fill a phone's line.
+// short cuts a name that would fill a line of a phone's screen.
 func short(name string) string {
 	if r := []rune(name); len(r) > longName {
 		return strings.TrimSpace(string(r[:longName-1])) + "…"
@@ -56,19 +56,19 @@ func short(name string) string {
 	return name
 }
 
-// code is how a text calls a side: by code, else by name.
+// code returns a side's code for texts, else its name.
 func (s *Snapshot) code(id int64) string {
 	t := s.Team(id)
 	return short(cmp.Or(strings.TrimSpace(t.Code), strings.TrimSpace(t.Name), fmt.Sprintf("Team %d", id)))
 }
 
-// name is a side's name, else its code.
+// name returns a side's name, else its code.
 func (s *Snapshot) name(id int64) string {
 	t := s.Team(id)
 	return cmp.Or(strings.TrimSpace(t.Name), strings.TrimSpace(t.Code), fmt.Sprintf("Team %d", id))
 }
 
-// withSides gives sides that came without a name the one that they had before: what a row says then would go on saying "Team 7".
+// withSides gives sides that came without a name the one they had before: otherwise a row would be rewritten with "Team 7".
 func (s *Snapshot) withSides(before []Side) *Snapshot {
 	named := *s
 	for i := range named.Teams {
@@ -81,10 +81,10 @@ func (s *Snapshot) withSides(before []Side) *Snapshot {
 	return &named
 }
 
-// lastName is how a player is called on a card.
+// lastName returns a player's name for cards.
 func (s *Snapshot) lastName(id int64) string { return s.who(id, "#"+strconv.FormatInt(id, 10)) }
 
-// Team finds a side by its id.
+// Team returns a side by its id.
 func (s *Snapshot) Team(id int64) Team {
 	for _, t := range s.Teams {
 		if t.ID == id {
@@ -97,7 +97,7 @@ func (s *Snapshot) Team(id int64) Team {
 // dismissal is a way to be out.
 type dismissal string
 
-// The ways to be out that the feed's words tell apart.
+// The kinds of dismissal in the feed.
 const (
 	outBowled      dismissal = "bowled"
 	outCaught      dismissal = "caught"
@@ -114,7 +114,7 @@ const (
 	outUnknown     dismissal = "out"
 )
 
-// containsFold reports whether a text has a part, whatever its letters' case; it needs no copy of the text.
+// containsFold reports whether text contains part, ignoring case, without copying the text.
 func containsFold(text, part string) bool {
 	for i := range len(text) - len(part) + 1 {
 		if strings.EqualFold(text[i:i+len(part)], part) {
@@ -124,7 +124,7 @@ func containsFold(text, part string) bool {
 	return false
 }
 
-// dismissalOf reads the kind from the feed's words, whose spelling varies.
+// dismissalOf reads the kind from the feed's text, whose spelling varies.
 func dismissalOf(outcome string, bowler, catcher int64) dismissal {
 	has := func(part string) bool { return containsFold(outcome, part) }
 	switch {
@@ -157,7 +157,7 @@ func dismissalOf(outcome string, bowler, catcher int64) dismissal {
 	}
 }
 
-// rowDismissal is how the batter of a row is out; where the feed sends no words, who had a hand in it tells.
+// rowDismissal returns how the batter of a row is out; without a text it follows from the players involved.
 func rowDismissal(r *BattingRow) dismissal {
 	d := dismissalOf(r.HowOut, r.BowlerID, r.CatchID)
 	switch {
@@ -184,7 +184,7 @@ func (d dismissal) credited() bool {
 	}
 }
 
-// howOut writes a dismissal as a scorecard does, without the names that are not known.
+// howOut writes a dismissal as a scorecard does, without names that are not known.
 func (s *Snapshot) howOut(d dismissal, bowler, catcher int64) string {
 	by := ""
 	if name := s.who(bowler, ""); name != "" {
@@ -223,8 +223,7 @@ func (s *Snapshot) howOut(d dismissal, bowler, catcher int64) string {
 	}
 }
 
-// helped is "c Root": the short word before the fielder's name, other words where the feed names nobody or nobody
-// knows the name.
+// helped returns "c Root": word and the fielder's name. It returns nobody if the feed gives no fielder, nameless if the name is not known.
 func (s *Snapshot) helped(word, nameless, nobody string, fielder int64) string {
 	switch name := s.who(fielder, ""); {
 	case fielder == 0:

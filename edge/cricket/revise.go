@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// revisedBalls is how far back a feed is expected to revise what it said: what older balls made stays as it is recorded.
+// revisedBalls is how many of the latest balls a feed is expected to revise. Events of older balls stay as recorded.
 const revisedBalls = 2 * lastBalls
 
-// revisable is the first of the last so many balls.
+// revisable returns the id of the oldest among the given number of latest balls, 0 if there are no balls.
 func (s *Snapshot) revisable(balls int) int64 {
 	if len(s.Balls) == 0 {
 		return 0
@@ -20,7 +20,7 @@ func (s *Snapshot) revisable(balls int) int64 {
 	return s.Balls[max(0, len(s.Balls)-balls)].ID
 }
 
-// revisable reports whether an event may be revised: a ball made it, or the score told it while balls were missing.
+// revisable reports whether an event may still be revised: a recent ball made it, or it came from the score while balls were missing.
 func (r *round) revisable(e *Event) bool {
 	if e.BallID == 0 {
 		return len(r.snap.Balls) > 0 && awaitsBalls(e.Type)
@@ -28,26 +28,26 @@ func (r *round) revisable(e *Event) bool {
 	return e.BallID >= r.snap.revisable(revisedBalls)
 }
 
-// awaitsBalls reports whether balls say more of an event than score and rows do: "Over 11: 0 0 0 4 4 1 (9)" for "End of over 11".
+// awaitsBalls reports whether balls add to what score and rows show: "Over 11: 0 0 0 4 4 1 (9)" for "End of over 11".
 func awaitsBalls(t EventType) bool {
 	_, ofPlay := ruleOfPlay(t)
 	return ofPlay || t == EventPowerplayEnd || t == EventChaseClose
 }
 
-// fromScore stands in the words of a fact that score or rows told in the place of their digest.
+// fromScore replaces the text digest in the words of a fact that came from score or rows.
 const fromScore = "score"
 
-// fromScore reports whether score or rows told the fact, so that balls that come later have its words.
+// fromScore reports whether the fact came from score or rows, so that balls that arrive later supply its words.
 func (f *fact) fromScore() bool { return strings.HasSuffix(f.words, ":"+fromScore) }
 
-// counted reports whether a fact is one of a number in a row of the scorecard: a boundary, a maiden.
+// counted reports whether a fact counts something in a scorecard row: a boundary or a maiden.
 func (f *fact) counted() bool {
 	family, _ := splitKey(f.key)
 	return family == familyRowBoundary || family == familyRowMaiden
 }
 
-// judgedFrom is the ball from which on a snapshot can contradict what balls made: the innings it is of, and those after, say
-// the same by their balls as by their scores.
+// judgedFrom returns the id of the first ball whose events this snapshot can contradict. If balls and score
+// disagree in that ball's innings or a later one, it can contradict none.
 func (s *Snapshot) judgedFrom() int64 {
 	if len(s.Balls) == 0 {
 		return math.MaxInt64
@@ -61,8 +61,8 @@ func (s *Snapshot) judgedFrom() int64 {
 	return first.ID
 }
 
-// words are what a fact keeps of a candidate that a ball made, "1234:0:98765": the ball, the penalty runs that its score
-// counts in, and a digest of the text. Where score or rows told it the ball is the last one that was there.
+// words returns what a fact keeps of a candidate, "1234:0:98765": the ball, the penalty runs included in its
+// score, and a digest of the text. For a candidate from score or rows the ball is the last one that was known.
 func (s *Snapshot) words(c *Candidate) string {
 	penalty := 0
 	if in := s.innings(c.Innings); in != nil {
@@ -77,11 +77,11 @@ func (s *Snapshot) words(c *Candidate) string {
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(c.Text))
-	return fmt.Sprintf("%d:%d:%d", c.BallID, penalty, h.Sum32()>>12) // 20 bits do for one event
+	return fmt.Sprintf("%d:%d:%d", c.BallID, penalty, h.Sum32()>>12) // 20 bits are enough for one event
 }
 
-// rewords reports whether a candidate says a fact in other words. Penalty runs stand in the scores of all balls, also of those
-// before they were awarded: what was recorded before is right as it is.
+// rewords reports whether a candidate words a fact differently. Penalty runs change the scores of all balls,
+// also of those before the award, so texts from before it are left as they were recorded.
 func (s *Snapshot) rewords(f *fact, c *Candidate) bool {
 	if f.fromScore() {
 		return c.BallID != 0
@@ -90,7 +90,7 @@ func (s *Snapshot) rewords(f *fact, c *Candidate) bool {
 	return len(was) == 3 && (len(is) < 3 || was[1] == is[1] && (was[0] != is[0] || was[2] != is[2]))
 }
 
-// ball is the ball of a fact's words.
+// ball returns the ball id in a fact's words.
 func (f *fact) ball() int64 {
 	id, _, _ := strings.Cut(f.words, ":")
 	n, err := strconv.ParseInt(id, 10, 64)
@@ -100,23 +100,23 @@ func (f *fact) ball() int64 {
 	return n
 }
 
-// minor reports whether a fact is of an event that need not last: a boundary, an over, a new batter. A feed may revise what
-// made it for a while, and then its row says what is so, without a word to anybody.
+// minor reports whether a fact is of an event that need not stay true: a boundary, an over, a new batter. If the
+// feed revises it, its row is rewritten without an announcement.
 func (f *fact) minor() bool {
 	return f.words != "" && (f.subject == "" || f.subject == string(EventFour) || f.subject == string(EventSix))
 }
 
-// hush settles whether anything is said about a challenge.
+// hush decides whether a challenge is announced, or only changes or removes the row.
 func (ch *challenge) hush() {
 	f := &ch.fact
 	ch.reword = ch.same || ch.now != nil && f.standing == factQuiet && (f.minor() || f.key != resultKey && f.sameHero(ch.now))
 	ch.retake = !ch.reword && (f.standing == factQuiet && f.key != resultKey || f.standing == factTransientQuiet)
 }
 
-// silent reports whether nothing is said about a challenge.
+// silent reports whether a challenge is settled without an announcement.
 func (ch *challenge) silent() bool { return ch.retake || ch.reword }
 
-// keptFacts are the facts but for those that have passed, and for what is too old to be revised.
+// keptFacts returns the facts without transient ones that have passed and minor ones too old to be revised.
 func (r *round) keptFacts() []fact {
 	first := r.snap.revisable(revisedBalls)
 	facts := slices.DeleteFunc(r.state.Announced.facts(), func(f fact) bool {
@@ -130,8 +130,7 @@ func (r *round) keptFacts() []fact {
 	return facts
 }
 
-// correctFact takes a correction that became sure into the facts, and returns the key that is free again, or what its row says
-// from now on.
+// correctFact applies a confirmed correction to the facts. It returns the key that is free again, or the event's row as it now reads.
 func (r *round) correctFact(facts *[]fact, ch challenge) (cleared []string, revised []Event) {
 	i := slices.IndexFunc(*facts, func(f fact) bool { return f.key == ch.fact.key })
 	if i < 0 {

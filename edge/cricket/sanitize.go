@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// The bounds of what a score can be; beyond them a value is the feed's mistake.
+// The bounds of a plausible score; anything beyond them is a fault of the feed.
 const (
 	maxRuns    = 9999
 	maxCount   = 999 // a batter's fours, a bowler's maidens
 	maxInnings = 64  // super overs may repeat
 )
 
-// sanitize returns a snapshot that the rules can count on: innings numbered from 1 without a gap (but for one that was
-// forfeited), rows and balls of those alone, every ball once and in order, nothing below zero. Of innings 1, 2 and 4 of a T20,
-// say, 4 goes, with its rows and balls. Lists that are so already are not copied.
+// sanitize returns a snapshot that the rules can rely on: innings numbered from 1 without a gap (except for a
+// forfeited one), only their rows and balls, every ball once and in order, nothing below zero. Of innings 1, 2 and
+// 4 of a T20, for example, 4 is removed with its rows and balls. Lists that are already in order are not copied.
 func (s *Snapshot) sanitize() *Snapshot {
 	fixed := *s
 	fixed.Overs = min(max(s.Overs, 0), maxRuns)
@@ -41,7 +41,7 @@ func (s *Snapshot) sanitize() *Snapshot {
 	return &fixed
 }
 
-// keep returns the rows that are sane: the list itself if all are.
+// keep returns the sane rows: the list itself if all are.
 func keep[T any](rows []T, sane func(*T) bool) []T {
 	for i := range rows {
 		if !sane(&rows[i]) {
@@ -51,8 +51,8 @@ func keep[T any](rows []T, sane func(*T) bool) []T {
 	return rows
 }
 
-// follows reports whether an innings can have the score line after that of another, 0 for none. Side by side they are but
-// where an innings of several days was forfeited, which need not have a line.
+// follows reports whether innings no may come next after innings before (0 for none). They are adjacent, except
+// that a forfeited innings of a multi-day match need not have a score line.
 func (s *Snapshot) follows(before, no int) bool {
 	return no == before+1 || s.MultiDay() && no == before+2 && no <= s.regulation()
 }
@@ -71,14 +71,14 @@ func saneBall(b *Ball, innings int) bool {
 		small(b.Runs) && small(b.Byes) && small(b.LegByes) && small(b.NoBallRuns)
 }
 
-// small reports whether one ball can bring so many runs.
+// small reports whether a single ball can yield that many runs.
 func small(runs int) bool { return runs >= 0 && runs <= 99 }
 
 func ballOrder(a, b *Ball) int {
 	return cmp.Or(cmp.Compare(a.Innings, b.Innings), cmp.Compare(a.ID, b.ID))
 }
 
-// inOrder orders the balls. Of two with one id the one written last counts, else the later in the reply.
+// inOrder sorts the balls. Of two with the same id it keeps the one updated last, or the later one in the reply.
 func inOrder(balls []Ball) []Ball {
 	ordered := true
 	for i := 1; i < len(balls) && ordered; i++ {
@@ -99,7 +99,7 @@ func inOrder(balls []Ball) []Ball {
 	return kept
 }
 
-// overs reports whether a text is a number of overs, "49.3".
+// overs reports whether text is a number of overs, "49.3".
 func overs(text string) bool {
 	n := ballsOf(text, 6)
 	if n < 0 || n > 6*maxRuns {

@@ -8,20 +8,19 @@ import (
 	"github.com/touchline/touchline/internal/fields"
 )
 
-// SeenKeys is a set of event keys, packed: every key of a Test of four days fits into a kilobyte. Keys that differ in
-// their numbers alone are a family ("w:#:#"), and a family is its numbers in order, each as the difference to the one
-// before: "b:1003", "b:1006" and "b:1007" are the family "b:#" with 1003, +3 and +1. It is immutable: With makes another.
+// SeenKeys is a packed set of event keys: all keys of a four-day Test fit into a kilobyte. Keys that differ only in their
+// numbers form a family ("w:#:#"). A family is stored as its numbers in order, each as the difference from the one before:
+// "b:1003", "b:1006" and "b:1007" are the family "b:#" with 1003, +3 and +1. It is immutable: With returns a new set.
 //
-// Layout: for each family its name (a byte for one of familyNames, or 0, a length and the text), the number of its
-// numbers in a byte unless the name tells it, a count of tokens, and the tokens. A token d > 0 is the last key with d
-// added to its last number; 0, k > 0 are the k keys after it, one by one; 0, 0 is a whole key.
+// Layout, per family: its name (one byte for an entry of familyNames, or 0, a length and the text), then a count
+// of tokens, and the tokens. A token d > 0 is the previous key with d added to its last number; 0, k > 0 are the
+// k consecutive keys after it; 0, 0 is a key written in full.
 type SeenKeys []byte
 
-// hole stands for a number in the name of a family.
+// hole marks the place of a number in a family's name.
 const hole = '\x00'
 
-// familyNames are the families that have a number of their own, counted from 1. The order is the stored format: names
-// are only ever appended.
+// familyNames lists the families that are stored as one byte, counted from 1. The order is part of the stored format: only append.
 func familyNames() []string {
 	const n = string(hole)
 	return []string{
@@ -33,17 +32,16 @@ func familyNames() []string {
 	}
 }
 
-// keyFamily is the keys of one family: the numbers of each, in order.
+// keyFamily holds the keys of one family as their numbers, in order.
 type keyFamily struct {
 	name string
 	keys [][]int64
 }
 
-// keySet is a SeenKeys unpacked, by family name.
+// keySet is an unpacked SeenKeys, by family name.
 type keySet map[string]*keyFamily
 
-// splitKey returns the family of a key and its numbers. A number that would not be written the same again (007) is
-// text.
+// splitKey returns the family of a key and its numbers. A number that would not be written back the same way (007) counts as text.
 func splitKey(key string) (family string, numbers []int64) {
 	var name [48]byte
 	var values [6]int64
@@ -51,7 +49,7 @@ func splitKey(key string) (family string, numbers []int64) {
 	return string(f), slices.Clone(n)
 }
 
-// appendSplit is splitKey into space of the caller's: every key of a match is looked up in every tick.
+// appendSplit is splitKey into the caller's buffers: every key of a match is looked up in every tick.
 func appendSplit(family []byte, numbers []int64, key string) ([]byte, []int64) {
 	for i := 0; i < len(key); {
 		j, n := i, int64(0)
@@ -88,18 +86,18 @@ func (ks keySet) has(key string) bool {
 	return f != nil && f.has(numbers)
 }
 
-// holds is has of a key whose family and numbers are at hand.
+// holds is has for a key already split into family and numbers.
 func (ks keySet) holds(family string, numbers ...int64) bool {
 	f := ks[family]
 	for _, n := range numbers {
 		if n < 0 || n >= maxNumber {
-			return ks.has(keyOf(family, numbers...)) // a number that is text in the set
+			return ks.has(keyOf(family, numbers...)) // this number is stored as text
 		}
 	}
 	return f != nil && f.has(numbers)
 }
 
-// maxNumber bounds the numbers of a key: what is longer is kept as text.
+// maxNumber bounds the numbers of a key: longer ones are kept as text.
 const maxNumber = 1e18
 
 func (f *keyFamily) has(numbers []int64) bool {
@@ -140,7 +138,7 @@ func (ks keySet) remove(key string) {
 	}
 }
 
-// all returns the keys by family name, then by number.
+// all returns the keys, ordered by family name and then by number.
 func (ks keySet) all() []string {
 	var out []string
 	for _, f := range ks.families() {
@@ -162,7 +160,7 @@ func (ks keySet) families() []*keyFamily {
 	return out
 }
 
-// pack is the set as it is stored. Equal sets are packed alike.
+// pack encodes the set for storage. Equal sets have equal encodings.
 func (ks keySet) pack() SeenKeys {
 	names := familyNames()
 	var out []byte
@@ -179,7 +177,7 @@ func (ks keySet) pack() SeenKeys {
 	return out
 }
 
-// packKeys writes the keys of a family as tokens.
+// packKeys encodes the keys of a family as tokens.
 func packKeys(keys [][]int64) (tokens []byte, count int) {
 	var last []int64
 	for i := 0; i < len(keys); count++ {
@@ -213,8 +211,8 @@ func follows(last, key []int64, d int64) bool {
 	return n >= 0 && key[n] == last[n]+d && slices.Equal(last[:n], key[:n])
 }
 
-// unpack reads the set. What is cut short or damaged returns the keys before the damage: a key that is not known is
-// found out when its row is to be created.
+// unpack decodes the set. From truncated or damaged data it returns the keys before the damage: a missing key is
+// noticed when its row is to be created.
 func (e SeenKeys) unpack() keySet {
 	ks := make(keySet, 32)
 	names := familyNames()
@@ -236,15 +234,15 @@ func (e SeenKeys) unpack() keySet {
 	return ks
 }
 
-// packReader reads what pack wrote.
+// packReader decodes what pack encoded.
 type packReader struct {
 	fields.Reader
-	space []int64 // for keys to come: there are hundreds
+	space []int64 // allocated ahead for the keys to come: there are hundreds
 	heads [][]int64
 	names []keyFamily
 }
 
-// family is space for a family.
+// family returns a zero keyFamily from preallocated space.
 func (r *packReader) family() *keyFamily {
 	if len(r.names) == 0 {
 		r.names = make([]keyFamily, 32)
@@ -254,14 +252,14 @@ func (r *packReader) family() *keyFamily {
 	return f
 }
 
-// number takes a number of a key, or a count. None is larger than a key's may be.
+// number reads a number of a key, or a count; neither may exceed the bound for keys.
 func (r *packReader) number() int64 {
 	n := r.Uvarint()
 	r.Bad = r.Bad || n > 1<<60
 	return int64(n)
 }
 
-// maxRun bounds a run of keys in a damaged set.
+// maxRun bounds a run of keys, in case the set is damaged.
 const maxRun = 1 << 14
 
 func (r *packReader) keys(f *keyFamily) {
@@ -287,7 +285,7 @@ func (r *packReader) keys(f *keyFamily) {
 	}
 }
 
-// whole adds a key that is written out.
+// whole reads a key written in full.
 func (r *packReader) whole(f *keyFamily, arity int) {
 	key := r.room(arity)
 	for i := range key {
@@ -298,7 +296,7 @@ func (r *packReader) whole(f *keyFamily, arity int) {
 	}
 }
 
-// room is space for a key.
+// room returns space for a key of arity numbers.
 func (r *packReader) room(arity int) []int64 {
 	if len(r.space) < arity {
 		r.space = make([]int64, max(256, arity))
@@ -308,7 +306,7 @@ func (r *packReader) room(arity int) []int64 {
 	return key
 }
 
-// after adds the last key with d added to its last number.
+// after appends the last key with d added to its last number.
 func (r *packReader) after(f *keyFamily, arity int, d int64) {
 	if r.Bad || arity == 0 || len(f.keys) == 0 {
 		r.Bad = true
@@ -327,7 +325,7 @@ func (e SeenKeys) Has(key string) bool { return e.unpack().has(key) }
 // Keys returns the keys of the set.
 func (e SeenKeys) Keys() []string { return e.unpack().all() }
 
-// With is the set with more keys.
+// With returns the set with keys added.
 func (e SeenKeys) With(keys ...string) SeenKeys {
 	ks := e.unpack()
 	for _, k := range keys {

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// verdict is how well the scores bear out what the feed says of a match that is over.
+// verdict is how well the scores support the feed's result of a finished match.
 type verdict int
 
 const (
-	verdictOpen  verdict = iota // they leave it open: nobody is named, or a side that has not won on the scores yet
-	verdictWrong                // they say that the other side has won: feeds have named the wrong winner
+	verdictOpen  verdict = iota // undecided: no winner is named, or one that has not won by the scores yet
+	verdictWrong                // by the scores the other side has won: feeds have named the wrong winner
 	verdictSound
 )
 
-// openSubject is the subject of a result that was told without a winner.
+// openSubject is the subject of a result that was announced without a winner.
 const openSubject = "open"
 
-// verdict is the gate of a result.
+// verdict decides whether a result may be announced.
 func (s *Snapshot) verdict() verdict {
 	if s.Winner == 0 {
 		if s.NoResult != "" || s.level() && !s.abandoned() {
@@ -30,11 +30,11 @@ func (s *Snapshot) verdict() verdict {
 	in := s.current()
 	switch {
 	case in == nil || s.noteHas("award", "conced", "forfeit"):
-		return verdictSound // the score lines do not decide it: a side gave up
+		return verdictSound // score lines do not decide this: a side gave up
 	case !s.MultiDay() && s.RevTarget > 0 && in.No == 2:
 		return s.revisedVerdict(in)
 	case s.RevTarget == 0 && s.noteHas("dls", "d/l", "vjd", "duckworth"):
-		return verdictSound // the tables of the rain rule decided it, and the feed does not give their number
+		return verdictSound // decided by the tables of the rain rule, whose number the feed does not give
 	case s.MultiDay():
 		return s.multiDayVerdict(in)
 	case s.Target(in) == 0:
@@ -44,14 +44,14 @@ func (s *Snapshot) verdict() verdict {
 	}
 }
 
-// noteHas reports whether the feed's note has one of some words.
+// noteHas reports whether the feed's note contains one of the words.
 func (s *Snapshot) noteHas(words ...string) bool {
 	note := strings.ToLower(s.Note)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(note, w) })
 }
 
-// revisedVerdict judges a winner by the feed's own revised target. Who was ahead when rain ended the chase only the
-// tables of the rule know, and the note: then the revised overs may be those that were bowled.
+// revisedVerdict checks a winner against the feed's revised target. If rain ended the chase, only the rule's
+// tables, and so the note, tell who was ahead: the revised overs may then be those that were bowled.
 func (s *Snapshot) revisedVerdict(in *Innings) verdict {
 	cause, batting := s.Ended(in), s.Winner == in.TeamID
 	switch {
@@ -72,8 +72,8 @@ func (s *Snapshot) noteNames(team int64) bool {
 	return name != "" && s.noteHas(strings.ToLower(name)+" won")
 }
 
-// chaseVerdict judges a winner by a target. What decided a tie is for the note to name: a winner without one may be
-// a mistake, and is worth the wait.
+// chaseVerdict checks a winner against a target. The note has to name what decided a tie: a winner without that
+// may be a mistake, and is worth the wait.
 func (s *Snapshot) chaseVerdict(in *Innings, target int) verdict {
 	switch batting := s.Winner == in.TeamID; {
 	case in.Runs == target-1:
@@ -83,7 +83,7 @@ func (s *Snapshot) chaseVerdict(in *Innings, target int) verdict {
 		return verdictOpen
 	case (in.Runs >= target) != batting:
 		return verdictWrong
-	case !batting && s.Ended(in) == CauseNone: // they chase still
+	case !batting && s.Ended(in) == CauseNone: // the chase is still on
 		return verdictOpen
 	case s.Note != "" && !s.marginFits(in, target):
 		return verdictOpen
@@ -92,7 +92,7 @@ func (s *Snapshot) chaseVerdict(in *Innings, target int) verdict {
 	}
 }
 
-// marginFits reports whether a note that gives runs returns the right ones.
+// marginFits reports whether a margin in runs given in the note agrees with the scores.
 func (s *Snapshot) marginFits(in *Innings, target int) bool {
 	var runs int
 	_, by, found := strings.Cut(strings.ToLower(s.Note), " won by ")
@@ -106,7 +106,7 @@ func (s *Snapshot) multiDayVerdict(in *Innings) verdict {
 	switch {
 	case in.No >= 4 && s.Target(in) > 0:
 		return s.chaseVerdict(in, s.Target(in))
-	case in.No == 3 && in.Wickets >= s.maxWickets(in) && s.lead(in) < 0: // by an innings
+	case in.No == 3 && in.Wickets >= s.maxWickets(in) && s.lead(in) < 0: // won by an innings
 		if s.Winner == in.TeamID {
 			return verdictWrong
 		}
@@ -116,10 +116,10 @@ func (s *Snapshot) multiDayVerdict(in *Innings) verdict {
 	}
 }
 
-// settled reports whether the scores bear the result out.
+// settled reports whether the scores support the result.
 func (s *Snapshot) settled() bool { return s.verdict() == verdictSound }
 
-// believable holds a result back until the scores bear it out, though not for ever.
+// believable reports whether a candidate may be announced. A result waits until the scores support it, but not forever.
 func (r *round) believable(c *Candidate, p Pending) bool {
 	if c.Key != resultKey && !(c.Type == EventCorrection && c.Detail == resultKey) {
 		return true
@@ -127,7 +127,7 @@ func (r *round) believable(c *Candidate, p Pending) bool {
 	wait := resultWait
 	switch {
 	case c.Type == EventCorrection && c.Instead == "":
-		return true // play goes on
+		return true // play continues
 	case c.Detail == detailTarget:
 		wait = targetHold
 	case r.snap.settled():
@@ -138,15 +138,15 @@ func (r *round) believable(c *Candidate, p Pending) bool {
 	return r.now.UnixMilli()-p.Since >= wait.Milliseconds()
 }
 
-// nameWinner leaves the winner out of a result that had to be told although the scores say otherwise.
+// nameWinner removes the winner from a result that had to be announced although the scores disagree with it or nobody is named.
 func (s *Snapshot) nameWinner(c *Candidate) {
 	if c.Type == EventResult && c.Detail != detailTarget && (s.Winner == 0 || s.verdict() == verdictWrong) {
 		c.Text, c.Subject = s.scoresText(), openSubject
 	}
 }
 
-// follow keeps the text of a result up with the feed: its words change after the first of them. A match whose score told
-// the result is over when the feed says so. known are the keys that are recorded now.
+// follow keeps the text of an announced result up to date, because feeds reword it. A match whose result came
+// from the score is finished once the feed says so. known are the keys recorded by now.
 func (st *State) follow(all []Candidate, s *Snapshot, known keySet, now time.Time) {
 	i := slices.IndexFunc(all, func(c Candidate) bool { return c.Key == resultKey })
 	phase := s.phase()
@@ -155,14 +155,14 @@ func (st *State) follow(all []Candidate, s *Snapshot, known keySet, now time.Tim
 		st.Result = ""
 	}
 	if told && st.FinishedAt.IsZero() && (phase == PhaseCompleted || phase == PhaseAbandoned) {
-		st.FinishedAt = now // the score told it before the feed did
+		st.FinishedAt = now // the score announced it before the feed did
 	}
 	if told && s.settled() {
 		st.Result = all[i].Text
 	}
 }
 
-// finish notes a confirmed result or that it was taken back, and ends the match when its result has stood long enough.
+// finish notes when a result is confirmed or withdrawn, and ends the match once its result has stood for keepOpen.
 func (st *State) finish(events []Event, now time.Time) {
 	for i := range events {
 		switch e := &events[i]; {
@@ -188,7 +188,7 @@ func (st *State) finish(events []Event, now time.Time) {
 	}
 }
 
-// owes reports whether a correction, or what is so after one, is held: the match ends when it has been told.
+// owes reports whether a correction, or an event true again after one, is still held. The match ends only after it is announced.
 func (st *State) owes() bool {
 	withdrawn := st.Announced.withdrawn()
 	return slices.ContainsFunc(st.Pending, func(p Pending) bool {

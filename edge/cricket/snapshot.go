@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Snapshot is one snapshot of the feed for one match, normalised: sorted, typed, without the feed's wrapping. It is
-// not atomic: the score, the rows and the balls of one snapshot may be a ball apart.
+// Snapshot is one poll of the feed for one match, normalised: sorted and typed, without the feed's envelope. It
+// is not atomic: score, rows and balls may be a ball apart.
 type Snapshot struct {
 	MatchID   string
 	Status    Status
@@ -20,10 +20,10 @@ type Snapshot struct {
 	Teams     [2]Team // local team first
 	StartsAt  time.Time
 	Toss      Toss
-	Overs     int          // scheduled overs an innings, 0 in multi-day matches
-	RevOvers  string       // revised overs ("7.3"), "" when play was not shortened
-	RevTarget int          // revised target, 0 when there is none
-	RainScore [2]RainScore // of the teams, by the rain rule; zero where it was not used
+	Overs     int          // scheduled overs per innings, 0 in multi-day matches
+	RevOvers  string       // revised overs ("7.3"), "" if play was not shortened
+	RevTarget int          // revised target, 0 if there is none
+	RainScore [2]RainScore // per team, by the rain rule; zero if it was not used
 	Note      string
 	Winner    int64  // team, 0 while unknown
 	NoResult  string // the feed's draw_noresult: "draw", "no result", ...
@@ -35,13 +35,13 @@ type Snapshot struct {
 	Innings []Innings      // by number; super overs are the innings beyond regulation
 	Batting []BattingRow   // by innings, then order
 	Bowling []BowlingRow   // by innings, then order
-	Balls   []Ball         // by innings, then id; nil where balls were not asked for
-	NoBalls bool           // balls were not asked for: that there are none tells nothing
+	Balls   []Ball         // by innings, then id; nil if balls were not requested
+	NoBalls bool           // balls were not requested: their absence means nothing
 	Players map[int64]Name // everybody named in the snapshot
 
-	Raw    []byte        // the reply's text for this match without its balls; nil where none was kept
+	Raw    []byte        // the reply's text for this match without its balls; nil if none was kept
 	ReadAt time.Time     // when the feed answered, by our clock
-	Skew   time.Duration // the feed's clock minus ours: ages of what it stamped are judged by its own
+	Skew   time.Duration // the feed's clock minus ours, to judge the age of what it stamped
 }
 
 // League is a competition.
@@ -58,13 +58,13 @@ type Team struct {
 	Code string // ENG
 }
 
-// Toss is who won it and what they chose; the zero value before it.
+// Toss says who won it and what they chose; it is zero before the toss.
 type Toss struct {
 	TeamID int64
 	Chose  string // batting or bowling
 }
 
-// Decision is what a text says the winner chose to do.
+// Decision returns the choice as texts put it: "bat" or "field".
 func (t Toss) Decision() string {
 	if t.Chose == "bowling" {
 		return "field"
@@ -72,7 +72,7 @@ func (t Toss) Decision() string {
 	return "bat"
 }
 
-// RainScore is a team's score as the rain rule has it.
+// RainScore is a team's score by the rain rule.
 type RainScore struct {
 	Known   bool
 	Runs    int
@@ -80,7 +80,7 @@ type RainScore struct {
 	Wickets int
 }
 
-// Name is how a player is called.
+// Name is a player's name.
 type Name struct {
 	Full string // Ben Stokes
 	Last string // Stokes
@@ -93,8 +93,8 @@ type Innings struct {
 	Runs      int
 	Wickets   int
 	Overs     string // legal balls as overs, "49.3"
-	Penalty   int    // penalty runs in Runs, which no ball shows
-	Powerplay int    // overs of the first powerplay, 0 where the feed names none
+	Penalty   int    // penalty runs included in Runs; no ball shows them
+	Powerplay int    // overs of the first powerplay, 0 if the feed gives none
 	UpdatedAt time.Time
 }
 
@@ -109,7 +109,7 @@ type BattingRow struct {
 	Fours    int
 	Sixes    int
 	Out      bool
-	HowOut   string // the feed's name of the dismissal where it sends one
+	HowOut   string // the feed's name for the dismissal, if it sends one
 	BowlerID int64
 	CatchID  int64 // catcher or stumper
 	RunOutID int64
@@ -131,7 +131,7 @@ type BowlingRow struct {
 	NoBalls  int
 }
 
-// Ball is one delivery. Labels repeat (a wide has the label of the legal ball still to come): the ID is the key.
+// Ball is one delivery. Labels repeat (a wide has the label of the legal ball that follows it), so the ID is the key.
 type Ball struct {
 	ID         int64
 	Innings    int
@@ -140,27 +140,27 @@ type Ball struct {
 	Label      string // "12.4"
 	BatterID   int64
 	BowlerID   int64
-	PairIDs    [2]int64 // at the crease before the ball, in batting order
+	PairIDs    [2]int64 // the pair before the ball, in batting order
 	Outcome    string   // the feed's words: "FOUR", "2 Wides", "Catch Out"
-	Runs       int      // off the bat, with no-ball runs and wides: what the bowler concedes
+	Runs       int      // runs the bowler concedes: off the bat, no-ball runs, wides
 	Byes       int
 	LegByes    int
 	NoBallRuns int
 	Wide       bool
 	NoBall     bool
-	Four       bool // by the boundary flag: a four can be run
+	Four       bool // by the boundary flag: a four can also be run
 	Six        bool
 	Wicket     bool
-	OutID      int64 // who is out, 0: the batter
+	OutID      int64 // the batter out, 0 for the striker
 	CatchID    int64 // catcher or stumper
 	RunOutID   int64
 	UpdatedAt  time.Time
 }
 
-// Total is what the ball adds to the team's score.
+// Total returns the runs that the ball adds to the team's score.
 func (b *Ball) Total() int { return b.Runs + b.Byes + b.LegByes }
 
-// out is who is out on a ball with a wicket.
+// out returns the batter out on a ball with a wicket.
 func (b *Ball) out() int64 {
 	if b.OutID != 0 {
 		return b.OutID
@@ -168,7 +168,7 @@ func (b *Ball) out() int64 {
 	return b.BatterID
 }
 
-// BatRuns is what it adds to the batter's.
+// BatRuns returns the runs that the ball adds to the batter's score.
 func (b *Ball) BatRuns() int {
 	if b.Wide {
 		return 0
@@ -176,10 +176,10 @@ func (b *Ball) BatRuns() int {
 	return b.Runs - b.NoBallRuns
 }
 
-// Legal reports whether it counts towards the over.
+// Legal reports whether the ball counts towards the over.
 func (b *Ball) Legal() bool { return !b.Wide && !b.NoBall }
 
-// BallsPerOver is six, and five in The Hundred.
+// BallsPerOver returns six, or five in The Hundred.
 func (s *Snapshot) BallsPerOver() int {
 	if s.Type == "100-Ball" {
 		return 5
@@ -187,10 +187,10 @@ func (s *Snapshot) BallsPerOver() int {
 	return 6
 }
 
-// MultiDay reports whether a match is first-class cricket, where an innings has no quota of overs.
+// MultiDay reports whether the match is first-class cricket, where an innings has no limit of overs.
 func (s *Snapshot) MultiDay() bool { return s.Overs == 0 }
 
-// ScheduledDays is the scheduled length in days of a match over several, 0 of a shorter one: "Test/5day", "4day".
+// ScheduledDays returns the scheduled length of a multi-day match in days, from its type ("Test/5day", "4day"); 0 for a shorter match.
 func ScheduledDays(kind string) int {
 	kind = strings.ToLower(kind)
 	if i := strings.Index(kind, "day"); i > 0 {

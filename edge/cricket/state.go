@@ -5,15 +5,15 @@ import "time"
 // The states of a row in active-matches.
 const (
 	ActiveIdle  = "idle"  // about to start
-	ActiveLive  = "live"  // polled, and told to phones
+	ActiveLive  = "live"  // polled, and announced to phones
 	ActiveEnded = "ended" // archived
 )
 
 // lastBalls is how many balls the state keeps.
 const lastBalls = 30
 
-// State is what a tick leaves for the next: the row of a match in active-matches. The names of the attributes are
-// the application's; those from pending on are ours.
+// State is what one tick leaves for the next: the match's row in active-matches. Attribute names up to cooldowns
+// are the original application's; the later ones are ours.
 type State struct {
 	MatchID         string           `dynamodbav:"matchId"`
 	Status          string           `dynamodbav:"status"`
@@ -27,34 +27,34 @@ type State struct {
 	PreviousBowling []PreviousBowl   `dynamodbav:"previousBowling,omitempty"`
 	Last30Balls     []PreviousBall   `dynamodbav:"last30Balls,omitempty"`
 	Cooldowns       map[string]int64 `dynamodbav:"cooldowns,omitempty"`  // event type to the end of its cooldown, epoch ms
-	Pending         []Pending        `dynamodbav:"pending,omitempty"`    // seen, and held until they are sure
-	AlertTimes      []int64          `dynamodbav:"alertTimes,omitempty"` // of the running hour, epoch ms
+	Pending         []Pending        `dynamodbav:"pending,omitempty"`    // seen, and held until confirmed
+	AlertTimes      []int64          `dynamodbav:"alertTimes,omitempty"` // of the last hour, epoch ms
 	LastAlert       string           `dynamodbav:"lastAlert,omitempty"`  // key of the latest event with an alert
 	FinishedAt      time.Time        `dynamodbav:"finishedAt,omitempty"` // when the result was confirmed
 	Result          string           `dynamodbav:"result,omitempty"`
-	Inconsistent    int              `dynamodbav:"torn,omitempty"` // snapshots in a row whose score and balls disagree
+	Inconsistent    int              `dynamodbav:"torn,omitempty"` // consecutive snapshots whose score and balls disagree
 	Memory          Memory           `dynamodbav:"memory"`
-	Seen            SeenKeys         `dynamodbav:"emitted,omitempty"`   // keys of the events that are recorded
+	Seen            SeenKeys         `dynamodbav:"emitted,omitempty"`   // keys of recorded events
 	Announced       Announced        `dynamodbav:"told,omitempty"`      // what was recorded and must stay true
 	Notice          *Notice          `dynamodbav:"notice,omitempty"`    // the last correction, for the banner
-	Stamp           time.Time        `dynamodbav:"stamp,omitempty"`     // newest stamp of a score that was taken in
-	Doubt           string           `dynamodbav:"doubt,omitempty"`     // sign of the last snapshot that was not taken in
-	Nameless        bool             `dynamodbav:"nameless,omitempty"`  // the feed leaves out names, and goes on doing so
-	Sides           []Side           `dynamodbav:"sides,omitempty"`     // as they were last named
-	LinedUp         bool             `dynamodbav:"linedUp,omitempty"`   // the last snapshot had line-ups: they name the fielders
-	Doubts          int              `dynamodbav:"doubts,omitempty"`    // how many of them in a row
-	NewStatus       Status           `dynamodbav:"newStatus,omitempty"` // seen once, not believed yet
+	Stamp           time.Time        `dynamodbav:"stamp,omitempty"`     // newest stamp of an accepted score
+	Doubt           string           `dynamodbav:"doubt,omitempty"`     // sign of the last snapshot that was not accepted
+	Nameless        bool             `dynamodbav:"nameless,omitempty"`  // the feed leaves out names in every snapshot
+	Sides           []Side           `dynamodbav:"sides,omitempty"`     // the sides by the names they last had
+	LinedUp         bool             `dynamodbav:"linedUp,omitempty"`   // the last snapshot had line-ups, which name the fielders
+	Doubts          int              `dynamodbav:"doubts,omitempty"`    // consecutive snapshots that were not accepted
+	NewStatus       Status           `dynamodbav:"newStatus,omitempty"` // seen once, not yet accepted
 	TTL             int64            `dynamodbav:"ttl,omitempty"`
 }
 
-// PreviousScore is a score line of the last tick.
+// PreviousScore is a score line at the last tick.
 type PreviousScore struct {
 	Innings int    `dynamodbav:"innings"`
 	TeamID  int64  `dynamodbav:"teamId"`
 	Runs    int    `dynamodbav:"runs"`
 	Wickets int    `dynamodbav:"wickets"`
 	Overs   string `dynamodbav:"overs"`
-	At      int64  `dynamodbav:"at,omitempty"` // since when the line says so, by the feed's clock, epoch ms
+	At      int64  `dynamodbav:"at,omitempty"` // since when the line reads so, by the feed's clock, epoch ms
 }
 
 // PreviousBat is a batting row of the innings in play at the last tick.
@@ -80,38 +80,38 @@ type PreviousBall struct {
 	Mark  string `dynamodbav:"mark"`
 }
 
-// Side is how a side was named when it was.
+// Side is the last known name of a side.
 type Side struct {
 	TeamID int64  `dynamodbav:"teamId"`
 	Name   string `dynamodbav:"name,omitempty"`
 	Code   string `dynamodbav:"code,omitempty"`
 }
 
-// Pending is an event that was seen and is held: one ball in seven is corrected within ten seconds. Its names are
-// short, for a burst brings two dozen of them.
+// Pending is an event that was seen and is held: one ball in seven is corrected within ten seconds. Attribute
+// names are short because a burst holds two dozen.
 type Pending struct {
 	Key      string `dynamodbav:"k"`
-	Mark     string `dynamodbav:"m,omitempty"` // digest of what it was read from
+	Mark     string `dynamodbav:"m,omitempty"` // digest of the data it was found in
 	Since    int64  `dynamodbav:"t"`           // epoch ms
-	Seen     int    `dynamodbav:"n"`           // in how many snapshots, counted to two
-	Burst    bool   `dynamodbav:"b,omitempty"` // it came with more than three balls at once
+	Seen     int    `dynamodbav:"n"`           // number of snapshots it was seen in, at most two
+	Burst    bool   `dynamodbav:"b,omitempty"` // it arrived with more than three new balls
 	Baseline bool   `dynamodbav:"j,omitempty"` // it was there when the node joined
 }
 
-// Notice is a correction as the banner shows it for a while.
+// Notice is a correction that the banner shows for noticeFor.
 type Notice struct {
 	Key  string    `dynamodbav:"key"`
 	Text string    `dynamodbav:"text"`
 	At   time.Time `dynamodbav:"at"`
 }
 
-// Quiet reports whether another look at the same snapshot can change nothing.
+// Quiet reports whether processing the same snapshot again would change nothing.
 func (st *State) Quiet() bool {
 	return st.PreviousStatus != "" && len(st.Pending) == 0 && st.FinishedAt.IsZero() && st.Inconsistent == 0 &&
 		st.Doubts == 0 && st.NewStatus == ""
 }
 
-// remember takes the snapshot into the state for the next tick to compare with.
+// remember stores the snapshot in the state, for the next tick to compare with.
 func (st *State) remember(s *Snapshot, now time.Time) {
 	st.LastTickAt = now
 	st.Nameless, st.LinedUp = s.nameless(), s.LineUp > 0
@@ -123,7 +123,7 @@ func (st *State) remember(s *Snapshot, now time.Time) {
 	}
 	st.PreviousStatus = s.Status
 	if phase, known := s.phaseKnown(); known && (phase != PhasePrematch || len(s.Innings) == 0) {
-		st.MatchPhase = phase // what has a score has begun, whatever the feed says
+		st.MatchPhase = phase // a match with a score has begun, whatever the feed says
 	}
 	st.PreviousScore = nil
 	for i := range s.Innings {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Status is the feed's word for where a match stands, kept as it was sent.
+// Status is the feed's status text, exactly as sent.
 type Status string
 
-// Phase is what a status means to a viewer.
+// Phase is the meaning of a status for a viewer.
 type Phase string
 
 // The phases of the display state.
@@ -20,15 +20,15 @@ const (
 	PhaseInterrupted  Phase = "interrupted"
 	PhaseStumps       Phase = "stumps"
 	PhaseCompleted    Phase = "completed"
-	PhaseAbandoned    Phase = "abandoned" // begun and given up, or not played: postponed, cancelled
+	PhaseAbandoned    Phase = "abandoned" // given up after the start, or not played: postponed, cancelled
 )
 
-// word is the status as it is compared: small letters, no dot at the end. The feed writes "Cancl" and "Cancl.".
+// word returns the status as it is compared: lower case, without a final dot. The feed writes both "Cancl" and "Cancl.".
 func (s Status) word() string {
 	return strings.TrimRight(strings.ToLower(strings.TrimSpace(string(s))), ". ")
 }
 
-// Phase classifies the status; known is false for a text we have not seen, which keeps the last phase.
+// Phase classifies the status; known is false for an unknown text, which keeps the last phase.
 func (s Status) Phase() (phase Phase, known bool) {
 	switch t := s.word(); t {
 	case "ns", "delayed":
@@ -54,13 +54,13 @@ func (s Status) Phase() (phase Phase, known bool) {
 	}
 }
 
-// NotPlayed reports whether a match was postponed or cancelled: it has no result, and play is not coming.
+// NotPlayed reports whether a match was postponed or cancelled: it has no result, and will not be played.
 func (s Status) NotPlayed() bool {
 	w := s.word()
 	return w == "postp" || w == "cancl"
 }
 
-// stumps is the day of "Stump Day 2", 0 for any other status.
+// stumps returns the day number of "Stump Day 2", 0 for any other status.
 func (s Status) stumps() int {
 	day, ok := strings.CutPrefix(s.word(), "stump day ")
 	n, err := strconv.Atoi(strings.TrimSpace(day))
@@ -70,7 +70,7 @@ func (s Status) stumps() int {
 	return n
 }
 
-// breakOf tells the breaks within a day's play apart.
+// breakOf returns the event type of a break within a day's play.
 func breakOf(word string) (EventType, bool) {
 	switch word {
 	case "lunch", "lunch break":
@@ -86,8 +86,8 @@ func breakOf(word string) (EventType, bool) {
 	}
 }
 
-// phaseKnown is the phase of a snapshot; known is false where the status is not. A match with a score has begun: its start
-// is delayed no more, play is interrupted.
+// phaseKnown returns the phase of a snapshot; known is false for an unknown status. "Delayed" in a match with a
+// score is an interruption: the start cannot be delayed any more.
 func (s *Snapshot) phaseKnown() (phase Phase, known bool) {
 	if len(s.Innings) > 0 && s.Status.word() == "delayed" {
 		return PhaseInterrupted, true
@@ -95,13 +95,13 @@ func (s *Snapshot) phaseKnown() (phase Phase, known bool) {
 	return s.Status.Phase()
 }
 
-// phase is the phase of a snapshot, "" where the status is not known.
+// phase returns the phase of a snapshot, "" for an unknown status.
 func (s *Snapshot) phase() Phase {
 	p, _ := s.phaseKnown()
 	return p
 }
 
-// over reports whether the match is: nothing more is played.
+// over reports whether the match is over: nothing more will be played.
 func (s *Snapshot) over() bool {
 	p := s.phase()
 	return p == PhaseCompleted || p == PhaseAbandoned

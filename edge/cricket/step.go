@@ -8,54 +8,54 @@ import (
 	"time"
 )
 
-// The times of the pipeline.
+// Holds, waits and limits of the pipeline.
 const (
-	holdFor           = 5 * time.Second  // unchanged that long, in two snapshots, an event is sure
-	statusHold        = 30 * time.Second // what only the feed's word for the match says: words flap
-	offHold           = 5 * time.Minute  // nobody plays today: the word that ends a match for us
+	holdFor           = 5 * time.Second  // an event is confirmed once it was the same for so long, in two snapshots
+	statusHold        = 30 * time.Second // for events that only the feed's status shows: it flaps
+	offHold           = 5 * time.Minute  // for postponed and cancelled, which end the match for us
 	targetHold        = 15 * time.Second // the score alone says that the match is over
-	resultWait        = 3 * time.Minute  // after which a match without a believable winner is over all the same
-	baselineGap       = 5 * time.Minute  // a longer silence is caught up with without alerts
-	staleAfter        = 90 * time.Second // an older ball is news no more
-	burstBalls        = 3                // more new balls in one snapshot are a feed catching up
-	inconsistentPolls = 6                // so many snapshots may disagree with their balls before the balls count anyway
-	keepOpen          = 15 * time.Minute // a finished match stays live, in case the feed re-opens it
-	lastCall          = 2 * time.Minute  // a match whose corrections wait for room ends no sooner than so long after
-	abandonWait       = 30 * time.Minute // an abandoned match may go on yet
-	idleLife          = 12 * time.Hour   // a match that has not begun so long after its time is not coming
-	KeepEnded         = 24 * time.Hour   // an ended row stays readable
-	noticeFor         = 2 * time.Minute  // a correction stays in the banner
+	resultWait        = 3 * time.Minute  // then a match is over even without a believable winner
+	baselineGap       = 5 * time.Minute  // after a longer gap a node catches up without alerts
+	staleAfter        = 90 * time.Second // an older ball is no longer news
+	burstBalls        = 3                // with more new balls in one snapshot the feed is catching up
+	inconsistentPolls = 6                // after so many snapshots that disagree with their balls, the balls count anyway
+	keepOpen          = 15 * time.Minute // a finished match stays live, in case the feed reopens it
+	lastCall          = 2 * time.Minute  // the least time between a correction still waiting for room and the end of its match
+	abandonWait       = 30 * time.Minute // play may resume in an abandoned match
+	idleLife          = 12 * time.Hour   // a match that has not begun so long after its scheduled start is given up
+	KeepEnded         = 24 * time.Hour   // how long an ended row stays readable
+	noticeFor         = 2 * time.Minute  // how long a correction stays in the banner
 )
 
-// maxHeld is how many events are held at once, and half as many again if phones are told of them. What is more waits for
-// a later snapshot, which tells it again.
+// maxHeld bounds the events held at once; those that alert may exceed it by half. Events beyond it are left to a
+// later snapshot, which shows them again.
 const maxHeld = 24
 
-// Options are the choices of whoever runs the node.
+// Options are the operator's choices.
 type Options struct {
-	Alerts map[EventType]bool // alerts that the catalogue leaves open, switched on; alerts of its default, switched off
-	Shared bool               // other nodes show the matches of this one: their rows carry the display
+	Alerts map[EventType]bool // optional alerts switched on, default alerts switched off
+	Shared bool               // other nodes show this node's matches: their rows carry the display
 }
 
 // Outcome is what a tick writes.
 type Outcome struct {
 	State   State
-	Events  []Event  // newly sure; at most one of them is an alert
-	Cleared []string // keys of events that were taken back, their rows are to go
-	Revised []Event  // what the rows of events say from now on that were something else
-	Kept    bool     // the snapshot is doubted: display and fixture stay as they are
+	Events  []Event  // newly confirmed; at most one of them is an alert
+	Cleared []string // keys of withdrawn events, whose rows are deleted
+	Revised []Event  // events whose rows now read differently
+	Kept    bool     // the snapshot was not accepted: display and fixture stay as they are
 	Display Display
-	Cards   []CardInnings // of the innings that may have changed; the caller writes what did
-	Shown   *Snapshot     // the snapshot as it is shown, with the status that is believed
+	Cards   []CardInnings // innings that may have changed; the caller writes those that did
+	Shown   *Snapshot     // the snapshot as shown, with the accepted status
 }
 
-// Step takes one snapshot of the feed into the state of its match. It is a pure function: the same state, snapshot,
-// options and now give the same outcome, in a replay as in the field.
+// Step applies one snapshot of the feed to the state of its match. It is a pure function: the same state,
+// snapshot, options and now give the same outcome, in a replay as in production.
 func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 	return step(prev, s, o, now, true)
 }
 
-// step is Step. It may look at the whole match with all its words instead of at what is new, and comes to the same.
+// step is Step. Without brief it makes every text of the whole match, not only of what is new; the outcome is the same.
 func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome {
 	next := prev
 	s = s.sanitize().distinct().withSides(prev.Sides)
@@ -64,7 +64,7 @@ func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome
 		next.finish(nil, now)
 		return Outcome{State: next, Kept: true}
 	}
-	next.Stamp = s.stamp() // the feed's own
+	next.Stamp = s.stamp() // the feed's own, before steady changes it
 	s = s.steady(prev.PreviousScore)
 	shown := next.settleStatus(s)
 	known := prev.Seen.unpack()
@@ -88,7 +88,7 @@ func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome
 	return out
 }
 
-// display is the snapshot as phones show it, with a correction in the banner for a while.
+// display builds the display that phones show, with a recent correction in the banner.
 func (st *State) display(shown *Snapshot, all []Candidate, now time.Time) Display {
 	d := shown.display(st, all, now)
 	n := st.Notice
@@ -101,8 +101,8 @@ func (st *State) display(shown *Snapshot, all []Candidate, now time.Time) Displa
 	return d
 }
 
-// cardsSince makes the scorecards that may have changed: in play those of the innings whose score moved, at a pause
-// all of them, for a scorer corrects what is past.
+// cardsSince returns the scorecards that may have changed. In play these are the innings whose score moved; at a
+// pause all of them, because scorers also correct earlier innings.
 func (s *Snapshot) cardsSince(prev *State) []CardInnings {
 	phase := s.phase()
 	var out []CardInnings
@@ -116,7 +116,7 @@ func (s *Snapshot) cardsSince(prev *State) []CardInnings {
 	return out
 }
 
-// judge finds what became sure with this snapshot, what phones are told of it, and what was not so.
+// judge decides which events this snapshot confirms, which of them alert, and which recorded ones are no longer true.
 func (st *State) judge(
 	prev *State, s *Snapshot, all []Candidate, known keySet, o Options, now time.Time,
 ) Outcome {
@@ -149,16 +149,16 @@ func (st *State) judge(
 	return Outcome{Events: events, Cleared: cleared, Revised: revised}
 }
 
-// round is one snapshot's way through the rules.
+// round is the work on one snapshot.
 type round struct {
 	state      *State
 	snap       *Snapshot
 	options    Options
 	now        time.Time
-	first      Pending              // how an event is held that was not seen before
+	first      Pending              // the Pending of an event not seen before
 	challenges map[string]challenge // by key of the correction
-	told       map[string]bool      // keys that phones are told, by an alert of their own or another's
-	owed       map[string]bool      // keys that phones were told are not so
+	told       map[string]bool      // keys announced to phones, by their own alert or another's
+	owed       map[string]bool      // keys whose events were announced and then withdrawn
 }
 
 func inconsistentCount(before int, s *Snapshot) int {
@@ -168,7 +168,7 @@ func inconsistentCount(before int, s *Snapshot) int {
 	return 0
 }
 
-// newBalls counts the balls that the last tick did not have; by the score where balls are not known.
+// newBalls counts the balls since the last tick; from the score if there are no balls.
 func newBalls(prev *State, s *Snapshot) int {
 	if len(s.Balls) == 0 {
 		n := 0
@@ -187,16 +187,16 @@ func newBalls(prev *State, s *Snapshot) int {
 	return n
 }
 
-// confirmed is a candidate that has held.
+// confirmed is a candidate whose hold has passed.
 type confirmed struct {
 	Candidate
 	held    Pending
-	dropped string // the rule that keeps it from being an alert, if one does already
-	full    bool   // the hour has no room for it
+	dropped string // the rule that already rules out an alert, if any
+	full    bool   // the running hour has no room for it
 }
 
-// confirm splits candidates into those that are sure now and those that are held on. What was pending and is no longer
-// in the snapshot is withdrawn by being left out.
+// confirm splits candidates into those that are confirmed and those that stay held. Pending events that the
+// snapshot no longer has are withdrawn by being left out.
 func (r *round) confirm(pending []Pending, candidates []Candidate) (sure []confirmed, held []Pending) {
 	for _, c := range candidates {
 		p := r.first
@@ -229,12 +229,12 @@ func digest(texts ...string) string {
 	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
-// hasHeld reports whether an event was the same in two snapshots, long enough apart.
+// hasHeld reports whether an event was the same in two snapshots far enough apart.
 func (r *round) hasHeld(p Pending, t EventType) bool {
 	return p.Seen >= 2 && r.now.UnixMilli()-p.Since >= holdOf(t).Milliseconds()
 }
 
-// holdOf is how long an event is held: what a word of the feed makes for longer than most words are wrong.
+// holdOf returns how long an event is held. Events from the feed's status are held longer than most wrong statuses last.
 func holdOf(t EventType) time.Duration {
 	switch t {
 	case EventPostponed, EventCancelled:
@@ -247,8 +247,8 @@ func holdOf(t EventType) time.Duration {
 	}
 }
 
-// longSettled reports whether a node that joins need not hold an event: phones are not told of it, and nobody will
-// correct it. Nor is what there is no room for held then.
+// longSettled reports whether a joining node may record an event without a hold, because it neither alerts nor
+// needs a correction. The same applies when maxHeld events are held already.
 func (r *round) longSettled(c *Candidate, p Pending, held int) bool {
 	if !p.Baseline || p.Seen > 1 || tellsState(c.Type) || r.owes(c) {
 		return false
@@ -260,15 +260,15 @@ func (r *round) longSettled(c *Candidate, p Pending, held int) bool {
 	return c.Innings < in.No || c.BallID != 0 && r.age(c, p) > staleAfter || held >= maxHeld
 }
 
-// age is how old an event was when it was first seen.
+// age returns how old an event was when it was first seen.
 func (r *round) age(c *Candidate, p Pending) time.Duration {
 	return time.UnixMilli(p.Since).Add(r.snap.Skew).Sub(c.SeenAt)
 }
 
-// tellsState are the events that a node joining late tells all the same.
+// tellsState reports whether a node that joins late still announces the event.
 func tellsState(t EventType) bool { return ruleOf(t).priority == 1 && t != EventHatTrick }
 
-// staleness names the rule by which an event is no news.
+// staleness returns the name of the rule that makes an event old news, "" if none does.
 func (r *round) staleness(c *Candidate, p Pending) string {
 	s := r.snap
 	phase := s.phase()
@@ -288,7 +288,7 @@ func (r *round) staleness(c *Candidate, p Pending) string {
 	}
 }
 
-// suspended reports whether an abandoned match holds an event back: it may go on, or never have been abandoned.
+// suspended reports whether an abandoned match holds an event back: play may resume, or the status may be wrong.
 func suspended(t EventType) bool {
 	switch t {
 	case EventCancelled, EventPostponed, EventDelayed, EventCorrection:
@@ -298,7 +298,7 @@ func suspended(t EventType) bool {
 	}
 }
 
-// overtaken reports whether a milestone is old news: the batter has reached the next, or is out.
+// overtaken reports whether a milestone is old news: the batter has reached the next one, or is out before a hundred.
 func (s *Snapshot) overtaken(key string) bool {
 	family, numbers := splitKey(key)
 	if family != familyMilestone {
@@ -311,11 +311,11 @@ func (s *Snapshot) overtaken(key string) bool {
 	return int64(row.Runs) >= nextMilestone(numbers[0]) || numbers[0] < 100 && row.Out
 }
 
-// nextMilestone is the milestone after one.
+// nextMilestone returns the milestone after runs.
 func nextMilestone(runs int64) int64 { return runs - runs%50 + 50 }
 
-// olderOvers reports whether an event came in the older part of a burst: before its last two overs or in an innings before.
-// How an innings ended, and what the next one needs, is news into the third over of that.
+// olderOvers reports whether an event is in the older part of a burst: before the last two overs or in an earlier
+// innings. How an innings ended, and what the next one needs, stays news until the third over of the next.
 func (s *Snapshot) olderOvers(c *Candidate) bool {
 	in := s.current()
 	if in == nil || c.Innings == 0 {
@@ -328,7 +328,7 @@ func (s *Snapshot) olderOvers(c *Candidate) bool {
 	return c.Innings != in.No || ballsOf(c.Over, s.BallsPerOver()) < newest
 }
 
-// register makes the row of a match: idle before play, live from then on, ended when play is not coming.
+// register sets the match's status: idle before play, live once it has begun, ended if it will not be played.
 func (st *State) register(s *Snapshot, now time.Time) {
 	switch {
 	case st.Status == ActiveEnded:

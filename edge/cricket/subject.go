@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// A subject is who or what an event is about and, each behind a plus, what else its words say and must be true: "21906+1234+47"
-// is a batter, how he was out, and his runs. What the feed has not said is left out.
+// A subject names who or what an event is about and, each after a plus, what else its text states and must be true:
+// "21906+1234+47" is a batter, how the batter was out, and the runs. Whatever the feed has not said is left out.
 
-// subject names a player or a team as what an event is about.
+// subject returns the subject for a player or team.
 func subject(id int64) string { return strconv.FormatInt(id, 10) }
 
-// unknownSubject is who an event is about that names nobody: a wicket that only the score shows.
+// unknownSubject is the subject of a wicket known only from the score.
 const unknownSubject = "?"
 
-// wicketSubject is who is out, a digest of how and by whom, and with how many runs. While the words lack a name, or the way,
-// it is the batter alone.
+// wicketSubject returns who is out, a digest of how and by whom, and the batter's runs. It is the batter alone
+// while the kind of dismissal or a name is missing.
 func (s *Snapshot) wicketSubject(who int64, how dismissal, bowler, catcher int64, runs int) string {
 	switch how {
 	case outUnknown:
@@ -33,16 +33,16 @@ func (s *Snapshot) wicketSubject(who int64, how dismissal, bowler, catcher int64
 	}
 	h := fnv.New32a()
 	_, _ = fmt.Fprint(h, how, bowler, catcher)
-	return fmt.Sprintf("%d+%d+%d", who, h.Sum32()%4096, runs) // two bytes and one in the row of the match
+	return fmt.Sprintf("%d+%d+%d", who, h.Sum32()%4096, runs) // the digest takes two bytes in the match's row
 }
 
-// endSubject is who or what a match's end is about, by how much, and by which rule, as its words have it.
+// endSubject returns the subject of a result: its kind and winner, the margin and the rain rule, as the text has them.
 func endSubject(kind EventType, winner int64, text string) string {
 	out := fmt.Sprintf("%s/%d+%s+%s", kind, winner, marginIn(text), ruleIn(text))
 	return strings.TrimRight(out, "+")
 }
 
-// ruleIn is the rain rule that words name.
+// ruleIn returns the rain rule named in a text.
 func ruleIn(text string) string {
 	switch {
 	case strings.Contains(text, "VJD"):
@@ -54,26 +54,26 @@ func ruleIn(text string) string {
 	}
 }
 
-// The rain rules in subjects. DLS is also what is taken for the rule while the feed names none.
+// The rain rules in subjects. DLS is also assumed while the feed names none.
 const (
 	ruleVJD = "vjd"
 	ruleDLS = "dls"
 )
 
-// sameRule reports whether a snapshot says nothing else of the rain rule than was told.
+// sameRule reports whether the snapshot does not contradict the announced rain rule.
 func sameRule(told, now string) bool { return told == now || now == "" || told == ruleVJD }
 
-// agreement is how what was told of a subject stands to what a snapshot has.
+// agreement is how an announced subject compares with a snapshot's.
 type agreement int
 
 const (
 	agrees  agreement = iota // the same, as far as the snapshot says
-	fuller                   // the snapshot has more to say, of which phones need not hear
-	differs                  // phones are wrong, or were not told what they should be
+	fuller                   // the snapshot says more, but nothing worth an alert
+	differs                  // what phones were told is wrong or incomplete
 )
 
-// agreement compares the subject of a fact with that of a candidate. The name of who is out, how, and the rain rule are worth
-// an alert of their own if they come late. What a chase needs is not: a target that is revised is another event.
+// agreement compares the subject of a fact with that of a candidate. A batter's name, the dismissal and the rain rule
+// deserve an alert of their own if they come late. What a chase needs does not: a revised target is an event of its own.
 func (f *fact) agreement(c *Candidate) agreement {
 	told, now := f.subject, c.Subject
 	if f.key == targetFact {
@@ -108,14 +108,14 @@ func (f *fact) agreement(c *Candidate) agreement {
 	return agrees
 }
 
-// sameHero reports whether a fact and a candidate are about the same, whatever else is said of it.
+// sameHero reports whether a fact and a candidate are about the same player or team, whatever else they state.
 func (f *fact) sameHero(c *Candidate) bool {
 	who, _, _ := strings.Cut(f.subject, "+")
 	is, _, _ := strings.Cut(c.Subject, "+")
 	return who == is || who == unknownSubject
 }
 
-// sameEnd compares by how much a match was won, and by which rule.
+// sameEnd compares margin and rain rule of two results.
 func sameEnd(told, now string) agreement {
 	by, rule, _ := strings.Cut(told, "+")
 	is, ruled, _ := strings.Cut(now, "+")
@@ -125,15 +125,14 @@ func sameEnd(told, now string) agreement {
 	return agrees
 }
 
-// sameWay compares how a batter was out, and with how many runs. "b Starc" is also what is said of a wicket whose kind is not
-// known yet.
+// sameWay compares how a batter was out, and for how many runs. "b Starc" is also the text of a wicket whose kind is not known yet.
 func sameWay(told, now string, c *Candidate) agreement {
 	how, runs, _ := strings.Cut(told, "+")
 	way, made, _ := strings.Cut(now, "+")
 	switch {
 	case told == "" && c.Detail == string(outBowled):
 		return fuller
-	case how != way, runs != "" && runs != made: // a version before has not kept the runs
+	case how != way, runs != "" && runs != made: // an earlier version did not keep the runs
 		return differs
 	default:
 		return agrees

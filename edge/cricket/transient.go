@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// transientWait is how soon after it was told that play stands still it must be going on for that to have been a mistake of
-// the feed: one that stands still itself repeats a wrong word for minutes.
+// transientWait is how long a standstill stays open to withdrawal. If play goes on sooner, the report was a
+// mistake: a stuck feed repeats a wrong status for minutes.
 const transientWait = 5 * time.Minute
 
-// transient are the events that pass by themselves, so that they cannot be held to stay true.
+// transient reports whether an event ends by itself, so that it cannot be required to stay true.
 func transient(t EventType) bool {
 	switch t {
 	case EventDelayed, EventInterrupted, EventStumps, EventDrinks, EventLunch, EventTea, EventDinner:
@@ -20,7 +20,7 @@ func transient(t EventType) bool {
 	}
 }
 
-// transientFact is what is kept of such an event: its subject is when it was recorded, in seconds.
+// transientFact returns the fact of such an event; its subject is when it was recorded, in epoch seconds.
 func transientFact(key string, told bool, now time.Time) fact {
 	f := fact{key: key, standing: factTransientQuiet, subject: strconv.FormatInt(now.Unix(), 10)}
 	if told {
@@ -29,13 +29,13 @@ func transientFact(key string, told bool, now time.Time) fact {
 	return f
 }
 
-// outlived reports whether it has stood too long to be a mistake.
+// outlived reports whether the event has stood too long to be a mistake.
 func (f *fact) outlived(now time.Time) bool {
 	told, err := strconv.ParseInt(f.subject, 10, 64)
 	return err != nil || now.Sub(time.Unix(told, 0)) >= transientWait
 }
 
-// still reports whether a snapshot says the same of play as such an event, or nothing that is known.
+// still reports whether the snapshot shows the same standstill, or an unknown status.
 func (s *Snapshot) still(key string) bool {
 	switch phase := s.phase(); {
 	case phase == PhaseAbandoned || phase == "":
@@ -49,7 +49,7 @@ func (s *Snapshot) still(key string) bool {
 	}
 }
 
-// goesOn is what is so instead, true also of a short shower: "play goes on", "Innings Break".
+// goesOn returns the text that replaces a withdrawn standstill, true of a short shower too: "play goes on", "Innings Break".
 func (s *Snapshot) goesOn() string {
 	switch s.phase() {
 	case PhaseLive:
