@@ -43,8 +43,7 @@ func (s *Snapshot) resultDetail() string {
 	return ""
 }
 
-// decidedOtherwise reports whether a result says that the scores were level, under the rain rule too, or that something else decided the
-// match.
+// decidedOtherwise reports whether a result says that the scores were level, also under the rain rule, or what else decided the match.
 func decidedOtherwise(text string) bool {
 	ways := []string{"tied (", "Super Over", "super over", "boundar", "bowl-out", "fewer wickets"}
 	return slices.ContainsFunc(ways, func(words string) bool { return strings.Contains(text, words) })

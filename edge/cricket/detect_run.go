@@ -9,7 +9,7 @@ import (
 // overTally is the over being bowled.
 type overTally struct {
 	balls []*Ball
-	ended bool // its end was told
+	ended bool // its end was reported
 }
 
 // hatTrick reports a second wicket in consecutive balls, and the third; a fourth is not another hat-trick.

@@ -13,17 +13,17 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// ContentState is what a Live Activity shows: the app's Swift struct of that name, property by property. It is built
-// once per match and state, the same for every follower. The app decodes it with Swift's default decoder, which
-// drops a state that lacks a property it needs without a word: names and optionality are a contract.
+// ContentState is what a Live Activity shows: the app's Swift struct of that name, property by property. It is
+// built once per match and state, the same for every follower. The app decodes it with Swift's default decoder,
+// which silently drops a state that lacks a required property: names and optionality are a contract.
 type ContentState struct {
 	Phase        cricket.Phase   `json:"phase"`
 	Status       string          `json:"status"`
 	Teams        []ContentTeam   `json:"teams"`   // batting side first
-	Batters      []ContentBatter `json:"batters"` // two at most
+	Batters      []ContentBatter `json:"batters"` // at most two
 	Bowler       *ContentBowler  `json:"bowler,omitempty"`
 	Stand        *cricket.Stand  `json:"stand,omitempty"`
-	LastBalls    []string        `json:"lastBalls"` // marks, the newest last
+	LastBalls    []string        `json:"lastBalls"` // marks, newest last
 	Target       int             `json:"target,omitempty"`
 	Required     int             `json:"requiredRuns,omitempty"`
 	BallsLeft    int             `json:"ballsLeft,omitempty"`
@@ -38,7 +38,7 @@ type ContentState struct {
 	UpdatedAt    SwiftDate       `json:"updatedAt"`
 }
 
-// ContentTeam is a side with its latest innings; Earlier is its innings before that, "352" or "417/8d & 12/1".
+// ContentTeam is a side with its latest innings. Earlier holds its previous innings, "352" or "417/8d & 12/1".
 type ContentTeam struct {
 	ID      int64  `json:"id"`
 	Code    string `json:"code"`
@@ -58,7 +58,7 @@ type ContentBatter struct {
 	OnStrike bool   `json:"onStrike"`
 }
 
-// ContentBowler is who bowled last.
+// ContentBowler is the bowler of the latest ball.
 type ContentBowler struct {
 	Name    string `json:"name"`
 	Overs   string `json:"overs"`
@@ -77,10 +77,10 @@ type ContentEvent struct {
 // swiftEpoch is Swift's reference date, 2001-01-01T00:00:00Z, in epoch milliseconds.
 const swiftEpoch = 978307200_000
 
-// SwiftDate is an instant as Swift's default coding has it: seconds since 2001.
+// SwiftDate is a time in Swift's default encoding: seconds since 2001.
 type SwiftDate time.Time
 
-// MarshalJSON writes the seconds with milliseconds where there are any.
+// MarshalJSON writes seconds, with milliseconds if there are any.
 func (d SwiftDate) MarshalJSON() ([]byte, error) {
 	ms := time.Time(d).UnixMilli() - swiftEpoch
 	if ms%1000 == 0 {
@@ -98,7 +98,7 @@ func (d *SwiftDate) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// NewContentState takes from a display what a lock screen shows.
+// NewContentState returns the part of a display that a lock screen shows.
 func NewContentState(d *cricket.Display) ContentState {
 	c := ContentState{
 		Phase: d.Phase, Status: d.Status, Teams: []ContentTeam{}, Batters: []ContentBatter{}, LastBalls: []string{},
@@ -159,7 +159,7 @@ func inningsScore(in *cricket.InningsLine) string {
 	}
 }
 
-// Hash returns a hash of what a phone shows: it leaves out when the state was made, and the banner's event.
+// Hash returns a hash of what a phone shows. It ignores the times of the state and of the banner's event.
 func (c ContentState) Hash() uint64 {
 	c.UpdatedAt = SwiftDate(time.UnixMilli(swiftEpoch))
 	if c.KeyEvent != nil {
@@ -168,13 +168,13 @@ func (c ContentState) Hash() uint64 {
 		c.KeyEvent = &k
 	}
 	h := fnv.New64a()
-	raw, _ := json.Marshal(c) // of strings, numbers and booleans: it cannot fail
+	raw, _ := json.Marshal(c) // strings, numbers and booleans only: cannot fail
 	_, _ = h.Write(raw)
 	return h.Sum64()
 }
 
-// Encode writes the state in at most limit bytes. What a phone can do without goes first; what is left is written
-// even if it is longer.
+// Encode encodes the state in at most limit bytes. It removes the least important parts first; what is left
+// after all pruning is returned even if it is longer.
 func (c ContentState) Encode(limit int) (json.RawMessage, error) {
 	raw, err := encodeContent(c)
 	for _, prune := range contentPruning() {
@@ -187,7 +187,7 @@ func (c ContentState) Encode(limit int) (json.RawMessage, error) {
 	return raw, err
 }
 
-// encodeContent leaves "<" and "&" as they are: three bytes less each, and Swift does not mind.
+// encodeContent does not escape "<" and "&", which Swift accepts: that saves bytes.
 func encodeContent(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -198,7 +198,7 @@ func encodeContent(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// contentPruning is what goes, in this order, when a state is too long.
+// contentPruning lists, in order, what is removed from a state that is too long.
 func contentPruning() []func(*ContentState) {
 	return []func(*ContentState){
 		func(c *ContentState) { c.Note = cut(c.Note, 60) },
@@ -226,7 +226,7 @@ func contentPruning() []func(*ContentState) {
 	}
 }
 
-// shorten cuts names, on copies: the state shares them with no one who expects them whole, but pruning is pure.
+// shorten cuts names. It works on copies, because pruning must not change the caller's state.
 func (c *ContentState) shorten(runes int) {
 	c.Batters = slices.Clone(c.Batters)
 	for i := range c.Batters {
@@ -239,7 +239,7 @@ func (c *ContentState) shorten(runes int) {
 	}
 }
 
-// cut shortens a text to so many characters, the last of them an ellipsis.
+// cut shortens a text to runes characters, the last of them an ellipsis.
 func cut(s string, runes int) string {
 	if utf8.RuneCountInString(s) <= runes {
 		return s

@@ -1,3 +1,3 @@
-// Package payload makes what a phone is sent: the state that a Live Activity shows, its attributes, and the words of an
-// alert, within the sizes that Apple takes.
+// Package payload builds what a phone is sent: the state of a Live Activity, its attributes, and the text of an
+// alert, within Apple's size limits.
 package payload

@@ -9,18 +9,18 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Sizes of a push in bytes. A usual one is 500 to 700; above our own ceiling the state is pruned, above Apple's it
-// is refused here and not there.
+// Sizes of a push in bytes. Most take 500 to 700. Above pushCeiling the state is pruned; above MaxPush, Apple's
+// limit, the push is refused here.
 const (
 	MaxPush      = 4096
 	pushCeiling  = 2048
 	minStateSize = 256
 )
 
-// AttributesType is the Swift type that describes the unchanging part of an activity.
+// AttributesType is the Swift type of an activity's fixed attributes.
 const AttributesType = "MatchAttributes"
 
-// ActivityEvent is what a push does to a Live Activity.
+// ActivityEvent is the action of a push to a Live Activity.
 type ActivityEvent string
 
 // The events of a Live Activity.
@@ -30,14 +30,14 @@ const (
 	ActivityEnd    ActivityEvent = "end"
 )
 
-// Alert lights up the screen.
+// Alert is a notification that lights up the screen.
 type Alert struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
 	Sound string `json:"sound,omitempty"`
 }
 
-// Attributes are what does not change while an activity lives.
+// Attributes do not change during an activity's life.
 type Attributes struct {
 	MatchID string          `json:"matchId"`
 	League  string          `json:"league"`
@@ -51,7 +51,7 @@ type AttributeTeam struct {
 	Name string `json:"name"`
 }
 
-// NewAttributes takes the unchanging part from a display.
+// NewAttributes returns the fixed part of a display.
 func NewAttributes(d *cricket.Display) *Attributes {
 	a := &Attributes{MatchID: d.MatchID, League: cut(d.League, 40), Teams: []AttributeTeam{}}
 	for _, t := range d.Teams {
@@ -63,13 +63,13 @@ func NewAttributes(d *cricket.Display) *Attributes {
 // ActivityPush is one push to a Live Activity.
 type ActivityPush struct {
 	Event      ActivityEvent
-	At         time.Time     // of the state: a phone ignores what is older than what it shows
-	State      *ContentState // nil: an end that leaves the state as it is
+	At         time.Time     // time of the state: a phone ignores anything older than what it shows
+	State      *ContentState // nil: an end that leaves the state unchanged
 	StaleAt    time.Time     // zero: never
-	DismissAt  time.Time     // of an end: when it leaves the lock screen; zero: after four hours
+	DismissAt  time.Time     // for an end: when it leaves the lock screen; zero: after four hours
 	Alert      *Alert        // required for a start
-	Attributes *Attributes   // of a start
-	Channel    string        // of a start: the broadcast channel that the activity listens to; empty: it gets a token
+	Attributes *Attributes   // for a start
+	Channel    string        // for a start: the broadcast channel that the activity listens to; empty: it gets a token
 }
 
 type apsBody struct {
@@ -89,7 +89,7 @@ type aps struct {
 	InputChannel   string          `json:"input-push-channel,omitempty"`
 }
 
-// Encode writes the payload for Apple, pruned to our ceiling or to limit bytes if that is less (0: our ceiling).
+// Encode builds the payload for Apple, pruned to pushCeiling bytes, or to limit if that is less and not 0.
 func (p *ActivityPush) Encode(limit int) ([]byte, error) {
 	if p.Event == ActivityStart && (p.Alert == nil || p.Attributes == nil) {
 		return nil, fault.New(fault.Internal, "push_start", "a start needs an alert and attributes")
@@ -139,7 +139,7 @@ func epoch(t time.Time) int64 {
 
 const alertSound = "default"
 
-// NewAlert words the alert of an event.
+// NewAlert returns the alert for an event.
 func NewAlert(d *cricket.Display, e *cricket.Event) *Alert {
 	title := alertTitle(e.Type)
 	if title == "" {
@@ -151,7 +151,7 @@ func NewAlert(d *cricket.Display, e *cricket.Event) *Alert {
 	return &Alert{Title: cut(title, 60), Body: cut(e.Text, 170), Sound: alertSound}
 }
 
-// StartAlert words what a phone says when an activity begins by itself.
+// StartAlert returns the alert shown when an activity is started by push.
 func StartAlert(d *cricket.Display) *Alert {
 	body := d.Note
 	for _, better := range []string{d.Equation, d.Result} {
@@ -172,7 +172,7 @@ func versus(d *cricket.Display) string {
 	return d.Teams[0].Name + " v " + d.Teams[1].Name
 }
 
-// alertTitle is the headline of an alert; empty: the match's name is a better one.
+// alertTitle returns the headline of an alert; empty: use the match's name.
 func alertTitle(t cricket.EventType) string {
 	return map[cricket.EventType]string{
 		cricket.EventWicket:        "Wicket",

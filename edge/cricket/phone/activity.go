@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// SessionStatus is where the Live Activity of a device for a match stands.
+// SessionStatus is the state of a device's Live Activity for a match.
 type SessionStatus string
 
 // The states of a session.
@@ -27,7 +27,7 @@ const (
 // EndReason says why a session ended.
 type EndReason string
 
-// The reasons.
+// Reasons for the end of a session.
 const (
 	EndMatchEnded   EndReason = "match_ended"
 	EndUnfollowed   EndReason = "unfollowed"
@@ -35,21 +35,21 @@ const (
 	EndTokenInvalid EndReason = "token_invalid"
 )
 
-// StartAnswer is what came of the last start that was sent to a device. Without one it is not known: the answer was lost,
+// StartAnswer is Apple's answer to the last start sent to a device. It is empty if unknown: the answer was lost,
 // or the process ended before it came.
 type StartAnswer string
 
-// The answers. A start that was taken is on the lock screen, or will be: another would be a second card.
+// The answers. An accepted start is or will be on the lock screen: another one would be a second card.
 const (
 	StartTaken   StartAnswer = "taken"
 	StartRefused StartAnswer = "refused"
 )
 
-// StartLife is how long Apple may hold a start for a phone that it cannot reach.
+// StartLife is how long Apple may hold a start for an unreachable phone.
 const StartLife = 10 * time.Minute
 
-// Session is the Live Activity of one device for one match: a row of live-activities. An ended session that still
-// has a token owes its phone an end push.
+// Session is the Live Activity of one device for one match: a row of live-activities. An ended session that
+// still has a token owes its phone an end push.
 type Session struct {
 	MatchID          string        `dynamodbav:"matchId" json:"matchId"`
 	Key              string        `dynamodbav:"userId#deviceId" json:"-"`
@@ -57,13 +57,13 @@ type Session struct {
 	DeviceID         string        `dynamodbav:"deviceId" json:"deviceId"`
 	Status           SessionStatus `dynamodbav:"status" json:"status"`
 	UpdateToken      string        `dynamodbav:"updateToken,omitempty" json:"-"`
-	ChannelID        string        `dynamodbav:"channelId,omitempty" json:"-"` // listens to a broadcast channel, and has no token
+	ChannelID        string        `dynamodbav:"channelId,omitempty" json:"-"` // listens to a broadcast channel instead of having a token
 	CreatedAt        time.Time     `dynamodbav:"createdAt,omitempty" json:"createdAt,omitzero"`
 	SessionStartedAt time.Time     `dynamodbav:"sessionStartedAt,omitempty" json:"sessionStartedAt,omitzero"`
-	StartTries       int           `dynamodbav:"startTries,omitempty" json:"-"` // starts sent without a token in answer
+	StartTries       int           `dynamodbav:"startTries,omitempty" json:"-"` // starts sent since the last token
 	StartSentAt      time.Time     `dynamodbav:"startSentAt,omitempty" json:"-"`
-	StartAnswer      StartAnswer   `dynamodbav:"startAnswer,omitempty" json:"-"` // to the last of them
-	ResumedAt        time.Time     `dynamodbav:"resumedAt,omitempty" json:"-"`   // when it was taken up again after its end
+	StartAnswer      StartAnswer   `dynamodbav:"startAnswer,omitempty" json:"-"` // to the last start
+	ResumedAt        time.Time     `dynamodbav:"resumedAt,omitempty" json:"-"`   // when it was resumed after its end
 	SuspendedAt      time.Time     `dynamodbav:"suspendedAt,omitempty" json:"suspendedAt,omitzero"`
 	EndedAt          time.Time     `dynamodbav:"endedAt,omitempty" json:"endedAt,omitzero"`
 	EndReason        EndReason     `dynamodbav:"endReason,omitempty" json:"endReason,omitempty"`
@@ -73,8 +73,8 @@ type Session struct {
 // endedLife is how long the row of an ended session stays: longer than an end push may be owed.
 const endedLife = 24 * time.Hour
 
-// Activities are the Live Activities of all matches. The zero value is ready. Every change is conditional on what it
-// was decided by, so that a token that rotates meanwhile is never lost.
+// Activities holds the Live Activities of all matches. The zero value is ready to use. Every change is
+// conditional on what it was based on, so that a token that rotates meanwhile is never lost.
 type Activities struct{}
 
 func sessionKey(matchID, key string) attr.Item {
@@ -85,22 +85,22 @@ func noSession(matchID string) error {
 	return fault.New(fault.NotFound, "activity_not_found", "there is no Live Activity for match %q", matchID)
 }
 
-// sessionChange is one update of a row, under an optional condition.
+// sessionChange is one update of a row, with an optional condition.
 type sessionChange struct {
 	matchID, key string
 	update       string
 	condition    string
 	values       attr.Item
-	after        []store.ItemRef // rows whose changes others see first
+	after        []store.ItemRef // rows whose changes reach the cloud first
 }
 
-// change is a change of a session's row.
+// change returns a change to the session's row.
 func (s *Session) change(update, condition string, values attr.Item) sessionChange {
 	return sessionChange{matchID: s.MatchID, key: s.Key, update: update, condition: condition, values: values}
 }
 
-// apply makes the change. #s stands for status and #ttl for ttl where they are used, :now is the transaction's, and :pending,
-// :active, :suspended, :ended and :refused are the words of that name.
+// apply makes the change. In the expressions #s stands for status and #ttl for ttl, :now for the transaction's
+// time, and :pending, :active, :suspended, :ended and :refused for those words.
 func (c sessionChange) apply(tx *store.Tx) (s Session, err error) {
 	p := expr.Params{Names: map[string]string{}, Values: attr.Item{}}
 	text := c.update + " " + c.condition
@@ -130,7 +130,7 @@ func (c sessionChange) apply(tx *store.Tx) (s Session, err error) {
 	return s, attr.Unmarshal(images.New, &s)
 }
 
-// applyIf is apply for a change that something else may have overtaken: done is false then.
+// applyIf is apply for a change that another may have overtaken: done is then false.
 func (c sessionChange) applyIf(tx *store.Tx) (done bool, err error) {
 	_, err = c.apply(tx)
 	if fault.Is(err, fault.Conflict) {
@@ -139,11 +139,11 @@ func (c sessionChange) applyIf(tx *store.Tx) (done bool, err error) {
 	return err == nil, err
 }
 
-// wanted is the condition of Ensure: there is no session yet, or one that has ended.
+// wanted is the condition of Ensure: there is no session, or an ended one.
 const wanted = "attribute_not_exists(matchId) OR #s = :ended"
 
-// Satisfied reports whether a write under a condition was one of Ensure, and what it asked for is there: there is the
-// row. The condition may use other placeholders than Ensure, and be in brackets.
+// Satisfied reports whether a conditional write was made by Ensure and its purpose is met by the existing row,
+// there. The condition may use other placeholders than Ensure's, and be in parentheses.
 func (Activities) Satisfied(condition string, p expr.Params, there attr.Item) bool {
 	plain := placeholder().ReplaceAllStringFunc(condition, func(name string) string {
 		if strings.HasPrefix(name, "#") {
@@ -159,14 +159,14 @@ func (Activities) Satisfied(condition string, p expr.Params, there attr.Item) bo
 	return plain == asked && status != "" && status != string(SessionEnded)
 }
 
-// placeholder finds the names and values of an expression. It is asked for by conflicts alone.
+// placeholder matches the names and values in an expression. It is compiled on use, because only conflicts need it.
 func placeholder() *regexp.Regexp { return regexp.MustCompile(`[#:][A-Za-z0-9_]+`) }
 
-// startFields are what a session remembers of its starts, as long as the card of one may come or be there.
+// startFields are the attributes that record a session's starts, kept while the card of one may appear or exist.
 const startFields = "startTries, startSentAt, startAnswer"
 
-// Ensure sees to it that a follower's device has a session that waits for a token or has one. An ended session is
-// taken up again, with what it remembers of its starts; one whose end push has not gone out yet is simply active again.
+// Ensure makes sure that a follower's device has a session that waits for a token or has one. An ended session
+// is resumed, with the record of its starts; if its end push has not been sent yet, it is simply active again.
 func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expires int64) (Session, error) {
 	key := tables.SessionKey(userID, deviceID)
 	old, err := a.Get(tx, matchID, key)
@@ -195,8 +195,8 @@ func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expir
 	return c.apply(tx)
 }
 
-// end ends a session that has not ended; owed keeps the token for the end push. A card whose token has not come stays
-// remembered, unless it was swiped away.
+// end ends a session unless it has ended; owed keeps the token for the end push. The record of a start without a
+// token is kept, unless the user dismissed the activity.
 func (Activities) end(tx *store.Tx, matchID, key string, why EndReason, owed bool) (done bool, err error) {
 	c := endChange(tx, matchID, key, why)
 	c.update += " REMOVE suspendedAt, channelId"
@@ -210,7 +210,7 @@ func (Activities) end(tx *store.Tx, matchID, key string, why EndReason, owed boo
 	return c.applyIf(tx)
 }
 
-// endChange is what every end writes; the row outlives it for a day.
+// endChange returns the part that every end writes; the row outlives the end by a day.
 func endChange(tx *store.Tx, matchID, key string, why EndReason) sessionChange {
 	return sessionChange{
 		matchID: matchID, key: key,
@@ -221,7 +221,7 @@ func endChange(tx *store.Tx, matchID, key string, why EndReason) sessionChange {
 	}
 }
 
-// Ended notes that a session is over, its phone having been told.
+// Ended records that a session is over and its phone has been notified.
 func (a Activities) Ended(tx *store.Tx, s *Session, why EndReason) (done bool, err error) {
 	if s.UpdateToken == "" {
 		return a.end(tx, s.MatchID, s.Key, why, false)
@@ -233,12 +233,12 @@ func (a Activities) Ended(tx *store.Tx, s *Session, why EndReason) (done bool, e
 	return c.applyIf(tx)
 }
 
-// Settle notes that the end push owed by an ended session has gone out.
+// Settle records that the end push owed by an ended session was sent.
 func (Activities) Settle(tx *store.Tx, s *Session) (done bool, err error) {
 	return s.change("REMOVE updateToken", "#s = :ended AND updateToken = :token", attr.Item{":token": attr.S(s.UpdateToken)}).applyIf(tx)
 }
 
-// Suspend takes a rejected token out of its session. A token that came meanwhile stays.
+// Suspend removes a rejected token from its session. A newer token stays.
 func (Activities) Suspend(tx *store.Tx, s *Session) (done bool, err error) {
 	return s.change(
 		"SET #s = :suspended, suspendedAt = :now REMOVE updateToken, "+startFields,
@@ -246,7 +246,7 @@ func (Activities) Suspend(tx *store.Tx, s *Session) (done bool, err error) {
 	).applyIf(tx)
 }
 
-// Rest puts a session whose activity was ended on purpose back to waiting: overnight, or to be renewed.
+// Rest returns a session whose activity was ended on purpose to waiting: overnight, or for renewal.
 func (Activities) Rest(tx *store.Tx, s *Session) (done bool, err error) {
 	c := s.change(
 		"SET #s = :pending REMOVE updateToken, channelId, sessionStartedAt, "+startFields,
@@ -259,7 +259,7 @@ func (Activities) Rest(tx *store.Tx, s *Session) (done bool, err error) {
 	return c.applyIf(tx)
 }
 
-// Joined notes that a start was accepted whose activity listens to a channel: it has no token of its own to wait for.
+// Joined records that a start on a channel was accepted: the activity will not have a token of its own.
 func (Activities) Joined(tx *store.Tx, s *Session, channel string) (done bool, err error) {
 	return s.change(
 		"SET #s = :active, channelId = :channel, sessionStartedAt = :now REMOVE suspendedAt, "+startFields,
@@ -267,7 +267,7 @@ func (Activities) Joined(tx *store.Tx, s *Session, channel string) (done bool, e
 	).applyIf(tx)
 }
 
-// Starting notes, before a start push leaves, that it does: a crash must not start a second activity.
+// Starting records a start push before it is sent: a crash must not start a second activity.
 func (Activities) Starting(tx *store.Tx, s *Session) (done bool, err error) {
 	return s.change(
 		"SET startTries = if_not_exists(startTries, :zero) + :one, startSentAt = :now REMOVE startAnswer",
@@ -275,7 +275,7 @@ func (Activities) Starting(tx *store.Tx, s *Session) (done bool, err error) {
 	).applyIf(tx)
 }
 
-// Answered notes what came of the start that was noted at an instant.
+// Answered records the answer to the start recorded at noted.
 func (Activities) Answered(tx *store.Tx, s *Session, noted time.Time, answer StartAnswer) (done bool, err error) {
 	return s.change(
 		"SET startAnswer = :answer", "startSentAt = :noted",
@@ -283,7 +283,7 @@ func (Activities) Answered(tx *store.Tx, s *Session, noted time.Time, answer Sta
 	).applyIf(tx)
 }
 
-// Unsent notes that the start that was noted at an instant never left: it was no try.
+// Unsent records that the start recorded at noted was not sent, and does not count.
 func (Activities) Unsent(tx *store.Tx, s *Session, noted time.Time) (done bool, err error) {
 	return s.change(
 		"SET startAnswer = :refused, startTries = startTries - :one", "startSentAt = :noted",
@@ -291,12 +291,12 @@ func (Activities) Unsent(tx *store.Tx, s *Session, noted time.Time) (done bool, 
 	).applyIf(tx)
 }
 
-// Again forgets the starts that Apple refused: there is news of the device.
+// Again forgets refused starts, because there is news of the device.
 func (Activities) Again(tx *store.Tx, s *Session) (done bool, err error) {
 	return s.change("REMOVE "+startFields, "#s IN (:pending, :suspended) AND startAnswer = :refused", nil).applyIf(tx)
 }
 
-// Get returns a session by match and sort key; NotFound if there is none.
+// Get returns a session by match and sort key, or fault.NotFound.
 func (Activities) Get(tx *store.Tx, matchID, key string) (Session, error) {
 	return tables.Get[Session](tx, tables.LiveActivities, sessionKey(matchID, key), noSession(matchID))
 }

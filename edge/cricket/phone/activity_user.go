@@ -12,17 +12,17 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// UnnamedDevice stands for the device of an app that names none, and whose user has none registered.
+// UnnamedDevice is the device id for an app that sends none, if its user has no registered device.
 const UnnamedDevice = "default"
 
-// lateToken is how long after its user has left an activity a token may still be of it: as long as Apple may hold its start.
+// lateToken is how long after a user left an activity its token may still arrive: as long as Apple may hold the start.
 const lateToken = StartLife
 
-// Register takes the update token that a device got for its activity: the first of a new one or, while the session
-// is active, one that replaces it. Without a deviceID it is for the user's device heard of last. startedAt is when the
-// activity began, zero if the app does not say. The token of an activity that its user has left meanwhile makes nothing
-// active: its phone is owed an end push. Another session with the same token ends, whosever it is. NotFound: no such match;
-// Conflict: it is over, or has a result and no session of that device goes on; Invalid: no such token.
+// Register stores the update token of a device's activity: the first of a new activity, or a replacement while the
+// session is active. Without a deviceID it is for the user's most recently seen device. startedAt is when the activity
+// began, zero if the app does not say. If the user has left the activity meanwhile, the session stays ended and its phone
+// is owed an end push. Any other session with the same token ends, whoever's it is. Errors: NotFound if there is no such
+// match; Conflict if it is over, or has a result and the device has no running session; Invalid for a malformed token.
 func (a Activities) Register(
 	tx *store.Tx, matchID, userID, deviceID, token string, startedAt time.Time,
 ) (Session, error) {
@@ -72,7 +72,7 @@ func (a Activities) Register(
 	return old, a.takeToken(tx, &old)
 }
 
-// running makes a session active, which was old. The change has its key, and token, user and device as values.
+// running activates a session; old is its previous state. c has the key, and the values for token, user and device.
 func (Activities) running(tx *store.Tx, fx *matches.Fixture, old *Session, c sessionChange, startedAt time.Time) (Session, error) {
 	began := startedAt
 	if began.IsZero() && old.Status == SessionActive {
@@ -92,8 +92,8 @@ func (Activities) running(tx *store.Tx, fx *matches.Fixture, old *Session, c ses
 	return c.apply(tx)
 }
 
-// onlyOne takes a token from every other session of its user: an activity has one session, and each state goes to it
-// once. That of an app that has changed the name of its device ends. lost are the rows that had it.
+// onlyOne removes a token from the user's other sessions: an activity has one session, so that each state is
+// sent once. The session under an app's former device id ends. lost lists the rows that had the token.
 func (a Activities) onlyOne(tx *store.Tx, matchID, userID, key, token string) (lost []store.ItemRef, err error) {
 	all, err := a.OfUser(tx, userID)
 	if err != nil {
@@ -112,9 +112,9 @@ func (a Activities) onlyOne(tx *store.Tx, matchID, userID, key, token string) (l
 	return lost, nil
 }
 
-// left reports whether the user unfollowed the match, or dismissed the activity, before the phone's token came: a start
-// push was on its way, or the token rotated. An app that has begun another since says so by startedAt, or follows again. What
-// a start push began that was still on its way begins late too.
+// left reports whether the user unfollowed the match or dismissed the activity before the phone's token came,
+// because a start push was on its way or the token rotated. It is false if startedAt shows a newer activity,
+// unless a start push is recorded (one still on its way also begins late), or if the user follows again.
 func (Activities) left(tx *store.Tx, old *Session, startedAt time.Time) (bool, error) {
 	if old.Status != SessionEnded || old.EndReason != EndUnfollowed && old.EndReason != EndDismissed ||
 		startedAt.After(old.EndedAt) && old.StartSentAt.IsZero() || !tx.Now().Before(old.EndedAt.Add(lateToken)) {
@@ -127,7 +127,7 @@ func (Activities) left(tx *store.Tx, old *Session, startedAt time.Time) (bool, e
 	return false, err
 }
 
-// latestDevice is the device of a user that was heard of last.
+// latestDevice returns the id of the user's most recently seen device.
 func latestDevice(tx *store.Tx, userID string) (string, error) {
 	d, err := Devices{}.Latest(tx, userID)
 	switch {
@@ -140,9 +140,9 @@ func latestDevice(tx *store.Tx, userID string) (string, error) {
 	}
 }
 
-// Dismiss takes note that a user swiped the activity away on a device, which counts as unfollowing: their other
-// devices are told to end theirs. Without a deviceID nobody knows which one it was: all of them are told. NotFound if
-// the user had neither an activity nor a follow of the match, or not on that device.
+// Dismiss records that a user swiped the activity away on a device. This counts as unfollowing: the user's other
+// devices are owed an end push. Without a deviceID it is unknown which one it was, so all are. NotFound if the
+// user had neither an activity nor a follow for the match, or not on that device.
 func (a Activities) Dismiss(tx *store.Tx, matchID, userID, deviceID string) error {
 	if deviceID == "" {
 		return a.End(tx, matchID, userID)
@@ -161,8 +161,7 @@ func (a Activities) Dismiss(tx *store.Tx, matchID, userID, deviceID string) erro
 	return err
 }
 
-// End ends all that a user has of a match, and their follow; the phones are owed an end push. NotFound if there was
-// nothing.
+// End ends a user's follow and all their sessions of a match; the phones are owed an end push. NotFound if there was nothing to end.
 func (a Activities) End(tx *store.Tx, matchID, userID string) error {
 	follow, err := tx.Delete(store.DeleteItem{Table: tables.Follows, Key: followKey(matchID, userID)})
 	if err != nil {
@@ -175,8 +174,7 @@ func (a Activities) End(tx *store.Tx, matchID, userID string) error {
 	return err
 }
 
-// endUser ends what a user still has of a match and returns how many activities that were; the phones are owed an end
-// push.
+// endUser ends a user's sessions of a match and returns their number; the phones are owed an end push.
 func (a Activities) endUser(tx *store.Tx, matchID, userID string, why EndReason) (n int, err error) {
 	all, err := a.OfUser(tx, userID)
 	if err != nil {
@@ -193,7 +191,7 @@ func (a Activities) endUser(tx *store.Tx, matchID, userID string, why EndReason)
 	return n, nil
 }
 
-// OfUser lists the sessions of a user, over all matches, ended ones too.
+// OfUser lists a user's sessions over all matches, including ended ones.
 func (Activities) OfUser(tx *store.Tx, userID string) ([]Session, error) {
 	return tables.Decode[Session](tx.QueryAll(store.Query{
 		Table: tables.LiveActivities, Index: "userId-index", KeyCondition: "userId = :u",
@@ -201,8 +199,8 @@ func (Activities) OfUser(tx *store.Tx, userID string) ([]Session, error) {
 	}))
 }
 
-// openFixture returns a match that phones may still be told about. NotFound: it is unknown; Conflict: it is over. One
-// that has a result is not over as long as it may be taken up again.
+// openFixture returns a match that phones may still be notified about. NotFound if it is unknown, Conflict if it
+// is over. A match with a result is not over while the feed may reopen it.
 func openFixture(tx *store.Tx, matchID string) (fx matches.Fixture, err error) {
 	if fx, err = (matches.Fixtures{}).Get(tx, matchID); err != nil {
 		return matches.Fixture{}, err

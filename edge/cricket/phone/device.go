@@ -13,10 +13,10 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// deviceLife is how long a device that is not heard of stays registered.
+// deviceLife is how long a device stays registered after it was last seen.
 const deviceLife = 90 * 24 * time.Hour
 
-// Device is a phone that may be pushed to.
+// Device is a phone that may receive pushes.
 type Device struct {
 	UserID           string    `dynamodbav:"userId" json:"userId"`
 	DeviceToken      string    `dynamodbav:"deviceToken" json:"deviceToken"`
@@ -31,9 +31,9 @@ type Device struct {
 	TTL              int64     `dynamodbav:"ttl" json:"-"`
 }
 
-// Devices are the registered devices. The zero value keeps one device a user, as the application does.
+// Devices holds the registered devices. The zero value keeps one device per user, as the original application does.
 type Devices struct {
-	Multi bool // several devices a user: a registration replaces only the same device
+	Multi bool // several devices per user: a registration replaces only the same device
 }
 
 func deviceKey(userID, token string) attr.Item {
@@ -44,7 +44,7 @@ func noDevice() error {
 	return fault.New(fault.NotFound, "device_not_found", "the device is not registered")
 }
 
-// validToken refuses what is not one of Apple's tokens: an even number of hex digits, 64 to 200.
+// validToken reports an error unless token looks like Apple's: an even number of hex digits, 64 to 200.
 func validToken(name, token string) error {
 	const digits = "0123456789abcdefABCDEF"
 	if len(token) < 64 || len(token) > 200 || len(token)%2 != 0 || strings.Trim(token, digits) != "" {
@@ -53,9 +53,9 @@ func validToken(name, token string) error {
 	return nil
 }
 
-// Register notes a device at the start of its app. Rows of the user for other devices go (all of them, or with
-// Multi those of the same device under an older token); a push-to-start token known for the device stays. A phone is the user's
-// who registered it last: another user's row with one of the tokens loses it, and their activities there end.
+// Register stores a device when its app starts. The user's rows for other devices are removed (with Multi, only those of
+// the same device with an older token); a known push-to-start token of the device is kept. A phone belongs to the user who
+// registered it last: another user's row loses a token that this one registers, and their activities on that phone end.
 func (ds Devices) Register(tx *store.Tx, d Device) (Device, error) {
 	if err := ds.check(&d); err != nil {
 		return Device{}, err
@@ -94,7 +94,7 @@ func (ds Devices) check(d *Device) error {
 	}
 	d.DeviceToken = strings.ToLower(d.DeviceToken)
 	if d.DeviceID == "" {
-		d.DeviceID = d.DeviceToken // an app that does not say: one device a token
+		d.DeviceID = d.DeviceToken // the app sends no id: one device per token
 	}
 	if d.PushToStartToken != "" {
 		if err := validToken("pushToStartToken", d.PushToStartToken); err != nil {
@@ -105,8 +105,8 @@ func (ds Devices) check(d *Device) error {
 	return nil
 }
 
-// upsert writes the row of a device. Others see it when they do not see any more the rows in whose place it is: two rows of
-// one phone would be two starts.
+// upsert writes the row of a device. The rows that it replaces are deleted in the cloud first, because two rows
+// for one phone would mean two starts.
 func (ds Devices) upsert(tx *store.Tx, d *Device, inPlaceOf []store.ItemRef) (out Device, err error) {
 	now := tx.Now()
 	set := []string{"platform = :platform", "deviceId = :device", "lastSeenAt = :now", "#ttl = :ttl", "apnsToken = :token"}
@@ -147,8 +147,8 @@ func (ds Devices) upsert(tx *store.Tx, d *Device, inPlaceOf []store.ItemRef) (ou
 	return out, ds.changed(tx, images.Old, &out)
 }
 
-// SetPushToStart notes the token that starts Live Activities on a registered device, which has been heard of by that.
-// Another row with that token loses it, as in Register. NotFound if the device is not registered.
+// SetPushToStart stores the token that starts Live Activities on a registered device, and counts as seeing the
+// device. Another row with that token loses it, as in Register. NotFound if the device is not registered.
 func (ds Devices) SetPushToStart(tx *store.Tx, userID, deviceToken, token string) (d Device, err error) {
 	if err := validToken("pushToStartToken", token); err != nil {
 		return Device{}, err
@@ -174,8 +174,8 @@ func (ds Devices) SetPushToStart(tx *store.Tx, userID, deviceToken, token string
 	return d, ds.changed(tx, images.Old, &d)
 }
 
-// DropPushToStart forgets a push-to-start token that Apple calls dead since gone, unless the device has registered
-// another, or the same one again since.
+// DropPushToStart forgets a push-to-start token that Apple has called dead since gone, unless the device has
+// registered another one, or the same one again, since then.
 func (Devices) DropPushToStart(tx *store.Tx, userID, deviceToken, token string, gone time.Time) error {
 	_, err := tx.Update(store.UpdateItem{
 		Table: tables.Devices, Key: deviceKey(userID, deviceToken),
@@ -190,7 +190,7 @@ func (Devices) DropPushToStart(tx *store.Tx, userID, deviceToken, token string, 
 	return d.release(tx, kindStart+strings.ToLower(token))
 }
 
-// Drop forgets a device whose token Apple calls dead since gone, unless it has registered again since.
+// Drop forgets a device whose token Apple has called dead since gone, unless it registered again since then.
 func (Devices) Drop(tx *store.Tx, userID, deviceToken string, gone time.Time) error {
 	old, err := tx.Delete(store.DeleteItem{
 		Table: tables.Devices, Key: deviceKey(userID, deviceToken), Condition: "lastSeenAt < :gone",
@@ -221,7 +221,7 @@ func (Devices) Of(tx *store.Tx, userID string) ([]Device, error) {
 	}))
 }
 
-// Latest returns the device of a user that was heard of last; NotFound if they have none.
+// Latest returns the user's most recently seen device; NotFound if there is none.
 func (ds Devices) Latest(tx *store.Tx, userID string) (latest Device, err error) {
 	all, err := ds.Of(tx, userID)
 	if err != nil {
@@ -233,17 +233,17 @@ func (ds Devices) Latest(tx *store.Tx, userID string) (latest Device, err error)
 	return slices.MaxFunc(all, func(a, b Device) int { return a.LastSeenAt.Compare(b.LastSeenAt) }), nil
 }
 
-// channelsSince is the first version of iOS whose activities listen to broadcast channels.
+// channelsSince is the first version of iOS whose activities can listen to broadcast channels.
 const channelsSince = 18
 
-// HearsChannels reports whether the device can listen to a broadcast channel. One that does not say its version cannot.
+// HearsChannels reports whether the device can listen to a broadcast channel. Without a known version it cannot.
 func (d *Device) HearsChannels() bool {
 	major, _, _ := strings.Cut(strings.TrimSpace(d.OSVersion), ".")
 	n, err := strconv.Atoi(major)
 	return err == nil && n >= channelsSince
 }
 
-// TokenOf normalises a token of Apple's; false where the text is none.
+// TokenOf normalises a token of Apple's; ok is false if text is not one.
 func TokenOf(text string) (token string, ok bool) {
 	text = strings.TrimSpace(text)
 	return strings.ToLower(text), validToken("token", text) == nil

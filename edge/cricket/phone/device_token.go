@@ -11,28 +11,28 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Kinds of tokens in tables.DeviceTokens, before the token itself: a text that is registered as two of them is two entries.
+// Prefixes of tokens in tables.DeviceTokens, by kind: a text registered as two kinds has two entries.
 const (
 	kindDevice   = "device#"
 	kindStart    = "start#"
 	kindActivity = "activity#"
 )
 
-// tokenEntry says whose a token is: a row of tables.DeviceTokens. A phone belongs to the user who registered it last, and
-// the applications' tables, whose keys begin with the user, cannot be asked who that is. Rows that were written around
-// Devices and Activities have no entry.
+// tokenEntry records who owns a token: a row of tables.DeviceTokens. A phone belongs to the user who registered it last,
+// which the application's tables cannot be asked, because their keys begin with the user. Rows written without Devices or
+// Activities have no entry.
 type tokenEntry struct {
-	Token       string `dynamodbav:"token"` // kind and token
+	Token       string `dynamodbav:"token"` // prefix and token
 	UserID      string `dynamodbav:"userId"`
 	DeviceToken string `dynamodbav:"deviceToken,omitempty"` // of the device's row
 	MatchID     string `dynamodbav:"matchId,omitempty"`     // of the session's row, for an update token
 	SessionKey  string `dynamodbav:"sessionKey,omitempty"`
-	TTL         int64  `dynamodbav:"ttl,omitempty"` // its row's
+	TTL         int64  `dynamodbav:"ttl,omitempty"` // same as the owning row's
 }
 
 func tokenKey(key string) attr.Item { return attr.Item{"token": attr.S(key)} }
 
-// tokenKeys are the keys of the entries that a device's row has.
+// tokenKeys returns the keys of the entries for a device's row.
 func (d *Device) tokenKeys() []string {
 	keys := []string{kindDevice + strings.ToLower(d.DeviceToken)}
 	if d.PushToStartToken != "" {
@@ -41,7 +41,7 @@ func (d *Device) tokenKeys() []string {
 	return keys
 }
 
-// tokenOwner returns the entry of a token; without one its UserID is empty.
+// tokenOwner returns the entry of a token; its UserID is empty if there is none.
 func tokenOwner(tx *store.Tx, key string) (tokenEntry, error) {
 	return tables.Get[tokenEntry](tx, tables.DeviceTokens, tokenKey(key), nil)
 }
@@ -55,7 +55,7 @@ func (e *tokenEntry) put(tx *store.Tx) error {
 	return err
 }
 
-// claim makes the tokens of a row its own. The row that had one before loses it, and its user the phone's activities.
+// claim makes a row the owner of its tokens. The previous owner's row loses them, and its user the activities on the phone.
 func (ds Devices) claim(tx *store.Tx, d *Device) error {
 	for _, key := range d.tokenKeys() {
 		e, err := tokenOwner(tx, key)
@@ -75,9 +75,8 @@ func (ds Devices) claim(tx *store.Tx, d *Device) error {
 	return nil
 }
 
-// lose takes a token from the row of its entry: with the device token the row goes. If another user has the phone now,
-// what runs on it of the old one's ends. The activities are still on its lock screen, where they are nobody's: they
-// are owed an end push.
+// lose removes a token from the row of its entry; without a device token the row is deleted. If the phone has a new user,
+// the old one's activities on it end. They are still on its lock screen, so they are owed an end push.
 func (ds Devices) lose(tx *store.Tx, e *tokenEntry, userID string) error {
 	all, err := ds.Of(tx, e.UserID)
 	if err != nil {
@@ -101,7 +100,7 @@ func (ds Devices) lose(tx *store.Tx, e *tokenEntry, userID string) error {
 	return Activities{}.endDevice(tx, e.UserID, old.DeviceID, len(all) == 1)
 }
 
-// remove deletes the row of a device, and its entries.
+// remove deletes the row of a device and its entries.
 func (Devices) remove(tx *store.Tx, d *Device) error {
 	if _, err := tx.Delete(store.DeleteItem{Table: tables.Devices, Key: deviceKey(d.UserID, d.DeviceToken)}); err != nil {
 		return err
@@ -109,7 +108,7 @@ func (Devices) remove(tx *store.Tx, d *Device) error {
 	return d.release(tx, d.tokenKeys()...)
 }
 
-// release deletes entries of a row, unless they are another's by now.
+// release deletes entries of a row, unless they belong to another row by now.
 func (d *Device) release(tx *store.Tx, keys ...string) error {
 	for _, key := range keys {
 		_, err := tx.Delete(store.DeleteItem{
@@ -123,7 +122,7 @@ func (d *Device) release(tx *store.Tx, keys ...string) error {
 	return nil
 }
 
-// released deletes the entries of a row that is no more, but for those that its successor keeps.
+// released deletes the entries of a deleted row, except those its successor keeps.
 func released(tx *store.Tx, old attr.Item, keep ...string) error {
 	before := Device{
 		UserID: old["userId"].Str(), DeviceToken: old["deviceToken"].Str(), PushToStartToken: old["pushToStartToken"].Str(),
@@ -132,7 +131,7 @@ func released(tx *store.Tx, old attr.Item, keep ...string) error {
 	return before.release(tx, gone...)
 }
 
-// changed brings the entries of a row up to date that was old, or new if that is nil.
+// changed updates the entries of a changed row; old is nil for a new one.
 func (ds Devices) changed(tx *store.Tx, old attr.Item, d *Device) error {
 	if old != nil {
 		if err := released(tx, old, d.tokenKeys()...); err != nil {
@@ -142,8 +141,8 @@ func (ds Devices) changed(tx *store.Tx, old attr.Item, d *Device) error {
 	return ds.claim(tx, d)
 }
 
-// endDevice ends what a user has on a device that is another's now, over all matches; only tells that they had no
-// other device, so that what runs on an unnamed one runs there.
+// endDevice ends a user's sessions, over all matches, on a device that now belongs to another user. only reports
+// that it was their only device, so that sessions of an unnamed device are on it.
 func (a Activities) endDevice(tx *store.Tx, userID, deviceID string, only bool) error {
 	all, err := a.OfUser(tx, userID)
 	if err != nil {
@@ -161,7 +160,7 @@ func (a Activities) endDevice(tx *store.Tx, userID, deviceID string, only bool) 
 	return nil
 }
 
-// takeToken makes the update token of a session its own: another user's session loses it.
+// takeToken makes a session the owner of its update token: another user's session loses it.
 func (a Activities) takeToken(tx *store.Tx, s *Session) error {
 	key := kindActivity + s.UpdateToken
 	e, err := tokenOwner(tx, key)
@@ -181,7 +180,7 @@ func (a Activities) takeToken(tx *store.Tx, s *Session) error {
 	return e.put(tx)
 }
 
-// loseToken ends a session whose token is another's. Its phone is owed nothing: the activity goes on.
+// loseToken ends a session whose token now belongs to another one. Its phone is owed nothing: the activity continues.
 func (a Activities) loseToken(tx *store.Tx, s *Session) (err error) {
 	if s.Status == SessionEnded {
 		_, err = a.Settle(tx, s)
@@ -191,8 +190,8 @@ func (a Activities) loseToken(tx *store.Tx, s *Session) (err error) {
 	return err
 }
 
-// FillDeviceTokens makes the entries of the devices that were registered before there were any. Of rows with the same
-// token the one heard of last has it: the others lose it as they would have.
+// FillDeviceTokens creates entries for devices registered before there were any. If rows share a token, the most
+// recently seen device gets it, and the others lose it as usual.
 func FillDeviceTokens(tx *store.Tx) error {
 	all, err := tables.Decode[Device](tx.ScanAll(store.Scan{Table: tables.Devices}))
 	if err != nil {

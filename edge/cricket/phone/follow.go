@@ -12,19 +12,19 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// followLife is how long a follow outlives the scheduled time of its match.
+// followLife is how long a follow outlives its match's scheduled start or, for a multi-day match, end.
 const followLife = 48 * time.Hour
 
-// Follow is a user's wish to be told about a match.
+// Follow is a user's request to be notified about a match.
 type Follow struct {
 	MatchID   string    `dynamodbav:"matchId" json:"matchId"`
 	UserID    string    `dynamodbav:"userId" json:"userId"`
-	TeamID    int64     `dynamodbav:"teamId,omitempty" json:"teamId,omitempty"` // whose side they are on
+	TeamID    int64     `dynamodbav:"teamId,omitempty" json:"teamId,omitempty"` // the team they support
 	CreatedAt time.Time `dynamodbav:"createdAt" json:"createdAt"`
 	ExpiresAt int64     `dynamodbav:"expiresAt" json:"expiresAt"` // epoch seconds
 }
 
-// Follows are the follows of all matches. The zero value is ready.
+// Follows holds the follows of all matches. The zero value is ready to use.
 type Follows struct{}
 
 func followKey(matchID, userID string) attr.Item {
@@ -35,9 +35,9 @@ func noFollow(matchID string) error {
 	return fault.New(fault.NotFound, "follow_not_found", "you do not follow match %q", matchID)
 }
 
-// Add has a user follow a match; created is false if they did already. Following again may change the team and
-// keeps the time of the first. The match must be known (NotFound) and not over (Conflict). Of a match that is on every
-// device of the user gets a session at once.
+// Add makes a user follow a match; created is false if they already did. Following again may change the team and keeps
+// createdAt. The match must be known (NotFound) and not over (Conflict). If it is live, every device of the user gets a
+// session at once.
 func (Follows) Add(tx *store.Tx, matchID, userID string, teamID int64) (f Follow, created bool, err error) {
 	if matchID == "" || userID == "" {
 		return Follow{}, false, fault.New(fault.Invalid, "validation", "matchId and userId are required")
@@ -70,7 +70,7 @@ func (Follows) Add(tx *store.Tx, matchID, userID string, teamID int64) (f Follow
 	return f, images.Old == nil, f.await(tx)
 }
 
-// await gives each device of a follower a session that waits for its token, if the match is on already.
+// await gives each device of a follower a session that waits for its token, if the match is live already.
 func (f *Follow) await(tx *store.Tx) error {
 	live, err := matches.IsLive(tx, f.MatchID)
 	if err != nil || !live {
@@ -85,13 +85,13 @@ func (f *Follow) await(tx *store.Tx) error {
 	return err
 }
 
-// followExpiry counts from the start of a match, and of one over several days from its scheduled end: otherwise
-// nobody would follow it on the third.
+// followExpiry counts from the start of a match, or from the scheduled end of a multi-day match: otherwise
+// follows would expire before its third day.
 func followExpiry(fx *matches.Fixture) time.Time {
 	return fx.StartTime.AddDate(0, 0, cricket.ScheduledDays(fx.Type)).Add(followLife)
 }
 
-// Remove ends a follow, and the user's Live Activities of the match with it. NotFound if there is none.
+// Remove ends a follow, and with it the user's Live Activities of the match. NotFound if there is none.
 func (Follows) Remove(tx *store.Tx, matchID, userID string) error {
 	old, err := tx.Delete(store.DeleteItem{Table: tables.Follows, Key: followKey(matchID, userID)})
 	if err != nil {
@@ -104,7 +104,7 @@ func (Follows) Remove(tx *store.Tx, matchID, userID string) error {
 	return err
 }
 
-// SetTeam changes whose side a follower is on.
+// SetTeam changes the team that a follower supports.
 func (Follows) SetTeam(tx *store.Tx, matchID, userID string, teamID int64) (f Follow, err error) {
 	images, err := tx.Update(store.UpdateItem{
 		Table: tables.Follows, Key: followKey(matchID, userID),
@@ -134,5 +134,5 @@ func matchOver(matchID string) error {
 	return fault.New(fault.Conflict, "match_over", "match %q is over", matchID)
 }
 
-// SessionExpiry is how long a session of a match is kept where nobody says: as long as a follow of it.
+// SessionExpiry is how long a session of a match is kept by default: as long as a follow.
 func SessionExpiry(fx *matches.Fixture) time.Time { return followExpiry(fx) }

@@ -12,32 +12,31 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// When channels are looked after.
+// Waits around channels.
 const (
-	channelRetry = time.Minute     // after Apple refused to make or delete one
-	channelStays = 5 * time.Minute // after the end was sent, for phones that hear it late
+	channelRetry = time.Minute     // after Apple refused to create or delete one
+	channelStays = 5 * time.Minute // after the end was sent, for phones that receive it late
 )
 
-// Channels makes and deletes broadcast channels. apns.Client does.
+// Channels creates and deletes broadcast channels. apns.Client implements it.
 type Channels interface {
-	// CreateChannel makes one and returns its id, empty unless the result is Accepted.
+	// CreateChannel creates a channel and returns its id, which is empty unless the result is Accepted.
 	CreateChannel(ctx context.Context) (id string, res apns.Result)
-	// DeleteChannel deletes one. It is Gone if Apple does not know it any more.
+	// DeleteChannel deletes a channel. The result is Gone if Apple does not know it.
 	DeleteChannel(ctx context.Context, id string) apns.Result
 	// Channels lists all channels of the app.
 	Channels(ctx context.Context) (ids []string, res apns.Result)
 }
 
-// channel is the broadcast channel of a match: one push for all who listen, in place of one each. It is a session of
-// its own that has no phone.
+// channel is the broadcast channel of a match: one push reaches all listeners. It has a session of its own, without a phone.
 type channel struct {
 	id      string
 	session *session
-	off     bool      // channels are switched off: who listens is told so by an end, and started anew
-	over    time.Time // when to delete it; zero: it is in use
+	off     bool      // channels are switched off: listeners get an end and are started again by token
+	over    time.Time // when to delete it; zero: in use
 }
 
-// open reports whether activities may still be started on it.
+// open reports whether activities may still be started on the channel.
 func (ch *channel) open() bool { return ch.over.IsZero() }
 
 func newChannel(matchID, id string, stamp int64) *channel {
@@ -46,15 +45,15 @@ func newChannel(matchID, id string, stamp int64) *channel {
 	}}}
 }
 
-// channelPrefix begins the key of a channel's session, as no user's does: a user id holds no space.
+// channelPrefix starts the key of a channel's session. No user's key does: user ids contain no space.
 const channelPrefix = "channel "
 
 func (s *session) isChannel() bool { return strings.HasPrefix(s.row.Key, channelPrefix) }
 
-// channelRow is what the store keeps of a channel, from before it is made until it is deleted.
+// channelRow is the stored row of a channel, from before its creation until its deletion.
 type channelRow struct {
-	ID     string   `dynamodbav:"channelId,omitempty"` // empty: it may have been made
-	Before []string `dynamodbav:"before,omitempty"`    // the channels there were before that
+	ID     string   `dynamodbav:"channelId,omitempty"` // empty: it may exist, under an unknown id
+	Before []string `dynamodbav:"before,omitempty"`    // the channels that existed before its creation
 }
 
 func channelKey(matchID string) string { return "CHANNEL#" + matchID }
@@ -74,7 +73,7 @@ func dropsChannel(matchID string) rowChange {
 	}
 }
 
-// readChannel takes the channel that an earlier process made.
+// readChannel restores the channel created by an earlier process.
 func (m *match) readChannel(tx *store.Tx) error {
 	item, err := tx.Get(tables.PushState, stateKey(channelKey(m.id)))
 	if err != nil || item == nil {
@@ -88,7 +87,7 @@ func (m *match) readChannel(tx *store.Tx) error {
 	return nil
 }
 
-// broadcasting returns the channel's session, if anybody listens: its activities are as old as the oldest of them.
+// broadcasting returns the channel's session if it has listeners. It counts as started with the oldest of theirs.
 func (m *match) broadcasting() *session {
 	if m.channel == nil || !m.channel.open() {
 		return nil
@@ -104,7 +103,7 @@ func (m *match) broadcasting() *session {
 	return m.channel.session
 }
 
-// listeners are the sessions that a channel tells, in a fixed order.
+// listeners returns the sessions on a channel, in a fixed order.
 func (m *match) listeners(id string) (heard []*session) {
 	for _, key := range m.keys() {
 		if s := m.sessions[key]; s.listensTo(id) {
@@ -118,8 +117,7 @@ func (s *session) listensTo(id string) bool {
 	return s.row.Status == phone.SessionActive && s.row.ChannelID == id
 }
 
-// decideListener looks at a session that listens to a channel: the channel is told, and not its phone, as long as it is
-// the match's.
+// decideListener decides for a session on a channel. While the channel is the match's, pushes go to the channel and not to the phone.
 func (m *match) decideListener(s *session, now time.Time) (kind, time.Time) {
 	here := m.channel != nil && m.channel.id == s.row.ChannelID
 	switch {
@@ -132,10 +130,10 @@ func (m *match) decideListener(s *session, now time.Time) (kind, time.Time) {
 	}
 }
 
-// startWait is how long the starts of a match wait for its channel to be made.
+// startWait is how long the starts of a match wait for its channel to be created.
 const startWait = 5 * time.Second
 
-// nextMaintenance is when to look after the channel again, zero if only news can bring that about.
+// nextMaintenance returns when to maintain the channel next, zero if only news can require it.
 func (m *match) nextMaintenance() time.Time {
 	if !m.held || m.maintaining {
 		return time.Time{}
@@ -143,8 +141,7 @@ func (m *match) nextMaintenance() time.Time {
 	return m.maintainAt
 }
 
-// maintain makes a match's channel when play is on and deletes it some time after the end. The requests are made beside the
-// loop.
+// maintain creates a match's channel when play is on, and deletes it some time after the end. The requests run in the background.
 func (c *Coordinator) maintain(ctx context.Context, m *match, now time.Time) error {
 	if m.maintaining || now.Before(m.maintainAt) {
 		return nil
@@ -162,7 +159,7 @@ func (c *Coordinator) maintain(ctx context.Context, m *match, now time.Time) err
 		c.openChannel(ctx, m, now)
 		return nil
 	case m.channel.open() && (m.closed(now) && m.broadcasting() == nil || m.hopeless(now)):
-		m.channel.over, m.dirty = now, true // nobody is left to be told
+		m.channel.over, m.dirty = now, true // there is nobody left to notify
 	case c.cfg.Channels == nil && m.channel.open() && m.broadcasting() == nil:
 		m.channel.over = now
 	case c.cfg.Channels == nil && !m.channel.off:
@@ -178,22 +175,22 @@ func (c *Coordinator) maintain(ctx context.Context, m *match, now time.Time) err
 	return c.closeChannel(ctx, m, now)
 }
 
-// opened is what came of the making of a channel.
+// opened is the outcome of creating a channel.
 type opened struct {
 	id      string
-	answers []apns.Result // of the host, in their order
-	step    string        // that was refused; empty: none
+	answers []apns.Result // of the host, in order
+	step    string        // the refused step; empty: none
 	err     error         // of the store
 }
 
-// openChannel has a channel made. Phones that could listen to it wait for a moment.
+// openChannel has a channel created. Phones that could listen to it wait for a moment.
 func (c *Coordinator) openChannel(ctx context.Context, m *match, now time.Time) {
 	m.maintaining, m.opening = true, now.Add(startWait)
 	var got opened
 	c.host.add(ctx, task{
 		do: func(ctx context.Context) {
 			if c.clock.Now().Before(c.silentUntil()) {
-				return // it was found not to answer since
+				return // another task has found since that the host does not answer
 			}
 			got = c.makeChannel(ctx, m.id)
 		},
@@ -220,8 +217,8 @@ func (c *Coordinator) channelOpened(m *match, got *opened) error {
 	return got.err
 }
 
-// makeChannel makes a channel. What there was before is noted first: should this process die before it knows the new
-// one, the next finds it by what has come since.
+// makeChannel creates a channel. It first stores the list of existing channels: if the process dies before it
+// knows the new id, the next one finds the channel by comparing.
 func (c *Coordinator) makeChannel(ctx context.Context, matchID string) (got opened) {
 	before, res := c.cfg.Channels.Channels(ctx)
 	got.answers = append(got.answers, res)
@@ -229,7 +226,7 @@ func (c *Coordinator) makeChannel(ctx context.Context, matchID string) (got open
 		got.step = "list"
 		return got
 	}
-	keep := context.WithoutCancel(ctx) // what the host has done is true also when this process ends
+	keep := context.WithoutCancel(ctx) // what the host has done stands, even if this process ends
 	if got.err = c.putChannel(keep, matchID, channelRow{Before: before}); got.err != nil {
 		return got
 	}
@@ -248,8 +245,8 @@ func (c *Coordinator) makeChannel(ctx context.Context, matchID string) (got open
 	return got
 }
 
-// managed notes whether the host that makes channels has answered. While it does not, the loop is not to wait for it once a
-// match: it is left alone for a minute, and then for longer each time.
+// managed notes whether Apple's channel host answered. If it did not, it is left alone for a minute, and for
+// longer each time, so that the loop does not wait for it once per match.
 func (c *Coordinator) managed(res *apns.Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -261,14 +258,14 @@ func (c *Coordinator) managed(res *apns.Result) {
 	c.misses++
 }
 
-// silentUntil is manageAt for callers outside the loop.
+// silentUntil returns manageAt, for callers outside the loop.
 func (c *Coordinator) silentUntil() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.manageAt
 }
 
-// refusedChannel goes on without a channel for a while.
+// refusedChannel makes the match do without a channel for a while.
 func (c *Coordinator) refusedChannel(m *match, what string, res *apns.Result, now time.Time) {
 	m.maintainAt = now.Add(max(channelRetry, res.RetryAfter))
 	c.log.Warn("no broadcast channel: phones are notified by token", "match", m.id, "step", what, "reason", res.Reason, "err", res.Err)
@@ -279,7 +276,7 @@ func (c *Coordinator) refusedChannel(m *match, what string, res *apns.Result, no
 
 // closeChannel has a match's channel deleted.
 func (c *Coordinator) closeChannel(ctx context.Context, m *match, now time.Time) error {
-	if c.manage == nil { // there is no way to; the row would keep the match in memory for ever
+	if c.manage == nil { // it cannot be deleted; the row would keep the match in memory forever
 		m.channel, m.dirty = nil, true
 		return c.dropChannel(ctx, m.id)
 	}
@@ -313,15 +310,15 @@ func (c *Coordinator) deleteChannel(ctx context.Context, id string) apns.Result 
 	return res
 }
 
-// deleted reports whether a channel is gone; else it has to be tried again.
+// deleted reports whether a channel is gone; otherwise deletion has to be retried.
 func deleted(res *apns.Result) bool { return res.Action == apns.Accepted || res.Action == apns.Gone }
 
-// broadcasted acts on the answer to a broadcast.
+// broadcasted handles the answer to a broadcast.
 func (c *Coordinator) broadcasted(j *job) (changes []rowChange) {
 	m := j.match
 	switch j.result.Action {
 	case apns.Gone, apns.Suspend:
-		// Apple does not know the channel. Its phones are started anew, with their tokens or on another one.
+		// Apple does not know the channel. Its phones are started again, by token or on another channel.
 		m.channel, m.maintainAt = nil, j.at.Add(channelRetry)
 		return []rowChange{dropsChannel(m.id)}
 	case apns.Accepted:

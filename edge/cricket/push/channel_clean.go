@@ -12,9 +12,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// cleanChannels deletes, at the start of the process, the channels of matches that are over and what a crash left half
-// made, beside the loop. Where nodes share matches, the channel of one is deleted under its lease: it is looked after like any match
-// that is over.
+// cleanChannels runs at startup. It deletes, in the background, channels of matches that are over and channels left by a
+// crash. If nodes share matches, a channel is deleted under its match's lease, by maintain.
 func (c *Coordinator) cleanChannels(ctx context.Context, active []string) error {
 	rows, err := c.channelRows(ctx)
 	if err != nil {
@@ -27,7 +26,7 @@ func (c *Coordinator) cleanChannels(ctx context.Context, active []string) error 
 		case row.ID != "" && over && c.cfg.Rights != nil:
 			_, err = c.loadMatch(ctx, id)
 		case row.ID == "" && c.cfg.Rights != nil, row.ID != "" && over && c.manage == nil:
-			// Whose the channels are that have come since nobody can tell: others make some too.
+			// Nobody can tell whose the newer channels are: other nodes create some too.
 			err = c.dropChannel(ctx, id)
 		case row.ID == "" || over:
 			c.cleanBeside(ctx, id, row)
@@ -39,7 +38,7 @@ func (c *Coordinator) cleanChannels(ctx context.Context, active []string) error 
 	return nil
 }
 
-// cleanBeside cleans up after one match, beside the loop. While it is at it the match makes no channel.
+// cleanBeside cleans up after one match in the background. Until it is done the match creates no channel.
 func (c *Coordinator) cleanBeside(ctx context.Context, id string, row channelRow) {
 	var failed error
 	c.cleaning[id] = true
@@ -55,7 +54,7 @@ func (c *Coordinator) cleanBeside(ctx context.Context, id string, row channelRow
 	})
 }
 
-// channelRows returns the rows of all channels, by match.
+// channelRows returns the rows of all channels by match.
 func (c *Coordinator) channelRows(ctx context.Context) (map[string]channelRow, error) {
 	rows := map[string]channelRow{}
 	err := c.store.View(ctx, func(tx *store.Tx) error {
@@ -74,11 +73,11 @@ func (c *Coordinator) channelRows(ctx context.Context) (map[string]channelRow, e
 	return rows, err
 }
 
-// cleanChannel deletes a channel that was perhaps made and whose id nobody knows: it is the one that was not there before,
-// and is no other match's. Where there are several such, others have made some of them meanwhile: all stay, for one too
-// many costs less than a stranger's. Where Apple does not answer the row stays, for the next start.
+// cleanChannel deletes a channel that may have been created but whose id is unknown. It is the one that did not exist
+// before and belongs to no other match. If there are several, other clients created channels too: all stay, because a
+// leftover costs less than deleting a stranger's. If Apple does not answer, the row stays for the next startup.
 func (c *Coordinator) cleanChannel(ctx context.Context, matchID string, row channelRow) error {
-	if c.manage == nil || c.cfg.Rights != nil { // of other nodes' channels nothing is known here
+	if c.manage == nil || c.cfg.Rights != nil { // channels of other nodes are unknown here
 		return c.dropChannel(ctx, matchID)
 	}
 	now, res := c.manage.Channels(ctx)

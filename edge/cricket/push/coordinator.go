@@ -18,42 +18,41 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// cursorName is this reader's in the journal.
+// cursorName is the name of the journal cursor.
 const cursorName = "push"
 
-// How the loop behaves.
+// Sizes and waits of the loop.
 const (
-	readBatch    = 256              // journal records at a time
-	cursorLag    = 1024             // records read without anything to send before the cursor is saved all the same
-	passEvery    = 30 * time.Second // while a follower is without an activity
-	pauseAfter   = time.Minute      // after an answer that says that we are wrong
+	readBatch    = 256              // journal records read at once
+	cursorLag    = 1024             // records without a push after which the cursor is saved anyway
+	passEvery    = 30 * time.Second // while a follower has no activity
+	pauseAfter   = time.Minute      // after an answer that blames this node
 	errorWait    = time.Second      // after a failed round
 	rowsAtOnce   = 500              // rows changed in one transaction
 	workersUsual = 512
 )
 
-// Sender delivers one push. apns.Client is one.
+// Sender delivers one push. apns.Client implements it.
 type Sender interface {
-	// Send returns within a bounded time and never fails: what happened is in the result. It is called from many
-	// goroutines at once.
+	// Send returns within a bounded time; failures are in the result. It is called concurrently.
 	Send(ctx context.Context, p apns.Push) apns.Result
 }
 
-// Config is what a coordinator works with.
+// Config configures a Coordinator.
 type Config struct {
 	Store      *store.Store
 	Sender     Sender
 	Clock      clock.Clock
-	Channels   Channels              // nil: every phone is told by its token
-	Proofs     Proofs                // nil: what is committed here is proved
+	Channels   Channels              // nil: phones are notified by token
+	Proofs     Proofs                // nil: committed claims count as proved
 	Rights     Rights                // nil: this node pushes for every match
-	Workers    int                   // pushes on their way at once; 512 when zero
-	Random     func() float64        // in [0, 1), of the waits before retries; nil: math/rand's
-	Logger     *slog.Logger          // nil: silent
+	Workers    int                   // concurrent pushes; 0: 512
+	Random     func() float64        // jitter in [0, 1) for retries; nil: math/rand
+	Logger     *slog.Logger          // nil: no logs
 	Registerer prometheus.Registerer // nil: no metrics
 }
 
-// Coordinator decides who is told what, and has it sent.
+// Coordinator decides which phone is notified of what, and sends the pushes.
 type Coordinator struct {
 	cfg     Config
 	store   *store.Store
@@ -62,37 +61,37 @@ type Coordinator struct {
 	changed *clock.Signal
 	metrics *metrics
 
-	patience time.Duration // with the last answers of a round
+	patience time.Duration // how long a round waits for its last answers
 
-	// The loop's own, a projection of the store as of cursor.
+	// Owned by the loop: a projection of the store as of cursor.
 	matches  map[string]*match
 	loaded   bool
-	since    time.Time // when the process began
-	cursor   uint64    // of the last record read
-	saved    uint64    // of the cursor in the store
+	since    time.Time // when the process started
+	cursor   uint64    // sequence of the last record read
+	saved    uint64    // cursor value in the store
 	pass     time.Time
-	paused   time.Time              // nothing is sent until then
+	paused   time.Time              // no pushes before then
 	urgent   map[string][]time.Time // pushes of priority 10 in the last hour, by device
 	recent   []tally                // rounds of the last minute
-	cleaning map[string]bool        // matches whose channels of an earlier process are cleaned up
-	manage   Channels               // who deletes channels, even where none are made any more; nil: nobody
-	flying   sync.WaitGroup         // pushes and tasks on their way
-	alerts   uint64                 // released so far
+	cleaning map[string]bool        // matches whose channels from an earlier process are being cleaned up
+	manage   Channels               // deletes channels, even if none are created any more; nil: cannot
+	flying   sync.WaitGroup         // pushes and tasks under way
+	alerts   uint64                 // number of alerts released
 	host     tasks                  // about channels
-	locks    tasks                  // to the locks
+	locks    tasks                  // about leases
 
-	manageAt time.Time // the host that makes channels did not answer: nothing is asked of it before
-	misses   int       // how often in a row
+	manageAt time.Time // the channel host did not answer: no requests before then
+	misses   int       // consecutive failures to answer
 
 	mu     sync.Mutex
 	views  map[string]MatchView
-	landed []*job // answered after the loop had gone on
+	landed []*job // answers that arrived after the loop had gone on
 	alarms map[string]Alarm
 	until  time.Time       // paused
 	asked  map[string]bool // matches whose display is to be sent again
 }
 
-// New makes a coordinator. It does nothing until Run.
+// New returns a coordinator. It does nothing until Run.
 func New(cfg Config) (*Coordinator, error) {
 	cfg.Workers, cfg.Logger = cmp.Or(cfg.Workers, workersUsual), cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Random == nil {
@@ -112,7 +111,7 @@ func New(cfg Config) (*Coordinator, error) {
 	return c, nil
 }
 
-// manager is who deletes channels.
+// manager returns the client that deletes channels.
 func (cfg *Config) manager() Channels {
 	if cfg.Channels != nil {
 		return cfg.Channels
@@ -121,8 +120,8 @@ func (cfg *Config) manager() Channels {
 	return m
 }
 
-// Run coordinates until ctx ends, which is no error, or the store fails for good. Its goroutine must have joined the
-// clock: whoever starts it calls Clock.Join first, as with every loop.
+// Run coordinates until ctx ends, which is not an error, or the store fails permanently. As with every loop, the
+// caller must have joined the clock (Clock.Join) for Run's goroutine.
 func (c *Coordinator) Run(ctx context.Context) error {
 	stop := c.store.Watch(c.changed)
 	defer stop()
@@ -141,7 +140,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	}
 }
 
-// wait waits for news or the next due instant; after a failed round for a while, and then everything is decided anew.
+// wait waits for news or the next due time. After a failed round it waits errorWait, and every match is planned again.
 func (c *Coordinator) wait(ctx context.Context, failed error) error {
 	if failed == nil {
 		return c.clock.Wait(ctx, c.nextDue(), c.changed)
@@ -153,7 +152,7 @@ func (c *Coordinator) wait(ctx context.Context, failed error) error {
 	return clock.Sleep(ctx, c.clock, errorWait)
 }
 
-// turn is one round, before the first of which the state is loaded.
+// turn does one round; the first one also loads the state.
 func (c *Coordinator) turn(ctx context.Context) error {
 	if !c.loaded {
 		if err := c.load(ctx); err != nil {
@@ -171,11 +170,10 @@ func (c *Coordinator) turn(ctx context.Context) error {
 	return c.round(ctx)
 }
 
-// leave saves how far the loop came, and the alerts that no push can have brought to anybody yet: the next process tells
-// them.
+// leave saves the cursor, and the alerts that no push can have delivered yet, for the next process to send.
 func (c *Coordinator) leave(ctx context.Context) error {
 	if !c.loaded {
-		return nil // the cursor in the store is the true one
+		return nil // the stored cursor is right
 	}
 	ctx = context.WithoutCancel(ctx)
 	c.clock.Suspend(c.flying.Wait)
@@ -187,7 +185,7 @@ func (c *Coordinator) finishTasks(ctx context.Context) error {
 	return errors.Join(c.host.finish(ctx), c.locks.finish(ctx))
 }
 
-// round reads what is new, decides, commits what must not be forgotten, sends, and notes what came of it.
+// round reads the journal, plans, commits what must survive a crash, sends, and records the answers.
 func (c *Coordinator) round(ctx context.Context) error {
 	if err := c.read(ctx); err != nil {
 		return err
@@ -223,8 +221,7 @@ func (c *Coordinator) round(ctx context.Context) error {
 	return nil
 }
 
-// reconcile does for a match what has to be done before its pushes are planned: what only its holder does, and whether claims of
-// this node have been proved.
+// reconcile does what must precede planning for a match: the tasks of its holder, and checking whether this node's claims are proved.
 func (c *Coordinator) reconcile(ctx context.Context, m *match, now time.Time) error {
 	m.wake = time.Time{}
 	if err := c.claim(ctx, m, now); err != nil {
@@ -242,7 +239,7 @@ func (c *Coordinator) reconcile(ctx context.Context, m *match, now time.Time) er
 	return c.maintain(ctx, m, now)
 }
 
-// work carries out what a round has decided.
+// work carries out the plan of a round.
 func (c *Coordinator) work(ctx context.Context, now time.Time, touched []*match, jobs []*job) error {
 	if len(jobs) == 0 {
 		over := c.unsaved()
@@ -257,7 +254,7 @@ func (c *Coordinator) work(ctx context.Context, now time.Time, touched []*match,
 	for _, m := range touched {
 		c.build(m, jobs, now)
 	}
-	// From here on a crash loses the alerts of this round and doubles none.
+	// From here on a crash loses this round's alerts but never sends one twice.
 	if err := c.save(ctx, touched); err != nil {
 		for _, j := range jobs {
 			j.stays()
@@ -268,8 +265,8 @@ func (c *Coordinator) work(ctx context.Context, now time.Time, touched []*match,
 	return c.settle(ctx, c.send(ctx, jobs))
 }
 
-// unsaved lists the matches that are over and whose last counters are not in the store yet, and those whose claims were
-// decided without a push: a restart should not ask again.
+// unsaved lists finished matches whose last counters are not stored yet, and matches whose claims were decided
+// without a push, so that a restart does not ask again.
 func (c *Coordinator) unsaved() (out []*match) {
 	for _, m := range c.list() {
 		if m.finished() && !m.saved() || m.decided() {
@@ -279,7 +276,7 @@ func (c *Coordinator) unsaved() (out []*match) {
 	return out
 }
 
-// list returns the matches in the order of their ids: the same journal makes the same pushes in the same order.
+// list returns the matches ordered by id: the same journal gives the same pushes in the same order.
 func (c *Coordinator) list() []*match {
 	out := make([]*match, 0, len(c.matches))
 	for _, id := range slices.Sorted(maps.Keys(c.matches)) {
@@ -288,7 +285,7 @@ func (c *Coordinator) list() []*match {
 	return out
 }
 
-// nextDue is the next instant at which something may have to be sent, zero if only news can bring that about.
+// nextDue returns the next time something may have to be sent, zero if only news can require it.
 func (c *Coordinator) nextDue() time.Time {
 	var next time.Time
 	lacking := false
@@ -308,7 +305,7 @@ func (c *Coordinator) nextDue() time.Time {
 	return earlier(next, c.pass)
 }
 
-// earlier is the earlier of two instants, of which zero is none.
+// earlier returns the earlier of two times; zero means none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -316,7 +313,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// later is the later of two instants.
+// later returns the later of two times.
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -324,7 +321,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// forget drops matches that are over and whose phones all know it.
+// forget drops finished matches that owe their phones nothing.
 func (c *Coordinator) forget(ctx context.Context) {
 	for id, m := range c.matches {
 		if m.finished() && m.saved() {

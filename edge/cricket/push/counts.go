@@ -12,41 +12,41 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// rowLife is how long the row of a match outlives its last push.
+// rowLife is how long a match's row outlives its last push.
 const rowLife = 7 * 24 * time.Hour
 
-// Counts are the pushes of a match since it was first followed, over restarts. One that was tried again counts again;
-// one that a crash of this process followed within a round may be missing.
+// Counts counts the pushes of a match since it was first followed, across restarts. Retries count again. After a
+// crash the last round may be missing.
 type Counts struct {
 	Sent     int `dynamodbav:"sent" json:"sent"`
 	Accepted int `dynamodbav:"accepted" json:"accepted"`
-	Refused  int `dynamodbav:"refused" json:"refused"` // or not answered
+	Refused  int `dynamodbav:"refused" json:"refused"` // or unanswered
 }
 
-// MatchView is what the coordinator does for a match, for a page.
+// MatchView is what the coordinator does for a match, for the pages.
 type MatchView struct {
 	MatchID   string                      `json:"matchId"`
 	Sessions  map[phone.SessionStatus]int `json:"sessions"`
 	Pushes    Counts                      `json:"pushes"`
-	Paused    bool                        `json:"paused"`  // Apple called us wrong: nothing is sent for a minute
-	Channel   bool                        `json:"channel"` // phones that can are told by a broadcast channel
+	Paused    bool                        `json:"paused"`  // Apple blamed this node: no pushes for a minute
+	Channel   bool                        `json:"channel"` // phones that can are notified by a broadcast channel
 	Held      bool                        `json:"held"`    // this node pushes for the match
 	Followers int                         `json:"followers"`
-	Reached   map[string]int              `json:"reached"` // by event, how many phones its alert may have come to
+	Reached   map[string]int              `json:"reached"` // by event: how many phones its alert may have reached
 }
 
-// reach is how many phones an alert of an event may have come to.
+// reach is how many phones the alert of an event may have reached.
 type reach struct {
 	Event  string    `dynamodbav:"event"`
-	Seq    uint64    `dynamodbav:"seq,omitempty"` // of its claim: an event that was taken back may be told again
+	Seq    uint64    `dynamodbav:"seq,omitempty"` // of its claim: a withdrawn event may be announced again
 	Phones int       `dynamodbav:"phones"`
-	At     time.Time `dynamodbav:"at,omitempty"` // when it left last; zero: an earlier version kept none
+	At     time.Time `dynamodbav:"at,omitempty"` // when it was last sent; zero: not kept by earlier versions
 }
 
-// reachKept is how many of the newest alerts are kept with that: as many events as a page shows.
+// reachKept is how many of the newest alerts are kept: as many as a page shows.
 const reachKept = 60
 
-// reaches counts the phones that the alert of a push has come to: of a broadcast all who listen.
+// reaches counts the phones that a push's alert has reached: all listeners of a broadcast.
 func (j *job) reaches() {
 	if j.alert == nil || !j.came() {
 		return
@@ -74,8 +74,7 @@ func reachedBy(all []reach) map[string]int {
 	return out
 }
 
-// pushRow is what the store keeps for a match: the counters, and the last timestamp, so that timestamps rise over
-// restarts too.
+// pushRow is the stored row of a match. It keeps the last timestamp, so that timestamps rise across restarts too.
 type pushRow struct {
 	Counts
 	Timestamp int64     `dynamodbav:"timestamp"`
@@ -87,7 +86,7 @@ func (m *match) row() pushRow {
 	return pushRow{Counts: m.counts, Timestamp: m.stamp, Waiting: m.owed(), Reached: slices.Clone(m.reached)}
 }
 
-// saved reports whether the store has the row as it is.
+// saved reports whether the stored row is up to date.
 func (m *match) saved() bool {
 	return m.kept.Counts == m.counts && m.kept.Timestamp == m.stamp && sameWaiting(m.kept.Waiting, m.owed()) &&
 		slices.Equal(m.kept.Reached, m.reached)
@@ -95,7 +94,7 @@ func (m *match) saved() bool {
 
 func stateKey(key string) attr.Item { return attr.Item{"stateKey": attr.S(key)} }
 
-// readRow takes what an earlier process kept.
+// readRow restores what an earlier process stored.
 func (m *match) readRow(tx *store.Tx) error {
 	item, err := tx.Get(tables.PushState, stateKey(tables.PushKey(m.id)))
 	if err != nil || item == nil {
@@ -108,8 +107,8 @@ func (m *match) readRow(tx *store.Tx) error {
 	return nil
 }
 
-// save commits how far the journal has been read, with the rows of these matches, and of those whose claims have changed:
-// what has been read is not read again.
+// save commits the cursor together with the rows of the given matches, and of those whose claims have changed,
+// because journal records before the cursor are not read again.
 func (c *Coordinator) save(ctx context.Context, matches []*match) error {
 	cursor := c.cursor
 	for _, m := range c.list() {
@@ -142,7 +141,7 @@ func (m *match) save(tx *store.Tx) error {
 	return putState(tx, tables.PushKey(m.id), m.row(), rowLife)
 }
 
-// putState writes a row, which stays for a while, with 0 for ever.
+// putState writes a row that expires after life; 0 means never.
 func putState(tx *store.Tx, key string, row any, life time.Duration) error {
 	item, err := attr.Marshal(row)
 	if err != nil {
@@ -156,7 +155,7 @@ func putState(tx *store.Tx, key string, row any, life time.Duration) error {
 	return err
 }
 
-// count counts a push that was tried.
+// count counts an attempted push.
 func (c *Coordinator) count(j *job) {
 	res := &j.result
 	c.metrics.pushes.WithLabelValues(j.kind.String(), res.Action.String()).Inc()
@@ -164,7 +163,7 @@ func (c *Coordinator) count(j *job) {
 		c.metrics.refusals.WithLabelValues(res.Reason).Inc()
 	}
 	if res.Reason == apns.ReasonCircuitOpen {
-		return // it never left
+		return // it was not sent
 	}
 	j.match.counts.Sent++
 	if res.Action == apns.Accepted {
@@ -174,7 +173,7 @@ func (c *Coordinator) count(j *job) {
 	}
 }
 
-// publish makes the views of matches that were looked at.
+// publish updates the views of the given matches.
 func (c *Coordinator) publish(matches []*match) {
 	paused := c.clock.Now().Before(c.paused)
 	sessions := map[phone.SessionStatus]float64{}
@@ -195,7 +194,7 @@ func (c *Coordinator) publish(matches []*match) {
 	c.metrics.setSessions(sessions)
 }
 
-// View returns what the coordinator does for a match; of one that is over only the pushes are known, and whom they reached.
+// View returns what the coordinator does for a match. After the match only its counts and reached phones are known.
 func (c *Coordinator) View(ctx context.Context, matchID string) (MatchView, error) {
 	c.mu.Lock()
 	v, ok := c.views[matchID]
@@ -211,7 +210,7 @@ func (c *Coordinator) View(ctx context.Context, matchID string) (MatchView, erro
 // bearerStore keeps the provider token in the store.
 type bearerStore struct{ store *store.Store }
 
-// Bearers returns the place where this node keeps its provider token.
+// Bearers returns the store of this node's provider token.
 func Bearers(s *store.Store) apns.TokenStore { return bearerStore{s} }
 
 type bearerRow struct {
@@ -221,14 +220,14 @@ type bearerRow struct {
 	Refused  bool      `dynamodbav:"refused,omitempty"`
 }
 
-// providerKey is the row of a signing key, of which only the fingerprint is known here.
+// providerKey returns the row key for a signing key, which is known here only by its fingerprint.
 func providerKey(key string) string { return tables.ProviderKey + "#" + key }
 
 // Load implements apns.TokenStore.
 func (b bearerStore) Load(ctx context.Context, key string) (out apns.Bearer, ok bool, err error) {
 	err = b.store.View(ctx, func(tx *store.Tx) error {
 		item, err := tx.Get(tables.PushState, stateKey(providerKey(key)))
-		if err == nil && item == nil { // versions before kept one row for all keys
+		if err == nil && item == nil { // earlier versions kept one row for all keys
 			item, err = tx.Get(tables.PushState, stateKey(tables.ProviderKey))
 		}
 		if err != nil || item == nil {
@@ -245,7 +244,7 @@ func (b bearerStore) Load(ctx context.Context, key string) (out apns.Bearer, ok 
 	return out, ok && err == nil, err
 }
 
-// Save implements apns.TokenStore. The row has no TTL: the store's clock may be a replay's, the token's is real.
+// Save implements apns.TokenStore. The row has no TTL: the store's clock may be a replay's, but the token's time is real.
 func (b bearerStore) Save(ctx context.Context, v apns.Bearer) error {
 	return b.store.Update(ctx, func(tx *store.Tx) error { return putState(tx, providerKey(v.Key), bearerRow(v), 0) })
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// How a round of pushes is bounded.
+// Bounds of a round.
 const (
-	roundSize     = 8192        // pushes in a round: after it the loop looks at what is new
-	patienceUsual = time.Second // real time: how long the loop waits for the last answers of a round
+	roundSize     = 8192        // pushes per round; after it the loop reads the journal again
+	patienceUsual = time.Second // real time the loop waits for the last answers of a round
 )
 
-// pick chooses what is sent in this round: alerts and starts first, then whoever has waited longest. What is left out is
-// planned again in the next round, with the state that is the newest then.
+// pick chooses the pushes of this round: alerts and starts first, then the sessions that have waited longest.
+// The rest is planned again in the next round, with the newest state.
 func (c *Coordinator) pick(jobs []*job) []*job {
 	if len(jobs) <= roundSize {
 		return jobs
@@ -29,7 +29,7 @@ func (c *Coordinator) pick(jobs []*job) []*job {
 	return jobs[:roundSize]
 }
 
-// rank puts what lights up a screen before what changes a number.
+// rank orders pushes that light up a screen before those that update a number.
 func (j *job) rank() int {
 	switch {
 	case j.session.isChannel():
@@ -43,9 +43,9 @@ func (j *job) rank() int {
 	}
 }
 
-// send delivers the pushes of a round and gives those that have been answered. It does not wait for stragglers: one
-// token that Apple does not answer for must not hold up the alerts of every other match. Their answers are news of a
-// later round, and nothing else is sent to them until then.
+// send delivers the pushes of a round and returns the answered ones. It does not wait for stragglers: a token that Apple
+// does not answer for must not delay the alerts of other matches. Late answers are handled by a later round, and until then
+// their phones get nothing else.
 func (c *Coordinator) send(ctx context.Context, jobs []*job) (answered []*job) {
 	out := make([]*job, 0, len(jobs))
 	for _, j := range jobs {
@@ -74,17 +74,17 @@ func (c *Coordinator) send(ctx context.Context, jobs []*job) (answered []*job) {
 type sendRound struct {
 	c     *Coordinator
 	queue chan *job
-	empty chan struct{} // closed when every push has a worker
+	empty chan struct{} // closed when every push has been taken by a worker
 	done  chan struct{} // closed when every push is answered
 
 	mu    sync.Mutex
-	left  int               // to be taken
-	open  map[*job]struct{} // not answered
+	left  int               // not taken yet
+	open  map[*job]struct{} // not answered yet
 	gone  bool              // the loop has gone on
-	leave func()            // of the last worker, kept until the loop is a member of the clock again
+	leave func()            // of the last worker, deferred until the loop has joined the clock again
 }
 
-// launch starts the workers of a round. Each is a member of the clock as long as it works.
+// launch starts the workers of a round. Each is joined to the clock while it works.
 func (c *Coordinator) launch(ctx context.Context, jobs []*job) *sendRound {
 	r := &sendRound{
 		c: c, queue: make(chan *job, len(jobs)), empty: make(chan struct{}), done: make(chan struct{}),
@@ -130,7 +130,7 @@ func (r *sendRound) taken() {
 	}
 }
 
-// answered notes an answer. The last worker of a round leaves the clock only after the loop is back.
+// answered records an answer. The last worker of a round leaves the clock only after the loop is back.
 func (r *sendRound) answered(j *job, leave func()) (last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,7 +154,7 @@ func (c *Coordinator) land(j *job) {
 	c.changed.Set()
 }
 
-// wait waits for the answers, for the last of them not long.
+// wait waits for the answers: for the last of them only as long as patience.
 func (r *sendRound) wait() {
 	select {
 	case <-r.done:
@@ -169,7 +169,7 @@ func (r *sendRound) wait() {
 	}
 }
 
-// give lists what has not been answered; from now on answers go to land.
+// give returns the unanswered pushes; from now on their answers go to land.
 func (r *sendRound) give() (late []*job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,7 +187,7 @@ func (r *sendRound) rejoined() {
 	r.leave()
 }
 
-// landings settles the answers that came late.
+// landings handles late answers.
 func (c *Coordinator) landings(ctx context.Context) error {
 	c.mu.Lock()
 	late := c.landed

@@ -1,4 +1,4 @@
-// Package push tells phones about matches: who is told what, once. The Coordinator reads the journal behind what the
-// rest of the node wrote, keeps a Live Activity on the lock screen of every follower, and sends each of them the
-// newest state or an alert. DESIGN.md beside this file says what holds and what a crash does.
+// Package push notifies phones about matches: which phone is notified of what, once. The Coordinator follows the
+// journal of what the rest of the node writes, keeps a Live Activity on the lock screen of every follower, and
+// sends each the newest state or an alert. DESIGN.md in this directory states the guarantees and what a crash does.
 package push

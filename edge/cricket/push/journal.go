@@ -12,8 +12,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// load reads where the loop stood and the matches that it has to care for. What the journal holds behind the cursor
-// is applied on top, so that nothing is missed between the two readings.
+// load reads the cursor and the matches to care for. Journal records after the cursor are applied on top, so nothing is missed in between.
 func (c *Coordinator) load(ctx context.Context) error {
 	var ids []string
 	registered := false
@@ -26,7 +25,7 @@ func (c *Coordinator) load(ctx context.Context) error {
 		return err
 	})
 	if err == nil && !registered {
-		err = c.save(ctx, nil) // so that the journal is not trimmed before it has been read
+		err = c.save(ctx, nil) // so that the journal is not trimmed before it is read
 	}
 	c.saved = c.cursor
 	if err == nil {
@@ -44,7 +43,7 @@ func (c *Coordinator) load(ctx context.Context) error {
 	return err
 }
 
-// pace takes it that every phone was pushed to a moment ago, by the process before this one.
+// pace assumes that the previous process has just pushed to every phone.
 func (m *match) pace(now time.Time) {
 	for _, s := range m.sessions {
 		if s.row.UpdateToken != "" || s.row.StartTries > 0 {
@@ -56,7 +55,7 @@ func (m *match) pace(now time.Time) {
 	}
 }
 
-// loadMatch reads all there is about a match.
+// loadMatch reads everything stored about a match.
 func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) {
 	m := newMatch(id)
 	err := c.store.View(ctx, func(tx *store.Tx) error {
@@ -97,11 +96,11 @@ func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) 
 
 func cacheKey(key string) attr.Item { return attr.Item{"cacheKey": attr.S(key)} }
 
-// setActive takes the row of active-matches, nil where there is none.
+// setActive applies the row of active-matches, nil if there is none.
 func (m *match) setActive(item attr.Item, now time.Time) {
 	status := item["status"].Str()
 	phase := cricket.Phase(item["matchPhase"].Str())
-	finished, _ := time.Parse(time.RFC3339, item["finishedAt"].Str()) // absent: zero
+	finished, _ := time.Parse(time.RFC3339, item["finishedAt"].Str()) // zero if absent
 	if status == m.status && phase == m.phase && finished.Equal(m.finishedAt) {
 		return
 	}
@@ -114,7 +113,7 @@ func (m *match) setActive(item attr.Item, now time.Time) {
 	m.status, m.phase, m.finishedAt, m.dirty = status, phase, finished, true
 }
 
-// read applies what was journaled since.
+// read applies new journal records.
 func (c *Coordinator) read(ctx context.Context) error {
 	for {
 		records, err := c.store.Journal(ctx, c.cursor, readBatch)
@@ -133,7 +132,7 @@ func (c *Coordinator) read(ctx context.Context) error {
 	}
 }
 
-// apply takes one record into the projection.
+// apply updates the projection from one record.
 func (c *Coordinator) apply(ctx context.Context, r *store.Record) error {
 	switch r.Table {
 	case tables.Display:
@@ -168,10 +167,10 @@ func (c *Coordinator) applyActive(ctx context.Context, r *store.Record) error {
 	return err
 }
 
-// applyEvent takes an event whose creation is the claim of its alert. A match is heard of by its first event before its row.
+// applyEvent handles a new event, whose creation claims its alert. A match's first event may be journaled before its row.
 func (c *Coordinator) applyEvent(ctx context.Context, r *store.Record) error {
 	if r.Origin == store.OriginCloud {
-		return nil // what another node has claimed is told there
+		return nil // an event claimed by another node is announced there
 	}
 	if rule := r.New["dropped"].Str(); rule != "" && r.Old["dropped"].Str() == "" {
 		c.metrics.dropped.WithLabelValues(rule).Inc()
@@ -196,7 +195,7 @@ func (c *Coordinator) applyEvent(ctx context.Context, r *store.Record) error {
 	return nil
 }
 
-// lifeOf is how long an alert is news.
+// lifeOf returns how long an alert is news.
 func lifeOf(e *cricket.Event) time.Duration {
 	if e.Owed {
 		return owedLife
@@ -204,7 +203,7 @@ func lifeOf(e *cricket.Event) time.Duration {
 	return alertLife
 }
 
-// unreadable passes over a row that is not as this version writes it: it must not stop every other match.
+// unreadable logs a row in an unexpected format and skips it: it must not stop the other matches.
 func (c *Coordinator) unreadable(r *store.Record, err error) {
 	c.log.Error("row not readable", "table", r.Table, "seq", r.Seq, "err", err)
 }

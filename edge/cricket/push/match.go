@@ -11,64 +11,64 @@ import (
 	"github.com/touchline/touchline/edge/cricket/phone"
 )
 
-// match is what the coordinator knows of a match: rows of the store, and what its phones were last told.
+// match is the state of one match: its rows in the store, and what its phones were last sent.
 type match struct {
 	id         string
-	status     string // of active-matches; empty: there is no row
+	status     string // of active-matches; empty: no row
 	phase      cricket.Phase
-	phaseSince time.Time // when this process heard of the phase
+	phaseSince time.Time // when this process learned of the phase
 	finishedAt time.Time
 
-	raw     string // the display row's JSON, if it is not decoded yet
+	raw     string // JSON of the display row until it is decoded
 	display *cricket.Display
 	state   payload.ContentState
 	hash    uint64
 
-	followers map[string]int64 // user to the expiry of the follow
+	followers map[string]int64 // user to the follow's expiry
 	sessions  map[string]*session
-	order     []string  // keys of sessions, sorted; nil: to be made
-	alerts    []*alert  // on their way to phones, the oldest first
-	waiting   []waiting // alerts whose claims are not proved
+	order     []string  // sorted keys of sessions; nil: to be rebuilt
+	alerts    []*alert  // being sent, oldest first
+	waiting   []waiting // alerts whose claims are not proved yet
 
 	held   bool      // this node pushes for the match
-	asking bool      // for the right to
-	askAt  time.Time // not before
-	wake   time.Time // when to look again at what does not come with news; zero: never
+	asking bool      // a request for the lease is under way
+	askAt  time.Time // no request before then
+	wake   time.Time // when to plan again without news; zero: never
 
-	channel     *channel  // nil: none, every phone is told by its token
-	maintaining bool      // a request about it is under way
-	opening     time.Time // until when starts wait for a channel; zero: they do not
-	maintainAt  time.Time // when to look after the channel again; zero: when there is news
+	channel     *channel  // nil: none, phones are notified by token
+	maintaining bool      // a request about the channel is under way
+	opening     time.Time // starts wait for a channel until then; zero: they do not wait
+	maintainAt  time.Time // when to maintain the channel; zero: on news
 
-	stamp   int64 // the highest timestamp that a push of this match has carried
+	stamp   int64 // the highest timestamp of the match's pushes
 	counts  Counts
-	reached []reach         // by the newest alerts, the oldest first
-	kept    pushRow         // what the store has of these three
+	reached []reach         // by the newest alerts, oldest first
+	kept    pushRow         // what is stored of these three
 	recheck map[string]bool // users whose devices or follow changed
-	doubt   bool            // look at all followers
+	doubt   bool            // check all followers
 	orphans bool            // some follower has no device
-	lacking bool            // some session waits for a token to start it with
-	dirty   bool            // something changed since the last plan
-	next    time.Time       // when the plan has to be made again without a change; zero: never
+	lacking bool            // some session waits for a push-to-start token
+	dirty   bool            // changed since the last plan
+	next    time.Time       // when to plan again without a change; zero: never
 }
 
 // session is one phone's Live Activity.
 type session struct {
 	row    phone.Session
-	hash   uint64    // of the state it was last sent; 0: none since the start of the process
+	hash   uint64    // of the state last sent; 0: none since startup
 	stamp  int64     // timestamp of its last push
-	at     time.Time // when that had been sent
-	told   uint64    // the number of the last alert it has had
-	small  bool      // Apple found a push too large: send less
-	idle   bool      // a start found no push-to-start token
-	retry  time.Time // not before
-	tries  int       // failures in a row
+	at     time.Time // when that was sent
+	told   uint64    // number of the last alert it got
+	small  bool      // Apple found a push too large: send a smaller one
+	idle   bool      // a start had no push-to-start token
+	retry  time.Time // no push before then
+	tries  int       // consecutive failures
 	broken time.Time // when they began
-	flying bool      // a push is on its way whose answer the loop does not wait for
-	last   attempt   // of a push that failed and may be sent again as it was; zero: none
+	flying bool      // the loop no longer waits for the answer to its push
+	last   attempt   // a failed push that may be repeated; zero: none
 }
 
-// attempt is what a push was: one that fails is sent again under the same id and timestamp as long as it is the same.
+// attempt identifies a push: a failed one is repeated with the same id and timestamp as long as it is the same.
 type attempt struct {
 	kind  kind
 	hash  uint64
@@ -77,13 +77,13 @@ type attempt struct {
 	stamp int64
 }
 
-// alert is an event whose claim this node holds, to be told to every phone once.
+// alert is an event whose claim this node holds, to be sent to every phone once.
 type alert struct {
-	no    uint64 // in the order in which they were released
+	no    uint64 // in order of release
 	event cricket.Event
-	until time.Time // later it is only in the banner
+	until time.Time // afterwards it shows only in the banner
 	claim waiting   // for the match's row
-	left  int       // pushes of it that have arrived or may have
+	left  int       // pushes of it that arrived or may have
 }
 
 func newMatch(id string) *match {
@@ -93,7 +93,7 @@ func newMatch(id string) *match {
 	}
 }
 
-// refresh decodes the newest display. Of several in one batch only the last is looked at.
+// refresh decodes the newest display; earlier ones of the same batch are skipped.
 func (m *match) refresh() error {
 	if m.raw == "" {
 		return nil
@@ -112,7 +112,7 @@ func (m *match) refresh() error {
 	return nil
 }
 
-// put takes a row of live-activities.
+// put applies a row of live-activities.
 func (m *match) put(row phone.Session) {
 	s := m.sessions[row.Key]
 	if s == nil {
@@ -134,7 +134,7 @@ func (m *match) put(row phone.Session) {
 	m.dirty = true
 }
 
-// drop takes a deleted row.
+// drop applies a deleted row.
 func (m *match) drop(key string) {
 	if _, ok := m.sessions[key]; ok {
 		delete(m.sessions, key)
@@ -143,15 +143,15 @@ func (m *match) drop(key string) {
 	}
 }
 
-// began is when its activity started, or was to start; zero: it was not.
+// began returns when the activity started or was to start; zero if it was not.
 func (s *session) began() time.Time { return later(s.row.StartSentAt, s.row.SessionStartedAt) }
 
-// heal forgets failures.
+// heal resets the failures.
 func (s *session) heal() {
 	s.retry, s.tries, s.broken, s.last = time.Time{}, 0, time.Time{}, attempt{}
 }
 
-// lastAlert is the newest alert's number.
+// lastAlert returns the number of the newest alert.
 func (m *match) lastAlert() uint64 {
 	if len(m.alerts) == 0 {
 		return 0
@@ -159,7 +159,7 @@ func (m *match) lastAlert() uint64 {
 	return m.alerts[len(m.alerts)-1].no
 }
 
-// alertFor is the oldest alert that a session still has to get.
+// alertFor returns the oldest alert that a session has not got yet.
 func (m *match) alertFor(s *session, now time.Time) *alert {
 	for _, a := range m.alerts {
 		if a.no > s.told && now.Before(a.until) {
@@ -169,7 +169,7 @@ func (m *match) alertFor(s *session, now time.Time) *alert {
 	return nil
 }
 
-// keys returns the sessions in a fixed order.
+// keys returns the keys of the sessions in a fixed order.
 func (m *match) keys() []string {
 	if m.order == nil {
 		m.order = slices.Sorted(maps.Keys(m.sessions))
@@ -177,8 +177,8 @@ func (m *match) keys() []string {
 	return m.order
 }
 
-// closing is when the activities of a match are ended, zero while it is not over. Until then a match that the feed
-// takes up again finds everything in place.
+// closing returns when the activities of a match are ended, zero if it is not over. Until then a match that the
+// feed reopens finds everything in place.
 func (m *match) closing() time.Time {
 	switch {
 	case m.status == cricket.ActiveEnded:
@@ -190,18 +190,18 @@ func (m *match) closing() time.Time {
 	}
 }
 
-// closed reports whether that is so.
+// closed reports whether the activities are to be ended by now.
 func (m *match) closed(now time.Time) bool {
 	at := m.closing()
 	return !at.IsZero() && !now.Before(at)
 }
 
-// hopeless reports whether an end has been tried for long enough.
+// hopeless reports whether ends have been tried for long enough.
 func (m *match) hopeless(now time.Time) bool {
 	return !m.finishedAt.IsZero() && !now.Before(m.finishedAt.Add(endAfter+endLife))
 }
 
-// playing reports whether activities are started: not overnight, and not for what is over.
+// playing reports whether activities may be started: not overnight, and not after the match.
 func (m *match) playing() bool {
 	if m.status != cricket.ActiveLive || !m.finishedAt.IsZero() || m.display == nil {
 		return false
@@ -214,8 +214,8 @@ func (m *match) playing() bool {
 	}
 }
 
-// finished reports whether nothing is left to do for a match. One without a row in active-matches has not begun: its
-// phones wait, and it is loaded when the row appears.
+// finished reports whether nothing is left to do for a match. A match without a row in active-matches has not
+// begun: its phones wait, and it is loaded again when the row appears.
 func (m *match) finished() bool {
 	if m.channel != nil || m.maintaining || m.asking || len(m.waiting) > 0 {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// metrics are the coordinator's. They count whether or not anybody collects them.
+// metrics are the coordinator's metrics. They count even if no registry collects them.
 type metrics struct {
 	pushes   *prometheus.CounterVec
 	refusals *prometheus.CounterVec
@@ -58,7 +58,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// setSessions sets the gauge of every status, the absent ones to zero.
+// setSessions sets the gauge of every status, absent ones to zero.
 func (m *metrics) setSessions(n map[phone.SessionStatus]float64) {
 	for _, s := range []phone.SessionStatus{
 		phone.SessionPending, phone.SessionActive, phone.SessionSuspended, phone.SessionEnded,

@@ -12,29 +12,29 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Notice is a message to the devices of users, as an administrator writes it: an ordinary notification, no activity.
+// Notice is an administrator's message to users' devices: an ordinary notification, not an activity.
 type Notice struct {
-	Users []string // whose devices; each gets it once
+	Users []string // each of their devices gets it once
 	Title string
 	Body  string
 }
 
-// NoticeReport is what came of a notice, in devices.
+// NoticeReport is the outcome of a notice, in devices.
 type NoticeReport struct {
 	Devices  int            `json:"devices"`
 	Accepted int            `json:"accepted"`
-	Dropped  int            `json:"dropped"` // forgotten, since Apple calls their token dead
+	Dropped  int            `json:"dropped"` // forgotten because Apple called their token dead
 	Refused  map[string]int `json:"refused"` // by reason
 }
 
-// How a notice is sent.
+// Bounds of a notice.
 const (
 	noticeLife    = time.Hour
 	noticeWorkers = 64
-	noticeText    = 1000 // characters of its title and body
+	noticeText    = 1000 // bytes of title and body together
 )
 
-// Notify sends a notice and returns when every device has been tried once. It may be called beside Run, from anywhere.
+// Notify sends a notice and returns when every device has been tried once. It may be called concurrently with Run.
 func (c *Coordinator) Notify(ctx context.Context, n Notice) (NoticeReport, error) {
 	out := NoticeReport{Refused: map[string]int{}}
 	switch {
@@ -111,7 +111,7 @@ func (c *Coordinator) notifyAll(ctx context.Context, devices []phone.Device, pay
 	return results
 }
 
-// dropDead forgets the devices whose tokens Apple calls dead, unless they registered since.
+// dropDead forgets devices whose tokens Apple called dead, unless they registered again since.
 func (c *Coordinator) dropDead(ctx context.Context, devices []phone.Device, results []apns.Result) (n int, err error) {
 	err = c.store.Update(ctx, func(tx *store.Tx) error {
 		n = 0

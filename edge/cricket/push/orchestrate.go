@@ -10,8 +10,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// ensure sees to it that every device of every follower of a live match has a session. It looks at the followers
-// there is news of, and at all of them where there is doubt.
+// ensure gives every device of every follower of a live match a session. It checks the followers with news, and all of them if in doubt.
 func (c *Coordinator) ensure(ctx context.Context, m *match) error {
 	if !m.doubt && len(m.recheck) == 0 || !m.playing() {
 		return nil
@@ -35,7 +34,7 @@ func (c *Coordinator) ensure(ctx context.Context, m *match) error {
 	return nil
 }
 
-// ensureUsers is ensure for some followers; lone tells that one of them has no device.
+// ensureUsers is ensure for some followers; lone reports that one of them has no device.
 func (c *Coordinator) ensureUsers(ctx context.Context, m *match, users []string) (lone bool, err error) {
 	err = c.store.Update(ctx, func(tx *store.Tx) error {
 		lone = false
@@ -73,7 +72,7 @@ func (m *match) uncertain() []string {
 	return slices.Sorted(maps.Keys(users))
 }
 
-// ensureUser gives each of a follower's devices a session and returns how many they have.
+// ensureUser gives each of a follower's devices a session and returns the number of devices.
 func (m *match) ensureUser(tx *store.Tx, user string) (n int, err error) {
 	devices, err := phone.Devices{}.Of(tx, user)
 	if err != nil {
@@ -93,7 +92,7 @@ func (m *match) ensureUser(tx *store.Tx, user string) (n int, err error) {
 	return len(devices), nil
 }
 
-// prepare makes the starts of a round ready: it finds their tokens and notes the try before it is made, so that a
+// prepare looks up the tokens for the starts of a round and records each attempt before it is sent, so that a
 // crash does not start two activities on one phone.
 func (c *Coordinator) prepare(ctx context.Context, jobs []*job) error {
 	var starts []*job
@@ -123,14 +122,14 @@ func (c *Coordinator) prepare(ctx context.Context, jobs []*job) error {
 	return nil
 }
 
-// prepare finds the token of a start. Without one the job is skipped.
+// prepare looks up the token for a start. Without one the job is skipped.
 func (j *job) prepare(tx *store.Tx) error {
 	row := &j.session.row
 	devices, err := phone.Devices{}.Of(tx, row.UserID)
 	if err != nil {
 		return err
 	}
-	j.skip, j.noted = true, time.Time{} // a transaction may be run twice
+	j.skip, j.noted = true, time.Time{} // a transaction may run twice
 	for i := range devices {
 		if devices[i].DeviceID == row.DeviceID {
 			j.device = devices[i]

@@ -12,9 +12,9 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// owed lists the claims that the match's row is to have, so that the next process goes on with them: those that are not
-// proved, and those of alerts that somebody waits for and that no push can have brought to anybody. It is committed that
-// a claim is owed no more before the first push of its alert leaves.
+// owed lists the claims to store in the match's row for the next process: those not proved yet, and those of alerts that a
+// phone waits for and no push can have delivered. That a claim is no longer owed is committed before the first push of its
+// alert.
 func (m *match) owed() []waiting {
 	out := slices.Clip(m.waiting)
 	for _, a := range m.alerts {
@@ -25,7 +25,7 @@ func (m *match) owed() []waiting {
 	return out
 }
 
-// untold reports whether an alert has still to be told to anybody.
+// untold reports whether a phone waits for an alert that no push can have delivered.
 func (m *match) untold(a *alert) bool {
 	if a.left > 0 {
 		return false
@@ -41,19 +41,19 @@ func (m *match) untold(a *alert) bool {
 	return false
 }
 
-// stays takes back that the alert of a push may be on a phone.
+// stays notes that the alert of a push was not delivered after all.
 func (j *job) stays() {
 	if j.alert != nil && j.push.ID != "" { // it was built
 		j.alert.left--
 	}
 }
 
-// came reports whether a push has arrived or may have.
+// came reports whether a push arrived or may have.
 func (j *job) came() bool {
 	return !j.skip && (j.result.Action == apns.Accepted || j.result.Maybe)
 }
 
-// expire forgets the alerts whose time is over. Where nobody could be told of one the event says so.
+// expire drops alerts that are too old. If nobody got one, its event is marked stale.
 func (c *Coordinator) expire(ctx context.Context, m *match, now time.Time) error {
 	for len(m.alerts) > 0 {
 		i := slices.IndexFunc(m.alerts, func(a *alert) bool { return !now.Before(a.until) })
@@ -75,7 +75,7 @@ func (c *Coordinator) expire(ctx context.Context, m *match, now time.Time) error
 	return nil
 }
 
-// tooLate notes that nobody is told of an event any more.
+// tooLate marks an event as stale: nobody will be notified of it.
 func (c *Coordinator) tooLate(ctx context.Context, m *match, key string) error {
 	err := c.store.Update(ctx, func(tx *store.Tx) error { return matches.DropAlert(tx, m.id, key, cricket.StaleRule) })
 	if err == nil {
@@ -85,7 +85,7 @@ func (c *Coordinator) tooLate(ctx context.Context, m *match, key string) error {
 	return err
 }
 
-// decided reports whether the store's row has a claim that is owed no more.
+// decided reports whether the stored row has a claim that is no longer owed.
 func (m *match) decided() bool {
 	owed := m.owed()
 	return slices.ContainsFunc(m.kept.Waiting, func(w waiting) bool {

@@ -8,26 +8,26 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 )
 
-// When things happen.
+// Waits and limits.
 const (
 	spacing      = time.Second       // between two pushes to one phone
-	refreshAfter = 15 * time.Minute  // of silence: an app gives an activity up after 30
-	staleAfter   = 20 * time.Minute  // a phone that hears nothing for so long says so
+	refreshAfter = 15 * time.Minute  // of silence: an app gives up an activity after 30
+	staleAfter   = 20 * time.Minute  // after this silence a phone marks the activity as stale
 	renewAfter   = 450 * time.Minute // 7 h 30: the system ends an activity after 8 h
 	endAfter     = 15 * time.Minute  // between the confirmed result and the end of the activities
-	restAfter    = 5 * time.Minute   // between stumps and the end of the activities: what was wrong at the close is put right on them
+	restAfter    = 5 * time.Minute   // between stumps and the end of the activities, so that late corrections still reach them
 	lingerAfter  = 20 * time.Minute  // how long the final state stays on the lock screen
-	alertLife    = 2 * time.Minute   // later an event is only in the banner
-	owedLife     = time.Hour         // of a correction and the result, which are told late rather than never
-	endLife      = 4 * time.Hour     // an end push is tried for so long
+	alertLife    = 2 * time.Minute   // afterwards an event shows only in the banner
+	owedLife     = time.Hour         // for corrections and the result: better late than never
+	endLife      = 4 * time.Hour     // how long an end push is retried
 	startGap     = 30 * time.Second  // between a start that Apple refused, or an end, and the next start
-	startTries   = 3                 // that Apple refused: then only news of the device brings another soon
-	healEvery    = 30 * time.Minute  // a start that Apple refused is tried again without news
-	cardLife     = 8 * time.Hour     // of an activity on a lock screen: a start that Apple took is not repeated sooner
-	urgentHourly = 15                // pushes of priority 10 a device gets in an hour: more are not shown
+	startTries   = 3                 // after so many refused starts, only news of the device brings another one soon
+	healEvery    = 30 * time.Minute  // when a refused start is retried without news
+	cardLife     = 8 * time.Hour     // life of an activity on a lock screen: an accepted start is not repeated sooner
+	urgentHourly = 15                // pushes of priority 10 per device and hour; phones show no more
 )
 
-// kind is what a push is for.
+// kind is the purpose of a push.
 type kind uint8
 
 const (
@@ -36,39 +36,39 @@ const (
 	update       // the newest state
 	tell         // an alert, with the newest state
 	finish       // the match is over
-	rest         // stumps: until tomorrow
-	renew        // eight hours are nearly over: end, then start again
+	rest         // stumps: end until tomorrow
+	renew        // the eight hours are nearly over: end, then start again
 	release      // the follower left: end at once
-	giveUp       // no push: an end that nobody took in four hours; this kind and those below send nothing
+	giveUp       // no push, like the kinds below: an end failed for four hours
 	expire       // no push: nobody waits for this row any more
-	lost         // no push: the channel it listened to is gone, so that it is started anew
+	lost         // no push: its channel is gone, so it is started again
 )
 
-// String is for metrics.
+// String returns the kind's name in metrics.
 func (k kind) String() string {
 	return [...]string{"nothing", "start", "update", "alert", "finish", "rest", "renew", "release", "give_up", "expire", "lost"}[k]
 }
 
-// pushes reports whether a kind sends something; the others only change a row.
+// pushes reports whether a kind sends a push; the others only change a row.
 func (k kind) pushes() bool { return k < giveUp }
 
-// job is something to be done for a session now.
+// job is something due for a session.
 type job struct {
 	match   *match
 	session *session
 	kind    kind
 	alert   *alert
 	device  phone.Device // of a start
-	noted   time.Time    // when a start was noted, before it leaves; zero: it was not
-	channel string       // that the activity of a start listens to
-	hash    uint64       // of the state in it
+	noted   time.Time    // when a start was recorded, before it is sent; zero: not recorded
+	channel string       // for a start: the channel its activity listens to
+	hash    uint64       // of the state it carries
 	push    apns.Push
 	result  apns.Result
-	at      time.Time // when it came
+	at      time.Time // when the result came
 	skip    bool      // found to be impossible
 }
 
-// plan returns what is due for a match and notes when to look again; planned is false if there was no need to look.
+// plan returns what is due for a match and notes when to plan again; planned is false if there was no need to.
 func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) {
 	if !m.dirty && (m.next.IsZero() || now.Before(m.next)) {
 		return nil, false
@@ -103,7 +103,7 @@ func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) 
 	return jobs, true
 }
 
-// decideHere is decide for what this node may do: of a match that another holds, alerts alone.
+// decideHere is decide restricted to what this node may do: if another node holds the match, only alerts.
 func (m *match) decideHere(s *session, now time.Time) (kind, time.Time) {
 	k, at := m.decide(s, now)
 	if !m.held && k != nothing && k != tell {
@@ -112,7 +112,7 @@ func (m *match) decideHere(s *session, now time.Time) (kind, time.Time) {
 	return k, at
 }
 
-// decide says what a session needs next and when. A zero instant with nothing means: only news can change that.
+// decide returns what a session needs next and when. nothing with a zero time means that only news can change that.
 func (m *match) decide(s *session, now time.Time) (kind, time.Time) {
 	if s.flying {
 		return nothing, time.Time{} // its answer will be news
@@ -140,7 +140,7 @@ func (m *match) decide(s *session, now time.Time) (kind, time.Time) {
 	return k, at
 }
 
-// decideEnded settles what an ended session still owes its phone.
+// decideEnded decides for an ended session, which may still owe its phone an end push.
 func (s *session) decideEnded(now time.Time) (kind, time.Time) {
 	switch {
 	case s.row.UpdateToken == "":
@@ -152,7 +152,7 @@ func (s *session) decideEnded(now time.Time) (kind, time.Time) {
 	}
 }
 
-// decideWaiting looks at a session without a token.
+// decideWaiting decides for a session without a token.
 func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
 	if m.closed(now) {
 		return expire, now
@@ -165,14 +165,13 @@ func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
 	}
 	at := later(later(now, s.nextStart()), s.row.ResumedAt.Add(startGap))
 	if s.row.Status == phone.SessionSuspended {
-		at = later(at, s.row.SuspendedAt.Add(startGap)) // the app may have sent a new token already
+		at = later(at, s.row.SuspendedAt.Add(startGap)) // the app may have sent a new token by then
 	}
 	return start, at
 }
 
-// nextStart is when an activity may be started, by what came of the starts before. One that Apple took is on the phone, or
-// lost: another would be a second card. One without an answer is repeated once, when Apple holds it no more and no token
-// has come.
+// nextStart returns when an activity may be started, given the earlier starts. An accepted one is on the phone or lost:
+// another could be a second card. One without an answer is repeated once, after Apple has dropped it, if no token has come.
 func (s *session) nextStart() time.Time {
 	wait := cardLife
 	switch row := &s.row; {
@@ -188,7 +187,7 @@ func (s *session) nextStart() time.Time {
 	return s.row.StartSentAt.Add(wait)
 }
 
-// decideActive looks at a session with a token.
+// decideActive decides for a session with a token or channel.
 func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
 	if s.row.ChannelID != "" && !s.isChannel() {
 		return m.decideListener(s, now)

@@ -12,26 +12,26 @@ import (
 	"github.com/touchline/touchline/sync/replica"
 )
 
-// proofEvery is how often it is asked what has become of a claim.
+// proofEvery is how often the state of a claim is checked.
 const proofEvery = 500 * time.Millisecond
 
-// Proofs reports the outcome of this node's writes: of two nodes that find the same event, one has its row in the cloud.
+// Proofs reports the outcome of this node's writes. If two nodes find the same event, only one of them has its row in the cloud.
 type Proofs interface {
-	// Proved is about the write with a sequence of the journal: the creation of an event's row. It asks nobody. Of one that is
-	// refused, another node has created the row, or it cannot be known: nothing is told here.
+	// Proved returns the state of the write with a journal sequence: the creation of an event's row. It makes no request. Refused
+	// means that another node created the row, or that the outcome cannot be known: this node does not announce the event.
 	Proved(ctx context.Context, seq uint64) (replica.Proof, error)
 }
 
-// waiting is an alert whose claim is not proved yet. It is in the match's row, so that a restart goes on waiting.
+// waiting is an alert whose claim is not proved yet. It is stored in the match's row, so that a restart continues to wait.
 type waiting struct {
 	Seq   uint64 `dynamodbav:"seq"`   // of the journal record that created the event
 	Key   string `dynamodbav:"key"`   // of the event
-	Until int64  `dynamodbav:"until"` // epoch ms; proved later it is only in the banner
+	Until int64  `dynamodbav:"until"` // epoch ms; if proved later, it shows only in the banner
 
 	event *cricket.Event // nil: not read yet
 }
 
-// claimed takes a new event with an alert: it is told when its claim is proved, without a cloud in this round.
+// claimed records a new event with an alert. It is announced when its claim is proved: without a cloud, in this round.
 func (c *Coordinator) claimed(m *match, seq uint64, e *cricket.Event, until time.Time) {
 	m.dirty = true
 	known := func(w waiting) bool { return w.Seq == seq } // read again after a crash
@@ -40,15 +40,14 @@ func (c *Coordinator) claimed(m *match, seq uint64, e *cricket.Event, until time
 	}
 }
 
-// release has an alert told. The numbers rise in the order in which alerts are released, which need not be that of the
-// journal.
+// release queues an alert for sending. Numbers follow the order of release, which may differ from the journal's.
 func (c *Coordinator) release(m *match, e *cricket.Event, w *waiting) {
 	c.alerts++
 	m.alerts = append(m.alerts, &alert{no: c.alerts, event: *e, until: time.UnixMilli(w.Until), claim: *w})
 	m.dirty = true
 }
 
-// prove looks what has become of the claims of a match. None waits for another, nor does anything else.
+// prove checks the claims of a match. A pending claim delays neither other claims nor anything else.
 func (c *Coordinator) prove(ctx context.Context, m *match, now time.Time) error {
 	var still []waiting
 	for i := range m.waiting {
@@ -72,7 +71,7 @@ func (c *Coordinator) prove(ctx context.Context, m *match, now time.Time) error 
 	return nil
 }
 
-// proved asks what has become of a claim. Without a cloud, which there was when it was made, it stands.
+// proved returns the state of a claim. If the node no longer has a cloud, the claim stands.
 func (c *Coordinator) proved(ctx context.Context, seq uint64) (replica.Proof, error) {
 	if c.cfg.Proofs == nil {
 		return replica.ProofApplied, nil
@@ -97,15 +96,14 @@ func (c *Coordinator) decideClaim(ctx context.Context, m *match, w *waiting, pro
 	return err
 }
 
-// claimCame counts what came of a claim that had to be proved.
+// claimCame counts the outcome of a claim that had to be proved.
 func (c *Coordinator) claimCame(outcome string) {
 	if c.cfg.Proofs != nil {
 		c.metrics.claims.WithLabelValues(outcome).Inc()
 	}
 }
 
-// eventOf returns the event of a claim, nil where it is gone: it was taken back meanwhile, and perhaps told anew under a
-// claim of its own.
+// eventOf returns the event of a claim, nil if it was withdrawn meanwhile (and perhaps announced again under a claim of its own).
 func (c *Coordinator) eventOf(ctx context.Context, matchID string, w *waiting) (e *cricket.Event, err error) {
 	if w.event != nil {
 		return w.event, nil
@@ -124,7 +122,7 @@ func (c *Coordinator) eventOf(ctx context.Context, matchID string, w *waiting) (
 	return e, err
 }
 
-// sameWaiting compares what rows say.
+// sameWaiting reports whether two lists would be stored alike.
 func sameWaiting(a, b []waiting) bool {
 	return slices.EqualFunc(a, b, func(x, y waiting) bool { return x.Seq == y.Seq && x.Key == y.Key && x.Until == y.Until })
 }

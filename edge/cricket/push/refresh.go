@@ -11,9 +11,9 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Refresh has the display of a match sent again, in silence, to the Live Activities that are on: the state that is the
-// newest when the push leaves. It returns how many phones show one, and does not wait for Apple; it may be called beside
-// Run, from anywhere. A match whose display is not known yet is fault.Conflict.
+// Refresh sends the display of a match again, silently, to all active Live Activities, in the state it has when
+// the push leaves. It returns the number of phones with an activity and does not wait for Apple. It may be
+// called concurrently with Run. The error is fault.Conflict if there is no display yet.
 func (c *Coordinator) Refresh(ctx context.Context, matchID string) (phones int, err error) {
 	err = c.store.View(ctx, func(tx *store.Tx) error {
 		display, err := tx.Get(tables.Display, cacheKey(tables.DisplayKey(matchID)))
@@ -46,7 +46,7 @@ func (c *Coordinator) Refresh(ctx context.Context, matchID string) (phones int, 
 	return phones, nil
 }
 
-// refreshAsked forgets what the phones of the matches were sent that were asked for, so that the next plan sends it.
+// refreshAsked forgets what the phones of the requested matches were sent, so that the next plan sends it again.
 func (c *Coordinator) refreshAsked() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,21 +9,22 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 )
 
-// rightEvery is how often a node asks for the right to end what a match has left behind.
+// rightEvery is how often a node asks for the lease of a match that was left behind.
 const rightEvery = 30 * time.Second
 
-// Rights says which matches this node pushes for, where several nodes share them: those whose lease it holds. An alert is
-// not among what they are for: that is the node's that has its event's creation proved.
+// Rights says for which matches this node pushes if several nodes share them: those whose lease it holds. Alerts
+// are exempt: they are sent by the node whose creation of the event is proved.
 type Rights interface {
-	// Has reports whether this node may push for a match now. It asks nobody.
+	// Has reports whether this node may push for a match now. It makes no request.
 	Has(matchID string) bool
-	// Take asks for a match that nobody polls any more, whose phones are still owed something; false while another node has it.
+	// Take asks for the lease of a match that is no longer polled but still owes its phones pushes. It is not taken while another node has
+	// it.
 	Take(ctx context.Context, matchID string) (taken bool, err error)
-	// Leave gives back what Take has taken.
+	// Leave releases what Take took.
 	Leave(ctx context.Context, matchID string)
 }
 
-// claim looks whether a match is this node's to push for, and notes what changes with that.
+// claim checks whether this node pushes for the match, and handles a change.
 func (c *Coordinator) claim(ctx context.Context, m *match, now time.Time) error {
 	if c.cfg.Rights == nil {
 		m.held = true
@@ -41,7 +42,7 @@ func (c *Coordinator) claim(ctx context.Context, m *match, now time.Time) error 
 		return nil
 	}
 	m.held, m.dirty = true, true
-	// Another node has told its phones until now: what they show is not known, and everybody is looked at.
+	// Another node has pushed until now: what its phones show is unknown, and every follower is checked.
 	m.doubt = true
 	for _, s := range m.sessions {
 		s.hash, s.last = 0, attempt{}
@@ -50,17 +51,17 @@ func (c *Coordinator) claim(ctx context.Context, m *match, now time.Time) error 
 	return c.inherit(ctx, m)
 }
 
-// mayStill reports whether a push may leave: between its planning and this moment the right to it may have ended.
+// mayStill reports whether a push may still leave: the lease may have been lost since it was planned.
 func (c *Coordinator) mayStill(j *job) bool {
 	return c.cfg.Rights == nil || j.kind == tell || c.cfg.Rights.Has(j.match.id)
 }
 
-// leftOver reports whether nobody polls a match any more, and that its phones are owed something all the same.
+// leftOver reports whether a match is no longer polled but still owes its phones pushes.
 func (m *match) leftOver() bool {
 	return (m.status == "" || m.status == cricket.ActiveEnded) && !m.finished()
 }
 
-// askFor asks for the right to a match, beside the loop, and now and then.
+// askFor asks for the lease of a match, in the background, every rightEvery.
 func (c *Coordinator) askFor(ctx context.Context, m *match, now time.Time) {
 	if m.asking || now.Before(m.askAt) {
 		m.wake = earlier(m.wake, m.askAt)
@@ -82,7 +83,7 @@ func (c *Coordinator) askFor(ctx context.Context, m *match, now time.Time) {
 	})
 }
 
-// giveBack gives back the right to a match that is over and done.
+// giveBack releases the lease of a finished match.
 func (c *Coordinator) giveBack(ctx context.Context, m *match) {
 	if c.cfg.Rights == nil || !m.held {
 		return
@@ -93,8 +94,8 @@ func (c *Coordinator) giveBack(ctx context.Context, m *match) {
 	})
 }
 
-// inherit goes on with the channel of the node that pushed before: its listeners' rows name it. A channel that this node
-// had made earlier and that nobody listens to is deleted.
+// inherit continues with the channel of the previous node, named in its listeners' rows. A channel that this
+// node created earlier and that has no listeners is deleted.
 func (c *Coordinator) inherit(ctx context.Context, m *match) error {
 	heard := ""
 	for _, key := range m.keys() {
@@ -116,7 +117,7 @@ func (c *Coordinator) inherit(ctx context.Context, m *match) error {
 	return c.putChannel(ctx, m.id, channelRow{ID: heard})
 }
 
-// discard deletes a channel that nobody listens to, once: one too many is no harm.
+// discard tries once to delete a channel without listeners: one too many does no harm.
 func (c *Coordinator) discard(ctx context.Context, id string) {
 	var res apns.Result
 	c.host.add(ctx, task{

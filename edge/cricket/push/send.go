@@ -12,10 +12,10 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 )
 
-// smallPush is the size of what is sent after Apple called a push too large.
+// smallPush is the size limit in bytes after Apple called a push too large.
 const smallPush = 700
 
-// payloadKey identifies a payload within one match and round: every follower gets the same bytes.
+// payloadKey identifies a payload within a match and round: every follower gets the same bytes.
 type payloadKey struct {
 	kind    kind
 	alert   uint64
@@ -24,8 +24,7 @@ type payloadKey struct {
 	channel string
 }
 
-// build writes the pushes of a match for this round, all with one timestamp above every one before, but for those that
-// are sent again as they were.
+// build builds a match's pushes for this round. All have one timestamp, above every earlier one, except for repeated pushes.
 func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 	stamp := now.Unix()
 	for _, j := range jobs {
@@ -44,7 +43,7 @@ func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 		if !ok {
 			var err error
 			if body, err = m.payload(j, try.stamp, now); err != nil {
-				// It is pruned as far as it can be: the next state may be shorter.
+				// It is pruned as far as possible: the next state may be shorter.
 				c.log.Error("push not built", "match", m.id, "kind", j.kind.String(), "err", err)
 				j.skip, j.session.hash, j.session.retry = true, m.hash, now.Add(slowRetry)
 				continue
@@ -63,7 +62,7 @@ func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 	}
 }
 
-// attempt is what a job is going to send: under the timestamp of this round, or once more under that of one that failed.
+// attempt returns what a job will send: with this round's timestamp, or with that of a failed push that it repeats.
 func (j *job) attempt(stamp int64) attempt {
 	try := attempt{kind: j.kind, hash: j.match.hash, small: j.session.small, stamp: stamp}
 	if j.alert != nil {
@@ -79,7 +78,7 @@ func (j *job) attempt(stamp int64) attempt {
 	return try
 }
 
-// payload is the body of a push.
+// payload builds the body of a push.
 func (m *match) payload(j *job, stamp int64, now time.Time) ([]byte, error) {
 	p := payload.ActivityPush{At: time.Unix(stamp, 0), Event: payload.ActivityUpdate, StaleAt: now.Add(staleAfter)}
 	if m.display != nil {
@@ -104,7 +103,7 @@ func (m *match) payload(j *job, stamp int64, now time.Time) ([]byte, error) {
 	return p.Encode(limit)
 }
 
-// address writes the outside of a push.
+// address sets everything of a push but its body.
 func (j *job) address(m *match, stamp int64, now time.Time, body []byte) {
 	row := &j.session.row
 	j.hash = m.hash
@@ -127,19 +126,19 @@ func (j *job) address(m *match, stamp int64, now time.Time, body []byte) {
 	}
 	j.push.Expiration = now.Add(life)
 	j.session.stamp = max(j.session.stamp, stamp)
-	if j.channel != "" { // what is broadcast later has to be newer than what it started with
+	if j.channel != "" { // later broadcasts must be newer than the start
 		m.channel.session.stamp = max(m.channel.session.stamp, stamp)
 	}
 }
 
-// pushID names a push by what it is, so that a replay names it the same.
+// pushID derives the id from the push, so that a replay gives the same id.
 func pushID(match, key string, stamp int64, k kind) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "%s|%s|%d|%d", match, key, stamp, k)).String()
 }
 
-// spend takes an urgent push out of the budget of a device, over all its matches. What is over it goes at normal
-// priority: the phone would drop it otherwise, and everything urgent after it. A broadcast leaves room for the start of
-// those who came to it in this hour.
+// spend takes an urgent push from a device's budget, over all its matches. Pushes over the budget are sent at normal
+// priority: otherwise the phone would drop them and every urgent one after. A broadcast leaves room for the starts of
+// listeners that joined within the hour.
 func (c *Coordinator) spend(j *job, now time.Time) bool {
 	key := j.session.row.Key
 	recent, known := c.urgent[key]
@@ -161,8 +160,8 @@ func (c *Coordinator) spend(j *job, now time.Time) bool {
 	return true
 }
 
-// spentBefore is what an earlier process has spent of a device, as far as its rows tell: the starts of its activities, and
-// what was told since it has followed, to activities that this one has taken the place of too.
+// spentBefore returns what an earlier process spent of a device's budget, as far as its rows show: the starts of
+// its activities, and the alerts since its session was created.
 func (c *Coordinator) spentBefore(j *job) (at []time.Time) {
 	for _, m := range c.matches {
 		s := m.sessions[j.session.row.Key]

@@ -11,20 +11,20 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// How failures are met.
+// How failures are handled.
 const (
-	updateLife   = 10 * time.Second // an update is tried hard for so long, then now and then
+	updateLife   = 10 * time.Second // an update is retried quickly for so long, then slowly
 	slowRetry    = 30 * time.Second
 	longestRetry = time.Minute
-	crowded      = 5 * time.Second // after a 429 for one token, doubling
-	stormSize    = 20              // rejected tokens that look like a wrong configuration
-	stormWindow  = time.Minute     // within so long
+	crowded      = 5 * time.Second // wait after a 429 for one token; doubles
+	stormSize    = 20              // rejected tokens that suggest a wrong configuration
+	stormWindow  = time.Minute     // within this time
 )
 
-// rowChange is a change of a row that an answer calls for.
+// rowChange is a change to a row that an answer requires.
 type rowChange func(*store.Tx) error
 
-// settle notes what came of the pushes of a round. It goes on when ctx has ended: what Apple has answered is known.
+// settle records the outcome of pushes. It continues after ctx has ended, because Apple's answers are known.
 func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
 	storm := c.isStorm(jobs)
 	if storm {
@@ -66,7 +66,7 @@ func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
 	return c.change(context.WithoutCancel(ctx), changes)
 }
 
-// change applies changes of rows, so many in one transaction.
+// change applies row changes, rowsAtOnce per transaction.
 func (c *Coordinator) change(ctx context.Context, changes []rowChange) error {
 	for some := range slices.Chunk(changes, rowsAtOnce) {
 		err := c.store.Update(ctx, func(tx *store.Tx) error {
@@ -84,7 +84,7 @@ func (c *Coordinator) change(ctx context.Context, changes []rowChange) error {
 	return nil
 }
 
-// unsent takes it back that the starts of a round were going to leave.
+// unsent takes back the recorded starts of a round that is not sent.
 func (c *Coordinator) unsent(ctx context.Context, jobs []*job) error {
 	var changes []rowChange
 	for _, j := range jobs {
@@ -95,14 +95,13 @@ func (c *Coordinator) unsent(ctx context.Context, jobs []*job) error {
 	return c.change(ctx, changes)
 }
 
-// tally is how many tokens of a round were rejected.
+// tally counts the rejected tokens of a round.
 type tally struct {
 	at             time.Time
 	sent, rejected int
 }
 
-// isStorm reports whether so many tokens were rejected in this minute, and most of this round, that the fault must be
-// ours.
+// isStorm reports whether so many tokens were rejected within a minute, and most of this round, that this node must be at fault.
 func (c *Coordinator) isStorm(jobs []*job) bool {
 	round := tally{at: c.clock.Now()}
 	for _, j := range jobs {
@@ -128,7 +127,7 @@ func (c *Coordinator) isStorm(jobs []*job) bool {
 	return rejected >= stormSize && 2*round.rejected > round.sent
 }
 
-// change is a change of a session's row as it is now.
+// change returns a change to a session's row as it is now.
 func (s *session) change(do func(phone.Activities, *store.Tx, *phone.Session) (done bool, err error)) rowChange {
 	row := s.row
 	return func(tx *store.Tx) error {
@@ -137,12 +136,12 @@ func (s *session) change(do func(phone.Activities, *store.Tx, *phone.Session) (d
 	}
 }
 
-// ended has the change that ends a session.
+// ended returns the change that ends a session.
 func ended(why phone.EndReason) func(phone.Activities, *store.Tx, *phone.Session) (bool, error) {
 	return func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) { return a.Ended(tx, s, why) }
 }
 
-// rowOnly is the change of a job that sends nothing.
+// rowOnly returns the row change of a job that sends nothing.
 func (j *job) rowOnly() rowChange {
 	switch {
 	case j.kind == giveUp:
@@ -156,13 +155,13 @@ func (j *job) rowOnly() rowChange {
 	}
 }
 
-// outcome acts on one answer.
+// outcome handles one answer.
 func (c *Coordinator) outcome(j *job, storm bool) rowChange {
 	s, res := j.session, &j.result
 	if res.Reason != apns.ReasonCircuitOpen {
 		s.at = j.at
 	} else {
-		s.last = attempt{} // it never left
+		s.last = attempt{} // it was not sent
 	}
 	if j.alert != nil && j.came() {
 		s.told = j.alert.no // what may have arrived is not sent again
@@ -186,7 +185,7 @@ func (c *Coordinator) outcome(j *job, storm bool) rowChange {
 	case apns.Shrink:
 		s.last = attempt{}
 		if s.small {
-			s.hash = j.hash // even the small one: the next state may fit
+			s.hash = j.hash // even the small one was too large: the next state may fit
 		}
 		s.small = !s.small
 	case apns.Stop:
@@ -198,14 +197,14 @@ func (c *Coordinator) outcome(j *job, storm bool) rowChange {
 	return nil
 }
 
-// later429 is the wait after Apple said that this token gets too much.
+// later429 returns the wait after Apple said that a token gets too many pushes.
 func later429(tries int, asked time.Duration) time.Duration {
 	wait := crowded << min(tries-1, 4)
 	return min(max(wait, asked), longestRetry)
 }
 
-// again plans the next try: quick at first, with the newest state then; slow once an update has been tried for ten
-// seconds, so that a phone catches up when Apple is back.
+// again schedules a retry: soon at first, with the newest state by then; slowly once an update has failed for
+// updateLife, so that the phone catches up when Apple is back.
 func (c *Coordinator) again(j *job) {
 	s := j.session
 	if s.broken.IsZero() {
@@ -223,12 +222,12 @@ func (c *Coordinator) again(j *job) {
 	s.retry = j.at.Add(wait)
 }
 
-// done is the change of the row after a push was accepted.
+// done returns the row change after a push was accepted.
 func (j *job) done() rowChange {
 	switch j.kind {
 	case start:
 		if j.channel == "" {
-			return nil // the app says when it has a token
+			return nil // the app reports its token
 		}
 		return j.session.change(func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) {
 			return a.Joined(tx, s, j.channel)
@@ -244,7 +243,7 @@ func (j *job) done() rowChange {
 	}
 }
 
-// answered is the change of the row of a start that was noted, by what came of it: nothing where the answer was lost.
+// answered returns the row change for a recorded start, nil if its answer was lost.
 func (j *job) answered() rowChange {
 	noted, res := j.noted, &j.result
 	if noted.IsZero() || j.came() && res.Action != apns.Accepted {
@@ -263,8 +262,8 @@ func (j *job) answered() rowChange {
 	})
 }
 
-// rejected is the change of the row after its token was rejected: an end is as good as delivered, an update's
-// session is suspended and healed later, a start's token is forgotten if it is dead.
+// rejected returns the row change after a token was rejected. An end counts as delivered; the session of an
+// update is suspended and healed later; a start's token is forgotten if it is dead.
 func (j *job) rejected() rowChange {
 	device, res := j.device, j.result
 	switch j.kind {

@@ -9,27 +9,27 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 )
 
-// AlarmStorm is the alarm of many rejected tokens at once.
+// AlarmStorm is the alarm for many rejected tokens at once.
 const AlarmStorm = "token_storm"
 
-// Alarm is something that a person has to look at. It stands until the process ends.
+// Alarm needs an operator. It stands until the process ends.
 type Alarm struct {
-	Reason string    `json:"reason"` // Apple's word, or token_storm
+	Reason string    `json:"reason"` // Apple's reason, or token_storm
 	Count  int       `json:"count"`
 	Since  time.Time `json:"since"`
 	Last   time.Time `json:"last"`
 	Advice string    `json:"advice"` // what is wrong and what to do, in plain words
 }
 
-// Status is what the coordinator says of itself, for /statusz and the pages.
+// Status is the coordinator's status, for /statusz and the pages.
 type Status struct {
-	Paused  time.Time   `json:"pausedUntil,omitzero"` // nothing is sent until then
-	Circuit string      `json:"circuit,omitempty"`    // of the way to Apple: closed, half-open or open
-	Alarms  []Alarm     `json:"alarms"`               // the latest first
+	Paused  time.Time   `json:"pausedUntil,omitzero"` // no pushes before then
+	Circuit string      `json:"circuit,omitempty"`    // of the connection to Apple: closed, half-open or open
+	Alarms  []Alarm     `json:"alarms"`               // latest first
 	Matches []MatchView `json:"-"`                    // in play, by id
 }
 
-// Status reports how the pushing stands.
+// Status returns the coordinator's status.
 func (c *Coordinator) Status() Status {
 	c.mu.Lock()
 	out := Status{Alarms: slices.Collect(maps.Values(c.alarms)), Matches: slices.Collect(maps.Values(c.views))}
@@ -63,7 +63,7 @@ func (c *Coordinator) alarm(reason string, n int) {
 	c.alarms[reason] = a
 }
 
-// pause stops all sending for a while.
+// pause stops all pushes until then.
 func (c *Coordinator) pause(until time.Time) {
 	c.paused = later(c.paused, until)
 	c.mu.Lock()

@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// tasks are requests that run in the background, one after the other: about channels, or to the locks. The loop does
-// not wait for them; what follows from an answer it does itself, with its next round.
+// tasks are requests about channels or leases that run in the background, one at a time. The loop does not wait
+// for them; it handles the outcome in its next round.
 type tasks struct {
 	c     *Coordinator
 	busy  bool
@@ -14,19 +14,19 @@ type tasks struct {
 	done []func(ctx context.Context) error // guarded by the coordinator's mu
 }
 
-// task is one of them: do is called in the background, then by the loop.
+// task is one request: do runs in the background, then then in the loop.
 type task struct {
 	do   func(ctx context.Context)
 	then func(ctx context.Context) error
 }
 
-// add has an task done when those before it are.
+// add queues a task.
 func (e *tasks) add(ctx context.Context, x task) {
 	e.queue = append(e.queue, x)
 	e.next(ctx)
 }
 
-// next begins the first task of the queue, if none is under way. It is a member of the clock until the loop knows of its end.
+// next starts the first task of the queue if none is under way. It is joined to the clock until the loop knows of its end.
 func (e *tasks) next(ctx context.Context) {
 	if e.busy || len(e.queue) == 0 || ctx.Err() != nil {
 		return
@@ -44,7 +44,7 @@ func (e *tasks) next(ctx context.Context) {
 	})
 }
 
-// finish does what follows from the tasks that have ended.
+// finish runs then for the tasks that have ended, and starts the next one.
 func (e *tasks) finish(ctx context.Context) error {
 	e.c.mu.Lock()
 	done := e.done
