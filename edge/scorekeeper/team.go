@@ -2,6 +2,7 @@ package scorekeeper
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -198,8 +199,8 @@ func (s *Service) membership(team, user string, was, role Role, at int64) (items
 // there is the condition that a row exists.
 const there = "attribute_exists(pk)"
 
-// setRole changes a player's role in a team, or removes the player if role is empty, and updates the team's count of admins. It is one
-// transaction, so that no admin is counted twice. It is refused if no admin would be left, or if by, who changes another player, is none now.
+// setRole changes a player's role in a team, or removes the player if role is empty, and counts the admins, in one transaction. It is refused
+// if no admin would be left, if the two rows of the membership differ, or if by, who changes another player, is no longer an admin.
 func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) error {
 	items := s.membership(team, user, was, role, tx.Now().UnixMilli())
 	admins := map[Role]int64{RoleAdmin: 1}
@@ -218,8 +219,12 @@ func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) e
 		items = append(items, table.Check(s.Table, memberKey(team, by), admin))
 	}
 	err := tx.TransactWrite(store.TransactWrite{Items: items})
-	if fault.Is(err, fault.Conflict) {
-		err = fault.New(fault.Conflict, "conflict", "A team must keep at least one admin")
+	if canceled, ok := errors.AsType[*store.TransactionCanceledError](err); ok { // the third row is the team's, with its count
+		text := "A change to this membership at another node has not fully arrived here yet. Try again later"
+		if admins[role] < admins[was] && canceled.Reasons[2].Code != store.ReasonNone {
+			text = "A team must keep at least one admin"
+		}
+		err = fault.New(fault.Conflict, "conflict", "%s", text)
 	}
 	return err
 }

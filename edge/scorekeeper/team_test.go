@@ -6,6 +6,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 func (r *rig) team1(admin string, members ...string) string {
@@ -189,6 +190,51 @@ func TestScores(t *testing.T) {
 		return err
 	})
 	strange("ann", "bob")
+}
+
+// The two rows of a membership reach a node separately. A node that knows only one of them refuses a change, and says why. The last admin is
+// refused for another reason.
+func TestMembershipThatIsNotHereInFull(t *testing.T) {
+	const keepsOne, notInFull = "A team must keep at least one admin", "A change to this membership at another node has not fully arrived here yet. Try again later"
+	r := newRig(t)
+	id := r.team1("ann", "bob")
+	r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "ann", id, "cat", RoleAdmin); return err })
+	set := func(user string, role Role) error {
+		return r.update(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "ann", id, user, role); return err })
+	}
+	remove := func(by, user string) error {
+		return r.update(func(tx *store.Tx) error { _, err := r.RemoveTeammate(tx, by, id, user); return err })
+	}
+	want := func(what string, err error, text string) {
+		t.Helper()
+		if !fault.Is(err, fault.Conflict) || err.Error() != text {
+			t.Errorf("%s: %v, want %s", what, err, text)
+		}
+	}
+	lacks := func(key attr.Item, changes func()) {
+		t.Helper()
+		row := r.row(key)
+		r.must(func(tx *store.Tx) error {
+			_, err := tx.Delete(store.DeleteItem{Table: tableName, Key: key})
+			return err
+		})
+		changes()
+		r.must(func(tx *store.Tx) error { _, err := tx.Put(store.PutItem{Table: tableName, Item: row}); return err })
+	}
+	lacks(belongsKey("cat", id), func() {
+		want("an admin leaves", remove("cat", "cat"), notInFull)
+		want("an admin becomes a member", set("cat", RoleMember), notInFull)
+	})
+	lacks(belongsKey("bob", id), func() {
+		want("a member is removed", remove("ann", "bob"), notInFull)
+		want("a member becomes an admin", set("bob", RoleAdmin), notInFull)
+	})
+	lacks(memberKey(id, "bob"), func() { want("a member is added", set("bob", RoleMember), notInFull) })
+	if err := remove("cat", "cat"); err != nil {
+		t.Fatal(err)
+	}
+	want("the last admin leaves", remove("ann", "ann"), keepsOne)
+	want("the last admin becomes a member", set("ann", RoleMember), keepsOne)
 }
 
 // What takes an admin out is refused as a whole where another node has taken them out, or has changed their role.
