@@ -44,7 +44,7 @@ type Server struct {
 	scrape  http.Handler
 	state   stateCache
 	handler http.Handler
-	port    string // that Run serves on
+	port    string // port that Run serves on
 	limits  atomic.Pointer[limits]
 	readers readers
 

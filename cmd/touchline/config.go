@@ -58,7 +58,7 @@ func newConfigCheck() *cobra.Command {
 	return cmd
 }
 
-// fromEnvironment reports whether a value's source is a variable, or a file that one names.
+// fromEnvironment reports whether a value comes from a variable, or a file named by one.
 func fromEnvironment(source string) bool { return strings.HasPrefix(source, "environment") }
 
 // where returns where a key is set: file and line, or the kind of source.

@@ -49,7 +49,7 @@ func DefaultTLS() TLSConfig {
 	return TLSConfig{Mode: tlsOff, ACME: ACMEConfig{Directory: acme.LetsEncrypt}}
 }
 
-// On reports whether the node speaks HTTPS.
+// On reports whether the node uses HTTPS.
 func (c *TLSConfig) On() bool { return c.Mode != "" && c.Mode != tlsOff }
 
 // Open prepares the certificate and listens on the second port. nil: the node does not use TLS.

@@ -73,7 +73,7 @@ func (c *consumer) run(ctx context.Context) error {
 	defer stop()
 	for {
 		more, err := c.take(ctx)
-		var again time.Time // never: a commit wakes it
+		var again time.Time // zero: wait for a commit
 		switch {
 		case ctx.Err() != nil:
 			return nil

@@ -162,7 +162,7 @@ func (n *Node) startEndpoint(ctx context.Context, fail context.CancelCauseFunc) 
 	return func() error { end(); return err }
 }
 
-// FailWith calls fail when the store fails, until the returned function is called.
+// FailWith calls fail when the store fails, until stop is called.
 func FailWith(s *store.Store, fail context.CancelCauseFunc) (stop func()) {
 	return Background(context.Background(), func(ctx context.Context) {
 		select {

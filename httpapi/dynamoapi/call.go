@@ -89,7 +89,7 @@ func (c *call) table(name string) (store.TableDescription, error) {
 	return d, nil
 }
 
-// ARNs of what the API has:
+// ARNs of tables, indexes and streams:
 //
 //	arn:aws:dynamodb:region:account:table/name
 //	arn:aws:dynamodb:region:account:table/name/index/index
