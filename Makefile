@@ -43,7 +43,7 @@ test: need-go ## test every package and every rule, with the race detector where
 	@GO='$(GO)' TAGS='$(TAGS)' $(SHELL) tools/test.sh fast
 
 .PHONY: test-long
-test-long: need-go ## test what takes longer: every match, many seeds, fleets, other people's clients (16 minutes)
+test-long: need-go ## test what takes longer: every match, many seeds, fleets, other people's clients (12 minutes)
 	@GO='$(GO)' TAGS='$(TAGS)' $(SHELL) tools/test.sh long
 
 .PHONY: test-all

@@ -3,11 +3,12 @@
 #
 #   test.sh fast   every package and every rule, with -short (small loops) and the race detector. It needs go, git and
 #                  coreutils; a test that uses more is skipped where that is missing.
-#   test.sh long   everything in full size (every match, many seeds, outside clients), without the race detector, which
-#                  would make it take hours: all tests, those in files with the build tag "long" too, and those with
-#                  the tag "simdisk" (Linux only), in a build whose files are on a simulated disk.
+#   test.sh long   what "fast" leaves out, in full size (every match, many seeds, outside clients), without the race
+#                  detector, which would make it take hours: the packages that -short or the build tag "long" changes,
+#                  and on Linux the tests with the tag "simdisk", in a build whose files are on a simulated disk.
 #
 #   GO, TAGS   the go command and the build tags
+#   PACKAGES   what "fast" tests; everything by default
 #   CI         if set, nothing may be missing: no race detector or a skipped test is a failure
 set -u
 : "${GO:=go}" "${TAGS:=nomsgpack}"
@@ -40,7 +41,7 @@ race() {
 
 # The packages with the longest tests come first, so that no core is idle in the end; more packages at a time than cores,
 # since many tests wait for processes and servers; and less garbage collection than usual, for there is memory enough.
-PACKAGES='./sync/replica/simulation ./sync/replica ./cmd/touchline ./edge/cricket/cricketapp ./store ./edge/cricket/... ./httpapi/... ./...'
+PACKAGES=${PACKAGES:-'./sync/replica/simulation ./sync/replica ./cmd/touchline ./edge/cricket/cricketapp ./store ./edge/cricket/... ./httpapi/... ./...'}
 GOGC=${GOGC:-400}
 export GOGC
 
@@ -52,9 +53,16 @@ fast() {
 	CGO_ENABLED=$cgo GORACE=${GORACE:-atexit_sleep_ms=0} "$GO" test -json -short $RACE -shuffle=on -p 4 -timeout 30m -tags "$TAGS" $PACKAGES
 }
 
+# full lists the packages in which -short or the tag "long" changes something; rapid makes fewer checks with -short.
+full() {
+	echo ./edge/cricket/cricketapp ./edge/cricket ./sync/replica/simulation ./cmd/touchline ./internal/testrig/awsclients
+	grep -rlE --include='*_test.go' '^//go:build .*long|testing\.Short\(\)|pgregory\.net/rapid' cmd edge httpapi internal migrations store sync |
+		sed 's|^|./|; s|/[^/]*$||' | sort -u
+}
+
 long() {
 	status=0
-	"$GO" test -json -shuffle=on -p 3 -timeout 40m -tags "$TAGS,long" $PACKAGES || status=1
+	"$GO" test -json -shuffle=on -p 3 -timeout 40m -tags "$TAGS,long" $(full) || status=1
 	[ "$("$GO" env GOOS)" = linux ] || return $status
 	simulated=$("$GO" run ./internal/tools/simdisk bin/simdisk) || return 1
 	"$GO" test -json -shuffle=on -timeout 40m -tags "$TAGS,simdisk" $simulated -run '^TestSimulatedDisk' ./store/internal/crash || status=1
@@ -77,7 +85,7 @@ fast | long)
 		echo "Testing every package, the long loops cut short (whole: make test-all). On two cores this takes 5 minutes, 2 without the race"
 		echo "detector, and some minutes more the first time, when everything is compiled."
 	else
-		echo "Testing every match, many seeds, fleets and other people's clients: 16 minutes on two cores."
+		echo "Testing every match, many seeds, fleets and other people's clients: 12 minutes on two cores."
 	fi
 	missing "$1"
 	exec "$GO" tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg \

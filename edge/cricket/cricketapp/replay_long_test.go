@@ -40,12 +40,12 @@ func TestReplayOfEveryFormatWithoutBalls(t *testing.T) {
 	}
 }
 
-// A feed with faults and a node that is restarted: 40 T20s here, and of all matches as many as
+// A feed with faults and a node that is restarted: 16 T20s here, and of all matches as many as
 // TOUCHLINE_REPLAY_SEEDS says, from TOUCHLINE_REPLAY_SEED0 on (make replay-seeds), each format for about as long as another:
 // 241 seeds are 8 of each T20, 3 of 50 overs, and one of each match of several days. Seed and match tell everything.
 func TestReplayUnderFaults(t *testing.T) {
 	var matches []string
-	seeds, first, all := 40, uint64(1), false
+	seeds, first, all := 16, uint64(1), false
 	if text := os.Getenv("TOUCHLINE_REPLAY_SEEDS"); text != "" {
 		all = true
 		seeds = number(t, text)

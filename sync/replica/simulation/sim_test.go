@@ -64,7 +64,7 @@ func playSeeds(t *testing.T, first uint64, seeds int, step uint64) {
 
 // simSeeds is which seeds to run: as many as asked for by make sim, else some.
 func simSeeds(t *testing.T) (first uint64, seeds int) {
-	first, seeds = 1, 20
+	first, seeds = 1, 10
 	if testing.Short() {
 		seeds = 3
 	}
