@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// readCached reads a row of the display cache into v.
+// readCached decodes a row of the display cache into v.
 func readCached(tx *store.Tx, key string, v any) (found bool, err error) {
 	item, err := tx.Get(tables.Display, attr.Item{"cacheKey": attr.S(key)})
 	if err != nil || item == nil {
@@ -21,7 +21,7 @@ func readCached(tx *store.Tx, key string, v any) (found bool, err error) {
 	return true, json.Unmarshal([]byte(item["state"].Str()), v)
 }
 
-// Display returns the display state of a match.
+// Display returns the display of a match.
 func (s *Service) Display(ctx context.Context, id string) (cricket.Display, error) {
 	var d cricket.Display
 	err := s.store.View(ctx, func(tx *store.Tx) error {
@@ -34,7 +34,7 @@ func (s *Service) Display(ctx context.Context, id string) (cricket.Display, erro
 	return d, err
 }
 
-// Card returns the scorecard of a match, all innings.
+// Card returns the scorecard of a match with all innings.
 func (s *Service) Card(ctx context.Context, id string) (cricket.Card, error) {
 	card := cricket.Card{MatchID: id, Innings: []cricket.CardInnings{}}
 	err := s.store.View(ctx, func(tx *store.Tx) error {
@@ -53,7 +53,7 @@ func (s *Service) Card(ctx context.Context, id string) (cricket.Card, error) {
 	return card, err
 }
 
-// writeDisplay writes the display and the cards that changed.
+// writeDisplay writes the display and the cards, unless they are unchanged.
 func writeDisplay(tx *store.Tx, out *cricket.Outcome, until int64) error {
 	id := out.State.MatchID
 	d := out.Display
@@ -71,7 +71,7 @@ func writeDisplay(tx *store.Tx, out *cricket.Outcome, until int64) error {
 	return nil
 }
 
-// keepBanner leaves an event in the banner the time it was first shown with: how long ago it was is worked out anew with
+// keepBanner keeps the time at which the banner's event was first shown. The event's age is estimated anew with
 // every ball, and the feed's clock may waver.
 func keepBanner(tx *store.Tx, d *cricket.Display) error {
 	if d.KeyEvent == nil || d.KeyEvent.Key == "" {
@@ -92,7 +92,7 @@ func keepBanner(tx *store.Tx, d *cricket.Display) error {
 	return nil
 }
 
-// writeCached writes a row of the display cache unless nothing but the time is new.
+// writeCached writes a row of the display cache unless only its time has changed.
 func writeCached(tx *store.Tx, key string, state any, until int64) error {
 	raw, err := json.Marshal(state)
 	if err != nil {
@@ -101,7 +101,7 @@ func writeCached(tx *store.Tx, key string, state any, until int64) error {
 	return cacheState(tx, key, string(raw), until)
 }
 
-// cacheState is writeCached of what is encoded already.
+// cacheState is writeCached for a state already encoded.
 func cacheState(tx *store.Tx, key, state string, until int64) error {
 	item, err := tx.Get(tables.Display, attr.Item{"cacheKey": attr.S(key)})
 	if err != nil || item != nil && timeless(item["state"].Str()) == timeless(state) {
@@ -113,7 +113,7 @@ func cacheState(tx *store.Tx, key, state string, until int64) error {
 	return err
 }
 
-// timeless is a cached state without the time of its last change, which is the last that a display says.
+// timeless returns a cached state without the time of its last change, which is the last field of a display.
 func timeless(state string) string {
 	if i := strings.LastIndex(state, `,"updatedAt":"`); i >= 0 {
 		return state[:i]

@@ -1,6 +1,5 @@
-// Package matches keeps what a node knows of each match, in the tables: its fixture, its state, its events, its display and
-// cards, and the cached replies of the feed.
+// Package matches stores what a node knows about each match: fixture, state, events, display, cards, and cached replies of the feed.
 //
-// Service.Tick is the transaction around the rules: it reads the state, has cricket.Step judge a snapshot, and writes what
-// came of it under the fence of the match's lease. Everybody else reads.
+// Service.Tick is the transaction around the rules: it reads the state, passes a snapshot to cricket.Step, and
+// writes the outcome under the fence of the match's lease. Everything else only reads.
 package matches

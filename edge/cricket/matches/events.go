@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// DropAlert notes that nobody was told of an event although its alert had been claimed, and by which rule.
+// DropAlert records that an event was not announced although its alert was claimed, and the rule responsible.
 func DropAlert(tx *store.Tx, matchID, key, rule string) error {
 	_, err := tx.Update(store.UpdateItem{
 		Table: tables.Events, Key: eventKey(matchID, key),
@@ -23,7 +23,7 @@ func DropAlert(tx *store.Tx, matchID, key, rule string) error {
 	return tables.Unless(err)
 }
 
-// Events returns what happened in a match, in the order it became sure.
+// Events returns the events of a match in the order they were confirmed.
 func (s *Service) Events(ctx context.Context, id string) ([]cricket.Event, error) {
 	events := []cricket.Event{}
 	err := s.store.View(ctx, func(tx *store.Tx) error {
@@ -39,7 +39,7 @@ func eventKey(matchID, key string) attr.Item {
 	return attr.Item{"matchId": attr.S(matchID), "eventKey": attr.S(key)}
 }
 
-// recordedKeys reads the keys of a match whose state does not have them: it was written by a version before.
+// recordedKeys returns the keys of a match whose state lacks them because an earlier version wrote it.
 func recordedKeys(tx *store.Tx, id string) (cricket.SeenKeys, error) {
 	var keys []string
 	q := tables.OfMatch(tables.Events, id)
@@ -53,10 +53,10 @@ func recordedKeys(tx *store.Tx, id string) (cricket.SeenKeys, error) {
 	return cricket.SeenKeys(nil).With(keys...), nil
 }
 
-// writeEvent creates the event's row. Its creation is the claim of the alert, so it must not exist, here or in the cloud,
-// whoever made it: an event that is there already was recorded before, and stays as it is. The claims of a match's alerts
-// are decided in the order in which they were made, whatever lies between them: a correction is not told before what it
-// corrects. lastAlert is the key of the one before; a claim does not wait behind a queue of follows.
+// writeEvent creates the event's row. Its creation claims the alert, so the row must not exist here or in the cloud: an
+// existing event was recorded before and is left unchanged. Claims of a match's alerts are decided in the order they were
+// made, so that a correction is not announced before what it corrects: lastAlert is the key of the previous one. A claim is
+// sent ahead of other queued writes.
 func writeEvent(tx *store.Tx, matchID string, e *cricket.Event, lastAlert string, by Owner, until int64) error {
 	item, err := attr.Marshal(e)
 	if err != nil {
@@ -76,7 +76,7 @@ func writeEvent(tx *store.Tx, matchID string, e *cricket.Event, lastAlert string
 	return err
 }
 
-// reviseEvent has the row of an event say what is so. Whether phones were told, when, and of what, stays.
+// reviseEvent updates the row of an event. Whether and when phones were notified, and the text they got, stay.
 func reviseEvent(tx *store.Tx, matchID string, e *cricket.Event, by Owner) error {
 	params := by.fenceParams()
 	params.Names["#type"], params.Names["#text"], params.Names["#over"] = "type", "text", "over"
@@ -91,8 +91,7 @@ func reviseEvent(tx *store.Tx, matchID string, e *cricket.Event, by Owner) error
 	return tables.Unless(err)
 }
 
-// clearEvent deletes the row of an event that was taken back, so that it can be told again. One that a later holder has
-// recorded stays.
+// clearEvent deletes the row of a withdrawn event, so that it can happen again. A row recorded by a later holder stays.
 func clearEvent(tx *store.Tx, matchID, key string, by Owner) error {
 	_, err := tx.Delete(store.DeleteItem{
 		Table: tables.Events, Key: eventKey(matchID, key), Condition: ownFence, Params: by.fenceParams(),
@@ -100,7 +99,7 @@ func clearEvent(tx *store.Tx, matchID, key string, by Owner) error {
 	return tables.Unless(err)
 }
 
-// sortEvents orders events by when they became sure; of one tick by innings and over, then by key.
+// sortEvents orders events by the time they were confirmed, then by innings, ball and key.
 func sortEvents(events []cricket.Event) {
 	slices.SortFunc(events, func(a, b cricket.Event) int {
 		return cmp.Or(

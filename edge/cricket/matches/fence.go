@@ -10,24 +10,24 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Owner is who writes a match: the node and the fence of its lease.
+// Owner identifies the writer of a match: the node and the fence of its lease.
 type Owner struct {
 	Node  string
 	Fence int64
 }
 
-// ownFence refuses the write of a node whose lease has passed to another.
+// ownFence is the condition that refuses a write from a node whose lease has passed to another.
 const ownFence = "(attribute_not_exists(#f) OR #f <= :fence)"
 
-// fenceName is the attribute with the fence under which a row was written.
+// fenceName is the attribute with the fence a row was written under.
 const fenceName = "_f"
 
-// fenceParams are those of ownFence.
+// fenceParams returns the parameters of ownFence.
 func (by Owner) fenceParams() expr.Params {
 	return expr.Params{Names: map[string]string{"#f": fenceName}, Values: attr.Item{":fence": attr.Int(by.Fence)}}
 }
 
-// FencedOffError says that a match carries the fence of a later holder: nothing of this tick was written.
+// FencedOffError reports that a match carries the fence of a later holder: nothing of this tick was written.
 type FencedOffError struct {
 	MatchID string
 	Fence   int64 // on the match
@@ -38,13 +38,13 @@ func (e *FencedOffError) Error() string {
 	return fmt.Sprintf("match %s is written under fence %d by another holder", e.MatchID, e.Fence)
 }
 
-// Unwrap returns the fault.
+// Unwrap returns the fault that clients see.
 func (e *FencedOffError) Unwrap() error {
 	return fault.New(fault.Conflict, "deposed", "match %s has passed to another node", e.MatchID)
 }
 
-// fencedOff is the error of a write under ownFence: a *FencedOffError where the row has a later fence, in the attribute that the
-// write compares.
+// fencedOff converts the error of a write under ownFence: to a *FencedOffError if the condition failed, with the
+// fence from the compared attribute.
 func fencedOff(err error, matchID, attribute string) error {
 	failed, ok := errors.AsType[*store.ConditionFailedError](err)
 	if !ok {

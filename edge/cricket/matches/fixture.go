@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Fixture is a match as the fixtures table keeps it: what is known of it besides the play.
+// Fixture is a row of the fixtures table: what is known of a match besides play.
 type Fixture struct {
 	MatchID       string        `dynamodbav:"matchId" json:"id"`
 	LeagueID      int64         `dynamodbav:"leagueId" json:"leagueId"`
@@ -43,7 +43,7 @@ type FixtureTeam struct {
 	Score string `dynamodbav:"score,omitempty" json:"score,omitempty"` // "241/8 (50.0)"
 }
 
-// fixtureOf takes from a snapshot what the fixtures table keeps.
+// fixtureOf returns the fixture of a snapshot.
 func fixtureOf(s *cricket.Snapshot, st *cricket.State, now time.Time) Fixture {
 	f := Fixture{
 		MatchID: s.MatchID, LeagueID: s.League.ID, LeagueCode: s.League.Code, LeagueName: s.League.Name,
@@ -76,7 +76,7 @@ func fixtureOf(s *cricket.Snapshot, st *cricket.State, now time.Time) Fixture {
 	return f
 }
 
-// item is what is written of a fixture. A snapshot that does not say when the match starts takes nothing back.
+// item returns the attributes to write. A snapshot without a start time does not remove a known one.
 func (fx *Fixture) item() (attr.Item, error) {
 	item, err := attr.Marshal(fx)
 	if err == nil && fx.StartTime.IsZero() {
@@ -85,7 +85,7 @@ func (fx *Fixture) item() (attr.Item, error) {
 	return item, err
 }
 
-// Fixtures are the matches that are known, played or not. The zero value is ready.
+// Fixtures holds the known matches, played or not. The zero value is ready to use.
 type Fixtures struct{}
 
 // Get returns a fixture; NotFound if there is none.
@@ -93,18 +93,18 @@ func (Fixtures) Get(tx *store.Tx, id string) (Fixture, error) {
 	return tables.One[Fixture](tx, tables.Fixtures, tables.MatchKey(id), noMatch(id))
 }
 
-// Batch returns those of the fixtures that are there, by id.
+// Batch returns the existing fixtures among ids.
 func (Fixtures) Batch(tx *store.Tx, ids ...string) ([]Fixture, error) {
 	items, err := tables.GetAll(tx, tables.Fixtures, tables.MatchKeys(ids))
 	return tables.Decoded[Fixture](items), err
 }
 
-// Missing returns the keys of those of the fixtures that have no row here.
+// Missing returns the keys of the ids without a row in this store.
 func (Fixtures) Missing(tx *store.Tx, ids ...string) ([]attr.Item, error) {
 	return tables.Missing(tx, tables.Fixtures, tables.MatchKeys(ids))
 }
 
-// Between returns the fixtures of a league, by its code, that start in a span of time, both ends included.
+// Between returns the fixtures of a league, by its code, that start between from and to, inclusive.
 func (Fixtures) Between(tx *store.Tx, leagueCode string, from, to time.Time) ([]Fixture, error) {
 	return tables.Decode[Fixture](tx.QueryAll(store.Query{
 		Table: tables.Fixtures, Index: "leagueCode-startTime-index",
@@ -115,7 +115,7 @@ func (Fixtures) Between(tx *store.Tx, leagueCode string, from, to time.Time) ([]
 	}))
 }
 
-// Ahead returns the fixtures of all leagues that start in a span of time and have not begun.
+// Ahead returns the fixtures of all leagues that start between from and until and have not begun.
 func (Fixtures) Ahead(tx *store.Tx, from, until time.Time) ([]Fixture, error) {
 	return tables.Decode[Fixture](tx.ScanAll(store.Scan{
 		Table: tables.Fixtures,
@@ -125,7 +125,7 @@ func (Fixtures) Ahead(tx *store.Tx, from, until time.Time) ([]Fixture, error) {
 	}))
 }
 
-// Patch sets attributes of a fixture that is there; NotFound if it is not.
+// Patch sets attributes of an existing fixture; NotFound if there is none.
 func (Fixtures) Patch(tx *store.Tx, id string, fields attr.Item) error {
 	_, err := tables.SetAttributes(tx, tables.Fixtures, tables.MatchKey(id), nil, fields)
 	if fault.Is(err, fault.Conflict) {
@@ -134,7 +134,7 @@ func (Fixtures) Patch(tx *store.Tx, id string, fields attr.Item) error {
 	return err
 }
 
-// Archive notes that a match is over for good: nobody polls it any more. NotFound if it is not known.
+// Archive records that a match is over for good and no longer polled; NotFound if there is none.
 func (Fixtures) Archive(tx *store.Tx, id string) error {
 	_, err := tx.Update(store.UpdateItem{
 		Table: tables.Fixtures, Key: tables.MatchKey(id),
@@ -147,9 +147,8 @@ func (Fixtures) Archive(tx *store.Tx, id string) error {
 	return err
 }
 
-// Sync takes what the list of fixtures says of a match. Where the match is registered, what its ticks write is left to
-// them: the score, the status and the result are theirs. A match that was postponed and has another time is archived no
-// more. It reports whether anything was written.
+// Sync updates a fixture from the feed's list of fixtures. If the match is registered, score, status and result are left to
+// its ticks. A postponed match that has a new time is no longer archived. It reports whether anything was written.
 func (Fixtures) Sync(tx *store.Tx, s *cricket.Snapshot) (changed bool, err error) {
 	now := tx.Now()
 	st := cricket.State{}
@@ -158,7 +157,7 @@ func (Fixtures) Sync(tx *store.Tx, s *cricket.Snapshot) (changed bool, err error
 		st.Status, st.Result = cricket.ActiveEnded, s.Note
 	}
 	f := fixtureOf(s, &st, now)
-	f.LiveUpdatedAt = time.Time{} // nobody watches it yet
+	f.LiveUpdatedAt = time.Time{} // it is not polled yet
 	if st.Status == cricket.ActiveEnded {
 		f.WinnerID = s.Winner
 	}
@@ -186,7 +185,7 @@ func (Fixtures) Sync(tx *store.Tx, s *cricket.Snapshot) (changed bool, err error
 	if registered {
 		maps.DeleteFunc(next, func(name string, _ attr.Value) bool { return !metadata(name) })
 	}
-	for name, value := range next { // a list is poorer than a snapshot: what it lacks is not taken back
+	for name, value := range next { // a list has less than a snapshot: what it lacks is not removed
 		if value.Str() == "" && value.Kind() == attr.KindS || name == "archivedAt" && !old[name].IsZero() {
 			delete(next, name)
 		}
@@ -194,7 +193,7 @@ func (Fixtures) Sync(tx *store.Tx, s *cricket.Snapshot) (changed bool, err error
 	return tables.SetAttributes(tx, tables.Fixtures, tables.MatchKey(s.MatchID), old, next)
 }
 
-// reopen takes back that a match is over.
+// reopen clears the marks of a finished match.
 func reopen(tx *store.Tx, id string) error {
 	_, err := tx.Update(store.UpdateItem{
 		Table: tables.Fixtures, Key: tables.MatchKey(id),
@@ -204,7 +203,7 @@ func reopen(tx *store.Tx, id string) error {
 	return err
 }
 
-// metadata are the attributes of a fixture that the play does not change.
+// metadata reports whether an attribute of a fixture is independent of play.
 func metadata(name string) bool {
 	switch name {
 	case "leagueId", "leagueCode", "leagueName", "seasonId", "startTime", "type", "round", "venue":
@@ -213,12 +212,12 @@ func metadata(name string) bool {
 	return false
 }
 
-// Over reports whether a match has a result, or never will.
+// Over reports whether a match has a result or never will.
 func (fx *Fixture) Over() bool {
 	return fx.Phase == cricket.PhaseCompleted || fx.Phase == cricket.PhaseAbandoned
 }
 
-// IsLive reports whether a match is polled and told.
+// IsLive reports whether a match is live: polled, and announced to phones.
 func IsLive(tx *store.Tx, matchID string) (bool, error) {
 	item, err := tx.Get(tables.ActiveMatches, tables.MatchKey(matchID))
 	return item["status"].Str() == cricket.ActiveLive, err

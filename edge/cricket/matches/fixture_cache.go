@@ -17,26 +17,26 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// How long a cached reply counts as fresh.
+// How long a cached reply is fresh.
 const (
-	cacheLive = 10 * time.Second // the match is in play
+	cacheLive = 10 * time.Second // in play
 	cacheSoon = 15 * time.Minute // it starts or started within a day
 	cacheFar  = 6 * time.Hour
 )
 
-// What a cached reply may take: plain up to gzipAbove, compressed up to cacheMax, which leaves room in an item of
-// 400 KB for the rest of it and for what the replication adds.
+// Limits of a cached reply: plain up to gzipAbove, compressed up to cacheMax. That leaves room, in an item of
+// 400 KB, for the other attributes and those that replication adds.
 const (
 	gzipAbove = 64 << 10
 	cacheMax  = 390 << 10
-	rawMax    = 64 << 20 // of what a compressed reply may become again
+	rawMax    = 64 << 20 // decompressed
 )
 
-// ErrTooBig is the answer to a reply that has no room in the cache, compressed or not.
+// ErrTooBig is the error for a reply that does not fit into the cache even when compressed.
 var ErrTooBig = fault.New(fault.TooLarge, "reply_too_large", "the reply is too large for the fixture cache")
 
-// CachedFixture is a row of cricket-fixture-cache: what the feed said last of a match, without balls and without the
-// players nested in its rows.
+// CachedFixture is a row of cricket-fixture-cache: the feed's last reply for a match, without balls and without
+// the players nested in its rows.
 type CachedFixture struct {
 	MatchID    string    `dynamodbav:"matchId" json:"id"`
 	LeagueID   string    `dynamodbav:"leagueId,omitempty" json:"leagueId,omitempty"`
@@ -47,10 +47,10 @@ type CachedFixture struct {
 	Raw        []byte    `dynamodbav:"-" json:"-"`     // the reply's JSON
 }
 
-// FixtureCache keeps what the feed said of matches. The zero value is ready.
+// FixtureCache caches the feed's replies for matches. The zero value is ready to use.
 type FixtureCache struct{}
 
-// NewCachedFixture makes the row of a snapshot; ok is false for one whose text was not kept.
+// NewCachedFixture returns the row of a snapshot; ok is false if the snapshot has no raw text.
 func NewCachedFixture(s *cricket.Snapshot, now time.Time) (f CachedFixture, ok bool) {
 	if len(s.Raw) == 0 {
 		return CachedFixture{}, false
@@ -65,7 +65,7 @@ func NewCachedFixture(s *cricket.Snapshot, now time.Time) (f CachedFixture, ok b
 	return f, true
 }
 
-// cacheLife is how long a snapshot is fresh.
+// cacheLife returns how long a snapshot is fresh.
 func cacheLife(s *cricket.Snapshot, now time.Time) time.Duration {
 	phase, known := s.Status.Phase()
 	switch {
@@ -78,8 +78,8 @@ func cacheLife(s *cricket.Snapshot, now time.Time) time.Duration {
 	}
 }
 
-// Get returns the cached reply of a match; found is false if there is none that is fresh, whether or not its row has
-// been swept yet.
+// Get returns the cached reply of a match; found is false if there is none or it is no longer fresh, even if its
+// row has not been swept yet.
 func (FixtureCache) Get(tx *store.Tx, matchID string) (f CachedFixture, found bool, err error) {
 	item, err := tx.Get(tables.FixtureCache, tables.MatchKey(matchID))
 	if err != nil {
@@ -89,13 +89,13 @@ func (FixtureCache) Get(tx *store.Tx, matchID string) (f CachedFixture, found bo
 	return f, found, nil
 }
 
-// Batch returns those of the replies that are cached and fresh.
+// Batch returns the fresh cached replies among ids.
 func (FixtureCache) Batch(tx *store.Tx, ids ...string) ([]CachedFixture, error) {
 	items, err := tables.GetAll(tx, tables.FixtureCache, tables.MatchKeys(ids))
 	return cachedFixtures(items, tx.Now()), err
 }
 
-// ByLeague returns the fresh replies of a league's matches by their start.
+// ByLeague returns the fresh replies of a league's matches in order of their start.
 func (FixtureCache) ByLeague(tx *store.Tx, leagueID string) ([]CachedFixture, error) {
 	now := tx.Now()
 	return freshReplies(tx.QueryAll(store.Query{
@@ -113,7 +113,7 @@ func (FixtureCache) All(tx *store.Tx) ([]CachedFixture, error) {
 	return freshReplies(tx.ScanAll(store.Scan{Table: tables.FixtureCache}), tx.Now())
 }
 
-// freshReplies reads what a walk finds, but for what is past its time or cannot be read.
+// freshReplies decodes rows, skipping those that are no longer fresh or unreadable.
 func freshReplies(items iter.Seq2[attr.Item, error], now time.Time) (all []CachedFixture, err error) {
 	for item, err := range items {
 		if err != nil {
@@ -126,8 +126,8 @@ func freshReplies(items iter.Seq2[attr.Item, error], now time.Time) (all []Cache
 	return all, nil
 }
 
-// Put keeps a reply for the holder of the match's lease. ErrTooBig if it has no room; then nothing is written, and
-// what was cached before goes. A *FencedOffError if a later holder has written.
+// Put caches a reply on behalf of the holder of the match's lease. If it does not fit, the error is ErrTooBig
+// and any earlier reply is deleted. If a later holder has written, the error is a *FencedOffError.
 func (FixtureCache) Put(tx *store.Tx, f *CachedFixture, by Owner) error {
 	item, err := f.item()
 	if errors.Is(err, ErrTooBig) {
@@ -152,7 +152,7 @@ func (FixtureCache) Put(tx *store.Tx, f *CachedFixture, by Owner) error {
 	return err
 }
 
-// Clear empties the cache, or forgets one match if it is named, and returns how many rows went.
+// Clear empties the cache, or only matchID if it is given, and returns the number of deleted rows.
 func (FixtureCache) Clear(tx *store.Tx, matchID string) (n int, err error) {
 	var keys []attr.Item
 	if matchID != "" {
@@ -177,14 +177,14 @@ func (FixtureCache) Clear(tx *store.Tx, matchID string) (n int, err error) {
 	return n, nil
 }
 
-// CacheStats is what the cache holds.
+// CacheStats describes the content of the cache.
 type CacheStats struct {
 	Entries int   `json:"entries"`
 	Fresh   int   `json:"fresh"`
-	Bytes   int64 `json:"bytes"` // of the replies as they are kept
+	Bytes   int64 `json:"bytes"` // of the replies as stored
 }
 
-// Stats counts what the cache holds. Rows past their time that the store shows no more are not counted.
+// Stats counts the rows of the cache. Expired rows that the store no longer shows are not counted.
 func (FixtureCache) Stats(tx *store.Tx) (s CacheStats, err error) {
 	now := tx.Now()
 	for item, err := range tx.ScanAll(store.Scan{Table: tables.FixtureCache}) {
@@ -200,7 +200,7 @@ func (FixtureCache) Stats(tx *store.Tx) (s CacheStats, err error) {
 	return s, nil
 }
 
-// item is the row: the JSON as text, or compressed where it is long.
+// item returns the row, with a long reply compressed.
 func (f *CachedFixture) item() (attr.Item, error) {
 	item, err := attr.Marshal(f)
 	if err != nil {
@@ -225,7 +225,7 @@ func (f *CachedFixture) item() (attr.Item, error) {
 	return item, nil
 }
 
-// cachedFixture reads a row; false for none, for one past its time and for one that cannot be read.
+// cachedFixture decodes a row; ok is false if it is absent, no longer fresh or unreadable.
 func cachedFixture(item attr.Item, now time.Time) (f CachedFixture, ok bool) {
 	if item == nil || attr.Unmarshal(item, &f) != nil || f.TTL <= now.Unix() {
 		return CachedFixture{}, false

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// rowsOf are the lists of a reply whose rows may carry players. The line-up is none of them: its rows are the players.
+// rowsOf returns the lists of a reply whose rows may nest players. The line-up is not among them: its rows are the players.
 func rowsOf() []string { return []string{"batting", "bowling", "runs", "scoreboards"} }
 
-// withoutPlayers returns a reply without the player objects nested in its rows: the rows name them by id, and the
-// line-up has them once. A reply that has none there, as ours have not, is given as it is.
+// withoutPlayers returns a reply without the player objects nested in its rows: rows have their ids, and the
+// line-up has each of them once. A reply without any, as this client requests it, is returned unchanged.
 func withoutPlayers(raw []byte) []byte {
 	if !nestsPlayers(raw) {
 		return raw
@@ -38,15 +38,15 @@ func withoutPlayers(raw []byte) []byte {
 	return out
 }
 
-// nestsPlayers reports whether a reply has what only the includes of players in rows bring: a live tick does not read a
-// text that needs no change.
+// nestsPlayers reports whether a reply has attributes that only the include of nested players brings. It saves
+// live ticks from decoding replies that need no change.
 func nestsPlayers(raw []byte) bool {
 	return slices.ContainsFunc([]string{`"batsman"`, `"bowler"`, `"catchstump"`, `"batsmanout"`, `"runoutby"`}, func(name string) bool {
 		return bytes.Contains(raw, []byte(name))
 	})
 }
 
-// barePlayers takes the players out of the rows of a list, which may be wrapped in an object with "data".
+// barePlayers removes players from the rows of a list, which may be wrapped in an object with "data".
 func barePlayers(list json.RawMessage) (json.RawMessage, bool) {
 	var wrapped struct {
 		Data []map[string]json.RawMessage `json:"data"`

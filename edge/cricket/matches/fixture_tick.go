@@ -11,11 +11,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// writeFixture sets what this node knows of a fixture, unless nothing but the time is new. Attributes of others (an
-// admin's, another job's) stay.
+// writeFixture updates the fixture from a tick unless only its time has changed. Attributes of other writers (admins, other jobs) stay.
 //
-// The sync and admins write the row too, without a lease, so it carries the fence of its ticks under a name of its own: a
-// fenced-off holder's late score is refused, and what others have to say is not.
+// The sync and admins also write the row, without a lease, so ticks have a fence of their own name: a late score
+// from a fenced-off holder is refused, and other writers are not.
 func writeFixture(tx *store.Tx, f Fixture, by Owner) error {
 	next, err := f.item()
 	if err != nil {
@@ -48,11 +47,10 @@ func writeFixture(tx *store.Tx, f Fixture, by Owner) error {
 	return fencedOff(err, f.MatchID, tickFence)
 }
 
-// tickFence is the attribute of a fixture with the fence of the tick that wrote it last.
+// tickFence is the attribute with the fence of the last tick that wrote a fixture.
 const tickFence = "tickFence"
 
-// fixtureAttributes are those that a snapshot changes: what it has and the row has otherwise, and what the row has and
-// a feed may take back.
+// fixtureAttributes lists the attributes to write: those that differ, and those that the row has and the feed no longer does.
 func fixtureAttributes(old, next attr.Item) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(next)) {
@@ -68,7 +66,7 @@ func fixtureAttributes(old, next attr.Item) []string {
 	return names
 }
 
-// fixtureNews reports whether more than the time is new.
+// fixtureNews reports whether more than the time has changed.
 func fixtureNews(old, next attr.Item) bool {
 	names := fixtureAttributes(old, next)
 	return len(names) > 1 || len(names) == 1 && names[0] != "liveUpdatedAt"

@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Register makes the row of a match that is about to start: idle, and so waited for. It reports whether it did; a match
-// that has a row, whatever its state, is left alone.
+// Register creates the row of a match that is about to start, in state idle. It reports whether it did; an
+// existing row is left unchanged whatever its state.
 func (s *Service) Register(ctx context.Context, matchID string, by Owner) (registered bool, err error) {
 	err = s.store.Update(ctx, func(tx *store.Tx) error {
 		now := tx.Now()
@@ -37,14 +37,13 @@ func (s *Service) Register(ctx context.Context, matchID string, by Owner) (regis
 	return err == nil, err
 }
 
-// followsAtOnce is how many follows are deleted in one transaction: ten of DynamoDB's batches.
+// followsAtOnce is how many follows are deleted per transaction: ten DynamoDB batches.
 const followsAtOnce = 10 * tables.BatchWriteMax
 
-// CleanUp ends what a match leaves behind when it is over for good: its row in active-matches is ended, if its last
-// tick has not done that, its fixture is archived, and nobody follows it any more. One that ends without a word of the
-// feed counts as abandoned. Live Activities are ended by who
-// pushes. Doing it again changes nothing, so that a crash in the middle is made good by the next start. A
-// *FencedOffError if a later holder has written.
+// CleanUp ends what a match leaves behind when it is over for good: its row in active-matches is ended if no tick has done
+// so, its fixture is archived, and its follows are deleted. A match that ends without a result from the feed counts as
+// abandoned. Live Activities are ended by the push coordinator. Repeating it changes nothing, so after a crash in the
+// middle the next start completes it. If a later holder has written, the error is a *FencedOffError.
 func (s *Service) CleanUp(ctx context.Context, matchID string, by Owner) error {
 	if err := s.store.Update(ctx, func(tx *store.Tx) error { return endMatch(tx, matchID, by) }); err != nil {
 		return err
@@ -97,10 +96,10 @@ func endMatch(tx *store.Tx, matchID string, by Owner) error {
 	return Fixtures{}.Archive(tx, matchID)
 }
 
-// statusAbandoned is the feed's word for a match that was given up.
+// statusAbandoned is the feed's status for a match that was given up.
 const statusAbandoned = "Aban."
 
-// giveUp has a match that is not over be abandoned, wherever its phase is told.
+// giveUp marks a match that is not over as abandoned, in its fixture and its display.
 func giveUp(tx *store.Tx, matchID string, fixture attr.Item) error {
 	if phase := cricket.Phase(fixture["phase"].Str()); fixture != nil && phase != cricket.PhaseCompleted && phase != cricket.PhaseAbandoned {
 		err := Fixtures{}.Patch(tx, matchID, attr.Item{
@@ -120,7 +119,7 @@ func giveUp(tx *store.Tx, matchID string, fixture attr.Item) error {
 	return writeCached(tx, tables.DisplayKey(matchID), &d, tx.Now().Add(outlives).Unix())
 }
 
-// deleteFollows deletes some of a match's follows, in batches; more tells that there are others.
+// deleteFollows deletes some of a match's follows, in batches; more reports that some are left.
 func deleteFollows(tx *store.Tx, matchID string) (more bool, err error) {
 	q := tables.OfMatch(tables.Follows, matchID)
 	q.Projection, q.Limit = "matchId, userId", followsAtOnce
@@ -140,7 +139,7 @@ func deleteFollows(tx *store.Tx, matchID string) (more bool, err error) {
 	return page.LastKey != nil, nil
 }
 
-// activeRows selects rows of active-matches by a condition on their status, in which #s and :ended stand for it.
+// activeRows returns a scan of active-matches by a condition on the status, in which #s and :ended may be used.
 func activeRows(condition, projection string) store.Scan {
 	return store.Scan{
 		Table: tables.ActiveMatches, Filter: condition, Projection: projection,
@@ -148,7 +147,7 @@ func activeRows(condition, projection string) store.Scan {
 	}
 }
 
-// matchIDs are the matches of rows.
+// matchIDs returns the match ids of rows.
 func matchIDs(rows iter.Seq2[attr.Item, error]) (ids []string, err error) {
 	for item, err := range rows {
 		if err != nil {
@@ -159,17 +158,17 @@ func matchIDs(rows iter.Seq2[attr.Item, error]) (ids []string, err error) {
 	return ids, nil
 }
 
-// Registered lists the matches that have a row in active-matches.
+// Registered lists the matches with a row in active-matches.
 func Registered(tx *store.Tx) (ids []string, err error) {
 	return matchIDs(tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}))
 }
 
-// EndedMatches lists the matches that are over and still have a row.
+// EndedMatches lists the matches that are over and still have a row in active-matches.
 func EndedMatches(tx *store.Tx) (ids []string, err error) {
 	return matchIDs(tx.ScanAll(activeRows("#s = :ended", "matchId")))
 }
 
-// Polled returns those of the matches that are registered and have not ended.
+// Polled returns the ids that are registered and have not ended.
 func Polled(tx *store.Tx, ids ...string) (polled []string, err error) {
 	items, err := tables.GetAll(tx, tables.ActiveMatches, tables.MatchKeys(ids))
 	for _, item := range items {

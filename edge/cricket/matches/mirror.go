@@ -16,15 +16,15 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// shownName is the attribute of a row of active-matches with the display that its holder shows, where nodes share matches:
-// JSON without the time of its change, compressed. The display cache is each node's own, and a display cannot be made from a
-// state alone, which knows no names.
+// shownName is the attribute of an active-matches row with the display that its holder shows, if nodes share matches: JSON
+// without its time, compressed. The display cache is local to each node, and a display cannot be built from a state alone,
+// which has no names.
 const shownName = "shown"
 
-// maxShown is how long the JSON of a display may be: many times a usual one.
+// maxShown bounds the JSON of a display: many times the usual size.
 const maxShown = 64 << 10
 
-// packShown makes the attribute of a display's row.
+// packShown encodes a display row's state for the attribute.
 func packShown(state string) (attr.Value, error) {
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestCompression)
@@ -38,7 +38,7 @@ func packShown(state string) (attr.Value, error) {
 	return attr.B(b.Bytes()), nil
 }
 
-// unpackShown makes a display's row of the attribute, as of an instant; false for what none can be made of.
+// unpackShown decodes the attribute into a display row's state, dated at; ok is false if it cannot.
 func unpackShown(v attr.Value, at time.Time) (state string, ok bool) {
 	if v.Kind() != attr.KindB {
 		return "", false
@@ -50,7 +50,7 @@ func unpackShown(v attr.Value, at time.Time) (state string, ok bool) {
 	return string(raw) + `,"updatedAt":"` + at.UTC().Format(time.RFC3339Nano) + `"}`, true
 }
 
-// attachShown puts the display that is shown of a match into its row.
+// attachShown adds the display of a match to its row.
 func attachShown(tx *store.Tx, matchID string, item attr.Item) error {
 	row, err := tx.Get(tables.Display, attr.Item{"cacheKey": attr.S(tables.DisplayKey(matchID))})
 	if err != nil || row == nil {
@@ -60,14 +60,14 @@ func attachShown(tx *store.Tx, matchID string, item attr.Item) error {
 	return err
 }
 
-// Mirror shows on this node what the holders of other matches show: their states come from the cloud, and the displays in
-// them go where pages, streams and phones look for a display.
+// Mirror shows on this node the displays of matches that other nodes hold. Their rows arrive from the cloud, and
+// the displays in them are copied to the display cache, where pages, streams and phones find them.
 type Mirror struct {
 	Store *store.Store
 	Clock clock.Clock
 	Log   *slog.Logger
 	Node  string
-	Holds func(matchID string) bool // this node has the match's lease, and makes the display itself
+	Holds func(matchID string) bool // reports whether this node has the match's lease, and so builds the display itself
 }
 
 const (
@@ -75,7 +75,7 @@ const (
 	mirrorRetry = time.Second
 )
 
-// Run mirrors until ctx ends, which is no error, or the store fails for good. It begins with all that is there.
+// Run mirrors until ctx ends, which is not an error, or the store fails permanently. It starts with all existing rows.
 func (m *Mirror) Run(ctx context.Context) error {
 	changed := clock.NewSignal()
 	stop := m.Store.Watch(changed)
@@ -123,7 +123,7 @@ func (m *Mirror) all(ctx context.Context) error {
 	return m.show(ctx, ids)
 }
 
-// news mirrors the matches whose rows have come since; whole tells that some of the journal is gone that was not read.
+// news mirrors the matches whose rows arrived since after; whole reports that unread parts of the journal are gone.
 func (m *Mirror) news(ctx context.Context, table string, after uint64) (came uint64, whole bool, err error) {
 	for {
 		page, err := m.Store.JournalOf(ctx, store.JournalQuery{TableID: table, After: after, Limit: mirrorBatch})
@@ -149,7 +149,7 @@ func (m *Mirror) news(ctx context.Context, table string, after uint64) (came uin
 	}
 }
 
-// show writes the displays of matches that others hold.
+// show copies the displays of matches that other nodes hold.
 func (m *Mirror) show(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		if m.Holds(id) {
@@ -165,7 +165,7 @@ func (m *Mirror) show(ctx context.Context, ids []string) error {
 func (m *Mirror) mirror(tx *store.Tx, id string) error {
 	st, row, err := stateRow(tx, id)
 	if row == nil || st.InstanceID == m.Node {
-		return err // what this node has shown itself is there
+		return err // the cache has what this node has shown
 	}
 	state, ok := unpackShown(row[shownName], st.LastTickAt)
 	if !ok {

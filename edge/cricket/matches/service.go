@@ -15,13 +15,13 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Service is cricket on a store. It keeps nothing in memory: what it answers is what the store holds.
+// Service is cricket on a store. It keeps nothing in memory: all answers come from the store.
 type Service struct {
 	store   *store.Store
 	options cricket.Options
 }
 
-// NewService makes the service. The tables must be defined.
+// NewService returns a Service. The tables must be defined.
 func NewService(s *store.Store, o cricket.Options) *Service { return &Service{store: s, options: o} }
 
 // MatchFilter selects fixtures. The zero value selects all.
@@ -29,11 +29,11 @@ type MatchFilter struct {
 	League   string // league code
 	Status   string // upcoming, live or completed
 	From, To time.Time
-	Limit    int // page size; 0 means 50, 100 at most
+	Limit    int // page size; 0 means 50; at most 100
 	Cursor   string
 }
 
-// Matches lists fixtures, one page at a time; next is "" on the last page.
+// Matches returns a page of fixtures; next is "" on the last page.
 func (s *Service) Matches(ctx context.Context, f MatchFilter) (fixtures []Fixture, next string, err error) {
 	start, err := decodeCursor(f.Cursor)
 	if err != nil {
@@ -81,7 +81,7 @@ func matchPage(tx *store.Tx, f MatchFilter, start attr.Item) (store.Page, error)
 	})
 }
 
-// spanOf is the condition on the start time.
+// spanOf returns the condition on the start time.
 func spanOf(f MatchFilter, p *expr.Params) string {
 	if !f.From.IsZero() {
 		p.Values[":from"] = attr.Time(f.From)
@@ -145,14 +145,14 @@ func decodeCursor(text string) (attr.Item, error) {
 	if text == "" {
 		return nil, nil
 	}
-	bad := fault.New(fault.Invalid, "bad_cursor", "cursor was not issued by this node")
+	invalid := fault.New(fault.Invalid, "bad_cursor", "cursor was not issued by this node")
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
-		return nil, bad
+		return nil, invalid
 	}
 	key, err := attr.ParseJSON(raw)
 	if err != nil {
-		return nil, bad
+		return nil, invalid
 	}
 	return key, nil
 }
@@ -170,7 +170,7 @@ func (s *Service) Match(ctx context.Context, id string) (f Fixture, err error) {
 	return f, err
 }
 
-// State returns the row of a match in active-matches; found is false before it is registered.
+// State returns a match's row in active-matches; found is false if it is not registered.
 func (s *Service) State(ctx context.Context, id string) (st cricket.State, found bool, err error) {
 	err = s.store.View(ctx, func(tx *store.Tx) error {
 		st, found, err = readState(tx, id)
@@ -179,8 +179,8 @@ func (s *Service) State(ctx context.Context, id string) (st cricket.State, found
 	return st, found, err
 }
 
-// Live lists the fixtures of the matches that are on, in the order of their starts: those of active-matches whose fixture
-// says so. The years of fixtures that are over are not looked at.
+// Live lists the fixtures of live matches in order of their start: matches in active-matches whose fixture is in
+// play. It does not scan the fixtures of past years.
 func (s *Service) Live(ctx context.Context) ([]Fixture, error) {
 	var out []Fixture
 	err := s.store.View(ctx, func(tx *store.Tx) error {

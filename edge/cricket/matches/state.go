@@ -16,7 +16,7 @@ func readState(tx *store.Tx, id string) (st cricket.State, found bool, err error
 	return st, row != nil, err
 }
 
-// stateRow reads the state of a match and the row it is in, nil where there is none.
+// stateRow returns the state of a match and its row, nil if there is none.
 func stateRow(tx *store.Tx, id string) (st cricket.State, row attr.Item, err error) {
 	row, err = tx.Get(tables.ActiveMatches, tables.MatchKey(id))
 	if err != nil || row == nil {
@@ -25,7 +25,7 @@ func stateRow(tx *store.Tx, id string) (st cricket.State, row attr.Item, err err
 	return st, row, attr.Unmarshal(row, &st)
 }
 
-// writeState writes the state over its row unless nothing is new but the time of a tick soon after the last.
+// writeState writes the state unless only the tick time has changed, and that by less than TouchEvery.
 func (s *Service) writeState(tx *store.Tx, row attr.Item, last time.Time, st *cricket.State, by Owner) error {
 	item, err := attr.Marshal(st)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) writeState(tx *store.Tx, row attr.Item, last time.Time, st *cr
 	return putState(tx, item, by)
 }
 
-// putState writes a row of active-matches, whole and under the fence of its writer.
+// putState writes a whole row of active-matches under the fence of its writer.
 func putState(tx *store.Tx, item attr.Item, by Owner) error {
 	item[fenceName] = attr.Int(by.Fence)
 	_, err := tx.Put(store.PutItem{
@@ -52,7 +52,7 @@ func putState(tx *store.Tx, item attr.Item, by Owner) error {
 	return fencedOff(err, item["matchId"].Str(), fenceName)
 }
 
-// keepUnknown takes over the attributes of a row that this version's state does not have: a newer one has written them.
+// keepUnknown keeps attributes that this version's state does not have: a newer version wrote them.
 func keepUnknown(row, item attr.Item) {
 	if len(row) == 0 {
 		return
@@ -69,7 +69,7 @@ func keepUnknown(row, item attr.Item) {
 	}
 }
 
-// sameState reports whether a row has a state but for the time of its last tick and the fence it was written under.
+// sameState reports whether row equals state, except for the tick time and the fence.
 func sameState(row, state attr.Item) bool {
 	extra := 0
 	if _, fenced := row[fenceName]; fenced {

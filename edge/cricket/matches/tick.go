@@ -11,15 +11,15 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// TouchEvery is how old the time of the last tick may become in the store while nothing changes: half of the silence
-// after which another node takes a match over.
+// TouchEvery is how old the stored tick time may become while nothing changes: half the silence after which
+// another node takes a match over.
 const TouchEvery = 15 * time.Second
 
-// outlives is how long the events, the display and the cards of a match outlive it.
+// outlives is how long events, display and cards outlive their match.
 const outlives = 7 * 24 * time.Hour
 
-// keptUntil is when what is written now of a match goes. It counts from the scheduled end at the earliest: the first day
-// of a Test must not go before its last.
+// keptUntil returns when rows written now expire. It counts from the scheduled end at the earliest: the first
+// day of a Test must not expire before the last.
 func keptUntil(s *cricket.Snapshot, now time.Time) int64 {
 	end := s.StartsAt.AddDate(0, 0, max(1, cricket.ScheduledDays(s.Type)))
 	if end.Before(now) {
@@ -28,9 +28,8 @@ func keptUntil(s *cricket.Snapshot, now time.Time) int64 {
 	return end.Add(outlives).Unix()
 }
 
-// Tick takes a snapshot into its match, in one transaction: the state, the events that became sure, the display. The
-// match is registered by its first tick, as idle before play and as live from then on. A match that has ended is
-// left alone.
+// Tick applies a snapshot to its match in one transaction: state, confirmed events, display. The first tick registers the
+// match, as idle before play and as live from then on. Of a match that has ended only the display still follows the feed.
 func (s *Service) Tick(ctx context.Context, snap *cricket.Snapshot, by Owner) (cricket.State, error) {
 	var after cricket.State
 	err := s.store.Update(ctx, func(tx *store.Tx) error {
@@ -52,8 +51,8 @@ func (s *Service) Tick(ctx context.Context, snap *cricket.Snapshot, by Owner) (c
 	return after, err
 }
 
-// Observe takes a snapshot in for the readers of this node alone, while it may not write what others read: display and
-// cards. prev is what the last Observe of the match gave, before the first one its state as far as it is known here.
+// Observe applies a snapshot only to this node's display and cards, while it may not write what other nodes
+// read. prev is the result of the last Observe of the match, or at first its state as far as it is known here.
 func (s *Service) Observe(ctx context.Context, prev cricket.State, snap *cricket.Snapshot) (cricket.State, error) {
 	var after cricket.State
 	err := s.store.Update(ctx, func(tx *store.Tx) (err error) {
@@ -68,7 +67,7 @@ func (s *Service) Observe(ctx context.Context, prev cricket.State, snap *cricket
 	return after, err
 }
 
-// step has the rules judge a snapshot.
+// step passes a snapshot to the rules.
 func (s *Service) step(tx *store.Tx, prev *cricket.State, snap *cricket.Snapshot) (out cricket.Outcome, err error) {
 	if prev.Seen == nil && prev.PreviousStatus != "" {
 		if prev.Seen, err = recordedKeys(tx, snap.MatchID); err != nil {
@@ -79,8 +78,8 @@ func (s *Service) step(tx *store.Tx, prev *cricket.State, snap *cricket.Snapshot
 	return cricket.Step(*prev, snap, s.options, tx.Now()), nil
 }
 
-// writeOutcome writes what a tick comes to. The state is last: to the cloud it goes when all before it have been settled,
-// so that nobody has a state whose events may still be refused or lost.
+// writeOutcome writes the outcome of a tick. The state is written last: it goes to the cloud once everything
+// before it is settled, so that no node gets a state whose events may still be refused or lost.
 func (s *Service) writeOutcome(
 	tx *store.Tx, snap *cricket.Snapshot, row attr.Item, prev *cricket.State, out *cricket.Outcome, by Owner,
 ) error {
@@ -112,9 +111,9 @@ func (s *Service) writeOutcome(
 	return s.writeState(tx, row, prev.LastTickAt, &out.State, by)
 }
 
-// Touch notes that the match is being watched although nothing changes, so that no other node takes it over. The row is
-// written whole, as every state is: of what waits to be sent only the newest is. A *FencedOffError if a later holder has
-// written; a match without a row has nothing to note.
+// Touch records that a match is being polled although nothing changes, so that no other node takes it over. It
+// writes the whole row, as every state write does: of the queued writes of a row only the newest is sent. If a
+// later holder has written, the error is a *FencedOffError; for a match without a row Touch does nothing.
 func (s *Service) Touch(ctx context.Context, matchID string, by Owner) error {
 	return s.store.Update(ctx, func(tx *store.Tx) error {
 		row, err := tx.Get(tables.ActiveMatches, tables.MatchKey(matchID))

@@ -10,11 +10,10 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// aloneTimeout bounds the reading of one match by itself, in real time: the live list is not to wait for it.
+// aloneTimeout bounds the request for a single match, in real time: the live list must not wait for it.
 const aloneTimeout = 5 * time.Second
 
-// prematchEvery is how often a registered match is read for toss and line-ups. Before its first ball the live list does
-// not have it.
+// prematchEvery is how often a registered match is requested for toss and line-ups. Before the first ball it is not in the live list.
 const prematchEvery = time.Minute
 
 // isPrematch reports whether a match is registered and has not begun.
@@ -22,7 +21,7 @@ func isPrematch(w *watch) bool { return !w.listed && w.state.Status == cricket.A
 
 func aloneRequest(id string) string { return "fixture " + id }
 
-// aloneDue is the due of a job that reads matches one by one: when the first of those it is for is.
+// aloneDue returns the due of a job that requests matches singly: the earliest time among those that isFor selects.
 func (p *Poller) aloneDue(isFor func(*watch) bool) func(time.Time) (time.Time, bool) {
 	return func(time.Time) (time.Time, bool) {
 		next := never()
@@ -35,13 +34,13 @@ func (p *Poller) aloneDue(isFor func(*watch) bool) func(time.Time) (time.Time, b
 	}
 }
 
-// nextAlone is when a match that is not in the list is to be read by itself.
+// nextAlone returns when a match outside the live list is requested next.
 func (p *Poller) nextAlone(w *watch) time.Time {
 	switch now := p.Clock.Now(); {
 	case !p.isMine(w):
 		return never()
 	case !p.mayTake(w, now):
-		return w.state.LastTickAt.Add(takeoverAfter) // it is another node's until then
+		return w.state.LastTickAt.Add(takeoverAfter) // it belongs to the other node until then
 	}
 	switch {
 	case p.isStandIn(w):
@@ -55,7 +54,7 @@ func (p *Poller) nextAlone(w *watch) time.Time {
 	}
 }
 
-// alone is how many matches are read one by one.
+// alone returns how many matches are requested singly.
 func (p *Poller) alone() (n int) {
 	for _, w := range p.watched {
 		if (!w.listed || p.isStandIn(w)) && p.isMine(w) {
@@ -65,7 +64,7 @@ func (p *Poller) alone() (n int) {
 	return n
 }
 
-// readAlone makes the run of a job that reads matches one by one: those it is for that are due.
+// readAlone returns the run of a job that requests matches singly: those that isFor selects and that are due.
 func (p *Poller) readAlone(isFor func(*watch) bool) run {
 	return func(ctx context.Context, now time.Time) error {
 		var errs []error
@@ -78,8 +77,8 @@ func (p *Poller) readAlone(isFor func(*watch) bool) run {
 	}
 }
 
-// readOne reads a match by itself and takes it in. Balls are asked for where they were before the match left the list,
-// for a reading without them would not say the same of its last overs.
+// readOne requests a single match and takes the answer. It requests balls if the match had them while it was in
+// the list: without them the answer would contradict the last overs.
 func (p *Poller) readOne(ctx context.Context, w *watch, now time.Time) error {
 	w.asked = now
 	p.called(sportmonks.Fixture, now)

@@ -12,14 +12,14 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// cacheable is a reply that is to be cached.
+// cacheable is a reply to be cached.
 type cacheable struct {
 	snap *cricket.Snapshot
 	by   matches.Owner
 }
 
-// keep has the reply of a match cached. That is done beside the loop that tells phones: they do not wait for it. Of
-// several replies of a match that are waiting, the newest is kept.
+// keep queues a match's reply for caching. The cache is written outside the loop that ticks matches, so that
+// phones do not wait for it. Only the newest queued reply of a match is kept.
 func (p *Poller) keep(s *cricket.Snapshot, by matches.Owner) {
 	if len(s.Raw) == 0 {
 		return
@@ -29,7 +29,7 @@ func (p *Poller) keep(s *cricket.Snapshot, by matches.Owner) {
 	p.cached[s.MatchID] = cacheable{s, by}
 }
 
-// keepKept sets the caching to work on what a round of polls has brought: in between it would make ticks wait.
+// keepKept starts the caching after a round of polls: during one it would delay ticks.
 func (p *Poller) keepKept() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,7 +38,7 @@ func (p *Poller) keepKept() {
 	}
 }
 
-// keepReplies writes what is to be cached until ctx ends.
+// keepReplies writes queued replies until ctx ends.
 func (p *Poller) keepReplies(ctx context.Context) {
 	j := &job{name: "cache"}
 	for p.Clock.Wait(ctx, time.Time{}, p.toCache) == nil {
@@ -46,7 +46,7 @@ func (p *Poller) keepReplies(ctx context.Context) {
 	}
 }
 
-// keepNow writes the replies that are waiting, in one transaction.
+// keepNow writes the queued replies in one transaction.
 func (p *Poller) keepNow(ctx context.Context) error {
 	p.mu.Lock()
 	waiting := p.cached
@@ -71,8 +71,8 @@ func (p *Poller) keepNow(ctx context.Context) error {
 	return err
 }
 
-// cacheAll writes replies in one transaction, and tells how many were kept and how many are too large. One that a later holder
-// of the match has written over is left out.
+// cacheAll writes replies in one transaction and returns how many were written and how many were too large.
+// Replies for which a later holder has written are skipped.
 func (p *Poller) cacheAll(
 	ctx context.Context, each func(tx *store.Tx, put func(*matches.CachedFixture, matches.Owner) error) error,
 ) (kept, tooBig int64, err error) {
@@ -84,7 +84,7 @@ func (p *Poller) cacheAll(
 			switch {
 			case errors.Is(err, matches.ErrTooBig):
 				tooBig++
-			case fencedOff: // its reply is as good
+			case fencedOff: // the later holder's reply is as good
 			case err != nil:
 				return err
 			default:

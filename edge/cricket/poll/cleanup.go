@@ -11,14 +11,14 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// When a match is ended although no reading says so.
+// When a match is ended although no snapshot says so.
 const (
-	silentEnd = time.Minute      // beyond the time at which its result has stood long enough
-	goneEnd   = 30 * time.Minute // after the feed has forgotten a match
-	idleEnd   = 13 * time.Hour   // after the start of one that never began: its ticks would have ended it after twelve
+	silentEnd = time.Minute      // beyond the time at which its result has stood for keepOpen
+	goneEnd   = 30 * time.Minute // since the feed no longer has the match
+	idleEnd   = 13 * time.Hour   // after the start of a match that never began; its ticks would end it after twelve
 )
 
-// overAt is when a match is over for good: zero at once, never while it is not.
+// overAt returns when a match is over for good: zero for now, never() while it is not.
 func overAt(w *watch) time.Time {
 	switch {
 	case w.state.Status == cricket.ActiveEnded && !w.cleaned:
@@ -40,7 +40,7 @@ func overAt(w *watch) time.Time {
 // unknown reports whether the feed is known not to have a match.
 func (p *Poller) unknown(id string) bool { return p.Knows != nil && !p.Knows(id) }
 
-// endUnknown ends the matches that the feed is known not to have, of an earlier life of this node too.
+// endUnknown ends the matches that the feed is known not to have, including those from earlier runs of this node.
 func (p *Poller) endUnknown(ctx context.Context) error {
 	var errs []error
 	for _, w := range p.sorted() {
@@ -53,7 +53,7 @@ func (p *Poller) endUnknown(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// missed notes that the feed does not know a match. It may have forgotten it for a moment only.
+// missed notes that the feed does not have a match. It may be missing only for a moment.
 func (p *Poller) missed(w *watch, now time.Time) {
 	if w.gone.IsZero() && !w.listed {
 		w.gone = now
@@ -61,7 +61,7 @@ func (p *Poller) missed(w *watch, now time.Time) {
 	}
 }
 
-// cleanupDue: when the first match is over, and once after a start.
+// cleanupDue returns when the first match is over; once after startup, now.
 func (p *Poller) cleanupDue(time.Time) (time.Time, bool) {
 	if !p.swept && p.slot.leads() {
 		return time.Time{}, true
@@ -75,7 +75,7 @@ func (p *Poller) cleanupDue(time.Time) (time.Time, bool) {
 	return next, next.Before(never())
 }
 
-// cleanup ends the matches that are over for good. A match whose last reads are not done stays watched for them.
+// cleanup ends the matches that are over for good. Those with final reads to come stay watched.
 func (p *Poller) cleanup(ctx context.Context, now time.Time) error {
 	var errs []error
 	if !p.swept && p.slot.leads() {
@@ -89,8 +89,8 @@ func (p *Poller) cleanup(ctx context.Context, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// end cleans up after a match, and lets it go unless there are readings still to come, by which its display is
-// corrected: while the list has it, and its last reads of its own. The feed has none of a match that it does not know.
+// end cleans up after a match and stops watching it, unless further reads may correct its display: while it is
+// in the list, and its final reads. A match that the feed no longer has gets none.
 func (p *Poller) end(ctx context.Context, w *watch) error {
 	if done, err := p.cleanOne(ctx, w.id); err != nil || !done {
 		return err
@@ -103,7 +103,7 @@ func (p *Poller) end(ctx context.Context, w *watch) error {
 	return p.drop(ctx, w)
 }
 
-// cleanOne cleans up after a match; done is false where it is another node's, which does it.
+// cleanOne cleans up after a match; done is false if another node holds it, which will do it.
 func (p *Poller) cleanOne(ctx context.Context, id string) (done bool, err error) {
 	if p.observing {
 		return false, nil
@@ -118,7 +118,7 @@ func (p *Poller) cleanOne(ctx context.Context, id string) (done bool, err error)
 	return err == nil, err
 }
 
-// sweep cleans up after matches that ended in an earlier life, which may have been cut off between the end and this.
+// sweep cleans up after matches that ended in an earlier run, which may have stopped before cleaning up.
 func (p *Poller) sweep(ctx context.Context) error {
 	var ids []string
 	var errs []error
@@ -142,7 +142,7 @@ func (p *Poller) sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// giveBack gives back the lease of a match that is not watched.
+// giveBack releases the lease of a match that is not watched.
 func (p *Poller) giveBack(ctx context.Context, id string) error {
 	lease, err := p.hold(ctx, tables.MatchLock(id))
 	if err != nil || lease == nil {

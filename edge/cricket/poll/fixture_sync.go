@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// What is synced: every minute what concerns today, and every hour what an app shows as to come.
+// What is synced: every minute the fixtures around today, and every hour those that an app shows as upcoming.
 const (
 	fixturesEvery = time.Minute
 	wideEvery     = time.Hour
@@ -25,15 +25,15 @@ const (
 	wideAhead     = 14 * 24 * time.Hour
 )
 
-// rowsAtOnce is how many rows a sync writes in one transaction: it must not hold up a tick.
+// rowsAtOnce is how many rows a sync writes per transaction: it must not hold up a tick.
 const rowsAtOnce = 25
 
 func (p *Poller) fixturesDue(last time.Time) (time.Time, bool) {
 	return p.due(sportmonks.Fixtures, last, fixturesEvery, 1), true
 }
 
-// exclusive makes the run of a job of which one node does the work for all, under the lease of the reference jobs;
-// errElsewhere if another holds it.
+// exclusive returns the run of a job that one node does for all, under the lease of the reference jobs;
+// errElsewhere if another node holds it.
 func (p *Poller) exclusive(f run) run {
 	return func(ctx context.Context, now time.Time) error {
 		lease, err := p.hold(ctx, tables.ReferenceLock)
@@ -49,7 +49,7 @@ func (p *Poller) exclusive(f run) run {
 	}
 }
 
-// syncFixtures takes the list of fixtures into their table, those of active leagues.
+// syncFixtures updates the fixtures table from the feed's list, for active leagues.
 func (p *Poller) syncFixtures(ctx context.Context, now time.Time) error {
 	from, to := now.Add(-syncBack), now.Add(syncAhead)
 	wide := p.wideAt.IsZero() || now.Sub(p.wideAt) >= wideEvery
@@ -98,12 +98,12 @@ func (p *Poller) writeFixtures(ctx context.Context, all []cricket.Snapshot) (cha
 			return changed, err
 		}
 		changed += n
-		cached = cmp.Or(cached, p.cacheAhead(ctx, rows)) // the next fixtures do not wait for a cache
+		cached = cmp.Or(cached, p.cacheAhead(ctx, rows)) // caching must not hold up the next fixtures
 	}
 	return changed, cached
 }
 
-// ensureFixtures has the rows of matches here that are only in the cloud: what was never seen here is else written as new.
+// ensureFixtures fetches rows that exist only in the cloud: otherwise they would be written as new.
 func (p *Poller) ensureFixtures(ctx context.Context, some []cricket.Snapshot) error {
 	var ids []string
 	for i := range some {
@@ -114,7 +114,7 @@ func (p *Poller) ensureFixtures(ctx context.Context, some []cricket.Snapshot) er
 	})
 }
 
-// uncached returns what the list says of the matches that nobody polls and of which nothing fresh is cached.
+// uncached returns cache rows for matches that are neither polled nor freshly cached.
 func uncached(tx *store.Tx, some []cricket.Snapshot) (rows []matches.CachedFixture, err error) {
 	var ids []string
 	for i := range some {
@@ -145,8 +145,8 @@ func uncached(tx *store.Tx, some []cricket.Snapshot) (rows []matches.CachedFixtu
 	return rows, nil
 }
 
-// cacheAhead caches replies of matches that nobody polls yet. A row of the cache is written by the holder of its match's
-// lock alone, so the lock is taken for it, and given back.
+// cacheAhead caches replies for matches that are not polled yet. Only the holder of a match's lock may write its
+// row, so the lock is taken and released again.
 func (p *Poller) cacheAhead(ctx context.Context, rows []matches.CachedFixture) error {
 	if len(rows) == 0 || p.Ahead == nil {
 		return nil
@@ -154,7 +154,7 @@ func (p *Poller) cacheAhead(ctx context.Context, rows []matches.CachedFixture) e
 	leases := map[string]Lease{}
 	defer func() {
 		for _, id := range slices.Sorted(maps.Keys(leases)) {
-			_ = leases[id].Release(context.WithoutCancel(ctx)) // else it runs out by itself
+			_ = leases[id].Release(context.WithoutCancel(ctx)) // otherwise it expires
 		}
 	}()
 	for i := range rows {
@@ -170,7 +170,7 @@ func (p *Poller) cacheAhead(ctx context.Context, rows []matches.CachedFixture) e
 		for i := range rows {
 			lease := leases[rows[i].MatchID]
 			if lease == nil {
-				continue // somebody has begun to poll it
+				continue // another node has begun to poll it
 			}
 			if err := put(&rows[i], matches.Owner{Node: p.Node, Fence: lease.Fence()}); err != nil {
 				return err
@@ -190,7 +190,7 @@ func (p *Poller) scoresDue(last time.Time) (time.Time, bool) {
 	return each(fixturesEvery)(last)
 }
 
-// loadScores reads the catalogue of what a ball can be. Each node needs it for itself.
+// loadScores reads the catalogue of scores. Every node needs it.
 func (p *Poller) loadScores(ctx context.Context, _ time.Time) error {
 	err := p.Feed.LoadScores(ctx)
 	p.scored = err == nil

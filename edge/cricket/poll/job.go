@@ -12,33 +12,33 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// job is one thing that is done again and again by a loop.
+// job is a recurring task of a loop.
 type job struct {
 	name string
-	// due returns when it is to run next, given when it ran last (zero: never); on is false while it has nothing to do.
+	// due returns when to run next, given the last run (zero: none); on is false while there is nothing to do.
 	due   func(last time.Time) (at time.Time, on bool)
 	run   run
-	eager bool // it may run twice at the same instant: it knows itself whether there is something to do
-	seeks bool // it runs also while this node does not hold the lease of the live list, to get it
-	// rare: after a run that failed it is not left until it would be due, but tried again at a pace of its own.
+	eager bool // it may run twice at the same time: it knows whether there is something to do
+	seeks bool // it runs even without a slot, to get one
+	// rare: after a failure it is retried at a pace of its own, not only when it is next due.
 	rare  bool
 	last  time.Time
-	fails int       // runs in a row that failed
-	again time.Time // rare, after a run that did not do the work: when it is tried again; zero: the run did
-	told  string    // the error of it that was logged last; "": it has worked since
-	tells time.Time // when that was
+	fails int       // consecutive failures
+	again time.Time // for rare jobs: when to retry after a failure; zero: the last run succeeded
+	told  string    // the error logged last; "": it has succeeded since
+	tells time.Time // when that was logged
 }
 
 // run does a job's work once.
 type run func(ctx context.Context, now time.Time) error
 
-// each makes the due of a job that always runs.
+// each returns the due of a job that always runs.
 func each(interval time.Duration) func(time.Time) (time.Time, bool) {
 	return func(last time.Time) (time.Time, bool) { return onGrid(last, interval), true }
 }
 
-// onGrid is the next multiple of an interval, by the clock: a node that was started anew polls at the same instants as
-// one that was not. At once if there was none before.
+// onGrid returns the next multiple of interval by the clock, so that a restarted node polls at the same times.
+// Without a last run it is now.
 func onGrid(last time.Time, interval time.Duration) time.Time {
 	if last.IsZero() {
 		return last
@@ -46,14 +46,14 @@ func onGrid(last time.Time, interval time.Duration) time.Time {
 	return last.Truncate(interval).Add(interval)
 }
 
-// shortest is the least time between two runs of a job.
+// shortest is the minimum time between two runs of a job.
 const shortest = 500 * time.Millisecond
 
-// never is later than anything.
+// never returns a time later than any other.
 func never() time.Time { return time.Unix(1<<40, 0) }
 
-// loop runs jobs when they are due, in their order where several are, until ctx ends. The signal has it look again; each
-// round ends with pause. may reports whether a job may run at all.
+// loop runs jobs when they are due, in order, until ctx ends. wake makes it check again; pause is called after
+// each round. may reports whether a job may run at all.
 func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, pause func(), may func(*job) bool) {
 	for ctx.Err() == nil {
 		for _, j := range jobs {
@@ -64,7 +64,7 @@ func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, paus
 			}
 			j.last = now
 			if behind := now.Sub(at); !at.IsZero() && behind < time.Second {
-				j.last = at // a timer that is late by a little does not set the whole row back
+				j.last = at // a slightly late timer does not shift the whole series
 			}
 			err := j.run(ctx, now)
 			p.putOff(ctx, j, now, err)
@@ -80,8 +80,7 @@ func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, paus
 	}
 }
 
-// next is when a job runs next. One that is due again at the instant it ran waits a little: whatever kept it from
-// getting on would keep it now.
+// next returns when a job runs next. A job that is due again at once waits a little: whatever stopped its progress probably still does.
 func next(j *job, may func(*job) bool) (at time.Time, on bool) {
 	if !may(j) {
 		return time.Time{}, false
@@ -96,17 +95,16 @@ func next(j *job, may func(*job) bool) (at time.Time, on bool) {
 	return at, on
 }
 
-// How soon a rare job that failed is tried again: each is a call or more of the feed's hour, unless it fails before it
-// asks.
+// Bounds for retrying a failed rare job: each retry may cost a call or more of the feed's hourly budget.
 const (
 	againFirst = 30 * time.Second
 	againLast  = 10 * time.Minute
 )
 
-// errElsewhere is that another node does a job. It is no failure; that node may end before it has done it.
+// errElsewhere means that another node does the job. It is not a failure; but that node may end before it is done.
 var errElsewhere = errors.New("another node does it")
 
-// putOff notes when a rare job that has not done its work is tried again.
+// putOff schedules the retry of a rare job that did not do its work.
 func (p *Poller) putOff(ctx context.Context, j *job, now time.Time, err error) {
 	switch {
 	case !j.rare || ctx.Err() != nil:
@@ -124,11 +122,11 @@ func (p *Poller) putOff(ctx context.Context, j *job, now time.Time, err error) {
 	}
 }
 
-// done forgets that a job has failed.
+// done resets the failures of a job.
 func (j *job) done() { j.fails, j.again = 0, time.Time{} }
 
-// jitter spreads what several nodes put off at one instant, by a quarter less or more, within the bounds. It is the same
-// for the same node, job and count: a run on a stepped clock can be repeated.
+// jitter varies a retry wait by up to a quarter, within the bounds, so that nodes do not retry together. It
+// depends only on node, job and failures, so that a run on a stepped clock is repeatable.
 func (p *Poller) jitter(j *job, wait time.Duration) time.Duration {
 	h := fnv.New32a()
 	_, _ = fmt.Fprintf(h, "%s %s %d", p.Node, j.name, j.fails)
@@ -136,7 +134,7 @@ func (p *Poller) jitter(j *job, wait time.Duration) time.Duration {
 	return min(max(wait+time.Duration(part*float64(wait)/2), againFirst), againLast)
 }
 
-// soonest is when the next job runs, and notes it for all of them.
+// soonest returns when the next job runs, and publishes the next run of each.
 func (p *Poller) soonest(jobs []*job, may func(*job) bool) time.Time {
 	first := never()
 	for _, j := range jobs {
@@ -145,7 +143,7 @@ func (p *Poller) soonest(jobs []*job, may func(*job) bool) time.Time {
 			p.plan(j.name, time.Time{})
 			continue
 		}
-		if at.IsZero() { // at once; to a clock it would mean never
+		if at.IsZero() { // run now; to the clock zero means never
 			at = p.Clock.Now()
 		}
 		if at.Before(first) {
@@ -164,11 +162,11 @@ func (p *Poller) plan(name string, at time.Time) {
 	p.jobs[name] = s
 }
 
-// toldEvery is how often a job that goes on failing, by one error and another, is logged: being cut off has several texts.
+// toldEvery is how often a job that keeps failing with changing errors is logged: a lost connection has several texts.
 const toldEvery = 10 * time.Minute
 
-// finish notes how a job went. The same error again is not news: a full disk would else be filled by its log. Nor is it
-// how many matches have it.
+// finish records the outcome of a run. A repeated error is not logged again: the log would fill a disk that is
+// already full. How many matches have the error does not matter either.
 func (p *Poller) finish(ctx context.Context, j *job, now time.Time, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,10 +188,10 @@ func (p *Poller) finish(ctx context.Context, j *job, now time.Time, err error) {
 	p.jobs[j.name] = s
 }
 
-// maxTold is how many different errors of one run are told.
+// maxTold is how many different errors of a run are reported.
 const maxTold = 5
 
-// told returns the text of an error; of several joined each text once, in order, and not too many.
+// told returns the text of an error; for joined errors each distinct text once, sorted, up to maxTold.
 func told(err error) string {
 	var texts []string
 	var collect func(err error)

@@ -11,10 +11,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// referenceEvery is how often leagues and teams are read. They change with the season.
+// referenceEvery is how often leagues and teams are synced. They change with the season.
 const referenceEvery = 6 * time.Hour
 
-// syncLeagues takes the leagues of the feed into their table. New ones are active if they are configured.
+// syncLeagues updates the leagues table from the feed. New leagues are active if they are configured.
 func (p *Poller) syncLeagues(ctx context.Context, _ time.Time) error {
 	all, err := p.Reference.Leagues(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ type records[R any] interface {
 	Put(tx *store.Tx, all ...R) error
 }
 
-// syncRecords takes records of the feed into their table, some at a time. What may be in the cloud alone is read before.
+// syncRecords writes the feed's records to their table, in parts. Rows that exist only in the cloud are fetched first.
 func syncRecords[R any](ctx context.Context, p *Poller, table string, all []R, to records[R]) error {
 	for some := range slices.Chunk(all, rowsAtOnce) {
 		err := p.ensure(ctx, table, func(tx *store.Tx) ([]attr.Item, error) { return to.Missing(tx, some...) })

@@ -9,25 +9,25 @@ import (
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
 
-// The pace of the live list. With the feed's default plan of 2,000 calls an hour less the tenth for final reads, a call
-// every 2 s is the most; 2.5 s is 1,440 an hour. Where less is left, the intervals stretch (see pace).
+// The pace of the live list. The feed's default plan of 2,000 calls an hour, less a tenth for final reads,
+// allows a call every 2 s; 2.5 s makes 1,440 an hour. If less is left, intervals are stretched (see stretched).
 const (
-	marqueeEvery = 2500 * time.Millisecond // a match that is watched closely is in play
-	scoreEvery   = 5 * time.Second         // others are, or one is about to start
-	breakEvery   = 10 * time.Second        // all pause: between innings, for a meal, for rain; or are over and may change
-	idleEvery    = 30 * time.Second        // nothing is known to be on: matches that nobody announced are found so
+	marqueeEvery = 2500 * time.Millisecond // a closely watched match is in play
+	scoreEvery   = 5 * time.Second         // other matches are, or one is about to start
+	breakEvery   = 10 * time.Second        // all pause (between innings, for a meal, for rain), or are over and may change
+	idleEvery    = 30 * time.Second        // no match is known to be on: finds unannounced ones
 	stumpsEvery  = time.Minute             // all have closed for the day
 )
 
-// absentPolls is how many answers of the list may miss a live match before it is asked for by itself.
+// absentPolls is how many answers of the list may lack a live match before it is requested singly.
 const absentPolls = 3
 
-// closeMatches is how many matches the list may have for all of them to be asked for with their balls, where no league
-// is the marquee. A match with its balls is half a megabyte to three; more than a few are no body to read every 2.5 s.
+// closeMatches is the longest list for which all matches are requested with balls if there is no marquee league.
+// A match with balls takes half a megabyte to three, too much to read for many matches every 2.5 s.
 const closeMatches = 4
 
-// closely reports whether a match is asked for with its balls: one of the marquee league, and where there is none, every
-// match while the list is short.
+// closely reports whether a match is requested with balls: those of the marquee league or, if there is none, all
+// matches while the list is short.
 func (p *Poller) closely(w *watch) bool {
 	if marquee := p.marqueeLeague(); marquee != 0 {
 		return w.league == marquee
@@ -35,7 +35,7 @@ func (p *Poller) closely(w *watch) bool {
 	return p.listLength() <= closeMatches
 }
 
-// listLength is how many matches the live list has, as far as is known.
+// listLength returns the number of matches in the live list, as far as known.
 func (p *Poller) listLength() int {
 	if p.list != nil {
 		return len(p.list.Snapshots)
@@ -49,7 +49,7 @@ func (p *Poller) listLength() int {
 	return n
 }
 
-// closeOn returns the matches in the list that are watched closely.
+// closeOn returns the closely watched matches in the list.
 func (p *Poller) closeOn() (on []*watch) {
 	for _, w := range p.watched {
 		if w.listed && !w.cleaned && p.isMine(w) && p.closely(w) {
@@ -59,7 +59,7 @@ func (p *Poller) closeOn() (on []*watch) {
 	return on
 }
 
-// readList asks for the live list and notes who is in it.
+// readList requests the live list and notes which matches are in it.
 func (p *Poller) readList(ctx context.Context, now time.Time, balls bool) error {
 	p.called(sportmonks.Livescores, now)
 	r, err := p.Feed.Livescores(ctx, balls)
@@ -96,7 +96,7 @@ func (p *Poller) readList(ctx context.Context, now time.Time, balls bool) error 
 	return nil
 }
 
-// takeList takes the matches of the last answer that which selects.
+// takeList takes the selected matches of the last answer.
 func (p *Poller) takeList(ctx context.Context, now time.Time, which func(*watch) bool) error {
 	var errs []error
 	for i := range p.list.Snapshots {
@@ -108,7 +108,7 @@ func (p *Poller) takeList(ctx context.Context, now time.Time, which func(*watch)
 	return errors.Join(errs...)
 }
 
-// pause is how long a match can be left alone by how it stands, given the pace of play.
+// pause returns how long a match can wait for its next poll in its current phase; play is the pace during play.
 func pause(w *watch, play time.Duration) time.Duration {
 	st := w.standing()
 	if len(st.Pending) > 0 || st.PreviousStatus == "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
 
-// marqueeDue: while a match in the list is watched closely.
+// marqueeDue: while a closely watched match is in the list.
 func (p *Poller) marqueeDue(last time.Time) (time.Time, bool) {
 	on := p.closeOn()
 	if len(on) == 0 {
@@ -18,13 +18,13 @@ func (p *Poller) marqueeDue(last time.Time) (time.Time, bool) {
 		every = min(every, pause(w, marqueeEvery))
 	}
 	if p.list != nil && p.list.balls && p.list.At.After(last) {
-		last = p.list.At // the score poller has just read it all
+		last = p.list.At // score has just read it all
 	}
 	return p.due(sportmonks.Livescores, last, every, 1), true
 }
 
-// marquee reads all live matches with their balls, and takes in those that are watched closely. The others are taken
-// from the same answer by the score poller, at its own pace.
+// marquee reads all live matches with balls, and takes the closely watched ones. score takes the others from the
+// same answer, at its own pace.
 func (p *Poller) marquee(ctx context.Context, now time.Time) error {
 	if err := p.readList(ctx, now, true); err != nil {
 		return err

@@ -6,16 +6,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// inconsistentAlarm is how many snapshots in a row of which score and balls disagree are for a person to look at.
+// inconsistentAlarm is how many consecutive snapshots with disagreeing score and balls call for an operator.
 const inconsistentAlarm = 6
 
-// collector shows how the jobs go when it is scraped.
+// collector reads the status of the jobs when it is scraped.
 type collector struct{ *Poller }
 
 // Collector returns the poller's metrics.
 func (p *Poller) Collector() prometheus.Collector { return collector{p} }
 
-// Describe implements prometheus.Collector: nothing is announced, as matches and jobs come and go.
+// Describe implements prometheus.Collector. It describes nothing, because matches and jobs come and go.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.

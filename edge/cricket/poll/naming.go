@@ -10,10 +10,10 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// naming is what the reference tables say that a reading does not: which leagues count, and what admins call things.
+// naming is what the reference tables add to an answer: which leagues count, and the names that admins set.
 type naming struct {
 	leagues map[int64]reference.LeagueRecord
-	teams   map[int64]reference.TeamRecord // those that an admin has named
+	teams   map[int64]reference.TeamRecord // those named by an admin
 	marquee int64                          // 0: none
 }
 
@@ -35,7 +35,7 @@ func (p *Poller) rename(ctx context.Context) error {
 	for _, l := range leagues {
 		id, err := strconv.ParseInt(l.LeagueID, 10, 64)
 		if err != nil {
-			continue // a row of others
+			continue // another program's row
 		}
 		n.leagues[id] = l
 		if l.Marquee && l.Active && n.marquee == 0 {
@@ -53,7 +53,7 @@ func (p *Poller) rename(ctx context.Context) error {
 	return nil
 }
 
-// marqueeLeague is the league that is watched closely, 0 for none.
+// marqueeLeague returns the league that is watched closely, 0 for none.
 func (p *Poller) marqueeLeague() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +65,7 @@ func (p *Poller) isActive(s *cricket.Snapshot) bool {
 	return p.activeLeague(s.League.ID, s.League.Code)
 }
 
-// activeLeague goes by the league's row; one that has none yet is active if its code is configured.
+// activeLeague follows the league's row; a league without one is active if its code is configured.
 func (p *Poller) activeLeague(id int64, code string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,8 +80,8 @@ func (p *Poller) wanted(code string) bool {
 	return slices.Contains(p.Leagues, AllLeagues) || code != "" && slices.Contains(p.Leagues, code)
 }
 
-// named returns a match of a reading with the clock of its feed, whether balls were asked for, and the names that admins
-// have given to its league and teams. Readings are shared and stay as they are.
+// named returns a copy of a match with the answer's clock skew, whether balls were requested, and the names that
+// admins set for its league and teams. Answers are shared, so the original stays unchanged.
 func (p *Poller) named(s *cricket.Snapshot, r *reading) *cricket.Snapshot {
 	own := *s
 	own.Skew, own.NoBalls = r.Skew, !r.balls

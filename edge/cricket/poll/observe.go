@@ -6,8 +6,8 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// observe shows a match of an answer to this node's own readers, and writes nothing that another node reads. What it
-// compares with is what it saw last itself, and before that what the match's holder wrote.
+// observe shows a match to this node's own readers and writes nothing that other nodes read. It compares with
+// the last observed state or, at first, with the holder's.
 func (p *Poller) observe(ctx context.Context, w *watch, s *cricket.Snapshot, r *reading) error {
 	w.league, w.starts = s.League.ID, s.StartsAt
 	from := w.state
@@ -23,7 +23,7 @@ func (p *Poller) observe(ctx context.Context, w *watch, s *cricket.Snapshot, r *
 	return nil
 }
 
-// standing is how a match stands, as far as this node knows, for the pace of its reading.
+// standing returns the state of a match as far as this node knows it, to pace its polls.
 func (w *watch) standing() *cricket.State {
 	if w.seenHere != nil {
 		return w.seenHere

@@ -13,11 +13,11 @@ import (
 
 const (
 	orchestrateEvery = 30 * time.Second
-	soon             = 45 * time.Minute // before its start a match is registered
-	lateStart        = 12 * time.Hour   // a match that was to start is still waited for that long
+	soon             = 45 * time.Minute // a match is registered that long before its start
+	lateStart        = 12 * time.Hour   // a match that should have started is still waited for that long
 )
 
-// orchestrateDue: every thirty seconds, and at once when leagues or fixtures have been synced.
+// orchestrateDue: every thirty seconds, and at once after leagues or fixtures were synced.
 func (p *Poller) orchestrateDue(last time.Time) (time.Time, bool) {
 	if last.IsZero() || p.synced.Load() {
 		return time.Time{}, true
@@ -25,8 +25,8 @@ func (p *Poller) orchestrateDue(last time.Time) (time.Time, bool) {
 	return onGrid(last, orchestrateEvery), true
 }
 
-// orchestrate looks at what is registered, by this node and by others, and registers what is about to start. Matches
-// that are in play already are found by the live list.
+// orchestrate reads the registered matches, of this node and of others, and registers those about to start.
+// Matches already in play are found by the live list.
 func (p *Poller) orchestrate(ctx context.Context, now time.Time) error {
 	p.synced.Store(false)
 	if err := p.rename(ctx); err != nil {
@@ -36,14 +36,14 @@ func (p *Poller) orchestrate(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if !p.slot.leads() {
-		return nil // who leads does the rest
+		return nil // the leader does the rest
 	}
 	return errors.Join(p.endUnknown(ctx), p.register(ctx, now))
 }
 
-// adopt takes up what is registered in the store: rows of an earlier life of this node, and those of others, whose
-// matches are taken over when they have been silent for long enough. A match that another node has ended, or whose row
-// somebody has deleted, is let go.
+// adopt watches the matches registered in the store: those from earlier runs of this node, and those of other nodes, which
+// are taken over once they have been silent long enough. It drops matches that another node has ended or whose row was
+// deleted.
 func (p *Poller) adopt(ctx context.Context) error {
 	active, err := p.Match.Active(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *Poller) adopt(ctx context.Context) error {
 	var fresh []string
 	for _, st := range active {
 		if st.MatchID == "" || st.Status != cricket.ActiveIdle && st.Status != cricket.ActiveLive {
-			continue // not as this version writes it
+			continue // an unknown format
 		}
 		known[st.MatchID] = true
 		w := p.watched[st.MatchID]
@@ -79,7 +79,7 @@ func (p *Poller) adopt(ctx context.Context) error {
 	return errors.Join(append(errs, p.recall(ctx, fresh))...)
 }
 
-// noteEnded learns which matches others have ended: the list may have them for a while yet.
+// noteEnded notes which matches other nodes have ended: they may stay in the list for a while.
 func (p *Poller) noteEnded(ctx context.Context) error {
 	return p.Data.View(ctx, func(tx *store.Tx) error {
 		ids, err := matches.EndedMatches(tx)
@@ -90,7 +90,7 @@ func (p *Poller) noteEnded(ctx context.Context) error {
 	})
 }
 
-// recall learns of matches that were taken up what their rows do not say.
+// recall reads from the fixtures what the rows of adopted matches do not have.
 func (p *Poller) recall(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -108,7 +108,7 @@ func (p *Poller) recall(ctx context.Context, ids []string) error {
 	return err
 }
 
-// register makes rows for the matches that start soon.
+// register creates rows for the matches that start soon.
 func (p *Poller) register(ctx context.Context, now time.Time) error {
 	var ahead []matches.Fixture
 	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
@@ -126,7 +126,7 @@ func (p *Poller) register(ctx context.Context, now time.Time) error {
 			continue
 		}
 		if p.unknown(f.MatchID) {
-			_, err := p.cleanOne(ctx, f.MatchID) // it was taken away before anybody waited for it
+			_, err := p.cleanOne(ctx, f.MatchID) // withdrawn from the feed before it was registered
 			errs = append(errs, err)
 			continue
 		}
@@ -144,7 +144,7 @@ func (p *Poller) registerOne(ctx context.Context, f *matches.Fixture, now time.T
 	defer cancel()
 	done, err := p.Match.Register(held, f.MatchID, matches.Owner{Node: p.Node, Fence: lease.Fence()})
 	if err != nil || !done {
-		return errors.Join(err, lease.Release(ctx)) // a row that ended, or that the next look finds
+		return errors.Join(err, lease.Release(ctx)) // an ended row, or one that the next run will adopt
 	}
 	delete(p.ended, f.MatchID) // it was postponed
 	w := p.watchOf(f.MatchID)

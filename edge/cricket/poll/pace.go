@@ -6,8 +6,8 @@ import (
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
 
-// due is when an endpoint that was asked at last is to be asked again, at the interval that is wanted or the one that the
-// budget allows, and not while it is left alone. calls is how many are made each time.
+// due returns when to call an endpoint again after last: at the wanted interval or the one that the budget
+// allows, and not while the endpoint is resting. calls is the number of calls each time.
 func (p *Poller) due(endpoint sportmonks.Endpoint, last time.Time, want time.Duration, calls int) time.Time {
 	at := onGrid(last, want)
 	if longer := p.stretched(endpoint, want, calls); longer > want && !last.IsZero() {
@@ -16,8 +16,8 @@ func (p *Poller) due(endpoint sportmonks.Endpoint, last time.Time, want time.Dur
 	return latest(at, p.restsUntil(endpoint))
 }
 
-// restsUntil is until when an endpoint is left alone: the feed asks for it, fails, refuses us, or the calls of the hour are
-// used up. Zero: it is asked.
+// restsUntil returns until when an endpoint is resting: the feed asked for it, fails or refuses the token, or
+// the hour's calls are used up. Zero: it is not.
 func (p *Poller) restsUntil(endpoint sportmonks.Endpoint) time.Time {
 	if p.Budgets == nil {
 		return time.Time{}
@@ -32,11 +32,11 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// stretched returns the interval at which calls of an endpoint can go on until the end of the feed's hour, the reserve
-// for final reads left alone: the one that is wanted, or a longer one.
+// stretched returns the interval at which calls of an endpoint can continue to the end of the feed's hour
+// without the reserve for final reads: want, or longer.
 //
-// What is left of the hour is divided evenly over what is left of its calls: a node that shares its token, or was
-// started again, slows down instead of running dry.
+// The rest of the hour is divided evenly by the remaining calls, so that a node that shares its token or was
+// restarted slows down instead of running out.
 func (p *Poller) stretched(endpoint sportmonks.Endpoint, want time.Duration, calls int) time.Duration {
 	if p.Budgets == nil || calls == 0 {
 		return want
@@ -53,13 +53,13 @@ func (p *Poller) stretched(endpoint sportmonks.Endpoint, want time.Duration, cal
 	if usable <= 0 {
 		return max(want, b.Next.Sub(p.lastCall(endpoint)))
 	}
-	if endpoint != sportmonks.Fixtures { // those one node reads for all
+	if endpoint != sportmonks.Fixtures { // fixtures are read by one node for all
 		calls *= p.readers()
 	}
 	return max(want, left*time.Duration(calls)/time.Duration(usable))
 }
 
-// called notes that an endpoint is asked: intervals count from then.
+// called notes when an endpoint is called: intervals count from then.
 func (p *Poller) called(endpoint sportmonks.Endpoint, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

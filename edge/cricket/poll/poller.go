@@ -16,150 +16,150 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Feed is what the poller asks of the feed about matches.
+// Feed is the part of the feed about matches.
 type Feed interface {
-	// Livescores reads all matches in play; Unchanged says that the answer is the one before.
+	// Livescores reads all matches in play. Reading.Unchanged reports that the answer equals the previous one.
 	Livescores(ctx context.Context, balls bool) (sportmonks.Reading, error)
 	// Fixture reads one match, in play or not.
 	Fixture(ctx context.Context, id string, balls bool) (sportmonks.Reading, error)
-	// LoadScores reads the catalogue of what a ball can be, for balls that come with its number alone.
+	// LoadScores reads the catalogue of scores, for balls that only have a score's number.
 	LoadScores(ctx context.Context) error
-	// Fixtures lists the matches that start in a span of time.
+	// Fixtures lists the matches that start between from and to.
 	Fixtures(ctx context.Context, from, to time.Time) ([]cricket.Snapshot, error)
 }
 
-// Reference is what the poller asks of the feed about the rest.
+// Reference is the part of the feed about leagues and teams.
 type Reference interface {
-	// Leagues lists the leagues, without what admins say of them.
+	// Leagues lists the leagues, without the settings of admins.
 	Leagues(ctx context.Context) ([]reference.LeagueRecord, error)
 	// Seasons lists the seasons of all leagues.
 	Seasons(ctx context.Context) ([]reference.SeasonRecord, error)
 	// Teams lists the teams.
 	Teams(ctx context.Context) ([]reference.TeamRecord, error)
-	// Squad returns the players of a team in a season; fault.NotFound where the feed has none.
+	// Squad returns the players of a team in a season; fault.NotFound if the feed has none.
 	Squad(ctx context.Context, teamID, seasonID string) ([]reference.SquadPlayer, error)
 }
 
-// Budgets is how the feed's client stands.
+// Budgets reports the limits and health of the feed's client.
 type Budgets interface {
-	// Budget returns what is left of an endpoint's calls of the running hour; the zero value for one that is not read.
+	// Budget returns an endpoint's budget for the running hour, zero for an endpoint that is not read.
 	Budget(endpoint sportmonks.Endpoint) sportmonks.Budget
-	// RestsUntil returns until when an endpoint is left alone; zero: it is asked.
+	// RestsUntil returns until when an endpoint is resting; zero: it is not.
 	RestsUntil(endpoint sportmonks.Endpoint) time.Time
-	// Budgets returns what is left of the calls of the running hour, by endpoint.
+	// Budgets returns the budgets of the running hour by endpoint.
 	Budgets() map[sportmonks.Endpoint]sportmonks.Budget
-	// Health returns which endpoints are left alone, and why.
+	// Health returns which endpoints are resting, and why.
 	Health() map[sportmonks.Endpoint]sportmonks.Health
 }
 
-// Lease is the right to write what a lock guards.
+// Lease is the right to write what a lock protects.
 type Lease interface {
-	// Fence grows with every holder; it goes into everything written.
+	// Fence grows with every holder, and is part of every write.
 	Fence() int64
-	// Deadline is when the lease ends unless it is renewed, in real time.
+	// Deadline returns when the lease ends unless it is renewed, in real time.
 	Deadline() time.Time
-	// Context ends when the lease does.
+	// Context returns a context that ends with the lease.
 	Context(parent context.Context) (context.Context, context.CancelFunc)
-	// RaiseFence sets the fence above one that refused a write, if the lock is still this node's.
+	// RaiseFence raises the fence above one that refused a write, if this node still holds the lock.
 	RaiseFence(ctx context.Context, above int64) error
-	// Release gives the lock back at once.
+	// Release releases the lock at once.
 	Release(ctx context.Context) error
 }
 
-// Leases are the locks of the fleet. They are asked by one goroutine at a time.
+// Leases are the locks of the fleet. Calls are never concurrent.
 type Leases interface {
-	// Hold takes the lock, or gives the lease of it that this node has; nil while another node holds it.
+	// Hold takes the lock or returns this node's lease; nil while another node holds it.
 	Hold(ctx context.Context, key string) (Lease, error)
-	// Holder returns which node holds the lock, as far as that can be seen without taking it; "" if none does.
+	// Holder returns the node that holds the lock, as far as can be seen without taking it; "" if none does.
 	Holder(ctx context.Context, key string) (node string, err error)
 }
 
-// Cloud is what the poller needs of the cloud besides the locks: sync/replica has it.
+// Cloud is what the poller needs of the cloud besides locks; sync/replica implements it.
 type Cloud interface {
-	// Ensure reads items into the store that may be in the cloud alone.
+	// Ensure fetches items that may exist only in the cloud into the store.
 	Ensure(ctx context.Context, table string, keys ...attr.Item) error
 }
 
-// Matches is the domain behind the poller: *matches.Service.
+// Matches is the domain behind the poller; *matches.Service implements it.
 type Matches interface {
-	// Tick takes a reading into its match under the owner's fence; *matches.FencedOffError where the match has a higher.
+	// Tick applies a snapshot to its match under the owner's fence; *matches.FencedOffError if the match has a higher one.
 	Tick(ctx context.Context, s *cricket.Snapshot, by matches.Owner) (cricket.State, error)
-	// Touch notes that a match is watched although nothing changed.
+	// Touch records that a match is being polled although nothing changed.
 	Touch(ctx context.Context, id string, by matches.Owner) error
 	// Active lists the matches that are registered and have not ended.
 	Active(ctx context.Context) ([]cricket.State, error)
-	// Register makes the row of a match that is about to start, if it has none.
+	// Register creates the row of a match that is about to start, if it has none.
 	Register(ctx context.Context, id string, by matches.Owner) (registered bool, err error)
-	// CleanUp ends a match for good, and what hangs on it.
+	// CleanUp ends a match for good, with everything that belongs to it.
 	CleanUp(ctx context.Context, id string, by matches.Owner) error
 }
 
 // AllLeagues in Config.Leagues stands for every league.
 const AllLeagues = "*"
 
-// Config is what a Poller is made of.
+// Config configures a Poller.
 type Config struct {
 	Node   string
 	Feed   Feed
 	Leases Leases
 	Match  Matches
-	Data   *store.Store // of the reference tables, fixtures and cached replies
+	Data   *store.Store // reference tables, fixtures and cached replies
 	Clock  clock.Clock
 	Log    *slog.Logger
 
 	Reference Reference // nil: leagues and teams are not synced
-	Budgets   Budgets   // nil: calls cost nothing
-	OwnBudget bool      // the feed's token is this node's alone: else its calls are divided among the nodes that poll
-	Cloud     Cloud     // nil: what is not in the store is nowhere
-	Ahead     Leases    // for rows of matches that nobody polls, which are written beside the live loop; nil: none are
-	// Observe has the node go on reading for its own readers while the locks cannot be reached. Nil: it stops.
+	Budgets   Budgets   // nil: calls are not limited
+	OwnBudget bool      // the feed's token is used by this node only: otherwise calls are divided among the polling nodes
+	Cloud     Cloud     // nil: everything is in the store
+	Ahead     Leases    // for caching matches that are not polled, outside the live loop; nil: they are not cached
+	// Observe lets the node continue for its own readers while the locks cannot be reached. Nil: it stops.
 	Observe *matches.Service
-	// Leagues are the codes of the leagues that are active from the first time the feed names them; AllLeagues for
-	// every one. A league that has a row in cricket-leagues is active if the row says so.
+	// Leagues are the codes of the leagues that are active when first seen; AllLeagues for every league. For a
+	// league with a row in cricket-leagues the row decides.
 	Leagues []string
-	// Knows reports whether the feed has a match, where that can be told for certain: one that it has not is ended at
-	// once. Nil for a feed that may have forgotten a match for a while.
+	// Knows reports whether the feed has a match, if that is certain: an unknown match is ended at once. Nil for a
+	// feed that may lack a match for a while.
 	Knows func(id string) bool
 }
 
-// Poller asks the feed and takes its answers in.
+// Poller polls the feed and applies its answers.
 type Poller struct {
 	Config
 	live, reference []*job
-	again           *clock.Signal // wakes the live loop: there are new fixtures or leagues
-	synced          atomic.Bool   // with it: the orchestrator is to look now
-	woken           atomic.Bool   // with it: the live list is to be read now
+	again           *clock.Signal // wakes the live loop: new fixtures or leagues
+	synced          atomic.Bool   // set with it: run the orchestrator now
+	woken           atomic.Bool   // set with it: read the live list now
 	anew            *clock.Signal // wakes the reference loop
-	stale           atomic.Bool   // with it: everything is to be synced now
+	stale           atomic.Bool   // set with it: sync everything now
 	toCache         *clock.Signal
 
-	// Of the live loop alone.
-	watched  map[string]*watch // matches that have not ended, and those whose last reads are not done
+	// Owned by the live loop.
+	watched  map[string]*watch // matches that have not ended, and those with final reads to come
 	ended    map[string]bool
 	list     *reading // the last answer of the live list
 	gens     map[string]int
 	slot     slot
-	assigned map[string]string // which node is to look after each match
-	swept    bool              // what an earlier life may have left has been cleaned up
+	assigned map[string]string // match to the node that should poll it
+	swept    bool              // leftovers of earlier runs have been cleaned up
 
-	observing bool // the locks cannot be reached: nothing is written that others read
+	observing bool // the locks cannot be reached: nothing is written that other nodes read
 
-	// Of the reference loop alone.
+	// Owned by the reference loop.
 	squads []reference.TeamSeasonRecord // still to be read
 	scored bool                         // the catalogue of scores has been read
-	wideAt time.Time                    // when fixtures of the next weeks were read last
+	wideAt time.Time                    // when the fixtures of the next weeks were last read
 
-	holds sync.Mutex // one Hold at a time
+	holds sync.Mutex // serializes calls of Leases
 
 	mu     sync.Mutex
 	status Status
 	jobs   map[string]JobStatus
 	names  naming
-	cached map[string]cacheable // replies that are to be cached, by match
+	cached map[string]cacheable // replies to be cached, by match
 	calls  map[sportmonks.Endpoint]time.Time
 }
 
-// New makes a poller.
+// New returns a Poller.
 func New(c Config) *Poller {
 	p := &Poller{
 		Config: c, again: clock.NewSignal(), anew: clock.NewSignal(), toCache: clock.NewSignal(),
@@ -189,7 +189,7 @@ func New(c Config) *Poller {
 	return p
 }
 
-// Run polls until ctx ends. The caller has joined the clock for it.
+// Run polls until ctx ends. The caller must have joined the clock.
 func (p *Poller) Run(ctx context.Context) error {
 	if err := p.recover(ctx); err != nil {
 		return err
@@ -213,7 +213,7 @@ func (p *Poller) Run(ctx context.Context) error {
 	return nil
 }
 
-// recover takes up the matches of an earlier life of this node, or of another.
+// recover adopts the matches of earlier runs and of other nodes.
 func (p *Poller) recover(ctx context.Context) error {
 	if err := p.rename(ctx); err != nil {
 		return err
@@ -221,21 +221,21 @@ func (p *Poller) recover(ctx context.Context) error {
 	return p.adopt(ctx)
 }
 
-// hold takes a lock or tells that it is another's, by nil.
+// hold takes a lock; the lease is nil if another node holds it.
 func (p *Poller) hold(ctx context.Context, key string) (Lease, error) {
 	p.holds.Lock()
 	defer p.holds.Unlock()
 	return p.Leases.Hold(ctx, key)
 }
 
-// holder returns which node holds a lock.
+// holder returns the node that holds a lock.
 func (p *Poller) holder(ctx context.Context, key string) (string, error) {
 	p.holds.Lock()
 	defer p.holds.Unlock()
 	return p.Leases.Holder(ctx, key)
 }
 
-// ensure has items here that may be in the cloud alone.
+// ensure fetches missing items that may exist only in the cloud.
 func (p *Poller) ensure(ctx context.Context, table string, missing func(tx *store.Tx) ([]attr.Item, error)) error {
 	if p.Cloud == nil {
 		return nil
@@ -251,8 +251,7 @@ func (p *Poller) ensure(ctx context.Context, table string, missing func(tx *stor
 	return p.Cloud.Ensure(ctx, table, keys...)
 }
 
-// Wake has the poller look at everything now: the feed has other matches than a moment ago. It may be called by anyone
-// at any time.
+// Wake makes the poller check everything now, because the feed has other matches than before. It may be called concurrently.
 func (p *Poller) Wake() {
 	p.woken.Store(true)
 	p.stale.Store(true)
@@ -260,7 +259,7 @@ func (p *Poller) Wake() {
 	p.look()
 }
 
-// freshen has the reference jobs begin anew where the feed has changed.
+// freshen restarts the reference jobs if the feed has changed.
 func (p *Poller) freshen() {
 	if !p.stale.Swap(false) {
 		return
@@ -272,7 +271,7 @@ func (p *Poller) freshen() {
 	}
 }
 
-// look has the orchestrator look now.
+// look makes the orchestrator run now.
 func (p *Poller) look() {
 	p.synced.Store(true)
 	p.again.Set()

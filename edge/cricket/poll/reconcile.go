@@ -8,17 +8,15 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// followEvery is how often a match that has left the list without a result is read by itself; less often overnight.
+// followEvery is how often a match that left the list without a result is requested; less often overnight.
 const followEvery = 10 * time.Second
 
-// finals are the instants after it has left the list at which a match that is over is read again: the feed corrects
-// what it said.
+// finals returns when, after leaving the list, a finished match is read again, because the feed corrects its records.
 func finals() []time.Duration {
 	return []time.Duration{0, time.Minute, 5 * time.Minute, 15 * time.Minute}
 }
 
-// endsAfter is how long after its result a match is ended. The reading that ends it comes then, whenever it has left
-// the list.
+// endsAfter is how long after its result a match is ended. The read that ends it is made then, whenever the match left the list.
 const endsAfter = 15 * time.Minute
 
 // hasLeft reports whether a match was live and is no longer in the list.
@@ -29,13 +27,13 @@ func hasLeft(w *watch) bool {
 	return w.state.Status == cricket.ActiveLive || w.final < len(finals())
 }
 
-// isFinal reports whether a reading of a match is for its end, and may use what is kept of the budget for such.
+// isFinal reports whether a read is for the end of a match, and may use the budget's reserve.
 func isFinal(w *watch) bool {
 	return !w.listed && !w.left.IsZero() && (!w.state.FinishedAt.IsZero() || w.state.Status == cricket.ActiveEnded)
 }
 
-// nextFinal is when a match with a result is to be read again: at the next of the instants, when it can be ended, and
-// after that, until it is, every ten seconds. So is one tried again that failed.
+// nextFinal returns when a match with a result is read next: at the next of finals, and when it can be ended.
+// After a failure, and until it is ended, it is read every followEvery.
 func (p *Poller) nextFinal(w *watch) time.Time {
 	next := never()
 	if at := finals(); w.final < len(at) {
@@ -57,7 +55,7 @@ func (p *Poller) nextFinal(w *watch) time.Time {
 	return next
 }
 
-// reconcile reads the matches that have left the live list: their own record decides what became of them.
+// reconcile reads the matches that left the live list: their own record decides what became of them.
 func (p *Poller) reconcile(ctx context.Context, now time.Time) error {
 	errs := []error{p.slotted(p.readAlone(hasLeft))(ctx, now)}
 	for _, w := range p.sorted() {

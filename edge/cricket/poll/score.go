@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
 
-// scoreDue is when the matches that are not watched closely are looked at, and when the list is read while none is.
+// scoreDue returns when the matches that are not closely watched are polled next, and the list if there are none.
 func (p *Poller) scoreDue(last time.Time) (time.Time, bool) {
 	if p.woken.Load() {
 		return time.Time{}, true
@@ -23,7 +23,7 @@ func (p *Poller) scorePace() time.Duration {
 		case w.state.Status == cricket.ActiveEnded, !p.isMine(w):
 		case w.listed:
 			every = min(every, p.scorePause(w))
-		default: // about to start, or away from the list for a while
+		default: // about to start, or missing from the list for a while
 			every = min(every, scoreEvery)
 		}
 	}
@@ -33,7 +33,7 @@ func (p *Poller) scorePace() time.Duration {
 	return every
 }
 
-// scorePause is the pause of a match in the list. One that is watched closely is the marquee's.
+// scorePause returns the pause of a match in the list. Closely watched ones are left to marquee.
 func (p *Poller) scorePause(w *watch) time.Duration {
 	if p.closely(w) {
 		return idleEvery
@@ -50,8 +50,7 @@ func (p *Poller) allStumps() bool {
 	return true
 }
 
-// score looks at all live matches without their balls. While the marquee's poll has just brought them all, that answer
-// serves.
+// score polls all live matches without balls. If marquee has just read them all, its answer is used.
 func (p *Poller) score(ctx context.Context, now time.Time) error {
 	if p.woken.Swap(false) || p.list == nil || len(p.closeOn()) == 0 || now.Sub(p.list.At) >= scoreEvery {
 		balls := p.marqueeLeague() == 0 && p.listLength() <= closeMatches
@@ -59,6 +58,6 @@ func (p *Poller) score(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	// A match that is watched closely waits for the answer that has its balls: the marquee's turn is at once.
+	// A closely watched match waits for the answer with its balls: marquee runs at once.
 	return p.takeList(ctx, now, func(w *watch) bool { return p.list.balls || !p.closely(w) })
 }

@@ -10,40 +10,39 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 )
 
-// Who polls. The nodes that share a cloud each take a seat, which is a lease; those without one stand by. Who has the first
-// slot leads: it registers matches and finds those that nobody has announced. The matches are spread over the seats, and
-// every node reads the live list for those that it has, at a pace that leaves the others theirs: the feed's budget is per
-// token.
+// Which nodes poll. Nodes that share a cloud each take a slot, which is a lease; those without one stand by. The holder of
+// the first slot leads: it registers matches and finds unannounced ones. The matches are spread over the slots, and every
+// node requests the live list for its own, at a pace that leaves the others theirs: the feed's budget is per token.
 const (
 	slots     = 8
-	slotEvery = 5 * time.Second  // between two looks at who sits
+	slotEvery = 5 * time.Second  // between two checks of the slots
 	awayWait  = 5 * time.Second  // between two tries while the locks cannot be reached
-	gaveWait  = time.Minute      // a match that was given away is not taken back so soon because its row still says ours
-	soleWait  = 45 * time.Second // a match of the list that has no row is the leader's after that: its node does not see it
+	gaveWait  = time.Minute      // a match just given away is not taken back because its row still names this node
+	soleWait  = 45 * time.Second // a listed match without a row goes to the leader after that: its assigned node does not see it
 )
 
-// slot is this node's place among those that poll. Of the live loop alone.
+// slot is this node's slot among the polling nodes. The live loop owns it.
 type slot struct {
-	lease  Lease     // nil: none
+	lease  Lease     // nil: no slot
 	no     int       // 0: the node leads
-	nodes  []string  // that have a seat, this one among them, in order
-	looked time.Time // at them
+	nodes  []string  // the nodes with a slot, including this one, sorted
+	looked time.Time // when nodes was read
 	away   bool      // the locks could not be reached
-	tryAt  time.Time // they are not tried before
+	tryAt  time.Time // no attempt before then
 }
 
-// leads reports whether this node has the first seat.
+// leads reports whether this node has the first slot.
 func (s *slot) leads() bool { return s.lease != nil && s.no == 0 }
 
-// sit keeps the node's seat, moves up to a lower one that is free, or takes the first free one where it has none. The error
-// is that the locks cannot be reached and that there is no seat.
+// sit keeps the node's slot, moves up to a lower free one, or takes the first free one if it has none. It
+// returns an error if the locks cannot be reached and the node has no slot.
 func (p *Poller) sit(ctx context.Context) error {
 	now, s := p.Clock.Now(), &p.slot
 	if s.away && now.Before(s.tryAt) {
 		return errAway
 	}
 	var err error
-	if s.lease != nil { // no question to anybody while it lasts
+	if s.lease != nil { // makes no request while the lease lasts
 		s.lease, err = p.hold(ctx, tables.FeedSlot(s.no))
 	}
 	look := s.lease == nil || now.Sub(s.looked) >= slotEvery
@@ -63,7 +62,7 @@ func (p *Poller) sit(ctx context.Context) error {
 	return nil
 }
 
-// moveUp takes the first free seat below the node's own, or any where it has none.
+// moveUp takes the first free slot below the node's own, or the first free one if it has none.
 func (p *Poller) moveUp(ctx context.Context) error {
 	s := &p.slot
 	for no := range slots {
@@ -78,7 +77,7 @@ func (p *Poller) moveUp(ctx context.Context) error {
 			continue
 		}
 		if s.lease != nil {
-			_ = s.lease.Release(context.WithoutCancel(ctx)) // else it runs out by itself
+			_ = s.lease.Release(context.WithoutCancel(ctx)) // otherwise it expires
 		}
 		s.lease, s.no = lease, no
 		break
@@ -86,11 +85,11 @@ func (p *Poller) moveUp(ctx context.Context) error {
 	return nil
 }
 
-// errAway is that the locks could not be reached a moment ago.
+// errAway means that the locks could not be reached a moment ago.
 var errAway = errors.New("the locks cannot be reached")
 
-// lookAround sees who else has a seat, and spreads the matches anew. A seat that cannot be looked at counts as before: the
-// node's own lease reports whether the locks can be reached.
+// lookAround reads which nodes have slots, and assigns the matches again. If a slot cannot be read, the previous
+// nodes count: the node's own lease shows whether the locks can be reached.
 func (p *Poller) lookAround(ctx context.Context) {
 	nodes := []string{p.Node}
 	for no := range slots {
@@ -111,14 +110,14 @@ func (p *Poller) lookAround(ctx context.Context) {
 		p.divide()
 		return
 	}
-	// Everybody spreads the matches alone, and has to see the same for it: by rows from before others took theirs, what one
-	// gives up may be the share of nobody.
+	// Every node assigns the matches by itself and must see the same state: by rows from before others took theirs,
+	// a match that one node gives up might be assigned to nobody.
 	if err := p.adopt(ctx); err != nil {
-		p.divide() // by what is known; the orchestrator meets the error too, and tells it
+		p.divide() // by what is known; the orchestrator meets the error too, and reports it
 	}
 }
 
-// moving reports whether a match is another node's than it is to be, as far as is known here.
+// moving reports whether a match is assigned to another node than its owner, as far as known here.
 func (p *Poller) moving() bool {
 	now := p.Clock.Now()
 	for _, w := range p.watched {
@@ -129,7 +128,7 @@ func (p *Poller) moving() bool {
 	return false
 }
 
-// divide spreads the matches that are known over the seats.
+// divide assigns the known matches to the slots.
 func (p *Poller) divide() {
 	now := p.Clock.Now()
 	var claims []claim
@@ -141,20 +140,19 @@ func (p *Poller) divide() {
 	p.assigned = spread(p.slot.nodes, claims)
 }
 
-// ownerOf is the node that looks after a match, as far as is known here.
+// ownerOf returns the node that polls a match, as far as known here.
 func (p *Poller) ownerOf(w *watch, now time.Time) string {
 	switch {
 	case w.lease != nil:
 		return p.Node
 	case w.state.InstanceID == p.Node && !w.gave.IsZero() && now.Sub(w.gave) < gaveWait:
-		return "" // whose it is now its row will say
+		return "" // its row will tell whose it is now
 	default:
 		return w.state.InstanceID
 	}
 }
 
-// giveAway lets go of the matches that are another node's share: it has come since they were taken. Not of one in which
-// something is about to be told.
+// giveAway releases the matches that are now assigned to other nodes, except those with pending events or a result.
 func (p *Poller) giveAway(ctx context.Context, now time.Time) error {
 	var errs []error
 	for _, w := range p.sorted() {
@@ -169,8 +167,8 @@ func (p *Poller) giveAway(ctx context.Context, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// slotted makes the run of a job that needs a seat. A node without one lets its matches go: it reads nothing that it could take
-// into them. While the locks cannot be reached a node that may observe goes on, for its own readers.
+// slotted returns the run of a job that needs a slot. A node without one releases its matches and polls nothing.
+// While the locks cannot be reached, a node that may observe continues for its own readers.
 func (p *Poller) slotted(f run) run {
 	return func(ctx context.Context, now time.Time) error {
 		had := p.slot.lease != nil
@@ -187,7 +185,7 @@ func (p *Poller) slotted(f run) run {
 		ctx, cancel := p.slot.lease.Context(ctx)
 		defer cancel()
 		if !had {
-			if err := p.adopt(ctx); err != nil { // what is known of others' matches is from before
+			if err := p.adopt(ctx); err != nil { // what is known of other nodes' matches is outdated
 				return err
 			}
 		}
@@ -195,8 +193,8 @@ func (p *Poller) slotted(f run) run {
 	}
 }
 
-// readers is how many nodes read the live list for matches that they have, by the shares: each of them has its part of the
-// feed's budget. The leader reads it too, now and then, to find what nobody has announced.
+// readers returns how many nodes read the live list for matches assigned to them: each has its part of the
+// feed's budget. The leader counts always, because it reads the list to find unannounced matches.
 func (p *Poller) readers() int {
 	if p.OwnBudget {
 		return 1
@@ -208,7 +206,7 @@ func (p *Poller) readers() int {
 	return len(busy)
 }
 
-// letGo gives the leases of all matches back.
+// letGo releases the leases of all matches.
 func (p *Poller) letGo(ctx context.Context) error {
 	var errs []error
 	for _, w := range p.sorted() {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// claim is a match as the spreading of the matches sees it.
+// claim is a match to be assigned.
 type claim struct {
 	match string
-	owner string // the node that looks after it, "" or one that is gone: nobody does
+	owner string // the node that polls it; "" or a node that is gone: nobody
 }
 
-// spread says which of the nodes is to look after each match. Everybody keeps what they have up to an even share, the
-// nodes with the most keeping one more where the matches cannot be divided evenly; what is over, and what nobody has, goes
-// to those who have too few. So nothing moves while the shares differ by one, and when a node comes or goes only as much
-// moves as has to. It is a function of what all nodes see: they need not talk about it. Who has the lease decides where they see
+// spread assigns matches to nodes. Every node keeps what it has up to an even share; if the matches do not divide
+// evenly, the nodes with the most keep one more. The rest, and matches that nobody has, go to nodes with too few. So
+// nothing moves while shares differ by one, and when a node joins or leaves no more moves than necessary. The result
+// depends only on what all nodes see, so they need not communicate; while they see different things, the leases decide.
 // different things for a while.
 func spread(nodes []string, claims []claim) map[string]string {
 	if len(nodes) == 0 {
@@ -48,7 +48,7 @@ func spread(nodes []string, claims []claim) map[string]string {
 	return out
 }
 
-// assignments returns how many of the matches each node is to have.
+// assignments returns how many matches each node should have.
 func assignments(nodes []string, has map[string]int, matches int) map[string]int {
 	order := slices.SortedFunc(slices.Values(nodes), func(a, b string) int {
 		return cmp.Or(cmp.Compare(has[b], has[a]), strings.Compare(a, b))

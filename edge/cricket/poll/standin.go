@@ -7,8 +7,8 @@ import (
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
 
-// isStandIn reports whether a match is read by itself because the live list, which has it or would have it, is left alone:
-// each endpoint has a budget of its own.
+// isStandIn reports whether a match is requested singly because the live list, where it is or would be, is
+// resting: each endpoint has its own budget.
 func (p *Poller) isStandIn(w *watch) bool {
 	if w.cleaned || p.restsUntil(sportmonks.Livescores).IsZero() {
 		return false
@@ -16,8 +16,7 @@ func (p *Poller) isStandIn(w *watch) bool {
 	return w.listed || w.state.Status == cricket.ActiveLive && !hasLeft(w)
 }
 
-// readFrom returns the endpoint that this node reads a match from, and when it is read next by itself; none: another node
-// reads it.
+// readFrom returns the endpoint from which this node reads a match, and when it is next requested singly; "" if another node reads it.
 func (p *Poller) readFrom(w *watch) (from sportmonks.Endpoint, next time.Time) {
 	switch {
 	case !p.isMine(w):

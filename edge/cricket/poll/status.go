@@ -9,27 +9,27 @@ import (
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
 
-// Status is how the polling goes, for the operator.
+// Status is the state of polling, for the operator.
 type Status struct {
 	Polls         int64     `json:"polls"` // of the live list
 	Unchanged     int64     `json:"unchanged"`
 	Failed        int64     `json:"failed"`
 	LastAt        time.Time `json:"lastAt,omitzero"`     // of the last good answer, by the node's clock
-	LastUnchanged bool      `json:"-"`                   // that answer was the one before
-	ReadAt        time.Time `json:"-"`                   // of the last good answer about a match in play, of the list or of a match by itself
+	LastUnchanged bool      `json:"-"`                   // that answer equalled the previous one
+	ReadAt        time.Time `json:"-"`                   // of the last good answer about a match in play, from the list or single
 	LastError     string    `json:"lastError,omitempty"` // "" after a good answer
 
-	Leading    bool     `json:"leading"`                 // this node has the first seat: it finds and registers matches
-	Seat       int      `json:"seat"`                    // of this node, from 1; 0: none
-	Nodes      []string `json:"nodes,omitempty"`         // that poll, this one among them
-	Observing  bool     `json:"observing"`               // the locks cannot be reached: what is read is for this node's own readers
-	Observed   int64    `json:"-"`                       // readings taken in like that
-	GivenAway  int64    `json:"-"`                       // matches left to nodes that came later
-	Takeovers  int64    `json:"takeovers"`               // matches taken from nodes that had fallen silent
-	FinalReads int64    `json:"finalReads"`              // readings for the end of a match
+	Leading    bool     `json:"leading"`                 // this node has the first slot: it finds and registers matches
+	Seat       int      `json:"seat"`                    // this node's slot, from 1; 0: none
+	Nodes      []string `json:"nodes,omitempty"`         // the polling nodes, including this one
+	Observing  bool     `json:"observing"`               // the locks cannot be reached: answers are for this node's own readers
+	Observed   int64    `json:"-"`                       // answers observed in this way
+	GivenAway  int64    `json:"-"`                       // matches handed over to nodes that joined later
+	Takeovers  int64    `json:"takeovers"`               // matches taken over from silent nodes
+	FinalReads int64    `json:"finalReads"`              // reads for the end of a match
 	Cached     int64    `json:"cached"`                  // replies written to the fixture cache
-	TooBig     int64    `json:"tooBig"`                  // replies that had no room there
-	Marquee    int64    `json:"marqueeLeague,omitempty"` // the league that is watched closely, 0: none
+	TooBig     int64    `json:"tooBig"`                  // replies too large for it
+	Marquee    int64    `json:"marqueeLeague,omitempty"` // the closely watched league, 0: none
 
 	Matches []Held                                    `json:"-"`
 	Jobs    []JobStatus                               `json:"jobs"` // by name
@@ -37,7 +37,7 @@ type Status struct {
 	Health  map[sportmonks.Endpoint]sportmonks.Health `json:"-"`
 }
 
-// Inconsistent counts the matches whose score and balls disagree in the last readings.
+// Inconsistent returns the number of matches whose score and balls disagree in the last snapshots.
 func (s *Status) Inconsistent() (n int) {
 	for i := range s.Matches {
 		if s.Matches[i].Inconsistent > 0 {
@@ -47,34 +47,34 @@ func (s *Status) Inconsistent() (n int) {
 	return n
 }
 
-// Held is a match under this node's eyes.
+// Held is a match that this node watches.
 type Held struct {
 	MatchID      string              `json:"-"`
 	Fence        int64               `json:"-"` // 0: observer
 	Deadline     time.Time           `json:"-"` // of the lease, real time
-	Owner        string              `json:"-"` // the node that ticked it last
-	Status       string              `json:"-"` // idle, live, or ended while its last reads are not done
+	Owner        string              `json:"-"` // the node that last ticked it
+	Status       string              `json:"-"` // idle, live, or ended while final reads are to come
 	Phase        cricket.Phase       `json:"-"`
 	LastTickAt   time.Time           `json:"-"`
-	Listed       bool                `json:"listed"`          // the live list has it
-	Closely      bool                `json:"closely"`         // its balls are asked for
-	From         sportmonks.Endpoint `json:"from,omitempty"`  // that this node reads it from; empty: another node does
-	Next         time.Time           `json:"nextAt,omitzero"` // when it is read next; zero: with news
-	StandIn      bool                `json:"standIn"`         // the live list is left alone, and it is read by itself
-	Inconsistent int                 `json:"-"`               // readings in a row whose score and balls disagree: from six on it is told as it is
+	Listed       bool                `json:"listed"`          // it is in the live list
+	Closely      bool                `json:"closely"`         // its balls are requested
+	From         sportmonks.Endpoint `json:"from,omitempty"`  // the endpoint this node reads it from; empty: another node reads it
+	Next         time.Time           `json:"nextAt,omitzero"` // when it is read next; zero: on news
+	StandIn      bool                `json:"standIn"`         // the live list is resting, so it is requested singly
+	Inconsistent int                 `json:"-"`               // consecutive snapshots whose score and balls disagree: from six on they are used as they are
 }
 
-// JobStatus is how a job goes.
+// JobStatus is the state of a job.
 type JobStatus struct {
 	Name      string    `json:"name"`
 	Runs      int64     `json:"runs"`
 	Failed    int64     `json:"failed"`
 	LastRun   time.Time `json:"lastRunAt,omitzero"`
 	LastError string    `json:"lastError,omitempty"` // "" after a good run
-	NextRun   time.Time `json:"nextRunAt,omitzero"`  // zero: it has nothing to do for now
+	NextRun   time.Time `json:"nextRunAt,omitzero"`  // zero: nothing to do for now
 }
 
-// Status reports how the polling goes.
+// Status returns the state of polling.
 func (p *Poller) Status() Status {
 	var budgets map[sportmonks.Endpoint]sportmonks.Budget
 	var health map[sportmonks.Endpoint]sportmonks.Health
@@ -130,7 +130,7 @@ func (p *Poller) show() {
 	p.keepKept()
 }
 
-// publish shows the matches of the live loop to others.
+// publish copies the state of the watched matches to the status.
 func (p *Poller) publish() {
 	held := make([]Held, 0, len(p.watched))
 	for _, w := range p.sorted() {
@@ -157,7 +157,7 @@ func (p *Poller) publish() {
 	})
 }
 
-// forget has the status say that nothing is watched any more. The leases go back when their manager ends.
+// forget clears the status of watched matches. Their leases are released when the lease manager ends.
 func (p *Poller) forget() {
 	p.count(func(s *Status) { s.Matches, s.Leading, s.Seat, s.Nodes, s.Observing = nil, false, 0, nil, false })
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// squadsAtOnce is how many squads are read in one go: each is a call of its own, and the next fixtures wait meanwhile.
+// squadsAtOnce is how many squads are read per run: each is a call of its own, and fixtures wait meanwhile.
 const squadsAtOnce = 20
 
 // teamsDue: every six hours, and every minute while squads are still to be read.
@@ -24,8 +24,8 @@ func (p *Poller) teamsDue(last time.Time) (time.Time, bool) {
 	return each(referenceEvery)(last)
 }
 
-// syncTeams takes the teams of the feed into their table, and then, some at a time, the squads and standings of the
-// running seasons of the active leagues.
+// syncTeams updates the teams table from the feed, and then, a few per run, the squads and standings of the
+// running seasons of active leagues.
 func (p *Poller) syncTeams(ctx context.Context, now time.Time) error {
 	if len(p.squads) == 0 {
 		if err := p.readTeams(ctx); err != nil {
@@ -74,7 +74,7 @@ func (p *Poller) readTeams(ctx context.Context) error {
 	return err
 }
 
-// standingsOf counts the running season of a league, by the fixtures that are known.
+// standingsOf computes the running season of a league from the known fixtures.
 func standingsOf(tx *store.Tx, l *reference.LeagueRecord, names map[string]string) ([]reference.TeamSeasonRecord, error) {
 	if l.SeasonID == "" || l.Code == "" {
 		return nil, nil
@@ -92,7 +92,7 @@ func standingsOf(tx *store.Tx, l *reference.LeagueRecord, names map[string]strin
 	return rows, nil
 }
 
-// readSquad writes a team's row of a season. Where the feed has no squad, the one that is known stays.
+// readSquad writes a team's row of a season. If the feed has no squad, the known one stays.
 func (p *Poller) readSquad(ctx context.Context, row reference.TeamSeasonRecord, now time.Time) error {
 	squad, err := p.Reference.Squad(ctx, row.TeamID, row.SeasonID)
 	if err != nil && !fault.Is(err, fault.NotFound) {

@@ -14,39 +14,39 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 )
 
-// takeoverAfter is the silence after which the match of another node may be taken, if its lease is free.
+// takeoverAfter is the silence after which another node's match may be taken over if its lease is free.
 const takeoverAfter = 30 * time.Second
 
-// watch is a match that this node looks after.
+// watch is a match that this node watches.
 type watch struct {
 	id     string
 	league int64
-	starts time.Time // zero: not known
+	starts time.Time // zero: unknown
 	state  cricket.State
 	lease  Lease
 
-	listed bool // the live list has it, or had it until lately
-	absent int  // answers of the list in a row that did not have it
+	listed bool // it is or was recently in the live list
+	absent int  // consecutive answers of the list without it
 
-	took    source    // the answer that was taken in last; zero: the next one is news whatever it says
-	fence   int64     // under which that was
+	took    source    // the answer last taken; zero: the next one counts as new whatever it says
+	fence   int64     // the fence it was written under
 	seen    time.Time // when that answer came
 	raw     []byte    // its text, as far as it is cached
 	touched time.Time // last write or touch
 
-	asked time.Time // last reading of its own
+	asked time.Time // last single request
 	left  time.Time // when it was found to have left the list
-	final int       // readings of its own since then, of those that are for its end
-	gone  time.Time // since when the feed does not know it; zero: it does
+	final int       // number of final reads since then
+	gone  time.Time // since when the feed does not have it; zero: it does
 
-	cleaned bool // nothing hangs on it any more
+	cleaned bool // cleaned up after
 
-	since    time.Time      // when this node heard of it
-	gave     time.Time      // when this node gave it away; zero: never
-	seenHere *cricket.State // what this node saw itself while it could not write; nil: nothing
+	since    time.Time      // when this node first knew of it
+	gave     time.Time      // when this node handed it over; zero: never
+	seenHere *cricket.State // what this node observed while it could not write; nil: nothing
 }
 
-// source identifies an answer: of one request, the generation grows with every answer that differs from the one before.
+// source identifies an answer to a request: gen grows with every answer that differs from the previous one.
 type source struct {
 	request string
 	gen     int
@@ -59,7 +59,7 @@ type reading struct {
 	balls bool
 }
 
-// newReading notes an answer to a request.
+// newReading records an answer to a request.
 func (p *Poller) newReading(request string, balls bool, r sportmonks.Reading) *reading {
 	if !r.Unchanged || p.gens[request] == 0 {
 		p.gens[request]++
@@ -67,7 +67,7 @@ func (p *Poller) newReading(request string, balls bool, r sportmonks.Reading) *r
 	return &reading{Reading: r, src: source{request, p.gens[request]}, balls: balls}
 }
 
-// sorted returns the watches by id: what is done to several is done in the same order everywhere.
+// sorted returns the watches by id, so that all nodes process them in the same order.
 func (p *Poller) sorted() []*watch {
 	out := make([]*watch, 0, len(p.watched))
 	for _, id := range slices.Sorted(maps.Keys(p.watched)) {
@@ -85,8 +85,8 @@ func (p *Poller) watchOf(id string) *watch {
 	return w
 }
 
-// isMine reports whether a match is this node's to look after. One that is in no row yet is the leader's when the node
-// whose share it is has had time to find it in the list.
+// isMine reports whether this node should poll a match. A match without a row falls to the leader after
+// soleWait, in case its assigned node does not see it in the list.
 func (p *Poller) isMine(w *watch) bool {
 	if w.lease != nil || p.observing || p.assigned[w.id] == p.Node {
 		return true
@@ -94,8 +94,8 @@ func (p *Poller) isMine(w *watch) bool {
 	return p.slot.leads() && w.state.Status == "" && p.Clock.Now().Sub(w.since) >= soleWait
 }
 
-// mayTake reports whether a match that is this node's share may be taken now: it is nobody's, or of a node that gives it
-// away, or of one that has gone and been silent for long enough.
+// mayTake reports whether a match assigned to this node may be taken now: it has no owner, its owner hands it
+// over, or its owner has been silent long enough.
 func (p *Poller) mayTake(w *watch, now time.Time) bool {
 	if w.lease != nil || p.observing {
 		return true
@@ -105,10 +105,10 @@ func (p *Poller) mayTake(w *watch, now time.Time) bool {
 		now.Sub(w.state.LastTickAt) >= takeoverAfter)
 }
 
-// take takes a match of an answer into its state, if this node holds the match's lease.
+// take applies a match of an answer to its state if this node holds the match's lease.
 func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *reading, now time.Time) error {
 	if w.took == r.src && (w.cleaned || !r.At.After(w.seen)) {
-		return nil // the same answer is no second observation, and no news of a match that is over
+		return nil // the same answer is not a second observation, nor news of a match that is over
 	}
 	if p.observing {
 		return p.observe(ctx, w, s, r)
@@ -118,7 +118,7 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 		return nil
 	}
 	if w.seenHere != nil {
-		w.took, w.seenHere = source{}, nil // its state has not had what was seen here
+		w.took, w.seenHere = source{}, nil // its state does not include what was observed
 	}
 	if w.lease == nil && w.state.InstanceID != "" && w.state.InstanceID != p.Node {
 		p.count(func(s *Status) { s.Takeovers++ })
@@ -128,12 +128,12 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 		return err
 	}
 	if w.lease = lease; lease == nil {
-		w.took = source{} // an observer: the holder writes
+		w.took = source{} // observer: the holder writes
 		return nil
 	}
 	held, cancel := lease.Context(ctx)
 	defer cancel()
-	// A fence that was raised since had refused what was written: it is written anew, though nothing has changed.
+	// A fence raised since then may have refused the last write: write again even if nothing has changed.
 	anew := w.fence != lease.Fence()
 	if w.took == r.src && w.state.Quiet() && !anew {
 		return p.touch(held, w, now)
@@ -151,7 +151,7 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 	return nil
 }
 
-// touch notes now and then that a match is watched although nothing changes.
+// touch records from time to time that a match is being polled although nothing changes.
 func (p *Poller) touch(ctx context.Context, w *watch, now time.Time) error {
 	if now.Sub(w.touched) < matches.TouchEvery {
 		return nil
@@ -169,14 +169,14 @@ func (p *Poller) tick(ctx context.Context, w *watch, s *cricket.Snapshot, lease 
 		return err
 	})
 	if err != nil {
-		w.took = source{} // it is owed: the next answer is news whatever it says
+		w.took = source{} // the write is due: the next answer counts as new whatever it says
 	}
 	return st, err
 }
 
-// fenced writes under a lease. A record of the lock that was deleted by hand begins below the fence of the match. Whoever
-// still holds the lock raises it and goes on; who does not has lost the lease by asking. Raising blocks, so that the context, which
-// is the lease's, is asked again before the second write.
+// fenced writes under a lease. A lock record that was deleted by hand restarts below the match's fence. If this
+// node still holds the lock, it raises the fence and writes again; if not, the attempt ends the lease. Raising
+// blocks, so ctx, which ends with the lease, is checked before the second write.
 func (p *Poller) fenced(ctx context.Context, lease Lease, write func(by matches.Owner) error) error {
 	err := write(matches.Owner{Node: p.Node, Fence: lease.Fence()})
 	fenced, ok := errors.AsType[*matches.FencedOffError](err)
@@ -192,7 +192,7 @@ func (p *Poller) fenced(ctx context.Context, lease Lease, write func(by matches.
 	return write(matches.Owner{Node: p.Node, Fence: lease.Fence()})
 }
 
-// drop lets a match go.
+// drop stops watching a match and releases its lease.
 func (p *Poller) drop(ctx context.Context, w *watch) error {
 	delete(p.watched, w.id)
 	delete(p.gens, aloneRequest(w.id))

@@ -17,8 +17,7 @@ const rightEvery = 30 * time.Second
 type Rights interface {
 	// Has reports whether this node may push for a match now. It makes no request.
 	Has(matchID string) bool
-	// Take asks for the lease of a match that is no longer polled but still owes its phones pushes. It is not taken while another node has
-	// it.
+	// Take asks for the lease of a match that is no longer polled but still owes pushes; taken is false while another node has it.
 	Take(ctx context.Context, matchID string) (taken bool, err error)
 	// Leave releases what Take took.
 	Leave(ctx context.Context, matchID string)
