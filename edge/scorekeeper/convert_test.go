@@ -48,7 +48,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// A game that goes on from a row of the older kind leaves that row behind. It goes with the game, and is no other game of that day.
+// A game that goes on from a skOldGame row leaves that row behind. Converting the game removes the row; it does not count as a second game.
 func TestConvertOldRow(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")
@@ -83,13 +83,13 @@ func TestConvertRefuses(t *testing.T) {
 	}
 }
 
-// row is what is kept under a key.
+// row returns the stored row with a key.
 func (r *rig) row(key attr.Item) attr.Item {
 	r.t.Helper()
 	return read(r, func(tx *store.Tx) (attr.Item, error) { return tx.Get(tableName, key) })
 }
 
-// takes has the consumer look at what was written behind a record, and returns the last one.
+// takes runs the consumer on the records after a sequence number, and returns the last one's.
 func (r *rig) takes(after uint64) (last uint64) {
 	r.t.Helper()
 	r.must(func(tx *store.Tx) error {
@@ -103,8 +103,8 @@ func (r *rig) takes(after uint64) (last uint64) {
 	return last
 }
 
-// What a session has played at a node that did not know of its conversion goes to the account when that is known: another guess is
-// joined to the game that was moved, and a first guess of a day is the account's first one.
+// Guesses of a session at a node that does not know of its conversion go to the account once the node learns of it. A further guess is merged
+// into the moved game; a first guess of a day begins the account's game.
 func TestLateGuesses(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		r := newRig(t)
@@ -116,7 +116,7 @@ func TestLateGuesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		marker := r.row(convertedKey(anon))
-		if !known { // at this node, yet
+		if !known { // not at this node yet
 			r.must(func(tx *store.Tx) error {
 				_, err := tx.Delete(store.DeleteItem{Table: tableName, Key: convertedKey(anon)})
 				return err
@@ -137,7 +137,7 @@ func TestLateGuesses(t *testing.T) {
 			t.Fatalf("%+v, %t", writes, ok)
 		}
 		r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: writes}) })
-		r.plays(anon, "2026-02-01", "proud") // the first one of a day: nothing refuses it
+		r.plays(anon, "2026-02-01", "proud") // the first guess of a day is not refused
 		if !known {
 			seen = r.takes(seen)
 			if g := r.row(GameKey(anon, day)); g == nil {
@@ -156,7 +156,7 @@ func TestLateGuesses(t *testing.T) {
 	}
 }
 
-// A row of a session that cannot be moved holds nothing up: answers are dropped behind it, and other sessions' games move.
+// A row that cannot be moved does not hold up the consumer: later answers are still dropped, and other sessions' games still move.
 func TestGamesThatCannotBeMoved(t *testing.T) {
 	const other = "0b9d1e1c-2f5b-4c0e-9a51-6d0a3f1f7c11"
 	r := newRig(t)
@@ -185,11 +185,11 @@ func TestGamesThatCannotBeMoved(t *testing.T) {
 	}
 }
 
-// A conversion that the cloud has refused is made again with what is there now: a game that is gone is not missed, one that the account has
-// begun before stays, one that has gone on in the session goes with all its guesses.
+// A conversion that the cloud refused is repeated with the rows as they are now. A game that is gone is ignored, an account's game that began
+// earlier stays, and a session's game that has gone on moves with all its guesses.
 func TestRefusedConversion(t *testing.T) {
 	for name, c := range map[string]struct {
-		session, account []string // their games of the day, in the cloud
+		session, account []string // their games for the day in the cloud
 		want, told       string
 	}{
 		"gone":                      {nil, nil, "[]", "[]"},
@@ -244,12 +244,12 @@ func TestRefusedConversion(t *testing.T) {
 	}
 }
 
-// What was guessed at a node behind a conversion that the cloud has refused is the account's, whichever game of the day stays: nothing is
-// lost without a word, and nobody is asked.
+// Guesses made after a conversion that the cloud refused go to the account, whichever game of the day stays. No guess is lost without the player
+// being told, and no person has to decide.
 func TestGuessesBehindARefusedConversion(t *testing.T) {
 	for name, c := range map[string]struct {
-		account []string // the account's game of the day in the cloud, begun before
-		moved   bool     // by another node, meanwhile
+		account []string // the account's game for the day in the cloud, which began earlier
+		moved   bool     // another node has moved the game meanwhile
 		want    string
 	}{
 		"no other game":          {nil, false, "[proud brick]"},
@@ -313,7 +313,7 @@ func TestGuessesBehindARefusedConversion(t *testing.T) {
 	}
 }
 
-// Rows that others have written in another shape are passed over: nothing that reads many rows fails for one.
+// Rows that another program has written in another form are skipped: no read of many rows fails because of one.
 func TestRowsOfAnotherShape(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")

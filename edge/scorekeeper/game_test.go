@@ -17,7 +17,7 @@ const (
 	anon = "f47ac10b-58cc-4372-a567-0e02b2c3d479"
 )
 
-// The checks come in the order of the original.
+// The checks are made in the order of the original.
 func TestGuessRefused(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")
@@ -49,7 +49,7 @@ func TestGuessRefused(t *testing.T) {
 	}
 }
 
-// The row is the document's, but for what goes beside the guesses.
+// A row has the documented attributes, and besides them guess_times and guess_keys.
 func TestGameRow(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")
@@ -65,7 +65,7 @@ func TestGameRow(t *testing.T) {
 	}
 }
 
-// The answer is shown to who has lost alone.
+// Only a player who has lost sees the answer.
 func TestAnswerIsToldOnALossAlone(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")
@@ -87,7 +87,7 @@ func grades(m Move) (out []Grade) {
 	return out
 }
 
-// A guess that is sent again with its key answers what the first one did, though the game has gone on.
+// A guess repeated with its key gets the answer of the first one, even if the game has gone on.
 func TestGuessOfTheSameKey(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")
@@ -112,7 +112,7 @@ func TestGuessOfTheSameKey(t *testing.T) {
 	}
 }
 
-// The cloud is asked for nothing that cannot be there.
+// Rows that cannot exist are not requested from the cloud.
 func TestGameNeeds(t *testing.T) {
 	r := newRig(t)
 	for _, c := range []struct {
@@ -125,7 +125,7 @@ func TestGameNeeds(t *testing.T) {
 	}
 }
 
-// A row of the older kind is read, and goes on under the newer one.
+// A skOldGame row is read, and the game goes on in a skGame row.
 func TestOldRow(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")
@@ -146,7 +146,7 @@ func TestOldRow(t *testing.T) {
 	}
 }
 
-// An answer that is changed grades anew what was guessed, whoever changed it.
+// A changed answer re-grades the guesses, whoever changed it.
 func TestChangedAnswer(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")
@@ -180,7 +180,7 @@ func TestChangedAnswer(t *testing.T) {
 	}
 }
 
-// What a transaction read before an answer changed is not kept.
+// A word read by a transaction that began before the answer changed is not cached.
 func TestCacheKeepsNothingOld(t *testing.T) {
 	s := &Service{}
 	s.Changed([]store.Record{{Seq: 7, Key: AnswerKey(day)}})
@@ -268,7 +268,7 @@ func TestStreaks(t *testing.T) {
 	}
 }
 
-// Nobody's games are read for another whose id begins in the same way.
+// A player's games do not include those of a player whose ID has theirs as a prefix.
 func TestHistoryIsOnesOwn(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")

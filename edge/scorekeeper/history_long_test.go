@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// The history of one player among 100,000 games reads that player's rows alone.
+// The history of one player among 100,000 games reads only that player's rows.
 func TestHistoryAmongManyRows(t *testing.T) {
 	r := newRig(t)
 	const days, players, at = 60, 1700, 42

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// script makes a game of words with the minute of each, such as "crane slate@2 manna@9!": the last one has solved it.
+// script parses a game, each word with its minute: in "crane slate@2 manna@9!" the last word solves it.
 func script(text string) *Game {
 	g := &Game{UserID: user, Date: day}
 	for part := range strings.FieldsSeq(text) {
@@ -49,8 +49,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Whatever two nodes took of a player who was at both, the merged game has each word once, no guess is lost without being told of,
-// and none is taken behind the end.
+// Whatever guesses two nodes have accepted from a player, the merged game contains each word once, every guess that does not count is reported,
+// and no guess comes after the end of the game.
 func TestMergeLosesNothingSilently(t *testing.T) {
 	word := rapid.SampledFrom(strings.Fields("crane slate moist proud brick fjord manna joust vexed waltz"))
 	rapid.Check(t, func(t *rapid.T) {

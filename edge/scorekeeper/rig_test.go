@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// rig is a service over a store, with a clock that stands still.
+// rig is a service on a store whose clock stands still.
 type rig struct {
 	*Service
 	t     *testing.T
@@ -31,7 +31,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// update changes the store; after each the cache hears of what was written, as from the journal.
+// update changes the store, and passes the new journal records to the cache.
 func (r *rig) update(do func(tx *store.Tx) error) error {
 	r.t.Helper()
 	var from uint64
@@ -64,7 +64,7 @@ func (r *rig) answerIs(date, word string) {
 	})
 }
 
-// guess plays a word now.
+// guess plays a word, and moves the clock on by a minute.
 func (r *rig) guess(user, date, word, key string) (v View, err error) {
 	r.t.Helper()
 	g := Guess{User: user, Date: date, Word: word, Key: key, At: r.now}

@@ -76,7 +76,7 @@ func TestTeams(t *testing.T) {
 	}
 }
 
-// A full team goes in one transaction.
+// A full team can be deleted in one transaction.
 func TestFullTeam(t *testing.T) {
 	r := newRig(t)
 	var members []string
@@ -123,7 +123,7 @@ func TestBoard(t *testing.T) {
 		t.Errorf("a stranger: %v", err)
 	}
 	r.answerIs("2026-02-01", "crane")
-	r.answerIs("2026-02-20", "crane") // has not begun
+	r.answerIs("2026-02-20", "crane") // has not begun yet
 	for _, c := range []struct {
 		behind, most int
 		want         string
@@ -146,7 +146,7 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// Who is no admin any more deletes no team, though their node has not known it.
+// A player who is no longer an admin cannot delete the team, even if their node did not know that.
 func TestDeletionChecksItsAdmin(t *testing.T) {
 	r := newRig(t)
 	id := r.team1("ann", "bob")
@@ -164,7 +164,7 @@ func TestDeletionChecksItsAdmin(t *testing.T) {
 	}
 }
 
-// Others see finished games, of people they share a team with.
+// Players see the finished games of others with whom they share a team.
 func TestScores(t *testing.T) {
 	r := newRig(t)
 	r.answerIs(day, "manna")
@@ -185,7 +185,7 @@ func TestScores(t *testing.T) {
 	}
 	strange("eve", "bob")
 	strange("ann", "USER#ann")
-	r.must(func(tx *store.Tx) error { // by a node that does not know of bob
+	r.must(func(tx *store.Tx) error { // as a node does that does not know of bob
 		_, err := tx.Delete(store.DeleteItem{Table: tableName, Key: teamKey(id)})
 		return err
 	})
@@ -237,7 +237,7 @@ func TestMembershipThatIsNotHereInFull(t *testing.T) {
 	want("the last admin becomes a member", set("ann", RoleMember), keepsOne)
 }
 
-// What takes an admin out is refused as a whole where another node has taken them out, or has changed their role.
+// Removing an admin is refused as a whole if another node has removed them or changed their role.
 func TestAdminIsCountedDownOnce(t *testing.T) {
 	r := newRig(t)
 	id := r.team1("ann")
@@ -245,7 +245,7 @@ func TestAdminIsCountedDownOnce(t *testing.T) {
 		r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "ann", id, who, RoleAdmin); return err })
 	}
 	admins := func() string { return r.row(teamKey(id))["admins"].Text() }
-	// out is what a node writes that does not know what another has done.
+	// out makes the writes of a node that does not know what another node has done.
 	out := func(user string) error {
 		return r.update(func(tx *store.Tx) error { return r.setRole(tx, user, id, user, RoleAdmin, "") })
 	}

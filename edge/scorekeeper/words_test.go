@@ -31,7 +31,7 @@ func TestGradeGuess(t *testing.T) {
 	}
 }
 
-// oracle grades by counting: a letter is contained as often as the answer has it outside of the guess's right places.
+// oracle grades by counting: a letter is contained as often as the answer has it outside the positions that the guess has right.
 func oracle(guess, answer string) string {
 	out := []byte("wwwww")
 	for i := range out {

@@ -26,7 +26,7 @@ const (
 	guest = "f47ac10b-58cc-4372-a567-0e02b2c3d479"
 )
 
-// rig is the application in a server, over a store whose clock stands still.
+// rig is the application in a server, on a store whose clock stands still.
 type rig struct {
 	t       *testing.T
 	app     httpapi.App
@@ -36,7 +36,7 @@ type rig struct {
 	log     *said
 }
 
-// said is what was logged.
+// said collects the log.
 type said struct {
 	mu sync.Mutex
 	b  strings.Builder
@@ -60,7 +60,7 @@ func newRig(t *testing.T) *rig {
 	return newRigOn(t, store.Options{NoSync: true}, slog.LevelDebug)
 }
 
-// newRigOn is a rig with a store as it is asked for.
+// newRigOn returns a rig on a store with the given options.
 func newRigOn(t *testing.T, o store.Options, level slog.Level) *rig {
 	t.Helper()
 	words, err := scorekeeper.NewDictionary("")
@@ -88,7 +88,7 @@ func newRigOn(t *testing.T, o store.Options, level slog.Level) *rig {
 	return r
 }
 
-// as are the headers of somebody: "-" nobody, "guest" who has the cookie, else a user.
+// as returns the request headers of a caller: "-" for nobody, "guest" for the guest's cookie, or a user.
 func as(who string) []string {
 	switch who {
 	case "-":
@@ -106,7 +106,7 @@ func (r *rig) ask(who, method, path, body string, headers ...string) *httptest.R
 	return web.Ask(r.server.Handler(), method, "/scorekeeper"+path, body, append(as(who), headers...)...)
 }
 
-// want asks, and compares the status and what the answer has in it.
+// want sends a request, and checks the status and that the answer contains a text.
 func (r *rig) want(status int, has, who, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	r.t.Helper()
 	w := r.ask(who, method, path, body, headers...)
@@ -125,7 +125,7 @@ func guessBody(word string) string {
 	return fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":%q}`, day, word)
 }
 
-// Every route, with the texts and codes of the original.
+// Every route answers with the texts and codes of the original.
 func TestRoutes(t *testing.T) {
 	r := newRig(t)
 	long := strings.Repeat("x", 5000)
@@ -224,7 +224,7 @@ func TestTeamRoutes(t *testing.T) {
 	}
 	r.want(200, `"role":"member"`, "u1", "PUT", "/team/teammate", mate("u2", "member"))
 	r.want(422, `"field":"role"`, "u1", "PUT", "/team/teammate", mate("u2", "king"))
-	for _, who := range []string{"u#2", "", guest} { // of a guest: whoever is told the id could take the games over
+	for _, who := range []string{"u#2", "", guest} { // a guest's ID must stay secret: with it, anyone could take the games over
 		r.want(422, `"field":"user_id"`, "u1", "PUT", "/team/teammate", mate(who, "member"))
 	}
 	r.want(403, "FORBIDDEN", "u2", "PUT", "/team/teammate", mate("u4", "member"))
@@ -260,7 +260,7 @@ func TestTeamRoutes(t *testing.T) {
 	r.want(200, "Wizards", "u1", "DELETE", "/team", `{"team_id":"`+team.ID+`"}`)
 }
 
-// A guest's cookie is a UUID in small letters, and never somebody who has registered.
+// A guest's cookie is a lower-case UUID, and never names a registered user.
 func TestGuests(t *testing.T) {
 	r := newRig(t)
 	r.answer(day, "manna")
@@ -279,7 +279,7 @@ func TestGuests(t *testing.T) {
 	r.want(200, `"user_id":"u1"`, "u1", "POST", "/guess", guessBody("crane"), "Cookie", "wordle_session="+guest, "Sec-Fetch-Site", "same-origin")
 }
 
-// A guess that is repeated with its key answers what the first one did.
+// A guess repeated with its key gets the answer of the first one.
 func TestGuessOnce(t *testing.T) {
 	r := newRig(t)
 	r.answer(day, "manna")
@@ -292,7 +292,7 @@ func TestGuessOnce(t *testing.T) {
 	r.want(200, `"moves_qty":1`, "u1", "POST", "/guess", guessBody("crane"), "Idempotency-Key", "k1", "Touchline-Occurred-Ago", "50000")
 }
 
-// An answer that is changed grades anew what was guessed as soon as the change is answered.
+// Once the change of an answer has been acknowledged, the guesses are re-graded.
 func TestChangedAnswerCountsAtOnce(t *testing.T) {
 	r := newRig(t)
 	r.answer(day, "manna")
@@ -301,7 +301,7 @@ func TestChangedAnswerCountsAtOnce(t *testing.T) {
 	r.want(200, `{"letter":"c","grade":"correct"}`, "u1", "GET", "/game/"+day, "")
 }
 
-// What did not count is told to who reads it, once: a HEAD reads nothing.
+// Words that did not count are reported once. A HEAD does not count as reporting them.
 func TestDroppedIsToldOnce(t *testing.T) {
 	r := newRig(t)
 	r.answer(day, "manna")
@@ -323,7 +323,7 @@ func TestDroppedIsToldOnce(t *testing.T) {
 	}
 }
 
-// An event names a day, whatever others have written into the row.
+// An event names the day of the row's key, whatever another program has written into the row.
 func TestEventOfAStrangeRow(t *testing.T) {
 	r := newRig(t)
 	key := scorekeeper.GameKey("u1", day)
@@ -337,12 +337,12 @@ func TestEventOfAStrangeRow(t *testing.T) {
 	}
 }
 
-// A player may guess 30 times a minute, whatever comes of it; another one is not kept from it.
+// A player may send 30 guesses a minute, valid or not. The limit does not affect other players.
 func TestGuessesPerMinute(t *testing.T) {
 	r := newRig(t)
 	r.answer(day, "manna")
 	n := 0
-	for ; n < 10*guessesPerMinute; n++ { // a machine that is slow earns one every two seconds
+	for ; n < 10*guessesPerMinute; n++ { // on a slow machine, the player earns another guess every two seconds
 		w := r.ask("u1", "POST", "/guess", guessBody("qqqqq"))
 		if w.Code == http.StatusTooManyRequests {
 			if !strings.Contains(w.Body.String(), `"code":"RATE_LIMITED"`) || w.Header().Get("Retry-After") == "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// processor is the time that this process has worked, its players as well as its node.
+// processor returns the CPU time of this process, players and node together.
 func processor() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -27,8 +27,8 @@ func processor() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Sixty-four players, whose pages are open, guess six times each, all at once, and each guess is on the disk before it is answered: no
-// guess is lost. The time of the processor says what a guess costs whatever else the machine does.
+// Sixty-four players, with their pages open, make six guesses each, all at once. Each guess is on disk before it is answered, and none is lost.
+// The CPU time measures the cost of a guess independently of other load on the machine.
 func TestManyGuessAtOnce(t *testing.T) {
 	r := newRigOn(t, store.Options{}, slog.LevelInfo)
 	r.answer(day, "manna")

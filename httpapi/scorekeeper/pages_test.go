@@ -9,13 +9,13 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// page asks for a page as a browser does.
+// page requests a page as a browser does.
 func (r *rig) page(status int, has, who, path string) string {
 	r.t.Helper()
 	return r.want(status, has, who, "GET", "/-"+path, "", "Accept", "text/html", "Sec-Fetch-Mode", "navigate").Body.String()
 }
 
-// A day's page from the first look to its end: nobody, a guest, guesses, a win, a loss.
+// A day's page through the life of a game: no ID, a guest, guesses, a win, a loss.
 func TestPlayPage(t *testing.T) {
 	r := newRig(t)
 	r.page(200, "There is no puzzle for this day yet.", "u1", "/")
@@ -41,7 +41,7 @@ func TestPlayPage(t *testing.T) {
 	r.page(200, "The word was manna.", "u1", "/")
 }
 
-// Who signs in with the cookie of a guest is offered the guest's games, once, and others never see whose they are.
+// A user who signs in with a guest's cookie is offered the guest's games, once. Others never see whose they are.
 func TestConvertOnThePage(t *testing.T) {
 	r := newRig(t)
 	r.answer(day, "manna")
@@ -76,7 +76,7 @@ func TestOtherPages(t *testing.T) {
 	r.page(200, `<td class="num">0</td><td class="num">0</td>`, "u1", "/teams/"+team+"/last-week")
 	r.page(404, "", "u1", "/teams/"+team+"/month")
 	r.page(403, "", "u2", "/teams/"+team)
-	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { // of a team that another node has deleted, which did not know them
+	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { // a membership left of a team deleted by a node that did not know of it
 		_, err := tx.Put(store.PutItem{Table: r.service.Table, Item: attr.Item{"pk": attr.S("USER#u1"), "sk": attr.S("TEAM#gone"), "role": attr.S("member")}})
 		return err
 	}); err != nil {
@@ -91,7 +91,7 @@ func TestOtherPages(t *testing.T) {
 	r.page(400, "", "admin", "/admin/days/x")
 }
 
-// The day of a history and of a board is the reader's own, where their page says which it is, and it can be.
+// Histories and boards use the reader's own date, if the page sends it and it is a possible one.
 func TestReadersDay(t *testing.T) {
 	r := newRig(t)
 	const next = "2026-02-03"
@@ -119,7 +119,7 @@ func TestReadersDay(t *testing.T) {
 	r.page(403, "cannot play", "u#1", "/")
 }
 
-// Every scene of the gallery shows its state.
+// Each scene of the gallery shows its state.
 func TestScenes(t *testing.T) {
 	look, err := page.New("/scorekeeper/-", files, nil)
 	if err != nil {

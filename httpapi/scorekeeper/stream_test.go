@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// A player's stream tells of the teams that they are in at the moment, and of nobody else's, live and behind an id.
+// A player's stream reports changes in the teams they are in at the time, and in no others, both live and after a last event ID.
 func TestStreamIsOfOwnTeams(t *testing.T) {
 	r := newRig(t)
 	r.answer(day, "manna")
@@ -34,7 +34,7 @@ func TestStreamIsOfOwnTeams(t *testing.T) {
 		r.answer(date, "manna")
 		r.want(200, "", who, "POST", "/guess", fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":"crane"}`, date))
 	}
-	// A stream's events come one after the other, so that the next one that it has shows what it had none of before.
+	// A stream's events come in order: the next event that arrives proves that there was none before it.
 	told := func(who string, s *web.Stream, want string) {
 		t.Helper()
 		seen := s.Until(func(m web.Message) bool { return m.Name != "" })
@@ -49,12 +49,12 @@ func TestStreamIsOfOwnTeams(t *testing.T) {
 	streams := map[string]*web.Stream{}
 	for _, who := range []string{"ann", "ben", "cid"} {
 		streams[who] = open(who, "")
-		told(who, streams[who], "{}") // whatever there is: from here on each change is told
+		told(who, streams[who], "{}") // the first event names nothing; from here on each change is reported
 	}
 	team := func(who, of string) { t.Helper(); next(who, streams[who], "team_id", teams[of]) }
 	played := func(who, date string) { t.Helper(); next(who, streams[who], "puzzle_date_iso_day", date) }
 
-	plays("ann", "2026-01-01") // alone: nobody's
+	plays("ann", "2026-01-01") // ann is in no team yet: nobody is notified
 	found("ann")
 	team("ann", "ann")
 	found("cid")
@@ -68,7 +68,7 @@ func TestStreamIsOfOwnTeams(t *testing.T) {
 	plays("ben", "2026-01-03")
 	played("ann", "2026-01-03")
 	played("ben", "2026-01-03")
-	mate("PUT", "cid", "ben") // who is in two teams: of the other one ann hears nothing
+	mate("PUT", "cid", "ben") // ben is in two teams now: ann hears nothing of the other one
 	team("ben", "cid")
 	team("cid", "cid")
 	mate("DELETE", "ann", "ben")
@@ -80,7 +80,7 @@ func TestStreamIsOfOwnTeams(t *testing.T) {
 	played("cid", "2026-01-05")
 	played("ben", "2026-01-05")
 
-	again := open("ben", behind) // who comes again is sent what they missed, as far as it is theirs now
+	again := open("ben", behind) // a reader who reconnects is sent what they missed and may see now
 	next("ben", again, "puzzle_date_iso_day", "2026-01-02")
 	next("ben", again, "puzzle_date_iso_day", "2026-01-03")
 	next("ben", again, "team_id", teams["cid"])

@@ -19,7 +19,7 @@ import (
 
 var updateIdentities = flag.Bool("update-identities", false, "write the golden file of TestFiveIdentities")
 
-// Five identities at every route and page, in one table; none of a user's is open to a guest, or to a page of another site.
+// The access of five identities to every route and page, in one table. No route for users is open to a guest, or to a page of another site.
 func TestFiveIdentities(t *testing.T) {
 	r := newRig(t)
 	r.answer(day, "manna")
@@ -57,11 +57,11 @@ func TestFiveIdentities(t *testing.T) {
 	}
 }
 
-// letters are what answers and pages show of guesses, a letter each.
+// letters matches the single letters of guesses in answers and pages.
 var letters = regexp.MustCompile(`"letter":"(.)"|class="square[^>]*>(.)<`)
 
-// A full day of three players: nothing that any of them gets before their own end has the day's word, in one piece or letter by
-// letter: no answer, header, page, event or metric, and no line of the log even after it.
+// A full day of three players. Nothing that a player receives before the end of their own game contains the day's word, whole or letter by letter:
+// no answer, header, page, event or metric. The log never contains it.
 func TestNoWordBeforeTheEnd(t *testing.T) {
 	const word = "fjord"
 	r := newRig(t)
@@ -103,7 +103,7 @@ func TestNoWordBeforeTheEnd(t *testing.T) {
 			around(who)
 		}
 	}
-	r.want(200, `"won":true`, "u2", "POST", "/guess", guessBody(word)) // who has it, others do not
+	r.want(200, `"won":true`, "u2", "POST", "/guess", guessBody(word)) // u2 knows the word now; the others do not
 	around("u1")
 	around("guest")
 	if err := r.store.View(t.Context(), func(tx *store.Tx) error {

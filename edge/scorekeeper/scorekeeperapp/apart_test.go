@@ -16,20 +16,20 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// apart is two nodes, each with the rules.
+// apart is two nodes that run the rules.
 type apart struct {
 	*nodes.Pair
 	nodes []*half
 	days  []string
-	took  []scorekeeper.Guess // that a node has taken
-	said  []string            // what was done, for who reads a failure
+	took  []scorekeeper.Guess // guesses that a node has accepted
+	said  []string            // the steps done, to print in a failure
 	wrong []string
-	told  map[string][]string // by player and day: guesses that did not count, or were of a game that a conversion did not keep
-	ended map[string][]string // the accounts that a session became
-	gone  map[string]bool     // partitions of teams that were deleted
+	told  map[string][]string // by player and day: guesses reported as not counting, and those of a game that a conversion did not keep
+	ended map[string][]string // the accounts to which a session was converted
+	gone  map[string]bool     // partitions of deleted teams
 }
 
-// half is one of the nodes.
+// half is one of the two nodes.
 type half struct {
 	*scorekeeper.Service
 	*nodes.Half
@@ -41,7 +41,7 @@ var (
 	guesses  = strings.Fields("crane slate moist proud brick vexed fjord waltz joust manna")
 )
 
-// openApart begins with the puzzles of some days, which both nodes know.
+// openApart opens two nodes that both know the puzzles of some days.
 func openApart(t *testing.T, seed uint64, days int) *apart {
 	t.Helper()
 	a := &apart{told: map[string][]string{}, ended: map[string][]string{}, gone: map[string]bool{}}
@@ -81,7 +81,7 @@ func (a *apart) fail(format string, args ...any) {
 	a.wrong = append(a.wrong, fmt.Sprintf(format, args...))
 }
 
-// needs has rows here, as routes do.
+// needs fetches the rows that a request needs, as the routes do.
 func (n *half) needs(needs func(tx *store.Tx) ([]attr.Item, error)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -148,7 +148,7 @@ func (a *apart) converts(n *half, account, session string) error {
 	return err
 }
 
-// words are those of a game that count, and those that are told not to.
+// words returns the words of a game that count, and those reported as not counting.
 func (a *apart) words(n *half, user, day string) []string {
 	row, err := view(n, func(tx *store.Tx) (attr.Item, error) { return tx.Get(n.Table, scorekeeper.GameKey(user, day)) })
 	var g scorekeeper.Game

@@ -41,7 +41,7 @@ const (
 	today   = "2026-02-02"
 )
 
-var ( // what nobody changes
+var ( // never changed
 	game1 = scorekeeper.GameKey("u1", today)
 	guest = scorekeeper.GameKey(session, today)
 )
@@ -63,7 +63,7 @@ func entry(key attr.Item) *intent.Entry {
 
 func nothing(string, attr.Item) (attr.Item, error) { return nil, nil }
 
-// Of a game that another node has played on a person is asked nothing; of everything else one is.
+// A game that another node has continued is settled without a person. Anything else goes to a person.
 func TestMerge(t *testing.T) {
 	handler := app.Merge((&scorekeeper.Service{Table: table}).Settle)
 	ask := func(k, view, remote attr.Item, tail ...*intent.Entry) ([]store.WriteItem, bool) {
@@ -111,7 +111,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A guess behind a conversion goes with it, and so does another conversion of that day; what else stands behind one is a person's.
+// A guess after a refused conversion is settled with it, and so is another conversion of that day. Other writes after it go to a person.
 func TestMergeOfAConversion(t *testing.T) {
 	handler := app.Merge((&scorekeeper.Service{Table: table}).Settle)
 	marker := attr.Item{"pk": attr.S("USER#" + session), "sk": attr.S("CONVERTED"), "user_id": attr.S("u1")}
@@ -143,7 +143,7 @@ func TestMergeOfAConversion(t *testing.T) {
 	}
 }
 
-// A change of a team that another node has made already is done; another one is a person's.
+// A change of a team that another node has made already needs nothing. Any other goes to a person.
 func TestMergeOfATeam(t *testing.T) {
 	handler := app.Merge((&scorekeeper.Service{Table: table}).Settle)
 	member := attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("MEMBER#u2")}
@@ -171,7 +171,7 @@ func TestMergeOfATeam(t *testing.T) {
 	}
 }
 
-// The last admin whom the cloud has in a team stays, whatever was said at a node that did not know it.
+// The last admin that a team has in the cloud stays, whatever a node that did not know this has accepted.
 func TestMergeOfTheLastAdmin(t *testing.T) {
 	handler := app.Merge((&scorekeeper.Service{Table: table}).Settle)
 	member, team := attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("MEMBER#u2")}, attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("METADATA")}
@@ -200,12 +200,12 @@ func TestMergeOfTheLastAdmin(t *testing.T) {
 	}
 }
 
-// What was guessed when the refused write was in no view any more is in no image of it: it is read from the writes behind it.
+// Guesses made after the refused write left the view are in none of its images: they are read from the writes behind it.
 func TestMergeOfWhatCameBehind(t *testing.T) {
 	first, behind, other, row := entry(game1), entry(game1), entry(game1), rowOf(t, "u1", "crane", "moist", "proud")
 	first.Op, first.Item = store.OpPut, rowOf(t, "u1", "crane")
 	behind.Update, behind.Values = "SET guesses = :0", attr.Item{":0": row["guesses"]}
-	// What another merge has written upon the first guess knows nothing of the next ones.
+	// Another merge has written over the first guess, without knowing of the next ones.
 	other.Update, other.Condition = "SET guesses = :0", "guesses = :1"
 	other.Values = attr.Item{":0": rowOf(t, "u1", "fjord", "crane")["guesses"], ":1": rowOf(t, "u1", "crane")["guesses"]}
 	for want, tail := range map[int][]*intent.Entry{4: {behind}, 5: {behind, other}} {
@@ -219,8 +219,8 @@ func TestMergeOfWhatCameBehind(t *testing.T) {
 	}
 }
 
-// A guess of a session is refused, and the conversion behind it goes with it: the account has all that was seen here, also where the session
-// became another's meanwhile.
+// A guess of a session is refused, and the conversion behind it goes with it. The account gets all guesses seen here, even if the session was
+// converted to another account meanwhile.
 func TestMergeOfAConversionBehindAGuess(t *testing.T) {
 	put, gone := entry(game1), entry(guest)
 	put.Op, put.Item, put.Txn, gone.Op, gone.Txn = store.OpPut, rowOf(t, "u1", "crane", "moist"), 7, store.OpDelete, 7

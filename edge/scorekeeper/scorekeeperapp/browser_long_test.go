@@ -23,7 +23,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// gate is a listener that can be as if the node were away: connections end, and new ones do at once.
+// gate is a listener that can make the node unreachable: it closes all connections, and new ones at once.
 type gate struct {
 	net.Listener
 	mu    sync.Mutex
@@ -60,7 +60,7 @@ func (g *gate) set(away bool) {
 	}
 }
 
-// playing serves the puzzle, with the same word on each day around today, behind a gate.
+// playing serves the puzzle behind a gate, with the same word for each day around today.
 func playing(t *testing.T, word string) (base string, g *gate) {
 	t.Helper()
 	login, err := node.OpenDemoLogin(t.Context(), []devlogin.User{{Subject: "demo-asha", Name: "Asha"}}, slog.New(slog.DiscardHandler))
@@ -77,7 +77,7 @@ func playing(t *testing.T, word string) (base string, g *gate) {
 		}
 		s := &scorekeeper.Service{Table: "scorekeeper-prod", Words: words}
 		if err := h.Store.Update(ctx, func(tx *store.Tx) error {
-			for i := -1; i <= 1; i++ { // wherever the browser is
+			for i := -1; i <= 1; i++ { // whatever the browser's time zone
 				if _, err := s.SetAnswer(tx, scorekeeper.NewAnswer{Date: time.Now().AddDate(0, 0, i).UTC().Format(scorekeeper.Day), Word: word}); err != nil {
 					return err
 				}
@@ -111,8 +111,8 @@ func playing(t *testing.T, word string) (base string, g *gate) {
 	return "http://" + ln.Addr().String(), g
 }
 
-// On a phone: a guest guesses, signs in, takes the game over; the node goes, one guess waits over a reload and is sent when the node
-// is back; the puzzle is solved, shared, and still solved after a reload.
+// On a phone, a guest guesses, signs in and takes the game over. While the node is unreachable, one guess waits, survives a reload, and is sent
+// once the node is back. The puzzle is solved and shared, and is still solved after a reload.
 func TestADayOnAPhone(t *testing.T) {
 	base, gate := playing(t, "manna")
 	b := chromium.Open(t)

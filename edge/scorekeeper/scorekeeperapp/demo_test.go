@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// The demo has 60 days of a team of eight behind it, and today's word is open to all.
+// The demo has 60 days of games of a team of eight, and everybody can play today's word.
 func TestDemoIsFilled(t *testing.T) {
 	table, now := scorekeeper.Table("scorekeeper-demo"), time.Date(2026, 2, 2, 10, 30, 0, 0, time.UTC)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return now }}, table)

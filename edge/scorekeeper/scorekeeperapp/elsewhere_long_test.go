@@ -15,13 +15,13 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// does sends a request that has to work.
+// does sends a request that must succeed.
 func (f *fleet) does(at, user, method, path, body string) string {
 	f.T.Helper()
 	return f.Want(at, user, method, "/scorekeeper"+path, body)
 }
 
-// sees waits until a node answers with something.
+// sees waits until a node's answer contains a text.
 func (f *fleet) sees(at, user, path, part string) {
 	f.T.Helper()
 	f.Until(at+" answers "+path+" with "+part, func() bool {
@@ -30,7 +30,7 @@ func (f *fleet) sees(at, user, path, part string) {
 	})
 }
 
-// Two admins at two nodes that are cut off take the same third one out: the team counts two admins, and nobody is asked.
+// Two admins, at two nodes that are cut off, remove the same third admin: the team counts two admins, and no person has to decide.
 func TestAdminTakenOutAtTwoNodes(t *testing.T) {
 	f := newFleet(t)
 	var team struct {
@@ -45,7 +45,7 @@ func TestAdminTakenOutAtTwoNodes(t *testing.T) {
 	f.does("a", "u1", "PUT", "/team/teammate", of("u2"))
 	f.does("a", "u1", "PUT", "/team/teammate", of("u3"))
 	f.sees("b", "u3", "/team?team_id="+team.ID, `"user_id":"u3"`)
-	f.Knows("b", "TEAM#"+team.ID, "USER#u2") // a membership has a row in each
+	f.Knows("b", "TEAM#"+team.ID, "USER#u2") // a membership has a row in each partition
 
 	f.Cut()
 	f.does("a", "u1", "DELETE", "/team/teammate", of("u2"))
@@ -72,7 +72,7 @@ func TestAdminTakenOutAtTwoNodes(t *testing.T) {
 	f.Quiet()
 }
 
-// The last two admins of a team leave at two nodes that are cut off: one of them stays, at both nodes, and nobody is asked.
+// The last two admins of a team leave, at two nodes that are cut off: one of them stays, at both nodes, and no person has to decide.
 func TestLastAdminsLeaveAtTwoNodes(t *testing.T) {
 	f := newFleet(t)
 	var team struct {
@@ -86,7 +86,7 @@ func TestLastAdminsLeaveAtTwoNodes(t *testing.T) {
 	}
 	f.does("a", "u1", "PUT", "/team/teammate", of("u2"))
 	f.sees("b", "u2", "/team?team_id="+team.ID, `"user_id":"u2"`)
-	f.Knows("b", "TEAM#"+team.ID, "USER#u2") // with the number of its admins, and the other row of the membership
+	f.Knows("b", "TEAM#"+team.ID, "USER#u2") // the count of admins, and both rows of the membership
 
 	f.Cut()
 	f.does("a", "u1", "DELETE", "/team/teammate", of("u1"))
@@ -113,7 +113,7 @@ func TestLastAdminsLeaveAtTwoNodes(t *testing.T) {
 	f.Quiet()
 }
 
-// A team, its board and its members' scores are the same at a node that did not make them.
+// A team, its board and its members' scores look the same at the node where they were not made.
 func TestTeamAtAnotherNode(t *testing.T) {
 	f := newFleet(t)
 	today := time.Now().UTC().Format(scorekeeper.Day)
@@ -140,16 +140,16 @@ func TestTeamAtAnotherNode(t *testing.T) {
 	f.sees("b", "u2", "/-/teams/"+team.ID, "1 of 2 have played today.")
 }
 
-// guest has a session guess.
+// guest sends a guess of a session.
 func (f *fleet) guest(at, day, word string) {
 	f.T.Helper()
 	body := fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":%q}`, day, word)
 	f.Want(at, "", "POST", "/scorekeeper/guess", body, "Cookie", "wordle_session="+session, "Sec-Fetch-Site", "same-origin")
 }
 
-// What was played elsewhere longer ago than a week is in a history, and goes with a session that is converted.
+// Games played at another node more than a week ago are in a history, and are converted with their session.
 func TestGamesOfBefore(t *testing.T) {
-	f := &fleet{nodes.Two(t, nodes.Options{App: New, Speed: 30})} // everything is read every 15 minutes
+	f := &fleet{nodes.Two(t, nodes.Options{App: New, Speed: 30})} // the whole table is read every 15 minutes
 	before := time.Now().UTC().AddDate(0, 0, -20).Format(scorekeeper.Day)
 	f.does("a", "boss", "PUT", "/puzzles", fmt.Sprintf(`{"date":%q,"word":"manna"}`, before))
 	f.does("a", "u1", "POST", "/guess", fmt.Sprintf(`{"puzzle_date_iso_day":%q,"word_guessed":"manna"}`, before))
@@ -164,8 +164,8 @@ func TestGamesOfBefore(t *testing.T) {
 	})
 }
 
-// At a node that is cut off a session is converted and the account goes on in its game, while at another node the account has begun one of
-// its own before: that one stays, with what was guessed since, and nobody is asked.
+// At a node that is cut off, a session is converted, and the account continues its game. At another node the account had begun a game of its own
+// earlier: that one stays, with the guesses made since, and no person has to decide.
 func TestGuessesBehindAConversion(t *testing.T) {
 	f := newFleet(t)
 	today := time.Now().UTC().Format(scorekeeper.Day)
@@ -176,7 +176,7 @@ func TestGuessesBehindAConversion(t *testing.T) {
 	f.guess("b", "slate", 0)
 	f.Until("the cloud has the account's game", func() bool { return f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey("u1", today)) != nil })
 	f.guest("a", today, "crane")
-	begun := time.Now().Unix() // rows tell seconds: a game that began in the conversion's own is taken for one that came after it
+	begun := time.Now().Unix() // times in rows are in seconds: a game that began in the second of the conversion counts as begun after it
 	f.Until("the second is over in which the session's game began", func() bool { return time.Now().Unix() > begun })
 	if answer := f.does("a", "u1", "POST", "/convert-session", `{"session_id":"`+session+`"}`); !strings.Contains(answer, `"converted":1`) {
 		t.Fatalf("not converted: %s", answer)
@@ -196,8 +196,8 @@ func TestGuessesBehindAConversion(t *testing.T) {
 	f.Quiet()
 }
 
-// A session is converted at one node while the other one is cut off, and does not know of it: what it guesses there meanwhile, at a
-// game of before and as the first guess of another day, is the account's when they are together again.
+// A session is converted at one node while the other is cut off and does not know of it. Guesses made there meanwhile, in an existing game and
+// as the first of another day, go to the account when the nodes are connected again.
 func TestGuessesOfAConvertedSession(t *testing.T) {
 	f := newFleet(t)
 	now := time.Now().UTC()
@@ -214,7 +214,7 @@ func TestGuessesOfAConvertedSession(t *testing.T) {
 	f.Cut("a")
 	guess("a", today, "slate")
 	guess("a", yesterday, "moist")
-	f.Until("the other node has the session's game, and converts it", func() bool { // who asks before has nothing converted
+	f.Until("the other node has the session's game, and converts it", func() bool { // before that, a conversion finds nothing
 		return strings.Contains(f.does("b", "u1", "POST", "/convert-session", `{"session_id":"`+session+`"}`), `"converted":1`)
 	})
 	f.Until("the cloud has the conversion", func() bool { return f.Cloud.Item("scorekeeper-prod", scorekeeper.GameKey(session, today)) == nil })

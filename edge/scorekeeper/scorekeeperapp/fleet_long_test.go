@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// fleet is two nodes with the application over one cloud.
+// fleet is two nodes with the application and one cloud.
 type fleet struct{ *nodes.Fleet }
 
 func newFleet(t *testing.T) *fleet {
@@ -25,7 +25,7 @@ func newFleet(t *testing.T) *fleet {
 	return &fleet{nodes.Two(t, nodes.Options{App: New})}
 }
 
-// ask sends a request of a user to a node's application.
+// ask sends a user's request to the application of a node.
 func (f *fleet) ask(at, user, method, path, body string, headers ...string) (status int, answer string) {
 	f.T.Helper()
 	return f.Ask(at, user, method, "/scorekeeper"+path, body, headers...)
@@ -40,8 +40,8 @@ func (f *fleet) guess(at, word string, ago int) {
 	}
 }
 
-// A player who guesses at two nodes that are cut off from each other has, when they are back, the first six guesses by the time of
-// the tap: at both nodes and in the cloud. What did not count is told.
+// A player guesses at two nodes that are cut off from each other. Once they are connected, the first six guesses by the time of the tap count,
+// at both nodes and in the cloud. The others are reported.
 func TestGuessesAtTwoNodes(t *testing.T) {
 	f := newFleet(t)
 	today := time.Now().UTC().Format(scorekeeper.Day)
@@ -98,7 +98,7 @@ func TestGuessesAtTwoNodes(t *testing.T) {
 	}
 }
 
-// An answer that another node changes, or somebody else in the cloud, grades anew what was guessed here: nothing keeps the old one.
+// An answer changed at another node, or by another program in the cloud, re-grades the guesses here: no cache keeps the old one.
 func TestAnswerChangedElsewhere(t *testing.T) {
 	f := newFleet(t)
 	today := time.Now().UTC().Format(scorekeeper.Day)
@@ -133,8 +133,8 @@ func TestAnswerChangedElsewhere(t *testing.T) {
 	}
 }
 
-// written is the write units of all that was written but of what nodes say of themselves: rows are smaller than a kilobyte, and cost
-// twice in a transaction.
+// written returns the write units of all writes, except for the rows in which nodes describe themselves. Rows are smaller than a kilobyte, and
+// cost twice as much in a transaction.
 func (f *fleet) written() (units int) {
 	for _, e := range f.Cloud.Log(0) {
 		if strings.HasPrefix(e.Key["id"].Str(), "node:") {
@@ -148,8 +148,7 @@ func (f *fleet) written() (units int) {
 	return units
 }
 
-// What each action of a player costs in the cloud, in write units. A guess is one; a row that is made goes with a record that it was
-// made, in a transaction.
+// The cost of each action of a player in the cloud, in write units. A guess costs one. A new row is written in a transaction with a proof of it.
 func TestWriteUnits(t *testing.T) {
 	f := newFleet(t)
 	today := time.Now().UTC().Format(scorekeeper.Day)

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// judge looks at what the nodes have come to.
+// judge checks the final state of both nodes and the cloud.
 func (a *apart) judge() {
 	rows := a.Rows(nil)
 	for _, n := range a.nodes {
@@ -33,8 +33,8 @@ func (a *apart) judge() {
 	a.judgeAgain(rows)
 }
 
-// judgeTeams counts admins and looks at both halves of each membership. Of a team that was deleted those may be left who were added at the other
-// node meanwhile: nobody sees them.
+// judgeTeams counts admins and checks both rows of each membership. Members whom another node added to a deleted team may remain: nobody sees
+// them.
 func (a *apart) judgeTeams(rows map[string]attr.Item) {
 	admins := map[string]int64{}
 	for k, row := range rows {
@@ -66,7 +66,7 @@ func (a *apart) judgeTeams(rows map[string]attr.Item) {
 	}
 }
 
-// judgeGame looks at a player's game of a day: at most six guesses, each once, none behind the end, and none that was taken is lost.
+// judgeGame checks a player's game for a day: at most six guesses, each once, none after the end, and no accepted guess lost.
 func (a *apart) judgeGame(rows map[string]attr.Item, user, day string) {
 	row := rows["USER#"+user+"#PUZZLE#"+day+" GAME_STATE"]
 	var g scorekeeper.Game
@@ -85,8 +85,8 @@ func (a *apart) judgeGame(rows map[string]attr.Item, user, day string) {
 	a.told[user+day] = append(a.told[user+day], slices.Concat(g.Guesses, g.Dropped)...)
 }
 
-// judgeLost looks for each guess that was taken, in the games of the player and of the accounts that the session became: it counts, or the
-// player was told that it does not, or it was of a game that a conversion did not keep.
+// judgeLost looks for each accepted guess in the games of the player and of the accounts to which the session was converted. It must count, or
+// have been reported as not counting, or belong to a game that a conversion did not keep.
 func (a *apart) judgeLost() {
 	for _, t := range a.took {
 		there := func(who string) bool { return slices.Contains(a.told[who+t.Date], t.Word) }
@@ -96,7 +96,7 @@ func (a *apart) judgeLost() {
 	}
 }
 
-// judgeAgain sends each guess that counts with its key once more: it is taken, and changes nothing.
+// judgeAgain repeats each guess that counts, with its key: it must be accepted and change nothing.
 func (a *apart) judgeAgain(rows map[string]attr.Item) {
 	for _, t := range a.took {
 		var g scorekeeper.Game

@@ -4,5 +4,5 @@ package scorekeeperapp
 
 import "testing"
 
-// TestTwoNodesApart over longer scripts, in which more comes together.
+// TestTwoNodesApart with longer scripts, in which more steps interact.
 func TestTwoNodesApartForLong(t *testing.T) { checkApart(t, 60, 100, 200) }

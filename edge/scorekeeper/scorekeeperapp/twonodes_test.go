@@ -19,10 +19,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// step is something that somebody does at one of the nodes.
+// step is one action of a player at one of the nodes.
 type step struct{ What, At, Who, Whom, Day, Word, Ago int }
 
-// steps are the kinds of what is done, with how often of 100.
+// steps are the kinds of step, each with its frequency in percent.
 var steps = []struct {
 	often int
 	do    func(a *apart, n *half, s *step) error
@@ -42,7 +42,7 @@ func (a *apart) guess(n *half, s *step) error {
 	return a.plays(n, g)
 }
 
-// again is a guess that was taken, once more with its key, at whatever node.
+// again repeats an accepted guess with its key, at either node.
 func (a *apart) again(n *half, s *step) error {
 	if len(a.took) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (a *apart) convert(n *half, s *step) error {
 	return a.converts(n, players[s.Who%2], players[2+s.Whom%2])
 }
 
-// look is a player's, who is told which guesses did not count.
+// look shows a player their game, and with it the guesses that did not count.
 func (a *apart) look(n *half, s *step) error {
 	return a.looks(n, players[s.Who%len(players)], a.day(s))
 }
@@ -71,7 +71,7 @@ func (a *apart) profile(n *half, s *step) error {
 	return err
 }
 
-// team is one of two: each is ann's or bob's.
+// team returns the owner and the ID of one of two teams, ann's or bob's.
 func team(s *step) (owner, id string) {
 	owner = accounts[s.Day%2]
 	return owner, scorekeeper.GameID(owner, "TEAM#t")
@@ -136,7 +136,7 @@ func (a *apart) pass(_ *half, s *step) error {
 	return nil
 }
 
-// do does a step, a second and more behind the last one.
+// do makes a step, at least a second after the last one.
 func (a *apart) do(s *step) {
 	n, what := a.nodes[s.At%2], s.What%100
 	for i := range steps {
@@ -155,7 +155,7 @@ func (a *apart) do(s *step) {
 	a.Pass(time.Duration(1000+s.Ago*7) * time.Millisecond)
 }
 
-// playApart has two nodes go through what is done, and returns what is wrong in the end.
+// playApart plays the steps at two nodes, and returns what is wrong in the end.
 func playApart(t *testing.T, seed uint64, days int, do func(a *apart)) (wrong []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -175,11 +175,11 @@ func drawStep(t *rapid.T) step {
 	return step{n("what", 99), n("at", 1), n("who", 3), n("whom", 3), n("day", 1), n("word", 9), n("ago", 60)}
 }
 
-// Whatever people do at two nodes that are cut off and joined at random: in the end both and the cloud have the same, no guess that was
-// taken is lost without the rules saying so, teams count their admins, and of games nobody is asked.
+// Whatever players do at two nodes that are cut off and connected at random, in the end both nodes and the cloud agree, no accepted guess is lost
+// except as the rules say, teams count their admins right, and no conflict about a game is left for a person.
 func TestTwoNodesApart(t *testing.T) { checkApart(t, 15, 5, 40) }
 
-// checkApart plays scripts of some length, each made of its seed. The environment says which others are played:
+// checkApart plays scripts of a length, each generated from a seed. The environment selects other seeds:
 //
 //	TOUCHLINE_SCOREKEEPER_SEED0=1000 TOUCHLINE_SCOREKEEPER_SEEDS=5000 go test -tags nomsgpack,long -run TestTwoNodesApart ./edge/scorekeeper/scorekeeperapp
 func checkApart(t *testing.T, seeds, least, most int) {
@@ -201,7 +201,7 @@ func checkApart(t *testing.T, seeds, least, most int) {
 	}
 }
 
-// Schedules that random steps have found, or people before them: what somebody does at a node a line, then the game that comes of it.
+// Schedules found by random steps or by thought: the steps (see script), then the words of the game that count, and those that do not.
 func TestTwoNodesByTheBook(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
 		"a session that was converted goes on": {
@@ -218,7 +218,7 @@ func TestTwoNodesByTheBook(t *testing.T) {
 		},
 		"what did not count is told though the conversion was refused": {
 			"a cut, a guess ses manna, b guess bob crane, b guess ses moist, a guess bob vexed, a convert ses bob, a guess ses joust",
-			// The conversion has said itself that vexed does not count: whether the row says so too goes by what is refused first.
+			// The conversion has reported itself that vexed does not count. Whether the row says so too depends on which write is refused first.
 			"[manna] [moist crane vexed joust] or [manna] [moist crane joust]",
 		},
 		"the account begins at two nodes, and the session that was converted goes on": {
@@ -258,7 +258,7 @@ func TestTwoNodesByTheBook(t *testing.T) {
 	}
 }
 
-// script does what a text says: where, what, and who does it, on the last day or, with something behind it, the one before.
+// script plays steps, each a node, an action, a player and a word. A guess is for the last day or, with a fifth field, for the day before.
 func (a *apart) script(text string) {
 	for line := range strings.SplitSeq(text, ", ") {
 		f := append(strings.Fields(line), "", "", "")
@@ -283,8 +283,8 @@ func (a *apart) script(text string) {
 	}
 }
 
-// A session of many games is converted at a node that is cut off, while a game of it goes on at another: nobody is asked, all games are the
-// account's, and that one has what was guessed at both.
+// A session with many games is converted at a node that is cut off, while one of the games goes on at another node. No person has to decide, the
+// account gets all games, and that one has the guesses of both nodes.
 func TestManyGamesConverted(t *testing.T) {
 	const games = 60
 	if wrong := playApart(t, 1, games, func(a *apart) {
