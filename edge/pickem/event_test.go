@@ -12,8 +12,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The rows of the original's own example, with the event's key in each of the three ways in which it is printed, are served by each of
-// its five access patterns.
+// The original's example rows, with the event's key in each of the three forms in which it is printed, are served by all five access patterns.
 func TestSeedsTable(t *testing.T) {
 	for _, id := range []string{"2024-03-03#aew-revolution", "2024-03-03-aew-revolution", "2023-03-03-aew-revolution"} {
 		r := newRig(t)
@@ -52,7 +51,7 @@ const seedRows = `{"PK":{"S":"USER#sam"},"SK":{"S":"USER"},"type":{"S":"user"},"
 {"PK":{"S":"EVENT"},"SK":{"S":"EVENT#EVENTID"},"type":{"S":"event"},"GSI_PK":{"S":"EVENT#EVENTID"},"GSI_SK":{"S":"EVENT"},"date":{"S":"2024/03/03"},"name":{"S":"AEW Revolution"},"state":{"S":"scored"}}
 {"PK":{"S":"EVENT#EVENTID"},"SK":{"S":"MATCH#03973653-e1f9-4262-86d5-02cbfd2cf962"},"type":{"S":"match"},"GSI_PK":{"S":"EVENT#EVENTID"},"GSI_SK":{"S":"MATCH#01"},"id":{"S":"03973653-e1f9-4262-86d5-02cbfd2cf962"},"championships":{"L":[]},"name":{"S":"Tag Team"},"points":{"N":"5"},"preshow":{"BOOL":true},"result":{"N":"1"},"teams":{"L":[{"M":{"members":{"L":[{"S":"Sting"},{"S":"Darby Allin"}]},"champion":{"BOOL":true}}},{"M":{"members":{"L":[{"S":"Matthew Jackson"}]},"name":{"S":"The Young Bucks"}}}]}}`
 
-// Another order keeps picks; other teams are another match, and the picker is told; a match that is gone leaves no hole.
+// Reordering keeps picks. Changing the teams makes another match, and the user is told. Deleting a match leaves no gap in the order.
 func TestCardChanges(t *testing.T) {
 	r := newRig(t)
 	id, m := r.card("2024-03-03", []int{1, 2, 3}, "sam")
@@ -91,7 +90,7 @@ func TestCardChanges(t *testing.T) {
 	}
 }
 
-// A card is worth three digits at most.
+// The points of a card have at most three digits.
 func TestPointsAreBounded(t *testing.T) {
 	r := newRig(t)
 	id, _ := r.card("2024-03-03", []int{100, 100, 100, 100, 100, 100, 100, 100, 100})
@@ -106,7 +105,7 @@ func TestPointsAreBounded(t *testing.T) {
 	}
 }
 
-// Two nodes that are cut off may put more on a card than it may be worth: keys keep their digits, points are as they are.
+// Two nodes that are cut off may together add more points to a card than allowed. Keys keep their digits; points are not capped.
 func TestKeysKeepTheirDigits(t *testing.T) {
 	r := newRig(t)
 	id, _ := r.card("2024-03-03", []int{100, 100, 100, 100, 100, 100, 100, 100, 100, 99}, "sam")
@@ -137,7 +136,7 @@ func TestEventID(t *testing.T) {
 	}
 }
 
-// Cards around today are read often, and the whole table from two hours before a lock until the event is scored.
+// Cards around today are read often; the whole table is, too, from two hours before a lock until the event is scored.
 func TestInterest(t *testing.T) {
 	r := newRig(t)
 	id, _ := r.card("2024-03-03", []int{5}, "sam")
@@ -158,7 +157,7 @@ func TestInterest(t *testing.T) {
 	}
 }
 
-// Points of a year have five digits in keys: it has no more events than could fill them.
+// Keys have five digits for the points of a year, so a year has no more events than these can count.
 func TestAYearHasAHundredEvents(t *testing.T) {
 	r := newRig(t)
 	create := func(date string) error {

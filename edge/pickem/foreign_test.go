@@ -8,8 +8,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// A row of another writer that is no event of the league, as one that its index does not have, keeps no event from being locked or
-// scored, and no list from being read.
+// A row of another program that is not a valid event, such as one missing from the index, does not keep events from being locked, scored or
+// listed.
 func TestForeignEventStopsNothing(t *testing.T) {
 	r := newRig(t)
 	id, matches := r.card("2024-03-03", []int{5}, "sam")
@@ -29,10 +29,10 @@ func TestForeignEventStopsNothing(t *testing.T) {
 	}
 }
 
-// An event that cannot be scored, as one that another writer has marked without results, keeps no other from it.
+// An event that cannot be scored, such as one that another program marked without results, does not keep others from being scored.
 func TestEventThatCannotBeScoredStopsNoOther(t *testing.T) {
 	r := newRig(t)
-	r.card("2024-05-05", []int{5}) // the newest is looked at first
+	r.card("2024-05-05", []int{5}) // the newest comes first
 	id, matches := r.card("2024-03-03", []int{5}, "sam")
 	r.picks("sam", id, matches[0], 1)
 	r.results(id, 1)

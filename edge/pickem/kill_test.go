@@ -26,8 +26,8 @@ func scoreAndDie(path, event string, arm func()) error {
 	return err
 }
 
-// A process that scores is killed (kill -9) at each failpoint that it comes by, the first, the middle and the last time. The next look
-// ends what it began; scored again, and with a corrected result, the rows are those of a recount.
+// A scoring process is killed (kill -9) at each failpoint that it passes: the first, the middle and the last time. The next Maintain completes
+// the scoring. After another scoring, and one with a corrected result, the rows match a recount.
 func TestScoreSurvivesAKillAtEachFailpoint(t *testing.T) {
 	seed := newRig(t)
 	var users []string
@@ -55,7 +55,7 @@ func TestScoreSurvivesAKillAtEachFailpoint(t *testing.T) {
 	})
 }
 
-// An event that another node has marked to be scored, as after a corrected result, is scored here when its row arrives.
+// An event marked for scoring at another node, as after a corrected result, is scored here when its row arrives.
 func TestResultFromElsewhereIsScoredAtOnce(t *testing.T) {
 	r := newRig(t)
 	r.Wake = clock.NewSignal()
@@ -68,7 +68,7 @@ func TestResultFromElsewhereIsScoredAtOnce(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	first := waits{clock.Real(), make(chan struct{}, 1)}
 	go func() { done <- r.Run(ctx, first, func(err error) { t.Error(err) }) }()
-	<-first.begun // it has looked, and waits for a minute
+	<-first.begun // the first Maintain is done, and Run waits a minute
 	r.must(func(tx *store.Tx) error {
 		c, err := r.load(tx, id, everybody)
 		if err == nil {
@@ -96,7 +96,7 @@ func TestResultFromElsewhereIsScoredAtOnce(t *testing.T) {
 	r.recounted("2024")
 }
 
-// waits is a clock that tells when somebody begins to wait.
+// waits is a clock that signals when a wait begins.
 type waits struct {
 	clock.Clock
 	begun chan struct{}

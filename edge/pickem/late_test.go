@@ -9,8 +9,8 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// A user is told of picks that were not counted until they have made each again, or of that match with other teams. A pick of which
-// there is nothing to tell writes no note.
+// A user is told of picks that were not counted until each is made again, even if the match has other teams by then. Other picks do not write
+// to the note.
 func TestNoteGoesWhenPicksAreMadeAgain(t *testing.T) {
 	r := newRig(t)
 	id, m := r.card("2024-03-03", []int{5, 5, 5}, "sam")

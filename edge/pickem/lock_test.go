@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// An event takes picks up to the minute an hour before its start, by the clock and by its state.
+// An event takes picks until an hour before its start, by the clock and by its state.
 func TestLock(t *testing.T) {
 	lock := start.Add(-time.Hour)
 	for _, c := range []struct {
@@ -36,11 +36,11 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// The clock of a node is an hour late: by the cloud's clock, the pick comes after the lock. An hour early, it does not lock early.
+// A node whose clock is an hour slow refuses picks after the lock by the cloud's clock. One whose clock is an hour fast does not lock early.
 func TestPickAfterTheStartByAWrongClock(t *testing.T) {
 	for _, c := range []struct {
 		name         string
-		local, cloud time.Duration // from the lock
+		local, cloud time.Duration // relative to the lock
 		open         bool
 	}{
 		{"an hour late", -59 * time.Minute, 30 * time.Second, false},
@@ -87,8 +87,8 @@ func TestDaylightSavingDoesNotCloseAnHourEarly(t *testing.T) {
 	}
 }
 
-// The state says so a minute after the lock, when what was picked in time has reached the cloud; others' picks show when the cloud
-// has confirmed it.
+// The state changes a minute after the lock, when picks made in time have reached the cloud. Others' picks are shown once the cloud has confirmed
+// the state.
 func TestBroadcastIsWrittenAMinuteAfterTheLock(t *testing.T) {
 	r := newRig(t)
 	id, matches := r.card("2024-03-03", []int{5}, "sam", "max")
@@ -125,7 +125,7 @@ func TestBroadcastIsWrittenAMinuteAfterTheLock(t *testing.T) {
 	}
 }
 
-// A start that is moved earlier locks at once; moved later, the state route alone opens.
+// Moving the start earlier may lock an event at once. Moving it later does not open it again; only setting the state does.
 func TestStartMoved(t *testing.T) {
 	r := newRig(t)
 	id, matches := r.card("2024-03-03", []int{5}, "sam")
@@ -144,8 +144,8 @@ func TestStartMoved(t *testing.T) {
 	}
 }
 
-// What the cloud refuses: a pick after the lock is told to its owner; two first rows are joined by match, the later pick counts; two
-// nodes' locks are one; of the rest a person is asked.
+// Writes that the cloud refuses: a pick after the lock is reported to its user, two first rows are merged by match with the later pick counting,
+// the locks of two nodes are one, and anything else goes to a person.
 func TestMerge(t *testing.T) {
 	row := func(at string, picks map[string]int) attr.Item {
 		all := attr.Item{}
@@ -271,8 +271,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A pick may be sent for the first time up to a minute behind the lock; points of a scoring, and what is no pick, at any time. One
-// that was not is told to its owner, also where another node's picks are in the cloud.
+// A pick may first be sent up to a minute after the lock; points of a scoring, and other writes, at any time. A pick that was not sent in time is
+// reported to its user, even if another node's picks are in the cloud.
 func TestPicksAreSentUpToAMinuteBehindTheLock(t *testing.T) {
 	r := newRig(t)
 	id, matches := r.card("2024-03-03", []int{5}, "sam")

@@ -18,7 +18,7 @@ const (
 
 var start = time.Date(2024, 3, 4, 1, 0, 0, 0, time.UTC)
 
-// rig is a service over a store, with a clock that the test moves.
+// rig is a service on a store whose clock the test sets.
 type rig struct {
 	*Service
 	t   *testing.T
@@ -53,7 +53,7 @@ func read[T any](r *rig, do func(tx *store.Tx) (T, error)) (v T) {
 	return v
 }
 
-// card makes an event with a match for each number of points, and users; it returns the ids of the matches.
+// card creates users and an event with a match for each number of points. It returns the IDs of the matches.
 func (r *rig) card(date string, points []int, users ...string) (id string, matches []string) {
 	r.t.Helper()
 	day, err := time.Parse(Day, date)
@@ -92,7 +92,7 @@ func (r *rig) picks(user, event, match string, team int) {
 	}
 }
 
-// results locks an event and sets who has won, in the order of the card.
+// results locks an event and sets its results, in the order of the card.
 func (r *rig) results(event string, teams ...int) {
 	r.t.Helper()
 	r.must(func(tx *store.Tx) error {
@@ -121,7 +121,7 @@ func (r *rig) score(event string) {
 	r.recounted(yearOf(event))
 }
 
-// recounted compares the standings' rows and the predictions' points with what picks and results come to.
+// recounted checks the rows of standings, and the points of predictions, against a recount of picks and results.
 func (r *rig) recounted(year string) {
 	r.t.Helper()
 	want := read(r, func(tx *store.Tx) (map[string]Standing, error) { return r.recount(tx, year, (*Event).counts) })
@@ -141,7 +141,7 @@ func (r *rig) recounted(year string) {
 	}
 }
 
-// item is a row as it is stored.
+// item returns a stored row.
 func (r *rig) item(k attr.Item) attr.Item {
 	r.t.Helper()
 	return read(r, func(tx *store.Tx) (attr.Item, error) { return tx.Get(tableName, k) })

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// One, and the numbers around a batch, and many users are scored whole, and again without a write.
+// One user, numbers of users around a batch, and many are scored completely. Scoring again writes nothing.
 func TestScoreForManyUsers(t *testing.T) {
 	for _, n := range []int{1, 44, 45, 46, 300} {
 		r := newRig(t)
@@ -40,7 +40,7 @@ func TestScoreForManyUsers(t *testing.T) {
 	}
 }
 
-// A scoring that is cut off behind any of its transactions is ended by the next look, with the same rows.
+// A scoring interrupted after any of its transactions is completed by the next Maintain, with the same rows.
 func TestScoreSurvivesACrashBehindEachStep(t *testing.T) {
 	for steps := 0; ; steps++ {
 		r := newRig(t)
@@ -78,9 +78,9 @@ func TestScoreSurvivesACrashBehindEachStep(t *testing.T) {
 	}
 }
 
-// dying is a context that ends after so many looks at it.
+// dying is a context that ends after a number of calls to Err.
 type dying struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // it wraps one
 	left            int
 }
 
@@ -91,7 +91,7 @@ func (d *dying) Err() error {
 	return nil
 }
 
-// The example of the original: ten right, 140 points, and its keys.
+// The original's example: ten right picks, 140 points, and the keys of the rows.
 func TestSeedsExample(t *testing.T) {
 	r := newRig(t)
 	points := []int{5, 5, 10, 10, 10, 20, 10, 20, 25, 25, 25}
@@ -114,8 +114,7 @@ func TestSeedsExample(t *testing.T) {
 	}
 }
 
-// Whatever is picked, whatever the results are and however they are corrected, rows of points and standings are what a recount says;
-// no contest is nobody's point.
+// For any picks, results and corrections, the rows of points and standings match a recount. A no contest gives no points.
 func TestStandingsAreARecount(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newRig(t)
@@ -142,7 +141,7 @@ func TestStandingsAreARecount(t *testing.T) {
 	})
 }
 
-// Points of one to three digits stand in the order of their numbers, and equal points share a rank.
+// Points of one to three digits sort as numbers, and equal points share a rank.
 func TestRanksAreByNumber(t *testing.T) {
 	r := newRig(t)
 	id, matches := r.card("2024-03-03", []int{9, 1, 90}, "nine", "ten", "hundred", "ninetynine", "tie")
@@ -162,7 +161,7 @@ func TestRanksAreByNumber(t *testing.T) {
 	}
 }
 
-// Who joins late has the standings of what they have played, and no more.
+// A user who joins late has standings for the events that they have played, and no others.
 func TestLateJoiner(t *testing.T) {
 	r := newRig(t)
 	first, m1 := r.card("2024-03-03", []int{5}, "sam")
@@ -182,7 +181,7 @@ func TestLateJoiner(t *testing.T) {
 	}
 }
 
-// Points and standings that were computed from older results, or over other standings, do not hold when they arrive.
+// Points and standings computed from older results, or from other standings, are refused when they arrive.
 func TestOlderScoringDoesNotHold(t *testing.T) {
 	for name, change := range map[string]func(r *rig, id string){
 		"a result was corrected": func(r *rig, id string) { r.results(id, 0) },
@@ -227,7 +226,7 @@ func TestOlderScoringDoesNotHold(t *testing.T) {
 	}
 }
 
-// A node that has heard that results were set, and not which, scores nothing.
+// A node that knows that results were set, but not which, does not score.
 func TestScoringWaitsForResults(t *testing.T) {
 	r := newRig(t)
 	id, matches := r.card("2024-03-03", []int{5}, "sam")
@@ -261,7 +260,7 @@ func TestScoringWaitsForResults(t *testing.T) {
 	}
 }
 
-// Rows of a scoring that others have written, or that the cloud has refused, are put right at the next look.
+// Rows of a scoring that another program changed, or that the cloud refused, are corrected by the next Maintain.
 func TestRowsOfOthersAreCountedAgain(t *testing.T) {
 	r := newRig(t)
 	r.Wake = clock.NewSignal()

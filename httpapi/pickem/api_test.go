@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// rig is the application in a server, over a store whose clock the test moves. Its answers are held against the document.
+// rig is the application in a server, on a store whose clock the test sets. It validates answers against the OpenAPI document.
 type rig struct {
 	t       *testing.T
 	server  *httpapi.Server
@@ -36,7 +36,7 @@ func newRig(t *testing.T) *rig {
 	return newRigFor(t, auth.Identity{})
 }
 
-// newRigFor has somebody who is known without credentials, as a browser's session is.
+// newRigFor returns a rig on which a user is signed in without credentials, as by a browser's session.
 func newRigFor(t *testing.T, silent auth.Identity) *rig {
 	t.Helper()
 	r := &rig{t: t, now: start.Add(-48 * time.Hour), doc: contract.Read(t, document)}
@@ -53,7 +53,7 @@ func newRigFor(t *testing.T, silent auth.Identity) *rig {
 	return r
 }
 
-// want asks, compares the status and what the answer has in it, and holds the answer against the document.
+// want sends a request, checks the status and that the answer contains a text, and validates the answer against the OpenAPI document.
 func (r *rig) want(status int, has, who, method, path, body string) string {
 	r.t.Helper()
 	var headers []string
@@ -72,7 +72,7 @@ func (r *rig) want(status int, has, who, method, path, body string) string {
 	return w.Body.String()
 }
 
-// card makes the event with users sam and max and two matches, whose ids it returns.
+// card creates users sam and max, and the event with two matches. It returns the IDs of the matches.
 func (r *rig) card() (ids []string) {
 	r.t.Helper()
 	for _, u := range []string{"sam", "max"} {
@@ -92,7 +92,7 @@ func (r *rig) card() (ids []string) {
 	return ids
 }
 
-// Every route, with its answers and its errors, through the life of an event.
+// Every route, with its answers and errors, through the life of an event.
 func TestRoutes(t *testing.T) {
 	r := newRig(t)
 	ids := r.card()
@@ -162,7 +162,7 @@ func TestRoutes(t *testing.T) {
 	r.want(204, "", "admin", "DELETE", "/admin/events/2024-04-01-x", "")
 }
 
-// A result that was wrong is put right after the scoring: points and standings follow at once.
+// If a wrong result is corrected after the scoring, points and standings follow at once.
 func TestCorrectedResultIsRecalculated(t *testing.T) {
 	r := newRig(t)
 	ids := r.card()
@@ -177,7 +177,7 @@ func TestCorrectedResultIsRecalculated(t *testing.T) {
 	r.want(200, `"points":25,"mcorrect":1,"eplayed":1`, "sam", "GET", "/app/standings", "")
 }
 
-// Five identities at every route: nobody, a stranger, a user, an admin who was not invited, and the API key.
+// The access of five identities to every route: nobody, a stranger, a user, an admin who was not invited, and the API key.
 func TestAccess(t *testing.T) {
 	r := newRig(t)
 	r.card()
@@ -219,7 +219,7 @@ func headersOf(who string) []string {
 	return []string{"Authorization", "Bearer " + who}
 }
 
-// Before the lock nothing that another user, a stranger or an admin can read says what somebody has picked.
+// Before the lock, nothing that another user, a stranger or an admin can read contains a user's picks.
 func TestOthersPicksAreNotSeenEarly(t *testing.T) {
 	r := newRig(t)
 	ids := r.card()

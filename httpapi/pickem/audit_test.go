@@ -15,13 +15,13 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// A machine whose clock is an hour wrong shows the card as long as it takes picks, by the cloud's clock. What a browser counts down to is
-// by the machine's clock, which is the one that it knows.
+// A machine whose clock is an hour wrong shows the card for picking until the lock by the cloud's clock. The browser's countdown is by the
+// machine's clock, the only one it knows.
 func TestPagesGoByTheCloudsClock(t *testing.T) {
 	lock := start.Add(-time.Hour)
 	for _, c := range []struct {
 		name string
-		now  time.Time // by the machine
+		now  time.Time // by the machine's clock
 		skew time.Duration
 		open bool
 	}{
@@ -47,8 +47,7 @@ func TestPagesGoByTheCloudsClock(t *testing.T) {
 	}
 }
 
-// At a node that has locked an event by itself, and does not know whether the others have, the admin's page shows neither picks nor what
-// they would come to.
+// At a node that has locked an event by itself, and does not know whether other nodes have, the admin page shows neither picks nor their points.
 func TestEditorShowsNothingOfAnUnconfirmedLock(t *testing.T) {
 	r := newRig(t)
 	ids := r.card()
@@ -66,8 +65,8 @@ func TestEditorShowsNothingOfAnUnconfirmedLock(t *testing.T) {
 	r.page("admin", "/admin/events/"+event, 200, "1. sam H", "Standings with this event", "Everybody&#39;s picks")
 }
 
-// Behind its lock a card stays as it is, also in the minute in which the state does not say so yet; a start that is moved later then
-// does not open it: the state does.
+// After its lock a card does not change, not even in the minute before the state changes. Moving the start later then does not open the event;
+// setting the state does.
 func TestLockedCardStaysInTheMinuteBehindTheLock(t *testing.T) {
 	r := newRig(t)
 	ids := r.card()
@@ -85,7 +84,7 @@ func TestLockedCardStaysInTheMinuteBehindTheLock(t *testing.T) {
 	r.want(200, "", "sam", "PUT", at+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, ids[0]))
 }
 
-// What takes nothing back and picks nothing leaves no row: who never picked has not played.
+// A request that picks nothing, or withdraws a pick that was never made, writes no row: a user who never picked has not played.
 func TestNothingPickedIsNoPrediction(t *testing.T) {
 	r := newRig(t)
 	ids := r.card()
@@ -93,14 +92,14 @@ func TestNothingPickedIsNoPrediction(t *testing.T) {
 	r.want(204, "", "admin", "DELETE", "/admin/users/sam", "")
 }
 
-// The answer to a pick names its user as the event does.
+// The answer to a pick has the user's name, as the event has.
 func TestPickIsAnsweredWithItsUser(t *testing.T) {
 	r := newRig(t)
 	ids := r.card()
 	r.want(200, `"prediction":{"userId":"sam","name":"sam H"`, "sam", "PUT", "/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, ids[0]))
 }
 
-// A form that is sent again, since its answer was lost, makes one match.
+// A form sent again because its answer was lost adds only one match.
 func TestMatchIsMadeOncePerKey(t *testing.T) {
 	r := newRig(t)
 	r.card()
@@ -119,7 +118,7 @@ func TestMatchIsMadeOncePerKey(t *testing.T) {
 	r.want(200, `"picked":"0 of 4"`, "sam", "GET", "/app/events", "")
 }
 
-// Texts that nobody can read are refused, from a form or a file; a file that a spreadsheet has written begins with a mark.
+// Blank texts and control characters are refused, in a form or a file. A spreadsheet's file may begin with a byte order mark.
 func TestBadTexts(t *testing.T) {
 	r := newRig(t)
 	r.card()
@@ -136,7 +135,7 @@ func TestBadTexts(t *testing.T) {
 	r.want(201, `"name":"x","points":5,"preshow":true`, "admin", "POST", admin+"/card", "\ufeffname,points,preshow,championships,teams\nx,5,TRUE,,A|B\n")
 }
 
-// People read names and words: of events on a user's page, of states everywhere; what a title match comes to is said.
+// Pages show names and words: names of events on a user's page, words for states everywhere, and the outcome of a title match.
 func TestPagesSpeakToPeople(t *testing.T) {
 	r := newRig(t)
 	ids := r.card()
@@ -162,7 +161,7 @@ func TestPagesSpeakToPeople(t *testing.T) {
 	}
 }
 
-// The pre-show comes first on the page, whatever its place on the card.
+// The pre-show comes first on the page, wherever it is on the card.
 func TestPreshowComesFirst(t *testing.T) {
 	r := newRig(t)
 	ids := r.card()
@@ -173,7 +172,7 @@ func TestPreshowComesFirst(t *testing.T) {
 	}
 }
 
-// Five identities at every page: those that may not see it get neither it nor whether there is what it is about.
+// The access of five identities to every page. Those who may not see a page do not learn either whether its subject exists.
 func TestAccessToPages(t *testing.T) {
 	r := newRig(t)
 	r.card()
@@ -193,7 +192,7 @@ func TestAccessToPages(t *testing.T) {
 	}
 }
 
-// A card that comes as a file, as spreadsheets and fat fingers make it.
+// Files of cards as spreadsheets and typing mistakes make them.
 func TestCardFiles(t *testing.T) {
 	r := newRig(t)
 	r.card()
@@ -229,7 +228,7 @@ func TestCardFiles(t *testing.T) {
 	r.want(200, `"picked":"0 of 6"`, "sam", "GET", "/app/events", "")
 }
 
-// A file that is sent again, since its answer was lost, is put on the card once, also what is in it twice.
+// A file sent again because its answer was lost is added only once; a match that is in it twice is added twice.
 func TestCardFileIsTakenOncePerKey(t *testing.T) {
 	r := newRig(t)
 	r.card()
@@ -242,8 +241,8 @@ func TestCardFileIsTakenOncePerKey(t *testing.T) {
 	r.want(200, `"picked":"0 of 4"`, "sam", "GET", "/app/events", "")
 }
 
-// A form that is sent again makes no second match where the first one's teams were changed meanwhile, and none whose id others' picks
-// know with other teams.
+// A form sent again adds no second match if the teams of the first were changed meanwhile, and none with an ID under which others have picked
+// among other teams.
 func TestMatchKeepsItsTeams(t *testing.T) {
 	r := newRig(t)
 	r.card()
@@ -274,7 +273,7 @@ func idOf(t *testing.T, answer string) string {
 	return made.ID
 }
 
-// Ids that no path could name, and spaces that were typed along.
+// User IDs that a path cannot name, or that contain spaces typed by mistake, are refused.
 func TestUserIDs(t *testing.T) {
 	r := newRig(t)
 	for _, id := range []string{"a/b", "sam ", " sam", "s m", "s#m", strings.Repeat("x", 65)} {

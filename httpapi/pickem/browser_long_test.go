@@ -22,8 +22,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// On a phone 360 pixels wide a pick is one tap, and shows a tick. The node goes; a tap waits; the lock passes; the node comes back: the
-// tap is said to be too late, and was never sent.
+// On a phone 360 pixels wide, a pick is one tap and shows a tick. While the node is unreachable, a tap waits. If the lock passes before the node
+// is back, the page says that the tap is too late, and never sends it.
 func TestPicksOnAPhoneWithTheNodeGoneOverTheLock(t *testing.T) {
 	r := newRigFor(t, auth.Identity{Subject: "sam"})
 	now := time.Now().UTC()
@@ -67,7 +67,7 @@ func TestPicksOnAPhoneWithTheNodeGoneOverTheLock(t *testing.T) {
 	press("Main A")
 	b.WaitFor(t, `document.querySelectorAll('.waits[data-state="queued"]').length === 1`)
 	b.WaitFor(t, `document.querySelector(".countdown time").textContent === "locked"`)
-	away.Store(false) // the node's clock stands still: it would take the pick
+	away.Store(false) // the node's clock stands still, so it would accept the pick
 	chromium.Eval[bool](t, b, `dispatchEvent(new Event("online"))`)
 	b.WaitFor(t, `document.querySelector(".waits__words")?.textContent.includes("too late")`)
 	if n := picks.Load(); n != 1 {
@@ -75,7 +75,7 @@ func TestPicksOnAPhoneWithTheNodeGoneOverTheLock(t *testing.T) {
 	}
 }
 
-// A page follows the league's stream: what happens shows at once, and while nothing does the node is not asked.
+// A page follows the league's stream: it shows changes at once, and sends no requests while nothing changes.
 func TestPagesFollowTheStream(t *testing.T) {
 	r := newRigFor(t, auth.Identity{Subject: "sam"})
 	r.card()
@@ -95,8 +95,8 @@ func TestPagesFollowTheStream(t *testing.T) {
 	}
 }
 
-// On a phone an admin puts a title match on the card, says who holds the title, and gives the event another name. Teams that were left empty
-// are none.
+// On a phone, an admin adds a title match to the card, marks who holds the title, and renames the event. Teams left empty in the form are not
+// added.
 func TestAdminEditsTheCardOnAPhone(t *testing.T) {
 	r := newRigFor(t, auth.Identity{Subject: "boss", Admin: true})
 	r.card()
@@ -129,7 +129,7 @@ func TestAdminEditsTheCardOnAPhone(t *testing.T) {
 	}
 }
 
-// Three hundred people pick in the last minute before the lock, at sixteen connections: none is lost.
+// Three hundred users pick in the last minute before the lock, over sixteen connections: no pick is lost.
 func TestThreeHundredInTheLastMinute(t *testing.T) {
 	r := newRig(t)
 	ids := r.card()

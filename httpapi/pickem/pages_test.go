@@ -79,7 +79,7 @@ func TestPages(t *testing.T) {
 	r.page("sam", "/events/none", 404)
 }
 
-// Rows of others that are not as this application writes them break no page: what cannot be read is passed over.
+// Rows that another program has written in another form do not break any page: those that cannot be decoded are skipped.
 func TestRowsOfOthersBreakNoPage(t *testing.T) {
 	r := newRig(t)
 	ids := r.card()
@@ -137,7 +137,7 @@ func TestRowsOfOthersBreakNoPage(t *testing.T) {
 	r.page("max", "/standings?year=2024", 200, `href="/pickem/-/users/a%3Fb"`)
 }
 
-// A card comes from a file, all or none; picks and standings go to one, cells that would be formulas as text.
+// A card is imported from a file, all or none. Picks and standings are exported to one, with cells that would be formulas as text.
 func TestCSV(t *testing.T) {
 	r := newRig(t)
 	r.card()

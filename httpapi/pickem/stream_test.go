@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// A stream begins with both kinds, of whatever there is, and goes on with each change: who asks at each misses nothing.
+// A stream begins with an event of each kind that names nothing, and goes on with each change: a reader who fetches at each one misses nothing.
 func TestStream(t *testing.T) {
 	r := newRig(t)
 	r.card()

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// step is something that somebody does at a node, or that happens to one. Which is which of what there is by then.
+// step is an action of a person at a node, or an event of the network. Which and Like select among the things that exist by then.
 type step struct {
 	What, At    string
 	Which, Like int
@@ -37,11 +37,11 @@ func drawSteps(rt *rapid.T) []step {
 	}), 40, 120).Draw(rt, "steps")
 }
 
-// People pick, and admins change cards, lock, enter results and score, at two nodes that are cut off from their cloud and joined again, at
-// random. Before the cloud has a lock nobody sees another's picks. In the end both nodes and the cloud have the same rows; standings are a
-// recount; no pick counts that has come behind the lock, and none is lost of which its owner is not told, until they have picked again; and
-// of picks and points no person is asked.
-// -rapid.checks and -rapid.seed say which other scripts are played.
+// Users pick, and admins change cards, lock, enter results and score, at two nodes that are cut off from their cloud and connected again at
+// random. Nobody sees another user's picks before the cloud has the lock. In the end both nodes and the cloud have the same rows, and standings
+// match a recount. No pick made after the lock counts, a user is told of each pick that was lost until they have picked again, and no conflict
+// about picks or points is left for a person.
+// -rapid.checks and -rapid.seed select other scripts.
 func TestNodesApart(t *testing.T) {
 	nodes.Check(t, 3, func(rt *rapid.T) {
 		clock, steps := rapid.SampledFrom([]time.Duration{0, 0, time.Hour, -time.Hour}).Draw(rt, "clock of b"), drawSteps(rt)
@@ -53,8 +53,8 @@ func TestNodesApart(t *testing.T) {
 	})
 }
 
-// A node that is cut off locks by the start that it knows. One that was moved meanwhile is not locked by that, and nobody is asked; who
-// picked there in time, and whose pick could not be sent by the lock that was known, is told until they have picked again.
+// A node that is cut off locks by the start that it knows. If the start was moved meanwhile, that lock is dropped, and no person has to decide. A
+// user whose pick at that node could not be sent by its lock is told until they have picked again.
 func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newApart(t, 0)
@@ -86,8 +86,8 @@ func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 	})
 }
 
-// A node that starts without its cloud has no clock but its own, by which it locks: the lock has to come, also where nobody hears of the
-// cloud for a day. If that clock was fast, picks are taken again as soon as the cloud is heard, and nobody else has seen a lock.
+// A node that starts without its cloud locks by its own clock: the lock must come even if the cloud is away for a day. If that clock was fast,
+// the node takes picks again once it hears the cloud, and no other node has seen a lock.
 func TestNodeThatHasNotHeardTheCloudLocksByItsOwnClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newApart(t, time.Hour)
@@ -113,15 +113,15 @@ func TestNodeThatHasNotHeardTheCloudLocksByItsOwnClock(t *testing.T) {
 	})
 }
 
-// Picks at another node, which this one has not read yet, keep their event and their user from being deleted.
+// An event and a user with picks at another node, which this one has not read yet, cannot be deleted.
 func TestPicksElsewhereAreNotDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newApart(t, 0)
-		w.Want("a", nodes.Boss, "DELETE", admin+w.events[0], "") // by whose lock all picks would be read each minute
+		w.Want("a", nodes.Boss, "DELETE", admin+w.events[0], "") // near its lock, all picks would be read every minute
 		w.Pass(20 * time.Minute)
 		event := w.events[1]
 		w.Want("a", "sam", "PUT", "/pickem/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, w.matches[event][0]))
-		w.Pass(100 * time.Second) // what was read of the whole table is too old by then, or has the pick
+		w.Pass(100 * time.Second) // by then, the last read of the whole table is too old or includes the pick
 		for _, path := range []string{admin + event, "/pickem/admin/users/sam"} {
 			if status, answer := w.Ask("b", nodes.Boss, "DELETE", path, ""); status != http.StatusConflict {
 				t.Errorf("%s: %d %s", path, status, answer)
@@ -139,19 +139,19 @@ type apart struct {
 	*nodes.Apart
 	events  []string
 	starts  []time.Time         // of the events
-	matches map[string][]string // by event, also those that are gone
-	log     uint64              // effects of the cloud that were looked at
-	locked  map[string]bool     // events that the cloud has locked
-	ever    map[string]bool     // or had
-	byHand  map[string]bool     // or a person has
-	again   map[string]bool     // what notes told of, and was picked again where that was known
+	matches map[string][]string // by event, including deleted ones
+	log     uint64              // last entry of the cloud's log that was checked
+	locked  map[string]bool     // events that are locked in the cloud
+	ever    map[string]bool     // events that were ever locked in the cloud
+	byHand  map[string]bool     // events that an admin has locked
+	again   map[string]bool     // picks in notes that were made again at a node that knew the note
 	n       int
 }
 
-// people pick; zoe is invited by the way.
+// people are the users; zoe is invited during the script.
 var people = []string{"sam", "max", "kim", "zoe"}
 
-// newApart has a league of three at two nodes, with two events; the clock of one is wrong.
+// newApart opens two nodes with three users and two events. The clock of node b is wrong by a duration.
 func newApart(t *testing.T, clock time.Duration) *apart {
 	t.Helper()
 	w := &apart{Apart: nodes.NewApart(t, nodes.Options{App: New, Wrong: map[string]time.Duration{"b": clock}}, prod), matches: map[string][]string{}, locked: map[string]bool{}, ever: map[string]bool{}, byHand: map[string]bool{}, again: map[string]bool{}}
@@ -188,7 +188,7 @@ func play(t *testing.T, clock time.Duration, steps []step) string {
 	return w.Told(names...)
 }
 
-// event is what makes an event of a number.
+// event returns the body of the request that creates event n.
 func (w *apart) event(n int) string {
 	at := w.starts[n]
 	return fmt.Sprintf(`{"date":%q,"startsAt":%q,"name":"E%d"}`, at.Format(time.DateOnly), at.Format(time.RFC3339), n)
@@ -201,7 +201,7 @@ func (w *apart) add(at, event string) {
 	}
 }
 
-// card are the matches of an event at a node; none: it has no such event.
+// card returns the IDs of an event's matches at a node: none if the node does not have the event.
 func (w *apart) card(at, event string) (ids []string) {
 	var card struct{ Matches []struct{ ID string } }
 	_, answer := w.Ask(at, "sam", "GET", "/pickem/app/events/"+event, "")
@@ -304,7 +304,7 @@ func (w *apart) do(s step) {
 	case "scored elsewhere":
 		boss("PUT", path+"/results", fmt.Sprintf(`{"results":{%q:%d}}`, match, s.Which%3), matchRow, "result")
 		w.Asks(elsewhere, nodes.Boss, "POST", path+"/score", "", "")
-	case "again": // what came behind a lock, when the event was opened again
+	case "again": // a pick comes after the lock, the event is opened again, and the pick is made again
 		again := some([]string{at, elsewhere}, s.Like)
 		for _, one := range []step{
 			{"cut", at, 0, 0}, {"pick", at, s.Which, s.Like}, {"lock", elsewhere, s.Which, s.Like}, {"pass", at, 10, 0}, {"heal", at, 0, 0},
@@ -329,7 +329,7 @@ func (w *apart) do(s step) {
 	}
 }
 
-// effects looks at what the cloud has done: no pick changes while its event is locked there.
+// effects checks the cloud's log: no pick changes while its event is locked there, and no event is locked early.
 func (w *apart) effects() {
 	for _, e := range w.Cloud.Log(w.log) {
 		w.log = e.N
@@ -352,7 +352,7 @@ func (w *apart) effects() {
 	}
 }
 
-// hidden looks at an event that the cloud has never had locked: nobody sees another's picks.
+// hidden checks that nobody sees another user's picks for an event that was never locked in the cloud.
 func (w *apart) hidden() {
 	event := w.events[w.n%2]
 	if w.ever[event] {
@@ -394,7 +394,7 @@ func (w *apart) judge() {
 			return strings.HasPrefix(one, match+" ")
 		})
 		return pick && (cloud[sk+" MATCH#"+match] == nil || told) ||
-			strings.HasPrefix(sk, "MATCH#") && cloud[row] == nil // it has other teams, or is off the card
+			strings.HasPrefix(sk, "MATCH#") && cloud[row] == nil // the match has other teams, or was deleted
 	})
 	for _, event := range w.events {
 		for _, user := range people {
@@ -408,12 +408,12 @@ func (w *apart) judge() {
 	w.recount(cloud)
 }
 
-// notes are the picks of which rows tell a user that they were not counted: the match of each, and when it was made.
+// notes returns a user's picks that were not counted, by their note in rows: match and time of each.
 func notes(rows map[string]attr.Item, user, event string) []string {
 	return rows["USER#"+user+" NOTCOUNTED#"+event]["picks"].Strs()
 }
 
-// recount counts points of scored events, and standings, from picks and results.
+// recount checks the points of scored events, and the standings, against picks and results.
 func (w *apart) recount(cloud map[string]attr.Item) {
 	standings := map[string][3]int{}
 	years := map[string]bool{}

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// Each of twelve players has a button to sign in by; five events of 2024 are scored, and the next one takes picks until its lock.
+// Each of the twelve players has a sign-in button. Five events of 2024 are scored, and the next one takes picks until its lock.
 func TestDemo(t *testing.T) {
 	out, told := io.Pipe()
 	ctx, end := context.WithCancel(t.Context())
@@ -37,7 +37,7 @@ func TestDemo(t *testing.T) {
 	}()
 	base := ""
 	lines := bufio.NewScanner(out)
-	for base == "" && lines.Scan() { // a busy machine has the node say more
+	for base == "" && lines.Scan() { // on a busy machine, the node logs more lines before it
 		if _, text, ok := strings.Cut(lines.Text(), "Pick'Em: open "); ok {
 			base, _, _ = strings.Cut(text, " ")
 		}

@@ -14,26 +14,26 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// fleet is two nodes with the application over one cloud, or one over DynamoDB Local.
+// fleet is two nodes with the application and one cloud, or one node with DynamoDB Local.
 type fleet struct {
 	*nodes.Fleet
 	event string
 }
 
-// newFleetAt is a fleet whose time goes so many times faster, with clocks that are wrong by node.
+// newFleetAt returns a fleet whose time runs faster by a factor. wrong is by how much each node's clock is wrong.
 func newFleetAt(t *testing.T, speed float64, wrong map[string]time.Duration) *fleet {
 	t.Helper()
 	return &fleet{Fleet: nodes.Two(t, nodes.Options{App: New, Speed: speed, Wrong: wrong})}
 }
 
-// newLeague is a fleet whose nodes both have the user sam and an event of two matches.
+// newLeague returns a fleet, and waits until both nodes have the user sam and an event with two matches.
 func newLeague(t *testing.T) (f *fleet, matches []string) {
 	t.Helper()
-	f = newFleetAt(t, 20, nil) // what a node holds of the cloud is read again after 30 seconds
+	f = newFleetAt(t, 20, nil) // a node reads cached rows of the cloud again after 30 seconds
 	return f, f.league(10 * 24 * time.Hour)
 }
 
-// league makes sam and an event of two matches that starts in so long.
+// league creates the user sam, and an event with two matches that starts after a duration.
 func (f *fleet) league(in time.Duration) (matches []string) {
 	f.T.Helper()
 	at := f.Clock.Now().Add(in).UTC()
@@ -53,7 +53,7 @@ func (f *fleet) league(in time.Duration) (matches []string) {
 			return true
 		}
 		_, answer := f.Ask("b", "sam", "GET", f.at(), "")
-		return strings.Contains(answer, matches[0]) && strings.Contains(answer, matches[1]) // each comes by itself
+		return strings.Contains(answer, matches[0]) && strings.Contains(answer, matches[1]) // each arrives on its own
 	})
 	return matches
 }
@@ -73,7 +73,7 @@ func (f *fleet) sees(node, what, part string) {
 	})
 }
 
-// A pick before the cut-off counts. One after it comes too late, is gone from the view, and its owner is told; no person is asked.
+// A pick made before the node is cut off counts. One made after it comes too late: it disappears, its user is told, and no person has to decide.
 func TestLatePickIsNotCounted(t *testing.T) {
 	f, m := newLeague(t)
 	f.picks("b", m[0], 1)
@@ -93,8 +93,7 @@ func TestLatePickIsNotCounted(t *testing.T) {
 	f.Quiet()
 }
 
-// A node that is cut off and has locked an event by itself shows nobody's picks, also when it was started again: the others may be
-// picking still.
+// A node that is cut off and has locked an event by itself shows nobody's picks, even after a restart: users at other nodes may still be picking.
 func TestLockThatTheCloudHasNotConfirmedShowsNothing(t *testing.T) {
 	f, m := newLeague(t)
 	f.Want("a", "boss", "POST", "/pickem/admin/users", `{"userId":"max","name":"Max"}`)
@@ -120,8 +119,8 @@ func TestLockThatTheCloudHasNotConfirmedShowsNothing(t *testing.T) {
 	f.Quiet()
 }
 
-// A result is corrected at a node that is cut off, and another one elsewhere: each node scores what it knows, and each has when they meet
-// again. What the node that was cut off has counted is refused; the standings are those of both results, and no person is asked.
+// One result is corrected at a node that is cut off, and another at the other node. Each node scores what it knows. The rows of the node that was
+// cut off are refused, the standings come to be those of both results, at both nodes, and no person has to decide.
 func TestStandingsAreARecountBehindAPartition(t *testing.T) {
 	f := newFleetAt(t, 60, nil) // predictions are read every 15 minutes
 	m := f.league(10 * 24 * time.Hour)
@@ -149,7 +148,7 @@ func TestStandingsAreARecountBehindAPartition(t *testing.T) {
 	}
 	standing("a", 5, 1)
 	f.Until("the cloud has what a has counted", func() bool { return row("STANDINGS#" + f.event[:4])["GSI_SK"].Str() == "SCORE#00005#sam" })
-	standing("b", 5, 1) // cut off, of its own result
+	standing("b", 5, 1) // cut off: by its own result only
 	f.Heal("b")
 	for _, node := range []string{"a", "b"} {
 		standing(node, 10, 2)
@@ -161,8 +160,8 @@ func TestStandingsAreARecountBehindAPartition(t *testing.T) {
 	f.Quiet()
 }
 
-// Admins at two nodes that are apart do not overwrite each other: what one has changed stays, and a person is asked of the other's. An
-// event that was locked elsewhere is not deleted: its deletion goes with the change of its match.
+// Admins at two nodes that are cut off do not overwrite each other: the change of one stays, and a person decides about the other's. An event
+// locked at the other node is not deleted: its deletion is refused along with the change of its match.
 func TestAdminsApartDoNotOverwriteEachOther(t *testing.T) {
 	f, m := newLeague(t)
 	event := "/pickem/admin/events/" + f.event
@@ -190,7 +189,7 @@ func TestAdminsApartDoNotOverwriteEachOther(t *testing.T) {
 	}
 }
 
-// Of a first pick that comes too late there is no row in the cloud: its owner is told all the same.
+// A first pick that comes too late leaves no row in the cloud, but its user is still told.
 func TestLateFirstPickIsNotCounted(t *testing.T) {
 	f, m := newLeague(t)
 	f.Cut("b")
@@ -207,8 +206,8 @@ func TestLateFirstPickIsNotCounted(t *testing.T) {
 	f.Quiet()
 }
 
-// Two devices at two nodes that are cut off do not erase each other's first picks; both nodes lock, and
-// that is one lock. An admin sees the picks in the conflict from the lock on.
+// Two devices at two nodes that are cut off do not erase each other's first picks. Both nodes lock, which makes one lock. An admin sees the picks
+// in the conflict only once the event is locked.
 func TestPicksAtTwoNodesAreJoinedAndHiddenFromAdmins(t *testing.T) {
 	f, m := newLeague(t)
 	f.Cut()
@@ -232,7 +231,7 @@ func TestPicksAtTwoNodesAreJoinedAndHiddenFromAdmins(t *testing.T) {
 	f.hidden(false)
 }
 
-// hidden looks whether an admin sees picks in the conflicts that picks have made, which the merge has resolved.
+// hidden checks that picks in the conflicts that the merge has resolved are hidden from an admin, or that they are not.
 func (f *fleet) hidden(want bool) {
 	f.T.Helper()
 	seen := 0
@@ -261,8 +260,8 @@ func (f *fleet) hidden(want bool) {
 	}
 }
 
-// A node is cut off over the lock. A pick that it took and sent before counts; one that it took in time and could not send is not sent
-// any more a minute behind the lock: its owner is told, and no person is asked.
+// A node is cut off over the lock. A pick that it had sent before counts. One that it accepted in time but could not send within a minute after
+// the lock is never sent: its user is told, and no person has to decide.
 func TestNodeCutOffOverTheLock(t *testing.T) {
 	f := newFleetAt(t, 60, nil)
 	m := f.league(66 * time.Minute)
@@ -288,7 +287,7 @@ func TestNodeCutOffOverTheLock(t *testing.T) {
 	f.Quiet()
 }
 
-// A node whose clock is an hour wrong takes picks up to the lock and none behind it, by the cloud's clock.
+// A node whose clock is an hour wrong takes picks until the lock, and none after it, by the cloud's clock.
 func TestClockAnHourWrong(t *testing.T) {
 	for name, by := range map[string]time.Duration{"early": -time.Hour, "late": time.Hour} {
 		t.Run(name, func(t *testing.T) {

@@ -20,18 +20,18 @@ import (
 	"github.com/touchline/touchline/sync/dynamo"
 )
 
-// newLocal is a node over DynamoDB Local.
+// newLocal returns a node with DynamoDB Local as its cloud.
 func newLocal(t *testing.T) (*fleet, *dynamo.Client) {
 	t.Helper()
 	f, client := nodes.Local(t, nodes.Options{App: New})
 	return &fleet{Fleet: f}, client
 }
 
-// What an action costs, as DynamoDB Local counts it. A pick is a transaction of three, its row, the check of the event, its proof, at
-// two units each, and its index entry, which counts twice in a transaction too.
+// The cost of actions in write units, as DynamoDB Local counts it. A pick is a transaction of its row, the check of the event and its proof, at two
+// units each, and of its index entry, which also counts twice in a transaction.
 func TestWriteUnits(t *testing.T) {
 	f, client := newLocal(t)
-	const own = 1 // the node writes a row of its own now and then
+	const own = 1 // the node writes a row of its own at times
 	var m []string
 	for _, a := range []struct {
 		name string
@@ -56,7 +56,7 @@ func TestWriteUnits(t *testing.T) {
 			t.Errorf("%s: %v write units, at most %v", a.name, used, a.most)
 		}
 	}
-	const users = 10 // of one batch, which is marked, checked, proved and ended once; DynamoDB Local counts its rows together
+	const users = 10 // one batch: marked, checked, proved and finished once; DynamoDB Local adds its rows up
 	at := f.Clock.Now().Add(72 * time.Hour).UTC()
 	f.event = at.Format(time.DateOnly) + "-second"
 	admin := "/pickem/admin/events/" + f.event
@@ -92,7 +92,7 @@ func TestWriteUnits(t *testing.T) {
 	}
 }
 
-// Three hundred people pick in the last minute before the lock, at 16 connections: none is lost, here or in the cloud.
+// Three hundred users pick in the last minute before the lock, over 16 connections: no pick is lost, here or in the cloud.
 func TestThreeHundredPickInTheLastMinute(t *testing.T) {
 	const people, connections = 300, 16
 	f, client := newLocal(t)
