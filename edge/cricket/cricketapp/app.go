@@ -1,5 +1,5 @@
-// Package cricketapp builds the cricket application, Sightscreen: it joins the rules, the feed, the pushes and the routes into
-// one app.App, and holds the commands that play recorded matches through a whole node.
+// Package cricketapp builds the cricket application, Sightscreen. It combines rules, feed, pushes and routes
+// into one app.App, and has the commands that play recorded matches through a whole node.
 package cricketapp
 
 import (
@@ -30,28 +30,28 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// name is the application's in the configuration.
+// name is the application's name in the configuration.
 const name = "cricket"
 
-// SenderMaker makes the way to the push service, given where its provider token is kept.
+// SenderMaker creates the client of the push service, given the store that keeps its provider token.
 type SenderMaker func(s *store.Store) (push.Sender, error)
 
-// Outside is what the application talks to. A demo has a feed and a push service of its own.
+// Outside is what the application talks to. A demo has its own feed and push service.
 type Outside struct {
-	Feed     poll.Feed   // nil: nothing is polled
-	Sender   SenderMaker // nil: nothing is pushed
-	Replays  *replaySet  // that are the feed; nil: it is real
+	Feed     poll.Feed   // nil: no polling
+	Sender   SenderMaker // nil: no pushes
+	Replays  *replaySet  // replays that serve as the feed; nil: the feed is real
 	Phones   func() []sandbox.PhoneView
-	Featured string // the match that the page opens with
+	Featured string // the match that the page shows first
 }
 
-// New is the application as its settings say.
+// New returns the application with its default settings.
 func New() *app.App {
 	s := DefaultSettings()
 	return build(s, s.outside, nil)
 }
 
-// build makes the application; opened, if there is one, is given what it is in a node.
+// build returns the application; opened, if not nil, is called with it in each node.
 func build(s *Settings, outside func(*app.Host) (Outside, error), opened func(*application)) *app.App {
 	return &app.App{
 		Commands: commands, Flags: []app.Flag{{Name: "replay", Key: "replay", Usage: "recorded matches instead of the feed, started by admins at /cricket/-/replay"}},
@@ -79,7 +79,7 @@ type played struct {
 	*application
 }
 
-// openPlayed opens a node with cricket alone, which talks to what it is given.
+// openPlayed opens a node with only cricket and the given outside.
 func openPlayed(ctx context.Context, dir string, p node.Parts, s *Settings, o Outside) (*played, error) {
 	out := &played{}
 	p.Apps = []*app.App{build(s, func(*app.Host) (Outside, error) { return o, nil }, func(a *application) { out.application = a })}
@@ -88,7 +88,7 @@ func openPlayed(ctx context.Context, dir string, p node.Parts, s *Settings, o Ou
 	return out, err
 }
 
-// commands are the application's: a demo, the push service's tools, and the replay of recorded matches.
+// commands returns the application's commands: a demo, tools for the push service, and the replay of recorded matches.
 func commands(sh *app.Shell) app.Commands {
 	return app.Commands{
 		Own: []*cobra.Command{newReplay()}, Demo: newDemo(sh.Version), Root: []*cobra.Command{newAPNsSandbox(), newPush(sh)},
@@ -96,10 +96,10 @@ func commands(sh *app.Shell) app.Commands {
 	}
 }
 
-// tableReplays is the node's own: the recorded matches that it plays in the place of its feed.
+// tableReplays is the node's own table: the recorded matches it plays instead of a feed.
 const tableReplays = "touchline-replays"
 
-// ownSchema is what cricket keeps.
+// ownSchema returns cricket's schema.
 func ownSchema() migrations.Schema {
 	return migrations.Schema{
 		Tables: append(tables.All(), migrations.Private(tableReplays, "deck", "played by this node alone")),
@@ -110,10 +110,10 @@ func ownSchema() migrations.Schema {
 	}
 }
 
-// schema is what a node with cricket alone keeps.
+// schema returns the schema of a node with only cricket.
 func schema() migrations.Schema { return migrations.WithNode(ownSchema()) }
 
-// outside is the real feed, or a set of replays, and Apple's push service.
+// outside returns the real feed, or a set of replays, and Apple's push service.
 func (c *Settings) outside(h *app.Host) (o Outside, err error) {
 	if c.Feed.Token != "" {
 		o.Feed, err = sportmonks.New(sportmonks.Config{
@@ -128,7 +128,7 @@ func (c *Settings) outside(h *app.Host) (o Outside, err error) {
 			return o, err
 		}
 		o.Feed = o.Replays.feed
-		c.Leagues = []string{poll.AllLeagues} // whoever starts a match wants to see it
+		c.Leagues = []string{poll.AllLeagues} // an admin who starts a match wants to see it
 	}
 	if c.Push.Key != "" {
 		o.Sender = c.Push.sender(h.Log, h.Sync != nil)
@@ -136,7 +136,7 @@ func (c *Settings) outside(h *app.Host) (o Outside, err error) {
 	return o, nil
 }
 
-// sender makes the way to Apple. fleet tells that other nodes may push with the same key.
+// sender returns the maker of a client for Apple. fleet reports that other nodes may push with the same key.
 func (p PushConfig) sender(log *slog.Logger, fleet bool) SenderMaker {
 	return func(s *store.Store) (push.Sender, error) {
 		key, err := apns.ParseKey([]byte(p.Key))
@@ -220,7 +220,7 @@ func (a *application) openPoller() {
 	h.Metrics.MustRegister(a.poller.Collector())
 }
 
-// countPolls registers the counts of the live list's readings, which are there without a feed as well.
+// countPolls registers the counters of polls of the live list, which exist even without a feed.
 func (a *application) countPolls() {
 	count := func(name, help string, of func(poll.Status) int64) {
 		a.host.Metrics.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "touchline_feed_" + name, Help: help}, func() float64 {
@@ -271,7 +271,7 @@ func (a *application) loops() (all []func(context.Context) error) {
 	return all
 }
 
-// apiConfig is what the routes and pages work with.
+// apiConfig returns the configuration of routes and pages.
 func (a *application) apiConfig() cricketapi.Config {
 	c := cricketapi.Config{
 		Service: a.cricket, Store: a.host.Store, Mount: a.set.Mount, MultiDevice: a.set.Devices.Multi, Version: a.host.Version,

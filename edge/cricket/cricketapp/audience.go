@@ -16,17 +16,17 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// audience is who follows a replayed match: simulated phones, and in the node's store what their apps have told it.
+// audience follows a replayed match: simulated phones, and the rows that their apps create in the node's store.
 type audience struct {
 	store  *store.Store
 	phones *sandbox.Sandbox
 	match  string
 	on     []sandbox.Phone // switched on
 
-	service func() *matches.Service // of the node, which may be another one later
+	service func() *matches.Service // of the current node, which may be replaced
 }
 
-// switchOn puts phones on the network. Their apps tell the node of their tokens as the real ones would.
+// switchOn connects phones. Their apps report tokens to the node as real ones would.
 func (a *audience) switchOn(phones []sandbox.Phone) error {
 	for _, p := range phones {
 		on, err := a.phones.AddPhone(p, a.tokenChanged)
@@ -38,7 +38,7 @@ func (a *audience) switchOn(phones []sandbox.Phone) error {
 	return nil
 }
 
-// tokenChanged is the app's call when its activity has a token.
+// tokenChanged is the app's call when its activity gets a token.
 func (a *audience) tokenChanged(ctx context.Context, p sandbox.Phone, begun sandbox.Activity) error {
 	return a.store.Update(ctx, func(tx *store.Tx) error {
 		_, err := phone.Activities{}.Register(tx, begun.MatchID, p.UserID, p.DeviceID, begun.UpdateToken, begun.StartedAt)
@@ -46,7 +46,7 @@ func (a *audience) tokenChanged(ctx context.Context, p sandbox.Phone, begun sand
 	})
 }
 
-// follow registers the devices and has their users follow the match, once it is known.
+// follow registers the devices and makes their users follow the match, once it is known.
 func (a *audience) follow(ctx context.Context) (bool, error) {
 	err := a.store.Update(ctx, func(tx *store.Tx) error {
 		for _, p := range a.on {
@@ -66,14 +66,14 @@ func (a *audience) follow(ctx context.Context) (bool, error) {
 	switch fault.KindOf(err) {
 	case fault.NotFound:
 		return false, nil
-	case fault.Conflict: // the match is completed already: nobody follows it any more
+	case fault.Conflict: // the match is already over: it cannot be followed any more
 		return true, nil
 	default:
 		return err == nil, err
 	}
 }
 
-// forget suspends the activities of an earlier run: they are gone with its phones.
+// forget suspends the activities of an earlier run, which are gone with its phones.
 func (a *audience) forget(ctx context.Context) error {
 	return a.store.Update(ctx, func(tx *store.Tx) error {
 		sessions, err := phone.Activities{}.OfMatch(tx, a.match)
@@ -92,8 +92,8 @@ func (a *audience) forget(ctx context.Context) error {
 	})
 }
 
-// attend has the users follow the match as soon as the node knows it, and returns when the match is over and every phone has been
-// told. Whenever something has changed it calls look, the last time when it is over; look may name an instant to look again at.
+// attend makes the users follow the match as soon as the node knows it, and returns when the match is over and every phone has been
+// notified. It calls look after every change, the last time when the match is over; look may return a time at which to call it again.
 func (a *audience) attend(ctx context.Context, c clock.Clock, look func(over bool) (next time.Time, err error)) error {
 	changed := clock.NewSignal()
 	defer a.store.Watch(changed)()
@@ -112,7 +112,7 @@ func (a *audience) attend(ctx context.Context, c clock.Clock, look func(over boo
 		switch {
 		case err != nil:
 			return err
-		case over: // a second later nobody is in the middle of anything any more
+		case over: // after a second nothing is under way any more
 			return clock.Sleep(ctx, c, time.Second)
 		}
 		if again := c.Now().Add(time.Minute); next.IsZero() || again.Before(next) {
@@ -124,7 +124,7 @@ func (a *audience) attend(ctx context.Context, c clock.Clock, look func(over boo
 	}
 }
 
-// over reports whether the match has ended and every activity with it.
+// over reports whether the match and all its activities have ended.
 func (a *audience) over(ctx context.Context) (bool, error) {
 	st, found, err := a.service().State(ctx, a.match)
 	if err != nil || !found || st.Status != cricket.ActiveEnded {
@@ -141,7 +141,7 @@ func (a *audience) over(ctx context.Context) (bool, error) {
 	return !open, err
 }
 
-// toSandbox makes the way to a push service on this machine.
+// toSandbox returns the maker of a client for a push service on this machine.
 func toSandbox(service *sandbox.Sandbox, c clock.Clock, log *slog.Logger) SenderMaker {
 	account := service.Account()
 	return func(s *store.Store) (push.Sender, error) {

@@ -10,10 +10,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// mostCounted is how many followers are counted for a page of a match that the coordinator has not read: it knows the others.
+// mostCounted bounds the followers counted for the page of a match that the coordinator does not know.
 const mostCounted = 1000
 
-// audienceOf returns who follows a match, as far as this node knows.
+// audienceOf returns the audience of a match as far as this node knows it.
 func (a *application) audienceOf(ctx context.Context, matchID string) (out cricketpage.Audience, err error) {
 	err = a.host.Store.View(ctx, func(tx *store.Tx) error {
 		q := store.Query{Table: tables.Follows, KeyCondition: "matchId = :m", Select: store.SelectCount, Limit: mostCounted}

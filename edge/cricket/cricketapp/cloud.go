@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// shared is what nodes with cricket share: small tables are read as a whole, and what belongs to the matches whose lease a
-// node holds.
+// shared returns the tables that nodes with cricket share: small tables are read completely, others only for the
+// matches whose lease the node holds.
 func shared() app.Cloud {
 	live := func(table string, of func(*store.Tx, []string) ([]attr.Value, error)) app.Read {
 		return app.Read{Table: table, Every: app.Live, Partitions: of}
@@ -22,7 +22,7 @@ func shared() app.Cloud {
 		Reads: []app.Read{
 			{Table: tables.Leagues}, {Table: tables.Teams}, {Table: tables.ActiveMatches},
 			{Table: tables.Fixtures, Partitions: knownMatches},
-			{Table: tables.Fixtures, Every: app.Seldom}, // they are many, and those that change soon are read by themselves
+			{Table: tables.Fixtures, Every: app.Seldom}, // there are many, and those that change soon are read separately
 			live(tables.Follows, heldMatches), live(tables.LiveActivities, heldMatches), live(tables.Events, heldMatches),
 			live(tables.Devices, followers),
 		},
@@ -31,8 +31,8 @@ func shared() app.Cloud {
 	}
 }
 
-// beforeWork is what a match's holder works with, and who is told of it: else a phone that another node has started would be
-// started once more. Other locks, of a poller slot or a job, guard no rows.
+// beforeWork returns the rows that a match's holder needs first: the match, and its followers' sessions.
+// Otherwise a phone that another node has started would be started again. Locks of slots and jobs guard no rows.
 func beforeWork(lock string) (rows []app.Rows) {
 	id, ok := strings.CutPrefix(lock, tables.MatchLock(""))
 	if !ok {
@@ -44,7 +44,7 @@ func beforeWork(lock string) (rows []app.Rows) {
 	return rows
 }
 
-// knownMatches are the matches that some node looks after.
+// knownMatches returns the matches that some node polls.
 func knownMatches(tx *store.Tx, _ []string) (ids []attr.Value, err error) {
 	all, err := matches.Registered(tx)
 	for _, id := range all {
@@ -53,7 +53,7 @@ func knownMatches(tx *store.Tx, _ []string) (ids []attr.Value, err error) {
 	return ids, err
 }
 
-// heldMatches are the matches whose lease this node holds.
+// heldMatches returns the matches whose lease this node holds.
 func heldMatches(_ *store.Tx, held []string) (ids []attr.Value, err error) {
 	for _, lock := range held {
 		if id, ok := strings.CutPrefix(lock, tables.MatchLock("")); ok {
@@ -63,7 +63,7 @@ func heldMatches(_ *store.Tx, held []string) (ids []attr.Value, err error) {
 	return ids, nil
 }
 
-// followers are the users who follow them: whose devices are told.
+// followers returns the users who follow those matches.
 func followers(tx *store.Tx, held []string) (users []attr.Value, err error) {
 	theirs, err := heldMatches(tx, held)
 	if err != nil {

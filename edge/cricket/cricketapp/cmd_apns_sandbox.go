@@ -59,7 +59,7 @@ func newAPNsSandbox() *cobra.Command {
 				return err
 			}
 			c.Ready = func(r SandboxReady) {
-				_ = cli.Print(cmd, output, r, r.String()) // whoever started the process may not read it: that is no reason to stop
+				_ = cli.Print(cmd, output, r, r.String()) // a reader that has gone is no reason to stop
 			}
 			return Sandbox(cmd.Context(), c)
 		},

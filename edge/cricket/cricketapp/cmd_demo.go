@@ -15,10 +15,10 @@ import (
 	"github.com/touchline/touchline/internal/cli"
 )
 
-// demoMemory is what the garbage collector keeps the demo to: it runs on small machines.
+// demoMemory is the memory limit of the demo: it runs on small machines.
 const demoMemory = 32 << 20
 
-// demoFlags are the flags of the demo.
+// demoFlags holds the flags of the demo.
 type demoFlags struct {
 	DemoConfig
 	speed  string
@@ -87,7 +87,7 @@ func (f *demoFlags) run(cmd *cobra.Command) error {
 	return summary.Print(cmd.OutOrStdout())
 }
 
-// parseSpeed reads a factor; 0 stands for max.
+// parseSpeed parses a factor; 0 stands for max.
 func parseSpeed(text string) (float64, error) {
 	if text == "max" {
 		return 0, nil
@@ -99,7 +99,7 @@ func parseSpeed(text string) (float64, error) {
 	return speed, nil
 }
 
-// demoDir is where the demo keeps its data by default.
+// demoDir returns the default data directory of the demo.
 func demoDir() (string, error) {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "touchline", "demo"), nil

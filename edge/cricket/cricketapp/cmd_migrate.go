@@ -61,7 +61,7 @@ func newMigrateLAv2(sh *app.Shell) *cobra.Command {
 	return cmd
 }
 
-// migrationText is the report for people.
+// migrationText returns the report as text.
 func migrationText(r *lav2.Report, drop bool) string {
 	var out strings.Builder
 	if len(r.Tables) == 0 {
@@ -100,7 +100,7 @@ func countsText(c *lav2.Counts, written string) string {
 		c.Read, c.Written, written, c.AlreadyThere, sum(c.Skipped), sum(c.Unreadable))
 }
 
-// sum adds up what was counted by kind.
+// sum adds up counts by kind.
 func sum[N int | int64](by map[string]N) (n N) {
 	for _, m := range by {
 		n += m

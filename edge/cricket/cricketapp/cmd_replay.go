@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// replayFlags are the flags of cricket replay.
+// replayFlags holds the flags of cricket replay.
 type replayFlags struct {
 	ReplayConfig
 	output string
@@ -83,7 +83,7 @@ func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// printReplay writes a report for a person.
+// printReplay writes a report as text.
 func printReplay(w io.Writer, r *ReplayReport) error {
 	if err := r.Print(w); err != nil {
 		return err
@@ -120,7 +120,7 @@ func printReplay(w io.Writer, r *ReplayReport) error {
 	return tw.Flush()
 }
 
-// whyNot explains a rule by which an event has no alert.
+// whyNot explains the rule by which an event has no alert.
 func whyNot(rule string) string {
 	return map[string]string{
 		"merged":    "another alert at the same moment covered it",
@@ -133,7 +133,7 @@ func whyNot(rule string) string {
 	}[rule]
 }
 
-// progress is a line on a terminal that shows how far the matches are; elsewhere it is silent.
+// progress shows on a terminal how far the matches are; elsewhere it is silent.
 type progress struct {
 	clock clock.Clock
 
@@ -161,7 +161,7 @@ func (p *progress) tell(title string, done float64) {
 	p.meter.Show(text.String(), 0, 0)
 }
 
-// clear makes room for other lines.
+// clear clears the line for other output.
 func (p *progress) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -21,26 +21,26 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// DefaultMatch is the final of the men's World Cup of 2019: tied, the super over tied, decided on boundaries.
+// DefaultMatch is the men's World Cup final of 2019: tied, super over tied, decided on boundaries.
 const DefaultMatch = "1144530"
 
-// demoToken is what the replay feed wants to see; it guards nothing.
+// demoToken is the token of the replay feed; it protects nothing.
 const demoToken = "demo"
 
-// DemoConfig is what the demo is told.
+// DemoConfig configures the demo.
 type DemoConfig struct {
 	Match   string
-	Speed   float64 // 0: as fast as it can, on a stepped clock
+	Speed   float64 // 0: as fast as possible, on a stepped clock
 	Listen  string
 	DataDir string
-	Once    bool // end after the match
+	Once    bool // exit after the match
 	Version string
-	Out     io.Writer // where progress and errors are told
+	Out     io.Writer // for progress and errors
 	Quiet   bool      // errors only
-	Program string    // how this program was called, for the commands that are named at the end
+	Program string    // the name of this program, for the commands suggested at the end
 }
 
-// MatchInfo is a recorded match for a list.
+// MatchInfo describes a recorded match in a list.
 type MatchInfo struct {
 	ID     string `json:"id"`
 	Date   string `json:"date"`
@@ -62,7 +62,7 @@ func title(m replay.Info) string {
 	return fmt.Sprintf("%s v %s, %s", m.Teams[0], m.Teams[1], m.Event)
 }
 
-// demo is a node with everything around it that a match needs.
+// demo is a node with everything that a match needs.
 type demo struct {
 	DemoConfig
 	match *replay.Match
@@ -74,8 +74,7 @@ type demo struct {
 	audience *audience
 }
 
-// Demo replays a match through a node of its own. It returns when ctx ends, or with Once after the match, then with
-// the summary.
+// Demo replays a match through a node of its own. It returns when ctx ends or, with Once, after the match with a summary.
 func Demo(ctx context.Context, c DemoConfig) (*Summary, error) {
 	if err := node.LoopbackOnly(c.Listen); err != nil {
 		return nil, fault.Wrap(nil, fault.Invalid, "bad_listen", "--listen %s", err)
@@ -93,7 +92,7 @@ func Demo(ctx context.Context, c DemoConfig) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer ln.Close() //nolint:errcheck // the server has closed it in the good case
+	defer ln.Close() //nolint:errcheck // usually the server has closed it
 	return d.run(ctx, ln)
 }
 
@@ -116,7 +115,7 @@ func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
 		return nil, err
 	}
 	defer login.Close()
-	// The push service outlives the node: one that ends still has pushes on their way.
+	// The push service outlives the node, which may end with pushes under way.
 	phones, end, err := sandbox.Start(sandbox.Config{Clock: d.clock, Seed: d.Match, Logger: d.log})
 	if err != nil {
 		return nil, err
@@ -129,18 +128,18 @@ func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
 	return summary, errors.Join(err, end())
 }
 
-// position returns where the match is to go on: at its start, or where a match that was not played to its end was
-// left. A match that was is forgotten, to be played again.
+// position returns where the match continues: at its start, or where an unfinished match was left. A finished
+// match is deleted, to be played again.
 func (d *demo) position(ctx context.Context, dir string) (time.Time, error) {
 	path := filepath.Join(dir, node.StoreFile)
 	if _, err := os.Stat(path); err != nil {
-		return d.match.Start(), nil // whatever is wrong with the path, opening it will tell
+		return d.match.Start(), nil // opening reports whatever is wrong with the path
 	}
 	s, err := store.Open(path, store.Options{Now: d.match.Start})
 	if err != nil {
 		return time.Time{}, err
 	}
-	defer s.Close() //nolint:errcheck // it was opened to look
+	defer s.Close() //nolint:errcheck // it was opened for reading
 	if err := schema().Apply(ctx, s); err != nil {
 		return time.Time{}, err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// Beside other applications the demo's match is played today, on the node's own clock: a replay set is its feed, and only the match
-// goes faster. A ball then takes 3.8 s, which is no less than the poller's pace for a match that it watches closely.
+// Beside other applications the demo's match is played today on the node's clock: a replay set is the feed, and
+// only the match runs faster. A ball then takes 3.8 s, not less than the poller's pace for a closely watched match.
 const (
 	besideSpeed = 10
 	besideBreak = 2 * time.Minute
@@ -21,7 +21,7 @@ const (
 	besideLook  = time.Second
 )
 
-// beside is the demo of the application beside others.
+// beside is the demo beside other applications.
 type beside struct {
 	replays *replaySet
 	phones  *sandbox.Sandbox
@@ -50,7 +50,7 @@ func newDemo(version string) *app.Demo {
 	return &app.Demo{App: a, Live: d.live, Alone: newDemoAlone(version)}
 }
 
-// outside starts a push service with phones, and is a feed that has no match yet. Pushes may be on their way when the work ends.
+// outside starts a push service with phones, and returns a feed that has no match yet. The service outlives pushes under way.
 func (d *beside) outside(h *app.Host) (o Outside, err error) {
 	d.end = func() error { return nil }
 	if d.replays, err = newReplaySet(h.Clock, h.Log); err != nil {
@@ -64,7 +64,7 @@ func (d *beside) outside(h *app.Host) (o Outside, err error) {
 	return Outside{Feed: d.replays.feed, Replays: d.replays, Phones: d.phones.Phones, Sender: toSandbox(d.phones, h.Clock, h.Log)}, nil
 }
 
-// live plays the match, again and again, before people who follow it.
+// live plays the match again and again, with phones that follow it.
 func (d *beside) live(ctx context.Context, h *app.Host) error {
 	a := &audience{store: h.Store, phones: d.phones}
 	if err := a.switchOn(demoPhones()); err != nil {
@@ -88,7 +88,7 @@ func (d *beside) live(ctx context.Context, h *app.Host) error {
 	}
 }
 
-// over reports whether a match is at its end, or was taken away by an admin.
+// over reports whether a match has finished, or was removed by an admin.
 func (d *beside) over(id string) bool {
 	for _, p := range d.replays.List() {
 		if p.ID == id {
@@ -98,7 +98,7 @@ func (d *beside) over(id string) bool {
 	return true
 }
 
-// eachSecond looks once a second.
+// eachSecond calls done once a second until it returns true.
 func eachSecond(ctx context.Context, c clock.Clock, done func() (bool, error)) error {
 	for {
 		if ok, err := done(); ok || err != nil {

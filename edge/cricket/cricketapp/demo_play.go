@@ -18,11 +18,10 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// demoJournal is small: a demo's readers never lag, and its memory is to stay small too.
+// demoJournal is small: a demo's readers never lag, and its memory should stay small.
 const demoJournal = 4 << 20
 
-// newNode makes the demo's node: the real feed client and the real push client, before a recorded match and a push service of this
-// process.
+// newNode opens the demo's node: the real feed client and push client, with a recorded match and a push service in this process.
 func (d *demo) newNode(ctx context.Context, dir string, login *node.DemoLogin) (*played, error) {
 	feed, err := readInside(replay.NewFeed(d.match, d.clock, demoToken, 0), sportmonks.Config{Token: demoToken, Clock: d.clock, Logger: d.log})
 	if err != nil {
@@ -46,9 +45,9 @@ func (d *demo) speedName() string {
 	return fmt.Sprintf("%gx", d.Speed)
 }
 
-// play runs the node with its audience until the match is over (Once) or ctx ends.
+// play runs the node with its audience until the match is over (with Once) or ctx ends.
 func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
-	asked := ctx // ends when the person says so
+	asked := ctx // ends when the user interrupts
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := d.switchPhonesOn(ctx); err != nil {
@@ -67,7 +66,7 @@ func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
 		summary, watchErr = d.watch(ctx)
 		d.node.Rest()
 		if c, ok := d.clock.(*clock.Scaled); ok {
-			c.Stop() // a finished match stays as it was when it ended, for whoever looks at the page later
+			c.Stop() // a finished match stays as it ended, for later visitors of the page
 		}
 		if d.Once || watchErr != nil {
 			cancel()
@@ -80,7 +79,7 @@ func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
 	switch {
 	case asked.Err() == nil && !errors.Is(watchErr, context.Canceled):
 		err = errors.Join(err, watchErr)
-	case asked.Err() != nil && d.Once && err == nil && summary == nil: // what the watcher met after that is of no account: the store was closed under it
+	case asked.Err() != nil && d.Once && err == nil && summary == nil: // later errors of the watcher are ignored: the store was closed under it
 		err = fault.New(fault.Unavailable, "interrupted", "interrupted before the end of the match; the next start resumes it")
 	}
 	if !d.Once {
@@ -89,14 +88,14 @@ func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
 	return summary, err
 }
 
-// say prints a line on the terminal; a terminal that is gone is no reason to end.
+// say prints a line on the terminal; a lost terminal is no reason to stop.
 func (d *demo) say(format string, args ...any) {
 	if !d.Quiet {
 		_, _ = fmt.Fprintf(d.Out, format, args...)
 	}
 }
 
-// goOn says at the end what else there is.
+// goOn suggests next steps at the end.
 func (d *demo) goOn() {
 	const form = "  %-52s %s\n"
 	d.say("next steps:\n")
@@ -111,7 +110,7 @@ func (d *demo) goOn() {
 	}
 }
 
-// switchPhonesOn puts the demo's phones on the network.
+// switchPhonesOn connects the demo's phones.
 func (d *demo) switchPhonesOn(ctx context.Context) error {
 	d.audience = &audience{store: d.node.Store(), phones: d.phones, match: d.Match, service: func() *matches.Service { return d.node.cricket }}
 	if err := d.audience.switchOn(demoPhones()); err != nil {
@@ -120,8 +119,8 @@ func (d *demo) switchPhonesOn(ctx context.Context) error {
 	return d.audience.forget(ctx)
 }
 
-// watch has the users follow the match as soon as the node knows it, tells the terminal what happens, and returns
-// when the match is over and every phone has been told.
+// watch makes the users follow the match as soon as the node knows it, prints what happens, and returns when the
+// match is over and every phone has been notified.
 func (d *demo) watch(ctx context.Context) (*Summary, error) {
 	last := d.node.Store().Seq()
 	err := d.audience.attend(ctx, d.clock, func(over bool) (next time.Time, err error) {
@@ -136,10 +135,10 @@ func (d *demo) watch(ctx context.Context) (*Summary, error) {
 	return d.summarize(ctx)
 }
 
-// longAfter is how long after the feed's last word a match may take to be over.
+// longAfter is how long after the feed's last change a match may take to end.
 const longAfter = 2 * time.Hour
 
-// stuck returns the reason why the match will not come to its end.
+// stuck returns an error if the match cannot come to its end.
 func (d *demo) stuck() error {
 	switch {
 	case d.node.Store().Stats().Refused > 0:
@@ -151,7 +150,7 @@ func (d *demo) stuck() error {
 	}
 }
 
-// tell shows the alerts on the terminal as they are claimed.
+// tell prints the alerts as they are claimed.
 func (d *demo) tell(ctx context.Context, last uint64) (uint64, error) {
 	for {
 		records, err := d.node.Store().Journal(ctx, last, 64)

@@ -6,12 +6,12 @@ import (
 	"github.com/touchline/touchline/httpapi/devlogin"
 )
 
-// demoUsers are the people who follow the match in the demo. The first one looks, and is an admin.
+// demoUsers returns the followers of the match in the demo. The first one uses the page, and is an admin.
 func demoUsers() []devlogin.User {
 	return devlogin.Invented(auth.DefaultAdminGroup, "Asha Ben Chloe Dev")
 }
 
-// demoPhones are theirs.
+// demoPhones returns their phones.
 func demoPhones() []sandbox.Phone {
 	phones := []sandbox.Phone{
 		{Model: "iPhone 17 Pro", DeviceID: "asha-phone"}, {Model: "iPhone 16", DeviceID: "ben-phone", Dark: true},

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// rights are the leases of matches as push knows them.
+// rights implements push.Rights with the leases of matches.
 type rights struct {
 	pool *lease.Pool
 	user *lease.User
@@ -23,12 +23,12 @@ func (r rights) Take(ctx context.Context, matchID string) (bool, error) {
 	return s != nil, err
 }
 
-// Leave implements push.Rights. What cannot be given back runs out by itself.
+// Leave implements push.Rights. A lease that cannot be released expires.
 func (r rights) Leave(ctx context.Context, matchID string) {
 	_ = r.user.Give(ctx, tables.MatchLock(matchID))
 }
 
-// mirror shows here what the holders of other matches show.
+// mirror shows on this node what the holders of other matches show.
 func (a *application) mirror(ctx context.Context) error {
 	m := matches.Mirror{
 		Store: a.host.Store, Clock: a.host.Clock, Log: a.host.Log, Node: a.host.Node,

@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// MigrateLAv2 carries the old tables of the database in dir over into those of the second version of Live Activities. A
-// node that runs does it itself.
+// MigrateLAv2 migrates the old tables of the database in dir to the tables of Live Activities v2. If a node is
+// running on it, the node does it.
 func MigrateLAv2(ctx context.Context, dir string, o lav2.Options, progress func(admin.Progress)) (report lav2.Report, err error) {
 	err = node.OnDatabase(dir, func(s *store.Store) (err error) {
 		report, err = migrateLAv2(ctx, s, o, progress)
@@ -24,8 +24,8 @@ func MigrateLAv2(ctx context.Context, dir string, o lav2.Options, progress func(
 	return report, err
 }
 
-// migrateLAv2 migrates a store that this process holds. The new tables are made if this is a file of a version before;
-// a dry run makes nothing.
+// migrateLAv2 migrates a store opened by this process. With Apply it creates tables that a file of an earlier
+// version lacks; a dry run creates nothing.
 func migrateLAv2(ctx context.Context, s *store.Store, o lav2.Options, progress func(admin.Progress)) (lav2.Report, error) {
 	if o.Apply {
 		if err := schema().Apply(ctx, s); err != nil {
@@ -38,16 +38,16 @@ func migrateLAv2(ctx context.Context, s *store.Store, o lav2.Options, progress f
 	return lav2.Run(ctx, s, o)
 }
 
-// pathMigrateLAv2 is where a node that runs is asked to.
+// pathMigrateLAv2 is the path of the command on the admin socket.
 const pathMigrateLAv2 = "/" + name + "/migrate/la-v2"
 
-// migrateAsk asks it.
+// migrateAsk is the body of that command.
 type migrateAsk struct {
 	Apply   bool `json:"apply"`
 	DropOld bool `json:"dropOld"`
 }
 
-// migrateLAv2 is the command of the admin socket.
+// migrateLAv2 handles the command of the admin socket.
 func (a *application) migrateLAv2(ctx context.Context, raw json.RawMessage, progress func(admin.Progress)) (any, error) {
 	var ask migrateAsk
 	if err := json.Unmarshal([]byte(cmp.Or(string(raw), "{}")), &ask); err != nil {

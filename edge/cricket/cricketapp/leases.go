@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// held gives a part of the node its shares of the leases that the node has taken.
+// held implements poll.Leases with the leases of the node.
 type held struct {
 	pool *lease.Pool
 	user *lease.User

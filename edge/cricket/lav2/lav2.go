@@ -1,6 +1,6 @@
-// Package lav2 carries over the tables that the application had before version 2 of its Live Activities. How the old rows
-// looked is documented nowhere: one whose attributes have the names that the new tables document becomes a row of theirs.
-// Everything else is counted and named in the report, and nothing old is changed.
+// Package lav2 migrates tables from before version 2 of the application's Live Activities. The old format is not
+// documented: a row whose attributes have the names documented for the new tables becomes a new row. All others
+// are counted and named in the report; old rows are never changed.
 package lav2
 
 import (
@@ -12,38 +12,38 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Options say what a run may do.
+// Options configure a run.
 type Options struct {
-	Apply   bool // write; else only tell what would be written
-	DropOld bool // after a complete run, drop the old tables; without Apply, tell which would be dropped
+	Apply   bool // write; otherwise only report what would be written
+	DropOld bool // after a complete run, drop the old tables; without Apply, report which would be dropped
 
-	// Progress is told after each transaction how many rows of an old table were read.
+	// Progress is called after each transaction with the number of rows read from an old table.
 	Progress func(table string, rows int64)
 }
 
-// Report is what a run did, or would do.
+// Report is what a run did or would do.
 type Report struct {
 	Applied bool    `json:"applied"`
-	Tables  []Table `json:"tables"` // the old tables that there are
+	Tables  []Table `json:"tables"` // the old tables that exist
 	Total   Counts  `json:"total"`
-	KeptOld string  `json:"keptOld,omitempty"` // why the old tables were not dropped although that was asked for
+	KeptOld string  `json:"keptOld,omitempty"` // why the old tables were not dropped on request
 }
 
-// Table is what became of one old table.
+// Table is the outcome for one old table.
 type Table struct {
 	Table   string `json:"table"`
-	Becomes string `json:"becomes"` // "" for a table that has nothing after it
+	Becomes string `json:"becomes"` // "" if the table has no successor
 	Counts
 	Dropped bool `json:"dropped"` // or would be
 }
 
-// Counts count old rows. Read is the sum of Written, AlreadyThere, Skipped and Unreadable.
+// Counts counts old rows. Read is the sum of Written, AlreadyThere, Skipped and Unreadable.
 type Counts struct {
 	Read         int64            `json:"read"`
-	Written      int64            `json:"written"`      // new rows made of them
-	AlreadyThere int64            `json:"alreadyThere"` // the new row exists, and stays as it is
-	Skipped      map[string]int64 `json:"skipped"`      // by the reason
-	Unreadable   map[string]int64 `json:"unreadable"`   // by what is wrong with them
+	Written      int64            `json:"written"`      // new rows created
+	AlreadyThere int64            `json:"alreadyThere"` // the new row exists, and is left unchanged
+	Skipped      map[string]int64 `json:"skipped"`      // by reason
+	Unreadable   map[string]int64 `json:"unreadable"`   // by what is wrong
 	Left         map[string]int64 `json:"left"`         // rows with an attribute that no new table has, by its name
 }
 
@@ -64,10 +64,10 @@ func (c *Counts) add(o *Counts) {
 	}
 }
 
-// pageRows is how many old rows a transaction takes.
+// pageRows is how many old rows a transaction reads.
 const pageRows = 200
 
-// oldTable is a table of before. Each may be there with and without the prefix.
+// oldTable is an old table. Each may exist with and without the prefix.
 type oldTable struct {
 	name, becomes string
 	carry         func(tx *store.Tx, row attr.Item) (carried, error)
@@ -82,8 +82,8 @@ func oldTables() []oldTable {
 	}
 }
 
-// Run reads every row of the old tables, and writes what becomes of them if it may. What one that was interrupted has
-// written is there for the next.
+// Run reads every row of the old tables and, with Apply, writes the new rows. After an interrupted run the next
+// one finds what was written.
 func Run(ctx context.Context, s *store.Store, o Options) (Report, error) {
 	r := Report{Applied: o.Apply, Tables: []Table{}, Total: newCounts()}
 	for _, old := range oldTables() {
@@ -107,7 +107,7 @@ func Run(ctx context.Context, s *store.Store, o Options) (Report, error) {
 	return r, r.drop(ctx, s, &o)
 }
 
-// carry takes one old table over, a page a transaction.
+// carry migrates one old table, a page per transaction.
 func carry(ctx context.Context, s *store.Store, t *oldTable, o *Options) (Counts, error) {
 	all := newCounts()
 	in := s.View
@@ -142,7 +142,7 @@ func carry(ctx context.Context, s *store.Store, t *oldTable, o *Options) (Counts
 	return all, nil
 }
 
-// take makes the new row of an old one, or counts why there is none.
+// take creates the new row for an old one, or counts why there is none.
 func (t *oldTable) take(tx *store.Tx, row attr.Item, o *Options, counts *Counts) error {
 	counts.Read++
 	c, err := t.carry(tx, row)
@@ -158,7 +158,7 @@ func (t *oldTable) take(tx *store.Tx, row attr.Item, o *Options, counts *Counts)
 	}
 	there, err := tx.Get(t.becomes, c.key)
 	switch {
-	case fault.Is(err, fault.NotFound) && !o.Apply: // a file of an earlier version has no such table: a dry run makes none
+	case fault.Is(err, fault.NotFound) && !o.Apply: // a file of an earlier version lacks the table, and a dry run does not create it
 	case err != nil:
 		return err
 	case there != nil:
@@ -178,7 +178,7 @@ func (t *oldTable) take(tx *store.Tx, row attr.Item, o *Options, counts *Counts)
 	return err
 }
 
-// drop drops the old tables, unless a row would be lost that nobody has read.
+// drop drops the old tables, unless unread rows would be lost.
 func (r *Report) drop(ctx context.Context, s *store.Store, o *Options) error {
 	if !o.DropOld {
 		return nil

@@ -16,15 +16,15 @@ import (
 
 const (
 	endedKept = 24 * time.Hour      // how long an ended session stays
-	stateKept = 48 * time.Hour      // how long the state of an ended match stays that does not say
-	stateOld  = 3 * 24 * time.Hour  // no match rests longer
-	longest   = 10 * 24 * time.Hour // no session needs to stay longer
+	stateKept = 48 * time.Hour      // how long an ended match's state stays if it has no TTL
+	stateOld  = 3 * 24 * time.Hour  // no match pauses for longer
+	longest   = 10 * 24 * time.Hour // the longest a session may stay
 )
 
-// carried is what becomes of an old row: a new one, or the reason why there is none.
+// carried is the outcome for an old row: a new one, or the reason why there is none.
 type carried struct {
 	key, row   attr.Item
-	names      map[string]bool // of the attributes that the old row may have
+	names      map[string]bool // the attributes that the old row may have
 	skip       string
 	unreadable string
 }
@@ -39,8 +39,8 @@ func names(all ...string) map[string]bool {
 	return out
 }
 
-// session makes a row of live-activities. Only an active one keeps its token: an ended session with one would owe its
-// phone a push that the old application has sent or not wanted.
+// session returns a row of live-activities. Only an active session keeps its token: an ended one with a token
+// would owe its phone a push that the old application has already sent or did not want.
 func session(tx *store.Tx, row attr.Item) (carried, error) {
 	var old phone.Session
 	if err := attr.Unmarshal(row, &old); err != nil {
@@ -87,7 +87,7 @@ func session(tx *store.Tx, row attr.Item) (carried, error) {
 	}, err
 }
 
-// misfit says which attribute of a row has another type than the new table's.
+// misfit returns which attribute of a row has a different type than in the new table.
 func misfit(err error) string {
 	_, path, _ := strings.Cut(err.Error(), ": ")
 	path, _, _ = strings.Cut(path, ": ")
@@ -103,14 +103,14 @@ func firstOf(times ...time.Time) time.Time {
 	return time.Time{}
 }
 
-// device sets the device of a session that names none: its user's only one.
+// device sets the device of a session without one, if its user has only one.
 func device(tx *store.Tx, s *phone.Session) (skip string, err error) {
 	if s.DeviceID != "" {
 		return "", nil
 	}
 	all, err := phone.Devices{}.Of(tx, s.UserID)
 	switch {
-	case err != nil && !fault.Is(err, fault.NotFound): // a file of an earlier version has no such table
+	case err != nil && !fault.Is(err, fault.NotFound): // a file of an earlier version lacks the table
 		return "", err
 	case len(all) == 0:
 		return "no device", nil
@@ -121,8 +121,7 @@ func device(tx *store.Tx, s *phone.Session) (skip string, err error) {
 	return "", nil
 }
 
-// expiry is when a session goes: as its row says, else as its match does; one whose match nobody knows stays as long as an
-// ended one.
+// expiry returns when a session expires: its row's TTL, else its match's expiry; if the match is unknown, like an ended session's.
 func expiry(tx *store.Tx, s *phone.Session, ttl int64) (ends time.Time, err error) {
 	if ttl != 0 {
 		ends = time.Unix(ttl, 0).UTC()
@@ -151,9 +150,8 @@ func matchExpiry(tx *store.Tx, matchID string) (time.Time, error) {
 	return phone.SessionExpiry(&fx), err
 }
 
-// activeMatch makes a row of active-matches. Who owned it and when its last tick was stay behind: nobody owns it, so that
-// it is taken up at once, and the next reading counts as the first after a gap, of which nothing is told that the old
-// application may have told.
+// activeMatch returns a row of active-matches, without owner and last tick. So the match is taken over at once, and its
+// first snapshot counts as following a gap: nothing is announced that the old application may have announced.
 func activeMatch(tx *store.Tx, row attr.Item) (carried, error) {
 	var old cricket.State
 	if err := attr.Unmarshal(row, &old); err != nil {

@@ -1,3 +1,3 @@
-// Package reference keeps what the feed lists whether or not anybody plays: leagues, teams, and the teams of a season. A
-// sync and an admin write the same row, each its own attributes.
+// Package reference keeps the feed's reference data: leagues, teams, and the teams of a season. The sync and
+// admins write different attributes of the same rows.
 package reference

@@ -7,15 +7,14 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Leagues are the leagues of the feed. The zero value is ready. A new one is active if its record says so; of one that is
-// there, active and marquee stay as they are.
+// Leagues holds the feed's leagues. The zero value is ready to use. The feed sets active and marquee only when it creates a row.
 type Leagues struct{ synced[LeagueRecord] }
 
 func (r LeagueRecord) row() row {
 	return row{table: tables.Leagues, key: "leagueId", id: r.LeagueID, kind: "league", keep: []string{"active", "marquee"}}
 }
 
-// LeaguePatch is what an admin changes of a league: what is nil stays.
+// LeaguePatch is an admin's change of a league; nil leaves a field as it is.
 type LeaguePatch struct {
 	Name      *string `dynamodbav:"name,omitempty"`
 	Code      *string `dynamodbav:"code,omitempty"`
@@ -24,7 +23,7 @@ type LeaguePatch struct {
 	Marquee   *bool   `dynamodbav:"marquee,omitempty"`
 }
 
-// Active lists those whose matches are synced and polled.
+// Active lists the leagues whose matches are synced and polled.
 func (Leagues) Active(tx *store.Tx) ([]LeagueRecord, error) { return leaguesWith(tx, "active") }
 
 func leaguesWith(tx *store.Tx, flag string) ([]LeagueRecord, error) {
@@ -34,8 +33,8 @@ func leaguesWith(tx *store.Tx, flag string) ([]LeagueRecord, error) {
 	}))
 }
 
-// Patch sets what an admin has chosen of a league, and keeps it from being synced over. NotFound if there is none. A
-// league that becomes the marquee takes that from the one before.
+// Patch sets an admin's values for a league, which the sync then keeps. NotFound if there is none. A league that
+// becomes the marquee replaces the previous one.
 func (l Leagues) Patch(tx *store.Tx, id string, p LeaguePatch) (LeagueRecord, error) {
 	r, err := l.patch(tx, id, p.Name, p)
 	if err != nil || p.Marquee == nil || !*p.Marquee {
@@ -44,7 +43,7 @@ func (l Leagues) Patch(tx *store.Tx, id string, p LeaguePatch) (LeagueRecord, er
 	return r, onlyMarquee(tx, id)
 }
 
-// onlyMarquee takes the mark from all leagues but one.
+// onlyMarquee clears the flag on all other leagues.
 func onlyMarquee(tx *store.Tx, id string) error {
 	all, err := leaguesWith(tx, "marquee")
 	for _, other := range all {
@@ -59,8 +58,7 @@ func onlyMarquee(tx *store.Tx, id string) error {
 	return err
 }
 
-// Delete forgets a league; NotFound if there is none. The next sync brings it back if the feed still has it, as a new
-// one.
+// Delete deletes a league; NotFound if there is none. If the feed still has it, the next sync creates it again as a new one.
 func (Leagues) Delete(tx *store.Tx, id string) error {
 	at := rowOf[LeagueRecord](id)
 	old, err := tx.Delete(store.DeleteItem{Table: at.table, Key: at.item()})

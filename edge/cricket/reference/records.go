@@ -2,8 +2,8 @@ package reference
 
 import "time"
 
-// The records of the reference tables: leagues, teams, and the teams of a season. Their ids are the feed's numbers as
-// text, for they are keys. The attributes other than the keys are ours: the application's documents name none.
+// Records of the reference tables: leagues, teams, and the teams of a season. Ids are the feed's numbers as
+// text, because they are keys. The other attributes are ours: the application's documents name none.
 
 // LeagueRecord is a row of cricket-leagues.
 type LeagueRecord struct {
@@ -14,13 +14,12 @@ type LeagueRecord struct {
 	ImagePath string    `dynamodbav:"imagePath,omitempty" json:"imagePath,omitempty"`
 	CountryID string    `dynamodbav:"countryId,omitempty" json:"countryId,omitempty"`
 	SeasonID  string    `dynamodbav:"seasonId,omitempty" json:"seasonId,omitempty"`  // the running season
-	UpdatedAt time.Time `dynamodbav:"updatedAt,omitempty" json:"updatedAt,omitzero"` // as the feed stamped it
+	UpdatedAt time.Time `dynamodbav:"updatedAt,omitempty" json:"updatedAt,omitzero"` // the feed's stamp
 
-	// Active: its matches are synced and polled. Marquee: its matches are polled most closely; one league at most.
-	// Neither comes from the feed.
+	// Active leagues are synced and polled. The marquee league, at most one, is polled most closely. Neither flag comes from the feed.
 	Active  bool `dynamodbav:"active" json:"active"`
 	Marquee bool `dynamodbav:"marquee" json:"marquee"`
-	// AdminFields are the names of the attributes that an admin has set: a sync keeps them.
+	// AdminFields are the attributes that an admin has set: the sync keeps them.
 	AdminFields []string `dynamodbav:"adminFields,omitempty" json:"adminFields,omitempty"`
 }
 
@@ -33,12 +32,12 @@ type TeamRecord struct {
 	CountryID    string    `dynamodbav:"countryId,omitempty" json:"countryId,omitempty"`
 	NationalTeam bool      `dynamodbav:"nationalTeam,omitempty" json:"nationalTeam,omitempty"`
 	UpdatedAt    time.Time `dynamodbav:"updatedAt,omitempty" json:"updatedAt,omitzero"`
-	// AdminFields are the names of the attributes that an admin has set: a sync keeps them.
+	// AdminFields are the attributes that an admin has set: the sync keeps them.
 	AdminFields []string `dynamodbav:"adminFields,omitempty" json:"adminFields,omitempty"`
 }
 
-// TeamSeasonRecord is a row of cricket-team-seasons: a team in one season of a league, its squad, and how it has done
-// in the matches of the season that this node has seen.
+// TeamSeasonRecord is a row of cricket-team-seasons: a team in one season of a league, its squad, and its
+// results in the matches that this node has seen.
 type TeamSeasonRecord struct {
 	SeasonID   string        `dynamodbav:"seasonId" json:"seasonId"`
 	TeamID     string        `dynamodbav:"teamId" json:"teamId"`
@@ -63,7 +62,7 @@ type SquadPlayer struct {
 	BowlingStyle string `dynamodbav:"bowlingStyle,omitempty" json:"bowlingStyle,omitempty"`
 }
 
-// SeasonRecord is a season as the feed lists it. It has no table of its own: seasons are known by the teams in them.
+// SeasonRecord is a season in the feed's list. It has no table: seasons are known by their teams.
 type SeasonRecord struct {
 	SeasonID string
 	LeagueID string

@@ -11,11 +11,11 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// row is where a record lies, and what it is called in an error.
+// row is the location of a record, and its name in errors.
 type row struct {
 	table, key, id string
 	kind           string
-	keep           []string // attributes that the feed sets in a new row alone
+	keep           []string // attributes that the feed sets only in a new row
 }
 
 func (r row) item() attr.Item { return attr.Item{r.key: attr.S(r.id)} }
@@ -24,7 +24,7 @@ func (r row) missing() error {
 	return fault.New(fault.NotFound, r.kind+"_not_found", "no %s %q", r.kind, r.id)
 }
 
-// record is a row that both a sync and admins write.
+// record is a row that both the sync and admins write.
 type record interface {
 	LeagueRecord | TeamRecord
 	row() row
@@ -37,7 +37,7 @@ func rowOf[R record](id string) row {
 	return r
 }
 
-// synced are the records of one table: the feed's, with what admins have set of them.
+// synced holds the records of one table: the feed's, with the changes of admins.
 type synced[R record] struct{}
 
 // Get returns a record; NotFound if there is none.
@@ -51,7 +51,7 @@ func (synced[R]) All(tx *store.Tx) ([]R, error) {
 	return tables.Decode[R](tx.ScanAll(store.Scan{Table: rowOf[R]("").table}))
 }
 
-// Missing returns the keys of those of the records that have no row here.
+// Missing returns the keys of the records without a row in this store.
 func (synced[R]) Missing(tx *store.Tx, records ...R) ([]attr.Item, error) {
 	var keys []attr.Item
 	for i := range records {
@@ -62,8 +62,8 @@ func (synced[R]) Missing(tx *store.Tx, records ...R) ([]attr.Item, error) {
 	return tables.Missing(tx, rowOf[R]("").table, keys)
 }
 
-// Put takes records of the feed: new ones, and of those that are there what has changed. What an admin has set stays, and so
-// does what is not the feed's to say.
+// Put writes records of the feed: new rows, and changed attributes of existing ones. Attributes that an admin
+// has set or that are not the feed's stay.
 func (synced[R]) Put(tx *store.Tx, records ...R) error {
 	seen := map[string]bool{}
 	for i := range records {
@@ -84,8 +84,8 @@ func (synced[R]) Put(tx *store.Tx, records ...R) error {
 	return nil
 }
 
-// patch sets what an admin has chosen of a record, and keeps it from being synced over. change is a struct of pointers: what
-// is nil stays. NotFound if there is no record.
+// patch sets an admin's values for a record, which the sync then keeps. change is a struct of pointers; nil
+// leaves a field as it is. NotFound if there is no record.
 func (s synced[R]) patch(tx *store.Tx, id string, name *string, change any) (R, error) {
 	var none R
 	at := rowOf[R](id)
@@ -102,8 +102,8 @@ func (s synced[R]) patch(tx *store.Tx, id string, name *string, change any) (R, 
 	return s.Get(tx, id)
 }
 
-// syncRow takes a record of the feed into its row, or makes the row. Of a row that is there, the attributes to keep
-// and those that an admin has set stay; so does a row that is only in the cloud, which the condition is for.
+// syncRow writes a record of the feed to its row, or creates it. In an existing row, at.keep and the attributes
+// set by an admin stay. The condition protects a row that exists only in the cloud.
 func syncRow(tx *store.Tx, at row, next attr.Item) error {
 	old, err := tx.Get(at.table, at.item())
 	if err != nil {
@@ -123,7 +123,7 @@ func syncRow(tx *store.Tx, at row, next attr.Item) error {
 	return err
 }
 
-// patchRow sets what an admin has chosen, and notes that it was an admin. NotFound if the row is not there.
+// patchRow sets an admin's values and records their names. NotFound if there is no row.
 func patchRow(tx *store.Tx, at row, fields attr.Item) error {
 	if len(fields) == 0 {
 		return fault.New(fault.Invalid, "validation", "nothing to change")
@@ -151,7 +151,7 @@ func patchRow(tx *store.Tx, at row, fields attr.Item) error {
 	return err
 }
 
-// adminFields are the names that a row says an admin has set, as a list or as a set.
+// adminFields returns the names recorded in a row, stored as a list or a set.
 func adminFields(item attr.Item) []string {
 	v := item[tables.AdminFields]
 	names := slices.Clone(v.Strs())

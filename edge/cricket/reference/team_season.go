@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// TeamSeasons are the teams of seasons. The zero value is ready.
+// TeamSeasons holds the teams of seasons. The zero value is ready to use.
 type TeamSeasons struct{}
 
 func teamSeasonKey(seasonID, teamID string) attr.Item {
@@ -25,10 +25,10 @@ func (TeamSeasons) Get(tx *store.Tx, seasonID, teamID string) (TeamSeasonRecord,
 		fault.New(fault.NotFound, "team_season_not_found", "team %q is not in season %q", teamID, seasonID))
 }
 
-// Of lists the teams of a season by id; none is an empty list.
+// Of lists the teams of a season by id.
 func (TeamSeasons) Of(tx *store.Tx, seasonID string) ([]TeamSeasonRecord, error) {
 	if seasonID == "" {
-		return nil, nil // no season: as a key it would be refused
+		return nil, nil // an empty key would be refused
 	}
 	return tables.Decode[TeamSeasonRecord](tx.QueryAll(store.Query{
 		Table: tables.TeamSeasons, KeyCondition: "seasonId = :s",
@@ -36,7 +36,7 @@ func (TeamSeasons) Of(tx *store.Tx, seasonID string) ([]TeamSeasonRecord, error)
 	}))
 }
 
-// Put writes records whole, twenty-five at a time; those that are there as they are, are not written.
+// Put writes whole records, twenty-five at a time, except for unchanged ones.
 func (TeamSeasons) Put(tx *store.Tx, records ...TeamSeasonRecord) error {
 	var news []attr.Item
 	seen := map[[2]string]bool{}
@@ -56,7 +56,7 @@ func (TeamSeasons) Put(tx *store.Tx, records ...TeamSeasonRecord) error {
 			return err
 		}
 		if old != nil {
-			old["updatedAt"] = next["updatedAt"] // alone it is no news
+			old["updatedAt"] = next["updatedAt"] // a new time alone is not a change
 		}
 		if old == nil || !attr.EqualItems(old, next) {
 			news = append(news, next)
@@ -65,10 +65,10 @@ func (TeamSeasons) Put(tx *store.Tx, records ...TeamSeasonRecord) error {
 	return tables.PutAll(tx, tables.TeamSeasons, news)
 }
 
-// standing is how the teams of a season have done in the matches that are known here.
+// standing holds the results of a season's teams in the matches known here.
 type standing map[string]*TeamSeasonRecord
 
-// Standings counts the results of a season's matches, by team id. A match that has no winner and is over is undecided.
+// Standings counts the results of a season's matches by team id. A finished match without a winner is undecided.
 func Standings(fixtures []matches.Fixture, seasonID string) map[string]*TeamSeasonRecord {
 	table := standing{}
 	for i := range fixtures {

@@ -18,14 +18,14 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Retries within one reading are few and short, for the next poll is a retry too.
+// Retries within a request are few and short, because the next poll is a retry too.
 const (
 	retries    = 3
-	waitInside = 10 * time.Second // an endpoint that wants more is left alone instead
+	waitInside = 10 * time.Second // if more is asked for, the endpoint rests instead
 )
 
-// newHTTP builds the library's client without its traps: it would retry whatever fails, believe any Retry-After,
-// sleep on the wall clock, wait for an answer without end and log addresses with their query.
+// newHTTP configures the library's client. By default it would retry any failure, trust any Retry-After, sleep
+// on the wall clock, wait for an answer without limit and log addresses with their query.
 func (c *Client) newHTTP(timeout time.Duration, transport http.RoundTripper) *retryablehttp.Client {
 	timeout = cmp.Or(timeout, 10*time.Second)
 	if transport == nil {
@@ -34,9 +34,9 @@ func (c *Client) newHTTP(timeout time.Duration, transport http.RoundTripper) *re
 	return &retryablehttp.Client{
 		HTTPClient: &http.Client{
 			Transport: &withToken{next: transport, token: c.token},
-			// A redirect is an answer like any other: following one would carry the token to wherever it points.
+			// A redirect is an answer like any other: following one would send the token to wherever it points.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			Timeout:       timeout, // of each attempt, its body included
+			Timeout:       timeout, // per attempt, body included
 		},
 		RetryMax:     retries,
 		CheckRetry:   checkRetry,
@@ -61,8 +61,8 @@ func newTransport(timeout time.Duration) *http.Transport {
 	}
 }
 
-// withToken adds the token to the address on the last step before the wire, so that nothing above it, the library's
-// errors and logs included, ever sees an address with the token in it. No attempt passes it uncounted.
+// withToken adds the token to the address in the last step before sending, so that nothing above it, including
+// the library's errors and logs, ever sees the token. It also charges every attempt to the budget.
 type withToken struct {
 	next  http.RoundTripper
 	token string
@@ -87,7 +87,7 @@ func (t *withToken) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections is what http.Client looks for.
+// CloseIdleConnections is called by http.Client.
 func (t *withToken) CloseIdleConnections() {
 	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
@@ -99,8 +99,8 @@ func fetchOf(ctx context.Context) *fetch {
 	return f
 }
 
-// checkRetry decides after each attempt, and plans the wait that waitForRetry then keeps. The library calls it again
-// with the error of the response handler. Only GET leaves this package, so that every request may be repeated.
+// checkRetry decides after each attempt and sets the wait for waitForRetry. The library calls it again with the
+// error of the response handler. This package only sends GET, so every request may be repeated.
 func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	f := fetchOf(ctx)
 	if ctx.Err() != nil {
@@ -108,7 +108,7 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 	}
 	if err != nil {
 		_, own := errors.AsType[*Error](err)
-		if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); own || untrusted { // the next attempt would meet the same
+		if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); own || untrusted { // the next attempt would fail in the same way
 			return false, err
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -130,8 +130,8 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 	return false, nil
 }
 
-// again plans the next attempt after what was asked for and a jittered wait on top: who was told the same second
-// must not come back in the same one. A wait that a reading cannot hold leaves the endpoint alone instead.
+// again schedules the next attempt after the requested wait plus jitter: clients that were given the same second
+// must not all return in it. If the wait is too long for a request, the endpoint rests instead.
 func (f *fetch) again(why *Error, asked time.Duration) bool {
 	c := f.client
 	f.last = why
@@ -144,7 +144,7 @@ func (f *fetch) again(why *Error, asked time.Duration) bool {
 		return false
 	}
 	if f.endpoint.affordable(f.reserved) != nil {
-		f.final = why // what the feed said tells more than that it cannot be asked again
+		f.final = why // what the feed said explains more than the exhausted budget
 		return false
 	}
 	c.log.Debug("retrying the feed", "endpoint", string(why.Endpoint), "status", why.Status,
@@ -152,7 +152,7 @@ func (f *fetch) again(why *Error, asked time.Duration) bool {
 	return true
 }
 
-// waitForRetry is the wait between attempts, on the injected clock.
+// waitForRetry waits between attempts, on the injected clock.
 func waitForRetry(req *http.Request) error {
 	f := fetchOf(req.Context())
 	if err := clock.Sleep(req.Context(), f.client.clock, f.wait); err != nil {
@@ -161,7 +161,7 @@ func waitForRetry(req *http.Request) error {
 	return nil
 }
 
-// interrupted is the end of a caller's patience; it keeps what the feed had said last.
+// interrupted returns the error when the caller's context ends; it includes what the feed said last.
 func (f *fetch) interrupted(cause error) error {
 	e := &Error{Endpoint: f.endpoint.name}
 	said := "no answer in time"

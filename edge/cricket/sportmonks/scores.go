@@ -2,17 +2,17 @@ package sportmonks
 
 import "sync"
 
-// scores is the catalogue of score objects: loaded from /scores once, and learned from every ball that brings its
-// own. It stands in where a row has only a score_id.
+// scores is the catalogue of score objects: loaded from /scores once, and learned from every ball that includes
+// its own. It is used for rows that have only a score_id.
 type scores struct {
 	mu   sync.Mutex
 	byID map[int64]wireScore
 }
 
-// The catalogue has a hundred and some entries; a reply that invents ids must not fill the memory.
+// maxScores bounds the catalogue, which has a hundred-odd entries: a reply that invents ids must not fill the memory.
 const maxScores = 4096
 
-// find returns the zero score for an id that is not known.
+// find returns the score with an id, or the zero score.
 func (s *scores) find(id int64) wireScore {
 	s.mu.Lock()
 	defer s.mu.Unlock()

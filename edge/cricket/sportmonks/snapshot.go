@@ -12,7 +12,7 @@ import (
 // notOut is the wicket_id of a batter who is not out.
 const notOut = 84
 
-// snapshot normalises a fixture: rows sorted and single, includes that are missing left empty.
+// snapshot normalises a fixture: rows sorted and without duplicates, missing includes left empty.
 func (d *decoder) snapshot(w *wireFixture, balls *knownBalls) cricket.Snapshot {
 	s := cricket.Snapshot{
 		MatchID:   idText(w.ID),
@@ -67,8 +67,8 @@ func rainScore(w *wireRain) cricket.RainScore {
 	return cricket.RainScore{Known: true, Runs: int(*w.Score), Overs: oversText(w.Overs), Wickets: int(w.Wickets)}
 }
 
-// scheduledOvers is the quota of an innings, 0 in multi-day cricket. The feed's total_overs_played is the scheduled
-// number in spite of its name; the types stand in where it is missing.
+// scheduledOvers returns the overs per innings, 0 in multi-day cricket. The feed's total_overs_played is the
+// scheduled number despite its name; if it is missing, the type decides.
 func scheduledOvers(kind string, sent text) int {
 	k := strings.ToLower(kind)
 	if strings.Contains(k, "test") || strings.Contains(k, "day") && !strings.Contains(k, "one day") {
@@ -88,8 +88,8 @@ func scheduledOvers(kind string, sent text) int {
 	return 0
 }
 
-// innings returns the score lines by number. Penalty runs stand on the scoreboards alone, there on the row of extras
-// and, as clients report, sometimes on the total too.
+// innings returns the score lines by number. Penalty runs are only on the scoreboards: in the row of extras and,
+// as clients report, sometimes in the total too.
 func innings(rows []wireRuns, boards []wireScoreboard) []cricket.Innings {
 	penalty := map[int]int{}
 	for _, b := range boards {
@@ -114,7 +114,7 @@ func innings(rows []wireRuns, boards []wireScoreboard) []cricket.Innings {
 	return out
 }
 
-// powerplayOvers reads the last over of a range, "1-6".
+// powerplayOvers returns the last over of a range, "1-6".
 func powerplayOvers(sent text) int {
 	_, upto, ok := strings.Cut(string(sent), "-")
 	if !ok {
@@ -153,7 +153,7 @@ func (d *decoder) batting(rows []wireBatting) []cricket.BattingRow {
 	return out
 }
 
-// dismissed is the rule for a row: active is false on every row, so it tells nothing.
+// dismissed reports whether a batting row is out. The active flag is false on every row, so it is not used.
 func dismissed(r *wireBatting) bool {
 	if r.WicketID == 0 || r.WicketID == notOut {
 		return false
@@ -195,7 +195,7 @@ func bowling(rows []wireBowling) []cricket.BowlingRow {
 	return out
 }
 
-// single sorts rows by key and keeps of equal keys the one updated last, or the later in the reply.
+// single sorts rows by key. Of rows with the same key it keeps the one updated last, or the later one in the reply.
 func single[T any](rows []T, key func(a, b *T) int, older func(a, b *T) bool) []T {
 	slices.SortStableFunc(rows, func(a, b T) int { return key(&a, &b) })
 	kept := rows[:0]
@@ -211,7 +211,7 @@ func single[T any](rows []T, key func(a, b *T) int, older func(a, b *T) bool) []
 	return kept
 }
 
-// players names everybody in the reading: the line-ups, and whom the balls bring along.
+// players returns the names of all players: from the line-ups and from the balls.
 func players(lineup []wirePlayer, balls *knownBalls) map[int64]cricket.Name {
 	out := make(map[int64]cricket.Name, len(lineup)+8)
 	if balls != nil {

@@ -13,21 +13,21 @@ import (
 	"unicode/utf8"
 )
 
-// This file holds the feed's own shapes, and the tolerance they need: numbers that come as text, includes that come
-// bare, wrapped in {"data": ...}, as null or as []. Unknown fields are ignored.
+// The feed's own types, which tolerate its variations: numbers as text, and includes that are bare, wrapped in
+// {"data": ...}, null or []. Unknown fields are ignored.
 
-// text is a string, or the text of a number: overs and labels are decimal text, never fractions. It is one line without
-// control characters, of maxText bytes at most.
+// text is a string or a number's text: overs and labels are decimal text, never fractions. It is a single line
+// of at most maxText bytes, without control characters.
 type text string
 
-// maxText is more than any name or note that the feed has sent, and little enough for rows that hold several.
+// maxText is more than any name or note the feed has sent, and small enough for rows with several.
 const maxText = 256
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *text) UnmarshalJSON(b []byte) error {
 	switch {
 	case len(b) == 0 || b[0] == 'n' || b[0] == 'f' || b[0] == '{' || b[0] == '[':
-		return nil // null, false, an empty include: nothing was said
+		return nil // null, false or an empty include: no text
 	case b[0] == '"':
 		var s string
 		if err := json.Unmarshal(b, &s); err != nil {
@@ -40,8 +40,8 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// tidy returns a text as it can be put on a page, into a log or beside other text: blanks for ends of lines, nothing for
-// control characters and those that turn the direction of what follows, and an end after maxText bytes.
+// tidy makes a text safe for pages, logs and other texts: line ends become spaces, control and bidirectional
+// characters are removed, and it is cut to maxText bytes.
 func tidy(s string) string {
 	if len(s) <= maxText && !strings.ContainsFunc(s, untidy) {
 		return s
@@ -66,7 +66,7 @@ func untidy(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// number is a whole number, which may come as "7", 7.0 or null.
+// number is an integer, which may be sent as "7", 7.0 or null.
 type number int64
 
 var errNumber = errors.New("not a whole number")
@@ -85,7 +85,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 		*n = number(v)
 		return nil
 	}
-	// A whole number in another dress, 20.0 say. Beyond 2^53 a float would be another number.
+	// An integer in another form, such as 20.0. Beyond 2^53 a float would not be exact.
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 		return errNumber
@@ -94,7 +94,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// yes is true, 1 or "1".
+// yes is a boolean sent as true, 1 or "1".
 type yes bool
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -106,7 +106,7 @@ func (f *yes) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// instant is an RFC 3339 time; a text that is none is the zero time, for no decision hangs on it alone.
+// instant is an RFC 3339 time; any other text is the zero time, because no decision depends on it alone.
 type instant struct{ time.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -145,8 +145,7 @@ func (o *one[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &o.value)
 }
 
-// include takes {"data": ...} off an include. A record of its own that happens to have a field of that name does
-// not exist in this feed.
+// include unwraps {"data": ...} from an include. No record of this feed has a field of that name.
 func include(b []byte) []byte {
 	b = bytes.TrimSpace(b)
 	if len(b) == 0 || b[0] != '{' {
@@ -195,7 +194,7 @@ type wireFixture struct {
 	Lineup      list[wirePlayer]     `json:"lineup"`
 }
 
-// wireRain is a score by the rain rule, an object of nulls where the rule was not used.
+// wireRain is a score by the rain rule, an object of nulls if the rule was not used.
 type wireRain struct {
 	Score   *number `json:"score"`
 	Overs   text    `json:"overs"`
@@ -231,7 +230,7 @@ type wireScoreboard struct {
 	Penalty    number `json:"penalty"`
 }
 
-// wireRow is what a batter's row and a bowler's have in common.
+// wireRow holds the fields common to batting and bowling rows.
 type wireRow struct {
 	ID         number  `json:"id"`
 	Sort       number  `json:"sort"`
@@ -264,7 +263,7 @@ type wireBatting struct {
 type wireBowling struct {
 	wireRow
 	Overs   text   `json:"overs"`
-	Maidens number `json:"medians"` // the feed's word
+	Maidens number `json:"medians"` // the feed's spelling
 	Runs    number `json:"runs"`
 	Wickets number `json:"wickets"`
 	Wide    number `json:"wide"`
@@ -290,7 +289,7 @@ type wireBall struct {
 	UpdatedAt  instant         `json:"updated_at"`
 }
 
-// wireScore is a score object: what a ball or a dismissal was. Without the field ball it counts as a ball.
+// wireScore is a score object: what a ball or a dismissal was. Without the field ball it counts as a legal ball.
 type wireScore struct {
 	ID         number `json:"id"`
 	Name       text   `json:"name"`
@@ -315,7 +314,7 @@ type wireLinks struct {
 	Next text `json:"next"`
 }
 
-// inningsOf returns the number behind "S1"; 0 when there is none.
+// inningsOf returns the number in "S1", 0 if there is none.
 func inningsOf(scoreboard text) int {
 	n, err := strconv.Atoi(strings.TrimLeft(strings.TrimSpace(string(scoreboard)), "sS"))
 	if err != nil || n < 0 {
@@ -324,7 +323,7 @@ func inningsOf(scoreboard text) int {
 	return n
 }
 
-// oversText writes a whole number of overs as the rest is written: "20" is "20.0". Anything else stays as it came.
+// oversText adds the missing fraction to whole overs, "20" becomes "20.0". Anything else is returned unchanged.
 func oversText(t text) string {
 	s := strings.TrimSpace(string(t))
 	if s == "" || strings.Trim(s, "0123456789") != "" {

@@ -1,3 +1,3 @@
-// Package tables declares cricket's tables: their names, keys and policies, the keys of their rows and of the locks, and
-// how rows are read and written whose layout others may change.
+// Package tables declares cricket's tables: names, keys and policies, the keys of rows and locks, and helpers
+// for rows that other programs may change.
 package tables

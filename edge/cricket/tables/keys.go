@@ -7,10 +7,10 @@ import (
 
 // This file is the only place where a key string of a cricket table is built or parsed.
 
-// DisplayKey is the cache key of a match's display state. The neutral view has no team.
+// DisplayKey returns the cache key of a match's display, in the neutral view, which has no team.
 func DisplayKey(matchID string) string { return "DISPLAY#" + matchID + "#-" }
 
-// DisplayMatch returns the match of a neutral view's cache key.
+// DisplayMatch returns the match in a cache key of DisplayKey.
 func DisplayMatch(key string) (matchID string, ok bool) {
 	rest, ok := strings.CutPrefix(key, "DISPLAY#")
 	if !ok {
@@ -19,10 +19,10 @@ func DisplayMatch(key string) (matchID string, ok bool) {
 	return strings.CutSuffix(rest, "#-")
 }
 
-// CardKey is the cache key of one innings of a match's scorecard.
+// CardKey returns the cache key of one innings of a match's scorecard.
 func CardKey(matchID string, innings int) string { return fmt.Sprintf("CARD#%s#%d", matchID, innings) }
 
-// CardMatch returns the match of a scorecard's cache key.
+// CardMatch returns the match in a cache key of CardKey.
 func CardMatch(key string) (matchID string, ok bool) {
 	rest, ok := strings.CutPrefix(key, "CARD#")
 	if !ok {
@@ -32,22 +32,22 @@ func CardMatch(key string) (matchID string, ok bool) {
 	return matchID, ok
 }
 
-// PushKey is the key, in PushState, of what the pushing of a match has to remember: counters and the last timestamp.
+// PushKey returns the key in PushState of a match's push state: counters and the last timestamp.
 func PushKey(matchID string) string { return "PUSH#" + matchID }
 
-// ProviderKey is the key, in PushState, of what Apple knows this node by.
+// ProviderKey is the key in PushState of the provider token.
 const ProviderKey = "APNS#provider"
 
-// SessionKey is the sort key of a Live Activity: its attribute is literally named userId#deviceId.
+// SessionKey returns the sort key of a Live Activity. The attribute is literally named userId#deviceId.
 func SessionKey(userID, deviceID string) string { return userID + "#" + deviceID }
 
-// MatchLock is the lock that the poller of a match holds.
+// MatchLock returns the key of the lock that the poller of a match holds.
 func MatchLock(matchID string) string { return "match:" + matchID }
 
-// FeedLock is the lock of the node that leads those which poll: it finds the matches.
+// FeedLock is the lock of the leading node, which finds matches.
 const FeedLock = "feed:livescores"
 
-// FeedSlot is the lock of a place among the nodes that poll, from 0: the first is the leader's.
+// FeedSlot returns the lock of a slot among the polling nodes, from 0: the first is the leader's.
 func FeedSlot(no int) string {
 	if no == 0 {
 		return FeedLock
@@ -55,5 +55,5 @@ func FeedSlot(no int) string {
 	return fmt.Sprintf("%s#%d", FeedLock, no)
 }
 
-// ReferenceLock is the lock of the one node that syncs fixtures, leagues and teams.
+// ReferenceLock is the lock of the node that syncs fixtures, leagues and teams.
 const ReferenceLock = "feed:reference"

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// MovePushState moves what the pushing remembers out of DisplayStateCache, where it lay at first, into PushState.
+// MovePushState moves push state out of DisplayStateCache, where earlier versions kept it, into PushState.
 func MovePushState(tx *store.Tx) error {
 	var rows []attr.Item
 	for item, err := range tx.ScanAll(store.Scan{Table: Display}) {

@@ -13,16 +13,16 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// What one request of each kind may have, in DynamoDB and so here.
+// Limits of one request, in DynamoDB and so here.
 const (
 	batchGetMax   = 100
-	BatchWriteMax = 25 // the writes of a store.BatchWrite
+	BatchWriteMax = 25 // of a store.BatchWrite
 )
 
-// MatchKey is the key of a match, in every table that has one row for each.
+// MatchKey returns the key of a match in tables with one row per match.
 func MatchKey(id string) attr.Item { return attr.Item{"matchId": attr.S(id)} }
 
-// MatchKeys are the keys of matches, each once and in order; an empty id is none.
+// MatchKeys returns the sorted, distinct keys of matches, without empty ids.
 func MatchKeys(ids []string) []attr.Item {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	keys := make([]attr.Item, 0, len(ids))
@@ -34,7 +34,7 @@ func MatchKeys(ids []string) []attr.Item {
 	return keys
 }
 
-// OfMatch selects the rows of a match.
+// OfMatch returns a query for the rows of a match.
 func OfMatch(table, matchID string) store.Query {
 	return store.Query{
 		Table: table, KeyCondition: "matchId = :m",
@@ -42,8 +42,8 @@ func OfMatch(table, matchID string) store.Query {
 	}
 }
 
-// Decode returns what the items of a walk stand for. An item that is not as this version writes it is passed over:
-// others write these tables too, and one bad row must not stop a match, or all of them.
+// Decode decodes items. It skips an item in an unexpected format: other programs write these tables too, and one
+// bad row must not stop a match, or all of them.
 func Decode[T any](items iter.Seq2[attr.Item, error]) (all []T, err error) {
 	for item, err := range items {
 		if err != nil {
@@ -57,7 +57,7 @@ func Decode[T any](items iter.Seq2[attr.Item, error]) (all []T, err error) {
 	return all, nil
 }
 
-// Decoded is Decode of items that have been read.
+// Decoded is Decode for a slice.
 func Decoded[T any](items []attr.Item) (all []T) {
 	for _, item := range items {
 		var one T
@@ -68,8 +68,8 @@ func Decoded[T any](items []attr.Item) (all []T) {
 	return all
 }
 
-// One decodes a row; missing is the error where there is none. A row that is not as this version writes it is as
-// good as none: others write these tables too.
+// One decodes a row; missing is the error if there is none. A row in an unexpected format counts as missing:
+// other programs write these tables too.
 func One[T any](tx *store.Tx, table string, key attr.Item, missing error) (row T, err error) {
 	item, err := tx.Get(table, key)
 	if err != nil {
@@ -82,8 +82,8 @@ func One[T any](tx *store.Tx, table string, key attr.Item, missing error) (row T
 	return row, nil
 }
 
-// Get decodes a row; missing is what is returned where there is none, and may be nil. A row that cannot be decoded is an error:
-// what is decided by it must not be decided as if it were not there.
+// Get decodes a row; missing is the error if there is none, and may be nil. A row that cannot be decoded is an
+// error: a decision must not treat it as missing.
 func Get[T any](tx *store.Tx, table string, key attr.Item, missing error) (row T, err error) {
 	item, err := tx.Get(table, key)
 	switch {
@@ -96,8 +96,7 @@ func Get[T any](tx *store.Tx, table string, key attr.Item, missing error) (row T
 	}
 }
 
-// GetAll reads items by their keys, a hundred at a time, and asks again for what a batch had no room for. What is not
-// there is left out.
+// GetAll reads items by key, a hundred at a time, and repeats keys that a batch left unprocessed. Missing items are left out.
 func GetAll(tx *store.Tx, table string, keys []attr.Item) (items []attr.Item, err error) {
 	for some := range slices.Chunk(keys, batchGetMax) {
 		ask := store.BatchGet{table: {Keys: some}}
@@ -113,7 +112,7 @@ func GetAll(tx *store.Tx, table string, keys []attr.Item) (items []attr.Item, er
 	return items, nil
 }
 
-// Unless is the error of a write, but for that of a condition that does not hold any more: something else has overtaken it.
+// Unless returns the error of a write, nil if only its condition failed: another write has overtaken it.
 func Unless(err error) error {
 	if fault.Is(err, fault.Conflict) {
 		return nil
@@ -121,7 +120,7 @@ func Unless(err error) error {
 	return err
 }
 
-// Missing returns those of the keys that have no item here.
+// Missing returns the keys without an item in this store.
 func Missing(tx *store.Tx, table string, keys []attr.Item) (out []attr.Item, err error) {
 	for _, key := range keys {
 		item, err := tx.Get(table, key)
@@ -135,7 +134,7 @@ func Missing(tx *store.Tx, table string, keys []attr.Item) (out []attr.Item, err
 	return out, nil
 }
 
-// PutAll writes items twenty-five at a time.
+// PutAll writes items in batches of twenty-five.
 func PutAll(tx *store.Tx, table string, items []attr.Item) error {
 	for some := range slices.Chunk(items, BatchWriteMax) {
 		var puts []store.WriteRequest
@@ -149,15 +148,15 @@ func PutAll(tx *store.Tx, table string, items []attr.Item) error {
 	return nil
 }
 
-// SetAttributes writes the attributes of next that the row has otherwise, on the condition that the row is there.
-// Attributes that next does not have stay, those of others among them. It reports whether anything was written.
+// SetAttributes writes the attributes of next that differ from the row's, if the row exists. Other attributes
+// stay. It reports whether anything was written.
 func SetAttributes(tx *store.Tx, table string, key, old, next attr.Item) (changed bool, err error) {
 	return GrowAttributes(tx, table, key, old, next, attr.Value{})
 }
 
-// GrowAttributes is SetAttributes that also adds names, a set of strings or none, to those that an admin has set. It
-// says what is added and not what there is then, so that the names that two nodes give at once are both there in the
-// end. Rows of earlier versions have a list, which grows as one.
+// GrowAttributes is SetAttributes and also adds names, a set of strings or zero, to the names that an admin has set. It
+// adds them instead of writing the whole set, so that additions of two nodes are both kept. Rows of earlier versions have a
+// list, which grows likewise.
 func GrowAttributes(tx *store.Tx, table string, key, old, next attr.Item, names attr.Value) (changed bool, err error) {
 	u := store.UpdateItem{Table: table, Key: key, Params: expr.Params{Names: map[string]string{}, Values: attr.Item{}}}
 	var set []string

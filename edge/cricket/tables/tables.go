@@ -18,11 +18,11 @@ const (
 	FixtureCache   = "cricket-fixture-cache"
 )
 
-// PushState is the node's own: what the pushing remembers from one process to the next. No application has such a
-// table, so its name is one that none would choose.
+// PushState is the node's own table: the state of the push coordinator between processes. Its name is one that
+// no application would choose.
 const PushState = "touchline-push-state"
 
-// DeviceTokens is the node's own: whose each token of a phone is.
+// DeviceTokens is the node's own table: the owner of each token of a phone.
 const DeviceTokens = "touchline-device-tokens"
 
 func str(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
@@ -33,15 +33,15 @@ func key2(partition, sort string) store.KeySpec {
 	return store.KeySpec{Partition: str(partition), Sort: str(sort)}
 }
 
-// matchLock is the lock whose fence the rows of a match carry, for store.TableSpec: MatchLock of the row's match.
+// matchLock is the lock whose fence a match's rows carry, for store.TableSpec: MatchLock of the row's match.
 const matchLock = "match:{matchId}"
 
-// All declares what cricket keeps, and how each table's writes travel to the cloud.
+// All declares cricket's tables and how each table's writes are sent to the cloud.
 func All() []store.TableSpec {
 	return append(matchTables(), referenceTables()...)
 }
 
-// referenceTables are what is read from the feed whether or not anybody plays.
+// referenceTables are filled from the feed even if no match is on.
 func referenceTables() []store.TableSpec {
 	return []store.TableSpec{
 		{
@@ -65,7 +65,7 @@ func referenceTables() []store.TableSpec {
 	}
 }
 
-// matchTables are what belongs to matches and to those who follow them.
+// matchTables belong to matches and their followers.
 func matchTables() []store.TableSpec {
 	return []store.TableSpec{
 		{

@@ -1,6 +1,6 @@
 package apns
 
-// Advice says in plain words what an answer means and what to do about it.
+// Advice explains an answer in plain words, and what to do about it.
 func Advice(reason string) string {
 	if text, ok := advice()[reason]; ok {
 		return text

@@ -17,34 +17,34 @@ import (
 	"github.com/sideshow/apns2/token"
 )
 
-// Apple's rules for provider tokens: valid for an hour, and not to be made more often than every 20 minutes.
+// Apple's rules for provider tokens: valid for an hour, and created at most every 20 minutes.
 const (
 	bearerRefresh = 45 * time.Minute
 	bearerValid   = 60 * time.Minute
 	bearerMinAge  = 20 * time.Minute
 )
 
-// Bearer is a provider token and when it was made, by the real clock: Apple checks it.
+// Bearer is a provider token and when it was created, by the real clock, because Apple checks that.
 type Bearer struct {
 	Token    string
 	IssuedAt time.Time
-	Key      string // fingerprint of key, key id and team: a bearer of another key is not ours
+	Key      string // fingerprint of key, key id and team: a bearer of another key is ignored
 
-	// Refused says that Apple took this token for one too many, and has none to go back to: it is not to be used, and
-	// for 20 minutes nobody is to make another.
+	// Refused means that Apple rejected this token as one too many and no earlier one is left: it must not be used,
+	// and no process may create another for 20 minutes.
 	Refused bool
 }
 
-// TokenStore keeps the provider token over restarts, and for other processes with the same key. Without it a process
-// that starts often makes one each time, and Apple refuses them all for 20 minutes.
+// TokenStore keeps the provider token across restarts, and for other processes with the same key. Without it a
+// process that restarts often creates one each time, and Apple refuses them all for 20 minutes.
 type TokenStore interface {
-	// Load returns what was saved last under that fingerprint; ok is false where there is nothing.
+	// Load returns the bearer last saved under a fingerprint; ok is false if there is none.
 	Load(ctx context.Context, key string) (b Bearer, ok bool, err error)
-	// Save replaces it; Bearer.Key is the fingerprint.
+	// Save replaces the bearer with the fingerprint Bearer.Key.
 	Save(ctx context.Context, b Bearer) error
 }
 
-// bearers hands out the provider token. Reading it costs an atomic load; one caller at a time makes a new one.
+// bearers provides the provider token. Reading it costs an atomic load; only one caller at a time creates a new one.
 type bearers struct {
 	key         *ecdsa.PrivateKey
 	keyID, team string
@@ -56,8 +56,8 @@ type bearers struct {
 
 	current atomic.Pointer[Bearer]
 	mu      sync.Mutex
-	before  *Bearer   // the one replaced by current
-	hold    time.Time // no new one until then
+	before  *Bearer   // the one that current replaced
+	hold    time.Time // no new one before then
 }
 
 func newBearers(cfg *Config) (*bearers, error) {
@@ -72,10 +72,10 @@ func newBearers(cfg *Config) (*bearers, error) {
 	}, nil
 }
 
-// errHeld means that there is no usable provider token, and that none may be made yet.
+// errHeld means that there is no usable provider token, and that none may be created yet.
 var errHeld = errors.New("apple does not accept a new provider token yet")
 
-// get returns a bearer that Apple should take.
+// get returns a bearer that Apple should accept.
 func (b *bearers) get(ctx context.Context) (*Bearer, error) {
 	if c := b.current.Load(); c != nil && b.age(c) < bearerRefresh {
 		return c, nil
@@ -84,7 +84,7 @@ func (b *bearers) get(ctx context.Context) (*Bearer, error) {
 	defer b.mu.Unlock()
 	c := b.current.Load()
 	if (c == nil || b.age(c) >= bearerRefresh) && !b.now().Before(b.hold) {
-		b.load(ctx) // of a process before this one, or of one beside it
+		b.load(ctx) // perhaps another process has created one
 		c = b.current.Load()
 	}
 	held := b.now().Before(b.hold)
@@ -98,15 +98,15 @@ func (b *bearers) get(ctx context.Context) (*Bearer, error) {
 	}
 }
 
-// held is for how long no provider token may be made.
+// held returns how long no provider token may be created.
 func (b *bearers) held() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return max(0, b.hold.Sub(b.now()))
 }
 
-// renew replaces the bearer that Apple called expired; ok is false if that must not be done yet. Many pushes are
-// refused at once: only the first of them makes a new one.
+// renew replaces a bearer that Apple called expired; ok is false if it may not be replaced yet. Many pushes are
+// refused at once: only the first of them creates a new one.
 func (b *bearers) renew(ctx context.Context, refused *Bearer) (ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,8 +120,8 @@ func (b *bearers) renew(ctx context.Context, refused *Bearer) (ok bool, err erro
 	return err == nil, err
 }
 
-// revert goes back to the bearer before the refused one, if it still holds, and makes no new one for 20 minutes. Where
-// there is none to go back to it returns how long to wait.
+// revert returns to the bearer before the refused one if that is still valid, and forbids new ones for 20
+// minutes. If there is none, it returns how long to wait.
 func (b *bearers) revert(ctx context.Context, refused *Bearer) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -142,7 +142,7 @@ func (b *bearers) revert(ctx context.Context, refused *Bearer) (wait time.Durati
 	return wait
 }
 
-// age counts a bearer from the future as worn out: the clock was wrong when it was made.
+// age returns the age of a bearer. One dated in the future counts as expired: the clock was wrong when it was created.
 func (b *bearers) age(c *Bearer) time.Duration {
 	age := b.now().Sub(c.IssuedAt)
 	if age < -time.Minute {
@@ -151,7 +151,7 @@ func (b *bearers) age(c *Bearer) time.Duration {
 	return age
 }
 
-// load takes over what another process made, or that it may make none. Called with the lock held.
+// load adopts the bearer saved by another process, or its refusal. Called with the lock held.
 func (b *bearers) load(ctx context.Context) {
 	if b.store == nil {
 		return
@@ -171,22 +171,22 @@ func (b *bearers) load(ctx context.Context) {
 	}
 }
 
-// save keeps a bearer for other processes.
+// save stores a bearer for other processes.
 func (b *bearers) save(ctx context.Context, v *Bearer) {
 	if b.store == nil {
 		return
 	}
 	if err := b.store.Save(ctx, *v); err != nil {
-		// The push can go: only a restart within 20 minutes would suffer.
+		// The push can be sent: only a restart within 20 minutes would suffer.
 		b.log.Warn("provider token not saved", "err", err)
 	}
 }
 
-// slot is how the provider tokens of a fleet are dated: by the same instants everywhere, so that to Apple a token of another
-// machine is none that came too soon. They are 45 minutes apart, and no token gets older.
+// slot returns the date for a new provider token in a fleet. All nodes use the same dates, 45 minutes apart, so
+// that Apple never sees a token that comes too soon after another node's.
 func (b *bearers) slot() time.Time { return b.now().UTC().Truncate(bearerRefresh) }
 
-// make signs a new bearer. Called with the lock held.
+// make creates and signs a new bearer. Called with the lock held.
 func (b *bearers) make(ctx context.Context) (made *Bearer, err error) {
 	if b.fleet {
 		made, err = b.sign(b.slot())
@@ -203,7 +203,7 @@ func (b *bearers) make(ctx context.Context) (made *Bearer, err error) {
 	return made, nil
 }
 
-// sign makes a bearer of a date.
+// sign creates a bearer dated at.
 func (b *bearers) sign(at time.Time) (*Bearer, error) {
 	t := jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims{"iss": b.team, "iat": at.Unix()})
 	t.Header["kid"] = b.keyID

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// The states of a circuit.
+// States of the circuit.
 const (
 	circuitClosed   = "closed"
 	circuitHalfOpen = "half-open"
 	circuitOpen     = "open"
 )
 
-// outcome is what a push that was let through tells the breaker.
+// outcome is what a push reports to the breaker.
 type outcome uint8
 
 const (
 	worked  outcome = iota
-	failed          // one of a run
-	wrong           // nothing will get better by trying: open at once
-	nothing         // the caller gave up: no word on Apple
+	failed          // counts towards opening
+	wrong           // retrying cannot help: open at once
+	nothing         // the caller gave up: says nothing about Apple
 )
 
-// breaker lets nothing through after a run of failures, for a while by the node's clock, then one push at a time until
-// one works. Its waits follow the injected clock as all retries do: in a replay at top speed they cost nothing.
+// breaker stops all pushes for a while after a run of failures, then lets one at a time through until one
+// succeeds. Its waits follow the injected clock, like all retries: in a replay at top speed they cost nothing.
 type breaker struct {
 	after uint32
 	wait  time.Duration
@@ -33,8 +33,8 @@ type breaker struct {
 
 	mu     sync.Mutex
 	state  string
-	run    uint32 // failures in a row
-	turn   uint64 // changes of state: an answer from before the last one counts for nothing
+	run    uint32 // consecutive failures
+	turn   uint64 // number of state changes: answers from before the last one are ignored
 	until  time.Time
 	trying bool
 }
@@ -45,7 +45,7 @@ func newBreaker(cfg *Config) *breaker {
 	}
 }
 
-// enter asks to send; turn is to be given back with the outcome.
+// enter asks to send a push; turn must be passed to leave with the outcome.
 func (b *breaker) enter() (turn uint64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +59,7 @@ func (b *breaker) enter() (turn uint64, ok bool) {
 	return b.turn, true
 }
 
-// leave notes the outcome of a push that was let through.
+// leave records the outcome of a push that enter allowed.
 func (b *breaker) leave(turn uint64, o outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +83,7 @@ func (b *breaker) leave(turn uint64, o outcome) {
 	}
 }
 
-// look lets a wait end. Called with the lock held.
+// look ends a wait that has passed. Called with the lock held.
 func (b *breaker) look() {
 	if b.state == circuitOpen && !b.now().Before(b.until) {
 		b.become(circuitHalfOpen)
@@ -97,7 +97,7 @@ func (b *breaker) become(state string) {
 	b.turn++
 }
 
-// current is the state now.
+// current returns the present state.
 func (b *breaker) current() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/sideshow/apns2"
 )
 
-// manageHost is where the channels of a host of Apple are made and deleted. Any other host does both.
+// manageHost returns the host for creating and deleting the channels of an Apple host. Any other host does both.
 func manageHost(host string) string {
 	switch {
 	case strings.HasPrefix(host, apns2.HostProduction):
@@ -23,14 +23,14 @@ func manageHost(host string) string {
 	}
 }
 
-// listLimit bounds the list of all channels, of which Apple allows ten thousand.
+// listLimit bounds the list of all channels; Apple allows ten thousand.
 const listLimit = 1 << 20
 
-// keepNewest is the storage policy of our channels: a phone that comes back online is sent the last message.
+// keepNewest is the storage policy of our channels: a phone that comes back online gets the last message.
 const keepNewest = 1
 
-// CreateChannel makes a broadcast channel for Live Activities and returns its id, empty unless the result is Accepted.
-// The circuit of the pushes neither stops it nor learns from it.
+// CreateChannel creates a broadcast channel for Live Activities and returns its id, which is empty unless the
+// result is Accepted. It does not use the circuit breaker.
 func (c *Client) CreateChannel(ctx context.Context) (id string, res Result) {
 	body, err := json.Marshal(map[string]any{"push-type": "LiveActivity", "message-storage-policy": keepNewest})
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *Client) CreateChannel(ctx context.Context) (id string, res Result) {
 	return id, res
 }
 
-// DeleteChannel deletes a channel. One that Apple does not know any more is Gone.
+// DeleteChannel deletes a channel. The result is Gone if Apple does not know it.
 func (c *Client) DeleteChannel(ctx context.Context, id string) Result {
 	return c.authorized(ctx, func(b *Bearer) Result {
 		r, _, _ := c.request(ctx, http.MethodDelete, c.channels("channels"), http.Header{"Apns-Channel-Id": {id}}, nil, b)
@@ -76,7 +76,7 @@ func (c *Client) Channels(ctx context.Context) (ids []string, res Result) {
 
 func (c *Client) channels(what string) string { return c.manage + "/1/apps/" + c.bundle + "/" + what }
 
-// broadcast is one push to a channel.
+// broadcast sends one push to a channel.
 func (c *Client) broadcast(ctx context.Context, p Push, b *Bearer) Result {
 	if !json.Valid(p.Payload) {
 		return Result{Action: Stop, Alarm: true, Reason: ReasonBadPayload}
@@ -96,7 +96,7 @@ func (c *Client) broadcast(ctx context.Context, p Push, b *Bearer) Result {
 	return res
 }
 
-// request is one request that apns2 cannot create, on the same connections; answer is the body, 2xx or not.
+// request sends a request that apns2 cannot create, on the same connections; answer is the body, whatever the status.
 func (c *Client) request(
 	ctx context.Context, method, url string, h http.Header, body []byte, b *Bearer,
 ) (res Result, x *exchange, answer []byte) {
@@ -129,7 +129,7 @@ func (c *Client) request(
 	var refused struct {
 		Reason string `json:"reason"`
 	}
-	_ = json.Unmarshal(got.Bytes(), &refused) // a body that is not Apple's leaves the status, as ever
+	_ = json.Unmarshal(got.Bytes(), &refused) // a body that is not Apple's leaves only the status
 	res.Reason = refused.Reason
 	v := c.rules.classify(res.Status, res.Reason)
 	res.Action, res.Alarm = v.action, v.alarm

@@ -20,47 +20,47 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// The hosts of Apple. Tokens of one are garbage at the other.
+// Apple's hosts. Tokens of one are not valid at the other.
 const (
 	HostProduction  = apns2.HostProduction
 	HostDevelopment = apns2.HostDevelopment
 )
 
-// Our words where Apple gave none.
+// Our reasons where Apple gave none.
 const (
 	ReasonNoAnswer    = "NoAnswer"
 	ReasonCircuitOpen = "CircuitOpen"
-	ReasonNotApple    = "NotApple" // a 200 without apns-id: somebody else answered
+	ReasonNotApple    = "NotApple" // a 200 without apns-id: something else answered
 	ReasonNoBearer    = "NoBearer"
-	ReasonBadPayload  = "BadPayload" // not JSON: nothing was sent
+	ReasonBadPayload  = "BadPayload" // not JSON: not sent
 )
 
 const reasonBadToken = "BadDeviceToken"
 
-// Config describes the way to Apple.
+// Config configures a Client.
 type Config struct {
 	Host     string // https://..., required
-	BundleID string // of the app; topics are made from it
+	BundleID string // of the app; topics are derived from it
 	TeamID   string
 	KeyID    string
 	Key      *ecdsa.PrivateKey // of the .p8 file
 	RootCAs  *x509.CertPool    // nil: the system's
 	Tokens   TokenStore        // nil: the provider token is lost with the process
-	Fleet    bool              // other machines push with the same key: their provider tokens are dated alike
+	Fleet    bool              // other machines push with the same key: provider tokens use common dates
 	Logger   *slog.Logger      // nil: silent
-	Clock    clock.Clock       // of the waits of the circuit; nil: real time, which deadlines and provider tokens keep anyway
+	Clock    clock.Clock       // for the waits of the breaker; nil: real time. Deadlines and provider tokens always use real time
 
-	ManageHost string // https://..., of broadcast channels; empty: the one that belongs to Host
+	ManageHost string // https://..., for broadcast channels; empty: the one that belongs to Host
 
-	Timeout      time.Duration     // of one push, real time; 10 s when zero
-	TripAfter    uint32            // failures in a row that open the circuit; 50 when zero
-	TripDuration time.Duration     // how long it stays open, by Clock; 15 s when zero
+	Timeout      time.Duration     // of one push, real time; 0: 10 s
+	TripAfter    uint32            // consecutive failures that open the circuit; 0: 50
+	TripDuration time.Duration     // how long it stays open, by Clock; 0: 15 s
 	Transport    http.RoundTripper // nil: our own
 
 	now func() time.Time // for the age of bearers
 }
 
-// Client sends pushes. It is safe for many goroutines and wants to live as long as the process.
+// Client sends pushes. It is safe for concurrent use and should live as long as the process.
 type Client struct {
 	bundle       string
 	host, manage string
@@ -73,7 +73,7 @@ type Client struct {
 	timeout      time.Duration
 }
 
-// ParseKey reads the content of a .p8 file.
+// ParseKey parses the content of a .p8 file.
 func ParseKey(pem []byte) (*ecdsa.PrivateKey, error) {
 	key, err := token.AuthKeyFromBytes(pem)
 	if err != nil {
@@ -85,7 +85,7 @@ func ParseKey(pem []byte) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// New makes a client; it connects with its first push.
+// New returns a client; it connects with its first push.
 func New(cfg Config) (*Client, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -137,9 +137,9 @@ func (cfg *Config) complete() error {
 	return nil
 }
 
-// Send delivers one push and classifies the answer. It does not wait or try again, but for one case: a provider
-// token that Apple calls expired is replaced and the push sent once more. It returns within Config.Timeout (twice
-// that in the one case).
+// Send delivers one push and classifies the answer. It neither waits nor retries, except that it replaces a provider token
+// that Apple calls expired and sends the push once more. It returns within Config.Timeout, or twice that in the exceptional
+// case.
 func (c *Client) Send(ctx context.Context, p Push) Result {
 	turn, ok := c.breaker.enter()
 	if !ok {
@@ -160,10 +160,10 @@ func (c *Client) Send(ctx context.Context, p Push) Result {
 	return res
 }
 
-// State is the circuit's: closed, half-open or open.
+// State returns the state of the circuit: closed, half-open or open.
 func (c *Client) State() string { return c.breaker.current() }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.pool.close() }
 
 func (c *Client) deliver(ctx context.Context, p Push) Result {
@@ -176,11 +176,11 @@ func (c *Client) deliver(ctx context.Context, p Push) Result {
 	return c.authorized(ctx, func(b *Bearer) Result { return c.once(ctx, p, b) })
 }
 
-// authorized does a request under the provider token, and what the answer asks of token and connection.
+// authorized makes a request with the provider token, and does what the answer requires for token and connection.
 func (c *Client) authorized(ctx context.Context, once func(*Bearer) Result) Result {
 	b, err := c.bearers.get(ctx)
 	if err != nil {
-		// None may be made for a while, or none can be.
+		// No token may be created for a while, or none can be.
 		return Result{Action: Stop, Alarm: true, Reason: ReasonNoBearer, RetryAfter: c.bearers.held(), Err: err}
 	}
 	res := once(b)
@@ -195,19 +195,19 @@ func (c *Client) authorized(ctx context.Context, once func(*Bearer) Result) Resu
 		c.pool.replace(res.conn)
 	case Stop:
 		if res.Reason == "UnrelatedKeyIdInToken" {
-			c.pool.replace(res.conn) // the key of a team is bound to the connection
+			c.pool.replace(res.conn) // a team's key is bound to the connection
 		}
 	}
 	return res
 }
 
-// renewed sends again under a new provider token, once.
+// renewed repeats a request once with a new provider token.
 func (c *Client) renewed(ctx context.Context, once func(*Bearer) Result, refused *Bearer, first Result) Result {
 	stop := first
 	stop.Action, stop.Alarm = Stop, true
 	ok, err := c.bearers.renew(ctx, refused)
 	if err != nil || !ok {
-		stop.Err = err // a fresh token that Apple calls expired: one of the clocks is wrong
+		stop.Err = err // Apple calls a fresh token expired: one of the clocks is wrong
 		return stop
 	}
 	b, err := c.bearers.get(ctx)
@@ -222,9 +222,9 @@ func (c *Client) renewed(ctx context.Context, once func(*Bearer) Result, refused
 	return res
 }
 
-// once is one request for a device.
+// once makes one request for a device.
 func (c *Client) once(ctx context.Context, p Push, b *Bearer) Result {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout) // the client's own would cost two goroutines a push
+	ctx, cancel := context.WithTimeout(ctx, c.timeout) // the client's own timeout would cost two goroutines per push
 	defer cancel()
 	x := &exchange{bearer: b.Token}
 	answer, err := c.inner.PushWithContext(context.WithValue(ctx, exchangeKey{}, x), &apns2.Notification{
@@ -242,7 +242,7 @@ func (c *Client) once(ctx context.Context, p Push, b *Bearer) Result {
 	return c.classified(res)
 }
 
-// classified says what an answer asks for.
+// classified adds the action that an answer requires.
 func (c *Client) classified(res Result) Result {
 	v := c.rules.classify(res.Status, res.Reason)
 	if v.action == Accepted && res.ID == "" {
@@ -261,7 +261,7 @@ func noAnswer(err error, conn uint64) Result {
 	return Result{Action: Retry, Reason: ReasonNoAnswer, Maybe: !errors.Is(err, errNeverLeft), Err: err, conn: conn}
 }
 
-// validToken keeps everything but hex out of the path.
+// validToken reports whether token is hexadecimal, because it becomes part of a path.
 func validToken(token string) bool {
 	for i := range len(token) {
 		c := token[i]

@@ -1,7 +1,6 @@
-// Package apns sends pushes to Apple through sideshow/apns2 and says of every answer what is to be done.
+// Package apns sends pushes to Apple through sideshow/apns2 and classifies every answer by what it requires.
 //
-// What the library leaves open is closed here: the provider token is made once in 40 to 50 minutes for the whole
-// process, kept over restarts and renewed on Apple's word; the connection is one, kept open, pinged and bounded in
-// time; the status of an answer survives a body that is not JSON; a run of failures opens a circuit breaker. Device
-// tokens and bearers never appear in an error or a log.
+// It adds what the library lacks: one provider token for the whole process, renewed every 45 minutes or when Apple asks,
+// and kept across restarts; a connection pool with pings and time limits; the status of an answer even if its body is not
+// JSON; and a circuit breaker after a run of failures. Device tokens and bearers never appear in an error or a log.
 package apns

@@ -12,53 +12,53 @@ import (
 	"time"
 )
 
-// How connections are held.
+// Limits of a connection.
 const (
 	dialWithin    = 10 * time.Second
-	patienceUsual = 2 * time.Second        // nobody got a stream for so long: the connection is given up
-	lookEvery     = 5 * time.Millisecond   // whether there is room for those who wait, at the latest
-	dialGap       = 100 * time.Millisecond // from one dialling to the next
+	patienceUsual = 2 * time.Second        // a connection on which nobody got a stream for so long is given up
+	lookEvery     = 5 * time.Millisecond   // interval for checking for room while requests wait
+	dialGap       = 100 * time.Millisecond // between two attempts to dial
 )
 
-// pool holds the connections to Apple, one to a host. A request waits here until the connection may have another
-// stream, as Apple's SETTINGS say at that moment: one before it has seen a valid provider token, a thousand later, one
-// again after a refusal. (net/http's own queue counts reservations as streams, and locks up where there are more of them
-// than the limit allows.)
+// pool holds the connections to Apple, one per host. A request waits here until its connection may have another stream, as
+// Apple's SETTINGS allow at that moment: one until it has seen a valid provider token, then a thousand, and one again after
+// a refusal. (net/http's own queue counts reservations as streams, and deadlocks if there are more of them than the limit
+// allows.)
 type pool struct {
 	dial  func(ctx context.Context, host string) (*http.ClientConn, error)
-	plain http.RoundTripper // in place of all this, for a caller that brings its own transport
+	plain http.RoundTripper // replaces all this, for a caller with its own transport
 
-	patience time.Duration // with a connection that gives nobody a stream
+	patience time.Duration // how long a connection may give nobody a stream
 
 	mu    sync.Mutex
 	hosts map[string]*hostConn
 	count uint64
 }
 
-// hostConn is the way to a host.
+// hostConn is the connection to a host and its queue.
 type hostConn struct {
 	host    string
 	conn    *connection // nil: none
 	dialing bool
-	dialed  time.Time   // when that ended last
-	looking bool        // soon somebody looks whether there is room
-	waiting []chan turn // requests that want a stream, the oldest first
-	got     time.Time   // when one was had last
+	dialed  time.Time   // when the last attempt ended
+	looking bool        // a check for room is scheduled
+	waiting []chan turn // requests waiting for a stream, oldest first
+	got     time.Time   // when a stream was last obtained
 }
 
-// connection is one to a host, and what goes on it.
+// connection is one connection to a host.
 type connection struct {
 	*http.ClientConn
 	number uint64
-	under  int  // requests that have a place on it
-	known  bool // it has answered, so that its limits are known: net/http takes it for one of a hundred streams before
-	over   bool // given up: closed when the last place is given back
+	under  int  // requests with a place on it
+	known  bool // it has answered, so its limits are known: until then net/http assumes a hundred streams
+	over   bool // given up: closed when the last place is returned
 }
 
-// turn is what a request has waited for.
+// turn ends the wait of a request.
 type turn struct {
 	ticket ticket
-	err    error // no connection can be had
+	err    error // no connection is available
 }
 
 func newPool(cfg *Config) *pool {
@@ -76,7 +76,7 @@ func newPool(cfg *Config) *pool {
 	}
 }
 
-// newTransport makes connections: HTTP/2, pinged when idle.
+// newTransport returns the transport that dials connections: HTTP/2, pinged when idle.
 func newTransport(cfg *Config) *http.Transport {
 	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}
 	var h2 http.Protocols
@@ -91,7 +91,7 @@ func newTransport(cfg *Config) *http.Transport {
 	}
 }
 
-// errNeverLeft marks what failed before the request was on its way.
+// errNeverLeft marks errors from before a request was sent.
 var errNeverLeft = errors.New("the push was not sent")
 
 // ticket is a request's place on a connection.
@@ -101,7 +101,7 @@ type ticket struct {
 	conn *connection
 }
 
-// number is that of the connection, 0 where there is none.
+// number returns the number of the connection, 0 if there is none.
 func (t ticket) number() uint64 {
 	if t.conn == nil {
 		return 0
@@ -109,9 +109,9 @@ func (t ticket) number() uint64 {
 	return t.conn.number
 }
 
-// roundTrip sends a request on the connection to its host. What a connection that is given up has certainly not
-// passed on is sent again on the next. The ticket is to be given back when the answer has been read; an error has
-// given it back.
+// roundTrip sends a request on the connection to its host. A request that a lost connection certainly did not process is
+// sent again on the next one. The caller must return the ticket after reading the answer; in case of an error it has been
+// returned.
 func (l *pool) roundTrip(req *http.Request) (res *http.Response, t ticket, err error) {
 	if l.plain != nil {
 		res, err = l.plain.RoundTrip(req)
@@ -150,7 +150,7 @@ func (l *pool) answered(t ticket) {
 	}
 }
 
-// back gives a place back to those who wait.
+// back returns the place and serves those who wait.
 func (t ticket) back() {
 	if t.pool == nil {
 		return
@@ -162,7 +162,7 @@ func (t ticket) back() {
 	t.pool.serve(t.host)
 }
 
-// again makes a request ready to be sent a second time; nil if it cannot be.
+// again returns a copy of a request for sending it again, nil if that is impossible.
 func again(req *http.Request) *http.Request {
 	out := *req
 	if req.GetBody == nil {
@@ -176,10 +176,10 @@ func again(req *http.Request) *http.Request {
 	return &out
 }
 
-// refusedStream is REFUSED_STREAM of HTTP/2.
+// refusedStream is the HTTP/2 error code REFUSED_STREAM.
 const refusedStream = 0x7
 
-// streamError has the shape of net/http's own, which fills it by errors.As.
+// streamError has the shape of net/http's own error, which fills it in errors.As.
 type streamError struct {
 	StreamID uint32
 	Code     uint32
@@ -188,28 +188,27 @@ type streamError struct {
 
 func (e streamError) Error() string { return "stream reset" }
 
-// What net/http calls a stream that a GOAWAY left out, and one that never began because its connection was over, which
-// it says in other words of the first on a connection. It exports none of these errors; TestGoAwayInACrowd and
-// TestConnectionOverBeforeAStream hold the words.
+// net/http's texts for a stream excluded by a GOAWAY, and for one that did not begin because its connection was over (two
+// texts). It exports none of these errors; TestGoAwayInACrowd and TestConnectionOverBeforeAStream pin the texts.
 const (
 	wordsGoAway         = "http2: Transport received Server's graceful shutdown GOAWAY"
 	wordsUnusable       = "http2: client conn not usable"
 	wordsNotEstablished = "http2: client conn could not be established"
 )
 
-// unprocessed reports whether the other side has certainly done nothing: HTTP/2 says so of a stream it refused
-// and of one beyond the last that a GOAWAY names, and one that never began has sent it nothing.
+// unprocessed reports whether the server has certainly not processed a request: its stream was refused, was
+// beyond the last one that a GOAWAY names, or never began.
 func unprocessed(err error) bool {
 	return refused(err) || slices.Contains([]string{wordsGoAway, wordsUnusable, wordsNotEstablished}, err.Error())
 }
 
-// refused reports whether a stream was one too many on a connection that is in order.
+// refused reports whether a stream exceeded the limit of a connection that is otherwise intact.
 func refused(err error) bool {
 	reset, ok := errors.AsType[streamError](err)
 	return ok && reset.Code == refusedStream
 }
 
-// acquire returns a place on the connection to a host, when there is one.
+// acquire waits for a place on the connection to a host.
 func (l *pool) acquire(ctx context.Context, host string) (ticket, error) {
 	h, ready := l.enqueue(host)
 	select {
@@ -224,7 +223,7 @@ func (l *pool) acquire(ctx context.Context, host string) (ticket, error) {
 	return ticket{}, context.Cause(ctx)
 }
 
-// enqueue puts a request behind all who wait, and serves them.
+// enqueue queues a request and serves the queue.
 func (l *pool) enqueue(host string) (*hostConn, chan turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -239,7 +238,7 @@ func (l *pool) enqueue(host string) (*hostConn, chan turn) {
 	return h, ready
 }
 
-// leave takes a request out of the queue; if its turn has come meanwhile it goes to the next.
+// leave removes a request from the queue; if its turn has come meanwhile, it passes on to the next.
 func (l *pool) leave(h *hostConn, ready chan turn) {
 	l.mu.Lock()
 	i := slices.Index(h.waiting, ready)
@@ -252,9 +251,9 @@ func (l *pool) leave(h *hostConn, ready chan turn) {
 	}
 }
 
-// serve gives those who wait the places there are, the oldest first. A connection that is over or stalled is given up, and
-// where there is none one is dialled. It is called, under the lock, whenever something has changed: a request came, a place
-// was given back, net/http says that a stream has ended, that the limit is another one or that the connection has ended.
+// serve gives the available places to waiting requests, oldest first. It gives up a connection that is over or
+// stalled, and dials if there is none. It is called with the lock held whenever something changes: a request came, a
+// place was returned, or net/http reports that a stream has ended, the limit has changed or the connection has ended.
 func (l *pool) serve(h *hostConn) {
 	if len(h.waiting) == 0 {
 		return
@@ -273,9 +272,9 @@ func (l *pool) serve(h *hostConn) {
 	}
 }
 
-// give gives so many places. As long as some wait somebody looks again: net/http still counts streams whose places were
-// given back, and tells when they are gone, but not always, as its hook is not called for a state that is as it was at the
-// last call; and the connection may come to count as stalled.
+// give gives free places to waiting requests. While some still wait, another check is scheduled: net/http may
+// still count streams whose places were returned, and does not always report when they end, because its hook is
+// not called if the state is the same as at the last call. The connection may also count as stalled by then.
 func (l *pool) give(h *hostConn, free int) {
 	n := min(free, len(h.waiting))
 	for _, ready := range h.waiting[:n] {
@@ -296,8 +295,8 @@ func (l *pool) give(h *hostConn, free int) {
 	})
 }
 
-// room returns how many requests more the connection may have now, and whether it is over: it has none and takes none.
-// The lock is held, so that none begins that has no place.
+// room returns how many more requests the connection may take now, and whether it is over: it has none and takes
+// none. The lock is held, so no request without a place begins.
 func (c *connection) room() (free int, over bool) {
 	open, free := c.InFlight(), c.Available()
 	switch {
@@ -312,13 +311,13 @@ func (c *connection) room() (free int, over bool) {
 	}
 }
 
-// connect dials, and tells all who wait. Its goroutine ends with the dialling, which is bounded.
+// connect dials and serves the queue, or fails all of it. Its goroutine ends with the dialling, which is bounded.
 func (l *pool) connect(h *hostConn) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialWithin)
 	defer cancel()
 	conn, err := l.dial(ctx, h.host)
 	if err == nil {
-		defer conn.SetStateHook(func(*http.ClientConn) { // behind the unlocking: it may be called at once
+		defer conn.SetStateHook(func(*http.ClientConn) { // deferred until after the unlock: it may be called at once
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.serve(h)
@@ -339,21 +338,21 @@ func (l *pool) connect(h *hostConn) {
 	h.waiting = nil
 }
 
-// giveUp lets a connection go; what is still on it may end there.
+// giveUp stops using a connection; requests on it may still finish.
 func (h *hostConn) giveUp() {
 	h.conn.over = true
 	h.conn.closeUnused()
 	h.conn = nil
 }
 
-// closeUnused closes a connection that was given up when nobody has a place on it any more.
+// closeUnused closes a connection that was given up once it has no requests.
 func (c *connection) closeUnused() {
 	if c.over && c.under == 0 {
-		time.AfterFunc(0, func() { _ = c.Close() }) // whose hook wants the lock
+		time.AfterFunc(0, func() { _ = c.Close() }) // not here: its hook needs the lock
 	}
 }
 
-// replace gives a connection up. Many answers ask for it at once: it is done for the first of them.
+// replace gives up a connection. Many answers may ask for it: only the first has an effect.
 func (l *pool) replace(number uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -365,7 +364,7 @@ func (l *pool) replace(number uint64) {
 	}
 }
 
-// close gives all connections up.
+// close gives up all connections.
 func (l *pool) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,21 +2,21 @@ package apns
 
 import "net/http"
 
-// Action is what an answer asks of the sender.
+// Action is what an answer requires.
 type Action uint8
 
 // The actions.
 const (
-	Accepted   Action = iota // Apple has it; whether the phone will is another matter
-	Suspend                  // the token is of another environment or app: clear it from its session
-	Gone                     // the token is dead since Result.Gone: clear it, or delete it if it is older
-	Later                    // this token gets too much: drop this state, send a later one
+	Accepted   Action = iota // Apple has it; delivery is another matter
+	Suspend                  // the token belongs to another environment or app: clear it from its session
+	Gone                     // the token has been dead since Result.Gone: clear it if it is older
+	Later                    // too many pushes for this token: drop this state, send a later one
 	Retry                    // send the newest state again after a while
 	Reconnect                // as Retry, on a new connection
-	RenewToken               // make a new provider token, then once more
-	KeepToken                // go back to the provider token before this one for 20 minutes
-	Shrink                   // once more with less in it
-	Stop                     // our bug or configuration: nothing will get better by trying; never touch tokens
+	RenewToken               // create a new provider token and send once more
+	KeepToken                // return to the previous provider token for 20 minutes
+	Shrink                   // send a smaller payload once more
+	Stop                     // our bug or configuration: retrying does not help; keep all tokens
 )
 
 // String names the action for logs and metrics.
@@ -28,16 +28,15 @@ func (a Action) String() string {
 	return "unknown"
 }
 
-// Rule is a line of Apple's table of reasons with what to do about it.
+// Rule is a row of Apple's table of reasons, with what to do.
 type Rule struct {
 	Status int
-	Reason string // empty: every other reason of this status
+	Reason string // empty: any other reason with this status
 	Action Action
 	Alarm  bool
 }
 
-// Rules is that table. A status that is in no line is a 5xx of somebody on the way (retry) or nothing that Apple
-// says (stop).
+// Rules returns that table. Of statuses not in it, a 5xx comes from something on the way (retry); any other is not Apple's (stop).
 func Rules() []Rule {
 	return []Rule{
 		{Status: http.StatusOK, Action: Accepted},
@@ -58,10 +57,10 @@ func Rules() []Rule {
 		{Status: 400, Reason: "TopicDisallowed", Action: Stop, Alarm: true},
 		{Status: 400, Action: Stop, Alarm: true},
 
-		// Of broadcast channels: one that Apple does not know is gone, and its phones are told by their tokens again.
+		// Broadcast channels: one that Apple does not know is gone, and its phones are notified by token again.
 		{Status: 400, Reason: "BadChannelId", Action: Gone},
 		{Status: 400, Reason: "ChannelNotRegistered", Action: Gone},
-		{Status: 400, Reason: "CannotCreateChannelConfig", Action: Later, Alarm: true}, // there are too many
+		{Status: 400, Reason: "CannotCreateChannelConfig", Action: Later, Alarm: true}, // the app has too many
 		{Status: 400, Reason: "MissingChannelId", Action: Stop, Alarm: true},
 		{Status: 400, Reason: "MissingPushType", Action: Stop, Alarm: true},
 		{Status: 400, Reason: "FeatureNotEnabled", Action: Stop, Alarm: true}, // for the app, at Apple
@@ -99,7 +98,7 @@ func Rules() []Rule {
 	}
 }
 
-// verdict is a line of Rules without its key.
+// verdict is the outcome of a Rule.
 type verdict struct {
 	action Action
 	alarm  bool
@@ -110,7 +109,7 @@ type reasonKey struct {
 	reason string
 }
 
-// classifier is Rules made ready for looking up.
+// classifier is Rules as a lookup table.
 type classifier map[reasonKey]verdict
 
 func newClassifier() classifier {

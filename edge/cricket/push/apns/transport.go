@@ -11,11 +11,10 @@ import (
 	"time"
 )
 
-// bodyLimit bounds the answer that is read: Apple's are under a hundred bytes.
+// bodyLimit bounds the body that is read: Apple's are under a hundred bytes.
 const bodyLimit = 4 << 10
 
-// exchange is what one request carries to the transport and what the transport saw: apns2 knows neither a bearer
-// of ours nor, when the body of an answer is not JSON, its status.
+// exchange carries data to and from the transport: apns2 knows neither our bearer nor, if the body is not JSON, the status of the answer.
 type exchange struct {
 	bearer     string
 	conn       uint64
@@ -23,7 +22,7 @@ type exchange struct {
 	id         string
 	channel    string
 	retryAfter time.Duration
-	limit      int64 // of the answer's body; 0: bodyLimit
+	limit      int64 // of the body; 0: bodyLimit
 }
 
 func (x *exchange) result() Result {
@@ -38,13 +37,13 @@ type recorder struct {
 	now  func() time.Time
 }
 
-// RoundTrip adds the bearer and remembers the head of the answer.
+// RoundTrip adds the bearer and records the head of the answer.
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	x, _ := req.Context().Value(exchangeKey{}).(*exchange)
 	if x == nil {
-		return nil, errNeverLeft // every request here is of this package
+		return nil, errNeverLeft // every request here comes from this package
 	}
-	// A round tripper leaves the request it was given alone: the bearer goes into a copy.
+	// A round tripper must not change its request: the bearer goes into a copy.
 	out := *req
 	out.Header = make(http.Header, len(req.Header)+1)
 	maps.Copy(out.Header, req.Header)
@@ -55,22 +54,21 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.status = res.StatusCode
-	x.id = cmp.Or(res.Header.Get("Apns-Id"), res.Header.Get("Apns-Request-Id")) // the second of broadcasts
+	x.id = cmp.Or(res.Header.Get("Apns-Id"), res.Header.Get("Apns-Request-Id")) // the latter for broadcasts
 	x.channel = res.Header.Get("Apns-Channel-Id")
 	x.retryAfter = retryAfter(res.Header.Get("Retry-After"), r.now())
 	res.Body = &answer{LimitedReader: io.LimitedReader{R: res.Body, N: max(x.limit, bodyLimit)}, body: res.Body, ticket: t}
 	return res, nil
 }
 
-// answer is the body of an answer, bounded.
+// answer is a bounded body.
 type answer struct {
 	io.LimitedReader
 	body   io.Closer
 	ticket ticket
 }
 
-// Close reads what apns2 has left, if only the end: otherwise net/http would reset the stream, and a stream that was
-// reset counts until Apple has said that it knows.
+// Close reads the rest of the body. Otherwise net/http would reset the stream, and a reset stream counts until Apple acknowledges it.
 func (a *answer) Close() error {
 	_, _ = io.Copy(io.Discard, &a.LimitedReader)
 	err := a.body.Close()
@@ -78,7 +76,7 @@ func (a *answer) Close() error {
 	return err
 }
 
-// retryAfter reads seconds or a date; what is neither, or past, is nothing.
+// retryAfter parses seconds or a date; anything else, or a past date, is 0.
 func retryAfter(value string, now time.Time) time.Duration {
 	if value == "" {
 		return 0
@@ -92,7 +90,7 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// withoutURL takes the address, which holds the device token, out of an error of net/http.
+// withoutURL removes the address, which contains the device token, from an error of net/http.
 func withoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
