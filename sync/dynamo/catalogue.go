@@ -10,10 +10,9 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// This file holds what only an operator's `migrate --cloud` asks. A node needs no permission for any of it.
+// This file holds what only an operator's `migrate --cloud` calls. A node needs no permission for any of it.
 
-// DescribeExpiry returns the attribute with the expiry of a table's items; empty: there is none, or it is being switched
-// off.
+// DescribeExpiry returns the attribute that holds the expiry of a table's items, or "" if TTL is off or being switched off.
 func (c *Client) DescribeExpiry(ctx context.Context, table string) (string, error) {
 	out, err := call(ctx, c, "DescribeTimeToLive", []string{table}, c.db.DescribeTimeToLive,
 		&dynamodb.DescribeTimeToLiveInput{TableName: c.table(table)})
@@ -27,8 +26,8 @@ func (c *Client) DescribeExpiry(ctx context.Context, table string) (string, erro
 	return text(d.AttributeName), nil
 }
 
-// Create begins to make a table, billed by the request, with its indexes and, if wanted, a stream. That it exists already
-// is an error of kind fault.Throttled: look again. Describe tells when it can be used; the expiry is set after that.
+// Create starts creating a table, billed per request, with its indexes and optionally a stream. If the table exists already it
+// returns fault.Throttled: look again. Describe reports when the table can be used; set the expiry after that.
 func (c *Client) Create(ctx context.Context, spec store.TableSpec, stream bool) error {
 	in := &dynamodb.CreateTableInput{
 		TableName: c.table(spec.Name), KeySchema: schema(spec.Key), BillingMode: types.BillingModePayPerRequest,
@@ -55,8 +54,8 @@ func (c *Client) Create(ctx context.Context, spec store.TableSpec, stream bool) 
 	return fail(err)
 }
 
-// AddIndex begins to make a global index of a table that exists. Where the table is billed by provisioned units the index
-// gets as many as the table has: DynamoDB wants to be told, and nobody else has.
+// AddIndex starts creating a global index on an existing table. If the table has provisioned capacity, the index gets the same
+// capacity as the table: DynamoDB requires a figure, and no other source has one.
 func (c *Client) AddIndex(ctx context.Context, spec store.TableSpec, x store.IndexSpec) error {
 	var keys keyAttrs
 	keys.add(spec.Key)
@@ -78,7 +77,7 @@ func (c *Client) AddIndex(ctx context.Context, spec store.TableSpec, x store.Ind
 	return fail(err)
 }
 
-// SetExpiry has the items of a table expire by an attribute.
+// SetExpiry makes the items of a table expire by the given attribute.
 func (c *Client) SetExpiry(ctx context.Context, table, attribute string) error {
 	_, err := call(ctx, c, "UpdateTimeToLive", []string{table}, c.db.UpdateTimeToLive, &dynamodb.UpdateTimeToLiveInput{
 		TableName:               c.table(table),
@@ -87,7 +86,7 @@ func (c *Client) SetExpiry(ctx context.Context, table, attribute string) error {
 	return fail(err)
 }
 
-// SetStream gives a table a stream of old and new images.
+// SetStream enables a table's stream with old and new images.
 func (c *Client) SetStream(ctx context.Context, table string) error {
 	_, err := call(ctx, c, "UpdateTable", []string{table}, c.db.UpdateTable,
 		&dynamodb.UpdateTableInput{TableName: c.table(table), StreamSpecification: bothImages()})
@@ -119,7 +118,7 @@ func projection(x store.IndexSpec) *types.Projection {
 	return &types.Projection{ProjectionType: types.ProjectionTypeAll}
 }
 
-// keyAttrs collects the types of key attributes, each once.
+// keyAttrs collects the types of key attributes without repeats.
 type keyAttrs struct{ defs []types.AttributeDefinition }
 
 func (k *keyAttrs) add(key store.KeySpec) {

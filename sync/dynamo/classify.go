@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// classify makes of a foreign error what it tells about the call. It is the one place where that is decided.
+// classify turns an SDK error into what it says about the call. Nothing else decides that.
 func (c *Client) classify(op string, tables []string, x *exchange, took time.Duration, err error) *intent.Error {
 	f := &CallError{Operation: op, After: took}
 	if resp, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
@@ -30,7 +30,7 @@ func (c *Client) classify(op string, tables []string, x *exchange, took time.Dur
 	api, answered := errors.AsType[smithy.APIError](err)
 	switch {
 	case x.stranger != nil:
-		// The request may have passed the stranger all the same, or have been his from the first byte.
+		// The request may have passed through the stranger all the same, or the connection may have been its own from the first byte.
 		f.Err, f.away = x.stranger, true
 		out.Class = intent.Unknown
 	case answered:
@@ -39,7 +39,7 @@ func (c *Client) classify(op string, tables []string, x *exchange, took time.Dur
 		f.Message = c.message(out.Class, tables, api.ErrorMessage())
 		c.details(out, f, err)
 	case errors.Is(err, context.Canceled):
-		// Whoever asked has given up: that says nothing of the way, nor of the keys.
+		// The caller has given up. That says nothing about the network or the credentials.
 		f.Err = unsecret(err)
 		out.Class = intent.Unknown
 	case !x.asked:
@@ -59,7 +59,7 @@ func (c *Client) classify(op string, tables []string, x *exchange, took time.Dur
 	return out
 }
 
-// unasked sorts what failed before there was a request to send.
+// unasked classifies errors that occurred before there was a request to send.
 func (c *Client) unasked(f *CallError, err error) intent.Class {
 	if _, ok := errors.AsType[*smithy.InvalidParamsError](err); ok {
 		return intent.Validation
@@ -68,17 +68,17 @@ func (c *Client) unasked(f *CallError, err error) intent.Class {
 		return intent.Validation
 	}
 	if lost(err) {
-		// Even credentials may have to be fetched, and whoever gives them cannot be reached.
+		// Credentials may have to be fetched too, and their service cannot be reached.
 		f.away = true
 		return intent.Offline
 	}
-	if strings.Contains(err.Error(), "no EC2 IMDS role found") { // the last of the places that the SDK looks at
+	if strings.Contains(err.Error(), "no EC2 IMDS role found") { // from the last place where the SDK looks
 		f.Err = errors.New("no credentials were found in the environment, a profile or a role")
 	}
 	return intent.Credentials
 }
 
-// lost reports whether an error is of the network, or of waiting for it.
+// lost reports whether an error comes from the network or from waiting for it.
 func lost(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return true
@@ -87,7 +87,7 @@ func lost(err error) bool {
 	return ok
 }
 
-// details takes over what an answer has beside its code.
+// details copies what an answer contains besides its code.
 func (c *Client) details(out *intent.Error, f *CallError, err error) {
 	switch out.Class {
 	case intent.ConditionFailed:
@@ -102,8 +102,8 @@ func (c *Client) details(out *intent.Error, f *CallError, err error) {
 	}
 }
 
-// reasons reads why a transaction was canceled. Without reasons nobody can be told which item is in the way: it was not
-// carried out, which is what a throttled one is.
+// reasons reads why a transaction was canceled. If no reasons were sent we cannot know which item is in the way. The transaction
+// was not carried out, so it counts as throttled.
 func (c *Client) reasons(out *intent.Error, f *CallError, err error) {
 	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
 	if !ok || len(canceled.CancellationReasons) == 0 {
@@ -124,7 +124,7 @@ func (c *Client) reasons(out *intent.Error, f *CallError, err error) {
 	}
 }
 
-// reasonOf sorts the code of a reason, which is not always spelled as that of an answer.
+// reasonOf classifies the code of a cancellation reason, which is not always spelled like an answer's code.
 func reasonOf(code, message string) intent.Class {
 	if code == "None" || code == "" {
 		return intent.Applied
@@ -132,11 +132,11 @@ func reasonOf(code, message string) intent.Class {
 	return classOf(code, message)
 }
 
-// message is DynamoDB's own text. A wrong signature is explained with all that was signed, the session's token too: of
-// that only the beginning is kept. Table names lose their prefix.
+// message returns DynamoDB's own text without table prefixes. For a wrong signature DynamoDB quotes everything that was signed,
+// including the session token; of that text only the beginning is kept.
 func (c *Client) message(class intent.Class, tables []string, message string) string {
 	if message == "UnknownError" {
-		return "" // the SDK's word for none
+		return "" // what the SDK says for no message
 	}
 	if class == intent.Credentials {
 		message, _, _ = strings.Cut(firstLine(message), " The Canonical String")
@@ -150,7 +150,7 @@ func (c *Client) message(class intent.Class, tables []string, message string) st
 	return message
 }
 
-// unsecret keeps of the SDK's error what happened on the network: its outer layers repeat requests and profiles.
+// unsecret keeps only the network part of an SDK error: the outer layers repeat requests and profiles.
 func unsecret(err error) error {
 	if n, ok := errors.AsType[*net.OpError](err); ok {
 		return n

@@ -13,30 +13,30 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// DefaultDeadline is how long a request may take where the configuration does not say: long enough for a transaction
-// over a poor line, short enough that a connection that is dead and does not know it is given up within 15 s.
+// DefaultDeadline is the default time limit of a request: long enough for a transaction over a poor connection, short enough to
+// give up a half-open connection within 15 s.
 const DefaultDeadline = 10 * time.Second
 
-// Config is what a Client is told.
+// Config configures a Client.
 type Config struct {
-	Endpoint string        // URL; empty: AWS_ENDPOINT_URL_DYNAMODB or the profile's, else AWS's own for the region
-	Region   string        // required: nothing guesses it
-	Profile  string        // of the AWS files; empty: AWS_PROFILE, else the default one
-	Prefix   string        // of every table's name in the cloud; callers never see it
-	Deadline time.Duration // of a request, with its connection and its body; 0: DefaultDeadline
-	Log      *slog.Logger  // nil: nothing is logged
-	Times    lease.Times   // the machine's clocks; nil: real ones
-	Dial     Dial          // nil: of package net
+	Endpoint string        // URL; "": AWS_ENDPOINT_URL_DYNAMODB or the profile's, else AWS's own for the region
+	Region   string        // required, never guessed
+	Profile  string        // in the AWS files; "": AWS_PROFILE, else the default profile
+	Prefix   string        // of every table name in the cloud; callers never see it
+	Deadline time.Duration // per request, including its connection and body; 0: DefaultDeadline
+	Log      *slog.Logger  // nil: no logging
+	Times    lease.Times   // the machine's clocks; nil: RealTimes
+	Dial     Dial          // nil: package net's
 }
 
-// Dial makes a connection, as net.Dialer.DialContext does.
+// Dial opens a connection, like net.Dialer.DialContext.
 type Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// Client speaks to one DynamoDB. Its methods may be called from any goroutine.
+// Client talks to one DynamoDB. It is safe for concurrent use.
 type Client struct {
 	db       *dynamodb.Client
 	http     *transport
-	renew    func() // drops cached credentials, so that the next request asks for new ones
+	renew    func() // drops cached credentials, so that the next request fetches new ones
 	prefix   string
 	deadline time.Duration
 	endpoint string
@@ -55,8 +55,8 @@ var (
 	} = (*Client)(nil)
 )
 
-// New makes a client. It reads the AWS configuration files and asks nobody: a cloud that cannot be reached is found out
-// by the first request.
+// New returns a client. It reads the AWS configuration files but makes no request: the first request finds out whether the cloud
+// can be reached.
 func New(ctx context.Context, cfg Config) (*Client, error) {
 	if cfg.Region == "" {
 		return nil, fault.New(fault.Invalid, "no_region", "the cloud needs a region (cloud.region), such as eu-west-1; "+
@@ -79,8 +79,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// from returns where the endpoint comes from, for the log: a variable that somebody has forgotten sends everything
-// elsewhere.
+// from returns the source of the endpoint for the log: a forgotten environment variable would send everything elsewhere.
 func (c *Client) from(cfg Config) string {
 	switch {
 	case cfg.Endpoint != "":
@@ -91,17 +90,17 @@ func (c *Client) from(cfg Config) string {
 	return "region"
 }
 
-// Endpoint is the URL that requests go to, without credentials.
+// Endpoint returns the URL that requests go to, without credentials.
 func (c *Client) Endpoint() string { return c.endpoint }
 
-// Skew is the server's clock minus ours, as its latest answers tell it; 0 before the first.
+// Skew returns the server's clock minus ours, estimated from its latest answers; 0 before the first.
 func (c *Client) Skew() time.Duration { return c.http.skew.now() }
 
-// Synced reports whether an answer has told the server's clock since the client was made.
+// Synced reports whether an answer has shown the server's clock since the client was created.
 func (c *Client) Synced() bool { return c.http.skew.known() }
 
-// Reset closes the connections that nobody uses, so that the next request makes a new one. A node calls it when it comes
-// back from being offline; the client does so itself after an error of the network and when the machine's addresses change.
+// Reset closes idle connections, so that the next request opens a new one. A node calls it when it comes back online; the client
+// does so itself after a network error and when the machine's addresses change.
 func (c *Client) Reset() { c.http.reset() }
 
 func (c *Client) table(name string) *string { return new(c.prefix + name) }

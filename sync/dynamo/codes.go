@@ -6,20 +6,20 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// classes sorts DynamoDB's error codes, without the "Exception" or "Error" at their end, which one and the same error has
-// in some places and not in others. A code that is not here is Unknown: the call may have been carried out.
+// classes maps DynamoDB's error codes to classes. The codes lack their final "Exception" or "Error", which the same error has in
+// some places and not in others. A code that is not listed is Unknown: the call may have been carried out.
 var classes = map[string]intent.Class{
 	"ConditionalCheckFailed": intent.ConditionFailed,
 	"TransactionCanceled":    intent.Canceled,
 
-	// Carried out or not, or being carried out at this moment.
+	// These may have been carried out, or are being carried out now.
 	"TransactionInProgress":       intent.Unknown,
 	"IdempotentParameterMismatch": intent.Unknown,
 	"InternalServer":              intent.Unknown,
 	"InternalFailure":             intent.Unknown,
 	"ServiceUnavailable":          intent.Unknown,
 
-	// Not carried out, and later it may be. The last of AWS's global tables: another region changes the item just now.
+	// These were not carried out and may succeed later. The last one is from global tables: another region is changing the item.
 	"ProvisionedThroughputExceeded": intent.Throttled,
 	"Throttling":                    intent.Throttled,
 	"Throttled":                     intent.Throttled,
@@ -35,7 +35,7 @@ var classes = map[string]intent.Class{
 	"TableInUse":                    intent.Throttled,
 	"ReplicatedWriteConflict":       intent.Throttled,
 
-	// The signature: keys, their session, or the clock.
+	// These concern the signature: the keys, their session, or the clock.
 	"ExpiredToken":          intent.Credentials,
 	"TokenRefreshRequired":  intent.Credentials,
 	"UnrecognizedClient":    intent.Credentials,
@@ -65,8 +65,8 @@ var classes = map[string]intent.Class{
 	"KMSAccessDenied":       intent.Denied,
 }
 
-// classOf sorts a code and the message that came with it. The message is looked at for one thing, for which DynamoDB has
-// no code: an item that would pass 400 KB.
+// classOf returns the class of a code. It looks into the message for one case that has no code of its own: an item that would
+// exceed 400 KB.
 func classOf(code, message string) intent.Class {
 	c := classes[bare(code)]
 	if c == intent.Validation && strings.Contains(message, "exceeded the maximum allowed size") {
@@ -75,7 +75,7 @@ func classOf(code, message string) intent.Class {
 	return c
 }
 
-// bare takes a code's namespace and ending off: "com.amazonaws.dynamodb.v20120810#ThrottlingException" is "Throttling".
+// bare strips a code's namespace and ending: "com.amazonaws.dynamodb.v20120810#ThrottlingException" becomes "Throttling".
 func bare(code string) string {
 	code = code[strings.LastIndexByte(code, '#')+1:]
 	code, _, _ = strings.Cut(code, ":")

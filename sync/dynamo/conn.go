@@ -7,14 +7,13 @@ import (
 	"sync/atomic"
 )
 
-// conn counts what is written to it, so that a request of which not one byte has left is told from one that may have
-// arrived.
+// conn counts its writes. A request of which not one byte has left can then be distinguished from one that may have arrived.
 type conn struct {
 	net.Conn
 	writes atomic.Int64
 }
 
-// Write implements net.Conn. The write counts before it is made: who looks meanwhile must take it for made.
+// Write implements net.Conn. It counts the write before making it, because a concurrent reader must assume that it happened.
 func (c *conn) Write(b []byte) (int, error) {
 	c.writes.Add(1)
 	n, err := c.Conn.Write(b)
@@ -36,15 +35,15 @@ func counted(dial Dial) Dial {
 	}
 }
 
-// use is one request's use of a connection.
+// use is the use of a connection by one request.
 type use struct {
 	c      *conn
-	before int64 // writes when the request got it
+	before int64 // number of writes when the request got it
 }
 
 func (u use) written() bool { return u.c == nil || u.c.writes.Load() != u.before }
 
-// useOf begins to watch a connection. One that is not ours counts as written to.
+// useOf starts watching a connection. A connection of another type counts as written to.
 func useOf(c net.Conn) use {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()

@@ -21,11 +21,11 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// dialLimit is how long a connection may take: a black hole is given up soon, the network's round trips are far below it.
+// dialLimit is the time limit for connecting: far above a network round trip, and short enough to give up a black hole soon.
 const dialLimit = 2 * time.Second
 
-// connect makes the SDK's client: credentials and profiles as operators know them, and none of its own ideas of when to
-// try again, where to go and how long to wait.
+// connect creates the SDK's client. Credentials and profiles work as operators know them, but the SDK's own retries, endpoint
+// discovery and waits are off.
 func (c *Client) connect(ctx context.Context, cfg Config) error {
 	conf, err := load(ctx, cfg)
 	if err != nil {
@@ -40,16 +40,16 @@ func (c *Client) connect(ctx context.Context, cfg Config) error {
 	c.http = newTransport(cfg, rootsOf(conf))
 	c.db = dynamodb.NewFromConfig(conf, func(o *dynamodb.Options) {
 		o.HTTPClient = c.http
-		// One attempt, whatever AWS_RETRY_MODE, AWS_MAX_ATTEMPTS and AWS_NEW_RETRIES_2026 say, and no bucket of tokens
-		// that an outage empties.
+		// One attempt, whatever AWS_RETRY_MODE, AWS_MAX_ATTEMPTS and AWS_NEW_RETRIES_2026 say, and no token bucket, which a long
+		// outage would empty.
 		o.Retryer = aws.NopRetryer{}
 		o.RetryMaxAttempts = 0
 		o.RetryMode = aws.RetryModeStandard
-		// The host stays the one that firewalls know.
+		// Keep the host name that firewalls allow.
 		o.AccountIDEndpointMode = aws.AccountIDEndpointModeDisabled
 		o.EndpointDiscovery.EnableEndpointDiscovery = aws.EndpointDiscoveryDisabled
-		o.DisableValidateResponseChecksum = true // whole does it
-		o.Logger = logging.Nop{}                 // what it has to say is in its errors
+		o.DisableValidateResponseChecksum = true // see whole
+		o.Logger = logging.Nop{}                 // its errors say all that matters
 		if cfg.Endpoint != "" {
 			o.BaseEndpoint = new(cfg.Endpoint)
 		}
@@ -62,7 +62,7 @@ func (c *Client) connect(ctx context.Context, cfg Config) error {
 	return c.resolve(ctx)
 }
 
-// resolve finds out where requests will go.
+// resolve determines where requests go.
 func (c *Client) resolve(ctx context.Context) error {
 	o := c.db.Options()
 	to, err := o.EndpointResolverV2.ResolveEndpoint(ctx, dynamodb.EndpointParameters{
@@ -78,19 +78,19 @@ func (c *Client) resolve(ctx context.Context) error {
 	return nil
 }
 
-// shown is a URL without what may be secret in it.
+// shown returns a URL without the parts that may be secret.
 func shown(u url.URL) string {
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
 }
 
-// load reads what operators have set for AWS: profile, roles, environment.
+// load reads the operator's AWS settings: profile, roles, environment.
 func load(ctx context.Context, cfg Config) (aws.Config, error) {
 	state := imds.ClientDisabled
 	if onEC2(os.DirFS("/sys")) {
 		state = imds.ClientDefaultEnableState
 	}
-	// The services that give credentials are asked by a client of their own: a dead one must not hold a request for long.
+	// Credential services get a client of their own with a short limit: a dead one must not delay a request for long.
 	calls := awshttp.NewBuildableClient().WithTimeout(cfg.Deadline / 2).WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialLimit })
 	options := []func(*config.LoadOptions) error{
 		config.WithRegion(cfg.Region),
@@ -105,7 +105,7 @@ func load(ctx context.Context, cfg Config) (aws.Config, error) {
 	return config.LoadDefaultConfig(ctx, options...)
 }
 
-// rootsOf takes over the certificates that AWS_CA_BUNDLE has added.
+// rootsOf returns a TLS configuration that includes the certificates of AWS_CA_BUNDLE.
 func rootsOf(conf aws.Config) *tls.Config {
 	if b, ok := conf.HTTPClient.(*awshttp.BuildableClient); ok {
 		if own := b.GetTransport().TLSClientConfig; own != nil {
@@ -115,22 +115,22 @@ func rootsOf(conf aws.Config) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12}
 }
 
-// onEC2 reports whether this machine is Amazon's, by what its firmware says. Nobody is asked for it.
+// onEC2 reports whether this is an EC2 instance, judging by its firmware alone, without a request.
 func onEC2(sys fs.FS) bool {
 	read := func(name string) string {
-		b, _ := fs.ReadFile(sys, name) // not there: no
+		b, _ := fs.ReadFile(sys, name) // a missing file means no
 		return strings.ToLower(strings.TrimSpace(string(b)))
 	}
 	return read("class/dmi/id/sys_vendor") == "amazon ec2" || read("class/dmi/id/board_vendor") == "amazon ec2" ||
 		strings.HasPrefix(read("hypervisor/uuid"), "ec2")
 }
 
-// newHTTP is a client whose every wait has an end.
+// newHTTP returns a client in which every wait has a limit.
 func newHTTP(cfg Config, tlsConfig *tls.Config) *http.Client {
 	own := new(http.Protocols)
-	own.SetHTTP1(true) // a request has its connection to itself: one that hangs holds nobody else
+	own.SetHTTP1(true) // one request per connection, so that a hanging request blocks no other
 	return &http.Client{
-		// A redirect is an answer of somebody else.
+		// DynamoDB never redirects: a redirect comes from something else.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment,

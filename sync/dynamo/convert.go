@@ -8,10 +8,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The SDK's values and ours. Numbers are text on both sides and stay exact; an empty list, map or binary is never nil,
-// which the SDK would write as no value at all.
+// Conversion between the SDK's values and ours. Numbers are text on both sides and stay exact. An empty list, map or binary is
+// never nil, because the SDK would write nil as no value at all.
 
-// toItem returns the SDK's form of an item; nil for nil.
+// toItem returns the SDK's form of an item, or nil for nil.
 func toItem(it attr.Item) map[string]types.AttributeValue {
 	if it == nil {
 		return nil
@@ -63,8 +63,8 @@ func filled(b []byte) []byte {
 	return b
 }
 
-// fromItem returns our form of an item; nil where there is none, for no item is empty. What a server sends that is no
-// item is an error: nothing of it is believed.
+// fromItem returns our form of an item, or nil if there is none; an item is never empty. If any part of it is invalid the whole
+// item is an error.
 func fromItem(in map[string]types.AttributeValue) (attr.Item, error) {
 	if len(in) == 0 {
 		return nil, nil

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// CallError is what the cloud, or the way to it, answered instead of success. It is what an *intent.Error of this package
-// wraps: enough to say what happened, and nothing that is secret.
+// CallError is what the cloud, or the network on the way to it, answered instead of success. The *intent.Error values of this package
+// wrap it. It says what happened and contains nothing secret.
 type CallError struct {
 	Operation string        // "UpdateItem"
-	Code      string        // DynamoDB's own; empty: it was none of its answers
-	Message   string        // DynamoDB's own, table names as the node has them
-	RequestID string        // for AWS's support
-	Status    int           // of HTTP; 0: there was no answer
-	After     time.Duration // how long it took
-	Err       error         // of the network; nil where DynamoDB answered
+	Code      string        // DynamoDB's own; "": the answer was not DynamoDB's
+	Message   string        // DynamoDB's own, with the node's table names
+	RequestID string        // for AWS support
+	Status    int           // HTTP status; 0: no answer
+	After     time.Duration // how long the call took
+	Err       error         // of the network; nil if DynamoDB answered
 
 	away bool
 }
 
-// Error is one line.
+// Error returns the error as one line.
 func (f *CallError) Error() string {
 	var b strings.Builder
 	b.WriteString(f.Operation)
@@ -41,14 +41,14 @@ func (f *CallError) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the error of the network.
+// Unwrap returns the network error.
 func (f *CallError) Unwrap() error { return f.Err }
 
-// Offline reports whether the way to the cloud is judged to be gone, though the request may have been carried out:
-// nothing answered in time, the connection broke, or somebody else answered. Who sends many requests tries one first.
+// Offline reports whether the way to the cloud is considered gone, although the request may have been carried out: nothing answered
+// in time, the connection broke, or something else answered. Before sending many requests, send one and see.
 func (f *CallError) Offline() bool { return f.away }
 
-// firstLine cuts a text for people at its first line and 300 bytes.
+// firstLine cuts a text for people after its first line or 300 bytes.
 func firstLine(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	if len(text) > 300 {

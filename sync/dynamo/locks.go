@@ -16,10 +16,10 @@ import (
 // lockKey is the partition key of a locks table.
 const lockKey = "lockKey"
 
-// Locks is the locks table that all nodes share. A request ends with its context, which the leases give a time of their own.
+// Locks returns the locks table that all nodes share. Its requests have no deadline of their own; leases limit them by context.
 func (c *Client) Locks(table string) lease.Table { return LocksOf(c, table) }
 
-// LocksOf is the locks table of any cloud.
+// LocksOf returns a locks table in any cloud.
 func LocksOf(c remote.Cloud, table string) lease.Table { return &locks{c: c, table: table} }
 
 type locks struct {
@@ -54,7 +54,7 @@ func (l *locks) Update(ctx context.Context, c lease.Change) (lease.Record, error
 	return lease.ParseRecord(after)
 }
 
-// refused is a condition that did not hold, with the record as it is.
+// refused returns the error of a failed condition, with the current record.
 func refused(old attr.Item) error {
 	if old == nil {
 		return &lease.ConditionFailedError{}
@@ -89,7 +89,7 @@ func (l *locks) List(ctx context.Context) ([]lease.Record, error) {
 	}
 }
 
-// unavailable is an error of the cloud for those who know no classes.
+// unavailable converts a cloud error for callers that do not know classes.
 func unavailable(err error) error {
 	if err == nil {
 		return nil

@@ -11,11 +11,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Servers that speak DynamoDB's protocol do not all do what DynamoDB does. Two differences matter to the protocol, and
-// both are found out here and nowhere else (ScyllaDB Alternator's list of them: docs/cloud.md).
+// Servers that speak DynamoDB's protocol do not all do what DynamoDB does. Two differences matter here, and this file alone
+// detects them (docs/cloud.md has the list for ScyllaDB Alternator).
 
-// Transactions asks whether the server has transactions. The request is one that no server carries out: without any
-// operation in it, DynamoDB finds it invalid, and who has no transactions does not know it at all.
+// Transactions asks whether the server has transactions, by a request that no server carries out: a transaction without
+// operations. DynamoDB finds it invalid; a server without transactions does not know the operation.
 func (c *Client) Transactions(ctx context.Context) (bool, error) {
 	_, err := call(ctx, c, "TransactWriteItems", nil, c.db.TransactWriteItems,
 		&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{}})
@@ -27,19 +27,19 @@ func (c *Client) Transactions(ctx context.Context) (bool, error) {
 		return false, nil
 	case ok && f.Code != "" && f.Status < 500:
 		switch e, _ := errors.AsType[*intent.Error](err); e.Class {
-		case intent.Validation, intent.Denied: // IAM may look before DynamoDB does
+		case intent.Validation, intent.Denied: // IAM may refuse before DynamoDB validates
 			return true, nil
 		}
 	}
 	return false, err
 }
 
-// images reports whether the server answers a condition that failed with the item: all that have once done so do.
+// images records whether the server returns the item with a failed condition: a server that did so once always does.
 type images struct{ seen atomic.Bool }
 
-// old fills in the item of a condition that failed, for a server that has never told one: from before it could (ScyllaDB
-// 6.0). It is then read, consistently: a little later than the condition was judged, which is as good, for whatever is
-// sent next has its own guards.
+// old adds the item to a failed condition if the server has never returned one (ScyllaDB before 6.0). It reads the item
+// consistently, slightly later than the condition was evaluated. That is as good, because whatever is sent next has its own
+// guards.
 func (c *Client) old(ctx context.Context, w intent.Call, err error) error {
 	e, ok := errors.AsType[*intent.Error](err)
 	switch {

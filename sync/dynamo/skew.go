@@ -9,18 +9,18 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// What is believed of a server's clock.
+// Limits on which clock samples are used.
 const (
-	skewSamples = 9                // answers that are looked at together
-	maxTrip     = 5 * time.Second  // an answer that was longer on its way tells too little
-	maxAge      = 30 * time.Minute // older answers count only where there is no newer one
+	skewSamples = 9                // samples considered together
+	maxTrip     = 5 * time.Second  // an answer that took longer says too little
+	maxAge      = 30 * time.Minute // older samples count only if there is no newer one
 )
 
-// skew estimates a server's clock from the Date of its answers. Each tells the second in which the answer was made, which
-// lies between sending and receiving. The median of the latest ones counts, so that one answer that lies moves nothing,
-// and a server's clock that was set right is followed after five.
+// skew estimates a server's clock from the Date header of its answers. A Date gives the second in which the answer was made,
+// between sending and receiving. The median of the latest samples counts: one wrong answer changes nothing, and after a
+// correction of the server's clock the estimate follows within five answers.
 //
-// Samples are kept against CLOCK_BOOTTIME: our own wall clock may be set meanwhile, and a machine may sleep.
+// Samples are relative to CLOCK_BOOTTIME, because our wall clock may be set meanwhile and the machine may sleep.
 type skew struct {
 	times lease.Times
 
@@ -28,22 +28,22 @@ type skew struct {
 	samples []sample // oldest first
 }
 
-// sample is the server's clock at an instant, as one answer told it.
+// sample is the server's clock at one instant, according to one answer.
 type sample struct {
-	ahead time.Duration // of the boot clock, from the Unix epoch
+	ahead time.Duration // server time minus boot clock, from the Unix epoch
 	at    time.Duration // boot clock
 }
 
 func newSkew(times lease.Times) *skew { return &skew{times: times} }
 
-// observe takes the Date of an answer to a request that was sent and answered at two instants.
+// observe adds the Date of the answer to a request, with the instants of sending and receiving.
 func (s *skew) observe(date string, sent, received lease.Instant) {
 	server, err := http.ParseTime(date)
 	trip := received.Boot - sent.Boot
 	if err != nil || server.Year() < 2020 || trip < 0 || trip > maxTrip {
 		return
 	}
-	// The Date is cut to the second: the middle of what is possible.
+	// Date is truncated to the second, so take the middle of what is possible.
 	middle := time.Duration(server.UnixNano()) + time.Second/2
 	at := sent.Boot + trip/2
 	s.mu.Lock()
@@ -60,7 +60,7 @@ func (s *skew) known() bool {
 	return len(s.samples) > 0
 }
 
-// now is the server's clock minus our wall clock; 0 where no answer has told it.
+// now returns the server's clock minus our wall clock, or 0 if no answer has shown it.
 func (s *skew) now() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +75,7 @@ func (s *skew) now() time.Duration {
 	now := s.times.Now()
 	d := ahead[(len(ahead)-1)/2] + now.Boot - time.Duration(now.Wall.UnixNano())
 	if d.Abs() < time.Second {
-		return 0 // below what a Date can tell
+		return 0 // below the resolution of a Date
 	}
 	return d
 }

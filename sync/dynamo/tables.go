@@ -14,21 +14,20 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// Table is a table as the cloud has it.
+// Table describes a table as it is in the cloud.
 type Table struct {
-	store.TableSpec        // name, keys, indexes, attribute of the expiry; no policy
-	ID              string // of this table and no other, also not of a later one of its name; empty: the server has none
+	store.TableSpec        // name, keys, indexes and expiry attribute; no policy
+	ID              string // unique to this table, even among tables of the same name; "": the server has no ids
 	Status          string // "ACTIVE", "CREATING", ...
 	Building        []string
 	OnDemand        bool
-	Stream          string // "NEW_AND_OLD_IMAGES", ...; empty: there is none
+	Stream          string // "NEW_AND_OLD_IMAGES", ...; "": none
 	CreatedAt       time.Time
-	RestoredAt      time.Time // the instant whose data a restored table has; zero: it was not restored
-	RestoredFrom    string    // ARN of that backup or table; empty: it was not restored
+	RestoredAt      time.Time // for a restored table, the instant of its data; zero: not restored
+	RestoredFrom    string    // ARN of the backup or table; "": not restored
 }
 
-// Describe reports how a table is; ok is false where there is none. It does not ask for the expiry: that is
-// DescribeExpiry's.
+// Describe returns a table's state; ok is false if it does not exist. It does not read the expiry; DescribeExpiry does.
 func (c *Client) Describe(ctx context.Context, table string) (t Table, ok bool, err error) {
 	out, err := c.describe(ctx, table)
 	if e, is := errors.AsType[*intent.Error](err); is && e.Class == intent.NoTable {
@@ -87,7 +86,7 @@ func onDemand(d *types.TableDescription) bool {
 	return d.BillingModeSummary != nil && d.BillingModeSummary.BillingMode == types.BillingModePayPerRequest
 }
 
-// identity is the table's id, or its birth where the server has no ids (DynamoDB Local).
+// identity returns the table's id, or its creation time if the server has no ids (DynamoDB Local).
 func identity(d *types.TableDescription) string {
 	if d.TableId == nil && d.CreationDateTime != nil {
 		return "created " + d.CreationDateTime.UTC().Format(time.RFC3339Nano)
@@ -122,7 +121,7 @@ func indexOf(name string, local bool, schema []types.KeySchemaElement, p *types.
 	return x
 }
 
-// fail is an error of a call about a table, for people. What passes by itself is fault.Throttled, a server's own trouble too.
+// fail converts the error of a call about a table for people. Errors that pass by themselves are fault.Throttled, server errors too.
 func fail(err error) error {
 	f, ok := errors.AsType[*CallError](err)
 	if !ok || f.Code == "" {

@@ -20,17 +20,17 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// transport is the SDK's way to the server: it sends a request once, says whether any of it can have arrived, and believes
-// no answer that is not DynamoDB's.
+// transport is the SDK's HTTP client. It sends a request once, records whether any byte of it can have arrived, and rejects
+// answers that are not DynamoDB's.
 type transport struct {
 	client   *http.Client
 	times    lease.Times
 	skew     *skew
-	official bool // AWS's own endpoint, which names every answer
+	official bool // AWS's own endpoint, which sends a request id with every answer
 
 	mu     sync.Mutex
-	looked time.Duration // at the machine's addresses, by the boot clock
-	home   string        // what they were
+	looked time.Duration // boot time of the last look at the machine's addresses
+	home   string        // the addresses found then
 	homes  func() string
 }
 
@@ -41,11 +41,11 @@ func newTransport(cfg Config, tlsConfig *tls.Config) *transport {
 	}
 }
 
-// exchange is what is known of one request beside the SDK's error, which hides most of it.
+// exchange records what the SDK's error hides about one request.
 type exchange struct {
 	mu       sync.Mutex
 	uses     []use
-	asked    bool // the SDK got as far as to send it
+	asked    bool // whether the SDK got as far as sending it
 	stranger error
 }
 
@@ -64,7 +64,7 @@ func (x *exchange) got(c net.Conn) {
 	x.uses = append(x.uses, useOf(c))
 }
 
-// sent reports whether a byte of the request may have left.
+// sent reports whether any byte of the request may have left.
 func (x *exchange) sent() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -81,7 +81,7 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	//nolint:gosec // the URL is the configured endpoint
 	resp, err := t.client.Do(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
 	if err != nil {
-		// What else lies idle goes the same dead way.
+		// Other idle connections use the same dead route.
 		t.reset()
 		return nil, err
 	}
@@ -99,11 +99,11 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// maxBody is above what any answer has: DynamoDB's end at 16 MB of items.
+// maxBody is above any real answer: DynamoDB's answers stop at 16 MB of items.
 const maxBody = 64 << 20
 
-// whole reads an answer to its end and holds it against its checksum. The SDK compares them too late: when it closes the
-// body, after it has believed it, and no more than a line in its log comes of it.
+// whole reads an answer to its end and verifies its checksum. The SDK compares checksums too late: only when it closes the body, after
+// it has used it, and then it merely logs a line.
 func whole(resp *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if err != nil {
@@ -121,10 +121,10 @@ func whole(resp *http.Response) error {
 
 func (t *transport) reset() { t.client.CloseIdleConnections() }
 
-// lookEvery is how often the machine's addresses are looked at, by whoever sends a request.
+// lookEvery is the minimum time between looks at the machine's addresses; sending a request triggers them.
 const lookEvery = 2 * time.Second
 
-// notice drops the idle connections of a network that this machine has left.
+// notice closes idle connections after this machine has moved to another network.
 func (t *transport) notice() {
 	now := t.times.Now().Boot
 	t.mu.Lock()
@@ -139,7 +139,7 @@ func (t *transport) notice() {
 	}
 }
 
-// addresses is what the machine is called in its networks; empty where it cannot be told.
+// addresses returns the machine's network addresses, or "" if they cannot be read.
 func addresses() string {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -155,8 +155,8 @@ func addresses() string {
 
 var errStranger = errors.New("something other than DynamoDB answered")
 
-// believe refuses what a captive portal, a proxy or a router answers. An error of a server is passed on whatever its form:
-// a load balancer may have made it, and it proves nothing.
+// believe rejects the answers of captive portals, proxies and routers. It passes server errors on in any form: a load balancer may
+// have made them, and they prove nothing.
 func (t *transport) believe(resp *http.Response) error {
 	kind := resp.Header.Get("Content-Type")
 	ours := strings.HasPrefix(kind, "application/x-amz-json") || strings.HasPrefix(kind, "application/json")

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// usage is a remote.Usage that grows. Units come in halves, so tenths are exact enough to be counted in integers.
+// usage is a growing remote.Usage. It counts tenths: capacity comes in half units, so integers are exact.
 type usage struct{ asked, writes, reads atomic.Int64 }
 
 func (u *usage) wrote(c *types.ConsumedCapacity) { u.writes.Add(tenths(c)) }
@@ -22,8 +22,7 @@ func tenths(c *types.ConsumedCapacity) int64 {
 	return int64(math.Round(*c.CapacityUnits * 10))
 }
 
-// Usage returns what this client has used since it was made. Writes that were refused cost too, and DynamoDB does not say
-// how much.
+// Usage returns what this client has used since it was created. Refused writes cost capacity too, but DynamoDB does not say how much.
 func (c *Client) Usage() remote.Usage {
 	return remote.Usage{
 		Requests:   c.usage.asked.Load(),

@@ -16,7 +16,7 @@ const (
 	total  = types.ReturnConsumedCapacityTotal
 )
 
-// call makes one request of the SDK under the client's deadline. Every error of it is an *intent.Error.
+// call makes one SDK request under the client's deadline. Every error it returns is an *intent.Error.
 func call[In, Out any](ctx context.Context, c *Client, op string, tables []string,
 	do func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error), in *In,
 ) (*Out, error) {
@@ -32,7 +32,7 @@ func call[In, Out any](ctx context.Context, c *Client, op string, tables []strin
 	return out, nil
 }
 
-// unreadable is an answer that was a success and cannot be read.
+// unreadable returns the error for a successful answer that cannot be parsed.
 func unreadable(op string, err error) error {
 	if err == nil {
 		return nil
@@ -119,7 +119,7 @@ func (c *Client) Transact(ctx context.Context, calls []intent.Call, token string
 	return nil
 }
 
-// member is an operation of a transaction.
+// member returns one operation of a transaction.
 func (c *Client) member(w *intent.Call) types.TransactWriteItem {
 	table, cond, values := c.table(w.Table), expression(w.Condition), toItem(w.Values)
 	switch w.Op {
@@ -145,7 +145,7 @@ func (c *Client) member(w *intent.Call) types.TransactWriteItem {
 	}}
 }
 
-// expression leaves an empty one out, which DynamoDB refuses.
+// expression returns nil for an empty expression, which DynamoDB would refuse.
 func expression(e string) *string {
 	if e == "" {
 		return nil

@@ -4,5 +4,5 @@ package lease
 
 import "time"
 
-// bootTime is the monotonic clock where there is no better one; wall and monotonic clock disagree after a suspension.
+// bootTime falls back to the monotonic clock. A suspension still shows: the wall clock and the monotonic clock disagree afterwards.
 func bootTime(mono time.Duration) time.Duration { return mono }

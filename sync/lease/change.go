@@ -7,14 +7,14 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// This file holds every expression that is sent to a locks table, in one form for all engines.
+// This file holds every expression sent to a locks table; all engines get the same text.
 
-// taking is the update of whoever takes a lock. A fence that starts anew, because the record was deleted or never
-// had one, starts at the time: above whatever it was before.
+// taking is the update that acquires a lock. If the record was deleted or never had a fence, the fence restarts at the
+// current time in milliseconds, which is above any earlier fence.
 const taking = "SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, renewals = :none, " +
 	"fence = if_not_exists(fence, :start) + :one"
 
-// The ways to take a lock.
+// Conditions under which a lock may be acquired.
 const (
 	ifFree   = "attribute_not_exists(lockKey) OR expiresAt = :zero"
 	ifOurs   = "holder = :h AND fence = :f"
@@ -22,9 +22,9 @@ const (
 	ifLapsed = "attribute_not_exists(rvn) AND expiresAt < :now AND expiresAt = :seen AND holder = :h"
 )
 
-// What a holder does with its lock. Not conditional on rvn: after a lost answer the holder does not know it. Renewals are
-// numbered instead: a late copy of one would put back rvn and expiresAt that another node has seen, to which the lock
-// would then have stood still since.
+// What a holder does with its lock. These are not conditional on rvn: after a lost answer the holder does not know it. Renewals are
+// numbered instead. Without the number, a late copy of renewal 3 arriving after renewal 4 would restore an rvn and expiresAt that
+// another node has already seen, and the lock would seem not to have moved since.
 const (
 	ifHeld    = "holder = :me AND fence = :f"
 	ifNewer   = ifHeld + " AND (attribute_not_exists(renewals) OR renewals < :n)"
@@ -33,7 +33,7 @@ const (
 	releasing = "SET expiresAt = :zero, rvn = :rvn"
 )
 
-// take builds the change by which this node takes a lock under a condition with values of its own.
+// take builds the change that acquires a lock for this node under the given condition and its values.
 func (m *Manager) take(key, condition string, values attr.Item, now Instant) Change {
 	all := attr.Item{
 		":me":      attr.S(m.me),
@@ -48,23 +48,23 @@ func (m *Manager) take(key, condition string, values attr.Item, now Instant) Cha
 	return Change{Key: key, Update: taking, Condition: condition, Values: all}
 }
 
-// firstFence is where a fence begins that has no record: at the server's milliseconds, with three digits of the holder's name
-// behind. Two that take a lock in one millisecond, or in the second that is all a server's Date tells, because its record was
-// deleted twice, must not have the same.
+// firstFence returns the fence for a lock without a record: the server's milliseconds followed by three digits derived from the
+// holder's name. If a record is deleted twice, two nodes may acquire the lock in the same millisecond (or the same second, the
+// resolution of a server's Date header); the digits keep their fences apart.
 func (m *Manager) firstFence(now Instant) int64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(m.me))
 	return m.serverMillis(now)*1000 + int64(h.Sum32()%1000)
 }
 
-// held builds a change of a lock that this node holds.
+// held builds a change to a lock that this node holds.
 func (m *Manager) held(key string, fence int64, update string, values attr.Item) Change {
 	all := attr.Item{":me": attr.S(m.me), ":f": attr.Int(fence), ":rvn": attr.S(m.rvn())}
 	maps.Copy(all, values)
 	return Change{Key: key, Update: update, Condition: ifHeld, Values: all}
 }
 
-// renewal builds the n-th renewal under a fence.
+// renewal builds the n-th renewal under the given fence.
 func (m *Manager) renewal(key string, fence, n int64, now Instant) Change {
 	c := m.held(key, fence, renewing, attr.Item{
 		":expires": attr.Int(m.serverMillis(now) + m.ttl.Milliseconds()),

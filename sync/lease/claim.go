@@ -8,23 +8,23 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// sighting is what a lock of somebody else looked like, and since when by this node's boot clock. The clocks of the
-// holder play no part in it: a dead holder whose clock was an hour ahead blocks nobody. The expiry counts as a part of the
-// look also where there is an rvn: the original application may have taken a record of ours over and left the rest in it.
+// sighting is how another holder's lock looked, and since when by this node's boot clock. The holder's clocks play no part: a dead
+// holder whose clock ran an hour fast blocks nobody. expiresAt is compared even where there is an rvn, because the original
+// application may have taken over one of our records and left our other attributes in it.
 type sighting struct {
 	holder, rvn string
 	expiresAt   int64
 	since       time.Duration
 }
 
-// claim decides how a lock may be taken now. It gives *HeldError when it may not.
+// claim decides how a lock may be acquired now. It returns *HeldError if it may not.
 func (m *Manager) claim(key string, r Record, exists bool, now Instant) (Change, error) {
 	switch {
 	case !exists || r.Released():
 		return m.take(key, ifFree, attr.Item{":zero": attr.Int(0)}, now), nil
 	case r.Holder == m.me, m.local && heldBy(r.Holder, m.node):
-		// An answer was lost, or a lease ended without its release. Without a cloud it may also be the lock of an
-		// earlier run: it is dead, for this one has the file. In the cloud a clone of this machine may live.
+		// An answer was lost, or a lease ended without its release. Without a cloud this may also be the lock of an earlier run,
+		// which is dead because this run has the file open. In the cloud a clone of this machine may be alive.
 		return m.take(key, ifOurs, attr.Item{":h": attr.S(r.Holder), ":f": attr.Int(r.Fence)}, now), nil
 	}
 	if still := m.stillFor(key, &r, now); still < r.stands() {
@@ -41,8 +41,8 @@ func (m *Manager) claim(key string, r Record, exists bool, now Instant) (Change,
 		attr.Item{":now": attr.Int(ms), ":seen": attr.Int(r.ExpiresAt), ":h": h}, now), nil
 }
 
-// Holder returns which node holds a lock, as far as that can be seen without taking it: "" where there is no record, it
-// was given back, or it has stood still for its time. The node of a holder that is none of ours is its whole text.
+// Holder returns the node that holds a lock, as far as can be seen without acquiring it. It returns "" if the lock has no record,
+// was released, or has stood still for its TTL. For a holder of another application it returns the holder's whole text.
 func (m *Manager) Holder(ctx context.Context, key string) (node string, err error) {
 	r, exists, err := m.get(ctx, key)
 	if err != nil || !exists || r.Released() {
@@ -54,8 +54,8 @@ func (m *Manager) Holder(ctx context.Context, key string) (node string, err erro
 	return r.Node(), nil
 }
 
-// stillFor notes what a lock looks like and returns how long it has looked like that. now is taken after the reading:
-// the record may have been written as late as that.
+// stillFor records how a lock looks and returns how long it has looked like that. now must be taken after the read: the
+// record may have been written as late as that.
 func (m *Manager) stillFor(key string, r *Record, now Instant) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,11 +67,10 @@ func (m *Manager) stillFor(key string, r *Record, now Instant) time.Duration {
 	return now.Boot - s.since
 }
 
-// Acquire tries once to take a lock. *HeldError says who has it, *LostError that the answer came too late to be of
-// use; after any other error it may or may not have been taken, and the next Acquire finds out.
-//
-// Before the first unit of work the state that the lock guards must be read anew: another node may have written it. That
-// is what Config.Took does.
+// Acquire tries once to acquire a lock. It returns *HeldError if another holder has it and *LostError if the answer came too late
+// to be of use. After any other error the lock may or may not have been acquired; the next Acquire finds out.
+// Before any work starts, the state that the lock guards must be read again, because another node may have written it.
+// Config.Took does that.
 func (m *Manager) Acquire(ctx context.Context, key string) (*Lease, error) {
 	if err := m.fit(); err != nil {
 		return nil, err
@@ -116,7 +115,7 @@ func (m *Manager) acquire(ctx context.Context, key string) (*Lease, error) {
 			return nil, err
 		}
 		if failed.OK && failed.Old.Holder == m.me && failed.Old.Fence > r.Fence {
-			// A copy of a request of ours was here first. Take it once more, to know from when it counts.
+			// A copy of our own request got here first. Acquire again, to know from when the term counts.
 			r, exists = failed.Old, true
 			continue
 		}
@@ -127,9 +126,9 @@ func (m *Manager) acquire(ctx context.Context, key string) (*Lease, error) {
 	}
 }
 
-// Recover frees at once every lock that earlier runs of this node have left, each with a higher fence. It is for a
-// node without a cloud, when its store has been opened: whoever holds the file knows them dead. In the cloud they
-// wait for their time like everybody's.
+// Recover frees every lock that earlier runs of this node left behind, raising each fence. It is for a node without a cloud,
+// right after its store is opened: the process that has the file open knows that earlier runs are dead. In the cloud such locks
+// expire like any other.
 func (m *Manager) Recover(ctx context.Context) (freed int, err error) {
 	if !m.local {
 		return 0, nil

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// complainEvery is how often it is told that leases are not renewed: with hundreds of them a table that fails would else
-// fill the log, on the disk that may be what is full.
+// complainEvery limits how often failed renewals are logged. With hundreds of leases a failing table would otherwise fill the
+// log, on a disk that may itself be what is full.
 const complainEvery = time.Minute
 
-// complaint reports the first of a row of failures, and the number of the rest once a minute.
+// complaint logs the first of a series of failures at once, then the number of further ones once a minute.
 type complaint struct {
 	mu    sync.Mutex
-	last  time.Time // it was told
-	quiet int       // failures since that were not
+	last  time.Time // when a failure was last logged
+	quiet int       // failures since then that were not logged
 }
 
-// due reports whether a failure at now is to be told, and how many before it were not.
+// due reports whether a failure at now should be logged, and how many earlier ones were not.
 func (c *complaint) due(now time.Time) (untold int, due bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

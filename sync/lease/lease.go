@@ -10,17 +10,17 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Lease is the right to work under one lock until its deadline, which each renewal moves. Once over it stays over.
+// Lease is the right to work under one lock until its deadline. Each renewal moves the deadline; a lease that is over stays over.
 type Lease struct {
 	m   *Manager
 	key string
 
-	ctx    context.Context // ends when the lease does, its cause says why
+	ctx    context.Context // ends with the lease; its cause says why
 	cancel context.CancelCauseFunc
 
-	io   chan struct{} // of one place, for one request at a time: a renewal must not overtake a release
-	sent int64         // renewals that may have left; of whoever has the place
-	kept bool          // Run has it; guarded by the manager's mu
+	io   chan struct{} // a semaphore for one request at a time, so that no renewal overtakes a release
+	sent int64         // renewals that may have left; owned by the holder of io
+	kept bool          // whether Run renews it; guarded by the manager's mu
 
 	mu    sync.Mutex
 	fence int64
@@ -37,17 +37,17 @@ func newLease(m *Manager, key string, fence int64, term Term) *Lease {
 	return l
 }
 
-// Key is the lock's.
+// Key returns the lock's key.
 func (l *Lease) Key() string { return l.key }
 
-// Fence is the number that everything written under this lease carries.
+// Fence returns the number that everything written under this lease carries.
 func (l *Lease) Fence() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.fence
 }
 
-// Deadline is when the lease ends by the wall clock if it is not renewed.
+// Deadline returns when the lease ends by the wall clock unless it is renewed.
 func (l *Lease) Deadline() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,11 +57,11 @@ func (l *Lease) Deadline() time.Time {
 // Done is closed when the lease is over.
 func (l *Lease) Done() <-chan struct{} { return l.ctx.Done() }
 
-// Err says why the lease is over: a *LostError, or nil while it is not known to be.
+// Err returns why the lease is over, a *LostError, or nil while the lease is not known to be over.
 func (l *Lease) Err() error { return context.Cause(l.ctx) }
 
-// Check looks at the clocks and reports whether work under the lease may go on. Ask after every call that blocks: a
-// machine that was suspended in it comes back long after the deadline, and its timers do not know.
+// Check reads the clocks and returns an error if work under the lease must stop. Call it after every blocking call: if the machine
+// was suspended meanwhile, it wakes up long after the deadline, and its timers do not notice.
 func (l *Lease) Check() error {
 	if err := l.Err(); err != nil {
 		return err
@@ -76,8 +76,8 @@ func (l *Lease) Check() error {
 	return nil
 }
 
-// Context is for one unit of work: it ends with parent, or with the lease, whose error is its cause then. cancel
-// frees it.
+// Context returns a context for one piece of work. It ends with parent or with the lease, and then its cause is the lease's
+// error. Call cancel to free it.
 func (l *Lease) Context(parent context.Context) (ctx context.Context, cancel context.CancelFunc) {
 	ctx, end := context.WithCancelCause(parent)
 	if err := l.Check(); err != nil {
@@ -90,12 +90,12 @@ func (l *Lease) Context(parent context.Context) (ctx context.Context, cancel con
 	}
 }
 
-// Release ends the lease here first, then in the table, where the next node need not wait for it.
+// Release ends the lease here first, then in the table, so that the next node need not wait for it to expire.
 func (l *Lease) Release(ctx context.Context) error {
 	l.io <- struct{}{}
 	defer func() { <-l.io }()
 	if l.Check() != nil {
-		return nil // somebody else's by now, perhaps: it runs out by itself
+		return nil // another node may hold it by now; otherwise it expires by itself
 	}
 	_ = l.lose("it was released")
 	_, err := l.m.update(ctx, l.m.release(l.key, l.Fence()))
@@ -105,9 +105,9 @@ func (l *Lease) Release(ctx context.Context) error {
 	return err
 }
 
-// RaiseFence is for a holder whose write was refused by an item with a higher fence, as a record that was deleted
-// and begun again can bring about. If the lock is still ours its fence becomes above+1, and the write can be repeated
-// with it; else the lease is over.
+// RaiseFence is for a holder whose write was refused by an item with a higher fence, which can happen after a lock record was
+// deleted and created again. If the lock is still ours, its fence becomes above+1 and the caller can repeat the write with it;
+// otherwise the lease is over.
 func (l *Lease) RaiseFence(ctx context.Context, above int64) error {
 	if above < 0 || above == math.MaxInt64 {
 		return fault.New(fault.Damaged, "lease_fence", "no fence is above %d", above)
@@ -142,8 +142,8 @@ func (l *Lease) RaiseFence(ctx context.Context, above int64) error {
 	return l.Check()
 }
 
-// renew sends one renewal. Twice, if our own record answers that it is not as expected: an answer to a change of the
-// fence was lost.
+// renew sends one renewal. It sends a second one if the condition failed although the record is still ours: then the answer
+// to a change of the fence was lost.
 func (l *Lease) renew(ctx context.Context) error {
 	l.io <- struct{}{}
 	defer func() { <-l.io }()
@@ -173,7 +173,7 @@ func (l *Lease) renew(ctx context.Context) error {
 	}
 }
 
-// judge looks whether a record is still this lease's, and takes over a fence that only this node can have raised.
+// judge checks whether a record is still this lease's, and adopts a higher fence, which only this node can have set.
 func (l *Lease) judge(r Record, exists bool) error {
 	switch {
 	case !exists:
@@ -195,7 +195,7 @@ func (l *Lease) judge(r Record, exists bool) error {
 	return nil
 }
 
-// extend begins a new term, unless the one before had run out by then: what it ended must not come to life again.
+// extend begins a new term unless the previous one has run out: work that it ended must not come back to life.
 func (l *Lease) extend(sent Instant) error {
 	if err := l.Check(); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (l *Lease) extend(sent Instant) error {
 	return l.Check()
 }
 
-// lose ends the lease for good and gives the reason, which is the first one's.
+// lose ends the lease for good. The first reason is kept.
 func (l *Lease) lose(why string) error {
 	l.cancel(&LostError{Key: l.key, Why: why})
 	l.mu.Lock()
@@ -218,7 +218,7 @@ func (l *Lease) lose(why string) error {
 	return l.Err()
 }
 
-// age is how old the last renewal is.
+// age returns the time since the last renewal was sent.
 func (l *Lease) age() time.Duration {
 	now := l.m.times.Now()
 	l.mu.Lock()
@@ -226,8 +226,8 @@ func (l *Lease) age() time.Duration {
 	return now.Mono - l.term.Sent.Mono
 }
 
-// look checks the clocks now and then, so that contexts end also if the wall clock was stepped, or soon after the
-// machine has woken up: a timer alone counts only time that it was awake.
+// look checks the clocks periodically. A timer alone counts only the time the machine was awake; with look, contexts also end
+// after a step of the wall clock, and soon after the machine wakes up.
 func (l *Lease) look() {
 	if l.Check() != nil {
 		return
@@ -239,16 +239,16 @@ func (l *Lease) look() {
 	}
 }
 
-// nextLook is called with mu held, or before the lease is shared.
+// nextLook returns the time until the next look. It is called with mu held, or before the lease is shared.
 func (l *Lease) nextLook() time.Duration {
 	return max(min(l.term.left(l.m.times.Now()), l.m.ttl/20), time.Millisecond)
 }
 
-// HeldError says that a lock is not free.
+// HeldError reports that another holder has the lock.
 type HeldError struct {
 	Key    string
 	Holder string
-	Retry  time.Duration // when to try again at the earliest, if nothing changes
+	Retry  time.Duration // earliest useful retry, if nothing changes
 }
 
 // Error implements error.
@@ -257,7 +257,7 @@ func (e *HeldError) Error() string { return "the lock " + e.Key + " is held by "
 // Unwrap returns the fault.
 func (e *HeldError) Unwrap() error { return fault.New(fault.Conflict, "lease_held", "%s", e.Error()) }
 
-// LostError says that a lease is over.
+// LostError reports that a lease is over.
 type LostError struct {
 	Key string
 	Why string

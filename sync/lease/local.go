@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Local keeps locks in a table of the node's own store.
+// Local returns a locks table kept in the node's own store.
 func Local(s *store.Store, table string) Table { return &local{store: s, table: table} }
 
 type local struct {

@@ -1,5 +1,5 @@
-// Package lease gives one node at a time the right to do a piece of work, and a fence number that tells its writes
-// from those of whoever had the right before. The lease is for efficiency, the fence for correctness: see DESIGN.md.
+// Package lease gives one node at a time the right to do some work, and a fence number that distinguishes its writes from those
+// of earlier holders. The lease is for efficiency, the fence for correctness: see DESIGN.md.
 package lease
 
 import (
@@ -16,37 +16,37 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// DefaultTTL is how long a lock stands that nobody renews.
+// DefaultTTL is how long a lock stays held without a renewal.
 const DefaultTTL = 10 * time.Second
 
 const (
 	minTTL = 100 * time.Millisecond
-	maxTTL = 10 * time.Minute // a record that asks to be waited for longer is not believed
+	maxTTL = 10 * time.Minute // a record that asks for a longer wait is not believed
 )
 
-// Config says who takes leases, and where.
+// Config says which node takes leases, and from which table.
 type Config struct {
 	Table Table
-	Node  string        // id of the node
+	Node  string        // node id
 	Boot  string        // id of this run of the process, never used before
 	TTL   time.Duration // default DefaultTTL
-	// Local: the table is on this machine alone, in a file that only this run can have open. Earlier runs of this
-	// node are known dead then.
+	// Local says that the table is in a file on this machine that only this run can have open. Earlier runs of this node are
+	// then known to be dead.
 	Local bool
-	// Took is called when a lock has been taken, under its lease and before Acquire gives it: what the lock guards is to be
-	// read anew, for another node may have written it. If it fails the lock goes back. Default none.
+	// Took is called once a lock has been acquired, under its lease and before Acquire returns it. It must read again what the lock
+	// guards, because another node may have written it. If it fails, the lock is released. Default none.
 	Took func(ctx context.Context, key string, fence int64) error
-	// Fit reports whether this node can do now what locks are taken for; an error says why not. It is asked before a lock
-	// is taken and before each renewal: who cannot takes none, and gives back what it has. Default: it always can.
+	// Fit returns an error if this node cannot do the work that locks are for. It is called before a lock is acquired and before each
+	// renewal: a node that is not fit acquires nothing and releases what it holds. Default: always fit.
 	Fit func() error
-	// Skew is the server's clock minus ours, as the table's answers tell it. Default 0.
+	// Skew is the server's clock minus ours, estimated from the table's answers. Default 0.
 	Skew   func() time.Duration
 	Times  Times         // default RealTimes()
 	RVN    func() string // random for every write; default crypto/rand
 	Logger *slog.Logger  // default none
 }
 
-// Manager takes, renews and gives back the leases of one node.
+// Manager acquires, renews and releases the leases of one node.
 type Manager struct {
 	table    Table
 	node, me string
@@ -63,13 +63,13 @@ type Manager struct {
 	unrenewed complaint
 
 	mu     sync.Mutex
-	busy   map[string]bool // keys that are being acquired
+	busy   map[string]bool // keys being acquired
 	leases map[string]*Lease
 	seen   map[string]*sighting
 	ended  bool
 }
 
-// New checks the configuration. It does no I/O.
+// New validates the configuration. It does no I/O.
 func New(cfg Config) (*Manager, error) {
 	if cfg.TTL == 0 {
 		cfg.TTL = DefaultTTL
@@ -111,10 +111,10 @@ func randomRVN() string {
 	return hex.EncodeToString(b[:])
 }
 
-// serverMillis is the time as the table's server would have it.
+// serverMillis returns the server's time in milliseconds.
 func (m *Manager) serverMillis(now Instant) int64 { return now.Wall.Add(m.skew()).UnixMilli() }
 
-// A request that takes longer than this has no use any more: two of them fit between a renewal and the deadline.
+// requestContext limits a request to TTL/6: a slower one is useless, and two of them fit between a renewal and the deadline.
 func (m *Manager) requestContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, m.ttl/6)
 }
@@ -131,10 +131,10 @@ func (m *Manager) update(ctx context.Context, c Change) (Record, error) {
 	return m.table.Update(ctx, c)
 }
 
-// begin keeps two callers of this process from taking one lock: as holders they are the same to the table.
+// begin keeps two callers of this process from acquiring the same lock: to the table they are the same holder.
 func (m *Manager) begin(key string) error {
 	if l := m.lease(key); l != nil {
-		_ = l.Check() // takes it off the list if it is over
+		_ = l.Check() // removes it from the list if it is over
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -160,7 +160,7 @@ func (m *Manager) end(key string) {
 	delete(m.busy, key)
 }
 
-// hold makes the lease of a lock that was just taken by a request sent at sent.
+// hold creates the lease of a lock that was just acquired by a request sent at the instant sent.
 func (m *Manager) hold(ctx context.Context, key string, r Record, sent Instant) (*Lease, error) {
 	l := newLease(m, key, r.Fence, Term{Sent: sent, TTL: m.ttl})
 	if err := l.Check(); err != nil {
@@ -186,7 +186,7 @@ func (m *Manager) hold(ctx context.Context, key string, r Record, sent Instant) 
 	return l, nil
 }
 
-// forget takes a lease that is over off the list, unless its key has a newer one.
+// forget removes a finished lease from the list, unless its key has a newer one.
 func (m *Manager) forget(l *Lease) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -195,7 +195,7 @@ func (m *Manager) forget(l *Lease) {
 	}
 }
 
-// Run renews every lease until ctx ends, then gives them all back. It returns when that is done.
+// Run renews every lease until ctx ends, then releases them all. It returns once they are released.
 func (m *Manager) Run(ctx context.Context) error {
 	var keepers sync.WaitGroup
 	for ctx.Err() == nil {
@@ -237,7 +237,7 @@ func (m *Manager) notKept() []*Lease {
 	return out
 }
 
-// keep renews one lease every third of its TTL, and sooner after a failure, until it is over.
+// keep renews one lease every TTL/3, and sooner after a failure, until it is over.
 func (m *Manager) keep(ctx context.Context, l *Lease) {
 	wait := max(m.ttl/3-l.age(), 0)
 	for {
@@ -261,14 +261,14 @@ func (m *Manager) keep(ctx context.Context, l *Lease) {
 			if untold, due := m.unrenewed.due(time.Now()); due {
 				m.log.Warn("a lease was not renewed", "key", l.key, "error", err, "othersUntold", untold)
 			}
-			wait = max(m.ttl/12-time.Since(began), 0) // at once, if it has waited for an answer
+			wait = max(m.ttl/12-time.Since(began), 0) // zero if waiting for the answer took that long
 			continue
 		}
 		wait = max(m.ttl/3-l.age(), m.ttl/12)
 	}
 }
 
-// giveBack ends a lease that is of no use to this node.
+// giveBack releases a lease that this node can no longer use.
 func (m *Manager) giveBack(ctx context.Context, l *Lease, why error) {
 	m.log.Warn("releasing a lease", "key", l.key, "fence", l.Fence(), "reason", why)
 	if err := l.Release(ctx); err != nil {
@@ -276,14 +276,14 @@ func (m *Manager) giveBack(ctx context.Context, l *Lease, why error) {
 	}
 }
 
-// Status is a lease as an operator sees it. The zero value is none.
+// Status is a lease as operators see it. The zero value means no lease.
 type Status struct {
 	Key      string    `json:"key,omitempty"`
 	Fence    int64     `json:"fence,omitempty"`
 	Deadline time.Time `json:"deadline,omitzero"` // real time
 }
 
-// Held lists the leases that this node has now, by key.
+// Held lists the current leases of this node, sorted by key.
 func (m *Manager) Held() []Status {
 	m.mu.Lock()
 	leases := slices.Collect(maps.Values(m.leases))

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Pool lets several parts of one process work under one lease: to the table they are one holder. A lease goes back when the
-// last part has given back its share.
+// Pool lets several parts of one process work under one lease: to the table they are one holder. The lease is released with
+// its last share.
 type Pool struct {
 	manager *Manager
 
@@ -15,25 +15,25 @@ type Pool struct {
 	held map[string]*pooled
 }
 
-// pooled is a lease and how many parts work under it.
+// pooled is a lease and the number of users sharing it.
 type pooled struct {
 	lease *Lease
 	users int
 }
 
-// NewPool makes the pool of a manager, from which alone leases are taken then.
+// NewPool returns a pool for m. All leases must then be taken through the pool.
 func NewPool(m *Manager) *Pool { return &Pool{manager: m, held: map[string]*pooled{}} }
 
-// User is one part of the process: it has one share of a lease at most.
+// User is one part of the process. It has at most one share of each lease.
 type User struct {
 	pool   *Pool
 	shares map[string]*Share // guarded by the pool's mu
 }
 
-// User adds a part.
+// User adds a user to the pool.
 func (p *Pool) User() *User { return &User{pool: p, shares: map[string]*Share{}} }
 
-// Share is what one part has of a lease: the lease, but for Release.
+// Share is one user's share of a lease. It can do all that the lease can; its Release only gives back the share.
 type Share struct {
 	*Lease
 	user *User
@@ -41,8 +41,8 @@ type Share struct {
 	gone bool // guarded by the pool's mu
 }
 
-// Hold returns this part's share of a lock's lease: the one that it has, one of the lease that another part has taken, or
-// one of a lease taken now. Nil while another node holds the lock.
+// Hold returns this user's share of a lock's lease: its existing share, a new share of a lease that another user holds, or a share
+// of a lease acquired now. It returns nil while another node holds the lock.
 func (u *User) Hold(ctx context.Context, key string) (*Share, error) {
 	if s := u.Has(key); s != nil {
 		return s, nil
@@ -61,7 +61,7 @@ func (u *User) Hold(ctx context.Context, key string) (*Share, error) {
 	return u.join(key, of), nil
 }
 
-// Has returns this part's share of a lease that this process has, nil where it has none. It asks nobody.
+// Has returns this user's share of a lease that this process holds, or nil. It does no I/O.
 func (u *User) Has(key string) *Share {
 	p := u.pool
 	p.mu.Lock()
@@ -81,7 +81,7 @@ func (u *User) Has(key string) *Share {
 	return u.join(key, of)
 }
 
-// join is called with the pool's mu held.
+// join adds a share. The caller holds the pool's mu.
 func (u *User) join(key string, of *pooled) *Share {
 	of.users++
 	s := &Share{Lease: of.lease, user: u, of: of}
@@ -89,7 +89,7 @@ func (u *User) join(key string, of *pooled) *Share {
 	return s
 }
 
-// Release gives the share back; with the last one the lease goes.
+// Release gives the share back. The last one releases the lease.
 func (s *Share) Release(ctx context.Context) error {
 	p, key := s.user.pool, s.Key()
 	p.mu.Lock()
@@ -113,7 +113,7 @@ func (s *Share) Release(ctx context.Context) error {
 	return s.Lease.Release(ctx)
 }
 
-// Give gives back what this part has of a lock's lease, if anything.
+// Give releases this user's share of a lock's lease, if it has one.
 func (u *User) Give(ctx context.Context, key string) error {
 	u.pool.mu.Lock()
 	s := u.shares[key]
@@ -124,7 +124,7 @@ func (u *User) Give(ctx context.Context, key string) error {
 	return s.Release(ctx)
 }
 
-// Has reports whether this process has the lease of a lock now. It asks nobody.
+// Has reports whether this process holds the lock's lease now. It does no I/O.
 func (p *Pool) Has(key string) bool {
 	p.mu.Lock()
 	of := p.held[key]
@@ -132,8 +132,8 @@ func (p *Pool) Has(key string) bool {
 	return of != nil && of.lease.Check() == nil
 }
 
-// Holder returns which node holds a lock, as far as that can be seen without taking it: "" where there is no record, it
-// was given back, or it has stood still for its time. The node of a holder that is none of ours is its whole text.
+// Holder returns the node that holds a lock, as far as can be seen without acquiring it. It returns "" if the lock has no record,
+// was released, or has stood still for its TTL. For a holder of another application it returns the holder's whole text.
 func (p *Pool) Holder(ctx context.Context, key string) (node string, err error) {
 	return p.manager.Holder(ctx, key)
 }

@@ -2,8 +2,8 @@ package lease
 
 import "context"
 
-// Raise is Lease.RaiseFence for whoever knows a lock by its key alone, as the replicator does whose write was refused. It
-// gives the fence that the lock has then; 0: this node does not hold it, which is no error.
+// Raise is Lease.RaiseFence for a caller that knows only the lock's key, such as the replicator after a refused write. It returns
+// the new fence, or 0 if this node does not hold the lock, which is not an error.
 func (m *Manager) Raise(ctx context.Context, key string, above int64) (fence int64, err error) {
 	l := m.lease(key)
 	if l == nil || l.Check() != nil {

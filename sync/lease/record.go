@@ -8,30 +8,30 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The attributes of a record in the locks table. Key, holder and expiry are the original application's too.
+// Attributes of a record in the locks table. The original application uses the key, holder and expiry too.
 const (
 	attrKey       = "lockKey"
 	attrHolder    = "holder"
 	attrExpiresAt = "expiresAt" // epoch milliseconds, 0: released
 	attrFence     = "fence"     // only grows
-	attrRVN       = "rvn"       // another one with every write
+	attrRVN       = "rvn"       // changes with every write
 	attrTTL       = "ttlMs"
 )
 
-// Record is a lock as the table has it.
+// Record is a lock as stored in the table.
 type Record struct {
 	Key       string
 	Holder    string // "node#boot" for ours, anything for the original application's
 	ExpiresAt int64
 	Fence     int64
-	RVN       string // empty: not written by us
+	RVN       string // empty if we did not write it
 	TTL       time.Duration
 }
 
 // Released reports whether nobody holds the lock.
 func (r *Record) Released() bool { return r.ExpiresAt == 0 }
 
-// Node is the node that holds the lock: the whole text of a holder that is none of ours.
+// Node returns the node that holds the lock. For a holder of another application it is the holder's whole text.
 func (r *Record) Node() string {
 	if i := strings.LastIndexByte(r.Holder, '#'); i >= 0 {
 		return r.Holder[:i]
@@ -39,10 +39,10 @@ func (r *Record) Node() string {
 	return r.Holder
 }
 
-// ours reports whether a node of ours holds the lock. What the original application takes over in place keeps our rvn.
+// ours reports whether one of our nodes holds the lock. The original application keeps our rvn when it takes a record over in place.
 func (r *Record) ours() bool { return r.RVN != "" && strings.Contains(r.Holder, "#") }
 
-// stands is how long the record is waited for if nobody renews it.
+// stands returns how long the record must stand still before another node may take the lock.
 func (r *Record) stands() time.Duration {
 	if r.TTL == 0 {
 		return DefaultTTL
@@ -50,17 +50,17 @@ func (r *Record) stands() time.Duration {
 	return r.TTL
 }
 
-// HolderText names a holder: one run of one node.
+// HolderText returns the name of a holder: one run of one node.
 func HolderText(node, boot string) string { return node + "#" + boot }
 
-// heldBy reports whether a run of that node wrote this holder.
+// heldBy reports whether holder names a run of the given node.
 func heldBy(holder, node string) bool {
 	i := strings.LastIndexByte(holder, '#')
 	return i >= 0 && holder[:i] == node
 }
 
-// ParseRecord reads a lock's item. An item that lacks what every writer writes is fault.Damaged: to take it for free,
-// or for held, would be a guess, and an operator can look at it.
+// ParseRecord reads a lock's item. It returns fault.Damaged if attributes are missing that every writer writes: treating such
+// a lock as free or as held would be a guess, and an operator can look at it.
 func ParseRecord(it attr.Item) (Record, error) {
 	r := Record{
 		Key:    it[attrKey].Str(),

@@ -7,13 +7,13 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Table is the locks table: the store's here, DynamoDB's where nodes share a cloud.
+// Table is the locks table: in the local store, or in DynamoDB where nodes share a cloud.
 type Table interface {
-	// Get reads a lock consistently; ok is false when there is no record.
+	// Get reads a lock consistently; ok is false if it has no record.
 	Get(ctx context.Context, key string) (r Record, ok bool, err error)
-	// Update applies a change under its condition and returns the record after it. A condition that does not hold is
-	// a *ConditionFailedError with the record as it is. After any other error the change may have been made, and
-	// may even be made later.
+	// Update applies a change under its condition and returns the new record. If the condition does not hold it returns a
+	// *ConditionFailedError with the current record. After any other error the change may have been made, and may even be
+	// made later.
 	Update(ctx context.Context, c Change) (Record, error)
 	// List reads all records.
 	List(ctx context.Context) ([]Record, error)
@@ -27,10 +27,10 @@ type Change struct {
 	Values    attr.Item
 }
 
-// ConditionFailedError says that a record was not as a change wanted it.
+// ConditionFailedError reports that a record did not satisfy the condition of a change.
 type ConditionFailedError struct {
 	Old Record
-	OK  bool // there is a record
+	OK  bool // whether a record exists
 }
 
 // Error implements error.
