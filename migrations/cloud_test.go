@@ -13,10 +13,10 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// cloud is one in memory that takes its time, and fails when it is told to.
+// cloud is a cloud in memory that is slow, and fails when told to.
 type cloud struct {
 	tables map[string]*migrations.CloudState
-	busy   map[string]int // looks until it is settled
+	busy   map[string]int // number of descriptions until it is settled
 	did    []string
 	fail   map[string]error // of a call, once
 }
@@ -100,7 +100,7 @@ func key(name string) store.KeySpec {
 	return store.KeySpec{Partition: store.KeyAttr{Name: name, Type: store.KeyString}}
 }
 
-// two are tables as applications declare them.
+// two returns tables as applications declare them.
 func two() []migrations.CloudTable {
 	return []migrations.CloudTable{
 		{Stream: true, TableSpec: store.TableSpec{
@@ -165,7 +165,7 @@ func TestCloudFromNothing(t *testing.T) {
 	}
 }
 
-// What a table lacks is shown, and added only when that is said.
+// What a table lacks is reported, and only added if requested.
 func TestCloudLacks(t *testing.T) {
 	c := newCloud()
 	must(t, c, migrations.CloudOptions{})
@@ -194,7 +194,7 @@ func TestCloudLacks(t *testing.T) {
 	}
 }
 
-// A table with other keys is somebody else's: nothing is added to it, least of all an expiry, which deletes.
+// A table with other keys belongs to somebody else: nothing is added to it, least of all TTL, which deletes.
 func TestCloudLeavesOtherTables(t *testing.T) {
 	c := newCloud()
 	must(t, c, migrations.CloudOptions{})
@@ -211,7 +211,7 @@ func TestCloudLeavesOtherTables(t *testing.T) {
 	}
 }
 
-// What differs is told in words and left as it is, also when additions are wanted.
+// Differences are reported and left as they are, even if additions are requested.
 func TestCloudDiffers(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -270,7 +270,7 @@ func TestCloudDiffers(t *testing.T) {
 	}
 }
 
-// A run that ends in the midst goes on in the next one, and what it had begun to make is finished without being asked.
+// An interrupted run is continued by the next one, which finishes what it had started without being asked to add.
 func TestCloudInterrupted(t *testing.T) {
 	c := newCloud()
 	ctx, cancel := context.WithCancel(t.Context())

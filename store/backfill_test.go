@@ -38,11 +38,11 @@ func addIndex(t testing.TB, s *store.Store, ix store.IndexSpec) {
 	}
 }
 
-// A new index of a small table is there at once, one of a large table when housekeeping has filled it.
+// A new index of a small table is ready at once, that of a large table when housekeeping has filled it.
 func TestAddIndex(t *testing.T) {
 	for _, n := range []int{0, 100, 1000} {
 		t.Run(fmt.Sprintf("%d items", n), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { addIndexTo(t, n) }) // a slice ends early on a machine that is slow
+			synctest.Test(t, func(t *testing.T) { addIndexTo(t, n) }) // real time would end slices early on a slow machine
 		})
 	}
 }
@@ -88,7 +88,7 @@ func wantFilling(t testing.TB, s *store.Store) {
 	storetest.Check(t, s)
 }
 
-// Define waits, and the next one goes on where the first was interrupted.
+// Define waits; after an interruption the next Define continues.
 func TestDefineFills(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s, err := store.Open(path, store.Options{NoSync: true})
@@ -120,8 +120,8 @@ func TestDefineFills(t *testing.T) {
 	}
 }
 
-// Items that were there may hold what cannot be a key of the new index. They are left out, can be changed, and come in
-// when what they hold fits.
+// Existing items may have values that cannot be keys of the new index. They are left out, can be changed, and enter the index once their
+// values fit.
 func TestIndexLeavesOutWhatIsNoKey(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	for i, v := range []attr.Value{attr.Int(7), attr.S(""), attr.S(strings.Repeat("x", 2049)), attr.L(attr.Int(1)), attr.S("anderson")} {
@@ -167,7 +167,7 @@ func TestFailedMemberWhileFilling(t *testing.T) {
 		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 3, "runs", 3)})
 		return err
 	}
-	// With a neighbour that stands the commit is not rolled back as a whole.
+	// Because a neighbour succeeds, the commit is not rolled back as a whole.
 	if errs := storetest.Together(t, s, fails, stands, fails); !errors.Is(errs[0], errMember) || errs[1] != nil {
 		t.Fatal(errs)
 	}
@@ -183,7 +183,7 @@ func TestFailedMemberWhileFilling(t *testing.T) {
 	}
 }
 
-// Writers, failing ones too, go on while an index is filled, dropped and added again.
+// Writers, including failing ones, continue while an index is filled, dropped and added again.
 func TestFillBesideWriters(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	fillBalls(t, s, 2000)
@@ -219,7 +219,7 @@ func TestFillBesideWriters(t *testing.T) {
 	wg.Wait()
 }
 
-// writeSome changes an item of the writer's own; every fifth time it fails after that.
+// writeSome changes an item of the writer; every fifth time it then fails.
 func writeSome(s *store.Store, w, i int) error {
 	return s.Update(context.Background(), func(tx *store.Tx) error {
 		n := (i*37%500)*4 + w

@@ -23,7 +23,7 @@ func batchGet(t testing.TB, s *store.Store, b store.BatchGet) (result store.Batc
 	return result, err
 }
 
-// ballKeys returns the keys of the balls from, included, to to, excluded.
+// ballKeys returns the keys of the balls from, inclusive, to to, exclusive.
 func ballKeys(from, to int) []attr.Item {
 	var keys []attr.Item
 	for i := from; i < to; i++ {
@@ -104,7 +104,7 @@ func TestBatchGetRefused(t *testing.T) {
 	storetest.WantFault(t, err, fault.NotFound, "table_not_found")
 }
 
-// TestBatchGetIsBounded: 41 items of 409,016 bytes are what goes into 16 MB, as in DynamoDB Local, whatever is shown.
+// TestBatchGetIsBounded: 41 items of 409,016 bytes fit into 16 MB, as in DynamoDB Local, whatever the projection.
 func TestBatchGetIsBounded(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	for i := 100; i < 150; i++ {
@@ -169,7 +169,7 @@ func TestBatchWrite(t *testing.T) {
 	}
 }
 
-// TestBatchWriteRefused: one bad request refuses the batch, and nothing of it is done.
+// TestBatchWriteRefused: one bad request refuses the whole batch, and nothing is done.
 func TestBatchWriteRefused(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	const failed = "1 validation error detected: Value at '"

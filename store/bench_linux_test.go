@@ -9,7 +9,7 @@ import (
 
 func syncData(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
 
-// cpuTime is what the process has used so far.
+// cpuTime returns the processor time used by the process so far.
 func cpuTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -9,5 +9,5 @@ import (
 
 func syncData(f *os.File) error { return f.Sync() }
 
-// cpuTime is not known here.
+// cpuTime is unknown on this system.
 func cpuTime() time.Duration { return 0 }

@@ -21,8 +21,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The benchmarks print ratios to something measured in the same run, because the figures of a machine drift by up to
-// two times within hours. Times are medians of interleaved slices.
+// The benchmarks print ratios to something measured in the same run, because the figures of a machine drift by a factor of up to two
+// within hours. Times are medians of interleaved slices.
 
 const (
 	benchItems = 10_000
@@ -80,8 +80,8 @@ func benchPut(b *testing.B, s *store.Store) {
 	}
 }
 
-// rawStore is bbolt with the mutations that a put makes, and nothing else: the item, the journal record with an image,
-// and the journal's position.
+// rawStore is bbolt with the changes of a put and nothing else: the item, the journal record with an image, and the position of the
+// journal.
 type rawStore struct {
 	db  *bolt.DB
 	seq uint64
@@ -134,7 +134,7 @@ func rawKey(n int) []byte { return binary.BigEndian.AppendUint64([]byte("final\x
 
 func rawValue(n int) []byte { return attr.Encode(nil, benchItem(n)) }
 
-// fdatasync returns the least that a durable write needs: one page, overwritten and synced.
+// fdatasync returns the minimum of a durable write: one page, overwritten and synced.
 func fdatasync(b *testing.B) func() {
 	b.Helper()
 	f, err := os.Create(filepath.Join(b.TempDir(), "page"))
@@ -153,7 +153,7 @@ func fdatasync(b *testing.B) func() {
 	}
 }
 
-// interleave runs slices of each function in turn and returns the median time of one call of each.
+// interleave runs slices of each function in turn and returns the median time of one call for each.
 func interleave(b *testing.B, slice int, fns ...func()) []time.Duration {
 	b.Helper()
 	times := make([][]time.Duration, len(fns))
@@ -212,8 +212,7 @@ func BenchmarkGet(b *testing.B) {
 	b.ReportMetric(ratio(times[0], times[2]), "get/raw+decode")
 }
 
-// BenchmarkWriters has 1, 16, 64 and 256 writers put in turns, and gives what more writers are worth and how many share
-// a commit.
+// BenchmarkWriters runs 1, 16, 64 and 256 writers in turns, and reports the gain of more writers and how many share a commit.
 func BenchmarkWriters(b *testing.B) {
 	for _, indexes := range []int{0, 1, 3} {
 		b.Run(fmt.Sprintf("%d-indexes", indexes), func(b *testing.B) {
@@ -240,7 +239,7 @@ func BenchmarkWriters(b *testing.B) {
 	}
 }
 
-// crowd has writers put items until there are total, and returns the time for each.
+// crowd runs writers that put items until there are total, and returns the time per item.
 func crowd(b *testing.B, s *store.Store, writers, total int) time.Duration {
 	var left atomic.Int64
 	left.Store(int64(total))
@@ -321,8 +320,8 @@ func median(times []time.Duration) time.Duration {
 	return sorted[len(sorted)/2]
 }
 
-// BenchmarkMemory compares a lone put in a store in memory with one in a file that is not synced, in time and in time of
-// the processor: they do the same but for the file system.
+// BenchmarkMemory compares a lone put in a store in memory with one in an unsynced file, in real time and processor time: they only
+// differ in the file system.
 func BenchmarkMemory(b *testing.B) {
 	file := func(o store.Options) (*store.Store, error) {
 		o.NoSync = true

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/internal/format"
 )
 
-// TestCheckFindsEachBrokenPromise breaks one promise after the other behind the store's back.
+// TestCheckFindsEachBrokenPromise violates one guarantee after the other behind the store's back.
 func TestCheckFindsEachBrokenPromise(t *testing.T) {
 	spec := notes
 	spec.Indexes = []IndexSpec{{Name: "by-text", Key: KeySpec{Partition: KeyAttr{Name: "text", Type: KeyString}}}}
@@ -71,12 +71,12 @@ func TestCheckFindsEachBrokenPromise(t *testing.T) {
 	}
 }
 
-// TestCheckFindsBrokenTables breaks what the catalogue says of tables and indexes that are being filled or dropped.
+// TestCheckFindsBrokenTables corrupts the catalogue's data about tables and indexes that are being filled or dropped.
 func TestCheckFindsBrokenTables(t *testing.T) {
 	text := IndexSpec{Name: "by-text", Key: KeySpec{Partition: KeyAttr{Name: "text", Type: KeyString}}}
 	for name, c := range map[string]struct {
 		damage func(*bolt.Tx, *catalogue.Table) error
-		says   string // empty: nothing
+		says   string // empty: no problem
 	}{
 		"nothing":  {func(*bolt.Tx, *catalogue.Table) error { return nil }, ""},
 		"no items": {func(btx *bolt.Tx, t *catalogue.Table) error { return btx.DeleteBucket(t.Bucket) }, "is missing"},
@@ -124,7 +124,7 @@ func TestCheckFindsBrokenTables(t *testing.T) {
 	}
 }
 
-// dropEntry takes out the entry of an item that the filling has come to, or of one before it.
+// dropEntry removes the entry of the item that the filling has reached, or of one before it.
 func dropEntry(btx *bolt.Tx, t *catalogue.Table, before bool) error {
 	ix := t.Indexes[0]
 	bucket := btx.Bucket(ix.Bucket)

@@ -18,7 +18,7 @@ func drop(t testing.TB, s *store.Store, name string) {
 	}
 }
 
-// A dropped table is gone at once; one made again under its name is another one.
+// A dropped table is gone at once; one created again under its name is a different table.
 func TestDropAndCreateAgain(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	fillBalls(t, s, 2000)
@@ -61,8 +61,7 @@ func TestDropAndCreateAgain(t *testing.T) {
 	}
 }
 
-// Records of a dropped table are read until they are trimmed, with its name and both images, and what was kept for them
-// goes too.
+// Records of a dropped table can be read until they are trimmed, with its name and both images; then what was kept for them goes too.
 func TestJournalOfDroppedTable(t *testing.T) {
 	now := time.Unix(1_563_096_600, 0)
 	path := filepath.Join(t.TempDir(), "s.db")
@@ -79,7 +78,7 @@ func TestJournalOfDroppedTable(t *testing.T) {
 	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 100))
 	housekeep(t, s)
 	records := storetest.Journal(t, s, 0)
-	if len(records) != 5 { // two of 7 are past
+	if len(records) != 5 { // two of 7 are trimmed
 		t.Fatalf("%d records", len(records))
 	}
 	for i, r := range records[:4] {
@@ -97,7 +96,7 @@ func TestJournalOfDroppedTable(t *testing.T) {
 	}
 	storetest.Check(t, s)
 	now = now.Add(2 * time.Hour)
-	for range 3 { // the journal is trimmed when it is written
+	for range 3 { // the journal is trimmed when it is written to
 		storetest.Put(t, s, "matches", storetest.Item("match", "final"))
 		now = now.Add(2 * time.Hour)
 	}
@@ -117,7 +116,7 @@ func TestJournalOfDroppedTable(t *testing.T) {
 	}
 }
 
-// A drop that was interrupted goes on after a restart, wherever it was.
+// An interrupted drop continues after a restart, wherever it was.
 func TestDropGoesOnAfterRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	open := func() *store.Store {
@@ -151,7 +150,7 @@ func TestDropGoesOnAfterRestart(t *testing.T) {
 	storetest.Check(t, s)
 }
 
-// A reader that began before the drop sees the table to its end, also while it is emptied.
+// A reader that started before the drop sees the table until it ends, even while the table is being emptied.
 func TestReaderOfDroppedTable(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	fillBalls(t, s, 600)
@@ -176,7 +175,7 @@ func TestReaderOfDroppedTable(t *testing.T) {
 	})
 }
 
-// A full disk ends no housekeeping: deletes have the last space for themselves, and what is refused is done later.
+// A full disk does not end housekeeping: the last space is reserved for deletes, and what is refused is done later.
 func TestHousekeepOnFullStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	o := store.Options{NoSync: true, MaxSize: 4 << 20, JournalBytes: 1 << 10}

@@ -11,13 +11,13 @@ import (
 	"github.com/touchline/touchline/store/internal/housekeeping"
 )
 
-// Streams lists the streams of all tables.
+// Streams returns the streams of all tables.
 func (s *Store) Streams() []TableStream {
 	streams, _ := s.StreamsBehind("", "", math.MaxInt)
 	return streams
 }
 
-// SmallSlices has housekeeping do n things at a time, so that a test needs few items to see it half done.
+// SmallSlices makes housekeeping do n things at a time, so that few items are enough to see it half done.
 func (s *Store) SmallSlices(n int) {
 	s.keeper.Mu.Lock()
 	defer s.keeper.Mu.Unlock()
@@ -25,8 +25,7 @@ func (s *Store) SmallSlices(n int) {
 	s.keeper.Slice = housekeeping.SliceSizes{Empty: n, Forget: n, Sweep: n, Deletes: n}
 }
 
-// ReaderMayLoseItsSnapshot reports whether there is a View whose deadline could take its snapshot away right now: it is
-// not within a call.
+// ReaderMayLoseItsSnapshot reports whether there is a View that is not within a call, so its deadline could end its snapshot right now.
 func (s *Store) ReaderMayLoseItsSnapshot() bool {
 	s.engine.Readers.Mu.Lock()
 	defer s.engine.Readers.Mu.Unlock()
@@ -38,13 +37,13 @@ func (s *Store) ReaderMayLoseItsSnapshot() bool {
 	return true
 }
 
-// Waiting is how many Updates wait for their turn.
+// Waiting returns how many Updates wait for their turn.
 func (s *Store) Waiting() int { return s.engine.Commits.Waiting() }
 
-// KnownTables counts the rows of the catalogue, those of dropped tables too.
+// KnownTables returns the number of rows in the catalogue, including dropped tables.
 func (s *Store) KnownTables() int { return len(s.engine.Cat.Load().ByID) }
 
-// Entries counts what lies in the bucket of an index.
+// Entries returns the number of entries in the bucket of an index.
 func (s *Store) Entries(table, index string) (n int) {
 	_ = s.engine.Bolt.View(func(btx *bolt.Tx) error {
 		n = btx.Bucket(s.engine.Cat.Load().ByName[table].Find(index).Bucket).Stats().KeyN
@@ -53,7 +52,7 @@ func (s *Store) Entries(table, index string) (n int) {
 	return n
 }
 
-// OpenTemporary is OpenMemory where there is no memory to be had as a file.
+// OpenTemporary is OpenMemory on a system without memory files.
 func OpenTemporary(o Options) (*Store, error) {
 	o.NoSync, o.JournalBytes = true, 1<<20
 	o = o.WithDefaults()

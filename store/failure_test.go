@@ -54,7 +54,7 @@ func wantKind(t *testing.T, err error, kind fault.Kind) {
 	}
 }
 
-// fill puts notes until there is no room, and returns how many there are.
+// fill puts notes until there is no room, and returns their number.
 func fill(t *testing.T, s *Store) int {
 	t.Helper()
 	for id := range 10000 {
@@ -69,7 +69,7 @@ func fill(t *testing.T, s *Store) int {
 	return 0
 }
 
-// afterFull is what must hold of a full store: it goes on, deletes make room, and what was refused is not there.
+// afterFull checks a full store: it continues, deletes make room, and what was refused is not there.
 func afterFull(t *testing.T, s *Store, n int) {
 	t.Helper()
 	ctx := t.Context()
@@ -117,7 +117,7 @@ func TestFullDiskIsARefusal(t *testing.T) {
 	}
 	afterFull(t, s, n)
 
-	space = 100 << 20 // somebody has made room: no restart is needed
+	space = 100 << 20 // space is available again: no restart is needed
 	for id := range 300 {
 		if err := putNote(t.Context(), s, 1000+id, 20000); err != nil {
 			t.Fatalf("with room again: %v", err)
@@ -125,7 +125,7 @@ func TestFullDiskIsARefusal(t *testing.T) {
 	}
 }
 
-// bbolt reads the whole file after it has refused a commit: what is refused again is not brought before it.
+// bbolt reads the whole file after it has refused a commit: a commit that would be refused again is not passed to it.
 func TestRefusedAgainWithoutBbolt(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true, MaxSize: 4 << 20, JournalBytes: 1 << 20})
 	ctx, n := t.Context(), fill(t, s)
@@ -138,7 +138,7 @@ func TestRefusedAgainWithoutBbolt(t *testing.T) {
 	if !s.engine.Room.Retry.Equal(began) {
 		t.Error("bbolt was asked again")
 	}
-	_ = putNote(ctx, s, n, 10) // needs less: it is tried
+	_ = putNote(ctx, s, n, 10) // needs less, so it is tried
 	if s.engine.Room.Retry.Equal(began) && s.engine.Room.Refused != 0 {
 		t.Error("a smaller one was not tried")
 	}
@@ -149,8 +149,7 @@ func TestRefusedAgainWithoutBbolt(t *testing.T) {
 	afterFull(t, s, n-1)
 }
 
-// The spare megabyte is what deletes live on while nothing else is free: a View that is open holds back all pages that
-// they let go of.
+// The spare megabyte is for deletes while nothing else is free: an open View prevents the reuse of all pages that they free.
 func TestDeletesHaveSpaceOfTheirOwn(t *testing.T) {
 	for name, full := range map[string]func(*Options, *Store){
 		"limit": func(o *Options, _ *Store) { o.MaxSize = 6 << 20 },
@@ -173,7 +172,7 @@ func TestDeletesHaveSpaceOfTheirOwn(t *testing.T) {
 			full(&o, s)
 			err := s.View(t.Context(), func(*Tx) error {
 				n := fill(t, s)
-				last := 0 // what single pages there are go to small ones
+				last := 0 // small notes use up the remaining single pages
 				for id := 10_000; last == 0; id++ {
 					if err := putNote(t.Context(), s, id, 10); err != nil {
 						wantKind(t, err, fault.Full)
@@ -185,7 +184,7 @@ func TestDeletesHaveSpaceOfTheirOwn(t *testing.T) {
 						t.Fatalf("delete %d with all pages held back: %v", id, err)
 					}
 				}
-				wantKind(t, putNote(t.Context(), s, last, 10), fault.Full) // the spare is not for it
+				wantKind(t, putNote(t.Context(), s, last, 10), fault.Full) // the spare is not for puts
 				return nil
 			})
 			if err != nil {
@@ -239,7 +238,7 @@ func TestIOErrorLatches(t *testing.T) {
 	if s.Seq() != seq {
 		t.Error("memory moved without a commit")
 	}
-	err = s.View(ctx, func(tx *Tx) error { // reads go on
+	err = s.View(ctx, func(tx *Tx) error { // reads still work
 		it, err := tx.Get("notes", attr.Item{"id": attr.Int(1)})
 		if it == nil {
 			t.Error("the first note is gone")
@@ -251,8 +250,8 @@ func TestIOErrorLatches(t *testing.T) {
 	}
 }
 
-// A file that the disk had no blocks for when it was opened takes no commit until it has them: bbolt would write into a
-// hole, and meet the full disk in the middle of a commit.
+// A file for which the disk had no blocks when it was opened accepts no commit until it has them: bbolt would write into a hole, and meet
+// the full disk in the middle of a commit.
 func TestHolesAreARefusal(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true})
 	answers := syscall.ENOSPC
@@ -264,7 +263,7 @@ func TestHolesAreARefusal(t *testing.T) {
 	}
 	wantKind(t, putNote(t.Context(), s, 1, 10), fault.Full)
 	wantKind(t, putNote(t.Context(), s, 1, 10), fault.Full)
-	answers = 0 // somebody has made room: no restart is needed
+	answers = 0 // space is available again: no restart is needed
 	if err := putNote(t.Context(), s, 1, 10); err != nil || s.engine.Err() != nil {
 		t.Errorf("with room again: %v, %v", err, s.engine.Err())
 	}
@@ -302,12 +301,12 @@ func TestFailedUndoTakesTheBatchDown(t *testing.T) {
 	}
 }
 
-// What bbolt took beyond what was foreseen is data: growing must not write over it.
+// What bbolt took beyond what was foreseen is data: growing the file must not overwrite it.
 func TestGrowingStartsAtTheEndOfTheFile(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true})
 	s.engine.Room.Allocate = disk.WriteZeros
 	for id := range 100 {
-		s.engine.Room.Size.Store(0) // as if all of it had been unforeseen
+		s.engine.Room.Size.Store(0) // as if none of it had been foreseen
 		if err := putNote(t.Context(), s, id, 30_000); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/internal/pages"
 )
 
-// FuzzRecord: any bytes are refused or read without a panic, and what is read says the same when written again.
+// FuzzRecord: any bytes are refused or read without a panic, and what is read is written back the same.
 func FuzzRecord(f *testing.F) {
 	item := attr.Encode(nil, attr.Item{"id": attr.Int(1)})
 	for _, r := range []format.StoredRecord{
@@ -39,7 +39,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// FuzzVerify lays bytes over a good file: the check of its pages refuses it or not, and never panics.
+// FuzzVerify overwrites parts of a good file: verification refuses it or not, and never panics.
 func FuzzVerify(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "s.db")
 	s, err := Open(path, Options{NoSync: true})

@@ -127,8 +127,8 @@ func TestCursors(t *testing.T) {
 	})
 }
 
-// TestTrimmingKeepsBothImages writes few items over and over with a small journal. The invariant check at the end
-// knows that no image is missing and none is kept for nobody.
+// TestTrimmingKeepsBothImages writes few items over and over with a small journal. The check at the end verifies that no image is missing
+// and none is kept without need.
 func TestTrimmingKeepsBothImages(t *testing.T) {
 	o := store.Options{NoSync: true, JournalBytes: 20000}
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls())

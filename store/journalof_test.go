@@ -23,7 +23,7 @@ func journalOf(t testing.TB, s *store.Store, q store.JournalQuery) store.Journal
 	return page
 }
 
-// All pages of a table, whatever bounds them, are its records in the journal.
+// All pages of a table together, whatever limits them, are its records in the journal.
 func TestJournalOfATable(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	for i := range 40 {
@@ -34,7 +34,7 @@ func TestJournalOfATable(t *testing.T) {
 	}
 	id := describe(t, s, "matches").ID
 	drop(t, s, "matches")
-	if err := s.Define(t.Context(), storetest.Matches()); err != nil { // another table of the name
+	if err := s.Define(t.Context(), storetest.Matches()); err != nil { // another table with the same name
 		t.Fatal(err)
 	}
 	storetest.Put(t, s, "matches", storetest.Item("match", "another"))
@@ -88,7 +88,7 @@ func write(t testing.TB, s *store.Store, n int) {
 	}
 }
 
-// What a stream shows stays for a day, across a restart, where the journal alone would be trimmed by its size or age.
+// The records of a stream stay for a day, across a restart, even if the journal alone would be trimmed by its size or age.
 func TestStreamHoldsItsRecords(t *testing.T) {
 	clk, path := newHands(), filepath.Join(t.TempDir(), "store.db")
 	o := store.Options{NoSync: true, Now: clk.now, JournalBytes: 20_000, JournalAge: time.Minute}
@@ -111,7 +111,7 @@ func TestStreamHoldsItsRecords(t *testing.T) {
 		t.Errorf("the first record is %d, the stream begins behind %d", first, began)
 	}
 	setStream(t, s, "balls", "")
-	clk.at = clk.at.Add(time.Minute) // the first 300 are past their day now, not the others
+	clk.at = clk.at.Add(time.Minute) // now the first 300 are older than a day, the others are not
 	write(t, s, 300)
 	if first := s.FirstSeq(); first != began+301 {
 		t.Errorf("the first record is %d, want %d", first, began+301)
@@ -123,7 +123,7 @@ func TestStreamHoldsItsRecords(t *testing.T) {
 	}
 }
 
-// Beyond its size the oldest records go, and who was behind learns of it.
+// Above the size limit the oldest records go, and a reader that was behind is told.
 func TestStreamHasABudget(t *testing.T) {
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"),
 		store.Options{NoSync: true, JournalBytes: 20_000, StreamBytes: 200_000}, storetest.Matches())

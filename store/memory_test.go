@@ -25,7 +25,7 @@ func openMemory(t testing.TB, open func(store.Options) (*store.Store, error), o 
 	return s
 }
 
-// A store in memory does what one in a file does: it grows, is backed up and checked, and nobody shares it.
+// A store in memory does what one in a file does: it grows, can be backed up and checked, and is not shared.
 func TestMemory(t *testing.T) {
 	for name, open := range map[string]func(store.Options) (*store.Store, error){
 		"memory": store.OpenMemory, "temporary file": store.OpenTemporary,

@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// Of several faults the service names first what is wrong with the request alone, then that there is no such table,
-// then what does not fit the table (dynalite, whose order was recorded from it; DynamoDB Local looks for the table first).
+// Of several faults the service reports first those of the request alone, then a missing table, then what does not fit the table (like
+// dynalite, whose order was recorded from the service; DynamoDB Local looks for the table first).
 func TestWhichFaultIsNamed(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	huge := storetest.Ball("a", 1, "text", strings.Repeat("x", attr.MaxItemSize))

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// overs has strings to sort by, some of which begin with others or hold bytes that the encoding of keys escapes.
+// overs has string sort keys, some of which begin with others or have bytes that the encoding of keys escapes.
 func overs() store.TableSpec {
 	return store.TableSpec{
 		Name:    "overs",
@@ -239,7 +239,7 @@ func TestExpiredItems(t *testing.T) {
 	storetest.Put(t, s, "balls",
 		storetest.Ball("final", 1, "ttl", at-1, "bowler", "archer"),
 		storetest.Ball("final", 2, "ttl", at, "bowler", "archer"),
-		storetest.Ball("final", 3, "ttl", at-6*365*86400, "bowler", "archer"), // DynamoDB leaves it alone: surely no expiry
+		storetest.Ball("final", 3, "ttl", at-6*365*86400, "bowler", "archer"), // DynamoDB ignores it: too old to be an expiry
 		storetest.Ball("final", 4, "ttl", "soon", "bowler", "archer"),
 		storetest.Ball("final", 5, "bowler", "archer"),
 	)
@@ -267,7 +267,7 @@ func TestExpiredItems(t *testing.T) {
 		}
 		return err
 	})
-	// For writes it is there until it is swept.
+	// Writes still see it until it is swept.
 	err := s.Update(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1), Condition: "attribute_not_exists(bowler)"})
 		return err
@@ -325,7 +325,7 @@ func TestAllPages(t *testing.T) {
 	})
 }
 
-// A page of the file that the transaction has emptied is still in the tree until the commit.
+// A page of the file that the transaction has emptied stays in the tree until the commit.
 func TestDescendingOverEmptiedPages(t *testing.T) {
 	s := storetest.Open(t, overs())
 	const n = 40

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// told is a replicator that keeps in memory what it was told, and does what the test wants.
+// told is a replicator that records the writes passed to it, and does what the test wants.
 type told struct {
 	calls  [][]store.Write
 	do     func(tx *store.Tx, writes []store.Write) error
@@ -47,7 +47,7 @@ func ofPolicy(name string, p store.Policy) store.TableSpec {
 	return spec
 }
 
-// openTold has a table that sends, balls, and one of each kind that does not.
+// openTold opens a store with a table that sends, balls, and one of each kind that does not.
 func openTold(t *testing.T) (*store.Store, *told) {
 	t.Helper()
 	internal := ofPolicy("internal", store.PolicyIntent)
@@ -72,7 +72,7 @@ func TestWhichTablesSend(t *testing.T) {
 	}
 }
 
-// TestToldOfWrites: the sequences are those that the journal has then, the images those of its records.
+// TestToldOfWrites: sequences and images equal those of the journal records written afterwards.
 func TestToldOfWrites(t *testing.T) {
 	s, r := openTold(t)
 	storetest.Put(t, s, "balls", storetest.Ball("final", 9, "runs", 4), storetest.Ball("final", 8))
@@ -164,7 +164,7 @@ func decoded(t *testing.T, e attr.Encoded) attr.Item {
 	return it
 }
 
-// TestNotTold: what is not a write of the application, or not one that is done now, nobody is told of.
+// TestNotTold: Compile is not called for writes that are not the application's, or are not done now.
 func TestNotTold(t *testing.T) {
 	s, r := openTold(t)
 	storetest.Put(t, s, "balls", storetest.Ball("final", 1))
@@ -227,8 +227,8 @@ func TestNotTold(t *testing.T) {
 
 var errNotNow = errors.New("not now")
 
-// TestCompileRefuses: an error of Compile refuses the writes it was about, and takes back what it has noted of them; what
-// the transaction did before and does after stands.
+// TestCompileRefuses: an error of Compile refuses the writes it is about, and rolls back what it noted for them; what the transaction
+// does before and after stays.
 func TestCompileRefuses(t *testing.T) {
 	s, r := openTold(t)
 	noted := func(tx *store.Tx) (keys []string) {
@@ -260,7 +260,7 @@ func TestCompileRefuses(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		}
-		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 100)}) // the first: the space is made and gone again
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 100)}) // the first: the space is created and removed again
 		refused(err)
 		_, err = tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 1)})
 		if err != nil {
@@ -287,7 +287,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestCompileWritesNoItems: its sequences would not hold.
+// TestCompileWritesNoItems: the sequences passed to it would be wrong.
 func TestCompileWritesNoItems(t *testing.T) {
 	s, r := openTold(t)
 	storetest.Put(t, s, "local", storetest.Item("match", "seen"))
@@ -317,7 +317,7 @@ func TestCompileWritesNoItems(t *testing.T) {
 			storetest.Put(t, s, "balls", storetest.Ball("final", 1))
 			storetest.WantFault(t, inside, fault.Internal, "tx_compiling")
 			r.do = nil
-			storetest.Put(t, s, "local", storetest.Item("match", "y")) // it is over
+			storetest.Put(t, s, "local", storetest.Item("match", "y")) // Compile is over
 		})
 	}
 }
@@ -405,7 +405,7 @@ func queryBalls(match string) store.Query {
 	return store.Query{Table: "balls", KeyCondition: "#m = :m", Params: withName(storetest.Values(":m", match), "#m", "match")}
 }
 
-// TestReadInAnotherTransaction says nothing of this one.
+// TestReadInAnotherTransaction: a read in another transaction does not count for this one.
 func TestReadInAnotherTransaction(t *testing.T) {
 	s, r := openTold(t)
 	storetest.Put(t, s, "balls", storetest.Ball("final", 1))
@@ -423,7 +423,7 @@ func TestReadInAnotherTransaction(t *testing.T) {
 	}
 }
 
-// TestSweepAsks: an expired row that the replicator keeps stays, hidden, and is asked about in every pass.
+// TestSweepAsks: an expired row that the replicator keeps stays, hidden, and every pass asks for it again.
 func TestSweepAsks(t *testing.T) {
 	newest := ofPolicy("newest", store.PolicyNewest)
 	newest.TTL = "ttl"

@@ -37,11 +37,11 @@ type slots chan struct{}
 func newSlots() slots { return make(slots, max(1, runtime.GOMAXPROCS(0)/2)) }
 
 // take waits for a slot.
-func (l slots) take(ctx context.Context) error {
+func (s slots) take(ctx context.Context) error {
 	late := time.NewTimer(slotWait)
 	defer late.Stop()
 	select {
-	case l <- struct{}{}:
+	case s <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -14,8 +14,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// costs is a condition that is true and looks through the 380 kB of a large ball as often as it is told: some 380,000 units
-// of work each.
+// costs returns a true condition that searches the 380 kB of a large ball the given number of times: some 380,000 units of work each.
 func costs(times int) string {
 	return "NOT (" + strings.TrimSuffix(strings.Repeat("contains(a, :none) OR ", times), " OR ") + ")"
 }
@@ -26,7 +25,7 @@ func large(n int, more ...any) attr.Item {
 
 var none = attr.S("ba~")
 
-// hold keeps the turn until the test lets go of it.
+// hold keeps the turn until the test releases it.
 func hold(t *testing.T, s *store.Store) (release func()) {
 	t.Helper()
 	has, end := make(chan struct{}), make(chan struct{})
@@ -45,8 +44,8 @@ func hold(t *testing.T, s *store.Store) (release func()) {
 	}
 }
 
-// The attack: a hundred conditions of 150 terms on large items. It is refused, in words, and never had a turn: here somebody
-// else has it all the time. So has a transaction of conditions that are few enough, whether they hold or not.
+// The attack is a hundred conditions of 150 terms on large items. It is refused with a message, and never takes a turn: here another
+// member has the turn all the time. The same holds for a transaction of few enough conditions, whether they hold or not.
 func TestChecksHaveNoTurn(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	storetest.Put(t, s, "balls", large(0), large(1), large(2), large(3))
@@ -74,7 +73,7 @@ func TestChecksHaveNoTurn(t *testing.T) {
 	wantReasons(t, "one does not hold", check(few, ""), store.ReasonNone, store.ReasonConditionFailed)
 }
 
-// A costly request is stopped early in its turn, judged beside, and in its next turn nothing is left but to look.
+// A costly request is stopped early in its turn and judged on a snapshot; its next turn only checks the result.
 func TestCostlyWriteIsJudgedBeside(t *testing.T) {
 	for name, call := range map[string]func(tx *store.Tx) error{
 		"update": func(tx *store.Tx) error {
@@ -126,7 +125,7 @@ func TestCostlyWriteIsJudgedBeside(t *testing.T) {
 	}
 }
 
-// A request whose item has changed since it was judged is judged again, and at last in its turn: nothing is lost.
+// A request whose item has changed since it was judged is judged again, at last within its turn: nothing is lost.
 func TestJudgedAgainWhenChanged(t *testing.T) {
 	for changes := range 6 {
 		s := storetest.Open(t, storetest.Balls())
@@ -157,8 +156,8 @@ func TestJudgedAgainWhenChanged(t *testing.T) {
 	}
 }
 
-// Others write while somebody sends what is refused and what is costly: each of their writes is done, and the attackers'
-// turns are as short as anybody's. Their work is counted, for no clock can tell on a machine that is busy.
+// Others write while refused and costly requests arrive: each of their writes is done, and the attackers' turns are as short as
+// anybody's. The test counts work, because times mean nothing on a busy machine.
 func TestOthersWriteBesideAnAttack(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	storetest.Put(t, s, "balls", large(1), large(2))
@@ -191,7 +190,7 @@ func TestOthersWriteBesideAnAttack(t *testing.T) {
 	}), fault.Invalid, expr.CodeWork)
 }
 
-// A page ends when it has cost enough, and the next one goes on: nobody is refused for the size of a table.
+// A page ends when it has cost enough, and the next one continues: nobody is refused for the size of a table.
 func TestCostlyPagesEndEarly(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	storetest.Put(t, s, "balls", large(0), large(1), storetest.Ball("final", 2))
@@ -219,7 +218,7 @@ func TestCostlyPagesEndEarly(t *testing.T) {
 	}
 }
 
-// A reader who has gone is not read for any longer, in the middle of a page and in that of a filter.
+// A read for a client that has gone is ended, in the middle of a page and of a filter.
 func TestReaderHasGone(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	for i := range 40 {

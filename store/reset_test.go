@@ -15,7 +15,7 @@ func local(spec store.TableSpec) store.TableSpec {
 	return spec
 }
 
-// After a reset the tables are as they were made, empty; with tables there are none.
+// After a reset the tables are as they were created, empty; with tables there are none.
 func TestReset(t *testing.T) {
 	s := storetest.Open(t, local(storetest.Matches()))
 	settings := store.TableSettings{Protected: true, Stream: store.ViewBoth, Tags: map[string]string{"of": "a test"}}
@@ -72,7 +72,7 @@ func TestReset(t *testing.T) {
 	housekeep(t, s)
 }
 
-// What is sent elsewhere is not emptied behind the cloud's back.
+// Tables that send to the cloud are not emptied behind its back.
 func TestResetRefusesTablesThatSend(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls(), local(storetest.Matches()))
 	fillBalls(t, s, 3)

@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// A scan with a prefix gives what the same scan with a filter gives, page by page, and reads nothing else.
+// A scan with a prefix returns the same as a scan with a filter, page by page, and reads nothing else.
 func TestScanOfAPrefix(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	matches := []string{"a", "ab", "ab\x00", "ab\xff", "abc", "abd", "ac", "b", "ä", "äb"}
@@ -48,7 +48,7 @@ func TestScanOfAPrefix(t *testing.T) {
 	})
 }
 
-// A key to go on after lies within the prefix, which only a string has.
+// A start key must have the prefix, and only a string key can have one.
 func TestScanOfAPrefixRefuses(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls(), store.TableSpec{Name: "numbers", Key: store.KeySpec{Partition: store.KeyAttr{Name: "n", Type: store.KeyNumber}}})
 	storetest.Put(t, s, "balls", storetest.Ball("b", 1))

@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// A scan of a segment goes on after the keys that its pages gave, though they lie among many of other segments, and after no
-// other segment's.
+// A scan of a segment continues after the keys that its pages returned, even if they are among many of other segments, and refuses keys
+// of other segments.
 func TestSegmentsGoOnAfterKeysOfTheirOwn(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	for i := range 60 {
@@ -49,7 +49,7 @@ func TestSegmentsGoOnAfterKeysOfTheirOwn(t *testing.T) {
 	}
 }
 
-// The items of others that a scan of a segment steps over count for the budget of its request, and for its page.
+// Items of other segments that a scan steps over count towards the budget of its request, and towards its page.
 func TestSegmentSpendsOnItemsOfOthers(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	const items = 200
@@ -66,7 +66,7 @@ func TestSegmentSpendsOnItemsOfOthers(t *testing.T) {
 	})
 	storetest.WantFault(t, err, fault.Invalid, expr.CodeWork)
 
-	// What is left of a page once its first item has been used lasts for 15 items of others, and the page ends with it.
+	// The rest of a page's budget after its first item is enough for 15 items of other segments, and then the page ends.
 	const pageWork = 64 << 20
 	scan = store.Scan{Table: "balls", TotalSegments: 20}
 	for found, early := 0, 0; ; {

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/store/internal/housekeeping"
 )
 
-// openIndexed makes a store of three notes with an index.
+// openIndexed creates a store of three notes with an index.
 func openIndexed(t *testing.T, o Options) *Store {
 	t.Helper()
 	s := openNotes(t, o)
@@ -34,7 +34,7 @@ func openIndexed(t *testing.T, o Options) *Store {
 	return s
 }
 
-// rot changes a value behind the store's back, and has nothing taken for verified.
+// rot changes a value behind the store's back, and makes the store forget what it has verified.
 func rot(t *testing.T, s *Store, bucket, key []byte, change func(v []byte)) {
 	t.Helper()
 	s.engine.Readers.Suspend()
@@ -128,7 +128,7 @@ func TestFlippedBitIsRefused(t *testing.T) {
 	}
 }
 
-// A row that lies under another key is no item of that key.
+// A row under another key is not an item of that key.
 func TestRowUnderAnotherKeyIsRefused(t *testing.T) {
 	s := openIndexed(t, Options{NoSync: true})
 	bucket := s.engine.Cat.Load().ByName["notes"].Bucket
@@ -144,7 +144,7 @@ func TestRowUnderAnotherKeyIsRefused(t *testing.T) {
 	}
 }
 
-// housekeep has a pass run to its end, a minute a slice.
+// housekeep runs a pass to its end, with a slice a minute.
 func housekeep(t *testing.T, s *Store, now *time.Time) {
 	t.Helper()
 	before := s.Scrub().Ended
@@ -161,8 +161,8 @@ func housekeep(t *testing.T, s *Store, now *time.Time) {
 	t.Fatal("the pass does not end")
 }
 
-// A pass finds what has become of items, index entries and journal records that nobody reads, says where, and no more once
-// they are as they were.
+// A pass finds damage in items, index entries and journal records that nobody reads, says where, and finds nothing once they are
+// repaired.
 func TestScrubFindsWhatNobodyReads(t *testing.T) {
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	s := openIndexed(t, Options{NoSync: true, Now: func() time.Time { return now }})
@@ -203,7 +203,7 @@ func TestScrubFindsWhatNobodyReads(t *testing.T) {
 	}
 }
 
-// What a pass finds is refused from then on, also where it was verified before.
+// What a pass finds is refused from then on, even if it was verified before.
 func TestScrubHasDamageRefused(t *testing.T) {
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	s := openIndexed(t, Options{NoSync: true, Now: func() time.Time { return now }})
@@ -226,7 +226,7 @@ func TestScrubHasDamageRefused(t *testing.T) {
 	}
 }
 
-// makePlain makes of a closed store a file of format 2.
+// makePlain turns a closed store into a file of format 2.
 func makePlain(t *testing.T, path string) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
@@ -277,14 +277,14 @@ func formatOf(t *testing.T, s *Store) (version byte) {
 	return version
 }
 
-// A file of format 2 is read as it is, becomes one of format 3 with its first commit, and has its rows sealed by a pass. Items,
-// journal and indexes are what they were.
+// A file of format 2 is read as it is, becomes format 3 with its first commit, and a pass seals its rows. Items, journal and indexes stay
+// the same.
 func TestOlderFormat(t *testing.T) {
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	o := Options{NoSync: true, Now: func() time.Time { return now }, JournalBytes: 1 << 20}
 	s := openIndexed(t, o)
 	path := s.Path()
-	// The journal is made to count the shorter records.
+	// Adjusts the size of the journal to the shorter records.
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func TestCheckAndBackupRefuseDamage(t *testing.T) {
 	}
 }
 
-// A damaged record of the journal is refused to those who read it, and stops no commit when its time is over.
+// A damaged journal record is refused to readers, and does not stop commits when it is trimmed.
 func TestDamagedRecordIsTrimmed(t *testing.T) {
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	s := openIndexed(t, Options{NoSync: true, Now: func() time.Time { return now }})

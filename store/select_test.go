@@ -107,7 +107,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// wantPage wants a page with one item read that has these attributes, or none given.
+// wantPage fails the test unless a page has one item read, with these attributes, or none returned.
 func wantPage(t *testing.T, p store.Page, want []string) {
 	t.Helper()
 	if p.Count != 1 || p.Scanned != 1 {
@@ -134,7 +134,7 @@ func TestFilterOnKeysIsRefusedInAQuery(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
 		}
-		q.Index, q.KeyCondition = "all", "game = :k" // there the table's keys are attributes like others
+		q.Index, q.KeyCondition = "all", "game = :k" // there the table's keys are ordinary attributes
 		if _, err := tx.Query(q); err != nil {
 			t.Error(err)
 		}
@@ -146,7 +146,7 @@ func TestFilterOnKeysIsRefusedInAQuery(t *testing.T) {
 	})
 }
 
-// TestSegments: every item is in one segment, on all pages together, and stays there.
+// TestSegments: every item is in one segment, in all its pages together, and stays there.
 func TestSegments(t *testing.T) {
 	s := storetest.Open(t, scores(), storetest.Balls())
 	want := map[string]bool{}
@@ -209,7 +209,7 @@ func scanAll(t *testing.T, s *store.Store, q store.Scan) (all []attr.Item) {
 	return all
 }
 
-// TestAPageEndsOverWhatIsHidden: a page over items that are all past their TTL ends, and says where to go on.
+// TestAPageEndsOverWhatIsHidden: a page over expired items only ends, and says where to continue.
 func TestAPageEndsOverWhatIsHidden(t *testing.T) {
 	s := storetest.Open(t, scores())
 	const many = 10_001
@@ -265,7 +265,7 @@ func TestShowExpired(t *testing.T) {
 	})
 }
 
-// TestManyTinyItemsAreOnePage: a page ends by its size, not by a number of items.
+// TestManyTinyItemsAreOnePage: a page is limited by its size, not by a number of items.
 func TestManyTinyItemsAreOnePage(t *testing.T) {
 	s := storetest.Open(t, scores())
 	const many = 10_500

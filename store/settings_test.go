@@ -52,7 +52,7 @@ func closeStore(t testing.TB, s *store.Store) {
 	}
 }
 
-// someSettings has something in every field but the stream.
+// someSettings has a value in every field but the stream.
 func someSettings() store.TableSettings {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC)
 	return store.TableSettings{
@@ -100,7 +100,7 @@ func TestSettingsLastWithTheirTable(t *testing.T) {
 	}
 }
 
-// Changes of settings come one after the other: none of two tags is lost.
+// Changes of settings are serialized: neither of two tags is lost.
 func TestSettingsChangeUnderTheWriter(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	var wg sync.WaitGroup
@@ -133,7 +133,7 @@ func TestSettingsChangeUnderTheWriter(t *testing.T) {
 	}
 }
 
-// The units of an index go with it, and none are kept of what is no global index.
+// The throughput of an index goes with the index, and is only kept for global indexes.
 func TestSettingsOfIndexes(t *testing.T) {
 	s := storetest.Open(t)
 	if err := s.CreateTable(t.Context(), storetest.Balls(), someSettings()); err != nil {

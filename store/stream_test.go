@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// hands is a clock that stands until it is moved.
+// hands is a clock that stands still until it is moved.
 type hands struct{ at time.Time }
 
 func (h *hands) now() time.Time { return h.at }
@@ -27,7 +27,7 @@ func setStream(t testing.TB, s *store.Store, table string, view store.StreamView
 	change(t, s, table, func(set *store.TableSettings) { set.Stream = view })
 }
 
-// A stream begins and ends with the setting; one that ended is told of for a day, across a restart.
+// A stream begins and ends with the setting; after its end it is listed for a day, across a restart.
 func TestStreamsOfATable(t *testing.T) {
 	clk, path := newHands(), filepath.Join(t.TempDir(), "store.db")
 	o := store.Options{NoSync: true, Now: clk.now}
@@ -63,8 +63,8 @@ func TestStreamsOfATable(t *testing.T) {
 	wantStreams(t, s)
 }
 
-// The stream of a dropped table is told of for a day, though nothing was in it, and is another one than that of the
-// table made again under the name in the same instant.
+// The stream of a dropped table is listed for a day, even if empty, and differs from that of a table created again under the name at the
+// same instant.
 func TestStreamOfADroppedTable(t *testing.T) {
 	clk := newHands()
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"),
@@ -102,8 +102,8 @@ func wantStreams(t testing.TB, s *store.Store, want ...store.Stream) {
 	}
 }
 
-// TestAViewSeesTheEndOfAStream: who ends a stream and writes on in one commit shows nobody what came after, not even a View
-// that begins when the commit is in the file and the catalogue is still that of before.
+// TestAViewSeesTheEndOfAStream: if a commit ends a stream and writes more, nobody sees the later writes in the stream, not even a View
+// that begins when the commit is in the file and the catalogue is still the old one.
 func TestAViewSeesTheEndOfAStream(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	stream := func(view store.StreamView, then func()) {
@@ -162,7 +162,7 @@ func TestAViewSeesTheEndOfAStream(t *testing.T) {
 	see("after", false)
 }
 
-// A page of streams costs what it gives, however many there are.
+// The cost of a page of streams depends on the page, not on the number of streams.
 func TestPageOfStreams(t *testing.T) {
 	cost := map[int]float64{}
 	for _, n := range []int{20, 200} {

@@ -10,14 +10,14 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// simStream is a stream as the simulation knows it: of a table, behind a sequence, and up to one if it has ended.
+// simStream is a stream in the simulation: of a table, after a sequence, and up to one if it has ended.
 type simStream struct {
 	table          string
 	view           store.StreamView
 	after, through uint64
 }
 
-// last is the sequence of the last record.
+// last returns the sequence of the last record.
 func (sim *tableSimulation) last() uint64 { return 1<<40 + uint64(len(sim.records)) }
 
 // stream gives a table another stream, or none.
@@ -33,7 +33,7 @@ func (sim *tableSimulation) stream(rt *rapid.T) {
 	}
 }
 
-// setStream ends the stream of a table unless it has that view, and begins another.
+// setStream ends the stream of a table unless it has the given view, and begins another.
 func (sim *tableSimulation) setStream(name string, view store.StreamView) {
 	for i := range sim.streams {
 		if st := &sim.streams[i]; st.table == name && st.through == 0 {
@@ -48,7 +48,7 @@ func (sim *tableSimulation) setStream(name string, view store.StreamView) {
 	}
 }
 
-// checkStreams reads every stream from its begin to its end: nothing in it has been trimmed.
+// checkStreams reads every stream from start to end: nothing in it has been trimmed.
 func (sim *tableSimulation) checkStreams(rt *rapid.T) {
 	got := sim.s.Streams()
 	if len(got) != len(sim.streams) {
@@ -92,7 +92,7 @@ func (sim *tableSimulation) readStream(rt *rapid.T, st store.TableStream) {
 	}
 }
 
-// notOf expects that a record which was left out is about another table.
+// notOf checks that a record that was left out is about another table.
 func (sim *tableSimulation) notOf(rt *rapid.T, table string, seq uint64) {
 	if sim.records[seq-1<<40-1].Table == table {
 		rt.Fatalf("record %d of table %s is missing", seq, table)

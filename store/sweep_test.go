@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// sweeping is a store whose time a test moves.
+// sweeping is a store whose time is set by a test.
 type sweeping struct {
 	*store.Store
 	mu  sync.Mutex
@@ -39,7 +39,7 @@ func (s *sweeping) wait(d time.Duration) {
 	s.now = s.now.Add(d)
 }
 
-// until is an expiry so long after the test's beginning.
+// until returns an expiry at the given time after now.
 func (s *sweeping) until(d time.Duration) attr.Value { return attr.Int(s.now.Add(d).Unix()) }
 
 func TestSweep(t *testing.T) {
@@ -73,7 +73,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// How often a pass begins is a setting.
+// The sweep period is configurable.
 func TestSweepPeriod(t *testing.T) {
 	now := time.Unix(1_563_096_600, 0)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{
@@ -90,7 +90,7 @@ func TestSweepPeriod(t *testing.T) {
 	}
 }
 
-// A time with a fraction of a second is a time, as any other number.
+// An expiry with a fraction of a second is valid, like any other number.
 func TestTTLWithFractions(t *testing.T) {
 	s := openSweeping(t, storetest.Balls())
 	ttl := func(text string) attr.Value {
@@ -114,7 +114,7 @@ func TestTTLWithFractions(t *testing.T) {
 	}
 	s.wait(time.Hour)
 	housekeep(t, s.Store)
-	if s.Stats().Swept != 5 { // those two that were not over yet too
+	if s.Stats().Swept != 5 { // including those two that were not over yet
 		t.Errorf("%d items are swept", s.Stats().Swept)
 	}
 }
@@ -153,7 +153,7 @@ func TestSweepInSlices(t *testing.T) {
 	}
 }
 
-// A pass that is interrupted by a clock set back is not the last one.
+// After a pass was interrupted by a clock set back, others follow.
 func TestSweepAfterClockWasSetBack(t *testing.T) {
 	s := openSweeping(t, storetest.Balls())
 	s.wait(24 * time.Hour)
@@ -166,8 +166,7 @@ func TestSweepAfterClockWasSetBack(t *testing.T) {
 	}
 }
 
-// Items that are renewed, or deleted, after the sweep has found them are left alone: the last word is the transaction's
-// that deletes.
+// Items renewed or deleted after the sweep found them are left alone: the deleting transaction decides.
 func TestSweepWhileItemsAreRenewed(t *testing.T) {
 	s := openSweeping(t, storetest.Balls())
 	for i := range 5 {
@@ -193,7 +192,7 @@ func TestSweepWhileItemsAreRenewed(t *testing.T) {
 	}
 }
 
-// Beside many writers that renew them, no item is swept that was renewed.
+// Beside many writers that renew them, no renewed item is swept.
 func TestSweepBesideWriters(t *testing.T) {
 	s := openSweeping(t, storetest.Balls())
 	const items = 400
@@ -234,7 +233,7 @@ func TestSweepBesideWriters(t *testing.T) {
 	}
 }
 
-// The clock is asked in the middle of what housekeeping reads: the read deadline must not take the pages from under it.
+// The clock is called in the middle of housekeeping's reads: the read deadline must not end the snapshot meanwhile.
 func TestHousekeepingReadsWithinACall(t *testing.T) {
 	var s *store.Store
 	var asked atomic.Int64

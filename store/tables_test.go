@@ -19,7 +19,7 @@ func byBowler() store.IndexSpec {
 	return store.IndexSpec{Name: "by-bowler", Key: store.KeySpec{Partition: storetest.Str("bowler"), Sort: storetest.Num("runs")}}
 }
 
-// housekeep does all that is due.
+// housekeep does everything that is due.
 func housekeep(t testing.TB, s *store.Store) (slices int) {
 	t.Helper()
 	for {
@@ -48,7 +48,7 @@ func indexStatus(t testing.TB, s *store.Store, table, index string) store.IndexS
 	return ""
 }
 
-// fillBalls puts n items, some hundreds in a transaction: within one bbolt does not split a page. Every third has no bowler.
+// fillBalls puts n items, some hundreds in a transaction: within one, bbolt does not split pages. Every third has no bowler.
 func fillBalls(t testing.TB, s *store.Store, n int) {
 	t.Helper()
 	const most = 500
@@ -68,7 +68,7 @@ func fillBalls(t testing.TB, s *store.Store, n int) {
 	}
 }
 
-// countIn counts the items of an index.
+// countIn returns the number of items in an index.
 func countIn(t testing.TB, s *store.Store, table, index string) (n int) {
 	t.Helper()
 	storetest.View(t, s, func(tx *store.Tx) error {
@@ -123,7 +123,7 @@ func TestSpecsThatAreNoTables(t *testing.T) {
 	}
 	cases := map[string]struct {
 		change func(*store.TableSpec)
-		says   string // empty: it is a table
+		says   string // empty: it is a valid table
 	}{
 		"as it is":       {func(*store.TableSpec) {}, ""},
 		"short name":     {func(t *store.TableSpec) { t.Name = "ab" }, "greater than or equal to 3"},
@@ -251,7 +251,7 @@ func TestUpdateTableRefuses(t *testing.T) {
 	}
 }
 
-// A table's attribute for its TTL can be named and taken away.
+// A table's TTL attribute can be set and removed.
 func TestUpdateTableTTL(t *testing.T) {
 	now := time.Unix(1_563_096_600, 0)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"),
@@ -270,7 +270,7 @@ func TestUpdateTableTTL(t *testing.T) {
 	storetest.WantItem(t, "without TTL", storetest.Get(t, s, "matches", storetest.Item("match", "final")), past)
 }
 
-// What housekeeping has to do is announced.
+// Due work of housekeeping is signalled.
 func TestWatchTables(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	sig, stop := watchTables(s)
@@ -287,8 +287,8 @@ func TestWatchTables(t *testing.T) {
 	}
 }
 
-// TestDefineLeavesWhatWasAdded: an index that somebody has added to an application's table outlives the application's
-// own declaration, which says nothing of it; one that the declaration no longer has goes.
+// TestDefineLeavesWhatWasAdded: an index that somebody added to an application's table survives the application's own declaration, which
+// does not mention it; one that the declaration no longer has goes.
 func TestDefineLeavesWhatWasAdded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s, err := store.Open(path, store.Options{NoSync: true})

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// tableModel is what a table should be: items by their key, and the indexes, filled or not.
+// tableModel is the expected state of a table: items by key, and the indexes, filled or not.
 type tableModel struct {
 	items   map[int64]attr.Item
 	indexes map[string]store.IndexSpec
@@ -27,7 +27,7 @@ func (m tableModel) clone() tableModel {
 	return tableModel{items: maps.Clone(m.items), indexes: maps.Clone(m.indexes)}
 }
 
-// refuses reports whether an item holds what cannot be a key of an index.
+// refuses reports whether an item has a value that cannot be a key of an index.
 func (m tableModel) refuses(it attr.Item) bool {
 	for _, ix := range m.indexes {
 		for _, a := range ix.Key.Attrs() {
@@ -67,7 +67,7 @@ func past(it attr.Item, now time.Time) bool {
 	return ok && ttl < now.Unix()
 }
 
-// tableSimulation drives a store whose tables come and go, and a plain model of it.
+// tableSimulation runs random operations on a store whose tables come and go, and on a plain model.
 type tableSimulation struct {
 	t       *testing.T
 	path    string
@@ -78,8 +78,8 @@ type tableSimulation struct {
 	streams []simStream
 }
 
-// TestTableSimulation makes and drops tables and indexes between random writes, with housekeeping half done and the
-// file closed at any moment.
+// TestTableSimulation creates and drops tables and indexes between random writes, with housekeeping half done and the file closed at any
+// moment.
 func TestTableSimulation(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		sim := &tableSimulation{
@@ -171,7 +171,7 @@ func (sim *tableSimulation) drop(rt *rapid.T) {
 	sim.setStream(name, "")
 }
 
-// want expects an error if the table is not there.
+// want expects an error if the table does not exist.
 func (sim *tableSimulation) want(rt *rapid.T, name string, err error) (there bool) {
 	_, there = sim.tables[name]
 	if there && err != nil || !there && !fault.Is(err, fault.NotFound) {
@@ -254,7 +254,7 @@ func (sim *tableSimulation) write(rt *rapid.T) {
 	}
 }
 
-// writeOne makes one write and notes it in the model of its table; the record is zero if there is none.
+// writeOne makes one write and records it in the model of its table; the record is zero if there is none.
 func (sim *tableSimulation) writeOne(rt *rapid.T, tx *store.Tx, name string, m tableModel) (store.Record, error) {
 	it := sim.drawItem(rt)
 	id, _ := it["id"].Int()
@@ -287,7 +287,7 @@ func (sim *tableSimulation) housekeep(rt *rapid.T) {
 	}
 }
 
-// learnSwept takes what was swept into the model: deletes of items whose time is over, and nothing else.
+// learnSwept updates the model with what was swept: deletes of expired items, and nothing else.
 func (sim *tableSimulation) learnSwept(rt *rapid.T) {
 	for _, r := range sim.read(rt, 1<<40+uint64(len(sim.records))) {
 		m := sim.tables[r.Table]

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// tokenStore is a store with some tokens, ball by ball, and a clock that the test moves.
+// tokenStore opens a store with some tokens, ball by ball, and a clock that the test moves.
 func tokenStore(t *testing.T, now *time.Time, tokens int) *Store {
 	s, err := Open(filepath.Join(t.TempDir(), "s.db"), Options{NoSync: true, Now: func() time.Time { return *now }})
 	if err == nil {
@@ -49,7 +49,7 @@ func transactBall(t *testing.T, s *Store, n int, token string) {
 	}
 }
 
-// tokenKeys counts what lies in the bucket: two keys a token.
+// tokenKeys returns the number of keys in the bucket: two for each token.
 func tokenKeys(t *testing.T, s *Store) (n int) {
 	t.Helper()
 	err := s.engine.Bolt.View(func(btx *bolt.Tx) error {
@@ -64,7 +64,7 @@ func tokenKeys(t *testing.T, s *Store) (n int) {
 	return n
 }
 
-// TestTokensAreForgottenInSlices: a commit takes out a bounded number, and only those that are old enough.
+// TestTokensAreForgottenInSlices: a commit forgets a limited number, and only those that are old enough.
 func TestTokensAreForgottenInSlices(t *testing.T) {
 	now := time.Unix(1_563_096_600, 0)
 	s := tokenStore(t, &now, txn.TokenSlice+20)

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// touchesOf collects what fn touches.
+// touchesOf returns what fn touches.
 func touchesOf(t testing.TB, s *store.Store, fn func(*store.Tx) error) (out []store.Touch) {
 	t.Helper()
 	storetest.Update(t, s, func(tx *store.Tx) error {
@@ -30,7 +30,7 @@ func wantTouches(t testing.TB, what string, got []store.Touch, want ...store.Tou
 func TestTouchedByWrites(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	first := storetest.Ball("a", 1, "bowler", "anna", "wicket", "lbw", "runs", 4, "text", "long")
-	shown := storetest.Item("match", "a", "ball", 1, "wicket", "lbw", "runs", 4) // by wicket-index
+	shown := storetest.Item("match", "a", "ball", 1, "wicket", "lbw", "runs", 4) // in wicket-index
 	size, small := attr.Size(first), attr.Size(shown)
 	noOld := func(it attr.Item) func(tx *store.Tx) error {
 		return func(tx *store.Tx) error {
@@ -83,7 +83,7 @@ func TestTouchedByWrites(t *testing.T) {
 	}), store.Touch{Table: "balls", Op: store.OpDelete, Old: attr.Size(other)})
 }
 
-// A transaction that was done before tells of the items as they are now, and of nothing written.
+// A transaction that was done before reports the items as they are now, and no writes.
 func TestTouchedByARepeatedTransaction(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	it, bigger := storetest.Ball("a", 1, "text", "long"), storetest.Ball("a", 1, "text", "longer")
@@ -142,7 +142,7 @@ func TestTouchedByReads(t *testing.T) {
 	}))
 }
 
-// A page tells what was read: of an index what it shows, whatever the filter, the projection and Select leave of it.
+// A page reports what was read; for an index, what it shows, whatever filter, projection and Select leave of it.
 func TestBytesOfAPage(t *testing.T) {
 	spec := storetest.Balls()
 	spec.Indexes = append(spec.Indexes, store.IndexSpec{

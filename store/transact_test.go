@@ -36,7 +36,7 @@ func checkBall(n int, condition string, pairs ...any) store.WriteItem {
 	}}
 }
 
-// params are those of an expression without values when there are none.
+// params returns the parameters of an expression, with nil values if there are none.
 func params(pairs []any) expr.Params {
 	if len(pairs) == 0 {
 		return expr.Params{}
@@ -44,7 +44,7 @@ func params(pairs []any) expr.Params {
 	return storetest.Values(pairs...)
 }
 
-// onlyIf gives an action a condition.
+// onlyIf adds a condition to an action.
 func onlyIf(it store.WriteItem, condition string) store.WriteItem {
 	switch {
 	case it.Put != nil:
@@ -57,7 +57,7 @@ func onlyIf(it store.WriteItem, condition string) store.WriteItem {
 	return it
 }
 
-// transact runs one TransactWrite in a closure that goes on whatever it gives.
+// transact runs one TransactWrite in a closure that continues whatever the result.
 func transact(t testing.TB, s *store.Store, items ...store.WriteItem) (err error) {
 	t.Helper()
 	storetest.Update(t, s, func(tx *store.Tx) error {
@@ -117,7 +117,7 @@ func TestTransactWriteDoesAllOfIt(t *testing.T) {
 	}
 }
 
-// TestTransactWriteRefused: what is wrong with the request as a whole, in DynamoDB's words.
+// TestTransactWriteRefused: faults of the request as a whole, with DynamoDB's texts.
 func TestTransactWriteRefused(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 1))
@@ -211,7 +211,7 @@ func TestTransactWriteRefused(t *testing.T) {
 	}
 }
 
-// TestTransactWriteCanceled: what is wrong with one action and its item.
+// TestTransactWriteCanceled: faults of one action and its item.
 func TestTransactWriteCanceled(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	half := strings.Repeat("x", 300_000)
@@ -282,7 +282,7 @@ func TestTransactWriteCanceled(t *testing.T) {
 	}
 }
 
-// TestTransactWriteCollectsReasons: every action is judged against the state before, and failed ones show their item.
+// TestTransactWriteCollectsReasons: every action is judged against the state before, and failed ones return their item.
 func TestTransactWriteCollectsReasons(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	storetest.Put(t, s, "balls", storetest.Ball("final", 1, "runs", 1), storetest.Ball("final", 3, "runs", 3, "ttl", 1))
@@ -300,7 +300,7 @@ func TestTransactWriteCollectsReasons(t *testing.T) {
 			checkBall(7, "attribute_exists(ball)"),
 		}})
 		failed, invalid, none := store.ReasonConditionFailed, store.ReasonValidation, store.ReasonNone
-		reasons := wantReasons(t, "all", err, failed, none, failed, invalid, none, none) // behind what is not valid none is said
+		reasons := wantReasons(t, "all", err, failed, none, failed, invalid, none, none) // none after an invalid one
 		storetest.WantItem(t, "first", reasons[0].Item, storetest.Ball("final", 1, "runs", 1))
 		storetest.WantItem(t, "third", reasons[2].Item, storetest.Ball("final", 3, "runs", 3, "ttl", 1))
 		storetest.WantItem(t, "not there", reasons[4].Item, nil)
@@ -314,7 +314,7 @@ func TestTransactWriteCollectsReasons(t *testing.T) {
 	}
 }
 
-// TestTransactWriteInAFailedUpdate: what a transaction has done goes with the closure around it.
+// TestTransactWriteInAFailedUpdate: the changes of a transaction are rolled back with the closure around it.
 func TestTransactWriteInAFailedUpdate(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	before := s.Seq()

@@ -40,7 +40,7 @@ func TestWritesAreValidated(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if name == "absent value" {
-			continue // there is no encoding of it
+			continue // it has no encoding
 		}
 		encoded := s.Update(t.Context(), func(tx *store.Tx) error {
 			_, err := tx.PutEncoded(store.PutItem{Table: "balls"}, attr.Encode(nil, c.item))
@@ -144,7 +144,7 @@ func TestConditionFailedCarriesTheItem(t *testing.T) {
 		if failed, ok := errors.AsType[*store.ConditionFailedError](del); !ok || failed.Old != nil {
 			t.Errorf("delete of nothing: %#v", del)
 		}
-		return nil // what failed has changed nothing
+		return nil // failed writes have changed nothing
 	})
 	storetest.WantItem(t, "item", storetest.Get(t, s, "matches", key), storetest.Item("match", "final", "status", "live"))
 }
@@ -162,7 +162,7 @@ func TestImagesOfWrites(t *testing.T) {
 		storetest.WantItem(t, "update", images.New, storetest.Item("match", "final", "runs", 8))
 		images, err3 := tx.Update(store.UpdateItem{Table: "matches", Key: key})
 		storetest.WantItem(t, "no expression", images.New, storetest.Item("match", "final", "runs", 8))
-		images.New["runs"] = attr.Int(0) // the caller's to change
+		images.New["runs"] = attr.Int(0) // the caller may change it
 		old, err4 := tx.Put(store.PutItem{Table: "matches", Item: storetest.Item("match", "final", "x", 1)})
 		storetest.WantItem(t, "put", old, storetest.Item("match", "final", "runs", 8))
 		old, err7 := tx.Put(store.PutItem{Table: "matches", Item: storetest.Item("match", "final", "x", 1), NoOld: true})
@@ -175,7 +175,7 @@ func TestImagesOfWrites(t *testing.T) {
 	})
 }
 
-// TestUpdateMovesIndexEntries: entries go with the attributes, and none is left behind (the check at the end).
+// TestUpdateMovesIndexEntries: entries follow the attributes, and none is left behind (the check at the end).
 func TestUpdateMovesIndexEntries(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	count := func(index, condition string, v any) (n int) {
@@ -212,8 +212,7 @@ func TestUpdateMovesIndexEntries(t *testing.T) {
 	}
 }
 
-// An update that only removes and deletes leaves no item where there is none: no row, no record, no image. Its condition is
-// judged all the same.
+// An update that only removes and deletes does not create a missing item: no row, no record, no image. Its condition is still judged.
 func TestRemovingFromNoItemLeavesNone(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls(), storetest.Matches())
 	letters, err := attr.SS("a", "b")
@@ -282,7 +281,7 @@ func TestRemovingFromNoItemLeavesNone(t *testing.T) {
 	}
 }
 
-// TestPutEncodedIsPut: row, index entries, old item and condition are those of the item.
+// TestPutEncodedIsPut: row, index entries, old item and condition are the same as for the item.
 func TestPutEncodedIsPut(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	first := storetest.Ball("final", 1, "bowler", "anna", "runs", 4, "tags", attr.L(attr.S("a"), attr.Int(1)))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What builds says so when it takes long, is silent when it does not, and keeps the command's exit code.
+// The wrapper for builds prints a message if a command takes long, is silent otherwise, and keeps the exit code.
 func TestLongCommandsAreAnnounced(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {

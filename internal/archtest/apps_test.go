@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// appWords are the applications' names, and words that only one of them has a use for.
+// appWords matches the applications' names, and words that only one application needs.
 var appWords = regexp.MustCompile(`(?i)\b(cricket|threefc|hacktracker|scorekeeper|pickem|innings|wickets?|leagues?|teams?|phones?)\b`)
 
-// appWordProblems finds an application's words in what serves all of them: httpapi, outside the folders of applications and of
-// the DynamoDB API, which serves none.
+// appWordProblems finds an application's words in code that serves all of them: httpapi, except the folders of applications and of the
+// DynamoDB API, which serves none.
 func appWordProblems(tr *tree) (problems []string) {
 	for _, name := range tr.matching(".go", ".js", ".css", ".html") {
 		if !strings.HasPrefix(name, "httpapi/") || strings.HasPrefix(name, "httpapi/dynamoapi/") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata/") || ofApp(name) {
@@ -40,11 +40,11 @@ func ofApp(name string) bool {
 
 func TestHTTPKnowsNoApplication(t *testing.T) { report(t, appWordProblems(project(t))) }
 
-// appName are the applications' names.
+// appName matches the applications' names.
 var appName = regexp.MustCompile(`(?i)\b(cricket|threefc|hacktracker|scorekeeper|pickem)`)
 
-// appNameProblems finds an application's name in code that is not its own: beside its folders only the list of applications
-// has it, and the programs that nobody ships.
+// appNameProblems finds an application's name in code that is not its own: outside its folders only the list of applications may have it,
+// and programs that are not released.
 func appNameProblems(tr *tree) (problems []string) {
 	for _, name := range tr.matching(".go") {
 		if name == "edge/apps.go" || strings.HasSuffix(name, "_test.go") || covers(path.Dir(name), "internal/tools/...", "internal/archtest") || ofApp(name) {
@@ -63,7 +63,7 @@ func appNameProblems(tr *tree) (problems []string) {
 	return problems
 }
 
-// deep are packages with all below them.
+// deep returns patterns for packages and everything below them.
 func deep(names []string) (out []string) {
 	for _, name := range names {
 		out = append(out, name+"/...")

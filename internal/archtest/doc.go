@@ -1,7 +1,6 @@
-// Package archtest holds the shape of the tree as tests, so that it stays what docs/ARCHITECTURE.md says: who may
-// import whom, what lies at the top level, that every package says what it is for, how long a file may get, that
-// package variables never change, and that what the documents name exists. What can be seen in one file alone is
-// the linters' part (.golangci.yml).
+// Package archtest checks the structure of the tree with tests, so that it stays as docs/ARCHITECTURE.md describes it: which packages may
+// import which, what is at the top level, that every package has a doc comment, how long a file may be, that package variables never
+// change, and that everything named in the documents exists. What can be checked in a single file is left to the linters (.golangci.yml).
 //
-// A rule that stands in the way is changed here, in the same commit as the document, with the reason in its body.
+// If a rule has to change, change it here in the same commit as the document, and give the reason in the commit message.
 package archtest

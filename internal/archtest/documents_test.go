@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// hard are the packages whose guarantees cannot be read from one file: each has a page that says what it is for, how
-// data flows, what it guarantees, and what a crash does to it.
+// hard has the packages whose guarantees cannot be read from a single file. Each has a page about its purpose, data flow, guarantees, and
+// what a crash does to it.
 var hard = []string{
 	"store", "store/expr", "sync/lease", "sync/dynamo", "sync/replica", "sync/replica/intent", "edge/cricket", "edge/cricket/push",
 	"httpapi/auth", "httpapi/dynamoapi",
@@ -34,7 +34,7 @@ var (
 	link       = regexp.MustCompile(`(?:\]\(|src=")<?([^)>"#\s]+)[^)"]*[)"]`)
 	foreign    = regexp.MustCompile(`^([a-z]+:|//)`)
 	named      = regexp.MustCompile("`((?:cmd|edge|httpapi|internal|migrations|store|sync|docs|tools)/[A-Za-z0-9_./-]+)`")
-	symbol     = regexp.MustCompile(`\.[A-Z]\w*(\.\w+)?$`) // store/expr.ParseUpdate, store.Tx.Put
+	symbol     = regexp.MustCompile(`\.[A-Z]\w*(\.\w+)?$`) // such as store/expr.ParseUpdate or store.Tx.Put
 	makeTarget = regexp.MustCompile("`make ([a-z][a-z-]*)")
 	lineNumber = regexp.MustCompile(`\w\.(go|js):\d+`)
 	fenced     = regexp.MustCompile("(?ms)^```.*?^```$")

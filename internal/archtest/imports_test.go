@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// arrows says for each of our packages which others it may import: the picture in docs/ARCHITECTURE.md, as a table.
-// "x/..." stands for x and all below it, "..." for everything; the first row that fits a package counts. Everybody
-// may import the leaves. Tests may import what their package may, what their row adds, and the packages made for tests.
+// arrows says which of our packages each package may import: the picture in docs/ARCHITECTURE.md as a table. "x/..." means x and
+// everything below it, "..." everything; the first matching row counts. All packages may import the leaves. Tests may also import what
+// their row adds, and the packages made for tests.
 var arrows = []arrow{
 	{pkg: "cmd/touchline", may: []string{"edge", "edge/app", "edge/node", "httpapi/admin", "httpapi/operator", "sync/replica/conflict"}, tests: []string{"edge/cricket/..."}},
 	{
@@ -41,7 +41,7 @@ var arrows = []arrow{
 	{pkg: "httpapi/devlogin", may: []string{"httpapi/auth"}},
 	{pkg: "httpapi/session", may: []string{"httpapi/auth", "store", "store/attr", "store/expr"}},
 	{pkg: "httpapi/dynamoapi", may: []string{"httpapi/dynamoapi/...", "store", "store/expr", "store/attr"}},
-	{pkg: "httpapi/dynamoapi/...", may: []string{"store/expr", "store/attr"}}, // its parts know neither it nor the store
+	{pkg: "httpapi/dynamoapi/...", may: []string{"store/expr", "store/attr"}}, // its parts do not know the package itself or the store
 	{pkg: "migrations", may: []string{"store", "store/attr"}},
 	{pkg: "sync/dynamo", may: []string{"sync/replica/...", "sync/lease", "store", "store/expr", "store/attr"}},
 	{pkg: "sync/replica", may: []string{"sync/replica/...", "store", "store/expr", "store/attr"}, tests: []string{"sync/lease", "sync/dynamo"}},
@@ -60,7 +60,7 @@ var arrows = []arrow{
 	{pkg: "sync/replica/outbox", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}},
 	{pkg: "sync/replica/flow", may: []string{"sync/replica/intent", "store"}},
 	{pkg: "sync/replica/remote", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}},
-	{pkg: "sync/replica/intent", may: []string{"store", "store/expr", "store/attr"}}, // pure: nothing that waits or asks
+	{pkg: "sync/replica/intent", may: []string{"store", "store/expr", "store/attr"}}, // pure: nothing that waits or does I/O
 	{pkg: "sync/lease", may: []string{"store", "store/attr", "store/expr"}, tests: []string{"sync/replica/intent"}},
 
 	{pkg: "edge/cricket", tests: []string{"edge/cricket/...", "store/..."}}, // pure: the rules know no table
@@ -84,7 +84,7 @@ var arrows = []arrow{
 		pkg: "edge/cricket/push",
 		may: []string{
 			"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "edge/cricket/phone", "edge/cricket/payload", "edge/cricket/push/apns",
-			"store", "store/attr", "sync/replica", // for the word of what became of a write
+			"store", "store/attr", "sync/replica", // for the type that describes the outcome of a write
 		},
 		tests: []string{"edge/cricket/push/sandbox", "edge/cricket/replay", "store/expr"},
 	},
@@ -159,10 +159,10 @@ var arrows = []arrow{
 // apps stands for the applications' own packages: domain rules and services on store.Tx.
 const apps = "edge/APP"
 
-// builders stands for the packages that put an application together: they alone know both the node and the application.
+// builders stands for the packages that assemble an application: only they know both the node and the application.
 const builders = "edge/APP/BUILDER"
 
-// apis stands for their faces to HTTP.
+// apis stands for the applications' HTTP APIs.
 const apis = "httpapi/APP"
 
 type arrow struct {
@@ -179,7 +179,7 @@ var (
 	programs    = []string{"internal/tools/...", "internal/archtest"}
 )
 
-// covers reports whether one of the patterns of the table stands for pkg.
+// covers reports whether one of the patterns of the table matches pkg.
 func covers(pkg string, patterns ...string) bool {
 	for _, p := range patterns {
 		folder, deep := strings.CutSuffix(p, "/...")
@@ -202,7 +202,7 @@ func arrowOf(pkg string) (arrow, bool) {
 	return arrow{}, false
 }
 
-// mayImport applies the table to one import of ours.
+// mayImport applies the table to an import of one of our packages.
 func mayImport(from arrow, src source, to string) bool {
 	switch {
 	case src.dir == to, covers(to, from.may...):

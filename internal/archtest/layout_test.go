@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// topLevel is all that may lie in the root.
+// topLevel is everything allowed in the root.
 var topLevel = []string{
 	"cmd", "edge", "httpapi", "internal", "migrations", "store", "sync", "docs", "tools",
 	"go.mod", "go.sum", "Makefile", "README.md", "LICENSE", "NOTICE",
 	".ci", ".editorconfig", ".gitattributes", ".gitignore", ".golangci.yml",
 }
 
-// leftBehind are files that .gitignore names: profiles and test binaries.
+// leftBehind matches files that .gitignore names: profiles and test binaries.
 var leftBehind = regexp.MustCompile(`\.(prof|test|out)$`)
 
 func topLevelProblems(tr *tree) (problems []string) {
@@ -29,7 +29,7 @@ func topLevelProblems(tr *tree) (problems []string) {
 	return problems
 }
 
-// emptyNamespaces are folders that hold packages and are none: "sync" must always mean the standard library.
+// emptyNamespaces has folders that contain packages but are not packages themselves: "sync" must always mean the standard library.
 var emptyNamespaces = []string{"cmd", "sync", "internal", "internal/testrig", "internal/tools", "store/internal", "docs", "tools"}
 
 func packageProblems(tr *tree) (problems []string) {
@@ -58,7 +58,7 @@ func isPackageComment(src source) bool {
 	return !src.test && strings.HasPrefix(src.ast.Doc.Text(), start)
 }
 
-// Longest files, in lines: longer ones hold two things. Tests have tables.
+// The maximum lines of files: longer ones hold two things. Tests have tables.
 const (
 	maxLines     = 400
 	maxTestLines = 600
@@ -81,7 +81,7 @@ func lengthProblems(tr *tree) (problems []string) {
 	return problems
 }
 
-// maxFiles is how many Go files a folder may have, tests with them: a stranger finds a file by its name in a list.
+// maxFiles is how many Go files a folder may have, including tests, so that a newcomer finds a file by its name.
 const maxFiles = 60
 
 func folderProblems(tr *tree) (problems []string) {
@@ -97,10 +97,10 @@ func folderProblems(tr *tree) (problems []string) {
 	return problems
 }
 
-// unfinishedWords mark work put off. They are put together here so that this file has none.
+// unfinishedWords mark postponed work. They are concatenated here so that this file has none.
 var unfinishedWords = []string{"TO" + "DO", "FIX" + "ME", "X" + "XX"}
 
-// unfinished finds them.
+// unfinished matches these words.
 var unfinished = regexp.MustCompile(`\b(` + strings.Join(unfinishedWords, "|") + `)\b`)
 
 func wordProblems(tr *tree) (problems []string) {
@@ -108,7 +108,7 @@ func wordProblems(tr *tree) (problems []string) {
 	for _, name := range names {
 		text := string(tr.files[name])
 		if !slices.ContainsFunc(unfinishedWords, func(word string) bool { return strings.Contains(text, word) }) {
-			continue // the pattern is slow, and hardly ever needed
+			continue // the pattern is slow and rarely needed
 		}
 		for i, line := range strings.Split(text, "\n") {
 			if word := unfinished.FindString(line); word != "" {
@@ -126,7 +126,7 @@ func TestFilesAreShort(t *testing.T)           { report(t, lengthProblems(projec
 func TestFoldersAreSmall(t *testing.T)         { report(t, folderProblems(project(t))) }
 func TestNothingIsLeftUnfinished(t *testing.T) { report(t, wordProblems(project(t))) }
 
-// report fails with every problem, in a steady order.
+// report fails with every problem, in a fixed order.
 func report(t *testing.T, problems []string) {
 	t.Helper()
 	slices.Sort(problems)

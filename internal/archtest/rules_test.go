@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-// A rule that can find nothing holds nothing: each is shown small trees, with and without what it forbids.
+// A rule that finds nothing enforces nothing: each is applied to small trees, with and without what it forbids.
 func TestRulesFindWhatTheyForbid(t *testing.T) {
 	const (
 		attr = "// Package attr is one.\npackage attr\n"
@@ -113,7 +113,7 @@ func TestVariableRuleFindsChanges(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			// The declaration and the rest lie in two files, as they may.
+			// The declaration and the rest are in two files, which is allowed.
 			decl, rest, _ := strings.Cut(tt.code, "\n")
 			expect(t, variableProblems, files("store/a.go", "package store\n"+decl+"\n", "store/b.go", "package store\n"+rest), tt.want)
 			expect(t, variableProblems, files("store/a.go", "package store\n"+tt.code), tt.want)
@@ -129,7 +129,7 @@ func files(namesAndTexts ...string) map[string]string {
 	return m
 }
 
-// goFiles is a folder of n files, every other one a test.
+// goFiles returns a folder of n files, every other one a test.
 func goFiles(dir string, n int) map[string]string {
 	m := map[string]string{}
 	for i := range n {

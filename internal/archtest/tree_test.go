@@ -17,7 +17,7 @@ import (
 
 const module = "github.com/touchline/touchline"
 
-// tree is what the rules look at: every file of the project, the Go files parsed.
+// tree is the input of the rules: every file of the project, with the Go files parsed.
 type tree struct {
 	fset  *token.FileSet
 	files map[string][]byte // by path from the root, with slashes
@@ -34,10 +34,10 @@ type source struct {
 	ast  *ast.File
 }
 
-// notOurs are folders that git ignores or keeps for itself.
+// notOurs has folders that git ignores or owns.
 var notOurs = []string{".git", ".cache", "bin", "dist", "node_modules"}
 
-// load reads a tree. Files that do not parse are the compiler's to complain about; what can be read of them counts.
+// load reads a tree. It keeps what can be parsed of invalid files, which are the compiler's concern.
 func load(t *testing.T, root fs.FS) *tree {
 	t.Helper()
 	tr := &tree{fset: token.NewFileSet(), files: map[string][]byte{}, dirs: map[string]bool{}}
@@ -77,7 +77,7 @@ func load(t *testing.T, root fs.FS) *tree {
 	return tr
 }
 
-// loaded is the tree that these tests are part of, read by the first of them. Nobody changes it.
+// loaded caches the tree that these tests are part of. It is never changed.
 var loaded sync.Map
 
 // project returns the tree that these tests are part of.
@@ -107,7 +107,7 @@ func (tr *tree) packages() map[string][]source {
 	return byDir
 }
 
-// matching returns the paths of the files that one of the suffixes ends, in order.
+// matching returns the paths of the files with one of the suffixes, sorted.
 func (tr *tree) matching(suffixes ...string) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(tr.files)) {

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// variableProblems finds package variables that are more than named values: ones that some code of their package
-// writes to, or takes the address of, and ones made to change (locks, atomics, pools, channels, empty maps). Two
-// nodes in one process, or two tests at once, would share them. Assignments from other packages are the linters' part,
-// and an exception granted to them (//nolint:gochecknoglobals // why) counts here too.
+// variableProblems finds package variables that are more than named values: ones that code of their package writes to or takes the
+// address of, and ones made to change (locks, atomics, pools, channels, empty maps). Two nodes in one process, or two tests at once,
+// would share them. Assignments from other packages are left to the linters, and exceptions granted there (//nolint:gochecknoglobals //
+// why) count here too.
 func variableProblems(tr *tree) (problems []string) {
 	for dir, files := range tr.packages() {
 		vars := map[string]*ast.ValueSpec{}
@@ -43,14 +43,14 @@ func variableProblems(tr *tree) (problems []string) {
 func packageVars(file *ast.File, into map[string]*ast.ValueSpec) {
 	for _, spec := range varSpecs(file) {
 		for _, name := range spec.Names {
-			if name.Name != "_" { // says that a type implements an interface
+			if name.Name != "_" { // asserts that a type implements an interface
 				into[name.Name] = spec
 			}
 		}
 	}
 }
 
-// commentOf returns the comment at the end of a declaration's line, marks for linters included.
+// commentOf returns the comment at the end of a declaration's line, including linter directives.
 func commentOf(spec *ast.ValueSpec) (text string) {
 	if spec.Comment != nil {
 		for _, c := range spec.Comment.List {
@@ -71,7 +71,7 @@ func varSpecs(file *ast.File) (specs []*ast.ValueSpec) {
 	return specs
 }
 
-// written returns the places where a variable of the package is assigned to, counted, deleted from or pointed at.
+// written returns the places where a variable of the package is assigned to, incremented, deleted from or pointed at.
 func written(file *ast.File, vars map[string]*ast.ValueSpec) (found []*ast.Ident) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		for _, target := range targets(n) {
@@ -79,7 +79,7 @@ func written(file *ast.File, vars map[string]*ast.ValueSpec) (found []*ast.Ident
 			if ident == nil || vars[ident.Name] == nil {
 				continue
 			}
-			// The parser resolves names inside one file; one that it could not resolve is of another file.
+			// The parser resolves names within a file; an unresolved name is from another file.
 			if ident.Obj == nil || ident.Obj.Decl == vars[ident.Name] {
 				found = append(found, ident)
 			}
@@ -89,7 +89,7 @@ func written(file *ast.File, vars map[string]*ast.ValueSpec) (found []*ast.Ident
 	return found
 }
 
-// targets returns what a statement or expression changes, or enables others to.
+// targets returns the expressions that a statement or expression changes, or lets others change.
 func targets(n ast.Node) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
@@ -119,7 +119,7 @@ func isCallOf(call *ast.CallExpr, names ...string) bool {
 	return ok && slices.Contains(names, f.Name)
 }
 
-// root finds the variable that an expression is a part of.
+// root returns the variable that an expression is a part of.
 func root(e ast.Expr) *ast.Ident {
 	for {
 		switch x := e.(type) {
@@ -141,7 +141,7 @@ func root(e ast.Expr) *ast.Ident {
 	}
 }
 
-// changeable returns the variables whose type or first value is made to be changed.
+// changeable returns the variables whose type or initial value is made to be changed.
 func changeable(file *ast.File) (found []*ast.Ident) {
 	for _, spec := range varSpecs(file) {
 		parts := slices.Clone(spec.Values)
@@ -155,12 +155,12 @@ func changeable(file *ast.File) (found []*ast.Ident) {
 	return found
 }
 
-// madeToChange looks for locks, atomics, pools, and what make and new give. What sync.OnceValue computes stays as it is.
+// madeToChange finds locks, atomics, pools, and results of make and new. The result of sync.OnceValue does not change.
 func madeToChange(e ast.Expr) (changes bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
-			return false // its insides are its own
+			return false // its content is its own
 		case *ast.SelectorExpr:
 			pkg, ok := n.X.(*ast.Ident)
 			changes = changes || ok && (pkg.Name == "sync" || pkg.Name == "atomic") && !strings.HasPrefix(n.Sel.Name, "OnceValue")

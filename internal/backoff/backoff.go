@@ -1,10 +1,10 @@
-// Package backoff says how long to wait before the next try: exponential with full jitter, the randomness given by
-// the caller so that a test and a simulation can repeat it. Waiting is the caller's, on its own clock.
+// Package backoff computes how long to wait before the next try: exponential with full jitter. The caller passes the random number, so
+// that tests and simulations can repeat it, and waits on its own clock.
 package backoff
 
 import "time"
 
-// Policy bounds the waits. A zero Floor means that a try may follow at once.
+// Policy limits the waits. With a zero Floor, a retry may follow at once.
 type Policy struct {
 	Base  time.Duration // the ceiling of the first wait
 	Max   time.Duration // the ceiling of every wait
@@ -16,7 +16,7 @@ type Policy struct {
 // wait with a little jitter added to it.
 func (p Policy) Delay(attempt int, random float64) time.Duration {
 	ceiling := p.Max
-	// A shift that loses bits would wrap round to a short wait, or to none.
+	// A shift that loses bits would wrap around to a short wait or none.
 	if attempt < 62 && p.Base <= p.Max>>max(attempt, 0) {
 		ceiling = p.Base << max(attempt, 0)
 	}
@@ -26,10 +26,10 @@ func (p Policy) Delay(attempt int, random float64) time.Duration {
 	return p.Floor + time.Duration(random*float64(ceiling-p.Floor))
 }
 
-// Float is a random number in [0, 1).
+// Float converts random bits to a number in [0, 1).
 func Float(rand func() uint64) float64 { return float64(rand()>>11) / (1 << 53) }
 
-// Jittered is a span with a tenth more or less, so that nodes that started together part.
+// Jittered returns d changed by up to a tenth in either direction, so that nodes that started together do not stay in step.
 func Jittered(d time.Duration, rand func() uint64) time.Duration {
 	tenth := int64(d / 10)
 	return d - time.Duration(tenth) + time.Duration(rand()%uint64(2*tenth+1))

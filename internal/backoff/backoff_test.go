@@ -37,7 +37,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// A wait is never under the floor and never over the ceiling, whatever the attempt: no overflow, no hot loop.
+// A wait is never below the floor or above the ceiling, whatever the attempt: no overflow, no hot loop.
 func TestDelayStaysInBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		floor := time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "floor"))

@@ -32,18 +32,18 @@ const (
 
 const (
 	caLife   = 10 * 365 * 24 * time.Hour
-	leafLife = 90 * 24 * time.Hour // Apple's devices accept 825 days at most
-	backdate = 24 * time.Hour      // clients' clocks are off
+	leafLife = 90 * 24 * time.Hour // Apple devices accept at most 825 days
+	backdate = 24 * time.Hour      // for clients whose clock is slow
 )
 
-// CA is a node's own authority, which the devices around it are made to trust. Name constraints keep it from vouching for
-// anything but local networks and the names and addresses that it was made with: whoever steals the key cannot pose as a bank.
+// CA is a node's own certificate authority, which the surrounding devices are made to trust. Name constraints limit it to local networks
+// and to the names and addresses it was created with: whoever steals the key cannot pose as a bank.
 type CA struct {
-	Cert *x509.Certificate // what devices are given
+	Cert *x509.Certificate // installed on devices
 	key  crypto.PrivateKey
 }
 
-// private are the domains that no public CA gives certificates for, and the networks of such addresses.
+// private returns the domains for which no public CA issues certificates, and the private networks.
 func private() []string {
 	return []string{
 		"localhost", "local", "lan", "internal", "home.arpa",
@@ -51,8 +51,8 @@ func private() []string {
 	}
 }
 
-// CreateCA makes the CA of a data directory, for this machine as it is called and addressed now, and for hosts. One that is there
-// stays, unless it is to be replaced: every device has to be given the new one.
+// CreateCA creates the CA of a data directory, for this machine's present names and addresses and for hosts. It refuses to replace an
+// existing CA unless replace is set, because every device needs the new one.
 func CreateCA(dataDir string, hosts []string, replace bool, now time.Time) (*CA, error) {
 	certFile, keyFile := filepath.Join(dataDir, CAFile), filepath.Join(dataDir, caKey)
 	dir := filepath.Dir(keyFile)
@@ -93,9 +93,9 @@ func CreateCA(dataDir string, hosts []string, replace bool, now time.Time) (*CA,
 	return OpenCA(dataDir)
 }
 
-// permit has a CA vouch for a domain, a network or an address.
+// permit allows a CA to certify a domain, a network or an address.
 func permit(spec *x509.Certificate, what string) {
-	for _, bits := range []string{"", "/128", "/32"} { // those of an address of IPv6 are too many for one of IPv4
+	for _, bits := range []string{"", "/128", "/32"} { // an IPv4 address cannot have 128 bits, so /128 fails for it
 		if _, n, err := net.ParseCIDR(what + bits); err == nil {
 			spec.PermittedIPRanges = append(spec.PermittedIPRanges, n)
 			return
@@ -104,7 +104,7 @@ func permit(spec *x509.Certificate, what string) {
 	spec.PermittedDNSDomains = append(spec.PermittedDNSDomains, strings.TrimPrefix(what, "*."))
 }
 
-// OpenCA reads the CA of a data directory; without one it is fault.NotFound.
+// OpenCA reads the CA of a data directory. If there is none, the error is fault.NotFound.
 func OpenCA(dataDir string) (*CA, error) {
 	pair, err := ReadPair(filepath.Join(dataDir, CAFile), filepath.Join(dataDir, caKey))
 	dir := filepath.Join(dataDir, filepath.Dir(caKey))
@@ -119,10 +119,10 @@ func OpenCA(dataDir string) (*CA, error) {
 	return &CA{pair.Leaf, pair.PrivateKey}, nil
 }
 
-// Title is its name on the devices that trust it.
+// Title returns the CA's name on the devices that trust it.
 func (ca *CA) Title() string { return ca.Cert.Subject.CommonName }
 
-// Fingerprint is the SHA-256 of the certificate, as devices show it.
+// Fingerprint returns the SHA-256 of the certificate, formatted as on devices.
 func (ca *CA) Fingerprint() string {
 	return strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(ca.Cert.Raw)), " ", ":")
 }
@@ -133,11 +133,11 @@ func (ca *CA) MayName(host string) bool {
 		return slices.ContainsFunc(ca.Cert.PermittedIPRanges, func(n *net.IPNet) bool { return n.Contains(ip) })
 	}
 	return slices.ContainsFunc(ca.Cert.PermittedDNSDomains, func(domain string) bool {
-		return host == domain || strings.HasSuffix(host, "."+domain) // as RFC 5280 has it
+		return host == domain || strings.HasSuffix(host, "."+domain) // as in RFC 5280
 	})
 }
 
-// issue makes a certificate of the CA for names and addresses. It ends before the CA does.
+// issue issues a certificate for names and addresses. It expires before the CA does.
 func (ca *CA) issue(names []string, now time.Time) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

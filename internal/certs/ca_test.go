@@ -28,7 +28,7 @@ func newCA(t *testing.T, dir string, now time.Time, hosts ...string) *CA {
 	return ca
 }
 
-// trusted verifies a certificate as a device does that trusts the CA.
+// trusted verifies a certificate like a device that trusts the CA.
 func trusted(ca *CA, c *tls.Certificate, host string, at time.Time) error {
 	roots := x509.NewCertPool()
 	roots.AddCert(ca.Cert)
@@ -67,7 +67,7 @@ func TestCAIsPrivateAndStays(t *testing.T) {
 	}
 }
 
-// The CA vouches for the local network and what it was made for; devices refuse everything else that it signs.
+// The CA certifies the local network and what it was created for; devices refuse everything else that it signs.
 func TestCAIsConstrained(t *testing.T) {
 	now := time.Now()
 	ca := newCA(t, t.TempDir(), now, "scores.example", "*.club.example", "203.0.113.7")
@@ -89,7 +89,7 @@ func TestCAIsConstrained(t *testing.T) {
 	}
 }
 
-// A certificate is renewed after two thirds of its life, and as soon as the machine has another address; what is gone stays in it.
+// A certificate is renewed after two thirds of its life, and as soon as the machine has another address; old addresses stay in it.
 func TestLocalRenews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ca := newCA(t, t.TempDir(), time.Now(), "scores.example")

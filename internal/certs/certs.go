@@ -1,5 +1,5 @@
-// Package certs keeps the certificate that a node shows: from files, from the node's own CA, or (package acme) from a public
-// CA. A Source replaces its certificate while connections are open; they go on with the one that they began with.
+// Package certs manages the certificate that a node presents: from files, from the node's own CA, or (package acme) from a public CA. A
+// Source replaces its certificate without closing connections, which continue with the one they started with.
 package certs
 
 import (
@@ -13,34 +13,34 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Source is where a node's certificate comes from.
+// Source provides a node's certificate.
 type Source interface {
-	// Certificate returns the one to show to a client; crypto/tls calls it for each handshake.
+	// Certificate returns the certificate for a client. crypto/tls calls it for each handshake.
 	Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
-	// State reports what is shown now.
+	// State describes the current certificate.
 	State() State
-	// Run keeps the certificate good until ctx ends.
+	// Run keeps the certificate valid until ctx ends.
 	Run(ctx context.Context) error
-	// Reload looks at once for what Run looks for now and then. A certificate that cannot be had changes nothing.
+	// Reload checks at once what Run checks periodically. If it fails, the current certificate stays.
 	Reload() error
 }
 
 // State describes a Source.
 type State struct {
 	Kind      string    `json:"kind"`            // files, local or acme
-	Names     []string  `json:"names,omitempty"` // host names and addresses that the certificate is for
+	Names     []string  `json:"names,omitempty"` // host names and addresses in the certificate
 	NotBefore time.Time `json:"notBefore,omitzero"`
 	NotAfter  time.Time `json:"notAfter,omitzero"`
-	Problem   string    `json:"problem,omitempty"` // why it could not be renewed or read again
+	Problem   string    `json:"problem,omitempty"` // why it could not be renewed or reloaded
 }
 
-// Warning times: a certificate that renews itself is renewed long before.
+// When to warn. Certificates that renew themselves are renewed long before.
 const (
 	warnBefore = 14 * 24 * time.Hour
-	warnShare  = 5 // of a short life: its last fifth
+	warnShare  = 5 // of a short-lived certificate: its last fifth
 )
 
-// Check reports as an error why clients cannot trust the node now, and as a warning why they soon will not.
+// Check returns an error if clients cannot trust the node now, and a warning if they soon will not.
 func (s *State) Check(now time.Time) (warning string, err error) {
 	const at = "2006-01-02 15:04 UTC"
 	why := ""
@@ -60,12 +60,12 @@ func (s *State) Check(now time.Time) (warning string, err error) {
 	return s.Problem, nil
 }
 
-// Covers reports whether the certificate is for a host, a name or an address.
+// Covers reports whether the certificate is valid for a host name or an address.
 func (s *State) Covers(host string) bool {
 	return templateOf(s.Names).VerifyHostname(strings.TrimSuffix(host, ".")) == nil
 }
 
-// templateOf is a certificate of names and addresses, and of nothing else yet.
+// templateOf returns a certificate with only names and addresses.
 func templateOf(names []string) *x509.Certificate {
 	c := &x509.Certificate{}
 	for _, name := range names {
@@ -78,7 +78,7 @@ func templateOf(names []string) *x509.Certificate {
 	return c
 }
 
-// namesOf are the names and addresses of a certificate.
+// namesOf returns the names and addresses of a certificate.
 func namesOf(c *x509.Certificate) []string {
 	names := append([]string{}, c.DNSNames...)
 	for _, ip := range c.IPAddresses {
@@ -87,7 +87,7 @@ func namesOf(c *x509.Certificate) []string {
 	return names
 }
 
-// Config is how a server speaks TLS with a source's certificate.
+// Config returns a server's TLS configuration with a source's certificate.
 func Config(s Source) *tls.Config {
 	return &tls.Config{GetCertificate: s.Certificate, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 }

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	lookEvery = time.Second // at files, which somebody else renews
+	lookEvery = time.Second // how often the files are checked, which somebody else renews
 	maxPEM    = 256 << 10
 )
 
-// Files is a Source of a certificate and a key that an operator keeps in files.
+// Files is a Source whose certificate and key an operator keeps in files.
 type Files struct {
 	kept
 
 	cert, key     string
-	chain, secret []byte // what was in them when they were good
+	chain, secret []byte // the last valid content of the files
 }
 
-// OpenFiles reads a pair, which must be good.
+// OpenFiles reads a pair, which must be valid.
 func OpenFiles(cert, key string, c clock.Clock, log *slog.Logger) (*Files, error) {
 	f := &Files{kept: kept{kind: "files", every: lookEvery, clock: c, log: log}, cert: cert, key: key}
 	f.look = f.read
@@ -37,7 +37,7 @@ func ReadPair(cert, key string) (*tls.Certificate, error) {
 	return (&Files{cert: cert, key: key}).read(nil)
 }
 
-// read makes a pair of what is in the files now, if that is not what is shown.
+// read returns the pair in the files, or shown if the files have not changed.
 func (f *Files) read(shown *tls.Certificate) (*tls.Certificate, error) {
 	chain, err := os.ReadFile(f.cert)
 	if err != nil {

@@ -34,7 +34,7 @@ func pass(t *testing.T, d time.Duration) {
 	}
 }
 
-// pairOf makes a pair of files' contents.
+// pairOf returns the contents of a pair of files.
 func pairOf(t *testing.T, ca *CA, name string) (cert, key []byte) {
 	t.Helper()
 	leaf, err := ca.issue([]string{name}, time.Now())
@@ -49,7 +49,7 @@ func pairOf(t *testing.T, ca *CA, name string) (cert, key []byte) {
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// Files are read again when they change. Between the two writes of a renewal, and when they are wrong, the pair before stays.
+// Files are read again when they change. Between the two writes of a renewal, and if they are invalid, the previous pair stays.
 func TestFilesReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -69,7 +69,7 @@ func TestFilesReload(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer running(t, f)()
-		logged := func() string { // lines are written under the lock
+		logged := func() string { // log lines are written under the lock
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			return log.String()
@@ -82,7 +82,7 @@ func TestFilesReload(t *testing.T) {
 				t.Fatalf("%+v, want %s with %q", s, want, problem)
 			}
 		}
-		pass(t, lookEvery/2) // looks fall between the writes
+		pass(t, lookEvery/2) // so that checks fall between the writes
 		look("one.local", "")
 		cert, key = pairOf(t, ca, "two.local")
 		write(certFile, cert)

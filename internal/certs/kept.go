@@ -11,17 +11,17 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// kept is a Source of one certificate, which is looked for again now and then.
+// kept is a Source of a single certificate that is checked for replacement periodically.
 type kept struct {
 	kind  string
-	every time.Duration                                          // between two looks
-	look  func(shown *tls.Certificate) (*tls.Certificate, error) // for another one; the same: there is none
+	every time.Duration                                          // between two checks
+	look  func(shown *tls.Certificate) (*tls.Certificate, error) // returns the certificate to present: shown, if nothing changed
 	clock clock.Clock
 	log   *slog.Logger
 
 	mu      sync.Mutex
-	failed  bool   // the last look did. Once may be between the two writes of a renewal
-	problem string // empty: what is shown is what there is
+	failed  bool   // the last check failed: one failure may be between the two writes of a renewal
+	problem string // empty: none
 	shown   atomic.Pointer[tls.Certificate]
 }
 
@@ -41,7 +41,7 @@ func (k *kept) State() State {
 // Run implements Source.
 func (k *kept) Run(ctx context.Context) error {
 	for clock.Sleep(ctx, k.clock, k.every) == nil {
-		_ = k.Reload() // told in the log
+		_ = k.Reload() // already logged
 	}
 	return context.Cause(ctx)
 }

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// firstByteWithin is how long a client may take to say whether it speaks TLS.
+// firstByteWithin is how long a client may take to send its first byte.
 const firstByteWithin = 5 * time.Second
 
-// recordHandshake is the first byte that a client of TLS sends, and none of HTTP does.
+// recordHandshake is the first byte of a TLS client, which no HTTP request starts with.
 const recordHandshake = 22
 
-// Listen serves both TLS and plain HTTP on one port: what a client sends first tells which. A person who types the node's name
-// without https:// then reaches the same port, which sends the browser on.
+// Listen serves both TLS and plain HTTP on one port, distinguished by the client's first byte. So a person who types the node's name
+// without https:// still reaches the node, which can redirect the browser.
 func Listen(ln net.Listener, config *tls.Config) net.Listener {
 	l := &listener{Listener: ln, config: config, out: make(chan accepted)}
 	l.ctx, l.end = context.WithCancel(context.Background())
@@ -49,7 +49,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener: it waits for what it has started.
+// Close implements net.Listener. It waits for everything it has started.
 func (l *listener) Close() error {
 	l.end()
 	err := l.Listener.Close()
@@ -68,7 +68,7 @@ func (l *listener) accept() {
 	}
 }
 
-// classify reads the first byte of a connection and hands it on. Until then nobody else closes it.
+// classify reads the first byte of a connection and passes the connection on. Until then nobody else closes it.
 func (l *listener) classify(conn net.Conn) {
 	stop := context.AfterFunc(l.ctx, func() { _ = conn.Close() })
 	first := make([]byte, 1)
@@ -95,7 +95,7 @@ func (l *listener) hand(a accepted) bool {
 	}
 }
 
-// peeked is a connection whose first byte was read, which all has again.
+// peeked is a connection whose first byte has been read and is returned again by all.
 type peeked struct {
 	net.Conn
 	all io.Reader
@@ -104,10 +104,10 @@ type peeked struct {
 // Read implements net.Conn.
 func (p *peeked) Read(b []byte) (int, error) { return p.all.Read(b) }
 
-// NetConn is the connection below.
+// NetConn returns the underlying connection.
 func (p *peeked) NetConn() net.Conn { return p.Conn }
 
-// CloseWrite has a client read the answer before it sees the connection closed.
+// CloseWrite lets a client read the answer before the connection is closed.
 func (p *peeked) CloseWrite() error {
 	if w, ok := p.Conn.(interface{ CloseWrite() error }); ok {
 		return w.CloseWrite()

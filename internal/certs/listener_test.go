@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// One port answers TLS and plain HTTP, while other connections say nothing; closing it ends these.
+// One port answers TLS and plain HTTP, while other connections send nothing; closing it ends these.
 func TestListen(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ca := newCA(t, t.TempDir(), time.Now())

@@ -13,13 +13,13 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Meter shows progress on one line of a terminal, and nothing elsewhere.
+// Meter shows progress on one line of a terminal. If the output is not a terminal, it shows nothing.
 type Meter struct {
 	w     io.Writer // nil: not a terminal
 	shown string
 }
 
-// NewMeter is the meter of a command.
+// NewMeter returns the meter of a command.
 func NewMeter(cmd *cobra.Command) *Meter {
 	if f, ok := cmd.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return &Meter{w: f}
@@ -27,7 +27,7 @@ func NewMeter(cmd *cobra.Command) *Meter {
 	return &Meter{}
 }
 
-// Show shows how far something is; total is in bytes, 0 where that is not known.
+// Show shows the progress of a task. total is in bytes, 0 if unknown.
 func (m *Meter) Show(what string, done, total int64) {
 	if m.w == nil {
 		return
@@ -42,7 +42,7 @@ func (m *Meter) Show(what string, done, total int64) {
 	}
 }
 
-// End takes the line away and says an interrupt in words.
+// End removes the line, and turns an interrupt into a readable error.
 func (m *Meter) End(err error) error {
 	if m.shown != "" {
 		fmt.Fprint(m.w, "\r\x1b[K") //nolint:errcheck // as above
@@ -54,5 +54,5 @@ func (m *Meter) End(err error) error {
 	return err
 }
 
-// Megabytes writes a size for people.
+// Megabytes formats a size.
 func Megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

@@ -1,5 +1,5 @@
-// Package cli is what the commands of the node and those of applications have in common: how a wrong command line is told,
-// how results are printed, and how progress is shown.
+// Package cli has what the commands of the node and of applications share: errors for wrong command lines, printing of results, and
+// progress.
 package cli
 
 import (
@@ -15,18 +15,18 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// UsageError is a command line that cannot be understood.
+// UsageError is the error of an invalid command line.
 type UsageError struct{ error }
 
-// Misuse is a UsageError that says which command's help to read.
+// Misuse returns a UsageError that refers to the command's help.
 func Misuse(cmd *cobra.Command, err error) error { return UsageError{hint(cmd, err)} }
 
-// UnknownFlag is the UsageError of a flag that a command does not have, or of its value.
+// UnknownFlag returns the UsageError for an unknown flag or an invalid flag value.
 func UnknownFlag(cmd *cobra.Command, err error) error {
 	return Misuse(cmd, didYouMean(plain(err), flagLike(cmd, err)))
 }
 
-// Usage marks the errors of an argument check as usage errors.
+// Usage turns the errors of an argument check into usage errors.
 func Usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
@@ -36,17 +36,17 @@ func Usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// Group completes a command that there is for those below it.
+// Group sets up a command that only has subcommands.
 func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	cmd.Args, cmd.RunE = Usage(cobra.NoArgs), func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(below...)
 	return cmd
 }
 
-// likeness is by how many letters a name may differ from what was typed.
+// likeness is the number of letters in which a suggestion may differ from the typed name.
 const likeness = 2
 
-// didYouMean adds what was probably meant.
+// didYouMean adds suggestions to an error.
 func didYouMean(err error, names []string) error {
 	if len(names) == 0 {
 		return err
@@ -54,7 +54,7 @@ func didYouMean(err error, names []string) error {
 	return fmt.Errorf("%w, did you mean %s?", err, strings.Join(slices.Compact(names), " or "))
 }
 
-// commandLike returns the subcommands whose names are like the first argument.
+// commandLike returns the subcommands with names like the first argument.
 func commandLike(cmd *cobra.Command, args []string) []string {
 	if len(args) == 0 {
 		return nil
@@ -63,17 +63,17 @@ func commandLike(cmd *cobra.Command, args []string) []string {
 	return cmd.SuggestionsFor(args[0])
 }
 
-// flagLike returns the flags whose names are like that of the error.
+// flagLike returns the flags with names like that in the error.
 func flagLike(cmd *cobra.Command, err error) (names []string) {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || unknown.GetSpecifiedShortnames() != "" {
 		return nil
 	}
-	flags := &cobra.Command{SuggestionsMinimumDistance: likeness} // a likeness of names is what cobra has for commands
+	flags := &cobra.Command{SuggestionsMinimumDistance: likeness} // cobra only compares names of commands
 	typed := unknown.GetSpecifiedName()
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		like := &cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}}
-		if strings.HasPrefix(typed, f.Name+"-") || strings.HasSuffix(f.Name, "-"+typed) { // --data-dir for --data, --dir for --data-dir
+		if strings.HasPrefix(typed, f.Name+"-") || strings.HasSuffix(f.Name, "-"+typed) { // suggests --data-dir for --data, and for --dir
 			like.SuggestFor = []string{typed}
 		}
 		flags.AddCommand(like)
@@ -84,7 +84,7 @@ func flagLike(cmd *cobra.Command, err error) (names []string) {
 	return names
 }
 
-// Named refuses an empty name, as an unset variable of a shell makes it: it would stand for the default.
+// Named refuses an empty file name, which an unset shell variable produces and which would mean the default.
 func Named(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return cobra.MatchAll(check, func(_ *cobra.Command, args []string) error {
 		if slices.Contains(args, "") {
@@ -94,7 +94,7 @@ func Named(check cobra.PositionalArgs) cobra.PositionalArgs {
 	})
 }
 
-// plain says in words what the libraries say of a command line in their own terms.
+// plain rewords errors of the libraries about the command line.
 func plain(err error) error {
 	text := err.Error()
 	if strings.HasPrefix(text, "requires at least ") || strings.HasPrefix(text, "accepts ") && strings.Contains(text, ", received ") {
@@ -125,14 +125,14 @@ type hinted struct {
 	hint string
 }
 
-// Error is one line that says where help is.
+// Error returns one line that says where to find help.
 func (h hinted) Error() string {
 	return strings.ReplaceAll(h.error.Error(), "\n", " ") + " (see '" + h.hint + " --help')"
 }
 
 func hint(cmd *cobra.Command, err error) error { return hinted{err, cmd.CommandPath()} }
 
-// OutputFlag adds -o, checked.
+// OutputFlag adds the flag -o and its check.
 func OutputFlag(cmd *cobra.Command, output *string) {
 	cmd.Flags().StringVarP(output, "output", "o", "text", "text or json")
 	check := cmd.PreRunE
@@ -147,7 +147,7 @@ func OutputFlag(cmd *cobra.Command, output *string) {
 	}
 }
 
-// Message is what a person is shown of an error: one line, without the causes that only a log needs.
+// Message returns an error's text for a user: one line, without the causes that belong in a log.
 func Message(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f.Message
@@ -155,7 +155,7 @@ func Message(err error) string {
 	return err.Error()
 }
 
-// Print shows a result as JSON (output json) or as the text that a person reads.
+// Print prints a result as JSON, if output is json, or as text.
 func Print(cmd *cobra.Command, output string, result any, text string) error {
 	if output == "json" {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(result)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What the libraries say of a command line reaches nobody in their own terms.
+// Errors of the libraries about a command line are always reworded.
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"requires at least 1 arg(s), only received 0": "the command needs an argument",

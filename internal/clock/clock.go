@@ -1,8 +1,8 @@
-// Package clock gives the node one injected notion of time. Real time serves a venue, scaled time a demo that a
-// person watches, stepped time a replay at top speed: there the clock jumps to the next instant at which anything
-// can happen, as soon as every loop of the node waits for it.
+// Package clock provides the time of the node, injected into every loop. Real time is for a venue, scaled time for a demo with an
+// audience, and stepped time for a replay at top speed: its clock jumps to the next instant at which anything can happen, as soon as
+// every loop of the node waits for it.
 //
-// Rules never see a Clock: they get now as a value. Only loops do, and they wait in one way, Wait.
+// Rules never see a Clock: they get the time as a value. Only loops use one, and they wait in only one way, Wait.
 package clock
 
 import (
@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// Clock is what a loop needs of time.
+// Clock is the time as loops use it.
 type Clock interface {
-	// Now is the present instant, in UTC.
+	// Now returns the current time, in UTC.
 	Now() time.Time
-	// Wait blocks until the clock reaches until (the zero time: never), until sig is set (nil: never; a set
-	// signal is cleared by the return), or until ctx ends, in which case it returns the context's cause.
+	// Wait blocks until the clock reaches until (zero: no limit), until sig is set (nil: no signal; Wait clears a set signal), or until
+	// ctx ends, in which case it returns the cause.
 	Wait(ctx context.Context, until time.Time, sig *Signal) error
-	// Join announces a loop before its goroutine starts. A stepped clock moves only while every joined loop is
-	// inside Wait, so a loop must not block for long on anything else, and only a joined loop may call Wait.
-	// leave ends the membership.
+	// Join registers a loop before its goroutine starts. A stepped clock moves only while every joined loop is inside Wait, so a loop
+	// must not block for long on anything else, and only joined loops may call Wait. leave unregisters the loop.
 	Join() (leave func())
-	// Suspend runs f outside the membership of the calling loop: for a loop that blocks on others that joined.
+	// Suspend runs f as if the calling loop had left: for a loop that blocks on other joined loops.
 	Suspend(f func())
 }
 
@@ -30,7 +29,7 @@ func Sleep(ctx context.Context, c Clock, d time.Duration) error {
 	return c.Wait(ctx, c.Now().Add(d), nil)
 }
 
-// Real is the wall clock.
+// Real returns the wall clock.
 func Real() Clock { return wall{} }
 
 type wall struct{}
@@ -44,13 +43,13 @@ func (c wall) Wait(ctx context.Context, until time.Time, sig *Signal) error {
 	return err
 }
 
-// Join implements Clock: real time moves by itself, whoever is busy.
+// Join implements Clock. It does nothing, because real time moves by itself.
 func (wall) Join() (leave func()) { return func() {} }
 
 // Suspend implements Clock.
 func (wall) Suspend(f func()) { f() }
 
-// wait waits in real time, for ever or for a while.
+// wait waits in real time, for d or without limit.
 func wait(ctx context.Context, d time.Duration, forever bool, sig *Signal) (signalled bool, err error) {
 	var due <-chan time.Time
 	if !forever {

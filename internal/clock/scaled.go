@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Scaled is a clock that stands until the first loop joins it, then runs a number of times as fast as the wall clock,
-// and stands again once it is stopped.
+// Scaled is a clock that stands still until the first loop joins, then runs speed times as fast as the wall clock, and stands still again
+// after Stop.
 type Scaled struct {
 	speed float64
 
 	mu      sync.Mutex
-	base    time.Time // what it shows while it stands
-	start   time.Time // when it began to run from base, with its monotonic reading
+	base    time.Time // the time while it stands
+	start   time.Time // when it started to run from base, with a monotonic reading
 	running bool
 	stopped bool // for good
 }
 
-// NewScaled makes a clock that stands at base.
+// NewScaled returns a clock that stands at base.
 func NewScaled(base time.Time, speed float64) *Scaled { return &Scaled{base: base.UTC(), speed: speed} }
 
 // Now implements Clock.
@@ -35,7 +35,7 @@ func (c *Scaled) now() time.Time {
 	return c.base.Add(time.Duration(float64(time.Since(c.start)) * c.speed))
 }
 
-// Stop has the clock stand for good. Who waits for a later instant waits until their context ends.
+// Stop stops the clock for good. Loops that wait for a later time wait until their context ends.
 func (c *Scaled) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,11 +50,11 @@ func (c *Scaled) Wait(ctx context.Context, until time.Time, sig *Signal) error {
 		if err != nil || signalled || !until.After(c.Now()) {
 			return err
 		}
-		// The clock has been stopped meanwhile, or the timer was a rounding error early.
+		// The clock was stopped in the meantime, or the timer fired early by a rounding error.
 	}
 }
 
-// left is how long to wait in real time.
+// left returns how long to wait in real time.
 func (c *Scaled) left(until time.Time) (d time.Duration, forever bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,7 +65,7 @@ func (c *Scaled) left(until time.Time) (d time.Duration, forever bool) {
 	return time.Duration(float64(left) / c.speed), false
 }
 
-// Join implements Clock: the first one sets the clock going, and then it moves by itself, whoever is busy.
+// Join implements Clock. The first call starts the clock.
 func (c *Scaled) Join() (leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,16 +2,16 @@ package clock
 
 import "sync"
 
-// Signal is a level, not a queue: set it as often as you like, the waiter sees it once. Unlike a buffered channel
-// it stays set until the waiter has left Wait, so that a stepped clock never mistakes a loop that is about to run
-// for an idle one. One loop waits on a signal; anyone may set it. A nil signal is never set.
+// Signal is a level, not a queue: however often it is set, the waiter sees it once. Unlike a buffered channel it stays set until the
+// waiter leaves Wait, so that a stepped clock never mistakes a loop about to run for an idle one. One loop waits on a signal; anyone may
+// set it. A nil signal is never set.
 type Signal struct {
 	mu  sync.Mutex
 	set bool
 	ch  chan struct{}
 }
 
-// NewSignal makes a signal that is not set.
+// NewSignal returns a signal that is not set.
 func NewSignal() *Signal { return &Signal{ch: make(chan struct{})} }
 
 // Set wakes the waiter, now or at its next wait.
@@ -24,7 +24,7 @@ func (s *Signal) Set() {
 	}
 }
 
-// C is closed while the signal is set; after Clear, ask for C again.
+// C returns a channel that is closed while the signal is set. After Clear, call C again.
 func (s *Signal) C() <-chan struct{} {
 	if s == nil {
 		return nil
@@ -34,7 +34,7 @@ func (s *Signal) C() <-chan struct{} {
 	return s.ch
 }
 
-// Clear takes the signal back. What it announced must be looked at after Clear, not before.
+// Clear clears the signal. Check what it announced after Clear, not before.
 func (s *Signal) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Stepped is a clock that stands still while any joined loop works, and jumps to the earliest awaited instant when
-// all of them wait. Time costs nothing, and a run is the same however slow the machine.
+// Stepped is a clock that stands still while any joined loop works, and jumps to the earliest awaited instant when all of them wait. Time
+// costs nothing, and a run is the same on any machine.
 type Stepped struct {
 	mu      sync.Mutex
 	now     time.Time
@@ -21,7 +21,7 @@ type waiter struct {
 	due   chan struct{}
 }
 
-// NewStepped makes a stepped clock that stands at now.
+// NewStepped returns a stepped clock that stands at now.
 func NewStepped(now time.Time) *Stepped {
 	return &Stepped{now: now.UTC(), waiters: map[*waiter]struct{}{}}
 }
@@ -62,7 +62,7 @@ func (c *Stepped) Wait(ctx context.Context, until time.Time, sig *Signal) error 
 	return nil
 }
 
-// enter registers w unless its instant has passed already.
+// enter registers w unless its time has already come.
 func (c *Stepped) enter(w *waiter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +74,7 @@ func (c *Stepped) enter(w *waiter) bool {
 	return true
 }
 
-// exit takes w out before its signal is cleared: in between the set signal keeps the clock still.
+// exit unregisters w before its signal is cleared: until then the set signal keeps the clock still.
 func (c *Stepped) exit(w *waiter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +91,7 @@ func (c *Stepped) add(n int) {
 	c.step()
 }
 
-// step moves time if nobody works. Called with the lock held.
+// step moves the clock if no loop is working. The caller holds the lock.
 func (c *Stepped) step() {
 	if len(c.waiters) < c.joined {
 		return
@@ -106,7 +106,7 @@ func (c *Stepped) step() {
 		}
 	}
 	if next.IsZero() {
-		return // all wait for signals from outside
+		return // all wait for external signals
 	}
 	c.now = next
 	for w := range c.waiters {

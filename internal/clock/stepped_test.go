@@ -15,7 +15,7 @@ import (
 
 func epoch() time.Time { return time.Date(2019, 7, 14, 10, 0, 0, 0, time.UTC) }
 
-// Two loops with different periods are woken at their instants, in order, however long their work takes.
+// Two loops with different periods are woken at their times, in order, however long their work takes.
 func TestSteppedWakesInOrder(t *testing.T) {
 	c := clock.NewStepped(epoch())
 	var mu sync.Mutex
@@ -42,7 +42,7 @@ func TestSteppedWakesInOrder(t *testing.T) {
 	}
 }
 
-// A signal set by a loop that goes on to wait is handled before time moves.
+// A signal set by a loop that then waits is handled before time moves.
 func TestSteppedSignalHoldsTime(t *testing.T) {
 	c := clock.NewStepped(epoch())
 	sig := clock.NewSignal()
@@ -79,7 +79,7 @@ func TestSteppedSignalHoldsTime(t *testing.T) {
 func TestScaledRunsFaster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clock.NewScaled(epoch(), 30)
-		<-time.After(time.Hour) // in the bubble it costs nothing
+		<-time.After(time.Hour) // costs nothing in the bubble
 		if got := c.Now(); !got.Equal(epoch()) {
 			t.Fatalf("the clock is at %s before the first loop", got)
 		}
@@ -97,7 +97,7 @@ func TestScaledRunsFaster(t *testing.T) {
 	})
 }
 
-// A stopped clock stands, and nobody is woken by it any more but by a signal or the end.
+// A stopped clock stands still: it wakes nobody, only a signal or the end of the context does.
 func TestStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clock.NewScaled(epoch(), 30)

@@ -1,8 +1,8 @@
-// Package connlimit keeps an HTTP port answering while clients hold more connections than the process may have open.
+// Package connlimit keeps an HTTP port responsive while clients hold more connections than the process may have open.
 //
-// Up to the limit every connection is accepted. Above half of it each is closed behind its answer. At the limit the
-// connection that has been idle for longest makes way for a new one, and one that has not sent a whole request head counts
-// as idle. Only while requests are being answered on all of them is a new one turned away, after a short wait.
+// Up to the limit every connection is accepted. Above half of it, each is closed after its answer. At the limit, the connection that has
+// been idle longest is closed for a new one; a connection without a complete request head counts as idle. A new connection is turned
+// away, after a short wait, only if requests are being answered on all others.
 package connlimit
 
 import (
@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	patience = time.Second      // a port may be full for so long before new connections are turned away
-	tellGap  = 10 * time.Second // between two lines of the log
+	patience = time.Second      // how long a port may be full before new connections are turned away
+	tellGap  = 10 * time.Second // between two log lines
 )
 
-// Config is the limit of a port.
+// Config describes the limit of a port.
 type Config struct {
-	Port  string       // its name, for the log
-	Most  int          // connections open at once, at least 1
-	Clock clock.Clock  // real time; nil: clock.Real
+	Port  string       // name, for the log
+	Most  int          // maximum number of open connections, at least 1
+	Clock clock.Clock  // must be real time; nil: clock.Real
 	Log   *slog.Logger // nil: silent
 }
 
@@ -37,21 +37,21 @@ type Limiter struct {
 	port  string
 	clock clock.Clock
 	log   *slog.Logger
-	room  *clock.Signal // a connection was closed or became idle
+	room  *clock.Signal // set when a connection was closed or became idle
 
 	mu        sync.Mutex
 	most      int
 	open      int
-	taken     int        // of open: hijacked, such as event streams
-	idle      *list.List // of *conn: no request is being answered; the longest idle is at the front
-	fullSince time.Time  // zero: it is not full
+	taken     int        // hijacked ones, such as event streams; included in open
+	idle      *list.List // of *conn without a request; the longest idle is at the front
+	fullSince time.Time  // zero: not full
 
-	closedIdle, turnedAway int // since the log was told
+	closedIdle, turnedAway int // since the last log line
 	noFiles                bool
 	told                   time.Time
 }
 
-// New creates a Limiter.
+// New returns a Limiter.
 func New(c Config) *Limiter {
 	if c.Clock == nil {
 		c.Clock = clock.Real()
@@ -62,7 +62,7 @@ func New(c Config) *Limiter {
 	return &Limiter{port: c.Port, clock: c.Clock, log: c.Log, room: clock.NewSignal(), most: max(1, c.Most), idle: list.New()}
 }
 
-// SetMost changes the limit. Connections above it stay until they make way or close.
+// SetMost changes the limit. Connections above it stay until they are closed.
 func (l *Limiter) SetMost(n int) {
 	l.mu.Lock()
 	l.most = max(1, n)
@@ -81,19 +81,19 @@ func (l *Limiter) Guard(srv *http.Server, ln net.Listener) net.Listener {
 	return &listener{Listener: ln, l: l, ctx: ctx, cancel: cancel}
 }
 
-// conn is a connection that is counted. All but the Conn is guarded by the Limiter's lock.
+// conn is a counted connection. The Limiter's lock guards all fields but Conn.
 type conn struct {
 	net.Conn
 	l *Limiter
 
-	at     *list.Element // among the idle; nil: a request is being answered, or the connection was taken or closed
+	at     *list.Element // position in idle; nil: answering a request, hijacked or closed
 	taken  bool
 	closed bool
 }
 
 type connKey struct{}
 
-// connOf is the counted connection below one that net/http has, such as one of TLS; nil: there is none.
+// connOf returns the counted connection below one of net/http, such as a TLS connection, or nil.
 func connOf(c net.Conn) *conn {
 	for c != nil {
 		switch t := c.(type) {
@@ -118,7 +118,7 @@ func (c *conn) Close() error {
 	return err
 }
 
-// CloseWrite has a client read the answer before it sees the connection closed.
+// CloseWrite lets a client read the answer before the connection is closed.
 func (c *conn) CloseWrite() error {
 	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return w.CloseWrite()
@@ -126,7 +126,7 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// forget counts a connection out, once.
+// forget removes a connection from the count, once.
 func (l *Limiter) forget(c *conn) {
 	if c.closed {
 		return
@@ -140,7 +140,7 @@ func (l *Limiter) forget(c *conn) {
 	l.tell()
 }
 
-// busy takes a connection from the idle.
+// busy removes a connection from the idle ones.
 func (l *Limiter) busy(c *conn) {
 	if c.at != nil {
 		l.idle.Remove(c.at)
@@ -174,7 +174,7 @@ func (l *Limiter) answer(h http.Handler) http.Handler {
 		if c, ok := r.Context().Value(connKey{}).(*conn); ok && c != nil {
 			alive, crowded := l.begin(c)
 			if !alive {
-				panic(http.ErrAbortHandler) // it has just made way: nobody would see the answer
+				panic(http.ErrAbortHandler) // evicted a moment ago: nobody would see the answer
 			}
 			if crowded {
 				w.Header().Set("Connection", "close")
@@ -218,7 +218,7 @@ func (ln *listener) Accept() (net.Conn, error) {
 			if ln.l.admit(ln.ctx, c) {
 				return c, nil
 			}
-			_ = nc.Close() // it is not served
+			_ = nc.Close() // not served
 		}
 	}
 }
@@ -241,13 +241,13 @@ func (l *Limiter) outOfFiles() bool {
 	return true
 }
 
-// admit counts a connection in. It reports false where there is no room for it.
+// admit adds a connection to the count. It returns false if there is no room.
 func (l *Limiter) admit(ctx context.Context, c *conn) bool {
 	for {
 		l.room.Clear()
 		admitted, victim, until := l.enter(c)
 		if victim != nil {
-			_ = victim.Conn.Close() // who waits for its next request sees that it is closed
+			_ = victim.Conn.Close() // its client sees the close with its next request
 		}
 		if admitted {
 			return true
@@ -262,8 +262,8 @@ func (l *Limiter) admit(ctx context.Context, c *conn) bool {
 	}
 }
 
-// enter admits a connection, in the place of the longest idle one where the port is full. Otherwise until is when those
-// that wait are turned away.
+// enter admits a connection, replacing the longest idle one if the port is full. If it cannot, until is when waiting connections are
+// turned away.
 func (l *Limiter) enter(c *conn) (admitted bool, victim *conn, until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -283,7 +283,7 @@ func (l *Limiter) enter(c *conn) (admitted bool, victim *conn, until time.Time) 
 	return true, victim, time.Time{}
 }
 
-// evict counts the longest idle connection out; the caller closes it. Nil: none is idle.
+// evict removes the longest idle connection from the count, for the caller to close. It returns nil if none is idle.
 func (l *Limiter) evict() *conn {
 	front := l.idle.Front()
 	if front == nil {
@@ -302,7 +302,7 @@ func (l *Limiter) turnAway() {
 	l.tell()
 }
 
-// tell logs what was closed and turned away, now and then.
+// tell logs closed and refused connections, at intervals.
 func (l *Limiter) tell() {
 	if l.closedIdle+l.turnedAway == 0 && !l.noFiles {
 		return

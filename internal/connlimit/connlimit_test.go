@@ -23,7 +23,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
-// leaping is a clock on which every wait is over at once.
+// leaping is a clock on which every wait ends at once.
 type leaping struct {
 	clock.Clock
 	mu  sync.Mutex
@@ -69,7 +69,7 @@ type rig struct {
 	addr string
 	log  *lines
 	gate chan struct{} // requests for /slow wait for it
-	in   chan struct{} // has one for each of them
+	in   chan struct{} // gets one for each such request
 }
 
 func serve(t *testing.T, most int, wrap func(net.Listener) net.Listener) *rig {
@@ -109,7 +109,7 @@ func serve(t *testing.T, most int, wrap func(net.Listener) net.Listener) *rig {
 	return r
 }
 
-// dial connects; ask sends a request and returns the status, or what went wrong.
+// dial connects; ask sends a request and returns the status, or the error.
 func (r *rig) dial() *client {
 	r.t.Helper()
 	c, err := net.Dial("tcp", r.addr)
@@ -145,13 +145,13 @@ func (r *rig) answered(c *client, path string) (status int, closes bool) {
 	return resp.StatusCode, resp.Close
 }
 
-// settled waits until the limiter counts so many idle connections: the server notes the end of a request after its answer.
+// settled waits until the limiter counts the given number of idle connections: the server notes the end of a request after its answer.
 func (r *rig) settled(idle int) {
 	r.t.Helper()
 	r.counted("idle", idle, r.l.idle.Len)
 }
 
-// counted waits until one of the limiter's counts, read under its lock, is what the test wants.
+// counted waits until a count of the limiter, read under its lock, has the wanted value.
 func (r *rig) counted(what string, want int, count func() int) {
 	r.t.Helper()
 	for end := time.Now().Add(hang.Limit(time.Minute)); ; runtime.Gosched() {
@@ -167,7 +167,8 @@ func (r *rig) counted(what string, want int, count func() int) {
 	}
 }
 
-// Idle connections make way, whether they have asked or not, the longest idle first; the log says it once, with a count.
+// Idle connections are closed for new ones, with or without an earlier request, the longest idle first; the log says so once, with a
+// count.
 func TestIdleMakeWay(t *testing.T) {
 	r := serve(t, 4, nil)
 	for i := range 40 {
@@ -193,7 +194,7 @@ func TestIdleMakeWay(t *testing.T) {
 	}
 }
 
-// Above half of the limit a connection is closed behind its answer, so that it does not have to make way.
+// Above half of the limit a connection is closed after its answer, so that it need not be evicted.
 func TestCrowdedConnectionsAreClosed(t *testing.T) {
 	r := serve(t, 6, nil)
 	for i := range 6 {
@@ -204,8 +205,8 @@ func TestCrowdedConnectionsAreClosed(t *testing.T) {
 	}
 }
 
-// Who is being answered does not make way: others wait, and are turned away with a count. A connection that was taken over
-// does not either.
+// Connections with a request in progress are not evicted: others wait, and are turned away with a count. Hijacked connections are not
+// evicted either.
 func TestBusyDoNotMakeWay(t *testing.T) {
 	r := serve(t, 3, nil)
 	taken := r.dial()
@@ -232,7 +233,7 @@ func TestBusyDoNotMakeWay(t *testing.T) {
 			t.Errorf("a request that had begun: %s", resp.Status)
 		}
 	}
-	r.counted("open", 1, func() int { return r.l.open }) // both were closed behind their answers
+	r.counted("open", 1, func() int { return r.l.open }) // both were closed after their answers
 	r.answered(r.dial(), "/")
 	if text := r.log.String(); !strings.Contains(text, "turnedAway=1") {
 		t.Error(text)
@@ -244,7 +245,7 @@ func TestBusyDoNotMakeWay(t *testing.T) {
 	}
 }
 
-// A raised limit counts at once.
+// A higher limit takes effect at once.
 func TestSetMost(t *testing.T) {
 	r := serve(t, 1, nil)
 	c := r.dial()
@@ -255,7 +256,7 @@ func TestSetMost(t *testing.T) {
 	close(r.gate)
 }
 
-// starved has no file descriptor for the first connections.
+// starved has no file descriptors for its first connections.
 type starved struct {
 	net.Listener
 	left int

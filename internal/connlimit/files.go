@@ -1,14 +1,14 @@
 package connlimit
 
-// What the node itself keeps open: its database, sockets, and connections to feed, push service and cloud.
+// How many files the node itself keeps open: its database, sockets, and connections to feed, push service and cloud.
 const (
 	leastReserve = 24
 	mostReserve  = 512
 	leastShare   = 4
 )
 
-// Share divides what a process that may have so many files open can spare for connections among its ports, which want so
-// many each. A negative number of files: no limit is known.
+// Share divides the files that a process may have open among its ports, after a reserve for the node. wanted is what each port asks for.
+// A negative number of files means no known limit.
 func Share(files int, wanted ...int) []int {
 	out := append([]int{}, wanted...)
 	sum := 0

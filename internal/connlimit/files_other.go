@@ -2,5 +2,5 @@
 
 package connlimit
 
-// Files is how many files this process may have open; negative where that is not known.
+// Files returns how many files this process may have open, negative if unknown.
 func Files() int { return -1 }

@@ -4,7 +4,7 @@ package connlimit
 
 import "syscall"
 
-// Files is how many files this process may have open; negative where that is not known.
+// Files returns how many files this process may have open, negative if unknown.
 func Files() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {

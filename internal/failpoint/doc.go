@@ -1,5 +1,5 @@
-// Package failpoint names the places in the code where tests make a process die, panic, fail or wait: those between
-// two steps that a crash may tear apart. A program that nobody armed pays one atomic load at each.
+// Package failpoint names the places in the code where tests make a process die, panic, fail or wait: those between two steps that a
+// crash can separate. In a program without armed points, each costs one atomic load.
 //
-// The list of points is points.go. A test goes through it, so that a point that no code reaches any more is noticed.
+// The points are listed in points.go. A test visits all of them, so it notices a point that no code reaches any more.
 package failpoint

@@ -1,6 +1,5 @@
-// Package fault is the one error taxonomy of the node. An adapter translates a foreign error once, where it
-// enters; the edge (HTTP, CLI) maps it once, where it leaves. An error that carries no Kind is Internal and its
-// text stays inside the process.
+// Package fault is the error taxonomy of the node. An adapter translates foreign errors once, where they enter; the edge (HTTP, CLI) maps
+// them once, where they leave. An error without a Kind is Internal and its text stays inside the process.
 package fault
 
 import (
@@ -16,39 +15,39 @@ type Kind uint8
 const (
 	Internal     Kind = iota // a bug or an unknown foreign error: 500, text withheld
 	Invalid                  // the request can never succeed as it is: 400
-	Unauthorized             // who is asking is not known: 401
-	Forbidden                // known, and not allowed: 403
+	Unauthorized             // the caller is unknown: 401
+	Forbidden                // the caller is known but not allowed: 403
 	NotFound                 // the thing does not exist: 404
-	Conflict                 // the present state forbids it: 409
-	TooLarge                 // a size limit: 413
-	Throttled                // later, at a slower pace: 429
-	Unavailable              // not now: 503
-	Full                     // no room on disk or in a budget: 507 inside, 503 to clients
-	Locked                   // another process holds the file
-	Damaged                  // the file cannot be trusted
+	Conflict                 // the current state does not allow it: 409
+	TooLarge                 // over a size limit: 413
+	Throttled                // retry later, more slowly: 429
+	Unavailable              // retry later: 503
+	Full                     // no space on disk or in a budget: 507 inside, 503 to clients
+	Locked                   // another process has the file
+	Damaged                  // the data cannot be trusted
 )
 
-// Error is an error with a decision attached. Message is safe to show to whoever caused it.
+// Error is an error with a decision attached. Message is safe to show to the caller.
 type Error struct {
 	Kind    Kind
-	Code    string // stable, snake_case: clients switch on it
+	Code    string // stable, snake_case: clients depend on it
 	Message string
 	Err     error // the cause, for logs only
 }
 
-// New makes an error of the given kind. The message is shown to the caller: no secrets, no paths of other people.
+// New returns an error of the given kind. The message is shown to the caller, so it must not contain secrets or other users' paths.
 func New(kind Kind, code, format string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Wrap is New with a cause that is kept for errors.Is and logs but never shown.
+// Wrap is New with a cause, which is kept for errors.Is and logs but never shown.
 func Wrap(err error, kind Kind, code, format string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...), Err: err}
 }
 
-// Error returns the message and, for logs, the cause behind it.
+// Error returns the message and, for logs, the cause.
 func (e *Error) Error() string {
-	if e.Err == nil || strings.HasSuffix(e.Message, e.Err.Error()) { // the message tells of the cause already
+	if e.Err == nil || strings.HasSuffix(e.Message, e.Err.Error()) { // the message already includes the cause
 		return e.Message
 	}
 	return e.Message + ": " + e.Err.Error()
@@ -57,7 +56,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf finds the kind in an error chain; Internal when there is none.
+// KindOf returns the kind of the first Error in a chain, or Internal if there is none.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -65,7 +64,7 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Is reports whether the chain of err holds an Error of that kind.
+// Is reports whether the first Error in err's chain has the given kind.
 func Is(err error, kind Kind) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Kind == kind

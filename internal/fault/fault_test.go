@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// A message that ends with its cause is not followed by it again.
+// A message that already ends with its cause does not repeat it.
 func TestErrorSaysItsCauseOnce(t *testing.T) {
 	cause := errors.New("connection refused")
 	for _, tt := range []struct {

@@ -1,24 +1,24 @@
-// Package fields takes apart, and puts together, what is stored as a row of varints and of bytes behind their length.
+// Package fields encodes and decodes sequences of varints and of bytes preceded by their length.
 package fields
 
 import "encoding/binary"
 
-// Append puts s behind b, its length first.
+// Append appends the length of s and s itself to b.
 func Append[T ~string | ~[]byte](b []byte, s T) []byte {
 	b = binary.AppendUvarint(b, uint64(len(s)))
 	return append(b, s...)
 }
 
-// Reader takes fields off B. The first thing that is not there sets Bad and leaves nothing: from then on all fields are
-// zero, so that one look at Bad behind the last field is enough.
+// Reader reads fields from B. The first field that is missing sets Bad and empties B; from then on all fields are zero, so it is enough
+// to check Bad after the last field.
 type Reader struct {
-	B   []byte // what is left
+	B   []byte // the rest
 	Bad bool
 }
 
 func (r *Reader) fail() { r.B, r.Bad = nil, true }
 
-// Uvarint takes an unsigned number.
+// Uvarint reads an unsigned number.
 func (r *Reader) Uvarint() uint64 {
 	v, n := binary.Uvarint(r.B)
 	if n <= 0 {
@@ -29,7 +29,7 @@ func (r *Reader) Uvarint() uint64 {
 	return v
 }
 
-// Varint takes a signed number.
+// Varint reads a signed number.
 func (r *Reader) Varint() int64 {
 	v, n := binary.Varint(r.B)
 	if n <= 0 {
@@ -40,7 +40,7 @@ func (r *Reader) Varint() int64 {
 	return v
 }
 
-// Byte takes one byte.
+// Byte reads one byte.
 func (r *Reader) Byte() byte {
 	if len(r.B) == 0 {
 		r.fail()
@@ -51,7 +51,7 @@ func (r *Reader) Byte() byte {
 	return v
 }
 
-// Count takes the number of things that follow, each of a byte at least: one that there is no room for is none.
+// Count reads the number of elements that follow, each of at least one byte. It fails if there is no room for that many.
 func (r *Reader) Count() int {
 	n := r.Uvarint()
 	if n > uint64(len(r.B)) {
@@ -61,7 +61,7 @@ func (r *Reader) Count() int {
 	return int(n)
 }
 
-// Bytes takes bytes behind their length. They lie in what was given, and appending to them does not write into it.
+// Bytes reads a length and that many bytes. They are a part of B; appending to them does not overwrite B.
 func (r *Reader) Bytes() []byte {
 	n := r.Count()
 	if r.Bad {

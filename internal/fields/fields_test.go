@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/internal/fields"
 )
 
-// What was put together is taken apart again, and every beginning of it that ends too early is noticed.
+// Encoded fields are decoded again, and every truncated encoding is noticed.
 func TestFields(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number, signed := rapid.Uint64().Draw(t, "number"), rapid.Int64().Draw(t, "signed")

@@ -1,4 +1,4 @@
-// Package fraction has averages as exact fractions, rounded once, where they are shown.
+// Package fraction has averages as exact fractions, which are rounded once, when they are shown.
 package fraction
 
 import (
@@ -6,21 +6,21 @@ import (
 	"strconv"
 )
 
-// Fraction is an average as an exact fraction. One of nothing has the denominator 0.
+// Fraction is an average as an exact fraction. An average of nothing has denominator 0.
 type Fraction struct{ Num, Den int64 }
 
-// Of is a fraction of counts.
+// Of returns the fraction of two counts.
 func Of(num, den int) Fraction { return Fraction{int64(num), int64(den)} }
 
-// Known reports whether there is anything to be an average of.
+// Known reports whether the average is defined.
 func (r Fraction) Known() bool { return r.Den > 0 }
 
-// Plus adds exactly; what is not known makes the sum so.
+// Plus adds exactly. If one is undefined, so is the sum.
 func (r Fraction) Plus(o Fraction) Fraction {
 	return Fraction{r.Num*o.Den + o.Num*r.Den, r.Den * o.Den}
 }
 
-// Compare orders fractions; what is not known comes first.
+// Compare orders fractions; undefined ones come first.
 func (r Fraction) Compare(o Fraction) int {
 	if !r.Known() || !o.Known() {
 		return cmp.Compare(r.Den, min(o.Den, 1))
@@ -28,10 +28,10 @@ func (r Fraction) Compare(o Fraction) int {
 	return cmp.Compare(r.Num*o.Den, o.Num*r.Den)
 }
 
-// thousandths rounds half up, as averages have been since there were scorebooks: 1 of 16 is .063.
+// thousandths rounds half up, as scorebooks always have: 1 of 16 is .063.
 func (r Fraction) thousandths() int64 { return (2000*r.Num + r.Den) / (2 * r.Den) }
 
-// String is how scorebooks write averages: .342, 1.020, and --- for what is not known.
+// String formats an average as in scorebooks: .342, 1.020, and --- if undefined.
 func (r Fraction) String() string {
 	if !r.Known() {
 		return "---"
@@ -44,7 +44,7 @@ func (r Fraction) String() string {
 	return strconv.FormatInt(n/1000, 10) + "." + text
 }
 
-// MarshalJSON implements json.Marshaler: a number of three decimals, or null.
+// MarshalJSON implements json.Marshaler: a number with three decimals, or null.
 func (r Fraction) MarshalJSON() ([]byte, error) {
 	if !r.Known() {
 		return []byte("null"), nil

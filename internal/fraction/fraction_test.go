@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/internal/fraction"
 )
 
-// Fractions are rounded and added as exact arithmetic does, in text and in JSON.
+// Fractions are rounded and added like exact arithmetic, as text and as JSON.
 func TestFraction(t *testing.T) {
 	draw := func(t *rapid.T) fraction.Fraction {
 		den := rapid.IntRange(1, 2000).Draw(t, "den")

@@ -1,5 +1,5 @@
-// Package jsonlex reads the tokens of a JSON text, strictly: what is not JSON by RFC 8259, text that is not UTF-8 and halves
-// of surrogate pairs are refused. What stands in a wrong place is named as DynamoDB names it in a SerializationException.
+// Package jsonlex reads the tokens of a JSON text, strictly: it refuses what is not JSON by RFC 8259, text that is not UTF-8, and
+// unpaired surrogates. Its errors for unexpected tokens have the texts of DynamoDB's SerializationException.
 package jsonlex
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Lexer reads the tokens of a JSON text. Strings without escapes are parts of the text itself.
+// Lexer reads the tokens of a JSON text. Strings without escapes are substrings of the text.
 type Lexer struct {
 	Text string
 	Pos  int
 }
 
-// Space steps over white space.
+// Space skips white space.
 func (x *Lexer) Space() {
 	for x.Pos < len(x.Text) {
 		switch x.Text[x.Pos] {
@@ -28,7 +28,7 @@ func (x *Lexer) Space() {
 	}
 }
 
-// Take steps over one character, behind white space; false where something else stands.
+// Take skips white space and the given character; it returns false if another character follows.
 func (x *Lexer) Take(b byte) bool {
 	if x.Pos < len(x.Text) && x.Text[x.Pos] == b { // the usual case: no white space
 		x.Pos++
@@ -50,7 +50,7 @@ func (x *Lexer) Expect(b byte) error {
 	return nil
 }
 
-// Next reports whether another element follows the i before it, and steps over the comma or over the end.
+// Next reports whether another element follows the first i, and skips the comma or the end.
 func (x *Lexer) Next(i int, end byte) (bool, error) {
 	if x.Take(end) {
 		return false, nil
@@ -61,7 +61,7 @@ func (x *Lexer) Next(i int, end byte) (bool, error) {
 	return true, x.Expect(',')
 }
 
-// Unexpected is the error of what stands at the present place, where something else was wanted.
+// Unexpected returns the error of an unexpected character at the current position.
 func (x *Lexer) Unexpected(wanted string) error {
 	if x.Pos >= len(x.Text) {
 		return Malformed("Unexpected end of JSON: %s expected", wanted)
@@ -69,8 +69,7 @@ func (x *Lexer) Unexpected(wanted string) error {
 	return Malformed("Unexpected character at byte %d of the JSON: %s expected", x.Pos, wanted)
 }
 
-// Mismatch is the error of a value that is of another JSON type than the wanted one, in DynamoDB's words; of what is no
-// value at all, it is Unexpected.
+// Mismatch returns DynamoDB's error of a value with the wrong JSON type; if there is no value at all, it returns Unexpected.
 func (x *Lexer) Mismatch(wanted string) error {
 	x.Space()
 	rest := x.Text[x.Pos:]
@@ -98,8 +97,8 @@ func (x *Lexer) Mismatch(wanted string) error {
 	return x.Unexpected("a value of type " + wanted)
 }
 
-// NoStructure is the error of what stands where an object of the API's shape of that name was wanted: as an element or an
-// entry, or as a field of another shape.
+// NoStructure returns the error of a value where an object with the given shape of the API was expected. field says that the object is a
+// field of another shape, rather than an element or an entry.
 func (x *Lexer) NoStructure(shape string, field bool) error {
 	x.Space()
 	switch rest := x.Text[x.Pos:]; {
@@ -113,7 +112,7 @@ func (x *Lexer) NoStructure(shape string, field bool) error {
 	return Malformed("Unexpected value type in payload")
 }
 
-// NoMap is the error of what stands where an object was wanted whose entries are of that Java type.
+// NoMap returns the error of a value where an object with entries of the given Java type was expected.
 func (x *Lexer) NoMap(of string) error {
 	x.Space()
 	switch rest := x.Text[x.Pos:]; {
@@ -125,7 +124,7 @@ func (x *Lexer) NoMap(of string) error {
 	return Malformed("Unexpected field type")
 }
 
-// NoList is the error of what stands where an array was wanted.
+// NoList returns the error of a value where an array was expected.
 func (x *Lexer) NoList() error {
 	x.Space()
 	switch rest := x.Text[x.Pos:]; {
@@ -137,7 +136,7 @@ func (x *Lexer) NoList() error {
 	return Malformed("Unexpected field type")
 }
 
-// beginsValue reports whether a text begins like a value that is no null.
+// beginsValue reports whether a text starts like a value other than null.
 func beginsValue(text string) bool {
 	return text != "" && strings.IndexByte(`{["tf-0123456789`, text[0]) >= 0
 }
@@ -181,7 +180,7 @@ func (x *Lexer) Quoted() (string, error) {
 	return "", x.Unexpected("'\"'")
 }
 
-// checked refuses a string that is not UTF-8; ascii holds the bits of all its bytes.
+// checked refuses a string that is not UTF-8. ascii is the OR of all its bytes.
 func (x *Lexer) checked(s string, start int, ascii byte) (string, error) {
 	if ascii >= utf8.RuneSelf && !utf8.ValidString(s) {
 		return "", Malformed("The JSON string at byte %d is not UTF-8", start)
@@ -189,7 +188,7 @@ func (x *Lexer) checked(s string, start int, ascii byte) (string, error) {
 	return s, nil
 }
 
-// escaped reads a string that has escapes, from its start.
+// escaped reads a string with escapes, from its start.
 func (x *Lexer) escaped(start int) (string, error) {
 	var b strings.Builder
 	x.Pos = start
@@ -233,8 +232,7 @@ func (x *Lexer) escape(b *strings.Builder) error {
 	return nil
 }
 
-// unicode reads the digits of \uXXXX, and a second escape where the first is half of a pair. A half alone is no
-// character.
+// unicode reads the digits of \uXXXX and, for a surrogate, a second escape. An unpaired surrogate is an error.
 func (x *Lexer) unicode(b *strings.Builder) error {
 	at := x.Pos - 2
 	r, ok := x.hex4()
@@ -276,7 +274,7 @@ func (x *Lexer) hex4() (rune, bool) {
 	return r, true
 }
 
-// Malformed is a JSON that DynamoDB refuses with a SerializationException, before it looks at the values.
+// Malformed returns the error of a JSON that DynamoDB refuses with a SerializationException, before it validates the values.
 func Malformed(format string, args ...any) error {
 	return fault.New(fault.Invalid, "serialization", format, args...)
 }

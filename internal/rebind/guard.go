@@ -1,4 +1,4 @@
-// Package rebind keeps web sites from reaching a server on loopback through a browser on its machine (DNS rebinding).
+// Package rebind prevents web sites from reaching a server on loopback through a browser on the same machine (DNS rebinding).
 package rebind
 
 import (
@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Refusal says why a request was refused: 421 is its status.
+// Refusal is the message of a refused request. Its status is 421.
 const Refusal = "this node serves its own machine only"
 
-// Guard refuses requests to a name that is not this machine's while the listener is on loopback. A page of any web
-// site may point a name of its own at 127.0.0.1 and have a browser here read what only this machine should (DNS
-// rebinding); what its requests cannot change is the name they ask for. refuse answers with 421 and Refusal, in the shape
-// of the port's errors. A proxy on this machine may ask for the names under which people reach it.
+// Guard refuses requests for names other than this machine's while the listener is on loopback. A page of any web site can point one of
+// its names at 127.0.0.1 and make a browser here read what only this machine should (DNS rebinding), but it cannot change the host name
+// in its requests. refuse answers with 421 and Refusal, in the format of the port's errors. public has the names that a proxy on this
+// machine may request.
 func Guard(ln net.Listener, h http.Handler, refuse http.HandlerFunc, public ...string) http.Handler {
 	addr, err := netip.ParseAddrPort(ln.Addr().String())
 	if err != nil || !addr.Addr().IsLoopback() {
@@ -40,7 +40,7 @@ func Loopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// NameOf is the name or address in a Host header, without its port, in the form in which names are compared.
+// NameOf returns the name or address in a Host header, without its port, normalized for comparison.
 func NameOf(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

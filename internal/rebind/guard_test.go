@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A listener on loopback answers to names of loopback; one that others can reach to any name.
+// A loopback listener answers only to loopback names; one that others can reach answers to any name.
 func TestGuard(t *testing.T) {
 	here, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// fakeListener is one on a LAN address.
+// fakeListener has a LAN address.
 type fakeListener struct{ net.Listener }
 
 func (fakeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 168, 0, 7), Port: 8080} }

@@ -1,6 +1,6 @@
-// Package secretfile reads and writes files that hold secrets: keys, API keys, tokens. One rule holds for all of them, and for the
-// data directory: only its owner may change it, and nobody outside its owner and group may read it. Windows has no such
-// modes; there the rule holds nothing.
+// Package secretfile reads and writes files with secrets: keys, API keys, tokens. One rule applies to all of them and to the data
+// directory: only the owner may change it, and nobody outside its owner and group may read it. Windows has no such modes, so the rule is
+// not checked there.
 package secretfile
 
 import (
@@ -13,27 +13,27 @@ import (
 	"runtime"
 )
 
-// Modes that break the rule.
+// Modes that violate the rule.
 const (
 	othersRead  fs.FileMode = 0o004
-	othersWrite fs.FileMode = 0o022 // the group's too
+	othersWrite fs.FileMode = 0o022 // by the group too
 )
 
-// How a file or directory breaks the rule.
+// The violations of the rule.
 var (
 	ErrWritable = errors.New("other users can change it")
 	ErrReadable = errors.New("other users can read it")
 )
 
-// Read returns the content of a file of at most limit bytes. A file that breaks the rule is refused, with the command
-// that mends it. Errors of the system hold the path.
+// Read returns the content of a file of at most limit bytes. It refuses a file that violates the rule, with the command that fixes it.
+// Errors of the operating system include the path.
 func Read(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()       //nolint:errcheck // it was only read
-	info, err := f.Stat() // of the file that is read, whatever its name stands for by then
+	info, err := f.Stat() // of the open file, whatever the name refers to by now
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func Read(name string, limit int64) ([]byte, error) {
 	return raw, err
 }
 
-// Check reports how a file or directory breaks the rule; nil if it does not.
+// Check returns the violation of the rule by a file or directory, or nil.
 func Check(name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -69,10 +69,9 @@ func judge(info fs.FileInfo) error {
 	return nil
 }
 
-// Write puts a file that only its owner can read in the place of another, or where there was none. A crash leaves the one or
-// the other, whole.
+// Write creates or replaces a file that only its owner can read. After a crash there is the old or the new file, complete.
 func Write(name string, content []byte) error {
-	draft, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp") // with the mode 0600
+	draft, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp") // with mode 0600
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package serve runs an HTTP server to an orderly end.
+// Package serve runs HTTP servers with an orderly shutdown.
 package serve
 
 import (
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Until answers on ln until ctx ends, which is no error. Then ending is called, unless it is nil, and requests that have begun are
-// finished; what takes longer than drain is cut off, which the server's ErrorLog tells. A server that ends by itself is an error.
+// Until serves on ln until ctx ends, which is not an error. Then it calls ending, unless nil, and finishes requests in progress. Requests
+// that take longer than drain are cut off, which the server's ErrorLog reports. If the server ends by itself, that is an error.
 func Until(ctx context.Context, srv *http.Server, ln net.Listener, drain time.Duration, ending func()) error {
 	serving, served := context.WithCancelCause(ctx)
 	var loop sync.WaitGroup
@@ -29,7 +29,7 @@ func Until(ctx context.Context, srv *http.Server, ln net.Listener, drain time.Du
 		err = srv.Close()
 	}
 	loop.Wait()
-	if ctx.Err() == nil { // the listener broke
+	if ctx.Err() == nil { // the listener failed
 		return fmt.Errorf("serve: %w", context.Cause(serving))
 	}
 	return err

@@ -15,8 +15,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// A request that has begun is finished once what ends with the server has been told; one that takes too long is cut off, and the log
-// says so.
+// After ending has been called, requests in progress are finished; one that takes too long is cut off, and the log says so.
 func TestUntil(t *testing.T) {
 	for name, c := range map[string]struct {
 		drain    time.Duration
@@ -53,7 +52,7 @@ func TestUntil(t *testing.T) {
 					return
 				}
 				defer resp.Body.Close()
-				body, _ := io.ReadAll(resp.Body) // what there is of it
+				body, _ := io.ReadAll(resp.Body) // as much as arrived
 				answer <- string(body)
 			}()
 			<-begun
@@ -68,7 +67,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// A listener that breaks is an error.
+// A listener that fails is an error.
 func TestBrokenListener(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong.
+// Problem is one fault in a file.
 type Problem struct {
-	Line int    // from 1; 0: not known
-	Key  string // its path; empty: the file
+	Line int    // from 1; 0: unknown
+	Key  string // path of the key; empty: the file
 	Text string
 }
 
-// String is "line 3: rules[0].kind: unknown key".
+// String returns the problem in the form "line 3: rules[0].kind: unknown key".
 func (p Problem) String() string {
 	out := p.Text
 	if p.Key != "" {
@@ -26,14 +26,14 @@ func (p Problem) String() string {
 	return out
 }
 
-// Into returns what adds a problem to a list. Its keys lie behind the prefix.
+// Into returns a function that adds a problem to a list, with a prefix before its key.
 func Into(list *[]Problem, prefix string) func(key, format string, args ...any) {
 	return func(key, format string, args ...any) {
 		*list = append(*list, Problem{Key: prefix + key, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
-// Join makes one text of problems, in the order of their lines.
+// Join joins problems into one text, in the order of their lines.
 func Join(problems []Problem) string {
 	problems = slices.Clone(problems)
 	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
@@ -44,10 +44,10 @@ func Join(problems []Problem) string {
 	return strings.Join(texts, "; ")
 }
 
-// Lines has the line of each key that a file has.
+// Lines maps each key in a file to its line.
 type Lines map[string]int
 
-// Of returns the line of a key, or of the nearest one that it is in; 0: none is there.
+// Of returns the line of a key or of the nearest key around it, 0 if there is none.
 func (l Lines) Of(key string) int {
 	for key != "" {
 		if line, ok := l[key]; ok {

@@ -1,12 +1,10 @@
-// Package strictyaml reads a small YAML or JSON file that a person wrote into a struct, and reports everything that is
-// wrong with it in one go, by line and key: keys that nobody knows or that come twice, values of the wrong kind,
-// aliases. It never repeats a value, because it may be a secret.
+// Package strictyaml decodes a small handwritten YAML or JSON file into a struct and reports everything that is wrong with it at once, by
+// line and key: unknown or repeated keys, values of the wrong type, aliases. It never repeats a value, because it may be a secret.
 //
-// The names of the keys are those of the tag yaml. A field is a string, a bool, a whole number, a float64, a time.Duration
-// ("50ms"), a struct, a slice of these, or a map of structs by names of the person's own. A string may be any scalar, as it
-// is written: an id such as 0123456789 keeps its zero. A list of strings may be one string with commas. What a field with
-// the tag secret:"true" holds may lie in a file of its own, which the key with _file after it names. The path of a key is
-// written as in rules[0].tables[1].
+// Keys have the names in the tag yaml. A field is a string, a bool, an integer, a float64, a time.Duration ("50ms"), a struct, a slice of
+// these, or a map of structs with names chosen by the author. A string may be any scalar, as written: an id such as 0123456789 keeps its
+// zero. A list of strings may be one string with commas. The value of a field with the tag secret:"true" may be in a file of its own,
+// named by the key with the suffix _file. The path of a key has the form rules[0].tables[1].
 package strictyaml
 
 import (
@@ -30,21 +28,20 @@ import (
 	"github.com/touchline/touchline/internal/secretfile"
 )
 
-// Sectioned is a struct that has sections besides its fields.
+// Sectioned is a struct that has sections in addition to its fields.
 type Sectioned interface {
-	// Sections are pointers to structs, by their keys.
+	// Sections returns pointers to structs, by their keys.
 	Sections() map[string]any
 }
 
-// Decode reads a file into the struct that into points to. What the file does not say is left as it is. An empty file says
-// nothing.
+// Decode decodes a file into the struct that into points to. Fields that are not in the file stay as they are.
 func Decode(raw []byte, into any) (Lines, []Problem) { return DecodeIn("", raw, into) }
 
-// DecodeIn is Decode of a file whose secrets lie in dir, unless it says otherwise.
+// DecodeIn is Decode for a file whose secret files are in dir, unless their paths say otherwise.
 func DecodeIn(dir string, raw []byte, into any) (Lines, []Problem) {
 	d := decoder{dir: dir, lines: Lines{}}
 	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
-		raw = bytes.ReplaceAll(raw, []byte("\t"), []byte(" ")) // JSON may be indented with tabs, and has none in its strings
+		raw = bytes.ReplaceAll(raw, []byte("\t"), []byte(" ")) // JSON may be indented with tabs and cannot have them in strings
 	}
 	file := yaml.NewDecoder(bytes.NewReader(raw))
 	var doc yaml.Node
@@ -63,10 +60,10 @@ func DecodeIn(dir string, raw []byte, into any) (Lines, []Problem) {
 	return d.lines, d.problems
 }
 
-// said is the tag of a value that no file holds: it may be written as the kind that its field has.
+// said is the tag of a value that is not from a file: its type is that of the field.
 const said = "!said"
 
-// Set sets one value of the struct that into points to, from text, such as that of a flag: key is its path, with dots.
+// Set sets one value of the struct that into points to from a text, such as a flag's value. key is its path, with dots.
 func Set(into any, key, text string) []Problem {
 	d := decoder{lines: Lines{}}
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: said, Value: text}
@@ -79,14 +76,15 @@ func Set(into any, key, text string) []Problem {
 
 var syntaxError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
-// syntax tells of a file that is not YAML. An alias without an anchor could be a secret that begins with an asterisk.
+// syntax returns the problem of a file that is not YAML. It does not repeat the name of an unknown alias, which could be a secret that
+// begins with an asterisk.
 func syntax(err error) Problem {
 	p := Problem{Text: "is not YAML"}
 	m := syntaxError.FindStringSubmatch(err.Error())
 	if m == nil {
 		return p
 	}
-	p.Line, _ = strconv.Atoi(m[1]) // digits, or none
+	p.Line, _ = strconv.Atoi(m[1]) // digits, or empty
 	for _, known := range []struct{ text, words string }{
 		{"did not find expected ',' or ']'", "a list in brackets is not closed"},
 		{"did not find expected ',' or '}'", "an object in braces is not closed"},
@@ -104,13 +102,13 @@ func syntax(err error) Problem {
 	return p
 }
 
-// Near reports whether a name is so like one of the known ones that it is a slip of the keyboard. Any other name may be a
-// secret that was put in the wrong place, and must not be shown.
+// Near reports whether a name is so similar to a known one that it is probably a typo. Any other name may be a secret in the wrong place
+// and must not be shown.
 func Near(name string, known []string) bool {
 	return slices.ContainsFunc(known, func(k string) bool { return distance(name, k) <= 2 })
 }
 
-// distance counts the letters to add, to remove or to change (Levenshtein).
+// distance returns the number of letters to add, remove or change (Levenshtein).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -131,7 +129,7 @@ func distance(a, b string) int {
 }
 
 type decoder struct {
-	dir      string // of files that are named without one; empty: the working directory
+	dir      string // for relative file names; empty: the working directory
 	lines    Lines
 	problems []Problem
 }
@@ -140,7 +138,7 @@ func (d *decoder) bad(n *yaml.Node, key, format string, args ...any) {
 	d.problems = append(d.problems, Problem{n.Line, key, fmt.Sprintf(format, args...)})
 }
 
-// value reads a node into v, which can be set.
+// value decodes a node into v.
 func (d *decoder) value(n *yaml.Node, key string, v reflect.Value) {
 	kind := v.Kind()
 	keyed := kind == reflect.Struct || kind == reflect.Map
@@ -149,7 +147,7 @@ func (d *decoder) value(n *yaml.Node, key string, v reflect.Value) {
 		d.bad(n, key, "must be written out: aliases are not supported")
 	case keyed && n.Kind == yaml.MappingNode:
 		d.object(n, key, v)
-	case keyed && n.Tag == "!!null": // a section that says no more than that it is there
+	case keyed && n.Tag == "!!null": // an empty section
 	case kind == reflect.Slice && n.Kind == yaml.SequenceNode:
 		d.list(n, key, v)
 	case keyed:
@@ -188,7 +186,7 @@ func (d *decoder) object(n *yaml.Node, key string, v reflect.Value) {
 			d.bad(name, key, "has a name that is not of letters, digits, _ and -")
 			continue
 		case name.Kind != yaml.ScalarNode || !ok:
-			// Where a colon is missing or one too many the name may be anything: it is told only if it looks like one.
+			// If a colon is missing or misplaced, the name may be anything: it is shown only if it looks like a key.
 			d.bad(name, key, "%s", unknown(name, slices.Collect(maps.Keys(known))))
 			continue
 		case seen[field.other]:
@@ -206,10 +204,10 @@ func (d *decoder) object(n *yaml.Node, key string, v reflect.Value) {
 	}
 }
 
-// ownName is the name that a person gives a section.
+// ownName matches names that the author chooses for sections.
 var ownName = regexp.MustCompile(`^[\w-]+$`)
 
-// entry reads a section with a name of the person's own.
+// entry decodes a section with a name chosen by the author.
 func (d *decoder) entry(n *yaml.Node, path string, sections reflect.Value, name string) {
 	section := reflect.New(sections.Type().Elem()).Elem()
 	if has := sections.MapIndex(reflect.ValueOf(name)); has.IsValid() {
@@ -224,10 +222,10 @@ func (d *decoder) entry(n *yaml.Node, path string, sections reflect.Value, name 
 
 const (
 	fileSuffix    = "_file"
-	maxSecretFile = 64 << 10 // bytes: a certificate chain's worth
+	maxSecretFile = 64 << 10 // bytes: enough for a certificate chain
 )
 
-// secret reads what lies in the file that a node names. The name may be the secret itself, and is not told.
+// secret reads the value in the file that a node names. The name itself may be the secret, so it is not shown.
 func (d *decoder) secret(n *yaml.Node, key string, v reflect.Value) {
 	if n.Kind != yaml.ScalarNode || n.Value == "" {
 		d.bad(n, key+fileSuffix, "must be a file's name")
@@ -258,14 +256,14 @@ func unknown(name *yaml.Node, known []string) string {
 	return "has an unknown key"
 }
 
-// field is what a key sets: itself, or by the file of a secret.
+// field is the target of a key: the value, or the file of a secret.
 type field struct {
 	value  reflect.Value
 	inFile bool
-	other  string // of a secret its file, and the other way round: both cannot be said
+	other  string // the key of the secret's file, or of the secret: both cannot be given
 }
 
-// fieldsOf are the fields of a struct and its sections, by their keys; a map has none.
+// fieldsOf returns the fields of a struct and its sections, by their keys; none for a map.
 func fieldsOf(v reflect.Value) map[string]field {
 	out := map[string]field{}
 	if v.Kind() != reflect.Struct {
@@ -290,7 +288,7 @@ func fieldsOf(v reflect.Value) map[string]field {
 	return out
 }
 
-// scalar sets v, and reports whether the node is of its kind.
+// scalar sets v, and reports whether the node has its type.
 func scalar(n *yaml.Node, v reflect.Value) bool {
 	if v.Type() == reflect.TypeFor[time.Duration]() {
 		length, err := time.ParseDuration(n.Value)
@@ -328,7 +326,7 @@ func scalar(n *yaml.Node, v reflect.Value) bool {
 	panic("strictyaml: a field of type " + v.Type().String())
 }
 
-// listOf reads a list with commas between.
+// listOf splits a list at its commas.
 func listOf(text string) []string {
 	list := []string{}
 	for part := range strings.SplitSeq(text, ",") {

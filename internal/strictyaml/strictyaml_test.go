@@ -88,7 +88,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// node has what only a configuration has: sections beside its fields, sections with names of a person's own, and secrets.
+// node has what only a configuration has: sections in addition to its fields, sections with names chosen by the author, and secrets.
 type node struct {
 	Listen string            `yaml:"listen"`
 	Key    string            `yaml:"key" secret:"true"`
@@ -126,7 +126,7 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// A secret is said, or lies in a file.
+// A secret is given directly or in a file.
 func TestSecretTwice(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "key"), []byte("s3cret\n"), 0o600); err != nil {
@@ -165,7 +165,7 @@ func TestSetProblems(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that a file ends in a value or in problems, and that no problem repeats a value.
+// FuzzDecode checks that a file results in a value or in problems, and that no problem repeats a value.
 func FuzzDecode(f *testing.F) {
 	corpus.Add(f)
 	f.Add([]byte("title: s3cret\nparts: [{name: s3cret, words: [a]}]"))

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// matchItem has 17 attributes, as a row of active-matches has them: about 1 KB of DynamoDB JSON.
+// matchItem has 17 attributes, like a row of active-matches: about 1 KB of DynamoDB JSON.
 func matchItem(t testing.TB) attr.Item {
 	t.Helper()
 	ball := func(label, mark string, id int64) attr.Value {
@@ -28,7 +28,7 @@ func matchItem(t testing.TB) attr.Item {
 	}
 }
 
-// wire is an attribute as encoding/json would be asked for it.
+// wire is an attribute for encoding/json.
 type wire struct {
 	S    *string         `json:"S,omitempty"`
 	N    *string         `json:"N,omitempty"`

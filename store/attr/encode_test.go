@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// What is on disk stays readable: these bytes change only with the version in front of them.
+// Data on disk must stay readable: these bytes change only together with the version in front of them.
 func TestWireFormat(t *testing.T) {
 	it := attr.Item{
 		"a": attr.S("x"), "b": num("-1.50"), "c": attr.B([]byte{0xff}), "d": attr.Bool(false), "e": attr.Bool(true),
@@ -60,7 +60,7 @@ func TestEncodeRoundTrip(t *testing.T) {
 	})
 }
 
-// Lengths and counts of one, two and three bytes.
+// Lengths and counts take one, two or three bytes.
 func TestEncodeLong(t *testing.T) {
 	for _, n := range []int{126, 127, 128, 129, 255, 256, 16383, 16384, 50000} {
 		text := strings.Repeat("x", n)
@@ -118,7 +118,7 @@ func keys(it attr.Item) []string {
 	return names
 }
 
-// A page of the store goes when its transaction ends: nothing that was read may still look into it.
+// A page of the store is gone when its transaction ends: nothing decoded may still refer to it.
 func TestNothingRefersToTheEncoding(t *testing.T) {
 	it := matchItem(t)
 	enc := attr.Encoded(attr.Encode(nil, it))
@@ -160,7 +160,7 @@ func TestDepthOfEncoding(t *testing.T) {
 	}
 }
 
-// Bytes that no item encodes to are refused by Decode, however small the lie.
+// Decode refuses bytes that no item encodes to, even if only slightly wrong.
 func TestDecodeRefuses(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                     "",
@@ -206,7 +206,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// What reads a part of an encoding sees the damage up to there.
+// Reading a part of an encoding detects damage up to that part.
 func TestDamagedParts(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                   "",
@@ -237,7 +237,7 @@ func TestDamagedParts(t *testing.T) {
 	}
 }
 
-// A damaged encoding is an error or a wrong item, never a panic, and never JSON that is none.
+// A damaged encoding is an error or a wrong item, never a panic, and never invalid JSON.
 func FuzzDecode(f *testing.F) {
 	f.Add(attr.Encode(nil, matchItem(f)))
 	f.Add(attr.Encode(nil, attr.Item{"s": must(attr.SS("a", "b")), "n": must(attr.NS("1", "2.5")), "b": must(attr.BS([]byte("x")))}))

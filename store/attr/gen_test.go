@@ -18,10 +18,10 @@ func must(v attr.Value, err error) attr.Value {
 	return v
 }
 
-// num makes a number of a text that is one.
+// num returns a number from a valid text.
 func num(text string) attr.Value { return must(attr.N(text)) }
 
-// rat returns a number as a fraction, the model that numbers are held against.
+// rat returns a number as a fraction, the model for numbers.
 func rat(t rapid.TB, text string) *big.Rat {
 	t.Helper()
 	r, ok := new(big.Rat).SetString(text)
@@ -31,7 +31,7 @@ func rat(t rapid.TB, text string) *big.Rat {
 	return r
 }
 
-// genDigits makes up to 38 digits.
+// genDigits generates up to 38 digits.
 func genDigits(most int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		digits := rapid.SliceOfN(rapid.ByteRange('0', '9'), 1, most).Draw(t, "digits")
@@ -39,7 +39,7 @@ func genDigits(most int) *rapid.Generator[string] {
 	})
 }
 
-// genNumberText makes texts of numbers in all spellings; every one fits DynamoDB.
+// genNumberText generates texts of numbers in all spellings; every one fits DynamoDB.
 func genNumberText() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		sign := rapid.SampledFrom([]string{"", "", "-", "+"}).Draw(t, "sign")
@@ -62,13 +62,13 @@ func genNumber() *rapid.Generator[attr.Value] {
 	return rapid.Map(genNumberText(), num)
 }
 
-// genText makes strings that JSON has to escape and keys have to, too.
+// genText generates strings that need escaping in JSON and in keys.
 func genText() *rapid.Generator[string] {
 	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "a", "ab", "\x00", "\x00\x00", "\x01", "\"\\/", "\n\t", "é", "日本", "😀"}))
 	return rapid.Map(rapid.SliceOfN(piece, 0, 3), func(s []string) string { return strings.ToValidUTF8(strings.Join(s, ""), "?") })
 }
 
-// genBytes makes binaries with many of the bytes that an escape uses.
+// genBytes generates binaries with many of the bytes used by escapes.
 func genBytes() *rapid.Generator[[]byte] {
 	return rapid.SliceOfN(rapid.SampledFrom([]byte{0, 0, 1, 2, 'a', 0xfe, 0xff}), 0, 6)
 }
@@ -87,7 +87,7 @@ func genSet() *rapid.Generator[attr.Value] {
 	return rapid.OneOf(text, data, numbers)
 }
 
-// genValue makes values of all types that nest up to depth levels.
+// genValue generates values of all types that nest up to depth levels.
 func genValue(depth int) *rapid.Generator[attr.Value] {
 	gens := []*rapid.Generator[attr.Value]{
 		rapid.Map(genText(), attr.S), genNumber(), rapid.Map(genBytes(), attr.B),
@@ -107,7 +107,7 @@ func genItem(depth int) *rapid.Generator[attr.Item] {
 	return rapid.Map(rapid.MapOfN(genText(), deeper, 0, 5), func(m map[string]attr.Value) attr.Item { return m })
 }
 
-// deep returns a value that holds n maps in each other, with a string in the innermost.
+// deep returns n nested maps with a string in the innermost.
 func deep(n int) attr.Value {
 	v := attr.S("leaf")
 	for range n {

@@ -41,7 +41,7 @@ func TestJSONText(t *testing.T) {
 	wantSame(t, back, it)
 }
 
-// Our JSON is JSON for others, means the same to them, and is read back as it was; from the encoding it is the same.
+// Our JSON is valid JSON with the same meaning for others, and is read back unchanged; the encoded item yields the same.
 func TestJSONRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		it := genItem(4).Draw(t, "item")
@@ -70,7 +70,7 @@ func TestJSONRoundTrip(t *testing.T) {
 	})
 }
 
-// Strings go through encoding/json and ours to the same text, valid UTF-8 or not, at every length.
+// encoding/json and our code convert strings to the same text, valid UTF-8 or not, at every length.
 func TestJSONStrings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := string(rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte("aaaa\"\\\x00\x1f é\x7f"))), 0, 40).Draw(t, "raw"))
@@ -160,7 +160,7 @@ func TestValueJSON(t *testing.T) {
 	}
 }
 
-// The answer to a read is written for every request: it must not take memory.
+// JSON is written for every read request, so it must not allocate.
 func TestJSONTakesNoMemory(t *testing.T) {
 	it := matchItem(t)
 	it["binary"] = attr.B([]byte(strings.Repeat("x", 1000)))
@@ -183,7 +183,7 @@ func TestJSONTakesNoMemory(t *testing.T) {
 	}
 }
 
-// A parser of what comes over the network: anything it takes is written and read as the same item.
+// The parser reads input from the network: everything it accepts is written and read back as the same item.
 func FuzzParseJSON(f *testing.F) {
 	f.Add(attr.AppendJSON(nil, matchItem(f)))
 	f.Add([]byte(`{"a":{"L":[{"SS":["x","y"]},{"NS":["1e2"]},{"BS":["AA=="]}]},"b":{"M":{"\ud83d\ude00":{"NULL":true}}},"c":{"BOOL":false}}`))
@@ -222,7 +222,7 @@ func TestBase64Pieces(t *testing.T) {
 	}
 }
 
-// shuffledJSON writes an item with the names of every object in a random order.
+// shuffledJSON writes an item with the names of every object in random order.
 func shuffledJSON(t *rapid.T, it attr.Item) string {
 	names := rapid.Permutation(slices.Sorted(maps.Keys(it))).Draw(t, "order")
 	var b strings.Builder
@@ -240,7 +240,7 @@ func shuffledJSON(t *rapid.T, it attr.Item) string {
 	return b.String() + "}"
 }
 
-// The encoding made of JSON is that of the item, whatever the order and the number of names.
+// EncodeJSON returns the encoding of the item, whatever the order and number of names.
 func TestEncodeJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		it := genItem(4).Draw(t, "item")
@@ -255,7 +255,7 @@ func TestEncodeJSON(t *testing.T) {
 	})
 }
 
-// A count of three bytes makes room for itself.
+// A count that needs three bytes makes room for itself.
 func TestEncodeJSONOfMany(t *testing.T) {
 	it := attr.Item{}
 	for n := range 1<<14 + 1 {

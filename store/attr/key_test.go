@@ -25,7 +25,7 @@ func key(t testing.TB, vs ...attr.Value) []byte {
 	return dst
 }
 
-// What is on disk stays in order: these bytes never change.
+// Data on disk must stay in order: these bytes never change.
 func TestKeyFormat(t *testing.T) {
 	for _, c := range []struct {
 		v    attr.Value
@@ -49,7 +49,7 @@ func genScalar() *rapid.Generator[attr.Value] {
 	return rapid.OneOf(genNumber(), rapid.Map(genText(), attr.S), rapid.Map(genBytes(), attr.B))
 }
 
-// The bytes of two composite keys order as the values do, part by part, and are read back as they were.
+// The bytes of two composite keys sort as the values do, part by part, and are read back unchanged.
 func TestKeyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a1 := genScalar().Draw(t, "a1")
@@ -147,7 +147,7 @@ func TestKeyRefuses(t *testing.T) {
 	}
 }
 
-// Whatever ReadKey takes, AppendKey writes in the same bytes: no key has two forms.
+// AppendKey writes whatever ReadKey accepts with the same bytes: no key has two forms.
 func FuzzReadKey(f *testing.F) {
 	for _, v := range []attr.Value{attr.S("a\x00b"), num("-12.5"), num("1e100"), num("0"), attr.B([]byte{0, 255})} {
 		f.Add(key(f, v), uint8(v.Kind()))

@@ -168,7 +168,7 @@ func TestMarshalRefuses(t *testing.T) {
 	}
 }
 
-// An embedded struct's field is hidden by the struct's own of that name.
+// A struct's own field hides an embedded one of the same name.
 func TestMarshalHides(t *testing.T) {
 	type outer struct {
 		base
@@ -268,7 +268,7 @@ func TestUnmarshalReads(t *testing.T) {
 	}
 }
 
-// Whatever a struct holds comes back, times to the millisecond; their texts order as they do.
+// Everything in a struct is read back, times to the millisecond; their texts sort as they do.
 func TestMarshalRoundTrip(t *testing.T) {
 	millis := rapid.Map(rapid.Int64Range(-62135596800000, 253402300799999), func(ms int64) time.Time { return time.UnixMilli(ms).UTC() })
 	rapid.Check(t, func(t *rapid.T) {

@@ -78,7 +78,7 @@ func TestNumberRefused(t *testing.T) {
 	}
 }
 
-// Of any spelling comes a text that is the same number, and each number has one text.
+// Every spelling becomes a text with the same number, and each number has only one text.
 func TestNumberCanonical(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := genNumberText().Draw(t, "a"), genNumberText().Draw(t, "b")
@@ -125,10 +125,10 @@ func TestArithmetic(t *testing.T) {
 	})
 }
 
-// checkResult holds a result against the exact one: equal, or an error because it does not fit.
+// checkResult compares a result with the exact one: equal, or an error because it does not fit.
 func checkResult(t *rapid.T, got attr.Value, err error, exact *big.Rat) {
 	t.Helper()
-	text := exact.FloatString(200) // more places than a sum of two numbers can have
+	text := exact.FloatString(200) // more decimal places than a sum of two numbers can have
 	want, werr := attr.N(text)
 	if (err == nil) != (werr == nil) {
 		t.Fatalf("error %v, want %v", err, werr)

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Every accessor gives its own type's content and the zero of other types.
+// Every accessor returns the content of its own type and the zero value for other types.
 func TestAccessors(t *testing.T) {
 	values := map[attr.Kind]attr.Value{
 		attr.KindS: attr.S("x"), attr.KindN: attr.Int(7), attr.KindB: attr.B([]byte{1, 2}), attr.KindBool: attr.Bool(true),
@@ -55,7 +55,7 @@ func TestKindNames(t *testing.T) {
 	}
 }
 
-// What went into a value or came out of it can be written to without changing the value.
+// Bytes passed to a value or returned by it can be written to without changing the value.
 func TestBinaryIsCopied(t *testing.T) {
 	in := []byte("abc")
 	v, set := attr.B(in), must(attr.BS(in))
@@ -205,7 +205,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The order of numbers and of equality does not depend on how often a value went through a set.
+// The order and equality of numbers do not depend on how often a value went through a set.
 func TestNumberSetOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		set := genSet().Filter(func(v attr.Value) bool { return v.Kind() == attr.KindNS }).Draw(t, "set")
@@ -216,7 +216,7 @@ func TestNumberSetOrder(t *testing.T) {
 	})
 }
 
-// TestEncodedMeasure: the size of an item is found without decoding it, and so is what no item may have.
+// TestEncodedMeasure: size and validity of an item are determined without decoding it.
 func TestEncodedMeasure(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		it := genItem(3).Draw(rt, "item")

@@ -40,7 +40,7 @@ func benchmarkParse(b *testing.B, g grammar, text string) {
 	}
 }
 
-// BenchmarkParseWorst shows that time grows with the length of a text: MB/s of both sizes are alike.
+// BenchmarkParseWorst shows that time is linear in the length of a text: MB/s is similar for both sizes.
 func BenchmarkParseWorst(b *testing.B) {
 	for name, worst := range worstTexts() {
 		for _, size := range []int{1000, 4000} {
@@ -92,7 +92,7 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkRequest is what a conditional put costs here: bind with the text in the cache, then match.
+// BenchmarkRequest measures what a conditional put costs here: Bind with the text in the cache, then Match.
 func BenchmarkRequest(b *testing.B) {
 	c := NewCache(100)
 	doc := attr.Encoded(attr.Encode(nil, benchItem(b)))

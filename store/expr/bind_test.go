@@ -73,7 +73,7 @@ func TestParams(t *testing.T) {
 		{Params{Values: attr.Item{":x": attr.Value{}}}, "ExpressionAttributeValues contains invalid value: " +
 			"Supplied AttributeValue is empty, must contain exactly one of the supported datatypes for key :x"},
 	} {
-		for range 5 { // the order of a map is another one each time
+		for range 5 { // the order of a map differs each time
 			_, err := parseCondition(formCondition, "a = :x", c.params)
 			checkError(t, "condition", err, "", c.want)
 		}
@@ -88,7 +88,7 @@ func TestParams(t *testing.T) {
 	}
 }
 
-// TestParseKeepsQuiet: one expression does not know what the others of its request use.
+// TestParseKeepsQuiet: an expression does not know which parameters the others of its request use.
 func TestParseKeepsQuiet(t *testing.T) {
 	params := Params{Names: map[string]string{"#q": "q"}, Values: attr.Item{":x": attr.Int(1), ":y": attr.Int(1)}}
 	if _, err := parseCondition(formCondition, "a = :x", params); err != nil {
@@ -115,7 +115,7 @@ func TestErrorsAreFaults(t *testing.T) {
 	}
 }
 
-// TestReserved looks at the ends of the list, at case and at words that only look reserved.
+// TestReserved checks the ends of the list, case, and words that only look reserved.
 func TestReserved(t *testing.T) {
 	for _, word := range []string{"ABORT", "zone", "Name", "status", "LocalTimestamp", "size", "data", "ttl", "a", "PK",
 		"remove", "timestamps", "LocalTimestampX", "", "updatedAt"} {

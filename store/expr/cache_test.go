@@ -17,7 +17,7 @@ func TestCacheKeepsParsedForms(t *testing.T) {
 	if again, _ := c.parse(grammarCondition, "a = :x", false, nil); again != first {
 		t.Error("the same text was parsed twice")
 	}
-	// One text, two grammars.
+	// The same text in two grammars.
 	if _, err := c.parse(grammarUpdate, "a = :x", false, nil); err == nil {
 		t.Error("a condition was taken for an update")
 	}
@@ -63,7 +63,7 @@ func TestCacheOfNothing(t *testing.T) {
 	}
 }
 
-// TestCacheShared: requests with one text and different parameters do not see each other's.
+// TestCacheShared: requests with the same text and different parameters do not affect each other.
 func TestCacheShared(t *testing.T) {
 	c := NewCache(3)
 	var wg sync.WaitGroup

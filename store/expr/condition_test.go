@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// TestConditionsInUse are the conditions that applications guard their writes with.
+// TestConditionsInUse has conditions with which applications guard their writes.
 func TestConditionsInUse(t *testing.T) {
 	const (
 		takeLock  = "attribute_not_exists(lockKey) OR expiresAt < :now OR (holder = :me AND fence = :fence)"
@@ -84,7 +84,7 @@ func (d brokenDoc) Get(name string) (attr.Value, bool, error) {
 	return attr.Int(1), true, nil
 }
 
-// TestMatchReadsLittle: only what decides is read, and what cannot be read is an error wherever it is asked for.
+// TestMatchReadsLittle: only attributes that decide the result are read; an unreadable one is an error wherever it is needed.
 func TestMatchReadsLittle(t *testing.T) {
 	for _, c := range []struct {
 		text  string
@@ -119,7 +119,7 @@ func TestMatchReadsLittle(t *testing.T) {
 	}
 }
 
-// TestOwnWords: where the local version of DynamoDB says something else than the service or its documentation.
+// TestOwnWords has messages where DynamoDB Local differs from the service or its documentation.
 func TestOwnWords(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"a = :x\n=  q", "Syntax error; token: \"=\", near: \":x\n=  q\""},

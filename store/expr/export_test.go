@@ -1,6 +1,6 @@
 package expr
 
-// ParseKeyCondition reads a KeyConditionExpression alone.
+// ParseKeyCondition parses a single KeyConditionExpression.
 func ParseKeyCondition(text string, params Params, key *Key) (KeyRange, error) {
 	if err := params.Check(); err != nil {
 		return KeyRange{}, err

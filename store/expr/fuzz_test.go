@@ -12,10 +12,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The fuzz targets take a text, the parameters as DynamoDB JSON, and an item. Whatever these are: nothing panics,
-// errors are refusals with a code, a second reading is the same, and the item is left alone.
+// The fuzz targets take a text, the parameters as DynamoDB JSON, and an item. Whatever these are, nothing panics, errors are refusals
+// with a code, a second parse gives the same result, and the item is not changed.
 
-// fuzzNames is what "#a" to "#d" stand for.
+// fuzzNames has the values of "#a" to "#d".
 var fuzzNames = map[string]string{"#a": "a", "#b": "status", "#c": "m", "#d": "x"}
 
 func seed(f *testing.F, file string) {
@@ -25,7 +25,7 @@ func seed(f *testing.F, file string) {
 	}
 }
 
-// fuzzParams keeps what the text uses of the parameters, so that a request is not refused for the rest.
+// fuzzParams keeps only the parameters that the text uses, so that a request is not refused for the others.
 func fuzzParams(g grammar, text string, values []byte) (Params, bool) {
 	p, err := parse(g, text, false)
 	all, err2 := attr.ParseJSON(values)
@@ -44,7 +44,7 @@ func fuzzParams(g grammar, text string, values []byte) (Params, bool) {
 	return params, true
 }
 
-// bindTwice binds a request through a cache, twice, and without one: all three are the same.
+// bindTwice binds a request twice with a cache and once without; all three must be the same.
 func bindTwice(t *testing.T, r Request) (Bound, bool) {
 	c := NewCache(2)
 	first, err := c.Bind(r)
@@ -97,7 +97,7 @@ func FuzzCondition(f *testing.F) {
 			t.Fatalf("%v in memory, %v (%v) encoded", inMemory, encoded, err)
 		}
 		opposite, err := parseCondition(formCondition, "NOT ("+text+")", params)
-		if err != nil { // too long, too many operators, or parentheses that are redundant now
+		if err != nil { // too long, too many operators, or now redundant parentheses
 			checkRefusal(t, err)
 			return
 		}
@@ -142,7 +142,7 @@ func FuzzUpdate(f *testing.F) {
 	})
 }
 
-// checkWhole looks for absent values in a value: nothing may leave them behind.
+// checkWhole finds absent values in a value, which nothing may leave behind.
 func checkWhole(t *testing.T, v attr.Value) {
 	if v.IsZero() {
 		t.Fatal("an absent value in the item")
@@ -189,7 +189,7 @@ func FuzzKeyCondition(f *testing.F) {
 		if !ok {
 			return
 		}
-		// A range is the condition that it was made of.
+		// A range is equivalent to the condition it was made from.
 		cond, err := parseCondition(formCondition, text, params)
 		if err != nil {
 			t.Fatal(err)

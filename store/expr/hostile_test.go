@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// An update of many actions does not make hundreds of items that are each as large as one can be.
+// An update of many actions does not create hundreds of items of maximum size.
 func TestUpdateTooLarge(t *testing.T) {
 	list := make([]attr.Value, 190_000)
 	for i := range list {

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// testKey is a key whose values may be of any type.
+// testKey returns a key whose values may have any type.
 func testKey(partition, sort string) *Key {
 	if sort == "" {
 		return &Key{Attrs: []KeyAttr{{Name: partition}}, Partition: 1}

@@ -83,8 +83,8 @@ func TestUpdateLimits(t *testing.T) {
 	}
 }
 
-// TestLinear holds the work of the parser to the length of the text, on the texts that cost it most: a parse that
-// looked back over what it has read would allocate or take steps with the square of the length.
+// TestLinear checks that the parser's work is linear in the length of the text, with the most expensive texts: a parser that looked back
+// over what it has read would allocate or take steps quadratically.
 func TestLinear(t *testing.T) {
 	for name, worst := range worstTexts() {
 		g, short, long := worst.grammar, worst.text(1000), worst.text(4000)
@@ -101,7 +101,7 @@ type worstText struct {
 	text    func(size int) string
 }
 
-// worstTexts are the texts of a size that take longest to parse, by name.
+// worstTexts returns the texts of a given size that take longest to parse, by name.
 func worstTexts() map[string]worstText {
 	fill := func(head, unit, tail string) func(int) string {
 		return func(size int) string { return head + strings.Repeat(unit, (size-len(head)-len(tail))/len(unit)) + tail }
@@ -118,7 +118,7 @@ func worstTexts() map[string]worstText {
 	}
 }
 
-// placeholders is a list of different placeholders.
+// placeholders returns a list of different placeholders.
 func placeholders(size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size-6; i++ {

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// TestConditionModel: a random condition means what it was made to mean.
+// TestConditionModel: a random condition has the value that it was generated to have.
 func TestConditionModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModelMaker(t)
@@ -33,7 +33,7 @@ func TestConditionModel(t *testing.T) {
 	})
 }
 
-// Operands on the left look at other attributes than those on the right: a path compared with itself is refused.
+// Left operands use other attributes than right ones, because a path compared with itself is refused.
 var leftHeads, rightHeads = []string{"a", "b", "c", "l", "m"}, []string{"p", "q", "r", "ss", "ns"}
 
 func (m *modelMaker) condition(depth int) modelCond {
@@ -55,7 +55,7 @@ func (m *modelMaker) condition(depth int) modelCond {
 	return m.comparison()
 }
 
-// inner writes a condition as a part of another one: in parentheses when it binds less tightly than it must.
+// inner formats a condition as a part of another one: in parentheses if it binds less tightly than required.
 func (m *modelMaker) inner(c modelCond, least int) string {
 	if c.binds < least {
 		return m.parens(c.text)

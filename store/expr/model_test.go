@@ -9,19 +9,19 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The model is a second, naive reading of the language: the generator makes the text of an expression and, apart
-// from the parser, a function that says what it means.
+// The model is a second, naive interpretation of the language: the generator produces the text of an expression and, independently of the
+// parser, a function with its meaning.
 
-// modelTerm is an operand: its text and its value, absent or not.
+// modelTerm is an operand: its text and its value, which may be absent.
 type modelTerm struct {
 	text  string
 	value func(it attr.Item) attr.Value
 }
 
-// modelCond is a condition: its text, how tightly that binds, and its truth.
+// modelCond is a condition: its text, how tightly it binds, and its truth.
 type modelCond struct {
 	text  string
-	binds int // 1 OR, 2 AND, 3 NOT, 4 a comparison or function
+	binds int // 1 OR, 2 AND, 3 NOT, 4 comparison or function
 	truth func(it attr.Item) bool
 }
 
@@ -43,10 +43,10 @@ func (m *modelMaker) once(label string, in int) bool {
 	return rapid.IntRange(1, in).Draw(m.T, label) == 1
 }
 
-// space is what may stand between two tokens.
+// space returns white space that may separate two tokens.
 func (m *modelMaker) space() string { return pick(m, "space", " ", " ", " ", "  ", "\n", "\t ") }
 
-// word writes a word of the language in some case.
+// word returns a keyword in upper or lower case.
 func (m *modelMaker) word(w string) string {
 	if m.once("lower", 4) {
 		w = strings.ToLower(w)
@@ -56,7 +56,7 @@ func (m *modelMaker) word(w string) string {
 
 func (m *modelMaker) parens(text string) string { return "(" + m.space() + text + m.space() + ")" }
 
-// maybeParens adds a pair of parentheses that changes nothing; two pairs would be refused.
+// maybeParens sometimes adds parentheses that change nothing; two pairs would be refused.
 func (m *modelMaker) maybeParens(text string) string {
 	if m.once("parens", 5) {
 		return m.parens(text)
@@ -64,7 +64,7 @@ func (m *modelMaker) maybeParens(text string) string {
 	return text
 }
 
-// scalars are values that an order exists for; others are the rest.
+// scalars are values with an order.
 func (m *modelMaker) scalar() attr.Value {
 	return pick(m, "scalar", attr.Int(1), attr.Int(2), attr.Int(-1), number("1.5"), attr.S(""), attr.S("ab"),
 		attr.S("abc"), attr.S("é"), attr.B([]byte("ab")), attr.B([]byte("abc")))
@@ -88,7 +88,7 @@ func set(v attr.Value, err error) attr.Value {
 
 func number(text string) attr.Value { return set(attr.N(text)) }
 
-// item draws an item with the attributes that the expressions talk about.
+// item draws an item with the attributes that the expressions use.
 func (m *modelMaker) item() attr.Item {
 	it := attr.Item{}
 	for _, name := range []string{"a", "b", "c", "p", "q", "r", "ss", "ns"} {
@@ -113,7 +113,7 @@ func (m *modelMaker) list() attr.Value {
 	return attr.L(list...)
 }
 
-// literal makes a placeholder of a value, a new one or one that is there.
+// literal returns a placeholder for a value, a new one or an existing one.
 func (m *modelMaker) literal(v attr.Value) modelTerm {
 	placeholder := fmt.Sprintf(":v%d", rapid.IntRange(0, 400).Draw(m.T, "placeholder"))
 	if there, ok := m.params.Values[placeholder]; ok && !attr.Equal(there, v) {
@@ -123,7 +123,7 @@ func (m *modelMaker) literal(v attr.Value) modelTerm {
 	return modelTerm{text: placeholder, value: func(attr.Item) attr.Value { return v }}
 }
 
-// path makes a document path that begins with one of the names.
+// path draws a document path that begins with one of the names.
 func (m *modelMaker) path(heads ...string) modelTerm {
 	steps := []any{pick(m, "head", heads...)}
 	for m.once("deeper", 3) && len(steps) < 4 {
@@ -174,7 +174,7 @@ func modelLookup(v attr.Value, steps []any) attr.Value {
 	return v
 }
 
-// size makes a call of the function size.
+// size returns a call of the function size.
 func (m *modelMaker) size(heads ...string) modelTerm {
 	of := m.path(heads...)
 	return modelTerm{text: "size(" + m.maybeParens(of.text) + ")", value: func(it attr.Item) attr.Value {

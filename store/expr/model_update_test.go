@@ -11,12 +11,12 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The model of an update works on a tree that it may change: *modelMap, *modelList, or an attr.Value. It does one
-// action after the other, sets first, removals of list elements last, all right sides computed before.
+// The model of an update works on a mutable tree: *modelMap, *modelList, or an attr.Value. It applies one action after the other, SETs
+// first and removals of list elements last; all right sides are computed before.
 type (
 	modelMap  map[string]any
 	modelList struct{ elems []any }
-	modelGone struct{} // a list element that has been removed but still counts
+	modelGone struct{} // a removed list element that still counts
 )
 
 var errModel = errors.New("the update does not fit the item")
@@ -67,7 +67,7 @@ func freezeItem(m modelMap) attr.Item {
 	return it
 }
 
-// put sets or, with the zero value, removes what is at a path.
+// put sets the value at a path, or removes it if the value is zero.
 func (root modelMap) put(steps []any, v attr.Value) error {
 	var at any = root
 	for _, s := range steps[:len(steps)-1] {
@@ -125,11 +125,11 @@ type modelAction struct {
 	value        func(it attr.Item) (attr.Value, error)
 }
 
-// modelTargets are places of which none contains another one; indexes ascend, so that appends come in their order.
+// modelTargets has places of which none contains another; indexes ascend, so that appends are in order.
 var modelTargets = [][]any{{"a"}, {"b"}, {"ss"}, {"ns"}, {"zz"}, {"p"}, {"q", "x"}, {"l", 0}, {"l", 1}, {"l", 2}, {"l", 5},
 	{"l", 9}, {"m", "x"}, {"m", "w"}, {"m", "l", 0}, {"m", "l", 1}, {"m", "l", 7}, {"m", "y", "z"}, {"m", "y", "v"}}
 
-// TestUpdateModel: a random update does what it was made to do, and leaves its input alone.
+// TestUpdateModel: a random update has the effect that it was generated to have, and does not change its input.
 func TestUpdateModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModelMaker(t)
@@ -197,7 +197,7 @@ func (m *modelMaker) actions() []modelAction {
 	return out
 }
 
-// updateText writes the actions, each clause once, in some order.
+// updateText formats the actions, each clause once, in some order.
 func (m *modelMaker) updateText(actions []modelAction) string {
 	var clauses []string
 	for _, clause := range rapid.Permutation([]string{"SET", "REMOVE", "ADD", "DELETE"}).Draw(m.T, "order") {
@@ -222,7 +222,7 @@ func (m *modelMaker) setOperand(numbers bool) attr.Value {
 		set(attr.BS([]byte("ab"))))
 }
 
-// modelSets is ADD and DELETE: on sets, with repeated looks instead of maps.
+// modelSets is ADD and DELETE for sets, with linear searches instead of maps.
 func modelSets(clause string, old, operand attr.Value) (attr.Value, error) {
 	switch {
 	case old.IsZero() && clause == "ADD":

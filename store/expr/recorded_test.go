@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// recorded is one case of a file in testdata: an expression, what it is about, and what DynamoDB made of it.
+// recorded is a case in a file of testdata: an expression, its input, and DynamoDB's result.
 type recorded struct {
 	line       int
 	kind, text string
@@ -24,7 +24,7 @@ type recorded struct {
 	want       string
 }
 
-// TestRecorded compares with answers of DynamoDB's own local version, kept in testdata.
+// TestRecorded compares results with answers of DynamoDB Local, stored in testdata.
 func TestRecorded(t *testing.T) {
 	for file, atLeast := range map[string]int{"condition": 600, "update": 490, "projection": 90, "key": 50} {
 		t.Run(file, func(t *testing.T) {
@@ -168,7 +168,7 @@ func (c recorded) evaluateProjection(r Request) (string, error) {
 	return canonical(attr.AppendJSON(nil, b.Projection.Project(c.item))), nil
 }
 
-// changes writes the attributes that differ: their new values, null for those that are gone.
+// changes formats the attributes that differ: their new values, null for removed ones.
 func changes(before, after attr.Item) string {
 	parts := make(map[string]json.RawMessage)
 	for name, v := range after {
@@ -186,7 +186,7 @@ func changes(before, after attr.Item) string {
 	return canonical(out)
 }
 
-// canonical writes JSON with sorted names and no spaces.
+// canonical formats JSON with sorted names and without spaces.
 func canonical(data []byte) string {
 	var v any
 	if err := json.Unmarshal(data, &v); err != nil {

@@ -17,7 +17,7 @@ func mustUpdate(t testing.TB, text string, values attr.Item) *Update {
 	return u
 }
 
-// TestApplyShares: what the update leaves alone is the same memory as before, what is on the way to a change is new.
+// TestApplyShares: what the update leaves alone shares memory with the old item; what is on the path to a change is new.
 func TestApplyShares(t *testing.T) {
 	it := mustItem(t, `{"a":{"N":"1"},"m":{"M":{"x":{"N":"1"},"far":{"M":{"y":{"N":"1"}}},"deep":{"M":{"z":{"N":"1"}}}}},
 		"other":{"M":{"q":{"N":"1"}}},"l":{"L":[{"M":{"i":{"N":"0"}}},{"M":{"i":{"N":"1"}}}]}}`)
@@ -48,7 +48,7 @@ func TestApplyShares(t *testing.T) {
 func TestApplyCreates(t *testing.T) {
 	u := mustUpdate(t, "SET created = if_not_exists(created, :now), twin = pk ADD n :one REMOVE gone DELETE s :s", attr.Item{
 		":now": attr.S("now"), ":one": attr.Int(1), ":s": set(attr.SS("x"))})
-	for range 2 { // an update may be applied again
+	for range 2 { // an update can be applied again
 		got, err := u.Apply(attr.Item{"pk": attr.S("k")})
 		want := attr.Item{"pk": attr.S("k"), "created": attr.S("now"), "twin": attr.S("k"), "n": attr.Int(1)}
 		if err != nil || !attr.Equal(attr.M(got), attr.M(want)) {
@@ -60,7 +60,7 @@ func TestApplyCreates(t *testing.T) {
 	}
 }
 
-// TestManyPaths: the paths of a long update are found by a map; overlaps are seen all the same.
+// TestManyPaths: the paths of a long update are found with a map, and overlaps are still detected.
 func TestManyPaths(t *testing.T) {
 	text := "REMOVE m.a0"
 	item := attr.Item{"m": attr.M(attr.Item{"keep": attr.Int(1)})}
@@ -93,7 +93,7 @@ func TestUpdateAttributes(t *testing.T) {
 	}
 }
 
-// TestUpdateProject: UPDATED_OLD and UPDATED_NEW show the places of the update and nothing beside them.
+// TestUpdateProject: UPDATED_OLD and UPDATED_NEW show the places that the update changes and nothing else.
 func TestUpdateProject(t *testing.T) {
 	u := mustUpdate(t, "SET m.x = :x, fresh = :x REMOVE gone", attr.Item{":x": attr.Int(2)})
 	before := mustItem(t, `{"pk":{"S":"k"},"m":{"M":{"x":{"N":"1"},"y":{"N":"1"}}},"gone":{"S":"soon"}}`)
@@ -109,7 +109,7 @@ func TestUpdateProject(t *testing.T) {
 	}
 }
 
-// TestApplyNumbers: arithmetic is exact, and what 38 digits cannot hold is refused, not rounded.
+// TestApplyNumbers: arithmetic is exact; a result with more than 38 digits is refused, not rounded.
 func TestApplyNumbers(t *testing.T) {
 	it := attr.Item{"n": number("99999999999999999999999999999999999999")}
 	u := mustUpdate(t, "SET n = n - :x", attr.Item{":x": number("0.5")})

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// BenchmarkWork shows how much of the processor's time a unit of each kind takes: about a nanosecond at most.
+// BenchmarkWork shows the processor time of a unit of each kind of work: about a nanosecond at most.
 func BenchmarkWork(b *testing.B) {
 	for name, c := range costly {
 		doc := attr.Encoded(attr.Encode(nil, c.item))

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// costly are conditions that look at a large attribute as often as a text has room for.
+// costly has conditions that use a large attribute as often as a text has room for.
 var costly = map[string]struct {
 	term   string
 	item   attr.Item
@@ -80,8 +80,7 @@ func costlyCondition(t testing.TB, name string) *expr.Condition {
 	return cond
 }
 
-// A condition that looks at a large attribute many times ends with its budget, at the same place every time, and where it
-// looks once it has enough.
+// A condition that uses a large attribute many times is stopped by its budget, always at the same place; one that uses it once is not.
 func TestWorkEndsTheCostly(t *testing.T) {
 	for name, c := range costly {
 		doc := attr.Encoded(attr.Encode(nil, c.item))
@@ -101,7 +100,7 @@ func TestWorkEndsTheCostly(t *testing.T) {
 		if spent[0] != spent[1] {
 			t.Errorf("%s: ended after %d units, and after %d", name, spent[0], spent[1])
 		}
-		if name == "a long piece" || name == "one of many lists" { // one look alone is as much as many
+		if name == "a long piece" || name == "one of many lists" { // a single use costs as much as many
 			continue
 		}
 		once := costlyTerm(t, name)
@@ -120,7 +119,7 @@ func costlyTerm(t testing.TB, name string) *expr.Condition {
 	return cond
 }
 
-// An update ends with its budget too.
+// An update is stopped by its budget too.
 func TestWorkEndsUpdates(t *testing.T) {
 	it := attr.Item{"k": attr.S("k"), "l": nulls(100), "s": numbers(1000)}
 	for i := range 100 {
@@ -153,7 +152,7 @@ func isWork(err error) bool {
 	return ok && f.Code == expr.CodeWork
 }
 
-// What a condition looks at is read from the item once, strings too: 140 copies of it would be 55 MB.
+// An attribute in a condition is read from the item once, even a string: 140 copies of it would be 55 MB.
 func TestLargeOperandIsReadOnce(t *testing.T) {
 	for _, name := range []string{"a string", "a binary", "a list", "a set"} {
 		doc := attr.Encoded(attr.Encode(nil, costly[name].item))
@@ -170,7 +169,7 @@ func TestLargeOperandIsReadOnce(t *testing.T) {
 	}
 }
 
-// Somebody is asked between two stretches, and can end it.
+// pause is called between two stretches, and can end the evaluation.
 func TestWorkPauses(t *testing.T) {
 	c := costly["a string"]
 	doc := attr.Encoded(attr.Encode(nil, c.item))
@@ -187,7 +186,7 @@ func TestWorkPauses(t *testing.T) {
 	}
 }
 
-// Texts are parsed within the budget, and for nothing when they are in the cache.
+// Parsing a text counts towards the budget, and costs nothing if the text is in the cache.
 func TestWorkOfParsing(t *testing.T) {
 	cache := expr.NewCache(10)
 	r := expr.Request{Condition: "attribute_exists(" + strings.Repeat("a", 200) + ")", Work: expr.NewWork(10_000, nil)}

@@ -35,8 +35,8 @@ func fact(id string) store.WriteItem {
 	return store.WriteItem{Put: &store.PutItem{Table: "facts", Item: attr.Item{"pk": attr.S(id), "sk": attr.S("GOAL")}}}
 }
 
-// The row and what it stands for are there, or neither; a repeated request gets what came of the first; another request with its
-// key is refused; when the row's time is over the key is free, though nothing has swept it.
+// The row and the writes it stands for exist both or not at all. A repeated request gets the outcome of the first; another request with
+// its key is refused; once the row has expired the key is free, even before it is swept.
 func TestRow(t *testing.T) {
 	now := time.Date(2026, 7, 4, 15, 0, 0, 0, time.UTC)
 	s := storetest.OpenWith(t, t.TempDir()+"/s.db", store.Options{NoSync: true, Now: func() time.Time { return now }}, table())
@@ -64,7 +64,7 @@ func TestRow(t *testing.T) {
 	if _, err := write(row(t, s, "k", map[string]any{"a": 1}), "g2"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("another body: %v", err)
 	}
-	if _, err := write(row(t, s, "new", nil), ""); err == nil { // its fact cannot be written
+	if _, err := write(row(t, s, "new", nil), ""); err == nil { // its writes fail
 		t.Error("a fact without a key was written")
 	}
 	if out, err := write(row(t, s, "new", nil), "g3"); err != nil || out.Repeated {

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// What a body names is set, what it has null removed; the rest of the row stays. Words of the expression language are names too.
+// Fields in a body are set, null removes them; the rest of the row stays. Keywords of the expression language are valid names.
 func TestPatch(t *testing.T) {
 	fields := map[string]patch.Field{
 		"name":   {Read: patch.Text(patch.UpTo(5))},

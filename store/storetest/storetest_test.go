@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// recorder is a test that is told of errors and does not fail.
+// recorder is a test that records errors and does not fail.
 type recorder struct {
 	testing.TB
 	errs []string

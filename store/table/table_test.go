@@ -30,7 +30,7 @@ func row(sk, state string) attr.Item {
 
 func key(sk string) attr.Item { return attr.Item{"pk": attr.S("a"), "sk": attr.S(sk)} }
 
-// Each action is done where its condition holds, and nothing is where it does not. state is a reserved word.
+// Each action is done if its condition holds, and otherwise not. state is a reserved word.
 func TestActions(t *testing.T) {
 	is := func(state string) table.If { return table.When("#state = :is", attr.Item{":is": attr.S(state)}) }
 	to := func(state string) table.If {
@@ -39,7 +39,7 @@ func TestActions(t *testing.T) {
 	old := row("1", "on")
 	for name, tt := range map[string]struct {
 		do    store.WriteItem
-		state string // afterwards; empty: there is no row
+		state string // afterwards; empty: no row
 		held  bool
 	}{
 		"put over what was read":          {table.Put(rows, row("1", "new"), table.Same(old, "pk", "state")), "new", true},
@@ -76,7 +76,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// What take makes nothing of is left out, and its error ends the list as one of the store does; without rows the list is empty, not nil.
+// Rows for which take reports false are left out; its error ends the list like one of the store; without rows the list is empty, not nil.
 func TestCollect(t *testing.T) {
 	bad := errors.New("a row that cannot be read")
 	s := open(t)

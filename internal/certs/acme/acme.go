@@ -1,6 +1,6 @@
-// Package acme is a certs.Source of certificates of a public CA, by ACME. The CA sees by DNS (DNS-01) whose a name is: the node need
-// not be reachable from the internet. certmagic keeps account, keys and certificates in the data directory, and renews them
-// when two thirds of their life are over.
+// Package acme is a certs.Source of certificates from a public CA, using ACME. The CA verifies names by DNS (DNS-01), so the node need
+// not be reachable from the internet. certmagic keeps account, keys and certificates in the data directory, and renews certificates after
+// two thirds of their life.
 package acme
 
 import (
@@ -27,19 +27,19 @@ import (
 // LetsEncrypt is the directory of Let's Encrypt.
 const LetsEncrypt = certmagic.LetsEncryptProductionCA
 
-// Provider changes the records of DNS zones. AppendRecords returns when the zone's servers have them.
+// Provider changes records in DNS zones. AppendRecords returns once the servers of the zone have them.
 type Provider interface {
 	libdns.ZoneLister
 	libdns.RecordAppender
 	libdns.RecordDeleter
 }
 
-// Config is whose certificates are wanted for which names.
+// Config says which names to get certificates for, and from which CA.
 type Config struct {
 	Hosts     []string
-	Email     string // that the CA may write to; may be empty
+	Email     string // contact for the CA; may be empty
 	Directory string // URL of the CA
-	Storage   string // directory; it is made with the mode 0700
+	Storage   string // directory; created with mode 0700
 	DNS       Provider
 	Log       *slog.Logger
 }
@@ -49,12 +49,12 @@ type Source struct {
 	cfg   Config
 	cache *certmagic.Cache
 	magic *certmagic.Config
-	look  *clock.Signal // Run is to look at once
+	look  *clock.Signal // Run should check at once
 
-	problem atomic.Value // a string: why the last attempt failed; empty: it did not
+	problem atomic.Value // a string: why the last attempt failed; empty: it succeeded
 }
 
-// Open makes a source. It has the certificates that are in its storage; Run gets others.
+// Open returns a source with the certificates in its storage; Run obtains others.
 func Open(c Config) (*Source, error) {
 	if err := os.MkdirAll(c.Storage, 0o700); err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot create %s: %s", c.Storage, err)
@@ -66,19 +66,19 @@ func Open(c Config) (*Source, error) {
 	})
 	s.magic = certmagic.New(s.cache, certmagic.Config{
 		Storage: &certmagic.FileStorage{Path: c.Storage}, OnEvent: s.event, Logger: zap.NewNop(), DefaultServerName: c.Hosts[0],
-		OCSP: certmagic.OCSPConfig{DisableStapling: true}, // public CAs have ended it
+		OCSP: certmagic.OCSPConfig{DisableStapling: true}, // public CAs have discontinued it
 	})
 	s.magic.Issuers = []certmagic.Issuer{certmagic.NewACMEIssuer(s.magic, certmagic.ACMEIssuer{
 		CA: c.Directory, Email: c.Email, Agreed: true, DisableHTTPChallenge: true, DisableTLSALPNChallenge: true,
 		DNS01Solver: &solver{c.DNS}, Logger: zap.NewNop(),
 	})}
 	for _, host := range c.Hosts {
-		_, _ = s.magic.CacheManagedCertificate(context.Background(), host) // one that is not there comes with Run
+		_, _ = s.magic.CacheManagedCertificate(context.Background(), host) // missing ones are obtained by Run
 	}
 	return s, nil
 }
 
-// event notes how certificates fare.
+// event records the outcome of issuing a certificate.
 func (s *Source) event(_ context.Context, name string, data map[string]any) error {
 	host := fmt.Sprint(data["identifier"])
 	switch name {
@@ -93,12 +93,12 @@ func (s *Source) event(_ context.Context, name string, data map[string]any) erro
 	return nil
 }
 
-// Certificate implements certs.Source. A client that names no host, or an address, gets the first one.
+// Certificate implements certs.Source. A client that requests no host name, or an address, gets the first certificate.
 func (s *Source) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return s.magic.GetCertificate(hello)
 }
 
-// State implements certs.Source: of all certificates, the one that expires first.
+// State implements certs.Source. Of several certificates it reports the one that expires first.
 func (s *Source) State() certs.State {
 	out := certs.State{Kind: "acme"}
 	out.Problem, _ = s.problem.Load().(string)
@@ -116,7 +116,7 @@ func (s *Source) State() certs.State {
 	return out
 }
 
-// Run implements certs.Source: it has the certificates obtained, however long the internet is away, and renewed.
+// Run implements certs.Source. It obtains and renews the certificates, however long the internet is unreachable.
 func (s *Source) Run(ctx context.Context) error {
 	defer s.cache.Stop()
 	if err := s.magic.ManageAsync(ctx, s.cfg.Hosts); err != nil {
@@ -129,18 +129,18 @@ func (s *Source) Run(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-s.look.C():
 			s.look.Clear()
-			_ = s.cache.RenewManagedCertificates(ctx) // event hears of what goes wrong
+			_ = s.cache.RenewManagedCertificates(ctx) // event handles failures
 		}
 	}
 }
 
-// Reload implements certs.Source: Run renews what is old enough.
+// Reload implements certs.Source. Run renews certificates that are due.
 func (s *Source) Reload() error {
 	s.look.Set()
 	return nil
 }
 
-// solver shows a CA by DNS that a name is ours.
+// solver proves to a CA by DNS that a name is ours.
 type solver struct{ Provider }
 
 // Present implements acmez.Solver.
@@ -153,7 +153,7 @@ func (s *solver) CleanUp(ctx context.Context, c acme.Challenge) error {
 	return s.change(ctx, c, s.DeleteRecords)
 }
 
-// change does something with the record that a challenge asks for, in the zone that it lies in: the longest of ours.
+// change applies do to the record that a challenge asks for, in the zone that contains it: the longest match among ours.
 func (s *solver) change(ctx context.Context, c acme.Challenge, do func(context.Context, string, []libdns.Record) ([]libdns.Record, error)) error {
 	zones, err := s.ListZones(ctx)
 	if err != nil {

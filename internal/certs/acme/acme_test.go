@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
-// zones are a DNS account that keeps what it is asked.
+// zones is a DNS account that records the changes.
 type zones struct{ made, gone []string }
 
 func (z *zones) ListZones(context.Context) ([]libdns.Zone, error) {
@@ -34,7 +34,7 @@ func (z *zones) DeleteRecords(_ context.Context, zone string, rs []libdns.Record
 	return rs, nil
 }
 
-// The record of a challenge goes into the longest zone that has the name, and away again.
+// The record of a challenge is added to the longest zone that contains the name, and removed again.
 func TestSolver(t *testing.T) {
 	z := &zones{}
 	s := &solver{z}
@@ -57,7 +57,7 @@ func TestSolver(t *testing.T) {
 	}
 }
 
-// A node whose CA cannot be reached starts, is not ready, and says why.
+// A node whose CA is unreachable starts, is not ready, and says why.
 func TestNoCA(t *testing.T) {
 	storage := filepath.Join(t.TempDir(), "acme")
 	s, err := Open(Config{Hosts: []string{"scores.example"}, Directory: "https://127.0.0.1:1/dir", Storage: storage, DNS: &zones{}, Log: slog.New(slog.DiscardHandler)})

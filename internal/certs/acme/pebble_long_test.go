@@ -27,7 +27,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/pebble"
 )
 
-// testDNS makes records at the CA's DNS server.
+// testDNS changes records on the CA's DNS server.
 type testDNS struct{ *pebble.CA }
 
 func (d testDNS) ListZones(context.Context) ([]libdns.Zone, error) {
@@ -46,11 +46,11 @@ func (d testDNS) DeleteRecords(ctx context.Context, zone string, rs []libdns.Rec
 	return rs, d.ClearTXT(ctx, libdns.AbsoluteName(rs[0].RR().Name, zone))
 }
 
-// Certificates come from Pebble by DNS-01, for a name and its wildcard, and are renewed while streams are read: no stream ends. A new
-// process has what the old one got, with keys that are its owner's alone.
+// Certificates are issued by Pebble with DNS-01, for a name and its wildcard, and renewed while streams are read: no stream ends. A new
+// process has the certificates of the old one, with keys that only their owner can read.
 func TestPebble(t *testing.T) {
 	ca := pebble.Start(t, 30*time.Second)
-	certmagic.DefaultACME.TrustedRoots = ca.Roots // of its directory's own HTTPS
+	certmagic.DefaultACME.TrustedRoots = ca.Roots // for its directory's own HTTPS
 	open := func(storage string) *Source {
 		s, err := Open(Config{
 			Hosts: []string{"scores.club.example", "*.club.example"}, Email: "ops@club.example", Directory: ca.Directory, Storage: storage, DNS: testDNS{ca},
@@ -82,7 +82,7 @@ func TestPebble(t *testing.T) {
 	serials := map[string]bool{}
 	for len(serials) < 3 {
 		serials[serial(t, address, "scores.club.example", issued)] = true
-		if err := s.Reload(); err != nil { // it looks at the certificates' age
+		if err := s.Reload(); err != nil { // checks the certificates' age
 			t.Fatal(err)
 		}
 		<-ticks()
@@ -117,7 +117,7 @@ func TestPebble(t *testing.T) {
 	}
 }
 
-// stream serves a word every 100 ms for ever.
+// stream serves a word every 100 ms.
 func stream(t *testing.T, s *Source) (stop func(), address string) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -138,7 +138,7 @@ func dial(address, name string, roots *x509.CertPool) *http.Transport {
 	return &http.Transport{ForceAttemptHTTP2: true, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: name}}
 }
 
-// serial is that of the certificate that a new connection is shown.
+// serial returns the serial number of the certificate that a new connection gets.
 func serial(t *testing.T, address, name string, roots *x509.CertPool) string {
 	t.Helper()
 	conn, err := tls.Dial("tcp", address, dial(address, name, roots).TLSClientConfig)
@@ -149,7 +149,7 @@ func serial(t *testing.T, address, name string, roots *x509.CertPool) string {
 	return conn.ConnectionState().PeerCertificates[0].SerialNumber.String()
 }
 
-// read opens a stream, and returns where its words come out until it ends.
+// read opens a stream, and returns a channel with its words until it ends.
 func read(t *testing.T, address, name string, roots *x509.CertPool) func() <-chan string {
 	t.Helper()
 	resp, err := (&http.Client{Transport: dial(address, name, roots)}).Get("https://" + address)

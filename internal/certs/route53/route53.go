@@ -1,5 +1,5 @@
-// Package route53 changes TXT records at Amazon Route 53, through the interfaces of libdns. It sends three requests of Route 53's API
-// signed by the AWS SDK's core: the SDK's own client of Route 53 is larger than all else that a node links of AWS.
+// Package route53 changes TXT records at Amazon Route 53, with the interfaces of libdns. It sends three kinds of requests to Route 53's
+// API, signed by the core of the AWS SDK: the SDK's Route 53 client is larger than everything else that a node links of AWS.
 package route53
 
 import (
@@ -30,27 +30,27 @@ import (
 )
 
 const (
-	region     = "us-east-1" // of the signatures, wherever the zone is served
+	region     = "us-east-1" // for signatures, wherever the zone is served
 	namespace  = "https://route53.amazonaws.com/doc/2013-04-01/"
 	maxAnswer  = 1 << 20
-	within     = 15 * time.Second // of one request
-	spreadsIn  = 5 * time.Minute  // a change reaches Route 53's servers in a minute, as a rule
+	within     = 15 * time.Second // time limit for a request
+	spreadsIn  = 5 * time.Minute  // a change usually reaches Route 53's servers within a minute
 	spreadLook = 3 * time.Second
 )
 
-// Provider is an account at Route 53. Its methods may be called from any goroutine.
+// Provider is a Route 53 account. Its methods may be called from any goroutine.
 type Provider struct {
 	Endpoint    string
 	Credentials aws.CredentialsProvider
 	Clock       clock.Clock
 	HTTP        *http.Client
 
-	mu    sync.Mutex        // a record set is read and written as a whole
+	mu    sync.Mutex        // held while a record set is read and written as a whole
 	zones map[string]string // ids by name
 }
 
-// New makes a provider with the AWS settings of the machine: credentials of the environment, a file or the instance's role, and the
-// endpoint that AWS_ENDPOINT_URL_ROUTE_53 names.
+// New returns a provider with the AWS settings of the machine: credentials from the environment, a file or the instance's role, and the
+// endpoint in AWS_ENDPOINT_URL_ROUTE_53.
 func New(ctx context.Context) (*Provider, error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func New(ctx context.Context) (*Provider, error) {
 	return &Provider{Endpoint: at, Credentials: c.Credentials, Clock: clock.Real(), HTTP: &http.Client{Timeout: within}}, nil
 }
 
-// zonesAnswer is ListHostedZones'.
+// zonesAnswer is the answer to ListHostedZones.
 type zonesAnswer struct {
 	Zones []struct {
 		ID      string `xml:"Id"`
@@ -71,7 +71,7 @@ type zonesAnswer struct {
 	Next      string `xml:"NextMarker"`
 }
 
-// ListZones implements libdns.ZoneLister: the public zones.
+// ListZones implements libdns.ZoneLister. It returns the public zones.
 func (p *Provider) ListZones(ctx context.Context) (out []libdns.Zone, err error) {
 	found := map[string]string{}
 	for marker := ""; ; {
@@ -96,17 +96,17 @@ func (p *Provider) ListZones(ctx context.Context) (out []libdns.Zone, err error)
 	return out, nil
 }
 
-// AppendRecords implements libdns.RecordAppender for TXT records. It returns when all servers of the zone have them.
+// AppendRecords implements libdns.RecordAppender for TXT records. It returns once all servers of the zone have them.
 func (p *Provider) AppendRecords(ctx context.Context, zone string, records []libdns.Record) ([]libdns.Record, error) {
 	return records, p.each(ctx, zone, records, true)
 }
 
-// DeleteRecords implements libdns.RecordDeleter for TXT records. Others of the same name stay.
+// DeleteRecords implements libdns.RecordDeleter for TXT records. Other values of the same name stay.
 func (p *Provider) DeleteRecords(ctx context.Context, zone string, records []libdns.Record) ([]libdns.Record, error) {
 	return records, p.each(ctx, zone, records, false)
 }
 
-// recordSet is one of Route 53's: all values of a name.
+// recordSet is a Route 53 record set: all values of a name.
 type recordSet struct {
 	Name   string   `xml:"Name"`
 	Type   string   `xml:"Type"`
@@ -130,7 +130,7 @@ type changeAnswer struct {
 	Status string `xml:"ChangeInfo>Status"`
 }
 
-// each has the set of each record hold it, or not.
+// each adds each record to its record set, or removes it.
 func (p *Provider) each(ctx context.Context, zone string, records []libdns.Record, hold bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +151,7 @@ func (p *Provider) each(ctx context.Context, zone string, records []libdns.Recor
 	return nil
 }
 
-// change has the set of a name hold a value, or not. A set is written as a whole; without values it goes.
+// change adds a value to the record set of a name, or removes it. A set is written as a whole; an empty one is deleted.
 func (p *Provider) change(ctx context.Context, path string, set recordSet, value string, hold bool) error {
 	var found setsAnswer
 	q := url.Values{"name": {set.Name}, "type": {"TXT"}, "maxitems": {"1"}}
@@ -201,7 +201,7 @@ func (p *Provider) spread(ctx context.Context, at changeAnswer) error {
 	return nil
 }
 
-// ask sends a signed request and reads its answer.
+// ask sends a signed request and parses its answer.
 func (p *Provider) ask(ctx context.Context, method, path string, body []byte, into any) error {
 	req, err := http.NewRequestWithContext(ctx, method, p.Endpoint+path, bytes.NewReader(body))
 	if err != nil {
@@ -232,7 +232,7 @@ func (p *Provider) ask(ctx context.Context, method, path string, body []byte, in
 			Code    string `xml:"Error>Code"`
 			Message string `xml:"Error>Message"`
 		}
-		_ = xml.Unmarshal(raw, &refused) // what cannot be read says nothing
+		_ = xml.Unmarshal(raw, &refused) // unreadable details are left out
 		return fmt.Errorf("route 53 answered %d %s: %s", resp.StatusCode, refused.Code, refused.Message)
 	}
 	return xml.Unmarshal(raw, into)

@@ -15,7 +15,7 @@ import (
 	fake "github.com/touchline/touchline/internal/testrig/route53"
 )
 
-// leap is a clock on which every wait is over at once.
+// leap is a clock on which every wait ends at once.
 type leap struct {
 	clock.Clock
 	waited int
@@ -33,7 +33,7 @@ func rig(t *testing.T, key string) (*Provider, *fake.Server, *leap) {
 	return &Provider{Endpoint: srv.URL, Credentials: credentials.NewStaticCredentialsProvider(key, "secret", ""), Clock: l, HTTP: srv.Client()}, f, l
 }
 
-// Two values of one name, as a name and its wildcard have them, come and go each by itself; what others have put there stays.
+// Two values of one name, as for a name and its wildcard, are added and removed independently; values of others stay.
 func TestRecords(t *testing.T) {
 	p, f, l := rig(t, fake.KeyID)
 	ctx := t.Context()

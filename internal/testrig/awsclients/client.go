@@ -13,10 +13,10 @@ import (
 	"github.com/touchline/touchline/internal/testrig/cache"
 )
 
-// runLimit is how long a script of a test may take.
+// runLimit is how long a test's script may run.
 const runLimit = 10 * time.Minute
 
-// Endpoint is where DynamoDB answers, and who asks.
+// Endpoint is a DynamoDB endpoint and the credentials for it.
 type Endpoint struct {
 	URL    string
 	Region string
@@ -24,7 +24,7 @@ type Endpoint struct {
 	Secret string
 }
 
-// Env is what every client reads: where to go and who to be, and none of what this machine's user has configured.
+// Env returns the environment for a client: the endpoint and credentials, and nothing that this machine's user has configured.
 func (e Endpoint) Env() []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + e.URL, "AWS_REGION=" + e.Region, "AWS_DEFAULT_REGION=" + e.Region,
@@ -40,19 +40,19 @@ type Client struct {
 	env     []string
 }
 
-// Program is the program that runs the scripts.
+// Program returns the program that runs the scripts.
 func (c Client) Program() string { return c.program }
 
-// Env is what a process needs to find the client's packages.
+// Env returns the environment in which a process finds the client's packages.
 func (c Client) Env() []string { return slices.Clone(c.env) }
 
-// Run runs a script with arguments in its folder, and returns what it printed. The test ends where the script fails.
+// Run runs a script in its folder and returns its output. If the script fails, the test ends.
 func (c Client) Run(t testing.TB, e Endpoint, script string, env ...string) string {
 	t.Helper()
 	return c.RunBy(t, e, c.program, script, env...)
 }
 
-// RunBy is Run by another program, such as a shell, in which the client is called.
+// RunBy is Run with another program, such as a shell that calls the client.
 func (c Client) RunBy(t testing.TB, e Endpoint, program, script string, env ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)

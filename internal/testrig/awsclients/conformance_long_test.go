@@ -30,9 +30,9 @@ import (
 	"github.com/touchline/touchline/store/storetest/conformance"
 )
 
-// TestConformanceThroughSDK sends the recorded requests with aws-sdk-go-v2: each becomes the client's own types and
-// goes over HTTP, and its answer comes back through the client's types. What the client cannot say, as it refuses a
-// request without a table's name, is sent as it is written.
+// TestConformanceThroughSDK sends the recorded requests with aws-sdk-go-v2: each is converted to the client's own types and goes over
+// HTTP, and its answer is converted back. Requests that the client cannot send, for example without a table's name, are sent as they are
+// written.
 func TestConformanceThroughSDK(t *testing.T) {
 	var seen tally
 	if *against == "local" {
@@ -51,7 +51,7 @@ func TestConformanceThroughSDK(t *testing.T) {
 	}
 }
 
-// tally counts what the client carried, and keeps what it could not say.
+// tally counts the requests sent by the client, and keeps those that it could not send.
 type tally struct {
 	mu      sync.Mutex
 	carried int
@@ -69,14 +69,14 @@ func (s *tally) add(operation string, request []byte, why error) {
 	s.written = append(s.written, fmt.Sprintf("%s %s: %s", operation, text, strings.ReplaceAll(why.Error(), "\n", " ")))
 }
 
-// String lists what the client could not say.
+// String returns the requests that the client could not send.
 func (s *tally) String() string {
 	slices.Sort(s.written)
 	return fmt.Sprintf("%d requests through the client; %d that it cannot say were sent as they are written:\n%s",
 		s.carried, len(s.written), strings.Join(slices.Compact(s.written), "\n"))
 }
 
-// target is a conformance.Target that speaks through the client.
+// target is a conformance.Target that uses the client.
 type target struct {
 	endpoint awsclients.Endpoint
 	client   reflect.Value
@@ -118,13 +118,13 @@ func (x *target) Do(ctx context.Context, operation string, request []byte) ([]by
 	return x.write(ctx, operation, request)
 }
 
-// unsaidError is why the client cannot send a request as it is written.
+// unsaidError is the reason why the client cannot send a request as it is written.
 type unsaidError struct{ why string }
 
-// Error says it.
+// Error returns the reason.
 func (e *unsaidError) Error() string { return e.why }
 
-// refused is what the service refused, with the body it would have sent.
+// refused is a refusal of the service, with its body.
 type refused struct{ body []byte }
 
 // Error returns the body.
@@ -154,7 +154,7 @@ func (x *target) say(ctx context.Context, operation string, request []byte) ([]b
 	return json.Marshal(written(out[0].Elem()))
 }
 
-// failure turns an error of the client into what the service sent.
+// failure converts an error of the client to what the service sent.
 func failure(err error) error {
 	if invalid, ok := errors.AsType[smithy.InvalidParamsError](err); ok {
 		return &unsaidError{invalid.Error()}
@@ -178,10 +178,10 @@ func failure(err error) error {
 	return &refused{data}
 }
 
-// wanted is the key of a request's JSON in its context.
+// wanted is the context key of a request's JSON.
 type wanted struct{}
 
-// exactly lets requests pass that say what they are to say, and answers whose checksum is right.
+// exactly verifies that requests have the wanted content and answers the right checksum.
 type exactly struct{ next *http.Client }
 
 // Do implements dynamodb.HTTPClient.
@@ -197,7 +197,7 @@ func (x exactly) Do(r *http.Request) (*http.Response, error) {
 	}
 	want, _ := r.Context().Value(wanted{}).(map[string]any)
 	if want["ClientRequestToken"] == nil {
-		delete(got, "ClientRequestToken") // which the client makes up
+		delete(got, "ClientRequestToken") // made up by the client
 	}
 	if !reflect.DeepEqual(got, want) {
 		return nil, &unsaidError{"the client would say " + string(body[:min(len(body), 160)])}
@@ -210,7 +210,7 @@ func (x exactly) Do(r *http.Request) (*http.Response, error) {
 	if body, err = io.ReadAll(resp.Body); err != nil {
 		return nil, err
 	}
-	// The client computes this sum too, but does not tell. DynamoDB Local sends none with a refusal.
+	// The client computes this sum too, but does not report it. DynamoDB Local sends none with a refusal.
 	got32, want32 := resp.Header.Get("X-Amz-Crc32"), strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10)
 	if got32 != want32 && (got32 != "" || *against != "local") {
 		return nil, fmt.Errorf("the checksum of the answer is %s, want %s", got32, want32)
@@ -245,7 +245,7 @@ func (x *target) write(ctx context.Context, operation string, request []byte) ([
 	return body, err
 }
 
-// decode reads a JSON object and keeps its numbers as they are written.
+// decode parses a JSON object and keeps the spelling of its numbers.
 func decode(data []byte) (out map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

@@ -1,15 +1,14 @@
-// Package awsclients gives tests the clients of DynamoDB that other people use: boto3 and the AWS CLI for Python, the
-// AWS SDK for JavaScript, and the test suite of guregu/dynamo, a Go library. Each comes from its registry the first
-// time, in the versions that are pinned here, and lies in the user's cache folder from then on.
+// Package awsclients provides tests with the DynamoDB clients that other people use: boto3 and the AWS CLI for Python, the AWS SDK for
+// JavaScript, and the test suite of guregu/dynamo, a Go library. Each is fetched from its registry on first use, in the versions pinned
+// here, and then kept in the user's cache folder.
 //
-// Where Python, Node or the way to a registry is missing, a test is skipped and says so; CI takes a skipped test for a
-// failure.
+// Without Python, Node or access to a registry, a test is skipped with a message; CI treats a skipped test as a failure.
 //
-// Its own tests hold our endpoint to what these clients, and aws-sdk-go-v2, make of it, over real HTTP and with
-// signatures that are verified. What they expect is literal, from DynamoDB's documentation. So that the scripts
-// themselves are right, they also run against DynamoDB Local, and say where that one differs:
+// The tests of this package check our endpoint with these clients and aws-sdk-go-v2, over real HTTP and with verified signatures. The
+// expected results are literals from DynamoDB's documentation. To verify the scripts themselves, they also run against DynamoDB Local,
+// and note where it differs:
 //
 //	go test -tags long ./internal/testrig/awsclients -against local
 //
-// With -all a script shows all that differs, instead of the first.
+// With -all a script reports all differences instead of only the first.
 package awsclients

@@ -48,19 +48,19 @@ func endpoint(t testing.TB) awsclients.Endpoint {
 	return e
 }
 
-// caller is who asks, nobody knows where yet.
+// caller returns the region and credentials of an endpoint, without its URL.
 func caller() awsclients.Endpoint {
 	return awsclients.Endpoint{Region: "us-east-1", KeyID: "AKIATOUCHLINE0000001", Secret: "wJalrXUtn/not+a+secret"}
 }
 
-// everything is a key that may do everything.
+// everything returns a key that may do everything.
 func everything(e awsclients.Endpoint) sigv4.Key {
 	return sigv4.Key{
 		ID: e.KeyID, Secret: sigv4.Secret(e.Secret), Allow: []sigv4.Grant{{Tables: []string{"*"}, Actions: []string{"*"}}},
 	}
 }
 
-// ours serves a store until the test ends, to those who have the key, with faults if there are any.
+// ours serves a store until the test ends, for the given key, with faults if not nil.
 func ours(t testing.TB, key sigv4.Key, faults *inject.Injector) string {
 	t.Helper()
 	ring, err := sigv4.NewKeyring(sigv4.Config{Regions: []string{"us-east-1"}, Keys: []sigv4.Key{key}})
@@ -88,7 +88,7 @@ func ours(t testing.TB, key sigv4.Key, faults *inject.Injector) string {
 	return "http://" + ln.Addr().String()
 }
 
-// housekeep fills and empties indexes until ctx ends, as every node does.
+// housekeep fills and empties indexes until ctx ends, like every node.
 func housekeep(ctx context.Context, t testing.TB, s *store.Store) {
 	changed := clock.NewSignal()
 	defer s.WatchTables(changed)()
@@ -98,12 +98,12 @@ func housekeep(ctx context.Context, t testing.TB, s *store.Store) {
 			t.Errorf("housekeeping: %v", err)
 		}
 		if !more {
-			_ = clock.Real().Wait(ctx, time.Now().Add(time.Minute), changed) // it fails when ctx ends
+			_ = clock.Real().Wait(ctx, time.Now().Add(time.Minute), changed) // fails when ctx ends
 		}
 	}
 }
 
-// local is a way into a DynamoDB Local, which may be in a network of its own.
+// local returns the URL of a DynamoDB Local, which may be in a network of its own.
 func local(t testing.TB) string {
 	t.Helper()
 	s := ddblocal.Start(t)
@@ -119,7 +119,7 @@ func local(t testing.TB) string {
 	return proxy.URL
 }
 
-// retryer tries nothing again: what fails is to be seen. DynamoDB Local fails now and then while an index is made.
+// retryer does not retry, so that failures are visible. DynamoDB Local sometimes fails while an index is created.
 func retryer() aws.Retryer {
 	if *against == "local" {
 		return retry.NewStandard()
@@ -127,10 +127,10 @@ func retryer() aws.Retryer {
 	return aws.NopRetryer{}
 }
 
-// web is how the Go tests ask.
+// web returns the HTTP client of the Go tests.
 func web() *http.Client { return &http.Client{Timeout: time.Minute} }
 
-// client is aws-sdk-go-v2 as an application makes it, but for its retryer.
+// client returns aws-sdk-go-v2 as an application uses it, except for its retryer.
 func client(e awsclients.Endpoint, more ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(e.URL), Region: e.Region, Retryer: retryer(), HTTPClient: web(),

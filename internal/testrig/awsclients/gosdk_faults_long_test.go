@@ -29,7 +29,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/awsclients"
 )
 
-// between puts a handler between clients and an endpoint. It gets the way on.
+// between puts a handler between clients and an endpoint. next forwards a request.
 func between(t *testing.T, e awsclients.Endpoint, f func(w http.ResponseWriter, r *http.Request, next http.Handler)) awsclients.Endpoint {
 	t.Helper()
 	to, err := url.Parse(e.URL)
@@ -38,7 +38,7 @@ func between(t *testing.T, e awsclients.Endpoint, f func(w http.ResponseWriter, 
 	}
 	next := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
-		r.Out.Host = r.In.Host // which is signed
+		r.Out.Host = r.In.Host // it is signed
 	}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f(w, r, next) }))
 	t.Cleanup(s.Close)
@@ -46,13 +46,13 @@ func between(t *testing.T, e awsclients.Endpoint, f func(w http.ResponseWriter, 
 	return e
 }
 
-// trying is a retryer that waits for little.
+// trying sets a retryer with short waits.
 func trying(o *dynamodb.Options) {
 	o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = 5, time.Millisecond })
 }
 
-// TestGoSDKTriesAgain loses the answer of a write after it was done: the client writes again, and a transaction's token,
-// which the client makes up, keeps it from being done twice.
+// TestGoSDKTriesAgain loses the answer of a write that was done: the client retries, and a transaction's token, which the client makes
+// up, prevents it from being done twice.
 func TestGoSDKTriesAgain(t *testing.T) {
 	var lost atomic.Int32
 	e := endpoint(t)
@@ -103,7 +103,7 @@ func TestGoSDKGivesUp(t *testing.T) {
 	}
 }
 
-// pack is a step of the client that packs bodies before they are signed.
+// pack is a middleware of the client that compresses bodies before they are signed.
 func pack(ctx context.Context, in middleware.BuildInput, next middleware.BuildHandler) (middleware.BuildOutput, middleware.Metadata, error) {
 	fail := func(err error) (middleware.BuildOutput, middleware.Metadata, error) {
 		return middleware.BuildOutput{}, middleware.Metadata{}, err
@@ -126,7 +126,7 @@ func pack(ctx context.Context, in middleware.BuildInput, next middleware.BuildHa
 	return next.HandleBuild(ctx, in)
 }
 
-// noting notes how answers are packed.
+// noting records how answers are compressed.
 type noting struct{ encodings []string }
 
 // Do implements dynamodb.HTTPClient.
@@ -138,7 +138,7 @@ func (n *noting) Do(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// TestGoSDKGzip packs requests and answers.
+// TestGoSDKGzip compresses requests and answers.
 func TestGoSDKGzip(t *testing.T) {
 	if *against == "local" {
 		t.Skip("DynamoDB Local packs nothing")
@@ -166,7 +166,7 @@ func TestGoSDKGzip(t *testing.T) {
 	}
 }
 
-// TestGoSDKSignatures asks with keys that are not known, not right, and not allowed to.
+// TestGoSDKSignatures uses keys that are unknown, wrong, or not allowed to do what is requested.
 func TestGoSDKSignatures(t *testing.T) {
 	if *against == "local" {
 		t.Skip("DynamoDB Local looks at no signature")

@@ -21,7 +21,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// fill puts 40 items into the partition p of the table tab: n counts, even and g go with it.
+// fill puts 40 items into partition p of table tab: n counts, even and g depend on it.
 func fill(t *testing.T, c *dynamodb.Client) {
 	t.Helper()
 	makeTable(t, c, "tab")
@@ -91,7 +91,7 @@ func names(items []map[string]types.AttributeValue) (out []string) {
 	return out
 }
 
-// filters are the conditions that the expression builder can make, and what they find among the 40.
+// filters has the conditions that the expression builder can make, and what they find among the 40.
 func filters() map[string]struct {
 	of   expression.ConditionBuilder
 	want string
@@ -194,7 +194,7 @@ func TestGoSDKUpdates(t *testing.T) {
 	}
 }
 
-// sheet has a field of each kind that attributevalue and our attr both write.
+// sheet has a field of each kind that both attributevalue and our attr write.
 type sheet struct {
 	PK     string            `dynamodbav:"pk"`
 	SK     int               `dynamodbav:"sk"`
@@ -218,7 +218,7 @@ type sheetPart struct {
 	B []float64 `dynamodbav:"b"`
 }
 
-// TestGoSDKValues sends what attributevalue makes of a struct, and reads it with our attr, which is to make the same.
+// TestGoSDKValues sends a struct converted by attributevalue, and decodes it with our attr, which must give the same.
 func TestGoSDKValues(t *testing.T) {
 	ctx := t.Context()
 	e := endpoint(t)
@@ -253,7 +253,7 @@ func TestGoSDKValues(t *testing.T) {
 	}
 }
 
-// ourItem reads an item of the client's with our attr.
+// ourItem decodes an item of the client with our attr.
 func ourItem(t rapid.TB, of map[string]types.AttributeValue) attr.Item {
 	t.Helper()
 	data, err := json.Marshal(written(reflect.ValueOf(of)))
@@ -267,7 +267,7 @@ func ourItem(t rapid.TB, of map[string]types.AttributeValue) attr.Item {
 	return it
 }
 
-// TestGoSDKAnyValue sends items that nobody thought of.
+// TestGoSDKAnyValue sends random items.
 func TestGoSDKAnyValue(t *testing.T) {
 	c := client(endpoint(t))
 	makeTable(t, c, "tab")
@@ -290,7 +290,7 @@ func TestGoSDKAnyValue(t *testing.T) {
 // notAKey reports whether an attribute may have any type: keys of the table and its index may not.
 func notAKey(name string) bool { return name != "pk" && name != "sk" && name != "g" }
 
-// anyValue makes values of all kinds that nest up to depth levels.
+// anyValue generates values of all kinds that nest up to depth levels.
 func anyValue(depth int) *rapid.Generator[types.AttributeValue] {
 	number := rapid.StringMatching(`-?[0-9]{1,20}(\.[0-9]{1,18})?(e-?[0-9]{1,2})?`)
 	data := rapid.SliceOfN(rapid.Byte(), 0, 20)

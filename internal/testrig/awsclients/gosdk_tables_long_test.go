@@ -19,7 +19,7 @@ import (
 
 const waitLimit = 3 * time.Minute
 
-// define is a table of pk (text) and sk (number), with an index over g and a stream.
+// define returns a table with keys pk (text) and sk (number), an index on g and a stream.
 func define(name string) *dynamodb.CreateTableInput {
 	return &dynamodb.CreateTableInput{
 		TableName: &name, BillingMode: types.BillingModePayPerRequest,
@@ -41,7 +41,7 @@ func define(name string) *dynamodb.CreateTableInput {
 	}
 }
 
-// makeTable makes a table and waits for it.
+// makeTable creates a table and waits for it.
 func makeTable(t *testing.T, c *dynamodb.Client, name string) {
 	t.Helper()
 	if _, err := c.CreateTable(t.Context(), define(name)); err != nil {
@@ -94,7 +94,7 @@ func TestGoSDKTables(t *testing.T) {
 	}
 }
 
-// TestGoSDKIndexOfMany adds an index to a table of many items, and goes on writing while it is filled.
+// TestGoSDKIndexOfMany adds an index to a table of many items, and continues writing while it is filled.
 func TestGoSDKIndexOfMany(t *testing.T) {
 	const many, late = 4000, 200
 	ctx := t.Context()
@@ -122,7 +122,7 @@ func TestGoSDKIndexOfMany(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	for n := range late { // some move, some are new
+	for n := range late { // some change, some are new
 		it := item(many-late/2+n, map[string]types.AttributeValue{"kind": text("late")})
 		if _, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("tab"), Item: it}); err != nil {
 			t.Fatal(err)
@@ -154,7 +154,7 @@ func awaitIndexes(t *testing.T, c *dynamodb.Client, name string) {
 	t.Fatalf("the indexes of %s are not active after %s", name, waitLimit)
 }
 
-// countKind counts what the index byKind has, by pages.
+// countKind counts the items in index byKind, page by page.
 func countKind(t *testing.T, c *dynamodb.Client, kind string) (n int32) {
 	t.Helper()
 	for p := dynamodb.NewQueryPaginator(c, &dynamodb.QueryInput{
@@ -236,12 +236,12 @@ func number(n int) types.AttributeValue { return &types.AttributeValueMemberN{Va
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// key is the key of an item in the partition p.
+// key returns the key of an item in partition p.
 func key(sk int) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{"pk": text("p"), "sk": number(sk)}
 }
 
-// item is an item in the partition p.
+// item returns an item in partition p.
 func item(sk int, attributes map[string]types.AttributeValue) map[string]types.AttributeValue {
 	it := key(sk)
 	maps.Copy(it, attributes)

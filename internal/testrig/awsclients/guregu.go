@@ -8,15 +8,15 @@ import (
 	"github.com/touchline/touchline/internal/testrig/cache"
 )
 
-// The module whose tests are run, and the checksum of what the Go module proxy gives for it.
+// The module whose tests are run, and its checksum from the Go module proxy.
 const (
 	gureguModule = "github.com/guregu/dynamo/v2"
 	gureguPin    = gureguModule + "@v2.1.1"
 	gureguSum    = "h1:aJbhtnxtbXHqSJ1m8Wc5i0+L5l05x/3LIngoO7+J7EA="
 )
 
-// Guregu returns the folder with the source of guregu/dynamo, a module with tests and a go.sum of its own, and the go
-// command. Where there is no way to the module proxy, the test is skipped.
+// Guregu returns the go command and the folder with the source of guregu/dynamo, a module with its own tests and go.sum. Without access
+// to the module proxy, the test is skipped.
 func Guregu(t testing.TB) (program, dir string) {
 	t.Helper()
 	program, err := exec.LookPath("go")

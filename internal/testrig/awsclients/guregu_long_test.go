@@ -15,15 +15,14 @@ import (
 	"github.com/touchline/touchline/internal/testrig/awsclients"
 )
 
-// closedByClient is what the library's SDK says when it was answered before its transport had looked for the end of the
-// request's body: the SDK has closed that by then, the transport takes the io.EOF that it is given for a failed write and
-// closes the connection under the answer. https://github.com/aws/aws-sdk-go-v2/issues/2737, tried again by the SDK itself
-// from v1.32.8 on; the library pins v1.30.3.
+// closedByClient is the error of the library's SDK if the answer came before its transport had looked for the end of the request's body:
+// the SDK has closed the body by then, the transport takes the resulting io.EOF for a failed write and closes the connection during the
+// answer. See https://github.com/aws/aws-sdk-go-v2/issues/2737. The SDK itself retries from v1.32.8 on; the library pins v1.30.3.
 const closedByClient = "use of closed network connection"
 
-// TestGureguDynamo runs the tests of guregu/dynamo v2, a Go library, as its README says to.
+// TestGureguDynamo runs the tests of guregu/dynamo v2, a Go library, as its README says.
 func TestGureguDynamo(t *testing.T) {
-	const leastPassed = 150 // they are 190 with their parts; most need no endpoint
+	const leastPassed = 150 // there are 190 with subtests; most need no endpoint
 	program, dir := awsclients.Guregu(t)
 	e := endpoint(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -47,7 +46,7 @@ func TestGureguDynamo(t *testing.T) {
 	}
 	var failures []string
 	if *against == "local" {
-		failures, err = []string{"TestTx"}, nil // it counts no capacity of what is read in transactions
+		failures, err = []string{"TestTx"}, nil // it does not count the capacity of reads in transactions
 	}
 	if err != nil || !slices.Equal(tests["FAIL"], failures) || len(tests["SKIP"]) > 0 || len(tests["PASS"]) < leastPassed {
 		t.Fatalf("%v: %d passed, failed: %v, skipped: %v\n%s", err, len(tests["PASS"]), tests["FAIL"], tests["SKIP"], out)

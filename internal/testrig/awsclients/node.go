@@ -17,8 +17,8 @@ var nodePackages []byte
 //go:embed pins/package-lock.json
 var nodeLock []byte
 
-// Node returns a Node whose CommonJS scripts find the AWS SDK for JavaScript. Where there is no Node or no way to npm's
-// registry, the test is skipped.
+// Node returns a client for CommonJS scripts with the AWS SDK for JavaScript. Without Node or access to npm's registry, the test is
+// skipped.
 func Node(t testing.TB) Client {
 	t.Helper()
 	const install = "the AWS SDK for JavaScript needs Node 20 or newer with npm (Debian: apt-get install nodejs npm)"

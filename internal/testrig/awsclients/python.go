@@ -14,8 +14,8 @@ import (
 //go:embed pins/requirements.txt
 var requirements string
 
-// Python returns a Python that has boto3, and the AWS CLI as the module awscli. Where there is no Python or no way to
-// PyPI, the test is skipped.
+// Python returns a client for Python scripts with boto3, and with the AWS CLI as module awscli. Without Python or access to PyPI, the
+// test is skipped.
 func Python(t testing.TB) Client {
 	t.Helper()
 	const install = "boto3 and the AWS CLI need Python 3.10 or newer (Debian: apt-get install python3-venv)"
@@ -36,8 +36,8 @@ func Python(t testing.TB) Client {
 	return Client{program: python, env: []string{"PYTHONPATH=" + filepath.Join(dir, "lib"), "PYTHONDONTWRITEBYTECODE=1"}}
 }
 
-// installPython fills a folder. The packages are installed beside the environment whose pip does it: an environment
-// does not work under another name than the one it was made with.
+// installPython fills a folder. The packages are installed outside of the virtual environment whose pip installs them, because an
+// environment does not work after it is renamed.
 func installPython(ctx context.Context, python, dir string) error {
 	pins := filepath.Join(dir, "requirements.txt")
 	if err := os.WriteFile(pins, []byte(requirements), 0o600); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// members are the kinds of an attribute's value.
+// members returns the types of an attribute's value.
 func members() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"S": reflect.TypeFor[types.AttributeValueMemberS](), "N": reflect.TypeFor[types.AttributeValueMemberN](),
@@ -23,7 +23,7 @@ func members() map[string]reflect.Type {
 	}
 }
 
-// read puts a value of JSON into one of the client's.
+// read converts a JSON value to one of the client's.
 func read(from any, to reflect.Value) error {
 	switch from := from.(type) {
 	case map[string]any:
@@ -84,7 +84,7 @@ func readObject(from map[string]any, to reflect.Value) error {
 	}
 }
 
-// readUnion reads an attribute's value.
+// readUnion converts an attribute's value.
 func readUnion(from map[string]any, to reflect.Value) error {
 	for name, v := range from {
 		kind, ok := members()[name]
@@ -131,7 +131,7 @@ func readScalar(from any, to reflect.Value) error {
 	return &unsaidError{fmt.Sprintf("%T where the client has %s", from, to.Type())}
 }
 
-// written is a value of the client's as JSON has it; nil: it is not there.
+// written converts a value of the client to JSON; nil: it is absent.
 func written(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Pointer:

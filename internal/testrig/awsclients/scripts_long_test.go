@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/awsclients"
 )
 
-// TestBoto3 runs the scripts in testdata/boto3, each against an endpoint without tables.
+// TestBoto3 runs the scripts in testdata/boto3, each with an endpoint without tables.
 func TestBoto3(t *testing.T) {
 	python := awsclients.Python(t)
 	for _, script := range scripts(t, "testdata/boto3/*.py") {
@@ -56,9 +56,8 @@ func TestJavaScript(t *testing.T) {
 	}
 }
 
-// TestFaults runs scripts against an endpoint that refuses and drops many of their requests: the clients take what it
-// answers for what it is, ask again, and nothing else is different. Answers are not dropped: a write that was done and
-// is asked for again need not answer the same.
+// TestFaults runs scripts with an endpoint that refuses and drops many of their requests: the clients understand the errors and retry,
+// and nothing else is different. Answers are not dropped: a write that was done and is retried need not answer the same.
 func TestFaults(t *testing.T) {
 	if *against == "local" {
 		t.Skip("DynamoDB Local has no faults on demand")
@@ -93,7 +92,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// told is what the scripts read of the flags.
+// told returns the environment that passes the flags to the scripts.
 func told() []string {
 	env := []string{"AGAINST=" + *against}
 	if *all {
@@ -102,7 +101,7 @@ func told() []string {
 	return env
 }
 
-// scripts lists what fits a pattern, with whole paths.
+// scripts returns the full paths that match a pattern.
 func scripts(t *testing.T, pattern string) []string {
 	t.Helper()
 	found, err := filepath.Glob(pattern)
@@ -117,7 +116,7 @@ func scripts(t *testing.T, pattern string) []string {
 	return found
 }
 
-// passed sees that a script came to its end.
+// passed verifies that a script ran to its end.
 func passed(t *testing.T, said string) {
 	t.Helper()
 	if !strings.HasSuffix(said, " checks passed") {

@@ -1,4 +1,4 @@
-// Package browser is a headless Chromium for tests: steps, JavaScript, and what it complained about.
+// Package browser controls a headless Chromium for tests: steps, JavaScript, and the browser's complaints.
 package browser
 
 import (
@@ -25,23 +25,22 @@ import (
 	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
-// Tab is a tab of a headless Chromium and what it complained about.
+// Tab is a tab of a headless Chromium and its complaints.
 type Tab struct {
 	ctx   context.Context //nolint:containedctx // the browser is one
 	close func()
 	mu    sync.Mutex
-	said  []string // errors of the console, exceptions, blocked requests
-	asks  []string // every address it requested
+	said  []string // console errors, exceptions, blocked requests
+	asks  []string // all requested addresses
 }
 
-// Open starts Chromium with a profile of its own. Where there is none, CI fails, and a developer's run says so and goes on: the tab
-// is nil.
+// Open starts Chromium with a new profile. Without Chromium CI fails; elsewhere the test logs that and continues with a nil tab.
 func Open(t *testing.T) *Tab {
 	t.Helper()
 	return OpenAt(t, t.TempDir())
 }
 
-// OpenAt is Open with a profile, which outlives the browser, and with switches of its command line.
+// OpenAt is Open with a profile that outlives the browser, and with command line switches.
 func OpenAt(t *testing.T, profile string, switches ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
 	path := os.Getenv("CHROMIUM")
@@ -78,10 +77,10 @@ func OpenAt(t *testing.T, profile string, switches ...chromedp.ExecAllocatorOpti
 	return b
 }
 
-// Close ends the browser, or the tab where another opened it.
+// Close closes the browser, or only the tab if Another opened it.
 func (b *Tab) Close() { b.close() }
 
-// Another opens a tab beside this one, with the same storage.
+// Another opens another tab with the same storage.
 func (b *Tab) Another(t *testing.T) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
@@ -112,7 +111,7 @@ func (b *Tab) hear(ev any) {
 	}
 }
 
-// Complaints returns what the browser complained about, and every request that left this host.
+// Complaints returns the browser's complaints, and every request to a host other than home's.
 func (b *Tab) Complaints(home string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,14 +128,14 @@ func (b *Tab) Complaints(home string) []string {
 	return out
 }
 
-// Asked reports whether an address with that part in it was requested.
+// Asked reports whether an address containing part was requested.
 func (b *Tab) Asked(part string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.ContainsFunc(b.asks, func(a string) bool { return strings.Contains(a, part) })
 }
 
-// Do does steps.
+// Do runs steps.
 func (b *Tab) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
@@ -146,7 +145,8 @@ func (b *Tab) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// WaitFor waits until a JavaScript condition holds. A page that is left while it is asked does not answer: the next one is asked.
+// WaitFor waits until a JavaScript condition holds. If the page is left while the condition is evaluated, it is evaluated on the next
+// page.
 func (b *Tab) WaitFor(t *testing.T, condition string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
@@ -175,7 +175,7 @@ func Eval[T any](t *testing.T, b *Tab, expression string) T {
 	return v
 }
 
-// Scheme has pages drawn "light" or "dark".
+// Scheme sets the color scheme of pages, "light" or "dark".
 func (b *Tab) Scheme(t *testing.T, scheme string) {
 	t.Helper()
 	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -186,7 +186,7 @@ func (b *Tab) Scheme(t *testing.T, scheme string) {
 	}
 }
 
-// Press clicks what leads to another page, and waits for it.
+// Press clicks an element that leads to another page, and waits for that page.
 func (b *Tab) Press(t *testing.T, selector string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
@@ -196,7 +196,7 @@ func (b *Tab) Press(t *testing.T, selector string) {
 	}
 }
 
-// Shoot keeps a picture where one was asked for, to look at.
+// Shoot saves a screenshot if the environment variable PICTURES names a folder.
 func Shoot(t *testing.T, b *Tab, name string) {
 	t.Helper()
 	dir := os.Getenv("PICTURES")
@@ -215,7 +215,7 @@ func Shoot(t *testing.T, b *Tab, name string) {
 	}
 }
 
-// Quota is how many bytes the site of an origin may store from now on.
+// Quota sets how many bytes an origin may store from now on.
 func (b *Tab) Quota(t *testing.T, origin string, size float64) {
 	t.Helper()
 	if _, err := chromedp.Call(b.ctx, storage.OverrideQuotaForOrigin, storage.OverrideQuotaForOriginParams{Origin: origin, QuotaSize: &size}); err != nil {

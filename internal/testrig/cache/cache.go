@@ -1,5 +1,4 @@
-// Package cache keeps what tests and measurements need from registries in the user's cache folder, where it lies from the
-// first time on.
+// Package cache keeps what tests and measurements fetch from registries in the user's cache folder.
 package cache
 
 import (
@@ -12,12 +11,11 @@ import (
 	"time"
 )
 
-// fillLimit is how long a registry has.
+// fillLimit is how long fetching from a registry may take.
 const fillLimit = 5 * time.Minute
 
-// Folder returns the folder of the cache that is called name, which says what is in it and in which versions. Where it is
-// not there, fill puts what belongs into it into an empty folder beside it, which gets the name when it is whole. Of two
-// processes one fills it, and the other waits.
+// Folder returns the cache folder with the given name, which must identify its content and versions. If it does not exist, fill fills an
+// empty folder beside it, which is renamed once it is complete. Of two processes, one fills the folder and the other waits.
 func Folder(ctx context.Context, name string, fill func(ctx context.Context, dir string) error) (string, error) {
 	dir, err := place(name)
 	if err != nil {
@@ -38,7 +36,7 @@ func Folder(ctx context.Context, name string, fill func(ctx context.Context, dir
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.RemoveAll(temp) }() // what stays is a folder in a cache
+	defer func() { _ = os.RemoveAll(temp) }() // leftovers in a cache do no harm
 	ctx, cancel := context.WithTimeout(ctx, fillLimit)
 	defer cancel()
 	if err := fill(ctx, temp); err != nil {
@@ -47,7 +45,7 @@ func Folder(ctx context.Context, name string, fill func(ctx context.Context, dir
 	return dir, os.Rename(temp, dir)
 }
 
-// place is where the folder of a name is, or will be.
+// place returns the path of the folder with the given name.
 func place(name string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -62,7 +60,7 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Run runs a program of this machine in a folder. An error has the last of what it said.
+// Run runs a program in a folder. An error includes the end of its output.
 func Run(ctx context.Context, dir, program string, args ...string) ([]byte, error) {
 	//nolint:gosec // what runs is a tool of this machine, with arguments of ours
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -75,7 +73,7 @@ func Run(ctx context.Context, dir, program string, args ...string) ([]byte, erro
 	return out, nil
 }
 
-// LastLines returns the end of what a program said.
+// LastLines returns the last n lines of a program's output.
 func LastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")

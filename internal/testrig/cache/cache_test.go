@@ -13,7 +13,7 @@ import (
 
 func TestFolderIsFilledOnce(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	t.Setenv("HOME", os.Getenv("XDG_CACHE_HOME")) // where the variable is not known
+	t.Setenv("HOME", os.Getenv("XDG_CACHE_HOME")) // for systems without that variable
 	var filled atomic.Int32
 	get := func() (string, error) {
 		return Folder(t.Context(), "thing-1", func(_ context.Context, dir string) error {

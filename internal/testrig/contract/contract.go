@@ -1,4 +1,4 @@
-// Package contract holds the answers of an application's API against its OpenAPI document.
+// Package contract checks the answers of an application's API against its OpenAPI document.
 package contract
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 )
 
-// Document is closed: an answer has no member that it does not name.
+// Document is an OpenAPI document without additional properties: an answer may only have properties that it names.
 type Document struct{ router routers.Router }
 
-// Read reads a document, as YAML.
+// Read parses a document in YAML.
 func Read(t *testing.T, raw []byte) *Document {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(raw)
@@ -38,8 +38,8 @@ func Read(t *testing.T, raw []byte) *Document {
 	return &Document{router}
 }
 
-// Check fails where an answer is not as the document says, or its route is not in it. It returns the route's path, "/games/{id}"; empty: it
-// is not in the document, and the answer says the same. Of a stream the route alone counts.
+// Check fails the test if an answer does not match the document or its route is missing there. It returns the route's path, such as
+// "/games/{id}", or "" if neither the document nor the answer knows the route. For a stream only the route is checked.
 func (d *Document) Check(t *testing.T, method, path, body string, w *httptest.ResponseRecorder) (route string) {
 	t.Helper()
 	req := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))

@@ -1,8 +1,8 @@
-// Package corpus keeps what fuzzing has found worth keeping, a file for each fuzz target, so that every run of the tests
-// begins with it. The go command would keep each input in a file of its own, some thousands of them.
+// Package corpus stores inputs worth keeping from fuzzing, one file for each fuzz target, so that every test run starts with them. The go
+// command would store each input, some thousands, in a file of its own.
 //
-// A file is inputs divided by empty lines, each in the lines of the go command's format ("go test fuzz v1") without its
-// first. `make corpus` writes them.
+// In a file, inputs are separated by empty lines. Each has the lines of the go command's format ("go test fuzz v1") without the first.
+// `make corpus` writes the files.
 package corpus
 
 import (
@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// Folder is where the files lie, in the folder of the package that is tested.
+// Folder is the folder of the files, in the folder of the tested package.
 const Folder = "testdata/corpus"
 
-// Add gives the kept inputs of the fuzz target to f. A target without a file has none.
+// Add adds the stored inputs of the fuzz target to f. A target without a file has none.
 func Add(f *testing.F) {
 	f.Helper()
 	data, err := os.ReadFile(filepath.Join(filepath.FromSlash(Folder), f.Name()+".txt"))
@@ -36,7 +36,7 @@ func Add(f *testing.F) {
 	}
 }
 
-// parse reads one input: a line for each argument of the target.
+// parse parses one input: one line for each argument of the target.
 func parse(input string) (args []any, err error) {
 	for line := range strings.SplitSeq(input, "\n") {
 		kind, literal, ok := strings.Cut(strings.TrimSuffix(line, ")"), "(")
@@ -52,7 +52,7 @@ func parse(input string) (args []any, err error) {
 	return args, nil
 }
 
-// value reads a literal of the types that our targets take.
+// value parses a literal of one of the types that our targets use.
 func value(kind, literal string) (any, error) {
 	switch kind {
 	case "string":
@@ -69,7 +69,7 @@ func value(kind, literal string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return byte(r[0]), nil // the go command writes a byte as the rune of its number
+		return byte(r[0]), nil // the go command writes a byte as a rune
 	case "int64":
 		return strconv.ParseInt(literal, 10, 64)
 	case "uint32":

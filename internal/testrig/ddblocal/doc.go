@@ -1,7 +1,6 @@
-// Package ddblocal runs DynamoDB Local, Amazon's own version of DynamoDB for tests, so that tests can hold our store
-// against it. It comes from Maven the first time and lies in the user's cache folder from then on.
+// Package ddblocal runs DynamoDB Local, Amazon's version of DynamoDB for tests, so that tests can compare our store with it. It is
+// fetched from Maven on first use and then kept in the user's cache folder.
 //
-// It listens on every address of its machine and cannot be told otherwise, so on Linux, where the process may do that
-// (root), it gets a network namespace of its own that only this process dials into. Elsewhere it has a random port for
-// the time of the test.
+// DynamoDB Local always listens on every address of its machine. So on Linux, if the process may (as root), it runs in a network
+// namespace of its own that only this process dials into. Elsewhere it listens on a random port during the test.
 package ddblocal

@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/internal/testrig/cache"
 )
 
-// The newest version that Maven Central has with all it depends on; of the SDK some modules of the version it asks for
-// are not there, so the SDK's list of versions is named too.
+// The newest version for which Maven Central has all dependencies. Some modules of the SDK version it asks for are missing there, so the
+// SDK's list of versions is given as well.
 const (
 	version    = "3.3.1"
 	sdkVersion = "2.41.0"
@@ -44,8 +44,7 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `
 
-// fetch returns the folder with DynamoDB Local's jars, and has Maven download them where it is not there. An error says
-// what the machine lacks.
+// fetch returns the folder with DynamoDB Local's jars, and lets Maven download them if needed. An error says what the machine lacks.
 func fetch(ctx context.Context) (string, error) {
 	dir, err := cache.Folder(ctx, "ddblocal-"+version, download)
 	if err != nil {

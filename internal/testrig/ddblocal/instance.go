@@ -18,19 +18,19 @@ import (
 // startLimit is how long Java may take to answer: a second on an idle machine.
 const startLimit = time.Minute
 
-// Instance is a DynamoDB Local that runs.
+// Instance is a running DynamoDB Local.
 type Instance struct {
 	*process.Process
 
-	Addr string // where it answers, to Dial only
+	Addr string // for Dial only
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// lacking is what the machine lacks.
+// lacking is an error that says what the machine lacks.
 type lacking struct{ error }
 
-// StartOnDisk runs a DynamoDB Local for measurements, with Java's own settings and its tables in a folder, until Kill. An error says what
-// the machine lacks.
+// StartOnDisk runs a DynamoDB Local for measurements, with Java's default settings and its tables in a folder, until Kill. An error says
+// what the machine lacks.
 func StartOnDisk(ctx context.Context, folder string) (*Instance, error) {
 	return start(ctx, nil, "-dbPath", folder)
 }
@@ -38,8 +38,7 @@ func StartOnDisk(ctx context.Context, folder string) (*Instance, error) {
 // StartInMemory is StartOnDisk with the tables in memory.
 func StartInMemory(ctx context.Context) (*Instance, error) { return start(ctx, nil, "-inMemory") }
 
-// start runs Java, with options of its own and those that say where the tables are, in a namespace of its own or else on a random
-// port, and waits until it can be reached.
+// start runs Java with the given options, in a network namespace or on a random port, and waits until it accepts connections.
 func start(ctx context.Context, machine []string, tables ...string) (*Instance, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
@@ -65,7 +64,7 @@ func start(ctx context.Context, machine []string, tables ...string) (*Instance, 
 			return nil, err
 		}
 		i.Addr, i.Dial = l.Addr().String(), new(net.Dialer).DialContext
-		_ = l.Close() // the port is free again, for Java
+		_ = l.Close() // free the port for Java
 		if i.Process, err = process.Start(command(i.Addr), -1); err != nil {
 			return nil, err
 		}

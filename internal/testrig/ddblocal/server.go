@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// small has Java start fast and stay out of the way of tests.
+// small makes Java start fast and use few resources.
 var small = []string{"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
 
-// Server is a DynamoDB Local that holds its tables in memory. Its methods may be called from any goroutine.
+// Server is a DynamoDB Local with its tables in memory. Its methods may be called from any goroutine.
 type Server struct {
-	URL    string       // where it answers, to Client only
-	Client *http.Client // reaches it, also in a namespace of its own
+	URL    string       // for Client only
+	Client *http.Client // reaches the server, even in its own namespace
 }
 
-// Start runs a DynamoDB Local until the test ends; it also ends when the process of the test does. Where Java or Maven
-// is missing, or Maven finds nothing to download, the test is skipped and says what to install.
+// Start runs a DynamoDB Local until the test or its process ends. Without Java or Maven, or if Maven cannot download it, the test is
+// skipped with a message that says what to install.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	i, err := start(t.Context(), small, "-inMemory")
@@ -44,7 +44,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Do sends a request, DynamoDB's JSON, and returns the answer. What DynamoDB refuses is an *Error.
+// Do sends a request in DynamoDB's JSON and returns the answer. What DynamoDB refuses is an *Error.
 func (s *Server) Do(ctx context.Context, operation string, request []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(request))
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Server) Do(ctx context.Context, operation string, request []byte) ([]by
 	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 	r.Header.Set("X-Amz-Date", "20260101T000000Z")
-	// The signature is not looked at; who signs and for which region is.
+	// The signature is not verified, but the key id and region matter.
 	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 "+
 		"Credential=test/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
 	resp, err := s.Client.Do(r)
@@ -71,12 +71,12 @@ func (s *Server) Do(ctx context.Context, operation string, request []byte) ([]by
 	return body, nil
 }
 
-// Error is a refusal.
+// Error is a refusal of DynamoDB.
 type Error struct {
-	Body []byte // as DynamoDB sent it: JSON with __type, the message and what belongs to that type
+	Body []byte // the JSON body: __type, message and fields of that type
 }
 
-// Error returns the name and the message.
+// Error returns the exception's name and message.
 func (e *Error) Error() string {
 	var b struct {
 		Type    string `json:"__type"`

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/process"
 )
 
-// startAlone runs a command in a network namespace of its own and returns a dialer into it.
+// startAlone runs a command in a new network namespace and returns a dialer into it.
 func startAlone(cmd *exec.Cmd) (*process.Process, func(ctx context.Context, network, addr string) (net.Conn, error), error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}
 	p, err := process.Start(cmd, -1)
@@ -32,15 +32,15 @@ func startAlone(cmd *exec.Cmd) (*process.Process, func(ctx context.Context, netw
 	}
 	return p, func(ctx context.Context, network, addr string) (conn net.Conn, err error) {
 		dialErr := inside(ns, func() error {
-			conn, err = new(net.Dialer).DialContext(ctx, network, addr) // to an address in numbers it makes its socket on this thread
+			conn, err = new(net.Dialer).DialContext(ctx, network, addr) // for a numeric address, the socket is made on this thread
 			return err
 		})
 		return conn, dialErr
 	}, nil
 }
 
-// inside calls f on a thread that is in the namespace. The thread ends with the goroutine, still locked, and takes the
-// namespace with it.
+// inside calls f on a thread in the namespace. The thread ends with the goroutine, still locked, so that no other goroutine runs in the
+// namespace.
 func inside(ns *os.File, f func() error) error {
 	done := make(chan error)
 	go func() {
@@ -54,7 +54,7 @@ func inside(ns *os.File, f func() error) error {
 	return <-done
 }
 
-// loopbackUp brings up the loopback interface, which is down in a new namespace.
+// loopbackUp enables the loopback interface, which is down in a new namespace.
 func loopbackUp() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

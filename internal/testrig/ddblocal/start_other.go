@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/process"
 )
 
-// startAlone is Linux's.
+// startAlone is only supported on Linux.
 func startAlone(*exec.Cmd) (*process.Process, func(ctx context.Context, network, addr string) (net.Conn, error), error) {
 	return nil, nil, errors.ErrUnsupported
 }

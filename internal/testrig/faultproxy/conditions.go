@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// Fault is what is done to a request.
+// Fault is something that happens to a request.
 type Fault uint8
 
 // The faults.
 const (
 	None         Fault = iota
-	Refuse             // nobody listens: connections are refused, those that were open are reset
-	Reset              // the connection is reset when the request has come, which goes no further
-	Partition          // nothing passes, and nobody is told. What was held when it ends arrives then, every other time
-	HalfOpen           // the request vanishes, and its connection stays open for ever
-	LoseAnswers        // the request is carried out; its answer vanishes, and its connection stays open
-	DropAnswer         // the request is carried out; its connection is closed instead of an answer
-	ResetMidBody       // the request is carried out; its connection is reset within the answer
-	Slow               // Delay each way, and Rate
-	Duplicate          // the request is carried out and answered, and a copy of it is carried out after Late
+	Refuse             // connections are refused, open ones are reset
+	Reset              // the connection is reset when the request arrives, which goes no further
+	Partition          // nothing passes, without any error; every other held request arrives at the end
+	HalfOpen           // the request vanishes, and its connection stays open
+	LoseAnswers        // the request is carried out; the answer vanishes, and the connection stays open
+	DropAnswer         // the request is carried out; the connection is closed instead of an answer
+	ResetMidBody       // the request is carried out; the connection is reset within the answer
+	Slow               // Delay in each direction, and Rate
+	Duplicate          // the request is carried out and answered, and a copy is carried out after Late
 	numFaults
 )
 
-// String names the fault for logs.
+// String returns the fault's name for logs.
 func (f Fault) String() string {
 	names := [numFaults]string{"none", "refuse", "reset", "partition", "half-open", "lose answers", "drop answer",
 		"reset mid-body", "slow", "duplicate"}
 	return names[f]
 }
 
-// Faults are all of them.
+// Faults returns all faults.
 func Faults() []Fault {
 	out := make([]Fault, 0, numFaults-1)
 	for f := Refuse; f < numFaults; f++ {
@@ -39,18 +39,18 @@ func Faults() []Fault {
 	return out
 }
 
-// Conditions are which requests meet which fault.
+// Conditions say which requests meet which fault.
 type Conditions struct {
 	Fault  Fault
-	Chance float64       // of each request to meet it; 0: all do. Refuse and Partition meet all
-	Delay  time.Duration // with Slow: of request and of answer
-	Rate   int           // with Slow: bytes of the answer a second; 0: as fast as it goes
-	Late   time.Duration // with Duplicate
-	Flap   time.Duration // the fault is there this long, then as long not; 0: it stays
+	Chance float64       // for each request to meet the fault; 0: all do. Refuse and Partition always meet all
+	Delay  time.Duration // for Slow: of request and answer
+	Rate   int           // for Slow: bytes of the answer per second; 0: unlimited
+	Late   time.Duration // for Duplicate
+	Flap   time.Duration // the fault is on for this long, then off for as long; 0: always on
 }
 
-// Draw makes conditions of a fault by a seed's generator: mild enough that some requests get through where the fault has it
-// so, and bad enough that requests with a deadline of some seconds meet it.
+// Draw draws the conditions of a fault: mild enough that some requests get through, if the fault allows that, and bad enough that
+// requests with a deadline of some seconds meet it.
 func Draw(rng *rand.Rand, f Fault) Conditions {
 	c := Conditions{Fault: f, Chance: 0.2 + 0.6*rng.Float64()}
 	switch f {

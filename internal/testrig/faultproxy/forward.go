@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// answer is what the server has answered, as a whole.
+// answer is a complete answer of the server.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// forward does with a request what it meets.
+// forward handles a request and the fault it meets.
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil || !p.enter() {
@@ -33,7 +33,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 		p.take(w, hang)
 		return
 	case Partition:
-		// The client may have given up long since; its request is under way all the same.
+		// The client may have given up long ago; its request is still on its way.
 		if p.outlast() {
 			_, _ = p.ask(r, body)
 		}
@@ -46,16 +46,16 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	p.reply(w, c, got)
-	if c.Fault == Duplicate { // from now on: a copy does not overtake its original
+	if c.Fault == Duplicate { // only now, so that the copy does not overtake its original
 		p.group.Go(func() {
 			if p.wait(c.Late); p.ctx.Err() == nil {
-				_, _ = p.ask(r, body) // nobody hears the answer
+				_, _ = p.ask(r, body) // nobody gets the answer
 			}
 		})
 	}
 }
 
-// enter counts a request under way, unless the proxy is closed.
+// enter counts a request in progress, unless the proxy is closed.
 func (p *Proxy) enter() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,12 +66,12 @@ func (p *Proxy) enter() bool {
 	return true
 }
 
-// reply sends an answer, or does what its request meets instead.
+// reply sends an answer, or applies the fault that affects it.
 func (p *Proxy) reply(w http.ResponseWriter, c Conditions, got answer) {
 	switch {
 	case c.Fault == DropAnswer:
 		panic(http.ErrAbortHandler)
-	case c.Fault == LoseAnswers, p.cutOff(): // the partition came between
+	case c.Fault == LoseAnswers, p.cutOff(): // the partition began in the meantime
 		p.take(w, hang)
 		return
 	case c.Fault == Slow:
@@ -91,7 +91,7 @@ func (p *Proxy) reply(w http.ResponseWriter, c Conditions, got answer) {
 	}
 }
 
-// take takes the connection from the server, and has end do with it what ends it.
+// take hijacks the connection from the server and passes it to end, which ends it.
 func (p *Proxy) take(w http.ResponseWriter, end func(c net.Conn)) {
 	ctl := http.NewResponseController(w)
 	c, _, err := ctl.Hijack()
@@ -103,10 +103,10 @@ func (p *Proxy) take(w http.ResponseWriter, end func(c net.Conn)) {
 	p.keep(c, http.StateClosed)
 }
 
-// hang keeps a connection open, says nothing and hears nothing until the client has gone.
+// hang keeps a connection open without sending anything until the client closes it.
 func hang(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
-// cutOff reports whether nothing passes now.
+// cutOff reports whether there is a partition now.
 func (p *Proxy) cutOff() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +122,7 @@ func (p *Proxy) wait(d time.Duration) {
 	}
 }
 
-// trickle writes a body a twentieth of a second's bytes at a time.
+// trickle writes a body in pieces of a twentieth of a second each.
 func (p *Proxy) trickle(w http.ResponseWriter, body []byte, rate int) {
 	ctl := http.NewResponseController(w)
 	for len(body) > 0 && p.ctx.Err() == nil {
@@ -136,7 +136,7 @@ func (p *Proxy) trickle(w http.ResponseWriter, body []byte, rate int) {
 	}
 }
 
-// ask sends a request as it came, and returns the whole answer, whose clock is as wrong as is wanted.
+// ask forwards a request and returns the complete answer, with its clock skewed as requested.
 func (p *Proxy) ask(r *http.Request, body []byte) (got answer, err error) {
 	out := r.Clone(p.ctx)
 	out.URL.Scheme, out.URL.Host, out.RequestURI = "http", p.to, ""

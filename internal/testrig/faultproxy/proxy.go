@@ -16,29 +16,29 @@ type Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // Proxy forwards to one server. Its methods may be called from any goroutine.
 type Proxy struct {
-	addr   string // ours
+	addr   string // of the proxy
 	to     string
-	server *http.Server    // what clients speak to
-	behind *http.Transport // to the server
+	server *http.Server    // for clients
+	behind *http.Transport // to the server behind the proxy
 	ctx    context.Context
 	cancel context.CancelFunc
-	group  sync.WaitGroup // requests under way, and the loops
+	group  sync.WaitGroup // requests in progress, and the loops
 
 	mu         sync.Mutex
 	listener   net.Listener // nil while connections are refused
 	rng        *rand.Rand
 	conditions Conditions
-	since      time.Time     // they began
+	since      time.Time     // when the conditions began
 	offset     time.Duration // of the server's clock
 	conns      map[net.Conn]bool
 	met        [numFaults]int
 	passed     int
 }
 
-// tick is how often it is seen whether a fault has come or gone.
+// tick is how often the proxy checks whether a fault has begun or ended.
 const tick = 10 * time.Millisecond
 
-// Start listens on a port of loopback until the test ends, and forwards to the server at an address.
+// Start listens on a loopback port until the test ends, and forwards to the server at an address.
 func Start(t testing.TB, dial Dial, to string, seed uint64) *Proxy {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -56,7 +56,7 @@ func Start(t testing.TB, dial Dial, to string, seed uint64) *Proxy {
 	}
 	p.listen(l)
 	p.group.Go(func() {
-		for p.ctx.Err() == nil { // a fault may flap, and a port be held for a moment
+		for p.ctx.Err() == nil { // a fault may flap, and a port may be held for a moment
 			p.doors()
 			p.wait(tick)
 		}
@@ -65,10 +65,10 @@ func Start(t testing.TB, dial Dial, to string, seed uint64) *Proxy {
 	return p
 }
 
-// URL is where a client finds the server behind the proxy.
+// URL returns the proxy's URL, for clients.
 func (p *Proxy) URL() string { return "http://" + p.addr }
 
-// Set changes the conditions, for requests under way too.
+// Set changes the conditions, also for requests in progress.
 func (p *Proxy) Set(c Conditions) {
 	p.mu.Lock()
 	p.conditions, p.since = c, time.Now()
@@ -76,14 +76,14 @@ func (p *Proxy) Set(c Conditions) {
 	p.doors()
 }
 
-// Skew has the server's clock be wrong by d, as far as its answers tell it.
+// Skew makes the server's clock appear wrong by d in its answers.
 func (p *Proxy) Skew(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.offset = d
 }
 
-// Cut resets every connection that is open.
+// Cut resets every open connection.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Met returns how many requests have met a fault, and with None how many have passed unharmed.
+// Met returns how many requests have met a fault; for None, how many have passed unharmed.
 func (p *Proxy) Met(f Fault) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,12 +102,12 @@ func (p *Proxy) Met(f Fault) int {
 	return p.met[f]
 }
 
-// close ends all connections, and waits until they have ended.
+// close ends all connections and waits for them.
 func (p *Proxy) close() {
 	p.mu.Lock()
 	p.cancel()
 	_ = p.server.Close()
-	for c := range p.conns { // those that a fault has taken from the server
+	for c := range p.conns { // connections that a fault has hijacked
 		_ = c.Close()
 	}
 	p.mu.Unlock()
@@ -115,13 +115,13 @@ func (p *Proxy) close() {
 	p.behind.CloseIdleConnections()
 }
 
-// active reports whether the fault is there now: one that flaps comes and goes.
+// active reports whether the fault is on now: a flapping one goes on and off.
 func (p *Proxy) active() bool {
 	c := p.conditions
 	return c.Fault != None && (c.Flap == 0 || time.Since(p.since)/c.Flap%2 == 0)
 }
 
-// doors opens or shuts the listener.
+// doors opens or closes the listener.
 func (p *Proxy) doors() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,20 +136,20 @@ func (p *Proxy) doors() {
 			reset(c)
 		}
 	default:
-		// The port may still be held by a connection that is being reset: the next tick tries again.
+		// A connection being reset may still hold the port: the next tick tries again.
 		if l, err := new(net.ListenConfig).Listen(p.ctx, "tcp", p.addr); err == nil {
 			p.listen(l)
 		}
 	}
 }
 
-// listen takes connections until the listener is closed.
+// listen accepts connections until the listener is closed.
 func (p *Proxy) listen(l net.Listener) {
 	p.listener = l
 	p.group.Go(func() { _ = p.server.Serve(l) })
 }
 
-// keep notes which connections are open.
+// keep tracks which connections are open.
 func (p *Proxy) keep(c net.Conn, state http.ConnState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +163,7 @@ func (p *Proxy) keep(c net.Conn, state http.ConnState) {
 	}
 }
 
-// meets draws what a request meets.
+// meets draws the fault that a request meets.
 func (p *Proxy) meets() Conditions {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +177,7 @@ func (p *Proxy) meets() Conditions {
 	return c
 }
 
-// outlast waits for the end of a partition and reports whether what was held still arrives.
+// outlast waits for the end of a partition and reports whether a held request still arrives.
 func (p *Proxy) outlast() (arrives bool) {
 	for p.cutOff() && p.ctx.Err() == nil {
 		p.wait(tick)
@@ -187,7 +187,7 @@ func (p *Proxy) outlast() (arrives bool) {
 	return p.ctx.Err() == nil && p.rng.IntN(2) == 0
 }
 
-// reset closes a connection so that its other end is told of an error.
+// reset closes a connection so that the other end gets an error.
 func reset(c net.Conn) {
 	if t, ok := c.(*net.TCPConn); ok {
 		_ = t.SetLinger(0)

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rig is a server that counts what it carries out, a proxy before it, and a client that gives up after a while.
+// rig is a server that counts the requests it carries out, a proxy in front of it, and a client with a timeout.
 type rig struct {
 	*faultproxy.Proxy
 	t      *testing.T
@@ -31,7 +31,7 @@ type rig struct {
 	client *http.Client
 }
 
-// patience is for what comes at once, on a machine that has other things to do. Who waits for nothing to come has less.
+// patience is for things that happen at once, on a busy machine. Tests that nothing happens wait less.
 var patience = hang.Limit(time.Minute)
 
 func start(t *testing.T) *rig {
@@ -50,7 +50,7 @@ func start(t *testing.T) *rig {
 	return r
 }
 
-// ask returns the head of an answer that came whole.
+// ask returns the header of a complete answer.
 func (r *rig) ask() (http.Header, error) { return r.askIn(r.t.Context()) }
 
 func (r *rig) askIn(ctx context.Context) (http.Header, error) {
@@ -85,7 +85,7 @@ func (r *rig) carried(n int64) {
 	}
 }
 
-// within waits until it is so, and reports whether it ever was.
+// within waits until a condition holds, and reports whether it did.
 func within(so func() bool) bool {
 	for end := time.Now().Add(patience); !so(); <-time.After(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -95,7 +95,7 @@ func within(so func() bool) bool {
 	return true
 }
 
-// askInVain asks, and gives up a while after the request has met a fault and the server has carried out n requests.
+// askInVain sends a request, and gives up shortly after it has met the fault and the server has carried out n requests.
 func (r *rig) askInVain(fault faultproxy.Fault, n int64) error {
 	r.t.Helper()
 	ctx, giveUp := context.WithCancel(r.t.Context())
@@ -176,7 +176,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A partition says nothing to anybody. Of what was held some arrives when it is over, late, and some never.
+// A partition is silent. After it, some held requests arrive, late, and some never do.
 func TestPartition(t *testing.T) {
 	r := start(t)
 	r.client.Timeout = 50 * time.Millisecond
@@ -277,7 +277,7 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	r.works() // by now the connection has been taken
+	r.works() // by now the connection has been hijacked
 	r.Cut()
 	_ = c.SetReadDeadline(time.Now().Add(patience))
 	if _, err := c.Read(make([]byte, 1)); !broken(err) {
@@ -285,7 +285,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A seed makes the same conditions, and a server that is gone ends a connection as it should.
+// A seed always draws the same conditions, and a server that is gone ends a connection as it should.
 func TestDraw(t *testing.T) {
 	for _, f := range faultproxy.Faults() {
 		a, b := faultproxy.Draw(rand.New(rand.NewPCG(3, 4)), f), faultproxy.Draw(rand.New(rand.NewPCG(3, 4)), f)

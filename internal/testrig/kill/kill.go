@@ -1,4 +1,4 @@
-// Package kill has a process of a test do something with a store, and die of it (kill -9) at each failpoint that it comes by.
+// Package kill runs a test's child process that works on a store and is killed (kill -9) at each failpoint it reaches.
 package kill
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// variable tells a child process what to do, and where to die.
+// variable is the environment variable that tells a child process what to do, and where to die.
 const variable = "TOUCHLINE_TEST_KILL"
 
 type how struct {
 	Path, Arg string
 	Point     failpoint.Point
-	Nth       int64 // 0: it lives, and tells how often it came by each point
+	Nth       int64 // 0: the process survives, and reports how often it reached each point
 }
 
-// Main is what a TestMain exits with. In a child process do does what is to be killed: in the store at path, with what AtEach was given;
-// it calls arm when it has opened that.
+// Main is for a TestMain, which exits with its status. In a child process it calls do with the path of the store and the argument of
+// AtEach; do calls arm once it has opened the store.
 func Main(m *testing.M, do func(path, arg string, arm func()) error) (status int) {
 	text := os.Getenv(variable)
 	if text == "" {
@@ -45,7 +45,7 @@ func child(text []byte, do func(path, arg string, arm func()) error) error {
 	}
 	hits := map[failpoint.Point]int64{}
 	arm := func() {
-		failpoint.Arm(func(p failpoint.Point) error { // one goroutine writes
+		failpoint.Arm(func(p failpoint.Point) error { // only one goroutine writes
 			if hits[p]++; p == h.Point && hits[p] == h.Nth {
 				failpoint.Kill()
 			}
@@ -58,8 +58,8 @@ func child(text []byte, do func(path, arg string, arm func()) error) error {
 	return json.NewEncoder(os.Stdout).Encode(hits)
 }
 
-// AtEach kills a child that works in a copy of a store at each failpoint that it comes by, the first, the middle and the last time, and
-// has check look at what it left. The child makes so many transactions at least.
+// AtEach runs a child on a copy of a store and kills it at each failpoint that it reaches, the first, the middle and the last time. check
+// verifies what it left. The child must make at least the given number of transactions.
 func AtEach(t *testing.T, seed *store.Store, arg string, transactions int64, check func(path, when string)) {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "seed.db")

@@ -14,22 +14,22 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Apart is two nodes in a bubble that are cut off and joined again, with what was said to be done at them.
+// Apart is two nodes in a bubble that are cut off and rejoined. It tracks the writes that were confirmed to users.
 type Apart struct {
 	*Fleet
 	Table string
-	Trace []string // what was done, with what came of it
+	Trace []string // what was done, with results
 	Wrong []string
-	said  map[string][]said // by row and attribute
+	said  map[string][]said // confirmed values, by row and attribute
 }
 
-// said is a value that somebody was told is written. It is over once it was written over where it was known.
+// said is a value that was confirmed as written. It is over once it was overwritten where it was known.
 type said struct {
 	value, at string
 	over      bool
 }
 
-// NewApart starts two nodes with an application, of which a table is looked at.
+// NewApart starts two nodes with an application whose given table is observed.
 func NewApart(t *testing.T, o Options, table string) *Apart {
 	t.Helper()
 	o.Bubble = true
@@ -54,12 +54,13 @@ func (w *Apart) Settle() {
 	w.T.Fatal("the nodes do not come to what the cloud has")
 }
 
-// Bad notes what is wrong.
+// Bad records a fault.
 func (w *Apart) Bad(format string, args ...any) {
 	w.Wrong = append(w.Wrong, fmt.Sprintf(format, args...))
 }
 
-// Weather cuts nodes off, or joins them again: "cut", "cut both", "heal", "heal both"; "mute": what a node says arrives, answers do not.
+// Weather cuts nodes off or rejoins them: "cut", "cut both", "heal", "heal both", or "mute", when requests of a node arrive but answers
+// do not.
 func (w *Apart) Weather(what, at string) {
 	w.Trace = append(w.Trace, what+" "+at)
 	if what == "mute" {
@@ -68,7 +69,7 @@ func (w *Apart) Weather(what, at string) {
 	}
 	what, both := strings.CutSuffix(what, " both")
 	names := []string{at}
-	if both { // the other one behind it
+	if both { // the other node follows
 		names = append(names, slices.DeleteFunc(slices.Sorted(maps.Keys(w.Base)), func(name string) bool { return name == at })...)
 	}
 	if what == "cut" {
@@ -78,7 +79,7 @@ func (w *Apart) Weather(what, at string) {
 	}
 }
 
-// Asks asks a node for something, with an Idempotency-Key unless it is empty, and reports whether it was done.
+// Asks sends a request to a node, with an Idempotency-Key unless it is empty, and reports whether it succeeded.
 func (w *Apart) Asks(at, user, method, path, body, key string) (answer string, ok bool) {
 	w.T.Helper()
 	var headers []string
@@ -94,7 +95,7 @@ func (w *Apart) Asks(at, user, method, path, body, key string) (answer string, o
 	return answer, status < http.StatusBadRequest
 }
 
-// Read reads JSON.
+// Read parses JSON.
 func (w *Apart) Read(answer string, into any) {
 	w.T.Helper()
 	if err := json.Unmarshal([]byte(answer), into); err != nil {
@@ -102,7 +103,7 @@ func (w *Apart) Read(answer string, into any) {
 	}
 }
 
-// Makes asks a node to make something, and returns a member of the answer; empty: it was not made.
+// Makes requests a node to create something, and returns a field of the answer, or "" if it was not created.
 func (w *Apart) Makes(at, user, path, body, key, name string) string {
 	w.T.Helper()
 	answer, ok := w.Asks(at, user, http.MethodPost, path, body, key)
@@ -114,7 +115,8 @@ func (w *Apart) Makes(at, user, path, body, key, name string) string {
 	return fmt.Sprint(m[name])
 }
 
-// Does is Asks for what changes attributes of a row: what they have come to is said to be so from then on. "a.b" is a member of a map.
+// Does is Asks for a request that changes attributes of a row: their new values count as confirmed from then on. "a.b" is an entry of a
+// map.
 func (w *Apart) Does(at, user, method, path, body, key, row string, names ...string) (answer string, ok bool) {
 	w.T.Helper()
 	before := w.Rows(at, w.Table)
@@ -124,13 +126,13 @@ func (w *Apart) Does(at, user, method, path, body, key, row string, names ...str
 	return answer, ok
 }
 
-// Says notes what attributes of a row have come to at a node; before are the rows that it had.
+// Says records the values of a row's attributes at a node as confirmed; before holds the rows before the change.
 func (w *Apart) Says(at, row string, before map[string]attr.Item, names ...string) {
 	w.T.Helper()
 	after := w.Rows(at, w.Table)
 	for _, name := range names {
 		reg, is := row+"\x00"+name, Shown(before[row], name)
-		known := 0 // of how many it can be what is known: of more than one nobody knows of which, and nothing there says nothing
+		known := 0 // how many confirmed values the previous one can be: if more than one, it is unknown which; a missing value says nothing
 		for _, s := range w.said[reg] {
 			if s.value == is && is != "" && is != `{"NULL":true}` {
 				known++
@@ -145,7 +147,8 @@ func (w *Apart) Says(at, row string, before map[string]attr.Item, names ...strin
 	}
 }
 
-// Shown is an attribute of a row as text; empty: it has none; "gone": there is no row. "a.b" is a member of a map, null where it has none.
+// Shown returns an attribute of a row as text: "" if the row lacks it, "gone" if there is no row. "a.b" is an entry of a map, null if the
+// map lacks it.
 func Shown(it attr.Item, name string) string {
 	if of, member, ok := strings.Cut(name, "."); ok {
 		in := it[of].Map()
@@ -160,7 +163,7 @@ func Shown(it attr.Item, name string) string {
 	return string(attr.AppendValueJSON(nil, it[name]))
 }
 
-// Joined joins the nodes, and returns the cloud's rows when all is done that is to be: both nodes are to have the same.
+// Joined rejoins the nodes and returns the cloud's rows once all work is done. Both nodes must have the same rows.
 func (w *Apart) Joined() (cloud map[string]attr.Item) {
 	w.T.Helper()
 	w.Weather("heal both", "")
@@ -185,7 +188,7 @@ func (w *Apart) Joined() (cloud map[string]attr.Item) {
 	return cloud
 }
 
-// Lost notes each attribute that is none of what was said last of it, unless somebody is told of its row, or it is excused.
+// Lost records each attribute that is not among the last confirmed values, unless a person is asked about its row, or it is excused.
 func (w *Apart) Lost(cloud map[string]attr.Item, asked string, excused func(row, name, is string, said []string) bool) {
 	for _, reg := range slices.Sorted(maps.Keys(w.said)) {
 		row, name, _ := strings.Cut(reg, "\x00")
@@ -202,13 +205,13 @@ func (w *Apart) Lost(cloud map[string]attr.Item, asked string, excused func(row,
 	}
 }
 
-// Conflict is what a person is asked of.
+// Conflict is a conflict that a person is asked to decide.
 type Conflict struct {
 	Node, Code, State, Note string
 	Decided, Tail           []Write
 }
 
-// Write is one of its writes.
+// Write is one of the writes in a conflict.
 type Write struct {
 	Op     string
 	Key    struct{ PK, SK struct{ S string } }
@@ -216,7 +219,7 @@ type Write struct {
 	Update string
 }
 
-// String are the rows that it is about.
+// String returns the rows that the conflict is about.
 func (c *Conflict) String() string {
 	var out []string
 	for i, one := range slices.Concat(c.Decided, c.Tail) {
@@ -229,7 +232,7 @@ func (c *Conflict) String() string {
 	return c.Node + " " + c.Code + " " + c.Note + ", " + strings.Join(out, ", ")
 }
 
-// Asked are the conflicts that persons are asked of at both nodes. What rules have decided is in the trace.
+// Asked returns the open conflicts at both nodes. Those decided by rules are in the trace.
 func (w *Apart) Asked() (open []Conflict) {
 	w.T.Helper()
 	for _, at := range []string{"a", "b"} {
@@ -246,7 +249,7 @@ func (w *Apart) Asked() (open []Conflict) {
 	return open
 }
 
-// Told is what is wrong, with what was done; ids have other names, given behind them.
+// Told returns what is wrong and what was done. names are pairs that replace ids by readable names.
 func (w *Apart) Told(names ...string) string {
 	if w.Wrong == nil {
 		return ""

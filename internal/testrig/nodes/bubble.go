@@ -21,12 +21,12 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Check is rapid.Check so many times, once with -short, and always with the same seed: a test that is to say the same each time. The flags
-// -rapid.checks and -rapid.seed have it look further.
+// Check runs rapid.Check the given number of times, once with -short, and always with the same seed, so the test is repeatable. The flags
+// -rapid.checks and -rapid.seed make it search further.
 func Check(t *testing.T, times int, prop func(*rapid.T)) {
 	t.Helper()
 	if testing.Short() {
-		times = 5 // of which rapid does a fifth
+		times = 5 // rapid does a fifth of it
 	}
 	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(times), "rapid.seed": "1"} {
 		f := flag.Lookup(name)
@@ -40,8 +40,8 @@ func Check(t *testing.T, times int, prop func(*rapid.T)) {
 	rapid.Check(t, prop)
 }
 
-// openStore opens a node's store, which goes by the node's clock and is not synced to disk, in a folder whose name is too long for the
-// node's admin socket beside it: who waits for a connection of that would keep virtual time from going on.
+// openStore opens a node's store, with the node's clock and without syncing to disk. Its folder's name is too long for the node's admin
+// socket: a goroutine that accepts connections of a socket would stop virtual time.
 func (f *Fleet) openStore(name, dir string) *store.Store {
 	f.T.Helper()
 	dir = filepath.Join(dir, strings.Repeat("d", 120))
@@ -51,13 +51,14 @@ func (f *Fleet) openStore(name, dir string) *store.Store {
 	return storetest.OpenWith(f.T, filepath.Join(dir, node.StoreFile), store.Options{NoSync: true, Now: f.clockOf(name).Now})
 }
 
-// Pass lets time go on, and has everything done that is due by then.
+// Pass lets time pass, and waits until everything due by then is done.
 func (f *Fleet) Pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// Rows are the items of a table, by the values of their keys, as a node has them; of "" the cloud's, without what nodes add to them.
+// Rows returns the items of a table by the values of their keys, as a node has them; for "", as the cloud has them, without the
+// attributes that nodes add.
 func (f *Fleet) Rows(at, table string) map[string]attr.Item {
 	f.T.Helper()
 	rows, err := rowsOf(f.stores[at], f.Cloud, table, "PK", "SK")
@@ -67,7 +68,7 @@ func (f *Fleet) Rows(at, table string) map[string]attr.Item {
 	return rows
 }
 
-// rowsOf are the rows of a table, by the values of the attributes that are their keys: of a store, or without one of a cloud.
+// rowsOf returns the rows of a table by the values of their key attributes: of a store or, if that is nil, of a cloud.
 func rowsOf(s *store.Store, cloud *simcloud.Cloud, table, partition, sort string) (map[string]attr.Item, error) {
 	rows := map[string]attr.Item{}
 	keep := func(it attr.Item) { rows[it[partition].Str()+" "+it[sort].Str()] = it }

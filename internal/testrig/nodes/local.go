@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// Local starts a node over DynamoDB Local, which counts what is written.
+// Local starts a node with DynamoDB Local, which counts what is written.
 func Local(t *testing.T, o Options) (f *Fleet, client *dynamo.Client) {
 	t.Helper()
 	f, client, _ = local(t, o)
@@ -24,7 +24,7 @@ func Local(t *testing.T, o Options) (f *Fleet, client *dynamo.Client) {
 	return f, client
 }
 
-// TwoLocal starts two nodes over one DynamoDB Local, each behind a network of its own; the client has none before it.
+// TwoLocal starts two nodes with one DynamoDB Local, each behind a network of its own. The client is not behind one.
 func TwoLocal(t *testing.T, o Options) (f *Fleet, client *dynamo.Client) {
 	t.Helper()
 	f, client, s := local(t, o)

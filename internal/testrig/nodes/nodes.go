@@ -1,5 +1,5 @@
-// Package nodes is whole nodes with one application, for tests: two over one simulated cloud or over DynamoDB Local, with links that
-// can be cut, or one over DynamoDB Local.
+// Package nodes runs whole nodes with one application in tests: two with one simulated cloud or DynamoDB Local, over links that can be
+// cut, or one with DynamoDB Local.
 package nodes
 
 import (
@@ -29,31 +29,31 @@ import (
 
 const conflicts = "/_/api/conflicts?state=open"
 
-// Boss is the user whose tokens are an admin's.
+// Boss is the user whose tokens have the admin role.
 const Boss = "boss"
 
-// patience is how long Until waits: a node reads what it does not follow every thirty seconds, and rows of two kinds may come one behind
-// the other.
+// patience is how long Until waits. A node polls tables that it does not follow every thirty seconds, and rows of two kinds may arrive
+// one after the other.
 const patience = 3 * time.Minute
 
-// Options are what nodes are made of.
+// Options configures a fleet.
 type Options struct {
-	App   func() *app.App          // makes the application, once for each node
+	App   func() *app.App          // creates the application, once for each node
 	Speed float64                  // of time; 0: real time
-	Wrong map[string]time.Duration // by how much a node's clock is ahead, by name
-	Parts func(p *node.Parts)      // changes what a node is opened with; nil: nothing
-	// Bubble is for a test in a bubble of testing/synctest: its time is virtual, and nodes are reached through pipes.
+	Wrong map[string]time.Duration // how far a node's clock is ahead, by node
+	Parts func(p *node.Parts)      // changes what a node is opened with; may be nil
+	// Bubble is for a test in a bubble of testing/synctest: time is virtual, and nodes are reached through pipes.
 	Bubble bool
 }
 
-// Fleet is the nodes "a" and "b" over one cloud, or "a" alone.
+// Fleet is the nodes "a" and "b" with one cloud, or "a" alone.
 type Fleet struct {
 	T      *testing.T
 	Issuer *auth.DevIssuer
 	Clock  clock.Clock
-	Cloud  *simcloud.Cloud           // nil: it is DynamoDB Local
+	Cloud  *simcloud.Cloud           // nil: DynamoDB Local
 	Links  map[string]*simcloud.Link // by node
-	Base   map[string]string         // addresses by node, "http://127.0.0.1:40000"
+	Base   map[string]string         // base URLs by node, "http://127.0.0.1:40000"
 
 	options Options
 	pipes   map[string]*web.Pipes
@@ -80,21 +80,21 @@ func Two(t *testing.T, o Options) *Fleet {
 func (f *Fleet) start(name string) {
 	f.T.Helper()
 	c := eager()
-	if f.options.Bubble { // where waiting costs nothing, and each look does
+	if f.options.Bubble { // waiting costs nothing here, but each poll does
 		c = node.DefaultCloud()
 	}
 	c.Region = "sim"
 	f.serve(name, &node.Cloud{Config: c, Name: "sim", Items: f.Links[name], Locks: f.Links[name].Locks})
 }
 
-// eager is the configuration of a cloud that is looked at as often as may be.
+// eager returns the configuration of a cloud that is polled as often as possible.
 func eager() node.CloudConfig {
 	c := node.DefaultCloud()
 	c.Poll.Live, c.Poll.Tables = time.Second, time.Second
 	return c
 }
 
-// Restart ends a node of Two and starts it anew, with its data at another address.
+// Restart ends a node of Two and starts it again, with its data at another address.
 func (f *Fleet) Restart(name string) {
 	f.T.Helper()
 	if err := f.stops[name](); err != nil {
@@ -183,7 +183,7 @@ func (f *Fleet) serve(name string, cloud *node.Cloud) {
 	f.Base[name], f.stops[name] = web.Run(f.T, n)
 }
 
-// Token is a user's for an hour; Boss is an admin.
+// Token returns a user's token for an hour; that of Boss is an admin's.
 func (f *Fleet) Token(user string) string {
 	f.T.Helper()
 	grant := auth.Grant{Subject: user, Life: time.Hour}
@@ -197,7 +197,7 @@ func (f *Fleet) Token(user string) string {
 	return token
 }
 
-// Send sends a request to a node, with headers given as name and value: a user's, or without one of nobody.
+// Send sends a request to a node, with headers given as name and value. user may be empty: then the request has no token.
 func (f *Fleet) Send(at, user, method, path, body string, headers ...string) (status int, h http.Header, answer string) {
 	f.T.Helper()
 	req, err := http.NewRequestWithContext(f.T.Context(), method, f.Base[at]+path, strings.NewReader(body))
@@ -226,14 +226,14 @@ func (f *Fleet) Send(at, user, method, path, body string, headers ...string) (st
 	return resp.StatusCode, resp.Header, string(raw)
 }
 
-// Ask is Send for whom headers of the answer are nothing.
+// Ask is Send without the headers of the answer.
 func (f *Fleet) Ask(at, user, method, path, body string, headers ...string) (status int, answer string) {
 	f.T.Helper()
 	status, _, answer = f.Send(at, user, method, path, body, headers...)
 	return status, answer
 }
 
-// Want is Ask for what has to work.
+// Want is Ask for a request that must succeed.
 func (f *Fleet) Want(at, user, method, path, body string, headers ...string) (answer string) {
 	f.T.Helper()
 	status, answer := f.Ask(at, user, method, path, body, headers...)
@@ -243,7 +243,7 @@ func (f *Fleet) Want(at, user, method, path, body string, headers ...string) (an
 	return answer
 }
 
-// Until waits for what the nodes come to.
+// Until waits until a condition holds.
 func (f *Fleet) Until(what string, is func() bool) {
 	f.T.Helper()
 	for deadline := time.Now().Add(hang.Limit(patience)); !is(); <-time.After(20 * time.Millisecond) {
@@ -258,8 +258,7 @@ func (f *Fleet) Until(what string, is func() bool) {
 	}
 }
 
-// Knows waits until a node has partitions of the application's first table as the cloud has them: rows that were written together may
-// reach it one by one.
+// Knows waits until a node's partitions of the application's first table equal the cloud's: rows written together may arrive one by one.
 func (f *Fleet) Knows(at string, partitions ...string) {
 	f.T.Helper()
 	spec := node.Schema([]*app.App{f.options.App()}).Tables[0]
@@ -276,17 +275,17 @@ func (f *Fleet) Knows(at string, partitions ...string) {
 	f.Until(fmt.Sprint(at, " knows ", partitions), func() bool { return maps.EqualFunc(rows(f.stores[at]), rows(nil), attr.EqualItems) })
 }
 
-// Cut parts nodes from the cloud, one behind the other, or all of them.
+// Cut disconnects nodes from the cloud, one after the other; without names, all of them.
 func (f *Fleet) Cut(names ...string) { f.weather(names, simcloud.NoDNS, faultproxy.Refuse) }
 
-// Heal joins them again.
+// Heal reconnects them.
 func (f *Fleet) Heal(names ...string) { f.weather(names, simcloud.None, faultproxy.None) }
 
 func (f *Fleet) weather(names []string, simulated simcloud.Fault, proxied faultproxy.Fault) {
 	if len(names) == 0 {
 		names = slices.Sorted(maps.Keys(f.Base))
 	}
-	for _, name := range names { // in this order: who is joined first may come to the cloud first
+	for _, name := range names { // in this order: the node that is reconnected first may reach the cloud first
 		if l := f.Links[name]; l != nil {
 			l.SetMode(simulated)
 		}
@@ -296,13 +295,13 @@ func (f *Fleet) weather(names []string, simulated simcloud.Fault, proxied faultp
 	}
 }
 
-// Open is what a person would be asked of at a node, as JSON.
+// Open returns a node's open conflicts, as JSON.
 func (f *Fleet) Open(at string) string {
 	f.T.Helper()
 	return f.Want(at, Boss, http.MethodGet, conflicts, "")
 }
 
-// Quiet fails if a person would be asked of anything, or a node cannot say what it measures.
+// Quiet fails the test if any conflict is open, or if a node cannot report its metrics.
 func (f *Fleet) Quiet() {
 	f.T.Helper()
 	for at := range f.Base {

@@ -20,11 +20,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/feed"
 )
 
-// Pair is two nodes "a" and "b" over a simulated cloud, in a bubble and without servers: each a store in memory, what replicates it, and
-// what an application reads, merges and consumes. What routes ask of the rules the test asks.
+// Pair is two nodes "a" and "b" with a simulated cloud, in a bubble and without servers. Each is a store in memory, its replica, and the
+// application's reads, merge rules and consumer. The test calls the rules directly instead of the routes.
 type Pair struct {
 	Cloud *simcloud.Cloud
-	Table string // the application's first
+	Table string // the application's first table
 	Nodes []*Half
 
 	key store.KeySpec
@@ -37,16 +37,16 @@ type Half struct {
 	Store    *store.Store
 	Sync     *replica.Replica
 	Link     *simcloud.Link
-	Consumer func(tx *store.Tx, records []store.Record) error // the application's; the test sets it
+	Consumer func(tx *store.Tx, records []store.Record) error // the application's consumer, set by the test
 
-	taken uint64 // the last record that it has had
+	taken uint64 // the last record passed to it
 }
 
-// rarely is how often a node of a pair reads what an application wants seldom.
+// rarely is how often a node of a pair makes reads that the application declares as rare.
 const rarely = 4 * time.Minute
 
-// NewPair starts two nodes with an application, which run until the end of the test. What they draw is made of a seed. bad hears of what
-// goes wrong while time passes.
+// NewPair starts two nodes with an application, which run until the end of the test. Their randomness comes from a seed. bad gets errors
+// that occur while time passes.
 func NewPair(t *testing.T, a *app.App, seed uint64, bad func(error)) *Pair {
 	t.Helper()
 	tables := a.Schema().Tables
@@ -76,7 +76,7 @@ func (h *Half) open(t *testing.T, a *app.App, seed uint64) (err error) {
 	if err := h.Store.Define(t.Context(), a.Schema().Tables...); err != nil {
 		return err
 	}
-	random, mu := rand.New(rand.NewPCG(seed, uint64(h.Name[0]))), sync.Mutex{} // writers and the sender draw at once
+	random, mu := rand.New(rand.NewPCG(seed, uint64(h.Name[0]))), sync.Mutex{} // writers and the sender draw concurrently
 	c := replica.Config{Store: h.Store, Cloud: h.Link, Clock: clock.Real(), Merge: a.Cloud().Merge, Rand: func() uint64 {
 		mu.Lock()
 		defer mu.Unlock()
@@ -105,7 +105,7 @@ func (h *Half) open(t *testing.T, a *app.App, seed uint64) (err error) {
 	return nil
 }
 
-// CatchUp hands the consumer what was written, until there is no more.
+// CatchUp passes new journal records to the consumer, until there are no more.
 func (h *Half) CatchUp() error {
 	for {
 		records, err := h.Store.Journal(context.Background(), h.taken, 64)
@@ -119,7 +119,7 @@ func (h *Half) CatchUp() error {
 	}
 }
 
-// Pass lets time go by, in which the consumers work.
+// Pass lets time pass, during which the consumers work.
 func (p *Pair) Pass(d time.Duration) {
 	for step := max(time.Second, d/60); d > 0; d -= step {
 		<-time.After(min(d, step))
@@ -130,7 +130,8 @@ func (p *Pair) Pass(d time.Duration) {
 	}
 }
 
-// Rows are those of the table by their keys, as a node has them; of nil the cloud's, without what nodes add to them.
+// Rows returns the rows of the table by their keys, as a node has them; for nil, as the cloud has them, without the attributes that nodes
+// add.
 func (p *Pair) Rows(h *Half) map[string]attr.Item {
 	var s *store.Store
 	if h != nil {
@@ -141,7 +142,7 @@ func (p *Pair) Rows(h *Half) map[string]attr.Item {
 	return rows
 }
 
-// Meet joins both nodes with the cloud, and waits until nothing is on its way and both have read everything, which is what the cloud has.
+// Meet reconnects both nodes with the cloud, and waits until nothing is on its way and both have read everything that the cloud has.
 func (p *Pair) Meet() {
 	for _, h := range p.Nodes {
 		h.Link.Heal()
@@ -159,7 +160,7 @@ func (p *Pair) Meet() {
 	p.bad(differ)
 }
 
-// differ tells of what is on its way, or else of the first row that a node and the cloud have not in common.
+// differ returns an error about pending work, or about the first row that differs between a node and the cloud.
 func (p *Pair) differ() error {
 	cloud := p.Rows(nil)
 	for _, h := range p.Nodes {

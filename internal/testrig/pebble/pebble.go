@@ -1,4 +1,4 @@
-// Package pebble runs Let's Encrypt's test CA, and the DNS server that it asks, on loopback for a test.
+// Package pebble runs Let's Encrypt's test CA and its DNS server on loopback for a test.
 package pebble
 
 import (
@@ -31,13 +31,13 @@ const version = "v2.10.1"
 // CA is a running Pebble.
 type CA struct {
 	Directory string         // URL
-	RootsFile string         // PEM of what its own HTTPS is verified against
-	Roots     *x509.CertPool // the same
+	RootsFile string         // PEM with the roots of its own HTTPS certificate
+	Roots     *x509.CertPool // the same as a pool
 
 	management, dns string // host:port
 }
 
-// Start runs a CA whose certificates live for life until the end of the test. Where Pebble cannot be had the test is skipped.
+// Start runs a CA whose certificates are valid for life, until the end of the test. If Pebble cannot be built, the test is skipped.
 func Start(t *testing.T, life time.Duration) *CA {
 	t.Helper()
 	dir, programs := t.TempDir(), programs(t)
@@ -66,7 +66,7 @@ func Start(t *testing.T, life time.Duration) *CA {
 	return c
 }
 
-// keys makes what Pebble's own HTTPS has.
+// keys creates the certificate and key of Pebble's own HTTPS server.
 func (c *CA) keys(t *testing.T, dir string) (certFile, keyFile string) {
 	t.Helper()
 	own, err := certs.CreateCA(dir, nil, false, time.Now())
@@ -98,10 +98,10 @@ func (c *CA) keys(t *testing.T, dir string) (certFile, keyFile string) {
 	return certFile, keyFile
 }
 
-// Issued is the pool that trusts its certificates, of which its directory says nothing.
+// Issued returns the pool that trusts the issued certificates. The ACME directory does not include it.
 func (c *CA) Issued(t *testing.T) *x509.CertPool {
 	t.Helper()
-	raw, err := get(t, "https://"+c.management+"/roots/0", &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // its own HTTPS is not what is tried
+	raw, err := get(t, "https://"+c.management+"/roots/0", &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // its own HTTPS is not under test
 	pool := x509.NewCertPool()
 	if err != nil || !pool.AppendCertsFromPEM(raw) {
 		t.Fatal(err)
@@ -123,12 +123,12 @@ func get(t *testing.T, url string, trust *tls.Config) ([]byte, error) {
 	return raw, errors.Join(err, resp.Body.Close())
 }
 
-// SetTXT has the DNS server answer a name, which ends with a dot, with one more value.
+// SetTXT adds a value to the DNS server's answers for a name, which ends with a dot.
 func (c *CA) SetTXT(ctx context.Context, name, value string) error {
 	return c.record(ctx, "/set-txt", name, value)
 }
 
-// ClearTXT takes all values of a name away.
+// ClearTXT removes all values of a name.
 func (c *CA) ClearTXT(ctx context.Context, name string) error {
 	return c.record(ctx, "/clear-txt", name, "")
 }
@@ -175,7 +175,7 @@ func programs(t *testing.T) (dir string) {
 	return dir
 }
 
-// free is a port of loopback, for TCP and UDP.
+// free returns a free loopback port, for TCP and UDP.
 func free(t *testing.T) string {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -1,5 +1,4 @@
-// Package process runs programs that never outlive the process that started them, however that one ends. Elsewhere than on Linux
-// they may.
+// Package process runs programs that never outlive the process that started them, however it ends. On systems other than Linux they may.
 package process
 
 import (
@@ -7,16 +6,16 @@ import (
 	"time"
 )
 
-// Process is a program that has been started.
+// Process is a started program.
 type Process struct {
 	Cmd    *exec.Cmd
 	Exited <-chan struct{} // closed when it has ended
 }
 
-// PID is its number.
+// PID returns the process id.
 func (p *Process) PID() int { return p.Cmd.Process.Pid }
 
-// Await waits until it has ended by itself, and kills it after a while.
+// Await waits until the program ends, and kills it after the given time.
 func (p *Process) Await(within time.Duration) {
 	select {
 	case <-p.Exited:
@@ -25,7 +24,7 @@ func (p *Process) Await(within time.Duration) {
 	}
 }
 
-// Kill ends it as a crash does, and waits until it has ended.
+// Kill kills the program and waits until it has ended.
 func (p *Process) Kill() {
 	_ = p.Cmd.Process.Kill()
 	<-p.Exited

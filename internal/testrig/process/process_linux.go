@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Start starts a command on one processor, counted from 0 among those that this process may use; on all if cpu is
-// negative or there are too few.
+// Start starts a command on one processor, counted from 0 among those that this process may use; on all if cpu is negative or there are
+// too few.
 func Start(cmd *exec.Cmd, cpu int) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -4,7 +4,7 @@ package process
 
 import "os/exec"
 
-// Start starts a command. Processors cannot be chosen here.
+// Start starts a command. It cannot choose processors on this system.
 func Start(cmd *exec.Cmd, _ int) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package route53 is as much of Route 53's API as a node asks: two pages of zones, and record sets of which an UPSERT replaces a
-// whole one and a DELETE has to name it as it is.
+// Package route53 simulates the part of Route 53's API that a node uses: two pages of zones, and record sets, where an UPSERT replaces a
+// whole set and a DELETE must match it exactly.
 package route53
 
 import (
@@ -14,14 +14,14 @@ import (
 	"testing"
 )
 
-// KeyID is the one access key that it lets in.
+// KeyID is the only accepted access key.
 const KeyID = "AKID"
 
-// Server is an account with the public zones example.org and other.example and a private one. Set its fields before it serves.
+// Server is an account with the public zones example.org and other.example and a private zone. Set its fields before it serves.
 type Server struct {
 	T       testing.TB
-	Pending int                                                       // how often a change is not everywhere yet
-	Changed func(r *http.Request, name string, values []string) error // is told of a name's values before a change is answered; nil: nobody
+	Pending int                                                       // how often a change is reported as pending
+	Changed func(r *http.Request, name string, values []string) error // gets a name's values before a change is answered; may be nil
 
 	mu   sync.Mutex
 	sets map[string]Set
@@ -44,14 +44,14 @@ type change struct {
 	} `xml:"ChangeBatch>Changes>Change"`
 }
 
-// Values are those of a name.
+// Values returns the values of a name.
 func (s *Server) Values(name string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.sets[name].Values)
 }
 
-// Put gives a name values.
+// Put sets the values of a name.
 func (s *Server) Put(name string, values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			`<HostedZone><Id>/hostedzone/Z1</Id><Name>example.org.</Name></HostedZone></HostedZones><IsTruncated>true</IsTruncated><NextMarker>Z2</NextMarker></ListHostedZonesResponse>`)
 	case path == "GET /2013-04-01/hostedzone":
 		fmt.Fprint(w, `<ListHostedZonesResponse><HostedZones><HostedZone><Id>/hostedzone/Z2</Id><Name>other.example.</Name></HostedZone></HostedZones></ListHostedZonesResponse>`)
-	case path == "GET /2013-04-01/hostedzone/Z1/rrset": // the first set at or behind the name
+	case path == "GET /2013-04-01/hostedzone/Z1/rrset": // the first set at or after the name
 		found := Set{Name: "zzz.example.org.", Type: "TXT"}
 		if set, ok := s.sets[r.FormValue("name")]; ok {
 			found = set

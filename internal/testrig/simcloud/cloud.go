@@ -16,16 +16,16 @@ import (
 // tokenMemory is how long a transaction's token is remembered.
 const tokenMemory = 10 * time.Minute
 
-// Options say what a cloud is like. The zero value is DynamoDB.
+// Options configures a cloud. The zero value is DynamoDB.
 type Options struct {
 	Now            func() time.Time // of the server; nil: the wall clock
-	NoTransactions bool             // as ScyllaDB Alternator: Transact is refused as an unknown operation
-	MaxItem        int              // bytes of an item, above which it is refused as too large; 0: DynamoDB's 400 KB
-	Forget         bool             // keep no log: for runs of millions of writes; then Restore has nothing to go by
-	OnEffect       func(*Effect)    // told of every effect, in order, with the cloud locked: it asks nothing of the cloud
+	NoTransactions bool             // like ScyllaDB Alternator: Transact is refused as an unknown operation
+	MaxItem        int              // larger items are refused, in bytes; 0: DynamoDB's 400 KB
+	Forget         bool             // keep no log, for runs of millions of writes; Restore is then impossible
+	OnEffect       func(*Effect)    // called for every effect, in order, with the cloud locked: it must not call the cloud
 }
 
-// Cloud is the service: what arrives here is done at once. Its methods may be called from any goroutine.
+// Cloud is the service: requests take effect as soon as they arrive. Its methods may be called from any goroutine.
 type Cloud struct {
 	options Options
 	exprs   *expr.Cache
@@ -50,17 +50,17 @@ type Effect struct {
 	N     uint64 // in the order of the cloud, from 1
 	At    time.Time
 	Table string
-	Raw   string // the key, as attr.AppendKey writes it
+	Raw   string // the key as encoded by attr.AppendKey
 	Key   attr.Item
 	Op    store.Op
 	Old   attr.Item // nil: none
 	New   attr.Item // nil: deleted
-	By    string    // the node, or who else: "ttl", "restore", a foreign writer's name
-	Mark  string    // of the entry that asked, "<node> <number>"; empty: not asked under a mark
-	Txn   uint64    // the same for all effects of one transaction; 0: alone
+	By    string    // the node, or another writer: "ttl", "restore", a foreign writer's name
+	Mark  string    // of the requesting outbox entry, "<node> <number>"; empty: none
+	Txn   uint64    // the same for all effects of one transaction; 0: a single write
 }
 
-// New makes a cloud without tables.
+// New returns a cloud without tables.
 func New(o Options) *Cloud {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -71,7 +71,7 @@ func New(o Options) *Cloud {
 	return &Cloud{options: o, exprs: expr.NewCache(4096), tables: map[string]*table{}, tokens: map[string]token{}}
 }
 
-// Create makes tables; one that is there already stays as it is.
+// Create creates tables; existing ones stay as they are.
 func (c *Cloud) Create(specs ...store.TableSpec) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,21 +82,20 @@ func (c *Cloud) Create(specs ...store.TableSpec) {
 	}
 }
 
-// newTable is called with the cloud locked.
+// newTable returns a table with a new id. The caller holds the lock.
 func (c *Cloud) newTable(spec store.TableSpec) *table {
 	c.calls++
 	return &table{spec: spec, id: fmt.Sprintf("%s-%d", spec.Name, c.calls), made: c.options.Now(), items: map[string]attr.Item{}}
 }
 
-// Recreate drops a table and makes it again, empty and with another id.
+// Recreate drops a table and creates it again, empty and with another id.
 func (c *Cloud) Recreate(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tables[name] = c.newTable(c.tables[name].spec)
 }
 
-// Hide has a table not be found for a while, as while it is made or by one who looks for it in another account. Its items
-// stay.
+// Hide hides a table for a while, as if it were being created or in another account. Its items stay.
 func (c *Cloud) Hide(name string, hidden bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +104,7 @@ func (c *Cloud) Hide(name string, hidden bool) {
 	}
 }
 
-// TableID returns the id of a table, another one when it was made again or restored; empty: there is no such table.
+// TableID returns the id of a table, which changes when it is created again or restored, or "" if there is no such table.
 func (c *Cloud) TableID(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,14 +114,14 @@ func (c *Cloud) TableID(name string) string {
 	return ""
 }
 
-// Units returns the write units that were used so far, also by what was refused.
+// Units returns the write units used so far, including those of refused writes.
 func (c *Cloud) Units() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.units
 }
 
-// Log returns the effects behind the given number, in order.
+// Log returns the effects after the given number, in order.
 func (c *Cloud) Log(after uint64) []Effect {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,7 +129,7 @@ func (c *Cloud) Log(after uint64) []Effect {
 	return c.log[at:len(c.log):len(c.log)]
 }
 
-// Items returns all items of a table in the order of their keys, sidecars included.
+// Items returns all items of a table in key order, including nodes' metadata attributes.
 func (c *Cloud) Items(name string) []attr.Item {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +144,7 @@ func (c *Cloud) Items(name string) []attr.Item {
 	return out
 }
 
-// Item returns one item; nil: there is none.
+// Item returns one item, or nil if there is none.
 func (c *Cloud) Item(name string, key attr.Item) attr.Item {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,7 +159,7 @@ func (c *Cloud) Item(name string, key attr.Item) attr.Item {
 	return t.items[k]
 }
 
-// apply makes a change and records it. Called with the cloud locked.
+// apply makes a change and records it. The caller holds the lock.
 func (c *Cloud) apply(t *table, key string, op store.Op, now attr.Item, by, mark string, txn uint64) {
 	was := t.set(key, now)
 	c.effect++
@@ -178,7 +177,7 @@ func (c *Cloud) apply(t *table, key string, op store.Op, now attr.Item, by, mark
 	}
 }
 
-// table finds a table. Called with the cloud locked.
+// table returns the table with the given name. The caller holds the lock.
 func (c *Cloud) table(name string) (*table, error) {
 	if t := c.tables[name]; t != nil && !t.hidden {
 		return t, nil

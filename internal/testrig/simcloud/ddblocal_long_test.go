@@ -20,8 +20,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// The simulated cloud answers every random sequence of operations as DynamoDB Local does: results, classes of errors,
-// ALL_OLD images, reasons of transactions, pages.
+// The simulated cloud answers every random sequence of operations like DynamoDB Local: results, classes of errors, ALL_OLD images,
+// reasons of transactions, pages.
 func TestAsDynamoDBLocal(t *testing.T) {
 	amazon := &local{Server: ddblocal.Start(t), t: t}
 	for _, spec := range specs() {
@@ -98,9 +98,8 @@ func tellError(err error) string {
 	return out
 }
 
-// localSplit tells the two differences there are: an update that does not fit its item is a reason of the service's, and for
-// DynamoDB Local the refusal of the whole request (see store/storetest/DIFFERENCES.md); and behind a part that is not valid the
-// service has no reasons.
+// localSplit recognizes the two differences. An update that does not fit its item is a cancellation reason of the service, but DynamoDB
+// Local refuses the whole request (see store/storetest/DIFFERENCES.md). And after an invalid action the service gives no reasons.
 func localSplit(sim, other string) bool {
 	for _, class := range []string{"; validation", "; too large"} {
 		before, _, found := strings.Cut(sim, class)
@@ -143,7 +142,7 @@ func readAll(read func(remote.Reading) (remote.Page, error), r remote.Reading) (
 	return strings.Join(items, "\n"), nil
 }
 
-// local speaks to DynamoDB Local.
+// local uses DynamoDB Local.
 type local struct {
 	*ddblocal.Server
 	t *testing.T
@@ -187,7 +186,7 @@ func (l *local) do(operation string, request any) (map[string]json.RawMessage, e
 	return out, nil
 }
 
-// sort gives a refusal its class.
+// sort determines the class of a refusal.
 func (l *local) sort(refused *ddblocal.Error) error {
 	var b struct {
 		Item                json.RawMessage

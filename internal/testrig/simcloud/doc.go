@@ -1,7 +1,7 @@
-// Package simcloud is DynamoDB for simulations: tables, conditions, updates, transactions with their tokens and reasons,
-// paged reads, TTL, restored and re-created tables, all in memory and under virtual time. A Link is one node's network
-// in front of it, with every fault that a network, a proxy or the service itself shows, decided by one seeded generator.
+// Package simcloud simulates DynamoDB: tables, conditions, updates, transactions with their tokens and reasons, paged reads, TTL,
+// restored and re-created tables, all in memory and in virtual time. A Link is one node's network to it, with every fault that a network,
+// a proxy or the service itself can have, decided by one seeded generator.
 //
-// What it says is held to DynamoDB Local by the same random operations. It keeps a record of every effect, with the
-// write id that caused it: what simulations judge.
+// Its answers are compared with DynamoDB Local's for the same random operations. It records every effect with the write id that caused
+// it, for simulations to judge.
 package simcloud

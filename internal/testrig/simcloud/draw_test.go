@@ -15,11 +15,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// drawer draws operations that meet each other: few keys, few attributes, the forms that the replicator sends.
+// drawer draws operations that affect each other: few keys, few attributes, the forms that the replicator sends.
 type drawer struct {
 	*rapid.T
 	run, step int
-	inTxn     bool // keys that do not fit are refused as a whole by DynamoDB Local, as reasons by the service
+	inTxn     bool // DynamoDB Local refuses the whole request for invalid keys, the service has reasons
 }
 
 func (d drawer) n(most int, what string) int { return rapid.IntRange(0, most).Draw(d.T, what) }
@@ -73,7 +73,7 @@ func (d drawer) table() string {
 	return rapid.SampledFrom([]string{"plain", "sorted"}).Draw(d.T, "table")
 }
 
-// condition draws a condition, and what its update may use too: the values both need.
+// condition draws a condition, and adds the values that it and its update need.
 func (d drawer) condition(values attr.Item) string {
 	use := func(name string, v attr.Value) string {
 		values[name] = v
@@ -137,7 +137,7 @@ func (d drawer) one(values attr.Item) string {
 
 func (d drawer) call(check bool) intent.Call {
 	c := intent.Call{Table: d.table(), Params: expr.Params{Values: attr.Item{}}}
-	if c.Table == "nobody" { // which of two faults is told is no matter
+	if c.Table == "nobody" { // which of two faults is reported does not matter
 		return intent.Call{Op: store.OpDelete, Table: c.Table, Key: attr.Item{"pk": attr.S("x")}}
 	}
 	kinds := []store.Op{store.OpPut, store.OpUpdate, store.OpUpdate, store.OpUpdate, store.OpDelete}
@@ -154,7 +154,7 @@ func (d drawer) call(check bool) intent.Call {
 		c.Item = d.item(c.Table)
 	case store.OpUpdate:
 		c.Key, c.Update = d.key(c.Table), d.update(c.Values)
-		if strings.HasPrefix(c.Update, "REMOVE") || strings.HasPrefix(c.Update, "DELETE") { // of no item DynamoDB Local makes one
+		if strings.HasPrefix(c.Update, "REMOVE") || strings.HasPrefix(c.Update, "DELETE") { // DynamoDB Local creates a missing item
 			if c.Condition != "" {
 				c.Condition = " AND (" + c.Condition + ")"
 			}
@@ -177,7 +177,7 @@ func (d drawer) call(check bool) intent.Call {
 	return c
 }
 
-// transaction draws one action an item: that two are on one is refused by the service before it looks at any.
+// transaction draws one action per item: the service refuses two on one item before it examines any.
 func (d drawer) transaction() []intent.Call {
 	d.inTxn = true
 	var calls []intent.Call

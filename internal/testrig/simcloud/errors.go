@@ -20,7 +20,7 @@ func tooLarge() *intent.Error {
 	return refuse(intent.TooLarge, "ValidationException: Item size has exceeded the maximum allowed size")
 }
 
-// emptyKeyError is told from what else is wrong with keys: for it DynamoDB refuses the whole of a transaction.
+// emptyKeyError is separate from other faults of keys because DynamoDB refuses a whole transaction for it.
 type emptyKeyError struct{ refusal *intent.Error }
 
 // Error implements error.
@@ -29,7 +29,7 @@ func (e emptyKeyError) Error() string { return e.refusal.Error() }
 // Unwrap returns the refusal.
 func (e emptyKeyError) Unwrap() error { return e.refusal }
 
-// asError returns an error of the expressions or the values as the cloud's.
+// asError converts an error of expressions or values to one of the cloud.
 func asError(err error) *intent.Error {
 	if e, ok := errors.AsType[*intent.Error](err); ok {
 		return e
@@ -37,5 +37,5 @@ func asError(err error) *intent.Error {
 	if fault.Is(err, fault.Invalid) {
 		return invalid("%v", err)
 	}
-	panic(err) // nothing else can go wrong in memory
+	panic(err) // nothing else can fail in memory
 }

@@ -5,39 +5,39 @@ import (
 	"strings"
 )
 
-// Fault is something that goes wrong between a node and the cloud.
+// Fault is a fault between a node and the cloud.
 type Fault uint8
 
-// The faults that hit one request.
+// Faults that affect one request.
 const (
 	None          Fault = iota
-	DropRequest         // it never arrives
-	DropAnswer          // it is done, and nobody is told
-	Delay               // it takes seconds, perhaps longer than anybody waits
-	LateCopy            // it is done and answered, and done again up to a signature's lifetime later; what makes an item: LateLost
-	LateLost            // no answer, and it arrives that late
+	DropRequest         // the request never arrives
+	DropAnswer          // the request is done; the answer never arrives
+	Delay               // takes seconds, perhaps longer than anybody waits
+	LateCopy            // done and answered, and done again up to a signature's lifetime later; for writes that can create an item: LateLost
+	LateLost            // no answer, and the request arrives that late
 	Reorder             // later requests overtake it
-	Duplicate           // it arrives twice at once
-	SlowBody            // done; the answer drips in until nobody waits any more
+	Duplicate           // the request arrives twice at once
+	SlowBody            // done; the answer arrives too slowly to wait for
 	ResetMidBody        // done; the connection ends in the middle of the answer
 	Throttle            // refused for its rate
-	ErrorApplied        // 500, and it was done
-	ErrorDropped        // 500, and it was not
-	TxnConflict         // refused for a transaction on the same item
-	TxnInProgress       // the same transaction is under way
+	ErrorApplied        // 500, although it was done
+	ErrorDropped        // 500, and it was not done
+	TxnConflict         // refused because of a transaction on the same item
+	TxnInProgress       // the same transaction is in progress
 )
 
-// The faults that last.
+// Faults that last.
 const (
 	Partition     Fault = iota + 64 // nothing passes
 	OneWayOut                       // requests do not arrive, as if only answers passed
 	OneWayIn                        // requests arrive, answers do not
 	Flapping                        // on and off every second or so
-	HalfOpen                        // connections look alive and nothing passes
-	NoDNS                           // no name, no route: refused at once
+	HalfOpen                        // connections look alive but nothing passes
+	NoDNS                           // no name resolution, no route: refused at once
 	Portal                          // a captive portal answers 200 with its own page
 	Storm                           // 503 for nearly everything
-	NoCredentials                   // they have expired
+	NoCredentials                   // the credentials have expired
 	Crawl                           // everything takes seconds
 )
 
@@ -50,13 +50,13 @@ var faultNames = map[Fault]string{
 	Portal: "captive portal", Storm: "503 storm", NoCredentials: "credentials expire", Crawl: "slow",
 }
 
-// String names the fault as the protocol does.
+// String returns the name of the fault in logs.
 func (f Fault) String() string { return faultNames[f] }
 
-// Moments lists the faults that hit one request, Modes those that last.
+// Moments returns the faults that affect one request.
 func Moments() []Fault { return list(func(f Fault) bool { return f < Partition }) }
 
-// Modes lists the faults that last.
+// Modes returns the faults that last.
 func Modes() []Fault { return list(func(f Fault) bool { return f >= Partition }) }
 
 func list(which func(Fault) bool) (out []Fault) {

@@ -11,14 +11,14 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Foreign is a writer that knows nothing of us: the original backend, a console, a Lambda. It writes what it is told,
-// without guards; its writes are effects By its name.
+// Foreign is a writer that knows nothing of us: the original backend, a console, a Lambda. It writes without guards; its writes are
+// effects By its name.
 type Foreign struct {
 	Cloud *Cloud
 	Name  string
 }
 
-// Put replaces an item as a whole, sidecar and all.
+// Put replaces a whole item, including nodes' metadata.
 func (f Foreign) Put(table string, item attr.Item) error {
 	_, err := f.Cloud.Write(f.Name, intent.Call{Op: store.OpPut, Table: table, Item: item})
 	return err
@@ -36,8 +36,8 @@ func (f Foreign) Delete(table string, key attr.Item) error {
 	return err
 }
 
-// Expire deletes what is past its TTL at the given instant, as DynamoDB does some time later, and returns how many items
-// that were. An instant before now is a service that is late; one after it, a service whose clock is ahead of the nodes'.
+// Expire deletes items past their TTL at the given instant, as DynamoDB does some time later, and returns their number. An instant before
+// now simulates a late service; one after now, a service whose clock is ahead of the nodes'.
 func (c *Cloud) Expire(at time.Time) (expired int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,8 +60,8 @@ func (c *Cloud) Expire(at time.Time) (expired int) {
 	return expired
 }
 
-// Restore brings the named tables (none: all) back to what they were at an instant, with new ids, as a point-in-time
-// recovery under the same names does. The log goes on: what is undone is an effect By "restore".
+// Restore returns the named tables (none: all) to their state at an instant, with new ids, like a point-in-time recovery under the same
+// names. The log continues: what is undone is an effect By "restore".
 func (c *Cloud) Restore(at time.Time, names ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

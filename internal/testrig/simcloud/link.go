@@ -16,43 +16,43 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// SignedFor is how long a signed request can still arrive, a little less than the protocol reckons with.
+// SignedFor is how long a signed request can still arrive, a little less than the protocol assumes.
 const SignedFor = 14 * time.Minute
 
-// Network is what the links of a simulation share.
+// Network is the state shared by the links of a simulation.
 type Network struct {
 	Cloud *Cloud
 	Timer *Timer
-	Trace func(format string, args ...any) // every request; nil: nobody asks
+	Trace func(format string, args ...any) // called for every request; may be nil
 
-	// What happened; nil: nobody asks.
+	// Events; each may be nil.
 	OnRefusal   func(node string, err error)                           // a request failed, as its node sees it
 	OnSent      func(mark string, c *intent.Call)                      // a write leaves a node
-	OnUnsent    func(mark string, c *intent.Call)                      // such a write never came to the cloud, and its node knows
+	OnUnsent    func(mark string, c *intent.Call)                      // such a write never reached the cloud, and its node knows that
 	OnHang      func(node string)                                      // a request without a deadline gets no answer
-	OnCondition func(c *intent.Call, there attr.Item)                  // the condition of a single write did not hold, and its node knows
-	OnRead      func(node string, r remote.Reading, page *remote.Page) // a node asks for a page, nil, and has its answer
+	OnCondition func(c *intent.Call, there attr.Item)                  // the condition of a single write failed, and its node knows that
+	OnRead      func(node string, r remote.Reading, page *remote.Page) // a node requests a page (nil), and gets its answer
 
-	Signed time.Duration // for how long a signed request can arrive
+	Signed time.Duration // how long a signed request can arrive
 
 	mu    sync.Mutex
 	rand  *rand.Rand
 	fired map[string]int
 }
 
-// NewNetwork makes a network whose faults the seed decides.
+// NewNetwork returns a network whose faults are decided by the seed.
 func NewNetwork(c *Cloud, t *Timer, seed uint64) *Network {
 	return &Network{Cloud: c, Timer: t, rand: rand.New(rand.NewPCG(seed, 0x6e6574)), fired: map[string]int{}, Signed: SignedFor}
 }
 
-// Fired returns how often each fault has struck.
+// Fired returns how often each fault has occurred.
 func (n *Network) Fired() map[string]int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return maps.Clone(n.fired)
 }
 
-// Count counts a fault that somebody else brought about.
+// Count counts a fault caused by somebody else.
 func (n *Network) Count(what string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -80,7 +80,7 @@ func (n *Network) logSpan(from, to time.Duration) time.Duration {
 	return n.span(from, to)
 }
 
-// Link is one node's way to the cloud. It implements remote.Cloud and remote.Catalogue; Locks gives a lease.Table.
+// Link is one node's connection to the cloud. It implements remote.Cloud and remote.Catalogue; Locks returns a lease.Table.
 type Link struct {
 	net  *Network
 	node string
@@ -88,17 +88,17 @@ type Link struct {
 	gate func()           // waits while the node is paused
 
 	mu    sync.Mutex
-	rate  int // of 1000 requests, those that meet a fault
+	rate  int // requests per 1000 that meet a fault
 	moods []Fault
 	mode  Fault
-	next  []Fault // for the next writes: what a test wants
+	next  []Fault // for the next writes, as set by a test
 	dead  bool
 	skew  time.Duration
 
-	denied map[string]bool // tables of which the node may do nothing
+	denied map[string]bool // tables that the node has no access to
 }
 
-// Link makes a node's link. now is its wall clock; gate may be nil.
+// Link returns a node's link. now is its wall clock; gate may be nil.
 func (n *Network) Link(node string, now func() time.Time, gate func()) *Link {
 	if gate == nil {
 		gate = func() {}
@@ -106,19 +106,19 @@ func (n *Network) Link(node string, now func() time.Time, gate func()) *Link {
 	return &Link{net: n, node: node, now: now, gate: gate, moods: Moments()}
 }
 
-// SetRate says how many of 1000 requests meet a fault of their own.
+// SetRate sets how many of 1000 requests meet a fault of their own.
 func (l *Link) SetRate(perMille int) { l.locked(func() { l.rate = perMille }) }
 
-// SetMode begins a fault that lasts, or ends it with None.
+// SetMode starts a lasting fault, or ends it with None.
 func (l *Link) SetMode(f Fault) { l.locked(func() { l.mode = f }) }
 
-// Next has the next requests that write meet these faults, in order; None is none.
+// Next makes the next writing requests meet the given faults, in order; None means no fault.
 func (l *Link) Next(faults ...Fault) { l.locked(func() { l.next = append(l.next, faults...) }) }
 
-// Kill ends the link: what is under way may still arrive, nothing else ever does.
+// Kill ends the link: requests in progress may still arrive, but no others.
 func (l *Link) Kill() { l.locked(func() { l.dead = true }) }
 
-// Deny takes from the node the right to read and write a table, or gives it back.
+// Deny removes the node's access to a table, or restores it.
 func (l *Link) Deny(table string, denied bool) {
 	l.locked(func() {
 		if l.denied == nil {
@@ -128,7 +128,7 @@ func (l *Link) Deny(table string, denied bool) {
 	})
 }
 
-// may refuses what the node has no right to.
+// may refuses requests for tables that the node has no access to.
 func (l *Link) may(table string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,7 +138,7 @@ func (l *Link) may(table string) error {
 	return nil
 }
 
-// allowed is do, where the node may.
+// allowed wraps do with the check of may.
 func allowed[T any](l *Link, table string, do func() (T, error)) func() (T, error) {
 	return func() (got T, err error) {
 		if err := l.may(table); err != nil {
@@ -204,7 +204,7 @@ func (l *Link) sends(call *intent.Call) {
 	}
 }
 
-// refused tells of a write whose condition did not hold.
+// refused reports a write whose condition did not hold.
 func (l *Link) refused(err error, call *intent.Call) {
 	e, ok := errors.AsType[*intent.Error](err)
 	if ok && e.Class == intent.ConditionFailed && l.net.OnCondition != nil && !l.isDead() {
@@ -212,7 +212,7 @@ func (l *Link) refused(err error, call *intent.Call) {
 	}
 }
 
-// comeBack tells of a write that has not come to the cloud, where the answer says so.
+// comeBack reports a write that never reached the cloud, if the answer says so.
 func (l *Link) comeBack(err error, call *intent.Call) {
 	e, ok := errors.AsType[*intent.Error](err)
 	if ok && (e.Class == intent.Offline || e.Class == intent.Credentials) && l.net.OnUnsent != nil && !l.isDead() {
@@ -220,7 +220,7 @@ func (l *Link) comeBack(err error, call *intent.Call) {
 	}
 }
 
-// busyOne returns the reasons of a transaction of which one item was busy.
+// busyOne returns the reasons of a transaction in which one item was busy.
 func (l *Link) busyOne(n int) []intent.Reason {
 	reasons := make([]intent.Reason, n)
 	for i := range reasons {
@@ -261,14 +261,14 @@ func (l *Link) Transactions(ctx context.Context) (bool, error) {
 	return exchange(ctx, l, kindRead, func() (bool, error) { return l.net.Cloud.transactions(), nil })
 }
 
-// Skew implements remote.Cloud. Answers tell the time in whole seconds.
+// Skew implements remote.Cloud. Answers have the time in whole seconds.
 func (l *Link) Skew() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.skew
 }
 
-// Forget has the node not know the server's clock, as after its start.
+// Forget makes the node forget the server's clock, as after a restart.
 func (l *Link) Forget() { l.locked(func() { l.skew = 0 }) }
 
 func (l *Link) answered() {
@@ -281,26 +281,26 @@ type kind uint8
 const (
 	kindRead kind = iota
 	kindWrite
-	kindCreate // a write that can make an item where there is none
+	kindCreate // a write that can create an item
 	kindTransact
 )
 
-// makes reports whether a write can make an item: nothing but that there is none holds its copy back.
+// makes reports whether a write can create an item: then only the existence of the item prevents a copy from taking effect.
 func makes(call *intent.Call) bool {
 	return call.Op != store.OpDelete && strings.Contains(call.Condition, "attribute_not_exists(#p)")
 }
 
-// plan is what will become of a request.
+// plan says what will happen to a request.
 type plan struct {
 	fault    Fault
-	dead     bool            // the node is no more
-	up, down time.Duration   // the ways there and back
-	rest     time.Duration   // until it arrives, if the node has given up on the way
-	lost     bool            // it never arrives
-	deaf     bool            // the answer never does
-	late     []time.Duration // copies that arrive that long after it was sent
-	instead  *intent.Error   // what is answered without asking the cloud
-	after    *intent.Error   // what is answered although it was done
+	dead     bool            // the node has ended
+	up, down time.Duration   // the latency in each direction
+	rest     time.Duration   // until it arrives, if the node has given up before
+	lost     bool            // the request never arrives
+	deaf     bool            // the answer never arrives
+	late     []time.Duration // delays after which copies arrive
+	instead  *intent.Error   // the answer given without asking the cloud
+	after    *intent.Error   // the answer given although the request was done
 }
 
 var (
@@ -309,7 +309,7 @@ var (
 	errBusy    = errors.New("TransactionCanceledException")
 )
 
-// exchange sends a request and waits for its answer, as the plan for it has it.
+// exchange sends a request and waits for its answer, according to the plan for it.
 func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error)) (got T, err error) {
 	var zero T
 	l.gate()
@@ -347,11 +347,11 @@ func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error))
 		return zero, l.silence(ctx)
 	}
 	if err := l.net.Timer.Sleep(ctx, p.up); err != nil {
-		l.net.Timer.After(p.rest, arrive) // it had left
+		l.net.Timer.After(p.rest, arrive) // it had been sent
 		return zero, unanswered(err)
 	}
 	got, err = do()
-	// A copy of what was refused, and told to be, comes from nowhere: over TLS the answer ends the request.
+	// There is no copy of a request whose refusal was answered: over TLS the answer ends the request.
 	refused.Store(err != nil)
 	switch {
 	case p.deaf:
@@ -367,13 +367,13 @@ func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error))
 
 func unanswered(err error) *intent.Error { return &intent.Error{Class: intent.Unknown, Err: err} }
 
-// wait lets time pass for the request, and for its node if that is paused.
+// wait lets time pass for the request, and for its node while that is paused.
 func (l *Link) wait(ctx context.Context, d time.Duration) error {
 	err := l.net.Timer.Sleep(ctx, d)
 	began := time.Now()
 	l.gate()
 	if paused := time.Since(began) > 0; err == nil && !(paused && l.net.IntN(2) == 0) {
-		err = ctx.Err() // a node that goes on finds its deadline passed, and an answer: it takes the one or the other
+		err = ctx.Err() // a resumed node has both a passed deadline and an answer: it takes either
 	}
 	return err
 }

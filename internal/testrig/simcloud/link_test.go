@@ -41,7 +41,7 @@ func newWorld(seed uint64, o simcloud.Options) *world {
 
 func key(pk string) attr.Item { return attr.Item{"pk": attr.S(pk)} }
 
-// count is a write whose effects can be counted.
+// count returns a write whose effects can be counted.
 func count() intent.Call {
 	return intent.Call{
 		Op: store.OpUpdate, Table: "plain", Key: key("c"), Update: "ADD n :one",
@@ -64,7 +64,7 @@ func classOf(err error) intent.Class {
 	return 255
 }
 
-// What each fault does: how often the write has an effect by the deadline, and in the end, and what the node is told.
+// The effects of each fault: how often the write takes effect by the deadline and in the end, and what the node is told.
 func TestFaults(t *testing.T) {
 	tests := []struct {
 		fault     simcloud.Fault
@@ -109,7 +109,7 @@ func TestFaults(t *testing.T) {
 				if took := time.Since(began); test.waits != (took >= 2*time.Second) {
 					t.Errorf("it took %v", took)
 				}
-				// A duplicate comes within a moment, a late copy within minutes.
+				// A duplicate arrives within a moment, a late copy within minutes.
 				if got := w.counted(); got != test.now && test.fault != simcloud.Duplicate && test.fault != simcloud.LateLost &&
 					test.fault != simcloud.LateCopy {
 					t.Errorf("%d effects, want %d", got, test.now)
@@ -147,7 +147,7 @@ func TestNoLateCopyOfAnAnsweredCreate(t *testing.T) {
 	})
 }
 
-// A request that was refused is not done by a copy, though its condition holds when that would come: over TLS there is none.
+// A refused request is not done by a copy, even if its condition would hold later: over TLS there is no copy.
 func TestNoCopyOfWhatWasRefused(t *testing.T) {
 	for _, f := range []simcloud.Fault{simcloud.LateCopy, simcloud.Duplicate} {
 		t.Run(f.String(), func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestNoCopyOfWhatWasRefused(t *testing.T) {
 	}
 }
 
-// A transaction that meets a busy item names it among the reasons, one for each call.
+// A transaction that meets a busy item names it in the reasons, which has one for each call.
 func TestBusyTransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, simcloud.Options{})
@@ -193,7 +193,7 @@ func TestBusyTransaction(t *testing.T) {
 	})
 }
 
-// A token is remembered for ten minutes, and tells nothing of another request.
+// A token is remembered for ten minutes, and says nothing about another request.
 func TestTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, simcloud.Options{})
@@ -218,7 +218,7 @@ func TestTokens(t *testing.T) {
 	})
 }
 
-// A restored table is what it was, under another id, and tells when that was.
+// A restored table has its earlier content, under another id, and reports the time of that.
 func TestRestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, simcloud.Options{})
@@ -267,7 +267,7 @@ func TestExpire(t *testing.T) {
 	})
 }
 
-// Effects carry the mark of the entry that asked, also of deletes.
+// Effects carry the mark of the requesting entry, also for deletes.
 func TestMarks(t *testing.T) {
 	w := newWorld(1, simcloud.Options{})
 	mark, err := attr.N("7.123456789")
@@ -340,7 +340,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// A table that is hidden or denied is refused as such, keeps what it has, and is there again behind that.
+// A hidden or denied table is refused as such, keeps its items, and is back afterwards.
 func TestTablesOutOfReach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, simcloud.Options{MaxItem: 1000})
@@ -375,7 +375,7 @@ func TestTablesOutOfReach(t *testing.T) {
 	})
 }
 
-// As the service's, an update that only removes creates no item.
+// Like in the service, an update that only removes creates no item.
 func TestRemovingFromNoItem(t *testing.T) {
 	w := newWorld(1, simcloud.Options{})
 	for _, update := range []string{"REMOVE a", "REMOVE a.b, c[0]"} {
@@ -393,8 +393,8 @@ func TestRemovingFromNoItem(t *testing.T) {
 	}
 }
 
-// As the service's, an item that lacks a part of an index's key is taken, and one with a part of another type or with parts that are
-// too large together is not.
+// Like in the service, an item that lacks a part of an index's key is accepted; one with a part of another type, or with parts that are
+// too large together, is not.
 func TestMultiAttributeIndex(t *testing.T) {
 	w := newWorld(1, simcloud.Options{})
 	attrs := func(kind store.KeyType, names ...string) (out []store.KeyAttr) {

@@ -5,5 +5,5 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// Locks returns the locks table of that name as leases see it, over this link.
+// Locks returns the named locks table as a lease.Table over this link.
 func (l *Link) Locks(table string) lease.Table { return dynamo.LocksOf(l, table) }

@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// plan draws what becomes of a request.
+// plan draws what happens to a request.
 func (l *Link) plan(k kind) plan {
 	n := l.net
 	l.mu.Lock()
@@ -17,7 +17,7 @@ func (l *Link) plan(k kind) plan {
 		l.next = l.next[1:]
 	}
 	l.mu.Unlock()
-	if dead { // it draws nothing: when it asks is nobody's wish
+	if dead { // it draws nothing, because when a dead node asks is not deterministic
 		return plan{dead: true, up: time.Nanosecond, instead: refuse(intent.Offline, "the process has ended")}
 	}
 	p := plan{
@@ -34,7 +34,7 @@ func (l *Link) plan(k kind) plan {
 	return p
 }
 
-// lasting plans what a lasting fault does to a request; false: it lets this one through.
+// lasting plans the effect of a lasting fault on a request; false: this request passes.
 func (l *Link) lasting(p *plan, mode Fault) bool {
 	n := l.net
 	p.fault = mode
@@ -75,12 +75,12 @@ func (l *Link) lasting(p *plan, mode Fault) bool {
 	return true
 }
 
-// moment gives what a fault does to one request. What would make no difference to a read is none.
+// moment plans the effect of a fault on one request. Faults that make no difference to a read are skipped.
 func (l *Link) moment(p *plan, f Fault, k kind) {
 	n := l.net
 	if k == kindCreate && f == LateCopy {
-		// A copy that comes when the item has been deleted makes it again, and no condition could tell: a request that makes
-		// something is done late only where its answer is missing.
+		// A copy that arrives after the item was deleted would create it again, and no condition could prevent that. So a request that
+		// creates something is done late only if its answer is missing.
 		f = LateLost
 	}
 	p.fault = f
@@ -105,7 +105,7 @@ func (l *Link) moment(p *plan, f Fault, k kind) {
 		p.up = n.span(50*time.Millisecond, 2*time.Second)
 	case Duplicate:
 		apart := n.span(time.Microsecond, 20*time.Millisecond)
-		p.late, p.down = append(p.late, p.up+apart), p.down+apart // both are done when there is an answer
+		p.late, p.down = append(p.late, p.up+apart), p.down+apart // both are done before the answer
 	case SlowBody:
 		p.down = n.span(5*time.Second, time.Minute)
 	case ResetMidBody:
@@ -123,7 +123,7 @@ func (l *Link) moment(p *plan, f Fault, k kind) {
 	}
 }
 
-// conflictOf is how DynamoDB tells that a transaction is on the item: of a transaction it is one of the reasons.
+// conflictOf returns DynamoDB's error for a conflict with a transaction on the item. For a transaction it is one of the reasons.
 func conflictOf(k kind) *intent.Error {
 	if k == kindWrite || k == kindCreate {
 		return refuse(intent.Throttled, "TransactionConflictException")

@@ -8,10 +8,10 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// maxPage is where DynamoDB ends a page, in bytes of its items.
+// maxPage is where DynamoDB ends a page, in bytes of items.
 const maxPage = 1 << 20
 
-// Get reads an item; nil: there is none.
+// Get returns an item, or nil if there is none.
 func (c *Cloud) Get(name string, key attr.Item) (attr.Item, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,7 +27,7 @@ func (c *Cloud) Get(name string, key attr.Item) (attr.Item, error) {
 	return t.items[k], nil
 }
 
-// Table returns which table a name stands for.
+// Table returns the state of a table.
 func (c *Cloud) Table(name string) (remote.TableState, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +39,7 @@ func (c *Cloud) Table(name string) (remote.TableState, error) {
 	return remote.TableState{ID: t.id, CreatedAt: t.made, RestoredAt: t.back}, nil
 }
 
-// Read returns a page of a Query or a Scan.
+// Read returns a page of a Query or Scan.
 func (c *Cloud) Read(r remote.Reading) (remote.Page, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +63,7 @@ func (c *Cloud) Read(r remote.Reading) (remote.Page, error) {
 	return c.query(t, &r, after)
 }
 
-// query reads one partition. Called with the cloud locked.
+// query reads one partition. The caller holds the lock.
 func (c *Cloud) query(t *table, r *remote.Reading, after string) (remote.Page, error) {
 	spec := t.spec.Key
 	key := spec.Bound()
@@ -93,7 +93,8 @@ func (c *Cloud) query(t *table, r *remote.Reading, after string) (remote.Page, e
 	return t.page(keys, r.Limit), nil
 }
 
-// page makes a page of the items of these keys. At its limit it gives a LastKey whether something follows or not, as the service does.
+// page returns a page with the items of the given keys. At its limit it returns a LastKey whether or not more items follow, as the
+// service does.
 func (t *table) page(keys []string, limit int) (page remote.Page) {
 	bytes := 0
 	for _, k := range keys {

@@ -8,20 +8,20 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// table is its items in the order of the bytes of their keys, as attr.AppendKey writes the parts one behind the other. DynamoDB orders
-// partitions by a hash; nothing here may rely on either.
+// table holds items in the order of their encoded keys, as attr.AppendKey writes the parts. DynamoDB orders partitions by a hash; nothing
+// here may rely on either order.
 type table struct {
 	spec  store.TableSpec
 	id    string
 	made  time.Time
-	back  time.Time // the instant that it was restored to; zero: it was not
+	back  time.Time // the instant it was restored to; zero: never
 	items map[string]attr.Item
 	order []string // keys of items, ascending
 
-	hidden bool // it is not found
+	hidden bool // hidden by Hide
 }
 
-// set puts an item in its place, nil takes it away; it gives what was there. An item is never changed: a write makes another one.
+// set stores an item, or removes it if nil, and returns the previous one. Items are immutable: a write makes a new one.
 func (t *table) set(key string, now attr.Item) (was attr.Item) {
 	was = t.items[key]
 	at, there := slices.BinarySearch(t.order, key)
@@ -38,7 +38,7 @@ func (t *table) set(key string, now attr.Item) (was attr.Item) {
 	return was
 }
 
-// behind lists the keys above one, or where that is empty from the least on.
+// behind returns the keys above after or, if that is empty, from least on.
 func (t *table) behind(after, least string) []string {
 	at, there := slices.BinarySearch(t.order, max(after, least))
 	if there && after != "" {
@@ -56,7 +56,7 @@ func (t *table) keyOf(it attr.Item) attr.Item {
 	return key
 }
 
-// requestKey reads the key of an Update, a Delete or a Get: the key attributes and nothing else.
+// requestKey encodes the key of an Update, a Delete or a Get: the key attributes and nothing else.
 func (t *table) requestKey(key attr.Item) (string, error) {
 	if len(key) != len(t.spec.Key.Attrs()) {
 		return "", invalid("The provided key element does not match the schema")
@@ -64,7 +64,7 @@ func (t *table) requestKey(key attr.Item) (string, error) {
 	return t.itemKey(key)
 }
 
-// itemKey reads the key in an item.
+// itemKey encodes the key of an item.
 func (t *table) itemKey(it attr.Item) (string, error) {
 	var key []byte
 	for i, a := range t.spec.Key.Attrs() {

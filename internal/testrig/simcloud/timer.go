@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Timer hands out instants to wake up at, and never the same nanosecond twice: under virtual time two goroutines that
-// wake at one instant run in an order that nobody chose, and the same seed would give another trace.
+// Timer assigns instants to wake up at, and never the same nanosecond twice. In virtual time two goroutines that wake at the same instant
+// run in an arbitrary order, so the same seed could give another trace.
 type Timer struct {
 	mu   sync.Mutex
 	used map[int64]struct{}
 }
 
-// NewTimer makes a timer.
+// NewTimer returns a Timer.
 func NewTimer() *Timer { return &Timer{used: map[int64]struct{}{}} }
 
-// Span returns how long to wait so that about d has passed, at an instant of its own.
+// Span returns how long to wait until about d has passed, at an instant of its own.
 func (t *Timer) Span(d time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,5 +54,5 @@ func (t *Timer) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// After runs f about d from now, on a goroutine of its own.
+// After runs f after about d, on a goroutine of its own.
 func (t *Timer) After(d time.Duration, f func()) { time.AfterFunc(t.Span(d), f) }

@@ -15,7 +15,7 @@ const (
 	maxTransact = 4 << 20
 )
 
-// GainTransactions has a cloud without transactions have them from now on, as after an update of the service.
+// GainTransactions gives transactions to a cloud without them, like an update of the service.
 func (c *Cloud) GainTransactions() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,7 +67,7 @@ func (c *Cloud) Transact(by string, calls []intent.Call, tokenText string) error
 	return nil
 }
 
-// doneBefore looks a token up. A token that came with other bytes tells nothing of these ones.
+// doneBefore looks up a token. A token used with another request says nothing about this one.
 func (c *Cloud) doneBefore(text, request string) (bool, error) {
 	if len(text) > 36 {
 		return false, invalid("clientRequestToken has more than 36 characters")
@@ -85,7 +85,7 @@ func (c *Cloud) doneBefore(text, request string) (bool, error) {
 	return true, nil
 }
 
-// bindAll refuses what needs no table to be refused.
+// bindAll refuses faults that can be found without a table.
 func (c *Cloud) bindAll(actions []action) error {
 	if len(actions) == 0 || len(actions) > maxActions {
 		return invalid("TransactItems must have 1 to %d members", maxActions)
@@ -107,7 +107,7 @@ func (c *Cloud) bindAll(actions []action) error {
 	return nil
 }
 
-// judgeAll finds the items and looks at all of them before anything is done.
+// judgeAll finds the items and judges all of them before anything is done.
 func (c *Cloud) judgeAll(actions []action) error {
 	reasons := make([]intent.Reason, len(actions))
 	canceled := false
@@ -143,7 +143,7 @@ func (c *Cloud) judgeAll(actions []action) error {
 		return nil
 	}
 	first := slices.IndexFunc(reasons, func(r intent.Reason) bool { return r.Class == intent.Validation || r.Class == intent.TooLarge })
-	if first >= 0 { // behind what is not valid nothing is looked at
+	if first >= 0 { // nothing after the first invalid action is judged
 		for i := range reasons[first+1:] {
 			reasons[first+1+i] = intent.Reason{Class: intent.Applied}
 		}
@@ -156,7 +156,7 @@ func reason(err error) intent.Reason {
 	return intent.Reason{Class: e.Class, Old: e.Old, Message: e.Err.Error()}
 }
 
-// requestText is the same for two requests that are the same.
+// requestText returns a text that is equal for equal requests.
 func requestText(calls []intent.Call) string {
 	var b strings.Builder
 	for i := range calls {

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// action is a Call on its way: bound, aimed at a table's row, judged.
+// action is a Call in progress: bound, aimed at a row, judged.
 type action struct {
 	call  *intent.Call
 	bound expr.Bound
@@ -21,7 +21,7 @@ type action struct {
 	now   attr.Item // nil: deleted, or a check
 }
 
-// Write does one operation for a node, or for whoever by names. The errors are *intent.Error.
+// Write does one operation for the node or other writer named by. Errors are *intent.Error.
 func (c *Cloud) Write(by string, call intent.Call) (attr.Item, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +39,7 @@ func (c *Cloud) Write(by string, call intent.Call) (attr.Item, error) {
 	return a.now, nil
 }
 
-// prepare refuses what no state of the item could make right.
+// prepare refuses faults that do not depend on the item.
 func (c *Cloud) prepare(a *action) error {
 	if err := c.bind(a); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (c *Cloud) prepare(a *action) error {
 	return a.aim()
 }
 
-// bind refuses what is wrong with the request alone.
+// bind refuses faults of the request alone.
 func (c *Cloud) bind(a *action) (err error) {
 	call := a.call
 	if call.Op == store.OpPut {
@@ -74,7 +74,7 @@ func (c *Cloud) find(a *action) (err error) {
 	return err
 }
 
-// aim finds the row, and refuses what the table could take in no state.
+// aim finds the row, and refuses what the table can never accept.
 func (a *action) aim() (err error) {
 	if a.call.Op == store.OpPut {
 		if a.key, err = a.table.itemKey(a.call.Item); err == nil {
@@ -97,8 +97,7 @@ func (a *action) aim() (err error) {
 	return nil
 }
 
-// judge looks at the item: does the condition hold, and what becomes of it?
-// most is how large it may get.
+// judge checks the condition and computes the result. most is the size limit of the item.
 func (a *action) judge(most int) error {
 	a.was = a.table.items[a.key]
 	if a.bound.Condition != nil {
@@ -146,7 +145,7 @@ func (a *action) update(most int) (err error) {
 	return a.table.checkIndexes(item)
 }
 
-// perform is called with the cloud locked, after everything was judged.
+// perform applies an action after all were judged. The caller holds the lock.
 func (c *Cloud) perform(a *action, by string, txn uint64) {
 	if a.call.Op == 0 || a.was == nil && a.now == nil {
 		return
@@ -154,8 +153,7 @@ func (c *Cloud) perform(a *action, by string, txn uint64) {
 	c.apply(a.table, a.key, a.call.Op, a.now, by, markOf(a.call), txn)
 }
 
-// charge counts write units: one for each kilobyte of the larger image, also of what was refused; twice that in a
-// transaction.
+// charge counts write units: one for each kilobyte of the larger image, also for refused writes; twice that in a transaction.
 func (c *Cloud) charge(a *action, times float64) {
 	if a.table == nil {
 		return
@@ -164,10 +162,10 @@ func (c *Cloud) charge(a *action, times float64) {
 	c.units += times * float64((size+1023)/1024)
 }
 
-// markPrefix begins the attributes that hold the marks of nodes.
+// markPrefix is the prefix of the attributes with the marks of nodes.
 const markPrefix = "_a_"
 
-// markOf finds the mark under which a call is sent: its condition says that the node's mark is lower.
+// markOf returns the mark under which a call is sent: its condition requires that the node's mark is lower.
 func markOf(call *intent.Call) string {
 	for placeholder, name := range call.Names {
 		node, ok := strings.CutPrefix(name, markPrefix)
@@ -181,7 +179,7 @@ func markOf(call *intent.Call) string {
 	return ""
 }
 
-// lowerThan finds ":value" of "name < :value" in a condition.
+// lowerThan returns ":value" from "name < :value" in a condition.
 func lowerThan(condition, name string) string {
 	_, behind, ok := strings.Cut(condition, name+" < :")
 	if !ok {

@@ -13,19 +13,19 @@ import (
 	"strings"
 )
 
-// cutter decides how far each part of the disk has got when the power fails: changes up to the instant are there.
+// cutter decides how much of each part of the disk survives a power failure: all its changes up to an instant.
 type cutter struct {
 	rng   *rand.Rand
-	all   int   // if not below 0, one instant for everything
-	keep  int   // otherwise: how many of eight have got to the end
-	group int64 // sectors that have the same fate
+	all   int   // if not negative, one instant for everything
+	keep  int   // otherwise: how many of eight parts are complete
+	group int64 // number of sectors that share a fate
 	fates map[int64]int
 	last  int // the newest change of all
 	mind  bool
 }
 
-// newCutter chooses the manner: nothing of what was not synced, everything, all up to one instant, pages or sectors in
-// any order, or the newest write before all others.
+// newCutter chooses how the power fails: nothing unsynced survives, everything does, everything up to an instant, pages or sectors in any
+// order, or the newest write before all others.
 func newCutter(rng *rand.Rand, now int) cutter {
 	c := cutter{rng: rng, all: -1, keep: 1 + rng.IntN(7), group: 1, last: now}
 	switch rng.IntN(8) {
@@ -43,13 +43,13 @@ func newCutter(rng *rand.Rand, now int) cutter {
 	return c
 }
 
-// file begins another file.
+// file returns a cutter for the next file.
 func (c cutter) file() cutter {
 	c.fates = map[int64]int{}
 	return c
 }
 
-// of returns the instant up to which changes, made at these, are there.
+// of returns the instant up to which changes survive, given their instants.
 func (c cutter) of(ats []int) int {
 	switch {
 	case c.all >= 0:
@@ -84,7 +84,7 @@ func (c cutter) size(sizes []sizeAt) int {
 	return c.of(ats)
 }
 
-// PowerCut takes the power away, if it is still there, and writes what is left into an empty folder.
+// PowerCut turns the power off, if it is still on, and writes what survives to an empty folder.
 func (d *Disk) PowerCut(to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -131,7 +131,7 @@ func (d *Disk) put(node *inode, path string, written map[*inode]string, cut cutt
 	return f.Close()
 }
 
-// namesAfter returns the names that are left: of each folder's changes those up to some instant, in their order.
+// namesAfter returns the surviving names: of each folder, the changes up to some instant, in order.
 func (d *Disk) namesAfter(cut cutter) map[string]*inode {
 	names := maps.Clone(d.durable)
 	instants := map[string][]int{}

@@ -15,36 +15,36 @@ import (
 	"syscall"
 )
 
-// Kind is what a Fault does.
+// Kind is the type of a Fault.
 type Kind uint8
 
-// The kinds of faults.
+// The types of faults.
 const (
 	NoFault    Kind = iota
-	PowerFails      // nothing works any more; of a write that is under way a part may be there
+	PowerFails      // nothing works any more; a write in progress may be partly done
 	WriteFails      // EIO, nothing is written
 	WriteStops      // EIO in the middle of a write
-	WriteFull       // ENOSPC in the middle of a write, as on a file system that copies what is overwritten
-	SyncFails       // EIO, and what was to be synced is lost or not; the next sync knows nothing of it
-	AllocFails      // EIO on an allocation, or on what writes zeros in its place
+	WriteFull       // ENOSPC in the middle of a write, as on a copy-on-write file system
+	SyncFails       // EIO, and the unsynced data is lost or not; the next sync does not notice
+	AllocFails      // EIO on an allocation, or on writing zeros in its place
 )
 
-// Fault happens once, at the first operation it fits from the given one on.
+// Fault happens once, at the first matching operation from number At on.
 type Fault struct {
 	Kind Kind
 	At   int // counted from 1 by Seen.Ops
 }
 
-// Seen is what a Disk has been asked for, and what it has refused.
+// Seen counts the operations of a Disk.
 type Seen struct {
 	Ops                          int    // operations
-	Trace                        uint64 // a sum of them all in their order, where they were and how long: two runs with the same did the same
+	Trace                        uint64 // a hash of all operations, with position and length: equal for runs that did the same
 	Tripped                      bool   // the fault has happened
-	Writes, Syncs, Allocs, Names int    // operations that were done
+	Writes, Syncs, Allocs, Names int    // successful operations
 	Full                         int    // refused for lack of space
-	MetaSyncs, DataSyncs         int    // of those that failed: behind a write of the first two pages, behind others
-	Torn                         int    // writes of which a power cut left a part
-	Lost                         int    // sectors that a power cut took
+	MetaSyncs, DataSyncs         int    // failed ones: after a write of the first two pages, after others
+	Torn                         int    // writes of which a part survived a power cut
+	Lost                         int    // sectors lost in a power cut
 }
 
 // Disk is the disk of one folder. Its methods may be called from any goroutine.
@@ -55,11 +55,11 @@ type Disk struct {
 	mu       sync.Mutex
 	rng      *rand.Rand
 	fault    Fault
-	capacity int64 // 0: none
+	capacity int64 // 0: unlimited
 	used     int64
-	now      int // of changes: what a power cut orders them by
+	now      int // number of changes: a power cut orders them by it
 	off      bool
-	inodes   map[uint64]*inode // by the number that the real file has now
+	inodes   map[uint64]*inode // by the inode number of the real file
 	live     map[string]*inode // by path
 	durable  map[string]*inode
 	changes  []change
@@ -68,7 +68,7 @@ type Disk struct {
 	trace    hash.Hash64
 }
 
-// change is one change of a folder that is not synced.
+// change is an unsynced change of a folder.
 type change struct {
 	at     int
 	folder string
@@ -77,7 +77,7 @@ type change struct {
 	node   *inode
 }
 
-// Real are the operations themselves, without the simulation.
+// Real has the operations themselves, without the simulation.
 type Real struct {
 	Write    func(f *os.File, b []byte, off int64) (int, error)
 	Truncate func(f *os.File, size int64) error
@@ -88,7 +88,7 @@ type Real struct {
 	Mkdir    func(name string, perm fs.FileMode) error
 }
 
-// New returns a disk with all that lies in the folder now, on disk.
+// New returns a disk with the current content of the folder, all of it on disk.
 func New(root string, seed uint64, system Real) (*Disk, error) {
 	d := &Disk{
 		root: root, real: system, rng: rand.New(rand.NewPCG(seed, 0xd15c)), trace: fnv.New64a(),
@@ -122,14 +122,14 @@ func New(root string, seed uint64, system Real) (*Disk, error) {
 
 func number(info fs.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }
 
-// SetFault plans a fault. The one before is forgotten.
+// SetFault plans a fault in place of the previous one.
 func (d *Disk) SetFault(f Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fault, d.seen.Tripped = f, false
 }
 
-// SetSpace says how many bytes the disk has left; below 0 there is no limit.
+// SetSpace sets how many bytes the disk has left; a negative number means no limit.
 func (d *Disk) SetSpace(free int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -139,7 +139,7 @@ func (d *Disk) SetSpace(free int64) {
 	}
 }
 
-// Seen returns what there was so far.
+// Seen returns the counts so far.
 func (d *Disk) Seen() Seen {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -155,7 +155,7 @@ func (d *Disk) covers(path string) bool {
 
 var errOff = errors.New("the power is off")
 
-// begin counts an operation and reports whether its fault is due. Kinds are those that fit the operation.
+// begin counts an operation and reports whether its fault is due. kinds are those that fit the operation.
 func (d *Disk) begin(name string, kinds ...Kind) (Kind, error) {
 	if d.off {
 		return NoFault, &fs.PathError{Op: name, Path: d.root, Err: errOff}

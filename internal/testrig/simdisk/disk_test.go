@@ -60,8 +60,8 @@ func write(t *testing.T, d *simdisk.Disk, f *os.File, text string, off int64) {
 	}
 }
 
-// TestPowerCut writes four sectors, syncs, and writes them again: each is as it was or as it is, and over many seeds
-// every mixture comes up. The name is there once the folder was synced.
+// TestPowerCut writes four sectors, syncs, and writes them again: each has the old or the new content, and over many seeds every mixture
+// occurs. The name exists once the folder was synced.
 func TestPowerCut(t *testing.T) {
 	old, now := strings.Repeat("o", 2048), strings.Repeat("n", 2048)
 	seen := map[string]int{}
@@ -120,7 +120,7 @@ func TestFailedSyncIsNotMadeUpFor(t *testing.T) {
 		if err := d.Sync(f, true); !errors.Is(err, syscall.EIO) || !d.Seen().Tripped {
 			t.Fatal(err)
 		}
-		if err := d.Sync(f, true); err != nil { // the system believes that it has written everything
+		if err := d.Sync(f, true); err != nil { // the system assumes that it has written everything
 			t.Fatal(err)
 		}
 		left := t.TempDir()

@@ -4,20 +4,20 @@ package simdisk
 
 import "maps"
 
-// sector is what a disk writes whole or not at all; block is what a file system allocates.
+// sector is what a disk writes completely or not at all; block is what a file system allocates.
 const (
 	sector = 512
 	block  = 4096
 )
 
-// inode is a file or a folder, under whatever names.
+// inode is a file or a folder, under any number of names.
 type inode struct {
 	folder  bool
 	data    []byte              // as programs see it
-	durable []byte              // as the disk has it
-	dirty   map[int64][]version // what each sector has held since, oldest first
+	durable []byte              // as it is on disk
+	dirty   map[int64][]version // what each sector has held since the last sync, oldest first
 	sizes   []sizeAt
-	blocks  map[int64]bool // that are allocated
+	blocks  map[int64]bool // allocated ones
 }
 
 type version struct {
@@ -30,7 +30,7 @@ type sizeAt struct {
 	size int64
 }
 
-// missing counts the bytes to be allocated before a range can be written.
+// missing returns the bytes to allocate before a range can be written.
 func (n *inode) missing(from, to int64) (bytes int64) {
 	for b := from / block; b*block < to; b++ {
 		if !n.blocks[b] {
@@ -40,7 +40,7 @@ func (n *inode) missing(from, to int64) (bytes int64) {
 	return bytes
 }
 
-// occupy allocates a range and returns what it took.
+// occupy allocates a range and returns the bytes allocated.
 func (n *inode) occupy(from, to int64) int64 {
 	bytes := n.missing(from, to)
 	for b := from / block; b*block < to; b++ {
@@ -49,7 +49,7 @@ func (n *inode) occupy(from, to int64) int64 {
 	return bytes
 }
 
-// resize changes the size; what comes in is zeros.
+// resize changes the size; new bytes are zero.
 func (n *inode) resize(size int64, at int) {
 	old := int64(len(n.data))
 	switch {
@@ -79,7 +79,7 @@ func (n *inode) write(b []byte, off int64, at int) {
 	n.touch(off, off+int64(len(b)), at)
 }
 
-// touch notes what the sectors of a range hold now.
+// touch records what the sectors of a range hold now.
 func (n *inode) touch(from, to int64, at int) {
 	for s := from / sector; s*sector < to; s++ {
 		now := make([]byte, sector)
@@ -88,7 +88,7 @@ func (n *inode) touch(from, to int64, at int) {
 	}
 }
 
-// sync puts all on the disk.
+// sync makes all changes durable.
 func (n *inode) sync() {
 	n.durable = fit(n.durable, int64(len(n.data)))
 	for s := range n.dirty {
@@ -104,8 +104,8 @@ func (n *inode) clean() {
 	n.sizes = nil
 }
 
-// image is what the disk holds if each sector and the size have got as far as cut says. It returns how many sectors have
-// lost something, and whether one write is there in part.
+// image returns the content that survives the given cut. It also returns how many sectors have lost something, and whether a write
+// survives in part.
 func (n *inode) image(cut cutter) (image []byte, lost int, torn bool) {
 	size := int64(len(n.durable))
 	if len(n.sizes) > 0 {
@@ -142,7 +142,7 @@ func (n *inode) image(cut cutter) (image []byte, lost int, torn bool) {
 	return image, lost, torn
 }
 
-// fit gives b the size, with zeros behind what was there.
+// fit returns b with the given size, padded with zeros.
 func fit(b []byte, size int64) []byte {
 	if size <= int64(len(b)) {
 		return b[:size]

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Write is os.File.WriteAt, and os.File.Write where off is below 0.
+// Write is os.File.WriteAt, or os.File.Write if off is negative.
 func (d *Disk) Write(f *os.File, b []byte, off int64) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -30,11 +30,11 @@ func (d *Disk) Write(f *os.File, b []byte, off int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, _ = fmt.Fprintf(d.trace, "%d %d", at, len(b)) // not what is in it: that may be an id that is random
+	_, _ = fmt.Fprintf(d.trace, "%d %d", at, len(b)) // not the content, which may be a random id
 	n, err := d.writable(node, at, len(b), kind)
 	if kind == PowerFails {
 		err = errOff
-		n = len(b) // what of it is there is decided when all else is
+		n = len(b) // how much of it survives is decided with everything else
 	}
 	if n > 0 {
 		d.now++
@@ -52,7 +52,7 @@ func (d *Disk) Write(f *os.File, b []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// writable returns how much of a write is done, and why not all of it.
+// writable returns how much of a write is done, and the error if not all.
 func (d *Disk) writable(node *inode, at int64, length int, kind Kind) (int, error) {
 	part := d.rng.IntN(length)
 	switch kind {
@@ -85,7 +85,7 @@ func (d *Disk) full(node *inode, from, to int64) bool {
 	return true
 }
 
-// Sync is os.File.Sync, of a folder too, and fdatasync.
+// Sync is os.File.Sync, also of a folder, and fdatasync.
 func (d *Disk) Sync(f *os.File, _ bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -119,8 +119,8 @@ func (d *Disk) Sync(f *os.File, _ bool) error {
 	return nil
 }
 
-// forget is what a failed sync does: some of it is on disk, and the system holds all of it for written. Some pages it
-// reads again from the disk, now or later.
+// forget is the effect of a failed sync: some data is on disk, and the system considers all of it written. It reads some pages from the
+// disk again, now or later.
 func (d *Disk) forget(f *os.File, node *inode) {
 	image, _, _ := node.image(newCutter(d.rng, d.now).file())
 	reread := d.rng.IntN(2) == 0
@@ -172,7 +172,7 @@ func (d *Disk) Truncate(f *os.File, size int64) error {
 	return nil
 }
 
-// Allocate extends a file with space behind it, as fallocate does.
+// Allocate extends a file with allocated space, as fallocate does.
 func (d *Disk) Allocate(f *os.File, from, to int64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -239,7 +239,7 @@ func (d *Disk) Open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// rename notes a change of a folder: a name that comes, one that goes, or both at once.
+// rename records a change of a folder: a new name, a removed one, or both at once.
 func (d *Disk) rename(from, to string, node *inode) {
 	d.now++
 	d.seen.Names++
@@ -251,7 +251,7 @@ func (d *Disk) rename(from, to string, node *inode) {
 	d.changes = append(d.changes, c)
 }
 
-// name runs an operation on names: do does it, then it is noted.
+// name runs an operation on names: do does it, then note records it.
 func (d *Disk) name(op, from, to string, do func() error, note func()) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -34,7 +34,7 @@ var poolKey = sync.OnceValue(func() *rsa.PrivateKey {
 	return key
 })
 
-// keptKeys is a KeyStore that has the pool's keys, as of now.
+// keptKeys is a KeyStore that has the pool's keys, fetched now.
 type keptKeys struct{}
 
 func (keptKeys) LoadKeys(_ context.Context, issuer string) (auth.KeySet, error) {
@@ -46,12 +46,12 @@ func (keptKeys) SaveKeys(context.Context, auth.KeySet) error {
 	return errors.New("nothing is to be saved")
 }
 
-// offline is a network that is not there.
+// offline is a network that always fails.
 type offline struct{}
 
 func (offline) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("offline") }
 
-// Verifier believes the tests' user pool and their API key.
+// Verifier returns a Verifier that accepts the tests' user pool and API key.
 func Verifier(t testing.TB) *auth.Verifier {
 	t.Helper()
 	v, err := auth.New(auth.Config{
@@ -65,7 +65,7 @@ func Verifier(t testing.TB) *auth.Verifier {
 	return v
 }
 
-// Token is one of the pool for a user, with claims changed: nil removes one.
+// Token returns a token of the pool for a user. changes are pairs of a claim and its value; nil removes the claim.
 func Token(user string, changes ...any) string {
 	now := clock.Real().Now()
 	claims := jwt.MapClaims{
@@ -83,5 +83,5 @@ func Token(user string, changes ...any) string {
 	return text
 }
 
-// AdminToken is one of an admin.
+// AdminToken returns a token of an admin.
 func AdminToken() string { return Token("boss", "cognito:groups", []string{"admin"}) }

@@ -9,11 +9,11 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// ByName is an Authenticator that believes what it is told: "Bearer u1" is user u1, "Bearer admin" and the key "key" are
-// admins. Without credentials it is Silent's.
+// ByName is an Authenticator that accepts names as tokens: "Bearer u1" is user u1, "Bearer admin" and the key "key" are admins. Without
+// credentials, the identity is Silent.
 type ByName struct{ Silent auth.Identity }
 
-// Staff is somebody who may do everything.
+// Staff returns an identity that may do everything.
 func Staff() auth.Identity { return auth.Identity{Subject: "boss", Admin: true} }
 
 // Identify implements auth.Authenticator.

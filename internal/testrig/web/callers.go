@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// Verdicts of a table of authorization.
+// Verdicts in an authorization table.
 const (
 	In      = "in"      // the route's own code answers
 	SignIn  = "sign in" // 401
@@ -20,16 +20,16 @@ const (
 
 const cookieName = "touchline_token"
 
-// Caller is somebody who asks for every route, and what each level says to them.
+// Caller is a caller of every route, with the expected verdict for each level.
 type Caller struct {
 	Name    string
 	Headers []string
 	User    string
 	Admin   string
-	Looking string // at a page or a stream of a user's, where it is not the same; an admin's: by admin
+	Looking string // for a user's page or stream, if different; an admin's: if the name contains "admin"
 }
 
-// Callers are everybody there may be.
+// Callers returns all types of callers.
 func Callers(t *testing.T) []Caller {
 	t.Helper()
 	stranger, err := auth.NewDevIssuer()
@@ -68,7 +68,7 @@ func Callers(t *testing.T) []Caller {
 		{"rubbish", bearer("rubbish"), SignIn, SignIn, ""},
 		{"Basic", []string{"Authorization", "Basic dTpw"}, SignIn, SignIn, ""},
 
-		// The cookie is for looking at pages and streams; for the rest our own pages must have sent it.
+		// The cookie is accepted for pages and streams; for anything else, our own pages must have sent it.
 		{"a cookie", cookie(good), SignIn, SignIn, In},
 		{"an admin's cookie", cookie(AdminToken()), SignIn, SignIn, In},
 		{"a cookie from our page", cookie(good, "Sec-Fetch-Site", own), In, Refused, ""},
@@ -86,7 +86,7 @@ func Callers(t *testing.T) []Caller {
 		{"a good cookie and a bad token", cookie(AdminToken(), "Sec-Fetch-Site", own, "Authorization", "Bearer x"), SignIn, SignIn, ""},
 		{"another cookie", []string{"Cookie", "token=" + AdminToken(), "Sec-Fetch-Site", own}, SignIn, SignIn, ""},
 
-		// What a proxy or a client may claim is no identity.
+		// Claims of a proxy or a client are not an identity.
 		{"headers of a proxy", []string{
 			"X-Forwarded-For", "127.0.0.1", "X-Real-Ip", "127.0.0.1", "Forwarded", "for=127.0.0.1", "X-Forwarded-User", "boss",
 			"X-Amzn-Oidc-Identity", "boss", "X-Forwarded-Access-Token", AdminToken(), "Proxy-Authorization", "Bearer " + AdminToken(),
@@ -95,14 +95,14 @@ func Callers(t *testing.T) []Caller {
 	}
 }
 
-// forged is a token whose claims were changed after it was signed.
+// forged returns a token whose claims were changed after it was signed.
 func forged() string {
 	was, is := Token("u1"), AdminToken()
 	i, j := strings.LastIndex(was, "."), strings.LastIndex(is, ".")
 	return is[:j] + was[i:]
 }
 
-// Want is the verdict of a route of a level (public, user or admin) for a caller; looks says that it is a page or a stream.
+// Want returns the expected verdict for a route of a level (public, user or admin). looks says that it is a page or a stream.
 func (who *Caller) Want(level string, looks bool) string {
 	looks = looks && who.Looking != ""
 	switch {
@@ -118,7 +118,7 @@ func (who *Caller) Want(level string, looks bool) string {
 	return who.Admin
 }
 
-// Filled puts a value into the parameters of a path.
+// Filled replaces the parameters of a path by a value.
 func Filled(path, value string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
@@ -129,11 +129,11 @@ func Filled(path, value string) string {
 	return strings.Join(parts, "/")
 }
 
-// Verdict is what an answer says of who asked.
+// Verdict returns the verdict in an answer.
 func Verdict(w *httptest.ResponseRecorder) string {
 	switch {
 	case w.Code == http.StatusUnauthorized && Code(w) == "unauthorized":
-		// Signing in with an empty token is an error of that route's own.
+		// The error of signing in with an empty token is the route's own.
 		return SignIn
 	case w.Code == http.StatusForbidden && Code(w) == "forbidden":
 		return Refused

@@ -6,22 +6,22 @@ import (
 	"sync"
 )
 
-// Pipes is a listener in memory, for servers in a bubble of testing/synctest: who waits for a connection of it, or for what comes over one,
-// does not keep virtual time from going on.
+// Pipes is a listener in memory, for servers in a bubble of testing/synctest: waiting for its connections, or for data on one, does not
+// stop virtual time.
 type Pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
 	close func()
 }
 
-// NewPipes makes one.
+// NewPipes returns an open listener.
 func NewPipes() *Pipes {
 	p := &Pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 	p.close = sync.OnceFunc(func() { close(p.done) })
 	return p
 }
 
-// piped is an end of a pipe that says that it comes from this machine.
+// piped is an end of a pipe that claims to come from this machine.
 type piped struct{ net.Conn }
 
 // RemoteAddr implements net.Conn.
@@ -51,7 +51,7 @@ func (p *Pipes) Close() error {
 // Addr implements net.Listener.
 func (p *Pipes) Addr() net.Addr { return loopback() }
 
-// Dial connects to the listener, whatever the address: it is for http.Transport.
+// Dial connects to the listener, whatever the address. It is for http.Transport.
 func (p *Pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {

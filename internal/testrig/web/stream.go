@@ -12,13 +12,13 @@ import (
 	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
-// Message is one event as a client reads it.
+// Message is an event as a client receives it.
 type Message struct {
 	Name, ID, Data, Retry string
 	Comment               bool
 }
 
-// Stream reads a stream.
+// Stream reads an event stream.
 type Stream struct {
 	Resp *http.Response
 	Got  chan Message // closed when the stream ends
@@ -37,7 +37,7 @@ func Open(t testing.TB, url string, header map[string]string) *Stream {
 	return s
 }
 
-// Try is Open where the server may cut the request off.
+// Try is Open for a server that may cut the request off.
 func Try(t testing.TB, url string, header map[string]string) (*Stream, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -63,13 +63,13 @@ func Try(t testing.TB, url string, header map[string]string) (*Stream, error) {
 	return s, nil
 }
 
-// Close leaves the stream.
+// Close closes the stream.
 func (s *Stream) Close() {
 	s.cancel()
 	s.Resp.Body.Close()
 }
 
-// Read makes a stream of a body that is read by other means.
+// Read reads a stream from a body that was opened by other means.
 func Read(t testing.TB, resp *http.Response, body io.Reader) *Stream {
 	s := &Stream{t: t, Resp: resp, Got: make(chan Message, 1024), cancel: func() {}}
 	go s.read(body)
@@ -106,7 +106,7 @@ func (s *Stream) read(body io.Reader) {
 	}
 }
 
-// Next returns the next message; ok is false when the stream ended.
+// Next returns the next message; ok is false if the stream has ended.
 func (s *Stream) Next() (m Message, ok bool) {
 	s.t.Helper()
 	select {
@@ -118,7 +118,7 @@ func (s *Stream) Next() (m Message, ok bool) {
 	}
 }
 
-// Until reads up to and with the first message that fits.
+// Until reads up to and including the first matching message.
 func (s *Stream) Until(fits func(Message) bool) []Message {
 	s.t.Helper()
 	var all []Message
@@ -137,13 +137,13 @@ func (s *Stream) Until(fits func(Message) bool) []Message {
 	}
 }
 
-// Named fits messages of a name.
+// Named matches messages with a name.
 func Named(name string) func(Message) bool { return func(m Message) bool { return m.Name == name } }
 
-// WithID fits the message of an id.
+// WithID matches the message with an id.
 func WithID(id string) func(Message) bool { return func(m Message) bool { return m.ID == id } }
 
-// Names counts what came.
+// Names counts messages by name.
 func Names(ms []Message) map[string]int {
 	n := map[string]int{}
 	for _, m := range ms {

@@ -1,5 +1,4 @@
-// Package web helps tests of what is served over HTTP: requests without a listener, servers on a port of their own, event streams
-// and sign-in.
+// Package web helps test HTTP servers: requests without a listener, servers on ports of their own, event streams and sign-in.
 package web
 
 import (
@@ -57,7 +56,7 @@ func RunOn(t testing.TB, s Runner, ln net.Listener) (stop func() error) {
 	return stop
 }
 
-// Client is one that keeps no connections, so that none outlives its test.
+// Client returns a client without persistent connections, so that none outlives its test.
 func Client(t testing.TB) *http.Client {
 	t.Helper()
 	tr := &http.Transport{DisableKeepAlives: true}
@@ -65,7 +64,7 @@ func Client(t testing.TB) *http.Client {
 	return &http.Client{Transport: tr, Timeout: time.Minute}
 }
 
-// Eventually waits for something that another goroutine brings about.
+// Eventually waits until a condition that another goroutine changes holds.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	end := time.After(hang.Limit(time.Minute))
@@ -78,7 +77,7 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Ask sends a request with headers, given as name and value, to a handler without a listener.
+// Ask sends a request to a handler without a listener, with headers given as name and value.
 func Ask(h http.Handler, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
 	r.RemoteAddr = "203.0.113.9:40000"
@@ -89,7 +88,7 @@ func Ask(h http.Handler, method, path, body string, headers ...string) *httptest
 		}
 		r.Header.Add(headers[i], headers[i+1])
 	}
-	if strings.HasSuffix(r.URL.Path, "/stream") { // one that is let in would go on
+	if strings.HasSuffix(r.URL.Path, "/stream") { // otherwise an accepted stream would not end
 		ctx, cancel := context.WithCancel(r.Context())
 		cancel()
 		r = r.WithContext(ctx)
@@ -99,12 +98,12 @@ func Ask(h http.Handler, method, path, body string, headers ...string) *httptest
 	return w
 }
 
-// Code is the code of an error, in any of its shapes.
+// Code returns the code of an error, in any of its formats.
 func Code(w *httptest.ResponseRecorder) string {
 	var body struct {
 		Code  string
 		Error struct{ Code string }
-		Oops  string // of the applications made for tests
+		Oops  string // of applications made for tests
 	}
 	if json.Unmarshal(w.Body.Bytes(), &body) != nil {
 		return ""

@@ -16,19 +16,19 @@ type bench struct {
 
 	size  sizes
 	files int
-	large string // the file of a store with size.file items, closed; empty: it is not made yet
+	large string // a closed store file with size.file items; empty: not made yet
 }
 
-// sizes are what a run works with.
+// sizes are the sizes and durations of a run.
 type sizes struct {
 	rounds              int
-	small, middle, high int           // items of the stores
-	file                int           // items of the file that is opened
-	lone                int           // puts of one writer in a slice
+	small, middle, high int           // items in the stores
+	file                int           // items in the file to be opened
+	lone                int           // puts of a single writer in a slice
 	turns               int           // puts of each of many writers in a slice
-	calls               time.Duration // of a slice of calls that only compute
-	web                 time.Duration // of a slice of requests
-	load                time.Duration // that the memory is watched
+	calls               time.Duration // length of a slice of computations
+	web                 time.Duration // length of a slice of requests
+	load                time.Duration // how long memory is watched
 }
 
 func fullSizes() sizes {
@@ -67,8 +67,8 @@ func groups() []group {
 	}
 }
 
-// measure runs the groups that have a selected row. What a group cannot measure it says in its rows; an error is that
-// the run itself failed, and ends it.
+// measure runs the groups with a selected row. A group reports in its rows what it cannot measure; an error means that the run itself
+// failed, and ends it.
 func (b *bench) measure(ctx context.Context) error {
 	for _, g := range groups() {
 		if !b.WantsGroup(g.name) {
@@ -87,7 +87,7 @@ func (b *bench) measure(ctx context.Context) error {
 	return nil
 }
 
-// file returns a path that no other of this run has.
+// file returns a path that is unique in this run.
 func (b *bench) file(name string) string {
 	b.files++
 	return filepath.Join(b.Folder, fmt.Sprintf("%d-%s", b.files, name))

@@ -8,17 +8,17 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// change is a put as bytes: what the store writes for it, made before the time begins.
+// change is a put as bytes, as the store would write it, prepared before the measurement.
 type change struct {
 	n     int
-	txn   uint64 // changes before it in its transaction
+	txn   uint64 // number of changes before it in its transaction
 	key   []byte
 	row   []byte
 	entry []byte // key of its index entries
-	split []byte // their value
+	split []byte // value of its index entries
 }
 
-// Sizes of what stands before an item in its row, as the store writes it.
+// Offsets of the fields before the item in a row, as in the store.
 const (
 	rowVersion    = 5
 	rowSum        = 1
@@ -62,7 +62,7 @@ func encodeKey(it attr.Item, names ...string) (dst []byte, err error) {
 // castagnoli is the polynomial of the checksums.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sealed is the row with its sequence and its checksum.
+// sealed returns the row with its sequence and checksum.
 func (c *change) sealed(seq uint64) []byte {
 	binary.BigEndian.PutUint64(c.row[rowSeq:], seq)
 	sum := crc32.Update(crc32.Update(0, castagnoli, c.key), castagnoli, c.row[rowSeq:])
@@ -70,7 +70,7 @@ func (c *change) sealed(seq uint64) []byte {
 	return c.row
 }
 
-// record is the journal record of the change.
+// record returns the journal record of the change.
 func (c *change) record(at time.Time, prev uint64, old []byte) []byte {
 	flags := byte(hasNow)
 	if prev != 0 {
@@ -85,7 +85,7 @@ func (c *change) record(at time.Time, prev uint64, old []byte) []byte {
 	b = binary.AppendUvarint(b, c.txn)
 	b = binary.AppendUvarint(b, rawTableID)
 	b = append(binary.AppendUvarint(b, uint64(len(c.key))), c.key...)
-	b = append(b, 0) // written by the node itself
+	b = append(b, 0) // origin: the node itself
 	if prev != 0 {
 		b = binary.AppendUvarint(b, prev)
 	}

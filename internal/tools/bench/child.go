@@ -13,8 +13,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Child is the program where it runs as a part of itself: as a server, as a client on a processor of its own, or as a node
-// whose memory is looked at. Its methods are called over its input and output (net/rpc).
+// Child is a process of this program that runs a part of it: a server, a client on a processor of its own, or a node whose memory is
+// measured. Its methods are called over its standard input and output (net/rpc).
 type Child struct {
 	ctx   context.Context //nolint:containedctx // of the process
 	store *store.Store
@@ -36,13 +36,13 @@ func child(ctx context.Context) error {
 	return c.store.Close()
 }
 
-// Ask is a client's: it sends requests and counts them.
+// Ask sends requests as a client and counts them.
 func (c *Child) Ask(o Order, requests *int) (err error) {
 	*requests, err = o.carryOut(c.ctx, new(net.Dialer).DialContext)
 	return err
 }
 
-// Open opens a store and tells how many milliseconds that took.
+// Open opens a store and returns how many milliseconds that took.
 func (c *Child) Open(path string, millis *float64) (err error) {
 	began := time.Now()
 	c.store, err = store.Open(path, store.Options{})
@@ -50,7 +50,7 @@ func (c *Child) Open(path string, millis *float64) (err error) {
 	return err
 }
 
-// Serve opens a store, and serves it at an address that it tells.
+// Serve opens a store, serves it, and returns the address.
 func (c *Child) Serve(path string, addr *string) (err error) {
 	if err = c.Open(path, new(float64)); err == nil {
 		*addr, err = serveStore(c.ctx, c.store)
@@ -58,22 +58,22 @@ func (c *Child) Serve(path string, addr *string) (err error) {
 	return err
 }
 
-// Work keeps the opened store busy.
+// Work keeps the open store busy.
 func (c *Child) Work(o Order, _ *int) error { return work(c.ctx, c.store, o) }
 
-// pipe is both ways of a connection.
+// pipe combines both directions of a connection.
 type pipe struct {
 	io.Reader
 	io.WriteCloser
 }
 
-// remote is a child seen from outside. When its connection is closed it ends in order.
+// remote is a child as seen by its parent. Closing the connection ends the child in an orderly way.
 type remote struct {
 	*process.Process
 	*rpc.Client
 }
 
-// startChild starts this program as a child, on one processor or with -1 on all.
+// startChild starts this program as a child, on one processor, or on all if cpu is -1.
 func startChild(ctx context.Context, cpu int) (*remote, error) {
 	cmd, err := measure.Self(ctx)
 	if err != nil {

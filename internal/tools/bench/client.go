@@ -16,21 +16,21 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Order is what a client is told to do: so many connections ask one kind of request for a while.
+// Order is an instruction for a client: send one kind of request on Conns connections for a while.
 type Order struct {
 	Addr   string
-	Local  bool // DynamoDB's protocol, not that of server
+	Local  bool // DynamoDB's protocol instead of that of server
 	Kind   string
 	Items  int
 	Conns  int
 	Millis int64
 }
 
-// prepared is how many different requests a client has ready.
+// prepared is how many different requests a client prepares.
 const prepared = 512
 
-// carryOut sends requests that are made beforehand, each connection one after the other, on connections that stay open.
-// Go's own client costs more than the server that it asks, so this one is as simple as the protocol allows.
+// carryOut sends prepared requests, one after the other on each of several persistent connections. Go's own client costs more than the
+// server it calls, so this one is as simple as the protocol allows.
 func (o Order) carryOut(ctx context.Context, dial measure.Dialer) (requests int, err error) {
 	ready := make([][]byte, prepared)
 	choose := newShuffle(o.Items)
@@ -88,7 +88,7 @@ func httpRequest(method, path, headers string, body []byte) []byte {
 	return append([]byte(head+"\r\n"), body...)
 }
 
-// conn is a connection that stays open.
+// conn is a persistent connection.
 type conn struct {
 	net.Conn
 	r *bufio.Reader
@@ -106,7 +106,7 @@ func (c *conn) askUntil(end time.Time, requests [][]byte) (count int, err error)
 	return count, nil
 }
 
-// ask sends a request and reads the answer, whose body it throws away.
+// ask sends a request and reads the answer, discarding its body.
 func (c *conn) ask(request []byte) error {
 	if _, err := c.Write(request); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// wire is an attribute as encoding/json is asked for it.
+// wire is an attribute for encoding/json.
 type wire struct {
 	S    *string         `json:"S,omitempty"`
 	N    *string         `json:"N,omitempty"`
@@ -22,7 +22,7 @@ type wire struct {
 	M    map[string]wire `json:"M,omitempty"`
 }
 
-// measureCodec compares the ways between the item, its encoded form and its JSON with encoding/json.
+// measureCodec compares conversions between an item, its encoded form and its JSON with encoding/json.
 func measureCodec(ctx context.Context, b *bench) error {
 	it, err := matchItem()
 	if err != nil {
@@ -67,7 +67,7 @@ func measureCodec(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// compareSpeed adds a row whose ratio is how many times faster ours is.
+// compareSpeed adds a row whose ratio says how many times faster ours is.
 func (b *bench) compareSpeed(id string, ours, floor measure.Sample) {
 	b.Compare(id, measure.Rate(ours.Wall), measure.Rate(floor.Wall))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// TestFloorWritesTheSame holds that the raw loop makes the changes that the store makes, byte for byte: the same puts
-// leave the same buckets, also where the journal is trimmed and old images move into later records.
+// TestFloorWritesTheSame checks that the raw loop makes the same changes as the store, byte for byte: the same puts leave the same
+// buckets, also when the journal is trimmed and old images move to later records.
 func TestFloorWritesTheSame(t *testing.T) {
 	const items, indexes, keep = 200, 2, 400 << 10
 	now := func() time.Time { return time.Unix(1_800_000_000, 0).UTC() }
@@ -39,7 +39,7 @@ func TestFloorWritesTheSame(t *testing.T) {
 
 	theirs := contents(t, rawPath)
 	for name, mine := range contents(t, oursPath) {
-		if name == "meta" { // of which the floor has the position alone
+		if name == "meta" { // the floor only has the position of it
 			mine = map[string][]byte{rawPosition: mine[rawPosition]}
 		}
 		if name == "tables" || len(mine) == 0 {
@@ -69,7 +69,7 @@ func runSide(t *testing.T, s measure.Side) {
 	}
 }
 
-// contents reads a file of bbolt.
+// contents reads a bbolt file.
 func contents(t *testing.T, path string) map[string]map[string][]byte {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second})

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// spec is the table with so many indexes.
+// spec returns the spec of the table with the given number of indexes.
 func spec(indexes int) store.TableSpec {
 	str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
 	num := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyNumber} }
@@ -22,7 +22,7 @@ func spec(indexes int) store.TableSpec {
 	return t
 }
 
-// matchItem has 17 attributes, as a row of the table of live matches has them: about 1 KB of DynamoDB JSON.
+// matchItem returns an item of 17 attributes like a row of the table of live matches: about 1 KB of DynamoDB JSON.
 func matchItem() (attr.Item, error) {
 	ball := func(label, mark string, id int64) attr.Value {
 		return attr.M(attr.Item{"label": attr.S(label), "mark": attr.S(mark), "id": attr.Int(id)})
@@ -39,11 +39,11 @@ func matchItem() (attr.Item, error) {
 	}, err
 }
 
-// shuffle chooses what the next put writes. Two with the same seed choose the same.
+// shuffle chooses what the next put writes. All shuffles make the same choices.
 type shuffle struct {
 	rnd    *rand.Rand
 	items  int
-	steady bool // ranks stay, so that no index entry changes
+	steady bool // keep ranks, so that no index entry changes
 }
 
 func newShuffle(items int) *shuffle {
@@ -52,10 +52,10 @@ func newShuffle(items int) *shuffle {
 
 const ranks = 1 << 20
 
-// first makes the item with which a store is filled.
+// first returns the initial state of an item.
 func (s *shuffle) first(n int) attr.Item { return measure.MakeItem(n, n, 0) }
 
-// next makes a new state of one of the items.
+// next returns a new state of one of the items.
 func (s *shuffle) next() (n int, it attr.Item) {
 	n = s.rnd.IntN(s.items)
 	rank, runs := s.rnd.IntN(ranks), s.rnd.IntN(7)

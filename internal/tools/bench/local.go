@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// measureLocal asks the same of DynamoDB Local, with its tables on the same disk, and of our server: the same items, the
-// same client, each in the protocol that it has.
+// measureLocal sends the same requests to DynamoDB Local, with its tables on the same disk, and to our server: the same items and the
+// same client, each in its own protocol.
 func measureLocal(ctx context.Context, b *bench) error {
 	folder := b.file("local")
 	if err := os.Mkdir(folder, 0o750); err != nil {
@@ -20,7 +20,7 @@ func measureLocal(ctx context.Context, b *bench) error {
 	}
 	defer measure.Remove(folder)
 	local, err := ddblocal.StartOnDisk(ctx, folder)
-	if err != nil { // there is none here, which is no error
+	if err != nil { // not available here, which is no error
 		why, _, _ := strings.Cut(err.Error(), "\n")
 		b.MissingGroup("local", why)
 		return ctx.Err()
@@ -39,7 +39,7 @@ func measureLocal(ctx context.Context, b *bench) error {
 			b.Missing("local/memory", measure.ErrMemory)
 			return nil
 		}
-		// The most that each ever had resident, the pages of files among it.
+		// The peak resident memory of each, including pages of files.
 		b.Compare("local/memory", measure.Exactly(mine.Peak, "MB"), measure.Exactly(theirs.Peak, "MB"))
 		return nil
 	})
@@ -59,7 +59,7 @@ func (b *bench) compareWith(ctx context.Context, local *ddblocal.Instance, addr 
 		ours, theirs := b.order(c.ask, addr), b.order(c.ask, local.Addr)
 		theirs.Local = true
 		warm := theirs
-		warm.Millis *= 3 // Java compiles what it has seen often enough: it is given time for that
+		warm.Millis *= 3 // time for Java to compile what it runs often
 		if _, err := warm.carryOut(ctx, local.Dial); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (b *bench) compareWith(ctx context.Context, local *ddblocal.Instance, addr 
 	return nil
 }
 
-// localRequest is what server is asked, in DynamoDB's protocol.
+// localRequest returns a request of server in DynamoDB's protocol.
 func localRequest(kind string, n int, it attr.Item) []byte {
 	body := []byte(`{"TableName":"` + measure.TableName + `",`)
 	switch kind {
@@ -96,7 +96,7 @@ func localRequest(kind string, n int, it attr.Item) []byte {
 }
 
 func localOperation(name string, body []byte) []byte {
-	// The signature is not looked at; who signs and for which region is.
+	// The signature is not verified, but the key id and region matter.
 	return httpRequest("POST", "/", "X-Amz-Target: DynamoDB_20120810."+name+"\r\nX-Amz-Date: 20260101T000000Z\r\n"+
 		"Authorization: AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, "+
 		"SignedHeaders=host, Signature=0\r\n", body)

@@ -13,7 +13,7 @@ import (
 
 func main() { measure.Main("bench", start, child) }
 
-// start runs the groups that have a selected row and prints the table.
+// start runs the groups with a selected row and prints the table.
 func start(ctx context.Context, args []string, out, progress io.Writer) error {
 	var profile string
 	run, err := measure.Begin("bench", targets, args, progress, func(flags *flag.FlagSet) {

@@ -17,7 +17,7 @@ type ours struct {
 	shuffle *shuffle
 }
 
-// openOurs makes a store with as many items and indexes.
+// openOurs creates a store with the given number of items and indexes.
 func (b *bench) openOurs(ctx context.Context, items, indexes int) (*ours, error) {
 	return openFilled(ctx, b.file("store.db"), items, indexes, store.Options{})
 }
@@ -64,7 +64,7 @@ func (o *ours) put(ctx context.Context, it attr.Item) error {
 	return o.Update(ctx, func(tx *store.Tx) error { return putItem(tx, it) })
 }
 
-// writers makes a side of so many writers that put one item a transaction each, turn by turn.
+// writers returns a side of count writers that put one item per transaction.
 func (o *ours) writers(ctx context.Context, count, total int) measure.Side {
 	var items []attr.Item
 	return measure.Side{

@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/internal/tools/measure"
 )
 
-// raw is the floor of writes: bbolt with the changes of puts and nothing else. What a put reads in the store (the row
-// before, the journal's state) raw knows by heart.
+// raw is the floor of writes: bbolt with the changes of puts and nothing else. What a put reads from the store (the previous row, the
+// state of the journal) raw already knows.
 type raw struct {
 	db      *bolt.DB
 	shuffle *shuffle
@@ -22,30 +22,30 @@ type raw struct {
 
 	first, last uint64 // of the journal
 	bytes       uint64
-	records     []rawRecord // from first on
+	records     []rawRecord // starting with first
 	untrimmed   int         // records written since the last trim
 }
 
 type rawOptions struct {
 	noJournal bool
-	keep      uint64 // bytes of the journal; 0: as the store
+	keep      uint64 // bytes of the journal; 0: as in the store
 	now       func() time.Time
 }
 
 // rawItem is what raw knows of an item.
 type rawItem struct {
 	seq   uint64 // of the record that wrote it
-	entry []byte // in the indexes
+	entry []byte // its key in the indexes
 }
 
-// rawRecord is what raw knows of a record of the journal.
+// rawRecord is what raw knows of a journal record.
 type rawRecord struct {
 	item int
 	prev uint64
 	size int
 }
 
-// Names as the store gives them: the table is the first that gets a number, the indexes come behind it.
+// Names as in the store: the table gets the first id, the indexes get the next ones.
 const (
 	rawMeta     = "meta"
 	rawJournal  = "journal"
@@ -59,7 +59,7 @@ const (
 	rawTrimEvery = 64
 )
 
-// openRaw makes the floor of a store with as many items and indexes: filled by the same changes in as many commits.
+// openRaw creates the floor of a store with the given number of items and indexes, filled by the same changes in as many commits.
 func openRaw(ctx context.Context, path string, items, indexes int, o rawOptions) (*raw, error) {
 	if o.now == nil {
 		o.now = time.Now
@@ -117,7 +117,7 @@ func (r *raw) index(i int) []byte {
 	return binary.BigEndian.AppendUint32([]byte{'i'}, uint32(rawTableID+1+i))
 }
 
-// loop makes a side of one goroutine that writes so many commits of so many puts.
+// loop returns a side of one goroutine that makes the given number of commits of several puts each.
 func (r *raw) loop(commits, puts int) measure.Side {
 	var batches [][]change
 	return measure.Side{
@@ -146,7 +146,7 @@ func (r *raw) loop(commits, puts int) measure.Side {
 	}
 }
 
-// write commits the changes: as one transaction of the journal, or as many that share a commit.
+// write commits the changes, as one transaction in the journal if together is set, or as several that share a commit.
 func (r *raw) write(batch []change, together bool) error {
 	return r.db.Update(func(tx *bolt.Tx) error {
 		table, journal := tx.Bucket([]byte(rawTable)), tx.Bucket([]byte(rawJournal))
@@ -202,7 +202,7 @@ func (r *raw) put(tx *bolt.Tx, table, journal *bolt.Bucket, c *change) error {
 // log writes the record of a change.
 func (r *raw) log(table, journal *bolt.Bucket, c *change, prev uint64) error {
 	var old []byte
-	if prev != 0 && prev < r.first { // its record has been trimmed: this one holds the old image itself
+	if prev != 0 && prev < r.first { // that record is trimmed: this one has the old image itself
 		old, prev = table.Get(c.key)[rowHeader:], 0
 	}
 	record := c.record(r.options.now(), prev, old)
@@ -211,7 +211,7 @@ func (r *raw) log(table, journal *bolt.Bucket, c *change, prev uint64) error {
 	return journal.Put(binary.BigEndian.AppendUint64(nil, r.last), record)
 }
 
-// trim takes the oldest records out as long as the journal is too large, as the store does: once in so many records.
+// trim removes the oldest records while the journal is too large, once every so many records, like the store.
 func (r *raw) trim(journal *bolt.Bucket, written int) error {
 	r.untrimmed += written
 	if r.untrimmed < rawTrimEvery && r.bytes <= r.options.keep+r.options.keep/16 {
@@ -228,7 +228,7 @@ func (r *raw) trim(journal *bolt.Bucket, written int) error {
 				return err
 			}
 		}
-		if r.items[oldest.item].seq == r.first { // else a later record refers to it
+		if r.items[oldest.item].seq == r.first { // otherwise a later record refers to it
 			if err := journal.Delete(binary.BigEndian.AppendUint64(nil, r.first)); err != nil {
 				return err
 			}

@@ -25,7 +25,7 @@ func getJSON(tx *store.Tx, key attr.Item, dst []byte) (out []byte, err error) {
 	return out, err
 }
 
-// measureGet compares the Get of an item with bbolt's.
+// measureGet compares Get with bbolt's.
 func measureGet(ctx context.Context, b *bench) error {
 	s, r, done, err := b.openBoth(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func measureGet(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// keysOf returns the keys of all items, as a request has them and encoded.
+// keysOf returns the keys of all items, as in requests and encoded.
 func keysOf(items int) (keys []attr.Item, encoded [][]byte, err error) {
 	for n := range items {
 		key := measure.KeyOf(n)
@@ -87,7 +87,7 @@ func keysOf(items int) (keys []attr.Item, encoded [][]byte, err error) {
 	return keys, encoded, nil
 }
 
-// measureQuery asks for partitions and filters the table; beside it a cursor does the least of that.
+// measureQuery measures queries of partitions and filtered scans, compared with a cursor that does the minimum.
 func measureQuery(ctx context.Context, b *bench) error {
 	s, r, done, err := b.openBoth(ctx)
 	if err != nil {
@@ -153,7 +153,7 @@ func (r *raw) walk(start []byte, count int, fn func(row []byte) error) error {
 	})
 }
 
-// queryJSON appends the JSON of the items of a partition from one ball to before another.
+// queryJSON appends the JSON of the items of a partition in a range of balls.
 func queryJSON(tx *store.Tx, match, from, to int, dst []byte) ([]byte, error) {
 	dst = append(dst, `{"Items":[`...)
 	items := 0

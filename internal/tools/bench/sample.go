@@ -7,8 +7,7 @@ import (
 	"github.com/touchline/touchline/internal/tools/measure"
 )
 
-// calls makes a side of a function that only computes: a slice takes about as long as said. fn is called to find out
-// how often.
+// calls returns a side of a function that only computes. It calls fn to find how many calls fill a slice of the given length.
 func calls(slice time.Duration, fn func() error) (measure.Side, error) {
 	n := 1
 	for {
@@ -36,7 +35,7 @@ func calls(slice time.Duration, fn func() error) (measure.Side, error) {
 	return measure.Side{Run: run}, nil
 }
 
-// compareCalls measures functions that only compute in turns.
+// compareCalls measures functions that only compute, in turns.
 func (b *bench) compareCalls(ctx context.Context, fns ...func() error) ([]measure.Sample, error) {
 	sides := make([]measure.Side, len(fns))
 	for i, fn := range fns {

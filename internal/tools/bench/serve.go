@@ -16,8 +16,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// server is a minimal gin server over a store. The node has no route for items of any table; this is what one costs at
-// least.
+// server is a minimal gin server over a store. The node has no route for items of arbitrary tables; this is the least that one would
+// cost.
 type server struct {
 	s    *store.Store
 	bufs sync.Pool
@@ -35,7 +35,7 @@ func (sv *server) handler() http.Handler {
 	return e
 }
 
-// serveStore serves a store at the address that it returns until ctx ends.
+// serveStore serves a store until ctx ends, and returns the address.
 func serveStore(ctx context.Context, s *store.Store) (addr string, err error) {
 	sv := &server{s: s, bufs: sync.Pool{New: func() any {
 		buf := make([]byte, 0, 32<<10)
@@ -47,7 +47,7 @@ func serveStore(ctx context.Context, s *store.Store) (addr string, err error) {
 	}
 	srv := &http.Server{Handler: sv.handler(), ReadHeaderTimeout: 5 * time.Second}
 	context.AfterFunc(ctx, func() { _ = srv.Close() })
-	go func() { _ = srv.Serve(ln) }() // who asks is told of its end
+	go func() { _ = srv.Serve(ln) }() // clients notice its end
 	return ln.Addr().String(), nil
 }
 
@@ -63,7 +63,7 @@ func (sv *server) answer(c *gin.Context, read func(tx *store.Tx, dst []byte) ([]
 		c.String(http.StatusInternalServerError, "%v", err)
 		return
 	}
-	c.Header("Content-Length", strconv.Itoa(len(*buf))) // known, so that the answer is not sent in chunks
+	c.Header("Content-Length", strconv.Itoa(len(*buf))) // avoids a chunked answer
 	c.Data(http.StatusOK, jsonType, *buf)
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// measureStart opens a large file in a process of its own, as a node does: after a close in order and after a kill, with
-// nothing of the file in the page cache.
+// measureStart opens a large file in a process of its own, like a node: after an orderly close and after a kill, with nothing of the file
+// in the page cache.
 func measureStart(ctx context.Context, b *bench) error {
 	if why := b.lacksSpace(b.size.file); why != "" {
 		b.MissingGroup("start", why)
@@ -31,8 +31,8 @@ func measureStart(ctx context.Context, b *bench) error {
 	return b.measureCrash(ctx, b.large)
 }
 
-// lacksSpace says why a file of so many items cannot be made: it takes about 1.6 KB an item and grows while it is
-// written.
+// lacksSpace returns the reason why a file with so many items cannot be made, or "". Such a file takes about 1.6 KB per item, and more
+// while it is written.
 func (b *bench) lacksSpace(items int) string {
 	free, err := measure.FreeBytes(b.Folder)
 	need := uint64(items)*2500 + 512<<20
@@ -61,7 +61,7 @@ func (b *bench) measureClean(ctx context.Context, path string) error {
 	return nil
 }
 
-// aloneMB adds a row about memory, where the system tells it.
+// aloneMB adds a row about memory, if the system reports it.
 func (b *bench) aloneMB(id string, memory []float64) {
 	if len(memory) == 0 {
 		b.Missing(id, measure.ErrMemory)
@@ -70,7 +70,7 @@ func (b *bench) aloneMB(id string, memory []float64) {
 	b.Alone(id, measure.FigureOf(memory, "MB"))
 }
 
-// measureCrash has a node work, looks at its memory meanwhile, kills it, and opens the file again.
+// measureCrash lets a node work, watches its memory meanwhile, kills it, and opens the file again.
 func (b *bench) measureCrash(ctx context.Context, path string) error {
 	if !b.Wants("start/load") && !b.Wants("start/crash") {
 		return nil
@@ -103,7 +103,7 @@ func (b *bench) measureCrash(ctx context.Context, path string) error {
 	return nil
 }
 
-// workAndWatch returns the most memory that a node has while it works.
+// workAndWatch returns the peak memory of a node while it works.
 func (b *bench) workAndWatch(node *remote) (most []float64, err error) {
 	work := node.Go("Child.Work", Order{Items: b.size.file, Conns: 64, Millis: b.size.load.Milliseconds()}, new(int), nil)
 	peak, every := 0.0, time.NewTicker(20*time.Millisecond)
@@ -138,7 +138,7 @@ func openCold(ctx context.Context, path string) (node *remote, millis float64, e
 	return node, millis, nil
 }
 
-// work keeps a store busy for a while: half of the goroutines put, half of them get.
+// work keeps a store busy for a while: half of the goroutines put, the others get.
 func work(ctx context.Context, s *store.Store, o Order) error {
 	end := time.Now().Add(time.Duration(o.Millis) * time.Millisecond)
 	return measure.Together(o.Conns, func(i int) (err error) {

@@ -2,7 +2,7 @@ package main
 
 import "github.com/touchline/touchline/internal/tools/measure"
 
-// targets lists the rows in the order of the table. Sizes are those of a full run.
+// targets has the rows in the order of the table. Sizes are those of a full run.
 var targets = []measure.Target{
 	measure.AtMost("lone/raw", "lone put", "raw bbolt Update, same changes", 1.10),
 	measure.AtMost("lone/sync", "lone put, with journal", "4 KB overwrite and fdatasync", 3.5),

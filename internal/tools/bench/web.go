@@ -7,8 +7,8 @@ import (
 	"github.com/touchline/touchline/internal/tools/measure"
 )
 
-// measureHTTP compares the GET of an item with a hello, and 64 clients that PUT with one. For the first the server has one
-// processor and the client another: what is measured is the server, as long as it is the slower one; 16 connections keep it busy.
+// measureHTTP compares the GET of an item with a hello, and 64 clients that PUT with one. For the first, the server has one processor and
+// the client another, so the server is what is measured as long as it is the slower one; 16 connections keep it busy.
 func measureHTTP(ctx context.Context, b *bench) error {
 	for _, c := range []struct {
 		id             string
@@ -44,16 +44,16 @@ func measureHTTP(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// webRounds is less than for others: their slices are long.
+// webRounds is lower than the usual number of rounds, because the slices are long.
 func webRounds(b *bench) int { return max(2, b.size.rounds-4) }
 
-// order has what is asked of a server for a slice.
+// order fills in an order for a slice.
 func (b *bench) order(ask Order, addr string) Order {
 	ask.Addr, ask.Items, ask.Millis = addr, b.size.small, b.size.web.Milliseconds()
 	return ask
 }
 
-// filled makes the file of a store with items and closes it.
+// filled creates a store with items, closes it and returns its path.
 func (b *bench) filled(ctx context.Context, items int) (string, error) {
 	s, err := b.openOurs(ctx, items, 0)
 	if err != nil {
@@ -62,7 +62,7 @@ func (b *bench) filled(ctx context.Context, items int) (string, error) {
 	return s.Path(), s.Close()
 }
 
-// serve runs the server on a file with items as long as do takes.
+// serve runs the server on a file with items while do runs.
 func (b *bench) serve(ctx context.Context, cpu int, do func(srv *remote, addr string) error) error {
 	path, err := b.filled(ctx, b.size.small)
 	if err != nil {
@@ -81,7 +81,7 @@ func (b *bench) serve(ctx context.Context, cpu int, do func(srv *remote, addr st
 	return do(srv, addr)
 }
 
-// side makes a side of an order.
+// side returns a side that carries out an order.
 func (r *remote) side(o Order) measure.Side {
 	return measure.Side{Run: func() (requests int, err error) {
 		err = r.Call("Child.Ask", o, &requests)
@@ -89,7 +89,7 @@ func (r *remote) side(o Order) measure.Side {
 	}}
 }
 
-// end lets the child end by itself, in order.
+// end lets the child end in an orderly way.
 func (r *remote) end() {
 	_ = r.Close()
 	r.Await(time.Minute)

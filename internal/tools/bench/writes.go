@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// measureLone compares the put of one writer with what it cannot do without.
+// measureLone compares the put of a single writer with its indispensable parts.
 func measureLone(ctx context.Context, b *bench) error {
 	s, r, done, err := b.openBoth(ctx)
 	if err != nil {
@@ -20,7 +20,7 @@ func measureLone(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	// Commits are few hundred microseconds each, and one in many is slow: short slices, many rounds.
+	// A commit takes a few hundred microseconds, and one in many is slow: so slices are short and rounds many.
 	got, err := measure.Interleave(ctx, 3*b.size.rounds,
 		s.writers(ctx, 1, b.size.lone), r.loop(b.size.lone, 1), page)
 	if err != nil {
@@ -35,7 +35,7 @@ func measureLone(ctx context.Context, b *bench) error {
 	return b.measureCoalescing(ctx, s)
 }
 
-// openBoth opens a store and bbolt alone with the same small number of items. done closes both.
+// openBoth opens a store and raw with the same small number of items. done closes both.
 func (b *bench) openBoth(ctx context.Context) (s *ours, r *raw, done func(), err error) {
 	if s, err = b.openOurs(ctx, b.size.small, 0); err != nil {
 		return nil, nil, nil, err
@@ -47,7 +47,7 @@ func (b *bench) openBoth(ctx context.Context) (s *ours, r *raw, done func(), err
 	return s, r, func() { measure.Shut(r.db); measure.Shut(s) }, nil
 }
 
-// syncer makes a side of the least that a durable write needs.
+// syncer returns a side with the minimum of a durable write.
 func (b *bench) syncer() (measure.Side, error) {
 	f, err := os.Create(b.file("page"))
 	if err != nil {
@@ -70,10 +70,10 @@ func (b *bench) syncer() (measure.Side, error) {
 	}}, nil
 }
 
-// measureCoalescing asks what it costs a lone writer that others could share its commit. There is no store without the
-// committer to compare with. So each put is taken apart: the time from the call to the answer, against the time its
-// function ran and the time its commit took. The rest is queueing, handing over between the goroutines, lingering, and
-// the beginning of the transaction, which is counted as loss although every store has to do it.
+// measureCoalescing measures what the ability to share commits costs a single writer. There is no store without the committer to compare
+// with, so each put is split: the time from the call to the answer is compared with the time of its function and of its commit. The rest
+// is queueing, handing over between goroutines, lingering, and starting the transaction, which is counted as loss although every store
+// has to do it.
 func (b *bench) measureCoalescing(ctx context.Context, s *ours) error {
 	var all, needed []float64
 	for range b.size.rounds {
@@ -170,7 +170,7 @@ func (b *bench) measureCrowd(ctx context.Context, id string, items, indexes int)
 	return nil
 }
 
-// keepLarge keeps the file of a store for the rows about opening one, which takes a while to make, or removes it.
+// keepLarge keeps the file of a store for the rows about opening one, because making it takes a while, or removes it.
 func (b *bench) keepLarge(path string, items, indexes int) {
 	if items == b.size.file && indexes == 0 && b.WantsGroup("start") {
 		b.large = path
@@ -179,7 +179,7 @@ func (b *bench) keepLarge(path string, items, indexes int) {
 	measure.Remove(path)
 }
 
-// measureIndexes compares stores with indexes with one that has none.
+// measureIndexes compares stores with indexes with one without.
 func measureIndexes(ctx context.Context, b *bench) error {
 	stores := make([]*ours, 0, 5)
 	defer func() {
@@ -208,8 +208,8 @@ func measureIndexes(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureLoop compares 64 writers with one loop of bbolt that puts 64 items in each transaction, and that loop with one
-// that keeps no journal: in the store it cannot be switched off.
+// measureLoop compares 64 writers with a bbolt loop that puts 64 items in each transaction, and that loop with one without a journal,
+// which cannot be switched off in the store.
 func measureLoop(ctx context.Context, b *bench) error {
 	s, r, done, err := b.openBoth(ctx)
 	if err != nil {

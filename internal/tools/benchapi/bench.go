@@ -15,20 +15,20 @@ import (
 type bench struct {
 	*measure.Run
 
-	binary  string // the program that is measured
+	binary  string // the measured program
 	size    sizes
 	servers []*server
-	absent  map[string]string // why a peer is not there, by its name
+	absent  map[string]string // why a peer is missing, by name
 	results results
 }
 
-// sizes are what a run works with.
+// sizes are the sizes and durations of a run.
 type sizes struct {
 	rounds int
 	items  int
-	ready  int // different requests, for each client
+	ready  int // different requests for each client
 	slice  time.Duration
-	warm   time.Duration // that a slow starter is asked before its first slice
+	warm   time.Duration // how long a slow starter is called before its first slice
 	starts int
 }
 
@@ -43,7 +43,7 @@ func newBench(run *measure.Run, binary string) *bench {
 	return b
 }
 
-// startAll starts and fills everybody. A peer that cannot be had here is left out.
+// startAll starts and fills all servers. Peers that are not available here are left out.
 func (b *bench) startAll(ctx context.Context) error {
 	for _, c := range []struct {
 		name  string
@@ -88,7 +88,7 @@ func (b *bench) leaveOut(name string, why error) {
 	b.Say("%s is left out: %v", name, why)
 }
 
-// add takes a server that has started among those that are asked, and fills it.
+// add adds a started server to those that are measured, and fills it.
 func (b *bench) add(ctx context.Context, s *server) error {
 	b.servers = append(b.servers, s)
 	if s.empty {
@@ -103,7 +103,7 @@ func (b *bench) add(ctx context.Context, s *server) error {
 	return nil
 }
 
-// end stops everybody who still runs.
+// end stops all running servers.
 func (b *bench) end() {
 	for _, s := range b.servers {
 		s.stop()
@@ -118,7 +118,7 @@ func (b *bench) server(name string) *server {
 	return nil
 }
 
-// peerError is that a peer has failed: the run goes on without it.
+// peerError means that a peer has failed: the run continues without it.
 type peerError struct {
 	name string
 	err  error
@@ -128,13 +128,13 @@ func (e *peerError) Error() string { return e.name + ": " + e.err.Error() }
 
 func (e *peerError) Unwrap() error { return e.err }
 
-// workload is an operation with so many clients.
+// workload is an operation with a number of clients.
 type workload struct {
 	operation
 	clients int
 }
 
-// asked returns those who have the operation.
+// asked returns the servers that have the operation.
 func (b *bench) asked(w workload) (out []*server) {
 	for _, s := range b.servers {
 		if s.lacks != w.id {
@@ -144,7 +144,7 @@ func (b *bench) asked(w workload) (out []*server) {
 	return out
 }
 
-// run measures a workload with everybody. Peers that fail leave, and it is begun again.
+// run measures a workload with all servers. Peers that fail are removed, and it starts again.
 func (b *bench) run(ctx context.Context, w workload) error {
 	for {
 		err := b.try(ctx, w)
@@ -183,12 +183,12 @@ func (b *bench) try(ctx context.Context, w workload) error {
 	return nil
 }
 
-// ask has each client call for a while, one call after the other.
+// ask makes calls with each client for a while, one after the other.
 func (s *server) ask(ctx context.Context, calls [][]call, d time.Duration) (count int, err error) {
 	counts := make([]int, len(calls))
 	end := time.Now().Add(d)
 	err = measure.Together(len(calls), func(i int) error {
-		for n := 0; n == 0 || time.Now().Before(end); n++ { // once, however late it gets its turn
+		for n := 0; n == 0 || time.Now().Before(end); n++ { // at least once, however late it gets its turn
 			if err := calls[i][n%len(calls[i])](ctx, s.client); err != nil {
 				return err
 			}
@@ -208,7 +208,7 @@ func (s *server) ask(ctx context.Context, calls [][]call, d time.Duration) (coun
 	return 0, fmt.Errorf("%s: %w", s.name, err)
 }
 
-// usage adds up the processor time that a server has used.
+// usage adds up the processor time of a server.
 type usage struct {
 	count int
 	time  time.Duration
@@ -222,5 +222,5 @@ func (u *usage) add(s *server, run func() (int, error)) (int, error) {
 	return n, err
 }
 
-// micros is the processor time of a request in microseconds, 0 where it is not known.
+// micros returns the processor time of a request in microseconds, 0 if unknown.
 func (u *usage) micros() float64 { return u.time.Seconds() * 1e6 / float64(max(u.count, 1)) }

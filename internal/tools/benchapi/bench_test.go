@@ -19,8 +19,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// TestRunMeasuresEveryOperation asks the endpoint, in this process, for all that the table is about. It stands for the
-// peer too: what is measured here says nothing.
+// TestRunMeasuresEveryOperation measures all rows with the endpoint in this process, which also stands for the peer: the figures mean
+// nothing.
 func TestRunMeasuresEveryOperation(t *testing.T) {
 	b := begin(t, "-rows", "^(peers|canned|alone|memory)/")
 	b.size = sizes{rounds: 1, items: 400, ready: 2, slice: 2 * time.Millisecond, warm: time.Millisecond}
@@ -66,7 +66,7 @@ func TestRunMeasuresEveryOperation(t *testing.T) {
 	}
 }
 
-// TestPeerThatFailsLeaves holds that a run goes on without a peer that dies, and not without ours.
+// TestPeerThatFailsLeaves checks that a run continues without a peer that fails, but not without ours.
 func TestPeerThatFailsLeaves(t *testing.T) {
 	broken := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	for name, want := range map[string]bool{localDisk: true, ours: false} {
@@ -84,7 +84,7 @@ func TestPeerThatFailsLeaves(t *testing.T) {
 	}
 }
 
-// TestClientsHaveItemsOfTheirOwn holds that no two clients write the same item, and that all write to the table.
+// TestClientsHaveItemsOfTheirOwn checks that no two clients write the same item, and that all write to the table.
 func TestClientsHaveItemsOfTheirOwn(t *testing.T) {
 	const clients, items = 16, 400
 	owner := map[int]int{}
@@ -106,12 +106,12 @@ func TestClientsHaveItemsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// keyError tells which item a request is about.
+// keyError carries the item that a request is about.
 type keyError int
 
 func (keyError) Error() string { return "a key" }
 
-// begin makes a run that has asked nobody yet.
+// begin returns a run that has not measured anything.
 func begin(t *testing.T, args ...string) *bench {
 	t.Helper()
 	run, err := measure.Begin("benchapi", targets, args, io.Discard, func(*flag.FlagSet) {})

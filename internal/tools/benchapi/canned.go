@@ -16,13 +16,13 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// answer is a body that is ready, with what its header says of it.
+// answer is a prepared body and its headers.
 type answer struct {
 	body        string
 	length, sum []string
 }
 
-// serveCanned answers what is of the size of a true answer, until ctx ends.
+// serveCanned answers with bodies of the size of real answers, until ctx ends.
 func serveCanned(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{Handler: canned(), ReadHeaderTimeout: 5 * time.Second}
 	context.AfterFunc(ctx, func() { _ = srv.Close() })

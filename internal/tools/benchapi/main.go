@@ -13,7 +13,7 @@ import (
 
 func main() { measure.Main("benchapi", start, child) }
 
-// child is this program as the server that answers canned bytes.
+// child runs this program as the server of canned bytes.
 func child(ctx context.Context) error {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -23,7 +23,7 @@ func child(ctx context.Context) error {
 	return serveCanned(ctx, ln)
 }
 
-// start asks everybody and prints the tables. What was measured before something failed is printed too.
+// start measures all servers and prints the tables. If something fails, it also prints what was measured before.
 func start(ctx context.Context, args []string, out, progress io.Writer) error {
 	var binary string
 	run, err := measure.Begin("benchapi", targets, args, progress, func(flags *flag.FlagSet) {

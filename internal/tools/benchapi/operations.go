@@ -22,7 +22,7 @@ type (
 type operation struct {
 	id   string
 	what string
-	// make makes a request of it, from keys that next gives.
+	// make returns a request, for keys returned by next.
 	make func(next func() int) call
 }
 
@@ -38,10 +38,10 @@ var operations = [...]operation{
 
 func keyOf(n int) item { return measure.SDKItem(measure.KeyOf(n)) }
 
-// newItem makes a state of the n-th item that differs from the one before.
+// newItem returns a new state of the n-th item, different from the previous one.
 func newItem(n int) item { return measure.SDKItem(measure.MakeItem(n, n, rand.IntN(1000))) }
 
-// send makes a call of a request. The client writes into some requests what they lack, so each call has a copy.
+// send returns a call of a request. The client fills in some requests, so each call copies it.
 func send[In, Out any](
 	in In, do func(*dynamodb.Client, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error), check func(*Out) error,
 ) call {
@@ -122,7 +122,7 @@ func batch(next func() int) call {
 	return measure.Batch(items)
 }
 
-// distinct returns so many different keys: an item may be in a request once.
+// distinct returns count different keys, because an item may be in a request only once.
 func distinct(next func() int, count int) []int {
 	seen := make(map[int]bool, count)
 	out := make([]int, 0, count)
@@ -135,7 +135,7 @@ func distinct(next func() int, count int) []int {
 	return out
 }
 
-// prepare makes so many different requests for each of so many clients. The items of no two of them are the same.
+// prepare returns different requests for each client. No two clients use the same item.
 func (o operation) prepare(clients, items, requests int) [][]call {
 	rnd := rand.New(rand.NewPCG(1, uint64(clients)))
 	ready := make([][]call, clients)

@@ -25,7 +25,7 @@ func startCanned(ctx context.Context) (*server, error) {
 	return s, err
 }
 
-// startOurs starts the endpoint: with --data and a file, or with --memory.
+// startOurs starts the endpoint, with --data and a file or with --memory.
 func startOurs(ctx context.Context, binary, name string, store ...string) (*server, error) {
 	args := append([]string{"dynamodb", "--listen", "127.0.0.1:0"}, store...)
 	cmd := exec.CommandContext(ctx, binary, args...)
@@ -50,8 +50,7 @@ func startLocal(ctx context.Context, name, folder string) (*server, error) {
 
 const dynaliteVersion = "4.0.0"
 
-// dynaliteProgram does what its command line does, but for the port: 0 stands for a free one, and the command line
-// takes it for none. Tables are there at once.
+// dynaliteProgram does the same as dynalite's command line, which cannot listen on a free port (0). Tables are ready at once.
 const dynaliteProgram = `const s = require("dynalite")({createTableMs: 0})
 s.listen(0, "127.0.0.1", () => console.log("127.0.0.1:" + s.address().port))`
 
@@ -73,7 +72,7 @@ func startDynalite(ctx context.Context) (*server, error) {
 	return s, err
 }
 
-// fetchDynalite returns the folder with dynalite, and has npm fill it where it is not there.
+// fetchDynalite returns the folder with dynalite, and lets npm fill it if needed.
 func fetchDynalite(ctx context.Context) (string, error) {
 	return cache.Folder(ctx, "dynalite-"+dynaliteVersion, func(ctx context.Context, dir string) error {
 		npm, err := exec.LookPath("npm")

@@ -9,23 +9,23 @@ import (
 	"github.com/touchline/touchline/internal/tools/measure"
 )
 
-// results is what was measured of everybody, by name.
+// results holds the measurements of all servers, by name.
 type results map[string]*standing
 
-// standing is what was measured of one.
+// standing holds the measurements of one server.
 type standing struct {
-	Loads  map[string]outcome `json:"loads"` // by the operation's id, slash, clients
+	Loads  map[string]outcome `json:"loads"` // by operation id, slash, number of clients
 	Memory *memory            `json:"memoryMB,omitempty"`
 	Start  float64            `json:"startMillis,omitempty"` // from exec to the first answer
 }
 
-// outcome is what came of a workload.
+// outcome is the result of a workload.
 type outcome struct {
 	Rate   measure.Figure `json:"rate"`
-	Micros float64        `json:"serverMicros,omitempty"` // processor time of the server, a request
+	Micros float64        `json:"serverMicros,omitempty"` // processor time of the server per request
 }
 
-// memory is what a process has resident, in MB.
+// memory is the resident memory of a process, in MB.
 type memory struct {
 	Resident  float64 `json:"resident"`
 	Anonymous float64 `json:"anonymous"`
@@ -45,11 +45,11 @@ func (r results) of(name, id string, clients int) (outcome, bool) {
 	return o, ok
 }
 
-// report is what the program prints.
+// report is the output of the program.
 type report struct {
 	measure.Report
 
-	LeftOut map[string]string `json:"leftOut,omitempty"` // why, by name
+	LeftOut map[string]string `json:"leftOut,omitempty"` // reasons, by name
 	Figures results           `json:"figures"`
 }
 
@@ -57,7 +57,7 @@ func (b *bench) report() report {
 	return report{Report: b.Report(), LeftOut: b.absent, Figures: b.results}
 }
 
-// all are those who are asked, in the order of the tables.
+// all has the servers in the order of the tables.
 var all = [...]string{cannedBytes, ours, oursMemory, dynalite, localMemory, localDisk}
 
 func (r report) writeText(w io.Writer) error {
@@ -77,7 +77,7 @@ func (r report) writeText(w io.Writer) error {
 	return r.writeTable(w, "processor time of the server in us a request", func(o outcome) float64 { return o.Micros })
 }
 
-// writeTable has a line for everybody and a column for each operation. More columns are of the standing.
+// writeTable writes a line for each server and a column for each operation, followed by more columns.
 func (r report) writeTable(w io.Writer, title string, show func(outcome) float64, more ...string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(t, "\n%s\t", title)
@@ -113,7 +113,7 @@ func (r report) cell(name, id string, show func(outcome) float64) string {
 	return strings.Join(sides, " / ")
 }
 
-// columns are the memory and the time to start.
+// columns returns the columns for memory and start time.
 func (s *standing) columns() []string {
 	out := []string{"-", "-", "-"}
 	if s.Memory != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/internal/tools/measure"
 )
 
-// measure asks everybody for what the selected rows need, and adds the rows.
+// measure measures what the selected rows need with all servers, and adds the rows.
 func (b *bench) measure(ctx context.Context) error {
 	for _, o := range operations {
 		for _, clients := range [...]int{1, many} {
@@ -26,7 +26,7 @@ func (b *bench) measure(ctx context.Context) error {
 	return b.measureStarts(ctx)
 }
 
-// needs reports whether a row needs a workload. Those about memory are about a server that has done everything.
+// needs reports whether a row needs a workload. Rows about memory need all of them.
 func (b *bench) needs(w workload) bool {
 	if b.WantsGroup("resident") {
 		return true
@@ -60,7 +60,7 @@ func (b *bench) addRows(id string) {
 	b.addPair("memory/", id, 1, oursMemory, dynalite)
 }
 
-// addBest holds ours against the fastest of the peers.
+// addBest compares ours with the fastest of the peers.
 func (b *bench) addBest(group, id string) {
 	mine, ok := b.results.of(ours, id, many)
 	if !ok {
@@ -79,7 +79,7 @@ func (b *bench) addBest(group, id string) {
 	b.CompareWith(group+id, which, mine.Rate, fastest.Rate)
 }
 
-// addPair holds one of ours against one of the others, if there is a row about that.
+// addPair compares one of ours with one of the others, if there is a row for that.
 func (b *bench) addPair(group, id string, clients int, mine, theirs string) {
 	m, measured := b.results.of(mine, id, clients)
 	if !measured || !b.has(group+id) {
@@ -101,7 +101,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// measureMemory looks at what everybody has resident now.
+// measureMemory measures the resident memory of all servers.
 func (b *bench) measureMemory() {
 	for _, s := range b.servers {
 		if m, known := measure.MemoryOf(s.pid); known {
@@ -118,7 +118,7 @@ func (b *bench) measureMemory() {
 	}
 }
 
-// measureStarts stops ours in order and starts it again, a few times.
+// measureStarts stops ours in an orderly way and starts it again, a few times.
 func (b *bench) measureStarts(ctx context.Context) error {
 	for _, c := range []struct {
 		id, name string

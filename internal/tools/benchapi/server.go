@@ -18,13 +18,13 @@ import (
 	"github.com/touchline/touchline/internal/tools/measure"
 )
 
-// server is one that is asked.
+// server is a server that is measured.
 type server struct {
 	name   string
 	lacks  string // id of an operation that it does not have
-	empty  bool   // it holds nothing, so it is not filled
-	slow   bool   // it needs time until it is as fast as it gets
-	pid    int    // 0: it is a part of this process
+	empty  bool   // it stores nothing, so it is not filled
+	slow   bool   // it needs a warm-up to reach full speed
+	pid    int    // 0: part of this process
 	began  time.Duration
 	client *dynamodb.Client
 	stop   func()
@@ -34,7 +34,7 @@ func newClient(addr string, dial measure.Dialer) *dynamodb.Client {
 	return measure.NewClient(addr, dial, 4*many)
 }
 
-// answered waits until a server that began to start at an instant has answered a request.
+// answered waits until a server has answered a request, and records how long it took since began.
 func (s *server) answered(ctx context.Context, began time.Time) (*server, error) {
 	if _, err := s.client.ListTables(ctx, &dynamodb.ListTablesInput{}); err != nil {
 		s.stop()
@@ -46,10 +46,10 @@ func (s *server) answered(ctx context.Context, began time.Time) (*server, error)
 
 var address = regexp.MustCompile(`127\.0\.0\.1:[1-9][0-9]*`)
 
-// startTimeout is how long a program may take to name its address.
+// startTimeout is how long a program may take to print its address.
 const startTimeout = 30 * time.Second
 
-// startProgram runs a command that says in what it writes at which address it serves, and returns that.
+// startProgram runs a command that prints the address it serves at, and returns the address.
 func startProgram(cmd *exec.Cmd) (p *process.Process, addr string, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -57,7 +57,7 @@ func startProgram(cmd *exec.Cmd) (p *process.Process, addr string, err error) {
 	}
 	cmd.Stdout, cmd.Stderr = w, w
 	p, err = process.Start(cmd, -1)
-	measure.Shut(w) // the command has it; when that ends, so does what can be read
+	measure.Shut(w) // the command has it: reading ends when the command does
 	if err == nil {
 		err = r.SetReadDeadline(time.Now().Add(startTimeout))
 	}

@@ -2,10 +2,10 @@ package main
 
 import "github.com/touchline/touchline/internal/tools/measure"
 
-// many is how many clients ask at once, where it is more than one.
+// many is the number of clients in measurements with more than one.
 const many = 16
 
-// targets lists the rows in the order of the table. A row of a group that is about an operation ends with its id.
+// targets has the rows in the order of the table. In groups about operations, the id of a row ends with the operation's.
 var targets = []measure.Target{
 	measure.AtLeast("peers/put", "PutItem, 16 clients", best, 1.3),
 	measure.AtLeast("peers/put-if", "PutItem with a condition, 16 clients", best, 1.3),
@@ -32,7 +32,7 @@ var targets = []measure.Target{
 	measure.AtMost("start/memory", "first answer after exec, --memory", "", 50),
 }
 
-// Names of those who are asked, as the tables have them.
+// Names of the servers, as in the tables.
 const (
 	ours        = "touchline"
 	oursMemory  = "touchline --memory"
@@ -44,5 +44,5 @@ const (
 	best = "the best peer"
 )
 
-// peers are those that ours is held against with many clients.
+// peers has the servers that ours is compared with for many clients.
 var peers = []string{dynalite, localMemory, localDisk}

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// bare has the SDK's client make the application's own calls, and returns how many writes it made a second.
+// bare makes the application's own calls with the SDK's client, and returns the number of writes per second.
 func (b *bench) bare(ctx context.Context, table string, asked []write) (float64, error) {
 	db := measure.NewClient(b.server.Addr, b.server.Dial, 2*b.set.lanes)
 	b.Say("%s: making the items", table)

@@ -26,17 +26,17 @@ type bench struct {
 	server *ddblocal.Instance
 	cloud  *dynamo.Client
 
-	latency time.Duration // of each request, beside what the server takes
+	latency time.Duration // of each request, in addition to the server's own time
 }
 
-// result is a mix measured.
+// result is the measurement of a mix.
 type result struct {
-	drain, bare float64 // writes a second
+	drain, bare float64 // writes per second
 	calls       int64   // requests sent
 	units, own  float64 // write units of what was sent, and of the application's own calls
-	server      float64 // as the server counts what succeeded
+	server      float64 // units counted by the server, for successful writes
 	commits     uint64  // of the store while it drained
-	found       account // behind the drain
+	found       account // after the drain
 }
 
 func newBench(ctx context.Context, run *measure.Run, set settings, server *ddblocal.Instance) (*bench, error) {
@@ -56,7 +56,7 @@ func table(name string) store.TableSpec {
 	return store.TableSpec{Name: name, Key: store.KeySpec{Partition: str("pk"), Sort: str("sk")}, Policy: store.PolicyIntent}
 }
 
-// measure drains a mix, and has the bare client do the same.
+// measure drains a mix, and lets the bare client do the same.
 func (b *bench) measure(ctx context.Context, m mix, writes int, bareFirst bool) (r result, err error) {
 	ours, bare, own := table("ours-"+m.name), table("bare-"+m.name), table("sync-"+m.name)
 	own.Key = store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}}
@@ -88,7 +88,7 @@ func (b *bench) measure(ctx context.Context, m mix, writes int, bareFirst bool) 
 	return r, nil
 }
 
-// drain queues the writes, sends them, and looks at what has become of them.
+// drain queues the writes, sends them, and verifies the result.
 func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable string, asked []write, r *result) error {
 	path := filepath.Join(b.Folder, spec.Name+".db")
 	s, err := store.Open(path, store.Options{Node: "bench"})
@@ -143,7 +143,7 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 	return err
 }
 
-// emptied runs the replicator until nothing waits, and returns how long that took.
+// emptied runs the replicator until its outbox is empty, and returns how long that took.
 func emptied(ctx context.Context, rep *replica.Replica) (took time.Duration, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -170,7 +170,7 @@ func emptied(ctx context.Context, rep *replica.Replica) (took time.Duration, err
 	}
 }
 
-// ignoreCanceled is the end of a run that was asked to end.
+// ignoreCanceled drops the error of a run that was told to end.
 func ignoreCanceled(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -210,7 +210,7 @@ func (m *meter) Transact(ctx context.Context, calls []intent.Call, token string)
 
 func unitsOf(size int) int64 { return max(1, int64(size+1023)/1024) }
 
-// queue writes into the store: first what has to be there, or then the writes themselves.
+// queue writes to the store: the items that must exist first if prepare is set, otherwise the writes themselves.
 func queue(ctx context.Context, s *store.Store, table string, asked []write, prepare bool) error {
 	const together = 200
 	for from := 0; from < len(asked); from += together {

@@ -16,16 +16,16 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// shownDifferences is how many of them are told; all are counted.
+// shownDifferences is how many differences are reported; all are counted.
 const shownDifferences = 5
 
-// account is what was found in the tables when nothing waited any more.
+// account is the content of the tables after the drain.
 type account struct {
-	equal         int // items: in the store and in DynamoDB they are as they were written
-	items, writes int // of them, those that were written to several times, and how often together
+	equal         int // items that are as written in the store and in DynamoDB
+	items, writes int // those written to several times, and the number of these writes
 }
 
-// String is a line for people.
+// String returns the account as a sentence.
 func (a account) String() string {
 	text := fmt.Sprintf("%d items equal in the store and in DynamoDB", a.equal)
 	if a.items > 0 {
@@ -34,13 +34,13 @@ func (a account) String() string {
 	return text
 }
 
-// checker holds items against what was written.
+// checker compares items with what was written.
 type checker struct {
-	last    map[string]write    // the last one of each item, by its name
-	differs map[string][]string // what is wrong with an item, on each side
+	last    map[string]write    // last write of each item, by name
+	differs map[string][]string // differences of an item, for each side
 }
 
-// check reads a table whole, in DynamoDB and in the store. An error names the first items that are not what they should be.
+// check reads a whole table in DynamoDB and in the store. An error names the first items that differ from what was written.
 func check(
 	ctx context.Context, s *store.Store, table string, asked []write, read func(context.Context, remote.Reading) (remote.Page, error),
 ) (a account, err error) {
@@ -78,7 +78,7 @@ func check(
 	return a, nil
 }
 
-// everything reads a table of DynamoDB, without what nodes keep on its items.
+// everything reads a table of DynamoDB, without the attributes that nodes add.
 func everything(ctx context.Context, table string, read func(context.Context, remote.Reading) (remote.Page, error)) iter.Seq2[attr.Item, error] {
 	return func(yield func(attr.Item, error) bool) {
 		for from := (remote.Reading{Table: table}); ; {
@@ -99,7 +99,7 @@ func everything(ctx context.Context, table string, read func(context.Context, re
 	}
 }
 
-// side looks at all that one side has, and at what it lacks.
+// side checks all items of one side, and what is missing there.
 func (c *checker) side(name string, items iter.Seq2[attr.Item, error]) error {
 	seen := map[string]bool{}
 	for it, err := range items {

@@ -16,7 +16,7 @@ import (
 
 const tableName = "ours"
 
-// The plan is what the mix says, and the items that have several updates get them in their order.
+// The plan has the distribution of the mix, and items with several updates get them in order.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	kinds, last := map[store.Op]int{}, map[int]int{}
@@ -38,7 +38,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Whatever is not as it was written, or not the same on both sides, is told.
+// Every item that is not as it was written, or differs between the sides, is reported.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	asked := plan(mix{updates: 70, creates: 20}, 1000)
@@ -85,7 +85,7 @@ func TestCheck(t *testing.T) {
 				}
 				return
 			}
-			told := strings.ReplaceAll(fmt.Sprint(err), "\u00a0", " ") // go-cmp writes either space
+			told := strings.ReplaceAll(fmt.Sprint(err), "\u00a0", " ") // go-cmp uses either space
 			for _, detail := range append(c.details, " 1 items") {
 				if !strings.Contains(told, detail) {
 					t.Errorf("%s: %s", detail, told)
@@ -95,7 +95,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// checked has the check look at a store and a cloud with what was asked for, and with what was changed in each.
+// checked runs the check on a store and a cloud with the requested writes and a change in each.
 func checked(t *testing.T, asked []write, changeTheirs, changeOurs func(map[string]attr.Item)) (account, error) {
 	t.Helper()
 	theirs, ours := map[string]attr.Item{}, map[string]attr.Item{}
@@ -125,7 +125,7 @@ func checked(t *testing.T, asked []write, changeTheirs, changeOurs func(map[stri
 	return check(t.Context(), s, tableName, asked, pages(theirs))
 }
 
-// pages is a cloud that gives a hundred items at a time, with what nodes keep on them.
+// pages is a cloud that returns a hundred items at a time, with the attributes that nodes add.
 func pages(items map[string]attr.Item) func(context.Context, remote.Reading) (remote.Page, error) {
 	names := slices.Sorted(maps.Keys(items))
 	return func(_ context.Context, r remote.Reading) (p remote.Page, err error) {

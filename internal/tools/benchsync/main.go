@@ -14,22 +14,22 @@ import (
 	"github.com/touchline/touchline/internal/tools/measure"
 )
 
-// settings is what the command line says.
+// settings are the settings on the command line.
 type settings struct {
 	writes int
 	lanes  int
 	mixes  []mix
 }
 
-// mix is what part of the writes does what, in percent; the rest deletes.
+// mix is the distribution of the writes, in percent; the rest are deletes.
 type mix struct {
 	name             string
 	updates, creates int
-	together         bool // two updates as one transaction, each counted as a write
-	follows          bool // of one match: items of one partition, and the cloud is far away
+	together         bool // two updates in one transaction, each counted as a write
+	follows          bool // of one match: items of one partition, in a distant cloud
 }
 
-// On a long way: how long each request takes beside what the server does, and how many writes are measured.
+// For a distant cloud: the additional time of each request, and the number of writes measured.
 const (
 	farAway = 80 * time.Millisecond
 	onAWay  = 2000

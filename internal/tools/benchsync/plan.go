@@ -8,24 +8,24 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Of the updates that are alone each fifth is one of ten to an item. So many of these items are written to in turn that their
-// writes lie in one window of a lane, where their order could be lost, and that the bare client, which has no order, does
-// not write to one twice at once.
+// Of the single updates, each fifth is one of ten to the same item. So many of these items are written to in turn that their writes are
+// in flight together, where their order could be lost, but that the bare client, which keeps no order, does not write to one twice at
+// once.
 const (
 	inTurnEach = 5
 	turns      = 10
 	open       = 16
 )
 
-// write is one write of the application's.
+// write is one write of the application.
 type write struct {
 	op   store.Op
-	id   int // below zero: of an item that is in one partition with all such
-	pair int // of a transaction: the item that is updated with it; 0: it is alone
-	turn int // of several updates to one item: which it is, from 1; 0: the item has no other
+	id   int // negative: an item in the partition shared by all such items
+	pair int // the item updated in the same transaction; 0: no transaction
+	turn int // number of the update, from 1, if the item gets several; 0: only one
 }
 
-// plan spreads the mix evenly over the writes.
+// plan distributes the mix evenly over the writes.
 func plan(m mix, writes int) []write {
 	out := make([]write, 0, writes)
 	var inTurn sharing
@@ -58,7 +58,7 @@ func plan(m mix, writes int) []write {
 	return out
 }
 
-// sharing puts updates on items that have others.
+// sharing assigns updates to items with several updates.
 type sharing struct {
 	updates int
 	ids     [open]int
@@ -87,7 +87,7 @@ func keyOf(id int) attr.Item {
 
 const onePartition = "match"
 
-// nameOf is what is different in the keys of any two items.
+// nameOf returns the part of a key that is unique to its item.
 func nameOf(key attr.Item) string {
 	if pk := key["pk"].Str(); pk != onePartition {
 		return pk
@@ -104,8 +104,8 @@ func itemOf(id int) attr.Item {
 
 const seenAt = "2026-11-21T12:00:00Z"
 
-// update is the request of an update, to the item of the write or the other one of its transaction. One of several to an item
-// appends its number to a list, which shows the order in which they came.
+// update returns an update of the write's item, or of the other one in its transaction. One of several updates to an item appends its
+// number to a list, which shows the order in which they arrived.
 func (w write) update(table string, id int) *store.UpdateItem {
 	u := &store.UpdateItem{Table: table, Key: keyOf(id), Update: "SET n = :n, seen = :t"}
 	u.Values = attr.Item{":n": attr.Int(int64(id)), ":t": attr.S(seenAt)}
@@ -116,10 +116,10 @@ func (w write) update(table string, id int) *store.UpdateItem {
 	return u
 }
 
-// prepares reports whether the write's item has to be there before.
+// prepares reports whether the write's item must exist before.
 func (w write) prepares() bool { return w.op != 0 && w.op != store.OpPut && w.turn <= 1 }
 
-// leaves is the write's item when it is the last one there; nil: there is none.
+// leaves returns the item after the write if it is the item's last one; nil: no item.
 func (w write) leaves() attr.Item {
 	if w.op == 0 || w.op == store.OpDelete {
 		return nil
@@ -139,7 +139,7 @@ func (w write) leaves() attr.Item {
 	return it
 }
 
-// perform writes into the store: what has to be there before, or the write itself.
+// perform writes to the store: the item that must exist first if prepare is set, otherwise the write itself.
 func (w write) perform(tx *store.Tx, table string, prepare bool) (err error) {
 	put := func(id int) error {
 		_, err := tx.Put(store.PutItem{Table: table, Item: itemOf(id), Condition: "attribute_not_exists(pk)", NoOld: true})

@@ -1,9 +1,8 @@
-// Command corpus takes what fuzzing has found, which the go command keeps in its cache, into the files that package
-// internal/testrig/corpus reads:
+// Command corpus copies fuzzing inputs from the go command's cache to the files that package internal/testrig/corpus reads:
 //
 //	go run ./internal/tools/corpus "$(go env GOCACHE)/fuzz/$(go list -m)" store/attr/FuzzDecode ...
 //
-// The inputs of a target are sorted, so that the same ones make the same file. The longest are left out.
+// The inputs of a target are sorted, so that the same inputs make the same file. The longest are left out.
 package main
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
-// maxInput is the longest input that is kept, as it is written, in bytes.
+// maxInput is the maximum length of a kept input as written, in bytes.
 const maxInput = 2000
 
 func main() {
@@ -46,7 +45,7 @@ func collect(cache, target string) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		_, input, _ := strings.Cut(strings.TrimSpace(string(data)), "\n") // behind the line with the format
+		_, input, _ := strings.Cut(strings.TrimSpace(string(data)), "\n") // after the line with the format
 		if len(input) <= maxInput {
 			inputs = append(inputs, input)
 		}

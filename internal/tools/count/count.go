@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// match is what counting needs of a file.
+// match is the part of a file that is needed for counting.
 type match struct {
 	Info struct {
 		PerOver int    `json:"balls_per_over"`
@@ -56,15 +56,15 @@ type delivery struct {
 	} `json:"wickets"`
 }
 
-// counter is the state of one match while its deliveries pass by.
+// counter is the state of a match while its deliveries are processed.
 type counter struct {
 	m      *match
 	out    expected
-	inARow map[string]int // wickets on successive deliveries, by bowler, of the match
+	inARow map[string]int // wickets on successive deliveries in the match, by bowler
 
-	// of the present innings
+	// for the current innings
 	legal   int
-	retired map[string]bool // hurt, and not back
+	retired map[string]bool // retired hurt, and not back
 	runs    map[string]int  // by batter
 	sixes   map[string]int  // in a row, by batter
 	haul    map[string]int  // wickets, by bowler
@@ -122,7 +122,7 @@ func (m *match) superOvers(i int) int {
 
 func (d *delivery) legal() bool { return d.Extras["wides"] == 0 && d.Extras["noballs"] == 0 }
 
-// wickets counts who is out on a delivery, and what that makes of the bowler.
+// wickets counts the dismissals on a delivery and the bowler's feats.
 func (c *counter) wickets(d *delivery, superOver bool) int {
 	n, his := 0, 0
 	for _, w := range d.Wickets {
@@ -188,7 +188,7 @@ func (c *counter) bat(d *delivery) {
 	}
 }
 
-// milestones are a batter's scores that count.
+// milestones returns the scores of a batter that are counted.
 func milestones() map[int]string {
 	return map[int]string{
 		50: "fifty", 100: "hundred", 150: "hundred_fifty", 200: "two_hundred", 250: "two_hundred_fifty", 300: "three_hundred",
@@ -211,17 +211,17 @@ func (c *counter) maiden(over []delivery) {
 	}
 }
 
-// kindName is a kind of dismissal in one word.
+// kindName returns a kind of dismissal as one word.
 func kindName(kind string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(kind, " the field"), " ", "_")
 }
 
-// cause is why an innings ended that did.
+// cause returns the reason why an innings ended.
 func (c *counter) cause(i int) string {
 	in, l := &c.m.Innings[i], c.out.Innings[i]
 	target, quota := c.target(i), c.quota(i)
 	if i == 0 && len(c.m.Innings) > 1 && !c.m.multiDay() && c.short() {
-		quota = c.legal // both sides had as many overs, fewer than were agreed
+		quota = c.legal // both sides had the same number of overs, fewer than agreed
 	}
 	switch {
 	case in.Forfeited:
@@ -237,7 +237,7 @@ func (c *counter) cause(i int) string {
 	case !in.SuperOver && l.Wickets+len(in.Absent)+len(c.retired) >= 10:
 		return "all_out"
 	case c.m.multiDay():
-		return "declared" // the record forgot the word: nothing else ends an innings there
+		return "declared" // missing in the record: nothing else ends an innings there
 	default:
 		return "closed"
 	}
@@ -249,7 +249,7 @@ func (c *counter) short() bool {
 	return allowed != "" && c.m.balls(allowed) == c.legal
 }
 
-// balls is a number of overs in balls: "49.3".
+// balls converts a number of overs such as "49.3" to balls.
 func (m *match) balls(overs json.Number) int {
 	whole, part, _ := strings.Cut(overs.String(), ".")
 	n, _ := strconv.Atoi(whole)
@@ -272,7 +272,7 @@ func (c *counter) over(i int) bool {
 		target > 0 && l.Runs >= target || quota > 0 && c.legal >= quota
 }
 
-// target is what an innings must reach to win, 0 when it is not the last of its kind.
+// target returns the score that an innings must reach to win, 0 unless it is the last of its kind.
 func (c *counter) target(i int) int {
 	in := &c.m.Innings[i]
 	switch {
@@ -299,7 +299,7 @@ func (c *counter) target(i int) int {
 	}
 }
 
-// quota is the number of legal balls an innings may last, 0 for no limit.
+// quota returns the number of legal balls that an innings may last, 0 for no limit.
 func (c *counter) quota(i int) int {
 	in, per := &c.m.Innings[i], c.m.Info.PerOver
 	switch {

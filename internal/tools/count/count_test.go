@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// ball writes a delivery: runs off the bat, then what else of the JSON.
+// ball returns the JSON of a delivery: runs off the bat, then the rest.
 func ball(batter, bowler string, runs int, more string) string {
 	total := runs
 	for _, extra := range []string{`"wides":`, `"noballs":`, `"byes":`, `"penalty":`} {
@@ -30,7 +30,7 @@ func out(kind string) string { return `,"wickets":[{"kind":"` + kind + `","playe
 
 func repeat(n int, s string) []string { return slices.Repeat([]string{s}, n) }
 
-// innings writes an innings of overs.
+// innings returns the JSON of an innings.
 func innings(team, more string, overs ...[]string) string {
 	list := make([]string, 0, len(overs))
 	for _, o := range overs {
@@ -103,7 +103,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Super overs: a bowler's wickets there make no hat-trick with those before; each innings ends; two innings are one.
+// Super overs: a bowler's wickets there make no hat-trick with earlier ones; each innings ends; two innings are one super over.
 func TestSuperOvers(t *testing.T) {
 	bowled, six := ball("a", "x", 0, out("bowled")), ball("b", "y", 6, "")
 	so := `,"super_over":true`

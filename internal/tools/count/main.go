@@ -1,31 +1,31 @@
-// Command count works out from Cricsheet match files what a replay of them must end with: score lines, result and
-// the number of events of each type. It is the other opinion in the tests of the replay and of the rules, so it
-// shares no code with them and reads the original files:
+// Command count computes from Cricsheet match files what a replay of them must end with: score lines, result and the number of events of
+// each type. It is an independent opinion for the tests of the replay and of the rules, so it shares no code with them and reads the
+// original files:
 //
 //	count <folder of Cricsheet JSON> >edge/cricket/replay/testdata/expected.json
 //
-// What each type counts:
+// The types and what they count:
 //
-//   - wicket: each dismissal; retired hurt and retired not out are none, two on one ball are two
-//   - four, six: off the bat to the boundary; all-run ones are not
-//   - fifty, hundred, hundred_fifty, two_hundred, two_hundred_fifty, three_hundred: a batter's runs in one innings pass
-//     50, 100, 150, 200, 250, 300
-//   - five_for, ten_for: a bowler takes his fifth, his tenth wicket of one innings
-//   - hat_trick: a bowler's wicket on three of his deliveries in a row, over overs, spells and innings of the match;
-//     every delivery without a wicket of his breaks it, wides and no-balls too; super overs do not count; a fourth
-//     in a row is no second one
-//   - consecutive_sixes: three sixes off three balls in a row that a batter faced in an innings; wides are not faced;
-//     a longer row is still one
-//   - maiden: an over of balls_per_over legal balls, all by one bowler, off which he concedes nothing; byes, leg
-//     byes and penalty runs are not his
-//   - innings_end: each innings that another follows, forfeited ones too, and the last one if the side was all
-//     out (batters who were absent or had retired hurt among the ten), out of balls, or reached its target
-//     Why: forfeited; all_out; target reached; overs, when the balls agreed on were bowled; declared; else closed
-//   - super_over_start: each super over, that is each pair of super-over innings
-//   - result, tie, draw, no_result: one a match; result whenever the record names a winner, by super over,
-//     boundaries, bowl-out or award, too
+//   - wicket: each dismissal; retired hurt and retired not out do not count, two on one ball are two
+//   - four, six: off the bat to the boundary; all-run ones do not count
+//   - fifty, hundred, hundred_fifty, two_hundred, two_hundred_fifty, three_hundred: a batter's runs in one innings reach 50, 100, 150,
+//     200, 250, 300
+//   - five_for, ten_for: a bowler takes his fifth or tenth wicket of one innings
+//   - hat_trick: a bowler takes wickets on three successive deliveries of his, across overs, spells and innings of the match; every
+//     delivery without a wicket of his breaks the row, including wides and no-balls; super overs do not count; a fourth wicket in a row
+//     is not a second hat-trick
+//   - consecutive_sixes: three sixes off three successive balls that a batter faced in an innings; wides are not faced; a longer row
+//     counts once
+//   - maiden: an over of balls_per_over legal balls, all by one bowler, off which he concedes nothing; byes, leg byes and penalty runs
+//     are not his
+//   - innings_end: each innings that is followed by another, including forfeited ones, and the last one if the side was all out
+//     (counting batters who were absent or had retired hurt), out of balls, or reached its target. Why: forfeited; all_out; target
+//     reached; overs, if the agreed balls were bowled; declared; otherwise closed
+//   - super_over_start: each super over, which is a pair of super-over innings
+//   - result, tie, draw, no_result: one per match; result if the record names a winner, including by super over, boundaries, bowl-out
+//     or award
 //
-// Wickets, boundaries, milestones, rows of sixes and maidens of super overs count as any others.
+// Wickets, boundaries, milestones, rows of sixes and maidens in super overs count like any others.
 package main
 
 import (
@@ -50,7 +50,7 @@ func main() {
 	}
 }
 
-// expected is what one match must end with.
+// expected is what a match must end with.
 type expected struct {
 	Innings    []line         `json:"innings"`
 	Result     string         `json:"result"` // win, tie, draw, no result
@@ -58,7 +58,7 @@ type expected struct {
 	Deliveries int            `json:"deliveries"`
 	Events     map[string]int `json:"events"`
 	Wickets    map[string]int `json:"wickets"` // by kind
-	Ends       []string       `json:"ends"`    // why innings ended, of those that innings_end counts, in order
+	Ends       []string       `json:"ends"`    // reasons of the ends that innings_end counts, in order
 }
 
 type line struct {
@@ -70,7 +70,7 @@ type line struct {
 	Forfeited bool   `json:"forfeited,omitempty"`
 }
 
-// run writes one object, a line a match, by id.
+// run writes one object with a line for each match, by id.
 func run(dir string, w io.Writer) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {

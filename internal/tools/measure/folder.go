@@ -8,8 +8,8 @@ import (
 	"runtime"
 )
 
-// makeFolder creates the folder of a run on a disk: in the one that was asked for, in the one for temporary files, or if
-// that lies in memory in bin/, which git ignores. It returns the path, and what the run is measured on.
+// makeFolder creates the folder of a run on a disk: in the given folder, in that for temporary files, or, if that is in memory, in bin/,
+// which git ignores. It returns the path and a description of the machine.
 func makeFolder(asked string) (folder string, on Machine, err error) {
 	parent := asked
 	if parent == "" {
@@ -36,7 +36,7 @@ func makeFolder(asked string) (folder string, on Machine, err error) {
 
 func inMemory(fs string) bool { return fs == "tmpfs" || fs == "ramfs" }
 
-// Machine is what the figures were measured on.
+// Machine describes the machine of a measurement.
 type Machine struct {
 	CPU        string `json:"cpu"`
 	Processors int    `json:"processors"`
@@ -54,14 +54,14 @@ func describe(folder, fs string) Machine {
 	}
 }
 
-// String is the head of the table.
+// String returns the head of the table.
 func (m Machine) String() string {
 	return fmt.Sprintf("%s, %d processors, %s, %s\nfiles in %s on %s, every write synced\n",
 		m.CPU, m.Processors, m.Kernel, m.Go, m.Folder, m.FileSystem)
 }
 
-// Shut closes what is not needed any more. What matters of a file has been written and looked at before.
+// Shut closes what is no longer needed. Everything that matters in a file has been written and checked before.
 func Shut(c io.Closer) { c.Close() }
 
-// Remove deletes a file or a folder of the run.
+// Remove deletes a file or folder of the run.
 func Remove(path string) { _ = os.RemoveAll(path) }

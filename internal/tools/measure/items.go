@@ -7,24 +7,24 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The items lie in partitions of a hundred, as the balls of an innings do.
+// Items are in partitions of a hundred, like the balls of an innings.
 const (
 	TableName  = "balls"
 	PerMatch   = 100
-	QueryItems = 20 // that a query asks for
+	QueryItems = 20 // returned by a query
 
 	itemText = 100 // bytes of each of the eight attributes that give an item its size
 )
 
-// MatchOf is the partition of the n-th item.
+// MatchOf returns the partition of the n-th item.
 func MatchOf(n int) string { return fmt.Sprintf("match-%06d", n/PerMatch) }
 
-// KeyOf is the key of the n-th item.
+// KeyOf returns the key of the n-th item.
 func KeyOf(n int) attr.Item {
 	return attr.Item{"match": attr.S(MatchOf(n)), "ball": attr.Int(int64(n % PerMatch))}
 }
 
-// MakeItem makes the n-th item: about 1 KB in 13 attributes. rank is what indexes sort by.
+// MakeItem returns the n-th item: about 1 KB in 13 attributes. rank is the sort key of indexes.
 func MakeItem(n, rank, runs int) attr.Item {
 	it := KeyOf(n)
 	it["bowler"] = attr.S(fmt.Sprintf("bowler-%d", n%11))

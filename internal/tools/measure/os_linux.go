@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileSystem is the kind of file system that a folder lies on.
+// fileSystem returns the type of the file system of a folder.
 func fileSystem(folder string) string {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {
@@ -27,7 +27,7 @@ func fileSystem(folder string) string {
 	return fmt.Sprintf("type %#x", st.Type)
 }
 
-// FreeBytes is the space that a folder's disk has left.
+// FreeBytes returns the free space on a folder's disk.
 func FreeBytes(folder string) (uint64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {
@@ -36,7 +36,7 @@ func FreeBytes(folder string) (uint64, error) {
 	return st.Bavail * uint64(st.Bsize), nil
 }
 
-// SyncData writes a file to the disk, as a database does.
+// SyncData syncs a file to disk, as a database does.
 func SyncData(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
 
 // Forget drops a file from the page cache.
@@ -52,7 +52,7 @@ func Forget(path string) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 
-// CPUTime is what the process has used so far.
+// CPUTime returns the processor time used by the process so far.
 func CPUTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

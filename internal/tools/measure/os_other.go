@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// What only Linux tells is not measured elsewhere.
+// These are only measured on Linux.
 var errNotHere = errors.New("only Linux tells")
 
 func fileSystem(string) string { return "unknown file system" }
 
-// FreeBytes is the space that a folder's disk has left.
+// FreeBytes returns an error: the free space is only known on Linux.
 func FreeBytes(string) (uint64, error) { return 0, errNotHere }
 
-// SyncData writes a file to the disk, as a database does.
+// SyncData syncs a file to disk, as a database does.
 func SyncData(f *os.File) error { return f.Sync() }
 
-// Forget drops a file from the page cache.
+// Forget does nothing.
 func Forget(string) error { return nil }
 
-// CPUTime is what the process has used so far.
+// CPUTime returns 0: it is only known on Linux.
 func CPUTime() time.Duration { return 0 }
 
 func kernel() string { return runtime.GOOS }

@@ -6,10 +6,10 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// ErrMemory is why there is no figure where the system does not tell one.
+// ErrMemory is the reason for a missing figure about memory.
 const ErrMemory = "the system does not tell a process's memory"
 
-// ProcessTime is the processor time that another process has used so far; 0 where the system does not tell.
+// ProcessTime returns the processor time used by another process so far, 0 if the system does not report it.
 func ProcessTime(pid int) time.Duration {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
@@ -22,14 +22,14 @@ func ProcessTime(pid int) time.Duration {
 	return time.Duration(stat.CPUTime() * float64(time.Second))
 }
 
-// Memory is what a process has resident, in MB.
+// Memory is the resident memory of a process, in MB.
 type Memory struct {
-	Peak      float64 // the most it ever had
+	Peak      float64 // the maximum so far
 	Resident  float64
-	Anonymous float64 // of it, what is no file
+	Anonymous float64 // the part that is not file pages
 }
 
-// MemoryOf reads the memory of a process. It is false where the system does not tell.
+// MemoryOf reads the memory of a process. It returns false if the system does not report it.
 func MemoryOf(pid int) (Memory, bool) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {

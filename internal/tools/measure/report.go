@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// Report is what a program prints.
+// Report is the output of a program.
 type Report struct {
 	Machine Machine `json:"machine"`
 	Quick   bool    `json:"quick"`
@@ -70,7 +70,7 @@ func (r Row) line() string {
 	return head + r.Ours.String() + "\t" + r.Against + "\t" + floor + "\t" + ratio + "\t" + target + verdict
 }
 
-// String is the median and the spread.
+// String returns the median and the spread.
 func (f Figure) String() string {
 	if f.Min == f.Max {
 		return Number(f.Median) + " " + f.Unit
@@ -78,7 +78,7 @@ func (f Figure) String() string {
 	return fmt.Sprintf("%s %s (%s..%s)", Number(f.Median), f.Unit, Number(f.Min), Number(f.Max))
 }
 
-// Number shows three digits that count.
+// Number formats a number with three significant digits.
 func Number(v float64) string {
 	a := math.Abs(v)
 	switch {

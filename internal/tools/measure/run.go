@@ -13,14 +13,14 @@ import (
 	"syscall"
 )
 
-// childArgument is the first argument of a program where it runs as a part of itself.
+// childArgument is the first argument of a process that runs a part of the program.
 const childArgument = "child"
 
-// Main runs a program: start as a person calls it, child as Self does. It ends the process where that fails.
+// Main runs a program: start when a user calls it, child when Self does. If that fails, it exits the process.
 func Main(
 	name string, start func(ctx context.Context, args []string, out, progress io.Writer) error, child func(ctx context.Context) error,
 ) {
-	// A second signal ends the program at once; the first one lets it clean up.
+	// The first signal lets the program clean up; the second one ends it at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	var err error
@@ -35,7 +35,7 @@ func Main(
 	}
 }
 
-// Self is this program as a part of itself.
+// Self returns the command that runs a part of this program.
 func Self(ctx context.Context) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -44,11 +44,11 @@ func Self(ctx context.Context) (*exec.Cmd, error) {
 	return exec.CommandContext(ctx, self, childArgument), nil
 }
 
-// Run is one run of a program: its command line, its folder, and the rows that it has measured.
+// Run is one run of a program: its command line, its folder, and the rows measured so far.
 type Run struct {
 	Table
 	Machine Machine
-	Folder  string // everything that is written lies here
+	Folder  string // all files are written here
 	Quick   bool
 
 	name     string
@@ -56,7 +56,7 @@ type Run struct {
 	progress io.Writer
 }
 
-// Begin reads a command line and creates the folder of a run. own adds flags of the program's own.
+// Begin parses a command line and creates the folder of a run. own adds flags of the program.
 func Begin(name string, targets []Target, args []string, progress io.Writer, own func(*flag.FlagSet)) (*Run, error) {
 	r := &Run{Table: Table{Targets: targets}, name: name, progress: progress}
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
@@ -76,7 +76,7 @@ func Begin(name string, targets []Target, args []string, progress io.Writer, own
 	return r, err
 }
 
-// parseTable reads what chooses the rows of a table and how they are printed.
+// parseTable parses the flags that select the rows of a table and their format.
 func (r *Run) parseTable(flags *flag.FlagSet, args []string) error {
 	flags.BoolVar(&r.Quick, "quick", false, "small sizes and few rounds: shows that everything works, says little about speed")
 	rows := flags.String("rows", "", "`regexp` of the rows to measure, by their ids in the first column; empty: all")
@@ -97,18 +97,18 @@ func (r *Run) parseTable(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// Say reports how far the run is.
+// Say reports progress.
 func (r *Run) Say(format string, args ...any) {
 	_, _ = fmt.Fprintf(r.progress, r.name+": "+format+"\n", args...)
 }
 
-// End removes what the run has written.
+// End removes the files of the run.
 func (r *Run) End() { Remove(r.Folder) }
 
-// Report is what has been measured.
+// Report returns the measurements.
 func (r *Run) Report() Report { return Report{Machine: r.Machine, Quick: r.Quick, Rows: r.Rows()} }
 
-// Print writes a report, or what contains one: as JSON if that was asked for, else by text.
+// Print writes a report, or something that contains one, as JSON if requested, otherwise with text.
 func (r *Run) Print(w io.Writer, report any, text func(io.Writer) error) error {
 	if !r.json {
 		return text(w)

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Side is one of the things that are compared.
+// Side is one side of a comparison.
 type Side struct {
-	Prepare func() error                // makes what the slice needs; not measured, may be nil
-	Run     func() (ops int, err error) // a slice
+	Prepare func() error                // prepares a slice; not measured; may be nil
+	Run     func() (ops int, err error) // runs a slice
 }
 
-// Sample is what was measured of one side, a value a slice.
+// Sample is the measurement of one side, with a value for each slice.
 type Sample struct {
-	Wall []float64 // seconds an operation
-	CPU  []float64 // processor seconds of this process an operation
+	Wall []float64 // seconds per operation
+	CPU  []float64 // processor seconds of this process per operation
 }
 
-// Interleave runs slices of the sides in turns, one round more than is said: the first one warms up and is not counted.
-// The order turns around from one round to the next, so that no side always has the same one before it.
+// Interleave runs slices of the sides in turns. It runs one more round than rounds: the first is a warm-up and not counted. The order is
+// reversed from round to round, so that no side always follows the same one.
 func Interleave(ctx context.Context, rounds int, sides ...Side) ([]Sample, error) {
 	out := make([]Sample, len(sides))
 	for round := range rounds + 1 {
@@ -44,8 +44,8 @@ func Interleave(ctx context.Context, rounds int, sides ...Side) ([]Sample, error
 	return out, nil
 }
 
-// Slice runs one slice behind a garbage collection and returns the seconds that an operation took, and those of this
-// process's processor time.
+// Slice runs one slice after a garbage collection and returns the seconds per operation, of real time and of this process's processor
+// time.
 func (s Side) Slice() (wall, cpu float64, err error) {
 	if s.Prepare != nil {
 		if err := s.Prepare(); err != nil {
@@ -59,7 +59,7 @@ func (s Side) Slice() (wall, cpu float64, err error) {
 	return took / float64(ops), worked / float64(ops), err
 }
 
-// Figure is a median with the spread it comes from.
+// Figure is a median with its spread.
 type Figure struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
@@ -67,14 +67,14 @@ type Figure struct {
 	Unit   string  `json:"unit"`
 }
 
-// FigureOf takes the median of one value or more.
+// FigureOf returns the median of one or more values.
 func FigureOf(values []float64, unit string) Figure {
 	sorted := slices.Sorted(slices.Values(values))
 	middle := (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 	return Figure{Median: middle, Min: sorted[0], Max: sorted[len(sorted)-1], Unit: unit}
 }
 
-// Scaled returns the values times a factor: seconds as microseconds, say.
+// Scaled returns the values multiplied by a factor, such as seconds as microseconds.
 func Scaled(values []float64, by float64, unit string) Figure {
 	out := make([]float64, len(values))
 	for i, v := range values {
@@ -83,13 +83,13 @@ func Scaled(values []float64, by float64, unit string) Figure {
 	return FigureOf(out, unit)
 }
 
-// Micros shows seconds as microseconds.
+// Micros returns seconds as microseconds.
 func Micros(seconds []float64) Figure { return Scaled(seconds, 1e6, "us") }
 
-// Nanos shows seconds as nanoseconds.
+// Nanos returns seconds as nanoseconds.
 func Nanos(seconds []float64) Figure { return Scaled(seconds, 1e9, "ns") }
 
-// Rate turns seconds an operation into operations a second.
+// Rate converts seconds per operation to operations per second.
 func Rate(seconds []float64) Figure {
 	out := make([]float64, len(seconds))
 	for i, v := range seconds {
@@ -98,5 +98,5 @@ func Rate(seconds []float64) Figure {
 	return FigureOf(out, "/s")
 }
 
-// Exactly is a figure without a spread.
+// Exactly returns a figure without a spread.
 func Exactly(v float64, unit string) Figure { return Figure{v, v, v, unit} }

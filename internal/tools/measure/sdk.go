@@ -21,11 +21,11 @@ import (
 // Dialer opens connections.
 type Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// BatchItems is how many items a BatchWriteItem writes. DynamoDB takes no more.
+// BatchItems is the number of items in a BatchWriteItem, DynamoDB's maximum.
 const BatchItems = 25
 
-// NewClient makes the SDK's client with its defaults, but for three: it repeats nothing, it keeps so many connections,
-// and it knows its credentials.
+// NewClient returns the SDK's client with its defaults, except that it does not retry, keeps the given number of connections, and has
+// fixed credentials.
 func NewClient(addr string, dial Dialer, connections int) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String("http://" + addr),
@@ -39,11 +39,11 @@ func NewClient(addr string, dial Dialer, connections int) *dynamodb.Client {
 	})
 }
 
-// transport is the SDK's client, kept from closing connections that it could use again. It closes a request's body as
-// soon as the answer begins. net/http may not have looked for the end of the body by then, and what a closed body's
-// WriteTo says (smithy-go v1.28.8: io.EOF) it takes for a failure to write the request: it closes the connection, and a
-// long answer cannot be read to its end. Servers that answer within microseconds meet that, about once in thirty requests
-// where client and server share processors. What the body's Read says is taken as it is meant.
+// transport is the SDK's client, prevented from closing reusable connections. The SDK closes a request's body as soon as the answer
+// begins. If net/http has not looked for the end of the body by then, it takes what a closed body's WriteTo returns (smithy-go v1.28.8:
+// io.EOF) for a failure to write the request: it closes the connection, and a long answer cannot be read to its end. This happens with
+// servers that answer within microseconds, about once in thirty requests if client and server share processors. A body without WriteTo
+// avoids it, because the result of Read is understood correctly.
 type transport struct{ client aws.HTTPClient }
 
 // Do implements aws.HTTPClient.
@@ -54,16 +54,16 @@ func (t transport) Do(r *http.Request) (*http.Response, error) {
 	return t.client.Do(r)
 }
 
-// SDKItem has an item as the SDK wants it.
+// SDKItem returns an item in the SDK's form.
 func SDKItem(it attr.Item) map[string]types.AttributeValue {
 	out, err := attributevalue.UnmarshalMapJSON(attr.AppendJSON(nil, it))
 	if err != nil {
-		panic(err) // it is the JSON of both
+		panic(err) // the JSON is valid for both
 	}
 	return out
 }
 
-// Fill makes the table at a server, with so many items.
+// Fill creates the table on a server, with the given number of items.
 func Fill(ctx context.Context, c *dynamodb.Client, items int) error {
 	attribute := func(name string, t types.ScalarAttributeType) types.AttributeDefinition {
 		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: t}
@@ -98,7 +98,7 @@ func awaitActive(ctx context.Context, c *dynamodb.Client) error {
 	}).Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(TableName)}, 10*time.Second)
 }
 
-// Batch is the request that writes so many items.
+// Batch returns a call that writes the given items.
 func Batch(items []map[string]types.AttributeValue) func(context.Context, *dynamodb.Client) error {
 	puts := make([]types.WriteRequest, len(items))
 	for i, it := range items {

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Target is one row of the table: what is compared with what, and what the ratio must be.
+// Target is a row of the table: what is compared with what, and the limit for the ratio.
 type Target struct {
 	ID    string // group, slash, row
 	What  string
-	Floor string // what the ratio is to; empty: the limit is about ours alone
+	Floor string // the denominator of the ratio; empty: the limit is for our figure alone
 	Limit float64
-	Most  bool // a ratio is good up to the limit, not from it on
+	Most  bool // the limit is an upper one, not a lower one
 }
 
-// AtLeast is a target whose ratio is good from the limit on.
+// AtLeast returns a target with a lower limit for the ratio.
 func AtLeast(id, what, floor string, limit float64) Target {
 	return Target{ID: id, What: what, Floor: floor, Limit: limit}
 }
 
-// AtMost is a target whose ratio is good up to the limit.
+// AtMost returns a target with an upper limit for the ratio.
 func AtMost(id, what, floor string, limit float64) Target {
 	return Target{ID: id, What: what, Floor: floor, Limit: limit, Most: true}
 }
@@ -40,27 +40,26 @@ func (t Target) bound() string {
 	return ">="
 }
 
-// Table collects what was measured of its targets. The row of a target that is not selected is left out, whatever is
-// said of it.
+// Table collects the measurements of its targets. Rows of targets that are not selected are left out.
 type Table struct {
-	Targets []Target       // in the order in which they are shown; their ids differ
-	Select  *regexp.Regexp // of the ids; nil: all
+	Targets []Target       // in the order of the table; ids are unique
+	Select  *regexp.Regexp // matches the ids; nil: all
 
 	rows []Row
 }
 
-// Row is one line of the table.
+// Row is one row of the table.
 type Row struct {
 	ID      string  `json:"id"`
 	What    string  `json:"what"`
 	Against string  `json:"floor,omitempty"`
 	Ours    *Figure `json:"ours,omitempty"`
 	Floor   *Figure `json:"floorMeasured,omitempty"`
-	Ratio   float64 `json:"ratio,omitempty"` // ours to the floor; 0: the target is about ours alone
+	Ratio   float64 `json:"ratio,omitempty"` // of ours to the floor; 0: the target is for our figure alone
 	Bound   string  `json:"bound"`
 	Target  float64 `json:"target"`
 	Met     bool    `json:"met"`
-	Missing string  `json:"notMeasured,omitempty"` // why there is no figure
+	Missing string  `json:"notMeasured,omitempty"` // reason for a missing figure
 }
 
 // Wants reports whether a row is selected.
@@ -76,8 +75,7 @@ func (t *Target) in(group string) bool { return strings.HasPrefix(t.ID, group+"/
 // Compare adds a row with a floor.
 func (t *Table) Compare(id string, ours, floor Figure) { t.CompareWith(id, "", ours, floor) }
 
-// CompareWith is Compare with a floor that is known only after it was measured: its name stands in the row behind the
-// one of the target.
+// CompareWith is Compare with a floor that is only known after it was measured: which is added to the target's name of the floor.
 func (t *Table) CompareWith(id, which string, ours, floor Figure) {
 	t.add(id, func(r *Row, target Target) {
 		if which != "" {
@@ -88,7 +86,7 @@ func (t *Table) CompareWith(id, which string, ours, floor Figure) {
 	})
 }
 
-// Alone adds a row whose target is about ours alone.
+// Alone adds a row whose target is for our figure alone.
 func (t *Table) Alone(id string, ours Figure) {
 	t.add(id, func(r *Row, target Target) { r.Ours, r.Met = &ours, target.Met(ours.Median) })
 }
@@ -105,7 +103,7 @@ func (t *Table) Missing(id, why string) {
 	t.add(id, func(r *Row, _ Target) { r.Missing = why })
 }
 
-// MissingGroup adds all rows of a group, which could not be measured.
+// MissingGroup adds all rows of a group that could not be measured.
 func (t *Table) MissingGroup(name, why string) {
 	for _, target := range t.Targets {
 		if target.in(name) {
@@ -124,7 +122,7 @@ func (t *Table) add(id string, fill func(*Row, Target)) {
 	t.rows = append(t.rows, r)
 }
 
-// Rows returns the rows in the order of the targets, whatever was measured first.
+// Rows returns the rows in the order of the targets, not of the measurements.
 func (t *Table) Rows() []Row {
 	out := make([]Row, 0, len(t.rows))
 	for _, target := range t.Targets {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Together calls do from so many goroutines at once, with their numbers, and returns their errors when all are back.
+// Together calls do on count goroutines at once, with their numbers, and returns their errors after all have returned.
 func Together(count int, do func(i int) error) error {
 	errs := make([]error, count)
 	var wg sync.WaitGroup
@@ -17,7 +17,7 @@ func Together(count int, do func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// Share has so many goroutines share calls of do, with the numbers below total. An error ends them all.
+// Share calls do with the numbers below total, on count goroutines. An error ends all of them.
 func Share(count, total int, do func(i int) error) error {
 	var next atomic.Int64
 	return Together(count, func(int) error {

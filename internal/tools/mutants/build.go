@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// builder builds test programs, with a mutant or without.
+// builder builds test programs, with or without a mutant.
 type builder struct {
-	root string // of the module
-	dir  string // for what it makes
+	root string // folder of the module
+	dir  string // folder for build results
 	tags string
 }
 
-// overlay writes the files that a mutant changes and what tells the go command of them. It gives the name of the latter.
+// overlay writes the files changed by a mutant and an overlay file for the go command. It returns the path of the latter.
 func (b *builder) overlay(m *mutant) (string, error) {
 	files, err := m.apply(b.root)
 	if err != nil {
@@ -43,7 +43,8 @@ func (b *builder) overlay(m *mutant) (string, error) {
 	return path, os.WriteFile(path, raw, 0o600)
 }
 
-// build makes the test program of a package, once. Without optimisation nothing is gained: the time goes into linking.
+// build builds the test program of a package, once. It does not turn off optimization, which would save nothing: most of the time is
+// linking.
 func (b *builder) build(ctx context.Context, name, pkg, overlay string) (string, error) {
 	out := filepath.Join(b.dir, name, strings.Trim(strings.ReplaceAll(pkg, "/", "_"), "._")+".test")
 	if _, err := os.Stat(out); err == nil {
@@ -62,7 +63,7 @@ func (b *builder) clean(m *mutant) {
 	_ = os.RemoveAll(filepath.Join(b.dir, m.name))
 }
 
-// moduleRoot is the folder of the module around the working directory.
+// moduleRoot returns the folder of the module around the working directory.
 func moduleRoot(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {

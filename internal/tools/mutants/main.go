@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// command does what the arguments say. It fails if a mutant was not caught.
+// command runs the command line. It fails if a mutant was not caught.
 func command(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	only := flags.String("only", "", "a regular expression of the names of the mutants to plant")
@@ -64,7 +64,7 @@ func command(ctx context.Context, args []string) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil: // one that does not build does not keep the others from being tried
+		case err != nil: // one that does not build must not prevent others from being tried
 			errs = errors.Join(errs, fmt.Errorf("%s: %w", mutants[i].name, err))
 			continue
 		}
@@ -77,7 +77,7 @@ func command(ctx context.Context, args []string) error {
 	return errors.Join(errs, missed(outcomes))
 }
 
-// chosen returns the mutants of the list that are to be planted, and the names of all. All of the list must be in order.
+// chosen returns the mutants to plant and the names of all. All mutants must be valid.
 func chosen(only, root string) (mutants []mutant, list []string, err error) {
 	re, err := regexp.Compile(only)
 	if err != nil {
@@ -96,7 +96,7 @@ func chosen(only, root string) (mutants []mutant, list []string, err error) {
 	return slices.DeleteFunc(mutants, func(m mutant) bool { return !re.MatchString(m.name) }), list, nil
 }
 
-// missed is the error of mutants that nothing noticed.
+// missed returns the error for mutants that nothing noticed.
 func missed(outcomes []outcome) error {
 	var names []string
 	for i := range outcomes {

@@ -18,28 +18,28 @@ import (
 //go:embed planted
 var planted embed.FS
 
-// mutant is one way to be wrong.
+// mutant is a deliberate fault.
 type mutant struct {
-	name    string // of its file, without the ending
+	name    string // of its file, without the extension
 	words   string
 	tests   []testRun
 	sim     bool
 	changes []change
 }
 
-// testRun names tests of one package.
+// testRun selects tests of one package.
 type testRun struct {
-	pkg string // as go test takes it, such as ./sync/replica
-	run string // a regular expression of the names of the tests
+	pkg string // an argument of go test, such as ./sync/replica
+	run string // a regular expression of test names
 }
 
-// change is one text of a file that becomes another.
+// change replaces a text in a file.
 type change struct {
-	in       string // a file, or the folder of a package, from the root of the module, with slashes
+	in       string // a file, or the folder of a package, relative to the module, with slashes
 	old, new string
 }
 
-// readMutants reads the list, in the order of the names.
+// readMutants reads all mutants, in the order of their names.
 func readMutants() ([]mutant, error) {
 	entries, err := planted.ReadDir("planted")
 	if err != nil {
@@ -60,7 +60,7 @@ func readMutants() ([]mutant, error) {
 	return out, nil
 }
 
-// parse reads one mutant: a txtar archive whose comment is the head, and whose files are pairs of old and new.
+// parse parses one mutant: a txtar archive whose comment is the head, and whose files are pairs of old and new.
 func parse(name, text string) (mutant, error) {
 	m := mutant{name: name}
 	archive := txtar.Parse([]byte(text))
@@ -110,7 +110,7 @@ func (m *mutant) headLine(line string) error {
 	return nil
 }
 
-// apply returns the files that the mutant changes, as they are with it. root is the folder of the module.
+// apply returns the files that the mutant changes, with the changes made. root is the folder of the module.
 func (m *mutant) apply(root string) (map[string][]byte, error) {
 	changed := map[string][]byte{}
 	for _, c := range m.changes {
@@ -128,7 +128,7 @@ func (m *mutant) apply(root string) (map[string][]byte, error) {
 	return changed, nil
 }
 
-// find returns the one file that the old text is in; what earlier changes made of files is in changed.
+// find returns the one file that contains the old text. changed has the results of earlier changes.
 func (c *change) find(root string, changed map[string][]byte) (in, text string, err error) {
 	sources, err := c.sources(root)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *change) find(root string, changed map[string][]byte) (in, text string, 
 	return in, text, nil
 }
 
-// sources lists the files that a change may be in: one, or those of a package.
+// sources returns the files that a change may apply to: one, or those of a package.
 func (c *change) sources(root string) (names []string, err error) {
 	if strings.HasSuffix(c.in, ".go") {
 		return []string{c.in}, nil
@@ -198,7 +198,7 @@ func (m *mutant) check(root string) error {
 	return nil
 }
 
-// testNames lists the tests in a folder.
+// testNames returns the tests in a folder.
 func testNames(dir string) (names []string, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	if err != nil {

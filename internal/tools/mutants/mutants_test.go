@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// root is the module's folder, from this one.
+// root is the module's folder, relative to this one.
 const root = "../../.."
 
-// TestListHolds: every mutant can be planted in the code as it is now, and the tests that it names are there. What an old
-// text says that no longer occurs has been changed: the mutant is to be changed with it.
+// TestListHolds: every mutant can be planted in the present code, and the tests that it names exist. If an old text no longer occurs, the
+// code has changed: then change the mutant with it.
 func TestListHolds(t *testing.T) {
 	mutants, err := readMutants()
 	if err != nil {
@@ -135,7 +135,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A page is told of each mutant by itself: what it says of others stays, and of the tests, where the simulation was played alone.
+// A page is updated for each mutant by itself: rows of other mutants stay, and so does the part about tests if only the simulation ran.
 func TestPage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mutants.md")
 	gone := "| mutant | what is wrong | caught by | seeds |\n|---|---|---|---|\n| gone | it is no more | TestA | - |\n"

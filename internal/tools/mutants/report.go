@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// maxShown is how many tests are named; those beside them fail for the same reason.
+// maxShown is how many tests are named; the others fail for the same reason.
 const maxShown = 2
 
 const (
@@ -18,7 +18,7 @@ const (
 	simulated = "the simulation"
 )
 
-// what says what caught a mutant, in a cell of a table.
+// what says what caught a mutant, for a table cell.
 func (o *outcome) what() string {
 	tests := strings.Join(o.tests[:min(len(o.tests), maxShown)], ", ")
 	if more := len(o.tests) - maxShown; more > 0 {
@@ -39,7 +39,7 @@ func caughtBy(tests string, sim bool) string {
 	return tests + "; " + simulated
 }
 
-// after says after how many seeds.
+// after says after how many seeds it was caught.
 func (o *outcome) after() string {
 	switch {
 	case !o.ran:
@@ -50,22 +50,22 @@ func (o *outcome) after() string {
 	return fmt.Sprint(o.tried)
 }
 
-// line is the mutant on the terminal.
+// line returns the outcome for the terminal.
 func (o *outcome) line() string {
 	return fmt.Sprintf("%-28s %-60s seeds: %-10s %v", o.mutant.name, o.what(), o.after(), o.took.Round(100*time.Millisecond))
 }
 
-// row is a mutant on the page.
+// row is a mutant's row on the page.
 type row struct{ words, what, after string }
 
-// tests are those that the row names.
+// tests returns the tests that the row names.
 func (r *row) tests() string {
 	tests, _, _ := strings.Cut(r.what, simulated)
 	return strings.TrimSuffix(strings.Replace(tests, nothing, "", 1), "; ")
 }
 
-// tellPage gives a mutant its row on the page: with alone, of the simulation, which leaves what it says of tests. Rows of mutants
-// that are not in the list go.
+// tellPage updates the row of a mutant on the page; with alone, only the part about the simulation. It removes rows of mutants that are
+// not in the list.
 func tellPage(path string, o *outcome, alone bool, list []string) error {
 	if path == "" {
 		return nil
@@ -84,7 +84,7 @@ func tellPage(path string, o *outcome, alone bool, list []string) error {
 	return os.WriteFile(path, []byte(page(rows)), 0o600)
 }
 
-// readRows reads the rows of a page, by the names of their mutants.
+// readRows reads the rows of a page, by mutant.
 func readRows(page string) map[string]row {
 	rows := map[string]row{}
 	for line := range strings.Lines(page) {
@@ -96,7 +96,7 @@ func readRows(page string) map[string]row {
 	return rows
 }
 
-// page writes the page.
+// page returns the text of the page.
 func page(rows map[string]row) string {
 	var b strings.Builder
 	caught, sim := 0, 0

@@ -16,29 +16,30 @@ import (
 	"time"
 )
 
-// simulation is told by its environment which seeds to play.
+// simulation selects the simulation. Environment variables tell it which seeds to play.
 func simulation() testRun { return testRun{"./sync/replica/simulation", "^TestSimulation$"} }
 
 // runner runs test programs.
 type runner struct {
 	builder
-	timeout time.Duration // of one run
-	seeds   int           // of the simulation, at most; 0: it is not played
+	timeout time.Duration // for one run
+	seeds   int           // maximum for the simulation; 0: it is not run
 }
 
-// outcome is what became of one mutant.
+// outcome is the result of one mutant.
 type outcome struct {
 	mutant *mutant
-	tests  []string // the named tests that failed, "" if none did
-	ran    bool     // the simulation
-	seed   int      // the first that failed; 0: none did
-	tried  int      // seeds
+	tests  []string // the named tests that failed
+	ran    bool     // the simulation was run
+	seed   int      // the first failing seed; 0: none
+	tried  int      // number of seeds
 	took   time.Duration
 }
 
 func (o *outcome) caught() bool { return len(o.tests) > 0 || o.seed > 0 }
 
-// baseline runs all that the mutants name without any: what fails by itself proves nothing, and is an error.
+// baseline runs everything that the mutants name without any mutant. It returns an error if something fails, because then its failures
+// prove nothing.
 func (r *runner) baseline(ctx context.Context, mutants []mutant) error {
 	none := mutant{name: "baseline"}
 	for i := range mutants {
@@ -56,11 +57,11 @@ func (r *runner) baseline(ctx context.Context, mutants []mutant) error {
 	return err
 }
 
-// baselineSeeds are played without a mutant. That all of them pass is for make sim to show.
+// baselineSeeds are played without a mutant. make sim shows that all seeds pass.
 const baselineSeeds = 5
 
-// try plants a mutant and runs what should notice it. The named tests stop at the first place that fails, the simulation
-// at the first seed.
+// try plants a mutant and runs what should notice it. It stops the tests at the first failing package, and the simulation at the first
+// failing seed.
 func (r *runner) try(ctx context.Context, m *mutant) (outcome, error) {
 	began := time.Now()
 	out := outcome{mutant: m}
@@ -91,7 +92,7 @@ func (r *runner) try(ctx context.Context, m *mutant) (outcome, error) {
 	return out, ctx.Err()
 }
 
-// simulate plays seeds until one fails: few at first, since most mutants do not live long.
+// simulate plays seeds until one fails. It starts with few, because most mutants are caught early.
 func (r *runner) simulate(ctx context.Context, program string, out *outcome) {
 	out.ran = true
 	for n := 1; out.tried < r.seeds && ctx.Err() == nil; n *= 2 {
@@ -109,7 +110,7 @@ func (r *runner) simulate(ctx context.Context, program string, out *outcome) {
 
 var seedNumber = regexp.MustCompile(`(?i)\bseed[ =:]+(\d+)`)
 
-// failedSeed finds the seed that failed in what a run has printed, its last one if it did not say.
+// failedSeed finds the failing seed in the output of a run; if there is none, it returns the run's last seed.
 func failedSeed(text string, first, n int) int {
 	for _, match := range seedNumber.FindAllStringSubmatch(text, -1) {
 		if seed, err := strconv.Atoi(match[1]); err == nil && seed >= first && seed < first+n {
@@ -119,13 +120,13 @@ func failedSeed(text string, first, n int) int {
 	return first + n - 1
 }
 
-// run runs tests until one fails, and returns the names of those that failed; nil: all passed. A program that crashes or does not end has
-// failed too.
+// run runs tests until one fails, and returns the names of the failed ones, or nil if all passed. A program that crashes or does not end
+// has failed too.
 func (r *runner) run(ctx context.Context, program string, t testRun, env ...string) (failed []string, text string) {
 	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	args := []string{"-test.run", t.run, "-test.timeout", r.timeout.String(), "-test.failfast"}
-	const noFile = "rapid.nofailfile" // a failure that rapid found would be kept in the tree
+	const noFile = "rapid.nofailfile" // otherwise rapid would store its failures in the tree
 	if raw, err := os.ReadFile(program); err == nil && bytes.Contains(raw, []byte(noFile)) {
 		args = append(args, "-"+noFile)
 	}
@@ -148,7 +149,7 @@ func (r *runner) run(ctx context.Context, program string, t testRun, env ...stri
 	return failed, string(out)
 }
 
-// failures returns the names of the tests that failed, of a test with others within it those.
+// failures returns the names of the failed tests; for a test with subtests, those of the subtests.
 func failures(out string) (names []string) {
 	for _, match := range failedTest.FindAllStringSubmatch(out, -1) {
 		names = append(names, match[1])

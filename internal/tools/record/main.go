@@ -1,8 +1,8 @@
-// Command record makes the recordings that the replay embeds from match files of Cricsheet:
+// Command record makes the recordings embedded in the replay from Cricsheet match files:
 //
 //	record <folder of Cricsheet JSON> <folder of recordings>
 //
-// Each is read back and held against what it was made from. Why a match was chosen comes from the folder's MANIFEST.json.
+// Each recording is read back and compared with its source. The reason for choosing a match comes from the folder's MANIFEST.json.
 package main
 
 import (

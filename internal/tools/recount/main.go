@@ -1,10 +1,10 @@
-// Command recount counts a softball game from its score sheet, by itself: it shares no code with the scorebook, so that the two hold
-// each other to the rules. Tests compare their figures.
+// Command recount computes the figures of a softball game from its score sheet. It is independent: it shares no code with the scorebook,
+// so that each verifies the other. Tests compare their figures.
 //
 //	go run ./internal/tools/recount edge/hacktracker/testdata/sheets/extras.sheet
 //
-// A sheet has the lineup, and a line for each inning: who batted, with what result, and after a slash how many runs were batted in.
-// @2 is the place in the order of somebody who is not in the lineup, ~ a sacrifice that was hit in the air.
+// A sheet has the lineup, and a line for each inning: who batted, with what result, and after a slash the number of runs batted in. @2 is
+// the place in the order of a player who is not in the lineup; ~ is a sacrifice hit in the air.
 package main
 
 import (
@@ -29,10 +29,10 @@ func main() {
 	}
 }
 
-// columns are the figures of a batter that are counted.
+// columns are a batter's figures.
 const columns = "PA AB H 2B 3B HR RBI BB HBP K SF SH TB"
 
-// counts says what each result adds to the columns besides a plate appearance.
+// counts has the columns that each result adds to, besides a plate appearance.
 var counts = map[string]string{
 	"1B": "AB H TB", "2B": "AB H 2B TB TB", "3B": "AB H 3B TB TB TB", "HR": "AB H HR TB TB TB TB", "BB": "BB", "HBP": "HBP", "K": "AB K",
 	"SF": "SF", "SH": "SH", "SAC": "SH", "SAC~": "SF", "E": "AB", "FC": "AB", "OUT": "AB", "FO": "AB", "GO": "AB", "PO": "AB", "LO": "AB", "DP": "AB", "TP": "AB",
@@ -40,15 +40,15 @@ var counts = map[string]string{
 
 type figures map[string]int64
 
-// game is what is counted of a sheet.
+// game has the figures of a sheet.
 type game struct {
-	order   [][]string // who has batted in each place
+	order   [][]string // the batters in each place of the order
 	batters map[string]figures
 	team    figures
 	innings []string // runs batted in
 }
 
-// recount writes a line for each batter in batting order, the team's, and the runs batted in by inning.
+// recount writes a line for each batter in batting order, one for the team, and the runs batted in by inning.
 func recount(w io.Writer, sheet string) error {
 	lines := strings.Split(strings.TrimSpace(sheet), "\n")
 	g := game{batters: map[string]figures{}, team: figures{}}
@@ -107,7 +107,7 @@ func (g *game) count(one string) error {
 	return nil
 }
 
-// String writes the figures and their averages: AVG OBP SLG OPS ISO BABIP.
+// String formats the figures and their averages: AVG OBP SLG OPS ISO BABIP.
 func (f figures) String() string {
 	var out []string
 	for column := range strings.FieldsSeq(columns) {

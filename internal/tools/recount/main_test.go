@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The figures beside the sheets are this program's; some of them were counted by hand.
+// The figures beside the sheets are from this program; some of them were also counted by hand.
 func TestRecount(t *testing.T) {
 	const dir = "../../../edge/hacktracker/testdata/sheets"
 	sheets, err := filepath.Glob(filepath.Join(dir, "*.sheet"))

@@ -1,12 +1,12 @@
-// Command simdisk prepares a build in which the files of the program lie on a simulated disk (internal/testrig/simdisk).
-// It copies bbolt and a few source files of package os and of the store, puts hooks where they write, sync and name
-// files, and prints the flags with which the go command builds from the copies:
+// Command simdisk prepares a build in which the program's files are on a simulated disk (internal/testrig/simdisk). It copies bbolt and a
+// few source files of package os and of the store, adds hooks where they write, sync and name files, and prints the flags with which the
+// go command builds from the copies:
 //
 //	go test -tags simdisk $(go run ./internal/tools/simdisk bin/simdisk) ./store/internal/crash
 //
-// Neither the originals nor a normal build are touched. In bbolt it also gives the loops over maps an order, so that
-// one seed always makes the same file. What it looks for and does not find is an error: then a new version of these is
-// to be looked at.
+// Neither the originals nor a normal build are affected. In bbolt it also gives loops over maps a fixed order, so that a seed always
+// produces the same file. If it does not find the code that it changes, that is an error: then this program must be adapted to a new
+// version.
 package main
 
 import (

@@ -26,12 +26,12 @@ const (
 	disk = "github.com/touchline/touchline/store/internal/disk"
 )
 
-// patch is what is done to one package.
+// patch is the change of one package.
 type patch struct {
 	pkg     string
-	adds    string              // file of the folder overlay that joins the package
-	renames []string            // functions that get the prefix simReal, methods as (T).Name
-	ordered map[string][]string // file: maps that are gone through by the order of their keys
+	adds    string              // a file in folder overlay that is added to the package
+	renames []string            // functions that get the prefix simReal; methods as (T).Name
+	ordered map[string][]string // by file: maps whose loops are ordered by key
 }
 
 func patches() []patch {
@@ -52,8 +52,8 @@ func patches() []patch {
 	}
 }
 
-// write makes the copies in dir and returns the flags for the go command. Packages of this module and of the standard
-// library are overlaid; a module of the cache cannot be, so that bbolt is copied as a whole and replaced.
+// write writes the copies to dir and returns the flags for the go command. Packages of this module and of the standard library are
+// overlaid. That is impossible for a module in the module cache, so bbolt is copied as a whole and replaced.
 func write(folder string) (string, error) {
 	dir, err := filepath.Abs(folder)
 	if err != nil {
@@ -86,11 +86,11 @@ func write(folder string) (string, error) {
 	if err := errors.Join(writeFile(overlayFile, text), writeModFile(modFile, copied)); err != nil {
 		return "", err
 	}
-	// Shells split these at spaces, so that they are as short as they were given.
+	// Shells split the flags at spaces, so the paths stay as short as they were given.
 	return fmt.Sprintf("-overlay=%s -modfile=%s", filepath.Join(folder, "overlay.json"), filepath.Join(folder, "go.mod")), nil
 }
 
-// writeModFile writes our go.mod with the copy of bbolt in it, and go.sum beside.
+// writeModFile writes our go.mod with the copy of bbolt, and go.sum beside it.
 func writeModFile(path, copied string) error {
 	ours, err := goCommand("env", "GOMOD")
 	if err != nil {
@@ -143,7 +143,7 @@ func goCommand(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// apply hands out the changed files of a package, and the one that joins it.
+// apply passes the changed files of a package, and the added one, to put.
 func (p patch) apply(put func(from string, text []byte) error) error {
 	list, err := goCommand("list", "-f", `{{.Dir}}{{range .GoFiles}}{{"\n"}}{{.}}{{end}}`, p.pkg)
 	if err != nil {
@@ -179,13 +179,13 @@ func (p patch) apply(put func(from string, text []byte) error) error {
 	return put(filepath.Join(dir, "sim_disk.go"), text)
 }
 
-// edit is text that is put in at a place.
+// edit inserts text at a position.
 type edit struct {
 	at   token.Pos
 	text string
 }
 
-// change returns the text of a file with its functions renamed and its loops ordered.
+// change returns the text of a file with functions renamed and loops ordered.
 func (p patch) change(name string, text []byte) (out []byte, renamed []string, err error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
@@ -221,7 +221,7 @@ func (p patch) change(name string, text []byte) (out []byte, renamed []string, e
 	return out, renamed, nil
 }
 
-// fullName returns F of func F and (T).F of func (t *T) F.
+// fullName returns F for func F and (T).F for func (t *T) F.
 func fullName(fn *ast.FuncDecl) string {
 	if fn.Recv == nil {
 		return fn.Name.Name

@@ -1,9 +1,8 @@
-// Command words makes the word lists of the word puzzle from SCOWL, as Debian's packages wamerican-huge and wamerican-small have
-// it:
+// Command words makes the word lists of the word puzzle from SCOWL, as in Debian's packages wamerican-huge and wamerican-small:
 //
 //	go run ./internal/tools/words /usr/share/dict/american-english-huge /usr/share/dict/american-english-small edge/scorekeeper/words
 //
-// A guess may be any word of five letters of the huge list; an answer is one of the small list that is no plural and nobody minds.
+// A guess may be any five-letter word of the huge list. An answer is a word of the small list that is neither a plural nor offensive.
 package main
 
 import (
@@ -15,7 +14,7 @@ import (
 	"strings"
 )
 
-// unfit are words that may be guessed and are not asked for.
+// unfit has words that are allowed as guesses but never as answers.
 var unfit = []string{"bitch", "dildo", "fagot", "negro", "penis", "pussy", "raped", "raper", "rapes", "semen", "whore"}
 
 func main() {
@@ -64,7 +63,7 @@ func ofFive(words []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !five.MatchString(w) })
 }
 
-// isPlural reports whether a word is another with an s: nobody likes "books" for an answer.
+// isPlural reports whether a word is another word with an s: nobody likes "books" as an answer.
 func isPlural(w string, all []string) bool {
 	stem, ok := strings.CutSuffix(w, "s")
 	_, known := slices.BinarySearch(all, stem)

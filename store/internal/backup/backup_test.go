@@ -23,7 +23,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// backedUp backs a store up into a new folder.
+// backedUp backs up a store into a new folder.
 func backedUp(t testing.TB, s *store.Store) store.BackupInfo {
 	t.Helper()
 	info, err := s.Backup(t.Context(), filepath.Join(t.TempDir(), "backup.db"), nil)
@@ -86,14 +86,14 @@ func TestBackupIsTheStore(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, st, err)
 		}
 	}
-	again := storetest.OpenWith(t, path, storetest.Quick()) // a store as it is
+	again := storetest.OpenWith(t, path, storetest.Quick()) // the backup itself is a store
 	wantSame(t, "balls", storetest.All(t, again, "balls"), storetest.All(t, s, "balls"))
 	if again.Seq() != s.Seq() || again.FirstSeq() != s.FirstSeq() || cursorOf(t, again) != s.Seq()-3 {
 		t.Errorf("journal from %d to %d, cursor %d", again.FirstSeq(), again.Seq(), cursorOf(t, again))
 	}
 }
 
-// sha256sum itself agrees, also where the name has to be escaped.
+// sha256sum itself agrees, also if the name must be escaped.
 func TestBackupChecksumIsThatOfSha256sum(t *testing.T) {
 	program, err := exec.LookPath("sha256sum")
 	if err != nil {
@@ -116,10 +116,10 @@ func TestBackupChecksumIsThatOfSha256sum(t *testing.T) {
 	}
 }
 
-// A transaction is in the backup as a whole or not at all, whatever is written meanwhile, and the file that comes of
-// it has all its pages used or free.
+// A transaction is in the backup as a whole or not at all, whatever is written meanwhile, and every page of the resulting file is used or
+// free.
 func TestBackupBesideWriters(t *testing.T) {
-	o := store.Options{NoSync: true, JournalBytes: 1 << 20} // else the journal is most of each backup
+	o := store.Options{NoSync: true, JournalBytes: 1 << 20} // otherwise the journal is most of each backup
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls(), storetest.Matches())
 	for n := range 200 {
 		storetest.Put(t, s, "balls", storetest.Ball("filler", n, "text", strings.Repeat("x", 3000)))
@@ -201,7 +201,7 @@ func TestBackupHasItsFreeList(t *testing.T) {
 	}
 }
 
-// wide leaves that many free pages in the file.
+// wide leaves the given number of free pages in the file.
 func wide(t testing.TB, s *store.Store, pages int) {
 	t.Helper()
 	size := os.Getpagesize()
@@ -225,7 +225,7 @@ func wide(t testing.TB, s *store.Store, pages int) {
 		}
 		return nil
 	})
-	for range 50 { // the journal is trimmed a slice a commit
+	for range 50 { // each commit trims a slice of the journal
 		storetest.Put(t, s, "matches", storetest.Item("match", "last"))
 	}
 }
@@ -247,14 +247,14 @@ func TestBackupRefusesWhatIsThere(t *testing.T) {
 		t.Errorf("%q, %v", raw, err)
 	}
 	storetest.WantFiles(t, dir, "there")
-	// One that comes into being while the copy is made is not overwritten either.
+	// A file created while the copy is made is not overwritten either.
 	late := filepath.Join(dir, "late")
 	_, err = s.Backup(t.Context(), late, func(int64, int64) { _ = os.WriteFile(late, []byte("precious"), 0o600) })
 	storetest.WantFault(t, err, fault.Conflict, "file_exists")
 	storetest.WantFiles(t, dir, "late", "there")
 }
 
-// Whatever ends a copy before its time, nothing is left and the snapshot is given back.
+// Whatever ends a copy early, nothing is left and the snapshot is released.
 func TestBackupThatFailsLeavesNothing(t *testing.T) {
 	cancelled := errors.New("cancelled")
 	tests := []struct {
@@ -275,7 +275,7 @@ func TestBackupThatFailsLeavesNothing(t *testing.T) {
 		{
 			name: "too slow", limit: 20 * time.Millisecond,
 			act: func(s *store.Store, _ context.CancelCauseFunc) {
-				for s.Stats().OpenReaders > 0 { // until the limit takes the snapshot away
+				for s.Stats().OpenReaders > 0 { // until the limit ends the snapshot
 				}
 			},
 			check: func(t *testing.T, err error) { storetest.WantFault(t, err, fault.Unavailable, "backup_deadline") },
@@ -308,7 +308,7 @@ func TestBackupThatFailsLeavesNothing(t *testing.T) {
 			var once sync.Once
 			_, err = s.Backup(ctx, filepath.Join(dir, "b.db"), func(int64, int64) {
 				once.Do(func() {
-					// A busy machine may come here when the limit has taken the snapshot away already.
+					// On a busy machine the limit may already have ended the snapshot.
 					if st := s.Stats(); test.limit == 0 && (st.OpenReaders != 1 || st.OldestReader <= 0) {
 						t.Errorf("the copy does not show: %d readers, %v", st.OpenReaders, st.OldestReader)
 					}
@@ -333,7 +333,7 @@ func TestBackupOutlivesTheReadDeadline(t *testing.T) {
 	_, err := s.Backup(t.Context(), filepath.Join(t.TempDir(), "b.db"), func(int64, int64) {
 		for begun := s.Stats().OldestReader; s.Stats().OldestReader < begun+3*time.Millisecond; {
 			if s.Stats().OpenReaders == 0 {
-				return // behind the copy
+				return // after the copy
 			}
 		}
 	})
@@ -342,7 +342,7 @@ func TestBackupOutlivesTheReadDeadline(t *testing.T) {
 	}
 }
 
-// A draft that a crash left behind is replaced; one that is being written is not touched.
+// A draft left behind by a crash is replaced; one that is being written is not touched.
 func TestBackupDrafts(t *testing.T) {
 	s := storetest.Open(t, storetest.Matches())
 	dir := t.TempDir()
@@ -365,7 +365,7 @@ func TestBackupDrafts(t *testing.T) {
 	storetest.WantFiles(t, dir, "b.db", "b.db.sha256")
 }
 
-// A store with a damaged page makes no backup that could not be restored.
+// A store with a damaged page does not produce a backup, which could not be restored.
 func TestBackupOfADamagedStore(t *testing.T) {
 	path := storetest.Written(t)
 	s, err := store.Open(path, storetest.Quick())

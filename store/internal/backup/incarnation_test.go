@@ -23,8 +23,7 @@ func begin(t testing.TB, s *store.Store, above, want uint64) {
 	}
 }
 
-// TestBeginIncarnation: the records that are there stay, later ones are of the new incarnation, and so it is after a
-// restart.
+// TestBeginIncarnation: existing records stay, later ones are in the new incarnation, also after a restart.
 func TestBeginIncarnation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s, err := store.Open(path, store.Options{NoSync: true})
@@ -39,7 +38,7 @@ func TestBeginIncarnation(t *testing.T) {
 	storetest.Check(t, s)
 	begin(t, s, 1, 3)
 	storetest.Check(t, s)
-	begin(t, s, 8, 9) // above what somebody else knows
+	begin(t, s, 8, 9) // above an incarnation known elsewhere
 	storetest.Put(t, s, "balls", storetest.Ball("final", 2, "runs", 4))
 	storetest.Check(t, s)
 	if err := s.Close(); err != nil {
@@ -59,7 +58,7 @@ func TestBeginIncarnation(t *testing.T) {
 	}
 }
 
-// TestIncarnationsAreNotRepeated: not by a restore, nor by a failed commit, nor by an older copy of the file.
+// TestIncarnationsAreNotRepeated: a restore, a failed commit or an older copy of the file never repeats an incarnation.
 func TestIncarnationsAreNotRepeated(t *testing.T) {
 	dir := t.TempDir()
 	path, backup := filepath.Join(dir, "s.db"), filepath.Join(dir, "backup")
@@ -73,7 +72,7 @@ func TestIncarnationsAreNotRepeated(t *testing.T) {
 	begin(t, s, 0, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	disarm := failpoint.Arm(failpoint.On(failpoint.IncarnationNoted, 1, func() error {
-		cancel() // it is noted beside the file, and does not get into it
+		cancel() // it is noted beside the file but does not get into it
 		return nil
 	}))
 	_, err = s.BeginIncarnation(ctx, 0)
@@ -114,7 +113,7 @@ func TestIncarnationInMemory(t *testing.T) {
 	storetest.Check(t, s)
 }
 
-// TestIncarnationAndTrimming: the step in the sequences is no hindrance to trimming, nor to streams of changes behind it.
+// TestIncarnationAndTrimming: the jump in the sequences affects neither trimming nor streams.
 func TestIncarnationAndTrimming(t *testing.T) {
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, JournalBytes: 2000}, storetest.Balls())
 	for i := range uint64(5) {
@@ -129,13 +128,13 @@ func TestIncarnationAndTrimming(t *testing.T) {
 	}
 }
 
-// TestIncarnationOnAFullDisk: the note that is there is written over, and what begins later is above it. Where there is none
-// a full disk is an error.
+// TestIncarnationOnAFullDisk: an existing note is overwritten, and later incarnations are above it. Without a note a full disk is an
+// error.
 func TestIncarnationOnAFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	note := path + ".incarnations"
 	s := storetest.OpenWith(t, path, store.Options{Node: "a", NoSync: true})
-	full := func(had string) (room func()) { // puts the note back that a draft has taken the place of
+	full := func(had string) (room func()) { // restores the note that a draft has replaced
 		return failpoint.Arm(failpoint.On(failpoint.DraftNamed, 1, func() error {
 			err := os.Remove(note)
 			if err == nil && had != "" {
@@ -148,7 +147,7 @@ func TestIncarnationOnAFullDisk(t *testing.T) {
 	_, err := s.BeginIncarnation(t.Context(), 0)
 	storetest.WantFault(t, err, fault.Full, "no_room")
 	room()
-	for range 2 { // the second time it is there
+	for range 2 { // the second time it exists
 		if err := s.KeepIncarnation(); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +160,7 @@ func TestIncarnationOnAFullDisk(t *testing.T) {
 	}
 	has("{\"a\":1}\n")
 	room = full("{\"a\":1,    \"b\":7}\n")
-	_, err = s.BeginIncarnation(t.Context(), 8) // which does not know of b
+	_, err = s.BeginIncarnation(t.Context(), 8) // does not know of b
 	room()
 	if err != nil || s.Incarnation() != 9 {
 		t.Errorf("incarnation %d, %v", s.Incarnation(), err)
@@ -170,7 +169,7 @@ func TestIncarnationOnAFullDisk(t *testing.T) {
 	begin(t, s, 0, 10)
 	has("{\"a\":10}\n")
 
-	long := "{\"a\":10,\"" + strings.Repeat("n", 512) + "\":1}\n" // no disk writes that as a whole
+	long := "{\"a\":10,\"" + strings.Repeat("n", 512) + "\":1}\n" // no disk writes that atomically
 	if err := os.WriteFile(note, []byte(long), 0o600); err != nil {
 		t.Fatal(err)
 	}

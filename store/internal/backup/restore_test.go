@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// sequencesOf lists the sequences of the journal.
+// sequencesOf returns the sequences in the journal.
 func sequencesOf(t testing.TB, s *store.Store) (seqs []uint64) {
 	t.Helper()
 	for _, r := range storetest.Journal(t, s, 0) {
@@ -25,7 +25,7 @@ func sequencesOf(t testing.TB, s *store.Store) (seqs []uint64) {
 	return seqs
 }
 
-// cursorOf is how far the reader of the journal has come.
+// cursorOf returns the position of the journal's reader.
 func cursorOf(t testing.TB, s *store.Store) (seq uint64) {
 	t.Helper()
 	storetest.View(t, s, func(tx *store.Tx) (err error) {
@@ -41,7 +41,7 @@ func TestRestoreLeavesItsHistory(t *testing.T) {
 	storetest.Update(t, s, func(tx *store.Tx) error { return tx.SetCursor("reader", tx.Seq()-1) })
 	old := s.Seq()
 	info := backedUp(t, s)
-	storetest.Put(t, s, "balls", storetest.Ball("final", 3)) // of the lost timeline
+	storetest.Put(t, s, "balls", storetest.Ball("final", 3)) // lost by the restore
 
 	r, ri := restored(t, info.Path)
 	if ri.Incarnation != 2 || ri.Node != s.Node() || ri.Seq != old || ri.Tables != 2 || ri.Bytes == 0 || ri.Path != r.Path() {
@@ -73,7 +73,7 @@ func TestRestoreLeavesItsHistory(t *testing.T) {
 	storetest.WantItem(t, "old image over the step", records[0].Old, storetest.Ball("final", 1, "runs", 4))
 }
 
-// Trimming goes over the step of incarnations, and a journal that is trimmed to its end begins behind it.
+// Trimming passes the jump between incarnations, and a journal trimmed to its end continues after it.
 func TestRestoredJournalIsTrimmed(t *testing.T) {
 	s := storetest.Open(t, storetest.Matches())
 	for n := range 20 {
@@ -100,7 +100,7 @@ func TestRestoredJournalIsTrimmed(t *testing.T) {
 	storetest.Put(t, again, "matches", storetest.Item("match", "x"))
 }
 
-// A backup that is restored twice in the same place does not give a sequence twice.
+// A backup restored twice in the same place does not use a sequence twice.
 func TestRestoreTwice(t *testing.T) {
 	s := storetest.Open(t, storetest.Matches())
 	storetest.Put(t, s, "matches", storetest.Item("match", "a"))
@@ -232,7 +232,7 @@ func TestRestoreInterrupted(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	storetest.WantFiles(t, dir)
-	// What a kill leaves is replaced by the next restore, and removed by the next Open.
+	// Leftovers of a kill are replaced by the next restore, and removed by the next Open.
 	if err := os.WriteFile(path+".restore", make([]byte, 1<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -249,8 +249,7 @@ func TestRestoreInterrupted(t *testing.T) {
 	storetest.WantFiles(t, dir, "s.db", "s.db.incarnations", "s.db.new-one")
 }
 
-// A kill in the middle of giving a restored store its name leaves it with both. When it is moved away the other name is
-// not written over.
+// A kill while a restored store gets its name leaves it with both names. After it is moved away, the other name is not overwritten.
 func TestRestoreSparesTheFileWithBothNames(t *testing.T) {
 	s := storetest.Open(t, storetest.Matches())
 	storetest.Put(t, s, "matches", storetest.Item("match", "1"))
@@ -272,7 +271,7 @@ func TestRestoreSparesTheFileWithBothNames(t *testing.T) {
 	storetest.WantFiles(t, filepath.Dir(path), "s.db", "s.db.incarnations", "s.db.old")
 }
 
-// A copy that got its name, but whose folder cannot be synced, is taken away again: a second try is not refused.
+// A copy that got its name, but whose folder cannot be synced, is removed again, so a second try is not refused.
 func TestANameThatDoesNotLast(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	storetest.Put(t, s, "balls", storetest.Ball("final", 1))

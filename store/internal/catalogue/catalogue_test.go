@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/internal/format"
 )
 
-// Rows of the catalogue as the first version wrote them are tables with all their indexes filled.
+// Catalogue rows of the first version are tables with all their indexes filled.
 func TestOldCatalogueRow(t *testing.T) {
 	old := `{"id":3,"name":"balls","key":["match","S","ball","N"],"indexes":[{"id":4,"name":"bowler-index",` +
 		`"key":["bowler","S","",""],"projection":2,"include":["runs"]}],"ttl":"ttl","policy":"intent","why":"a test"}`
@@ -33,8 +33,8 @@ func TestOldCatalogueRow(t *testing.T) {
 	}
 }
 
-// An index with several attributes a key part is an object in its row: programs from before there were such keys cannot
-// read the row, and so do not take the index for one of its first attributes.
+// An index with several attributes in a part of its key is an object in its row: older programs cannot read the row, so they do not
+// mistake the index for one of its first attributes.
 func TestCatalogueRowOfMultiKey(t *testing.T) {
 	key := NewKeySpec(
 		[]KeyAttr{{"h1", KeyString}, {"h2", KeyNumber}}, []KeyAttr{{"r1", KeyBinary}, {"r2", KeyString}, {"r3", KeyString}, {"r4", KeyNumber}})
@@ -58,7 +58,7 @@ func TestCatalogueRowOfMultiKey(t *testing.T) {
 	}
 }
 
-// Every field of a table lies in its row.
+// Every field of a table is in its row.
 func TestCatalogueRow(t *testing.T) {
 	want := NewTable(3, TableSpec{Name: "notes", Key: KeySpec{Partition: KeyAttr{Name: "id", Type: KeyNumber}}, TTL: "ttl", Policy: PolicyLocal, Why: "why"})
 	want.UUID, want.Created, want.Dropped, want.Through = NewUUID(), 1<<60, true, 1<<41

@@ -96,7 +96,7 @@ func TestCheckFileFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// filled returns the first bucket of a kind that holds something.
+// filled returns the first non-empty bucket of a kind.
 func filled(tx *bolt.Tx, kind byte) (found *bolt.Bucket) {
 	_ = tx.ForEach(func(name []byte, b *bolt.Bucket) error {
 		if k, _ := b.Cursor().First(); found == nil && len(name) == 5 && name[0] == kind && k != nil {
@@ -121,8 +121,8 @@ func inBolt(t *testing.T, path string, fn func(*bolt.Tx) error) {
 	}
 }
 
-// Whatever noise lies over a file, a check ends with an answer. In one of three cases it has hit what is in use, and then the
-// check finds it: 68 of 200 times, give or take 7.
+// Whatever noise overwrites a file, a check returns a result. In one of three cases the noise hits data in use, and the check finds it:
+// 68 of 200 times, give or take 7.
 func TestCheckFileStandsNoise(t *testing.T) {
 	path := storetest.Written(t)
 	good, err := os.ReadFile(path)

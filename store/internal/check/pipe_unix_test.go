@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// What is not a file is refused before it is opened: a pipe would be waited for, and a device never ends.
+// Anything but a file is refused before it is opened: opening a pipe blocks, and a device never ends.
 func TestNoFile(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// fill writes n balls, of which two in three have a bowler.
+// fill writes n balls; two in three have a bowler.
 func fill(t testing.TB, s *store.Store, n int) {
 	t.Helper()
 	for from := 0; from < n; from += 500 {
@@ -30,7 +30,7 @@ func fill(t testing.TB, s *store.Store, n int) {
 	}
 }
 
-// What Count says is what scans of the table and its indexes read.
+// Count returns what scans of the table and its indexes read.
 func TestCount(t *testing.T) {
 	spec := storetest.Balls()
 	spec.Indexes = append(spec.Indexes, store.IndexSpec{
@@ -39,7 +39,7 @@ func TestCount(t *testing.T) {
 	s := storetest.Open(t, spec, storetest.Matches())
 	fill(t, s, 25_000) // more than two slices
 	storetest.Put(t, s, "balls", storetest.Ball("final", 3, "wicket", "lbw", "runs", 6, "bowler", "anna", "text", "long"))
-	storetest.Put(t, s, "balls", storetest.Ball("final", 4, "wicket", "run out", "ttl", 1)) // has no runs; its time is over
+	storetest.Put(t, s, "balls", storetest.Ball("final", 4, "wicket", "run out", "ttl", 1)) // has no runs, and is expired
 	got, err := s.Count(t.Context(), "balls")
 	if err != nil {
 		t.Fatal(err)

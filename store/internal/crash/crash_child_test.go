@@ -22,8 +22,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// What the environment tells a child of TestCrash: what to do, on which file, from which seed, at which point to die
-// (name@nth), and where to count the points it comes to.
+// The environment of a child of TestCrash: what to do, on which file, from which seed, at which point to die (name@nth), and where to
+// count the points it reaches.
 const (
 	crashMode  = "TOUCHLINE_CRASH_MODE"
 	crashFile  = "TOUCHLINE_CRASH_FILE"
@@ -51,12 +51,12 @@ func crashIsShort() bool {
 
 func crashWriters() []string { return []string{"0", "1", "2", "3"} }
 
-// crashOptions syncs nothing in a short run: a file holds what a killed process has written, synced or not.
+// crashOptions syncs nothing in a short run: a file has what a killed process has written, synced or not.
 func crashOptions() store.Options {
 	return store.Options{JournalBytes: 1 << 20, NoSync: crashIsShort()}
 }
 
-// crashChild works until it is killed, or it has done enough. It prints what is acknowledged when it is.
+// crashChild works until it is killed or done. It prints what is acknowledged at once.
 func crashChild(mode string) error {
 	if err := armChild(); err != nil {
 		return err
@@ -75,7 +75,7 @@ func crashChild(mode string) error {
 		}
 	}
 	o := crashOptions()
-	o.NoSync = o.NoSync && mode != "create" // where there are points about it
+	o.NoSync = o.NoSync && mode != "create" // so that its points are reached
 	s, err := store.Open(path, o)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func crashChild(mode string) error {
 	return nil
 }
 
-// armChild counts the points, by the hundred where there are many, and has the process die at one of them.
+// armChild counts the points, by the hundred if there are many, and kills the process at one of them.
 func armChild() error {
 	points := failpoint.All()
 	counts := make([]atomic.Uint64, len(points))
@@ -138,7 +138,7 @@ func armChild() error {
 	return nil
 }
 
-// readHits reads what a child has counted.
+// readHits reads the counts of a child.
 func readHits(path string) map[failpoint.Point]uint64 {
 	b, _ := os.ReadFile(path)
 	hits := map[failpoint.Point]uint64{}
@@ -150,7 +150,7 @@ func readHits(path string) map[failpoint.Point]uint64 {
 	return hits
 }
 
-// childWork is all that goes on at once in a child.
+// childWork is everything that runs concurrently in a child.
 type childWork struct {
 	s    *store.Store
 	seed uint64
@@ -171,7 +171,7 @@ func (w *childWork) run(ctx context.Context, backup bool) error {
 			var err error
 			for n := 0; ctx.Err() == nil && err == nil; n++ {
 				err = step(n)
-				<-time.After(time.Millisecond) // the writers are to have the most of it
+				<-time.After(time.Millisecond) // leaves most of the time to the writers
 			}
 			if err != nil && ctx.Err() == nil {
 				errs <- err
@@ -198,7 +198,7 @@ func (w *childWork) run(ctx context.Context, backup bool) error {
 	return all
 }
 
-// write does the jobs of one writer, from where the store says that it is.
+// write does the jobs of one writer, continuing from the counter in the store.
 func (w *childWork) write(ctx context.Context, writer string) error {
 	n, err := counted(ctx, w.s, writer)
 	if err != nil {
@@ -226,7 +226,7 @@ func (w *childWork) cursor(ctx context.Context) error {
 	return err
 }
 
-// change adds an index, and drops it when it is filled.
+// change adds an index, and drops it once it is filled.
 func (w *childWork) change(ctx context.Context, n int) error {
 	d, err := w.s.Describe("balls")
 	if err != nil {
@@ -255,7 +255,7 @@ func (w *childWork) change(ctx context.Context, n int) error {
 	return w.dropTable(ctx, n)
 }
 
-// DropTable makes a table, fills it and drops it.
+// dropTable creates a table, fills it and drops it.
 func (w *childWork) dropTable(ctx context.Context, n int) error {
 	spec := storetest.Matches()
 	spec.Name = "passing"
@@ -276,7 +276,7 @@ func (w *childWork) dropTable(ctx context.Context, n int) error {
 	return w.s.DropTable(ctx, "passing")
 }
 
-// backup makes a few backups and takes the older ones away.
+// backup makes a few backups and removes older ones.
 func (w *childWork) backup(ctx context.Context) error {
 	for n := range 4 {
 		path := filepath.Join(w.dir, fmt.Sprintf("backup-%d", n))

@@ -26,7 +26,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// crashKills is how many processes TestCrash kills; the fewest are one at each failpoint and some anywhere.
+// crashKills is how many processes TestCrash kills; the minimum is one at each failpoint and some anywhere.
 const crashKills = "TOUCHLINE_CRASH_KILLS"
 
 func TestMain(m *testing.M) {
@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestCrash kills processes that use a store, at random moments and at every failpoint, and looks at what they leave:
-// all that they acknowledged is there, nothing is torn, nothing that was refused is there. What is synced is synced.
+// TestCrash kills processes that use a store, at random moments and at every failpoint, and checks what they leave: everything
+// acknowledged is there, nothing is torn, nothing refused is there. What is synced stays synced.
 func TestCrash(t *testing.T) {
 	points := failpoint.All()
 	kills := len(points) + 8
@@ -64,7 +64,7 @@ func TestCrash(t *testing.T) {
 	c.report(points)
 }
 
-// crashes is a file that processes work on until they are killed, and what is known of it.
+// crashes is a file on which processes work until they are killed, and what is known of it.
 type crashes struct {
 	t        *testing.T
 	dir      string
@@ -73,10 +73,10 @@ type crashes struct {
 	cursor   uint64
 	rounds   int
 	mode     string
-	kills    map[failpoint.Point]int // "" at random
+	kills    map[failpoint.Point]int // by point; "" for random kills
 	hits     map[failpoint.Point]uint64
 	verified int
-	said     map[string]int // what else was acknowledged
+	said     map[string]int // other acknowledgements
 	began    time.Time
 }
 
@@ -86,7 +86,7 @@ func newCrashes(t *testing.T) *crashes {
 	return c
 }
 
-// newFile begins with another file, so that none gets too old.
+// newFile starts with a new file, so that none gets too old.
 func (c *crashes) newFile() {
 	for _, n := range c.acked {
 		c.verified += n
@@ -97,7 +97,7 @@ func (c *crashes) newFile() {
 
 func (c *crashes) path() string { return filepath.Join(c.dir, "data", "s.db") }
 
-// modeOf is what a process must do to come to a point.
+// modeOf returns what a process must do to reach a point.
 func modeOf(p failpoint.Point) string {
 	operation := strings.Split(string(p)+"//", "/")[1]
 	switch operation {
@@ -109,7 +109,7 @@ func modeOf(p failpoint.Point) string {
 	return "work"
 }
 
-// timesAt is how often a process comes to a point at least, or 20 where that is not known.
+// timesAt returns how often a process reaches a point at least, or 20 if unknown.
 func timesAt(p failpoint.Point) int {
 	if operation := strings.Split(string(p)+"//", "/")[1]; operation == "open" {
 		return 1
@@ -123,7 +123,7 @@ func timesAt(p failpoint.Point) int {
 	return 20
 }
 
-// kill has a process work until it is killed, and looks at what is left.
+// kill lets a process work until it is killed, and checks what is left.
 func (c *crashes) kill(point failpoint.Point) {
 	c.t.Helper()
 	if c.rounds++; c.rounds > 25 {
@@ -136,7 +136,7 @@ func (c *crashes) kill(point failpoint.Point) {
 	if c.mode == "create" {
 		c.newFile()
 	}
-	// A point that is not reached so often is reached the first time, or on a file that is new.
+	// A point that is reached less often is tried the first time, or on a new file.
 	for _, nth := range []int{1 + rand.IntN(timesAt(point)), 1, 1} {
 		if c.mode == "restore" && !c.haveBackup() {
 			return
@@ -160,11 +160,11 @@ func (c *crashes) kill(point failpoint.Point) {
 	c.t.Errorf("processes that do %q end without having been at %q", c.mode, point)
 }
 
-// run starts a process and reads what it acknowledges. It reports whether it was killed.
+// run starts a process and reads its acknowledgements. It reports whether it was killed.
 func (c *crashes) run(point failpoint.Point, nth int) (killed bool, hits map[failpoint.Point]uint64) {
 	c.t.Helper()
 	counts := filepath.Join(c.dir, "hits")
-	// No process has much to do: one that lives so long hangs, and what it has not said by then shows where.
+	// No process has much to do: one that lives this long hangs, and its output so far shows where.
 	ctx, cancel := context.WithTimeout(c.t.Context(), hang.Limit(time.Minute))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
@@ -193,7 +193,7 @@ func (c *crashes) run(point failpoint.Point, nth int) (killed bool, hits map[fai
 	lines, limit := bufio.NewScanner(out), 1+rand.IntN(150)
 	for count := 0; lines.Scan(); count++ {
 		if point == "" && count == limit {
-			_ = cmd.Process.Kill() // what it still says until it is dead counts
+			_ = cmd.Process.Kill() // what it prints until it is dead counts
 		}
 		c.hear(lines.Text())
 	}
@@ -207,7 +207,7 @@ func (c *crashes) run(point failpoint.Point, nth int) (killed bool, hits map[fai
 	return err != nil || point == "", readHits(counts)
 }
 
-// hear takes in what a process has acknowledged.
+// hear records an acknowledgement.
 func (c *crashes) hear(line string) {
 	what, rest, _ := strings.Cut(line, " ")
 	n, err := strconv.ParseUint(rest, 10, 64)
@@ -223,11 +223,11 @@ func (c *crashes) hear(line string) {
 	}
 }
 
-// look opens the file and compares.
+// look opens the file and compares it.
 func (c *crashes) look() {
 	c.t.Helper()
 	if _, err := os.Stat(c.path()); errors.Is(err, os.ErrNotExist) && len(c.acked) == 0 {
-		return // killed while it was made; what it left must be no hindrance
+		return // killed during creation; its leftovers must not interfere
 	}
 	s, err := store.Open(c.path(), crashOptions())
 	if err != nil {
@@ -256,7 +256,7 @@ func (c *crashes) look() {
 	}
 }
 
-// lookAtBackups restores what backups are there: each is whole, or it is not there.
+// lookAtBackups restores all backups: each is complete, or does not exist.
 func (c *crashes) lookAtBackups() {
 	c.t.Helper()
 	if c.mode != "backup" && c.mode != "restore" {
@@ -287,7 +287,7 @@ func (c *crashes) lookAtBackups() {
 	}
 }
 
-// lookAtRestored compares a restored store with what its own counters say.
+// lookAtRestored compares a restored store with its own counters.
 func (c *crashes) lookAtRestored(path string) {
 	c.t.Helper()
 	s, err := store.Open(path, crashOptions())
@@ -329,7 +329,7 @@ func (c *crashes) haveBackup() bool {
 	return true
 }
 
-// report prints what was done, and fails the test for a point that nobody was at.
+// report prints what was done, and fails the test if a point was never reached.
 func (c *crashes) report(points []failpoint.Point) {
 	c.newFile()
 	total := 0

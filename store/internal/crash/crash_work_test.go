@@ -16,10 +16,10 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// The work of the crash tests. Each of several writers has items of its own and does transaction after transaction; the
-// nth of a writer is worked out from a seed, so that who knows how many a writer has done knows what must be there.
+// The work of the crash tests. Each of several writers has its own items and does one transaction after the other. The nth transaction of
+// a writer is computed from a seed, so the number of its transactions determines what must be in the store.
 
-// sessions are items whose time is over when they are put: they may be swept at any moment.
+// sessions are items that are expired when they are put, so they may be swept at any moment.
 func sessions() store.TableSpec {
 	return store.TableSpec{Name: "sessions", Key: store.KeySpec{Partition: storetest.Str("session")}, TTL: "ttl"}
 }
@@ -33,12 +33,12 @@ type job struct {
 	writer string
 	n      int
 	steps  []jobStep
-	token  string // as a TransactWrite
-	refuse bool   // try it first with an error at its end, and other items
+	token  string // use a TransactWrite
+	refuse bool   // first try it with an error at its end and other items
 }
 
 type jobStep struct {
-	op     string // put, update, delete, new (a put if there is none)
+	op     string // put, update, delete, or new (a put of a new item)
 	ball   int
 	text   string
 	bowler string
@@ -47,7 +47,7 @@ type jobStep struct {
 
 const (
 	crashBalls = 40
-	tokenAfter = 3 // jobs that have one
+	tokenAfter = 3 // one in this many jobs has a token
 )
 
 func newJob(seed uint64, writer string, n int) job {
@@ -99,14 +99,14 @@ func (j job) write(s jobStep) store.WriteItem {
 	return store.WriteItem{Put: &store.PutItem{Table: "balls", Item: j.item(s)}}
 }
 
-// count is the writer's counter, which every job moves by one.
+// count returns the write to the writer's counter, which every job increments.
 func (j job) count() store.WriteItem {
 	return store.WriteItem{Update: &store.UpdateItem{
 		Table: "matches", Key: storetest.Item("match", j.writer), Update: "ADD n :one", Params: storetest.Values(":one", 1),
 	}}
 }
 
-// session is an item past its time.
+// session returns a put of an expired item.
 func (j job) session() store.WriteItem {
 	return store.WriteItem{Put: &store.PutItem{
 		Table: "sessions",
@@ -114,7 +114,7 @@ func (j job) session() store.WriteItem {
 	}}
 }
 
-// canceled reports whether a TransactWrite of the job has a condition that does not hold.
+// canceled reports whether a TransactWrite of the job has a failing condition.
 func (j job) canceled(before world) bool {
 	for _, s := range j.steps {
 		if _, there := before[s.ball]; s.op == "new" && there {
@@ -126,7 +126,7 @@ func (j job) canceled(before world) bool {
 
 var errJobRefused = errors.New("refused")
 
-// do has the store do the job. A TransactWrite that is canceled is done without its conditions' steps.
+// do does the job in the store. If a TransactWrite is canceled, it is repeated without the steps with conditions.
 func (j job) do(ctx context.Context, s *store.Store, before world) error {
 	if j.refuse {
 		err := s.Update(ctx, func(tx *store.Tx) error {
@@ -190,7 +190,7 @@ func (j job) transact(conditions bool) store.TransactWrite {
 	return t
 }
 
-// world is what the items of one writer must be.
+// world is the expected items of one writer.
 type world map[int]attr.Item
 
 func (j job) apply(w world) {
@@ -217,7 +217,7 @@ func (j job) apply(w world) {
 // ledger is what is known of the writers of one store.
 type ledger struct {
 	seed  uint64
-	done  map[string]int // jobs that were acknowledged, or seen
+	done  map[string]int // jobs acknowledged or seen
 	world map[string]world
 }
 
@@ -229,7 +229,7 @@ func newLedger(seed uint64, writers ...string) *ledger {
 	return l
 }
 
-// advance works out the state after n jobs of a writer.
+// advance computes the state after n jobs of a writer.
 func (l *ledger) advance(writer string, n int) {
 	for l.done[writer] < n {
 		l.done[writer]++
@@ -249,8 +249,8 @@ func counted(ctx context.Context, s *store.Store, writer string) (n int, err err
 	return n, err
 }
 
-// verify looks at a store that has been through something: all that was acknowledged is there, and up to unknown jobs
-// more; of each there is all or nothing. It gives how many each writer has done.
+// verify checks a store after a crash: everything acknowledged is there, and up to unknown further jobs, each completely or not at all.
+// It updates the number of jobs of each writer.
 func (l *ledger) verify(t *testing.T, s *store.Store, acknowledged map[string]int, unknown func(writer string) int) {
 	t.Helper()
 	storetest.Check(t, s)
@@ -298,7 +298,7 @@ func (l *ledger) compare(t *testing.T, s *store.Store, writer string) {
 	}
 }
 
-// again does the last job of a writer once more, if it had a token: nothing may happen.
+// again repeats the last job of a writer if it had a token: nothing may happen.
 func (l *ledger) again(t *testing.T, s *store.Store, writer string) {
 	t.Helper()
 	j := newJob(l.seed, writer, l.done[writer])
@@ -313,7 +313,7 @@ func (l *ledger) again(t *testing.T, s *store.Store, writer string) {
 
 const crashReader = "reader"
 
-// moveCursor reads on in the journal and notes in the same transaction how far it has come.
+// moveCursor reads on in the journal and stores its position in the same transaction.
 func moveCursor(ctx context.Context, s *store.Store) (seq uint64, err error) {
 	err = s.Update(ctx, func(tx *store.Tx) error {
 		at, _, err := tx.Cursor(crashReader)
@@ -335,7 +335,7 @@ func moveCursor(ctx context.Context, s *store.Store) (seq uint64, err error) {
 	return seq, err
 }
 
-// verifyCursor compares the cursor with what its transaction noted, and reads the journal behind it: nothing is missing.
+// verifyCursor compares the cursor with the position stored in its transaction, and reads the journal after it: nothing is missing.
 func verifyCursor(t *testing.T, s *store.Store) {
 	t.Helper()
 	storetest.View(t, s, func(tx *store.Tx) error {
@@ -350,14 +350,14 @@ func verifyCursor(t *testing.T, s *store.Store) {
 		for at < s.Seq() {
 			records, err := tx.Journal(at, 100)
 			if err == nil && len(records) == 0 && s.Seq()<<24 == 0 {
-				return nil // an incarnation has begun, and nothing was written in it
+				return nil // an incarnation has begun without any write
 			}
 			if err != nil || len(records) == 0 {
 				t.Errorf("behind %d there is nothing in the journal up to %d: %v", at, s.Seq(), err)
 				return err
 			}
 			for _, r := range records {
-				if r.Seq != at+1 && (r.Seq>>40 <= at>>40 || r.Seq<<24 != 1<<24) { // or it begins an incarnation
+				if r.Seq != at+1 && (r.Seq>>40 <= at>>40 || r.Seq<<24 != 1<<24) { // or it starts an incarnation
 					t.Errorf("in the journal %d is followed by %d", at, r.Seq)
 				}
 				at = r.Seq

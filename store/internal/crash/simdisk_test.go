@@ -22,7 +22,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// The seeds of TestSimulatedDisk: the first, and how many.
+// The seeds of TestSimulatedDisk: the first, and their number.
 var (
 	simSeed  = flag.Uint64("sim.seed", 1, "first seed of the simulated disk")
 	simSeeds = flag.Int("sim.seeds", 300, "how many seeds")
@@ -30,7 +30,7 @@ var (
 
 var simWriters = []string{"0", "1", "2"}
 
-// simLives is one store over several lives, each of which ends with the power.
+// simLives is one store over several lives, each of which ends with a power cut.
 type simLives struct {
 	t      *testing.T
 	rng    *rand.Rand
@@ -40,18 +40,18 @@ type simLives struct {
 	now    time.Time
 	ledger *ledger
 	acked  map[string]int
-	flying map[string]bool // writers whose last job has no answer, or a failed one
+	flying map[string]bool // writers whose last job has no answer, or failed
 	cursor uint64
 	closed bool
 	full   bool
 
 	backups int
-	kept    []string // acknowledged and not looked at yet
+	kept    []string // acknowledged but not checked yet
 	tally   *simTally
 	planned simdisk.Fault
 }
 
-// simTally is what all seeds together have met.
+// simTally counts what happened in all seeds.
 type simTally struct {
 	simdisk.Seen
 	lives, jobs, latched, refused, openCut, closeCut, madeRoom, backups, compactions int
@@ -70,8 +70,8 @@ func (c *simTally) add(s simdisk.Seen) {
 	c.Lost += s.Lost
 }
 
-// TestSimulatedDisk has a store on a disk that loses what was not synced, page by page and sector by sector, fails, and
-// fills up. After each power cut what was acknowledged is there, and nothing is torn. A seed that fails is run again by:
+// TestSimulatedDisk runs a store on a disk that loses unsynced data, page by page and sector by sector, fails, and fills up. After each
+// power cut everything acknowledged is there, and nothing is torn. To repeat a failing seed:
 //
 //	go test -tags simdisk <flags of internal/tools/simdisk> -run '^TestSimulatedDisk$' ./store/internal/crash -sim.seed N -sim.seeds 1
 func TestSimulatedDisk(t *testing.T) {
@@ -79,7 +79,7 @@ func TestSimulatedDisk(t *testing.T) {
 	tally := &simTally{kinds: map[simdisk.Kind]int{}}
 	for seed := range uint64(*simSeeds) {
 		seed += *simSeed
-		// A test of its own, so that its folders go with it: all of them together do not fit into memory.
+		// A subtest, so that its folders are removed with it: all of them together do not fit into memory.
 		good := t.Run(fmt.Sprint(seed), func(t *testing.T) { runSeed(t, seed, tally) })
 		if done := seed - *simSeed + 1; done%500 == 0 {
 			t.Logf("%d seeds", done)
@@ -106,7 +106,7 @@ func TestSimulatedDisk(t *testing.T) {
 	}
 }
 
-// TestSimulatedDiskRepeats has the same seed do the same.
+// TestSimulatedDiskRepeats checks that the same seed does the same.
 func TestSimulatedDiskRepeats(t *testing.T) {
 	inMemory(t)
 	for seed := range uint64(4) {
@@ -117,7 +117,7 @@ func TestSimulatedDiskRepeats(t *testing.T) {
 	}
 }
 
-// inMemory has the folders of a test in memory where the system has that: what they cost is measured in writes.
+// inMemory puts the folders of a test into memory if the system has a file system there: the cost of the test is its writes.
 func inMemory(t *testing.T) {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		t.Setenv("TMPDIR", "/dev/shm")
@@ -139,7 +139,7 @@ func runSeed(t *testing.T, seed uint64, tally *simTally) (trace uint64) {
 	return trace
 }
 
-// live opens the store, works until something happens, and takes the power away.
+// live opens the store, works until something happens, and cuts the power.
 func (sim *simLives) live(seed uint64) (trace uint64) {
 	disk, err := simdisk.New(sim.dir, seed, simdisk.SystemFiles())
 	if err != nil {
@@ -229,7 +229,7 @@ func (sim *simLives) run() {
 			_, err = s.Housekeep(ctx)
 		case n == 3 && !sim.full && sim.rng.IntN(3) == 0:
 			sim.backup(ctx)
-		case n == 2 && !sim.full: // which of them are refused is open
+		case n == 2 && !sim.full: // which of them are refused is undetermined
 			err = sim.together(ctx)
 		default:
 			err = sim.job(ctx, simWriters[sim.rng.IntN(len(simWriters))])
@@ -240,7 +240,7 @@ func (sim *simLives) run() {
 	}
 }
 
-// openFailed: on a disk without faults an Open never fails.
+// openFailed: on a disk without faults Open never fails.
 func (sim *simLives) openFailed(err error) {
 	if !sim.disk.Seen().Tripped && !sim.full {
 		sim.t.Errorf("open: %v", err)
@@ -266,7 +266,7 @@ func (sim *simLives) job(ctx context.Context, writer string) error {
 	return err
 }
 
-// together has all writers share one commit.
+// together makes all writers share one commit.
 func (sim *simLives) together(ctx context.Context) error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(simWriters))
@@ -317,7 +317,7 @@ func (sim *simLives) goesOn(ctx context.Context, err error) bool {
 	if !sim.full && sim.disk.Seen().Full == 0 {
 		sim.t.Errorf("refused on a disk with room: %v", err)
 	}
-	if len(sim.s.Tables()) > 0 && sim.rng.IntN(4) == 0 { // somebody has made room: no restart is needed
+	if len(sim.s.Tables()) > 0 && sim.rng.IntN(4) == 0 { // space is available again: no restart is needed
 		sim.disk.SetSpace(-1)
 		writer := simWriters[sim.rng.IntN(len(simWriters))]
 		if err := sim.job(ctx, writer); err != nil {
@@ -330,7 +330,7 @@ func (sim *simLives) goesOn(ctx context.Context, err error) bool {
 	return true
 }
 
-// backup makes one. It is there, whole, once it is acknowledged; of others there is all or nothing.
+// backup makes a backup. Once acknowledged it is there, complete; others are complete or missing.
 func (sim *simLives) backup(ctx context.Context) {
 	sim.backups++
 	name := fmt.Sprintf("backup-%d", sim.backups)
@@ -346,7 +346,7 @@ func (sim *simLives) backup(ctx context.Context) {
 	}
 }
 
-// compact packs the file before it is opened.
+// compact compacts the file before it is opened.
 func (sim *simLives) compact(ctx context.Context) {
 	if _, err := os.Stat(sim.path()); err != nil {
 		return
@@ -360,7 +360,7 @@ func (sim *simLives) compact(ctx context.Context) {
 	}
 }
 
-// restoreAll restores every backup that a power cut has left.
+// restoreAll restores every backup that survived a power cut.
 func (sim *simLives) restoreAll() {
 	dir := filepath.Join(sim.dir, "data")
 	for _, name := range sim.kept {
@@ -376,7 +376,7 @@ func (sim *simLives) restoreAll() {
 		path := sum[:len(sum)-len(".sha256")]
 		if _, err := os.Stat(path); err != nil {
 			_ = os.Remove(sum)
-			continue // a checksum alone is no backup
+			continue // a checksum alone is not a backup
 		}
 		to := filepath.Join(dir, "restored", "s.db")
 		if _, err := store.Restore(sim.t.Context(), path, to, store.RestoreOptions{}); err != nil {
@@ -396,7 +396,7 @@ func (sim *simLives) restoreAll() {
 	sim.kept = nil
 }
 
-// failed: the disk has failed, and the store takes nothing more and still can be read.
+// failed: after a failure of the disk the store accepts no writes but can still be read.
 func (sim *simLives) failed(err error) {
 	if !sim.disk.Seen().Tripped {
 		sim.t.Errorf("failed without a reason: %v", err)
@@ -430,7 +430,7 @@ func (sim *simLives) close() {
 	sim.s = nil
 }
 
-// verify opens what the power cut has left, on a disk that works.
+// verify opens what survived the power cut, on a disk that works.
 func (sim *simLives) verify() {
 	if _, err := os.Stat(sim.path()); errors.Is(err, os.ErrNotExist) {
 		for writer, n := range sim.acked {

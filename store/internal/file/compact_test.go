@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// airy makes a store that is mostly free pages, closed in order or killed, and returns its file.
+// airy creates a store with mostly free pages, cleanly closed or killed, and returns its path.
 func airy(t testing.TB, inOrder bool) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "airy.db")
@@ -54,7 +54,7 @@ func airy(t testing.TB, inOrder bool) string {
 	return killed
 }
 
-// dump is everything that a file says: buckets with their sequence, keys and values.
+// dump returns the whole content of a file: buckets with their sequence, keys and values.
 func dump(t testing.TB, path string) string {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
@@ -120,7 +120,7 @@ func TestCompactKeepsEverything(t *testing.T) {
 	}
 }
 
-// setSequence gives a bucket a sequence, which the store itself does not use.
+// setSequence sets a bucket's sequence, which the store itself does not use.
 func setSequence(t testing.TB, path string) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
@@ -180,7 +180,7 @@ func TestCompactRefuses(t *testing.T) {
 	storetest.WantFiles(t, filepath.Dir(path), filepath.Base(path))
 }
 
-// The file changes its place while another process waits for its lock: that one gets the new file.
+// The file is replaced while another process waits for its lock: that process gets the new file.
 func TestOpenWhileItIsCompacted(t *testing.T) {
 	path := airy(t, true)
 	opened := make(chan *store.Store)
@@ -264,10 +264,10 @@ func TestOpenCompacts(t *testing.T) {
 	}
 }
 
-// Where there is no place for the copy, Open goes on with the file as it is.
+// Without room for the copy, Open continues with the file as it is.
 func TestOpenCannotCompact(t *testing.T) {
 	path := airy(t, true)
-	if err := os.Mkdir(path+".compact", 0o700); err != nil { // the draft cannot be made
+	if err := os.Mkdir(path+".compact", 0o700); err != nil { // the draft cannot be created
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(path+".compact", "x"), nil, 0o600); err != nil {
@@ -287,7 +287,7 @@ func TestOpenCannotCompact(t *testing.T) {
 	}
 }
 
-// A store behind a symbolic link, on another disk as a rule, stays where it is.
+// A store behind a symbolic link, usually on another disk, stays where it is.
 func TestCompactBehindALink(t *testing.T) {
 	path := airy(t, true)
 	before, said := sizeOf(t, path), dump(t, path)

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// wide leaves that many free pages in the file.
+// wide leaves the given number of free pages in the file.
 func wide(t testing.TB, s *store.Store, pages int) {
 	t.Helper()
 	size := os.Getpagesize()
@@ -35,7 +35,7 @@ func wide(t testing.TB, s *store.Store, pages int) {
 		}
 		return nil
 	})
-	for range 50 { // the journal is trimmed a slice a commit
+	for range 50 { // each commit trims a slice of the journal
 		storetest.Put(t, s, "matches", storetest.Item("match", "last"))
 	}
 }

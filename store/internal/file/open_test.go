@@ -156,7 +156,7 @@ func garbage(n int) []byte {
 	return b
 }
 
-// foreignBolt makes a bbolt file that is not ours, or is but of another format.
+// foreignBolt creates a bbolt file that is not ours, or is ours with another format.
 func foreignBolt(t *testing.T, format []byte) []byte {
 	path := filepath.Join(t.TempDir(), "foreign.db")
 	db, err := bolt.Open(path, 0o600, nil)
@@ -180,8 +180,8 @@ func foreignBolt(t *testing.T, format []byte) []byte {
 	return b
 }
 
-// TestDamageNeverPanics flips bytes anywhere in the used part of a file that was closed in order, and of one that was
-// not. Open may refuse, or not see it: then everything is read and written over, and may fail too.
+// TestDamageNeverPanics flips bytes anywhere in the used part of a cleanly closed file and of one that was not. Open may refuse it or not
+// notice: then everything is read and overwritten, which may fail too.
 func TestDamageNeverPanics(t *testing.T) {
 	closed := storetest.Written(t)
 	for name, path := range map[string]string{"closed": closed, "crashed": crashed(t, closed)} {

@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// A store that is open has blocks for all of its file: one that is new, which bbolt makes longer than it writes it, and a
-// copy without the zeros.
+// An open store has blocks for all of its file: for a new one, which bbolt makes longer than it writes it, and for a copy without the
+// zeros.
 func TestFileHasNoHoles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	for _, sparse := range []int64{0, 1 << 20} {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The free list has another form where its length does not fit the header of a page. What is written is read as it
-// was meant, and the meta pages too.
+// The free list has another form if its length does not fit the header of a page. What is written is read back correctly, and so are the
+// meta pages.
 func TestFreelistPages(t *testing.T) {
 	for _, n := range []uint64{0, 1, 510, 511, 512, manyFree - 1, manyFree, manyFree + 1, 100_000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestFreelistPages(t *testing.T) {
 	}
 }
 
-// sparse is a file with nothing but zeros between its head and what begins at an offset.
+// sparse is a file with nothing but zeros between its head and its tail, which starts at an offset.
 type sparse struct {
 	head, tail []byte
 	at         int64

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// backedUp backs a store up into a new folder.
+// backedUp backs up a store into a new folder.
 func backedUp(t testing.TB, s *store.Store) store.BackupInfo {
 	t.Helper()
 	info, err := s.Backup(t.Context(), filepath.Join(t.TempDir(), "backup.db"), nil)
@@ -59,7 +59,7 @@ func withToken(t testing.TB, s *store.Store, token string, items ...store.WriteI
 	return err
 }
 
-// transact runs one TransactWrite in a closure that goes on whatever it gives.
+// transact runs one TransactWrite in a closure that continues whatever the result.
 func transact(t testing.TB, s *store.Store, items ...store.WriteItem) (err error) {
 	t.Helper()
 	storetest.Update(t, s, func(tx *store.Tx) error {

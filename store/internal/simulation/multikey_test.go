@@ -19,14 +19,14 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// multiModel is what a table with one index of many attributes should be.
+// multiModel is the expected content of a table with one index of many attributes.
 type multiModel struct {
 	key   store.KeySpec
-	items map[string]attr.Item // by their id
+	items map[string]attr.Item // by id
 }
 
-// TestMultiKeyProperty draws a key of up to four and four attributes, writes items that have them or not, and reads the
-// index by conditions on a prefix of its sort key.
+// TestMultiKeyProperty draws a key of up to four and four attributes, writes items with or without them, and reads the index with
+// conditions on a prefix of its sort key.
 func TestMultiKeyProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := multiModel{key: drawMultiKey(rt), items: map[string]attr.Item{}}
@@ -68,7 +68,7 @@ func drawMultiKey(rt *rapid.T) store.KeySpec {
 	return store.NewKeySpec(part("h", 1), part("r", 0))
 }
 
-// drawKeyValue is a value of few, so that keys meet, and of those whose bytes could run into the next attribute's.
+// drawKeyValue draws one of a few values, so that keys coincide, including values whose bytes could run into the next attribute's.
 func drawKeyValue(rt *rapid.T, a store.KeyAttr) attr.Value {
 	if a.Type == store.KeyNumber {
 		return attr.Int(rapid.SampledFrom([]int64{1, 1, 1, 1, -10, -1, 0, 2, 10}).Draw(rt, a.Name))
@@ -80,8 +80,8 @@ func drawKeyValue(rt *rapid.T, a store.KeyAttr) attr.Value {
 	return attr.S(text)
 }
 
-// write is a put, an update, a delete, or a put in a batch or in a transaction. Before there is an index an item may have
-// anything in its attributes; after it such an item is refused.
+// write is a put, an update, a delete, or a put in a batch or transaction. Before the index exists, an item may have any value in its
+// attributes; afterwards invalid ones are refused.
 func (m *multiModel) write(rt *rapid.T, s *store.Store, anything bool) {
 	id := rapid.SampledFrom([]string{"1", "2", "3", "4", "5", "6", "7", "8"}).Draw(rt, "id")
 	it := attr.Item{"id": attr.S(id)}
@@ -127,7 +127,7 @@ func (m *multiModel) write(rt *rapid.T, s *store.Store, anything bool) {
 	}
 }
 
-// setAll is the update that makes of one item another.
+// setAll returns the update that turns one item into another.
 func setAll(it, old attr.Item) store.UpdateItem {
 	u := setAllOf("tab", "id", it)
 	var removes []string
@@ -260,7 +260,7 @@ func opHolds(op string, v, low, high attr.Value) bool {
 	return strings.HasPrefix(v.Str(), low.Str())
 }
 
-// pages joins all pages. Each key to go on after has the attributes of both keys.
+// pages joins all pages. Each start key has the attributes of both keys.
 func pages(rt *rapid.T, s *store.Store, page func(*store.Tx, attr.Item) (store.Page, error)) (items []attr.Item) {
 	err := s.View(rt.Context(), func(tx *store.Tx) error {
 		for start := attr.Item(nil); ; {
@@ -302,7 +302,7 @@ func (m *multiModel) scan(rt *rapid.T, s *store.Store) {
 	}
 }
 
-// manyKey is the index of many of the tests below.
+// manyKey is the key of the index of many tests below.
 func manyKey() store.KeySpec {
 	return store.NewKeySpec(storetest.Attrs(storetest.Str("h1"), storetest.Str("h2")), storetest.Attrs(storetest.Str("r1"), storetest.Num("r2"), store.KeyAttr{Name: "r3", Type: store.KeyBinary}))
 }
@@ -367,7 +367,7 @@ func setAllOf(table, key string, it attr.Item) store.UpdateItem {
 	return u
 }
 
-// A backup has the entries of an index with several attributes a key part, and a restored store goes on with them.
+// A backup includes the entries of an index with several attributes in a part of its key, and a restored store maintains them.
 func TestMultiKeyBackup(t *testing.T) {
 	s := storetest.Open(t, manyTable())
 	for i := range 40 {

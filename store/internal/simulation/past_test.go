@@ -13,8 +13,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// Whatever is written, an index read as of an instant shows what it showed then, in both directions, page by page and by
-// a scan; the table shows what is.
+// Whatever is written, an index read as of an instant shows what it showed then, in both directions, page by page and in a scan; the
+// table shows the present.
 func TestIndexesAsOf(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	o := store.Options{NoSync: true, Now: func() time.Time { return now }}

@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// model is what the store should be: a map of items, and what the journal should tell.
+// model is the expected state of the store: a map of items, and the journal.
 type model struct {
 	items   map[string]attr.Item // by modelKey
 	records []store.Record       // of all transactions, trimmed or not
@@ -34,8 +34,7 @@ func (m model) clone() model {
 	return model{items: maps.Clone(m.items), records: slices.Clone(m.records), tokens: maps.Clone(m.tokens)}
 }
 
-// simulation drives a store and the model with the same random operations. A failing run prints its seed, which
-// -rapid.seed takes.
+// simulation runs the same random operations on a store and the model. A failing run prints its seed, for -rapid.seed.
 type simulation struct {
 	t     *testing.T
 	path  string
@@ -214,7 +213,7 @@ func wantRefused(rt *rapid.T, err error, had attr.Item) {
 	}
 }
 
-// wrote notes a write in the model, after comparing the old image.
+// wrote records a write in the model, after comparing the old image.
 func (m *model) wrote(rt *rapid.T, op store.Op, old attr.Item, err error, now attr.Item) {
 	key := now
 	if now == nil {
@@ -232,7 +231,7 @@ func (m *model) wrote(rt *rapid.T, op store.Op, old attr.Item, err error, now at
 	}
 }
 
-// visible returns what reads should show of the items that are in, in the order of their keys.
+// visible returns the items for which in holds and that reads should show, in key order.
 func (sim *simulation) visible(in func(attr.Item) bool) []attr.Item {
 	var out []attr.Item
 	for _, key := range slices.SortedFunc(maps.Keys(sim.model.items), compareKeys(sim.model.items)) {
@@ -309,7 +308,7 @@ func (sim *simulation) queryMany(rt *rapid.T) {
 		n, has := it["runs"].Int()
 		return has && n >= runs && it["match"].Str() == match && it["bowler"].Str() == bowler && !it["wicket"].IsZero()
 	})
-	slices.SortStableFunc(want, func(a, b attr.Item) int { // of the same wickets those of the same runs stay in the order of balls
+	slices.SortStableFunc(want, func(a, b attr.Item) int { // with equal wickets and runs, in the order of balls
 		c, _ := attr.Compare(a["runs"], b["runs"])
 		return c
 	})

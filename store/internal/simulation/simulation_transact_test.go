@@ -21,18 +21,18 @@ type doneToken struct {
 	items []store.WriteItem
 }
 
-// planned is one action of a transaction with what the model makes of it.
+// planned is one action of a transaction and its expected effect.
 type planned struct {
 	item store.WriteItem
 	key  attr.Item
 	op   store.Op // 0: a check
-	code string   // the reason it is a reason for
+	code string   // the expected cancellation reason
 	now  attr.Item
 }
 
 const underFive = "attribute_not_exists(runs) OR runs < :max"
 
-// plan draws an action on an item that is had, and says what it should do.
+// plan draws an action on the item had, and its expected effect.
 func (sim *simulation) plan(rt *rapid.T, had, key attr.Item) planned {
 	p := planned{key: key, code: store.ReasonNone}
 	runs, has := had["runs"].Int()
@@ -66,7 +66,7 @@ func (sim *simulation) plan(rt *rapid.T, had, key attr.Item) planned {
 	return p
 }
 
-// transactWrite runs a TransactWrite on different items, now and then with a token.
+// transactWrite runs a TransactWrite on different items, sometimes with a token.
 func (sim *simulation) transactWrite(rt *rapid.T, tx *store.Tx, m *model) {
 	token := rapid.SampledFrom([]string{"", "", "t", "u"}).Draw(rt, "token")
 	if done, ok := m.tokens[token]; ok && sim.now.Sub(done.at) < 10*time.Minute {
@@ -78,7 +78,7 @@ func (sim *simulation) transactWrite(rt *rapid.T, tx *store.Tx, m *model) {
 	for _, key := range drawKeys(rt) {
 		p := sim.plan(rt, m.items[modelKey(key)], key)
 		if slices.ContainsFunc(plans, func(before planned) bool { return before.code == store.ReasonValidation }) {
-			p.code = store.ReasonNone // no reason is said behind what is not valid
+			p.code = store.ReasonNone // no reasons are given after an invalid action
 		}
 		plans, t.Items = append(plans, p), append(t.Items, p.item)
 	}
@@ -100,7 +100,7 @@ func (sim *simulation) transactWrite(rt *rapid.T, tx *store.Tx, m *model) {
 	}
 }
 
-// transactAgain repeats a token, with its request or another one.
+// transactAgain repeats a token, with the same or another request.
 func (sim *simulation) transactAgain(rt *rapid.T, tx *store.Tx, token string, done doneToken) {
 	if rapid.Bool().Draw(rt, "same") {
 		if err := tx.TransactWrite(store.TransactWrite{Token: token, Items: done.items}); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// drawCondition draws a condition on a ball that holds about as often as not.
+// drawCondition draws a condition on a ball that holds about half of the time.
 func drawCondition(rt *rapid.T) (string, attr.Item) {
 	switch rapid.IntRange(0, 3).Draw(rt, "condition") {
 	case 0:
@@ -65,7 +65,7 @@ func drawTransaction(rt *rapid.T) (items []store.WriteItem) {
 	return items
 }
 
-// single does one action by itself. A check is an update of nothing, which is undone.
+// single does one action by itself. A check is an empty update, which is undone.
 func single(tx *store.Tx, it store.WriteItem) (err error) {
 	switch {
 	case it.Put != nil:
@@ -80,7 +80,7 @@ func single(tx *store.Tx, it store.WriteItem) (err error) {
 	return err
 }
 
-// judged gives the verdict of a check with what Put and Delete alone can do.
+// judged returns the verdict of a check, using only Put and Delete.
 func judged(tx *store.Tx, c *store.ConditionCheck) error {
 	old, err := tx.Delete(store.DeleteItem{Table: c.Table, Key: c.Key, Condition: c.Condition, Params: c.Params})
 	if err == nil && old != nil {
@@ -89,7 +89,7 @@ func judged(tx *store.Tx, c *store.ConditionCheck) error {
 	return err
 }
 
-// contents is all of a table, as text.
+// contents returns a whole table as text.
 func contents(t testing.TB, s *store.Store) (all string) {
 	t.Helper()
 	storetest.View(t, s, func(tx *store.Tx) error {
@@ -102,8 +102,8 @@ func contents(t testing.TB, s *store.Store) (all string) {
 	return all
 }
 
-// codes returns for each action the code that TransactWrite should report, by doing each of them alone. Behind the first
-// that is not valid it reports none.
+// codes returns for each action the code that TransactWrite should report, by doing each of them alone. After the first invalid one it
+// reports none.
 func codes(t testing.TB, s *store.Store, items []store.WriteItem) (out []string, fine bool) {
 	t.Helper()
 	fine = true
@@ -125,8 +125,8 @@ func codes(t testing.TB, s *store.Store, items []store.WriteItem) (out []string,
 	return out, fine
 }
 
-// TestTransactWriteIsItsParts: a transaction does what its actions do one after another if each of them can be done,
-// and nothing if one cannot; and for each it has the reason that the action alone would fail for.
+// TestTransactWriteIsItsParts: a transaction does what its actions do one after the other if each of them can be done, and nothing
+// otherwise; for each it returns the reason with which the action alone would fail.
 func TestTransactWriteIsItsParts(t *testing.T) {
 	whole, parts := storetest.Open(t, storetest.Balls()), storetest.Open(t, storetest.Balls())
 	rapid.Check(t, func(rt *rapid.T) {
@@ -169,7 +169,7 @@ func TestTransactWriteIsItsParts(t *testing.T) {
 	})
 }
 
-// sameRecords compares the records behind a sequence, which are of one transaction.
+// sameRecords compares the records after a sequence, which belong to one transaction.
 func sameRecords(t *testing.T, rt *rapid.T, whole, parts *store.Store, after uint64) {
 	a, b := storetest.Journal(t, whole, after), storetest.Journal(t, parts, after)
 	if len(a) != len(b) {
@@ -184,7 +184,7 @@ func sameRecords(t *testing.T, rt *rapid.T, whole, parts *store.Store, after uin
 	}
 }
 
-// TestTokenRepeatedChangesNothingWhateverItWas: neither at once nor when others have written since.
+// TestTokenRepeatedChangesNothingWhateverItWas: neither at once nor after others have written.
 func TestTokenRepeatedChangesNothingWhateverItWas(t *testing.T) {
 	s := storetest.Open(t, storetest.Balls())
 	n := 0

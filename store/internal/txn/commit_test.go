@@ -44,7 +44,7 @@ func TestFailingMemberIsUndoneAlone(t *testing.T) {
 			return err
 		},
 		func(tx *store.Tx) error { return put(tx, 4, "plunkett") },
-		func(tx *store.Tx) error { return errors.Join(put(tx, 5, "malan"), errMember) }, // nobody writes over what it left
+		func(tx *store.Tx) error { return errors.Join(put(tx, 5, "malan"), errMember) }, // nobody overwrites what it left
 	)
 	if errs[0] != nil || !errors.Is(errs[1], errMember) || errs[2] != nil || errs[3] != nil || !errors.Is(errs[4], errMember) {
 		t.Fatalf("got errors %v", errs)
@@ -137,8 +137,8 @@ func TestGoexitIsTheCallers(t *testing.T) {
 	storetest.Put(t, s, "balls", storetest.Ball("final", 2))
 }
 
-// TestALeaderThatEscapesLeavesTheOthersAlone: the first member leads the commit; it panics or ends its goroutine while
-// others wait for it.
+// TestALeaderThatEscapesLeavesTheOthersAlone: the first member leads the commit; it panics or ends its goroutine while others wait for
+// it.
 func TestALeaderThatEscapesLeavesTheOthersAlone(t *testing.T) {
 	for name, escape := range map[string]func(){"panic": func() { panic("bad light") }, "goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {

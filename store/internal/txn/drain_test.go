@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// queue is a replicator that keeps an entry for each write, as long as its item and some more, and the item as it was
-// before the first of them.
+// queue is a replicator that keeps an entry for each write, a little longer than its item, and the item as it was before the first of
+// them.
 type queue struct{}
 
 func (queue) Compile(tx *store.Tx, writes []store.Write) error {
@@ -37,8 +37,7 @@ func (queue) Compile(tx *store.Tx, writes []store.Write) error {
 
 func (queue) Expire(*store.Tx, *store.TableSpec, attr.Item) (bool, error) { return true, nil }
 
-// settle takes the oldest entry out: every tenth becomes a record of a conflict, of every fifth the cloud has an item that
-// is larger than ours.
+// settle removes the oldest entry. Every tenth becomes a conflict record; for every fifth the cloud has an item larger than ours.
 func settle(t *testing.T, s *store.Store, n int) (more bool, err error) {
 	t.Helper()
 	err = s.Update(t.Context(), func(tx *store.Tx) error {
@@ -70,7 +69,7 @@ func settle(t *testing.T, s *store.Store, n int) (more bool, err error) {
 				return err
 			}
 		}
-		return tx.Side("shadow").Set(raw, make([]byte, 150)) // what is kept of an item that nothing is pending of
+		return tx.Side("shadow").Set(raw, make([]byte, 150)) // the metadata kept for an item without pending writes
 	})
 	return more, err
 }
@@ -91,7 +90,7 @@ func (d *drain) put(n, size int) error {
 	})
 }
 
-// untilFull repeats a write until it is refused, and returns how often it was not.
+// untilFull repeats a write until it is refused, and returns the number of successful ones.
 func (d *drain) untilFull(write func(n int) error) (n int) {
 	for ; n < 5000; n++ {
 		err := write(n)
@@ -120,14 +119,14 @@ func (d *drain) adopt(n int) error {
 	})
 }
 
-// note is what a replicator writes before it sends.
+// note writes what a replicator notes before it sends.
 func (d *drain) note(n int) error {
 	return d.s.Update(d.Context(), func(tx *store.Tx) error {
 		return tx.Side("attempted").Set([]byte{byte(n), byte(n >> 8)}, make([]byte, 100))
 	})
 }
 
-// fill brings the store to where it takes nothing but settlements, while a View holds all pages back that it lets go of.
+// fill brings the store to the point where it only accepts settlements, while a View prevents the reuse of all pages that it frees.
 func (d *drain) fill() {
 	d.items = d.untilFull(func(n int) error { return d.put(n, 2000) })
 	if k := d.untilFull(d.adopt); k > 5 {
@@ -145,7 +144,7 @@ func (d *drain) fill() {
 	}
 }
 
-// settle settles some entries, or all.
+// settle settles the given number of entries, or all.
 func (d *drain) settle(limit int) {
 	for ; d.settled < limit; d.settled++ {
 		more, err := settle(d.T, d.s, d.settled)
@@ -158,8 +157,8 @@ func (d *drain) settle(limit int) {
 	}
 }
 
-// TestFullStoreDrains: a store that takes no write any more, not even deletes, because all of them leave entries behind,
-// still takes entries out, whatever becomes of them. Then it takes writes again.
+// TestFullStoreDrains: a store that accepts no more writes, not even deletes, because all of them leave entries behind, still removes
+// entries, whatever their outcome. Then it accepts writes again.
 func TestFullStoreDrains(t *testing.T) {
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{
 		NoSync: true, MaxSize: 12 << 20, JournalBytes: 1 << 20, ReadDeadline: time.Hour,

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// told is a replicator that keeps in memory what it was told, and does what the test wants.
+// told is a replicator that records the writes passed to it, and does what the test wants.
 type told struct {
 	calls  [][]store.Write
 	do     func(tx *store.Tx, writes []store.Write) error
@@ -43,7 +43,7 @@ func ofPolicy(name string, p store.Policy) store.TableSpec {
 	return spec
 }
 
-// openTold has a table that sends, balls, and one of each kind that does not.
+// openTold opens a store with a table that sends, balls, and one of each kind that does not.
 func openTold(t *testing.T) (*store.Store, *told) {
 	t.Helper()
 	internal := ofPolicy("internal", store.PolicyIntent)

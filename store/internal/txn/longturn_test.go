@@ -14,7 +14,7 @@ import (
 
 type nameKey struct{}
 
-// Who keeps the others waiting is named, once while it does and once behind it, by its context; those who wait are not.
+// A member that keeps others waiting is reported by its context, once while it does and once afterwards; those that wait are not.
 func TestLongTurnIsNamed(t *testing.T) {
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, WriteStall: 100 * time.Millisecond}, storetest.Balls())
 	told := make(chan store.LongTurn, 10)
@@ -60,7 +60,7 @@ func TestLongTurnIsNamed(t *testing.T) {
 	}
 }
 
-// A page of names costs what it gives, however many tables there are.
+// The cost of a page of names depends on the page, not on the number of tables.
 func TestTableNames(t *testing.T) {
 	cost := map[int]float64{}
 	for _, n := range []int{50, 500} {

@@ -35,7 +35,7 @@ func TestReadDeadlineGivesTheSnapshotBack(t *testing.T) {
 	if st := s.Stats(); st.OpenReaders != 0 || st.OldestReader != 0 {
 		t.Errorf("%d open, oldest %v", st.OpenReaders, st.OldestReader)
 	}
-	// The timer runs for the next one too, which a busy machine may keep from its one read until its own deadline.
+	// The timer also runs for the next View, which on a busy machine may not get to its read before its own deadline.
 	err := errors.New("not tried")
 	for tries := 0; err != nil && tries < 100; tries++ {
 		err = s.View(t.Context(), func(tx *store.Tx) error {
@@ -80,8 +80,8 @@ func TestViewEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestUpdateWithinAViewEnds: the map has to move, which waits for every reader, and the reader waits for the update.
-// The deadline takes the snapshot away and both go on.
+// TestUpdateWithinAViewEnds: the map has to move, which waits for every reader, and the reader waits for the update. The deadline ends
+// the snapshot and both continue.
 func TestUpdateWithinAViewEnds(t *testing.T) {
 	o := store.Options{NoSync: true, MapSize: 1 << 15, ReadDeadline: 50 * time.Millisecond}
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls())
@@ -95,8 +95,8 @@ func TestUpdateWithinAViewEnds(t *testing.T) {
 	})
 }
 
-// TestIdleSnapshotsAreNoneOfTheWritersConcern: snapshots are kept for the next View. They do not show it the past, and do
-// not hold up a write that has the file's mapping moved, which waits for every snapshot.
+// TestIdleSnapshotsAreNoneOfTheWritersConcern: snapshots are kept for the next View. They do not show it the past, and do not delay a
+// write that moves the file's map, which waits for every snapshot.
 func TestIdleSnapshotsAreNoneOfTheWritersConcern(t *testing.T) {
 	o := store.Options{NoSync: true, MapSize: 1 << 15}
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls())

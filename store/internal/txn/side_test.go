@@ -158,8 +158,8 @@ func TestSideRefuses(t *testing.T) {
 	storetest.WantFault(t, err, fault.Internal, "tx_over")
 }
 
-// TestSidesAndRows: members of commits write items and pairs beside them, and some of them fail. What is there then is
-// what those have written that did not.
+// TestSidesAndRows: members of commits write items and pairs in side spaces, and some of them fail. Afterwards there is exactly what the
+// successful ones have written.
 func TestSidesAndRows(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		path := filepath.Join(t.TempDir(), "s.db")
@@ -299,7 +299,7 @@ func (m sideMember) apply(rows map[int]string, sides map[string]string) {
 	}
 }
 
-// TestSidesTravel: they are in a backup, in what is restored of it, and in a compacted file; a store in memory has them too.
+// TestSidesTravel: side spaces are in a backup, in a store restored from it, and in a compacted file; a store in memory has them too.
 func TestSidesTravel(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.db")
@@ -401,7 +401,7 @@ func TestAdopt(t *testing.T) {
 		return err
 	})
 	storetest.WantFault(t, err, fault.NotFound, "table_not_found")
-	storetest.Update(t, s, func(tx *store.Tx) error { // the origin of what follows is what it was
+	storetest.Update(t, s, func(tx *store.Tx) error { // the origin of later writes is unchanged
 		_, err := tx.Adopt("balls", storetest.Ball("final", 3), storetest.Ball("final", 3))
 		_, err2 := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("final", 4)})
 		return errors.Join(err, err2)
@@ -468,7 +468,7 @@ func TestLockOf(t *testing.T) {
 	}
 }
 
-// TestLockIsKept: it is in the catalogue, and can be changed.
+// TestLockIsKept: the lock is in the catalogue, and can be changed.
 func TestLockIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	for _, lock := range []string{"", "match:{match}", "other", ""} {
