@@ -29,12 +29,12 @@ func TestCheckFindsEachBrokenPromise(t *testing.T) {
 	}{
 		"item without entry": {func(t *catalogue.Table) []byte { return t.Indexes[0].Bucket }, dropFirst, "has no entry"},
 		"entry without item": {func(t *catalogue.Table) []byte { return t.Indexes[0].Bucket }, stray, "has no item"},
-		"row of nothing":     {func(t *catalogue.Table) []byte { return t.Bucket }, stray, "no known version"},
+		"row of nothing":     {func(t *catalogue.Table) []byte { return t.Bucket }, stray, "unknown version"},
 		"item gone":          {func(t *catalogue.Table) []byte { return t.Bucket }, dropFirst, "has no item"},
-		"item moved":         {func(t *catalogue.Table) []byte { return t.Bucket }, moveFirst, "does not lie under its key"},
-		"item changed":       {func(t *catalogue.Table) []byte { return t.Bucket }, changeFirst, "is not what record"},
+		"item moved":         {func(t *catalogue.Table) []byte { return t.Bucket }, moveFirst, "is under a wrong key"},
+		"item changed":       {func(t *catalogue.Table) []byte { return t.Bucket }, changeFirst, "differs from record"},
 		"record gone":        {func(*catalogue.Table) []byte { return format.BucketJournal }, dropFirst, "begins at"},
-		"record in the past": {func(*catalogue.Table) []byte { return format.BucketJournal }, copyTo(format.SeqKey(5)), "kept for nobody"},
+		"record in the past": {func(*catalogue.Table) []byte { return format.BucketJournal }, copyTo(format.SeqKey(5)), "there without need"},
 		"record too many":    {func(*catalogue.Table) []byte { return format.BucketJournal }, copyTo(format.SeqKey(1 << 50)), "lies after the last"},
 		"books":              {func(*catalogue.Table) []byte { return format.BucketMeta }, changeBooks, "according to the counter"},
 	}
@@ -93,7 +93,7 @@ func TestCheckFindsBrokenTables(t *testing.T) {
 			changed[format.RowSize+3]++
 			changed.Seal(k, changed.Seq())
 			return btx.Bucket(t.Bucket).Put(k, changed)
-		}, "has a size of"},
+		}, "records a size of"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openNotes(t, Options{NoSync: true})

@@ -77,7 +77,7 @@ func (w *walk) within(prefix string) (err error) {
 		return nil
 	}
 	if w.key().Attrs[0].Type != KeyString {
-		return refusal.Invalid("The partition key of %s is no string, and has no prefix", w.table.Spec.Name)
+		return refusal.Invalid("The partition key of %s is not a string, so it cannot have a prefix", w.table.Spec.Name)
 	}
 	if w.Low, w.High, err = catalogue.Prefixed(prefix); err != nil {
 		return err

@@ -329,7 +329,7 @@ func TestCheckAndBackupRefuseDamage(t *testing.T) {
 	}{
 		"item": {
 			func(s *Store) []byte { return s.engine.Cat.Load().ByName["notes"].Bucket },
-			func(s *Store) []byte { return rawNote(t, s, 1) }, "an item of table notes is not what was written",
+			func(s *Store) []byte { return rawNote(t, s, 1) }, "an item of table notes differs from what was written",
 		},
 		"record": {
 			func(*Store) []byte { return format.BucketJournal },

@@ -53,10 +53,10 @@ func (k *kept) Reload() error {
 	was := k.shown.Load()
 	c, err := k.look(was)
 	if err != nil {
-		problem := "no new certificate can be loaded; the previous one stays in use: " + err.Error()
+		problem := "cannot load a new certificate; the previous one stays in use: " + err.Error()
 		if k.failed && problem != k.problem {
 			k.problem = problem
-			k.log.Error("no new certificate can be loaded; the previous one stays in use", "err", err)
+			k.log.Error("cannot load a new certificate; the previous one stays in use", "err", err)
 		}
 		k.failed = true
 		return err

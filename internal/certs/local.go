@@ -39,7 +39,7 @@ func OpenLocal(ca *CA, hosts []string, c clock.Clock, log *slog.Logger) (*Local,
 func (l *Local) State() State {
 	s := l.kept.State()
 	if s.Problem == "" && l.ca.Cert.NotAfter.Sub(l.clock.Now()) < leafLife {
-		s.Problem = "the CA of this node expires on " + l.ca.Cert.NotAfter.Format("2006-01-02") + ": make a new one (touchline tls init --replace)"
+		s.Problem = "the CA of this node expires on " + l.ca.Cert.NotAfter.Format("2006-01-02") + ": create a new one (touchline tls init --replace)"
 	}
 	return s
 }

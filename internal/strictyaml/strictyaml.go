@@ -183,7 +183,7 @@ func (d *decoder) object(n *yaml.Node, key string, v reflect.Value) {
 		case name.Kind == yaml.ScalarNode && v.Kind() == reflect.Map && ownName.MatchString(name.Value):
 			d.entry(value, path, v, name.Value)
 		case v.Kind() == reflect.Map:
-			d.bad(name, key, "has a name that is not of letters, digits, _ and -")
+			d.bad(name, key, "has a name with characters other than letters, digits, _ and -")
 			continue
 		case name.Kind != yaml.ScalarNode || !ok:
 			// If a colon is missing or misplaced, the name may be anything: it is shown only if it looks like a key.

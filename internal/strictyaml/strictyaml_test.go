@@ -153,7 +153,7 @@ func TestSetProblems(t *testing.T) {
 		{"games", "s3cret", "games: must be keys and values"},
 		{"games.agee", "1", "games: unknown key agee"},
 		{"s3cret.age", "1", "has an unknown key"},
-		{"many.a b.age", "1", "many: has a name that is not of letters, digits, _ and -"},
+		{"many.a b.age", "1", "many: has a name with characters other than letters, digits, _ and -"},
 		{"key_file", "", "key_file: must be a file's name"},
 		{"key_file", "s3cret", "cannot read the file for key: no such file or directory"},
 	}

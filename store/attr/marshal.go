@@ -69,7 +69,7 @@ func marshal(v reflect.Value, level int) (Value, error) {
 	case reflect.Struct:
 		return marshalStruct(v, level)
 	default:
-		return Value{}, fmt.Errorf("no value can be made of a %s", v.Type())
+		return Value{}, fmt.Errorf("there is no value for a %s", v.Type())
 	}
 }
 

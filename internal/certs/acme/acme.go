@@ -88,7 +88,7 @@ func (s *Source) event(_ context.Context, name string, data map[string]any) erro
 	case "cert_failed":
 		err, _ := data["error"].(error)
 		s.problem.Store(fmt.Sprintf("the CA has given none for %s: %v", host, err))
-		s.cfg.Log.Error("the CA has issued no certificate; it will be asked again", "name", host, "renewal", data["renewal"], "err", err)
+		s.cfg.Log.Error("the CA has not issued a certificate; the node will try again", "name", host, "renewal", data["renewal"], "err", err)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (s *solver) change(ctx context.Context, c acme.Challenge, do func(context.C
 		}
 	}
 	if zone == "" {
-		return errors.New("no zone of the DNS account has the name " + name)
+		return errors.New("no zone of the DNS account contains the name " + name)
 	}
 	_, err = do(ctx, zone, []libdns.Record{libdns.TXT{Name: libdns.RelativeName(name, zone), Text: c.DNS01KeyAuthorization(), TTL: time.Minute}})
 	return err

@@ -136,7 +136,7 @@ func (p *Provider) each(ctx context.Context, zone string, records []libdns.Recor
 	defer p.mu.Unlock()
 	id := p.zones[zone]
 	if id == "" {
-		return fmt.Errorf("route 53: %s is no zone of this account", zone)
+		return fmt.Errorf("route 53: %s is not a zone of this account", zone)
 	}
 	for _, r := range records {
 		rr := r.RR()
@@ -189,7 +189,7 @@ func (p *Provider) spread(ctx context.Context, at changeAnswer) error {
 	path := "/2013-04-01" + at.ID
 	for end := p.Clock.Now().Add(spreadsIn); at.Status != "INSYNC"; {
 		if !p.Clock.Now().Before(end) {
-			return errors.New("route 53: the record does not reach all of its servers")
+			return errors.New("route 53: the record has not reached all of its servers")
 		}
 		if err := clock.Sleep(ctx, p.Clock, spreadLook); err != nil {
 			return err

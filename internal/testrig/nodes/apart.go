@@ -51,7 +51,7 @@ func (w *Apart) Settle() {
 		}
 		w.Pass(5 * time.Minute)
 	}
-	w.T.Fatal("the nodes do not come to what the cloud has")
+	w.T.Fatal("the nodes do not converge to what the cloud has")
 }
 
 // Bad records a fault.

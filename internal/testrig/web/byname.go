@@ -37,7 +37,7 @@ func (b ByName) Identify(ctx context.Context, r *http.Request) (auth.Identity, e
 // Verify implements auth.Authenticator.
 func (b ByName) Verify(_ context.Context, token string) (auth.Identity, error) {
 	if token == "bad" {
-		return auth.Identity{}, fault.New(fault.Unauthorized, "unauthorized", "The token is not to be believed.")
+		return auth.Identity{}, fault.New(fault.Unauthorized, "unauthorized", "The token is not valid.")
 	}
 	return auth.Identity{Subject: token, Admin: token == "admin"}, nil
 }

@@ -66,7 +66,7 @@ func record(id, why string, src []byte) ([]byte, error) {
 	}
 	back, err := recording.Unpack(bytes.NewReader(packed))
 	if err == nil && !reflect.DeepEqual(m, back) {
-		err = fmt.Errorf("read back it is not the same")
+		err = fmt.Errorf("it differs when read back")
 	}
 	return packed, err
 }

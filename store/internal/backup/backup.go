@@ -73,7 +73,7 @@ func (c *Copies) checkContent(bucket, key, value []byte) error {
 	if t == nil || t.Dropped || format.Row(value).Check(key) == nil {
 		return nil
 	}
-	return fmt.Errorf("an item of table %s is not what was written to disk", t.Spec.Name)
+	return fmt.Errorf("an item of table %s differs from what was written to disk", t.Spec.Name)
 }
 
 // CopyTo writes a snapshot of the store to an empty file. contents, if not nil, checks each key and value.
@@ -140,7 +140,7 @@ func readChecksum(path string) (string, error) {
 	}
 	sum, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(raw)), "\\"), " ")
 	if b, err := hex.DecodeString(sum); err != nil || len(b) != sha256.Size {
-		return "", fmt.Errorf("%s%s holds no SHA-256 checksum", path, checksumSuffix)
+		return "", fmt.Errorf("%s%s does not contain a SHA-256 checksum", path, checksumSuffix)
 	}
 	return strings.ToLower(sum), nil
 }

@@ -62,7 +62,7 @@ func (c TableChange) NewSpec(spec TableSpec) (TableSpec, error) {
 	for _, ix := range c.AddIndexes {
 		if ix.Local {
 			return spec, refusal.Invalid("One or more parameter values were invalid: "+
-				"a LocalSecondaryIndex is made with its table only. Index: %s", ix.Name)
+				"a LocalSecondaryIndex can only be created with its table. Index: %s", ix.Name)
 		}
 		if slices.ContainsFunc(spec.Indexes, func(have IndexSpec) bool { return have.Name == ix.Name }) {
 			return spec, refusal.Invalid("Attempting to create an index which already exists")

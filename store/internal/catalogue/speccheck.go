@@ -29,7 +29,7 @@ func (t TableSpec) Check() error {
 		return refusal.Invalid("table %s: %s", t.Name, err)
 	}
 	if len(t.TTL) > maxAttrName {
-		return refusal.Invalid("table %s: the TTL attribute may have a name of %d bytes", t.Name, maxAttrName)
+		return refusal.Invalid("table %s: the name of the TTL attribute may have at most %d bytes", t.Name, maxAttrName)
 	}
 	if err := t.checkLock(); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (ix IndexSpec) checkProjection() error {
 	seen := map[string]bool{}
 	for _, name := range ix.Include {
 		if name == "" || len(name) > maxAttrName {
-			return refusal.Invalid(wrongParameter+"index %s includes an attribute whose name is not of 1 to %d bytes", ix.Name, maxAttrName)
+			return refusal.Invalid(wrongParameter+"index %s includes an attribute whose name does not have 1 to %d bytes", ix.Name, maxAttrName)
 		}
 		if seen[name] {
 			return refusal.Invalid(wrongParameter+"Duplicate element in NonKeyAttributes: %s", name)
@@ -165,7 +165,7 @@ func (t TableSpec) checkTypes() error {
 func (k KeySpec) check(multi bool) error {
 	attrs := k.Attrs()
 	if NewKeySpec(k.PartitionAttrs(), k.SortAttrs()) != k {
-		return refusal.Invalid("its key leaves out an attribute before another one")
+		return refusal.Invalid("its key has a gap between attributes")
 	}
 	if k.Multi() && !multi {
 		return refusal.Invalid("only the key of a global index may have parts of several attributes")

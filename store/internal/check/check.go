@@ -140,13 +140,13 @@ func (c *Checker) Row(t *catalogue.Table, key []byte, r format.Row) error {
 		return c.say("row %x: %v", key, err)
 	}
 	if again, err := t.ItemKey(it); err != nil || !bytes.Equal(again, key) {
-		return c.say("row %x does not lie under its key: %v", key, err)
+		return c.say("row %x is under a wrong key: %v", key, err)
 	}
 	if err := attr.Check(it); err != nil {
 		return c.say("row %x: %v", key, err)
 	}
 	if size := attr.Size(it); size != r.Size() {
-		return c.say("row %x has a size of %d, its item one of %d", key, r.Size(), size)
+		return c.say("row %x records a size of %d, but its item has %d", key, r.Size(), size)
 	}
 	return c.rowRecord(t, key, r)
 }
@@ -155,7 +155,7 @@ func (c *Checker) Row(t *catalogue.Table, key []byte, r format.Row) error {
 func (c *Checker) rowRecord(t *catalogue.Table, key []byte, r format.Row) error {
 	j := c.Tx.JournalState()
 	if r.Seq() > j.Last {
-		return c.say("row %x is of record %d, the last is %d", key, r.Seq(), j.Last)
+		return c.say("row %x names record %d, but the last is %d", key, r.Seq(), j.Last)
 	}
 	if r.Seq() < j.First {
 		return nil
@@ -165,7 +165,7 @@ func (c *Checker) rowRecord(t *catalogue.Table, key []byte, r format.Row) error 
 		return c.say("row %x: record %d: %v", key, r.Seq(), err)
 	}
 	if st.Table != t.ID || !bytes.Equal(st.Key, key) || !bytes.Equal(st.Now, r.Item()) {
-		return c.say("row %x is not what record %d says", key, r.Seq())
+		return c.say("row %x differs from record %d", key, r.Seq())
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ func (c *Checker) Entry(ix *catalogue.Index, base *bolt.Bucket, k, v []byte) err
 	}
 	want, _, err := ix.EntryKey(r.Item(), primary)
 	if err != nil || !bytes.Equal(want, k) {
-		return c.say("entry %x is not what its item says: %v", k, err)
+		return c.say("entry %x does not match its item: %v", k, err)
 	}
 	return nil
 }
@@ -272,7 +272,7 @@ func (c *Checker) journal() error {
 func (c *Checker) kept(kept, wanted map[uint64]bool) error {
 	for seq := range kept {
 		if !wanted[seq] {
-			return c.say("record %d is past and kept for nobody", seq)
+			return c.say("record %d was trimmed but is still there without need", seq)
 		}
 	}
 	return nil
@@ -291,7 +291,7 @@ func (c *Checker) ending(prev uint64, j format.JournalState) error {
 func (c *Checker) past(seq uint64, table uint32, kept map[uint64]bool) error {
 	t := c.Tx.Cat.ByID[table]
 	if t == nil {
-		return c.say("record %d is past and of an unknown table", seq)
+		return c.say("record %d was trimmed and is about an unknown table", seq)
 	}
 	if !t.Dropped {
 		kept[seq] = true

@@ -38,7 +38,7 @@ func (c *Checker) tokens() error {
 		case len(k) > 1 && k[0] == 't':
 			at, _, err := format.ReadToken(v)
 			if err != nil || bucket.Get(format.TokenTime(at, string(k[1:]))) == nil {
-				return c.say("token %q cannot be decoded, or not be found by its time", k[1:])
+				return c.say("token %q cannot be decoded or is not listed by its time", k[1:])
 			}
 		case len(k) > 9 && k[0] == 'a':
 			at, _, err := format.ReadToken(bucket.Get(format.TokenKey(string(k[9:]))))

@@ -185,7 +185,7 @@ func RoomFor(dir string, bytes int64) error {
 	if !known || free >= bytes+leaveFree {
 		return nil
 	}
-	return fault.New(fault.Full, "no_room", "there is not enough room in %s: %s needed, %s free, of which %s stay free for the node",
+	return fault.New(fault.Full, "no_room", "not enough room in %s: %s needed, %s free, of which %s are reserved for the node",
 		dir, megabytes(bytes), megabytes(free), megabytes(leaveFree))
 }
 
@@ -195,7 +195,7 @@ const leaveFree = 64 << 20
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 func errTaken(path string) error {
-	return fault.New(fault.Conflict, "file_exists", "%s already exists, and nothing is overwritten", path)
+	return fault.New(fault.Conflict, "file_exists", "%s already exists and will not be overwritten", path)
 }
 
 // CannotWrite returns the fault of a file that could not be written.

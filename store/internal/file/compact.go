@@ -157,7 +157,7 @@ func compactInto(ctx context.Context, d *disk.Draft, from *bolt.DB, live int64, 
 	}
 	written, err := contentOf(ctx, d, seed)
 	if err == nil && written != p.sum.h.Sum64() {
-		err = fault.New(fault.Damaged, "store_damaged", "%s does not say what it was made from", d.Path)
+		err = fault.New(fault.Damaged, "store_damaged", "%s differs from the file it was made from", d.Path)
 	}
 	return err
 }

@@ -140,7 +140,7 @@ func (q Request) Append(b []byte) []byte {
 }
 
 // ErrRecord is the cause of the fault of a record that cannot be decoded at all.
-var ErrRecord = errors.New("a journal record is cut short or of an unknown version")
+var ErrRecord = errors.New("a journal record is truncated or has an unknown version")
 
 func knownRecord(b []byte) bool {
 	return len(b) >= RecordHeader && b[0] == RecordPlain || len(b) >= RecordHeader+RecordSum && b[0] == recordVersion

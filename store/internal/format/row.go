@@ -76,7 +76,7 @@ func (r Row) Known() error {
 	case len(r) >= rowHeader && r[0] == rowVersion, len(r) >= rowHeader-plainShift && r[0] == RowPlain:
 		return nil
 	}
-	return refusal.Damaged(nil, "a row has no known version")
+	return refusal.Damaged(nil, "a row has an unknown version")
 }
 
 // Check returns an error if the row is not what was written under the key.

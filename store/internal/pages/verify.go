@@ -86,7 +86,7 @@ func Verify(f *os.File, whole bool) (is Verified, err error) {
 	}
 	meta, used := is.Meta, is.Meta.Used()
 	if used > info.Size() {
-		return is, fmt.Errorf("it is cut short: %d bytes of %d", info.Size(), used)
+		return is, fmt.Errorf("it is truncated: %d bytes of %d", info.Size(), used)
 	}
 	v := newVerifier(f, meta)
 	whole = whole || !meta.closedInOrder() || used <= verifyLimit

@@ -50,7 +50,7 @@ func (v *verifier) read(id uint64, level int) (p boltPage, err error) {
 	order := binary.NativeEndian
 	more := uint64(order.Uint32(data[12:]))
 	if order.Uint64(data) != id {
-		return p, v.broken(id, "it holds another number")
+		return p, v.broken(id, "it has another page number")
 	}
 	if more >= v.meta.High-id {
 		return p, v.broken(id, "it extends beyond the end of the file")
@@ -100,7 +100,7 @@ func (v *verifier) tree(id uint64, low, high []byte, level int) error {
 
 func (v *verifier) branch(p boltPage, low, high []byte, level int) error {
 	if p.count == 0 {
-		return v.broken(p.id, "it is a branch to nowhere")
+		return v.broken(p.id, "it is an empty branch")
 	}
 	keys := make([][]byte, p.count)
 	children := make([]uint64, p.count)
@@ -177,7 +177,7 @@ func (v *verifier) content(e boltElement) error {
 // bucket checks a value that is a bucket. It returns the bucket's root page, or 0 if its page is inline in the value.
 func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
 	if len(value) < bucketHeader {
-		return 0, v.broken(p.id, "a bucket is cut short")
+		return 0, v.broken(p.id, "a bucket is truncated")
 	}
 	order := binary.NativeEndian
 	if root = order.Uint64(value); root != 0 {
@@ -185,7 +185,7 @@ func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
 	}
 	inner := boltPage{id: p.id, data: value[bucketHeader:]}
 	if len(inner.data) < pageHeader {
-		return 0, v.broken(p.id, "a bucket is cut short")
+		return 0, v.broken(p.id, "a bucket is truncated")
 	}
 	inner.flags = order.Uint16(inner.data[8:])
 	inner.count = int(order.Uint16(inner.data[10:]))
@@ -199,7 +199,7 @@ func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
 			return 0, err
 		}
 		if e.bucket {
-			return 0, v.broken(p.id, "a bucket lies in a small one")
+			return 0, v.broken(p.id, "it has a nested bucket")
 		}
 		if err := v.content(e); err != nil {
 			return 0, err
@@ -220,7 +220,7 @@ type boltElement struct {
 func (v *verifier) element(p boltPage, i int) (e boltElement, err error) {
 	at := uint64(pageHeader + i*elementSize)
 	if at+elementSize > uint64(len(p.data)) {
-		return e, v.broken(p.id, "it has more elements than room")
+		return e, v.broken(p.id, "its elements do not fit into the page")
 	}
 	order, head := binary.NativeEndian, p.data[at:at+elementSize]
 	var pos, keySize, valueSize uint64
@@ -234,7 +234,7 @@ func (v *verifier) element(p boltPage, i int) (e boltElement, err error) {
 	}
 	start := at + pos
 	if keySize == 0 || start+keySize+valueSize > uint64(len(p.data)) {
-		return e, v.broken(p.id, "an element lies outside")
+		return e, v.broken(p.id, "an element is outside of the page")
 	}
 	e.key = p.data[start : start+keySize]
 	e.value = p.data[start+keySize : start+keySize+valueSize]

@@ -164,7 +164,7 @@ func (tx *Tx) RowOf(t *catalogue.Table, key, value []byte) (format.Row, error) {
 	if err := tx.DB.Intact.Check(r, key); err != nil {
 		tx.DB.Refused.Add(1)
 		return nil, fault.Wrap(err, fault.Damaged, "row_damaged",
-			"an item of table %s was refused: it is not what was written to disk", t.Spec.Name)
+			"an item of table %s was refused: it differs from what was written to disk", t.Spec.Name)
 	}
 	return r, nil
 }

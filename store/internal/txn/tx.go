@@ -19,7 +19,7 @@ func ErrTxOver() error {
 }
 
 func errTxLent() error {
-	return fault.New(fault.Internal, "tx_lent", "a store transaction was used by a function that it had lent an item to")
+	return fault.New(fault.Internal, "tx_lent", "a store transaction was used by a function that was reading one of its items")
 }
 
 // ErrReadOnly returns the error of a write in a View.
