@@ -27,7 +27,7 @@ func Differences(files []*File) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# Where our DynamoDB API and DynamoDB Local answer differently\n\nWritten by the suite in "+
 		"`store/storetest/conformance` from the notes in its cases. Its tests fail if one of the\n%d steps listed here no "+
-		"longer differs, or another one does. Of steps with the same two refusals the first is shown.\n", steps)
+		"longer differs, or another one does. Steps with the same pair of answers are shown once.\n", steps)
 	for _, why := range reasons.order {
 		reasons.groups[why].write(&out, why)
 	}
@@ -41,29 +41,29 @@ const beyondSteps = `
 
 No step. Agrees with DynamoDB's documentation: DynamoDB Local.
 
-The service bounds a request by its size and its expressions by 300 operators. Here expressions also have a budget of work, which only
-requests reach that look through large values hundreds of times: "The expressions of the request take too much work on the items
-that they look at", a ValidationException. A page of a Query or Scan ends when its filter has cost as much, before its megabyte is full,
-with a LastEvaluatedKey. The token of a transaction of condition checks alone is not remembered: sent again, it is judged again.
-A Scan of a segment spends on the items of others that it steps over, and is refused after one or two million of them without one of
-its own: fewer segments are the cure.
+The service limits the size of a request, and its expressions to 300 operators. Here expressions also have a budget of work, which only
+requests exceed that search large values hundreds of times: "The expressions of the request take too much work on the items
+that they look at", a ValidationException. A page of a Query or Scan ends when its filter has cost as much, before it has a megabyte,
+with a LastEvaluatedKey. The token of a transaction with only condition checks is not remembered: if it is repeated, it is judged again.
+A Scan of a segment pays for the items of other segments that it steps over, and is refused after one or two million of them without one
+of its own. Then use fewer segments.
 
-## Words in which the regions of the service differ
+## Error texts that differ between regions of the service
 
-No step. Agrees with DynamoDB's documentation: neither. The documentation has no words; this is what was recorded in 2026, or was not.
+No step. Agrees with DynamoDB's documentation: neither. The texts are not documented; this is what was recorded in 2026, or not recorded.
 
 - Newer checks of the service put "1 validation error detected: " before everything that PutItem, UpdateItem and DeleteItem refuse
-  in a request alone: expressions, names and values without one, sets with duplicates, NULL that is not true, ReturnValues, Expected.
-  They leave out ": ConditionExpression is null" and show sets as ["a", "a"]. Older checks have the bare words, and not all regions
-  had the newer ones. Here only numbers, Select and the limits of a Query have the newer form; the rest has the older one.
-- BatchWriteItem, the transactions, Scan and PartiQL take the exponent of a number as 32 bits in most regions: 1e2147483647 is an underflow,
-  and a larger one no number. Here every operation takes 64 bits.
-- A TransactWriteItems with a bad number among the values of an expression names the value; one region does not.
-- An empty TableName of PutItem and UpdateItem is told as "Value at 'TableName'" in most regions, and as "Value '' at 'tableName'" here.
-- Two AttributeDefinitions of one name are "Attribute Name is duplicated: a" here, as once recorded. The service is said to have other
-  words now, which were not recorded.
-- More conditions than an index with several attributes a key part has are "Query key condition not supported" here, as in DynamoDB Local. The
-  service was recorded for a table only, with the words used for tables here.
+  without looking at a table: expressions, unused names and values, sets with duplicates, NULL that is not true, ReturnValues, Expected.
+  They omit ": ConditionExpression is null" and show sets as ["a", "a"]. Older checks have the texts without the prefix, and not all
+  regions had the newer ones. Here only numbers, Select and the limits of a Query have the newer form; the rest has the older one.
+- BatchWriteItem, the transactions, Scan and PartiQL parse the exponent of a number as 32 bits in most regions: 1e2147483647 is an
+  underflow, and a larger one not a number. Here every operation uses 64 bits.
+- A TransactWriteItems with an invalid number among the values of an expression names the value, except in one region.
+- An empty TableName of PutItem and UpdateItem is reported as "Value at 'TableName'" in most regions, and as "Value '' at 'tableName'" here.
+- Two AttributeDefinitions with the same name are "Attribute Name is duplicated: a" here, as once recorded. The service is said to have
+  another text now, which was not recorded.
+- For an index with several attributes in a part of its key, more conditions than it has attributes are "Query key condition not
+  supported" here, as in DynamoDB Local. The service was recorded for a table only, with the text used for tables here.
 `
 
 // pair is a step whose answers differ, and its location.
