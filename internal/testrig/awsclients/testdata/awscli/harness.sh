@@ -1,5 +1,5 @@
-# What the scripts share. The scripts are for a POSIX shell; PYTHON runs the AWS CLI, AGAINST=local says that DynamoDB
-# Local answers.
+# Shared by all scripts, which are for a POSIX shell. PYTHON runs the AWS CLI; AGAINST=local means that the endpoint is
+# DynamoDB Local.
 set -u
 export AWS_PAGER= LC_ALL=C.UTF-8
 : "${AGAINST:=ours}" "${KEEP_GOING:=}"
@@ -9,7 +9,7 @@ passed=0 failed=0
 aws() { "$PYTHON" -m awscli "$@"; }
 d() { aws dynamodb "$@"; }
 
-# note counts a check; the first that fails ends the script.
+# note counts a check; the first failure ends the script.
 note() { # OK WHAT GOT WANT
 	if [ "$1" = 0 ]; then
 		passed=$((passed + 1))
@@ -20,18 +20,18 @@ note() { # OK WHAT GOT WANT
 	[ -n "$KEEP_GOING" ] || exit 1
 }
 
-# same compares; what is JSON has no blanks outside its texts.
+# same compares values; JSON must not have blanks outside of strings.
 same() { # WHAT GOT WANT
 	[ "$2" = "$3" ]
 	note $? "$1" "$2" "$3"
 }
 
-# compact takes the blanks out of JSON.
+# compact removes the blanks from JSON.
 compact() { "$PYTHON" -c 'import json, sys
 text = sys.stdin.read()
 print(json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False, sort_keys=True) if text.strip() else "")'; }
 
-# refused expects an error, with the words the CLI has for it.
+# refused expects an error, in the CLI's words.
 refused() { # WHAT WORDS COMMAND...
 	what=$1 words=$2
 	shift 2
@@ -44,7 +44,7 @@ refused() { # WHAT WORDS COMMAND...
 	esac
 }
 
-# until_same asks until it is so.
+# until_same repeats a command until the result is as expected.
 until_same() { # WHAT WANT COMMAND...
 	what=$1 want=$2
 	shift 2
@@ -55,7 +55,7 @@ until_same() { # WHAT WANT COMMAND...
 	same "$what" "$got" "$want"
 }
 
-# local_or gives what DynamoDB Local answers where it is not what DynamoDB's documentation says.
+# local_or prints the answer of DynamoDB Local if it differs from DynamoDB's documentation.
 local_or() { [ "$AGAINST" = local ] && echo "$1" || echo "$2"; }
 
 finish() {

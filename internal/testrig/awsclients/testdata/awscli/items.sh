@@ -7,7 +7,7 @@ d create-table --table-name Items --billing-mode PAY_PER_REQUEST \
 d wait table-exists --table-name Items
 
 key='{"pk":{"S":"k"},"sk":{"N":"1"}}'
-# The CLI takes bytes as they are and gives them in base64.
+# The CLI takes raw bytes and prints base64.
 item='{"b":{"B":"abc"},"big":{"N":"12345678901234567890123456789012345678"},"l":{"L":[{"S":""},{"NULL":true},{"M":{"x":{"BOOL":false}}}]},"pk":{"S":"k"},"s":{"SS":["é"]},"sk":{"N":"1"}}'
 d put-item --table-name Items --item "$item"
 same 'types that come back' "$(d get-item --table-name Items --key "$key" --consistent-read --query Item | compact)" "$(echo "$item" | sed s/abc/YWJj/)"

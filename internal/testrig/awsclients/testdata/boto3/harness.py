@@ -10,8 +10,8 @@ from botocore.config import Config
 
 LOCAL = os.environ.get("AGAINST") == "local"  # DynamoDB Local, which is not DynamoDB everywhere
 KEEP_GOING = os.environ.get("KEEP_GOING")  # for people who look at an endpoint: show all that differs
-# No retries, unless they are asked for: what fails is to be seen. DynamoDB Local fails now and then while an index is
-# made. The legacy mode looks at the checksums of answers.
+# No retries unless requested, so that failures are visible. DynamoDB Local sometimes fails while an index is
+# created. The legacy mode verifies the checksums of answers.
 RETRIES = {"mode": "legacy", "total_max_attempts": int(os.environ.get("ATTEMPTS", 5 if LOCAL else 1))}
 UNSET = object()
 passed = failed = 0

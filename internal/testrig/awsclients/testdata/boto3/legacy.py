@@ -45,7 +45,7 @@ def updates():
         "n": {"Action": "ADD", "Value": {"N": "4"}}, "s": {"Action": "DELETE", "Value": {"SS": ["a"]}},
         "x": {"Action": "DELETE"}, "y": {"Value": {"S": "put"}}, "z": {"Action": "PUT", "Value": {"BOOL": True}},
         "l": {"Action": "ADD", "Value": {"L": [{"N": "2"}]}}}
-    # DynamoDB Local loses some of them when they come together, and does not know that PUT goes without saying.
+    # DynamoDB Local loses some of them if they are combined, and does not know that PUT is the default.
     one_by_one = [{name: {"Action": "PUT", **update}} for name, update in all_kinds.items()]
     for part in one_by_one if LOCAL else [all_kinds]:
         new = c.update_item(TableName="Legacy", Key=KEY, ReturnValues="ALL_NEW", AttributeUpdates=part)["Attributes"]

@@ -72,7 +72,7 @@ def both_images():
 def iterators():
     arn = c.describe_table(TableName="NEW_AND_OLD_IMAGES")["Table"]["LatestStreamArn"]
     records = read(arn)
-    # Which records a shard has is up to the service; within one of a single shard the numbers say where to begin.
+    # The service decides which shard has a record; within a shard, sequence numbers say where to begin.
     if len(shards(arn)) == 1:
         at = {"SequenceNumber": records[2]["dynamodb"]["SequenceNumber"]}
         same("AT_SEQUENCE_NUMBER", ids(read(arn, "AT_SEQUENCE_NUMBER", **at)), ids(records[2:]))

@@ -1,12 +1,12 @@
-// What all scripts share: checks that count, and clients that ask the endpoint of the test.
+// Shared by all scripts: counted checks, and clients of the test's endpoint.
 const assert = require("node:assert/strict");
 const { DynamoDBClient } = require("@aws-sdk/client-dynamodb");
 const { DynamoDBStreamsClient } = require("@aws-sdk/client-dynamodb-streams");
 
 const LOCAL = process.env.AGAINST === "local"; // DynamoDB Local, which is not DynamoDB everywhere
 const KEEP_GOING = process.env.KEEP_GOING; // for people who look at an endpoint: show all that differs
-// No retries, unless they are asked for: what fails is to be seen. DynamoDB Local fails now and then while an index is
-// made.
+// No retries unless requested, so that failures are visible. DynamoDB Local sometimes fails while an index is
+// created.
 const options = { maxAttempts: Number(process.env.ATTEMPTS ?? (LOCAL ? 5 : 1)) };
 let passed = 0;
 let failed = 0;
@@ -22,7 +22,7 @@ function note(what, check) {
   }
 }
 
-// same compares; local is what DynamoDB Local answers where it is not what DynamoDB's documentation says.
+// same compares values; local is the answer of DynamoDB Local if it differs from DynamoDB's documentation.
 function same(what, got, want, local) {
   note(what, () => assert.deepStrictEqual(got, LOCAL && local !== undefined ? local : want));
 }
@@ -31,7 +31,7 @@ function holds(what, ok, shown) {
   note(what, () => assert.ok(ok, `does not hold: ${JSON.stringify(shown)}`));
 }
 
-// refused expects an error of a class of the client's, and gives it.
+// refused expects an error of one of the client's classes, and returns it.
 async function refused(what, promise, kind, message) {
   try {
     const answer = await promise;
@@ -46,7 +46,7 @@ async function refused(what, promise, kind, message) {
   }
 }
 
-// bare is an answer without what the client adds.
+// bare returns an answer without what the client adds.
 function bare(answer) {
   const { $metadata, ...rest } = answer;
   return rest;
