@@ -143,9 +143,9 @@ func TestMarshalRefuses(t *testing.T) {
 	for want, in := range map[string]any{
 		`attr: a.b[1]: there is no value for a chan int`: map[string]any{"a": map[string]any{"b": []any{1, make(chan int)}}},
 		`attr: X: there is no value for a func()`:        struct{ X func() }{},
-		`the keys of a map[int]string are not strings`:     map[int]string{1: "x"},
-		`attr: marshal: a int is not an item`:              1,
-		`attr: marshal: a <nil> is not an item`:            nil,
+		`the keys of a map[int]string are not strings`:   map[int]string{1: "x"},
+		`attr: marshal: a int is not an item`:            1,
+		`attr: marshal: a <nil> is not an item`:          nil,
 		`unknown option in tag "x,unixtime"`: struct {
 			X int `dynamodbav:"x,unixtime"`
 		}{},
