@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// getActivities lists the Live Activities of a user, ended ones too.
+// getActivities lists a user's Live Activities, including ended ones.
 func getActivities(c *gin.Context) error {
 	user, err := httpapi.Subject(c)
 	if err != nil {
@@ -18,8 +18,8 @@ func getActivities(c *gin.Context) error {
 	return listed(func(tx *store.Tx) ([]phone.Session, error) { return phone.Activities{}.OfUser(tx, user) })(c)
 }
 
-// registerActivity takes the token of a Live Activity, the first or the next: {MEMBER, deviceId?, startedAt?}. The same one
-// again changes nothing.
+// registerActivity stores the token of a Live Activity, the first one or a replacement: {MEMBER, deviceId?,
+// startedAt?}. Repeating it changes nothing.
 func (a *api) registerActivity(member string) func(c *gin.Context, user, match string) error {
 	return func(c *gin.Context, user, match string) error {
 		b := httpapi.Body(c)
@@ -36,7 +36,7 @@ func (a *api) registerActivity(member string) func(c *gin.Context, user, match s
 	}
 }
 
-// deleteActivity ends the Live Activity on the device of the query, which counts as its dismissal, or all of the user's.
+// deleteActivity ends the Live Activity on the device in the query, which counts as a dismissal, or all of the user's.
 func (a *api) deleteActivity(c *gin.Context, user, match string) error {
 	q := bind.Parameters(c.Request)
 	device := q.Text("deviceId", bind.MaxID)

@@ -13,14 +13,14 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// feedFixture is what the feed said last of a match.
+// feedFixture is the feed's last reply for a match.
 type feedFixture struct {
 	matches.CachedFixture
 	Reply json.RawMessage `json:"reply,omitempty"`
 }
 
-// getFeedFixtures lists what the feed has said of matches and is still fresh: of all, of a league (leagueId), or of one
-// match (matchId), which comes with the reply itself.
+// getFeedFixtures lists the fresh cached replies: all, those of a league (leagueId), or of one match (matchId),
+// which includes the reply itself.
 func getFeedFixtures(c *gin.Context) error {
 	q := bind.Parameters(c.Request)
 	match, league := q.Text("matchId", maxMatchID), q.Text("leagueId", maxMatchID)
@@ -60,13 +60,13 @@ func cachedFixtures(tx *store.Tx, match, league string) ([]matches.CachedFixture
 	}
 }
 
-// cleared answers the clearing of caches.
+// cleared is the answer to clearing the caches.
 type cleared struct {
-	Cleared int `json:"cleared"` // replies of the feed that were forgotten
+	Cleared int `json:"cleared"` // deleted replies of the feed
 }
 
-// postCacheClear: {matchId?}. What the feed said is forgotten, of one match or of all, and what this node has rendered.
-// Displays and scorecards stay: streams and pages are made of them, and the next reading writes them anyway.
+// postCacheClear: {matchId?}. It deletes cached replies of one match or of all, and what this node has rendered.
+// Displays and scorecards stay: streams and pages are made from them, and the next poll rewrites them anyway.
 func postCacheClear(c *gin.Context) error {
 	b := httpapi.Body(c)
 	match := b.ID("matchId", maxMatchID)
@@ -85,12 +85,12 @@ func postCacheClear(c *gin.Context) error {
 	return httpapi.Answer(c, http.StatusOK, out, nil)
 }
 
-// cacheStats is what the caches hold.
+// cacheStats describes the content of the caches.
 type cacheStats struct {
 	Fixtures matches.CacheStats `json:"fixtures"` // replies of the feed
-	Displays rowStats           `json:"displays"` // displays and innings of the scorecard
-	Views    int                `json:"views"`    // pages rendered for all who look
-	Streams  int                `json:"streams"`  // snapshots that streams begin with
+	Displays rowStats           `json:"displays"` // displays, and innings of scorecards
+	Views    int                `json:"views"`    // rendered pages
+	Streams  int                `json:"streams"`  // snapshots for new streams
 }
 
 type rowStats struct {

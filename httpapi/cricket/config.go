@@ -20,97 +20,96 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Service is what the routes need of the cricket service. matches.Service is one. An unknown match is fault.NotFound.
+// Service is what the routes need of cricket; matches.Service implements it. An unknown match is fault.NotFound.
 type Service interface { //nolint:interfacebloat // what pages and routes read of one application
-	// Matches returns a page of fixtures; next is the cursor of the following one, "" on the last.
+	// Matches returns a page of fixtures; next is the cursor of the following page, "" on the last.
 	Matches(ctx context.Context, f matches.MatchFilter) (fixtures []matches.Fixture, next string, err error)
-	// Live returns the fixtures of the matches that are on.
+	// Live returns the fixtures of live matches.
 	Live(ctx context.Context) ([]matches.Fixture, error)
 	// Match returns the fixture of a match.
 	Match(ctx context.Context, id string) (matches.Fixture, error)
-	// Display returns the display state; a match that has not been read yet has none.
+	// Display returns the display; before the first poll of a match there is none.
 	Display(ctx context.Context, id string) (cricket.Display, error)
 	// Card returns the scorecard, which is empty before the first ball.
 	Card(ctx context.Context, id string) (cricket.Card, error)
-	// Events returns what happened, in the order it became sure; none for an unknown match.
+	// Events returns the events in the order they were confirmed; none for an unknown match.
 	Events(ctx context.Context, id string) ([]cricket.Event, error)
 }
 
-// Ensure has items here, or whole partitions, before they are read, where another node may have written them. A cloud that
-// cannot be reached is no error.
+// Ensure fetches items or whole partitions that another node may have written, before they are read. An unreachable cloud is not an error.
 type Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 
-// ReplaySet plays recorded matches as if they were live. Unknown recordings and replays are fault.NotFound, what cannot be done now
-// fault.Conflict, what makes no sense fault.Invalid.
+// ReplaySet plays recorded matches as if they were live. Unknown recordings and replays are fault.NotFound,
+// actions that are not possible now fault.Conflict, invalid ones fault.Invalid.
 type ReplaySet interface {
-	// Recordings lists what can be played.
+	// Recordings lists the recordings.
 	Recordings() []replay.Info
 	// Start plays a recording from its beginning.
 	Start(r replay.StartReplay) (replay.Playing, error)
-	// List returns what was started and not removed.
+	// List returns the replays that were started and not removed.
 	List() []replay.Playing
 	// Control changes a replay.
 	Control(id string, c replay.Control) (replay.Playing, error)
-	// Remove ends a replay and forgets it.
+	// Remove ends and deletes a replay.
 	Remove(id string) error
 }
 
-// Notifier pushes to users what an admin wants them to have: a text as an alert to their devices, without one the display
-// of a match once more to the phones that show it. A match whose display is not known yet is fault.Conflict; while
-// nothing can be pushed it is fault.Unavailable, which says why.
+// Notifier sends pushes for an admin: a text as an alert to users' devices or, without a text, the display of a
+// match once more to the phones that show it. It is fault.Conflict if the match has no display yet, and
+// fault.Unavailable, with the reason, while pushes are not possible.
 type Notifier interface {
 	// Notify queues the pushes and returns how many phones will get one; it does not wait for Apple.
 	Notify(ctx context.Context, n Notice) (phones int, err error)
 }
 
-// Notice is what an admin has pushed about a match.
+// Notice is an admin's push about a match.
 type Notice struct {
 	MatchID string
-	UserIDs []string // of a text: whose devices get it; nil: all followers'
-	Title   string   // of the alert; both empty: the display is refreshed in silence
+	UserIDs []string // for a text: whose devices get it; nil: all followers'
+	Title   string   // of the alert; both empty: the display is refreshed silently
 	Body    string
 }
 
-// AppInfo is what an app asks about itself when it starts.
+// AppInfo is what an app requests at startup.
 type AppInfo struct {
 	MinVersion  string `json:"minAppVersion"`
 	StoreURL    string `json:"storeUrl"`
 	Maintenance bool   `json:"maintenanceMode"`
 }
 
-// Pushes is what the coordinator tells.
+// Pushes is the coordinator's status with counts.
 type Pushes struct {
 	push.Status
-	push.Counts                  // of the matches that are on
-	Reasons     map[string]int64 `json:"reasons"` // refusals since the start, by Apple's reason
+	push.Counts                  // of live matches
+	Reasons     map[string]int64 `json:"reasons"` // refusals since startup, by Apple's reason
 }
 
-// Config is what cricket's routes and pages work with. Service and Store are needed; of the rest the zero value will do.
+// Config configures cricket's routes and pages. Service and Store are required; other fields may be zero.
 type Config struct {
 	Service Service
 	Store   *store.Store
-	Ensure  Ensure // nil: what is not in the store is nowhere
+	Ensure  Ensure // nil: everything is in the store
 
-	Mount       string   // where the routes lie; "/cricket" when empty
+	Mount       string   // path of the routes; empty: "/cricket"
 	CORS        []string // origins of web applications that may call; none: only our own pages
-	MultiDevice bool     // several devices a user
+	MultiDevice bool     // several devices per user
 	Version     string
 	Info        AppInfo
 
-	Feed     func() *Feed   // what reads the feed; nil: nothing does
-	Push     func() *Pushes // nil: nothing is pushed
-	Notifier Notifier       // nil: nothing can be pushed
-	Replay   ReplaySet      // nil: there are no replays here
+	Feed     func() *Feed   // nil: no feed
+	Push     func() *Pushes // nil: no pushes
+	Notifier Notifier       // nil: no pushes
+	Replay   ReplaySet      // nil: no replays
 
-	Audience func(ctx context.Context, matchID string) (page.Audience, error) // nil: nobody follows a match
-	Phones   func() []sandbox.PhoneView                                       // nil: none
-	Featured func() string                                                    // the match that the first page opens with; nil or "": one that is on
+	Audience func(ctx context.Context, matchID string) (page.Audience, error) // nil: no followers
+	Phones   func() []sandbox.PhoneView                                       // nil: no phones
+	Featured func() string                                                    // the match shown on the first page; nil or "": a live one
 }
 
-// name is the application's in addresses, logs and the state of the node.
+// name is the application's name in addresses, logs and the node's state.
 const name = "cricket"
 
-// api is cricket's handlers.
+// api has cricket's handlers.
 type api struct {
 	Config
 	pages *page.Renderer
@@ -119,7 +118,7 @@ type api struct {
 //go:embed openapi.yaml
 var openAPI []byte
 
-// New fills in the application. An error is a bug in its pages.
+// New returns the application. An error is a bug in its pages.
 func New(c Config) (httpapi.App, error) {
 	c.Mount = cmp.Or(c.Mount, "/cricket")
 	if c.Feed == nil {
@@ -147,10 +146,10 @@ func New(c Config) (httpapi.App, error) {
 	}, nil
 }
 
-// address is the full path of a route.
+// address returns the full path of a route.
 func (a *api) address(path string) string { return strings.TrimSuffix(a.Mount, "/") + path }
 
-// nav is where cricket's pages lead on to.
+// nav returns the links in the navigation of cricket's pages.
 func (a *api) nav(who auth.Identity) []httppage.Link {
 	links := []httppage.Link{{Href: a.pages.At("/matches"), Text: "Matches"}}
 	if who.Admin && a.Replay != nil {
@@ -159,7 +158,7 @@ func (a *api) nav(who auth.Identity) []httppage.Link {
 	return links
 }
 
-// problem is the shape of every error.
+// problem is the body of every error.
 type problem struct {
 	Error struct {
 		Code    string `json:"code"`
@@ -182,13 +181,13 @@ func problemOf(f *httpapi.Failure) any {
 	return p
 }
 
-// What members hold that bodies have in common.
+// Bounds of members that several bodies have.
 const (
-	maxMatchID = 64  // bytes; what is longer need not be looked up
-	maxToken   = 200 // hex digits of a device's token
+	maxMatchID = 64  // bytes; longer ids do not exist
+	maxToken   = 200 // hex digits of a device token
 )
 
-// matchMember reads the id of a match.
+// matchMember reads a match id.
 func matchMember(b *bind.Body) func(name string) string {
 	return func(name string) string { return b.ID(name, maxMatchID) }
 }

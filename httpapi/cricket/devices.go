@@ -15,7 +15,7 @@ import (
 
 func (a *api) devices() phone.Devices { return phone.Devices{Multi: a.MultiDevice} }
 
-// getDevice gives the user's device, of several the one heard of last.
+// getDevice returns the user's device; of several the most recently seen.
 func (a *api) getDevice(c *gin.Context, user string) error {
 	if err := a.ensureUser(c, user, ""); err != nil {
 		return err
@@ -23,8 +23,7 @@ func (a *api) getDevice(c *gin.Context, user string) error {
 	return httpapi.AnswerView(c, func(tx *store.Tx) (phone.Device, error) { return a.devices().Latest(tx, user) })
 }
 
-// postDevice: {deviceToken, platform, deviceId?, pushToStartToken?, osVersion?, appVersion?}. 201 for a token that was
-// not registered, else 200.
+// postDevice: {deviceToken, platform, deviceId?, pushToStartToken?, osVersion?, appVersion?}. 201 for a new token, otherwise 200.
 func (a *api) postDevice(c *gin.Context, user string) error {
 	b := httpapi.Body(c)
 	platform := func(name string) string { return b.OneOf(name, "ios") }
@@ -72,12 +71,12 @@ func (a *api) putPushToStart(c *gin.Context, user string) error {
 	})
 }
 
-// deleteDevice forgets the device whose token stands in the path.
+// deleteDevice deletes the device whose token is in the path.
 func (a *api) deleteDevice(c *gin.Context, user string) error {
 	return a.forgetDevice(c, user, c.Param("deviceToken"))
 }
 
-// deleteUserDevice forgets the device whose token stands in the query.
+// deleteUserDevice deletes the device whose token is in the query.
 func (a *api) deleteUserDevice(c *gin.Context, user string) error {
 	q := bind.Parameters(c.Request)
 	token := q.Text("deviceToken", maxToken)

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// followed answers a follow. Of a match that is on it has the display as well, so that an app need not ask again.
+// followed is the answer to a follow. For a live match it includes the display, to save the app a request.
 type followed struct {
 	phone.Follow
 	DisplayState *cricket.Display `json:"displayState,omitempty"`
@@ -27,12 +27,12 @@ func (a *api) getFollow(c *gin.Context, user, match string) error {
 	return httpapi.AnswerView(c, func(tx *store.Tx) (phone.Follow, error) { return phone.Follows{}.Get(tx, match, user) })
 }
 
-// postFollow: {teamId?}. 201 the first time, 200 again.
+// postFollow: {teamId?}. 201 the first time, then 200.
 func (a *api) postFollow(c *gin.Context, user, match string) error {
 	return a.follow(c, httpapi.Body(c), user, match)
 }
 
-// postFollowMatch: {matchId, teamId?}. A deviceId is taken and not needed: all devices of a user follow.
+// postFollowMatch: {matchId, teamId?}. A deviceId is accepted and ignored: all devices of a user follow.
 func (a *api) postFollowMatch(c *gin.Context, user string) error {
 	b := httpapi.Body(c)
 	match := bind.Need(b, "matchId", matchMember(b))
@@ -83,7 +83,7 @@ func (a *api) deleteFollow(c *gin.Context, user, match string) error {
 	return httpapi.Remove(c, func(tx *store.Tx) error { return phone.Follows{}.Remove(tx, match, user) })
 }
 
-// mayFollow sees that the body is right, and that the team is one of the match's.
+// mayFollow checks that the body is valid, and that the team plays in the match.
 func (a *api) mayFollow(c *gin.Context, b *bind.Body, user, match string, team int64) error {
 	if err := b.Err(); err != nil {
 		return err
@@ -103,18 +103,18 @@ func (a *api) mayFollow(c *gin.Context, b *bind.Body, user, match string, team i
 	return bind.Invalid("teamId", "is not a team of this match")
 }
 
-// displayIfOn returns the display of a match that is on; nil for others.
+// displayIfOn returns the display of a live match, nil for others.
 func (a *api) displayIfOn(ctx context.Context, match string) (*cricket.Display, error) {
 	d, err := a.Service.Display(ctx, match)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return nil, nil //nolint:nilnil // nothing has been read of it yet, which is no error
+		return nil, nil //nolint:nilnil // not polled yet, which is not an error
 	case err != nil:
 		return nil, err
 	}
 	switch d.Phase {
 	case cricket.PhasePrematch, cricket.PhaseCompleted, cricket.PhaseAbandoned:
-		return nil, nil //nolint:nilnil // not on
+		return nil, nil //nolint:nilnil // not live
 	default:
 		return &d, nil
 	}

@@ -20,8 +20,7 @@ import (
 
 const maxLeague = 64 // bytes of a league's code or id
 
-// parseMatchFilter reads the query of a list of matches. Every parameter may stand there once; each thing that is
-// wrong is told, all at once.
+// parseMatchFilter reads the query of a list of matches. Every parameter may occur once; all errors are reported together.
 func parseMatchFilter(rawQuery string) (matches.MatchFilter, error) {
 	values, err := url.ParseQuery(rawQuery)
 	if err != nil {
@@ -57,7 +56,7 @@ func (a *api) getMatches(c *gin.Context) error {
 	return httpapi.JSON(c, httpapi.NewList(items, next), err)
 }
 
-// leagueCode returns the code of the league that a filter names by its id, as the feed numbers it.
+// leagueCode returns the code of the league if a filter gives the feed's numeric id.
 func (a *api) leagueCode(c *gin.Context, text string) (string, error) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
 		return text, nil
@@ -69,7 +68,7 @@ func (a *api) leagueCode(c *gin.Context, text string) (string, error) {
 			code = l.Code
 		}
 		if fault.Is(err, fault.NotFound) {
-			return nil // no such league: no such matches
+			return nil // no such league: no matches
 		}
 		return err
 	})
@@ -95,7 +94,7 @@ func (a *api) getDisplay(c *gin.Context, id string) error {
 	return httpapi.JSON(c, d.For(int64(team)), nil)
 }
 
-// liveMatches is an answer of its own shape, as the application's apps know it.
+// liveMatches has a shape of its own, which the application's apps know.
 type liveMatches struct {
 	Matches []liveMatch `json:"matches"`
 }
@@ -130,7 +129,7 @@ func scoreLine(f *matches.Fixture) string {
 
 func (a *api) getEvents(c *gin.Context, id string) error {
 	if _, err := a.Service.Match(c.Request.Context(), id); err != nil {
-		return err // a match without events and no match are not the same
+		return err // an unknown match is not one without events
 	}
 	if err := a.ensureEvents(c.Request.Context(), id); err != nil {
 		return err

@@ -15,22 +15,22 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Bounds of a notice: what a lock screen shows.
+// Bounds of a notice: what fits on a lock screen.
 const (
 	maxTitle   = 60
 	maxText    = 170
 	maxNoticed = 100 // users named in one notice
 )
 
-// notified answers a notice.
+// notified is the answer to a notice.
 type notified struct {
 	MatchID string `json:"matchId"`
-	Phones  int    `json:"phones"` // that will get it
+	Phones  int    `json:"phones"` // phones that will get it
 	Alert   bool   `json:"alert"`
 }
 
-// postNotification: {matchId, title?, body?, userIds?}. With a text the devices of the users alert, of all the match's
-// followers where none are named; without one the display is sent again to the phones that show the match.
+// postNotification: {matchId, title?, body?, userIds?}. With a text, the users' devices get an alert; without
+// userIds, those of all followers. Without a text, the display is sent again to the phones that show the match.
 func (a *api) postNotification(c *gin.Context) error {
 	b := httpapi.Body(c)
 	n := Notice{
@@ -56,7 +56,7 @@ func (a *api) postNotification(c *gin.Context) error {
 	return httpapi.Answer(c, http.StatusAccepted, notified{MatchID: n.MatchID, Phones: phones, Alert: n.Title != ""}, err)
 }
 
-// reachable is a device as admins see it: its tokens are nobody's business.
+// reachable is a device as admins see it, without its tokens.
 type reachable struct {
 	UserID      string    `json:"userId"`
 	DeviceID    string    `json:"deviceId"`
@@ -67,7 +67,7 @@ type reachable struct {
 	LastSeenAt  time.Time `json:"lastSeenAt"`
 }
 
-// getNotified lists who can be pushed to: a row a device.
+// getNotified lists devices that can get pushes, one per row.
 func getNotified(c *gin.Context) error {
 	ask, err := bind.ReadPage(c.Request)
 	if err != nil {
@@ -83,7 +83,7 @@ func getNotified(c *gin.Context) error {
 		d := &items[i]
 		id := d.DeviceID
 		if id == d.DeviceToken {
-			id = "" // an app that names no device: its token stands for it
+			id = "" // the app sends no device id, so its token is used
 		}
 		out = append(out, reachable{
 			UserID: d.UserID, DeviceID: id, Platform: d.Platform, OSVersion: d.OSVersion, AppVersion: d.AppVersion,
@@ -93,7 +93,7 @@ func getNotified(c *gin.Context) error {
 	return httpapi.JSON(c, httpapi.NewList(out, next), nil)
 }
 
-// getSubscriptions lists Live Activities, of one match or of all.
+// getSubscriptions lists Live Activities of one match or of all.
 func getSubscriptions(c *gin.Context) error {
 	ask, err := bind.ReadPage(c.Request, "matchId")
 	if err != nil {

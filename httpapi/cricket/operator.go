@@ -21,7 +21,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// cricketState is everything that is on, for operators.
+// cricketState is cricket's state for operators.
 type cricketState struct {
 	At      time.Time    `json:"-"`
 	Role    string       `json:"role,omitempty"` // leader or observer of the feed
@@ -31,7 +31,7 @@ type cricketState struct {
 	Push    pushHealth   `json:"push"`
 }
 
-// operatorAnswer is the answer of GET /hub: the node's state with cricket's in it.
+// operatorAnswer is the answer of GET /hub: the node's state including cricket's.
 type operatorAnswer struct {
 	At       time.Time `json:"at"`
 	Version  string    `json:"version"`
@@ -40,13 +40,13 @@ type operatorAnswer struct {
 	Streams operator.Streams `json:"streams"`
 }
 
-// leagueCounts counts the leagues; the matches of the active ones are read.
+// leagueCounts counts the leagues; matches of active ones are polled.
 type leagueCounts struct {
 	Known  int `json:"known"`
 	Active int `json:"active"`
 }
 
-// matchState is a row of active-matches with what hangs on it.
+// matchState is a row of active-matches with related data.
 type matchState struct {
 	MatchID        string         `json:"matchId"`
 	Name           string         `json:"name,omitempty"` // "England v New Zealand"
@@ -54,16 +54,16 @@ type matchState struct {
 	StartTime      time.Time      `json:"startTime,omitzero"`
 	Status         string         `json:"status"` // idle, live or ended
 	Phase          string         `json:"phase"`
-	Owner          string         `json:"owner,omitempty"`   // the node that ticked last
+	Owner          string         `json:"owner,omitempty"`   // the node that last ticked it
 	Lease          *matchLease    `json:"lease,omitempty"`   // if this node holds it
-	Watched        *poll.Held     `json:"watched,omitempty"` // if this node looks at it
+	Watched        *poll.Held     `json:"watched,omitempty"` // if this node watches it
 	LastTickAt     time.Time      `json:"lastTickAt,omitzero"`
 	TickAgeSeconds float64        `json:"tickAgeSeconds"`
 	Sessions       map[string]int `json:"sessions"` // by status
 	Followers      int            `json:"followers"`
 }
 
-// matchLease is the lease under which this node works on a match.
+// matchLease is this node's lease of a match.
 type matchLease struct {
 	Fence    int64     `json:"fence"`
 	Deadline time.Time `json:"deadline"`
@@ -83,7 +83,7 @@ func (a *api) getOperator(c *gin.Context) error {
 	return httpapi.JSON(c, operatorAnswer{At: node.At, Version: node.Version, Problems: node.Problems, cricketState: own, Streams: node.Streams}, nil)
 }
 
-// operator is cricket's part of the operator's page.
+// operator returns cricket's part of the operator page.
 func (a *api) operator(ctx context.Context, now time.Time) (operator.Part, error) {
 	h, err := a.state(ctx, now)
 	if err != nil {
@@ -118,7 +118,7 @@ func matchStates(tx *store.Tx, feed *poll.Status, now time.Time) ([]matchState, 
 		}
 		var st cricket.State
 		if attr.Unmarshal(item, &st) != nil {
-			continue // not as this version writes it
+			continue // an unknown format
 		}
 		m, err := newMatchState(tx, &st, now)
 		if err != nil {

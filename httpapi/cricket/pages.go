@@ -17,7 +17,7 @@ import (
 
 const listLimit = 100 // matches on the list
 
-// getHome opens with the match that a visitor most likely came for; with several the list, with none the quiet page.
+// getHome shows the most likely match; if there are several, the list; if there is none, the empty page.
 func (a *api) getHome(c *gin.Context) error {
 	id, err := a.home(c.Request.Context())
 	if err != nil {
@@ -26,7 +26,7 @@ func (a *api) getHome(c *gin.Context) error {
 	return httpapi.Page(c, id)
 }
 
-// home picks that match: the one the node features, the only one that is on, or the only one there is.
+// home returns that match: the featured one, the only live one, or the only one.
 func (a *api) home(ctx context.Context) (string, error) {
 	if id := a.Featured(); id != "" {
 		_, err := a.Service.Match(ctx, id)
@@ -49,7 +49,7 @@ func (a *api) home(ctx context.Context) (string, error) {
 
 func getListPage(c *gin.Context) error { return httpapi.Page(c, "") }
 
-// getOversPage has the figures of every over, which the match page leaves out until somebody wants them.
+// getOversPage shows the figures of every over, which the match page leaves out.
 func (a *api) getOversPage(c *gin.Context, id string) error {
 	in, err := a.input(c.Request.Context(), page.NodeStatus{NodeStatus: httpapi.Node(c)}, id)
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *api) getOversPage(c *gin.Context, id string) error {
 	return httpapi.HTML(c, http.StatusOK, body, err)
 }
 
-// live are the matches that are on, for a list of applications.
+// live returns the live matches for a list of applications.
 func (a *api) live(ctx context.Context) (tiles []httppage.Tile, err error) {
 	on, err := a.Service.Live(ctx)
 	for i := range on {
@@ -86,8 +86,7 @@ func (a *api) view(ctx context.Context, node *operator.NodeStatus, match string,
 	return a.pages.List(page.ListInput{Fixtures: fixtures, Node: st}, last)
 }
 
-// input reads what the match page shows. A match that no reading has been seen of yet has no display: the fixture
-// makes one.
+// input reads the data of the match page. A match that was never polled has no display: one is made from the fixture.
 func (a *api) input(ctx context.Context, node page.NodeStatus, id string) (page.Input, error) {
 	in := page.Input{Node: node, Phones: a.Phones()}
 	var err error

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	tickLate    = 5 * time.Minute  // a live match is read at least every minute, in a break too
-	ownerLate   = 75 * time.Second // of a match of another node: its row is touched every minute, and takes a moment to come here
-	budgetTight = 0.9              // of what may be used of an hour's calls
+	tickLate    = 5 * time.Minute  // a live match is polled at least every minute, even in a break
+	ownerLate   = 75 * time.Second // for another node's match: its row is touched every minute, and takes a moment to arrive
+	budgetTight = 0.9              // of the usable calls in an hour
 )
 
-// problemsOf says in plain words what a person should look at, the worst first; none: all is well.
+// problemsOf lists in plain words what needs attention, the worst first; empty if all is well.
 func problemsOf(h *cricketState) []string {
 	p := problems{operator.Problems{At: h.At}}
 	p.feed(h)
@@ -54,7 +54,7 @@ func (p *problems) feed(h *cricketState) {
 	}
 }
 
-// standIns says how the matches of the live list are read while it is left alone.
+// standIns reports how matches are polled while the live list is resting.
 func (p *problems) standIns(all []matchState) {
 	var next time.Time
 	from := sportmonks.Endpoint("")
@@ -144,7 +144,7 @@ func (p *problems) match(m *matchState, pushes bool) {
 	}
 }
 
-// times writes how often.
+// times returns "once" or "N times".
 func times(n int) string {
 	if n == 1 {
 		return "once"

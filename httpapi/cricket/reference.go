@@ -8,19 +8,19 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Bounds of what an admin writes of leagues and teams.
+// Bounds of an admin's values for leagues and teams.
 const (
 	maxName = 120
 	maxCode = 16
 	maxURL  = 512
 )
 
-// feedID returns the id in the path, as the feed numbers leagues, teams and seasons.
+// feedID returns the id in the path: the feed's number of a league, team or season.
 func feedID(c *gin.Context) (string, error) {
 	return pathID(c, "not_found", "There is nothing with this id.")
 }
 
-// listed answers with the whole of a list.
+// listed answers with a whole list.
 func listed[T any](all func(tx *store.Tx) ([]T, error)) httpapi.Handler {
 	return func(c *gin.Context) error {
 		return httpapi.AnswerView(c, func(tx *store.Tx) (httpapi.List[T], error) {
@@ -30,7 +30,7 @@ func listed[T any](all func(tx *store.Tx) ([]T, error)) httpapi.Handler {
 	}
 }
 
-// read answers with what the id in the path names.
+// read answers with the record whose id is in the path.
 func read[T any](get func(tx *store.Tx, id string) (T, error)) httpapi.Handler {
 	return func(c *gin.Context) error {
 		id, err := feedID(c)
@@ -41,7 +41,7 @@ func read[T any](get func(tx *store.Tx, id string) (T, error)) httpapi.Handler {
 	}
 }
 
-// seasonTeams are the teams of a season; none for one that is not known, which has no row of its own.
+// seasonTeams returns the teams of a season; an unknown season has none, because seasons have no rows.
 func seasonTeams(tx *store.Tx, id string) (httpapi.List[reference.TeamSeasonRecord], error) {
 	items, err := reference.TeamSeasons{}.Of(tx, id)
 	return httpapi.NewList(items, ""), err

@@ -15,10 +15,10 @@ import (
 const (
 	maxSpeed    = 10_000
 	maxPosition = 20_000        // balls; the longest Test has fewer
-	maxSeed     = math.MaxInt32 // of the faults of a feed; 0: none
+	maxSeed     = math.MaxInt32 // of a feed's faults; 0: none
 )
 
-// withReplays passes the replay set of this node to a route.
+// withReplays passes this node's replay set to a handler.
 func (a *api) withReplays(do func(c *gin.Context, set ReplaySet) error) httpapi.Handler {
 	return func(c *gin.Context) error {
 		if a.Replay == nil {
@@ -60,7 +60,7 @@ func postReplayControl(c *gin.Context, set ReplaySet) error {
 	return httpapi.Answer(c, http.StatusOK, p, err)
 }
 
-// readControl reads an action with what it needs.
+// readControl reads an action and its parameters.
 func readControl(b *bind.Body) (replay.Control, error) {
 	action := func(name string) string { return b.OneOf(name, "play", "pause", "stop", "seek", "speed", "faults") }
 	ask := replay.Control{

@@ -25,7 +25,7 @@ func (a *api) replayPage(c *gin.Context, set ReplaySet, status int, problem stri
 	return httpapi.BarePage(c, status, view)
 }
 
-// startByForm starts a recording: a form with tapeId, speed and faults.
+// startByForm starts a recording from a form with tapeId, speed and faults.
 func startByForm(c *gin.Context, set ReplaySet) error {
 	f := form{r: c.Request}
 	ask := replay.StartReplay{RecordingID: f.r.PostFormValue("tapeId"), Speed: f.number("speed", maxSpeed, 1), Faults: f.seed()}
@@ -36,7 +36,7 @@ func startByForm(c *gin.Context, set ReplaySet) error {
 	return err
 }
 
-// controlByForm changes a replay: a form with action, and position, speed or faults; remove is an action too.
+// controlByForm controls a replay from a form with action, and position, speed or faults; remove is also an action.
 func controlByForm(c *gin.Context, set ReplaySet) error {
 	f := form{r: c.Request}
 	ask := replay.Control{
@@ -52,8 +52,7 @@ func controlByForm(c *gin.Context, set ReplaySet) error {
 	return err
 }
 
-// replayForm does what a form of the page asks for and shows the page again, with what was wrong. Only our own page may
-// send it.
+// replayForm runs a form's action and shows the page again, with any error. Only our own page may send it.
 func (a *api) replayForm(do func(c *gin.Context, set ReplaySet) error) httpapi.Handler {
 	shown := a.withReplays(func(c *gin.Context, set ReplaySet) error {
 		if err := c.Request.ParseForm(); err != nil {
@@ -79,7 +78,7 @@ func (a *api) replayForm(do func(c *gin.Context, set ReplaySet) error) httpapi.H
 	}
 }
 
-// form reads the numbers of a form; err is the first thing that was wrong.
+// form reads numbers of a form; err is the first error.
 type form struct {
 	r   *http.Request
 	err error

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 )
 
-// getRoot says what answers here, to whoever looks for it.
+// getRoot describes the application.
 func (a *api) getRoot(c *gin.Context) error {
 	return httpapi.JSON(c, map[string]string{
 		"name": "sightscreen", "version": a.Version, "openapi": a.address("/openapi.yaml"), "health": a.address("/health"),
@@ -23,7 +23,7 @@ func getHealth(c *gin.Context) error {
 	return httpapi.Answer(c, http.StatusOK, statusAnswer{"ok"}, nil)
 }
 
-// getHealthReady is /readyz in cricket's words.
+// getHealthReady is /readyz in cricket's format.
 func getHealthReady(c *gin.Context) error {
 	if err := httpapi.Ready(c); err != nil {
 		return err
@@ -31,5 +31,5 @@ func getHealthReady(c *gin.Context) error {
 	return httpapi.Answer(c, http.StatusOK, statusAnswer{"ready"}, nil)
 }
 
-// getAppConfig is what an app asks for when it starts.
+// getAppConfig returns what an app requests at startup.
 func (a *api) getAppConfig(c *gin.Context) error { return httpapi.JSON(c, a.Info, nil) }

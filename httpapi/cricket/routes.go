@@ -5,7 +5,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 )
 
-// routes are those under the mount.
+// routes returns the routes below the mount.
 func (a *api) routes() (all []httpapi.Route) {
 	for _, part := range [][]httpapi.Route{a.readRoutes(), a.userRoutes(), a.staffRoutes(), httpapi.OperatorRoutes()} {
 		all = append(all, part...)
@@ -13,7 +13,7 @@ func (a *api) routes() (all []httpapi.Route) {
 	return all
 }
 
-// readRoutes are what an app reads: of the application itself, and of matches.
+// readRoutes are the routes that apps read.
 func (a *api) readRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: "GET", Path: "/", Access: httpapi.Public, Do: a.getRoot},
@@ -37,7 +37,7 @@ func (a *api) readRoutes() []httpapi.Route {
 	}
 }
 
-// userRoutes are what users keep here of their own.
+// userRoutes are the routes for users' own data.
 func (a *api) userRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: "GET", Path: "/user/activities", Access: httpapi.User, Do: getActivities},
@@ -52,7 +52,7 @@ func (a *api) userRoutes() []httpapi.Route {
 		{Method: "PATCH", Path: "/user/follow/:id", Access: httpapi.User, Do: ofFollower(a.patchFollow)},
 		{Method: "DELETE", Path: "/user/follow/:id", Access: httpapi.User, Do: ofFollower(a.deleteFollow)},
 
-		// The same under the names that older apps know.
+		// The same under the names that older apps use.
 		{Method: "POST", Path: "/matches/:id/activity-token", Access: httpapi.User, Do: ofFollower(a.registerActivity("activityToken"))},
 		{Method: "POST", Path: "/matches/:id/activity-dismissed", Access: httpapi.User, Do: ofFollower(a.postActivityDismissed)},
 		{Method: "POST", Path: "/user/follow/match", Access: httpapi.User, Do: ofUser(a.postFollowMatch)},
@@ -85,7 +85,7 @@ func (a *api) staffRoutes() []httpapi.Route {
 	}
 }
 
-// pageRoutes are the pages.
+// pageRoutes are the routes of pages.
 func (a *api) pageRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: "GET", Path: "/", Access: httpapi.User, Do: a.getHome},

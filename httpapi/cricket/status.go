@@ -14,28 +14,28 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// Feed is what the poller and the feed's client tell.
+// Feed is the status of the poller and the feed's client.
 type Feed struct {
 	poll.Status
-	Oddities map[string]int64 `json:"oddities"` // what the feed sent that it should not have, or that is not known, by kind
+	Oddities map[string]int64 `json:"oddities"` // unexpected or unknown values in the feed, by kind
 }
 
-// feedHealth is how the polling goes, for operators.
+// feedHealth is the state of polling, for operators.
 type feedHealth struct {
 	Configured bool `json:"configured"`
 	Feed
-	Torn      int              `json:"torn"` // matches whose score and balls disagree in the last readings
+	Torn      int              `json:"torn"` // matches whose score and balls disagree in the last snapshots
 	Endpoints []endpointHealth `json:"endpoints"`
 }
 
-// endpointHealth is how one endpoint of the feed stands: its circuit breaker, and its calls of this hour.
+// endpointHealth is the state of one endpoint of the feed: its circuit breaker, and its calls of this hour.
 type endpointHealth struct {
 	Endpoint sportmonks.Endpoint `json:"endpoint"`
 	sportmonks.Health
 	sportmonks.Budget
 }
 
-// newFeedHealth has lists where there is nothing, not null.
+// newFeedHealth returns empty lists instead of null.
 func newFeedHealth(f *Feed) feedHealth {
 	h := feedHealth{Endpoints: []endpointHealth{}}
 	if f != nil {
@@ -54,13 +54,13 @@ func newFeedHealth(f *Feed) feedHealth {
 	return h
 }
 
-// pushHealth is how the pushing goes, for operators.
+// pushHealth is the state of pushes, for operators.
 type pushHealth struct {
 	Configured bool `json:"configured"`
 	Pushes
 }
 
-// newPushHealth has lists where there is nothing, not null.
+// newPushHealth returns empty lists instead of null.
 func newPushHealth(p *Pushes) (h pushHealth) {
 	if p != nil {
 		h = pushHealth{true, *p}
@@ -72,13 +72,13 @@ func newPushHealth(p *Pushes) (h pushHealth) {
 	return h
 }
 
-// status is what cricket adds to /statusz.
+// status returns cricket's part of /statusz.
 func (a *api) status(node *operator.NodeStatus) map[string]any {
 	st := a.nodeStatus(node)
 	return map[string]any{"role": st.Role, "lease": st.Lease, "feed": st.Feed, "pushes": st.Pushes}
 }
 
-// nodeStatus is what the node does for cricket.
+// nodeStatus returns what the node does for cricket.
 func (a *api) nodeStatus(node *operator.NodeStatus) (out page.Status) {
 	out.Feed.Jobs = []poll.JobStatus{}
 	if f := a.Feed(); f != nil {

@@ -66,7 +66,7 @@ func feedTable(h *cricketState) page.Table {
 	return t
 }
 
-// stateWord is an endpoint's state for people who do not think of circuit breakers.
+// stateWord words an endpoint's state for people who do not know circuit breakers.
 func stateWord(state string) string {
 	word := map[string]string{"closed": "ok", "open": "failing, not called", "half-open": "failing, being retried", "broke": "no calls left", "resting": "told to wait"}[state]
 	return cmp.Or(word, state)
@@ -101,7 +101,7 @@ func oddTable(odd map[string]int64) page.Table {
 	return t
 }
 
-// readingTable is how the live list is read.
+// readingTable shows how the live list is read.
 func readingTable(h *cricketState) page.Table {
 	f := &h.Feed
 	leads := "another node, or nobody"
@@ -122,7 +122,7 @@ func readingTable(h *cricketState) page.Table {
 	}}
 }
 
-// counted writes "2 active, 1 pending".
+// counted returns "2 active, 1 pending".
 func counted(n map[string]int) string {
 	parts := make([]string, 0, len(n))
 	for status, count := range n {

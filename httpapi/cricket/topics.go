@@ -16,15 +16,15 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The names of the events that a match's stream carries.
+// Names of the events in a match's stream.
 const (
 	frameDisplay = "display"
 	frameEvent   = "event"
 	frameCard    = "card"
 )
 
-// streamMatch sends what happens in a match: display, card (one innings) and event. It begins with a snapshot: all events, all
-// innings and the display. Events carry their key: one that is there already replaces itself.
+// streamMatch streams a match: display, card (one innings) and event. It starts with a snapshot: all events, all
+// innings and the display. Events carry their key: an event with a known key replaces the earlier one.
 func (a *api) streamMatch(c *gin.Context, match string) error {
 	if _, err := a.Service.Match(c.Request.Context(), match); err != nil {
 		return err
@@ -32,14 +32,14 @@ func (a *api) streamMatch(c *gin.Context, match string) error {
 	return httpapi.Stream(c, "match", match)
 }
 
-// streamAll sends what happens in all matches: the same events as streamMatch, in an envelope that names the match. Its
-// snapshot has the displays of the matches that are on.
+// streamAll streams all matches: the same events as streamMatch, in an envelope with the match id. Its snapshot
+// has the displays of live matches.
 func streamAll(c *gin.Context) error { return httpapi.Stream(c, "all", "") }
 
-// topicOf is what a record means to streams: a topic is a match. Display and card lie in the journal as the JSON that goes out.
+// topicOf turns a journal record into a stream event; a topic is a match. Display and card are journaled as the JSON that is sent.
 func topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	if r.New == nil {
-		return sse.Change{}, false, nil // swept: the match is long over
+		return sse.Change{}, false, nil // swept: the match was over long ago
 	}
 	switch r.Table {
 	case tables.Display:
@@ -67,7 +67,7 @@ func topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 		}
 		return change(r.Key["matchId"].Str(), sse.NewFrame(frameEvent, r.Seq, data)), true, nil
 	case tables.Fixtures:
-		// A fixture alone is nothing to send, but lists of matches look at it.
+		// A fixture alone is not sent, but lists of matches depend on it.
 		return sse.Change{Topic: r.Key["matchId"].Str()}, true, nil
 	default:
 		return sse.Change{}, false, nil
@@ -78,7 +78,7 @@ func change(match string, f sse.Frame) sse.Change {
 	return sse.Change{Topic: match, Frame: f, All: func() sse.Frame { return wide(match, f) }}
 }
 
-// wide is the frame for readers of all matches: {"matchId":"7","display":{...}}.
+// wide returns the frame for readers of all matches: {"matchId":"7","display":{...}}.
 func wide(match string, f sse.Frame) sse.Frame {
 	id, err := json.Marshal(match)
 	if err != nil {
@@ -87,7 +87,7 @@ func wide(match string, f sse.Frame) sse.Frame {
 	return sse.NewFrame(f.Name, f.Seq, fmt.Appendf(nil, `{"matchId":%s,%q:%s}`, id, f.Name, f.Data))
 }
 
-// snapshot is what a stream begins with.
+// snapshot returns the first frames of a stream.
 func (a *api) snapshot(ctx context.Context, match string) ([]sse.Frame, error) {
 	if match == "" {
 		return a.liveFrames(ctx)
@@ -114,7 +114,7 @@ func (a *api) snapshot(ctx context.Context, match string) ([]sse.Frame, error) {
 	return a.displayFrame(ctx, frames, match)
 }
 
-// displayFrame adds the display of a match that has been read.
+// displayFrame appends the display of a match, if it has one.
 func (a *api) displayFrame(ctx context.Context, frames []sse.Frame, match string) ([]sse.Frame, error) {
 	display, err := a.Service.Display(ctx, match)
 	if fault.Is(err, fault.NotFound) {
@@ -126,7 +126,7 @@ func (a *api) displayFrame(ctx context.Context, frames []sse.Frame, match string
 	return appendFrame(frames, frameDisplay, display)
 }
 
-// liveFrames are the displays of the matches that are on, each with its match.
+// liveFrames returns the displays of live matches, each with its match id.
 func (a *api) liveFrames(ctx context.Context) (out []sse.Frame, err error) {
 	on, err := a.Service.Live(ctx)
 	if err != nil {

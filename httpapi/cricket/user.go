@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// ofMatch hands a route the id of the match in its path.
+// ofMatch passes the match id in the path to a handler.
 func ofMatch(do func(c *gin.Context, match string) error) httpapi.Handler {
 	return func(c *gin.Context) error {
 		match, err := matchID(c)
@@ -27,7 +27,7 @@ func ofMatch(do func(c *gin.Context, match string) error) httpapi.Handler {
 	}
 }
 
-// readMatch answers with what is read of the match in the path.
+// readMatch answers with data of the match in the path.
 func readMatch[T any](read func(ctx context.Context, match string) (T, error)) httpapi.Handler {
 	return ofMatch(func(c *gin.Context, match string) error {
 		v, err := read(c.Request.Context(), match)
@@ -35,7 +35,7 @@ func readMatch[T any](read func(ctx context.Context, match string) (T, error)) h
 	})
 }
 
-// ofUser hands a route the user who asks.
+// ofUser passes the requesting user to a handler.
 func ofUser(do func(c *gin.Context, user string) error) httpapi.Handler {
 	return func(c *gin.Context) error {
 		user, err := httpapi.Subject(c)
@@ -46,7 +46,7 @@ func ofUser(do func(c *gin.Context, user string) error) httpapi.Handler {
 	}
 }
 
-// ofFollower hands a route the user who asks, and the match in its path.
+// ofFollower passes the requesting user and the match id in the path to a handler.
 func ofFollower(do func(c *gin.Context, user, match string) error) httpapi.Handler {
 	return ofUser(func(c *gin.Context, user string) error {
 		match, err := matchID(c)
@@ -69,7 +69,7 @@ func pathID(c *gin.Context, code, missing string) (string, error) {
 	return id, nil
 }
 
-// tokenMember reads a token of Apple's in hexadecimal digits, made lower case; the empty string where it is absent.
+// tokenMember reads a hexadecimal token of Apple's as lower case; "" if it is absent.
 func tokenMember(b *bind.Body) func(name string) string {
 	return func(name string) string {
 		v := b.Text(name, 2*maxToken)
@@ -81,7 +81,7 @@ func tokenMember(b *bind.Body) func(name string) string {
 	}
 }
 
-// teamMember reads a team's id; 0 where it is absent.
+// teamMember reads a team's id; 0 if it is absent.
 func teamMember(b *bind.Body) func(name string) int64 {
 	return func(name string) int64 {
 		text := b.ID(name, maxMatchID)
@@ -97,8 +97,8 @@ func teamMember(b *bind.Body) func(name string) int64 {
 	}
 }
 
-// ensureUser has the rows here that a request of a user is about: their devices, and of a match, if one is named, the
-// fixture, their follow and the Live Activities of their devices. What is in the cloud alone is read from there.
+// ensureUser fetches rows for a user's request that may exist only in the cloud: the user's devices and, if a
+// match is named, its fixture, the follow, and the Live Activities of those devices.
 func (a *api) ensureUser(c *gin.Context, user, match string) error {
 	if a.Ensure == nil {
 		return nil
@@ -131,15 +131,15 @@ func (a *api) ensureRows(ctx context.Context, user, match string) error {
 	return err
 }
 
-// ensureEvents has the events of a match here that another node has written, if there is such a match and the cloud has
-// them in time. Else the reader sees what is here: the match may be missing, which the route says itself.
+// ensureEvents fetches events that another node has written, if the match exists and the cloud answers in time.
+// Otherwise the reader gets what is here; a missing match is reported by the route.
 func (a *api) ensureEvents(ctx context.Context, match string) error {
 	if a.Ensure == nil || match == "" {
 		return nil
 	}
 	if _, err := a.Service.Match(ctx, match); err != nil {
 		if fault.Is(err, fault.NotFound) {
-			return nil // what anybody thinks up is not looked for in the cloud
+			return nil // unknown ids are not looked up in the cloud
 		}
 		return err
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// ball makes a delivery of the feed's row by the rules that two independent public adapters found to reconcile
-// with the score lines: a wide has no field of its own, a no-ball counts as a ball in the feed's sense and not in
-// the game's, a boundary is one only by its flag.
+// ball converts a row of the feed to a delivery, by rules that two independent public adapters found to agree with the
+// score lines: a wide has no field of its own, a no-ball counts as a ball for the feed but not in the game, and only the
+// flag makes a boundary.
 func (d *decoder) ball(w *wireBall) cricket.Ball {
 	b := cricket.Ball{
 		ID:        int64(w.ID),
@@ -50,8 +50,8 @@ func (d *decoder) ball(w *wireBall) cricket.Ball {
 	return b
 }
 
-// noBall goes by the flag. A run out on a no-ball has been seen under the name "1NB + 1 Run+ Run Out" with the flag
-// in doubt, so the name may say it too; the penalty is one run then.
+// noBall uses the flag. A run out on a no-ball has been seen under the name "1NB + 1 Run+ Run Out" with the flag
+// in doubt, so the name counts too; the penalty is then one run.
 func noBall(score *wireScore, name string) (is bool, runs int) {
 	if score.NoBall > 0 || score.NoBallRuns > 0 {
 		return true, int(score.NoBallRuns)
@@ -75,8 +75,8 @@ func noBallName(name string) bool {
 	return false
 }
 
-// wicket reports whether a ball brought a dismissal. Whoever retires hurt or not out may bat again: the pair changes,
-// the wickets do not.
+// wicket reports whether a ball led to a dismissal. A batter who retires hurt or not out may bat again: the pair
+// changes, the wickets do not.
 func wicket(score *wireScore, name string, someoneOut bool) bool {
 	if notDismissed(name) {
 		return false
@@ -91,7 +91,7 @@ func notDismissed(name string) bool {
 
 func containsFold(s, lower string) bool { return strings.Contains(strings.ToLower(s), lower) }
 
-// words puts one blank between words: the feed's spelling varies.
+// words collapses repeated spaces: the feed's spelling varies.
 func words(t text) string {
 	s := string(t)
 	if !strings.Contains(s, "  ") && strings.TrimSpace(s) == s {
@@ -100,7 +100,7 @@ func words(t text) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// overOf is the whole part of a label, "12.4" is over 12.
+// overOf returns the whole part of a label: "12.4" is over 12.
 func overOf(label text) int {
 	whole, _, _ := strings.Cut(strings.TrimSpace(string(label)), ".")
 	n, err := strconv.Atoi(whole)
@@ -110,8 +110,8 @@ func overOf(label text) int {
 	return n
 }
 
-// inOrder sorts by innings, then id, and keeps of two rows with one id the one updated last, or the later in the
-// reply. Labels repeat and tell nothing. What is in order already, as nearly always, is given back as it is.
+// inOrder sorts by innings, then id. Of two rows with the same id it keeps the one updated last, or the later one in
+// the reply. Labels repeat, so they are not used. Balls already in order, the usual case, are returned unchanged.
 func inOrder(balls []cricket.Ball) []cricket.Ball {
 	byID := func(a, b cricket.Ball) int {
 		return cmp.Or(cmp.Compare(a.Innings, b.Innings), cmp.Compare(a.ID, b.ID))
@@ -129,8 +129,8 @@ func inOrder(balls []cricket.Ball) []cricket.Ball {
 	return balls
 }
 
-// newest keeps one row an id, even where a revision moved a ball to another innings. It copies: the rows it is given
-// stay as the reply had them, for the next reply is compared with that.
+// newest keeps one row per id, even if a revision moved a ball to another innings. It copies: the original rows
+// stay as in the reply, because the next reply is compared with them.
 func newest(balls []cricket.Ball) []cricket.Ball {
 	kept := make([]cricket.Ball, 0, len(balls))
 	at := make(map[int64]int, len(balls))

@@ -9,53 +9,53 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// DefaultCallsPerHour is what the feed's default plan allows an endpoint. Newer plans have 3,000.
+// DefaultCallsPerHour is the feed's default plan per endpoint. Newer plans have 3,000.
 const DefaultCallsPerHour = 2000
 
-// The feed's window begins with the first call and ends an hour later, whatever happened in between.
+// window is the feed's accounting period. It starts with the first call and ends an hour later, whatever happens in between.
 const window = time.Hour
 
-// Budget is what is left of an endpoint's calls in the present window.
+// Budget is the state of an endpoint's calls in the current window.
 type Budget struct {
-	Limit     int       `json:"limit"`            // calls a window: as the feed tells it, else as it was configured
-	Used      int       `json:"used"`             // attempts that left this client, or more if the feed has counted more
+	Limit     int       `json:"limit"`            // calls per window: from the feed, else as configured
+	Used      int       `json:"used"`             // attempts sent, or more if the feed has counted more
 	Remaining int       `json:"-"`                // Limit - Used, never below 0
-	Reserve   int       `json:"reserve"`          // the last tenth, which only reads for a final state may use
+	Reserve   int       `json:"reserve"`          // the last tenth, only for reads of a final state
 	Reset     time.Time `json:"resetAt,omitzero"` // when the window ends; zero before its first call
-	Next      time.Time `json:"-"`                // when an ordinary read may be made again; zero: now
-	Known     bool      `json:"-"`                // the feed's own headers stand behind Limit
-	At        time.Time `json:"-"`                // when they were heard, zero if never
+	Next      time.Time `json:"-"`                // when an ordinary read is possible again; zero: now
+	Known     bool      `json:"-"`                // Limit comes from the feed's own headers
+	At        time.Time `json:"-"`                // when they were last seen, zero if never
 }
 
 type finalKey struct{}
 
-// Final marks the reads of ctx as reads for a final state, which may use the reserve of the budget: what a match ended
-// with must not be missed because the match was watched closely.
+// Final marks the reads of ctx as reads of a final state, which may use the budget's reserve: the end of a match
+// must not be missed because the match was watched closely.
 func Final(ctx context.Context) context.Context { return context.WithValue(ctx, finalKey{}, true) }
 
-// IsFinal reports whether the reads of ctx are for a final state.
+// IsFinal reports whether the reads of ctx are of a final state.
 func IsFinal(ctx context.Context) bool {
 	final, _ := ctx.Value(finalKey{}).(bool)
 	return final
 }
 
-// budget counts the calls of one endpoint. It is guarded by the endpoint's mutex.
+// budget counts the calls of one endpoint. The endpoint's mutex guards it.
 type budget struct {
 	limit int
 	used  int
-	reset time.Time // zero: no window is open
+	reset time.Time // zero: no open window
 	known bool
-	told  int // calls used, as the feed said last in this window
+	told  int // calls used, as the feed last reported in this window
 	at    time.Time
 
-	guessed bool // nobody knows when the feed's window ends, as it began before ours or is another: reset is the latest
+	guessed bool // the end of the feed's window is unknown (it began before ours, or is another): reset is the latest possible
 	spent   time.Time
 }
 
-// A window whose end is only guessed is tried again now and then.
+// probeEvery is how often a window with a guessed end is tried again.
 const probeEvery = 5 * time.Minute
 
-// A tenth, rounded up; a limit of a few calls, which only tests have, is not cut.
+// reserve returns a tenth of the limit, rounded up. A limit of a few calls, used only in tests, has none.
 func (b *budget) reserve() int {
 	if b.limit < 10 {
 		return 0
@@ -63,7 +63,7 @@ func (b *budget) reserve() int {
 	return (b.limit + 9) / 10
 }
 
-// roll closes a window whose hour is over.
+// roll closes an expired window.
 func (b *budget) roll(now time.Time) {
 	if !b.reset.IsZero() && !now.Before(b.reset) {
 		b.used, b.told, b.reset, b.guessed = 0, 0, time.Time{}, false
@@ -81,7 +81,7 @@ func (b *budget) affords(now time.Time, final bool) bool {
 	return b.used < b.limit-b.reserve()
 }
 
-// spend counts a call that is about to leave; false where it must not.
+// spend counts a call about to be sent; false if the budget does not allow it.
 func (b *budget) spend(now time.Time, final bool) bool {
 	if !b.affords(now, final) {
 		return false
@@ -94,29 +94,29 @@ func (b *budget) spend(now time.Time, final bool) bool {
 	return true
 }
 
-// Answers of concurrent calls arrive in another order than they were counted in.
+// countSlack allows for answers of concurrent calls that arrive in a different order than they were counted.
 const countSlack = 16
 
-// heard corrects the count by what an answer says.
+// heard corrects the count from an answer.
 func (b *budget) heard(resp *http.Response, now time.Time) {
 	left := b.counted(resp.Header, now)
 	switch throttled := resp.StatusCode == http.StatusTooManyRequests; {
 	case throttled && left <= 0 && !b.affords(now, false):
-		// What is used up is there again when a 429 says so, whatever else the feed says. Without a word its hour may be
-		// another than ours.
+		// A used-up budget is available again when the 429 says so, whatever else the feed reports. If it does not say,
+		// the feed's window may differ from ours.
 		wait, told := retryAfter(resp.Header, now)
 		if told {
 			b.reset = now.Add(wait)
 		}
 		b.guessed = !told && !resetAt(resp.Header, now).After(now)
 	case !throttled && left < 0 && b.used > b.limit:
-		b.used, b.told, b.reset, b.guessed = 1, 0, now.Add(window), false // it has answered beyond the limit: all is anew
+		b.used, b.told, b.reset, b.guessed = 1, 0, now.Add(window), false // it answered beyond the limit: a new window has begun
 	}
 }
 
-// counted corrects the count by what the feed says is left, and returns that; -1: it does not say. Another program with
-// the same token, or an earlier life of this node, may have used more than we know; a count that falls says that the
-// feed's window began anew before ours.
+// counted corrects the count from the feed's headers and returns the remaining calls, -1 if they are absent.
+// Another program with the same token, or an earlier run of this node, may have used more than we know; a count
+// that falls means that the feed's window began again before ours.
 func (b *budget) counted(h http.Header, now time.Time) (left int) {
 	limit, err1 := strconv.Atoi(h.Get("X-RateLimit-Limit"))
 	left, err2 := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
@@ -137,7 +137,7 @@ func (b *budget) counted(h http.Header, now time.Time) (left int) {
 	return left
 }
 
-// next is when an ordinary call may be made again, zero: now.
+// next returns when an ordinary call is possible again, zero: now.
 func (b *budget) next(now time.Time) time.Time {
 	if b.affords(now, false) {
 		return time.Time{}
@@ -156,7 +156,7 @@ func (b *budget) public(now time.Time) Budget {
 	}
 }
 
-// spend counts one attempt of the endpoint, or says why it must not leave.
+// spend counts one attempt, or returns why it must not be sent.
 func (e *endpoint) spend(final bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -167,7 +167,7 @@ func (e *endpoint) spend(final bool) error {
 	return nil
 }
 
-// affordable returns the error of a call that the budget does not allow.
+// affordable returns an error if the budget does not allow a call.
 func (e *endpoint) affordable(final bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -186,7 +186,7 @@ func (e *endpoint) broke(final bool) *Error {
 		Fault: fault.New(fault.Throttled, CodeBudget, what, e.budget.limit)}
 }
 
-// Budget returns what is left of an endpoint's calls; the zero value for an endpoint that is not read.
+// Budget returns the budget of an endpoint, zero for an endpoint that is not read.
 func (c *Client) Budget(name Endpoint) Budget {
 	e, ok := c.endpoints[name]
 	if !ok {
@@ -206,7 +206,7 @@ func (c *Client) Budgets() map[Endpoint]Budget {
 	return out
 }
 
-// resetAt reads X-RateLimit-Reset, which is an epoch with some servers and a number of seconds with others.
+// resetAt parses X-RateLimit-Reset, which some servers send as an epoch and others as a number of seconds.
 func resetAt(h http.Header, now time.Time) time.Time {
 	n, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
 	switch {

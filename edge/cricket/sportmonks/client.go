@@ -1,12 +1,12 @@
-// Package sportmonks reads the SportMonks Cricket API v2.0: a client that is gentle to the feed and to its own
-// node, and the decoding of its JSON into cricket.Snapshot.
+// Package sportmonks reads the SportMonks Cricket API v2.0: a client that spares the feed and its own node, and
+// the decoding of its JSON into cricket.Snapshot.
 //
-// A Client never follows redirects, never waits on anything but the injected clock, never lets the token out, and
-// never trusts a reply: bodies are capped, HTML and broken JSON are errors of their own kind, and one match that
-// cannot be read does not silence the others. What a poller must know to pace itself is in Error.Until and Budget.
+// A Client never follows redirects, waits only on the injected clock, never exposes the token, and trusts no
+// reply: bodies are capped, HTML and broken JSON are errors of their own kind, and a match that cannot be
+// decoded does not affect the others. A poller paces itself by Error.Until and Budget.
 //
-// Every attempt is counted against the hour's calls of its endpoint before it leaves; the last tenth of them is kept
-// for the reads of Final. Health, Budgets, Oddities and Collector show how the feed does.
+// Every attempt is charged to its endpoint's hourly budget before it is sent; the last tenth is reserved for
+// reads marked Final. Health, Budgets, Oddities and Collector show the state of the feed.
 package sportmonks
 
 import (
@@ -32,40 +32,40 @@ import (
 // DefaultBaseURL is the feed's own address.
 const DefaultBaseURL = "https://cricket.sportmonks.com/api/v2.0"
 
-// Config is what a Client needs. The zero value of everything but Token has a meaning.
+// Config configures a Client. Only Token is required.
 type Config struct {
 	BaseURL string         // default DefaultBaseURL; https, or http to a loopback address
 	Token   string         // the api_token
-	Clock   clock.Clock    // default clock.Real(); waits and ages follow it, HTTP deadlines are real time
-	Timeout time.Duration  // of one attempt, headers and body, real time; default 10 s
+	Clock   clock.Clock    // default clock.Real(); for waits and ages, while HTTP deadlines use real time
+	Timeout time.Duration  // per attempt, headers and body, real time; default 10 s
 	MaxBody int64          // bytes after decompression; default 16 MB
-	Logger  *slog.Logger   // retries at debug level, what is new in the feed as a warning, once; default none
+	Logger  *slog.Logger   // retries at debug level, unknown values as warnings, once each; default none
 	Random  func() float64 // in [0,1), for jitter; default math/rand/v2
 
-	// CallsPerHour is what the plan allows an endpoint, till the feed says otherwise; default DefaultCallsPerHour.
+	// CallsPerHour is the plan's limit per endpoint, until the feed reports another; default DefaultCallsPerHour.
 	CallsPerHour int
-	// Transport is what requests leave by; nil: the network. A feed in the same process gives its own.
+	// Transport sends the requests; nil: the network. A feed in the same process supplies its own.
 	Transport http.RoundTripper
 }
 
-// Reading is one answer of the feed.
+// Reading is an answer of the feed.
 type Reading struct {
-	// Snapshots are shared with later readings: they are to be read, not changed.
+	// Snapshots are shared with later readings and must not be changed.
 	Snapshots []cricket.Snapshot
-	// Unchanged: the body is equal to the last one of the same request, by 304 or by its bytes. It was not decoded
-	// again; Snapshots are the last ones, with the ReadAt of their own reading.
+	// Unchanged reports that the body equals the last one of the same request, by a 304 or byte by byte. It was not
+	// decoded again: Snapshots are the previous ones, with the ReadAt of their own reading.
 	Unchanged bool
 	// At is when the answer came, by the client's clock.
 	At time.Time
-	// Skew is the feed's clock minus ours by the answer's Date header, 0 when they agree as well as whole seconds
-	// can tell. Ages of what the feed has stamped are At + Skew - updated_at.
+	// Skew is the feed's clock minus ours, from the Date header; 0 if they agree within its precision of whole
+	// seconds. The age of anything the feed has stamped is At + Skew - updated_at.
 	Skew time.Duration
-	// Skipped are matches of a list that could not be read.
+	// Skipped are the errors of matches in a list that could not be decoded.
 	Skipped []error
 }
 
-// Client reads the feed for one token. It is safe for concurrent use. Create one for each upstream: a failure
-// closes the idle connections of its transport.
+// Client reads the feed with one token. It is safe for concurrent use. Create one per upstream: a failure closes
+// the idle connections of its transport.
 type Client struct {
 	base      *url.URL
 	token     string
@@ -82,7 +82,7 @@ type Client struct {
 	oddities  *oddities
 }
 
-// New checks the configuration. It does no I/O.
+// New returns a Client after checking the configuration. It does no I/O.
 func New(cfg Config) (*Client, error) {
 	base, err := parseBase(cmp.Or(cfg.BaseURL, DefaultBaseURL))
 	if err != nil {
@@ -110,7 +110,7 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// parseBase allows what cannot leak the token: https, or http that stays on this machine.
+// parseBase accepts only addresses that cannot leak the token: https, or http on this machine.
 func parseBase(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -133,7 +133,7 @@ func loopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// The includes of a fixture. Nested ones count against a limit of the feed; these are all flat.
+// The includes of a fixture. The feed limits nested ones; these are all flat.
 const (
 	includes      = "league,stage,venue,localteam,visitorteam,runs,scoreboards,batting,bowling,lineup"
 	includesBalls = includes + ",balls"
@@ -147,15 +147,14 @@ func withBalls(balls bool) url.Values {
 	return url.Values{"include": {includes}}
 }
 
-// Livescores reads all matches that are in play, with their balls if asked. A match is here from its start to its
-// end; before and after, ask Fixture.
+// Livescores reads all matches in play, with balls if requested. A match is in the list from its start to its
+// end; before and after, use Fixture.
 func (c *Client) Livescores(ctx context.Context, balls bool) (Reading, error) {
 	r, err := c.read(ctx, request{endpoint: Livescores, path: "livescores", query: withBalls(balls)})
 	return r.Reading, err
 }
 
-// Fixture reads one match in any state. An id that the feed does not know is fault.NotFound; a reply about another match
-// is no reply.
+// Fixture reads one match in any state. An unknown id is fault.NotFound; a reply about another match is an error.
 func (c *Client) Fixture(ctx context.Context, id string, balls bool) (Reading, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || n <= 0 {
@@ -174,5 +173,5 @@ func (c *Client) Fixture(ctx context.Context, id string, balls bool) (Reading, e
 	return r.Reading, nil
 }
 
-// Close drops idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.HTTPClient.CloseIdleConnections() }

@@ -12,9 +12,9 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// decoder turns one reply into snapshots with what it remembers of the last reply to the same request. It keeps no
-// old body: of every ball and every match it keeps length and hash, looks whether the same bytes stand at their
-// place again, and then takes what was decoded before without even looking for the end of the element.
+// decoder turns a reply into snapshots, using what it remembers of the last reply to the same request. It keeps
+// no old body: of every ball and match it keeps length and hash. If the same bytes are at the same place again,
+// it reuses what was decoded before, without even searching for the end of the element.
 type decoder struct {
 	seed   maphash.Seed
 	scores *scores
@@ -23,7 +23,7 @@ type decoder struct {
 	header []byte // scratch: a fixture's text without its balls
 }
 
-// memory is what is kept of the last reply to one request.
+// memory is what is remembered of the last reply to a request.
 type memory struct {
 	etag      string
 	body      span
@@ -31,17 +31,17 @@ type memory struct {
 	snapshots []cricket.Snapshot
 	skipped   []error
 	header    []byte // the decoder's scratch
-	used      uint64 // for eviction: when it was last put back
+	used      uint64 // for eviction: the turn in which it was last put back
 }
 
-// known is one decoded match. Its snapshot is shared with readers and never changed.
+// known is a decoded match. Its snapshot is shared with readers and never changed.
 type known struct {
 	span
 	snap  cricket.Snapshot
 	balls *knownBalls
 }
 
-// knownBalls are the balls of one match as the reply had them, each with its text's length and hash.
+// knownBalls are the balls of a match as in the reply, each with the length and hash of its text.
 type knownBalls struct {
 	spans   []span
 	balls   []cricket.Ball
@@ -49,10 +49,10 @@ type knownBalls struct {
 	partial bool // some came without a score object
 }
 
-// named is whom a ball named: its batter and its bowler. A match has thousands of balls and some thirty players.
+// named holds the names of a ball's batter and bowler, shared, because a match has thousands of balls and some thirty players.
 type named [2]unique.Handle[cricket.Name]
 
-// span is a piece of text by length and hash. The zero span is never equal to one: its text was not remembered.
+// span identifies a text by length and hash. The zero span matches nothing: its text was not remembered.
 type span struct {
 	size int
 	hash uint64
@@ -60,7 +60,7 @@ type span struct {
 
 func (d *decoder) span(b []byte) span { return span{size: len(b), hash: maphash.Bytes(d.seed, b)} }
 
-// at reports whether the text at this place is the remembered one.
+// at reports whether the remembered text is at this place.
 func (s span) at(d *decoder, b []byte, at int) bool {
 	return s.size > 0 && at+s.size <= len(b) && d.span(b[at:at+s.size]) == s
 }
@@ -68,15 +68,15 @@ func (s span) at(d *decoder, b []byte, at int) bool {
 // reply is a decoded body.
 type reply struct {
 	fixtures []known
-	skipped  []error // rows that could not be read; the others could
-	rows     int     // of a list of other things than matches
+	skipped  []error // rows that could not be decoded
+	rows     int     // in a list of other things than matches
 	meta     wireMeta
-	next     string // the next page's address
+	next     string // address of the next page
 }
 
 var errNoData = errors.New(`no "data"`)
 
-// reply decodes a body: a list of fixtures or a single one, with last as the memory of the same request.
+// reply decodes a body: a list of fixtures or a single one. last is the memory of the same request.
 func (d *decoder) reply(b []byte, last []known) (*reply, error) {
 	r := &reply{}
 	err := r.envelope(b, func(at int) (int, error) { return d.data(r, b, at, last) })
@@ -86,7 +86,7 @@ func (d *decoder) reply(b []byte, last []known) (*reply, error) {
 	return r, nil
 }
 
-// envelope decodes what is around the rows of a body, whose place it tells data.
+// envelope decodes what surrounds the rows of a body, and calls data with their place.
 func (r *reply) envelope(b []byte, data func(at int) (end int, err error)) error {
 	seen := false
 	end, err := eachField(b, 0, func(name []byte, at int) (int, error) {
@@ -95,7 +95,7 @@ func (r *reply) envelope(b []byte, data func(at int) (end int, err error)) error
 			seen = true
 			return data(at)
 		case `"meta"`:
-			var m one[wireMeta] // [] where there are no pages
+			var m one[wireMeta] // [] if there are no pages
 			end, err := decodeAt(b, at, &m)
 			r.meta = m.value
 			return end, err
@@ -137,8 +137,8 @@ func (d *decoder) data(r *reply, b []byte, at int, last []known) (end int, err e
 	return valueEnd(b, at)
 }
 
-// element decodes match i of a list, or takes it from the last reply. One match that cannot be read is set aside:
-// it must not silence the others.
+// element decodes match i of a list, or reuses it from the last reply. A match that cannot be decoded is
+// skipped: it must not affect the others.
 func (d *decoder) element(r *reply, b []byte, at int, last []known, i int) (end int, err error) {
 	if i < len(last) && last[i].at(d, b, at) {
 		k := last[i]
@@ -162,7 +162,7 @@ func (d *decoder) element(r *reply, b []byte, at int, last []known, i int) (end 
 	return end, nil
 }
 
-// fixture decodes the match at this place: its balls one by one, all the rest by encoding/json.
+// fixture decodes the match at this place: its balls one by one, the rest with encoding/json.
 func (d *decoder) fixture(b []byte, at int, last []known) (known, int, error) {
 	var k known
 	d.header = append(d.header[:0], '{')
@@ -209,8 +209,8 @@ func (d *decoder) fixture(b []byte, at int, last []known) (known, int, error) {
 
 var errNoID = errors.New("a match without an id")
 
-// ballsOf finds the remembered balls of the match with this id. Balls are recognised by their bytes alone: another
-// match's would cost time, and could not be mistaken for this one's.
+// ballsOf returns the remembered balls of the match with this id. Balls are recognised only by their bytes:
+// another match's would cost time, but could not be mistaken for this one's.
 func ballsOf(last []known, id []byte) *knownBalls {
 	for i := range last {
 		if last[i].snap.MatchID == string(bytes.Trim(id, `"`)) {
@@ -220,8 +220,8 @@ func ballsOf(last []known, id []byte) *knownBalls {
 	return nil
 }
 
-// ballList decodes the include at this place. It is never nil: balls that were asked for and are not there are an
-// empty list, balls that were not asked for are none.
+// ballList decodes the include at this place. It never returns nil: requested balls that are absent are an empty
+// list; balls that were not requested are nil.
 func (d *decoder) ballList(b []byte, at int, before *knownBalls) (end int, balls *knownBalls, err error) {
 	w := &ballWalk{decoder: d, out: &knownBalls{balls: []cricket.Ball{}}}
 	if before != nil {
@@ -242,15 +242,15 @@ func (d *decoder) ballList(b []byte, at int, before *knownBalls) (end int, balls
 	return end, w.out, err
 }
 
-// ballWalk goes along the balls of a reply and of the one before.
+// ballWalk walks along the balls of a reply and those of the previous one.
 type ballWalk struct {
 	*decoder
 	old  knownBalls
-	next int // in old: the ball expected next
+	next int // index in old of the ball expected next
 	out  *knownBalls
 }
 
-// A ball that was inserted, deleted or revised sets the two replies off against each other by a few places.
+// ballWindow is how far apart an inserted, deleted or revised ball may set two replies.
 const ballWindow = 32
 
 func (w *ballWalk) step(b []byte, at int) (end int, err error) {

@@ -13,10 +13,10 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Endpoint names what the feed counts as one: its rate limit is per endpoint, and so is our patience.
+// Endpoint is a unit of the feed's rate limit, and so of our retries and waits.
 type Endpoint string
 
-// The endpoints that are read.
+// The endpoints in use.
 const (
 	Livescores Endpoint = "livescores"
 	Fixture    Endpoint = "fixtures/{id}"
@@ -28,27 +28,27 @@ const (
 	Scores     Endpoint = "scores"
 )
 
-// How long an endpoint is left alone. An hour is the feed's whole window: no honest answer asks for more.
+// How long an endpoint rests. An hour is the feed's whole window: no reasonable answer asks for more.
 const (
-	refusedFor   = 5 * time.Minute  // after 401 and 403: a person has to act
-	restsFor     = 30 * time.Second // after failures in a row: the breaker
-	throttledFor = time.Minute      // after 429 without a word about when, doubled each time
+	refusedFor   = 5 * time.Minute  // after 401 and 403, which need an operator
+	restsFor     = 30 * time.Second // after consecutive failures: the circuit breaker
+	throttledFor = time.Minute      // after a 429 that does not say how long; doubled each time
 	longest      = time.Hour
 	failuresMax  = 4 // readings, each with its retries
 )
 
-// endpoint guards one endpoint: whom to refuse without asking, and when to ask again.
+// endpoint guards one endpoint: whether it may be called, and when again.
 type endpoint struct {
 	name    Endpoint
 	now     func() time.Time
 	breaker *gobreaker.CircuitBreaker[result]
 
 	mu        sync.Mutex
-	until     time.Time // nothing is asked before
-	why       *Error    // what is answered till then
-	throttled int       // 429 in a row
+	until     time.Time // no call before then
+	why       *Error    // the error until then
+	throttled int       // consecutive 429s
 	budget    budget
-	alarm     string // a person has to act
+	alarm     string // an operator must act
 	alarmAt   time.Time
 	calls     int64 // attempts
 	failed    int64 // readings
@@ -56,8 +56,8 @@ type endpoint struct {
 	lastFail  string
 }
 
-// newEndpoint makes the breaker. gobreaker knows only the wall clock: its own rest is made as short as can be, and
-// the endpoint's until keeps the rest on the injected one.
+// newEndpoint returns an endpoint with its breaker. gobreaker knows only the wall clock: its own timeout is
+// minimal, and until holds the rest on the injected clock.
 func newEndpoint(name Endpoint, calls int, now func() time.Time) *endpoint {
 	e := &endpoint{name: name, now: now, budget: budget{limit: calls}}
 	e.breaker = gobreaker.NewCircuitBreaker[result](gobreaker.Settings{
@@ -75,8 +75,8 @@ func newEndpoint(name Endpoint, calls int, now func() time.Time) *endpoint {
 	return e
 }
 
-// ill reports whether an error says something about the endpoint's health. A caller that went away, a match that does
-// not exist and a refusal that has its own rest do not.
+// ill reports whether an error says something about the endpoint's health. A canceled call, a match that does
+// not exist, and a refusal with a rest of its own do not.
 func ill(err error) bool {
 	if errors.Is(err, context.Canceled) {
 		return false
@@ -105,7 +105,7 @@ func (e *endpoint) rest(until time.Time, why *Error) {
 	}
 }
 
-// closed returns the error of an endpoint that is left alone.
+// closed returns the error of a resting endpoint, nil if it may be called.
 func (e *endpoint) closed() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -117,7 +117,7 @@ func (e *endpoint) closed() error {
 	return &told
 }
 
-// do runs one reading behind the gate, the budget and the breaker.
+// do runs one reading behind rest, budget and breaker.
 func (e *endpoint) do(final bool, f func() (result, error)) (result, error) {
 	if err := e.closed(); err != nil {
 		return result{}, err
@@ -127,7 +127,7 @@ func (e *endpoint) do(final bool, f func() (result, error)) (result, error) {
 	}
 	r, err := e.breaker.Execute(f)
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		// Another reading is on trial right now.
+		// Another reading is on trial now.
 		refused := e.resting(0)
 		refused.Until = e.now().Add(time.Second)
 		return r, refused
@@ -142,11 +142,11 @@ func (e *endpoint) do(final bool, f func() (result, error)) (result, error) {
 	return r, err
 }
 
-// judge rests the endpoint where the answer asks for it, and tells the caller until when.
+// judge rests the endpoint if the answer requires it, and tells the caller until when.
 func (e *endpoint) judge(err *Error) error {
 	switch err.Fault.Code {
 	case CodeBudget:
-		return err // it was not asked, and has its own Until
+		return err // it was not sent, and has its own Until
 	case CodeUnauthorized, CodeForbidden:
 		e.rest(e.now().Add(refusedFor), err)
 	}
@@ -163,8 +163,7 @@ func (e *endpoint) judge(err *Error) error {
 	return err
 }
 
-// heard notes what every answer says about the rate limit, and rests the endpoint after a 429 that asks for more
-// than a request can wait.
+// heard records what every answer says about the rate limit.
 func (e *endpoint) heard(resp *http.Response) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -174,9 +173,9 @@ func (e *endpoint) heard(resp *http.Response) {
 	e.budget.heard(resp, e.now())
 }
 
-// throttle returns how long a 429 asks us to stay away: Retry-After, else the end of the window as the feed tells it. Else
-// nobody knows when it ends, and we wait a minute, doubled for each 429 in a row, or as long as what is used up is left
-// alone. Never more than the window of an hour, and never nothing.
+// throttle returns how long to wait after a 429: Retry-After, else the end of the window as the feed reports it.
+// If neither is known, it is a minute, doubled for each consecutive 429, or until the budget allows a call. It
+// is at most the window of an hour, and never zero if the feed gives no time.
 func (e *endpoint) throttle(resp *http.Response) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -192,8 +191,8 @@ func (e *endpoint) throttle(resp *http.Response) time.Duration {
 	return min(wait, longest)
 }
 
-// retryAfter reads the header's two forms. A past date and a negative or absurd number are told apart from silence,
-// but never become a wait that is negative.
+// retryAfter parses both forms of the header. A past date or a negative or absurd number counts as given, but
+// never results in a negative wait.
 func retryAfter(h http.Header, now time.Time) (wait time.Duration, told bool) {
 	text := h.Get("Retry-After")
 	if text == "" {

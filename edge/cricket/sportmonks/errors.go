@@ -12,27 +12,27 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// The codes of this package's errors, in fault.Error.Code.
+// Codes of this package's errors, in fault.Error.Code.
 const (
-	CodeConfig       = "feed_config"       // the client cannot be built like this
-	CodeBadRequest   = "feed_bad_request"  // 400, or an id that is none
-	CodeUnauthorized = "feed_unauthorized" // 401: the token is not known
+	CodeConfig       = "feed_config"       // invalid configuration
+	CodeBadRequest   = "feed_bad_request"  // 400, or a malformed id
+	CodeUnauthorized = "feed_unauthorized" // 401: unknown token
 	CodeForbidden    = "feed_forbidden"    // 403: not in the plan
 	CodeNotFound     = "feed_not_found"    // 404: also after rescheduling
 	CodeThrottled    = "feed_throttled"    // 429
-	CodeBudget       = "feed_budget"       // not asked: the calls of the hour are used up
-	CodeUnavailable  = "feed_unavailable"  // network, 5xx, anything else that may pass
-	CodeResting      = "feed_resting"      // not asked: the circuit breaker is open
+	CodeBudget       = "feed_budget"       // not sent: the hour's calls are used up
+	CodeUnavailable  = "feed_unavailable"  // network, 5xx and other errors that may pass
+	CodeResting      = "feed_resting"      // not sent: the circuit breaker is open
 	CodeNotJSON      = "feed_not_json"     // an HTML page, a captive portal, a redirect
-	CodeBadJSON      = "feed_bad_json"     // JSON that breaks off, or of other types than agreed
+	CodeBadJSON      = "feed_bad_json"     // JSON that is truncated, or of unexpected types
 	CodeTooLarge     = "feed_too_large"    // over the body cap
 )
 
-// Error is every error of a Client. It never contains the token.
+// Error is the type of all errors of a Client. It never contains the token.
 type Error struct {
 	Endpoint Endpoint
 	Status   int          // of the last answer, 0 without one
-	Until    time.Time    // the client asks this endpoint nothing before; zero: ask as you like
+	Until    time.Time    // the endpoint is not called before; zero: it may be called
 	Fault    *fault.Error // kind, code and text
 }
 
@@ -49,10 +49,10 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the fault, so that fault.KindOf and errors.Is see kind and cause.
+// Unwrap returns the fault, so that fault.KindOf and errors.Is find kind and cause.
 func (e *Error) Unwrap() error { return e.Fault }
 
-// statusError translates an answer that is not 200 or 304.
+// statusError converts an answer other than 200 or 304.
 func statusError(name Endpoint, status int) *Error {
 	f := fault.New(fault.Unavailable, CodeUnavailable, "answered %d", status)
 	switch {
@@ -72,8 +72,8 @@ func statusError(name Endpoint, status int) *Error {
 	return &Error{Endpoint: name, Status: status, Fault: f}
 }
 
-// foreign translates what the HTTP client returns. The URL of a *url.Error is dropped, and a cause whose own text
-// repeats the token (a proxy or a server can make it do so) is replaced by its text without it.
+// foreign converts an error of the HTTP client. It drops the URL of a *url.Error; a cause whose text contains
+// the token (a proxy or server can cause that) is replaced by its redacted text.
 func (c *Client) foreign(name Endpoint, err error) *Error {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own
@@ -91,7 +91,7 @@ func (c *Client) foreign(name Endpoint, err error) *Error {
 	return &Error{Endpoint: name, Fault: fault.Wrap(err, fault.Unavailable, CodeUnavailable, "%s", what)}
 }
 
-// redact takes the token out of a text.
+// redact removes the token from a text.
 func (c *Client) redact(text string) string {
 	if c.token == "" {
 		return text
@@ -100,7 +100,7 @@ func (c *Client) redact(text string) string {
 	return strings.ReplaceAll(text, c.token, "[token]")
 }
 
-// badJSON is an answer whose text is no reply. Where it breaks is told, its content is not: it is the feed's.
+// badJSON returns the error for a reply that cannot be decoded. It says where, but does not quote the feed's content.
 func badJSON(name Endpoint, err error) *Error {
 	return &Error{
 		Endpoint: name, Status: http.StatusOK,

@@ -6,32 +6,32 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// State is how an endpoint stands.
+// State is the state of an endpoint.
 type State string
 
 // The states of an endpoint.
 const (
-	StateClosed   State = "closed"    // it is asked
-	StateOpen     State = "open"      // left alone after failures in a row
+	StateClosed   State = "closed"    // in use
+	StateOpen     State = "open"      // resting after consecutive failures
 	StateHalfOpen State = "half-open" // the next reading is a trial
-	StateRefused  State = "refused"   // left alone after 401 or 403
-	StateResting  State = "resting"   // left alone because it asked for that, by 429 or 503
-	StateBroke    State = "broke"     // its budget is used up, but perhaps for final states
+	StateRefused  State = "refused"   // resting after 401 or 403
+	StateResting  State = "resting"   // resting because the feed asked for it, with 429 or 503
+	StateBroke    State = "broke"     // budget used up, except perhaps for final reads
 )
 
-// Health is what an operator should know of an endpoint.
+// Health is an endpoint's state for operators.
 type Health struct {
 	State    State     `json:"state"`
-	Until    time.Time `json:"until,omitzero"`      // nothing is asked before; zero: now
+	Until    time.Time `json:"until,omitzero"`      // no calls before then; zero: now
 	Alarm    string    `json:"alarm,omitempty"`     // a person has to act: the token is refused. It stands until the endpoint answers well again
 	AlarmAt  time.Time `json:"alarmSince,omitzero"` // when it was raised
-	Calls    int64     `json:"calls"`               // attempts that left
-	Failed   int64     `json:"failed"`              // readings without a good answer, those that were not asked left out
-	GoodAt   time.Time `json:"lastGoodAt,omitzero"` // the last good answer, zero if there was none
-	LastFail string    `json:"lastError,omitempty"` // what the last failure was; it stays
+	Calls    int64     `json:"calls"`               // attempts sent
+	Failed   int64     `json:"failed"`              // failed readings, except those not sent
+	GoodAt   time.Time `json:"lastGoodAt,omitzero"` // the last good answer, zero if none
+	LastFail string    `json:"lastError,omitempty"` // the last failure; it is kept
 }
 
-// Health reports how every endpoint stands.
+// Health returns the state of every endpoint.
 func (c *Client) Health() map[Endpoint]Health {
 	out := make(map[Endpoint]Health, len(c.endpoints))
 	for name, e := range c.endpoints {
@@ -40,8 +40,8 @@ func (c *Client) Health() map[Endpoint]Health {
 	return out
 }
 
-// RestsUntil returns until when an endpoint is left alone: the feed asks for it, fails, refuses us, or the calls of the hour are
-// used up. Zero: it is asked, or not read.
+// RestsUntil returns until when an endpoint is resting: the feed asked for it, fails or refuses the token, or
+// the hour's calls are used up. Zero: it may be called, or is not read.
 func (c *Client) RestsUntil(name Endpoint) time.Time {
 	e, ok := c.endpoints[name]
 	if !ok {
@@ -74,7 +74,7 @@ func (e *endpoint) health() Health {
 	return h
 }
 
-// rests returns until when the endpoint is left alone, and as what; empty: it is not.
+// rests returns until when the endpoint is resting, and in which state; empty if it is not.
 func (e *endpoint) rests(now time.Time) (until time.Time, as State) {
 	switch {
 	case now.Before(e.until):
@@ -95,7 +95,7 @@ func stateOf(why *Error) State {
 	return StateResting
 }
 
-// good and bad note how a reading ended.
+// good and bad record how a reading ended.
 func (e *endpoint) good() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

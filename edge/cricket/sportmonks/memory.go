@@ -2,16 +2,16 @@ package sportmonks
 
 import "sync"
 
-// memories holds what is remembered of the last reply, by request. A reading takes its memory out and puts it back:
-// a lock held over a reading would be held over a wait on the clock, which stands still for whoever waits for a
-// lock. Two readings of the same request at once are correct; the second one just remembers nothing.
+// memories holds the memory of the last reply, by request. A reading takes its memory out and puts it back: a
+// lock held during a reading would be held during a wait on the clock, which stands still for anyone who waits
+// for a lock. Concurrent readings of the same request are correct; the second one just has no memory.
 type memories struct {
 	mu    sync.Mutex
 	turn  uint64
 	byKey map[string]*memory
 }
 
-// A memory of a Test with its balls is about a megabyte. More matches than this are not in play at once.
+// maxMemories bounds the memories: of a Test with balls it is about a megabyte. No more matches are in play at once.
 const maxMemories = 24
 
 // take returns the memory of a request, a new one if there is none.
@@ -26,7 +26,7 @@ func (m *memories) take(key string) *memory {
 	return found
 }
 
-// put keeps a memory and forgets the one that was used longest ago when there are too many.
+// put stores a memory, and evicts the least recently used one if there are too many.
 func (m *memories) put(key string, kept *memory) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,8 +45,7 @@ func (m *memories) put(key string, kept *memory) {
 	delete(m.byKey, oldest)
 }
 
-// bodies keeps one buffer between readings. A body is not needed once it is decoded, so that one after the other
-// they share the same megabytes.
+// bodies keeps one buffer between readings: a body is not needed once it is decoded, so consecutive ones share the same megabytes.
 type bodies struct {
 	mu    sync.Mutex
 	spare []byte

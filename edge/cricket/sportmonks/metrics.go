@@ -2,13 +2,13 @@ package sportmonks
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// collector shows what the client knows of the feed when it is scraped.
+// collector shows the state of the feed when it is scraped.
 type collector struct{ *Client }
 
 // Collector returns the client's metrics.
 func (c *Client) Collector() prometheus.Collector { return collector{c} }
 
-// Describe implements prometheus.Collector: nothing is announced, as the feed's oddities are not known before.
+// Describe implements prometheus.Collector. It describes nothing, because the oddities are not known in advance.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// nameOf returns a player's name in full and as a scoreboard shows it.
+// nameOf returns a player's full name and the name for a scoreboard.
 func nameOf(p *wirePlayer) cricket.Name {
 	first, last := words(p.FirstName), words(p.LastName)
 	full := words(p.FullName)
@@ -17,8 +17,8 @@ func nameOf(p *wirePlayer) cricket.Name {
 	return cricket.Name{Full: full, Last: lastName(first, last, full)}
 }
 
-// lastName is the full name without the first one: that keeps "de Villiers" whole and is right where the feed's own
-// last name is empty. Initials in front of what is left go too ("BA Stokes", "Ben A Stokes").
+// lastName returns the full name without the first name: that keeps "de Villiers" whole, and works if the feed's
+// last name is empty. Leading initials are removed too ("BA Stokes", "Ben A Stokes").
 func lastName(first, last, full string) string {
 	if rest, ok := strings.CutPrefix(full, first+" "); ok && first != "" {
 		return withoutInitials(rest)
@@ -37,7 +37,7 @@ func lastName(first, last, full string) string {
 	return strings.Join(rest[i:], " ")
 }
 
-// withoutInitials drops words such as "BA", "K." and "M.S." from the front, never the last word.
+// withoutInitials removes words such as "BA", "K." and "M.S." from the front, but never the last word.
 func withoutInitials(name string) string {
 	parts := strings.Fields(name)
 	for len(parts) > 1 && initials(parts[0]) {
@@ -60,7 +60,7 @@ func initials(word string) bool {
 	return letters > 0 && letters <= 5
 }
 
-// particle reports whether a word in lower case belongs to the family name after it: "van der Dussen".
+// particle reports whether a word is in lower case and so belongs to the family name after it: "van der Dussen".
 func particle(word string) bool {
 	for _, r := range word {
 		return unicode.IsLower(r)

@@ -11,29 +11,28 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// The kinds of oddities: what the feed sent that it should not have, or that we do not know. All of them are
-// tolerated.
+// Kinds of oddities: unexpected or unknown values in the feed. All of them are tolerated.
 const (
 	OddHTML          = "html"           // a page instead of JSON
 	OddEmpty         = "empty"          // nothing instead of JSON
 	OddNotJSON       = "not_json"       // something else instead of JSON
-	OddRedirect      = "redirect"       // to wherever
-	OddTruncated     = "truncated"      // JSON, or a body, that breaks off
-	OddBadJSON       = "bad_json"       // JSON that is none, or of other types than agreed
+	OddRedirect      = "redirect"       // a redirect, which is not followed
+	OddTruncated     = "truncated"      // truncated JSON or body
+	OddBadJSON       = "bad_json"       // invalid JSON, or of unexpected types
 	OddTooLarge      = "too_large"      // over the body cap
 	OddThrottled     = "throttled"      // 429
 	OddServerError   = "server_error"   // 5xx
-	OddSkippedMatch  = "skipped_match"  // a match of a list that cannot be read
-	OddSkippedRecord = "skipped_record" // a league, season, team or player that cannot be read
-	OddEndlessPages  = "endless_pages"  // a list with more pages than are followed
-	OddUnknownStatus = "unknown_status" // of a match, each text once
-	OddUnknownType   = "unknown_type"   // of a match, each text once
-	OddUnknownField  = "unknown_field"  // of a match, a row or a ball, each name once
-	OddUnknownScore  = "unknown_score"  // a ball's score_id without object and catalogue entry, each once
-	OddUnknownMore   = "unknown_more"   // values beyond those that are told apart
+	OddSkippedMatch  = "skipped_match"  // a match in a list that cannot be decoded
+	OddSkippedRecord = "skipped_record" // a league, season, team or player that cannot be decoded
+	OddEndlessPages  = "endless_pages"  // a list with more pages than are read
+	OddUnknownStatus = "unknown_status" // of a match; each text counts once
+	OddUnknownType   = "unknown_type"   // of a match; each text counts once
+	OddUnknownField  = "unknown_field"  // of a match, row or ball; each name counts once
+	OddUnknownScore  = "unknown_score"  // a ball's score_id without object or catalogue entry; each counts once
+	OddUnknownMore   = "unknown_more"   // values beyond the limit for distinct ones
 )
 
-// oddities counts. Values that the feed makes up are told apart up to a number, and logged when they are seen first.
+// oddities counts. Distinct unknown values are kept up to a limit, and logged when first seen.
 type oddities struct {
 	log    *slog.Logger
 	redact func(string) string
@@ -56,8 +55,8 @@ func newOddities(log *slog.Logger, redact func(string) string) *oddities {
 	}
 }
 
-// Oddities returns how often the feed sent what it should not have, or what is not known here, by kind. Of the kinds
-// "unknown_..." different values are counted, of the others occurrences.
+// Oddities returns the number of unexpected or unknown values by kind. For "unknown_..." kinds distinct values
+// are counted, otherwise occurrences.
 func (c *Client) Oddities() map[string]int64 {
 	c.oddities.mu.Lock()
 	defer c.oddities.mu.Unlock()
@@ -75,13 +74,12 @@ func (o *oddities) add(kind string, n int) {
 	o.counts[kind] += int64(n)
 }
 
-// unknown counts and logs a value that was not seen before.
+// unknown counts and logs a value not seen before.
 func (o *oddities) unknown(kind, value string) {
 	if len(value) > maxLooked {
 		value = value[:maxLooked]
 	}
-	// What is cut off must not be half of a token: it is looked for first, and the cut above is nowhere near the one
-	// that is kept.
+	// Cutting must not leave half a token: it is redacted first, and the cut above is far beyond the part that is kept.
 	if value = o.redact(value); len(value) > maxQuoted {
 		value = strings.ToValidUTF8(value[:maxQuoted], "")
 	}
@@ -99,7 +97,7 @@ func (o *oddities) unknown(kind, value string) {
 	}
 }
 
-// failure counts what went wrong with an answer.
+// failure counts an answer that could not be used.
 func (o *oddities) failure(err *Error) {
 	switch err.Fault.Code {
 	case CodeTooLarge:
@@ -113,7 +111,7 @@ func (o *oddities) failure(err *Error) {
 	}
 }
 
-// status counts an answer other than 200 and 304.
+// status counts answers other than 200 and 304.
 func (o *oddities) status(status int) {
 	switch {
 	case status == 429:
@@ -125,7 +123,7 @@ func (o *oddities) status(status int) {
 	}
 }
 
-// match counts what is not known about a match.
+// match counts unknown values of a match.
 func (o *oddities) match(s *cricket.Snapshot) {
 	if _, known := s.Status.Phase(); !known && s.Status != "" {
 		o.unknown(OddUnknownStatus, string(s.Status))
@@ -135,7 +133,7 @@ func (o *oddities) match(s *cricket.Snapshot) {
 	}
 }
 
-// knownType reports whether the feed is known to use a type of match, with or without "Women's" in front.
+// knownType reports whether a type of match is known, with or without "Women's" in front.
 func knownType(kind string) bool {
 	k := strings.ToLower(strings.TrimSpace(kind))
 	for _, prefix := range []string{"womens ", "women ", "woman "} {
@@ -148,7 +146,7 @@ func knownType(kind string) bool {
 	return false
 }
 
-// object looks for names that are not known among the fields of the object at this place. What is no object has none.
+// object counts unknown fields of the object at this place. Anything but an object has none.
 func (o *oddities) object(resource string, b []byte, at int) {
 	_, _ = eachField(b, at, func(name []byte, at int) (int, error) {
 		o.field(resource, name)
@@ -156,7 +154,7 @@ func (o *oddities) object(resource string, b []byte, at int) {
 	})
 }
 
-// field looks at one name, in its quotes.
+// field counts a field name, given in quotes, if it is unknown.
 func (o *oddities) field(resource string, quoted []byte) {
 	if name := quoted[1 : len(quoted)-1]; !o.fields[resource][string(name)] {
 		o.unknown(OddUnknownField, resource+"."+string(name))
@@ -165,7 +163,7 @@ func (o *oddities) field(resource string, quoted []byte) {
 
 var errFirst = errors.New("the first is enough")
 
-// first looks at the first row of an include: the rows of a reply are alike.
+// first checks the first row of an include: all rows of a reply have the same fields.
 func (o *oddities) first(resource string, b []byte, at int) {
 	list := unwrapped(b, at)
 	if list < 0 {
@@ -177,8 +175,8 @@ func (o *oddities) first(resource string, b []byte, at int) {
 	})
 }
 
-// knownFields are the names that real replies and the feed's documentation have, by resource. The rows' names are
-// those of the includes of a match.
+// knownFields returns the field names in real replies and the feed's documentation, by resource. Rows are named
+// like the includes of a match.
 func knownFields() map[string]map[string]bool {
 	names := map[string]string{
 		"fixture": `resource id league_id season_id stage_id round localteam_id visitorteam_id starting_at type live status

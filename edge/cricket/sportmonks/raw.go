@@ -5,16 +5,16 @@ import (
 	"errors"
 )
 
-// This file takes JSON text apart without decoding it. A Test's reply is 3 MB of which one ball is new: what did
-// not change must cost no more than being walked past. What is kept of a reply goes through encoding/json, which
-// refuses what is not JSON; what is ignored is only checked for its brackets and quotes.
+// This file scans JSON text without decoding it. A Test's reply has 3 MB, of which one ball is new: unchanged
+// parts must cost no more than a scan. What is used of a reply goes through encoding/json, which rejects invalid
+// JSON; for ignored parts only brackets and quotes are checked.
 
 var (
 	errTruncated = errors.New("the text ends in the middle of a value")
 	errSyntax    = errors.New("not JSON")
 )
 
-// space returns the first index from i on that is not blank.
+// space returns the first index from i on that is not white space.
 func space(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
@@ -79,7 +79,7 @@ func nestedEnd(b []byte, i int) (int, error) {
 	return 0, errTruncated
 }
 
-// delimiter steps over the comma or the closing bracket behind an element; more tells which it was.
+// delimiter skips the comma or closing bracket after an element; more reports whether it was a comma.
 func delimiter(b []byte, i int, closing byte) (next int, more bool, err error) {
 	i = space(b, i)
 	if i >= len(b) {
@@ -94,7 +94,7 @@ func delimiter(b []byte, i int, closing byte) (next int, more bool, err error) {
 	return 0, false, errSyntax
 }
 
-// opened steps over the opening bracket at i and over an empty object's or array's closing one.
+// opened skips the opening bracket at i, and the closing one of an empty object or array.
 func opened(b []byte, i int, opening, closing byte) (next int, more bool, err error) {
 	i = space(b, i)
 	if i >= len(b) {
@@ -113,8 +113,8 @@ func opened(b []byte, i int, opening, closing byte) (next int, more bool, err er
 	return i, true, nil
 }
 
-// eachField calls f with every name (still in its quotes) and every value's place in the object at i. f gives the
-// end of the value, so that it may find it in a quicker way than by walking.
+// eachField calls f with every name (in quotes) and the place of every value in the object at i. f returns the
+// end of the value, which it may know without a scan.
 func eachField(b []byte, i int, f func(name []byte, at int) (end int, err error)) (end int, err error) {
 	i, more, err := opened(b, i, '{', '}')
 	for more && err == nil {
@@ -140,7 +140,7 @@ func eachField(b []byte, i int, f func(name []byte, at int) (end int, err error)
 	return i, err
 }
 
-// eachElement calls f with every element's place in the array at i; f gives the element's end.
+// eachElement calls f with the place of every element in the array at i; f returns the end of the element.
 func eachElement(b []byte, i int, f func(at int) (end int, err error)) (end int, err error) {
 	i, more, err := opened(b, i, '[', ']')
 	for more && err == nil {
@@ -161,7 +161,7 @@ func endOr(b []byte, i int) error {
 	return errSyntax
 }
 
-// field finds one value of the object at i; nil when it is not there.
+// field returns a value of the object at i, nil if it is absent.
 func field(b []byte, i int, quoted string) (value []byte, err error) {
 	_, err = eachField(b, i, func(name []byte, at int) (int, error) {
 		end, err := valueEnd(b, at)
@@ -173,8 +173,7 @@ func field(b []byte, i int, quoted string) (value []byte, err error) {
 	return value, err
 }
 
-// unwrapped finds the place of the array behind an include: bare, within {"data":[...]}, or -1 for null and for
-// anything else that holds no list.
+// unwrapped returns the place of an include's array, bare or within {"data":[...]}; -1 for null and anything else without a list.
 func unwrapped(b []byte, at int) int {
 	if at >= len(b) || b[at] == '[' {
 		return at

@@ -13,10 +13,10 @@ import (
 	"github.com/touchline/touchline/edge/cricket/reference"
 )
 
-// A season of every league has a few thousand fixtures; a feed that pages for ever is not followed further.
+// maxPages bounds a list: a season of every league has a few thousand fixtures.
 const maxPages = 100
 
-// paged asks page after page until the feed says that there are no more, or sends one without rows.
+// paged requests page after page until the feed reports no more, or a page has no rows.
 func (c *Client) paged(ctx context.Context, rq request, each func(*result)) error {
 	rq.forget = true
 	for page := 1; page <= maxPages; page++ {
@@ -39,7 +39,7 @@ func (c *Client) paged(ctx context.Context, rq request, each func(*result)) erro
 
 // Fixtures reads the matches that start in [from, to], page by page, without rows and balls.
 func (c *Client) Fixtures(ctx context.Context, from, to time.Time) ([]cricket.Snapshot, error) {
-	// The filter takes days and may or may not include the last one: ask for a day more, then look ourselves.
+	// The filter takes days and may or may not include the last one: request one day more, then filter here.
 	days := from.UTC().Format(time.DateOnly) + "," + to.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	var out []cricket.Snapshot
 	err := c.paged(ctx, request{endpoint: Fixtures, path: "fixtures", query: url.Values{
@@ -60,7 +60,7 @@ func (c *Client) Fixtures(ctx context.Context, from, to time.Time) ([]cricket.Sn
 	return out, nil
 }
 
-// listed decodes a reply whose rows are no matches.
+// listed decodes a reply whose rows are not matches.
 func (c *Client) listed(r result, rq *request, body []byte) (result, error) {
 	w := &reply{}
 	if err := w.envelope(body, func(at int) (int, error) { return rq.rows(w, body, at) }); err != nil {
@@ -74,8 +74,8 @@ func (c *Client) listed(r result, rq *request, body []byte) (result, error) {
 	return r, nil
 }
 
-// eachRow returns every row of the list at this place, or the single record there, decoded. A row that cannot be read
-// is set aside: it must not silence the others.
+// eachRow calls take with every decoded row of the list at this place, or the single record there. A row that
+// cannot be decoded is skipped: it must not affect the others.
 func eachRow[W any](r *reply, b []byte, at int, take func(*W)) (end int, err error) {
 	row := func(at int) (int, error) {
 		end, err := valueEnd(b, at)
@@ -102,7 +102,7 @@ func eachRow[W any](r *reply, b []byte, at int, take func(*W)) (end int, err err
 	return valueEnd(b, at)
 }
 
-// rowsOf takes the records of a list into out. convert tells a record that lacks what it is known by.
+// rowsOf appends the records of a list to out. convert returns false for a record without an id.
 func rowsOf[W, R any](out *[]R, convert func(*W) (R, bool)) rowsFunc {
 	return func(r *reply, b []byte, at int) (int, error) {
 		return eachRow(r, b, at, func(w *W) {
@@ -115,13 +115,13 @@ func rowsOf[W, R any](out *[]R, convert func(*W) (R, bool)) rowsFunc {
 	}
 }
 
-// records reads a whole list of the feed's, which lies where the endpoint's name says.
+// records reads a whole list whose path is the endpoint's name.
 func records[W, R any](ctx context.Context, c *Client, name Endpoint, convert func(*W) (R, bool)) (out []R, err error) {
 	err = c.list(ctx, name, string(name), rowsOf(&out, convert))
 	return out, err
 }
 
-// list reads a whole list of the feed's.
+// list reads a whole list.
 func (c *Client) list(ctx context.Context, name Endpoint, path string, rows rowsFunc) error {
 	return c.paged(ctx, request{endpoint: name, path: path, query: url.Values{}, rows: rows}, func(*result) {})
 }
@@ -139,7 +139,7 @@ type wireLeague struct {
 	UpdatedAt instant `json:"updated_at"`
 }
 
-// Leagues reads all leagues of the plan. Active, Marquee and AdminFields are not the feed's: they are left empty.
+// Leagues reads all leagues of the plan. Active, Marquee and AdminFields are left empty, because they are not the feed's.
 func (c *Client) Leagues(ctx context.Context) ([]reference.LeagueRecord, error) {
 	return records(ctx, c, Leagues, leagueRecord)
 }
@@ -159,7 +159,7 @@ type wireSeason struct {
 	Code     text   `json:"code"`
 }
 
-// Seasons reads all seasons of all leagues, those that are over among them.
+// Seasons reads all seasons of all leagues, including past ones.
 func (c *Client) Seasons(ctx context.Context) ([]reference.SeasonRecord, error) {
 	return records(ctx, c, Seasons, seasonRecord)
 }
@@ -180,7 +180,7 @@ type wireTeam struct {
 	UpdatedAt    instant `json:"updated_at"`
 }
 
-// Teams reads all teams of the plan. AdminFields are not the feed's: they are left empty.
+// Teams reads all teams of the plan. AdminFields are left empty, because they are not the feed's.
 func (c *Client) Teams(ctx context.Context) ([]reference.TeamRecord, error) {
 	return records(ctx, c, Teams, teamRecord)
 }
@@ -192,7 +192,7 @@ func teamRecord(w *wireTeam) (reference.TeamRecord, bool) {
 	}, w.ID > 0
 }
 
-// wireSquad is what a squad comes in: the team with its players, or a player of a bare list.
+// wireSquad is a row of a squad: the team with its players, or one player of a bare list.
 type wireSquad struct {
 	squad  []json.RawMessage
 	player wireMember
@@ -212,7 +212,7 @@ func (s *wireSquad) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return err
 	}
-	// A player of a bare list has a field of that name too: the season of his membership, an object.
+	// A player of a bare list has a field of that name too, an object: the season of the membership.
 	if at := unwrapped(squad, 0); len(squad) > 0 && at >= 0 && at < len(squad) {
 		_, err := eachElement(squad, at, func(at int) (int, error) {
 			end, err := valueEnd(squad, at)
@@ -227,8 +227,8 @@ func (s *wireSquad) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &s.player)
 }
 
-// Squad reads the players of a team in a season, both by the feed's numbers. One that the feed does not know is
-// fault.NotFound; a season without players is an empty squad.
+// Squad reads the players of a team in a season, both by the feed's numbers. An unknown one is fault.NotFound; a
+// season without players has an empty squad.
 func (c *Client) Squad(ctx context.Context, teamID, seasonID string) ([]reference.SquadPlayer, error) {
 	for _, id := range []string{teamID, seasonID} {
 		if n, err := strconv.ParseInt(id, 10, 64); err != nil || n <= 0 || strings.TrimLeft(id, "+0") != id {
@@ -240,7 +240,7 @@ func (c *Client) Squad(ctx context.Context, teamID, seasonID string) ([]referenc
 	return out, err
 }
 
-// squadRows takes the players of a reply into out, each once.
+// squadRows appends the players of a reply to out, each once.
 func squadRows(out *[]reference.SquadPlayer) rowsFunc {
 	seen := map[number]bool{}
 	take := func(r *reply, w *wireMember) {
@@ -257,7 +257,7 @@ func squadRows(out *[]reference.SquadPlayer) rowsFunc {
 	}
 	return func(r *reply, b []byte, at int) (int, error) {
 		return eachRow(r, b, at, func(w *wireSquad) {
-			if w.player.Resource != "teams" { // a team may have nobody yet
+			if w.player.Resource != "teams" { // a team may have no players yet
 				take(r, &w.player)
 			}
 			for _, raw := range w.squad {
@@ -272,7 +272,7 @@ func squadRows(out *[]reference.SquadPlayer) rowsFunc {
 	}
 }
 
-// optionalID is an id as a key; "" where there is none.
+// optionalID returns an id as a key, "" if there is none.
 func optionalID(n number) string {
 	if n <= 0 {
 		return ""
@@ -280,8 +280,8 @@ func optionalID(n number) string {
 	return idText(n)
 }
 
-// LoadScores reads the catalogue of score objects, which names a ball that comes without its own. It is wanted
-// once, at the start; the client works without it and learns from the balls.
+// LoadScores reads the catalogue of scores, for balls without a score object. It is needed once, at startup; the
+// client works without it, and learns from the balls.
 func (c *Client) LoadScores(ctx context.Context) error {
 	return c.list(ctx, Scores, "scores", scoreRows(c.scores))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// request is one question to the feed.
+// request is a request to the feed.
 type request struct {
 	endpoint Endpoint
 	path     string
@@ -24,21 +24,21 @@ type request struct {
 	one      bool // a single record is expected
 	forget   bool // nothing is remembered for the next time
 
-	rows rowsFunc // nil where the rows of the reply are matches
+	rows rowsFunc // nil if the rows of the reply are matches
 }
 
-// rowsFunc takes the value of "data", which is at this place, and gives its end. It notes in r how many rows there are
-// and which cannot be read.
+// rowsFunc decodes the value of "data" at this place and returns its end. It records in r how many rows there
+// are and which cannot be decoded.
 type rowsFunc func(r *reply, b []byte, at int) (end int, err error)
 
-// result is an answer, decoded.
+// result is a decoded answer.
 type result struct {
 	Reading
-	rows int  // in the list, those that could not be read among them
+	rows int  // in the list, including those that could not be decoded
 	more bool // there are further pages
 }
 
-// read asks, behind the endpoint's gate and with what is remembered of the last time.
+// read makes a request, if the endpoint allows it, with what is remembered of the last time.
 func (c *Client) read(ctx context.Context, rq request) (result, error) {
 	e := c.endpoints[rq.endpoint]
 	r, err := e.do(IsFinal(ctx), func() (result, error) {
@@ -56,7 +56,7 @@ func (c *Client) read(ctx context.Context, rq request) (result, error) {
 	return r, c.clean(err)
 }
 
-// clean is the last look at an error before it leaves: whatever a decoder quoted, the token is not in it.
+// clean makes sure that an error, whatever a decoder quoted, does not contain the token.
 func (c *Client) clean(err error) error {
 	if err == nil || c.redact(err.Error()) == err.Error() {
 		return err
@@ -68,7 +68,7 @@ func (c *Client) clean(err error) error {
 	return out
 }
 
-// exchange sends one request, with its retries, and decodes what is new in the answer.
+// exchange sends a request, with retries, and decodes what is new in the answer.
 func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memory) (result, error) {
 	f := &fetch{client: c, endpoint: e, reserved: IsFinal(ctx), body: c.bodies.take()}
 	defer func() { c.bodies.put(f.body) }()
@@ -119,33 +119,33 @@ func (m *memory) unchanged(r result) result {
 	return r
 }
 
-// more reports whether the feed has another page. Either of its two ways to say so may be missing.
+// more reports whether there is another page. The feed has two ways to say so, and either may be missing.
 func (r *reply) more() bool {
 	return r.meta.CurrentPage < r.meta.LastPage || r.next != "" && r.meta.LastPage == 0
 }
 
-// unreadable counts an answer that cannot be decoded.
+// unreadable counts a reply that cannot be decoded.
 func (c *Client) unreadable(name Endpoint, err error) *Error {
 	bad := badJSON(name, err)
 	c.oddities.failure(bad)
 	return bad
 }
 
-// fetch is one request with its retries.
+// fetch is a request with its retries.
 type fetch struct {
 	client   *Client
 	endpoint *endpoint
-	reserved bool          // it may use the reserve of the budget
-	body     []byte        // of the answer 200
-	tries    int           // that failed
-	wait     time.Duration // before the next one
-	last     *Error        // what the last one ended with
-	final    *Error        // the answer that is not to be tried again
+	reserved bool          // it may use the budget's reserve
+	body     []byte        // of a 200 answer
+	tries    int           // failed attempts
+	wait     time.Duration // before the next attempt
+	last     *Error        // the error of the last attempt
+	final    *Error        // the error that ends the retries
 }
 
 type fetchKey struct{}
 
-// do returns the answer's status, which is 200 with f.body filled or 304, and its header.
+// do returns the status, which is 304 or, with f.body filled, 200, and the header.
 func (f *fetch) do(ctx context.Context, rq *request, etag string) (int, http.Header, error) {
 	u := f.client.base.JoinPath(rq.path)
 	u.RawQuery = rq.query.Encode()
@@ -173,8 +173,7 @@ func (f *fetch) do(ctx context.Context, rq *request, etag string) (int, http.Hea
 	return resp.StatusCode, resp.Header, nil
 }
 
-// answered reads the body while the library can still try again: a connection that breaks in the middle of it is as
-// good as one that never answered.
+// answered reads the body while the library can still retry: a connection that breaks in the middle is like one that did not answer.
 func (f *fetch) answered(resp *http.Response) error {
 	if f.final != nil {
 		return f.final
@@ -195,7 +194,7 @@ func (f *fetch) answered(resp *http.Response) error {
 	return nil
 }
 
-// otherBody says what came instead of JSON, in words and as an oddity.
+// otherBody describes what came instead of JSON, in words and as an oddity.
 func otherBody(b []byte) (what, oddity string) {
 	switch {
 	case len(b) == 0:
@@ -216,7 +215,7 @@ func (f *fetch) readBody(resp *http.Response) error {
 	}
 	buf := bytes.NewBuffer(f.body[:0])
 	if resp.ContentLength > 0 {
-		// ReadFrom wants room beyond the end, to see it without growing.
+		// ReadFrom needs spare room to detect the end without growing.
 		buf.Grow(int(resp.ContentLength) + bytes.MinRead)
 	}
 	_, err := buf.ReadFrom(io.LimitReader(resp.Body, limit+1))
@@ -228,8 +227,7 @@ func (f *fetch) readBody(resp *http.Response) error {
 	return err
 }
 
-// etag returns the answer's entity tag if it may be sent back: a tag that is no valid header value would make every
-// further request fail before it is sent.
+// etag returns the entity tag if it can be sent back: an invalid header value would make all later requests fail.
 func etag(h http.Header) string {
 	tag := h.Get("ETag")
 	quoted := strings.TrimPrefix(tag, "W/")
@@ -244,8 +242,8 @@ func etag(h http.Header) string {
 	return tag
 }
 
-// skew is the feed's clock minus ours. The header has whole seconds and was written before the answer arrived, so
-// that a difference within that says nothing.
+// skew returns the feed's clock minus ours. The header has whole seconds and was written before the answer
+// arrived, so differences within that are ignored.
 func skew(h http.Header, now time.Time) time.Duration {
 	at, err := http.ParseTime(h.Get("Date"))
 	if err != nil {
