@@ -9,8 +9,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// mergeSession settles the wish for a session that another node had first, as when a user follows a match on two of them:
-// what was wished for is there. A token that came for it here since goes to the session of the other node.
+// mergeSession settles a session that another node created first, as when a user follows a match on two nodes:
+// the purpose is met. A token that has arrived here since goes to the other node's session.
 func mergeSession(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 	e := c.Entries[0]
 	if len(c.Entries) > 1 || e.Op != store.OpUpdate || !(phone.Activities{}).Satisfied(e.Condition, e.Params, c.Items[0].Remote) {
@@ -24,7 +24,7 @@ func mergeSession(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 	switch {
 	case len(later) == 0:
 		return nil, true
-	case len(later) > 1 || later[0].Op != store.OpUpdate || later[0] != e && later[0].Condition != "": // for a person
+	case len(later) > 1 || later[0].Op != store.OpUpdate || later[0] != e && later[0].Condition != "": // needs an operator
 		return nil, false
 	}
 	u := later[0]
@@ -33,7 +33,7 @@ func mergeSession(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 	}}}}, true
 }
 
-// used are those placeholders that a text uses: DynamoDB refuses others.
+// used returns the placeholders that a text uses, because DynamoDB refuses unused ones.
 func used[V any](text string, all map[string]V) map[string]V {
 	words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" ,=()+-.[]", c) })
 	out := map[string]V{}

@@ -15,26 +15,26 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// pusher is what a notifier needs of the coordinator. push.Coordinator is one.
+// pusher is the part of the coordinator that a notifier needs; push.Coordinator implements it.
 type pusher interface {
 	Notify(ctx context.Context, n push.Notice) (push.NoticeReport, error)
 	Refresh(ctx context.Context, matchID string) (phones int, err error)
 	Status() push.Status
 }
 
-// notifier pushes what admins want users to have: a text as an ordinary alert to their devices, and without one the
-// display once more, in silence, to the Live Activities of the match.
+// notifier sends the pushes of admins: a text as an ordinary alert to users' devices or, without a text, the
+// display once more, silently, to the Live Activities of a match.
 type notifier struct {
 	push  pusher
 	store *store.Store
-	work  context.Context //nolint:containedctx // the life of the node's work, which a notice outlives its request for
+	work  context.Context //nolint:containedctx // the life of the node's work: a notice outlives its request
 	log   *slog.Logger
 
 	busy  atomic.Bool
 	going sync.WaitGroup
 }
 
-// Notify implements cricketapi.Notifier. One text is on its way at a time.
+// Notify implements cricketapi.Notifier. Only one text is being sent at a time.
 func (n *notifier) Notify(ctx context.Context, ask cricketapi.Notice) (phones int, err error) {
 	if paused := n.push.Status().Paused; !paused.IsZero() {
 		return 0, fault.New(fault.Unavailable, "push_paused", "Nothing is pushed until %s: Apple rejects this node's settings. The operator's page says why.",
@@ -60,7 +60,7 @@ func (n *notifier) Notify(ctx context.Context, ask cricketapi.Notice) (phones in
 	return phones, nil
 }
 
-// reached returns who is told, and on how many devices.
+// reached returns the users to notify, and the number of their devices.
 func (n *notifier) reached(ctx context.Context, ask *cricketapi.Notice) (users []string, devices int, err error) {
 	err = n.store.View(ctx, func(tx *store.Tx) error {
 		users, devices = slices.Clone(ask.UserIDs), 0
@@ -87,7 +87,7 @@ func (n *notifier) reached(ctx context.Context, ask *cricketapi.Notice) (users [
 	return users, devices, err
 }
 
-// wait returns when nothing is on its way; the work has ended before, or it takes as long as Apple does.
+// wait returns when no notice is being sent. The work has ended by then, or it takes as long as Apple does.
 func (n *notifier) wait() {
 	if n != nil {
 		n.going.Wait()

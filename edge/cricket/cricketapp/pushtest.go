@@ -23,34 +23,34 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// PushTestConfig is what a test of the way to Apple is told.
+// PushTestConfig configures a test of the connection to Apple.
 type PushTestConfig struct {
 	Push  PushConfig
 	Token string       // of a device, for a real notification; empty: only host and key are tested
 	CA    string       // file of an authority to trust besides the system's, for a sandbox; empty: PushConfig.CAFile
-	Dir   string       `json:"-"` // of the node's data, where the provider token is kept; empty: nowhere
+	Dir   string       `json:"-"` // the node's data directory, which has the provider token; empty: none
 	Log   *slog.Logger `json:"-"`
 }
 
-// PushTestResult is what came of it.
+// PushTestResult is the result of a test.
 type PushTestResult struct {
 	OK     bool   `json:"ok"`
 	Host   string `json:"host"`
-	Status int    `json:"status"` // of the answer; 0: none came
+	Status int    `json:"status"` // of the answer; 0: none
 	Reason string `json:"reason,omitempty"`
-	Says   string `json:"says"` // what that means
+	Says   string `json:"says"` // what the answer means
 	Advice string `json:"advice,omitempty"`
 	Millis int64  `json:"millis"`
-	Note   string `json:"note,omitempty"` // what else has to be known
+	Note   string `json:"note,omitempty"` // what else to know
 }
 
-// wrongToken is a token of the right form that no device has: what Apple says to it reports whether the key is right.
+// wrongToken is a well-formed token that no device has: Apple's answer to it shows whether the key is right.
 const wrongToken = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// PushTest sends one push as the configuration says and explains the answer. It goes under the provider token of the
-// node in Dir: one that runs sends it itself, else the token is taken from its database, or kept there for it. Apple
-// refuses a second one within 20 minutes, and with it every push of the process that made it. The error is for what
-// keeps the push from being sent at all.
+// PushTest sends one push as configured and explains the answer. It uses the provider token of the node in Dir: a running
+// node sends the push itself; otherwise the token is read from its database, or saved there. A second token within 20
+// minutes would be refused by Apple, and with it every push of its process. The error is set only if the push could not be
+// sent at all.
 func PushTest(ctx context.Context, c PushTestConfig) (PushTestResult, error) {
 	out := PushTestResult{Host: c.Push.Host}
 	if c.Push.Key == "" {
@@ -89,8 +89,8 @@ func PushTest(ctx context.Context, c PushTestConfig) (PushTestResult, error) {
 	return out, errors.Join(err, s.Close())
 }
 
-// openStore opens the database of a node that does not run. It is made where there is none yet: the node that starts
-// next must find the provider token. Locked: the node runs; nil: there is no directory for it.
+// openStore opens the database of a node that is not running, and creates it if necessary, because the next node
+// must find the provider token. The error is Locked if the node is running; the store is nil without a directory.
 func (c *PushTestConfig) openStore(ctx context.Context) (*store.Store, error) {
 	if c.Dir == "" {
 		return nil, nil
@@ -108,10 +108,10 @@ func (c *PushTestConfig) openStore(ctx context.Context) (*store.Store, error) {
 	return s, nil
 }
 
-// pathPushTest is where a node that runs is asked for a test.
+// pathPushTest is the path of the command on the admin socket.
 const pathPushTest = "/" + name + "/push/test"
 
-// testPush is the command of the admin socket.
+// testPush handles the command of the admin socket.
 func (a *application) testPush(ctx context.Context, ask json.RawMessage, _ func(admin.Progress)) (any, error) {
 	var c PushTestConfig
 	if err := json.Unmarshal(ask, &c); err != nil {
@@ -120,7 +120,7 @@ func (a *application) testPush(ctx context.Context, ask json.RawMessage, _ func(
 	return pushTest(ctx, c, push.Bearers(a.host.Store))
 }
 
-// pushTest is the test in this process, under a provider token that tokens keeps; nil: it is lost.
+// pushTest runs the test in this process, with a provider token saved in tokens; nil: it is not saved.
 func pushTest(ctx context.Context, c PushTestConfig, tokens apns.TokenStore) (PushTestResult, error) {
 	out := PushTestResult{Host: c.Push.Host}
 	key, err := apns.ParseKey([]byte(c.Push.Key))
@@ -147,7 +147,7 @@ func pushTest(ctx context.Context, c PushTestConfig, tokens apns.TokenStore) (Pu
 	return out, ctx.Err()
 }
 
-// authorities are the system's and those of a file; nil: the system's.
+// authorities returns the system's authorities and those of a file; nil: only the system's.
 func authorities(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
@@ -166,7 +166,7 @@ func authorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// testPush is a notification that says what it is, or one that no device gets.
+// testPush returns a notification that names itself a test, or one for a token that no device has.
 func testPush(token string, now time.Time) apns.Push {
 	p := apns.Push{
 		Token: token, Type: apns.TypeAlert, Priority: apns.PriorityUrgent, Expiration: now.Add(time.Minute),
@@ -178,8 +178,7 @@ func testPush(token string, now time.Time) apns.Push {
 	return p
 }
 
-// explain puts an answer into words. To a token that nobody has BadDeviceToken is the right answer: Apple looks at the
-// key first.
+// explain describes an answer. For a token that no device has, BadDeviceToken is the right answer: Apple checks the key first.
 func (r *PushTestResult) explain(res *apns.Result, toDevice bool) {
 	r.Status, r.Reason = res.Status, res.Reason
 	switch {
@@ -220,7 +219,7 @@ func (r *PushTestResult) explain(res *apns.Result, toDevice bool) {
 	}
 }
 
-// String is the result as text.
+// String returns the result as text.
 func (r PushTestResult) String() string {
 	word := "ok"
 	if !r.OK {

@@ -9,57 +9,57 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// ReplayConfig is what `touchline cricket replay` is told.
+// ReplayConfig configures `touchline cricket replay`.
 type ReplayConfig struct {
-	Sources  []string // ids of recorded matches, Cricsheet files, folders of these
+	Sources  []string // ids of recorded matches, Cricsheet files, or folders of them
 	NoBalls  bool     // read score lines and rows only
 	Faults   uint64   // seed of the feed faults; 0: none
-	Restarts int      // times that the node is thrown away and built anew from its store
+	Restarts int      // how often the node is discarded and rebuilt from its store
 	Parallel int      // matches at once; 0: 2
-	Phones   int      // that follow each match; 0: 2
+	Phones   int      // phones that follow each match; 0: 2
 	Log      *slog.Logger
 
-	// Clean, if there is one, gives the replay of a match without faults; else it is played beside one with faults.
+	// Clean, if set, returns the replay of a match without faults; otherwise it is played as well.
 	Clean func(ctx context.Context, match string) (*ReplayReport, error)
-	// Report takes what became of a match, in the order of the sources.
+	// Report is called with the report of each match, in the order of the sources.
 	Report func(*ReplayReport) error
-	// Passed, if there is one, hears of each folder that has files besides matches, and of how many.
+	// Passed, if set, is called for each folder with other files, with their number.
 	Passed func(dir string, files int)
-	// Failed, if there is one, hears of each match of several that could not be played.
+	// Failed, if set, is called for each of several matches that could not be played.
 	Failed func(error)
-	// Progress, if there is one, hears how far a match is, from 0 to 1. Several goroutines call it.
+	// Progress, if set, is called with the progress of a match, from 0 to 1. Calls are concurrent.
 	Progress func(title string, done float64)
 }
 
-// ReplayReport is what became of a replayed match, and what its followers were told.
+// ReplayReport is the outcome of a replayed match, and what its followers received.
 type ReplayReport struct {
 	Summary
 	NoBalls  bool   `json:"noBalls,omitempty"`
 	Faults   uint64 `json:"faults,omitempty"`
 	Restarts int    `json:"restarts,omitempty"`
 
-	InningsEnds    []string       `json:"inningsEnds"` // their causes, in order
+	InningsEnds    []string       `json:"inningsEnds"` // causes, in order
 	Corrections    []SummaryAlert `json:"corrections"`
 	ByPriority     map[string]int `json:"pushesByPriority"` // "10", "5"
-	UrgentPerHour  int            `json:"p10PerHour"`       // most of a device in any running hour
+	UrgentPerHour  int            `json:"p10PerHour"`       // the most per device in any running hour
 	LargestPayload int            `json:"largestPayload"`   // bytes
 	TooLong        int            `json:"over2KB"`          // payloads above 2,048 bytes
 	Late           int            `json:"backwards"`        // pushes whose timestamp did not rise
-	Ignored        int            `json:"ignored"`          // pushes that a phone made nothing of
-	PhonesRight    bool           `json:"phonesRight"`      // what each phone showed last is the display
+	Ignored        int            `json:"ignored"`          // pushes that a phone ignored
+	PhonesRight    bool           `json:"phonesRight"`      // each phone last showed the display
 
-	LastWords  *LastWords  `json:"lastWords,omitempty"`  // nil: of a feed without faults, which is the truth
+	LastWords  *LastWords  `json:"lastWords,omitempty"`  // nil without faults: that replay is the truth
 	RecordDiff *RecordDiff `json:"recordDiff,omitempty"` // likewise
 
 	Display cricket.Display `json:"-"`
-	Record  []cricket.Event `json:"-"` // all events, in the order they were recorded
-	Shown   []string        `json:"-"` // the texts of the alerts that the first phone showed
+	Record  []cricket.Event `json:"-"` // all events in the order they were recorded
+	Shown   []string        `json:"-"` // texts of the alerts that the first phone showed
 
-	last map[string]string // what it had last on each subject
+	last map[string]string // its last alert on each subject
 }
 
-// Replay plays matches through the whole node at top speed, each in a node of its own with a store in memory. It goes
-// on after a match that could not be played, and returns all that went wrong.
+// Replay plays matches through whole nodes at top speed, each in a node of its own with an in-memory store. It
+// continues after a match that could not be played, and returns all errors.
 func Replay(ctx context.Context, c ReplayConfig) error {
 	if c.Parallel <= 0 {
 		c.Parallel = 2
@@ -111,7 +111,7 @@ type replayResult struct {
 	err    error
 }
 
-// collect hands the reports on in the order of the sources.
+// collect passes on the reports in the order of the sources.
 func (c *ReplayConfig) collect(ctx context.Context, results []chan replayResult) error {
 	failed := 0
 	for _, result := range results {
@@ -124,7 +124,7 @@ func (c *ReplayConfig) collect(ctx context.Context, results []chan replayResult)
 		case ctx.Err() != nil:
 			return fault.New(fault.Unavailable, "interrupted", "interrupted before every match was over")
 		case r.err == nil:
-			if err := c.Report(r.report); err != nil { // nobody takes reports any more
+			if err := c.Report(r.report); err != nil { // the receiver has failed
 				return err
 			}
 		case len(results) == 1:
@@ -142,8 +142,7 @@ func (c *ReplayConfig) collect(ctx context.Context, results []chan replayResult)
 	return nil
 }
 
-// replayOne plays one match, and one of a feed with faults without them too: that is the truth, which its last words are
-// compared with.
+// replayOne plays one match. With feed faults it is also played without them: that is the truth to compare with.
 func replayOne(ctx context.Context, c *ReplayConfig, s replaySource) (*ReplayReport, error) {
 	report, err := replayOnce(ctx, c, s)
 	if err != nil || c.Faults == 0 {

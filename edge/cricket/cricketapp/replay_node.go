@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
 
-// withoutBalls is a feed that is never asked for balls.
+// withoutBalls is a feed whose balls are never requested.
 type withoutBalls struct{ *sportmonks.Client }
 
 // Livescores implements poll.Feed.

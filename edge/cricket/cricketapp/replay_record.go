@@ -9,15 +9,15 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// RecordDiff counts by type the events in which the record of a match differs in the end from that of a feed without faults:
-// those that it lacks, and those that were not. One that says something else is one of each.
+// RecordDiff counts by type how the final record differs from that of a feed without faults: missing events, and
+// false ones. A changed event counts as one of each.
 type RecordDiff struct {
 	Missing map[string]int `json:"missing"`
 	False   map[string]int `json:"false"`
-	Each    []string       `json:"-"` // in words
+	Each    []string       `json:"-"` // as text
 }
 
-// recordDiff holds a record against the true one.
+// recordDiff compares a record with the true one.
 func recordDiff(record, clean []cricket.Event) *RecordDiff {
 	d := &RecordDiff{Missing: map[string]int{}, False: map[string]int{}}
 	is, so := recordedFacts(record), recordedFacts(clean)
@@ -36,7 +36,7 @@ func recordDiff(record, clean []cricket.Event) *RecordDiff {
 	return d
 }
 
-// recordedFact is what a row of the record says.
+// recordedFact is the content of a recorded event.
 type recordedFact struct {
 	kind    cricket.EventType
 	innings int
@@ -50,7 +50,7 @@ func (f recordedFact) String() string {
 
 func (f recordedFact) compare(g recordedFact) int { return strings.Compare(f.String(), g.String()) }
 
-// recordedFacts counts what the rows of a record say. Corrections say what was not so.
+// recordedFacts counts the facts of a record, without corrections.
 func recordedFacts(record []cricket.Event) map[recordedFact]int {
 	out := map[recordedFact]int{}
 	for i := range record {
@@ -61,8 +61,8 @@ func recordedFacts(record []cricket.Event) map[recordedFact]int {
 	return out
 }
 
-// recordedFactOf is the fact of a row. What rows of the scorecard have told while the balls were missing has keys of its own:
-// what counts is who hit the boundary or bowled the maiden.
+// recordedFactOf returns the fact of an event. Events from scorecard rows have keys of their own, so for a
+// boundary or maiden the player counts instead.
 func recordedFactOf(e *cricket.Event) recordedFact {
 	f := recordedFact{kind: e.Type, innings: e.Innings, subject: e.Key}
 	switch e.Type {
@@ -72,7 +72,7 @@ func recordedFactOf(e *cricket.Event) recordedFact {
 		f.words, _, _ = strings.Cut(who, " · ")
 	default:
 		f.words, _, _ = strings.Cut(facts(e.Key, e.Text), " · ")
-		if e.Key != "result" { // which the score of a chase tells before the feed does, or after it
+		if e.Key != "result" { // a chase's score may announce the result before or after the feed
 			f.words += " " + e.Detail
 		}
 	}

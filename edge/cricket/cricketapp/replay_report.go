@@ -13,24 +13,24 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 )
 
-// ledgerSize is how many pushes the push service keeps until the ledger takes them.
+// ledgerSize is how many pushes the push service keeps for the ledger.
 const ledgerSize = 4096
 
-// twoKB is what a payload should not exceed: the push service's own limit is twice that.
+// twoKB is the intended maximum of a payload; the push service's limit is twice that.
 const twoKB = 2048
 
-// pushLedger adds up what phones were sent.
+// pushLedger adds up the pushes to phones.
 type pushLedger struct {
 	seq        uint64
 	byPriority map[string]int
 	urgent     map[string][]time.Time // phone to its pushes of priority 10 in the running hour
-	worst      int                    // of any phone in any running hour
+	worst      int                    // the most of any phone in any running hour
 	largest    int
 	long       int
 	backwards  int
 	ignored    int
-	stamps     map[string]int64           // activity's token to the timestamp of its newest push
-	shown      map[string]json.RawMessage // phone to the state it showed last
+	stamps     map[string]int64           // activity token to the timestamp of its newest push
+	shown      map[string]json.RawMessage // phone to the state it last showed
 	alerts     map[string][]string        // phone to the alerts it showed
 }
 
@@ -41,7 +41,7 @@ func newPushLedger() *pushLedger {
 	}
 }
 
-// take adds the pushes since the last time.
+// take adds the pushes since the last call.
 func (l *pushLedger) take(s *sandbox.Sandbox) {
 	for _, r := range s.Records(l.seq) {
 		l.seq = r.Seq
@@ -67,7 +67,7 @@ func (l *pushLedger) add(r *sandbox.Record) {
 		l.ignored++
 		return
 	}
-	if r.Alert != nil && r.Event != "start" { // that one says only that the match is live
+	if r.Alert != nil && r.Event != "start" { // the alert of a start says only that the match is live
 		l.alerts[r.Phone] = append(l.alerts[r.Phone], r.Alert.Body)
 	}
 	if r.Event == "start" {
@@ -87,7 +87,7 @@ func (l *pushLedger) add(r *sandbox.Record) {
 	}
 }
 
-// right reports whether all phones showed the display last, but for when it was made.
+// right reports whether all phones last showed the display, apart from its time.
 func (l *pushLedger) right(d *cricket.Display, phones int) bool {
 	state := payload.NewContentState(d)
 	want, err := state.Encode(twoKB)
@@ -102,7 +102,7 @@ func (l *pushLedger) right(d *cricket.Display, phones int) bool {
 	return true
 }
 
-// withoutDate is a content state without the instant it was made at.
+// withoutDate returns a content state without its time.
 func withoutDate(state json.RawMessage) []byte {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(state, &m) != nil {
@@ -116,7 +116,7 @@ func withoutDate(state json.RawMessage) []byte {
 	return out
 }
 
-// report reads from the store what became of the match.
+// report reads the outcome of the match from the store.
 func (r *replayRig) report(ctx context.Context) (*ReplayReport, error) {
 	r.pushes.take(r.phones)
 	if err := r.words.take(ctx, r.store); err != nil {
@@ -153,7 +153,7 @@ func (r *replayRig) report(ctx context.Context) (*ReplayReport, error) {
 	return out, nil
 }
 
-// sort fills what is told of the events beyond the summary.
+// sort adds what the summary lacks about events.
 func (r *ReplayReport) sort() {
 	for _, e := range r.Record {
 		switch e.Type {

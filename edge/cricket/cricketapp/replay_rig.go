@@ -21,8 +21,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// replayRig plays one match: a node on a store in memory, a stepped clock, a feed without a wire, a push service with
-// phones.
+// replayRig plays one match: a node with an in-memory store, a stepped clock, a feed in this process, and a push service with phones.
 type replayRig struct {
 	*ReplayConfig
 	match    *replay.Match
@@ -38,7 +37,7 @@ type replayRig struct {
 	node     *played
 	halt     func() // stops the node's work
 	failed   context.CancelCauseFunc
-	restarts []time.Time // still to come
+	restarts []time.Time // times of restarts to come
 }
 
 func newReplayRig(c *ReplayConfig, m *replay.Match) (*replayRig, error) {
@@ -59,9 +58,9 @@ func newReplayRig(c *ReplayConfig, m *replay.Match) (*replayRig, error) {
 	return r, nil
 }
 
-// newFeed is the client of a feed, with faults if it is to have any.
+// newFeed returns the client of a feed, with faults if configured.
 func (r *replayRig) newFeed() (*sportmonks.Client, error) {
-	random := rand.New(rand.NewPCG(r.Faults, 1)) // waits between attempts are the same in every run
+	random := rand.New(rand.NewPCG(r.Faults, 1)) // retry waits are the same in every run
 	var mu sync.Mutex
 	return readInside(replay.NewFeed(r.match, r.clock, demoToken, r.Faults), sportmonks.Config{
 		Token: demoToken, Clock: r.clock, Logger: r.Log,
@@ -73,12 +72,12 @@ func (r *replayRig) newFeed() (*sportmonks.Client, error) {
 	})
 }
 
-// play runs the match to its end and returns what became of it.
+// play runs the match to its end and returns its report.
 func (r *replayRig) play(asked context.Context) (report *ReplayReport, err error) {
 	ctx, cancel := context.WithCancelCause(asked)
 	defer cancel(nil)
 	r.failed = cancel
-	var end func() error // of the push service, which outlives the node
+	var end func() error // ends the push service, which outlives the node
 	if r.phones, end, err = sandbox.Start(sandbox.Config{Clock: r.clock, Seed: r.id, LogSize: ledgerSize, Logger: r.Log}); err != nil {
 		return nil, errors.Join(err, r.store.Close())
 	}
@@ -110,7 +109,7 @@ func replayPhones(n int) []sandbox.Phone {
 	return out
 }
 
-// start builds the node from the store and sets it to work.
+// start builds the node from the store and starts it.
 func (r *replayRig) start(ctx context.Context) error {
 	var feed poll.Feed = r.feed
 	if r.NoBalls {
@@ -126,11 +125,10 @@ func (r *replayRig) start(ctx context.Context) error {
 	return nil
 }
 
-// longestReplay is how long after the feed's last word a match may take to be over.
+// longestReplay is how long after the feed's last change a match may take to end.
 const longestReplay = longAfter + time.Hour
 
-// watch plays on until the match is over and every phone has been told, notes what is pushed, and throws the node away at its
-// times.
+// watch runs until the match is over and every phone has been notified. It records the pushes, and restarts the node when due.
 func (r *replayRig) watch(ctx context.Context) error {
 	return r.audience.attend(ctx, r.clock, func(over bool) (next time.Time, err error) {
 		r.pushes.take(r.phones)
@@ -149,7 +147,7 @@ func (r *replayRig) watch(ctx context.Context) error {
 	})
 }
 
-// tell reports how far the match is.
+// tell reports the progress of the match.
 func (r *replayRig) tell(now time.Time) {
 	if r.Progress != nil {
 		whole := r.match.End().Sub(r.match.Start())
@@ -157,8 +155,8 @@ func (r *replayRig) tell(now time.Time) {
 	}
 }
 
-// restartWhenDue throws poller, coordinator and service away, if it is time, and builds them anew from the store. Time
-// stands meanwhile: the caller has joined the clock. It gives the instant of the next time, zero: there is none.
+// restartWhenDue discards poller, coordinator and service when due, and rebuilds them from the store. Time stands still
+// meanwhile, because the caller has joined the clock. It returns the time of the next restart, zero if there is none.
 func (r *replayRig) restartWhenDue(ctx context.Context, now time.Time) (next time.Time, err error) {
 	if len(r.restarts) > 0 && !now.Before(r.restarts[0]) {
 		r.restarts = r.restarts[1:]

@@ -18,23 +18,23 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// saveWithin bounds the write that keeps the set.
+// saveWithin bounds the write that saves the set.
 const saveWithin = 10 * time.Second
 
-// unlimited is more than the poller can ask for: a feed in this process has no plan.
+// unlimited is more than the poller can use: a feed in this process has no plan.
 const unlimited = 1_000_000
 
-// replaySet is the recorded matches that a node plays in the place of its feed. It is kept in the node's store, so that a
-// restart finds each replay as far as it would be by then.
+// replaySet is the set of recorded matches that a node plays instead of its feed. It is stored, so that after a
+// restart each replay is where it would be by then.
 type replaySet struct {
 	*replay.Set
 	feed *sportmonks.Client
 
-	wake  func()       // has whoever reads the feed poll at once; nil: nobody does
-	reads func() error // refuses a start at a node that does not read its set; nil: it does
+	wake  func()       // makes the poller poll at once; nil: there is none
+	reads func() error // returns an error if this node does not read its set; nil: it always does
 }
 
-// newReplaySet creates an empty set, and the client that reads it as if it were the feed.
+// newReplaySet returns an empty set, and a client that reads it as a feed.
 func newReplaySet(c clock.Clock, log *slog.Logger) (*replaySet, error) {
 	token := rand.Text()
 	r := &replaySet{Set: replay.NewSet(c, token)}
@@ -43,7 +43,7 @@ func newReplaySet(c clock.Clock, log *slog.Logger) (*replaySet, error) {
 	return r, err
 }
 
-// readInside creates the client of a feed in this process. It is the one that reads the real feed, but for the wire.
+// readInside returns the client for a feed in this process: the same as for the real feed, but without a network.
 func readInside(feed http.Handler, c sportmonks.Config) (*sportmonks.Client, error) {
 	c.BaseURL, c.Transport = "http://127.0.0.1/api/v2.0", replay.Transport(feed)
 	return sportmonks.New(c)
@@ -51,7 +51,7 @@ func readInside(feed http.Handler, c sportmonks.Config) (*sportmonks.Client, err
 
 func replaysKey() attr.Item { return attr.Item{"deck": attr.S("replays")} }
 
-// open loads what was played when the node ended, and keeps every change from now on.
+// open loads the replays of the previous run, and saves every change from now on.
 func (r *replaySet) open(ctx context.Context, s *store.Store) error {
 	var it attr.Item
 	err := s.View(ctx, func(tx *store.Tx) (err error) {
@@ -79,8 +79,8 @@ func (r *replaySet) keep(s *store.Store, raw []byte) error {
 	})
 }
 
-// polled creates the poller that reads the feed. The set is all that its feed has, and every change of it wakes the poller;
-// without a set (nil) the feed is a real one.
+// polled returns the poller of the feed. The set knows all matches of its feed, and wakes the poller at every
+// change; for a nil set the feed is real.
 func (r *replaySet) polled(c poll.Config) *poll.Poller {
 	if r == nil {
 		return poll.New(c)
@@ -101,23 +101,23 @@ func (r *replaySet) Start(ask replay.StartReplay) (replay.Playing, error) {
 	return r.Set.Start(ask)
 }
 
-// firstSlot are the leases of nodes whose feeds are replay sets of their own: what one plays, no other can read, so that
-// the matches cannot be spread. The holder of the first poller slot reads its set, and the others stand by.
+// firstSlot is the leases of nodes whose feeds are their own replay sets: no other node can read what one plays,
+// so the matches cannot be spread. The holder of the first slot reads its set, and the others stand by.
 type firstSlot struct{ poll.Leases }
 
 // Hold implements poll.Leases.
 func (l firstSlot) Hold(ctx context.Context, key string) (poll.Lease, error) {
 	slot := key == tables.FeedLock || strings.HasPrefix(key, tables.FeedLock+"#")
 	if slot && key != tables.FeedSlot(0) {
-		return nil, nil //nolint:nilnil // it is not to be had, which nil says
+		return nil, nil //nolint:nilnil // nil: not available
 	}
 	return l.Leases.Hold(ctx, key)
 }
 
-// askHolder bounds the question who reads the feed.
+// askHolder bounds the request for the node that reads the feed.
 const askHolder = 2 * time.Second
 
-// readsReplays is nil if this node reads its replay set; else it is fault.Conflict, which says where to go.
+// readsReplays returns nil if this node reads its replay set; otherwise fault.Conflict, which names the node to use.
 func (a *application) readsReplays() error {
 	if a.host.Sync == nil || a.poller == nil {
 		return nil

@@ -16,11 +16,11 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// replaySource is one match to be played: a recorded one by its id, or a Cricsheet file.
+// replaySource is a match to be played: a recording's id, or a Cricsheet file.
 type replaySource struct{ id, path string }
 
-// replaySources makes a list of ids, files and folders. What exists as a file or folder is taken for one; a name that is
-// only digits is an id first. passed, if there is one, hears how many files of a folder are no matches.
+// replaySources lists ids, files and folders. An existing file or folder is used as such, but a name of only
+// digits is tried as an id first. passed, if set, is called with the number of other files in a folder.
 func replaySources(names []string, passed func(dir string, files int)) ([]replaySource, error) {
 	var out []replaySource
 	for _, name := range names {
@@ -53,7 +53,7 @@ func replaySources(names []string, passed func(dir string, files int)) ([]replay
 	return out, nil
 }
 
-// matchFiles are the match files of a folder: Cricsheet names them by their numbers. others is how many files are none.
+// matchFiles returns the match files in a folder, which Cricsheet names by number. others is the number of other files.
 func matchFiles(dir string) (matches []replaySource, others int, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -77,10 +77,10 @@ func matchFiles(dir string) (matches []replaySource, others int, err error) {
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// maxMatchFile bounds what is read for a match: a Test is under two megabytes.
+// maxMatchFile bounds a match file: a Test is under two megabytes.
 const maxMatchFile = 64 << 20
 
-// load reads the match. A file gets its id from its name; one that has no number there is called 1.
+// load loads the match. A file's id is its name, or 1 if that is not a number.
 func (s replaySource) load() (*replay.Match, error) {
 	if s.id != "" {
 		return replay.Load(s.id)
@@ -108,7 +108,7 @@ func (s replaySource) load() (*replay.Match, error) {
 	return m, nil
 }
 
-// plainJSON says what is wrong with a file of JSON without the decoder's own terms. Other errors keep their text.
+// plainJSON describes an error in a JSON file without the decoder's terms. Other errors keep their text.
 func plainJSON(err error) string {
 	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("it is not valid JSON at byte %d", bad.Offset)

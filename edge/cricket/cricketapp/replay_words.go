@@ -15,21 +15,21 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// LastWords counts the subjects (a wicket, an innings, a milestone, the result) of which the last alert that a phone showed
-// is not the truth, which is what a feed without faults makes of the match. All are zero: that is the promise.
+// LastWords counts the subjects (a wicket, an innings, a milestone, the result) on which a phone's last alert
+// differs from the truth, which is a replay without faults. All counts should be zero.
 type LastWords struct {
-	Wrong  int      `json:"wrong"`  // it says something else of the subject
-	False  int      `json:"false"`  // there is no such thing
-	Untold int      `json:"untold"` // it was taken back, and is so
-	Each   []string `json:"-"`      // in words
+	Wrong  int      `json:"wrong"`  // it states something else
+	False  int      `json:"false"`  // it never happened
+	Untold int      `json:"untold"` // it was withdrawn but is true
+	Each   []string `json:"-"`      // as text
 }
 
-// subjectOf is what an event is about, as far as its last word has to be true: its key, but for a target, of which there is
-// one at a time. What passes by itself has none: rain, and how close a chase is.
+// subjectOf returns the subject on which an event's last alert must be true: its key, or one for all targets, of
+// which one is in force. Transient events have none: rain, and how close a chase is.
 func subjectOf(kind cricket.EventType, key string) string {
 	switch kind {
 	case cricket.EventTargetRevised:
-		return "dls" // as its corrections name it
+		return "dls" // as in the keys of corrections
 	case cricket.EventDelayed, cricket.EventInterrupted, cricket.EventStumps, cricket.EventPostponed, cricket.EventCancelled,
 		cricket.EventMatchStart, cricket.EventChaseClose:
 		return ""
@@ -38,13 +38,13 @@ func subjectOf(kind cricket.EventType, key string) string {
 	}
 }
 
-// toldWords are the alerts of a match in the order in which they were claimed, also of events that were taken back since.
+// toldWords holds the alerts of a match in the order they were claimed, including those of withdrawn events.
 type toldWords struct {
 	seq    uint64
 	events []cricket.Event
 }
 
-// take reads the journal on.
+// take reads the journal further.
 func (w *toldWords) take(ctx context.Context, s *store.Store) error {
 	const some = 256
 	for {
@@ -70,15 +70,15 @@ func (w *toldWords) take(ctx context.Context, s *store.Store) error {
 	}
 }
 
-// last returns the last words on each subject that a phone had, by what it showed; "" is that there is no such thing. A
-// correction that another alert speaks for has its words in it.
+// last returns the last text on each subject that a phone got, from what it showed; "" means that it did not
+// happen. A correction covered by another alert is included in that alert's text.
 func (w *toldWords) last(shown []string) map[string]string {
 	out := map[string]string{}
 	from := 0
 	for _, body := range shown {
 		i := slices.IndexFunc(w.events[from:], func(e cricket.Event) bool { return e.Alert && sameStart(e.Text, body) })
 		if i < 0 {
-			continue // not of an event, or of one that was told twice
+			continue // not of an event, or a repeated one
 		}
 		from += i
 		alert := &w.events[from]
@@ -99,8 +99,8 @@ func (w *toldWords) last(shown []string) map[string]string {
 	return out
 }
 
-// spokenFor reports whether an alert tells another event of its tick: a correction with its words, a wicket or a haul in
-// those of a wicket or of what the wicket ended.
+// spokenFor reports whether an alert covers another event of its tick: a correction in its text, or a wicket or
+// haul in that of a wicket or of what it ended.
 func spokenFor(e, alert *cricket.Event) bool {
 	if e.Dropped != "merged" || !e.At.Equal(alert.At) {
 		return false
@@ -115,25 +115,24 @@ func spokenFor(e, alert *cricket.Event) bool {
 	}
 }
 
-// sameStart reports whether an alert's body is a text, or its beginning.
+// sameStart reports whether an alert's body is text, or its beginning.
 func sameStart(text, body string) bool {
 	return text == body || strings.HasSuffix(body, "…") && strings.HasPrefix(text, strings.TrimSuffix(body, "…"))
 }
 
 var (
-	// figures are what an alert says of the moment that it was told at: balls faced, a score.
+	// figures match details of the moment of an alert: balls faced, a score.
 	figures = regexp.MustCompile(` \([\d.]+\)| \d+-\d+`)
-	// tail is what may follow the batters of a wicket: how many in how many balls, a bowler's haul.
+	// tail matches what may follow the batters of a wicket: wickets in consecutive balls, a bowler's haul.
 	tail = regexp.MustCompile(`^(\d+ in \d+|(five|ten) (for|in) .*)$`)
 )
 
-// facts are the words of an alert on the subject of a key without those of others that were merged into it, and without the
-// balls faced.
+// facts returns the part of an alert about a key's subject, without merged texts and balls faced.
 func facts(key, text string) string {
 	text = figures.ReplaceAllString(text, "")
 	if people, score, found := strings.Cut(text, " · "); found && !strings.Contains(score, ". ") {
 		later := wicketsAfter(key, score)
-		if later > 0 { // the score when this one fell is not told
+		if later > 0 { // the score at the time of this wicket is not in the text
 			return outBefore(people, later)
 		}
 		return outBefore(people, 0) + " · " + score
@@ -146,7 +145,7 @@ func facts(key, text string) string {
 	return strings.Join(sentences[max(0, len(sentences)-keep):], ". ")
 }
 
-// wicketsAfter is how many wickets a score counts that fell after the one of a key, "w:2:7" of "IND 182/8".
+// wicketsAfter returns how many wickets in a score fell after that of a key, "w:2:7" in "IND 182/8".
 func wicketsAfter(key, score string) int {
 	innings, no, _ := strings.Cut(strings.TrimPrefix(key, "w:"), ":")
 	_, fallen, _ := strings.Cut(score, "/")
@@ -158,7 +157,7 @@ func wicketsAfter(key, score string) int {
 	return all - this
 }
 
-// outBefore is the batter of "2 wickets! A b B 1, C lbw b B 0, five for B" after whom so many more are named: 0 for the last.
+// outBefore returns the batter in "2 wickets! A b B 1, C lbw b B 0, five for B" who is followed by later others: 0 for the last.
 func outBefore(people string, later int) string {
 	before, list, found := strings.Cut(people, "! ")
 	if !found {
@@ -174,7 +173,7 @@ func outBefore(people string, later int) string {
 	return before + "! " + parts[len(parts)-1-later]
 }
 
-// truthOf is what a match's record says of each subject: a correction of it as the feed's own scorer made it.
+// truthOf returns the truth on each subject from a match's record, with its corrections.
 func truthOf(record []cricket.Event) map[string]string {
 	truth := map[string]string{}
 	for i := range record {
@@ -191,12 +190,12 @@ func truthOf(record []cricket.Event) map[string]string {
 	return truth
 }
 
-// sameFacts reports whether two words say the same. Where rain has changed the target since the end of an innings, those of
-// the innings are its score: the target has words of its own.
+// sameFacts reports whether two texts state the same. If rain changed the target after an innings, only the
+// score of the innings counts: the target has an alert of its own.
 func sameFacts(a, b string) bool {
 	fell, at, timed := strings.Cut(a, " · ")
 	gone, when, dated := strings.Cut(b, " · ")
-	if fell == gone && (at == when || timed != dated) { // of some that fell at once only the last is told with a score
+	if fell == gone && (at == when || timed != dated) { // of several wickets at once, only the last has a score
 		return true
 	}
 	score, need, _ := strings.Cut(a, ". ")
@@ -204,7 +203,7 @@ func sameFacts(a, b string) bool {
 	return score == other && (strings.Contains(need, " off ") || strings.Contains(left, " off "))
 }
 
-// lastWords holds what a phone showed last against the replay of the same match without faults.
+// lastWords compares a phone's last alerts with the replay without faults.
 func lastWords(last map[string]string, clean []cricket.Event) *LastWords {
 	truth := truthOf(clean)
 	w := &LastWords{}

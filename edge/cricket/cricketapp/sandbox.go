@@ -23,24 +23,24 @@ import (
 	"github.com/touchline/touchline/internal/rebind"
 )
 
-// SandboxConfig is what the APNs sandbox is told.
+// SandboxConfig configures the APNs sandbox.
 type SandboxConfig struct {
-	Listen   string // of the push service, over TLS
-	Control  string // of log and controls, plain HTTP; empty: none
-	Dir      string // where the authority's certificate and the provider key are written
+	Listen   string // address of the push service, TLS
+	Control  string // address of log and controls, plain HTTP; empty: none
+	Dir      string // for the authority's certificate and the provider key
 	BundleID string
 	TeamID   string
 	KeyID    string
-	Phones   int           // simulated at the start
-	System   string        // of iOS on them
-	Strict   bool          // only known tokens, and only this project's content state
-	Public   bool          // addresses that other machines reach are meant
+	Phones   int           // simulated phones at the start
+	System   string        // their iOS version
+	Strict   bool          // accept only known tokens and this project's content state
+	Public   bool          // allow addresses reachable from other machines
 	Delay    time.Duration // before every answer
 	Log      *slog.Logger
-	Ready    func(SandboxReady) // called once, when it answers; nil: nobody is told
+	Ready    func(SandboxReady) // called once when it is ready; may be nil
 }
 
-// SandboxReady is what a sender needs to push to the sandbox.
+// SandboxReady is what a sender needs to use the sandbox.
 type SandboxReady struct {
 	URL      string         `json:"url"`
 	Control  string         `json:"control,omitempty"`
@@ -65,13 +65,13 @@ const (
 	sandboxCA  = "ca.pem"
 	sandboxKey = "AuthKey.p8"
 
-	sandboxCAKey = "ca.key" // the authority's, for the next start
+	sandboxCAKey = "ca.key" // the authority's key, for the next start
 )
 
-// maxPhones is how many phones a sandbox starts with: each is printed, and kept in memory.
+// maxPhones bounds the phones at the start: each is printed, and kept in memory.
 const maxPhones = 10_000
 
-// Sandbox runs an APNs on this machine, with simulated phones, until ctx ends.
+// Sandbox runs a local APNs with simulated phones until ctx ends.
 func Sandbox(ctx context.Context, c SandboxConfig) error {
 	for flag, addr := range map[string]string{"--listen": c.Listen, "--control": c.Control} {
 		if local, err := node.IsLoopback(addr); addr != "" && (err != nil || !local && !c.Public) {
@@ -140,7 +140,7 @@ func (c *SandboxConfig) run(ctx context.Context, box *sandbox.Sandbox, ready San
 	if c.Ready != nil {
 		c.Ready(ready)
 	}
-	first := <-errs // both end with ctx, or one of them for a reason
+	first := <-errs // both end with ctx, or one of them with an error
 	cancel()
 	all := []error{first}
 	for range n - 1 {
@@ -149,7 +149,7 @@ func (c *SandboxConfig) run(ctx context.Context, box *sandbox.Sandbox, ready San
 	return errors.Join(all...)
 }
 
-// savedKey is a key that an earlier sandbox has left; nil where there is none.
+// savedKey returns a key saved by an earlier sandbox, nil if there is none.
 func savedKey(path string) (*ecdsa.PrivateKey, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -165,7 +165,7 @@ func savedKey(path string) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// keyFile is a key as its file has it.
+// keyFile encodes a key for its file.
 func keyFile(key *ecdsa.PrivateKey) ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -174,7 +174,7 @@ func keyFile(key *ecdsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// write puts the authority's certificate and the keys where a sender, and the next sandbox, find them.
+// write saves the authority's certificate and the keys for senders and the next sandbox.
 func (r *SandboxReady) write(dir string, a sandbox.Account) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fault.Wrap(err, fault.Unavailable, "no_dir", "cannot create the directory %s: %s", dir, node.ReasonOf(err))
@@ -197,7 +197,7 @@ func (r *SandboxReady) write(dir string, a sandbox.Account) error {
 	return nil
 }
 
-// String says where things are.
+// String lists addresses, files and ids.
 func (r SandboxReady) String() string {
 	var b strings.Builder
 	for _, line := range [][2]string{

@@ -10,19 +10,19 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 )
 
-// Settings are the section cricket of the configuration.
+// Settings is the configuration section cricket.
 type Settings struct {
-	Mount   string        `yaml:"mount"`   // path that its routes lie under; "/" on a node that serves nothing else
+	Mount   string        `yaml:"mount"`   // path of its routes; "/" on a node that serves nothing else
 	Leagues []string      `yaml:"leagues"` // codes of the leagues that become active when the feed first names them; "*": all
 	Alerts  AlertsConfig  `yaml:"alerts"`
 	Devices DevicesConfig `yaml:"devices"`
-	Replay  bool          `yaml:"replay"` // recorded matches in the place of the feed, started by admins
+	Replay  bool          `yaml:"replay"` // recorded matches instead of the feed, started by admins
 	Feed    FeedConfig    `yaml:"feed"`
 	Push    PushConfig    `yaml:"push"`
-	App     AppConfig     `yaml:"app"` // what apps ask about themselves
+	App     AppConfig     `yaml:"app"` // what apps request at startup
 }
 
-// AlertsConfig switches on the alerts that phones are spared by default.
+// AlertsConfig enables alerts that are off by default.
 type AlertsConfig struct {
 	Toss          bool `yaml:"toss"`
 	Six           bool `yaml:"six"`
@@ -31,38 +31,38 @@ type AlertsConfig struct {
 	TeamMilestone bool `yaml:"team_milestone"`
 }
 
-// DevicesConfig is how users' devices are kept.
+// DevicesConfig configures users' devices.
 type DevicesConfig struct {
-	Multi bool `yaml:"multi"` // several devices a user; else a registration replaces the one before
+	Multi bool `yaml:"multi"` // several devices per user; otherwise a registration replaces the previous one
 }
 
-// FeedConfig is the live-score feed. Without a token nothing is polled.
+// FeedConfig configures the feed of live scores. Without a token nothing is polled.
 type FeedConfig struct {
 	BaseURL      string `yaml:"base_url"`
 	Token        string `yaml:"token" secret:"true"`
-	CallsPerHour int    `yaml:"calls_per_hour"` // that the plan allows for each endpoint
+	CallsPerHour int    `yaml:"calls_per_hour"` // the plan's limit per endpoint
 }
 
-// PushConfig is the way to Apple's push service. Without a key nothing is pushed.
+// PushConfig configures the connection to Apple's push service. Without a key nothing is pushed.
 type PushConfig struct {
 	Host       string `yaml:"host"`
 	BundleID   string `yaml:"bundle_id"`
 	TeamID     string `yaml:"team_id"`
 	KeyID      string `yaml:"key_id"`
 	Key        string `yaml:"key" secret:"true"` // the .p8 file's text; usually given as key_file
-	Channels   bool   `yaml:"channels"`          // one push a state for all phones with iOS 18, by broadcast channels
-	ManageHost string `yaml:"manage_host"`       // where channels are made; empty: the one that goes with host
-	CAFile     string `yaml:"ca_file"`           // authorities to trust for both, besides the system's: a sandbox's ca.pem
+	Channels   bool   `yaml:"channels"`          // one push per state for all phones with iOS 18, by broadcast channels
+	ManageHost string `yaml:"manage_host"`       // host that manages channels; empty: the one that belongs to host
+	CAFile     string `yaml:"ca_file"`           // authorities to trust for both besides the system's, e.g. a sandbox's ca.pem
 }
 
-// AppConfig is what an app is told when it starts, at /app/config.
+// AppConfig is what an app gets at startup, from /app/config.
 type AppConfig struct {
-	MinVersion  string `yaml:"min_version"` // older apps tell their user to update; empty: every one will do
+	MinVersion  string `yaml:"min_version"` // older apps ask for an update; empty: all versions are accepted
 	StoreURL    string `yaml:"store_url"`   // where the app is updated
-	Maintenance bool   `yaml:"maintenance"` // apps show that the service is being worked on
+	Maintenance bool   `yaml:"maintenance"` // apps show that the service is under maintenance
 }
 
-// isVersion reports whether a text is a version that an app can compare: 2, 2.14 or 2.14.0.
+// isVersion reports whether text is a version that an app can compare: 2, 2.14 or 2.14.0.
 func isVersion(text string) bool {
 	parts := strings.Split(text, ".")
 	return len(parts) <= 4 && !slices.ContainsFunc(parts, func(part string) bool {
@@ -82,7 +82,7 @@ func (a AppConfig) problems() (out []app.Problem) {
 	return out
 }
 
-// DefaultSettings hold where nothing is said.
+// DefaultSettings returns the defaults.
 func DefaultSettings() *Settings {
 	return &Settings{
 		Mount:   "/cricket",
@@ -92,7 +92,7 @@ func DefaultSettings() *Settings {
 	}
 }
 
-// options are the rules of a node, which may share its matches with others.
+// options returns the rules' options; shared reports whether other nodes share the matches.
 func (a AlertsConfig) options(shared bool) cricket.Options {
 	return cricket.Options{Shared: shared, Alerts: map[cricket.EventType]bool{
 		cricket.EventToss: a.Toss, cricket.EventSix: a.Six, cricket.EventFour: a.Four,
@@ -126,10 +126,10 @@ func (c *Settings) Problems() (out []app.Problem) {
 	return append(append(out, c.App.problems()...), c.Push.problems()...)
 }
 
-// mostCalls an hour are more than any plan has: above it a number is a slip of the keyboard.
+// mostCalls is more calls an hour than any plan has: a larger number is a typing error.
 const mostCalls = 1_000_000
 
-// problems of a push section: with a key the rest must be there too.
+// problems checks the section: with a key, everything else is required too.
 func (p PushConfig) problems() (out []app.Problem) {
 	if err := app.SecureURL(p.Host); err != nil {
 		out = append(out, app.Problem{Key: "push.host", Text: err.Error()})
@@ -160,7 +160,7 @@ func (p PushConfig) problems() (out []app.Problem) {
 	return out
 }
 
-// appleID reports whether a text has the form of Apple's team and key ids.
+// appleID reports whether text has the form of Apple's team and key ids.
 func appleID(s string) bool {
 	return len(s) == 10 && !strings.ContainsFunc(s, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 }

@@ -8,10 +8,10 @@ import (
 	cricketapi "github.com/touchline/touchline/httpapi/cricket"
 )
 
-// refusalsMetric is the name under which push counts what Apple refuses.
+// refusalsMetric is the metric that counts Apple's refusals.
 const refusalsMetric = "touchline_push_refusals_total"
 
-// feedState is what the poller and the feed's client tell; nil: nothing polls.
+// feedState returns the status of the poller and the feed's client; nil without a poller.
 func (a *application) feedState() *cricketapi.Feed {
 	if a.poller == nil {
 		return nil
@@ -23,7 +23,7 @@ func (a *application) feedState() *cricketapi.Feed {
 	return out
 }
 
-// pushState is what the coordinator reports, with the pushes of the matches that are on; nil: nothing is pushed.
+// pushState returns the coordinator's status, with the counts of live matches; nil without pushes.
 func (a *application) pushState() *cricketapi.Pushes {
 	if a.push == nil {
 		return nil
@@ -39,9 +39,9 @@ func (a *application) pushState() *cricketapi.Pushes {
 		}
 	}
 	for id := range ids {
-		v, err := a.push.View(context.WithoutCancel(a.host.Work), id) // counts stand after the work has ended
+		v, err := a.push.View(context.WithoutCancel(a.host.Work), id) // the counts remain after the work has ended
 		if err != nil {
-			continue // the store says so itself
+			continue // the store reports its own failure
 		}
 		out.Counts.Sent += v.Pushes.Sent
 		out.Counts.Accepted += v.Pushes.Accepted
@@ -50,10 +50,10 @@ func (a *application) pushState() *cricketapi.Pushes {
 	return out
 }
 
-// countsOf reads a counter with one label: what was counted by the label's values. What cannot be gathered is not there.
+// countsOf returns the values of a counter with one label by that label. Metrics that cannot be gathered are left out.
 func countsOf(from prometheus.Gatherer, name string) map[string]int64 {
 	out := map[string]int64{}
-	families, _ := from.Gather() // what could be is in it all the same
+	families, _ := from.Gather() // families has what could be gathered
 	for _, f := range families {
 		if f.GetName() != name {
 			continue
@@ -67,9 +67,9 @@ func countsOf(from prometheus.Gatherer, name string) map[string]int64 {
 	return out
 }
 
-// feedClient is what a feed over HTTP tells of itself. sportmonks.Client does.
+// feedClient has the statistics of an HTTP feed; sportmonks.Client implements it.
 type feedClient interface {
-	// Oddities counts what the feed sent that it should not have.
+	// Oddities counts unexpected values in the feed.
 	Oddities() map[string]int64
 	// Collector returns its metrics.
 	Collector() prometheus.Collector

@@ -14,24 +14,24 @@ import (
 	"github.com/touchline/touchline/edge/cricket/matches"
 )
 
-// Summary is what became of a match, read from the node's own tables.
+// Summary is the outcome of a match, read from the node's tables.
 type Summary struct {
 	Match   string           `json:"match"`
 	Title   string           `json:"title"`
 	Innings []SummaryInnings `json:"innings"`
 	Result  string           `json:"result"`
 	Events  map[string]int   `json:"events"`  // by type
-	Alerts  []SummaryAlert   `json:"alerts"`  // in the order they were told
-	Dropped map[string]int   `json:"dropped"` // events that nobody was alerted to though their kind is, by rule
+	Alerts  []SummaryAlert   `json:"alerts"`  // in the order they were announced
+	Dropped map[string]int   `json:"dropped"` // events of alerting types without an alert, by rule
 	Pushes  SummaryPushes    `json:"pushes"`
 }
 
-// late counts the events that would have been alerts had the node come to them in time.
+// late returns how many events would have alerted had the node processed them in time.
 func (s *Summary) late() int {
 	return s.Dropped[cricket.StaleRule] + s.Dropped["burst"] + s.Dropped["baseline"]
 }
 
-// SummaryInnings is one innings, super overs and forfeited ones included.
+// SummaryInnings is one innings; super overs and forfeited innings are included.
 type SummaryInnings struct {
 	Team    string `json:"team"`
 	Runs    int    `json:"runs"`
@@ -42,7 +42,7 @@ type SummaryInnings struct {
 	Declared bool `json:"-"`
 }
 
-// score is the innings as alerts tell it: "88 all out", "241/8", "402/6 declared".
+// score returns the score as in alerts: "88 all out", "241/8", "402/6 declared".
 func (in *SummaryInnings) score() string {
 	switch {
 	case in.AllOut:
@@ -54,20 +54,20 @@ func (in *SummaryInnings) score() string {
 	}
 }
 
-// SummaryAlert is an event that phones were told.
+// SummaryAlert is an event announced to phones.
 type SummaryAlert struct {
 	Key  string `json:"key"`
 	Text string `json:"text"`
 }
 
-// SummaryPushes counts what went to the push service.
+// SummaryPushes counts the pushes.
 type SummaryPushes struct {
 	Sent     int64 `json:"sent"`
 	Accepted int64 `json:"accepted"`
 	Refused  int64 `json:"refused"`
 }
 
-// summarize reads the summary of a match.
+// summarize returns the summary of a match.
 func summarize(ctx context.Context, c *matches.Service, id, title string, pushes SummaryPushes) (*Summary, error) {
 	d, err := c.Display(ctx, id)
 	if err != nil {
@@ -102,14 +102,14 @@ func summarize(ctx context.Context, c *matches.Service, id, title string, pushes
 	return s, nil
 }
 
-// Print writes the summary for a person.
+// Print writes the summary as text.
 func (s *Summary) Print(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(format string, args ...any) { fmt.Fprintf(tw, format, args...) } //nolint:errcheck // Flush tells
 	line("%s\n\n", s.Title)
 	for i := range s.Innings {
 		in := &s.Innings[i]
-		line("%s\t%s\t(%s)\n", in.Team, in.score(), strings.TrimSuffix(in.Overs, ".0")) // as alerts have it
+		line("%s\t%s\t(%s)\n", in.Team, in.score(), strings.TrimSuffix(in.Overs, ".0")) // as in alerts
 	}
 	line("\n%s\n\n", s.Result)
 	for _, kind := range slices.Sorted(maps.Keys(s.Events)) {
