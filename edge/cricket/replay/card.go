@@ -15,8 +15,8 @@ type card struct {
 	wickets int
 	legal   int
 	wides   int
-	noBalls int // how many
-	noRuns  int // what they gave
+	noBalls int // number of no-balls
+	noRuns  int // runs from no-balls
 	byes    int
 	legByes int
 	penalty int
@@ -31,7 +31,7 @@ type batLine struct {
 	fours       int
 	sixes       int
 	out         *recording.Wicket // nil: not out
-	bowler      recording.Ref     // on whose ball
+	bowler      recording.Ref     // bowler of the ball
 	fallRuns    int
 	fallLabel   string
 }
@@ -46,8 +46,8 @@ type bowlLine struct {
 	noBalls int
 }
 
-// cards works out the scorecards at a moment. It starts from nothing each time: a whole Test is counted in some tens
-// of microseconds, less than copying its reply takes, and nothing can go stale.
+// cards computes the scorecards at a moment, from the beginning each time: a whole Test takes some tens of
+// microseconds, less than copying its reply, and nothing can become stale.
 func (m *Match) cards(v *view) []card {
 	list := make([]card, v.Begun)
 	for i := range list {
@@ -76,22 +76,22 @@ func (m *Match) cards(v *view) []card {
 	return list
 }
 
-// closedAt is when an innings was over.
+// closedAt returns when an innings was over.
 func (m *Match) closedAt(innings int) time.Time {
 	i := slices.IndexFunc(m.moments, func(mo Moment) bool { return mo.Closed > innings })
 	return m.moments[i].At
 }
 
-// begunAt is when an innings began.
+// begunAt returns when an innings began.
 func (m *Match) begunAt(innings int) time.Time {
 	i := slices.IndexFunc(m.moments, func(mo Moment) bool { return mo.Begun > innings })
 	return m.moments[i].At
 }
 
-// overCount watches for a maiden.
+// overCount detects a maiden.
 type overCount struct {
 	bowler   recording.Ref
-	shared   bool // by two bowlers
+	shared   bool // bowled by two bowlers
 	legal    int
 	conceded int
 }
@@ -141,7 +141,7 @@ func (c *card) bat(b *ball) {
 	}
 }
 
-// batter finds a batter's line, or opens one.
+// batter returns the index of a batter's line, which it adds if necessary.
 func (c *card) batter(r recording.Ref) int {
 	for i := range c.batting {
 		if c.batting[i].who == r {

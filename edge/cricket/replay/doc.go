@@ -1,10 +1,10 @@
-// Package replay serves a recorded match as a live feed: the JSON, paths and manners of SportMonks' Cricket API v2.0,
-// with everything a pure function of the match and the instant. Nothing ticks: Match.At tells how things stand at an
-// instant, Match.NextChange when that is over, and NewFeed asks the clock once a request.
+// Package replay serves a recorded match as a live feed: the JSON, paths and behaviour of SportMonks' Cricket
+// API v2.0, all as a pure function of match and time. Nothing ticks: Match.At returns the state at a time,
+// Match.NextChange when it changes next, and NewFeed reads the clock once per request.
 //
-// A feed may have faults (NewFeed): what it says is then planned from a seed when the feed is created, and is a function of the
-// instant as well. A Set plays many matches at once on the wall clock, under controls: each has a timetable of its own.
+// A feed may have faults (NewFeed): they are planned from a seed when the feed is created, so its answers are a function
+// of time as well. A Set plays many matches at once on the wall clock, each with its own timetable and controls.
 //
-// The recordings (folder matches, read by package recording) have no times and no ball numbers; both are derived, see
-// timetable.go. Each ball is rendered once and its bytes are kept, so a long match costs no more a poll than a copy.
+// The recordings (folder matches, read by package recording) have no times and no ball numbers; both are derived,
+// see timetable.go. Each ball is rendered once and its bytes are kept, so in a long match a poll costs only a copy.
 package replay

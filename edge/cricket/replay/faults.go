@@ -9,21 +9,21 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// faultyFeed plays a match with the faults of a real feed, and worse. Its answers are a function of the instant: all faults
-// are planned when it is created.
+// faultyFeed plays a match with the faults of a real feed, and worse ones. All faults are planned when it is
+// created, so its answers are a function of time.
 type faultyFeed struct {
 	m       *Match
 	faults  []feedFault
 	outages []outage
-	stamps  []time.Time // updated_at of each ball in the end
-	edges   []time.Time // where what is told changes, but for the moments
+	stamps  []time.Time // final updated_at of each ball
+	edges   []time.Time // times, besides the moments, at which the answers change
 }
 
-// feedFault is something untrue that the feed says for a while: a four that was five wides, for six seconds.
+// feedFault is a temporary fault of the feed: a four that was really five wides, shown for six seconds.
 type feedFault struct {
 	from, to time.Time
 	tell     func(v *view)
-	since    time.Time // the feed stands still at this instant; zero: the fault is of another kind
+	since    time.Time // the feed is stuck at this time; zero: the fault is of another kind
 }
 
 func (l *feedFault) at(t time.Time) bool { return !t.Before(l.from) && t.Before(l.to) }
@@ -43,10 +43,10 @@ func newFaultyFeed(m *Match, seed uint64) *faultyFeed {
 	return l
 }
 
-// longestFault bounds how long a fault lasts, so that those of an instant are found quickly.
+// longestFault bounds the length of a fault, so that those at a given time are found quickly.
 const longestFault = 10 * time.Minute
 
-// active calls f with each fault of an instant, in the order they began.
+// active calls f with each fault active at a time, in the order they began.
 func (l *faultyFeed) active(at time.Time, f func(*feedFault)) {
 	first := sort.Search(len(l.faults), func(i int) bool { return l.faults[i].from.After(at.Add(-longestFault)) })
 	for i := first; i < len(l.faults) && !l.faults[i].from.After(at); i++ {
@@ -56,7 +56,7 @@ func (l *faultyFeed) active(at time.Time, f func(*feedFault)) {
 	}
 }
 
-// view is what is told at an instant; the tag stays while it does.
+// view returns what the feed shows at a time; tag stays the same while that does.
 func (l *faultyFeed) view(at time.Time) (v *view, tag string) {
 	shown := at
 	l.active(at, func(one *feedFault) {
@@ -75,7 +75,7 @@ func (l *faultyFeed) view(at time.Time) (v *view, tag string) {
 	return v, strconv.Itoa(i) + "." + strconv.Itoa(edge)
 }
 
-// set puts a value into a map that may not be there yet.
+// set stores a value in a map, which it creates if necessary.
 func set[V any](m *map[int]V, k int, v V) {
 	if *m == nil {
 		*m = map[int]V{}
@@ -83,8 +83,8 @@ func set[V any](m *map[int]V, k int, v V) {
 	(*m)[k] = v
 }
 
-// otherwise is a ball as a scorer in a hurry posts it: a four for five wides, a six for a four, a wicket for none or
-// another batter's, a run too many, a wicket that was none.
+// otherwise returns a ball as a scorer in a hurry might post it: a four for five wides, a six for a four, a
+// wicket for none or another batter's, a run too many, or a wicket that did not fall.
 func otherwise(d *recording.Delivery, r *noise) *recording.Delivery {
 	out := *d
 	if w := firstOut(d); w != nil {

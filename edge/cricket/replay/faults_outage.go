@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// outage is a while in which the feed does not answer as it should.
+// outage is a period in which the feed does not answer properly.
 type outage struct {
 	from, to time.Time
 	answer   func(w http.ResponseWriter, r *http.Request, next http.Handler)
 }
 
-// outage plans errors after an instant: mostly none, mostly short.
+// outage plans errors after a time: usually none, usually short.
 func (p *planner) outage(at time.Time) {
 	var d time.Duration
 	switch {
@@ -30,7 +30,7 @@ func (p *planner) outage(at time.Time) {
 	p.outages = append(p.outages, outage{from, from.Add(d), answers[p.pick(len(answers))]})
 }
 
-// outages stands before the answers of a feed whose matches have faults.
+// outages wraps the answers of a feed whose matches have faults.
 func (f *feed) outages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		now := f.clock.Now()
@@ -49,7 +49,7 @@ func (f *feed) outages(next http.Handler) http.Handler {
 	})
 }
 
-// tooMany answers 429 with nothing left of the window, whose end it does not tell, and with seconds to wait unless they are 0.
+// tooMany answers 429 with nothing left of the window, whose end it does not give, and with a Retry-After in seconds unless that is 0.
 func tooMany(seconds int) func(http.ResponseWriter, *http.Request, http.Handler) {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("X-RateLimit-Limit", "2000")
@@ -67,19 +67,19 @@ func refusal(status int) func(http.ResponseWriter, *http.Request, http.Handler) 
 	}
 }
 
-// page answers 200 with HTML, as a proxy or a captive portal does.
+// page answers 200 with HTML, like a proxy or a captive portal.
 func page(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	w.Header().Set("Content-Type", "text/html")
 	_, _ = w.Write([]byte("<!DOCTYPE html><html><body>One moment, please.</body></html>"))
 }
 
-// truncated answers JSON that breaks off, as if that were all.
+// truncated answers truncated JSON as if it were complete.
 func truncated(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write([]byte(`{"data":[{"resource":"fixtures","id":1`))
 }
 
-// cut answers with the beginning of the answer, and is gone.
+// cut sends the beginning of the answer and breaks the connection.
 func cut(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	r = r.Clone(r.Context())
 	r.Header.Del("If-None-Match")
@@ -87,7 +87,7 @@ func cut(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	panic(http.ErrAbortHandler)
 }
 
-// cutting lets a few bytes through.
+// cutting lets only a few bytes through.
 type cutting struct {
 	http.ResponseWriter
 	left int
@@ -103,5 +103,5 @@ func (c *cutting) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// silent does not answer in time.
+// silent breaks the connection without an answer.
 func silent(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }

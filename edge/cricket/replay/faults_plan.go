@@ -7,19 +7,19 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// planner draws the faults of a feed.
+// planner plans the faults of a feed.
 type planner struct {
 	*faultyFeed
 	random noise
 }
 
-// chance is true once in n times.
+// chance returns true once in n times.
 func (p *planner) chance(n int) bool { return p.random.next()%uint64(n) == 0 }
 
-// pick is a number from 0 to n-1.
+// pick returns a number from 0 to n-1.
 func (p *planner) pick(n int) int { return int(p.random.next() % uint64(n)) }
 
-// some is a time of between so many seconds of real play, in milliseconds.
+// some returns a duration between from and to seconds of real play.
 func (p *planner) some(from, to int) time.Duration {
 	d := time.Duration(from*1000+p.pick((to-from)*1000)) * time.Millisecond
 	if p.m.pace > 0 {
@@ -45,7 +45,7 @@ func (p *planner) plan() {
 	p.ending()
 }
 
-// next is when the ball after the i-th is bowled, or a while after the last one.
+// next returns when the ball after ball i is bowled, or some time after the last one.
 func (p *planner) next(i int) time.Time {
 	if i+1 < len(p.m.balls) {
 		return p.m.balls[i+1].at
@@ -53,8 +53,7 @@ func (p *planner) next(i int) time.Time {
 	return p.m.balls[i].at.Add(ballToBall)
 }
 
-// ball plans what is told of one ball: one in seven is revised within ten seconds, some vanish for a while, some were
-// never bowled.
+// ball plans the faults of one ball: one in seven is revised within ten seconds, some vanish for a while, and some were never bowled.
 func (p *planner) ball(i int) {
 	b := &p.m.balls[i]
 	if p.chance(7) {
@@ -73,7 +72,7 @@ func (p *planner) ball(i int) {
 		p.tell(b.at.Add(p.some(4, 20)), p.some(2, 15), func(v *view) { set(&v.missing, gone, true) })
 	}
 	if p.chance(100) {
-		p.tell(b.at.Add(p.some(4, 20)), p.some(2, 15), func(v *view) { // with its runs
+		p.tell(b.at.Add(p.some(4, 20)), p.some(2, 15), func(v *view) { // together with its runs
 			if v.Balls > 0 && v.Begun == v.Closed+1 && v.Balls-1 == i {
 				v.Balls--
 			}
@@ -101,7 +100,7 @@ func (p *planner) phantom(i int) {
 	})
 }
 
-// row plans score lines and rows that tell of another moment than the balls.
+// row plans score lines and rows from another moment than the balls.
 func (p *planner) row(i int) {
 	b := &p.m.balls[i]
 	mo := p.m.moment(b.at)
@@ -124,7 +123,7 @@ func (p *planner) row(i int) {
 		lead := p.some(1, 5)
 		torn(p.next(i).Add(-lead), lead, mo+1)
 	}
-	if p.chance(25) { // and behind
+	if p.chance(25) { // or behind
 		torn(b.at, p.some(1, 8), mo-1)
 	}
 	if p.chance(60) {
@@ -132,7 +131,7 @@ func (p *planner) row(i int) {
 	}
 }
 
-// order plans balls that come twice or in another order, and parts that are left out.
+// order plans balls that are repeated or out of order, and parts that are left out.
 func (p *planner) order(i int) {
 	b := &p.m.balls[i]
 	if p.chance(30) {
@@ -159,7 +158,7 @@ func (p *planner) order(i int) {
 	}
 }
 
-// whole plans what befalls the whole answer: an older one comes again, the match is not listed, its status is another.
+// whole plans faults of the whole answer: an older one is repeated, the match is not listed, or its status is wrong.
 func (p *planner) whole(i int) {
 	b := &p.m.balls[i]
 	late := func(from time.Time, d, age time.Duration) {
@@ -168,7 +167,7 @@ func (p *planner) whole(i int) {
 	if p.chance(30) {
 		late(b.at.Add(p.some(0, 25)), p.some(1, 4), p.some(5, 90))
 	}
-	if p.chance(150) { // the feed stands still, and catches up
+	if p.chance(150) { // the feed is stuck, then catches up
 		late(b.at.Add(p.some(0, 25)), p.some(40, 150), p.some(1, 5))
 	}
 	if p.chance(100) {
@@ -185,7 +184,7 @@ func (p *planner) whole(i int) {
 	}
 }
 
-// status plans a word that is not the match's.
+// status plans a wrong status.
 func (p *planner) status(from time.Time, d time.Duration) {
 	words := []string{
 		"Int.", "Innings Break", "1st Innings", "2nd Innings", "Weather Watch", "Delayed", "Lunch", "NS", "", "Aban.",
@@ -194,7 +193,7 @@ func (p *planner) status(from time.Time, d time.Duration) {
 	p.tell(from, d, func(v *view) { v.Status = word })
 }
 
-// finished plans an end that is none, with a winner or without.
+// finished plans a false end of the match, with or without a winner.
 func (p *planner) finished(from time.Time, d time.Duration) {
 	told := &verdict{winner: p.pick(3) - 1}
 	if told.winner >= 0 && p.chance(2) {
@@ -206,7 +205,7 @@ func (p *planner) finished(from time.Time, d time.Duration) {
 	})
 }
 
-// phases plans what happens at breaks and before the start.
+// phases plans faults at breaks and before the start.
 func (p *planner) phases() {
 	for i := 1; i < len(p.m.moments); i++ {
 		mo := &p.m.moments[i]
@@ -229,13 +228,13 @@ func (p *planner) phases() {
 	}
 }
 
-// ending plans the end of the match: no winner yet, or a wrong one, for minutes.
+// ending plans faults at the end of the match: no winner yet, or a wrong one, for minutes.
 func (p *planner) ending() {
 	end := p.m.End()
 	if p.chance(2) {
 		p.finished(end, p.some(2, 280))
 	}
-	if p.chance(3) { // the winner is there, the words are not
+	if p.chance(3) { // the winner is there, the note is not
 		won := &verdict{winner: winner(p.m.rec)}
 		p.tell(end, p.some(2, 60), func(v *view) {
 			if v.Finished {

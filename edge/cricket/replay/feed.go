@@ -18,7 +18,7 @@ const (
 	perPage = 100
 )
 
-// feed answers like the API, for the matches of the moment.
+// feed answers like the API, for the current matches.
 type feed struct {
 	shows func() []*show
 	clock clock.Clock
@@ -28,7 +28,7 @@ type feed struct {
 // show is a match on a feed.
 type show struct {
 	m      *Match
-	faulty *faultyFeed // nil: it has no faults
+	faulty *faultyFeed // nil: no faults
 	balls  *ballPages
 }
 
@@ -41,7 +41,7 @@ func newShow(m *Match, faults uint64) *show {
 	return s
 }
 
-// now is what the match's answers tell at an instant; tag is the same as long as they do.
+// now returns what the match's answers show at a time; tag stays the same while that does.
 func (s *show) now(at time.Time) (v *view, tag string) {
 	if s.faulty != nil {
 		return s.faulty.view(at)
@@ -50,14 +50,13 @@ func (s *show) now(at time.Time) (v *view, tag string) {
 	return &view{Moment: s.m.moments[i]}, strconv.Itoa(i)
 }
 
-// NewFeed serves a match as SportMonks' Cricket API v2.0 does: /api/v2.0/livescores, /fixtures, /fixtures/{id},
-// /scores, /leagues, /seasons, /teams and /teams/{id}/squad/{season}, to whoever sends token as api_token. Time is c's:
-// in the Date header, and in how the match stands. An answer carries a strong ETag, and 304 without a body follows
-// If-None-Match.
+// NewFeed serves a match as SportMonks' Cricket API v2.0 does: /api/v2.0/livescores, /fixtures, /fixtures/{id}, /scores,
+// /leagues, /seasons, /teams and /teams/{id}/squad/{season}, to requests with token as api_token. Time is c's, in the Date
+// header and in the state of the match. Answers have a strong ETag, and If-None-Match is answered with 304 and no body.
 //
-// faults is the seed of the faults that it has, the same for the same match and seed: balls that are revised, deleted, doubled
-// and out of order, inconsistent and late answers, results that are none, errors and silence; 0 is no seed, and the feed has no
-// faults. Ten minutes after the end of a match, at the latest, it says the truth.
+// faults is the seed of the feed's faults, which are the same for the same match and seed: balls that are
+// revised, deleted, repeated and out of order, inconsistent and late answers, false results, errors and no
+// answers; 0 means no faults. At the latest ten minutes after the end of a match its answers are correct.
 func NewFeed(m *Match, c clock.Clock, token string, faults uint64) http.Handler {
 	shows := []*show{newShow(m, faults)}
 	return newFeed(func() []*show { return shows }, c, token)
@@ -80,7 +79,7 @@ func newFeed(shows func() []*show, c clock.Clock, token string) http.Handler {
 	return f.admit(f.outages(mux))
 }
 
-// admit dates every answer and asks for the token.
+// admit adds the date to every answer and checks the token.
 func (f *feed) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
@@ -104,7 +103,7 @@ func (f *feed) livescores(w http.ResponseWriter, r *http.Request) {
 	f.list(w, r, "livescores", inc, func(_ *show, v *view) bool { return v.Live && !v.absent }, `]}`)
 }
 
-// list answers with the matches that wanted chooses, and what comes after them.
+// list answers with the matches selected by wanted, followed by the rest of the list.
 func (f *feed) list(w http.ResponseWriter, r *http.Request, kind string, inc include, wanted func(*show, *view) bool, after string) {
 	type one struct {
 		s *show
@@ -147,7 +146,7 @@ func (f *feed) fixture(w http.ResponseWriter, r *http.Request) {
 	fail(w, http.StatusNotFound, "No query results for model [Fixture].")
 }
 
-// fixtures lists what starts between two instants, both included; the filter may be left out.
+// fixtures lists the matches that start between two times, inclusive; the filter is optional.
 func (f *feed) fixtures(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	page, ok := pageOf(w, q)
@@ -175,7 +174,7 @@ func (f *feed) fixtures(w http.ResponseWriter, r *http.Request) {
 	}, `],`+paging("fixtures", total, page)+`}`)
 }
 
-// pageOf is the page that is asked for; one that cannot be is refused.
+// pageOf returns the requested page; ok is false if it was invalid, and has been answered.
 func pageOf(w http.ResponseWriter, q url.Values) (page int, ok bool) {
 	page, err := strconv.Atoi(cmp.Or(q.Get("page"), "1"))
 	if err != nil || page < 1 {
@@ -185,7 +184,7 @@ func pageOf(w http.ResponseWriter, q url.Values) (page int, ok bool) {
 	return page, true
 }
 
-// startsBetween reads "2019-03-03,2019-03-15", days or timestamps; a day at the end is meant whole.
+// startsBetween parses "2019-03-03,2019-03-15", days or timestamps; an end day is included as a whole.
 func startsBetween(s string) (from, to time.Time, err error) {
 	a, b, ok := strings.Cut(s, ",")
 	from, _, errFrom := instant(a)
@@ -209,7 +208,7 @@ func instant(s string) (t time.Time, day bool, err error) {
 	return t, true, err
 }
 
-// paging writes links and meta as the API's lists have them, for a list that one page holds.
+// paging writes links and meta as in the API's lists, for a list that fits on one page.
 func paging(list string, total, page int) string {
 	link := func(n int) string { return fmt.Sprintf(`"%s/%s?page=%d"`, prefix, list, n) }
 	prev, from, to := "null", "null", 0
@@ -239,7 +238,7 @@ func (f *feed) scores(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// render is a match as a view tells it, as pieces.
+// render returns the JSON of a match in a view, in pieces.
 func (s *show) render(v *view, inc include) [][]byte {
 	e := encoder{b: make([]byte, 0, 32<<10)}
 	s.m.fixture(&e, v, inc)
@@ -256,7 +255,7 @@ func (s *show) render(v *view, inc include) [][]byte {
 	return append(pieces, []byte("]}"))
 }
 
-// answerWith sends a body, or 304 to a client that has it already; then it is not even made.
+// answerWith sends a body, or 304 to a client that has it already, without building it.
 func answerWith(w http.ResponseWriter, r *http.Request, tag string, body func() [][]byte) {
 	h := w.Header()
 	h.Set("ETag", tag)
@@ -279,7 +278,7 @@ func answerWith(w http.ResponseWriter, r *http.Request, tag string, body func() 
 	}
 }
 
-// matches reads If-None-Match: a star, or tags, of which a weak one counts as well.
+// matches reports whether If-None-Match matches: a star, or a list of tags, weak ones included.
 func matches(header, tag string) bool {
 	for t := range strings.SplitSeq(header, ",") {
 		if t = strings.TrimSpace(t); t == "*" || strings.TrimPrefix(t, "W/") == tag {

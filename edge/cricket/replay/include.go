@@ -2,7 +2,7 @@ package replay
 
 import "strings"
 
-// include is a set of the parts that a request asks for.
+// include is a set of the requested parts.
 type include uint64
 
 const (
@@ -39,8 +39,7 @@ const (
 	incWinner
 )
 
-// includes names the parts. A ball embeds striker, bowler, score and team in any case, so its nested parts are none
-// of their own.
+// includes returns the parts by name. A ball always embeds striker, bowler, score and team, so these are not separate parts.
 func includes() map[string]include {
 	return map[string]include{
 		"localteam": incLocal, "visitorteam": incVisitor, "league": incLeague, "season": incSeason,
@@ -61,7 +60,7 @@ func includes() map[string]include {
 	}
 }
 
-// parseInclude reads "runs,balls,batting.batsman". What the feed does not know is left out, as it would.
+// parseInclude parses "runs,balls,batting.batsman". Like the feed, it ignores unknown names.
 func parseInclude(s string) include {
 	var set include
 	known := includes()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// encoder writes JSON by hand: a reply is asked for thousands of times a match, and reflection would be most of it.
-// Commas look after themselves.
+// encoder writes JSON directly: a reply is requested thousands of times per match, and most of its time would be
+// reflection. Commas are added automatically.
 type encoder struct{ b []byte }
 
 func (e *encoder) comma() {
@@ -16,7 +16,7 @@ func (e *encoder) comma() {
 	}
 }
 
-// key begins a member. Keys are ours and need no escape.
+// key starts a member. Keys need no escaping.
 func (e *encoder) key(k string) {
 	e.comma()
 	e.b = append(e.b, '"')
@@ -44,7 +44,7 @@ func (e *encoder) text(k, v string) {
 	e.b = append(e.b, quoted...)
 }
 
-// word writes a string that needs no escape.
+// word writes a string that needs no escaping.
 func (e *encoder) word(k, v string) {
 	e.key(k)
 	e.b = append(e.b, '"')
@@ -84,7 +84,7 @@ func (e *encoder) bool(k string, v bool) {
 
 func (e *encoder) null(k string) { e.raw(k, "null") }
 
-// raw writes a value that is JSON already: a number as text, such as 12.4.
+// raw writes a value that is already JSON: a number as text, such as 12.4.
 func (e *encoder) raw(k, v string) {
 	e.key(k)
 	e.b = append(e.b, v...)
@@ -99,7 +99,7 @@ func (e *encoder) json(k string, v []byte) {
 	e.b = append(e.b, v...)
 }
 
-// overs writes legal balls as a number: 20, 7.3.
+// overs writes legal balls as a number of overs: 20, 7.3.
 func (e *encoder) overs(k string, legal, perOver int) {
 	e.key(k)
 	e.b = strconv.AppendInt(e.b, int64(legal/perOver), 10)

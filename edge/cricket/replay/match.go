@@ -18,7 +18,7 @@ import (
 //go:embed matches/*.gz
 var recordings embed.FS
 
-// Info is what a list of recorded matches shows of one.
+// Info describes a recorded match in a list.
 type Info struct {
 	ID     string `json:"id"`
 	Title  string `json:"title"` // "England v New Zealand"
@@ -27,24 +27,24 @@ type Info struct {
 	Event  string `json:"event,omitempty"`
 	Venue  string `json:"venue,omitempty"`
 	Result string `json:"result,omitempty"`
-	Why    string `json:"why,omitempty"` // what makes it worth a look
+	Why    string `json:"why,omitempty"` // why it is worth watching
 	Balls  int    `json:"balls"`
 
 	Gender string    `json:"-"`
 	Teams  [2]string `json:"-"`
 }
 
-// Match is a recorded match with its timetable. It does not change after Load; any number of feeds may share it.
+// Match is a recorded match with its timetable. It is immutable, so any number of feeds may share it.
 type Match struct {
 	rec     *recording.Match
 	id      int64
 	balls   []ball
 	moments []Moment
 	static  static
-	pace    float64 // how long things take beside real play; 0 is 1
+	pace    float64 // duration relative to real play; 0 is 1
 }
 
-// ball is one delivery with what the record leaves to derive.
+// ball is one delivery with what is derived from the record.
 type ball struct {
 	d       *recording.Delivery
 	id      int64
@@ -52,14 +52,14 @@ type ball struct {
 	index   int    // in the match
 	innings int    // index
 	over    int    // from 0
-	label   string // "12.4"; again the same after a wide or a no-ball
+	label   string // "12.4"; repeated after a wide or no-ball
 	last    bool   // of its over
 }
 
 // List returns all recorded matches, oldest first.
 func List() []Info { return slices.Clone(list()) }
 
-// list is kept: to read all recordings takes a moment.
+// list is cached, because reading all recordings takes a moment.
 var list = sync.OnceValue(func() (out []Info) {
 	files, err := fs.Glob(recordings, "matches/*.gz")
 	for i := 0; err == nil && i < len(files); i++ {
@@ -75,7 +75,7 @@ var list = sync.OnceValue(func() (out []Info) {
 	return out
 })
 
-// Load reads one recorded match; fault.NotFound when there is none of that id.
+// Load loads a recorded match; fault.NotFound if there is none with that id.
 func Load(id string) (*Match, error) {
 	rec, err := read("matches/" + id + ".gz")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
@@ -109,7 +109,7 @@ func info(t *recording.Match) Info {
 	return in
 }
 
-// New makes a match of a recording that is none of ours.
+// New returns a match from a recording that is not one of ours.
 func New(t *recording.Match) (*Match, error) {
 	m := &Match{rec: t}
 	if _, err := fmt.Sscan(t.ID, &m.id); err != nil {
@@ -126,8 +126,7 @@ func New(t *recording.Match) (*Match, error) {
 // Info describes the match.
 func (m *Match) Info() Info { return info(m.rec) }
 
-// number gives the balls their ids: rising, with gaps as of a sequence that other matches share, and the same at
-// every load.
+// number gives the balls their ids: rising, with gaps like those of a sequence shared by other matches, and the same at every load.
 func (m *Match) number() {
 	r := noise(m.id)
 	id := 11_000_000 + int64(r.next()%500_000)
@@ -137,7 +136,7 @@ func (m *Match) number() {
 	}
 }
 
-// noise is a splitmix64 sequence: deterministic, and random enough to look at.
+// noise is a splitmix64 sequence: deterministic, and random enough for this purpose.
 type noise uint64
 
 func (n *noise) next() uint64 {

@@ -9,20 +9,20 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// idOf is a stable id for a thing that the record knows by name only.
+// idOf returns a stable id for something that the record knows only by name.
 func idOf(kind, name string) int64 {
 	h := fnv.New32a()
 	h.Write([]byte(kind + "\x00" + name))
 	return 1000 + int64(h.Sum32()%9_000_000)
 }
 
-// playerID comes from the record's registry, so that a player is the same in every match.
+// playerID derives the id from the record's registry, so that a player has the same id in every match.
 func playerID(p *recording.Player) int64 {
-	n, _ := strconv.ParseUint(p.Registry, 16, 32) // the reader has checked it
+	n, _ := strconv.ParseUint(p.Registry, 16, 32) // checked when the record was read
 	return 1000 + int64(n%9_000_000)
 }
 
-// splitName parts "BA Stokes" into first and last name.
+// splitName splits "BA Stokes" into first and last name.
 func splitName(full string) (first, last string) {
 	if first, last, ok := strings.Cut(full, " "); ok {
 		return first, last
@@ -30,7 +30,7 @@ func splitName(full string) (first, last string) {
 	return "", full
 }
 
-// initials shortens a name to the capitals and numbers of its words: "Big Bash League" is BBL.
+// initials shortens a name to the capitals and digits of its words: "Big Bash League" is BBL.
 func initials(name string) string {
 	var b strings.Builder
 	for w := range strings.FieldsSeq(name) {
@@ -46,7 +46,7 @@ func initials(name string) string {
 	return b.String()
 }
 
-// teamCode is the usual abbreviation of a team.
+// teamCode returns the usual abbreviation of a team.
 func teamCode(name string) string {
 	if code := teamCodes()[name]; code != "" {
 		return code
@@ -74,7 +74,7 @@ func teamCodes() map[string]string {
 	}
 }
 
-// feedType is the feed's name of the form of cricket.
+// feedType returns the feed's name for the type of match.
 func feedType(t *recording.Match) string {
 	switch {
 	case t.BallsPerOver == 5:
@@ -92,7 +92,7 @@ func feedType(t *recording.Match) string {
 	}
 }
 
-// scheduledOvers is an innings' quota as agreed before the match; 0 in multi-day matches. One T20's record says 50.
+// scheduledOvers returns the scheduled overs per innings, 0 in multi-day matches. One T20's record says 50.
 func scheduledOvers(t *recording.Match) int {
 	if t.Type == "T20" || t.Type == "IT20" {
 		return 20
@@ -100,7 +100,7 @@ func scheduledOvers(t *recording.Match) int {
 	return t.Overs
 }
 
-// competition returns the league as the feed would file the match: a tour is a stage of the league of its form.
+// competition returns the league under which the feed would list the match: a tour is a stage of its format's league.
 func competition(t *recording.Match) (league, code, stage string) {
 	stage = t.Event.Stage
 	if stage == "" && t.Event.Group != "" {
@@ -123,7 +123,7 @@ func competition(t *recording.Match) (league, code, stage string) {
 	return league, code, t.Event.Name
 }
 
-// round is the feed's name of the match within its event.
+// round returns the feed's name of the match within its event.
 func round(t *recording.Match) string {
 	switch {
 	case t.Event.Number == 0:

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// total is an innings' score, penalty runs included.
+// total returns an innings' score, including penalty runs.
 func total(in *recording.Innings) int {
 	n := in.Pre + in.Post
 	for o := range in.Overs {
@@ -18,7 +18,7 @@ func total(in *recording.Innings) int {
 	return n
 }
 
-// winner is the index of the team that the record names, by whatever way, or -1.
+// winner returns the index of the team that the record names, however it won, or -1.
 func winner(t *recording.Match) int {
 	for _, name := range []string{t.Outcome.Winner, t.Outcome.Eliminator, t.Outcome.BowlOut} {
 		if name != "" {
@@ -28,7 +28,7 @@ func winner(t *recording.Match) int {
 	return -1
 }
 
-// drawOrNoResult is the feed's word for a match that nobody won, "" for the others.
+// drawOrNoResult returns the feed's text for a match without a winner, "" for others.
 func drawOrNoResult(t *recording.Match) string {
 	if winner(t) >= 0 {
 		return ""
@@ -36,7 +36,7 @@ func drawOrNoResult(t *recording.Match) string {
 	return t.Outcome.Result
 }
 
-// resultNote is the feed's line about the result.
+// resultNote returns the feed's note about the result.
 func resultNote(t *recording.Match) string {
 	o := &t.Outcome
 	switch {
@@ -73,7 +73,7 @@ func winNote(t *recording.Match) string {
 	}
 }
 
-// rule names the rain rule as the feed does.
+// rule returns the feed's name of the rain rule.
 func rule(method string) string {
 	switch method {
 	case "":
@@ -85,13 +85,13 @@ func rule(method string) string {
 	}
 }
 
-// superOverTied reports whether the last super over did not settle the match either.
+// superOverTied reports whether the last super over was tied too.
 func superOverTied(t *recording.Match) bool {
 	n := len(t.Innings)
 	return n >= 2 && t.Innings[n-1].SuperOver && total(&t.Innings[n-1]) == total(&t.Innings[n-2])
 }
 
-// note is the feed's free text at a moment; "" for none.
+// note returns the feed's note at a moment; "" for none.
 func (m *Match) note(v *view) string {
 	t := m.rec
 	switch {
@@ -102,7 +102,7 @@ func (m *Match) note(v *view) string {
 	case v.Closed == 0 || v.Closed >= len(t.Innings):
 		return ""
 	}
-	next := &t.Innings[v.Closed] // being played, or about to be
+	next := &t.Innings[v.Closed] // being played, or next
 	if runs := m.target(v.Closed); runs > 0 {
 		text := fmt.Sprintf("Target %d runs", runs)
 		if overs, _, revised := m.revised(v); revised && overs != "" && !next.SuperOver {
@@ -116,7 +116,7 @@ func (m *Match) note(v *view) string {
 	return ""
 }
 
-// target is what an innings chases, 0 where it chases nothing.
+// target returns what an innings chases, 0 if it does not chase.
 func (m *Match) target(i int) int {
 	t := m.rec
 	in := &t.Innings[i]
@@ -145,8 +145,8 @@ func (m *Match) target(i int) int {
 	}
 }
 
-// revised returns the feed's revised overs and target, as far as they are known at a moment: from the innings break on,
-// or the overs from the first ball when the first innings was as short already.
+// revised returns the feed's revised overs and target as far as they are known at a moment: from the innings
+// break on, or the overs from the first ball if the first innings was as short already.
 func (m *Match) revised(v *view) (overs string, runs int, ok bool) {
 	t := m.rec
 	if len(t.Innings) < 2 || t.Innings[1].Target == (recording.Target{}) || v.Begun == 0 {
@@ -166,7 +166,7 @@ func (m *Match) revised(v *view) (overs string, runs int, ok bool) {
 	return "", 0, false
 }
 
-// legal counts the balls of a whole innings.
+// legal returns the number of legal balls of a whole innings.
 func (m *Match) legal(innings int) int {
 	n := 0
 	for i := range m.balls {
@@ -177,7 +177,7 @@ func (m *Match) legal(innings int) int {
 	return n
 }
 
-// oversText writes legal balls as overs, whole ones without a fraction: "20", "7.3".
+// oversText returns legal balls as overs, without a fraction if whole: "20", "7.3".
 func oversText(legal, perOver int) string {
 	if legal%perOver == 0 {
 		return fmt.Sprint(legal / perOver)

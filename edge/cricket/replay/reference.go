@@ -9,13 +9,13 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// record is an object of a list with its id.
+// record is an object in a list, with its id.
 type record struct {
 	id   int64
 	body []byte
 }
 
-// leagues, seasons and teams are those of the matches on the feed.
+// leagues, seasons and teams list those of the matches on the feed.
 func (f *feed) leagues(w http.ResponseWriter, r *http.Request) {
 	f.records(w, r, "leagues", func(s *static) []record { return []record{{s.leagueID, s.league}} })
 }
@@ -30,7 +30,7 @@ func (f *feed) teams(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// records answers with a list, each record once, by id.
+// records answers with a list, each record once, ordered by id.
 func (f *feed) records(w http.ResponseWriter, r *http.Request, list string, of func(*static) []record) {
 	page, ok := pageOf(w, r.URL.Query())
 	if !ok {
@@ -43,7 +43,7 @@ func (f *feed) records(w http.ResponseWriter, r *http.Request, list string, of f
 			if byID[one.id] == nil {
 				ids = append(ids, one.id)
 			}
-			byID[one.id] = one.body // of the newest
+			byID[one.id] = one.body // of the newest match
 		}
 	}
 	slices.Sort(ids)
@@ -62,7 +62,7 @@ func (f *feed) records(w http.ResponseWriter, r *http.Request, list string, of f
 	})
 }
 
-// squad answers with a team and its players of a season: who is named in the record of a match.
+// squad answers with a team and its players of a season: those named in the record of a match.
 func (f *feed) squad(w http.ResponseWriter, r *http.Request) {
 	for _, s := range slices.Backward(f.shows()) {
 		st := &s.m.static
@@ -73,7 +73,7 @@ func (f *feed) squad(w http.ResponseWriter, r *http.Request) {
 		answerWith(w, r, fmt.Sprintf(`"squad-%s-%d"`, s.m.rec.ID, side), func() [][]byte {
 			e := encoder{b: []byte(`{"data":`)}
 			team := st.teams[side]
-			e.b = append(e.b, team[:len(team)-1]...) // open again
+			e.b = append(e.b, team[:len(team)-1]...) // reopen the object
 			e.open("squad", '[')
 			for i := range s.m.rec.Teams[side].Players {
 				e.comma()

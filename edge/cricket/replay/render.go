@@ -48,7 +48,7 @@ func (m *Match) fixture(e *encoder, v *view, inc include) {
 	m.included(e, v, inc)
 }
 
-// people writes who tossed, won and stood in the match.
+// people writes who won the toss, the winner, and the officials.
 func (m *Match) people(e *encoder, v *view) {
 	s := &m.static
 	e.idOrNull("toss_won_team_id", m.teamID(m.tossWinner(v)))
@@ -123,7 +123,7 @@ func (m *Match) player(r recording.Ref) []byte {
 	return append(slices.Clip(open), '}')
 }
 
-// included writes what was asked for beyond the fixture itself.
+// included writes the requested parts beyond the fixture itself.
 func (m *Match) included(e *encoder, v *view, inc include) {
 	s := &m.static
 	objects := []struct {
@@ -164,7 +164,7 @@ func (m *Match) manOfMatch(v *view) []byte {
 	return m.player(m.rec.Best[0])
 }
 
-// lineup writes both sides from the toss on: the eleven, then who came or could come in for them.
+// lineup writes both sides from the toss on: the eleven, then substitutes.
 func (m *Match) lineup(e *encoder, v *view) {
 	e.open("lineup", '[')
 	defer e.shut(']')
@@ -179,7 +179,7 @@ func (m *Match) lineup(e *encoder, v *view) {
 			e.b = append(e.b, m.static.players[r]...)
 			e.open("lineup", '{')
 			e.id("team_id", m.static.teamIDs[i])
-			e.bool("captain", false) // the record does not say
+			e.bool("captain", false) // not in the record
 			e.bool("wicketkeeper", keeps[r])
 			e.bool("substitution", !p.Listed || p.SuperSub || p.Substitute)
 			e.shut('}')

@@ -7,11 +7,11 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// pageSize is how much rendered text is kept in one piece; a ball takes about 1.3 KB.
+// pageSize is the size of a piece of rendered text; a ball takes about 1.3 KB.
 const pageSize = 64 << 10
 
-// ballPages keeps the balls' JSON. A ball is rendered when it is first asked for and its bytes never change, so the
-// balls of any moment are the beginning of what is kept, and a reply is written from it without a copy.
+// ballPages caches the balls' JSON. A ball is rendered on first use and its bytes never change, so the balls at
+// any moment are a prefix of the cache, and a reply is written from it without a copy.
 type ballPages struct {
 	m      *Match
 	stamps []time.Time // updated_at of each ball; nil: when it was bowled
@@ -20,15 +20,15 @@ type ballPages struct {
 	pages   [][]byte
 	scratch encoder
 	cards   []card
-	n       int // balls rendered
+	n       int // number of rendered balls
 	ends    []ballEnd
-	pairs   [][2]recording.Ref // at the crease before each ball
+	pairs   [][2]recording.Ref // the pair at the crease before each ball
 }
 
 type ballEnd struct{ page, at int }
 
-// upto returns the first n balls, separated by commas, as pieces to be written one after the other. The pieces are
-// shared: a reader must not change them, and later balls are only ever written behind them.
+// upto returns the first n balls, separated by commas, as pieces to be written one after the other. The pieces
+// are shared: callers must not change them, and later balls are only appended.
 func (p *ballPages) upto(n int) [][]byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,14 +44,14 @@ func (p *ballPages) upto(n int) [][]byte {
 	return append(pieces, p.pages[end.page][:end.at])
 }
 
-// told returns the balls of a view as pieces: the true ones, then those that are told in another way.
+// told returns the balls of a view as pieces: the true ones, then those shown differently.
 func (p *ballPages) told(v *view) [][]byte {
 	prefix, tail := v.tail(p.m)
 	pieces := p.upto(prefix)
 	if len(tail) == 0 {
 		return pieces
 	}
-	p.upto(v.Balls) // whoever was at the crease is known
+	p.upto(v.Balls) // so that the pairs at the crease are known
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var e encoder
@@ -90,7 +90,7 @@ func (p *ballPages) add() {
 	p.n++
 }
 
-// pair is who was at the crease before a ball, in batting order.
+// pair returns the batters at the crease before a ball, in batting order.
 func (p *ballPages) pair(b *ball) [2]recording.Ref {
 	for len(p.cards) <= b.innings {
 		p.cards = append(p.cards, card{})

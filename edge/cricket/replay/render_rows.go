@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// rowBase is where the ids of a match's rows begin; an innings has a hundred of each kind.
+// rowBase returns the first id of an innings' rows; there is room for a hundred of each kind.
 func (m *Match) rowBase(innings int) int64 { return m.id%1_000_000*10_000 + int64(innings)*100 }
 
 // rows writes the tables: score lines, batting, bowling, extras.
@@ -51,7 +51,7 @@ func (m *Match) rows(e *encoder, v *view, inc include) {
 	}
 }
 
-// rowsAt is the updated_at of batting and bowling rows: the feed rewrites it on all of them with every ball.
+// rowsAt returns the updated_at of batting and bowling rows, which the feed rewrites on all of them with every ball.
 func (m *Match) rowsAt(v *view) time.Time {
 	if v.Balls == 0 {
 		return m.static.updated
@@ -81,14 +81,14 @@ func (m *Match) runsRow(e *encoder, c *card, _ time.Time, inc include) {
 	e.shut('}')
 }
 
-// powerplay is the range of overs of the i-th, "1-10"; "" where there is none.
+// powerplay returns the range of overs of powerplay i, "1-10"; "" if there is none.
 func powerplay(in *recording.Innings, i int) string {
 	if i >= len(in.Powerplays) {
 		return ""
 	}
 	over := func(label string) string {
 		whole, _, _ := strings.Cut(label, ".")
-		n, _ := strconv.Atoi(whole) // the reader has checked it
+		n, _ := strconv.Atoi(whole) // checked when the record was read
 		return strconv.Itoa(n + 1)
 	}
 	return over(in.Powerplays[i].From) + "-" + over(in.Powerplays[i].To)
@@ -109,7 +109,7 @@ func (m *Match) battingRow(e *encoder, c *card, i int, now time.Time, inc includ
 	e.int("sort", i+1)
 	e.id("fixture_id", m.id)
 	e.id("team_id", m.static.teamIDs[c.in.Team])
-	e.bool("active", false) // on every row of the real feed, too
+	e.bool("active", false) // as on every row of the real feed
 	e.word("scoreboard", scoreboard(c.no))
 	e.id("player_id", m.static.ids[l.who])
 	e.id("wicket_id", how.score)
@@ -158,7 +158,7 @@ func (m *Match) howOut(l *batLine) dismissal {
 	return how
 }
 
-// helpers are who caught or stumped, and who ran out; 0 where nobody did or nobody is named.
+// helpers returns the catcher or stumper, and the fielder of a run out; 0 if there was none or none is named.
 func helpers(w *recording.Wicket, bowler recording.Ref) (catch, runOutBy recording.Ref) {
 	var first recording.Ref
 	if len(w.Fielders) > 0 {
@@ -233,7 +233,7 @@ func (m *Match) bowlingRows(e *encoder, c *card, now time.Time, inc include) {
 	}
 }
 
-// scoreboardRows are two an innings. Penalty runs are shown here only.
+// scoreboardRows writes two rows per innings. Penalty runs appear only here.
 func (m *Match) scoreboardRows(e *encoder, c *card, _ time.Time, inc include) {
 	total := card{runs: c.runs, legal: c.legal, wickets: c.wickets}
 	extra := *c
@@ -266,7 +266,7 @@ func (m *Match) scoreboardRows(e *encoder, c *card, _ time.Time, inc include) {
 	}
 }
 
-// rate is a quotient, rounded; 0 over nothing.
+// rate returns a rounded quotient; 0 if d is 0.
 func rate(n, d int) int {
 	if d == 0 {
 		return 0
@@ -274,7 +274,7 @@ func rate(n, d int) int {
 	return (2*n + d) / (2 * d)
 }
 
-// economy is runs an over to two places, whole where it is: 9, 5.25.
+// economy returns runs per over with up to two decimals: 9, 5.25.
 func economy(runs, legal, perOver int) string {
 	if legal == 0 {
 		return "0"

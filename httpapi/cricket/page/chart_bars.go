@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// Bars is the runs of each over, one row of bars an innings, all on the same scale.
+// Bars is the runs per over, one row of bars per innings, all on the same scale.
 type Bars struct {
 	Known  bool
 	XTicks []Tick
@@ -22,12 +22,12 @@ type BarRow struct {
 	Say     string
 	ViewBox string
 	YTicks  []Tick
-	Path    string // the older bars of a long match, as one: what each over had is in the figures
+	Path    string // the older bars of a long match as one path: their figures are in the table of overs
 	Bars    []Bar
-	Dots    []Dot // wickets; several of one over stand one above the other
+	Dots    []Dot // wickets; several in one over are stacked
 }
 
-// Bar is one over, in overs and runs, y downwards.
+// Bar is one over, in overs and runs, with y downwards.
 type Bar struct {
 	X, Y, H string
 	Say     string
@@ -88,10 +88,10 @@ func barRow(r *inningsRuns, w, h, step float64, now bool) BarRow {
 	return row
 }
 
-// namedBars is how many overs of a long match tell what they were at a touch: the latest.
+// namedBars is how many overs of a long match are drawn as separate bars with a tooltip: the latest.
 const namedBars = 30
 
-// merge draws all bars but the last few as one path. An over of a Test takes a quarter of the room so.
+// merge draws all but the last bars as one path. An over of a Test then takes a quarter of the space.
 func (r *BarRow) merge(h float64, keep int) {
 	n := max(0, len(r.Bars)-keep)
 	var path strings.Builder

@@ -9,14 +9,14 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// inningsRuns is one innings as the charts need it: over by over, with running totals.
+// inningsRuns is one innings for the charts: over by over, with running totals.
 type inningsRuns struct {
 	Class, Code, Title string
 	Again              bool // the side's second innings: drawn dashed
 	Overs              []overRuns
 	Line               cricket.InningsLine
 	Length             float64 // overs bowled
-	Quota              float64 // overs it may last, 0 for no limit
+	Quota              float64 // scheduled overs, 0 for no limit
 }
 
 type overRuns struct {
@@ -29,7 +29,7 @@ func (o *overRuns) say() string {
 	return fmt.Sprintf("Over %d, %s: %s (%d)", o.No, o.Bowler, strings.ReplaceAll(o.Balls, ".", "0"), o.Runs)
 }
 
-// runs collects the regulation innings whose overs are known. Super overs are too short to draw.
+// runs returns the regulation innings whose overs are known. Super overs are too short to draw.
 func (b *builder) runs() []inningsRuns {
 	var out []inningsRuns
 	d := &b.in.Display
@@ -67,7 +67,7 @@ func (b *builder) lineOf(no int) (cricket.InningsLine, bool) {
 	return b.in.Display.Innings[i], true
 }
 
-// width is how many overs the charts have room for.
+// width returns the width of the charts in overs.
 func width(runs []inningsRuns) float64 {
 	w := 5.0
 	for i := range runs {
@@ -77,16 +77,16 @@ func width(runs []inningsRuns) float64 {
 	return w
 }
 
-// Tick is a line of a chart's grid with its label.
+// Tick is a grid line with its label.
 type Tick struct {
 	At   string // percent of the plot
 	Text string
 }
 
-// percent writes a share of the plot's width or height.
+// percent formats a fraction of the plot's width or height.
 func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
-// niceStep is the distance of grid lines: a round number that gives at most the wanted count.
+// niceStep returns the distance of grid lines: a round number that gives at most the wanted number of lines.
 func niceStep(span float64, most int) float64 {
 	for _, step := range []float64{1, 2, 5, 10, 20, 50, 100, 200, 500} {
 		if span/step <= float64(most) {
@@ -108,19 +108,19 @@ func ticks(span, step float64, flip bool) []Tick {
 	return out
 }
 
-// OverTable is the charts in figures.
+// OverTable is the content of the charts in figures.
 type OverTable struct {
 	Heads []string
 	Rows  []OverRow
 }
 
-// OverRow is one over of every innings.
+// OverRow is one over in every innings.
 type OverRow struct {
 	No    int
 	Cells []OverCell
 }
 
-// OverCell is one over of one innings; an empty Total stands for an over that was not bowled.
+// OverCell is one over of one innings; Total is empty if it was not bowled.
 type OverCell struct {
 	Runs, Total string
 	Say         string // "Over 12, Starc: 1 0 4 W 2wd 1 (8)"

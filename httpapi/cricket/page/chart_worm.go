@@ -8,11 +8,11 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// Worm is the runs of each innings over by over. The lines are drawn in the units of the match (overs and runs, y
-// downwards) and stretched by the browser; everything that must keep its shape (dots, labels) is placed by percent.
+// Worm is the chart of runs over by over. The lines are drawn in overs and runs, with y downwards, and stretched
+// by the browser; whatever must keep its shape (dots, labels) is placed by percent.
 type Worm struct {
 	Known   bool
-	Say     string // the chart in words
+	Say     string // the chart as text
 	ViewBox string
 	Lines   []WormLine
 	XTicks  []Tick
@@ -36,10 +36,10 @@ type Dot struct{ X, Y, Say string }
 // Label is a text in a chart.
 type Label struct {
 	X, Y, Text string
-	Nudge      int // pixels down, so that two labels do not lie on each other
+	Nudge      int // pixels down, so that two labels do not overlap
 }
 
-// WormTarget is the score to get.
+// WormTarget is the line of the target.
 type WormTarget struct{ Y, Text string }
 
 func newWorm(runs []inningsRuns, d *cricket.Display) Worm {
@@ -58,7 +58,7 @@ func newWorm(runs []inningsRuns, d *cricket.Display) Worm {
 	if d.Lead != nil || lastIsSuper(d) {
 		target = 0
 	}
-	h := math.Ceil(max(top, float64(target)) * 1.08) // headroom for the label of the highest line, the target among them
+	h := math.Ceil(max(top, float64(target)) * 1.08) // headroom for the label of the highest line, target included
 	step := niceStep(h, 6)
 	c := Worm{
 		Known: true, ViewBox: fmt.Sprintf("0 0 %g %g", w, h),
@@ -94,7 +94,7 @@ func wormLine(r *inningsRuns, w, h float64) WormLine {
 		}
 		fmt.Fprintf(&points, " %g,%g", math.Round(x*100)/100, h-y)
 		for n := range o.Wickets {
-			// Several wickets of one over stand side by side.
+			// Several wickets in one over are drawn side by side.
 			at := x - float64(n)*w*0.012
 			line.Dots = append(line.Dots, Dot{percent(at / w), percent(1 - y/h), fmt.Sprintf("Wicket %d, over %d", o.Down-n, o.No)})
 		}
@@ -105,7 +105,7 @@ func wormLine(r *inningsRuns, w, h float64) WormLine {
 	return line
 }
 
-// apart moves two end labels that would lie on each other.
+// apart moves two end labels that would overlap.
 func apart(lines []WormLine, runs []inningsRuns, w, h float64) {
 	for i := range lines {
 		for j := range i {
@@ -123,7 +123,7 @@ func apart(lines []WormLine, runs []inningsRuns, w, h float64) {
 	}
 }
 
-// wormWords says what the chart shows.
+// wormWords describes the chart.
 func wormWords(runs []inningsRuns) string {
 	parts := make([]string, 0, len(runs)+1)
 	for i := range runs {
@@ -147,7 +147,7 @@ func wormWords(runs []inningsRuns) string {
 	return "Runs by over: " + strings.Join(parts, "; ") + "."
 }
 
-// totalAfter is the score at the end of an over, -1 when the innings was over by then.
+// totalAfter returns the total at the end of an over, -1 if the innings was over by then.
 func totalAfter(r *inningsRuns, over int) int {
 	for i := range r.Overs {
 		if r.Overs[i].No == over {

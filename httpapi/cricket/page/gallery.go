@@ -22,7 +22,7 @@ import (
 //go:embed gallery/*.json
 var galleryFiles embed.FS
 
-// Scene is one state of a page, from fixed data: real matches stopped at a telling moment.
+// Scene is one state of a page, from fixed data: a real match stopped at an instructive moment.
 type Scene struct {
 	Name  string
 	What  string
@@ -41,7 +41,7 @@ type recording struct {
 	Events  []cricket.Event `json:"events"`
 }
 
-// Scenes returns every state that is designed. Development only: it is for those who look at the pages.
+// Scenes returns all designed states, for development.
 func Scenes() ([]Scene, error) {
 	rec := map[string]Input{}
 	for _, name := range []string{"chase", "superover", "final", "t20", "test"} {
@@ -95,7 +95,7 @@ func Scenes() ([]Scene, error) {
 	}, nil
 }
 
-// Gallery renders all scenes, after the small parts in all their states.
+// Gallery renders all scenes, and first the small parts in all their states.
 func (r *Renderer) Gallery() ([]page.Scene, error) {
 	scenes, err := Scenes()
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *Renderer) scene(s *Scene) (page.View, error) {
 	return r.Match(*s.Match, page.View{})
 }
 
-// sceneAlone is a scene as a page that stands still.
+// sceneAlone renders a scene as a static page.
 func (r *Renderer) sceneAlone(v page.View) ([]byte, error) {
 	if len(v.Parts) == 1 {
 		return r.Bare(v, nil)
@@ -171,7 +171,7 @@ func sceneNode(now time.Time) NodeStatus {
 	}}
 }
 
-// scenePhones makes the phones of a scene: each holds the display state, as a real one would after the last push.
+// scenePhones returns the phones of a scene: each has the display state of its last push.
 func scenePhones(in *Input) []sandbox.PhoneView {
 	state, err := json.Marshal(payload.NewContentState(&in.Display))
 	if err != nil {

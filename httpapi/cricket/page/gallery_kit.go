@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// kitBox is the small parts of the pages, each in all its states.
+// kitBox is the small parts of the pages in all their states.
 type kitBox struct {
 	Pills  []Pill
 	Tokens []Banner

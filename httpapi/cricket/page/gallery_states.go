@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// The changes that make one recorded moment into another state.
+// Changes that turn one recorded moment into another state.
 
 func phase(p cricket.Phase, status, note string) func(*Input) {
 	return func(in *Input) {
@@ -39,7 +39,7 @@ func preMatch(in *Input) {
 	in.Node.Clock.Now = start.Add(-42 * time.Minute)
 }
 
-// firstInnings goes back to the end of the first innings.
+// firstInnings returns to the end of the first innings.
 func firstInnings(in *Input) {
 	d := &in.Display
 	first := d.Innings[0]
@@ -106,7 +106,7 @@ func offline(in *Input) {
 	in.Node.Clock.Speed = "real"
 }
 
-// noBalls is a feed without balls, and sides that no table knows.
+// noBalls is a feed without balls, with teams without known colours.
 func noBalls(in *Input) {
 	in.Card.Innings = slices.Clone(in.Card.Innings)
 	for i := range in.Card.Innings {
@@ -122,7 +122,7 @@ func noBalls(in *Input) {
 	in.Display.KeyEvent, in.Events, in.Phones = nil, nil, nil
 }
 
-// superOverBreak is after the first innings of a super over: the second side is about to bat.
+// superOverBreak is the break in a super over: the second side is about to bat.
 func superOverBreak(in *Input) {
 	d := &in.Display
 	d.Innings = slices.Clone(d.Innings[:3])
@@ -134,7 +134,7 @@ func superOverBreak(in *Input) {
 	d.Equation = "ENG need 14 to win the super over"
 }
 
-// sceneReplays are a replay under way, one that waits, and one that is over.
+// sceneReplays returns a running replay, a paused one, and a finished one.
 func sceneReplays() *ReplayInput {
 	recordings := []replay.Info{
 		{ID: "1144530", Title: "England v New Zealand", Date: "2019-07-14", Type: "ODI", Event: "ICC Cricket World Cup", Why: "tied, a tied super over, decided by boundaries", Balls: 612},

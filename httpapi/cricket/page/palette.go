@@ -8,17 +8,17 @@ import (
 	"github.com/touchline/touchline/httpapi/page/colour"
 )
 
-// kit is the pair of colours a side plays in. The second one steps in when both sides wear the same.
+// kit is a side's pair of colours. The second one is used if both sides wear the same.
 type kit struct {
-	slug          string // of the style sheet's class
+	slug          string // in the class name
 	first, second colour.RGB
 }
 
-// hues is how many made-up kits there are for teams that no table knows.
+// hues is the number of generated kits for teams without known colours.
 const hues = 24
 
-// kits is what is known of teams, by lower-case name and, for national sides, code. The data of the feed has no
-// colours; when it gets some, they belong here.
+// kits are the known colours of teams, by lower-case name and, for national sides, code. The feed has no
+// colours; if it gets them, they belong here.
 var kits = map[string][2]colour.RGB{
 	"england": {0x1a4fb8, 0xd0103a}, "new zealand": {0x101214, 0x00838f}, "australia": {0xffcd00, 0x00573f},
 	"india": {0x0f6fd6, 0xf58220}, "pakistan": {0x00703c, 0x8fc31f}, "sri lanka": {0x13308c, 0xf2b700},
@@ -67,7 +67,7 @@ var kits = map[string][2]colour.RGB{
 	"haryana": {0x00539b, 0xf58220}, "mumbai": {0x0c2340, 0x4aa3df},
 }
 
-// codes are the national sides' short names, for feeds that spell a name their own way.
+// codes are the codes of national sides, for feeds that spell a name differently.
 var codes = map[string]string{
 	"eng": "england", "nz": "new zealand", "nzl": "new zealand", "aus": "australia", "ind": "india",
 	"pak": "pakistan", "sl": "sri lanka", "sri": "sri lanka", "wi": "west indies", "win": "west indies",
@@ -76,7 +76,7 @@ var codes = map[string]string{
 	"usa": "united states of america", "oma": "oman", "nam": "namibia", "png": "papua new guinea",
 }
 
-// kitOf finds the colours of a team; one that is not known gets a pair of its own that stays the same for ever.
+// kitOf returns a team's colours; an unknown team gets a generated pair that never changes.
 func kitOf(name, code string) kit {
 	key := strings.ToLower(strings.TrimSpace(name))
 	key = strings.TrimSuffix(strings.TrimSuffix(key, " women"), " men")
@@ -93,15 +93,15 @@ func kitOf(name, code string) kit {
 	return hueKit(int(h.Sum32() % hues))
 }
 
-// hueKit is the n-th made-up kit: one hue and, as second colour, the one opposite.
+// hueKit returns generated kit n: a hue and, as second colour, the opposite one.
 func hueKit(n int) kit {
 	return kit{slug: fmt.Sprintf("hue-%d", n), first: colour.Hue(n, hues), second: colour.Hue((n+hues/2)%hues, hues)}
 }
 
-// alike is the difference under which two sides cannot be told apart.
+// alike is the colour difference below which two sides cannot be told apart.
 const alike = 0.16
 
-// classes returns the style classes of two sides. The first keeps its colours; the second changes when it must.
+// classes returns the style classes of two sides. The first keeps its colours; the second changes if necessary.
 func classes(home, away kit) (a, b string) {
 	a, b = "t-"+home.slug, "t-"+away.slug
 	h, _ := colour.Slab(home.first)

@@ -12,7 +12,7 @@ var files embed.FS
 // Renderer renders cricket's pages.
 type Renderer struct{ *page.Renderer }
 
-// New makes a renderer of pages whose addresses begin with base. An error is a bug in this package.
+// New returns a renderer for pages whose addresses begin with base. An error is a bug in this package.
 func New(base string) (*Renderer, error) {
 	all, kits := teamCSS()
 	made := map[string][]byte{"team.css": all}
@@ -23,7 +23,7 @@ func New(base string) (*Renderer, error) {
 	return &Renderer{r}, err
 }
 
-// chartView is what the worm's template reads: the chart, and the match whose figures a disclosure fetches.
+// chartView is the data of the worm's template: the chart, and the match whose figures a disclosure fetches.
 type chartView struct {
 	Worm Worm
 	ID   string
@@ -31,20 +31,19 @@ type chartView struct {
 	Elsewhere bool // see Match
 }
 
-// barsView is what the template of the bars reads.
+// barsView is the data of the bars' template.
 type barsView struct {
 	Bars
 	Elsewhere bool // see Match
 }
 
-// keptView is what the template of a list reads that comes from the scorecard.
+// keptView is the data of a template for a list from the scorecard.
 type keptView[T any] struct {
 	Rows      []T
 	Elsewhere bool // see Match
 }
 
-// Match renders the parts of the match page. Parts that say what they said in last, an earlier view of the same match
-// or none, are taken from it.
+// Match renders the parts of the match page. Parts unchanged since last, an earlier view of the same match or none, are taken from it.
 func (r *Renderer) Match(in Input, last page.View) (page.View, error) {
 	m := NewMatch(in)
 	m.Score.Stale = m.Top.Badges.Stale
@@ -58,10 +57,10 @@ func (r *Renderer) Match(in Input, last page.View) (page.View, error) {
 	return v, err
 }
 
-// operatorPart is the strip that shows how the node fares.
+// operatorPart is the id of the strip with the node's status.
 const operatorPart = "node"
 
-// styles are the style sheets of a match page: its own, and those of its two sides.
+// styles returns the style sheets of a match page: its own, and those of its two sides.
 func (m *Match) styles() []string {
 	if len(m.Kits) == 0 {
 		return []string{"match.css", "team.css"}
@@ -69,7 +68,7 @@ func (m *Match) styles() []string {
 	return append([]string{"match.css"}, m.Kits...)
 }
 
-// Overs renders the page with the figures of every over, which the match page fetches when somebody wants them.
+// Overs renders the page with the figures of every over, which the match page fetches on request.
 func (r *Renderer) Overs(in Input) ([]byte, error) {
 	m := NewMatch(in)
 	return r.Framed("overs-page", m, page.Frame{Title: "Over by over · " + m.Title, Body: "overs", Styles: m.styles()})
@@ -83,7 +82,7 @@ func (r *Renderer) List(in ListInput, last page.View) (page.View, error) {
 	return v, err
 }
 
-// Replays renders the page of replays. It works by plain forms.
+// Replays renders the page of replays. It uses plain forms.
 func (r *Renderer) Replays(in ReplayInput) (page.View, error) {
 	v, err := r.Parts(page.View{}, "Replays", []page.Block{{ID: "replay", Data: NewReplay(in)}})
 	v.Kind, v.Styles = "replay", []string{"team.css", "staff.css"}

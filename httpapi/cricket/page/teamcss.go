@@ -11,10 +11,10 @@ import (
 	"github.com/touchline/touchline/httpapi/page/colour"
 )
 
-// teamCSS writes the style sheets with a class for each known kit: --slab and --on for a coloured background and the
-// text on it, --ink for lines and text on a panel, in light and in dark. Inline styles would need a weaker content
-// security policy; a class does not. all is for pages with any teams; of has one for each kit, by its slug, for the page
-// of a match, which has two. They are made once, and nobody changes them.
+// teamCSS returns the style sheets with a class per known kit: --slab and --on for a coloured background and its text,
+// --ink for lines and text on a panel, in light and dark mode. Inline styles would need a weaker content security policy;
+// classes do not. all is for pages with any teams; of has one style sheet per kit, by slug, for match pages, which have
+// two. They are built once and never changed.
 var teamCSS = sync.OnceValues(func() (all []byte, of map[string][]byte) {
 	of = map[string][]byte{}
 	var light, dark bytes.Buffer
@@ -48,7 +48,7 @@ func kitCSS(k kit) (light, dark []byte) {
 	return light, dark
 }
 
-// kitFile is the style sheet of the kit that a class is of.
+// kitFile returns the style sheet of the kit in a class name.
 func kitFile(class string) string {
 	return "kit-" + strings.TrimSuffix(strings.TrimPrefix(class, "t-"), "-alt") + ".css"
 }

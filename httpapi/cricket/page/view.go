@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 )
 
-// Input is everything the match page shows, read in one go.
+// Input is all data of the match page, read at once.
 type Input struct {
 	Fixture matches.Fixture
 	Display cricket.Display
@@ -24,16 +24,16 @@ type Input struct {
 	Audience Audience
 }
 
-// Audience is who follows a match, as far as this node knows.
+// Audience is a match's followers, as far as this node knows.
 type Audience struct {
 	Followers int
 	Active    int            // phones with a Live Activity
 	Pending   int            // phones whose Live Activity has no update token yet
-	Reached   map[string]int // by event, how many phones its alert may have come to
+	Reached   map[string]int // by event: how many phones its alert may have reached
 	Elsewhere bool           // another node pushes for the match, or none does
 }
 
-// Match is the match page, worked out: the templates only print it.
+// Match is the content of the match page: the templates only print it.
 type Match struct {
 	ID       string
 	Title    string
@@ -48,24 +48,24 @@ type Match struct {
 	Phones   Phones
 	Cards    []InningsCard
 	Node     NodeView
-	Kits     []string // style sheets of the two sides; none where they are not known
+	Kits     []string // style sheets of the two sides; none if they are unknown
 
-	Elsewhere bool // the scorecard, and what is drawn of it, is kept by another node
+	Elsewhere bool // another node keeps the scorecard and the charts
 }
 
-// builder holds what the parts of a view look up again and again.
+// builder holds what several parts of a view need.
 type builder struct {
 	in    Input
 	sides map[int64]sideInfo
-	bpo   int // balls an over
+	bpo   int // balls per over
 }
 
-// sideInfo is how a team is called and coloured in this match.
+// sideInfo is a team's names and colours in this match.
 type sideInfo struct {
 	Class, Code, Name string
 }
 
-// NewMatch works out the match page.
+// NewMatch returns the content of the match page.
 func NewMatch(in Input) Match {
 	b := &builder{in: in, bpo: 6}
 	if in.Fixture.Type == "100-Ball" {
@@ -96,16 +96,16 @@ func NewMatch(in Input) Match {
 	return m
 }
 
-// elsewhere reports whether another node keeps the scorecard: this one has a cloud, through which it knows of a match
-// that has begun, and no innings of it. Scorecards do not go to the cloud.
+// elsewhere reports whether another node keeps the scorecard: this node knows from its cloud that the match has
+// begun, but has no innings. Scorecards are not sent to the cloud.
 func (b *builder) elsewhere() bool {
 	cloud := b.in.Node.Cloud.State
 	begun := b.in.Display.Phase != "" && b.in.Display.Phase != cricket.PhasePrematch && b.in.Display.Phase != cricket.PhaseAbandoned
 	return begun && len(b.in.Card.Innings) == 0 && cloud != "" && cloud != "none"
 }
 
-// sidesOf gives each team its colours. The fixture's order decides who keeps theirs when both wear the same: the
-// display's order changes with the innings.
+// sidesOf returns each team's colours. If both wear the same, the fixture's order decides who keeps theirs,
+// because the display's order changes with the innings.
 func sidesOf(in *Input) map[int64]sideInfo {
 	type side struct {
 		id         int64
@@ -138,7 +138,7 @@ func (b *builder) side(id int64) sideInfo {
 	return sideInfo{Class: "t-hue-0", Code: "?", Name: "Unknown side"}
 }
 
-// title is what the browser's tab says.
+// title returns the title of the browser tab.
 func title(s *Score) string {
 	parts := make([]string, 0, len(s.Sides))
 	for i := range s.Sides {
@@ -155,7 +155,7 @@ func title(s *Score) string {
 	return strings.Join(parts, " · ")
 }
 
-// sentence makes a line begin with a capital.
+// sentence capitalizes the first letter of a line.
 func sentence(text string) string {
 	if text == "" {
 		return ""
@@ -163,10 +163,10 @@ func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// clockTime is a time of day as the page writes it.
+// clockTime formats a time of day.
 func clockTime(t time.Time) string { return t.UTC().Format("15:04") }
 
-// plural writes a count with its noun.
+// plural formats a count with its noun.
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -174,7 +174,7 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// grouped writes a number with a thin space between thousands.
+// grouped formats a number with thin spaces between thousands.
 func grouped[N int | int64 | uint64](n N) string {
 	digits := fmt.Sprint(n)
 	var out []string
@@ -185,7 +185,7 @@ func grouped[N int | int64 | uint64](n N) string {
 	return strings.Join(append([]string{digits}, out...), "\u202f")
 }
 
-// ago writes how old something is.
+// ago formats an age.
 func ago(d time.Duration) string {
 	switch {
 	case d < 2*time.Minute:

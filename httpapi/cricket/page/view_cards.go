@@ -30,7 +30,7 @@ type CardBatterRow struct {
 	NotOut bool
 }
 
-// cards returns the scorecards, the newest innings first.
+// cards returns the scorecards, newest innings first.
 func (b *builder) cards() []InningsCard {
 	lines := b.in.Display.Innings
 	var out []InningsCard

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// Crease is who is in the middle.
+// Crease shows the batters and the bowler.
 type Crease struct {
 	Title   string
 	Facts   []Stat      // before the start, instead of the rest
@@ -18,16 +18,16 @@ type Crease struct {
 	Class   string      // of the batting side
 	Bowler  *BowlerRow
 	Other   string // class of the bowling side
-	Stand   string // "31 (24)"; empty: nobody stands together
+	Stand   string // "31 (24)"; empty: no partnership
 }
 
-// BatterRow is a batter at the crease; an empty Name is a place that waits for one.
+// BatterRow is a batter at the crease; an empty Name leaves the row free.
 type BatterRow struct {
 	Name, Runs, Balls, Fours, Sixes, Rate string
 	OnStrike                              bool
 }
 
-// BowlerRow is the bowler's figures.
+// BowlerRow is a bowler's figures.
 type BowlerRow struct {
 	Name, Overs, Maidens, Runs, Wickets, Economy string
 }
@@ -57,7 +57,7 @@ func (b *builder) crease() Crease {
 		}
 	}
 	if over {
-		c.Title, c.Class, c.Other = "Best of the match", "", "" // of either side
+		c.Title, c.Class, c.Other = "Best of the match", "", "" // of both sides
 	}
 	for i := range batters[:min(2, len(batters))] {
 		row := batterRow(&batters[i])
@@ -74,7 +74,7 @@ func (b *builder) crease() Crease {
 	return c
 }
 
-// facts is what is known of a match before it starts.
+// facts returns what is known of a match before it starts.
 func (b *builder) facts() []Stat {
 	f, start := &b.in.Fixture, ""
 	if !f.StartTime.IsZero() {
@@ -86,8 +86,7 @@ func (b *builder) facts() []Stat {
 	})
 }
 
-// best returns the top scores and the best bowling, of the latest innings or of all but super overs: for when nobody is
-// in the middle.
+// best returns the top scores and the best bowling, of the latest innings or of all but super overs, for when no play is on.
 func (b *builder) best(all bool) (batters []cricket.Batter, bowler *cricket.Bowler) {
 	cur := b.current()
 	for i := range b.in.Card.Innings {
@@ -114,7 +113,7 @@ func (b *builder) best(all bool) (batters []cricket.Batter, bowler *cricket.Bowl
 
 func batterRow(x *cricket.Batter) BatterRow {
 	rate := ""
-	if x.Balls > 0 { // rounded from the figures: the display's rate is rounded already
+	if x.Balls > 0 { // computed from the figures, because the display's rate is rounded already
 		rate = strconv.Itoa((200*x.Runs + x.Balls) / (2 * x.Balls))
 	}
 	return BatterRow{
@@ -134,7 +133,7 @@ func (b *builder) bowlerRow(x *cricket.Bowler) BowlerRow {
 	return row
 }
 
-// legalBalls counts the balls of an overs text.
+// legalBalls returns the number of legal balls in an overs text.
 func legalBalls(overs string, perOver int) int {
 	var whole, rest int
 	if n, _ := fmt.Sscanf(overs, "%d.%d", &whole, &rest); n == 0 {
@@ -143,10 +142,10 @@ func legalBalls(overs string, perOver int) int {
 	return whole*perOver + rest
 }
 
-// OverGroup is the balls of one over as discs.
+// OverGroup is the balls of an over as discs.
 type OverGroup struct {
 	Key    string
-	Head   string // the innings, where an earlier one begins
+	Head   string // the innings, if it differs from that of the over shown before
 	No     int
 	Bowler string
 	Discs  []Disc
@@ -156,17 +155,17 @@ type OverGroup struct {
 
 // Disc is one ball.
 type Disc struct {
-	Mark string // what stands on it
+	Mark string // the text on it
 	Kind string // dot, run, four, six, wicket, extra
-	Say  string // for those who hear the page
+	Say  string // for screen readers
 	New  bool   // the latest ball
 }
 
-// overGroups is how many overs are drawn; narrow screens show fewer of them.
+// overGroups is the number of overs drawn; narrow screens show fewer.
 const overGroups = 8
 
-// overs returns the latest overs, the newest first, across the innings. It takes them from the scorecard, which has
-// whole overs; where balls are not known to the card the display's last six stand alone.
+// overs returns the latest overs across innings, newest first. They come from the scorecard, which has whole
+// overs; if it has no balls, only the display's last six are shown.
 func (b *builder) overs() []OverGroup {
 	var out []OverGroup
 	innings := b.in.Card.Innings
@@ -193,7 +192,7 @@ func (b *builder) overs() []OverGroup {
 	return out
 }
 
-// inningsTitle names an innings: "England, 2nd innings" where a side may have two.
+// inningsTitle names an innings: "England, 2nd innings" if a side may have two.
 func (b *builder) inningsTitle(line *cricket.InningsLine) string {
 	name := b.side(line.TeamID).Name
 	switch {
@@ -238,7 +237,7 @@ func (b *builder) lastSix() []OverGroup {
 	return out
 }
 
-// markKind reads what sort of ball a mark stands for.
+// markKind returns the kind of ball of a mark.
 func markKind(mark string) string {
 	switch {
 	case mark == ".":

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/matches"
 )
 
-// headline is the line of context under the big figure, and a smaller one that explains it. Every phase has one.
+// headline returns the line below the big figure, and a smaller one that explains it. Every phase has one.
 func (b *builder) headline() (line, context string) {
 	d, f := &b.in.Display, &b.in.Fixture
 	equation := sentence(d.Equation)
@@ -42,7 +42,7 @@ func (b *builder) headline() (line, context string) {
 	}
 }
 
-// note is the feed's own words, unless they give the target, which stands there already.
+// note returns the feed's note, unless it only gives the target, which is shown already.
 func (b *builder) note() string {
 	if d := &b.in.Display; !strings.HasPrefix(d.Note, "Target ") || strings.ContainsAny(d.Note, "(,;") {
 		return d.Note
@@ -50,7 +50,7 @@ func (b *builder) note() string {
 	return ""
 }
 
-// noteBeside leaves out a note that says the same as the line above it.
+// noteBeside returns the note, or "" if it says the same as the line above it.
 func noteBeside(note, line string) string {
 	if strings.EqualFold(note, line) || strings.Contains(line, note) {
 		return ""
@@ -65,7 +65,7 @@ func tossText(f *matches.Fixture) string {
 	return "Toss: " + f.Toss
 }
 
-// inHand says how many wickets a side has left that bats second or later.
+// inHand returns the wickets in hand of a side that bats second or later.
 func (b *builder) inHand() string {
 	cur := b.current()
 	if cur == nil {
@@ -83,7 +83,7 @@ func (b *builder) inHand() string {
 	return joined(label, plural(left, "wicket", "wickets")+" in hand")
 }
 
-// firstInnings is the context while nobody chases.
+// firstInnings returns the context while there is no chase.
 func (b *builder) firstInnings() string {
 	cur := b.current()
 	if cur == nil {
@@ -99,7 +99,7 @@ func (b *builder) firstInnings() string {
 	return side.Name + " batting first"
 }
 
-// inningsOf counts which of its side's innings this is.
+// inningsOf returns which of its side's innings this is.
 func (b *builder) inningsOf(cur *cricket.InningsLine) int {
 	n := 0
 	for _, in := range b.in.Display.Innings {
@@ -115,7 +115,7 @@ func ordinal(n int) string {
 	return fmt.Sprint(n) + cmp.Or(suffix, "th")
 }
 
-// beforeStart is the headline of a match that has not begun.
+// beforeStart returns the headline of a match that has not begun.
 func (b *builder) beforeStart() (line, context string) {
 	f, now := &b.in.Fixture, b.in.Node.Clock.Now
 	switch strings.TrimSuffix(strings.ToLower(b.in.Display.Status), ".") {
@@ -145,7 +145,7 @@ func (b *builder) beforeStart() (line, context string) {
 
 func joined(parts ...string) string { return strings.Join(said(parts), " · ") }
 
-// said leaves out the texts that say nothing.
+// said removes empty texts.
 func said(texts []string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/touchline/touchline/edge/cricket/matches"
 )
 
-// ListInput is everything the list of matches shows.
+// ListInput is all data of the list of matches.
 type ListInput struct {
 	Fixtures []matches.Fixture
 	Node     NodeStatus
 }
 
-// List is the list of matches. Without any it is the page of a quiet day.
+// List is the list of matches; without any, the page of a day without matches.
 type List struct {
 	Title  string
 	Top    Top
 	Groups []ListGroup
-	Feed   string // when the feed was last heard of, for the quiet day
+	Feed   string // when the feed last answered, for a day without matches
 	Node   NodeView
 }
 
-// ListGroup is the matches of one kind.
+// ListGroup is the matches in one state.
 type ListGroup struct {
 	ID, Title string
 	Items     []ListItem
@@ -43,7 +43,7 @@ type ListItem struct {
 // ListTeam is a side's line.
 type ListTeam struct{ Class, Code, Name, Score string }
 
-// NewList works out the list of matches.
+// NewList returns the content of the list of matches.
 func NewList(in ListInput) List {
 	l := List{
 		Title: "Matches",

@@ -17,7 +17,7 @@ type NodeView struct {
 	Groups  []StatGroup
 }
 
-// StatGroup is a few figures that belong together.
+// StatGroup is a group of related figures.
 type StatGroup struct {
 	Title string
 	Stats []Stat
@@ -25,7 +25,7 @@ type StatGroup struct {
 
 const feedGroup = "Feed"
 
-// NewNodeView works out the operator's strip.
+// NewNodeView returns the content of the operator's strip.
 func NewNodeView(n NodeStatus) NodeView {
 	lease, fence, deadline := "none", "–", "–"
 	if n.Lease.Key != "" {
@@ -75,7 +75,7 @@ func NewNodeView(n NodeStatus) NodeView {
 	return v
 }
 
-// damagedText is what the daily pass over all items has found.
+// damagedText describes the result of the daily check of all items.
 func damagedText(v store.ScrubStats) string {
 	switch {
 	case v.Damaged > 0:
@@ -86,7 +86,7 @@ func damagedText(v store.ScrubStats) string {
 	return "none of " + grouped(v.Items) + " items, at " + v.Ended.UTC().Format("15:04")
 }
 
-// cloudGroup is how the node stands with its cloud, for a person at the venue.
+// cloudGroup describes the connection to the cloud, for people at the venue.
 func cloudGroup(c operator.CloudStatus, now time.Time) StatGroup {
 	state, since := map[string]string{"in_step": "in step", "behind": "behind", "offline": "offline", "stopped": "stopped"}[c.State], "–"
 	if !c.Since.IsZero() {
@@ -108,9 +108,9 @@ func cloudGroup(c operator.CloudStatus, now time.Time) StatGroup {
 	return g
 }
 
-// position writes a sequence of the journal: where the file has been restored, its incarnation stands before it.
+// position formats a journal sequence; after a restore of the file its incarnation comes first.
 func position(seq uint64) string {
-	const bits = 40 // of the number within an incarnation
+	const bits = 40 // of the sequence within an incarnation
 	number := grouped(seq & (1<<bits - 1))
 	if incarnation := seq >> bits; incarnation > 1 {
 		return fmt.Sprintf("%d / %s", incarnation, number)
@@ -120,7 +120,7 @@ func position(seq uint64) string {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
 
-// reads adds which endpoint of the feed this node asks about the match of a page, and when next.
+// reads adds the endpoint from which this node reads the page's match, and the time of the next read.
 func (v *NodeView) reads(in *Input) {
 	for _, r := range in.Node.Feed.Reads {
 		if r.MatchID != in.Display.MatchID {

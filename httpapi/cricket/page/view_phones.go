@@ -15,10 +15,10 @@ import (
 type Phones struct {
 	Phones []Phone
 	Told   string // "3 phones follow this match"
-	None   string // what there is to say where no phone is to see
+	None   string // the text if there are no phones to show
 }
 
-// Phone is one phone's lock screen, as its Live Activity and its alerts leave it.
+// Phone is one phone's lock screen with its Live Activity and alerts.
 type Phone struct {
 	ID       string
 	Name     string
@@ -26,24 +26,24 @@ type Phone struct {
 	Dark     bool
 	Clock    string
 	Date     string
-	Waiting  string // why there is no Live Activity to see
+	Waiting  string // why it shows no Live Activity
 	Ended    bool
 	Stale    bool
 	Leading  string
 	Trailing string
 	Teams    []PhoneTeam
 	Line     string
-	Overs    string // of the side that bats
+	Overs    string // of the batting side
 	Batters  []PhoneBatter
 	Bowler   string
 	Balls    []Disc
 	Alerts   []PhoneNote
 	Used     int
 	Budget   int
-	Ticks    []bool // one for each urgent push of the budget, used ones first
+	Ticks    []bool // one per urgent push of the budget, used ones first
 	Received int    // pushes
-	Applied  int    // of them
-	Dropped  int    // the others
+	Applied  int    // of those received
+	Dropped  int    // the rest
 }
 
 // PhoneTeam is a side's line in the Live Activity.
@@ -61,7 +61,7 @@ type PhoneBatter struct {
 // PhoneNote is an alert on the lock screen.
 type PhoneNote struct{ Key, Title, Body, Ago string }
 
-// phoneNotes is how many alerts a lock screen shows; older ones lie under them.
+// phoneNotes is how many alerts a lock screen shows; older ones are hidden below them.
 const phoneNotes = 2
 
 func (b *builder) phones() Phones {
@@ -86,7 +86,7 @@ func (b *builder) phones() Phones {
 	return p
 }
 
-// unseen says who follows a match whose phones are not here to see, as real ones are not.
+// unseen describes the followers of a match whose phones cannot be shown, because they are real.
 func (b *builder) unseen() string {
 	a := &b.in.Audience
 	switch {
@@ -107,7 +107,7 @@ func (b *builder) unseen() string {
 	return text + fmt.Sprintf("; a Live Activity is on %s.", plural(a.Active, "phone", "phones"))
 }
 
-// phone is a phone with the Live Activity that it shows; the zero one where it shows none.
+// phone returns a phone with its Live Activity; shown is zero if it has none.
 func (b *builder) phone(v *sandbox.PhoneView, shown *sandbox.ActivityView) Phone {
 	now := b.in.Node.Clock.Now.UTC()
 	p := Phone{

@@ -9,19 +9,19 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay"
 )
 
-// ReplayInput is everything the page of replays shows.
+// ReplayInput is all data of the page of replays.
 type ReplayInput struct {
 	Recordings []replay.Info
-	Query      string // of the recordings those that have all its words; empty: all
+	Query      string // show recordings with all these words; empty: all
 	Playing    []replay.Playing
-	Problem    string // what was wrong with what was asked for; empty: nothing
+	Problem    string // error of the last action; empty: none
 }
 
 // Replay is the page of replays.
 type Replay struct {
 	Problem    string
 	Playing    []ReplayPanel
-	Stopped    []ReplayPanel // can only be played anew
+	Stopped    []ReplayPanel // can only be started again
 	Recordings []replay.Info
 	Count      string // "3 of 48 matches"
 	Query      string
@@ -33,8 +33,8 @@ type ReplayPanel struct {
 	ID, MatchID, Title string
 	RecordingID        string
 	Pill               Pill
-	Going              bool // else it can be played on
-	Over               bool // it can only be played anew, or from an earlier ball
+	Going              bool // otherwise it can be resumed
+	Over               bool // it can only be restarted, or played from an earlier ball
 	Cursor, Balls      int
 	Where              string // "ball 214 of 612"
 	Speed              string
@@ -42,10 +42,10 @@ type ReplayPanel struct {
 	Speeds             []string
 }
 
-// speeds are what the page offers.
+// speeds lists the speeds that the page offers.
 func speeds() []string { return []string{"1", "5", "30", "100", "1000"} }
 
-// NewReplay works the page out.
+// NewReplay returns the content of the page.
 func NewReplay(in ReplayInput) Replay {
 	r := Replay{Problem: in.Problem, Recordings: found(in.Recordings, in.Query), Query: in.Query, Speeds: speeds()}
 	r.Count = plural(len(in.Recordings), "match", "matches")
@@ -76,7 +76,7 @@ func NewReplay(in ReplayInput) Replay {
 	return r
 }
 
-// found returns the recordings that have every word of a query somewhere, in either case.
+// found returns the recordings that contain every word of a query, ignoring case.
 func found(recordings []replay.Info, query string) []replay.Info {
 	words := strings.Fields(strings.ToLower(query))
 	var out []replay.Info

@@ -8,15 +8,15 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// Score is the score card: one big figure, one line of context, then detail.
+// Score is the score card: a big figure, a line of context, then details.
 type Score struct {
 	Phase    string
-	Super    bool // a super over is on
+	Super    bool // a super over is being played
 	Stale    bool
 	Sides    []Side // the batting side first
 	Headline string // "Need 15 from 6"
 	Context  string
-	Winner   string // class of the winner's colours, once there is one
+	Winner   string // class of the winner's colours, if there is a winner
 	Stats    []Stat
 	Banner   *Banner
 }
@@ -31,18 +31,18 @@ type Side struct {
 	Figure  string // "241/8"; empty before the first ball
 	Suffix  string // "all out", "dec"
 	Overs   string
-	Aside   string // the main match's score during a super over, the super over's afterwards
+	Aside   string // the main match's score during a super over, and the super over's afterwards
 }
 
-// Stat is a small figure with its name.
+// Stat is a figure with its label.
 type Stat struct{ Label, Value string }
 
-// known leaves out the figures that are not known.
+// known removes figures without a value.
 func known(all []Stat) []Stat {
 	return slices.DeleteFunc(all, func(s Stat) bool { return s.Value == "" })
 }
 
-// Banner is the most telling thing that happened lately.
+// Banner is the most important recent event.
 type Banner struct {
 	Key, Kind, Mark, Text, Over string
 }
@@ -82,8 +82,7 @@ func (b *builder) overOf(key string) string {
 	return ""
 }
 
-// scoreSide returns a side's figures. The main match stays the big figure once a super over is done, because that is
-// what the record says.
+// scoreSide returns a side's figures. After a super over the big figure is that of the main match, as in the record.
 func (b *builder) scoreSide(t *cricket.TeamScore, super bool) Side {
 	info := b.side(t.ID)
 	side := Side{Class: info.Class, Code: info.Code, Name: info.Name, Batting: t.Batting}
@@ -121,7 +120,7 @@ func (b *builder) scoreSide(t *cricket.TeamScore, super bool) Side {
 	return side
 }
 
-// round keeps of a side's super overs the one that belongs to the round in play.
+// round returns the super over of a side that belongs to the current round.
 func (b *builder) round(extra []cricket.InningsLine) []cricket.InningsLine {
 	cur := b.current()
 	if len(extra) == 0 || (cur.No-1)/2 != (extra[len(extra)-1].No-1)/2 {
@@ -130,7 +129,7 @@ func (b *builder) round(extra []cricket.InningsLine) []cricket.InningsLine {
 	return extra[len(extra)-1:]
 }
 
-// figure writes an innings' score and what ended it.
+// figure returns an innings' score and how it ended.
 func figure(in *cricket.InningsLine) (score, suffix string) {
 	switch {
 	case in.Forfeited:
@@ -151,7 +150,7 @@ func suffixShort(suffix string) string {
 	return ""
 }
 
-// winner finds whose colours the result wears: the side the result's text begins with or names before "win".
+// winner returns the class of the winning side: the side named before "win" in the result.
 func (b *builder) winner() string {
 	head, _, ok := strings.Cut(b.in.Display.Result, " w")
 	if !ok {
@@ -165,7 +164,7 @@ func (b *builder) winner() string {
 	return ""
 }
 
-// stats are the rates beside the headline. Their order does not change while an innings lasts.
+// stats returns the rates beside the headline. Their order does not change during an innings.
 func (b *builder) stats() []Stat {
 	d := &b.in.Display
 	if len(d.Innings) == 0 || d.Phase == cricket.PhaseCompleted || d.Phase == cricket.PhaseAbandoned {

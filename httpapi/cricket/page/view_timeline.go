@@ -10,13 +10,13 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 )
 
-// How much of a match the timeline tells: the newest events, and of the older ones those that count.
+// Limits of the timeline: the newest events, and only important ones among the older.
 const (
 	newestItems = 24
 	mostItems   = 60
 )
 
-// timeline is what happened and who was told.
+// timeline returns the events and their alerts.
 func (b *builder) timeline() page.Timeline {
 	told := b.told()
 	t := page.Timeline{
@@ -54,7 +54,7 @@ func (b *builder) timeline() page.Timeline {
 	return t
 }
 
-// inOrder puts what ends something behind what happened in it: both may have become sure in the same reading.
+// inOrder orders events of the same tick so that an end follows what happened before it.
 func inOrder(events []cricket.Event) []cricket.Event {
 	rank := func(t cricket.EventType) int {
 		switch t {
@@ -75,7 +75,7 @@ func inOrder(events []cricket.Event) []cricket.Event {
 	})
 }
 
-// small events are many, and soon forgotten.
+// small reports whether a type of event is frequent and unimportant.
 func small(t cricket.EventType) bool {
 	switch t {
 	case cricket.EventFour, cricket.EventSix, cricket.EventMaiden, cricket.EventOverEnd, cricket.EventNewBatsman,
@@ -86,7 +86,7 @@ func small(t cricket.EventType) bool {
 	}
 }
 
-// told counts by event the phones that showed an alert of it.
+// told returns, by event, the number of phones that showed its alert.
 func (b *builder) told() map[string]int {
 	byText := map[string]string{}
 	for i := range b.in.Events {
@@ -103,10 +103,10 @@ func (b *builder) told() map[string]int {
 	return told
 }
 
-// onItsWay is how long an alert that has reached no phone may still come.
+// onItsWay is how long an alert that has reached no phone may still arrive.
 const onItsWay = 2 * time.Minute
 
-// toldText says how many phones an alert reached, and if none was sent, why.
+// toldText returns how many phones an alert reached, or why none was sent.
 func (b *builder) toldText(e *cricket.Event, phones int) string {
 	switch {
 	case e.Alert && phones > 0:
@@ -121,7 +121,7 @@ func (b *builder) toldText(e *cricket.Event, phones int) string {
 		return "Alert to no known phone"
 	}
 	if e.Dropped == "" {
-		return "" // on the display, like everything
+		return "" // on the display only
 	}
 	if e.Dropped == "merged" {
 		return "Told with another alert"
@@ -136,7 +136,7 @@ func (b *builder) toldText(e *cricket.Event, phones int) string {
 	return "No alert: " + cmp.Or(why, e.Dropped)
 }
 
-// eventMarks are the styles of events and the signs that they wear.
+// eventMarks are the styles and signs of events.
 var eventMarks = map[cricket.EventType][2]string{
 	cricket.EventWicket:           {"wicket", "W"},
 	cricket.EventFour:             {"boundary", "4"},
@@ -166,12 +166,12 @@ var eventMarks = map[cricket.EventType][2]string{
 	cricket.EventTargetRevised:    {"mark", "dot"},
 }
 
-// isIcon reports whether a sign is an icon, not letters.
+// isIcon reports whether a sign is an icon rather than letters.
 func isIcon(mark string) bool {
 	return slices.Contains([]string{"trophy", "swap", "stumps", "play", "dot"}, mark)
 }
 
-// eventMark returns an event's style and the sign it wears.
+// eventMark returns an event's style and sign.
 func eventMark(eventType string) (kind, mark string) {
 	if m, ok := eventMarks[cricket.EventType(eventType)]; ok {
 		return m[0], m[1]

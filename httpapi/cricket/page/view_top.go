@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 )
 
-// Top is the bar at the head of the page: what is on, how it stands, and how far the figures can be trusted.
+// Top is the bar at the top of the page: the match, its status, and how current the figures are.
 type Top struct {
 	Competition string
 	Detail      string // round, venue, type
@@ -20,18 +20,18 @@ type Top struct {
 	Badges      Badges
 }
 
-// Pill is the status of a match in one word, with an icon: colour alone says nothing.
+// Pill is the status of a match as one word with an icon, because colour alone is not enough.
 type Pill struct {
 	Class string // live, pause, over, soon
 	Icon  string
 	Text  string
 }
 
-// Badges is where the node and its data stand.
+// Badges show the state of the node and its data.
 type Badges struct {
 	Age    string // "data 2 s old"
 	Stale  bool
-	Notice string // the sentence that floats over the page when the feed is silent
+	Notice string // shown over the page while the feed is silent
 	Role   string
 	Cloud  string
 	Speed  string // empty at real speed
@@ -48,7 +48,7 @@ func (b *builder) top() Top {
 	return Top{Competition: cmp.Or(f.LeagueName, d.League), Detail: joined(f.Round, f.Type, f.Venue), Pill: pill, Badges: badges}
 }
 
-// playing reports whether the figures are expected to move.
+// playing reports whether the figures are expected to change.
 func playing(p cricket.Phase) bool { return p == cricket.PhaseLive }
 
 func pillOf(phase cricket.Phase, status string, day int) Pill {
@@ -75,7 +75,7 @@ func pillOf(phase cricket.Phase, status string, day int) Pill {
 	}
 }
 
-// newBadges says where the data stands. Only a match in play can be stale: in a break nothing is expected.
+// newBadges describes the state of the data. Only a match in play can be stale: in a break no change is expected.
 func newBadges(n *NodeStatus, live bool, updated time.Time) Badges {
 	b := Badges{Role: n.Role, Cloud: cloudText(n.Cloud), Clock: n.Clock.Now.UTC().Format("15:04:05")}
 	if n.Clock.Speed != "" && n.Clock.Speed != "real" && n.Clock.Speed != "1x" {
@@ -98,8 +98,7 @@ func newBadges(n *NodeStatus, live bool, updated time.Time) Badges {
 	return b
 }
 
-// staleAfter is the age at which a live figure must not be taken for the present one: half a minute, and at least
-// three real seconds where the clock runs fast.
+// staleAfter returns the age at which a live figure is no longer current: half a minute, and at least three real seconds on a fast clock.
 func staleAfter(speed string) time.Duration {
 	if speed == "max" {
 		return time.Hour
@@ -111,7 +110,7 @@ func staleAfter(speed string) time.Duration {
 	return max(30*time.Second, time.Duration(factor*3*float64(time.Second)))
 }
 
-// cloudText is how the node stands with its cloud, in a few words.
+// cloudText describes the connection to the cloud in a few words.
 func cloudText(c operator.CloudStatus) string {
 	waiting := plural(c.Waiting, "write", "writes") + " waiting"
 	offline := "offline"
