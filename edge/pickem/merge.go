@@ -60,7 +60,7 @@ func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 //	other picks                                  the event was locked: not counted, with a note
 //	a note of picks that were not counted        write it again: it is true whatever the cloud has
 //	an admin's lock of an event that is locked   drop
-//	a match that the cloud has just so           drop: one form reached two nodes
+//	a match that is the same in the cloud        drop: one form reached two nodes
 //
 // read returns another row as it is here.
 func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {

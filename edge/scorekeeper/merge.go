@@ -26,7 +26,7 @@ type refusal struct {
 //	a first guess, and the game that came  create it again, so that the cloud's answer shows that game
 //	before it is not known here
 //	a conversion                           repeat it with the rows as they are now, and with the guesses made since
-//	a change of a team that is made        nothing to do
+//	a team change that the cloud has       nothing to do
 //	the last admin leaves                  drop the change: the admin stays, at every node
 func (s *Service) Settle(refused, behind []table.Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
 	var all []refusal

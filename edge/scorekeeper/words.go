@@ -19,7 +19,7 @@ var (
 )
 
 // Dictionary holds the words that may be guessed, and those from which random answers are drawn. Each list is one sorted string of lines
-// of equal length, which a binary search reads in place: it needs no memory besides.
+// of equal length, which a binary search reads in place: it needs no further memory.
 type Dictionary struct{ guesses, answers string }
 
 const line = Letters + 1 // a word and its line feed

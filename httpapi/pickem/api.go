@@ -113,7 +113,7 @@ func changes(status int, do work) func(c *call) error {
 	}
 }
 
-// behind returns a handler that fetches rows which another node may have written before it calls do.
+// behind returns a handler that first fetches rows that another node may have written, and then calls do.
 func (a *api) behind(rows func(tx *store.Tx, id string) ([]attr.Item, error), do func(c *call) error) func(c *call) error {
 	return func(c *call) error {
 		err := a.Ensure.Needs(c.Context, a.Service.Table, func(tx *store.Tx) ([]attr.Item, error) { return rows(tx, c.id()) })
