@@ -8,8 +8,8 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// score is the feed's object for what one ball gave. Fields and mapping: penalty runs and a second wicket on the same
-// ball have no place in it and show only in the totals.
+// score is the feed's object for the outcome of a ball. Penalty runs and a second wicket on the same ball have
+// no field in it, and show only in the totals.
 type score struct {
 	id                  int64
 	name                string
@@ -20,11 +20,11 @@ type score struct {
 	wicket, ball, isOut bool
 }
 
-// outcome is what the name and the id of a score are made of.
+// outcome is what determines the name and id of a score.
 type outcome struct {
-	kind             recording.Kind // "" no wicket
+	kind             recording.Kind // "": no wicket
 	bat              int
-	run              bool // four or six all run
+	run              bool // an all-run four or six
 	wides, noBalls   int
 	byes, legByes    int
 	fourFlag, sixFlg bool
@@ -32,10 +32,10 @@ type outcome struct {
 
 const (
 	scoreNotOut   = 84
-	scoreFirstOwn = 200 // ids of scores whose id in the real catalogue is not known
+	scoreFirstOwn = 200 // ids of scores without a known id in the real catalogue
 )
 
-// knownScores are the ids seen in real replies.
+// knownScores returns the ids seen in real replies.
 func knownScores() map[string]int64 {
 	return map[string]int64{
 		"1 Leg Bye": 4, "1 Wide": 17, "FOUR": 47, "5 Wides": 52, "Catch Out": 54, "1 Run": 69, "Clean Bowled": 79,
@@ -43,7 +43,7 @@ func knownScores() map[string]int64 {
 	}
 }
 
-// scoreOf maps a delivery. The first who is out on it counts.
+// scoreOf maps a delivery. Of several dismissals on it the first counts.
 func scoreOf(d *recording.Delivery) score {
 	o := outcome{
 		bat: d.Bat, run: d.Run, wides: d.Wides, noBalls: d.NoBalls, byes: d.Byes, legByes: d.LegByes,
@@ -77,7 +77,7 @@ func (o outcome) score() score {
 	return s
 }
 
-// name is "FOUR", "2 Wides", "1 No Ball + 1 Bye", "Run Out + 1 Run".
+// name returns "FOUR", "2 Wides", "1 No Ball + 1 Bye", "Run Out + 1 Run".
 func (o outcome) name() string {
 	what := o.runsName()
 	switch {
@@ -145,7 +145,7 @@ func dismissalName(k recording.Kind) string {
 	}[k], "Retired Out")
 }
 
-// scoreIDs gives every name of the catalogue its id, the same in every process.
+// scoreIDs maps every name of the catalogue to its id, the same in every process.
 var scoreIDs = sync.OnceValue(func() map[string]int64 {
 	ids := knownScores()
 	next := int64(scoreFirstOwn)
@@ -158,7 +158,7 @@ var scoreIDs = sync.OnceValue(func() map[string]int64 {
 	return ids
 })
 
-// outcomes are all that a ball can give, wicket by wicket; a part of them has never happened.
+// outcomes returns all possible outcomes of a ball; some have never happened.
 func outcomes() []outcome {
 	kinds := []recording.Kind{
 		"", recording.Bowled, recording.Caught, recording.LBW, recording.Stumped, recording.HitWicket, recording.RunOut, recording.Obstructing,
@@ -181,7 +181,7 @@ func outcomes() []outcome {
 	return all
 }
 
-// catalogue is every score object, by id where it is known and in order of invention after that.
+// catalogue returns every score object.
 func catalogue() []score {
 	seen := map[int64]bool{}
 	list := []score{{id: scoreNotOut, name: "Not Out", ball: true}}

@@ -13,50 +13,49 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Set plays recordings on the wall clock, as many at once as it is told, and is the feed that has them. A replay is a match
-// of its own: its id is the recording's with three digits behind it, or more after a thousand replays, and everything in it
-// has the time at which it was played. Nothing ticks: how far a replay is follows from the clock. It is safe for
-// concurrent use.
+// Set plays recordings on the wall clock, any number at once, and is the feed with them. A replay is a match of its own:
+// its id is the recording's followed by three digits, or more after a thousand replays, and its times are those at which it
+// is played. Nothing ticks: a replay's position follows from the clock. It is safe for concurrent use.
 type Set struct {
 	clock clock.Clock
 	feed  http.Handler
 
-	// Keep is called, under the lock, with every change, and what Save would return; nil: the set is kept nowhere. An error
-	// of it is that of the change, which is made all the same.
+	// Keep is called, with the lock held, after every change, with the result of Save; nil: the set is not kept. Its
+	// error is returned for the change, which is made all the same.
 	Keep func(saved []byte) error
 
 	mu      sync.Mutex
-	started int // replays so far
+	started int // number of replays started
 	plays   []*play
 }
 
-// msPerBall is the pace of the recorded matches: a replay at speed 1 has a ball in that time.
+// msPerBall is the pace of recorded matches: the time of a ball in a replay at speed 1.
 const msPerBall = float64(ballToBall / time.Millisecond)
 
-// The bounds of a replay's speed, and how many there may be at once.
+// Bounds of a replay's speed, and of the number of replays.
 const (
 	minSpeed = 0.01
 	maxSpeed = 10_000
 	maxPlays = 50
-	maxStart = 1_000_000 // replays that a set tells apart by their ids, in all its life
+	maxStart = 1_000_000 // replays in a set's life that can have distinct ids
 )
 
-// Playing is a replay as it stands.
+// Playing is the state of a replay.
 type Playing struct {
 	ID          string    `json:"id"`
 	RecordingID string    `json:"tapeId"`
-	MatchID     string    `json:"matchId"` // that it is played as
+	MatchID     string    `json:"matchId"` // the match it is played as
 	Title       string    `json:"title"`
-	Status      string    `json:"status"` // playing, paused, stopped, finished, or the break that the match is in
+	Status      string    `json:"status"` // playing, paused, stopped, finished, or the current break
 	Cursor      int       `json:"cursor"` // balls bowled
 	Balls       int       `json:"balls"`
 	MsPerBall   float64   `json:"msPerBall"`
 	Speed       float64   `json:"speed"`     // 38,000 / MsPerBall
-	StartedAt   time.Time `json:"startedAt"` // the first ball is MsPerBall later; in the future just after a start
-	Faults      uint64    `json:"faults"`    // seed of the feed faults; 0: none
+	StartedAt   time.Time `json:"startedAt"` // the first ball is MsPerBall later; just after a start it is in the future
+	Faults      uint64    `json:"faults"`    // seed of feed faults; 0: none
 }
 
-// StartReplay asks for a recording to be played. Speed 0 stands for 1, Break 0 for twenty minutes.
+// StartReplay starts a recording. Speed 0 means 1, Break 0 means twenty minutes.
 type StartReplay struct {
 	RecordingID string
 	Speed       float64
@@ -67,12 +66,12 @@ type StartReplay struct {
 // Control changes a replay.
 type Control struct {
 	Action   string  // play, pause, stop, seek, speed, faults
-	Position int     // of seek: balls bowled
-	Speed    float64 // of speed
-	Faults   uint64  // of faults
+	Position int     // for seek: balls bowled
+	Speed    float64 // for speed
+	Faults   uint64  // for faults
 }
 
-// NewSet creates an empty set whose feed wants to see token. Time is c's.
+// NewSet returns an empty set whose feed requires token. Time is c's.
 func NewSet(c clock.Clock, token string) *Set {
 	d := &Set{clock: c}
 	d.feed = newFeed(d.shows, c, token)
@@ -92,12 +91,12 @@ func (d *Set) shows() []*show {
 	return out
 }
 
-// Recordings lists what can be played, oldest first.
+// Recordings lists the recordings, oldest first.
 func (d *Set) Recordings() []Info { return List() }
 
-// Start plays a recording from a minute before its beginning, less at a higher speed: toss and line-ups are known, and play is
-// about to start. Errors: fault.NotFound for an unknown recording, fault.Invalid for an impossible
-// speed, fault.Conflict when too many are played.
+// Start plays a recording from a minute before its start, less at a higher speed, with toss and line-ups known. Errors:
+// fault.NotFound for an unknown recording, fault.Invalid for an invalid speed, fault.Conflict if there are too many
+// replays.
 func (d *Set) Start(r StartReplay) (Playing, error) {
 	if r.Speed == 0 {
 		r.Speed = 1
@@ -141,7 +140,7 @@ func checkSpeed(s float64) error {
 	return fault.New(fault.Invalid, "bad_speed", "the speed must be from %g to %d", minSpeed, maxSpeed)
 }
 
-// List returns what was started and not removed, in the order of the starts.
+// List returns the replays that were started and not removed, in the order of their starts.
 func (d *Set) List() []Playing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -153,8 +152,8 @@ func (d *Set) List() []Playing {
 	return out
 }
 
-// Control changes a replay. Errors: fault.NotFound for an unknown one, fault.Invalid for an action, a position or a
-// speed that makes no sense, fault.Conflict for what cannot be done to a stopped one.
+// Control changes a replay. Errors: fault.NotFound for an unknown one, fault.Invalid for an invalid action,
+// position or speed, fault.Conflict for an action that a stopped replay does not allow.
 func (d *Set) Control(id string, c Control) (Playing, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -170,7 +169,7 @@ func (d *Set) Control(id string, c Control) (Playing, error) {
 	return p.playing(now), d.changed()
 }
 
-// Has reports whether a match is a replay of the set: one that the feed knows.
+// Has reports whether a match is a replay of the set.
 func (d *Set) Has(matchID string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -185,7 +184,7 @@ func (d *Set) find(id string) (*play, error) {
 	return d.plays[i], nil
 }
 
-// Remove ends a replay and forgets it: the feed does not know its match any more.
+// Remove ends and deletes a replay: the feed no longer has its match.
 func (d *Set) Remove(id string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -197,7 +196,7 @@ func (d *Set) Remove(id string) error {
 	return d.changed()
 }
 
-// changed keeps a change. Called with the lock held.
+// changed saves a change. Called with the lock held.
 func (d *Set) changed() error {
 	if d.Keep == nil {
 		return nil
@@ -209,14 +208,14 @@ func (d *Set) changed() error {
 	return d.Keep(raw)
 }
 
-// savedSet is what is saved of a set.
+// savedSet is the saved form of a set.
 type savedSet struct {
 	Started int     `json:"started"`
 	Plays   []saved `json:"plays"`
 }
 
-// Save returns the set as JSON, a few hundred bytes a replay. Replays that play go on while nobody has the set loaded:
-// their time is the wall clock's.
+// Save returns the set as JSON, a few hundred bytes per replay. Running replays go on while no process has the
+// set loaded, because their time is the wall clock's.
 func (d *Set) Save() ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -231,8 +230,8 @@ func (d *Set) save() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// Load makes the set what it was when Save gave raw. Recordings that are not there any more are left out. Fault.Damaged for
-// what Save did not give; the set stays as it is then.
+// Load restores the set saved as raw. Recordings that no longer exist are left out. If raw did not come from
+// Save, the error is fault.Damaged and the set is unchanged.
 func (d *Set) Load(raw []byte) error {
 	var s savedSet
 	if err := json.Unmarshal(raw, &s); err != nil {

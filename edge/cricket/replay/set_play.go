@@ -11,40 +11,40 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// saved is all that has to be known of a replay.
+// saved is the saved state of a replay.
 type saved struct {
 	ID          string        `json:"id"`
 	RecordingID string        `json:"tapeId"`
 	StartedAt   time.Time     `json:"startedAt"`
-	Lead        time.Duration `json:"lead,omitempty"` // how long before that it was started, in nanoseconds
+	Lead        time.Duration `json:"lead,omitempty"` // how long before StartedAt it was started, in nanoseconds
 	Speed       float64       `json:"speed"`
 	Break       time.Duration `json:"break,omitempty"` // in nanoseconds; 0: twenty minutes
 	Faults      uint64        `json:"faults,omitempty"`
 	Paused      bool          `json:"paused,omitempty"`
-	Held        time.Duration `json:"held,omitempty"`    // of a paused one: how long to its next ball, in nanoseconds
-	Stopped     *time.Time    `json:"stopped,omitempty"` // when it was given up
+	Held        time.Duration `json:"held,omitempty"`    // of a paused replay: the time to its next ball, in nanoseconds
+	Stopped     *time.Time    `json:"stopped,omitempty"` // when it was stopped
 	Runs        []run         `json:"runs"`
 }
 
-// run is a stretch of play at one pace: the ball First is bowled at At, the next one MsPerBall later, and so on, until
-// the next run's first ball.
+// run is a stretch of play at one pace: ball First is bowled at At, the next one MsPerBall later, and so on
+// until the first ball of the next run.
 type run struct {
 	First     int       `json:"first"`
 	At        time.Time `json:"at"`
 	MsPerBall float64   `json:"msPerBall"`
-	Skipped   bool      `json:"skipped,omitempty"` // passed over by a seek: without breaks
+	Skipped   bool      `json:"skipped,omitempty"` // skipped by a seek: without breaks
 }
 
 // play is a replay.
 type play struct {
 	saved
 	recorded *Match
-	match    *Match // as it is played
-	breaks   []bool // before a ball: another innings or another day begins with it
+	match    *Match // with the times of the replay
+	breaks   []bool // reports whether an innings or a day begins with a ball
 	show     *show
 }
 
-// never is when a ball of a paused replay is bowled.
+// never is when the next ball of a paused replay is bowled.
 const never = 10 * 365 * 24 * time.Hour
 
 func newPlay(recorded *Match, state saved) (*play, error) {
@@ -65,7 +65,7 @@ func newPlay(recorded *Match, state saved) (*play, error) {
 	return p, nil
 }
 
-// sound reports whether the runs of a saved replay make sense.
+// sound reports whether the runs of a saved replay are consistent.
 func (p *play) sound() bool {
 	if len(p.Runs) == 0 || p.Runs[0].First != 0 || p.StartedAt.IsZero() {
 		return false
@@ -82,12 +82,12 @@ func (p *play) ms() float64 { return msPerBall / p.Speed }
 
 func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 
-// rest is how many balls' time a break lasts: twenty minutes of the wall clock, or as long as was asked for, whole balls.
+// rest returns the length of a break in balls: twenty minutes of the wall clock, or Break, rounded up.
 func (p *play) rest(ms float64) float64 {
 	return math.Ceil(float64(cmp.Or(p.Break, inningsBreak)/time.Millisecond) / ms)
 }
 
-// wait is the time from the ball before the i-th to that one.
+// wait returns the time from the previous ball to ball i.
 func (p *play) wait(i int, ms float64) time.Duration {
 	if p.breaks[i] {
 		return milliseconds((1 + p.rest(ms)) * ms)
@@ -95,18 +95,18 @@ func (p *play) wait(i int, ms float64) time.Duration {
 	return milliseconds(ms)
 }
 
-// from has the i-th ball and all after it bowled from now on.
+// from continues with ball i after the usual wait.
 func (p *play) from(i int, now time.Time) {
 	p.resume(i, now, p.wait(i, p.ms()))
 }
 
-// resume has the i-th ball bowled after a while, and all others after it.
+// resume schedules ball i after a wait, and the others after it.
 func (p *play) resume(i int, now time.Time, after time.Duration) {
 	p.Runs = slices.DeleteFunc(p.Runs, func(r run) bool { return r.First >= i })
 	p.Runs = append(p.Runs, run{First: i, At: now.Add(after), MsPerBall: p.ms()})
 }
 
-// times are when the balls are bowled.
+// times returns when each ball is bowled.
 func (p *play) times() []time.Time {
 	at := make([]time.Time, len(p.recorded.balls))
 	for n, r := range p.Runs {
@@ -134,12 +134,12 @@ func (p *play) times() []time.Time {
 	return at
 }
 
-// cursor is how many balls have been bowled.
+// cursor returns how many balls have been bowled.
 func (p *play) cursor(now time.Time) int {
 	return sort.Search(len(p.match.balls), func(i int) bool { return p.match.balls[i].at.After(now) })
 }
 
-// build makes the match as it is played from now on. The balls that were bowled keep their times.
+// build computes the match with its current times. Balls already bowled keep theirs.
 func (p *play) build() {
 	m := *p.match
 	m.balls, m.moments, m.pace = slices.Clone(m.balls), nil, p.ms()/msPerBall
@@ -198,13 +198,13 @@ func (p *play) playing(now time.Time) Playing {
 	case p.breaks[out.Cursor] && p.match.balls[out.Cursor].at.Sub(now) > milliseconds(p.ms()):
 		out.Status = statusBreak
 		if i := p.recorded.moment(p.recorded.balls[out.Cursor].at); i > 0 {
-			out.Status = p.recorded.moments[i-1].Status // stumps, too
+			out.Status = p.recorded.moments[i-1].Status // or stumps
 		}
 	}
 	return out
 }
 
-// control changes the replay; build makes it so.
+// control changes the replay's state; build applies it.
 func (p *play) control(c Control, now time.Time) error {
 	if p.Stopped != nil && c.Action != "stop" {
 		return fault.New(fault.Conflict, "replay_stopped", "the replay was stopped: start the recording again")
@@ -238,8 +238,7 @@ func (p *play) control(c Control, now time.Time) error {
 	return nil
 }
 
-// seek goes to where so many balls have been bowled. Those that are passed over count as bowled at a real match's
-// pace, up to now.
+// seek moves to a position in balls. Skipped balls count as bowled at a real match's pace, up to now.
 func (p *play) seek(cursor, position int, now time.Time) error {
 	if position < 0 || position > len(p.recorded.balls) {
 		return fault.New(fault.Invalid, "bad_position", "the position must be from 0 to %d", len(p.recorded.balls))
@@ -251,7 +250,7 @@ func (p *play) seek(cursor, position int, now time.Time) error {
 		})
 	}
 	if position == len(p.recorded.balls) {
-		p.Paused = false // there is nothing left to wait for
+		p.Paused = false // no ball is left to wait for
 		return nil
 	}
 	p.from(position, now)
@@ -259,7 +258,7 @@ func (p *play) seek(cursor, position int, now time.Time) error {
 	return nil
 }
 
-// accelerate changes the pace. What is left till the next ball shrinks or grows with it; a break takes its time.
+// accelerate changes the pace. The remaining time to the next ball is scaled with it, except for a break.
 func (p *play) accelerate(cursor int, speed float64, now time.Time) error {
 	if err := checkSpeed(speed); err != nil {
 		return err

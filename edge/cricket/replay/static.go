@@ -6,16 +6,16 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// static holds the objects that never change in a match, rendered.
+// static holds the rendered objects that never change during a match.
 type static struct {
 	leagueID, seasonID, stageID, venueID int64
 
-	officials [4]int64 // first, second and TV umpire, referee; 0 unknown
+	officials [4]int64 // first, second and TV umpire, referee; 0: unknown
 	best      int64    // man of the match
 
 	teamIDs  [2]int64
 	teams    [2][]byte
-	players  map[recording.Ref][]byte // without its end, so that a lineup can be added
+	players  map[recording.Ref][]byte // without their end, so that the lineup can be added
 	ids      map[recording.Ref]int64
 	league   []byte
 	season   []byte
@@ -129,10 +129,10 @@ func (s *static) renderTeam(t *recording.Match, i int) {
 	})
 }
 
-// unknownBirth stands for a date of birth. The record has none, and none is made up for real people.
+// unknownBirth is used for all dates of birth. The record has none, and none is invented for real people.
 const unknownBirth = "1970-01-01"
 
-// renderPlayer leaves the object open: its end is "}" in a ball, and the lineup before it in a line-up.
+// renderPlayer leaves the object open: a ball adds "}", a line-up adds the lineup first.
 func (s *static) renderPlayer(t *recording.Match, r recording.Ref, pos [2]string) {
 	p := t.Player(r)
 	s.ids[r] = playerID(p)
@@ -163,7 +163,7 @@ func (s *static) renderPlayer(t *recording.Match, r recording.Ref, pos [2]string
 	s.players[r] = e.b
 }
 
-// position is the feed's, told from what the player does in the match.
+// position returns the feed's position of a player, derived from the match.
 func position(keeps, bowls bool) [2]string {
 	switch {
 	case keeps:
@@ -175,7 +175,7 @@ func position(keeps, bowls bool) [2]string {
 	}
 }
 
-// keepers are who stumped somebody: the record does not name wicketkeepers.
+// keepers returns the players with a stumping: the record does not name wicketkeepers.
 func keepers(t *recording.Match) map[recording.Ref]bool {
 	set := map[recording.Ref]bool{}
 	eachDelivery(t, func(d *recording.Delivery) {

@@ -11,22 +11,22 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// The pace of play, as measured on the real feed, and the breaks around it.
+// The pace of play as measured on the real feed, and the breaks.
 const (
 	ballToBall   = 38 * time.Second
 	overToOver   = 67 * time.Second // last ball of an over to the first of the next
-	afterWicket  = 90 * time.Second // more, until the new batter is there
-	breakAfter   = time.Minute      // from the last ball of an innings to "Innings Break"
+	afterWicket  = 90 * time.Second // additional time until the new batter is ready
+	breakAfter   = time.Minute      // last ball of an innings to "Innings Break"
 	inningsBreak = 20 * time.Minute
 	superBreak   = 10 * time.Minute // before a super over innings
 	stumpsAfter  = 3 * time.Minute
 	finishAfter  = 5 * time.Minute
-	leaveAfter   = 10 * time.Minute // from "Finished" until /livescores drops the match
+	leaveAfter   = 10 * time.Minute // "Finished" until the match leaves /livescores
 	tossBefore   = 30 * time.Minute
 	demoBefore   = time.Minute
 
 	firstBallHour = 10 // UTC, on each date of the match
-	oversADay     = 90 // in multi-day matches, unless their overs would not fit the dates
+	oversADay     = 90 // in multi-day matches, unless they would not fit the dates
 )
 
 const (
@@ -35,31 +35,31 @@ const (
 	statusFinished   = "Finished"
 )
 
-// Moment is how a match stands from an instant on, until the next moment's. All that the feed says follows from it.
+// Moment is the state of a match from a time until the next moment. Everything the feed shows follows from it.
 type Moment struct {
 	At       time.Time
 	Status   string
 	Balls    int  // bowled so far
-	Begun    int  // innings begun, forfeited ones included
+	Begun    int  // innings begun, including forfeited ones
 	Closed   int  // innings over
 	Toss     bool // toss and line-ups are known
 	Live     bool // listed in /livescores
 	Finished bool
 }
 
-// Start is one minute before the first ball, toss and line-ups known: where a demo begins.
+// Start returns the time one minute before the first ball, with toss and line-ups known: a demo begins then.
 func (m *Match) Start() time.Time { return m.balls[0].at.Add(-demoBefore) }
 
-// End is when the match is finished, its result complete.
+// End returns when the match is finished, with its result.
 func (m *Match) End() time.Time {
 	i := slices.IndexFunc(m.moments, func(mo Moment) bool { return mo.Finished })
 	return m.moments[i].At
 }
 
-// At reports how the match stands at an instant.
+// At returns the state of the match at a time.
 func (m *Match) At(t time.Time) Moment { return m.moments[m.moment(t)] }
 
-// NextChange is the first instant after t at which some answer of the feed changes; false when none does any more.
+// NextChange returns the first time after t at which an answer of the feed changes; ok is false if there is none.
 func (m *Match) NextChange(t time.Time) (time.Time, bool) {
 	i := m.moment(t) + 1
 	if i == len(m.moments) {
@@ -68,26 +68,26 @@ func (m *Match) NextChange(t time.Time) (time.Time, bool) {
 	return m.moments[i].At, true
 }
 
-// moment is the index of the moment at t; the first stands for all time before it, too.
+// moment returns the index of the moment at t; the first one also covers all time before it.
 func (m *Match) moment(t time.Time) int {
 	i := sort.Search(len(m.moments), func(i int) bool { return m.moments[i].At.After(t) })
 	return max(i-1, 0)
 }
 
-// scheduler walks through a record and gives everything its time.
+// scheduler assigns a time to everything in a record.
 type scheduler struct {
 	m     *Match
 	t     *recording.Match
 	days  []time.Time // first ball of each date
 	day   int         // index
-	overs int         // begun today
-	quota int         // overs today
+	overs int         // overs begun today
+	quota int         // overs planned today
 	now   time.Time   // of the next ball
-	last  time.Time   // of the ball before
-	next  Moment      // as it would be written now
+	last  time.Time   // of the previous ball
+	next  Moment      // the moment as it would be written now
 }
 
-// schedule derives the balls' times and labels and the moments of the match.
+// schedule derives times and labels of the balls, and the moments of the match.
 func (m *Match) schedule() error {
 	s := &scheduler{m: m, t: m.rec}
 	for _, d := range s.t.Dates {
@@ -124,7 +124,7 @@ func (s *scheduler) write(at time.Time) {
 func (s *scheduler) innings(i int) {
 	in := &s.t.Innings[i]
 	if len(in.Overs) == 0 {
-		return // forfeited: it is there, and over, with the first ball of the next
+		return // forfeited: it begins and ends with the first ball of the next
 	}
 	if len(s.m.balls) > 0 {
 		s.between(i)
@@ -138,7 +138,7 @@ func (s *scheduler) innings(i int) {
 	}
 }
 
-// between is the time from one innings to the next.
+// between adds the time from one innings to the next.
 func (s *scheduler) between(i int) {
 	s.next.Closed = s.next.Begun
 	if s.overs >= s.quota {
@@ -155,7 +155,7 @@ func (s *scheduler) between(i int) {
 	}
 }
 
-// stumps ends the day. The quotas leave a date for all that is still to be bowled.
+// stumps ends the day. The quotas leave a date for all remaining overs.
 func (s *scheduler) stumps() {
 	s.next.Status = "Stump Day " + strconv.Itoa(s.day+1)
 	s.write(s.last.Add(stumpsAfter))
@@ -195,9 +195,9 @@ func pause(d *recording.Delivery, endsOver bool) time.Duration {
 	return p
 }
 
-// quota is how many overs are bowled on a date. The record does not say; a multi-day match has 90 a day, or what
-// it takes to fit its dates. A limited-overs match goes into its reserve day before the last tenth of the first
-// innings: rain came at 46.1 overs in the one that was recorded (1144528). The last date takes all that is left.
+// quota returns how many overs are bowled on a date, which the record does not say. A multi-day match has 90 a day,
+// or as many as needed to fit its dates. A limited-overs match goes into its reserve day before the last tenth of
+// the first innings: in the recorded one (1144528) rain came at 46.1 overs. The last date has all that is left.
 func quota(t *recording.Match, day int) int {
 	if day == len(t.Dates)-1 {
 		return math.MaxInt
@@ -212,8 +212,7 @@ func quota(t *recording.Match, day int) int {
 	return max(oversADay, (total+len(t.Dates)-1)/len(t.Dates))
 }
 
-// inningsStatus is the feed's word while an innings is played. It has none beyond the fourth: a second super over is
-// third and fourth again.
+// inningsStatus returns the feed's status during an innings. It has none beyond the fourth: a second super over is again third and fourth.
 func inningsStatus(t *recording.Match, i int) string {
 	if t.Innings[i].SuperOver {
 		i = 2 + i%2
@@ -221,7 +220,7 @@ func inningsStatus(t *recording.Match, i int) string {
 	return [...]string{"1st Innings", "2nd Innings", "3rd Innings", "4th Innings"}[min(i, 3)]
 }
 
-// wicketsOn counts who is out on a ball; who retires hurt is not.
+// wicketsOn counts the batters out on a ball; retired hurt is not out.
 func wicketsOn(d *recording.Delivery) int {
 	n := 0
 	for _, w := range d.Wickets {

@@ -10,14 +10,14 @@ import (
 	"sync"
 )
 
-// Transport asks h in this process, without a wire: a client's whole path runs, at a fraction of the time. A handler
-// that gives up by http.ErrAbortHandler is a server that did not answer in time, or whose answer breaks off; nobody
-// waits in real time for it.
+// Transport calls h in this process without a network: the client's whole path runs, in a fraction of the time. A handler
+// that panics with http.ErrAbortHandler is a server that did not answer in time, or whose answer breaks off; nothing waits
+// in real time for it.
 func Transport(h http.Handler) http.RoundTripper { return &direct{handler: h} }
 
 type direct struct {
 	handler http.Handler
-	spare   sync.Pool // *bytes.Buffer: a reply of a Test is megabytes
+	spare   sync.Pool // *bytes.Buffer: a Test's reply has megabytes
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -47,7 +47,7 @@ func (d *direct) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// ask has the handler answer; it reports whether the handler gave up.
+// ask calls the handler; it reports whether the handler aborted.
 func (d *direct) ask(a *answer, req *http.Request) (cut bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -86,7 +86,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// answerBody gives its buffer back when it is closed.
+// answerBody returns its buffer when it is closed.
 type answerBody struct {
 	of     *direct
 	buffer *bytes.Buffer
@@ -114,7 +114,7 @@ func (b *answerBody) Close() error {
 	return nil
 }
 
-// lateError is an answer that did not come in time, as net/http tells of one.
+// lateError is net/http's error for an answer that did not come in time.
 type lateError struct{}
 
 // Error implements error.

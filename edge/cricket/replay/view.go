@@ -6,32 +6,32 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// view is what one answer tells of a match: how it stands at a moment, and, of a feed with faults, what is told
-// otherwise. The zero value but for the moment is the truth.
+// view is what one answer shows of a match: its state at a moment and, for a feed with faults, the deviations
+// from it. Without deviations it is the truth.
 type view struct {
 	Moment
-	stamps  []time.Time                 // updated_at of each ball where balls are revised; nil: when they were bowled
-	altered map[int]*recording.Delivery // balls that are told wrong, in score lines and rows too
-	only    map[int]*recording.Delivery // the same, in the balls alone
-	phantom *ball                       // posted after the last ball, though never bowled
-	torn    include                     // tables that tell of another moment
+	stamps  []time.Time                 // updated_at of each ball if balls are revised; nil: when it was bowled
+	altered map[int]*recording.Delivery // wrong balls, in score lines and rows too
+	only    map[int]*recording.Delivery // the same, but only in the balls
+	phantom *ball                       // shown after the last ball, though never bowled
+	torn    include                     // tables from another moment
 	tornAt  Moment
-	verdict *verdict // of a match that is told to be finished; nil: the true one
-	lacks   include  // includes that are left out
-	empties include  // includes that come as empty arrays
+	verdict *verdict // the result shown for a finished match; nil: the true one
+	lacks   include  // missing includes
+	empties include  // includes that are empty arrays
 	missing map[int]bool
-	twice   int  // the last ball is there so many times more
-	shuffle int  // so many balls at the end are in another order
-	absent  bool // the live list does not have the match
+	twice   int  // how often the last ball is repeated
+	shuffle int  // number of balls at the end that are out of order
+	absent  bool // not in the live list
 }
 
-// verdict is how a match is told to have ended.
+// verdict is the result shown for a match.
 type verdict struct {
-	winner int // index of the side, -1 nobody
+	winner int // index of the side, -1 for none
 	note   string
 }
 
-// stamp is the updated_at of a ball.
+// stamp returns the updated_at of a ball.
 func (v *view) stamp(m *Match, i int) time.Time {
 	if v.stamps == nil || v.altered[i] != nil || v.only[i] != nil {
 		return m.balls[i].at
@@ -39,7 +39,7 @@ func (v *view) stamp(m *Match, i int) time.Time {
 	return v.stamps[i]
 }
 
-// ball is the i-th ball as score lines and rows have it.
+// ball returns ball i as score lines and rows show it.
 func (v *view) ball(m *Match, i int) ball {
 	b := m.balls[i]
 	b.at = v.stamp(m, i)
@@ -49,14 +49,14 @@ func (v *view) ball(m *Match, i int) ball {
 	return b
 }
 
-// at is the same view with the tables of another moment.
+// at returns the view with the tables of another moment.
 func (v *view) at(mo Moment) *view {
 	other := *v
 	other.Moment = mo
 	return &other
 }
 
-// tail returns how many balls from the first on are told as they were, and what comes after them.
+// tail returns how many balls from the first on are shown unchanged, and what follows them.
 func (v *view) tail(m *Match) (prefix int, tail []ball) {
 	prefix = v.Balls
 	for _, set := range []map[int]*recording.Delivery{v.altered, v.only} {
@@ -90,7 +90,7 @@ func (v *view) tail(m *Match) (prefix int, tail []ball) {
 		}
 	}
 	if n := len(tail); v.shuffle > 0 && n > 1 {
-		for i := range n / 2 { // any order but the true one
+		for i := range n / 2 { // any order but the right one
 			tail[i], tail[n-1-i] = tail[n-1-i], tail[i]
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// newCA makes a certificate authority of that key and a server certificate for this machine. Whoever trusts an earlier
-// authority of the same key trusts this one.
+// newCA returns a certificate authority with the given key and a server certificate for this machine. Trust in
+// an earlier authority with the same key extends to this one.
 func newCA(caKey *ecdsa.PrivateKey, now time.Time) (pool *x509.CertPool, text []byte, leaf tls.Certificate, err error) {
 	ca := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "touchline sandbox CA"},

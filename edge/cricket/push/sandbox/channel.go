@@ -15,24 +15,24 @@ import (
 // maxChannels is how many channels an app may have.
 const maxChannels = 10_000
 
-// channel is a broadcast channel of the app. Who listens is in the activities.
+// channel is a broadcast channel of the app. Its listeners are in the activities.
 type channel struct {
 	id      string
 	created time.Time
 	stored  bool      // keeps the newest message for phones that are offline
-	last    time.Time // latest push that was let through
+	last    time.Time // latest accepted push
 	pushes  int
 }
 
-// ChannelView is a broadcast channel for a page or a test.
+// ChannelView is a broadcast channel for pages and tests.
 type ChannelView struct {
 	ID        string    `json:"id"`
 	CreatedAt time.Time `json:"createdAt"`
-	Listeners int       `json:"listeners"` // activities that run
+	Listeners int       `json:"listeners"` // running activities
 	Pushes    int       `json:"pushes"`
 }
 
-// Channels returns which broadcast channels there are, by id.
+// Channels returns the broadcast channels by id.
 func (s *Sandbox) Channels() []ChannelView {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ type listener struct {
 	activity *activity
 }
 
-// checksOfBroadcast are the rules of a push to a channel, in the order of those for a device.
+// checksOfBroadcast returns the rules for a push to a channel, in the order of those for a device.
 func checksOfBroadcast() []check {
 	return []check{
 		(*Sandbox).checkRequestID,
@@ -84,7 +84,7 @@ func (s *Sandbox) checkRequestID(r *request) *refusal {
 	return checkUUID(r, "apns-request-id")
 }
 
-// checkApp wants the path to name the one app there is.
+// checkApp requires the path to name the only app.
 func (s *Sandbox) checkApp(r *request) *refusal {
 	if _, app, ok := strings.Cut(r.path, "/apps/"); !ok || strings.Split(app, "/")[0] != s.cfg.BundleID {
 		return refuse(http.StatusBadRequest, "TopicDisallowed")
@@ -119,7 +119,7 @@ func (s *Sandbox) checkChannel(r *request) *refusal {
 	return nil
 }
 
-// checkChannelRate allows a channel one push a second.
+// checkChannelRate allows one push per second to a channel.
 func (s *Sandbox) checkChannelRate(r *request) *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *Sandbox) checkChannelRate(r *request) *refusal {
 	return nil
 }
 
-// broadcast hands an accepted push to all who listen and returns what came of it.
+// broadcast delivers an accepted push to all listeners and returns the outcome.
 func (s *Sandbox) broadcast(r *request) string {
 	p, err := decodePayload(r.body)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *Sandbox) broadcast(r *request) string {
 	return fmt.Sprintf("shown on %d of %d", shown, len(all))
 }
 
-// showTo applies a push of a channel to one phone. Called with the lock held.
+// showTo applies a channel's push to one phone. Called with the lock held.
 func (s *Sandbox) showTo(l *listener, r *request, p payload) error {
 	if err := l.phone.spend(r.priority, r.now); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *Sandbox) showTo(l *listener, r *request, p payload) error {
 	return nil
 }
 
-// manage answers what makes, shows, lists and deletes channels.
+// manage answers requests that create, read, list and delete channels.
 func (s *Sandbox) manage(w http.ResponseWriter, r *request) *refusal {
 	rules := []check{(*Sandbox).checkRequestID, (*Sandbox).checkRepeated, (*Sandbox).checkApp, (*Sandbox).checkProvider}
 	if refused := s.validate(r, rules); refused != nil {

@@ -13,33 +13,33 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// frameHead is the size of the head of a frame (RFC 9113).
+// frameHead is the size of a frame header (RFC 9113).
 const frameHead = 9
 
-// conn is the connection of a client, below Go's server and above TLS. The server cannot change the number of streams
-// that it allows while a connection lives, as Apple's does: conn writes such SETTINGS, and GOAWAY, between the server's
-// frames, and keeps their acknowledgements to itself. It counts the streams that are opened beyond what was allowed.
+// conn is a client's connection, below Go's server and above TLS. Go's server cannot change the number of
+// allowed streams during a connection, as Apple's does. So conn writes such SETTINGS, and GOAWAY, between the
+// server's frames, and hides their acknowledgements from it. It also counts streams opened beyond the limit.
 type conn struct {
 	net.Conn // TLS
 
-	rd    io.Reader     // of one goroutine, the server's; what it reads is kept in raw
+	rd    io.Reader     // used only by the server's reading goroutine; what it reads is kept in raw
 	in    *http2.Framer // over rd
-	raw   bytes.Buffer  // what was read and not handed on yet
-	begun bool          // the client's preface was read
+	raw   bytes.Buffer  // read and not passed on yet
+	begun bool          // the client's preface has been read
 
 	mu        sync.Mutex
-	out       *http2.Framer // writes frames of ours
-	pending   bytes.Buffer  // what the server wrote of a frame that is not whole yet
-	announced uint32        // the number of streams that the client was sent last
-	waiting   []uint32      // announced and not acknowledged
-	allowed   uint32        // acknowledged
+	out       *http2.Framer // writes our own frames
+	pending   bytes.Buffer  // the server's output up to an incomplete frame
+	announced uint32        // the stream limit last sent to the client
+	waiting   []uint32      // limits sent and not acknowledged
+	allowed   uint32        // the acknowledged limit
 	open      map[uint32]struct{}
 	newest    uint32        // the highest stream opened
-	beyond    *atomic.Int64 // counts streams opened though they were not allowed
+	beyond    *atomic.Int64 // counts streams opened beyond the limit
 	first     bool          // the server's own SETTINGS have been written
 	acked     bool          // and acknowledged
-	last      uint32        // the last stream that is served, 0: all
-	away      bool          // a GOAWAY waits for the server's own SETTINGS, which come first
+	last      uint32        // the last stream that is served; 0: all are
+	away      bool          // a GOAWAY waits for the server's own SETTINGS, which must come first
 	trusted   sync.Once     // a valid provider token has been seen
 }
 
@@ -52,7 +52,7 @@ func newConn(c net.Conn, streams uint32, beyond *atomic.Int64) *conn {
 	return w
 }
 
-// Read gives the server what the client sent, without the acknowledgements that are not its own.
+// Read passes the client's data to the server, without acknowledgements that are not its own.
 func (w *conn) Read(p []byte) (int, error) {
 	if !w.begun {
 		if _, err := io.CopyN(io.Discard, w.rd, int64(len(http2.ClientPreface))); err != nil {
@@ -72,8 +72,8 @@ func (w *conn) Read(p []byte) (int, error) {
 	return w.raw.Read(p)
 }
 
-// came notes a frame of the client; ours tells that it is not for the server: an acknowledgement of what it did not
-// send, and streams beyond the last that a GOAWAY named.
+// came processes a client's frame; ours reports that it is not for the server: an acknowledgement of our own
+// frames, or a stream beyond the last one that a GOAWAY named.
 func (w *conn) came(h http2.FrameHeader) (ours bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,8 +106,8 @@ func (w *conn) came(h http2.FrameHeader) (ours bool) {
 	return false
 }
 
-// Write sends the whole frames of what the server writes. What is left waits for its end, so that frames of ours may be
-// written at any time.
+// Write sends the complete frames of the server's output. The rest waits until it is complete, so that our own
+// frames can be written at any time.
 func (w *conn) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,7 +116,7 @@ func (w *conn) Write(p []byte) (int, error) {
 	for {
 		h, err := http2.ReadFrameHeader(bytes.NewReader(w.pending.Bytes()[whole:]))
 		size := frameHead + int(h.Length)
-		if err != nil || w.pending.Len() < whole+size { // no whole head, or no whole frame
+		if err != nil || w.pending.Len() < whole+size { // incomplete header or frame
 			break
 		}
 		if !w.first {
@@ -139,8 +139,7 @@ func (w *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// settings writes the server's own SETTINGS, its first frame, with the number of streams that are allowed at first. Called
-// with the lock held.
+// settings writes the server's own SETTINGS, its first frame, with the initial stream limit. Called with the lock held.
 func (w *conn) settings(frame []byte) error {
 	f, err := http2.NewFramer(nil, bytes.NewReader(frame)).ReadFrame()
 	if err != nil {
@@ -165,7 +164,7 @@ func (w *conn) settings(frame []byte) error {
 	return w.out.WriteGoAway(w.last, http2.ErrCodeNo, nil)
 }
 
-// allow tells the client how many streams it may have from now on. An error of the connection is the server's to see.
+// allow sends the client a new stream limit. The server will notice an error of the connection.
 func (w *conn) allow(streams uint32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,7 +178,7 @@ func (w *conn) allow(streams uint32) {
 	}
 }
 
-// goAway tells the client that no further stream will be served here; what it has opened is.
+// goAway tells the client that no further streams are served on this connection; open ones are.
 func (w *conn) goAway() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -196,7 +195,7 @@ type connListener struct {
 	box *Sandbox
 }
 
-// Accept takes a client. The handshake is made with the first read, by the connection's own goroutine.
+// Accept accepts a client. The handshake happens at the first read, in the connection's own goroutine.
 func (l *connListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
@@ -225,7 +224,7 @@ func (s *Sandbox) join(w *conn) {
 	s.open[w] = struct{}{}
 }
 
-// leave forgets a connection that has ended.
+// leave removes a closed connection.
 func (s *Sandbox) leave(c net.Conn) {
 	w, ok := c.(*conn)
 	if !ok {
@@ -236,7 +235,7 @@ func (s *Sandbox) leave(c net.Conn) {
 	delete(s.open, w)
 }
 
-// connected lists the connections.
+// connected returns the open connections.
 func (s *Sandbox) connected() (all []*conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,8 +245,7 @@ func (s *Sandbox) connected() (all []*conn) {
 	return all
 }
 
-// SetStreams tells every client how many streams it may have from now on, and those that come later after their first
-// valid provider token.
+// SetStreams sends every client a new stream limit; later clients get it after their first valid provider token.
 func (s *Sandbox) SetStreams(n int) {
 	s.mu.Lock()
 	s.streams = uint32(n)
@@ -257,17 +255,17 @@ func (s *Sandbox) SetStreams(n int) {
 	}
 }
 
-// GoAway tells every client to go on with another connection. It takes effect with the client's next look.
+// GoAway tells every client to use another connection. It takes effect at the client's next read.
 func (s *Sandbox) GoAway() {
 	for _, w := range s.connected() {
 		w.goAway()
 	}
 }
 
-// Beyond is how many streams were opened that the SETTINGS known to the client did not allow.
+// Beyond returns how many streams were opened beyond the limit known to the client.
 func (s *Sandbox) Beyond() int { return int(s.beyond.Load()) }
 
-// trust is what a client gets for its first valid provider token: more than one stream.
+// trust gives a client more than one stream after its first valid provider token.
 func (s *Sandbox) trust(w *conn) {
 	if w == nil {
 		return

@@ -18,10 +18,10 @@ import (
 //go:embed control.html
 var controlFiles embed.FS
 
-// scriptBody is a script as the control endpoint takes it.
+// scriptBody is a script in the format of the control endpoint.
 type scriptBody struct {
 	Token string `json:"token"` // or channel id; empty: all pushes, counted together
-	N     int    `json:"n"`     // from now, from 1; 0: every push without an answer of its own
+	N     int    `json:"n"`     // counted from now, starting at 1; 0: every push without its own answer
 	Reply
 	DelayMs int `json:"delayMs"`
 }
@@ -33,7 +33,7 @@ func readScript(r *http.Request) (b scriptBody, err error) {
 	return b, err
 }
 
-// PhoneTokens is a phone with its tokens, which an app developer's sender needs.
+// PhoneTokens is a phone with the tokens that a developer's sender needs.
 type PhoneTokens struct {
 	PhoneView
 	DeviceToken      string            `json:"deviceToken"`
@@ -41,14 +41,14 @@ type PhoneTokens struct {
 	UpdateTokens     map[string]string `json:"updateTokens"` // by match
 }
 
-// TokensOfPhones is Phones with the tokens.
+// TokensOfPhones is Phones with tokens.
 func (s *Sandbox) TokensOfPhones() []PhoneTokens {
 	views := s.Phones()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]PhoneTokens, len(views))
 	for i, v := range views {
-		ph := s.phones[i] // phones are only ever added
+		ph := s.phones[i] // phones are never removed
 		out[i] = PhoneTokens{PhoneView: v, DeviceToken: ph.DeviceToken, PushToStartToken: ph.PushToStartToken, UpdateTokens: map[string]string{}}
 		for _, a := range ph.activities {
 			if a.token != "" && !a.over(s.cfg.Clock.Now()) {
@@ -59,8 +59,8 @@ func (s *Sandbox) TokensOfPhones() []PhoneTokens {
 	return out
 }
 
-// Control returns the handler by which people and tests look into the sandbox and steer it. It shows whole tokens and
-// guards nothing: serve it on a loopback address.
+// Control returns the handler with which people and tests inspect and control the sandbox. It shows whole tokens
+// without any protection: serve it on a loopback address.
 func (s *Sandbox) Control() http.Handler {
 	mux := http.NewServeMux()
 	page := template.Must(template.ParseFS(controlFiles, "control.html"))
@@ -92,7 +92,7 @@ func (s *Sandbox) Control() http.Handler {
 	return http.NewCrossOriginProtection().Handler(mux)
 }
 
-// controlFaults adds what goes wrong on demand.
+// controlFaults adds the routes that cause faults.
 func (s *Sandbox) controlFaults(mux *http.ServeMux) {
 	mux.HandleFunc("POST /scripts", s.answerer(func(r *http.Request) (any, error) {
 		b, err := readScript(r)
@@ -134,7 +134,7 @@ func (s *Sandbox) controlFaults(mux *http.ServeMux) {
 	}))
 }
 
-// controlBody bounds what the control endpoint reads.
+// controlBody bounds the body of a control request.
 const controlBody = 64 << 10
 
 func readJSON(r *http.Request, v any) error {
@@ -146,7 +146,7 @@ func readJSON(r *http.Request, v any) error {
 	return nil
 }
 
-// answerer makes a handler of what gives an answer: JSON, or 204 without one.
+// answerer returns a handler that sends f's answer as JSON, or 204 if there is none.
 func (s *Sandbox) answerer(f func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := f(r)
@@ -172,7 +172,7 @@ func (s *Sandbox) answerer(f func(*http.Request) (any, error)) http.HandlerFunc 
 	}
 }
 
-// controlAddPhone puts a phone on the network: {"name", "osVersion"}, and returns its tokens.
+// controlAddPhone adds a phone, {"name", "osVersion"}, and returns its tokens.
 func (s *Sandbox) controlAddPhone(r *http.Request) (any, error) {
 	var p Phone
 	if err := readJSON(r, &p); err != nil {
@@ -191,7 +191,7 @@ func (s *Sandbox) controlAddPhone(r *http.Request) (any, error) {
 	}, nil
 }
 
-// controlPhone does with a phone's activity what its owner or its system does: ?match=.
+// controlPhone does to a phone's activity what its owner or system would: ?match=.
 func (s *Sandbox) controlPhone(r *http.Request) (any, error) {
 	device, match := r.PathValue("device"), r.FormValue("match")
 	switch r.PathValue("what") {
@@ -204,7 +204,7 @@ func (s *Sandbox) controlPhone(r *http.Request) (any, error) {
 	}
 }
 
-// logText is the log a line a push, the newest last.
+// logText returns the log with one line per push, newest last.
 func (s *Sandbox) logText(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	for _, rec := range s.Records(0) {
@@ -212,7 +212,7 @@ func (s *Sandbox) logText(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// line is a record for people.
+// line formats a record for people.
 func (r *Record) line() string {
 	to := r.Phone
 	switch {
@@ -236,7 +236,7 @@ func (r *Record) line() string {
 	return b.String()
 }
 
-// controlPage shows phones and the latest pushes, the newest first.
+// controlPage shows phones and the latest pushes, newest first.
 func (s *Sandbox) controlPage(w http.ResponseWriter, page *template.Template) {
 	records := s.Records(0)
 	type line struct {
@@ -250,7 +250,7 @@ func (s *Sandbox) controlPage(w http.ResponseWriter, page *template.Template) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	_ = page.Execute(w, map[string]any{ // the reader may be gone: nothing to do about it here
+	_ = page.Execute(w, map[string]any{ // nothing can be done if the reader is gone
 		"Phones": s.TokensOfPhones(), "Lines": lines, "Answers": s.Counts(), "Account": s.Account(), "URL": s.URL(),
 	})
 }

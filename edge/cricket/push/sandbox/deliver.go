@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// shownWord is what a phone says of a push that it showed.
+// shownWord is the outcome of a push that the phone showed.
 const shownWord = "shown"
 
-// deliver hands an accepted push to its phone and returns what the phone made of it. The server's answer is 200
-// either way: that is Apple's too.
+// deliver delivers an accepted push to its phone and returns the outcome. The server answers 200 in any case, as Apple does.
 func (s *Sandbox) deliver(ctx context.Context, r *request) string {
 	p, err := decodePayload(r.body)
 	s.mu.Lock()
@@ -30,7 +29,7 @@ func (s *Sandbox) deliver(ctx context.Context, r *request) string {
 	}
 	var told Activity
 	if begun != nil && begun.channel != "" {
-		begun = nil // it has no token to tell of
+		begun = nil // it has no token to report
 	}
 	if begun != nil {
 		told = Activity{MatchID: begun.matchID, UpdateToken: begun.token, StartedAt: begun.started}
@@ -39,8 +38,8 @@ func (s *Sandbox) deliver(ctx context.Context, r *request) string {
 	if begun == nil {
 		return shownWord
 	}
-	// The app's word to its server must not find the sandbox locked: it may lead to another push. It is the app's own
-	// and goes on when the provider has hung up.
+	// The app reports to its server without the lock, because that may lead to another push. The report is
+	// independent of the provider, which may have disconnected.
 	if err := ph.tell(context.WithoutCancel(ctx), told); err != nil {
 		s.cfg.Logger.Warn("the app could not register its update token", "phone", ph.Name, "err", err)
 		return shownWord + "; the app could not register its token"
@@ -74,7 +73,7 @@ func (s *Sandbox) show(r *request, p payload) (begun *activity, err error) {
 	return begun, nil
 }
 
-// light lights up the screen, if the push says so.
+// light lights up the screen if the push has an alert.
 func (ph *phone) light(p payload, now time.Time) {
 	if p.Alert != nil {
 		ph.alerts = append(ph.alerts, ShownAlert{Alert: *p.Alert, At: now})
@@ -82,7 +81,7 @@ func (ph *phone) light(p payload, now time.Time) {
 	}
 }
 
-// spend takes an urgent push out of the phone's budget for the running hour.
+// spend takes an urgent push from the phone's budget for the running hour.
 func (ph *phone) spend(priority int, now time.Time) error {
 	ph.urgent = slices.DeleteFunc(ph.urgent, func(t time.Time) bool { return now.Sub(t) >= time.Hour })
 	if priority != 10 {
@@ -95,8 +94,8 @@ func (ph *phone) spend(priority int, now time.Time) error {
 	return nil
 }
 
-// begin starts a Live Activity. One for the same match stays beside it: the system does not know that they are of one
-// match. Called with the lock held.
+// begin starts a Live Activity. One for the same match stays beside it: the system does not know that both are
+// for one match. Called with the lock held.
 func (s *Sandbox) begin(ph *phone, p payload, now time.Time) (*activity, error) {
 	if err := p.wantStart(s.shapes()); err != nil {
 		return nil, err
@@ -123,13 +122,13 @@ func (s *Sandbox) begin(ph *phone, p payload, now time.Time) (*activity, error) 
 	if p.InputChannel != "" && ph.hearsChannels() {
 		a.channel = p.InputChannel
 	} else {
-		a.token = s.issue(ph, updateToken, a) // an older system knows nothing of channels
+		a.token = s.issue(ph, updateToken, a) // older systems have no channels
 	}
 	ph.activities = append(ph.activities, a)
 	return a, nil
 }
 
-// apply changes what an activity shows.
+// apply updates what an activity shows.
 func (a *activity) apply(p payload, now time.Time, fit *shapes) error {
 	if a.over(now) {
 		return errors.New("the activity has ended")
@@ -160,8 +159,7 @@ func (a *activity) apply(p payload, now time.Time, fit *shapes) error {
 	return nil
 }
 
-// stranger makes a phone of a token that nobody has, for an app whose tokens come from elsewhere. Called with the lock
-// held.
+// stranger adds a phone for an unknown token, for apps whose tokens come from elsewhere. Called with the lock held.
 func (s *Sandbox) stranger(r *request) *endpoint {
 	e := &endpoint{kind: deviceToken}
 	e.phone = &phone{Phone: Phone{Name: "phone " + redact(r.token), DeviceID: r.token, DeviceToken: r.token}, seed: s.cfg.Seed + "|" + r.token}

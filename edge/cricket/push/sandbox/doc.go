@@ -1,7 +1,7 @@
-// Package sandbox is an APNs on this machine: an HTTP/2 server that refuses what Apple refuses, in the same order
-// and words, and simulated phones behind it that show, ignore and drop what real ones would.
+// Package sandbox is a local APNs: an HTTP/2 server that refuses what Apple refuses, in the same order and with
+// the same reasons, and simulated phones that show, ignore and drop what real ones would.
 //
-// It serves the demo and the tests. Rates, budgets and lifetimes follow the injected clock; provider tokens are
-// checked by the real one, as their senders make them. Nothing touches the disk: the certificate authority, the
-// provider key and the device tokens are made at start.
+// It is used by the demo and by tests. Rates, budgets and lifetimes follow the injected clock; provider tokens
+// are checked by the real clock, like those of real senders. Nothing is stored on disk: certificate authority,
+// provider key and device tokens are created at startup.
 package sandbox

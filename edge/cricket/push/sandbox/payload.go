@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Alert is what lights up a screen.
+// Alert is a notification that lights up the screen.
 type Alert struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
@@ -27,7 +27,7 @@ type payload struct {
 	InputToken     int             `json:"input-push-token"`
 }
 
-// shapes are what the app can decode; nil: anything.
+// shapes are the types that the app can decode; nil: any.
 type shapes struct {
 	attributesType    string
 	attributes, state schema
@@ -53,7 +53,7 @@ func decodePayload(body []byte) (payload, error) {
 	return *p.APS, nil
 }
 
-// at is the timestamp of the state. A sender that gives milliseconds is far in the future.
+// at returns the timestamp of the state. One in milliseconds is far in the future.
 func (p payload) at(now time.Time) (time.Time, error) {
 	n, err := p.Timestamp.Int64()
 	if err != nil || n <= 0 {
@@ -65,7 +65,7 @@ func (p payload) at(now time.Time) (time.Time, error) {
 	return time.Time{}, errors.New("timestamp is not in seconds")
 }
 
-// wantStart returns the reason why a push cannot start an activity.
+// wantStart returns an error if a push cannot start an activity.
 func (p payload) wantStart(fit *shapes) error {
 	switch {
 	case p.Event != "start":
@@ -86,7 +86,7 @@ func (p payload) wantStart(fit *shapes) error {
 	return p.wantState(fit)
 }
 
-// wantUpdate returns the reason why a push cannot change an activity. An end may come without a state.
+// wantUpdate returns an error if a push cannot update an activity. An end needs no state.
 func (p payload) wantUpdate(fit *shapes) error {
 	switch p.Event {
 	case "update":

@@ -14,22 +14,22 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// What a phone does on its own, whatever the server answered.
+// Limits of a phone, whatever the server answered.
 const (
 	urgentPerHour  = 15            // pushes of priority 10 that a phone shows in a running hour
-	activityLife   = 8 * time.Hour // then the system ends it
+	activityLife   = 8 * time.Hour // afterwards the system ends it
 	lockScreenLife = 4 * time.Hour // how long an ended one may stay
 	maxActivities  = 5             // of one app at a time
 	alertsKept     = 20
 )
 
-// Phone is a simulated iPhone with the app on it.
+// Phone is a simulated iPhone with the app.
 type Phone struct {
 	Name     string `json:"name"`
 	Model    string `json:"model"`
 	UserID   string `json:"userId"`
 	DeviceID string `json:"deviceId"`
-	System   string `json:"osVersion,omitempty"` // of iOS: "17.5"; empty: one that knows no channels
+	System   string `json:"osVersion,omitempty"` // iOS version, "17.5"; empty: one without channels
 
 	Dark bool `json:"-"` // its screen
 
@@ -37,20 +37,20 @@ type Phone struct {
 	PushToStartToken string `json:"-"` // for starting Live Activities
 }
 
-// Activity is a Live Activity that just began on a phone, whose token has changed, or that was swiped away.
+// Activity is a Live Activity that started, got a new token, or was dismissed.
 type Activity struct {
 	MatchID     string
-	UpdateToken string // empty: it was swiped away
+	UpdateToken string // empty: it was dismissed
 	StartedAt   time.Time
 	Dismissed   bool
 }
 
-// App is the app's part in a Live Activity: the system hands it the update token and it tells its server. The
-// sandbox calls it before it answers the push, so that a replay in stepped time sees the same order every time. It
-// must return: the sandbox waits for it when it stops.
+// App is the app's part in a Live Activity: it gets the update token from the system and reports it to its server. The
+// sandbox calls it before answering the push, so that replays in stepped time have a fixed order. It must return: the
+// sandbox waits for it when stopping.
 type App func(ctx context.Context, p Phone, a Activity) error
 
-// tokenKind is what a token is good for.
+// tokenKind is the purpose of a token.
 type tokenKind uint8
 
 const (
@@ -59,17 +59,17 @@ const (
 	updateToken
 )
 
-// endpoint is a token and whoever is behind it.
+// endpoint is a token and what it addresses.
 type endpoint struct {
 	kind     tokenKind
 	phone    *phone
-	activity *activity // of an update token
-	last     time.Time // latest push that was let through
-	deadAt   time.Time // replaced or unregistered since
+	activity *activity // for an update token
+	last     time.Time // latest accepted push
+	deadAt   time.Time // since when it is replaced or unregistered
 	deadWhy  string
 }
 
-// gone returns since when and why a token is dead; no reason: it is not.
+// gone returns since when and why a token is dead; the reason is empty if it is not.
 func (e *endpoint) gone(now time.Time) (since time.Time, reason string) {
 	if e.deadWhy != "" {
 		return e.deadAt, e.deadWhy
@@ -87,20 +87,20 @@ type phone struct {
 	Phone
 	app        App
 	seed       string
-	made       int // tokens made so far
+	made       int // tokens issued so far
 	activities []*activity
 	urgent     []time.Time // shown pushes of priority 10 in the last hour
 	alerts     []ShownAlert
 	received   int
 	ignored    int
-	why        string // the latest reason for ignoring one
+	why        string // why the latest one was ignored
 }
 
 // activity is a Live Activity on a phone.
 type activity struct {
 	matchID   string
 	token     string
-	channel   string // it listens to, in place of the token
+	channel   string // the channel it listens to instead of having a token
 	started   time.Time
 	timestamp time.Time // of the state shown
 	changed   time.Time // when it was shown
@@ -112,7 +112,7 @@ type activity struct {
 	pushes    int
 }
 
-// goneAt is when the token dies: with the activity's life, or when an ended one leaves the screen.
+// goneAt returns when the token expires: at the end of the activity's life, or when an ended one leaves the screen.
 func (a *activity) goneAt() time.Time {
 	if !a.ended.IsZero() {
 		return a.dismissed
@@ -120,12 +120,12 @@ func (a *activity) goneAt() time.Time {
 	return a.started.Add(activityLife)
 }
 
-// over reports whether pushes change nothing any more.
+// over reports whether pushes no longer have an effect.
 func (a *activity) over(now time.Time) bool {
 	return !a.ended.IsZero() || !now.Before(a.started.Add(activityLife))
 }
 
-// onScreen reports whether the lock screen shows it.
+// onScreen reports whether it is on the lock screen.
 func (a *activity) onScreen(now time.Time) bool {
 	if !a.ended.IsZero() {
 		return now.Before(a.dismissed)
@@ -133,7 +133,7 @@ func (a *activity) onScreen(now time.Time) bool {
 	return now.Before(a.started.Add(activityLife + lockScreenLife))
 }
 
-// AddPhone puts a phone on the network. app may be nil: an app that tells nobody. Name and DeviceID are required.
+// AddPhone adds a phone. app may be nil for an app that reports nothing. Name and DeviceID are required.
 func (s *Sandbox) AddPhone(p Phone, app App) (Phone, error) {
 	if p.Name == "" || p.DeviceID == "" {
 		return Phone{}, fault.New(fault.Invalid, "phone", "a phone needs a name and a device id")
@@ -147,7 +147,7 @@ func (s *Sandbox) AddPhone(p Phone, app App) (Phone, error) {
 	return ph.Phone, nil
 }
 
-// issue makes a token. Called with the lock held.
+// issue issues a token. Called with the lock held.
 func (s *Sandbox) issue(ph *phone, k tokenKind, a *activity) string {
 	ph.made++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%d", ph.seed, ph.made))
@@ -156,7 +156,7 @@ func (s *Sandbox) issue(ph *phone, k tokenKind, a *activity) string {
 	return token
 }
 
-// StartActivity begins an activity as an app does that asks for one itself, and returns its update token.
+// StartActivity starts an activity as an app does by itself, and returns its update token.
 func (s *Sandbox) StartActivity(deviceID, matchID string) (token string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +172,7 @@ func (s *Sandbox) StartActivity(deviceID, matchID string) (token string, err err
 	return "", fault.New(fault.NotFound, "phone", "no phone %s", deviceID)
 }
 
-// Unregister makes a token dead, as when the app is deleted: its activity leaves the screen.
+// Unregister invalidates a token, as if the app was deleted: its activity leaves the screen.
 func (s *Sandbox) Unregister(token string) {
 	if a := s.kill(token, "Unregistered"); a != nil {
 		s.mu.Lock()
@@ -181,7 +181,7 @@ func (s *Sandbox) Unregister(token string) {
 	}
 }
 
-// kill makes a token dead and returns the activity that it updated, if it was one of those.
+// kill invalidates a token and returns its activity, if it is an update token.
 func (s *Sandbox) kill(token, why string) *activity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,8 +193,8 @@ func (s *Sandbox) kill(token, why string) *activity {
 	return e.activity
 }
 
-// Rotate gives a phone's activity for a match a new update token, as the system does now and then, and tells the
-// app. The old token is dead.
+// Rotate gives a phone's activity for a match a new update token, as the system does from time to time, and
+// tells the app. The old token is dead.
 func (s *Sandbox) Rotate(ctx context.Context, deviceID, matchID string) error {
 	ph, a := s.find(deviceID, matchID)
 	if a == nil {
@@ -211,7 +211,7 @@ func (s *Sandbox) Rotate(ctx context.Context, deviceID, matchID string) error {
 	return ph.tell(ctx, told)
 }
 
-// Dismiss swipes an activity away. The app sees it and tells its server.
+// Dismiss dismisses an activity. The app notices and tells its server.
 func (s *Sandbox) Dismiss(ctx context.Context, deviceID, matchID string) error {
 	ph, a := s.find(deviceID, matchID)
 	if a == nil {
@@ -224,7 +224,7 @@ func (s *Sandbox) Dismiss(ctx context.Context, deviceID, matchID string) error {
 	return ph.tell(ctx, told)
 }
 
-// find returns the running activity of a phone for a match, the latest of several.
+// find returns a phone's running activity for a match, the latest of several.
 func (s *Sandbox) find(deviceID, matchID string) (*phone, *activity) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,7 +242,7 @@ func (s *Sandbox) find(deviceID, matchID string) (*phone, *activity) {
 	return nil, nil
 }
 
-// hearsChannels reports whether the phone's system knows broadcast channels: iOS 18 and later.
+// hearsChannels reports whether the phone's system supports broadcast channels: iOS 18 and later.
 func (ph *phone) hearsChannels() bool {
 	major, _, _ := strings.Cut(ph.System, ".")
 	n, err := strconv.Atoi(major)
@@ -256,7 +256,7 @@ func (ph *phone) tell(ctx context.Context, a Activity) error {
 	return ph.app(ctx, ph.Phone, a)
 }
 
-// end ends an activity; it stays on the lock screen until dismissed, four hours at most.
+// end ends an activity; it stays on the lock screen until dismissed, at most four hours.
 func (a *activity) end(now, dismissed time.Time) {
 	a.ended = now
 	if limit := now.Add(lockScreenLife); dismissed.After(limit) {

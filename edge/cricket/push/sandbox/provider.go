@@ -26,8 +26,7 @@ type provider struct {
 	seen        *seen
 }
 
-// seen remembers verified tokens, so that a signature is checked once a token and not once a push, and when the
-// newest was made.
+// seen caches verified tokens, so that a signature is checked once per token instead of once per push, and keeps the date of the newest.
 type seen struct {
 	mu     sync.Mutex
 	tokens map[string]time.Time // bearer to iat
@@ -76,7 +75,7 @@ func (p provider) check(header string) *refusal {
 
 func (s *seen) add(bearer string, iat time.Time) {
 	if len(s.tokens) >= 16 {
-		clear(s.tokens) // they are verified again when they come back
+		clear(s.tokens) // they are verified again when used
 	}
 	s.tokens[bearer] = iat
 	if iat.After(s.newest) {
@@ -84,7 +83,7 @@ func (s *seen) add(bearer string, iat time.Time) {
 	}
 }
 
-// verify checks form and signature and returns the token's iat.
+// verify checks format and signature and returns the token's iat.
 func (p provider) verify(bearer string) (iat time.Time, ok bool) {
 	var claims jwt.RegisteredClaims
 	t, err := p.parser.ParseWithClaims(bearer, &claims, func(*jwt.Token) (any, error) { return p.key, nil })

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Record is a push as it arrived and what was answered.
+// Record is a push as it arrived, with its answer.
 type Record struct {
 	Seq        uint64          `json:"seq"`
 	At         time.Time       `json:"at"` // by the injected clock
 	Token      string          `json:"token,omitempty"`
-	Channel    string          `json:"channel,omitempty"` // of a broadcast
+	Channel    string          `json:"channel,omitempty"` // for a broadcast
 	Phone      string          `json:"phone,omitempty"`
 	ID         string          `json:"id"`
 	Topic      string          `json:"topic"`
@@ -27,10 +27,10 @@ type Record struct {
 	Payload    json.RawMessage `json:"payload,omitempty"`
 	Status     int             `json:"status"`
 	Reason     string          `json:"reason,omitempty"`
-	Shown      string          `json:"shown"` // what the phone did with it: "shown", or why not
+	Shown      string          `json:"shown"` // what the phone did: "shown", or why not
 }
 
-// recorder keeps the last records in a ring and counts all of them.
+// recorder keeps the latest records in a ring and counts all of them.
 type recorder struct {
 	ring   []Record
 	seq    uint64
@@ -56,7 +56,7 @@ func (r *recorder) add(rec Record) {
 	r.ring[int((r.seq-1)%uint64(cap(r.ring)))] = rec
 }
 
-// after returns what came after seq and is still there, oldest first.
+// after returns the records after seq that are still kept, oldest first.
 func (r *recorder) after(seq uint64) []Record {
 	first := max(seq, r.seq-uint64(len(r.ring)))
 	out := make([]Record, 0, r.seq-min(first, r.seq))
@@ -73,7 +73,7 @@ func (s *Sandbox) Records(after uint64) []Record {
 	return s.record.after(after)
 }
 
-// Counts returns how many pushes were answered how: "200", "410 Unregistered".
+// Counts returns the number of pushes by answer: "200", "410 Unregistered".
 func (s *Sandbox) Counts() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,24 +22,23 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Config is what the sandbox pretends.
+// Config configures a Sandbox.
 type Config struct {
-	Addr     string            // 127.0.0.1:0 when empty
-	Clock    clock.Clock       // of rates, budgets and lifetimes; required
-	BundleID string            // com.example.touchline when empty
-	TeamID   string            // TEAM000001 when empty
-	KeyID    string            // KEY0000001 when empty
-	Streams  int               // concurrent streams a connection may have; 1000 when zero
-	First    int               // the same before its first valid provider token; 1 when zero
-	LogSize  int               // pushes kept for looking at; 256 when zero
-	Seed     string            // device tokens are made from it; of the key when empty: the next sandbox with it has the same phones
-	Key      *ecdsa.PrivateKey // the provider's; a new one when nil
-	CAKey    *ecdsa.PrivateKey // the authority's; a new one when nil
+	Addr     string            // empty: 127.0.0.1:0
+	Clock    clock.Clock       // for rates, budgets and lifetimes; required
+	BundleID string            // empty: com.example.touchline
+	TeamID   string            // empty: TEAM000001
+	KeyID    string            // empty: KEY0000001
+	Streams  int               // concurrent streams per connection; 0: 1000
+	First    int               // the same before the first valid provider token; 0: 1
+	LogSize  int               // pushes kept in the log; 0: 256
+	Seed     string            // source of the device tokens, so that the next sandbox with it has the same phones; empty: the key
+	Key      *ecdsa.PrivateKey // the provider's; nil: a new one
+	CAKey    *ecdsa.PrivateKey // the authority's; nil: a new one
 	Delay    time.Duration     // before every answer, real time
 	Logger   *slog.Logger      // nil: silent
 
-	// Lenient takes any app's pushes: a token that nobody has becomes a phone with its first push, and a content state
-	// is anything.
+	// Lenient accepts pushes from any app: an unknown token becomes a phone at its first push, and any content state is accepted.
 	Lenient bool
 
 	wall func() time.Time // for the age of provider tokens
@@ -49,7 +48,7 @@ type Config struct {
 type Sandbox struct {
 	cfg      Config
 	roots    *x509.CertPool
-	ca       []byte // the same authority, as a PEM file's text
+	ca       []byte // the same authority in PEM format
 	cert     tls.Certificate
 	key      *ecdsa.PrivateKey // the provider's, as if downloaded from Apple
 	provider provider
@@ -57,7 +56,7 @@ type Sandbox struct {
 	listener net.Listener
 	busy     sync.WaitGroup
 
-	beyond atomic.Int64 // streams that clients opened though they were not allowed
+	beyond atomic.Int64 // streams that clients opened beyond the limit
 
 	mu     sync.Mutex
 	tokens map[string]*endpoint
@@ -67,12 +66,12 @@ type Sandbox struct {
 	conns  int
 	open   map[*conn]struct{}
 
-	streams  uint32 // for a client with a valid provider token
+	streams  uint32 // limit for a client with a valid provider token
 	channels map[string]*channel
-	made     int // channels
+	made     int // channels created
 }
 
-// New makes the keys and certificates, and takes the address; Run answers there.
+// New creates keys and certificates, and listens on the address; Run answers there.
 func New(cfg Config) (*Sandbox, error) {
 	cfg.complete()
 	for _, key := range []**ecdsa.PrivateKey{&cfg.Key, &cfg.CAKey} {
@@ -128,22 +127,22 @@ func (cfg *Config) complete() {
 	}
 }
 
-// Account is what a provider gets from Apple: who it is and the key it signs with.
+// Account is what a provider gets from Apple: ids and the signing key.
 type Account struct {
 	BundleID, TeamID, KeyID string
-	Key, CAKey              *ecdsa.PrivateKey // CAKey is nothing that a provider gets: it is for the next start
+	Key, CAKey              *ecdsa.PrivateKey // CAKey is not for providers: it is for the next start
 	RootCAs                 *x509.CertPool
-	CA                      []byte // RootCAs as the text of a PEM file
+	CA                      []byte // RootCAs in PEM format
 }
 
-// Account returns the one account that this sandbox knows.
+// Account returns the only account of this sandbox.
 func (s *Sandbox) Account() Account {
 	return Account{
 		BundleID: s.cfg.BundleID, TeamID: s.cfg.TeamID, KeyID: s.cfg.KeyID, Key: s.key, CAKey: s.cfg.CAKey, RootCAs: s.roots, CA: s.ca,
 	}
 }
 
-// Start is New, and Run until stop is called, which returns what Run does.
+// Start calls New and then Run until stop is called, which returns Run's error.
 func Start(cfg Config) (s *Sandbox, stop func() error, err error) {
 	if s, err = New(cfg); err != nil {
 		return nil, nil, err
@@ -154,18 +153,18 @@ func Start(cfg Config) (s *Sandbox, stop func() error, err error) {
 	return s, sync.OnceValue(func() error { cancel(); return <-served }), nil
 }
 
-// URL is the sandbox's address.
+// URL returns the sandbox's address.
 func (s *Sandbox) URL() string { return "https://" + s.listener.Addr().String() }
 
-// manyStreams is what the server itself allows: what clients are sent is less.
+// manyStreams is the server's own limit: clients are sent a lower one.
 const manyStreams = 100_000
 
-// grace is how long pushes in flight may take when the sandbox stops.
+// grace is how long pushes under way may take when the sandbox stops.
 const grace = 250 * time.Millisecond
 
 // Run serves until ctx ends and every request is done. It may be called once.
 func (s *Sandbox) Run(ctx context.Context) error {
-	// TLS is ours, so that the frames can be seen: the server speaks HTTP/2 to what is inside it.
+	// TLS is handled here, so that frames are visible: the server speaks HTTP/2 inside it.
 	var h2 http.Protocols
 	h2.SetUnencryptedHTTP2(true)
 	srv := &http.Server{
@@ -190,7 +189,7 @@ func (s *Sandbox) Run(ctx context.Context) error {
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()
 		if srv.Shutdown(stop) != nil {
-			_ = srv.Close() // what is left hangs by script, or its client does
+			_ = srv.Close() // the rest hangs by a script, or its client does
 		}
 		err = <-served
 	}
@@ -207,7 +206,7 @@ func (s *Sandbox) connState(c net.Conn, st http.ConnState) {
 	}
 }
 
-// Connections is how many connections were ever opened: Apple wants few.
+// Connections returns how many connections were ever opened: Apple wants few.
 func (s *Sandbox) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,35 +6,34 @@ import (
 	"time"
 )
 
-// Reply is what a script answers instead of the usual.
+// Reply is a scripted answer.
 type Reply struct {
 	Status     int           `json:"status"`     // 0: validate and answer as usual after Delay
 	Reason     string        `json:"reason"`     // for the JSON body
-	Body       string        `json:"body"`       // in its place, as it is: to answer something that is not JSON
+	Body       string        `json:"body"`       // instead, sent as it is: for answers that are not JSON
 	RetryAfter string        `json:"retryAfter"` // header
-	Delay      time.Duration `json:"-"`          // before anything else, real time
+	Delay      time.Duration `json:"-"`          // before anything else; real time
 	Hang       bool          `json:"hang"`       // never answer
 	Reset      bool          `json:"reset"`      // reset the stream without an answer
-	Lost       bool          `json:"lost"`       // deliver as usual, then reset the stream: the answer is lost, the push is not
+	Lost       bool          `json:"lost"`       // deliver as usual, then reset the stream: only the answer is lost
 	GoAway     bool          `json:"goAway"`     // end the connection gracefully after the answer
-	Streams    int           `json:"streams"`    // tell the client, with the answer, that it may have so many streams from now on
+	Streams    int           `json:"streams"`    // the new stream limit, sent with the answer
 }
 
-// ManageToken stands for the requests about channels in a script.
+// ManageToken stands for requests about channels in a script.
 const ManageToken = "manage"
 
-// scripts are the replies by token, or channel id, and number of the push, from 1. The empty token stands for all of them, counted
-// together.
+// scripts are the replies by token or channel id and number of the push, from 1. The empty token stands for all pushes, counted together.
 type scripts map[string]*tokenScript
 
 type tokenScript struct {
 	count   int
 	replies map[int]Reply
-	rest    *Reply // for every number without a reply of its own
+	rest    *Reply // for every number without its own reply
 }
 
-// Script sets the answer to the n-th push (from 1) to a token from now on. The empty token counts the pushes to
-// all tokens. n of 0 means every push that has no answer of its own.
+// Script sets the answer to the nth push from now on (from 1) to a token. The empty token counts the pushes to
+// all tokens. With n 0 it is for every push without its own answer.
 func (s *Sandbox) Script(token string, n int, r Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,21 +49,21 @@ func (s *Sandbox) Script(token string, n int, r Reply) {
 	t.replies[t.count+n] = r
 }
 
-// Burst answers the next n pushes, whoever they are for, with this: an outage of 5xx.
+// Burst sets the answer to the next n pushes to any token: an outage of 5xx.
 func (s *Sandbox) Burst(n int, r Reply) {
 	for i := range n {
 		s.Script("", i+1, r)
 	}
 }
 
-// ClearScripts goes back to the usual answers.
+// ClearScripts restores the usual answers.
 func (s *Sandbox) ClearScripts() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.script)
 }
 
-// scripted counts a push and returns its script's reply.
+// scripted counts a push and returns its scripted reply.
 func (s *Sandbox) scripted(token string) (Reply, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +93,7 @@ func (s scripts) next(token string) (Reply, bool) {
 	return Reply{}, false
 }
 
-// play does what comes before the answer; done is set where nothing more is to be said.
+// play does what precedes the answer; done reports that there is nothing more to answer.
 func (r Reply) play(ctx context.Context, w http.ResponseWriter) (done bool) {
 	if r.Delay > 0 {
 		t := time.NewTimer(r.Delay)
@@ -113,7 +112,7 @@ func (r Reply) play(ctx context.Context, w http.ResponseWriter) (done bool) {
 		panic(http.ErrAbortHandler)
 	}
 	if r.GoAway {
-		w.Header().Set("Connection", "close") // net/http makes a GOAWAY of it
+		w.Header().Set("Connection", "close") // net/http turns this into a GOAWAY
 	}
 	if r.RetryAfter != "" {
 		w.Header().Set("Retry-After", r.RetryAfter)

@@ -18,7 +18,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, req *http.Request) {
 	defer s.busy.Done()
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil && len(body) < maxPayload {
-		panic(http.ErrAbortHandler) // the client went away
+		panic(http.ErrAbortHandler) // the client is gone
 	}
 	if s.cfg.Delay > 0 {
 		Reply{Delay: s.cfg.Delay}.play(req.Context(), w)
@@ -49,10 +49,10 @@ func (s *Sandbox) serve(w http.ResponseWriter, req *http.Request) {
 	s.write(w, r, refused, reply.Body)
 }
 
-// isBroadcast reports whether a push goes to a channel, not to a device.
+// isBroadcast reports whether a push is for a channel rather than a device.
 func (r *request) isBroadcast() bool { return strings.HasPrefix(r.path, "/4/broadcasts/") }
 
-// addressee is what scripts go by: the token, or the channel's id.
+// addressee returns the key for scripts: the token or the channel id.
 func (r *request) addressee() string {
 	if r.isBroadcast() {
 		return r.header.Get("apns-channel-id")
@@ -60,7 +60,7 @@ func (r *request) addressee() string {
 	return strings.ToLower(path.Base(r.path))
 }
 
-// serveManagement answers about channels.
+// serveManagement answers requests about channels.
 func (s *Sandbox) serveManagement(w http.ResponseWriter, r *request) {
 	w.Header()["apns-request-id"] = []string{uuid.NewString()}
 	if reply, hit := s.scripted(ManageToken); hit && reply.Status != 0 {
@@ -73,7 +73,7 @@ func (s *Sandbox) serveManagement(w http.ResponseWriter, r *request) {
 	}
 }
 
-// answer validates a push and hands it to its phone, unless a script says otherwise.
+// answer validates a push and delivers it to its phone, unless a script says otherwise.
 func (s *Sandbox) answer(ctx context.Context, r *request, reply Reply) (refused *refusal, shown string) {
 	if reply.Status != 0 && reply.Status != http.StatusOK {
 		refused = refuse(reply.Status, reply.Reason)
@@ -120,10 +120,10 @@ func (s *Sandbox) write(w http.ResponseWriter, r *request, refused *refusal, bod
 	if !refused.since.IsZero() {
 		answer.Timestamp = refused.since.UnixMilli()
 	}
-	_ = json.NewEncoder(w).Encode(answer) // the client may be gone: nothing to do about it here
+	_ = json.NewEncoder(w).Encode(answer) // nothing can be done if the client is gone
 }
 
-// note writes a push into the record.
+// note records a push.
 func (s *Sandbox) note(r *request, refused *refusal, shown string) {
 	rec := Record{
 		At: r.now, Token: redact(r.token), ID: r.id, Topic: r.header.Get("apns-topic"),
@@ -151,5 +151,5 @@ func (s *Sandbox) note(r *request, refused *refusal, shown string) {
 
 func redact(token string) string { return token[:min(6, len(token))] }
 
-// unix returns an instant of epoch seconds.
+// unix converts epoch seconds.
 func unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }

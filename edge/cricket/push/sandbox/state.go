@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// kind is a type of Swift as its default JSON decoder takes it.
+// kind is a Swift type, as its default JSON decoder accepts it.
 type kind uint8
 
 const (
@@ -19,15 +19,15 @@ const (
 	date // a number: seconds since 2001-01-01
 )
 
-// schema is a Swift struct: the kind of each property, a schema, or a list with one of these for all its elements. A property
-// whose name ends with a question mark is optional.
+// schema is a Swift struct: each property's kind, a schema, or a list with one of these for all its elements. A
+// property whose name ends in a question mark is optional.
 type schema map[string]any
 
-// list is a Swift array of what its one element says.
+// list is a Swift array whose elements are of the given type.
 type list [1]any
 
-// contentState is the app's ContentState, written down here a second time on purpose: what the node sends has to
-// fit the app, not itself.
+// contentState returns the app's ContentState. It is declared here a second time on purpose: what the node sends
+// must fit the app, not itself.
 func contentState() schema {
 	return schema{
 		"phase": text, "status": text,
@@ -46,7 +46,7 @@ func contentState() schema {
 	}
 }
 
-// attributes are the static part, which comes with the start: the app's MatchAttributes.
+// attributes returns the app's MatchAttributes, the fixed part, sent with the start.
 func attributes() schema {
 	return schema{
 		"matchId": text, "league": text,
@@ -54,11 +54,11 @@ func attributes() schema {
 	}
 }
 
-// attributesType is the name of the Swift type that a start has to say.
+// attributesType is the name of the Swift type that a start must give.
 const attributesType = "MatchAttributes"
 
-// decode returns the reason why a part of a payload is no Swift value of that shape. Unknown properties are an error too:
-// Swift skips them, but here they mean that node and app have drifted apart.
+// decode returns an error if a part of a payload is not a Swift value of that schema. Unknown properties are
+// errors too: Swift ignores them, but here they mean that node and app have drifted apart.
 func decode(raw json.RawMessage, s schema) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -93,7 +93,7 @@ func (s schema) check(at string, v any) error {
 	return nil
 }
 
-// fits holds a value against what a schema says of it.
+// fits checks a value against its schema.
 func fits(at string, want, v any) error {
 	ok := false
 	switch want := want.(type) {

@@ -14,15 +14,15 @@ import (
 const (
 	maxPayload     = 4096
 	maxCollapseID  = 64
-	maxBody        = 64 << 10 // what is read at all
+	maxBody        = 64 << 10 // limit of what is read
 	minTokenDigits = 64
 	maxTokenDigits = 200
-	tokenInterval  = time.Second // at most one push a token in this time
+	tokenInterval  = time.Second // minimum time between two pushes to a token
 )
 
 const liveActivitySuffix = ".push-type.liveactivity"
 
-// refusal is an answer that is not 200.
+// refusal is an answer other than 200.
 type refusal struct {
 	status int
 	reason string
@@ -31,26 +31,26 @@ type refusal struct {
 
 func refuse(status int, reason string) *refusal { return &refusal{status: status, reason: reason} }
 
-// request is a push as it came in.
+// request is a push as received.
 type request struct {
 	method, path string
 	header       http.Header
 	body         []byte
 	now          time.Time
 
-	id       string // echoed, or made here
+	id       string // echoed, or created here
 	priority int
 	expires  int64
 	token    string
-	target   *endpoint // found on the way
-	channel  *channel  // the same of a broadcast
-	conn     *conn     // it came by
+	target   *endpoint // set by the checks
+	channel  *channel  // the same for a broadcast
+	conn     *conn     // the connection it arrived on
 }
 
-// check is one rule; nil means that the push passes it.
+// check is a rule; it returns nil if the push passes.
 type check func(*Sandbox, *request) *refusal
 
-// checks are the rules in Apple's order, as Pushy's validating handler has it: the first one broken is the answer.
+// checks returns the rules in Apple's order, following Pushy's validating handler: the first broken rule is the answer.
 func checks() []check {
 	return []check{
 		(*Sandbox).checkID,
@@ -89,7 +89,7 @@ func checkUUID(r *request, name string) *refusal {
 	if given == "" {
 		return nil
 	}
-	if len(given) != 36 || uuid.Validate(given) != nil { // the canonical form alone
+	if len(given) != 36 || uuid.Validate(given) != nil { // only the canonical form
 		return refuse(http.StatusBadRequest, "BadMessageId")
 	}
 	r.id = given
@@ -162,7 +162,7 @@ func (s *Sandbox) checkExpiration(r *request) *refusal {
 	return nil
 }
 
-// checkType wants a type that this app uses, with the topic that goes with it.
+// checkType requires a push type that this app uses, with the matching topic.
 func (s *Sandbox) checkType(r *request) *refusal {
 	forActivity := strings.HasSuffix(r.header.Get("apns-topic"), liveActivitySuffix)
 	switch r.header.Get("apns-push-type") {
@@ -198,8 +198,8 @@ func (s *Sandbox) checkPath(r *request) *refusal {
 	return nil
 }
 
-// checkToken knows dead tokens. Those that never were are checkKnown's: who has no valid provider token does not learn
-// of them, as with Apple.
+// checkToken refuses dead tokens. Unknown ones are left to checkKnown: as at Apple, a sender without a valid
+// provider token does not learn about them.
 func (s *Sandbox) checkToken(r *request) *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,7 +250,7 @@ func (s *Sandbox) checkSize(r *request) *refusal {
 	return nil
 }
 
-// checkRate allows a token one push a second.
+// checkRate allows one push per second to a token.
 func (s *Sandbox) checkRate(r *request) *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()

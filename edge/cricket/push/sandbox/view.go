@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// PhoneView is what a phone shows now, for a page or a test.
+// PhoneView is what a phone shows now, for pages and tests.
 type PhoneView struct {
 	Phone
-	Activities     []ActivityView `json:"activities"` // on the lock screen, the newest first
-	Alerts         []ShownAlert   `json:"alerts"`     // the newest last
+	Activities     []ActivityView `json:"activities"` // on the lock screen, newest first
+	Alerts         []ShownAlert   `json:"alerts"`     // newest last
 	UrgentLastHour int            `json:"urgentLastHour"`
 	UrgentLimit    int            `json:"urgentLimit"`
 	Received       int            `json:"received"`
 	Ignored        int            `json:"ignored"`
-	IgnoredWhy     string         `json:"ignoredWhy,omitempty"` // of the latest one
+	IgnoredWhy     string         `json:"ignoredWhy,omitempty"` // of the latest ignored push
 }
 
-// ActivityView is a Live Activity as the lock screen shows it.
+// ActivityView is a Live Activity on the lock screen.
 type ActivityView struct {
 	MatchID    string          `json:"matchId"`
 	Compact    Compact         `json:"compact"`
-	State      json.RawMessage `json:"state"`      // the content state, exactly as it came
+	State      json.RawMessage `json:"state"`      // the content state exactly as received
 	Attributes json.RawMessage `json:"attributes"` // from the start
 	Timestamp  time.Time       `json:"timestamp"`
 	StartedAt  time.Time       `json:"startedAt"`
@@ -32,10 +32,10 @@ type ActivityView struct {
 	Stale      bool            `json:"stale"`
 	Ended      bool            `json:"ended"`
 	Pushes     int             `json:"pushes"`
-	Channel    string          `json:"channel,omitempty"` // it listens to
+	Channel    string          `json:"channel,omitempty"` // the channel it listens to
 }
 
-// Compact is what fits beside the camera: score left, overs or need right.
+// Compact is what fits beside the camera: score on the left, overs or need on the right.
 type Compact struct {
 	Leading  string `json:"leading"`
 	Trailing string `json:"trailing"`
@@ -88,7 +88,7 @@ func (a *activity) view(now time.Time) ActivityView {
 	}
 }
 
-// compactOf reads the few things that the small view shows.
+// compactOf reads the fields of the compact view.
 func compactOf(state json.RawMessage) Compact {
 	var s struct {
 		Teams []struct {
@@ -120,7 +120,7 @@ func compactOf(state json.RawMessage) Compact {
 	return c
 }
 
-// matchOf reads the match out of attributes that have been checked.
+// matchOf returns the match in attributes that have been checked.
 func matchOf(attrs json.RawMessage) string {
 	var a struct {
 		MatchID string `json:"matchId"`

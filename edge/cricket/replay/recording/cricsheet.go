@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// source is a Cricsheet file as far as a replay uses it. A key that is neither here nor among those left out on purpose
-// is an error: a new kind of fact must not vanish unseen.
+// source is the part of a Cricsheet file that a replay uses. A key that is neither here nor ignored on purpose
+// is an error: a new kind of fact must not be lost silently.
 type source struct {
 	Meta    ignored   `json:"meta"`
 	Info    info      `json:"info"`
 	Innings []innings `json:"innings"`
 }
 
-// ignored takes what a replay has no use for.
+// ignored skips a value that a replay does not use.
 type ignored struct{}
 
-// UnmarshalJSON forgets.
+// UnmarshalJSON ignores the value.
 func (*ignored) UnmarshalJSON([]byte) error { return nil }
 
 // text is a JSON string or number, kept as text: seasons and groups come as either.
 type text string
 
-// UnmarshalJSON takes a string or a number.
+// UnmarshalJSON accepts a string or a number.
 func (t *text) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		return json.Unmarshal(b, (*string)(t))
@@ -133,7 +133,7 @@ type delivery struct {
 	}
 }
 
-// decode reads a file and checks what each of its parts tells alone.
+// decode reads a file and checks each part by itself.
 func decode(src []byte) (*source, error) {
 	dec := json.NewDecoder(bytes.NewReader(src))
 	dec.DisallowUnknownFields()
@@ -212,13 +212,13 @@ func (in *info) checkOutcome() error {
 	return nil
 }
 
-// oversText is a number of overs, "50" or "7.3", and a place in an innings.
+// oversText matches a number of overs, "50" or "7.3", and a place in an innings.
 var oversText = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.[1-9])?$`)
 
-// maxRuns bounds what one ball may give in one way; it catches slips of the pen, not cricket.
+// maxRuns bounds the runs of one kind from a ball, to detect typing errors.
 const maxRuns = 20
 
-// check reports what is wrong with an innings, behind the place within it.
+// check returns an error if an innings is invalid; its text follows the innings' place.
 func (n *innings) check() error {
 	n.Target.Overs = trim(n.Target.Overs)
 	if t := n.Target; t.Runs < 0 || (t.Runs > 0 || t.Overs != "") && !oversText.MatchString(string(t.Overs)) || n.Penalty.Pre < 0 || n.Penalty.Post < 0 {
@@ -259,5 +259,5 @@ func (d *delivery) check() error {
 	return nil
 }
 
-// trim writes whole overs without a fraction.
+// trim drops the fraction of whole overs.
 func trim(t text) text { return text(strings.TrimSuffix(string(t), ".0")) }

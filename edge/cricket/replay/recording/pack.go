@@ -7,10 +7,10 @@ import (
 	"io"
 )
 
-// maxUnpacked bounds a recording; the longest Test match has a third of it.
+// maxUnpacked bounds a recording; the longest Test takes a third of it.
 const maxUnpacked = 4 << 20
 
-// Pack writes a match as the project carries it: compressed JSON of what is not zero.
+// Pack encodes a match as the project stores it: compressed JSON of the non-zero values.
 func Pack(m *Match) ([]byte, error) {
 	src, err := json.Marshal(m)
 	if err != nil {
@@ -28,7 +28,7 @@ func Pack(m *Match) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Unpack reads what Pack has written.
+// Unpack decodes the result of Pack.
 func Unpack(packed io.Reader) (*Match, error) {
 	z, err := gzip.NewReader(packed)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Read makes the recording of a match file. id names the match, digits; why is what makes it worth a look, "" for nothing.
+// Read returns the recording of a match file. id is the match's number; why is what makes it worth watching, or "".
 func Read(id, why string, src []byte) (*Match, error) {
 	s, err := decode(src)
 	if err != nil {
@@ -36,15 +36,15 @@ func Read(id, why string, src []byte) (*Match, error) {
 	return r.m, r.err
 }
 
-// reader turns names into letters.
+// reader maps names to refs.
 type reader struct {
 	*source
 	m    *Match
 	refs [2]map[string]Ref
-	err  error // what was wrong with the first name that was
+	err  error // the error for the first invalid name
 }
 
-// teams gives everybody a letter: the sides as named, then who only fielded as a substitute.
+// teams assigns refs: to the named sides first, then to those who only fielded as substitutes.
 func (r *reader) teams() {
 	for i, name := range r.Info.Teams {
 		r.refs[i] = map[string]Ref{}
@@ -56,7 +56,7 @@ func (r *reader) teams() {
 	for i := range r.Innings {
 		batting := r.m.TeamIndex(r.Innings[i].Team)
 		if batting < 0 {
-			continue // innings tells of it
+			continue // innings reports it
 		}
 		for _, n := range r.Innings[i].fielders() {
 			if r.refs[1-batting][n] == 0 {
@@ -66,7 +66,7 @@ func (r *reader) teams() {
 	}
 }
 
-// fielders are all who are named in a dismissal.
+// fielders returns everybody named in a dismissal.
 func (n *innings) fielders() (names []string) {
 	for _, o := range n.Overs {
 		for i := range o.Deliveries {

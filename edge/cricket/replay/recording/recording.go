@@ -1,15 +1,14 @@
-// Package recording has recorded matches: who played, what was agreed, and every delivery. They are made from match files of
-// cricsheet.org (JSON 1.0 and 1.1), read strictly: a file that tells a kind of fact that a replay would lose unseen is refused.
-// What the project carries is a Match each, packed (Pack): the facts that a replay needs, and no more.
+// Package recording holds recorded matches: the players, the conditions, and every delivery. They are made from
+// match files of cricsheet.org (JSON 1.0 and 1.1), read strictly: a file with a kind of fact that a replay would
+// silently lose is refused. The project stores each as a packed Match (Pack): only the facts that a replay needs.
 package recording
 
 import "slices"
 
-// Ref names a player within one match by a letter: a to z are the players of the first team, A to Z those of the
-// second. The zero Ref is nobody.
+// Ref identifies a player within one match by a letter: a to z for the first team, A to Z for the second. The zero Ref is nobody.
 type Ref byte
 
-// Team is the index of the player's side in Match.Teams.
+// Team returns the index of the player's side in Match.Teams.
 func (r Ref) Team() int {
 	if r >= 'A' && r <= 'Z' {
 		return 1
@@ -24,7 +23,7 @@ func (r Ref) index() int {
 	return int(r - 'a')
 }
 
-// RefOf is the name of the i-th player of a side.
+// RefOf returns the ref of player i of a side.
 func RefOf(team, i int) Ref {
 	if team == 1 {
 		return Ref('A' + i)
@@ -32,13 +31,13 @@ func RefOf(team, i int) Ref {
 	return Ref('a' + i)
 }
 
-// maxPlayers is how many players of a side have a letter.
+// maxPlayers is how many players of a side can have a ref.
 const maxPlayers = 26
 
 // Match is one recorded match.
 type Match struct {
 	ID           string    `json:",omitzero"`
-	Why          string    `json:",omitzero"` // what makes the match worth keeping
+	Why          string    `json:",omitzero"` // why the match is worth keeping
 	Type         string    `json:",omitzero"` // T20, IT20, ODI, ODM, Test, MDM
 	Gender       string    `json:",omitzero"` // male, female
 	Sides        string    `json:",omitzero"` // international, club
@@ -47,7 +46,7 @@ type Match struct {
 	Dates        []string  `json:",omitzero"` // 2019-07-14, ascending
 	Venue, City  string    `json:",omitzero"`
 	BallsPerOver int       `json:",omitzero"`
-	Overs        int       `json:",omitzero"` // scheduled overs an innings as recorded, 0 in multi-day matches
+	Overs        int       `json:",omitzero"` // scheduled overs per innings as recorded, 0 in multi-day matches
 	Toss         Toss      `json:",omitzero"`
 	Umpires      []string  `json:",omitzero"`
 	TVUmpires    []string  `json:",omitzero"`
@@ -58,22 +57,22 @@ type Match struct {
 	Innings      []Innings `json:",omitzero"`
 }
 
-// Event is the competition or tour the match belongs to.
+// Event is the match's competition or tour.
 type Event struct {
 	Name   string `json:",omitzero"`
-	Number int    `json:",omitzero"` // of the match within the event, 0 unknown
+	Number int    `json:",omitzero"` // of the match within the event, 0 if unknown
 	Group  string `json:",omitzero"`
 	Stage  string `json:",omitzero"`
 }
 
-// Toss is who won it, as an index of Match.Teams, and whether they chose to bat.
+// Toss is the winner, as an index in Match.Teams, and the decision.
 type Toss struct {
 	Winner int  `json:",omitzero"`
 	Bat    bool `json:",omitzero"`
 }
 
-// Outcome is how the match ended. Teams are named as in Match.Teams; at most one of Winner, Eliminator and BowlOut is
-// set, the latter two together with the result tie.
+// Outcome is how the match ended. Teams are named as in Match.Teams; at most one of Winner, Eliminator and
+// BowlOut is set, the latter two with the result tie.
 type Outcome struct {
 	Winner     string `json:",omitzero"`
 	Runs       int    `json:",omitzero"`
@@ -81,7 +80,7 @@ type Outcome struct {
 	Innings    int    `json:",omitzero"`
 	Result     string `json:",omitzero"` // tie, draw, no result
 	Method     string `json:",omitzero"` // D/L, VJD, Awarded
-	Eliminator string `json:",omitzero"` // winner of the super over, or of what decided after it
+	Eliminator string `json:",omitzero"` // winner of the super over, or of whatever decided after it
 	BowlOut    string `json:",omitzero"`
 }
 
@@ -91,16 +90,16 @@ type Team struct {
 	Players []Player `json:",omitzero"`
 }
 
-// Player is somebody who took part.
+// Player is a participant.
 type Player struct {
 	Name       string `json:",omitzero"`
 	Registry   string `json:",omitzero"` // eight hexadecimal digits, the same in every match
-	Listed     bool   `json:",omitzero"` // in the side as named; otherwise only a substitute fielder
+	Listed     bool   `json:",omitzero"` // in the named side; otherwise only a substitute fielder
 	SuperSub   bool   `json:",omitzero"` // named as the supersub
-	Substitute bool   `json:",omitzero"` // came in for another during the match
+	Substitute bool   `json:",omitzero"` // replaced another player during the match
 }
 
-// Innings is one innings, super overs and forfeited ones included.
+// Innings is one innings; super overs and forfeited innings are included.
 type Innings struct {
 	Team       int         `json:",omitzero"`
 	SuperOver  bool        `json:",omitzero"`
@@ -111,13 +110,13 @@ type Innings struct {
 	Overs      []Over      `json:",omitzero"`
 }
 
-// Target is what the side chases; the zero Target where the record gives none.
+// Target is what the side chases; zero if the record gives none.
 type Target struct {
 	Runs  int    `json:",omitzero"`
 	Overs string `json:",omitzero"` // "50", "7.3"
 }
 
-// Powerplay is a stretch of fielding restrictions, from and to as over.ball.
+// Powerplay is a period of fielding restrictions, from and to as over.ball.
 type Powerplay struct{ From, To string }
 
 // Over is one over, numbered from 0.
@@ -130,14 +129,14 @@ type Over struct {
 type Delivery struct {
 	Batter, NonStriker, Bowler Ref      `json:",omitzero"`
 	Bat                        int      `json:",omitzero"` // off the bat
-	Run                        bool     `json:",omitzero"` // four or six that were run, not hit to the boundary
+	Run                        bool     `json:",omitzero"` // a four or six that was all run
 	Wides, NoBalls             int      `json:",omitzero"`
 	Byes, LegByes              int      `json:",omitzero"`
 	Penalty                    int      `json:",omitzero"`
 	Wickets                    []Wicket `json:",omitzero"`
 }
 
-// Total is what the ball adds to the team's score.
+// Total returns the runs that the ball adds to the team's score.
 func (d *Delivery) Total() int {
 	return d.Bat + d.Wides + d.NoBalls + d.Byes + d.LegByes + d.Penalty
 }
@@ -145,7 +144,7 @@ func (d *Delivery) Total() int {
 // Legal reports whether the ball counts towards the over.
 func (d *Delivery) Legal() bool { return d.Wides == 0 && d.NoBalls == 0 }
 
-// Kind is the way of a dismissal or retirement, in the record's own words.
+// Kind is the kind of a dismissal or retirement, in the record's words.
 type Kind string
 
 // The kinds.
@@ -166,10 +165,10 @@ const (
 	RetiredNotOut   Kind = "retired not out"
 )
 
-// Out reports whether the batter is out: who retires hurt or by leave is not.
+// Out reports whether the batter is out; retired hurt and retired not out are not.
 func (k Kind) Out() bool { return k != RetiredHurt && k != RetiredNotOut }
 
-// Credited reports whether the wicket is the bowler's.
+// Credited reports whether the bowler gets the wicket.
 func (k Kind) Credited() bool {
 	return slices.Contains([]Kind{Bowled, Caught, CaughtAndBowled, LBW, Stumped, HitWicket}, k)
 }
@@ -187,13 +186,13 @@ type Wicket struct {
 	Fielders []Fielder `json:",omitzero"`
 }
 
-// Fielder had a hand in a dismissal. Who is 0 where the record does not name him.
+// Fielder took part in a dismissal. Who is 0 if the record does not name the fielder.
 type Fielder struct {
 	Who        Ref  `json:",omitzero"`
 	Substitute bool `json:",omitzero"`
 }
 
-// Player finds a player; nil for nobody.
+// Player returns a player; nil for nobody.
 func (m *Match) Player(r Ref) *Player {
 	if r == 0 || r.index() >= len(m.Teams[r.Team()].Players) {
 		return nil
@@ -201,10 +200,10 @@ func (m *Match) Player(r Ref) *Player {
 	return &m.Teams[r.Team()].Players[r.index()]
 }
 
-// TeamIndex is the index of a team by its name, or -1.
+// TeamIndex returns the index of a team by its name, or -1.
 func (m *Match) TeamIndex(name string) int {
 	return slices.IndexFunc(m.Teams[:], func(t Team) bool { return t.Name == name })
 }
 
-// MultiDay reports whether a match is first-class cricket, where an innings has no quota of overs.
+// MultiDay reports whether the match is first-class cricket, where an innings has no limit of overs.
 func (m *Match) MultiDay() bool { return m.Type == "Test" || m.Type == "MDM" }
