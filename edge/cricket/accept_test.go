@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// copied returns the snapshot as it stands, for a feed that tells it again later.
+// copied returns a copy of the snapshot, for a feed that repeats it later.
 func (s *script) copied() Snapshot {
 	c := s.snap
 	c.Innings, c.Batting = slices.Clone(c.Innings), slices.Clone(c.Batting)
@@ -14,7 +14,7 @@ func (s *script) copied() Snapshot {
 	return c
 }
 
-// A snapshot that goes behind what was taken in counts when it is told twice.
+// A snapshot that falls behind the accepted one counts when it comes twice.
 func TestDoubtedSnapshots(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault  func(s *script, before Snapshot) Snapshot
@@ -79,7 +79,7 @@ func TestDoubtedSnapshots(t *testing.T) {
 	}
 }
 
-// A feed that goes on leaving something out is believed in the end, and then with every snapshot.
+// A feed that keeps leaving something out is believed in the end, and from then on in every snapshot.
 func TestMissingForGood(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault func(*Snapshot)
@@ -159,7 +159,7 @@ func TestStampsAnew(t *testing.T) {
 	}
 }
 
-// The word for where a match stands counts when two snapshots have it.
+// A new status counts when two snapshots have it.
 func TestFlappingStatus(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What the catalogue leaves open is switched by whoever runs the node; what it never tells stays silent.
+// The operator can switch optional and default alerts; other types never alert.
 func TestOptionalAlerts(t *testing.T) {
 	s := newScript(t, 20)
 	s.options = Options{Alerts: map[EventType]bool{
@@ -42,7 +42,7 @@ func TestOvertakenMilestones(t *testing.T) {
 	})
 }
 
-// An alert tells others of its tick, by the rules of the catalogue.
+// An alert covers other events of its tick, by the rules of the catalogue.
 func TestMerges(t *testing.T) {
 	t.Run("wicket and hat-trick", func(t *testing.T) {
 		s := newScript(t, 20)
@@ -71,7 +71,7 @@ func TestMerges(t *testing.T) {
 	})
 }
 
-// A match that is abandoned tells nothing more until that is sure, and sure it is after half an hour.
+// An abandoned match announces nothing until that is confirmed, half an hour later.
 func TestAbandonedTellsNothing(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// alerts are the texts of what phones were told.
+// alerts returns the texts announced to phones.
 func (s *script) alerts() (texts []string) {
 	for _, e := range s.told {
 		if e.Alert {
@@ -16,7 +16,7 @@ func (s *script) alerts() (texts []string) {
 	return texts
 }
 
-// Two of a match who share their last name are called in full, by alert, display and card; everybody else is not.
+// Players of a match who share a last name are named in full in alerts, display and card; others are not.
 func TestSharedLastName(t *testing.T) {
 	s := newScript(t, 20)
 	s.snap.Players[101], s.snap.Players[211] = Name{"BKG Mendis", "Mendis"}, Name{"Kamindu Mendis", "Mendis"}
@@ -38,7 +38,7 @@ func TestSharedLastName(t *testing.T) {
 	}
 }
 
-// An alert names everybody who is out in its tick, in the order they fell, and the haul that the wicket made.
+// An alert names every batter out in its tick, in the order they fell, and the haul completed by the wicket.
 func TestWordsOfWickets(t *testing.T) {
 	for name, tc := range map[string]struct {
 		overs         int
@@ -90,8 +90,7 @@ func TestRareDismissals(t *testing.T) {
 	}
 }
 
-// Penalty runs between innings stand in the score before a ball is bowled: the openers are no news all the same, and the
-// target that phones were told is another.
+// Penalty runs between innings are in the score before a ball is bowled: the openers are still no news, and the announced target changes.
 func TestPenaltyBetweenInnings(t *testing.T) {
 	s := newScript(t, 2)
 	s.innings(teamA)
@@ -173,7 +172,7 @@ func TestBannerOfASuperOver(t *testing.T) {
 	banner("inn:3")
 }
 
-// A ball that was bowled says more than the feed's word: play goes on at once, and a super over is play.
+// A ball bowled outweighs the feed's status: play continues at once, and a super over is play.
 func TestPlayGoesOnAtOnce(t *testing.T) {
 	s := newScript(t, 1)
 	s.second("1 1 1 1 1 1", "2 2 2 . . .")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// settled plays a wicket that phones are told of.
+// toldWicket plays a wicket that is announced.
 func toldWicket(t *testing.T) *script {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -18,7 +18,7 @@ func toldWicket(t *testing.T) *script {
 	return s
 }
 
-// texts of what was told of some types.
+// texts returns the texts announced for some types.
 func (s *script) texts(types ...EventType) []string {
 	out := []string{}
 	for _, e := range s.told {
@@ -165,7 +165,7 @@ func TestCorrections(t *testing.T) {
 	})
 }
 
-// A correction gives way to a more telling alert of its tick, and is told with the next.
+// A correction yields to a more important alert of its tick, and is announced with the next.
 func TestCorrectionWaitsItsTurn(t *testing.T) {
 	s := toldWicket(t)
 	b := &s.snap.Balls[len(s.snap.Balls)-1]
@@ -271,7 +271,7 @@ func TestResultIsCorrected(t *testing.T) {
 	})
 }
 
-// The scores say who can have won; what they leave open waits.
+// The scores show who can have won; while they leave it open the result waits.
 func TestVerdict(t *testing.T) {
 	limited := func(second Innings, winner int64, note string) *Snapshot {
 		return &Snapshot{
@@ -331,8 +331,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// What phones were told and is not so, and what is so after that, has room in the hour beyond that of news, and waits
-// where there is none: it is told late, in one alert, or not at all once there is nothing to correct.
+// Corrections, and events true again after one, may exceed the hourly limit for news. Beyond that they wait:
+// they are announced late, in one alert, or not at all if there is nothing left to correct.
 func TestCorrectionsFindRoom(t *testing.T) {
 	full := func(s *script, n int) {
 		s.state.AlertTimes = nil
@@ -417,7 +417,8 @@ func TestCorrectionsFindRoom(t *testing.T) {
 	})
 }
 
-// A wicket is told with how it fell, an innings with its score, a target once: when they change phones hear of it.
+// A wicket is announced with its dismissal, an innings with its score, and one target at a time: when these change, phones get a
+// correction.
 func TestFactsAreCorrected(t *testing.T) {
 	t.Run("how it fell", func(t *testing.T) {
 		s := toldWicket(t)
@@ -472,7 +473,7 @@ func TestFactsAreCorrected(t *testing.T) {
 	})
 }
 
-// A boundary that the feed takes back is not counted, one that it calls otherwise is counted as that.
+// A boundary that the feed takes back is not counted; one that it changes is counted as changed.
 func TestBoundariesAreRevised(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)

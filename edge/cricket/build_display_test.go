@@ -33,7 +33,7 @@ func TestDisplayOfAChase(t *testing.T) {
 	}
 }
 
-// A chase that is over says how it ended, until there is a result: no more runs are needed from balls that nobody bowls.
+// The equation of a finished chase describes its end until there is a result: it does not ask for runs from balls that will not be bowled.
 func TestEquationAfterAChase(t *testing.T) {
 	for then, want := range map[string]string{
 		"1 2 . 1 . .": "1 run short", "1 2 . 1 1 .": "scores level", "1 2 . 1 2": "target reached", "1 2 . .": "need 3 from 2",
@@ -52,7 +52,7 @@ func TestEquationAfterAChase(t *testing.T) {
 	}
 }
 
-// Once an innings of limited overs has ended the equation is what the next needs, by the revised target where rain made one.
+// After an innings of limited overs the equation is what the next one needs, by the revised target if rain changed it.
 func TestEquationBetweenInnings(t *testing.T) {
 	s := newScript(t, 1)
 	s.innings(teamA)
@@ -189,7 +189,7 @@ func TestBanner(t *testing.T) {
 	banner("four b:1051")
 }
 
-// In any snapshot without balls what is long past is not in the banner.
+// Without balls in the snapshot, old events are not in the banner.
 func TestBannerOfTheScore(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)

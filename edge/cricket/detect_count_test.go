@@ -41,8 +41,8 @@ func finalReading(t *testing.T, id string, balls bool) *cricket.Snapshot {
 	return &r.Snapshots[0]
 }
 
-// One look at the last snapshot tells the whole match as the independent count has it: every type of event, wickets by
-// kind, innings ends by cause, the result.
+// Detection in the last snapshot finds the whole match of the independent count: every type of event, wickets by
+// kind, innings ends by cause, and the result.
 func TestDetectAgainstCount(t *testing.T) {
 	all := readExpected(t)
 	sums := map[cricket.EventType]int{}
@@ -148,7 +148,7 @@ func count(all []cricket.Candidate, kind cricket.EventType) int {
 	return n
 }
 
-// No key is told twice in one snapshot, and everything that is to be told has one.
+// No key occurs twice in one snapshot, and every event to be announced has one.
 func TestDetectKeys(t *testing.T) {
 	for _, info := range replay.List() {
 		for _, balls := range []bool{true, false} {

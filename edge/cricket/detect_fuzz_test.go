@@ -75,8 +75,7 @@ func mutilated(t *rapid.T, s *script) Snapshot {
 	return snap
 }
 
-// Whatever a feed sends after whatever else, detection, display and memory come to an end without a panic, say the
-// same twice, and tell no key twice.
+// Whatever sequence of snapshots a feed sends, detection, display and memory do not panic, are repeatable, and report no key twice.
 func TestDetectAnything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newScript(t, 3)

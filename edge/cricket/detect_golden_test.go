@@ -18,9 +18,8 @@ var updateTexts = flag.Bool("update-texts", false, "write the golden files of th
 // shownOfMany is how many events of a type that is all too frequent a golden file has.
 const shownOfMany = 4
 
-// The texts of real matches, as a person has read and mended them: a T20 with a hat-trick, a final that a super over
-// did not settle, a match of four days, one that rain shortened, and the final by its score alone. With -short those of a
-// day and more are left out.
+// Texts of real matches, checked by a person: a T20 with a hat-trick, a final that a super over did not settle, a four-day
+// match, one that rain shortened, and the final without balls. With -short, only those shorter than a day.
 func TestTexts(t *testing.T) {
 	for _, tc := range []struct {
 		name, id string

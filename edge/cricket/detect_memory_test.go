@@ -24,7 +24,7 @@ func (s *script) ballPolls(n int) {
 	s.polls(n)
 }
 
-// tellings counts what became sure of each type.
+// tellings counts the confirmed events of each type.
 func (s *script) tellings(types ...EventType) []int {
 	out := make([]int, len(types))
 	for _, e := range s.told {
@@ -35,7 +35,7 @@ func (s *script) tellings(types ...EventType) []int {
 	return out
 }
 
-// However snapshots with balls and without follow each other, every four, six and maiden is told once.
+// However snapshots with and without balls alternate, every four, six and maiden is reported once.
 func TestBoundariesAreToldOnce(t *testing.T) {
 	kinds := []EventType{EventFour, EventSix, EventMaiden}
 	for _, tc := range []struct {
@@ -119,8 +119,8 @@ func TestSixesWithoutBalls(t *testing.T) {
 	want(t, s.keys(EventConsecutiveSixes), "csr:1:101:3!")
 }
 
-// A hat-trick over two spells is found although the snapshot has only the last balls, and stays told when none has
-// any; in a super over it is none.
+// A hat-trick over two spells is found although the snapshot has only the latest balls, and stays reported when
+// none has it; in a super over it does not count.
 func TestHatTrickOfSpells(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -177,8 +177,7 @@ func TestNoHatTrickOverAGap(t *testing.T) {
 	}
 }
 
-// Rain stops play and play goes on; an interruption that is seen once is none; at the same overs of another innings
-// it is another.
+// Rain stops play, and play resumes; an interruption seen once does not count; at the same overs of another innings it is a new one.
 func TestInterruptions(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -204,7 +203,7 @@ func TestInterruptions(t *testing.T) {
 	}
 }
 
-// The day goes on after the close of play; without memory the dates tell.
+// The day advances after stumps; without memory it follows from the dates.
 func TestDays(t *testing.T) {
 	s := newScript(t, 0)
 	s.snap.Type = "Test/5day"
@@ -235,7 +234,7 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// A match that is not played is told and ends.
+// A match that is not played is announced as such and ends.
 func TestNotPlayed(t *testing.T) {
 	for status, key := range map[Status]string{"Postp.": "st:postp!", "Cancl": "st:cancl!", "Cancl.": "st:cancl!"} {
 		s := newScript(t, 20)

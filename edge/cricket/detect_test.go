@@ -43,7 +43,7 @@ func (s *script) fill() {
 	}
 }
 
-// look returns what one snapshot shows, with or without its balls, as lines "key text".
+// look returns the events of one snapshot, with or without balls, as lines "key text".
 func (s *script) look(balls bool, types ...EventType) []string {
 	s.fill()
 	snap := s.snap
@@ -347,7 +347,7 @@ func TestTextsWithoutNames(t *testing.T) {
 		"nb:1:103 New batter comes in · Alphas 5/1 (0.3)")
 }
 
-// A wicket that only the score shows is one of nobody yet.
+// A wicket known only from the score has no batter yet.
 func TestNamelessWicket(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -399,7 +399,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestSidesKeepTheirNames goes on with the names that sides had: the feed leaves them out for longer than a snapshot is doubted.
+// TestSidesKeepTheirNames keeps the known names of sides that the feed leaves out for longer than a snapshot is doubted.
 func TestSidesKeepTheirNames(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)

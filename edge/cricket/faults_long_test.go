@@ -12,11 +12,10 @@ import (
 
 var faultSeeds = flag.Int("cricket.faults", 1, "how many seeds of feed faults each recorded match is played with")
 
-// maxRow is what a row of active-matches may be, in bytes.
+// maxRow is the largest size of a row of active-matches, in bytes.
 const maxRow = 5 * 1024
 
-// Every recorded match with and without feed faults: the row stays small at every tick, and what was told is true or was
-// corrected.
+// Every recorded match with and without feed faults: the row stays small at every tick, and every announcement is true or was corrected.
 func TestEveryMatchUnderFaults(t *testing.T) {
 	for _, info := range replay.List() {
 		t.Run(info.ID, func(t *testing.T) {

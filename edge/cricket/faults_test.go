@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// told is what a phone and the record have of a match in the end.
+// told is what a phone and the record have at the end of a match.
 type told struct {
 	state    cricket.State
 	display  cricket.Display
@@ -117,7 +117,7 @@ func (p *told) take(t *testing.T, s *cricket.Snapshot, now time.Time) {
 	}
 }
 
-// hours holds the alerts of a running hour to the budget of a phone: twelve of news, and fifteen with what is owed.
+// hours checks the limits of alerts in a running hour: twelve of news, and fifteen with those owed.
 func (p *told) hours(t *testing.T) {
 	t.Helper()
 	for i := range p.alerts {
@@ -139,7 +139,7 @@ func unstamped(p cmp.Path) bool {
 	return name == ".UpdatedAt" || name == ".At"
 }
 
-// honest holds what was announced under feed faults against a match without any.
+// honest compares the announcements under feed faults with those of a clean match.
 func honest(t *testing.T, clean, lied *told) {
 	t.Helper()
 	if diff := cmp.Diff(clean.display, lied.display, cmp.FilterPath(unstamped, cmp.Ignore())); diff != "" {
@@ -171,7 +171,7 @@ func honest(t *testing.T, clean, lied *told) {
 	}
 }
 
-// core is who a text is about: its words up to the score.
+// core returns the text up to the score.
 func core(text string) string {
 	text, _, _ = strings.Cut(text, " · ")
 	if words := strings.Fields(text); len(words) > 1 {

@@ -72,8 +72,7 @@ func hostile(t *rapid.T, base *Snapshot) *Snapshot {
 	return &s
 }
 
-// Whatever a feed sends: no panic, no key twice, one alert a tick and twelve an hour at most, and the result of the
-// match that there is in the end is told.
+// Whatever a feed sends: no panic, no key twice, at most one alert per tick and twelve per hour, and the final result is announced.
 func TestHostileSnapshots(t *testing.T) {
 	script := newScript(t, 2)
 	script.innings(teamA)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A report says what its keys are, and why an event has no alert.
+// A report explains its keys, and why an event has no alert.
 func TestReplayReport(t *testing.T) {
 	r := &ReplayReport{Summary: Summary{Dropped: map[string]int{"merged": 3, "burst": 1}}, PhonesRight: true}
 	r.LastWords = &LastWords{Untold: 1, Each: []string{"withdrawn: w:1:2"}}

@@ -19,8 +19,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// A node shows what the holder of a match shows, from the state alone that came from the cloud; not of a match that it holds
-// itself, nor of one that it was the last to tick.
+// A node shows the display of a match's holder, from the state that came from the cloud; not for a match that it
+// holds itself, nor for one that it ticked last.
 func TestMirror(t *testing.T) {
 	holder := newStage(t, cricket.Options{Shared: true})
 	c := clock.NewStepped(holder.now)

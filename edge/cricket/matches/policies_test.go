@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// sentry is a replicator that looks whether what cricket writes is as the policies of its tables want it.
+// sentry is a replicator that checks that cricket's writes follow the policies of its tables.
 type sentry struct {
 	t     *testing.T
 	fence int64 // under which everything is written that carries one
@@ -83,7 +83,7 @@ func (s *sentry) look(w *store.Write) {
 	}
 }
 
-// claims sees that a claim goes ahead of everything but the claim before it.
+// claims checks that a claim is sent ahead of everything but the previous claim.
 func (s *sentry) claims(w *store.Write) {
 	var want []store.ItemRef
 	if n := len(s.alerts); n > 0 {
@@ -98,7 +98,7 @@ func (s *sentry) claims(w *store.Write) {
 // Expire implements store.Replicator.
 func (s *sentry) Expire(*store.Tx, *store.TableSpec, attr.Item) (bool, error) { return true, nil }
 
-// stage is a service on a store whose clock is a script's.
+// stage is a service on a store with a script's clock.
 type stage struct {
 	*script
 	store   *store.Store
@@ -117,7 +117,7 @@ func newStage(t *testing.T, o cricket.Options) *stage {
 	return s
 }
 
-// tick takes the present snapshot in a few times, so that what is held becomes sure.
+// tick applies the current snapshot several times, until held events are confirmed.
 func (s *stage) tick() {
 	s.t.Helper()
 	for range 4 {
@@ -199,7 +199,7 @@ func TestWritesSuitTheirPolicies(t *testing.T) {
 	}
 }
 
-// A holder whose match has passed to another writes nothing of it: no state, no touch, no end, no score in the fixture, no reply.
+// A holder whose match has passed to another node writes nothing of it: no state, touch, end, fixture score or reply.
 func TestDeposedWritesNothing(t *testing.T) {
 	s := newStage(t, cricket.Options{})
 	s.innings(teamA)
@@ -276,7 +276,7 @@ func TestUnknownAttributesStay(t *testing.T) {
 	}
 }
 
-// A snapshot of an observer changes what this node shows, and nothing that others read.
+// An observer's snapshot changes this node's display, and nothing that other nodes read.
 func TestObserve(t *testing.T) {
 	s := newStage(t, cricket.Options{})
 	s.innings(teamA)

@@ -46,7 +46,7 @@ func TestTickUnderAnOldFence(t *testing.T) {
 	}
 }
 
-// A fixture has what the feed says, loses what it takes back, and is archived when its match has ended.
+// A fixture has the feed's data, loses what the feed removes, and is archived when its match has ended.
 func TestFixtureOfATick(t *testing.T) {
 	ctx := t.Context()
 	service := matches.NewService(storetest.Open(t, tables.All()...), cricket.Options{})
@@ -126,7 +126,7 @@ func eventRow(t *testing.T, db *store.Store, key string) attr.Item {
 	return row
 }
 
-// A row that is there already was claimed before: the tick goes on, the row stays, the key is known from then on.
+// An existing row was claimed before: the tick continues, the row stays, and its key is known from then on.
 func TestTickOfAnEventThatIsThere(t *testing.T) {
 	s, db, tick := ticker(t)
 	tick(1)
@@ -153,7 +153,7 @@ func TestTickOfAnEventThatIsThere(t *testing.T) {
 	}
 }
 
-// The row of an event that was otherwise says what is so, that phones were told, and what.
+// The row of a changed event is rewritten, and keeps that it was announced, and with which text.
 func TestTickRevisesARow(t *testing.T) {
 	s, db, tick := ticker(t)
 	tick(1)
@@ -174,7 +174,7 @@ func TestTickRevisesARow(t *testing.T) {
 	}
 }
 
-// What is written on the first day of a long match goes with what is written on the last: a week after its end.
+// Rows from the first day of a long match expire with those from the last: a week after its end.
 func TestTickOfALongMatch(t *testing.T) {
 	s, db, tick := ticker(t)
 	s.snap.Overs, s.snap.Type = 0, "Test/5day"
@@ -224,8 +224,8 @@ func TestTickFillsKeysOnce(t *testing.T) {
 	}
 }
 
-// A feed that re-opens a match takes the result's row away, and it can be told again. A doubted snapshot changes
-// neither display nor fixture.
+// When the feed reopens a match, the row of the result is deleted, and the result can be announced again. A
+// doubted snapshot changes neither display nor fixture.
 func TestTickOfAMatchThatGoesOn(t *testing.T) {
 	s, db, tick := ticker(t)
 	tick(1)

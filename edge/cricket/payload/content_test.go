@@ -103,7 +103,7 @@ func TestContentGolden(t *testing.T) {
 	}
 }
 
-// TestContentHash looks at what counts as a change: everything a phone shows, and not when it was made.
+// TestContentHash checks what counts as a change: everything a phone shows, but not its time.
 func TestContentHash(t *testing.T) {
 	d := cricket.Display{MatchID: "1", Teams: []cricket.TeamScore{{Code: "A", Runs: 1}, {Code: "B"}}, UpdatedAt: time.Unix(1e9, 0)}
 	first := NewContentState(&d).Hash()
@@ -184,7 +184,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// TestPruningOrder takes the state down step by step: the score is what stays.
+// TestPruningOrder prunes the state step by step: the score remains.
 func TestPruningOrder(t *testing.T) {
 	lead := 3
 	c := ContentState{

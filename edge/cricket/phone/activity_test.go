@@ -116,7 +116,7 @@ func TestSessionLife(t *testing.T) {
 	}
 }
 
-// TestUnfollowOwesAnEnd keeps the tokens of all devices of the user until their phones have been told.
+// TestUnfollowOwesAnEnd keeps the tokens of all the user's devices until their phones have been notified.
 func TestUnfollowOwesAnEnd(t *testing.T) {
 	r := newUserRig(t)
 	r.do(func(tx *store.Tx) error {
@@ -146,7 +146,7 @@ func TestUnfollowOwesAnEnd(t *testing.T) {
 	if s := r.session("u1", "d1"); s.UpdateToken != "" || s.EndReason != EndUnfollowed {
 		t.Errorf("settled %+v", s)
 	}
-	// Followed again before the other phone was told: it simply goes on.
+	// Followed again before the other phone was notified: it simply continues.
 	if s := r.ensure("u1", "d2"); s.Status != SessionActive || s.UpdateToken != token("b") || s.EndReason != "" {
 		t.Errorf("followed again %+v", s)
 	}
@@ -175,8 +175,7 @@ func TestDismissedCountsAsUnfollowed(t *testing.T) {
 	r.refused(fault.NotFound, func(tx *store.Tx) error { return Activities{}.Dismiss(tx, "7", "u9", "d9") })
 }
 
-// TestTokenAfterLeaving: the token of an activity that was on its way while its user left makes nothing active. The phone
-// is told to end it.
+// TestTokenAfterLeaving: a token that arrives after its user left makes nothing active. The phone gets an end push.
 func TestTokenAfterLeaving(t *testing.T) {
 	follow := func(r *userRig) {
 		r.do(func(tx *store.Tx) error { _, _, err := Follows{}.Add(tx, "7", "u1", 0); return err })
@@ -241,8 +240,8 @@ func TestRegisterRefused(t *testing.T) {
 	})
 }
 
-// TestRegisterOfWhichMatch takes tokens while phones may still be told: not of an unknown match, not of one that is over,
-// but of one whose result may be taken back.
+// TestRegisterOfWhichMatch accepts tokens while phones may still be notified: not for an unknown match or one
+// that is over, but for one whose result may be taken back.
 func TestRegisterOfWhichMatch(t *testing.T) {
 	r := newUserRig(t)
 	register := func(match string) func(*store.Tx) error {
@@ -271,8 +270,8 @@ func TestRegisterOfWhichMatch(t *testing.T) {
 	}
 }
 
-// TestTokenHasOneSession: an app that gives its activity's token under another name of the device has one session, and
-// what was owed to the token is owed no more; other activities stay.
+// TestTokenHasOneSession: if an app sends its activity's token under another device id, there is one session,
+// and nothing is owed to the token any more; other activities stay.
 func TestTokenHasOneSession(t *testing.T) {
 	r := newUserRig(t)
 	r.got("u1", "d1", token("a"), r.now)
@@ -301,7 +300,7 @@ func TestTokenHasOneSession(t *testing.T) {
 	}
 }
 
-// TestUnnamedDevices are told from each other by who was heard of last.
+// TestUnnamedDevices assigns them to the most recently seen device.
 func TestUnnamedDevices(t *testing.T) {
 	r := newUserRig(t)
 	if s := r.got("u1", "", token("a"), r.now); s.DeviceID != UnnamedDevice {
@@ -316,7 +315,7 @@ func TestUnnamedDevices(t *testing.T) {
 	}
 }
 
-// TestEndOfAll ends every device's activity of a match and the follow, and tells the phones.
+// TestEndOfAll ends every device's activity of a match and the follow, and notifies the phones.
 func TestEndOfAll(t *testing.T) {
 	r := newUserRig(t)
 	r.do(func(tx *store.Tx) error {

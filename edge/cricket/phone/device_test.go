@@ -120,7 +120,7 @@ func TestDeviceRefused(t *testing.T) {
 	}
 }
 
-// TestDropOfADeadDevice goes by Apple's word only if the device has not registered since.
+// TestDropOfADeadDevice follows Apple's answer only if the device has not registered since.
 func TestDropOfADeadDevice(t *testing.T) {
 	r := newUserRig(t)
 	d := r.register(Devices{}, Device{UserID: "u1", DeviceToken: token("1"), DeviceID: "d1", Platform: "ios"})

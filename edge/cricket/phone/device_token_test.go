@@ -42,7 +42,7 @@ func (r *userRig) starts(user, device, tok string) {
 	})
 }
 
-// held tells of each user's rows the device and push-to-start tokens.
+// held returns the device and push-to-start tokens in each user's rows.
 func (r *userRig) held(users ...string) map[string]string {
 	out := map[string]string{}
 	for _, user := range users {
@@ -53,7 +53,7 @@ func (r *userRig) held(users ...string) map[string]string {
 	return out
 }
 
-// TestTokensOfTheLast is what registrations leave: u1 has the phone a with the push-to-start token e, and then ...
+// TestTokensOfTheLast covers the effect of registrations: u1 has the phone a with the push-to-start token e, and then ...
 func TestTokensOfTheLast(t *testing.T) {
 	a, b, e, f := token("a"), token("b"), token("e"), token("f")
 	for _, c := range []struct {
@@ -170,7 +170,7 @@ func TestActivitiesOfTheOldUser(t *testing.T) {
 	}
 }
 
-// TestUpdateTokenOfTheLast is an activity that the app hands on to the next user: the one before is told no more.
+// TestUpdateTokenOfTheLast is an activity that the app hands to the next user: the previous one is no longer notified.
 func TestUpdateTokenOfTheLast(t *testing.T) {
 	for name, dismissed := range map[string]bool{"running": false, "owed an end push": true} {
 		t.Run(name, func(t *testing.T) {

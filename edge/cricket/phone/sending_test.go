@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// sends is a replicator that lists of each write to what other rows' writes it stands behind.
+// sends is a replicator that lists, for each write, the writes of other rows it waits for.
 type sends struct{ list []string }
 
 // Compile implements store.Replicator.
@@ -34,7 +34,7 @@ func sortKey(key attr.Item) string {
 	return key["userId#deviceId"].Str()
 }
 
-// A row that takes the place of others is sent after what was written to those: nobody sees a phone, or a token, in two rows.
+// A row that replaces others is sent after the writes to those: no node sees a phone, or a token, in two rows.
 func TestRowsInThePlaceOfOthers(t *testing.T) {
 	r := newUserRig(t)
 	s := &sends{}

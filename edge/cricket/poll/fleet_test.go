@@ -57,7 +57,7 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-// The lock of a match may be free while its row is fresh: then it is left to whoever writes there.
+// A match whose lock is free while its row is fresh is left to the node that writes it.
 func TestNoTakeoverOfFreshRows(t *testing.T) {
 	r := newRig(t)
 	r.inPlay()
@@ -82,7 +82,7 @@ func TestNoTakeoverOfFreshRows(t *testing.T) {
 	}
 }
 
-// A node that loses its seat to others lets go of its matches, so that they can have them.
+// A node that loses its slot releases its matches, so that others can take them.
 func TestStandByLetsGo(t *testing.T) {
 	r := newRig(t)
 	r.inPlay()

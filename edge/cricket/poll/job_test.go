@@ -29,8 +29,8 @@ func TestToldErrors(t *testing.T) {
 	}
 }
 
-// A job that fails by one error and another for an hour, as one that is cut off does, is a line each ten minutes; the status
-// has the last. After it has worked the next failure is told at once.
+// A job that fails for an hour with alternating errors, as on a lost connection, is logged every ten minutes;
+// the status has the last error. After a success the next failure is logged at once.
 func TestFailingJobIsLoggedNowAndThen(t *testing.T) {
 	var log bytes.Buffer
 	p := &Poller{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, jobs: map[string]JobStatus{}}
@@ -51,7 +51,7 @@ func TestFailingJobIsLoggedNowAndThen(t *testing.T) {
 	}
 }
 
-// An error that comes after another and lasts is told too, if late.
+// A different error that lasts is logged too, if late.
 func TestLastingErrorIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	p := &Poller{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, jobs: map[string]JobStatus{}}

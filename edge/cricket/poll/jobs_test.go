@@ -200,7 +200,7 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A match that is over and stays in the list is not told any more, but what the feed corrects is shown.
+// A match that is over and stays in the list announces nothing more, but the feed's corrections are shown.
 func TestCorrectedAfterTheEnd(t *testing.T) {
 	r := newRig(t)
 	r.finishing()
@@ -320,7 +320,7 @@ func TestPostponed(t *testing.T) {
 	})
 }
 
-// A feed that says nothing more after a result does not keep a match for ever; neither does one that forgets it.
+// A feed that is silent after a result does not keep a match forever; neither does one that forgets it.
 func TestSilentEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		from time.Duration // of the silence

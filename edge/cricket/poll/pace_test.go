@@ -25,7 +25,7 @@ func (r *rig) leagueRow(id string, active, marquee bool) {
 	})
 }
 
-// How often the live list is read, and with balls or not, by what is on.
+// How often the live list is read, with or without balls, depending on the matches in it.
 func TestPaceOfTheList(t *testing.T) {
 	on := func(status cricket.Status, leagues ...int64) func(time.Time) []cricket.Snapshot {
 		return func(time.Time) (all []cricket.Snapshot) {
@@ -141,7 +141,7 @@ func TestListTooLongForBalls(t *testing.T) {
 	}
 }
 
-// Intervals stretch when there is not enough left of the hour, with the reserve left alone.
+// Intervals stretch when too little of the hour's budget is left, without the reserve.
 func TestBudgetStretches(t *testing.T) {
 	for _, tt := range []struct {
 		budget sportmonks.Budget

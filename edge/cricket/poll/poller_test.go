@@ -26,7 +26,7 @@ import (
 
 var errLost = errors.New("the lock is another node's")
 
-// locks gives every lock to whoever asks, with a fence of its own.
+// locks grants every lock, with a fence of its own.
 type locks struct{ fence int64 }
 
 func (l locks) Hold(context.Context, string) (poll.Lease, error) { return l, nil }
@@ -69,7 +69,7 @@ func newNode(t *testing.T, id string) *node {
 	}
 }
 
-// run polls from where the match was left until stop says so of a state, and reports how the match stands then.
+// run polls from where the match was left until stop returns true, and returns the match's state and events.
 func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []cricket.Event) {
 	n.t.Helper()
 	n.fence++
@@ -140,8 +140,7 @@ func (u *until) Tick(ctx context.Context, s *cricket.Snapshot, by matches.Owner)
 
 func ended(st cricket.State, _ time.Time) bool { return st.Status == cricket.ActiveEnded }
 
-// cleanRuns are matches that a node polled from their start to their end, each run by the first test that wants it. Nobody
-// changes what it found.
+// cleanRuns are matches polled from start to end, each run by the first test that needs it. They must not be changed.
 var cleanRuns sync.Map
 
 func cleanRun(t *testing.T, id string) (cricket.State, []cricket.Event) {
@@ -150,7 +149,7 @@ func cleanRun(t *testing.T, id string) (cricket.State, []cricket.Event) {
 	return once.(func() (cricket.State, []cricket.Event))()
 }
 
-// A node that is stopped again and again, at any tick, finds and tells the same as one that is not.
+// A node that is stopped again and again, at any tick, finds and announces the same as one that is not.
 func TestRestartsChangeNothing(t *testing.T) {
 	const id = "1343760"
 	wantState, wantEvents := cleanRun(t, id)
@@ -184,7 +183,7 @@ func TestRestartsChangeNothing(t *testing.T) {
 	}
 }
 
-// failing refuses one tick in three of those that bring news.
+// failing refuses one in three ticks with news.
 type failing struct {
 	poll.Matches
 	news int

@@ -160,7 +160,7 @@ func TestReferenceIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A feed that refuses for an hour is asked at a pace that leaves its calls alone.
+// A feed that refuses for an hour is called at a pace that spares its budget.
 func TestReferenceBacksOff(t *testing.T) {
 	r := newRig(t)
 	refusing := &refusedLeagues{script: r.feed, until: time.Hour}

@@ -228,7 +228,7 @@ func (l *fleetLease) Release(context.Context) error {
 	return nil
 }
 
-// holder returns who holds a lock.
+// holder returns the holder of a lock.
 func (l *fleetLocks) holder(key string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

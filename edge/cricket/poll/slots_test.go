@@ -22,7 +22,7 @@ func (r *rig) node(name string) poll.Config {
 	return c
 }
 
-// nodeFeed is the feed as one node's client sees it: what is unchanged is so for that node.
+// nodeFeed is the feed as seen by one node's client: unchanged relates to that node.
 type nodeFeed struct {
 	*script
 	last string
@@ -72,8 +72,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// Three nodes share the matches evenly, also where one is there first and has taken all; nothing moves then. One dies, and
-// the others have its matches, each of which was without a node for as long as its lease lasts and a little.
+// Three nodes share the matches evenly, even if one was first and took all; then nothing moves. One dies, and the
+// others take its matches, each of which was without a node only as long as its lease lasts and a little longer.
 func TestMatchesAreShared(t *testing.T) {
 	n := slateSize()
 	r := newRig(t)
@@ -106,7 +106,7 @@ func slateSize() int {
 	return 30
 }
 
-// handedOver holds that every match was ticked all the time, whoever did it, and moved at most twice.
+// handedOver checks that every match was ticked all the time, by any node, and moved at most twice.
 func (r *rig) handedOver(died time.Duration) {
 	r.t.Helper()
 	for _, id := range sortedKeys(r.ticks.at) {
@@ -150,8 +150,7 @@ func TestOneComesBehindAnother(t *testing.T) {
 	}
 }
 
-// A fence is raised when the cloud has refused what was written under the lower one: that is written again with the next
-// answer of the feed, though it has no news.
+// A fence is raised after the cloud refused a write under the lower one: the next answer of the feed is then written even without news.
 func TestWrittenAnewUnderARaisedFence(t *testing.T) {
 	r := newRig(t)
 	r.feed.list = func(time.Time) []cricket.Snapshot { return []cricket.Snapshot{match(100, 3, "1st Innings", 7)} }
@@ -174,7 +173,7 @@ func TestWrittenAnewUnderARaisedFence(t *testing.T) {
 	}
 }
 
-// Nodes that start together into a full list do not all end up with the same: nobody ever has them all.
+// Nodes that start together with a full list do not all take the same matches: no node ever has them all.
 func TestColdStartTogether(t *testing.T) {
 	n := slateSize()
 	r := newRig(t)
@@ -185,8 +184,8 @@ func TestColdStartTogether(t *testing.T) {
 	}
 }
 
-// The feed's budget is per token: what several nodes ask for stays within it, and each of them hears often enough. With
-// -short there is a third of an hour left, and a third of its calls.
+// The feed's budget is per token: the calls of several nodes stay within it, and each gets answers often enough.
+// With -short there is a third of an hour left, and a third of its calls.
 func TestNodesShareTheBudget(t *testing.T) {
 	r := newRig(t)
 	matches, hour := 6, time.Hour
@@ -268,8 +267,8 @@ func (l cutLocks) Hold(ctx context.Context, key string) (poll.Lease, error) {
 	return l.Leases.Hold(ctx, key)
 }
 
-// While the locks cannot be reached a strict node stops; one that observes goes on for its own readers and writes nothing
-// that others read. Both go on afterwards.
+// While the locks cannot be reached a strict node stops; an observing one continues for its own readers and
+// writes nothing that other nodes read. Both continue normally afterwards.
 func TestLocksAway(t *testing.T) {
 	from, to := 2*time.Minute, 4*time.Minute
 	for _, observe := range []bool{false, true} {

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The shares are even; nobody who has no more than an even share loses a match; everybody who sees the same decides the same,
-// in whatever order; and what has been decided stays.
+// The shares are even; no node with at most an even share loses a match; all nodes that see the same decide the
+// same, in any order; and decisions are stable.
 func TestSpread(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := []string{"a", "b", "c", "d", "e"}

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// restingList has the live list left alone from one instant to another, as the feed's client does.
+// restingList makes the live list rest for a while, as the feed's client does.
 func restingList(r *rig, from, until time.Duration, state sportmonks.State) {
 	end := midday().Add(until)
 	r.config.Budgets = r.feed
@@ -32,8 +32,7 @@ func restingList(r *rig, from, until time.Duration, state sportmonks.State) {
 	}
 }
 
-// While the live list is left alone its matches are read by themselves, every ten seconds, and the list is asked again
-// when its rest is over.
+// While the live list is resting, its matches are requested singly, every ten seconds; afterwards the list is requested again.
 func TestStandIn(t *testing.T) {
 	for _, state := range []sportmonks.State{sportmonks.StateResting, sportmonks.StateOpen, sportmonks.StateRefused, sportmonks.StateBroke} {
 		t.Run(string(state), func(t *testing.T) {
@@ -69,7 +68,7 @@ func TestStandIn(t *testing.T) {
 	}
 }
 
-// A match whose first ball falls while the list is left alone is found by its own record, and followed by it.
+// A match that begins while the list is resting is found by its own record.
 func TestStandInOfAMatchThatBegins(t *testing.T) {
 	r := newRig(t)
 	play := func(string, time.Time) (cricket.Snapshot, error) {

@@ -71,7 +71,7 @@ func (r *rig) expectGone() {
 	}
 }
 
-// A match that is taken from a feed that knows what it has is over at once, for followers, lists and displays.
+// If a feed that knows its matches removes one, it is over at once, for followers, lists and displays.
 func TestTakenAway(t *testing.T) {
 	r := newRig(t)
 	r.playing(5 * time.Minute)
@@ -80,7 +80,7 @@ func TestTakenAway(t *testing.T) {
 	r.expectGone()
 }
 
-// So is one that was taken away while the node was down, and one that nobody had waited for yet.
+// The same for a match removed while the node was down, and for one that was not registered yet.
 func TestTakenAwayMeanwhile(t *testing.T) {
 	r := newRig(t)
 	r.playing(5 * time.Minute)

@@ -54,8 +54,8 @@ func (s *slowUntil) Send(ctx context.Context, p apns.Push) apns.Result {
 	return res
 }
 
-// An answer that comes when an older alert of the match has passed is still the answer for its own alert: nothing is told
-// twice, and nothing is taken for told.
+// A late answer, after an older alert of the match has expired, still counts for its own alert: nothing is sent
+// twice, and nothing is wrongly taken as sent.
 func TestLateAnswerIsForItsAlert(t *testing.T) {
 	for _, later := range []bool{false, true} {
 		t.Run(fmt.Sprintf("another came meanwhile %v", later), func(t *testing.T) {

@@ -145,7 +145,7 @@ func newFanout(b *testing.B, matches int, channels bool) *fanout {
 	return f
 }
 
-// heap is what lives, in bytes.
+// heap returns the bytes of live objects.
 func heap() float64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -171,7 +171,7 @@ func (f *fanout) audience(b *testing.B, box *sandbox.Sandbox, channels bool, fir
 	}
 }
 
-// users are those who follow a match.
+// users returns the followers of a match.
 func (f *fanout) users(id string) (all []string) {
 	for i := range phonesOfMatch() {
 		all = append(all, fmt.Sprintf("u%s-%05d", id, i))

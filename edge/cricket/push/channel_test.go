@@ -50,8 +50,8 @@ func (r *withPhones) broadcasts(after uint64) (channel, device int, last uint64)
 	return channel, device, last
 }
 
-// TestChannelLife follows a match on a channel: one push a state for all who can listen, the old phone by its token,
-// all of them at the end, and the channel deleted after it.
+// TestChannelLife follows a match on a channel: one push per state for all phones that can listen, the old phone
+// by its token, an end for all of them, and then the deletion of the channel.
 func TestChannelLife(t *testing.T) {
 	r := newWithChannels(t, "18.1", "26.0", "18.0", "17.5")
 	r.run(r.client)
@@ -135,8 +135,8 @@ func TestChannelOverDays(t *testing.T) {
 	}
 }
 
-// TestChannelLost is a channel that Apple forgot: the phones are started anew on another one. The card that nobody can end
-// any more says that it is stale.
+// TestChannelLost is a channel that Apple forgot: the phones are started again on another one. The old card,
+// which can no longer be ended, becomes stale.
 func TestChannelLost(t *testing.T) {
 	r := newWithChannels(t, "18.1", "18.2")
 	r.run(r.client)
@@ -163,7 +163,7 @@ func TestChannelLost(t *testing.T) {
 	}
 }
 
-// TestNoChannel goes on by tokens where Apple makes none, and says so.
+// TestNoChannel continues by token if Apple creates no channel, and logs it.
 func TestNoChannel(t *testing.T) {
 	r := newWithChannels(t, "18.1")
 	r.box.Script(sandbox.ManageToken, 0, sandbox.Reply{Status: 400, Reason: "FeatureNotEnabled"})
@@ -178,7 +178,7 @@ func TestNoChannel(t *testing.T) {
 	}
 }
 
-// silentChannels is a way to Apple on which nobody answers about channels, as behind a firewall.
+// silentChannels is a channel host that does not answer, as behind a firewall.
 type silentChannels struct {
 	*apns.Client
 	asked *atomic.Int64
@@ -211,7 +211,7 @@ func TestSilentChannels(t *testing.T) {
 	}
 }
 
-// dyingChannels makes a channel and dies before anybody hears of it.
+// dyingChannels creates a channel and dies before its id is known.
 type dyingChannels struct {
 	*apns.Client
 	r *rig
@@ -226,8 +226,8 @@ func (d dyingChannels) CreateChannel(ctx context.Context) (string, apns.Result) 
 	return "", apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer}
 }
 
-// TestChannelsAreNotLeaked deletes at the start what a crash left: a channel half made, and one of a match that ended
-// meanwhile. What others made before stays.
+// TestChannelsAreNotLeaked deletes at startup what a crash left: a channel half created, and one of a match that
+// ended meanwhile. Earlier channels of others stay.
 func TestChannelsAreNotLeaked(t *testing.T) {
 	r := newWithChannels(t, "18.1")
 	foreign, res := r.client.CreateChannel(t.Context())
@@ -297,7 +297,7 @@ func (r *withPhones) put(row channelRow) {
 	}
 }
 
-// TestChannelOverARestart goes on with the channel that there is.
+// TestChannelOverARestart continues with the existing channel.
 func TestChannelOverARestart(t *testing.T) {
 	r := newWithChannels(t, "18.1")
 	r.run(r.client)
@@ -311,7 +311,7 @@ func TestChannelOverARestart(t *testing.T) {
 	if after := r.box.Channels(); len(after) != 1 || after[0].ID != before[0].ID {
 		t.Errorf("channels %+v", after)
 	}
-	// Switched off: the phones are told by their tokens, and the channel is deleted.
+	// Switched off: the phones are notified by token, and the channel is deleted.
 	r.halt()
 	r.channels = nil
 	r.run(r.client)
@@ -325,7 +325,7 @@ func TestChannelOverARestart(t *testing.T) {
 	}
 }
 
-// TestUnfollowOnAChannel ends the row; the channel has no way to tell one phone.
+// TestUnfollowOnAChannel ends the row; a channel cannot notify a single phone.
 func TestUnfollowOnAChannel(t *testing.T) {
 	r := newWithChannels(t, "18.1", "18.1")
 	r.run(r.client)
@@ -342,7 +342,7 @@ func TestUnfollowOnAChannel(t *testing.T) {
 	}
 }
 
-// TestUrgentBudgetOfAChannel leaves room for the start of those who listen.
+// TestUrgentBudgetOfAChannel leaves room for the starts of listeners.
 func TestUrgentBudgetOfAChannel(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		r := newWithChannels(t, "18.1", "18.2")

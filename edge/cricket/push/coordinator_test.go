@@ -231,7 +231,7 @@ func TestRenewalIsNotStarved(t *testing.T) {
 	}
 }
 
-// TestTimestampsOnlyRise goes on from the last one when the clock starts again earlier, as a replay's does.
+// TestTimestampsOnlyRise continues from the last timestamp when the clock restarts earlier, as a replay's does.
 func TestTimestampsOnlyRise(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -261,7 +261,7 @@ func TestTimestampsOnlyRise(t *testing.T) {
 	}
 }
 
-// TestAlertsOfOthers are not told: of a row that is written again, and to an activity that began later.
+// TestAlertsOfOthers covers alerts that are not sent: for a row that is written again, and to an activity that began later.
 func TestAlertsOfOthers(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)

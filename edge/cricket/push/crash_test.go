@@ -66,7 +66,7 @@ func (r *rig) mortal(n int, after bool) *killer {
 	return k
 }
 
-// rise goes on with what a dead process left; false if it still lives.
+// rise continues with what a dead process left; false if it is still alive.
 func (r *rig) rise(k *killer) bool {
 	r.t.Helper()
 	k.mu.Lock()
@@ -112,7 +112,7 @@ func TestCrashBetweenClaimAndSend(t *testing.T) {
 	}
 }
 
-// TestDownBetweenTickAndRead sends the alert of a tick that nobody has read yet, once.
+// TestDownBetweenTickAndRead sends the alert of a tick that was not read before the stop, once.
 func TestDownBetweenTickAndRead(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -133,7 +133,7 @@ func TestDownBetweenTickAndRead(t *testing.T) {
 	}
 }
 
-// TestLateAlert is only in the banner: nobody wants to hear of a wicket of an hour ago.
+// TestLateAlert is only in the banner: a wicket of an hour ago is no news.
 func TestLateAlert(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -266,7 +266,7 @@ func crashes(t *testing.T, rng *rand.Rand) {
 	all := r.out.take()
 	judge(t, all)
 	for _, u := range users {
-		// A crash loses the one alert whose push it comes before, and no other.
+		// A crash loses only the alert whose push it precedes.
 		if n := toldOf(all, token(u)); n < alerts-(lives-1) {
 			t.Errorf("%s was told %d of %d alerts, with %d crashes", u, n, alerts, lives-1)
 		}
@@ -282,7 +282,7 @@ func crashes(t *testing.T, rng *rand.Rand) {
 	}
 }
 
-// judge holds what must hold of all pushes of a run.
+// judge checks what must hold for all pushes of a run.
 func judge(t *testing.T, all []sent) {
 	t.Helper()
 	stamps, ended, times := map[string]int64{}, map[string]bool{}, map[string]time.Time{}

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// TestRetryIsTheSamePush sends what failed again under the same id and timestamp, until there is something newer.
+// TestRetryIsTheSamePush retries with the same id and timestamp until there is something newer.
 func TestRetryIsTheSamePush(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -55,7 +55,7 @@ func (s *slowFor) Send(ctx context.Context, p apns.Push) apns.Result {
 	return s.outbox.Send(ctx, p)
 }
 
-// TestStragglers goes on without the answer for one phone: others are told at once, that phone when the answer came.
+// TestStragglers continues without the answer for one phone: others are notified at once, that phone after the answer.
 func TestStragglers(t *testing.T) {
 	r := newRig(t)
 	r.patience = patienceUsual
@@ -66,7 +66,7 @@ func TestStragglers(t *testing.T) {
 	r.pass(4 * time.Second)
 	slow.armed.Store(true)
 	r.score("7", 2, "")
-	// While an answer is awaited a stepped clock stands: the loop goes on all the same.
+	// While an answer is awaited a stepped clock stands still, and the loop continues.
 	r.follow("7", "cyd")
 	r.activate("7", "cyd", "upd cyd")
 	for r.runsTold("upd cyd") != 2 {
@@ -97,7 +97,7 @@ func (r *rig) runsTold(tok string) (runs int) {
 	return runs
 }
 
-// TestPick sends alerts first where a round cannot hold everything, then whoever has waited longest.
+// TestPick sends alerts first if a round cannot hold everything, then the sessions that have waited longest.
 func TestPick(t *testing.T) {
 	m := newMatch("7")
 	var jobs []*job
@@ -191,7 +191,7 @@ func TestTwentyMinutes(t *testing.T) {
 	}
 }
 
-// TestNotify tells devices what an administrator says, and forgets the dead ones.
+// TestNotify sends an administrator's message to devices, and forgets dead ones.
 func TestNotify(t *testing.T) {
 	r := newRig(t)
 	r.fixture("7")

@@ -19,8 +19,8 @@ func (r *rig) restart() {
 	r.run(r.out)
 }
 
-// An alert that no push has carried when the process ends in order is told by the next one: here the phone was told
-// something else less than a second before.
+// An alert that no push has carried at an orderly shutdown is sent by the next process: here the phone got
+// another push less than a second before.
 func TestStopBeforeAnAlertLeaves(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -43,7 +43,7 @@ func TestStopBeforeAnAlertLeaves(t *testing.T) {
 	}
 }
 
-// So is one in a minute in which nothing is sent because Apple called us wrong: whoever mends that restarts.
+// The same in a minute without pushes because Apple blamed this node: the operator who fixes that restarts it.
 func TestStopInAPause(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -66,7 +66,7 @@ func TestStopInAPause(t *testing.T) {
 	}
 }
 
-// ending is the Sender of a process that is told to end while its push is on its way.
+// ending is the Sender of a process that is stopped while its push is under way.
 type ending struct {
 	r   *rig
 	res apns.Result
@@ -81,7 +81,7 @@ func (e *ending) Send(_ context.Context, p apns.Push) apns.Result {
 	return e.res
 }
 
-// A push that never left is no alert told; one that may have arrived is.
+// A push that was not sent does not count as an alert sent; one that may have arrived does.
 func TestStopWhileAnAlertLeaves(t *testing.T) {
 	for _, maybe := range []bool{false, true} {
 		t.Run(fmt.Sprintf("maybe arrived %v", maybe), func(t *testing.T) {
@@ -101,8 +101,8 @@ func TestStopWhileAnAlertLeaves(t *testing.T) {
 	}
 }
 
-// An alert that nobody could be told of while it was news says so, with and without a cloud to prove claims, and so does the
-// counter; what is told, or has nobody to be told to, does not.
+// An alert that could not be sent to anybody while it was news is marked so, with and without a cloud to prove
+// claims, and counted; one that was sent, or has no recipients, is not.
 func TestUntoldSaysSo(t *testing.T) {
 	r := newRig(t)
 	r.score("8", 1, "")

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/sync/replica"
 )
 
-// verdicts is what the cloud has said of claims, as the test writes it: pending until it has said something.
+// verdicts are the cloud's decisions on claims, set by the test: pending until then.
 type verdicts struct {
 	mu  sync.Mutex
 	by  map[uint64]replica.Proof
@@ -70,8 +70,7 @@ func (r *rig) event(id, key string) (e cricket.Event) {
 	return e
 }
 
-// An alert waits for the proof of its claim; displays and other matches do not, and alerts that are proved out of order are
-// all told.
+// An alert waits for the proof of its claim; displays and other matches do not, and alerts proved out of order are all sent.
 func TestAlertWaitsForItsProof(t *testing.T) {
 	r := newRig(t)
 	v := newVerdicts()
@@ -103,7 +102,7 @@ func TestAlertWaitsForItsProof(t *testing.T) {
 	r.none("after both")
 }
 
-// What another node has claimed is told there: a refused claim, and an event that came from the cloud.
+// An alert claimed by another node is sent there: a refused claim, and an event that came from the cloud.
 func TestAlertOfAnotherNode(t *testing.T) {
 	r := newRig(t)
 	v := newVerdicts()
@@ -133,7 +132,7 @@ func TestAlertOfAnotherNode(t *testing.T) {
 	}
 }
 
-// A proof that comes when the news is old: nobody is told, and the event says so.
+// A proof that comes too late: nothing is sent, and the event is marked.
 func TestProofTooLate(t *testing.T) {
 	r := newRig(t)
 	v := newVerdicts()
@@ -165,7 +164,7 @@ func (r *rig) waitingRows(id string) int {
 	return len(m.waiting)
 }
 
-// Over restarts a claim goes on waiting, and its alert leaves once, wherever the process dies.
+// Across restarts a claim stays pending, and its alert is sent once, wherever the process dies.
 func TestProofOverRestarts(t *testing.T) {
 	r := newRig(t)
 	v := newVerdicts()
@@ -244,8 +243,7 @@ func (g *rights) set(id string, has bool) {
 	g.has[id] = has
 }
 
-// Only the holder of a match pushes for it: starts, states and ends. An alert whose claim is proved is its claimer's all the
-// same.
+// Only the holder of a match pushes for it: starts, states and ends. An alert is sent by the node whose claim is proved.
 func TestRights(t *testing.T) {
 	r := newRig(t)
 	g := &rights{has: map[string]bool{}, free: map[string]bool{}}
@@ -278,7 +276,7 @@ func TestRights(t *testing.T) {
 	r.none("after it has passed to another")
 }
 
-// A node that takes a match over tells every phone the present state once, though nothing is new.
+// A node that takes over a match sends every phone the current state once, even without news.
 func TestRightsTakenOver(t *testing.T) {
 	r := newRig(t)
 	g := &rights{has: map[string]bool{}, free: map[string]bool{}}
@@ -298,8 +296,7 @@ func TestRightsTakenOver(t *testing.T) {
 	r.none("after that")
 }
 
-// The ends that a match owes when nobody polls it any more go out from the node that gets its lease for that, which then
-// gives it back.
+// Ends that a match owes when it is no longer polled are sent by the node that gets its lease for that, which then releases it.
 func TestRightsToWhatIsLeft(t *testing.T) {
 	r := newRig(t)
 	g := &rights{has: map[string]bool{"7": true}, free: map[string]bool{}}

@@ -49,7 +49,7 @@ func TestReached(t *testing.T) {
 	}
 }
 
-// TestReachedByAChannel counts those who listen.
+// TestReachedByAChannel counts the listeners.
 func TestReachedByAChannel(t *testing.T) {
 	r := newWithChannels(t, "18.1", "18.2", "17.5")
 	r.run(r.client)

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var dayOne = time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC)
 
-// rig is a coordinator in stepped time, with a sender of the test's. The test's goroutine plays the rest of the node:
-// it writes what a poller would, and lets time pass.
+// rig is a coordinator in stepped time with a sender of the test's. The test's goroutine plays the rest of the
+// node: it writes what a poller would, and lets time pass.
 type rig struct {
 	t     *testing.T
 	ctx   context.Context
@@ -221,7 +221,7 @@ func (r *rig) session(id, user string) (s phone.Session) {
 	return s
 }
 
-// ready is a match in play with one follower whose activity is on and has been sent the first score.
+// ready starts a live match with one follower, whose activity is active and has the first score.
 func (r *rig) ready(s Sender) {
 	r.t.Helper()
 	r.fixture("7")
@@ -244,7 +244,7 @@ type sent struct {
 	body  map[string]any
 }
 
-// outbox is a Sender that keeps what it is given and accepts it, unless answer says otherwise.
+// outbox is a Sender that records pushes and accepts them, unless answer decides otherwise.
 type outbox struct {
 	mu     sync.Mutex
 	all    []sent
@@ -289,7 +289,7 @@ func (o *outbox) Send(_ context.Context, p apns.Push) apns.Result {
 	return apns.Result{Action: apns.Accepted, Status: 200, ID: p.ID}
 }
 
-// take returns what was sent since the last call.
+// take returns the pushes since the last call.
 func (o *outbox) take() []sent {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -26,7 +26,7 @@ func (o *outbox) first(n int, res apns.Result) {
 	})
 }
 
-// TestRetryTakesTheNewest tries again with what is true then.
+// TestRetryTakesTheNewest retries with the newest state.
 func TestRetryTakesTheNewest(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -78,7 +78,7 @@ func TestRetryAfter(t *testing.T) {
 	r.one()
 }
 
-// TestAlertRetries goes on for two minutes with an alert that was refused, and not with one that may have arrived.
+// TestAlertRetries retries a refused alert for two minutes, but not one that may have arrived.
 func TestAlertRetries(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -127,7 +127,7 @@ func TestAlertRetries(t *testing.T) {
 	}
 }
 
-// TestTooMany leaves a token alone for five seconds, then ten, with the newest state.
+// TestTooMany sends nothing to a token for five seconds, then ten, and then the newest state.
 func TestTooMany(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -322,7 +322,7 @@ func TestUrgentBudgetOverARestart(t *testing.T) {
 	}
 }
 
-// takeBack removes the newest event, so that the next one has its key.
+// takeBack deletes the newest event, so that the next one has its key.
 func (r *rig) takeBack() {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {

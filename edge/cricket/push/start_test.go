@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// waits is a match in play with a follower whose activity was sent a start.
+// waits starts a live match with a follower whose activity was sent a start.
 func (r *rig) waits(id, user string) {
 	r.t.Helper()
 	r.fixture(id)
@@ -123,7 +123,7 @@ func TestStartWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestFollowAgain starts no second activity beside one that may be there, and none at once.
+// TestFollowAgain starts no second activity beside one that may exist, and none at once.
 func TestFollowAgain(t *testing.T) {
 	for name, tc := range map[string]struct {
 		leave func(r *rig)

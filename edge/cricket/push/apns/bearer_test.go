@@ -227,7 +227,7 @@ func TestTokenStoreFails(t *testing.T) {
 	}
 }
 
-// Machines with one key date their provider tokens alike: Apple takes those of all of them, whenever each has begun.
+// Machines with the same key use the same dates for provider tokens, so Apple accepts those of all of them, whenever each started.
 func TestBearersOfAFleet(t *testing.T) {
 	var mu sync.Mutex
 	base, shift := time.Now().Truncate(bearerRefresh), 10*time.Minute

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// hurried is a clock that moves two seconds with every look, so that no token is ever pushed to too fast.
+// hurried is a clock that advances two seconds at every reading, so that no token gets pushes too fast.
 type hurried struct {
 	clock.Clock
 	now atomic.Int64

@@ -115,8 +115,8 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// TestEveryReason has every reason of Apple answered once and looks at what is made of it. The expectation stands
-// here a second time, in the words of the table that Apple's documentation gives.
+// TestEveryReason checks the classification of every reason of Apple's. The expectation is stated a second time
+// here, as in the table of Apple's documentation.
 func TestEveryReason(t *testing.T) {
 	want := map[int]map[string]Action{
 		400: {
@@ -180,7 +180,7 @@ func (r *rig) older() {
 	r.bearers.before, r.bearers.hold = &again, time.Time{}
 }
 
-// TestForeignAnswers meets what is not JSON, not Apple and not finished.
+// TestForeignAnswers covers answers that are not JSON, not Apple's, or incomplete.
 func TestForeignAnswers(t *testing.T) {
 	r := newRig(t, nil)
 	token := r.phone.DeviceToken
@@ -330,7 +330,7 @@ func TestCircuit(t *testing.T) {
 	}
 }
 
-// TestBreaker looks at what a run of pushes does not show: one trial at a time, and answers that come too late.
+// TestBreaker covers what a run of pushes does not show: one trial at a time, and late answers.
 func TestBreaker(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	cfg := Config{TripAfter: 2, TripDuration: time.Second, Clock: clock.NewStepped(now), Logger: slog.New(slog.DiscardHandler)}

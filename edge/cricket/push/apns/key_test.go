@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Apple takes ES256 alone: a key on another curve would sign what nobody believes.
+// Apple accepts only ES256: a signature with a key on another curve would be refused.
 func TestParseKeyOfAnotherCurve(t *testing.T) {
 	for _, curve := range []elliptic.Curve{elliptic.P224(), elliptic.P256(), elliptic.P384(), elliptic.P521()} {
 		name := curve.Params().Name

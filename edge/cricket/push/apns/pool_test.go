@@ -53,8 +53,8 @@ func TestStreamLimits(t *testing.T) {
 	}
 }
 
-// TestOnePlaceBeforeAnAnswer gives one request a place on a connection that has not told how many it takes, and the others
-// theirs, in their order, when it has.
+// TestOnePlaceBeforeAnAnswer gives one request a place on a connection whose limits are unknown, and the others
+// theirs, in order, once it has answered.
 func TestOnePlaceBeforeAnAnswer(t *testing.T) {
 	srv := httptest.NewUnstartedServer(http.NotFoundHandler())
 	srv.EnableHTTP2 = true
@@ -91,7 +91,7 @@ func TestOnePlaceBeforeAnAnswer(t *testing.T) {
 	first.ticket.back()
 }
 
-// TestFirstAnswersRefuse keeps a crowd waiting behind one stream whose pushes are refused one after the other.
+// TestFirstAnswersRefuse keeps a queue waiting behind one stream whose pushes are refused one by one.
 func TestFirstAnswersRefuse(t *testing.T) {
 	r := newRig(t, patient)
 	r.box.Burst(20, sandbox.Reply{Status: 500, Reason: "InternalServerError"})
@@ -109,7 +109,7 @@ func TestFirstAnswersRefuse(t *testing.T) {
 	}
 }
 
-// TestGoAwayInACrowd ends connections under the pushes: what was on them is answered or sent again, once.
+// TestGoAwayInACrowd ends connections during pushes: each push is answered or sent again, once.
 func TestGoAwayInACrowd(t *testing.T) {
 	r := newRig(t, patient)
 	var phones []sandbox.Phone
@@ -146,7 +146,7 @@ func TestGoAwayInACrowd(t *testing.T) {
 	}
 }
 
-// TestConnectionThatGivesNoStream replaces a connection whose only stream is taken by a push that is never answered.
+// TestConnectionThatGivesNoStream replaces a connection whose only stream is taken by a push that never gets an answer.
 func TestConnectionThatGivesNoStream(t *testing.T) {
 	r := newRig(t, patient)
 	other, err := r.box.AddPhone(sandbox.Phone{Name: "Bob", DeviceID: "d2"}, nil)

@@ -26,7 +26,7 @@ func TestPushToStart(t *testing.T) {
 	if len(v.Alerts) != 1 || v.Alerts[0].Body != "It has begun" || v.UrgentLastHour != 1 {
 		t.Errorf("alerts %+v, urgent %d", v.Alerts, v.UrgentLastHour)
 	}
-	// A second start is a second card, and the first goes on.
+	// A second start is a second card, and the first continues.
 	second := r.begin()
 	if v := r.view(); len(v.Activities) != 2 || second == token {
 		t.Errorf("after a second start: %+v", v.Activities)
