@@ -1,12 +1,12 @@
-# Two commands are all a newcomer needs: make run, make test. "make" alone lists the rest.
+# Start with "make run" and "make test"; "make" lists all targets.
 
 GO     ?= go
 TAGS   := nomsgpack
 TOOL   := $(GO) tool -modfile=tools/go.mod
 BIN    := bin/touchline
 
-# Arguments: make run ARGS='cricket --match 1086066 --speed 60', make bench ARGS='-rows ^lone', make gobench BENCH=Get COUNT=10,
-# make fuzz FUZZTIME=5m
+# Examples: make run ARGS='cricket --match 1086066 --speed 60'   make bench ARGS='-rows ^lone'
+#           make gobench BENCH=Get COUNT=10                      make fuzz FUZZTIME=5m
 ARGS      ?=
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -16,13 +16,13 @@ N         ?= 500
 SEEDS     ?= 2000
 SEED0     ?= 1
 
-# The binary is static; only the race detector needs C.
+# The binary is static; only the race detector needs cgo.
 export CGO_ENABLED = 0
 
-# The commit goes into the binary where git can tell it; a tree without git builds as well.
+# The binary contains its commit; a tree without git builds too.
 BUILDVCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
-# The folders that hold our Go code: what greps below look through.
+# The folders with Go code, for the greps below.
 CODE := $(wildcard cmd edge httpapi internal migrations store sync)
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
@@ -39,18 +39,18 @@ run: build ## build and start all applications, with a recorded match played liv
 	@exec $(BIN) demo $(ARGS)
 
 .PHONY: test
-test: need-go ## test every package and every rule, with the race detector where there is a C compiler (6 minutes on two cores)
+test: need-go ## test every package, with the race detector if there is a C compiler (6 minutes on two cores)
 	@GO='$(GO)' TAGS='$(TAGS)' $(SHELL) tools/test.sh fast
 
 .PHONY: test-long
-test-long: need-go ## test what takes longer: every match, many seeds, fleets, other people's clients (12 minutes)
+test-long: need-go ## run the long tests: every recorded match, many seeds, fleets, other DynamoDB clients (12 minutes)
 	@GO='$(GO)' TAGS='$(TAGS)' $(SHELL) tools/test.sh long
 
 .PHONY: test-all
 test-all: test test-long ## run all tests
 
 .PHONY: check
-check: need-go ## tidy, format and lint, build, benchmarks once, test
+check: need-go ## check go.mod, format and lint, build, run the benchmarks once, test
 	@$(GO) mod tidy -diff
 	@$(MAKE) lint build
 	@$(MAKE) bench-once
@@ -58,11 +58,11 @@ check: need-go ## tidy, format and lint, build, benchmarks once, test
 
 .PHONY: build
 build: need-go ## build bin/touchline: static, stripped, with its version inside
-	@sh tools/aloud.sh 'building $(BIN): the first time Go fetches modules and compiles everything, which takes some minutes; later builds take seconds' \
+	@sh tools/aloud.sh 'building $(BIN): the first build fetches modules and compiles everything, which takes some minutes; later builds take seconds' \
 		$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -ldflags '-s -w' -o $(BIN) ./cmd/touchline
 
 .PHONY: bench
-bench: need-go ## measure the targets of docs/PERFORMANCE.md (ARGS='-quick', '-rows regexp', '-o json'; ten minutes)
+bench: need-go ## measure the targets of docs/PERFORMANCE.md (ten minutes; ARGS='-quick', '-rows regexp', '-o json')
 	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -o bin/bench ./internal/tools/bench
 	@exec bin/bench $(ARGS)
 
@@ -83,7 +83,7 @@ gobench: need-go ## run the Go benchmarks (BENCH=regexp COUNT=10 BENCHTIME=1s); 
 		-benchtime '$(BENCHTIME)' -count '$(COUNT)' -timeout 60m $$dirs
 
 .PHONY: bench-once
-bench-once: need-go ## see that all that measures still works: every Go benchmark once, the targets in small sizes
+bench-once: need-go ## check that the benchmarks still run: every Go benchmark once, "make bench" in small sizes
 	@$(MAKE) gobench BENCHTIME=1x SHORT=-short
 	@$(MAKE) bench ARGS='-quick -rows "^(lone|commit|index|loop|get|codec|query|http|crowd|start)/"'
 
@@ -99,29 +99,29 @@ fuzz: need-go ## run every fuzz target for FUZZTIME (30s)
 	done
 
 .PHONY: crash
-crash: need-go ## kill processes that use the store, N times (500), and its disk on Linux, for SEEDS seeds (2000)
+crash: need-go ## kill processes that use the store, N times (500); on Linux also simulate disk faults, SEEDS seeds (2000)
 	@TOUCHLINE_CRASH_KILLS=$(N) $(GO) test -tags '$(TAGS)' -count 1 -timeout 2h -v -run '^TestCrash$$' ./store/internal/crash
 	@[ "$$($(GO) env GOOS)" != linux ] || { simulated=$$($(GO) run ./internal/tools/simdisk bin/simdisk) && \
 		$(GO) test -tags '$(TAGS),simdisk' $$simulated -count 1 -timeout 2h -v -run '^TestSimulatedDisk' ./store/internal/crash -sim.seeds $(SEEDS); }
 
 .PHONY: replay-seeds
-replay-seeds: need-go ## play recorded matches from a feed with faults, SEEDS times (2000) from seed SEED0 (1) on
+replay-seeds: need-go ## replay recorded matches with feed faults, SEEDS times (2000), starting at seed SEED0 (1)
 	@$(GO) test -c -tags '$(TAGS),long' -o bin/replay-seeds.test ./edge/cricket/cricketapp
 	@cd edge/cricket/cricketapp && TOUCHLINE_REPLAY_SEEDS='$(SEEDS)' TOUCHLINE_REPLAY_SEED0='$(SEED0)' GOGC=400 \
 		../../../bin/replay-seeds.test -test.timeout 24h -test.run '^TestReplayUnderFaults$$'
 
 .PHONY: mutants
-mutants: need-go ## plant every mutant of synchronisation and of cricket alone and see that a test notices, in up to SEEDS seeds (2000) of the simulation; docs/mutants.md
+mutants: need-go ## plant each mutant of docs/mutants.md alone and check that a test or up to SEEDS seeds (2000) of the simulation notice it
 	@$(GO) run ./internal/tools/mutants -tags '$(TAGS)' -seeds '$(SEEDS)' -doc docs/mutants.md $(ARGS)
 
 .PHONY: sim
-sim: need-go ## simulate nodes, a cloud and all that may go wrong, SEEDS times (2000) from seed SEED0 (1) on; SEEDS=1 replays one
+sim: need-go ## simulate nodes, a cloud and their faults, SEEDS times (2000), starting at seed SEED0 (1); SEEDS=1 replays one
 	@$(GO) test -c -tags '$(TAGS)' -o bin/sim.test ./sync/replica/simulation
 	@cd sync/replica/simulation && TOUCHLINE_SIM_SEEDS='$(SEEDS)' TOUCHLINE_SIM_SEED0='$(SEED0)' \
 		../../../bin/sim.test -test.timeout 24h -test.v -test.run '^TestSimulation$$'
 
 .PHONY: corpus
-corpus: need-go ## keep what fuzzing has found, beside the tests
+corpus: need-go ## save the inputs that fuzzing found beside the tests
 	@$(GO) run ./internal/tools/corpus "$$($(GO) env GOCACHE)/fuzz/$$($(GO) list -m)" \
 		$$(grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' $(CODE) | sort | sed 's|/[^/]*:func |/|')
 
@@ -139,11 +139,11 @@ tidy: need-go ## bring go.mod and tools/go.mod in line with the imports
 	@cd tools && $(GO) mod tidy
 
 .PHONY: clean
-clean: ## remove what was built
+clean: ## remove bin and dist
 	@rm -rf bin dist
 
-# Check the Go version before anything fails for want of it. An older go fetches the right toolchain by itself unless
-# GOTOOLCHAIN forbids it; then "go env" fails or prints the old version. Nothing here needs more than a shell and coreutils.
+# Check the Go version first, for a clear error. An older go fetches the right toolchain by itself unless GOTOOLCHAIN forbids it;
+# then "go env" fails or prints the old version. This needs only a shell and coreutils.
 .PHONY: need-go
 need-go:
 	@while read -r word version; do [ "$$word" != go ] || need=$$version; done <go.mod; \
