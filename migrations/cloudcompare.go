@@ -44,9 +44,9 @@ func named(name string) func(store.IndexSpec) bool {
 	return func(x store.IndexSpec) bool { return x.Name == name }
 }
 
-// keyDifferences compares the keys of a table or an index. of is a prefix with the index's name, empty for the table, whose key cannot be
+// keyDifferences compares the keys of a table or an index. prefix names the index and is empty for the table, whose key cannot be
 // changed.
-func keyDifferences(of string, want, have store.KeySpec) (out []CloudDifference) {
+func keyDifferences(prefix string, want, have store.KeySpec) (out []CloudDifference) {
 	for _, part := range []struct {
 		what       string
 		want, have []store.KeyAttr
@@ -54,7 +54,7 @@ func keyDifferences(of string, want, have store.KeySpec) (out []CloudDifference)
 		{"partition key", want.PartitionAttrs(), have.PartitionAttrs()}, {"sort key", want.SortAttrs(), have.SortAttrs()},
 	} {
 		if !slices.Equal(part.want, part.have) {
-			out = append(out, CloudDifference{What: of + part.what, Have: keyText(part.have), Want: keyText(part.want), Fixed: of == ""})
+			out = append(out, CloudDifference{What: prefix + part.what, Have: keyText(part.have), Want: keyText(part.want), Fixed: prefix == ""})
 		}
 	}
 	return out

@@ -73,19 +73,19 @@ func base64Texts(members []string) []string {
 
 // Union returns the members of either of two sets of the same type.
 func Union(a, b Value) Value {
-	one, two, order := a.set(), b.set(), a.order()
-	out := make([]string, 0, len(one)+len(two))
-	for len(one) > 0 && len(two) > 0 {
-		switch by := order(one[0], two[0]); {
+	left, right, order := a.set(), b.set(), a.order()
+	out := make([]string, 0, len(left)+len(right))
+	for len(left) > 0 && len(right) > 0 {
+		switch by := order(left[0], right[0]); {
 		case by < 0:
-			out, one = append(out, one[0]), one[1:]
+			out, left = append(out, left[0]), left[1:]
 		case by > 0:
-			out, two = append(out, two[0]), two[1:]
+			out, right = append(out, right[0]), right[1:]
 		default:
-			out, one, two = append(out, one[0]), one[1:], two[1:]
+			out, left, right = append(out, left[0]), left[1:], right[1:]
 		}
 	}
-	return Value{kind: a.kind, many: append(append(out, one...), two...)}
+	return Value{kind: a.kind, many: append(append(out, left...), right...)}
 }
 
 // Difference returns the members of a that are not in b, a set of the same type, or the absent Value if there are none. It looks up each

@@ -127,11 +127,11 @@ func (e Encoded) Measure() (size int, err error) {
 		if err := checkName(name); err != nil {
 			return 0, err
 		}
-		one, err := s.measure()
+		value, err := s.measure()
 		if err != nil {
 			return 0, err
 		}
-		size += len(name) + one
+		size += len(name) + value
 	}
 	if s.pos != len(s.buf) {
 		return 0, damaged("an item")

@@ -171,11 +171,11 @@ func (s *scope) in(n *node) (bool, error) {
 		return false, err
 	}
 	for i := range n.args[1:] {
-		one, err := s.value(&n.args[1+i])
+		candidate, err := s.value(&n.args[1+i])
 		if err != nil {
 			return false, err
 		}
-		if equal, err := s.compare(opEqual, left, one); equal || err != nil {
+		if equal, err := s.compare(opEqual, left, candidate); equal || err != nil {
 			return equal, err
 		}
 	}

@@ -121,10 +121,10 @@ func (p *parser) expect(kind tokenKind) (string, error) {
 
 // syntaxError reports the current token. "near" is the text from the token before it to the end of the token after it.
 func (p *parser) syntaxError() error {
-	bad := p.tokens[p.pos]
-	word, from, to := "<EOF>", uint16(0), bad.end
-	if bad.kind != tokEnd {
-		word = p.text[bad.start:bad.end]
+	current := p.tokens[p.pos]
+	word, from, to := "<EOF>", uint16(0), current.end
+	if current.kind != tokEnd {
+		word = p.text[current.start:current.end]
 		to = p.tokens[p.pos+1].end
 	}
 	if p.pos > 0 {

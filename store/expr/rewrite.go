@@ -66,11 +66,11 @@ func (c *Clauses) of(kind actionKind) *string {
 // String returns the update as text.
 func (c Clauses) String() string {
 	var parts []string
-	for _, one := range [...]struct{ word, actions string }{
+	for _, section := range [...]struct{ word, actions string }{
 		{"SET ", c.Set}, {"REMOVE ", c.Remove}, {"ADD ", c.Add}, {"DELETE ", c.Delete},
 	} {
-		if one.actions != "" {
-			parts = append(parts, one.word+one.actions)
+		if section.actions != "" {
+			parts = append(parts, section.word+section.actions)
 		}
 	}
 	return strings.Join(parts, " ")

@@ -108,8 +108,8 @@ func (t *tree) grow(sub *tree) {
 		t.byStep[sub.step] = sub
 	case len(t.subs) > manySubs:
 		t.byStep = make(map[step]*tree)
-		for _, one := range t.subs {
-			t.byStep[one.step] = one
+		for _, child := range t.subs {
+			t.byStep[child.step] = child
 		}
 	}
 }

@@ -40,10 +40,10 @@ func (s *scope) result(a *action) (attr.Value, error) {
 // joined returns the result of ADD or DELETE for a set and an operand of its type. It is the zero Value if no member is left, because
 // there are no empty sets.
 func (s *scope) joined(kind actionKind, old, operand attr.Value) (attr.Value, error) {
-	have, more := len(old.Members()), len(operand.Members())
-	cost := (have + more) * perMember
+	have, given := len(old.Members()), len(operand.Members())
+	cost := (have + given) * perMember
 	if kind == actionDelete {
-		cost = have * bits.Len(uint(more)) * perMember
+		cost = have * bits.Len(uint(given)) * perMember
 	}
 	if err := s.work.Spend(cost); err != nil {
 		return attr.Value{}, err

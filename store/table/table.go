@@ -76,18 +76,18 @@ func Check(table string, key attr.Item, only If) store.WriteItem {
 }
 
 // Collect returns the results of take for all rows for which it reports ok. The first error ends it. The list is never nil.
-func Collect[T any](rows iter.Seq2[attr.Item, error], take func(row attr.Item) (one T, ok bool, err error)) ([]T, error) {
+func Collect[T any](rows iter.Seq2[attr.Item, error], take func(row attr.Item) (result T, ok bool, err error)) ([]T, error) {
 	all := []T{}
 	for row, err := range rows {
 		if err != nil {
 			return nil, err
 		}
-		one, ok, err := take(row)
+		result, ok, err := take(row)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			all = append(all, one)
+			all = append(all, result)
 		}
 	}
 	return all, nil

@@ -150,8 +150,8 @@ func (w *Apart) Says(at, row string, before map[string]attr.Item, names ...strin
 // Shown returns an attribute of a row as text: "" if the row lacks it, "gone" if there is no row. "a.b" is an entry of a map, null if the
 // map lacks it.
 func Shown(it attr.Item, name string) string {
-	if of, member, ok := strings.Cut(name, "."); ok {
-		in := it[of].Map()
+	if attribute, member, ok := strings.Cut(name, "."); ok {
+		in := it[attribute].Map()
 		return string(attr.AppendValueJSON(nil, in[member]))
 	}
 	switch {
@@ -222,12 +222,12 @@ type Write struct {
 // String returns the rows that the conflict is about.
 func (c *Conflict) String() string {
 	var out []string
-	for i, one := range slices.Concat(c.Decided, c.Tail) {
+	for i, write := range slices.Concat(c.Decided, c.Tail) {
 		behind := ""
 		if i >= len(c.Decided) {
 			behind = "behind it "
 		}
-		out = append(out, behind+one.Op+" "+one.Key.PK.S+" "+one.Key.SK.S+" "+one.Update)
+		out = append(out, behind+write.Op+" "+write.Key.PK.S+" "+write.Key.SK.S+" "+write.Update)
 	}
 	return c.Node + " " + c.Code + " " + c.Note + ", " + strings.Join(out, ", ")
 }
@@ -238,9 +238,9 @@ func (w *Apart) Asked() (open []Conflict) {
 	for _, at := range []string{"a", "b"} {
 		var list struct{ Items []struct{ ID uint64 } }
 		w.Read(w.Want(at, Boss, http.MethodGet, "/_/api/conflicts?state=all&limit=100", ""), &list)
-		for _, one := range list.Items {
+		for _, item := range list.Items {
 			c := Conflict{Node: at}
-			w.Read(w.Want(at, Boss, http.MethodGet, fmt.Sprint("/_/api/conflicts/", one.ID), ""), &c)
+			w.Read(w.Want(at, Boss, http.MethodGet, fmt.Sprint("/_/api/conflicts/", item.ID), ""), &c)
 			if w.Trace = append(w.Trace, c.State+" "+c.String()); c.State == "open" {
 				open = append(open, c)
 			}

@@ -77,31 +77,31 @@ func recount(w io.Writer, sheet string) error {
 }
 
 // count counts one plate appearance.
-func (g *game) count(one string) error {
-	name, result, _ := strings.Cut(one, ":")
+func (g *game) count(entry string) error {
+	name, result, _ := strings.Cut(entry, ":")
 	result, runs, _ := strings.Cut(result, "/")
 	name, place, substitute := strings.Cut(name, "@")
 	added, known := counts[result]
 	if !known {
-		return fmt.Errorf("no result: %s", one)
+		return fmt.Errorf("no result: %s", entry)
 	}
 	if g.batters[name] == nil {
 		at, err := strconv.Atoi(place)
 		if err != nil || !substitute || at < 1 || at > len(g.order) {
-			return fmt.Errorf("no place in the order: %s", one)
+			return fmt.Errorf("no place in the order: %s", entry)
 		}
 		g.batters[name] = figures{}
 		g.order[at-1] = append(g.order[at-1], name)
 	}
 	rbi, err := strconv.ParseInt("0"+runs, 10, 64)
 	if err != nil {
-		return fmt.Errorf("no number of runs: %s", one)
+		return fmt.Errorf("no number of runs: %s", entry)
 	}
-	for _, of := range []figures{g.batters[name], g.team} {
-		of["PA"]++
-		of["RBI"] += rbi
+	for _, total := range []figures{g.batters[name], g.team} {
+		total["PA"]++
+		total["RBI"] += rbi
 		for column := range strings.FieldsSeq(added) {
-			of[column]++
+			total[column]++
 		}
 	}
 	return nil

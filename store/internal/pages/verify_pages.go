@@ -48,21 +48,21 @@ func (v *verifier) read(id uint64, level int) (p boltPage, err error) {
 		return p, v.broken(id, err.Error())
 	}
 	order := binary.NativeEndian
-	more := uint64(order.Uint32(data[12:]))
+	overflow := uint64(order.Uint32(data[12:]))
 	if order.Uint64(data) != id {
 		return p, v.broken(id, "it has another page number")
 	}
-	if more >= v.meta.High-id {
+	if overflow >= v.meta.High-id {
 		return p, v.broken(id, "it extends beyond the end of the file")
 	}
-	for n := id; n <= id+more; n++ {
+	for n := id; n <= id+overflow; n++ {
 		if v.seen[n/64]&(1<<(n%64)) != 0 {
 			return p, v.broken(n, "it is used twice")
 		}
 		v.seen[n/64] |= 1 << (n % 64)
 	}
-	if more > 0 {
-		data = v.buffer(level, int64(more+1)*size)
+	if overflow > 0 {
+		data = v.buffer(level, int64(overflow+1)*size)
 		if _, err := v.f.ReadAt(data, int64(id)*size); err != nil {
 			return p, v.broken(id, err.Error())
 		}

@@ -109,9 +109,9 @@ func tidyTable(operation string, answer map[string]any) {
 	name, keep := "TableDescription", []string{
 		"TableName", "KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes", "LocalSecondaryIndexes",
 	}
-	of := []string{"IndexName", "KeySchema", "Projection"}
+	indexKeep := []string{"IndexName", "KeySchema", "Projection"}
 	if operation == "DescribeTable" {
-		name, keep, of = "Table", append(keep, "TableStatus"), append(of, "IndexStatus")
+		name, keep, indexKeep = "Table", append(keep, "TableStatus"), append(indexKeep, "IndexStatus")
 	}
 	table, ok := answer[name].(map[string]any)
 	if !ok {
@@ -125,7 +125,7 @@ func tidyTable(operation string, answer map[string]any) {
 		indexes, _ := table[kind].([]any)
 		for _, ix := range indexes {
 			if ix, ok := ix.(map[string]any); ok {
-				only(ix, of)
+				only(ix, indexKeep)
 			}
 		}
 		sortAny(indexes)

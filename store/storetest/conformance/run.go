@@ -220,9 +220,9 @@ func (r runner) segments(ctx context.Context, s *Step, request string) (Answer, 
 	segments, err := n.Int64()
 	var all []map[string]any
 	for i := range segments {
-		one := maps.Clone(body)
-		one["Segment"] = i
-		pages, err := r.walk(ctx, s.Operation, one)
+		part := maps.Clone(body)
+		part["Segment"] = i
+		pages, err := r.walk(ctx, s.Operation, part)
 		if err != nil {
 			return Answer{}, err
 		}

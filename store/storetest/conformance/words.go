@@ -92,9 +92,9 @@ func normalNumbers(v any) {
 		}
 		if members, ok := v["NS"].([]any); ok && len(v) == 1 {
 			for i, m := range members {
-				one := map[string]any{"N": m}
-				normalNumbers(one)
-				members[i] = one["N"]
+				number := map[string]any{"N": m}
+				normalNumbers(number)
+				members[i] = number["N"]
 			}
 			return
 		}
